@@ -1,0 +1,76 @@
+/* base: context internals, error reporting, arena. Everything above includes this. */
+#ifndef MBG_BASE_BASE_H
+#define MBG_BASE_BASE_H
+
+#include "base/real.h"
+#include "mbgrad/context.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Runs a call that returns a status; leaves through `done:` when it failed. The function declares `int err = MBG_OK`. */
+#define MBG_TRY(call)                                                                                                  \
+  do {                                                                                                                 \
+    err = (call);                                                                                                      \
+    if (err < 0) {                                                                                                     \
+      goto done;                                                                                                       \
+    }                                                                                                                  \
+  } while (0)
+
+#if defined(__GNUC__)
+#define MBG_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define MBG_PRINTF(fmt, args)
+#endif
+
+#define MBG_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* ---------------------------------------------------------------------- errors */
+
+/* Files a message and returns `status`, so that `return mbg__fail(ctx, MBG_ERROR_INPUT, "...")` reads well. At most
+   MBG__MESSAGE_MAX messages are kept; what comes after is counted and said in a last line. Works when out of memory. */
+enum { MBG__MESSAGE_MAX = 100 };
+int mbg__fail(mbg_context *ctx, int status, const char *format, ...) MBG_PRINTF(3, 4);
+/* Out of memory: files the standard message, returns MBG_ERROR_MEMORY. */
+int mbg__fail_memory(mbg_context *ctx);
+void mbg__note(mbg_context *ctx, mbg_severity severity, const char *format, ...) MBG_PRINTF(3, 4);
+/* How many errors were filed since the last clear. */
+int mbg__error_count(const mbg_context *ctx);
+
+/* ---------------------------------------------------------------------- memory */
+
+/* Plain blocks from the context's allocator; NULL when out of memory (no message). */
+void *mbg__alloc(mbg_context *ctx, size_t count, size_t size);       /* not cleared; overflow of count*size is NULL */
+void *mbg__alloc_zero(mbg_context *ctx, size_t count, size_t size);  /* cleared */
+void *mbg__resize(mbg_context *ctx, void *block, size_t count, size_t size);
+void mbg__free(mbg_context *ctx, void *block);
+
+/* The allocator of a context, for objects that outlive it (they keep a copy). */
+const mbg_allocator *mbg__context_allocator(const mbg_context *ctx);
+
+/* Arena: blocks that live and die together. Grows by chunks; memory handed out never moves and is cleared. */
+typedef struct mbg__arena {
+  mbg_allocator allocator;
+  struct mbg__chunk *head; /* newest chunk */
+  size_t bytes;            /* total bytes taken from the allocator */
+} mbg__arena;
+
+void mbg__arena_init(mbg__arena *arena, const mbg_allocator *allocator);
+void mbg__arena_destroy(mbg__arena *arena);
+void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size); /* aligned for any type; NULL when out of memory */
+char *mbg__arena_text(mbg__arena *arena, const char *text, size_t length); /* copy, terminated by 0 */
+
+/* Typed forms. */
+#define MBG_TAKE(arena, type, count) ((type *)mbg__arena_take(arena, (size_t)(count), sizeof(type)))
+
+/* ---------------------------------------------------------------------- text */
+
+/* Bounded formatting into a caller's buffer, always terminated. */
+void mbg__format(char *buffer, size_t size, const char *format, ...) MBG_PRINTF(3, 4);
+
+/* The candidate nearest to `word` by edit distance, or NULL when none is near (more than a third of its letters). */
+const char *mbg__nearest(const char *word, const char *const *candidates, int count);
+
+#endif

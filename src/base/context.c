@@ -1,0 +1,142 @@
+#include "base/base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  mbg_severity severity;
+  char *text; /* owned */
+} message;
+
+struct mbg_context {
+  mbg_allocator allocator;
+  message messages[MBG__MESSAGE_MAX + 1];
+  int count;       /* messages kept */
+  int dropped;     /* messages that found no place */
+  int errors;      /* errors filed, kept or not */
+  char first[512]; /* the first error, without allocation */
+};
+
+static void *plain_resize(void *user, void *block, size_t size) {
+  (void)user;
+  return realloc(block, size);
+}
+
+static void plain_release(void *user, void *block) {
+  (void)user;
+  free(block);
+}
+
+const char *mbg_status_text(int status) {
+  switch (status) {
+#define MBG_STATUS(name, value, text)                                                                                  \
+  case value:                                                                                                          \
+    return text;
+#include "mbgrad/status.def"
+#undef MBG_STATUS
+  default:
+    return "unknown status";
+  }
+}
+
+int mbg_context_create(mbg_context **out, const mbg_allocator *allocator) {
+  const mbg_allocator plain = {plain_resize, plain_release, NULL};
+  const mbg_allocator *use = allocator ? allocator : &plain;
+  mbg_context *ctx = use->resize(use->user, NULL, sizeof(*ctx));
+  if (!ctx) {
+    *out = NULL;
+    return MBG_ERROR_MEMORY;
+  }
+  memset(ctx, 0, sizeof(*ctx));
+  ctx->allocator = *use;
+  *out = ctx;
+  return MBG_OK;
+}
+
+void mbg_context_destroy(mbg_context *ctx) {
+  if (!ctx) {
+    return;
+  }
+  mbg_context_clear(ctx);
+  const mbg_allocator allocator = ctx->allocator;
+  allocator.release(allocator.user, ctx);
+}
+
+void mbg_context_clear(mbg_context *ctx) {
+  for (int i = 0; i < ctx->count; i++) {
+    mbg__free(ctx, ctx->messages[i].text);
+  }
+  ctx->count = ctx->dropped = ctx->errors = 0;
+  ctx->first[0] = 0;
+}
+
+const char *mbg_context_error(const mbg_context *ctx) { return ctx->first; }
+
+int mbg_context_message_count(const mbg_context *ctx) { return ctx->count; }
+
+mbg_severity mbg_context_message_severity(const mbg_context *ctx, int index) {
+  return index >= 0 && index < ctx->count ? ctx->messages[index].severity : MBG_NOTE;
+}
+
+const char *mbg_context_message(const mbg_context *ctx, int index) {
+  return index >= 0 && index < ctx->count ? ctx->messages[index].text : "";
+}
+
+const mbg_allocator *mbg__context_allocator(const mbg_context *ctx) { return &ctx->allocator; }
+
+/* ---------------------------------------------------------------------- filing */
+
+static void file_message(mbg_context *ctx, mbg_severity severity, const char *text) {
+  if (severity == MBG_ERROR) {
+    if (ctx->errors++ == 0) {
+      mbg__format(ctx->first, sizeof(ctx->first), "%s", text);
+    }
+  }
+  /* the last place is kept for the line that counts what was dropped */
+  if (ctx->count >= MBG__MESSAGE_MAX) {
+    ctx->dropped++;
+    if (ctx->count == MBG__MESSAGE_MAX) {
+      char *more = mbg__alloc(ctx, 64, 1);
+      if (!more) {
+        return;
+      }
+      ctx->messages[ctx->count++] = (message){MBG_NOTE, more};
+    }
+    mbg__format(ctx->messages[MBG__MESSAGE_MAX].text, 64, "(%d more messages)", ctx->dropped);
+    return;
+  }
+  const size_t size = strlen(text) + 1;
+  char *copy = mbg__alloc(ctx, size, 1);
+  if (!copy) {
+    return;
+  }
+  memcpy(copy, text, size);
+  ctx->messages[ctx->count++] = (message){severity, copy};
+}
+
+static void file_format(mbg_context *ctx, mbg_severity severity, const char *format, va_list args) {
+  char text[2048];
+  vsnprintf(text, sizeof(text), format, args);
+  file_message(ctx, severity, text);
+}
+
+int mbg__fail(mbg_context *ctx, int status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  file_format(ctx, MBG_ERROR, format, args);
+  va_end(args);
+  return status;
+}
+
+int mbg__fail_memory(mbg_context *ctx) { return mbg__fail(ctx, MBG_ERROR_MEMORY, "out of memory"); }
+
+void mbg__note(mbg_context *ctx, mbg_severity severity, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  file_format(ctx, severity, format, args);
+  va_end(args);
+}
+
+int mbg__error_count(const mbg_context *ctx) { return ctx->errors; }

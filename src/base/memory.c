@@ -1,0 +1,103 @@
+#include "base/base.h"
+
+#include <string.h>
+
+enum { CHUNK_BYTES = 1 << 16 };
+
+struct mbg__chunk {
+  struct mbg__chunk *next;
+  size_t size, used; /* of data */
+  max_align_t data[];
+};
+
+/* ---------------------------------------------------------------------- blocks */
+
+void *mbg__resize(mbg_context *ctx, void *block, size_t count, size_t size) {
+  if (size && count > SIZE_MAX / 2 / size) {
+    return NULL;
+  }
+  const mbg_allocator *a = mbg__context_allocator(ctx);
+  const size_t bytes = count * size;
+  return a->resize(a->user, block, bytes ? bytes : 1);
+}
+
+void *mbg__alloc(mbg_context *ctx, size_t count, size_t size) { return mbg__resize(ctx, NULL, count, size); }
+
+void *mbg__alloc_zero(mbg_context *ctx, size_t count, size_t size) {
+  void *block = mbg__alloc(ctx, count, size);
+  if (block) {
+    memset(block, 0, count * size);
+  }
+  return block;
+}
+
+void mbg__free(mbg_context *ctx, void *block) {
+  const mbg_allocator *a = mbg__context_allocator(ctx);
+  if (block) {
+    a->release(a->user, block);
+  }
+}
+
+/* ---------------------------------------------------------------------- arena */
+
+void mbg__arena_init(mbg__arena *arena, const mbg_allocator *allocator) {
+  *arena = (mbg__arena){*allocator, NULL, 0};
+}
+
+void mbg__arena_destroy(mbg__arena *arena) {
+  struct mbg__chunk *chunk = arena->head;
+  while (chunk) {
+    struct mbg__chunk *next = chunk->next;
+    arena->allocator.release(arena->allocator.user, chunk);
+    chunk = next;
+  }
+  arena->head = NULL;
+  arena->bytes = 0;
+}
+
+static struct mbg__chunk *grow(mbg__arena *arena, size_t bytes) {
+  /* chunks double with the arena, so that the number of chunks stays small */
+  size_t size = CHUNK_BYTES;
+  if (size < arena->bytes) {
+    size = arena->bytes;
+  }
+  if (size < bytes) {
+    size = bytes;
+  }
+  struct mbg__chunk *chunk = arena->allocator.resize(arena->allocator.user, NULL, sizeof(*chunk) + size);
+  if (!chunk) {
+    return NULL;
+  }
+  *chunk = (struct mbg__chunk){arena->head, size, 0};
+  arena->head = chunk;
+  arena->bytes += sizeof(*chunk) + size;
+  return chunk;
+}
+
+void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size) {
+  if (size && count > SIZE_MAX / 4 / size) {
+    return NULL;
+  }
+  const size_t unit = sizeof(max_align_t);
+  const size_t bytes = (count * size + unit - 1) / unit * unit;
+  struct mbg__chunk *chunk = arena->head;
+  if (!chunk || chunk->size - chunk->used < bytes) {
+    chunk = grow(arena, bytes);
+    if (!chunk) {
+      return NULL;
+    }
+  }
+  void *block = (char *)chunk->data + chunk->used;
+  chunk->used += bytes;
+  memset(block, 0, bytes);
+  return block;
+}
+
+char *mbg__arena_text(mbg__arena *arena, const char *text, size_t length) {
+  char *copy = mbg__arena_take(arena, length + 1, 1);
+  if (copy) {
+    memcpy(copy, text, length);
+    copy[length] = 0;
+  }
+  return copy;
+}
