@@ -42,8 +42,8 @@ int mbg__error_count(const mbg_context *ctx);
 /* ---------------------------------------------------------------------- memory */
 
 /* Plain blocks from the context's allocator; NULL when out of memory (no message). */
-void *mbg__alloc(mbg_context *ctx, size_t count, size_t size);       /* not cleared; overflow of count*size is NULL */
-void *mbg__alloc_zero(mbg_context *ctx, size_t count, size_t size);  /* cleared */
+void *mbg__alloc(mbg_context *ctx, size_t count, size_t size);      /* not cleared; overflow of count*size is NULL */
+void *mbg__alloc_zero(mbg_context *ctx, size_t count, size_t size); /* cleared */
 void *mbg__resize(mbg_context *ctx, void *block, size_t count, size_t size);
 void mbg__free(mbg_context *ctx, void *block);
 

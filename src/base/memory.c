@@ -40,9 +40,7 @@ void mbg__free(mbg_context *ctx, void *block) {
 
 /* ---------------------------------------------------------------------- arena */
 
-void mbg__arena_init(mbg__arena *arena, const mbg_allocator *allocator) {
-  *arena = (mbg__arena){*allocator, NULL, 0};
-}
+void mbg__arena_init(mbg__arena *arena, const mbg_allocator *allocator) { *arena = (mbg__arena){*allocator, NULL, 0}; }
 
 void mbg__arena_destroy(mbg__arena *arena) {
   struct mbg__chunk *chunk = arena->head;

@@ -19,11 +19,11 @@ typedef enum { MBG__OUTSIDE_ERROR, MBG__OUTSIDE_HOLD, MBG__OUTSIDE_EXTEND } mbg_
 
 /* The knots of a piecewise function and the factors of its spline system; immutable, lives in an arena. */
 typedef struct {
-  int n;                           /* number of knots, at least 2 */
-  const double *x;                 /* knots, strictly increasing               (n) */
+  int n;           /* number of knots, at least 2 */
+  const double *x; /* knots, strictly increasing               (n) */
   mbg__interpolation interpolation;
   mbg__outside outside;
-  const double *pivot, *lower;     /* L D L^T of the spline system; NULL when linear   (n each) */
+  const double *pivot, *lower; /* L D L^T of the spline system; NULL when linear   (n each) */
 } mbg__spline;
 
 /* Value and derivatives as sums over the knot data around x:

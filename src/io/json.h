@@ -28,12 +28,12 @@ typedef struct mbg__json {
   const char *text; /* STRING: decoded UTF-8; NUMBER: the literal as written; both terminated by 0; else NULL */
   size_t length;    /* bytes in text; a string with \u0000 in it is longer than strlen(text) says */
 
-  const char *key;            /* decoded, terminated by 0; NULL when not a member; holds no \u0000 */
-  int key_line, key_column;   /* of the opening quote of the key */
+  const char *key;          /* decoded, terminated by 0; NULL when not a member; holds no \u0000 */
+  int key_line, key_column; /* of the opening quote of the key */
 
-  struct mbg__json *child;    /* ARRAY, OBJECT: first item or member, in the order of the file */
-  struct mbg__json *next;     /* next one of the same array or object */
-  int count;                  /* ARRAY, OBJECT: how many */
+  struct mbg__json *child; /* ARRAY, OBJECT: first item or member, in the order of the file */
+  struct mbg__json *next;  /* next one of the same array or object */
+  int count;               /* ARRAY, OBJECT: how many */
 } mbg__json;
 
 /* Reads `length` bytes of text (which need not end with 0) into a tree that lives in the arena; the text itself is

@@ -161,8 +161,7 @@ static inline void m3_mulv_T(real out[3], const real A[9], const real x[3]) {
 }
 
 static inline real m3_det(const real A[9]) {
-  return A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) +
-         A[2] * (A[3] * A[7] - A[4] * A[6]);
+  return A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
 }
 
 /* out += s a~ */

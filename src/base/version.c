@@ -1,0 +1,3 @@
+#include "mbgrad/version.h"
+
+const char *mbg_version(void) { return MBG_VERSION; }

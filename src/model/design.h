@@ -1,0 +1,48 @@
+/* design: the model at one set of parameters: attribute values a = A(p), marker frames, mass matrices, and the exact
+   derivatives of all of them. Recomputed when parameters change, constant during a run. */
+#ifndef MBG_MODEL_DESIGN_H
+#define MBG_MODEL_DESIGN_H
+
+#include "model/model.h"
+
+/* A frame and its dependence on attributes: (h^-1 dh)^vee = sum_k omega[k] da[dep[k]]. */
+typedef struct {
+  mbg__frame h;
+  int ndep;
+  int *dep;
+  real (*omega)[6];
+} mbg__placed;
+
+typedef struct mbg__design {
+  const mbg_model *model;
+  real *p;           /* parameters                                         (np)   */
+  real *constants;   /* values                                             (nconstant) */
+  real *attr;        /* attribute values                                   (na)   */
+  /* da/dp, compressed by attribute: entries col[start[i]] .. */
+  int *start;        /*                                                    (na + 1) */
+  int *col;          /* parameter                                          (nnz)  */
+  real *val;         /* derivative                                         (nnz)  */
+  mbg__placed *poses;   /*                                                 (npose) */
+  mbg__placed *markers; /* pose of each marker                             (nmarker); shares memory with poses */
+  real *M;           /* mass matrices, 36 per body                         (nbody x 36) */
+  real **M_a;        /* by the body's own attributes, nattr x 36 each      (nbody) */
+  real *guess_v;     /* guessed twists in body axes                        (nw) */
+  /* internal scratch follows in design.c */
+  struct mbg__design_work *work;
+} mbg__design;
+
+/* Allocates in the arena; call mbg__design_update before use. */
+int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, mbg__design **out);
+
+/* Evaluates everything at p (np). Reports non-physical values at p (mass < 0, non-finite ...) as MBG_ERROR_INPUT. */
+int mbg__design_update(mbg_context *ctx, mbg__design *design, const real *p);
+
+/* da = A_p dp (na from np) and g_p += A_p^T g_a. */
+void mbg__design_push(const mbg__design *design, const real *dp, real *da);
+void mbg__design_pull(const mbg__design *design, const real *ga, real *gp);
+
+/* Guessed frame and twist of a body and their derivatives in direction da; or transposed, adding to ga. */
+void mbg__design_guess_push(const mbg__design *design, int body, const real *da, real w[6], real dv[6]);
+void mbg__design_guess_pull(const mbg__design *design, int body, const real gw[6], const real gv[6], real *ga);
+
+#endif

@@ -1,0 +1,317 @@
+/* model: a mechanism as read from a file; immutable after loading, shared by threads.
+
+   Everything that may vary with the parameters is an attribute (one number); a = A(p) is evaluated by model/design.h.
+   Indices are zero-based; -1 means none (for bodies: the ground). Lists keep the order of the file. */
+#ifndef MBG_MODEL_MODEL_H
+#define MBG_MODEL_MODEL_H
+
+#include "base/where.h"
+#include "expr/expr.h"
+#include "model/types.h"
+
+/* ---------------------------------------------------------------------- numbers */
+
+/* A named parameter: `count` consecutive entries of the parameter vector p from `first`. */
+typedef struct {
+  const char *name;
+  int first, count;
+  bool vector;         /* written name[i] */
+  double min, max;     /* -INFINITY, INFINITY when not given */
+  bool log_scale;
+  const char *unit, *note;
+  mbg__where where;
+} mbg__parameter;
+
+/* An expression of parameters and constants: local input k of `expr` is entry input[k] of s = (p, constants).
+   expr NULL: the number. */
+typedef struct {
+  double number;
+  const mbg__expr *expr;
+  int ninput;
+  const int *input;
+} mbg__formula;
+
+typedef struct {
+  const char *name;
+  mbg__formula formula; /* refers to parameters and to constants before it in the list (sorted when loading) */
+  mbg__where where;
+} mbg__constant;
+
+/* One number of an element: from a formula, or (spline >= 0) the second derivative of a cubic control at a knot. */
+typedef struct {
+  mbg__formula formula;
+  int control, knot;  /* control >= 0: curvature of that control at that knot; formula unused */
+  const char *owner;  /* "body 'bob'" */
+  const char *key;    /* "mass", "position[2]" */
+  const char *unit;
+  mbg__where where;
+} mbg__attribute;
+
+/* u(t) = sum N_k(t) u_k on knots; the samples are attributes attr..attr+n-1, then (cubic) n curvatures. */
+typedef struct {
+  const char *name;
+  const mbg__spline *spline;
+  int attr;
+  mbg__where where;
+} mbg__control;
+
+/* A function of the file: local input k of `expr` is described by role[k]. Inputs are t, arguments, attributes
+   (names: one attribute each, made for this function), controls, signals. */
+typedef enum { MBG__ROLE_T, MBG__ROLE_ARG, MBG__ROLE_ATTR, MBG__ROLE_CTRL, MBG__ROLE_SIGNAL } mbg__input_role;
+typedef struct {
+  mbg__input_role role;
+  int index; /* argument, global attribute, control, signal */
+} mbg__input;
+typedef struct {
+  const mbg__expr *expr; /* never NULL: a plain number of the file is an attribute that the function returns */
+  int ninput;
+  const mbg__input *input;
+  int nact;    /* most active attributes at a time: one per ATTR input, 2 or 4 per CTRL input */
+  int nsignal; /* SIGNAL inputs */
+  const char *text; /* as written, for reports */
+} mbg__fn;
+
+/* ---------------------------------------------------------------------- geometry */
+
+/* A pose is a product of factors F1 F2 ..., each a frame that depends on attributes (theory 0 section 10). */
+typedef enum {
+  MBG__POSE_TRANSLATE,  /* attr..+2: vector                                               */
+  MBG__POSE_TURN,       /* attr: angle about axis `mode` (0 x, 1 y, 2 z)                  */
+  MBG__POSE_VECTOR,     /* attr..+2: rotation vector                                      */
+  MBG__POSE_AXIS_ANGLE, /* attr..+2: axis (any length), attr+3: angle                     */
+  MBG__POSE_ZX,         /* attr..+2: z axis, attr+3..+5: a vector in the x-z half plane   */
+  MBG__POSE_ALIGN,      /* attr..+2: direction of axis `mode` % 3 (0 x, 1 y, 2 z); the other axes by a fixed rule whose
+                           branch is mode / 3, chosen at the nominal parameters           */
+  MBG__POSE_MIRROR,     /* everything after it until the matching UNMIRROR is conjugated by the reflection of axis mode */
+  MBG__POSE_UNMIRROR,
+  MBG__POSE_OF,         /* the pose `attr`                                                */
+  MBG__POSE_INVERSE_OF, /* its inverse                                                    */
+  MBG__POSE_AT_OF,      /* only the rotation of pose `attr` is kept (origin 0)            */
+} mbg__pose_kind;
+typedef struct {
+  mbg__pose_kind kind;
+  int mode;
+  int attr; /* first attribute, or the pose */
+} mbg__pose_op;
+typedef struct {
+  int first, count; /* operations */
+  int ndep;         /* attributes it depends on, counted with repetition (size of its list of omegas) */
+} mbg__pose;
+
+typedef enum { MBG__SPATIAL, MBG__PLANAR, MBG__POINT, MBG__PLANAR_POINT } mbg__motion;
+
+typedef struct {
+  const char *name;
+  const mbg__body_type *type;
+  mbg__motion motion;
+  unsigned mask;   /* bit k: component k of the twist is free */
+  int nvel;        /* velocities: six of the frame (masked or not), then the body's own */
+  int voff;        /* first of them in vectors of the whole model */
+  int attr, nattr; /* own attributes in the order of the type's keys */
+  const int *opt;
+  int design;      /* pose: design configuration (markers refer to it) */
+  int guess;       /* pose: first guess of the start; = design unless `initial` overrides */
+  int velocity;    /* attributes of the guessed velocity: origin's velocity (3), angular velocity (3) */
+  bool velocity_in_body;
+  bool velocity_mirror; int velocity_frame; /* pose of the part the velocity is given in, or -1 */
+  mbg__where where;
+} mbg__body;
+
+/* A frame h fixed on a body: H_m = H h. */
+typedef struct {
+  const char *name; /* NULL: made for an element */
+  int body;         /* -1: ground */
+  int pose;
+  mbg__where where;
+} mbg__marker;
+
+/* Relative frame G = H_A^-1 H_B of two markers; elements on the same markers share it. */
+typedef struct {
+  int A, B;
+} mbg__pair;
+
+/* A coordinate in use: q = sign * F(G), with the turn counter `turn` (-1: none). */
+typedef struct {
+  const mbg__coord_type *type;
+  int pair;
+  double sign;
+  int turn;
+} mbg__coord;
+
+/* ---------------------------------------------------------------------- constraints */
+
+/* One term F(z) of a row on one pair, z = (entries, law, attributes). */
+typedef struct {
+  int pair;
+  mbg__row_kernel kernel; /* NULL: the entry itself, times `sign` */
+  int nentry, entry[3];
+  int law;                /* function of t, or -1 */
+  int nattr, attr[2];     /* global attributes */
+  int turn;               /* turn counter or -1 */
+  double sign;            /* of the whole term */
+} mbg__term;
+
+typedef enum { MBG__ROW_JOINT, MBG__ROW_DRIVER, MBG__ROW_COUPLING, MBG__ROW_PIN } mbg__row_kind;
+
+/* phi = sum of terms. */
+typedef struct {
+  mbg__row_kind kind;
+  int owner;        /* joint, driver, coupling or pin */
+  const char *name; /* "x1" */
+  int term, nterm;
+} mbg__row;
+
+typedef struct {
+  const char *name;
+  const mbg__joint_type *type;
+  int pair;
+  double mirror;   /* -1 in a mirrored part: angular coordinates change sign */
+  int row, nrow;   /* rows kept after masking */
+  int cut;         /* hint: 1 cut, 0 keep, -1 no hint */
+  int attr, nattr;
+  const int *opt;
+  mbg__where where;
+} mbg__joint;
+
+typedef struct {
+  const char *name;
+  int joint;
+  int coord; /* in model->coords */
+  int law;   /* function theta(t) */
+  int row;
+  mbg__where where;
+} mbg__driver;
+
+typedef struct {
+  const char *name;
+  int row;
+  mbg__where where;
+} mbg__coupling;
+
+/* ---------------------------------------------------------------------- forces */
+
+typedef struct {
+  const char *name;
+  const mbg__law_type *law;     /* a law along a coordinate ... */
+  const mbg__force_type *type;  /* ... or a wrench on a pair; one of them is NULL */
+  int pair;
+  int coord;       /* law: in model->coords */
+  int joint;       /* law on a joint's coordinate, else -1 */
+  int attr, nattr; /* own attributes */
+  const int *opt;
+  int fn, nfn;     /* functions */
+  int nact;        /* own attributes + most active ones of the functions */
+  mbg__where where;
+} mbg__force;
+
+/* ---------------------------------------------------------------------- signals, criteria, start, run */
+
+typedef struct {
+  const char *name; /* NULL: made for a criterion */
+  const mbg__signal_type *type;
+  mbg__level level; /* of the type; of the highest signal in it for expressions */
+  int pair;         /* OF_PAIR */
+  int coord;        /* OF_COORD */
+  int row, nrow;    /* OF_JOINT: rows of joint, driver or coupling; for joints the drivers on it follow in `rows` */
+  int nrows;        /* OF_JOINT: rows that make the reaction */
+  const int *rows;
+  int force;        /* OF_FORCE */
+  int body;         /* OF_BODIES: -1 all */
+  int control;      /* OF_CONTROL */
+  int fn;           /* OF_VALUE */
+  const int *opt;
+  int attr, nattr;
+  mbg__where where;
+} mbg__signal;
+
+typedef enum {
+  MBG__TERMINAL,
+  MBG__INTEGRAL,
+  MBG__LEAST_SQUARES,
+  MBG__SMOOTH_MAXIMUM,
+  MBG__PATH,
+  MBG__COMBINATION /* expression of other criteria */
+} mbg__criterion_kind;
+
+typedef struct {
+  const char *name;
+  mbg__criterion_kind kind;
+  int signal;            /* the value it accumulates; -1 for COMBINATION */
+  double sharpness;      /* SMOOTH_MAXIMUM: k */
+  double every;          /* PATH: spacing, 0: every step */
+  double lower, upper;   /* PATH: limits, infinite when not given */
+  int nsample;           /* LEAST_SQUARES: data */
+  const double *time, *value, *weight;
+  const mbg__expr *expr; /* COMBINATION: inputs (criteria, then s = (p, constants)) by `input` */
+  int ninput;
+  const mbg__input *input; /* role SIGNAL: criterion index; role ATTR: attribute */
+  mbg__where where;
+} mbg__criterion;
+
+/* An equation of the start: value and/or rate of a coordinate, or of a signal of position or velocity level. */
+typedef struct {
+  const char *name;
+  int coord;     /* or -1 */
+  int signal;    /* or -1 */
+  int value, rate; /* attributes, -1: not given */
+  mbg__where where;
+} mbg__pin;
+
+typedef enum { MBG__START_ASSEMBLE, MBG__START_EXACT, MBG__START_EQUILIBRIUM } mbg__start;
+
+typedef struct {
+  const char *formulation, *method; /* NULL: default */
+  double start, end;                /* end NAN: not given */
+  double step;                      /* 0: not given */
+  double tolerance, relative_tolerance, absolute_tolerance; /* 0: not given */
+  double rho_inf, alpha_f;          /* NAN: default */
+  double memory;                    /* bytes, 0: no limit */
+  bool redundant_error;
+  int nbreak;
+  const double *breaks;
+} mbg__run;
+
+struct mbg_model {
+  mbg__arena arena;
+  const char *name, *note, *file;
+
+  int nparameter; mbg__parameter *parameters;
+  int np; double *p;                 /* nominal parameter vector */
+  int nconstant; mbg__constant *constants;
+  int na; mbg__attribute *attributes;
+  int ncontrol; mbg__control *controls;
+  int ntable; const mbg__table **tables; const mbg__where *table_where;
+  int nfn; mbg__fn *fns;
+
+  int npose; mbg__pose *poses;
+  int nop; mbg__pose_op *ops;
+  int nbody; mbg__body *bodies;
+  int nmarker; mbg__marker *markers;
+  int npair; mbg__pair *pairs;
+  int ncoord; mbg__coord *coords;
+  int nturn;
+
+  int nterm; mbg__term *terms;
+  int nrow; mbg__row *rows;          /* rows of joints, drivers, couplings: the constraints; pins are not among them */
+  int njoint; mbg__joint *joints;
+  int ndriver; mbg__driver *drivers;
+  int ncoupling; mbg__coupling *couplings;
+
+  int gravity;                       /* attributes (3), or -1 */
+  int nforce; mbg__force *forces;
+  int nsignal; mbg__signal *signals; /* sorted: a signal refers to earlier ones only */
+  int ncriterion; mbg__criterion *criteria;
+  mbg__start start;
+  int npin; mbg__pin *pins;
+  mbg__run run;
+
+  int nw;        /* sum of nvel: length of full vectors (six per rigid body, masked components included) */
+  int nv;        /* free ones */
+  int *dof;      /* full index -> free index or -1 (nw) */
+  int *full;     /* free index -> full index (nv) */
+  double size;   /* l_ref: extent of the design configuration, at least 1e-3 */
+};
+
+typedef struct mbg_model mbg__model;
+
+#endif

@@ -1,0 +1,284 @@
+/* What an element type must provide.
+
+   A coordinate, joint, force, signal or body type is ONE file in src/elements/ that defines one `const` table of the
+   kinds below; the build makes the lists (`mbg__joint_types` ...) from the file names, so that adding a file touches
+   nothing else. The loader reads an element's JSON object by the type's key table, the chain rule (src/relative)
+   calls its kernel. Kernels are pure: no state, no allocation, branches on re(x) only (see base/real.h). */
+#ifndef MBG_MODEL_TYPES_H
+#define MBG_MODEL_TYPES_H
+
+#include "base/base.h"
+#include "math/se3.h"
+
+/* ---------------------------------------------------------------------- keys of a JSON object */
+
+typedef enum {
+  MBG__KEY_NUMBER, /* one attribute                                                   */
+  MBG__KEY_VEC3,   /* three attributes                                                */
+  MBG__KEY_SYM6,   /* 6x6 symmetric matrix, 21 attributes: rows of the upper triangle; the file gives 6 diagonal
+                      entries or six rows of six                                      */
+  MBG__KEY_FN,     /* a function: number or expression of its arguments, t, names ...  */
+  MBG__KEY_FN3,    /* three of them                                                    */
+  MBG__KEY_CHOICE, /* one of `choices`; gives an option (its index)                    */
+  MBG__KEY_BOOL    /* gives an option 0 or 1                                           */
+} mbg__key_kind;
+
+typedef enum { MBG__ANY_SIGN, MBG__NOT_NEGATIVE, MBG__POSITIVE } mbg__sign;
+
+/* What an expression under a MBG__KEY_FN may refer to besides parameters and constants. */
+enum { MBG__USES_TIME = 1, MBG__USES_CONTROLS = 2, MBG__USES_SIGNALS = 4 };
+
+typedef struct {
+  const char *name;    /* "stiffness" */
+  mbg__key_kind kind;
+  bool required;
+  double preset;       /* number(s) when absent; choices: index */
+  mbg__sign sign;      /* checked at the nominal parameters */
+  const char *unit;    /* "N/m"; "" for none; for the manual and for --all */
+  const char *args;    /* FN: names of its arguments, e.g. "x v"; NULL: none */
+  unsigned uses;       /* FN: MBG__USES_... */
+  const char *choices; /* CHOICE: "world body" */
+  const char *help;    /* one sentence for the manual */
+} mbg__key;
+
+/* ---------------------------------------------------------------------- functions of the model file in kernels */
+
+enum { MBG__FN_ARGS = 3 }; /* most arguments of a function besides t */
+
+/* Value and derivatives of a function F(x_1..x_n, t; attributes) at a point. Index MBG__FN_ARGS of the lists is t.
+   The active attributes (names and control samples that matter at this t) are listed by the caller's arrays. */
+typedef struct {
+  real f;
+  real f_x[MBG__FN_ARGS + 1];
+  real f_xx[MBG__FN_ARGS + 1][MBG__FN_ARGS + 1]; /* order 2 only */
+  int nact;                                       /* active attributes */
+  const int *act;                                 /* their global indices (nact) */
+  const real *f_act;                              /* derivatives by them (nact) */
+  const real *f_xact;                             /* order 2: d f_x / d act, (nact) x (MBG__FN_ARGS + 1) */
+} mbg__fn_value;
+
+/* A function bound to a time; kernels call mbg__fn_at. Defined in model/fn.h. */
+typedef struct mbg__fn_env mbg__fn_env;
+/* Evaluates function k of the element; order 1 or 2. The result is valid until the next call for the same k. */
+int mbg__fn_at(mbg__fn_env *env, int k, const real *x, int order, mbg__fn_value *out);
+
+/* ---------------------------------------------------------------------- algebraic functions of the relative frame */
+
+enum { MBG__NZ = 4 }; /* most inputs of a row kernel */
+
+/* F(z) with derivatives up to the order asked for; symmetric; the caller clears it. */
+typedef struct {
+  real F;
+  real F_z[MBG__NZ];
+  real F_zz[MBG__NZ][MBG__NZ];
+  real F_zzz[MBG__NZ][MBG__NZ][MBG__NZ];
+} mbg__jet3;
+
+/* Entries of the relative matrix G: R_kl = a_k . c_l (axis k of A, axis l of B) and x_k. */
+enum {
+  MBG__R11, MBG__R12, MBG__R13, MBG__R21, MBG__R22, MBG__R23, MBG__R31, MBG__R32, MBG__R33, MBG__X1, MBG__X2, MBG__X3
+};
+
+/* z = (entries..., time law, attributes...), in this order. turns: whole turns to add to an angle. */
+typedef void (*mbg__row_kernel)(const real *z, int turns, int order, mbg__jet3 *out);
+
+/* ---------------------------------------------------------------------- coordinates: coord_*.c */
+
+/* A scalar q(G) of one relative frame: B relative to A. */
+typedef struct {
+  const char *key;      /* "angle" */
+  const char *unit;     /* "rad" or "m" */
+  const char *help;
+  bool angular;         /* changes sign in a mirrored part */
+  bool turns;           /* multi-turn: needs a turn counter */
+  int nentry;
+  int entry[3];
+  mbg__row_kernel value;  /* q(entries); NULL: q is its one entry */
+  mbg__row_kernel driver; /* row of a driver, z = (entries, theta(t)); NULL: q - theta */
+  mbg__row_kernel branch; /* must be positive when a driver holds, z as driver; NULL: no other branch */
+} mbg__coord_type;
+
+/* ---------------------------------------------------------------------- joints: joint_*.c */
+
+typedef struct {
+  const char *name;       /* "x1", for reports */
+  mbg__row_kernel kernel; /* NULL: the row is entry[0] itself */
+  int nentry;
+  int entry[3];
+  int nattr;
+  int attr[2];            /* attributes of the joint in z, counted from its first */
+  bool turns;             /* kernel uses the angle's turn counter */
+} mbg__row_spec;
+
+typedef struct {
+  const char *name;  /* "slide" */
+  const char *coord; /* key of its coordinate type: "z" */
+} mbg__joint_coord;
+
+/* How the markers of a joint are made from "at"/"axis". */
+typedef enum {
+  MBG__AXES_NONE,     /* points only (spherical, distance)                    */
+  MBG__AXES_Z,        /* "axis" is z of both markers                          */
+  MBG__AXES_UNIVERSAL /* "axis" is x of A, "axis2" is y of B                  */
+} mbg__axes;
+
+typedef struct {
+  const char *key; /* "revolute" */
+  const char *help;
+  mbg__axes axes;
+  bool axes_needed;            /* false: without "axis" the axes of the bodies (or the world) are taken */
+  const mbg__row_spec *rows;
+  int nrow;
+  const mbg__joint_coord *coords; /* free coordinates that may be driven, pinned, sprung */
+  int ncoord;
+  const mbg__key *keys;
+  int nkey;
+} mbg__joint_type;
+
+/* ---------------------------------------------------------------------- forces along a coordinate: law_*.c */
+
+/* A law gives the tension tau(q, qd, t; attributes, functions): the generalized force on q is -tau. */
+typedef struct {
+  real q, qd;
+  const real *attr;      /* the element's own attributes, in the order of its keys */
+  const int *opt;        /* its options */
+  const real *fn;        /* values of its functions, arguments (x = q, v = qd) and t inserted by the caller */
+} mbg__law_in;
+
+enum { MBG__LAW_ATTR = 8, MBG__LAW_FN = 2 };
+
+typedef struct {
+  real tau, tau_q, tau_qd;      /* partial: functions held */
+  real tau_a[MBG__LAW_ATTR];
+  real tau_fn[MBG__LAW_FN];
+  real energy, energy_q;        /* potential energy of the elastic part (0 when the law has none) */
+  real energy_a[MBG__LAW_ATTR];
+} mbg__law_out;
+
+typedef struct {
+  const char *key; /* "spring-damper" */
+  const char *help;
+  const char *coord; /* coordinate type when "between" is given and "along" is absent: "distance" */
+  const mbg__key *keys;
+  int nkey;
+  void (*eval)(const mbg__law_in *in, mbg__law_out *out); /* out is cleared by the caller */
+} mbg__law_type;
+
+/* ---------------------------------------------------------------------- other forces: force_*.c */
+
+typedef struct {
+  const mbg__frame *G;   /* relative frame of marker B in marker A */
+  const real *v;         /* relative twist in B (6) */
+  real t;
+  const real *attr;
+  const int *opt;
+  mbg__fn_env *fn;       /* functions of the element: mbg__fn_at(in->fn, k, x, order, &value) */
+  bool derivatives;      /* false: only f is wanted */
+} mbg__force_in;
+
+/* Wrench on B in B's axes and its derivatives; a kernel adds nothing, it sets. f_a: one column of six per attribute:
+   first the element's own attributes, then whatever mbg__force_fn_column appends. */
+typedef struct {
+  real f[6];
+  real f_G[36];          /* by the variation w of G, row-major */
+  real f_v[36];
+  int na;                /* columns in use; starts at the number of own attributes */
+  real (*f_a)[6];        /* cleared for the own attributes */
+  int *aidx;             /* global attribute of each column */
+  real energy;           /* potential energy (0 when there is none) */
+} mbg__force_out;
+
+/* Appends the columns df = g * d(value) for the active attributes of a function value; g: six numbers. When gx is not NULL
+   it holds d f/d f_x as 6 numbers per argument (MBG__FN_ARGS + 1 rows) and the mixed derivatives are added: order 2. */
+void mbg__force_fn_column(mbg__force_out *out, const mbg__fn_value *value, const real g[6], const real (*gx)[6]);
+
+typedef struct {
+  const char *key; /* "bushing" */
+  const char *help;
+  bool on_one;     /* takes "on": one marker, A is the ground ("between" is accepted too) */
+  bool z_axis;     /* takes "axis": z of marker B (tyre: spin axis) */
+  const mbg__key *keys;
+  int nkey;
+  int (*eval)(const mbg__force_in *in, mbg__force_out *out);
+  /* checks the data at the nominal parameters; NULL: nothing beyond the keys. Writes what is wrong into `why`. */
+  bool (*check)(const real *attr, const int *opt, char *why, size_t size);
+} mbg__force_type;
+
+/* ---------------------------------------------------------------------- signals: signal_*.c */
+
+/* What a signal refers to; the loader reads the matching keys. */
+typedef enum {
+  MBG__OF_PAIR,    /* "of" (marker B), "relative_to" (marker A, default ground)               */
+  MBG__OF_COORD,   /* "joint" + "coordinate", or "of"/"relative_to" + "coordinate"            */
+  MBG__OF_JOINT,   /* "joint": a joint, driver or coupling with its rows                      */
+  MBG__OF_FORCE,   /* "force": a force element                                                */
+  MBG__OF_BODIES,  /* "of": a body, or absent: all bodies                                     */
+  MBG__OF_CONTROL, /* "control"                                                               */
+  MBG__OF_VALUE    /* "value": an expression of t, names and other signals                    */
+} mbg__signal_of;
+
+/* Levels a signal needs: a force law may use MBG__LEVEL_VELOCITY at most. */
+typedef enum { MBG__LEVEL_TIME, MBG__LEVEL_POSITION, MBG__LEVEL_VELOCITY, MBG__LEVEL_ACCELERATION, MBG__LEVEL_REACTION } mbg__level;
+
+/* For signals of a pair: value and gradient on the relative motion (frames varied by w, twist, acceleration). */
+typedef struct {
+  const mbg__frame *G;
+  const real *v, *vd;   /* relative twist and its rate in B (6 each); vd NULL below acceleration level */
+  const int *opt;
+  const real *attr;     /* own attributes (none for most), then gravity (3) when the type asks for it */
+} mbg__signal_in;
+
+typedef struct {
+  real y, y_w[6], y_v[6], y_vd[6];
+  real y_a[8];          /* by attr as handed in */
+} mbg__signal_out;
+
+typedef struct {
+  const char *key; /* "position" */
+  const char *help;
+  mbg__signal_of of;
+  mbg__level level;
+  const mbg__key *keys; /* e.g. "component", "in" */
+  int nkey;
+  bool gravity;         /* attr ends with the gravity vector of the model */
+  void (*eval)(const mbg__signal_in *in, mbg__signal_out *out); /* MBG__OF_PAIR only; out is cleared by the caller */
+  int role;             /* other kinds: what the signal layer computes (MBG__ROLE_...) */
+} mbg__signal_type;
+
+enum {
+  MBG__ROLE_NONE,
+  MBG__ROLE_COORD_VALUE,
+  MBG__ROLE_COORD_RATE,
+  MBG__ROLE_COORD_ACCELERATION,
+  MBG__ROLE_REACTION,
+  MBG__ROLE_FORCE,
+  MBG__ROLE_KINETIC,
+  MBG__ROLE_POTENTIAL,
+  MBG__ROLE_ENERGY,
+  MBG__ROLE_CONTROL,
+  MBG__ROLE_VALUE
+};
+
+/* ---------------------------------------------------------------------- bodies: body_*.c */
+
+/* A body type gives the number of velocities of a body (six of its frame, then its own) and its inertia. The marker
+   interface J, gamma of theory 0 section 2 is where modal bodies will sit: J = Ad(h^-1), gamma = 0 for a rigid body. */
+typedef struct {
+  const char *key; /* "rigid" */
+  const char *help;
+  const mbg__key *keys;
+  int nkey;
+  /* mass matrix (36, row-major) from the attributes and its derivatives (nattr x 36; NULL: not wanted) */
+  void (*inertia)(const real *attr, const int *opt, real *M, real *M_a);
+} mbg__body_type;
+
+/* ---------------------------------------------------------------------- the lists */
+
+const mbg__coord_type *const *mbg__coord_types(int *count);
+const mbg__joint_type *const *mbg__joint_types(int *count);
+const mbg__law_type *const *mbg__law_types(int *count);
+const mbg__force_type *const *mbg__force_types(int *count);
+const mbg__signal_type *const *mbg__signal_types(int *count);
+const mbg__body_type *const *mbg__body_types(int *count);
+
+#endif
