@@ -274,7 +274,7 @@ static const char *number_fault(const char *p, const char *end) {
     p += end - p > 1 && (p[1] == '+' || p[1] == '-') ? 2 : 1;
     q = skip_digits(p, end);
     if (q == p) {
-      return "a digit must follow the exponent sign";
+      return "digits must follow the 'e'";
     }
     p = q;
   }
