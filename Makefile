@@ -1,0 +1,61 @@
+# Front door: `make` builds build/mbgrad. CMake does the work; see CMakePresets.json and CONTRIBUTING.md.
+
+PREFIX ?= /usr/local
+WERROR ?= OFF
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CLANG_FORMAT ?= $(shell command -v clang-format-14 || echo clang-format)
+
+CTEST = ctest --output-on-failure -j $(JOBS)
+SOURCES = $$(find include src cli tests bench examples -name '*.[ch]' 2>/dev/null)
+
+.PHONY: all bootstrap configure configure-asan demo test test-long bench install format format-check lint clean
+
+all: configure
+	@cmake --build build -j $(JOBS) --target program
+
+bootstrap:
+	@scripts/bootstrap
+
+configure: bootstrap
+	@scripts/configure release -DMBG_WERROR=$(WERROR) -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
+
+configure-asan: bootstrap
+	@scripts/configure asan -DMBG_WERROR=$(WERROR)
+
+demo: all
+	@echo '$$ mbgrad check five-bar'
+	@build/mbgrad check five-bar
+
+# the suite twice: optimized, and with sanitizers and asserts
+test: configure configure-asan
+	@cmake --build build -j $(JOBS)
+	@cmake --build build/asan -j $(JOBS)
+	@$(CTEST) --test-dir build -L fast
+	@$(CTEST) --test-dir build/asan -L fast
+
+# more seeds, long tests, fuzzing under the sanitizers
+test-long: configure configure-asan
+	@cmake --build build -j $(JOBS)
+	@cmake --build build/asan -j $(JOBS)
+	@MBG_TEST_LONG=1 $(CTEST) --test-dir build -E '^fuzz\.'
+	@MBG_TEST_LONG=1 $(CTEST) --test-dir build/asan -R '^fuzz\.'
+
+bench: all
+	@cmake --build build -j $(JOBS) --target bench
+	@if [ -x bench/run ]; then bench/run build/bench; \
+	else for program in build/bench/*; do if [ -x "$$program" ]; then echo "== $$program"; "$$program" || exit 1; fi; done; fi
+
+install: all
+	@cmake --install build
+
+format:
+	@$(CLANG_FORMAT) -i $(SOURCES)
+
+format-check:
+	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+
+lint: all
+	@tools/lint build
+
+clean:
+	@rm -rf build
