@@ -110,8 +110,9 @@ static int find_quote(parser *s, position start, const char **quote) {
     return fail_at(s, start, "unterminated string: the closing '\"' is missing");
   }
   if (*q == '\n') {
-    return fail_at(s, start, "unterminated string: the closing '\"' is missing on this line (a line break is written "
-                             "\\n)");
+    return fail_at(s, start,
+                   "unterminated string: the closing '\"' is missing on this line (a line break is written "
+                   "\\n)");
   }
   *quote = q;
   return MBG_OK;
