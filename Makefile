@@ -52,7 +52,9 @@ format:
 	@$(CLANG_FORMAT) -i $(SOURCES)
 
 format-check:
-	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+	@bad=; for file in $(SOURCES); do \
+	  $(CLANG_FORMAT) --dry-run -Werror $$file 2>/dev/null || { echo "$$file: not formatted"; bad=1; }; done; \
+	if [ -n "$$bad" ]; then echo "run make format"; exit 1; fi
 
 lint: all
 	@tools/lint build
