@@ -271,6 +271,8 @@ typedef struct {
   const double *breaks;
 } mbg__run;
 
+typedef struct mbg_model mbg_model;
+
 struct mbg_model {
   mbg__arena arena;
   const char *name, *note, *file;
@@ -312,6 +314,5 @@ struct mbg_model {
   double size;   /* l_ref: extent of the design configuration, at least 1e-3 */
 };
 
-typedef struct mbg_model mbg__model;
 
 #endif

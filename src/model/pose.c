@@ -1,0 +1,316 @@
+/* A pose is a product of factors. With F = F1 F2 ... and (Fk^-1 dFk)^vee = omega_k da, the product has
+     (F^-1 dF)^vee = sum_k Ad((F_{k+1} ...)^-1) omega_k da                                   (theory 0, section 2)
+   A mirrored factor is S F S with a reflection S: R_ij -> s_i s_j R_ij, x_i -> s_i x_i, and omega = (u, w) becomes
+   (S u, det(S) S w). */
+#include "model/pose.h"
+
+/* direction too short to be one, relative to nothing: the file's own units */
+static const double length_min = 1e-12;
+
+enum { FACTOR_DEPS = 6 };
+
+/* a factor: its frame and the omegas of its own attributes */
+typedef struct {
+  mbg__frame F;
+  int ndep;
+  int dep[FACTOR_DEPS];
+  real omega[FACTOR_DEPS][6];
+} factor;
+
+/* ---------------------------------------------------------------------- rotations from directions */
+
+/* axes of a rotation and what its variation needs: omega = (-y.dz, x.dz, y.dx) for R = [x y z] */
+typedef struct {
+  real x[3], y[3], z[3];
+} triad;
+
+static bool normalise(real out[3], const real a[3], real *length) {
+  const real l2 = v3_dot(a, a);
+  if (!(re(l2) > length_min * length_min)) {
+    return false;
+  }
+  *length = r_sqrt(l2);
+  v3_scale(out, 1 / *length, a);
+  return true;
+}
+
+static void triad_matrix(real R[9], const real x[3], const real y[3], const real z[3]) {
+  for (int i = 0; i < 3; i++) {
+    R[3 * i] = x[i];
+    R[3 * i + 1] = y[i];
+    R[3 * i + 2] = z[i];
+  }
+}
+
+/* z along zv, x in the half plane of z and xv; omega by zv (columns 0-2) and, when asked for, by xv (3-5) */
+static bool frame_zx(triad *f, const real zv[3], const real xv[3], real omega[][6], bool by_x) {
+  real lz, lp, p[3];
+  if (!normalise(f->z, zv, &lz)) {
+    return false;
+  }
+  const real xz = v3_dot(xv, f->z);
+  v3_copy(p, xv);
+  v3_axpy(p, -xz, f->z);
+  if (!normalise(f->x, p, &lp)) {
+    return false;
+  }
+  v3_cross(f->y, f->z, f->x);
+  for (int k = 0; k < 3; k++) {
+    /* dz = (1 - z z^T)/|zv| e_k, so x.dz = x_k/|zv| and y.dz = y_k/|zv|; y.dx = (y.dxv - (xv.z) y.dz)/|p| */
+    const real xdz = f->x[k] / lz, ydz = f->y[k] / lz;
+    omega[k][3] = -ydz;
+    omega[k][4] = xdz;
+    omega[k][5] = -xz * ydz / lp;
+    if (by_x) {
+      omega[3 + k][5] = f->y[k] / lp;
+    }
+  }
+  return true;
+}
+
+/* z along zv, y nearest to e3: y = normalise(e3 - (e3.z) z), x = y x z */
+static bool frame_upright(triad *f, const real zv[3], real omega[][6]) {
+  real lz, lp;
+  if (!normalise(f->z, zv, &lz)) {
+    return false;
+  }
+  real p[3] = {-f->z[2] * f->z[0], -f->z[2] * f->z[1], 1 - f->z[2] * f->z[2]};
+  if (!normalise(f->y, p, &lp)) {
+    return false;
+  }
+  v3_cross(f->x, f->y, f->z);
+  for (int k = 0; k < 3; k++) {
+    /* y.dx = -x.dy = (e3.z)(x.dz)/|p| */
+    const real xdz = f->x[k] / lz;
+    omega[k][3] = -f->y[k] / lz;
+    omega[k][4] = xdz;
+    omega[k][5] = f->z[2] * xdz / lp;
+  }
+  return true;
+}
+
+int mbg__pose_align_branch(const double z[3]) {
+  const double l = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]);
+  return fabs(z[2]) > 0.9 * l ? 1 : 0;
+}
+
+/* the given direction becomes axis `axis`; the others keep the cyclic order */
+static bool factor_align(factor *f, int mode, const real *d) {
+  static const real e1[3] = {1, 0, 0};
+  const int axis = mode % 3;
+  triad a;
+  if (!(mode / 3 == 0 ? frame_upright(&a, d, f->omega) : frame_zx(&a, d, e1, f->omega, false))) {
+    return false;
+  }
+  /* (x, y, z) of the rule become axes axis+1, axis+2, axis */
+  const real *column[3];
+  column[(axis + 1) % 3] = a.x;
+  column[(axis + 2) % 3] = a.y;
+  column[axis] = a.z;
+  triad_matrix(f->F.R, column[0], column[1], column[2]);
+  for (int k = 0; k < 3; k++) {
+    const real w[3] = {f->omega[k][3], f->omega[k][4], f->omega[k][5]};
+    for (int i = 0; i < 3; i++) {
+      f->omega[k][3 + (axis + 1 + i) % 3] = w[i];
+    }
+  }
+  return true;
+}
+
+static bool factor_zx(factor *f, const real *a) {
+  triad d;
+  if (!frame_zx(&d, a, a + 3, f->omega, true)) {
+    return false;
+  }
+  triad_matrix(f->F.R, d.x, d.y, d.z);
+  return true;
+}
+
+/* ---------------------------------------------------------------------- other factors */
+
+static void factor_turn(factor *f, int axis, real angle) {
+  real w[3] = {0, 0, 0};
+  w[axis] = angle;
+  mbg__so3_exp(f->F.R, w);
+  f->omega[0][3 + axis] = 1;
+}
+
+static void factor_vector(factor *f, const real *w) {
+  real T[9];
+  mbg__so3_exp(f->F.R, w);
+  mbg__so3_tangent(T, w);
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < 3; i++) {
+      f->omega[k][3 + i] = T[3 * i + k];
+    }
+  }
+}
+
+/* w = angle n, n = a/|a|:  dw = n dangle + angle (1 - n n^T)/|a| da */
+static bool factor_axis_angle(factor *f, const real *a) {
+  real n[3], l, w[3], T[9];
+  if (!normalise(n, a, &l)) {
+    return false;
+  }
+  v3_scale(w, a[3], n);
+  mbg__so3_exp(f->F.R, w);
+  mbg__so3_tangent(T, w);
+  for (int k = 0; k < 3; k++) {
+    real dw[3];
+    v3_scale(dw, -a[3] * n[k] / l, n);
+    dw[k] += a[3] / l;
+    m3_mulv(f->omega[k] + 3, T, dw);
+  }
+  m3_mulv(f->omega[3] + 3, T, n);
+  return true;
+}
+
+static int factor_attributes(mbg__pose_kind kind) {
+  switch (kind) {
+  case MBG__POSE_TRANSLATE:
+  case MBG__POSE_VECTOR:
+  case MBG__POSE_ALIGN:
+    return 3;
+  case MBG__POSE_TURN:
+    return 1;
+  case MBG__POSE_AXIS_ANGLE:
+    return 4;
+  case MBG__POSE_ZX:
+    return 6;
+  default:
+    return 0;
+  }
+}
+
+static bool factor_eval(factor *f, const mbg__pose_op *op, const real *attr) {
+  frame_identity(&f->F);
+  f->ndep = factor_attributes(op->kind);
+  for (int k = 0; k < f->ndep; k++) {
+    f->dep[k] = op->attr + k;
+    v6_zero(f->omega[k]);
+  }
+  const real *a = attr + op->attr;
+  switch (op->kind) {
+  case MBG__POSE_TRANSLATE:
+    v3_copy(f->F.x, a);
+    for (int k = 0; k < 3; k++) {
+      f->omega[k][k] = 1;
+    }
+    return true;
+  case MBG__POSE_TURN:
+    factor_turn(f, op->mode, a[0]);
+    return true;
+  case MBG__POSE_VECTOR:
+    factor_vector(f, a);
+    return true;
+  case MBG__POSE_AXIS_ANGLE:
+    return factor_axis_angle(f, a);
+  case MBG__POSE_ZX:
+    return factor_zx(f, a);
+  default:
+    return factor_align(f, op->mode, a);
+  }
+}
+
+/* ---------------------------------------------------------------------- products */
+
+static void mirror_omega(const double s[3], real omega[6]) {
+  const double det = s[0] * s[1] * s[2];
+  for (int i = 0; i < 3; i++) {
+    omega[i] *= s[i];
+    omega[3 + i] *= det * s[i];
+  }
+}
+
+static void mirror_frame(const double s[3], mbg__frame *F) {
+  for (int i = 0; i < 3; i++) {
+    F->x[i] *= s[i];
+    for (int j = 0; j < 3; j++) {
+      F->R[3 * i + j] *= s[i] * s[j];
+    }
+  }
+}
+
+/* out <- out F; the omegas so far move through F */
+static void append_frame(mbg__placed *out, const mbg__frame *F) {
+  const mbg__frame H = out->h;
+  frame_mul(&out->h, &H, F);
+  for (int k = 0; k < out->ndep; k++) {
+    real w[6];
+    v6_copy(w, out->omega[k]);
+    AdInv_mul(out->omega[k], F, w);
+  }
+}
+
+static void append_omega(mbg__placed *out, const double s[3], int dep, const real omega[6]) {
+  real *w = out->omega[out->ndep];
+  out->dep[out->ndep++] = dep;
+  v6_copy(w, omega);
+  mirror_omega(s, w);
+}
+
+static void append_factor(mbg__placed *out, const double s[3], factor *f) {
+  mirror_frame(s, &f->F);
+  append_frame(out, &f->F);
+  for (int k = 0; k < f->ndep; k++) {
+    append_omega(out, s, f->dep[k], f->omega[k]);
+  }
+}
+
+/* another pose P, its inverse (omega of P^-1 is -Ad(P) omega), or its rotation alone */
+static void append_pose(mbg__placed *out, const double s[3], mbg__pose_kind kind, const mbg__placed *P) {
+  mbg__frame F = P->h;
+  if (kind == MBG__POSE_INVERSE_OF) {
+    frame_inv(&F, &P->h);
+  } else if (kind == MBG__POSE_AT_OF) {
+    v3_zero(F.x);
+  }
+  mirror_frame(s, &F);
+  append_frame(out, &F);
+  for (int k = 0; k < P->ndep; k++) {
+    real w[6];
+    v6_copy(w, P->omega[k]);
+    if (kind == MBG__POSE_INVERSE_OF) {
+      Ad_mul(w, &P->h, P->omega[k]);
+      v6_scale(w, -1, w);
+    } else if (kind == MBG__POSE_AT_OF) {
+      v3_zero(w);
+    }
+    append_omega(out, s, P->dep[k], w);
+  }
+}
+
+static bool refers(mbg__pose_kind kind) {
+  return kind == MBG__POSE_OF || kind == MBG__POSE_INVERSE_OF || kind == MBG__POSE_AT_OF;
+}
+
+bool mbg__pose_eval(const mbg__pose_op *ops, int count, const real *attr, const mbg__placed *placed, mbg__placed *out,
+                    int *where) {
+  double s[3] = {1, 1, 1};
+  frame_identity(&out->h);
+  out->ndep = 0;
+  for (int k = 0; k < count; k++) {
+    const mbg__pose_op *op = &ops[k];
+    if (op->kind == MBG__POSE_MIRROR || op->kind == MBG__POSE_UNMIRROR) {
+      s[op->mode] = -s[op->mode];
+    } else if (refers(op->kind)) {
+      append_pose(out, s, op->kind, &placed[op->attr]);
+    } else {
+      factor f;
+      if (!factor_eval(&f, op, attr)) {
+        *where = k;
+        return false;
+      }
+      append_factor(out, s, &f);
+    }
+  }
+  return true;
+}
+
+int mbg__pose_deps(const mbg__pose_op *ops, int count, const mbg__pose *poses) {
+  int n = 0;
+  for (int k = 0; k < count; k++) {
+    n += refers(ops[k].kind) ? poses[ops[k].attr].ndep : factor_attributes(ops[k].kind);
+  }
+  return n;
+}

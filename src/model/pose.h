@@ -1,0 +1,19 @@
+/* pose: frames built from attributes, with their derivatives. */
+#ifndef MBG_MODEL_POSE_H
+#define MBG_MODEL_POSE_H
+
+#include "model/design.h"
+
+/* Evaluates the operations of a pose at the attribute values. `placed` are the poses it may refer to (evaluated
+   before); out has room for the dependences. Returns false when a direction has no length or z and x are parallel;
+   *where is then the operation. */
+bool mbg__pose_eval(const mbg__pose_op *ops, int count, const real *attr, const mbg__placed *placed, mbg__placed *out,
+                    int *where);
+
+/* Number of dependences of a pose, given those of the poses it refers to. */
+int mbg__pose_deps(const mbg__pose_op *ops, int count, const mbg__pose *poses);
+
+/* Branch of the rule of MBG__POSE_ALIGN for a direction (see pose.c). */
+int mbg__pose_align_branch(const double z[3]);
+
+#endif
