@@ -20,8 +20,9 @@ static int check_knots(mbg_context *ctx, const mbg__where *where, const char *na
       return mbg__fail_at(ctx, MBG_ERROR_INPUT, where, 0, "%s: x[%d] is not a finite number", name, i);
     }
     if (i > 0 && !(x[i] > x[i - 1])) {
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, where, 0, "%s: x must increase, but x[%d] = %.17g follows x[%d] = %.17g",
-                          name, i, x[i], i - 1, x[i - 1]);
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, where, 0,
+                          "%s: x must increase, but x[%d] = %.17g follows x[%d] = %.17g", name, i, x[i], i - 1,
+                          x[i - 1]);
     }
   }
   return MBG_OK;
@@ -111,7 +112,7 @@ static void outside_weights(real outward, bool extend, real w[4][4]) {
 }
 
 bool mbg__spline_weights_at(const mbg__spline *s, real x, mbg__spline_weights *weights) {
-  const bool below = re(x) < s->x[0], above = re(x) > s->x[s->n - 1];
+  const bool below = re(x)<s->x[0], above = re(x)> s->x[s->n - 1];
   if (isnan(re(x)) || ((below || above) && s->outside == MBG__OUTSIDE_ERROR)) {
     return false;
   }
