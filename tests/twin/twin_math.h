@@ -21,4 +21,15 @@ TWIN_API void twin_se3_dtangent_invT(double _Complex D[36], const double _Comple
 TWIN_API void twin_quat_from_R(double _Complex q[4], const double _Complex R[9]);
 TWIN_API void twin_quat_to_R(double _Complex R[9], const double _Complex q[4]);
 
+/* ---------------------------------------------------------------------- linear systems */
+
+/* Solves A X = B or A^T X = B (transposed not zero) in place; A is n x n, B n x nrhs, both column-major. Returns the
+   status of the factorization, with the pivot in *where. */
+TWIN_API int twin_lu_solve(int n, const double _Complex *A, int transposed, double _Complex *B, int nrhs, int *where);
+/* The same with the Cholesky factors of a symmetric (not Hermitian) A, of which the lower triangle is read. */
+TWIN_API int twin_cholesky_solve(int n, const double _Complex *A, double _Complex *B, int nrhs, int *where);
+/* The same for the sum of the entries (row, col, val) with KLU. */
+TWIN_API int twin_klu_solve(int n, int count, const int *row, const int *col, const double _Complex *val,
+                            int transposed, double _Complex *B, int nrhs, int *where);
+
 #endif

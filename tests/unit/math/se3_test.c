@@ -55,7 +55,7 @@ static void compare(worst *w, double theta, int n, const double *a, const double
     d = isnan(a[i] - b[i]) ? INFINITY : fmax(d, fabs(a[i] - b[i]));
     s = fmax(s, fabs(b[i]));
   }
-  const double error = d / fmax(s, 1e-50); /* the twin's zeros carry squares of TWIN_STEP */
+  const double error = d / fmax(s, 1e-40); /* the twin's zeros carry squares of TWIN_STEP */
   if (error > w->error) {
     *w = (worst){error, theta};
   }

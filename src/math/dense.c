@@ -1,0 +1,257 @@
+#include "math/dense.h"
+
+/* ---------------------------------------------------------------------- LAPACK */
+
+/* Fortran: arguments by reference, lengths of the texts at the end. */
+void dgeqp3_(const int *m, const int *n, double *A, const int *lda, int *jpvt, double *tau, double *work,
+             const int *lwork, int *info);
+void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k, const double *A,
+             const int *lda, const double *tau, double *C, const int *ldc, double *work, const int *lwork, int *info,
+             size_t side_length, size_t trans_length);
+
+#ifdef MBG_COMPLEX
+void zgetrf_(const int *m, const int *n, real *A, const int *lda, int *pivot, int *info);
+void zgetrs_(const char *trans, const int *n, const int *nrhs, const real *A, const int *lda, const int *pivot, real *B,
+             const int *ldb, int *info, size_t trans_length);
+#define getrf_ zgetrf_
+#define getrs_ zgetrs_
+#else
+void dgetrf_(const int *m, const int *n, real *A, const int *lda, int *pivot, int *info);
+void dgetrs_(const char *trans, const int *n, const int *nrhs, const real *A, const int *lda, const int *pivot, real *B,
+             const int *ldb, int *info, size_t trans_length);
+void dpotrf_(const char *uplo, const int *n, real *A, const int *lda, int *info, size_t uplo_length);
+void dpotrs_(const char *uplo, const int *n, const int *nrhs, const real *A, const int *lda, real *B, const int *ldb,
+             int *info, size_t uplo_length);
+#define getrf_ dgetrf_
+#define getrs_ dgetrs_
+#endif
+
+/* leading dimension: LAPACK wants at least 1 */
+static int leading(int n) { return n > 0 ? n : 1; }
+
+static int report(int *where, int index) {
+  if (where) {
+    *where = index;
+  }
+  return MBG_ERROR_SINGULAR;
+}
+
+/* the first diagonal entry that is zero or not finite, or n */
+static int bad_diagonal(const real *A, int n) {
+  for (int k = 0; k < n; k++) {
+    const double d = re(A[(size_t)k * n + k]);
+    if (d == 0 || !isfinite(d)) {
+      return k;
+    }
+  }
+  return n;
+}
+
+/* ---------------------------------------------------------------------- LU */
+
+int mbg__lu_prepare(mbg__lu *lu, mbg__arena *arena, int n) {
+  *lu = (mbg__lu){n, MBG_TAKE(arena, real, (size_t)n * n), MBG_TAKE(arena, int, n)};
+  return lu->A && lu->pivot ? MBG_OK : MBG_ERROR_MEMORY;
+}
+
+int mbg__lu_factor(mbg__lu *lu, int *where) {
+  const int n = lu->n, ld = leading(n);
+  int info;
+  getrf_(&n, &n, lu->A, &ld, lu->pivot, &info);
+  assert(info >= 0);
+  const int bad = bad_diagonal(lu->A, n);
+  return bad < n ? report(where, bad) : MBG_OK;
+}
+
+static void lu_solve(const mbg__lu *lu, const char *trans, real *B, int nrhs) {
+  const int n = lu->n, ld = leading(n);
+  int info;
+  getrs_(trans, &n, &nrhs, lu->A, &ld, lu->pivot, B, &ld, &info, 1);
+  assert(info == 0);
+}
+
+void mbg__lu_solve(const mbg__lu *lu, real *B, int nrhs) { lu_solve(lu, "N", B, nrhs); }
+
+void mbg__lu_solve_T(const mbg__lu *lu, real *B, int nrhs) { lu_solve(lu, "T", B, nrhs); }
+
+double mbg__lu_ratio(const mbg__lu *lu, int *where) {
+  double low = INFINITY, high = 0;
+  for (int k = 0; k < lu->n; k++) {
+    const double d = fabs(re(lu->A[(size_t)k * lu->n + k]));
+    if (d < low && where) {
+      *where = k;
+    }
+    low = fmin(low, d);
+    high = fmax(high, d);
+  }
+  return high > 0 ? low / high : lu->n == 0;
+}
+
+/* ---------------------------------------------------------------------- Cholesky */
+
+int mbg__cholesky_prepare(mbg__cholesky *chol, mbg__arena *arena, int n) {
+  *chol = (mbg__cholesky){n, MBG_TAKE(arena, real, (size_t)n * n)};
+  return chol->A ? MBG_OK : MBG_ERROR_MEMORY;
+}
+
+#ifdef MBG_COMPLEX
+
+/* A = L L^T without conjugation, column by column; returns the first bad row, or n. LAPACK has only L L^H. */
+static int potrf(real *A, int n) {
+  for (int j = 0; j < n; j++) {
+    real *Aj = A + (size_t)j * n;
+    for (int k = 0; k < j; k++) {
+      const real *Ak = A + (size_t)k * n;
+      for (int i = j; i < n; i++) {
+        Aj[i] -= Ak[i] * Ak[j];
+      }
+    }
+    if (!(re(Aj[j]) > 0) || !isfinite(re(Aj[j]))) {
+      return j;
+    }
+    Aj[j] = r_sqrt(Aj[j]);
+    for (int i = j + 1; i < n; i++) {
+      Aj[i] /= Aj[j];
+    }
+  }
+  return n;
+}
+
+/* L y = b, then L^T x = y */
+static void potrs(const real *A, int n, real *b) {
+  for (int j = 0; j < n; j++) {
+    b[j] /= A[(size_t)j * n + j];
+    for (int i = j + 1; i < n; i++) {
+      b[i] -= A[(size_t)j * n + i] * b[j];
+    }
+  }
+  for (int j = n - 1; j >= 0; j--) {
+    for (int i = j + 1; i < n; i++) {
+      b[j] -= A[(size_t)j * n + i] * b[i];
+    }
+    b[j] /= A[(size_t)j * n + j];
+  }
+}
+
+int mbg__cholesky_factor(mbg__cholesky *chol, int *where) {
+  const int bad = potrf(chol->A, chol->n);
+  return bad < chol->n ? report(where, bad) : MBG_OK;
+}
+
+void mbg__cholesky_solve(const mbg__cholesky *chol, real *B, int nrhs) {
+  for (int k = 0; k < nrhs; k++) {
+    potrs(chol->A, chol->n, B + (size_t)k * chol->n);
+  }
+}
+
+#else
+
+int mbg__cholesky_factor(mbg__cholesky *chol, int *where) {
+  const int n = chol->n, ld = leading(n);
+  int info;
+  dpotrf_("L", &n, chol->A, &ld, &info, 1);
+  assert(info >= 0);
+  const int bad = info > 0 ? info - 1 : bad_diagonal(chol->A, n);
+  return bad < n ? report(where, bad) : MBG_OK;
+}
+
+void mbg__cholesky_solve(const mbg__cholesky *chol, real *B, int nrhs) {
+  const int n = chol->n, ld = leading(n);
+  int info;
+  dpotrs_("L", &n, &nrhs, chol->A, &ld, B, &ld, &info, 1);
+  assert(info == 0);
+}
+
+#endif
+
+/* ---------------------------------------------------------------------- QR */
+
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+/* C <- Q C or Q^T C; work NULL asks for the size of the workspace */
+static int apply_Q(const mbg__qr *qr, const char *trans, double *C, int ncol, double *work, int lwork) {
+  const int m = qr->m, k = smaller(qr->m, qr->n), ld = leading(m);
+  double size = 0;
+  int info;
+  dormqr_("L", trans, &m, &ncol, &k, qr->A, &ld, qr->tau, C, &ld, work ? work : &size, &lwork, &info, 1, 1);
+  assert(info == 0);
+  return (int)size;
+}
+
+/* workspace of factor, and of apply_Q for up to m columns at once */
+static int workspace(const mbg__qr *qr) {
+  const int query = -1, ld = leading(qr->m);
+  double factor = 0;
+  int info;
+  dgeqp3_(&qr->m, &qr->n, qr->A, &ld, qr->column, qr->tau, &factor, &query, &info);
+  assert(info == 0);
+  const int apply = apply_Q(qr, "N", NULL, leading(qr->m), NULL, -1);
+  return factor > apply ? (int)factor : leading(apply);
+}
+
+int mbg__qr_prepare(mbg__qr *qr, mbg__arena *arena, int m, int n) {
+  *qr = (mbg__qr){m, n, MBG_TAKE(arena, double, (size_t)m *n), MBG_TAKE(arena, int, n), NULL, NULL, 0};
+  qr->tau = MBG_TAKE(arena, double, smaller(m, n));
+  if (!qr->A || !qr->column || !qr->tau) {
+    return MBG_ERROR_MEMORY;
+  }
+  qr->lwork = workspace(qr);
+  qr->work = MBG_TAKE(arena, double, qr->lwork);
+  return qr->work ? MBG_OK : MBG_ERROR_MEMORY;
+}
+
+int mbg__qr_factor(mbg__qr *qr) {
+  const int ld = leading(qr->m);
+  int info;
+  for (size_t i = 0; i < (size_t)qr->m * qr->n; i++) {
+    if (!isfinite(qr->A[i])) {
+      return MBG_ERROR_SINGULAR;
+    }
+  }
+  for (int k = 0; k < qr->n; k++) {
+    qr->column[k] = 0; /* free to move */
+  }
+  dgeqp3_(&qr->m, &qr->n, qr->A, &ld, qr->column, qr->tau, qr->work, &qr->lwork, &info);
+  assert(info == 0);
+  for (int k = 0; k < qr->n; k++) {
+    qr->column[k] -= 1;
+  }
+  return MBG_OK;
+}
+
+int mbg__qr_rank(const mbg__qr *qr, double tol) {
+  const int most = smaller(qr->m, qr->n);
+  int rank = 0;
+  while (rank < most && fabs(qr->A[(size_t)rank * qr->m + rank]) > tol * fabs(qr->A[0])) {
+    rank++;
+  }
+  return rank;
+}
+
+/* back substitution in R11, one dropped column after the other */
+void mbg__qr_dependence(const mbg__qr *qr, int rank, double *T) {
+  const size_t m = (size_t)qr->m;
+  for (int d = rank; d < qr->n; d++) {
+    double *t = T + (size_t)(d - rank) * rank;
+    for (int i = 0; i < rank; i++) {
+      t[i] = qr->A[(size_t)d * m + i];
+    }
+    for (int j = rank - 1; j >= 0; j--) {
+      t[j] /= qr->A[(size_t)j * m + j];
+      for (int i = 0; i < j; i++) {
+        t[i] -= qr->A[(size_t)j * m + i] * t[j];
+      }
+    }
+  }
+}
+
+/* at most m columns at once, for which the workspace was made */
+static void mul_Q(const mbg__qr *qr, const char *trans, double *C, int ncol) {
+  for (int k = 0; k < ncol; k += leading(qr->m)) {
+    apply_Q(qr, trans, C + (size_t)k * qr->m, smaller(ncol - k, leading(qr->m)), qr->work, qr->lwork);
+  }
+}
+
+void mbg__qr_mul_Q(const mbg__qr *qr, double *C, int ncol) { mul_Q(qr, "N", C, ncol); }
+
+void mbg__qr_mul_Q_T(const mbg__qr *qr, double *C, int ncol) { mul_Q(qr, "T", C, ncol); }
