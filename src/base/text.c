@@ -1,5 +1,6 @@
 #include "base/base.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@ enum { WORD_MAX = 63 };
 static int edit_distance(const char *a, const char *b) {
   const int na = (int)strlen(a), nb = (int)strlen(b);
   if (na > WORD_MAX || nb > WORD_MAX) {
-    return WORD_MAX;
+    return INT_MAX;
   }
   int d[3][WORD_MAX + 1];
   for (int j = 0; j <= nb; j++) {

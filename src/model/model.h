@@ -113,7 +113,8 @@ typedef struct {
   int guess;       /* pose: first guess of the start; = design unless `initial` overrides */
   int velocity;    /* attributes of the guessed velocity: origin's velocity (3), angular velocity (3) */
   bool velocity_in_body;
-  bool velocity_mirror; int velocity_frame; /* pose of the part the velocity is given in, or -1 */
+  double velocity_sign[3]; /* signs of the axes by mirrored parts, 1 each otherwise */
+  int velocity_frame;      /* pose of the part the velocity is given in, or -1 */
   mbg__where where;
 } mbg__body;
 
