@@ -141,15 +141,18 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- constraints */
 
-/* One term F(z) of a row on one pair, z = (entries, law, attributes). */
+/* One term of a row on one pair: factor * sign * F(z), z = (entries, law, attributes).
+   With a law (a driver q = theta, q = sign * F(entries)) the sign multiplies the law's value instead: F(entries) = sign * theta. */
 typedef struct {
-  int pair;
-  mbg__row_kernel kernel; /* NULL: the entry itself, times `sign` */
+  int pair;               /* -1: no pair, F = 1 (the constant of a coupling) */
+  mbg__row_kernel kernel; /* NULL: the entry itself; with a law: the entry minus sign * law */
   int nentry, entry[3];
   int law;                /* function of t, or -1 */
-  int nattr, attr[2];     /* global attributes */
+  int nattr, attr[2];     /* global attributes in z */
+  double attr_sign;       /* of these: -1 for the pitch of a screw in a mirrored part, else 1 */
   int turn;               /* turn counter or -1 */
-  double sign;            /* of the whole term */
+  double sign;
+  int factor;             /* global attribute that multiplies the term (coupling), or -1 */
 } mbg__term;
 
 typedef enum { MBG__ROW_JOINT, MBG__ROW_DRIVER, MBG__ROW_COUPLING, MBG__ROW_PIN } mbg__row_kind;
