@@ -42,6 +42,10 @@ MBG_PRINTF(4, 5) static int fail_at(const reader *r, const line *at, const char 
                    text);
 }
 
+static int fail_cells(const reader *r) {
+  return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:1:1: the table has more than %d cells", r->file, MBG__CSV_CELLS_MAX);
+}
+
 static mbg__excerpt excerpt(const cell *c) { return mbg__excerpt_of(c->begin, (size_t)(c->end - c->begin)); }
 
 /* ---------------------------------------------------------------------- lines and cells */
@@ -341,7 +345,7 @@ static int measure(const reader *r, const char *p, line l, mbg__csv *csv) {
     MBG_TRY(check_row(r, &l, csv->ncolumns));
     csv->nrows++;
     if (csv->nrows > MBG__CSV_CELLS_MAX / csv->ncolumns) {
-      return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:1:1: the table has more than %d cells", r->file, MBG__CSV_CELLS_MAX);
+      return fail_cells(r);
     }
   }
 done:
@@ -369,7 +373,7 @@ static int read_head(const reader *r, const line *first, mbg__csv *csv) {
   int err = MBG_OK;
   MBG_TRY(count_cells(r, first, &csv->ncolumns));
   if (csv->ncolumns > MBG__CSV_CELLS_MAX) {
-    return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:1:1: the table has more than %d cells", r->file, MBG__CSV_CELLS_MAX);
+    return fail_cells(r);
   }
   MBG_TRY(find_names(r, first, &csv->named));
   const char **names = MBG_TAKE(r->arena, const char *, csv->ncolumns);

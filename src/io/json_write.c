@@ -121,9 +121,9 @@ static void begin(mbg__json_writer *w, char open) {
   w->filled[w->depth] = false;
 }
 
-static void end(mbg__json_writer *w, char open, const char *close) {
-  assert(innermost(w) == open && !w->keyed);
-  (void)open;
+static void end(mbg__json_writer *w) {
+  assert(w->depth > 0 && !w->keyed);
+  const char *close = innermost(w) == '{' ? "}" : "]";
   const bool filled = w->filled[w->depth];
   w->depth--;
   /* empty ones stay on their line */
@@ -134,9 +134,18 @@ static void end(mbg__json_writer *w, char open, const char *close) {
 }
 
 void mbg__json_begin_object(mbg__json_writer *w) { begin(w, '{'); }
-void mbg__json_end_object(mbg__json_writer *w) { end(w, '{', "}"); }
+
+void mbg__json_end_object(mbg__json_writer *w) {
+  assert(innermost(w) == '{');
+  end(w);
+}
+
 void mbg__json_begin_array(mbg__json_writer *w) { begin(w, '['); }
-void mbg__json_end_array(mbg__json_writer *w) { end(w, '[', "]"); }
+
+void mbg__json_end_array(mbg__json_writer *w) {
+  assert(innermost(w) == '[');
+  end(w);
+}
 
 /* ---------------------------------------------------------------------- strings */
 
