@@ -1,0 +1,24 @@
+/* Angular velocity of B relative to A: y = (R W)_k, or W_k in the axes of B. */
+#include "elements/signal_keys.h"
+
+static const mbg__key keys[] = {MBG__KEY_COMPONENT, MBG__KEY_IN_AXES};
+
+static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
+  const int k = in->opt[0], axes = in->opt[1];
+  const real *W = in->v + 3;
+  real row[3];
+  mbg__signal_row(in->G, k, axes, row);
+  out->y = v3_dot(row, W);
+  mbg__signal_turn(row, axes, W, out->y_w);
+  v3_copy(out->y_v + 3, row);
+}
+
+const mbg__signal_type mbg__signal_angular_velocity = {
+    .key = "angular-velocity",
+    .help = "angular velocity of B relative to A",
+    .of = MBG__OF_PAIR,
+    .level = MBG__LEVEL_VELOCITY,
+    .keys = keys,
+    .nkey = MBG_COUNT(keys),
+    .eval = eval,
+};

@@ -1,0 +1,10 @@
+/* Kinetic plus potential energy. */
+#include "model/types.h"
+
+const mbg__signal_type mbg__signal_energy = {
+    .key = "energy",
+    .help = "kinetic plus potential energy",
+    .of = MBG__OF_BODIES,
+    .level = MBG__LEVEL_VELOCITY,
+    .role = MBG__ROLE_ENERGY,
+};
