@@ -121,6 +121,9 @@ void mbg__csc_mul_T_add(real *Y, real s, const mbg__csc *A, const real *X, int n
 #define TSOLVE(s, n, ld, nrhs, B, c) klu_tsolve(s, n, ld, nrhs, B, c)
 #endif
 
+/* a diagonal entry is the pivot if it has this part of the largest in its column; KLU's default 1e-3 costs digits */
+#define PIVOT_MIN 0.1
+
 /* frozen pivots are given up for one factorization when the entries grow this much more than when they were chosen */
 #define GROWTH_MAX 1e3
 
@@ -145,6 +148,7 @@ int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__
   }
   *klu = (mbg__klu){.A = A, .mode = mode, .allocator = *allocator};
   klu_defaults(&klu->common);
+  klu->common.tol = PIVOT_MIN;
   if (A->ncol > 0) {
     klu->symbolic = klu_analyze(A->ncol, A->colptr, A->rowind, &klu->common);
     if (!klu->symbolic) {

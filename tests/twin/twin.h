@@ -4,11 +4,23 @@
 #define TWIN_H
 
 #include <complex.h>
-#undef I /* a good name for a matrix; write CMPLX(re, im) */
+#undef I /* a good name for a matrix; see twin_step */
 
 #define TWIN_API __attribute__((visibility("default")))
 
 /* the step; its square vanishes against 1, so nothing is truncated */
 #define TWIN_STEP 1e-30
+
+/* x + i s dx: the value x, varying with dx */
+static inline double _Complex twin_step(double x, double dx) {
+  const union {
+    double part[2];
+    double _Complex z;
+  } u = {{x, TWIN_STEP * dx}};
+  return u.z;
+}
+
+/* The derivative that a result carries. */
+static inline double twin_derivative(double _Complex z) { return cimag(z) / TWIN_STEP; }
 
 #endif

@@ -561,14 +561,14 @@ static void derivatives_are_the_differentiated_series(void **state) {
 
 static void step(double _Complex *z, const double *a, const double *da, int n) {
   for (int i = 0; i < n; i++) {
-    z[i] = CMPLX(a[i], TWIN_STEP * da[i]);
+    z[i] = twin_step(a[i], da[i]);
   }
 }
 
 static void split(double *a, double *da, const double _Complex *z, int n) {
   for (int i = 0; i < n; i++) {
     a[i] = creal(z[i]);
-    da[i] = cimag(z[i]) / TWIN_STEP;
+    da[i] = twin_derivative(z[i]);
   }
 }
 
