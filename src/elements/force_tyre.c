@@ -1,0 +1,271 @@
+/* Tyre on a road (theory 5, section 15). B sits at the wheel's centre X with z along the spin axis e, A is the ground.
+   With the vertical z, V the velocity of the centre, om the spin W.e, and the road's height zr(X, t), all in A:
+
+     e_f = e x z/|.|    e_l = z x e_f    r = X.z - zr    rd = V.z - zr_X.V - zr_t
+     Fz = kz (r0 - r) - cz rd            s = sqrt((V.e_f)^2 + v0^2)
+     Fx = -cx (V.e_f - om r)/s           Fy = -cy (V.e_l)/s
+     F = Fx e_f + Fy e_l + Fz z   at   X - r z:   f = (R^T F, -R^T (r z x F))
+
+   Linear, no lift-off. A vertical spin axis has no e_f: an error, unless cx = cy = 0 (then the wheel does not roll). */
+#include "model/types.h"
+
+enum { STIFFNESS, DAMPING, RADIUS, SLIP_X, SLIP_Y, SLIP_SPEED };
+enum { ROAD };
+enum { TIME = MBG__FN_ARGS };
+
+static const mbg__key keys[] = {
+    [STIFFNESS] = {.name = "stiffness",
+                   .kind = MBG__KEY_NUMBER,
+                   .required = true,
+                   .sign = MBG__NOT_NEGATIVE,
+                   .unit = "N/m",
+                   .help = "vertical stiffness kz"},
+    [DAMPING] = {.name = "damping",
+                 .kind = MBG__KEY_NUMBER,
+                 .sign = MBG__NOT_NEGATIVE,
+                 .unit = "N s/m",
+                 .help = "vertical damping cz"},
+    [RADIUS] = {.name = "radius",
+                .kind = MBG__KEY_NUMBER,
+                .required = true,
+                .sign = MBG__POSITIVE,
+                .unit = "m",
+                .help = "radius r0 without load"},
+    [SLIP_X] = {.name = "slip_x",
+                .kind = MBG__KEY_NUMBER,
+                .sign = MBG__NOT_NEGATIVE,
+                .unit = "N",
+                .help = "longitudinal slip stiffness cx"},
+    [SLIP_Y] = {.name = "slip_y",
+                .kind = MBG__KEY_NUMBER,
+                .sign = MBG__NOT_NEGATIVE,
+                .unit = "N",
+                .help = "lateral slip stiffness cy"},
+    [SLIP_SPEED] = {.name = "slip_speed",
+                    .kind = MBG__KEY_NUMBER,
+                    .preset = 0.1,
+                    .sign = MBG__POSITIVE,
+                    .unit = "m/s",
+                    .help = "speed v0 below which slip forces are linear in the sliding speed"},
+    {.name = "road",
+     .kind = MBG__KEY_FN,
+     .unit = "m",
+     .args = "x y z",
+     .uses = MBG__USES_TIME | MBG__USES_CONTROLS,
+     .help = "height of the road at the wheel's centre x y z (in A) and time t"},
+    {.name = "up", .kind = MBG__KEY_CHOICE, .preset = 2, .choices = "x y z", .help = "vertical axis of A"},
+};
+
+/* ---------------------------------------------------------------------- state */
+
+/* Everything the law is made of, in the axes of A. */
+typedef struct {
+  const real *attr;
+  mbg__fn_value road;
+  real z[3], V[3], om;
+  bool rolling; /* e_f and e_l exist */
+  real e_f[3], e_l[3];
+  real n;     /* |e x z| */
+  real r, rd; /* height of the centre over the road and its rate */
+  real vf, vl, s;
+  real Fx, Fy, Fz;
+  real F[3];
+} tyre;
+
+/* e_f, e_l and the slip forces */
+static int roll(tyre *ty, const real e[3]) {
+  const real *a = ty->attr;
+  v3_cross(ty->e_f, e, ty->z);
+  const double sine2 = re(v3_dot(ty->e_f, ty->e_f));
+  ty->rolling = sine2 > 1e-24;
+  if (!ty->rolling) {
+    return re(a[SLIP_X]) == 0 && re(a[SLIP_Y]) == 0 ? MBG_OK : MBG_ERROR_INPUT;
+  }
+  ty->n = v3_norm(ty->e_f);
+  v3_scale(ty->e_f, 1 / ty->n, ty->e_f);
+  v3_cross(ty->e_l, ty->z, ty->e_f);
+  ty->vf = v3_dot(ty->V, ty->e_f);
+  ty->vl = v3_dot(ty->V, ty->e_l);
+  ty->s = r_sqrt(ty->vf * ty->vf + a[SLIP_SPEED] * a[SLIP_SPEED]);
+  ty->Fx = -a[SLIP_X] * (ty->vf - ty->om * ty->r) / ty->s;
+  ty->Fy = -a[SLIP_Y] * ty->vl / ty->s;
+  return MBG_OK;
+}
+
+/* out = Fx e_f + Fy e_l + Fz z */
+static void sum_forces(const tyre *ty, real Fx, real Fy, real Fz, real out[3]) {
+  v3_scale(out, Fz, ty->z);
+  if (ty->rolling) {
+    v3_axpy(out, Fx, ty->e_f);
+    v3_axpy(out, Fy, ty->e_l);
+  }
+}
+
+static int tyre_at(const mbg__force_in *in, tyre *ty) {
+  int err = MBG_OK;
+  const mbg__frame *G = in->G;
+  const real *a = in->attr;
+  const real e[3] = {G->R[2], G->R[5], G->R[8]};
+  *ty = (tyre){.attr = a, .om = in->v[5]};
+  ty->z[in->opt[0]] = 1;
+  m3_mulv(ty->V, G->R, in->v);
+  MBG_TRY(mbg__fn_at(in->fn, ROAD, G->x, in->derivatives ? 2 : 1, &ty->road));
+  ty->r = v3_dot(G->x, ty->z) - ty->road.f;
+  ty->rd = v3_dot(ty->V, ty->z) - v3_dot(ty->V, ty->road.f_x) - ty->road.f_x[TIME];
+  ty->Fz = a[STIFFNESS] * (a[RADIUS] - ty->r) - a[DAMPING] * ty->rd;
+  MBG_TRY(roll(ty, e));
+  sum_forces(ty, ty->Fx, ty->Fy, ty->Fz, ty->F);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- wrench */
+
+/* f = (R^T F, -R^T (r z x F)) */
+static void wrench(const real R[9], const real z[3], real r, const real F[3], real f[6]) {
+  real m[3];
+  v3_cross(m, F, z);
+  v3_scale(m, r, m);
+  m3_mulv_T(f, R, F);
+  m3_mulv_T(f + 3, R, m);
+}
+
+/* Change of the wrench at fixed R for the changes of all it is made of; *d holds dV, dom, de_f, de_l, dr, drd and the
+   changes of the forces at fixed motion. */
+static void change(const tyre *ty, const real R[9], tyre *d, real df[6]) {
+  const real *a = ty->attr;
+  real m[6];
+  d->Fz += -a[STIFFNESS] * d->r - a[DAMPING] * d->rd;
+  if (ty->rolling) {
+    const real dvf = v3_dot(d->V, ty->e_f) + v3_dot(ty->V, d->e_f);
+    const real dvl = v3_dot(d->V, ty->e_l) + v3_dot(ty->V, d->e_l);
+    const real shrink = ty->vf * dvf / (ty->s * ty->s);
+    d->Fx += -a[SLIP_X] * (dvf - d->om * ty->r - ty->om * d->r) / ty->s - ty->Fx * shrink;
+    d->Fy += -a[SLIP_Y] * dvl / ty->s - ty->Fy * shrink;
+  }
+  sum_forces(ty, d->Fx, d->Fy, d->Fz, d->F);
+  v3_axpy(d->F, ty->Fx, d->e_f);
+  v3_axpy(d->F, ty->Fy, d->e_l);
+
+  wrench(R, ty->z, ty->r, d->F, df);
+  wrench(R, ty->z, d->r, ty->F, m);
+  v3_add(df + 3, df + 3, m + 3);
+}
+
+static void set_column(real *A, int k, const real c[6]) {
+  for (int i = 0; i < 6; i++) {
+    A[6 * i + k] = c[i];
+  }
+}
+
+/* ---------------------------------------------------------------------- derivatives */
+
+/* translation U = unit vector k: dX = R U */
+static void by_translation(const tyre *ty, const mbg__frame *G, real f_G[36]) {
+  for (int k = 0; k < 3; k++) {
+    const real dX[3] = {G->R[k], G->R[3 + k], G->R[6 + k]};
+    tyre d = {.r = v3_dot(dX, ty->z) - v3_dot(dX, ty->road.f_x)};
+    for (int i = 0; i < 3; i++) {
+      d.rd -= ty->V[i] * v3_dot(ty->road.f_xx[i], dX) + ty->road.f_xx[i][TIME] * dX[i];
+    }
+    real df[6];
+    change(ty, G->R, &d, df);
+    set_column(f_G, k, df);
+  }
+}
+
+/* rotation W = unit vector k: dV = R (W x U), de = R (W x 3), and d(R^T F) = (R^T F) x W */
+static void by_rotation(const tyre *ty, const mbg__frame *G, const real f[6], const real *v, real f_G[36]) {
+  static const real spin[3] = {0, 0, 1};
+  for (int k = 0; k < 3; k++) {
+    const real W[3] = {k == 0, k == 1, k == 2};
+    real a[3], de[3], df[6];
+    tyre d = {0};
+    v3_cross(a, W, v);
+    m3_mulv(d.V, G->R, a);
+    d.rd = v3_dot(d.V, ty->z) - v3_dot(d.V, ty->road.f_x);
+    if (ty->rolling) {
+      v3_cross(a, W, spin);
+      m3_mulv(de, G->R, a);
+      v3_cross(d.e_f, de, ty->z);
+      v3_axpy(d.e_f, -v3_dot(d.e_f, ty->e_f), ty->e_f);
+      v3_scale(d.e_f, 1 / ty->n, d.e_f);
+      v3_cross(d.e_l, ty->z, d.e_f);
+    }
+    change(ty, G->R, &d, df);
+    v3_cross_add(df, 1, f, W);
+    v3_cross_add(df + 3, 1, f + 3, W);
+    set_column(f_G, 3 + k, df);
+  }
+}
+
+/* velocity: dV = R dU, dom = dW.3 */
+static void by_twist(const tyre *ty, const mbg__frame *G, real f_v[36]) {
+  real df[6];
+  for (int k = 0; k < 3; k++) {
+    tyre d = {.V = {G->R[k], G->R[3 + k], G->R[6 + k]}};
+    d.rd = v3_dot(d.V, ty->z) - v3_dot(d.V, ty->road.f_x);
+    change(ty, G->R, &d, df);
+    set_column(f_v, k, df);
+  }
+  tyre d = {.om = 1};
+  change(ty, G->R, &d, df);
+  set_column(f_v, 5, df);
+}
+
+static void by_attributes(const tyre *ty, const real R[9], real (*f_a)[6]) {
+  const real *a = ty->attr;
+  tyre kz = {.Fz = a[RADIUS] - ty->r}, cz = {.Fz = -ty->rd}, r0 = {.Fz = a[STIFFNESS]};
+  change(ty, R, &kz, f_a[STIFFNESS]);
+  change(ty, R, &cz, f_a[DAMPING]);
+  change(ty, R, &r0, f_a[RADIUS]);
+  if (ty->rolling) {
+    const real ss = ty->s * ty->s;
+    tyre cx = {.Fx = -(ty->vf - ty->om * ty->r) / ty->s}, cy = {.Fy = -ty->vl / ty->s};
+    tyre v0 = {.Fx = -ty->Fx * a[SLIP_SPEED] / ss, .Fy = -ty->Fy * a[SLIP_SPEED] / ss};
+    change(ty, R, &cx, f_a[SLIP_X]);
+    change(ty, R, &cy, f_a[SLIP_Y]);
+    change(ty, R, &v0, f_a[SLIP_SPEED]);
+  }
+}
+
+/* the road's attributes: dr = -dzr, drd = -V.d(zr_X) - d(zr_t) */
+static void by_road(const tyre *ty, const real R[9], mbg__force_out *out) {
+  real g[6], gx[MBG__FN_ARGS + 1][6];
+  tyre d = {.r = -1};
+  change(ty, R, &d, g);
+  for (int k = 0; k <= MBG__FN_ARGS; k++) {
+    tyre dk = {.rd = k == TIME ? -1 : -ty->V[k]};
+    change(ty, R, &dk, gx[k]);
+  }
+  mbg__force_fn_column(out, &ty->road, g, (const real(*)[6])gx);
+}
+
+static int eval(const mbg__force_in *in, mbg__force_out *out) {
+  int err = MBG_OK;
+  tyre ty;
+  MBG_TRY(tyre_at(in, &ty));
+  wrench(in->G->R, ty.z, ty.r, ty.F, out->f);
+  out->energy = 0;
+  if (in->derivatives) {
+    m6_zero(out->f_G);
+    m6_zero(out->f_v);
+    by_translation(&ty, in->G, out->f_G);
+    by_rotation(&ty, in->G, out->f, in->v, out->f_G);
+    by_twist(&ty, in->G, out->f_v);
+    by_attributes(&ty, in->G->R, out->f_a);
+    by_road(&ty, in->G->R, out);
+  }
+done:
+  return err;
+}
+
+const mbg__force_type mbg__force_tyre = {
+    .key = "tyre",
+    .help = "tyre on a road: vertical spring and damper, longitudinal and lateral slip",
+    .on_one = true,
+    .z_axis = true,
+    .keys = keys,
+    .nkey = MBG_COUNT(keys),
+    .eval = eval,
+};

@@ -1,0 +1,49 @@
+#include "elements/inertia.h"
+
+/* out += s M(:,1:3) R^T g */
+static void add_weight(real out[6], real s, const real M[36], const real R[9], const real g[3]) {
+  real a[6] = {0};
+  m3_mulv_T(a, R, g);
+  v6_scale(a, s, a);
+  m6_mulv_add(out, M, a);
+}
+
+void mbg__inertia_residual(const real M[36], const real R[9], const real v[6], const real vd[6], const real g[3],
+                           real r[6]) {
+  real momentum[6], spin[6];
+  m6_mulv(momentum, M, v);
+  adT_mul(spin, v, momentum);
+  m6_mulv(r, M, vd);
+  v6_sub(r, r, spin);
+  add_weight(r, -1, M, R, g);
+}
+
+void mbg__inertia_derivatives(const real M[36], const real R[9], const real v[6], const real g[3], real r_w[36],
+                              real r_v[36]) {
+  /* weight */
+  real a[3], S[9], skew[36] = {0};
+  m3_mulv_T(a, R, g);
+  m3_skew(S, a);
+  m6_set_block(skew, 0, 1, -1, S);
+  m6_mul(r_w, M, skew);
+
+  /* gyroscopic part */
+  real momentum[6], ad[36], C[36];
+  m6_mulv(momentum, M, v);
+  mbg__ad_matrix(ad, v);
+  mbg__coad_matrix(C, momentum);
+  m6_mul_TN(r_v, ad, M);
+  m6_add(r_v, r_v, C);
+  m6_scale(r_v, -1, r_v);
+}
+
+void mbg__inertia_change(const real M[36], const real R[9], const real v[6], const real vd[6], const real g[3],
+                         const real *dM, const real *dg, real dr[6]) {
+  v6_zero(dr);
+  if (dM) {
+    mbg__inertia_residual(dM, R, v, vd, g, dr); /* linear in M */
+  }
+  if (dg) {
+    add_weight(dr, -1, M, R, dg);
+  }
+}
