@@ -185,7 +185,9 @@ typedef struct {
   int na;                /* columns in use; starts at the number of own attributes */
   real (*f_a)[6];        /* cleared for the own attributes */
   int *aidx;             /* global attribute of each column */
-  real energy;           /* potential energy (0 when there is none) */
+  real energy;           /* potential energy of the elastic part (0 when there is none) */
+  real energy_G[6];      /* by the variation of G */
+  real *energy_a;        /* by the own attributes (cleared) */
 } mbg__force_out;
 
 /* Appends the columns df = g * d(value) for the active attributes of a function value; g: six numbers. When gx is not NULL
