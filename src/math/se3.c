@@ -274,7 +274,7 @@ static void polynomial_tangent_inv(polynomial *p, const real h[6]) {
   p->g_z[4] = (4 * stumpff_z(f, 6) - stumpff_z(f, 5) - 4 * f2_z * p->g[4]) / (4 * f[2]);
 }
 
-/* From y_0 ... y_4 (y_k = A^k y) the sums by powers of A on the left, c_i = sum_j g_(i+j+1) y_j, and s = sum g_k' y_k */
+/* From y_k = A^k y, k <= 4: the sums by powers of A on the left, c_i = sum_j g_(i+j+1) y_j, and s = sum_k g_k' y_k */
 static void collect(real c[4][6], real s[6], const polynomial *p, real y[5][6]) {
   v6_zero(s);
   for (int k = 1; k < 5; k++) {

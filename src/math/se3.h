@@ -135,7 +135,7 @@ void mbg__se3_log(real h[6], const mbg__frame *H);
 /* out = H exp(h~) */
 void mbg__se3_retract(mbg__frame *out, const mbg__frame *H, const real h[6]);
 
-/* T(h):  d exp(h) = exp(h) (T(h) dh)~;  its inverse for |w| < 2 pi, accurate up to there (it grows like 1/(2 pi - |w|)) */
+/* T(h):  d exp(h) = exp(h) (T(h) dh)~;  its inverse for |w| < 2 pi, where it has a pole */
 void mbg__se3_tangent(real T[36], const real h[6]);
 void mbg__se3_tangent_inv(real Ti[36], const real h[6]);
 

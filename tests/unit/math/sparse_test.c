@@ -41,7 +41,7 @@ static void random_entries(entries *e, support_rng *rng, int nrow, int ncol, int
   }
 }
 
-/* Square, well conditioned, the large entries not on the diagonal: random entries + a permutation that outweighs them. */
+/* Square, well conditioned, no strong diagonal: random entries + a permutation that outweighs them. */
 static void random_regular(entries *e, support_rng *rng, int n) {
   const int shift = support_index(rng, n), count = support_index(rng, PAIRS - n);
   random_entries(e, rng, n, n, count);
