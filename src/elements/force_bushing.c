@@ -3,7 +3,7 @@
      f = -T^-T(d) K d - D v + p        energy = 1/2 d^T K d
 
    Not to be differentiated at a relative rotation of pi, where log jumps. */
-#include "model/types.h"
+#include "elements/force_clear.h"
 
 enum { SYM = 21, STIFFNESS = 0, DAMPING = SYM, PRELOAD = 2 * SYM, ATTRIBUTES = PRELOAD + 6 };
 
@@ -52,29 +52,39 @@ static void by_frame(real f_G[36], const real d[6], const real y[6], const real 
   m6_scale(f_G, -1, f_G);
 }
 
+static void by_attributes(const real d[6], const real *v, const real Ti[36], mbg__force_out *out) {
+  real one[36];
+  m6_identity(one);
+  by_entries(out->f_a + STIFFNESS, -1, Ti, d);
+  by_entries(out->f_a + DAMPING, -1, one, v);
+  for (int k = 0; k < 6; k++) {
+    out->f_a[PRELOAD + k][k] = 1;
+  }
+  for (int i = 0, n = STIFFNESS; i < 6; i++) {
+    for (int j = i; j < 6; j++) {
+      out->energy_a[n++] = d[i] * d[j] * (i == j ? 0.5 : 1);
+    }
+  }
+}
+
 static int eval(const mbg__force_in *in, mbg__force_out *out) {
-  real K[36], D[36], d[6], y[6], Ti[36], f[6];
+  real K[36], D[36], d[6], y[6], Ti[36];
+  mbg__force_clear(out);
   unpack(K, in->attr + STIFFNESS);
   unpack(D, in->attr + DAMPING);
   mbg__se3_log(d, in->G);
   mbg__se3_tangent_inv(Ti, d);
 
   m6_mulv(y, K, d);
-  m6_mulv_T(f, Ti, y);
-  m6_mulv_add(f, D, in->v);
-  v6_sub(out->f, in->attr + PRELOAD, f);
   out->energy = v6_dot(d, y) / 2;
+  m6_mulv_T(out->energy_G, Ti, y);
+  v6_sub(out->f, in->attr + PRELOAD, out->energy_G);
+  m6_scale(out->f_v, -1, D);
+  m6_mulv_add(out->f, out->f_v, in->v);
 
   if (in->derivatives) {
-    real one[36];
-    m6_identity(one);
     by_frame(out->f_G, d, y, K, Ti);
-    m6_scale(out->f_v, -1, D);
-    by_entries(out->f_a + STIFFNESS, -1, Ti, d);
-    by_entries(out->f_a + DAMPING, -1, one, in->v);
-    for (int k = 0; k < 6; k++) {
-      out->f_a[PRELOAD + k][k] = 1;
-    }
+    by_attributes(d, in->v, Ti, out);
   }
   return MBG_OK;
 }

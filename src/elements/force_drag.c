@@ -1,7 +1,7 @@
 /* Drag at B's origin: V and W are the relative velocity and angular velocity in the axes of B,
 
      f = (-(c1 + c2 s) V, -ca W),   s = sqrt(V.V + e^2): smooth at rest */
-#include "model/types.h"
+#include "elements/force_clear.h"
 
 enum { LINEAR, QUADRATIC, ANGULAR, SMOOTHING };
 
@@ -48,9 +48,7 @@ static void derivatives(const mbg__force_in *in, real s, mbg__force_out *out) {
 static int eval(const mbg__force_in *in, mbg__force_out *out) {
   const real *V = in->v, *W = in->v + 3, e = in->attr[SMOOTHING];
   const real s = r_sqrt(v3_dot(V, V) + e * e);
-  m6_zero(out->f_G);
-  m6_zero(out->f_v);
-  out->energy = 0;
+  mbg__force_clear(out);
   v3_scale(out->f, -(in->attr[LINEAR] + in->attr[QUADRATIC] * s), V);
   v3_scale(out->f + 3, -in->attr[ANGULAR], W);
   if (in->derivatives) {

@@ -1,7 +1,7 @@
 /* Applied force and torque at B's origin, given in the axes of A (world) or of B (body):
 
      f = (R^T F, R^T T)   or   f = (F, T),   F and T functions of time */
-#include "model/types.h"
+#include "elements/force_clear.h"
 
 enum { FORCE, TORQUE = 3, FUNCTIONS = 6 };
 enum { IN_WORLD, IN_BODY };
@@ -36,11 +36,7 @@ static void column(const mbg__frame *G, int in_axes, int k, real g[6]) {
 
 static int eval(const mbg__force_in *in, mbg__force_out *out) {
   int err = MBG_OK;
-  v6_zero(out->f);
-  m6_zero(out->f_G);
-  m6_zero(out->f_v);
-  out->energy = 0;
-
+  mbg__force_clear(out);
   for (int k = 0; k < FUNCTIONS; k++) {
     mbg__fn_value value;
     real g[6];

@@ -7,7 +7,7 @@
      F = Fx e_f + Fy e_l + Fz z   at   X - r z:   f = (R^T F, -R^T (r z x F))
 
    Linear, no lift-off. A vertical spin axis has no e_f: an error, unless cx = cy = 0 (then the wheel does not roll). */
-#include "model/types.h"
+#include "elements/force_clear.h"
 
 enum { STIFFNESS, DAMPING, RADIUS, SLIP_X, SLIP_Y, SLIP_SPEED };
 enum { ROAD };
@@ -244,12 +244,10 @@ static void by_road(const tyre *ty, const real R[9], mbg__force_out *out) {
 static int eval(const mbg__force_in *in, mbg__force_out *out) {
   int err = MBG_OK;
   tyre ty;
+  mbg__force_clear(out);
   MBG_TRY(tyre_at(in, &ty));
   wrench(in->G->R, ty.z, ty.r, ty.F, out->f);
-  out->energy = 0;
   if (in->derivatives) {
-    m6_zero(out->f_G);
-    m6_zero(out->f_v);
     by_translation(&ty, in->G, out->f_G);
     by_rotation(&ty, in->G, out->f, in->v, out->f_G);
     by_twist(&ty, in->G, out->f_v);
