@@ -225,11 +225,12 @@ static const char *partial_max(mbg__depth depth, const real *a, const real *b, b
 }
 
 /* What rounds the corner of max(a, b), from d = a - b and the width w:  s - |d| = w^2/(s + |d|),  s = sqrt(d^2 + w^2);
-   by d: d/s - sign(d), with sign(0) = 1 as max chooses the first in a tie; by w: w/s. */
+   by d: d/s - sign(d) = -sign(d) w^2/(s (s + |d|)), with sign(0) = 1 as max chooses the first in a tie; by w: w/s. */
 static const char *partial_smooth(mbg__depth depth, const real *d, const real *w, bool b_active, real *v, real *pd,
                                   real *pw) {
   const int K = depth.order;
-  real q[3], ww[3], s[3], i[3], ds[4];
+  const double sign = re(d[0]) < 0 ? -1 : 1;
+  real q[3], ww[3], s[3], r[3], far[3] = {0}, product[3], ds[4];
   (void)b_active;
   jet_multiply(K, d, d, q);
   jet_multiply(K, w, w, ww);
@@ -237,13 +238,18 @@ static const char *partial_smooth(mbg__depth depth, const real *d, const real *w
     q[k] += ww[k];
   }
   derive_sqrt(q[0], K, ds);
-  *v = ds[0] == 0 ? 0 : w[0] * w[0] / (ds[0] + r_abs(d[0]));
+  *v = ds[0] == 0 ? 0 : ww[0] / (ds[0] + sign * d[0]);
   if (depth.partials) {
     jet_compose(K, ds, q, s);
-    jet_reciprocal(K, s, i);
-    jet_multiply(K, d, i, pd);
-    jet_multiply(K, w, i, pw);
-    pd[0] -= re(d[0]) < 0 ? -1 : 1;
+    for (int k = 0; k <= K; k++) {
+      far[k] = s[k] + sign * d[k];
+    }
+    jet_multiply(K, s, far, product);
+    jet_reciprocal(K, product, r);
+    jet_multiply(K, ww, r, pd);
+    jet_scale(K, -sign, pd);
+    jet_reciprocal(K, s, r);
+    jet_multiply(K, w, r, pw);
   }
   return NULL;
 }
