@@ -1,0 +1,219 @@
+/* The compiler and the evaluator of expressions never crash, never hang, and give either finite numbers or one message
+   whose column lies in the text. Deterministic: each seed cut at every byte, then random mutations (argv[1] of them,
+   20000 by default). */
+#include "support/support.h"
+#include "twin/twin_expr.h"
+
+#include <stdio.h>
+
+/* an assertion that also holds without asserts and without cmocka around it */
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                  \
+      abort();                                                                                                         \
+    }                                                                                                                  \
+  } while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* ---------------------------------------------------------------------- what must hold */
+
+enum { N = FIXTURE_INPUTS };
+
+/* places with zeros, signs, equal and large numbers */
+static const double points[][N] = {
+    {0}, {1, 1, 1, 1, 1, 1, 1}, {0.7, -1.3, 2.1, 0.4, -0.6, 3, 0.25}, {-1, -2, 0, 1e9, -1e-9, 1e200, 5}};
+
+static void check_message(const mbg_context *ctx, int err, size_t length) {
+  int column = 0;
+  CHECK(err == MBG_ERROR_INPUT && mbg_context_message_count(ctx) == 1);
+  CHECK(sscanf(mbg_context_error(ctx), "f:1:%d: ", &column) == 1 && column > 0 && (size_t)column <= length + 1);
+  for (const char *p = mbg_context_error(ctx); *p; p++) {
+    CHECK((unsigned char)*p >= 0x20);
+  }
+}
+
+static void check_finite(const double *a, int count) {
+  for (int i = 0; i < count; i++) {
+    CHECK(isfinite(a[i]));
+  }
+}
+
+/* all evaluations agree on the value; with inputs at rest the jet is at rest */
+static void check_point(mbg_context *ctx, const mbg__expr *e, const double *x, size_t length) {
+  double f[4], fj[3], g[3 * N] = {0}, h[N * N], rest[3 * N] = {0}, moving[3 * N];
+  for (int i = 0; i < N; i++) {
+    rest[3 * i] = moving[3 * i] = x[i];
+    moving[3 * i + 1] = 0.5 - i;
+    moving[3 * i + 2] = i;
+  }
+  for (int what = FIXTURE_VALUE; what <= FIXTURE_JET + 1; what++) {
+    double *out = what >= FIXTURE_JET ? fj : f + what;
+    mbg_context_clear(ctx);
+    const int err = fixture_run(ctx, e, what > FIXTURE_JET ? FIXTURE_JET : (fixture_what)what,
+                                what == FIXTURE_JET  ? rest
+                                : what > FIXTURE_JET ? moving
+                                                     : x,
+                                out, g, h);
+    if (err < 0) {
+      check_message(ctx, err, length);
+      return;
+    }
+    check_finite(out, what >= FIXTURE_JET ? 3 : 1);
+    check_finite(g, what >= FIXTURE_JET ? 3 * N : what ? N : 0);
+    CHECK(out[0] == f[0]);
+    CHECK(what != FIXTURE_JET || (fj[1] == 0 && fj[2] == 0));
+  }
+}
+
+static void check_text(mbg_context *ctx, const char *text) {
+  const mbg__where where = {"f", 1, 1, NULL};
+  mbg__arena arena;
+  mbg__table *tables[2];
+  const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME};
+  mbg__expr *e = NULL;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  CHECK(fixture_tables(ctx, &arena, tables) == MBG_OK);
+  const int err = mbg__expr_compile(ctx, &arena, text, &where, &scope, &e);
+  CHECK((err == MBG_OK) == (e != NULL));
+  if (err < 0) {
+    check_message(ctx, err, strlen(text));
+  } else {
+    CHECK(mbg_context_message_count(ctx) == 0 && mbg__expr_ninputs(e) <= N);
+    for (int i = 0; i < MBG_COUNT(points); i++) {
+      check_point(ctx, e, points[i], strlen(text));
+    }
+  }
+  mbg__arena_destroy(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  char *text = malloc(size + 1);
+  mbg_context *ctx = NULL;
+  CHECK(text && mbg_context_create(&ctx, NULL) == MBG_OK);
+  if (size > 0) {
+    memcpy(text, data, size);
+  }
+  text[size] = 0;
+  check_text(ctx, text);
+  mbg_context_destroy(ctx);
+  free(text);
+  return 0;
+}
+
+/* ---------------------------------------------------------------------- campaign */
+
+#ifndef MBG_LIBFUZZER
+
+enum { INPUT_MAX = 4096 };
+
+static const char *const seeds[] = {
+    "x0*cos(x1) + 30 deg - t/2",
+    "x0*sin(x1*t)^2 + exp(-x2*t)*x[3]",
+    "if(x0 > 0 and x1 <= 2 or not x2, sqrt(x0), log(1 + x1^2))",
+    "-x0^2^-1 + 2*30 deg/(x1 + 1e-3)",
+    "min(x0, x1, 3, x2) + max(1, x3) + smooth_min(x0, x1, 0.1) - smooth_max(1, 2, x5)",
+    "atan2(x0, x1) + asin(x2/3) + acos(x3) + atan(x4) + pow(x0, x1) + abs(x2)*sign(x3)",
+    "lin(x0) + cub(2*x1) - tan(x2) + sinh(x3)*cosh(x4)/tanh(x5)",
+    "if(x0, if(x1 == 0, 1/x1, x0/0), 0 and 1/0) != x[2+1] < pi",
+    "((((((((((((((((((((((((((((((x0)^2)^2)^2)))))))))))))))))))))))))))",
+    "1.7976931348623157e308 + 4.9e-324*.5 - 123456789012345678901234567890.",
+    "0^x0 + x1^0 + (x0 - 0.7)^1.5 + sqrt(x0 - 0.7)*0",
+};
+
+/* pieces that mean something somewhere */
+static const char *const pieces[] = {"(",    ")",    "[",           "]",      ",",    "+",   "-",     "*",
+                                     "/",    "^",    "<",           "<=",     ">=",   "==",  "!=",    " and ",
+                                     " or ", "not ", " deg",        "x0",     "x5",   "t",   "pi",    "0",
+                                     "1",    "1e9",  ".",           "e",      "-1",   "0.5", "sqrt(", "log(",
+                                     "if(",  "min(", "smooth_max(", "atan2(", "lin(", "\n",  "\xc3",  "\x7f"};
+
+typedef struct {
+  char bytes[INPUT_MAX];
+  size_t length;
+} input;
+
+static void set_input(input *in, const char *text) {
+  in->length = strlen(text);
+  memcpy(in->bytes, text, in->length);
+}
+
+static void insert(input *in, size_t at, const char *bytes, size_t count) {
+  if (in->length + count > INPUT_MAX) {
+    return;
+  }
+  memmove(in->bytes + at + count, in->bytes + at, in->length - at);
+  memcpy(in->bytes + at, bytes, count);
+  in->length += count;
+}
+
+static void erase(input *in, size_t at, size_t count) {
+  count = count < in->length - at ? count : in->length - at;
+  memmove(in->bytes + at, in->bytes + at + count, in->length - at - count);
+  in->length -= count;
+}
+
+static void splice(support_rng *rng, input *in, size_t at) {
+  const char *other = seeds[support_index(rng, MBG_COUNT(seeds))];
+  const size_t length = strlen(other), from = (size_t)support_index(rng, (int)length);
+  const size_t count = (size_t)support_index(rng, 24);
+  insert(in, at, other + from, count < length - from ? count : length - from);
+}
+
+static void mutate(support_rng *rng, input *in) {
+  const size_t at = (size_t)support_index(rng, (int)in->length + 1);
+  const char *piece = pieces[support_index(rng, MBG_COUNT(pieces))];
+  switch (support_index(rng, 5)) {
+  case 0:
+    if (at < in->length) {
+      in->bytes[at] = (char)((unsigned char)in->bytes[at] ^ 1u << support_index(rng, 8));
+    }
+    break;
+  case 1:
+    erase(in, at, strlen(piece));
+    insert(in, at, piece, strlen(piece));
+    break;
+  case 2:
+    insert(in, at, piece, strlen(piece));
+    break;
+  case 3:
+    erase(in, at, (size_t)support_index(rng, 8));
+    break;
+  default:
+    splice(rng, in, at);
+    break;
+  }
+}
+
+static void run(const input *in) { LLVMFuzzerTestOneInput((const uint8_t *)in->bytes, in->length); }
+
+static void cut_everywhere(input *in) {
+  for (int i = 0; i < MBG_COUNT(seeds); i++) {
+    for (set_input(in, seeds[i]); in->length > 0; in->length--) {
+      run(in);
+    }
+    run(in);
+  }
+}
+
+int main(int argc, char **argv) {
+  const long count = argc > 1 ? strtol(argv[1], NULL, 10) : support_rounds(20000, 1000000);
+  input *in = malloc(sizeof(*in));
+  CHECK(in);
+  cut_everywhere(in);
+  support_rng rng = support_rng_make(1);
+  for (long i = 0; i < count; i++) {
+    set_input(in, seeds[support_index(&rng, MBG_COUNT(seeds))]);
+    const int steps = 1 + support_index(&rng, 6);
+    for (int k = 0; k < steps; k++) {
+      mutate(&rng, in);
+    }
+    run(in);
+  }
+  free(in);
+  printf("%ld mutations\n", count);
+  return 0;
+}
+
+#endif
