@@ -14,6 +14,7 @@ typedef struct {
   real *f_act;
   real *f_xact;          /* nact x (MBG__FN_ARGS + 1) */
   real (*f_jact)[3];
+  int nact;              /* in use */
   int *signal;
   real *f_signal;
 } slot;
@@ -235,7 +236,7 @@ int mbg__fn_at(mbg__fn_env *env, int k, const real *x, int order, mbg__fn_value 
   if (order > 1) {
     second_order(env, fn, n, out);
   }
-  out->nact = active(env, fn, n, order, s);
+  out->nact = s->nact = active(env, fn, n, order, s);
   keep_signals(env, fn, n, s);
   return MBG_OK;
 }
@@ -244,6 +245,13 @@ int mbg__fn_signals(const mbg__fn_env *env, int k, const int **signal, const rea
   *signal = env->work->slots[env->fn + k].signal;
   *f_signal = env->work->slots[env->fn + k].f_signal;
   return env->model->fns[env->fn + k].nsignal;
+}
+
+int mbg__fn_active(const mbg__fn_env *env, int k, const int **act, const real **f_act) {
+  const slot *s = &env->work->slots[env->fn + k];
+  *act = s->act;
+  *f_act = s->f_act;
+  return s->nact;
 }
 
 /* ---------------------------------------------------------------------- jets in time */

@@ -25,6 +25,9 @@ int mbg__fn_only(mbg__fn_env *env, int k, const real *x, real *f);
 /* Derivatives by the signals of the function evaluated last with mbg__fn_at for k: nsignal pairs. */
 int mbg__fn_signals(const mbg__fn_env *env, int k, const int **signal, const real **f_signal);
 
+/* Active attributes of the function evaluated last with mbg__fn_at for k, and its derivatives by them. */
+int mbg__fn_active(const mbg__fn_env *env, int k, const int **act, const real **f_act);
+
 /* As a function of time alone (drivers): f[3] = (f, f', f''); act/nact active attributes; f_act (nact x 3): derivatives
    of the three coefficients by each. Arrays are owned by the work and valid until the next call for the same k. */
 typedef struct {

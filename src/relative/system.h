@@ -66,6 +66,9 @@ void mbg__system_push(mbg__system *sys, const mbg__direction *d, real *dr, real 
 void mbg__system_pull(mbg__system *sys, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
                       real *gv, real *gvd, real *glambda, real *ga);
 
+/* Derivatives of all signals at the state of the last update; needed by the two functions below, after linearize. */
+int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *sys);
+
 /* Signals: directional derivative of signal k, and weight * gradient added (any output may be NULL). */
 real mbg__system_signal_push(mbg__system *sys, int signal, const mbg__direction *d);
 void mbg__system_signal_pull(mbg__system *sys, int signal, real weight, real *gw, real *gv, real *gvd, real *glambda,

@@ -1,0 +1,139 @@
+/* The workspace behind relative/system.h. Arrays are named by what they hold and grouped by who fills them. */
+#ifndef MBG_RELATIVE_INTERNAL_H
+#define MBG_RELATIVE_INTERNAL_H
+
+#include "relative/system.h"
+#include "relative/term.h"
+
+typedef real vec6[6];
+typedef real mat6[36];
+
+/* A block of a matrix over free velocities: rows of body Q, columns of body P; slot of each pair of free components. */
+typedef struct {
+  int Q, P;
+  int *slot; /* nfree(Q) x nfree(P) */
+} mbg__block;
+
+/* Blocks of one pair: of K and C over (A, B) x (A, B); -1 where an end is on the ground. */
+typedef struct {
+  int block[2][2];
+} mbg__pair_blocks;
+
+/* A force law that uses signals: the signals of pairs and coordinates behind it, and the blocks they couple. */
+typedef struct {
+  int force;
+  int nbase;
+  const int *base; /* signals                                  (nbase) */
+  int (*block)[2][2]; /* [end of force][end of signal's pair]  (nbase) */
+} mbg__cross;
+
+struct mbg__system {
+  mbg__arena arena;
+  const mbg_model *model;
+  const mbg__design *design;
+  mbg__fn_work *fn_work;
+  mbg__term *coord_term; /* coordinates as terms                       (ncoord) */
+
+  /* copied by update */
+  real t;
+  mbg__frame *H;      /* frames                                        (nbody) */
+  real *v, *vd;       /* twists and their rates                        (nw) */
+  real *lambda;       /*                                               (nrow) */
+  int *turns;         /*                                               (nturn) */
+
+  /* filled by update */
+  mbg__frame *Hm;     /* marker frames                                 (nmarker) */
+  vec6 *vm, *vdm;     /* marker twists and rates                       (nmarker) */
+  mbg__frame *G;      /* relative frames H_A^-1 H_B                    (npair) */
+  vec6 *vrel, *vdrel; /* relative twists and rates in B                (npair) */
+  vec6 *a, *ad;       /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
+  mbg__fn_jet *jet;   /* laws of drivers                               (nfn, those of drivers) */
+  mbg__term_value *term;  /*                                           (nterm) */
+  mbg__term_value *coord; /*                                           (ncoord) */
+  real *phi, *phid, *gamma; /*                                         (nrow) */
+  real *y;            /* signals                                       (nsignal) */
+  real *tau;          /* tension of laws                               (nforce) */
+  vec6 *f;            /* wrench of each force on B                     (nforce) */
+  real *energy;       /* elastic energy of each force                  (nforce) */
+  vec6 *F;            /* all wrenches on B of a pair, reactions too    (npair) */
+
+  /* filled by linearize */
+  struct { vec6 phid_G, phidd_G, gamma_v; } *row_g; /* of each term; phidd_G = (b vd)_G + gamma_G   (nterm) */
+  mat6 *F_G, *F_v;    /* summed over the elements of a pair            (npair) */
+  int *term_attr0;    /* first place of a term in term_attr            (nterm + 1) */
+  int *term_nattr;    /* attributes in use                             (nterm) */
+  mbg__term_attr *term_attr;
+  int *force_a0;      /* first column of a force in f_a                (nforce + 1) */
+  int *force_na;      /* columns in use                                (nforce) */
+  vec6 *f_a;          /* wrench columns by attribute */
+  int *f_aidx;        /* their attributes */
+  real *tau_a;        /* laws: tension by the same attributes */
+  real *energy_a;     /* elastic energy by the own attributes, placed like the columns */
+  vec6 *energy_G;     /*                                               (nforce) */
+  struct { real q, qd; } *tau_d; /* total derivatives of tensions      (nforce) */
+  mat6 *force_G, *force_v; /* of each wrench force (NULL rows for laws are unused)   (nforce) */
+  real *law_fn;       /* d tau / d function value                      (nforce x MBG__LAW_FN) */
+  mbg__signal_out *sig; /* gradients of signals of pairs               (nsignal) */
+  real *weight;       /* scratch: weights of signals                   (nsignal) */
+
+  /* what force laws need of signals */
+  bool *needed;       /* signals behind force laws                     (nsignal) */
+  int ncross;
+  mbg__cross *cross;
+  int *cross_of;      /* entry of a force in cross, -1                 (nforce) */
+
+  /* matrices */
+  int *nfree, (*free_)[6]; /* free components of each body             (nbody) */
+  int nblock;
+  mbg__block *blocks;
+  int *body_block;    /* diagonal block of each body                   (nbody) */
+  mbg__pair_blocks *pair_blocks; /*                                    (npair) */
+  mbg__csc patK, patB;
+  int (*term_slot)[2][6]; /* places in patB of the free components of both ends of a term; row = that of the term (nterm) */
+  int *term_row;      /* row of each term                              (nterm) */
+
+  /* scratch of push and pull */
+  vec6 *m_geo, *m_w, *m_dv, *m_dvd, *m_f; /* per marker: geometry part, variations (or their cotangents), wrenches */
+  vec6 *p_w, *p_dv, *p_dvd, *p_f;         /* per pair */
+  real *gradient;                         /* of one signal             (3 nw + nrow + na) */
+};
+
+/* body of a marker, -1 for the ground */
+static inline int marker_body(const mbg__system *s, int marker) { return s->model->markers[marker].body; }
+
+/* kinematics.c */
+void mbg__kin_update(mbg__system *s);
+/* w_m = J w + omega da, dv_m = J dv + ad(v_m) omega da, dvd_m = J dvd + ad(vd_m) omega da for all markers in use, then
+   the relative variations of all pairs. With J = Ad(h^-1): a modal body will add its columns here and in its transpose. */
+void mbg__kin_push(mbg__system *s, const mbg__direction *d);
+void mbg__kin_pair_push(const mbg__system *s, int pair, const mbg__direction *d, vec6 w, vec6 dv, vec6 dvd);
+/* Transposed for one pair: cotangents of (w_rel, dv_rel, dvd_rel) to bodies and attributes; outputs may be NULL. */
+void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const vec6 gvd, real *w, real *v,
+                        real *vd, real *ga);
+/* The same for a single marker, without velocities: cotangent of w_m. */
+void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const vec6 gv, const vec6 gvd, real *w, real *v,
+                          real *vd, real *ga);
+void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction *d, vec6 geo, vec6 w, vec6 dv, vec6 dvd);
+/* X (6x6): w_rel = X_A w_A + X_B w_B; side 0 is A, 1 is B. */
+void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]);
+
+/* rows.c */
+int mbg__rows_update(mbg_context *ctx, mbg__system *s);
+int mbg__rows_linearize(mbg_context *ctx, mbg__system *s);
+void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in);
+
+/* forces.c */
+int mbg__forces_update(mbg_context *ctx, mbg__system *s);
+int mbg__forces_linearize(mbg_context *ctx, mbg__system *s);
+void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env);
+
+/* signals.c */
+int mbg__signal_value(mbg_context *ctx, mbg__system *s, int signal);
+int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
+/* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */
+void mbg__signal_spread(mbg__system *s, int last);
+
+/* pattern.c */
+int mbg__pattern_create(mbg_context *ctx, mbg__system *s);
+
+#endif

@@ -1,0 +1,213 @@
+/* Sparse matrices from the element derivatives. With w_rel = X_A w_A + X_B w_B, a wrench F on B with F_G, F_v and
+   Kr = F_G - F_v ad(a):
+
+     K_QP -= X_Q^T (Kr - [Q = A] C(F)) X_P          C_QP -= X_Q^T F_v X_P              ad(v)^T y = C(y) v
+     phi_H   = b X_Q        phid_H = (phid_G - b ad(a)) X_Q        phid_v = b X_Q
+     phidd_H = ((b vd)_G + gamma_G - gamma_v ad(a) + b X) X_Q      X as in kinematics.c
+     phidd_v = (gamma_v - b ad(a)) X_B,  (gamma_v - b ad(a) - b ad(v_rel)) X_A */
+#include "relative/internal.h"
+
+#include "elements/inertia.h"
+
+#include <string.h>
+
+const mbg__csc *mbg__system_pattern_K(const mbg__system *s) { return &s->patK; }
+
+const mbg__csc *mbg__system_pattern_B(const mbg__system *s) { return &s->patB; }
+
+static void add_block(const mbg__system *s, int block, real c, const real A[36], real *val) {
+  if (block < 0 || !val) {
+    return;
+  }
+  const mbg__block *b = &s->blocks[block];
+  const int *slot = b->slot;
+  for (int i = 0; i < s->nfree[b->Q]; i++) {
+    for (int j = 0; j < s->nfree[b->P]; j++) {
+      val[*slot++] += c * A[6 * s->free_[b->Q][i] + s->free_[b->P][j]];
+    }
+  }
+}
+
+/* row on the relative variation, as a row on each end */
+static void add_row(const mbg__system *s, int term, int side, const real row[6], const real X[36], real *val) {
+  const mbg__pair *pair = &s->model->pairs[s->model->terms[term].pair];
+  const int body = marker_body(s, side ? pair->B : pair->A);
+  real x[6];
+  if (body < 0) {
+    return;
+  }
+  m6_mulv_T(x, X, row);
+  for (int j = 0; j < s->nfree[body]; j++) {
+    val[s->term_slot[term][side][j]] += x[s->free_[body][j]];
+  }
+}
+
+/* ---------------------------------------------------------------------- bodies and pairs */
+
+static void body_matrices(const mbg__system *s, int i, const mbg__matrices *out) {
+  static const real none[3] = {0, 0, 0};
+  const real *g = s->model->gravity >= 0 ? s->design->attr + s->model->gravity : none;
+  const real *M = s->design->M + 36 * i;
+  real r_w[36], r_v[36];
+  add_block(s, s->body_block[i], 1, M, out->M);
+  if (out->K || out->C) {
+    mbg__inertia_derivatives(M, s->H[i].R, s->v + s->model->bodies[i].voff, g, r_w, r_v);
+    add_block(s, s->body_block[i], 1, r_w, out->K);
+    add_block(s, s->body_block[i], 1, r_v, out->C);
+  }
+}
+
+/* X_Q^T A X_P into the block */
+static void add_product(const mbg__system *s, int block, const real XQ[36], const real A[36], const real XP[36],
+                        real *val) {
+  real B[36], D[36];
+  if (block < 0 || !val) {
+    return;
+  }
+  m6_mul(B, A, XP);
+  m6_mul_TN(D, XQ, B);
+  add_block(s, block, -1, D, val);
+}
+
+static void pair_matrices(const mbg__system *s, int i, const real X[2][36], const mbg__matrices *out) {
+  const mbg__pair_blocks *pb = &s->pair_blocks[i];
+  real Kr[2][36], T[36], U[36];
+  mbg__ad_matrix(T, s->a[i]);
+  m6_mul(U, s->F_v[i], T);
+  m6_sub(Kr[1], s->F_G[i], U);
+  mbg__coad_matrix(T, s->F[i]);
+  m6_sub(Kr[0], Kr[1], T);
+  for (int q = 0; q < 2; q++) {
+    for (int p = 0; p < 2; p++) {
+      add_product(s, pb->block[q][p], X[q], Kr[q], X[p], out->K);
+      add_product(s, pb->block[q][p], X[q], s->F_v[i], X[p], out->C);
+    }
+  }
+}
+
+static bool pair_in_matrices(const mbg__system *s, int i) {
+  const mbg__pair_blocks *pb = &s->pair_blocks[i];
+  return pb->block[0][0] >= 0 || pb->block[1][1] >= 0;
+}
+
+/* ---------------------------------------------------------------------- signals in force laws */
+
+static void cross_base(const mbg__system *s, const mbg__cross *c, int k, const mbg__matrices *out) {
+  const mbg_model *m = s->model;
+  const mbg__force *f = &m->forces[c->force];
+  const mbg__signal *sig = &m->signals[c->base[k]];
+  const mbg__signal_out *d = &s->sig[c->base[k]];
+  const int pair = sig->type->of == MBG__OF_PAIR ? sig->pair : m->coords[sig->coord].pair;
+  const real weight = s->weight[c->base[k]];
+  real yw[6], x[6], XQ[36], XP[36], col[6], rw[6], rv[6], A[36];
+  adT_mul(x, s->a[pair], d->y_v);
+  v6_sub(yw, d->y_w, x);
+  for (int q = 0; q < 2; q++) {
+    mbg__kin_jacobian(s, f->pair, q, XQ);
+    m6_mulv_T(col, XQ, s->coord[f->coord].b);
+    for (int p = 0; p < 2; p++) {
+      mbg__kin_jacobian(s, pair, p, XP);
+      m6_mulv_T(rw, XP, yw);
+      m6_mulv_T(rv, XP, d->y_v);
+      m6_zero(A);
+      m6_outer_add(A, weight, col, rw);
+      add_block(s, c->block[k][q][p], 1, A, out->K);
+      m6_zero(A);
+      m6_outer_add(A, weight, col, rv);
+      add_block(s, c->block[k][q][p], 1, A, out->C);
+    }
+  }
+}
+
+static void cross_matrices(mbg__system *s, const mbg__cross *c, const mbg__matrices *out) {
+  const mbg__force *f = &s->model->forces[c->force];
+  memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real));
+  for (int k = 0; k < f->nfn; k++) {
+    mbg__fn_env env;
+    const int *signal;
+    const real *f_signal;
+    mbg__env(s, NULL, f->fn, &env);
+    const int n = mbg__fn_signals(&env, k, &signal, &f_signal);
+    for (int j = 0; j < n; j++) {
+      s->weight[signal[j]] += s->law_fn[c->force * MBG__LAW_FN + k] * f_signal[j];
+    }
+  }
+  mbg__signal_spread(s, s->model->nsignal - 1);
+  for (int k = 0; k < c->nbase; k++) {
+    cross_base(s, c, k, out);
+  }
+}
+
+/* ---------------------------------------------------------------------- rows */
+
+static void term_matrices(const mbg__system *s, int k, const mbg__matrices *out) {
+  const int i = s->model->terms[k].pair;
+  const real *b = s->term[k].b;
+  real X[36], z[6], h[6], vB[6], vA[6], c[6], ab[6], vb[6];
+  /* rows times ad(a), ad(v_rel), and b X */
+  adT_mul(ab, s->a[i], b);
+  adT_mul(vb, s->vrel[i], b);
+  v6_sub(z, s->row_g[k].phid_G, ab);
+  adT_mul(c, s->a[i], s->row_g[k].gamma_v);
+  v6_sub(h, s->row_g[k].phidd_G, c);
+  adT_mul(c, s->ad[i], b);
+  v6_sub(h, h, c);
+  v6_add(c, ab, vb);
+  adT_mul(vA, s->a[i], c);
+  v6_add(h, h, vA);
+  v6_sub(vB, s->row_g[k].gamma_v, ab);
+  v6_sub(vA, vB, vb);
+  for (int side = 0; side < 2; side++) {
+    mbg__kin_jacobian(s, i, side, X);
+    if (out->B) {
+      add_row(s, k, side, b, X, out->B);
+    }
+    if (out->Z) {
+      add_row(s, k, side, z, X, out->Z);
+    }
+    if (out->A_H) {
+      add_row(s, k, side, h, X, out->A_H);
+    }
+    if (out->A_v) {
+      add_row(s, k, side, side ? vB : vA, X, out->A_v);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- all */
+
+static void clear(const mbg__csc *pattern, real *val) {
+  if (val) {
+    memset(val, 0, (size_t)mbg__csc_count(pattern) * sizeof(real));
+  }
+}
+
+void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
+  const mbg_model *m = s->model;
+  clear(&s->patK, out->K);
+  clear(&s->patK, out->C);
+  clear(&s->patK, out->M);
+  clear(&s->patB, out->B);
+  clear(&s->patB, out->Z);
+  clear(&s->patB, out->A_H);
+  clear(&s->patB, out->A_v);
+  for (int i = 0; i < m->nbody; i++) {
+    body_matrices(s, i, out);
+  }
+  for (int i = 0; (out->K || out->C) && i < m->npair; i++) {
+    if (pair_in_matrices(s, i)) {
+      real X[2][36];
+      mbg__kin_jacobian(s, i, 0, X[0]);
+      mbg__kin_jacobian(s, i, 1, X[1]);
+      pair_matrices(s, i, (const real(*)[36])X, out);
+    }
+  }
+  for (int i = 0; (out->K || out->C) && i < s->ncross; i++) {
+    cross_matrices(s, &s->cross[i], out);
+  }
+  for (int k = 0; (out->B || out->Z || out->A_H || out->A_v) && k < m->nterm; k++) {
+    if (m->terms[k].pair >= 0) {
+      term_matrices(s, k, out);
+    }
+  }
+}
