@@ -1,0 +1,50 @@
+/* start: consistent initial configuration and rates, and their exact derivatives (theory 0, section 6).
+
+     positions   min 1/2 |log(Hbar^-1 H)|_W^2   subject to phi = 0 and the pins, Newton on the KKT system with curvature
+     rates       min 1/2 |v - vbar|_W^2          subject to phid = 0 and the pins of rates
+     equilibrium r(H, 0, 0, lambda) = 0, phi = 0 instead of the first line
+
+   W = 1 for translation and l_ref^2 for rotation. */
+#ifndef MBG_RELATIVE_START_H
+#define MBG_RELATIVE_START_H
+
+#include "relative/rank.h"
+#include "relative/system.h"
+
+typedef struct mbg__start_work mbg__start_work;
+
+/* What came out; arrays belong to the work. */
+typedef struct {
+  real t;
+  mbg__frame *H;     /*                                            (nbody) */
+  real *v;           /*                                            (nw)    */
+  int *turns;        /*                                            (nturn) */
+  real *lambda;      /* equilibrium: multipliers; else 0           (nrow)  */
+  mbg__rank *rank;
+  int iterations;
+  double phi, phid;  /* largest scaled residuals of the result                     */
+  double guess_phi, guess_phid; /* ... of the guess                                */
+  int worst;         /* row with the largest residual of the guess, -1 when there is none */
+  double *moved;     /* distance of each body's frame from its guess  (nbody) */
+  double *turned;    /* angle                                         (nbody) */
+  int free_positions, free_rates; /* freedoms that neither rows nor pins determine */
+  bool metric_matters; /* moved by more than 1e-6 l_ref while freedoms are unpinned */
+} mbg__start_result;
+
+/* The system (and its design) is referenced and used as scratch. */
+int mbg__start_create(mbg_context *ctx, mbg__system *sys, mbg__start_work **out);
+void mbg__start_destroy(mbg__start_work *start);
+
+/* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless `fresh`.
+   Errors: cannot be assembled (with the worst row and its residual), contradicting pins (named), not exact, ... */
+int mbg__start_solve(mbg_context *ctx, mbg__start_work *start, bool fresh);
+const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);
+
+/* Derivative of the start: (w0, v0') (nw each) in direction da (na). After a solve.
+   Returns MBG_ERROR_INPUT when the direction breaks a redundant assembly, with the row in the message. */
+int mbg__start_push(mbg_context *ctx, mbg__start_work *start, const real *da, real *w0, real *v0);
+
+/* Transposed: ga (na) += (dw0/da)^T gw + (dv0/da)^T gv. */
+int mbg__start_pull(mbg_context *ctx, mbg__start_work *start, const real *gw, const real *gv, real *ga);
+
+#endif
