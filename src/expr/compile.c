@@ -345,6 +345,7 @@ static int parse_index(parser *p, const char *name) {
   const double value = mbg__build_is_constant(&p->builder, line) ? p->builder.code[line].value : -1;
   if (!(value >= 0 && value < INT_MAX && value == floor(value))) {
     mbg__lexer_fail(&p->lexer, at, "the index of '%s' must be a constant integer >= 0", name);
+    return -1;
   }
   mbg__build_cut(&p->builder, start);
   return (int)value;
