@@ -752,12 +752,12 @@ static void check_plain(const char *text, const double x[N], double scale, const
   for (int j = 0; j < N; j++) {
     double _Complex z[N], f = 0, gz[N];
     for (int i = 0; i < N; i++) {
-      z[i] = CMPLX(x[i], i == j ? TWIN_STEP : 0);
+      z[i] = twin_step(x[i], i == j);
     }
     assert_int_equal(twin_expr(text, FIXTURE_GRADIENT, z, &f, gz, NULL), MBG_OK);
-    g_step[j] = cimag(f) / TWIN_STEP;
+    g_step[j] = twin_derivative(f);
     for (int i = 0; i < N; i++) {
-      h_step[N * i + j] = cimag(gz[i]) / TWIN_STEP;
+      h_step[N * i + j] = twin_derivative(gz[i]);
     }
   }
   take_worst(&worst->gradient, error_of(N, g, g_step, scale), text, 1e-12);
@@ -768,11 +768,11 @@ static void check_plain(const char *text, const double x[N], double scale, const
 static void step_jet(const char *text, const double xj[3 * N], const double dx[3 * N], double df[3]) {
   double _Complex z[3 * N], f[3];
   for (int k = 0; k < 3 * N; k++) {
-    z[k] = CMPLX(xj[k], TWIN_STEP * dx[k]);
+    z[k] = twin_step(xj[k], dx[k]);
   }
   assert_int_equal(twin_expr(text, FIXTURE_JET, z, f, NULL, NULL), MBG_OK);
   for (int k = 0; k < 3; k++) {
-    df[k] = cimag(f[k]) / TWIN_STEP;
+    df[k] = twin_derivative(f[k]);
   }
 }
 
