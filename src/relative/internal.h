@@ -34,6 +34,8 @@ struct mbg__system {
   mbg__fn_work *fn_work;
   mbg__term *coord_term; /* coordinates as terms                       (ncoord) */
 
+  bool bare;             /* constraints alone: no inertia, no forces */
+
   /* copied by update */
   real t;
   mbg__frame *H;      /* frames                                        (nbody) */

@@ -50,7 +50,7 @@ static void body_matrices(const mbg__system *s, int i, const mbg__matrices *out)
   const real *M = s->design->M + 36 * i;
   real r_w[36], r_v[36];
   add_block(s, s->body_block[i], 1, M, out->M);
-  if (out->K || out->C) {
+  if (!s->bare && (out->K || out->C)) {
     mbg__inertia_derivatives(M, s->H[i].R, s->v + s->model->bodies[i].voff, g, r_w, r_v);
     add_block(s, s->body_block[i], 1, r_w, out->K);
     add_block(s, s->body_block[i], 1, r_v, out->C);
@@ -202,7 +202,7 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
       pair_matrices(s, i, (const real(*)[36])X, out);
     }
   }
-  for (int i = 0; (out->K || out->C) && i < s->ncross; i++) {
+  for (int i = 0; !s->bare && (out->K || out->C) && i < s->ncross; i++) {
     cross_matrices(s, &s->cross[i], out);
   }
   for (int k = 0; (out->B || out->Z || out->A_H || out->A_v) && k < m->nterm; k++) {

@@ -135,7 +135,7 @@ static void copy_or_zero(int n, real *out, const real *x) {
   }
 }
 
-int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
+static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   const mbg_model *m = s->model;
   s->t = state->t;
   memcpy(s->H, state->H, (size_t)m->nbody * sizeof(*s->H));
@@ -147,8 +147,18 @@ int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state
   }
   mbg__kin_update(s);
   memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
-  const int err = mbg__rows_update(ctx, s);
+  return mbg__rows_update(ctx, s);
+}
+
+int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
+  s->bare = false;
+  const int err = update(ctx, s, state);
   return err < 0 ? err : mbg__forces_update(ctx, s);
+}
+
+int mbg__system_update_bare(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
+  s->bare = true;
+  return update(ctx, s, state);
 }
 
 static const real *gravity_of(const mbg__system *s) {
@@ -203,7 +213,8 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
   if (!r) {
     return;
   }
-  for (int i = 0; i < m->nbody; i++) {
+  memset(r, 0, (size_t)m->nw * sizeof(real));
+  for (int i = 0; !s->bare && i < m->nbody; i++) {
     const int off = m->bodies[i].voff;
     mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_of(s), r + off);
   }
@@ -257,7 +268,7 @@ int mbg__system_linearize(mbg_context *ctx, mbg__system *s) {
   memset(s->F_G, 0, (size_t)s->model->npair * sizeof(*s->F_G));
   memset(s->F_v, 0, (size_t)s->model->npair * sizeof(*s->F_v));
   const int err = mbg__rows_linearize(ctx, s);
-  return err < 0 ? err : mbg__forces_linearize(ctx, s);
+  return err < 0 || s->bare ? err : mbg__forces_linearize(ctx, s);
 }
 
 /* change of r of one body with frame, twist, rate and its own attributes */
@@ -311,7 +322,7 @@ static void forces_push(mbg__system *s, const mbg__direction *d) {
     m6_mulv(s->p_f[i], s->F_G[i], s->p_w[i]);
     m6_mulv_add(s->p_f[i], s->F_v[i], s->p_dv[i]);
   }
-  for (int i = 0; i < m->nforce; i++) {
+  for (int i = 0; !s->bare && i < m->nforce; i++) {
     const int pair = m->forces[i].pair;
     for (int k = s->force_a0[i]; d->da && k < s->force_a0[i] + s->force_na[i]; k++) {
       v6_axpy(s->p_f[pair], d->da[s->f_aidx[k]], s->f_a[k]);
@@ -392,7 +403,8 @@ void mbg__system_push(mbg__system *s, const mbg__direction *d, real *dr, real *d
   if (!dr) {
     return;
   }
-  for (int i = 0; i < m->nbody; i++) {
+  memset(dr, 0, (size_t)m->nw * sizeof(real));
+  for (int i = 0; !s->bare && i < m->nbody; i++) {
     body_push(s, i, d, dr + m->bodies[i].voff);
   }
   for (int i = 0; i < m->npair; i++) {
@@ -522,7 +534,7 @@ static void cross_pull(mbg__system *s, int force, real *gw, real *gv, real *gvd,
 
 static void forces_pull(mbg__system *s, real *gw, real *gv, real *gvd, real *ga) {
   const mbg_model *m = s->model;
-  for (int i = 0; i < m->nforce; i++) {
+  for (int i = 0; !s->bare && i < m->nforce; i++) {
     const int pair = m->forces[i].pair;
     for (int k = s->force_a0[i]; ga && k < s->force_a0[i] + s->force_na[i]; k++) {
       ga[s->f_aidx[k]] -= v6_dot(s->f_a[k], s->p_f[pair]);
@@ -559,7 +571,7 @@ void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real 
   for (int i = 0; i < m->npair; i++) {
     mbg__kin_pair_pull(s, i, s->p_w[i], s->p_dv[i], kappa ? s->p_dvd[i] : NULL, gw, gv, gvd, ga);
   }
-  for (int i = 0; z && i < m->nbody; i++) {
+  for (int i = 0; z && !s->bare && i < m->nbody; i++) {
     body_pull(s, i, z, gw, gv, gvd, ga);
   }
   clear_masked_all(s, gw, gv, gvd);

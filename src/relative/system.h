@@ -35,6 +35,9 @@ const mbg__design *mbg__system_design(const mbg__system *sys);
 /* Evaluates markers, relative frames, rows, signals of velocity level and forces at a state. vd and lambda NULL count as 0. */
 int mbg__system_update(mbg_context *ctx, mbg__system *sys, const mbg__state *state);
 
+/* The same for the constraints alone: until the next update r = B^T lambda, without inertia and forces. */
+int mbg__system_update_bare(mbg_context *ctx, mbg__system *sys, const mbg__state *state);
+
 /* After update. Each output may be NULL: r (nw), phi, phid, phidd, gamma (nrow each). */
 void mbg__system_residual(const mbg__system *sys, real *r, real *phi, real *phid, real *phidd, real *gamma);
 
