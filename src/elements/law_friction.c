@@ -23,13 +23,19 @@ static const mbg__key keys[] = {
                  .help = "viscous part c"},
 };
 
+/* 1/cosh^2(x), which 1 - tanh^2 loses when x is large */
+static real slope_of_tanh(real x) {
+  const real e = r_exp(-2 * r_abs(x));
+  return 4 * e / ((1 + e) * (1 + e));
+}
+
 static void eval(const mbg__law_in *in, mbg__law_out *out) {
   const real T = in->attr[TORQUE], ws = in->attr[RATE_SCALE], c = in->attr[DAMPING];
-  const real th = r_tanh(in->qd / ws), slope = (1 - th) * (1 + th) / ws;
-  out->tau = T * th + c * in->qd;
+  const real x = in->qd / ws, slope = slope_of_tanh(x) / ws;
+  out->tau = T * r_tanh(x) + c * in->qd;
   out->tau_qd = T * slope + c;
-  out->tau_a[TORQUE] = th;
-  out->tau_a[RATE_SCALE] = -T * slope * in->qd / ws;
+  out->tau_a[TORQUE] = r_tanh(x);
+  out->tau_a[RATE_SCALE] = -T * slope * x;
   out->tau_a[DAMPING] = in->qd;
 }
 

@@ -1,0 +1,266 @@
+/* Signals: every type of the list has a case here: a pair signal its value written down a second time, others what the
+   signal layer is told to compute. */
+#include "unit/elements/elements.h"
+
+/* ---------------------------------------------------------------------- cases */
+
+typedef struct {
+  mbg__frame G;
+  double v[6], vd[6], gravity[3];
+  int opt[OPTIONS];
+} input;
+
+/* component opt[0] of a vector given in B, in the axes of A (opt[1] = 0) or of B */
+static double component(const input *in, const double b[3], bool in_B) {
+  double a[3];
+  m3_mulv(a, in->G.R, b);
+  return in_B ? b[in->opt[0]] : a[in->opt[0]];
+}
+
+static void acceleration_in_B(const input *in, double s[3]) {
+  v3_cross(s, in->v + 3, in->v);
+  v3_add(s, s, in->vd);
+}
+
+static double position(const input *in) {
+  double p[3];
+  m3_mulv_T(p, in->G.R, in->G.x);
+  return component(in, p, in->opt[1]);
+}
+static double velocity(const input *in) { return component(in, in->v, in->opt[1]); }
+static double acceleration(const input *in) {
+  double s[3];
+  acceleration_in_B(in, s);
+  return component(in, s, in->opt[1]);
+}
+static double angular_velocity(const input *in) { return component(in, in->v + 3, in->opt[1]); }
+static double angular_acceleration(const input *in) { return component(in, in->vd + 3, in->opt[1]); }
+static double accelerometer(const input *in) {
+  double s[3], g[3];
+  acceleration_in_B(in, s);
+  m3_mulv_T(g, in->G.R, in->gravity);
+  v3_sub(s, s, g);
+  return component(in, s, true);
+}
+static double gyroscope(const input *in) { return component(in, in->v + 3, true); }
+static double direction(const input *in) {
+  const double axis[3] = {in->opt[1] == 0, in->opt[1] == 1, in->opt[1] == 2};
+  return component(in, axis, false);
+}
+static double distance(const input *in) { return sqrt(v3_dot(in->G.x, in->G.x)); }
+static double distance_rate(const input *in) {
+  double V[3];
+  m3_mulv(V, in->G.R, in->v);
+  return v3_dot(in->G.x, V) / distance(in);
+}
+
+typedef struct {
+  const char *key;
+  mbg__level level;
+  double (*value)(const input *in); /* pairs */
+  mbg__signal_of of;                /* others */
+  int role;
+  const char *rate; /* key of the signal that is its derivative by time, with the same options in the axes of A */
+} signal_case;
+
+static const signal_case cases[] = {
+    {"position", MBG__LEVEL_POSITION, position, MBG__OF_PAIR, MBG__ROLE_NONE, "velocity"},
+    {"velocity", MBG__LEVEL_VELOCITY, velocity, MBG__OF_PAIR, MBG__ROLE_NONE, "acceleration"},
+    {"acceleration", MBG__LEVEL_ACCELERATION, acceleration, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
+    {"angular-velocity", MBG__LEVEL_VELOCITY, angular_velocity, MBG__OF_PAIR, MBG__ROLE_NONE, "angular-acceleration"},
+    {"angular-acceleration", MBG__LEVEL_ACCELERATION, angular_acceleration, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
+    {"accelerometer", MBG__LEVEL_ACCELERATION, accelerometer, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
+    {"gyroscope", MBG__LEVEL_VELOCITY, gyroscope, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
+    {"direction", MBG__LEVEL_POSITION, direction, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
+    {"distance", MBG__LEVEL_POSITION, distance, MBG__OF_PAIR, MBG__ROLE_NONE, "distance-rate"},
+    {"distance-rate", MBG__LEVEL_VELOCITY, distance_rate, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
+    {"coordinate", MBG__LEVEL_POSITION, NULL, MBG__OF_COORD, MBG__ROLE_COORD_VALUE, NULL},
+    {"rate", MBG__LEVEL_VELOCITY, NULL, MBG__OF_COORD, MBG__ROLE_COORD_RATE, NULL},
+    {"coordinate-acceleration", MBG__LEVEL_ACCELERATION, NULL, MBG__OF_COORD, MBG__ROLE_COORD_ACCELERATION, NULL},
+    {"reaction", MBG__LEVEL_REACTION, NULL, MBG__OF_JOINT, MBG__ROLE_REACTION, NULL},
+    {"force", MBG__LEVEL_VELOCITY, NULL, MBG__OF_FORCE, MBG__ROLE_FORCE, NULL},
+    {"kinetic-energy", MBG__LEVEL_VELOCITY, NULL, MBG__OF_BODIES, MBG__ROLE_KINETIC, NULL},
+    {"potential-energy", MBG__LEVEL_POSITION, NULL, MBG__OF_BODIES, MBG__ROLE_POTENTIAL, NULL},
+    {"energy", MBG__LEVEL_VELOCITY, NULL, MBG__OF_BODIES, MBG__ROLE_ENERGY, NULL},
+    {"control", MBG__LEVEL_TIME, NULL, MBG__OF_CONTROL, MBG__ROLE_CONTROL, NULL},
+    {"expression", MBG__LEVEL_TIME, NULL, MBG__OF_VALUE, MBG__ROLE_VALUE, NULL},
+};
+
+static const signal_case *find_case(const char *key) {
+  for (int i = 0; i < MBG_COUNT(cases); i++) {
+    if (strcmp(cases[i].key, key) == 0) {
+      return &cases[i];
+    }
+  }
+  fail_msg("signal '%s' has no test case", key);
+  return NULL;
+}
+
+static const mbg__signal_type *find_type(const char *key) {
+  int count;
+  const mbg__signal_type *const *types = mbg__signal_types(&count);
+  for (int i = 0; i < count; i++) {
+    if (strcmp(types[i]->key, key) == 0) {
+      return types[i];
+    }
+  }
+  fail_msg("no signal '%s'", key);
+  return NULL;
+}
+
+/* ---------------------------------------------------------------------- inputs */
+
+/* false where a distance has no direction */
+static bool input_sample(const mbg__signal_type *type, int i, int options, input *in) {
+  support_rng rng = support_rng_make((uint64_t)(i + 1000 * options) + 1);
+  *in = (input){.G = frame_sample(i, &rng)};
+  support_normals(&rng, in->v, 6);
+  support_normals(&rng, in->vd, 6);
+  support_normals(&rng, in->gravity, 3);
+  if (i % 4 == 1) {
+    v6_scale(in->v, i % 8 == 1 ? 0 : 1e-8, in->v);
+  }
+  option_sample(type->keys, type->nkey, options, in->opt);
+  return v3_dot(in->G.x, in->G.x) > 0 || strncmp(type->key, "distance", 8) != 0;
+}
+
+static mbg__signal_out evaluate(const mbg__signal_type *type, const input *in) {
+  const mbg__signal_in signal = {.G = &in->G,
+                                 .v = in->v,
+                                 .vd = type->level >= MBG__LEVEL_ACCELERATION ? in->vd : NULL,
+                                 .opt = in->opt,
+                                 .attr = type->gravity ? in->gravity : NULL};
+  mbg__signal_out out = {0};
+  type->eval(&signal, &out);
+  return out;
+}
+
+/* derivatives by w, v, vd, gravity: 6 + 6 + 6 + 3 */
+static void twin_derivatives(const mbg__signal_type *type, const input *in, double y[21]) {
+  for (int k = 0; k < 21; k++) {
+    double w[6];
+    double _Complex G[12], v[6], vd[6], g[3], out;
+    unit6(k < 6 ? k : 0, w);
+    frame_step(&in->G, k < 6 ? w : NULL, G);
+    vector_step(6, in->v, k - 6, v);
+    vector_step(6, in->vd, k - 12, vd);
+    vector_step(3, in->gravity, k - 18, g);
+    assert_int_equal(twin_signal(type->key, G, v, vd, in->opt, g, &out), 0);
+    y[k] = twin_derivative(out);
+  }
+}
+
+/* ---------------------------------------------------------------------- tests */
+
+static void every_type_is_listed(void **state) {
+  (void)state;
+  int count;
+  const mbg__signal_type *const *types = mbg__signal_types(&count);
+  assert_int_equal(count, MBG_COUNT(cases));
+  for (int i = 0; i < count; i++) {
+    const signal_case *test = find_case(types[i]->key);
+    assert_int_equal(types[i]->level, test->level);
+    assert_int_equal(types[i]->of, test->of);
+    assert_int_equal(types[i]->role, test->role);
+    assert_int_equal(types[i]->eval != NULL, test->value != NULL);
+    assert_int_equal(types[i]->of == MBG__OF_PAIR, test->value != NULL);
+  }
+}
+
+static void values_are_as_defined(void **state) {
+  (void)state;
+  int count;
+  const mbg__signal_type *const *types = mbg__signal_types(&count);
+  for (int n = 0; n < count; n++) {
+    int opt[OPTIONS];
+    for (int o = 0; types[n]->eval && o < option_sample(types[n]->keys, types[n]->nkey, 0, opt); o++) {
+      for (int i = 0; i < FRAMES; i++) {
+        input in;
+        if (input_sample(types[n], i, o, &in)) {
+          const double y = find_case(types[n]->key)->value(&in);
+          assert_close(evaluate(types[n], &in).y, y, 1e-13 * fmax(1, fabs(y))); /* rounding at lengths of 100 */
+        }
+      }
+    }
+  }
+}
+
+static void derivatives_agree_with_complex_step(void **state) {
+  (void)state;
+  static report r;
+  int count;
+  const mbg__signal_type *const *types = mbg__signal_types(&count);
+  for (int n = 0; n < count; n++) {
+    const mbg__signal_type *type = types[n];
+    int opt[OPTIONS];
+    for (int o = 0; type->eval && o < option_sample(type->keys, type->nkey, 0, opt); o++) {
+      for (int i = 0; i < FRAMES; i++) {
+        input in;
+        double y[21];
+        if (input_sample(type, i, o, &in)) {
+          const mbg__signal_out out = evaluate(type, &in);
+          twin_derivatives(type, &in, y);
+          report_compare(&r, type->key, "y_w", 6, out.y_w, y);
+          report_compare(&r, type->key, "y_v", 6, out.y_v, y + 6);
+          report_compare(&r, type->key, "y_vd", 6, out.y_vd, y + 12);
+          report_compare(&r, type->key, "y_a", type->gravity ? 3 : 0, out.y_a, y + 18);
+        }
+      }
+    }
+  }
+  report_assert(&r, RANDOM, TOLERANCE);
+}
+
+/* along a motion, dG = G v~ dt and dv = vd dt: the gradient gives the signal one level higher */
+static void rates_follow_from_the_gradients(void **state) {
+  (void)state;
+  for (int n = 0; n < MBG_COUNT(cases); n++) {
+    if (!cases[n].rate) {
+      continue;
+    }
+    const mbg__signal_type *type = find_type(cases[n].key), *rate = find_type(cases[n].rate);
+    for (int i = 0; i < FRAMES; i++) {
+      input in;
+      if (input_sample(type, i, i % 3, &in)) { /* options 0..2: component x, y, z in the axes of A */
+        const mbg__signal_out y = evaluate(type, &in);
+        const double yd = v6_dot(y.y_w, in.v) + v6_dot(y.y_v, in.vd);
+        assert_close(yd, evaluate(rate, &in).y, 1e-13 * fmax(1, fabs(yd)));
+      }
+    }
+  }
+}
+
+/* at rest on the ground an accelerometer shows 1 g upwards; in free fall nothing */
+static void accelerometers_feel_support_not_gravity(void **state) {
+  (void)state;
+  const mbg__signal_type *type = find_type("accelerometer");
+  input in = {.gravity = {0, 0, -9.81}, .opt = {2}};
+  frame_identity(&in.G);
+  assert_close(evaluate(type, &in).y, 9.81, 0);
+  in.vd[2] = -9.81;
+  assert_close(evaluate(type, &in).y, 0, 0);
+}
+
+/* no NaN where a distance has no direction */
+static void distances_at_zero_are_zero(void **state) {
+  (void)state;
+  const char *const keys[] = {"distance", "distance-rate"};
+  for (int n = 0; n < 2; n++) {
+    input in = {.v = {1, 2, 3, 4, 5, 6}};
+    frame_identity(&in.G);
+    const mbg__signal_out out = evaluate(find_type(keys[n]), &in);
+    assert_true(out.y == 0 && v6_dot(out.y_w, out.y_w) == 0 && v6_dot(out.y_v, out.y_v) == 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_type_is_listed),
+      cmocka_unit_test(values_are_as_defined),
+      cmocka_unit_test(derivatives_agree_with_complex_step),
+      cmocka_unit_test(rates_follow_from_the_gradients),
+      cmocka_unit_test(accelerometers_feel_support_not_gravity),
+      cmocka_unit_test(distances_at_zero_are_zero),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
