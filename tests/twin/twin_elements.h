@@ -1,5 +1,6 @@
-/* Kernels of src/elements in complex arithmetic, found by the key of their type. A frame is an array of 12: R row-major,
-   then x. Functions return 0, the status of the kernel, or 1 when there is no such type or kernel. Results come last. */
+/* Kernels of src/elements in complex arithmetic, found by the key of their type. A frame is an array of 12: R
+   row-major, then x. Functions return 0, the status of the kernel, or 1 when there is no such type or kernel. Results
+   come last. */
 #ifndef TWIN_ELEMENTS_H
 #define TWIN_ELEMENTS_H
 
