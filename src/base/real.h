@@ -36,7 +36,7 @@ static inline real r_acos(real x) { return mbg__dual(acos(re(x)), -1 / sqrt(1 - 
 static inline real r_atan(real x) { return mbg__dual(atan(re(x)), 1 / (1 + re(x) * re(x)), x); }
 static inline real r_sinh(real x) { return mbg__dual(sinh(re(x)), cosh(re(x)), x); }
 static inline real r_cosh(real x) { return mbg__dual(cosh(re(x)), sinh(re(x)), x); }
-static inline real r_tanh(real x) { return mbg__dual(tanh(re(x)), 1 - tanh(re(x)) * tanh(re(x)), x); }
+static inline real r_tanh(real x) { return mbg__dual(tanh(re(x)), 1 / (cosh(re(x)) * cosh(re(x))), x); }
 static inline real r_abs(real x) { return re(x) < 0 ? -x : x; }
 static inline real r_atan2(real y, real x) {
   const double r2 = re(x) * re(x) + re(y) * re(y);

@@ -306,7 +306,7 @@ done:
 
 /* ---------------------------------------------------------------------- all */
 
-/* pairs with forces or rows; pairs of signals alone have no place in the matrices */
+/* pairs with forces, rows or pins; pairs of signals alone have no place in the matrices */
 static void mark_active(const mbg_model *m, bool *active) {
   for (int i = 0; i < m->nrow; i++) {
     for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
@@ -317,6 +317,17 @@ static void mark_active(const mbg_model *m, bool *active) {
   }
   for (int i = 0; i < m->nforce; i++) {
     active[m->forces[i].pair] = true;
+  }
+  for (int i = 0; i < m->npin; i++) {
+    const mbg__pin *pin = &m->pins[i];
+    const mbg__signal *sig = pin->signal >= 0 ? &m->signals[pin->signal] : NULL;
+    if (pin->coord >= 0) {
+      active[m->coords[pin->coord].pair] = true;
+    } else if (sig && sig->type->of == MBG__OF_PAIR) {
+      active[sig->pair] = true;
+    } else if (sig && sig->type->of == MBG__OF_COORD) {
+      active[m->coords[sig->coord].pair] = true;
+    }
   }
 }
 

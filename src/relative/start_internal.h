@@ -1,0 +1,79 @@
+/* The workspace of the start. Unknowns of the KKT systems: free velocities (nv), a multiplier per row (nrow; those of
+   dropped rows are held at 0), a multiplier per equation of the pins. */
+#ifndef MBG_RELATIVE_START_INTERNAL_H
+#define MBG_RELATIVE_START_INTERNAL_H
+
+#include "relative/internal.h"
+#include "relative/start.h"
+
+/* One equation of a pin. */
+typedef struct {
+  int pin;
+  int target;     /* attribute: the value asked for */
+  int pair;
+  int signal;     /* signal of velocity level (linear in the twist), or -1: the term or its rate */
+  mbg__term term;
+  bool active;    /* false: depends on other equations (and agrees with them) */
+} mbg__equation;
+
+/* A saddle system [[A, B^T, P^T], [B, -delta, 0], [P, 0, -delta]]. */
+typedef struct {
+  int n, npin;
+  mbg__csc A;
+  int *slotK;      /* entries of the pattern of K                      (nnz K) */
+  int *slotB[2];   /* entries of B and of its transpose                (nnz B) */
+  int *slotD;      /* diagonal of rows and pins                        (nrow + npin) */
+  int (*slotP)[2][2][6]; /* [equation][pinned row, its transpose][end][free component]  (npin) */
+  mbg__klu *klu;
+  real *x;         /* right-hand side and solution                     (n) */
+} mbg__kkt;
+
+struct mbg__start_work {
+  mbg__arena arena;
+  mbg__arena rank_arena;
+  mbg__system *sys;
+  const mbg_model *m;
+  mbg__start_result result;
+  bool has_rank;
+
+  int nvalue, nrate;
+  mbg__equation *values, *rates;
+  mbg__kkt position, rate;
+  real *K, *B;          /* values by the patterns of the system */
+  real *k;              /* multipliers of rows, positions              (nrow) */
+  real *kp;             /* ... of pins                                 (nvalue) */
+  real *kv, *kvp;       /* ... of the rates                            (nrow, nrate) */
+  real *phi;            /*                                             (nrow) */
+  real *pin;            /* residuals of the equations of pins          (max(nvalue, nrate)) */
+  vec6 *gradient;       /* of these on the relative variation          (npin) */
+  vec6 *d;              /* log(Hbar^-1 H)                              (nbody) */
+  mat6 *metric;         /* derivative of the metric's gradient by d: D2(d, W d) + T^-T(d) W   (nbody) */
+  mat6 *block;          /* ... times T^-1(d): by w                     (nbody) */
+  real *full, *full2, *full3; /* scratch                               (nw) */
+  real *row, *row2;     /* scratch                                     (nrow) */
+  mbg__frame *trial;    /*                                             (nbody) */
+  double *W;            /* metric of each component                    (nw) */
+};
+
+/* start_kkt.c */
+int mbg__kkt_create(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *eq, int neq);
+void mbg__kkt_destroy(mbg__kkt *kkt);
+/* Fills from the values w->K (NULL: 0) plus block-diagonal `body` (nbody x 36) or the diagonal metric times `diagonal`, w->B and
+   the gradients of the equations; rows not kept (keep NULL: all kept) and inactive equations become x = 0. */
+typedef struct {
+  const real *K;
+  mat6 *body;
+  double diagonal;
+  const real *B;
+  const bool *keep;
+  double delta; /* relative to the square of a row's length in the metric */
+  const mbg__equation *eq;
+  vec6 *gradient; /* of each equation on its pair's relative variation */
+} mbg__kkt_fill;
+int mbg__kkt_factor(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__kkt_fill *fill, const char *what);
+
+/* start_derivative.c (and start.c): gradient rows of equations, wrenches they add to their pairs */
+void mbg__equation_value(const mbg__start_work *w, const mbg__equation *e, bool rate, real *value, vec6 gradient);
+void mbg__equation_inject(mbg__start_work *w, const mbg__equation *e, real k);
+
+#endif
