@@ -333,7 +333,7 @@ static int feasible(mbg_context *ctx, mbg__start_work *w, bool pins, double *lar
     MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "assembly"));
     memset(w->position.x, 0, (size_t)w->m->nv * sizeof(real));
     set_right_side(w, &w->position, NULL, w->values);
-    mbg__klu_solve(w->position.klu, w->position.x, 1);
+    mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
     MBG_TRY(line_search(ctx, w, pins, largest, worst, &better));
     w->result.iterations++;
     if (!better) {
@@ -381,7 +381,7 @@ static int pins_rank(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, mbg__e
     for (int j = 0; j < nv; j++) {
       own += re(kkt->x[j] * kkt->x[j]) / w->W[w->m->full[j]];
     }
-    mbg__klu_solve(kkt->klu, kkt->x, 1);
+    mbg__klu_solve(kkt->saddle.klu, kkt->x, 1);
     for (int k = 0; k < n; k++) {
       qr.A[k + n * i] = re(vn_dot(nv, P + (size_t)k * (size_t)nv, kkt->x)) / (own > 0 ? own : 1);
     }
@@ -513,7 +513,7 @@ static int nearest(mbg_context *ctx, mbg__start_work *w) {
   memset(w->kp, 0, (size_t)w->m->npin * sizeof(real));
   for (int it = 0; it < NEAREST_MAX; it++) {
     MBG_TRY(nearest_fill(ctx, w, newton));
-    mbg__klu_solve(w->position.klu, w->position.x, 1);
+    mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
     const double length = step_length(w, w->position.x);
     if (!isfinite(length)) {
       err = not_converged(ctx, w, length);
@@ -561,7 +561,7 @@ static int balance(mbg_context *ctx, mbg__start_work *w, double *size) {
     w->position.x[j] = -w->full[m->full[j]];
   }
   memset(w->position.x + m->nv, 0, (size_t)m->nrow * sizeof(real));
-  mbg__klu_solve(w->position.klu, w->position.x, 1);
+  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
   *size = step_length(w, w->position.x);
   for (int i = 0; i < m->nrow; i++) {
     w->k[i] += w->position.x[m->nv + i];
@@ -584,7 +584,7 @@ static int equilibrium_step(mbg_context *ctx, mbg__start_work *w, double tau, do
     w->position.x[j] = -w->full[m->full[j]];
   }
   set_right_side(w, &w->position, w->result.rank->keep, w->values);
-  mbg__klu_solve(w->position.klu, w->position.x, 1);
+  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
   *length = step_length(w, w->position.x);
   take_step(w, *length > 0.2 ? 0.2 / *length : 1);
   return MBG_OK;
@@ -681,7 +681,7 @@ static int rates_solve(mbg_context *ctx, mbg__start_work *w) {
       w->rate.x[j] = -w->W[f] * (w->result.v[f] - design_of(w)->guess_v[f]) - w->full[f];
     }
     set_right_side(w, &w->rate, keep, w->rates);
-    mbg__klu_solve(w->rate.klu, w->rate.x, 1);
+    mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
     for (int j = 0; j < m->nv; j++) {
       w->result.v[m->full[j]] += w->rate.x[j];
     }

@@ -174,7 +174,7 @@ static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, 
   }
   right_rows(w, &w->position, w->row);
   right_pins(w, &w->position, w->values, false, &d);
-  mbg__klu_solve(w->position.klu, w->position.x, 1);
+  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
   memset(w0, 0, (size_t)m->nw * sizeof(real));
   for (int j = 0; j < m->nv; j++) {
     w0[m->full[j]] = w->position.x[j];
@@ -200,7 +200,7 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *
   }
   right_rows(w, &w->rate, w->row);
   right_pins(w, &w->rate, w->rates, true, &d);
-  mbg__klu_solve(w->rate.klu, w->rate.x, 1);
+  mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
   memset(v0, 0, (size_t)m->nw * sizeof(real));
   for (int j = 0; j < m->nv; j++) {
     v0[m->full[j]] = w->rate.x[j];
@@ -218,7 +218,7 @@ static void solve_T(mbg__start_work *w, mbg__kkt *kkt, const real *g) {
   for (int j = 0; j < m->nv; j++) {
     kkt->x[j] = g[m->full[j]];
   }
-  mbg__klu_solve_T(kkt->klu, kkt->x, 1);
+  mbg__klu_solve_T(kkt->saddle.klu, kkt->x, 1);
   memset(w->full, 0, (size_t)m->nw * sizeof(real));
   for (int j = 0; j < m->nv; j++) {
     w->full[m->full[j]] = -kkt->x[j];

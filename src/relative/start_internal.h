@@ -4,6 +4,7 @@
 #define MBG_RELATIVE_START_INTERNAL_H
 
 #include "relative/internal.h"
+#include "relative/saddle.h"
 #include "relative/start.h"
 
 /* One equation of a pin. */
@@ -16,16 +17,12 @@ typedef struct {
   bool active;    /* false: depends on other equations (and agrees with them) */
 } mbg__equation;
 
-/* A saddle system [[A, B^T, P^T], [B, -delta, 0], [P, 0, -delta]]. */
+/* A saddle system with the equations of pins as further rows. */
 typedef struct {
+  mbg__saddle saddle;
   int n, npin;
-  mbg__csc A;
-  int *slotK;      /* entries of the pattern of K                      (nnz K) */
-  int *slotB[2];   /* entries of B and of its transpose                (nnz B) */
-  int *slotD;      /* diagonal of rows and pins                        (nrow + npin) */
-  int (*slotP)[2][2][6]; /* [equation][pinned row, its transpose][end][free component]  (npin) */
-  mbg__klu *klu;
-  real *x;         /* right-hand side and solution                     (n) */
+  real *x;        /* right-hand side and solution                     (n) */
+  real *diagonal; /* scratch                                          (nrow) */
 } mbg__kkt;
 
 struct mbg__start_work {
