@@ -403,9 +403,16 @@ int mbg__design_update(mbg_context *ctx, mbg__design *d, const real *p) {
   }
   MBG_TRY(update_numbers(ctx, d));
   MBG_TRY(check_values(ctx, d));
-  MBG_TRY(update_poses(ctx, d));
-  update_bodies(d);
+  MBG_TRY(mbg__design_refresh(ctx, d));
 done:
+  return err;
+}
+
+int mbg__design_refresh(mbg_context *ctx, mbg__design *d) {
+  const int err = update_poses(ctx, d);
+  if (err == MBG_OK) {
+    update_bodies(d);
+  }
   return err;
 }
 

@@ -36,6 +36,8 @@ int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *mod
 
 /* Evaluates everything at p (np). Reports non-physical values at p (mass < 0, non-finite ...) as MBG_ERROR_INPUT. */
 int mbg__design_update(mbg_context *ctx, mbg__design *design, const real *p);
+/* Evaluates poses, markers, masses and guesses again after a change of design->attr; dA/dp is left as it is. */
+int mbg__design_refresh(mbg_context *ctx, mbg__design *design);
 
 /* da = A_p dp (na from np) and g_p += A_p^T g_a. */
 void mbg__design_push(const mbg__design *design, const real *dp, real *da);
