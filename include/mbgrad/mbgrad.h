@@ -1,0 +1,9 @@
+/* mbgrad: exact gradients of multibody simulations. Everything that is public. */
+#ifndef MBGRAD_MBGRAD_H
+#define MBGRAD_MBGRAD_H
+
+#include "mbgrad/context.h"
+#include "mbgrad/model.h"
+#include "mbgrad/version.h"
+
+#endif

@@ -1,0 +1,104 @@
+/* mbgrad: models. */
+#ifndef MBGRAD_MODEL_H
+#define MBGRAD_MODEL_H
+
+#include "mbgrad/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------- loading */
+
+/* A mechanism with its parameters, signals, criteria and run, as described by a model file (docs/model.md). It does
+   not change after loading and may be shared by threads; every thread has its own context. A model keeps the allocator
+   of the context that made it, not the context. */
+typedef struct mbg_model mbg_model;
+
+/* Reads a model file. path: the file, or a folder that holds model.json; data files and parts lie beside it.
+   Returns 0 with a model in *out, to be destroyed by the caller; or a negative code with *out NULL and the messages in
+   the context: MBG_ERROR_INPUT when the file is wrong (every error that could be found in one go, each with file, line,
+   column and element), MBG_ERROR_IO when it cannot be read, MBG_ERROR_MEMORY. */
+MBG_API int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out);
+
+/* The same from memory. name: what messages call the text; text: `length` bytes, copied where needed; base: folder in
+   which data files and parts are looked for, NULL: the current one. */
+MBG_API int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t length, const char *base,
+                            mbg_model **out);
+
+/* model may be NULL. Nothing made from the model may be in use. */
+MBG_API void mbg_model_destroy(mbg_model *model);
+
+/* The JSON Schema (draft 2020-12) of model files, for editors and other tools. *text is yours: mbg_text_destroy. */
+MBG_API int mbg_model_schema(mbg_context *ctx, char **text);
+
+/* Releases a text that was handed out with the words "is yours". text may be NULL. */
+MBG_API void mbg_text_destroy(mbg_context *ctx, char *text);
+
+/* ---------------------------------------------------------------------- the model */
+
+/* Texts below are borrowed: they live as long as the model. A name is NULL when the index is not in 0 .. count-1. */
+
+/* Name: as given in the file, else the name of the file. Note: "" when there is none. File: as it was opened. */
+MBG_API const char *mbg_model_name(const mbg_model *model);
+MBG_API const char *mbg_model_note(const mbg_model *model);
+MBG_API const char *mbg_model_file(const mbg_model *model);
+
+/* ---------------------------------------------------------------------- parameters */
+
+/* Number of scalar parameters: entries of vectors count each. This is the length of every parameter vector. */
+MBG_API int mbg_model_parameter_count(const mbg_model *model);
+
+/* Name of a scalar parameter, "l" or "rho[3]", into buffer (size bytes, always terminated).
+   Returns 0, or MBG_ERROR_INPUT when there is no such index. */
+MBG_API int mbg_model_parameter_name(const mbg_model *model, int index, char *buffer, size_t size);
+
+/* Index of the scalar parameter of that name, or -1. */
+MBG_API int mbg_model_parameter_find(const mbg_model *model, const char *name);
+
+/* Nominal value and bounds (infinite when not given); NaN when there is no such index. */
+MBG_API double mbg_model_parameter_value(const mbg_model *model, int index);
+MBG_API double mbg_model_parameter_min(const mbg_model *model, int index);
+MBG_API double mbg_model_parameter_max(const mbg_model *model, int index);
+
+/* 1 when optimizers shall see its logarithm ("scale": "log"), else 0. */
+MBG_API int mbg_model_parameter_log_scale(const mbg_model *model, int index);
+
+/* Unit and note, "" when not given. */
+MBG_API const char *mbg_model_parameter_unit(const mbg_model *model, int index);
+MBG_API const char *mbg_model_parameter_note(const mbg_model *model, int index);
+
+/* Parameters as the file names them: scalars and whole vectors. count is 0 for a scalar, else the number of entries,
+   which are first .. first+count-1 of the scalar parameters. Returns 0, or MBG_ERROR_INPUT when there is no such group. */
+MBG_API int mbg_model_parameter_group_count(const mbg_model *model);
+MBG_API int mbg_model_parameter_group(const mbg_model *model, int group, const char **name, int *first, int *count);
+
+/* ---------------------------------------------------------------------- elements */
+
+/* Elements in the order of the file, those of parts after the others; names of parts have a prefix: "FL.arm". */
+MBG_API int mbg_model_body_count(const mbg_model *model);
+MBG_API const char *mbg_model_body_name(const mbg_model *model, int index);
+
+MBG_API int mbg_model_joint_count(const mbg_model *model);
+MBG_API const char *mbg_model_joint_name(const mbg_model *model, int index);
+MBG_API const char *mbg_model_joint_type(const mbg_model *model, int index); /* "revolute" */
+
+MBG_API int mbg_model_force_count(const mbg_model *model);
+MBG_API const char *mbg_model_force_name(const mbg_model *model, int index);
+MBG_API const char *mbg_model_force_type(const mbg_model *model, int index); /* "spring-damper" */
+
+/* Signals are sorted so that each refers to earlier ones only. The last ones may be without a name (NULL): they were
+   made from the expressions of criteria. */
+MBG_API int mbg_model_signal_count(const mbg_model *model);
+MBG_API const char *mbg_model_signal_name(const mbg_model *model, int index);
+MBG_API const char *mbg_model_signal_type(const mbg_model *model, int index); /* "position" */
+
+/* Criteria are sorted so that combinations come after what they are made of. */
+MBG_API int mbg_model_criterion_count(const mbg_model *model);
+MBG_API const char *mbg_model_criterion_name(const mbg_model *model, int index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

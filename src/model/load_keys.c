@@ -1,0 +1,296 @@
+/* The keys of the objects of a model file that do not depend on an element's type; those of the types are in their own
+   tables (model/types.h). The loader checks the file against these lists and the schema is written from them. */
+#include "model/load.h"
+
+static const mbg__file_key model_keys[] = {
+    {"mbgrad", MBG__SHAPE_VERSION, true, NULL, "version of the format"},
+    {"name", MBG__SHAPE_TEXT, false, NULL, "name of the model"},
+    {"parameters", MBG__SHAPE_SECTION, false, NULL, "numbers to differentiate by"},
+    {"constants", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "numbers and expressions of parameters and constants"},
+    {"tables", MBG__SHAPE_SECTION, false, NULL, "tabulated functions of one argument"},
+    {"controls", MBG__SHAPE_SECTION, false, NULL, "functions of time given by samples"},
+    {"gravity", MBG__SHAPE_VEC3, false, NULL, "acceleration of gravity in world axes; absent: none"},
+    {"bodies", MBG__SHAPE_SECTION, false, NULL, "bodies"},
+    {"markers", MBG__SHAPE_SECTION, false, NULL, "frames fixed on bodies or on the ground"},
+    {"joints", MBG__SHAPE_SECTION, false, NULL, "constraints between two markers"},
+    {"drivers", MBG__SHAPE_SECTION, false, NULL, "joint coordinates given in time"},
+    {"couplings", MBG__SHAPE_SECTION, false, NULL, "linear relations of joint coordinates"},
+    {"forces", MBG__SHAPE_SECTION, false, NULL, "forces and torques"},
+    {"signals", MBG__SHAPE_SECTION, false, NULL, "scalars measured during the motion"},
+    {"criteria", MBG__SHAPE_SECTION, false, NULL, "scalars of a whole run"},
+    {"initial", MBG__SHAPE_SECTION, false, NULL, "the start"},
+    {"parts", MBG__SHAPE_SECTION, false, NULL, "other model files used in this one"},
+    {"run", MBG__SHAPE_SECTION, false, NULL, "how to run the model"},
+};
+
+/* ---------------------------------------------------------------------- numbers */
+
+static const mbg__file_key parameter_keys[] = {
+    {"value", MBG__SHAPE_VALUES, true, NULL, "nominal value; an array makes a vector"},
+    {"count", MBG__SHAPE_COUNT, false, NULL, "number of entries of a vector"},
+    {"min", MBG__SHAPE_PLAIN, false, NULL, "lower bound"},
+    {"max", MBG__SHAPE_PLAIN, false, NULL, "upper bound"},
+    {"unit", MBG__SHAPE_TEXT, false, NULL, "unit, for reports"},
+    {"scale", MBG__SHAPE_CHOICE, false, "linear log", "how optimizers see it"},
+};
+static const mbg__file_key table_keys[] = {
+    {"x", MBG__SHAPE_COLUMN, true, NULL, "arguments, increasing; with a file: the name of the column"},
+    {"y", MBG__SHAPE_COLUMN, true, NULL, "values; with a file: the name of the column"},
+    {"file", MBG__SHAPE_TEXT, false, NULL, "CSV file beside the model"},
+    {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic", "straight lines, or the natural spline"},
+    {"extrapolation", MBG__SHAPE_CHOICE, false, "error hold extend", "outside the arguments"},
+};
+static const mbg__file_key control_keys[] = {
+    {"times", MBG__SHAPE_TIMES, true, NULL, "times of the samples, increasing"},
+    {"values", MBG__SHAPE_SAMPLES, true, NULL, "samples: an array, a vector parameter, or one number for all"},
+    {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic", "straight lines, or the natural spline"},
+};
+static const mbg__file_key times_keys[] = {
+    {"from", MBG__SHAPE_PLAIN, true, NULL, "first time"},
+    {"to", MBG__SHAPE_PLAIN, true, NULL, "last time"},
+    {"count", MBG__SHAPE_COUNT, true, NULL, "number of times, both ends included"},
+};
+
+/* ---------------------------------------------------------------------- bodies, markers */
+
+#define GUESS_KEYS                                                                                                     \
+  {"position", MBG__SHAPE_VEC3, false, NULL, "origin of the body's frame"},                                            \
+      {"rotate", MBG__SHAPE_ROTATE, false, NULL, "rotation of the body's frame"},                                      \
+      {"velocity", MBG__SHAPE_VEC3, false, NULL, "velocity of the origin"},                                            \
+      {"angular_velocity", MBG__SHAPE_VEC3, false, NULL, "angular velocity"}, {                                        \
+    "in", MBG__SHAPE_CHOICE, false, "world body", "axes of the two velocities"                                         \
+  }
+
+static const mbg__file_key body_keys[] = {
+    {"type", MBG__SHAPE_NAME, false, NULL, "type of the body"},
+    {"motion", MBG__SHAPE_CHOICE, false, "spatial planar point planar-point", "how it may move"},
+    {"inertia", MBG__SHAPE_INERTIA, false, NULL, "[xx, yy, zz, xy, xz, yz], [xx, yy, zz] or (planar) zz"},
+    GUESS_KEYS,
+};
+static const mbg__file_key outer_body_keys[] = {
+    {"outer", MBG__SHAPE_TEXT, true, NULL, "in a part: a body of the outer model, see \"bind\""},
+};
+static const mbg__file_key guess_keys[] = {GUESS_KEYS};
+
+static const mbg__file_key marker_keys[] = {
+    {"on", MBG__SHAPE_NAME, true, NULL, "body, or ground"},
+    {"at", MBG__SHAPE_VEC3, false, NULL, "origin"},
+    {"rotate", MBG__SHAPE_ROTATE, false, NULL, "rotation"},
+    {"in", MBG__SHAPE_CHOICE, false, "body world", "axes of the body, or the world in the design configuration"},
+};
+static const mbg__file_key rotate_vector_keys[] = {
+    {"vector", MBG__SHAPE_VEC3, true, NULL, "rotation vector"},
+};
+static const mbg__file_key rotate_axis_keys[] = {
+    {"axis", MBG__SHAPE_VEC3, true, NULL, "axis, of any length"},
+    {"angle", MBG__SHAPE_NUMBER, true, NULL, "angle"},
+};
+static const mbg__file_key rotate_zx_keys[] = {
+    {"z", MBG__SHAPE_VEC3, true, NULL, "direction of z"},
+    {"x", MBG__SHAPE_VEC3, false, NULL, "a vector in the half plane of z and x"},
+};
+
+/* ---------------------------------------------------------------------- joints */
+
+static const mbg__file_key between_keys[] = {
+    {"between", MBG__SHAPE_TWO_NAMES, false, NULL, "the two markers or bodies"},
+    {"at", MBG__SHAPE_VEC3, false, NULL, "place of both markers, in the world in the design configuration"},
+    {"axis", MBG__SHAPE_VEC3, false, NULL, "direction of z of both markers, with `at`"},
+    {"x", MBG__SHAPE_VEC3, false, NULL, "a vector in the half plane of z and x, with `at` and `axis`"},
+    {"points", MBG__SHAPE_TWO_VEC3, false, NULL, "place of each marker"},
+    {"axes", MBG__SHAPE_TWO_VEC3, false, NULL, "direction of z of each marker, with `points`"},
+    {"in", MBG__SHAPE_CHOICE, false, "body world", "axes of `points` and `axes`"},
+};
+static const mbg__file_key axis2_keys[] = {
+    {"axis2", MBG__SHAPE_VEC3, false, NULL, "second axis, with `at` and `axis`"},
+};
+static const mbg__file_key joint_keys[] = {
+    {"type", MBG__SHAPE_NAME, true, NULL, "type of the joint"},
+    {"cut", MBG__SHAPE_BOOL, false, NULL, "hint to formulations that cut loops"},
+};
+static const mbg__file_key driver_keys[] = {
+    {"joint", MBG__SHAPE_NAME, true, NULL, "joint"},
+    {"coordinate", MBG__SHAPE_NAME, false, NULL, "one of its free coordinates"},
+    {"law", MBG__SHAPE_NUMBER, true, NULL, "the coordinate as an expression of t"},
+};
+static const mbg__file_key coupling_keys[] = {
+    {"terms", MBG__SHAPE_TERMS, true, NULL, "joint coordinates with their factors"},
+    {"constant", MBG__SHAPE_NUMBER, false, NULL, "value of the sum"},
+};
+static const mbg__file_key coupling_term_keys[] = {
+    {"joint", MBG__SHAPE_NAME, true, NULL, "joint"},
+    {"coordinate", MBG__SHAPE_NAME, false, NULL, "one of its free coordinates"},
+    {"factor", MBG__SHAPE_NUMBER, false, NULL, "factor of the coordinate, 1 when absent"},
+};
+
+/* ---------------------------------------------------------------------- forces */
+
+static const mbg__file_key force_keys[] = {
+    {"type", MBG__SHAPE_NAME, true, NULL, "type of the force"},
+};
+static const mbg__file_key law_keys[] = {
+    {"along", MBG__SHAPE_NAME, false, NULL, "coordinate of B relative to A that the law acts on, with `between`"},
+    {"joint", MBG__SHAPE_NAME, false, NULL, "joint, instead of `between`"},
+    {"coordinate", MBG__SHAPE_NAME, false, NULL, "coordinate of the joint"},
+};
+static const mbg__file_key on_keys[] = {
+    {"on", MBG__SHAPE_NAME, false, NULL, "marker B; A is the ground"},
+};
+static const mbg__file_key spin_keys[] = {
+    {"axis", MBG__SHAPE_VEC3, false, NULL, "direction of z of marker B, in the axes of the marker that `on` names"},
+};
+
+/* ---------------------------------------------------------------------- signals */
+
+static const mbg__file_key signal_keys[] = {
+    {"type", MBG__SHAPE_NAME, true, NULL, "type of the signal"},
+};
+static const mbg__file_key of_pair_keys[] = {
+    {"of", MBG__SHAPE_NAME, true, NULL, "marker B"},
+    {"relative_to", MBG__SHAPE_NAME, false, NULL, "marker A; ground when absent"},
+};
+static const mbg__file_key of_coord_keys[] = {
+    {"joint", MBG__SHAPE_NAME, false, NULL, "joint, or `of`"},
+    {"of", MBG__SHAPE_NAME, false, NULL, "marker B, instead of `joint`"},
+    {"relative_to", MBG__SHAPE_NAME, false, NULL, "marker A; ground when absent"},
+    {"coordinate", MBG__SHAPE_NAME, false, NULL, "coordinate of the joint or of B relative to A"},
+};
+static const mbg__file_key of_joint_keys[] = {
+    {"joint", MBG__SHAPE_NAME, false, NULL, "joint"},
+    {"driver", MBG__SHAPE_NAME, false, NULL, "driver, instead of `joint`"},
+    {"coupling", MBG__SHAPE_NAME, false, NULL, "coupling, instead of `joint`"},
+};
+static const mbg__file_key of_force_keys[] = {
+    {"force", MBG__SHAPE_NAME, true, NULL, "force element"},
+};
+static const mbg__file_key of_bodies_keys[] = {
+    {"of", MBG__SHAPE_NAME, false, NULL, "body; all when absent"},
+};
+static const mbg__file_key of_control_keys[] = {
+    {"control", MBG__SHAPE_NAME, true, NULL, "control"},
+};
+static const mbg__file_key of_value_keys[] = {
+    {"value", MBG__SHAPE_NUMBER, true, NULL, "expression of t, names and other signals"},
+};
+
+/* ---------------------------------------------------------------------- criteria */
+
+static const mbg__file_key terminal_keys[] = {
+    {"terminal", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals at the end"},
+};
+static const mbg__file_key integral_keys[] = {
+    {"integral", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals, integrated over time"},
+};
+static const mbg__file_key least_squares_keys[] = {
+    {"least_squares", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals, compared with data"},
+    {"data", MBG__SHAPE_DATA, true, NULL, "CSV file beside the model, or the samples themselves"},
+    {"time", MBG__SHAPE_NAME, false, NULL, "column of the times; the first when absent"},
+    {"column", MBG__SHAPE_NAME, false, NULL, "column of the values; the second when absent"},
+    {"sigma", MBG__SHAPE_NUMBER, false, NULL, "standard deviation: weight 1/sigma^2"},
+    {"weight", MBG__SHAPE_NUMBER, false, NULL, "weight of each sample, instead of sigma; 1 when absent"},
+};
+static const mbg__file_key smooth_maximum_keys[] = {
+    {"smooth_maximum", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals"},
+    {"sharpness", MBG__SHAPE_NUMBER, true, NULL, "k of (1/k) ln((1/T) int exp(k y) dt)"},
+};
+static const mbg__file_key path_keys[] = {
+    {"path", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals"},
+    {"every", MBG__SHAPE_NUMBER, false, NULL, "spacing in time; every step when absent"},
+    {"min", MBG__SHAPE_NUMBER, false, NULL, "lower limit"},
+    {"max", MBG__SHAPE_NUMBER, false, NULL, "upper limit"},
+};
+static const mbg__file_key combination_keys[] = {
+    {"value", MBG__SHAPE_NUMBER, true, NULL, "expression of other criteria and names"},
+};
+static const mbg__file_key data_keys[] = {
+    {"time", MBG__SHAPE_PLAINS, true, NULL, "times, increasing"},
+    {"value", MBG__SHAPE_PLAINS, true, NULL, "values at these times"},
+};
+
+/* ---------------------------------------------------------------------- start, parts, run */
+
+static const mbg__file_key initial_keys[] = {
+    {"start", MBG__SHAPE_CHOICE, false, "assemble exact equilibrium", "how the start is found"},
+    {"bodies", MBG__SHAPE_SECTION, false, NULL, "first guesses that differ from the design configuration"},
+    {"pin", MBG__SHAPE_SECTION, false, NULL, "equations of the start"},
+};
+static const mbg__file_key pin_keys[] = {
+    {"joint", MBG__SHAPE_NAME, false, NULL, "joint, or `signal`"},
+    {"coordinate", MBG__SHAPE_NAME, false, NULL, "one of its free coordinates"},
+    {"signal", MBG__SHAPE_NAME, false, NULL, "signal of position or velocity level, instead of `joint`"},
+    {"value", MBG__SHAPE_NUMBER, false, NULL, "its value at the start"},
+    {"rate", MBG__SHAPE_NUMBER, false, NULL, "its rate at the start"},
+};
+static const mbg__file_key part_keys[] = {
+    {"use", MBG__SHAPE_TEXT, true, NULL, "model file beside this one"},
+    {"at", MBG__SHAPE_VEC3, false, NULL, "origin of the part's world"},
+    {"rotate", MBG__SHAPE_ROTATE, false, NULL, "rotation of the part's world"},
+    {"mirror", MBG__SHAPE_CHOICE, false, "x y z", "reflection of the part's world, before it is moved"},
+    {"set", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "values of the part's parameters"},
+    {"bind", MBG__SHAPE_NAMES_TO_NAMES, false, NULL, "bodies of this model for the part's outer bodies"},
+};
+static const mbg__file_key run_keys[] = {
+    {"formulation", MBG__SHAPE_CHOICE, false, "lie dae qr ali3p dca", "formulation"},
+    {"method", MBG__SHAPE_TEXT, false, NULL, "method of the gradient"},
+    {"start", MBG__SHAPE_NUMBER, false, NULL, "time of the start, 0 when absent"},
+    {"end", MBG__SHAPE_NUMBER, false, NULL, "time of the end"},
+    {"step", MBG__SHAPE_NUMBER, false, NULL, "fixed step"},
+    {"tolerance", MBG__SHAPE_NUMBER, false, NULL, "relative and absolute tolerance, instead of a step"},
+    {"relative_tolerance", MBG__SHAPE_NUMBER, false, NULL, "relative tolerance"},
+    {"absolute_tolerance", MBG__SHAPE_NUMBER, false, NULL, "absolute tolerance"},
+    {"rho_inf", MBG__SHAPE_NUMBER, false, NULL, "spectral radius at infinity of generalized-alpha"},
+    {"alpha_f", MBG__SHAPE_NUMBER, false, NULL, "damping of HHT"},
+    {"breaks", MBG__SHAPE_NUMBERS, false, NULL, "times that become steps"},
+    {"memory", MBG__SHAPE_NUMBER, false, NULL, "bytes that a trajectory may take"},
+    {"redundant", MBG__SHAPE_CHOICE, false, "drop error", "what to do with redundant constraints"},
+};
+
+#define KEYS(list)                                                                                                     \
+  { list, MBG_COUNT(list) }
+
+static const mbg__file_keys tables[] = {
+    [MBG__KEYS_MODEL] = KEYS(model_keys),
+    [MBG__KEYS_PARAMETER] = KEYS(parameter_keys),
+    [MBG__KEYS_TABLE] = KEYS(table_keys),
+    [MBG__KEYS_CONTROL] = KEYS(control_keys),
+    [MBG__KEYS_TIMES] = KEYS(times_keys),
+    [MBG__KEYS_BODY] = KEYS(body_keys),
+    [MBG__KEYS_OUTER_BODY] = KEYS(outer_body_keys),
+    [MBG__KEYS_MARKER] = KEYS(marker_keys),
+    [MBG__KEYS_BETWEEN] = KEYS(between_keys),
+    [MBG__KEYS_JOINT] = KEYS(joint_keys),
+    [MBG__KEYS_AXIS2] = KEYS(axis2_keys),
+    [MBG__KEYS_DRIVER] = KEYS(driver_keys),
+    [MBG__KEYS_COUPLING] = KEYS(coupling_keys),
+    [MBG__KEYS_COUPLING_TERM] = KEYS(coupling_term_keys),
+    [MBG__KEYS_FORCE] = KEYS(force_keys),
+    [MBG__KEYS_LAW] = KEYS(law_keys),
+    [MBG__KEYS_ON] = KEYS(on_keys),
+    [MBG__KEYS_SPIN] = KEYS(spin_keys),
+    [MBG__KEYS_SIGNAL] = KEYS(signal_keys),
+    [MBG__KEYS_OF_PAIR] = KEYS(of_pair_keys),
+    [MBG__KEYS_OF_COORD] = KEYS(of_coord_keys),
+    [MBG__KEYS_OF_JOINT] = KEYS(of_joint_keys),
+    [MBG__KEYS_OF_FORCE] = KEYS(of_force_keys),
+    [MBG__KEYS_OF_BODIES] = KEYS(of_bodies_keys),
+    [MBG__KEYS_OF_CONTROL] = KEYS(of_control_keys),
+    [MBG__KEYS_OF_VALUE] = KEYS(of_value_keys),
+    [MBG__KEYS_CRITERION] = {NULL, 0},
+    [MBG__KEYS_TERMINAL] = KEYS(terminal_keys),
+    [MBG__KEYS_INTEGRAL] = KEYS(integral_keys),
+    [MBG__KEYS_LEAST_SQUARES] = KEYS(least_squares_keys),
+    [MBG__KEYS_SMOOTH_MAXIMUM] = KEYS(smooth_maximum_keys),
+    [MBG__KEYS_PATH] = KEYS(path_keys),
+    [MBG__KEYS_COMBINATION] = KEYS(combination_keys),
+    [MBG__KEYS_DATA] = KEYS(data_keys),
+    [MBG__KEYS_INITIAL] = KEYS(initial_keys),
+    [MBG__KEYS_GUESS] = KEYS(guess_keys),
+    [MBG__KEYS_PIN] = KEYS(pin_keys),
+    [MBG__KEYS_PART] = KEYS(part_keys),
+    [MBG__KEYS_RUN] = KEYS(run_keys),
+    [MBG__KEYS_ROTATE_VECTOR] = KEYS(rotate_vector_keys),
+    [MBG__KEYS_ROTATE_AXIS] = KEYS(rotate_axis_keys),
+    [MBG__KEYS_ROTATE_ZX] = KEYS(rotate_zx_keys),
+};
+
+mbg__file_keys mbg__file_keys_of(mbg__file_object object) { return tables[object]; }
