@@ -1,0 +1,328 @@
+/* Direct differentiation (theory 4, section 5). With X = Dx'_{n+1} and A = Ad(exp(-Dx)):
+
+     ca = -(h v' + (1/2-beta) h^2 al')/(beta h^2)      cv = v' + (1-gamma) h al' + gamma h ca
+     cd = ((1-am) ca + am al' - af vd')/(1-af)
+     S (X, lambda') = -(M cd + C cv + K A w + r_p,  B A w + phi_p)
+     w <- A w + T X,  v' <- gp X + cv,  vd' <- bp X + cd,  al' <- X/(beta h^2) + ca */
+#include "formulations/alpha/alpha_gradient.h"
+
+#include "formulations/alpha/alpha_internal.h"
+
+#include <string.h>
+
+struct mbg__alpha_tangent {
+  mbg__alpha *a;
+  mbg__arena arena;
+  int np;
+  real *W, *V, *A, *Al;  /* w, v', vd', al'                 (nv x np) */
+  real *L;               /* lambda'                         (nrow x np) */
+  real *cv, *cd;         /*                                 (nv x np) */
+  real *X;               /* right-hand sides and solutions  (nv + nrow) x np */
+  real *R, *P;           /* scratch products                (nv x np, nrow x np) */
+  int *start, *attr;     /* da/dp by parameter              (np + 1, nnz) */
+  int *entry;            /* place of each in design->val    (nnz) */
+  real *da;              /*                                 (na) */
+  real *full[4], *row;   /*                                 (nw each, nrow) */
+  mbg__csc K, C, M, B;   /* views of the stepper's matrices */
+};
+
+/* ---------------------------------------------------------------------- creation */
+
+#define TAKE(field, type, count)                                                                                       \
+  do {                                                                                                                 \
+    s->field = mbg__arena_take(&s->arena, (size_t)(count), sizeof(type));                                              \
+    if (!s->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+/* columns of da/dp from its rows */
+static int transpose_design(mbg_context *ctx, mbg__alpha_tangent *s) {
+  const mbg__design *d = mbg__system_design(s->a->sys);
+  const int na = s->a->m->na, nnz = d->start[na];
+  TAKE(start, int, s->np + 1);
+  TAKE(attr, int, nnz);
+  TAKE(entry, int, nnz);
+  for (int e = 0; e < nnz; e++) {
+    s->start[d->col[e] + 1]++;
+  }
+  for (int p = 0; p < s->np; p++) {
+    s->start[p + 1] += s->start[p];
+  }
+  for (int i = na - 1; i >= 0; i--) {
+    for (int e = d->start[i]; e < d->start[i + 1]; e++) {
+      const int place = --s->start[d->col[e] + 1];
+      s->attr[place] = i;
+      s->entry[place] = e;
+    }
+  }
+  /* start[p + 1] now is the first place of p */
+  memmove(s->start, s->start + 1, (size_t)s->np * sizeof(int));
+  s->start[s->np] = nnz;
+  return MBG_OK;
+}
+
+static int take_arrays(mbg_context *ctx, mbg__alpha_tangent *s) {
+  const mbg_model *m = s->a->m;
+  const size_t n = (size_t)m->nv * (size_t)s->np, rows = (size_t)m->nrow * (size_t)s->np;
+  TAKE(W, real, n);
+  TAKE(V, real, n);
+  TAKE(A, real, n);
+  TAKE(Al, real, n);
+  TAKE(L, real, rows);
+  TAKE(cv, real, n);
+  TAKE(cd, real, n);
+  TAKE(X, real, n + rows);
+  TAKE(R, real, n);
+  TAKE(P, real, rows);
+  TAKE(da, real, m->na);
+  for (int k = 0; k < 4; k++) {
+    TAKE(full[k], real, m->nw);
+  }
+  TAKE(row, real, m->nrow);
+  return transpose_design(ctx, s);
+}
+
+static mbg__csc view(const mbg__csc *pattern, real *val) {
+  mbg__csc A = *pattern;
+  A.val = val;
+  return A;
+}
+
+int mbg__alpha_tangent_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_tangent **out) {
+  int err = MBG_OK;
+  mbg__alpha_tangent *s = mbg__alloc_zero(ctx, 1, sizeof(*s));
+  if (!s) {
+    *out = NULL;
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
+  s->a = a;
+  s->np = a->m->np;
+  s->K = view(mbg__system_pattern_K(a->sys), a->K);
+  s->C = view(mbg__system_pattern_K(a->sys), a->C);
+  s->M = view(mbg__system_pattern_K(a->sys), a->M);
+  s->B = view(mbg__system_pattern_B(a->sys), a->B);
+  MBG_TRY(take_arrays(ctx, s));
+done:
+  if (err < 0) {
+    mbg__alpha_tangent_destroy(s);
+    s = NULL;
+  }
+  *out = s;
+  return err;
+}
+
+void mbg__alpha_tangent_destroy(mbg__alpha_tangent *s) {
+  if (!s) {
+    return;
+  }
+  const mbg_allocator allocator = s->arena.allocator;
+  mbg__arena_destroy(&s->arena);
+  allocator.release(allocator.user, s);
+}
+
+/* ---------------------------------------------------------------------- parameters */
+
+/* da of parameter p on, or off again */
+static void set_da(mbg__alpha_tangent *s, int p, bool on) {
+  const mbg__design *d = mbg__system_design(s->a->sys);
+  for (int e = s->start[p]; e < s->start[p + 1]; e++) {
+    s->da[s->attr[e]] = on ? d->val[s->entry[e]] : 0;
+  }
+}
+
+static void free_of_full(const mbg_model *m, const real *full, real *x) {
+  for (int j = 0; j < m->nv; j++) {
+    x[j] = full[m->full[j]];
+  }
+}
+
+/* ---------------------------------------------------------------------- first node */
+
+/* (vd', lambda') of the initial accelerations with everything but them varied */
+static void begin_column(mbg__alpha_tangent *s, int p) {
+  const mbg_model *m = s->a->m;
+  const mbg__direction d = {.w = s->full[0], .dv = s->full[1], .da = s->da};
+  real *x = s->X + (size_t)p * (size_t)(m->nv + m->nrow);
+  mbg__system_push(s->a->sys, &d, s->full[2], NULL, NULL, s->row);
+  for (int j = 0; j < m->nv; j++) {
+    x[j] = -s->full[2][m->full[j]];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    x[m->nv + i] = s->a->rank->keep[i] ? -s->row[i] : 0;
+  }
+}
+
+int mbg__alpha_tangent_begin(mbg_context *ctx, mbg__alpha_tangent *s, mbg__start_work *start, const mbg__node *node) {
+  const mbg_model *m = s->a->m;
+  const size_t nv = (size_t)m->nv;
+  int err = MBG_OK;
+  for (int p = 0; p < s->np; p++) {
+    set_da(s, p, true);
+    err = mbg__start_push(ctx, start, s->da, s->full[0], s->full[1]);
+    set_da(s, p, false);
+    MBG_TRY(err);
+    free_of_full(m, s->full[0], s->W + (size_t)p * nv);
+    free_of_full(m, s->full[1], s->V + (size_t)p * nv);
+  }
+  MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node));
+  for (int p = 0; p < s->np; p++) {
+    for (int k = 0; k < 2; k++) {
+      memset(s->full[k], 0, (size_t)m->nw * sizeof(real));
+      for (int j = 0; j < m->nv; j++) {
+        s->full[k][m->full[j]] = (k ? s->V : s->W)[(size_t)p * nv + (size_t)j];
+      }
+    }
+    set_da(s, p, true);
+    begin_column(s, p);
+    set_da(s, p, false);
+  }
+  mbg__klu_solve(s->a->initial.klu, s->X, s->np);
+  for (int p = 0; p < s->np; p++) {
+    const real *x = s->X + (size_t)p * (size_t)(m->nv + m->nrow);
+    memcpy(s->A + (size_t)p * nv, x, nv * sizeof(real));
+    memcpy(s->L + (size_t)p * (size_t)m->nrow, x + nv, (size_t)m->nrow * sizeof(real));
+  }
+  memcpy(s->Al, s->A, nv * (size_t)s->np * sizeof(real));
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- step */
+
+/* block-diagonal products on all columns: out = F(body) in, F = Ad(exp(-Dx)) or T(Dx) */
+static void blocks_mul(const mbg__alpha_tangent *s, const real *Dx, const real *T, const real *in, real *out, bool add) {
+  const mbg_model *m = s->a->m;
+  for (int b = 0; b < m->nbody; b++) {
+    const int off = m->bodies[b].voff;
+    real F[36];
+    int dof[6], comp[6], n = 0;
+    if (T) {
+      memcpy(F, T + 36 * b, sizeof(F));
+    } else {
+      mbg__frame E;
+      mbg__se3_exp(&E, Dx + off);
+      mbg__AdInv_matrix(F, &E);
+    }
+    for (int k = 0; k < 6; k++) {
+      if (m->dof[off + k] >= 0) {
+        dof[n] = m->dof[off + k];
+        comp[n++] = k;
+      }
+    }
+    for (int p = 0; p < s->np; p++) {
+      const real *x = in + (size_t)p * (size_t)m->nv;
+      real *y = out + (size_t)p * (size_t)m->nv, z[6];
+      for (int i = 0; i < n; i++) {
+        z[i] = add ? y[dof[i]] : 0;
+        for (int j = 0; j < n; j++) {
+          z[i] += F[6 * comp[i] + comp[j]] * x[dof[j]];
+        }
+      }
+      for (int i = 0; i < n; i++) {
+        y[dof[i]] = z[i];
+      }
+    }
+  }
+}
+
+/* ca into al', cv, cd; returns with W <- A W */
+static void carry(mbg__alpha_tangent *s, const mbg__node *from, const mbg__node *to) {
+  const mbg__alpha_coefs *c = &s->a->c;
+  const double h = to->h, q = alpha_rescale(from, h);
+  const size_t n = (size_t)s->a->m->nv * (size_t)s->np;
+  for (size_t i = 0; i < n; i++) {
+    const real al = q == 1 ? s->Al[i] : s->A[i] + q * (s->Al[i] - s->A[i]);
+    const real ca = -(h * s->V[i] + (0.5 - c->beta) * h * h * al) / (c->beta * h * h);
+    s->cv[i] = s->V[i] + (1 - c->gamma) * h * al + c->gamma * h * ca;
+    s->cd[i] = ((1 - c->am) * ca + c->am * al - c->af * s->A[i]) / (1 - c->af);
+    s->Al[i] = ca;
+  }
+  blocks_mul(s, to->Dx, NULL, s->W, s->R, false);
+  memcpy(s->W, s->R, n * sizeof(real));
+}
+
+/* explicit parts r_p and phi_p */
+static void explicit_parts(mbg__alpha_tangent *s) {
+  const mbg_model *m = s->a->m;
+  for (int p = 0; p < s->np; p++) {
+    const mbg__direction d = {.da = s->da};
+    set_da(s, p, true);
+    mbg__system_push(s->a->sys, &d, s->full[0], s->P + (size_t)p * (size_t)m->nrow, NULL, NULL);
+    set_da(s, p, false);
+    free_of_full(m, s->full[0], s->R + (size_t)p * (size_t)m->nv);
+  }
+}
+
+int mbg__alpha_tangent_step(mbg_context *ctx, mbg__alpha_tangent *s, const mbg__node *from, const mbg__node *to) {
+  mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const double h = to->h, scale = a->c.beta * h * h;
+  const size_t nv = (size_t)m->nv, nr = (size_t)m->nrow;
+  const int err = mbg__alpha_factor_at(ctx, a, to);
+  if (err < 0) {
+    return err;
+  }
+  carry(s, from, to);
+  explicit_parts(s);
+  mbg__csc_mul_add(s->R, 1, &s->M, s->cd, s->np);
+  mbg__csc_mul_add(s->R, 1, &s->C, s->cv, s->np);
+  mbg__csc_mul_add(s->R, 1, &s->K, s->W, s->np);
+  mbg__csc_mul_add(s->P, 1, &s->B, s->W, s->np);
+  for (int p = 0; p < s->np; p++) {
+    real *x = s->X + (size_t)p * (nv + nr);
+    for (size_t j = 0; j < nv; j++) {
+      x[j] = -scale * s->R[(size_t)p * nv + j];
+    }
+    for (size_t i = 0; i < nr; i++) {
+      x[nv + i] = a->rank->keep[i] ? -s->P[(size_t)p * nr + i] : 0;
+    }
+  }
+  mbg__klu_solve(a->saddle.klu, s->X, s->np);
+  a->work.solves += s->np;
+  for (int p = 0; p < s->np; p++) {
+    const real *x = s->X + (size_t)p * (nv + nr);
+    for (size_t j = 0; j < nv; j++) {
+      const size_t i = (size_t)p * nv + j;
+      s->V[i] = alpha_gp(a, h) * x[j] + s->cv[i];
+      s->A[i] = alpha_bp(a, h) * x[j] + s->cd[i];
+      s->Al[i] += x[j] / scale;
+      s->R[i] = x[j];
+    }
+    for (size_t i = 0; i < nr; i++) {
+      s->L[(size_t)p * nr + i] = x[nv + i] / scale;
+    }
+  }
+  blocks_mul(s, NULL, a->T, s->R, s->W, true);
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- signals */
+
+void mbg__alpha_tangent_signal(mbg__alpha_tangent *s, int signal, real *dy) {
+  const mbg_model *m = s->a->m;
+  const mbg__design *design = mbg__system_design(s->a->sys);
+  const real *block[3] = {s->W, s->V, s->A};
+  for (int k = 0; k < 3; k++) {
+    memset(s->full[k], 0, (size_t)m->nw * sizeof(real));
+  }
+  memset(s->row, 0, (size_t)m->nrow * sizeof(real));
+  mbg__system_signal_pull(s->a->sys, signal, 1, s->full[0], s->full[1], s->full[2], s->row, s->da);
+  memset(dy, 0, (size_t)s->np * sizeof(real));
+  for (int k = 0; k < 3; k++) {
+    for (int j = 0; j < m->nv; j++) {
+      const real g = s->full[k][m->full[j]];
+      for (int p = 0; g != 0 && p < s->np; p++) {
+        dy[p] += g * block[k][(size_t)p * (size_t)m->nv + (size_t)j];
+      }
+    }
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    for (int p = 0; s->row[i] != 0 && p < s->np; p++) {
+      dy[p] += s->row[i] * s->L[(size_t)p * (size_t)m->nrow + (size_t)i];
+    }
+  }
+  mbg__design_pull(design, s->da, dy);
+  memset(s->da, 0, (size_t)m->na * sizeof(real));
+}
