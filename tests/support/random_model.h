@@ -1,0 +1,45 @@
+/* Random models for property tests: the text of a valid model file from a seed.
+
+   Bodies are placed at random and joined as they stand, so that the design configuration is assembled: phi = 0 there up
+   to rounding and to the offsets that drivers, couplings, pins and guesses ask for. Joints that close loops leave more
+   freedoms than they take, so that the rows of a random model are independent. Masses are 0.5-3, lengths 0.2-1,
+   stiffnesses 10-200, rates at most 2; springs are not short, bushings not turned by more than one radian.
+   Equal seeds and options give equal texts. */
+#ifndef SUPPORT_RANDOM_MODEL_H
+#define SUPPORT_RANDOM_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+  RANDOM_TREE,   /* spatial bodies, no loop */
+  RANDOM_LOOP,   /* spatial bodies with one to three loops */
+  RANDOM_PLANAR, /* planar bodies and planar points, trees or loops */
+  RANDOM_MIXED,  /* all four motions */
+  RANDOM_KINDS
+} random_kind;
+
+typedef struct {
+  random_kind kind;
+  int bodies;       /* 0: 2-6 */
+  bool drivers;     /* drivers whose laws contain parameters */
+  bool couplings;   /* couplings of joint coordinates, where two are free */
+  bool pins;        /* equations of the start */
+  bool guesses;     /* guesses and rates that differ from the design configuration */
+  bool forces;      /* forces of all types */
+  bool signals;     /* signals of all types, criteria */
+  bool indifferent; /* nothing that depends on the place of the model in the world: no components in world axes */
+  /* The same model moved: 12 numbers, R row-major, then x. Only with `indifferent` and spatial bodies; NULL: not moved.
+     Gravity is turned too. Rotations given in the world are written in fewer ways than otherwise. */
+  const double *placement;
+  /* A folder for part.json and model.json (the text returned); NULL: no parts. Only without placement. */
+  const char *folder;
+} random_model_options;
+
+/* Everything, of the kind seed % RANDOM_KINDS; without parts. */
+random_model_options random_model_mix(uint64_t seed);
+
+/* The text; free with free(). */
+char *random_model(uint64_t seed, const random_model_options *options);
+
+#endif

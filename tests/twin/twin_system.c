@@ -1,0 +1,132 @@
+#include "twin/twin_system.h"
+
+#include "mbgrad/model.h"
+#include "relative/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct twin_system {
+  mbg_context *ctx;
+  mbg_model *model;
+  mbg__arena arena;
+  mbg__design *design;
+  mbg__system *system;
+  mbg__start_work *start;
+  mbg__frame *H;
+};
+
+/* ---------------------------------------------------------------------- life */
+
+static int load(twin_system *s, const char *file, const char *text) {
+  return text ? mbg_model_parse(s->ctx, "twin", text, strlen(text), NULL, &s->model)
+              : mbg_model_load(s->ctx, file, &s->model);
+}
+
+static int make(twin_system *s, const char *file, const char *text) {
+  int err = MBG_OK;
+  MBG_TRY(load(s, file, text));
+  s->H = MBG_TAKE(&s->arena, mbg__frame, s->model->nbody);
+  MBG_TRY(s->H ? MBG_OK : mbg__fail_memory(s->ctx));
+  MBG_TRY(mbg__design_create(s->ctx, &s->arena, s->model, &s->design));
+  MBG_TRY(mbg__system_create(s->ctx, s->model, s->design, &s->system));
+done:
+  return err;
+}
+
+int twin_system_create(const char *file, const char *text, twin_system **out) {
+  twin_system *s = calloc(1, sizeof *s);
+  *out = s;
+  if (!s || mbg_context_create(&s->ctx, NULL) < 0) {
+    free(s);
+    *out = NULL;
+    return MBG_ERROR_MEMORY;
+  }
+  mbg__arena_init(&s->arena, mbg__context_allocator(s->ctx));
+  return make(s, file, text);
+}
+
+void twin_system_destroy(twin_system *s) {
+  if (!s) {
+    return;
+  }
+  mbg__start_destroy(s->start);
+  mbg__system_destroy(s->system);
+  mbg__arena_destroy(&s->arena);
+  mbg_model_destroy(s->model);
+  mbg_context_destroy(s->ctx);
+  free(s);
+}
+
+const char *twin_system_message(const twin_system *s) { return mbg_context_error(s->ctx); }
+
+/* ---------------------------------------------------------------------- design */
+
+int twin_system_design(twin_system *s, const real *p) { return mbg__design_update(s->ctx, s->design, p); }
+
+int twin_system_vary(twin_system *s, const double *da) {
+  for (int i = 0; i < s->model->na; i++) {
+    s->design->attr[i] += twin_step(0, da[i]);
+  }
+  return mbg__design_refresh(s->ctx, s->design);
+}
+
+const real *twin_system_attributes(const twin_system *s) { return s->design->attr; }
+
+static void store(const mbg__frame *F, real *H) {
+  vn_copy(9, H, F->R);
+  vn_copy(3, H + 9, F->x);
+}
+
+void twin_system_guess(const twin_system *s, int body, real *H, real *v) {
+  store(&s->design->poses[s->model->bodies[body].guess].h, H);
+  v6_copy(v, s->design->guess_v + s->model->bodies[body].voff);
+}
+
+/* ---------------------------------------------------------------------- equations */
+
+int twin_system_update(twin_system *s, real t, const real *H, const real *v, const real *vd, const real *lambda,
+                       const int *turns) {
+  for (int i = 0; i < s->model->nbody; i++) {
+    vn_copy(9, s->H[i].R, H + 12 * i);
+    vn_copy(3, s->H[i].x, H + 12 * i + 9);
+  }
+  const mbg__state state = {.t = t, .H = s->H, .v = v, .vd = vd, .lambda = lambda, .turns = turns};
+  return mbg__system_update(s->ctx, s->system, &state);
+}
+
+void twin_system_residual(const twin_system *s, real *r, real *phi, real *phid, real *phidd, real *gamma) {
+  mbg__system_residual(s->system, r, phi, phid, phidd, gamma);
+}
+
+int twin_system_signals(twin_system *s, real *y) {
+  const real *values;
+  const int err = mbg__system_signals(s->ctx, s->system, &values);
+  if (err == MBG_OK) {
+    vn_copy(s->model->nsignal, y, values);
+  }
+  return err;
+}
+
+void twin_system_coords(const twin_system *s, real *q, real *qd) {
+  mbg__system_coords(s->system, q);
+  mbg__system_coord_rates(s->system, qd);
+}
+
+/* ---------------------------------------------------------------------- start */
+
+int twin_system_start(twin_system *s, real *H, real *v, real *lambda) {
+  int err = MBG_OK;
+  if (!s->start) {
+    MBG_TRY(mbg__start_create(s->ctx, s->system, &s->start));
+  }
+  MBG_TRY(mbg__start_solve(s->ctx, s->start, false));
+  const mbg__start_result *result = mbg__start_result_of(s->start);
+  for (int i = 0; i < s->model->nbody; i++) {
+    store(&result->H[i], H + 12 * i);
+  }
+  vn_copy(s->model->nw, v, result->v);
+  vn_copy(s->model->nrow, lambda, result->lambda);
+done:
+  return err;
+}
