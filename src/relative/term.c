@@ -76,7 +76,7 @@ static void entry_curvature(const entry_rows *e, real s, real L[36]) {
   real B[9];
   if (e->l < 0) {
     m3_skew(B, e->r);
-    m6_add_block(L, 0, 3, s, B);
+    m6_add_block(L, 0, 1, s, B);
     return;
   }
   for (int i = 0; i < 3; i++) {
@@ -84,7 +84,7 @@ static void entry_curvature(const entry_rows *e, real s, real L[36]) {
       B[3 * i + j] = (j == e->l ? e->r[i] : 0) - (i == j ? e->r[e->l] : 0);
     }
   }
-  m6_add_block(L, 3, 3, s, B);
+  m6_add_block(L, 1, 1, s, B);
 }
 
 /* ---------------------------------------------------------------------- F with its law inserted */
