@@ -131,6 +131,10 @@ typedef enum {
   MBG__KEYS_ROTATE_ZX
 } mbg__file_object;
 mbg__file_keys mbg__file_keys_of(mbg__file_object object);
+/* Lists of keys of a force besides those of its type (one of the two is NULL); their number, 4 at most. */
+int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]);
+/* Keys of a type that the file does not show: the inertia of a body is one key there. */
+bool mbg__key_hidden(const char *name);
 
 /* ---------------------------------------------------------------------- files in use */
 
@@ -460,6 +464,8 @@ int mbg__check_parts(mbg__loader *L);
 /* load_order.c: a stable topological order of n items; deps: lists in compressed form (start n + 1, dep). *cycle: an
    item on a cycle, or -1; then next[] leads along it. */
 int mbg__load_order(mbg__loader *L, int n, const int *start, const int *dep, int *order, int *cycle, int *next);
+/* Reports a cycle ("constants that depend on each other: a -> b -> a") and marks those on it. */
+int mbg__load_cycle(mbg__loader *L, mbg__symbol *const *symbols, int cycle, const int *next, const char *what);
 
 /* ---------------------------------------------------------------------- load_map.c: pairs of numbers to indices */
 

@@ -228,7 +228,7 @@ done:
 static int read_number(mbg__item *item, const mbg__key *key) {
   int err = MBG_OK, index;
   const mbg__json *json = mbg__json_member(item->json, key->name);
-  if (strcmp(key->name, "inertia_diagonal") == 0 || strcmp(key->name, "inertia_products") == 0) {
+  if (mbg__key_hidden(key->name)) {
     return read_inertia(item, key, strcmp(key->name, "inertia_products") == 0);
   }
   switch (key->kind) {

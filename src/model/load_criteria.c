@@ -249,21 +249,6 @@ static int criterion_deps(mbg__loader *L, int **start, int **dep) {
   return MBG_OK;
 }
 
-static int report_cycle(mbg__loader *L, int cycle, const int *next) {
-  char text[512];
-  mbg__item item;
-  mbg__symbol **symbols = L->names[MBG__NAME_CRITERION].at;
-  mbg__format(text, sizeof(text), "%s", symbols[cycle]->name);
-  for (int i = next[cycle], more = 1; more; i = next[i]) {
-    const size_t used = strlen(text);
-    mbg__format(text + used, sizeof(text) - used, " -> %s", symbols[i]->name);
-    symbols[i]->bad = true;
-    more = i != cycle;
-  }
-  const int err = mbg__item_open(L, symbols[cycle], &item);
-  return err < 0 ? err : mbg__item_bad_key(&item, item.json, "criteria that depend on each other: %s", text);
-}
-
 static int order_criteria(mbg__loader *L, int *order) {
   int err = MBG_OK;
   int *next = MBG_TAKE(&L->temp, int, L->criteria.count);
@@ -275,7 +260,7 @@ static int order_criteria(mbg__loader *L, int *order) {
     MBG_TRY(criterion_deps(L, &start, &dep));
     MBG_TRY(mbg__load_order(L, L->criteria.count, start, dep, order, &cycle, next));
     if (cycle >= 0) {
-      MBG_TRY(report_cycle(L, cycle, next));
+      MBG_TRY(mbg__load_cycle(L, L->names[MBG__NAME_CRITERION].at, cycle, next, "criteria"));
     }
   }
 done:

@@ -46,16 +46,8 @@ static bool has_key(const force_type *t, const char *name) {
 }
 
 static int check_keys(mbg__item *item, const force_type *t) {
-  mbg__file_object own[4] = {MBG__KEYS_FORCE, MBG__KEYS_BETWEEN};
-  int n = 2;
-  if (t->law) {
-    own[n++] = MBG__KEYS_LAW;
-  } else if (t->type->on_one) {
-    own[n++] = MBG__KEYS_ON;
-  }
-  if (t->type && t->type->z_axis) {
-    own[n++] = MBG__KEYS_SPIN;
-  }
+  mbg__file_object own[4];
+  const int n = mbg__force_objects(t->law, t->type, own);
   return mbg__item_keys(item, item->json, own, n, t->keys, t->nkey);
 }
 

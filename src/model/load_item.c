@@ -101,10 +101,6 @@ static void add_key(key_list *list, const char *name, bool required) {
   list->required[list->count++] = required;
 }
 
-static bool hidden(const char *name) {
-  return strcmp(name, "inertia_diagonal") == 0 || strcmp(name, "inertia_products") == 0;
-}
-
 static void list_keys(key_list *list, const mbg__file_object *own, int nown, const mbg__key *keys, int nkey) {
   list->count = 0;
   for (int i = 0; i < nown; i++) {
@@ -114,7 +110,7 @@ static void list_keys(key_list *list, const mbg__file_object *own, int nown, con
     }
   }
   for (int k = 0; k < nkey; k++) {
-    if (!hidden(keys[k].name)) {
+    if (!mbg__key_hidden(keys[k].name)) {
       add_key(list, keys[k].name, keys[k].required);
     }
   }

@@ -2,6 +2,8 @@
    tables (model/types.h). The loader checks the file against these lists and the schema is written from them. */
 #include "model/load.h"
 
+#include <string.h>
+
 static const mbg__file_key model_keys[] = {
     {"mbgrad", MBG__SHAPE_VERSION, true, NULL, "version of the format"},
     {"name", MBG__SHAPE_TEXT, false, NULL, "name of the model"},
@@ -294,3 +296,22 @@ static const mbg__file_keys tables[] = {
 };
 
 mbg__file_keys mbg__file_keys_of(mbg__file_object object) { return tables[object]; }
+
+int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]) {
+  int n = 0;
+  own[n++] = MBG__KEYS_FORCE;
+  own[n++] = MBG__KEYS_BETWEEN;
+  if (law) {
+    own[n++] = MBG__KEYS_LAW;
+  } else if (type->on_one) {
+    own[n++] = MBG__KEYS_ON;
+  }
+  if (type && type->z_axis) {
+    own[n++] = MBG__KEYS_SPIN;
+  }
+  return n;
+}
+
+bool mbg__key_hidden(const char *name) {
+  return strcmp(name, "inertia_diagonal") == 0 || strcmp(name, "inertia_products") == 0;
+}

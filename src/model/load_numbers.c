@@ -475,30 +475,25 @@ static int constant_deps(mbg__loader *L, const constant_item *list, int **start,
   return MBG_OK;
 }
 
-static int report_cycle(mbg__loader *L, constant_item *list, int cycle, const int *next) {
-  char text[512];
-  mbg__format(text, sizeof(text), "%s", L->constants.at[cycle].name);
-  for (int i = next[cycle], more = 1; more; i = next[i]) {
-    const size_t used = strlen(text);
-    mbg__format(text + used, sizeof(text) - used, " -> %s", L->constants.at[i].name);
-    list[i].item.bad = list[i].symbol->bad = true;
-    more = i != cycle;
-  }
-  return mbg__item_bad_key(&list[cycle].item, list[cycle].json, "constants that depend on each other: %s", text);
-}
-
 static int order_constants(mbg__loader *L, constant_item *list, int *order) {
   int err = MBG_OK;
   int *next = MBG_TAKE(&L->temp, int, L->constants.count);
-  if (!next) {
+  mbg__symbol **symbols = MBG_TAKE(&L->temp, mbg__symbol *, L->constants.count);
+  if (!next || !symbols) {
     return mbg__fail_memory(L->ctx);
+  }
+  for (int i = 0; i < L->constants.count; i++) {
+    symbols[i] = list[i].symbol;
   }
   for (int cycle = 0; cycle >= 0;) {
     int *start, *dep;
     MBG_TRY(constant_deps(L, list, &start, &dep));
     MBG_TRY(mbg__load_order(L, L->constants.count, start, dep, order, &cycle, next));
     if (cycle >= 0) {
-      MBG_TRY(report_cycle(L, list, cycle, next));
+      MBG_TRY(mbg__load_cycle(L, symbols, cycle, next, "constants"));
+    }
+    for (int i = 0; i < L->constants.count; i++) {
+      list[i].item.bad = list[i].item.bad || symbols[i]->bad;
     }
   }
 done:

@@ -1,6 +1,8 @@
 /* A topological order that keeps the order of the file where it can: depth first, without recursion. */
 #include "model/load.h"
 
+#include <string.h>
+
 enum { NEW, OPEN, DONE };
 
 int mbg__load_order(mbg__loader *L, int n, const int *start, const int *dep, int *order, int *cycle, int *next) {
@@ -39,4 +41,18 @@ int mbg__load_order(mbg__loader *L, int n, const int *start, const int *dep, int
     }
   }
   return MBG_OK;
+}
+
+int mbg__load_cycle(mbg__loader *L, mbg__symbol *const *symbols, int cycle, const int *next, const char *what) {
+  char text[512];
+  mbg__item item;
+  mbg__format(text, sizeof(text), "%s", symbols[cycle]->name);
+  for (int i = next[cycle], more = 1; more; i = next[i]) {
+    const size_t used = strlen(text);
+    mbg__format(text + used, sizeof(text) - used, " -> %s", symbols[i]->name);
+    symbols[i]->bad = true;
+    more = i != cycle;
+  }
+  const int err = mbg__item_open(L, symbols[cycle], &item);
+  return err < 0 ? err : mbg__item_bad_key(&item, item.json, "%s that depend on each other: %s", what, text);
 }

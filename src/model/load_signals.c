@@ -288,21 +288,6 @@ static int signal_deps(mbg__loader *L, int **start, int **dep) {
   return MBG_OK;
 }
 
-static int report_cycle(mbg__loader *L, int cycle, const int *next) {
-  char text[512];
-  mbg__item item;
-  mbg__symbol **symbols = L->names[MBG__NAME_SIGNAL].at;
-  mbg__format(text, sizeof(text), "%s", symbols[cycle]->name);
-  for (int i = next[cycle], more = 1; more; i = next[i]) {
-    const size_t used = strlen(text);
-    mbg__format(text + used, sizeof(text) - used, " -> %s", symbols[i]->name);
-    symbols[i]->bad = true;
-    more = i != cycle;
-  }
-  const int err = mbg__item_open(L, symbols[cycle], &item);
-  return err < 0 ? err : mbg__item_bad_key(&item, item.json, "signals that depend on each other: %s", text);
-}
-
 static int order_signals(mbg__loader *L, int *order) {
   int err = MBG_OK;
   int *next = MBG_TAKE(&L->temp, int, L->signals.count);
@@ -314,7 +299,7 @@ static int order_signals(mbg__loader *L, int *order) {
     MBG_TRY(signal_deps(L, &start, &dep));
     MBG_TRY(mbg__load_order(L, L->signals.count, start, dep, order, &cycle, next));
     if (cycle >= 0) {
-      MBG_TRY(report_cycle(L, cycle, next));
+      MBG_TRY(mbg__load_cycle(L, L->names[MBG__NAME_SIGNAL].at, cycle, next, "signals"));
     }
   }
 done:
