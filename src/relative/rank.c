@@ -329,26 +329,42 @@ done:
 
 /* ---------------------------------------------------------------------- uses */
 
-bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int signal) {
+/* wrench on B of a null vector of B^T: lambda_d = 1, lambda_I = -T_d; *scale: sum of |lambda| */
+static void null_wrench(const mbg__system *s, const mbg__rank *rank, int d, const mbg__signal *sig, int pair, real f[6],
+                        double *scale) {
   const mbg_model *m = s->model;
-  const mbg__signal *sig = &m->signals[signal];
-  /* null vectors of B^T: lambda_d = 1, lambda_I = -T_d; the reaction of each must vanish */
-  for (int d = 0; d < rank->ndropped; d++) {
-    const double *T = rank->T + (size_t)d * (size_t)rank->nkept;
-    real f[6] = {0}, scale = 0;
-    for (int i = 0; i < sig->nrows; i++) {
-      const mbg__row *row = &m->rows[sig->rows[i]];
-      real lambda = sig->rows[i] == rank->dropped[d] ? 1 : 0;
-      for (int k = 0; k < rank->nkept; k++) {
-        lambda -= rank->kept[k] == sig->rows[i] ? T[k] : 0;
-      }
-      for (int k = row->term; k < row->term + row->nterm; k++) {
+  const double *T = rank->T + (size_t)d * (size_t)rank->nkept;
+  v6_zero(f);
+  *scale = 0;
+  for (int i = 0; i < sig->nrows; i++) {
+    const mbg__row *row = &m->rows[sig->rows[i]];
+    double lambda = sig->rows[i] == rank->dropped[d] ? 1 : 0;
+    for (int k = 0; k < rank->nkept; k++) {
+      lambda -= rank->kept[k] == sig->rows[i] ? T[k] : 0;
+    }
+    *scale += fabs(lambda);
+    for (int k = row->term; k < row->term + row->nterm; k++) {
+      if (m->terms[k].pair == pair) {
         v6_axpy(f, lambda, s->term[k].b);
-        scale += r_abs(lambda);
       }
     }
-    const double part = sqrt(re(sig->opt[0] < 3 ? v3_dot(f, f) : v3_dot(f + 3, f + 3)));
-    if (part > 1e-6 * fmax(1, re(scale))) {
+  }
+}
+
+bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int signal) {
+  enum { IN_B, IN_A, IN_WORLD };
+  const mbg_model *m = s->model;
+  const mbg__signal *sig = &m->signals[signal];
+  const int pair = m->terms[m->rows[sig->rows[0]].term].pair, k = sig->opt[0] % 3;
+  const real *R = sig->opt[1] == IN_A ? s->G[pair].R : s->Hm[m->pairs[pair].B].R;
+  for (int d = 0; d < rank->ndropped; d++) {
+    real f[6];
+    double scale;
+    null_wrench(s, rank, d, sig, pair, f, &scale);
+    /* the component asked for must vanish */
+    const real *part = sig->opt[0] < 3 ? f : f + 3;
+    const real y = sig->opt[1] == IN_B ? part[k] : v3_dot(R + 3 * k, part);
+    if (fabs(re(y)) > 1e-6 * fmax(1, scale)) {
       return false;
     }
   }
