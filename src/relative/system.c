@@ -190,6 +190,27 @@ static void clear_masked(const mbg__system *s, real *r) {
   }
 }
 
+/* phidd = b vd_rel + gamma_rel; without vd: b ad(v_rel) a + gamma_rel, because vd_rel = vd_B - A_i vd_A + ad(v_rel) a */
+static void row_acceleration(const mbg__system *s, int i, real *phidd, real *gamma) {
+  const mbg_model *m = s->model;
+  real at_vd = s->gamma[i], at_zero = s->gamma[i];
+  for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
+    const int pair = m->terms[k].pair;
+    if (pair >= 0) {
+      real c[6];
+      ad_mul(c, s->vrel[pair], s->a[pair]);
+      at_vd += v6_dot(s->term[k].b, s->vdrel[pair]);
+      at_zero += v6_dot(s->term[k].b, c);
+    }
+  }
+  if (phidd) {
+    phidd[i] = at_vd;
+  }
+  if (gamma) {
+    gamma[i] = at_zero;
+  }
+}
+
 void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, real *phidd, real *gamma) {
   const mbg_model *m = s->model;
   const size_t rows = (size_t)m->nrow * sizeof(real);
@@ -199,16 +220,8 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
   if (phid) {
     memcpy(phid, s->phid, rows);
   }
-  if (gamma) {
-    memcpy(gamma, s->gamma, rows);
-  }
-  for (int i = 0; phidd && i < m->nrow; i++) {
-    phidd[i] = s->gamma[i];
-    for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
-      if (m->terms[k].pair >= 0) {
-        phidd[i] += v6_dot(s->term[k].b, s->vdrel[m->terms[k].pair]);
-      }
-    }
+  for (int i = 0; (phidd || gamma) && i < m->nrow; i++) {
+    row_acceleration(s, i, phidd, gamma);
   }
   if (!r) {
     return;
