@@ -1,0 +1,137 @@
+/* mbgrad new: a copy of a gallery model */
+#include "cli.h"
+#include "gallery.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---------------------------------------------------------------------- copying */
+
+static int copy_file(const char *from, const char *to) {
+  FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "wb") : NULL;
+  int status = CLI_DONE;
+  if (!in || !out) {
+    status = cli_bad_input("cannot %s '%s': %s", in ? "write" : "read", in ? to : from, strerror(errno));
+  }
+  char block[65536];
+  for (size_t n; status == CLI_DONE && (n = fread(block, 1, sizeof(block), in)) > 0;) {
+    if (fwrite(block, 1, n, out) != n) {
+      status = cli_failed("cannot write '%s': %s", to, strerror(errno));
+    }
+  }
+  if (status == CLI_DONE && ferror(in)) {
+    status = cli_failed("cannot read '%s'", from);
+  }
+  if (in) {
+    fclose(in);
+  }
+  if (out && fclose(out) != 0 && status == CLI_DONE) {
+    status = cli_failed("cannot write '%s': %s", to, strerror(errno));
+  }
+  return status;
+}
+
+static int make_folder(const char *path) {
+  struct stat s;
+  if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode))) {
+    return CLI_DONE;
+  }
+  return cli_bad_input("cannot make the folder '%s': %s", path, strerror(errno));
+}
+
+/* a folder with all that is in it; counts the files */
+static int copy_folder(const char *from, const char *to, int *files) {
+  int status = make_folder(to);
+  DIR *dir = status == CLI_DONE ? opendir(from) : NULL;
+  if (status == CLI_DONE && !dir) {
+    status = cli_bad_input("cannot read the folder '%s': %s", from, strerror(errno));
+  }
+  for (struct dirent *entry; status == CLI_DONE && (entry = readdir(dir));) {
+    if (entry->d_name[0] == '.') {
+      continue;
+    }
+    char *source = cli_format("%s/%s", from, entry->d_name), *target = cli_format("%s/%s", to, entry->d_name);
+    struct stat s;
+    if (stat(source, &s) == 0 && S_ISDIR(s.st_mode)) {
+      status = copy_folder(source, target, files);
+    } else {
+      status = copy_file(source, target);
+      *files += status == CLI_DONE;
+    }
+    free(source);
+    free(target);
+  }
+  if (dir) {
+    closedir(dir);
+  }
+  return status;
+}
+
+/* ---------------------------------------------------------------------- the command */
+
+static int unknown_name(const char *name) {
+  char *near = cli_gallery_nearest(name);
+  const int status = near ? cli_bad_input("the gallery has no model '%s'; did you mean '%s'?", name, near)
+                          : cli_bad_input("the gallery has no model '%s' (mbgrad list shows them)", name);
+  free(near);
+  return status;
+}
+
+static bool is_empty_or_absent(const char *path) {
+  struct stat s;
+  if (stat(path, &s) != 0) {
+    return true;
+  }
+  DIR *dir = opendir(path);
+  bool empty = dir != NULL;
+  for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
+  }
+  if (dir) {
+    closedir(dir);
+  }
+  return empty;
+}
+
+static int create(const cli_args *args) {
+  const char *name = args->argument[0], *to = args->count > 1 ? args->argument[1] : name;
+  char *from = cli_gallery_find(name);
+  int files = 0, status;
+  if (!from) {
+    return unknown_name(name);
+  }
+  if (!cli_flag(args, "force") && !is_empty_or_absent(to)) {
+    free(from);
+    return cli_bad_input("'%s' is there already and not empty; give another folder, or --force to overwrite its files",
+                         to);
+  }
+  status = copy_folder(from, to, &files);
+  free(from);
+  if (status == CLI_DONE) {
+    printf("%s: %d files\n\nNext: change %s/model.json, then\n  mbgrad check %s\n", to, files, to, to);
+  }
+  return status;
+}
+
+static const cli_option options[] = {
+    {"force", NULL, false, "overwrite files that are there"},
+};
+
+extern const cli_command cli_cmd_new;
+
+const cli_command cli_cmd_new = {
+    .name = "new",
+    .arguments = "NAME [FOLDER]",
+    .summary = "copy a model of the gallery into a folder of your own",
+    .details = "Copies all files of the gallery model NAME into FOLDER (default: a folder called NAME).\n",
+    .least = 1,
+    .most = 2,
+    .options = options,
+    .noption = 1,
+    .run = create,
+};

@@ -1,0 +1,77 @@
+/* mbgrad: the program. Each command is a file cmd_NAME.c with a table of options. */
+#include "cli.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const cli_command cli_cmd_check, cli_cmd_list, cli_cmd_new, cli_cmd_help, cli_cmd_version;
+
+const cli_command *const cli_commands[] = {
+    &cli_cmd_check, &cli_cmd_list, &cli_cmd_new, &cli_cmd_help, &cli_cmd_version, NULL,
+};
+
+const cli_command *cli_command_find(const char *name) {
+  for (int i = 0; cli_commands[i]; i++) {
+    if (!strcmp(cli_commands[i]->name, name)) {
+      return cli_commands[i];
+    }
+  }
+  return NULL;
+}
+
+const char *cli_command_hint(char *buffer, size_t size, const char *name) {
+  const char *names[64];
+  int count = 0;
+  while (cli_commands[count] && count < 64) {
+    names[count] = cli_commands[count]->name;
+    count++;
+  }
+  const char *near = cli_nearest(name, names, count);
+  snprintf(buffer, size, near ? "; did you mean '%s'?" : " (mbgrad help lists the commands)", near);
+  return buffer;
+}
+
+static int run_command(const cli_command *command, int argc, char **argv) {
+  cli_args args;
+  int status = cli_args_parse(&args, command, argc, argv);
+  if (status == CLI_DONE) {
+    if (args.help) {
+      cli_help_command(command);
+    } else {
+      status = command->run(&args);
+    }
+  }
+  cli_args_destroy(&args);
+  return status;
+}
+
+static int run(int argc, char **argv) {
+  const char *word = argc > 1 ? argv[1] : NULL;
+  if (!word) {
+    cli_help_program();
+    return CLI_BAD_INPUT;
+  }
+  if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+    word = "help";
+  } else if (!strcmp(word, "--version")) {
+    word = "version";
+  }
+  const cli_command *command = cli_command_find(word);
+  if (!command) {
+    char hint[128];
+    return cli_bad_input("unknown %s '%s'%s", word[0] == '-' ? "option" : "command", word,
+                         cli_command_hint(hint, sizeof(hint), word));
+  }
+  return run_command(command, argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv) {
+  const int status = run(argc, argv);
+  /* what could not be written must not pass as done */
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    return status != CLI_DONE ? status : cli_failed("standard output could not be written");
+  }
+  return status;
+}

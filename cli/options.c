@@ -1,0 +1,150 @@
+#include "options.h"
+
+#include "cli.h"
+#include "table.h"
+#include "text.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- parsing */
+
+static const cli_option *find(const cli_command *command, const char *name, size_t length) {
+  for (int i = 0; i < command->noption; i++) {
+    if (strlen(command->options[i].name) == length && !strncmp(command->options[i].name, name, length)) {
+      return &command->options[i];
+    }
+  }
+  return NULL;
+}
+
+static int unknown(const cli_command *command, const char *argument, const char *name, size_t length) {
+  enum { MOST = 64 };
+  const char *names[MOST] = {"help"};
+  int count = 1;
+  for (int i = 0; i < command->noption && count < MOST; i++) {
+    names[count++] = command->options[i].name;
+  }
+  char *word = cli_format("%.*s", (int)length, name);
+  const char *near = cli_nearest(word, names, count);
+  free(word);
+  if (near) {
+    return cli_bad_input("%s: unknown option '%s'; did you mean '--%s'?", command->name, argument, near);
+  }
+  return cli_bad_input("%s: unknown option '%s' (mbgrad help %s lists them)", command->name, argument, command->name);
+}
+
+static bool already(const cli_args *args, const cli_option *option) {
+  for (int i = 0; i < args->ngiven; i++) {
+    if (args->given[i].option == option) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* argv[0] is the option; *used is set to 2 when it took the next word */
+static int parse_option(cli_args *args, int argc, char **argv, int *used) {
+  const char *name = argv[0] + 2, *equals = strchr(argv[0], '=');
+  const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+  *used = 1;
+  if (!strcmp(argv[0], "-h") || !strcmp(argv[0], "--help")) {
+    args->help = true;
+    return CLI_DONE;
+  }
+  const cli_option *option = argv[0][1] == '-' ? find(args->command, name, length) : NULL;
+  if (!option) {
+    return argv[0][1] == '-' ? unknown(args->command, argv[0], name, length)
+                             : unknown(args->command, argv[0], argv[0] + 1, strlen(argv[0] + 1));
+  }
+  if (!option->value && equals) {
+    return cli_bad_input("%s: option '--%s' takes no value", args->command->name, option->name);
+  }
+  if (!option->many && already(args, option)) {
+    return cli_bad_input("%s: option '--%s' is given twice", args->command->name, option->name);
+  }
+  cli_given given = {.option = option, .value = equals ? equals + 1 : NULL};
+  if (option->value && !equals) {
+    if (argc < 2) {
+      return cli_bad_input("%s: option '--%s' needs a value: --%s %s", args->command->name, option->name, option->name,
+                           option->value);
+    }
+    given.value = argv[1];
+    *used = 2;
+  }
+  args->given[args->ngiven++] = given;
+  return CLI_DONE;
+}
+
+static int check_count(const cli_args *args) {
+  const cli_command *c = args->command;
+  if (args->count < c->least) {
+    return cli_bad_input("%s: an argument is missing: mbgrad %s %s", c->name, c->name, c->arguments);
+  }
+  if (args->count > c->most) {
+    return cli_bad_input("%s: '%s' is one argument too many: mbgrad %s %s", c->name, args->argument[c->most], c->name,
+                         c->arguments);
+  }
+  return CLI_DONE;
+}
+
+int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **argv) {
+  bool options = true;
+  *args = (cli_args){.command = command};
+  args->argument = cli_resize(NULL, (size_t)argc, sizeof(*args->argument));
+  args->given = cli_resize(NULL, (size_t)argc, sizeof(*args->given));
+  for (int i = 0, used; i < argc; i += used) {
+    used = 1;
+    if (options && !strcmp(argv[i], "--")) {
+      options = false;
+    } else if (options && argv[i][0] == '-' && argv[i][1]) {
+      const int status = parse_option(args, argc - i, argv + i, &used);
+      if (status != CLI_DONE) {
+        return status;
+      }
+    } else {
+      args->argument[args->count++] = argv[i];
+    }
+  }
+  return args->help ? CLI_DONE : check_count(args);
+}
+
+void cli_args_destroy(cli_args *args) {
+  free(args->argument);
+  free(args->given);
+}
+
+/* ---------------------------------------------------------------------- what was given */
+
+bool cli_flag(const cli_args *args, const char *name) {
+  const cli_option *option = find(args->command, name, strlen(name));
+  assert(option && !option->value);
+  return already(args, option);
+}
+
+const char *cli_value(const cli_args *args, const char *name, int index) {
+  const cli_option *option = find(args->command, name, strlen(name));
+  assert(option && option->value);
+  for (int i = 0; i < args->ngiven; i++) {
+    if (args->given[i].option == option && index-- == 0) {
+      return args->given[i].value;
+    }
+  }
+  return NULL;
+}
+
+/* ---------------------------------------------------------------------- help */
+
+void cli_options_print(const cli_command *command) {
+  cli_table table = cli_table_make("ll");
+  for (int i = 0; i < command->noption; i++) {
+    const cli_option *o = &command->options[i];
+    cli_table_format(&table, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    cli_table_text(&table, o->help);
+  }
+  cli_table_text(&table, "--help");
+  cli_table_text(&table, "print this");
+  cli_table_print(&table, 2);
+  cli_table_destroy(&table);
+}

@@ -1,0 +1,51 @@
+/* options: tables of options, from which arguments are parsed and help is written. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+
+typedef struct cli_command cli_command;
+
+typedef struct {
+  const char *name;  /* "json" for --json */
+  const char *value; /* what follows it: "NAME=VALUE"; NULL: nothing, a flag */
+  bool many;         /* may be given several times */
+  const char *help;  /* one line */
+} cli_option;
+
+/* Options that mean the same in every command that has them. */
+#define CLI_OPTION_SET                                                                                                 \
+  { "set", "NAME=VALUE", true, "use this value of a parameter (NAME[i]: one entry of a vector)" }
+#define CLI_OPTION_JSON                                                                                                \
+  { "json", NULL, false, "print JSON, for programs" }
+#define CLI_OPTION_FULL                                                                                                \
+  { "full", NULL, false, "print long lists to their end" }
+
+typedef struct {
+  const cli_option *option;
+  const char *value; /* NULL for flags */
+} cli_given;
+
+/* The parsed command line of a command. */
+typedef struct {
+  const cli_command *command;
+  int count;             /* arguments that are no options */
+  const char **argument; /* (count) */
+  int ngiven;
+  cli_given *given; /* in the order of the command line (ngiven) */
+  bool help;        /* --help or -h was among them */
+} cli_args;
+
+/* Parses what follows the command's name. Returns CLI_DONE, or CLI_BAD_INPUT with a message printed. */
+int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **argv);
+void cli_args_destroy(cli_args *args);
+
+/* Was the flag given? */
+bool cli_flag(const cli_args *args, const char *name);
+/* Value number `index` of an option, in the order of the command line; NULL when there are not so many. */
+const char *cli_value(const cli_args *args, const char *name, int index);
+
+/* The table of options, one line each, --help included. */
+void cli_options_print(const cli_command *command);
+
+#endif

@@ -1,0 +1,127 @@
+#include "session.h"
+
+#include "gallery.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- messages */
+
+static int exit_status(int result) {
+  switch (result) {
+  case MBG_OK:
+    return CLI_DONE;
+  case MBG_ERROR_INPUT:
+  case MBG_ERROR_IO:
+  case MBG_ERROR_UNSUPPORTED:
+    return CLI_BAD_INPUT;
+  default:
+    return result < 0 ? CLI_FAILED : CLI_DONE;
+  }
+}
+
+int cli_session_status(cli_session *s, int result) {
+  static const char *const prefix[] = {"note", "mbgrad: warning", "mbgrad: error"};
+  fflush(stdout);
+  for (int i = 0; i < mbg_context_message_count(s->ctx); i++) {
+    fprintf(stderr, "%s: %s\n", prefix[mbg_context_message_severity(s->ctx, i)], mbg_context_message(s->ctx, i));
+  }
+  mbg_context_clear(s->ctx);
+  return exit_status(result);
+}
+
+/* ---------------------------------------------------------------------- parameters */
+
+static int unknown_parameter(const cli_session *s, const char *name) {
+  const int count = mbg_model_parameter_group_count(s->model);
+  const char **names = cli_resize(NULL, (size_t)count, sizeof(*names));
+  for (int i = 0; i < count; i++) {
+    int first, entries;
+    (void)mbg_model_parameter_group(s->model, i, &names[i], &first, &entries);
+  }
+  const char *near = cli_nearest(name, names, count);
+  free(names);
+  if (near) {
+    return cli_bad_input("--set: the model has no parameter '%s'; did you mean '%s'?", name, near);
+  }
+  return cli_bad_input("--set: the model has no parameter '%s'", name);
+}
+
+/* the entries that a name stands for: one, or a whole vector; false when there is none */
+static bool find_entries(const mbg_model *model, const char *name, int *first, int *count) {
+  *first = mbg_model_parameter_find(model, name);
+  *count = 1;
+  for (int i = 0; *first < 0 && i < mbg_model_parameter_group_count(model); i++) {
+    const char *group;
+    int begin;
+    if (mbg_model_parameter_group(model, i, &group, &begin, count) == MBG_OK && !strcmp(group, name)) {
+      *first = begin;
+      break;
+    }
+  }
+  return *first >= 0;
+}
+
+static int set_parameter(cli_session *s, const char *setting) {
+  const char *equals = strchr(setting, '=');
+  if (!equals || equals == setting) {
+    return cli_bad_input("--set: '%s' is not NAME=VALUE", setting);
+  }
+  char *end;
+  const double value = strtod(equals + 1, &end);
+  if (end == equals + 1 || *end || !isfinite(value)) {
+    return cli_bad_input("--set: '%s' is no number in '%s'", equals + 1, setting);
+  }
+  char *name = cli_format("%.*s", (int)(equals - setting), setting);
+  int first, count, status = CLI_DONE;
+  if (find_entries(s->model, name, &first, &count)) {
+    for (int i = first; i < first + count; i++) {
+      s->parameters[i] = value;
+    }
+  } else {
+    status = unknown_parameter(s, name);
+  }
+  free(name);
+  return status;
+}
+
+/* ---------------------------------------------------------------------- opening */
+
+static int take_parameters(cli_session *s, const cli_args *args) {
+  const int count = mbg_model_parameter_count(s->model);
+  s->parameters = cli_resize(NULL, (size_t)count, sizeof(double));
+  for (int i = 0; i < count; i++) {
+    s->parameters[i] = mbg_model_parameter_value(s->model, i);
+  }
+  const char *setting;
+  for (int i = 0; (setting = cli_value(args, "set", i)); i++) {
+    const int status = set_parameter(s, setting);
+    if (status != CLI_DONE) {
+      return status;
+    }
+  }
+  return CLI_DONE;
+}
+
+int cli_session_open(cli_session *s, const cli_args *args) {
+  *s = (cli_session){0};
+  if (mbg_context_create(&s->ctx, NULL) < 0) {
+    return cli_failed("out of memory");
+  }
+  char *path = cli_model_path(args->argument[0]);
+  if (!path) {
+    return CLI_BAD_INPUT;
+  }
+  const int status = cli_session_status(s, mbg_model_load(s->ctx, path, &s->model));
+  free(path);
+  return status == CLI_DONE ? take_parameters(s, args) : status;
+}
+
+void cli_session_close(cli_session *s) {
+  free(s->parameters);
+  mbg_model_destroy(s->model);
+  mbg_context_destroy(s->ctx);
+}

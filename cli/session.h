@@ -1,0 +1,22 @@
+/* session: a context, the model of the command line and its parameters. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "cli.h"
+#include "mbgrad/model.h"
+
+typedef struct {
+  mbg_context *ctx;
+  mbg_model *model;
+  double *parameters; /* with --set applied */
+} cli_session;
+
+/* Opens the model that the first argument means and applies --set. Returns CLI_DONE, or another exit status with
+   messages printed; close it in either case. */
+int cli_session_open(cli_session *session, const cli_args *args);
+void cli_session_close(cli_session *session);
+
+/* Prints the messages of the context to standard error and clears them; the exit status for a result of the library. */
+int cli_session_status(cli_session *session, int result);
+
+#endif

@@ -1,0 +1,168 @@
+#include "text.h"
+
+#include "cli.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------------- messages */
+
+static void message(const char *format, va_list args) {
+  fflush(stdout);
+  fputs("mbgrad: error: ", stderr);
+  vfprintf(stderr, format, args);
+  fputc('\n', stderr);
+}
+
+int cli_bad_input(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  message(format, args);
+  va_end(args);
+  return CLI_BAD_INPUT;
+}
+
+int cli_failed(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  message(format, args);
+  va_end(args);
+  return CLI_FAILED;
+}
+
+/* ---------------------------------------------------------------------- memory */
+
+void *cli_resize(void *block, size_t count, size_t size) {
+  void *more = size > 0 && count > SIZE_MAX / size ? NULL : realloc(block, count * size > 0 ? count * size : 1);
+  if (!more) {
+    exit(cli_failed("out of memory"));
+  }
+  return more;
+}
+
+char *cli_copy(const char *text) {
+  const size_t size = strlen(text) + 1;
+  return memcpy(cli_resize(NULL, size, 1), text, size);
+}
+
+char *cli_format(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  char *text = cli_resize(NULL, (size_t)(length < 0 ? 0 : length) + 1, 1);
+  va_start(args, format);
+  vsnprintf(text, (size_t)(length < 0 ? 0 : length) + 1, format, args);
+  va_end(args);
+  return text;
+}
+
+/* ---------------------------------------------------------------------- for readers */
+
+void cli_heading(const char *text) {
+  const char *no_color = getenv("NO_COLOR");
+  const bool bold = isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
+  printf(bold ? "\033[1m%s\033[0m\n" : "%s\n", text);
+}
+
+int cli_columns(const char *text) {
+  int count = 0;
+  for (; *text; text++) {
+    count += ((unsigned char)*text & 0xC0) != 0x80; /* first bytes of UTF-8 characters */
+  }
+  return count;
+}
+
+void cli_paragraph(const char *first, const char *text) {
+  const int indent = cli_columns(first);
+  int column = indent;
+  bool begun = false;
+  fputs(first, stdout);
+  while (*text) {
+    const size_t blank = strspn(text, " \t\r\n"), length = strcspn(text + blank, " \t\r\n");
+    char *word = cli_format("%.*s", (int)length, text + blank);
+    const int width = cli_columns(word);
+    if (begun && column + 1 + width > CLI_WIDTH) {
+      printf("\n%*s%s", indent, "", word);
+      column = indent + width;
+    } else if (length > 0) {
+      printf("%s%s", begun ? " " : "", word);
+      column += width + begun;
+    }
+    begun = begun || length > 0;
+    free(word);
+    text += blank + length;
+  }
+  putchar('\n');
+}
+
+const char *cli_number(char *buffer, double value) {
+  if (isinf(value)) {
+    strcpy(buffer, "-");
+  } else {
+    snprintf(buffer, CLI_NUMBER_SIZE, "%.6g", fabs(value) < 1e-12 ? 0 : value);
+  }
+  return buffer;
+}
+
+void cli_json_string(const char *text) {
+  putchar('"');
+  for (; *text; text++) {
+    const unsigned char c = (unsigned char)*text;
+    if (c == '"' || c == '\\') {
+      printf("\\%c", c);
+    } else if (c < 0x20) {
+      printf("\\u%04x", c);
+    } else {
+      putchar(c);
+    }
+  }
+  putchar('"');
+}
+
+/* ---------------------------------------------------------------------- suggestions */
+
+/* edit distance with transpositions of neighbours; a is the shorter side of a table with three rows */
+static int distance(const char *a, const char *b) {
+  enum { MOST = 63 };
+  const int na = (int)strlen(a), nb = (int)strlen(b);
+  int d[3][MOST + 1];
+  if (na > MOST || nb > MOST) {
+    return MOST + 1;
+  }
+  for (int j = 0; j <= nb; j++) {
+    d[0][j] = j;
+  }
+  for (int i = 1; i <= na; i++) {
+    int *row = d[i % 3], *up = d[(i + 2) % 3], *up2 = d[(i + 1) % 3];
+    row[0] = i;
+    for (int j = 1; j <= nb; j++) {
+      int best = up[j - 1] + (a[i - 1] != b[j - 1]);
+      best = up[j] + 1 < best ? up[j] + 1 : best;
+      best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < best) {
+        best = up2[j - 2] + 1;
+      }
+      row[j] = best;
+    }
+  }
+  return d[na % 3][nb];
+}
+
+const char *cli_nearest(const char *word, const char *const *candidates, int count) {
+  const char *best = NULL;
+  int least = ((int)strlen(word) + 2) / 3 + 1;
+  for (int i = 0; i < count; i++) {
+    const int d = distance(word, candidates[i]);
+    if (d < least) {
+      least = d;
+      best = candidates[i];
+    }
+  }
+  return best;
+}
