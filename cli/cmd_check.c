@@ -112,11 +112,11 @@ static void print_summary(const mbg_check *check) {
 
 /* ---------------------------------------------------------------------- mechanism */
 
-static void add_link(cli_table *table, const mbg_check *check, const mbg_check_link *link) {
-  if (link->depth <= INDENT_MAX) {
-    cli_table_format(table, "%*s%s", 2 * link->depth, "", link->body);
+static void add_link(cli_table *table, const mbg_check *check, const mbg_check_link *link, int depth) {
+  if (depth <= INDENT_MAX) {
+    cli_table_format(table, "%*s%s", 2 * depth, "", link->body);
   } else {
-    cli_table_format(table, "%*s(%d) %s", 2 * INDENT_MAX, "", link->depth, link->body);
+    cli_table_format(table, "%*s(%d) %s", 2 * INDENT_MAX, "", depth, link->body);
   }
   if (link->kind == MBG_LINK_FREE) {
     cli_table_texts(table, "free", "", NULL);
@@ -134,11 +134,18 @@ static void add_loop(cli_table *table, const mbg_check *check, const mbg_check_l
 
 static void print_mechanism(const mbg_check *check, bool full) {
   const int count = mbg_check_summary_of(check)->links, most = shown(count, full);
+  bool free_part = false;
   cli_table table = cli_table_make("lll");
   cli_table_texts(&table, "ground", "", "", NULL);
   for (int i = 0; i < most; i++) {
     const mbg_check_link *link = mbg_check_link_at(check, i);
-    (link->kind == MBG_LINK_LOOP ? add_loop : add_link)(&table, check, link);
+    if (link->kind == MBG_LINK_LOOP) {
+      add_loop(&table, check, link);
+    } else {
+      /* what is free stands beside the ground, and what hangs on it follows */
+      free_part = free_part || link->kind == MBG_LINK_FREE;
+      add_link(&table, check, link, link->depth - free_part);
+    }
   }
   cli_heading("\nmechanism");
   finish(&table, count, most);
