@@ -286,13 +286,18 @@ int mbg__item_filed(mbg__item *item, int status);
 /* "; did you mean 'x'?" into a buffer, or "". */
 enum { MBG__HINT_SIZE = 320 };
 const char *mbg__hint(char buffer[MBG__HINT_SIZE], const char *nearest);
+/* As mbg__nearest; a single letter is near to nothing. */
+const char *mbg__near(const char *word, const char *const *candidates, int count);
+/* A key that must be there is not: says so, or which key was meant to be it. */
+int mbg__item_missing(mbg__item *item, const mbg__json *object, const char *key);
+/* Can the file be opened for reading? If not, an error. */
+int mbg__item_readable(mbg__item *item, const mbg__json *at, const char *path, bool *yes);
 
 /* Is it an object? If not, an error. */
 int mbg__item_object(mbg__item *item, const mbg__json *json, const char *label, bool *yes);
 /* Every key of the object is one of those, and the required ones are there. Lists: own objects, then a type's keys. */
 int mbg__item_keys(mbg__item *item, const mbg__json *object, const mbg__file_object *own, int nown,
                    const mbg__key *keys, int nkey);
-/* Is this member allowed? `note` always is. */
 int mbg__item_text(mbg__item *item, const mbg__json *json, const char *label, const char **out);
 int mbg__item_bool(mbg__item *item, const mbg__json *json, const char *label, bool *out);
 /* Index of a word among `choices` (separated by blanks); json NULL: leaves *out. */
@@ -360,6 +365,8 @@ int mbg__item_attribute(mbg__item *item, const mbg__json *json, const char *key,
 /* Three numbers; signs (3) may be NULL. first: index of the first attribute. */
 int mbg__item_vector(mbg__item *item, const mbg__json *json, const char *key, const char *unit, double preset,
                      const double *signs, int *first);
+/* Cosine of the angle between two vectors. */
+double mbg__cosine(const mbg__loader *L, int a, int b);
 /* A direction: a vector that is not zero. */
 int mbg__item_direction(mbg__item *item, const mbg__json *json, const char *key, int *first);
 double mbg__value(const mbg__loader *L, int attribute); /* at the nominal parameters */

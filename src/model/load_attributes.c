@@ -88,6 +88,17 @@ done:
   return err;
 }
 
+double mbg__cosine(const mbg__loader *L, int a, int b) {
+  double aa = 0, bb = 0, ab = 0;
+  for (int i = 0; i < 3; i++) {
+    const double x = mbg__value(L, a + i), y = mbg__value(L, b + i);
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+  }
+  return ab / sqrt(aa * bb);
+}
+
 int mbg__item_direction(mbg__item *item, const mbg__json *json, const char *key, int *first) {
   int err = MBG_OK;
   MBG_TRY(mbg__item_vector(item, json, key, "", 0, NULL, first));

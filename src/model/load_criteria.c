@@ -26,7 +26,7 @@ static int find_kind(mbg__item *item, int *kind) {
   /* a misspelt kind is more likely than none */
   char hint[MBG__HINT_SIZE];
   for (const mbg__json *c = item->json->child; c; c = c->next) {
-    const char *nearest = mbg__nearest(c->key, kind_keys, MBG_COUNT(kind_keys));
+    const char *nearest = mbg__near(c->key, kind_keys, MBG_COUNT(kind_keys));
     if (nearest) {
       return mbg__item_bad_key(item, c, "unknown key '%s'%s", c->key, mbg__hint(hint, nearest));
     }

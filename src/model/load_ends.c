@@ -177,7 +177,7 @@ static int read_between(ends *e) {
   mbg__item *item = e->item;
   const mbg__json *json = mbg__json_member(item->json, "between"), *entry;
   if (!json) {
-    return mbg__item_bad_key(item, item->json, "'between' is missing");
+    return item->bad ? MBG_OK : mbg__item_missing(item, item->json, "between");
   }
   const int err = mbg__item_array(item, json, "between", 2, &entry);
   if (err < 0 || !entry) {
@@ -246,18 +246,6 @@ static int check_axes_needed(ends *e) {
   return mbg__item_bad_key(e->item, e->item->json, "'%s' is missing", e->at ? "axis" : "axes");
 }
 
-/* cosine of the angle between two directions */
-static double cosine_between(const mbg__loader *L, int a, int b) {
-  double aa = 0, bb = 0, ab = 0;
-  for (int i = 0; i < 3; i++) {
-    const double x = mbg__value(L, a + i), y = mbg__value(L, b + i);
-    aa += x * x;
-    bb += y * y;
-    ab += x * y;
-  }
-  return ab / sqrt(aa * bb);
-}
-
 static int quarter_turn(mbg__item *item, int *index) {
   mbg__loader *L = item->L;
   if (L->quarter < 0) {
@@ -299,7 +287,7 @@ static int common_frame(ends *e, int *pose) {
   }
   if (e->axis && second) {
     MBG_TRY(mbg__item_direction(item, second, second->key, &other));
-    const double cosine = cosine_between(L, axis, other);
+    const double cosine = mbg__cosine(L, axis, other);
     if (!item->bad && universal && fabs(cosine) > 1e-6) {
       MBG_TRY(mbg__item_bad(item, second, "axis and axis2 must be perpendicular in the design configuration"));
     }

@@ -25,7 +25,7 @@ static int find_type(mbg__item *item, force_type *out) {
     keys[nlaw + i] = forces[i]->key;
   }
   if (!json) {
-    return mbg__item_bad_key(item, item->json, "'type' is missing");
+    return mbg__item_missing(item, item->json, "type");
   }
   const int err = mbg__item_type(item, json, keys, nlaw + nforce, &k);
   if (k >= 0 && k < nlaw) {
@@ -85,7 +85,8 @@ static int law_place(mbg__item *item, mbg__force *force) {
   const mbg__json *along = mbg__json_member(item->json, "along");
   const mbg__json *coordinate = mbg__json_member(item->json, "coordinate");
   if (!joint == !between) {
-    return mbg__item_bad_key(item, item->json, "give 'between' or 'joint'%s", joint ? ", not both" : "");
+    return item->bad ? MBG_OK
+                     : mbg__item_bad_key(item, item->json, "give 'between' or 'joint'%s", joint ? ", not both" : "");
   }
   if (joint && along) {
     MBG_TRY(mbg__item_bad_key(item, along, "'along' goes with 'between'; a joint has a 'coordinate'"));
@@ -191,7 +192,7 @@ static int wrench_place(mbg__item *item, const force_type *t, mbg__force *force)
     return wrench_on(item, t->type, on, &force->pair);
   }
   if (!between) {
-    return mbg__item_bad_key(item, item->json, t->type->on_one ? "'on' is missing" : "'between' is missing");
+    return item->bad ? MBG_OK : mbg__item_missing(item, item->json, t->type->on_one ? "on" : "between");
   }
   return mbg__item_ends(item, &rule, &force->pair);
 }

@@ -175,6 +175,9 @@ static int rotate_zx(mbg__item *item, const mbg__json *json, const char *label) 
   }
   mbg__format(name, sizeof(name), "%s.x", label);
   MBG_TRY(mbg__item_direction(item, jx, name, &x));
+  if (!item->bad && fabs(mbg__cosine(item->L, z, x)) > 1 - 1e-12) {
+    MBG_TRY(mbg__item_bad(item, jx, "%s: z and x are parallel", label));
+  }
   MBG_TRY(mbg__pose_op_add(item->L, MBG__POSE_ZX, 0, z));
 done:
   return err;

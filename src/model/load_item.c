@@ -84,6 +84,10 @@ const char *mbg__hint(char buffer[MBG__HINT_SIZE], const char *nearest) {
   return buffer;
 }
 
+const char *mbg__near(const char *word, const char *const *candidates, int count) {
+  return word[0] && word[1] ? mbg__nearest(word, candidates, count) : NULL;
+}
+
 /* ---------------------------------------------------------------------- keys */
 
 enum { KEYS_MAX = 64 };
@@ -125,16 +129,33 @@ static bool in_list(const key_list *list, const char *key) {
   return strcmp(key, "note") == 0;
 }
 
+static int unknown_key(mbg__item *item, const mbg__json *at, const char *nearest) {
+  char hint[MBG__HINT_SIZE];
+  return mbg__item_bad_key(item, at, "unknown key '%s'%s", at->key, mbg__hint(hint, nearest));
+}
+
+int mbg__item_missing(mbg__item *item, const mbg__json *object, const char *key) {
+  for (const mbg__json *c = object->child; c; c = c->next) {
+    if (mbg__near(c->key, &key, 1)) {
+      return unknown_key(item, c, key);
+    }
+  }
+  return mbg__item_bad_key(item, object, "'%s' is missing", key);
+}
+
 int mbg__item_keys(mbg__item *item, const mbg__json *object, const mbg__file_object *own, int nown,
                    const mbg__key *keys, int nkey) {
   int err = MBG_OK;
   key_list list;
-  char hint[MBG__HINT_SIZE];
   list_keys(&list, own, nown, keys, nkey);
   for (const mbg__json *c = object->child; c; c = c->next) {
     if (!in_list(&list, c->key)) {
-      MBG_TRY(mbg__item_bad_key(item, c, "unknown key '%s'%s", c->key,
-                                mbg__hint(hint, mbg__nearest(c->key, list.name, list.count))));
+      const char *nearest = mbg__near(c->key, list.name, list.count);
+      MBG_TRY(unknown_key(item, c, nearest));
+      /* it will not be missed */
+      for (int k = 0; k < list.count; k++) {
+        list.required[k] = list.required[k] && list.name[k] != nearest;
+      }
     } else if (strcmp(c->key, "note") == 0 && c->kind != MBG__JSON_STRING) {
       MBG_TRY(mbg__item_wrong(item, c, "note", "a string"));
     }
@@ -232,11 +253,11 @@ int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, 
       return MBG_OK;
     }
   }
-  const char *nearest = mbg__nearest(json->text, word, n);
+  const char *nearest = mbg__near(json->text, word, n);
   if (nearest) {
-    return mbg__item_bad(item, json, "unknown %s '%s'%s", label, json->text, mbg__hint(hint, nearest));
+    return mbg__item_bad(item, json, "%s: unknown value '%s'%s", label, json->text, mbg__hint(hint, nearest));
   }
-  return mbg__item_bad(item, json, "unknown %s '%s'; it must be %s", label, json->text, all);
+  return mbg__item_bad(item, json, "%s: unknown value '%s'; it must be %s", label, json->text, all);
 }
 
 int mbg__item_array(mbg__item *item, const mbg__json *json, const char *label, int n, const mbg__json **first) {
@@ -270,10 +291,20 @@ int mbg__item_type(mbg__item *item, const mbg__json *json, const char *const *ke
       return MBG_OK;
     }
   }
-  const char *nearest = mbg__nearest(name, keys, n);
+  const char *nearest = mbg__near(name, keys, n);
   if (nearest) {
     return mbg__item_bad(item, json, "unknown type '%s'%s", name, mbg__hint(hint, nearest));
   }
   list_words(all, sizeof(all), keys, n);
   return mbg__item_bad(item, json, "unknown type '%s'; it must be %s", name, all);
+}
+
+int mbg__item_readable(mbg__item *item, const mbg__json *at, const char *path, bool *yes) {
+  FILE *file = fopen(path, "rb");
+  *yes = file != NULL;
+  if (file) {
+    fclose(file);
+    return MBG_OK;
+  }
+  return mbg__item_bad(item, at, "%s: the file '%s' is not there or cannot be opened", at->key, path);
 }

@@ -261,7 +261,7 @@ const char *mbg__name_nearest(mbg__loader *L, const mbg__source *source, unsigne
       }
     }
   }
-  return mbg__nearest(name, words.at, words.count);
+  return mbg__near(name, words.at, words.count);
 }
 
 int mbg__item_reference(mbg__item *item, const mbg__json *json, const char *label, mbg__name_kind kind,

@@ -23,8 +23,11 @@ static int add_value(mbg__item *item, mbg__parameter *p, const mbg__json *json) 
     return mbg__item_bad(item, json, "value: expected a plain number (not an expression), found %s",
                          mbg__json_kind_name(json->kind));
   }
-  if (json->number < p->min || json->number > p->max) {
-    return mbg__item_bad(item, json, "the value %g is outside of min %g ... max %g", json->number, p->min, p->max);
+  if (json->number < p->min) {
+    return mbg__item_bad(item, json, "the value %g is less than min %g", json->number, p->min);
+  }
+  if (json->number > p->max) {
+    return mbg__item_bad(item, json, "the value %g is greater than max %g", json->number, p->max);
   }
   double *place = MBG__PUSH(item->L, item->L->p);
   if (!place) {
@@ -168,9 +171,9 @@ int mbg__load_parameters(mbg__loader *L) {
     s->index = L->parameters.count - 1;
     MBG_TRY(load_parameter(&item, p));
     s->bad = item.bad;
-    if (L->p.count > 100 * MBG__LOAD_ELEMENTS_MAX) {
+    if (L->p.count > 10 * MBG__LOAD_ELEMENTS_MAX) {
       return mbg__item_bad(&item, s->json, "the model has more than %d numbers in its parameters",
-                           100 * MBG__LOAD_ELEMENTS_MAX);
+                           10 * MBG__LOAD_ELEMENTS_MAX);
     }
   }
 done:

@@ -119,6 +119,10 @@ static int read_part(mbg__item *item, const mbg__json *use) {
     MBG_TRY(mbg__item_bad(item, use, "more than %d parts", MBG__LOAD_PARTS_MAX));
   }
   if (!item->bad) {
+    bool yes;
+    MBG_TRY(mbg__item_readable(item, use, path, &yes));
+  }
+  if (!item->bad) {
     const int status = mbg__file_read(L->ctx, &L->temp, path, &text, &length);
     MBG_TRY(mbg__item_filed(item, status));
     if (status < 0) {

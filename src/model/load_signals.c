@@ -14,7 +14,7 @@ static int find_type(mbg__item *item, const mbg__signal_type **out) {
     keys[i] = types[i]->key;
   }
   if (!json) {
-    return mbg__item_bad_key(item, item->json, "'type' is missing");
+    return mbg__item_missing(item, item->json, "type");
   }
   const int err = mbg__item_type(item, json, keys, n, &k);
   *out = k >= 0 ? types[k] : NULL;

@@ -64,11 +64,16 @@ int mbg__item_data_open(mbg__item *item, const mbg__json *file, mbg__data_file *
     return mbg__fail_memory(L->ctx);
   }
   data->path = path;
+  bool yes;
+  const int stop = mbg__item_readable(item, file, path, &yes);
+  if (stop < 0 || !yes) {
+    return stop;
+  }
   const int status = mbg__csv_read(L->ctx, &L->temp, path, &data->csv);
   if (status < 0) {
     /* the reader says what is wrong with the file, the next line who wanted it */
-    const int stop = mbg__item_filed(item, status);
-    return stop < 0 ? stop : mbg__item_bad(item, file, "the data of '%s' cannot be used", name);
+    const int filed = mbg__item_filed(item, status);
+    return filed < 0 ? filed : mbg__item_bad(item, file, "the data of '%s' cannot be used", name);
   }
   *out = data;
   return MBG_OK;
@@ -87,7 +92,7 @@ static int find_column(mbg__item *item, const mbg__data_file *data, const mbg__j
     return MBG_OK;
   }
   return mbg__item_bad(item, json, "'%s' has no column '%s'%s", data->path, name,
-                       mbg__hint(hint, mbg__nearest(name, data->csv.names, data->csv.ncolumns)));
+                       mbg__hint(hint, mbg__near(name, data->csv.names, data->csv.ncolumns)));
 }
 
 int mbg__item_data_column(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
