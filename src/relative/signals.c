@@ -506,24 +506,47 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
   }
 }
 
+static void pull_all(mbg__system *s, const cotangents *g) {
+  for (int i = 0; i < s->model->nsignal; i++) {
+    if (s->weight[i] != 0) {
+      own_pull(s, i, s->weight[i], g);
+    }
+  }
+}
+
+static bool is_tension_of_signals(const mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  return sig->type->role == MBG__ROLE_FORCE && s->cross_of[sig->force] >= 0;
+}
+
+/* Tensions with signals in their law pass on what they got. These signals may stand anywhere in the list and may have
+   got weights of their own before, so that they are a second round. No tension is behind them: no third one. */
+static bool next_round(mbg__system *s) {
+  bool any = false;
+  for (int i = 0; i < s->model->nsignal; i++) {
+    any = any || (s->weight[i] != 0 && is_tension_of_signals(s, i));
+    s->weight[i] = is_tension_of_signals(s, i) ? s->weight[i] : 0;
+  }
+  for (int i = 0; any && i < s->model->nsignal; i++) {
+    if (is_tension_of_signals(s, i)) {
+      const real c = s->weight[i];
+      s->weight[i] = 0;
+      spread_law(s, s->model->signals[i].force, c);
+    }
+  }
+  return any;
+}
+
 void mbg__system_signal_pull(mbg__system *s, int signal, real weight, real *gw, real *gv, real *gvd, real *glambda,
                              real *ga) {
   const cotangents g = {gw, gv, gvd, glambda, ga};
   memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real));
   s->weight[signal] = weight;
   mbg__signal_spread(s, signal);
-  /* tensions with signals in their law pass on what they got, from the last signal down */
-  for (int i = signal; i >= 0; i--) {
-    const mbg__signal *sig = &s->model->signals[i];
-    if (sig->type->role == MBG__ROLE_FORCE && re(s->weight[i]) != 0 && s->cross_of[sig->force] >= 0) {
-      spread_law(s, sig->force, s->weight[i]);
-      mbg__signal_spread(s, i - 1);
-    }
-  }
-  for (int i = 0; i < s->model->nsignal; i++) {
-    if (s->weight[i] != 0) {
-      own_pull(s, i, s->weight[i], &g);
-    }
+  pull_all(s, &g);
+  if (next_round(s)) {
+    mbg__signal_spread(s, s->model->nsignal - 1);
+    pull_all(s, &g);
   }
 }
 
