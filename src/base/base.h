@@ -38,6 +38,9 @@ int mbg__fail_memory(mbg_context *ctx);
 void mbg__note(mbg_context *ctx, mbg_severity severity, const char *format, ...) MBG_PRINTF(3, 4);
 /* How many errors were filed since the last clear. */
 int mbg__error_count(const mbg_context *ctx);
+/* Takes back the messages filed since a mark: for a failure that the caller can live with. */
+int mbg__message_mark(const mbg_context *ctx);
+void mbg__message_rewind(mbg_context *ctx, int mark);
 
 /* ---------------------------------------------------------------------- memory */
 

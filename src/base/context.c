@@ -140,3 +140,19 @@ void mbg__note(mbg_context *ctx, mbg_severity severity, const char *format, ...)
 }
 
 int mbg__error_count(const mbg_context *ctx) { return ctx->errors; }
+
+int mbg__message_mark(const mbg_context *ctx) { return ctx->count; }
+
+void mbg__message_rewind(mbg_context *ctx, int mark) {
+  if (ctx->count > MBG__MESSAGE_MAX) {
+    return; /* some were dropped already: nothing can be told apart */
+  }
+  while (ctx->count > mark) {
+    message *m = &ctx->messages[--ctx->count];
+    ctx->errors -= m->severity == MBG_ERROR;
+    mbg__free(ctx, m->text);
+  }
+  if (ctx->errors == 0) {
+    ctx->first[0] = 0;
+  }
+}

@@ -1,0 +1,389 @@
+/* With s = M z + B^T kappa + h_a, X_H .. derivatives by frames, twists, accelerations of integrand h and rows:
+
+     [M B^T; B 0] (z, kappa) = (s - h_a, -h_l)
+     y' = h_H + ad(v)^T y + K^T z + phidd_H^T kappa        s' = h_v - y + C^T z + phidd_v^T kappa
+     y(T) = 0, s(T) = 0; a value S at a node makes (y, s) jump by -(Sr_H, Sr_v), its accelerations and multipliers folded:
+     [M B^T; B 0] (zS, kS) = -(S_a, S_l), Sr_X = S_X + zS^T r_X + kS^T phidd_X
+     gradient = S_p + zS^T r_p + kS^T phidd_p + int (h_p + r_p^T z + phidd_p^T kappa) dt - w0^T y(0) - v0'^T s(0)
+
+   Backward BDF2, first step after the end or a jump by the trapezoidal rule: -Y'_n = c0 Y_n - R with R from later nodes.
+   y and s are eliminated: with E = c0 + ad(v),
+     Q^T (z, kappa) = (R_y - h_H - E^T (c0 h_a - R_s + h_v), -h_l),   Q = [[(c0 M + C) E + K, B^T], [(c0 B + A_v) E + A_H, 0]],
+   its first block of columns divided by c0^2 for the condition. */
+#include "formulations/alpha/alpha_continuous.h"
+
+#include "formulations/alpha/alpha_internal.h"
+
+#include <string.h>
+
+/* one criterion's adjoint at a node: y, s and their rates (nw each) */
+typedef struct {
+  real *y, *s, *yd, *sd;
+} level;
+
+struct mbg__alpha_continuous {
+  mbg__alpha *a;
+  mbg__arena arena;
+  int nc, nused;
+  const int *used;
+  mbg__saddle saddle;
+  int nodes;              /* nodes since the end or a jump */
+  double t1, t2;          /* times of the two later nodes */
+  level *l1, *l2;         /* adjoints there                               (nc) */
+  level *l0;              /* being computed                               (nc) */
+  real *A_H, *A_v;        /* by the pattern of B */
+  real *E, *W;            /* blocks, and products                         (nbody x 36, pattern of K) */
+  real *low;              /* lower left block                             (pattern of B) */
+  real *hw, *hv, *ha, *hl, *hp; /* gradient of the integrand               (nw, nw, nw, nrow, na) */
+  real *sw, *sv, *sa, *sl, *sp; /* of the values at the node */
+  real *x;                /*                                              (nv + nrow) */
+  real *z, *kappa;        /*                                              (nw, nrow) */
+  real *pw, *pv, *pd, *pp; /* pulled back                                 (nw, nw, nw, na) */
+};
+
+/* ---------------------------------------------------------------------- creation */
+
+#define TAKE(field, count)                                                                                             \
+  do {                                                                                                                 \
+    s->field = MBG_TAKE(&s->arena, real, count);                                                                       \
+    if (!s->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+static int take_levels(mbg_context *ctx, mbg__alpha_continuous *s, level **out) {
+  const size_t nw = (size_t)s->a->m->nw;
+  *out = MBG_TAKE(&s->arena, level, s->nc);
+  for (int c = 0; *out && c < s->nc; c++) {
+    real *x = MBG_TAKE(&s->arena, real, 4 * nw);
+    if (!x) {
+      *out = NULL;
+      break;
+    }
+    (*out)[c] = (level){x, x + nw, x + 2 * nw, x + 3 * nw};
+  }
+  return *out ? MBG_OK : mbg__fail_memory(ctx);
+}
+
+static int take_arrays(mbg_context *ctx, mbg__alpha_continuous *s) {
+  const mbg_model *m = s->a->m;
+  const int nK = mbg__csc_count(mbg__system_pattern_K(s->a->sys)), nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
+  TAKE(A_H, nB);
+  TAKE(A_v, nB);
+  TAKE(low, nB);
+  TAKE(E, 36 * m->nbody);
+  TAKE(W, nK);
+  TAKE(hw, m->nw);
+  TAKE(hv, m->nw);
+  TAKE(ha, m->nw);
+  TAKE(hl, m->nrow);
+  TAKE(hp, m->na);
+  TAKE(sw, m->nw);
+  TAKE(sv, m->nw);
+  TAKE(sa, m->nw);
+  TAKE(sl, m->nrow);
+  TAKE(sp, m->na);
+  TAKE(x, m->nv + m->nrow);
+  TAKE(z, m->nw);
+  TAKE(kappa, m->nrow);
+  TAKE(pw, m->nw);
+  TAKE(pv, m->nw);
+  TAKE(pd, m->nw);
+  TAKE(pp, m->na);
+  return MBG_OK;
+}
+
+int mbg__alpha_continuous_create(mbg_context *ctx, mbg__alpha *a, int ncrit, int nused, const int *used,
+                                 mbg__alpha_continuous **out) {
+  int err = MBG_OK;
+  mbg__alpha_continuous *s = mbg__alloc_zero(ctx, 1, sizeof(*s));
+  if (!s) {
+    *out = NULL;
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
+  s->a = a;
+  s->nc = ncrit;
+  s->nused = nused;
+  s->used = used;
+  MBG_TRY(take_arrays(ctx, s));
+  MBG_TRY(take_levels(ctx, s, &s->l0));
+  MBG_TRY(take_levels(ctx, s, &s->l1));
+  MBG_TRY(take_levels(ctx, s, &s->l2));
+  MBG_TRY(mbg__saddle_create(ctx, &s->arena, a->sys, 0, NULL, MBG__KLU_FRESH, &s->saddle));
+done:
+  if (err < 0) {
+    mbg__alpha_continuous_destroy(s);
+    s = NULL;
+  }
+  *out = s;
+  return err;
+}
+
+void mbg__alpha_continuous_destroy(mbg__alpha_continuous *s) {
+  if (!s) {
+    return;
+  }
+  const mbg_allocator allocator = s->arena.allocator;
+  mbg__saddle_destroy(&s->saddle);
+  mbg__arena_destroy(&s->arena);
+  allocator.release(allocator.user, s);
+}
+
+/* ---------------------------------------------------------------------- pieces */
+
+static void clear(int n, real *x) { memset(x, 0, (size_t)n * sizeof(real)); }
+
+static void mask(const mbg_model *m, real *x) {
+  for (int i = 0; i < m->nw; i++) {
+    x[i] = m->dof[i] >= 0 ? x[i] : 0;
+  }
+}
+
+/* gradients of integrand and values of criterion c at node n; returns whether there is a value */
+static bool take_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *seed, int n) {
+  const mbg_model *m = s->a->m;
+  bool jump = false;
+  clear(m->nw, s->hw), clear(m->nw, s->hv), clear(m->nw, s->ha), clear(m->nrow, s->hl), clear(m->na, s->hp);
+  clear(m->nw, s->sw), clear(m->nw, s->sv), clear(m->nw, s->sa), clear(m->nrow, s->sl), clear(m->na, s->sp);
+  for (int k = 0; k < s->nused; k++) {
+    const size_t at = (size_t)n * (size_t)s->nused + (size_t)k;
+    if (seed->density[at] != 0) {
+      mbg__system_signal_pull(s->a->sys, s->used[k], seed->density[at], s->hw, s->hv, s->ha, s->hl, s->hp);
+    }
+    if (seed->point[at] != 0) {
+      mbg__system_signal_pull(s->a->sys, s->used[k], seed->point[at], s->sw, s->sv, s->sa, s->sl, s->sp);
+      jump = true;
+    }
+  }
+  mask(m, s->hw), mask(m, s->hv), mask(m, s->ha);
+  mask(m, s->sw), mask(m, s->sv), mask(m, s->sa);
+  return jump;
+}
+
+static void take_z(mbg__alpha_continuous *s) {
+  const mbg_model *m = s->a->m;
+  clear(m->nw, s->z);
+  for (int j = 0; j < m->nv; j++) {
+    s->z[m->full[j]] = s->x[j];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    s->kappa[i] = s->a->rank->keep[i] ? s->x[m->nv + i] : 0;
+  }
+}
+
+/* r^T z + phidd^T kappa by everything */
+static void pull_back(mbg__alpha_continuous *s) {
+  const mbg_model *m = s->a->m;
+  clear(m->nw, s->pw), clear(m->nw, s->pv), clear(m->nw, s->pd), clear(m->na, s->pp);
+  mbg__system_pull(s->a->sys, s->z, NULL, NULL, s->kappa, s->pw, s->pv, s->pd, NULL, s->pp);
+}
+
+/* (z, kappa) of a right side (f, g): [M B^T; B 0] */
+static void algebraic(mbg__alpha_continuous *s, const real *f, const real *g) {
+  const mbg_model *m = s->a->m;
+  for (int j = 0; j < m->nv; j++) {
+    s->x[j] = f[m->full[j]];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    s->x[m->nv + i] = s->a->rank->keep[i] ? g[i] : 0;
+  }
+  mbg__klu_solve_T(s->a->initial.klu, s->x, 1);
+  take_z(s);
+  pull_back(s);
+}
+
+/* ad(v)^T y per body */
+static void add_adT(const mbg__alpha_continuous *s, const mbg__node *node, const real *y, real c, real *out) {
+  for (int b = 0; b < s->a->m->nbody; b++) {
+    const int off = s->a->m->bodies[b].voff;
+    real x[6];
+    adT_mul(x, node->v + off, y + off);
+    v6_axpy(out + off, c, x);
+  }
+}
+
+/* rates of y and s at the node from (y, s) and the pulled-back z, kappa */
+static void rates(mbg__alpha_continuous *s, const mbg__node *node, level *l) {
+  const mbg_model *m = s->a->m;
+  for (int i = 0; i < m->nw; i++) {
+    l->yd[i] = s->hw[i] + s->pw[i];
+    l->sd[i] = s->hv[i] - l->y[i] + s->pv[i];
+  }
+  add_adT(s, node, l->y, 1, l->yd);
+  mask(m, l->yd), mask(m, l->sd);
+}
+
+/* ---------------------------------------------------------------------- a step backward */
+
+/* -Y'_n = c0 Y_n - R: coefficients of the later nodes */
+typedef struct {
+  double c0, r1, r2, rd; /* R = r1 Y_{n+1} + r2 Y_{n+2} + rd Y'_{n+1} */
+} scheme;
+
+static scheme scheme_at(const mbg__alpha_continuous *s, double t) {
+  const double k1 = s->t1 - t, k2 = s->t2 - s->t1;
+  if (s->nodes < 2) {
+    return (scheme){.c0 = 2 / k1, .r1 = 2 / k1, .rd = -1};
+  }
+  const double r = k1 / k2;
+  return (scheme){.c0 = (1 + 2 * r) / ((1 + r) * k1), .r1 = (1 + r) / k1, .r2 = -r * r / ((1 + r) * k1)};
+}
+
+static int factor_bdf(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, double c0) {
+  mbg__alpha *a = s->a;
+  const mbg__csc *pK = mbg__system_pattern_K(a->sys), *pB = mbg__system_pattern_B(a->sys);
+  const int nK = mbg__csc_count(pK), nB = mbg__csc_count(pB);
+  for (int b = 0; b < a->m->nbody; b++) {
+    real *E = s->E + 36 * b;
+    mbg__ad_matrix(E, node->v + a->m->bodies[b].voff);
+    for (int k = 0; k < 6; k++) {
+      E[7 * k] += c0;
+    }
+    m6_scale(E, 1 / (c0 * c0), E);
+  }
+  for (int i = 0; i < nK; i++) {
+    a->KT[i] = c0 * a->M[i] + a->C[i];
+  }
+  mbg__columns_times(a->sys, pK, a->KT, s->E, s->W);
+  for (int i = 0; i < nB; i++) {
+    a->BT[i] = c0 * a->B[i] + s->A_v[i];
+  }
+  mbg__columns_times(a->sys, pB, a->BT, s->E, s->low);
+  for (int i = 0; i < nB; i++) {
+    s->low[i] += s->A_H[i] / (c0 * c0);
+  }
+  mbg__saddle_clear(&s->saddle);
+  mbg__saddle_add_K(&s->saddle, 1, s->W);
+  mbg__saddle_add_K(&s->saddle, 1 / (c0 * c0), a->K);
+  mbg__saddle_add_rows(&s->saddle, s->low, a->B, a->rank->keep, NULL);
+  a->work.factorizations++;
+  return mbg__saddle_factor(ctx, &s->saddle, "continuous adjoint");
+}
+
+/* (y, s) at the node by the scheme; z, kappa and their products remain in the workspace */
+static void advance(mbg__alpha_continuous *s, const mbg__node *node, const scheme *k, int c, level *now) {
+  const mbg_model *m = s->a->m;
+  const level *l1 = &s->l1[c], *l2 = &s->l2[c];
+  real *ry = now->yd, *rs = now->sd;
+  for (int i = 0; i < m->nw; i++) {
+    ry[i] = k->r1 * l1->y[i] + k->r2 * l2->y[i] + k->rd * l1->yd[i];
+    rs[i] = k->r1 * l1->s[i] + k->r2 * l2->s[i] + k->rd * l1->sd[i];
+    now->s[i] = k->c0 * s->ha[i] - rs[i] + s->hv[i];
+    now->y[i] = ry[i] - s->hw[i] - k->c0 * now->s[i];
+  }
+  add_adT(s, node, now->s, -1, now->y);
+  for (int j = 0; j < m->nv; j++) {
+    s->x[j] = now->y[m->full[j]] / (k->c0 * k->c0);
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    s->x[m->nv + i] = s->a->rank->keep[i] ? -s->hl[i] : 0;
+  }
+  mbg__klu_solve_T(s->saddle.klu, s->x, 1);
+  take_z(s);
+  pull_back(s);
+  for (int i = 0; i < m->nw; i++) {
+    now->s[i] = s->pd[i] + s->ha[i];
+    now->y[i] = k->c0 * now->s[i] + s->pv[i] + s->hv[i] - rs[i];
+  }
+  mask(m, now->s), mask(m, now->y);
+}
+
+/* adds weight * (h_p + r_p^T z + phidd_p^T kappa) */
+static void add_integrand(const mbg__alpha_continuous *s, double weight, real *psi_a) {
+  for (int i = 0; i < s->a->m->na; i++) {
+    psi_a[i] += weight * (s->hp[i] + s->pp[i]);
+  }
+}
+
+/* value at the node: fold, jump */
+static void jump(mbg__alpha_continuous *s, level *now, real *psi_a) {
+  const mbg_model *m = s->a->m;
+  for (int i = 0; i < m->nw; i++) {
+    s->sa[i] = -s->sa[i];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    s->sl[i] = -s->sl[i];
+  }
+  algebraic(s, s->sa, s->sl);
+  for (int i = 0; i < m->nw; i++) {
+    now->y[i] -= s->sw[i] + s->pw[i];
+    now->s[i] -= s->sv[i] + s->pv[i];
+  }
+  mask(m, now->y), mask(m, now->s);
+  for (int i = 0; i < m->na; i++) {
+    psi_a[i] += s->sp[i] + s->pp[i];
+  }
+}
+
+/* (z, kappa) belonging to s on the left of the node */
+static void left_side(mbg__alpha_continuous *s, const level *now) {
+  const mbg_model *m = s->a->m;
+  real *f = s->sw, *g = s->sl;
+  for (int i = 0; i < m->nw; i++) {
+    f[i] = now->s[i] - s->ha[i];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    g[i] = -s->hl[i];
+  }
+  algebraic(s, f, g);
+}
+
+static int matrices_at(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node));
+  mbg__system_matrices(s->a->sys, &(mbg__matrices){.A_H = s->A_H, .A_v = s->A_v});
+  MBG_TRY(mbg__system_linearize_signals(ctx, s->a->sys));
+done:
+  return err;
+}
+
+int mbg__alpha_continuous_node(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, int n, double omega,
+                               const mbg__criterion_seeds *seeds, mbg__start_work *start, real *psi_a) {
+  const bool later = s->nodes > 0;
+  const double right = later ? (s->t1 - node->t) / 2 : 0, left = omega - right;
+  const scheme k = later ? scheme_at(s, node->t) : (scheme){0};
+  bool jumped = false;
+  int err = MBG_OK;
+  MBG_TRY(matrices_at(ctx, s, node));
+  if (later) {
+    MBG_TRY(factor_bdf(ctx, s, node, k.c0));
+  }
+  for (int c = 0; c < s->nc; c++) {
+    real *ga = psi_a + (size_t)c * (size_t)s->a->m->na;
+    level *fresh = &s->l0[c];
+    const bool value = take_seeds(s, &seeds[c], n);
+    if (later) {
+      advance(s, node, &k, c, fresh);
+      add_integrand(s, right, ga);
+    } else {
+      clear(s->a->m->nw, fresh->y), clear(s->a->m->nw, fresh->s);
+    }
+    if (value) {
+      jump(s, fresh, ga);
+      jumped = true;
+    }
+    if (value || !later) {
+      left_side(s, fresh);
+    }
+    add_integrand(s, left, ga);
+    rates(s, node, fresh);
+  }
+  level *oldest = s->l2;
+  s->l2 = s->l1;
+  s->l1 = s->l0;
+  s->l0 = oldest;
+  s->t2 = s->t1;
+  s->t1 = node->t;
+  s->nodes = jumped ? 1 : s->nodes + 1;
+  for (int c = 0; start && c < s->nc; c++) {
+    const mbg_model *m = s->a->m;
+    for (int i = 0; i < m->nw; i++) {
+      s->hw[i] = -s->l1[c].y[i];
+      s->hv[i] = -s->l1[c].s[i];
+    }
+    MBG_TRY(mbg__start_pull(ctx, start, s->hw, s->hv, psi_a + (size_t)c * (size_t)m->na));
+  }
+done:
+  return err;
+}
