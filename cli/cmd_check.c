@@ -369,11 +369,6 @@ static int check_command(const cli_args *args) {
     }
     status = cli_session_status(&session, result);
   }
-  if (check && mbg_check_summary_of(check)->start.depends_on_metric) {
-    fputs("note: bodies were moved while freedoms are unpinned: the start depends on how distances are measured; pin "
-          "coordinates in \"initial\"\n",
-          stderr);
-  }
   mbg_check_destroy(check);
   cli_session_close(&session);
   return status;

@@ -152,7 +152,7 @@ MBG_API const mbg_check_link *mbg_check_link_at(const mbg_check *check, int inde
 /* Redundant constraints by name ("joint 'crank' row x3"), index from 0 to summary.redundant - 1. */
 MBG_API const char *mbg_check_redundant_at(const mbg_check *check, int index);
 
-/* Warnings; the context of mbg_check_model got them too. */
+/* Warnings; the context of mbg_check_model got them too, and a note when start.depends_on_metric. */
 MBG_API const char *mbg_check_warning_at(const mbg_check *check, int index);
 
 /* ---------------------------------------------------------------------- for programs */

@@ -143,6 +143,12 @@ static int summarize_start(work *w) {
     s->most_moved = fmax(s->most_moved, r->moved[i]);
     s->most_turned = fmax(s->most_turned, r->turned[i]);
   }
+  if (r->metric_matters) {
+    mbg__note(w->ctx, MBG_NOTE,
+              "bodies were moved while %d freedom%s not pinned: the start depends on how distances are measured; pin "
+              "coordinates in \"initial\"",
+              r->free_positions, r->free_positions == 1 ? " is" : "s are");
+  }
   if (r->worst >= 0 && r->worst < w->m->nrow) {
     char label[256];
     mbg__row_label(w->m, r->worst, label, sizeof(label));

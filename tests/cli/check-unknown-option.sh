@@ -1,0 +1,1 @@
+"$MBGRAD" check five-bar --jsn

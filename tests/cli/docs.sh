@@ -1,0 +1,15 @@
+# Every command shown in the README and in docs/ works, and the C example of the README is examples/check.c.
+mkdir bin
+ln -s "$MBGRAD" bin/mbgrad
+export PATH=$PWD/bin:$PATH
+for page in "$SRC"/README.md "$SRC"/docs/*.md; do
+  folder=$(mktemp -d -p .)
+  # lines of ```sh blocks that begin with mbgrad
+  awk '/^```/ { inside = $0 == "```sh"; next } inside && /^mbgrad( |$)/' "$page" >commands
+  while read -r command; do
+    (cd "$folder" && bash -c "$command" >out 2>err </dev/null) || { echo "$(basename "$page"): $command: status $?"; cat "$folder/err"; }
+    echo "$command" >>all
+  done <commands
+done
+[ "$(wc -l <all)" -ge 8 ] || echo "only $(wc -l <all) commands found"
+awk '/^```/ { inside = $0 == "```c"; next } inside' "$SRC/README.md" | diff - "$SRC/examples/check.c"

@@ -1,0 +1,8 @@
+# output that cannot be written is a failure
+if [ -e /dev/full ]; then
+  "$MBGRAD" check five-bar >/dev/full
+  echo "status $?"
+else
+  echo "mbgrad: error: standard output could not be written" >&2
+  echo "status 1"
+fi

@@ -1,0 +1,9 @@
+"$MBGRAD" help
+for command in check list new help version; do
+  echo "== $command"
+  "$MBGRAD" help $command
+  "$MBGRAD" $command --help >again
+  "$MBGRAD" help $command | cmp - again
+done
+"$MBGRAD" --help >again
+"$MBGRAD" help | cmp - again

@@ -1,0 +1,2 @@
+"$MBGRAD" new five-baar
+"$MBGRAD" new ../gallery/five-bar
