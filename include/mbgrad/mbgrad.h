@@ -4,6 +4,7 @@
 
 #include "mbgrad/context.h"
 #include "mbgrad/model.h"
+#include "mbgrad/run.h"
 #include "mbgrad/version.h"
 
 #endif

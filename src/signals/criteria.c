@@ -276,11 +276,11 @@ int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, 
 
 /* ---------------------------------------------------------------------- seeds */
 
-static void seed_own(mbg__criteria *c, int k, real w, real *seed) {
+static void seed_own(mbg__criteria *c, int k, real w, real *density, real *point) {
   const mbg__criterion *kr = &c->model->criteria[k];
   const accumulator *a = &c->acc[k];
   const size_t stride = (size_t)c->nused;
-  real *s = seed + a->column, T, top;
+  real *d = density + a->column, *s = point + a->column, T, top;
   const real *y = column(c, k);
   switch (kr->kind) {
   case MBG__TERMINAL:
@@ -288,29 +288,29 @@ static void seed_own(mbg__criteria *c, int k, real w, real *seed) {
     break;
   case MBG__INTEGRAL:
     for (int n = 0; n < c->nnode; n++) {
-      s[(size_t)n * stride] += w * c->omega[n];
+      d[(size_t)n * stride] += w;
     }
     break;
   case MBG__LEAST_SQUARES:
     for (int i = 0; i < a->nsample; i++) {
       const real r = sample_value(c, a->column, &a->samples[i]) - a->value[i];
-      sample_seed(c, a->column, &a->samples[i], w * a->weight[i] * r, seed);
+      sample_seed(c, a->column, &a->samples[i], w * a->weight[i] * r, point);
     }
     break;
   case MBG__SMOOTH_MAXIMUM: {
     const real sum = exponential_sum(c, k, &T, &top);
     for (int n = 0; n < c->nnode; n++) {
-      s[(size_t)n * stride] += w * c->omega[n] * r_exp(kr->sharpness * (y[(size_t)n * stride] - top)) / sum;
+      d[(size_t)n * stride] += w * r_exp(kr->sharpness * (y[(size_t)n * stride] - top)) / sum;
     }
     break;
   }
   default:
-    mbg__criteria_path_seed(c, k, path_largest(c, k), w, seed);
+    mbg__criteria_path_seed(c, k, path_largest(c, k), w, point);
     break;
   }
 }
 
-int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *seed, real *ga) {
+int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *density, real *point, real *ga) {
   memset(c->bar, 0, (size_t)c->model->ncriterion * sizeof(real));
   c->bar[k] = weight;
   /* expressions refer to earlier criteria only */
@@ -320,7 +320,7 @@ int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, 
       continue;
     }
     if (kr->kind != MBG__COMBINATION) {
-      seed_own(c, i, c->bar[i], seed);
+      seed_own(c, i, c->bar[i], density, point);
       continue;
     }
     real f;

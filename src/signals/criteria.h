@@ -28,9 +28,10 @@ int mbg__criteria_signals(const mbg__criteria *c, const int **signal);
 /* Values psi (ncriterion) from y (nnode x nused, row-major), omega (nnode) and attribute values (na). */
 int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, const real *y, const real *attr, real *psi);
 
-/* Seeds of criterion k at the values of the last call: seed (nnode x nused) += weight d psi_k/dy, ga (na, may be NULL) +=
-   weight d psi_k/da. A path criterion stands for its largest value. */
-int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *seed, real *ga);
+/* Seeds of criterion k at the values of the last call, times weight, added: density (nnode x nused), the derivative of the
+   integrand, and point (nnode x nused), of values at nodes; d psi_k/dy_n = omega_n density_n + point_n. ga (na, may be NULL)
+   += weight d psi_k/da. A path criterion stands for its largest value. */
+int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *density, real *point, real *ga);
 
 /* Points of a path criterion: their number; time and value of point i; its seed. */
 int mbg__criteria_path(const mbg__criteria *c, int k);

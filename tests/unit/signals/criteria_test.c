@@ -134,12 +134,13 @@ static void values_and_seeds(void **state) {
     assert_int_equal(mbg__criteria_values(b.ctx, c, b.omega, &y[0][0], b.attr, psi), MBG_OK);
     reference(&b, (const double _Complex(*)[SIGNALS])z, b.attr[0] + _Complex_I * step * da, expected);
     for (int k = 0; k < 7; k++) {
-      double seeds[NODES][SIGNALS] = {{0}}, ga[1] = {0}, d = 0, size = 0;
-      assert_int_equal(mbg__criteria_seeds(b.ctx, c, k, 2, &seeds[0][0], ga), MBG_OK);
+      double density[NODES][SIGNALS] = {{0}}, point[NODES][SIGNALS] = {{0}}, ga[1] = {0}, d = 0, size = 0;
+      assert_int_equal(mbg__criteria_seeds(b.ctx, c, k, 2, &density[0][0], &point[0][0], ga), MBG_OK);
       for (int n = 0; n < NODES; n++) {
         for (int i = 0; i < SIGNALS; i++) {
-          d += seeds[n][i] * dy[n][i] / 2;
-          size += fabs(seeds[n][i]);
+          const double seed = b.omega[n] * density[n][i] + point[n][i];
+          d += seed * dy[n][i] / 2;
+          size += fabs(seed);
         }
       }
       d += ga[0] * da / 2;

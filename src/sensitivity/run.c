@@ -1,0 +1,753 @@
+/* Runs: options, simulation, criteria, gradients by every method. */
+#include "mbgrad/run.h"
+
+#include "formulations/formulation.h"
+#include "model/design.h"
+#include "relative/rank.h"
+#include "relative/start.h"
+#include "relative/system.h"
+#include "signals/criteria.h"
+
+#include <string.h>
+#include <time.h>
+
+struct mbg_run {
+  mbg__arena arena;       /* lives with the run */
+  mbg__arena grid_arena;  /* lives with the grid of nodes */
+  const mbg_model *m;
+  mbg__design *design;
+  mbg__system *sys;
+  mbg__start_work *start;
+  const mbg__formulation *formulation;
+  mbg__formulation_work *work;
+  mbg__run_plan plan;
+  int nused;
+  int *used;
+  real *p;
+  bool started;           /* rank and steps are decided */
+  bool simulated;
+  mbg__nodes nodes;
+  mbg__criteria *criteria;
+  int criteria_nodes;     /* nodes that the criteria were made for */
+  real *psi, *psi_a;      /* ncriterion, ncriterion x na */
+  double seconds_simulate, seconds_gradient;
+};
+
+static double now(void) {
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---------------------------------------------------------------------- lists */
+
+int mbg_formulation_count(void) {
+  int n;
+  (void)mbg__formulations(&n);
+  return n;
+}
+
+const char *mbg_formulation_key(int index) {
+  int n;
+  const mbg__formulation *const *list = mbg__formulations(&n);
+  return index >= 0 && index < n ? list[index]->key : NULL;
+}
+
+const char *mbg_formulation_name(int index) {
+  int n;
+  const mbg__formulation *const *list = mbg__formulations(&n);
+  return index >= 0 && index < n ? list[index]->name : NULL;
+}
+
+static const char *const method_names[MBG_METHOD_COUNT] = {"auto", "direct", "adjoint", "continuous"};
+
+const char *mbg_method_name(int method) {
+  return method >= 0 && method < MBG_METHOD_COUNT ? method_names[method] : NULL;
+}
+
+int mbg_method_find(const char *name) {
+  for (int i = 0; i < MBG_METHOD_COUNT; i++) {
+    if (!strcmp(name, method_names[i])) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* ---------------------------------------------------------------------- options */
+
+void mbg_run_options_default(mbg_run_options *o) {
+  *o = (mbg_run_options){.start = NAN, .end = NAN, .step = NAN, .tolerance = NAN, .rho_inf = NAN, .alpha_f = NAN};
+}
+
+static int find_formulation(mbg_context *ctx, const char *key, const mbg__formulation **out) {
+  int n;
+  const mbg__formulation *const *list = mbg__formulations(&n);
+  const char *keys[16];
+  *out = mbg__formulation_find(key);
+  if (*out) {
+    return MBG_OK;
+  }
+  char known[128] = "";
+  for (int i = 0; i < n && i < MBG_COUNT(keys); i++) {
+    const size_t used = strlen(known);
+    keys[i] = list[i]->key;
+    mbg__format(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", list[i]->key);
+  }
+  const char *near = mbg__nearest(key, keys, n);
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s%s%s; known: %s", key, near ? "; did you mean '" : "",
+                   near ? near : "", near ? "'?" : "", known);
+}
+
+/* an option, else the model's, else the default */
+static double choose(double option, double model, double preset) {
+  return !isnan(option) ? option : !isnan(model) && model != 0 ? model : preset;
+}
+
+static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
+  if (isnan(p->t1)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run has no end: give \"run\": {\"end\": ...} or --end");
+  }
+  if (!isfinite(p->t0) || !isfinite(p->t1) || !(p->t1 > p->t0)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run must end after it starts: start %g, end %g", p->t0, p->t1);
+  }
+  if (!(p->step >= 0) || !isfinite(p->step) || !(p->tolerance >= 0) || (p->step == 0 && p->tolerance == 0)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "the run needs a positive \"step\" or \"tolerance\" (step %g, tolerance %g)", p->step, p->tolerance);
+  }
+  if (!isnan(p->rho_inf) && !(p->rho_inf >= 0 && p->rho_inf <= 1)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "rho_inf is %g; it must lie between 0 and 1", p->rho_inf);
+  }
+  if (!isnan(p->alpha_f) && !(p->alpha_f > 0 && p->alpha_f <= 1.0 / 3)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "alpha_f is %g; it must be positive and at most 1/3", p->alpha_f);
+  }
+  return MBG_OK;
+}
+
+/* breaks of the model and the knots of its controls become nodes */
+static int list_breaks(mbg_context *ctx, mbg_run *run) {
+  const mbg_model *m = run->m;
+  int n = m->run.nbreak;
+  for (int i = 0; i < m->ncontrol; i++) {
+    n += m->controls[i].spline->n;
+  }
+  double *breaks = MBG_TAKE(&run->arena, double, n);
+  if (!breaks) {
+    return mbg__fail_memory(ctx);
+  }
+  n = 0;
+  for (int i = 0; i < m->run.nbreak; i++) {
+    breaks[n++] = m->run.breaks[i];
+  }
+  for (int i = 0; i < m->ncontrol; i++) {
+    for (int k = 0; k < m->controls[i].spline->n; k++) {
+      breaks[n++] = m->controls[i].spline->x[k];
+    }
+  }
+  run->plan.nbreak = n;
+  run->plan.breaks = breaks;
+  return MBG_OK;
+}
+
+/* tolerances of the file count when no step is given; "relative_tolerance" is for error-controlled formulations */
+static int make_plan(mbg_context *ctx, mbg_run *run, const mbg_run_options *o) {
+  const mbg__run *r = &run->m->run;
+  const double span = choose(o->end, r->end, NAN) - choose(o->start, r->start, 0);
+  run->plan = (mbg__run_plan){.t0 = choose(o->start, r->start, 0),
+                              .t1 = choose(o->end, r->end, NAN),
+                              .rho_inf = choose(o->rho_inf, r->rho_inf, NAN),
+                              .alpha_f = choose(o->alpha_f, r->alpha_f, NAN),
+                              .memory = o->memory > 0 ? o->memory : r->memory,
+                              .interrupt = o->interrupt,
+                              .progress = o->progress,
+                              .user = o->user};
+  if (!isnan(o->step)) {
+    run->plan.step = o->step;
+  } else if (!isnan(o->tolerance)) {
+    run->plan.tolerance = o->tolerance;
+  } else if (r->step > 0) {
+    run->plan.step = r->step;
+  } else if (r->tolerance > 0) {
+    run->plan.tolerance = r->tolerance;
+  } else {
+    run->plan.step = span / 1000;
+    mbg__note(ctx, MBG_NOTE, "no step is given: %g (a thousandth of the run) is taken", run->plan.step);
+  }
+  const int err = check_plan(ctx, &run->plan);
+  return err < 0 ? err : list_breaks(ctx, run);
+}
+
+/* ---------------------------------------------------------------------- creation */
+
+
+static int list_signals(mbg_context *ctx, mbg_run *run, bool all) {
+  const mbg_model *m = run->m;
+  bool *mark = mbg__alloc_zero(ctx, (size_t)m->nsignal, sizeof(bool));
+  run->used = MBG_TAKE(&run->arena, int, m->nsignal);
+  if (!mark || !run->used) {
+    mbg__free(ctx, mark);
+    return mbg__fail_memory(ctx);
+  }
+  /* the order of the criteria's own list comes first, because seeds are laid out by it */
+  for (int k = 0; k < m->ncriterion; k++) {
+    const int i = m->criteria[k].signal;
+    if (m->criteria[k].kind != MBG__COMBINATION && !mark[i]) {
+      mark[i] = true;
+      run->used[run->nused++] = i;
+    }
+  }
+  for (int i = 0; all && i < m->nsignal; i++) {
+    if (!mark[i]) {
+      run->used[run->nused++] = i;
+    }
+  }
+  mbg__free(ctx, mark);
+  return MBG_OK;
+}
+
+int mbg_run_create(mbg_context *ctx, const mbg_model *model, const mbg_run_options *options, mbg_run **out) {
+  mbg_run_options defaults;
+  int err = MBG_OK;
+  mbg_run_options_default(&defaults);
+  const mbg_run_options *o = options ? options : &defaults;
+  mbg_run *run = mbg__alloc_zero(ctx, 1, sizeof(*run));
+  if (!run) {
+    *out = NULL;
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&run->arena, mbg__context_allocator(ctx));
+  mbg__arena_init(&run->grid_arena, mbg__context_allocator(ctx));
+  run->m = model;
+  const char *key = o->formulation ? o->formulation : model->run.formulation ? model->run.formulation : "lie";
+  MBG_TRY(find_formulation(ctx, key, &run->formulation));
+  MBG_TRY(make_plan(ctx, run, o));
+  MBG_TRY(list_signals(ctx, run, o->all_signals != 0));
+  run->p = MBG_TAKE(&run->arena, real, model->np);
+  run->psi = MBG_TAKE(&run->arena, real, model->ncriterion);
+  run->psi_a = MBG_TAKE(&run->arena, real, (size_t)model->ncriterion * (size_t)model->na);
+  if (!run->p || !run->psi || !run->psi_a) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  for (int i = 0; i < model->np; i++) {
+    run->p[i] = model->p[i];
+  }
+  MBG_TRY(mbg__design_create(ctx, &run->arena, model, &run->design));
+  MBG_TRY(mbg__design_update(ctx, run->design, run->p));
+  MBG_TRY(mbg__system_create(ctx, model, run->design, &run->sys));
+  MBG_TRY(mbg__start_create(ctx, run->sys, &run->start));
+done:
+  if (err < 0) {
+    mbg_run_destroy(run);
+    run = NULL;
+  }
+  *out = run;
+  return err;
+}
+
+void mbg_run_destroy(mbg_run *run) {
+  if (!run) {
+    return;
+  }
+  const mbg_allocator allocator = run->arena.allocator;
+  if (run->work) {
+    run->formulation->destroy(run->work);
+  }
+  mbg__start_destroy(run->start);
+  mbg__system_destroy(run->sys);
+  mbg__arena_destroy(&run->grid_arena);
+  mbg__arena_destroy(&run->arena);
+  allocator.release(allocator.user, run);
+}
+
+int mbg_run_parameters(mbg_context *ctx, mbg_run *run, const double *p) {
+  for (int i = 0; i < run->m->np; i++) {
+    run->p[i] = p ? p[i] : run->m->p[i];
+  }
+  run->simulated = false;
+  return mbg__design_update(ctx, run->design, run->p);
+}
+
+/* ---------------------------------------------------------------------- checks before the first step */
+
+/* signals behind the used ones, through expressions */
+static int reaches(mbg_context *ctx, const mbg_run *run, bool **out) {
+  const mbg_model *m = run->m;
+  bool *mark = mbg__alloc_zero(ctx, (size_t)m->nsignal, sizeof(bool));
+  *out = mark;
+  if (!mark) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int k = 0; k < m->ncriterion; k++) {
+    if (m->criteria[k].kind != MBG__COMBINATION) {
+      mark[m->criteria[k].signal] = true;
+    }
+  }
+  for (int i = m->nsignal - 1; i >= 0; i--) {
+    if (mark[i] && m->signals[i].type->role == MBG__ROLE_VALUE) {
+      const mbg__fn *fn = &m->fns[m->signals[i].fn];
+      for (int k = 0; k < fn->ninput; k++) {
+        if (fn->input[k].role == MBG__ROLE_SIGNAL) {
+          mark[fn->input[k].index] = true;
+        }
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+/* criteria on reactions that the redundant rows leave open, and on what rho_inf = 1 makes oscillate, are refused */
+static int check_signals(mbg_context *ctx, mbg_run *run) {
+  const mbg_model *m = run->m;
+  const mbg__start_result *start = mbg__start_result_of(run->start);
+  const mbg__state state = {.t = start->t, .H = start->H, .v = start->v, .turns = start->turns};
+  bool *mark = NULL;
+  int err = MBG_OK;
+  MBG_TRY(reaches(ctx, run, &mark));
+  MBG_TRY(mbg__system_update(ctx, run->sys, &state));
+  for (int i = 0; i < m->nsignal; i++) {
+    const mbg__signal *sig = &m->signals[i];
+    if (!mark[i]) {
+      continue;
+    }
+    if (sig->type->role == MBG__ROLE_REACTION && !mbg__rank_reaction_unique(run->sys, start->rank, i)) {
+      err = mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0,
+                         "signal '%s': the reaction is not unique, because constraint rows are redundant; a criterion cannot use it",
+                         sig->name ? sig->name : sig->type->key);
+      goto done;
+    }
+    if (run->plan.rho_inf == 1 && sig->level >= MBG__LEVEL_ACCELERATION) {
+      err = mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0,
+                         "signal '%s': with rho_inf = 1 accelerations and reactions oscillate; a criterion cannot use them",
+                         sig->name ? sig->name : sig->type->key);
+      goto done;
+    }
+  }
+  if (run->plan.rho_inf == 1) {
+    mbg__note(ctx, MBG_WARNING, "rho_inf = 1: accelerations and reactions oscillate undamped");
+  }
+done:
+  mbg__free(ctx, mark);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- simulation */
+
+static int make_criteria(mbg_context *ctx, mbg_run *run) {
+  if (run->criteria && run->criteria_nodes == run->nodes.nnode) {
+    return MBG_OK;
+  }
+  mbg__arena_destroy(&run->grid_arena);
+  run->criteria = NULL;
+  const int err =
+      mbg__criteria_create(ctx, &run->grid_arena, run->m, run->nodes.nnode, run->nodes.t, &run->criteria);
+  run->criteria_nodes = run->nodes.nnode;
+  return err;
+}
+
+int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
+  const double begin = now();
+  int err = MBG_OK;
+  run->simulated = false;
+  MBG_TRY(mbg__start_solve(ctx, run->start, !run->started));
+  if (!run->started) {
+    MBG_TRY(check_signals(ctx, run));
+    if (run->work) {
+      run->formulation->destroy(run->work);
+      run->work = NULL;
+    }
+    MBG_TRY(run->formulation->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
+  }
+  MBG_TRY(run->formulation->simulate(ctx, run->work, run->started, &run->nodes));
+  run->started = run->started || !run->nodes.partial;
+  run->simulated = true;
+  MBG_TRY(make_criteria(ctx, run));
+done:
+  run->seconds_simulate = now() - begin;
+  return err;
+}
+
+const char *mbg_run_formulation(const mbg_run *run) { return run->formulation->key; }
+
+int mbg_run_partial(const mbg_run *run) { return run->nodes.partial; }
+
+int mbg_run_node_count(const mbg_run *run) { return run->nodes.nnode; }
+
+double mbg_run_node_time(const mbg_run *run, int node) {
+  return node >= 0 && node < run->nodes.nnode ? run->nodes.t[node] : NAN;
+}
+
+double mbg_run_signal(const mbg_run *run, int node, int signal) {
+  for (int k = 0; node >= 0 && node < run->nodes.nnode && k < run->nused; k++) {
+    if (run->used[k] == signal) {
+      return re(run->nodes.y[(size_t)node * (size_t)run->nused + (size_t)k]);
+    }
+  }
+  return NAN;
+}
+
+int mbg_run_kept_count(const mbg_run *run) { return run->nused; }
+
+int mbg_run_kept_signal(const mbg_run *run, int kept) { return kept >= 0 && kept < run->nused ? run->used[kept] : -1; }
+
+/* ---------------------------------------------------------------------- criteria */
+
+static int need_simulation(mbg_context *ctx, const mbg_run *run) {
+  return run->simulated ? MBG_OK : mbg__fail(ctx, MBG_ERROR_INPUT, "simulate first: there is no trajectory at these parameters");
+}
+
+/* criteria see their own columns: y of the run has them first, perhaps followed by further signals */
+static int criteria_values(mbg_context *ctx, mbg_run *run, real **columns) {
+  const int *used;
+  const int n = mbg__criteria_signals(run->criteria, &used);
+  const mbg__nodes *nodes = &run->nodes;
+  *columns = NULL;
+  const real *y = nodes->y;
+  if (n < run->nused) {
+    real *own = mbg__alloc(ctx, (size_t)nodes->nnode * (size_t)(n > 0 ? n : 1), sizeof(real));
+    if (!own) {
+      return mbg__fail_memory(ctx);
+    }
+    for (int i = 0; i < nodes->nnode; i++) {
+      memcpy(own + (size_t)i * (size_t)n, y + (size_t)i * (size_t)run->nused, (size_t)n * sizeof(real));
+    }
+    *columns = own;
+    y = own;
+  }
+  return mbg__criteria_values(ctx, run->criteria, nodes->omega, y, run->design->attr, run->psi);
+}
+
+int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi) {
+  real *columns = NULL;
+  int err = MBG_OK;
+  MBG_TRY(need_simulation(ctx, run));
+  MBG_TRY(criteria_values(ctx, run, &columns));
+  for (int k = 0; k < run->m->ncriterion; k++) {
+    psi[k] = re(run->psi[k]);
+  }
+done:
+  mbg__free(ctx, columns);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- gradients */
+
+/* seeds of criteria first .. first+n-1, laid out by the run's signals; explicit parts go into psi_a */
+typedef struct {
+  int n;
+  real *memory;
+  mbg__criterion_seeds *seeds;
+} seed_block;
+
+static int make_seeds(mbg_context *ctx, mbg_run *run, int first, int n, seed_block *b) {
+  const int *used;
+  const size_t nused = (size_t)run->nused, nodes = (size_t)run->nodes.nnode, size = nodes * nused;
+  const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used);
+  int err = MBG_OK;
+  real *columns = NULL, *scratch = NULL;
+  b->n = n;
+  b->memory = mbg__alloc_zero(ctx, 2 * size * (size_t)n + 1, sizeof(real));
+  b->seeds = mbg__alloc_zero(ctx, (size_t)n + 1, sizeof(*b->seeds));
+  scratch = mbg__alloc_zero(ctx, 2 * nodes * own + 1, sizeof(real));
+  if (!b->memory || !b->seeds || !scratch) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  MBG_TRY(criteria_values(ctx, run, &columns));
+  memset(run->psi_a, 0, (size_t)run->m->ncriterion * (size_t)run->m->na * sizeof(real));
+  for (int k = 0; k < n; k++) {
+    real *density = b->memory + 2 * size * (size_t)k, *point = density + size;
+    memset(scratch, 0, 2 * nodes * own * sizeof(real));
+    MBG_TRY(mbg__criteria_seeds(ctx, run->criteria, first + k, 1, scratch, scratch + nodes * own,
+                                run->psi_a + (size_t)(first + k) * (size_t)run->m->na));
+    for (size_t i = 0; i < nodes; i++) {
+      memcpy(density + i * nused, scratch + i * own, own * sizeof(real));
+      memcpy(point + i * nused, scratch + nodes * own + i * own, own * sizeof(real));
+    }
+    b->seeds[k] = (mbg__criterion_seeds){density, point};
+  }
+done:
+  mbg__free(ctx, columns);
+  mbg__free(ctx, scratch);
+  return err;
+}
+
+static void free_seeds(mbg_context *ctx, seed_block *b) {
+  mbg__free(ctx, b->memory);
+  mbg__free(ctx, b->seeds);
+}
+
+/* a parameter that would break a redundant assembly has no gradient (theory 0, section 5) */
+static int check_parameters(mbg_context *ctx, mbg_run *run) {
+  const mbg_model *m = run->m;
+  const mbg__start_result *start = mbg__start_result_of(run->start);
+  const mbg__state state = {.t = start->t, .H = start->H, .v = start->v, .turns = start->turns};
+  real *dp = NULL, *da = NULL, *dphi = NULL;
+  int err = MBG_OK;
+  if (start->rank->ndropped == 0) {
+    return MBG_OK;
+  }
+  dp = mbg__alloc_zero(ctx, (size_t)m->np, sizeof(real));
+  da = mbg__alloc(ctx, (size_t)m->na, sizeof(real));
+  dphi = mbg__alloc(ctx, (size_t)m->nrow, sizeof(real));
+  if (!dp || !da || !dphi) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  MBG_TRY(mbg__system_update(ctx, run->sys, &state));
+  MBG_TRY(mbg__system_linearize(ctx, run->sys));
+  for (int p = 0; p < m->np; p++) {
+    const mbg__direction d = {.da = da};
+    dp[p] = 1;
+    mbg__design_push(run->design, dp, da);
+    dp[p] = 0;
+    mbg__system_push(run->sys, &d, NULL, dphi, NULL, NULL);
+    const int row = mbg__rank_inconsistent(start->rank, dphi);
+    if (row >= 0) {
+      char name[128], label[160];
+      mbg_model_parameter_name(m, p, name, sizeof(name));
+      mbg__row_label(m, row, label, sizeof(label));
+      err = mbg__fail(ctx, MBG_ERROR_INPUT,
+                      "parameter '%s' cannot be varied: the redundant %s would no longer agree with the other rows, so the mechanism "
+                      "could not be assembled",
+                      name, label);
+      goto done;
+    }
+  }
+done:
+  mbg__free(ctx, dp);
+  mbg__free(ctx, da);
+  mbg__free(ctx, dphi);
+  return err;
+}
+
+/* direct: sum of seeds times dy/dp over the nodes */
+typedef struct {
+  const mbg_run *run;
+  const seed_block *block;
+  real *gradient;
+} direct_sum;
+
+static int direct_take(void *user, int node, const real *dy) {
+  const direct_sum *s = user;
+  const mbg_run *run = s->run;
+  const size_t np = (size_t)run->m->np, nused = (size_t)run->nused;
+  for (int c = 0; c < s->block->n; c++) {
+    for (size_t k = 0; k < nused; k++) {
+      const size_t at = (size_t)node * nused + k;
+      const real w = run->nodes.omega[node] * s->block->seeds[c].density[at] + s->block->seeds[c].point[at];
+      for (size_t p = 0; w != 0 && p < np; p++) {
+        s->gradient[(size_t)c * np + p] += w * dy[k * np + p];
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+static mbg_method choose_method(const mbg_run *run, mbg_method method) {
+  if (method != MBG_METHOD_AUTO) {
+    return method;
+  }
+  const double direct = run->m->np * run->formulation->cost_direct;
+  const double adjoint = run->m->ncriterion * run->formulation->cost_adjoint;
+  return direct <= adjoint ? MBG_METHOD_DIRECT : MBG_METHOD_ADJOINT;
+}
+
+static int check_method(mbg_context *ctx, const mbg_run *run, mbg_method method) {
+  static const unsigned need[MBG_METHOD_COUNT] = {0, MBG__DIRECT, MBG__ADJOINT, MBG__ADJOINT_CONTINUOUS};
+  int n;
+  const mbg__formulation *const *list = mbg__formulations(&n);
+  if (method < 0 || method >= MBG_METHOD_COUNT) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown gradient method %d", (int)method);
+  }
+  if ((run->formulation->supports & need[method]) == need[method]) {
+    return MBG_OK;
+  }
+  for (int i = 0; i < n; i++) {
+    if ((list[i]->supports & need[method]) == need[method]) {
+      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' has no method '%s'; '%s' has it", run->formulation->key,
+                       method_names[method], list[i]->key);
+    }
+  }
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "no formulation has the method '%s'", method_names[method]);
+}
+
+/* gradient (ncriterion x np) in `out` */
+static int gradient(mbg_context *ctx, mbg_run *run, mbg_method method, real *out) {
+  const mbg_model *m = run->m;
+  const size_t np = (size_t)m->np, na = (size_t)m->na;
+  seed_block block = {0};
+  int err = MBG_OK;
+  MBG_TRY(make_seeds(ctx, run, 0, m->ncriterion, &block));
+  if (method == MBG_METHOD_DIRECT) {
+    direct_sum sum = {run, &block, out};
+    MBG_TRY(run->formulation->tangent(ctx, run->work, direct_take, &sum));
+  } else {
+    MBG_TRY(run->formulation->adjoint(
+        ctx, run->work, method == MBG_METHOD_ADJOINT ? MBG__METHOD_ADJOINT : MBG__METHOD_CONTINUOUS, m->ncriterion,
+        block.seeds, run->psi_a));
+  }
+  for (int k = 0; k < m->ncriterion; k++) {
+    mbg__design_pull(run->design, run->psi_a + (size_t)k * na, out + (size_t)k * np);
+  }
+done:
+  free_seeds(ctx, &block);
+  return err;
+}
+
+int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *grad, mbg_method *used) {
+  const mbg_model *m = run->m;
+  const double begin = now();
+  const size_t size = (size_t)m->ncriterion * (size_t)m->np;
+  real *out = NULL;
+  int err = MBG_OK;
+  MBG_TRY(need_simulation(ctx, run));
+  MBG_TRY(check_method(ctx, run, method));
+  const mbg_method chosen = choose_method(run, method);
+  MBG_TRY(check_parameters(ctx, run));
+  out = mbg__alloc_zero(ctx, size, sizeof(real));
+  if (!out) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  MBG_TRY(gradient(ctx, run, chosen, out));
+  for (size_t i = 0; i < size; i++) {
+    grad[i] = re(out[i]);
+  }
+  if (used) {
+    *used = chosen;
+  }
+done:
+  mbg__free(ctx, out);
+  run->seconds_gradient = now() - begin;
+  return err;
+}
+
+int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *grad) {
+  const mbg_model *m = run->m;
+  const double begin = now();
+  seed_block block = {0};
+  int err = MBG_OK;
+  MBG_TRY(need_simulation(ctx, run));
+  MBG_TRY(check_method(ctx, run, MBG_METHOD_ADJOINT));
+  if (criterion < 0 || criterion >= m->ncriterion) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "there is no criterion %d; the model has %d", criterion, m->ncriterion);
+    goto done;
+  }
+  MBG_TRY(make_seeds(ctx, run, criterion, 1, &block));
+  real *psi_a = run->psi_a + (size_t)criterion * (size_t)m->na;
+  MBG_TRY(run->formulation->adjoint(ctx, run->work, MBG__METHOD_ADJOINT, 1, block.seeds, psi_a));
+  for (int i = 0; i < m->na; i++) {
+    grad[i] = re(psi_a[i]);
+  }
+done:
+  free_seeds(ctx, &block);
+  run->seconds_gradient = now() - begin;
+  return err;
+}
+
+/* ---------------------------------------------------------------------- histories */
+
+typedef struct {
+  const mbg_run *run;
+  int (*take)(void *user, int node, const double *dy);
+  void *user;
+  double *dy;
+} history;
+
+static int history_take(void *user, int node, const real *dy) {
+  history *h = user;
+  const size_t n = (size_t)h->run->m->np * (size_t)h->run->nused;
+  for (size_t i = 0; i < n; i++) {
+    h->dy[i] = re(dy[i]);
+  }
+  return h->take(h->user, node, h->dy);
+}
+
+int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dy), void *user) {
+  history h = {.run = run, .take = take, .user = user};
+  int err = MBG_OK;
+  MBG_TRY(need_simulation(ctx, run));
+  MBG_TRY(check_method(ctx, run, MBG_METHOD_DIRECT));
+  MBG_TRY(check_parameters(ctx, run));
+  h.dy = mbg__alloc(ctx, (size_t)run->m->np * (size_t)(run->nused > 0 ? run->nused : 1), sizeof(double));
+  if (!h.dy) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  MBG_TRY(run->formulation->tangent(ctx, run->work, history_take, &h));
+done:
+  mbg__free(ctx, h.dy);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- numbers of the model */
+
+int mbg_run_attribute_count(const mbg_run *run) { return run->m->na; }
+
+/* reference sizes of units, so that numbers that happen to be zero are not hidden when ranked */
+static double unit_reference(const mbg_model *m, const char *unit) {
+  if (!strcmp(unit, "m")) {
+    return 0.1 * m->size;
+  }
+  if (!strcmp(unit, "rad")) {
+    return 0.1;
+  }
+  return 0;
+}
+
+int mbg_run_attribute(const mbg_run *run, int index, mbg_attribute_info *info) {
+  if (index < 0 || index >= run->m->na) {
+    return MBG_ERROR_INPUT;
+  }
+  const mbg__attribute *a = &run->m->attributes[index];
+  const double value = re(run->design->attr[index]);
+  *info = (mbg_attribute_info){.owner = a->owner,
+                               .key = a->key,
+                               .unit = a->unit ? a->unit : "",
+                               .value = value,
+                               .scale = fmax(fabs(value), unit_reference(run->m, a->unit ? a->unit : ""))};
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- state and work */
+
+int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *twists) {
+  const mbg_model *m = run->m;
+  if (!run->simulated) {
+    return MBG_ERROR_INPUT;
+  }
+  mbg__arena scratch;
+  mbg__arena_init(&scratch, &run->arena.allocator);
+  mbg__frame *H = MBG_TAKE(&scratch, mbg__frame, m->nbody);
+  real *v = MBG_TAKE(&scratch, real, m->nw);
+  int *turns = MBG_TAKE(&scratch, int, m->nturn);
+  int err = H && v && turns ? run->formulation->last(run->work, t, H, v, turns) : MBG_ERROR_MEMORY;
+  for (int b = 0; err == MBG_OK && b < m->nbody; b++) {
+    for (int i = 0; i < 9; i++) {
+      frames[12 * b + i] = re(H[b].R[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+      frames[12 * b + 9 + i] = re(H[b].x[i]);
+    }
+    for (int i = 0; i < 6; i++) {
+      twists[6 * b + i] = re(v[m->bodies[b].voff + i]);
+    }
+  }
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
+void mbg_run_work_of(const mbg_run *run, mbg_run_work *work) {
+  *work = (mbg_run_work){.seconds_simulate = run->seconds_simulate, .seconds_gradient = run->seconds_gradient};
+  if (run->work) {
+    const mbg__work_counts *c = run->formulation->counts(run->work);
+    work->steps = c->steps;
+    work->newton_iterations = c->newton_iterations;
+    work->factorizations = c->factorizations;
+    work->assemblies = c->assemblies;
+    work->solves = c->solves;
+    work->recomputed_steps = c->recomputed;
+    work->peak_bytes = c->bytes;
+  }
+}
