@@ -32,12 +32,24 @@ static bool holds_roll(const mbg__joint_type *type) {
   return roll && type->axes == MBG__AXES_Z;
 }
 
+/* sign of its angles in a mirrored part */
+static double angle_sign(const mbg__item *item, const mbg__joint_type *type) {
+  for (int i = 0; i < type->ncoord; i++) {
+    const mbg__coord_type *coord = mbg__coord_find(type->coords[i].coord);
+    assert(coord);
+    if (coord->angular) {
+      return mbg__coord_sign(item->source, coord);
+    }
+  }
+  return item->source->handed;
+}
+
 static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
   int err = MBG_OK;
   static const mbg__file_object keys[] = {MBG__KEYS_JOINT, MBG__KEYS_BETWEEN, MBG__KEYS_AXIS2};
   const mbg__json *cut = mbg__json_member(item->json, "cut");
   bool yes;
-  *joint = (mbg__joint){.name = item->name, .mirror = item->source->handed, .cut = -1, .pair = -1};
+  *joint = (mbg__joint){.name = item->name, .mirror = 1, .cut = -1, .pair = -1};
   joint->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
@@ -48,6 +60,7 @@ static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
     return MBG_OK;
   }
   const mbg__joint_type *type = joint->type;
+  joint->mirror = angle_sign(item, type);
   MBG_TRY(mbg__item_keys(item, item->json, keys, type->axes == MBG__AXES_UNIVERSAL ? 3 : 2, type->keys, type->nkey));
   if (cut) {
     bool value = false;
