@@ -2,6 +2,7 @@
 #ifndef MBGRAD_MBGRAD_H
 #define MBGRAD_MBGRAD_H
 
+#include "mbgrad/check.h"
 #include "mbgrad/context.h"
 #include "mbgrad/model.h"
 #include "mbgrad/run.h"
