@@ -554,6 +554,10 @@ static void put_of(rm_gen *g) {
     m[0] = m[1];
     m[1] = k;
   }
+  if (rm_chance(g, 0.1)) {
+    /* the other marker of the same body */
+    m[0] = g->pool + ((m[1] - g->pool) ^ 1);
+  }
   rm_put(&g->signal, ", \"of\": \"%s\"", rm_marker_name(g, m[1]));
   const bool absent = !g->opt->indifferent && rm_chance(g, 0.3);
   if (!absent) {
@@ -701,6 +705,21 @@ static void energy_signals(rm_gen *g) {
   rm_put(&g->signal, "}");
 }
 
+/* expressions of the tension of a law that uses signals itself, and of each other */
+static void tension_signals(rm_gen *g) {
+  if (g->nforce == 0) {
+    return;
+  }
+  signal_add(g, "force", 2, false);
+  rm_put(&g->signal, ", \"force\": \"%s\"}", g->forces[g->nforce - 1].name);
+  const char *tension = g->signals[g->nsignal - 1].name, *a = some_signal(g, true), *b = some_signal(g, true);
+  signal_add(g, "expression", 2, false);
+  const char *mixed = g->signals[g->nsignal - 1].name;
+  rm_put(&g->signal, ", \"value\": \"0.1*%s*%s + sin(%s)\"}", tension, a, b);
+  signal_add(g, "expression", 2, false);
+  rm_put(&g->signal, ", \"value\": \"%s + 0.2*%s*%s\"}", mixed, tension, some_signal(g, true));
+}
+
 void rm_make_signals(rm_gen *g) {
   const int pairs = MBG_COUNT(of_pairs);
   for (int i = 0; i < (g->part ? 3 : 8); i++) {
@@ -716,6 +735,7 @@ void rm_make_signals(rm_gen *g) {
   energy_signals(g);
   expression_signal(g, false);
   expression_signal(g, false);
+  tension_signals(g);
 }
 
 /* ---------------------------------------------------------------------- criteria */
