@@ -1,5 +1,5 @@
 /* Runs: options, simulation, criteria, gradients by every method. */
-#include "mbgrad/run.h"
+#include "sensitivity/run.h"
 
 #include "formulations/formulation.h"
 #include "model/design.h"
@@ -260,12 +260,26 @@ void mbg_run_destroy(mbg_run *run) {
   allocator.release(allocator.user, run);
 }
 
+int mbg__run_parameters(mbg_context *ctx, mbg_run *run, const real *p) {
+  memcpy(run->p, p, (size_t)run->m->np * sizeof(real));
+  run->simulated = false;
+  return mbg__design_update(ctx, run->design, run->p);
+}
+
 int mbg_run_parameters(mbg_context *ctx, mbg_run *run, const double *p) {
   for (int i = 0; i < run->m->np; i++) {
     run->p[i] = p ? p[i] : run->m->p[i];
   }
   run->simulated = false;
   return mbg__design_update(ctx, run->design, run->p);
+}
+
+const mbg_model *mbg__run_model(const mbg_run *run) { return run->m; }
+
+void mbg__run_current(const mbg_run *run, double *p) {
+  for (int i = 0; i < run->m->np; i++) {
+    p[i] = re(run->p[i]);
+  }
 }
 
 /* ---------------------------------------------------------------------- checks before the first step */
@@ -417,16 +431,22 @@ static int criteria_values(mbg_context *ctx, mbg_run *run, real **columns) {
   return mbg__criteria_values(ctx, run->criteria, nodes->omega, y, run->design->attr, run->psi);
 }
 
-int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi) {
+int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi) {
   real *columns = NULL;
   int err = MBG_OK;
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(criteria_values(ctx, run, &columns));
-  for (int k = 0; k < run->m->ncriterion; k++) {
-    psi[k] = re(run->psi[k]);
-  }
+  memmove(psi, run->psi, (size_t)run->m->ncriterion * sizeof(real));
 done:
   mbg__free(ctx, columns);
+  return err;
+}
+
+int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi) {
+  const int err = mbg__run_criteria(ctx, run, run->psi);
+  for (int k = 0; err == MBG_OK && k < run->m->ncriterion; k++) {
+    psi[k] = re(run->psi[k]);
+  }
   return err;
 }
 

@@ -5,6 +5,10 @@
 
 enum { NEWTON_MAX = 15 };
 
+/* iterations after convergence, with the last matrix: one makes the discrete gradient exact, the twin carries derivatives
+   that converge one iteration later */
+enum { POLISH = sizeof(real) == sizeof(double) ? 1 : 3 };
+
 /* ---------------------------------------------------------------------- coefficients, nodes */
 
 static mbg__alpha_coefs second_order(double am, double af) {
@@ -317,17 +321,20 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__node *from, doub
   const mbg_model *m = a->m;
   double change = INFINITY, last = INFINITY;
   bool converged = false;
-  int err = MBG_OK;
+  int err = MBG_OK, polish = 0;
   if (m->nturn > 0) {
     MBG_TRY(evaluate(ctx, a, from));
     mbg__system_coords(a->sys, a->q);
   }
   predict(a, from, h, to);
   follow(a, from, h, to);
-  for (int it = 0; it < NEWTON_MAX; it++) {
+  for (int it = 0; it < NEWTON_MAX || (converged && polish < POLISH); it++) {
     MBG_TRY(iterate(ctx, a, from, to, !converged, &change));
-    if (converged) {
+    if (converged && ++polish == POLISH) {
       break;
+    }
+    if (converged) {
+      continue;
     }
     if (!isfinite(change)) {
       err = not_converged(ctx, a, to, change);

@@ -1,0 +1,16 @@
+/* run: what tests and other parts of the library need of a run beyond the public functions. */
+#ifndef MBG_SENSITIVITY_RUN_H
+#define MBG_SENSITIVITY_RUN_H
+
+#include "base/base.h"
+#include "mbgrad/run.h"
+
+/* Parameters and criteria as `real`: in the twin they carry a derivative. */
+int mbg__run_parameters(mbg_context *ctx, mbg_run *run, const real *p);
+int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi);
+
+/* The model, and the parameters of the run as doubles (np). */
+const mbg_model *mbg__run_model(const mbg_run *run);
+void mbg__run_current(const mbg_run *run, double *p);
+
+#endif
