@@ -764,7 +764,8 @@ static void measure_motion(mbg__start_work *w) {
     w->result.moved[b] = sqrt(re(v3_dot(D.x, D.x)));
     w->result.turned[b] = sqrt(re(v3_dot(d + 3, d + 3)));
     const double far = fmax(w->result.moved[b] / m->size, w->result.turned[b]);
-    w->result.metric_matters = w->result.metric_matters || (far > 1e-6 && w->result.free_positions > 0);
+    const bool by_metric = m->start != MBG__START_EQUILIBRIUM && w->result.free_positions > 0;
+    w->result.metric_matters = w->result.metric_matters || (far > 1e-6 && by_metric);
   }
 }
 
