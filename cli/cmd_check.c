@@ -67,7 +67,8 @@ static void print_start(const mbg_check_summary *s) {
   const mbg_check_start *r = &s->start;
   char number[CLI_NUMBER_SIZE], rate[CLI_NUMBER_SIZE];
   const bool off = r->guess_residual > 1e-9, off_rate = r->guess_rate_residual > 1e-9;
-  if (!strcmp(r->method, "equilibrium")) {
+  const bool equilibrium = !strcmp(r->method, "equilibrium");
+  if (equilibrium) {
     line("start", cli_format("static equilibrium, found in %d steps", r->iterations));
   } else if (!off && !off_rate) {
     line("start", cli_format("as given: all constraints hold"));
@@ -85,8 +86,10 @@ static void print_start(const mbg_check_summary *s) {
     line("bodies moved by",
          cli_format("at most %s m, %s rad", cli_number(number, r->most_moved), cli_number(rate, r->most_turned)));
   }
-  if (s->degrees_of_freedom > 0) {
-    const int n = s->degrees_of_freedom;
+  const int n = s->degrees_of_freedom;
+  if (n > 0 && equilibrium) {
+    line("pinned", cli_format("%d of %d freedom%s in rate", n - r->free_rates, n, plural(n)));
+  } else if (n > 0) {
     line("pinned", cli_format("%d of %d freedom%s in position, %d in rate", n - r->free_positions, n, plural(n),
                               n - r->free_rates));
   }

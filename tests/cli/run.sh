@@ -4,6 +4,7 @@
 # it lie CASE.out (expected stdout), CASE.err (expected stderr; none: empty), CASE.status (exit status; none: 0).
 # Text is compared as it is; the path of the source tree reads as $SRC. With UPDATE=1 the expected files are written.
 set -u
+unset MBGRAD_GALLERY NO_COLOR
 
 case_file=$(realpath "$1")
 stem=${case_file%.sh}
