@@ -138,9 +138,9 @@ static void values_and_seeds(void **state) {
       assert_int_equal(mbg__criteria_seeds(b.ctx, c, k, 2, &density[0][0], &point[0][0], ga), MBG_OK);
       for (int n = 0; n < NODES; n++) {
         for (int i = 0; i < SIGNALS; i++) {
-          const double seed = b.omega[n] * density[n][i] + point[n][i];
-          d += seed * dy[n][i] / 2;
-          size += fabs(seed);
+          const double total = b.omega[n] * density[n][i] + point[n][i];
+          d += total * dy[n][i] / 2;
+          size += fabs(total);
         }
       }
       d += ga[0] * da / 2;
