@@ -9,17 +9,48 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* ---------------------------------------------------------------------- lists */
+
+/* A block of a growing list; all of them are chained, so that none is lost. */
+struct mbg__list_block {
+  struct mbg__list_block *before, *after;
+  max_align_t data[];
+};
+typedef struct mbg__list_block block;
+
 void *mbg__list_more(mbg__loader *L, void *at, int count, int *room, size_t size) {
-  const int n = count ? 2 * count : 16;
-  void *more = mbg__arena_take(&L->temp, (size_t)n, size);
+  block *old = at ? (block *)((char *)at - offsetof(block, data)) : NULL;
+  const int n = count ? count + count / 2 + 1 : 16;
+  if ((size_t)n > (SIZE_MAX / 4 - sizeof(block)) / size) {
+    return NULL;
+  }
+  block *more = mbg__resize(L->ctx, old, sizeof(block) + (size_t)n * size, 1);
   if (!more) {
     return NULL;
   }
-  if (count > 0) {
-    memcpy(more, at, (size_t)count * size);
+  if (!old) {
+    more->before = NULL;
+    more->after = L->blocks;
   }
+  /* it may have moved */
+  if (more->before) {
+    more->before->after = more;
+  } else {
+    L->blocks = more;
+  }
+  if (more->after) {
+    more->after->before = more;
+  }
+  memset((char *)more->data + (size_t)count * size, 0, (size_t)(n - count) * size);
   *room = n;
-  return more;
+  return more->data;
+}
+
+static void free_lists(mbg__loader *L) {
+  for (block *b = L->blocks, *after; b; b = after) {
+    after = b->after;
+    mbg__free(L->ctx, b);
+  }
 }
 
 /* ---------------------------------------------------------------------- checks of the whole */
@@ -262,6 +293,7 @@ static int build(mbg_context *ctx, const char *file, const char *base, const cha
   L->model = model;
   L->arena = &model->arena;
   err = load(L, file, base, text, length);
+  free_lists(L);
   mbg__arena_destroy(&L->temp);
   if (err < 0) {
     mbg__arena_destroy(&model->arena);

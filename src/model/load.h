@@ -199,9 +199,10 @@ struct mbg__loader {
   mbg_context *ctx;
   mbg_model *model;
   mbg__arena *arena; /* the model's */
-  mbg__arena temp;   /* dies with the loader */
-  int errors;        /* filed by this loader and those it called */
-  bool no_memory;    /* ran out of it where nothing could be returned */
+  mbg__arena temp;   /* dies with the loader, as do the blocks of the lists */
+  struct mbg__list_block *blocks;
+  int errors;     /* filed by this loader and those it called */
+  bool no_memory; /* ran out of it where nothing could be returned */
 
   MBG__LIST_OF(mbg__source *) sources;
   MBG__LIST_OF(const char *) lost; /* prefixes of parts that could not be read: their names are not missed */
@@ -251,8 +252,14 @@ struct mbg__loader {
   int empty_pose;                        /* pose without operations, or -1 */
   struct mbg__index_map *pair_map, *coord_map, *text_map, *driver_map;
   MBG__LIST_OF(const char *) texts;
-  const mbg__expr *identity; /* the expression that returns its only input */
-  real *x, *scratch;         /* of one expression */
+  const mbg__expr *identity;         /* the expression that returns its only input */
+  MBG__LIST_OF(int) formula_input;   /* inputs of the formula that is compiled: entries of (p, constants) */
+  MBG__LIST_OF(mbg__input) fn_input; /* inputs of the function that is compiled */
+  MBG__LIST_OF(int) fn_source;       /* ATTR: entry of (p, constants), else -1 */
+  int *pose_dep;                     /* scratch of one pose */
+  real (*pose_omega)[6];
+  int pose_room;
+  real *x, *scratch; /* of one expression */
   int x_room;
   size_t scratch_room;
 };

@@ -104,9 +104,9 @@ int mbg__item_direction(mbg__item *item, const mbg__json *json, const char *key,
   MBG_TRY(mbg__item_vector(item, json, key, "", 0, NULL, first));
   double length = 0;
   for (int i = 0; i < 3; i++) {
-    length = fmax(length, fabs(mbg__value(item->L, *first + i)));
+    length += fabs(mbg__value(item->L, *first + i));
   }
-  if (!item->bad && length < 1e-9) {
+  if (length < 1e-9) { /* not after an error: NaN then */
     MBG_TRY(mbg__item_bad(item, json, "%s: a direction of length zero", key));
   }
 done:

@@ -5,11 +5,10 @@
 #include <string.h>
 
 typedef struct {
+  mbg__loader *L;
   mbg__item *item;
   const mbg__function_rule *rule;
   const mbg__json *json;
-  MBG__LIST_OF(mbg__input) input;
-  MBG__LIST_OF(int) source; /* ATTR: entry of (p, constants), else -1 */
   int nact, nsignal;
 } function_scope;
 
@@ -27,28 +26,28 @@ static int argument_of(const char *args, const char *name) {
 }
 
 static int add_input(function_scope *f, mbg__input_role role, int index, int source) {
-  for (int k = 0; k < f->input.count; k++) {
-    const mbg__input *in = &f->input.at[k];
-    if (in->role == role && (role == MBG__ROLE_ATTR ? f->source.at[k] == source : in->index == index)) {
+  for (int k = 0; k < f->L->fn_input.count; k++) {
+    const mbg__input *in = &f->L->fn_input.at[k];
+    if (in->role == role && (role == MBG__ROLE_ATTR ? f->L->fn_source.at[k] == source : in->index == index)) {
       return k;
     }
   }
-  mbg__input *in = MBG__PUSH(f->item->L, f->input);
-  int *s = MBG__PUSH(f->item->L, f->source);
+  mbg__input *in = MBG__PUSH(f->L, f->L->fn_input);
+  int *s = MBG__PUSH(f->L, f->L->fn_source);
   if (!in || !s) {
     f->item->L->no_memory = true;
     return MBG__NAME_FILED;
   }
   *in = (mbg__input){role, index};
   *s = source;
-  return f->input.count - 1;
+  return f->L->fn_input.count - 1;
 }
 
 /* the attribute "law: k1" whose formula is that name */
 static int name_attribute(function_scope *f, const char *name, int vector, int source) {
   mbg__loader *L = f->item->L;
   const int known = add_input(f, MBG__ROLE_ATTR, -1, source);
-  if (known < 0 || f->input.at[known].index >= 0) {
+  if (known < 0 || f->L->fn_input.at[known].index >= 0) {
     return known;
   }
   char key[MBG__EXPR_NAME_MAX + 64];
@@ -61,7 +60,7 @@ static int name_attribute(function_scope *f, const char *name, int vector, int s
   *input = source;
   const mbg__formula formula = {.expr = L->identity, .ninput = 1, .input = input};
   const mbg__where where = mbg__item_where(f->item, f->json);
-  if (mbg__attribute_add(f->item, &formula, key, "", &where, &f->input.at[known].index) < 0) {
+  if (mbg__attribute_add(f->item, &formula, key, "", &where, &f->L->fn_input.at[known].index) < 0) {
     L->no_memory = true;
     return MBG__NAME_FILED;
   }
@@ -80,8 +79,8 @@ static int control_input(function_scope *f, const char *name, int control, const
     L->no_memory = L->no_memory || !*hint;
     return *hint ? MBG__NAME_REFUSED : MBG__NAME_FILED;
   }
-  const int before = f->input.count, k = add_input(f, MBG__ROLE_CTRL, control, -1);
-  f->nact += f->input.count > before ? (cubic ? 4 : 2) : 0;
+  const int before = f->L->fn_input.count, k = add_input(f, MBG__ROLE_CTRL, control, -1);
+  f->nact += f->L->fn_input.count > before ? (cubic ? 4 : 2) : 0;
   return k;
 }
 
@@ -104,8 +103,8 @@ static int function_resolve(void *user, const char *name, int index, const char 
     return control_input(f, name, symbol->index, hint);
   }
   if (symbol->kind == MBG__NAME_SIGNAL || symbol->kind == MBG__NAME_CRITERION) {
-    const int before = f->input.count, k = add_input(f, MBG__ROLE_SIGNAL, symbol->index, -1);
-    f->nsignal += f->input.count > before;
+    const int before = f->L->fn_input.count, k = add_input(f, MBG__ROLE_SIGNAL, symbol->index, -1);
+    f->nsignal += f->L->fn_input.count > before;
     return k;
   }
   return name_attribute(f, name, index, s);
@@ -151,13 +150,13 @@ static int compile(function_scope *f, const mbg__expr **out) {
 
 static int keep(function_scope *f, const mbg__expr *expr, const char *text, mbg__fn *out) {
   mbg__loader *L = f->item->L;
-  mbg__input *input = MBG_TAKE(L->arena, mbg__input, f->input.count);
+  mbg__input *input = MBG_TAKE(L->arena, mbg__input, f->L->fn_input.count);
   const char *copy = mbg__arena_text(L->arena, text, strlen(text));
   if (!input || !copy) {
     return mbg__fail_memory(L->ctx);
   }
-  if (f->input.count > 0) {
-    memcpy(input, f->input.at, (size_t)f->input.count * sizeof(*input));
+  if (f->L->fn_input.count > 0) {
+    memcpy(input, f->L->fn_input.at, (size_t)f->L->fn_input.count * sizeof(*input));
   }
   *out = (mbg__fn){.expr = expr,
                    .ninput = mbg__expr_ninputs(expr),
@@ -177,7 +176,7 @@ static int constant_function(function_scope *f, const mbg__formula *formula, con
   if (err < 0) {
     return err;
   }
-  f->input.count = f->source.count = 0;
+  f->L->fn_input.count = f->L->fn_source.count = 0;
   f->nact = 1;
   f->nsignal = 0;
   if (add_input(f, MBG__ROLE_ATTR, index, -1) < 0) {
@@ -198,10 +197,11 @@ static int check_smooth(function_scope *f, const mbg__expr *expr) {
 
 int mbg__item_function_make(mbg__item *item, const mbg__json *json, const mbg__function_rule *rule, mbg__fn *out) {
   int err = MBG_OK;
-  function_scope f = {.item = item, .rule = rule, .json = json};
+  function_scope f = {.L = item->L, .item = item, .rule = rule, .json = json};
   const char *text = NULL;
   const mbg__expr *expr = NULL;
   *out = (mbg__fn){0};
+  item->L->fn_input.count = item->L->fn_source.count = 0;
   if (!json || json->kind == MBG__JSON_NUMBER) {
     const mbg__formula formula = {.number = rule->sign * (json ? json->number : rule->preset)};
     return constant_function(&f, &formula, json ? json->text : "", out);

@@ -28,21 +28,30 @@ static void unknown_frame(mbg__frame *F) {
   F->x[0] = F->x[1] = F->x[2] = NAN;
 }
 
-/* the frame at both sets of parameters */
+/* room for the derivatives of a pose by its own attributes: they are computed on the way and not kept */
+static int pose_scratch(mbg__loader *L, int n) {
+  if (n > L->pose_room) {
+    L->pose_room = 2 * n;
+    L->pose_dep = MBG_TAKE(&L->temp, int, L->pose_room);
+    L->pose_omega = mbg__arena_take(&L->temp, (size_t)L->pose_room, sizeof(*L->pose_omega));
+  }
+  return n == 0 || (L->pose_dep && L->pose_omega) ? MBG_OK : mbg__fail_memory(L->ctx);
+}
+
+/* the frame at one set of parameters */
 static int place(mbg__item *item, const mbg__pose *pose, int set) {
   mbg__loader *L = item->L;
   mbg__placed *out = MBG__PUSH(L, L->placed[set]);
-  if (!out) {
+  if (!out || pose_scratch(L, pose->ndep) < 0) {
     return mbg__fail_memory(L->ctx);
   }
-  out->dep = MBG_TAKE(&L->temp, int, pose->ndep);
-  out->omega = mbg__arena_take(&L->temp, (size_t)pose->ndep, sizeof(*out->omega));
-  if (!out->dep || !out->omega) {
-    return mbg__fail_memory(L->ctx);
-  }
+  out->dep = L->pose_dep;
+  out->omega = L->pose_omega;
   const mbg__pose_op *ops = L->ops.at ? L->ops.at + pose->first : NULL;
   int where = 0;
-  if (mbg__pose_eval(ops, pose->count, L->values[set].at, L->placed[set].at, out, &where)) {
+  const bool done = mbg__pose_eval(ops, pose->count, L->values[set].at, L->placed[set].at, out, &where);
+  out->ndep = 0;
+  if (done) {
     return MBG_OK;
   }
   unknown_frame(&out->h);

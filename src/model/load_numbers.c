@@ -250,36 +250,31 @@ const mbg__table *mbg__name_table(mbg__loader *L, const mbg__source *source, con
 
 /* ---------------------------------------------------------------------- formulas */
 
-typedef struct {
-  mbg__item *item;
-  MBG__LIST_OF(int) input;
-} formula_scope;
-
 static int formula_resolve(void *user, const char *name, int index, const char **hint) {
-  formula_scope *f = user;
-  mbg__loader *L = f->item->L;
+  mbg__item *item = user;
+  mbg__loader *L = item->L;
   mbg__symbol *symbol;
-  const int s = mbg__name_input(L, f->item->source, name, index, 0, &symbol, hint);
+  const int s = mbg__name_input(L, item->source, name, index, 0, &symbol, hint);
   if (s < 0) {
     return s;
   }
-  for (int k = 0; k < f->input.count; k++) {
-    if (f->input.at[k] == s) {
+  for (int k = 0; k < L->formula_input.count; k++) {
+    if (L->formula_input.at[k] == s) {
       return k;
     }
   }
-  int *place = MBG__PUSH(L, f->input);
+  int *place = MBG__PUSH(L, L->formula_input);
   if (!place) {
     L->no_memory = true;
     return MBG__NAME_FILED;
   }
   *place = s;
-  return f->input.count - 1;
+  return L->formula_input.count - 1;
 }
 
 static const mbg__table *formula_table(void *user, const char *name, const char **hint) {
-  formula_scope *f = user;
-  return mbg__name_table(f->item->L, f->item->source, name, hint);
+  mbg__item *item = user;
+  return mbg__name_table(item->L, item->source, name, hint);
 }
 
 /* the text, or -(text) */
@@ -297,8 +292,7 @@ static const char *signed_text(mbg__loader *L, const char *text, double sign) {
 
 static int compile_formula(mbg__item *item, const mbg__json *json, const char *label, double sign, mbg__formula *out) {
   mbg__loader *L = item->L;
-  formula_scope f = {.item = item};
-  const mbg__scope scope = {.user = &f, .resolve = formula_resolve, .table = formula_table, .t_input = -1};
+  const mbg__scope scope = {.user = item, .resolve = formula_resolve, .table = formula_table, .t_input = -1};
   char owner[MBG__HINT_SIZE];
   mbg__where where = mbg__item_where(item, json);
   mbg__format(owner, sizeof(owner), label[0] ? "%s %s" : "%s", item->owner, label);
@@ -309,18 +303,19 @@ static int compile_formula(mbg__item *item, const mbg__json *json, const char *l
     return mbg__fail_memory(L->ctx);
   }
   mbg__expr *expr = NULL;
+  L->formula_input.count = 0;
   const int err = mbg__expr_compile(L->ctx, L->arena, text, &where, &scope, &expr);
   if (err < 0) {
     return mbg__item_filed(item, err);
   }
-  int *input = MBG_TAKE(L->arena, int, f.input.count);
+  int *input = MBG_TAKE(L->arena, int, L->formula_input.count);
   if (!input) {
     return mbg__fail_memory(L->ctx);
   }
   out->expr = expr;
   out->ninput = mbg__expr_ninputs(expr);
-  if (f.input.count > 0) {
-    memcpy(input, f.input.at, (size_t)f.input.count * sizeof(int));
+  if (L->formula_input.count > 0) {
+    memcpy(input, L->formula_input.at, (size_t)L->formula_input.count * sizeof(int));
   }
   out->input = input;
   return MBG_OK;
