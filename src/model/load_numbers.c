@@ -102,7 +102,6 @@ static int check_log(mbg__item *item, const mbg__parameter *p) {
 
 static int load_parameter(mbg__item *item, mbg__parameter *p) {
   int err = MBG_OK;
-  bool yes;
   static const mbg__file_object keys[] = {MBG__KEYS_PARAMETER};
   *p = (mbg__parameter){.name = item->name, .min = -INFINITY, .max = INFINITY, .first = item->L->p.count};
   p->where = mbg__item_where_key(item, item->json);
@@ -115,7 +114,6 @@ static int load_parameter(mbg__item *item, mbg__parameter *p) {
     return mbg__item_bad(item, item->json, "expected a plain number or an object, found %s",
                          mbg__json_kind_name(item->json->kind));
   }
-  MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
   MBG_TRY(read_bounds(item, p));
   const mbg__json *value = mbg__json_member(item->json, "value");
@@ -128,9 +126,9 @@ done:
 }
 
 /* A vector parameter of a part can be set to a vector of the outer file: then it is another name for it. */
-static int set_vector(mbg__item *item, mbg__symbol *s, const mbg__json *value, bool *done_) {
+static int set_vector(mbg__item *item, mbg__symbol *s, const mbg__json *value, bool *handled) {
   mbg__loader *L = item->L;
-  *done_ = false;
+  *handled = false;
   if (s->set->kind != MBG__JSON_STRING || !value || value->kind != MBG__JSON_OBJECT) {
     return MBG_OK;
   }
@@ -140,7 +138,7 @@ static int set_vector(mbg__item *item, mbg__symbol *s, const mbg__json *value, b
   if (!vector) {
     return MBG_OK;
   }
-  *done_ = true;
+  *handled = true;
   if (!outer || outer->kind != MBG__NAME_PARAMETER || outer->bad || outer->set ||
       !L->parameters.at[outer->index].vector) {
     mbg__item at_set = *item;
