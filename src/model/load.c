@@ -162,30 +162,76 @@ static int number_velocities(mbg__loader *L) {
   return MBG_OK;
 }
 
-/* extent of the design configuration: diagonal of the box around bodies and markers */
-static void measure(mbg__loader *L) {
-  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, d = 0;
-  for (int i = 0; i < L->bodies.count + L->markers.count; i++) {
-    const int marker = i - L->bodies.count;
-    mbg__frame F;
-    if (marker < 0) {
-      F = *mbg__body_frame(L, i);
-    } else {
-      const mbg__marker *m = &L->markers.at[marker];
-      F = L->placed[0].at[m->pose].h;
-      if (m->body >= 0) {
-        frame_mul(&F, mbg__body_frame(L, m->body), &L->placed[0].at[m->pose].h);
-      }
-    }
-    for (int k = 0; k < 3; k++) {
-      low[k] = fmin(low[k], re(F.x[k]));
-      high[k] = fmax(high[k], re(F.x[k]));
-    }
-  }
+static void frame_origin(const mbg__frame *F, double x[3]) {
   for (int k = 0; k < 3; k++) {
-    d += high[k] > low[k] ? (high[k] - low[k]) * (high[k] - low[k]) : 0;
+    x[k] = re(F->x[k]);
   }
-  L->model->size = fmax(sqrt(d), 1e-3);
+}
+
+static void marker_origin(const mbg__loader *L, const mbg__marker *m, double x[3]) {
+  mbg__frame F = L->placed[0].at[m->pose].h;
+  if (m->body >= 0) {
+    frame_mul(&F, mbg__body_frame(L, m->body), &L->placed[0].at[m->pose].h);
+  }
+  frame_origin(&F, x);
+}
+
+static double distance2(const double a[3], const double b[3]) {
+  double d = 0;
+  for (int k = 0; k < 3; k++) {
+    d += (a[k] - b[k]) * (a[k] - b[k]);
+  }
+  return d;
+}
+
+/* markers of joints and forces: signals are only looks at the model */
+static int mark_used(mbg__loader *L, bool **used) {
+  *used = MBG_TAKE(&L->temp, bool, L->markers.count);
+  if (!*used) {
+    return mbg__fail_memory(L->ctx);
+  }
+  for (int i = 0; i < L->joints.count + L->forces.count; i++) {
+    const int force = i - L->joints.count;
+    const mbg__pair *pair = &L->pairs.at[force < 0 ? L->joints.at[i].pair : L->forces.at[force].pair];
+    (*used)[pair->A] = true;
+    (*used)[pair->B] = true;
+  }
+  return MBG_OK;
+}
+
+/* Extent of the design configuration: twice the largest distance of bodies and used markers from their mean, which a model
+   that is turned or moved keeps (with a box along the axes of the world the metric of its start would change). */
+static int measure(mbg__loader *L) {
+  double centre[3] = {0, 0, 0}, x[3], d = 0;
+  int count = 0;
+  bool *used;
+  const int err = mark_used(L, &used);
+  if (err < 0) {
+    return err;
+  }
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < L->bodies.count + L->markers.count; i++) {
+      const int marker = i - L->bodies.count;
+      if (marker >= 0 && !used[marker]) {
+        continue;
+      }
+      if (marker >= 0) {
+        marker_origin(L, &L->markers.at[marker], x);
+      } else {
+        frame_origin(mbg__body_frame(L, i), x);
+      }
+      count += pass == 0;
+      for (int k = 0; pass == 0 && k < 3; k++) {
+        centre[k] += x[k];
+      }
+      d = pass == 0 ? 0 : fmax(d, distance2(x, centre));
+    }
+    for (int k = 0; pass == 0 && count > 0 && k < 3; k++) {
+      centre[k] /= count;
+    }
+  }
+  L->model->size = fmax(2 * sqrt(d), 1e-3);
+  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- loading */
@@ -268,7 +314,7 @@ static int load(mbg__loader *L, const char *file, const char *base, const char *
   if (L->errors > 0) {
     return MBG_ERROR_INPUT;
   }
-  measure(L);
+  MBG_TRY(measure(L));
   MBG_TRY(copy_lists(L));
   MBG_TRY(number_velocities(L));
 done:
