@@ -354,6 +354,9 @@ typedef enum { BY_MARKERS, BY_PLACE, BY_POINTS } way;
 static way choose_way(rm_gen *g, rm_type type) {
   /* the angle of these would follow from the transverse axes, which a rule of the loader chooses */
   const bool rolled = type == RM_FIXED || type == RM_PRISMATIC || type == RM_SCREW;
+  if (g->opt->indifferent && (type == RM_FIXED || type == RM_SPHERICAL || type == RM_DISTANCE)) {
+    return BY_MARKERS; /* without an axis they take the axes of the world */
+  }
   if (type == RM_DISTANCE) {
     return rm_chance(g, 0.5) ? BY_MARKERS : BY_POINTS;
   }

@@ -358,7 +358,7 @@ static void put_drag(rm_gen *g) {
   int m[2];
   mbg__frame G;
   marker_pair(g, m, &G);
-  if (rm_chance(g, 0.5) && g->markers[m[1]].body >= 0) {
+  if (!g->opt->indifferent && rm_chance(g, 0.5) && g->markers[m[1]].body >= 0) {
     rm_put(&g->force, ", \"on\": \"%s\"", rm_marker_name(g, m[1]));
   } else {
     rm_put(&g->force, ", \"between\": [\"%s\", \"%s\"]", rm_marker_name(g, m[0]), rm_marker_name(g, m[1]));
@@ -403,7 +403,7 @@ static bool put_tyre(rm_gen *g) {
     m3_mulv_T(axis, H.R, e);
   }
   const double height = H.x[flat ? 1 : 2], radius = rm_between(g, 0.3, 0.5), deep = rm_between(g, 0.02, 0.1);
-  if (!flat && (g->opt->indifferent || rm_chance(g, 0.2))) {
+  if (!flat && (g->opt->indifferent || g->opt->local_road || rm_chance(g, 0.2))) {
     /* a marker with z along the axis */
     double x[3] = {axis[1], axis[2], axis[0]};
     mbg__frame h = g->markers[m].h;

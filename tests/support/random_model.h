@@ -28,6 +28,7 @@ typedef struct {
   bool guesses;     /* guesses and rates that differ from the design configuration */
   bool forces;      /* forces of all types */
   bool signals;     /* signals of all types, criteria */
+  bool local_road;  /* tyres roll on a road of the model that moves with it when it becomes a part */
   bool indifferent; /* nothing that depends on the place of the model in the world: no components in world axes */
   /* The same model moved: 12 numbers, R row-major, then x. Only with `indifferent` and spatial bodies; NULL: not moved.
      Gravity is turned too. Rotations given in the world are written in fewer ways than otherwise. */
