@@ -77,10 +77,13 @@ static void pair_matrices(const mbg__system *s, int i, const real X[2][36], cons
   m6_sub(Kr[1], s->F_G[i], U);
   mbg__coad_matrix(T, s->F[i]);
   m6_sub(Kr[0], Kr[1], T);
+  const bool damped = vn_dot(36, s->F_v[i], s->F_v[i]) != 0;
   for (int q = 0; q < 2; q++) {
     for (int p = 0; p < 2; p++) {
       add_product(s, pb->block[q][p], X[q], Kr[q], X[p], out->K);
-      add_product(s, pb->block[q][p], X[q], s->F_v[i], X[p], out->C);
+      if (damped) {
+        add_product(s, pb->block[q][p], X[q], s->F_v[i], X[p], out->C);
+      }
     }
   }
 }
@@ -140,10 +143,17 @@ static void cross_matrices(mbg__system *s, const mbg__cross *c, const mbg__matri
 
 /* ---------------------------------------------------------------------- rows */
 
-static void term_matrices(const mbg__system *s, int k, const mbg__matrices *out) {
+static void term_matrices(const mbg__system *s, int k, const real X[2][36], const mbg__matrices *out) {
   const int i = s->model->terms[k].pair;
   const real *b = s->term[k].b;
-  real X[36], z[6], h[6], vB[6], vA[6], c[6], ab[6], vb[6];
+  real z[6], h[6], vB[6], vA[6], c[6], ab[6], vb[6];
+  if (out->B) {
+    add_row(s, k, 0, b, X[0], out->B);
+    add_row(s, k, 1, b, X[1], out->B);
+  }
+  if (!out->Z && !out->A_H && !out->A_v) {
+    return;
+  }
   /* rows times ad(a), ad(v_rel), and b X */
   adT_mul(ab, s->a[i], b);
   adT_mul(vb, s->vrel[i], b);
@@ -158,18 +168,14 @@ static void term_matrices(const mbg__system *s, int k, const mbg__matrices *out)
   v6_sub(vB, s->row_g[k].gamma_v, ab);
   v6_sub(vA, vB, vb);
   for (int side = 0; side < 2; side++) {
-    mbg__kin_jacobian(s, i, side, X);
-    if (out->B) {
-      add_row(s, k, side, b, X, out->B);
-    }
     if (out->Z) {
-      add_row(s, k, side, z, X, out->Z);
+      add_row(s, k, side, z, X[side], out->Z);
     }
     if (out->A_H) {
-      add_row(s, k, side, h, X, out->A_H);
+      add_row(s, k, side, h, X[side], out->A_H);
     }
     if (out->A_v) {
-      add_row(s, k, side, side ? vB : vA, X, out->A_v);
+      add_row(s, k, side, side ? vB : vA, X[side], out->A_v);
     }
   }
 }
@@ -205,9 +211,18 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   for (int i = 0; !s->bare && (out->K || out->C) && i < s->ncross; i++) {
     cross_matrices(s, &s->cross[i], out);
   }
-  for (int k = 0; (out->B || out->Z || out->A_H || out->A_v) && k < m->nterm; k++) {
-    if (m->terms[k].pair >= 0) {
-      term_matrices(s, k, out);
+  real X[2][36];
+  for (int k = 0, last = -1; (out->B || out->Z || out->A_H || out->A_v) && k < m->nterm; k++) {
+    const int pair = m->terms[k].pair;
+    if (pair < 0) {
+      continue;
     }
+    /* the rows of a joint share their pair */
+    if (pair != last) {
+      mbg__kin_jacobian(s, pair, 0, X[0]);
+      mbg__kin_jacobian(s, pair, 1, X[1]);
+      last = pair;
+    }
+    term_matrices(s, k, (const real(*)[36])X, out);
   }
 }

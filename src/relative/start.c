@@ -286,6 +286,18 @@ static double step_length(const mbg__start_work *w, const real *x) {
   return most;
 }
 
+/* Steps are shortened to half a radian: rotations are what makes the rows nonlinear. */
+static double step_factor(const mbg__start_work *w, const real *x) {
+  double most = 0;
+  for (int b = 0; b < w->m->nbody; b++) {
+    for (int k = 3; k < 6; k++) {
+      const int j = w->m->dof[w->m->bodies[b].voff + k];
+      most = j >= 0 ? fmax(most, fabs(re(x[j]))) : most;
+    }
+  }
+  return most > 0.5 ? 0.5 / most : 1;
+}
+
 static void set_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, const mbg__equation *eq) {
   for (int i = 0; i < w->m->nrow; i++) {
     kkt->x[w->m->nv + i] = !keep || keep[i] ? -w->phi[i] : 0;
@@ -301,7 +313,7 @@ static void set_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, 
 static int line_search(mbg_context *ctx, mbg__start_work *w, bool pins, double *largest, int *worst, bool *better) {
   mbg__frame *H = w->result.H;
   const double before = *largest, length = step_length(w, w->position.x);
-  double step = length > 0.5 ? 0.5 / length : 1;
+  double step = step_factor(w, w->position.x);
   int err = MBG_OK;
   *better = false;
   for (int cut = 0; cut < 12; cut++, step /= 2) {
@@ -345,6 +357,25 @@ done:
 }
 
 /* ---------------------------------------------------------------------- stage 2: rank */
+
+/* an equation that depends on others, and these others: what a contradiction must name */
+static int mark_related(mbg_context *ctx, mbg__arena *scratch, const mbg__qr *qr, int rank, mbg__equation *eq) {
+  double *T = MBG_TAKE(scratch, double, (size_t)rank *(size_t)(qr->n - rank));
+  if (!T) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__qr_dependence(qr, rank, T);
+  for (int i = 0; i < qr->n; i++) {
+    eq[i].related = false;
+  }
+  for (int d = 0; d < qr->n - rank; d++) {
+    eq[qr->column[rank + d]].related = true;
+    for (int k = 0; k < rank; k++) {
+      eq[qr->column[k]].related = eq[qr->column[k]].related || fabs(T[k + rank * d]) > 1e-6;
+    }
+  }
+  return MBG_OK;
+}
 
 /* Gram matrix of the equations' gradients, projected on the motions that the kept rows allow; dependent ones become
    inactive. Returns the number of independent ones, or a negative status. */
@@ -394,6 +425,7 @@ static int pins_rank(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, mbg__e
   while (rank < n && fabs(qr.A[rank * (n + 1)]) > pin_tolerance) {
     eq[qr.column[rank++]].active = true;
   }
+  MBG_TRY(mark_related(ctx, &scratch, &qr, rank, eq));
 done:
   mbg__arena_destroy(&scratch);
   return err < 0 ? err : rank;
@@ -519,7 +551,7 @@ static int nearest(mbg_context *ctx, mbg__start_work *w) {
       err = not_converged(ctx, w, length);
       goto done;
     }
-    take_step(w, length > 0.5 ? 0.5 / length : 1);
+    take_step(w, step_factor(w, w->position.x));
     w->result.iterations++;
     /* Newton pays near the solution; after convergence two more steps carry derivatives to rounding */
     newton = newton || length < 1e-2 || it > NEAREST_MAX / 2;
@@ -707,11 +739,11 @@ static void label_of(const mbg__start_work *w, const mbg__equation *eq, int wors
   }
 }
 
-/* names of the pins whose equations depend on others */
+/* names of the pins whose equations depend on each other */
 static void list_pins(const mbg__start_work *w, const mbg__equation *eq, int n, char *buffer, size_t size) {
   buffer[0] = 0;
   for (int i = 0; i < n; i++) {
-    if (!eq[i].active) {
+    if (eq[i].related) {
       const size_t used = strlen(buffer);
       mbg__format(buffer + used, size - used, "%s'%s'", used ? ", " : "", w->m->pins[eq[i].pin].name);
     }

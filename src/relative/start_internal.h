@@ -15,6 +15,7 @@ typedef struct {
   int signal;     /* signal of velocity level (linear in the twist), or -1: the term or its rate */
   mbg__term term;
   bool active;    /* false: depends on other equations (and agrees with them) */
+  bool related;   /* is such an equation, or one that it depends on */
 } mbg__equation;
 
 /* A saddle system with the equations of pins as further rows. */
