@@ -57,6 +57,9 @@ typedef struct mbg_run mbg_run;
 MBG_API int mbg_run_create(mbg_context *ctx, const mbg_model *model, const mbg_run_options *options, mbg_run **out);
 MBG_API void mbg_run_destroy(mbg_run *run);
 
+/* Times at which the run starts and ends when nothing stops it. */
+MBG_API void mbg_run_span(const mbg_run *run, double *start, double *end);
+
 /* Sets the parameters of the next simulation: p (mbg_model_parameter_count) or NULL for the nominal ones. */
 MBG_API int mbg_run_parameters(mbg_context *ctx, mbg_run *run, const double *p);
 

@@ -95,8 +95,19 @@ static int find_formulation(mbg_context *ctx, const char *key, const mbg__formul
     mbg__format(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", list[i]->key);
   }
   const char *near = mbg__nearest(key, keys, n);
-  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s%s%s; known: %s", key, near ? "; did you mean '" : "",
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s%s%s (known: %s)", key, near ? "; did you mean '" : "",
                    near ? near : "", near ? "'?" : "", known);
+}
+
+/* the one asked for, else the model's, else `lie`; a model may name one that this version has not */
+static int choose_formulation(mbg_context *ctx, const mbg_run_options *o, const mbg_model *m,
+                              const mbg__formulation **out) {
+  const char *own = m->run.formulation;
+  if (!o->formulation && own && !mbg__formulation_find(own)) {
+    mbg__note(ctx, MBG_NOTE, "this version has no formulation '%s', which the model asks for: 'lie' is taken", own);
+    own = NULL;
+  }
+  return find_formulation(ctx, o->formulation ? o->formulation : own ? own : "lie", out);
 }
 
 /* an option, else the model's, else the default */
@@ -218,8 +229,7 @@ int mbg_run_create(mbg_context *ctx, const mbg_model *model, const mbg_run_optio
   mbg__arena_init(&run->arena, mbg__context_allocator(ctx));
   mbg__arena_init(&run->grid_arena, mbg__context_allocator(ctx));
   run->m = model;
-  const char *key = o->formulation ? o->formulation : model->run.formulation ? model->run.formulation : "lie";
-  MBG_TRY(find_formulation(ctx, key, &run->formulation));
+  MBG_TRY(choose_formulation(ctx, o, model, &run->formulation));
   MBG_TRY(make_plan(ctx, run, o));
   MBG_TRY(list_signals(ctx, run, o->all_signals != 0));
   run->p = MBG_TAKE(&run->arena, real, model->np);
@@ -258,6 +268,11 @@ void mbg_run_destroy(mbg_run *run) {
   mbg__arena_destroy(&run->grid_arena);
   mbg__arena_destroy(&run->arena);
   allocator.release(allocator.user, run);
+}
+
+void mbg_run_span(const mbg_run *run, double *start, double *end) {
+  *start = run->plan.t0;
+  *end = run->plan.t1;
 }
 
 int mbg__run_parameters(mbg_context *ctx, mbg_run *run, const real *p) {
