@@ -1,0 +1,411 @@
+/* mbgrad gradient: every criterion by every parameter */
+#include "cli.h"
+#include "gradient_table.h"
+#include "mbgrad/check.h"
+#include "results.h"
+#include "run_options.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOP = 20 };
+
+/* Everything that was computed. */
+typedef struct {
+  cli_run *r;
+  const mbg_model *model;
+  mbg_method method;
+  int nc, np, na, top;
+  double *psi;      /*                                              (nc) */
+  double *gradient; /*                                              (nc x np) */
+  double *all;      /* by every number of the model; or NULL        (nc x na) */
+} gradients;
+
+/* ---------------------------------------------------------------------- what has no effect */
+
+static bool column_is_zero(const gradients *g, int first, int count) {
+  for (int k = 0; k < g->nc; k++) {
+    for (int i = first; i < first + count; i++) {
+      if (g->gradient[(size_t)k * (size_t)g->np + (size_t)i] != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void warn_parameter(const mbg_check_parameter *p) {
+  if (p->uses == 0) {
+    fprintf(stderr, "mbgrad: warning: parameter '%s' is used by nothing; all its derivatives are 0\n", p->name);
+  } else {
+    fprintf(stderr, "note: parameter '%s' changes no criterion; all its derivatives are 0\n", p->name);
+  }
+}
+
+/* a check of the model tells whether a parameter without effect is used at all; it is made only when there is one */
+static void warn_parameters(const gradients *g) {
+  mbg_context *ctx;
+  mbg_check *check = NULL;
+  const mbg_check_options opt = {.parameters = g->r->session.parameters};
+  if (mbg_context_create(&ctx, NULL) < 0) {
+    return;
+  }
+  for (int i = 0; i < mbg_model_parameter_group_count(g->model); i++) {
+    const char *name;
+    int first, count;
+    (void)mbg_model_parameter_group(g->model, i, &name, &first, &count);
+    if (!column_is_zero(g, first, count > 0 ? count : 1)) {
+      continue;
+    }
+    if (!check && mbg_check_model(ctx, g->model, &opt, &check) < 0) {
+      break;
+    }
+    warn_parameter(mbg_check_parameter_at(check, i));
+  }
+  mbg_check_destroy(check);
+  mbg_context_destroy(ctx);
+}
+
+static void warn_criteria(const gradients *g) {
+  for (int k = 0; g->np > 0 && k < g->nc; k++) {
+    bool zero = true;
+    for (int i = 0; i < g->np; i++) {
+      zero = zero && g->gradient[(size_t)k * (size_t)g->np + (size_t)i] == 0;
+    }
+    if (zero) {
+      fprintf(stderr, "mbgrad: warning: criterion '%s' depends on no parameter; its gradient is 0\n",
+              mbg_model_criterion_name(g->model, k));
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- every number of the model */
+
+typedef struct {
+  int index;
+  double effect;
+} ranked;
+
+static int by_effect(const void *a, const void *b) {
+  const ranked *x = a, *y = b;
+  return x->effect > y->effect ? -1 : x->effect < y->effect ? 1 : x->index - y->index;
+}
+
+/* numbers by falling effect scale |d psi/da|; to be freed */
+static ranked *rank(const gradients *g, int criterion) {
+  ranked *list = cli_resize(NULL, (size_t)g->na, sizeof(*list));
+  for (int i = 0; i < g->na; i++) {
+    mbg_attribute_info info;
+    (void)mbg_run_attribute(g->r->run, i, &info);
+    list[i] = (ranked){i, info.scale * fabs(g->all[(size_t)criterion * (size_t)g->na + (size_t)i])};
+  }
+  qsort(list, (size_t)g->na, sizeof(*list), by_effect);
+  return list;
+}
+
+static void print_all(const gradients *g, int criterion) {
+  ranked *list = rank(g, criterion);
+  cli_table table = cli_table_make("rllrlrr");
+  int shown = 0;
+  cli_table_texts(&table, "", "of", "number", "value", "unit", "derivative", "effect", NULL);
+  for (; shown < g->na && shown < g->top && list[shown].effect > 0; shown++) {
+    mbg_attribute_info info;
+    (void)mbg_run_attribute(g->r->run, list[shown].index, &info);
+    cli_table_format(&table, "%d", shown + 1);
+    cli_table_texts(&table, info.owner, info.key, NULL);
+    cli_table_format(&table, "%.6g", info.value);
+    cli_table_text(&table, info.unit);
+    cli_table_format(&table, "%.6g", g->all[(size_t)criterion * (size_t)g->na + (size_t)list[shown].index]);
+    cli_table_format(&table, "%.3g", list[shown].effect);
+  }
+  char *title = cli_format("\n%s by every number of the model, largest effect first",
+                           mbg_model_criterion_name(g->model, criterion));
+  cli_heading(title);
+  cli_table_print(&table, 2);
+  int rest = 0;
+  for (int i = shown; i < g->na; i++) {
+    rest += list[i].effect > 0;
+  }
+  if (rest > 0) {
+    printf("  ... %d more (--top %d prints all)\n", rest, shown + rest);
+  }
+  cli_table_destroy(&table);
+  free(title);
+  free(list);
+}
+
+static void json_all(const gradients *g, int criterion) {
+  ranked *list = rank(g, criterion);
+  putchar('[');
+  for (int i = 0; i < g->na && i < g->top; i++) {
+    mbg_attribute_info info;
+    (void)mbg_run_attribute(g->r->run, list[i].index, &info);
+    fputs(i > 0 ? ",\n      {\"owner\": " : "\n      {\"owner\": ", stdout);
+    cli_json_string(info.owner);
+    fputs(", \"key\": ", stdout);
+    cli_json_string(info.key);
+    fputs(", \"unit\": ", stdout);
+    cli_json_string(info.unit);
+    fputs(", \"value\": ", stdout);
+    cli_json_number(stdout, info.value);
+    fputs(", \"derivative\": ", stdout);
+    cli_json_number(stdout, g->all[(size_t)criterion * (size_t)g->na + (size_t)list[i].index]);
+    fputs(", \"effect\": ", stdout);
+    cli_json_number(stdout, list[i].effect);
+    putchar('}');
+  }
+  putchar(']');
+  free(list);
+}
+
+/* ---------------------------------------------------------------------- histories */
+
+typedef struct {
+  FILE *file;
+  const gradients *g;
+  int count;
+  int *signal, *kept; /* signals to write, and where they stand among the kept ones  (count) */
+} history;
+
+static int history_row(void *user, int node, const double *dy) {
+  const history *h = user;
+  fprintf(h->file, "\n%.15g", mbg_run_node_time(h->g->r->run, node));
+  for (int c = 0; c < h->count; c++) {
+    fprintf(h->file, ",%.15g", mbg_run_signal(h->g->r->run, node, h->signal[c]));
+    for (int p = 0; p < h->g->np; p++) {
+      fprintf(h->file, ",%.15g", dy[(size_t)h->kept[c] * (size_t)h->g->np + (size_t)p]);
+    }
+  }
+  return MBG_OK;
+}
+
+static void history_head(const history *h) {
+  fputs("t", h->file);
+  for (int c = 0; c < h->count; c++) {
+    const char *name = mbg_model_signal_name(h->g->model, h->signal[c]);
+    fprintf(h->file, ",%s", name);
+    for (int p = 0; p < h->g->np; p++) {
+      char parameter[256];
+      (void)mbg_model_parameter_name(h->g->model, p, parameter, sizeof(parameter));
+      fprintf(h->file, ",%s:%s", name, parameter);
+    }
+  }
+}
+
+static void find_kept(history *h) {
+  h->kept = cli_resize(NULL, (size_t)h->count, sizeof(int));
+  for (int c = 0; c < h->count; c++) {
+    h->kept[c] = 0;
+    for (int k = 0; k < mbg_run_kept_count(h->g->r->run); k++) {
+      h->kept[c] = mbg_run_kept_signal(h->g->r->run, k) == h->signal[c] ? k : h->kept[c];
+    }
+  }
+}
+
+static int write_history(const gradients *g, const char *path, const char *list) {
+  history h = {.g = g};
+  h.count = cli_signals_choose(g->model, list, &h.signal);
+  int status = h.count < 0 ? CLI_BAD_INPUT : CLI_DONE;
+  if (status == CLI_DONE) {
+    find_kept(&h);
+    h.file = cli_file_open(path);
+    status = h.file ? CLI_DONE : CLI_BAD_INPUT;
+  }
+  if (status == CLI_DONE) {
+    history_head(&h);
+    status = cli_run_status(g->r, mbg_run_history(g->r->session.ctx, g->r->run, history_row, &h));
+    fputc('\n', h.file);
+    const int closed = cli_file_close(h.file, path);
+    status = status == CLI_DONE ? closed : status;
+  }
+  free(h.kept);
+  free(h.signal);
+  return status;
+}
+
+/* ---------------------------------------------------------------------- printing */
+
+static void print_json(const gradients *g) {
+  fputs("{\n  \"model\": ", stdout);
+  cli_json_string(mbg_model_name(g->model));
+  printf(",\n  \"formulation\": \"%s\",\n  \"method\": \"%s\",\n  \"parameters\": ", mbg_run_formulation(g->r->run),
+         mbg_method_name((int)g->method));
+  cli_json_by_parameter(g->model, g->r->session.parameters);
+  fputs(",\n  \"criteria\": {", stdout);
+  for (int k = 0; k < g->nc; k++) {
+    fputs(k > 0 ? ",\n    " : "\n    ", stdout);
+    cli_json_string(mbg_model_criterion_name(g->model, k));
+    fputs(": {\"value\": ", stdout);
+    cli_json_number(stdout, g->psi[k]);
+    fputs(", \"gradient\": ", stdout);
+    cli_json_by_parameter(g->model, g->gradient + (size_t)k * (size_t)g->np);
+    if (g->all) {
+      fputs(", \"all\": ", stdout);
+      json_all(g, k);
+    }
+    putchar('}');
+  }
+  fputs("\n  },\n  \"work\": ", stdout);
+  cli_json_work(g->r->run);
+  fputs("\n}\n", stdout);
+}
+
+static void print_work(const gradients *g) {
+  mbg_run_work w;
+  mbg_run_work_of(g->r->run, &w);
+  printf("\n  %ld steps, %ld Newton iterations; %.3g s for the simulation, %.3g s for the gradient; %.3g MB\n", w.steps,
+         w.newton_iterations, w.seconds_simulate, w.seconds_gradient, w.peak_bytes / 1e6);
+}
+
+static void print_text(const gradients *g, bool full) {
+  char *title = cli_format("%s, formulation %s, method %s", mbg_model_name(g->model), mbg_run_formulation(g->r->run),
+                           mbg_method_name((int)g->method));
+  cli_heading(title);
+  free(title);
+  cli_criteria_print(g->model, g->psi);
+  if (g->np > 0) {
+    cli_gradient_print(g->model, g->gradient, g->r->session.parameters, full);
+  }
+  for (int k = 0; g->all && k < g->nc; k++) {
+    print_all(g, k);
+  }
+  print_work(g);
+}
+
+/* ---------------------------------------------------------------------- the command */
+
+static int take_method(const cli_args *args, mbg_method *method) {
+  const char *text = cli_value(args, "method", 0);
+  const char *names[MBG_METHOD_COUNT];
+  for (int i = 0; i < MBG_METHOD_COUNT; i++) {
+    names[i] = mbg_method_name(i);
+  }
+  const int found = text ? mbg_method_find(text) : MBG_METHOD_AUTO;
+  if (found < 0) {
+    const char *near = cli_nearest(text, names, MBG_METHOD_COUNT);
+    return cli_bad_input("--method: unknown method '%s'%s%s%s (auto, direct, adjoint, continuous)", text,
+                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+  *method = (mbg_method)found;
+  return CLI_DONE;
+}
+
+static int check_model(const gradients *g, bool all) {
+  if (g->nc == 0) {
+    return cli_bad_input("%s: the model has no criteria, so there is nothing to differentiate; give it \"criteria\"",
+                         mbg_model_name(g->model));
+  }
+  if (g->np == 0 && !all) {
+    return cli_bad_input(
+        "%s: the model has no parameters; give it \"parameters\", or differentiate by every number (--all)",
+        mbg_model_name(g->model));
+  }
+  return CLI_DONE;
+}
+
+static int differentiate(gradients *g, bool all) {
+  mbg_context *ctx = g->r->session.ctx;
+  int result = mbg_run_criteria(ctx, g->r->run, g->psi);
+  if (result == MBG_OK && g->np > 0) {
+    result = mbg_run_gradient(ctx, g->r->run, g->method, g->gradient, &g->method);
+  }
+  if (result == MBG_OK && all) {
+    g->all = cli_resize(NULL, (size_t)g->nc * (size_t)g->na, sizeof(double));
+    for (int k = 0; result == MBG_OK && k < g->nc; k++) {
+      result = mbg_run_gradient_all(ctx, g->r->run, k, g->all + (size_t)k * (size_t)g->na);
+    }
+  }
+  return cli_run_status(g->r, result);
+}
+
+static int compute(const cli_args *args, gradients *g) {
+  const char *path = cli_value(args, "history", 0);
+  const bool all = cli_flag(args, "all");
+  int status = check_model(g, all);
+  if (status == CLI_DONE) {
+    status = cli_run_simulate(g->r);
+  }
+  if (status == CLI_DONE && mbg_run_partial(g->r->run)) {
+    return cli_run_interrupted(g->r, "there is no gradient");
+  }
+  if (status == CLI_DONE) {
+    status = differentiate(g, all);
+  }
+  if (status == CLI_DONE && path) {
+    status = write_history(g, path, cli_value(args, "signals", 0));
+  }
+  return status;
+}
+
+static int run_gradient(const cli_args *args, cli_run *r, gradients *g) {
+  g->r = r;
+  g->model = r->session.model;
+  g->nc = mbg_model_criterion_count(g->model);
+  g->np = mbg_model_parameter_count(g->model);
+  g->na = mbg_run_attribute_count(r->run);
+  g->psi = cli_resize(NULL, (size_t)g->nc, sizeof(double));
+  g->gradient = cli_resize(NULL, (size_t)g->nc * (size_t)g->np, sizeof(double));
+  const int status = compute(args, g);
+  if (status == CLI_DONE) {
+    if (cli_flag(args, "json")) {
+      print_json(g);
+    } else {
+      print_text(g, cli_flag(args, "full"));
+    }
+    fflush(stdout);
+    warn_parameters(g);
+    warn_criteria(g);
+  }
+  free(g->psi);
+  free(g->gradient);
+  free(g->all);
+  return status;
+}
+
+static int gradient(const cli_args *args) {
+  cli_run r = {0};
+  gradients g = {.top = cli_flag(args, "json") ? 1000000000 : TOP};
+  int status = take_method(args, &g.method);
+  if (status == CLI_DONE) {
+    status = cli_count(args, "top", &g.top);
+  }
+  if (status == CLI_DONE) {
+    status = cli_run_open(&r, args, cli_value(args, "history", 0) != NULL, false);
+  }
+  if (status == CLI_DONE) {
+    status = run_gradient(args, &r, &g);
+  }
+  cli_run_close(&r);
+  return status;
+}
+
+static const cli_option options[] = {
+    CLI_OPTIONS_RUN,
+    {"method", "NAME", false, "auto, direct, adjoint or continuous; default: auto, the cheaper of direct and adjoint"},
+    {"all", NULL, false, "also by every number of the model, ranked by effect (number times derivative)"},
+    {"top", "N", false, "with --all: this many numbers; default: 20"},
+    {"history", "FILE.csv", false, "write signals and their derivatives over time: columns y, y:p1, y:p2, ..."},
+    {"signals", "A,B,...", false, "with --history: these signals only"},
+    CLI_OPTION_FULL,
+    CLI_OPTION_JSON,
+};
+
+extern const cli_command cli_cmd_gradient;
+
+const cli_command cli_cmd_gradient = {
+    .name = "gradient",
+    .arguments = "MODEL",
+    .summary = "every criterion by every parameter, exactly",
+    .details =
+        "Simulates a model and prints its criteria and their derivatives by every parameter. The methods direct\n"
+        "and adjoint are exact for the steps that were made and agree up to rounding; continuous differs from\n"
+        "them by an error that falls with the square of the step.\n",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .noption = (int)(sizeof(options) / sizeof(options[0])),
+    .run = gradient,
+};

@@ -1,0 +1,232 @@
+/* mbgrad simulate: signals of a model over time */
+#include "cli.h"
+#include "gradient_table.h"
+#include "plot.h"
+#include "results.h"
+#include "run_options.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PANELS_MAX = 24 };
+
+/* ---------------------------------------------------------------------- summary */
+
+static void add_signal(cli_table *table, const cli_series *s, int column) {
+  const double *y = s->values + (size_t)column * (size_t)s->rows;
+  int low = 0, high = 0;
+  for (int i = 1; i < s->rows; i++) {
+    low = y[i] < y[low] ? i : low;
+    high = y[i] > y[high] ? i : high;
+  }
+  cli_table_text(table, s->names[column]);
+  cli_table_number(table, y[0]);
+  cli_table_number(table, y[s->rows - 1]);
+  cli_table_number(table, y[low]);
+  cli_table_number(table, s->time[low]);
+  cli_table_number(table, y[high]);
+  cli_table_number(table, s->time[high]);
+}
+
+static void print_signals(const cli_series *s) {
+  cli_table table = cli_table_make("lrrrrrr");
+  cli_table_texts(&table, "name", "at the start", "at the end", "least", "at t", "greatest", "at t", NULL);
+  for (int c = 0; c < s->columns; c++) {
+    add_signal(&table, s, c);
+  }
+  cli_heading("\nsignals");
+  cli_table_print(&table, 2);
+  cli_table_destroy(&table);
+}
+
+static void print_summary(const cli_series *s, const cli_origin *o) {
+  mbg_run_work w;
+  const int nodes = mbg_run_node_count(o->run);
+  mbg_run_work_of(o->run, &w);
+  char *title = cli_format("%s, formulation %s", mbg_model_name(o->model), mbg_run_formulation(o->run));
+  cli_heading(title);
+  free(title);
+  printf("\n  t = %g .. %g s%s, %ld steps, %ld Newton iterations, %.3g s\n", mbg_run_node_time(o->run, 0),
+         mbg_run_node_time(o->run, nodes - 1), mbg_run_partial(o->run) ? " (partial)" : "", w.steps,
+         w.newton_iterations, w.seconds_simulate);
+  if (s->columns > 0) {
+    print_signals(s);
+  }
+  if (o->criteria && mbg_model_criterion_count(o->model) > 0) {
+    cli_criteria_print(o->model, o->criteria);
+  }
+}
+
+/* ---------------------------------------------------------------------- JSON */
+
+static void json_signals(const cli_series *s) {
+  fputs(",\n  \"time\": [", stdout);
+  for (int i = 0; i < s->rows; i++) {
+    fputs(i > 0 ? ", " : "", stdout);
+    cli_json_number(stdout, s->time[i]);
+  }
+  fputs("],\n  \"signals\": {", stdout);
+  for (int c = 0; c < s->columns; c++) {
+    fputs(c > 0 ? ",\n    " : "\n    ", stdout);
+    cli_json_string(s->names[c]);
+    fputs(": [", stdout);
+    for (int i = 0; i < s->rows; i++) {
+      fputs(i > 0 ? ", " : "", stdout);
+      cli_json_number(stdout, s->values[(size_t)c * (size_t)s->rows + (size_t)i]);
+    }
+    putchar(']');
+  }
+  fputs(s->columns > 0 ? "\n  }" : "}", stdout);
+}
+
+static void print_json(const cli_series *s, const cli_origin *o) {
+  fputs("{\n  \"model\": ", stdout);
+  cli_json_string(mbg_model_name(o->model));
+  printf(",\n  \"formulation\": \"%s\",\n  \"partial\": %s,\n  \"parameters\": ", mbg_run_formulation(o->run),
+         mbg_run_partial(o->run) ? "true" : "false");
+  cli_json_by_parameter(o->model, o->parameters);
+  fputs(",\n  \"criteria\": {", stdout);
+  for (int i = 0; o->criteria && i < mbg_model_criterion_count(o->model); i++) {
+    fputs(i > 0 ? ", " : "", stdout);
+    cli_json_string(mbg_model_criterion_name(o->model, i));
+    fputs(": ", stdout);
+    cli_json_number(stdout, o->criteria[i]);
+  }
+  putchar('}');
+  json_signals(s);
+  fputs(",\n  \"work\": ", stdout);
+  cli_json_work(o->run);
+  fputs("\n}\n", stdout);
+}
+
+/* ---------------------------------------------------------------------- plot */
+
+static int write_plot(const cli_series *s, const cli_origin *o, const char *path) {
+  const int count = s->columns < PANELS_MAX ? s->columns : PANELS_MAX;
+  cli_curve *curves = cli_resize(NULL, (size_t)count, sizeof(*curves));
+  cli_panel *panels = cli_resize(NULL, (size_t)count, sizeof(*panels));
+  for (int c = 0; c < count; c++) {
+    curves[c] = (cli_curve){.count = s->rows, .x = s->time, .y = s->values + (size_t)c * (size_t)s->rows};
+    panels[c] = (cli_panel){.title = s->names[c], .x_label = "t [s]", .ncurve = 1, .curves = &curves[c]};
+  }
+  if (count < s->columns) {
+    fprintf(stderr, "note: the plot has the first %d of %d signals; --signals chooses others\n", count, s->columns);
+  }
+  const int status = cli_plot_write(path, mbg_model_name(o->model), panels, count);
+  free(panels);
+  free(curves);
+  return status;
+}
+
+/* ---------------------------------------------------------------------- the command */
+
+/* writes every file that was asked for, then prints */
+static int put_results(const cli_args *args, cli_run *r, const cli_series *s, const cli_origin *o) {
+  const char *out = cli_value(args, "out", 0), *plot = cli_value(args, "plot", 0), *state = cli_value(args, "state", 0);
+  int status = out ? cli_series_write(s, o, out) : CLI_DONE;
+  if (status == CLI_DONE && plot) {
+    status = write_plot(s, o, plot);
+  }
+  if (status == CLI_DONE && state) {
+    status = cli_state_write(r->session.ctx, o, state);
+  }
+  if (status != CLI_DONE) {
+    return status;
+  }
+  if (cli_flag(args, "json")) {
+    print_json(s, o);
+  } else if (!cli_flag(args, "quiet") && !(out && !strcmp(out, "-"))) {
+    print_summary(s, o);
+  }
+  return CLI_DONE;
+}
+
+static int results(const cli_args *args, cli_run *r, double interval) {
+  const mbg_model *model = r->session.model;
+  double *psi = cli_resize(NULL, (size_t)mbg_model_criterion_count(model), sizeof(double));
+  cli_origin origin = {model, r->run, r->session.parameters, psi};
+  cli_series series = {0};
+  const bool partial = mbg_run_partial(r->run);
+  /* a criterion may need what a partial run has not */
+  int status = cli_run_status(r, mbg_run_criteria(r->session.ctx, r->run, psi));
+  if (status != CLI_DONE && partial) {
+    origin.criteria = NULL;
+    status = CLI_DONE;
+  }
+  if (status == CLI_DONE) {
+    status = cli_series_make(&series, model, r->run, cli_value(args, "signals", 0), interval);
+  }
+  if (status == CLI_DONE) {
+    status = put_results(args, r, &series, &origin);
+  }
+  if (status == CLI_DONE && partial) {
+    status = cli_run_interrupted(r, "the results up to there are kept");
+  }
+  cli_series_destroy(&series);
+  free(psi);
+  return status;
+}
+
+/* what can be seen to be wrong before the run */
+static int check_options(const cli_args *args, const mbg_model *model) {
+  const char *out = cli_value(args, "out", 0);
+  int *signal = NULL, status = out ? cli_series_path(out) : CLI_DONE;
+  if (status == CLI_DONE && cli_signals_choose(model, cli_value(args, "signals", 0), &signal) < 0) {
+    status = CLI_BAD_INPUT;
+  }
+  free(signal);
+  if (status == CLI_DONE && cli_flag(args, "json") && out && !strcmp(out, "-")) {
+    status = cli_bad_input("--json and --out - both write to standard output");
+  }
+  return status;
+}
+
+static int simulate(const cli_args *args) {
+  cli_run r;
+  double interval = 0;
+  int status = cli_run_open(&r, args, true, cli_flag(args, "quiet"));
+  if (status == CLI_DONE) {
+    status = cli_positive(args, "interval", &interval);
+  }
+  if (status == CLI_DONE) {
+    status = check_options(args, r.session.model);
+  }
+  if (status == CLI_DONE) {
+    status = cli_run_simulate(&r);
+  }
+  if (status == CLI_DONE) {
+    status = results(args, &r, interval);
+  }
+  cli_run_close(&r);
+  return status;
+}
+
+static const cli_option options[] = {
+    CLI_OPTIONS_RUN,
+    {"signals", "A,B,...", false, "these signals only"},
+    {"interval", "SECONDS", false, "values at this interval, interpolated linearly between the steps"},
+    {"out", "FILE", false, "write the signals: FILE.csv, FILE.h5, or - for CSV on standard output"},
+    {"state", "FILE", false, "write the final state as JSON: time, frames, twists"},
+    CLI_OPTION_PLOT,
+    CLI_OPTION_JSON,
+    {"quiet", NULL, false, "print nothing but messages"},
+};
+
+extern const cli_command cli_cmd_simulate;
+
+const cli_command cli_cmd_simulate = {
+    .name = "simulate",
+    .arguments = "MODEL",
+    .summary = "signals over time; CSV, HDF5, plots",
+    .details =
+        "Runs a model and prints each signal's values at the start and the end, its extremes, and the criteria.\n"
+        "Ctrl-C stops after the step at hand; what was computed is written and the exit status is 1.\n",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .noption = (int)(sizeof(options) / sizeof(options[0])),
+    .run = simulate,
+};

@@ -1,0 +1,30 @@
+/* gradient_table: gradients as tables, parameters down and criteria across. */
+#ifndef CLI_GRADIENT_TABLE_H
+#define CLI_GRADIENT_TABLE_H
+
+#include "mbgrad/model.h"
+
+#include <stdbool.h>
+
+/* Which entries of the parameters a table shows. */
+typedef struct {
+  int count;
+  int *index; /* of scalar parameters, rising; to be freed       (count) */
+  int hidden; /* entries left out */
+} cli_entries;
+
+/* All scalars and short vectors; of a long vector the entries with the largest effect on any criterion, unless `full`.
+   gradient: ncriteria x nparameters; p: the parameters. */
+cli_entries cli_entries_choose(const mbg_model *model, const double *gradient, const double *p, bool full);
+
+/* Values of the criteria, then the gradient. */
+void cli_criteria_print(const mbg_model *model, const double *psi);
+void cli_gradient_print(const mbg_model *model, const double *gradient, const double *p, bool full);
+
+/* Size by which the effect of a parameter is measured: |p|, or 1 for 0. */
+double cli_parameter_size(const double *p, int index);
+
+/* Largest |g - h| relative to |g_k| + max_j |p_j g_j| / |p_k|: two gradients of one criterion (np). */
+double cli_gradient_difference(const double *g, const double *h, const double *p, int np);
+
+#endif

@@ -1,0 +1,385 @@
+#include "results.h"
+
+#include "cli.h"
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef MBG_HDF5
+#include <hdf5.h>
+#endif
+
+/* ---------------------------------------------------------------------- choice of signals */
+
+static int find_signal(const mbg_model *model, const char *name) {
+  const int count = mbg_model_signal_count(model);
+  const char **names = cli_resize(NULL, (size_t)count, sizeof(*names));
+  int found = -1, named = 0;
+  for (int i = 0; i < count; i++) {
+    const char *own = mbg_model_signal_name(model, i);
+    if (own) {
+      names[named++] = own;
+      found = !strcmp(own, name) ? i : found;
+    }
+  }
+  if (found < 0) {
+    const char *near = cli_nearest(name, names, named);
+    cli_bad_input("--signals: the model has no signal '%s'%s%s%s", name, near ? "; did you mean '" : "",
+                  near ? near : "", near ? "'?" : "");
+  }
+  free(names);
+  return found;
+}
+
+static int choose_all(const mbg_model *model, int **signal) {
+  const int count = mbg_model_signal_count(model);
+  int chosen = 0;
+  *signal = cli_resize(NULL, (size_t)count, sizeof(int));
+  for (int i = 0; i < count; i++) {
+    if (mbg_model_signal_name(model, i)) {
+      (*signal)[chosen++] = i;
+    }
+  }
+  return chosen;
+}
+
+int cli_signals_choose(const mbg_model *model, const char *list, int **signal) {
+  if (!list) {
+    return choose_all(model, signal);
+  }
+  int chosen = 0;
+  *signal = cli_resize(NULL, strlen(list) + 1, sizeof(int));
+  while (*list) {
+    const size_t length = strcspn(list, ",");
+    char *name = cli_format("%.*s", (int)length, list);
+    const int found = find_signal(model, name);
+    free(name);
+    if (found < 0) {
+      return -1;
+    }
+    (*signal)[chosen++] = found;
+    list += length + (list[length] == ',');
+  }
+  return chosen;
+}
+
+/* ---------------------------------------------------------------------- columns */
+
+static int row_count(const mbg_run *run, double interval) {
+  const int nodes = mbg_run_node_count(run);
+  const double span = mbg_run_node_time(run, nodes - 1) - mbg_run_node_time(run, 0);
+  return interval > 0 ? (int)floor(span / interval * (1 + 1e-12) + 1e-9) + 1 : nodes;
+}
+
+static void take_nodes(cli_series *s, const mbg_run *run) {
+  for (int i = 0; i < s->rows; i++) {
+    s->time[i] = mbg_run_node_time(run, i);
+    for (int c = 0; c < s->columns; c++) {
+      s->values[(size_t)c * (size_t)s->rows + (size_t)i] = mbg_run_signal(run, i, s->signal[c]);
+    }
+  }
+}
+
+static void take_samples(cli_series *s, const mbg_run *run, double interval) {
+  const int nodes = mbg_run_node_count(run);
+  const double start = mbg_run_node_time(run, 0);
+  int node = 0; /* the sample lies between this one and the next */
+  for (int i = 0; i < s->rows; i++) {
+    const double t = start + i * interval;
+    while (node + 2 < nodes && mbg_run_node_time(run, node + 1) <= t) {
+      node++;
+    }
+    const double t0 = mbg_run_node_time(run, node), t1 = nodes > 1 ? mbg_run_node_time(run, node + 1) : t0;
+    const double part = t1 > t0 ? fmin(1, fmax(0, (t - t0) / (t1 - t0))) : 0;
+    s->time[i] = t;
+    for (int c = 0; c < s->columns; c++) {
+      const double y0 = mbg_run_signal(run, node, s->signal[c]);
+      const double y1 = nodes > 1 ? mbg_run_signal(run, node + 1, s->signal[c]) : y0;
+      s->values[(size_t)c * (size_t)s->rows + (size_t)i] = part == 0 ? y0 : part == 1 ? y1 : y0 + part * (y1 - y0);
+    }
+  }
+}
+
+int cli_series_make(cli_series *s, const mbg_model *model, const mbg_run *run, const char *list, double interval) {
+  *s = (cli_series){.rows = row_count(run, interval)};
+  s->columns = cli_signals_choose(model, list, &s->signal);
+  if (s->columns < 0) {
+    s->columns = 0;
+    return CLI_BAD_INPUT;
+  }
+  s->names = cli_resize(NULL, (size_t)s->columns, sizeof(*s->names));
+  for (int c = 0; c < s->columns; c++) {
+    s->names[c] = mbg_model_signal_name(model, s->signal[c]);
+  }
+  s->time = cli_resize(NULL, (size_t)s->rows, sizeof(double));
+  s->values = cli_resize(NULL, (size_t)s->rows * (size_t)s->columns, sizeof(double));
+  if (interval > 0) {
+    take_samples(s, run, interval);
+  } else {
+    take_nodes(s, run);
+  }
+  return CLI_DONE;
+}
+
+void cli_series_destroy(cli_series *s) {
+  free(s->names);
+  free(s->signal);
+  free(s->time);
+  free(s->values);
+}
+
+/* ---------------------------------------------------------------------- files */
+
+FILE *cli_file_open(const char *path) {
+  if (!strcmp(path, "-")) {
+    return stdout;
+  }
+  FILE *f = fopen(path, "w");
+  if (!f) {
+    cli_bad_input("cannot write '%s': %s", path, strerror(errno));
+  }
+  return f;
+}
+
+int cli_file_close(FILE *f, const char *path) {
+  if (f == stdout) {
+    return CLI_DONE; /* the program looks at its end whether all was written */
+  }
+  const bool bad = ferror(f) != 0;
+  return fclose(f) != 0 || bad ? cli_failed("'%s' could not be written to its end", path) : CLI_DONE;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t n = strlen(text), k = strlen(end);
+  return n > k && !strcmp(text + n - k, end);
+}
+
+static bool is_hdf5(const char *path) { return ends_with(path, ".h5") || ends_with(path, ".hdf5"); }
+
+int cli_series_path(const char *path) {
+  if (strcmp(path, "-") != 0 && !ends_with(path, ".csv") && !is_hdf5(path)) {
+    return cli_bad_input("--out: '%s' ends neither with .csv nor with .h5", path);
+  }
+#ifndef MBG_HDF5
+  if (is_hdf5(path)) {
+    return cli_bad_input("--out: this program was built without HDF5; '%s' can be written as .csv", path);
+  }
+#endif
+  return CLI_DONE;
+}
+
+/* a name with a comma or a quote stands in quotes */
+static void put_csv_name(FILE *f, const char *name) {
+  if (!strpbrk(name, ",\"\n")) {
+    fputs(name, f);
+    return;
+  }
+  fputc('"', f);
+  for (; *name; name++) {
+    fputs(*name == '"' ? "\"\"" : (char[]){*name, 0}, f);
+  }
+  fputc('"', f);
+}
+
+static int write_csv(const cli_series *s, const char *path) {
+  FILE *f = cli_file_open(path);
+  if (!f) {
+    return CLI_BAD_INPUT;
+  }
+  fputs("t", f);
+  for (int c = 0; c < s->columns; c++) {
+    fputc(',', f);
+    put_csv_name(f, s->names[c]);
+  }
+  for (int i = 0; i < s->rows; i++) {
+    fprintf(f, "\n%.15g", s->time[i]);
+    for (int c = 0; c < s->columns; c++) {
+      fprintf(f, ",%.15g", s->values[(size_t)c * (size_t)s->rows + (size_t)i]);
+    }
+  }
+  fputc('\n', f);
+  return cli_file_close(f, path);
+}
+
+/* ---------------------------------------------------------------------- HDF5 */
+
+#ifdef MBG_HDF5
+/* each function returns false when HDF5 could not write */
+static bool put_text(hid_t object, const char *name, const char *text) {
+  const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+  H5Tset_size(type, strlen(text) + 1);
+  const hid_t a = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  const bool ok = a >= 0 && H5Awrite(a, type, text) >= 0;
+  H5Aclose(a);
+  H5Sclose(space);
+  H5Tclose(type);
+  return ok;
+}
+
+/* count 0: a single number */
+static bool put_numbers(hid_t object, const char *name, int count, const double *values) {
+  const hsize_t size = (hsize_t)count;
+  const hid_t space = count > 0 ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
+  const hid_t a = H5Acreate2(object, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  const bool ok = a >= 0 && H5Awrite(a, H5T_NATIVE_DOUBLE, values) >= 0;
+  H5Aclose(a);
+  H5Sclose(space);
+  return ok;
+}
+
+static bool put_column(hid_t group, const char *name, int rows, const double *values) {
+  const hsize_t size = (hsize_t)rows;
+  const hid_t space = H5Screate_simple(1, &size, NULL);
+  const hid_t d = H5Dcreate2(group, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const bool ok = d >= 0 && H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+  H5Dclose(d);
+  H5Sclose(space);
+  return ok;
+}
+
+static bool put_parameters(hid_t group, const cli_origin *o) {
+  bool ok = true;
+  for (int i = 0; i < mbg_model_parameter_group_count(o->model); i++) {
+    const char *name;
+    int first, count;
+    (void)mbg_model_parameter_group(o->model, i, &name, &first, &count);
+    ok = ok && put_numbers(group, name, count, o->parameters + first);
+  }
+  return ok;
+}
+
+static bool put_criteria(hid_t group, const cli_origin *o) {
+  bool ok = true;
+  for (int i = 0; o->criteria && i < mbg_model_criterion_count(o->model); i++) {
+    ok = ok && put_numbers(group, mbg_model_criterion_name(o->model, i), 0, &o->criteria[i]);
+  }
+  return ok;
+}
+
+static bool put_series(hid_t file, const cli_series *s, const cli_origin *o) {
+  const double partial = mbg_run_partial(o->run);
+  bool ok = put_text(file, "model", mbg_model_name(o->model)) &&
+            put_text(file, "formulation", mbg_run_formulation(o->run)) && put_numbers(file, "partial", 0, &partial) &&
+            put_column(file, "time", s->rows, s->time);
+  const hid_t signals = H5Gcreate2(file, "signals", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t parameters = H5Gcreate2(file, "parameters", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t criteria = H5Gcreate2(file, "criteria", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  ok = ok && put_parameters(parameters, o) && put_criteria(criteria, o);
+  for (int c = 0; ok && c < s->columns; c++) {
+    ok = put_column(signals, s->names[c], s->rows, s->values + (size_t)c * (size_t)s->rows);
+  }
+  H5Gclose(criteria);
+  H5Gclose(parameters);
+  H5Gclose(signals);
+  return ok;
+}
+
+static int write_hdf5(const cli_series *s, const cli_origin *o, const char *path) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
+  const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  if (file < 0) {
+    return cli_bad_input("cannot write '%s'", path);
+  }
+  const bool ok = put_series(file, s, o);
+  return H5Fclose(file) < 0 || !ok ? cli_failed("'%s' could not be written to its end", path) : CLI_DONE;
+}
+#endif
+
+int cli_series_write(const cli_series *s, const cli_origin *o, const char *path) {
+  const int status = cli_series_path(path);
+  (void)o;
+#ifdef MBG_HDF5
+  if (status == CLI_DONE && is_hdf5(path)) {
+    return write_hdf5(s, o, path);
+  }
+#endif
+  return status == CLI_DONE ? write_csv(s, path) : status;
+}
+
+/* ---------------------------------------------------------------------- JSON */
+
+void cli_json_number(FILE *f, double value) {
+  char text[40];
+  if (!isfinite(value)) {
+    fputs("null", f);
+    return;
+  }
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof(text), "%.*g", digits, value);
+    if (strtod(text, NULL) == value) {
+      break;
+    }
+  }
+  fputs(text, f);
+}
+
+static void put_array(FILE *f, const double *v, int count) {
+  fputc('[', f);
+  for (int i = 0; i < count; i++) {
+    fputs(i > 0 ? ", " : "", f);
+    cli_json_number(f, v[i]);
+  }
+  fputc(']', f);
+}
+
+void cli_json_by_parameter(const mbg_model *model, const double *v) {
+  putchar('{');
+  for (int i = 0; i < mbg_model_parameter_group_count(model); i++) {
+    const char *name;
+    int first, count;
+    (void)mbg_model_parameter_group(model, i, &name, &first, &count);
+    fputs(i > 0 ? ", " : "", stdout);
+    cli_json_string(name);
+    fputs(": ", stdout);
+    if (count > 0) {
+      put_array(stdout, v + first, count);
+    } else {
+      cli_json_number(stdout, v[first]);
+    }
+  }
+  putchar('}');
+}
+
+void cli_json_work(const mbg_run *run) {
+  mbg_run_work w;
+  mbg_run_work_of(run, &w);
+  printf("{\"steps\": %ld, \"newton_iterations\": %ld, \"factorizations\": %ld, \"recomputed_steps\": %ld, "
+         "\"seconds_simulate\": %.6g, \"seconds_gradient\": %.6g, \"peak_bytes\": %.0f}",
+         w.steps, w.newton_iterations, w.factorizations, w.recomputed_steps, w.seconds_simulate, w.seconds_gradient,
+         w.peak_bytes);
+}
+
+/* ---------------------------------------------------------------------- final state */
+
+static void put_blocks(FILE *f, const char *key, const double *v, int blocks, int each) {
+  fprintf(f, ",\n  \"%s\": [", key);
+  for (int i = 0; i < blocks; i++) {
+    fputs(i > 0 ? ",\n    " : "\n    ", f);
+    put_array(f, v + i * each, each);
+  }
+  fputs("\n  ]", f);
+}
+
+int cli_state_write(mbg_context *ctx, const cli_origin *o, const char *path) {
+  const int bodies = mbg_model_body_count(o->model);
+  double t, *frames = cli_resize(NULL, (size_t)bodies * 18, sizeof(double)), *twists = frames + 12 * bodies;
+  (void)ctx;
+  int status =
+      mbg_run_last_state(o->run, &t, frames, twists) == MBG_OK ? CLI_DONE : cli_failed("there is no final state");
+  FILE *f = status == CLI_DONE ? cli_file_open(path) : NULL;
+  if (f) {
+    fputs("{\n  \"time\": ", f);
+    cli_json_number(f, t);
+    put_blocks(f, "frames", frames, bodies, 12);
+    put_blocks(f, "twists", twists, bodies, 6);
+    fputs("\n}\n", f);
+    status = cli_file_close(f, path);
+  } else if (status == CLI_DONE) {
+    status = CLI_BAD_INPUT;
+  }
+  free(frames);
+  return status;
+}

@@ -1,0 +1,186 @@
+#include "run_options.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------------- options */
+
+static int number(const char *name, const char *text, double *value, char **end) {
+  *value = strtod(text, end);
+  return *end != text && isfinite(*value) ? CLI_DONE : cli_bad_input("--%s: '%s' is no number", name, text);
+}
+
+int cli_positive(const cli_args *args, const char *name, double *value) {
+  const char *text = cli_value(args, name, 0);
+  char *end;
+  double x;
+  if (!text) {
+    return CLI_DONE;
+  }
+  int status = number(name, text, &x, &end);
+  if (status == CLI_DONE && (*end || !(x > 0))) {
+    status = cli_bad_input("--%s: '%s' is not a positive number", name, text);
+  }
+  *value = status == CLI_DONE ? x : *value;
+  return status;
+}
+
+int cli_count(const cli_args *args, const char *name, int *value) {
+  double x = *value;
+  const int status = cli_positive(args, name, &x);
+  if (status == CLI_DONE && (x != floor(x) || x > 1e9)) {
+    return cli_bad_input("--%s: '%s' is not a whole number", name, cli_value(args, name, 0));
+  }
+  *value = (int)x;
+  return status;
+}
+
+/* end may be any number: whether it comes after the start is for the library to say */
+static int take_end(const cli_args *args, double *value) {
+  const char *text = cli_value(args, "end", 0);
+  char *end;
+  if (!text) {
+    return CLI_DONE;
+  }
+  const int status = number("end", text, value, &end);
+  return status == CLI_DONE && *end ? cli_bad_input("--end: '%s' is no number", text) : status;
+}
+
+/* bytes with an optional k, M, G */
+static int take_memory(const cli_args *args, double *value) {
+  static const char letters[] = "kMG";
+  const char *text = cli_value(args, "memory", 0);
+  char *end;
+  if (!text) {
+    return CLI_DONE;
+  }
+  const int status = number("memory", text, value, &end);
+  if (status != CLI_DONE) {
+    return status;
+  }
+  const char *letter = *end ? strchr(letters, *end) : NULL;
+  if ((*end && (!letter || end[1])) || !(*value > 0)) {
+    return cli_bad_input("--memory: '%s' is no number of bytes (64M, 2G)", text);
+  }
+  *value *= letter ? pow(1024, (double)(letter - letters + 1)) : 1;
+  return CLI_DONE;
+}
+
+int cli_run_options(const cli_args *args, mbg_run_options *o) {
+  mbg_run_options_default(o);
+  o->formulation = cli_value(args, "formulation", 0);
+  if (cli_value(args, "step", 0) && cli_value(args, "tolerance", 0)) {
+    return cli_bad_input("--step and --tolerance exclude each other");
+  }
+  int status = cli_positive(args, "step", &o->step);
+  status = status == CLI_DONE ? cli_positive(args, "tolerance", &o->tolerance) : status;
+  status = status == CLI_DONE ? take_end(args, &o->end) : status;
+  return status == CLI_DONE ? take_memory(args, &o->memory) : status;
+}
+
+/* ---------------------------------------------------------------------- Ctrl-C */
+
+static volatile sig_atomic_t stop_asked;
+
+static void on_signal(int signal_number) {
+  (void)signal_number;
+  stop_asked = 1;
+}
+
+/* the second Ctrl-C ends the program; one that the caller ignores stays ignored */
+static void catch_interrupts(void) {
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, old;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+    sigaction(SIGINT, &action, NULL);
+  }
+}
+
+static int interrupt(void *user) {
+  (void)user;
+  return stop_asked != 0;
+}
+
+/* ---------------------------------------------------------------------- progress */
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void progress(void *user, double t) {
+  enum { WIDTH = 40 };
+  cli_run *r = user;
+  const double now = seconds();
+  if (!r->bar || now - r->last < 0.1) {
+    return;
+  }
+  const double part = fmin(1, fmax(0, (t - r->start) / (r->end - r->start)));
+  const int filled = (int)(part * WIDTH);
+  static const char full[] = "########################################",
+                    empty[] = "........................................";
+  fprintf(stderr, "\r[%.*s%.*s] %3.0f %%  t = %-10.4g", filled, full, WIDTH - filled, empty, 100 * part, t);
+  fflush(stderr);
+  r->last = now;
+  r->shown = true;
+}
+
+static void clear_bar(cli_run *r) {
+  if (r->shown) {
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+  }
+  r->shown = false;
+}
+
+/* ---------------------------------------------------------------------- the run */
+
+int cli_run_status(cli_run *r, int result) {
+  clear_bar(r);
+  return cli_session_status(&r->session, result);
+}
+
+int cli_run_open(cli_run *r, const cli_args *args, bool all_signals, bool quiet) {
+  *r = (cli_run){0};
+  int status = cli_run_options(args, &r->options);
+  if (status != CLI_DONE) {
+    return status;
+  }
+  r->options.all_signals = all_signals;
+  r->options.interrupt = interrupt;
+  r->options.progress = progress;
+  r->options.user = r;
+  r->bar = !quiet && isatty(STDERR_FILENO);
+  status = cli_session_open(&r->session, args);
+  if (status != CLI_DONE) {
+    return status;
+  }
+  mbg_context *ctx = r->session.ctx;
+  status = cli_run_status(r, mbg_run_create(ctx, r->session.model, &r->options, &r->run));
+  if (status == CLI_DONE) {
+    mbg_run_span(r->run, &r->start, &r->end);
+    status = cli_run_status(r, mbg_run_parameters(ctx, r->run, r->session.parameters));
+  }
+  catch_interrupts();
+  return status;
+}
+
+void cli_run_close(cli_run *r) {
+  mbg_run_destroy(r->run);
+  cli_session_close(&r->session);
+}
+
+int cli_run_simulate(cli_run *r) { return cli_run_status(r, mbg_run_simulate(r->session.ctx, r->run)); }
+
+int cli_run_interrupted(const cli_run *r, const char *what) {
+  const int n = mbg_run_node_count(r->run);
+  return cli_failed("interrupted at t = %.6g; %s", mbg_run_node_time(r->run, n - 1), what);
+}

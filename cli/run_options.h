@@ -1,0 +1,52 @@
+/* run_options: options of a run that several commands share, and a run with a progress bar that Ctrl-C stops. */
+#ifndef CLI_RUN_OPTIONS_H
+#define CLI_RUN_OPTIONS_H
+
+#include "mbgrad/run.h"
+#include "session.h"
+
+/* Entries of a table of options; a command that calls cli_run_open has all of them. */
+#define CLI_OPTIONS_RUN                                                                                                \
+  CLI_OPTION_SET, {"formulation", "NAME", false, "lie or dae; default: that of the model, else lie"},                  \
+      {"step", "SECONDS", false, "fixed step"},                                                                        \
+      {"tolerance", "NUMBER", false, "controlled steps of this relative error instead"},                               \
+      {"end", "SECONDS", false, "end of the run"}, {                                                                   \
+    "memory", "BYTES", false, "most memory for the trajectory (64M, 2G); what is left out is recomputed"               \
+  }
+
+#define CLI_OPTION_PLOT                                                                                                \
+  { "plot", "FILE.svg", false, "write a plot" }
+
+/* What the command line gave; NAN, 0 and NULL when not given. */
+int cli_run_options(const cli_args *args, mbg_run_options *options);
+
+/* A number of an option that must be positive; *value is left alone when it is not given. */
+int cli_positive(const cli_args *args, const char *name, double *value);
+/* A count of at least 1, in the same way. */
+int cli_count(const cli_args *args, const char *name, int *value);
+
+typedef struct {
+  cli_session session;
+  mbg_run_options options;
+  mbg_run *run;
+  /* progress bar */
+  bool bar, shown;
+  double start, end, last;
+} cli_run;
+
+/* Opens the model of the command line, makes its run and sets the parameters. Returns CLI_DONE, or another exit status
+   with messages printed; close it in either case. */
+int cli_run_open(cli_run *run, const cli_args *args, bool all_signals, bool quiet);
+void cli_run_close(cli_run *run);
+
+/* Simulates, with a progress bar when standard error is a terminal. CLI_DONE also when Ctrl-C stopped it: ask
+   mbg_run_partial. */
+int cli_run_simulate(cli_run *run);
+
+/* Prints the messages of the library; the exit status for its result. */
+int cli_run_status(cli_run *run, int result);
+
+/* "interrupted at t = ...": CLI_FAILED. what: "the results up to there are kept". */
+int cli_run_interrupted(const cli_run *run, const char *what);
+
+#endif
