@@ -208,6 +208,61 @@ static int check_data(mbg__item *item, const mbg__force *force) {
   return mbg__item_bad_key(item, item->json, "%s", why);
 }
 
+/* value of a function that depends on no time, control or signal; false for others */
+static bool constant_function(mbg__loader *L, int fn, double *value) {
+  const mbg__fn *f = &L->fns.at[fn];
+  real x[8], y;
+  mbg__arena scratch;
+  if (f->ninput > MBG_COUNT(x)) {
+    return false;
+  }
+  for (int k = 0; k < f->ninput; k++) {
+    if (f->input[k].role != MBG__ROLE_ATTR) {
+      return false;
+    }
+    x[k] = mbg__value(L, f->input[k].index);
+  }
+  mbg__arena_init(&scratch, mbg__context_allocator(L->ctx));
+  real *work = MBG_TAKE(&scratch, real, mbg__expr_scratch(f->expr));
+  const bool ok = work && mbg__expr_value(NULL, f->expr, x, work, &y) == MBG_OK;
+  *value = ok ? re(y) : 0;
+  mbg__arena_destroy(&scratch);
+  return ok;
+}
+
+/* a constant force on a body that moves in the plane lies in the plane, its torque is normal to it; a point has none */
+static int check_plane(mbg__item *item, const mbg__force *force) {
+  mbg__loader *L = item->L;
+  double f[6], n[6];
+  if (item->bad || !force->type || strcmp(force->type->key, "force") != 0 || force->pair < 0 || force->nfn != 6) {
+    return MBG_OK;
+  }
+  const mbg__pair *pair = &L->pairs.at[force->pair];
+  const mbg__marker *B = &L->markers.at[pair->B], *axes = force->opt[0] == 0 ? &L->markers.at[pair->A] : B;
+  const mbg__motion motion = B->body >= 0 ? L->bodies.at[B->body].motion : MBG__SPATIAL;
+  const mbg__frame *h = &L->placed[0].at[axes->pose].h;
+  for (int k = 0; k < 6; k++) {
+    f[k] = constant_function(L, force->fn + k, &f[k]) ? f[k] : 0;
+  }
+  for (int k = 0; k < 6; k++) {
+    const double *v = f + 3 * (k / 3);
+    n[k] = re(h->R[3 * (k % 3)] * v[0] + h->R[3 * (k % 3) + 1] * v[1] + h->R[3 * (k % 3) + 2] * v[2]);
+  }
+  const double force_size = fabs(n[0]) + fabs(n[1]) + fabs(n[2]), torque_size = fabs(n[3]) + fabs(n[4]) + fabs(n[5]);
+  if ((motion == MBG__POINT || motion == MBG__PLANAR_POINT) && torque_size > 0) {
+    return mbg__item_bad_key(item, item->json, "a torque cannot act on the point '%s'", L->bodies.at[B->body].name);
+  }
+  if ((motion == MBG__PLANAR || motion == MBG__PLANAR_POINT) && fabs(n[2]) > 1e-9 * force_size) {
+    return mbg__item_bad_key(item, item->json, "the force leaves the plane in which '%s' moves: its z component is %g",
+                             L->bodies.at[B->body].name, n[2]);
+  }
+  if (motion == MBG__PLANAR && fabs(n[3]) + fabs(n[4]) > 1e-9 * torque_size) {
+    return mbg__item_bad_key(item, item->json, "the torque on '%s', which moves in a plane, must be about z",
+                             L->bodies.at[B->body].name);
+  }
+  return MBG_OK;
+}
+
 /* ---------------------------------------------------------------------- all of them */
 
 static int load_force(mbg__item *item, mbg__force *force) {
@@ -236,6 +291,7 @@ static int load_force(mbg__item *item, mbg__force *force) {
   MBG_TRY(t.law ? law_place(item, force) : wrench_place(item, &t, force));
   MBG_TRY(check_limits(item, &t, force));
   MBG_TRY(check_data(item, force));
+  MBG_TRY(check_plane(item, force));
 done:
   return err;
 }

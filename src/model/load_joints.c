@@ -32,16 +32,12 @@ static bool holds_roll(const mbg__joint_type *type) {
   return roll && type->axes == MBG__AXES_Z;
 }
 
-/* sign of its angles in a mirrored part */
-static double angle_sign(const mbg__item *item, const mbg__joint_type *type) {
+/* signs of its coordinates in a mirrored part */
+static void coordinate_signs(const mbg__item *item, const mbg__joint_type *type, double sign[3]) {
+  assert(type->ncoord <= 3);
   for (int i = 0; i < type->ncoord; i++) {
-    const mbg__coord_type *coord = mbg__coord_find(type->coords[i].coord);
-    assert(coord);
-    if (coord->angular) {
-      return mbg__coord_sign(item->source, coord);
-    }
+    sign[i] = mbg__coord_sign(item->source, mbg__coord_find(type->coords[i].coord));
   }
-  return item->source->handed;
 }
 
 static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
@@ -49,7 +45,7 @@ static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
   static const mbg__file_object keys[] = {MBG__KEYS_JOINT, MBG__KEYS_BETWEEN, MBG__KEYS_AXIS2};
   const mbg__json *cut = mbg__json_member(item->json, "cut");
   bool yes;
-  *joint = (mbg__joint){.name = item->name, .mirror = 1, .cut = -1, .pair = -1};
+  *joint = (mbg__joint){.name = item->name, .sign = {1, 1, 1}, .cut = -1, .pair = -1};
   joint->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
@@ -60,7 +56,7 @@ static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
     return MBG_OK;
   }
   const mbg__joint_type *type = joint->type;
-  joint->mirror = angle_sign(item, type);
+  coordinate_signs(item, type, joint->sign);
   MBG_TRY(mbg__item_keys(item, item->json, keys, type->axes == MBG__AXES_UNIVERSAL ? 3 : 2, type->keys, type->nkey));
   if (cut) {
     bool value = false;

@@ -169,7 +169,7 @@ typedef struct {
   const char *name;
   const mbg__joint_type *type;
   int pair;
-  double mirror;   /* -1 in a mirrored part: angular coordinates change sign */
+  double sign[3];  /* of its free coordinates: -1 where a mirrored part turns them round */
   int row, nrow;   /* rows kept after masking */
   int cut;         /* hint: 1 cut, 0 keep, -1 no hint */
   int attr, nattr;

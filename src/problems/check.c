@@ -305,19 +305,19 @@ static int list_owners(work *w) {
 }
 
 /* the coordinate in use on this pair, so that turns are counted as elsewhere; else one of its own */
-static mbg__coord coord_in_use(const work *w, const mbg__joint *j, const mbg__coord_type *type) {
+static mbg__coord coord_in_use(const work *w, const mbg__joint *j, int k, const mbg__coord_type *type) {
   for (int i = w->coord_of[j->pair]; i >= 0; i = w->coord_next[i]) {
     if (w->m->coords[i].type == type) {
       return w->m->coords[i];
     }
   }
-  return (mbg__coord){.type = type, .pair = j->pair, .sign = type->angular ? j->mirror : 1, .turn = -1};
+  return (mbg__coord){.type = type, .pair = j->pair, .sign = j->sign[k], .turn = -1};
 }
 
 static mbg_check_coordinate coordinate(const work *w, int joint, int k) {
   const mbg__joint *j = &w->m->joints[joint];
   const mbg__coord_type *type = coord_type(j->type->coords[k].coord);
-  const mbg__coord coord = coord_in_use(w, j, type);
+  const mbg__coord coord = coord_in_use(w, j, k, type);
   mbg__term term;
   mbg__term_in in;
   mbg__term_value q;

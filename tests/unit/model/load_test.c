@@ -676,7 +676,7 @@ static void test_nested_parts(void **state) {
   const mbg__frame R = world_of(&l, find_markers(m, "R.tip")), N = world_of(&l, find_markers(m, "N.in.tip"));
   frame_mul(&expected, &P, &R);
   assert_frames(&N, &expected);
-  assert_close(m->joints[find_joints(m, "N.in.hinge")].mirror, 1, 0);
+  assert_close(m->joints[find_joints(m, "N.in.hinge")].sign[0], 1, 0);
   unload(&l);
 }
 
