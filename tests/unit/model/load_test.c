@@ -654,7 +654,7 @@ static void check_mirror(int axis) {
   assert_close(m->coords[m->forces[find_forces(m, "L.twist")].coord].sign, sign, 0);
   const mbg__joint *screw = &m->joints[find_joints(m, "L.thread")];
   assert_close(m->terms[m->rows[screw->row + screw->nrow - 1].term].attr_sign, -1, 0);
-  assert_close(screw->mirror, sign, 0);
+  assert_close(screw->sign[0], sign, 0);
   unload(&l);
 }
 
