@@ -208,26 +208,27 @@ static int check_data(mbg__item *item, const mbg__force *force) {
   return mbg__item_bad_key(item, item->json, "%s", why);
 }
 
-/* value of a function that depends on no time, control or signal; false for others */
-static bool constant_function(mbg__loader *L, int fn, double *value) {
+/* value of a function that depends on no time, control or signal; 0 for others */
+static int constant_function(mbg__loader *L, int fn, double *value) {
   const mbg__fn *f = &L->fns.at[fn];
-  real x[8], y;
-  mbg__arena scratch;
+  real x[8], y = 0;
+  *value = 0;
   if (f->ninput > MBG_COUNT(x)) {
-    return false;
+    return MBG_OK;
   }
   for (int k = 0; k < f->ninput; k++) {
     if (f->input[k].role != MBG__ROLE_ATTR) {
-      return false;
+      return MBG_OK;
     }
     x[k] = mbg__value(L, f->input[k].index);
   }
-  mbg__arena_init(&scratch, mbg__context_allocator(L->ctx));
-  real *work = MBG_TAKE(&scratch, real, mbg__expr_scratch(f->expr));
-  const bool ok = work && mbg__expr_value(NULL, f->expr, x, work, &y) == MBG_OK;
-  *value = ok ? re(y) : 0;
-  mbg__arena_destroy(&scratch);
-  return ok;
+  real *work = mbg__alloc(L->ctx, mbg__expr_scratch(f->expr), sizeof(real));
+  if (!work) {
+    return mbg__fail_memory(L->ctx);
+  }
+  *value = mbg__expr_value(NULL, f->expr, x, work, &y) == MBG_OK ? re(y) : 0;
+  mbg__free(L->ctx, work);
+  return MBG_OK;
 }
 
 /* a constant force on a body that moves in the plane lies in the plane, its torque is normal to it; a point has none */
@@ -242,7 +243,10 @@ static int check_plane(mbg__item *item, const mbg__force *force) {
   const mbg__motion motion = B->body >= 0 ? L->bodies.at[B->body].motion : MBG__SPATIAL;
   const mbg__frame *h = &L->placed[0].at[axes->pose].h;
   for (int k = 0; k < 6; k++) {
-    f[k] = constant_function(L, force->fn + k, &f[k]) ? f[k] : 0;
+    const int err = constant_function(L, force->fn + k, &f[k]);
+    if (err < 0) {
+      return err;
+    }
   }
   for (int k = 0; k < 6; k++) {
     const double *v = f + 3 * (k / 3);
