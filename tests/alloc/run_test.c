@@ -1,0 +1,122 @@
+/* Memory: each allocation of a whole run is made to fail once, and each failure is reported without a leak; inside the
+   steps nothing is allocated. */
+#include "mbgrad/mbgrad.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+  double psi[8], gradient[256];
+} answers;
+
+/* loads, checks, simulates, differentiates by every method; the first error ends it */
+static int whole_run(mbg_context *ctx, const char *path, double end, answers *a) {
+  mbg_model *model = NULL;
+  mbg_check *check = NULL;
+  mbg_run *run = NULL;
+  mbg_run_options options;
+  mbg_run_options_default(&options);
+  options.end = end;
+  options.step = end / 4;
+  options.formulation = "lie";
+  int err = mbg_model_load(ctx, path, &model);
+  err = err < 0 ? err : mbg_check_model(ctx, model, NULL, &check);
+  err = err < 0 ? err : mbg_run_create(ctx, model, &options, &run);
+  err = err < 0 ? err : mbg_run_simulate(ctx, run);
+  err = err < 0 ? err : mbg_run_criteria(ctx, run, a->psi);
+  for (int method = MBG_METHOD_DIRECT; err == MBG_OK && method < MBG_METHOD_COUNT; method++) {
+    err = mbg_run_gradient(ctx, run, (mbg_method)method, a->gradient, NULL);
+  }
+  mbg_run_destroy(run);
+  mbg_check_destroy(check);
+  mbg_model_destroy(model);
+  return err;
+}
+
+static void every_allocation_fails_once(void **state) {
+  (void)state;
+  static const char *const models[] = {"quarter-car", "driven-flap", "overhead-crane"};
+  for (int i = 0; i < 3; i++) {
+    char path[1024];
+    answers expected;
+    mbg_context *ctx;
+    snprintf(path, sizeof(path), "%s/%s", MBG_GALLERY_DIR, models[i]);
+    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(whole_run(ctx, path, 0.02, &expected), MBG_OK);
+    mbg_context_destroy(ctx);
+    for (long n = 2;; n++) {
+      support_memory memory = {.fail_at = n, .once = n % 2 == 0};
+      const mbg_allocator allocator = support_allocator(&memory);
+      answers got;
+      assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
+      const int err = whole_run(ctx, path, 0.02, &got);
+      if (memory.requests < n) {
+        assert_int_equal(err, MBG_OK);
+        mbg_context_destroy(ctx);
+        assert_int_equal(memory.live, 0);
+        assert_true(n > 100);
+        break;
+      }
+      /* a message that finds no memory is lost, but the status tells; nothing else may survive a failure */
+      if (err != MBG_ERROR_MEMORY && err != MBG_OK) {
+        print_error("%s: allocation %ld failed and gave status %d (%s)\n", models[i], n, err, mbg_context_error(ctx));
+        fail();
+      }
+      if (err == MBG_OK) {
+        assert_true(got.psi[0] == expected.psi[0]);
+      }
+      mbg_context_destroy(ctx);
+      assert_int_equal(memory.live, 0);
+    }
+  }
+}
+
+/* counts requests at the end of each step */
+typedef struct {
+  support_memory *memory;
+  long first, last;
+  int steps;
+} watch;
+
+static void on_step(void *user, double t) {
+  watch *w = user;
+  (void)t;
+  if (w->steps++ == 0) {
+    w->first = w->memory->requests;
+  }
+  w->last = w->memory->requests;
+}
+
+static void no_step_allocates(void **state) {
+  (void)state;
+  support_memory memory = {0};
+  const mbg_allocator allocator = support_allocator(&memory);
+  watch w = {.memory = &memory};
+  mbg_context *ctx;
+  mbg_model *model;
+  mbg_run *run;
+  mbg_run_options options;
+  mbg_run_options_default(&options);
+  options.progress = on_step;
+  options.user = &w;
+  assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
+  assert_int_equal(mbg_model_load(ctx, MBG_GALLERY_DIR "/quarter-car", &model), MBG_OK);
+  assert_int_equal(mbg_run_create(ctx, model, &options, &run), MBG_OK);
+  assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);
+  assert_int_equal(w.steps, 200);
+  assert_int_equal(w.first, w.last);
+  mbg_run_destroy(run);
+  mbg_model_destroy(model);
+  mbg_context_destroy(ctx);
+  assert_int_equal(memory.live, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_allocation_fails_once),
+      cmocka_unit_test(no_step_allocates),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
