@@ -29,8 +29,8 @@ void model_case_close(model_case *c);
 void model_case_design(model_case *c, support_rng *rng, double spread);
 
 /* A state near the design configuration, within the motions of the bodies but not on the constraints: frames moved by
-   about `distance`, rates, accelerations and multipliers of order 1, t in 0.05-1.5; the library is updated and linearized
-   there, signals included. */
+   about `distance`, rates, accelerations and multipliers of order 1, t in 0.05-1.5; the library is updated and
+   linearized there, signals included. */
 void model_case_state(model_case *c, support_rng *rng, double distance);
 /* Updates and linearizes the library at the state of the case. */
 void model_case_update(model_case *c);
