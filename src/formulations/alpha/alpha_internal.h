@@ -18,6 +18,7 @@ struct mbg__alpha {
   real *r, *phi;      /* residuals                                  (nw, nrow) */
   real *al0;          /* auxiliary acceleration at the start of the step, rescaled  (nw) */
   real *q;            /* coordinates at the start of a step         (ncoord) */
+  int *turns;         /* scratch                                    (nturn) */
   double error;
   mbg__alpha_work work;
 };

@@ -69,7 +69,8 @@ static int take_arrays(mbg_context *ctx, mbg__alpha *a) {
   TAKE(phi, m->nrow);
   TAKE(al0, m->nw);
   TAKE(q, m->ncoord);
-  return MBG_OK;
+  a->turns = MBG_TAKE(&a->arena, int, m->nturn);
+  return a->turns ? MBG_OK : mbg__fail_memory(ctx);
 }
 
 int mbg__alpha_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, mbg__alpha_coefs coefs,
@@ -268,12 +269,28 @@ static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__node 
                    to->t, to->h, NEWTON_MAX, change, most, label);
 }
 
+/* angles are those nearest to the start of the step: the state is evaluated again when one has passed half a turn */
+static int evaluate_near(mbg_context *ctx, mbg__alpha *a, mbg__node *to) {
+  const size_t bytes = (size_t)a->m->nturn * sizeof(int);
+  int err = MBG_OK;
+  MBG_TRY(evaluate(ctx, a, to));
+  if (bytes > 0) {
+    mbg__system_turns(a->sys, a->q, a->turns);
+    if (memcmp(a->turns, to->turns, bytes) != 0) {
+      memcpy(to->turns, a->turns, bytes);
+      MBG_TRY(evaluate(ctx, a, to));
+    }
+  }
+done:
+  return err;
+}
+
 /* one Newton iteration; the matrix may be kept for the last one */
 static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__node *from, mbg__node *to, bool fresh, double *change) {
   const mbg_model *m = a->m;
   const double s = a->c.beta * to->h * to->h;
   int err = MBG_OK;
-  MBG_TRY(evaluate(ctx, a, to));
+  MBG_TRY(evaluate_near(ctx, a, to));
   if (fresh) {
     MBG_TRY(assemble(ctx, a));
     MBG_TRY(factor_step(ctx, a, to));
@@ -310,13 +327,6 @@ static double estimate(const mbg__alpha *a, const mbg__node *from, const mbg__no
   return fabs(a->c.beta - 1.0 / 6) * to->h * to->h * most;
 }
 
-static void count_turns(mbg__alpha *a, const mbg__node *from, mbg__node *to) {
-  if (a->m->nturn > 0) {
-    memcpy(to->turns, from->turns, (size_t)a->m->nturn * sizeof(int));
-    mbg__system_turns(a->sys, a->q, to->turns);
-  }
-}
-
 int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__node *from, double h, mbg__node *to) {
   const mbg_model *m = a->m;
   double change = INFINITY, last = INFINITY;
@@ -347,8 +357,7 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__node *from, doub
     err = not_converged(ctx, a, to, change);
     goto done;
   }
-  MBG_TRY(evaluate(ctx, a, to));
-  count_turns(a, from, to);
+  MBG_TRY(evaluate_near(ctx, a, to));
   a->error = estimate(a, from, to);
 done:
   return err;
