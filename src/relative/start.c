@@ -150,6 +150,7 @@ static int take_arrays(mbg_context *ctx, mbg__start_work *w) {
   TAKE(full, real, m->nw);
   TAKE(full2, real, m->nw);
   TAKE(full3, real, m->nw);
+  TAKE(full4, real, m->nw);
   TAKE(row, real, m->nrow);
   TAKE(row2, real, m->nrow);
   TAKE(trial, mbg__frame, m->nbody);

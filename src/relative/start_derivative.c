@@ -2,7 +2,10 @@
 
      positions  KKT (w0, dk, dkp) = (A wbar - (B^T k + P^T kp)_a da,  -phi_a da,  dvalue - pin_a da)
      rates      KKT (v0', ..)     = (W vbar' - (B^T kv + ..)_H w0 - (..)_a da,  -phid_H w0 - phid_a da,  dvalue - ..)
-   with A = metric T^-1(-d), because d log(Hbar^-1 H) = T^-1(d) w - T^-1(-d) wbar. */
+   with A = metric T^-1(-d), because d log(Hbar^-1 H) = T^-1(d) w - T^-1(-d) wbar.
+
+   Components of w outside the motions of a body follow the guess, w_m = (Ad(Hbar^-1 H)^-1 wbar)_m; they are part of the
+   direction in which the equations are differentiated, and of w0. */
 #include "relative/start_internal.h"
 
 #include <string.h>
@@ -122,6 +125,36 @@ static void guess_matrix(const mbg__start_work *w, int body, real A[36]) {
   m6_mul(A, w->metric[body], Ti);
 }
 
+/* ---------------------------------------------------------------------- outside the motions */
+
+static void keep_masked(const mbg_model *m, int body, real x[6]) {
+  for (int k = 0; k < 6; k++) {
+    x[k] = m->dof[m->bodies[body].voff + k] < 0 ? x[k] : 0;
+  }
+}
+
+/* Hbar^-1 H */
+static void from_guess(const mbg__start_work *w, int body, mbg__frame *G) {
+  frame_relative(G, &w->sys->design->poses[w->m->bodies[body].guess].h, &w->result.H[body]);
+}
+
+/* w_m of a body */
+static void masked_push(const mbg__start_work *w, int body, const real wbar[6], real wm[6]) {
+  mbg__frame G;
+  from_guess(w, body, &G);
+  AdInv_mul(wm, &G, wbar);
+  keep_masked(w->m, body, wm);
+}
+
+static void masked_pull(const mbg__start_work *w, int body, real gm[6], real gbar[6]) {
+  mbg__frame G;
+  real g[6];
+  keep_masked(w->m, body, gm);
+  from_guess(w, body, &G);
+  AdInvT_mul(g, &G, gm);
+  v6_axpy(gbar, 1, g);
+}
+
 /* ---------------------------------------------------------------------- forward */
 
 static void right_rows(mbg__start_work *w, mbg__kkt *kkt, const real *dphi) {
@@ -153,21 +186,27 @@ static int breaks_assembly(mbg_context *ctx, const mbg__start_work *w, int row) 
 
 static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {
   const mbg_model *m = w->m;
-  const mbg__direction d = {.da = da};
+  const mbg__direction d = {.w = w0, .da = da};
   int err = MBG_OK;
   MBG_TRY(position_state(ctx, w));
+  memset(w->full2, 0, (size_t)m->nw * sizeof(real));
+  for (int b = 0; b < m->nbody; b++) {
+    real wbar[6], vbar[6], A[36], x[6];
+    const int off = m->bodies[b].voff;
+    mbg__design_guess_push(w->sys->design, b, da, wbar, vbar);
+    masked_push(w, b, wbar, w0 + off);
+    if (!is_equilibrium(w)) {
+      guess_matrix(w, b, A);
+      m6_mulv(w->full2 + off, A, wbar);
+      m6_mulv(x, w->block[b], w0 + off);
+      v6_axpy(w->full2 + off, -1, x);
+    }
+  }
   mbg__system_push(w->sys, &d, w->full, w->row, NULL, NULL);
   const int bad = mbg__rank_inconsistent(w->result.rank, w->row);
   if (bad >= 0) {
     err = breaks_assembly(ctx, w, bad);
     goto done;
-  }
-  memset(w->full2, 0, (size_t)m->nw * sizeof(real));
-  for (int b = 0; !is_equilibrium(w) && b < m->nbody; b++) {
-    real wbar[6], vbar[6], A[36];
-    mbg__design_guess_push(w->sys->design, b, da, wbar, vbar);
-    guess_matrix(w, b, A);
-    m6_mulv(w->full2 + m->bodies[b].voff, A, wbar);
   }
   for (int j = 0; j < m->nv; j++) {
     w->position.x[j] = w->full2[m->full[j]] - w->full[m->full[j]];
@@ -175,7 +214,6 @@ static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, 
   right_rows(w, &w->position, w->row);
   right_pins(w, &w->position, w->values, false, &d);
   mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
-  memset(w0, 0, (size_t)m->nw * sizeof(real));
   for (int j = 0; j < m->nv; j++) {
     w0[m->full[j]] = w->position.x[j];
   }
@@ -258,16 +296,20 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
 
   MBG_TRY(position_state(ctx, w));
   solve_T(w, &w->position, w->full2);
-  mbg__system_pull(w->sys, w->full, w->row, NULL, NULL, NULL, NULL, NULL, NULL, ga);
-  pull_pins(w, &w->position, w->values, false, NULL, ga);
+  memcpy(w->full4, w->full2, (size_t)m->nw * sizeof(real));
+  mbg__system_pull(w->sys, w->full, w->row, NULL, NULL, w->full4, NULL, NULL, NULL, ga);
+  pull_pins(w, &w->position, w->values, false, w->full4, ga);
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
-    real A[36], g[6] = {0};
+    real A[36], x[6], g[6] = {0};
     if (!is_equilibrium(w)) {
       guess_matrix(w, b, A);
       m6_mulv_T(g, A, w->full + off);
       v6_scale(g, -1, g);
+      m6_mulv_T(x, w->block[b], w->full + off);
+      v6_axpy(w->full4 + off, 1, x);
     }
+    masked_pull(w, b, w->full4 + off, g);
     mbg__design_guess_pull(w->sys->design, b, g, w->full3 + off, ga);
   }
 done:

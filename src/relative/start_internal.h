@@ -47,7 +47,7 @@ struct mbg__start_work {
   vec6 *d;              /* log(Hbar^-1 H)                              (nbody) */
   mat6 *metric;         /* derivative of the metric's gradient by d: D2(d, W d) + T^-T(d) W   (nbody) */
   mat6 *block;          /* ... times T^-1(d): by w                     (nbody) */
-  real *full, *full2, *full3; /* scratch                               (nw) */
+  real *full, *full2, *full3, *full4; /* scratch                       (nw) */
   real *row, *row2;     /* scratch                                     (nrow) */
   mbg__frame *trial;    /*                                             (nbody) */
   double *W;            /* metric of each component                    (nw) */

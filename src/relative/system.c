@@ -558,9 +558,10 @@ static void forces_pull(mbg__system *s, real *gw, real *gv, real *gvd, real *ga)
   }
 }
 
-static void clear_masked_all(const mbg__system *s, real *gw, real *gv, real *gvd) {
-  real *all[3] = {gw, gv, gvd};
-  for (int k = 0; k < 3; k++) {
+/* gw stays whole: frames may vary with parameters outside their motions */
+static void clear_masked_rates(const mbg__system *s, real *gv, real *gvd) {
+  real *all[2] = {gv, gvd};
+  for (int k = 0; k < 2; k++) {
     if (all[k]) {
       clear_masked(s, all[k]);
     }
@@ -587,7 +588,7 @@ void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real 
   for (int i = 0; z && !s->bare && i < m->nbody; i++) {
     body_pull(s, i, z, gw, gv, gvd, ga);
   }
-  clear_masked_all(s, gw, gv, gvd);
+  clear_masked_rates(s, gv, gvd);
 }
 
 /* ---------------------------------------------------------------------- angles */

@@ -3,7 +3,8 @@
 
      r = M vd - ad(v)^T M v - f + B^T lambda        phi, phid = B v + phi_t, phidd = B vd + gamma      (theory 0)
 
-   Vectors over velocities are full: nw entries (six per body, masked components are 0 and are ignored).
+   Vectors over velocities are full: nw entries (six per body). Masked components of twists and rates are 0 and ignored. Those
+   of w are not: the height of a planar body or the axes of a point may depend on parameters.
    Rows are all nrow rows of the model, kept or redundant; a caller that works on kept rows gives lambda = 0 elsewhere. */
 #ifndef MBG_RELATIVE_SYSTEM_H
 #define MBG_RELATIVE_SYSTEM_H

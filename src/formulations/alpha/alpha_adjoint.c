@@ -184,7 +184,7 @@ static void leave(mbg__alpha_adjoint *s, int c, real *ga) {
   mbg__system_pull(a->sys, s->mu, s->nu, NULL, NULL, b, b + nw, b + 2 * nw, NULL, ga);
   for (int i = 0; i < m->nw; i++) {
     const bool is_free = m->dof[i] >= 0;
-    xi[i] = is_free ? -b[i] : 0;
+    xi[i] = -b[i]; /* masked components too: a frame may depend on parameters outside its motions */
     sig[i] = is_free ? -b[nw + (size_t)i] : 0;
     tau[i] = is_free ? b[2 * nw + (size_t)i] / (1 - a->c.af) : 0;
   }

@@ -156,8 +156,8 @@ static bool take_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *see
       jump = true;
     }
   }
-  mask(m, s->hw), mask(m, s->hv), mask(m, s->ha);
-  mask(m, s->sw), mask(m, s->sv), mask(m, s->sa);
+  mask(m, s->hv), mask(m, s->ha);
+  mask(m, s->sv), mask(m, s->sa);
   return jump;
 }
 
@@ -211,7 +211,7 @@ static void rates(mbg__alpha_continuous *s, const mbg__node *node, level *l) {
     l->sd[i] = s->hv[i] - l->y[i] + s->pv[i];
   }
   add_adT(s, node, l->y, 1, l->yd);
-  mask(m, l->yd), mask(m, l->sd);
+  mask(m, l->sd);
 }
 
 /* ---------------------------------------------------------------------- a step backward */
@@ -261,6 +261,20 @@ static int factor_bdf(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__nod
   return mbg__saddle_factor(ctx, &s->saddle, "continuous adjoint");
 }
 
+/* masked components of y, for frames that vary outside their motions: the others do not depend on them.
+   (c0 + ad(v)^T) y = R_y - h_H - (K^T z + phidd_H^T kappa), with ad(v)^T y from the free ones alone */
+static void advance_masked(mbg__alpha_continuous *s, const mbg__node *node, double c0, const real *ry, real *y) {
+  const mbg_model *m = s->a->m;
+  for (int b = 0; b < m->nbody; b++) {
+    const int off = m->bodies[b].voff;
+    real x[6];
+    adT_mul(x, node->v + off, y + off);
+    for (int i = off; i < off + 6; i++) {
+      y[i] = m->dof[i] < 0 ? (ry[i] - s->hw[i] - s->pw[i] - x[i - off]) / c0 : y[i];
+    }
+  }
+}
+
 /* (y, s) at the node by the scheme; z, kappa and their products remain in the workspace */
 static void advance(mbg__alpha_continuous *s, const mbg__node *node, const scheme *k, int c, level *now) {
   const mbg_model *m = s->a->m;
@@ -287,6 +301,7 @@ static void advance(mbg__alpha_continuous *s, const mbg__node *node, const schem
     now->y[i] = k->c0 * now->s[i] + s->pv[i] + s->hv[i] - rs[i];
   }
   mask(m, now->s), mask(m, now->y);
+  advance_masked(s, node, k->c0, ry, now->y);
 }
 
 /* adds weight * (h_p + r_p^T z + phidd_p^T kappa) */
@@ -310,7 +325,7 @@ static void jump(mbg__alpha_continuous *s, level *now, real *psi_a) {
     now->y[i] -= s->sw[i] + s->pw[i];
     now->s[i] -= s->sv[i] + s->pv[i];
   }
-  mask(m, now->y), mask(m, now->s);
+  mask(m, now->s);
   for (int i = 0; i < m->na; i++) {
     psi_a[i] += s->sp[i] + s->pp[i];
   }

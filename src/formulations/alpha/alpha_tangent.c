@@ -15,6 +15,8 @@ struct mbg__alpha_tangent {
   mbg__arena arena;
   int np;
   real *W, *V, *A, *Al;  /* w, v', vd', al'                 (nv x np) */
+  real *Wm;              /* masked components of w          (nw x np) */
+  bool *outside;         /* ... are not all 0               (np) */
   real *L;               /* lambda'                         (nrow x np) */
   real *cv, *cd;         /*                                 (nv x np) */
   real *X;               /* right-hand sides and solutions  (nv + nrow) x np */
@@ -66,6 +68,8 @@ static int take_arrays(mbg_context *ctx, mbg__alpha_tangent *s) {
   const mbg_model *m = s->a->m;
   const size_t n = (size_t)m->nv * (size_t)s->np, rows = (size_t)m->nrow * (size_t)s->np;
   TAKE(W, real, n);
+  TAKE(Wm, real, (size_t)m->nw * (size_t)s->np);
+  TAKE(outside, bool, s->np);
   TAKE(V, real, n);
   TAKE(A, real, n);
   TAKE(Al, real, n);
@@ -138,6 +142,17 @@ static void free_of_full(const mbg_model *m, const real *full, real *x) {
   }
 }
 
+/* masked components of w0 in full[0]: frames that vary outside their motions */
+static void take_masked(mbg__alpha_tangent *s, int p) {
+  const mbg_model *m = s->a->m;
+  real *wm = s->Wm + (size_t)p * (size_t)m->nw;
+  s->outside[p] = false;
+  for (int i = 0; i < m->nw; i++) {
+    wm[i] = m->dof[i] < 0 ? s->full[0][i] : 0;
+    s->outside[p] = s->outside[p] || wm[i] != 0;
+  }
+}
+
 /* ---------------------------------------------------------------------- first node */
 
 /* (vd', lambda') of the initial accelerations with everything but them varied */
@@ -165,11 +180,13 @@ int mbg__alpha_tangent_begin(mbg_context *ctx, mbg__alpha_tangent *s, mbg__start
     MBG_TRY(err);
     free_of_full(m, s->full[0], s->W + (size_t)p * nv);
     free_of_full(m, s->full[1], s->V + (size_t)p * nv);
+    take_masked(s, p);
   }
   MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node));
   for (int p = 0; p < s->np; p++) {
+    memcpy(s->full[0], s->Wm + (size_t)p * (size_t)m->nw, (size_t)m->nw * sizeof(real));
+    memset(s->full[1], 0, (size_t)m->nw * sizeof(real));
     for (int k = 0; k < 2; k++) {
-      memset(s->full[k], 0, (size_t)m->nw * sizeof(real));
       for (int j = 0; j < m->nv; j++) {
         s->full[k][m->full[j]] = (k ? s->V : s->W)[(size_t)p * nv + (size_t)j];
       }
@@ -227,6 +244,25 @@ static void blocks_mul(const mbg__alpha_tangent *s, const real *Dx, const real *
   }
 }
 
+/* masked components: A w_m, whose free components are added to W */
+static void carry_masked(mbg__alpha_tangent *s, int p, const mbg__node *to) {
+  const mbg_model *m = s->a->m;
+  for (int b = 0; b < m->nbody; b++) {
+    const int off = m->bodies[b].voff;
+    real *wm = s->Wm + (size_t)p * (size_t)m->nw + off, x[6];
+    mbg__frame E;
+    mbg__se3_exp(&E, to->Dx + off);
+    AdInv_mul(x, &E, wm);
+    for (int k = 0; k < 6; k++) {
+      const int j = m->dof[off + k];
+      wm[k] = j < 0 ? x[k] : 0;
+      if (j >= 0) {
+        s->W[(size_t)p * (size_t)m->nv + (size_t)j] += x[k];
+      }
+    }
+  }
+}
+
 /* ca into al', cv, cd; returns with W <- A W */
 static void carry(mbg__alpha_tangent *s, const mbg__node *from, const mbg__node *to) {
   const mbg__alpha_coefs *c = &s->a->c;
@@ -241,13 +277,18 @@ static void carry(mbg__alpha_tangent *s, const mbg__node *from, const mbg__node 
   }
   blocks_mul(s, to->Dx, NULL, s->W, s->R, false);
   memcpy(s->W, s->R, n * sizeof(real));
+  for (int p = 0; p < s->np; p++) {
+    if (s->outside[p]) {
+      carry_masked(s, p, to);
+    }
+  }
 }
 
-/* explicit parts r_p and phi_p */
+/* explicit parts r_p and phi_p, with those of the masked components of w */
 static void explicit_parts(mbg__alpha_tangent *s) {
   const mbg_model *m = s->a->m;
   for (int p = 0; p < s->np; p++) {
-    const mbg__direction d = {.da = s->da};
+    const mbg__direction d = {.w = s->outside[p] ? s->Wm + (size_t)p * (size_t)m->nw : NULL, .da = s->da};
     set_da(s, p, true);
     mbg__system_push(s->a->sys, &d, s->full[0], s->P + (size_t)p * (size_t)m->nrow, NULL, NULL);
     set_da(s, p, false);
@@ -317,6 +358,9 @@ void mbg__alpha_tangent_signal(mbg__alpha_tangent *s, int signal, real *dy) {
         dy[p] += g * block[k][(size_t)p * (size_t)m->nv + (size_t)j];
       }
     }
+  }
+  for (int p = 0; p < s->np; p++) {
+    dy[p] += s->outside[p] ? vn_dot(m->nw, s->full[0], s->Wm + (size_t)p * (size_t)m->nw) : 0;
   }
   for (int i = 0; i < m->nrow; i++) {
     for (int p = 0; s->row[i] != 0 && p < s->np; p++) {
