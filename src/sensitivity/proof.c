@@ -37,13 +37,21 @@ static double gradient_difference(const bench *b, const double *g, const double 
   return worst;
 }
 
+static int simulate(bench *b) {
+  const int err = mbg_run_simulate(b->ctx, b->run);
+  if (err == MBG_OK && mbg_run_partial(b->run)) {
+    return mbg__fail(b->ctx, MBG_ERROR_INTERRUPTED, "the proof was interrupted");
+  }
+  return err;
+}
+
 static int evaluate(bench *b, double eps, double *psi) {
   int err = MBG_OK;
   for (int i = 0; i < b->np; i++) {
     b->trial[i] = b->p[i] + eps * b->direction[i];
   }
   MBG_TRY(mbg_run_parameters(b->ctx, b->run, b->trial));
-  MBG_TRY(mbg_run_simulate(b->ctx, b->run));
+  MBG_TRY(simulate(b));
   MBG_TRY(mbg_run_criteria(b->ctx, b->run, psi));
 done:
   return err;
@@ -190,7 +198,7 @@ int mbg_run_proof(mbg_context *ctx, mbg_run *run, mbg_proof *proofs, double *gra
   mbg__run_current(run, b.p);
   choose_direction(&b);
   memset(proofs, 0, (size_t)b.nc * sizeof(*proofs));
-  MBG_TRY(mbg_run_simulate(ctx, run));
+  MBG_TRY(simulate(&b));
   MBG_TRY(mbg_run_criteria(ctx, run, b.psi));
   MBG_TRY(mbg_run_gradient(ctx, run, MBG_METHOD_ADJOINT, b.adjoint, NULL));
   MBG_TRY(mbg_run_gradient(ctx, run, MBG_METHOD_DIRECT, b.direct, NULL));
@@ -205,7 +213,7 @@ int mbg_run_proof(mbg_context *ctx, mbg_run *run, mbg_proof *proofs, double *gra
   MBG_TRY(taylor(&b, proofs));
   MBG_TRY(differences(&b, proofs));
   MBG_TRY(mbg_run_parameters(ctx, run, b.p));
-  MBG_TRY(mbg_run_simulate(ctx, run));
+  MBG_TRY(simulate(&b));
 done:
   mbg__arena_destroy(&arena);
   return err;
