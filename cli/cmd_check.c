@@ -2,6 +2,8 @@
 #include "mbgrad/check.h"
 
 #include "cli.h"
+#include "cmd_check_gradient.h"
+#include "run_options.h"
 #include "session.h"
 #include "table.h"
 
@@ -345,39 +347,87 @@ static void print_lists(const mbg_check *check, bool full) {
   }
 }
 
-static int print_check(cli_session *session, mbg_check *check, const cli_args *args) {
-  if (!cli_flag(args, "json")) {
-    print_summary(check);
-    print_lists(check, cli_flag(args, "full"));
-    return MBG_OK;
-  }
+/* the JSON of the check, with the proof as a further member when there is one */
+static int print_json(cli_session *session, const mbg_check *check, const cli_proof *proof) {
   char *text;
   const int result = mbg_check_json(session->ctx, check, &text);
-  if (result == MBG_OK) {
-    fputs(text, stdout);
-    mbg_text_destroy(session->ctx, text);
+  if (result != MBG_OK) {
+    return result;
   }
+  if (proof) {
+    printf("%.*s,\n", (int)(strrchr(text, '}') - text - 1), text);
+    cli_proof_json(proof);
+    fputs("\n}\n", stdout);
+  } else {
+    fputs(text, stdout);
+  }
+  mbg_text_destroy(session->ctx, text);
   return result;
 }
 
-static int check_command(const cli_args *args) {
-  cli_session session;
+static int print_check(cli_session *session, const mbg_check *check, const cli_proof *proof, const cli_args *args) {
+  if (cli_flag(args, "json")) {
+    return print_json(session, check, proof);
+  }
+  if (proof) {
+    cli_proof_print(proof, cli_flag(args, "full"));
+  } else {
+    print_summary(check);
+    print_lists(check, cli_flag(args, "full"));
+  }
+  return MBG_OK;
+}
+
+static int check_model(cli_session *session, const cli_proof *proof, const cli_args *args) {
   mbg_check *check = NULL;
-  int status = cli_session_open(&session, args);
-  if (status == CLI_DONE) {
-    const mbg_check_options opt = {.parameters = session.parameters};
-    int result = mbg_check_model(session.ctx, session.model, &opt, &check);
-    if (result == MBG_OK) {
-      result = print_check(&session, check, args);
-    }
-    status = cli_session_status(&session, result);
+  const mbg_check_options opt = {.parameters = session->parameters};
+  int result = mbg_check_model(session->ctx, session->model, &opt, &check);
+  if (result == MBG_OK) {
+    result = print_check(session, check, proof, args);
   }
   mbg_check_destroy(check);
+  return cli_session_status(session, result);
+}
+
+/* options that only a run can use */
+static int refuse_without_gradient(const cli_args *args) {
+  static const char *const names[] = {"formulation", "step", "tolerance", "end", "memory", "plot"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    if (cli_value(args, names[i], 0)) {
+      return cli_bad_input("check: '--%s' needs '--gradient'", names[i]);
+    }
+  }
+  return CLI_DONE;
+}
+
+static int check_command(const cli_args *args) {
+  cli_session session = {0};
+  cli_proof *proof = NULL;
+  int status = cli_flag(args, "gradient") ? cli_proof_make(args, &proof) : refuse_without_gradient(args);
+  if (status == CLI_DONE) {
+    status = cli_session_open(&session, args);
+  }
+  if (status == CLI_DONE) {
+    status = check_model(&session, proof, args);
+  }
+  if (status == CLI_DONE && proof && cli_value(args, "plot", 0)) {
+    status = cli_proof_plot(proof, cli_value(args, "plot", 0));
+  }
+  if (status == CLI_DONE && proof) {
+    status = cli_proof_status(proof);
+  }
   cli_session_close(&session);
+  cli_proof_destroy(proof);
   return status;
 }
 
-static const cli_option options[] = {CLI_OPTION_SET, CLI_OPTION_JSON, CLI_OPTION_FULL};
+static const cli_option options[] = {
+    CLI_OPTION_JSON,
+    CLI_OPTION_FULL,
+    {"gradient", NULL, false, "prove the gradient: Taylor test, direct against adjoint, finite differences"},
+    CLI_OPTION_PLOT,
+    CLI_OPTIONS_RUN,
+};
 
 extern const cli_command cli_cmd_check;
 
@@ -387,7 +437,8 @@ const cli_command cli_cmd_check = {
     .summary = "errors of a model, degrees of freedom, redundant constraints, start",
     .details = "Reads a model, reports what is wrong with it, assembles its start and prints what it consists of:\n"
                "degrees of freedom, redundant constraints by name, the mechanism as a tree, bodies, joints with their\n"
-               "coordinates, forces, parameters, and all signals at the start. Numbers below 1e-12 are printed as 0.\n",
+               "coordinates, forces, parameters, and all signals at the start. Numbers below 1e-12 are printed as 0.\n"
+               "With --gradient it runs the model and proves its gradient instead; --json prints both.\n",
     .least = 1,
     .most = 1,
     .options = options,

@@ -293,19 +293,6 @@ static int take_method(const cli_args *args, mbg_method *method) {
   return CLI_DONE;
 }
 
-static int check_model(const gradients *g, bool all) {
-  if (g->nc == 0) {
-    return cli_bad_input("%s: the model has no criteria, so there is nothing to differentiate; give it \"criteria\"",
-                         mbg_model_name(g->model));
-  }
-  if (g->np == 0 && !all) {
-    return cli_bad_input(
-        "%s: the model has no parameters; give it \"parameters\", or differentiate by every number (--all)",
-        mbg_model_name(g->model));
-  }
-  return CLI_DONE;
-}
-
 static int differentiate(gradients *g, bool all) {
   mbg_context *ctx = g->r->session.ctx;
   int result = mbg_run_criteria(ctx, g->r->run, g->psi);
@@ -324,7 +311,8 @@ static int differentiate(gradients *g, bool all) {
 static int compute(const cli_args *args, gradients *g) {
   const char *path = cli_value(args, "history", 0);
   const bool all = cli_flag(args, "all");
-  int status = check_model(g, all);
+  /* by every number: a model without parameters will do */
+  int status = all && g->np == 0 && g->nc > 0 ? CLI_DONE : cli_need_gradient(g->model);
   if (status == CLI_DONE) {
     status = cli_run_simulate(g->r);
   }

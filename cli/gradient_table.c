@@ -1,5 +1,6 @@
 #include "gradient_table.h"
 
+#include "cli.h"
 #include "table.h"
 
 #include <math.h>
@@ -8,6 +9,19 @@
 #include <string.h>
 
 enum { SHORT_VECTOR = 8, SHOWN = 5, COLUMNS = 5 };
+
+int cli_need_gradient(const mbg_model *model) {
+  if (mbg_model_criterion_count(model) == 0) {
+    return cli_bad_input("%s: the model has no criteria, so there is nothing to differentiate; give it \"criteria\"",
+                         mbg_model_name(model));
+  }
+  if (mbg_model_parameter_count(model) == 0) {
+    return cli_bad_input("%s: the model has no parameters, so there is nothing to differentiate by; give it "
+                         "\"parameters\" (mbgrad gradient --all needs none)",
+                         mbg_model_name(model));
+  }
+  return CLI_DONE;
+}
 
 double cli_parameter_size(const double *p, int index) { return p[index] != 0 ? fabs(p[index]) : 1; }
 

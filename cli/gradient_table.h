@@ -21,6 +21,9 @@ cli_entries cli_entries_choose(const mbg_model *model, const double *gradient, c
 void cli_criteria_print(const mbg_model *model, const double *psi);
 void cli_gradient_print(const mbg_model *model, const double *gradient, const double *p, bool full);
 
+/* Has the model criteria and parameters? CLI_BAD_INPUT with a message when not. */
+int cli_need_gradient(const mbg_model *model);
+
 /* Size by which the effect of a parameter is measured: |p|, or 1 for 0. */
 double cli_parameter_size(const double *p, int index);
 
