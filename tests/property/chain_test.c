@@ -29,6 +29,7 @@ enum {
   DESIGN,
   GUESS,
   TIME,
+  POWER,
   KINDS
 };
 static const char *const kind_name[KINDS] = {"push",
@@ -41,7 +42,8 @@ static const char *const kind_name[KINDS] = {"push",
                                              "products",
                                              "dA/dp",
                                              "guesses",
-                                             "time"};
+                                             "time",
+                                             "power"};
 static double worst[KINDS];
 static uint64_t worst_seed[KINDS];
 static uint64_t seed; /* of the model at hand */
@@ -515,6 +517,42 @@ static void test_mixed(void **state) {
   check_kind(RANDOM_MIXED);
 }
 
+/* ---------------------------------------------------------------------- power */
+
+/* v.r = dE/dt + lambda.(B v) where every force has an energy: values of inertia, forces and energies fit each other */
+static void check_power(fixture *f) {
+  model_case *c = &f->c;
+  const mbg_model *m = c->m;
+  double *Bv = model_case_array(c, m->nrow);
+  mbg__system_residual(c->sys, f->got.r, NULL, NULL, NULL, NULL);
+  mbg__system_B_mul(c->sys, c->v, Bv);
+  const product power = dot(m->nw, c->v, f->got.r), rows = dot(m->nrow, c->lambda, Bv);
+  for (int i = 0; i < m->nsignal; i++) {
+    if (m->signals[i].type->role == MBG__ROLE_ENERGY) {
+      const double dE = mbg__system_signal_push(c->sys, i, &(mbg__direction){.w = c->v, .dv = c->vd});
+      note(POWER, "energy", fabs(power.value - dE - rows.value) / (power.scale + rows.scale));
+    }
+  }
+}
+
+static void test_power(void **state) {
+  (void)state;
+  const int rounds = support_rounds(12, 100);
+  for (int i = 0; i < rounds; i++) {
+    fixture f = {.rng = support_rng_make((uint64_t)i)};
+    random_model_options opt = random_model_mix((uint64_t)i);
+    opt.conservative = true;
+    seed = (uint64_t)i;
+    char *text = random_model(seed, &opt);
+    model_case_open(&f.c, NULL, text);
+    make_direction(&f);
+    model_case_state(&f.c, &f.rng, 0.1);
+    check_power(&f);
+    model_case_close(&f.c);
+    free(text);
+  }
+}
+
 /* models with a part used twice, once mirrored */
 static void test_parts(void **state) {
   (void)state;
@@ -621,8 +659,9 @@ static int report(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_trees), cmocka_unit_test(test_loops), cmocka_unit_test(test_planar),
-      cmocka_unit_test(test_mixed), cmocka_unit_test(test_parts), cmocka_unit_test(test_catalogue),
+      cmocka_unit_test(test_trees),     cmocka_unit_test(test_loops), cmocka_unit_test(test_planar),
+      cmocka_unit_test(test_mixed),     cmocka_unit_test(test_power), cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_catalogue),
   };
   return cmocka_run_group_tests(tests, NULL, report);
 }

@@ -162,7 +162,7 @@ static double put_place(rm_gen *g, unsigned allowed, coordinate preset) {
 static void put_linear_law(rm_gen *g, double q) {
   rm_put(&g->force, ", \"stiffness\": %s", rm_number(g, rm_between(g, 10, 200), 10));
   rm_put(&g->force, ", \"rest\": %s", rm_number(g, q * rm_between(g, 0.7, 1.2) + 0.01, 0.1));
-  if (rm_chance(g, 0.7)) {
+  if (!g->opt->conservative && rm_chance(g, 0.7)) {
     rm_put(&g->force, ", \"damping\": %s", rm_number(g, rm_between(g, 0.1, 2), 0.5));
   }
   if (rm_chance(g, 0.4)) {
@@ -190,7 +190,7 @@ static void put_stop(rm_gen *g, double q) {
   }
   rm_put(&g->force, ", \"stiffness\": %s", rm_number(g, rm_between(g, 10, 100), 10));
   rm_put(&g->force, ", \"width\": %s", rm_number(g, rm_between(g, 0.1, 0.4), 0.05));
-  if (rm_chance(g, 0.5)) {
+  if (!g->opt->conservative && rm_chance(g, 0.5)) {
     rm_put(&g->force, ", \"damping\": %s", rm_number(g, rm_between(g, 0.1, 1), 0.05));
   }
 }
@@ -341,10 +341,10 @@ static bool put_bushing(rm_gen *g) {
   const int n = rm_marker_add(g, other, &h);
   rm_put(&g->force, ", \"between\": [\"%s\", \"%s\"]", rm_marker_name(g, m), rm_marker_name(g, n));
   put_six(g, "stiffness", 20, 150);
-  if (rm_chance(g, 0.7)) {
+  if (!g->opt->conservative && rm_chance(g, 0.7)) {
     put_six(g, "damping", 0.5, 3);
   }
-  if (!flat && rm_chance(g, 0.5)) {
+  if (!g->opt->conservative && !flat && rm_chance(g, 0.5)) {
     double f[3], t[3];
     support_normals(&g->rng, f, 3);
     support_normals(&g->rng, t, 3);
@@ -520,12 +520,16 @@ void rm_make_forces(rm_gen *g) {
     order[k] = i;
   }
   const int count = g->part ? 3 : 6 + support_index(&g->rng, 4);
-  for (int i = 0; i < count; i++) {
-    if (!g->part || order[i] != 2) {
-      make_force(g, order[i]);
+  for (int i = 0; i < (g->opt->conservative ? FORCE_KINDS : count); i++) {
+    const int kind = order[i];
+    const bool elastic = kind < 3 || kind == 5 || kind == 9;
+    if ((!g->part || kind != 2) && (!g->opt->conservative || elastic)) {
+      make_force(g, kind);
     }
   }
-  make_force(g, 7); /* with signals */
+  if (!g->opt->conservative) {
+    make_force(g, 7); /* with signals */
+  }
 }
 
 /* ---------------------------------------------------------------------- signals */
@@ -707,7 +711,7 @@ static void energy_signals(rm_gen *g) {
 
 /* expressions of the tension of a law that uses signals itself, and of each other */
 static void tension_signals(rm_gen *g) {
-  if (g->nforce == 0) {
+  if (g->nforce == 0 || !g->forces[g->nforce - 1].law) {
     return;
   }
   signal_add(g, "force", 2, false);

@@ -21,15 +21,16 @@ typedef enum {
 
 typedef struct {
   random_kind kind;
-  int bodies;       /* 0: 2-6 */
-  bool drivers;     /* drivers whose laws contain parameters */
-  bool couplings;   /* couplings of joint coordinates, where two are free */
-  bool pins;        /* equations of the start */
-  bool guesses;     /* guesses and rates that differ from the design configuration */
-  bool forces;      /* forces of all types */
-  bool signals;     /* signals of all types, criteria */
-  bool local_road;  /* tyres roll on a road of the model that moves with it when it becomes a part */
-  bool indifferent; /* nothing that depends on the place of the model in the world: no components in world axes */
+  int bodies;        /* 0: 2-6 */
+  bool drivers;      /* drivers whose laws contain parameters */
+  bool couplings;    /* couplings of joint coordinates, where two are free */
+  bool pins;         /* equations of the start */
+  bool guesses;      /* guesses and rates that differ from the design configuration */
+  bool forces;       /* forces of all types */
+  bool conservative; /* forces only with an energy: springs, stops, bushings without damping */
+  bool signals;      /* signals of all types, criteria */
+  bool local_road;   /* tyres roll on a road of the model that moves with it when it becomes a part */
+  bool indifferent;  /* nothing that depends on the place of the model in the world: no components in world axes */
   /* The same model moved: 12 numbers, R row-major, then x. Only with `indifferent` and spatial bodies; NULL: not moved.
      Gravity is turned too. Rotations given in the world are written in fewer ways than otherwise. */
   const double *placement;
