@@ -93,7 +93,7 @@ static bool fit(const rm_gen *g, const int m[2], const mbg__frame *G, coordinate
   coordinate_value(G, c, &radius);
   const bool turn = rm_turns(g, g->markers[m[0]].body) && rm_turns(g, g->markers[m[1]].body);
   const bool flat = g->opt->kind == RANDOM_PLANAR;
-  if (g->part && c == POLAR) { /* has no mirror image in planes along y and z */
+  if ((g->part || g->opt->mirrorable) && c == POLAR) { /* has no mirror image in planes along y and z */
     return false;
   }
   if (flat && (c == Z || c == ANGLE_X || c == ANGLE_Y)) {
@@ -523,11 +523,12 @@ void rm_make_forces(rm_gen *g) {
   for (int i = 0; i < (g->opt->conservative ? FORCE_KINDS : count); i++) {
     const int kind = order[i];
     const bool elastic = kind < 3 || kind == 5 || kind == 9;
-    if ((!g->part || kind != 2) && (!g->opt->conservative || elastic)) {
+    const bool mirror = kind != 2 && kind != 7 && kind != 11;
+    if ((!g->part || kind != 2) && (!g->opt->conservative || elastic) && (!g->opt->mirrorable || mirror)) {
       make_force(g, kind);
     }
   }
-  if (!g->opt->conservative) {
+  if (!g->opt->conservative && !g->opt->mirrorable) {
     make_force(g, 7); /* with signals */
   }
 }
