@@ -22,10 +22,11 @@ typedef enum {
   MBG_METHOD_DIRECT,          /* direct differentiation: cost grows with the parameters */
   MBG_METHOD_ADJOINT,         /* discrete adjoint, the exact transpose: cost grows with the criteria */
   MBG_METHOD_CONTINUOUS,      /* continuous adjoint: converges to the others as the step goes to 0 */
+  MBG_METHOD_PAPER,           /* continuous adjoint in the form of the formulation's paper, for study */
   MBG_METHOD_COUNT
 } mbg_method;
 
-/* "auto", "direct", "adjoint", "continuous"; NULL when there is no such method. mbg_method_find: -1 when unknown. */
+/* "auto", "direct", "adjoint", "continuous", "continuous-paper"; NULL when there is no such method. mbg_method_find: -1 when unknown. */
 MBG_API const char *mbg_method_name(int method);
 MBG_API int mbg_method_find(const char *name);
 

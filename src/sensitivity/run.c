@@ -59,7 +59,8 @@ const char *mbg_formulation_name(int index) {
   return index >= 0 && index < n ? list[index]->name : NULL;
 }
 
-static const char *const method_names[MBG_METHOD_COUNT] = {"auto", "direct", "adjoint", "continuous"};
+static const char *const method_names[MBG_METHOD_COUNT] = {"auto", "direct", "adjoint", "continuous",
+                                                           "continuous-paper"};
 
 const char *mbg_method_name(int method) {
   return method >= 0 && method < MBG_METHOD_COUNT ? method_names[method] : NULL;
@@ -589,7 +590,8 @@ static mbg_method choose_method(const mbg_run *run, mbg_method method) {
 }
 
 static int check_method(mbg_context *ctx, const mbg_run *run, mbg_method method) {
-  static const unsigned need[MBG_METHOD_COUNT] = {0, MBG__DIRECT, MBG__ADJOINT, MBG__ADJOINT_CONTINUOUS};
+  static const unsigned need[MBG_METHOD_COUNT] = {0, MBG__DIRECT, MBG__ADJOINT, MBG__ADJOINT_CONTINUOUS,
+                                                  MBG__ADJOINT_PAPER};
   int n;
   const mbg__formulation *const *list = mbg__formulations(&n);
   if (method < 0 || method >= MBG_METHOD_COUNT) {
@@ -607,6 +609,12 @@ static int check_method(mbg_context *ctx, const mbg_run *run, mbg_method method)
   return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "no formulation has the method '%s'", method_names[method]);
 }
 
+static mbg__method kind_of(mbg_method method) {
+  return method == MBG_METHOD_ADJOINT      ? MBG__METHOD_ADJOINT
+         : method == MBG_METHOD_CONTINUOUS ? MBG__METHOD_CONTINUOUS
+                                           : MBG__METHOD_PAPER;
+}
+
 /* gradient (ncriterion x np) in `out` */
 static int gradient(mbg_context *ctx, mbg_run *run, mbg_method method, real *out) {
   const mbg_model *m = run->m;
@@ -619,7 +627,7 @@ static int gradient(mbg_context *ctx, mbg_run *run, mbg_method method, real *out
     MBG_TRY(run->formulation->tangent(ctx, run->work, direct_take, &sum));
   } else {
     MBG_TRY(run->formulation->adjoint(
-        ctx, run->work, method == MBG_METHOD_ADJOINT ? MBG__METHOD_ADJOINT : MBG__METHOD_CONTINUOUS, m->ncriterion,
+        ctx, run->work, kind_of(method), m->ncriterion,
         block.seeds, run->psi_a));
   }
   for (int k = 0; k < m->ncriterion; k++) {

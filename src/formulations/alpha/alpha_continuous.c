@@ -12,34 +12,9 @@
    its first block of columns divided by c0^2 for the condition. */
 #include "formulations/alpha/alpha_continuous.h"
 
-#include "formulations/alpha/alpha_internal.h"
+#include "formulations/alpha/alpha_continuous_internal.h"
 
 #include <string.h>
-
-/* one criterion's adjoint at a node: y, s and their rates (nw each) */
-typedef struct {
-  real *y, *s, *yd, *sd;
-} level;
-
-struct mbg__alpha_continuous {
-  mbg__alpha *a;
-  mbg__arena arena;
-  int nc, nused;
-  const int *used;
-  mbg__saddle saddle;
-  int nodes;              /* nodes since the end or a jump */
-  double t1, t2;          /* times of the two later nodes */
-  level *l1, *l2;         /* adjoints there                               (nc) */
-  level *l0;              /* being computed                               (nc) */
-  real *A_H, *A_v;        /* by the pattern of B */
-  real *E, *W;            /* blocks, and products                         (nbody x 36, pattern of K) */
-  real *low;              /* lower left block                             (pattern of B) */
-  real *hw, *hv, *ha, *hl, *hp; /* gradient of the integrand               (nw, nw, nw, nrow, na) */
-  real *sw, *sv, *sa, *sl, *sp; /* of the values at the node */
-  real *x;                /*                                              (nv + nrow) */
-  real *z, *kappa;        /*                                              (nw, nrow) */
-  real *pw, *pv, *pd, *pp; /* pulled back                                 (nw, nw, nw, na) */
-};
 
 /* ---------------------------------------------------------------------- creation */
 
@@ -51,16 +26,16 @@ struct mbg__alpha_continuous {
     }                                                                                                                  \
   } while (0)
 
-static int take_levels(mbg_context *ctx, mbg__alpha_continuous *s, level **out) {
+static int take_levels(mbg_context *ctx, mbg__alpha_continuous *s, mbg__adj_level **out) {
   const size_t nw = (size_t)s->a->m->nw;
-  *out = MBG_TAKE(&s->arena, level, s->nc);
+  *out = MBG_TAKE(&s->arena, mbg__adj_level, s->nc);
   for (int c = 0; *out && c < s->nc; c++) {
     real *x = MBG_TAKE(&s->arena, real, 4 * nw);
     if (!x) {
       *out = NULL;
       break;
     }
-    (*out)[c] = (level){x, x + nw, x + 2 * nw, x + 3 * nw};
+    (*out)[c] = (mbg__adj_level){x, x + nw, x + 2 * nw, x + 3 * nw};
   }
   return *out ? MBG_OK : mbg__fail_memory(ctx);
 }
@@ -90,6 +65,8 @@ static int take_arrays(mbg_context *ctx, mbg__alpha_continuous *s) {
   TAKE(pv, m->nw);
   TAKE(pd, m->nw);
   TAKE(pp, m->na);
+  TAKE(mu, m->nrow);
+  TAKE(mu_kept, 3 * (size_t)s->nc * (size_t)m->nrow);
   return MBG_OK;
 }
 
@@ -132,20 +109,20 @@ void mbg__alpha_continuous_destroy(mbg__alpha_continuous *s) {
 
 /* ---------------------------------------------------------------------- pieces */
 
-static void clear(int n, real *x) { memset(x, 0, (size_t)n * sizeof(real)); }
+void mbg__adj_clear(int n, real *x) { memset(x, 0, (size_t)n * sizeof(real)); }
 
-static void mask(const mbg_model *m, real *x) {
+void mbg__adj_mask(const mbg_model *m, real *x) {
   for (int i = 0; i < m->nw; i++) {
     x[i] = m->dof[i] >= 0 ? x[i] : 0;
   }
 }
 
 /* gradients of integrand and values of criterion c at node n; returns whether there is a value */
-static bool take_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *seed, int n) {
+bool mbg__adj_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *seed, int n) {
   const mbg_model *m = s->a->m;
   bool jump = false;
-  clear(m->nw, s->hw), clear(m->nw, s->hv), clear(m->nw, s->ha), clear(m->nrow, s->hl), clear(m->na, s->hp);
-  clear(m->nw, s->sw), clear(m->nw, s->sv), clear(m->nw, s->sa), clear(m->nrow, s->sl), clear(m->na, s->sp);
+  mbg__adj_clear(m->nw, s->hw), mbg__adj_clear(m->nw, s->hv), mbg__adj_clear(m->nw, s->ha), mbg__adj_clear(m->nrow, s->hl), mbg__adj_clear(m->na, s->hp);
+  mbg__adj_clear(m->nw, s->sw), mbg__adj_clear(m->nw, s->sv), mbg__adj_clear(m->nw, s->sa), mbg__adj_clear(m->nrow, s->sl), mbg__adj_clear(m->na, s->sp);
   for (int k = 0; k < s->nused; k++) {
     const size_t at = (size_t)n * (size_t)s->nused + (size_t)k;
     if (seed->density[at] != 0) {
@@ -156,14 +133,14 @@ static bool take_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *see
       jump = true;
     }
   }
-  mask(m, s->hv), mask(m, s->ha);
-  mask(m, s->sv), mask(m, s->sa);
+  mbg__adj_mask(m, s->hv), mbg__adj_mask(m, s->ha);
+  mbg__adj_mask(m, s->sv), mbg__adj_mask(m, s->sa);
   return jump;
 }
 
-static void take_z(mbg__alpha_continuous *s) {
+void mbg__adj_take_z(mbg__alpha_continuous *s) {
   const mbg_model *m = s->a->m;
-  clear(m->nw, s->z);
+  mbg__adj_clear(m->nw, s->z);
   for (int j = 0; j < m->nv; j++) {
     s->z[m->full[j]] = s->x[j];
   }
@@ -173,14 +150,14 @@ static void take_z(mbg__alpha_continuous *s) {
 }
 
 /* r^T z + phidd^T kappa by everything */
-static void pull_back(mbg__alpha_continuous *s) {
+void mbg__adj_pull(mbg__alpha_continuous *s) {
   const mbg_model *m = s->a->m;
-  clear(m->nw, s->pw), clear(m->nw, s->pv), clear(m->nw, s->pd), clear(m->na, s->pp);
+  mbg__adj_clear(m->nw, s->pw), mbg__adj_clear(m->nw, s->pv), mbg__adj_clear(m->nw, s->pd), mbg__adj_clear(m->na, s->pp);
   mbg__system_pull(s->a->sys, s->z, NULL, NULL, s->kappa, s->pw, s->pv, s->pd, NULL, s->pp);
 }
 
 /* (z, kappa) of a right side (f, g): [M B^T; B 0] */
-static void algebraic(mbg__alpha_continuous *s, const real *f, const real *g) {
+void mbg__adj_algebraic(mbg__alpha_continuous *s, const real *f, const real *g) {
   const mbg_model *m = s->a->m;
   for (int j = 0; j < m->nv; j++) {
     s->x[j] = f[m->full[j]];
@@ -189,12 +166,12 @@ static void algebraic(mbg__alpha_continuous *s, const real *f, const real *g) {
     s->x[m->nv + i] = s->a->rank->keep[i] ? g[i] : 0;
   }
   mbg__klu_solve_T(s->a->initial.klu, s->x, 1);
-  take_z(s);
-  pull_back(s);
+  mbg__adj_take_z(s);
+  mbg__adj_pull(s);
 }
 
 /* ad(v)^T y per body */
-static void add_adT(const mbg__alpha_continuous *s, const mbg__node *node, const real *y, real c, real *out) {
+void mbg__adj_add_adT(const mbg__alpha_continuous *s, const mbg__node *node, const real *y, real c, real *out) {
   for (int b = 0; b < s->a->m->nbody; b++) {
     const int off = s->a->m->bodies[b].voff;
     real x[6];
@@ -204,14 +181,14 @@ static void add_adT(const mbg__alpha_continuous *s, const mbg__node *node, const
 }
 
 /* rates of y and s at the node from (y, s) and the pulled-back z, kappa */
-static void rates(mbg__alpha_continuous *s, const mbg__node *node, level *l) {
+static void rates(mbg__alpha_continuous *s, const mbg__node *node, mbg__adj_level *l) {
   const mbg_model *m = s->a->m;
   for (int i = 0; i < m->nw; i++) {
     l->yd[i] = s->hw[i] + s->pw[i];
     l->sd[i] = s->hv[i] - l->y[i] + s->pv[i];
   }
-  add_adT(s, node, l->y, 1, l->yd);
-  mask(m, l->sd);
+  mbg__adj_add_adT(s, node, l->y, 1, l->yd);
+  mbg__adj_mask(m, l->sd);
 }
 
 /* ---------------------------------------------------------------------- a step backward */
@@ -276,9 +253,9 @@ static void advance_masked(mbg__alpha_continuous *s, const mbg__node *node, doub
 }
 
 /* (y, s) at the node by the scheme; z, kappa and their products remain in the workspace */
-static void advance(mbg__alpha_continuous *s, const mbg__node *node, const scheme *k, int c, level *now) {
+static void advance(mbg__alpha_continuous *s, const mbg__node *node, const scheme *k, int c, mbg__adj_level *now) {
   const mbg_model *m = s->a->m;
-  const level *l1 = &s->l1[c], *l2 = &s->l2[c];
+  const mbg__adj_level *l1 = &s->l1[c], *l2 = &s->l2[c];
   real *ry = now->yd, *rs = now->sd;
   for (int i = 0; i < m->nw; i++) {
     ry[i] = k->r1 * l1->y[i] + k->r2 * l2->y[i] + k->rd * l1->yd[i];
@@ -286,7 +263,7 @@ static void advance(mbg__alpha_continuous *s, const mbg__node *node, const schem
     now->s[i] = k->c0 * s->ha[i] - rs[i] + s->hv[i];
     now->y[i] = ry[i] - s->hw[i] - k->c0 * now->s[i];
   }
-  add_adT(s, node, now->s, -1, now->y);
+  mbg__adj_add_adT(s, node, now->s, -1, now->y);
   for (int j = 0; j < m->nv; j++) {
     s->x[j] = now->y[m->full[j]] / (k->c0 * k->c0);
   }
@@ -294,13 +271,13 @@ static void advance(mbg__alpha_continuous *s, const mbg__node *node, const schem
     s->x[m->nv + i] = s->a->rank->keep[i] ? -s->hl[i] : 0;
   }
   mbg__klu_solve_T(s->saddle.klu, s->x, 1);
-  take_z(s);
-  pull_back(s);
+  mbg__adj_take_z(s);
+  mbg__adj_pull(s);
   for (int i = 0; i < m->nw; i++) {
     now->s[i] = s->pd[i] + s->ha[i];
     now->y[i] = k->c0 * now->s[i] + s->pv[i] + s->hv[i] - rs[i];
   }
-  mask(m, now->s), mask(m, now->y);
+  mbg__adj_mask(m, now->s), mbg__adj_mask(m, now->y);
   advance_masked(s, node, k->c0, ry, now->y);
 }
 
@@ -312,7 +289,7 @@ static void add_integrand(const mbg__alpha_continuous *s, double weight, real *p
 }
 
 /* value at the node: fold, jump */
-static void jump(mbg__alpha_continuous *s, level *now, real *psi_a) {
+static void jump(mbg__alpha_continuous *s, mbg__adj_level *now, real *psi_a) {
   const mbg_model *m = s->a->m;
   for (int i = 0; i < m->nw; i++) {
     s->sa[i] = -s->sa[i];
@@ -320,19 +297,19 @@ static void jump(mbg__alpha_continuous *s, level *now, real *psi_a) {
   for (int i = 0; i < m->nrow; i++) {
     s->sl[i] = -s->sl[i];
   }
-  algebraic(s, s->sa, s->sl);
+  mbg__adj_algebraic(s, s->sa, s->sl);
   for (int i = 0; i < m->nw; i++) {
     now->y[i] -= s->sw[i] + s->pw[i];
     now->s[i] -= s->sv[i] + s->pv[i];
   }
-  mask(m, now->s);
+  mbg__adj_mask(m, now->s);
   for (int i = 0; i < m->na; i++) {
     psi_a[i] += s->sp[i] + s->pp[i];
   }
 }
 
 /* (z, kappa) belonging to s on the left of the node */
-static void left_side(mbg__alpha_continuous *s, const level *now) {
+static void left_side(mbg__alpha_continuous *s, const mbg__adj_level *now) {
   const mbg_model *m = s->a->m;
   real *f = s->sw, *g = s->sl;
   for (int i = 0; i < m->nw; i++) {
@@ -341,10 +318,10 @@ static void left_side(mbg__alpha_continuous *s, const level *now) {
   for (int i = 0; i < m->nrow; i++) {
     g[i] = -s->hl[i];
   }
-  algebraic(s, f, g);
+  mbg__adj_algebraic(s, f, g);
 }
 
-static int matrices_at(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node) {
+int mbg__adj_matrices(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node) {
   int err = MBG_OK;
   MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node));
   mbg__system_matrices(s->a->sys, &(mbg__matrices){.A_H = s->A_H, .A_v = s->A_v});
@@ -360,19 +337,19 @@ int mbg__alpha_continuous_node(mbg_context *ctx, mbg__alpha_continuous *s, const
   const scheme k = later ? scheme_at(s, node->t) : (scheme){0};
   bool jumped = false;
   int err = MBG_OK;
-  MBG_TRY(matrices_at(ctx, s, node));
+  MBG_TRY(mbg__adj_matrices(ctx, s, node));
   if (later) {
     MBG_TRY(factor_bdf(ctx, s, node, k.c0));
   }
   for (int c = 0; c < s->nc; c++) {
     real *ga = psi_a + (size_t)c * (size_t)s->a->m->na;
-    level *fresh = &s->l0[c];
-    const bool value = take_seeds(s, &seeds[c], n);
+    mbg__adj_level *fresh = &s->l0[c];
+    const bool value = mbg__adj_seeds(s, &seeds[c], n);
     if (later) {
       advance(s, node, &k, c, fresh);
       add_integrand(s, right, ga);
     } else {
-      clear(s->a->m->nw, fresh->y), clear(s->a->m->nw, fresh->s);
+      mbg__adj_clear(s->a->m->nw, fresh->y), mbg__adj_clear(s->a->m->nw, fresh->s);
     }
     if (value) {
       jump(s, fresh, ga);
@@ -384,7 +361,7 @@ int mbg__alpha_continuous_node(mbg_context *ctx, mbg__alpha_continuous *s, const
     add_integrand(s, left, ga);
     rates(s, node, fresh);
   }
-  level *oldest = s->l2;
+  mbg__adj_level *oldest = s->l2;
   s->l2 = s->l1;
   s->l1 = s->l0;
   s->l0 = oldest;

@@ -8,6 +8,7 @@
 
 #include "formulations/alpha/alpha_continuous.h"
 #include "formulations/alpha/alpha_gradient.h"
+#include "formulations/alpha/alpha_paper.h"
 
 #include <string.h>
 
@@ -459,19 +460,27 @@ done:
   return err;
 }
 
-static int continuous(mbg_context *ctx, mbg__formulation_work *w, int ncrit, const mbg__criterion_seeds *seeds,
-                      real *psi_a) {
+static int continuous(mbg_context *ctx, mbg__formulation_work *w, bool paper, int ncrit,
+                      const mbg__criterion_seeds *seeds, real *psi_a) {
   mbg__alpha_continuous *s = NULL;
+  const mbg__node *node;
+  const int last = w->done - 1;
   int err = MBG_OK;
   MBG_TRY(mbg__alpha_continuous_create(ctx, w->alpha, ncrit, w->nused, w->used, &s));
-  for (int n = w->done - 1; n >= 0; n--) {
-    const mbg__node *node;
+  for (int n = last; n >= 0; n--) {
+    mbg__start_work *start = n == 0 ? w->start : NULL;
+    const double omega = re(w->omega[n]);
     if (interrupted(w)) {
       err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "interrupted at t = %g of the backward pass", w->t[n]);
       goto done;
     }
     MBG_TRY(bring(ctx, w, n, &node));
-    MBG_TRY(mbg__alpha_continuous_node(ctx, s, node, n, re(w->omega[n]), seeds, n == 0 ? w->start : NULL, psi_a));
+    MBG_TRY(paper ? mbg__alpha_paper_node(ctx, s, node, n, last, omega, seeds, start, psi_a)
+                  : mbg__alpha_continuous_node(ctx, s, node, n, omega, seeds, start, psi_a));
+  }
+  for (int n = last; paper && n > last - MBG__PAPER_LATE; n--) {
+    MBG_TRY(bring(ctx, w, n, &node));
+    MBG_TRY(mbg__alpha_paper_late(ctx, s, node, re(w->omega[n]), psi_a));
   }
 done:
   mbg__alpha_continuous_destroy(s);
@@ -481,7 +490,7 @@ done:
 int mbg__alpha_run_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
                            const mbg__criterion_seeds *seeds, real *psi_a) {
   const int err = method == MBG__METHOD_ADJOINT ? discrete(ctx, w, ncrit, seeds, psi_a)
-                                                : continuous(ctx, w, ncrit, seeds, psi_a);
+                                                : continuous(ctx, w, method == MBG__METHOD_PAPER, ncrit, seeds, psi_a);
   take_counts(w);
   return err;
 }

@@ -1,0 +1,55 @@
+/* What the continuous adjoints share: workspace and the pieces of a node. */
+#ifndef MBG_FORMULATIONS_ALPHA_ALPHA_CONTINUOUS_INTERNAL_H
+#define MBG_FORMULATIONS_ALPHA_ALPHA_CONTINUOUS_INTERNAL_H
+
+#include "formulations/alpha/alpha_continuous.h"
+#include "formulations/alpha/alpha_internal.h"
+
+/* one criterion's adjoint at a node: y, s and their rates (nw each) */
+typedef struct {
+  real *y, *s, *yd, *sd;
+} mbg__adj_level;
+
+struct mbg__alpha_continuous {
+  mbg__alpha *a;
+  mbg__arena arena;
+  int nc, nused;
+  const int *used;
+  mbg__saddle saddle;
+  int nodes;              /* nodes since the end or a jump */
+  double t1, t2;          /* times of the two later nodes */
+  mbg__adj_level *l1, *l2;         /* adjoints there                               (nc) */
+  mbg__adj_level *l0;              /* being computed                               (nc) */
+  real *A_H, *A_v;        /* by the pattern of B */
+  real *E, *W;            /* blocks, and products                         (nbody x 36, pattern of K) */
+  real *low;              /* lower left block                             (pattern of B) */
+  real *hw, *hv, *ha, *hl, *hp; /* gradient of the integrand               (nw, nw, nw, nrow, na) */
+  real *sw, *sv, *sa, *sl, *sp; /* of the values at the node */
+  real *x;                /*                                              (nv + nrow) */
+  real *z, *kappa;        /*                                              (nw, nrow) */
+  real *pw, *pv, *pd, *pp; /* pulled back                                 (nw, nw, nw, na) */
+  real *mu, *mu_kept;     /* the paper's form: multipliers, those of three nodes   (nrow, 3 x nc x nrow) */
+  double mu_time[3];
+};
+
+/* x = 0 (n); masked components of x (nw) = 0 */
+void mbg__adj_clear(int n, real *x);
+void mbg__adj_mask(const mbg_model *m, real *x);
+
+/* Gradients of integrand (h*) and values (s*) of a criterion at node n; true when there is a value. */
+bool mbg__adj_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *seed, int n);
+
+/* z and kappa from x; their products with all derivatives of r and phidd in pw, pv, pd, pp. */
+void mbg__adj_take_z(mbg__alpha_continuous *s);
+void mbg__adj_pull(mbg__alpha_continuous *s);
+
+/* [M B^T; B 0] (z, kappa) = (f, g), then the products. */
+void mbg__adj_algebraic(mbg__alpha_continuous *s, const real *f, const real *g);
+
+/* out += c ad(v)^T y per body */
+void mbg__adj_add_adT(const mbg__alpha_continuous *s, const mbg__node *node, const real *y, real c, real *out);
+
+/* Matrices, factors of [M B^T; B 0] and linearized signals at a node. */
+int mbg__adj_matrices(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node);
+
+#endif
