@@ -342,14 +342,12 @@ static int check_signals(mbg_context *ctx, mbg_run *run) {
     }
     if (sig->type->role == MBG__ROLE_REACTION && !mbg__rank_reaction_unique(run->sys, start->rank, i)) {
       err = mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0,
-                         "signal '%s': the reaction is not unique, because constraint rows are redundant; a criterion cannot use it",
-                         sig->name ? sig->name : sig->type->key);
+                         "the reaction is not unique, because constraint rows are redundant; a criterion cannot use it");
       goto done;
     }
     if (run->plan.rho_inf == 1 && sig->level >= MBG__LEVEL_ACCELERATION) {
       err = mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0,
-                         "signal '%s': with rho_inf = 1 accelerations and reactions oscillate; a criterion cannot use them",
-                         sig->name ? sig->name : sig->type->key);
+                         "with rho_inf = 1 accelerations and reactions oscillate; a criterion cannot use them");
       goto done;
     }
   }
