@@ -283,7 +283,7 @@ static void add_remainder(cli_table *table, const mbg_proof *q, int i, int befor
     cli_table_texts(table, "-", "", NULL);
     return;
   }
-  cli_table_format(table, rounding ? "(%.2e)" : "%.2e ", r);
+  cli_table_format(table, rounding ? "~%.2e" : "%.2e", r);
   if (before < 0 || rounding || !(r > 0) || !isfinite(q->taylor[before].remainder)) {
     cli_table_text(table, "");
   } else {
@@ -315,7 +315,7 @@ static void print_taylor(const cli_proof *p, bool full) {
   cli_heading("\nTaylor test");
   cli_paragraph("  ",
                 "Remainder |psi(p + eps d) - psi(p) - eps g.d| for a direction d that changes every parameter p by "
-                "its own size. With the exact gradient g it falls with eps^2: by 100 per decade. In parentheses: "
+                "its own size. With the exact gradient g it falls with eps^2: by 100 per decade. A tilde marks "
                 "rounding of psi.");
   for (int first = 0; first < p->nc; first += CRITERIA_PER_BLOCK) {
     if (first > 0) {

@@ -298,6 +298,8 @@ static int differentiate(gradients *g, bool all) {
   int result = mbg_run_criteria(ctx, g->r->run, g->psi);
   if (result == MBG_OK && g->np > 0) {
     result = mbg_run_gradient(ctx, g->r->run, g->method, g->gradient, &g->method);
+  } else {
+    g->method = MBG_METHOD_ADJOINT;
   }
   if (result == MBG_OK && all) {
     g->all = cli_resize(NULL, (size_t)g->nc * (size_t)g->na, sizeof(double));

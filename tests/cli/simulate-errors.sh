@@ -1,0 +1,28 @@
+# wrong use is explained
+try() {
+  "$MBGRAD" simulate "$@" >out
+  echo "$? simulate $*" >&2
+  cat out
+}
+try quarter-car --end 0
+try quarter-car --end later
+try quarter-car --step 0
+try quarter-car --step=-0.1
+try quarter-car --step 0.001x
+try quarter-car --step 0.001 --tolerance 1e-4
+try quarter-car --formulation lei
+try quarter-car --formulation qr
+try quarter-car --set p5=1
+try quarter-car --set p1=stiff
+try quarter-car --signals a,lenght
+try quarter-car --interval 0
+try quarter-car --out run.txt
+try quarter-car --out nowhere/run.csv
+try quarter-car --out nowhere/run.h5
+try quarter-car --plot nowhere/run.svg
+try quarter-car --state nowhere/state.json
+try quarter-car --json --out -
+try quarter-car --memory lots
+try quarter-car --sigals a
+try rssr --step 0.5 2>&1 | sed -E 's/\(last change.*worst/(... worst/' >&2
+try torsional-pendulum --quiet

@@ -1,0 +1,15 @@
+# Ctrl-C: what was computed is written and said to be partial
+cat >run.py <<'END'
+import csv, re, signal, subprocess, sys, time
+command = [sys.argv[1], "simulate", "quarter-car", "--step", "1e-6", "--signals", "F", "--out", "run.csv", "--state", "state.json", "--memory", "100M"]
+signal.signal(signal.SIGINT, signal.default_int_handler)
+process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+time.sleep(1)
+process.send_signal(signal.SIGINT)
+out, err = process.communicate()
+print(process.returncode, re.sub(r"t = [0-9.e-]+", "t = T", err.strip()))
+print("(partial)" in out)
+rows = list(csv.reader(open("run.csv")))
+print(rows[0], 1 < len(rows) < 1000000, 0 < float(rows[-1][0]) < 1)
+END
+python3 run.py "$MBGRAD"
