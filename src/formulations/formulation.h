@@ -28,6 +28,7 @@ typedef struct {
   double step;             /* fixed step, or 0 with a tolerance */
   double tolerance;        /* controlled steps */
   double rho_inf, alpha_f; /* NAN: the formulation's preset */
+  int index;               /* 2: velocity constraints hold too, simulation only; else 3 */
   int nbreak;
   const double *breaks;    /* times that must be nodes */
   double memory;           /* most bytes of stored nodes, 0: no limit */

@@ -244,6 +244,16 @@ static int check_run(mbg__item *item, const mbg__run *run) {
   return MBG_OK;
 }
 
+static int run_index(mbg__item *item, mbg__run *run) {
+  double index = 3;
+  const int err = run_number(item, "index", true, &index);
+  if (err == MBG_OK && index != 2 && index != 3) {
+    return mbg__item_bad_key(item, mbg__json_member(item->json, "index"), "index is %g; it must be 2 or 3", index);
+  }
+  run->index = (int)index;
+  return err;
+}
+
 int mbg__load_run(mbg__loader *L) {
   int err = MBG_OK;
   static const mbg__file_object keys[] = {MBG__KEYS_RUN};
@@ -252,7 +262,7 @@ int mbg__load_run(mbg__loader *L) {
   const mbg__json *json = mbg__json_member(source->root, "run");
   mbg__item item;
   bool yes;
-  *run = (mbg__run){.end = NAN, .rho_inf = NAN, .alpha_f = NAN};
+  *run = (mbg__run){.end = NAN, .rho_inf = NAN, .alpha_f = NAN, .index = 3};
   if (!json) {
     return MBG_OK;
   }
@@ -271,6 +281,7 @@ int mbg__load_run(mbg__loader *L) {
   MBG_TRY(run_number(&item, "absolute_tolerance", false, &run->absolute_tolerance));
   MBG_TRY(run_fraction(&item, "rho_inf", 1, &run->rho_inf));
   MBG_TRY(run_fraction(&item, "alpha_f", 1.0 / 3, &run->alpha_f));
+  MBG_TRY(run_index(&item, run));
   MBG_TRY(run_number(&item, "memory", false, &run->memory));
   MBG_TRY(run_breaks(&item, run));
   MBG_TRY(check_run(&item, run));

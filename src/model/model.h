@@ -269,6 +269,7 @@ typedef struct {
   double step;                      /* 0: not given */
   double tolerance, relative_tolerance, absolute_tolerance; /* 0: not given */
   double rho_inf, alpha_f;          /* NAN: default */
+  int index;                        /* 3, or 2: velocity constraints too */
   double memory;                    /* bytes, 0: no limit */
   bool redundant_error;
   int nbreak;

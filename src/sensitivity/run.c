@@ -169,6 +169,7 @@ static int make_plan(mbg_context *ctx, mbg_run *run, const mbg_run_options *o) {
                               .t1 = choose(o->end, r->end, NAN),
                               .rho_inf = choose(o->rho_inf, r->rho_inf, NAN),
                               .alpha_f = choose(o->alpha_f, r->alpha_f, NAN),
+                              .index = r->index,
                               .memory = o->memory > 0 ? o->memory : r->memory,
                               .interrupt = o->interrupt,
                               .progress = o->progress,

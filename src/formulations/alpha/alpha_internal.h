@@ -30,6 +30,15 @@ static inline double alpha_gp(const mbg__alpha *a, double h) { return a->c.gamma
 /* Factor of al - vd when the step changes; 1 when it does not (or at the start). */
 static inline double alpha_rescale(const mbg__node *from, double h) { return from->h > 0 ? h / from->h : 1; }
 
+enum { MBG__ALPHA_NEWTON_MAX = 15 };
+
+/* Guess of the step: vd_{n+1} = vd_n; sets al0, and t, h, Dx, lambda, turns of `to`. */
+void mbg__alpha_predict(mbg__alpha *a, const mbg__node *from, double h, mbg__node *to);
+/* al, v, vd from X (Dx itself, but for the index-2 variant) and H from Dx. */
+void mbg__alpha_follow(const mbg__alpha *a, const mbg__node *from, const real *X, mbg__node *to);
+/* The error of a step that did not converge: names the body or row with the largest residual. */
+int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__node *to, double change);
+
 /* Matrices and factors of the step that led to a node, at the node's state (the system is updated and linearized). */
 int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__node *node);
 /* ... of the initial accelerations at the first node. */

@@ -8,6 +8,7 @@
 
 #include "formulations/alpha/alpha_continuous.h"
 #include "formulations/alpha/alpha_gradient.h"
+#include "formulations/alpha/alpha_index2.h"
 #include "formulations/alpha/alpha_paper.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ struct mbg__formulation_work {
   mbg__start_work *start;
   mbg__run_plan plan;
   mbg__alpha *alpha;
+  mbg__alpha_index2 *index2; /* NULL: index 3 */
   int nused;
   const int *used;
   mbg_allocator allocator;
@@ -161,6 +163,9 @@ int mbg__alpha_run_prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *
     mbg__node_place(w->m, block, &w->spare[i]);
   }
   MBG_TRY(mbg__alpha_create(ctx, sys, mbg__start_result_of(start)->rank, coefs, &w->alpha));
+  if (plan->index == 2) {
+    MBG_TRY(mbg__alpha_index2_create(ctx, w->alpha, &w->index2));
+  }
   if (plan->step > 0) {
     MBG_TRY(fixed_grid(ctx, w));
   }
@@ -178,6 +183,7 @@ void mbg__alpha_run_destroy(mbg__formulation_work *w) {
     return;
   }
   const mbg_allocator a = w->allocator;
+  mbg__alpha_index2_destroy(w->index2);
   mbg__alpha_destroy(w->alpha);
   a.release(a.user, w->h);
   a.release(a.user, w->t);
@@ -226,6 +232,16 @@ static void keep_node(mbg__formulation_work *w, const mbg__node *node, int n, in
   }
 }
 
+static int one_step(mbg_context *ctx, mbg__formulation_work *w, const mbg__node *from, double h, mbg__node *to) {
+  return w->index2 ? mbg__alpha_index2_step(ctx, w->index2, from, h, to) : mbg__alpha_step(ctx, w->alpha, from, h, to);
+}
+
+static int refuse_index2(mbg_context *ctx, const mbg__formulation_work *w) {
+  return w->index2 ? mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                               "the index-2 variant is for simulation only; gradients need \"index\": 3 in the run section")
+                   : MBG_OK;
+}
+
 static bool interrupted(const mbg__formulation_work *w) {
   return w->plan.interrupt && w->plan.interrupt(w->plan.user) != 0;
 }
@@ -252,7 +268,7 @@ static int run_fixed(mbg_context *ctx, mbg__formulation_work *w) {
       w->partial = true;
       break;
     }
-    MBG_TRY(mbg__alpha_step(ctx, w->alpha, &w->spare[now], w->h[n], &w->spare[!now]));
+    MBG_TRY(one_step(ctx, w, &w->spare[now], w->h[n], &w->spare[!now]));
     MBG_TRY(mbg__alpha_check_dropped(ctx, w->alpha, &w->spare[!now]));
     MBG_TRY(record(ctx, w, &w->spare[!now], n));
     keep_node(w, &w->spare[!now], n, stride);
@@ -283,7 +299,7 @@ static int run_controlled(mbg_context *ctx, mbg__formulation_work *w) {
     }
     MBG_TRY(reserve(ctx, w, w->nstep + 1));
     const int before = mbg__message_mark(ctx);
-    err = mbg__alpha_step(ctx, w->alpha, from, try_h, &w->spare[!now]);
+    err = one_step(ctx, w, from, try_h, &w->spare[!now]);
     if (err < 0 && (err != MBG_ERROR_CONVERGENCE || try_h < 4 * least)) {
       goto done;
     }
@@ -347,7 +363,10 @@ int mbg__alpha_run_tangent(mbg_context *ctx, mbg__formulation_work *w,
                            int (*take)(void *user, int node, const real *dy), void *user) {
   const size_t np = (size_t)w->m->np;
   mbg__alpha_tangent *s = NULL;
-  int err = MBG_OK, now = 0;
+  int err = refuse_index2(ctx, w), now = 0;
+  if (err < 0) {
+    return err;
+  }
   real *dy = grow(w, NULL, np * (size_t)(w->nused > 0 ? w->nused : 1), sizeof(real));
   if (!dy) {
     return mbg__fail_memory(ctx);
@@ -362,7 +381,7 @@ int mbg__alpha_run_tangent(mbg_context *ctx, mbg__formulation_work *w,
       if (kept) {
         mbg__node_copy(w->m, &w->nodes.node[n], &w->spare[!now]);
       } else {
-        MBG_TRY(mbg__alpha_step(ctx, w->alpha, &w->spare[now], w->h[n], &w->spare[!now]));
+        MBG_TRY(one_step(ctx, w, &w->spare[now], w->h[n], &w->spare[!now]));
         w->counts.recomputed++;
       }
       MBG_TRY(mbg__alpha_tangent_step(ctx, s, &w->spare[now], &w->spare[!now]));
@@ -404,7 +423,7 @@ static int bring(mbg_context *ctx, mbg__formulation_work *w, int n, const mbg__n
     const int stride = gap <= room ? 1 : (gap + room / 2 - 1) / (room / 2 > 0 ? room / 2 : 1);
     mbg__node_copy(w->m, &s->node[s->used - 1], &w->spare[now]);
     for (int k = from + 1; k <= n; k++, now = !now) {
-      MBG_TRY(mbg__alpha_step(ctx, w->alpha, &w->spare[now], w->h[k], &w->spare[!now]));
+      MBG_TRY(one_step(ctx, w, &w->spare[now], w->h[k], &w->spare[!now]));
       w->counts.recomputed++;
       if ((n - k) % stride == 0 || k == n) {
         if (s->used == s->nplace) {
@@ -489,7 +508,11 @@ done:
 
 int mbg__alpha_run_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
                            const mbg__criterion_seeds *seeds, real *psi_a) {
-  const int err = method == MBG__METHOD_ADJOINT ? discrete(ctx, w, ncrit, seeds, psi_a)
+  int err = refuse_index2(ctx, w);
+  if (err < 0) {
+    return err;
+  }
+  err = method == MBG__METHOD_ADJOINT ? discrete(ctx, w, ncrit, seeds, psi_a)
                                                 : continuous(ctx, w, method == MBG__METHOD_PAPER, ncrit, seeds, psi_a);
   take_counts(w);
   return err;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { NEWTON_MAX = 15 };
-
 /* iterations after convergence, with the last matrix: one makes the discrete gradient exact, the twin carries derivatives
    that converge one iteration later */
 enum { POLISH = sizeof(real) == sizeof(double) ? 1 : 3 };
@@ -206,13 +204,13 @@ done:
 
 /* ---------------------------------------------------------------------- step */
 
-/* everything at n+1 from Dx */
-static void follow(const mbg__alpha *a, const mbg__node *from, double h, mbg__node *to) {
+void mbg__alpha_follow(const mbg__alpha *a, const mbg__node *from, const real *X, mbg__node *to) {
   const mbg_model *m = a->m;
   const mbg__alpha_coefs *c = &a->c;
+  const double h = to->h;
   for (int i = 0; i < m->nw; i++) {
     const real al0 = a->al0[i];
-    to->al[i] = (to->Dx[i] - h * from->v[i] - (0.5 - c->beta) * h * h * al0) / (c->beta * h * h);
+    to->al[i] = (X[i] - h * from->v[i] - (0.5 - c->beta) * h * h * al0) / (c->beta * h * h);
     to->v[i] = from->v[i] + (1 - c->gamma) * h * al0 + c->gamma * h * to->al[i];
     to->vd[i] = ((1 - c->am) * to->al[i] + c->am * al0 - c->af * from->vd[i]) / (1 - c->af);
   }
@@ -221,8 +219,7 @@ static void follow(const mbg__alpha *a, const mbg__node *from, double h, mbg__no
   }
 }
 
-/* vd_{n+1} = vd_n */
-static void predict(mbg__alpha *a, const mbg__node *from, double h, mbg__node *to) {
+void mbg__alpha_predict(mbg__alpha *a, const mbg__node *from, double h, mbg__node *to) {
   const mbg_model *m = a->m;
   const mbg__alpha_coefs *c = &a->c;
   const double s = alpha_rescale(from, h);
@@ -245,8 +242,7 @@ static double largest(int n, const real *x) {
   return most;
 }
 
-/* where to look when Newton fails: the body or row with the largest residual */
-static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__node *to, double change) {
+int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__node *to, double change) {
   const mbg_model *m = a->m;
   char label[160] = "";
   double most = -1;
@@ -266,7 +262,7 @@ static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__node 
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual %.2e, worst at %s); "
                    "take a smaller step",
-                   to->t, to->h, NEWTON_MAX, change, most, label);
+                   to->t, to->h, MBG__ALPHA_NEWTON_MAX, change, most, label);
 }
 
 /* angles are those nearest to the start of the step: the state is evaluated again when one has passed half a turn */
@@ -309,7 +305,7 @@ static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__node *from, mbg__
     to->lambda[i] += a->x[m->nv + i] / s;
   }
   *change = largest(m->nv, a->x);
-  follow(a, from, to->h, to);
+  mbg__alpha_follow(a, from, to->Dx, to);
   a->work.newton_iterations++;
   a->work.solves++;
 done:
@@ -336,9 +332,9 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__node *from, doub
     MBG_TRY(evaluate(ctx, a, from));
     mbg__system_coords(a->sys, a->q);
   }
-  predict(a, from, h, to);
-  follow(a, from, h, to);
-  for (int it = 0; it < NEWTON_MAX || (converged && polish < POLISH); it++) {
+  mbg__alpha_predict(a, from, h, to);
+  mbg__alpha_follow(a, from, to->Dx, to);
+  for (int it = 0; it < MBG__ALPHA_NEWTON_MAX || (converged && polish < POLISH); it++) {
     MBG_TRY(iterate(ctx, a, from, to, !converged, &change));
     if (converged && ++polish == POLISH) {
       break;
@@ -347,14 +343,14 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__node *from, doub
       continue;
     }
     if (!isfinite(change)) {
-      err = not_converged(ctx, a, to, change);
+      err = mbg__alpha_not_converged(ctx, a, to, change);
       goto done;
     }
     converged = change <= 1e-12 * (1e-3 + largest(m->nw, to->Dx)) || (change >= last && last < 1e-9);
     last = change;
   }
   if (!converged) {
-    err = not_converged(ctx, a, to, change);
+    err = mbg__alpha_not_converged(ctx, a, to, change);
     goto done;
   }
   MBG_TRY(evaluate_near(ctx, a, to));

@@ -1,0 +1,296 @@
+/* With a further multiplier eta per row that corrects the increment,
+
+     Dx = X - h B(q_n)^T eta,   X = h v_n + (1/2-beta) h^2 al_n + beta h^2 al_{n+1},   r = 0,  phi = 0,  phid = B v + phi_t = 0.
+
+   Unknowns (X, Dx, beta h^2 lambda, eta), so that nothing fills in:
+
+     beta h^2 r     [ beta h^2 (bp M + gp C)   beta h^2 K T   B^T   .       ]
+     increment      [ -1                       1              .     h B_n^T ]
+     phi            [ .                        B T            .     .       ]
+     h phid         [ h gp B                   h Z T          .     .       ] */
+#include "formulations/alpha/alpha_index2.h"
+
+#include "formulations/alpha/alpha_internal.h"
+
+#include <string.h>
+
+struct mbg__alpha_index2 {
+  mbg__alpha *a;
+  mbg__arena arena;
+  int n;
+  mbg__csc A;
+  int *slotX, *slotD;           /* entries of the pattern of K in the columns of X and Dx       (nnz K) */
+  int *slotI[2];                /* -1 and 1 of the increment                                    (nv) */
+  int *slotBT, *slotN;          /* B^T of lambda, B_n^T of eta                                  (nnz B) */
+  int *slotP, *slotV, *slotVD;  /* phi by Dx, phid by X and by Dx                               (nnz B) */
+  int *slotK[2];                /* diagonals of lambda and eta                                  (nrow) */
+  mbg__klu *klu;
+  real *Bn, *Z, *ZT;            /* by the pattern of B */
+  real *X, *eta, *x, *phid;     /* nw, nrow, n, nrow */
+};
+
+/* ---------------------------------------------------------------------- pattern */
+
+typedef struct {
+  int n, *row, *col;
+} entries;
+
+static void add(entries *e, int row, int col) {
+  if (e->row) {
+    e->row[e->n] = row;
+    e->col[e->n] = col;
+  }
+  e->n++;
+}
+
+static void add_pattern(entries *e, const mbg__csc *p, int row, int col, bool transposed) {
+  for (int j = 0; j < p->ncol; j++) {
+    for (int i = p->colptr[j]; i < p->colptr[j + 1]; i++) {
+      add(e, row + (transposed ? j : p->rowind[i]), col + (transposed ? p->rowind[i] : j));
+    }
+  }
+}
+
+/* the order of the slots */
+static void list(const mbg__alpha *a, entries *e) {
+  const mbg__csc *K = mbg__system_pattern_K(a->sys), *B = mbg__system_pattern_B(a->sys);
+  const int nv = a->m->nv, nr = a->m->nrow, D = nv, L = 2 * nv, E = 2 * nv + nr;
+  e->n = 0;
+  add_pattern(e, K, 0, 0, false);
+  add_pattern(e, K, 0, D, false);
+  for (int j = 0; j < nv; j++) {
+    add(e, nv + j, j);
+  }
+  for (int j = 0; j < nv; j++) {
+    add(e, nv + j, D + j);
+  }
+  add_pattern(e, B, 0, L, true);
+  add_pattern(e, B, nv, E, true);
+  add_pattern(e, B, L, D, false);
+  add_pattern(e, B, E, 0, false);
+  add_pattern(e, B, E, D, false);
+  for (int i = 0; i < nr; i++) {
+    add(e, L + i, L + i);
+  }
+  for (int i = 0; i < nr; i++) {
+    add(e, E + i, E + i);
+  }
+}
+
+static int make_pattern(mbg_context *ctx, mbg__alpha_index2 *s) {
+  const int nK = mbg__csc_count(mbg__system_pattern_K(s->a->sys)), nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
+  const int nv = s->a->m->nv, nr = s->a->m->nrow;
+  entries e = {0};
+  int err = MBG_OK;
+  list(s->a, &e);
+  e.row = mbg__alloc(ctx, (size_t)e.n, sizeof(int));
+  e.col = mbg__alloc(ctx, (size_t)e.n, sizeof(int));
+  int *slot = MBG_TAKE(&s->arena, int, e.n);
+  if (!e.row || !e.col || !slot) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  list(s->a, &e);
+  if (mbg__csc_build(&s->A, &s->arena, s->n, s->n, e.n, e.row, e.col, slot) < 0) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  int **const place[] = {&s->slotX, &s->slotD, &s->slotI[0], &s->slotI[1], &s->slotBT, &s->slotN,
+                         &s->slotP, &s->slotV, &s->slotVD,   &s->slotK[0], &s->slotK[1]};
+  const int length[] = {nK, nK, nv, nv, nB, nB, nB, nB, nB, nr, nr};
+  for (int i = 0; i < MBG_COUNT(place); i++) {
+    *place[i] = slot;
+    slot += length[i];
+  }
+done:
+  mbg__free(ctx, e.row);
+  mbg__free(ctx, e.col);
+  return err;
+}
+
+#define TAKE(field, count)                                                                                             \
+  do {                                                                                                                 \
+    s->field = MBG_TAKE(&s->arena, real, count);                                                                       \
+    if (!s->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+static int take_arrays(mbg_context *ctx, mbg__alpha_index2 *s) {
+  const mbg_model *m = s->a->m;
+  const int nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
+  TAKE(Bn, nB);
+  TAKE(Z, nB);
+  TAKE(ZT, nB);
+  TAKE(X, m->nw);
+  TAKE(eta, m->nrow);
+  TAKE(x, s->n);
+  TAKE(phid, m->nrow);
+  return MBG_OK;
+}
+
+int mbg__alpha_index2_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_index2 **out) {
+  int err = MBG_OK;
+  mbg__alpha_index2 *s = mbg__alloc_zero(ctx, 1, sizeof(*s));
+  if (!s) {
+    *out = NULL;
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
+  s->a = a;
+  s->n = 2 * (a->m->nv + a->m->nrow);
+  MBG_TRY(make_pattern(ctx, s));
+  MBG_TRY(take_arrays(ctx, s));
+  if (mbg__klu_prepare(&s->klu, mbg__context_allocator(ctx), &s->A, MBG__KLU_FROZEN) < 0) {
+    err = mbg__fail_memory(ctx);
+  }
+done:
+  if (err < 0) {
+    mbg__alpha_index2_destroy(s);
+    s = NULL;
+  }
+  *out = s;
+  return err;
+}
+
+void mbg__alpha_index2_destroy(mbg__alpha_index2 *s) {
+  if (!s) {
+    return;
+  }
+  const mbg_allocator allocator = s->arena.allocator;
+  mbg__klu_destroy(s->klu);
+  mbg__arena_destroy(&s->arena);
+  allocator.release(allocator.user, s);
+}
+
+/* ---------------------------------------------------------------------- step */
+
+static void put(mbg__alpha_index2 *s, const int *slot, int n, real c, const real *val, const mbg__csc *rows) {
+  const bool *keep = s->a->rank->keep;
+  for (int i = 0; i < n; i++) {
+    s->A.val[slot[i]] += !rows || keep[rows->rowind[i]] ? c * (val ? val[i] : 1) : 0;
+  }
+}
+
+static void fill(mbg__alpha_index2 *s, const mbg__node *to) {
+  mbg__alpha *a = s->a;
+  const mbg__csc *pK = mbg__system_pattern_K(a->sys), *pB = mbg__system_pattern_B(a->sys);
+  const int nK = mbg__csc_count(pK), nB = mbg__csc_count(pB), nr = a->m->nrow;
+  const double h = to->h, scale = a->c.beta * h * h;
+  for (int b = 0; b < a->m->nbody; b++) {
+    mbg__se3_tangent(a->T + 36 * b, to->Dx + a->m->bodies[b].voff);
+  }
+  mbg__columns_times(a->sys, pK, a->K, a->T, a->KT);
+  mbg__columns_times(a->sys, pB, a->B, a->T, a->BT);
+  mbg__columns_times(a->sys, pB, s->Z, a->T, s->ZT);
+  mbg__csc_zero(&s->A);
+  put(s, s->slotX, nK, scale * alpha_bp(a, h), a->M, NULL);
+  put(s, s->slotX, nK, scale * alpha_gp(a, h), a->C, NULL);
+  put(s, s->slotD, nK, scale, a->KT, NULL);
+  put(s, s->slotI[0], a->m->nv, -1, NULL, NULL);
+  put(s, s->slotI[1], a->m->nv, 1, NULL, NULL);
+  put(s, s->slotBT, nB, 1, a->B, pB);
+  put(s, s->slotN, nB, h, s->Bn, pB);
+  put(s, s->slotP, nB, 1, a->BT, pB);
+  put(s, s->slotV, nB, h * alpha_gp(a, h), a->B, pB);
+  put(s, s->slotVD, nB, h, s->ZT, pB);
+  for (int i = 0; i < nr; i++) {
+    s->A.val[s->slotK[0][i]] += a->rank->keep[i] ? 0 : 1;
+    s->A.val[s->slotK[1][i]] += a->rank->keep[i] ? 0 : 1;
+  }
+}
+
+/* residuals with opposite sign */
+static void right_side(mbg__alpha_index2 *s, const mbg__node *to) {
+  const mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const mbg__csc *pB = mbg__system_pattern_B(a->sys);
+  const double h = to->h, scale = a->c.beta * h * h;
+  for (int j = 0; j < m->nv; j++) {
+    const int f = m->full[j];
+    s->x[j] = -scale * a->r[f];
+    s->x[m->nv + j] = s->X[f] - to->Dx[f];
+    for (int i = pB->colptr[j]; i < pB->colptr[j + 1]; i++) {
+      s->x[m->nv + j] -= h * s->Bn[i] * s->eta[pB->rowind[i]];
+    }
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    s->x[2 * m->nv + i] = a->rank->keep[i] ? -a->phi[i] : 0;
+    s->x[2 * m->nv + m->nrow + i] = a->rank->keep[i] ? -h * s->phid[i] : 0;
+  }
+}
+
+static int evaluate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__node *n) {
+  const mbg__state state = {.t = n->t, .H = n->H, .v = n->v, .vd = n->vd, .lambda = n->lambda, .turns = n->turns};
+  int err = MBG_OK;
+  MBG_TRY(mbg__system_update(ctx, s->a->sys, &state));
+  mbg__system_residual(s->a->sys, s->a->r, s->a->phi, s->phid, NULL, NULL);
+  MBG_TRY(mbg__system_linearize(ctx, s->a->sys));
+  mbg__system_matrices(s->a->sys, &(mbg__matrices){.K = s->a->K, .C = s->a->C, .M = s->a->M, .B = s->a->B, .Z = s->Z});
+  s->a->work.assemblies++;
+done:
+  return err;
+}
+
+static int iterate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__node *from, mbg__node *to, double *change) {
+  mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const double scale = a->c.beta * to->h * to->h;
+  int err = MBG_OK;
+  MBG_TRY(evaluate(ctx, s, to));
+  fill(s, to);
+  a->work.factorizations++;
+  if (mbg__klu_factor(s->klu, NULL) < 0) {
+    err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g: the index-2 system is singular", to->t);
+    goto done;
+  }
+  right_side(s, to);
+  mbg__klu_solve(s->klu, s->x, 1);
+  *change = 0;
+  for (int j = 0; j < m->nv; j++) {
+    s->X[m->full[j]] += s->x[j];
+    to->Dx[m->full[j]] += s->x[m->nv + j];
+    *change = fmax(*change, fabs(re(s->x[m->nv + j])));
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    to->lambda[i] += s->x[2 * m->nv + i] / scale;
+    s->eta[i] += s->x[2 * m->nv + m->nrow + i];
+  }
+  mbg__alpha_follow(a, from, s->X, to);
+  a->work.newton_iterations++;
+  a->work.solves++;
+done:
+  return err;
+}
+
+int mbg__alpha_index2_step(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__node *from, double h, mbg__node *to) {
+  mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  double change = INFINITY, last = INFINITY;
+  bool converged = false;
+  int err = MBG_OK;
+  MBG_TRY(evaluate(ctx, s, from));
+  mbg__system_coords(a->sys, a->q);
+  memcpy(s->Bn, a->B, (size_t)mbg__csc_count(mbg__system_pattern_B(a->sys)) * sizeof(real));
+  mbg__alpha_predict(a, from, h, to);
+  memcpy(s->X, to->Dx, (size_t)m->nw * sizeof(real));
+  memset(s->eta, 0, (size_t)m->nrow * sizeof(real));
+  mbg__alpha_follow(a, from, s->X, to);
+  for (int it = 0; it < MBG__ALPHA_NEWTON_MAX && !converged; it++) {
+    MBG_TRY(iterate(ctx, s, from, to, &change));
+    double size = 0;
+    for (int i = 0; i < m->nw; i++) {
+      size = fmax(size, fabs(re(to->Dx[i])));
+    }
+    converged = change <= 1e-12 * (1e-3 + size) || (change >= last && last < 1e-9);
+    last = change;
+  }
+  if (!converged) {
+    err = mbg__alpha_not_converged(ctx, a, to, change);
+    goto done;
+  }
+  MBG_TRY(evaluate(ctx, s, to));
+  mbg__system_turns(a->sys, a->q, to->turns);
+done:
+  return err;
+}
