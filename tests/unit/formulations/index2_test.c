@@ -1,0 +1,138 @@
+/* The stabilised index-2 variant: velocities satisfy their constraints to rounding, second order, no gradients. */
+#include "formulations/alpha/alpha.h"
+#include "formulations/alpha/alpha_index2.h"
+#include "mbgrad/mbgrad.h"
+#include "model/design.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 50 };
+
+typedef struct {
+  mbg_context *ctx;
+  mbg_model *model;
+  mbg__arena arena;
+  mbg__design *design;
+  mbg__system *sys;
+  mbg__start_work *start;
+  mbg__alpha *alpha;
+  mbg__alpha_index2 *index2;
+  mbg__node node[2];
+} bench;
+
+static void setup(bench *b) {
+  memset(b, 0, sizeof(*b));
+  assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_model_load(b->ctx, MBG_GALLERY_DIR "/double-pendulum-spring", &b->model), MBG_OK);
+  mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
+  assert_int_equal(mbg__design_create(b->ctx, &b->arena, b->model, &b->design), MBG_OK);
+  assert_int_equal(mbg__design_update(b->ctx, b->design, b->model->p), MBG_OK);
+  assert_int_equal(mbg__system_create(b->ctx, b->model, b->design, &b->sys), MBG_OK);
+  assert_int_equal(mbg__start_create(b->ctx, b->sys, &b->start), MBG_OK);
+  assert_int_equal(mbg__start_solve(b->ctx, b->start, true), MBG_OK);
+  const mbg__rank *rank = mbg__start_result_of(b->start)->rank;
+  assert_int_equal(mbg__alpha_create(b->ctx, b->sys, rank, mbg__alpha_from_rho(0.8), &b->alpha), MBG_OK);
+  assert_int_equal(mbg__alpha_index2_create(b->ctx, b->alpha, &b->index2), MBG_OK);
+  for (int i = 0; i < 2; i++) {
+    mbg__node_place(b->model, mbg__arena_take(&b->arena, mbg__node_bytes(b->model), 1), &b->node[i]);
+  }
+}
+
+static void teardown(bench *b) {
+  mbg__alpha_index2_destroy(b->index2);
+  mbg__alpha_destroy(b->alpha);
+  mbg__start_destroy(b->start);
+  mbg__system_destroy(b->sys);
+  mbg__arena_destroy(&b->arena);
+  mbg_model_destroy(b->model);
+  mbg_context_destroy(b->ctx);
+}
+
+/* largest violations of positions and velocities over a run */
+static void violations(bench *b, bool index2, double *phi_most, double *phid_most) {
+  double phi[16], phid[16];
+  int now = 0;
+  *phi_most = *phid_most = 0;
+  assert_int_equal(mbg__alpha_begin(b->ctx, b->alpha, mbg__start_result_of(b->start), &b->node[0]), MBG_OK);
+  for (int n = 0; n < STEPS; n++, now = !now) {
+    mbg__node *from = &b->node[now], *to = &b->node[!now];
+    assert_int_equal(index2 ? mbg__alpha_index2_step(b->ctx, b->index2, from, 0.02, to)
+                            : mbg__alpha_step(b->ctx, b->alpha, from, 0.02, to),
+                     MBG_OK);
+    mbg__system_residual(b->sys, NULL, phi, phid, NULL, NULL);
+    for (int i = 0; i < b->model->nrow; i++) {
+      *phi_most = fmax(*phi_most, fabs(phi[i]));
+      *phid_most = fmax(*phid_most, fabs(phid[i]));
+    }
+  }
+}
+
+static void velocities_satisfy_their_constraints(void **state) {
+  (void)state;
+  bench b;
+  double phi, phid;
+  setup(&b);
+  violations(&b, false, &phi, &phid);
+  /* index 3: positions to rounding, velocities to the order of the method only */
+  assert_true(phi < 1e-13 && phid > 1e-6);
+  violations(&b, true, &phi, &phid);
+  /* rounding of rates of order 10 */
+  assert_true(phi < 1e-13 && phid < 1e-12);
+  teardown(&b);
+}
+
+/* the model with "index": 2 in its run section, and the stepper of `lie` */
+static char *index2_text(void) {
+  size_t size;
+  char *text = support_read_file(MBG_GALLERY_DIR "/double-pendulum-spring/model.json", &size);
+  char *key = strstr(text, "\"alpha_f\": 0.1");
+  assert_non_null(key);
+  memcpy(key, "\"index\"  :   2", 14);
+  return text;
+}
+
+static void second_order(void **state) {
+  (void)state;
+  char *text = index2_text();
+  double error[3];
+  for (int k = 0; k < 3; k++) {
+    mbg_context *ctx;
+    mbg_model *model;
+    mbg_run *run;
+    mbg_run_options options;
+    double psi[3], gradient[18];
+    mbg_run_options_default(&options);
+    options.formulation = "lie";
+    options.step = 0.01 / (1 << k);
+    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(mbg_model_parse(ctx, "model.json", text, strlen(text), NULL, &model), MBG_OK);
+    assert_int_equal(mbg_run_create(ctx, model, &options, &run), MBG_OK);
+    assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);
+    assert_int_equal(mbg_run_criteria(ctx, run, psi), MBG_OK);
+    /* J in the limit of small steps: theory 2, R1 */
+    error[k] = fabs(psi[2] - 4.420140425433);
+    assert_int_equal(mbg_run_gradient(ctx, run, MBG_METHOD_ADJOINT, gradient, NULL), MBG_ERROR_UNSUPPORTED);
+    assert_string_equal(mbg_context_error(ctx),
+                        "the index-2 variant is for simulation only; gradients need \"index\": 3 in the run section");
+    mbg_run_destroy(run);
+    mbg_model_destroy(model);
+    mbg_context_destroy(ctx);
+  }
+  for (int k = 0; k < 2; k++) {
+    const double order = log2(error[k] / error[k + 1]);
+    assert_true(order > 1.85 && order < 2.15);
+  }
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(velocities_satisfy_their_constraints),
+      cmocka_unit_test(second_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
