@@ -26,7 +26,7 @@ static int whole_run(mbg_context *ctx, const char *path, double end, answers *a)
   err = err < 0 ? err : mbg_run_create(ctx, model, &options, &run);
   err = err < 0 ? err : mbg_run_simulate(ctx, run);
   err = err < 0 ? err : mbg_run_criteria(ctx, run, a->psi);
-  for (int method = MBG_METHOD_DIRECT; err == MBG_OK && method < MBG_METHOD_COUNT; method++) {
+  for (int method = MBG_METHOD_DIRECT; err == MBG_OK && method <= MBG_METHOD_CONTINUOUS; method++) {
     err = mbg_run_gradient(ctx, run, (mbg_method)method, a->gradient, NULL);
   }
   mbg_run_destroy(run);
