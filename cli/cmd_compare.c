@@ -196,7 +196,7 @@ static void print_ways(const comparison *c) {
     const way *w = &c->ways[i];
     cli_table_texts(&table, w->formulation, w->method, NULL);
     if (!w->done) {
-      cli_table_texts(&table, "failed", "failed", "", "", "", "", NULL);
+      cli_table_texts(&table, "-", "-", "", "", "", "", NULL);
       continue;
     }
     cli_table_format(&table, "%.1e", w->value_far);

@@ -277,17 +277,24 @@ static void print_text(const gradients *g, bool full) {
 
 /* ---------------------------------------------------------------------- the command */
 
+static int unknown_method(const char *text) {
+  const char *names[MBG_METHOD_COUNT];
+  char known[256] = "";
+  for (int i = 0; i < MBG_METHOD_COUNT; i++) {
+    const size_t used = strlen(known);
+    names[i] = mbg_method_name(i);
+    snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", names[i]);
+  }
+  const char *near = cli_nearest(text, names, MBG_METHOD_COUNT);
+  return cli_bad_input("--method: unknown method '%s'%s%s%s (known: %s)", text, near ? "; did you mean '" : "",
+                       near ? near : "", near ? "'?" : "", known);
+}
+
 static int take_method(const cli_args *args, mbg_method *method) {
   const char *text = cli_value(args, "method", 0);
-  const char *names[MBG_METHOD_COUNT];
-  for (int i = 0; i < MBG_METHOD_COUNT; i++) {
-    names[i] = mbg_method_name(i);
-  }
   const int found = text ? mbg_method_find(text) : MBG_METHOD_AUTO;
   if (found < 0) {
-    const char *near = cli_nearest(text, names, MBG_METHOD_COUNT);
-    return cli_bad_input("--method: unknown method '%s'%s%s%s (auto, direct, adjoint, continuous)", text,
-                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return unknown_method(text);
   }
   *method = (mbg_method)found;
   return CLI_DONE;
@@ -374,7 +381,8 @@ static int gradient(const cli_args *args) {
 
 static const cli_option options[] = {
     CLI_OPTIONS_RUN,
-    {"method", "NAME", false, "auto, direct, adjoint or continuous; default: auto, the cheaper of direct and adjoint"},
+    {"method", "NAME", false,
+     "direct, adjoint, continuous, continuous-paper, or auto (default): the cheaper of the first two"},
     {"all", NULL, false, "also by every number of the model, ranked by effect (number times derivative)"},
     {"top", "N", false, "with --all: this many numbers; default: 20"},
     {"history", "FILE.csv", false, "write signals and their derivatives over time: columns y, y:p1, y:p2, ..."},
