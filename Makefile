@@ -23,8 +23,10 @@ configure-asan: bootstrap
 	@scripts/configure asan -DMBG_WERROR=$(WERROR)
 
 demo: all
-	@echo '$$ mbgrad check five-bar'
-	@build/mbgrad check five-bar
+	@echo '$$ mbgrad gradient quarter-car'
+	@build/mbgrad gradient quarter-car
+	@echo; echo '$$ mbgrad check quarter-car --gradient'
+	@build/mbgrad check quarter-car --gradient
 
 # the suite twice: optimized, and with sanitizers and asserts
 test: configure configure-asan
