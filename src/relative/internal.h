@@ -135,6 +135,11 @@ int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
 /* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */
 void mbg__signal_spread(mbg__system *s, int last);
 
+/* The signals inside a force law: adds c d tau/d y to weight; and their part of the tension's derivatives. */
+void mbg__law_weights(mbg__system *s, int force, real c);
+real mbg__law_signals_push(mbg__system *s, int force, const mbg__direction *d);
+void mbg__law_signals_pull(mbg__system *s, int force, real c, real *gw, real *gv, real *gvd, real *ga);
+
 /* pattern.c */
 int mbg__pattern_create(mbg_context *ctx, mbg__system *s);
 

@@ -123,18 +123,8 @@ static void cross_base(const mbg__system *s, const mbg__cross *c, int k, const m
 }
 
 static void cross_matrices(mbg__system *s, const mbg__cross *c, const mbg__matrices *out) {
-  const mbg__force *f = &s->model->forces[c->force];
   memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real));
-  for (int k = 0; k < f->nfn; k++) {
-    mbg__fn_env env;
-    const int *signal;
-    const real *f_signal;
-    mbg__env(s, NULL, f->fn, &env);
-    const int n = mbg__fn_signals(&env, k, &signal, &f_signal);
-    for (int j = 0; j < n; j++) {
-      s->weight[signal[j]] += s->law_fn[c->force * MBG__LAW_FN + k] * f_signal[j];
-    }
-  }
+  mbg__law_weights(s, c->force, 1);
   mbg__signal_spread(s, s->model->nsignal - 1);
   for (int k = 0; k < c->nbase; k++) {
     cross_base(s, c, k, out);

@@ -247,6 +247,20 @@ int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *s) {
   return err;
 }
 
+void mbg__law_weights(mbg__system *s, int force, real c) {
+  const mbg__force *f = &s->model->forces[force];
+  for (int k = 0; k < f->nfn; k++) {
+    mbg__fn_env env;
+    const int *input;
+    const real *f_signal;
+    mbg__env(s, NULL, f->fn, &env);
+    const int n = mbg__fn_signals(&env, k, &input, &f_signal);
+    for (int j = 0; j < n; j++) {
+      s->weight[input[j]] += c * s->law_fn[force * MBG__LAW_FN + k] * f_signal[j];
+    }
+  }
+}
+
 void mbg__signal_spread(mbg__system *s, int last) {
   for (int i = last; i >= 0; i--) {
     const mbg__signal *sig = &s->model->signals[i];
@@ -450,21 +464,6 @@ static void value_pull(mbg__system *s, const mbg__signal *sig, real c, const cot
   }
 }
 
-/* signals inside a force law reach the force's own signal too */
-static void spread_law(mbg__system *s, int force, real c) {
-  const mbg__force *f = &s->model->forces[force];
-  for (int k = 0; k < f->nfn; k++) {
-    mbg__fn_env env;
-    const int *input;
-    const real *f_signal;
-    mbg__env(s, NULL, f->fn, &env);
-    const int n = mbg__fn_signals(&env, k, &input, &f_signal);
-    for (int j = 0; j < n; j++) {
-      s->weight[input[j]] += c * s->law_fn[force * MBG__LAW_FN + k] * f_signal[j];
-    }
-  }
-}
-
 static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
   const mbg__signal *sig = &s->model->signals[i];
   switch (sig->type->role) {
@@ -531,38 +530,64 @@ static bool next_round(mbg__system *s) {
     if (is_tension_of_signals(s, i)) {
       const real c = s->weight[i];
       s->weight[i] = 0;
-      spread_law(s, s->model->signals[i].force, c);
+      mbg__law_weights(s, s->model->signals[i].force, c);
     }
   }
   return any;
 }
 
-void mbg__system_signal_pull(mbg__system *s, int signal, real weight, real *gw, real *gv, real *gvd, real *glambda,
-                             real *ga) {
-  const cotangents g = {gw, gv, gvd, glambda, ga};
-  memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real));
-  s->weight[signal] = weight;
-  mbg__signal_spread(s, signal);
-  pull_all(s, &g);
+/* Pulls all weighted signals back. `last`: the last one that has a weight. */
+static void pull_weights(mbg__system *s, int last, const cotangents *g) {
+  mbg__signal_spread(s, last);
+  pull_all(s, g);
   if (next_round(s)) {
     mbg__signal_spread(s, s->model->nsignal - 1);
-    pull_all(s, &g);
+    pull_all(s, g);
   }
 }
 
-real mbg__system_signal_push(mbg__system *s, int signal, const mbg__direction *d) {
-  /* a signal has one value: its directional derivative is its gradient times the direction */
+static void clear_weights(mbg__system *s) { memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real)); }
+
+void mbg__system_signal_pull(mbg__system *s, int signal, real weight, real *gw, real *gv, real *gvd, real *glambda,
+                             real *ga) {
+  const cotangents g = {gw, gv, gvd, glambda, ga};
+  clear_weights(s);
+  s->weight[signal] = weight;
+  pull_weights(s, signal, &g);
+}
+
+void mbg__law_signals_pull(mbg__system *s, int force, real c, real *gw, real *gv, real *gvd, real *ga) {
+  const cotangents g = {gw, gv, gvd, NULL, ga};
+  clear_weights(s);
+  mbg__law_weights(s, force, c);
+  pull_weights(s, s->model->nsignal - 1, &g);
+}
+
+/* one value: its directional derivative is its gradient times the direction */
+static real push_weights(mbg__system *s, int last, const mbg__direction *d) {
   const mbg_model *m = s->model;
   const size_t nw = (size_t)m->nw, nr = (size_t)m->nrow, na = (size_t)m->na;
-  real *g = s->gradient;
+  real *g = s->gradient, y = 0;
+  const cotangents out = {d->w ? g : NULL, d->dv ? g + nw : NULL, d->dvd ? g + 2 * nw : NULL,
+                          d->dlambda ? g + 3 * nw : NULL, d->da ? g + 3 * nw + nr : NULL};
   memset(g, 0, (3 * nw + nr + na) * sizeof(real));
-  mbg__system_signal_pull(s, signal, 1, d->w ? g : NULL, d->dv ? g + nw : NULL, d->dvd ? g + 2 * nw : NULL,
-                          d->dlambda ? g + 3 * nw : NULL, d->da ? g + 3 * nw + nr : NULL);
-  real y = 0;
+  pull_weights(s, last, &out);
   y += d->w ? vn_dot(m->nw, g, d->w) : 0;
   y += d->dv ? vn_dot(m->nw, g + nw, d->dv) : 0;
   y += d->dvd ? vn_dot(m->nw, g + 2 * nw, d->dvd) : 0;
   y += d->dlambda ? vn_dot(m->nrow, g + 3 * nw, d->dlambda) : 0;
   y += d->da ? vn_dot(m->na, g + 3 * nw + nr, d->da) : 0;
   return y;
+}
+
+real mbg__system_signal_push(mbg__system *s, int signal, const mbg__direction *d) {
+  clear_weights(s);
+  s->weight[signal] = 1;
+  return push_weights(s, signal, d);
+}
+
+real mbg__law_signals_push(mbg__system *s, int force, const mbg__direction *d) {
+  clear_weights(s);
+  mbg__law_weights(s, force, 1);
+  return push_weights(s, s->model->nsignal - 1, d);
 }

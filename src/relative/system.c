@@ -312,23 +312,6 @@ static void body_push(const mbg__system *s, int i, const mbg__direction *d, real
   }
 }
 
-/* change of the tension of a law through the signals in it */
-static real cross_push(mbg__system *s, int force, const mbg__direction *d) {
-  const mbg__force *f = &s->model->forces[force];
-  real dtau = 0;
-  for (int k = 0; k < f->nfn; k++) {
-    mbg__fn_env env;
-    const int *signal;
-    const real *f_signal;
-    mbg__env(s, NULL, f->fn, &env);
-    const int n = mbg__fn_signals(&env, k, &signal, &f_signal);
-    for (int j = 0; j < n; j++) {
-      dtau += s->law_fn[force * MBG__LAW_FN + k] * f_signal[j] * mbg__system_signal_push(s, signal[j], d);
-    }
-  }
-  return dtau;
-}
-
 static void forces_push(mbg__system *s, const mbg__direction *d) {
   const mbg_model *m = s->model;
   for (int i = 0; i < m->npair; i++) {
@@ -341,7 +324,7 @@ static void forces_push(mbg__system *s, const mbg__direction *d) {
       v6_axpy(s->p_f[pair], d->da[s->f_aidx[k]], s->f_a[k]);
     }
     if (s->cross_of[i] >= 0) {
-      v6_axpy(s->p_f[pair], -cross_push(s, i, d), s->coord[m->forces[i].coord].b);
+      v6_axpy(s->p_f[pair], -mbg__law_signals_push(s, i, d), s->coord[m->forces[i].coord].b);
     }
   }
 }
@@ -529,22 +512,6 @@ static void rows_pull(mbg__system *s, const real *z, const real *mu, const real 
   }
 }
 
-/* z . r through the signals inside force laws: d tau = sum weight dy, r contains +X^T b tau */
-static void cross_pull(mbg__system *s, int force, real *gw, real *gv, real *gvd, real *ga) {
-  const mbg__force *f = &s->model->forces[force];
-  const real c = v6_dot(s->coord[f->coord].b, s->p_f[f->pair]);
-  for (int k = 0; k < f->nfn; k++) {
-    mbg__fn_env env;
-    const int *signal;
-    const real *f_signal;
-    mbg__env(s, NULL, f->fn, &env);
-    const int n = mbg__fn_signals(&env, k, &signal, &f_signal);
-    for (int j = 0; j < n; j++) {
-      mbg__system_signal_pull(s, signal[j], c * s->law_fn[force * MBG__LAW_FN + k] * f_signal[j], gw, gv, gvd, NULL, ga);
-    }
-  }
-}
-
 static void forces_pull(mbg__system *s, real *gw, real *gv, real *gvd, real *ga) {
   const mbg_model *m = s->model;
   for (int i = 0; !s->bare && i < m->nforce; i++) {
@@ -553,7 +520,8 @@ static void forces_pull(mbg__system *s, real *gw, real *gv, real *gvd, real *ga)
       ga[s->f_aidx[k]] -= v6_dot(s->f_a[k], s->p_f[pair]);
     }
     if (s->cross_of[i] >= 0) {
-      cross_pull(s, i, gw, gv, gvd, ga);
+      /* r contains +X^T b tau */
+      mbg__law_signals_pull(s, i, v6_dot(s->coord[m->forces[i].coord].b, s->p_f[pair]), gw, gv, gvd, ga);
     }
   }
 }

@@ -170,6 +170,13 @@ void mbg__adj_algebraic(mbg__alpha_continuous *s, const real *f, const real *g) 
   mbg__adj_pull(s);
 }
 
+void mbg__adj_fold(mbg__alpha_continuous *s, real *by_vd, real *by_lambda) {
+  const mbg_model *m = s->a->m;
+  vn_scale(m->nw, by_vd, -1, by_vd);
+  vn_scale(m->nrow, by_lambda, -1, by_lambda);
+  mbg__adj_algebraic(s, by_vd, by_lambda);
+}
+
 /* ad(v)^T y per body */
 void mbg__adj_add_adT(const mbg__alpha_continuous *s, const mbg__node *node, const real *y, real c, real *out) {
   for (int b = 0; b < s->a->m->nbody; b++) {
@@ -291,13 +298,7 @@ static void add_integrand(const mbg__alpha_continuous *s, double weight, real *p
 /* value at the node: fold, jump */
 static void jump(mbg__alpha_continuous *s, mbg__adj_level *now, real *psi_a) {
   const mbg_model *m = s->a->m;
-  for (int i = 0; i < m->nw; i++) {
-    s->sa[i] = -s->sa[i];
-  }
-  for (int i = 0; i < m->nrow; i++) {
-    s->sl[i] = -s->sl[i];
-  }
-  mbg__adj_algebraic(s, s->sa, s->sl);
+  mbg__adj_fold(s, s->sa, s->sl);
   for (int i = 0; i < m->nw; i++) {
     now->y[i] -= s->sw[i] + s->pw[i];
     now->s[i] -= s->sv[i] + s->pv[i];

@@ -46,6 +46,9 @@ void mbg__adj_pull(mbg__alpha_continuous *s);
 /* [M B^T; B 0] (z, kappa) = (f, g), then the products. */
 void mbg__adj_algebraic(mbg__alpha_continuous *s, const real *f, const real *g);
 
+/* A function of accelerations and multipliers: [M B^T; B 0] (z, kappa) = -(its derivatives, which change sign), then the products. */
+void mbg__adj_fold(mbg__alpha_continuous *s, real *by_vd, real *by_lambda);
+
 /* out += c ad(v)^T y per body */
 void mbg__adj_add_adT(const mbg__alpha_continuous *s, const mbg__node *node, const real *y, real c, real *out);
 

@@ -19,13 +19,7 @@
 /* hr_H, hr_v, hr_p take the places of h_H, h_v, h_p */
 static void fold_integrand(mbg__alpha_continuous *s) {
   const mbg_model *m = s->a->m;
-  for (int i = 0; i < m->nw; i++) {
-    s->ha[i] = -s->ha[i];
-  }
-  for (int i = 0; i < m->nrow; i++) {
-    s->hl[i] = -s->hl[i];
-  }
-  mbg__adj_algebraic(s, s->ha, s->hl);
+  mbg__adj_fold(s, s->ha, s->hl);
   for (int i = 0; i < m->nw; i++) {
     s->hw[i] += s->pw[i];
     s->hv[i] += s->pv[i];
@@ -38,13 +32,7 @@ static void fold_integrand(mbg__alpha_continuous *s) {
 
 static void fold_value(mbg__alpha_continuous *s, real *ga) {
   const mbg_model *m = s->a->m;
-  for (int i = 0; i < m->nw; i++) {
-    s->sa[i] = -s->sa[i];
-  }
-  for (int i = 0; i < m->nrow; i++) {
-    s->sl[i] = -s->sl[i];
-  }
-  mbg__adj_algebraic(s, s->sa, s->sl);
+  mbg__adj_fold(s, s->sa, s->sl);
   for (int i = 0; i < m->nw; i++) {
     s->sw[i] += s->pw[i];
     s->sv[i] += s->pv[i];
