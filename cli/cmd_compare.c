@@ -289,23 +289,27 @@ static int write_plot(const comparison *c, const char *path) {
   double *points = cli_resize(NULL, 2 * (size_t)c->nway, sizeof(double));
   char **names = cli_resize(NULL, (size_t)c->nway, sizeof(*names));
   cli_curve *curves = cli_resize(NULL, (size_t)c->nway, sizeof(*curves));
+  int count = 0;
   for (int i = 0; i < c->nway; i++) {
     const way *w = &c->ways[i];
-    points[2 * i] = w->done ? w->work.seconds_simulate + w->work.seconds_gradient : NAN;
-    points[2 * i + 1] = w->gradient_far;
-    names[i] = cli_format("%s %s", w->formulation, w->method);
-    curves[i] = (cli_curve){
-        .name = names[i], .count = 1, .x = &points[2 * i], .y = &points[2 * i + 1], .dots = true, .no_line = true};
+    if (w->done) {
+      double *point = &points[2 * count];
+      point[0] = w->work.seconds_simulate + w->work.seconds_gradient;
+      point[1] = w->gradient_far;
+      names[count] = cli_format("%s %s", w->formulation, w->method);
+      curves[count] = (cli_curve){.name = names[count], .count = 1, .x = point, .y = point + 1, .no_line = true};
+      count++;
+    }
   }
   const cli_panel panel = {.title = "difference of the gradients to those with half the step",
                            .x_label = "time of simulation and gradient [s]",
                            .y_label = "relative difference",
                            .log_x = true,
                            .log_y = true,
-                           .ncurve = c->nway,
+                           .ncurve = count,
                            .curves = curves};
   const int status = cli_plot_write(path, mbg_model_name(c->model), &panel, 1);
-  for (int i = 0; i < c->nway; i++) {
+  for (int i = 0; i < count; i++) {
     free(names[i]);
   }
   free(names);

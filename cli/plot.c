@@ -128,13 +128,27 @@ static void put_linear_ticks(FILE *f, const axis *own, const axis *other, bool h
   }
 }
 
+/* a label at a power of ten, or at `part` times one */
+static void put_log_tick(FILE *f, const axis *own, const axis *other, bool horizontal, int power, int part) {
+  char text[32];
+  const double value = part * pow(10, power);
+  if (power >= -3 && power <= 3) {
+    snprintf(text, sizeof(text), "%.4g", value);
+  } else {
+    snprintf(text, sizeof(text), "%de%+03d", part, power);
+  }
+  put_tick(f, own, other, horizontal, value, text);
+}
+
 static void put_log_ticks(FILE *f, const axis *own, const axis *other, bool horizontal) {
   const int first = (int)round(log10(own->low)), last = (int)round(log10(own->high));
   const int each = (last - first) / (horizontal ? 10 : 6) + 1;
   for (int i = first; i <= last; i += each) {
-    char text[32];
-    snprintf(text, sizeof(text), i >= -2 && i <= 3 ? "%.4g" : "1e%+03.0f", i >= -2 && i <= 3 ? pow(10, i) : (double)i);
-    put_tick(f, own, other, horizontal, pow(10, i), text);
+    put_log_tick(f, own, other, horizontal, i, 1);
+    if (last - first <= 2 && i < last) {
+      put_log_tick(f, own, other, horizontal, i, 2);
+      put_log_tick(f, own, other, horizontal, i, 5);
+    }
   }
 }
 
