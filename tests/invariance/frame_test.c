@@ -1,9 +1,9 @@
-/* Turning and moving a whole model with its gravity changes nothing that is measured in it: equations in body axes, rows,
-   coordinates, signals, their derivatives by every parameter, the matrices, and the assembled start.
+/* Turning and moving a whole model with its gravity changes nothing that is measured in it: equations in body axes,
+   rows, coordinates, signals, their derivatives by every parameter, the matrices, and the assembled start.
 
-   Moved in two ways: the numbers of the file are transformed by the generator, and the file is used as a part with `at` and
-   `rotate`. Tolerance 1e-10 of the block: the frames of the moved model differ by rounding of 1e-16 times its distance
-   from the origin, which stiffnesses up to 200 and second derivatives magnify. */
+   Moved in two ways: the numbers of the file are transformed by the generator, and the file is used as a part with `at`
+   and `rotate`. Tolerance 1e-10 of the block: the frames of the moved model differ by rounding of 1e-16 times its
+   distance from the origin, which stiffnesses up to 200 and second derivatives magnify. */
 #include "relative/start.h"
 #include "support/model_case.h"
 #include "support/random_model.h"
@@ -39,7 +39,7 @@ static void compare(const char *what, int n, const double *a, const double *b, d
   }
 }
 
-/* Signals that a move changes, and what is made of them: wrenches in world axes, and energies when the weights are lifted. */
+/* Signals that a move changes, and what is made of them: wrenches in world axes, energies when weights are lifted. */
 static void mark_world(const mbg_model *m, bool lifted, bool *world) {
   for (int i = 0; i < m->nsignal; i++) {
     const mbg__signal *s = &m->signals[i];

@@ -1,8 +1,8 @@
 /* The equations of random models have exact derivatives: frames, twists, accelerations, multipliers, every attribute,
    parameters and time, forwards and backwards, as products and as matrices.
 
-   Tolerance 1e-12 of the block: the derivatives are sums of a few hundred products of order-1 numbers (stiffnesses up to
-   200), and complex step has no truncation error, so that only rounding is left. */
+   Tolerance 1e-12 of the block: the derivatives are sums of a few hundred products of order-1 numbers (stiffnesses up
+   to 200), and complex step has no truncation error, so that only rounding is left. */
 #include "mbgrad/model.h"
 #include "support/model_case.h"
 #include "support/random_model.h"

@@ -348,6 +348,22 @@ static const hand cases[] = {
      "  'r': {'type': 'revolute', 'between': ['ground', 'wheel'], 'at': [1, 0, 0], 'axis': [0, 0, 1]}},"
      "'couplings': {'c': {'terms': [{'joint': 's'}, {'joint': 'r', 'factor': '-3*pitch'}], 'constant': '7.5 - 2*pi'}},"
      "'initial': {'pin': {'p': {'joint': 's', 'rate': 'w'}}}}"},
+    {"balls whose velocities are pinned", 0, 0,
+     "{'mbgrad': 1, 'parameters': {'L': 0.7, 'u': 0.4, 'w': 0.3, 'turn': 0.6},"
+     "'bodies': {'a': {'mass': 1, 'inertia': [1, 1, 1], 'position': [0.1, 0.05, 0.02], 'rotate': [['x', 'turn']],"
+     "    'angular_velocity': [0.1, 'u', 0.3]},"
+     "  'b': {'mass': 1, 'inertia': [1, 1, 1], 'position': ['L', 0.1, 0.3], 'angular_velocity': ['w', 0.2, 0]}},"
+     "'markers': {'tip': {'on': 'a', 'at': ['L', 0, 0]}, 'eye': {'on': 'ground', 'rotate': [['y', 'turn'], ['z', "
+     "0.3]]}},"
+     "'joints': {'o': {'type': 'spherical', 'between': ['ground', 'a']}, 'p': {'type': 'spherical', 'between': ['tip', "
+     "'b']}},"
+     "'signals': {"
+     "  'v1': {'type': 'velocity', 'of': 'tip', 'relative_to': 'eye', 'component': 'y'},"
+     "  'v2': {'type': 'velocity', 'of': 'b', 'relative_to': 'eye', 'component': 'z', 'in': 'B'},"
+     "  'v3': {'type': 'angular-velocity', 'of': 'b', 'relative_to': 'a', 'component': 'x'},"
+     "  'd': {'type': 'direction', 'of': 'b', 'axis': 'x', 'component': 'y', 'relative_to': 'a'}},"
+     "'initial': {'pin': {'p1': {'signal': 'v1', 'value': 'u'}, 'p2': {'signal': 'v2', 'value': 'w*u'},"
+     "  'p3': {'signal': 'v3', 'value': 'w'}, 'p4': {'signal': 'd', 'value': '0.2*turn', 'rate': 'u'}}}}"},
     {"pendulums in equilibrium", 0, 0,
      "{'mbgrad': 1, 'parameters': {'k': 30, 'L': 0.5, 'm': 1.5, 'g': 9.81, 'rest': 0.2, 'f': 2}, 'gravity': [0, '-g', "
      "0],"

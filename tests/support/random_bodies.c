@@ -321,10 +321,13 @@ static void put_at(rm_gen *g, const rm_joint *j, const mbg__frame *H) {
   }
 }
 
+/* joints that hold (or advance with) the rotation about their axis */
+static bool rolled(rm_type type) { return type == RM_PRISMATIC || type == RM_SCREW; }
+
 /* a point and, where needed, an axis for each side */
 static void put_points(rm_gen *g, const rm_joint *j, const mbg__frame *HA, const mbg__frame *HB) {
   const bool outer = (j->A >= 0 && g->bodies[j->A].outer) || (j->B >= 0 && g->bodies[j->B].outer);
-  const bool world = outer || rm_chance(g, 0.4);
+  const bool world = outer || rolled(j->type) || rm_chance(g, 0.4);
   const mbg__frame *H[2] = {HA, HB};
   const int body[2] = {j->A, j->B};
   const char *point[2], *axis[2];
@@ -343,6 +346,9 @@ static void put_points(rm_gen *g, const rm_joint *j, const mbg__frame *HA, const
       axis[i] = rm_vec(g, n, 0.2);
     }
   }
+  if (rolled(j->type)) {
+    axis[1] = axis[0]; /* where the axes agree for all parameters, B takes its x from A */
+  }
   rm_put(&g->joint, ", \"between\": [\"%s\", \"%s\"], \"points\": [%s, %s]", rm_body_name(g, j->A),
          rm_body_name(g, j->B), point[0], point[1]);
   if (j->type != RM_SPHERICAL && j->type != RM_DISTANCE) {
@@ -353,29 +359,28 @@ static void put_points(rm_gen *g, const rm_joint *j, const mbg__frame *HA, const
   }
 }
 
-/* the way the joint is written; a joint with a known coordinate is written by markers or by one place */
+/* the way the joint is written; by points its angles follow from a rule of the loader: they are not known here */
 typedef enum { BY_MARKERS, BY_PLACE, BY_POINTS } way;
 
-static way choose_way(rm_gen *g, rm_type type) {
-  /* the angle of these would follow from the transverse axes, which a rule of the loader chooses */
-  const bool rolled = type == RM_FIXED || type == RM_PRISMATIC || type == RM_SCREW;
+static way choose_way(rm_gen *g, rm_type type, bool flat) {
   if (g->opt->indifferent && (type == RM_FIXED || type == RM_SPHERICAL || type == RM_DISTANCE)) {
     return BY_MARKERS; /* without an axis they take the axes of the world */
   }
   if (type == RM_DISTANCE) {
     return rm_chance(g, 0.5) ? BY_MARKERS : BY_POINTS;
   }
-  const int k = support_index(&g->rng, rolled || g->opt->indifferent ? 2 : 3);
+  const bool no_points = type == RM_FIXED || g->opt->indifferent || (flat && rolled(type));
+  const int k = support_index(&g->rng, no_points ? 2 : 3);
   return k == 0 ? BY_MARKERS : k == 1 ? BY_PLACE : BY_POINTS;
 }
 
-/* Joins B to A where they stand. HB_out (may be NULL): B is moved instead so that its own frame is the marker. */
+/* Joins B to A where they stand; or (move_B) B is moved so that its own frame is the marker. */
 static rm_joint *join(rm_gen *g, rm_type type, int A, int B, bool move_B) {
   rm_joint *j = &g->joints[g->njoint++];
   assert_true(g->njoint <= RM_JOINTS);
   *j = (rm_joint){.type = type, .A = A, .B = B, .edge = -1, .planar = in_plane(g, A) && in_plane(g, B)};
   snprintf(j->name, sizeof j->name, "j%d", g->njoint - 1);
-  const way how = move_B ? BY_MARKERS : choose_way(g, type);
+  const way how = move_B ? BY_MARKERS : choose_way(g, type, j->planar);
   mbg__frame hA, HA, HB, G;
   double extra, to[3];
   const bool flat = j->planar;
@@ -394,7 +399,7 @@ static rm_joint *join(rm_gen *g, rm_type type, int A, int B, bool move_B) {
     HA = *rm_frame(g, A);
   }
   frame_relative(&hA, rm_frame(g, A), &HA);
-  relative_frame(g, j, how == BY_PLACE, &extra, &G);
+  relative_frame(g, j, how == BY_PLACE || (how == BY_POINTS && type == RM_SCREW), &extra, &G);
   if (flat) {
     flatten(g, j, &G);
   }
@@ -402,7 +407,7 @@ static rm_joint *join(rm_gen *g, rm_type type, int A, int B, bool move_B) {
   if (move_B) {
     g->bodies[B].H = HB;
   }
-  j->known = how != BY_POINTS;
+  j->known = how != BY_POINTS || rolled(type);
   /* out of the plane: x of our edge-on markers, y by the loader's rule */
   j->stuck = flat && type == RM_ON_PLANE ? (how == BY_MARKERS ? 0 : 1) : -1;
 
@@ -729,6 +734,29 @@ static void pin_signal(rm_gen *g) {
   path(g, -1, body, 1, &free, &turn);
 }
 
+/* a component of a body's velocity, seen from another body's or the ground's axes */
+static void pin_velocity(rm_gen *g) {
+  static const char *const axes[] = {"x", "y", "z"};
+  const int body = support_index(&g->rng, g->nbody);
+  int free, turn;
+  path(g, -1, body, 0, &free, &turn);
+  if (free < 4 || turn < 1 || !rm_turns(g, body) || g->opt->kind == RANDOM_PLANAR) {
+    return;
+  }
+  const bool angular = g->bodies[body].motion == RM_SPATIAL && rm_chance(g, 0.5);
+  mbg__frame h = identity;
+  random_rotation(g, false, h.R);
+  const int marker = rm_marker_add(g, -1, &h), axis = support_index(&g->rng, in_plane(g, body) ? 2 : 3);
+  const char *signal = rm_string(g, "speed%d", g->npin);
+  rm_entry(&g->signal, signal);
+  rm_put(&g->signal, "{\"type\": \"%s\", \"of\": \"%s\", \"relative_to\": \"%s\", \"component\": \"%s\"",
+         angular ? "angular-velocity" : "velocity", rm_body_name(g, body), rm_marker_name(g, marker), axes[axis]);
+  rm_put(&g->signal, ", \"in\": \"%s\"}", rm_chance(g, 0.5) ? "A" : "B");
+  rm_entry(&g->pin, rm_string(g, "p%d", g->npin++));
+  rm_put(&g->pin, "{\"signal\": \"%s\", \"value\": %s}", signal, rm_number(g, rm_sign(g, 0, 0.5), 0.2));
+  path(g, -1, body, 1, &free, &turn);
+}
+
 void rm_make_pins(rm_gen *g) {
   const int wanted = support_index(&g->rng, 3);
   rm_joint *j;
@@ -748,6 +776,9 @@ void rm_make_pins(rm_gen *g) {
   }
   if (g->opt->signals && rm_chance(g, 0.5)) {
     pin_signal(g);
+  }
+  if (g->opt->signals && !g->opt->mirrorable && rm_chance(g, 0.5)) {
+    pin_velocity(g);
   }
 }
 

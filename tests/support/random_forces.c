@@ -422,7 +422,8 @@ static bool put_tyre(rm_gen *g) {
     rm_put(&g->force, ", \"slip_speed\": %s", rm_number(g, rm_between(g, 0.3, 0.6), 0.05));
   }
   const char *level = rm_expression(g, height - radius + deep, 0.05), *a = rm_name(g), *b = rm_name(g);
-  rm_put(&g->force, ", \"road\": \"%s + 0.05*%s*sin(2*x + %s*t)%s\"", level, a, b, flat ? "" : "*cos(1.5*y)");
+  rm_put(&g->force, ", \"road\": \"%s + 0.05*%s*sin(2*x + %s*t)%s*%s\"", level, a, b, flat ? "" : "*cos(1.5*y)",
+         time_factor(g));
   if (flat) {
     rm_put(&g->force, ", \"up\": \"y\"");
   }

@@ -29,7 +29,7 @@ typedef struct {
   bool forces;       /* forces of all types */
   bool conservative; /* forces only with an energy: springs, stops, bushings without damping */
   bool signals;      /* signals of all types, criteria */
-  bool mirrorable;   /* nothing that a mirror image changes: no tyres, no polar angles, no signals in force laws */
+  bool mirrorable;   /* nothing that a mirror image changes: no tyres or polar angles, no components in laws or pins */
   bool local_road;   /* tyres roll on a road of the model that moves with it when it becomes a part */
   bool indifferent;  /* nothing that depends on the place of the model in the world: no components in world axes */
   /* The same model moved: 12 numbers, R row-major, then x. Only with `indifferent` and spatial bodies; NULL: not moved.
