@@ -1,0 +1,94 @@
+/* A model with a run and its twin: what the tests of gradients compare. */
+#ifndef PROPERTY_GRADIENT_CASE_H
+#define PROPERTY_GRADIENT_CASE_H
+
+#include "mbgrad/proof.h"
+#include "model/model.h"
+#include "support/support.h"
+#include "twin/twin_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  const char *file, *text; /* one of them */
+  mbg_run_options options;
+  mbg_context *ctx;
+  mbg_model *m;
+  mbg_run *run;
+  int np, nc;
+  double *p; /* nominal                                  (np) */
+} gradient_case;
+
+/* Loads the model; the run comes with gradient_case_run, once the options are chosen. */
+static inline void gradient_case_open(gradient_case *c, const char *file, const char *text) {
+  *c = (gradient_case){.file = file, .text = text};
+  mbg_run_options_default(&c->options);
+  assert_int_equal(mbg_context_create(&c->ctx, NULL), MBG_OK);
+  const int err =
+      text ? mbg_model_parse(c->ctx, "model", text, strlen(text), NULL, &c->m) : mbg_model_load(c->ctx, file, &c->m);
+  if (err < 0) {
+    fail_msg("loading: %s", mbg_context_error(c->ctx));
+  }
+  c->np = c->m->np;
+  c->nc = c->m->ncriterion;
+  c->p = malloc(((size_t)c->np + 1) * sizeof(double));
+  assert_non_null(c->p);
+  memcpy(c->p, c->m->p, (size_t)c->np * sizeof(double));
+}
+
+static inline void gradient_case_close(gradient_case *c) {
+  mbg_run_destroy(c->run);
+  mbg_model_destroy(c->m);
+  mbg_context_destroy(c->ctx);
+  free(c->p);
+}
+
+/* Makes the run, again when there is one. */
+static inline void gradient_case_run(gradient_case *c) {
+  mbg_run_destroy(c->run);
+  if (mbg_run_create(c->ctx, c->m, &c->options, &c->run) < 0) {
+    fail_msg("run: %s", mbg_context_error(c->ctx));
+  }
+}
+
+static inline void gradient_case_check(const gradient_case *c, int err, const char *what) {
+  if (err < 0) {
+    fail_msg("%s: %s", what, mbg_context_error(c->ctx));
+  }
+}
+
+static inline double *gradient_case_matrix(const gradient_case *c) {
+  double *g = calloc((size_t)c->nc * (size_t)c->np + 1, sizeof(double));
+  assert_non_null(g);
+  return g;
+}
+
+static inline void gradient_case_simulate(gradient_case *c) {
+  gradient_case_check(c, mbg_run_simulate(c->ctx, c->run), "simulation");
+}
+
+/* Gradient (nc x np) of the last simulation; free with free(). */
+static inline double *gradient_case_gradient(gradient_case *c, mbg_method method) {
+  double *g = gradient_case_matrix(c);
+  gradient_case_check(c, mbg_run_gradient(c->ctx, c->run, method, g, NULL), mbg_method_name(method));
+  return g;
+}
+
+/* |d_k| / (|g_k| + most/|p_k|), most = max_j |p_j g_j| but at least `least`, the largest over k (theory 0, section 11); a
+   parameter that is 0 counts as 1 */
+static inline double gradient_difference(int np, const double *p, const double *a, const double *g, double least) {
+  double most = least, worst = 0;
+  for (int k = 0; k < np; k++) {
+    most = fmax(most, fabs((p[k] != 0 ? p[k] : 1) * g[k]));
+  }
+  for (int k = 0; k < np; k++) {
+    const double scale = fabs(g[k]) + most / fabs(p[k] != 0 ? p[k] : 1), off = fabs(a[k] - g[k]);
+    const double d = off == 0 ? 0 : off / scale;
+    worst = d <= worst ? worst : d; /* NaN stays */
+  }
+  return worst;
+}
+
+#endif
