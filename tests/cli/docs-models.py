@@ -27,7 +27,7 @@ def blocks(path):
 
 
 def merged(base, piece):
-    """A piece of docs/elements.md in its model: sections of both, the piece's entries first."""
+    """A piece of docs/elements.md in its model: its entries are added to those of the first model of the page."""
     model = json.loads(json.dumps(base))
     for key, value in piece.items():
         if isinstance(value, dict):
