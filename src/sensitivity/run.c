@@ -24,6 +24,7 @@ struct mbg_run {
   int nused;
   int *used;
   real *p;
+  bool refused;           /* the parameters: nothing can be run with them */
   bool started;           /* rank and steps are decided */
   bool simulated;
   mbg__nodes nodes;
@@ -277,18 +278,23 @@ void mbg_run_span(const mbg_run *run, double *start, double *end) {
   *end = run->plan.t1;
 }
 
+static int take_parameters(mbg_context *ctx, mbg_run *run) {
+  const int err = mbg__design_update(ctx, run->design, run->p);
+  run->simulated = false;
+  run->refused = err < 0;
+  return err;
+}
+
 int mbg__run_parameters(mbg_context *ctx, mbg_run *run, const real *p) {
   memcpy(run->p, p, (size_t)run->m->np * sizeof(real));
-  run->simulated = false;
-  return mbg__design_update(ctx, run->design, run->p);
+  return take_parameters(ctx, run);
 }
 
 int mbg_run_parameters(mbg_context *ctx, mbg_run *run, const double *p) {
   for (int i = 0; i < run->m->np; i++) {
     run->p[i] = p ? p[i] : run->m->p[i];
   }
-  run->simulated = false;
-  return mbg__design_update(ctx, run->design, run->p);
+  return take_parameters(ctx, run);
 }
 
 const mbg_model *mbg__run_model(const mbg_run *run) { return run->m; }
@@ -378,6 +384,10 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   const double begin = now();
   int err = MBG_OK;
   run->simulated = false;
+  if (run->refused) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
+    goto done;
+  }
   MBG_TRY(mbg__start_solve(ctx, run->start, !run->started));
   if (!run->started) {
     MBG_TRY(check_signals(ctx, run));
