@@ -91,4 +91,58 @@ static inline double gradient_difference(int np, const double *p, const double *
   return worst;
 }
 
+/* ---------------------------------------------------------------------- twin */
+
+static inline void gradient_twin_check(const twin_run *t, int err) {
+  if (err < 0) {
+    fail_msg("twin: %s", t ? twin_run_message(t) : "no memory");
+  }
+}
+
+/* Gradient (nc x np) at the parameters of the case by complex step of the whole run, one parameter after the other; free with
+   free(). value (nc, may be NULL): the criteria in the twin. */
+static inline double *gradient_case_twin(const gradient_case *c, double *value) {
+  double _Complex *p = malloc(((size_t)c->np + 1) * sizeof *p), *psi = malloc(((size_t)c->nc + 1) * sizeof *psi);
+  double *g = gradient_case_matrix(c);
+  twin_run *t;
+  const int err = twin_run_create(c->file, c->text, &c->options, &t);
+  gradient_twin_check(t, err);
+  for (int i = 0; i < c->np; i++) {
+    for (int j = 0; j < c->np; j++) {
+      p[j] = twin_step(c->p[j], j == i);
+    }
+    gradient_twin_check(t, twin_run_criteria(t, p, psi));
+    for (int k = 0; k < c->nc; k++) {
+      g[k * c->np + i] = twin_derivative(psi[k]);
+      if (value) {
+        value[k] = creal(psi[k]);
+      }
+    }
+  }
+  assert_int_equal(twin_run_node_count(t), mbg_run_node_count(c->run));
+  twin_run_destroy(t);
+  free(p);
+  free(psi);
+  return g;
+}
+
+/* Gradients of the last simulation: direct, adjoint and twin agree. */
+static inline void gradient_case_compare(gradient_case *c, const char *what, double tol_direct, double tol_twin) {
+  double *direct = gradient_case_gradient(c, MBG_METHOD_DIRECT),
+         *adjoint = gradient_case_gradient(c, MBG_METHOD_ADJOINT);
+  double *exact = gradient_case_twin(c, NULL);
+  for (int k = 0; k < c->nc; k++) {
+    const int at = k * c->np;
+    const double a = gradient_difference(c->np, c->p, direct + at, adjoint + at, 0);
+    const double b = gradient_difference(c->np, c->p, adjoint + at, exact + at, 0);
+    if (!(a <= tol_direct) || !(b <= tol_twin)) {
+      fail_msg("%s, '%s': direct and adjoint differ by %.2e, adjoint and twin by %.2e", what, c->m->criteria[k].name, a,
+               b);
+    }
+  }
+  free(direct);
+  free(adjoint);
+  free(exact);
+}
+
 #endif
