@@ -1,0 +1,58 @@
+/* Shared by the files of the Runge-Kutta module. */
+#ifndef MBG_INTEGRATORS_RK_INTERNAL_H
+#define MBG_INTEGRATORS_RK_INTERNAL_H
+
+#include "integrators/rk.h"
+
+struct mbg__rk {
+  mbg__arena arena;
+  const mbg__rk_method *method;
+  mbg__rk_options opt;
+  int n, ncontrol;
+
+  mbg__rk_run run;
+  double dir;      /* +1 forward, -1 backward */
+  bool controlled; /* neither fixed nor frozen */
+
+  /* the segment */
+  double ta, tb;     /* from, to */
+  int next;          /* break to look at next, in the direction of the run */
+  long nfixed, done; /* fixed: steps of the segment; steps made in it */
+
+  /* step control */
+  double h;         /* length of the next step if nothing limits it */
+  double error;     /* norm of the last attempt */
+  double error_old; /* of the last accepted step, for the PI controller */
+  int worst;        /* component of the largest error, or that is not finite */
+
+  /* values */
+  double t;
+  real *y, *y1; /* at t; at the end of the attempt              (n) */
+  real *k;      /* stages; the first is f(t, y)                 (nextended x n) */
+  real *Y;      /* argument of a stage                          (n) */
+  real *r;      /* dense output                                 (ndense x n) */
+
+  mbg__rk_record last;
+  mbg__rk_counts count;
+  mbg__rk_failure why;
+};
+
+/* out = y + h sum_j<s w_j k_j; k: s x n. out is not y. */
+void mbg__rk_combine(int n, real *out, const real *y, double h, int s, const double *w, const real *k);
+
+/* Time of stage i: the end itself for c = 1, never beyond it. */
+double mbg__rk_stage_time(const mbg__rk_method *method, int i, double t0, double t1);
+
+/* k = f(t, y) with counting: 0, a negative status, or MBG__RK_REFUSED, MBG__RK_NOT_FINITE with rk->worst. */
+int mbg__rk_evaluate(mbg__rk *rk, double t, const real *y, real *k);
+
+/* rk_control.c: norm of the error of the attempt of length h into rk->error, worst component into rk->worst. */
+void mbg__rk_estimate(mbg__rk *rk, double h);
+/* Length of the next step after an accepted one of length h, which would have been rk->h if nothing had cut it. */
+void mbg__rk_control(mbg__rk *rk, double h, bool retried);
+/* Shorter step after a refused one of length h. */
+void mbg__rk_reduce(mbg__rk *rk, double h, mbg__rk_reason reason);
+/* First step of a segment from the sizes of y, y' and y''; one or a few evaluations. Negative: fatal status. */
+int mbg__rk_first_step(mbg__rk *rk, double *h);
+
+#endif
