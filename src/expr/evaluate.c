@@ -233,6 +233,16 @@ bool mbg__expr_is_constant(const mbg__expr *e) { return e->code[e->n - 1].op == 
 
 const mbg__where *mbg__expr_where(const mbg__expr *e) { return &e->where; }
 
+const mbg__table *mbg__expr_table_of(const mbg__expr *e, int input, int k) {
+  for (int i = 0; i < e->n; i++) {
+    const mbg__line *argument = e->code[i].op == OP_table ? &e->code[e->code[i].a] : NULL;
+    if (argument && argument->op == OP_input && argument->c == input && k-- == 0) {
+      return e->code[i].table;
+    }
+  }
+  return NULL;
+}
+
 const mbg__table *mbg__expr_linear_table(const mbg__expr *e) {
   for (int i = 0; i < e->n; i++) {
     if (e->code[i].op == OP_table && mbg__table_is_linear(e->code[i].table)) {

@@ -327,6 +327,82 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- another choice */
+
+/* entry of the null vector of dropped row d: lambda_d = 1, lambda_I = -T_d */
+static double null_entry(const mbg__rank *rank, int row, int d) {
+  for (int i = 0; i < rank->ndropped; i++) {
+    if (rank->dropped[i] == row) {
+      return i == d ? 1 : 0;
+    }
+  }
+  for (int i = 0; i < rank->nkept; i++) {
+    if (rank->kept[i] == row) {
+      return -rank->T[(size_t)d * (size_t)rank->nkept + (size_t)i];
+    }
+  }
+  return 0;
+}
+
+/* N_D^T B_D + N_I^T B_I = 0, so T = -N_D^-T N_I^T */
+static int new_dependence(mbg_context *ctx, mbg__arena *arena, const mbg__rank *old, mbg__rank *out, bool *ok) {
+  const int nd = out->ndropped;
+  mbg__arena scratch;
+  mbg__lu lu;
+  int err = MBG_OK;
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  out->T = MBG_TAKE(arena, double, (size_t)nd *(size_t)out->nkept);
+  real *x = MBG_TAKE(&scratch, real, nd);
+  if (!out->T || !x || mbg__lu_prepare(&lu, &scratch, nd) < 0) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  for (int i = 0; i < nd; i++) {
+    for (int d = 0; d < nd; d++) {
+      lu.A[d + nd * i] = null_entry(old, out->dropped[i], d);
+    }
+  }
+  *ok = mbg__lu_factor(&lu, NULL) == MBG_OK && mbg__lu_ratio(&lu, NULL) > 1e-3;
+  for (int k = 0; *ok && k < out->nkept; k++) {
+    for (int d = 0; d < nd; d++) {
+      x[d] = -null_entry(old, out->kept[k], d);
+    }
+    mbg__lu_solve(&lu, x, 1);
+    for (int i = 0; i < nd; i++) {
+      out->T[(size_t)i * (size_t)out->nkept + (size_t)k] = re(x[i]);
+    }
+  }
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
+int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const int *dropped, mbg__rank **out) {
+  bool ok = false;
+  mbg__rank *r = MBG_TAKE(arena, mbg__rank, 1);
+  *out = rank;
+  if (!r) {
+    return mbg__fail_memory(ctx);
+  }
+  *r = (mbg__rank){.nrow = rank->nrow, .smallest = rank->smallest};
+  r->keep = MBG_TAKE(arena, bool, r->nrow);
+  r->kept = MBG_TAKE(arena, int, r->nrow);
+  r->dropped = MBG_TAKE(arena, int, r->nrow);
+  if (!r->keep || !r->kept || !r->dropped) {
+    return mbg__fail_memory(ctx);
+  }
+  memset(r->keep, true, (size_t)r->nrow);
+  for (int i = 0; i < rank->ndropped; i++) {
+    r->keep[dropped[i]] = false;
+  }
+  list_kept(r);
+  const int err = new_dependence(ctx, arena, rank, r, &ok);
+  if (err == MBG_OK && ok) {
+    *out = r;
+  }
+  return err;
+}
+
 /* ---------------------------------------------------------------------- uses */
 
 /* wrench on B of a null vector of B^T: lambda_d = 1, lambda_I = -T_d; *scale: sum of |lambda| */
@@ -371,7 +447,7 @@ bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int 
   return true;
 }
 
-int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi) {
+int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor) {
   int worst = -1;
   double most = 0, size = 0;
   for (int i = 0; i < rank->nrow; i++) {
@@ -387,7 +463,7 @@ int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi) {
       worst = rank->dropped[d];
     }
   }
-  return most > 1e-6 * size ? worst : -1;
+  return most > fmax(1e-6 * size, floor) ? worst : -1;
 }
 
 void mbg__row_label(const mbg_model *m, int row, char *buffer, size_t size) {

@@ -20,12 +20,17 @@ typedef struct {
 /* Analyses B at the state of the last update (linearize is not needed). Memory in the arena. */
 int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__rank **out);
 
+/* The same decision with other rows dropped (rank->ndropped of them, ascending): T follows from the null vectors. When the choice
+   is not possible at this configuration *out is `rank` itself. */
+int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const int *dropped, mbg__rank **out);
+
 /* True when the reaction signal does not depend on the null space of B^T (tolerance 1e-6 relative). */
 bool mbg__rank_reaction_unique(const mbg__system *sys, const mbg__rank *rank, int signal);
 
 /* phi_a da of dropped rows against T times that of the kept ones: a direction da that changes phi inconsistently cannot
-   be followed. dphi (nrow) = phi_a da. Returns the worst dropped row, or -1 when all agree to 1e-6 relative. */
-int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi);
+   be followed. dphi (nrow) = phi_a da; differences below `floor` are rounding. Returns the worst dropped row, or -1 when all agree
+   to 1e-6 relative. */
+int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor);
 
 /* "joint 'crank' row x1" */
 void mbg__row_label(const mbg_model *model, int row, char *buffer, size_t size);

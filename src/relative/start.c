@@ -7,6 +7,7 @@
 #include "relative/start_internal.h"
 
 #include "math/dense.h"
+#include "relative/lookahead.h"
 
 #include <string.h>
 
@@ -154,6 +155,7 @@ static int take_arrays(mbg_context *ctx, mbg__start_work *w) {
   TAKE(row, real, m->nrow);
   TAKE(row2, real, m->nrow);
   TAKE(trial, mbg__frame, m->nbody);
+  TAKE(before, mbg__frame, m->nbody);
   TAKE(W, double, m->nw);
   for (int i = 0; i < m->nbody; i++) {
     for (int k = 0; k < m->bodies[i].nvel; k++) {
@@ -432,6 +434,95 @@ done:
   return err < 0 ? err : rank;
 }
 
+enum { LOOKAHEAD_STEPS = 12 };
+
+/* a motion that the rows allow, about 0.4 rad or 0.4 of the model's size, into position.x */
+static int free_motion(mbg_context *ctx, mbg__start_work *w, uint64_t *seed) {
+  const mbg_model *m = w->m;
+  for (int i = 0; i < w->nvalue; i++) {
+    w->values[i].active = false;
+  }
+  const mbg__kkt_fill fill = {
+      .diagonal = 1, .B = w->B, .keep = w->result.rank->keep, .eq = w->values, .gradient = w->gradient};
+  const int err = mbg__kkt_factor(ctx, w, &w->position, &fill, "lookahead");
+  if (err < 0) {
+    return err;
+  }
+  memset(w->position.x, 0, (size_t)w->position.n * sizeof(real));
+  for (int j = 0; j < m->nv; j++) {
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    w->position.x[j] = sqrt(w->W[m->full[j]]) * ((double)(*seed >> 40) / (1 << 23) - 1);
+  }
+  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
+  const double length = step_length(w, w->position.x);
+  vn_scale(m->nv, w->position.x, length > 1e-9 ? 0.4 / length : 0, w->position.x);
+  return MBG_OK;
+}
+
+/* walks at random through configurations that hold, and shows each to the lookahead; one that cannot be reached is left out */
+static int wander(mbg_context *ctx, mbg__start_work *w, mbg__arena *arena, mbg__lookahead *look) {
+  const mbg_model *m = w->m;
+  const double span = isfinite(m->run.end) ? m->run.end - m->run.start : 0;
+  uint64_t seed = 1;
+  int err = MBG_OK;
+  for (int k = 1; k <= LOOKAHEAD_STEPS; k++) {
+    const int mark = mbg__message_mark(ctx);
+    double largest = INFINITY;
+    int worst;
+    MBG_TRY(residuals(ctx, w, w->result.H, false, &largest, &worst));
+    MBG_TRY(free_motion(ctx, w, &seed));
+    memcpy(w->before, w->result.H, (size_t)m->nbody * sizeof(*w->before));
+    retract(w, w->before, 1, w->position.x, w->result.H);
+    w->result.t += m->ndriver > 0 ? span / 40 : 0;
+    err = feasible(ctx, w, false, &largest, &worst);
+    if (err == MBG_ERROR_MEMORY) {
+      goto done;
+    }
+    if (err < 0 || !(largest <= feasible_limit)) {
+      mbg__message_rewind(ctx, mark);
+      memcpy(w->result.H, w->before, (size_t)m->nbody * sizeof(*w->before));
+      continue;
+    }
+    MBG_TRY(bare(ctx, w, w->result.H, NULL, NULL));
+    MBG_TRY(mbg__lookahead_add(ctx, arena, look, w->sys));
+  }
+done:
+  return err == MBG_ERROR_MEMORY ? err : MBG_OK;
+}
+
+/* chooses the rows to drop with a look at what lies ahead; the configuration stays where it was */
+static int look_ahead(mbg_context *ctx, mbg__start_work *w) {
+  const size_t bytes = (size_t)w->m->nbody * sizeof(mbg__frame);
+  const real t = w->result.t;
+  const int iterations = w->result.iterations;
+  mbg__arena scratch;
+  mbg__lookahead *look;
+  int err = MBG_OK;
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  mbg__frame *kept = MBG_TAKE(&scratch, mbg__frame, w->m->nbody);
+  if (!kept) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  memcpy(kept, w->result.H, bytes);
+  MBG_TRY(mbg__lookahead_create(ctx, &scratch, w->m, w->result.rank->ndropped, &look));
+  MBG_TRY(mbg__lookahead_add(ctx, &scratch, look, w->sys));
+  MBG_TRY(wander(ctx, w, &scratch, look));
+  memcpy(w->result.H, kept, bytes);
+  w->result.t = t;
+  w->result.iterations = iterations;
+  const int *rows = mbg__lookahead_choose(look);
+  if (rows) {
+    MBG_TRY(mbg__rank_choose(ctx, &w->rank_arena, w->result.rank, rows, &w->result.rank));
+  }
+  double largest;
+  int worst;
+  MBG_TRY(residuals(ctx, w, w->result.H, true, &largest, &worst));
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
 static int analyse(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   if (w->has_rank && !fresh) {
     return MBG_OK;
@@ -448,7 +539,7 @@ static int analyse(mbg_context *ctx, mbg__start_work *w, bool fresh) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "%d redundant constraint rows, the first is %s; \"redundant\": \"drop\" accepts them",
                      w->result.rank->ndropped, label);
   }
-  return MBG_OK;
+  return w->result.rank->ndropped > 0 ? look_ahead(ctx, w) : MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- stage 3: nearest */

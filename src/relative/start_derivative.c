@@ -203,7 +203,11 @@ static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, 
     }
   }
   mbg__system_push(w->sys, &d, w->full, w->row, NULL, NULL);
-  const int bad = mbg__rank_inconsistent(w->result.rank, w->row);
+  double size = 0;
+  for (int i = 0; i < m->na; i++) {
+    size = fmax(size, fabs(re(da[i])));
+  }
+  const int bad = mbg__rank_inconsistent(w->result.rank, w->row, 1e-9 * size);
   if (bad >= 0) {
     err = breaks_assembly(ctx, w, bad);
     goto done;

@@ -49,7 +49,7 @@ struct mbg__start_work {
   mat6 *block;          /* ... times T^-1(d): by w                     (nbody) */
   real *full, *full2, *full3, *full4; /* scratch                       (nw) */
   real *row, *row2;     /* scratch                                     (nrow) */
-  mbg__frame *trial;    /*                                             (nbody) */
+  mbg__frame *trial, *before; /*                                             (nbody) */
   double *W;            /* metric of each component                    (nw) */
 };
 

@@ -6,6 +6,7 @@
 #include "relative/rank.h"
 #include "relative/start.h"
 #include "relative/system.h"
+#include "sensitivity/redundancy.h"
 #include "signals/criteria.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ struct mbg_run {
   const mbg__formulation *formulation;
   mbg__formulation_work *work;
   mbg__run_plan plan;
+  mbg_method method;      /* of the model's run section */
   int nused;
   int *used;
   real *p;
@@ -114,7 +116,7 @@ static int choose_formulation(mbg_context *ctx, const mbg_run_options *o, const 
 
 /* an option, else the model's, else the default */
 static double choose(double option, double model, double preset) {
-  return !isnan(option) ? option : !isnan(model) && model != 0 ? model : preset;
+  return !isnan(option) ? option : !isnan(model) ? model : preset;
 }
 
 static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
@@ -137,28 +139,46 @@ static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
   return MBG_OK;
 }
 
-/* breaks of the model and the knots of its controls become nodes */
-static int list_breaks(mbg_context *ctx, mbg_run *run) {
-  const mbg_model *m = run->m;
-  int n = m->run.nbreak;
+/* times in a list that is counted first (at NULL), then filled */
+typedef struct {
+  int n;
+  double *at;
+} times;
+
+static void add_times(times *list, int n, const double *t) {
+  if (list->at) {
+    memcpy(list->at + list->n, t, (size_t)n * sizeof(double));
+  }
+  list->n += n;
+}
+
+/* breaks of the model, knots of its controls and of tables that are functions of t become nodes */
+static void collect_breaks(const mbg_model *m, times *list) {
+  list->n = 0;
+  add_times(list, m->run.nbreak, m->run.breaks);
   for (int i = 0; i < m->ncontrol; i++) {
-    n += m->controls[i].spline->n;
+    add_times(list, m->controls[i].spline->n, m->controls[i].spline->x);
   }
-  double *breaks = MBG_TAKE(&run->arena, double, n);
-  if (!breaks) {
-    return mbg__fail_memory(ctx);
-  }
-  n = 0;
-  for (int i = 0; i < m->run.nbreak; i++) {
-    breaks[n++] = m->run.breaks[i];
-  }
-  for (int i = 0; i < m->ncontrol; i++) {
-    for (int k = 0; k < m->controls[i].spline->n; k++) {
-      breaks[n++] = m->controls[i].spline->x[k];
+  for (int i = 0; i < m->nfn; i++) {
+    for (int k = 0; k < m->fns[i].ninput; k++) {
+      const mbg__table *table;
+      for (int j = 0; m->fns[i].input[k].role == MBG__ROLE_T && (table = mbg__expr_table_of(m->fns[i].expr, k, j)); j++) {
+        add_times(list, mbg__table_spline(table)->n, mbg__table_spline(table)->x);
+      }
     }
   }
-  run->plan.nbreak = n;
-  run->plan.breaks = breaks;
+}
+
+static int list_breaks(mbg_context *ctx, mbg_run *run) {
+  times list = {0};
+  collect_breaks(run->m, &list);
+  list.at = MBG_TAKE(&run->arena, double, list.n);
+  if (!list.at) {
+    return mbg__fail_memory(ctx);
+  }
+  collect_breaks(run->m, &list);
+  run->plan.nbreak = list.n;
+  run->plan.breaks = list.at;
   return MBG_OK;
 }
 
@@ -185,7 +205,9 @@ static int make_plan(mbg_context *ctx, mbg_run *run, const mbg_run_options *o) {
     run->plan.tolerance = r->tolerance;
   } else {
     run->plan.step = span / 1000;
-    mbg__note(ctx, MBG_NOTE, "no step is given: %g (a thousandth of the run) is taken", run->plan.step);
+    const bool tolerances = r->relative_tolerance > 0 || r->absolute_tolerance > 0;
+    mbg__note(ctx, MBG_NOTE, "no step is given: %g (a thousandth of the run) is taken%s", run->plan.step,
+              tolerances ? "; the tolerances of the file are for formulations with error control" : "");
   }
   const int err = check_plan(ctx, &run->plan);
   return err < 0 ? err : list_breaks(ctx, run);
@@ -193,6 +215,18 @@ static int make_plan(mbg_context *ctx, mbg_run *run, const mbg_run_options *o) {
 
 /* ---------------------------------------------------------------------- creation */
 
+
+static int find_method(mbg_context *ctx, mbg_run *run) {
+  const char *name = run->m->run.method;
+  const int found = name ? mbg_method_find(name) : MBG_METHOD_AUTO;
+  if (found < 0) {
+    const char *near = mbg__nearest(name, method_names, MBG_METHOD_COUNT);
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "run: unknown method '%s'%s%s%s", name, near ? "; did you mean '" : "",
+                     near ? near : "", near ? "'?" : "");
+  }
+  run->method = (mbg_method)found;
+  return MBG_OK;
+}
 
 static int list_signals(mbg_context *ctx, mbg_run *run, bool all) {
   const mbg_model *m = run->m;
@@ -234,6 +268,7 @@ int mbg_run_create(mbg_context *ctx, const mbg_model *model, const mbg_run_optio
   run->m = model;
   MBG_TRY(choose_formulation(ctx, o, model, &run->formulation));
   MBG_TRY(make_plan(ctx, run, o));
+  MBG_TRY(find_method(ctx, run));
   MBG_TRY(list_signals(ctx, run, o->all_signals != 0));
   run->p = MBG_TAKE(&run->arena, real, model->np);
   run->psi = MBG_TAKE(&run->arena, real, model->ncriterion);
@@ -522,50 +557,6 @@ static void free_seeds(mbg_context *ctx, seed_block *b) {
   mbg__free(ctx, b->seeds);
 }
 
-/* a parameter that would break a redundant assembly has no gradient (theory 0, section 5) */
-static int check_parameters(mbg_context *ctx, mbg_run *run) {
-  const mbg_model *m = run->m;
-  const mbg__start_result *start = mbg__start_result_of(run->start);
-  const mbg__state state = {.t = start->t, .H = start->H, .v = start->v, .turns = start->turns};
-  real *dp = NULL, *da = NULL, *dphi = NULL;
-  int err = MBG_OK;
-  if (start->rank->ndropped == 0) {
-    return MBG_OK;
-  }
-  dp = mbg__alloc_zero(ctx, (size_t)m->np, sizeof(real));
-  da = mbg__alloc(ctx, (size_t)m->na, sizeof(real));
-  dphi = mbg__alloc(ctx, (size_t)m->nrow, sizeof(real));
-  if (!dp || !da || !dphi) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
-  MBG_TRY(mbg__system_update(ctx, run->sys, &state));
-  MBG_TRY(mbg__system_linearize(ctx, run->sys));
-  for (int p = 0; p < m->np; p++) {
-    const mbg__direction d = {.da = da};
-    dp[p] = 1;
-    mbg__design_push(run->design, dp, da);
-    dp[p] = 0;
-    mbg__system_push(run->sys, &d, NULL, dphi, NULL, NULL);
-    const int row = mbg__rank_inconsistent(start->rank, dphi);
-    if (row >= 0) {
-      char name[128], label[160];
-      mbg_model_parameter_name(m, p, name, sizeof(name));
-      mbg__row_label(m, row, label, sizeof(label));
-      err = mbg__fail(ctx, MBG_ERROR_INPUT,
-                      "parameter '%s' cannot be varied: the redundant %s would no longer agree with the other rows, so the mechanism "
-                      "could not be assembled",
-                      name, label);
-      goto done;
-    }
-  }
-done:
-  mbg__free(ctx, dp);
-  mbg__free(ctx, da);
-  mbg__free(ctx, dphi);
-  return err;
-}
-
 /* direct: sum of seeds times dy/dp over the nodes */
 typedef struct {
   const mbg_run *run;
@@ -589,9 +580,13 @@ static int direct_take(void *user, int node, const real *dy) {
   return MBG_OK;
 }
 
+/* the method asked for, else the model's, else by cost */
 static mbg_method choose_method(const mbg_run *run, mbg_method method) {
   if (method != MBG_METHOD_AUTO) {
     return method;
+  }
+  if (run->method != MBG_METHOD_AUTO) {
+    return run->method;
   }
   const double direct = run->m->np * run->formulation->cost_direct;
   const double adjoint = run->m->ncriterion * run->formulation->cost_adjoint;
@@ -656,7 +651,7 @@ int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(check_method(ctx, run, method));
   const mbg_method chosen = choose_method(run, method);
-  MBG_TRY(check_parameters(ctx, run));
+  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
   out = mbg__alloc_zero(ctx, size, sizeof(real));
   if (!out) {
     err = mbg__fail_memory(ctx);
@@ -721,7 +716,7 @@ int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int 
   int err = MBG_OK;
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(check_method(ctx, run, MBG_METHOD_DIRECT));
-  MBG_TRY(check_parameters(ctx, run));
+  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
   h.dy = mbg__alloc(ctx, (size_t)run->m->np * (size_t)(run->nused > 0 ? run->nused : 1), sizeof(double));
   if (!h.dy) {
     err = mbg__fail_memory(ctx);
