@@ -97,8 +97,9 @@ static void make_direction(fixture *f) {
   f->block = model_change_make(c);
 }
 
+/* frames may vary outside the motions of their bodies: heights and axes depend on parameters */
 static void random_direction(fixture *f) {
-  model_case_random_velocity(&f->c, &f->rng, f->all.w);
+  support_normals(&f->rng, f->all.w, f->c.m->nw);
   model_case_random_velocity(&f->c, &f->rng, f->all.dv);
   model_case_random_velocity(&f->c, &f->rng, f->all.dvd);
   support_normals(&f->rng, f->all.dlambda, f->c.m->nrow);
@@ -336,7 +337,7 @@ static void check_matrices(fixture *f) {
 static void check_products(fixture *f) {
   model_case *c = &f->c;
   const mbg_model *m = c->m;
-  double *x = f->all.w, *y = f->all.dlambda, *Bx = model_case_array(c, m->nrow), *Mx = model_case_array(c, m->nw);
+  double *x = f->all.dv, *y = f->all.dlambda, *Bx = model_case_array(c, m->nrow), *Mx = model_case_array(c, m->nw);
   double *BTy = model_case_array(c, m->nw), *phidd = model_case_array(c, m->nrow),
          *gamma = model_case_array(c, m->nrow);
   random_direction(f);

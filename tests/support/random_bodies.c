@@ -134,13 +134,8 @@ static void put_body(rm_gen *g, int i) {
     put_inertia(g, b->mass, com, flat);
   }
   rm_put(&g->body, ", \"position\": %s", rm_world_point(g, b->H.x, 0.2));
-  if (rm_turns(g, i)) {
+  if (fabs(b->H.R[0]) < 1 || fabs(b->H.R[4]) < 1) {
     rm_put(&g->body, ", \"rotate\": %s", rm_world_rotate(g, b->H.R));
-  } else if (fabs(b->H.R[0]) < 1 || fabs(b->H.R[4]) < 1) {
-    /* the axes of a point do not vary: numbers only */
-    const double *R = b->H.R;
-    rm_put(&g->body, ", \"rotate\": {\"z\": [%.17g, %.17g, %.17g], \"x\": [%.17g, %.17g, %.17g]}", R[2], R[5], R[8],
-           R[0], R[3], R[6]);
   }
   if (g->opt->guesses && rm_chance(g, 0.6)) {
     put_rates(g, &g->body, i);
