@@ -146,7 +146,7 @@ typedef struct {
 } times;
 
 static void add_times(times *list, int n, const double *t) {
-  if (list->at) {
+  if (list->at && n > 0) {
     memcpy(list->at + list->n, t, (size_t)n * sizeof(double));
   }
   list->n += n;
