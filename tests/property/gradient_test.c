@@ -85,10 +85,13 @@ static double slope_of(const mbg_proof *q, int first, int last) {
 }
 
 /* The widest stretch of points above `floor`, at least three decades, whose slope is 1.95 or more: decades, 0 when there is
-   none. A remainder may fall faster where its second derivative happens to be small, or change its sign on the way.
+   none. A remainder may fall faster where its second derivative happens to be small, or change its sign on the way: the
+   window of the proof, in which every piece has a slope near 2, counts too, but is not asked for.
    *room: decades of all points above `noise`. */
 static double taylor_window(const mbg_proof *q, double floor, double noise, double *slope, double *room) {
-  double widest = 0;
+  const bool proved = q->taylor_slope >= tol_slope && q->taylor_decades >= tol_decades;
+  double widest = proved ? q->taylor_decades : 0;
+  *slope = proved ? q->taylor_slope : 2;
   *room = 0;
   for (int first = 0; first < MBG_TAYLOR_POINTS; first++) {
     for (int last = first; last < MBG_TAYLOR_POINTS && q->taylor[last].remainder > floor; last++) {
@@ -117,7 +120,7 @@ static bool is_flat(const mbg_proof *q, double floor) {
 static void check_taylor(const trial *x, int k) {
   const mbg_proof *q = &x->proofs[k];
   const double floor = 2e-14 * x->size[k], noise = floor + 10 * x->noise[k] * x->size[k];
-  double slope = 2, room;
+  double slope, room;
   const double decades = taylor_window(q, floor, noise, &slope, &room);
   if (decades > 0) {
     judged++;
