@@ -131,7 +131,7 @@ static int put_results(const cli_args *args, cli_run *r, const cli_series *s, co
     status = write_plot(s, o, plot);
   }
   if (status == CLI_DONE && state) {
-    status = cli_state_write(r->session.ctx, o, state);
+    status = cli_run_status(r, mbg_run_state_write(r->session.ctx, r->run, state));
   }
   if (status != CLI_DONE) {
     return status;
@@ -194,6 +194,9 @@ static int simulate(const cli_args *args) {
   if (status == CLI_DONE) {
     status = check_options(args, r.session.model);
   }
+  if (status == CLI_DONE && cli_value(args, "restart", 0)) {
+    status = cli_run_status(&r, mbg_run_restart(r.session.ctx, r.run, cli_value(args, "restart", 0)));
+  }
   if (status == CLI_DONE) {
     status = cli_run_simulate(&r);
   }
@@ -210,6 +213,7 @@ static const cli_option options[] = {
     {"interval", "SECONDS", false, "values at this interval, interpolated linearly between the steps"},
     {"out", "FILE", false, "write the signals: FILE.csv, FILE.h5, or - for CSV on standard output"},
     {"state", "FILE", false, "write the final state as JSON: time, frames, twists"},
+    {"restart", "FILE", false, "start from such a state"},
     CLI_OPTION_PLOT,
     CLI_OPTION_JSON,
     {"quiet", NULL, false, "print nothing but messages"},

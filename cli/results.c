@@ -351,35 +351,3 @@ void cli_json_work(const mbg_run *run) {
          w.steps, w.newton_iterations, w.factorizations, w.recomputed_steps, w.seconds_simulate, w.seconds_gradient,
          w.peak_bytes);
 }
-
-/* ---------------------------------------------------------------------- final state */
-
-static void put_blocks(FILE *f, const char *key, const double *v, int blocks, int each) {
-  fprintf(f, ",\n  \"%s\": [", key);
-  for (int i = 0; i < blocks; i++) {
-    fputs(i > 0 ? ",\n    " : "\n    ", f);
-    put_array(f, v + i * each, each);
-  }
-  fputs("\n  ]", f);
-}
-
-int cli_state_write(mbg_context *ctx, const cli_origin *o, const char *path) {
-  const int bodies = mbg_model_body_count(o->model);
-  double t, *frames = cli_resize(NULL, (size_t)bodies * 18, sizeof(double)), *twists = frames + 12 * bodies;
-  (void)ctx;
-  int status =
-      mbg_run_last_state(o->run, &t, frames, twists) == MBG_OK ? CLI_DONE : cli_failed("there is no final state");
-  FILE *f = status == CLI_DONE ? cli_file_open(path) : NULL;
-  if (f) {
-    fputs("{\n  \"time\": ", f);
-    cli_json_number(f, t);
-    put_blocks(f, "frames", frames, bodies, 12);
-    put_blocks(f, "twists", twists, bodies, 6);
-    fputs("\n}\n", f);
-    status = cli_file_close(f, path);
-  } else if (status == CLI_DONE) {
-    status = CLI_BAD_INPUT;
-  }
-  free(frames);
-  return status;
-}

@@ -40,9 +40,6 @@ int cli_series_write(const cli_series *series, const cli_origin *origin, const c
 /* Is that a name cli_series_write can write? Says so if not. */
 int cli_series_path(const char *path);
 
-/* Time, frames and twists at the last node, as JSON. */
-int cli_state_write(mbg_context *ctx, const cli_origin *origin, const char *path);
-
 /* Opens a file for writing ("-": standard output) and closes it; both say what went wrong. */
 FILE *cli_file_open(const char *path);
 int cli_file_close(FILE *file, const char *path);

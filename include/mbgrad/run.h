@@ -110,6 +110,11 @@ MBG_API int mbg_run_attribute(const mbg_run *run, int index, mbg_attribute_info 
 /* State at the last node: frames as 12 numbers per body (rotation row-major, then position), twists as 6 numbers per body. */
 MBG_API int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *twists);
 
+/* Writes the state at the last node as a JSON file (time, whole turns, frame and twist of each body), and makes the next simulation
+   start from such a file instead of the model's own start. A restarted run has no gradients. */
+MBG_API int mbg_run_state_write(mbg_context *ctx, const mbg_run *run, const char *path);
+MBG_API int mbg_run_restart(mbg_context *ctx, mbg_run *run, const char *path);
+
 typedef struct {
   long steps, newton_iterations, factorizations, assemblies, solves, recomputed_steps;
   double seconds_simulate, seconds_gradient; /* of the last simulation and gradient */

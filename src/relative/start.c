@@ -16,6 +16,7 @@ enum { FEASIBLE_MAX = 100, NEAREST_MAX = 60, EQUILIBRIUM_MAX = 500 };
 static const double feasible_goal = 1e-13;  /* scaled residual at which stage 1 ends */
 static const double feasible_limit = 1e-9;  /* ... above which it has failed */
 static const double exact_limit = 1e-8;     /* "start": "exact" */
+static const double given_limit = 1e-6;     /* a given state */
 static const double regular = 1e-10;        /* relative regularisation of stage 1: redundant rows */
 static const double pin_tolerance = 1e-9;   /* rank of the equations of pins */
 
@@ -157,6 +158,9 @@ static int take_arrays(mbg_context *ctx, mbg__start_work *w) {
   TAKE(trial, mbg__frame, m->nbody);
   TAKE(before, mbg__frame, m->nbody);
   TAKE(W, double, m->nw);
+  TAKE(given_H, mbg__frame, m->nbody);
+  TAKE(given_v, real, m->nw);
+  TAKE(given_turns, int, m->nturn);
   for (int i = 0; i < m->nbody; i++) {
     for (int k = 0; k < m->bodies[i].nvel; k++) {
       w->W[m->bodies[i].voff + k] = k >= 3 && k < 6 ? m->size * m->size : 1;
@@ -1003,9 +1007,56 @@ done:
   return err < 0 ? err : MBG_OK;
 }
 
+void mbg__start_give(mbg__start_work *w, double t, const mbg__frame *H, const real *v, const int *turns) {
+  w->given = true;
+  w->given_t = t;
+  memcpy(w->given_H, H, (size_t)w->m->nbody * sizeof(*H));
+  memcpy(w->given_v, v, (size_t)w->m->nw * sizeof(real));
+  memcpy(w->given_turns, turns, (size_t)w->m->nturn * sizeof(int));
+}
+
+static int solve_given(mbg_context *ctx, mbg__start_work *w, bool fresh) {
+  const mbg_model *m = w->m;
+  int err = MBG_OK, worst;
+  double scale = 1;
+  w->result.t = w->given_t;
+  memcpy(w->result.H, w->given_H, (size_t)m->nbody * sizeof(*w->given_H));
+  memcpy(w->result.v, w->given_v, (size_t)m->nw * sizeof(real));
+  MBG_TRY(residuals(ctx, w, w->result.H, false, &w->result.phi, &worst));
+  memcpy(w->result.turns, w->given_turns, (size_t)m->nturn * sizeof(int));
+  if (w->result.phi <= given_limit) {
+    MBG_TRY(bare(ctx, w, w->result.H, NULL, NULL));
+    MBG_TRY(analyse(ctx, w, fresh));
+    memcpy(w->result.turns, w->given_turns, (size_t)m->nturn * sizeof(int));
+    MBG_TRY(bare(ctx, w, w->result.H, w->result.v, NULL));
+    mbg__system_residual(w->sys, NULL, NULL, w->phi, NULL, NULL);
+    w->result.phid = 0;
+    for (int i = 0; i < m->nrow; i++) {
+      if (fabs(re(w->phi[i])) > w->result.phid) {
+        w->result.phid = fabs(re(w->phi[i]));
+        worst = i;
+      }
+    }
+    for (int i = 0; i < m->nw; i++) {
+      scale = fmax(scale, fabs(re(w->result.v[i])));
+    }
+  }
+  /* index-3 steps leave rates that are consistent to the order of the step */
+  if (!(w->result.phi <= given_limit) || !(w->result.phid <= 1e-2 * scale)) {
+    char label[160];
+    label_of(w, w->values, worst, label, sizeof(label));
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "the given state does not fit the model at these parameters: %s is violated", label);
+  }
+done:
+  return err;
+}
+
 int mbg__start_solve(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   int err = MBG_OK, worst;
   take_guess(w);
+  if (w->given) {
+    return solve_given(ctx, w, fresh);
+  }
   MBG_TRY(solve_positions(ctx, w, fresh));
   MBG_TRY(residuals(ctx, w, w->result.H, true, &w->result.phi, &worst));
   if (!(w->result.phi <= exact_limit)) {

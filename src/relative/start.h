@@ -35,6 +35,10 @@ typedef struct {
 int mbg__start_create(mbg_context *ctx, mbg__system *sys, mbg__start_work **out);
 void mbg__start_destroy(mbg__start_work *start);
 
+/* A state from which the next solves start as it is, instead of assembling one; copied. It must satisfy the constraints to 1e-6.
+   Such a start has no derivatives. */
+void mbg__start_give(mbg__start_work *start, double t, const mbg__frame *H, const real *v, const int *turns);
+
 /* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless `fresh`.
    Errors: cannot be assembled (with the worst row and its residual), contradicting pins (named), not exact, ... */
 int mbg__start_solve(mbg_context *ctx, mbg__start_work *start, bool fresh);

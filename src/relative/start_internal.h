@@ -34,6 +34,13 @@ struct mbg__start_work {
   mbg__start_result result;
   bool has_rank;
 
+  /* a given state */
+  bool given;
+  double given_t;
+  mbg__frame *given_H;
+  real *given_v;
+  int *given_turns;
+
   int nvalue, nrate;
   mbg__equation *values, *rates;
   mbg__kkt position, rate;

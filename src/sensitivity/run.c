@@ -29,6 +29,7 @@ struct mbg_run {
   bool refused;           /* the parameters: nothing can be run with them */
   bool started;           /* rank and steps are decided */
   bool simulated;
+  bool given;             /* starts from a given state: no gradients */
   mbg__nodes nodes;
   mbg__criteria *criteria;
   int criteria_nodes;     /* nodes that the criteria were made for */
@@ -423,6 +424,7 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
     goto done;
   }
+  MBG_TRY(check_plan(ctx, &run->plan));
   MBG_TRY(mbg__start_solve(ctx, run->start, !run->started));
   if (!run->started) {
     MBG_TRY(check_signals(ctx, run));
@@ -465,6 +467,13 @@ int mbg_run_kept_count(const mbg_run *run) { return run->nused; }
 int mbg_run_kept_signal(const mbg_run *run, int kept) { return kept >= 0 && kept < run->nused ? run->used[kept] : -1; }
 
 /* ---------------------------------------------------------------------- criteria */
+
+/* the start of a restarted run does not follow the parameters */
+static int refuse_given(mbg_context *ctx, const mbg_run *run) {
+  return run->given ? mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                                "a run that starts from a given state has no gradients: its start does not follow the parameters")
+                    : MBG_OK;
+}
 
 static int need_simulation(mbg_context *ctx, const mbg_run *run) {
   return run->simulated ? MBG_OK : mbg__fail(ctx, MBG_ERROR_INPUT, "simulate first: there is no trajectory at these parameters");
@@ -651,6 +660,7 @@ int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(check_method(ctx, run, method));
   const mbg_method chosen = choose_method(run, method);
+  MBG_TRY(refuse_given(ctx, run));
   MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
   out = mbg__alloc_zero(ctx, size, sizeof(real));
   if (!out) {
@@ -677,6 +687,7 @@ int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *
   int err = MBG_OK;
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(check_method(ctx, run, MBG_METHOD_ADJOINT));
+  MBG_TRY(refuse_given(ctx, run));
   if (criterion < 0 || criterion >= m->ncriterion) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "there is no criterion %d; the model has %d", criterion, m->ncriterion);
     goto done;
@@ -716,6 +727,7 @@ int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int 
   int err = MBG_OK;
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(check_method(ctx, run, MBG_METHOD_DIRECT));
+  MBG_TRY(refuse_given(ctx, run));
   MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
   h.dy = mbg__alloc(ctx, (size_t)run->m->np * (size_t)(run->nused > 0 ? run->nused : 1), sizeof(double));
   if (!h.dy) {
@@ -759,17 +771,25 @@ int mbg_run_attribute(const mbg_run *run, int index, mbg_attribute_info *info) {
 
 /* ---------------------------------------------------------------------- state and work */
 
+int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns) {
+  return run->simulated ? run->formulation->last(run->work, t, H, v, turns) : MBG_ERROR_INPUT;
+}
+
+void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns) {
+  mbg__start_give(run->start, t, H, v, turns);
+  run->plan.t0 = t;
+  run->given = true;
+  run->started = run->simulated = false;
+}
+
 int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *twists) {
   const mbg_model *m = run->m;
-  if (!run->simulated) {
-    return MBG_ERROR_INPUT;
-  }
   mbg__arena scratch;
   mbg__arena_init(&scratch, &run->arena.allocator);
   mbg__frame *H = MBG_TAKE(&scratch, mbg__frame, m->nbody);
   real *v = MBG_TAKE(&scratch, real, m->nw);
   int *turns = MBG_TAKE(&scratch, int, m->nturn);
-  int err = H && v && turns ? run->formulation->last(run->work, t, H, v, turns) : MBG_ERROR_MEMORY;
+  int err = H && v && turns ? mbg__run_last(run, t, H, v, turns) : MBG_ERROR_MEMORY;
   for (int b = 0; err == MBG_OK && b < m->nbody; b++) {
     for (int i = 0; i < 9; i++) {
       frames[12 * b + i] = re(H[b].R[i]);

@@ -2,12 +2,16 @@
 #ifndef MBG_SENSITIVITY_RUN_H
 #define MBG_SENSITIVITY_RUN_H
 
-#include "base/base.h"
 #include "mbgrad/run.h"
+#include "math/se3.h"
 
 /* Parameters and criteria as `real`: in the twin they carry a derivative. */
 int mbg__run_parameters(mbg_context *ctx, mbg_run *run, const real *p);
 int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi);
+
+/* State of the last node (MBG_ERROR_INPUT when there is none), and a state that the next simulation starts from. */
+int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns);
+void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns);
 
 /* The model, and the parameters of the run as doubles (np). */
 const mbg_model *mbg__run_model(const mbg_run *run);
