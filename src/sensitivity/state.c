@@ -70,7 +70,7 @@ int mbg_run_state_write(mbg_context *ctx, const mbg_run *run, const char *path) 
   const mbg_model *m = mbg__run_model(run);
   mbg__arena arena;
   mbg__json_writer w;
-  state s;
+  state s = {0};
   const char *text;
   size_t length;
   int err = MBG_OK;
@@ -175,7 +175,7 @@ done:
 int mbg_run_restart(mbg_context *ctx, mbg_run *run, const char *path) {
   const mbg_model *m = mbg__run_model(run);
   mbg__arena arena;
-  state s;
+  state s = {0};
   int err = MBG_OK;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   MBG_TRY(take_state(ctx, &arena, m, &s));
