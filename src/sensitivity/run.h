@@ -2,8 +2,9 @@
 #ifndef MBG_SENSITIVITY_RUN_H
 #define MBG_SENSITIVITY_RUN_H
 
-#include "mbgrad/run.h"
+#include "base/base.h"
 #include "math/se3.h"
+#include "mbgrad/run.h"
 
 /* Parameters and criteria as `real`: in the twin they carry a derivative. */
 int mbg__run_parameters(mbg_context *ctx, mbg_run *run, const real *p);
