@@ -24,7 +24,8 @@ print(sorted(run), run["partial"], run["parameters"], sorted(run["work"]))
 # reference: page 4, R2, to the digits that are given
 assert abs(run["criteria"]["psi0"] / 0.7576035293958 - 1) < 1e-8
 state = json.load(open("state.json"))
-print(sorted(state), abs(state["time"] - 1) < 1e-12, [len(x) for x in state["frames"]], [len(x) for x in state["twists"]])
+bodies = state["bodies"]
+print(sorted(state), abs(state["time"] - 1) < 1e-12, sorted(bodies), {len(b["frame"]) for b in bodies.values()}, {len(b["twist"]) for b in bodies.values()})
 svg = ET.parse("run.svg").getroot()
 print(svg.tag, len([e for e in svg.iter() if e.get("class") == "l"]))
 END
