@@ -1,5 +1,6 @@
 #include "twin/twin_system.h"
 
+#include "formulations/qr/qr_point.h"
 #include "mbgrad/model.h"
 #include "relative/start.h"
 
@@ -14,6 +15,8 @@ struct twin_system {
   mbg__system *system;
   mbg__start_work *start;
   mbg__frame *H;
+  mbg__rank *rank;
+  mbg__qr_point *point;
 };
 
 /* ---------------------------------------------------------------------- life */
@@ -51,6 +54,7 @@ void twin_system_destroy(twin_system *s) {
     return;
   }
   mbg__start_destroy(s->start);
+  mbg__qr_point_destroy(s->point);
   mbg__system_destroy(s->system);
   mbg__arena_destroy(&s->arena);
   mbg_model_destroy(s->model);
@@ -127,6 +131,25 @@ int twin_system_start(twin_system *s, real *H, real *v, real *lambda) {
   }
   vn_copy(s->model->nw, v, result->v);
   vn_copy(s->model->nrow, lambda, result->lambda);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- state space */
+
+int twin_system_qr(twin_system *s, double beta, real t, const real *H, const real *v, const int *turns, real *v_star,
+                   real *a, real *lambda) {
+  const real *got_v, *got_a;
+  int err = MBG_OK;
+  MBG_TRY(twin_system_update(s, t, H, v, NULL, NULL, turns));
+  if (!s->point) {
+    MBG_TRY(mbg__rank_analyse(s->ctx, &s->arena, s->system, &s->rank));
+    MBG_TRY(mbg__qr_point_create(s->ctx, s->system, s->rank, beta, &s->point));
+  }
+  MBG_TRY(mbg__qr_point_eval(s->ctx, s->point, t, s->H, v, turns, &got_v, &got_a));
+  vn_copy(s->model->nw, v_star, got_v);
+  vn_copy(s->model->nw, a, got_a);
+  vn_copy(s->model->nrow, lambda, mbg__qr_point_lambda(s->point));
 done:
   return err;
 }

@@ -1,0 +1,449 @@
+#include "formulations/qr/qr_point.h"
+
+#include "math/dense.h"
+#include "math/householder.h"
+
+#include <string.h>
+
+struct mbg__qr_point {
+  mbg__arena arena;
+  const mbg_model *m;
+  mbg__system *sys;
+  const mbg__rank *rank;
+  double beta;
+  int n, r, f;           /* free velocities, kept rows, freedoms */
+  mbg__householder qr;   /* B^T of the kept rows                              (n x r) */
+  mbg__cholesky Mr;      /* Q2^T M Q2                                         (f x f) */
+  real *Q2, *MQ2;        /*                                                   (n x f) */
+  real *B;               /* values by the pattern of the system */
+  /* the point */
+  real t;
+  mbg__frame *H;
+  real *v, *v_star, *a;  /*                                                   (nw) */
+  int *turns;
+  real *lambda, *kappa;  /* core's sign; kappa of (F4)                        (nrow) */
+  real *phi, *phid, *gamma, *phi_t; /*                                        (nrow) */
+  real *F;               /* f of the page                                     (nw) */
+  /* scratch */
+  real *x, *y, *z, *s;   /*                                                   (n) */
+  real *k, *l;           /* kept rows                                         (r) */
+  real *full, *full2, *row, *row2; /*                                         (nw, nw, nrow, nrow) */
+};
+
+/* ---------------------------------------------------------------------- creation */
+
+#define TAKE(field, type, count)                                                                                       \
+  do {                                                                                                                 \
+    q->field = mbg__arena_take(&q->arena, (size_t)(count), sizeof(type));                                              \
+    if (!q->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+static int take_arrays(mbg_context *ctx, mbg__qr_point *q) {
+  const mbg_model *m = q->m;
+  TAKE(Q2, real, (size_t)q->n *(size_t)q->f);
+  TAKE(MQ2, real, (size_t)q->n *(size_t)q->f);
+  TAKE(B, real, mbg__csc_count(mbg__system_pattern_B(q->sys)));
+  TAKE(H, mbg__frame, m->nbody);
+  TAKE(v, real, m->nw);
+  TAKE(v_star, real, m->nw);
+  TAKE(a, real, m->nw);
+  TAKE(turns, int, m->nturn);
+  TAKE(lambda, real, m->nrow);
+  TAKE(kappa, real, m->nrow);
+  TAKE(phi, real, m->nrow);
+  TAKE(phid, real, m->nrow);
+  TAKE(gamma, real, m->nrow);
+  TAKE(phi_t, real, m->nrow);
+  TAKE(F, real, m->nw);
+  TAKE(x, real, q->n);
+  TAKE(y, real, q->n);
+  TAKE(z, real, q->n);
+  TAKE(s, real, q->n);
+  TAKE(k, real, q->r);
+  TAKE(l, real, q->r);
+  TAKE(full, real, m->nw);
+  TAKE(full2, real, m->nw);
+  TAKE(row, real, m->nrow);
+  TAKE(row2, real, m->nrow);
+  if (mbg__householder_prepare(&q->qr, &q->arena, q->n, q->r) < 0 || mbg__cholesky_prepare(&q->Mr, &q->arena, q->f) < 0) {
+    return mbg__fail_memory(ctx);
+  }
+  return MBG_OK;
+}
+
+int mbg__qr_point_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, double beta, mbg__qr_point **out) {
+  int err = MBG_OK;
+  mbg__qr_point *q = mbg__alloc_zero(ctx, 1, sizeof(*q));
+  if (!q) {
+    *out = NULL;
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&q->arena, mbg__context_allocator(ctx));
+  q->sys = sys;
+  q->m = mbg__system_model(sys);
+  q->rank = rank;
+  q->beta = beta;
+  q->n = q->m->nv;
+  q->r = rank->nkept;
+  q->f = q->n - q->r;
+  MBG_TRY(take_arrays(ctx, q));
+done:
+  if (err < 0) {
+    mbg__qr_point_destroy(q);
+    q = NULL;
+  }
+  *out = q;
+  return err;
+}
+
+void mbg__qr_point_destroy(mbg__qr_point *q) {
+  if (!q) {
+    return;
+  }
+  const mbg_allocator allocator = q->arena.allocator;
+  mbg__arena_destroy(&q->arena);
+  allocator.release(allocator.user, q);
+}
+
+/* ---------------------------------------------------------------------- vectors */
+
+static void free_of(const mbg__qr_point *q, const real *full, real *x) {
+  for (int j = 0; j < q->n; j++) {
+    x[j] = full[q->m->full[j]];
+  }
+}
+
+static void full_of(const mbg__qr_point *q, const real *x, real *full) {
+  memset(full, 0, (size_t)q->m->nw * sizeof(real));
+  for (int j = 0; j < q->n; j++) {
+    full[q->m->full[j]] = x[j];
+  }
+}
+
+static void kept_of(const mbg__qr_point *q, const real *rows, real *k) {
+  for (int i = 0; i < q->r; i++) {
+    k[i] = rows[q->rank->kept[i]];
+  }
+}
+
+static void rows_of(const mbg__qr_point *q, const real *k, real *rows) {
+  memset(rows, 0, (size_t)q->m->nrow * sizeof(real));
+  for (int i = 0; i < q->r; i++) {
+    rows[q->rank->kept[i]] = k[i];
+  }
+}
+
+/* ---------------------------------------------------------------------- N, P, Y, M */
+
+/* out = N k (n from r); k is lost */
+static void mul_N(const mbg__qr_point *q, real *k, real *out) {
+  mbg__householder_solve_T(&q->qr, k);
+  memset(out, 0, (size_t)q->n * sizeof(real));
+  memcpy(out, k, (size_t)q->r * sizeof(real));
+  mbg__householder_mul(&q->qr, out, 1);
+}
+
+/* k = N^T y; y is lost */
+static void mul_N_T(const mbg__qr_point *q, real *y, real *k) {
+  mbg__householder_mul_T(&q->qr, y, 1);
+  memcpy(k, y, (size_t)q->r * sizeof(real));
+  mbg__householder_solve(&q->qr, k);
+}
+
+/* y <- P y */
+static void mul_P(const mbg__qr_point *q, real *y) {
+  mbg__householder_mul_T(&q->qr, y, 1);
+  memset(y, 0, (size_t)q->r * sizeof(real));
+  mbg__householder_mul(&q->qr, y, 1);
+}
+
+/* y <- Y y */
+static void mul_Y(const mbg__qr_point *q, real *y) {
+  mbg__householder_mul_T(&q->qr, y, 1);
+  memset(y, 0, (size_t)q->r * sizeof(real));
+  mbg__cholesky_solve(&q->Mr, y + q->r, 1);
+  mbg__householder_mul(&q->qr, y, 1);
+}
+
+/* y = M x over free velocities; uses `full`, `full2` */
+static void mul_M(const mbg__qr_point *q, const real *x, real *y) {
+  full_of(q, x, q->full);
+  mbg__system_mass_mul(q->sys, q->full, q->full2);
+  free_of(q, q->full2, y);
+}
+
+/* ---------------------------------------------------------------------- factors */
+
+static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
+  const mbg__csc *p = mbg__system_pattern_B(q->sys);
+  int where = 0;
+  mbg__system_matrices(q->sys, &(mbg__matrices){.B = q->B});
+  memset(q->row, 0, (size_t)q->m->nrow * sizeof(real));
+  for (int i = 0; i < q->r; i++) {
+    q->row[q->rank->kept[i]] = i + 1;
+  }
+  memset(q->qr.A, 0, (size_t)q->n * (size_t)q->r * sizeof(real));
+  for (int j = 0; j < q->n; j++) {
+    for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
+      const int k = (int)re(q->row[p->rowind[e]]) - 1;
+      if (k >= 0) {
+        q->qr.A[(size_t)k * (size_t)q->n + (size_t)j] = q->B[e];
+      }
+    }
+  }
+  mbg__householder_factor(&q->qr);
+  if (!(mbg__householder_ratio(&q->qr, &where) > 1e-9)) {
+    char label[160];
+    mbg__row_label(q->m, q->rank->kept[where], label, sizeof(label));
+    return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: singular configuration, %s depends on the other constraints", re(q->t), label);
+  }
+  return MBG_OK;
+}
+
+/* body with the largest part in a direction over free velocities */
+static const char *body_of(const mbg__qr_point *q, const real *x) {
+  int best = 0;
+  for (int j = 1; j < q->n; j++) {
+    best = fabs(re(x[j])) > fabs(re(x[best])) ? j : best;
+  }
+  int body = 0;
+  while (body + 1 < q->m->nbody && q->m->bodies[body + 1].voff <= q->m->full[best]) {
+    body++;
+  }
+  return q->m->nbody > 0 ? q->m->bodies[body].name : "";
+}
+
+static int factor_M(mbg_context *ctx, mbg__qr_point *q) {
+  int where = 0;
+  memset(q->Q2, 0, (size_t)q->n * (size_t)q->f * sizeof(real));
+  for (int k = 0; k < q->f; k++) {
+    q->Q2[(size_t)k * (size_t)q->n + (size_t)(q->r + k)] = 1;
+  }
+  mbg__householder_mul(&q->qr, q->Q2, q->f);
+  for (int k = 0; k < q->f; k++) {
+    mul_M(q, q->Q2 + (size_t)k * (size_t)q->n, q->MQ2 + (size_t)k * (size_t)q->n);
+  }
+  for (int j = 0; j < q->f; j++) {
+    for (int i = j; i < q->f; i++) {
+      real s = 0;
+      for (int k = 0; k < q->n; k++) {
+        s += q->Q2[(size_t)i * (size_t)q->n + (size_t)k] * q->MQ2[(size_t)j * (size_t)q->n + (size_t)k];
+      }
+      q->Mr.A[(size_t)j * (size_t)q->f + (size_t)i] = s;
+    }
+  }
+  if (mbg__cholesky_factor(&q->Mr, &where) < 0) {
+    return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: a freedom has no mass (look at body '%s')", re(q->t),
+                     body_of(q, q->Q2 + (size_t)where * (size_t)q->n));
+  }
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- the point */
+
+static int evaluate(mbg_context *ctx, mbg__qr_point *q) {
+  const mbg__state state = {.t = q->t, .H = q->H, .v = q->v, .turns = q->turns};
+  const int err = mbg__system_update(ctx, q->sys, &state);
+  if (err < 0) {
+    return err;
+  }
+  mbg__system_residual(q->sys, q->F, q->phi, q->phid, NULL, q->gamma);
+  vn_scale(q->m->nw, q->F, -1, q->F);
+  /* phi_t = phid - B v, with the drift of positions fed back */
+  mbg__system_B_mul(q->sys, q->v, q->phi_t);
+  for (int i = 0; i < q->m->nrow; i++) {
+    q->phi_t[i] = q->phid[i] - q->phi_t[i] + q->beta * q->phi[i];
+  }
+  return MBG_OK;
+}
+
+/* (F3), (F4) */
+static void project_velocity(mbg__qr_point *q) {
+  free_of(q, q->v, q->x);
+  kept_of(q, q->phi_t, q->k);
+  mul_N(q, q->k, q->y);
+  memcpy(q->z, q->x, (size_t)q->n * sizeof(real));
+  mul_P(q, q->z);
+  vn_sub(q->n, q->z, q->z, q->y);
+  full_of(q, q->z, q->v_star);
+  vn_sub(q->n, q->x, q->x, q->z);
+  mul_N_T(q, q->x, q->k);
+  rows_of(q, q->k, q->kappa);
+}
+
+/* (F5), (F6) */
+static void accelerate(mbg__qr_point *q) {
+  kept_of(q, q->gamma, q->k);
+  mul_N(q, q->k, q->y);
+  mul_M(q, q->y, q->z);
+  free_of(q, q->F, q->x);
+  vn_axpy(q->n, q->z, 1, q->x);
+  mul_Y(q, q->z);
+  vn_sub(q->n, q->z, q->z, q->y);
+  full_of(q, q->z, q->a);
+  mul_M(q, q->z, q->y);
+  vn_sub(q->n, q->y, q->x, q->y);
+  mul_N_T(q, q->y, q->k);
+  rows_of(q, q->k, q->lambda);
+}
+
+int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
+                       const real **v_star, const real **a) {
+  int err = MBG_OK;
+  q->t = t;
+  memcpy(q->H, H, (size_t)q->m->nbody * sizeof(*H));
+  memcpy(q->v, v, (size_t)q->m->nw * sizeof(real));
+  memcpy(q->turns, turns, (size_t)q->m->nturn * sizeof(int));
+  MBG_TRY(evaluate(ctx, q));
+  MBG_TRY(factor_B(ctx, q));
+  MBG_TRY(factor_M(ctx, q));
+  project_velocity(q);
+  accelerate(q);
+  *v_star = q->v_star;
+  *a = q->a;
+done:
+  return err;
+}
+
+const real *mbg__qr_point_lambda(const mbg__qr_point *q) { return q->lambda; }
+
+void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid) {
+  *phi = *phid = 0;
+  for (int i = 0; i < q->m->nrow; i++) {
+    *phi = fmax(*phi, fabs(re(q->phi[i])));
+    *phid = fmax(*phid, fabs(re(q->phid[i])));
+  }
+}
+
+int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q) {
+  const mbg__state state = {.t = q->t, .H = q->H, .v = q->v, .vd = q->a, .lambda = q->lambda, .turns = q->turns};
+  return mbg__system_update(ctx, q->sys, &state);
+}
+
+/* the two linearizations: accelerations at (H, v, a, lambda); velocities at (H, v*) with kappa as multipliers */
+static int linearize_accelerations(mbg_context *ctx, mbg__qr_point *q) {
+  const int err = mbg__qr_point_full(ctx, q);
+  return err < 0 ? err : mbg__system_linearize(ctx, q->sys);
+}
+
+static int linearize_velocities(mbg_context *ctx, mbg__qr_point *q) {
+  const mbg__state state = {.t = q->t, .H = q->H, .v = q->v_star, .lambda = q->kappa, .turns = q->turns};
+  const int err = mbg__system_update_bare(ctx, q->sys, &state);
+  return err < 0 ? err : mbg__system_linearize(ctx, q->sys);
+}
+
+/* ---------------------------------------------------------------------- tangents */
+
+/* (T2) da = Y (r1 + M N r2) - N r2,  (T3) dlam = N^T (M da - r1); r1 = -dr, r2 = dphidd */
+static void push_accelerations(mbg__qr_point *q, const mbg__direction *d, real *d_a, real *dlambda) {
+  mbg__system_push(q->sys, d, q->full2, NULL, NULL, q->row);
+  free_of(q, q->full2, q->s);
+  vn_scale(q->n, q->s, -1, q->s);
+  kept_of(q, q->row, q->k);
+  mul_N(q, q->k, q->y);
+  mul_M(q, q->y, q->z);
+  vn_axpy(q->n, q->z, 1, q->s);
+  mul_Y(q, q->z);
+  vn_sub(q->n, q->z, q->z, q->y);
+  full_of(q, q->z, d_a);
+  if (dlambda) {
+    mul_M(q, q->z, q->y);
+    vn_sub(q->n, q->y, q->s, q->y);
+    mul_N_T(q, q->y, q->k);
+    rows_of(q, q->k, dlambda);
+  }
+}
+
+/* (T1) dv* = P (dv - r3) - N r4; r3 = d(B^T kappa), r4 = d(phi_t + beta phi) + dB v* */
+static void push_velocities(mbg__qr_point *q, const mbg__direction *d, const real *dv, real *dv_star) {
+  mbg__system_push(q->sys, d, q->full2, q->row2, q->row, NULL);
+  vn_axpy(q->m->nrow, q->row, q->beta, q->row2);
+  free_of(q, dv, q->x);
+  free_of(q, q->full2, q->y);
+  vn_sub(q->n, q->x, q->x, q->y);
+  mul_P(q, q->x);
+  kept_of(q, q->row, q->k);
+  mul_N(q, q->k, q->y);
+  vn_sub(q->n, q->x, q->x, q->y);
+  full_of(q, q->x, dv_star);
+}
+
+int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *w, const real *dv, const real *da,
+                       real *dv_star, real *d_a, real *dlambda) {
+  const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na, nr = (size_t)q->m->nrow;
+  int err = MBG_OK;
+  MBG_TRY(linearize_accelerations(ctx, q));
+  for (size_t c = 0; c < (size_t)ncol; c++) {
+    const mbg__direction d = {.w = w + c * nw, .dv = dv + c * nw, .da = da ? da + c * na : NULL};
+    push_accelerations(q, &d, d_a + c * nw, dlambda ? dlambda + c * nr : NULL);
+  }
+  MBG_TRY(linearize_velocities(ctx, q));
+  for (size_t c = 0; c < (size_t)ncol; c++) {
+    const mbg__direction d = {.w = w + c * nw, .da = da ? da + c * na : NULL};
+    push_velocities(q, &d, dv + c * nw, dv_star + c * nw);
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- transposes */
+
+/* (A1) s = N lb, rho' = rho + M s, y = Y rho', sig = N^T (rho' - M y); vjp = r1^T (y - s) - r2^T sig, lb of the page's sign */
+static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb, real *gw, real *gv, real *ga) {
+  free_of(q, rho, q->x);
+  memset(q->s, 0, (size_t)q->n * sizeof(real));
+  if (lb) {
+    kept_of(q, lb, q->k);
+    vn_scale(q->r, q->k, -1, q->k);
+    mul_N(q, q->k, q->s);
+    mul_M(q, q->s, q->y);
+    vn_axpy(q->n, q->x, 1, q->y);
+  }
+  memcpy(q->y, q->x, (size_t)q->n * sizeof(real));
+  mul_Y(q, q->y);
+  mul_M(q, q->y, q->z);
+  vn_sub(q->n, q->x, q->x, q->z);
+  mul_N_T(q, q->x, q->k);
+  vn_scale(q->r, q->k, -1, q->k);
+  rows_of(q, q->k, q->row);
+  /* r1 = -dr: z = -(y - s) */
+  vn_sub(q->n, q->s, q->s, q->y);
+  full_of(q, q->s, q->full);
+  mbg__system_pull(q->sys, q->full, NULL, NULL, q->row, gw, gv, NULL, NULL, ga);
+}
+
+/* vjp = -r3^T (P mu) - r4^T (N^T mu), plus P mu for the twists */
+static void pull_velocities(mbg__qr_point *q, const real *mu, real *gw, real *gv, real *ga) {
+  free_of(q, mu, q->x);
+  memcpy(q->y, q->x, (size_t)q->n * sizeof(real));
+  mul_P(q, q->y);
+  for (int j = 0; gv && j < q->n; j++) {
+    gv[q->m->full[j]] += q->y[j];
+  }
+  mul_N_T(q, q->x, q->k);
+  vn_scale(q->r, q->k, -1, q->k);
+  rows_of(q, q->k, q->row);
+  vn_scale(q->m->nrow, q->row2, q->beta, q->row);
+  vn_scale(q->n, q->y, -1, q->y);
+  full_of(q, q->y, q->full);
+  mbg__system_pull(q->sys, q->full, q->row2, q->row, NULL, gw, NULL, NULL, NULL, ga);
+}
+
+int mbg__qr_point_pull(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *mu, const real *rho, const real *lb,
+                       real *gw, real *gv, real *ga) {
+  const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na, nr = (size_t)q->m->nrow;
+  int err = MBG_OK;
+  MBG_TRY(linearize_accelerations(ctx, q));
+  for (size_t c = 0; c < (size_t)ncol; c++) {
+    pull_accelerations(q, rho + c * nw, lb ? lb + c * nr : NULL, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL,
+                       ga ? ga + c * na : NULL);
+  }
+  MBG_TRY(linearize_velocities(ctx, q));
+  for (size_t c = 0; c < (size_t)ncol; c++) {
+    pull_velocities(q, mu + c * nw, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL, ga ? ga + c * na : NULL);
+  }
+done:
+  return err;
+}

@@ -1,0 +1,43 @@
+/* The state space of a model at one point (theory 1): the state (H, v) of redundant coordinates is projected by an orthogonal
+   decomposition of the constraint Jacobian, so that it follows an ordinary differential equation.
+
+     B^T = [Q1 Q2] [R; 0],  N = Q1 R^-T,  P = Q2 Q2^T,  Y = Q2 (Q2^T M Q2)^-1 Q2^T
+     (F3) v* = P v - N (phi_t + beta phi),  H' = H v*~           (F4) kap = N^T (v - v*)
+     (F5) a  = Y (f + M N gam) - N gam,     v' = a               (F6) lam = N^T (M a - f)
+
+   B: the kept rows. The multipliers of the core have the opposite sign: lambda = -lam (theory 0, section 1). */
+#ifndef MBG_FORMULATIONS_QR_QR_POINT_H
+#define MBG_FORMULATIONS_QR_QR_POINT_H
+
+#include "relative/rank.h"
+#include "relative/system.h"
+
+typedef struct mbg__qr_point mbg__qr_point;
+
+/* The system and the rank are referenced; the system is used as scratch. beta: stabilisation of positions, 0: none. */
+int mbg__qr_point_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, double beta, mbg__qr_point **out);
+void mbg__qr_point_destroy(mbg__qr_point *q);
+
+/* Evaluates at a state: v* and a (nw each, valid until the next call). Singular configurations and freedoms without mass are
+   MBG_ERROR_SINGULAR with time and name. */
+int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
+                       const real **v_star, const real **a);
+
+/* After eval. Brings the system to the full state (H, v, a, lambda), where signals can be evaluated; lambda (nrow, core's sign). */
+int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q);
+const real *mbg__qr_point_lambda(const mbg__qr_point *q);
+
+/* Largest violations of positions and velocities at the point of the last eval, all rows. */
+void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid);
+
+/* Tangents (T1)-(T3) at the point of the last eval: for ncol directions (w, dv: nw each per column; da: na per column) the changes of
+   v*, a (nw) and lambda (nrow, may be NULL). */
+int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *w, const real *dv, const real *da,
+                       real *dv_star, real *d_a, real *dlambda);
+
+/* Transposed (A1)-(A2): for the duals mu of v*, rho of a (nw) and lb of lambda (nrow, core's sign; may be NULL) adds the gradients by
+   frames, twists (nw) and attributes (na); outputs may be NULL. ncol columns. */
+int mbg__qr_point_pull(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *mu, const real *rho, const real *lb,
+                       real *gw, real *gv, real *ga);
+
+#endif

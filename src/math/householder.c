@@ -1,0 +1,138 @@
+#include "math/householder.h"
+
+#ifndef MBG_COMPLEX
+
+void dgeqrf_(const int *m, const int *n, double *A, const int *lda, double *tau, double *work, const int *lwork, int *info);
+void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k, const double *A,
+             const int *lda, const double *tau, double *C, const int *ldc, double *work, const int *lwork, int *info,
+             size_t side_length, size_t trans_length);
+
+enum { BLOCK = 64 }; /* columns that LAPACK treats at once: room for its workspace */
+
+static int work_size(int m, int n) { return BLOCK * (m > n ? m : n) + BLOCK * BLOCK + 1; }
+
+void mbg__householder_factor(mbg__householder *q) {
+  int info;
+  if (q->n > 0) {
+    dgeqrf_(&q->m, &q->n, q->A, &q->m, q->tau, q->work, &q->lwork, &info);
+    assert(info == 0);
+  }
+}
+
+static void multiply(const mbg__householder *q, const char *trans, real *C, int ncol) {
+  int info;
+  if (q->n > 0 && ncol > 0) {
+    dormqr_("L", trans, &q->m, &ncol, &q->n, q->A, &q->m, q->tau, C, &q->m, q->work, &q->lwork, &info, 1, 1);
+    assert(info == 0);
+  }
+}
+
+void mbg__householder_mul(const mbg__householder *q, real *C, int ncol) { multiply(q, "N", C, ncol); }
+
+void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol) { multiply(q, "T", C, ncol); }
+
+#else
+
+static int work_size(int m, int n) { return m + n + 1; }
+
+/* H = 1 - tau u u^T with u_k = 1: u below the diagonal, as LAPACK keeps it */
+void mbg__householder_factor(mbg__householder *q) {
+  for (int k = 0; k < q->n; k++) {
+    real *a = q->A + (size_t)k * (size_t)q->m;
+    real s = 0;
+    for (int i = k; i < q->m; i++) {
+      s += a[i] * a[i];
+    }
+    const real norm = r_sqrt(s), alpha = re(a[k]) > 0 ? -norm : norm, pivot = a[k] - alpha;
+    q->tau[k] = -pivot / alpha;
+    for (int i = k + 1; i < q->m; i++) {
+      a[i] /= pivot;
+    }
+    a[k] = alpha;
+    for (int j = k + 1; j < q->n; j++) {
+      real *b = q->A + (size_t)j * (size_t)q->m, d = b[k];
+      for (int i = k + 1; i < q->m; i++) {
+        d += a[i] * b[i];
+      }
+      d *= q->tau[k];
+      b[k] -= d;
+      for (int i = k + 1; i < q->m; i++) {
+        b[i] -= d * a[i];
+      }
+    }
+  }
+}
+
+static void reflect(const mbg__householder *q, int k, real *c) {
+  const real *a = q->A + (size_t)k * (size_t)q->m;
+  real d = c[k];
+  for (int i = k + 1; i < q->m; i++) {
+    d += a[i] * c[i];
+  }
+  d *= q->tau[k];
+  c[k] -= d;
+  for (int i = k + 1; i < q->m; i++) {
+    c[i] -= d * a[i];
+  }
+}
+
+void mbg__householder_mul(const mbg__householder *q, real *C, int ncol) {
+  for (int j = 0; j < ncol; j++) {
+    for (int k = q->n - 1; k >= 0; k--) {
+      reflect(q, k, C + (size_t)j * (size_t)q->m);
+    }
+  }
+}
+
+void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol) {
+  for (int j = 0; j < ncol; j++) {
+    for (int k = 0; k < q->n; k++) {
+      reflect(q, k, C + (size_t)j * (size_t)q->m);
+    }
+  }
+}
+
+#endif
+
+int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int n) {
+  *q = (mbg__householder){.m = m > 0 ? m : 1, .n = n, .lwork = work_size(m, n)};
+  q->A = MBG_TAKE(arena, real, (size_t)q->m *(size_t)n);
+  q->tau = MBG_TAKE(arena, real, n);
+  q->work = MBG_TAKE(arena, real, q->lwork);
+  return q->A && q->tau && q->work ? MBG_OK : MBG_ERROR_MEMORY;
+}
+
+void mbg__householder_solve(const mbg__householder *q, real *x) {
+  for (int j = q->n - 1; j >= 0; j--) {
+    const real *a = q->A + (size_t)j * (size_t)q->m;
+    x[j] /= a[j];
+    for (int i = 0; i < j; i++) {
+      x[i] -= a[i] * x[j];
+    }
+  }
+}
+
+void mbg__householder_solve_T(const mbg__householder *q, real *x) {
+  for (int j = 0; j < q->n; j++) {
+    const real *a = q->A + (size_t)j * (size_t)q->m;
+    for (int i = 0; i < j; i++) {
+      x[j] -= a[i] * x[i];
+    }
+    x[j] /= a[j];
+  }
+}
+
+double mbg__householder_ratio(const mbg__householder *q, int *where) {
+  double least = INFINITY, most = 0;
+  for (int k = 0; k < q->n; k++) {
+    const double d = fabs(re(q->A[(size_t)k * (size_t)(q->m + 1)]));
+    if (!(d >= least)) {
+      least = d;
+      if (where) {
+        *where = k;
+      }
+    }
+    most = fmax(most, d);
+  }
+  return q->n > 0 ? least / most : 1;
+}

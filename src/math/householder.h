@@ -1,0 +1,27 @@
+/* math: orthogonal factors A = Q R of a tall matrix without exchanges, over LAPACK (dgeqrf, dormqr, dtrtrs). In the twin the
+   same by reflections without conjugation, so that derivatives pass through. Column-major; memory from an arena. */
+#ifndef MBG_MATH_HOUSEHOLDER_H
+#define MBG_MATH_HOUSEHOLDER_H
+
+#include "base/base.h"
+
+typedef struct {
+  int m, n;  /* m >= n */
+  real *A;   /* matrix in, R and reflectors out   (m x n) */
+  real *tau; /*                                   (n) */
+  real *work;
+  int lwork;
+} mbg__householder;
+
+int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int n);
+void mbg__householder_factor(mbg__householder *q);
+/* C <- Q C and C <- Q^T C with the full m x m Q, C is m x ncol */
+void mbg__householder_mul(const mbg__householder *q, real *C, int ncol);
+void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol);
+/* x <- R^-1 x and x <- R^-T x, n entries */
+void mbg__householder_solve(const mbg__householder *q, real *x);
+void mbg__householder_solve_T(const mbg__householder *q, real *x);
+/* Smallest divided by largest |R_kk|; 1 when n = 0. */
+double mbg__householder_ratio(const mbg__householder *q, int *where);
+
+#endif
