@@ -34,12 +34,14 @@ static void add(buffer *b, const char *text) {
 static char *chain(int n) {
   buffer b = {0};
   char line[512];
-  add(&b, "{\"mbgrad\": 1, \"parameters\": {\"k\": 10, \"c\": 0.1, \"m\": 1}, \"gravity\": [0, 0, -9.81], \"bodies\": {");
+  add(&b,
+      "{\"mbgrad\": 1, \"parameters\": {\"k\": 10, \"c\": 0.1, \"m\": 1}, \"gravity\": [0, 0, -9.81], \"bodies\": {");
   for (int i = 0; i < n; i++) {
-    snprintf(line, sizeof(line),
-             "%s\"b%d\": {\"mass\": \"m\", \"com\": [0.5, 0, 0], \"inertia\": [0.01, 0.09, 0.09], \"position\": [%d, 0, 0], "
-             "\"angular_velocity\": [0, 0, 0.1]}",
-             i ? ", " : "", i, i);
+    snprintf(
+        line, sizeof(line),
+        "%s\"b%d\": {\"mass\": \"m\", \"com\": [0.5, 0, 0], \"inertia\": [0.01, 0.09, 0.09], \"position\": [%d, 0, 0], "
+        "\"angular_velocity\": [0, 0, 0.1]}",
+        i ? ", " : "", i, i);
     add(&b, line);
   }
   add(&b, "}, \"joints\": {");
@@ -49,19 +51,22 @@ static char *chain(int n) {
       snprintf(parent, sizeof(parent), "b%d", i - 1);
     }
     snprintf(line, sizeof(line),
-             "%s\"j%d\": {\"type\": \"revolute\", \"between\": [\"%s\", \"b%d\"], \"at\": [%d, 0, 0], \"axis\": [0, %d, %d]}",
+             "%s\"j%d\": {\"type\": \"revolute\", \"between\": [\"%s\", \"b%d\"], \"at\": [%d, 0, 0], \"axis\": [0, "
+             "%d, %d]}",
              i ? ", " : "", i, parent, i, i, i % 2, 1 - i % 2);
     add(&b, line);
   }
   add(&b, "}, \"forces\": {");
   for (int i = 0; i < n; i++) {
     snprintf(line, sizeof(line),
-             "%s\"t%d\": {\"type\": \"torsion-spring-damper\", \"joint\": \"j%d\", \"stiffness\": \"k\", \"damping\": \"c\"}",
+             "%s\"t%d\": {\"type\": \"torsion-spring-damper\", \"joint\": \"j%d\", \"stiffness\": \"k\", \"damping\": "
+             "\"c\"}",
              i ? ", " : "", i, i);
     add(&b, line);
     if (i % 2) {
       snprintf(line, sizeof(line),
-               ", \"s%d\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"b%d\"], \"points\": [[%d, 0, 1], [0.5, 0, 0]], "
+               ", \"s%d\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"b%d\"], \"points\": [[%d, 0, 1], "
+               "[0.5, 0, 0]], "
                "\"stiffness\": \"k\", \"rest\": 0.5}",
                i, i, i);
       add(&b, line);

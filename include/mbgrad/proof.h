@@ -20,10 +20,10 @@ enum { MBG_TAYLOR_POINTS = 25 };
 typedef struct {
   double value;
   mbg_taylor_point taylor[MBG_TAYLOR_POINTS]; /* eps from large to small */
-  double taylor_slope;     /* of the remainder over its best window; 2 for an exact gradient */
-  double taylor_decades;   /* width of that window in eps */
+  double taylor_slope;                        /* of the remainder over its best window; 2 for an exact gradient */
+  double taylor_decades;                      /* width of that window in eps */
   int taylor_first, taylor_last;
-  double taylor_floor;     /* rounding of psi, below which the remainder says nothing */
+  double taylor_floor; /* rounding of psi, below which the remainder says nothing */
   double direct_vs_adjoint;
   double finite_difference;      /* best agreement with central differences */
   double finite_difference_step; /* ... at this relative step */

@@ -19,10 +19,10 @@ MBG_API const char *mbg_formulation_name(int index);
 /* How a gradient is computed. AUTO compares the number of parameters with the number of criteria. */
 typedef enum {
   MBG_METHOD_AUTO,
-  MBG_METHOD_DIRECT,          /* direct differentiation: cost grows with the parameters */
-  MBG_METHOD_ADJOINT,         /* discrete adjoint, the exact transpose: cost grows with the criteria */
-  MBG_METHOD_CONTINUOUS,      /* continuous adjoint: converges to the others as the step goes to 0 */
-  MBG_METHOD_PAPER,           /* continuous adjoint in the form of the formulation's paper, for study */
+  MBG_METHOD_DIRECT,     /* direct differentiation: cost grows with the parameters */
+  MBG_METHOD_ADJOINT,    /* discrete adjoint, the exact transpose: cost grows with the criteria */
+  MBG_METHOD_CONTINUOUS, /* continuous adjoint: converges to the others as the step goes to 0 */
+  MBG_METHOD_PAPER,      /* continuous adjoint in the form of the formulation's paper, for study */
   MBG_METHOD_COUNT
 } mbg_method;
 

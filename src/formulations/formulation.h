@@ -14,9 +14,9 @@ enum {
   MBG__LOOPS = 1,
   MBG__REDUNDANT = 2,
   MBG__DIRECT = 4,
-  MBG__ADJOINT = 8,              /* exact transpose of the discrete run */
+  MBG__ADJOINT = 8, /* exact transpose of the discrete run */
   MBG__ADJOINT_CONTINUOUS = 16,
-  MBG__ADJOINT_PAPER = 32,       /* the continuous form of the paper, for study */
+  MBG__ADJOINT_PAPER = 32, /* the continuous form of the paper, for study */
   MBG__CONTROLLED_STEPS = 64
 };
 
@@ -30,8 +30,8 @@ typedef struct {
   double rho_inf, alpha_f; /* NAN: the formulation's preset */
   int index;               /* 2: velocity constraints hold too, simulation only; else 3 */
   int nbreak;
-  const double *breaks;    /* times that must be nodes */
-  double memory;           /* most bytes of stored nodes, 0: no limit */
+  const double *breaks;         /* times that must be nodes */
+  double memory;                /* most bytes of stored nodes, 0: no limit */
   int (*interrupt)(void *user); /* not 0: stop after the current step; may be NULL */
   void (*progress)(void *user, double t);
   void *user;
@@ -39,18 +39,18 @@ typedef struct {
 
 /* What a run leaves: times of the nodes, quadrature weights, values of the signals asked for. */
 typedef struct {
-  int nnode;               /* nodes computed; fewer than planned when interrupted */
+  int nnode; /* nodes computed; fewer than planned when interrupted */
   bool partial;
-  double *t;               /*                                        (nnode) */
-  real *omega;             /* trapezoidal weights                    (nnode) */
+  double *t;   /*                                        (nnode) */
+  real *omega; /* trapezoidal weights                    (nnode) */
   int nused;
-  const int *used;         /* signals                                (nused) */
-  real *y;                 /* nnode x nused, row-major */
+  const int *used; /* signals                                (nused) */
+  real *y;         /* nnode x nused, row-major */
 } mbg__nodes;
 
 typedef struct {
   long steps, newton_iterations, factorizations, assemblies, solves, recomputed;
-  double bytes;            /* of stored nodes */
+  double bytes; /* of stored nodes */
 } mbg__work_counts;
 
 typedef struct mbg__formulation_work mbg__formulation_work;
@@ -72,8 +72,8 @@ typedef struct mbg__formulation {
   /* Runs from the start that was solved last. frozen: repeat the steps of the last run (their lengths and number). */
   int (*simulate)(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
   /* dy (np per used signal) at every node, in order; NULL where not supported. */
-  int (*tangent)(mbg_context *ctx, mbg__formulation_work *w,
-                 int (*take)(void *user, int node, const real *dy), void *user);
+  int (*tangent)(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
+                 void *user);
   /* psi_a (ncrit x na) += gradient by attributes of ncrit criteria. */
   int (*adjoint)(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
                  const mbg__criterion_seeds *seeds, real *psi_a);

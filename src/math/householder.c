@@ -2,7 +2,8 @@
 
 #ifndef MBG_COMPLEX
 
-void dgeqrf_(const int *m, const int *n, double *A, const int *lda, double *tau, double *work, const int *lwork, int *info);
+void dgeqrf_(const int *m, const int *n, double *A, const int *lda, double *tau, double *work, const int *lwork,
+             int *info);
 void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k, const double *A,
              const int *lda, const double *tau, double *C, const int *ldc, double *work, const int *lwork, int *info,
              size_t side_length, size_t trans_length);
@@ -96,7 +97,7 @@ void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol) {
 
 int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int n) {
   *q = (mbg__householder){.m = m > 0 ? m : 1, .n = n, .lwork = work_size(m, n)};
-  q->A = MBG_TAKE(arena, real, (size_t)q->m *(size_t)n);
+  q->A = MBG_TAKE(arena, real, (size_t)q->m * (size_t)n);
   q->tau = MBG_TAKE(arena, real, n);
   q->work = MBG_TAKE(arena, real, q->lwork);
   return q->A && q->tau && q->work ? MBG_OK : MBG_ERROR_MEMORY;

@@ -299,8 +299,8 @@ static int check_keys(mbg_context *ctx, const mbg__design *d, const mbg__key *ke
       const bool bad = (keys[k].sign == MBG__NOT_NEGATIVE && x < 0) || (keys[k].sign == MBG__POSITIVE && x <= 0);
       if (bad) {
         const mbg__attribute *a = &d->model->attributes[attr];
-        return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0, "%s is %g at these parameters; it must be %s", a->key, x,
-                            keys[k].sign == MBG__POSITIVE ? "positive" : "zero or positive");
+        return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0, "%s is %g at these parameters; it must be %s", a->key,
+                            x, keys[k].sign == MBG__POSITIVE ? "positive" : "zero or positive");
       }
     }
   }

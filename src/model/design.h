@@ -15,18 +15,18 @@ typedef struct {
 
 typedef struct mbg__design {
   const mbg_model *model;
-  real *p;           /* parameters                                         (np)   */
-  real *constants;   /* values                                             (nconstant) */
-  real *attr;        /* attribute values                                   (na)   */
+  real *p;         /* parameters                                         (np)   */
+  real *constants; /* values                                             (nconstant) */
+  real *attr;      /* attribute values                                   (na)   */
   /* da/dp, compressed by attribute: entries col[start[i]] .. */
-  int *start;        /*                                                    (na + 1) */
-  int *col;          /* parameter                                          (nnz)  */
-  real *val;         /* derivative                                         (nnz)  */
+  int *start;           /*                                                    (na + 1) */
+  int *col;             /* parameter                                          (nnz)  */
+  real *val;            /* derivative                                         (nnz)  */
   mbg__placed *poses;   /*                                                 (npose) */
   mbg__placed *markers; /* pose of each marker                             (nmarker); shares memory with poses */
-  real *M;           /* mass matrices, 36 per body                         (nbody x 36) */
-  real **M_a;        /* by the body's own attributes, nattr x 36 each      (nbody) */
-  real *guess_v;     /* guessed twists in body axes                        (nw) */
+  real *M;              /* mass matrices, 36 per body                         (nbody x 36) */
+  real **M_a;           /* by the body's own attributes, nattr x 36 each      (nbody) */
+  real *guess_v;        /* guessed twists in body axes                        (nw) */
   /* internal scratch follows in design.c */
   struct mbg__design_work *work;
 } mbg__design;

@@ -12,16 +12,16 @@ enum { T = MBG__FN_ARGS };
 typedef struct {
   int *act;
   real *f_act;
-  real *f_xact;          /* nact x (MBG__FN_ARGS + 1) */
+  real *f_xact; /* nact x (MBG__FN_ARGS + 1) */
   real (*f_jact)[3];
-  int nact;              /* in use */
+  int nact; /* in use */
   int *signal;
   real *f_signal;
 } slot;
 
 struct mbg__fn_work {
-  slot *slots;                  /* one per function */
-  real *x, *g, *h, *xj, *gj;    /* inputs, gradient, Hessian, jets: for the largest function */
+  slot *slots;               /* one per function */
+  real *x, *g, *h, *xj, *gj; /* inputs, gradient, Hessian, jets: for the largest function */
   real *scratch;
   mbg__spline_weights *weights; /* of each control input */
 };

@@ -13,10 +13,10 @@ struct mbg__fn_env {
   mbg_context *ctx;
   const mbg_model *model;
   mbg__fn_work *work;
-  const real *attr;     /* attribute values of the design */
-  const real *signals;  /* signal values (nsignal) or NULL when none may be used */
+  const real *attr;    /* attribute values of the design */
+  const real *signals; /* signal values (nsignal) or NULL when none may be used */
   real t;
-  int fn;               /* first function of the element: mbg__fn_at(env, k, ...) evaluates fn + k */
+  int fn; /* first function of the element: mbg__fn_at(env, k, ...) evaluates fn + k */
 };
 
 /* Value only: for residuals. x: arguments (MBG__FN_ARGS), may be NULL when the function has none. */

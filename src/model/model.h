@@ -15,8 +15,8 @@
 typedef struct {
   const char *name;
   int first, count;
-  bool vector;         /* written name[i] */
-  double min, max;     /* -INFINITY, INFINITY when not given */
+  bool vector;     /* written name[i] */
+  double min, max; /* -INFINITY, INFINITY when not given */
   bool log_scale;
   const char *unit, *note;
   mbg__where where;
@@ -40,9 +40,9 @@ typedef struct {
 /* One number of an element: from a formula, or (spline >= 0) the second derivative of a cubic control at a knot. */
 typedef struct {
   mbg__formula formula;
-  int control, knot;  /* control >= 0: curvature of that control at that knot; formula unused */
-  const char *owner;  /* "body 'bob'" */
-  const char *key;    /* "mass", "position[2]" */
+  int control, knot; /* control >= 0: curvature of that control at that knot; formula unused */
+  const char *owner; /* "body 'bob'" */
+  const char *key;   /* "mass", "position[2]" */
   const char *unit;
   mbg__where where;
 } mbg__attribute;
@@ -66,8 +66,8 @@ typedef struct {
   const mbg__expr *expr; /* never NULL: a plain number of the file is an attribute that the function returns */
   int ninput;
   const mbg__input *input;
-  int nact;    /* most active attributes at a time: one per ATTR input, 2 or 4 per CTRL input */
-  int nsignal; /* SIGNAL inputs */
+  int nact;         /* most active attributes at a time: one per ATTR input, 2 or 4 per CTRL input */
+  int nsignal;      /* SIGNAL inputs */
   const char *text; /* as written, for reports */
 } mbg__fn;
 
@@ -82,7 +82,7 @@ typedef enum {
   MBG__POSE_ZX,         /* attr..+2: z axis, attr+3..+5: a vector in the x-z half plane   */
   MBG__POSE_ALIGN,      /* attr..+2: direction of axis `mode` % 3 (0 x, 1 y, 2 z); the other axes by a fixed rule whose
                            branch is mode / 3, chosen at the nominal parameters           */
-  MBG__POSE_MIRROR,     /* everything after it until the matching UNMIRROR is conjugated by the reflection of axis mode */
+  MBG__POSE_MIRROR, /* everything after it until the matching UNMIRROR is conjugated by the reflection of axis mode */
   MBG__POSE_UNMIRROR,
   MBG__POSE_OF,         /* the pose `attr`                                                */
   MBG__POSE_INVERSE_OF, /* its inverse                                                    */
@@ -109,9 +109,9 @@ typedef struct {
   int voff;        /* first of them in vectors of the whole model */
   int attr, nattr; /* own attributes in the order of the type's keys */
   const int *opt;
-  int design;      /* pose: design configuration (markers refer to it) */
-  int guess;       /* pose: first guess of the start; = design unless `initial` overrides */
-  int velocity;    /* attributes of the guessed velocity: origin's velocity (3), angular velocity (3) */
+  int design;   /* pose: design configuration (markers refer to it) */
+  int guess;    /* pose: first guess of the start; = design unless `initial` overrides */
+  int velocity; /* attributes of the guessed velocity: origin's velocity (3), angular velocity (3) */
   bool velocity_in_body;
   double velocity_sign[3]; /* signs of the axes by mirrored parts, 1 each otherwise */
   int velocity_frame;      /* pose of the part the velocity is given in, or -1 */
@@ -147,12 +147,12 @@ typedef struct {
   int pair;               /* -1: no pair, F = 1 (the constant of a coupling) */
   mbg__row_kernel kernel; /* NULL: the entry itself; with a law: the entry minus sign * law */
   int nentry, entry[3];
-  int law;                /* function of t, or -1 */
-  int nattr, attr[2];     /* global attributes in z */
-  double attr_sign;       /* of these: -1 for the pitch of a screw in a mirrored part, else 1 */
-  int turn;               /* turn counter or -1 */
+  int law;            /* function of t, or -1 */
+  int nattr, attr[2]; /* global attributes in z */
+  double attr_sign;   /* of these: -1 for the pitch of a screw in a mirrored part, else 1 */
+  int turn;           /* turn counter or -1 */
   double sign;
-  int factor;             /* global attribute that multiplies the term (coupling), or -1 */
+  int factor; /* global attribute that multiplies the term (coupling), or -1 */
 } mbg__term;
 
 typedef enum { MBG__ROW_JOINT, MBG__ROW_DRIVER, MBG__ROW_COUPLING, MBG__ROW_PIN } mbg__row_kind;
@@ -169,9 +169,9 @@ typedef struct {
   const char *name;
   const mbg__joint_type *type;
   int pair;
-  double sign[3];  /* of its free coordinates: -1 where a mirrored part turns them round */
-  int row, nrow;   /* rows kept after masking */
-  int cut;         /* hint: 1 cut, 0 keep, -1 no hint */
+  double sign[3]; /* of its free coordinates: -1 where a mirrored part turns them round */
+  int row, nrow;  /* rows kept after masking */
+  int cut;        /* hint: 1 cut, 0 keep, -1 no hint */
   int attr, nattr;
   const int *opt;
   mbg__where where;
@@ -196,15 +196,15 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  const mbg__law_type *law;     /* a law along a coordinate ... */
-  const mbg__force_type *type;  /* ... or a wrench on a pair; one of them is NULL */
+  const mbg__law_type *law;    /* a law along a coordinate ... */
+  const mbg__force_type *type; /* ... or a wrench on a pair; one of them is NULL */
   int pair;
   int coord;       /* law: in model->coords */
   int joint;       /* law on a joint's coordinate, else -1 */
   int attr, nattr; /* own attributes */
   const int *opt;
-  int fn, nfn;     /* functions */
-  int nact;        /* own attributes + most active ones of the functions */
+  int fn, nfn; /* functions */
+  int nact;    /* own attributes + most active ones of the functions */
   mbg__where where;
 } mbg__force;
 
@@ -219,10 +219,10 @@ typedef struct {
   int row, nrow;    /* OF_JOINT: rows of joint, driver or coupling; for joints the drivers on it follow in `rows` */
   int nrows;        /* OF_JOINT: rows that make the reaction */
   const int *rows;
-  int force;        /* OF_FORCE */
-  int body;         /* OF_BODIES: -1 all */
-  int control;      /* OF_CONTROL */
-  int fn;           /* OF_VALUE */
+  int force;   /* OF_FORCE */
+  int body;    /* OF_BODIES: -1 all */
+  int control; /* OF_CONTROL */
+  int fn;      /* OF_VALUE */
   const int *opt;
   int attr, nattr;
   mbg__where where;
@@ -240,11 +240,11 @@ typedef enum {
 typedef struct {
   const char *name;
   mbg__criterion_kind kind;
-  int signal;            /* the value it accumulates; -1 for COMBINATION */
-  double sharpness;      /* SMOOTH_MAXIMUM: k */
-  double every;          /* PATH: spacing, 0: every step */
-  double lower, upper;   /* PATH: limits, infinite when not given */
-  int nsample;           /* LEAST_SQUARES: data */
+  int signal;          /* the value it accumulates; -1 for COMBINATION */
+  double sharpness;    /* SMOOTH_MAXIMUM: k */
+  double every;        /* PATH: spacing, 0: every step */
+  double lower, upper; /* PATH: limits, infinite when not given */
+  int nsample;         /* LEAST_SQUARES: data */
   const double *time, *value, *weight;
   const mbg__expr *expr; /* COMBINATION: inputs (criteria, then s = (p, constants)) by `input` */
   int ninput;
@@ -255,8 +255,8 @@ typedef struct {
 /* An equation of the start: value and/or rate of a coordinate, or of a signal of position or velocity level. */
 typedef struct {
   const char *name;
-  int coord;     /* or -1 */
-  int signal;    /* or -1 */
+  int coord;       /* or -1 */
+  int signal;      /* or -1 */
   int value, rate; /* attributes, -1: not given */
   mbg__where where;
 } mbg__pin;
@@ -264,13 +264,13 @@ typedef struct {
 typedef enum { MBG__START_ASSEMBLE, MBG__START_EXACT, MBG__START_EQUILIBRIUM } mbg__start;
 
 typedef struct {
-  const char *formulation, *method; /* NULL: default */
-  double start, end;                /* end NAN: not given */
-  double step;                      /* 0: not given */
+  const char *formulation, *method;                         /* NULL: default */
+  double start, end;                                        /* end NAN: not given */
+  double step;                                              /* 0: not given */
   double tolerance, relative_tolerance, absolute_tolerance; /* 0: not given */
-  double rho_inf, alpha_f;          /* NAN: default */
-  int index;                        /* 3, or 2: velocity constraints too */
-  double memory;                    /* bytes, 0: no limit */
+  double rho_inf, alpha_f;                                  /* NAN: default */
+  int index;                                                /* 3, or 2: velocity constraints too */
+  double memory;                                            /* bytes, 0: no limit */
   bool redundant_error;
   int nbreak;
   const double *breaks;
@@ -282,42 +282,64 @@ struct mbg_model {
   mbg__arena arena;
   const char *name, *note, *file;
 
-  int nparameter; mbg__parameter *parameters;
-  int np; double *p;                 /* nominal parameter vector */
-  int nconstant; mbg__constant *constants;
-  int na; mbg__attribute *attributes;
-  int ncontrol; mbg__control *controls;
-  int ntable; const mbg__table **tables; const mbg__where *table_where;
-  int nfn; mbg__fn *fns;
+  int nparameter;
+  mbg__parameter *parameters;
+  int np;
+  double *p; /* nominal parameter vector */
+  int nconstant;
+  mbg__constant *constants;
+  int na;
+  mbg__attribute *attributes;
+  int ncontrol;
+  mbg__control *controls;
+  int ntable;
+  const mbg__table **tables;
+  const mbg__where *table_where;
+  int nfn;
+  mbg__fn *fns;
 
-  int npose; mbg__pose *poses;
-  int nop; mbg__pose_op *ops;
-  int nbody; mbg__body *bodies;
-  int nmarker; mbg__marker *markers;
-  int npair; mbg__pair *pairs;
-  int ncoord; mbg__coord *coords;
+  int npose;
+  mbg__pose *poses;
+  int nop;
+  mbg__pose_op *ops;
+  int nbody;
+  mbg__body *bodies;
+  int nmarker;
+  mbg__marker *markers;
+  int npair;
+  mbg__pair *pairs;
+  int ncoord;
+  mbg__coord *coords;
   int nturn;
 
-  int nterm; mbg__term *terms;
-  int nrow; mbg__row *rows;          /* rows of joints, drivers, couplings: the constraints; pins are not among them */
-  int njoint; mbg__joint *joints;
-  int ndriver; mbg__driver *drivers;
-  int ncoupling; mbg__coupling *couplings;
+  int nterm;
+  mbg__term *terms;
+  int nrow;
+  mbg__row *rows; /* rows of joints, drivers, couplings: the constraints; pins are not among them */
+  int njoint;
+  mbg__joint *joints;
+  int ndriver;
+  mbg__driver *drivers;
+  int ncoupling;
+  mbg__coupling *couplings;
 
-  int gravity;                       /* attributes (3), or -1 */
-  int nforce; mbg__force *forces;
-  int nsignal; mbg__signal *signals; /* sorted: a signal refers to earlier ones only */
-  int ncriterion; mbg__criterion *criteria;
+  int gravity; /* attributes (3), or -1 */
+  int nforce;
+  mbg__force *forces;
+  int nsignal;
+  mbg__signal *signals; /* sorted: a signal refers to earlier ones only */
+  int ncriterion;
+  mbg__criterion *criteria;
   mbg__start start;
-  int npin; mbg__pin *pins;
+  int npin;
+  mbg__pin *pins;
   mbg__run run;
 
-  int nw;        /* sum of nvel: length of full vectors (six per rigid body, masked components included) */
-  int nv;        /* free ones */
-  int *dof;      /* full index -> free index or -1 (nw) */
-  int *full;     /* free index -> full index (nv) */
-  double size;   /* l_ref: extent of the design configuration, at least 1e-3 */
+  int nw;      /* sum of nvel: length of full vectors (six per rigid body, masked components included) */
+  int nv;      /* free ones */
+  int *dof;    /* full index -> free index or -1 (nw) */
+  int *full;   /* free index -> full index (nv) */
+  double size; /* l_ref: extent of the design configuration, at least 1e-3 */
 };
-
 
 #endif

@@ -29,7 +29,7 @@ typedef enum { MBG__ANY_SIGN, MBG__NOT_NEGATIVE, MBG__POSITIVE } mbg__sign;
 enum { MBG__USES_TIME = 1, MBG__USES_CONTROLS = 2, MBG__USES_SIGNALS = 4 };
 
 typedef struct {
-  const char *name;    /* "stiffness" */
+  const char *name; /* "stiffness" */
   mbg__key_kind kind;
   bool required;
   double preset;       /* number(s) when absent; choices: index */
@@ -51,10 +51,10 @@ typedef struct {
   real f;
   real f_x[MBG__FN_ARGS + 1];
   real f_xx[MBG__FN_ARGS + 1][MBG__FN_ARGS + 1]; /* order 2 only */
-  int nact;                                       /* active attributes */
-  const int *act;                                 /* their global indices (nact) */
-  const real *f_act;                              /* derivatives by them (nact) */
-  const real *f_xact;                             /* order 2: d f_x / d act, (nact) x (MBG__FN_ARGS + 1) */
+  int nact;                                      /* active attributes */
+  const int *act;                                /* their global indices (nact) */
+  const real *f_act;                             /* derivatives by them (nact) */
+  const real *f_xact;                            /* order 2: d f_x / d act, (nact) x (MBG__FN_ARGS + 1) */
 } mbg__fn_value;
 
 /* A function bound to a time; kernels call mbg__fn_at. Defined in model/fn.h. */
@@ -76,7 +76,18 @@ typedef struct {
 
 /* Entries of the relative matrix G: R_kl = a_k . c_l (axis k of A, axis l of B) and x_k. */
 enum {
-  MBG__R11, MBG__R12, MBG__R13, MBG__R21, MBG__R22, MBG__R23, MBG__R31, MBG__R32, MBG__R33, MBG__X1, MBG__X2, MBG__X3
+  MBG__R11,
+  MBG__R12,
+  MBG__R13,
+  MBG__R21,
+  MBG__R22,
+  MBG__R23,
+  MBG__R31,
+  MBG__R32,
+  MBG__R33,
+  MBG__X1,
+  MBG__X2,
+  MBG__X3
 };
 
 /* z = (entries..., time law, attributes...), in this order. turns: whole turns to add to an angle. */
@@ -86,11 +97,11 @@ typedef void (*mbg__row_kernel)(const real *z, int turns, int order, mbg__jet3 *
 
 /* A scalar q(G) of one relative frame: B relative to A. */
 typedef struct {
-  const char *key;      /* "angle" */
-  const char *unit;     /* "rad" or "m" */
+  const char *key;  /* "angle" */
+  const char *unit; /* "rad" or "m" */
   const char *help;
-  bool angular;         /* changes sign in a mirrored part */
-  bool turns;           /* multi-turn: needs a turn counter */
+  bool angular; /* changes sign in a mirrored part */
+  bool turns;   /* multi-turn: needs a turn counter */
   int nentry;
   int entry[3];
   mbg__row_kernel value;  /* q(entries); NULL: q is its one entry */
@@ -106,8 +117,8 @@ typedef struct {
   int nentry;
   int entry[3];
   int nattr;
-  int attr[2];            /* attributes of the joint in z, counted from its first */
-  bool turns;             /* kernel uses the angle's turn counter */
+  int attr[2]; /* attributes of the joint in z, counted from its first */
+  bool turns;  /* kernel uses the angle's turn counter */
 } mbg__row_spec;
 
 typedef struct {
@@ -126,7 +137,7 @@ typedef struct {
   const char *key; /* "revolute" */
   const char *help;
   mbg__axes axes;
-  bool axes_needed;            /* false: without "axis" the axes of the bodies (or the world) are taken */
+  bool axes_needed; /* false: without "axis" the axes of the bodies (or the world) are taken */
   const mbg__row_spec *rows;
   int nrow;
   const mbg__joint_coord *coords; /* free coordinates that may be driven, pinned, sprung */
@@ -140,18 +151,18 @@ typedef struct {
 /* A law gives the tension tau(q, qd, t; attributes, functions): the generalized force on q is -tau. */
 typedef struct {
   real q, qd;
-  const real *attr;      /* the element's own attributes, in the order of its keys */
-  const int *opt;        /* its options */
-  const real *fn;        /* values of its functions, arguments (x = q, v = qd) and t inserted by the caller */
+  const real *attr; /* the element's own attributes, in the order of its keys */
+  const int *opt;   /* its options */
+  const real *fn;   /* values of its functions, arguments (x = q, v = qd) and t inserted by the caller */
 } mbg__law_in;
 
 enum { MBG__LAW_ATTR = 8, MBG__LAW_FN = 2 };
 
 typedef struct {
-  real tau, tau_q, tau_qd;      /* partial: functions held */
+  real tau, tau_q, tau_qd; /* partial: functions held */
   real tau_a[MBG__LAW_ATTR];
   real tau_fn[MBG__LAW_FN];
-  real energy, energy_q;        /* potential energy of the elastic part (0 when the law has none) */
+  real energy, energy_q; /* potential energy of the elastic part (0 when the law has none) */
   real energy_a[MBG__LAW_ATTR];
 } mbg__law_out;
 
@@ -167,27 +178,27 @@ typedef struct {
 /* ---------------------------------------------------------------------- other forces: force_*.c */
 
 typedef struct {
-  const mbg__frame *G;   /* relative frame of marker B in marker A */
-  const real *v;         /* relative twist in B (6) */
+  const mbg__frame *G; /* relative frame of marker B in marker A */
+  const real *v;       /* relative twist in B (6) */
   real t;
   const real *attr;
   const int *opt;
-  mbg__fn_env *fn;       /* functions of the element: mbg__fn_at(in->fn, k, x, order, &value) */
-  bool derivatives;      /* false: only f is wanted */
+  mbg__fn_env *fn;  /* functions of the element: mbg__fn_at(in->fn, k, x, order, &value) */
+  bool derivatives; /* false: only f is wanted */
 } mbg__force_in;
 
 /* Wrench on B in B's axes and its derivatives; a kernel adds nothing, it sets. f_a: one column of six per attribute:
    first the element's own attributes, then whatever mbg__force_fn_column appends. */
 typedef struct {
   real f[6];
-  real f_G[36];          /* by the variation w of G, row-major */
+  real f_G[36]; /* by the variation w of G, row-major */
   real f_v[36];
-  int na;                /* columns in use; starts at the number of own attributes */
-  real (*f_a)[6];        /* cleared for the own attributes */
-  int *aidx;             /* global attribute of each column */
-  real energy;           /* potential energy of the elastic part (0 when there is none) */
-  real energy_G[6];      /* by the variation of G */
-  real *energy_a;        /* by the own attributes (cleared) */
+  int na;           /* columns in use; starts at the number of own attributes */
+  real (*f_a)[6];   /* cleared for the own attributes */
+  int *aidx;        /* global attribute of each column */
+  real energy;      /* potential energy of the elastic part (0 when there is none) */
+  real energy_G[6]; /* by the variation of G */
+  real *energy_a;   /* by the own attributes (cleared) */
 } mbg__force_out;
 
 /* Appends the columns df = g * d(value) for the active attributes of a function value; g: six numbers. When gx is not NULL
@@ -197,8 +208,8 @@ void mbg__force_fn_column(mbg__force_out *out, const mbg__fn_value *value, const
 typedef struct {
   const char *key; /* "bushing" */
   const char *help;
-  bool on_one;     /* takes "on": one marker, A is the ground ("between" is accepted too) */
-  bool z_axis;     /* takes "axis": z of marker B (tyre: spin axis) */
+  bool on_one; /* takes "on": one marker, A is the ground ("between" is accepted too) */
+  bool z_axis; /* takes "axis": z of marker B (tyre: spin axis) */
   const mbg__key *keys;
   int nkey;
   int (*eval)(const mbg__force_in *in, mbg__force_out *out);
@@ -220,19 +231,25 @@ typedef enum {
 } mbg__signal_of;
 
 /* Levels a signal needs: a force law may use MBG__LEVEL_VELOCITY at most. */
-typedef enum { MBG__LEVEL_TIME, MBG__LEVEL_POSITION, MBG__LEVEL_VELOCITY, MBG__LEVEL_ACCELERATION, MBG__LEVEL_REACTION } mbg__level;
+typedef enum {
+  MBG__LEVEL_TIME,
+  MBG__LEVEL_POSITION,
+  MBG__LEVEL_VELOCITY,
+  MBG__LEVEL_ACCELERATION,
+  MBG__LEVEL_REACTION
+} mbg__level;
 
 /* For signals of a pair: value and gradient on the relative motion (frames varied by w, twist, acceleration). */
 typedef struct {
   const mbg__frame *G;
-  const real *v, *vd;   /* relative twist and its rate in B (6 each); vd NULL below acceleration level */
+  const real *v, *vd; /* relative twist and its rate in B (6 each); vd NULL below acceleration level */
   const int *opt;
-  const real *attr;     /* own attributes (none for most), then gravity (3) when the type asks for it */
+  const real *attr; /* own attributes (none for most), then gravity (3) when the type asks for it */
 } mbg__signal_in;
 
 typedef struct {
   real y, y_w[6], y_v[6], y_vd[6];
-  real y_a[8];          /* by attr as handed in */
+  real y_a[8]; /* by attr as handed in */
 } mbg__signal_out;
 
 typedef struct {
@@ -242,9 +259,9 @@ typedef struct {
   mbg__level level;
   const mbg__key *keys; /* e.g. "component", "in" */
   int nkey;
-  bool gravity;         /* attr ends with the gravity vector of the model */
+  bool gravity;                                                 /* attr ends with the gravity vector of the model */
   void (*eval)(const mbg__signal_in *in, mbg__signal_out *out); /* MBG__OF_PAIR only; out is cleared by the caller */
-  int role;             /* other kinds: what the signal layer computes (MBG__ROLE_...) */
+  int role; /* other kinds: what the signal layer computes (MBG__ROLE_...) */
 } mbg__signal_type;
 
 enum {

@@ -5,13 +5,8 @@
 #include "relative/internal.h"
 
 void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env) {
-  *env = (mbg__fn_env){.ctx = ctx,
-                       .model = s->model,
-                       .work = s->fn_work,
-                       .attr = s->design->attr,
-                       .signals = s->y,
-                       .t = s->t,
-                       .fn = fn};
+  *env = (mbg__fn_env){
+      .ctx = ctx, .model = s->model, .work = s->fn_work, .attr = s->design->attr, .signals = s->y, .t = s->t, .fn = fn};
 }
 
 /* "force 'tyre' at t = 0.1: ..." after a kernel that knows no names has failed */
@@ -19,8 +14,8 @@ static int kernel_failed(mbg_context *ctx, const mbg__system *s, const mbg__forc
   if (mbg__error_count(ctx) > 0 || err == MBG_ERROR_MEMORY) {
     return err;
   }
-  return mbg__fail_at(ctx, err, &f->where, 0, "the force is not defined at t = %g: a singular position of '%s'", re(s->t),
-                      f->type->key);
+  return mbg__fail_at(ctx, err, &f->where, 0, "the force is not defined at t = %g: a singular position of '%s'",
+                      re(s->t), f->type->key);
 }
 
 /* ---------------------------------------------------------------------- laws */

@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
   int force;
   int nbase;
-  const int *base; /* signals                                  (nbase) */
+  const int *base;    /* signals                                  (nbase) */
   int (*block)[2][2]; /* [end of force][end of signal's pair]  (nbase) */
 } mbg__cross;
 
@@ -34,64 +34,70 @@ struct mbg__system {
   mbg__fn_work *fn_work;
   mbg__term *coord_term; /* coordinates as terms                       (ncoord) */
 
-  bool bare;             /* constraints alone: no inertia, no forces */
+  bool bare; /* constraints alone: no inertia, no forces */
 
   /* copied by update */
   real t;
-  mbg__frame *H;      /* frames                                        (nbody) */
-  real *v, *vd;       /* twists and their rates                        (nw) */
-  real *lambda;       /*                                               (nrow) */
-  int *turns;         /*                                               (nturn) */
+  mbg__frame *H; /* frames                                        (nbody) */
+  real *v, *vd;  /* twists and their rates                        (nw) */
+  real *lambda;  /*                                               (nrow) */
+  int *turns;    /*                                               (nturn) */
 
   /* filled by update */
-  mbg__frame *Hm;     /* marker frames                                 (nmarker) */
-  vec6 *vm, *vdm;     /* marker twists and rates                       (nmarker) */
-  mbg__frame *G;      /* relative frames H_A^-1 H_B                    (npair) */
-  vec6 *vrel, *vdrel; /* relative twists and rates in B                (npair) */
-  vec6 *a, *ad;       /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
-  mbg__fn_jet *jet;   /* laws of drivers                               (nfn, those of drivers) */
-  mbg__term_value *term;  /*                                           (nterm) */
-  mbg__term_value *coord; /*                                           (ncoord) */
+  mbg__frame *Hm;           /* marker frames                                 (nmarker) */
+  vec6 *vm, *vdm;           /* marker twists and rates                       (nmarker) */
+  mbg__frame *G;            /* relative frames H_A^-1 H_B                    (npair) */
+  vec6 *vrel, *vdrel;       /* relative twists and rates in B                (npair) */
+  vec6 *a, *ad;             /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
+  mbg__fn_jet *jet;         /* laws of drivers                               (nfn, those of drivers) */
+  mbg__term_value *term;    /*                                           (nterm) */
+  mbg__term_value *coord;   /*                                           (ncoord) */
   real *phi, *phid, *gamma; /*                                         (nrow) */
-  real *y;            /* signals                                       (nsignal) */
-  real *tau;          /* tension of laws                               (nforce) */
-  vec6 *f;            /* wrench of each force on B                     (nforce) */
-  real *energy;       /* elastic energy of each force                  (nforce) */
-  vec6 *F;            /* all wrenches on B of a pair, reactions too    (npair) */
+  real *y;                  /* signals                                       (nsignal) */
+  real *tau;                /* tension of laws                               (nforce) */
+  vec6 *f;                  /* wrench of each force on B                     (nforce) */
+  real *energy;             /* elastic energy of each force                  (nforce) */
+  vec6 *F;                  /* all wrenches on B of a pair, reactions too    (npair) */
 
   /* filled by linearize */
-  struct { vec6 phid_G, phidd_G, gamma_v; } *row_g; /* of each term; phidd_G = (b vd)_G + gamma_G   (nterm) */
-  mat6 *F_G, *F_v;    /* summed over the elements of a pair            (npair) */
-  int *term_attr0;    /* first place of a term in term_attr            (nterm + 1) */
-  int *term_nattr;    /* attributes in use                             (nterm) */
+  struct {
+    vec6 phid_G, phidd_G, gamma_v;
+  } * row_g;       /* of each term; phidd_G = (b vd)_G + gamma_G   (nterm) */
+  mat6 *F_G, *F_v; /* summed over the elements of a pair            (npair) */
+  int *term_attr0; /* first place of a term in term_attr            (nterm + 1) */
+  int *term_nattr; /* attributes in use                             (nterm) */
   mbg__term_attr *term_attr;
-  int *force_a0;      /* first column of a force in f_a                (nforce + 1) */
-  int *force_na;      /* columns in use                                (nforce) */
-  vec6 *f_a;          /* wrench columns by attribute */
-  int *f_aidx;        /* their attributes */
-  real *tau_a;        /* laws: tension by the same attributes */
-  real *energy_a;     /* elastic energy by the own attributes, placed like the columns */
-  vec6 *energy_G;     /*                                               (nforce) */
-  struct { real q, qd; } *tau_d; /* total derivatives of tensions      (nforce) */
+  int *force_a0;  /* first column of a force in f_a                (nforce + 1) */
+  int *force_na;  /* columns in use                                (nforce) */
+  vec6 *f_a;      /* wrench columns by attribute */
+  int *f_aidx;    /* their attributes */
+  real *tau_a;    /* laws: tension by the same attributes */
+  real *energy_a; /* elastic energy by the own attributes, placed like the columns */
+  vec6 *energy_G; /*                                               (nforce) */
+  struct {
+    real q, qd;
+  } * tau_d;               /* total derivatives of tensions      (nforce) */
   mat6 *force_G, *force_v; /* of each wrench force (NULL rows for laws are unused)   (nforce) */
-  real *law_fn;       /* d tau / d function value                      (nforce x MBG__LAW_FN) */
-  mbg__signal_out *sig; /* gradients of signals of pairs               (nsignal) */
-  real *weight;       /* scratch: weights of signals                   (nsignal) */
+  real *law_fn;            /* d tau / d function value                      (nforce x MBG__LAW_FN) */
+  mbg__signal_out *sig;    /* gradients of signals of pairs               (nsignal) */
+  real *weight;            /* scratch: weights of signals                   (nsignal) */
 
   /* what force laws need of signals */
-  bool *needed;       /* signals behind force laws                     (nsignal) */
+  bool *needed; /* signals behind force laws                     (nsignal) */
   int ncross;
   mbg__cross *cross;
-  int *cross_of;      /* entry of a force in cross, -1                 (nforce) */
+  int *cross_of; /* entry of a force in cross, -1                 (nforce) */
 
   /* matrices */
   int *nfree, (*free_)[6]; /* free components of each body             (nbody) */
   int nblock;
   mbg__block *blocks;
-  int *body_block;    /* diagonal block of each body                   (nbody) */
+  int *body_block;               /* diagonal block of each body                   (nbody) */
   mbg__pair_blocks *pair_blocks; /*                                    (npair) */
   mbg__csc patK, patB;
-  int (*term_slot)[2][6]; /* places in patB of the free components of both ends of a term; row = that of the term (nterm) */
+  int (
+      *term_slot)[2]
+                 [6]; /* places in patB of the free components of both ends of a term; row = that of the term (nterm) */
   int *term_row;      /* row of each term                              (nterm) */
 
   /* scratch of push and pull */
@@ -113,9 +119,10 @@ void mbg__kin_pair_push(const mbg__system *s, int pair, const mbg__direction *d,
 void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const vec6 gvd, real *w, real *v,
                         real *vd, real *ga);
 /* The same for a single marker, without velocities: cotangent of w_m. */
-void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const vec6 gv, const vec6 gvd, real *w, real *v,
-                          real *vd, real *ga);
-void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction *d, vec6 geo, vec6 w, vec6 dv, vec6 dvd);
+void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const vec6 gv, const vec6 gvd, real *w,
+                          real *v, real *vd, real *ga);
+void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction *d, vec6 geo, vec6 w, vec6 dv,
+                          vec6 dvd);
 /* X (6x6): w_rel = X_A w_A + X_B w_B; side 0 is A, 1 is B. */
 void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]);
 

@@ -116,7 +116,8 @@ static int bodies_of_rows(question *q, const mbg__system *s, row_bodies *rb) {
     rb->start[i] = n;
     for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
       const int pair = m->terms[k].pair;
-      const int ends[2] = {pair < 0 ? -1 : marker_body(s, m->pairs[pair].A), pair < 0 ? -1 : marker_body(s, m->pairs[pair].B)};
+      const int ends[2] = {pair < 0 ? -1 : marker_body(s, m->pairs[pair].A),
+                           pair < 0 ? -1 : marker_body(s, m->pairs[pair].B)};
       for (int e = 0; e < 2; e++) {
         if (ends[e] >= 0) {
           rb->body[n++] = ends[e];
@@ -174,8 +175,8 @@ done:
 
 typedef struct {
   int nrow, ncol;
-  int *row;    /* rows left */
-  int *index;  /* place of each row among them */
+  int *row;   /* rows left */
+  int *index; /* place of each row among them */
 } rest;
 
 static int list_rest(const question *q, mbg__arena *arena, rest *r) {

@@ -10,11 +10,11 @@
 
 typedef struct {
   int nrow;
-  bool *keep;      /*                                               (nrow) */
+  bool *keep;             /*                                               (nrow) */
   int nkept, *kept;       /* ascending                              (nkept) */
   int ndropped, *dropped; /* ascending                              (ndropped) */
-  double *T;       /* B_D = T B_I, row-major                        (ndropped x nkept) */
-  double smallest; /* smallest pivot of the kept rows relative to the largest (1 when nothing was factored) */
+  double *T;              /* B_D = T B_I, row-major                        (ndropped x nkept) */
+  double smallest;        /* smallest pivot of the kept rows relative to the largest (1 when nothing was factored) */
 } mbg__rank;
 
 /* Analyses B at the state of the last update (linearize is not needed). Memory in the arena. */

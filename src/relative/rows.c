@@ -77,8 +77,8 @@ static void term_linearize(mbg__system *s, int k, real lambda) {
     m6_axpy(s->F_G[t->pair], -lambda, g.L);
   }
   const mbg__fn_jet *jet = t->law >= 0 ? &s->jet[t->law] : NULL;
-  s->term_nattr[k] = mbg__term_attributes(t, &in, jet ? jet->nact : 0, jet ? jet->act : NULL,
-                                          jet ? jet->f_act : NULL, s->term_attr + s->term_attr0[k]);
+  s->term_nattr[k] = mbg__term_attributes(t, &in, jet ? jet->nact : 0, jet ? jet->act : NULL, jet ? jet->f_act : NULL,
+                                          s->term_attr + s->term_attr0[k]);
 }
 
 int mbg__rows_linearize(mbg_context *ctx, mbg__system *s) {

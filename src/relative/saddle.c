@@ -144,7 +144,8 @@ void mbg__saddle_add_body(mbg__saddle *k, int body, real c, const real A[36]) {
   }
 }
 
-void mbg__saddle_add_rows(mbg__saddle *k, const real *lower, const real *upper, const bool *keep, const real *diagonal) {
+void mbg__saddle_add_rows(mbg__saddle *k, const real *lower, const real *upper, const bool *keep,
+                          const real *diagonal) {
   const mbg__csc *p = &k->sys->patB;
   const int n = mbg__csc_count(p);
   for (int i = 0; i < n; i++) {

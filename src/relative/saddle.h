@@ -7,7 +7,7 @@
 
 typedef struct {
   const mbg__system *sys;
-  int n;                 /* nv + nrow + nextra */
+  int n; /* nv + nrow + nextra */
   int nextra;
   mbg__csc A;
   int *slotK;            /* entries of the pattern of K                            (nnz K) */

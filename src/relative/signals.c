@@ -106,11 +106,8 @@ static void pair_signal(const mbg__system *s, const mbg__signal *sig, mbg__signa
   for (int k = 0; sig->type->gravity && s->model->gravity >= 0 && k < 3; k++) {
     attr[sig->nattr + k] = s->design->attr[s->model->gravity + k];
   }
-  const mbg__signal_in in = {.G = &s->G[sig->pair],
-                             .v = s->vrel[sig->pair],
-                             .vd = s->vdrel[sig->pair],
-                             .opt = sig->opt,
-                             .attr = attr};
+  const mbg__signal_in in = {
+      .G = &s->G[sig->pair], .v = s->vrel[sig->pair], .vd = s->vdrel[sig->pair], .opt = sig->opt, .attr = attr};
   *out = (mbg__signal_out){0};
   sig->type->eval(&in, out);
 }
@@ -145,8 +142,7 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
     s->y[i] = s->coord[sig->coord].phid;
     return MBG_OK;
   case MBG__ROLE_COORD_ACCELERATION:
-    s->y[i] = s->coord[sig->coord].gamma +
-              v6_dot(s->coord[sig->coord].b, s->vdrel[s->model->coords[sig->coord].pair]);
+    s->y[i] = s->coord[sig->coord].gamma + v6_dot(s->coord[sig->coord].b, s->vdrel[s->model->coords[sig->coord].pair]);
     return MBG_OK;
   case MBG__ROLE_REACTION:
     reaction_wrench(s, sig, f);

@@ -13,12 +13,12 @@
 
 enum { FEASIBLE_MAX = 100, NEAREST_MAX = 60, EQUILIBRIUM_MAX = 500 };
 
-static const double feasible_goal = 1e-13;  /* scaled residual at which stage 1 ends */
-static const double feasible_limit = 1e-9;  /* ... above which it has failed */
-static const double exact_limit = 1e-8;     /* "start": "exact" */
-static const double given_limit = 1e-6;     /* a given state */
-static const double regular = 1e-10;        /* relative regularisation of stage 1: redundant rows */
-static const double pin_tolerance = 1e-9;   /* rank of the equations of pins */
+static const double feasible_goal = 1e-13; /* scaled residual at which stage 1 ends */
+static const double feasible_limit = 1e-9; /* ... above which it has failed */
+static const double exact_limit = 1e-8;    /* "start": "exact" */
+static const double given_limit = 1e-6;    /* a given state */
+static const double regular = 1e-10;       /* relative regularisation of stage 1: redundant rows */
+static const double pin_tolerance = 1e-9;  /* rank of the equations of pins */
 
 /* ---------------------------------------------------------------------- equations of pins */
 
@@ -74,8 +74,8 @@ static int add_signal(mbg_context *ctx, mbg__start_work *w, int i) {
   mbg__term t;
   if (sig->level == MBG__LEVEL_POSITION) {
     if (!signal_term(w->m, sig, &t)) {
-      return pin_refused(ctx, pin,
-                         "of position level, a coordinate, a position (in axes A), a direction or a distance can be pinned");
+      return pin_refused(
+          ctx, pin, "of position level, a coordinate, a position (in axes A), a direction or a distance can be pinned");
     }
     add_term(w, i, &t);
     return MBG_OK;
@@ -85,15 +85,15 @@ static int add_signal(mbg_context *ctx, mbg__start_work *w, int i) {
   }
   if (sig->type->role == MBG__ROLE_COORD_RATE) {
     mbg__term_of_coord(&w->m->coords[sig->coord], &t);
-    w->rates[w->nrate++] = (mbg__equation){
-        .pin = i, .target = pin->value, .pair = t.pair, .signal = -1, .term = t, .active = true};
+    w->rates[w->nrate++] =
+        (mbg__equation){.pin = i, .target = pin->value, .pair = t.pair, .signal = -1, .term = t, .active = true};
     return MBG_OK;
   }
   if (sig->type->of != MBG__OF_PAIR) {
     return pin_refused(ctx, pin, "of velocity level, a rate, a velocity or an angular velocity can be pinned");
   }
-  w->rates[w->nrate++] = (mbg__equation){
-      .pin = i, .target = pin->value, .pair = sig->pair, .signal = pin->signal, .active = true};
+  w->rates[w->nrate++] =
+      (mbg__equation){.pin = i, .target = pin->value, .pair = sig->pair, .signal = pin->signal, .active = true};
   return MBG_OK;
 }
 
@@ -235,7 +235,8 @@ static void nearest_turns(mbg__start_work *w) {
 }
 
 /* rows and pins at H, scaled: displacement in the metric that would undo them, relative to the model's size */
-static int residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, bool pins, double *largest, int *worst) {
+static int residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, bool pins, double *largest,
+                     int *worst) {
   const mbg__csc *p = &w->sys->patB;
   const int err = bare(ctx, w, H, NULL, NULL);
   if (err < 0) {
@@ -345,10 +346,9 @@ static int feasible(mbg_context *ctx, mbg__start_work *w, bool pins, double *lar
     w->values[i].active = pins;
   }
   MBG_TRY(residuals(ctx, w, w->result.H, pins, largest, worst));
-  for (int it = 0; it < FEASIBLE_MAX && *largest > feasible_goal; it++) {
+  for (int it = 0; it<FEASIBLE_MAX && * largest> feasible_goal; it++) {
     bool better;
-    const mbg__kkt_fill fill = {
-        .diagonal = 1, .B = w->B, .delta = regular, .eq = w->values, .gradient = w->gradient};
+    const mbg__kkt_fill fill = {.diagonal = 1, .B = w->B, .delta = regular, .eq = w->values, .gradient = w->gradient};
     MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "assembly"));
     memset(w->position.x, 0, (size_t)w->m->nv * sizeof(real));
     set_right_side(w, &w->position, NULL, w->values);
@@ -540,7 +540,8 @@ static int analyse(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   if (w->m->run.redundant_error && w->result.rank->ndropped > 0) {
     char label[160];
     mbg__row_label(w->m, w->result.rank->dropped[0], label, sizeof(label));
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "%d redundant constraint rows, the first is %s; \"redundant\": \"drop\" accepts them",
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "%d redundant constraint rows, the first is %s; \"redundant\": \"drop\" accepts them",
                      w->result.rank->ndropped, label);
   }
   return w->result.rank->ndropped > 0 ? look_ahead(ctx, w) : MBG_OK;
@@ -599,12 +600,8 @@ static int nearest_fill(mbg_context *ctx, mbg__start_work *w, bool newton) {
   mbg__system_residual(w->sys, w->full, w->phi, NULL, NULL, NULL);
   mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .B = w->B});
   metric_update(w, w->result.H, w->full2);
-  const mbg__kkt_fill fill = {.K = newton ? w->K : NULL,
-                              .body = w->block,
-                              .B = w->B,
-                              .keep = keep,
-                              .eq = w->values,
-                              .gradient = w->gradient};
+  const mbg__kkt_fill fill = {
+      .K = newton ? w->K : NULL, .body = w->block, .B = w->B, .keep = keep, .eq = w->values, .gradient = w->gradient};
   MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "assembly"));
   for (int j = 0; j < m->nv; j++) {
     w->position.x[j] = -w->full[m->full[j]] - w->full2[m->full[j]];
@@ -628,7 +625,8 @@ static void take_step(mbg__start_work *w, double step) {
 
 static int not_converged(mbg_context *ctx, const mbg__start_work *w, double length) {
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
-                   "the nearest consistent configuration was not found (last step %.2e of the model's size); improve the guesses or pin the "
+                   "the nearest consistent configuration was not found (last step %.2e of the model's size); improve "
+                   "the guesses or pin the "
                    "freedoms of model '%s'",
                    length, w->m->name ? w->m->name : "");
 }
@@ -702,8 +700,7 @@ done:
 /* (W/tau + K) w + B^T dlambda = -r, B w = -phi: descends for small tau, Newton's method for large */
 static int equilibrium_step(mbg_context *ctx, mbg__start_work *w, double tau, double *length) {
   const mbg_model *m = w->m;
-  const mbg__kkt_fill fill = {
-      .K = w->K, .diagonal = 1 / tau, .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
+  const mbg__kkt_fill fill = {.K = w->K, .diagonal = 1 / tau, .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
   const int err = mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium");
   if (err < 0) {
     return err;
@@ -792,8 +789,7 @@ static int rates_solve(mbg_context *ctx, mbg__start_work *w) {
   for (int pass = 0; pass < 2; pass++) {
     MBG_TRY(rates_update(ctx, w));
     if (pass == 0) {
-      const mbg__kkt_fill fill = {
-          .diagonal = 1, .B = w->B, .keep = keep, .eq = w->rates, .gradient = w->gradient};
+      const mbg__kkt_fill fill = {.diagonal = 1, .B = w->B, .keep = keep, .eq = w->rates, .gradient = w->gradient};
       MBG_TRY(mbg__kkt_factor(ctx, w, &w->rate, &fill, "rates"));
     }
     memset(w->full, 0, (size_t)m->nw * sizeof(real));
@@ -875,9 +871,10 @@ static int cannot_assemble(mbg_context *ctx, mbg__start_work *w, double largest,
       }
     }
   }
-  return mbg__fail(ctx, MBG_ERROR_INPUT,
-                   "the mechanism cannot be assembled from the guesses: %s is violated by %.3g (relative to the model's size %.3g)", label,
-                   largest, w->m->size);
+  return mbg__fail(
+      ctx, MBG_ERROR_INPUT,
+      "the mechanism cannot be assembled from the guesses: %s is violated by %.3g (relative to the model's size %.3g)",
+      label, largest, w->m->size);
 done:
   return err;
 }
@@ -947,9 +944,10 @@ static int solve_positions(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   if (m->start == MBG__START_EXACT && w->result.guess_phi > exact_limit) {
     char label[160];
     label_of(w, w->values, w->result.worst, label, sizeof(label));
-    err = mbg__fail(ctx, MBG_ERROR_INPUT,
-                    "the start is not exact: %s is violated by %.3g (limit %.0e); \"start\": \"assemble\" moves the bodies", label,
-                    w->result.guess_phi, exact_limit);
+    err = mbg__fail(
+        ctx, MBG_ERROR_INPUT,
+        "the start is not exact: %s is violated by %.3g (limit %.0e); \"start\": \"assemble\" moves the bodies", label,
+        w->result.guess_phi, exact_limit);
     goto done;
   }
   MBG_TRY(feasible(ctx, w, true, &largest, &worst));
@@ -1045,7 +1043,8 @@ static int solve_given(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   if (!(w->result.phi <= given_limit) || !(w->result.phid <= 1e-2 * scale)) {
     char label[160];
     label_of(w, w->values, worst, label, sizeof(label));
-    err = mbg__fail(ctx, MBG_ERROR_INPUT, "the given state does not fit the model at these parameters: %s is violated", label);
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "the given state does not fit the model at these parameters: %s is violated",
+                    label);
   }
 done:
   return err;

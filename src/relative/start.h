@@ -16,19 +16,19 @@ typedef struct mbg__start_work mbg__start_work;
 /* What came out; arrays belong to the work. */
 typedef struct {
   real t;
-  mbg__frame *H;     /*                                            (nbody) */
-  real *v;           /*                                            (nw)    */
-  int *turns;        /*                                            (nturn) */
-  real *lambda;      /* equilibrium: multipliers; else 0           (nrow)  */
+  mbg__frame *H; /*                                            (nbody) */
+  real *v;       /*                                            (nw)    */
+  int *turns;    /*                                            (nturn) */
+  real *lambda;  /* equilibrium: multipliers; else 0           (nrow)  */
   mbg__rank *rank;
   int iterations;
-  double phi, phid;  /* largest scaled residuals of the result                     */
-  double guess_phi, guess_phid; /* ... of the guess                                */
-  int worst;         /* row with the largest residual of the guess, -1 when there is none */
-  double *moved;     /* distance of each body's frame from its guess  (nbody) */
-  double *turned;    /* angle                                         (nbody) */
+  double phi, phid;               /* largest scaled residuals of the result                     */
+  double guess_phi, guess_phid;   /* ... of the guess                                */
+  int worst;                      /* row with the largest residual of the guess, -1 when there is none */
+  double *moved;                  /* distance of each body's frame from its guess  (nbody) */
+  double *turned;                 /* angle                                         (nbody) */
   int free_positions, free_rates; /* freedoms that neither rows nor pins determine */
-  bool metric_matters; /* moved by more than 1e-6 l_ref while freedoms are unpinned */
+  bool metric_matters;            /* moved by more than 1e-6 l_ref while freedoms are unpinned */
 } mbg__start_result;
 
 /* The system (and its design) is referenced and used as scratch. */

@@ -180,8 +180,10 @@ static void right_pins(mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *e
 static int breaks_assembly(mbg_context *ctx, const mbg__start_work *w, int row) {
   char label[160];
   mbg__row_label(w->m, row, label, sizeof(label));
-  return mbg__fail(ctx, MBG_ERROR_INPUT,
-                   "the mechanism cannot be assembled when this varies: the redundant %s would no longer agree with the others", label);
+  return mbg__fail(
+      ctx, MBG_ERROR_INPUT,
+      "the mechanism cannot be assembled when this varies: the redundant %s would no longer agree with the others",
+      label);
 }
 
 static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {

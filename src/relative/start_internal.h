@@ -10,12 +10,12 @@
 /* One equation of a pin. */
 typedef struct {
   int pin;
-  int target;     /* attribute: the value asked for */
+  int target; /* attribute: the value asked for */
   int pair;
-  int signal;     /* signal of velocity level (linear in the twist), or -1: the term or its rate */
+  int signal; /* signal of velocity level (linear in the twist), or -1: the term or its rate */
   mbg__term term;
-  bool active;    /* false: depends on other equations (and agrees with them) */
-  bool related;   /* is such an equation, or one that it depends on */
+  bool active;  /* false: depends on other equations (and agrees with them) */
+  bool related; /* is such an equation, or one that it depends on */
 } mbg__equation;
 
 /* A saddle system with the equations of pins as further rows. */
@@ -44,20 +44,20 @@ struct mbg__start_work {
   int nvalue, nrate;
   mbg__equation *values, *rates;
   mbg__kkt position, rate;
-  real *K, *B;          /* values by the patterns of the system */
-  real *k;              /* multipliers of rows, positions              (nrow) */
-  real *kp;             /* ... of pins                                 (nvalue) */
-  real *kv, *kvp;       /* ... of the rates                            (nrow, nrate) */
-  real *phi;            /*                                             (nrow) */
-  real *pin;            /* residuals of the equations of pins          (max(nvalue, nrate)) */
-  vec6 *gradient;       /* of these on the relative variation          (npin) */
-  vec6 *d;              /* log(Hbar^-1 H)                              (nbody) */
-  mat6 *metric;         /* derivative of the metric's gradient by d: D2(d, W d) + T^-T(d) W   (nbody) */
-  mat6 *block;          /* ... times T^-1(d): by w                     (nbody) */
+  real *K, *B;                        /* values by the patterns of the system */
+  real *k;                            /* multipliers of rows, positions              (nrow) */
+  real *kp;                           /* ... of pins                                 (nvalue) */
+  real *kv, *kvp;                     /* ... of the rates                            (nrow, nrate) */
+  real *phi;                          /*                                             (nrow) */
+  real *pin;                          /* residuals of the equations of pins          (max(nvalue, nrate)) */
+  vec6 *gradient;                     /* of these on the relative variation          (npin) */
+  vec6 *d;                            /* log(Hbar^-1 H)                              (nbody) */
+  mat6 *metric;                       /* derivative of the metric's gradient by d: D2(d, W d) + T^-T(d) W   (nbody) */
+  mat6 *block;                        /* ... times T^-1(d): by w                     (nbody) */
   real *full, *full2, *full3, *full4; /* scratch                       (nw) */
-  real *row, *row2;     /* scratch                                     (nrow) */
-  mbg__frame *trial, *before; /*                                             (nbody) */
-  double *W;            /* metric of each component                    (nw) */
+  real *row, *row2;                   /* scratch                                     (nrow) */
+  mbg__frame *trial, *before;         /*                                             (nbody) */
+  double *W;                          /* metric of each component                    (nw) */
 };
 
 /* start_kkt.c */

@@ -16,11 +16,11 @@
 /* What a state consists of; arrays belong to the caller. */
 typedef struct {
   real t;
-  const mbg__frame *H;  /* frames                       (nbody) */
-  const real *v;        /* twists                       (nw)    */
-  const real *vd;       /* their rates, or NULL         (nw)    */
-  const real *lambda;   /* multipliers, or NULL         (nrow)  */
-  const int *turns;     /* turn counters                (nturn) */
+  const mbg__frame *H; /* frames                       (nbody) */
+  const real *v;       /* twists                       (nw)    */
+  const real *vd;      /* their rates, or NULL         (nw)    */
+  const real *lambda;  /* multipliers, or NULL         (nrow)  */
+  const int *turns;    /* turn counters                (nturn) */
 } mbg__state;
 
 typedef struct mbg__system mbg__system;
@@ -57,9 +57,9 @@ int mbg__system_linearize(mbg_context *ctx, mbg__system *sys);
 
 /* A direction in which everything may vary; NULL: 0. */
 typedef struct {
-  const real *w, *dv, *dvd;  /* frames (dH = H w~), twists, their rates   (nw)   */
-  const real *dlambda;       /*                                           (nrow) */
-  const real *da;            /* attributes                                (na)   */
+  const real *w, *dv, *dvd; /* frames (dH = H w~), twists, their rates   (nw)   */
+  const real *dlambda;      /*                                           (nrow) */
+  const real *da;           /* attributes                                (na)   */
 } mbg__direction;
 
 /* Directional derivatives; outputs may be NULL: dr (nw), dphi, dphid, dphidd (nrow). Nothing is formed. */
@@ -83,12 +83,20 @@ void mbg__system_signal_pull(mbg__system *sys, int signal, real weight, real *gw
 /* Sparse matrices over free velocities (nv) and rows; patterns are fixed when the system is created.
    K = r_H, C = r_v, M (nv x nv); B, Z = phid_H, A_H = phidd_H, A_v = phidd_v (nrow x nv, one pattern). */
 typedef enum {
-  MBG__K = 1, MBG__C = 2, MBG__M = 4, MBG__B = 8, MBG__Z = 16, MBG__A_H = 32, MBG__A_v = 64
+  MBG__K = 1,
+  MBG__C = 2,
+  MBG__M = 4,
+  MBG__B = 8,
+  MBG__Z = 16,
+  MBG__A_H = 32,
+  MBG__A_v = 64
 } mbg__matrix_bits;
 const mbg__csc *mbg__system_pattern_K(const mbg__system *sys); /* K, C and M share it */
 const mbg__csc *mbg__system_pattern_B(const mbg__system *sys);
 /* Fills the value arrays of those asked for (others may be NULL); values are ordered by the patterns. After linearize. */
-typedef struct { real *K, *C, *M, *B, *Z, *A_H, *A_v; } mbg__matrices;
+typedef struct {
+  real *K, *C, *M, *B, *Z, *A_H, *A_v;
+} mbg__matrices;
 void mbg__system_matrices(mbg__system *sys, const mbg__matrices *out);
 
 /* ---------------------------------------------------------------------- angles */

@@ -91,7 +91,7 @@ static void entry_curvature(const entry_rows *e, real s, real L[36]) {
 
 /* derivatives of factor * sign * F by entries and, through the law, by time */
 typedef struct {
-  int n;                /* entries */
+  int n; /* entries */
   real F, F_t, F_tt;
   real F_i[3], F_it[3], F_itt[3];
   real F_ij[3][3], F_ijt[3][3];

@@ -90,7 +90,8 @@ static int refuse(const bench *b, int p, int row) {
   mbg_model_parameter_name(b->m, p, name, sizeof(name));
   mbg__row_label(b->m, row, label, sizeof(label));
   return mbg__fail(b->ctx, MBG_ERROR_INPUT,
-                   "parameter '%s' cannot be varied: the redundant %s would no longer agree with the other rows, so the mechanism could "
+                   "parameter '%s' cannot be varied: the redundant %s would no longer agree with the other rows, so "
+                   "the mechanism could "
                    "not be assembled",
                    name, label);
 }

@@ -13,8 +13,8 @@
 #include <time.h>
 
 struct mbg_run {
-  mbg__arena arena;       /* lives with the run */
-  mbg__arena grid_arena;  /* lives with the grid of nodes */
+  mbg__arena arena;      /* lives with the run */
+  mbg__arena grid_arena; /* lives with the grid of nodes */
   const mbg_model *m;
   mbg__design *design;
   mbg__system *sys;
@@ -22,18 +22,18 @@ struct mbg_run {
   const mbg__formulation *formulation;
   mbg__formulation_work *work;
   mbg__run_plan plan;
-  mbg_method method;      /* of the model's run section */
+  mbg_method method; /* of the model's run section */
   int nused;
   int *used;
   real *p;
-  bool refused;           /* the parameters: nothing can be run with them */
-  bool started;           /* rank and steps are decided */
+  bool refused; /* the parameters: nothing can be run with them */
+  bool started; /* rank and steps are decided */
   bool simulated;
-  bool given;             /* starts from a given state: no gradients */
+  bool given; /* starts from a given state: no gradients */
   mbg__nodes nodes;
   mbg__criteria *criteria;
-  int criteria_nodes;     /* nodes that the criteria were made for */
-  real *psi, *psi_a;      /* ncriterion, ncriterion x na */
+  int criteria_nodes; /* nodes that the criteria were made for */
+  real *psi, *psi_a;  /* ncriterion, ncriterion x na */
   double seconds_simulate, seconds_gradient;
 };
 
@@ -100,8 +100,8 @@ static int find_formulation(mbg_context *ctx, const char *key, const mbg__formul
     mbg__format(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", list[i]->key);
   }
   const char *near = mbg__nearest(key, keys, n);
-  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s%s%s (known: %s)", key, near ? "; did you mean '" : "",
-                   near ? near : "", near ? "'?" : "", known);
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s%s%s (known: %s)", key,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", known);
 }
 
 /* the one asked for, else the model's, else `lie`; a model may name one that this version has not */
@@ -128,8 +128,8 @@ static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "the run must end after it starts: start %g, end %g", p->t0, p->t1);
   }
   if (!(p->step >= 0) || !isfinite(p->step) || !(p->tolerance >= 0) || (p->step == 0 && p->tolerance == 0)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT,
-                     "the run needs a positive \"step\" or \"tolerance\" (step %g, tolerance %g)", p->step, p->tolerance);
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run needs a positive \"step\" or \"tolerance\" (step %g, tolerance %g)",
+                     p->step, p->tolerance);
   }
   if (!isnan(p->rho_inf) && !(p->rho_inf >= 0 && p->rho_inf <= 1)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "rho_inf is %g; it must lie between 0 and 1", p->rho_inf);
@@ -163,7 +163,8 @@ static void collect_breaks(const mbg_model *m, times *list) {
   for (int i = 0; i < m->nfn; i++) {
     for (int k = 0; k < m->fns[i].ninput; k++) {
       const mbg__table *table;
-      for (int j = 0; m->fns[i].input[k].role == MBG__ROLE_T && (table = mbg__expr_table_of(m->fns[i].expr, k, j)); j++) {
+      for (int j = 0; m->fns[i].input[k].role == MBG__ROLE_T && (table = mbg__expr_table_of(m->fns[i].expr, k, j));
+           j++) {
         add_times(list, mbg__table_spline(table)->n, mbg__table_spline(table)->x);
       }
     }
@@ -215,7 +216,6 @@ static int make_plan(mbg_context *ctx, mbg_run *run, const mbg_run_options *o) {
 }
 
 /* ---------------------------------------------------------------------- creation */
-
 
 static int find_method(mbg_context *ctx, mbg_run *run) {
   const char *name = run->m->run.method;
@@ -384,8 +384,9 @@ static int check_signals(mbg_context *ctx, mbg_run *run) {
       continue;
     }
     if (sig->type->role == MBG__ROLE_REACTION && !mbg__rank_reaction_unique(run->sys, start->rank, i)) {
-      err = mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0,
-                         "the reaction is not unique, because constraint rows are redundant; a criterion cannot use it");
+      err =
+          mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0,
+                       "the reaction is not unique, because constraint rows are redundant; a criterion cannot use it");
       goto done;
     }
     if (run->plan.rho_inf == 1 && sig->level >= MBG__LEVEL_ACCELERATION) {
@@ -410,8 +411,7 @@ static int make_criteria(mbg_context *ctx, mbg_run *run) {
   }
   mbg__arena_destroy(&run->grid_arena);
   run->criteria = NULL;
-  const int err =
-      mbg__criteria_create(ctx, &run->grid_arena, run->m, run->nodes.nnode, run->nodes.t, &run->criteria);
+  const int err = mbg__criteria_create(ctx, &run->grid_arena, run->m, run->nodes.nnode, run->nodes.t, &run->criteria);
   run->criteria_nodes = run->nodes.nnode;
   return err;
 }
@@ -470,13 +470,16 @@ int mbg_run_kept_signal(const mbg_run *run, int kept) { return kept >= 0 && kept
 
 /* the start of a restarted run does not follow the parameters */
 static int refuse_given(mbg_context *ctx, const mbg_run *run) {
-  return run->given ? mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                                "a run that starts from a given state has no gradients: its start does not follow the parameters")
-                    : MBG_OK;
+  return run->given
+             ? mbg__fail(
+                   ctx, MBG_ERROR_UNSUPPORTED,
+                   "a run that starts from a given state has no gradients: its start does not follow the parameters")
+             : MBG_OK;
 }
 
 static int need_simulation(mbg_context *ctx, const mbg_run *run) {
-  return run->simulated ? MBG_OK : mbg__fail(ctx, MBG_ERROR_INPUT, "simulate first: there is no trajectory at these parameters");
+  return run->simulated ? MBG_OK
+                        : mbg__fail(ctx, MBG_ERROR_INPUT, "simulate first: there is no trajectory at these parameters");
 }
 
 /* criteria see their own columns: y of the run has them first, perhaps followed by further signals */
@@ -615,8 +618,8 @@ static int check_method(mbg_context *ctx, const mbg_run *run, mbg_method method)
   }
   for (int i = 0; i < n; i++) {
     if ((list[i]->supports & need[method]) == need[method]) {
-      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' has no method '%s'; '%s' has it", run->formulation->key,
-                       method_names[method], list[i]->key);
+      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' has no method '%s'; '%s' has it",
+                       run->formulation->key, method_names[method], list[i]->key);
     }
   }
   return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "no formulation has the method '%s'", method_names[method]);
@@ -639,9 +642,7 @@ static int gradient(mbg_context *ctx, mbg_run *run, mbg_method method, real *out
     direct_sum sum = {run, &block, out};
     MBG_TRY(run->formulation->tangent(ctx, run->work, direct_take, &sum));
   } else {
-    MBG_TRY(run->formulation->adjoint(
-        ctx, run->work, kind_of(method), m->ncriterion,
-        block.seeds, run->psi_a));
+    MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(method), m->ncriterion, block.seeds, run->psi_a));
   }
   for (int k = 0; k < m->ncriterion; k++) {
     mbg__design_pull(run->design, run->psi_a + (size_t)k * na, out + (size_t)k * np);

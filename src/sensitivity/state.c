@@ -98,7 +98,8 @@ static int bad(mbg_context *ctx, const char *path, const mbg__json *at, const ch
 }
 
 /* `count` numbers under a key */
-static int numbers(mbg_context *ctx, const char *path, const mbg__json *object, const char *key, int count, double *out) {
+static int numbers(mbg_context *ctx, const char *path, const mbg__json *object, const char *key, int count,
+                   double *out) {
   const mbg__json *list = mbg__json_member(object, key);
   char what[96];
   mbg__format(what, sizeof(what), "\"%s\" must be a list of %d numbers", key, count);

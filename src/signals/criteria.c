@@ -9,8 +9,8 @@ typedef struct {
 } sample;
 
 typedef struct {
-  int column;             /* of its signal in y, -1 for expressions */
-  int nsample;            /* least squares, path */
+  int column;  /* of its signal in y, -1 for expressions */
+  int nsample; /* least squares, path */
   sample *samples;
   double *value, *weight; /* least squares */
 } accumulator;
@@ -19,12 +19,12 @@ struct mbg__criteria {
   const mbg_model *model;
   int nnode, nused;
   double *t;
-  int *used;              /* signals                                     (nused) */
-  accumulator *acc;       /*                                             (ncriterion) */
+  int *used;                    /* signals                                     (nused) */
+  accumulator *acc;             /*                                             (ncriterion) */
   const real *omega, *y, *attr; /* of the last values call */
-  real *psi;              /*                                             (ncriterion) */
-  real *bar;              /* weights of criteria behind an expression    (ncriterion) */
-  real *x, *g, *scratch;  /* of the largest expression */
+  real *psi;                    /*                                             (ncriterion) */
+  real *bar;                    /* weights of criteria behind an expression    (ncriterion) */
+  real *x, *g, *scratch;        /* of the largest expression */
 };
 
 /* ---------------------------------------------------------------------- sampling */
@@ -75,8 +75,8 @@ static int make_data(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
     a->weight[a->nsample++] = k->weight[i];
   }
   if (a->nsample == 0) {
-    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "criterion '%s': no sample lies between t = %g and %g", k->name,
-                        first, last);
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "criterion '%s': no sample lies between t = %g and %g",
+                        k->name, first, last);
   }
   if (a->nsample < k->nsample) {
     mbg__note(ctx, MBG_WARNING, "criterion '%s': %d of %d samples lie outside the run and are left out", k->name,
@@ -94,8 +94,8 @@ static int make_path(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
     n = floor(span / k->every * (1 + 1e-12)) + 1;
   }
   if (!(n <= PATH_MAX)) {
-    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "criterion '%s': \"every\": %g gives more than %d points", k->name,
-                        k->every, PATH_MAX);
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "criterion '%s': \"every\": %g gives more than %d points",
+                        k->name, k->every, PATH_MAX);
   }
   a->nsample = (int)n;
   a->samples = MBG_TAKE(arena, sample, a->nsample);

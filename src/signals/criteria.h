@@ -26,7 +26,8 @@ int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m
 int mbg__criteria_signals(const mbg__criteria *c, const int **signal);
 
 /* Values psi (ncriterion) from y (nnode x nused, row-major), omega (nnode) and attribute values (na). */
-int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, const real *y, const real *attr, real *psi);
+int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, const real *y, const real *attr,
+                         real *psi);
 
 /* Seeds of criterion k at the values of the last call, times weight, added: density (nnode x nused), the derivative of the
    integrand, and point (nnode x nused), of values at nodes; d psi_k/dy_n = omega_n density_n + point_n. ga (na, may be NULL)

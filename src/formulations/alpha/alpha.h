@@ -25,12 +25,12 @@ mbg__alpha_coefs mbg__alpha_from_hht(double af);
 
 /* A node of the trajectory: everything that influences what follows, and the increment that led to it. */
 typedef struct {
-  double t, h;      /* h: step that led here, 0 at the start */
-  mbg__frame *H;    /* frames                       (nbody) */
+  double t, h;       /* h: step that led here, 0 at the start */
+  mbg__frame *H;     /* frames                       (nbody) */
   real *v, *vd, *al; /* twists, rates, auxiliary     (nw) */
-  real *Dx;         /* increment that led here      (nw) */
-  real *lambda;     /* multipliers                  (nrow) */
-  int *turns;       /* turn counters                (nturn) */
+  real *Dx;          /* increment that led here      (nw) */
+  real *lambda;      /* multipliers                  (nrow) */
+  int *turns;        /* turn counters                (nturn) */
 } mbg__node;
 
 /* Bytes of a node's arrays, and a node laid into such a block. */
@@ -41,7 +41,8 @@ void mbg__node_copy(const mbg_model *model, const mbg__node *from, mbg__node *to
 typedef struct mbg__alpha mbg__alpha;
 
 /* rank: kept rows, referenced. The system is referenced and used as scratch. */
-int mbg__alpha_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, mbg__alpha_coefs coefs, mbg__alpha **out);
+int mbg__alpha_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, mbg__alpha_coefs coefs,
+                      mbg__alpha **out);
 void mbg__alpha_destroy(mbg__alpha *a);
 
 /* First node from a consistent start: vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma), al = vd. */

@@ -17,16 +17,16 @@ struct mbg__alpha_adjoint {
   mbg__alpha *a;
   mbg__arena arena;
   int nc;
-  bool first;             /* no step follows yet */
-  double h;               /* step that follows */
-  double rescale;         /* of the step that follows */
-  real *Dx, *T;           /* of the step that follows           (nw, nbody x 36) */
-  real *xi, *sig, *tau;   /* of the step that follows           (nw x nc) */
+  bool first;              /* no step follows yet */
+  double h;                /* step that follows */
+  double rescale;          /* of the step that follows */
+  real *Dx, *T;            /* of the step that follows           (nw, nbody x 36) */
+  real *xi, *sig, *tau;    /* of the step that follows           (nw x nc) */
   real *bw, *bv, *bd, *ba; /*                                   (nw) */
-  real *fl;               /* seed of the multipliers            (nrow) */
-  real *X;                /* right-hand sides and solutions     (nv + nrow) x nc */
-  real *keep;             /* bw, bv, bd of all criteria         (3 nw x nc) */
-  real *mu, *nu;          /*                                    (nw, nrow) */
+  real *fl;                /* seed of the multipliers            (nrow) */
+  real *X;                 /* right-hand sides and solutions     (nv + nrow) x nc */
+  real *keep;              /* bw, bv, bd of all criteria         (3 nw x nc) */
+  real *mu, *nu;           /*                                    (nw, nrow) */
 };
 
 #define TAKE(field, count)                                                                                             \

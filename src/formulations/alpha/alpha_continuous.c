@@ -42,7 +42,8 @@ static int take_levels(mbg_context *ctx, mbg__alpha_continuous *s, mbg__adj_leve
 
 static int take_arrays(mbg_context *ctx, mbg__alpha_continuous *s) {
   const mbg_model *m = s->a->m;
-  const int nK = mbg__csc_count(mbg__system_pattern_K(s->a->sys)), nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
+  const int nK = mbg__csc_count(mbg__system_pattern_K(s->a->sys)),
+            nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
   TAKE(A_H, nB);
   TAKE(A_v, nB);
   TAKE(low, nB);
@@ -121,8 +122,10 @@ void mbg__adj_mask(const mbg_model *m, real *x) {
 bool mbg__adj_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *seed, int n) {
   const mbg_model *m = s->a->m;
   bool jump = false;
-  mbg__adj_clear(m->nw, s->hw), mbg__adj_clear(m->nw, s->hv), mbg__adj_clear(m->nw, s->ha), mbg__adj_clear(m->nrow, s->hl), mbg__adj_clear(m->na, s->hp);
-  mbg__adj_clear(m->nw, s->sw), mbg__adj_clear(m->nw, s->sv), mbg__adj_clear(m->nw, s->sa), mbg__adj_clear(m->nrow, s->sl), mbg__adj_clear(m->na, s->sp);
+  mbg__adj_clear(m->nw, s->hw), mbg__adj_clear(m->nw, s->hv), mbg__adj_clear(m->nw, s->ha),
+      mbg__adj_clear(m->nrow, s->hl), mbg__adj_clear(m->na, s->hp);
+  mbg__adj_clear(m->nw, s->sw), mbg__adj_clear(m->nw, s->sv), mbg__adj_clear(m->nw, s->sa),
+      mbg__adj_clear(m->nrow, s->sl), mbg__adj_clear(m->na, s->sp);
   for (int k = 0; k < s->nused; k++) {
     const size_t at = (size_t)n * (size_t)s->nused + (size_t)k;
     if (seed->density[at] != 0) {
@@ -152,7 +155,8 @@ void mbg__adj_take_z(mbg__alpha_continuous *s) {
 /* r^T z + phidd^T kappa by everything */
 void mbg__adj_pull(mbg__alpha_continuous *s) {
   const mbg_model *m = s->a->m;
-  mbg__adj_clear(m->nw, s->pw), mbg__adj_clear(m->nw, s->pv), mbg__adj_clear(m->nw, s->pd), mbg__adj_clear(m->na, s->pp);
+  mbg__adj_clear(m->nw, s->pw), mbg__adj_clear(m->nw, s->pv), mbg__adj_clear(m->nw, s->pd),
+      mbg__adj_clear(m->na, s->pp);
   mbg__system_pull(s->a->sys, s->z, NULL, NULL, s->kappa, s->pw, s->pv, s->pd, NULL, s->pp);
 }
 

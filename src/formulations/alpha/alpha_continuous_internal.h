@@ -16,19 +16,19 @@ struct mbg__alpha_continuous {
   int nc, nused;
   const int *used;
   mbg__saddle saddle;
-  int nodes;              /* nodes since the end or a jump */
-  double t1, t2;          /* times of the two later nodes */
-  mbg__adj_level *l1, *l2;         /* adjoints there                               (nc) */
-  mbg__adj_level *l0;              /* being computed                               (nc) */
-  real *A_H, *A_v;        /* by the pattern of B */
-  real *E, *W;            /* blocks, and products                         (nbody x 36, pattern of K) */
-  real *low;              /* lower left block                             (pattern of B) */
+  int nodes;                    /* nodes since the end or a jump */
+  double t1, t2;                /* times of the two later nodes */
+  mbg__adj_level *l1, *l2;      /* adjoints there                               (nc) */
+  mbg__adj_level *l0;           /* being computed                               (nc) */
+  real *A_H, *A_v;              /* by the pattern of B */
+  real *E, *W;                  /* blocks, and products                         (nbody x 36, pattern of K) */
+  real *low;                    /* lower left block                             (pattern of B) */
   real *hw, *hv, *ha, *hl, *hp; /* gradient of the integrand               (nw, nw, nw, nrow, na) */
   real *sw, *sv, *sa, *sl, *sp; /* of the values at the node */
-  real *x;                /*                                              (nv + nrow) */
-  real *z, *kappa;        /*                                              (nw, nrow) */
-  real *pw, *pv, *pd, *pp; /* pulled back                                 (nw, nw, nw, na) */
-  real *mu, *mu_kept;     /* the paper's form: multipliers, those of three nodes   (nrow, 3 x nc x nrow) */
+  real *x;                      /*                                              (nv + nrow) */
+  real *z, *kappa;              /*                                              (nw, nrow) */
+  real *pw, *pv, *pd, *pp;      /* pulled back                                 (nw, nw, nw, na) */
+  real *mu, *mu_kept;           /* the paper's form: multipliers, those of three nodes   (nrow, 3 x nc x nrow) */
   double mu_time[3];
 };
 

@@ -19,14 +19,14 @@ struct mbg__alpha_index2 {
   mbg__arena arena;
   int n;
   mbg__csc A;
-  int *slotX, *slotD;           /* entries of the pattern of K in the columns of X and Dx       (nnz K) */
-  int *slotI[2];                /* -1 and 1 of the increment                                    (nv) */
-  int *slotBT, *slotN;          /* B^T of lambda, B_n^T of eta                                  (nnz B) */
-  int *slotP, *slotV, *slotVD;  /* phi by Dx, phid by X and by Dx                               (nnz B) */
-  int *slotK[2];                /* diagonals of lambda and eta                                  (nrow) */
+  int *slotX, *slotD;          /* entries of the pattern of K in the columns of X and Dx       (nnz K) */
+  int *slotI[2];               /* -1 and 1 of the increment                                    (nv) */
+  int *slotBT, *slotN;         /* B^T of lambda, B_n^T of eta                                  (nnz B) */
+  int *slotP, *slotV, *slotVD; /* phi by Dx, phid by X and by Dx                               (nnz B) */
+  int *slotK[2];               /* diagonals of lambda and eta                                  (nrow) */
   mbg__klu *klu;
-  real *Bn, *Z, *ZT;            /* by the pattern of B */
-  real *X, *eta, *x, *phid;     /* nw, nrow, n, nrow */
+  real *Bn, *Z, *ZT;        /* by the pattern of B */
+  real *X, *eta, *x, *phid; /* nw, nrow, n, nrow */
 };
 
 /* ---------------------------------------------------------------------- pattern */
@@ -78,7 +78,8 @@ static void list(const mbg__alpha *a, entries *e) {
 }
 
 static int make_pattern(mbg_context *ctx, mbg__alpha_index2 *s) {
-  const int nK = mbg__csc_count(mbg__system_pattern_K(s->a->sys)), nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
+  const int nK = mbg__csc_count(mbg__system_pattern_K(s->a->sys)),
+            nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
   const int nv = s->a->m->nv, nr = s->a->m->nrow;
   entries e = {0};
   int err = MBG_OK;
@@ -95,7 +96,7 @@ static int make_pattern(mbg_context *ctx, mbg__alpha_index2 *s) {
     err = mbg__fail_memory(ctx);
     goto done;
   }
-  int **const place[] = {&s->slotX, &s->slotD, &s->slotI[0], &s->slotI[1], &s->slotBT, &s->slotN,
+  int **const place[] = {&s->slotX, &s->slotD, &s->slotI[0], &s->slotI[1], &s->slotBT,  &s->slotN,
                          &s->slotP, &s->slotV, &s->slotVD,   &s->slotK[0], &s->slotK[1]};
   const int length[] = {nK, nK, nv, nv, nB, nB, nB, nB, nB, nr, nr};
   for (int i = 0; i < MBG_COUNT(place); i++) {

@@ -10,21 +10,23 @@ struct mbg__alpha {
   mbg__system *sys;
   const mbg__rank *rank;
   mbg__alpha_coefs c;
-  mbg__saddle saddle; /* [[beta h^2 (bp M + gp C + K T), B^T], [B T, 0]]: rows and multipliers scaled by beta h^2 */
+  mbg__saddle saddle;  /* [[beta h^2 (bp M + gp C + K T), B^T], [B T, 0]]: rows and multipliers scaled by beta h^2 */
   mbg__saddle initial; /* [[M, B^T], [B, 0]] */
   real *K, *C, *M, *B, *KT, *BT; /* values by the patterns of the system */
-  real *T;            /* T(Dx) of each body                         (nbody x 36) */
-  real *x;            /* right-hand side and solution               (nv + nrow) */
-  real *r, *phi;      /* residuals                                  (nw, nrow) */
-  real *al0;          /* auxiliary acceleration at the start of the step, rescaled  (nw) */
-  real *q;            /* coordinates at the start of a step         (ncoord) */
-  int *turns;         /* scratch                                    (nturn) */
+  real *T;                       /* T(Dx) of each body                         (nbody x 36) */
+  real *x;                       /* right-hand side and solution               (nv + nrow) */
+  real *r, *phi;                 /* residuals                                  (nw, nrow) */
+  real *al0;                     /* auxiliary acceleration at the start of the step, rescaled  (nw) */
+  real *q;                       /* coordinates at the start of a step         (ncoord) */
+  int *turns;                    /* scratch                                    (nturn) */
   double error;
   mbg__alpha_work work;
 };
 
 /* Coefficients of a step: bp = (1-am)/(h^2 beta (1-af)), gp = gamma/(h beta). */
-static inline double alpha_bp(const mbg__alpha *a, double h) { return (1 - a->c.am) / (h * h * a->c.beta * (1 - a->c.af)); }
+static inline double alpha_bp(const mbg__alpha *a, double h) {
+  return (1 - a->c.am) / (h * h * a->c.beta * (1 - a->c.af));
+}
 static inline double alpha_gp(const mbg__alpha *a, double h) { return a->c.gamma / (h * a->c.beta); }
 
 /* Factor of al - vd when the step changes; 1 when it does not (or at the start). */

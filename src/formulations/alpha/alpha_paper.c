@@ -160,14 +160,15 @@ static void keep_mu(mbg__alpha_continuous *s, int c, int age, double t) {
 }
 
 static int refuse_value(mbg_context *ctx, const mbg__node *node) {
-  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                   "the method 'continuous-paper' takes integrals and end values only; there is a sample or path value at t = %g "
-                   "('adjoint' and 'continuous' take them)",
-                   node->t);
+  return mbg__fail(
+      ctx, MBG_ERROR_UNSUPPORTED,
+      "the method 'continuous-paper' takes integrals and end values only; there is a sample or path value at t = %g "
+      "('adjoint' and 'continuous' take them)",
+      node->t);
 }
 
-int mbg__alpha_paper_node(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, int n, int last, double omega,
-                          const mbg__criterion_seeds *seeds, mbg__start_work *start, real *psi_a) {
+int mbg__alpha_paper_node(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, int n, int last,
+                          double omega, const mbg__criterion_seeds *seeds, mbg__start_work *start, real *psi_a) {
   const mbg_model *m = s->a->m;
   const int age = last - n;
   const double k1 = s->t1 - node->t, k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0;
@@ -175,7 +176,8 @@ int mbg__alpha_paper_node(mbg_context *ctx, mbg__alpha_continuous *s, const mbg_
   const double r[2] = {age > 1 ? (1 + q) / k1 : 1 / k1, age > 1 ? -q * q / ((1 + q) * k1) : 0};
   int err = MBG_OK;
   if (last + 1 < MBG__PAPER_NODES_MIN) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "the method 'continuous-paper' needs at least %d nodes", MBG__PAPER_NODES_MIN);
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the method 'continuous-paper' needs at least %d nodes",
+                     MBG__PAPER_NODES_MIN);
   }
   MBG_TRY(mbg__adj_matrices(ctx, s, node));
   if (age > 0) {
@@ -217,7 +219,8 @@ done:
   return err;
 }
 
-int mbg__alpha_paper_late(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, double omega, real *psi_a) {
+int mbg__alpha_paper_late(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, double omega,
+                          real *psi_a) {
   const mbg_model *m = s->a->m;
   const size_t nr = (size_t)m->nrow, nc = (size_t)s->nc;
   double w[3];

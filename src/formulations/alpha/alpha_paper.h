@@ -10,8 +10,8 @@
 enum { MBG__PAPER_LATE = 4, MBG__PAPER_NODES_MIN = MBG__PAPER_LATE + 3 };
 
 /* Backward to node n of a trajectory with `last` as its last node. */
-int mbg__alpha_paper_node(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, int n, int last, double omega,
-                          const mbg__criterion_seeds *seeds, mbg__start_work *start, real *psi_a);
+int mbg__alpha_paper_node(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, int n, int last,
+                          double omega, const mbg__criterion_seeds *seeds, mbg__start_work *start, real *psi_a);
 /* Part of node n > last - MBG__PAPER_LATE that waits for the extrapolation. */
 int mbg__alpha_paper_late(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, double omega, real *psi_a);
 

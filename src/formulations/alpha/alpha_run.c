@@ -19,7 +19,7 @@ enum { STEPS_MAX = 100000000 };
 typedef struct {
   int nplace, used;
   mbg__node *node;
-  int *index;   /* which node of the trajectory stands in a place */
+  int *index; /* which node of the trajectory stands in a place */
 } shelf;
 
 struct mbg__formulation_work {
@@ -34,16 +34,16 @@ struct mbg__formulation_work {
   const int *used;
   mbg_allocator allocator;
 
-  int nstep;              /* planned (fixed) or accepted (controlled) */
-  double *h;              /* step n leads to node n                       (nstep + 1) */
+  int nstep; /* planned (fixed) or accepted (controlled) */
+  double *h; /* step n leads to node n                       (nstep + 1) */
   int room;
-  int done;               /* nodes of the last run */
+  int done; /* nodes of the last run */
   bool partial;
   double *t;
   real *omega, *y;
   shelf nodes;
-  void *memory;           /* of the shelf */
-  mbg__node spare[2];     /* moving pair when nodes are not kept */
+  void *memory;       /* of the shelf */
+  mbg__node spare[2]; /* moving pair when nodes are not kept */
   mbg__work_counts counts;
 };
 
@@ -237,9 +237,10 @@ static int one_step(mbg_context *ctx, mbg__formulation_work *w, const mbg__node 
 }
 
 static int refuse_index2(mbg_context *ctx, const mbg__formulation_work *w) {
-  return w->index2 ? mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                               "the index-2 variant is for simulation only; gradients need \"index\": 3 in the run section")
-                   : MBG_OK;
+  return w->index2
+             ? mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                         "the index-2 variant is for simulation only; gradients need \"index\": 3 in the run section")
+             : MBG_OK;
 }
 
 static bool interrupted(const mbg__formulation_work *w) {
@@ -311,8 +312,9 @@ static int run_controlled(mbg_context *ctx, mbg__formulation_work *w) {
     h = try_h * (error > 0 ? fmin(2, fmax(0.2, 0.9 * pow(error, -1.0 / 3))) : 2);
     if (error > 1) {
       if (h < least) {
-        err = mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "the step fell below %.1e at t = %g; the tolerance %g cannot be met", least,
-                        from->t, w->plan.tolerance);
+        err =
+            mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "the step fell below %.1e at t = %g; the tolerance %g cannot be met",
+                      least, from->t, w->plan.tolerance);
         goto done;
       }
       continue;
@@ -340,8 +342,13 @@ done:
     w->omega[n] = (left + right) / 2;
   }
   take_counts(w);
-  *nodes = (mbg__nodes){.nnode = w->done, .partial = w->partial, .t = w->t, .omega = w->omega, .nused = w->nused,
-                        .used = w->used, .y = w->y};
+  *nodes = (mbg__nodes){.nnode = w->done,
+                        .partial = w->partial,
+                        .t = w->t,
+                        .omega = w->omega,
+                        .nused = w->nused,
+                        .used = w->used,
+                        .y = w->y};
   return err;
 }
 
@@ -513,7 +520,7 @@ int mbg__alpha_run_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__meth
     return err;
   }
   err = method == MBG__METHOD_ADJOINT ? discrete(ctx, w, ncrit, seeds, psi_a)
-                                                : continuous(ctx, w, method == MBG__METHOD_PAPER, ncrit, seeds, psi_a);
+                                      : continuous(ctx, w, method == MBG__METHOD_PAPER, ncrit, seeds, psi_a);
   take_counts(w);
   return err;
 }

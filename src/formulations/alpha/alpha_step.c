@@ -1,6 +1,5 @@
 #include "formulations/alpha/alpha_internal.h"
 
-
 #include <string.h>
 
 /* iterations after convergence, with the last matrix: one makes the discrete gradient exact, the twin carries derivatives
@@ -260,7 +259,8 @@ int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__n
     }
   }
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
-                   "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual %.2e, worst at %s); "
+                   "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
+                   "%.2e, worst at %s); "
                    "take a smaller step",
                    to->t, to->h, MBG__ALPHA_NEWTON_MAX, change, most, label);
 }

@@ -14,18 +14,18 @@ struct mbg__alpha_tangent {
   mbg__alpha *a;
   mbg__arena arena;
   int np;
-  real *W, *V, *A, *Al;  /* w, v', vd', al'                 (nv x np) */
-  real *Wm;              /* masked components of w          (nw x np) */
-  bool *outside;         /* ... are not all 0               (np) */
-  real *L;               /* lambda'                         (nrow x np) */
-  real *cv, *cd;         /*                                 (nv x np) */
-  real *X;               /* right-hand sides and solutions  (nv + nrow) x np */
-  real *R, *P;           /* scratch products                (nv x np, nrow x np) */
-  int *start, *attr;     /* da/dp by parameter              (np + 1, nnz) */
-  int *entry;            /* place of each in design->val    (nnz) */
-  real *da;              /*                                 (na) */
-  real *full[4], *row;   /*                                 (nw each, nrow) */
-  mbg__csc K, C, M, B;   /* views of the stepper's matrices */
+  real *W, *V, *A, *Al; /* w, v', vd', al'                 (nv x np) */
+  real *Wm;             /* masked components of w          (nw x np) */
+  bool *outside;        /* ... are not all 0               (np) */
+  real *L;              /* lambda'                         (nrow x np) */
+  real *cv, *cd;        /*                                 (nv x np) */
+  real *X;              /* right-hand sides and solutions  (nv + nrow) x np */
+  real *R, *P;          /* scratch products                (nv x np, nrow x np) */
+  int *start, *attr;    /* da/dp by parameter              (np + 1, nnz) */
+  int *entry;           /* place of each in design->val    (nnz) */
+  real *da;             /*                                 (na) */
+  real *full[4], *row;  /*                                 (nw each, nrow) */
+  mbg__csc K, C, M, B;  /* views of the stepper's matrices */
 };
 
 /* ---------------------------------------------------------------------- creation */
@@ -209,7 +209,8 @@ done:
 /* ---------------------------------------------------------------------- step */
 
 /* block-diagonal products on all columns: out = F(body) in, F = Ad(exp(-Dx)) or T(Dx) */
-static void blocks_mul(const mbg__alpha_tangent *s, const real *Dx, const real *T, const real *in, real *out, bool add) {
+static void blocks_mul(const mbg__alpha_tangent *s, const real *Dx, const real *T, const real *in, real *out,
+                       bool add) {
   const mbg_model *m = s->a->m;
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;

@@ -11,22 +11,22 @@ struct mbg__qr_point {
   mbg__system *sys;
   const mbg__rank *rank;
   double beta;
-  int n, r, f;           /* free velocities, kept rows, freedoms */
-  mbg__householder qr;   /* B^T of the kept rows                              (n x r) */
-  mbg__cholesky Mr;      /* Q2^T M Q2                                         (f x f) */
-  real *Q2, *MQ2;        /*                                                   (n x f) */
-  real *B;               /* values by the pattern of the system */
+  int n, r, f;         /* free velocities, kept rows, freedoms */
+  mbg__householder qr; /* B^T of the kept rows                              (n x r) */
+  mbg__cholesky Mr;    /* Q2^T M Q2                                         (f x f) */
+  real *Q2, *MQ2;      /*                                                   (n x f) */
+  real *B;             /* values by the pattern of the system */
   /* the point */
   real t;
   mbg__frame *H;
-  real *v, *v_star, *a;  /*                                                   (nw) */
+  real *v, *v_star, *a; /*                                                   (nw) */
   int *turns;
-  real *lambda, *kappa;  /* core's sign; kappa of (F4)                        (nrow) */
+  real *lambda, *kappa;             /* core's sign; kappa of (F4)                        (nrow) */
   real *phi, *phid, *gamma, *phi_t; /*                                        (nrow) */
-  real *F;               /* f of the page                                     (nw) */
+  real *F;                          /* f of the page                                     (nw) */
   /* scratch */
-  real *x, *y, *z, *s;   /*                                                   (n) */
-  real *k, *l;           /* kept rows                                         (r) */
+  real *x, *y, *z, *s;             /*                                                   (n) */
+  real *k, *l;                     /* kept rows                                         (r) */
   real *full, *full2, *row, *row2; /*                                         (nw, nw, nrow, nrow) */
 };
 
@@ -42,8 +42,8 @@ struct mbg__qr_point {
 
 static int take_arrays(mbg_context *ctx, mbg__qr_point *q) {
   const mbg_model *m = q->m;
-  TAKE(Q2, real, (size_t)q->n *(size_t)q->f);
-  TAKE(MQ2, real, (size_t)q->n *(size_t)q->f);
+  TAKE(Q2, real, (size_t)q->n * (size_t)q->f);
+  TAKE(MQ2, real, (size_t)q->n * (size_t)q->f);
   TAKE(B, real, mbg__csc_count(mbg__system_pattern_B(q->sys)));
   TAKE(H, mbg__frame, m->nbody);
   TAKE(v, real, m->nw);
@@ -67,7 +67,8 @@ static int take_arrays(mbg_context *ctx, mbg__qr_point *q) {
   TAKE(full2, real, m->nw);
   TAKE(row, real, m->nrow);
   TAKE(row2, real, m->nrow);
-  if (mbg__householder_prepare(&q->qr, &q->arena, q->n, q->r) < 0 || mbg__cholesky_prepare(&q->Mr, &q->arena, q->f) < 0) {
+  if (mbg__householder_prepare(&q->qr, &q->arena, q->n, q->r) < 0 ||
+      mbg__cholesky_prepare(&q->Mr, &q->arena, q->f) < 0) {
     return mbg__fail_memory(ctx);
   }
   return MBG_OK;
@@ -197,7 +198,8 @@ static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
   if (!(mbg__householder_ratio(&q->qr, &where) > 1e-9)) {
     char label[160];
     mbg__row_label(q->m, q->rank->kept[where], label, sizeof(label));
-    return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: singular configuration, %s depends on the other constraints", re(q->t), label);
+    return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: singular configuration, %s depends on the other constraints",
+                     re(q->t), label);
   }
   return MBG_OK;
 }

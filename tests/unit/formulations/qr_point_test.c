@@ -27,8 +27,7 @@ static void setup(bench *b, uint64_t seed) {
   model_case_state(&b->c, &b->rng, 0.02);
   assert_int_equal(mbg__rank_analyse(b->c.ctx, &b->c.arena, b->c.sys, &b->rank), MBG_OK);
   assert_int_equal(mbg__qr_point_create(b->c.ctx, b->c.sys, b->rank, beta, &b->point), MBG_OK);
-  const int err =
-      mbg__qr_point_eval(b->c.ctx, b->point, b->c.t, b->c.H, b->c.v, b->c.turns, &b->v_star, &b->a);
+  const int err = mbg__qr_point_eval(b->c.ctx, b->point, b->c.t, b->c.H, b->c.v, b->c.turns, &b->v_star, &b->a);
   if (err < 0) {
     fail_msg("seed %llu: %s", (unsigned long long)seed, mbg_context_error(b->c.ctx));
   }
@@ -121,7 +120,8 @@ static void twin_change(bench *b, const change *d, change *out) {
   }
   assert_int_equal(twin_system_design(b->c.twin, p), MBG_OK);
   assert_int_equal(twin_system_vary(b->c.twin, d->da), MBG_OK);
-  assert_int_equal(twin_system_qr(b->c.twin, beta, b->c.t, H, v, b->c.turns, got, got + m->nw, got + 2 * m->nw), MBG_OK);
+  assert_int_equal(twin_system_qr(b->c.twin, beta, b->c.t, H, v, b->c.turns, got, got + m->nw, got + 2 * m->nw),
+                   MBG_OK);
   for (int i = 0; i < m->nw; i++) {
     out->v_star[i] = twin_derivative(got[i]);
     out->a[i] = twin_derivative(got[m->nw + i]);

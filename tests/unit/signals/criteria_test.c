@@ -49,8 +49,13 @@ static void setup(bench *b, uint64_t seed) {
   b->attr[0] = 0.7;
   b->criteria[0] = (mbg__criterion){.name = "end", .kind = MBG__TERMINAL, .signal = 1};
   b->criteria[1] = (mbg__criterion){.name = "int", .kind = MBG__INTEGRAL, .signal = 0};
-  b->criteria[2] = (mbg__criterion){.name = "fit", .kind = MBG__LEAST_SQUARES, .signal = 2, .nsample = SAMPLES,
-                                    .time = b->time, .value = b->value, .weight = b->weight};
+  b->criteria[2] = (mbg__criterion){.name = "fit",
+                                    .kind = MBG__LEAST_SQUARES,
+                                    .signal = 2,
+                                    .nsample = SAMPLES,
+                                    .time = b->time,
+                                    .value = b->value,
+                                    .weight = b->weight};
   b->criteria[3] = (mbg__criterion){.name = "max", .kind = MBG__SMOOTH_MAXIMUM, .signal = 0, .sharpness = 8};
   b->criteria[4] = (mbg__criterion){.name = "path", .kind = MBG__PATH, .signal = 1};
   b->criteria[5] = (mbg__criterion){.name = "coarse", .kind = MBG__PATH, .signal = 2, .every = 0.13};
@@ -60,8 +65,8 @@ static void setup(bench *b, uint64_t seed) {
   b->inputs[0] = (mbg__input){MBG__ROLE_SIGNAL, 1};
   b->inputs[1] = (mbg__input){MBG__ROLE_SIGNAL, 3};
   b->inputs[2] = (mbg__input){MBG__ROLE_ATTR, 0};
-  b->criteria[6] = (mbg__criterion){.name = "all", .kind = MBG__COMBINATION, .signal = -1, .expr = expr, .ninput = 3,
-                                    .input = b->inputs};
+  b->criteria[6] = (mbg__criterion){
+      .name = "all", .kind = MBG__COMBINATION, .signal = -1, .expr = expr, .ninput = 3, .input = b->inputs};
   b->model.ncriterion = 7;
   b->model.criteria = b->criteria;
   b->model.nsignal = SIGNALS;
