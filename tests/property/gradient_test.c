@@ -5,7 +5,7 @@
    Tolerances: twin 1e-9 and direct against adjoint 1e-10, relative as in theory 0, section 11. Complex step has no truncation
    error; what is left is rounding. That of an index-3 step is eps/(beta h^2) in accelerations and reactions, times the
    condition of the model, and it is seen: in the difference of a criterion's value in the twin (the same formulas with another
-   rounding) and in the library, and in the Taylor remainders at eps = 1e-8 and below. A thousand times that is allowed. */
+   rounding) and in the library, and in the Taylor remainders at eps = 1e-8 and below. Derivatives are more sensitive: 1e4 times that is allowed, for few. */
 #include "property/gradient_case.h"
 #include "support/random_model.h"
 
@@ -65,7 +65,7 @@ static void measure_noise(trial *x) {
 static void compare(trial *x, const char *what, const double *a, const double *b, double tol, double *worst, int k) {
   const gradient_case *c = x->c;
   const double off = gradient_difference(c->np, c->p, a + k * c->np, b + k * c->np, unit);
-  if (off > tol && off <= 1e3 * x->noise[k]) {
+  if (off > tol && off <= 1e4 * x->noise[k]) {
     noisy++;
     return;
   }
@@ -167,7 +167,7 @@ static void check_case(gradient_case *c, const char *name) {
 
 /* ---------------------------------------------------------------------- gallery */
 
-/* a tenth of the model's run in 60 steps; both presets in turn */
+/* a tenth of the model's run in few steps; both presets in turn */
 static void check_gallery_model(const char *name, int index) {
   gradient_case c;
   char path[300];
@@ -175,7 +175,7 @@ static void check_gallery_model(const char *name, int index) {
   gradient_case_open(&c, path, NULL);
   c.options.formulation = index % 2 ? "dae" : "lie";
   c.options.end = c.m->run.start + 0.1 * (c.m->run.end - c.m->run.start);
-  c.options.step = (c.options.end - c.m->run.start) / 60;
+  c.options.step = (c.options.end - c.m->run.start) / support_rounds(30, 60);
   gradient_case_run(&c);
   check_case(&c, name);
   gradient_case_close(&c);
@@ -286,7 +286,7 @@ static char *with_criteria(const char *text, const mbg_model *m, uint64_t number
   return out;
 }
 
-static const double random_end = 0.2;
+static const double random_end = 0.15;
 
 static char *random_text(uint64_t number) {
   const random_model_options opt = random_model_mix(number);

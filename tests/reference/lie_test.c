@@ -312,7 +312,7 @@ static void test_order_heavy_top(void **state) {
   orders o;
   open_orders(&o, "heavy-top", NULL,
               "\"Wx\": {\"terminal\": \"W1\"}, \"Wz\": {\"terminal\": \"W3\"}, \"sum\": {\"integral\": \"x1^2\"}, ",
-              1.25e-4, 0.5);
+              2.5e-4, 0.5);
   check_group(&o, "heavy-top", x);
   check_group(&o, "heavy-top", W);
   check_group(&o, "heavy-top", sum);
