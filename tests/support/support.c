@@ -10,6 +10,20 @@ int support_rounds(int rounds_fast, int rounds_long) {
   return value && strcmp(value, "1") == 0 ? rounds_long : rounds_fast;
 }
 
+bool support_sanitized(void) {
+#if defined(__SANITIZE_ADDRESS__)
+  return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return true;
+#else
+  return false;
+#endif
+#else
+  return false;
+#endif
+}
+
 /* ---------------------------------------------------------------------- random numbers */
 
 support_rng support_rng_make(uint64_t seed) { return (support_rng){seed}; }

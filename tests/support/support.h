@@ -18,6 +18,9 @@
 /* The second number when MBG_TEST_LONG=1 is set (make test-long), else the first. */
 int support_rounds(int rounds_fast, int rounds_long);
 
+/* Is this the build with the address sanitizer? Whole runs take ten times as long there: fewer of them do. */
+bool support_sanitized(void);
+
 /* ---------------------------------------------------------------------- random numbers */
 
 /* Deterministic generator (splitmix64): equal seeds give equal numbers everywhere. */
