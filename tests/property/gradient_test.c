@@ -84,20 +84,17 @@ static double slope_of(const mbg_proof *q, int first, int last) {
   return log(a->remainder / b->remainder) / log(a->eps / b->eps);
 }
 
-/* The widest stretch of points above `floor`, at least three decades, whose slope is 1.95 or more: decades, 0 when there is
+/* The widest stretch of points above `floor`, at least `least` decades, whose slope is 1.95 or more: decades, 0 when there is
    none. A remainder may fall faster where its second derivative happens to be small, or change its sign on the way: the
-   window of the proof, in which every piece has a slope near 2, counts too, but is not asked for.
-   *room: decades of all points above `noise`. */
-static double taylor_window(const mbg_proof *q, double floor, double noise, double *slope, double *room) {
-  const bool proved = q->taylor_slope >= tol_slope && q->taylor_decades >= tol_decades;
+   window of the proof, in which every piece has a slope near 2, counts too, but is not asked for. */
+static double taylor_window(const mbg_proof *q, double least, double floor, double *slope) {
+  const bool proved = q->taylor_slope >= tol_slope && q->taylor_decades >= least;
   double widest = proved ? q->taylor_decades : 0;
   *slope = proved ? q->taylor_slope : 2;
-  *room = 0;
   for (int first = 0; first < MBG_TAYLOR_POINTS; first++) {
     for (int last = first; last < MBG_TAYLOR_POINTS && q->taylor[last].remainder > floor; last++) {
       const double decades = log10(q->taylor[first].eps / q->taylor[last].eps);
-      const double s = decades >= tol_decades ? slope_of(q, first, last) : 0;
-      *room = q->taylor[last].remainder > noise ? fmax(*room, decades) : *room;
+      const double s = decades >= least ? slope_of(q, first, last) : 0;
       if (s >= tol_slope && decades > widest) {
         widest = decades;
         *slope = s;
@@ -120,16 +117,16 @@ static bool is_flat(const mbg_proof *q, double floor) {
 static void check_taylor(const trial *x, int k) {
   const mbg_proof *q = &x->proofs[k];
   const double floor = 2e-14 * x->size[k], noise = floor + 10 * x->noise[k] * x->size[k];
-  double slope, room;
-  const double decades = taylor_window(q, floor, noise, &slope, &room);
+  double slope;
+  const double decades = taylor_window(q, tol_decades, floor, &slope);
   if (decades > 0) {
     judged++;
     worst_slope = fmin(worst_slope, slope);
     least_decades = fmin(least_decades, decades);
-  } else if (is_flat(q, 1e2 * noise)) {
+  } else if (is_flat(q, fmax(1e2 * noise, 1e-6 * unit))) {
     flat++;
-  } else if (room < 3.3) {
-    short_++;
+  } else if (taylor_window(q, 2 - 1e-9, floor, &slope) > 0) {
+    short_++; /* large steps are not quadratic yet, small ones are rounding: two decades in between */
   } else {
     for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
       print_message("%10.2e %12.4e %12.4e\n", q->taylor[i].eps, q->taylor[i].difference, q->taylor[i].remainder);
