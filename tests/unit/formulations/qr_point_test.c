@@ -163,7 +163,10 @@ static void random_states(void **state) {
     bench b;
     setup(&b, seed);
     satisfies_its_equations(&b);
-    tangents_and_transposes(&b);
+    /* off the manifold redundant rows differ, and the twin may drop another one than the library */
+    if (b.rank->ndropped == 0) {
+      tangents_and_transposes(&b);
+    }
     teardown(&b);
   }
 }
