@@ -75,8 +75,7 @@ static int make_data(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
     a->weight[a->nsample++] = k->weight[i];
   }
   if (a->nsample == 0) {
-    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "criterion '%s': no sample lies between t = %g and %g",
-                        k->name, first, last);
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "no sample lies between t = %g and %g", first, last);
   }
   if (a->nsample < k->nsample) {
     mbg__note(ctx, MBG_WARNING, "criterion '%s': %d of %d samples lie outside the run and are left out", k->name,
@@ -94,8 +93,8 @@ static int make_path(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
     n = floor(span / k->every * (1 + 1e-12)) + 1;
   }
   if (!(n <= PATH_MAX)) {
-    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "criterion '%s': \"every\": %g gives more than %d points",
-                        k->name, k->every, PATH_MAX);
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "\"every\": %g gives more than %d points", k->every,
+                        PATH_MAX);
   }
   a->nsample = (int)n;
   a->samples = MBG_TAKE(arena, sample, a->nsample);

@@ -486,12 +486,36 @@ done:
   return err;
 }
 
+/* The paper's form follows motions only: a frame that a parameter moves where its body cannot (the height of a planar body, the axes
+   of a point) is beyond it. */
+static int check_paper(mbg_context *ctx, const mbg__formulation_work *w) {
+  const mbg__design *d = mbg__system_design(w->sys);
+  for (int b = 0; b < w->m->nbody; b++) {
+    const mbg__body *body = &w->m->bodies[b];
+    const mbg__placed *pose = &d->poses[body->guess];
+    for (int k = 0; k < pose->ndep; k++) {
+      const bool varies = d->start[pose->dep[k]] < d->start[pose->dep[k] + 1];
+      for (int i = 0; varies && i < 6; i++) {
+        if (!(body->mask >> i & 1) && fabs(re(pose->omega[k][i])) > 1e-12) {
+          return mbg__fail(
+              ctx, MBG_ERROR_UNSUPPORTED,
+              "the method 'continuous-paper' does not follow parameters that move body '%s' out of its motions; "
+              "'adjoint' and 'continuous' do",
+              body->name);
+        }
+      }
+    }
+  }
+  return MBG_OK;
+}
+
 static int continuous(mbg_context *ctx, mbg__formulation_work *w, bool paper, int ncrit,
                       const mbg__criterion_seeds *seeds, real *psi_a) {
   mbg__alpha_continuous *s = NULL;
   const mbg__node *node;
   const int last = w->done - 1;
   int err = MBG_OK;
+  MBG_TRY(paper ? check_paper(ctx, w) : MBG_OK);
   MBG_TRY(mbg__alpha_continuous_create(ctx, w->alpha, ncrit, w->nused, w->used, &s));
   for (int n = last; n >= 0; n--) {
     mbg__start_work *start = n == 0 ? w->start : NULL;
