@@ -76,6 +76,7 @@ static int take_memory(const cli_args *args, double *value) {
 int cli_run_options(const cli_args *args, mbg_run_options *o) {
   mbg_run_options_default(o);
   o->formulation = cli_value(args, "formulation", 0);
+  o->integrator = cli_value(args, "integrator", 0);
   if (cli_value(args, "step", 0) && cli_value(args, "tolerance", 0)) {
     return cli_bad_input("--step and --tolerance exclude each other");
   }

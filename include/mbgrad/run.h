@@ -33,9 +33,11 @@ MBG_API int mbg_method_find(const char *name);
 /* ---------------------------------------------------------------------- options */
 
 /* Numbers that are NAN (or 0 for memory) and texts that are NULL are taken from the model's run section, then from the
-   formulation's presets. A step overrides a tolerance and the other way round. */
+   formulation's presets. A step overrides a tolerance and the other way round. For formulations with error control the
+   tolerance is the relative one, the absolute one a thousandth of it. */
 typedef struct {
   const char *formulation;
+  const char *integrator; /* of formulations with error control: "dop853", "dp5", "adams", "bdf" */
   double start, end;
   double step, tolerance;
   double rho_inf, alpha_f;
@@ -86,7 +88,7 @@ MBG_API int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi);
    NULL) receives the method that AUTO chose. */
 MBG_API int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *gradient, mbg_method *used);
 
-/* Gradient of one criterion by every number of the model (mbg_run_attribute_count), by the discrete adjoint. */
+/* Gradient of one criterion by every number of the model (mbg_run_attribute_count), by the formulation's exact adjoint. */
 MBG_API int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *gradient);
 
 /* Sensitivities dy/dp of all kept signals at every node, in order of time: take is called with the node, and dy of signal k
@@ -119,6 +121,7 @@ typedef struct {
   long steps, newton_iterations, factorizations, assemblies, solves, recomputed_steps;
   double seconds_simulate, seconds_gradient; /* of the last simulation and gradient */
   double peak_bytes;                         /* nodes kept for gradients */
+  double drift_position, drift_velocity;     /* error control: largest violations of the constraints */
 } mbg_run_work;
 MBG_API void mbg_run_work_of(const mbg_run *run, mbg_run_work *work);
 

@@ -8,6 +8,7 @@
 
 #include "relative/start.h"
 #include "relative/system.h"
+#include "signals/criteria.h"
 
 /* Capabilities. */
 enum {
@@ -17,16 +18,31 @@ enum {
   MBG__ADJOINT = 8, /* exact transpose of the discrete run */
   MBG__ADJOINT_CONTINUOUS = 16,
   MBG__ADJOINT_PAPER = 32, /* the continuous form of the paper, for study */
-  MBG__CONTROLLED_STEPS = 64
+  MBG__CONTROLLED_STEPS = 64,
+  MBG__ODE = 128 /* integrates an ordinary differential equation with relative and absolute tolerances */
 };
 
 typedef enum { MBG__METHOD_DIRECT, MBG__METHOD_ADJOINT, MBG__METHOD_CONTINUOUS, MBG__METHOD_PAPER } mbg__method;
 
+/* An integral that criteria need: of a used signal y, or (sharpness k > 0) of exp(k y). */
+typedef struct {
+  int column; /* among the used signals */
+  double sharpness;
+} mbg__quadrature;
+
 /* How to run; every number is decided by the caller. */
 typedef struct {
   double t0, t1;
-  double step;             /* fixed step, or 0 with a tolerance */
-  double tolerance;        /* controlled steps */
+  double step;               /* fixed step, or 0 with a tolerance */
+  double tolerance;          /* controlled steps */
+  double relative, absolute; /* tolerances of MBG__ODE */
+  const char *integrator;    /* MBG__ODE: key, NULL: preset */
+  double stabilization;      /* MBG__ODE: rate at which position residuals are made to decay, 0: none */
+  int nsample;
+  const double *samples; /* ascending times inside the run where values are needed: nodes where nodes are free */
+  int nquadrature;
+  const mbg__quadrature *quadratures;
+  bool curves;             /* nodes serve curves, too: close enough to be joined by lines, where nodes are free */
   double rho_inf, alpha_f; /* NAN: the formulation's preset */
   int index;               /* 2: velocity constraints hold too, simulation only; else 3 */
   int nbreak;
@@ -42,7 +58,7 @@ typedef struct {
   int nnode; /* nodes computed; fewer than planned when interrupted */
   bool partial;
   double *t;   /*                                        (nnode) */
-  real *omega; /* trapezoidal weights                    (nnode) */
+  real *omega; /* weights: trapezoidal, or of the formulation's own rule (nnode) */
   int nused;
   const int *used; /* signals                                (nused) */
   real *y;         /* nnode x nused, row-major */
@@ -50,15 +66,20 @@ typedef struct {
 
 typedef struct {
   long steps, newton_iterations, factorizations, assemblies, solves, recomputed;
-  double bytes; /* of stored nodes */
+  double bytes;                          /* of stored nodes */
+  double drift_position, drift_velocity; /* MBG__ODE: largest violations of the constraints on the way */
 } mbg__work_counts;
 
 typedef struct mbg__formulation_work mbg__formulation_work;
 
 /* Seeds of a criterion: of its integrand (density, per unit of time) and of values at nodes (point). For the discrete
-   methods they count together: omega * density + point. nnode x nused each. */
+   methods they count together: omega * density + point. nnode x nused each. terms: the density as a function of time, for
+   formulations that integrate backward with steps of their own. */
 typedef struct {
   const real *density, *point;
+  int nterm;
+  const mbg__density_term *terms;
+  bool all; /* every attribute is wanted, not only those that depend on parameters */
 } mbg__criterion_seeds;
 
 typedef struct mbg__formulation {

@@ -63,17 +63,18 @@ int mbg__rk_create(mbg_context *ctx, int n, const mbg__rk_method *method, const 
   rk->k = MBG_TAKE(&rk->arena, real, (size_t)n * (size_t)method->nextended);
   rk->r = MBG_TAKE(&rk->arena, real, (size_t)n * (size_t)method->ndense);
   if (!rk->y || !rk->y1 || !rk->Y || !rk->k || !rk->r) {
-    mbg__rk_destroy(ctx, rk);
+    mbg__rk_destroy(rk);
     return mbg__fail_memory(ctx);
   }
   *out = rk;
   return MBG_OK;
 }
 
-void mbg__rk_destroy(mbg_context *ctx, mbg__rk *rk) {
+void mbg__rk_destroy(mbg__rk *rk) {
   if (rk) {
+    const mbg_allocator allocator = rk->arena.allocator;
     mbg__arena_destroy(&rk->arena);
-    mbg__free(ctx, rk);
+    allocator.release(allocator.user, rk);
   }
 }
 

@@ -136,7 +136,7 @@ typedef struct {
 
 /* Takes all memory that steps need. MBG_ERROR_INPUT names an option that is wrong. */
 int mbg__rk_create(mbg_context *ctx, int n, const mbg__rk_method *method, const mbg__rk_options *opt, mbg__rk **out);
-void mbg__rk_destroy(mbg_context *ctx, mbg__rk *rk);
+void mbg__rk_destroy(mbg__rk *rk);
 
 /* Begins a run from y (n, copied). The run is copied, its arrays are referenced. An rk may be started any number of
    times. */
@@ -164,7 +164,7 @@ typedef struct {
 
 /* Takes no memory. n: at most that of the rk whose steps are stored. */
 void mbg__rk_dense_init(mbg__rk_dense *s, const mbg__rk_method *method, int n);
-void mbg__rk_dense_free(mbg_context *ctx, mbg__rk_dense *s); /* back to the state after init */
+void mbg__rk_dense_free(const mbg_allocator *allocator, mbg__rk_dense *s); /* back to the state after init */
 void mbg__rk_dense_clear(mbg__rk_dense *s);                  /* no steps, keeps the memory */
 
 /* Memory for nstep steps: steps up to there are stored without taking more. */

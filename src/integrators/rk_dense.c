@@ -57,9 +57,9 @@ void mbg__rk_dense_init(mbg__rk_dense *s, const mbg__rk_method *method, int n) {
   *s = (mbg__rk_dense){.method = method, .n = n};
 }
 
-void mbg__rk_dense_free(mbg_context *ctx, mbg__rk_dense *s) {
-  mbg__free(ctx, s->t);
-  mbg__free(ctx, s->r);
+void mbg__rk_dense_free(const mbg_allocator *allocator, mbg__rk_dense *s) {
+  allocator->release(allocator->user, s->t);
+  allocator->release(allocator->user, s->r);
   mbg__rk_dense_init(s, s->method, s->n);
 }
 

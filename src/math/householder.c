@@ -124,16 +124,20 @@ void mbg__householder_solve_T(const mbg__householder *q, real *x) {
 }
 
 double mbg__householder_ratio(const mbg__householder *q, int *where) {
-  double least = INFINITY, most = 0;
+  double least = INFINITY;
   for (int k = 0; k < q->n; k++) {
-    const double d = fabs(re(q->A[(size_t)k * (size_t)(q->m + 1)]));
+    const real *column = q->A + (size_t)k * (size_t)q->m;
+    double length = 0;
+    for (int i = 0; i <= k; i++) {
+      length = hypot(length, re(column[i]));
+    }
+    const double d = length > 0 ? fabs(re(column[k])) / length : 0;
     if (!(d >= least)) {
       least = d;
       if (where) {
         *where = k;
       }
     }
-    most = fmax(most, d);
   }
-  return q->n > 0 ? least / most : 1;
+  return q->n > 0 ? least : 1;
 }

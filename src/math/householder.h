@@ -21,7 +21,7 @@ void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol);
 /* x <- R^-1 x and x <- R^-T x, n entries */
 void mbg__householder_solve(const mbg__householder *q, real *x);
 void mbg__householder_solve_T(const mbg__householder *q, real *x);
-/* Smallest divided by largest |R_kk|; 1 when n = 0. */
+/* Smallest |R_kk| in units of its column's length: 0 when the column depends on those before it; 1 when n = 0. */
 double mbg__householder_ratio(const mbg__householder *q, int *where);
 
 #endif

@@ -210,10 +210,15 @@ static int run_words(mbg__item *item, mbg__run *run) {
   int err = MBG_OK, k = -1, redundant = 0;
   static const char formulations[] = "lie dae qr ali3p dca";
   static const char *const names[] = {"lie", "dae", "qr", "ali3p", "dca"};
+  static const char integrators[] = "dop853 dp5 adams bdf";
+  static const char *const integrator_names[] = {"dop853", "dp5", "adams", "bdf"};
   const mbg__json *method = mbg__json_member(item->json, "method");
   const char *text = NULL;
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "formulation"), "formulation", formulations, &k));
   run->formulation = k >= 0 ? names[k] : NULL;
+  k = -1;
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "integrator"), "integrator", integrators, &k));
+  run->integrator = k >= 0 ? integrator_names[k] : NULL;
   if (method) {
     MBG_TRY(mbg__item_text(item, method, "method", &text));
   }
@@ -231,15 +236,12 @@ done:
 
 static int check_run(mbg__item *item, const mbg__run *run) {
   const mbg__json *end = mbg__json_member(item->json, "end"), *step = mbg__json_member(item->json, "step");
-  static const char *const tolerances[] = {"tolerance", "relative_tolerance", "absolute_tolerance"};
   if (!item->bad && end && !(run->end > run->start)) {
     return mbg__item_bad(item, end, "the end %g must be later than the start %g", run->end, run->start);
   }
-  for (int k = 0; step && k < MBG_COUNT(tolerances); k++) {
-    const mbg__json *tolerance = mbg__json_member(item->json, tolerances[k]);
-    if (tolerance) {
-      return mbg__item_bad_key(item, tolerance, "give 'step' (fixed) or '%s' (controlled), not both", tolerances[k]);
-    }
+  const mbg__json *tolerance = mbg__json_member(item->json, "tolerance");
+  if (step && tolerance) {
+    return mbg__item_bad_key(item, tolerance, "give 'step' (fixed) or 'tolerance' (controlled), not both");
   }
   return MBG_OK;
 }
@@ -279,6 +281,7 @@ int mbg__load_run(mbg__loader *L) {
   MBG_TRY(run_number(&item, "tolerance", false, &run->tolerance));
   MBG_TRY(run_number(&item, "relative_tolerance", false, &run->relative_tolerance));
   MBG_TRY(run_number(&item, "absolute_tolerance", false, &run->absolute_tolerance));
+  MBG_TRY(run_number(&item, "stabilization", false, &run->stabilization));
   MBG_TRY(run_fraction(&item, "rho_inf", 1, &run->rho_inf));
   MBG_TRY(run_fraction(&item, "alpha_f", 1.0 / 3, &run->alpha_f));
   MBG_TRY(run_index(&item, run));

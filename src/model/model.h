@@ -264,10 +264,11 @@ typedef struct {
 typedef enum { MBG__START_ASSEMBLE, MBG__START_EXACT, MBG__START_EQUILIBRIUM } mbg__start;
 
 typedef struct {
-  const char *formulation, *method;                         /* NULL: default */
+  const char *formulation, *method, *integrator;            /* NULL: default */
   double start, end;                                        /* end NAN: not given */
   double step;                                              /* 0: not given */
   double tolerance, relative_tolerance, absolute_tolerance; /* 0: not given */
+  double stabilization;                                     /* 0: none */
   double rho_inf, alpha_f;                                  /* NAN: default */
   int index;                                                /* 3, or 2: velocity constraints too */
   double memory;                                            /* bytes, 0: no limit */

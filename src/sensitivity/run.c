@@ -6,6 +6,7 @@
 #include "relative/rank.h"
 #include "relative/start.h"
 #include "relative/system.h"
+#include "sensitivity/plan.h"
 #include "sensitivity/redundancy.h"
 #include "signals/criteria.h"
 
@@ -115,106 +116,6 @@ static int choose_formulation(mbg_context *ctx, const mbg_run_options *o, const 
   return find_formulation(ctx, o->formulation ? o->formulation : own ? own : "lie", out);
 }
 
-/* an option, else the model's, else the default */
-static double choose(double option, double model, double preset) {
-  return !isnan(option) ? option : !isnan(model) ? model : preset;
-}
-
-static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
-  if (isnan(p->t1)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run has no end: give \"run\": {\"end\": ...} or --end");
-  }
-  if (!isfinite(p->t0) || !isfinite(p->t1) || !(p->t1 > p->t0)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run must end after it starts: start %g, end %g", p->t0, p->t1);
-  }
-  if (!(p->step >= 0) || !isfinite(p->step) || !(p->tolerance >= 0) || (p->step == 0 && p->tolerance == 0)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run needs a positive \"step\" or \"tolerance\" (step %g, tolerance %g)",
-                     p->step, p->tolerance);
-  }
-  if (!isnan(p->rho_inf) && !(p->rho_inf >= 0 && p->rho_inf <= 1)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "rho_inf is %g; it must lie between 0 and 1", p->rho_inf);
-  }
-  if (!isnan(p->alpha_f) && !(p->alpha_f > 0 && p->alpha_f <= 1.0 / 3)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "alpha_f is %g; it must be positive and at most 1/3", p->alpha_f);
-  }
-  return MBG_OK;
-}
-
-/* times in a list that is counted first (at NULL), then filled */
-typedef struct {
-  int n;
-  double *at;
-} times;
-
-static void add_times(times *list, int n, const double *t) {
-  if (list->at && n > 0) {
-    memcpy(list->at + list->n, t, (size_t)n * sizeof(double));
-  }
-  list->n += n;
-}
-
-/* breaks of the model, knots of its controls and of tables that are functions of t become nodes */
-static void collect_breaks(const mbg_model *m, times *list) {
-  list->n = 0;
-  add_times(list, m->run.nbreak, m->run.breaks);
-  for (int i = 0; i < m->ncontrol; i++) {
-    add_times(list, m->controls[i].spline->n, m->controls[i].spline->x);
-  }
-  for (int i = 0; i < m->nfn; i++) {
-    for (int k = 0; k < m->fns[i].ninput; k++) {
-      const mbg__table *table;
-      for (int j = 0; m->fns[i].input[k].role == MBG__ROLE_T && (table = mbg__expr_table_of(m->fns[i].expr, k, j));
-           j++) {
-        add_times(list, mbg__table_spline(table)->n, mbg__table_spline(table)->x);
-      }
-    }
-  }
-}
-
-static int list_breaks(mbg_context *ctx, mbg_run *run) {
-  times list = {0};
-  collect_breaks(run->m, &list);
-  list.at = MBG_TAKE(&run->arena, double, list.n);
-  if (!list.at) {
-    return mbg__fail_memory(ctx);
-  }
-  collect_breaks(run->m, &list);
-  run->plan.nbreak = list.n;
-  run->plan.breaks = list.at;
-  return MBG_OK;
-}
-
-/* tolerances of the file count when no step is given; "relative_tolerance" is for error-controlled formulations */
-static int make_plan(mbg_context *ctx, mbg_run *run, const mbg_run_options *o) {
-  const mbg__run *r = &run->m->run;
-  const double span = choose(o->end, r->end, NAN) - choose(o->start, r->start, 0);
-  run->plan = (mbg__run_plan){.t0 = choose(o->start, r->start, 0),
-                              .t1 = choose(o->end, r->end, NAN),
-                              .rho_inf = choose(o->rho_inf, r->rho_inf, NAN),
-                              .alpha_f = choose(o->alpha_f, r->alpha_f, NAN),
-                              .index = r->index,
-                              .memory = o->memory > 0 ? o->memory : r->memory,
-                              .interrupt = o->interrupt,
-                              .progress = o->progress,
-                              .user = o->user};
-  if (!isnan(o->step)) {
-    run->plan.step = o->step;
-  } else if (!isnan(o->tolerance)) {
-    run->plan.tolerance = o->tolerance;
-  } else if (r->step > 0) {
-    run->plan.step = r->step;
-  } else if (r->tolerance > 0) {
-    run->plan.tolerance = r->tolerance;
-  } else {
-    run->plan.step = span / 1000;
-    const bool tolerances = r->relative_tolerance > 0 || r->absolute_tolerance > 0;
-    mbg__note(ctx, MBG_NOTE, "no step is given: %g (a thousandth of the run) is taken%s", run->plan.step,
-              tolerances ? "; the tolerances of the file are for formulations with error control" : "");
-  }
-  const int err = check_plan(ctx, &run->plan);
-  return err < 0 ? err : list_breaks(ctx, run);
-}
-
 /* ---------------------------------------------------------------------- creation */
 
 static int find_method(mbg_context *ctx, mbg_run *run) {
@@ -268,9 +169,9 @@ int mbg_run_create(mbg_context *ctx, const mbg_model *model, const mbg_run_optio
   mbg__arena_init(&run->grid_arena, mbg__context_allocator(ctx));
   run->m = model;
   MBG_TRY(choose_formulation(ctx, o, model, &run->formulation));
-  MBG_TRY(make_plan(ctx, run, o));
   MBG_TRY(find_method(ctx, run));
   MBG_TRY(list_signals(ctx, run, o->all_signals != 0));
+  MBG_TRY(mbg__plan_make(ctx, &run->arena, model, run->formulation, o, run->used, &run->plan));
   run->p = MBG_TAKE(&run->arena, real, model->np);
   run->psi = MBG_TAKE(&run->arena, real, model->ncriterion);
   run->psi_a = MBG_TAKE(&run->arena, real, (size_t)model->ncriterion * (size_t)model->na);
@@ -424,7 +325,7 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
     goto done;
   }
-  MBG_TRY(check_plan(ctx, &run->plan));
+  MBG_TRY(mbg__plan_check(ctx, &run->plan));
   MBG_TRY(mbg__start_solve(ctx, run->start, !run->started));
   if (!run->started) {
     MBG_TRY(check_signals(ctx, run));
@@ -528,6 +429,7 @@ int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi) {
 typedef struct {
   int n;
   real *memory;
+  mbg__density_term *terms; /* n x ncriterion */
   mbg__criterion_seeds *seeds;
 } seed_block;
 
@@ -540,8 +442,9 @@ static int make_seeds(mbg_context *ctx, mbg_run *run, int first, int n, seed_blo
   b->n = n;
   b->memory = mbg__alloc_zero(ctx, 2 * size * (size_t)n + 1, sizeof(real));
   b->seeds = mbg__alloc_zero(ctx, (size_t)n + 1, sizeof(*b->seeds));
+  b->terms = mbg__alloc_zero(ctx, (size_t)n * (size_t)run->m->ncriterion + 1, sizeof(*b->terms));
   scratch = mbg__alloc_zero(ctx, 2 * nodes * own + 1, sizeof(real));
-  if (!b->memory || !b->seeds || !scratch) {
+  if (!b->memory || !b->seeds || !b->terms || !scratch) {
     err = mbg__fail_memory(ctx);
     goto done;
   }
@@ -556,7 +459,9 @@ static int make_seeds(mbg_context *ctx, mbg_run *run, int first, int n, seed_blo
       memcpy(density + i * nused, scratch + i * own, own * sizeof(real));
       memcpy(point + i * nused, scratch + nodes * own + i * own, own * sizeof(real));
     }
-    b->seeds[k] = (mbg__criterion_seeds){density, point};
+    mbg__density_term *terms = b->terms + (size_t)k * (size_t)run->m->ncriterion;
+    b->seeds[k] = (mbg__criterion_seeds){.density = density, .point = point, .terms = terms};
+    MBG_TRY(mbg__criteria_terms(ctx, run->criteria, first + k, terms, &b->seeds[k].nterm));
   }
 done:
   mbg__free(ctx, columns);
@@ -566,6 +471,7 @@ done:
 
 static void free_seeds(mbg_context *ctx, seed_block *b) {
   mbg__free(ctx, b->memory);
+  mbg__free(ctx, b->terms);
   mbg__free(ctx, b->seeds);
 }
 
@@ -592,6 +498,13 @@ static int direct_take(void *user, int node, const real *dy) {
   return MBG_OK;
 }
 
+/* the adjoint that is exact for the formulation: of its steps, or of its differential equation */
+static mbg_method own_adjoint(const mbg_run *run) {
+  return run->formulation->supports & MBG__ADJOINT ? MBG_METHOD_ADJOINT : MBG_METHOD_CONTINUOUS;
+}
+
+mbg_method mbg__run_adjoint(const mbg_run *run) { return own_adjoint(run); }
+
 /* the method asked for, else the model's, else by cost */
 static mbg_method choose_method(const mbg_run *run, mbg_method method) {
   if (method != MBG_METHOD_AUTO) {
@@ -602,7 +515,7 @@ static mbg_method choose_method(const mbg_run *run, mbg_method method) {
   }
   const double direct = run->m->np * run->formulation->cost_direct;
   const double adjoint = run->m->ncriterion * run->formulation->cost_adjoint;
-  return direct <= adjoint ? MBG_METHOD_DIRECT : MBG_METHOD_ADJOINT;
+  return direct <= adjoint ? MBG_METHOD_DIRECT : own_adjoint(run);
 }
 
 static int check_method(mbg_context *ctx, const mbg_run *run, mbg_method method) {
@@ -661,6 +574,7 @@ int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(check_method(ctx, run, method));
   const mbg_method chosen = choose_method(run, method);
+  MBG_TRY(check_method(ctx, run, chosen));
   MBG_TRY(refuse_given(ctx, run));
   MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
   out = mbg__alloc_zero(ctx, size, sizeof(real));
@@ -687,15 +601,16 @@ int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *
   seed_block block = {0};
   int err = MBG_OK;
   MBG_TRY(need_simulation(ctx, run));
-  MBG_TRY(check_method(ctx, run, MBG_METHOD_ADJOINT));
+  MBG_TRY(check_method(ctx, run, own_adjoint(run)));
   MBG_TRY(refuse_given(ctx, run));
   if (criterion < 0 || criterion >= m->ncriterion) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "there is no criterion %d; the model has %d", criterion, m->ncriterion);
     goto done;
   }
   MBG_TRY(make_seeds(ctx, run, criterion, 1, &block));
+  block.seeds[0].all = true;
   real *psi_a = run->psi_a + (size_t)criterion * (size_t)m->na;
-  MBG_TRY(run->formulation->adjoint(ctx, run->work, MBG__METHOD_ADJOINT, 1, block.seeds, psi_a));
+  MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(own_adjoint(run)), 1, block.seeds, psi_a));
   for (int i = 0; i < m->na; i++) {
     grad[i] = re(psi_a[i]);
   }
@@ -817,5 +732,7 @@ void mbg_run_work_of(const mbg_run *run, mbg_run_work *work) {
     work->solves = c->solves;
     work->recomputed_steps = c->recomputed;
     work->peak_bytes = c->bytes;
+    work->drift_position = c->drift_position;
+    work->drift_velocity = c->drift_velocity;
   }
 }

@@ -309,20 +309,16 @@ static void seed_own(mbg__criteria *c, int k, real w, real *density, real *point
   }
 }
 
-int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *density, real *point, real *ga) {
+/* bar of every accumulator behind criterion k: expressions refer to earlier criteria only */
+static int weigh(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *ga) {
   memset(c->bar, 0, (size_t)c->model->ncriterion * sizeof(real));
   c->bar[k] = weight;
-  /* expressions refer to earlier criteria only */
   for (int i = k; i >= 0; i--) {
     const mbg__criterion *kr = &c->model->criteria[i];
-    if (c->bar[i] == 0) {
-      continue;
-    }
-    if (kr->kind != MBG__COMBINATION) {
-      seed_own(c, i, c->bar[i], density, point);
-      continue;
-    }
     real f;
+    if (c->bar[i] == 0 || kr->kind != MBG__COMBINATION) {
+      continue;
+    }
     gather(c, kr);
     const int err = mbg__expr_gradient(ctx, kr->expr, c->x, c->scratch, &f, c->g);
     if (err < 0) {
@@ -338,6 +334,37 @@ int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, 
     }
   }
   return MBG_OK;
+}
+
+int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *density, real *point, real *ga) {
+  const int err = weigh(ctx, c, k, weight, ga);
+  for (int i = 0; err == MBG_OK && i <= k; i++) {
+    if (c->bar[i] != 0 && c->model->criteria[i].kind != MBG__COMBINATION) {
+      seed_own(c, i, c->bar[i], density, point);
+    }
+  }
+  return err;
+}
+
+int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int k, mbg__density_term *terms, int *count) {
+  const int err = weigh(ctx, c, k, 1, NULL);
+  *count = 0;
+  for (int i = 0; err == MBG_OK && i <= k; i++) {
+    const mbg__criterion *kr = &c->model->criteria[i];
+    mbg__density_term *term = &terms[*count];
+    if (c->bar[i] == 0 || (kr->kind != MBG__INTEGRAL && kr->kind != MBG__SMOOTH_MAXIMUM)) {
+      continue;
+    }
+    *term = (mbg__density_term){.column = c->acc[i].column, .factor = c->bar[i]};
+    if (kr->kind == MBG__SMOOTH_MAXIMUM) {
+      real T, top;
+      term->factor /= exponential_sum(c, i, &T, &top);
+      term->top = top;
+      term->sharpness = kr->sharpness;
+    }
+    (*count)++;
+  }
+  return err;
 }
 
 /* ---------------------------------------------------------------------- paths */

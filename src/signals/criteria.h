@@ -17,6 +17,13 @@
 
 typedef struct mbg__criteria mbg__criteria;
 
+/* A term of a criterion's integrand at any time: the derivative by the signal y of this column is factor * exp(sharpness (y - top)). */
+typedef struct {
+  int column;
+  double sharpness;
+  real factor, top;
+} mbg__density_term;
+
 /* For a grid of nnode >= 1 increasing times; copied. Least-squares samples outside the grid are left out with a warning; a
    criterion without any sample left is an error. Memory in the arena. */
 int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int nnode, const double *t,
@@ -33,6 +40,9 @@ int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, 
    integrand, and point (nnode x nused), of values at nodes; d psi_k/dy_n = omega_n density_n + point_n. ga (na, may be NULL)
    += weight d psi_k/da. A path criterion stands for its largest value. */
 int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *density, real *point, real *ga);
+
+/* The density of criterion k at the values of the last call as a function of time: terms (at most k + 1). */
+int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int k, mbg__density_term *terms, int *count);
 
 /* Points of a path criterion: their number; time and value of point i; its seed. */
 int mbg__criteria_path(const mbg__criteria *c, int k);

@@ -16,7 +16,7 @@ int twin_rk_integrate(const char *method, int n, twin_rk_rhs rhs, void *user, do
     *steps = mbg__rk_count(rk)->steps;
   }
 done:
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
   return err;
 }

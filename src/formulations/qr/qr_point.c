@@ -5,12 +5,16 @@
 
 #include <string.h>
 
+/* what the system was brought to last */
+typedef enum { AT_STATE, AT_FULL, AT_FULL_LINEAR, AT_VELOCITIES } place;
+
 struct mbg__qr_point {
   mbg__arena arena;
   const mbg_model *m;
   mbg__system *sys;
   const mbg__rank *rank;
   double beta;
+  place at;
   int n, r, f;         /* free velocities, kept rows, freedoms */
   mbg__householder qr; /* B^T of the kept rows                              (n x r) */
   mbg__cholesky Mr;    /* Q2^T M Q2                                         (f x f) */
@@ -23,6 +27,8 @@ struct mbg__qr_point {
   int *turns;
   real *lambda, *kappa;             /* core's sign; kappa of (F4)                        (nrow) */
   real *phi, *phid, *gamma, *phi_t; /*                                        (nrow) */
+  double independence; /* smallest |R_kk| relative to its row */
+  int dependent;       /* that row */
   real *F;                          /* f of the page                                     (nw) */
   /* scratch */
   real *x, *y, *z, *s;             /*                                                   (n) */
@@ -195,9 +201,11 @@ static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
     }
   }
   mbg__householder_factor(&q->qr);
-  if (!(mbg__householder_ratio(&q->qr, &where) > 1e-9)) {
+  q->independence = mbg__householder_ratio(&q->qr, &where);
+  q->dependent = q->r > 0 ? q->rank->kept[where] : -1;
+  if (!(q->independence > 1e-9)) {
     char label[160];
-    mbg__row_label(q->m, q->rank->kept[where], label, sizeof(label));
+    mbg__row_label(q->m, q->dependent, label, sizeof(label));
     return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: singular configuration, %s depends on the other constraints",
                      re(q->t), label);
   }
@@ -294,6 +302,7 @@ static void accelerate(mbg__qr_point *q) {
 int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
                        const real **v_star, const real **a) {
   int err = MBG_OK;
+  q->at = AT_STATE;
   q->t = t;
   memcpy(q->H, H, (size_t)q->m->nbody * sizeof(*H));
   memcpy(q->v, v, (size_t)q->m->nw * sizeof(real));
@@ -311,6 +320,15 @@ done:
 
 const real *mbg__qr_point_lambda(const mbg__qr_point *q) { return q->lambda; }
 
+double mbg__qr_point_independence(const mbg__qr_point *q, int *row) {
+  if (row) {
+    *row = q->dependent;
+  }
+  return q->independence;
+}
+
+const real *mbg__qr_point_phi(const mbg__qr_point *q) { return q->phi; }
+
 void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid) {
   *phi = *phid = 0;
   for (int i = 0; i < q->m->nrow; i++) {
@@ -321,16 +339,28 @@ void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid) {
 
 int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q) {
   const mbg__state state = {.t = q->t, .H = q->H, .v = q->v, .vd = q->a, .lambda = q->lambda, .turns = q->turns};
-  return mbg__system_update(ctx, q->sys, &state);
+  if (q->at == AT_FULL || q->at == AT_FULL_LINEAR) {
+    return MBG_OK;
+  }
+  const int err = mbg__system_update(ctx, q->sys, &state);
+  q->at = err < 0 ? AT_STATE : AT_FULL;
+  return err;
 }
 
 /* the two linearizations: accelerations at (H, v, a, lambda); velocities at (H, v*) with kappa as multipliers */
-static int linearize_accelerations(mbg_context *ctx, mbg__qr_point *q) {
-  const int err = mbg__qr_point_full(ctx, q);
-  return err < 0 ? err : mbg__system_linearize(ctx, q->sys);
+int mbg__qr_point_linearize(mbg_context *ctx, mbg__qr_point *q) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__qr_point_full(ctx, q));
+  if (q->at != AT_FULL_LINEAR) {
+    MBG_TRY(mbg__system_linearize(ctx, q->sys));
+    q->at = AT_FULL_LINEAR;
+  }
+done:
+  return err;
 }
 
 static int linearize_velocities(mbg_context *ctx, mbg__qr_point *q) {
+  q->at = AT_VELOCITIES;
   const mbg__state state = {.t = q->t, .H = q->H, .v = q->v_star, .lambda = q->kappa, .turns = q->turns};
   const int err = mbg__system_update_bare(ctx, q->sys, &state);
   return err < 0 ? err : mbg__system_linearize(ctx, q->sys);
@@ -376,7 +406,7 @@ int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real 
                        real *dv_star, real *d_a, real *dlambda) {
   const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na, nr = (size_t)q->m->nrow;
   int err = MBG_OK;
-  MBG_TRY(linearize_accelerations(ctx, q));
+  MBG_TRY(mbg__qr_point_linearize(ctx, q));
   for (size_t c = 0; c < (size_t)ncol; c++) {
     const mbg__direction d = {.w = w + c * nw, .dv = dv + c * nw, .da = da ? da + c * na : NULL};
     push_accelerations(q, &d, d_a + c * nw, dlambda ? dlambda + c * nr : NULL);
@@ -437,7 +467,7 @@ int mbg__qr_point_pull(mbg_context *ctx, mbg__qr_point *q, int ncol, const real 
                        real *gw, real *gv, real *ga) {
   const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na, nr = (size_t)q->m->nrow;
   int err = MBG_OK;
-  MBG_TRY(linearize_accelerations(ctx, q));
+  MBG_TRY(mbg__qr_point_linearize(ctx, q));
   for (size_t c = 0; c < (size_t)ncol; c++) {
     pull_accelerations(q, rho + c * nw, lb ? lb + c * nr : NULL, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL,
                        ga ? ga + c * na : NULL);

@@ -25,10 +25,17 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
 
 /* After eval. Brings the system to the full state (H, v, a, lambda), where signals can be evaluated; lambda (nrow, core's sign). */
 int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q);
+/* The same with the derivatives of the elements. */
+int mbg__qr_point_linearize(mbg_context *ctx, mbg__qr_point *q);
 const real *mbg__qr_point_lambda(const mbg__qr_point *q);
+
+/* How far the kept row `row` is from depending on the others, relative to its length: the smallest of all (row may be NULL). */
+double mbg__qr_point_independence(const mbg__qr_point *q, int *row);
 
 /* Largest violations of positions and velocities at the point of the last eval, all rows. */
 void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid);
+/* Position residuals of all rows (nrow). */
+const real *mbg__qr_point_phi(const mbg__qr_point *q);
 
 /* Tangents (T1)-(T3) at the point of the last eval: for ncol directions (w, dv: nw each per column; da: na per column) the changes of
    v*, a (nw) and lambda (nrow, may be NULL). */

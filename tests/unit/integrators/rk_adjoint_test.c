@@ -110,7 +110,7 @@ static void forward(mbg_context *ctx, const mbg__rk_method *m, int nstep, double
     memcpy(y + (i + 1) * N, mbg__rk_last(rk)->y1, N * sizeof *y);
   }
   assert_int_equal(mbg__rk_step(ctx, rk), 0);
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
 }
 
 /* S at the end of the same steps, by the tangent equations along. */
@@ -126,7 +126,7 @@ static void tangent(mbg_context *ctx, const mbg__rk_method *m, int nstep, const 
   assert_int_equal(mbg__rk_create(ctx, WITH_TANGENT, m, &opt, &rk), MBG_OK);
   assert_int_equal(mbg__rk_integrate(ctx, rk, &run, y, NULL), MBG_OK);
   memcpy(S, y + N, N * (N + P) * sizeof *S);
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
 }
 
 /* The same by complex step. */
@@ -237,7 +237,7 @@ static void twin_takes_the_same_steps(void **state) {
     assert_close_array(S_twin, y + N, N * (N + P), 1e-12); /* same steps: equal but for rounding */
 
     /* a much tighter variational solution */
-    mbg__rk_destroy(ctx, rk);
+    mbg__rk_destroy(rk);
     opt.rtol = opt.atol = 1e-13;
     opt.ncontrol = 0;
     memset(y, 0, sizeof y);
@@ -248,7 +248,7 @@ static void twin_takes_the_same_steps(void **state) {
     assert_int_equal(mbg__rk_create(ctx, WITH_TANGENT, &mbg__rk_dop853, &opt, &rk), MBG_OK);
     assert_int_equal(mbg__rk_integrate(ctx, rk, &run, y, NULL), MBG_OK);
     assert_close_array(S_twin, y + N, N * (N + P), 1e-9);
-    mbg__rk_destroy(ctx, rk);
+    mbg__rk_destroy(rk);
     mbg_context_destroy(ctx);
   }
 }

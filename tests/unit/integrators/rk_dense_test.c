@@ -23,7 +23,7 @@ static double error_inside(const mbg__rk_method *m, double t, double h) {
     kepler_exact(t + h * i / 20.0, exact);
     most = fmax(most, distance(y, exact, 4));
   }
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
   return most;
 }
@@ -64,8 +64,8 @@ static stored store(const mbg__rk_method *m, int n, int nkept, const mbg__rk_run
 }
 
 static void release(stored *s) {
-  mbg__rk_dense_free(s->ctx, &s->s);
-  mbg__rk_destroy(s->ctx, s->rk);
+  mbg__rk_dense_free(mbg__context_allocator(s->ctx), &s->s);
+  mbg__rk_destroy(s->rk);
   mbg_context_destroy(s->ctx);
 }
 
@@ -196,7 +196,7 @@ static void frozen_runs_repeat_the_bits(void **state) {
       assert_memory_equal(copy.t, s.s.t, sizeof *copy.t * (size_t)(copy.nstep + 1));
       assert_memory_equal(copy.r, s.s.r, sizeof *copy.r * (size_t)(copy.nstep * 4 * all_methods[q]->ndense));
       assert_int_equal(mbg__rk_count(s.rk)->rejected, 0);
-      mbg__rk_dense_free(s.ctx, &copy);
+      mbg__rk_dense_free(mbg__context_allocator(s.ctx), &copy);
       release(&s);
     }
   }

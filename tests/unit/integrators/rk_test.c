@@ -25,7 +25,7 @@ static double error_fixed(const mbg__rk_method *m, bool witch, double t0, double
   assert_int_equal(mbg__rk_integrate(ctx, rk, &run, y, NULL), MBG_OK);
   assert_int_equal(mbg__rk_count(rk)->steps, lround(fabs(t1 - t0) / h));
   assert_int_equal(mbg__rk_count(rk)->evaluations, 1 + m->nstage * mbg__rk_count(rk)->steps);
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
   return distance(y, exact, n);
 }
@@ -68,7 +68,7 @@ static outcome run_controlled(const mbg__rk_method *m, double t0, double t1, dou
   assert_int_equal(mbg__rk_integrate(ctx, rk, &run, y, NULL), MBG_OK);
   assert_true(mbg__rk_last(rk)->t1 == t1);
   const outcome out = {distance(y, exact, 4), *mbg__rk_count(rk)};
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
   return out;
 }
@@ -119,7 +119,7 @@ static void only_controlled_components_count(void **state) {
   assert_int_equal(mbg__rk_integrate(ctx, rk, &run, y, NULL), MBG_OK);
   assert_close(y[0], exp(-1), 1e-8);
   assert_true(mbg__rk_count(rk)->steps < 20);
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
 }
 
@@ -175,7 +175,7 @@ static void breaks_are_met(void **state) {
       assert_close(y, z - 1, 1e-9); /* tolerance 1e-11, some tens of steps */
       assert_int_equal(s.segments, 4);
       assert_int_equal(s.outside, 0);
-      mbg__rk_destroy(ctx, rk);
+      mbg__rk_destroy(rk);
       mbg_context_destroy(ctx);
     }
   }
@@ -194,7 +194,7 @@ static void tiny_segments(void **state) {
   assert_int_equal(mbg__rk_create(ctx, 1, &mbg__rk_dop853, &opt, &rk), MBG_OK);
   assert_int_equal(mbg__rk_integrate(ctx, rk, &run, &y, NULL), MBG_OK);
   assert_close(y, witch_exact(2), 1e-7);
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
 }
 
@@ -207,7 +207,7 @@ static void empty_runs(void **state) {
   assert_int_equal(mbg__rk_create(ctx, 1, &mbg__rk_dp5, &opt, &rk), MBG_OK);
   assert_int_equal(mbg__rk_integrate(ctx, rk, &(mbg__rk_run){.rhs = witch_rhs, .t0 = 1, .t1 = 1}, &y, NULL), MBG_OK);
   assert_true(y == 3 && mbg__rk_count(rk)->evaluations == 0);
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
 }
 
@@ -231,8 +231,8 @@ static void no_components(void **state) {
   assert_int_equal(mbg__rk_create(ctx, 0, &mbg__rk_dop853, &opt, &rk), MBG_OK);
   assert_int_equal(mbg__rk_integrate(ctx, rk, &(mbg__rk_run){.rhs = nothing_rhs, .t0 = 0, .t1 = 1}, &y, &s), MBG_OK);
   assert_true(s.nstep > 0 && s.t[s.nstep] == 1);
-  mbg__rk_dense_free(ctx, &s);
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_dense_free(mbg__context_allocator(ctx), &s);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
 }
 
@@ -276,7 +276,7 @@ static int run_troubled(troubled *s, const mbg__rk_method *m, double fixed, doub
   const int err = mbg__rk_integrate(s->ctx, rk, &run, y, NULL);
   *why = *mbg__rk_why(rk);
   assert_true(err < 0 || mbg__rk_count(rk)->failed > 0);
-  mbg__rk_destroy(s->ctx, rk);
+  mbg__rk_destroy(rk);
   return err;
 }
 
@@ -347,7 +347,7 @@ static void expect_failure(const mbg__rk_run *run, long max_steps, mbg__rk_reaso
   assert_int_equal(mbg__rk_why(rk)->reason, reason);
   assert_int_equal(mbg__rk_why(rk)->component, 1);
   assert_non_null(strstr(mbg_context_error(ctx), text));
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
 }
 
@@ -404,7 +404,7 @@ static void expect_bad_run(const mbg__rk_method *m, mbg__rk_run run, const char 
   assert_int_equal(mbg__rk_create(ctx, 1, m, &opt, &rk), MBG_OK);
   assert_int_equal(mbg__rk_integrate(ctx, rk, &run, &y, NULL), MBG_ERROR_INPUT);
   assert_non_null(strstr(mbg_context_error(ctx), text));
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   mbg_context_destroy(ctx);
 }
 
@@ -440,9 +440,9 @@ static int store_run(mbg_context *ctx, support_memory *memory, long *in_steps) {
   MBG_TRY(mbg__rk_integrate(ctx, rk, &run, y, &s)); /* the store is large enough now */
   *in_steps = memory->requests - before;
 done:
-  mbg__rk_dense_free(ctx, &s);
+  mbg__rk_dense_free(mbg__context_allocator(ctx), &s);
   mbg__rk_adjoint_destroy(ctx, adjoint);
-  mbg__rk_destroy(ctx, rk);
+  mbg__rk_destroy(rk);
   return err;
 }
 

@@ -1,0 +1,186 @@
+/* `qr`: redundant coordinates projected to a state space by a QR decomposition of the constraint Jacobian, integrated under error
+   control, with the continuous adjoint (Held and Seifried; theory 1). */
+#include "formulations/qr/qr_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- preparation */
+
+/* "dop853", "dp5": Runge-Kutta pairs; "adams", "bdf": CVODES */
+static const char *const integrators[] = {"dop853", "dp5", "adams", "bdf"};
+
+static int find_integrator(mbg_context *ctx, mbg__formulation_work *w) {
+  const char *key = w->plan.integrator ? w->plan.integrator : integrators[0];
+  w->method = mbg__rk_find(key);
+  if (w->method && w->method->error_order == 0 && !(w->plan.step > 0)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "integrator '%s' has no error control: it needs a step", key);
+  }
+  if (w->method || !strcmp(key, "adams") || !strcmp(key, "bdf")) {
+    return MBG_OK;
+  }
+  const char *near = mbg__nearest(key, integrators, MBG_COUNT(integrators));
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown integrator '%s'%s%s%s (known: dop853, dp5, adams, bdf)", key,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int check_tolerances(mbg_context *ctx, const mbg__run_plan *p) {
+  if (!(p->step > 0) && !(p->relative >= 1e-14)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "relative tolerance %g: doubles cannot give less than 1e-14, and 1e-13 is as far as it pays",
+                     p->relative);
+  }
+  if (!(p->absolute >= 0) || !(p->relative < 1) || !isfinite(p->absolute)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "tolerances %g (relative) and %g (absolute): must be below 1 and positive",
+                     p->relative, p->absolute);
+  }
+  if (!(p->stabilization >= 0) || !isfinite(p->stabilization)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "stabilization %g: must be a rate of at least 0 per second",
+                     p->stabilization);
+  }
+  return MBG_OK;
+}
+
+static int by_time(const void *x, const void *y) {
+  const double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+/* breaks inside the run, ascending, none twice */
+static int sort_breaks(mbg_context *ctx, mbg__formulation_work *w) {
+  const double slack = 1e-12 * (w->plan.t1 - w->plan.t0);
+  double *t = MBG_TAKE(&w->arena, double, w->plan.nbreak);
+  int n = 0;
+  if (!t) {
+    return mbg__fail_memory(ctx);
+  }
+  if (w->plan.nbreak > 0) {
+    memcpy(t, w->plan.breaks, (size_t)w->plan.nbreak * sizeof(double));
+    qsort(t, (size_t)w->plan.nbreak, sizeof(double), by_time);
+  }
+  for (int i = 0; i < w->plan.nbreak; i++) {
+    if (t[i] > w->plan.t0 + slack && t[i] < w->plan.t1 - slack && (n == 0 || t[i] > t[n - 1] + slack)) {
+      t[n++] = t[i];
+    }
+  }
+  w->plan.breaks = t;
+  w->plan.nbreak = n;
+  return MBG_OK;
+}
+
+/* positions are measured from an arbitrary origin: their tolerance follows the size of the model */
+static void fill_tolerances(mbg__formulation_work *w) {
+  const mbg__qr_state *s = &w->flow->state;
+  for (int i = 0; i < s->n; i++) {
+    w->atol[i] = w->plan.absolute;
+  }
+  for (int b = 0; b < w->m->nbody; b++) {
+    const int translations = w->m->bodies[b].motion == MBG__SPATIAL || w->m->bodies[b].motion == MBG__POINT ? 3 : 2;
+    const int end = b + 1 < w->m->nbody ? s->first[b + 1] : s->nplace;
+    for (int i = s->first[b]; i < end; i++) {
+      w->atol[i] += w->plan.relative * (i < s->first[b] + translations ? w->m->size : 1);
+    }
+  }
+}
+
+static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
+  mbg__rk_options options = mbg__rk_options_default();
+  options.rtol = w->plan.relative;
+  options.atol_vector = w->atol;
+  options.fixed = w->plan.step;
+  options.max_steps = 10000000;
+  options.dense = true;
+  mbg__rk_dense_init(&w->dense, w->method, w->flow->state.n);
+  return mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->rk);
+}
+
+static void destroy(mbg__formulation_work *w) {
+  if (!w) {
+    return;
+  }
+  const mbg_allocator a = w->allocator;
+  mbg__qr_cvodes_destroy(w->cvodes);
+  mbg__qr_nodes_destroy(&w->nodes);
+  mbg__qr_flow_destroy(w->flow);
+  mbg__rk_destroy(w->rk);
+  mbg__rk_dense_free(&a, &w->dense);
+  a.release(a.user, w->frozen);
+  mbg__arena_destroy(&w->arena);
+  a.release(a.user, w);
+}
+
+static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
+                   const int *used, mbg__formulation_work **out) {
+  int err = MBG_OK;
+  mbg__formulation_work *w = mbg__alloc_zero(ctx, 1, sizeof(*w));
+  *out = NULL;
+  if (!w) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
+  w->allocator = *mbg__context_allocator(ctx);
+  w->m = mbg__system_model(sys);
+  w->sys = sys;
+  w->start = start;
+  w->plan = *plan;
+  w->nused = nused;
+  w->used = used;
+  MBG_TRY(check_tolerances(ctx, plan));
+  MBG_TRY(find_integrator(ctx, w));
+  MBG_TRY(sort_breaks(ctx, w));
+  MBG_TRY(mbg__qr_flow_create(ctx, &w->arena, sys, mbg__start_result_of(start)->rank, plan->stabilization, nused, used,
+                              &w->flow));
+  MBG_TRY(mbg__qr_nodes_create(ctx, &w->arena, &w->plan, nused, &w->nodes));
+  const int n = w->flow->state.n;
+  w->atol = MBG_TAKE(&w->arena, double, n);
+  w->z0 = MBG_TAKE(&w->arena, real, n);
+  w->z = MBG_TAKE(&w->arena, real, n);
+  w->zi = MBG_TAKE(&w->arena, real, n);
+  w->turns = MBG_TAKE(&w->arena, int, w->m->nturn);
+  if (!w->atol || !w->z0 || !w->z || !w->zi || !w->turns) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  fill_tolerances(w);
+  if (w->method) {
+    MBG_TRY(create_rk(ctx, w));
+  } else {
+    MBG_TRY(mbg__qr_cvodes_create(ctx, w, !strcmp(plan->integrator, "bdf"), &w->cvodes));
+  }
+done:
+  if (err < 0) {
+    destroy(w);
+    w = NULL;
+  }
+  *out = w;
+  return err;
+}
+
+/* ---------------------------------------------------------------------- results */
+
+static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns) {
+  *t = w->last;
+  mbg__qr_state_read(&w->flow->state, w->z, H, v);
+  memcpy(turns, w->turns, (size_t)w->m->nturn * sizeof(int));
+  return MBG_OK;
+}
+
+static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
+
+extern const mbg__formulation mbg__formulation_qr;
+
+const mbg__formulation mbg__formulation_qr = {
+    .key = "qr",
+    .name = "State space by QR decomposition",
+    .paper = "Held, Seifried",
+    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT_CONTINUOUS | MBG__ODE,
+    .cost_direct = 0.5,
+    .cost_adjoint = 2,
+    .prepare = prepare,
+    .simulate = mbg__qr_simulate,
+    .tangent = mbg__qr_tangent,
+    .adjoint = mbg__qr_adjoint_run,
+    .last = last,
+    .counts = counts,
+    .destroy = destroy,
+};

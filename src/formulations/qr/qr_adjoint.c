@@ -1,0 +1,444 @@
+/* The continuous adjoint (theory 1, section 7), backward from the end with the forward state looked up. */
+#include "formulations/qr/qr_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- creation */
+
+static int list_wanted(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a) {
+  const mbg__design *design = mbg__system_design(a->w->sys);
+  bool all = false;
+  for (int c = 0; c < a->nc; c++) {
+    all = all || a->seeds[c].all;
+  }
+  a->wanted = MBG_TAKE(arena, int, a->w->m->na);
+  if (!a->wanted) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < a->w->m->na; i++) {
+    if (all || design->start[i + 1] > design->start[i]) {
+      a->wanted[a->nwanted++] = i;
+    }
+  }
+  return MBG_OK;
+}
+
+/* lengths against angles; attributes by their size */
+static void fill_weights(mbg__qr_adjoint *a) {
+  const mbg_model *m = a->w->m;
+  const mbg__design *design = mbg__system_design(a->w->sys);
+  for (int i = 0; i < m->nw; i++) {
+    a->weight[i] = i % 6 < 3 ? m->size : 1;
+  }
+  for (int j = 0; j < m->nv; j++) {
+    a->weight[m->nw + j] = m->full[j] % 6 < 3 ? m->size : 1;
+  }
+  for (int k = 0; k < a->nwanted; k++) {
+    const double x = fabs(re(design->attr[a->wanted[k]]));
+    a->weight[m->nw + m->nv + k] = x > 0 ? x : 1;
+  }
+}
+
+int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int ncrit,
+                           const mbg__criterion_seeds *seeds, mbg__qr_adjoint *a) {
+  const mbg_model *m = w->m;
+  const size_t nc = (size_t)ncrit, nw = nc * (size_t)m->nw;
+  *a = (mbg__qr_adjoint){.w = w, .nc = ncrit, .seeds = seeds};
+  const int err = list_wanted(ctx, arena, a);
+  if (err < 0) {
+    return err;
+  }
+  a->n = m->nw + m->nv + a->nwanted;
+  for (int c = 0; c < ncrit; c++) {
+    a->densities = a->densities || seeds[c].nterm > 0;
+  }
+  a->weight = MBG_TAKE(arena, double, a->n);
+  a->scale = MBG_TAKE(arena, double, 3 * nc);
+  a->atol = MBG_TAKE(arena, double, nc * (size_t)a->n);
+  a->mu = MBG_TAKE(arena, real, nw);
+  a->rho = MBG_TAKE(arena, real, nw);
+  a->gw = MBG_TAKE(arena, real, nw);
+  a->gv = MBG_TAKE(arena, real, nw);
+  a->gvd = MBG_TAKE(arena, real, nw);
+  a->lb = MBG_TAKE(arena, real, nc * (size_t)m->nrow);
+  a->ga = MBG_TAKE(arena, real, nc * (size_t)m->na);
+  a->signals = MBG_TAKE(arena, real, w->nused);
+  a->rate = MBG_TAKE(arena, real, nc * (size_t)a->n);
+  if (!a->weight || !a->scale || !a->atol || !a->mu || !a->rho || !a->gw || !a->gv || !a->gvd || !a->lb || !a->ga ||
+      !a->signals || !a->rate) {
+    return mbg__fail_memory(ctx);
+  }
+  fill_weights(a);
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- right-hand side */
+
+static void clear(mbg__qr_adjoint *a) {
+  const mbg_model *m = a->w->m;
+  const size_t nc = (size_t)a->nc, nw = nc * (size_t)m->nw * sizeof(real);
+  memset(a->gw, 0, nw);
+  memset(a->gv, 0, nw);
+  memset(a->gvd, 0, nw);
+  memset(a->lb, 0, nc * (size_t)m->nrow * sizeof(real));
+  memset(a->ga, 0, nc * (size_t)m->na * sizeof(real));
+}
+
+static void pull_signal(mbg__qr_adjoint *a, int c, int column, real weight) {
+  const mbg_model *m = a->w->m;
+  const size_t at = (size_t)c * (size_t)m->nw;
+  mbg__system_signal_pull(a->w->sys, a->w->used[column], weight, a->gw + at, a->gv + at, a->gvd + at,
+                          a->lb + (size_t)c * (size_t)m->nrow, a->ga + (size_t)c * (size_t)m->na);
+}
+
+/* F_H, F_v, F_a, F_lambda, F_p of the integrands */
+static int pull_densities(mbg_context *ctx, mbg__qr_adjoint *a) {
+  mbg__qr_flow *f = a->w->flow;
+  int err = MBG_OK;
+  MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
+  MBG_TRY(mbg__qr_flow_signals(ctx, f, a->signals));
+  MBG_TRY(mbg__system_linearize_signals(ctx, a->w->sys));
+  for (int c = 0; c < a->nc; c++) {
+    for (int k = 0; k < a->seeds[c].nterm; k++) {
+      const mbg__density_term *term = &a->seeds[c].terms[k];
+      const real grown = term->sharpness > 0 ? r_exp(term->sharpness * (a->signals[term->column] - term->top)) : 1;
+      pull_signal(a, c, term->column, term->factor * grown);
+    }
+  }
+done:
+  return err;
+}
+
+/* (A1)-(A2) with the duals mu, nu + F_a, F_lambda */
+static int pull_point(mbg_context *ctx, mbg__qr_adjoint *a, const real *y) {
+  const mbg_model *m = a->w->m;
+  for (int c = 0; c < a->nc; c++) {
+    const size_t at = (size_t)c * (size_t)m->nw;
+    const real *own = y ? y + (size_t)c * (size_t)a->n : NULL;
+    memcpy(a->rho + at, a->gvd + at, (size_t)m->nw * sizeof(real));
+    memset(a->mu + at, 0, (size_t)m->nw * sizeof(real));
+    if (own) {
+      memcpy(a->mu + at, own, (size_t)m->nw * sizeof(real));
+      for (int j = 0; j < m->nv; j++) {
+        a->rho[at + (size_t)m->full[j]] += own[m->nw + j];
+      }
+    }
+  }
+  return mbg__qr_point_pull(ctx, a->w->flow->point, a->nc, a->mu, a->rho, a->densities || !y ? a->lb : NULL, a->gw,
+                            a->gv, a->ga);
+}
+
+int mbg__qr_adjoint_rates(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *yd) {
+  const mbg_model *m = a->w->m;
+  int err = MBG_OK;
+  clear(a);
+  if (a->densities) {
+    MBG_TRY(pull_densities(ctx, a));
+  }
+  MBG_TRY(pull_point(ctx, a, y));
+  for (int c = 0; c < a->nc; c++) {
+    const size_t at = (size_t)c * (size_t)m->nw;
+    real *out = yd + (size_t)c * (size_t)a->n;
+    vn_scale(m->nw, out, -1, a->gw + at);
+    mbg__qr_flow_add_adT(a->w->flow, 1, a->mu + at, out);
+    for (int j = 0; j < m->nv; j++) {
+      out[m->nw + j] = -a->gv[at + (size_t)m->full[j]];
+    }
+    for (int k = 0; k < a->nwanted; k++) {
+      out[m->nw + m->nv + k] = -a->ga[(size_t)c * (size_t)m->na + (size_t)a->wanted[k]];
+    }
+  }
+done:
+  return err;
+}
+
+int mbg__qr_adjoint_rhs(void *adjoint, double t, const real *y, real *yd) {
+  mbg__qr_adjoint *a = adjoint;
+  mbg__qr_flow *f = a->w->flow;
+  int err = MBG_OK;
+  MBG_TRY(a->forward(a->user, t, a->w->zi));
+  MBG_TRY(mbg__qr_flow_eval(f->ctx, f, t, a->w->zi));
+  MBG_TRY(mbg__qr_adjoint_rates(f->ctx, a, y, yd));
+done:
+  return mbg__qr_retry(err);
+}
+
+/* ---------------------------------------------------------------------- values at nodes */
+
+/* seeds of node n pulled; false: there are none */
+static bool pull_values(mbg__qr_adjoint *a, int n, bool look) {
+  const size_t nused = (size_t)a->w->nused;
+  bool any = false;
+  for (int c = 0; c < a->nc; c++) {
+    for (size_t k = 0; k < nused; k++) {
+      const real weight = a->seeds[c].point[(size_t)n * nused + k];
+      any = any || weight != 0;
+      if (!look && weight != 0) {
+        pull_signal(a, c, (int)k, weight);
+      }
+    }
+  }
+  return any;
+}
+
+/* mu += G_H + vjp_H, nu += G_v + vjp_v, g += G_p + vjp_p with the duals (0, G_a, G_lambda) */
+static void add_jump(const mbg__qr_adjoint *a, real *y) {
+  const mbg_model *m = a->w->m;
+  for (int c = 0; c < a->nc; c++) {
+    const size_t at = (size_t)c * (size_t)m->nw;
+    real *own = y + (size_t)c * (size_t)a->n;
+    vn_axpy(m->nw, own, 1, a->gw + at);
+    for (int j = 0; j < m->nv; j++) {
+      own[m->nw + j] += a->gv[at + (size_t)m->full[j]];
+    }
+    for (int k = 0; k < a->nwanted; k++) {
+      own[m->nw + m->nv + k] += a->ga[(size_t)c * (size_t)m->na + (size_t)a->wanted[k]];
+    }
+  }
+}
+
+/* first node not before t */
+static int node_at(const mbg__qr_nodes *n, double t) {
+  int lo = 0, hi = n->count;
+  while (lo < hi) {
+    const int mid = (lo + hi) / 2;
+    if (n->t[mid] < t) {
+      lo = mid + 1;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+int mbg__qr_adjoint_jump(mbg_context *ctx, mbg__qr_adjoint *a, double t, real *y) {
+  mbg__formulation_work *w = a->w;
+  int err = MBG_OK;
+  for (int n = node_at(&w->nodes, t); n < w->nodes.count && w->nodes.t[n] == t; n++) {
+    if (!pull_values(a, n, true)) {
+      continue;
+    }
+    clear(a);
+    MBG_TRY(a->forward(a->user, t, w->zi));
+    MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t, w->zi));
+    MBG_TRY(mbg__qr_point_linearize(ctx, w->flow->point));
+    MBG_TRY(mbg__system_linearize_signals(ctx, w->sys));
+    (void)pull_values(a, n, false);
+    MBG_TRY(pull_point(ctx, a, NULL));
+    add_jump(a, y);
+  }
+done:
+  return err;
+}
+
+static int by_time(const void *x, const void *y) {
+  const double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+int mbg__qr_adjoint_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr_adjoint *a, int *count, double **times) {
+  const mbg__formulation_work *w = a->w;
+  double *t = MBG_TAKE(arena, double, w->plan.nbreak + w->nodes.count);
+  int n = 0, kept = 0;
+  *times = t;
+  *count = 0;
+  if (!t) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < w->plan.nbreak; i++) {
+    t[n++] = w->plan.breaks[i];
+  }
+  for (int i = 0; i < w->nodes.count; i++) {
+    bool any = false;
+    for (int c = 0; c < a->nc; c++) {
+      for (int k = 0; k < w->nused; k++) {
+        any = any || a->seeds[c].point[(size_t)i * (size_t)w->nused + (size_t)k] != 0;
+      }
+    }
+    if (any) {
+      t[n++] = w->nodes.t[i];
+    }
+  }
+  qsort(t, (size_t)n, sizeof(double), by_time);
+  for (int i = 0; i < n; i++) {
+    if (t[i] > w->plan.t0 && t[i] < w->plan.t1 && (kept == 0 || t[i] > t[kept - 1])) {
+      t[kept++] = t[i];
+    }
+  }
+  *count = kept;
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- tolerances */
+
+/* first entry and number of entries of a group */
+static int group(const mbg__qr_adjoint *a, int g, int *count) {
+  const mbg_model *m = a->w->m;
+  *count = g == 0 ? m->nw : g == 1 ? m->nv : a->nwanted;
+  return g == 0 ? 0 : g == 1 ? m->nw : m->nw + m->nv;
+}
+
+static double largest(const mbg__qr_adjoint *a, int c, int g, const real *y) {
+  int count;
+  const int first = group(a, g, &count);
+  double most = 0;
+  for (int i = first; i < first + count; i++) {
+    most = fmax(most, a->weight[i] * fabs(re(y[(size_t)c * (size_t)a->n + (size_t)i])));
+  }
+  return most;
+}
+
+/* errors of the adjoint enter the gradient whole, those of the state only through its derivatives */
+static const double strict = 0.1;
+
+static void set_tolerance(mbg__qr_adjoint *a, int c, int g, double scale) {
+  int count;
+  const int first = group(a, g, &count);
+  for (int i = first; i < first + count; i++) {
+    /* a criterion that depends on nothing sets no limits */
+    a->atol[(size_t)c * (size_t)a->n + (size_t)i] = scale > 0 ? strict * a->w->plan.relative * scale / a->weight[i] : 1;
+  }
+}
+
+/* By their weights mu, nu/time and g are all of the size of the criterion: a group that is still small does not get a tolerance below
+   a thousandth of what the others have. */
+static void set_tolerances(mbg__qr_adjoint *a, int c, double mu, double nu, double g) {
+  const double span = a->w->plan.t1 - a->w->plan.t0;
+  const double all = fmax(mu, nu / span);
+  set_tolerance(a, c, 0, fmax(mu, all));
+  set_tolerance(a, c, 1, fmax(nu, 1e-3 * span * all));
+  set_tolerance(a, c, 2, fmax(g, 1e-2 * all));
+}
+
+void mbg__qr_adjoint_scales(mbg__qr_adjoint *a, const real *y) {
+  for (int c = 0; c < a->nc; c++) {
+    double *scale = a->scale + 3 * c;
+    for (int g = 0; g < 3; g++) {
+      scale[g] = fmax(scale[g], largest(a, c, g, y));
+    }
+    if (scale[0] > 0 || scale[1] > 0) {
+      set_tolerances(a, c, scale[0], scale[1], scale[2]);
+    }
+  }
+}
+
+int mbg__qr_adjoint_begin(mbg__qr_adjoint *a, double t, const real *y) {
+  const double ahead = 1e-2 * (a->w->plan.t1 - a->w->plan.t0);
+  bool zero = false;
+  mbg__qr_adjoint_scales(a, y);
+  for (int c = 0; c < a->nc; c++) {
+    zero = zero || (a->scale[3 * c] == 0 && a->scale[3 * c + 1] == 0);
+  }
+  if (!zero) {
+    return MBG_OK;
+  }
+  const int err = mbg__qr_adjoint_rhs(a, t, y, a->rate);
+  for (int c = 0; err == MBG_OK && c < a->nc; c++) {
+    if (a->scale[3 * c] == 0 && a->scale[3 * c + 1] == 0) {
+      set_tolerances(a, c, ahead * largest(a, c, 0, a->rate), ahead * largest(a, c, 1, a->rate),
+                     ahead * largest(a, c, 2, a->rate));
+    }
+  }
+  return err > 0 ? MBG_ERROR_SINGULAR : err;
+}
+
+int mbg__qr_adjoint_finish(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *psi_a) {
+  const mbg_model *m = a->w->m;
+  int err = MBG_OK;
+  for (int c = 0; c < a->nc; c++) {
+    const real *own = y + (size_t)c * (size_t)a->n;
+    real *out = psi_a + (size_t)c * (size_t)m->na;
+    vn_zero(m->nw, a->gv);
+    for (int j = 0; j < m->nv; j++) {
+      a->gv[m->full[j]] = own[m->nw + j];
+    }
+    MBG_TRY(mbg__start_pull(ctx, a->w->start, own, a->gv, out));
+    for (int k = 0; k < a->nwanted; k++) {
+      out[a->wanted[k]] += own[m->nw + m->nv + k];
+    }
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- Runge-Kutta backward */
+
+static int forward_state(void *user, double t, real *z) {
+  const mbg__formulation_work *w = user;
+  mbg__rk_dense_eval(&w->dense, t, MBG__RK_LEFT, 0, w->flow->state.n, z, NULL);
+  return MBG_OK;
+}
+
+static int begin_segment(void *user, double ta, double tb, real *y) {
+  mbg__qr_adjoint *a = user;
+  mbg_context *ctx = a->w->flow->ctx;
+  int err = MBG_OK;
+  mbg__qr_flow_segment(a->w->flow, ta, tb);
+  MBG_TRY(mbg__qr_adjoint_jump(ctx, a, ta, y));
+  MBG_TRY(mbg__qr_adjoint_begin(a, ta, y));
+done:
+  return err;
+}
+
+static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
+  mbg__formulation_work *w = a->w;
+  mbg__rk_options options = mbg__rk_options_default();
+  mbg__rk_run run = {.rhs = mbg__qr_adjoint_rhs,
+                     .segment = begin_segment,
+                     .user = a,
+                     .t0 = w->plan.t1,
+                     .t1 = w->plan.t0};
+  mbg__rk *rk = NULL;
+  double *breaks;
+  int err = MBG_OK;
+  options.rtol = 0;
+  options.atol_vector = a->atol;
+  options.fixed = w->plan.step;
+  MBG_TRY(mbg__qr_adjoint_breaks(ctx, arena, a, &run.nbreak, &breaks));
+  run.breaks = breaks;
+  MBG_TRY(mbg__rk_create(ctx, a->nc * a->n, w->method, &options, &rk));
+  MBG_TRY(mbg__rk_start(ctx, rk, &run, y));
+  while ((err = mbg__rk_step(ctx, rk)) > 0) {
+    const mbg__rk_record *step = mbg__rk_last(rk);
+    if (mbg__qr_interrupted(w)) {
+      err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", step->t1);
+      goto done;
+    }
+    mbg__qr_adjoint_scales(a, step->y1);
+  }
+  if (err == MBG_OK) {
+    memcpy(y, mbg__rk_last(rk)->y1, (size_t)a->nc * (size_t)a->n * sizeof(real));
+    MBG_TRY(mbg__qr_adjoint_jump(ctx, a, w->plan.t0, y));
+  }
+done:
+  mbg__rk_destroy(rk);
+  return err;
+}
+
+int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+                        const mbg__criterion_seeds *seeds, real *psi_a) {
+  mbg__qr_adjoint a;
+  mbg__arena arena;
+  int err = MBG_OK;
+  (void)method;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  w->flow->ctx = ctx;
+  MBG_TRY(mbg__qr_adjoint_create(ctx, &arena, w, ncrit, seeds, &a));
+  real *y = MBG_TAKE(&arena, real, (size_t)ncrit * (size_t)a.n);
+  if (!y) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  if (w->method) {
+    a.forward = forward_state;
+    a.user = w;
+    MBG_TRY(backward(ctx, &arena, &a, y));
+  } else {
+    MBG_TRY(mbg__qr_cvodes_adjoint(ctx, w, &a, y));
+  }
+  MBG_TRY(mbg__qr_adjoint_finish(ctx, &a, y, psi_a));
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}

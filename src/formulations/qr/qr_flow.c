@@ -1,0 +1,216 @@
+#include "formulations/qr/qr_flow.h"
+
+#include <float.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- creation */
+
+static bool needs_full(const mbg_model *m) {
+  for (int i = 0; i < m->nsignal; i++) {
+    if (m->signals[i].level >= MBG__LEVEL_ACCELERATION) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
+                        int nused, const int *used, mbg__qr_flow **out) {
+  const mbg_model *m = mbg__system_model(sys);
+  int err = MBG_OK;
+  mbg__qr_flow *f = MBG_TAKE(arena, mbg__qr_flow, 1);
+  *out = f;
+  if (!f) {
+    return mbg__fail_memory(ctx);
+  }
+  *f = (mbg__qr_flow){.ctx = ctx,
+                      .allocator = *mbg__context_allocator(ctx),
+                      .m = m,
+                      .sys = sys,
+                      .nused = nused,
+                      .used = used,
+                      .full = needs_full(m),
+                      .ta = -INFINITY,
+                      .tb = INFINITY};
+  f->H = MBG_TAKE(arena, mbg__frame, m->nbody);
+  f->v = MBG_TAKE(arena, real, m->nw);
+  f->turns = MBG_TAKE(arena, int, m->nturn);
+  f->q = MBG_TAKE(arena, real, m->ncoord);
+  f->qd = MBG_TAKE(arena, real, m->ncoord);
+  if (!f->H || !f->v || !f->turns || !f->q || !f->qd) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  MBG_TRY(mbg__qr_state_create(ctx, arena, m, &f->state));
+  MBG_TRY(mbg__qr_point_create(ctx, sys, rank, beta, &f->point));
+done:
+  return err;
+}
+
+void mbg__qr_flow_destroy(mbg__qr_flow *f) {
+  if (f) {
+    mbg__qr_point_destroy(f->point);
+    f->allocator.release(f->allocator.user, f->anchors.t);
+    f->allocator.release(f->allocator.user, f->anchors.q);
+  }
+}
+
+/* ---------------------------------------------------------------------- whole turns */
+
+static void *grow(const mbg__qr_flow *f, void *block, size_t count, size_t size) {
+  return f->allocator.resize(f->allocator.user, block, count * size + 1);
+}
+
+int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t) {
+  mbg__qr_anchors *a = &f->anchors;
+  const size_t n = (size_t)f->m->ncoord;
+  if (f->m->nturn == 0) {
+    return MBG_OK;
+  }
+  if (a->count == a->room) {
+    const int room = 2 * a->room + 64;
+    double *times = grow(f, a->t, (size_t)room, sizeof(double));
+    a->t = times ? times : a->t;
+    real *q = grow(f, a->q, (size_t)room * 2 * n, sizeof(real));
+    a->q = q ? q : a->q;
+    if (!times || !q) {
+      return mbg__fail_memory(ctx);
+    }
+    a->room = room;
+  }
+  real *q = a->q + (size_t)a->count * 2 * n;
+  mbg__system_coords(f->sys, q);
+  mbg__system_coord_rates(f->sys, q + n);
+  a->t[a->count++] = t;
+  return MBG_OK;
+}
+
+/* last anchor not later than t */
+static int anchor_before(const mbg__qr_anchors *a, double t) {
+  int lo = 0, hi = a->count - 1;
+  while (lo < hi) {
+    const int mid = (lo + hi + 1) / 2;
+    if (a->t[mid] <= t) {
+      lo = mid;
+    } else {
+      hi = mid - 1;
+    }
+  }
+  return lo;
+}
+
+/* whole turns by continuity: nearest to q_a + (q'_a + q') (t - t_a)/2 from the anchor before t */
+static int count_turns(mbg_context *ctx, mbg__qr_flow *f, double t) {
+  const mbg__state state = {.t = t, .H = f->H, .v = f->v, .turns = f->turns};
+  const int n = f->m->ncoord, k = anchor_before(&f->anchors, t);
+  const int err = mbg__system_update_bare(ctx, f->sys, &state);
+  if (err < 0) {
+    return err;
+  }
+  const real *q = f->anchors.q + (size_t)k * 2 * (size_t)n;
+  mbg__system_coord_rates(f->sys, f->qd);
+  for (int i = 0; i < n; i++) {
+    f->q[i] = q[i] + 0.5 * (q[n + i] + f->qd[i]) * (t - f->anchors.t[k]);
+  }
+  mbg__system_turns(f->sys, f->q, f->turns);
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- evaluation */
+
+int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_result *start, real *z) {
+  const mbg__state state = {.t = start->t, .H = start->H, .v = start->v, .turns = start->turns};
+  const int err = mbg__system_update_bare(ctx, f->sys, &state);
+  if (err < 0) {
+    return err;
+  }
+  f->anchors.count = 0;
+  memcpy(f->turns, start->turns, (size_t)f->m->nturn * sizeof(int));
+  mbg__qr_state_begin(&f->state, start->H, start->v, z);
+  return mbg__qr_flow_anchor(ctx, f, re(start->t));
+}
+
+void mbg__qr_flow_segment(mbg__qr_flow *f, double ta, double tb) {
+  f->ta = fmin(ta, tb);
+  f->tb = fmax(ta, tb);
+}
+
+/* t moved off the ends of the segment by a few units in the last place: limits from inside */
+static double inside(const mbg__qr_flow *f, double t) {
+  const double d = 8 * DBL_EPSILON * fmax(fabs(f->ta), fabs(f->tb));
+  return isfinite(d) && f->tb - f->ta > 4 * d ? fmin(fmax(t, f->ta + d), f->tb - d) : t;
+}
+
+int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
+  const double at = inside(f, t);
+  int err = MBG_OK;
+  mbg__qr_state_read(&f->state, z, f->H, f->v);
+  if (f->m->nturn > 0) {
+    MBG_TRY(count_turns(ctx, f, at));
+  }
+  f->evaluations++;
+  MBG_TRY(mbg__qr_point_eval(ctx, f->point, at, f->H, f->v, f->turns, &f->v_star, &f->a));
+done:
+  return err;
+}
+
+int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd) {
+  mbg__qr_flow *f = flow;
+  const int err = mbg__qr_flow_eval(f->ctx, f, t, z);
+  if (err == MBG_OK) {
+    mbg__qr_state_rates(&f->state, z, f->v_star, f->a, zd);
+  }
+  return mbg__qr_retry(err);
+}
+
+int mbg__qr_flow_signals(mbg_context *ctx, mbg__qr_flow *f, real *y) {
+  const real *all;
+  int err = MBG_OK;
+  if (f->full) {
+    MBG_TRY(mbg__qr_point_full(ctx, f->point));
+  }
+  MBG_TRY(mbg__system_signals(ctx, f->sys, &all));
+  for (int k = 0; k < f->nused; k++) {
+    y[k] = all[f->used[k]];
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- linear parts */
+
+void mbg__qr_flow_add_ad(const mbg__qr_flow *f, real c, const real *w, real *out) {
+  for (int b = 0; b < f->m->nbody; b++) {
+    const int off = f->m->bodies[b].voff;
+    real x[6];
+    ad_mul(x, f->v_star + off, w + off);
+    v6_axpy(out + off, c, x);
+  }
+}
+
+void mbg__qr_flow_add_adT(const mbg__qr_flow *f, real c, const real *mu, real *out) {
+  for (int b = 0; b < f->m->nbody; b++) {
+    const int off = f->m->bodies[b].voff;
+    real x[6];
+    adT_mul(x, f->v_star + off, mu + off);
+    v6_axpy(out + off, c, x);
+  }
+}
+
+int mbg__qr_flow_jacobian(mbg_context *ctx, mbg__qr_flow *f, const real *z, real *J, real *scratch) {
+  const size_t nw = (size_t)f->m->nw, n = (size_t)f->state.n;
+  real *w = scratch, *dv = w + n * nw, *dv_star = dv + n * nw, *da = dv_star + n * nw, *e = da + n * nw;
+  memset(e, 0, n * sizeof(real));
+  for (size_t j = 0; j < n; j++) {
+    e[j] = 1;
+    mbg__qr_state_variation(&f->state, z, e, w + j * nw, dv + j * nw);
+    e[j] = 0;
+  }
+  const int err = mbg__qr_point_push(ctx, f->point, (int)n, w, dv, NULL, dv_star, da, NULL);
+  for (size_t j = 0; err == MBG_OK && j < n; j++) {
+    e[j] = 1;
+    mbg__qr_state_rates_push(&f->state, z, e, f->v_star, dv_star + j * nw, da + j * nw, J + j * n);
+    e[j] = 0;
+  }
+  return err;
+}

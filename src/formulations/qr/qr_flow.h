@@ -1,0 +1,73 @@
+/* The ordinary differential equation of `qr` and its linearizations, free of any integrator: Runge-Kutta pairs and CVODES call the
+   same functions.
+
+     forward    z' = F(t, z)                                              (F3), (F5)
+     tangent    w' = dv* - ad(v*) w,   dv' = da                           theory 1, section 6
+     adjoint    mu' = -vjp_H - F_H + ad(v*)^T mu,   nu' = -vjp_v - F_v    (A3), (A4)
+                g'  = -vjp_a - F_a                                        (A5), from the end to the start
+
+   z: qr_state.h. Values of time functions at the ends of a smooth segment are their limits from inside it. */
+#ifndef MBG_FORMULATIONS_QR_QR_FLOW_H
+#define MBG_FORMULATIONS_QR_QR_FLOW_H
+
+#include "formulations/formulation.h"
+#include "formulations/qr/qr_point.h"
+#include "formulations/qr/qr_state.h"
+
+/* Coordinates at the accepted steps of the forward run: whole turns are counted from there. */
+typedef struct {
+  int count, room;
+  double *t;
+  real *q; /* values and rates                                        (count x 2 ncoord) */
+} mbg__qr_anchors;
+
+typedef struct {
+  mbg_context *ctx;
+  mbg_allocator allocator;
+  const mbg_model *m;
+  mbg__system *sys;
+  mbg__qr_point *point;
+  mbg__qr_state state;
+  int nused;
+  const int *used;
+  bool full;              /* signals need accelerations or reactions */
+  double ta, tb;          /* segment */
+  mbg__frame *H;          /* of the last evaluation                   (nbody) */
+  real *v;                /*                                          (nw) */
+  int *turns;             /*                                          (nturn) */
+  const real *v_star, *a; /*                                          (nw) */
+  mbg__qr_anchors anchors;
+  real *q, *qd; /*                                                    (ncoord) */
+  long evaluations;
+} mbg__qr_flow;
+
+int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
+                        int nused, const int *used, mbg__qr_flow **out);
+void mbg__qr_flow_destroy(mbg__qr_flow *f);
+
+/* Begins at a start: z (state.n), first anchor. */
+int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_result *start, real *z);
+/* The smooth segment in which evaluations lie from now on. */
+void mbg__qr_flow_segment(mbg__qr_flow *f, double ta, double tb);
+/* After an evaluation at an accepted step: an anchor there. */
+int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t);
+
+/* Everything at (t, z): frames, twists, v*, a, factors. */
+int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
+/* The same, then z'. Signature and result as an integrator wants it: positive when the state is not possible. */
+int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd);
+
+/* After eval: values y (nused) of the used signals. */
+int mbg__qr_flow_signals(mbg_context *ctx, mbg__qr_flow *f, real *y);
+
+/* ad(v*) w and ad(v*)^T mu, added with a factor (nw). */
+void mbg__qr_flow_add_ad(const mbg__qr_flow *f, real c, const real *w, real *out);
+void mbg__qr_flow_add_adT(const mbg__qr_flow *f, real c, const real *mu, real *out);
+
+/* dz'/dz at the last evaluation, column-major n x n; scratch: 4 n nw + n reals. */
+int mbg__qr_flow_jacobian(mbg_context *ctx, mbg__qr_flow *f, const real *z, real *J, real *scratch);
+
+/* How an integrator takes a status: singular points and values out of a function's domain may vanish with a smaller step. */
+static inline int mbg__qr_retry(int status) { return status < 0 && status != MBG_ERROR_MEMORY ? 1 : status; }
+
+#endif

@@ -1,0 +1,199 @@
+#include "formulations/qr/qr_state.h"
+
+#include <string.h>
+
+/* how many numbers a motion needs, indexed by mbg__motion */
+static const int places[] = {[MBG__SPATIAL] = 7, [MBG__PLANAR] = 3, [MBG__POINT] = 3, [MBG__PLANAR_POINT] = 2};
+
+int mbg__qr_state_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__qr_state *s) {
+  *s = (mbg__qr_state){.m = m};
+  s->first = MBG_TAKE(arena, int, m->nbody);
+  s->H0 = MBG_TAKE(arena, mbg__frame, m->nbody);
+  if (!s->first || !s->H0) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int b = 0; b < m->nbody; b++) {
+    s->first[b] = s->nplace;
+    s->nplace += places[m->bodies[b].motion];
+  }
+  s->n = s->nplace + m->nv;
+  return MBG_OK;
+}
+
+void mbg__qr_state_begin(mbg__qr_state *s, const mbg__frame *H, const real *v, real *z) {
+  memcpy(s->H0, H, (size_t)s->m->nbody * sizeof(*H));
+  memset(z, 0, (size_t)s->n * sizeof(real));
+  for (int b = 0; b < s->m->nbody; b++) {
+    if (s->m->bodies[b].motion == MBG__SPATIAL) {
+      z[s->first[b] + 3] = 1;
+    }
+  }
+  for (int j = 0; j < s->m->nv; j++) {
+    z[s->nplace + j] = v[s->m->full[j]];
+  }
+}
+
+/* ---------------------------------------------------------------------- frames */
+
+/* R of q/|q| */
+static void rotation(const real q[4], real R[9]) {
+  const real s = 2 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  R[0] = 1 - s * (q[2] * q[2] + q[3] * q[3]);
+  R[1] = s * (q[1] * q[2] - q[0] * q[3]);
+  R[2] = s * (q[1] * q[3] + q[0] * q[2]);
+  R[3] = s * (q[1] * q[2] + q[0] * q[3]);
+  R[4] = 1 - s * (q[1] * q[1] + q[3] * q[3]);
+  R[5] = s * (q[2] * q[3] - q[0] * q[1]);
+  R[6] = s * (q[1] * q[3] - q[0] * q[2]);
+  R[7] = s * (q[2] * q[3] + q[0] * q[1]);
+  R[8] = 1 - s * (q[1] * q[1] + q[2] * q[2]);
+}
+
+/* out = q o (0, W) / 2 */
+static void quaternion_rate(const real q[4], const real W[3], real out[4]) {
+  out[0] = -0.5 * (q[1] * W[0] + q[2] * W[1] + q[3] * W[2]);
+  out[1] = 0.5 * (q[0] * W[0] + q[2] * W[2] - q[3] * W[1]);
+  out[2] = 0.5 * (q[0] * W[1] + q[3] * W[0] - q[1] * W[2]);
+  out[3] = 0.5 * (q[0] * W[2] + q[1] * W[1] - q[2] * W[0]);
+}
+
+/* the frame g of one body */
+static void read_place(mbg__motion motion, const real *z, mbg__frame *g) {
+  frame_identity(g);
+  g->x[0] = z[0];
+  g->x[1] = z[1];
+  if (motion == MBG__SPATIAL) {
+    g->x[2] = z[2];
+    rotation(z + 3, g->R);
+  } else if (motion == MBG__PLANAR) {
+    const real c = r_cos(z[2]), s = r_sin(z[2]);
+    g->R[0] = g->R[4] = c;
+    g->R[1] = -s;
+    g->R[3] = s;
+  } else if (motion == MBG__POINT) {
+    g->x[2] = z[2];
+  }
+}
+
+void mbg__qr_state_read(const mbg__qr_state *s, const real *z, mbg__frame *H, real *v) {
+  for (int b = 0; b < s->m->nbody; b++) {
+    mbg__frame g;
+    read_place(s->m->bodies[b].motion, z + s->first[b], &g);
+    frame_mul(&H[b], &s->H0[b], &g);
+  }
+  memset(v, 0, (size_t)s->m->nw * sizeof(real));
+  for (int j = 0; j < s->m->nv; j++) {
+    v[s->m->full[j]] = z[s->nplace + j];
+  }
+}
+
+/* ---------------------------------------------------------------------- rates */
+
+/* g' = g v~ */
+static void place_rates(mbg__motion motion, const real *z, const real v[6], real *zd) {
+  real x[3];
+  mbg__frame g;
+  read_place(motion, z, &g);
+  m3_mulv(x, g.R, v);
+  zd[0] = x[0];
+  zd[1] = x[1];
+  if (motion == MBG__SPATIAL) {
+    zd[2] = x[2];
+    quaternion_rate(z + 3, v + 3, zd + 3);
+  } else if (motion == MBG__PLANAR) {
+    zd[2] = v[5];
+  } else if (motion == MBG__POINT) {
+    zd[2] = x[2];
+  }
+}
+
+void mbg__qr_state_rates(const mbg__qr_state *s, const real *z, const real *v_star, const real *a, real *zd) {
+  for (int b = 0; b < s->m->nbody; b++) {
+    place_rates(s->m->bodies[b].motion, z + s->first[b], v_star + s->m->bodies[b].voff, zd + s->first[b]);
+  }
+  for (int j = 0; j < s->m->nv; j++) {
+    zd[s->nplace + j] = a[s->m->full[j]];
+  }
+}
+
+/* ---------------------------------------------------------------------- variations */
+
+/* w of a change dz of one body's numbers */
+static void place_variation(mbg__motion motion, const real *z, const real *dz, real w[6]) {
+  mbg__frame g;
+  read_place(motion, z, &g);
+  const real dx[3] = {dz[0], dz[1], motion == MBG__SPATIAL || motion == MBG__POINT ? dz[2] : 0};
+  m3_mulv_T(w, g.R, dx);
+  v3_zero(w + 3);
+  if (motion == MBG__SPATIAL) {
+    /* W = 2 vec(q^-1 o dq) */
+    const real *q = z + 3, *d = dz + 3;
+    const real s = 2 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    w[3] = s * (q[0] * d[1] - q[1] * d[0] - q[2] * d[3] + q[3] * d[2]);
+    w[4] = s * (q[0] * d[2] - q[2] * d[0] - q[3] * d[1] + q[1] * d[3]);
+    w[5] = s * (q[0] * d[3] - q[3] * d[0] - q[1] * d[2] + q[2] * d[1]);
+  } else if (motion == MBG__PLANAR) {
+    w[5] = dz[2];
+  }
+}
+
+void mbg__qr_state_variation(const mbg__qr_state *s, const real *z, const real *dz, real *w, real *dv) {
+  memset(w, 0, (size_t)s->m->nw * sizeof(real));
+  memset(dv, 0, (size_t)s->m->nw * sizeof(real));
+  for (int b = 0; b < s->m->nbody; b++) {
+    place_variation(s->m->bodies[b].motion, z + s->first[b], dz + s->first[b], w + s->m->bodies[b].voff);
+  }
+  for (int j = 0; j < s->m->nv; j++) {
+    dv[s->m->full[j]] = dz[s->nplace + j];
+  }
+}
+
+/* x' = R U: R (dU + W_w x U); q' = q o W / 2: dq o W / 2 + q o dW / 2 */
+static void place_rates_push(mbg__motion motion, const real *z, const real *dz, const real v[6], const real dv[6],
+                             real *dzd) {
+  real w[6], u[3] = {dv[0], dv[1], dv[2]}, x[3], q[4];
+  mbg__frame g;
+  read_place(motion, z, &g);
+  place_variation(motion, z, dz, w);
+  v3_cross_add(u, 1, w + 3, v);
+  m3_mulv(x, g.R, u);
+  dzd[0] = x[0];
+  dzd[1] = x[1];
+  if (motion == MBG__SPATIAL) {
+    dzd[2] = x[2];
+    quaternion_rate(dz + 3, v + 3, dzd + 3);
+    quaternion_rate(z + 3, dv + 3, q);
+    vn_axpy(4, dzd + 3, 1, q);
+  } else if (motion == MBG__PLANAR) {
+    dzd[2] = dv[5];
+  } else if (motion == MBG__POINT) {
+    dzd[2] = x[2];
+  }
+}
+
+void mbg__qr_state_rates_push(const mbg__qr_state *s, const real *z, const real *dz, const real *v_star,
+                              const real *dv_star, const real *da, real *dzd) {
+  for (int b = 0; b < s->m->nbody; b++) {
+    const int off = s->m->bodies[b].voff;
+    place_rates_push(s->m->bodies[b].motion, z + s->first[b], dz + s->first[b], v_star + off, dv_star + off,
+                     dzd + s->first[b]);
+  }
+  for (int j = 0; j < s->m->nv; j++) {
+    dzd[s->nplace + j] = da[s->m->full[j]];
+  }
+}
+
+void mbg__qr_state_label(const mbg__qr_state *s, int i, char *buffer, size_t size) {
+  const mbg_model *m = s->m;
+  int body = 0;
+  if (i < 0 || i >= s->n) {
+    mbg__format(buffer, size, "the state");
+    return;
+  }
+  const bool place = i < s->nplace;
+  const int at = place ? i : m->full[i - s->nplace];
+  while (body + 1 < m->nbody && (place ? s->first[body + 1] : m->bodies[body + 1].voff) <= at) {
+    body++;
+  }
+  mbg__format(buffer, size, "the %s of body '%s'", place ? "position" : "velocity", m->bodies[body].name);
+}

@@ -1,0 +1,42 @@
+/* The state as numbers. A body's frame is H = H0 g with its frame H0 at the start, so that nothing depends on where the model
+   stands in the world; g moves in the body's subgroup:
+
+     spatial        x, q      position and quaternion, R from q/|q|        7 numbers
+     planar         x, y, theta                                            3
+     point          x, y, z                                                3
+     planar point   x, y                                                   2
+
+   z = (numbers of all bodies, free velocities v). Variations stay trivialised: w with dH = H w~ (theory 1, section 4). */
+#ifndef MBG_FORMULATIONS_QR_QR_STATE_H
+#define MBG_FORMULATIONS_QR_QR_STATE_H
+
+#include "model/model.h"
+
+typedef struct {
+  const mbg_model *m;
+  int nplace; /* numbers that give the frames */
+  int n;      /* nplace + nv */
+  int *first; /* of each body                      (nbody) */
+  mbg__frame *H0;
+} mbg__qr_state;
+
+int mbg__qr_state_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__qr_state *s);
+
+/* z (n) of the start; H0 = H. */
+void mbg__qr_state_begin(mbg__qr_state *s, const mbg__frame *H, const real *v, real *z);
+
+/* Frames (nbody) and twists (nw) of a state. */
+void mbg__qr_state_read(const mbg__qr_state *s, const real *z, mbg__frame *H, real *v);
+
+/* z' from H' = H v*~ and v' = a (nw each). */
+void mbg__qr_state_rates(const mbg__qr_state *s, const real *z, const real *v_star, const real *a, real *zd);
+
+/* Variation (w, dv: nw each) of a change dz, and the change of z' when in addition v* and a change by dv_star, da. */
+void mbg__qr_state_variation(const mbg__qr_state *s, const real *z, const real *dz, real *w, real *dv);
+void mbg__qr_state_rates_push(const mbg__qr_state *s, const real *z, const real *dz, const real *v_star,
+                              const real *dv_star, const real *da, real *dzd);
+
+/* Name of the body and kind of number ("position of body 'bob'") of component i. */
+void mbg__qr_state_label(const mbg__qr_state *s, int i, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,101 @@
+/* What a run of `qr` holds. */
+#ifndef MBG_FORMULATIONS_QR_QR_WORK_H
+#define MBG_FORMULATIONS_QR_QR_WORK_H
+
+#include "formulations/qr/qr_flow.h"
+#include "formulations/qr/qr_nodes.h"
+#include "integrators/rk.h"
+
+typedef struct mbg__qr_cvodes mbg__qr_cvodes;
+
+struct mbg__formulation_work {
+  mbg__arena arena;
+  mbg_allocator allocator;
+  const mbg_model *m;
+  mbg__system *sys;
+  mbg__start_work *start;
+  mbg__run_plan plan; /* breaks sorted */
+  int nused;
+  const int *used;
+  mbg__qr_flow *flow;
+  mbg__qr_nodes nodes;
+  double *atol; /* of the state                                     (n) */
+  real *z0;     /* state at the start                               (n) */
+  real *z;      /* at the last node                                 (n) */
+  real *zi;     /* interpolated                                     (n) */
+  int *turns;   /* at the last node                                 (nturn) */
+  double last;  /* time of the last node */
+  bool partial;
+  double speed; /* largest velocity so far */
+  mbg__work_counts counts;
+
+  /* Runge-Kutta pairs */
+  const mbg__rk_method *method; /* NULL: CVODES */
+  mbg__rk *rk;
+  mbg__rk_dense dense;
+  int nfrozen;
+  double *frozen; /* nodes of the first run                         (nfrozen + 1) */
+
+  mbg__qr_cvodes *cvodes;
+};
+
+/* ---------------------------------------------------------------------- shared by the integrators */
+
+/* At an accepted step's end: drift, independence of the rows, redundancy; then the anchor. The flow was evaluated there. */
+int mbg__qr_monitor(mbg_context *ctx, mbg__formulation_work *w, double t);
+
+bool mbg__qr_interrupted(const mbg__formulation_work *w);
+
+/* ---------------------------------------------------------------------- adjoint of any integrator */
+
+/* y = (mu: nw, nu: nv, g: wanted attributes) for each criterion in turn. */
+typedef struct {
+  mbg__formulation_work *w;
+  int nc, n; /* criteria, entries of each */
+  const mbg__criterion_seeds *seeds;
+  bool densities;
+  int nwanted, *wanted;
+  double *weight;       /* of entries of y: makes them comparable within a group           (n) */
+  double *scale;        /* of the groups mu, nu, g of each criterion                       (3 nc) */
+  double *atol;         /*                                                                 (nc n) */
+  real *mu, *rho;       /*                                                                 (nc x nw) */
+  real *gw, *gv, *gvd;  /*                                                                 (nc x nw) */
+  real *lb;             /*                                                                 (nc x nrow) */
+  real *ga;             /*                                                                 (nc x na) */
+  real *signals, *rate; /*                                                           (nused, nc n) */
+  /* forward state at t, for the integrator at hand */
+  int (*forward)(void *user, double t, real *z);
+  void *user;
+} mbg__qr_adjoint;
+
+int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int ncrit,
+                           const mbg__criterion_seeds *seeds, mbg__qr_adjoint *a);
+/* y' of (A3)-(A5) at the flow's current evaluation; and with the forward state looked up. */
+int mbg__qr_adjoint_rates(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *yd);
+int mbg__qr_adjoint_rhs(void *adjoint, double t, const real *y, real *yd);
+/* Values at the nodes of time t: y jumps. */
+int mbg__qr_adjoint_jump(mbg_context *ctx, mbg__qr_adjoint *a, double t, real *y);
+/* Absolute tolerances from what y has reached; at the beginning of a segment its rate counts where a group is still zero. */
+void mbg__qr_adjoint_scales(mbg__qr_adjoint *a, const real *y);
+int mbg__qr_adjoint_begin(mbg__qr_adjoint *a, double t, const real *y);
+/* psi_a += the start's part and the integrals. */
+int mbg__qr_adjoint_finish(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *psi_a);
+
+/* Times inside the run where a criterion has values, with the breaks: sorted. Memory in the arena. */
+int mbg__qr_adjoint_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr_adjoint *a, int *count, double **times);
+
+/* ---------------------------------------------------------------------- passes */
+
+int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
+int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
+                    void *user);
+int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+                        const mbg__criterion_seeds *seeds, real *psi_a);
+
+/* CVODES (Adams, BDF). */
+int mbg__qr_cvodes_create(mbg_context *ctx, mbg__formulation_work *w, bool stiff, mbg__qr_cvodes **out);
+void mbg__qr_cvodes_destroy(mbg__qr_cvodes *c);
+int mbg__qr_cvodes_simulate(mbg_context *ctx, mbg__formulation_work *w, bool fixed);
+int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_adjoint *a, real *y);
+
+#endif
