@@ -221,6 +221,10 @@ static int test_error(mbg__rk *rk, double t1) {
     mbg__rk_combine(rk->n, rk->y1, rk->y, t1 - rk->t, m->nstage, m->A[m->nstage], rk->k);
   }
   mbg__rk_estimate(rk, t1 - rk->t);
+  if (rk->error > 1 && fabs(t1 - rk->t) <= 1.001 * rk->opt.hmin) {
+    rk->count.forced++;
+    return 0;
+  }
   return rk->error <= 1 ? 0 : MBG__RK_TOO_SMALL;
 }
 

@@ -94,6 +94,7 @@ typedef struct {
   int ncontrol;              /* the first ones count in the norm; 0: all n */
   double h0;                 /* length of the first step, 0: chosen */
   double hmax;               /* longest step, 0: no limit */
+  double hmin;               /* steps as short as this are taken whatever their error (counted), 0: none */
   double fixed;              /* > 0: no error control, each segment is cut into equal steps of at most this length */
   long max_steps;            /* accepted and rejected ones of a run */
   bool dense;                /* dense output is wanted: three evaluations more per step of dop853, otherwise free */
@@ -115,6 +116,7 @@ typedef struct {
 
 typedef struct {
   long steps, rejected, failed; /* accepted; refused by the error test; by the right-hand side */
+  long forced;                  /* accepted in spite of the error test */
   long evaluations;
 } mbg__rk_counts;
 

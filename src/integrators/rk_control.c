@@ -56,7 +56,7 @@ void mbg__rk_control(mbg__rk *rk, double h, bool retried) {
   const double factor = fmin(most, fmax(shrink_most, safety * pow(error, -alpha) * pow(old, beta)));
   const double planned = rk->opt.hmax > 0 ? fmin(rk->h, rk->opt.hmax) : rk->h;
   const bool cut = h < 0.999 * planned;
-  rk->h = cut && factor >= 1 ? fmax(planned, h * factor) : h * factor;
+  rk->h = fmax(cut && factor >= 1 ? fmax(planned, h * factor) : h * factor, rk->opt.hmin);
   rk->error_old = rk->error;
 }
 
@@ -65,7 +65,7 @@ void mbg__rk_reduce(mbg__rk *rk, double h, mbg__rk_reason reason) {
   if (reason == MBG__RK_TOO_SMALL && isfinite(rk->error)) {
     factor = fmin(safety, fmax(shrink_most, safety * pow(rk->error, -1.0 / rk->method->error_order)));
   }
-  rk->h = h * factor;
+  rk->h = reason == MBG__RK_TOO_SMALL ? fmax(h * factor, fmin(h, rk->opt.hmin)) : h * factor;
 }
 
 /* ---------------------------------------------------------------------- first step */
@@ -111,6 +111,6 @@ int mbg__rk_first_step(mbg__rk *rk, double *h) {
   const double d = fmax(d1, d2);
   const double wanted =
       d > 1e-15 && isfinite(d) ? pow(0.01 / d, 1.0 / rk->method->error_order) : fmax(1e-6 * span, 1e-3 * guess);
-  *h = fmin(most, fmin(100 * guess, wanted));
+  *h = fmin(most, fmax(fmin(100 * guess, wanted), rk->opt.hmin));
   return err;
 }

@@ -1,48 +1,18 @@
 #include "math/householder.h"
 
-#ifndef MBG_COMPLEX
-
-void dgeqrf_(const int *m, const int *n, double *A, const int *lda, double *tau, double *work, const int *lwork,
-             int *info);
-void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k, const double *A,
-             const int *lda, const double *tau, double *C, const int *ldc, double *work, const int *lwork, int *info,
-             size_t side_length, size_t trans_length);
-
-enum { BLOCK = 64 }; /* columns that LAPACK treats at once: room for its workspace */
-
-static int work_size(int m, int n) { return BLOCK * (m > n ? m : n) + BLOCK * BLOCK + 1; }
-
-void mbg__householder_factor(mbg__householder *q) {
-  int info;
-  if (q->n > 0) {
-    dgeqrf_(&q->m, &q->n, q->A, &q->m, q->tau, q->work, &q->lwork, &info);
-    assert(info == 0);
-  }
-}
-
-static void multiply(const mbg__householder *q, const char *trans, real *C, int ncol) {
-  int info;
-  if (q->n > 0 && ncol > 0) {
-    dormqr_("L", trans, &q->m, &ncol, &q->n, q->A, &q->m, q->tau, C, &q->m, q->work, &q->lwork, &info, 1, 1);
-    assert(info == 0);
-  }
-}
-
-void mbg__householder_mul(const mbg__householder *q, real *C, int ncol) { multiply(q, "N", C, ncol); }
-
-void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol) { multiply(q, "T", C, ncol); }
-
-#else
-
-static int work_size(int m, int n) { return m + n + 1; }
+/* ---------------------------------------------------------------------- plain loops */
 
 /* H = 1 - tau u u^T with u_k = 1: u below the diagonal, as LAPACK keeps it */
-void mbg__householder_factor(mbg__householder *q) {
+static void factor_small(mbg__householder *q) {
   for (int k = 0; k < q->n; k++) {
     real *a = q->A + (size_t)k * (size_t)q->m;
     real s = 0;
     for (int i = k; i < q->m; i++) {
       s += a[i] * a[i];
+    }
+    if (re(s) == 0) {
+      q->tau[k] = 0;
+      continue;
     }
     const real norm = r_sqrt(s), alpha = re(a[k]) > 0 ? -norm : norm, pivot = a[k] - alpha;
     q->tau[k] = -pivot / alpha;
@@ -77,23 +47,84 @@ static void reflect(const mbg__householder *q, int k, real *c) {
   }
 }
 
-void mbg__householder_mul(const mbg__householder *q, real *C, int ncol) {
+static void multiply_small(const mbg__householder *q, bool transposed, real *C, int ncol) {
   for (int j = 0; j < ncol; j++) {
-    for (int k = q->n - 1; k >= 0; k--) {
-      reflect(q, k, C + (size_t)j * (size_t)q->m);
+    for (int k = 0; k < q->n; k++) {
+      reflect(q, transposed ? k : q->n - 1 - k, C + (size_t)j * (size_t)q->m);
     }
+  }
+}
+
+/* ---------------------------------------------------------------------- LAPACK for large ones */
+
+#ifndef MBG_COMPLEX
+
+void dgeqrf_(const int *m, const int *n, double *A, const int *lda, double *tau, double *work, const int *lwork,
+             int *info);
+void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k, const double *A,
+             const int *lda, const double *tau, double *C, const int *ldc, double *work, const int *lwork, int *info,
+             size_t side_length, size_t trans_length);
+
+enum { BLOCK = 64 }; /* columns that LAPACK treats at once: room for its workspace */
+enum { LARGE = 48 }; /* columns from which its calls pay */
+
+static int work_size(int m, int n) { return n < LARGE ? 1 : BLOCK * (m > n ? m : n) + BLOCK * BLOCK + 1; }
+
+static bool factor_large(mbg__householder *q) {
+  int info = 0;
+  if (q->n >= LARGE) {
+    dgeqrf_(&q->m, &q->n, q->A, &q->m, q->tau, q->work, &q->lwork, &info);
+    assert(info == 0);
+  }
+  return q->n >= LARGE;
+}
+
+static bool multiply_large(const mbg__householder *q, bool transposed, real *C, int ncol) {
+  int info = 0;
+  if (q->n >= LARGE && ncol > 0) {
+    dormqr_("L", transposed ? "T" : "N", &q->m, &ncol, &q->n, q->A, &q->m, q->tau, C, &q->m, q->work, &q->lwork, &info,
+            1, 1);
+    assert(info == 0);
+  }
+  return q->n >= LARGE;
+}
+
+#else
+
+static int work_size(int m, int n) {
+  (void)m, (void)n;
+  return 1;
+}
+
+static bool factor_large(mbg__householder *q) {
+  (void)q;
+  return false;
+}
+
+static bool multiply_large(const mbg__householder *q, bool transposed, real *C, int ncol) {
+  (void)q, (void)transposed, (void)C, (void)ncol;
+  return false;
+}
+
+#endif
+
+void mbg__householder_factor(mbg__householder *q) {
+  if (!factor_large(q)) {
+    factor_small(q);
+  }
+}
+
+void mbg__householder_mul(const mbg__householder *q, real *C, int ncol) {
+  if (!multiply_large(q, false, C, ncol)) {
+    multiply_small(q, false, C, ncol);
   }
 }
 
 void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol) {
-  for (int j = 0; j < ncol; j++) {
-    for (int k = 0; k < q->n; k++) {
-      reflect(q, k, C + (size_t)j * (size_t)q->m);
-    }
+  if (!multiply_large(q, true, C, ncol)) {
+    multiply_small(q, true, C, ncol);
   }
 }
-
-#endif
 
 int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int n) {
   *q = (mbg__householder){.m = m > 0 ? m : 1, .n = n, .lwork = work_size(m, n)};

@@ -381,6 +381,17 @@ done:
   return err;
 }
 
+/* The forward solution is a polynomial in each of its steps, known to their tolerance: adjoint steps much shorter than these resolve
+   nothing but its errors. They occur where a criterion is itself below the tolerances (a drift, a residual). */
+static double shortest_step(const mbg__formulation_work *w) {
+  const mbg__rk_dense *d = &w->dense;
+  double least = w->nodes.finest;
+  for (int i = 1; i + 1 < d->nstep; i++) {
+    least = fmin(least, d->t[i + 1] - d->t[i]);
+  }
+  return fmin(least / 3, 0.1 * (w->plan.t1 - w->plan.t0) / d->nstep);
+}
+
 static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
   mbg__formulation_work *w = a->w;
   mbg__rk_options options = mbg__rk_options_default();
@@ -395,6 +406,7 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
   options.rtol = 0;
   options.atol_vector = a->atol;
   options.fixed = w->plan.step;
+  options.hmin = shortest_step(w);
   MBG_TRY(mbg__qr_adjoint_breaks(ctx, arena, a, &run.nbreak, &breaks));
   run.breaks = breaks;
   MBG_TRY(mbg__rk_create(ctx, a->nc * a->n, w->method, &options, &rk));
@@ -410,6 +422,11 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
   if (err == MBG_OK) {
     memcpy(y, mbg__rk_last(rk)->y1, (size_t)a->nc * (size_t)a->n * sizeof(real));
     MBG_TRY(mbg__qr_adjoint_jump(ctx, a, w->plan.t0, y));
+    if (mbg__rk_count(rk)->forced > mbg__rk_count(rk)->steps / 10) {
+      mbg__note(ctx, MBG_WARNING,
+                "a criterion's gradient is not resolved by its tolerance: the criterion is as small as the errors of the "
+                "simulation, or oscillates within its steps");
+    }
   }
 done:
   mbg__rk_destroy(rk);
