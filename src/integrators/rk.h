@@ -167,7 +167,7 @@ typedef struct {
 /* Takes no memory. n: at most that of the rk whose steps are stored. */
 void mbg__rk_dense_init(mbg__rk_dense *s, const mbg__rk_method *method, int n);
 void mbg__rk_dense_free(const mbg_allocator *allocator, mbg__rk_dense *s); /* back to the state after init */
-void mbg__rk_dense_clear(mbg__rk_dense *s);                  /* no steps, keeps the memory */
+void mbg__rk_dense_clear(mbg__rk_dense *s);                                /* no steps, keeps the memory */
 
 /* Memory for nstep steps: steps up to there are stored without taking more. */
 int mbg__rk_dense_reserve(mbg_context *ctx, mbg__rk_dense *s, int nstep);

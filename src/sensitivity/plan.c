@@ -178,8 +178,8 @@ static void choose_tolerances(const mbg_model *m, const mbg__formulation *formul
                    : r->relative_tolerance > 0 ? r->relative_tolerance
                    : r->tolerance > 0          ? r->tolerance
                                                : preset_relative;
-  plan->absolute = isnan(o->tolerance) && r->absolute_tolerance > 0 ? r->absolute_tolerance
-                                                                     : absolute_to_relative * plan->relative;
+  plan->absolute =
+      isnan(o->tolerance) && r->absolute_tolerance > 0 ? r->absolute_tolerance : absolute_to_relative * plan->relative;
   plan->step = !isnan(o->step) ? o->step : isnan(o->tolerance) && own && !given && r->step > 0 ? r->step : 0;
 }
 

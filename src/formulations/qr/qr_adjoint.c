@@ -55,7 +55,7 @@ int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation
   }
   a->weight = MBG_TAKE(arena, double, a->n);
   a->scale = MBG_TAKE(arena, double, 3 * nc);
-  a->atol = MBG_TAKE(arena, double, nc * (size_t)a->n);
+  a->atol = MBG_TAKE(arena, double, nc *(size_t)a->n);
   a->mu = MBG_TAKE(arena, real, nw);
   a->rho = MBG_TAKE(arena, real, nw);
   a->gw = MBG_TAKE(arena, real, nw);
@@ -395,11 +395,8 @@ static double shortest_step(const mbg__formulation_work *w) {
 static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
   mbg__formulation_work *w = a->w;
   mbg__rk_options options = mbg__rk_options_default();
-  mbg__rk_run run = {.rhs = mbg__qr_adjoint_rhs,
-                     .segment = begin_segment,
-                     .user = a,
-                     .t0 = w->plan.t1,
-                     .t1 = w->plan.t0};
+  mbg__rk_run run = {
+      .rhs = mbg__qr_adjoint_rhs, .segment = begin_segment, .user = a, .t0 = w->plan.t1, .t1 = w->plan.t0};
   mbg__rk *rk = NULL;
   double *breaks;
   int err = MBG_OK;
@@ -423,9 +420,10 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
     memcpy(y, mbg__rk_last(rk)->y1, (size_t)a->nc * (size_t)a->n * sizeof(real));
     MBG_TRY(mbg__qr_adjoint_jump(ctx, a, w->plan.t0, y));
     if (mbg__rk_count(rk)->forced > mbg__rk_count(rk)->steps / 10) {
-      mbg__note(ctx, MBG_WARNING,
-                "a criterion's gradient is not resolved by its tolerance: the criterion is as small as the errors of the "
-                "simulation, or oscillates within its steps");
+      mbg__note(
+          ctx, MBG_WARNING,
+          "a criterion's gradient is not resolved by its tolerance: the criterion is as small as the errors of the "
+          "simulation, or oscillates within its steps");
     }
   }
 done:

@@ -17,10 +17,11 @@ static int check_drift(mbg_context *ctx, mbg__formulation_work *w, double t, dou
   if (w->plan.step > 0 || (phi <= 100 * steps * allowed && phid <= 100 * steps * allowed_rate)) {
     return MBG_OK;
   }
-  return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
-                   "t = %g: the constraints have drifted apart (positions %.2e, velocities %.2e), more than tolerances of "
-                   "%.1e and %.1e account for; tighten them or set \"stabilization\"",
-                   t, phi, phid, w->plan.relative, w->plan.absolute);
+  return mbg__fail(
+      ctx, MBG_ERROR_CONVERGENCE,
+      "t = %g: the constraints have drifted apart (positions %.2e, velocities %.2e), more than tolerances of "
+      "%.1e and %.1e account for; tighten them or set \"stabilization\"",
+      t, phi, phid, w->plan.relative, w->plan.absolute);
 }
 
 static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, double t) {
@@ -47,10 +48,11 @@ static int check_rank(mbg_context *ctx, const mbg__formulation_work *w, double t
   }
   char label[160];
   mbg__row_label(w->m, row, label, sizeof(label));
-  return mbg__fail(ctx, MBG_ERROR_SINGULAR,
-                   "t = %g: nearly singular configuration, %s depends on the other constraints (pivot %.1e of its row); "
-                   "the state space ends here and gradients diverge",
-                   t, label, independence);
+  return mbg__fail(
+      ctx, MBG_ERROR_SINGULAR,
+      "t = %g: nearly singular configuration, %s depends on the other constraints (pivot %.1e of its row); "
+      "the state space ends here and gradients diverge",
+      t, label, independence);
 }
 
 int mbg__qr_monitor(mbg_context *ctx, mbg__formulation_work *w, double t) {

@@ -27,8 +27,8 @@ struct mbg__qr_point {
   int *turns;
   real *lambda, *kappa;             /* core's sign; kappa of (F4)                        (nrow) */
   real *phi, *phid, *gamma, *phi_t; /*                                        (nrow) */
-  double independence; /* smallest |R_kk| relative to its row */
-  int dependent;       /* that row */
+  double independence;              /* smallest |R_kk| relative to its row */
+  int dependent;                    /* that row */
   real *F;                          /* f of the page                                     (nw) */
   /* scratch */
   real *x, *y, *z, *s;             /*                                                   (n) */
