@@ -88,7 +88,13 @@ MBG_API int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi);
    NULL) receives the method that AUTO chose. */
 MBG_API int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *gradient, mbg_method *used);
 
-/* Gradient of one criterion by every number of the model (mbg_run_attribute_count), by the formulation's exact adjoint. */
+/* Gradient of sum_k weights[k] psi_k by every parameter (nparameters): one backward pass, however many criteria and
+   parameters there are. weights: ncriteria. */
+MBG_API int mbg_run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights,
+                                 double *gradient);
+
+/* Gradient of one criterion by every number of the model (mbg_run_attribute_count), by the formulation's exact adjoint. That of a
+   sample of a cubic control is the whole one, that of the curvatures, which follow from the samples, is 0. */
 MBG_API int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *gradient);
 
 /* Sensitivities dy/dp of all kept signals at every node, in order of time: take is called with the node, and dy of signal k

@@ -1,7 +1,8 @@
 /* a = A(p): constants, attributes, poses, mass matrices at one set of parameters, and dA/dp as a sparse matrix.
 
    With s = (p, c) and c = c(s) the constants, a formula f(s) has df/dp = f_p + sum_k f_ck dc_k/dp; rows of dc/dp and
-   da/dp are sparse, their patterns are fixed when the design is made. The curvatures m of a cubic control are m = S y. */
+   da/dp are sparse, their patterns are fixed when the design is made. The curvatures of a cubic control are m = S y with
+   the samples y: S is full, so their rows are not kept, and products with them are solves with the spline's band matrix. */
 #include "model/design.h"
 
 #include "model/pose.h"
@@ -45,18 +46,10 @@ static int formula_pattern(const mbg__design *d, const mbg__formula *f, int mark
   return n;
 }
 
-/* one row of dc/dp or da/dp: count (col NULL) or fill */
+/* one row of da/dp: count (col NULL) or fill; curvatures have none */
 static int attribute_pattern(const mbg__design *d, int i, int mark, int *col) {
   const mbg__attribute *a = &d->model->attributes[i];
-  if (a->control < 0) {
-    return formula_pattern(d, &a->formula, mark, col, 0);
-  }
-  const mbg__control *c = &d->model->controls[a->control];
-  int n = 0;
-  for (int k = 0; k < c->spline->n; k++) {
-    n = formula_pattern(d, &d->model->attributes[c->attr + k].formula, mark, col, n);
-  }
-  return n;
+  return a->control < 0 ? formula_pattern(d, &a->formula, mark, col, 0) : 0;
 }
 
 static int constants_pattern(mbg_context *ctx, mbg__arena *arena, mbg__design *d) {
@@ -234,33 +227,7 @@ static void take_row(const mbg__design *d, const int *col, real *val, int n) {
   }
 }
 
-/* entry of da/dp */
-static real row_entry(const mbg__design *d, int attr, int p) {
-  for (int e = d->start[attr]; e < d->start[attr + 1]; e++) {
-    if (d->col[e] == p) {
-      return d->val[e];
-    }
-  }
-  return 0;
-}
-
-/* curvatures m = S y of a cubic control and their rows, one parameter at a time */
-static void control_curvatures(mbg__design *d, const mbg__control *c) {
-  struct mbg__design_work *w = d->work;
-  const int n = c->spline->n, first = c->attr + n;
-  mbg__spline_curvature(c->spline, d->attr + c->attr, d->attr + first);
-  const int count = d->start[first + 1] - d->start[first];
-  for (int e = 0; e < count; e++) {
-    const int p = d->col[d->start[first] + e];
-    for (int k = 0; k < n; k++) {
-      w->column[k] = row_entry(d, c->attr + k, p);
-    }
-    mbg__spline_curvature(c->spline, w->column, w->curvature);
-    for (int k = 0; k < n; k++) {
-      d->val[d->start[first + k] + e] = w->curvature[k];
-    }
-  }
-}
+static bool is_cubic(const mbg__control *c) { return c->spline->interpolation == MBG__CUBIC; }
 
 static int update_numbers(mbg_context *ctx, mbg__design *d) {
   const mbg_model *m = d->model;
@@ -277,11 +244,7 @@ static int update_numbers(mbg_context *ctx, mbg__design *d) {
       take_row(d, d->col + d->start[i], d->val + d->start[i], d->start[i + 1] - d->start[i]);
     }
   }
-  for (int i = 0; i < m->ncontrol; i++) {
-    if (m->controls[i].spline->interpolation == MBG__CUBIC) {
-      control_curvatures(d, &m->controls[i]);
-    }
-  }
+  mbg__design_curvatures(d, d->attr);
 done:
   return err;
 }
@@ -418,6 +381,22 @@ int mbg__design_refresh(mbg_context *ctx, mbg__design *d) {
 
 /* ---------------------------------------------------------------------- products */
 
+void mbg__design_curvatures(const mbg__design *d, real *a) {
+  for (int i = 0; i < d->model->ncontrol; i++) {
+    const mbg__control *c = &d->model->controls[i];
+    if (is_cubic(c)) {
+      mbg__spline_curvature(c->spline, a + c->attr, a + c->attr + c->spline->n);
+    }
+  }
+}
+
+/* g_p += A_p^T g_a by one row */
+static void pull_row(const mbg__design *d, int i, real ga, real *gp) {
+  for (int e = d->start[i]; e < d->start[i + 1]; e++) {
+    gp[d->col[e]] += d->val[e] * ga;
+  }
+}
+
 void mbg__design_push(const mbg__design *d, const real *dp, real *da) {
   for (int i = 0; i < d->model->na; i++) {
     da[i] = 0;
@@ -425,12 +404,41 @@ void mbg__design_push(const mbg__design *d, const real *dp, real *da) {
       da[i] += d->val[e] * dp[d->col[e]];
     }
   }
+  mbg__design_curvatures(d, da);
+}
+
+/* y_bar = S^T m_bar of a cubic control, in the scratch */
+static const real *samples_bar(const mbg__design *d, const mbg__control *c, const real *ga) {
+  struct mbg__design_work *w = d->work;
+  const size_t n = (size_t)c->spline->n;
+  memcpy(w->curvature, ga + (size_t)c->attr + n, n * sizeof(real));
+  memset(w->column, 0, n * sizeof(real));
+  mbg__spline_curvature_T(c->spline, w->curvature, w->column);
+  return w->column;
 }
 
 void mbg__design_pull(const mbg__design *d, const real *ga, real *gp) {
-  for (int i = 0; i < d->model->na; i++) {
-    for (int e = d->start[i]; e < d->start[i + 1]; e++) {
-      gp[d->col[e]] += d->val[e] * ga[i];
+  const mbg_model *m = d->model;
+  for (int i = 0; i < m->na; i++) {
+    pull_row(d, i, ga[i], gp);
+  }
+  for (int i = 0; i < m->ncontrol; i++) {
+    const mbg__control *c = &m->controls[i];
+    const real *bar = is_cubic(c) ? samples_bar(d, c, ga) : NULL;
+    for (int k = 0; bar && k < c->spline->n; k++) {
+      pull_row(d, c->attr + k, bar[k], gp);
+    }
+  }
+}
+
+void mbg__design_fold(const mbg__design *d, real *ga) {
+  for (int i = 0; i < d->model->ncontrol; i++) {
+    const mbg__control *c = &d->model->controls[i];
+    const int n = c->spline->n;
+    const real *bar = is_cubic(c) ? samples_bar(d, c, ga) : NULL;
+    for (int k = 0; bar && k < n; k++) {
+      ga[c->attr + k] += bar[k];
+      ga[c->attr + n + k] = 0;
     }
   }
 }

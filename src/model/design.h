@@ -18,7 +18,8 @@ typedef struct mbg__design {
   real *p;         /* parameters                                         (np)   */
   real *constants; /* values                                             (nconstant) */
   real *attr;      /* attribute values                                   (na)   */
-  /* da/dp, compressed by attribute: entries col[start[i]] .. */
+  /* da/dp, compressed by attribute: entries col[start[i]] ..; curvatures of cubic controls have none, they follow
+     from those of the samples by mbg__design_curvatures */
   int *start;           /*                                                    (na + 1) */
   int *col;             /* parameter                                          (nnz)  */
   real *val;            /* derivative                                         (nnz)  */
@@ -39,9 +40,14 @@ int mbg__design_update(mbg_context *ctx, mbg__design *design, const real *p);
 /* Evaluates poses, markers, masses and guesses again after a change of design->attr; dA/dp is left as it is. */
 int mbg__design_refresh(mbg_context *ctx, mbg__design *design);
 
+/* Curvatures of all cubic controls in a vector of attributes (na) from the samples in it. */
+void mbg__design_curvatures(const mbg__design *design, real *a);
+
 /* da = A_p dp (na from np) and g_p += A_p^T g_a. */
 void mbg__design_push(const mbg__design *design, const real *dp, real *da);
 void mbg__design_pull(const mbg__design *design, const real *ga, real *gp);
+/* Moves what ga says of curvatures to the samples that they follow from. */
+void mbg__design_fold(const mbg__design *design, real *ga);
 
 /* Guessed frame and twist of a body and their derivatives in direction da; or transposed, adding to ga. */
 void mbg__design_guess_push(const mbg__design *design, int body, const real *da, real w[6], real dv[6]);

@@ -433,39 +433,59 @@ typedef struct {
   mbg__criterion_seeds *seeds;
 } seed_block;
 
-static int make_seeds(mbg_context *ctx, mbg_run *run, int first, int n, seed_block *b) {
+/* seeds of sum_k weight[k] psi_(first+k) as one block entry; ga: its explicit part */
+static int add_seeds(mbg_context *ctx, mbg_run *run, int first, int n, const double *weight, mbg__criterion_seeds *seeds,
+                     real *density, real *point, mbg__density_term *terms, real *ga) {
   const int *used;
-  const size_t nused = (size_t)run->nused, nodes = (size_t)run->nodes.nnode, size = nodes * nused;
+  const size_t nused = (size_t)run->nused, nodes = (size_t)run->nodes.nnode;
   const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used);
   int err = MBG_OK;
-  real *columns = NULL, *scratch = NULL;
-  b->n = n;
-  b->memory = mbg__alloc_zero(ctx, 2 * size * (size_t)n + 1, sizeof(real));
-  b->seeds = mbg__alloc_zero(ctx, (size_t)n + 1, sizeof(*b->seeds));
-  b->terms = mbg__alloc_zero(ctx, (size_t)n * (size_t)run->m->ncriterion + 1, sizeof(*b->terms));
-  scratch = mbg__alloc_zero(ctx, 2 * nodes * own + 1, sizeof(real));
-  if (!b->memory || !b->seeds || !b->terms || !scratch) {
+  real *scratch = mbg__alloc_zero(ctx, 2 * nodes * own + 1, sizeof(real));
+  if (!scratch) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int k = 0; k < n; k++) {
+    if (weight[k] != 0) {
+      MBG_TRY(mbg__criteria_seeds(ctx, run->criteria, first + k, weight[k], scratch, scratch + nodes * own, ga));
+    }
+  }
+  for (size_t i = 0; i < nodes; i++) {
+    memcpy(density + i * nused, scratch + i * own, own * sizeof(real));
+    memcpy(point + i * nused, scratch + nodes * own + i * own, own * sizeof(real));
+  }
+  seeds->density = density;
+  seeds->point = point;
+  MBG_TRY(mbg__criteria_terms(ctx, run->criteria, first, n, weight, terms, &seeds->nterm));
+  seeds->terms = terms;
+done:
+  mbg__free(ctx, scratch);
+  return err;
+}
+
+/* weight NULL: n entries, one for each criterion; else one entry, their weighted sum */
+static int make_seeds(mbg_context *ctx, mbg_run *run, int first, int n, const double *weight, seed_block *b) {
+  const size_t size = (size_t)run->nodes.nnode * (size_t)run->nused, na = (size_t)run->m->na;
+  const double one = 1;
+  int err = MBG_OK;
+  real *columns = NULL;
+  b->n = weight ? 1 : n;
+  b->memory = mbg__alloc_zero(ctx, 2 * size * (size_t)b->n + 1, sizeof(real));
+  b->seeds = mbg__alloc_zero(ctx, (size_t)b->n + 1, sizeof(*b->seeds));
+  b->terms = mbg__alloc_zero(ctx, (size_t)b->n * (size_t)run->m->ncriterion + 1, sizeof(*b->terms));
+  if (!b->memory || !b->seeds || !b->terms) {
     err = mbg__fail_memory(ctx);
     goto done;
   }
   MBG_TRY(criteria_values(ctx, run, &columns));
-  memset(run->psi_a, 0, (size_t)run->m->ncriterion * (size_t)run->m->na * sizeof(real));
-  for (int k = 0; k < n; k++) {
-    real *density = b->memory + 2 * size * (size_t)k, *point = density + size;
-    memset(scratch, 0, 2 * nodes * own * sizeof(real));
-    MBG_TRY(mbg__criteria_seeds(ctx, run->criteria, first + k, 1, scratch, scratch + nodes * own,
-                                run->psi_a + (size_t)(first + k) * (size_t)run->m->na));
-    for (size_t i = 0; i < nodes; i++) {
-      memcpy(density + i * nused, scratch + i * own, own * sizeof(real));
-      memcpy(point + i * nused, scratch + nodes * own + i * own, own * sizeof(real));
-    }
-    mbg__density_term *terms = b->terms + (size_t)k * (size_t)run->m->ncriterion;
-    b->seeds[k] = (mbg__criterion_seeds){.density = density, .point = point, .terms = terms};
-    MBG_TRY(mbg__criteria_terms(ctx, run->criteria, first + k, terms, &b->seeds[k].nterm));
+  memset(run->psi_a, 0, (size_t)run->m->ncriterion * na * sizeof(real));
+  for (int k = 0; k < b->n; k++) {
+    real *density = b->memory + 2 * size * (size_t)k;
+    MBG_TRY(add_seeds(ctx, run, first + k, weight ? n : 1, weight ? weight : &one, &b->seeds[k], density,
+                      density + size, b->terms + (size_t)k * (size_t)run->m->ncriterion,
+                      run->psi_a + (size_t)(first + k) * na));
   }
 done:
   mbg__free(ctx, columns);
-  mbg__free(ctx, scratch);
   return err;
 }
 
@@ -505,8 +525,8 @@ static mbg_method own_adjoint(const mbg_run *run) {
 
 mbg_method mbg__run_adjoint(const mbg_run *run) { return own_adjoint(run); }
 
-/* the method asked for, else the model's, else by cost */
-static mbg_method choose_method(const mbg_run *run, mbg_method method) {
+/* the method asked for, else the model's, else by cost for so many criteria */
+static mbg_method choose_method(const mbg_run *run, mbg_method method, int ncriterion) {
   if (method != MBG_METHOD_AUTO) {
     return method;
   }
@@ -514,7 +534,7 @@ static mbg_method choose_method(const mbg_run *run, mbg_method method) {
     return run->method;
   }
   const double direct = run->m->np * run->formulation->cost_direct;
-  const double adjoint = run->m->ncriterion * run->formulation->cost_adjoint;
+  const double adjoint = ncriterion * run->formulation->cost_adjoint;
   return direct <= adjoint ? MBG_METHOD_DIRECT : own_adjoint(run);
 }
 
@@ -544,20 +564,20 @@ static mbg__method kind_of(mbg_method method) {
                                            : MBG__METHOD_PAPER;
 }
 
-/* gradient (ncriterion x np) in `out` */
-static int gradient(mbg_context *ctx, mbg_run *run, mbg_method method, real *out) {
+/* gradient (ncriterion x np), or of the weighted sum of criteria (np), in `out` */
+static int gradient(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weight, real *out) {
   const mbg_model *m = run->m;
   const size_t np = (size_t)m->np, na = (size_t)m->na;
   seed_block block = {0};
   int err = MBG_OK;
-  MBG_TRY(make_seeds(ctx, run, 0, m->ncriterion, &block));
+  MBG_TRY(make_seeds(ctx, run, 0, m->ncriterion, weight, &block));
   if (method == MBG_METHOD_DIRECT) {
     direct_sum sum = {run, &block, out};
     MBG_TRY(run->formulation->tangent(ctx, run->work, direct_take, &sum));
   } else {
-    MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(method), m->ncriterion, block.seeds, run->psi_a));
+    MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(method), block.n, block.seeds, run->psi_a));
   }
-  for (int k = 0; k < m->ncriterion; k++) {
+  for (int k = 0; k < block.n; k++) {
     mbg__design_pull(run->design, run->psi_a + (size_t)k * na, out + (size_t)k * np);
   }
 done:
@@ -565,15 +585,18 @@ done:
   return err;
 }
 
-int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *grad, mbg_method *used) {
+/* weight NULL: of every criterion (ncriterion x np), else of their weighted sum (np) */
+static int gradient_of(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weight, double *grad,
+                       mbg_method *used) {
   const mbg_model *m = run->m;
   const double begin = now();
-  const size_t size = (size_t)m->ncriterion * (size_t)m->np;
+  const int n = weight && m->ncriterion > 0 ? 1 : m->ncriterion;
+  const size_t size = (size_t)n * (size_t)m->np;
   real *out = NULL;
   int err = MBG_OK;
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(check_method(ctx, run, method));
-  const mbg_method chosen = choose_method(run, method);
+  const mbg_method chosen = choose_method(run, method, n);
   MBG_TRY(check_method(ctx, run, chosen));
   MBG_TRY(refuse_given(ctx, run));
   MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
@@ -582,7 +605,7 @@ int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *
     err = mbg__fail_memory(ctx);
     goto done;
   }
-  MBG_TRY(gradient(ctx, run, chosen, out));
+  MBG_TRY(gradient(ctx, run, chosen, n > 0 ? weight : NULL, out));
   for (size_t i = 0; i < size; i++) {
     grad[i] = re(out[i]);
   }
@@ -593,6 +616,14 @@ done:
   mbg__free(ctx, out);
   run->seconds_gradient = now() - begin;
   return err;
+}
+
+int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *grad, mbg_method *used) {
+  return gradient_of(ctx, run, method, NULL, grad, used);
+}
+
+int mbg_run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights, double *grad) {
+  return gradient_of(ctx, run, method, weights, grad, NULL);
 }
 
 int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *grad) {
@@ -607,10 +638,11 @@ int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "there is no criterion %d; the model has %d", criterion, m->ncriterion);
     goto done;
   }
-  MBG_TRY(make_seeds(ctx, run, criterion, 1, &block));
+  MBG_TRY(make_seeds(ctx, run, criterion, 1, NULL, &block));
   block.seeds[0].all = true;
   real *psi_a = run->psi_a + (size_t)criterion * (size_t)m->na;
   MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(own_adjoint(run)), 1, block.seeds, psi_a));
+  mbg__design_fold(run->design, psi_a);
   for (int i = 0; i < m->na; i++) {
     grad[i] = re(psi_a[i]);
   }

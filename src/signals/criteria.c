@@ -309,11 +309,13 @@ static void seed_own(mbg__criteria *c, int k, real w, real *density, real *point
   }
 }
 
-/* bar of every accumulator behind criterion k: expressions refer to earlier criteria only */
-static int weigh(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *ga) {
+/* bar of every accumulator behind the criteria first .. first+n-1: expressions refer to earlier criteria only */
+static int weigh(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight, real *ga) {
   memset(c->bar, 0, (size_t)c->model->ncriterion * sizeof(real));
-  c->bar[k] = weight;
-  for (int i = k; i >= 0; i--) {
+  for (int k = 0; k < n; k++) {
+    c->bar[first + k] = weight[k];
+  }
+  for (int i = first + n - 1; i >= 0; i--) {
     const mbg__criterion *kr = &c->model->criteria[i];
     real f;
     if (c->bar[i] == 0 || kr->kind != MBG__COMBINATION) {
@@ -336,8 +338,8 @@ static int weigh(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *g
   return MBG_OK;
 }
 
-int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *density, real *point, real *ga) {
-  const int err = weigh(ctx, c, k, weight, ga);
+int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight, real *density, real *point, real *ga) {
+  const int err = weigh(ctx, c, k, 1, &weight, ga);
   for (int i = 0; err == MBG_OK && i <= k; i++) {
     if (c->bar[i] != 0 && c->model->criteria[i].kind != MBG__COMBINATION) {
       seed_own(c, i, c->bar[i], density, point);
@@ -346,10 +348,11 @@ int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, 
   return err;
 }
 
-int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int k, mbg__density_term *terms, int *count) {
-  const int err = weigh(ctx, c, k, 1, NULL);
+int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight,
+                        mbg__density_term *terms, int *count) {
+  const int err = weigh(ctx, c, first, n, weight, NULL);
   *count = 0;
-  for (int i = 0; err == MBG_OK && i <= k; i++) {
+  for (int i = 0; err == MBG_OK && i < first + n; i++) {
     const mbg__criterion *kr = &c->model->criteria[i];
     mbg__density_term *term = &terms[*count];
     if (c->bar[i] == 0 || (kr->kind != MBG__INTEGRAL && kr->kind != MBG__SMOOTH_MAXIMUM)) {

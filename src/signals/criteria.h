@@ -39,10 +39,12 @@ int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, 
 /* Seeds of criterion k at the values of the last call, times weight, added: density (nnode x nused), the derivative of the
    integrand, and point (nnode x nused), of values at nodes; d psi_k/dy_n = omega_n density_n + point_n. ga (na, may be NULL)
    += weight d psi_k/da. A path criterion stands for its largest value. */
-int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, real weight, real *density, real *point, real *ga);
+int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight, real *density, real *point, real *ga);
 
-/* The density of criterion k at the values of the last call as a function of time: terms (at most k + 1). */
-int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int k, mbg__density_term *terms, int *count);
+/* The density of sum_k weight[k] psi_(first+k), n criteria, at the values of the last call as a function of time: terms (at most
+   ncriterion). */
+int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight,
+                        mbg__density_term *terms, int *count);
 
 /* Points of a path criterion: their number; time and value of point i; its seed. */
 int mbg__criteria_path(const mbg__criteria *c, int k);

@@ -23,6 +23,7 @@ struct mbg__alpha_tangent {
   real *R, *P;          /* scratch products                (nv x np, nrow x np) */
   int *start, *attr;    /* da/dp by parameter              (np + 1, nnz) */
   int *entry;           /* place of each in design->val    (nnz) */
+  int *curved;          /* cubic control it is sampled in, -1: none, -2: several   (np) */
   real *da;             /*                                 (na) */
   real *full[4], *row;  /*                                 (nw each, nrow) */
   mbg__csc K, C, M, B;  /* views of the stepper's matrices */
@@ -38,6 +39,23 @@ struct mbg__alpha_tangent {
     }                                                                                                                  \
   } while (0)
 
+/* which parameters are samples of cubic controls: their da has curvatures */
+static void note_curved(mbg__alpha_tangent *s) {
+  const mbg_model *m = s->a->m;
+  const mbg__design *d = mbg__system_design(s->a->sys);
+  for (int p = 0; p < s->np; p++) {
+    s->curved[p] = -1;
+  }
+  for (int c = 0; c < m->ncontrol; c++) {
+    const mbg__control *u = &m->controls[c];
+    const bool cubic = u->spline->interpolation == MBG__CUBIC;
+    for (int e = d->start[u->attr]; cubic && e < d->start[u->attr + u->spline->n]; e++) {
+      int *curved = &s->curved[d->col[e]];
+      *curved = *curved == -1 || *curved == c ? c : -2;
+    }
+  }
+}
+
 /* columns of da/dp from its rows */
 static int transpose_design(mbg_context *ctx, mbg__alpha_tangent *s) {
   const mbg__design *d = mbg__system_design(s->a->sys);
@@ -45,6 +63,7 @@ static int transpose_design(mbg_context *ctx, mbg__alpha_tangent *s) {
   TAKE(start, int, s->np + 1);
   TAKE(attr, int, nnz);
   TAKE(entry, int, nnz);
+  TAKE(curved, int, s->np);
   for (int e = 0; e < nnz; e++) {
     s->start[d->col[e] + 1]++;
   }
@@ -58,6 +77,7 @@ static int transpose_design(mbg_context *ctx, mbg__alpha_tangent *s) {
       s->entry[place] = e;
     }
   }
+  note_curved(s);
   /* start[p + 1] now is the first place of p */
   memmove(s->start, s->start + 1, (size_t)s->np * sizeof(int));
   s->start[s->np] = nnz;
@@ -130,9 +150,22 @@ void mbg__alpha_tangent_destroy(mbg__alpha_tangent *s) {
 
 /* da of parameter p on, or off again */
 static void set_da(mbg__alpha_tangent *s, int p, bool on) {
+  const mbg_model *m = s->a->m;
   const mbg__design *d = mbg__system_design(s->a->sys);
   for (int e = s->start[p]; e < s->start[p + 1]; e++) {
     s->da[s->attr[e]] = on ? d->val[s->entry[e]] : 0;
+  }
+  for (int c = 0; s->curved[p] != -1 && c < m->ncontrol; c++) {
+    const mbg__control *u = &m->controls[c];
+    real *curvature = s->da + u->attr + u->spline->n;
+    if (u->spline->interpolation != MBG__CUBIC || (s->curved[p] >= 0 && s->curved[p] != c)) {
+      continue;
+    }
+    if (on) {
+      mbg__spline_curvature(u->spline, s->da + u->attr, curvature);
+    } else {
+      memset(curvature, 0, (size_t)u->spline->n * sizeof(real));
+    }
   }
 }
 

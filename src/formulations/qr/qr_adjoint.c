@@ -17,7 +17,8 @@ static int list_wanted(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a) 
     return mbg__fail_memory(ctx);
   }
   for (int i = 0; i < a->w->m->na; i++) {
-    if (all || design->start[i + 1] > design->start[i]) {
+    /* curvatures of cubic controls depend on parameters through the samples */
+    if (all || design->start[i + 1] > design->start[i] || a->w->m->attributes[i].control >= 0) {
       a->wanted[a->nwanted++] = i;
     }
   }
