@@ -149,9 +149,9 @@ int cli_run_status(cli_run *r, int result) {
   return cli_session_status(&r->session, result);
 }
 
-int cli_run_open(cli_run *r, const cli_args *args, bool all_signals, bool quiet) {
+int cli_run_begin(cli_run *r, const cli_args *args, bool all_signals, bool quiet) {
   *r = (cli_run){0};
-  int status = cli_run_options(args, &r->options);
+  const int status = cli_run_options(args, &r->options);
   if (status != CLI_DONE) {
     return status;
   }
@@ -160,7 +160,12 @@ int cli_run_open(cli_run *r, const cli_args *args, bool all_signals, bool quiet)
   r->options.progress = progress;
   r->options.user = r;
   r->bar = !quiet && isatty(STDERR_FILENO);
-  status = cli_session_open(&r->session, args);
+  catch_interrupts();
+  return cli_session_open(&r->session, args);
+}
+
+int cli_run_open(cli_run *r, const cli_args *args, bool all_signals, bool quiet) {
+  int status = cli_run_begin(r, args, all_signals, quiet);
   if (status != CLI_DONE) {
     return status;
   }
@@ -170,7 +175,6 @@ int cli_run_open(cli_run *r, const cli_args *args, bool all_signals, bool quiet)
     mbg_run_span(r->run, &r->start, &r->end);
     status = cli_run_status(r, mbg_run_parameters(ctx, r->run, r->session.parameters));
   }
-  catch_interrupts();
   return status;
 }
 

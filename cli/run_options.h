@@ -38,6 +38,8 @@ typedef struct {
 /* Opens the model of the command line, makes its run and sets the parameters. Returns CLI_DONE, or another exit status
    with messages printed; close it in either case. */
 int cli_run_open(cli_run *run, const cli_args *args, bool all_signals, bool quiet);
+/* The same without the run: options and model, for commands that make runs of their own. */
+int cli_run_begin(cli_run *run, const cli_args *args, bool all_signals, bool quiet);
 void cli_run_close(cli_run *run);
 
 /* Simulates, with a progress bar when standard error is a terminal. CLI_DONE also when Ctrl-C stopped it: ask

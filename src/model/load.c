@@ -288,7 +288,7 @@ static int load_sections(mbg__loader *L) {
       name_model,          mbg__load_names,    mbg__check_parts,  mbg__load_parameters, mbg__load_tables,
       mbg__load_constants, mbg__load_controls, mbg__load_gravity, mbg__load_part_poses, mbg__load_bodies,
       mbg__load_markers,   mbg__load_joints,   mbg__load_drivers, mbg__load_couplings,  mbg__load_forces,
-      mbg__load_signals,   mbg__load_criteria, mbg__load_initial, mbg__load_run};
+      mbg__load_signals,   mbg__load_criteria, mbg__load_initial, mbg__load_run,        mbg__load_control_task};
   int err = MBG_OK;
   for (int k = 0; k < MBG_COUNT(sections); k++) {
     MBG_TRY(sections[k](L));

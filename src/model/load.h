@@ -67,9 +67,10 @@ typedef enum {
   MBG__SHAPE_INERTIA,
   MBG__SHAPE_NAMES_TO_NAMES,
   MBG__SHAPE_NAMES_TO_NUMBERS,
-  MBG__SHAPE_VERSION, /* the number 1 */
-  MBG__SHAPE_TERMS,   /* array of objects with the keys of `inner` */
-  MBG__SHAPE_SECTION  /* object of objects, described by a section of its own */
+  MBG__SHAPE_OBJECTIVE, /* a name, or names to numbers */
+  MBG__SHAPE_VERSION,   /* the number 1 */
+  MBG__SHAPE_TERMS,     /* array of objects with the keys of `inner` */
+  MBG__SHAPE_SECTION    /* object of objects, described by a section of its own */
 } mbg__shape;
 
 typedef struct {
@@ -126,6 +127,8 @@ typedef enum {
   MBG__KEYS_PIN,
   MBG__KEYS_PART,
   MBG__KEYS_RUN,
+  MBG__KEYS_CONTROL_TASK,
+  MBG__KEYS_TASK_CONTROL,
   MBG__KEYS_ROTATE_VECTOR,
   MBG__KEYS_ROTATE_AXIS,
   MBG__KEYS_ROTATE_ZX
@@ -461,6 +464,7 @@ int mbg__load_signals(mbg__loader *L);
 int mbg__load_criteria(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);
 int mbg__load_run(mbg__loader *L);
+int mbg__load_control_task(mbg__loader *L);
 
 /* load_signals.c: a signal made for a criterion from a number or an expression. */
 int mbg__item_signal(mbg__item *item, const mbg__json *json, const char *label, int *signal);

@@ -23,6 +23,7 @@ static const mbg__file_key model_keys[] = {
     {"initial", MBG__SHAPE_SECTION, false, NULL, "the start"},
     {"parts", MBG__SHAPE_SECTION, false, NULL, "other model files used in this one"},
     {"run", MBG__SHAPE_SECTION, false, NULL, "how to run the model"},
+    {"control", MBG__SHAPE_SECTION, false, NULL, "what `mbgrad control` finds"},
 };
 
 /* ---------------------------------------------------------------------- numbers */
@@ -43,8 +44,10 @@ static const mbg__file_key table_keys[] = {
     {"extrapolation", MBG__SHAPE_CHOICE, false, "error hold extend", "outside the arguments"},
 };
 static const mbg__file_key control_keys[] = {
-    {"times", MBG__SHAPE_TIMES, true, NULL, "times of the samples, increasing"},
-    {"values", MBG__SHAPE_SAMPLES, true, NULL, "samples: an array, a vector parameter, or one number for all"},
+    {"times", MBG__SHAPE_TIMES, true, NULL, "times of the samples, increasing; with a file: the name of the column"},
+    {"values", MBG__SHAPE_SAMPLES, true, NULL,
+     "samples: an array, a vector parameter, or one number for all; with a file: the name of the column"},
+    {"file", MBG__SHAPE_TEXT, false, NULL, "CSV file beside the model"},
     {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic", "straight lines, or the natural spline"},
 };
 static const mbg__file_key times_keys[] = {
@@ -250,6 +253,24 @@ static const mbg__file_key run_keys[] = {
     {"redundant", MBG__SHAPE_CHOICE, false, "drop error", "what to do with redundant constraints"},
 };
 
+static const mbg__file_key control_task_keys[] = {
+    {"controls", MBG__SHAPE_SECTION, false, NULL, "the controls to be found; absent: all"},
+    {"objective", MBG__SHAPE_OBJECTIVE, false, NULL, "criterion to be minimized, or criteria with their weights"},
+    {"effort", MBG__SHAPE_NUMBER, false, NULL, "weight of half the integral of the squared controls"},
+    {"stages", MBG__SHAPE_COUNT, false, NULL, "number of solutions with falling weight of the effort"},
+    {"reduction", MBG__SHAPE_NUMBER, false, NULL, "factor of that weight from one to the next"},
+    {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs ipopt cg steepest", "method of descent"},
+    {"iterations", MBG__SHAPE_COUNT, false, NULL, "most iterations of a stage"},
+    {"gradient_tolerance", MBG__SHAPE_NUMBER, false, NULL, "end when the gradient has fallen by this factor"},
+};
+static const mbg__file_key task_control_keys[] = {
+    {"samples", MBG__SHAPE_COUNT, false, NULL, "number of samples, evenly over the run; absent: its own"},
+    {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic", "between them; absent: its own"},
+    {"min", MBG__SHAPE_NUMBER, false, NULL, "lower bound of the samples"},
+    {"max", MBG__SHAPE_NUMBER, false, NULL, "upper bound of the samples"},
+    {"effort", MBG__SHAPE_NUMBER, false, NULL, "weight of the effort of this control"},
+};
+
 #define KEYS(list)                                                                                                     \
   { list, MBG_COUNT(list) }
 
@@ -293,6 +314,8 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_PIN] = KEYS(pin_keys),
     [MBG__KEYS_PART] = KEYS(part_keys),
     [MBG__KEYS_RUN] = KEYS(run_keys),
+    [MBG__KEYS_CONTROL_TASK] = KEYS(control_task_keys),
+    [MBG__KEYS_TASK_CONTROL] = KEYS(task_control_keys),
     [MBG__KEYS_ROTATE_VECTOR] = KEYS(rotate_vector_keys),
     [MBG__KEYS_ROTATE_AXIS] = KEYS(rotate_axis_keys),
     [MBG__KEYS_ROTATE_ZX] = KEYS(rotate_zx_keys),

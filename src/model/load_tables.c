@@ -275,6 +275,20 @@ static int vector_sample(mbg__item *item, const mbg__json *json, const mbg__para
   return mbg__attribute_add(item, &formula, key, "", &where, &index);
 }
 
+/* samples as plain numbers of a file */
+static int file_samples(mbg__item *item, const mbg__json *json, const double *value, int n) {
+  const mbg__where where = mbg__item_where(item, json);
+  char key[64];
+  int err = MBG_OK, index;
+  for (int i = 0; i < n; i++) {
+    const mbg__formula formula = {.number = value[i]};
+    mbg__format(key, sizeof(key), "values[%d]", i);
+    MBG_TRY(mbg__attribute_add(item, &formula, key, "", &where, &index));
+  }
+done:
+  return err;
+}
+
 static int control_samples(mbg__item *item, const mbg__json *json, int n) {
   int err = MBG_OK, index;
   const mbg__parameter *vector = vector_named(item, json);
@@ -321,11 +335,40 @@ done:
   return err;
 }
 
+/* times, and the samples too when they are in a file (else *value is NULL); *t is NULL after an error */
+static int control_times(mbg__item *item, const double **t, const double **value, int *n) {
+  int err = MBG_OK, count = 0;
+  const mbg__json *times = mbg__json_member(item->json, "times"), *values = mbg__json_member(item->json, "values");
+  const mbg__json *file = mbg__json_member(item->json, "file");
+  double *own = NULL;
+  *t = *value = NULL;
+  if (!times || !values) {
+    return MBG_OK;
+  }
+  if (file) {
+    mbg__data_file *data;
+    MBG_TRY(mbg__item_data_open(item, file, &data));
+    if (data) {
+      MBG_TRY(mbg__item_data_column(item, data, file, times, "times", 0, t, n));
+      MBG_TRY(mbg__item_data_column(item, data, file, values, "values", 1, value, &count));
+    }
+    return MBG_OK;
+  }
+  if (times->kind == MBG__JSON_OBJECT) {
+    MBG_TRY(even_times(item, times, &own, n));
+  } else {
+    MBG_TRY(mbg__item_plains(item, times, "times", &own, n));
+  }
+  *t = own;
+done:
+  return err;
+}
+
 static int load_control(mbg__item *item, mbg__symbol *symbol) {
   int err = MBG_OK, interpolation = 0, n = 0;
   static const mbg__file_object keys[] = {MBG__KEYS_CONTROL};
   mbg__loader *L = item->L;
-  double *t = NULL;
+  const double *t = NULL, *value = NULL;
   bool yes;
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
@@ -335,12 +378,8 @@ static int load_control(mbg__item *item, mbg__symbol *symbol) {
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "interpolation"), "interpolation", "linear cubic",
                            &interpolation));
   const mbg__json *times = mbg__json_member(item->json, "times"), *values = mbg__json_member(item->json, "values");
-  if (times && times->kind == MBG__JSON_OBJECT) {
-    MBG_TRY(even_times(item, times, &t, &n));
-  } else if (times) {
-    MBG_TRY(mbg__item_plains(item, times, "times", &t, &n));
-  }
-  if (item->bad || !t || !values) {
+  MBG_TRY(control_times(item, &t, &value, &n));
+  if (item->bad || !t) {
     return MBG_OK;
   }
   mbg__spline *spline = NULL;
@@ -356,7 +395,7 @@ static int load_control(mbg__item *item, mbg__symbol *symbol) {
   }
   symbol->index = L->controls.count - 1;
   *control = (mbg__control){item->name, spline, L->attributes.count, mbg__item_where_key(item, item->json)};
-  MBG_TRY(control_samples(item, values, n));
+  MBG_TRY(value ? file_samples(item, values, value, n) : control_samples(item, values, n));
   if (interpolation == MBG__CUBIC && !item->bad) {
     MBG_TRY(control_curvatures(item, symbol->index, n));
   }

@@ -277,6 +277,29 @@ typedef struct {
   const double *breaks;
 } mbg__run;
 
+/* The control problem of the file: which controls are found, and what they minimize. */
+typedef struct {
+  int control;
+  int samples;       /* 0: its own times */
+  int interpolation; /* -1: its own */
+  double min, max;   /* infinite when not given */
+  double effort;     /* NAN: that of the problem */
+} mbg__task_control;
+typedef struct {
+  int criterion;
+  double weight;
+} mbg__task_term;
+typedef struct {
+  int ncontrol;
+  const mbg__task_control *controls; /* 0: not given */
+  int nterm;
+  const mbg__task_term *terms; /* 0: not given */
+  double effort, reduction;    /* NAN: not given */
+  double gradient_tolerance;   /* NAN: not given */
+  int stages, iterations;      /* 0: not given */
+  const char *optimizer;       /* NULL: not given */
+} mbg__control_task;
+
 typedef struct mbg_model mbg_model;
 
 struct mbg_model {
@@ -335,6 +358,7 @@ struct mbg_model {
   int npin;
   mbg__pin *pins;
   mbg__run run;
+  mbg__control_task task;
 
   int nw;      /* sum of nvel: length of full vectors (six per rigid body, masked components included) */
   int nv;      /* free ones */

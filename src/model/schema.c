@@ -108,7 +108,8 @@ static const char *section_of(const char *name) {
                                             {"parts", "part"},
                                             {"pin", "pin"},
                                             {"initial", "*initial"},
-                                            {"run", "*run"}};
+                                            {"run", "*run"},
+                                            {"control", "*control_task"}};
   for (int i = 0; i < MBG_COUNT(sections); i++) {
     if (strcmp(sections[i][0], name) == 0) {
       return sections[i][1];
@@ -123,6 +124,9 @@ static void section(writer *w, mbg__file_object owner, const char *name) {
   if (owner == MBG__KEYS_INITIAL && strcmp(name, "bodies") == 0) {
     of = "guess";
   }
+  if (owner == MBG__KEYS_CONTROL_TASK) {
+    of = "task_control";
+  }
   if (of[0] == '*') {
     reference(w, of + 1);
   } else {
@@ -132,8 +136,9 @@ static void section(writer *w, mbg__file_object owner, const char *name) {
 
 static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
   static const char *const values[] = {"plain", "plains"}, *const samples[] = {"number", "numbers"},
-                           *const times[] = {"plains", "times"}, *const column[] = {"plains", "text"},
-                           *const data[] = {"text", "data"}, *const inertia[] = {"number", "numbers"};
+                           *const times[] = {"plains", "times", "text"}, *const column[] = {"plains", "text"},
+                           *const data[] = {"text", "data"}, *const inertia[] = {"number", "numbers"},
+                           *const objective[] = {"text", "weights"};
   switch (key->shape) {
   case MBG__SHAPE_TEXT:
   case MBG__SHAPE_NAME:
@@ -171,7 +176,7 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
     any_of(w, samples, 2);
     break;
   case MBG__SHAPE_TIMES:
-    any_of(w, times, 2);
+    any_of(w, times, 3);
     break;
   case MBG__SHAPE_COLUMN:
     any_of(w, column, 2);
@@ -199,6 +204,9 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
     break;
   case MBG__SHAPE_NAMES_TO_NUMBERS:
     names_to(w, "number");
+    break;
+  case MBG__SHAPE_OBJECTIVE:
+    any_of(w, objective, 2);
     break;
   case MBG__SHAPE_VERSION:
     mbg__json_key(w, "const");
@@ -551,6 +559,12 @@ static void definitions(writer *w) {
   define(w, "initial", MBG__KEYS_INITIAL);
   define(w, "part", MBG__KEYS_PART);
   define(w, "run", MBG__KEYS_RUN);
+  mbg__json_key(w, "weights");
+  mbg__json_begin_object(w);
+  names_to(w, "number");
+  mbg__json_end_object(w);
+  define(w, "task_control", MBG__KEYS_TASK_CONTROL);
+  define(w, "control_task", MBG__KEYS_CONTROL_TASK);
   mbg__json_end_object(w);
 }
 

@@ -1,0 +1,52 @@
+/* control: the problem behind mbgrad/control.h, shared by src/problems/control*.c. */
+#ifndef MBG_PROBLEMS_CONTROL_H
+#define MBG_PROBLEMS_CONTROL_H
+
+#include "base/base.h"
+#include "mbgrad/control.h"
+#include "model/model.h"
+#include "optimizers/minimize.h"
+
+/* One control that is found: samples first .. first+n-1 of x. */
+typedef struct {
+  int control;
+  const char *name;
+  int n, first;
+  const mbg__spline *spline; /* of the sampled model */
+  double min, max, effort;
+} mbg__steer;
+
+struct mbg_control {
+  mbg__arena arena;
+  const mbg_model *m; /* the user's */
+  mbg_model *sampled; /* with the samples as parameters */
+  mbg_run *run;
+  int (*progress)(void *user, const mbg_control *control);
+  void *user;
+  mbg__minimize_options minimize;
+  mbg_control_result result;
+  int count;
+  mbg__steer *steers;
+  int n;                            /* samples of all controls */
+  double *x, *lower, *upper;        /* start, then solution of a stage; bounds                 (n) */
+  double *metric;                   /* masses of the hat functions                             (n) */
+  double *p, *best, *g;             /* parameters of the sampled model, the best, a gradient   (np) */
+  double *weights, *psi, *psi_best; /* of the criteria                                         (ncriterion) */
+  int nterm, *terms;                /* criteria of the objective */
+  real *curvature, *u_bar, *m_bar;  /* scratch of the effort                                   (most samples) */
+  real *u;
+  double reduction;      /* of the effort's weight, per stage */
+  double tolerance;      /* fall of the gradient */
+  double factor;         /* of the effort in this stage */
+  double value_best;     /* objective of this stage at best */
+  double effort_best;    /* of the last stage's weight */
+  mbg_context *ctx;      /* during a solve */
+  int stage_iterations;  /* of the stages before */
+  int stage_evaluations, /* ... */
+      stage_failed;
+};
+
+/* sum_c effort_c/2 int u_c^2 dt of the samples x, exactly; factor times its gradient is added to g (NULL: not wanted). */
+double mbg__control_effort(mbg_control *c, const double *x, double factor, double *g);
+
+#endif

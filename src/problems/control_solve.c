@@ -1,0 +1,187 @@
+/* Search for controls: objective and gradient by a simulation and its adjoint, effort, stages. */
+#include "problems/control.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- effort */
+
+/* Gauss-Legendre points and weights on [0, 1], exact to degree 7: u^2 of a cubic has degree 6 */
+static const double gauss_x[4] = {0.069431844202973712, 0.330009478207571868, 0.669990521792428132,
+                                  0.930568155797026288};
+static const double gauss_w[4] = {0.173927422568726929, 0.326072577431273071, 0.326072577431273071,
+                                  0.173927422568726929};
+
+/* 1/2 int u^2 dt of one control with samples c->u and their curvatures; bars of both by factor u */
+static double effort_of(mbg_control *c, const mbg__spline *s, double factor) {
+  double sum = 0;
+  for (int i = 0; i + 1 < s->n; i++) {
+    const double h = s->x[i + 1] - s->x[i];
+    for (int k = 0; k < 4; k++) {
+      mbg__spline_weights w;
+      (void)mbg__spline_weights_at(s, s->x[i] + h * gauss_x[k], &w);
+      const real *N = w.w[0];
+      const real u = N[0] * c->u[i] + N[1] * c->u[i + 1] + N[2] * c->curvature[i] + N[3] * c->curvature[i + 1];
+      const real bar = factor * h * gauss_w[k] * u;
+      sum += 0.5 * h * gauss_w[k] * re(u) * re(u);
+      c->u_bar[i] += bar * N[0];
+      c->u_bar[i + 1] += bar * N[1];
+      c->m_bar[i] += bar * N[2];
+      c->m_bar[i + 1] += bar * N[3];
+    }
+  }
+  return sum;
+}
+
+double mbg__control_effort(mbg_control *c, const double *x, double factor, double *g) {
+  double sum = 0;
+  for (int j = 0; j < c->count; j++) {
+    const mbg__steer *s = &c->steers[j];
+    if (s->effort == 0) {
+      continue;
+    }
+    for (int k = 0; k < s->n; k++) {
+      c->u[k] = x[s->first + k];
+      c->u_bar[k] = c->m_bar[k] = 0;
+    }
+    mbg__spline_curvature(s->spline, c->u, c->curvature);
+    sum += s->effort * effort_of(c, s->spline, factor * s->effort);
+    mbg__spline_curvature_T(s->spline, c->m_bar, c->u_bar);
+    for (int k = 0; g && k < s->n; k++) {
+      g[s->first + k] += re(c->u_bar[k]);
+    }
+  }
+  return sum;
+}
+
+/* ---------------------------------------------------------------------- objective */
+
+/* a control that cannot be simulated is stepped back from */
+static int step_back(int err) {
+  return err == MBG_ERROR_CONVERGENCE || err == MBG_ERROR_SINGULAR || err == MBG_ERROR_INPUT ? 1 : err;
+}
+
+static int simulate(mbg_control *c, const double *x) {
+  memcpy(c->p + c->m->np, x, (size_t)c->n * sizeof(double));
+  int err = mbg_run_parameters(c->ctx, c->run, c->p);
+  if (err == MBG_OK) {
+    err = mbg_run_simulate(c->ctx, c->run);
+  }
+  if (err == MBG_OK && mbg_run_partial(c->run)) {
+    return MBG_ERROR_INTERRUPTED;
+  }
+  return err == MBG_OK ? mbg_run_criteria(c->ctx, c->run, c->psi) : err;
+}
+
+static void keep_best(mbg_control *c, double value, double effort) {
+  if (value < c->value_best) {
+    c->value_best = value;
+    c->effort_best = effort;
+    memcpy(c->best, c->p, (size_t)c->sampled->np * sizeof(double));
+    memcpy(c->psi_best, c->psi, (size_t)c->m->ncriterion * sizeof(double));
+  }
+}
+
+static int evaluate(void *user, const double *x, double *value, double *gradient) {
+  mbg_control *c = user;
+  int err = simulate(c, x);
+  if (err < 0) {
+    return step_back(err);
+  }
+  err = mbg_run_gradient_sum(c->ctx, c->run, MBG_METHOD_AUTO, c->weights, c->g);
+  if (err < 0) {
+    return step_back(err);
+  }
+  memcpy(gradient, c->g + c->m->np, (size_t)c->n * sizeof(double));
+  const double effort = mbg__control_effort(c, x, c->factor, gradient);
+  *value = c->factor * effort;
+  for (int k = 0; k < c->m->ncriterion; k++) {
+    *value += c->weights[k] != 0 ? c->weights[k] * c->psi[k] : 0;
+  }
+  if (isfinite(*value)) {
+    if (c->result.evaluations == 0) {
+      c->result.objective_start = *value + (1 - c->factor) * effort;
+    }
+    keep_best(c, *value, effort);
+  }
+  c->result.evaluations++;
+  return 0;
+}
+
+/* ---------------------------------------------------------------------- stages */
+
+static double objective_best(const mbg_control *c) {
+  double value = c->effort_best;
+  for (int k = 0; k < c->m->ncriterion; k++) {
+    value += c->weights[k] != 0 ? c->weights[k] * c->psi_best[k] : 0;
+  }
+  return value;
+}
+
+static int report(void *user, const mbg__minimize_state *state) {
+  mbg_control *c = user;
+  mbg_control_result *r = &c->result;
+  r->iterations = c->stage_iterations + state->iteration;
+  r->evaluations = c->stage_evaluations + state->evaluations;
+  r->gradient = state->gradient;
+  r->gradient_start = r->iterations == 0 ? state->gradient : r->gradient_start;
+  r->objective = objective_best(c);
+  r->effort = c->effort_best;
+  return c->progress ? c->progress(c->user, c) : 0;
+}
+
+/* What a stage ended with. */
+static void conclude(mbg_control *c, const mbg__minimize_result *m) {
+  mbg_control_result *r = &c->result;
+  r->status = mbg__minimize_reason_text(m->reason);
+  r->converged = m->reason == MBG__MINIMIZE_GRADIENT && r->stage == r->stages - 1;
+  r->interrupted = m->reason == MBG__MINIMIZE_INTERRUPTED;
+  r->gradient = m->gradient;
+  r->at_bounds = m->active;
+  r->iterations = c->stage_iterations + m->iterations;
+  r->evaluations = c->stage_evaluations + m->evaluations;
+  r->failed = c->stage_failed + m->failed;
+  r->objective = objective_best(c);
+  r->effort = c->effort_best;
+  c->stage_iterations = r->iterations;
+  c->stage_evaluations = r->evaluations;
+  c->stage_failed = r->failed;
+}
+
+/* The gradient falls by the tolerance from what it was at the very start; stages on the way need not be exact. */
+static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m) {
+  static const double tolerance_between = 1e-3;
+  mbg__minimize_options opt = c->minimize;
+  const bool first = c->stage_evaluations == 0, last = c->result.stage == c->result.stages - 1;
+  const double tolerance = last ? c->tolerance : fmax(c->tolerance, tolerance_between);
+  opt.gradient_relative = first ? tolerance : 0;
+  opt.gradient_tolerance = first ? 0 : tolerance * c->result.gradient_start;
+  const mbg__minimize_problem problem = {.n = c->n,
+                                         .lower = c->lower,
+                                         .upper = c->upper,
+                                         .metric = c->metric,
+                                         .evaluate = evaluate,
+                                         .progress = report,
+                                         .user = c};
+  c->value_best = INFINITY;
+  c->factor = pow(c->reduction, c->result.stage - (c->result.stages - 1));
+  return mbg__minimize(ctx, &problem, &opt, c->x, m);
+}
+
+int mbg_control_solve(mbg_context *ctx, mbg_control *c) {
+  mbg__minimize_result m;
+  int err = MBG_OK;
+  c->ctx = ctx;
+  c->stage_iterations = c->stage_evaluations = c->stage_failed = c->result.evaluations = 0;
+  for (; err == MBG_OK && c->result.stage < c->result.stages; c->result.stage++) {
+    err = solve_stage(ctx, c, &m);
+    if (err == MBG_OK) {
+      conclude(c, &m);
+    }
+    if (err < 0 || c->result.interrupted || c->result.stage == c->result.stages - 1) {
+      break;
+    }
+  }
+  c->ctx = NULL;
+  return err;
+}
