@@ -44,6 +44,7 @@ typedef struct {
   const mbg__quadrature *quadratures;
   bool curves;             /* nodes serve curves, too: close enough to be joined by lines, where nodes are free */
   double rho_inf, alpha_f; /* NAN: the formulation's preset */
+  double kappa;            /* ali3p: penalty factor of its projections, 0: exact */
   int index;               /* 2: velocity constraints hold too, simulation only; else 3 */
   int nbreak;
   const double *breaks;         /* times that must be nodes */

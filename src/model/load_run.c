@@ -256,6 +256,15 @@ static int run_index(mbg__item *item, mbg__run *run) {
   return err;
 }
 
+static int run_kappa(mbg__item *item, mbg__run *run) {
+  const mbg__json *json = mbg__json_member(item->json, "kappa");
+  const int err = run_number(item, "kappa", false, &run->kappa);
+  if (err < 0 || !json || isnan(run->kappa) || !(run->kappa > 0) || (run->kappa >= 1e2 && run->kappa <= 1e8)) {
+    return err;
+  }
+  return mbg__item_bad(item, json, "kappa must be between 1e2 and 1e8, is %g", run->kappa);
+}
+
 int mbg__load_run(mbg__loader *L) {
   int err = MBG_OK;
   static const mbg__file_object keys[] = {MBG__KEYS_RUN};
@@ -284,6 +293,7 @@ int mbg__load_run(mbg__loader *L) {
   MBG_TRY(run_number(&item, "stabilization", false, &run->stabilization));
   MBG_TRY(run_fraction(&item, "rho_inf", 1, &run->rho_inf));
   MBG_TRY(run_fraction(&item, "alpha_f", 1.0 / 3, &run->alpha_f));
+  MBG_TRY(run_kappa(&item, run));
   MBG_TRY(run_index(&item, run));
   MBG_TRY(run_number(&item, "memory", false, &run->memory));
   MBG_TRY(run_breaks(&item, run));

@@ -270,6 +270,7 @@ typedef struct {
   double tolerance, relative_tolerance, absolute_tolerance; /* 0: not given */
   double stabilization;                                     /* 0: none */
   double rho_inf, alpha_f;                                  /* NAN: default */
+  double kappa;                                             /* ali3p: penalty factor of projections, 0: exact */
   int index;                                                /* 3, or 2: velocity constraints too */
   double memory;                                            /* bytes, 0: no limit */
   bool redundant_error;

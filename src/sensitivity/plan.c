@@ -191,6 +191,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
                           .t1 = choose(o->end, r->end, NAN),
                           .rho_inf = choose(o->rho_inf, r->rho_inf, NAN),
                           .alpha_f = choose(o->alpha_f, r->alpha_f, NAN),
+                          .kappa = r->kappa,
                           .index = r->index,
                           .integrator = o->integrator ? o->integrator : r->integrator,
                           .stabilization = r->stabilization,

@@ -1,0 +1,263 @@
+/* Discrete adjoint (DAVM; theory 5, section 8): the transpose of the step, its projections and its start. Cotangents ze of joint
+   frames (six per link), wb of rates, ab of their rates; backward through node n:
+
+     Qd muA = (ab, 0):  ze, wb -= A^T muA,  asb = M muA         Qd muV = (wb, 0):  ze -= V^T muV,  wsb = M muV
+     S^T (mu, muPhi) = (T^T ze + (2/h) wsb + (4/h^2) asb, 0)
+     wsb -= C^T mu,  asb -= M mu,  ze <- Ad(exp(-S D))^T (ze - K^T mu - Phi_z^T muPhi),  wb <- -wsb - (4/h) asb,  ab <- -asb
+     psi_a -= E1_a^T mu + Phi_a^T muPhi + V_a^T muV + A_a^T muA
+
+   with Qd = [M Phi_z^T; Phi_z -eps], V and A the residuals of the projections. */
+#include "formulations/ali3p/ali3p_internal.h"
+
+#include <string.h>
+
+typedef struct {
+  mbg__ali3p *a;
+  mbg__arena arena;
+  int nc;
+  const mbg__criterion_seeds *seeds;
+  const real *omega;
+  real *psi_a;
+  real *seed;              /* nc x nused */
+  real *ze, *wb, *ab;      /* nc x 6 nbody, nc x n */
+  real *wsb, *asb;         /* nc x n */
+  real *X;                 /* (n + rows) x nc */
+  real *ge, *gw, *ga, *gq; /* of one criterion: 6 nbody, n */
+  real *gattr;             /* na */
+  real *bodies[2];         /* nw */
+  mbg__ali3p_seeds *signals;
+} adjoint;
+
+#define TAKE(field, count)                                                                                             \
+  do {                                                                                                                 \
+    s->field = MBG_TAKE(&s->arena, real, count);                                                                       \
+    if (!s->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+static int take_arrays(mbg_context *ctx, adjoint *s) {
+  const mbg__ali3p *a = s->a;
+  const size_t nc = (size_t)s->nc, n = (size_t)a->n, nb = 6 * (size_t)a->m->nbody;
+  TAKE(seed, nc * (size_t)a->nused);
+  TAKE(ze, nc * nb);
+  TAKE(wb, nc * n);
+  TAKE(ab, nc * n);
+  TAKE(wsb, nc * n);
+  TAKE(asb, nc * n);
+  TAKE(X, nc * (n + (size_t)a->nrow));
+  TAKE(ge, nb);
+  TAKE(gw, n);
+  TAKE(ga, n);
+  TAKE(gq, n);
+  TAKE(gattr, a->m->na);
+  TAKE(bodies[0], a->m->nw);
+  TAKE(bodies[1], a->m->nw);
+  return MBG_OK;
+}
+
+static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
+
+/* ---------------------------------------------------------------------- pieces */
+
+/* right sides (x, 0) of all criteria */
+static void right_sides(adjoint *s, real *x) {
+  const mbg__ali3p *a = s->a;
+  for (int c = 0; c < s->nc; c++) {
+    real *X = row(s->X, c, a->n + a->nrow);
+    vn_copy(a->n, X, row(x, c, a->n));
+    vn_zero(a->nrow, X + a->n);
+  }
+}
+
+static void solve_T(adjoint *s, mbg__tree_matrix *matrix) {
+  mbg__klu_solve_T(matrix->klu, s->X, s->nc);
+  s->a->work.solves += s->nc;
+}
+
+/* gradient of the residual weighted by the solution of criterion c, times -1: level of the rows 0, 1, 2 */
+static void pull(adjoint *s, int c, int level) {
+  mbg__ali3p *a = s->a;
+  const real *X = row(s->X, c, a->n + a->nrow);
+  const mbg__tree_weights k = {.mu = X,
+                               .k0 = level == 0 ? X + a->n : NULL,
+                               .k1 = level == 1 ? X + a->n : NULL,
+                               .k2 = level == 2 ? X + a->n : NULL};
+  const mbg__tree_gradient g = {.e = s->ge, .w = s->gw, .a = s->ga, .q = s->gq, .attributes = s->gattr};
+  vn_zero(6 * a->m->nbody, s->ge);
+  vn_zero(a->n, s->gw);
+  vn_zero(a->n, s->ga);
+  vn_zero(a->n, s->gq);
+  vn_zero(a->m->na, s->gattr);
+  mbg__tree_pull(a->tree, &k, &g);
+  vn_axpy(6 * a->m->nbody, row(s->ze, c, 6 * a->m->nbody), -1, s->ge);
+  vn_axpy(a->m->na, row(s->psi_a, c, a->m->na), -1, s->gattr);
+}
+
+static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node *node) {
+  const mbg__ali3p *a = s->a;
+  for (int c = 0; c < s->nc; c++) {
+    for (int k = 0; k < a->nused; k++) {
+      const size_t at = (size_t)n * (size_t)a->nused + (size_t)k;
+      row(s->seed, c, a->nused)[k] = s->omega[n] * s->seeds[c].density[at] + s->seeds[c].point[at];
+    }
+  }
+  return mbg__ali3p_seeds_at(ctx, s->signals, node, s->seed, s->ze, s->wb, s->ab, s->psi_a);
+}
+
+/* ---------------------------------------------------------------------- a step backward */
+
+static int projections(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
+  mbg__ali3p *a = s->a;
+  const size_t bytes = (size_t)a->n * (size_t)s->nc * sizeof(real);
+  int err = MBG_OK;
+  if (a->nrow == 0) {
+    memcpy(s->asb, s->ab, bytes);
+    memcpy(s->wsb, s->wb, bytes);
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__ali3p_at_accelerations(ctx, a, node));
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, node, false));
+  right_sides(s, s->ab);
+  solve_T(s, &a->mass);
+  for (int c = 0; c < s->nc; c++) {
+    pull(s, c, 2);
+    vn_axpy(a->n, row(s->wb, c, a->n), -1, s->gw);
+    vn_copy(a->n, row(s->asb, c, a->n), s->gq);
+  }
+  MBG_TRY(mbg__ali3p_at_rates(ctx, a, node));
+  right_sides(s, s->wb);
+  solve_T(s, &a->mass);
+  for (int c = 0; c < s->nc; c++) {
+    pull(s, c, 1);
+    vn_copy(a->n, row(s->wsb, c, a->n), s->gq);
+  }
+done:
+  return err;
+}
+
+static void step_sides(adjoint *s, const mbg__ali3p_node *node) {
+  const mbg__ali3p *a = s->a;
+  const double h = *node->h;
+  for (int c = 0; c < s->nc; c++) {
+    const real *ze = row(s->ze, c, 6 * a->m->nbody), *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
+    real *X = row(s->X, c, a->n + a->nrow);
+    for (int k = 0; k < a->m->nbody; k++) {
+      const mbg__link *l = &a->links[k];
+      real x[6];
+      for (int i = 0; i < l->nz; i++) {
+        x[i] = ze[6 * k + l->comp[i]];
+      }
+      mbg__tree_tangent_T(l, node->D, x, X + l->first);
+    }
+    vn_axpy(a->n, X, 2 / h, wsb);
+    vn_axpy(a->n, X, 4 / (h * h), asb);
+    vn_zero(a->nrow, X + a->n);
+  }
+}
+
+/* ze <- Ad(exp(-S D))^T ze */
+static void carry(adjoint *s, const mbg__ali3p_node *node) {
+  const mbg__ali3p *a = s->a;
+  for (int k = 0; k < a->m->nbody; k++) {
+    const mbg__link *l = &a->links[k];
+    mbg__frame F;
+    real d[6] = {0};
+    for (int i = 0; i < l->nz; i++) {
+      d[l->comp[i]] = node->D[l->first + i];
+    }
+    mbg__se3_exp(&F, d);
+    for (int c = 0; c < s->nc; c++) {
+      real *ze = row(s->ze, c, 6 * a->m->nbody) + 6 * k, x[6];
+      AdInvT_mul(x, &F, ze);
+      v6_copy(ze, x);
+    }
+  }
+}
+
+static int position_step(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
+  mbg__ali3p *a = s->a;
+  const double h = *node->h;
+  int err = MBG_OK;
+  MBG_TRY(mbg__ali3p_at_step(ctx, a, node));
+  MBG_TRY(mbg__ali3p_factor_step(ctx, a, node, false));
+  step_sides(s, node);
+  solve_T(s, &a->step);
+  for (int c = 0; c < s->nc; c++) {
+    real *X = row(s->X, c, a->n + a->nrow), *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
+    /* the matrix has its first rows scaled by h^2/4 */
+    vn_scale(a->n, X, h * h / 4, X);
+    pull(s, c, 0);
+    vn_axpy(a->n, wsb, -1, s->gw);
+    vn_axpy(a->n, asb, -1, s->ga);
+    real *wb = row(s->wb, c, a->n), *ab = row(s->ab, c, a->n);
+    for (int i = 0; i < a->n; i++) {
+      wb[i] = -wsb[i] - 4 / h * asb[i];
+      ab[i] = -asb[i];
+    }
+  }
+  carry(s, node);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- first node */
+
+static int start(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
+  mbg__ali3p *a = s->a;
+  const int nb = 6 * a->m->nbody;
+  const size_t nw = (size_t)a->m->nw;
+  int err = MBG_OK;
+  real *frames = mbg__alloc_zero(ctx, 2 * nw * (size_t)s->nc + 1, sizeof(real)), *twists = NULL;
+  if (!frames) {
+    return mbg__fail_memory(ctx);
+  }
+  twists = frames + nw * (size_t)s->nc;
+  MBG_TRY(mbg__ali3p_at_start(ctx, a, node));
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, node, true));
+  right_sides(s, s->ab);
+  solve_T(s, &a->mass);
+  for (int c = 0; c < s->nc; c++) {
+    pull(s, c, 2);
+    vn_axpy(a->n, row(s->wb, c, a->n), -1, s->gw);
+    mbg__tree_read_pull(a->tree, row(s->ze, c, nb), row(s->wb, c, a->n), row(frames, c, a->m->nw),
+                        row(twists, c, a->m->nw), row(s->psi_a, c, a->m->na));
+  }
+  /* the start uses the system as scratch: after all criteria */
+  for (int c = 0; c < s->nc; c++) {
+    MBG_TRY(
+        mbg__start_pull(ctx, a->start, row(frames, c, a->m->nw), row(twists, c, a->m->nw), row(s->psi_a, c, a->m->na)));
+  }
+done:
+  mbg__free(ctx, frames);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- all */
+
+static int visit(mbg_context *ctx, void *user, int i, const void *block) {
+  adjoint *s = user;
+  const mbg__ali3p_node n = mbg__ali3p_view(s->a, block);
+  int err = MBG_OK;
+  MBG_TRY(take_seeds(ctx, s, i, &n));
+  if (i == 0) {
+    return start(ctx, s, &n);
+  }
+  MBG_TRY(projections(ctx, s, &n));
+  MBG_TRY(position_step(ctx, s, &n));
+done:
+  return err;
+}
+
+int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, mbg__march *march, int ncrit, const mbg__criterion_seeds *seeds,
+                       const real *omega, real *psi_a) {
+  adjoint s = {.a = a, .nc = ncrit, .seeds = seeds, .omega = omega, .psi_a = psi_a};
+  int err = MBG_OK;
+  mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
+  MBG_TRY(take_arrays(ctx, &s));
+  MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, ncrit, &s.signals));
+  MBG_TRY(mbg__march_backward(ctx, march, visit, &s));
+done:
+  mbg__arena_destroy(&s.arena);
+  return err;
+}

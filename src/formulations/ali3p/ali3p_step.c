@@ -1,0 +1,371 @@
+/* The step (theory 5, sections 5 and 6): trapezoidal rule in joint coordinates, then projections.
+
+     z+ = z exp(D),  ws = (2/h) D - w,  as = (4/h^2) D - (4/h) w - a
+     E1(z+, ws, as, lambda) = 0,  Phi(z+) = 0
+     M (w+ - ws) + Phi_z^T y = 0,  Phid(z+, w+) = eps y          M (a+ - as) + Phi_z^T x = 0,  Phidd(z+, w+, a+) = eps x
+
+   Newton's matrix is made at the guess and kept while it serves; it has the multipliers among its unknowns, so that they come out as
+   exact as the positions (section 9). Where it is singular (a singular position) the rows are softened by the penalty
+   1/alpha, which changes the way to the solution and not the solution. */
+#include "formulations/ali3p/ali3p_internal.h"
+
+#include <string.h>
+
+/* iterations after convergence in the twin, which carries derivatives that converge later */
+enum { POLISH = sizeof(real) == sizeof(double) ? 0 : 4, NEWTON_MAX = 30, PENALTY_MAX = 60 };
+
+/* ---------------------------------------------------------------------- nodes */
+
+size_t mbg__ali3p_node_bytes(const mbg__ali3p *a) {
+  return 16 + (size_t)a->m->nbody * sizeof(mbg__frame) + (5 * (size_t)a->n + 3 * (size_t)a->nrow) * sizeof(real) +
+         (size_t)a->m->nturn * sizeof(int);
+}
+
+mbg__ali3p_node mbg__ali3p_view(const mbg__ali3p *a, const void *block) {
+  char *p = (char *)(uintptr_t)block;
+  mbg__ali3p_node n = {.t = (double *)(void *)p, .h = (double *)(void *)p + 1};
+  n.E = (mbg__frame *)(void *)(p + 16);
+  real *x = (real *)(void *)(n.E + a->m->nbody), **part[] = {&n.w, &n.a, &n.ws, &n.as, &n.D};
+  for (int i = 0; i < MBG_COUNT(part); i++, x += a->n) {
+    *part[i] = x;
+  }
+  n.lambda = x;
+  n.y = x + a->nrow;
+  n.x = x + 2 * a->nrow;
+  n.turns = (int *)(void *)(x + 3 * a->nrow);
+  return n;
+}
+
+/* ---------------------------------------------------------------------- states */
+
+static mbg__tree_state state_at(const mbg__ali3p_node *n, const real *w, const real *a, const real *q,
+                                const real *lambda) {
+  return (mbg__tree_state){.t = *n->t, .E = n->E, .w = w, .a = a, .q = q, .lambda = lambda, .turns = n->turns};
+}
+
+static int evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
+  const int err = mbg__tree_update(ctx, a->tree, s);
+  mbg__tree_residual(a->tree, a->E1, a->phi, a->phid, a->phidd);
+  return err;
+}
+
+static int linearized(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
+  const int err = evaluate(ctx, a, s);
+  a->work.assemblies++;
+  return err < 0 ? err : mbg__tree_linearize(ctx, a->tree);
+}
+
+int mbg__ali3p_at_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  const mbg__tree_state s = state_at(n, n->ws, n->as, NULL, n->lambda);
+  return linearized(ctx, a, &s);
+}
+
+int mbg__ali3p_at_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  vn_sub(a->n, a->q, n->w, n->ws);
+  const mbg__tree_state s = state_at(n, n->w, n->a, a->q, n->y);
+  return linearized(ctx, a, &s);
+}
+
+int mbg__ali3p_at_accelerations(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  vn_sub(a->n, a->q, n->a, n->as);
+  const mbg__tree_state s = state_at(n, n->w, n->a, a->q, n->x);
+  return linearized(ctx, a, &s);
+}
+
+int mbg__ali3p_at_start(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  const mbg__tree_state s = state_at(n, n->w, n->a, NULL, n->lambda);
+  return linearized(ctx, a, &s);
+}
+
+int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool penalty) {
+  char what[64];
+  mbg__format(what, sizeof(what), "step to t = %g", *n->t);
+  mbg__tree_matrix_step(a->tree, &a->step, *n->h, n->D, penalty ? a->eps : NULL);
+  a->work.factorizations++;
+  return mbg__tree_matrix_factor(ctx, a->tree, &a->step, what);
+}
+
+int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool exact) {
+  char what[64];
+  mbg__format(what, sizeof(what), *n->h > 0 ? "projection at t = %g" : "initial accelerations", *n->t);
+  mbg__tree_matrix_mass(a->tree, &a->mass, a->soft && !exact ? a->eps : NULL);
+  a->work.factorizations++;
+  return mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
+}
+
+/* ---------------------------------------------------------------------- first node */
+
+/* eps = diag(Phi_z M^-1 Phi_z^T)/kappa at the first start; held constant when parameters change (section 10) */
+static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
+  double most = 0, least = INFINITY;
+  if (a->scaled) {
+    return MBG_OK;
+  }
+  const int err = mbg__tree_row_masses(ctx, a->tree, &a->mass, a->eps);
+  if (err < 0) {
+    return err;
+  }
+  for (int i = 0; i < a->nrow; i++) {
+    most = fmax(most, a->eps[i]);
+  }
+  for (int i = 0; i < a->nrow; i++) {
+    least = a->eps[i] < 1e-12 * most ? least : fmin(least, a->eps[i]);
+  }
+  for (int i = 0; i < a->nrow; i++) {
+    a->eps[i] = (a->eps[i] < 1e-12 * most ? least : a->eps[i]) / a->kappa;
+  }
+  a->scaled = true;
+  return MBG_OK;
+}
+
+int mbg__ali3p_begin(mbg_context *ctx, void *user, void *block) {
+  mbg__ali3p *a = user;
+  const mbg__start_result *start = mbg__start_result_of(a->start);
+  const mbg__ali3p_node n = mbg__ali3p_view(a, block);
+  int err = MBG_OK;
+  memset(block, 0, mbg__ali3p_node_bytes(a));
+  *n.t = re(start->t);
+  memcpy(n.turns, start->turns, (size_t)a->m->nturn * sizeof(int));
+  mbg__tree_refresh(a->tree);
+  mbg__tree_read(a->tree, start->H, start->v, n.E, n.w);
+  const mbg__tree_state s = state_at(&n, n.w, NULL, NULL, NULL);
+  MBG_TRY(evaluate(ctx, a, &s));
+  MBG_TRY(scale_rows(ctx, a));
+  /* the first factorizations choose the pivots of the run */
+  mbg__klu_thaw(a->step.klu);
+  mbg__klu_thaw(a->mass.klu);
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, &n, true));
+  vn_scale(a->n, a->b, -1, a->E1);
+  vn_scale(a->nrow, a->b + a->n, -1, a->phidd);
+  mbg__klu_solve(a->mass.klu, a->b, 1);
+  vn_copy(a->n, n.a, a->b);
+  vn_copy(a->nrow, n.lambda, a->b + a->n);
+  vn_copy(a->n, n.ws, n.w);
+  vn_copy(a->n, n.as, n.a);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- Newton */
+
+static double largest(int n, const real *x) {
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    most = fabs(re(x[i])) > most || isnan(re(x[i])) ? fabs(re(x[i])) : most;
+  }
+  return most;
+}
+
+/* z+, ws, as from D */
+static void follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to) {
+  const double h = *to->h;
+  mbg__tree_move(a->tree, from->E, to->D, to->E);
+  for (int i = 0; i < a->n; i++) {
+    to->ws[i] = 2 / h * to->D[i] - from->w[i];
+    to->as[i] = 4 / (h * h) * to->D[i] - 4 / h * from->w[i] - from->a[i];
+  }
+}
+
+static void predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, const mbg__ali3p_node *to) {
+  *to->t = *from->t + h;
+  *to->h = h;
+  for (int i = 0; i < a->n; i++) {
+    to->D[i] = h * from->w[i] + h * h / 2 * from->a[i];
+  }
+  vn_copy(a->nrow, to->lambda, from->lambda);
+  memcpy(to->turns, from->turns, (size_t)a->m->nturn * sizeof(int));
+  follow(a, from, to);
+}
+
+/* angles are those nearest to the start of the step: the state is evaluated again when one has passed half a turn */
+static int evaluate_near(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to) {
+  const size_t bytes = (size_t)a->m->nturn * sizeof(int);
+  const mbg__tree_state s = state_at(to, to->ws, to->as, NULL, to->lambda);
+  int err = MBG_OK;
+  MBG_TRY(evaluate(ctx, a, &s));
+  if (bytes > 0) {
+    mbg__system_turns(a->sys, a->coords, a->turns);
+    if (memcmp(a->turns, to->turns, bytes) != 0) {
+      memcpy(to->turns, a->turns, bytes);
+      MBG_TRY(evaluate(ctx, a, &s));
+    }
+  }
+done:
+  return err;
+}
+
+static int not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, int iterations,
+                         double change) {
+  const int *rows;
+  char label[160] = "the dynamics";
+  double most = 0;
+  (void)mbg__tree_rows(a->tree, &rows);
+  for (int i = 0; i < a->nrow; i++) {
+    if (fabs(re(a->phi[i])) > fmax(most, 1e-9)) {
+      most = fabs(re(a->phi[i]));
+      mbg__row_label(a->m, rows[i], label, sizeof(label));
+    }
+  }
+  for (int k = 0; most == 0 && k < a->m->nbody; k++) {
+    const double x = largest(a->links[k].nz, a->E1 + a->links[k].first);
+    if (!(x <= most)) {
+      most = x;
+      mbg__format(label, sizeof(label), "body '%s'", a->m->bodies[a->links[k].body].name);
+    }
+  }
+  return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                   "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
+                   "%.2e, worst at %s); take a smaller step, or look whether the mechanism locks there",
+                   *to->t, *to->h, iterations, change, most, label);
+}
+
+/* one iteration; *change: the largest entry of the increment */
+static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, bool fresh,
+                   bool penalty, double *change) {
+  const double s = *to->h * *to->h / 4;
+  int err = MBG_OK;
+  MBG_TRY(evaluate_near(ctx, a, to));
+  if (fresh) {
+    MBG_TRY(mbg__tree_linearize(ctx, a->tree));
+    a->work.assemblies++;
+    MBG_TRY(mbg__ali3p_factor_step(ctx, a, to, penalty));
+  }
+  vn_scale(a->n, a->b, -s, a->E1);
+  vn_scale(a->nrow, a->b + a->n, -1, a->phi);
+  mbg__klu_solve(a->step.klu, a->b, 1);
+  vn_axpy(a->n, to->D, 1, a->b);
+  vn_axpy(a->nrow, to->lambda, 1 / s, a->b + a->n);
+  *change = largest(a->n, a->b);
+  follow(a, from, to);
+  a->work.newton_iterations++;
+  a->work.solves++;
+done:
+  return err;
+}
+
+/* Newton with a kept matrix converges linearly: what is left after a change c at the rate r is c r/(1 - r) */
+static bool is_small(double change, double last, double size) {
+  const double rate = change / last, left = rate < 1 ? change * rate / (1 - rate) : change;
+  return left <= 1e-15 * (1e-2 + size) || (change >= 0.5 * last && last < 1e-11);
+}
+
+static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, double h,
+                  bool penalty) {
+  const int most = penalty ? PENALTY_MAX : NEWTON_MAX;
+  double change = INFINITY, last = INFINITY;
+  bool fresh = true;
+  int err = MBG_OK, it = 0, polish = 0;
+  predict(a, from, h, to);
+  for (; it < most; it++) {
+    MBG_TRY(iterate(ctx, a, from, to, fresh, penalty, &change));
+    if (!isfinite(change)) {
+      break;
+    }
+    if (it > 0 && is_small(change, last, largest(a->n, to->D))) {
+      break;
+    }
+    fresh = it > 0 && change > 0.2 * last;
+    last = change;
+  }
+  if (!isfinite(change) || it == most) {
+    err = not_converged(ctx, a, to, it, change);
+    goto done;
+  }
+  for (; polish < POLISH; polish++) {
+    MBG_TRY(iterate(ctx, a, from, to, true, penalty, &change));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- projections */
+
+/* [M Phi_z^T; Phi_z -eps] (x, multipliers) = (0, -c): x is added to `to` */
+static void project(mbg__ali3p *a, const real *c, const real *from, real *to, real *multipliers) {
+  memset(a->b, 0, (size_t)a->n * sizeof(real));
+  vn_scale(a->nrow, a->b + a->n, -1, c);
+  mbg__klu_solve(a->mass.klu, a->b, 1);
+  a->work.solves++;
+  vn_add(a->n, to, from, a->b);
+  vn_copy(a->nrow, multipliers, a->b + a->n);
+}
+
+static int check_dropped(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *n) {
+  double x;
+  const int row = mbg__tree_dropped(a->tree, &x);
+  if (row >= 0 && x > 1e-6 * fmax(1, a->m->size)) {
+    char label[160];
+    mbg__row_label(a->m, row, label, sizeof(label));
+    return mbg__fail(ctx, MBG_ERROR_SINGULAR,
+                     "redundant constraint became independent at t = %g: %s is violated by %.2e", *n->t, label, x);
+  }
+  return MBG_OK;
+}
+
+static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  int err = MBG_OK;
+  if (a->nrow == 0) {
+    vn_copy(a->n, n->w, n->ws);
+    vn_copy(a->n, n->a, n->as);
+    return MBG_OK;
+  }
+  mbg__tree_state s = state_at(n, n->ws, NULL, a->zero, NULL);
+  MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
+  mbg__tree_residual(a->tree, NULL, NULL, a->phid, NULL);
+  MBG_TRY(check_dropped(ctx, a, n));
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, n, false));
+  project(a, a->phid, n->ws, n->w, n->y);
+  s.w = n->w;
+  s.a = n->as;
+  MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
+  mbg__tree_residual(a->tree, NULL, NULL, NULL, a->phidd);
+  project(a, a->phidd, n->as, n->a, n->x);
+done:
+  return err;
+}
+
+int mbg__ali3p_step(mbg_context *ctx, void *user, const void *block, double h, void *to_block) {
+  mbg__ali3p *a = user;
+  const mbg__ali3p_node from = mbg__ali3p_view(a, block), to = mbg__ali3p_view(a, to_block);
+  const int mark = mbg__message_mark(ctx);
+  int err = MBG_OK;
+  if (a->m->nturn > 0) {
+    const mbg__tree_state s = state_at(&from, from.w, NULL, a->zero, NULL);
+    MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
+    mbg__system_coords(a->sys, a->coords);
+  }
+  err = newton(ctx, a, &from, &to, h, false);
+  if ((err == MBG_ERROR_SINGULAR || err == MBG_ERROR_CONVERGENCE) && a->nrow > 0) {
+    mbg__message_rewind(ctx, mark);
+    err = newton(ctx, a, &from, &to, h, true);
+  }
+  MBG_TRY(err);
+  MBG_TRY(projections(ctx, a, &to));
+done:
+  return err;
+}
+
+int mbg__ali3p_record(mbg_context *ctx, void *user, const void *block, double *t, real *y) {
+  mbg__ali3p *a = user;
+  const mbg__ali3p_node n = mbg__ali3p_view(a, block);
+  const mbg__tree_state s = state_at(&n, n.w, n.a, NULL, NULL);
+  const real *all;
+  int err = MBG_OK;
+  *t = *n.t;
+  if (a->nused == 0) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
+  if (a->reactions) {
+    MBG_TRY(mbg__ali3p_index1(ctx, a));
+    mbg__state bodies = mbg__tree_bodies(a->tree);
+    bodies.lambda = a->lambda1;
+    MBG_TRY(mbg__system_update(ctx, a->sys, &bodies));
+  }
+  MBG_TRY(mbg__system_signals(ctx, a->sys, &all));
+  for (int k = 0; k < a->nused; k++) {
+    y[k] = all[a->used[k]];
+  }
+done:
+  return err;
+}

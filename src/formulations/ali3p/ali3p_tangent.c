@@ -1,0 +1,304 @@
+/* Direct differentiation (theory 5, section 8), all parameters as one block. With A = Ad(exp(-S D)):
+
+     S (D', lambda') = -(E1, Phi) in the direction (A e, -w', -(4/h) w' - a', p)
+     e <- A e + S T D',  ws' = (2/h) D' - w',  as' = (4/h^2) D' - (4/h) w' - a'
+     [M Phi_z^T; Phi_z -eps] (w', y') = -(M q + Phi_z^T y, Phid)   in the direction (e, q' = -ws', p)
+     [M Phi_z^T; Phi_z -eps] (a', x') = -(M q + Phi_z^T x, Phidd)  in the direction (e, w', q' = -as', p) */
+#include "formulations/ali3p/ali3p_internal.h"
+
+#include <string.h>
+
+typedef struct {
+  mbg__ali3p *a;
+  mbg__arena arena;
+  int np;
+  real *e, *w, *v, *ws, *as;  /* e', w', a', ws', as'               (6 nbody x np), (n x np) */
+  real *X;                    /* right sides and solutions          ((n + rows) x np) */
+  real *dE1, *dphi;           /*                                    (n), (rows) */
+  int *start, *attr, *entry;  /* da/dp by parameter                 (np + 1), (nnz) */
+  real *da;                   /*                                    (na) */
+  real *full[2];              /*                                    (nw) */
+  real *eye;                  /* unit seeds                         (nused x nused) */
+  real *ge, *gw, *ga, *gattr; /* gradients of the used signals      (nused x ...) */
+  real *dy;                   /*                                    (nused x np) */
+  mbg__ali3p_seeds *seeds;
+  int (*take)(void *user, int node, const real *dy);
+  void *user;
+} tangent;
+
+/* ---------------------------------------------------------------------- creation */
+
+#define TAKE(field, type, count)                                                                                       \
+  do {                                                                                                                 \
+    s->field = mbg__arena_take(&s->arena, (size_t)(count), sizeof(type));                                              \
+    if (!s->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+/* columns of da/dp from its rows */
+static int transpose_design(mbg_context *ctx, tangent *s) {
+  const mbg__design *d = mbg__system_design(s->a->sys);
+  const int na = s->a->m->na, nnz = d->start[na];
+  TAKE(start, int, s->np + 1);
+  TAKE(attr, int, nnz);
+  TAKE(entry, int, nnz);
+  for (int e = 0; e < nnz; e++) {
+    s->start[d->col[e] + 1]++;
+  }
+  for (int p = 0; p < s->np; p++) {
+    s->start[p + 1] += s->start[p];
+  }
+  for (int i = na - 1; i >= 0; i--) {
+    for (int e = d->start[i]; e < d->start[i + 1]; e++) {
+      const int place = --s->start[d->col[e] + 1];
+      s->attr[place] = i;
+      s->entry[place] = e;
+    }
+  }
+  /* start[p + 1] now is the first place of p */
+  memmove(s->start, s->start + 1, (size_t)s->np * sizeof(int));
+  s->start[s->np] = nnz;
+  return MBG_OK;
+}
+
+static int take_arrays(mbg_context *ctx, tangent *s) {
+  const mbg__ali3p *a = s->a;
+  const size_t np = (size_t)s->np, n = (size_t)a->n, used = (size_t)a->nused, nb = 6 * (size_t)a->m->nbody;
+  TAKE(e, real, nb * np);
+  TAKE(w, real, n * np);
+  TAKE(v, real, n * np);
+  TAKE(ws, real, n * np);
+  TAKE(as, real, n * np);
+  TAKE(X, real, (n + (size_t)a->nrow) * np);
+  TAKE(dE1, real, n);
+  TAKE(dphi, real, a->nrow);
+  TAKE(da, real, a->m->na);
+  TAKE(full[0], real, a->m->nw);
+  TAKE(full[1], real, a->m->nw);
+  TAKE(eye, real, used * used);
+  TAKE(ge, real, used * nb);
+  TAKE(gw, real, used * n);
+  TAKE(ga, real, used * n);
+  TAKE(gattr, real, used * (size_t)a->m->na);
+  TAKE(dy, real, used * np);
+  for (size_t i = 0; i < used; i++) {
+    s->eye[i * used + i] = 1;
+  }
+  return transpose_design(ctx, s);
+}
+
+/* da of parameter p on, or off again */
+static void set_da(tangent *s, int p, bool on) {
+  const mbg__design *d = mbg__system_design(s->a->sys);
+  for (int e = s->start[p]; e < s->start[p + 1]; e++) {
+    s->da[s->attr[e]] = on ? d->val[s->entry[e]] : 0;
+  }
+}
+
+static real *column(real *x, int p, int n) { return x + (size_t)p * (size_t)n; }
+
+/* ---------------------------------------------------------------------- right sides and solutions */
+
+/* X of parameter p = -(c dE1, dphi) in a direction; level of the rows: 0 positions, 1 rates, 2 accelerations */
+static void right_side(tangent *s, int p, mbg__tree_direction *d, double c, int level) {
+  mbg__ali3p *a = s->a;
+  real *x = column(s->X, p, a->n + a->nrow), *rows[3] = {NULL, NULL, NULL};
+  rows[level] = s->dphi;
+  set_da(s, p, true);
+  d->attributes = s->da;
+  mbg__tree_push(a->tree, d, s->dE1, rows[0], rows[1], rows[2]);
+  set_da(s, p, false);
+  vn_scale(a->n, x, -c, s->dE1);
+  vn_scale(a->nrow, x + a->n, -1, s->dphi);
+}
+
+static void solve(tangent *s, mbg__tree_matrix *matrix) {
+  mbg__klu_solve(matrix->klu, s->X, s->np);
+  s->a->work.solves += s->np;
+}
+
+static void take_solution(tangent *s, real *out) {
+  for (int p = 0; p < s->np; p++) {
+    vn_copy(s->a->n, column(out, p, s->a->n), column(s->X, p, s->a->n + s->a->nrow));
+  }
+}
+
+/* ---------------------------------------------------------------------- first node */
+
+static int begin(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
+  mbg__ali3p *a = s->a;
+  const int nb = 6 * a->m->nbody;
+  const size_t nw = (size_t)a->m->nw;
+  int err = MBG_OK;
+  /* the start uses the system as scratch: all parameters before the tree */
+  real *frames = mbg__alloc(ctx, 2 * nw * (size_t)s->np + 1, sizeof(real)), *twists = NULL;
+  if (!frames) {
+    return mbg__fail_memory(ctx);
+  }
+  twists = frames + nw * (size_t)s->np;
+  for (int p = 0; p < s->np; p++) {
+    set_da(s, p, true);
+    err = mbg__start_push(ctx, a->start, s->da, column(frames, p, a->m->nw), column(twists, p, a->m->nw));
+    set_da(s, p, false);
+    MBG_TRY(err);
+  }
+  MBG_TRY(mbg__ali3p_at_start(ctx, a, n));
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, n, true));
+  for (int p = 0; p < s->np; p++) {
+    real *e = column(s->e, p, nb), *w = column(s->w, p, a->n);
+    set_da(s, p, true);
+    mbg__tree_read_push(a->tree, column(frames, p, a->m->nw), column(twists, p, a->m->nw), s->da, e, w);
+    right_side(s, p, &(mbg__tree_direction){.e = e, .dw = w}, 1, 2);
+  }
+  solve(s, &a->mass);
+  take_solution(s, s->v);
+done:
+  mbg__free(ctx, frames);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- step */
+
+/* e <- Ad(exp(-S D)) e */
+static void carry(tangent *s, const mbg__ali3p_node *to) {
+  const mbg__ali3p *a = s->a;
+  for (int k = 0; k < a->m->nbody; k++) {
+    const mbg__link *l = &a->links[k];
+    mbg__frame F;
+    real d[6] = {0};
+    for (int i = 0; i < l->nz; i++) {
+      d[l->comp[i]] = to->D[l->first + i];
+    }
+    mbg__se3_exp(&F, d);
+    for (int p = 0; p < s->np; p++) {
+      real *e = column(s->e, p, 6 * a->m->nbody) + 6 * k, x[6];
+      AdInv_mul(x, &F, e);
+      v6_copy(e, x);
+    }
+  }
+}
+
+/* e += S T D' */
+static void add_increment(tangent *s, int p, const mbg__ali3p_node *to, const real *D) {
+  const mbg__ali3p *a = s->a;
+  real *e = column(s->e, p, 6 * a->m->nbody);
+  for (int k = 0; k < a->m->nbody; k++) {
+    const mbg__link *l = &a->links[k];
+    real x[6];
+    mbg__tree_tangent(l, to->D, D + l->first, x);
+    for (int i = 0; i < l->nz; i++) {
+      e[6 * k + l->comp[i]] += x[i];
+    }
+  }
+}
+
+static int position_step(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
+  mbg__ali3p *a = s->a;
+  const double h = *to->h;
+  int err = MBG_OK;
+  MBG_TRY(mbg__ali3p_at_step(ctx, a, to));
+  MBG_TRY(mbg__ali3p_factor_step(ctx, a, to, false));
+  carry(s, to);
+  for (int p = 0; p < s->np; p++) {
+    real *ws = column(s->ws, p, a->n), *as = column(s->as, p, a->n);
+    vn_scale(a->n, ws, -1, column(s->w, p, a->n));
+    vn_scale(a->n, as, -1, column(s->v, p, a->n));
+    vn_axpy(a->n, as, 4 / h, ws);
+    right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, 6 * a->m->nbody), .dw = ws, .da = as}, h * h / 4, 0);
+  }
+  solve(s, &a->step);
+  for (int p = 0; p < s->np; p++) {
+    const real *D = column(s->X, p, a->n + a->nrow);
+    add_increment(s, p, to, D);
+    vn_axpy(a->n, column(s->ws, p, a->n), 2 / h, D);
+    vn_axpy(a->n, column(s->as, p, a->n), 4 / (h * h), D);
+  }
+done:
+  return err;
+}
+
+static int projections(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
+  mbg__ali3p *a = s->a;
+  const int nb = 6 * a->m->nbody;
+  const size_t bytes = (size_t)a->n * (size_t)s->np * sizeof(real);
+  int err = MBG_OK;
+  if (a->nrow == 0) {
+    memcpy(s->w, s->ws, bytes);
+    memcpy(s->v, s->as, bytes);
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__ali3p_at_rates(ctx, a, to));
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, to, false));
+  for (int p = 0; p < s->np; p++) {
+    vn_scale(a->n, a->q, -1, column(s->ws, p, a->n));
+    right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, nb), .dq = a->q}, 1, 1);
+  }
+  solve(s, &a->mass);
+  take_solution(s, s->w);
+  MBG_TRY(mbg__ali3p_at_accelerations(ctx, a, to));
+  for (int p = 0; p < s->np; p++) {
+    vn_scale(a->n, a->q, -1, column(s->as, p, a->n));
+    right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .dq = a->q}, 1, 2);
+  }
+  solve(s, &a->mass);
+  take_solution(s, s->v);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- signals */
+
+static int signals(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
+  mbg__ali3p *a = s->a;
+  const mbg__design *design = mbg__system_design(a->sys);
+  const int nb = 6 * a->m->nbody;
+  const size_t used = (size_t)a->nused;
+  memset(s->ge, 0, used * (size_t)nb * sizeof(real));
+  memset(s->gw, 0, used * (size_t)a->n * sizeof(real));
+  memset(s->ga, 0, used * (size_t)a->n * sizeof(real));
+  memset(s->gattr, 0, used * (size_t)a->m->na * sizeof(real));
+  memset(s->dy, 0, used * (size_t)s->np * sizeof(real));
+  const int err = mbg__ali3p_seeds_at(ctx, s->seeds, n, s->eye, s->ge, s->gw, s->ga, s->gattr);
+  for (int k = 0; k < a->nused; k++) {
+    real *dy = column(s->dy, k, s->np);
+    for (int p = 0; p < s->np; p++) {
+      dy[p] = vn_dot(nb, column(s->ge, k, nb), column(s->e, p, nb)) +
+              vn_dot(a->n, column(s->gw, k, a->n), column(s->w, p, a->n)) +
+              vn_dot(a->n, column(s->ga, k, a->n), column(s->v, p, a->n));
+    }
+    mbg__design_pull(design, column(s->gattr, k, a->m->na), dy);
+  }
+  return err;
+}
+
+/* ---------------------------------------------------------------------- all */
+
+static int visit(mbg_context *ctx, void *user, int i, const void *from, const void *block) {
+  tangent *s = user;
+  const mbg__ali3p_node n = mbg__ali3p_view(s->a, block);
+  int err = MBG_OK;
+  if (from) {
+    MBG_TRY(position_step(ctx, s, &n));
+    MBG_TRY(projections(ctx, s, &n));
+  } else {
+    MBG_TRY(begin(ctx, s, &n));
+  }
+  MBG_TRY(signals(ctx, s, &n));
+  MBG_TRY(s->take(s->user, i, s->dy));
+done:
+  return err;
+}
+
+int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, mbg__march *march,
+                       int (*take)(void *user, int node, const real *dy), void *user) {
+  tangent s = {.a = a, .np = a->m->np, .take = take, .user = user};
+  int err = MBG_OK;
+  mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
+  MBG_TRY(take_arrays(ctx, &s));
+  MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, a->nused, &s.seeds));
+  MBG_TRY(mbg__march_forward(ctx, march, visit, &s));
+done:
+  mbg__arena_destroy(&s.arena);
+  return err;
+}

@@ -1,0 +1,145 @@
+#include "tree/span.h"
+
+#include <string.h>
+
+/* a joint that would bring a new body into the tree */
+typedef struct {
+  int rows, cut, depth, joint;
+} candidate;
+
+typedef struct {
+  const mbg_model *m;
+  bool (*usable)(const mbg_model *m, int joint, int side);
+  int *first, *joint; /* joints of each body, the ground last: joint[first[b]] ..  (nbody + 2), (2 njoint) */
+  candidate *heap;    /* best one first                                            (2 njoint) */
+  int nheap;
+  const int *rows; /* of each joint                                             (njoint) */
+  mbg__span *span;
+} tree;
+
+/* ---------------------------------------------------------------------- heap of candidates */
+
+static bool better(const candidate *a, const candidate *b) {
+  if (a->rows != b->rows) {
+    return a->rows > b->rows;
+  }
+  if (a->cut != b->cut) {
+    return a->cut < b->cut;
+  }
+  return a->depth != b->depth ? a->depth < b->depth : a->joint < b->joint;
+}
+
+static void heap_push(tree *t, candidate c) {
+  int i = t->nheap++;
+  for (; i > 0 && better(&c, &t->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+    t->heap[i] = t->heap[(i - 1) / 2];
+  }
+  t->heap[i] = c;
+}
+
+static candidate heap_pop(tree *t) {
+  const candidate top = t->heap[0], last = t->heap[--t->nheap];
+  int i = 0;
+  for (int k = 1; k < t->nheap; k = 2 * i + 1) {
+    if (k + 1 < t->nheap && better(&t->heap[k + 1], &t->heap[k])) {
+      k++;
+    }
+    if (!better(&t->heap[k], &last)) {
+      break;
+    }
+    t->heap[i] = t->heap[k];
+    i = k;
+  }
+  t->heap[i] = last;
+  return top;
+}
+
+/* ---------------------------------------------------------------------- growth */
+
+static int place(const tree *t, int body) { return body < 0 ? t->m->nbody : body; }
+
+static void list_joints(tree *t) {
+  const int n = t->m->nbody + 1;
+  for (int j = 0; j < 2 * t->m->njoint; j++) {
+    t->first[place(t, mbg__joint_body(t->m, j / 2, j % 2)) + 1]++;
+  }
+  for (int b = 0; b < n; b++) {
+    t->first[b + 1] += t->first[b];
+  }
+  for (int j = 2 * t->m->njoint - 1; j >= 0; j--) {
+    const int b = place(t, mbg__joint_body(t->m, j / 2, j % 2));
+    t->joint[--t->first[b + 1]] = j / 2;
+  }
+  /* the last loop has moved the beginnings one place down */
+  memmove(t->first, t->first + 1, (size_t)n * sizeof(int));
+  t->first[n] = 2 * t->m->njoint;
+}
+
+static void offer_joints(tree *t, int body, int depth) {
+  const int b = place(t, body);
+  for (int k = t->first[b]; k < t->first[b + 1]; k++) {
+    const int j = t->joint[k], hint = t->m->joints[j].cut;
+    const int cut = hint < 0 ? 1 : 2 * hint; /* keep, no hint, cut */
+    heap_push(t, (candidate){.rows = t->rows[j], .cut = cut, .depth = depth + 1, .joint = j});
+  }
+}
+
+static bool may_carry(const tree *t, int joint, int side) { return !t->usable || t->usable(t->m, joint, side); }
+
+static void grow(tree *t) {
+  mbg__span *s = t->span;
+  while (t->nheap > 0) {
+    const candidate c = heap_pop(t);
+    for (int side = 0; side < 2; side++) {
+      const int body = mbg__joint_body(t->m, c.joint, side), other = mbg__joint_body(t->m, c.joint, !side);
+      const bool reached = other < 0 || s->depth[other] > 0;
+      if (body >= 0 && s->depth[body] == 0 && body != other && reached && may_carry(t, c.joint, side)) {
+        s->parent[body] = other;
+        s->by[body] = c.joint;
+        s->depth[body] = c.depth;
+        s->closes[c.joint] = false;
+        offer_joints(t, body, c.depth);
+        break;
+      }
+    }
+  }
+}
+
+static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__arena *scratch, tree *t, mbg__span *out) {
+  const mbg_model *m = t->m;
+  t->first = MBG_TAKE(scratch, int, m->nbody + 2);
+  t->joint = MBG_TAKE(scratch, int, 2 * m->njoint);
+  t->heap = MBG_TAKE(scratch, candidate, 2 * m->njoint);
+  out->parent = MBG_TAKE(arena, int, m->nbody);
+  out->by = MBG_TAKE(arena, int, m->nbody);
+  out->depth = MBG_TAKE(arena, int, m->nbody);
+  out->closes = MBG_TAKE(arena, bool, m->njoint);
+  const bool all = t->first && t->joint && t->heap && out->parent && out->by && out->depth && out->closes;
+  return all ? MBG_OK : mbg__fail_memory(ctx);
+}
+
+int mbg__span_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *rows,
+                     bool (*usable)(const mbg_model *m, int joint, int side), mbg__span *out) {
+  tree t = {.m = m, .usable = usable, .rows = rows, .span = out};
+  mbg__arena scratch;
+  int err = MBG_OK;
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  MBG_TRY(take_arrays(ctx, arena, &scratch, &t, out));
+  memset(out->closes, true, (size_t)m->njoint);
+  for (int b = 0; b < m->nbody; b++) {
+    out->by[b] = out->parent[b] = -1;
+  }
+  list_joints(&t);
+  offer_joints(&t, -1, 0);
+  grow(&t);
+  for (int b = 0; b < m->nbody; b++) {
+    if (out->depth[b] == 0) {
+      out->depth[b] = 1;
+      offer_joints(&t, b, 1);
+      grow(&t);
+    }
+  }
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}

@@ -1,0 +1,404 @@
+/* Directions down the tree and cotangents up (theory 5, section 4), with markers that depend on attributes on both sides:
+
+     theta = Rel^-1 dRel = Ad(hC) (Ad(E^-1) omega_P + e - omega_C)         g = Ad(hC) omega_C,  dSb = ad(g) Sb
+     eta = X eta_p + theta                                                  ds = ad(g) s + Sb dw
+     nu  = X nu_p + ad(X v_p) theta + ds
+     al  = X al_p + ad(X vd_p) theta + ad(g) Sb a + Sb da - ad(s) nu + ad(v) ds
+     du  = X du_p + ad(X u_p) theta + ad(g) Sb q + Sb dq                    of u = J q
+     df_p += X^T (df - ad(theta)^T f),   dE1 = Sb^T (df + ad(g)^T f) */
+#include "tree/tree_internal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- frames of the joints */
+
+/* omega of hP or hC in direction da; plain: h = (1, x), omega = (R U, 0) */
+static void frame_push(const mbg__tree *t, int marker, bool plain, const real *da, real omega[6]) {
+  real x[6] = {0};
+  v6_zero(omega);
+  if (marker < 0 || !da) {
+    return;
+  }
+  const mbg__placed *h = &t->design->markers[marker];
+  for (int i = 0; i < h->ndep; i++) {
+    v6_axpy(x, da[h->dep[i]], h->omega[i]);
+  }
+  if (plain) {
+    m3_mulv(omega, h->h.R, x);
+  } else {
+    v6_copy(omega, x);
+  }
+}
+
+static void frame_pull(const mbg__tree *t, int marker, bool plain, const real c[6], real *ga) {
+  real x[6] = {0};
+  if (marker < 0 || !ga || t->design->markers[marker].ndep == 0) {
+    return;
+  }
+  const mbg__placed *h = &t->design->markers[marker];
+  if (plain) {
+    m3_mulv_T(x, h->h.R, c);
+  } else {
+    v6_copy(x, c);
+  }
+  for (int i = 0; i < h->ndep; i++) {
+    ga[h->dep[i]] += v6_dot(h->omega[i], x);
+  }
+}
+
+/* out = X x_p + y */
+static void carry_add(const mbg__tree *t, int k, const real *x, const real y[6], real out[6]) {
+  const real *p = parent_of(t, k, x);
+  if (p) {
+    AdInv_mul(out, &t->Rel[k], p);
+    v6_axpy(out, 1, y);
+  } else {
+    v6_copy(out, y);
+  }
+}
+
+/* x_p += X^T y */
+static void carry_T(const mbg__tree *t, int k, const real y[6], real *x) {
+  if (t->links[k].parent >= 0) {
+    real c[6];
+    AdInvT_mul(c, &t->Rel[k], y);
+    v6_axpy(x + link_off(t, t->links[k].parent), 1, c);
+  }
+}
+
+static void joint_add(const mbg__tree *t, int k, const real *x, real out[6]) {
+  const mbg__link *l = &t->links[k];
+  for (int i = 0; x && i < l->nz; i++) {
+    v6_axpy(out, x[l->first + i], t->Sb[l->first + i]);
+  }
+}
+
+static void joint_add_T(const mbg__tree *t, int k, const real y[6], real *x) {
+  const mbg__link *l = &t->links[k];
+  for (int i = 0; x && i < l->nz; i++) {
+    x[l->first + i] += v6_dot(t->Sb[l->first + i], y);
+  }
+}
+
+static void ad_add(real out[6], const real a[6], const real b[6], double sign) {
+  real c[6];
+  ad_mul(c, a, b);
+  v6_axpy(out, sign, c);
+}
+
+static void adT_add(real out[6], const real a[6], const real b[6], double sign) {
+  real c[6];
+  adT_mul(c, a, b);
+  v6_axpy(out, sign, c);
+}
+
+/* ---------------------------------------------------------------------- down */
+
+static void geometry_push(mbg__tree *t, int k, const mbg__tree_direction *d) {
+  const mbg__link *l = &t->links[k];
+  const int off = link_off(t, k);
+  real P[6], C[6], x[6];
+  frame_push(t, l->P, l->plain, d->attributes, P);
+  frame_push(t, l->C, l->plain, d->attributes, C);
+  AdInv_mul(x, &t->E[k], P);
+  v6_axpy(x, -1, C);
+  if (d->e) {
+    v6_axpy(x, 1, d->e + 6 * k);
+  }
+  Ad_mul(t->theta + off, &t->hC[k], x);
+  Ad_mul(t->g + off, &t->hC[k], C);
+}
+
+static void link_push(mbg__tree *t, int k, const mbg__tree_direction *d) {
+  const int off = link_off(t, k);
+  const real *theta = t->theta + off, *g = t->g + off;
+  real ds[6], y[6];
+  geometry_push(t, k, d);
+  carry_add(t, k, t->eta, theta, t->eta + off);
+  ad_mul(ds, g, t->s + off);
+  joint_add(t, k, d->dw, ds);
+  v6_copy(y, ds);
+  ad_add(y, t->Xv + off, theta, 1);
+  carry_add(t, k, t->nu, y, t->nu + off);
+  ad_mul(y, t->Xvd + off, theta);
+  ad_add(y, g, t->sa + off, 1);
+  joint_add(t, k, d->da, y);
+  ad_add(y, t->s + off, t->nu + off, -1);
+  ad_add(y, t->v + off, ds, 1);
+  carry_add(t, k, t->al, y, t->al + off);
+  if (t->only_q) {
+    ad_mul(y, t->Xq + off, theta);
+    ad_add(y, g, t->sq + off, 1);
+    joint_add(t, k, d->dq, y);
+    carry_add(t, k, t->du, y, t->du + off);
+  }
+}
+
+static void kin_push(mbg__tree *t, const mbg__tree_direction *d) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    link_push(t, k, d);
+  }
+}
+
+static void copy_out(const mbg__tree *t, const real *x, real *out) {
+  if (out) {
+    memcpy(out, x, (size_t)t->m->nw * sizeof(real));
+  }
+}
+
+void mbg__tree_kin_push(mbg__tree *t, const mbg__tree_direction *d, real *w, real *dv, real *dvd) {
+  kin_push(t, d);
+  copy_out(t, t->eta, w);
+  copy_out(t, t->nu, dv);
+  copy_out(t, t->al, dvd);
+}
+
+/* ---------------------------------------------------------------------- up */
+
+/* cotangents in eta, nu, al (and du) of all bodies, ct and cg of the geometry: to coordinates and attributes */
+static void link_pull(mbg__tree *t, int k, const mbg__tree_gradient *o) {
+  const mbg__link *l = &t->links[k];
+  const int off = link_off(t, k);
+  real *ct = t->ct + off, *cg = t->cg + off, *al = t->al + off, *nu = t->nu + off, ds[6], ce[6], c[6], x[6];
+  /* al */
+  carry_T(t, k, al, t->al);
+  adT_add(ct, t->Xvd + off, al, 1);
+  adT_add(cg, t->sa + off, al, -1);
+  joint_add_T(t, k, al, o->a);
+  adT_add(nu, t->s + off, al, -1);
+  adT_mul(ds, t->v + off, al);
+  /* nu */
+  carry_T(t, k, nu, t->nu);
+  adT_add(ct, t->Xv + off, nu, 1);
+  v6_axpy(ds, 1, nu);
+  adT_add(cg, t->s + off, ds, -1);
+  joint_add_T(t, k, ds, o->w);
+  /* u = J q */
+  if (t->only_q) {
+    const real *du = t->du + off;
+    carry_T(t, k, du, t->du);
+    adT_add(ct, t->Xq + off, du, 1);
+    adT_add(cg, t->sq + off, du, -1);
+    joint_add_T(t, k, du, o->q);
+  }
+  /* eta, then the frames */
+  carry_T(t, k, t->eta + off, t->eta);
+  v6_axpy(ct, 1, t->eta + off);
+  AdT_mul(ce, &t->hC[k], ct);
+  if (o->e) {
+    v6_axpy(o->e + 6 * k, 1, ce);
+  }
+  if (o->attributes) {
+    AdInvT_mul(c, &t->E[k], ce);
+    frame_pull(t, l->P, l->plain, c, o->attributes);
+    AdT_mul(x, &t->hC[k], cg);
+    v6_axpy(x, -1, ce);
+    frame_pull(t, l->C, l->plain, x, o->attributes);
+  }
+}
+
+static void kin_pull(mbg__tree *t, const mbg__tree_gradient *o) {
+  for (int k = t->m->nbody - 1; k >= 0; k--) {
+    link_pull(t, k, o);
+  }
+}
+
+static void copy_in(const mbg__tree *t, const real *x, real *to) {
+  if (x) {
+    memcpy(to, x, (size_t)t->m->nw * sizeof(real));
+  } else {
+    memset(to, 0, (size_t)t->m->nw * sizeof(real));
+  }
+}
+
+void mbg__tree_kin_pull(mbg__tree *t, const real *w, const real *dv, const real *dvd, real *ge, real *gw, real *ga,
+                        real *gattr) {
+  const mbg__tree_gradient o = {.e = ge, .w = gw, .a = ga, .attributes = gattr};
+  copy_in(t, w, t->eta);
+  copy_in(t, dv, t->nu);
+  copy_in(t, dvd, t->al);
+  copy_in(t, NULL, t->du);
+  copy_in(t, NULL, t->ct);
+  copy_in(t, NULL, t->cg);
+  kin_pull(t, &o);
+}
+
+/* ---------------------------------------------------------------------- reading joints from bodies */
+
+/* e = Ad(hC^-1) theta - Ad(E^-1) omega_P + omega_C,  dw = P Ad(hC^-1) (nu - X nu_p - ad(X v_p) theta - ad(g) s) */
+void mbg__tree_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const mbg__link *l = &t->links[k];
+    const int off = link_off(t, k);
+    const real *wp = parent_of(t, k, w), *vp = parent_of(t, k, dv);
+    real theta[6], x[6], P[6], C[6], g[6];
+    v6_copy(theta, w + off);
+    v6_copy(x, dv + off);
+    if (wp) {
+      AdInv_mul(g, &t->Rel[k], wp);
+      v6_axpy(theta, -1, g);
+      AdInv_mul(g, &t->Rel[k], vp);
+      v6_axpy(x, -1, g);
+    }
+    frame_push(t, l->P, l->plain, da, P);
+    frame_push(t, l->C, l->plain, da, C);
+    Ad_mul(g, &t->hC[k], C);
+    ad_add(x, t->Xv + off, theta, -1);
+    ad_add(x, g, t->s + off, -1);
+    AdInv_mul(e + 6 * k, &t->hC[k], theta);
+    v6_axpy(e + 6 * k, 1, C);
+    AdInv_mul(C, &t->E[k], P);
+    v6_axpy(e + 6 * k, -1, C);
+    AdInv_mul(g, &t->hC[k], x);
+    for (int i = 0; i < l->nz; i++) {
+      dw[l->first + i] = g[l->comp[i]];
+    }
+  }
+}
+
+void mbg__tree_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const mbg__link *l = &t->links[k];
+    const int off = link_off(t, k);
+    const real *ce = ge + 6 * k;
+    real y[6] = {0}, b[6], ct[6], cg[6], c[6], x[6];
+    for (int i = 0; i < l->nz; i++) {
+      y[l->comp[i]] = gw_joint[l->first + i];
+    }
+    AdInvT_mul(b, &t->hC[k], y);
+    AdInvT_mul(ct, &t->hC[k], ce);
+    adT_add(ct, t->Xv + off, b, -1);
+    adT_mul(cg, t->s + off, b);
+    v6_axpy(gw + off, 1, ct);
+    v6_axpy(gv + off, 1, b);
+    v6_scale(x, -1, ct);
+    carry_T(t, k, x, gw);
+    v6_scale(x, -1, b);
+    carry_T(t, k, x, gv);
+    AdInvT_mul(c, &t->E[k], ce);
+    v6_scale(c, -1, c);
+    frame_pull(t, l->P, l->plain, c, ga);
+    AdT_mul(x, &t->hC[k], cg);
+    v6_axpy(x, 1, ce);
+    frame_pull(t, l->C, l->plain, x, ga);
+  }
+}
+
+/* ---------------------------------------------------------------------- residual */
+
+static void spread(const mbg__tree *t, const real *x, real *out) {
+  memset(out, 0, (size_t)t->m->nrow * sizeof(real));
+  for (int i = 0; x && i < t->nrow; i++) {
+    out[t->rows[i]] = x[i];
+  }
+}
+
+static void pick(const mbg__tree *t, const real *x, real *out) {
+  for (int i = 0; out && i < t->nrow; i++) {
+    out[i] = x[t->rows[i]];
+  }
+}
+
+/* dF += M du + M_a da u */
+static void inertia_push(const mbg__tree *t, const real *da, real *dF) {
+  for (int b = 0; b < t->m->nbody; b++) {
+    const mbg__body *body = &t->m->bodies[b];
+    const int off = body->voff;
+    real c[6], x[6];
+    m6_mulv(c, t->design->M + 36 * b, t->du + off);
+    for (int i = 0; da && i < body->nattr; i++) {
+      if (da[body->attr + i] != 0) {
+        m6_mulv(x, t->design->M_a[b] + 36 * i, t->u + off);
+        v6_axpy(c, da[body->attr + i], x);
+      }
+    }
+    for (int i = 0; i < 6; i++) {
+      dF[off + i] += t->m->dof[off + i] >= 0 ? c[i] : 0;
+    }
+  }
+}
+
+void mbg__tree_push(mbg__tree *t, const mbg__tree_direction *d, real *dE1, real *dphi, real *dphid, real *dphidd) {
+  kin_push(t, d);
+  spread(t, d->dlambda, t->row0);
+  const mbg__direction x = {
+      .w = t->eta, .dv = t->nu, .dvd = t->al, .dlambda = d->dlambda ? t->row0 : NULL, .da = d->attributes};
+  mbg__system_push(t->sys, &x, dE1 ? t->dr : NULL, t->row1, t->row2, t->row3);
+  pick(t, t->row1, dphi);
+  pick(t, t->row2, dphid);
+  pick(t, t->row3, dphidd);
+  if (!dE1) {
+    return;
+  }
+  if (t->only_q) {
+    inertia_push(t, d->attributes, t->dr);
+  }
+  for (int k = t->m->nbody - 1; k >= 0; k--) {
+    const mbg__link *l = &t->links[k];
+    const int off = link_off(t, k);
+    real y[6];
+    v6_copy(y, t->dr + off);
+    adT_add(y, t->g + off, t->f + off, 1);
+    for (int i = 0; i < l->nz; i++) {
+      dE1[l->first + i] = v6_dot(t->Sb[l->first + i], y);
+    }
+    v6_copy(y, t->dr + off);
+    adT_add(y, t->theta + off, t->f + off, -1);
+    carry_T(t, k, y, t->dr);
+  }
+}
+
+/* test twists z = X z_p + Sb mu in dr, and the part of the geometry: f . (ad(X z_p) theta + ad(g) Sb mu) */
+static void test_twists(mbg__tree *t, const real *mu) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const int off = link_off(t, k);
+    const real *p = parent_of(t, k, t->dr);
+    real s[6] = {0}, x[6] = {0};
+    joint_add(t, k, mu, s);
+    if (p) {
+      AdInv_mul(x, &t->Rel[k], p);
+    }
+    v6_add(t->dr + off, x, s);
+    adT_mul(t->ct + off, x, t->f + off);
+    adT_mul(t->cg + off, s, t->f + off);
+    v6_scale(t->cg + off, -1, t->cg + off);
+  }
+}
+
+/* z . M u: cotangent of u, and of the attributes of the bodies */
+static void inertia_pull(mbg__tree *t, real *ga) {
+  for (int b = 0; b < t->m->nbody; b++) {
+    const mbg__body *body = &t->m->bodies[b];
+    const int off = body->voff;
+    real z[6], x[6];
+    for (int i = 0; i < 6; i++) {
+      z[i] = t->m->dof[off + i] >= 0 ? t->dr[off + i] : 0;
+    }
+    m6_mulv_T(t->du + off, t->design->M + 36 * b, z);
+    for (int i = 0; ga && i < body->nattr; i++) {
+      m6_mulv(x, t->design->M_a[b] + 36 * i, t->u + off);
+      ga[body->attr + i] += v6_dot(z, x);
+    }
+  }
+}
+
+void mbg__tree_pull(mbg__tree *t, const mbg__tree_weights *k, const mbg__tree_gradient *g) {
+  copy_in(t, NULL, t->eta);
+  copy_in(t, NULL, t->nu);
+  copy_in(t, NULL, t->al);
+  copy_in(t, NULL, t->du);
+  copy_in(t, NULL, t->ct);
+  copy_in(t, NULL, t->cg);
+  spread(t, k->k0, t->row0);
+  spread(t, k->k1, t->row1);
+  spread(t, k->k2, t->row2);
+  if (k->mu) {
+    test_twists(t, k->mu);
+  }
+  mbg__system_pull(t->sys, k->mu ? t->dr : NULL, k->k0 ? t->row0 : NULL, k->k1 ? t->row1 : NULL, k->k2 ? t->row2 : NULL,
+                   t->eta, t->nu, t->al, NULL, g->attributes);
+  if (k->mu && t->only_q) {
+    inertia_pull(t, g->attributes);
+  }
+  kin_pull(t, g);
+}

@@ -1,0 +1,65 @@
+/* The workspace behind tree/tree.h. Vectors of bodies are laid out like those of the system (nw). */
+#ifndef MBG_TREE_TREE_INTERNAL_H
+#define MBG_TREE_TREE_INTERNAL_H
+
+#include "relative/internal.h"
+#include "tree/tree.h"
+
+struct mbg__tree {
+  mbg__arena arena;
+  const mbg_model *m;
+  mbg__system *sys;
+  const mbg__design *design;
+  int n;
+  mbg__link *links; /*                                                (nbody) */
+  int *link_of;     /* of each body                                  (nbody) */
+  bool *held;       /* rows that the tree holds                       (nrow) */
+  int nrow, *rows;  /* constraint rows */
+  int ndropped, *dropped;
+
+  /* refresh */
+  mbg__frame *hP, *hC, *hCi; /* by link; hCi = hC^-1                  (nbody) */
+  vec6 *Sb;                  /* Ad(hC) S in body axes                (n) */
+
+  /* update */
+  bool only_q;
+  mbg__frame *E, *Rel;      /* by link                                 (nbody) */
+  mbg__frame *H;            /* by body                                 (nbody) */
+  real *v, *vd, *u;         /* twists, their rates, J q                (nw) */
+  real *Xv, *Xvd, *Xq;      /* of the parent, in body axes             (nw) */
+  real *s, *sa, *sq;        /* Sb w, Sb a, Sb q                        (nw) */
+  real *lambda;             /* of all rows                             (model's nrow) */
+  real *phi, *phid, *phidd; /* of all rows */
+  real t;
+  const int *turns;
+
+  /* residual */
+  real *F, *f; /* of bodies; with all that hangs on them              (nw) */
+
+  /* scratch of derivatives */
+  real *theta, *g;                 /* Rel^-1 dRel, Ad(hC) omega_C         (nw) */
+  real *eta, *nu, *al, *du, *dr;   /*                                   (nw) */
+  real *ct, *cg;                   /* cotangents of theta and g           (nw) */
+  real *row0, *row1, *row2, *row3; /*                                 (model's nrow) */
+
+  /* matrices: columns of the path of each link */
+  int *col0;                                     /* first column of a link in the lists below      (nbody + 1) */
+  int *path;                                     /* coordinate of each column */
+  vec6 *J;                                       /* motions of the bodies: dH = H (J dz)~           (columns) */
+  vec6 *Je, *Jn, *Ja;                            /* variations of frame, twist, rate in a step      (columns) */
+  vec6 *work;                                    /*                                                (longest path) */
+  real *K, *C, *M, *B;                           /* values by the patterns of the system */
+  int nblock_row;                                /* pairs (row, body) */
+  int *block_row, *block_link, (*block_slot)[6]; /* row, link, places in B of the body's free components */
+  int nslots, nrow_slots;
+};
+
+static inline int link_off(const mbg__tree *t, int k) { return t->m->bodies[t->links[k].body].voff; }
+static inline const real *parent_of(const mbg__tree *t, int k, const real *x) {
+  return t->links[k].parent >= 0 ? x + link_off(t, t->links[k].parent) : NULL;
+}
+
+/* tree_matrix.c */
+int mbg__tree_columns_create(mbg_context *ctx, mbg__tree *t);
+
+#endif

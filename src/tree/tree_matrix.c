@@ -1,0 +1,426 @@
+/* Matrices over joint coordinates. The columns of a body are the coordinates on its path to the ground; with J (6 x path) and the
+   variations Je, Jn, Ja of frame, twist and rate by the increment of a step, scaled by h^2/4,
+
+     M + h/2 C + h^2/4 K T = sum over blocks (Q, P) of the bodies' matrices  J_Q^T (K_QP Je_P + C_QP Jn_P + M_QP Ja_P)
+                             - sum over links J_p^T X^T ad(theta)^T f
+
+   Cost: the squares of path lengths. */
+#include "tree/tree_internal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- columns */
+
+static int path_length(const mbg__tree *t, int k) { return t->col0[k + 1] - t->col0[k]; }
+
+static int list_paths(mbg_context *ctx, mbg__tree *t) {
+  const int n = t->m->nbody;
+  double total = 0;
+  int longest = 0;
+  t->col0 = MBG_TAKE(&t->arena, int, n + 1);
+  if (!t->col0) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int k = 0; k < n; k++) {
+    const int p = t->links[k].parent, length = (p >= 0 ? path_length(t, p) : 0) + t->links[k].nz;
+    total += length;
+    if (total > 1e8) {
+      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                       "the tree is too deep for matrices in joint coordinates (%d bodies); take formulation 'lie'", n);
+    }
+    t->col0[k + 1] = t->col0[k] + length;
+    longest = length > longest ? length : longest;
+  }
+  t->path = MBG_TAKE(&t->arena, int, t->col0[n]);
+  t->J = mbg__arena_take(&t->arena, (size_t)t->col0[n], sizeof(vec6));
+  t->Je = mbg__arena_take(&t->arena, (size_t)t->col0[n], sizeof(vec6));
+  t->Jn = mbg__arena_take(&t->arena, (size_t)t->col0[n], sizeof(vec6));
+  t->Ja = mbg__arena_take(&t->arena, (size_t)t->col0[n], sizeof(vec6));
+  t->work = mbg__arena_take(&t->arena, (size_t)longest, sizeof(vec6));
+  if (!t->path || !t->J || !t->Je || !t->Jn || !t->Ja || !t->work) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int k = 0; k < n; k++) {
+    const mbg__link *l = &t->links[k];
+    int at = t->col0[k];
+    for (int i = 0; l->parent >= 0 && i < path_length(t, l->parent); i++) {
+      t->path[at++] = t->path[t->col0[l->parent] + i];
+    }
+    for (int i = 0; i < l->nz; i++) {
+      t->path[at++] = l->first + i;
+    }
+  }
+  return MBG_OK;
+}
+
+/* places in B of a row on a body; the pattern is by columns */
+static int list_row_blocks(mbg_context *ctx, mbg__tree *t) {
+  const mbg_model *m = t->m;
+  const mbg__csc *B = mbg__system_pattern_B(t->sys);
+  int *last = MBG_TAKE(&t->arena, int, m->nrow), *number = MBG_TAKE(&t->arena, int, m->nrow);
+  const int most = mbg__csc_count(B);
+  t->block_row = MBG_TAKE(&t->arena, int, most);
+  t->block_link = MBG_TAKE(&t->arena, int, most);
+  t->block_slot = mbg__arena_take(&t->arena, (size_t)most, sizeof(*t->block_slot));
+  if (!last || !number || !t->block_row || !t->block_link || !t->block_slot) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    last[i] = number[i] = -1;
+  }
+  for (int i = 0; i < t->nrow; i++) {
+    number[t->rows[i]] = i;
+  }
+  for (int b = 0; b < m->nbody; b++) {
+    for (int i = 0; i < t->sys->nfree[b]; i++) {
+      const int j = m->dof[m->bodies[b].voff + t->sys->free_[b][i]];
+      for (int e = B->colptr[j]; e < B->colptr[j + 1]; e++) {
+        const int row = B->rowind[e];
+        if (number[row] < 0) {
+          continue;
+        }
+        /* all free columns of a body have the same rows */
+        if (i == 0) {
+          last[row] = t->nblock_row;
+          t->block_row[t->nblock_row] = number[row];
+          t->block_link[t->nblock_row++] = t->link_of[b];
+        }
+        t->block_slot[last[row]][i] = e;
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+int mbg__tree_columns_create(mbg_context *ctx, mbg__tree *t) {
+  const int nK = mbg__csc_count(mbg__system_pattern_K(t->sys)), nB = mbg__csc_count(mbg__system_pattern_B(t->sys));
+  double slots = 0;
+  int err = MBG_OK;
+  t->K = MBG_TAKE(&t->arena, real, nK);
+  t->C = MBG_TAKE(&t->arena, real, nK);
+  t->M = MBG_TAKE(&t->arena, real, nK);
+  t->B = MBG_TAKE(&t->arena, real, nB);
+  if (!t->K || !t->C || !t->M || !t->B) {
+    return mbg__fail_memory(ctx);
+  }
+  MBG_TRY(list_paths(ctx, t));
+  MBG_TRY(list_row_blocks(ctx, t));
+  for (int b = 0; b < t->sys->nblock; b++) {
+    const mbg__block *block = &t->sys->blocks[b];
+    slots += (double)path_length(t, t->link_of[block->Q]) * path_length(t, t->link_of[block->P]);
+  }
+  for (int i = 0; i < t->nblock_row; i++) {
+    t->nrow_slots += path_length(t, t->block_link[i]);
+  }
+  if (slots > 2e8) {
+    err = mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                    "the tree is too deep for matrices in joint coordinates (%d bodies); take formulation 'lie'",
+                    t->m->nbody);
+  }
+  t->nslots = (int)slots;
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- patterns */
+
+static void list_entries(const mbg__tree *t, int *row, int *col) {
+  int n = 0;
+  for (int b = 0; b < t->sys->nblock; b++) {
+    const int Q = t->link_of[t->sys->blocks[b].Q], P = t->link_of[t->sys->blocks[b].P];
+    for (int i = t->col0[Q]; i < t->col0[Q + 1]; i++) {
+      for (int j = t->col0[P]; j < t->col0[P + 1]; j++, n++) {
+        row[n] = t->path[i];
+        col[n] = t->path[j];
+      }
+    }
+  }
+  for (int i = 0; i < t->nblock_row; i++) {
+    for (int j = t->col0[t->block_link[i]]; j < t->col0[t->block_link[i] + 1]; j++, n++) {
+      row[n] = t->n + t->block_row[i];
+      col[n] = t->path[j];
+      row[n + t->nrow_slots] = t->path[j];
+      col[n + t->nrow_slots] = t->n + t->block_row[i];
+    }
+  }
+  n += t->nrow_slots;
+  for (int i = 0; i < t->nrow; i++, n++) {
+    row[n] = col[n] = t->n + i;
+  }
+}
+
+int mbg__tree_matrix_create(mbg_context *ctx, mbg__tree *t, mbg__klu_mode mode, mbg__tree_matrix *x) {
+  const int count = t->nslots + 2 * t->nrow_slots + t->nrow;
+  int err = MBG_OK;
+  int *row = mbg__alloc(ctx, (size_t)count + 1, sizeof(int)), *col = mbg__alloc(ctx, (size_t)count + 1, sizeof(int));
+  *x = (mbg__tree_matrix){.slots = MBG_TAKE(&t->arena, int, count)};
+  if (!row || !col || !x->slots) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  list_entries(t, row, col);
+  if (mbg__csc_build(&x->A, &t->arena, t->n + t->nrow, t->n + t->nrow, count, row, col, x->slots) < 0 ||
+      mbg__klu_prepare(&x->klu, mbg__context_allocator(ctx), &x->A, mode) < 0) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  x->row_slot = x->slots + t->nslots;
+  x->diagonal = x->row_slot + 2 * t->nrow_slots;
+done:
+  mbg__free(ctx, row);
+  mbg__free(ctx, col);
+  return err;
+}
+
+void mbg__tree_matrix_destroy(mbg__tree_matrix *x) {
+  mbg__klu_destroy(x->klu);
+  x->klu = NULL;
+}
+
+/* ---------------------------------------------------------------------- values of the columns */
+
+/* J = (X J_p, Sb) */
+static void motions(mbg__tree *t) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const mbg__link *l = &t->links[k];
+    const int n = l->parent >= 0 ? path_length(t, l->parent) : 0;
+    vec6 *J = t->J + t->col0[k];
+    for (int i = 0; i < n; i++) {
+      AdInv_mul(J[i], &t->Rel[k], t->J[t->col0[l->parent] + i]);
+    }
+    memcpy(J + n, t->Sb + l->first, (size_t)l->nz * sizeof(vec6));
+  }
+}
+
+/* column i of a joint: theta = h^2/4 Sb T e_i, ds = h/2 Sb e_i, Sb e_i for the rate */
+static void own_column(mbg__tree *t, int k, int i, double h, const real *D, int at) {
+  const mbg__link *l = &t->links[k];
+  const int off = link_off(t, k);
+  real unit[6] = {0}, T[6], ds[6], c[6], *theta = t->Je[at], *nu = t->Jn[at], *al = t->Ja[at];
+  unit[i] = 1;
+  mbg__tree_tangent(l, D, unit, T);
+  v6_zero(theta);
+  for (int j = 0; j < l->nz; j++) {
+    v6_axpy(theta, h * h / 4 * T[j], t->Sb[l->first + j]);
+  }
+  v6_scale(ds, h / 2, t->Sb[l->first + i]);
+  ad_mul(nu, t->Xv + off, theta);
+  v6_axpy(nu, 1, ds);
+  ad_mul(al, t->Xvd + off, theta);
+  v6_axpy(al, 1, t->Sb[l->first + i]);
+  ad_mul(c, t->s + off, nu);
+  v6_axpy(al, -1, c);
+  ad_mul(c, t->v + off, ds);
+  v6_axpy(al, 1, c);
+}
+
+static void variations(mbg__tree *t, double h, const real *D) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const mbg__link *l = &t->links[k];
+    const int n = l->parent >= 0 ? path_length(t, l->parent) : 0;
+    for (int i = 0; i < n; i++) {
+      const int at = t->col0[k] + i, from = t->col0[l->parent] + i;
+      real c[6];
+      AdInv_mul(t->Je[at], &t->Rel[k], t->Je[from]);
+      AdInv_mul(t->Jn[at], &t->Rel[k], t->Jn[from]);
+      AdInv_mul(t->Ja[at], &t->Rel[k], t->Ja[from]);
+      ad_mul(c, t->s + link_off(t, k), t->Jn[at]);
+      v6_axpy(t->Ja[at], -1, c);
+    }
+    for (int i = 0; i < l->nz; i++) {
+      own_column(t, k, i, h, D, t->col0[k] + n + i);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- blocks */
+
+/* work += A x for columns x, A the free part of a block of the bodies' matrices */
+static void block_times(const mbg__tree *t, const mbg__block *b, const real *val, const vec6 *x, int n) {
+  const mbg__system *s = t->sys;
+  const int nQ = s->nfree[b->Q], nP = s->nfree[b->P];
+  real A[36];
+  bool any = false;
+  for (int i = 0; i < nQ * nP; i++) {
+    A[i] = val[b->slot[i]];
+    any = any || A[i] != 0;
+  }
+  for (int c = 0; any && c < n; c++) {
+    for (int i = 0; i < nQ; i++) {
+      real sum = 0;
+      for (int j = 0; j < nP; j++) {
+        sum += A[i * nP + j] * x[c][s->free_[b->P][j]];
+      }
+      t->work[c][s->free_[b->Q][i]] += sum;
+    }
+  }
+}
+
+/* A at the slots += J^T work */
+static void project(const mbg__tree *t, mbg__tree_matrix *x, const int *slot, int Q, int n) {
+  for (int i = t->col0[Q]; i < t->col0[Q + 1]; i++) {
+    for (int c = 0; c < n; c++) {
+      x->A.val[*slot++] += v6_dot(t->J[i], t->work[c]);
+    }
+  }
+}
+
+/* J_p^T X^T (-ad(theta)^T f) for the columns of a link; slot: of its diagonal block */
+static void geometry(const mbg__tree *t, mbg__tree_matrix *x, const int *slot, int k) {
+  const mbg__link *l = &t->links[k];
+  const int n = path_length(t, k), before = n - l->nz;
+  for (int i = 0; i < l->nz; i++) {
+    real c[6], y[6];
+    adT_mul(c, t->Je[t->col0[k] + before + i], t->f + link_off(t, k));
+    AdInvT_mul(y, &t->Rel[k], c);
+    for (int r = 0; r < before; r++) {
+      x->A.val[slot[r * n + before + i]] -= v6_dot(t->J[t->col0[l->parent] + r], y);
+    }
+  }
+}
+
+static void dynamics(mbg__tree *t, mbg__tree_matrix *x) {
+  const int *slot = x->slots;
+  for (int b = 0; b < t->sys->nblock; b++) {
+    const mbg__block *block = &t->sys->blocks[b];
+    const int Q = t->link_of[block->Q], P = t->link_of[block->P], n = path_length(t, P), at = t->col0[P];
+    memset(t->work, 0, (size_t)n * sizeof(vec6));
+    block_times(t, block, t->K, (const vec6 *)t->Je + at, n);
+    block_times(t, block, t->C, (const vec6 *)t->Jn + at, n);
+    if (Q == P) {
+      block_times(t, block, t->M, (const vec6 *)t->Ja + at, n);
+      geometry(t, x, slot, Q);
+    }
+    project(t, x, slot, Q, n);
+    slot += path_length(t, Q) * n;
+  }
+}
+
+/* Phi_z in the upper right; lower left with the columns `lower` times c */
+static void rows(mbg__tree *t, mbg__tree_matrix *x, const vec6 *lower, double c) {
+  const mbg__system *s = t->sys;
+  int n = 0;
+  for (int i = 0; i < t->nblock_row; i++) {
+    const int k = t->block_link[i], body = t->links[k].body;
+    real b[6] = {0};
+    for (int j = 0; j < s->nfree[body]; j++) {
+      b[s->free_[body][j]] = t->B[t->block_slot[i][j]];
+    }
+    for (int j = t->col0[k]; j < t->col0[k + 1]; j++, n++) {
+      x->A.val[x->row_slot[n]] += c * v6_dot(b, lower[j]);
+      x->A.val[x->row_slot[n + t->nrow_slots]] += v6_dot(b, t->J[j]);
+    }
+  }
+}
+
+void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D, const double *eps) {
+  mbg__system_matrices(t->sys, &(mbg__matrices){.K = t->K, .C = t->C, .M = t->M, .B = t->B});
+  motions(t);
+  variations(t, h, D);
+  mbg__csc_zero(&x->A);
+  dynamics(t, x);
+  rows(t, x, (const vec6 *)t->Je, 4 / (h * h));
+  for (int i = 0; eps && i < t->nrow; i++) {
+    x->A.val[x->diagonal[i]] -= eps[i];
+  }
+}
+
+/* ---------------------------------------------------------------------- mass matrix */
+
+static void mass(mbg__tree *t, mbg__tree_matrix *x) {
+  const int *slot = x->slots;
+  for (int b = 0; b < t->sys->nblock; b++) {
+    const mbg__block *block = &t->sys->blocks[b];
+    const int Q = t->link_of[block->Q], n = path_length(t, t->link_of[block->P]);
+    if (block->Q == block->P) {
+      for (int c = 0; c < n; c++) {
+        m6_mulv(t->work[c], t->design->M + 36 * block->Q, t->J[t->col0[Q] + c]);
+      }
+      project(t, x, slot, Q, n);
+    }
+    slot += path_length(t, Q) * n;
+  }
+}
+
+void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps) {
+  mbg__system_matrices(t->sys, &(mbg__matrices){.B = t->B});
+  motions(t);
+  mbg__csc_zero(&x->A);
+  mass(t, x);
+  rows(t, x, (const vec6 *)t->J, 1);
+  for (int i = 0; eps && i < t->nrow; i++) {
+    x->A.val[x->diagonal[i]] -= eps[i];
+  }
+}
+
+/* column of Phi_z^T in b */
+static void row_column(const mbg__tree *t, int row, real *b) {
+  const mbg__system *s = t->sys;
+  memset(b, 0, (size_t)(t->n + t->nrow) * sizeof(real));
+  for (int i = 0; i < t->nblock_row; i++) {
+    const int k = t->block_link[i], body = t->links[k].body;
+    for (int c = t->col0[k]; t->block_row[i] == row && c < t->col0[k + 1]; c++) {
+      for (int j = 0; j < s->nfree[body]; j++) {
+        b[t->path[c]] += t->B[t->block_slot[i][j]] * t->J[c][s->free_[body][j]];
+      }
+    }
+  }
+}
+
+int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, double *out) {
+  const int size = t->n + t->nrow;
+  int err = MBG_OK;
+  real *b = mbg__alloc(ctx, 2 * (size_t)size + 1, sizeof(real)), *y = b ? b + size : NULL;
+  if (!b) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__system_matrices(t->sys, &(mbg__matrices){.B = t->B});
+  motions(t);
+  mbg__csc_zero(&x->A);
+  mass(t, x);
+  for (int i = 0; i < t->nrow; i++) {
+    x->A.val[x->diagonal[i]] = 1;
+  }
+  mbg__klu_thaw(x->klu);
+  MBG_TRY(mbg__tree_matrix_factor(ctx, t, x, "mass matrix"));
+  for (int i = 0; i < t->nrow; i++) {
+    row_column(t, i, b);
+    memcpy(y, b, (size_t)size * sizeof(real));
+    mbg__klu_solve(x->klu, y, 1);
+    out[i] = re(vn_dot(t->n, b, y));
+  }
+done:
+  mbg__klu_thaw(x->klu);
+  mbg__free(ctx, b);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- factors */
+
+static void label_unknown(const mbg__tree *t, int where, char *label, size_t size) {
+  if (where >= t->n && where < t->n + t->nrow) {
+    mbg__row_label(t->m, t->rows[where - t->n], label, size);
+    return;
+  }
+  int k = 0;
+  while (k + 1 < t->m->nbody && t->links[k + 1].first <= where) {
+    k++;
+  }
+  mbg__format(label, size, "body '%s'", t->m->bodies[t->links[k].body].name);
+}
+
+int mbg__tree_matrix_factor(mbg_context *ctx, const mbg__tree *t, mbg__tree_matrix *x, const char *what) {
+  int where = -1;
+  const int err = mbg__klu_factor(x->klu, &where);
+  if (err == MBG_ERROR_MEMORY) {
+    return mbg__fail_memory(ctx);
+  }
+  if (err < 0) {
+    char label[160];
+    label_unknown(t, where, label, sizeof(label));
+    return mbg__fail(ctx, MBG_ERROR_SINGULAR, "%s: the system is singular (look at %s)", what, label);
+  }
+  return MBG_OK;
+}
+
+int mbg__tree_linearize(mbg_context *ctx, mbg__tree *t) { return mbg__system_linearize(ctx, t->sys); }

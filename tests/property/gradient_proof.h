@@ -1,0 +1,379 @@
+/* Gradients of whole runs, start included, are exact: equal to the complex twin's, direct equal to adjoint, Taylor slope 2.
+   On every model of the gallery and on random models (trees and loops, all joints, forces and motions). A failing seed is
+   repeated with MBG_SEED=number.
+
+   Tolerances: twin 1e-9 and direct against adjoint 1e-10, relative as in theory 0, section 11. Complex step has no truncation
+   error; what is left is rounding. That of an index-3 step is eps/(beta h^2) in accelerations and reactions, times the
+   condition of the model, and it is seen: in the difference of a criterion's value in the twin (the same formulas with another
+   rounding) and in the library, and in the Taylor remainders at eps = 1e-8 and below. Derivatives are more sensitive: 1e4 times that is allowed, for few. */
+#ifndef PROPERTY_GRADIENT_PROOF_H
+#define PROPERTY_GRADIENT_PROOF_H
+
+#include "property/gradient_case.h"
+#include "support/random_model.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+/* formulations that the models are shared out to, in turn */
+static const char *const *formulations;
+static int nformulation;
+
+static const double tol_twin = 1e-9, tol_direct = 1e-10, tol_slope = 1.95, tol_decades = 3 - 1e-9;
+
+/* worst of all, for the report; how many Taylor tests were judged, had nothing to see, had too few points above rounding;
+   models whose simulation failed, or whose rounding is larger than the tolerance */
+static double worst_twin, worst_direct, worst_slope = 2, least_decades = 99;
+static char worst_name[2][80];
+static int judged, flat, short_, skipped, noisy;
+
+/* Smallest variation that counts: random models are made of numbers of order 1, so that criteria which vary by less than
+   this are rounding, or nearly. 0 for the gallery. */
+static double unit;
+
+/* one model: gradients (nc x np), proofs and rounding of the values relative to their size (nc) */
+typedef struct {
+  gradient_case *c;
+  const char *name;
+  double *direct, *adjoint, *exact, *noise, *size;
+  mbg_proof *proofs;
+} trial;
+
+static void note(double value, double *worst, char *name, const char *what) {
+  if (!(value <= *worst)) {
+    *worst = value;
+    snprintf(name, sizeof worst_name[0], "%s", what);
+  }
+}
+
+/* ---------------------------------------------------------------------- rounding */
+
+/* size: |psi| + sum |p g|, what a criterion is made of; noise relative to it */
+static void measure_noise(trial *x) {
+  const gradient_case *c = x->c;
+  double *value = calloc((size_t)c->nc + 1, sizeof *value);
+  x->exact = gradient_case_twin(c, value);
+  for (int k = 0; k < c->nc; k++) {
+    x->size[k] = fabs(x->proofs[k].value) + unit;
+    for (int i = 0; i < c->np; i++) {
+      x->size[k] += fabs(c->p[i] * x->exact[k * c->np + i]);
+    }
+    double off = fabs(value[k] - x->proofs[k].value);
+    for (int i = MBG_TAYLOR_POINTS - 4; i < MBG_TAYLOR_POINTS; i++) {
+      off = fmax(off, x->proofs[k].taylor[i].remainder);
+    }
+    x->noise[k] = off == 0 ? 0 : off / x->size[k];
+  }
+  free(value);
+}
+
+/* ---------------------------------------------------------------------- gradients */
+
+static void compare(trial *x, const char *what, const double *a, const double *b, double tol, double *worst, int k) {
+  const gradient_case *c = x->c;
+  const double off = gradient_difference(c->np, c->p, a + k * c->np, b + k * c->np, unit);
+  if (off > tol && off <= 1e4 * x->noise[k]) {
+    noisy++;
+    return;
+  }
+  note(off, worst, worst_name[worst == &worst_direct], x->name);
+  if (!(off <= tol)) {
+    fail_msg("%s: %s: gradients of '%s' differ by %.2e (rounding of its value: %.1e)", x->name, what,
+             c->m->criteria[k].name, off, x->noise[k]);
+  }
+}
+
+/* ---------------------------------------------------------------------- Taylor */
+
+/* mean slope of the remainders from first to last, in logarithms */
+static double slope_of(const mbg_proof *q, int first, int last) {
+  const mbg_taylor_point *a = &q->taylor[first], *b = &q->taylor[last];
+  return log(a->remainder / b->remainder) / log(a->eps / b->eps);
+}
+
+/* The widest stretch of points above `floor`, at least `least` decades, whose slope is 1.95 or more: decades, 0 when there is
+   none. A remainder may fall faster where its second derivative happens to be small, or change its sign on the way: the
+   window of the proof, in which every piece has a slope near 2, counts too, but is not asked for. */
+static double taylor_window(const mbg_proof *q, double least, double floor, double *slope) {
+  const bool proved = q->taylor_slope >= tol_slope && q->taylor_decades >= least;
+  double widest = proved ? q->taylor_decades : 0;
+  *slope = proved ? q->taylor_slope : 2;
+  for (int first = 0; first < MBG_TAYLOR_POINTS; first++) {
+    for (int last = first; last < MBG_TAYLOR_POINTS && q->taylor[last].remainder > floor; last++) {
+      const double decades = log10(q->taylor[first].eps / q->taylor[last].eps);
+      const double s = decades >= least ? slope_of(q, first, last) : 0;
+      if (s >= tol_slope && decades > widest) {
+        widest = decades;
+        *slope = s;
+      }
+    }
+  }
+  return widest;
+}
+
+/* nothing to see: the remainder is rounding everywhere, because the criterion hardly varies or is linear */
+static bool is_flat(const mbg_proof *q, double floor) {
+  for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
+    if (q->taylor[i].eps < 0.0101 && q->taylor[i].remainder > floor) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void check_taylor(const trial *x, int k) {
+  const mbg_proof *q = &x->proofs[k];
+  const double floor = 2e-14 * x->size[k], noise = floor + 10 * x->noise[k] * x->size[k];
+  double slope;
+  const double decades = taylor_window(q, tol_decades, floor, &slope);
+  if (decades > 0) {
+    judged++;
+    worst_slope = fmin(worst_slope, slope);
+    least_decades = fmin(least_decades, decades);
+  } else if (is_flat(q, fmax(1e2 * noise, 1e-6 * unit))) {
+    flat++;
+  } else if (taylor_window(q, 2 - 1e-9, floor, &slope) > 0) {
+    short_++; /* large steps are not quadratic yet, small ones are rounding: two decades in between */
+  } else {
+    for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
+      print_message("%10.2e %12.4e %12.4e\n", q->taylor[i].eps, q->taylor[i].difference, q->taylor[i].remainder);
+    }
+    fail_msg("%s: no Taylor slope of %.2f over %.0f decades for '%s'", x->name, tol_slope, tol_decades,
+             x->c->m->criteria[k].name);
+  }
+}
+
+/* ---------------------------------------------------------------------- one model */
+
+static void check_case(gradient_case *c, const char *name) {
+  const size_t nc = (size_t)c->nc + 1;
+  trial x = {.c = c, .name = name, .adjoint = gradient_case_matrix(c)};
+  x.noise = calloc(nc, sizeof(double));
+  x.size = calloc(nc, sizeof(double));
+  x.proofs = calloc(nc, sizeof(mbg_proof));
+  gradient_case_check(c, mbg_run_proof(c->ctx, c->run, x.proofs, x.adjoint), name);
+  x.direct = gradient_case_gradient(c, MBG_METHOD_DIRECT);
+  measure_noise(&x);
+  for (int k = 0; k < c->nc; k++) {
+    compare(&x, "adjoint and twin", x.adjoint, x.exact, tol_twin, &worst_twin, k);
+    compare(&x, "direct and adjoint", x.direct, x.adjoint, tol_direct, &worst_direct, k);
+    /* a path stands for its largest value, whose node may change: no Taylor test */
+    if (c->m->criteria[k].kind != MBG__PATH) {
+      check_taylor(&x, k);
+    }
+  }
+  double *all[] = {x.direct, x.adjoint, x.exact, x.noise, x.size};
+  for (int i = 0; i < MBG_COUNT(all); i++) {
+    free(all[i]);
+  }
+  free(x.proofs);
+}
+
+/* ---------------------------------------------------------------------- gallery */
+
+/* a tenth of the model's run in few steps */
+static void check_gallery_model(const char *name, int index) {
+  gradient_case c;
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", MBG_GALLERY_DIR, name);
+  gradient_case_open(&c, path, NULL);
+  c.options.formulation = formulations[index % nformulation];
+  c.options.end = c.m->run.start + 0.1 * (c.m->run.end - c.m->run.start);
+  c.options.step = (c.options.end - c.m->run.start) / support_rounds(30, 60);
+  gradient_case_run(&c);
+  check_case(&c, name);
+  gradient_case_close(&c);
+}
+
+static void test_gallery(void **state) {
+  (void)state;
+  struct dirent **list;
+  const int n = scandir(MBG_GALLERY_DIR, &list, NULL, alphasort);
+  int models = 0;
+  for (int i = 0; i < n; i++) {
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s/model.json", MBG_GALLERY_DIR, list[i]->d_name);
+    FILE *file = fopen(path, "r");
+    if (file) {
+      fclose(file);
+      check_gallery_model(list[i]->d_name, models++);
+    }
+    free(list[i]);
+  }
+  free(list);
+  assert_true(models >= 18);
+}
+
+/* ---------------------------------------------------------------------- random models */
+
+/* The criteria of a random model are replaced: every kind of criterion, every level of signal. */
+typedef struct {
+  const mbg_model *m;
+  support_rng rng;
+  char text[20000];
+  size_t used;
+} criteria_text;
+
+static void put(criteria_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(criteria_text *t, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  const int n = vsnprintf(t->text + t->used, sizeof t->text - t->used, format, list);
+  va_end(list);
+  t->used += (size_t)n;
+  assert_true(t->used < sizeof t->text);
+}
+
+/* all signals of a level with weights, "0.7*y1 - 0.9*y4"; false when there is none */
+static bool put_level(criteria_text *t, mbg__level level, double scale) {
+  bool any = false;
+  for (int i = 0; i < t->m->nsignal; i++) {
+    const mbg__signal *s = &t->m->signals[i];
+    if (s->name && s->level == level) {
+      put(t, "%s%.3f*%s", any ? " + " : "", scale * support_uniform(&t->rng, 0.5, 1), s->name);
+      any = true;
+    }
+  }
+  return any;
+}
+
+static bool has_level(const criteria_text *t, mbg__level level) {
+  for (int i = 0; i < t->m->nsignal; i++) {
+    if (t->m->signals[i].name && t->m->signals[i].level == level) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* a level that has signals */
+static mbg__level some_level(criteria_text *t) {
+  for (;;) {
+    const mbg__level level = (mbg__level)support_index(&t->rng, MBG__LEVEL_REACTION + 1);
+    if (has_level(t, level)) {
+      return level;
+    }
+  }
+}
+
+/* one end value and one integral for each level, one of each other kind for some level; bounded before an exponential,
+   because reactions reach hundreds */
+static void write_criteria(criteria_text *t, double end) {
+  put(t, "\"criteria\": {");
+  for (int level = MBG__LEVEL_TIME; level <= MBG__LEVEL_REACTION; level++) {
+    if (has_level(t, (mbg__level)level)) {
+      put(t, "\"end%d\": {\"terminal\": \"", level);
+      put_level(t, (mbg__level)level, 1);
+      put(t, "\"}, \"sum%d\": {\"integral\": \"(", level);
+      put_level(t, (mbg__level)level, 1);
+      put(t, ")^2\"}, ");
+    }
+  }
+  put(t, "\"most\": {\"sharpness\": 10, \"smooth_maximum\": \"tanh(");
+  put_level(t, some_level(t), 0.1);
+  put(t, ")\"}, \"fit\": {\"data\": {\"time\": [%g, %g, %g], \"value\": [0.3, -1, 2]}, \"least_squares\": \"",
+      0.13 * end, 0.41 * end, 0.97 * end);
+  put_level(t, some_level(t), 1);
+  put(t, "\"}, \"top\": {\"path\": \"");
+  put_level(t, some_level(t), 1);
+  put(t, "\"}, \"both\": {\"value\": \"end1 + 0.1*most*fit\"}}");
+}
+
+/* the text with other criteria; free with free() */
+static char *with_criteria(const char *text, const mbg_model *m, uint64_t number, double end) {
+  criteria_text t = {.m = m, .rng = support_rng_make(number + 77)};
+  write_criteria(&t, end);
+  const char *from = strstr(text, "\"criteria\": {"), *to = strstr(text, "\"initial\": {");
+  assert_non_null(from);
+  char *out = malloc(strlen(text) + t.used + 3);
+  sprintf(out, "%.*s%s%s%s", (int)(from - text), text, t.text, to ? ", " : "", to ? to : strrchr(text, '}'));
+  return out;
+}
+
+static const double random_end = 0.15;
+
+static char *random_text(uint64_t number) {
+  const random_model_options opt = random_model_mix(number);
+  char *plain = random_model(number, &opt);
+  gradient_case c;
+  gradient_case_open(&c, NULL, plain);
+  char *text = with_criteria(plain, c.m, number, random_end);
+  gradient_case_close(&c);
+  free(plain);
+  return text;
+}
+
+/* Newton may fail on a few random models; a few have redundant rows that a parameter would contradict */
+static bool runs(gradient_case *c, const char *name) {
+  double *g = gradient_case_matrix(c);
+  int err = mbg_run_simulate(c->ctx, c->run);
+  err = err < 0 ? err : mbg_run_gradient(c->ctx, c->run, MBG_METHOD_ADJOINT, g, NULL);
+  if (err < 0) {
+    print_message("%s: skipped: %s\n", name, mbg_context_error(c->ctx));
+    mbg_context_clear(c->ctx);
+    skipped++;
+  }
+  free(g);
+  return err == MBG_OK;
+}
+
+static void check_random(uint64_t number) {
+  gradient_case c;
+  char name[40], *text = random_text(number);
+  snprintf(name, sizeof name, "seed %llu", (unsigned long long)number);
+  gradient_case_open(&c, NULL, text);
+  c.options.formulation = formulations[number / RANDOM_KINDS % (uint64_t)nformulation];
+  c.options.end = random_end;
+  c.options.step = 0.01;
+  gradient_case_run(&c);
+  if (runs(&c, name)) {
+    check_case(&c, name);
+  }
+  gradient_case_close(&c);
+  free(text);
+}
+
+static void test_random(void **state) {
+  (void)state;
+  const char *one = getenv("MBG_SEED");
+  unit = 1e-3;
+  if (one) {
+    check_random(strtoull(one, NULL, 10));
+    return;
+  }
+  const int rounds = support_sanitized() ? 5 : support_rounds(30, 300);
+  for (int i = 0; i < rounds; i++) {
+    check_random((uint64_t)i);
+  }
+  if (support_sanitized()) {
+    return; /* too few for shares */
+  }
+  /* few models may fail at the step chosen, few criteria be too noisy to be judged */
+  assert_true(skipped <= rounds / 20);
+  assert_true(noisy <= judged / 20);
+  assert_true(short_ <= judged / 20);
+}
+
+static int report(void **state) {
+  (void)state;
+  if (support_rounds(0, 1)) {
+    print_message("twin %.1e (%s), direct against adjoint %.1e (%s)\n", worst_twin, worst_name[0], worst_direct,
+                  worst_name[1]);
+    print_message("Taylor: %d with slope >= %.3f over >= %.1f decades, %d flat, %d with too few points\n", judged,
+                  worst_slope, least_decades, flat, short_);
+    print_message("%d models skipped, %d comparisons within rounding\n", skipped, noisy);
+  }
+  return 0;
+}
+
+static inline int gradient_proof(int count, const char *const *keys) {
+  formulations = keys;
+  nformulation = count;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_gallery),
+      cmocka_unit_test(test_random),
+  };
+  return cmocka_run_group_tests(tests, NULL, report);
+}
+
+#endif
