@@ -6,7 +6,7 @@
 #ifndef MBG_FORMULATIONS_ALI3P_ALI3P_INTERNAL_H
 #define MBG_FORMULATIONS_ALI3P_ALI3P_INTERNAL_H
 
-#include "formulations/march/march.h"
+#include "formulations/march.h"
 #include "relative/saddle.h"
 #include "tree/tree.h"
 

@@ -4,8 +4,8 @@
    checkpoints evenly, and the nodes between two checkpoints are computed again: stretches that fit the rest of the memory directly,
    longer ones by the same rule once more. The repeated steps start from stored nodes and are bit-identical (theory 0, section 8:
    nothing but a node influences what follows). */
-#ifndef MBG_FORMULATIONS_MARCH_MARCH_H
-#define MBG_FORMULATIONS_MARCH_MARCH_H
+#ifndef MBG_FORMULATIONS_MARCH_H
+#define MBG_FORMULATIONS_MARCH_H
 
 #include "formulations/formulation.h"
 

@@ -1,4 +1,4 @@
-#include "formulations/march/march.h"
+#include "formulations/march.h"
 
 #include <string.h>
 
