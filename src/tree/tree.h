@@ -128,8 +128,9 @@ void mbg__tree_matrix_destroy(mbg__tree_matrix *x);
 void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D, const double *eps);
 /* [[M, Phi_z^T], [Phi_z, -eps]]; eps (rows) NULL: 0. After update. */
 void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps);
-/* out (rows): the diagonal of Phi_z M^-1 Phi_z^T. After update; x is used as scratch. */
-int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, double *out);
+/* out (rows): the diagonal of Phi_z M^-1 Phi_z^T among motions that the hard rows (rows) allow; 0 for these. After update; x is used
+   as scratch. */
+int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const bool *hard, double *out);
 /* A singular system is reported as "WHAT: the system is singular (look at body '...')". */
 int mbg__tree_matrix_factor(mbg_context *ctx, const mbg__tree *t, mbg__tree_matrix *x, const char *what);
 

@@ -296,8 +296,8 @@ static void dynamics(mbg__tree *t, mbg__tree_matrix *x) {
   }
 }
 
-/* Phi_z in the upper right; lower left with the columns `lower` times c */
-static void rows(mbg__tree *t, mbg__tree_matrix *x, const vec6 *lower, double c) {
+/* Phi_z in the upper right; lower left with the columns `lower` times c; use (rows) NULL: all */
+static void rows(mbg__tree *t, mbg__tree_matrix *x, const vec6 *lower, double c, const bool *use) {
   const mbg__system *s = t->sys;
   int n = 0;
   for (int i = 0; i < t->nblock_row; i++) {
@@ -306,9 +306,10 @@ static void rows(mbg__tree *t, mbg__tree_matrix *x, const vec6 *lower, double c)
     for (int j = 0; j < s->nfree[body]; j++) {
       b[s->free_[body][j]] = t->B[t->block_slot[i][j]];
     }
+    const bool used = !use || use[t->block_row[i]];
     for (int j = t->col0[k]; j < t->col0[k + 1]; j++, n++) {
-      x->A.val[x->row_slot[n]] += c * v6_dot(b, lower[j]);
-      x->A.val[x->row_slot[n + t->nrow_slots]] += v6_dot(b, t->J[j]);
+      x->A.val[x->row_slot[n]] += used ? c * v6_dot(b, lower[j]) : 0;
+      x->A.val[x->row_slot[n + t->nrow_slots]] += used ? v6_dot(b, t->J[j]) : 0;
     }
   }
 }
@@ -319,7 +320,7 @@ void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const re
   variations(t, h, D);
   mbg__csc_zero(&x->A);
   dynamics(t, x);
-  rows(t, x, (const vec6 *)t->Je, 4 / (h * h));
+  rows(t, x, (const vec6 *)t->Je, 4 / (h * h), NULL);
   for (int i = 0; eps && i < t->nrow; i++) {
     x->A.val[x->diagonal[i]] -= eps[i];
   }
@@ -347,7 +348,7 @@ void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps)
   motions(t);
   mbg__csc_zero(&x->A);
   mass(t, x);
-  rows(t, x, (const vec6 *)t->J, 1);
+  rows(t, x, (const vec6 *)t->J, 1, NULL);
   for (int i = 0; eps && i < t->nrow; i++) {
     x->A.val[x->diagonal[i]] -= eps[i];
   }
@@ -367,7 +368,7 @@ static void row_column(const mbg__tree *t, int row, real *b) {
   }
 }
 
-int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, double *out) {
+int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const bool *hard, double *out) {
   const int size = t->n + t->nrow;
   int err = MBG_OK;
   real *b = mbg__alloc(ctx, 2 * (size_t)size + 1, sizeof(real)), *y = b ? b + size : NULL;
@@ -378,8 +379,9 @@ int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, do
   motions(t);
   mbg__csc_zero(&x->A);
   mass(t, x);
+  rows(t, x, (const vec6 *)t->J, 1, hard);
   for (int i = 0; i < t->nrow; i++) {
-    x->A.val[x->diagonal[i]] = 1;
+    x->A.val[x->diagonal[i]] = !hard[i];
   }
   mbg__klu_thaw(x->klu);
   MBG_TRY(mbg__tree_matrix_factor(ctx, t, x, "mass matrix"));
@@ -387,7 +389,7 @@ int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, do
     row_column(t, i, b);
     memcpy(y, b, (size_t)size * sizeof(real));
     mbg__klu_solve(x->klu, y, 1);
-    out[i] = re(vn_dot(t->n, b, y));
+    out[i] = hard[i] ? 0 : re(vn_dot(t->n, b, y));
   }
 done:
   mbg__klu_thaw(x->klu);

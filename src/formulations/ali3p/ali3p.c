@@ -20,7 +20,13 @@ struct mbg__formulation_work {
   } while (0)
 
 static int take_arrays(mbg_context *ctx, mbg__ali3p *a) {
+  const int *rows;
+  (void)mbg__tree_rows(a->tree, &rows);
   TAKE(eps, double, a->nrow);
+  TAKE(hard, bool, a->nrow);
+  for (int i = 0; i < a->nrow; i++) {
+    a->hard[i] = a->m->rows[rows[i]].kind == MBG__ROW_DRIVER;
+  }
   TAKE(b, real, a->n + a->nrow);
   TAKE(E1, real, a->n);
   TAKE(zero, real, a->n);

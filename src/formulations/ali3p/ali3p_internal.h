@@ -32,6 +32,7 @@ typedef struct mbg__ali3p {
   bool soft;    /* projections with eps, else exact */
   bool scaled;  /* eps is known */
   double kappa; /* of the penalty */
+  bool *hard;   /* rows of drivers                                     (rows) */
   double *eps;  /* diag(Phi_z M^-1 Phi_z^T)/kappa                      (rows) */
   mbg__tree_matrix step, mass;
   real *b;                  /* right side and solution             (n + rows) */

@@ -95,13 +95,14 @@ int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 
 /* ---------------------------------------------------------------------- first node */
 
-/* eps = diag(Phi_z M^-1 Phi_z^T)/kappa at the first start; held constant when parameters change (section 10) */
+/* eps = diag(Phi_z M^-1 Phi_z^T)/kappa at the first start; held constant when parameters change (section 10). Drivers prescribe:
+   their rows are exact, and what they move needs no mass. */
 static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
   double most = 0, least = INFINITY;
   if (a->scaled) {
     return MBG_OK;
   }
-  const int err = mbg__tree_row_masses(ctx, a->tree, &a->mass, a->eps);
+  const int err = mbg__tree_row_masses(ctx, a->tree, &a->mass, a->hard, a->eps);
   if (err < 0) {
     return err;
   }
@@ -109,10 +110,11 @@ static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
     most = fmax(most, a->eps[i]);
   }
   for (int i = 0; i < a->nrow; i++) {
-    least = a->eps[i] < 1e-12 * most ? least : fmin(least, a->eps[i]);
+    least = a->eps[i] <= 1e-12 * most ? least : fmin(least, a->eps[i]);
   }
   for (int i = 0; i < a->nrow; i++) {
-    a->eps[i] = (a->eps[i] < 1e-12 * most ? least : a->eps[i]) / a->kappa;
+    const bool tiny = a->eps[i] <= 1e-12 * most && !a->hard[i] && isfinite(least);
+    a->eps[i] = (tiny ? least : a->eps[i]) / a->kappa;
   }
   a->scaled = true;
   return MBG_OK;
