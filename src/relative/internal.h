@@ -36,6 +36,13 @@ struct mbg__system {
 
   bool bare; /* constraints alone: no inertia, no forces */
 
+  /* what a state asks for; all of it without a selection of rows */
+  const bool *rows; /* rows that matter, NULL: all */
+  bool *pair_on,
+      *marker_on; /* pairs that rows, forces, coordinates or signals use, and their markers  (npair), (nmarker) */
+  bool *loud;     /* pairs that carry wrenches                     (npair) */
+  bool *touched;  /* scratch of pull: pairs with cotangents        (npair) */
+
   /* copied by update */
   real t;
   mbg__frame *H; /* frames                                        (nbody) */
@@ -105,6 +112,8 @@ struct mbg__system {
   vec6 *p_w, *p_dv, *p_dvd, *p_f;         /* per pair */
   real *gradient;                         /* of one signal             (3 nw + nrow + na) */
 };
+
+static inline bool row_on(const mbg__system *s, int row) { return !s->rows || s->rows[row]; }
 
 /* body of a marker, -1 for the ground */
 static inline int marker_body(const mbg__system *s, int marker) { return s->model->markers[marker].body; }

@@ -49,10 +49,14 @@ static void pair_update(mbg__system *s, int i) {
 
 void mbg__kin_update(mbg__system *s) {
   for (int i = 0; i < s->model->nmarker; i++) {
-    marker_update(s, i);
+    if (s->marker_on[i]) {
+      marker_update(s, i);
+    }
   }
   for (int i = 0; i < s->model->npair; i++) {
-    pair_update(s, i);
+    if (s->pair_on[i]) {
+      pair_update(s, i);
+    }
   }
 }
 
@@ -116,10 +120,16 @@ static void pair_push(const mbg__system *s, int i, const vec6 wA, const vec6 dvA
 void mbg__kin_push(mbg__system *s, const mbg__direction *d) {
   const mbg_model *m = s->model;
   for (int i = 0; i < m->nmarker; i++) {
+    if (!s->marker_on[i]) {
+      continue;
+    }
     mbg__kin_marker_push(s, i, d, s->m_geo[i], s->m_w[i], s->m_dv[i], s->m_dvd[i]);
   }
   for (int i = 0; i < m->npair; i++) {
     const int A = m->pairs[i].A, B = m->pairs[i].B;
+    if (!s->pair_on[i]) {
+      continue;
+    }
     pair_push(s, i, s->m_w[A], s->m_dv[A], s->m_dvd[A], s->m_w[B], s->m_dv[B], s->m_dvd[B], s->p_w[i], s->p_dv[i],
               s->p_dvd[i]);
   }

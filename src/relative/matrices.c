@@ -191,7 +191,7 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
     body_matrices(s, i, out);
   }
   for (int i = 0; (out->K || out->C) && i < m->npair; i++) {
-    if (pair_in_matrices(s, i)) {
+    if (s->loud[i] && pair_in_matrices(s, i)) {
       real X[2][36];
       mbg__kin_jacobian(s, i, 0, X[0]);
       mbg__kin_jacobian(s, i, 1, X[1]);
@@ -204,7 +204,7 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   real X[2][36];
   for (int k = 0, last = -1; (out->B || out->Z || out->A_H || out->A_v) && k < m->nterm; k++) {
     const int pair = m->terms[k].pair;
-    if (pair < 0) {
+    if (pair < 0 || !row_on(s, s->term_row[k])) {
       continue;
     }
     /* the rows of a joint share their pair */

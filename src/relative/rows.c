@@ -44,7 +44,7 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
   for (int i = 0; i < m->nrow; i++) {
     const mbg__row *row = &m->rows[i];
     s->phi[i] = s->phid[i] = s->gamma[i] = 0;
-    for (int k = row->term; k < row->term + row->nterm; k++) {
+    for (int k = row->term; row_on(s, i) && k < row->term + row->nterm; k++) {
       mbg__term_in in;
       mbg__term_in_of(s, &m->terms[k], &in);
       mbg__term_eval(&m->terms[k], &in, &s->term[k], NULL);
@@ -85,7 +85,7 @@ int mbg__rows_linearize(mbg_context *ctx, mbg__system *s) {
   const mbg_model *m = s->model;
   (void)ctx;
   for (int i = 0; i < m->nrow; i++) {
-    for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
+    for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
       term_linearize(s, k, s->lambda[i]);
     }
   }

@@ -39,6 +39,7 @@ void mbg__equation_value(const mbg__start_work *w, const mbg__equation *e, bool 
 /* adds the wrench -k b^T (or -k y_v^T) and its derivative to the pair, as rows do with their multipliers */
 void mbg__equation_inject(mbg__start_work *w, const mbg__equation *e, real k) {
   mbg__system *s = w->sys;
+  s->loud[e->pair] = true;
   if (e->signal < 0) {
     mbg__term_in in;
     mbg__term_value q;

@@ -15,6 +15,53 @@
     }                                                                                                                  \
   } while (0)
 
+/* rows that matter, and the pairs and markers that are left: those of rows alone are out with their rows */
+static void select_rows(mbg__system *s, const bool *rows) {
+  const mbg_model *m = s->model;
+  s->rows = rows;
+  memset(s->pair_on, !rows, (size_t)m->npair);
+  memset(s->marker_on, !rows, (size_t)m->nmarker);
+  for (int i = 0; rows && i < m->nrow; i++) {
+    for (int k = m->rows[i].term; rows[i] && k < m->rows[i].term + m->rows[i].nterm; k++) {
+      if (m->terms[k].pair >= 0) {
+        s->pair_on[m->terms[k].pair] = true;
+      }
+    }
+  }
+  for (int i = 0; rows && i < m->nforce; i++) {
+    s->pair_on[m->forces[i].pair] = true;
+  }
+  for (int i = 0; rows && i < m->ncoord; i++) {
+    s->pair_on[m->coords[i].pair] = true;
+  }
+  for (int i = 0; rows && i < m->nsignal; i++) {
+    if (m->signals[i].type->of == MBG__OF_PAIR) {
+      s->pair_on[m->signals[i].pair] = true;
+    }
+  }
+  for (int i = 0; i < m->npair; i++) {
+    if (s->pair_on[i]) {
+      s->marker_on[m->pairs[i].A] = s->marker_on[m->pairs[i].B] = true;
+    }
+  }
+}
+
+/* pairs with forces on them or rows with multipliers */
+static void find_loud(mbg__system *s) {
+  const mbg_model *m = s->model;
+  memset(s->loud, 0, (size_t)m->npair);
+  for (int i = 0; i < m->nrow; i++) {
+    for (int k = m->rows[i].term; s->lambda[i] != 0 && k < m->rows[i].term + m->rows[i].nterm; k++) {
+      if (m->terms[k].pair >= 0) {
+        s->loud[m->terms[k].pair] = true;
+      }
+    }
+  }
+  for (int i = 0; !s->bare && i < m->nforce; i++) {
+    s->loud[m->forces[i].pair] = true;
+  }
+}
+
 static int take_values(mbg_context *ctx, mbg__system *s) {
   const mbg_model *m = s->model;
   TAKE(coord_term, mbg__term, m->ncoord);
@@ -42,6 +89,11 @@ static int take_values(mbg_context *ctx, mbg__system *s) {
   TAKE(f, vec6, m->nforce);
   TAKE(energy, real, m->nforce);
   TAKE(F, vec6, m->npair);
+  TAKE(pair_on, bool, m->npair);
+  TAKE(marker_on, bool, m->nmarker);
+  TAKE(loud, bool, m->npair);
+  TAKE(touched, bool, m->npair);
+  select_rows(s, NULL);
   return MBG_OK;
 }
 
@@ -145,6 +197,10 @@ static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   for (int i = 0; i < m->nturn; i++) {
     s->turns[i] = state->turns ? state->turns[i] : 0;
   }
+  if (state->rows != s->rows) {
+    select_rows(s, state->rows);
+  }
+  find_loud(s);
   mbg__kin_update(s);
   memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
   return mbg__rows_update(ctx, s);
@@ -221,7 +277,9 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
     memcpy(phid, s->phid, rows);
   }
   for (int i = 0; (phidd || gamma) && i < m->nrow; i++) {
-    row_acceleration(s, i, phidd, gamma);
+    if (row_on(s, i)) {
+      row_acceleration(s, i, phidd, gamma);
+    }
   }
   if (!r) {
     return;
@@ -232,7 +290,9 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
     mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_of(s), r + off);
   }
   for (int i = 0; i < m->npair; i++) {
-    pair_wrench_sub(s, i, s->F[i], r);
+    if (s->loud[i]) {
+      pair_wrench_sub(s, i, s->F[i], r);
+    }
   }
   clear_masked(s, r);
 }
@@ -315,8 +375,11 @@ static void body_push(const mbg__system *s, int i, const mbg__direction *d, real
 static void forces_push(mbg__system *s, const mbg__direction *d) {
   const mbg_model *m = s->model;
   for (int i = 0; i < m->npair; i++) {
-    m6_mulv(s->p_f[i], s->F_G[i], s->p_w[i]);
-    m6_mulv_add(s->p_f[i], s->F_v[i], s->p_dv[i]);
+    v6_zero(s->p_f[i]);
+    if (s->loud[i]) {
+      m6_mulv_add(s->p_f[i], s->F_G[i], s->p_w[i]);
+      m6_mulv_add(s->p_f[i], s->F_v[i], s->p_dv[i]);
+    }
   }
   for (int i = 0; !s->bare && i < m->nforce; i++) {
     const int pair = m->forces[i].pair;
@@ -334,7 +397,7 @@ static void rows_push(mbg__system *s, const mbg__direction *d, real *dphi, real 
   static const vec6 zero = {0};
   for (int i = 0; i < m->nrow; i++) {
     real p = 0, pd = 0, pdd = 0;
-    for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
+    for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
       const int pair = m->terms[k].pair;
       const real *w = pair >= 0 ? s->p_w[pair] : zero, *dv = pair >= 0 ? s->p_dv[pair] : zero;
       const real *dvd = pair >= 0 ? s->p_dvd[pair] : zero, *b = s->term[k].b;
@@ -404,7 +467,9 @@ void mbg__system_push(mbg__system *s, const mbg__direction *d, real *dr, real *d
     body_push(s, i, d, dr + m->bodies[i].voff);
   }
   for (int i = 0; i < m->npair; i++) {
-    pair_wrench_push(s, i, dr);
+    if (s->loud[i] || (d->dlambda && s->pair_on[i])) {
+      pair_wrench_push(s, i, dr);
+    }
   }
   clear_masked(s, dr);
 }
@@ -487,10 +552,14 @@ static void rows_pull(mbg__system *s, const real *z, const real *mu, const real 
   const mbg_model *m = s->model;
   for (int i = 0; i < m->nrow; i++) {
     const real c0 = mu ? mu[i] : 0, c1 = nu ? nu[i] : 0, c2 = kappa ? kappa[i] : 0;
+    if (c0 == 0 && c1 == 0 && c2 == 0 && s->lambda[i] == 0 && !glambda) {
+      continue;
+    }
     for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
       const int pair = m->terms[k].pair;
       const real *b = s->term[k].b;
       if (pair >= 0) {
+        s->touched[pair] = true;
         v6_axpy(s->p_w[pair], c0, b);
         v6_axpy(s->p_w[pair], c1, s->row_g[k].phid_G);
         v6_axpy(s->p_w[pair], c2, s->row_g[k].phidd_G);
@@ -543,15 +612,20 @@ void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real 
   memset(s->p_w, 0, bytes);
   memset(s->p_dv, 0, bytes);
   memset(s->p_dvd, 0, bytes);
-  for (int i = 0; z && i < m->npair; i++) {
-    pair_test(s, i, z, ga);
+  for (int i = 0; i < m->npair; i++) {
+    s->touched[i] = z && s->pair_on[i] && (s->loud[i] || glambda);
+    if (s->touched[i]) {
+      pair_test(s, i, z, ga);
+    }
   }
   rows_pull(s, z, mu, nu, kappa, glambda, ga);
   if (z) {
     forces_pull(s, gw, gv, gvd, ga);
   }
   for (int i = 0; i < m->npair; i++) {
-    mbg__kin_pair_pull(s, i, s->p_w[i], s->p_dv[i], kappa ? s->p_dvd[i] : NULL, gw, gv, gvd, ga);
+    if (s->touched[i]) {
+      mbg__kin_pair_pull(s, i, s->p_w[i], s->p_dv[i], kappa ? s->p_dvd[i] : NULL, gw, gv, gvd, ga);
+    }
   }
   for (int i = 0; z && !s->bare && i < m->nbody; i++) {
     body_pull(s, i, z, gw, gv, gvd, ga);

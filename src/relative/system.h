@@ -21,6 +21,7 @@ typedef struct {
   const real *vd;      /* their rates, or NULL         (nw)    */
   const real *lambda;  /* multipliers, or NULL         (nrow)  */
   const int *turns;    /* turn counters                (nturn) */
+  const bool *rows;    /* rows that matter, NULL: all; the others count as 0 and have no multiplier   (nrow) */
 } mbg__state;
 
 typedef struct mbg__system mbg__system;

@@ -211,7 +211,12 @@ static int list_rows(mbg_context *ctx, mbg__tree *t, const mbg__rank *rank) {
     return mbg__fail_memory(ctx);
   }
   const int err = rank->ndropped > 0 ? drop_rows(ctx, t, rank, dropped) : MBG_OK;
+  t->free_rows = MBG_TAKE(&t->arena, bool, t->m->nrow);
+  if (!t->free_rows) {
+    return mbg__fail_memory(ctx);
+  }
   for (int i = 0; i < t->m->nrow; i++) {
+    t->free_rows[i] = !t->held[i];
     if (dropped[i]) {
       t->dropped[t->ndropped++] = i;
     } else if (!t->held[i]) {
@@ -504,6 +509,7 @@ int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *st) 
   spread_rows(t, st->lambda, t->lambda);
   mbg__state bodies = mbg__tree_bodies(t);
   bodies.lambda = t->lambda;
+  bodies.rows = t->free_rows;
   return t->only_q ? mbg__system_update_bare(ctx, t->sys, &bodies) : mbg__system_update(ctx, t->sys, &bodies);
 }
 

@@ -16,6 +16,7 @@ struct mbg__tree {
   bool *held;       /* rows that the tree holds                       (nrow) */
   int nrow, *rows;  /* constraint rows */
   int ndropped, *dropped;
+  bool *free_rows; /* not held                                        (nrow) */
 
   /* refresh */
   mbg__frame *hP, *hC, *hCi; /* by link; hCi = hC^-1                  (nbody) */

@@ -235,24 +235,21 @@ static void variations(mbg__tree *t, double h, const real *D) {
 
 /* ---------------------------------------------------------------------- blocks */
 
-/* work += A x for columns x, A the free part of a block of the bodies' matrices */
+/* work += A x for columns x, A the free part of a block of the bodies' matrices; A by columns, so that sums run along six rows */
 static void block_times(const mbg__tree *t, const mbg__block *b, const real *val, const vec6 *x, int n) {
   const mbg__system *s = t->sys;
   const int nQ = s->nfree[b->Q], nP = s->nfree[b->P];
-  real A[36];
+  real A[36] = {0};
   bool any = false;
-  for (int i = 0; i < nQ * nP; i++) {
-    A[i] = val[b->slot[i]];
-    any = any || A[i] != 0;
+  for (int i = 0, k = 0; i < nQ; i++) {
+    for (int j = 0; j < nP; j++, k++) {
+      const real a = val[b->slot[k]];
+      A[6 * s->free_[b->P][j] + s->free_[b->Q][i]] = a;
+      any = any || a != 0;
+    }
   }
   for (int c = 0; any && c < n; c++) {
-    for (int i = 0; i < nQ; i++) {
-      real sum = 0;
-      for (int j = 0; j < nP; j++) {
-        sum += A[i * nP + j] * x[c][s->free_[b->P][j]];
-      }
-      t->work[c][s->free_[b->Q][i]] += sum;
-    }
+    m6_mulv_T_add(t->work[c], A, x[c]);
   }
 }
 

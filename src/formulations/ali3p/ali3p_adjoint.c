@@ -1,12 +1,12 @@
 /* Discrete adjoint (DAVM; theory 5, section 8): the transpose of the step, its projections and its start. Cotangents ze of joint
    frames (six per link), wb of rates, ab of their rates; backward through node n:
 
-     Qd muA = (ab, 0):  ze, wb -= A^T muA,  asb = M muA         Qd muV = (wb, 0):  ze -= V^T muV,  wsb = M muV
-     S^T (mu, muPhi) = (T^T ze + (2/h) wsb + (4/h^2) asb, 0)
-     wsb -= C^T mu,  asb -= M mu,  ze <- Ad(exp(-S D))^T (ze - K^T mu - Phi_z^T muPhi),  wb <- -wsb - (4/h) asb,  ab <- -asb
-     psi_a -= E1_a^T mu + Phi_a^T muPhi + V_a^T muV + A_a^T muA
+     Qd muA = -(ab, 0):  ze, wb += A^T muA,  asb = -M muA       Qd muV = -(wb, 0):  ze += V^T muV,  wsb = -M muV
+     S^T (mu, muPhi) = -(T^T ze + (2/h) wsb + (4/h^2) asb, 0)
+     wsb += C^T mu,  asb += M mu,  ze <- Ad(exp(-S D))^T (ze + K^T mu + Phi_z^T muPhi),  wb <- -wsb - (4/h) asb,  ab <- -asb
+     psi_a += E1_a^T mu + Phi_a^T muPhi + V_a^T muV + A_a^T muA
 
-   with Qd = [M Phi_z^T; Phi_z -eps], V and A the residuals of the projections. */
+   with Qd = [M Phi_z^T; Phi_z -eps], V and A the residuals of the projections; the signs of mu are those of the other formulations. */
 #include "formulations/ali3p/ali3p_internal.h"
 
 #include <string.h>
@@ -18,13 +18,11 @@ typedef struct {
   const mbg__criterion_seeds *seeds;
   const real *omega;
   real *psi_a;
-  real *seed;              /* nc x nused */
-  real *ze, *wb, *ab;      /* nc x 6 nbody, nc x n */
-  real *wsb, *asb;         /* nc x n */
-  real *X;                 /* (n + rows) x nc */
-  real *ge, *gw, *ga, *gq; /* of one criterion: 6 nbody, n */
-  real *gattr;             /* na */
-  real *bodies[2];         /* nw */
+  real *seed;         /* nc x nused */
+  real *ze, *wb, *ab; /* nc x 6 nbody, nc x n */
+  real *wsb, *asb;    /* nc x n */
+  real *X;            /* (n + rows) x nc */
+  real *gq;           /* of one criterion                     (n) */
   mbg__ali3p_seeds *signals;
 } adjoint;
 
@@ -46,13 +44,7 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   TAKE(wsb, nc * n);
   TAKE(asb, nc * n);
   TAKE(X, nc * (n + (size_t)a->nrow));
-  TAKE(ge, nb);
-  TAKE(gw, n);
-  TAKE(ga, n);
   TAKE(gq, n);
-  TAKE(gattr, a->m->na);
-  TAKE(bodies[0], a->m->nw);
-  TAKE(bodies[1], a->m->nw);
   return MBG_OK;
 }
 
@@ -60,12 +52,12 @@ static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
 /* ---------------------------------------------------------------------- pieces */
 
-/* right sides (x, 0) of all criteria */
+/* right sides -(x, 0) of all criteria */
 static void right_sides(adjoint *s, real *x) {
   const mbg__ali3p *a = s->a;
   for (int c = 0; c < s->nc; c++) {
     real *X = row(s->X, c, a->n + a->nrow);
-    vn_copy(a->n, X, row(x, c, a->n));
+    vn_scale(a->n, X, -1, row(x, c, a->n));
     vn_zero(a->nrow, X + a->n);
   }
 }
@@ -75,23 +67,19 @@ static void solve_T(adjoint *s, mbg__tree_matrix *matrix) {
   s->a->work.solves += s->nc;
 }
 
-/* gradient of the residual weighted by the solution of criterion c, times -1: level of the rows 0, 1, 2 */
-static void pull(adjoint *s, int c, int level) {
+/* adds the gradient of the residual weighted by the solution of criterion c: to ze, w, v (NULL: not asked for) and psi_a, to gq;
+   level of the rows 0, 1, 2 */
+static void pull(adjoint *s, int c, int level, real *w, real *v) {
   mbg__ali3p *a = s->a;
   const real *X = row(s->X, c, a->n + a->nrow);
   const mbg__tree_weights k = {.mu = X,
                                .k0 = level == 0 ? X + a->n : NULL,
                                .k1 = level == 1 ? X + a->n : NULL,
                                .k2 = level == 2 ? X + a->n : NULL};
-  const mbg__tree_gradient g = {.e = s->ge, .w = s->gw, .a = s->ga, .q = s->gq, .attributes = s->gattr};
-  vn_zero(6 * a->m->nbody, s->ge);
-  vn_zero(a->n, s->gw);
-  vn_zero(a->n, s->ga);
+  const mbg__tree_gradient g = {
+      .e = row(s->ze, c, 6 * a->m->nbody), .w = w, .a = v, .q = s->gq, .attributes = row(s->psi_a, c, a->m->na)};
   vn_zero(a->n, s->gq);
-  vn_zero(a->m->na, s->gattr);
   mbg__tree_pull(a->tree, &k, &g);
-  vn_axpy(6 * a->m->nbody, row(s->ze, c, 6 * a->m->nbody), -1, s->ge);
-  vn_axpy(a->m->na, row(s->psi_a, c, a->m->na), -1, s->gattr);
 }
 
 static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node *node) {
@@ -121,16 +109,15 @@ static int projections(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node
   right_sides(s, s->ab);
   solve_T(s, &a->mass);
   for (int c = 0; c < s->nc; c++) {
-    pull(s, c, 2);
-    vn_axpy(a->n, row(s->wb, c, a->n), -1, s->gw);
-    vn_copy(a->n, row(s->asb, c, a->n), s->gq);
+    pull(s, c, 2, row(s->wb, c, a->n), NULL);
+    vn_scale(a->n, row(s->asb, c, a->n), -1, s->gq);
   }
   MBG_TRY(mbg__ali3p_at_rates(ctx, a, node));
   right_sides(s, s->wb);
   solve_T(s, &a->mass);
   for (int c = 0; c < s->nc; c++) {
-    pull(s, c, 1);
-    vn_copy(a->n, row(s->wsb, c, a->n), s->gq);
+    pull(s, c, 1, NULL, NULL);
+    vn_scale(a->n, row(s->wsb, c, a->n), -1, s->gq);
   }
 done:
   return err;
@@ -150,8 +137,9 @@ static void step_sides(adjoint *s, const mbg__ali3p_node *node) {
       }
       mbg__tree_tangent_T(l, node->D, x, X + l->first);
     }
-    vn_axpy(a->n, X, 2 / h, wsb);
-    vn_axpy(a->n, X, 4 / (h * h), asb);
+    for (int i = 0; i < a->n; i++) {
+      X[i] = -(X[i] + 2 / h * wsb[i] + 4 / (h * h) * asb[i]);
+    }
     vn_zero(a->nrow, X + a->n);
   }
 }
@@ -187,9 +175,7 @@ static int position_step(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *no
     real *X = row(s->X, c, a->n + a->nrow), *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
     /* the matrix has its first rows scaled by h^2/4 */
     vn_scale(a->n, X, h * h / 4, X);
-    pull(s, c, 0);
-    vn_axpy(a->n, wsb, -1, s->gw);
-    vn_axpy(a->n, asb, -1, s->ga);
+    pull(s, c, 0, wsb, asb);
     real *wb = row(s->wb, c, a->n), *ab = row(s->ab, c, a->n);
     for (int i = 0; i < a->n; i++) {
       wb[i] = -wsb[i] - 4 / h * asb[i];
@@ -218,8 +204,7 @@ static int start(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
   right_sides(s, s->ab);
   solve_T(s, &a->mass);
   for (int c = 0; c < s->nc; c++) {
-    pull(s, c, 2);
-    vn_axpy(a->n, row(s->wb, c, a->n), -1, s->gw);
+    pull(s, c, 2, row(s->wb, c, a->n), NULL);
     mbg__tree_read_pull(a->tree, row(s->ze, c, nb), row(s->wb, c, a->n), row(frames, c, a->m->nw),
                         row(twists, c, a->m->nw), row(s->psi_a, c, a->m->na));
   }
