@@ -34,7 +34,8 @@ struct mbg__system {
   mbg__fn_work *fn_work;
   mbg__term *coord_term; /* coordinates as terms                       (ncoord) */
 
-  bool bare; /* constraints alone: no inertia, no forces */
+  bool moved_only; /* pulls leave out attributes that no parameter moves */
+  bool bare;       /* constraints alone: no inertia, no forces */
 
   /* what a state asks for; all of it without a selection of rows */
   const bool *rows; /* rows that matter, NULL: all */
@@ -112,6 +113,11 @@ struct mbg__system {
   vec6 *p_w, *p_dv, *p_dvd, *p_f;         /* per pair */
   real *gradient;                         /* of one signal             (3 nw + nrow + na) */
 };
+
+/* attributes that pulls care for */
+static inline bool wanted(const mbg__system *s, int attr) {
+  return !s->moved_only || s->design->start[attr] < s->design->start[attr + 1];
+}
 
 static inline bool row_on(const mbg__system *s, int row) { return !s->rows || s->rows[row]; }
 

@@ -175,7 +175,7 @@ void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const
     }
   }
   for (int k = 0; ga && k < h->ndep; k++) {
-    ga[h->dep[k]] += v6_dot(h->omega[k], geo);
+    ga[h->dep[k]] += wanted(s, h->dep[k]) ? v6_dot(h->omega[k], geo) : 0;
   }
 }
 

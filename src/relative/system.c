@@ -476,6 +476,8 @@ void mbg__system_push(mbg__system *s, const mbg__direction *d, real *dr, real *d
 
 /* ---------------------------------------------------------------------- transposes */
 
+void mbg__system_want(mbg__system *s, bool all) { s->moved_only = !all; }
+
 static void body_pull(const mbg__system *s, int i, const real *z, real *gw, real *gv, real *gvd, real *ga) {
   const mbg__body *b = &s->model->bodies[i];
   const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff, *g = gravity_of(s);
@@ -492,11 +494,16 @@ static void body_pull(const mbg__system *s, int i, const real *z, real *gw, real
     m6_mulv_T_add(gvd + b->voff, M, zb);
   }
   for (int k = 0; ga && k < b->nattr; k++) {
-    mbg__inertia_change(M, s->H[i].R, v, vd, g, s->design->M_a[i] + 36 * k, NULL, c);
-    ga[b->attr + k] += v6_dot(zb, c);
+    if (wanted(s, b->attr + k)) {
+      mbg__inertia_change(M, s->H[i].R, v, vd, g, s->design->M_a[i] + 36 * k, NULL, c);
+      ga[b->attr + k] += v6_dot(zb, c);
+    }
   }
   for (int k = 0; ga && s->model->gravity >= 0 && k < 3; k++) {
     real e[3] = {0, 0, 0};
+    if (!wanted(s, s->model->gravity + k)) {
+      continue;
+    }
     e[k] = 1;
     mbg__inertia_change(M, s->H[i].R, v, vd, g, NULL, e, c);
     ga[s->model->gravity + k] += v6_dot(zb, c);
@@ -522,7 +529,7 @@ static void marker_geometry_pull(const mbg__system *s, int marker, const vec6 z,
   }
   adT_mul(c, z, f);
   for (int k = 0; k < h->ndep; k++) {
-    ga[h->dep[k]] -= v6_dot(h->omega[k], c);
+    ga[h->dep[k]] -= wanted(s, h->dep[k]) ? v6_dot(h->omega[k], c) : 0;
   }
 }
 

@@ -71,6 +71,9 @@ void mbg__system_push(mbg__system *sys, const mbg__direction *d, real *dr, real 
 void mbg__system_pull(mbg__system *sys, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
                       real *gv, real *gvd, real *glambda, real *ga);
 
+/* Which attributes pulls of residuals care for: all (as it is after creation), or those alone that parameters move. */
+void mbg__system_want(mbg__system *sys, bool all);
+
 /* Derivatives of all signals at the state of the last update; needed by the two functions below, after linearize. */
 int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *sys);
 

@@ -580,7 +580,7 @@ int mbg__tree_dropped(const mbg__tree *t, double *violation) {
 
 /* ---------------------------------------------------------------------- tangent map of increments */
 
-static void tangent_matrix(const mbg__link *l, const real *d, real T[36]) {
+void mbg__tree_tangent_matrix(const mbg__link *l, const real *d, real T[36]) {
   real x[6];
   step_of(l, d, x);
   mbg__se3_tangent(T, x);
@@ -592,7 +592,7 @@ void mbg__tree_tangent(const mbg__link *l, const real *d, const real *x, real *o
     vn_copy(l->nz, out, x);
     return;
   }
-  tangent_matrix(l, d, T);
+  mbg__tree_tangent_matrix(l, d, T);
   for (int i = 0; i < l->nz; i++) {
     out[i] = 0;
     for (int j = 0; j < l->nz; j++) {
@@ -607,7 +607,7 @@ void mbg__tree_tangent_T(const mbg__link *l, const real *d, const real *x, real 
     vn_copy(l->nz, out, x);
     return;
   }
-  tangent_matrix(l, d, T);
+  mbg__tree_tangent_matrix(l, d, T);
   for (int i = 0; i < l->nz; i++) {
     out[i] = 0;
     for (int j = 0; j < l->nz; j++) {

@@ -134,7 +134,8 @@ int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, co
 /* A singular system is reported as "WHAT: the system is singular (look at body '...')". */
 int mbg__tree_matrix_factor(mbg_context *ctx, const mbg__tree *t, mbg__tree_matrix *x, const char *what);
 
-/* out = T(d) x on the coordinates of a link (nz), and transposed. */
+/* T(d) of a link over all six components; out = T(d) x on its coordinates (nz), and transposed. */
+void mbg__tree_tangent_matrix(const mbg__link *link, const real *d, real T[36]);
 void mbg__tree_tangent(const mbg__link *link, const real *d, const real *x, real *out);
 void mbg__tree_tangent_T(const mbg__link *link, const real *d, const real *x, real *out);
 

@@ -42,7 +42,7 @@ static void frame_pull(const mbg__tree *t, int marker, bool plain, const real c[
     v6_copy(x, c);
   }
   for (int i = 0; i < h->ndep; i++) {
-    ga[h->dep[i]] += v6_dot(h->omega[i], x);
+    ga[h->dep[i]] += wanted(t->sys, h->dep[i]) ? v6_dot(h->omega[i], x) : 0;
   }
 }
 
@@ -376,8 +376,10 @@ static void inertia_pull(mbg__tree *t, real *ga) {
     }
     m6_mulv_T(t->du + off, t->design->M + 36 * b, z);
     for (int i = 0; ga && i < body->nattr; i++) {
-      m6_mulv(x, t->design->M_a[b] + 36 * i, t->u + off);
-      ga[body->attr + i] += v6_dot(z, x);
+      if (wanted(t->sys, body->attr + i)) {
+        m6_mulv(x, t->design->M_a[b] + 36 * i, t->u + off);
+        ga[body->attr + i] += v6_dot(z, x);
+      }
     }
   }
 }

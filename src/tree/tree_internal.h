@@ -52,6 +52,7 @@ struct mbg__tree {
   real *K, *C, *M, *B;                           /* values by the patterns of the system */
   int nblock_row;                                /* pairs (row, body) */
   int *block_row, *block_link, (*block_slot)[6]; /* row, link, places in B of the body's free components */
+  bool *used; /* blocks of the bodies' matrices that can be other than 0: not those of held rows alone */
   int nslots, nrow_slots;
 };
 

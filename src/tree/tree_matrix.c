@@ -92,22 +92,66 @@ static int list_row_blocks(mbg_context *ctx, mbg__tree *t) {
   return MBG_OK;
 }
 
+static void mark_pair(const mbg__tree *t, int pair) {
+  for (int i = 0; i < 4; i++) {
+    const int b = t->sys->pair_blocks[pair].block[i / 2][i % 2];
+    if (b >= 0) {
+      t->used[b] = true;
+    }
+  }
+}
+
+/* blocks of bodies, of forces, of rows that are not held, and of signals in force laws */
+static int mark_blocks(mbg_context *ctx, mbg__tree *t) {
+  const mbg_model *m = t->m;
+  const mbg__system *s = t->sys;
+  t->used = MBG_TAKE(&t->arena, bool, s->nblock);
+  if (!t->used) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int b = 0; b < s->nblock; b++) {
+    t->used[b] = s->blocks[b].Q == s->blocks[b].P;
+  }
+  for (int i = 0; i < m->nforce; i++) {
+    mark_pair(t, m->forces[i].pair);
+  }
+  for (int i = 0; i < t->nrow; i++) {
+    const mbg__row *row = &m->rows[t->rows[i]];
+    for (int k = row->term; k < row->term + row->nterm; k++) {
+      if (m->terms[k].pair >= 0) {
+        mark_pair(t, m->terms[k].pair);
+      }
+    }
+  }
+  for (int c = 0; c < s->ncross; c++) {
+    for (int k = 0; k < s->cross[c].nbase; k++) {
+      for (int i = 0; i < 4; i++) {
+        const int b = s->cross[c].block[k][i / 2][i % 2];
+        if (b >= 0) {
+          t->used[b] = true;
+        }
+      }
+    }
+  }
+  return MBG_OK;
+}
+
 int mbg__tree_columns_create(mbg_context *ctx, mbg__tree *t) {
   const int nK = mbg__csc_count(mbg__system_pattern_K(t->sys)), nB = mbg__csc_count(mbg__system_pattern_B(t->sys));
   double slots = 0;
   int err = MBG_OK;
   t->K = MBG_TAKE(&t->arena, real, nK);
   t->C = MBG_TAKE(&t->arena, real, nK);
-  t->M = MBG_TAKE(&t->arena, real, nK);
   t->B = MBG_TAKE(&t->arena, real, nB);
-  if (!t->K || !t->C || !t->M || !t->B) {
+  if (!t->K || !t->C || !t->B) {
     return mbg__fail_memory(ctx);
   }
   MBG_TRY(list_paths(ctx, t));
   MBG_TRY(list_row_blocks(ctx, t));
+  MBG_TRY(mark_blocks(ctx, t));
   for (int b = 0; b < t->sys->nblock; b++) {
     const mbg__block *block = &t->sys->blocks[b];
-    slots += (double)path_length(t, t->link_of[block->Q]) * path_length(t, t->link_of[block->P]);
+    slots += !t->used[b] ? 0 : (double)path_length(t, t->link_of[block->Q]) * path_length(t, t->link_of[block->P]);
   }
   for (int i = 0; i < t->nblock_row; i++) {
     t->nrow_slots += path_length(t, t->block_link[i]);
@@ -128,7 +172,7 @@ static void list_entries(const mbg__tree *t, int *row, int *col) {
   int n = 0;
   for (int b = 0; b < t->sys->nblock; b++) {
     const int Q = t->link_of[t->sys->blocks[b].Q], P = t->link_of[t->sys->blocks[b].P];
-    for (int i = t->col0[Q]; i < t->col0[Q + 1]; i++) {
+    for (int i = t->col0[Q]; t->used[b] && i < t->col0[Q + 1]; i++) {
       for (int j = t->col0[P]; j < t->col0[P + 1]; j++, n++) {
         row[n] = t->path[i];
         col[n] = t->path[j];
@@ -192,16 +236,16 @@ static void motions(mbg__tree *t) {
   }
 }
 
-/* column i of a joint: theta = h^2/4 Sb T e_i, ds = h/2 Sb e_i, Sb e_i for the rate */
-static void own_column(mbg__tree *t, int k, int i, double h, const real *D, int at) {
+/* column i of a joint: theta = h^2/4 Sb T e_i, ds = h/2 Sb e_i, Sb e_i for the rate; T (6x6) NULL: 1 */
+static void own_column(mbg__tree *t, int k, int i, double h, const real *T, int at) {
   const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
-  real unit[6] = {0}, T[6], ds[6], c[6], *theta = t->Je[at], *nu = t->Jn[at], *al = t->Ja[at];
-  unit[i] = 1;
-  mbg__tree_tangent(l, D, unit, T);
-  v6_zero(theta);
-  for (int j = 0; j < l->nz; j++) {
-    v6_axpy(theta, h * h / 4 * T[j], t->Sb[l->first + j]);
+  real ds[6], c[6], *theta = t->Je[at], *nu = t->Jn[at], *al = t->Ja[at];
+  v6_scale(theta, T ? h * h / 4 * T[7 * l->comp[i]] : h * h / 4, t->Sb[l->first + i]);
+  for (int j = 0; T && j < l->nz; j++) {
+    if (j != i) {
+      v6_axpy(theta, h * h / 4 * T[6 * l->comp[j] + l->comp[i]], t->Sb[l->first + j]);
+    }
   }
   v6_scale(ds, h / 2, t->Sb[l->first + i]);
   ad_mul(nu, t->Xv + off, theta);
@@ -227,8 +271,12 @@ static void variations(mbg__tree *t, double h, const real *D) {
       ad_mul(c, t->s + link_off(t, k), t->Jn[at]);
       v6_axpy(t->Ja[at], -1, c);
     }
+    real T[36];
+    if (!l->simple) {
+      mbg__tree_tangent_matrix(l, D, T);
+    }
     for (int i = 0; i < l->nz; i++) {
-      own_column(t, k, i, h, D, t->col0[k] + n + i);
+      own_column(t, k, i, h, l->simple ? NULL : T, t->col0[k] + n + i);
     }
   }
 }
@@ -281,11 +329,19 @@ static void dynamics(mbg__tree *t, mbg__tree_matrix *x) {
   for (int b = 0; b < t->sys->nblock; b++) {
     const mbg__block *block = &t->sys->blocks[b];
     const int Q = t->link_of[block->Q], P = t->link_of[block->P], n = path_length(t, P), at = t->col0[P];
-    memset(t->work, 0, (size_t)n * sizeof(vec6));
+    if (!t->used[b]) {
+      continue;
+    }
+    for (int c = 0; c < n; c++) {
+      if (Q == P) {
+        m6_mulv(t->work[c], t->design->M + 36 * block->Q, t->Ja[at + c]);
+      } else {
+        v6_zero(t->work[c]);
+      }
+    }
     block_times(t, block, t->K, (const vec6 *)t->Je + at, n);
     block_times(t, block, t->C, (const vec6 *)t->Jn + at, n);
     if (Q == P) {
-      block_times(t, block, t->M, (const vec6 *)t->Ja + at, n);
       geometry(t, x, slot, Q);
     }
     project(t, x, slot, Q, n);
@@ -312,7 +368,7 @@ static void rows(mbg__tree *t, mbg__tree_matrix *x, const vec6 *lower, double c,
 }
 
 void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D, const double *eps) {
-  mbg__system_matrices(t->sys, &(mbg__matrices){.K = t->K, .C = t->C, .M = t->M, .B = t->B});
+  mbg__system_matrices(t->sys, &(mbg__matrices){.K = t->K, .C = t->C, .B = t->B});
   motions(t);
   variations(t, h, D);
   mbg__csc_zero(&x->A);
@@ -336,7 +392,7 @@ static void mass(mbg__tree *t, mbg__tree_matrix *x) {
       }
       project(t, x, slot, Q, n);
     }
-    slot += path_length(t, Q) * n;
+    slot += t->used[b] ? path_length(t, Q) * n : 0;
   }
 }
 

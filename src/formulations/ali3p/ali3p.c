@@ -39,6 +39,30 @@ static int take_arrays(mbg_context *ctx, mbg__ali3p *a) {
   return MBG_OK;
 }
 
+/* do the used signals, or signals in them, need forces? */
+static int look_for_forces(mbg_context *ctx, mbg__ali3p *a) {
+  const mbg_model *m = a->m;
+  bool *mark = MBG_TAKE(&a->arena, bool, m->nsignal);
+  if (!mark) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int k = 0; k < a->nused; k++) {
+    mark[a->used[k]] = true;
+  }
+  for (int i = m->nsignal - 1; i >= 0; i--) {
+    const mbg__signal *sig = &m->signals[i];
+    const mbg__signal_of of = sig->type->of;
+    a->forces = a->forces || (mark[i] && (of == MBG__OF_FORCE || of == MBG__OF_BODIES || of == MBG__OF_JOINT));
+    const mbg__fn *fn = mark[i] && of == MBG__OF_VALUE ? &m->fns[sig->fn] : NULL;
+    for (int k = 0; fn && k < fn->ninput; k++) {
+      if (fn->input[k].role == MBG__ROLE_SIGNAL) {
+        mark[fn->input[k].index] = true;
+      }
+    }
+  }
+  return MBG_OK;
+}
+
 static int prepare_reactions(mbg_context *ctx, mbg__ali3p *a) {
   const mbg_model *m = a->m;
   for (int k = 0; k < a->nused; k++) {
@@ -107,6 +131,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   a->n = mbg__tree_size(a->tree);
   a->nrow = mbg__tree_rows(a->tree, NULL);
   MBG_TRY(take_arrays(ctx, a));
+  MBG_TRY(look_for_forces(ctx, a));
   MBG_TRY(mbg__tree_matrix_create(ctx, a->tree, MBG__KLU_FROZEN, &a->step));
   MBG_TRY(mbg__tree_matrix_create(ctx, a->tree, MBG__KLU_FROZEN, &a->mass));
   MBG_TRY(prepare_reactions(ctx, a));

@@ -237,12 +237,18 @@ done:
 int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, mbg__march *march, int ncrit, const mbg__criterion_seeds *seeds,
                        const real *omega, real *psi_a) {
   adjoint s = {.a = a, .nc = ncrit, .seeds = seeds, .omega = omega, .psi_a = psi_a};
+  bool all = false;
   int err = MBG_OK;
+  for (int c = 0; c < ncrit; c++) {
+    all = all || seeds[c].all;
+  }
+  mbg__system_want(a->sys, all);
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, ncrit, &s.signals));
   MBG_TRY(mbg__march_backward(ctx, march, visit, &s));
 done:
+  mbg__system_want(a->sys, true);
   mbg__arena_destroy(&s.arena);
   return err;
 }

@@ -29,6 +29,7 @@ typedef struct mbg__ali3p {
   int n, nrow; /* coordinates, constraint rows */
   int nused;
   const int *used;
+  bool forces;  /* used signals need forces */
   bool soft;    /* projections with eps, else exact */
   bool scaled;  /* eps is known */
   double kappa; /* of the penalty */

@@ -114,7 +114,8 @@ done:
 
 /* the system at the node as its signals see it */
 static int at_signals(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
-  const mbg__tree_state s = {.t = *n->t, .E = n->E, .w = n->w, .a = n->a, .turns = n->turns};
+  const mbg__tree_state s = {
+      .t = *n->t, .E = n->E, .w = n->w, .a = n->a, .q = a->forces ? NULL : a->zero, .turns = n->turns};
   int err = MBG_OK;
   MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
   if (a->reactions) {

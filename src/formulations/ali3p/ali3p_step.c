@@ -45,7 +45,7 @@ static mbg__tree_state state_at(const mbg__ali3p_node *n, const real *w, const r
 
 static int evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
   const int err = mbg__tree_update(ctx, a->tree, s);
-  mbg__tree_residual(a->tree, a->E1, a->phi, a->phid, a->phidd);
+  mbg__tree_residual(a->tree, a->E1, a->phi, NULL, NULL);
   return err;
 }
 
@@ -131,7 +131,8 @@ int mbg__ali3p_begin(mbg_context *ctx, void *user, void *block) {
   mbg__tree_refresh(a->tree);
   mbg__tree_read(a->tree, start->H, start->v, n.E, n.w);
   const mbg__tree_state s = state_at(&n, n.w, NULL, NULL, NULL);
-  MBG_TRY(evaluate(ctx, a, &s));
+  MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
+  mbg__tree_residual(a->tree, a->E1, NULL, NULL, a->phidd);
   MBG_TRY(scale_rows(ctx, a));
   /* the first factorizations choose the pivots of the run */
   mbg__klu_thaw(a->step.klu);
@@ -350,7 +351,7 @@ done:
 int mbg__ali3p_record(mbg_context *ctx, void *user, const void *block, double *t, real *y) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
-  const mbg__tree_state s = state_at(&n, n.w, n.a, NULL, NULL);
+  const mbg__tree_state s = state_at(&n, n.w, n.a, a->forces ? NULL : a->zero, NULL);
   const real *all;
   int err = MBG_OK;
   *t = *n.t;
