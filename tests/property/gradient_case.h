@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct {
-  const char *file, *text; /* one of them */
+  const char *file, *text; /* one of them; with a text, file is the folder of its parts */
   mbg_run_options options;
   mbg_context *ctx;
   mbg_model *m;
@@ -27,7 +27,7 @@ static inline void gradient_case_open(gradient_case *c, const char *file, const 
   mbg_run_options_default(&c->options);
   assert_int_equal(mbg_context_create(&c->ctx, NULL), MBG_OK);
   const int err =
-      text ? mbg_model_parse(c->ctx, "model", text, strlen(text), NULL, &c->m) : mbg_model_load(c->ctx, file, &c->m);
+      text ? mbg_model_parse(c->ctx, "model", text, strlen(text), file, &c->m) : mbg_model_load(c->ctx, file, &c->m);
   if (err < 0) {
     fail_msg("loading: %s", mbg_context_error(c->ctx));
   }

@@ -26,7 +26,9 @@ static inline char *reference_open(gradient_case *c, const char *name, const cha
   char *text = support_read_file(path, NULL);
   text = signals ? reference_insert(text, "signals", signals) : text;
   text = criteria ? reference_insert(text, "criteria", criteria) : text;
-  gradient_case_open(c, NULL, text);
+  *strrchr(path, '/') = 0;
+  gradient_case_open(c, path, text);
+  c->file = NULL; /* the path is gone with this function */
   c->options.all_signals = 1;
   return text;
 }
