@@ -29,8 +29,9 @@ typedef struct {
   const mbg_model *model;
   int nc, np, nway;
   way *ways;
-  way reference;         /* the model's formulation, adjoint, twice as many steps */
-  double reference_step; /* its step, on the average */
+  way reference;    /* the model's formulation and its adjoint, more accurate */
+  double step;      /* of the reference, on the average, or */
+  double tolerance; /* its relative tolerance, where there is error control */
 } comparison;
 
 /* ---------------------------------------------------------------------- computation */
@@ -63,13 +64,17 @@ static int differentiate(const comparison *c, mbg_run *run, mbg_method method, w
   return result;
 }
 
-/* all methods of one formulation on one run; a formulation that cannot run the model is a row with its reason */
-static int add_formulation(comparison *c, const char *key) {
+/* all methods that a formulation has on one run; a formulation that cannot run the model is a row with its reason */
+static int add_formulation(comparison *c, int index) {
+  const char *key = mbg_formulation_key(index);
   mbg_run_options options = c->r->options;
   mbg_run *run = NULL;
   options.formulation = key;
   const int result = simulate(c, &options, &run);
   for (int m = MBG_METHOD_DIRECT; m < MBG_METHOD_COUNT && result != MBG_ERROR_INTERRUPTED; m++) {
+    if (!mbg_formulation_has(index, (mbg_method)m)) {
+      continue;
+    }
     way *w = &c->ways[c->nway++];
     take_arrays(c, w);
     if (result == MBG_OK) {
@@ -85,17 +90,29 @@ static int add_formulation(comparison *c, const char *key) {
   return result == MBG_ERROR_INTERRUPTED ? cli_failed("interrupted") : CLI_DONE;
 }
 
+/* half the step, or a hundredth of the tolerance as far as doubles go */
+static void refine(comparison *c, mbg_run_options *options) {
+  double relative, absolute;
+  mbg_run_work work;
+  mbg_run_tolerances(c->r->run, &relative, &absolute);
+  mbg_run_work_of(c->r->run, &work);
+  options->formulation = mbg_run_formulation(c->r->run);
+  if (relative > 0) {
+    options->tolerance = c->tolerance = fmax(relative / 100, 1e-13);
+  } else {
+    options->tolerance = NAN;
+    options->step = c->step = (c->r->end - c->r->start) / (2 * (double)work.steps);
+  }
+}
+
 static int make_reference(comparison *c) {
   mbg_run_options options = c->r->options;
   mbg_run *run = NULL;
-  const int steps = mbg_run_node_count(c->r->run) - 1;
-  options.formulation = mbg_run_formulation(c->r->run);
-  options.tolerance = NAN;
-  options.step = c->reference_step = (c->r->end - c->r->start) / (2 * steps);
+  refine(c, &options);
   take_arrays(c, &c->reference);
   int result = simulate(c, &options, &run);
   if (result == MBG_OK) {
-    result = differentiate(c, run, MBG_METHOD_ADJOINT, &c->reference);
+    result = differentiate(c, run, mbg_run_adjoint_method(run), &c->reference);
   }
   mbg_run_destroy(run);
   return result == MBG_ERROR_INTERRUPTED ? cli_failed("interrupted") : cli_run_status(c->r, result);
@@ -119,7 +136,7 @@ static int compute(comparison *c) {
   }
   status = status == CLI_DONE ? make_reference(c) : status;
   for (int i = 0; status == CLI_DONE && i < mbg_formulation_count(); i++) {
-    status = add_formulation(c, mbg_formulation_key(i));
+    status = add_formulation(c, i);
   }
   for (int i = 0; i < c->nway; i++) {
     measure(c, &c->ways[i]);
@@ -148,7 +165,11 @@ static int largest_entries(const comparison *c, int k, int *index) {
 
 static void add_way(cli_table *table, const comparison *c, const way *w, int k, const int *index, int count) {
   const bool reference = w == &c->reference;
-  cli_table_texts(table, reference ? "reference" : w->formulation, reference ? "half step" : w->method, NULL);
+  cli_table_texts(table, reference ? "reference" : w->formulation,
+                  !reference         ? w->method
+                  : c->tolerance > 0 ? "tighter"
+                                     : "half step",
+                  NULL);
   if (w->done) {
     cli_table_format(table, "%.8g", w->psi[k]);
   } else {
@@ -225,15 +246,19 @@ static void print_text(const comparison *c) {
     print_criterion(c, k);
   }
   print_ways(c);
+  char *how = c->tolerance > 0 ? cli_format("a relative tolerance of %.1g", c->tolerance)
+                               : cli_format("twice as many steps (%.3g s)", c->step);
   char *text =
-      cli_format("Reference: %s adjoint with twice as many steps (%.3g s). "
+      cli_format("Reference: %s %s with %s. "
                  "Differences are relative and the largest of all criteria and parameters; those of direct and "
                  "adjoint are the error of the steps. lie and dae are one stepper with two presets (a model that "
-                 "sets rho_inf or alpha_f makes them the same), so their agreement is no independent evidence.",
-                 c->reference.formulation, c->reference_step);
+                 "sets rho_inf or alpha_f makes them the same), so their agreement is no independent evidence; that "
+                 "of lie and qr is.",
+                 c->reference.formulation, c->reference.method, how);
   putchar('\n');
   cli_paragraph("  ", text);
   free(text);
+  free(how);
   fflush(stdout);
   print_failures(c);
 }
@@ -301,7 +326,8 @@ static int write_plot(const comparison *c, const char *path) {
       count++;
     }
   }
-  const cli_panel panel = {.title = "difference of the gradients to those with half the step",
+  const cli_panel panel = {.title = c->tolerance > 0 ? "difference of the gradients to those with a tighter tolerance"
+                                                     : "difference of the gradients to those with half the step",
                            .x_label = "time of simulation and gradient [s]",
                            .y_label = "relative difference",
                            .log_x = true,
@@ -369,7 +395,8 @@ const cli_command cli_cmd_compare = {
     .arguments = "MODEL",
     .summary = "all formulations and methods side by side",
     .details = "Computes criteria and gradients by every formulation and method, and prints values, derivatives, the\n"
-               "difference to a reference (the model's formulation with half the step), time and memory.\n",
+               "difference to a reference (the model's formulation with half the step, or a hundredth of its "
+               "tolerance), time and memory.\n",
     .least = 1,
     .most = 1,
     .options = options,

@@ -42,6 +42,16 @@ static void print_signals(const cli_series *s) {
   cli_table_destroy(&table);
 }
 
+/* what error control was asked for, and how far the constraints drifted under it */
+static void print_control(const mbg_run *run, const mbg_run_work *w) {
+  double relative, absolute;
+  mbg_run_tolerances(run, &relative, &absolute);
+  if (relative > 0) {
+    printf("  tolerances %.3g and %.3g; constraints drifted by %.1e in position, %.1e in velocity\n", relative,
+           absolute, w->drift_position, w->drift_velocity);
+  }
+}
+
 static void print_summary(const cli_series *s, const cli_origin *o) {
   mbg_run_work w;
   const int nodes = mbg_run_node_count(o->run);
@@ -49,9 +59,16 @@ static void print_summary(const cli_series *s, const cli_origin *o) {
   char *title = cli_format("%s, formulation %s", mbg_model_name(o->model), mbg_run_formulation(o->run));
   cli_heading(title);
   free(title);
-  printf("\n  t = %g .. %g s%s, %ld steps, %ld Newton iterations, %.3g s\n", mbg_run_node_time(o->run, 0),
-         mbg_run_node_time(o->run, nodes - 1), mbg_run_partial(o->run) ? " (partial)" : "", w.steps,
-         w.newton_iterations, w.seconds_simulate);
+  printf("\n  t = %g .. %g s%s, %ld steps, ", mbg_run_node_time(o->run, 0), mbg_run_node_time(o->run, nodes - 1),
+         mbg_run_partial(o->run) ? " (partial)" : "", w.steps);
+  /* a stepper solves equations, an integrator evaluates a right-hand side */
+  if (w.newton_iterations > 0) {
+    printf("%ld Newton iterations, ", w.newton_iterations);
+  } else {
+    printf("%ld evaluations, ", w.assemblies);
+  }
+  printf("%.3g s\n", w.seconds_simulate);
+  print_control(o->run, &w);
   if (s->columns > 0) {
     print_signals(s);
   }
@@ -144,7 +161,7 @@ static int put_results(const cli_args *args, cli_run *r, const cli_series *s, co
   return CLI_DONE;
 }
 
-static int results(const cli_args *args, cli_run *r, double interval) {
+static int results(const cli_args *args, cli_run *r) {
   const mbg_model *model = r->session.model;
   double *psi = cli_resize(NULL, (size_t)mbg_model_criterion_count(model), sizeof(double));
   cli_origin origin = {model, r->run, r->session.parameters, psi};
@@ -157,7 +174,7 @@ static int results(const cli_args *args, cli_run *r, double interval) {
     status = CLI_DONE;
   }
   if (status == CLI_DONE) {
-    status = cli_series_make(&series, model, r->run, cli_value(args, "signals", 0), interval);
+    status = cli_series_make(&series, model, r->run, cli_value(args, "signals", 0), r->options.interval);
   }
   if (status == CLI_DONE) {
     status = put_results(args, r, &series, &origin);
@@ -186,11 +203,7 @@ static int check_options(const cli_args *args, const mbg_model *model) {
 
 static int simulate(const cli_args *args) {
   cli_run r;
-  double interval = 0;
   int status = cli_run_open(&r, args, true, cli_flag(args, "quiet"));
-  if (status == CLI_DONE) {
-    status = cli_positive(args, "interval", &interval);
-  }
   if (status == CLI_DONE) {
     status = check_options(args, r.session.model);
   }
@@ -201,7 +214,7 @@ static int simulate(const cli_args *args) {
     status = cli_run_simulate(&r);
   }
   if (status == CLI_DONE) {
-    status = results(args, &r, interval);
+    status = results(args, &r);
   }
   cli_run_close(&r);
   return status;
@@ -210,7 +223,7 @@ static int simulate(const cli_args *args) {
 static const cli_option options[] = {
     CLI_OPTIONS_RUN,
     {"signals", "A,B,...", false, "these signals only"},
-    {"interval", "SECONDS", false, "values at this interval, interpolated linearly between the steps"},
+    {"interval", "SECONDS", false, "values at this interval; between fixed steps interpolated linearly"},
     {"out", "FILE", false, "write the signals: FILE.csv, FILE.h5, or - for CSV on standard output"},
     {"state", "FILE", false, "write the final state as JSON: time, frames, twists"},
     {"restart", "FILE", false, "start from such a state"},

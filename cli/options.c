@@ -123,6 +123,8 @@ bool cli_flag(const cli_args *args, const char *name) {
   return already(args, option);
 }
 
+bool cli_takes(const cli_args *args, const char *name) { return find(args->command, name, strlen(name)) != NULL; }
+
 const char *cli_value(const cli_args *args, const char *name, int index) {
   const cli_option *option = find(args->command, name, strlen(name));
   assert(option && option->value);

@@ -42,6 +42,7 @@ void cli_args_destroy(cli_args *args);
 
 /* Was the flag given? */
 bool cli_flag(const cli_args *args, const char *name);
+bool cli_takes(const cli_args *args, const char *name); /* is it an option of the command? */
 /* Value number `index` of an option, in the order of the command line; NULL when there are not so many. */
 const char *cli_value(const cli_args *args, const char *name, int index);
 

@@ -347,7 +347,8 @@ void cli_json_work(const mbg_run *run) {
   mbg_run_work w;
   mbg_run_work_of(run, &w);
   printf("{\"steps\": %ld, \"newton_iterations\": %ld, \"factorizations\": %ld, \"recomputed_steps\": %ld, "
-         "\"seconds_simulate\": %.6g, \"seconds_gradient\": %.6g, \"peak_bytes\": %.0f}",
+         "\"seconds_simulate\": %.6g, \"seconds_gradient\": %.6g, \"peak_bytes\": %.0f, "
+         "\"drift_position\": %.3g, \"drift_velocity\": %.3g}",
          w.steps, w.newton_iterations, w.factorizations, w.recomputed_steps, w.seconds_simulate, w.seconds_gradient,
-         w.peak_bytes);
+         w.peak_bytes, w.drift_position, w.drift_velocity);
 }

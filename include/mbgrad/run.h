@@ -30,6 +30,9 @@ typedef enum {
 MBG_API const char *mbg_method_name(int method);
 MBG_API int mbg_method_find(const char *name);
 
+/* 1 when the formulation with this index has the method, else 0. */
+MBG_API int mbg_formulation_has(int index, mbg_method method);
+
 /* ---------------------------------------------------------------------- options */
 
 /* Numbers that are NAN (or 0 for memory) and texts that are NULL are taken from the model's run section, then from the
@@ -41,8 +44,9 @@ typedef struct {
   double start, end;
   double step, tolerance;
   double rho_inf, alpha_f;
-  double memory;                /* most bytes for nodes; more recomputation when small */
-  int all_signals;              /* keep every signal at every node, not only those of criteria */
+  double memory;   /* most bytes for nodes; more recomputation when small */
+  int all_signals; /* keep every signal at every node, not only those of criteria */
+  double interval; /* > 0: values are wanted at multiples of it from the start; nodes, where nodes are free */
   int (*interrupt)(void *user); /* asked after each step; not 0: stop, results so far are kept */
   void (*progress)(void *user, double t);
   void *user;
@@ -75,6 +79,12 @@ MBG_API const char *mbg_run_formulation(const mbg_run *run);
 MBG_API int mbg_run_partial(const mbg_run *run);
 MBG_API int mbg_run_node_count(const mbg_run *run);
 MBG_API double mbg_run_node_time(const mbg_run *run, int node);
+
+/* Tolerances of a run of a differential equation under error control; both 0: its steps are those of a stepper, or fixed. */
+MBG_API void mbg_run_tolerances(const mbg_run *run, double *relative, double *absolute);
+
+/* The adjoint that belongs to the run's formulation: ADJOINT, or CONTINUOUS where it solves a differential equation. */
+MBG_API mbg_method mbg_run_adjoint_method(const mbg_run *run);
 
 /* Value of a signal at a node; NAN when it was not kept (see all_signals). */
 MBG_API double mbg_run_signal(const mbg_run *run, int node, int signal);

@@ -82,19 +82,27 @@ static int list_breaks(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, 
 
 enum { SAMPLES_MAX = 10000000 };
 
-/* samples of data and points of paths */
-static void collect_samples(const mbg_model *m, const mbg__run_plan *plan, times *list) {
+/* multiples of an interval, as criteria and results compute them */
+static void add_multiples(times *list, const mbg__run_plan *plan, double every) {
+  const double n = floor((plan->t1 - plan->t0) / every * (1 + 1e-12)) + 1;
+  for (int i = 0; i < (int)fmin(n, SAMPLES_MAX); i++) {
+    const double t = plan->t0 + i * every;
+    add_times(list, 1, &t);
+  }
+}
+
+/* samples of data, points of paths, times that the caller wants */
+static void collect_samples(const mbg_model *m, const mbg__run_plan *plan, double interval, times *list) {
   list->n = 0;
+  if (interval > 0) {
+    add_multiples(list, plan, interval);
+  }
   for (int k = 0; k < m->ncriterion; k++) {
     const mbg__criterion *c = &m->criteria[k];
     if (c->kind == MBG__LEAST_SQUARES) {
       add_times(list, c->nsample, c->time);
     } else if (c->kind == MBG__PATH && c->every > 0) {
-      const double n = floor((plan->t1 - plan->t0) / c->every * (1 + 1e-12)) + 1;
-      for (int i = 0; i < (int)fmin(n, SAMPLES_MAX); i++) {
-        const double t = plan->t0 + i * c->every; /* as the criterion computes it */
-        add_times(list, 1, &t);
-      }
+      add_multiples(list, plan, c->every);
     }
   }
 }
@@ -104,15 +112,15 @@ static int by_time(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-static int list_samples(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_plan *plan) {
+static int list_samples(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, double interval, mbg__run_plan *plan) {
   times list = {0};
   int n = 0;
-  collect_samples(m, plan, &list);
+  collect_samples(m, plan, interval, &list);
   double *t = list.at = MBG_TAKE(arena, double, list.n);
   if (!t) {
     return mbg__fail_memory(ctx);
   }
-  collect_samples(m, plan, &list);
+  collect_samples(m, plan, interval, &list);
   if (list.n > 0) {
     qsort(t, (size_t)list.n, sizeof(double), by_time);
   }
@@ -207,7 +215,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
   }
   MBG_TRY(mbg__plan_check(ctx, plan));
   MBG_TRY(list_breaks(ctx, arena, m, plan));
-  MBG_TRY(list_samples(ctx, arena, m, plan));
+  MBG_TRY(list_samples(ctx, arena, m, o->interval, plan));
   MBG_TRY(list_quadratures(ctx, arena, m, used, plan));
 done:
   return err;

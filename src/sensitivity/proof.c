@@ -200,7 +200,7 @@ int mbg_run_proof(mbg_context *ctx, mbg_run *run, mbg_proof *proofs, double *gra
   memset(proofs, 0, (size_t)b.nc * sizeof(*proofs));
   MBG_TRY(simulate(&b));
   MBG_TRY(mbg_run_criteria(ctx, run, b.psi));
-  MBG_TRY(mbg_run_gradient(ctx, run, mbg__run_adjoint(run), b.adjoint, NULL));
+  MBG_TRY(mbg_run_gradient(ctx, run, mbg_run_adjoint_method(run), b.adjoint, NULL));
   MBG_TRY(mbg_run_gradient(ctx, run, MBG_METHOD_DIRECT, b.direct, NULL));
   for (int k = 0; k < b.nc; k++) {
     const size_t at = (size_t)k * (size_t)b.np;

@@ -80,6 +80,19 @@ int mbg_method_find(const char *name) {
   return -1;
 }
 
+static const unsigned method_needs[MBG_METHOD_COUNT] = {0, MBG__DIRECT, MBG__ADJOINT, MBG__ADJOINT_CONTINUOUS,
+                                                        MBG__ADJOINT_PAPER};
+
+static bool has_method(const mbg__formulation *f, mbg_method method) {
+  return (f->supports & method_needs[method]) == method_needs[method];
+}
+
+int mbg_formulation_has(int index, mbg_method method) {
+  int n;
+  const mbg__formulation *const *list = mbg__formulations(&n);
+  return index >= 0 && index < n && method >= 0 && method < MBG_METHOD_COUNT && has_method(list[index], method);
+}
+
 /* ---------------------------------------------------------------------- options */
 
 void mbg_run_options_default(mbg_run_options *o) {
@@ -346,6 +359,12 @@ done:
 
 const char *mbg_run_formulation(const mbg_run *run) { return run->formulation->key; }
 
+void mbg_run_tolerances(const mbg_run *run, double *relative, double *absolute) {
+  const bool controlled = (run->formulation->supports & MBG__ODE) && !(run->plan.step > 0);
+  *relative = controlled ? run->plan.relative : 0;
+  *absolute = controlled ? run->plan.absolute : 0;
+}
+
 int mbg_run_partial(const mbg_run *run) { return run->nodes.partial; }
 
 int mbg_run_node_count(const mbg_run *run) { return run->nodes.nnode; }
@@ -523,7 +542,7 @@ static mbg_method own_adjoint(const mbg_run *run) {
   return run->formulation->supports & MBG__ADJOINT ? MBG_METHOD_ADJOINT : MBG_METHOD_CONTINUOUS;
 }
 
-mbg_method mbg__run_adjoint(const mbg_run *run) { return own_adjoint(run); }
+mbg_method mbg_run_adjoint_method(const mbg_run *run) { return own_adjoint(run); }
 
 /* the method asked for, else the model's, else by cost for so many criteria */
 static mbg_method choose_method(const mbg_run *run, mbg_method method, int ncriterion) {
@@ -539,18 +558,22 @@ static mbg_method choose_method(const mbg_run *run, mbg_method method, int ncrit
 }
 
 static int check_method(mbg_context *ctx, const mbg_run *run, mbg_method method) {
-  static const unsigned need[MBG_METHOD_COUNT] = {0, MBG__DIRECT, MBG__ADJOINT, MBG__ADJOINT_CONTINUOUS,
-                                                  MBG__ADJOINT_PAPER};
   int n;
   const mbg__formulation *const *list = mbg__formulations(&n);
   if (method < 0 || method >= MBG_METHOD_COUNT) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown gradient method %d", (int)method);
   }
-  if ((run->formulation->supports & need[method]) == need[method]) {
+  if (has_method(run->formulation, method)) {
     return MBG_OK;
   }
+  if (method == MBG_METHOD_ADJOINT && has_method(run->formulation, MBG_METHOD_CONTINUOUS)) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                     "formulation '%s' has no method 'adjoint', which transposes steps: it differentiates its "
+                     "differential equation; take 'continuous'",
+                     run->formulation->key);
+  }
   for (int i = 0; i < n; i++) {
-    if ((list[i]->supports & need[method]) == need[method]) {
+    if (has_method(list[i], method)) {
       return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' has no method '%s'; '%s' has it",
                        run->formulation->key, method_names[method], list[i]->key);
     }

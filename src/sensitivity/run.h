@@ -18,7 +18,4 @@ void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, c
 const mbg_model *mbg__run_model(const mbg_run *run);
 void mbg__run_current(const mbg_run *run, double *p);
 
-/* The adjoint that is exact for the run's formulation: discrete, or continuous where steps are not differentiated. */
-mbg_method mbg__run_adjoint(const mbg_run *run);
-
 #endif

@@ -11,7 +11,12 @@ try quarter-car --step=-0.1
 try quarter-car --step 0.001x
 try quarter-car --step 0.001 --tolerance 1e-4
 try quarter-car --formulation lei
-try quarter-car --formulation qr
+try quarter-car --formulation magic
+try quarter-car --formulation qr --integrator dop583
+try quarter-car --formulation qr --integrator euler
+try quarter-car --formulation qr --integrator rk4
+try quarter-car --formulation qr --tolerance 1e-15
+try quarter-car --formulation qr --tolerance 2
 try quarter-car --set p5=1
 try quarter-car --set p1=stiff
 try quarter-car --signals a,lenght

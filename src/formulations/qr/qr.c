@@ -2,6 +2,7 @@
    control, with the continuous adjoint (Held and Seifried; theory 1). */
 #include "formulations/qr/qr_work.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,10 +26,10 @@ static int find_integrator(mbg_context *ctx, mbg__formulation_work *w) {
 }
 
 static int check_tolerances(mbg_context *ctx, const mbg__run_plan *p) {
-  if (!(p->step > 0) && !(p->relative >= 1e-14)) {
+  if (!(p->step > 0) && !(p->relative >= 100 * DBL_EPSILON)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT,
-                     "relative tolerance %g: doubles cannot give less than 1e-14, and 1e-13 is as far as it pays",
-                     p->relative);
+                     "relative tolerance %g: doubles cannot give less than %.2g, and 1e-13 is as far as it pays",
+                     p->relative, 100 * DBL_EPSILON);
   }
   if (!(p->absolute >= 0) || !(p->relative < 1) || !isfinite(p->absolute)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "tolerances %g (relative) and %g (absolute): must be below 1 and positive",

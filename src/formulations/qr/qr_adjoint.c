@@ -263,7 +263,7 @@ int mbg__qr_adjoint_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr_ad
   }
   qsort(t, (size_t)n, sizeof(double), by_time);
   for (int i = 0; i < n; i++) {
-    if (t[i] > w->plan.t0 && t[i] < w->plan.t1 && (kept == 0 || t[i] > t[kept - 1])) {
+    if (t[i] > w->plan.t0 && t[i] < w->last && (kept == 0 || t[i] > t[kept - 1])) {
       t[kept++] = t[i];
     }
   }
@@ -367,6 +367,10 @@ done:
 
 static int forward_state(void *user, double t, real *z) {
   const mbg__formulation_work *w = user;
+  if (w->dense.nstep == 0) { /* interrupted before the first step */
+    memcpy(z, w->z0, (size_t)w->flow->state.n * sizeof(real));
+    return MBG_OK;
+  }
   mbg__rk_dense_eval(&w->dense, t, MBG__RK_LEFT, 0, w->flow->state.n, z, NULL);
   return MBG_OK;
 }
@@ -390,14 +394,13 @@ static double shortest_step(const mbg__formulation_work *w) {
   for (int i = 1; i + 1 < d->nstep; i++) {
     least = fmin(least, d->t[i + 1] - d->t[i]);
   }
-  return fmin(least / 3, 0.1 * (w->plan.t1 - w->plan.t0) / d->nstep);
+  return fmin(least / 3, 0.1 * (w->last - w->plan.t0) / fmax(1, d->nstep));
 }
 
 static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
   mbg__formulation_work *w = a->w;
   mbg__rk_options options = mbg__rk_options_default();
-  mbg__rk_run run = {
-      .rhs = mbg__qr_adjoint_rhs, .segment = begin_segment, .user = a, .t0 = w->plan.t1, .t1 = w->plan.t0};
+  mbg__rk_run run = {.rhs = mbg__qr_adjoint_rhs, .segment = begin_segment, .user = a, .t0 = w->last, .t1 = w->plan.t0};
   mbg__rk *rk = NULL;
   double *breaks;
   int err = MBG_OK;

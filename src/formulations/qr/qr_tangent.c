@@ -243,7 +243,7 @@ static int integrate(mbg_context *ctx, mbg__arena *arena, tangent *s, sink *out)
                            .segment = begin_segment,
                            .user = s,
                            .t0 = w->plan.t0,
-                           .t1 = w->plan.t1,
+                           .t1 = w->last,
                            .nbreak = w->plan.nbreak,
                            .breaks = w->plan.breaks};
   mbg__rk *rk = NULL;
