@@ -121,20 +121,30 @@ void mbg__adj_mask(const mbg_model *m, real *x) {
 /* gradients of integrand and values of criterion c at node n; returns whether there is a value */
 bool mbg__adj_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *seed, int n) {
   const mbg_model *m = s->a->m;
+  const double omega = s->ga ? s->omega : 1;
   bool jump = false;
   mbg__adj_clear(m->nw, s->hw), mbg__adj_clear(m->nw, s->hv), mbg__adj_clear(m->nw, s->ha),
-      mbg__adj_clear(m->nrow, s->hl), mbg__adj_clear(m->na, s->hp);
+      mbg__adj_clear(m->nrow, s->hl);
   mbg__adj_clear(m->nw, s->sw), mbg__adj_clear(m->nw, s->sv), mbg__adj_clear(m->nw, s->sa),
-      mbg__adj_clear(m->nrow, s->sl), mbg__adj_clear(m->na, s->sp);
+      mbg__adj_clear(m->nrow, s->sl);
+  if (!s->ga) {
+    mbg__adj_clear(m->na, s->hp), mbg__adj_clear(m->na, s->sp);
+  }
   for (int k = 0; k < s->nused; k++) {
     const size_t at = (size_t)n * (size_t)s->nused + (size_t)k;
     if (seed->density[at] != 0) {
-      mbg__system_signal_pull(s->a->sys, s->used[k], seed->density[at], s->hw, s->hv, s->ha, s->hl, s->hp);
+      mbg__system_signal_pull(s->a->sys, s->used[k], omega * seed->density[at], s->hw, s->hv, s->ha, s->hl,
+                              s->ga ? s->ga : s->hp);
     }
     if (seed->point[at] != 0) {
-      mbg__system_signal_pull(s->a->sys, s->used[k], seed->point[at], s->sw, s->sv, s->sa, s->sl, s->sp);
+      mbg__system_signal_pull(s->a->sys, s->used[k], seed->point[at], s->sw, s->sv, s->sa, s->sl,
+                              s->ga ? s->ga : s->sp);
       jump = true;
     }
+  }
+  if (omega != 1) {
+    vn_scale(m->nw, s->hw, 1 / omega, s->hw), vn_scale(m->nw, s->hv, 1 / omega, s->hv);
+    vn_scale(m->nw, s->ha, 1 / omega, s->ha), vn_scale(m->nrow, s->hl, 1 / omega, s->hl);
   }
   mbg__adj_mask(m, s->hv), mbg__adj_mask(m, s->ha);
   mbg__adj_mask(m, s->sv), mbg__adj_mask(m, s->sa);
@@ -152,12 +162,23 @@ void mbg__adj_take_z(mbg__alpha_continuous *s) {
   }
 }
 
-/* r^T z + phidd^T kappa by everything */
+/* r^T z + phidd^T kappa by everything; by attributes times the weight, which is taken out of the others again */
 void mbg__adj_pull(mbg__alpha_continuous *s) {
   const mbg_model *m = s->a->m;
-  mbg__adj_clear(m->nw, s->pw), mbg__adj_clear(m->nw, s->pv), mbg__adj_clear(m->nw, s->pd),
-      mbg__adj_clear(m->na, s->pp);
-  mbg__system_pull(s->a->sys, s->z, NULL, NULL, s->kappa, s->pw, s->pv, s->pd, NULL, s->pp);
+  const double weight = s->ga && s->weight != 0 ? s->weight : 1;
+  real *ga = !s->ga ? s->pp : s->weight != 0 ? s->ga : NULL;
+  mbg__adj_clear(m->nw, s->pw), mbg__adj_clear(m->nw, s->pv), mbg__adj_clear(m->nw, s->pd);
+  if (!s->ga) {
+    mbg__adj_clear(m->na, s->pp);
+  }
+  if (weight != 1) {
+    vn_scale(m->nw, s->z, weight, s->z), vn_scale(m->nrow, s->kappa, weight, s->kappa);
+  }
+  mbg__system_pull(s->a->sys, s->z, NULL, NULL, s->kappa, s->pw, s->pv, s->pd, NULL, ga);
+  if (weight != 1) {
+    vn_scale(m->nw, s->pw, 1 / weight, s->pw), vn_scale(m->nw, s->pv, 1 / weight, s->pv);
+    vn_scale(m->nw, s->pd, 1 / weight, s->pd);
+  }
 }
 
 /* (z, kappa) of a right side (f, g): [M B^T; B 0] */
@@ -292,25 +313,16 @@ static void advance(mbg__alpha_continuous *s, const mbg__node *node, const schem
   advance_masked(s, node, k->c0, ry, now->y);
 }
 
-/* adds weight * (h_p + r_p^T z + phidd_p^T kappa) */
-static void add_integrand(const mbg__alpha_continuous *s, double weight, real *psi_a) {
-  for (int i = 0; i < s->a->m->na; i++) {
-    psi_a[i] += weight * (s->hp[i] + s->pp[i]);
-  }
-}
-
 /* value at the node: fold, jump */
-static void jump(mbg__alpha_continuous *s, mbg__adj_level *now, real *psi_a) {
+static void jump(mbg__alpha_continuous *s, mbg__adj_level *now) {
   const mbg_model *m = s->a->m;
+  s->weight = 1;
   mbg__adj_fold(s, s->sa, s->sl);
   for (int i = 0; i < m->nw; i++) {
     now->y[i] -= s->sw[i] + s->pw[i];
     now->s[i] -= s->sv[i] + s->pv[i];
   }
   mbg__adj_mask(m, now->s);
-  for (int i = 0; i < m->na; i++) {
-    psi_a[i] += s->sp[i] + s->pp[i];
-  }
 }
 
 /* (z, kappa) belonging to s on the left of the node */
@@ -347,23 +359,25 @@ int mbg__alpha_continuous_node(mbg_context *ctx, mbg__alpha_continuous *s, const
     MBG_TRY(factor_bdf(ctx, s, node, k.c0));
   }
   for (int c = 0; c < s->nc; c++) {
-    real *ga = psi_a + (size_t)c * (size_t)s->a->m->na;
     mbg__adj_level *fresh = &s->l0[c];
+    s->ga = psi_a + (size_t)c * (size_t)s->a->m->na;
+    s->omega = omega;
     const bool value = mbg__adj_seeds(s, &seeds[c], n);
+    /* psi_a += weight (h_p + r_p^T z + phidd_p^T kappa), with the limits of both sides where there is a jump */
     if (later) {
+      s->weight = value ? right : omega;
       advance(s, node, &k, c, fresh);
-      add_integrand(s, right, ga);
     } else {
       mbg__adj_clear(s->a->m->nw, fresh->y), mbg__adj_clear(s->a->m->nw, fresh->s);
     }
     if (value) {
-      jump(s, fresh, ga);
+      jump(s, fresh);
       jumped = true;
     }
     if (value || !later) {
+      s->weight = left;
       left_side(s, fresh);
     }
-    add_integrand(s, left, ga);
     rates(s, node, fresh);
   }
   mbg__adj_level *oldest = s->l2;

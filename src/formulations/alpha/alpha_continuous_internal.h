@@ -28,6 +28,9 @@ struct mbg__alpha_continuous {
   real *x;                      /*                                              (nv + nrow) */
   real *z, *kappa;              /*                                              (nw, nrow) */
   real *pw, *pv, *pd, *pp;      /* pulled back                                 (nw, nw, nw, na) */
+  real *ga;                     /* attributes are added here instead of hp, sp, pp: a node then costs what acts at it,
+                                   not the number of attributes; NULL: not so                (na) */
+  double omega, weight;         /* ... h_p times omega, products of z and kappa times weight */
   real *mu, *mu_kept;           /* the paper's form: multipliers, those of three nodes   (nrow, 3 x nc x nrow) */
   double mu_time[3];
 };
@@ -36,10 +39,11 @@ struct mbg__alpha_continuous {
 void mbg__adj_clear(int n, real *x);
 void mbg__adj_mask(const mbg_model *m, real *x);
 
-/* Gradients of integrand (h*) and values (s*) of a criterion at node n; true when there is a value. */
+/* Gradients of integrand (h*) and values (s*) of a criterion at node n; true when there is a value. With ga, their
+   parts by attributes go there. */
 bool mbg__adj_seeds(mbg__alpha_continuous *s, const mbg__criterion_seeds *seed, int n);
 
-/* z and kappa from x; their products with all derivatives of r and phidd in pw, pv, pd, pp. */
+/* z and kappa from x; their products with all derivatives of r and phidd in pw, pv, pd, and pp or ga. */
 void mbg__adj_take_z(mbg__alpha_continuous *s);
 void mbg__adj_pull(mbg__alpha_continuous *s);
 
