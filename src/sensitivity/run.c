@@ -453,8 +453,8 @@ typedef struct {
 } seed_block;
 
 /* seeds of sum_k weight[k] psi_(first+k) as one block entry; ga: its explicit part */
-static int add_seeds(mbg_context *ctx, mbg_run *run, int first, int n, const double *weight, mbg__criterion_seeds *seeds,
-                     real *density, real *point, mbg__density_term *terms, real *ga) {
+static int add_seeds(mbg_context *ctx, mbg_run *run, int first, int n, const double *weight,
+                     mbg__criterion_seeds *seeds, real *density, real *point, mbg__density_term *terms, real *ga) {
   const int *used;
   const size_t nused = (size_t)run->nused, nodes = (size_t)run->nodes.nnode;
   const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used);

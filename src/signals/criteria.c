@@ -338,7 +338,8 @@ static int weigh(mbg_context *ctx, mbg__criteria *c, int first, int n, const dou
   return MBG_OK;
 }
 
-int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight, real *density, real *point, real *ga) {
+int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight, real *density, real *point,
+                        real *ga) {
   const int err = weigh(ctx, c, k, 1, &weight, ga);
   for (int i = 0; err == MBG_OK && i <= k; i++) {
     if (c->bar[i] != 0 && c->model->criteria[i].kind != MBG__COMBINATION) {

@@ -6,16 +6,18 @@
      [M Phi_z^T; Phi_z -eps] (a', x') = -(M q + Phi_z^T x, Phidd)  in the direction (e, w', q' = -as', p) */
 #include "formulations/ali3p/ali3p_internal.h"
 
+#include "model/design_columns.h"
+
 #include <string.h>
 
 typedef struct {
   mbg__ali3p *a;
   mbg__arena arena;
   int np;
-  real *e, *w, *v, *ws, *as;  /* e', w', a', ws', as'               (6 nbody x np), (n x np) */
-  real *X;                    /* right sides and solutions          ((n + rows) x np) */
-  real *dE1, *dphi;           /*                                    (n), (rows) */
-  int *start, *attr, *entry;  /* da/dp by parameter                 (np + 1), (nnz) */
+  real *e, *w, *v, *ws, *as; /* e', w', a', ws', as'               (6 nbody x np), (n x np) */
+  real *X;                   /* right sides and solutions          ((n + rows) x np) */
+  real *dE1, *dphi;          /*                                    (n), (rows) */
+  mbg__design_columns columns;
   real *da;                   /*                                    (na) */
   real *full[2];              /*                                    (nw) */
   real *eye;                  /* unit seeds                         (nused x nused) */
@@ -35,32 +37,6 @@ typedef struct {
       return mbg__fail_memory(ctx);                                                                                    \
     }                                                                                                                  \
   } while (0)
-
-/* columns of da/dp from its rows */
-static int transpose_design(mbg_context *ctx, tangent *s) {
-  const mbg__design *d = mbg__system_design(s->a->sys);
-  const int na = s->a->m->na, nnz = d->start[na];
-  TAKE(start, int, s->np + 1);
-  TAKE(attr, int, nnz);
-  TAKE(entry, int, nnz);
-  for (int e = 0; e < nnz; e++) {
-    s->start[d->col[e] + 1]++;
-  }
-  for (int p = 0; p < s->np; p++) {
-    s->start[p + 1] += s->start[p];
-  }
-  for (int i = na - 1; i >= 0; i--) {
-    for (int e = d->start[i]; e < d->start[i + 1]; e++) {
-      const int place = --s->start[d->col[e] + 1];
-      s->attr[place] = i;
-      s->entry[place] = e;
-    }
-  }
-  /* start[p + 1] now is the first place of p */
-  memmove(s->start, s->start + 1, (size_t)s->np * sizeof(int));
-  s->start[s->np] = nnz;
-  return MBG_OK;
-}
 
 static int take_arrays(mbg_context *ctx, tangent *s) {
   const mbg__ali3p *a = s->a;
@@ -85,15 +61,7 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   for (size_t i = 0; i < used; i++) {
     s->eye[i * used + i] = 1;
   }
-  return transpose_design(ctx, s);
-}
-
-/* da of parameter p on, or off again */
-static void set_da(tangent *s, int p, bool on) {
-  const mbg__design *d = mbg__system_design(s->a->sys);
-  for (int e = s->start[p]; e < s->start[p + 1]; e++) {
-    s->da[s->attr[e]] = on ? d->val[s->entry[e]] : 0;
-  }
+  return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(s->a->sys), &s->columns);
 }
 
 static real *column(real *x, int p, int n) { return x + (size_t)p * (size_t)n; }
@@ -105,10 +73,10 @@ static void right_side(tangent *s, int p, mbg__tree_direction *d, double c, int 
   mbg__ali3p *a = s->a;
   real *x = column(s->X, p, a->n + a->nrow), *rows[3] = {NULL, NULL, NULL};
   rows[level] = s->dphi;
-  set_da(s, p, true);
+  mbg__design_column_lay(&s->columns, p, s->da);
   d->attributes = s->da;
   mbg__tree_push(a->tree, d, s->dE1, rows[0], rows[1], rows[2]);
-  set_da(s, p, false);
+  mbg__design_column_clear(&s->columns, p, s->da);
   vn_scale(a->n, x, -c, s->dE1);
   vn_scale(a->nrow, x + a->n, -1, s->dphi);
 }
@@ -138,16 +106,16 @@ static int begin(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   }
   twists = frames + nw * (size_t)s->np;
   for (int p = 0; p < s->np; p++) {
-    set_da(s, p, true);
+    mbg__design_column_lay(&s->columns, p, s->da);
     err = mbg__start_push(ctx, a->start, s->da, column(frames, p, a->m->nw), column(twists, p, a->m->nw));
-    set_da(s, p, false);
+    mbg__design_column_clear(&s->columns, p, s->da);
     MBG_TRY(err);
   }
   MBG_TRY(mbg__ali3p_at_start(ctx, a, n));
   MBG_TRY(mbg__ali3p_factor_mass(ctx, a, n, true));
   for (int p = 0; p < s->np; p++) {
     real *e = column(s->e, p, nb), *w = column(s->w, p, a->n);
-    set_da(s, p, true);
+    mbg__design_column_lay(&s->columns, p, s->da);
     mbg__tree_read_push(a->tree, column(frames, p, a->m->nw), column(twists, p, a->m->nw), s->da, e, w);
     right_side(s, p, &(mbg__tree_direction){.e = e, .dw = w}, 1, 2);
   }

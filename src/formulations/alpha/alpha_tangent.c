@@ -7,6 +7,7 @@
 #include "formulations/alpha/alpha_gradient.h"
 
 #include "formulations/alpha/alpha_internal.h"
+#include "model/design_columns.h"
 
 #include <string.h>
 
@@ -21,12 +22,10 @@ struct mbg__alpha_tangent {
   real *cv, *cd;        /*                                 (nv x np) */
   real *X;              /* right-hand sides and solutions  (nv + nrow) x np */
   real *R, *P;          /* scratch products                (nv x np, nrow x np) */
-  int *start, *attr;    /* da/dp by parameter              (np + 1, nnz) */
-  int *entry;           /* place of each in design->val    (nnz) */
-  int *curved;          /* cubic control it is sampled in, -1: none, -2: several   (np) */
-  real *da;             /*                                 (na) */
-  real *full[4], *row;  /*                                 (nw each, nrow) */
-  mbg__csc K, C, M, B;  /* views of the stepper's matrices */
+  mbg__design_columns columns;
+  real *da;            /*                                 (na) */
+  real *full[4], *row; /*                                 (nw each, nrow) */
+  mbg__csc K, C, M, B; /* views of the stepper's matrices */
 };
 
 /* ---------------------------------------------------------------------- creation */
@@ -38,51 +37,6 @@ struct mbg__alpha_tangent {
       return mbg__fail_memory(ctx);                                                                                    \
     }                                                                                                                  \
   } while (0)
-
-/* which parameters are samples of cubic controls: their da has curvatures */
-static void note_curved(mbg__alpha_tangent *s) {
-  const mbg_model *m = s->a->m;
-  const mbg__design *d = mbg__system_design(s->a->sys);
-  for (int p = 0; p < s->np; p++) {
-    s->curved[p] = -1;
-  }
-  for (int c = 0; c < m->ncontrol; c++) {
-    const mbg__control *u = &m->controls[c];
-    const bool cubic = u->spline->interpolation == MBG__CUBIC;
-    for (int e = d->start[u->attr]; cubic && e < d->start[u->attr + u->spline->n]; e++) {
-      int *curved = &s->curved[d->col[e]];
-      *curved = *curved == -1 || *curved == c ? c : -2;
-    }
-  }
-}
-
-/* columns of da/dp from its rows */
-static int transpose_design(mbg_context *ctx, mbg__alpha_tangent *s) {
-  const mbg__design *d = mbg__system_design(s->a->sys);
-  const int na = s->a->m->na, nnz = d->start[na];
-  TAKE(start, int, s->np + 1);
-  TAKE(attr, int, nnz);
-  TAKE(entry, int, nnz);
-  TAKE(curved, int, s->np);
-  for (int e = 0; e < nnz; e++) {
-    s->start[d->col[e] + 1]++;
-  }
-  for (int p = 0; p < s->np; p++) {
-    s->start[p + 1] += s->start[p];
-  }
-  for (int i = na - 1; i >= 0; i--) {
-    for (int e = d->start[i]; e < d->start[i + 1]; e++) {
-      const int place = --s->start[d->col[e] + 1];
-      s->attr[place] = i;
-      s->entry[place] = e;
-    }
-  }
-  note_curved(s);
-  /* start[p + 1] now is the first place of p */
-  memmove(s->start, s->start + 1, (size_t)s->np * sizeof(int));
-  s->start[s->np] = nnz;
-  return MBG_OK;
-}
 
 static int take_arrays(mbg_context *ctx, mbg__alpha_tangent *s) {
   const mbg_model *m = s->a->m;
@@ -104,7 +58,7 @@ static int take_arrays(mbg_context *ctx, mbg__alpha_tangent *s) {
     TAKE(full[k], real, m->nw);
   }
   TAKE(row, real, m->nrow);
-  return transpose_design(ctx, s);
+  return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(s->a->sys), &s->columns);
 }
 
 static mbg__csc view(const mbg__csc *pattern, real *val) {
@@ -148,27 +102,6 @@ void mbg__alpha_tangent_destroy(mbg__alpha_tangent *s) {
 
 /* ---------------------------------------------------------------------- parameters */
 
-/* da of parameter p on, or off again */
-static void set_da(mbg__alpha_tangent *s, int p, bool on) {
-  const mbg_model *m = s->a->m;
-  const mbg__design *d = mbg__system_design(s->a->sys);
-  for (int e = s->start[p]; e < s->start[p + 1]; e++) {
-    s->da[s->attr[e]] = on ? d->val[s->entry[e]] : 0;
-  }
-  for (int c = 0; s->curved[p] != -1 && c < m->ncontrol; c++) {
-    const mbg__control *u = &m->controls[c];
-    real *curvature = s->da + u->attr + u->spline->n;
-    if (u->spline->interpolation != MBG__CUBIC || (s->curved[p] >= 0 && s->curved[p] != c)) {
-      continue;
-    }
-    if (on) {
-      mbg__spline_curvature(u->spline, s->da + u->attr, curvature);
-    } else {
-      memset(curvature, 0, (size_t)u->spline->n * sizeof(real));
-    }
-  }
-}
-
 static void free_of_full(const mbg_model *m, const real *full, real *x) {
   for (int j = 0; j < m->nv; j++) {
     x[j] = full[m->full[j]];
@@ -207,9 +140,9 @@ int mbg__alpha_tangent_begin(mbg_context *ctx, mbg__alpha_tangent *s, mbg__start
   const size_t nv = (size_t)m->nv;
   int err = MBG_OK;
   for (int p = 0; p < s->np; p++) {
-    set_da(s, p, true);
+    mbg__design_column_lay(&s->columns, p, s->da);
     err = mbg__start_push(ctx, start, s->da, s->full[0], s->full[1]);
-    set_da(s, p, false);
+    mbg__design_column_clear(&s->columns, p, s->da);
     MBG_TRY(err);
     free_of_full(m, s->full[0], s->W + (size_t)p * nv);
     free_of_full(m, s->full[1], s->V + (size_t)p * nv);
@@ -224,9 +157,9 @@ int mbg__alpha_tangent_begin(mbg_context *ctx, mbg__alpha_tangent *s, mbg__start
         s->full[k][m->full[j]] = (k ? s->V : s->W)[(size_t)p * nv + (size_t)j];
       }
     }
-    set_da(s, p, true);
+    mbg__design_column_lay(&s->columns, p, s->da);
     begin_column(s, p);
-    set_da(s, p, false);
+    mbg__design_column_clear(&s->columns, p, s->da);
   }
   mbg__klu_solve(s->a->initial.klu, s->X, s->np);
   for (int p = 0; p < s->np; p++) {
@@ -323,9 +256,9 @@ static void explicit_parts(mbg__alpha_tangent *s) {
   const mbg_model *m = s->a->m;
   for (int p = 0; p < s->np; p++) {
     const mbg__direction d = {.w = s->outside[p] ? s->Wm + (size_t)p * (size_t)m->nw : NULL, .da = s->da};
-    set_da(s, p, true);
+    mbg__design_column_lay(&s->columns, p, s->da);
     mbg__system_push(s->a->sys, &d, s->full[0], s->P + (size_t)p * (size_t)m->nrow, NULL, NULL);
-    set_da(s, p, false);
+    mbg__design_column_clear(&s->columns, p, s->da);
     free_of_full(m, s->full[0], s->R + (size_t)p * (size_t)m->nv);
   }
 }

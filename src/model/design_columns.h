@@ -1,0 +1,22 @@
+/* design_columns: da/dp by parameter, for direct differentiation: one column at a time is laid into a vector of attributes that is zero
+   otherwise. Curvatures of cubic controls follow from the samples in the column. */
+#ifndef MBG_MODEL_DESIGN_COLUMNS_H
+#define MBG_MODEL_DESIGN_COLUMNS_H
+
+#include "model/design.h"
+
+typedef struct {
+  const mbg__design *design;
+  int *start, *attr; /* attributes that depend on a parameter            (np + 1, nnz) */
+  int *entry;        /* place of each in design->val                     (nnz) */
+  int *curved;       /* cubic control it is sampled in, -1: none, -2: several (np) */
+} mbg__design_columns;
+
+/* The design is referenced; its pattern is constant. Memory in the arena. */
+int mbg__design_columns_make(mbg_context *ctx, mbg__arena *arena, const mbg__design *design, mbg__design_columns *out);
+
+/* Column p into da (na), which is zero there; and zero again. */
+void mbg__design_column_lay(const mbg__design_columns *c, int p, real *da);
+void mbg__design_column_clear(const mbg__design_columns *c, int p, real *da);
+
+#endif
