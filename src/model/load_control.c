@@ -31,7 +31,7 @@ static int task_bounds(mbg__item *item, const mbg__json *json, mbg__task_control
   int err = MBG_OK;
   MBG_TRY(task_number(item, json, "min", &c->min));
   MBG_TRY(task_number(item, json, "max", &c->max));
-  if (!item->bad && c->min > c->max) {
+  if (c->min > c->max) {
     return mbg__item_bad_key(item, json, "bounds of '%s' contradict each other: min %g is above max %g", json->key,
                              c->min, c->max);
   }
@@ -168,7 +168,7 @@ static int task_numbers(mbg__item *item, mbg__control_task *task) {
   MBG_TRY(task_weight(item, json, "effort", &task->effort));
   MBG_TRY(task_count(item, json, "stages", 1, &task->stages));
   MBG_TRY(task_number(item, json, "reduction", &task->reduction));
-  if (reduction && !item->bad && !(task->reduction > 0 && task->reduction < 1)) {
+  if (reduction && (task->reduction <= 0 || task->reduction >= 1)) {
     MBG_TRY(mbg__item_bad(item, reduction, "reduction must lie between 0 and 1, is %g", task->reduction));
   }
   MBG_TRY(task_count(item, json, "iterations", 1, &task->iterations));
