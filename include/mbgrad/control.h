@@ -62,7 +62,7 @@ typedef struct {
   int iterations, evaluations, failed; /* of all stages; failed: controls that could not be simulated */
   double objective, objective_start; /* with the last stage's weight of the effort; at the best, at the start control */
   double effort;                     /* sum_c effort_c/2 int u_c^2 dt, its part of the objective */
-  double gradient, gradient_start;   /* L2 norm of the projected gradient */
+  double gradient, gradient_start;   /* L2 norm of the projected gradient; start: before any restart */
   int at_bounds;                     /* samples at a bound that they would like to cross */
 } mbg_control_result;
 MBG_API const mbg_control_result *mbg_control_result_of(const mbg_control *control);

@@ -48,7 +48,7 @@ static int find_name(mbg_context *ctx, const char *what, const char *wanted, int
   for (int i = 0; i < count; i++) {
     candidates[i] = name(m, i);
   }
-  const char *near = mbg__nearest(wanted, candidates, count);
+  const char *near = strlen(wanted) > 1 ? mbg__nearest(wanted, candidates, count) : NULL;
   if (near) {
     mbg__format(hint, sizeof(hint), "; did you mean '%s'?", near);
   }

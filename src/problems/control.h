@@ -36,7 +36,8 @@ struct mbg_control {
   real *curvature, *u_bar, *m_bar;  /* scratch of the effort                                   (most samples) */
   real *u;
   double reduction;      /* of the effort's weight, per stage */
-  double tolerance;      /* fall of the gradient */
+  double tolerance;      /* fall of the gradient ... */
+  double reference;      /* ... from here: at the very start, before any restart; 0: not known yet */
   double factor;         /* of the effort in this stage */
   double value_best;     /* objective of this stage at best */
   double effort_best;    /* of the last stage's weight */

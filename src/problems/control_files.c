@@ -78,6 +78,8 @@ int mbg_control_save(mbg_context *ctx, const mbg_control *c, const char *path) {
   mbg__json_integer(&w, c->result.iterations);
   mbg__json_key(&w, "objective");
   mbg__json_number(&w, c->result.objective);
+  mbg__json_key(&w, "gradient_start");
+  mbg__json_number(&w, c->reference);
   mbg__json_key(&w, "controls");
   mbg__json_begin_object(&w);
   for (int i = 0; i < c->count; i++) {
@@ -157,6 +159,8 @@ int mbg_control_resume(mbg_context *ctx, mbg_control *c, const char *path) {
     const mbg__json *entry = mbg__json_member(mbg__json_member(root, "controls"), c->steers[i].name);
     MBG_TRY(resume_control(ctx, c, &arena, &c->steers[i], entry, path));
   }
+  const mbg__json *reference = mbg__json_member(root, "gradient_start");
+  c->reference = reference && reference->kind == MBG__JSON_NUMBER ? fmax(reference->number, 0) : 0;
   c->result.stage = (int)fmin(fmax(stage->number, 0), c->result.stages - 1);
   memcpy(c->best + c->m->np, c->x, (size_t)c->n * sizeof(double));
 done:

@@ -124,7 +124,8 @@ static int report(void *user, const mbg__minimize_state *state) {
   r->iterations = c->stage_iterations + state->iteration;
   r->evaluations = c->stage_evaluations + state->evaluations;
   r->gradient = state->gradient;
-  r->gradient_start = r->iterations == 0 ? state->gradient : r->gradient_start;
+  c->reference = c->reference > 0 ? c->reference : state->gradient;
+  r->gradient_start = c->reference;
   r->objective = objective_best(c);
   r->effort = c->effort_best;
   return c->progress ? c->progress(c->user, c) : 0;
@@ -152,10 +153,10 @@ static void conclude(mbg_control *c, const mbg__minimize_result *m) {
 static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m) {
   static const double tolerance_between = 1e-3;
   mbg__minimize_options opt = c->minimize;
-  const bool first = c->stage_evaluations == 0, last = c->result.stage == c->result.stages - 1;
+  const bool last = c->result.stage == c->result.stages - 1, known = c->reference > 0;
   const double tolerance = last ? c->tolerance : fmax(c->tolerance, tolerance_between);
-  opt.gradient_relative = first ? tolerance : 0;
-  opt.gradient_tolerance = first ? 0 : tolerance * c->result.gradient_start;
+  opt.gradient_relative = known ? 0 : tolerance;
+  opt.gradient_tolerance = tolerance * c->reference;
   const mbg__minimize_problem problem = {.n = c->n,
                                          .lower = c->lower,
                                          .upper = c->upper,
@@ -183,5 +184,9 @@ int mbg_control_solve(mbg_context *ctx, mbg_control *c) {
     }
   }
   c->ctx = NULL;
+  if (err == MBG_ERROR_CONVERGENCE && c->result.evaluations == 0) {
+    mbg__fail(ctx, err,
+              "the control that the search starts from cannot be simulated: give other values in \"controls\"");
+  }
   return err;
 }
