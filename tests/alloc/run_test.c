@@ -6,13 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
   double psi[8], gradient[256];
 } answers;
 
 /* loads, checks, simulates, differentiates by every method; the first error ends it */
-static int whole_run(mbg_context *ctx, const char *path, double end, answers *a) {
+static int whole_run(mbg_context *ctx, const char *path, const char *formulation, double end, answers *a) {
   mbg_model *model = NULL;
   mbg_check *check = NULL;
   mbg_run *run = NULL;
@@ -20,13 +21,14 @@ static int whole_run(mbg_context *ctx, const char *path, double end, answers *a)
   mbg_run_options_default(&options);
   options.end = end;
   options.step = end / 4;
-  options.formulation = "lie";
+  options.formulation = formulation;
   int err = mbg_model_load(ctx, path, &model);
   err = err < 0 ? err : mbg_check_model(ctx, model, NULL, &check);
   err = err < 0 ? err : mbg_run_create(ctx, model, &options, &run);
   err = err < 0 ? err : mbg_run_simulate(ctx, run);
   err = err < 0 ? err : mbg_run_criteria(ctx, run, a->psi);
-  for (int method = MBG_METHOD_DIRECT; err == MBG_OK && method <= MBG_METHOD_CONTINUOUS; method++) {
+  const int last = strcmp(formulation, "ali3p") ? MBG_METHOD_CONTINUOUS : MBG_METHOD_ADJOINT;
+  for (int method = MBG_METHOD_DIRECT; err == MBG_OK && method <= last; method++) {
     err = mbg_run_gradient(ctx, run, (mbg_method)method, a->gradient, NULL);
   }
   mbg_run_destroy(run);
@@ -37,21 +39,23 @@ static int whole_run(mbg_context *ctx, const char *path, double end, answers *a)
 
 static void every_allocation_fails_once(void **state) {
   (void)state;
-  static const char *const models[] = {"quarter-car", "driven-flap", "overhead-crane"};
-  for (int i = 0; i < 3; i++) {
+  static const char *const models[] = {"quarter-car", "driven-flap", "overhead-crane", "quarter-car",
+                                       "four-bar-spatial"};
+  for (int i = 0; i < (int)(sizeof(models) / sizeof(models[0])); i++) {
+    const char *formulation = i < 3 ? "lie" : "ali3p";
     char path[1024];
     answers expected;
     mbg_context *ctx;
     snprintf(path, sizeof(path), "%s/%s", MBG_GALLERY_DIR, models[i]);
     assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
-    assert_int_equal(whole_run(ctx, path, 0.02, &expected), MBG_OK);
+    assert_int_equal(whole_run(ctx, path, formulation, 0.02, &expected), MBG_OK);
     mbg_context_destroy(ctx);
     for (long n = 2;; n++) {
       support_memory memory = {.fail_at = n, .once = n % 2 == 0};
       const mbg_allocator allocator = support_allocator(&memory);
       answers got;
       assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
-      const int err = whole_run(ctx, path, 0.02, &got);
+      const int err = whole_run(ctx, path, formulation, 0.02, &got);
       if (memory.requests < n) {
         assert_int_equal(err, MBG_OK);
         mbg_context_destroy(ctx);
@@ -89,8 +93,7 @@ static void on_step(void *user, double t) {
   w->last = w->memory->requests;
 }
 
-static void no_step_allocates(void **state) {
-  (void)state;
+static void check_steps(const char *formulation) {
   support_memory memory = {0};
   const mbg_allocator allocator = support_allocator(&memory);
   watch w = {.memory = &memory};
@@ -99,6 +102,7 @@ static void no_step_allocates(void **state) {
   mbg_run *run;
   mbg_run_options options;
   mbg_run_options_default(&options);
+  options.formulation = formulation;
   options.progress = on_step;
   options.user = &w;
   assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
@@ -111,6 +115,12 @@ static void no_step_allocates(void **state) {
   mbg_model_destroy(model);
   mbg_context_destroy(ctx);
   assert_int_equal(memory.live, 0);
+}
+
+static void no_step_allocates(void **state) {
+  (void)state;
+  check_steps("lie");
+  check_steps("ali3p");
 }
 
 int main(void) {

@@ -86,11 +86,19 @@ int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 }
 
 int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool exact) {
+  const int mark = mbg__message_mark(ctx);
   char what[64];
   mbg__format(what, sizeof(what), *n->h > 0 ? "projection at t = %g" : "initial accelerations", *n->t);
   mbg__tree_matrix_mass(a->tree, &a->mass, a->soft && !exact ? a->eps : NULL);
   a->work.factorizations++;
-  return mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
+  int err = mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
+  if (err == MBG_ERROR_SINGULAR && !exact && !a->soft && a->nrow > 0) {
+    /* a node in a singular position: the penalty carries it through, here and in the gradients */
+    mbg__message_rewind(ctx, mark);
+    mbg__tree_matrix_mass(a->tree, &a->mass, a->eps);
+    err = mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
+  }
+  return err;
 }
 
 /* ---------------------------------------------------------------------- first node */
