@@ -256,8 +256,10 @@ static void print_json(const gradients *g) {
 static void print_work(const gradients *g) {
   mbg_run_work w;
   mbg_run_work_of(g->r->run, &w);
-  printf("\n  %ld steps, %ld Newton iterations; %.3g s for the simulation, %.3g s for the gradient; %.3g MB\n", w.steps,
-         w.newton_iterations, w.seconds_simulate, w.seconds_gradient, w.peak_bytes / 1e6);
+  const bool newton = w.newton_iterations > 0;
+  printf("\n  %ld steps, %ld %s; %.3g s for the simulation, %.3g s for the gradient; %.3g MB\n", w.steps,
+         newton ? w.newton_iterations : w.assemblies, newton ? "Newton iterations" : "evaluations", w.seconds_simulate,
+         w.seconds_gradient, w.peak_bytes / 1e6);
 }
 
 static void print_text(const gradients *g, bool full) {

@@ -256,6 +256,14 @@ static int run_index(mbg__item *item, mbg__run *run) {
   return err;
 }
 
+static int run_stabilization(mbg__item *item, mbg__run *run) {
+  const mbg__json *json = mbg__json_member(item->json, "stabilization");
+  const int err = run_number(item, "stabilization", true, &run->stabilization);
+  return err < 0 || !json || isnan(run->stabilization) || run->stabilization >= 0
+             ? err
+             : mbg__item_bad(item, json, "stabilization must not be negative, is %g", run->stabilization);
+}
+
 static int run_kappa(mbg__item *item, mbg__run *run) {
   const mbg__json *json = mbg__json_member(item->json, "kappa");
   const int err = run_number(item, "kappa", false, &run->kappa);
@@ -290,7 +298,7 @@ int mbg__load_run(mbg__loader *L) {
   MBG_TRY(run_number(&item, "tolerance", false, &run->tolerance));
   MBG_TRY(run_number(&item, "relative_tolerance", false, &run->relative_tolerance));
   MBG_TRY(run_number(&item, "absolute_tolerance", false, &run->absolute_tolerance));
-  MBG_TRY(run_number(&item, "stabilization", false, &run->stabilization));
+  MBG_TRY(run_stabilization(&item, run));
   MBG_TRY(run_fraction(&item, "rho_inf", 1, &run->rho_inf));
   MBG_TRY(run_fraction(&item, "alpha_f", 1.0 / 3, &run->alpha_f));
   MBG_TRY(run_kappa(&item, run));

@@ -73,10 +73,10 @@ static inline void reference_close_to(const char *what, double a, double b, doub
   }
 }
 
-/* Value and gradient (np) of a criterion, by direct differentiation and by the adjoint. */
+/* Value and gradient (np) of a criterion, by direct differentiation and by the formulation's adjoint. */
 static inline void reference_check(gradient_case *c, const char *criterion, double value, const double *gradient,
                                    double tol) {
-  static const mbg_method methods[] = {MBG_METHOD_DIRECT, MBG_METHOD_ADJOINT};
+  const mbg_method methods[] = {MBG_METHOD_DIRECT, mbg_run_adjoint_method(c->run)};
   const int k = reference_criterion(c, criterion);
   double *psi = calloc((size_t)c->nc, sizeof *psi);
   gradient_case_check(c, mbg_run_criteria(c->ctx, c->run, psi), "criteria");

@@ -1,6 +1,7 @@
 #include "twin/twin_system.h"
 
 #include "formulations/qr/qr_point.h"
+#include "formulations/qr/qr_state.h"
 #include "mbgrad/model.h"
 #include "relative/start.h"
 
@@ -151,5 +152,39 @@ int twin_system_qr(twin_system *s, double beta, real t, const real *H, const rea
   vn_copy(s->model->nw, a, got_a);
   vn_copy(s->model->nrow, lambda, mbg__qr_point_lambda(s->point));
 done:
+  return err;
+}
+
+/* a state that began at H0 */
+static int make_state(twin_system *s, const real *H0, mbg__qr_state *q) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__qr_state_create(s->ctx, &s->arena, s->model, q));
+  for (int b = 0; b < s->model->nbody; b++) {
+    vn_copy(9, q->H0[b].R, H0 + 12 * b);
+    vn_copy(3, q->H0[b].x, H0 + 12 * b + 9);
+  }
+done:
+  return err;
+}
+
+int twin_system_qr_state(twin_system *s, const real *H0, const real *z, real *H, real *v) {
+  mbg__qr_state q;
+  const int err = make_state(s, H0, &q);
+  if (err < 0) {
+    return err;
+  }
+  mbg__qr_state_read(&q, z, s->H, v);
+  for (int b = 0; b < s->model->nbody; b++) {
+    store(&s->H[b], H + 12 * b);
+  }
+  return MBG_OK;
+}
+
+int twin_system_qr_rates(twin_system *s, const real *H0, const real *z, const real *v_star, const real *a, real *zd) {
+  mbg__qr_state q;
+  const int err = make_state(s, H0, &q);
+  if (err == MBG_OK) {
+    mbg__qr_state_rates(&q, z, v_star, a, zd);
+  }
   return err;
 }

@@ -49,4 +49,10 @@ TWIN_API int twin_system_qr(twin_system *s, double beta, double _Complex t, cons
                             const double _Complex *v, const int *turns, double _Complex *v_star, double _Complex *a,
                             double _Complex *lambda);
 
+/* Frames H (12 per body) and twists v (nw) of the numbers z of a state that began at H0, and z' from v* and a. */
+TWIN_API int twin_system_qr_state(twin_system *s, const double _Complex *H0, const double _Complex *z,
+                                  double _Complex *H, double _Complex *v);
+TWIN_API int twin_system_qr_rates(twin_system *s, const double _Complex *H0, const double _Complex *z,
+                                  const double _Complex *v_star, const double _Complex *a, double _Complex *zd);
+
 #endif

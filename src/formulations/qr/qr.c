@@ -89,7 +89,6 @@ static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
   options.rtol = w->plan.relative;
   options.atol_vector = w->atol;
   options.fixed = w->plan.step;
-  options.max_steps = 10000000;
   options.dense = true;
   mbg__rk_dense_init(&w->dense, w->method, w->flow->state.n);
   return mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->rk);

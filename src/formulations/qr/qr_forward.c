@@ -10,11 +10,15 @@ bool mbg__qr_interrupted(const mbg__formulation_work *w) {
 }
 
 /* theory 1, section 4: drift is the sum of the errors of the steps; a hundred times what they were allowed is a failure */
-static int check_drift(mbg_context *ctx, mbg__formulation_work *w, double t, double phi, double phid) {
+static bool drifted(const mbg__formulation_work *w, double phi, double phid) {
   const double size = fmax(1, w->m->size), steps = 10 + (double)w->counts.steps;
   const double allowed = w->plan.absolute + w->plan.relative * size;
   const double allowed_rate = w->plan.absolute + w->plan.relative * fmax(1, w->speed) * size;
-  if (w->plan.step > 0 || (phi <= 100 * steps * allowed && phid <= 100 * steps * allowed_rate)) {
+  return !(w->plan.step > 0) && !(phi <= 100 * steps * allowed && phid <= 100 * steps * allowed_rate);
+}
+
+static int check_drift(mbg_context *ctx, const mbg__formulation_work *w, double t, double phi, double phid) {
+  if (!drifted(w, phi, phid)) {
     return MBG_OK;
   }
   return mbg__fail(
@@ -24,17 +28,22 @@ static int check_drift(mbg_context *ctx, mbg__formulation_work *w, double t, dou
       t, phi, phid, w->plan.relative, w->plan.absolute);
 }
 
+/* A row that was dropped because it followed from the others, and no longer does: the configuration where that was found is a
+   singular one. */
 static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, double t) {
   const mbg__rank *rank = mbg__start_result_of(w->start)->rank;
-  const real *phi = mbg__qr_point_phi(w->flow->point);
+  const real *phi = mbg__qr_point_phi(w->flow->point), *phid = mbg__qr_point_phid(w->flow->point);
   for (int i = 0; i < rank->ndropped; i++) {
     const int row = rank->dropped[i];
-    if (fabs(re(phi[row])) > fmax(1e-6, 1e3 * w->plan.relative) * fmax(1, w->m->size)) {
+    const double off = fabs(re(phi[row])), rate = fabs(re(phid[row]));
+    if (off > fmax(1e-6, 1e3 * w->plan.relative) * fmax(1, w->m->size) || drifted(w, off, rate)) {
       char label[160];
       mbg__row_label(w->m, row, label, sizeof(label));
-      return mbg__fail(ctx, MBG_ERROR_SINGULAR,
-                       "redundant constraint became independent at t = %g: %s is violated by %.2e", t, label,
-                       fabs(re(phi[row])));
+      return mbg__fail(
+          ctx, MBG_ERROR_SINGULAR,
+          "redundant constraint became independent at t = %g: %s is violated by %.2e (rate %.2e); the start, "
+          "where it follows from the others, is a singular configuration: start elsewhere",
+          t, label, off, rate);
     }
   }
   return MBG_OK;
@@ -123,19 +132,29 @@ done:
   return err;
 }
 
-/* says which component the step size failed for */
-static int explain(mbg_context *ctx, const mbg__formulation_work *w, int err) {
+/* in place of the integrator's message, which counts components: names the body */
+static int explain(mbg_context *ctx, const mbg__formulation_work *w, int mark, int err) {
   const mbg__rk_failure *why = mbg__rk_why(w->rk);
   char label[160];
   if (why->reason != MBG__RK_TOO_SMALL && why->reason != MBG__RK_TOO_MANY && why->reason != MBG__RK_NOT_FINITE) {
     return err;
   }
+  mbg__message_rewind(ctx, mark);
   mbg__qr_state_label(&w->flow->state, why->component, label, sizeof(label));
-  return mbg__fail(ctx, err, "t = %g: look at %s; %s", why->t, label,
-                   why->reason == MBG__RK_NOT_FINITE ? "its rate is no number"
-                   : why->reason == MBG__RK_TOO_MANY
-                       ? "the motion is stiff or fast there: try --integrator bdf, or loosen the tolerance"
-                       : "the forces jump or grow without limit there: give jumps as \"breaks\" of the run");
+  switch (why->reason) {
+  case MBG__RK_NOT_FINITE:
+    return mbg__fail(ctx, err, "integration stopped at t = %.9g: the rate of %s is not a finite number", why->t, label);
+  case MBG__RK_TOO_MANY:
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g after %ld steps (the last %.2g s): the motion is stiff or fast, look "
+                     "at %s; take --integrator bdf or a looser tolerance",
+                     why->t, w->counts.steps, why->h, label);
+  default:
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g: no step is small enough for %s; forces jump or grow without limit "
+                     "there (give jumps as \"breaks\" of the run), or the tolerance is too tight",
+                     why->t, label);
+  }
 }
 
 static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
@@ -158,9 +177,10 @@ static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
       w->partial = true;
       break;
     }
+    const int mark = mbg__message_mark(ctx);
     err = mbg__rk_step(ctx, w->rk);
     if (err <= 0) {
-      err = err < 0 ? explain(ctx, w, err) : err;
+      err = err < 0 ? explain(ctx, w, mark, err) : err;
       break;
     }
     MBG_TRY(after_step(ctx, w));

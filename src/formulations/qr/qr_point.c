@@ -328,6 +328,7 @@ double mbg__qr_point_independence(const mbg__qr_point *q, int *row) {
 }
 
 const real *mbg__qr_point_phi(const mbg__qr_point *q) { return q->phi; }
+const real *mbg__qr_point_phid(const mbg__qr_point *q) { return q->phid; }
 
 void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid) {
   *phi = *phid = 0;

@@ -34,8 +34,9 @@ double mbg__qr_point_independence(const mbg__qr_point *q, int *row);
 
 /* Largest violations of positions and velocities at the point of the last eval, all rows. */
 void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid);
-/* Position residuals of all rows (nrow). */
+/* Residuals of positions and velocities of all rows (nrow). */
 const real *mbg__qr_point_phi(const mbg__qr_point *q);
+const real *mbg__qr_point_phid(const mbg__qr_point *q);
 
 /* Tangents (T1)-(T3) at the point of the last eval: for ncol directions (w, dv: nw each per column; da: na per column) the changes of
    v*, a (nw) and lambda (nrow, may be NULL). */
