@@ -132,6 +132,37 @@ done:
   return err;
 }
 
+/* does a driver follow the control? */
+static bool drives(const mbg_model *m, int control) {
+  for (int i = 0; i < m->nterm; i++) {
+    const mbg__fn *fn = m->terms[i].law >= 0 ? &m->fns[m->terms[i].law] : NULL;
+    for (int k = 0; fn && k < fn->ninput; k++) {
+      if (fn->input[k].role == MBG__ROLE_CTRL && fn->input[k].index == control) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Parameters that may move rows: all but those in samples of controls alone that act by forces, of which there may be
+   thousands. In an equilibrium forces move the start. sample: scratch (na). */
+static void mark_geometric(const bench *b, bool *sample, bool *geometric) {
+  const mbg_model *m = b->m;
+  const mbg__design *d = mbg__system_design(b->sys);
+  for (int c = 0; m->start != MBG__START_EQUILIBRIUM && c < m->ncontrol; c++) {
+    const int n = drives(m, c) ? 0 : m->controls[c].spline->n;
+    for (int k = 0; k < n; k++) {
+      sample[m->controls[c].attr + k] = true;
+    }
+  }
+  for (int i = 0; i < m->na; i++) {
+    for (int e = d->start[i]; !sample[i] && e < d->start[i + 1]; e++) {
+      geometric[d->col[e]] = true;
+    }
+  }
+}
+
 int mbg__check_parameters(mbg_context *ctx, mbg__system *sys, mbg__start_work *start) {
   bench b = {.ctx = ctx, .m = mbg__system_model(sys), .sys = sys, .start = start, .at = mbg__start_result_of(start)};
   int err = MBG_OK;
@@ -141,8 +172,16 @@ int mbg__check_parameters(mbg_context *ctx, mbg__system *sys, mbg__start_work *s
   mbg__arena_init(&b.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(&b));
   MBG_TRY(make_motions(&b));
+  bool *geometric = MBG_TAKE(&b.arena, bool, b.m->np), *sample = MBG_TAKE(&b.arena, bool, b.m->na);
+  if (!geometric || !sample) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  mark_geometric(&b, sample, geometric);
   for (int p = 0; p < b.m->np; p++) {
-    MBG_TRY(check_parameter(&b, p));
+    if (geometric[p]) {
+      MBG_TRY(check_parameter(&b, p));
+    }
   }
 done:
   mbg__arena_destroy(&b.arena);
