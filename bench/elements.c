@@ -1,10 +1,13 @@
 /* One evaluation of all elements of a chain of n bodies: values, and values with derivatives and matrices.
 
    A spatial chain: revolute joints with alternating axes, a torsion spring-damper in every joint, a spring from every
-   second body to the ground, gravity. `elements N` prints times; bench/run counts instructions of measure_values and
-   measure_derivatives with callgrind. */
+   second body to the ground, gravity. The same in joint coordinates: sweeps of kinematics and forces down and up the tree, and the
+   gradient of a residual by positions, rates and all attributes. `elements N` prints times; bench/run counts instructions of the
+   functions measure_... with callgrind. */
 #include "model/design.h"
+#include "relative/rank.h"
 #include "relative/system.h"
+#include "tree/tree.h"
 
 #include <mbgrad/model.h>
 
@@ -81,6 +84,9 @@ typedef struct {
   mbg__state state;
   real *r, *phi;
   mbg__matrices out;
+  mbg__tree *tree;
+  mbg__tree_state joints;
+  real *E1, *gw, *ge, *ga;
 } work;
 
 __attribute__((noinline)) int measure_values(mbg_context *ctx, work *w) {
@@ -96,6 +102,45 @@ __attribute__((noinline)) int measure_derivatives(mbg_context *ctx, work *w) {
     err = mbg__system_linearize(ctx, w->sys);
   }
   mbg__system_matrices(w->sys, &w->out);
+  return err;
+}
+
+__attribute__((noinline)) int measure_tree(mbg_context *ctx, work *w) {
+  const int err = mbg__tree_update(ctx, w->tree, &w->joints);
+  mbg__tree_residual(w->tree, w->E1, NULL, NULL, NULL);
+  return err;
+}
+
+/* after measure_tree and a linearization */
+__attribute__((noinline)) int measure_attributes(mbg_context *ctx, work *w) {
+  (void)ctx;
+  mbg__tree_pull(w->tree, &(mbg__tree_weights){.mu = w->E1},
+                 &(mbg__tree_gradient){.e = w->ge, .w = w->gw, .attributes = w->ga});
+  return MBG_OK;
+}
+
+/* a tree of the chain at its design */
+static int plant(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__frame *H, work *w) {
+  mbg__rank *rank;
+  int err = MBG_OK;
+  MBG_TRY(mbg__system_update(ctx, w->sys, &w->state));
+  MBG_TRY(mbg__rank_analyse(ctx, arena, w->sys, &rank));
+  MBG_TRY(mbg__tree_create(ctx, w->sys, rank, &w->tree));
+  const int n = mbg__tree_size(w->tree);
+  mbg__frame *E = MBG_TAKE(arena, mbg__frame, m->nbody);
+  real *rates = MBG_TAKE(arena, real, n);
+  w->E1 = MBG_TAKE(arena, real, n);
+  w->gw = MBG_TAKE(arena, real, n);
+  w->ge = MBG_TAKE(arena, real, 6 * m->nbody);
+  w->ga = MBG_TAKE(arena, real, m->na);
+  if (!E || !rates || !w->E1 || !w->gw || !w->ge || !w->ga) {
+    return MBG_ERROR_MEMORY;
+  }
+  mbg__tree_read(w->tree, H, w->state.v, E, rates);
+  w->joints = (mbg__tree_state){.E = E, .w = rates};
+  MBG_TRY(measure_tree(ctx, w));
+  MBG_TRY(mbg__tree_linearize(ctx, w->tree));
+done:
   return err;
 }
 
@@ -157,7 +202,17 @@ int main(int argc, char **argv) {
   w.state = (mbg__state){.H = H, .v = design->guess_v, .vd = vd, .lambda = lambda};
   const double values = best(measure_values, ctx, &w, n, repeat);
   const double derivatives = best(measure_derivatives, ctx, &w, n, repeat);
-  printf("%8d bodies   values %8.3f us/body   values and derivatives %8.3f us/body\n", n, values, derivatives);
+  if (plant(ctx, &arena, model, H, &w) < 0) {
+    fprintf(stderr, "%s\n", mbg_context_error(ctx));
+    return 1;
+  }
+  const double attributes = best(measure_attributes, ctx, &w, n, repeat),
+               sweep = best(measure_tree, ctx, &w, n, repeat);
+  printf("%8d bodies   values %8.3f us/body   values and derivatives %8.3f us/body   tree %8.3f us/body   by all "
+         "attributes "
+         "%8.3f us/body\n",
+         n, values, derivatives, sweep, attributes);
+  mbg__tree_destroy(w.tree);
   mbg__system_destroy(w.sys);
   mbg__arena_destroy(&arena);
   mbg_model_destroy(model);

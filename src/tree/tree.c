@@ -306,7 +306,6 @@ int mbg__tree_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, 
   MBG_TRY(list_rows(ctx, t, rank));
   MBG_TRY(take_frames(ctx, t));
   MBG_TRY(take_vectors(ctx, t));
-  MBG_TRY(mbg__tree_columns_create(ctx, t));
   mbg__tree_refresh(t);
 done:
   if (err < 0) {

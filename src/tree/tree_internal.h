@@ -61,7 +61,4 @@ static inline const real *parent_of(const mbg__tree *t, int k, const real *x) {
   return t->links[k].parent >= 0 ? x + link_off(t, t->links[k].parent) : NULL;
 }
 
-/* tree_matrix.c */
-int mbg__tree_columns_create(mbg_context *ctx, mbg__tree *t);
-
 #endif

@@ -136,7 +136,7 @@ static int mark_blocks(mbg_context *ctx, mbg__tree *t) {
   return MBG_OK;
 }
 
-int mbg__tree_columns_create(mbg_context *ctx, mbg__tree *t) {
+static int columns_create(mbg_context *ctx, mbg__tree *t) {
   const int nK = mbg__csc_count(mbg__system_pattern_K(t->sys)), nB = mbg__csc_count(mbg__system_pattern_B(t->sys));
   double slots = 0;
   int err = MBG_OK;
@@ -156,7 +156,7 @@ int mbg__tree_columns_create(mbg_context *ctx, mbg__tree *t) {
   for (int i = 0; i < t->nblock_row; i++) {
     t->nrow_slots += path_length(t, t->block_link[i]);
   }
-  if (slots > 2e8) {
+  if (slots > 5e7) {
     err = mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
                     "the tree is too deep for matrices in joint coordinates (%d bodies); take formulation 'lie'",
                     t->m->nbody);
@@ -194,8 +194,12 @@ static void list_entries(const mbg__tree *t, int *row, int *col) {
 }
 
 int mbg__tree_matrix_create(mbg_context *ctx, mbg__tree *t, mbg__klu_mode mode, mbg__tree_matrix *x) {
+  int err = t->col0 ? MBG_OK : columns_create(ctx, t);
+  *x = (mbg__tree_matrix){0};
+  if (err < 0) {
+    return err;
+  }
   const int count = t->nslots + 2 * t->nrow_slots + t->nrow;
-  int err = MBG_OK;
   int *row = mbg__alloc(ctx, (size_t)count + 1, sizeof(int)), *col = mbg__alloc(ctx, (size_t)count + 1, sizeof(int));
   *x = (mbg__tree_matrix){.slots = MBG_TAKE(&t->arena, int, count)};
   if (!row || !col || !x->slots) {
