@@ -214,13 +214,15 @@ static void copy_in(const mbg__tree *t, const real *x, real *to) {
 void mbg__tree_kin_pull(mbg__tree *t, const real *w, const real *dv, const real *dvd, real *ge, real *gw, real *ga,
                         real *gattr) {
   const mbg__tree_gradient o = {.e = ge, .w = gw, .a = ga, .attributes = gattr};
+  const bool only_q = t->only_q;
+  t->only_q = false; /* u = J q is no part of it */
   copy_in(t, w, t->eta);
   copy_in(t, dv, t->nu);
   copy_in(t, dvd, t->al);
-  copy_in(t, NULL, t->du);
   copy_in(t, NULL, t->ct);
   copy_in(t, NULL, t->cg);
   kin_pull(t, &o);
+  t->only_q = only_q;
 }
 
 /* ---------------------------------------------------------------------- reading joints from bodies */

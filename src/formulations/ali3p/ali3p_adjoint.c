@@ -82,7 +82,7 @@ static void pull(adjoint *s, int c, int level, real *w, real *v) {
   mbg__tree_pull(a->tree, &k, &g);
 }
 
-static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node *node) {
+static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node *node, bool there) {
   const mbg__ali3p *a = s->a;
   for (int c = 0; c < s->nc; c++) {
     for (int k = 0; k < a->nused; k++) {
@@ -90,12 +90,13 @@ static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node
       row(s->seed, c, a->nused)[k] = s->omega[n] * s->seeds[c].density[at] + s->seeds[c].point[at];
     }
   }
-  return mbg__ali3p_seeds_at(ctx, s->signals, node, s->seed, s->ze, s->wb, s->ab, s->psi_a);
+  return mbg__ali3p_seeds_at(ctx, s->signals, node, there, s->seed, s->ze, s->wb, s->ab, s->psi_a);
 }
 
 /* ---------------------------------------------------------------------- a step backward */
 
-static int projections(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
+/* there: the tree is at the projection of accelerations */
+static int projections(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node, bool there) {
   mbg__ali3p *a = s->a;
   const size_t bytes = (size_t)a->n * (size_t)s->nc * sizeof(real);
   int err = MBG_OK;
@@ -104,7 +105,7 @@ static int projections(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node
     memcpy(s->wsb, s->wb, bytes);
     return MBG_OK;
   }
-  MBG_TRY(mbg__ali3p_at_accelerations(ctx, a, node));
+  MBG_TRY(there ? MBG_OK : mbg__ali3p_at_accelerations(ctx, a, node));
   MBG_TRY(mbg__ali3p_factor_mass(ctx, a, node, false));
   right_sides(s, s->ab);
   solve_T(s, &a->mass);
@@ -223,12 +224,14 @@ done:
 static int visit(mbg_context *ctx, void *user, int i, const void *block) {
   adjoint *s = user;
   const mbg__ali3p_node n = mbg__ali3p_view(s->a, block);
+  const bool there = i > 0 && s->a->nrow > 0 && !s->a->forces && !s->a->reactions;
   int err = MBG_OK;
-  MBG_TRY(take_seeds(ctx, s, i, &n));
+  MBG_TRY(there ? mbg__ali3p_at_accelerations(ctx, s->a, &n) : MBG_OK);
+  MBG_TRY(take_seeds(ctx, s, i, &n, there));
   if (i == 0) {
     return start(ctx, s, &n);
   }
-  MBG_TRY(projections(ctx, s, &n));
+  MBG_TRY(projections(ctx, s, &n, there));
   MBG_TRY(position_step(ctx, s, &n));
 done:
   return err;

@@ -74,11 +74,12 @@ int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 /* ali3p_signals.c */
 /* lambda1, vd1 of index 1 at the bodies of the tree's last update. */
 int mbg__ali3p_index1(mbg_context *ctx, mbg__ali3p *a);
-/* Weights of signals at a node, seed (nc x nused): adds to ge (nc x 6 nbody), gw, ga (nc x n), gattr (nc x na). */
+/* Weights of signals at a node, seed (nc x nused): adds to ge (nc x 6 nbody), gw, ga (nc x n), gattr (nc x na). there: the tree is
+   linearized at the node's positions, rates and accelerations, which is enough without forces and reactions. */
 typedef struct mbg__ali3p_seeds mbg__ali3p_seeds;
 int mbg__ali3p_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, int nc, mbg__ali3p_seeds **out);
-int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_node *n, const real *seed, real *ge,
-                        real *gw, real *ga, real *gattr);
+int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_node *n, bool there, const real *seed,
+                        real *ge, real *gw, real *ga, real *gattr);
 
 /* ali3p_tangent.c, ali3p_adjoint.c */
 int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, mbg__march *march,

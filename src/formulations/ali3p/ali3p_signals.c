@@ -130,15 +130,15 @@ done:
   return err;
 }
 
-int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_node *n, const real *seed, real *ge,
-                        real *gw, real *ga, real *gattr) {
+int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_node *n, bool there, const real *seed,
+                        real *ge, real *gw, real *ga, real *gattr) {
   mbg__ali3p *a = s->a;
   const size_t nw = (size_t)a->m->nw, nr = (size_t)a->m->nrow, na = (size_t)a->m->na, nc = (size_t)s->nc;
   int err = MBG_OK;
   if (!any(s->nc * a->nused, seed)) {
     return MBG_OK;
   }
-  MBG_TRY(at_signals(ctx, a, n));
+  MBG_TRY(there ? mbg__system_linearize_signals(ctx, a->sys) : at_signals(ctx, a, n));
   for (int i = 0; i < 3; i++) {
     memset(s->g[i], 0, nc * nw * sizeof(real));
   }

@@ -227,7 +227,7 @@ static int signals(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   memset(s->ga, 0, used * (size_t)a->n * sizeof(real));
   memset(s->gattr, 0, used * (size_t)a->m->na * sizeof(real));
   memset(s->dy, 0, used * (size_t)s->np * sizeof(real));
-  const int err = mbg__ali3p_seeds_at(ctx, s->seeds, n, s->eye, s->ge, s->gw, s->ga, s->gattr);
+  const int err = mbg__ali3p_seeds_at(ctx, s->seeds, n, false, s->eye, s->ge, s->gw, s->ga, s->gattr);
   for (int k = 0; k < a->nused; k++) {
     real *dy = column(s->dy, k, s->np);
     for (int p = 0; p < s->np; p++) {
