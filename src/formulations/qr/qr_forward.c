@@ -215,7 +215,7 @@ int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mb
   w->last = w->plan.t0;
   if (w->method) {
     MBG_TRY(integrate(ctx, w, frozen));
-    if (!frozen) {
+    if (!frozen && !w->partial) {
       MBG_TRY(keep_steps(ctx, w));
     }
     w->counts.bytes = mbg__rk_dense_bytes(&w->dense);

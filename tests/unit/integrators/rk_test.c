@@ -105,6 +105,46 @@ static int rough_rhs(void *user, double t, const double *y, double *dydt) {
   return 0;
 }
 
+/* y' = 1 at t < 1/3, -1 after: no step across the jump is good enough, but those of hmin are taken, and counted */
+static int jump_rhs(void *user, double t, const double *y, double *dydt) {
+  (void)user;
+  (void)y;
+  dydt[0] = t < 1.0 / 3 ? 1 : -1;
+  return 0;
+}
+
+static void shortest_step_is_taken(void **state) {
+  (void)state;
+  for (int q = 0; q < METHODS; q++) {
+    long steps[2] = {0};
+    for (int i = 0; all_methods[q]->error_order > 0 && i < 2; i++) {
+      mbg_context *ctx = new_context(NULL);
+      mbg__rk_options opt = mbg__rk_options_default();
+      opt.rtol = opt.atol = 1e-10;
+      opt.hmin = i ? 1e-3 : 0;
+      mbg__rk *rk = NULL;
+      const mbg__rk_run run = {.rhs = jump_rhs, .t0 = 0, .t1 = 1};
+      double y = 0;
+      assert_int_equal(mbg__rk_create(ctx, 1, all_methods[q], &opt, &rk), MBG_OK);
+      assert_int_equal(mbg__rk_start(ctx, rk, &run, &y), MBG_OK);
+      int err;
+      while ((err = mbg__rk_step(ctx, rk)) > 0) {
+        const mbg__rk_record *step = mbg__rk_last(rk);
+        assert_true(step->t1 == 1 || step->t1 - step->t0 >= 0.999 * opt.hmin);
+      }
+      assert_int_equal(err, 0);
+      /* the error of the step across the jump is at most twice its length */
+      assert_close(mbg__rk_last(rk)->y1[0], -1.0 / 3, i ? 2e-3 : 1e-8);
+      assert_true(i ? mbg__rk_count(rk)->forced >= 1 && mbg__rk_count(rk)->forced <= 3
+                    : mbg__rk_count(rk)->forced == 0);
+      steps[i] = mbg__rk_count(rk)->steps + mbg__rk_count(rk)->rejected;
+      mbg__rk_destroy(rk);
+      mbg_context_destroy(ctx);
+    }
+    assert_true(steps[1] <= steps[0]);
+  }
+}
+
 static void only_controlled_components_count(void **state) {
   (void)state;
   mbg_context *ctx = new_context(NULL);
@@ -474,6 +514,7 @@ int main(void) {
       cmocka_unit_test(steps_converge_with_their_order),
       cmocka_unit_test(error_follows_the_tolerance),
       cmocka_unit_test(longest_step_is_kept),
+      cmocka_unit_test(shortest_step_is_taken),
       cmocka_unit_test(only_controlled_components_count),
       cmocka_unit_test(breaks_are_met),
       cmocka_unit_test(tiny_segments),
