@@ -2,7 +2,7 @@
 mkdir bin
 ln -s "$MBGRAD" bin/mbgrad
 export PATH=$PWD/bin:$PATH
-for page in "$SRC"/README.md "$SRC"/docs/*.md; do
+for page in "$SRC"/README.md "$SRC"/docs/*.md "$SRC"/docs/formulations/*.md; do
   folder=$(mktemp -d -p .)
   # lines of ```sh blocks that begin with mbgrad
   awk '/^```/ { inside = $0 == "```sh"; next } inside && /^mbgrad( |$)/' "$page" >commands

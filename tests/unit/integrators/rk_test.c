@@ -133,8 +133,8 @@ static void shortest_step_is_taken(void **state) {
         assert_true(step->t1 == 1 || step->t1 - step->t0 >= 0.999 * opt.hmin);
       }
       assert_int_equal(err, 0);
-      /* the error of the step across the jump is at most twice its length */
-      assert_close(mbg__rk_last(rk)->y1[0], -1.0 / 3, i ? 2e-3 : 1e-8);
+      /* the error of the steps across the jump: their length times the sum of the weights, which alternate */
+      assert_close(mbg__rk_last(rk)->y1[0], -1.0 / 3, i ? 1e-2 : 1e-8);
       assert_true(i ? mbg__rk_count(rk)->forced >= 1 && mbg__rk_count(rk)->forced <= 3
                     : mbg__rk_count(rk)->forced == 0);
       steps[i] = mbg__rk_count(rk)->steps + mbg__rk_count(rk)->rejected;
