@@ -94,9 +94,8 @@ int mbg__cholesky_prepare(mbg__cholesky *chol, mbg__arena *arena, int n) {
   return chol->A ? MBG_OK : MBG_ERROR_MEMORY;
 }
 
-#ifdef MBG_COMPLEX
-
-/* A = L L^T without conjugation, column by column; returns the first bad row, or n. LAPACK has only L L^H. */
+/* A = L L^T without conjugation, column by column; returns the first bad row, or n. LAPACK has only L L^H, and for small matrices
+   its calls cost more than the loops. */
 static int potrf(real *A, int n) {
   for (int j = 0; j < n; j++) {
     real *Aj = A + (size_t)j * n;
@@ -133,20 +132,31 @@ static void potrs(const real *A, int n, real *b) {
   }
 }
 
-int mbg__cholesky_factor(mbg__cholesky *chol, int *where) {
+static int factor_small(mbg__cholesky *chol, int *where) {
   const int bad = potrf(chol->A, chol->n);
   return bad < chol->n ? report(where, bad) : MBG_OK;
 }
 
-void mbg__cholesky_solve(const mbg__cholesky *chol, real *B, int nrhs) {
+static void solve_small(const mbg__cholesky *chol, real *B, int nrhs) {
   for (int k = 0; k < nrhs; k++) {
     potrs(chol->A, chol->n, B + (size_t)k * chol->n);
   }
 }
 
+#ifdef MBG_COMPLEX
+
+int mbg__cholesky_factor(mbg__cholesky *chol, int *where) { return factor_small(chol, where); }
+
+void mbg__cholesky_solve(const mbg__cholesky *chol, real *B, int nrhs) { solve_small(chol, B, nrhs); }
+
 #else
 
+enum { LARGE = 24 }; /* rows from which LAPACK pays */
+
 int mbg__cholesky_factor(mbg__cholesky *chol, int *where) {
+  if (chol->n < LARGE) {
+    return factor_small(chol, where);
+  }
   const int n = chol->n, ld = leading(n);
   int info;
   dpotrf_("L", &n, chol->A, &ld, &info, 1);
@@ -156,6 +166,10 @@ int mbg__cholesky_factor(mbg__cholesky *chol, int *where) {
 }
 
 void mbg__cholesky_solve(const mbg__cholesky *chol, real *B, int nrhs) {
+  if (chol->n < LARGE) {
+    solve_small(chol, B, nrhs);
+    return;
+  }
   const int n = chol->n, ld = leading(n);
   int info;
   dpotrs_("L", &n, &nrhs, chol->A, &ld, B, &ld, &info, 1);

@@ -70,6 +70,7 @@ struct mbg__system {
   /* filled by linearize */
   struct {
     vec6 phid_G, phidd_G, gamma_v;
+    mat6 L;        /* u^T L w = d(b u)[w] */
   } * row_g;       /* of each term; phidd_G = (b vd)_G + gamma_G   (nterm) */
   mat6 *F_G, *F_v; /* summed over the elements of a pair            (npair) */
   int *term_attr0; /* first place of a term in term_attr            (nterm + 1) */
@@ -126,6 +127,9 @@ static inline int marker_body(const mbg__system *s, int marker) { return s->mode
 
 /* kinematics.c */
 void mbg__kin_update(mbg__system *s);
+/* The twists alone, or their rates alone, at the frames of the last update. */
+void mbg__kin_update_twists(mbg__system *s);
+void mbg__kin_update_rates(mbg__system *s);
 /* w_m = J w + omega da, dv_m = J dv + ad(v_m) omega da, dvd_m = J dvd + ad(vd_m) omega da for all markers in use, then
    the relative variations of all pairs. With J = Ad(h^-1): a modal body will add its columns here and in its transpose. */
 void mbg__kin_push(mbg__system *s, const mbg__direction *d);
@@ -144,6 +148,10 @@ void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]);
 /* rows.c */
 int mbg__rows_update(mbg_context *ctx, mbg__system *s);
 int mbg__rows_linearize(mbg_context *ctx, mbg__system *s);
+/* F += the wrenches of the multipliers. */
+void mbg__rows_load(mbg__system *s);
+/* The linearization of the rows at changed twists (vrel; before: those of the linearization at hand) and multipliers. */
+void mbg__rows_shift(mbg__system *s, int term, real lambda, const vec6 before);
 void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in);
 
 /* forces.c */

@@ -60,6 +60,47 @@ void mbg__kin_update(mbg__system *s) {
   }
 }
 
+void mbg__kin_update_twists(mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nmarker; i++) {
+    if (s->marker_on[i] && marker_body(s, i) >= 0) {
+      AdInv_mul(s->vm[i], &s->design->markers[i].h, s->v + m->bodies[marker_body(s, i)].voff);
+    }
+  }
+  for (int i = 0; i < m->npair; i++) {
+    if (!s->pair_on[i]) {
+      continue;
+    }
+    if (marker_body(s, m->pairs[i].A) >= 0) {
+      AdInv_mul(s->a[i], &s->G[i], s->vm[m->pairs[i].A]);
+    }
+    v6_sub(s->vrel[i], s->vm[m->pairs[i].B], s->a[i]);
+  }
+}
+
+void mbg__kin_update_rates(mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nmarker; i++) {
+    if (s->marker_on[i] && marker_body(s, i) >= 0) {
+      AdInv_mul(s->vdm[i], &s->design->markers[i].h, s->vd + m->bodies[marker_body(s, i)].voff);
+    }
+  }
+  for (int i = 0; i < m->npair; i++) {
+    if (!s->pair_on[i]) {
+      continue;
+    }
+    if (marker_body(s, m->pairs[i].A) < 0) {
+      v6_copy(s->vdrel[i], s->vdm[m->pairs[i].B]);
+      continue;
+    }
+    real c[6];
+    AdInv_mul(s->ad[i], &s->G[i], s->vdm[m->pairs[i].A]);
+    v6_sub(s->vdrel[i], s->vdm[m->pairs[i].B], s->ad[i]);
+    ad_mul(c, s->vrel[i], s->a[i]);
+    v6_axpy(s->vdrel[i], 1, c);
+  }
+}
+
 /* ---------------------------------------------------------------------- variations */
 
 static void add_mul(vec6 out, const mbg__frame *h, const real *x, int off) {

@@ -61,6 +61,17 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
   return MBG_OK;
 }
 
+void mbg__rows_load(mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nrow; i++) {
+    for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
+      if (m->terms[k].pair >= 0) {
+        v6_axpy(s->F[m->terms[k].pair], -s->lambda[i], s->term[k].b);
+      }
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- derivatives */
 
 static void term_linearize(mbg__system *s, int k, real lambda) {
@@ -73,7 +84,8 @@ static void term_linearize(mbg__system *s, int k, real lambda) {
   v6_copy(s->row_g[k].phid_G, g.phid_G);
   v6_add(s->row_g[k].phidd_G, g.bvd_G, g.gamma_G);
   v6_copy(s->row_g[k].gamma_v, g.gamma_v);
-  if (t->pair >= 0 && re(lambda) != 0) {
+  m6_copy(s->row_g[k].L, g.L);
+  if (t->pair >= 0 && lambda != 0) {
     m6_axpy(s->F_G[t->pair], -lambda, g.L);
   }
   const mbg__fn_jet *jet = t->law >= 0 ? &s->jet[t->law] : NULL;
@@ -90,4 +102,22 @@ int mbg__rows_linearize(mbg_context *ctx, mbg__system *s) {
     }
   }
   return MBG_OK;
+}
+
+/* phid = b v + F_t is linear in v, and so are its derivatives: phid_G += L^T dv, phid_a += b_a dv */
+void mbg__rows_shift(mbg__system *s, int k, real lambda, const vec6 before) {
+  const int pair = s->model->terms[k].pair;
+  real dv[6];
+  if (pair < 0) {
+    return;
+  }
+  v6_sub(dv, s->vrel[pair], before);
+  m6_mulv_T_add(s->row_g[k].phid_G, s->row_g[k].L, dv);
+  for (int j = s->term_attr0[k]; j < s->term_attr0[k] + s->term_nattr[k]; j++) {
+    s->term_attr[j].phid += v6_dot(s->term_attr[j].b, dv);
+  }
+  if (lambda != 0) {
+    v6_axpy(s->F[pair], -lambda, s->term[k].b);
+    m6_axpy(s->F_G[pair], -lambda, s->row_g[k].L);
+  }
 }

@@ -206,15 +206,28 @@ static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   return mbg__rows_update(ctx, s);
 }
 
-int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
-  s->bare = false;
-  const int err = update(ctx, s, state);
-  return err < 0 ? err : mbg__forces_update(ctx, s);
-}
-
 int mbg__system_update_bare(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   s->bare = true;
   return update(ctx, s, state);
+}
+
+int mbg__system_update_forces(mbg_context *ctx, mbg__system *s) {
+  s->bare = false;
+  find_loud(s);
+  return mbg__forces_update(ctx, s);
+}
+
+int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
+  const int err = mbg__system_update_bare(ctx, s, state);
+  return err < 0 ? err : mbg__system_update_forces(ctx, s);
+}
+
+void mbg__system_complete(mbg__system *s, const real *vd, const real *lambda) {
+  memcpy(s->vd, vd, (size_t)s->model->nw * sizeof(real));
+  memcpy(s->lambda, lambda, (size_t)s->model->nrow * sizeof(real));
+  find_loud(s);
+  mbg__kin_update_rates(s);
+  mbg__rows_load(s);
 }
 
 static const real *gravity_of(const mbg__system *s) {
@@ -344,21 +357,53 @@ int mbg__system_linearize(mbg_context *ctx, mbg__system *s) {
   return err < 0 || s->bare ? err : mbg__forces_linearize(ctx, s);
 }
 
+void mbg__system_constraints_at(mbg__system *s, const real *v, const real *lambda) {
+  const mbg_model *m = s->model;
+  const size_t twists = (size_t)m->npair * sizeof(*s->vrel), wrenches = (size_t)m->npair * sizeof(*s->F_G);
+  s->bare = true;
+  memcpy(s->v, v, (size_t)m->nw * sizeof(real));
+  memcpy(s->lambda, lambda, (size_t)m->nrow * sizeof(real));
+  memcpy(s->p_dv, s->vrel, twists);
+  memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
+  memset(s->F_G, 0, wrenches);
+  memset(s->F_v, 0, wrenches);
+  find_loud(s);
+  mbg__kin_update_twists(s);
+  for (int i = 0; i < m->nrow; i++) {
+    for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
+      mbg__rows_shift(s, k, lambda[i], m->terms[k].pair >= 0 ? s->p_dv[m->terms[k].pair] : NULL);
+    }
+  }
+}
+
 /* change of r of one body with frame, twist, rate and its own attributes */
 static void body_push(const mbg__system *s, int i, const mbg__direction *d, real dr[6]) {
   const mbg__body *b = &s->model->bodies[i];
   const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff, *g = gravity_of(s);
-  real r_w[36], r_v[36], c[6];
+  real moved[6], c[6];
   v6_zero(dr);
-  mbg__inertia_derivatives(M, s->H[i].R, v, g, r_w, r_v);
-  if (d->w) {
-    m6_mulv_add(dr, r_w, d->w + b->voff);
+  v6_zero(moved);
+  /* M (dvd - d(R^T g)) - ad(dv)^T M v - ad(v)^T M dv,  d(R^T g) = (R^T g)~ W */
+  if (d->dvd) {
+    v6_copy(moved, d->dvd + b->voff);
+  }
+  if (d->w && s->model->gravity >= 0) {
+    real a[3], turned[3];
+    m3_mulv_T(a, s->H[i].R, g);
+    v3_cross(turned, a, d->w + b->voff + 3);
+    v3_axpy(moved, -1, turned);
+  }
+  if (d->dvd || (d->w && s->model->gravity >= 0)) {
+    m6_mulv(dr, M, moved);
   }
   if (d->dv) {
-    m6_mulv_add(dr, r_v, d->dv + b->voff);
-  }
-  if (d->dvd) {
-    m6_mulv_add(dr, M, d->dvd + b->voff);
+    real momentum[6];
+    m6_mulv(momentum, M, v);
+    adT_mul(c, d->dv + b->voff, momentum);
+    v6_axpy(dr, -1, c);
+    m6_mulv(momentum, M, d->dv + b->voff);
+    adT_mul(c, v, momentum);
+    v6_axpy(dr, -1, c);
   }
   for (int k = 0; d->da && k < b->nattr; k++) {
     if (d->da[b->attr + k] != 0) {
@@ -478,35 +523,47 @@ void mbg__system_push(mbg__system *s, const mbg__direction *d, real *dr, real *d
 
 void mbg__system_want(mbg__system *s, bool all) { s->moved_only = !all; }
 
+/* z.r of a body is linear in its mass matrix: <M, W> with W = z (vd - R^T g)^T - (ad(v) z) v^T, r of the weight in the first three */
 static void body_pull(const mbg__system *s, int i, const real *z, real *gw, real *gv, real *gvd, real *ga) {
   const mbg__body *b = &s->model->bodies[i];
-  const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff, *g = gravity_of(s);
+  const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff;
   const real *zb = z + b->voff;
-  real r_w[36], r_v[36], c[6];
-  mbg__inertia_derivatives(M, s->H[i].R, v, g, r_w, r_v);
+  real a[6], c[6], Mz[6], adz[6];
+  v6_zero(a);
+  m3_mulv_T(a, s->H[i].R, gravity_of(s));
+  ad_mul(adz, v, zb);
+  m6_mulv_T(Mz, M, zb);
   if (gw) {
-    m6_mulv_T_add(gw + b->voff, r_w, zb);
+    /* d(R^T g) = (R^T g)~ W */
+    v3_cross(c, a, Mz);
+    v3_axpy(gw + b->voff + 3, 1, c);
   }
   if (gv) {
-    m6_mulv_T_add(gv + b->voff, r_v, zb);
+    real momentum[6];
+    m6_mulv(momentum, M, v);
+    adT_mul(c, zb, momentum);
+    v6_axpy(gv + b->voff, 1, c);
+    m6_mulv_T(c, M, adz);
+    v6_axpy(gv + b->voff, -1, c);
   }
   if (gvd) {
-    m6_mulv_T_add(gvd + b->voff, M, zb);
+    v6_axpy(gvd + b->voff, 1, Mz);
   }
-  for (int k = 0; ga && k < b->nattr; k++) {
-    if (wanted(s, b->attr + k)) {
-      mbg__inertia_change(M, s->H[i].R, v, vd, g, s->design->M_a[i] + 36 * k, NULL, c);
-      ga[b->attr + k] += v6_dot(zb, c);
+  if (ga && b->nattr > 0) {
+    real W[36];
+    v6_sub(a, vd, a);
+    m6_zero(W);
+    m6_outer_add(W, 1, zb, a);
+    m6_outer_add(W, -1, adz, v);
+    for (int k = 0; k < b->nattr; k++) {
+      if (wanted(s, b->attr + k)) {
+        ga[b->attr + k] += vn_dot(36, s->design->M_a[i] + 36 * k, W);
+      }
     }
   }
-  for (int k = 0; ga && s->model->gravity >= 0 && k < 3; k++) {
-    real e[3] = {0, 0, 0};
-    if (!wanted(s, s->model->gravity + k)) {
-      continue;
-    }
-    e[k] = 1;
-    mbg__inertia_change(M, s->H[i].R, v, vd, g, NULL, e, c);
-    ga[s->model->gravity + k] += v6_dot(zb, c);
+  if (ga && s->model->gravity >= 0) {
+    m3_mulv(c, s->H[i].R, Mz);
+    v3_axpy(ga + s->model->gravity, -1, c);
   }
 }
 

@@ -40,6 +40,12 @@ int mbg__system_update(mbg_context *ctx, mbg__system *sys, const mbg__state *sta
 /* The same for the constraints alone: until the next update r = B^T lambda, without inertia and forces. */
 int mbg__system_update_bare(mbg_context *ctx, mbg__system *sys, const mbg__state *state);
 
+/* After update_bare: the forces, as if update had been called. */
+int mbg__system_update_forces(mbg_context *ctx, mbg__system *sys);
+
+/* After an update without rates and multipliers: the rest of the state (vd: nw, lambda: nrow), as if it had been given there. */
+void mbg__system_complete(mbg__system *sys, const real *vd, const real *lambda);
+
 /* After update. Each output may be NULL: r (nw), phi, phid, phidd, gamma (nrow each). */
 void mbg__system_residual(const mbg__system *sys, real *r, real *phi, real *phid, real *phidd, real *gamma);
 
@@ -55,6 +61,10 @@ int mbg__system_signals(mbg_context *ctx, mbg__system *sys, const real **y);
 
 /* Computes element derivatives at the state of the last update; needed by everything below. */
 int mbg__system_linearize(mbg_context *ctx, mbg__system *sys);
+
+/* After linearize: the constraints alone, as if update_bare and linearize had been called with other twists v (nw) and multipliers
+   (nrow) at the same frames and time. Until the next update r = B^T lambda; accelerations (phidd, gamma) are not defined. */
+void mbg__system_constraints_at(mbg__system *sys, const real *v, const real *lambda);
 
 /* A direction in which everything may vary; NULL: 0. */
 typedef struct {

@@ -10,5 +10,5 @@ for name, c in run["criteria"].items():
     # the mass of the chassis is p3 and nothing else
     mass = [a for a in c["all"] if a["owner"] == "body 'chassis'" and a["key"] == "mass"]
     assert len(mass) == 1 and abs(mass[0]["derivative"] / c["gradient"]["p3"] - 1) < 1e-12, name
-print(c["all"][0])
+print({k: float(f"{v:.10g}") if isinstance(v, float) else v for k, v in c["all"][0].items()})
 END

@@ -35,9 +35,10 @@ int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, c
   f->H = MBG_TAKE(arena, mbg__frame, m->nbody);
   f->v = MBG_TAKE(arena, real, m->nw);
   f->turns = MBG_TAKE(arena, int, m->nturn);
+  f->before = MBG_TAKE(arena, int, m->nturn);
   f->q = MBG_TAKE(arena, real, m->ncoord);
   f->qd = MBG_TAKE(arena, real, m->ncoord);
-  if (!f->H || !f->v || !f->turns || !f->q || !f->qd) {
+  if (!f->H || !f->v || !f->turns || !f->before || !f->q || !f->qd) {
     err = mbg__fail_memory(ctx);
     goto done;
   }
@@ -99,21 +100,28 @@ static int anchor_before(const mbg__qr_anchors *a, double t) {
   return lo;
 }
 
-/* whole turns by continuity: nearest to q_a + (q'_a + q') (t - t_a)/2 from the anchor before t */
-static int count_turns(mbg_context *ctx, mbg__qr_flow *f, double t) {
-  const mbg__state state = {.t = t, .H = f->H, .v = f->v, .turns = f->turns};
+/* whole turns by continuity: nearest to q_a + (q'_a + q') (t - t_a)/2 from the anchor before t; true when they have changed */
+static bool count_turns(mbg__qr_flow *f, double t) {
   const int n = f->m->ncoord, k = anchor_before(&f->anchors, t);
-  const int err = mbg__system_update_bare(ctx, f->sys, &state);
-  if (err < 0) {
-    return err;
-  }
   const real *q = f->anchors.q + (size_t)k * 2 * (size_t)n;
   mbg__system_coord_rates(f->sys, f->qd);
   for (int i = 0; i < n; i++) {
     f->q[i] = q[i] + 0.5 * (q[n + i] + f->qd[i]) * (t - f->anchors.t[k]);
   }
+  bool changed = false;
+  memcpy(f->before, f->turns, (size_t)f->m->nturn * sizeof(int));
   mbg__system_turns(f->sys, f->q, f->turns);
-  return MBG_OK;
+  for (int i = 0; i < f->m->nturn; i++) {
+    changed = changed || f->turns[i] != f->before[i];
+  }
+  return changed;
+}
+
+/* brings the constraints to (t, H, v) with the right turns; they are seldom others than at the last evaluation */
+static int place(mbg_context *ctx, mbg__qr_flow *f, double t) {
+  const mbg__state state = {.t = t, .H = f->H, .v = f->v, .turns = f->turns};
+  const int err = mbg__system_update_bare(ctx, f->sys, &state);
+  return err == MBG_OK && count_turns(f, t) ? mbg__system_update_bare(ctx, f->sys, &state) : err;
 }
 
 /* ---------------------------------------------------------------------- evaluation */
@@ -145,11 +153,14 @@ int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z
   const double at = inside(f, t);
   int err = MBG_OK;
   mbg__qr_state_read(&f->state, z, f->H, f->v);
-  if (f->m->nturn > 0) {
-    MBG_TRY(count_turns(ctx, f, at));
-  }
   f->evaluations++;
-  MBG_TRY(mbg__qr_point_eval(ctx, f->point, at, f->H, f->v, f->turns, &f->v_star, &f->a));
+  f->t = at;
+  if (f->m->nturn > 0) {
+    MBG_TRY(place(ctx, f, at));
+    MBG_TRY(mbg__qr_point_eval_placed(ctx, f->point, at, f->H, f->v, f->turns, &f->v_star, &f->a));
+  } else {
+    MBG_TRY(mbg__qr_point_eval(ctx, f->point, at, f->H, f->v, f->turns, &f->v_star, &f->a));
+  }
 done:
   return err;
 }

@@ -32,9 +32,10 @@ typedef struct {
   const int *used;
   bool full;              /* signals need accelerations or reactions */
   double ta, tb;          /* segment */
-  mbg__frame *H;          /* of the last evaluation                   (nbody) */
+  double t;               /* of the last evaluation */
+  mbg__frame *H;          /*                                          (nbody) */
   real *v;                /*                                          (nw) */
-  int *turns;             /*                                          (nturn) */
+  int *turns, *before;    /* before: those of the evaluation before it (nturn) */
   const real *v_star, *a; /*                                          (nw) */
   mbg__qr_anchors anchors;
   real *q, *qd; /*                                                    (ncoord) */

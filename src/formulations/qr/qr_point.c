@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* what the system was brought to last */
-typedef enum { AT_STATE, AT_FULL, AT_FULL_LINEAR, AT_VELOCITIES } place;
+/* what the system was brought to last: (H, v), (H, v, a, lambda), the same with derivatives, (H, v*) with kappa */
+typedef enum { AT_NOTHING, AT_STATE, AT_FULL, AT_FULL_LINEAR, AT_VELOCITIES } place;
 
 struct mbg__qr_point {
   mbg__arena arena;
@@ -253,12 +253,7 @@ static int factor_M(mbg_context *ctx, mbg__qr_point *q) {
 
 /* ---------------------------------------------------------------------- the point */
 
-static int evaluate(mbg_context *ctx, mbg__qr_point *q) {
-  const mbg__state state = {.t = q->t, .H = q->H, .v = q->v, .turns = q->turns};
-  const int err = mbg__system_update(ctx, q->sys, &state);
-  if (err < 0) {
-    return err;
-  }
+static void read_system(mbg__qr_point *q) {
   mbg__system_residual(q->sys, q->F, q->phi, q->phid, NULL, q->gamma);
   vn_scale(q->m->nw, q->F, -1, q->F);
   /* phi_t = phid - B v, with the drift of positions fed back */
@@ -266,7 +261,6 @@ static int evaluate(mbg_context *ctx, mbg__qr_point *q) {
   for (int i = 0; i < q->m->nrow; i++) {
     q->phi_t[i] = q->phid[i] - q->phi_t[i] + q->beta * q->phi[i];
   }
-  return MBG_OK;
 }
 
 /* (F3), (F4) */
@@ -299,23 +293,32 @@ static void accelerate(mbg__qr_point *q) {
   rows_of(q, q->k, q->lambda);
 }
 
-int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
-                       const real **v_star, const real **a) {
+int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
+                              const int *turns, const real **v_star, const real **a) {
   int err = MBG_OK;
-  q->at = AT_STATE;
+  q->at = AT_NOTHING;
   q->t = t;
   memcpy(q->H, H, (size_t)q->m->nbody * sizeof(*H));
   memcpy(q->v, v, (size_t)q->m->nw * sizeof(real));
   memcpy(q->turns, turns, (size_t)q->m->nturn * sizeof(int));
-  MBG_TRY(evaluate(ctx, q));
+  MBG_TRY(mbg__system_update_forces(ctx, q->sys));
+  read_system(q);
   MBG_TRY(factor_B(ctx, q));
   MBG_TRY(factor_M(ctx, q));
   project_velocity(q);
   accelerate(q);
+  q->at = AT_STATE;
   *v_star = q->v_star;
   *a = q->a;
 done:
   return err;
+}
+
+int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
+                       const real **v_star, const real **a) {
+  const mbg__state state = {.t = t, .H = H, .v = v, .turns = turns};
+  const int err = mbg__system_update_bare(ctx, q->sys, &state);
+  return err < 0 ? err : mbg__qr_point_eval_placed(ctx, q, t, H, v, turns, v_star, a);
 }
 
 const real *mbg__qr_point_lambda(const mbg__qr_point *q) { return q->lambda; }
@@ -343,8 +346,13 @@ int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q) {
   if (q->at == AT_FULL || q->at == AT_FULL_LINEAR) {
     return MBG_OK;
   }
+  if (q->at == AT_STATE) {
+    mbg__system_complete(q->sys, q->a, q->lambda);
+    q->at = AT_FULL;
+    return MBG_OK;
+  }
   const int err = mbg__system_update(ctx, q->sys, &state);
-  q->at = err < 0 ? AT_STATE : AT_FULL;
+  q->at = err < 0 ? AT_NOTHING : AT_FULL;
   return err;
 }
 
@@ -360,11 +368,9 @@ done:
   return err;
 }
 
-static int linearize_velocities(mbg_context *ctx, mbg__qr_point *q) {
+static void linearize_velocities(mbg__qr_point *q) {
   q->at = AT_VELOCITIES;
-  const mbg__state state = {.t = q->t, .H = q->H, .v = q->v_star, .lambda = q->kappa, .turns = q->turns};
-  const int err = mbg__system_update_bare(ctx, q->sys, &state);
-  return err < 0 ? err : mbg__system_linearize(ctx, q->sys);
+  mbg__system_constraints_at(q->sys, q->v_star, q->kappa);
 }
 
 /* ---------------------------------------------------------------------- tangents */
@@ -412,7 +418,7 @@ int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real 
     const mbg__direction d = {.w = w + c * nw, .dv = dv + c * nw, .da = da ? da + c * na : NULL};
     push_accelerations(q, &d, d_a + c * nw, dlambda ? dlambda + c * nr : NULL);
   }
-  MBG_TRY(linearize_velocities(ctx, q));
+  linearize_velocities(q);
   for (size_t c = 0; c < (size_t)ncol; c++) {
     const mbg__direction d = {.w = w + c * nw, .da = da ? da + c * na : NULL};
     push_velocities(q, &d, dv + c * nw, dv_star + c * nw);
@@ -473,7 +479,7 @@ int mbg__qr_point_pull(mbg_context *ctx, mbg__qr_point *q, int ncol, const real 
     pull_accelerations(q, rho + c * nw, lb ? lb + c * nr : NULL, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL,
                        ga ? ga + c * na : NULL);
   }
-  MBG_TRY(linearize_velocities(ctx, q));
+  linearize_velocities(q);
   for (size_t c = 0; c < (size_t)ncol; c++) {
     pull_velocities(q, mu + c * nw, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL, ga ? ga + c * na : NULL);
   }

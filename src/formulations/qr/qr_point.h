@@ -23,7 +23,11 @@ void mbg__qr_point_destroy(mbg__qr_point *q);
 int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
                        const real **v_star, const real **a);
 
-/* After eval. Brings the system to the full state (H, v, a, lambda), where signals can be evaluated; lambda (nrow, core's sign). */
+/* The same when the system's constraints are there already (mbg__system_update_bare). */
+int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
+                              const int *turns, const real **v_star, const real **a);
+
+/* After eval, the system not having been used for anything else since. Brings it to the full state (H, v, a, lambda), where signals can be evaluated; lambda (nrow, core's sign). */
 int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q);
 /* The same with the derivatives of the elements. */
 int mbg__qr_point_linearize(mbg_context *ctx, mbg__qr_point *q);

@@ -66,6 +66,8 @@ static void satisfies_its_equations(bench *b) {
     const int k = b->rank->kept[i];
     assert_close(phid[k] + beta * phi[k], 0, 1e-11 * (1 + norm(m->nw, b->v_star)));
   }
+  assert_int_equal(mbg__qr_point_eval(b->c.ctx, b->point, b->c.t, b->c.H, b->c.v, b->c.turns, &b->v_star, &b->a),
+                   MBG_OK);
   assert_int_equal(mbg__qr_point_full(b->c.ctx, b->point), MBG_OK);
   mbg__system_residual(b->c.sys, r, NULL, NULL, phidd, NULL);
   /* conditioning of the rows of random models: 1e4 at most */
