@@ -4,6 +4,7 @@
 #include "plot.h"
 #include "results.h"
 #include "run_options.h"
+#include "study.h"
 #include "table.h"
 
 #include <math.h>
@@ -379,14 +380,22 @@ static int compare(const cli_args *args) {
   if (status == CLI_DONE) {
     status = cli_need_gradient(r.session.model);
   }
+  if (status == CLI_DONE && !cli_flag(args, "study") && cli_value(args, "output", 0)) {
+    status = cli_bad_input("--output belongs to --study; --plot writes a plot of the comparison");
+  }
   if (status == CLI_DONE) {
-    status = run_comparison(args, &c);
+    status = cli_flag(args, "study") ? cli_study(args, &r) : run_comparison(args, &c);
   }
   cli_run_close(&r);
   return status;
 }
 
-static const cli_option options[] = {CLI_OPTIONS_RUN, CLI_OPTION_PLOT, CLI_OPTION_JSON};
+static const cli_option options[] = {
+    CLI_OPTIONS_RUN,
+    CLI_OPTION_PLOT,
+    CLI_OPTION_JSON,
+    {"study", NULL, false, "the study of the paper of qr instead"},
+    {"output", "DIR", false, "of the study: its tables (CSV) and plots (SVG) into this folder"}};
 
 extern const cli_command cli_cmd_compare;
 
@@ -395,8 +404,10 @@ const cli_command cli_cmd_compare = {
     .arguments = "MODEL",
     .summary = "all formulations and methods side by side",
     .details = "Computes criteria and gradients by every formulation and method, and prints values, derivatives, the\n"
-               "difference to a reference (the model's formulation with half the step, or a hundredth of its "
-               "tolerance), time and memory.\n",
+               "difference to a reference (the model's formulation with half the step, or a hundredth of its\n"
+               "tolerance), time and memory. With --study: gradients of qr with analytic products, with a Jacobian by\n"
+               "differences and from the derivatives of the QR factors, by minimal coordinates and by finite\n"
+               "differences, with their errors and times.\n",
     .least = 1,
     .most = 1,
     .options = options,

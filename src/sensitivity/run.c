@@ -249,6 +249,8 @@ int mbg_run_parameters(mbg_context *ctx, mbg_run *run, const double *p) {
 
 const mbg_model *mbg__run_model(const mbg_run *run) { return run->m; }
 
+mbg__formulation_work *mbg__run_work(const mbg_run *run) { return run->work; }
+
 void mbg__run_current(const mbg_run *run, double *p) {
   for (int i = 0; i < run->m->np; i++) {
     p[i] = re(run->p[i]);

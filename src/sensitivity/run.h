@@ -18,4 +18,7 @@ void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, c
 const mbg_model *mbg__run_model(const mbg_run *run);
 void mbg__run_current(const mbg_run *run, double *p);
 
+/* The formulation's own workspace, NULL before the first simulation. */
+struct mbg__formulation_work *mbg__run_work(const mbg_run *run);
+
 #endif

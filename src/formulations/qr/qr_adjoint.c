@@ -126,8 +126,9 @@ static int pull_point(mbg_context *ctx, mbg__qr_adjoint *a, const real *y) {
       }
     }
   }
-  return mbg__qr_point_pull(ctx, a->w->flow->point, a->nc, a->mu, a->rho, a->densities || !y ? a->lb : NULL, a->gw,
-                            a->gv, a->ga);
+  const real *lb = a->densities || !y ? a->lb : NULL;
+  return a->w->pull ? a->w->pull(a->w->pull_user, ctx, a->nc, a->mu, a->rho, lb, a->gw, a->gv, a->ga)
+                    : mbg__qr_point_pull(ctx, a->w->flow->point, a->nc, a->mu, a->rho, lb, a->gw, a->gv, a->ga);
 }
 
 int mbg__qr_adjoint_rates(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *yd) {

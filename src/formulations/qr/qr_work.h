@@ -8,6 +8,10 @@
 
 typedef struct mbg__qr_cvodes mbg__qr_cvodes;
 
+/* Another way to the products of mbg__qr_point_pull, for studies that compare. */
+typedef int (*mbg__qr_pull)(void *user, mbg_context *ctx, int ncol, const real *mu, const real *rho, const real *lb,
+                            real *gw, real *gv, real *ga);
+
 struct mbg__formulation_work {
   mbg__arena arena;
   mbg_allocator allocator;
@@ -28,6 +32,8 @@ struct mbg__formulation_work {
   bool partial;
   double speed; /* largest velocity so far */
   mbg__work_counts counts;
+  mbg__qr_pull pull; /* NULL: that of the point */
+  void *pull_user;
 
   /* Runge-Kutta pairs */
   const mbg__rk_method *method; /* NULL: CVODES */

@@ -1,0 +1,39 @@
+# the study of the paper of qr; figures with their bounds, no times
+"$MBGRAD" compare torsional-pendulum --study --end 0.5 --tolerance 1e-7 --output tables --plot both.svg >out
+grep -E '^[a-z]|^  (gradient by|perturbation|time of|Exact)|factors/' out | sed -E 's/ +/ /g'
+ls tables
+python3 - <<'END'
+import csv, xml.etree.ElementTree as ET
+for path in ("both.svg", "tables/study.svg"):
+    print(path, len([e for e in ET.parse(path).getroot().iter() if e.tag.endswith("circle")]))
+print([r["method"] for r in csv.DictReader(open("tables/methods.csv")) if r["method"] != "ali3p"])
+print(len(list(csv.DictReader(open("tables/perturbations.csv")))))
+END
+"$MBGRAD" compare torsional-pendulum --study --end 1 --json >pendulum.json
+"$MBGRAD" compare driven-flap --study --end 0.05 --tolerance 1e-9 --json >flap.json
+python3 - <<'END'
+import json
+# paper: 4.2e-10 by the adjoint, 4.4e-9 with differences, 2 orders worse by finite differences
+p = json.load(open("pendulum.json"))
+print(sorted(p), p["exact"])
+e = {m["method"]: m["relative_error"] for m in p["methods"]}
+assert e["products"] < 4.2e-10 and e["factors"] < 4.2e-10 and e["minimal"] < 8.1e-10, e
+assert 10 * e["products"] < e["differences"] < 1e-5, e
+assert 100 * e["products"] < e["finite_differences"] < 1e-4, e
+assert p["jacobian_factors"] < 1e-12
+j = [x["jacobian"] for x in p["perturbations"]]
+best = p["perturbations"][j.index(min(j))]["perturbation"]
+# forward differences: first order down to the root of rounding, then rounding
+assert 1e-9 <= best <= 1e-7 and all(8 < j[i] / j[i + 1] < 12 for i in range(3)), j
+g = [x["relative_error"] for x in p["perturbations"]]
+assert min(g) == e["finite_differences"] and g[-1] > min(g)
+assert all(s > 0 for t in p["seconds"].values() for s in t.values())
+# rheonomic and redundant rows, 9 parameters, integrals: no closed form
+f = json.load(open("flap.json"))
+e = {m["method"]: m["relative_error"] for m in f["methods"]}
+print(f["exact"], sorted(e))
+assert e["products"] < 1e-7 and e["factors"] < 1e-7 and e["differences"] < 1e-3, e
+assert f["jacobian_factors"] < 1e-9, f["jacobian_factors"]
+END
+"$MBGRAD" compare torsional-pendulum --output tables
+"$MBGRAD" compare torsional-pendulum --study --end 0.1 --tolerance 1e-6 --output none/at/all >out
