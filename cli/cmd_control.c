@@ -131,6 +131,9 @@ static int check_files(const job *j) {
   const char *out = cli_value(j->args, "out", 0), *tracking = cli_value(j->args, "tracking", 0);
   const mbg_model *model = j->r.session.model;
   int *signal = NULL, status = out ? cli_series_path(out) : CLI_DONE;
+  if (cli_flag(j->args, "resume") && !cli_value(j->args, "restart", 0)) {
+    return cli_bad_input("--resume needs --restart FILE: the file to go on from");
+  }
   if (status == CLI_DONE && cli_signals_choose(model, cli_value(j->args, "signals", 0), &signal) < 0) {
     status = CLI_BAD_INPUT;
   }
@@ -433,11 +436,14 @@ static int simulate_best(job *j) {
 static int write_files(job *j) {
   const cli_args *args = j->args;
   const char *control = cli_value(args, "control", 0), *out = cli_value(args, "out", 0);
-  const char *plot = cli_value(args, "plot", 0), *found = cli_value(args, "write-model", 0);
+  const char *plot = cli_value(args, "plot", 0), *found = cli_value(args, "write", 0);
   cli_series series = {0};
   int status = control ? write_controls(j, control) : CLI_DONE;
   if (status == CLI_DONE && found) {
     status = cli_run_status(&j->r, mbg_control_write_model(j->r.session.ctx, j->control, found));
+    if (status == CLI_DONE && cli_value(args, "set", 0)) {
+      fprintf(stderr, "note: '%s' has the parameters of the model, not those of --set\n", found);
+    }
   }
   if (status == CLI_DONE && (out || plot)) {
     status = cli_series_make(&series, mbg_control_model(j->control), j->r.run, cli_value(args, "signals", 0), 0);
@@ -457,17 +463,17 @@ static int write_files(job *j) {
 
 static int search(job *j) {
   mbg_context *ctx = j->r.session.ctx;
-  const char *resume = cli_value(j->args, "resume", 0);
+  const bool resume = cli_flag(j->args, "resume");
   mbg_run_options o = j->r.options;
   o.all_signals = 0;
   o.progress = NULL;
   j->options.progress = progress;
   j->options.user = j;
-  j->restart = cli_value(j->args, "restart", 0) ? cli_value(j->args, "restart", 0) : resume;
+  j->restart = cli_value(j->args, "restart", 0);
   int status = cli_run_status(
       &j->r, mbg_control_create(ctx, j->r.session.model, &o, &j->options, j->r.session.parameters, &j->control));
   if (status == CLI_DONE && resume) {
-    status = cli_run_status(&j->r, mbg_control_resume(ctx, j->control, resume));
+    status = cli_run_status(&j->r, mbg_control_resume(ctx, j->control, j->restart));
   }
   if (status == CLI_DONE) {
     const int err = mbg_control_solve(ctx, j->control);
@@ -484,7 +490,8 @@ static int outcome(const job *j) {
     return cli_failed("interrupted after %d iterations; the best control so far is kept", r->iterations);
   }
   if (!strncmp(r->status, "limit", 5)) {
-    return cli_failed("not converged: %s after %d iterations; the best control is kept. More: --iterations, --resume",
+    return cli_failed("not converged: %s after %d iterations; the best control is kept. More: --iterations, or "
+                      "--restart and --resume",
                       r->status, r->iterations);
   }
   return CLI_DONE;
@@ -545,13 +552,13 @@ static const cli_option options[] = {
     {"iterations", "N", false, "most iterations of a stage; default: 200"},
     {"gradient-tolerance", "NUMBER", false, "end when the gradient has fallen by this factor; default: 1e-5"},
     {"control", "FILE.csv", false, "write the controls found"},
-    {"write-model", "FILE", false, "write the model with the controls found; put it beside the model"},
+    {"write", "FILE", false, "write the model with the controls found; put it beside the model"},
     {"out", "FILE", false, "write the signals of the motion found: FILE.csv or FILE.h5"},
     {"signals", "A,B,...", false, "these signals only"},
     CLI_OPTION_PLOT,
     {"tracking", "A:B,...", false, "with --plot: signal A and the path B that it should follow, in one panel"},
     {"restart", "FILE", false, "write a restart file after every iteration"},
-    {"resume", "FILE", false, "go on from a restart file, and write it on"},
+    {"resume", NULL, false, "with --restart: go on from that file"},
     CLI_OPTIONS_RUN,
     CLI_OPTION_JSON,
     {"quiet", NULL, false, "print nothing but messages"},

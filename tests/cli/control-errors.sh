@@ -20,7 +20,8 @@ try overhead-crane --tracking x_l
 try overhead-crane --tracking x_l:nothing
 try overhead-crane --signals nothing
 try overhead-crane --out motion.txt
-try overhead-crane --resume nothing
+try overhead-crane --resume
+try overhead-crane --restart nothing --resume
 try overhead-crane --iterations 0
 try overhead-crane --iterations 2 --stages 1 --quiet --control no/such.csv
 try overhead-crane --iterations 2 --stages 1 --quiet --restart no/such
@@ -37,4 +38,7 @@ json.dump(part, open("part.json", "w"), indent=1)
 END
 try no-section.json
 try no-start.json --objective J
-try part.json --objective way --iterations 1 --quiet --write-model found.json
+try part.json --objective way --iterations 1 --quiet --write found.json
+# a model is written with its own parameters
+cp no-section.json crane.json
+try crane.json --objective J --iterations 1 --quiet --set L=1.4 --write found.json

@@ -16,8 +16,8 @@ END
 "$MBGRAD" simulate replay.json --json | python3 -c '
 import json, sys
 print("replayed within 2 mm:", json.load(sys.stdin)["criteria"]["rms"] < 2e-3)'
-"$MBGRAD" control overhead-crane --samples 61 --effort 1e-8 --gradient-tolerance 1e-5 --resume crane.restart --json \
-  --write-model found.json >again
+"$MBGRAD" control overhead-crane --samples 61 --effort 1e-8 --gradient-tolerance 1e-5 --restart crane.restart --resume --json \
+  --write found.json >again
 python3 -c '
 import json
 r = json.load(open("again"))
