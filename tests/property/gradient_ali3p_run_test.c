@@ -286,11 +286,38 @@ static void test_refused(void **state) {
   check_refused(text, &o, MBG_ERROR_UNSUPPORTED, "formulation 'ali3p' takes fixed steps: give \"step\"");
 }
 
+/* 600 links on one path: the matrices would not fit */
+static void test_too_deep(void **state) {
+  (void)state;
+  enum { LINKS = 600 };
+  char *text = malloc(LINKS * 250 + 200);
+  mbg_run_options o;
+  size_t n = (size_t)sprintf(text, "{\"mbgrad\": 1, \"bodies\": {");
+  for (int i = 0; i < LINKS; i++) {
+    n += (size_t)sprintf(text + n,
+                         "%s\"b%d\": {\"motion\": \"planar\", \"mass\": 1, \"inertia\": 1, "
+                         "\"position\": [%d, 0, 0]}",
+                         i ? ", " : "", i, i);
+  }
+  n += (size_t)sprintf(text + n, "}, \"joints\": {\"j0\": {\"type\": \"revolute\", \"between\": [\"ground\", "
+                                 "\"b0\"], \"at\": [0, 0, 0]}");
+  for (int i = 1; i < LINKS; i++) {
+    n += (size_t)sprintf(text + n,
+                         ", \"j%d\": {\"type\": \"revolute\", \"between\": [\"b%d\", \"b%d\"], \"at\": [%d, 0, 0]}", i,
+                         i - 1, i, i);
+  }
+  sprintf(text + n, "}, \"run\": {\"formulation\": \"ali3p\", \"end\": 1, \"step\": 0.1}}");
+  mbg_run_options_default(&o);
+  check_refused(text, &o, MBG_ERROR_UNSUPPORTED,
+                "the tree is too deep for matrices in joint coordinates (600 bodies); take formulation 'lie'");
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_breaks),          cmocka_unit_test(test_half_turn),
       cmocka_unit_test(test_soft),        cmocka_unit_test(test_outside_motions), cmocka_unit_test(test_moved),
-      cmocka_unit_test(test_limit),       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_limit),       cmocka_unit_test(test_refused),         cmocka_unit_test(test_too_deep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,306 @@
+/* Trees of random models (all joints, motions, loops) and of the vehicle: joints of the tree hold wherever coordinates go, frames
+   are read back, work is the same in joints and bodies, matrices agree with directional derivatives and these with their transposes.
+   That the directional derivatives themselves are right, the complex twin proves on whole runs (property.gradient_ali3p). */
+#include "relative/start.h"
+#include "support/model_case.h"
+#include "support/random_model.h"
+#include "tree/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* rounding relative to the largest entry of a result */
+static const double tol = 1e-11;
+
+typedef struct {
+  model_case c;
+  mbg__start_work *start;
+  mbg__tree *tree;
+  int n, nrow;
+  mbg__frame *E;
+  double *w, *a, *lambda, *q;
+  char name[40];
+} tree_case;
+
+static double *randoms(tree_case *x, support_rng *rng, int n) {
+  double *out = model_case_array(&x->c, n);
+  for (int i = 0; i < n; i++) {
+    out[i] = support_uniform(rng, -1, 1);
+  }
+  return out;
+}
+
+/* a tree at a random state near the assembled start */
+static void open_tree(tree_case *x, support_rng *rng, const char *file, const char *text) {
+  model_case_open(&x->c, file, text);
+  const mbg_model *m = x->c.m;
+  if (mbg__start_create(x->c.ctx, x->c.sys, &x->start) < 0 || mbg__start_solve(x->c.ctx, x->start, true) < 0) {
+    fail_msg("%s: %s", x->name, mbg_context_error(x->c.ctx));
+  }
+  const mbg__start_result *s = mbg__start_result_of(x->start);
+  assert_int_equal(mbg__tree_create(x->c.ctx, x->c.sys, s->rank, &x->tree), MBG_OK);
+  x->n = mbg__tree_size(x->tree);
+  x->nrow = mbg__tree_rows(x->tree, NULL);
+  mbg__frame *E = mbg__arena_take(&x->c.arena, (size_t)m->nbody, sizeof *E);
+  x->E = mbg__arena_take(&x->c.arena, (size_t)m->nbody, sizeof *x->E);
+  x->w = model_case_array(&x->c, x->n);
+  mbg__tree_read(x->tree, s->H, s->v, E, x->w);
+  double *d = randoms(x, rng, x->n);
+  for (int i = 0; i < x->n; i++) {
+    d[i] *= 0.3;
+    x->w[i] += support_uniform(rng, -1, 1);
+  }
+  mbg__tree_move(x->tree, E, d, x->E);
+  x->a = randoms(x, rng, x->n);
+  x->q = randoms(x, rng, x->n);
+  x->lambda = randoms(x, rng, x->nrow);
+}
+
+static void close_tree(tree_case *x) {
+  mbg__tree_destroy(x->tree);
+  mbg__start_destroy(x->start);
+  model_case_close(&x->c);
+}
+
+/* updated and linearized; with_q: inertia of q and rows alone. E1 (n) may be NULL */
+static void update(tree_case *x, bool with_q, double *E1) {
+  const mbg__tree_state s = {
+      .t = 0.1, .E = x->E, .w = x->w, .a = x->a, .q = with_q ? x->q : NULL, .lambda = x->lambda, .turns = x->c.turns};
+  double *own = model_case_array(&x->c, x->n);
+  assert_int_equal(mbg__tree_update(x->c.ctx, x->tree, &s), MBG_OK);
+  mbg__tree_residual(x->tree, E1 ? E1 : own, NULL, NULL, NULL);
+  assert_int_equal(mbg__tree_linearize(x->c.ctx, x->tree), MBG_OK);
+}
+
+static double largest(int n, const double *x) {
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(x[i]));
+  }
+  return most;
+}
+
+static void compare(const tree_case *x, const char *what, int n, const double *a, const double *b) {
+  const double scale = fmax(1, largest(n, b));
+  for (int i = 0; i < n; i++) {
+    if (!(fabs(a[i] - b[i]) <= tol * scale)) {
+      fail_msg("%s: %s[%d] %.15g and %.15g", x->name, what, i, a[i], b[i]);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- states */
+
+/* rows of the tree's joints and their rates stay zero; joint frames and rates are read back from the bodies */
+static void check_held(tree_case *x) {
+  const mbg_model *m = x->c.m;
+  const int *rows;
+  mbg__frame *E = mbg__arena_take(&x->c.arena, (size_t)m->nbody, sizeof *E);
+  double *w = model_case_array(&x->c, x->n), *phi = model_case_array(&x->c, m->nrow);
+  double *phid = model_case_array(&x->c, m->nrow);
+  update(x, false, NULL);
+  const mbg__state bodies = mbg__tree_bodies(x->tree);
+  mbg__tree_read(x->tree, bodies.H, bodies.v, E, w);
+  compare(x, "w", x->n, w, x->w);
+  for (int k = 0; k < m->nbody; k++) {
+    compare(x, "E", 12, E[k].R, x->E[k].R);
+  }
+  assert_int_equal(mbg__system_update(x->c.ctx, x->c.sys, &bodies), MBG_OK);
+  mbg__system_residual(x->c.sys, NULL, phi, phid, NULL, NULL);
+  (void)mbg__tree_rows(x->tree, &rows);
+  for (int i = 0; i < x->nrow; i++) {
+    phi[rows[i]] = phid[rows[i]] = 0;
+  }
+  /* the assembled start satisfies its rows to 1e-12, and the tree keeps them as they are there; no row is redundant here */
+  assert_true(largest(m->nrow, phi) < 1e-10 && largest(m->nrow, phid) < 1e-10);
+}
+
+/* q.E1 = sum of the work of the bodies' residuals on J q */
+static void check_work(tree_case *x) {
+  const mbg_model *m = x->c.m;
+  double *E1 = model_case_array(&x->c, x->n), *r = model_case_array(&x->c, m->nw), *w = model_case_array(&x->c, m->nw);
+  double *e = model_case_array(&x->c, 6 * m->nbody), joints = 0, bodies = 0;
+  const mbg__link *l = mbg__tree_links(x->tree);
+  update(x, false, E1);
+  mbg__system_residual(x->c.sys, r, NULL, NULL, NULL, NULL);
+  for (int k = 0; k < m->nbody; k++) {
+    for (int i = 0; i < l[k].nz; i++) {
+      e[6 * k + l[k].comp[i]] = x->q[l[k].first + i];
+    }
+  }
+  mbg__tree_kin_push(x->tree, &(mbg__tree_direction){.e = e}, w, NULL, NULL);
+  for (int i = 0; i < x->n; i++) {
+    joints += x->q[i] * E1[i];
+  }
+  for (int i = 0; i < m->nw; i++) {
+    bodies += w[i] * r[i];
+  }
+  compare(x, "work", 1, &joints, &bodies);
+}
+
+/* ---------------------------------------------------------------------- derivatives */
+
+/* a direction of the attributes that parameters can take */
+static double *attributes(tree_case *x, support_rng *rng) {
+  double *dp = randoms(x, rng, x->c.m->np), *da = model_case_array(&x->c, x->c.m->na);
+  mbg__design_push(x->c.design, dp, da);
+  return da;
+}
+
+/* variations of joint frames: within the motions of planar bodies and points, all six of spatial ones */
+static double *variations(tree_case *x, support_rng *rng) {
+  const mbg_model *m = x->c.m;
+  const mbg__link *l = mbg__tree_links(x->tree);
+  double *e = randoms(x, rng, 6 * m->nbody);
+  for (int k = 0; k < m->nbody; k++) {
+    bool own[6] = {false};
+    for (int i = 0; i < l[k].nz; i++) {
+      own[l[k].comp[i]] = true;
+    }
+    for (int i = 0; i < 6; i++) {
+      e[6 * k + i] = own[i] || m->bodies[l[k].body].motion == MBG__SPATIAL ? e[6 * k + i] : 0;
+    }
+  }
+  return e;
+}
+
+/* directional derivatives and gradients are transposes of each other */
+static void check_transpose(tree_case *x, support_rng *rng, bool with_q) {
+  const mbg_model *m = x->c.m;
+  const int nb = 6 * m->nbody;
+  double *e = variations(x, rng), *dw = randoms(x, rng, x->n), *da = randoms(x, rng, x->n);
+  double *dq = randoms(x, rng, x->n), *attr = attributes(x, rng), *mu = randoms(x, rng, x->n);
+  double *k[3], *d[3], *dE1 = model_case_array(&x->c, x->n);
+  double *ge = model_case_array(&x->c, nb), *gw = model_case_array(&x->c, x->n), *ga = model_case_array(&x->c, x->n);
+  double *gq = model_case_array(&x->c, x->n), *gattr = model_case_array(&x->c, m->na), forward, backward;
+  for (int i = 0; i < 3; i++) {
+    k[i] = randoms(x, rng, x->nrow);
+    d[i] = model_case_array(&x->c, x->nrow);
+  }
+  update(x, with_q, NULL);
+  mbg__tree_push(x->tree,
+                 &(mbg__tree_direction){.e = e, .dw = dw, .da = da, .dq = with_q ? dq : NULL, .attributes = attr}, dE1,
+                 d[0], d[1], d[2]);
+  mbg__tree_pull(x->tree, &(mbg__tree_weights){.mu = mu, .k0 = k[0], .k1 = k[1], .k2 = k[2]},
+                 &(mbg__tree_gradient){.e = ge, .w = gw, .a = ga, .q = gq, .attributes = gattr});
+  forward = vn_dot(x->n, mu, dE1);
+  for (int i = 0; i < 3; i++) {
+    forward += vn_dot(x->nrow, k[i], d[i]);
+  }
+  backward = vn_dot(nb, ge, e) + vn_dot(x->n, gw, dw) + vn_dot(x->n, ga, da) + vn_dot(m->na, gattr, attr);
+  backward += with_q ? vn_dot(x->n, gq, dq) : 0;
+  /* sums of many terms of order 10 to 1000 */
+  if (!(fabs(forward - backward) <= 1e-9 * fmax(1, fabs(backward)))) {
+    fail_msg("%s: %.15g forward, %.15g backward", x->name, forward, backward);
+  }
+}
+
+/* the matrix of a step times (D, (h^2/4) lambda) against directional derivatives; that of the mass against M q + Phi_z^T lambda */
+static void check_matrices(tree_case *x, support_rng *rng) {
+  const mbg_model *m = x->c.m;
+  const mbg__link *l = mbg__tree_links(x->tree);
+  const double h = 0.02;
+  double *D = randoms(x, rng, x->n), *dD = randoms(x, rng, x->n), *dl = randoms(x, rng, x->nrow);
+  double *e = model_case_array(&x->c, 6 * m->nbody), *dw = model_case_array(&x->c, x->n);
+  double *da = model_case_array(&x->c, x->n), *dlambda = model_case_array(&x->c, x->nrow);
+  double *both = model_case_array(&x->c, x->n + x->nrow), *out = model_case_array(&x->c, x->n + x->nrow);
+  mbg__tree_matrix matrix;
+  assert_int_equal(mbg__tree_matrix_create(x->c.ctx, x->tree, MBG__KLU_FRESH, &matrix), MBG_OK);
+  for (int k = 0; k < m->nbody; k++) {
+    double y[6];
+    mbg__tree_tangent(&l[k], D, dD + l[k].first, y);
+    for (int i = 0; i < l[k].nz; i++) {
+      e[6 * k + l[k].comp[i]] = y[i];
+    }
+  }
+  for (int i = 0; i < x->n; i++) {
+    dw[i] = 2 / h * dD[i];
+    da[i] = 4 / (h * h) * dD[i];
+    both[i] = dD[i];
+  }
+  for (int i = 0; i < x->nrow; i++) {
+    both[x->n + i] = dl[i];
+    dlambda[i] = 4 / (h * h) * dl[i];
+  }
+  double *expected = model_case_array(&x->c, x->n + x->nrow);
+  update(x, false, NULL);
+  mbg__tree_push(x->tree, &(mbg__tree_direction){.e = e, .dw = dw, .da = da, .dlambda = dlambda}, expected,
+                 expected + x->n, NULL, NULL);
+  vn_scale(x->n, expected, h * h / 4, expected);
+  mbg__tree_matrix_step(x->tree, &matrix, h, D, NULL);
+  mbg__csc_mul_add(out, 1, &matrix.A, both, 1);
+  compare(x, "step matrix", x->n + x->nrow, out, expected);
+
+  update(x, true, expected);
+  mbg__tree_matrix_mass(x->tree, &matrix, NULL);
+  memcpy(both, x->q, (size_t)x->n * sizeof(double));
+  memcpy(both + x->n, x->lambda, (size_t)x->nrow * sizeof(double));
+  memset(out, 0, (size_t)(x->n + x->nrow) * sizeof(double));
+  mbg__csc_mul_add(out, 1, &matrix.A, both, 1);
+  compare(x, "mass matrix", x->n, out, expected);
+  mbg__tree_matrix_destroy(&matrix);
+}
+
+/* ---------------------------------------------------------------------- models */
+
+static void check_all(tree_case *x, support_rng *rng) {
+  check_work(x);
+  check_transpose(x, rng, false);
+  check_transpose(x, rng, true);
+  check_matrices(x, rng);
+  if (mbg__start_result_of(x->start)->rank->ndropped == 0) {
+    check_held(x);
+  }
+}
+
+static void test_random(void **state) {
+  (void)state;
+  for (int i = 0; i < support_rounds(20, 200); i++) {
+    support_rng rng = support_rng_make((uint64_t)i);
+    const random_model_options options = random_model_mix((uint64_t)i);
+    char *text = random_model((uint64_t)i, &options);
+    tree_case x = {.n = 0};
+    snprintf(x.name, sizeof x.name, "seed %d", i);
+    open_tree(&x, &rng, NULL, text);
+    check_all(&x, &rng);
+    close_tree(&x);
+    free(text);
+  }
+}
+
+static void test_vehicle(void **state) {
+  (void)state;
+  support_rng rng = support_rng_make(1);
+  tree_case x = {.name = "vehicle"};
+  open_tree(&x, &rng, MBG_GALLERY_DIR "/vehicle", NULL);
+  assert_int_equal(x.n, 31);
+  assert_int_equal(x.nrow, 17);
+  check_all(&x, &rng);
+  close_tree(&x);
+}
+
+/* the loop of the five-bar is cut where the file says, four joints carry the rods */
+static void test_cut(void **state) {
+  (void)state;
+  support_rng rng = support_rng_make(1);
+  tree_case x = {.name = "five-bar"};
+  const int *rows;
+  open_tree(&x, &rng, MBG_GALLERY_DIR "/five-bar", NULL);
+  assert_int_equal(x.n, 4);
+  assert_int_equal(mbg__tree_rows(x.tree, &rows), 2);
+  for (int i = 0; i < 2; i++) {
+    const mbg__row *row = &x.c.m->rows[rows[i]];
+    assert_string_equal(x.c.m->joints[row->owner].name, "B");
+  }
+  close_tree(&x);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_vehicle),
+      cmocka_unit_test(test_cut),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
