@@ -16,6 +16,8 @@ typedef struct {
 /* Options that mean the same in every command that has them. */
 #define CLI_OPTION_SET                                                                                                 \
   { "set", "NAME=VALUE", true, "use this value of a parameter (NAME[i]: one entry of a vector)" }
+#define CLI_OPTION_RUN                                                                                                 \
+  { "run", "NAME", false, "one of the runs of the model file (\"runs\")" }
 #define CLI_OPTION_JSON                                                                                                \
   { "json", NULL, false, "print JSON, for programs" }
 #define CLI_OPTION_FULL                                                                                                \

@@ -7,7 +7,8 @@
 
 /* Entries of a table of options; a command that calls cli_run_open has all of them. */
 #define CLI_OPTIONS_RUN                                                                                                \
-  CLI_OPTION_SET, {"formulation", "NAME", false, "lie, dae, qr or ali3p; default: that of the model, else lie"},       \
+  CLI_OPTION_SET, CLI_OPTION_RUN,                                                                                      \
+      {"formulation", "NAME", false, "lie, dae, qr or ali3p; default: that of the model, else lie"},                   \
       {"integrator", "NAME", false, "of qr: dop853 (default), dp5, adams, bdf"},                                       \
       {"step", "SECONDS", false, "fixed step"},                                                                        \
       {"tolerance", "NUMBER", false, "controlled steps of this relative error instead"},                               \

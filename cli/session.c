@@ -115,7 +115,7 @@ int cli_session_open(cli_session *s, const cli_args *args) {
   if (!path) {
     return CLI_BAD_INPUT;
   }
-  const int status = cli_session_status(s, mbg_model_load(s->ctx, path, &s->model));
+  const int status = cli_session_status(s, mbg_model_load_run(s->ctx, path, cli_value(args, "run", 0), &s->model));
   free(path);
   return status == CLI_DONE ? take_parameters(s, args) : status;
 }

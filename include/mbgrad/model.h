@@ -21,6 +21,11 @@ typedef struct mbg_model mbg_model;
    column and element), MBG_ERROR_IO when it cannot be read, MBG_ERROR_MEMORY. */
 MBG_API int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out);
 
+/* The same for one of the runs of the file ("runs"): its keys take the place of those of the run section, it sets
+   parameters and constants, and it has its own criteria. All runs of a file have the same parameters. run NULL: as
+   mbg_model_load; MBG_ERROR_INPUT when there is no such run. */
+MBG_API int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_model **out);
+
 /* The same from memory. name: what messages call the text; text: `length` bytes, copied where needed; base: folder in
    which data files and parts are looked for, NULL: the current one. */
 MBG_API int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t length, const char *base,
@@ -72,6 +77,18 @@ MBG_API const char *mbg_model_parameter_note(const mbg_model *model, int index);
    which are first .. first+count-1 of the scalar parameters. Returns 0, or MBG_ERROR_INPUT when there is no such group. */
 MBG_API int mbg_model_parameter_group_count(const mbg_model *model);
 MBG_API int mbg_model_parameter_group(const mbg_model *model, int group, const char **name, int *first, int *count);
+
+/* 1 when the run that the model was loaded for sets it, else 0. */
+MBG_API int mbg_model_parameter_set(const mbg_model *model, int index);
+
+/* ---------------------------------------------------------------------- runs */
+
+/* The runs of the file: their number, names and notes ("" when there is none), and the one that the model was loaded
+   for (NULL: none). */
+MBG_API int mbg_model_run_count(const mbg_model *model);
+MBG_API const char *mbg_model_run_name(const mbg_model *model, int index);
+MBG_API const char *mbg_model_run_note(const mbg_model *model, int index);
+MBG_API const char *mbg_model_run(const mbg_model *model);
 
 /* ---------------------------------------------------------------------- elements */
 

@@ -356,6 +356,7 @@ static int fill(const reader *r, const char *p, line l, mbg__csv *csv) {
   int err = MBG_OK;
   for (int i = 0; i < csv->nrows; i++) {
     next_line(r, &p, &l);
+    csv->lines[i] = l.number;
     const char *q = l.begin;
     for (int j = 0; j < csv->ncolumns; j++) {
       cell c;
@@ -400,7 +401,8 @@ static int parse_table(reader *r, mbg__csv *csv) {
   const line above = {rows, rows, first.number - !csv->named};
   MBG_TRY(measure(r, rows, above, csv));
   csv->values = MBG_TAKE(r->arena, double, (size_t)csv->nrows *(size_t)csv->ncolumns);
-  if (!csv->values) {
+  csv->lines = MBG_TAKE(r->arena, int, csv->nrows);
+  if (!csv->values || !csv->lines) {
     return mbg__fail_memory(r->ctx);
   }
   MBG_TRY(fill(r, rows, above, csv));
@@ -410,7 +412,7 @@ done:
 
 int mbg__csv_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const char *text, size_t length,
                    mbg__csv *out) {
-  *out = (mbg__csv){0, 0, false, NULL, NULL};
+  *out = (mbg__csv){0, 0, false, NULL, NULL, NULL};
   if (length > MBG__FILE_BYTES_MAX) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "%s:1:1: the file is larger than 256 MiB", file);
   }
@@ -418,7 +420,7 @@ int mbg__csv_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const 
   reader r = {ctx, arena, file, begin, length > 0 ? text + length : begin, ','};
   const int err = parse_table(&r, out);
   if (err < 0) {
-    *out = (mbg__csv){0, 0, false, NULL, NULL};
+    *out = (mbg__csv){0, 0, false, NULL, NULL, NULL};
   }
   return err;
 }
@@ -427,7 +429,7 @@ int mbg__csv_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__cs
   int err = MBG_OK;
   char *text = NULL;
   size_t length = 0;
-  *out = (mbg__csv){0, 0, false, NULL, NULL};
+  *out = (mbg__csv){0, 0, false, NULL, NULL, NULL};
   /* the text is not needed once the numbers are read */
   mbg__arena scratch;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));

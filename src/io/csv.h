@@ -17,6 +17,7 @@ typedef struct {
   bool named;               /* the file has a line of names */
   const char *const *names; /* (ncolumns), UTF-8; "" where the file gives none */
   double *values;           /* (nrows x ncolumns), column-major; NaN where the cell is empty or "nan" */
+  int *lines;               /* of the file, from 1 (nrows) */
 } mbg__csv;
 
 /* Reads a table; every row has as many cells as the first line. A table with names and no rows is fine.

@@ -251,6 +251,7 @@ static int prepare(mbg__loader *L) {
   const int err = mbg__expr_compile(L->ctx, L->arena, "x", NULL, &scope, &expr);
   L->identity = expr;
   L->quarter = L->empty_pose = -1;
+  L->model->chosen = -1;
   return err;
 }
 
@@ -285,10 +286,11 @@ done:
 
 static int load_sections(mbg__loader *L) {
   static int (*const sections[])(mbg__loader *) = {
-      name_model,          mbg__load_names,    mbg__check_parts,  mbg__load_parameters, mbg__load_tables,
-      mbg__load_constants, mbg__load_controls, mbg__load_gravity, mbg__load_part_poses, mbg__load_bodies,
-      mbg__load_markers,   mbg__load_joints,   mbg__load_drivers, mbg__load_couplings,  mbg__load_forces,
-      mbg__load_signals,   mbg__load_criteria, mbg__load_initial, mbg__load_run,        mbg__load_control_task};
+      name_model,        mbg__choose_run,      mbg__load_pull,   mbg__load_names,     mbg__load_settings,
+      mbg__check_parts,  mbg__load_parameters, mbg__load_tables, mbg__load_constants, mbg__load_controls,
+      mbg__load_gravity, mbg__load_part_poses, mbg__load_bodies, mbg__load_markers,   mbg__load_joints,
+      mbg__load_drivers, mbg__load_couplings,  mbg__load_forces, mbg__load_signals,   mbg__load_criteria,
+      mbg__load_initial, mbg__load_run,        mbg__load_runs,   mbg__load_identify,  mbg__load_control_task};
   int err = MBG_OK;
   for (int k = 0; k < MBG_COUNT(sections); k++) {
     MBG_TRY(sections[k](L));
@@ -321,9 +323,9 @@ done:
   return err;
 }
 
-/* builds the model from text; file: the name in messages, base: where relative paths start */
-static int build(mbg_context *ctx, const char *file, const char *base, const char *text, size_t length,
-                 mbg_model **out) {
+/* builds the model from text; file: the name in messages, base: where relative paths start; run: NULL or one of its runs */
+static int build(mbg_context *ctx, const char *file, const char *base, const char *run, const mbg__pull *pull,
+                 int *pulls, const char *text, size_t length, mbg_model **out) {
   const mbg_allocator *allocator = mbg__context_allocator(ctx);
   mbg_model *model = mbg__alloc_zero(ctx, 1, sizeof(*model));
   mbg__loader *L = mbg__alloc_zero(ctx, 1, sizeof(*L));
@@ -338,7 +340,12 @@ static int build(mbg_context *ctx, const char *file, const char *base, const cha
   L->ctx = ctx;
   L->model = model;
   L->arena = &model->arena;
+  L->run_name = run;
+  L->pull = pull ? *pull : (mbg__pull){0};
   err = load(L, file, base, text, length);
+  if (pulls) {
+    *pulls = L->pulls;
+  }
   free_lists(L);
   mbg__arena_destroy(&L->temp);
   if (err < 0) {
@@ -368,6 +375,15 @@ static bool is_folder(const char *path) {
 }
 
 int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out) {
+  return mbg_model_load_run(ctx, path, NULL, out);
+}
+
+int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_model **out) {
+  return mbg__model_load_pulled(ctx, path, run, NULL, out, NULL);
+}
+
+int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
+                           int *pulls) {
   int err = MBG_OK;
   mbg__arena arena;
   char *text;
@@ -387,7 +403,7 @@ int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out) {
     file = inside;
   }
   MBG_TRY(mbg__file_read(ctx, &arena, file, &text, &length));
-  MBG_TRY(build(ctx, file, file, text, length, out));
+  MBG_TRY(build(ctx, file, file, run, pull, pulls, text, length, out));
 done:
   mbg__arena_destroy(&arena);
   return err;
@@ -408,7 +424,7 @@ int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t
   }
   const char *slash = strrchr(name, '/');
   mbg__format(file, size, base && base[0] ? "%s/%s" : "%s%s", base ? base : "", slash ? slash + 1 : name);
-  MBG_TRY(build(ctx, name, file, text, length, out));
+  MBG_TRY(build(ctx, name, file, NULL, NULL, NULL, text, length, out));
 done:
   mbg__arena_destroy(&arena);
   return err;

@@ -67,10 +67,12 @@ typedef enum {
   MBG__SHAPE_INERTIA,
   MBG__SHAPE_NAMES_TO_NAMES,
   MBG__SHAPE_NAMES_TO_NUMBERS,
-  MBG__SHAPE_OBJECTIVE, /* a name, or names to numbers */
-  MBG__SHAPE_VERSION,   /* the number 1 */
-  MBG__SHAPE_TERMS,     /* array of objects with the keys of `inner` */
-  MBG__SHAPE_SECTION    /* object of objects, described by a section of its own */
+  MBG__SHAPE_OBJECTIVE,         /* a name, or names to numbers */
+  MBG__SHAPE_NAMES_TO_SETTINGS, /* numbers, expressions, or arrays of plain numbers */
+  MBG__SHAPE_NAMES,             /* an array of names */
+  MBG__SHAPE_VERSION,           /* the number 1 */
+  MBG__SHAPE_TERMS,             /* array of objects with the keys of `inner` */
+  MBG__SHAPE_SECTION            /* object of objects, described by a section of its own */
 } mbg__shape;
 
 typedef struct {
@@ -129,6 +131,8 @@ typedef enum {
   MBG__KEYS_RUN,
   MBG__KEYS_CONTROL_TASK,
   MBG__KEYS_TASK_CONTROL,
+  MBG__KEYS_RUNS, /* one of several runs, besides those of a run */
+  MBG__KEYS_IDENTIFY,
   MBG__KEYS_ROTATE_VECTOR,
   MBG__KEYS_ROTATE_AXIS,
   MBG__KEYS_ROTATE_ZX
@@ -177,6 +181,7 @@ typedef enum {
   MBG__NAME_FORCE,
   MBG__NAME_PIN,
   MBG__NAME_GUESS, /* entries of initial.bodies: they refer to bodies */
+  MBG__NAME_RUN,
   MBG__NAME_KINDS
 } mbg__name_kind;
 
@@ -188,6 +193,7 @@ typedef struct mbg__symbol {
   const mbg__json *json;
   mbg__source *source;
   const mbg__json *set;     /* PARAMETER of a part: the outer file's value, a constant then */
+  const mbg__json *value;   /* PARAMETER: the value that the chosen run sets, or NULL */
   struct mbg__symbol *next; /* in its bucket */
 } mbg__symbol;
 
@@ -204,8 +210,12 @@ struct mbg__loader {
   mbg__arena *arena; /* the model's */
   mbg__arena temp;   /* dies with the loader, as do the blocks of the lists */
   struct mbg__list_block *blocks;
-  int errors;     /* filed by this loader and those it called */
-  bool no_memory; /* ran out of it where nothing could be returned */
+  const char *run_name;    /* the run to load the model for, or NULL */
+  mbg__pull pull;          /* gain 0: none */
+  int pulls;               /* criteria that pull */
+  const mbg__json *chosen; /* its entry in "runs" */
+  int errors;              /* filed by this loader and those it called */
+  bool no_memory;          /* ran out of it where nothing could be returned */
 
   MBG__LIST_OF(mbg__source *) sources;
   MBG__LIST_OF(const char *) lost; /* prefixes of parts that could not be read: their names are not missed */
@@ -361,6 +371,15 @@ int mbg__item_count(mbg__item *item, const mbg__json *json, const char *label, i
 /* A column of a CSV file beside the model. json: its name; NULL: column number `column`. *out NULL after an error. */
 typedef struct mbg__data_file mbg__data_file;
 int mbg__item_data_open(mbg__item *item, const mbg__json *file, mbg__data_file **out);
+/* ... with gaps (NaN); values NULL after an error. */
+typedef struct {
+  const char *path, *name; /* of the file, of the column */
+  int count;
+  const double *values;
+  const int *lines; /* of the file */
+} mbg__data_cells;
+int mbg__item_data_cells(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
+                         const char *label, int column, mbg__data_cells *out);
 int mbg__item_data_column(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
                           const char *label, int column, const double **out, int *count);
 
@@ -465,6 +484,23 @@ int mbg__load_criteria(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);
 int mbg__load_run(mbg__loader *L);
 int mbg__load_control_task(mbg__loader *L);
+
+/* load_run.c: keys of a run over what `run` holds; the item is "run" or an entry of "runs". */
+int mbg__item_run(mbg__item *item, mbg__run *run);
+
+/* load_runs.c: several runs, and what they say about other sections. */
+int mbg__choose_run(mbg__loader *L);    /* before the names */
+int mbg__load_settings(mbg__loader *L); /* after the names: parameters and constants that the chosen run sets */
+int mbg__load_runs(mbg__loader *L);
+int mbg__load_identify(mbg__loader *L);
+/* load_pull.c: forces that pull the model to its data, before the names. */
+int mbg__load_pull(mbg__loader *L);
+/* load_criteria.c: the samples of a least-squares criterion. */
+int mbg__item_samples(mbg__item *item, mbg__criterion *c);
+/* Is the criterion left out, because the chosen run does not list it or no run gives it data? */
+bool mbg__run_leaves_out(const mbg__loader *L, const mbg__json *criterion);
+/* The file that the chosen run gives for a table or (data: true) a criterion, else NULL. */
+const mbg__json *mbg__run_file(const mbg__loader *L, const char *name, bool data);
 
 /* load_signals.c: a signal made for a criterion from a number or an expression. */
 int mbg__item_signal(mbg__item *item, const mbg__json *json, const char *label, int *signal);

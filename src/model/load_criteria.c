@@ -75,107 +75,164 @@ done:
 
 /* ---------------------------------------------------------------------- least squares */
 
-static int inline_data(mbg__item *item, const mbg__json *data, const double **time, const double **value, int *nt,
-                       int *nv) {
-  int err = MBG_OK;
+/* Samples as they stand in the file. */
+typedef struct {
+  const mbg__json *at;
+  int count;
+  const double *time, *value, *sigma; /* value NaN: missing; sigma NULL: none */
+  const int *lines;                   /* of a CSV file, else NULL */
+  const char *path;
+  const char *column;
+} samples;
+
+static int inline_data(mbg__item *item, const mbg__json *data, samples *s) {
+  int err = MBG_OK, nt = 0, nv = 0;
   static const mbg__file_object keys[] = {MBG__KEYS_DATA};
   const mbg__json *jt = mbg__json_member(data, "time"), *jv = mbg__json_member(data, "value");
   double *t = NULL, *v = NULL;
   MBG_TRY(mbg__item_keys(item, data, keys, 1, NULL, 0));
+  if (mbg__json_member(item->json, "sigma_column")) {
+    MBG_TRY(mbg__item_bad_key(item, mbg__json_member(item->json, "sigma_column"), "'sigma_column' goes with a file"));
+  }
   if (jt) {
-    MBG_TRY(mbg__item_plains(item, jt, "time", &t, nt));
+    MBG_TRY(mbg__item_plains(item, jt, "time", &t, &nt));
   }
   if (jv) {
-    MBG_TRY(mbg__item_plains(item, jv, "value", &v, nv));
+    MBG_TRY(mbg__item_plains(item, jv, "value", &v, &nv));
   }
-  *time = t;
-  *value = v;
+  if (t && v && nt != nv) {
+    return mbg__item_bad(item, data, "data: there are %d times and %d values", nt, nv);
+  }
+  *s = (samples){.at = data, .count = nt, .time = t, .value = v};
 done:
   return err;
 }
 
-static int file_data(mbg__item *item, const mbg__json *data, const double **time, const double **value, int *nt,
-                     int *nv) {
+static int file_data(mbg__item *item, const mbg__json *data, samples *s) {
   int err = MBG_OK;
   mbg__data_file *file;
+  mbg__data_cells time, value, sigma = {0};
+  const mbg__json *js = mbg__json_member(item->json, "sigma_column");
   MBG_TRY(mbg__item_data_open(item, data, &file));
   if (!file) {
     return MBG_OK;
   }
-  MBG_TRY(mbg__item_data_column(item, file, data, mbg__json_member(item->json, "time"), "time", 0, time, nt));
-  MBG_TRY(mbg__item_data_column(item, file, data, mbg__json_member(item->json, "column"), "column", 1, value, nv));
+  MBG_TRY(mbg__item_data_cells(item, file, data, mbg__json_member(item->json, "time"), "time", 0, &time));
+  MBG_TRY(mbg__item_data_cells(item, file, data, mbg__json_member(item->json, "column"), "column", 1, &value));
+  if (js) {
+    MBG_TRY(mbg__item_data_cells(item, file, data, js, "sigma_column", 2, &sigma));
+  }
+  *s = (samples){data, time.count, time.values, value.values, sigma.values, time.lines, time.path, value.name};
 done:
   return err;
 }
 
-static int check_samples(mbg__item *item, const mbg__json *data, const double *time, int nt, int nv) {
-  if (nt != nv) {
-    return mbg__item_bad(item, data, "data: there are %d times and %d values", nt, nv);
+static int check_line(mbg__item *item, const samples *s, int i) {
+  if (s->lines && isnan(s->time[i])) {
+    return mbg__item_bad(item, s->at, "'%s', line %d: there is no time", s->path, s->lines[i]);
   }
-  if (nt == 0) {
-    return mbg__item_bad(item, data, "data: there are no samples");
+  if (i > 0 && !(s->time[i] > s->time[i - 1]) && s->lines) {
+    return mbg__item_bad(item, s->at, "'%s', line %d: times must increase, but %g follows %g", s->path, s->lines[i],
+                         s->time[i], s->time[i - 1]);
   }
-  for (int i = 1; i < nt; i++) {
-    if (!(time[i] > time[i - 1])) {
-      return mbg__item_bad(item, data, "data: times must increase, but %g follows %g (sample %d)", time[i], time[i - 1],
-                           i + 1);
-    }
+  if (i > 0 && !(s->time[i] > s->time[i - 1])) {
+    return mbg__item_bad(item, s->at, "data: times must increase, but %g follows %g (sample %d)", s->time[i],
+                         s->time[i - 1], i + 1);
+  }
+  if (s->sigma && !isnan(s->value[i]) && !(s->sigma[i] > 0)) {
+    return mbg__item_bad(item, s->at, "'%s', line %d: the standard deviation must be positive, is %g", s->path,
+                         s->lines[i], s->sigma[i]);
   }
   return MBG_OK;
 }
 
-static int sample_weight(mbg__item *item, double *weight) {
-  int err = MBG_OK;
-  double sigma = 1;
-  const mbg__json *js = mbg__json_member(item->json, "sigma"), *jw = mbg__json_member(item->json, "weight");
-  *weight = 1;
-  if (js && jw) {
-    return mbg__item_bad_key(item, jw, "give 'sigma' or 'weight', not both");
+/* times increase; at most half of the values are missing */
+static int check_samples(mbg__item *item, const samples *s, int *missing) {
+  *missing = 0;
+  if (s->count == 0) {
+    return mbg__item_bad(item, s->at, "data: there are no samples");
   }
-  MBG_TRY(positive_number(item, "sigma", &sigma));
+  for (int i = 0; i < s->count && !item->bad; i++) {
+    const int err = check_line(item, s, i);
+    if (err < 0) {
+      return err;
+    }
+    *missing += isnan(s->value[i]);
+  }
+  if (!item->bad && 2 * *missing > s->count) {
+    return mbg__item_bad(item, s->at, "'%s', column '%s': %d of %d rows have no number; more than half are missing",
+                         s->path, s->column, *missing, s->count);
+  }
+  return MBG_OK;
+}
+
+/* one of sigma, sigma_column and weight */
+static int sample_weight(mbg__item *item, double *weight, bool *sigma) {
+  int err = MBG_OK;
+  double deviation = 1;
+  static const char *const keys[] = {"sigma", "sigma_column", "weight"};
+  const char *given = NULL;
+  for (int k = 0; k < MBG_COUNT(keys); k++) {
+    const mbg__json *json = mbg__json_member(item->json, keys[k]);
+    if (json && given) {
+      return mbg__item_bad_key(item, json, "give '%s' or '%s', not both", given, keys[k]);
+    }
+    given = json ? keys[k] : given;
+  }
+  *weight = 1;
+  *sigma = given && given != keys[2];
+  MBG_TRY(positive_number(item, "sigma", &deviation));
   MBG_TRY(positive_number(item, "weight", weight));
-  if (js) {
-    *weight = 1 / (sigma * sigma);
+  if (*sigma) {
+    *weight = 1 / (deviation * deviation);
   }
 done:
   return err;
 }
 
-static int least_squares(mbg__item *item, mbg__criterion *c) {
-  int err = MBG_OK, nt = 0, nv = 0;
+/* the samples that have a value */
+static int keep_samples(mbg__item *item, const samples *s, double weight, mbg__criterion *c) {
   mbg__loader *L = item->L;
-  const mbg__json *data = mbg__json_member(item->json, "data");
-  const double *time = NULL, *value = NULL;
-  double weight;
-  MBG_TRY(sample_weight(item, &weight));
-  if (!data) {
-    return MBG_OK;
-  }
-  if (data->kind == MBG__JSON_OBJECT) {
-    MBG_TRY(inline_data(item, data, &time, &value, &nt, &nv));
-  } else {
-    MBG_TRY(file_data(item, data, &time, &value, &nt, &nv));
-  }
-  if (!time || !value) {
-    return MBG_OK;
-  }
-  MBG_TRY(check_samples(item, data, time, nt, nv));
-  if (item->bad) {
-    return MBG_OK;
-  }
-  double *copy = MBG_TAKE(L->arena, double, 3 * (size_t)nt);
+  const int n = s->count - c->nmissing;
+  double *copy = MBG_TAKE(L->arena, double, 3 * (size_t)n);
   if (!copy) {
     return mbg__fail_memory(L->ctx);
   }
-  memcpy(copy, time, (size_t)nt * sizeof(double));
-  memcpy(copy + nt, value, (size_t)nt * sizeof(double));
-  for (int i = 0; i < nt; i++) {
-    copy[2 * nt + i] = weight;
+  for (int i = 0; i < s->count; i++) {
+    if (!isnan(s->value[i])) {
+      copy[c->nsample] = s->time[i];
+      copy[n + c->nsample] = s->value[i];
+      copy[2 * n + c->nsample++] = s->sigma ? 1 / (s->sigma[i] * s->sigma[i]) : weight;
+    }
   }
-  c->nsample = nt;
   c->time = copy;
-  c->value = copy + nt;
-  c->weight = copy + 2 * nt;
+  c->value = copy + n;
+  c->weight = copy + 2 * n;
+  return MBG_OK;
+}
+
+int mbg__item_samples(mbg__item *item, mbg__criterion *c) {
+  int err = MBG_OK;
+  const mbg__json *other = mbg__run_file(item->L, item->name, true);
+  const mbg__json *data = other ? other : mbg__json_member(item->json, "data");
+  samples s = {0};
+  double weight;
+  MBG_TRY(sample_weight(item, &weight, &c->sigma));
+  if (!data) {
+    return mbg__item_missing(item, item->json, "data");
+  }
+  if (data->kind == MBG__JSON_OBJECT) {
+    MBG_TRY(inline_data(item, data, &s));
+  } else {
+    MBG_TRY(file_data(item, data, &s));
+  }
+  if (!s.time || !s.value || item->bad) {
+    return MBG_OK;
+  }
+  MBG_TRY(check_samples(item, &s, &c->nmissing));
+  if (!item->bad) {
+    MBG_TRY(keep_samples(item, &s, weight, c));
+  }
 done:
   return err;
 }
@@ -217,7 +274,7 @@ static int load_criterion(mbg__item *item, mbg__criterion *c) {
   } else if (kind == MBG__PATH) {
     MBG_TRY(path_numbers(item, c));
   } else if (kind == MBG__LEAST_SQUARES) {
-    MBG_TRY(least_squares(item, c));
+    MBG_TRY(mbg__item_samples(item, c));
   }
 done:
   return err;

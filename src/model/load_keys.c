@@ -24,6 +24,8 @@ static const mbg__file_key model_keys[] = {
     {"parts", MBG__SHAPE_SECTION, false, NULL, "other model files used in this one"},
     {"run", MBG__SHAPE_SECTION, false, NULL, "how to run the model"},
     {"control", MBG__SHAPE_SECTION, false, NULL, "what `mbgrad control` finds"},
+    {"runs", MBG__SHAPE_SECTION, false, NULL, "several runs of the model: experiments, load cases"},
+    {"identify", MBG__SHAPE_SECTION, false, NULL, "what is identified from data"},
 };
 
 /* ---------------------------------------------------------------------- numbers */
@@ -188,10 +190,11 @@ static const mbg__file_key integral_keys[] = {
 };
 static const mbg__file_key least_squares_keys[] = {
     {"least_squares", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals, compared with data"},
-    {"data", MBG__SHAPE_DATA, true, NULL, "CSV file beside the model, or the samples themselves"},
+    {"data", MBG__SHAPE_DATA, false, NULL, "CSV file beside the model, or the samples themselves; or given by runs"},
     {"time", MBG__SHAPE_NAME, false, NULL, "column of the times; the first when absent"},
     {"column", MBG__SHAPE_NAME, false, NULL, "column of the values; the second when absent"},
     {"sigma", MBG__SHAPE_NUMBER, false, NULL, "standard deviation: weight 1/sigma^2"},
+    {"sigma_column", MBG__SHAPE_NAME, false, NULL, "column of the standard deviations, instead of sigma"},
     {"weight", MBG__SHAPE_NUMBER, false, NULL, "weight of each sample, instead of sigma; 1 when absent"},
 };
 static const mbg__file_key smooth_maximum_keys[] = {
@@ -271,6 +274,16 @@ static const mbg__file_key task_control_keys[] = {
     {"max", MBG__SHAPE_NUMBER, false, NULL, "upper bound of the samples"},
     {"effort", MBG__SHAPE_NUMBER, false, NULL, "weight of the effort of this control"},
 };
+static const mbg__file_key runs_keys[] = {
+    {"set", MBG__SHAPE_NAMES_TO_SETTINGS, false, NULL, "values of parameters and constants in this run"},
+    {"criteria", MBG__SHAPE_NAMES, false, NULL, "the criteria of this run; all when absent"},
+    {"data", MBG__SHAPE_TEXT, false, NULL, "CSV file of the least-squares criteria of this run"},
+    {"files", MBG__SHAPE_NAMES_TO_NAMES, false, NULL, "files of tables and of least-squares criteria in this run"},
+};
+static const mbg__file_key identify_keys[] = {
+    {"parameters", MBG__SHAPE_NAMES, false, NULL, "what is identified; when absent those with bounds, or all"},
+    {"criteria", MBG__SHAPE_NAMES, false, NULL, "least-squares criteria that are fitted; all when absent"},
+};
 
 #define KEYS(list)                                                                                                     \
   { list, MBG_COUNT(list) }
@@ -317,6 +330,8 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_RUN] = KEYS(run_keys),
     [MBG__KEYS_CONTROL_TASK] = KEYS(control_task_keys),
     [MBG__KEYS_TASK_CONTROL] = KEYS(task_control_keys),
+    [MBG__KEYS_RUNS] = KEYS(runs_keys),
+    [MBG__KEYS_IDENTIFY] = KEYS(identify_keys),
     [MBG__KEYS_ROTATE_VECTOR] = KEYS(rotate_vector_keys),
     [MBG__KEYS_ROTATE_AXIS] = KEYS(rotate_axis_keys),
     [MBG__KEYS_ROTATE_ZX] = KEYS(rotate_zx_keys),

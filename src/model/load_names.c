@@ -20,7 +20,8 @@ enum {
   SPACE_COUPLINGS,
   SPACE_FORCES,
   SPACE_PINS,
-  SPACE_GUESS
+  SPACE_GUESS,
+  SPACE_RUNS
 };
 
 /* in the order of mbg__name_kind */
@@ -39,6 +40,7 @@ static const section sections[MBG__NAME_KINDS] = {
     {"forces", MBG__NAME_FORCE, "force", SPACE_FORCES, true},
     {"pin", MBG__NAME_PIN, "pin", SPACE_PINS, true},
     {"bodies", MBG__NAME_GUESS, "initial body", SPACE_GUESS, true},
+    {"runs", MBG__NAME_RUN, "run", SPACE_RUNS, false},
 };
 
 const char *mbg__name_noun(mbg__name_kind kind) { return sections[kind].noun; }
@@ -206,6 +208,9 @@ static int add_section(mbg__loader *L, mbg__source *source, const section *s) {
   }
   for (const mbg__json *c = yes ? list->child : NULL; c; c = c->next) {
     if (strcmp(c->key, "note") == 0 && c->kind == MBG__JSON_STRING) {
+      continue;
+    }
+    if (s->kind == MBG__NAME_CRITERION && mbg__run_leaves_out(L, c)) {
       continue;
     }
     if (L->names[s->kind].count >= MBG__LOAD_ELEMENTS_MAX) {

@@ -125,6 +125,24 @@ done:
   return err;
 }
 
+/* the value that the chosen run sets: one number, or an array for a vector */
+static int set_values(mbg__item *item, mbg__parameter *p, const mbg__json *json) {
+  int err = MBG_OK;
+  const mbg__json *entry = json;
+  const bool array = json->kind == MBG__JSON_ARRAY;
+  p->set = true;
+  if (array) {
+    MBG_TRY(mbg__item_array(item, json, "set", p->vector ? p->count : 1, &entry));
+  }
+  item->L->p.count = p->first;
+  for (int i = 0; i < p->count && entry && !item->bad; i++) {
+    MBG_TRY(add_value(item, p, entry));
+    entry = array ? entry->next : entry;
+  }
+done:
+  return err;
+}
+
 /* A vector parameter of a part can be set to a vector of the outer file: then it is another name for it. */
 static int set_vector(mbg__item *item, mbg__symbol *s, const mbg__json *value, bool *handled) {
   mbg__loader *L = item->L;
@@ -168,6 +186,9 @@ int mbg__load_parameters(mbg__loader *L) {
     }
     s->index = L->parameters.count - 1;
     MBG_TRY(load_parameter(&item, p));
+    if (s->value && !item.bad) {
+      MBG_TRY(set_values(&item, p, s->value));
+    }
     s->bad = item.bad;
     if (L->p.count > 10 * MBG__LOAD_ELEMENTS_MAX) {
       return mbg__item_bad(&item, s->json, "the model has more than %d numbers in its parameters",

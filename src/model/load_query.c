@@ -105,6 +105,21 @@ int mbg_model_parameter_group(const mbg_model *model, int group, const char **na
   return MBG_OK;
 }
 
+int mbg_model_parameter_set(const mbg_model *model, int index) {
+  return in_range(index, model->np) && group_of(model, index)->set;
+}
+
+/* ---------------------------------------------------------------------- runs */
+
+int mbg_model_run_count(const mbg_model *model) { return model->nrun; }
+const char *mbg_model_run_name(const mbg_model *model, int index) {
+  return in_range(index, model->nrun) ? model->runs[index].name : NULL;
+}
+const char *mbg_model_run_note(const mbg_model *model, int index) {
+  return in_range(index, model->nrun) ? model->runs[index].note : NULL;
+}
+const char *mbg_model_run(const mbg_model *model) { return mbg_model_run_name(model, model->chosen); }
+
 /* ---------------------------------------------------------------------- elements */
 
 int mbg_model_body_count(const mbg_model *model) { return model->nbody; }

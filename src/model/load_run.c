@@ -148,7 +148,7 @@ done:
 
 /* ---------------------------------------------------------------------- run */
 
-/* a number of the run, positive unless `any` */
+/* a number of the run, positive unless `any`; what is not given stays */
 static int run_number(mbg__item *item, const char *key, bool any, double *out) {
   const mbg__json *json = mbg__json_member(item->json, key);
   bool varies = false;
@@ -207,7 +207,7 @@ done:
 }
 
 static int run_words(mbg__item *item, mbg__run *run) {
-  int err = MBG_OK, k = -1, redundant = 0;
+  int err = MBG_OK, k = -1, redundant = run->redundant_error;
   static const char formulations[] = "lie dae qr ali3p dca";
   static const char *const names[] = {"lie", "dae", "qr", "ali3p", "dca"};
   static const char integrators[] = "dop853 dp5 adams bdf";
@@ -215,10 +215,10 @@ static int run_words(mbg__item *item, mbg__run *run) {
   const mbg__json *method = mbg__json_member(item->json, "method");
   const char *text = NULL;
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "formulation"), "formulation", formulations, &k));
-  run->formulation = k >= 0 ? names[k] : NULL;
+  run->formulation = k >= 0 ? names[k] : run->formulation;
   k = -1;
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "integrator"), "integrator", integrators, &k));
-  run->integrator = k >= 0 ? integrator_names[k] : NULL;
+  run->integrator = k >= 0 ? integrator_names[k] : run->integrator;
   if (method) {
     MBG_TRY(mbg__item_text(item, method, "method", &text));
   }
@@ -235,9 +235,10 @@ done:
 }
 
 static int check_run(mbg__item *item, const mbg__run *run) {
-  const mbg__json *end = mbg__json_member(item->json, "end"), *step = mbg__json_member(item->json, "step");
-  if (!item->bad && end && !(run->end > run->start)) {
-    return mbg__item_bad(item, end, "the end %g must be later than the start %g", run->end, run->start);
+  const mbg__json *end = mbg__json_member(item->json, "end"), *start = mbg__json_member(item->json, "start");
+  const mbg__json *step = mbg__json_member(item->json, "step");
+  if (!item->bad && (end || start) && !isnan(run->end) && !(run->end > run->start)) {
+    return mbg__item_bad(item, end ? end : start, "the end %g must be later than the start %g", run->end, run->start);
   }
   const mbg__json *tolerance = mbg__json_member(item->json, "tolerance");
   if (step && tolerance) {
@@ -246,8 +247,17 @@ static int check_run(mbg__item *item, const mbg__run *run) {
   return MBG_OK;
 }
 
+/* a step takes the place of a tolerance and the other way round */
+static void clear_steps(const mbg__item *item, mbg__run *run) {
+  if (mbg__json_member(item->json, "step")) {
+    run->tolerance = 0;
+  } else if (mbg__json_member(item->json, "tolerance")) {
+    run->step = 0;
+  }
+}
+
 static int run_index(mbg__item *item, mbg__run *run) {
-  double index = 3;
+  double index = run->index;
   const int err = run_number(item, "index", true, &index);
   if (err == MBG_OK && index != 2 && index != 3) {
     return mbg__item_bad_key(item, mbg__json_member(item->json, "index"), "index is %g; it must be 2 or 3", index);
@@ -273,15 +283,36 @@ static int run_kappa(mbg__item *item, mbg__run *run) {
   return mbg__item_bad(item, json, "kappa must be between 1e2 and 1e8, is %g", run->kappa);
 }
 
+int mbg__item_run(mbg__item *item, mbg__run *run) {
+  int err = MBG_OK;
+  clear_steps(item, run);
+  MBG_TRY(run_words(item, run));
+  MBG_TRY(run_number(item, "start", true, &run->start));
+  MBG_TRY(run_number(item, "end", true, &run->end));
+  MBG_TRY(run_number(item, "step", false, &run->step));
+  MBG_TRY(run_number(item, "tolerance", false, &run->tolerance));
+  MBG_TRY(run_number(item, "relative_tolerance", false, &run->relative_tolerance));
+  MBG_TRY(run_number(item, "absolute_tolerance", false, &run->absolute_tolerance));
+  MBG_TRY(run_stabilization(item, run));
+  MBG_TRY(run_fraction(item, "rho_inf", 1, &run->rho_inf));
+  MBG_TRY(run_fraction(item, "alpha_f", 1.0 / 3, &run->alpha_f));
+  MBG_TRY(run_kappa(item, run));
+  MBG_TRY(run_index(item, run));
+  MBG_TRY(run_number(item, "memory", false, &run->memory));
+  MBG_TRY(run_breaks(item, run));
+  MBG_TRY(check_run(item, run));
+done:
+  return err;
+}
+
 int mbg__load_run(mbg__loader *L) {
   int err = MBG_OK;
   static const mbg__file_object keys[] = {MBG__KEYS_RUN};
-  mbg__run *run = &L->model->run;
   mbg__source *source = L->sources.at[0];
   const mbg__json *json = mbg__json_member(source->root, "run");
   mbg__item item;
   bool yes;
-  *run = (mbg__run){.end = NAN, .rho_inf = NAN, .alpha_f = NAN, .index = 3};
+  L->model->run = (mbg__run){.end = NAN, .rho_inf = NAN, .alpha_f = NAN, .index = 3};
   if (!json) {
     return MBG_OK;
   }
@@ -291,21 +322,7 @@ int mbg__load_run(mbg__loader *L) {
     return MBG_OK;
   }
   MBG_TRY(mbg__item_keys(&item, json, keys, 1, NULL, 0));
-  MBG_TRY(run_words(&item, run));
-  MBG_TRY(run_number(&item, "start", true, &run->start));
-  MBG_TRY(run_number(&item, "end", true, &run->end));
-  MBG_TRY(run_number(&item, "step", false, &run->step));
-  MBG_TRY(run_number(&item, "tolerance", false, &run->tolerance));
-  MBG_TRY(run_number(&item, "relative_tolerance", false, &run->relative_tolerance));
-  MBG_TRY(run_number(&item, "absolute_tolerance", false, &run->absolute_tolerance));
-  MBG_TRY(run_stabilization(&item, run));
-  MBG_TRY(run_fraction(&item, "rho_inf", 1, &run->rho_inf));
-  MBG_TRY(run_fraction(&item, "alpha_f", 1.0 / 3, &run->alpha_f));
-  MBG_TRY(run_kappa(&item, run));
-  MBG_TRY(run_index(&item, run));
-  MBG_TRY(run_number(&item, "memory", false, &run->memory));
-  MBG_TRY(run_breaks(&item, run));
-  MBG_TRY(check_run(&item, run));
+  MBG_TRY(mbg__item_run(&item, &L->model->run));
 done:
   return err;
 }

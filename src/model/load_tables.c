@@ -95,11 +95,10 @@ static int find_column(mbg__item *item, const mbg__data_file *data, const mbg__j
                        mbg__hint(hint, mbg__near(name, data->csv.names, data->csv.ncolumns)));
 }
 
-int mbg__item_data_column(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
-                          const char *label, int column, const double **out, int *count) {
+int mbg__item_data_cells(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
+                         const char *label, int column, mbg__data_cells *out) {
   int err = MBG_OK;
-  *out = NULL;
-  *count = data->csv.nrows;
+  *out = (mbg__data_cells){.path = data->path, .count = data->csv.nrows, .lines = data->csv.lines};
   if (json) {
     column = -1;
     MBG_TRY(find_column(item, data, json, label, &column));
@@ -108,18 +107,26 @@ int mbg__item_data_column(mbg__item *item, mbg__data_file *data, const mbg__json
                           column + 1, label));
     column = -1;
   }
-  if (column < 0) {
-    return MBG_OK;
+  if (column >= 0) {
+    out->name = data->csv.names[column];
+    out->values = mbg__csv_column(&data->csv, column);
   }
-  const double *x = mbg__csv_column(&data->csv, column);
-  for (int i = 0; i < *count; i++) {
-    if (!isfinite(x[i])) {
-      return mbg__item_bad(item, at, "'%s', column '%s': row %d has no number", data->path, data->csv.names[column],
-                           i + 1);
+done:
+  return err;
+}
+
+int mbg__item_data_column(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
+                          const char *label, int column, const double **out, int *count) {
+  mbg__data_cells cells;
+  const int err = mbg__item_data_cells(item, data, at, json, label, column, &cells);
+  *out = NULL;
+  *count = cells.count;
+  for (int i = 0; err == MBG_OK && cells.values && i < cells.count; i++) {
+    if (!isfinite(cells.values[i])) {
+      return mbg__item_bad(item, at, "'%s', column '%s': row %d has no number", cells.path, cells.name, i + 1);
     }
   }
-  *out = x;
-done:
+  *out = cells.values;
   return err;
 }
 
@@ -128,7 +135,8 @@ done:
 static int table_data(mbg__item *item, const double **x, const double **y, int *n) {
   int err = MBG_OK, nx = 0, ny = 0;
   const mbg__json *jx = mbg__json_member(item->json, "x"), *jy = mbg__json_member(item->json, "y");
-  const mbg__json *file = mbg__json_member(item->json, "file");
+  const mbg__json *other = mbg__run_file(item->L, item->name, false);
+  const mbg__json *file = other ? other : mbg__json_member(item->json, "file");
   *x = *y = NULL;
   if (!jx || !jy) {
     return MBG_OK;

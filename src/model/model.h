@@ -18,6 +18,7 @@ typedef struct {
   bool vector;     /* written name[i] */
   double min, max; /* -INFINITY, INFINITY when not given */
   bool log_scale;
+  bool set; /* by the run that the model was loaded for */
   const char *unit, *note;
   mbg__where where;
 } mbg__parameter;
@@ -246,6 +247,9 @@ typedef struct {
   double lower, upper; /* PATH: limits, infinite when not given */
   int nsample;         /* LEAST_SQUARES: data */
   const double *time, *value, *weight;
+  int nmissing;          /* rows of the data without a value */
+  bool sigma;            /* the weights are 1/sigma^2 */
+  bool fit;              /* `identify` fits it */
   const mbg__expr *expr; /* COMBINATION: inputs (criteria, then s = (p, constants)) by `input` */
   int ninput;
   const mbg__input *input; /* role SIGNAL: criterion index; role ATTR: attribute */
@@ -300,6 +304,10 @@ typedef struct {
   int stages, iterations;      /* 0: not given */
   const char *optimizer;       /* NULL: not given */
 } mbg__control_task;
+/* One of several runs of the file. */
+typedef struct {
+  const char *name, *note;
+} mbg__named_run;
 
 typedef struct mbg_model mbg_model;
 
@@ -360,6 +368,11 @@ struct mbg_model {
   mbg__pin *pins;
   mbg__run run;
   mbg__control_task task;
+  int nrun;
+  mbg__named_run *runs;
+  int chosen;    /* the one of them that the model was loaded for, or -1 */
+  int nidentify; /* entries of p that `identify` lists, 0: no list */
+  int *identify;
 
   int nw;      /* sum of nvel: length of full vectors (six per rigid body, masked components included) */
   int nv;      /* free ones */
@@ -367,5 +380,15 @@ struct mbg_model {
   int *full;   /* free index -> full index (nv) */
   double size; /* l_ref: extent of the design configuration, at least 1e-3 */
 };
+
+/* As mbg_model_load_run, with forces that pull the model to its data (load_pull.c). pull NULL: none. *pulls (may be NULL):
+   how many criteria pull. */
+typedef struct {
+  double gain;
+  double mass; /* kg */
+  double size; /* m: lever for angles */
+} mbg__pull;
+int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
+                           int *pulls);
 
 #endif

@@ -109,7 +109,9 @@ static const char *section_of(const char *name) {
                                             {"pin", "pin"},
                                             {"initial", "*initial"},
                                             {"run", "*run"},
-                                            {"control", "*control_task"}};
+                                            {"control", "*control_task"},
+                                            {"runs", "named_run"},
+                                            {"identify", "*identify"}};
   for (int i = 0; i < MBG_COUNT(sections); i++) {
     if (strcmp(sections[i][0], name) == 0) {
       return sections[i][1];
@@ -207,6 +209,12 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
     break;
   case MBG__SHAPE_OBJECTIVE:
     any_of(w, objective, 2);
+    break;
+  case MBG__SHAPE_NAMES_TO_SETTINGS:
+    names_to(w, "setting");
+    break;
+  case MBG__SHAPE_NAMES:
+    array_of(w, "text", -1);
     break;
   case MBG__SHAPE_VERSION:
     mbg__json_key(w, "const");
@@ -535,6 +543,19 @@ static void define_parameter(writer *w) {
   end_choice(w);
 }
 
+/* the keys of a run, and its own */
+static void define_runs(writer *w) {
+  static const mbg__file_object own[] = {MBG__KEYS_RUN, MBG__KEYS_RUNS};
+  static const char *const setting[] = {"number", "plains"};
+  const object o = {.own = own, .nown = 2};
+  mbg__json_key(w, "setting");
+  mbg__json_begin_object(w);
+  any_of(w, setting, 2);
+  mbg__json_end_object(w);
+  mbg__json_key(w, "named_run");
+  object_schema(w, &o);
+}
+
 static void definitions(writer *w) {
   mbg__json_key(w, "$defs");
   mbg__json_begin_object(w);
@@ -565,6 +586,8 @@ static void definitions(writer *w) {
   mbg__json_end_object(w);
   define(w, "task_control", MBG__KEYS_TASK_CONTROL);
   define(w, "control_task", MBG__KEYS_CONTROL_TASK);
+  define_runs(w);
+  define(w, "identify", MBG__KEYS_IDENTIFY);
   mbg__json_end_object(w);
 }
 

@@ -10,6 +10,8 @@ schema = json.load(open(src + "/docs/model.schema.json"))
 # keys that many types share: one example in a section is enough
 SHARED = {"between", "at", "axis", "x", "points", "axes", "in", "on", "along", "joint", "coordinate", "of", "relative_to",
           "component", "cut", "note"}
+# entries of "runs" have the keys of "run" and some more
+SAME = {"named_run": "run"}
 
 
 def target(node):
@@ -29,6 +31,7 @@ def wanted(node, place, out, seen):
         if place in seen:
             return
         seen.add(place)
+        place = SAME.get(place, place)
     node = target(node)
     for part in node.get("anyOf", []) + node.get("prefixItems", []):
         wanted(part, place, out, seen)
@@ -64,6 +67,7 @@ def fits(node, data):
 def used(node, place, data, out):
     if "$ref" in node:
         place = node["$ref"].split("/")[-1]
+        place = SAME.get(place, place)
     node = target(node)
     for part in node.get("anyOf", []):
         if fits(part, data):
