@@ -677,6 +677,16 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- for identification */
+
+const mbg__criteria *mbg__run_criteria_of(const mbg_run *run) { return run->criteria; }
+
+double mbg__run_step(const mbg_run *run) { return run->plan.step; }
+
+double mbg__run_column(const mbg_run *run, int node, int column) {
+  return re(run->nodes.y[(size_t)node * (size_t)run->nused + (size_t)column]);
+}
+
 /* ---------------------------------------------------------------------- histories */
 
 typedef struct {

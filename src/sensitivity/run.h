@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "math/se3.h"
 #include "mbgrad/run.h"
+#include "signals/criteria.h"
 
 /* Parameters and criteria as `real`: in the twin they carry a derivative. */
 int mbg__run_parameters(mbg_context *ctx, mbg_run *run, const real *p);
@@ -20,5 +21,10 @@ void mbg__run_current(const mbg_run *run, double *p);
 
 /* The formulation's own workspace, NULL before the first simulation. */
 struct mbg__formulation_work *mbg__run_work(const mbg_run *run);
+/* Criteria on the nodes of the last simulation; the fixed step of the run, 0 when its steps are controlled; the value at
+   a node of the signal in a column of the criteria. */
+const mbg__criteria *mbg__run_criteria_of(const mbg_run *run);
+double mbg__run_step(const mbg_run *run);
+double mbg__run_column(const mbg_run *run, int node, int column);
 
 #endif

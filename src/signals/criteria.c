@@ -371,6 +371,18 @@ int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int first, int n, co
   return err;
 }
 
+/* ---------------------------------------------------------------------- samples */
+
+int mbg__criteria_samples(const mbg__criteria *c, int k) { return c->acc[k].nsample; }
+
+int mbg__criteria_column(const mbg__criteria *c, int k) { return c->acc[k].column; }
+
+mbg__criteria_sample mbg__criteria_sample_at(const mbg__criteria *c, int k, int i) {
+  const accumulator *a = &c->acc[k];
+  return (mbg__criteria_sample){a->samples[i].node, a->samples[i].s, mbg__criteria_path_time(c, k, i), a->value[i],
+                                a->weight[i]};
+}
+
 /* ---------------------------------------------------------------------- paths */
 
 int mbg__criteria_path(const mbg__criteria *c, int k) { return c->acc[k].nsample; }

@@ -46,6 +46,17 @@ int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight
 int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight,
                         mbg__density_term *terms, int *count);
 
+/* Samples of a least-squares criterion that lie on the grid, in order of time: their number, the column of y they look
+   at, and sample i: the model's value there is (1 - s) y[node] + s y[node + 1]. */
+typedef struct {
+  int node;
+  double s;
+  double time, value, weight;
+} mbg__criteria_sample;
+int mbg__criteria_samples(const mbg__criteria *c, int k);
+int mbg__criteria_column(const mbg__criteria *c, int k);
+mbg__criteria_sample mbg__criteria_sample_at(const mbg__criteria *c, int k, int i);
+
 /* Points of a path criterion: their number; time and value of point i; its seed. */
 int mbg__criteria_path(const mbg__criteria *c, int k);
 double mbg__criteria_path_time(const mbg__criteria *c, int k, int i);

@@ -1,0 +1,216 @@
+/* Residuals of all experiments, their Jacobian by direct differentiation, the gradient of their sum by the adjoint. */
+#include "problems/identify.h"
+#include "sensitivity/run.h"
+
+#include <string.h>
+
+double mbg__identify_p(const mbg_identify *id, int i, double x) { return id->log[i] ? exp(x) : x; }
+double mbg__identify_x(const mbg_identify *id, int i, double p) { return id->log[i] ? log(p) : p; }
+
+/* dp/dx */
+static double chain(const mbg_identify *id, int i, double x) { return id->log[i] ? exp(x) : 1; }
+
+double mbg__identify_cost(const mbg_identify *id) {
+  double sum = 0;
+  for (int i = 0; i < id->m; i++) {
+    sum += 0.5 * id->r[i] * id->r[i];
+  }
+  return sum;
+}
+
+/* ---------------------------------------------------------------------- simulation */
+
+/* the parameters of an experiment: what its run sets stays */
+static void fill_parameters(const mbg_identify *id, const mbg__experiment *e, const double *x) {
+  memcpy(e->p, id->p0, (size_t)id->np * sizeof(double));
+  for (int i = 0; i < id->n; i++) {
+    e->p[id->parameter[i].index] = mbg__identify_p(id, i, x[i]);
+  }
+  for (int k = 0; k < id->np; k++) {
+    e->p[k] = mbg_model_parameter_set(e->model, k) ? mbg_model_parameter_value(e->model, k) : e->p[k];
+  }
+}
+
+static void fill_residuals(mbg_identify *id, const mbg__experiment *e) {
+  const mbg__criteria *criteria = mbg__run_criteria_of(e->run);
+  for (int k = e->channel; k < e->channel + e->nchannel; k++) {
+    const mbg__channel *c = &id->channel[k];
+    const int column = mbg__criteria_column(criteria, c->criterion);
+    for (int i = 0; i < c->shown.samples; i++) {
+      const mbg__criteria_sample s = mbg__criteria_sample_at(criteria, c->criterion, i);
+      const double y0 = mbg__run_column(e->run, s.node, column);
+      const double y = s.s == 0 ? y0 : (1 - s.s) * y0 + s.s * mbg__run_column(e->run, s.node + 1, column);
+      c->model[i] = y;
+      id->r[c->row + i] = sqrt(s.weight) * (y - s.value);
+    }
+  }
+}
+
+/* a status that a shorter step may cure */
+static bool curable(int status) {
+  return status == MBG_ERROR_CONVERGENCE || status == MBG_ERROR_SINGULAR || status == MBG_ERROR_INPUT;
+}
+
+static int simulate_one(mbg_context *ctx, mbg_identify *id, const mbg__experiment *e, const double *x) {
+  int err = MBG_OK;
+  const int mark = mbg__message_mark(ctx);
+  fill_parameters(id, e, x);
+  MBG_TRY(mbg_run_parameters(ctx, e->run, e->p));
+  MBG_TRY(mbg_run_simulate(ctx, e->run));
+  if (mbg_run_partial(e->run)) {
+    mbg__message_rewind(ctx, mark); /* about samples that a part of the run does not reach */
+    return MBG_ERROR_INTERRUPTED;
+  }
+done:
+  return err;
+}
+
+int mbg__identify_simulate(mbg_context *ctx, mbg_identify *id, const double *x) {
+  if (id->simulated && !memcmp(id->at, x, (size_t)id->n * sizeof(double))) {
+    return MBG_OK;
+  }
+  id->simulated = false;
+  id->summary.evaluations++;
+  memcpy(id->at, x, (size_t)id->n * sizeof(double));
+  for (int k = 0; k < id->nexperiment; k++) {
+    const int status = simulate_one(ctx, id, &id->experiment[k], x);
+    if (status < 0) {
+      id->summary.failures += curable(status);
+      return curable(status) ? 1 : status;
+    }
+    fill_residuals(id, &id->experiment[k]);
+  }
+  id->simulated = true;
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- direct */
+
+typedef struct {
+  mbg_identify *id;
+  const mbg__experiment *e;
+  const mbg__criteria *criteria;
+  const double *x;
+  int *next; /* of each channel: the first sample that a node may still touch */
+} sampling;
+
+/* J += coefficient * dy of the node, for one sample */
+static void add_row(const sampling *s, const mbg__channel *c, int sample, double coefficient, const double *dy) {
+  const mbg_identify *id = s->id;
+  const double *own = dy + (size_t)mbg__criteria_column(s->criteria, c->criterion) * (size_t)id->np;
+  double *J = id->qr.A + c->row + sample;
+  for (int j = 0; j < id->n; j++) {
+    const int p = id->parameter[j].index;
+    if (!mbg_model_parameter_set(s->e->model, p)) {
+      J[(size_t)j * (size_t)id->m] += coefficient * chain(id, j, s->x[j]) * own[p];
+    }
+  }
+}
+
+/* samples between this node and its neighbours; they are sorted by time */
+static int sample_node(void *user, int node, const double *dy) {
+  sampling *s = user;
+  for (int k = 0; k < s->e->nchannel; k++) {
+    const mbg__channel *c = &s->id->channel[s->e->channel + k];
+    for (int i = s->next[k]; i < c->shown.samples; i++) {
+      const mbg__criteria_sample at = mbg__criteria_sample_at(s->criteria, c->criterion, i);
+      if (at.node > node) {
+        break;
+      }
+      if (at.node == node) {
+        add_row(s, c, i, sqrt(at.weight) * (1 - at.s), dy);
+      } else if (at.node == node - 1 && at.s != 0) {
+        add_row(s, c, i, sqrt(at.weight) * at.s, dy);
+      }
+      s->next[k] = at.node < node ? i + 1 : s->next[k];
+    }
+  }
+  return MBG_OK;
+}
+
+static int jacobian_of(mbg_context *ctx, mbg_identify *id, const mbg__experiment *e, const double *x) {
+  sampling s = {.id = id, .e = e, .criteria = mbg__run_criteria_of(e->run), .x = x};
+  s.next = mbg__alloc_zero(ctx, (size_t)e->nchannel + 1, sizeof(int));
+  const int err = s.next ? mbg_run_history(ctx, e->run, sample_node, &s) : mbg__fail_memory(ctx);
+  mbg__free(ctx, s.next);
+  return err;
+}
+
+int mbg__identify_jacobian(mbg_context *ctx, mbg_identify *id, const double *x) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__identify_simulate(ctx, id, x));
+  if (err > 0) {
+    return MBG_ERROR_CONVERGENCE;
+  }
+  memset(id->qr.A, 0, (size_t)id->m * (size_t)id->n * sizeof(double));
+  for (int k = 0; k < id->nexperiment; k++) {
+    MBG_TRY(jacobian_of(ctx, id, &id->experiment[k], x));
+  }
+done:
+  return err;
+}
+
+/* J = Q R P^T: T = R P^T, q = (Q^T r)_1..n */
+int mbg__identify_reduce(mbg_context *ctx, mbg_identify *id, const double *x, double *T, double *q) {
+  const size_t n = (size_t)id->n, m = (size_t)id->m;
+  double *r = NULL;
+  int err = MBG_OK;
+  MBG_TRY(mbg__identify_jacobian(ctx, id, x));
+  if (mbg__qr_factor(&id->qr) < 0) {
+    err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "a sensitivity of the residuals is not finite");
+    goto done;
+  }
+  r = mbg__alloc(ctx, m, sizeof(double));
+  if (!r) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  memcpy(r, id->r, m * sizeof(double));
+  mbg__qr_mul_Q_T(&id->qr, r, 1);
+  memcpy(q, r, n * sizeof(double));
+  for (size_t k = 0; k < n; k++) {
+    double *column = T + n * (size_t)id->qr.column[k];
+    for (size_t i = 0; i < n; i++) {
+      column[i] = i <= k ? id->qr.A[i + m * k] : 0;
+    }
+  }
+done:
+  mbg__free(ctx, r);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- adjoint */
+
+static int adjoint_of(mbg_context *ctx, mbg_identify *id, const mbg__experiment *e, const double *x, double *gradient) {
+  const int nc = mbg_model_criterion_count(e->model);
+  double *weight = mbg__alloc_zero(ctx, (size_t)nc + 1, sizeof(double));
+  double *g = mbg__alloc_zero(ctx, (size_t)id->np, sizeof(double));
+  int err = weight && g ? MBG_OK : mbg__fail_memory(ctx);
+  for (int k = e->channel; err == MBG_OK && k < e->channel + e->nchannel; k++) {
+    weight[id->channel[k].criterion] = 1;
+  }
+  if (err == MBG_OK) {
+    err = mbg_run_gradient_sum(ctx, e->run, MBG_METHOD_ADJOINT, weight, g);
+  }
+  for (int j = 0; err == MBG_OK && j < id->n; j++) {
+    const int p = id->parameter[j].index;
+    gradient[j] += mbg_model_parameter_set(e->model, p) ? 0 : chain(id, j, x[j]) * g[p];
+  }
+  mbg__free(ctx, weight);
+  mbg__free(ctx, g);
+  return err;
+}
+
+int mbg__identify_adjoint(mbg_context *ctx, mbg_identify *id, const double *x, double *gradient) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__identify_simulate(ctx, id, x));
+  if (err > 0) {
+    return MBG_ERROR_CONVERGENCE;
+  }
+  memset(gradient, 0, (size_t)id->n * sizeof(double));
+  for (int k = 0; k < id->nexperiment; k++) {
+    MBG_TRY(adjoint_of(ctx, id, &id->experiment[k], x, gradient));
+  }
+done:
+  return err;
+}
