@@ -1,0 +1,10 @@
+# both optimizers and the continuation end at the same point; the best of several starts is taken
+value() { python3 -c 'import json, sys; f = json.load(sys.stdin); print(*("%s %.5g" % (k, p["value"]) for k, p in f["parameters"].items()), len(f["starts"]))'; }
+"$MBGRAD" identify noisy-pendulum --json --no-bias | value
+"$MBGRAD" identify noisy-pendulum --json --no-bias --optimizer lbfgs | value
+"$MBGRAD" identify ringing-mass --json --no-bias --homotopy 6 | value
+"$MBGRAD" identify ringing-mass --json --no-bias --starts 4 --iterations 20 --accuracy 1e-6 | value
+# without either it ends in a local minimum, and says so
+"$MBGRAD" identify ringing-mass --json --no-bias --iterations 5 >fit.json
+echo "status $?"
+value <fit.json
