@@ -203,7 +203,7 @@ static void put_dots(FILE *f, const axis *x, const axis *y, const cli_curve *c, 
   }
 }
 
-/* names in the upper left corner, on a light ground */
+/* names in an upper corner, on a light ground */
 static void put_legend(FILE *f, const cli_panel *p, double top) {
   int count = 0, widest = 0;
   for (int c = 0; c < p->ncurve; c++) {
@@ -214,8 +214,9 @@ static void put_legend(FILE *f, const cli_panel *p, double top) {
   if (count == 0) {
     return;
   }
-  fprintf(f, "<rect x=\"%d\" y=\"%.1f\" width=\"%.0f\" height=\"%d\" fill=\"#fff\" fill-opacity=\"0.85\"/>\n", LEFT + 6,
-          top + 6, 38 + 7.0 * widest, LINE * count + 6);
+  const int width = 38 + 7 * widest, left = p->legend_right ? WIDTH - RIGHT - width - 6 : LEFT + 6;
+  fprintf(f, "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"#fff\" fill-opacity=\"0.85\"/>\n", left,
+          top + 6, width, LINE * count + 6);
   double y = top + 6 + LINE;
   for (int c = 0; c < p->ncurve; c++) {
     const cli_curve *q = &p->curves[c];
@@ -224,12 +225,12 @@ static void put_legend(FILE *f, const cli_panel *p, double top) {
     }
     const char *colour = q->dashed ? "#999" : colours[c % COLOURS];
     if (q->no_line) {
-      fprintf(f, "<circle cx=\"%d\" cy=\"%.1f\" r=\"5\" fill=\"%s\"/>\n", LEFT + 21, y - 4, colour);
+      fprintf(f, "<circle cx=\"%d\" cy=\"%.1f\" r=\"5\" fill=\"%s\"/>\n", left + 15, y - 4, colour);
     } else {
-      fprintf(f, "<path class=\"%s\" stroke=\"%s\" d=\"M%d %.1fh20\"/>\n", q->dashed ? "d" : "l", colour, LEFT + 11,
+      fprintf(f, "<path class=\"%s\" stroke=\"%s\" d=\"M%d %.1fh20\"/>\n", q->dashed ? "d" : "l", colour, left + 5,
               y - 4);
     }
-    put_label(f, LEFT + 38, y, "start", "", q->name);
+    put_label(f, left + 32, y, "start", "", q->name);
     y += LINE;
   }
 }

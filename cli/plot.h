@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
   const char *title, *x_label, *y_label; /* may be NULL */
   bool log_x, log_y;
+  bool legend_right; /* names in the upper right corner instead of the left one */
   int ncurve;
   const cli_curve *curves; /* (ncurve) */
 } cli_panel;
