@@ -119,7 +119,7 @@ static void test_random_qr(void **state) {
     check_random_qr(strtoull(one, NULL, 10));
     return;
   }
-  const int rounds = support_sanitized() ? 2 : support_rounds(4, 300);
+  const int rounds = support_sanitized() ? 1 : support_rounds(4, 300);
   for (int i = 0; i < rounds; i++) {
     check_random_qr((uint64_t)i);
   }
