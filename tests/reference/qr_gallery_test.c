@@ -2,7 +2,7 @@
    but the vehicles, which take minutes.
 
    Values of lie at n, 2n, 4n ... steps are extrapolated (its error is a series in h^2, h^3, h^4 ...). Tolerance 1e-6 in the sense of
-   theory 0, section 11, as asked for; most models reach 1e-9 with the steps of the long suite. Largest values of paths stand at
+   theory 0, section 11, as asked for; docs/formulations/qr.md says what finer steps reach. Largest values of paths stand at
    nodes, which differ. */
 #include "reference/reference_case.h"
 
