@@ -388,14 +388,14 @@ done:
 }
 
 /* The forward solution is a polynomial in each of its steps, known to their tolerance: adjoint steps much shorter than these resolve
-   nothing but its errors. They occur where a criterion is itself below the tolerances (a drift, a residual). */
-static double shortest_step(const mbg__formulation_work *w) {
-  const mbg__rk_dense *d = &w->dense;
-  double least = w->nodes.finest;
-  for (int i = 1; i + 1 < d->nstep; i++) {
-    least = fmin(least, d->t[i + 1] - d->t[i]);
-  }
-  return fmin(least / 3, 0.1 * (w->last - w->plan.t0) / fmax(1, d->nstep));
+   nothing but its errors. They occur where a criterion is itself below the tolerances (a drift, a residual). Kinks of a law need some
+   short ones. So short steps are allowed until there are too many of them: then none is shorter than a tenth of the average. */
+enum { SHORT_STEPS = 10 };
+
+static void limit_steps(const mbg__formulation_work *w, mbg__rk *rk, double t) {
+  const double span = w->last - w->plan.t0, average = span / fmax(1, w->dense.nstep);
+  const double allowed = 200 + SHORT_STEPS * w->dense.nstep * (w->last - t) / span;
+  mbg__rk_shortest(rk, ((double)mbg__rk_count(rk)->steps > allowed ? 1e-1 : 1e-4) * average);
 }
 
 static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
@@ -408,7 +408,6 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
   options.rtol = 0;
   options.atol_vector = a->atol;
   options.fixed = w->plan.step;
-  options.hmin = shortest_step(w);
   MBG_TRY(mbg__qr_adjoint_breaks(ctx, arena, a, &run.nbreak, &breaks));
   run.breaks = breaks;
   MBG_TRY(mbg__rk_create(ctx, a->nc * a->n, w->method, &options, &rk));
@@ -420,6 +419,7 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
       goto done;
     }
     mbg__qr_adjoint_scales(a, step->y1);
+    limit_steps(w, rk, step->t1);
   }
   if (err == MBG_OK) {
     memcpy(y, mbg__rk_last(rk)->y1, (size_t)a->nc * (size_t)a->n * sizeof(real));

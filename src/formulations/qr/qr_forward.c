@@ -145,15 +145,17 @@ static int explain(mbg_context *ctx, const mbg__formulation_work *w, int mark, i
   case MBG__RK_NOT_FINITE:
     return mbg__fail(ctx, err, "integration stopped at t = %.9g: the rate of %s is not a finite number", why->t, label);
   case MBG__RK_TOO_MANY:
-    return mbg__fail(ctx, err,
-                     "integration stopped at t = %.9g after %ld steps (the last %.2g s): the motion is stiff or fast, look "
-                     "at %s; take --integrator bdf or a looser tolerance",
-                     why->t, w->counts.steps, why->h, label);
+    return mbg__fail(
+        ctx, err,
+        "integration stopped at t = %.9g after %ld steps (the last %.2g s): the motion is stiff or fast, look "
+        "at %s; take --integrator bdf or a looser tolerance",
+        why->t, w->counts.steps, why->h, label);
   default:
-    return mbg__fail(ctx, err,
-                     "integration stopped at t = %.9g: no step is small enough for %s; forces jump or grow without limit "
-                     "there (give jumps as \"breaks\" of the run), or the tolerance is too tight",
-                     why->t, label);
+    return mbg__fail(
+        ctx, err,
+        "integration stopped at t = %.9g: no step is small enough for %s; forces jump or grow without limit "
+        "there (give jumps as \"breaks\" of the run), or the tolerance is too tight",
+        why->t, label);
   }
 }
 

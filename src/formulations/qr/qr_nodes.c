@@ -18,7 +18,6 @@ int mbg__qr_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_pla
   *n = (mbg__qr_nodes){.allocator = *mbg__context_allocator(ctx),
                        .plan = plan,
                        .nused = nused,
-                       .finest = INFINITY,
                        .panels = plan->nquadrature > 0 || plan->curves};
   n->buffer = MBG_TAKE(arena, real, POINTS * nused);
   n->total = MBG_TAKE(arena, double, plan->nquadrature);
@@ -155,7 +154,6 @@ static int panel(mbg_context *ctx, mbg__qr_nodes *n, double ta, double tb, int d
     return MBG_OK;
   }
   take_totals(n, h);
-  n->finest = depth > 0 ? fmin(n->finest, h) : n->finest;
   for (int i = 0; i < POINTS; i++) {
     MBG_TRY(add_samples(ctx, n, t[i], value, user));
     MBG_TRY(add(ctx, n, t[i], h / 2 * kronrod[i], n->buffer + (size_t)i * (size_t)n->nused, NULL, NULL));

@@ -21,7 +21,6 @@ typedef struct {
   double *t;
   real *omega, *y;
   int sample;    /* next one */
-  double finest; /* shortest part of a halved step, infinite: none */
   real *buffer;  /* values at the points of a panel                 (points x nused) */
   double *total; /* integral of |f| so far                          (nquadrature) */
   double *top;   /* largest y so far                                (nquadrature) */
