@@ -69,7 +69,6 @@ static void weights_are_exact(void **state) {
     assert_int_equal(b.n.count, 3 * 8 + 1);
     const double exact = pow(2, degree + 1) / (degree + 1);
     assert_close(integral(&b), exact, 1e-14 * exact);
-    assert_true(isinf(b.n.finest));
     teardown(&b);
   }
   bench b;
@@ -90,7 +89,7 @@ static void halving_follows_the_tolerance(void **state) {
     setup(&b, bump, tolerance, 0);
     run(&b, false);
     assert_close(integral(&b), exact, 10 * tolerance * exact + 2 * tolerance);
-    assert_true(b.n.count >= before && b.n.finest < 0.3);
+    assert_true(b.n.count >= before);
     before = b.n.count;
     teardown(&b);
   }
