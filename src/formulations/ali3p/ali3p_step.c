@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* iterations after convergence in the twin, which carries derivatives that converge later */
-enum { POLISH = sizeof(real) == sizeof(double) ? 0 : 4, NEWTON_MAX = 30, PENALTY_MAX = 60 };
+enum { POLISH = sizeof(real) == sizeof(double) ? 0 : 2, NEWTON_MAX = 30, PENALTY_MAX = 60 };
 
 /* ---------------------------------------------------------------------- nodes */
 
@@ -283,7 +283,7 @@ static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, 
     goto done;
   }
   for (; polish < POLISH; polish++) {
-    MBG_TRY(iterate(ctx, a, from, to, true, penalty, &change));
+    MBG_TRY(iterate(ctx, a, from, to, polish == 0, penalty, &change));
   }
 done:
   return err;
