@@ -19,7 +19,8 @@ enum {
   MBG__ADJOINT_CONTINUOUS = 16,
   MBG__ADJOINT_PAPER = 32, /* the continuous form of the paper, for study */
   MBG__CONTROLLED_STEPS = 64,
-  MBG__ODE = 128 /* integrates an ordinary differential equation with relative and absolute tolerances */
+  MBG__BEAMS = 256, /* elements whose mass couples two bodies */
+  MBG__ODE = 128    /* integrates an ordinary differential equation with relative and absolute tolerances */
 };
 
 typedef enum { MBG__METHOD_DIRECT, MBG__METHOD_ADJOINT, MBG__METHOD_CONTINUOUS, MBG__METHOD_PAPER } mbg__method;

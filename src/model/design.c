@@ -178,8 +178,10 @@ int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, 
   d->M = MBG_TAKE(arena, real, 36 * m->nbody);
   d->M_a = MBG_TAKE(arena, real *, m->nbody);
   d->guess_v = MBG_TAKE(arena, real, m->nw);
+  d->beams = MBG_TAKE(arena, mbg__beam_shape, m->nbeam);
+  d->elements = MBG_TAKE(arena, mbg__beam_data, m->nelement);
   if (!d->work || !d->p || !d->constants || !d->attr || !d->start || !d->poses || !d->markers || !d->M || !d->M_a ||
-      !d->guess_v) {
+      !d->guess_v || !d->beams || !d->elements) {
     return mbg__fail_memory(ctx);
   }
   MBG_TRY(create_work(ctx, arena, d));
@@ -290,6 +292,7 @@ static int check_values(mbg_context *ctx, const mbg__design *d) {
     const mbg__force *f = &m->forces[i];
     MBG_TRY(check_keys(ctx, d, f->law ? f->law->keys : f->type->keys, f->law ? f->law->nkey : f->type->nkey, f->attr));
   }
+  MBG_TRY(mbg__design_check_beams(ctx, d));
 done:
   return err;
 }
@@ -334,6 +337,7 @@ static void guess_axes(const mbg__design *d, const mbg__body *b, real A[9]) {
   }
 }
 
+/* ... at the point where it is given */
 static void guess_twist(const mbg__design *d, const mbg__body *b, real v[6]) {
   real A[9], s[6];
   guess_axes(d, b, A);
@@ -342,12 +346,22 @@ static void guess_twist(const mbg__design *d, const mbg__body *b, real v[6]) {
   m3_mulv(v + 3, A, s + 3);
 }
 
+/* ... and at the body's origin: U + W x rho */
+static void guess_at_origin(const mbg__design *d, const mbg__body *b, real v[6]) {
+  guess_twist(d, b, v);
+  if (b->velocity_point >= 0) {
+    real rho[3];
+    mbg__design_lever(d, b, rho);
+    v3_cross_add(v, 1, v + 3, rho);
+  }
+}
+
 static void update_bodies(mbg__design *d) {
   const mbg_model *m = d->model;
   for (int i = 0; i < m->nbody; i++) {
     const mbg__body *b = &m->bodies[i];
     b->type->inertia(d->attr + b->attr, b->opt, d->M + 36 * i, d->M_a[i]);
-    guess_twist(d, b, d->guess_v + b->voff);
+    guess_at_origin(d, b, d->guess_v + b->voff);
     for (int k = 0; k < 6; k++) {
       if (!(b->mask >> k & 1)) {
         d->guess_v[b->voff + k] = 0;
@@ -375,6 +389,7 @@ int mbg__design_refresh(mbg_context *ctx, mbg__design *d) {
   const int err = update_poses(ctx, d);
   if (err == MBG_OK) {
     update_bodies(d);
+    mbg__design_update_beams(d);
   }
   return err;
 }
@@ -448,7 +463,7 @@ void mbg__design_fold(const mbg__design *d, real *ga) {
 void mbg__design_guess_push(const mbg__design *d, int body, const real *da, real w[6], real dv[6]) {
   const mbg__body *b = &d->model->bodies[body];
   const mbg__placed *g = &d->poses[b->guess];
-  real A[9], s[6], ds[6], v[6];
+  real A[9], s[6], ds[6], v[6] = {0};
   v6_zero(w);
   for (int k = 0; k < g->ndep; k++) {
     v6_axpy(w, da[g->dep[k]], g->omega[k]);
@@ -470,13 +485,22 @@ void mbg__design_guess_push(const mbg__design *d, int body, const real *da, real
     v3_cross_add(dv, 1, v, w + 3);
     v3_cross_add(dv + 3, 1, v + 3, w + 3);
   }
+  if (b->velocity_point >= 0) {
+    mbg__design_lever_push(d, b, da, w, v, dv);
+  }
 }
 
-void mbg__design_guess_pull(const mbg__design *d, int body, const real gw[6], const real gv[6], real *ga) {
+void mbg__design_guess_pull(const mbg__design *d, int body, const real gw[6], const real gv0[6], real *ga) {
   const mbg__body *b = &d->model->bodies[body];
   const mbg__placed *g = &d->poses[b->guess];
   const double det = b->velocity_sign[0] * b->velocity_sign[1] * b->velocity_sign[2];
-  real A[9], s[6], gs[6], w[6], v[6];
+  real A[9], s[6], gs[6], w[6], v[6], gv[6];
+  v6_copy(gv, gv0);
+  v6_copy(w, gw);
+  if (b->velocity_point >= 0) {
+    guess_twist(d, b, v);
+    mbg__design_lever_pull(d, b, v, gv, w, ga);
+  }
   guess_axes(d, b, A);
   guess_given(b, d->attr, s);
   m3_mulv_T(gs, A, gv);
@@ -485,7 +509,6 @@ void mbg__design_guess_pull(const mbg__design *d, int body, const real gw[6], co
     ga[b->velocity + k] += b->velocity_sign[k] * gs[k];
     ga[b->velocity + 3 + k] += det * b->velocity_sign[k] * gs[3 + k];
   }
-  v6_copy(w, gw);
   if (!b->velocity_in_body) {
     /* gv.(U x w) = w.(gv x U) */
     guess_twist(d, b, v);

@@ -13,6 +13,21 @@ typedef struct {
   real (*omega)[6];
 } mbg__placed;
 
+/* A beam at these parameters: what its elements share. */
+typedef struct {
+  real d0[6], L;
+  int ndep; /* (d d0) = sum_k d0_a[k] da[dep[k]] */
+  int dep[6];
+  real d0_a[6][6];
+  real N[3][144], N_d[6][3][144]; /* M = sum_j mu_j N_j, see model/beam_mass.h */
+} mbg__beam_shape;
+
+/* One of its elements. */
+typedef struct {
+  real c[MBG__BEAM_COEFS], c_z[MBG__BEAM_COEFS][MBG__BEAM_NUMBERS]; /* see model/section.h */
+  real M[144];                                                       /* mass matrix */
+} mbg__beam_data;
+
 typedef struct mbg__design {
   const mbg_model *model;
   real *p;         /* parameters                                         (np)   */
@@ -27,6 +42,8 @@ typedef struct mbg__design {
   mbg__placed *markers; /* pose of each marker                             (nmarker); shares memory with poses */
   real *M;              /* mass matrices, 36 per body                         (nbody x 36) */
   real **M_a;           /* by the body's own attributes, nattr x 36 each      (nbody) */
+  mbg__beam_shape *beams;   /*                                             (nbeam) */
+  mbg__beam_data *elements; /*                                             (nelement) */
   real *guess_v;        /* guessed twists in body axes                        (nw) */
   /* internal scratch follows in design.c */
   struct mbg__design_work *work;
@@ -42,6 +59,16 @@ int mbg__design_refresh(mbg_context *ctx, mbg__design *design);
 
 /* Curvatures of all cubic controls in a vector of attributes (na) from the samples in it. */
 void mbg__design_curvatures(const mbg__design *design, real *a);
+
+/* design_beams.c: beams and their elements at the attributes of the design. */
+int mbg__design_check_beams(mbg_context *ctx, const mbg__design *design);
+void mbg__design_update_beams(mbg__design *design);
+/* The lever of a body whose velocity is given at another point: U += W x rho; see design_beams.c. */
+void mbg__design_lever(const mbg__design *design, const mbg__body *body, real rho[3]);
+void mbg__design_lever_push(const mbg__design *design, const mbg__body *body, const real *da, const real w[6],
+                            const real v[6], real dv[6]);
+void mbg__design_lever_pull(const mbg__design *design, const mbg__body *body, const real v[6], real gv[6], real gw[6],
+                            real *ga);
 
 /* da = A_p dp (na from np) and g_p += A_p^T g_a. */
 void mbg__design_push(const mbg__design *design, const real *dp, real *da);

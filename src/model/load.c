@@ -130,6 +130,8 @@ static int copy_lists(mbg__loader *L) {
   COPY(drivers, ndriver, drivers);
   COPY(couplings, ncoupling, couplings);
   COPY(forces, nforce, forces);
+  COPY(beams, nbeam, beams);
+  COPY(elements, nelement, elements);
   COPY(signals, nsignal, signals);
   COPY(criteria, ncriterion, criteria);
   COPY(pins, npin, pins);
@@ -250,7 +252,7 @@ static int prepare(mbg__loader *L) {
   mbg__expr *expr = NULL;
   const int err = mbg__expr_compile(L->ctx, L->arena, "x", NULL, &scope, &expr);
   L->identity = expr;
-  L->quarter = L->empty_pose = -1;
+  L->quarter = L->empty_pose = L->element = -1;
   L->model->chosen = -1;
   return err;
 }
@@ -288,7 +290,7 @@ static int load_sections(mbg__loader *L) {
   static int (*const sections[])(mbg__loader *) = {
       name_model,        mbg__choose_run,      mbg__load_pull,   mbg__load_names,     mbg__load_settings,
       mbg__check_parts,  mbg__load_parameters, mbg__load_tables, mbg__load_constants, mbg__load_controls,
-      mbg__load_gravity, mbg__load_part_poses, mbg__load_bodies, mbg__load_markers,   mbg__load_joints,
+      mbg__load_gravity, mbg__load_part_poses, mbg__load_bodies, mbg__load_beams,     mbg__load_markers,   mbg__load_joints,
       mbg__load_drivers, mbg__load_couplings,  mbg__load_forces, mbg__load_signals,   mbg__load_criteria,
       mbg__load_initial, mbg__load_run,        mbg__load_runs,   mbg__load_identify,  mbg__load_control_task};
   int err = MBG_OK;

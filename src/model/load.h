@@ -52,6 +52,7 @@ typedef enum {
   MBG__SHAPE_CHOICE,  /* one of `choices` */
   MBG__SHAPE_PLAIN,   /* a number that is no expression */
   MBG__SHAPE_COUNT,   /* an integer from 1 */
+  MBG__SHAPE_ELEMENT, /* an integer from 0 */
   MBG__SHAPE_NUMBER,  /* a number or an expression */
   MBG__SHAPE_NUMBERS, /* an array of them */
   MBG__SHAPE_PLAINS,  /* an array of plain numbers */
@@ -71,6 +72,8 @@ typedef enum {
   MBG__SHAPE_NAMES_TO_SETTINGS, /* numbers, expressions, or arrays of plain numbers */
   MBG__SHAPE_NAMES,             /* an array of names */
   MBG__SHAPE_VERSION,           /* the number 1 */
+  MBG__SHAPE_SERIES,            /* a number of each element of a beam: one, an array, or {"from", "to"} */
+  MBG__SHAPE_PAIR,              /* a number, or two */
   MBG__SHAPE_TERMS,             /* array of objects with the keys of `inner` */
   MBG__SHAPE_SECTION            /* object of objects, described by a section of its own */
 } mbg__shape;
@@ -108,6 +111,12 @@ typedef enum {
   MBG__KEYS_LAW,   /* laws along a coordinate */
   MBG__KEYS_ON,    /* wrenches on one marker */
   MBG__KEYS_SPIN,  /* wrenches with an axis */
+  MBG__KEYS_BEAM,
+  MBG__KEYS_SERIES,    /* numbers along a beam that vary linearly */
+  MBG__KEYS_RECTANGLE, /* MBG__KEYS_RECTANGLE + k: sections of kind k of mbg__section_kind */
+  MBG__KEYS_CIRCLE,
+  MBG__KEYS_TUBE,
+  MBG__KEYS_GENERAL,
   MBG__KEYS_SIGNAL,
   MBG__KEYS_OF_PAIR, /* MBG__KEYS_OF_PAIR + k: signals of kind k of mbg__signal_of */
   MBG__KEYS_OF_COORD,
@@ -116,6 +125,7 @@ typedef enum {
   MBG__KEYS_OF_BODIES,
   MBG__KEYS_OF_CONTROL,
   MBG__KEYS_OF_VALUE,
+  MBG__KEYS_OF_BEAM,
   MBG__KEYS_CRITERION,
   MBG__KEYS_TERMINAL, /* MBG__KEYS_TERMINAL + k: criteria of kind k of mbg__criterion_kind */
   MBG__KEYS_INTEGRAL,
@@ -179,6 +189,7 @@ typedef enum {
   MBG__NAME_DRIVER,
   MBG__NAME_COUPLING,
   MBG__NAME_FORCE,
+  MBG__NAME_BEAM,
   MBG__NAME_PIN,
   MBG__NAME_GUESS, /* entries of initial.bodies: they refer to bodies */
   MBG__NAME_RUN,
@@ -244,6 +255,8 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__driver) drivers;
   MBG__LIST_OF(mbg__coupling) couplings;
   MBG__LIST_OF(mbg__force) forces;
+  MBG__LIST_OF(mbg__beam) beams;
+  MBG__LIST_OF(mbg__beam_element) elements;
   MBG__LIST_OF(mbg__signal) signals;
   MBG__LIST_OF(mbg__criterion) criteria;
   MBG__LIST_OF(mbg__pin) pins;
@@ -261,6 +274,8 @@ struct mbg__loader {
   MBG__LIST_OF(int) joint_driver;        /* of each joint: its last driver, or -1 */
   MBG__LIST_OF(int) driver_before;       /* of each driver: the one before it on the same joint, or -1 */
   MBG__LIST_OF(bool) signal_whole;       /* of each signal: forces or energies are behind it */
+  int element, nelement; /* of the beam whose numbers are read: a vector parameter stands for its entry; -1: none */
+  bool element_used;     /* ... and has done so */
   int quarter;                           /* attribute -pi/2, or -1 */
   int empty_pose;                        /* pose without operations, or -1 */
   struct mbg__index_map *pair_map, *coord_map, *text_map, *driver_map;
@@ -443,6 +458,8 @@ int mbg__pose_align(mbg__loader *L, int axis, int direction);
 int mbg__load_part_poses(mbg__loader *L);
 int mbg__load_bodies(mbg__loader *L);
 int mbg__load_markers(mbg__loader *L);
+/* The marker of the body's own frame. */
+int mbg__body_marker(mbg__loader *L, int body, int *marker);
 int mbg__marker_add(mbg__loader *L, const char *name, int body, int pose, const mbg__where *where, int *marker);
 /* The marker that a string names: a marker, a body's frame, ground. -1 after an error. */
 int mbg__item_marker(mbg__item *item, const mbg__json *json, const char *label, int *marker);
@@ -479,6 +496,8 @@ int mbg__load_joints(mbg__loader *L);
 int mbg__load_drivers(mbg__loader *L);
 int mbg__load_couplings(mbg__loader *L);
 int mbg__load_forces(mbg__loader *L);
+/* load_beams.c: nodes and elements of beams. */
+int mbg__load_beams(mbg__loader *L);
 int mbg__load_signals(mbg__loader *L);
 int mbg__load_criteria(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);

@@ -126,6 +126,9 @@ static int read_pose(mbg__item *item, const mbg__json *json, mbg__own_pose *own,
   if (override == MBG__GUESS_FROM_OUTSIDE && (!position || !rotate)) {
     return mbg__item_bad(item, json, "give both position and rotate for a body of a part");
   }
+  if (override && own->nrotate < 0 && (!position || !rotate)) {
+    return mbg__item_bad(item, json, "give both position and rotate for a node of a beam");
+  }
   if (position || !override) {
     MBG_TRY(mbg__item_vector(item, position, "position", "m", 0, NULL, &mine.translate));
   }
@@ -176,13 +179,14 @@ static int read_velocities(mbg__item *item, const mbg__json *json, mbg__body *bo
   if (override && !v && !w) {
     return MBG_OK;
   }
-  const bool other = (in == 1) != body->velocity_in_body || override == MBG__GUESS_FROM_OUTSIDE;
+  const bool other = (in == 1) != body->velocity_in_body || override == MBG__GUESS_FROM_OUTSIDE || body->velocity_point >= 0;
   if (override && (!v || !w) && other) {
     return mbg__item_bad(item, json, "give both velocities when their axes are not those of the body's own entry");
   }
   MBG_TRY(read_velocity(item, json, "velocity", "m/s", before, &body->velocity));
   MBG_TRY(read_velocity(item, json, "angular_velocity", "rad/s", before < 0 ? -1 : before + 3, &second));
   body->velocity_in_body = in == 1;
+  body->velocity_point = -1;
   body->velocity_frame = item->source->frame;
   memcpy(body->velocity_sign, item->source->sign, sizeof(body->velocity_sign));
 done:
@@ -298,7 +302,7 @@ static int load_body(mbg__item *item, mbg__body *body, mbg__own_pose *own) {
   int err = MBG_OK, motion = 0;
   static const mbg__file_object keys[] = {MBG__KEYS_BODY};
   bool yes;
-  *body = (mbg__body){.name = item->name, .nvel = 6, .design = -1, .guess = -1, .velocity_frame = -1};
+  *body = (mbg__body){.name = item->name, .nvel = 6, .design = -1, .guess = -1, .velocity_frame = -1, .velocity_point = -1};
   body->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {

@@ -17,7 +17,7 @@ int mbg__pose_op_add(mbg__loader *L, mbg__pose_kind kind, int mode, int attr) {
   if (!op) {
     return mbg__fail_memory(L->ctx);
   }
-  *op = (mbg__pose_op){kind, mode, attr};
+  *op = (mbg__pose_op){.kind = kind, .mode = mode, .attr = attr};
   return MBG_OK;
 }
 
@@ -300,7 +300,7 @@ done:
 }
 
 /* the body's own frame */
-static int body_marker(mbg__loader *L, int body, int *marker) {
+int mbg__body_marker(mbg__loader *L, int body, int *marker) {
   int err = MBG_OK, pose;
   if (L->body_marker.at[body] < 0) {
     MBG_TRY(mbg__pose_empty(L, &pose));
@@ -359,7 +359,7 @@ int mbg__item_marker(mbg__item *item, const mbg__json *json, const char *label, 
     return ground_marker(item, marker);
   }
   if (s->kind == MBG__NAME_BODY) {
-    return body_marker(item->L, s->index, marker);
+    return mbg__body_marker(item->L, s->index, marker);
   }
   *marker = s->index;
   return MBG_OK;

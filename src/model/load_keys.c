@@ -13,6 +13,7 @@ static const mbg__file_key model_keys[] = {
     {"controls", MBG__SHAPE_SECTION, false, NULL, "functions of time given by samples"},
     {"gravity", MBG__SHAPE_VEC3, false, NULL, "acceleration of gravity in world axes; absent: none"},
     {"bodies", MBG__SHAPE_SECTION, false, NULL, "bodies"},
+    {"beams", MBG__SHAPE_SECTION, false, NULL, "flexible beams: nodes and elements"},
     {"markers", MBG__SHAPE_SECTION, false, NULL, "frames fixed on bodies or on the ground"},
     {"joints", MBG__SHAPE_SECTION, false, NULL, "constraints between two markers"},
     {"drivers", MBG__SHAPE_SECTION, false, NULL, "joint coordinates given in time"},
@@ -147,6 +148,62 @@ static const mbg__file_key spin_keys[] = {
     {"axis", MBG__SHAPE_VEC3, false, NULL, "direction of z of marker B, in the axes of the marker that `on` names"},
 };
 
+/* ---------------------------------------------------------------------- beams */
+
+static const mbg__file_key beam_keys[] = {
+    {"elements", MBG__SHAPE_COUNT, true, NULL, "number of elements"},
+    {"from", MBG__SHAPE_VEC3, false, NULL, "first node"},
+    {"to", MBG__SHAPE_VEC3, false, NULL, "last node of a straight beam"},
+    {"direction", MBG__SHAPE_VEC3, false, NULL, "tangent at the first node, with `length`"},
+    {"length", MBG__SHAPE_NUMBER, false, NULL, "length along the axis, instead of `to`"},
+    {"curvature", MBG__SHAPE_VEC3, false, NULL, "twist and curvatures about axes 2 and 3, with `length`"},
+    {"orient", MBG__SHAPE_VEC3, false, NULL, "a vector in the half plane of axes 1 and 2 at the first node"},
+    {"section", MBG__SHAPE_SECTION, true, NULL, "cross section"},
+    {"E", MBG__SHAPE_SERIES, true, NULL, "Young's modulus"},
+    {"nu", MBG__SHAPE_SERIES, false, NULL, "Poisson's ratio, or `G`"},
+    {"G", MBG__SHAPE_SERIES, false, NULL, "shear modulus"},
+    {"rho", MBG__SHAPE_SERIES, true, NULL, "density"},
+    {"damping", MBG__SHAPE_SERIES, false, NULL, "time eta of Kelvin-Voigt damping: eta times the stiffness"},
+    {"fill", MBG__SHAPE_SERIES, false, NULL, "filling x: stiffness times k_min + (1 - k_min) x^s, mass times x"},
+    {"penalty", MBG__SHAPE_PLAIN, false, NULL, "exponent s of the filling, 3 when absent"},
+    {"stiffness_min", MBG__SHAPE_PLAIN, false, NULL, "k_min of the filling, 0.001 when absent"},
+    {"mass", MBG__SHAPE_CHOICE, false, "consistent lumped", "mass matrix of the elements"},
+    {"velocity", MBG__SHAPE_VEC3, false, NULL, "velocity of the first node; the beam moves as a rigid body"},
+    {"angular_velocity", MBG__SHAPE_VEC3, false, NULL, "angular velocity"},
+};
+static const mbg__file_key series_keys[] = {
+    {"from", MBG__SHAPE_NUMBER, true, NULL, "value at the first node"},
+    {"to", MBG__SHAPE_NUMBER, true, NULL, "value at the last node; elements take that of their middle"},
+};
+
+#define SECTION_KEYS                                                                                                   \
+  {"type", MBG__SHAPE_NAME, true, NULL, "kind of the section"},                                                        \
+      {"shear", MBG__SHAPE_PAIR, false, NULL, "shear correction, one number or [k2, k3]; 5/6 when absent"},            \
+      {"torsion", MBG__SHAPE_SERIES, false, NULL, "torsion constant; I2 + I3 when absent"}
+
+static const mbg__file_key rectangle_keys[] = {
+    SECTION_KEYS,
+    {"width", MBG__SHAPE_SERIES, true, NULL, "along axis 2"},
+    {"height", MBG__SHAPE_SERIES, true, NULL, "along axis 3"},
+};
+static const mbg__file_key circle_keys[] = {
+    SECTION_KEYS,
+    {"diameter", MBG__SHAPE_SERIES, true, NULL, "diameter"},
+};
+static const mbg__file_key tube_keys[] = {
+    SECTION_KEYS,
+    {"diameter", MBG__SHAPE_SERIES, true, NULL, "outer diameter"},
+    {"wall", MBG__SHAPE_SERIES, true, NULL, "thickness of the wall"},
+};
+static const mbg__file_key general_keys[] = {
+    {"type", MBG__SHAPE_NAME, true, NULL, "kind of the section"},
+    {"shear", MBG__SHAPE_PAIR, false, NULL, "shear correction, one number or [k2, k3]; 5/6 when absent"},
+    {"A", MBG__SHAPE_SERIES, true, NULL, "area"},
+    {"I2", MBG__SHAPE_SERIES, true, NULL, "second moment about axis 2"},
+    {"I3", MBG__SHAPE_SERIES, true, NULL, "second moment about axis 3"},
+    {"Jt", MBG__SHAPE_SERIES, true, NULL, "torsion constant"},
+};
+
 /* ---------------------------------------------------------------------- signals */
 
 static const mbg__file_key signal_keys[] = {
@@ -178,6 +235,10 @@ static const mbg__file_key of_control_keys[] = {
 };
 static const mbg__file_key of_value_keys[] = {
     {"value", MBG__SHAPE_NUMBER, true, NULL, "expression of t, names and other signals"},
+};
+static const mbg__file_key of_beam_keys[] = {
+    {"beam", MBG__SHAPE_NAME, false, NULL, "beam; an energy is that of all beams when absent"},
+    {"element", MBG__SHAPE_ELEMENT, false, NULL, "number of the element, from 0; an energy is that of all when absent"},
 };
 
 /* ---------------------------------------------------------------------- criteria */
@@ -307,6 +368,12 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_LAW] = KEYS(law_keys),
     [MBG__KEYS_ON] = KEYS(on_keys),
     [MBG__KEYS_SPIN] = KEYS(spin_keys),
+    [MBG__KEYS_BEAM] = KEYS(beam_keys),
+    [MBG__KEYS_SERIES] = KEYS(series_keys),
+    [MBG__KEYS_RECTANGLE] = KEYS(rectangle_keys),
+    [MBG__KEYS_CIRCLE] = KEYS(circle_keys),
+    [MBG__KEYS_TUBE] = KEYS(tube_keys),
+    [MBG__KEYS_GENERAL] = KEYS(general_keys),
     [MBG__KEYS_SIGNAL] = KEYS(signal_keys),
     [MBG__KEYS_OF_PAIR] = KEYS(of_pair_keys),
     [MBG__KEYS_OF_COORD] = KEYS(of_coord_keys),
@@ -315,6 +382,7 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_OF_BODIES] = KEYS(of_bodies_keys),
     [MBG__KEYS_OF_CONTROL] = KEYS(of_control_keys),
     [MBG__KEYS_OF_VALUE] = KEYS(of_value_keys),
+    [MBG__KEYS_OF_BEAM] = KEYS(of_beam_keys),
     [MBG__KEYS_CRITERION] = {NULL, 0},
     [MBG__KEYS_TERMINAL] = KEYS(terminal_keys),
     [MBG__KEYS_INTEGRAL] = KEYS(integral_keys),

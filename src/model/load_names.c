@@ -19,6 +19,7 @@ enum {
   SPACE_DRIVERS,
   SPACE_COUPLINGS,
   SPACE_FORCES,
+  SPACE_BEAMS,
   SPACE_PINS,
   SPACE_GUESS,
   SPACE_RUNS
@@ -38,6 +39,7 @@ static const section sections[MBG__NAME_KINDS] = {
     {"drivers", MBG__NAME_DRIVER, "driver", SPACE_DRIVERS, true},
     {"couplings", MBG__NAME_COUPLING, "coupling", SPACE_COUPLINGS, true},
     {"forces", MBG__NAME_FORCE, "force", SPACE_FORCES, true},
+    {"beams", MBG__NAME_BEAM, "beam", SPACE_BEAMS, true},
     {"pin", MBG__NAME_PIN, "pin", SPACE_PINS, true},
     {"bodies", MBG__NAME_GUESS, "initial body", SPACE_GUESS, true},
     {"runs", MBG__NAME_RUN, "run", SPACE_RUNS, false},
@@ -191,6 +193,53 @@ done:
   return err;
 }
 
+/* The nodes of a beam are bodies NAME.0, NAME.1 ...; they are not in the list of names that are read one by one. */
+static int add_node(mbg__loader *L, const mbg__symbol *beam, int k) {
+  int err = MBG_OK;
+  mbg__symbol *symbol = MBG_TAKE(&L->temp, mbg__symbol, 1);
+  const size_t size = strlen(beam->name) + 16;
+  char *name = mbg__arena_take(L->arena, size, 1);
+  if (!symbol || !name) {
+    return mbg__fail_memory(L->ctx);
+  }
+  mbg__format(name, size, "%s.%d", beam->name, k);
+  *symbol = (mbg__symbol){
+      .name = name, .kind = MBG__NAME_BODY, .index = -1, .json = beam->json, .source = beam->source, .bad = beam->bad};
+  const mbg__symbol *other = find(L, SPACE_FRAMES, "", name);
+  if (other) {
+    mbg__item item;
+    MBG_TRY(mbg__item_open(L, symbol, &item));
+    MBG_TRY(check_clash(&item, other));
+  } else {
+    MBG_TRY(insert(L, symbol));
+  }
+done:
+  return err;
+}
+
+static int add_nodes(mbg__loader *L, const mbg__symbol *beam) {
+  int err = MBG_OK;
+  const mbg__json *json = mbg__json_member(beam->json, "elements");
+  const double n = json && json->kind == MBG__JSON_NUMBER ? json->number : 0;
+  if (!(n >= 1 && n <= MBG__LOAD_ELEMENTS_MAX) || n != floor(n)) {
+    /* reported where the beam is read: its nodes are not missed */
+    const size_t size = strlen(beam->name) + 2;
+    char *prefix = mbg__arena_take(&L->temp, size, 1);
+    const char **lost = MBG__PUSH(L, L->lost);
+    if (!prefix || !lost) {
+      return mbg__fail_memory(L->ctx);
+    }
+    mbg__format(prefix, size, "%s.", beam->name);
+    *lost = prefix;
+    return MBG_OK;
+  }
+  for (int k = 0; k <= (int)n; k++) {
+    MBG_TRY(add_node(L, beam, k));
+  }
+done:
+  return err;
+}
+
 static int add_section(mbg__loader *L, mbg__source *source, const section *s) {
   int err = MBG_OK;
   const bool start = s->kind == MBG__NAME_PIN || s->kind == MBG__NAME_GUESS;
@@ -217,6 +266,9 @@ static int add_section(mbg__loader *L, mbg__source *source, const section *s) {
       return mbg__item_bad(&item, list, "the model has more than %d %s", MBG__LOAD_ELEMENTS_MAX, s->section);
     }
     MBG_TRY(add_name(L, source, s, c));
+    if (s->kind == MBG__NAME_BEAM) {
+      MBG_TRY(add_nodes(L, L->names[s->kind].at[L->names[s->kind].count - 1]));
+    }
   }
 done:
   return err;

@@ -219,6 +219,13 @@ static int vector_entry(mbg__loader *L, const mbg__symbol *s, const char *name, 
   if (!p->vector && index >= 0) {
     return refuse(L, hint, "'%s' is not a vector%s", name, "", 0);
   }
+  if (p->vector && index < 0 && L->element >= 0) {
+    L->element_used = true;
+    return p->count == L->nelement
+               ? p->first + L->element
+               : refuse(L, hint, "the vector '%s' must have an entry for each element of the beam%s: %d", name, "",
+                        L->nelement);
+  }
   if (p->vector && index < 0) {
     return refuse(L, hint, "'%s' is a vector: write %s[i]", name, name, 0);
   }

@@ -225,17 +225,46 @@ static int of_value(mbg__item *item, mbg__signal *signal) {
   return json ? mbg__item_function(item, json, &value_rule, &signal->fn) : MBG_OK;
 }
 
+/* an element of a beam; energies may be of a whole beam or of all of them */
+static int of_beam(mbg__item *item, mbg__signal *signal) {
+  int err = MBG_OK;
+  const mbg__json *json = mbg__json_member(item->json, "beam"), *element = mbg__json_member(item->json, "element");
+  const bool whole = signal->type->role == MBG__ROLE_STRAIN_ENERGY;
+  mbg__symbol *symbol = NULL;
+  if (!json) {
+    return whole && !element ? MBG_OK : mbg__item_missing(item, item->json, "beam");
+  }
+  MBG_TRY(mbg__item_reference(item, json, "beam", MBG__NAME_BEAM, &symbol));
+  if (!symbol) {
+    return MBG_OK;
+  }
+  signal->beam = symbol->index;
+  if (!element) {
+    return whole ? MBG_OK : mbg__item_missing(item, item->json, "element");
+  }
+  const mbg__beam *beam = &item->L->beams.at[symbol->index];
+  if (element->kind != MBG__JSON_NUMBER || element->number != floor(element->number) || !(element->number >= 0) ||
+      !(element->number < beam->count)) {
+    return mbg__item_bad(item, element, "element must be a whole number from 0 to %d, as beam '%s' has %d",
+                         beam->count - 1, beam->name, beam->count);
+  }
+  signal->element = beam->first + (int)element->number;
+  signal->pair = item->L->elements.at[signal->element].pair;
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- reading */
 
 static void no_signal(mbg__signal *signal) {
-  *signal = (mbg__signal){.pair = -1, .coord = -1, .row = -1, .force = -1, .body = -1, .control = -1, .fn = -1};
+  *signal = (mbg__signal){.pair = -1, .coord = -1, .row = -1, .force = -1, .body = -1, .control = -1, .fn = -1, .beam = -1, .element = -1};
 }
 
 static int load_signal(mbg__item *item, mbg__signal *signal) {
   static int (*const readers[])(mbg__item *, mbg__signal *) = {
       [MBG__OF_PAIR] = of_pair,   [MBG__OF_COORD] = of_coord,   [MBG__OF_JOINT] = of_joint,
       [MBG__OF_FORCE] = of_force, [MBG__OF_BODIES] = of_bodies, [MBG__OF_CONTROL] = of_control,
-      [MBG__OF_VALUE] = of_value};
+      [MBG__OF_VALUE] = of_value, [MBG__OF_BEAM] = of_beam};
   int err = MBG_OK;
   bool yes;
   no_signal(signal);
@@ -341,7 +370,7 @@ static int permute_signals(mbg__loader *L, const int *order) {
 
 /* level of an expression, and whether something of the whole model (forces, energies) is behind it */
 static void set_level(mbg__loader *L, mbg__signal *s, bool *whole) {
-  *whole = s->type && (s->type->of == MBG__OF_FORCE || s->type->of == MBG__OF_BODIES);
+  *whole = s->type && (s->type->of == MBG__OF_FORCE || s->type->of == MBG__OF_BODIES || s->type->of == MBG__OF_BEAM);
   if (s->fn < 0) {
     return;
   }

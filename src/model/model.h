@@ -7,6 +7,7 @@
 
 #include "base/where.h"
 #include "expr/expr.h"
+#include "model/section.h"
 #include "model/types.h"
 
 /* ---------------------------------------------------------------------- numbers */
@@ -83,6 +84,10 @@ typedef enum {
   MBG__POSE_ZX,         /* attr..+2: z axis, attr+3..+5: a vector in the x-z half plane   */
   MBG__POSE_ALIGN,      /* attr..+2: direction of axis `mode` % 3 (0 x, 1 y, 2 z); the other axes by a fixed rule whose
                            branch is mode / 3, chosen at the nominal parameters           */
+  MBG__POSE_XY,    /* attr..+2: x axis, attr+3..+5: a vector in the x-y half plane               */
+  MBG__POSE_LINE,  /* attr..+2: start, attr+3..+5: end, attr+6..+8: a vector in the x-y half plane; the point at
+                      `fraction` of the way, x along it                                                          */
+  MBG__POSE_HELIX, /* attr: length, attr+1..+3: curvature k; exp(fraction * length (1, 0, 0, k))                 */
   MBG__POSE_MIRROR, /* everything after it until the matching UNMIRROR is conjugated by the reflection of axis mode */
   MBG__POSE_UNMIRROR,
   MBG__POSE_OF,         /* the pose `attr`                                                */
@@ -93,6 +98,7 @@ typedef struct {
   mbg__pose_kind kind;
   int mode;
   int attr; /* first attribute, or the pose */
+  double fraction; /* LINE, HELIX */
 } mbg__pose_op;
 typedef struct {
   int first, count; /* operations */
@@ -116,6 +122,7 @@ typedef struct {
   bool velocity_in_body;
   double velocity_sign[3]; /* signs of the axes by mirrored parts, 1 each otherwise */
   int velocity_frame;      /* pose of the part the velocity is given in, or -1 */
+  int velocity_point;      /* pose at whose origin it is given (a beam moves as a whole), or -1: the body's own */
   mbg__where where;
 } mbg__body;
 
@@ -209,6 +216,28 @@ typedef struct {
   mbg__where where;
 } mbg__force;
 
+/* ---------------------------------------------------------------------- beams */
+
+/* A beam of `count` elements between count + 1 bodies without inertia of their own, its nodes. All its elements have the
+   same reference d0: of a line (start, end) or of a helix (length, curvature), divided by their number. */
+typedef struct {
+  const char *name;
+  mbg__beam_rule rule;
+  bool lumped;
+  int first, count;    /* elements */
+  int body;            /* first node */
+  mbg__pose_kind kind; /* MBG__POSE_LINE or MBG__POSE_HELIX */
+  int shape;           /* its attributes: start (3), end (3) | length, curvature (3) */
+  double sign[6];      /* of the entries of d0 in a mirrored part, else 1 */
+  mbg__where where;
+} mbg__beam;
+
+typedef struct {
+  int beam, pair;
+  int body[2];                 /* nodes A and B */
+  int attr[MBG__BEAM_NUMBERS]; /* shared between elements where they are the same; -1: not in use */
+} mbg__beam_element;
+
 /* ---------------------------------------------------------------------- signals, criteria, start, run */
 
 typedef struct {
@@ -223,6 +252,8 @@ typedef struct {
   int force;   /* OF_FORCE */
   int body;    /* OF_BODIES: -1 all */
   int control; /* OF_CONTROL */
+  int beam;    /* OF_BEAM: -1 all */
+  int element; /* OF_BEAM: in model->elements, -1 all of the beam */
   int fn;      /* OF_VALUE */
   const int *opt;
   int attr, nattr;
@@ -359,6 +390,10 @@ struct mbg_model {
   int gravity; /* attributes (3), or -1 */
   int nforce;
   mbg__force *forces;
+  int nbeam;
+  mbg__beam *beams;
+  int nelement;
+  mbg__beam_element *elements;
   int nsignal;
   mbg__signal *signals; /* sorted: a signal refers to earlier ones only */
   int ncriterion;

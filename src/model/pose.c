@@ -7,7 +7,7 @@
 /* direction too short to be one, relative to nothing: the file's own units */
 static const double length_min = 1e-12;
 
-enum { FACTOR_DEPS = 6 };
+enum { FACTOR_DEPS = 9 };
 
 /* a factor: its frame and the omegas of its own attributes */
 typedef struct {
@@ -94,6 +94,21 @@ int mbg__pose_align_branch(const double z[3]) {
   return fabs(z[2]) > 0.9 * l ? 1 : 0;
 }
 
+/* (x, y, z) of a rule become axes axis+1, axis+2, axis; n omegas with them */
+static void turn_axes(factor *f, int axis, const triad *a, int n) {
+  const real *column[3];
+  column[(axis + 1) % 3] = a->x;
+  column[(axis + 2) % 3] = a->y;
+  column[axis] = a->z;
+  triad_matrix(f->F.R, column[0], column[1], column[2]);
+  for (int k = 0; k < n; k++) {
+    const real w[3] = {f->omega[k][3], f->omega[k][4], f->omega[k][5]};
+    for (int i = 0; i < 3; i++) {
+      f->omega[k][3 + (axis + 1 + i) % 3] = w[i];
+    }
+  }
+}
+
 /* the given direction becomes axis `axis`; the others keep the cyclic order */
 static bool factor_align(factor *f, int mode, const real *d) {
   static const real e1[3] = {1, 0, 0};
@@ -102,18 +117,7 @@ static bool factor_align(factor *f, int mode, const real *d) {
   if (!(mode / 3 == 0 ? frame_upright(&a, d, f->omega) : frame_zx(&a, d, e1, f->omega, false))) {
     return false;
   }
-  /* (x, y, z) of the rule become axes axis+1, axis+2, axis */
-  const real *column[3];
-  column[(axis + 1) % 3] = a.x;
-  column[(axis + 2) % 3] = a.y;
-  column[axis] = a.z;
-  triad_matrix(f->F.R, column[0], column[1], column[2]);
-  for (int k = 0; k < 3; k++) {
-    const real w[3] = {f->omega[k][3], f->omega[k][4], f->omega[k][5]};
-    for (int i = 0; i < 3; i++) {
-      f->omega[k][3 + (axis + 1 + i) % 3] = w[i];
-    }
-  }
+  turn_axes(f, axis, &a, 3);
   return true;
 }
 
@@ -124,6 +128,50 @@ static bool factor_zx(factor *f, const real *a) {
   }
   triad_matrix(f->F.R, d.x, d.y, d.z);
   return true;
+}
+
+static bool factor_xy(factor *f, const real *x, const real *y) {
+  triad a;
+  if (!frame_zx(&a, x, y, f->omega, true)) {
+    return false;
+  }
+  turn_axes(f, 0, &a, 6);
+  return true;
+}
+
+/* origin a + s (b - a), x along b - a:  omega_U = R^T ((1 - s) da + s db), the rotation as that of XY by db - da */
+static bool factor_line(factor *f, double s, const real *a) {
+  factor g = {.ndep = 6};
+  real along[3];
+  v3_sub(along, a + 3, a);
+  if (!factor_xy(&g, along, a + 6)) {
+    return false;
+  }
+  m3_copy(f->F.R, g.F.R);
+  v3_copy(f->F.x, a);
+  v3_axpy(f->F.x, s, along);
+  for (int k = 0; k < 3; k++) {
+    v3_scale(f->omega[k], 1 - s, g.F.R + 3 * k);
+    v3_scale(f->omega[3 + k], s, g.F.R + 3 * k);
+    v3_scale(f->omega[k] + 3, -1, g.omega[k] + 3);
+    v3_copy(f->omega[3 + k] + 3, g.omega[k] + 3);
+    v3_copy(f->omega[6 + k] + 3, g.omega[3 + k] + 3);
+  }
+  return true;
+}
+
+/* exp(h), h = s L (1, 0, 0, k):  omega = T(h) dh */
+static void factor_helix(factor *f, double s, const real *a) {
+  real h[6] = {s * a[0], 0, 0, s * a[0] * a[1], s * a[0] * a[2], s * a[0] * a[3]}, T[36];
+  const real by_length[6] = {s, 0, 0, s * a[1], s * a[2], s * a[3]};
+  mbg__se3_exp(&f->F, h);
+  mbg__se3_tangent(T, h);
+  m6_mulv(f->omega[0], T, by_length);
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < 6; i++) {
+      f->omega[1 + k][i] = s * a[0] * T[6 * i + 3 + k];
+    }
+  }
 }
 
 /* ---------------------------------------------------------------------- other factors */
@@ -174,9 +222,13 @@ static int factor_attributes(mbg__pose_kind kind) {
   case MBG__POSE_TURN:
     return 1;
   case MBG__POSE_AXIS_ANGLE:
+  case MBG__POSE_HELIX:
     return 4;
   case MBG__POSE_ZX:
+  case MBG__POSE_XY:
     return 6;
+  case MBG__POSE_LINE:
+    return 9;
   default:
     return 0;
   }
@@ -207,6 +259,13 @@ static bool factor_eval(factor *f, const mbg__pose_op *op, const real *attr) {
     return factor_axis_angle(f, a);
   case MBG__POSE_ZX:
     return factor_zx(f, a);
+  case MBG__POSE_XY:
+    return factor_xy(f, a, a + 3);
+  case MBG__POSE_LINE:
+    return factor_line(f, op->fraction, a);
+  case MBG__POSE_HELIX:
+    factor_helix(f, op->fraction, a);
+    return true;
   default:
     return factor_align(f, op->mode, a);
   }

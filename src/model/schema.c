@@ -103,6 +103,8 @@ static const char *section_of(const char *name) {
                                             {"drivers", "driver"},
                                             {"couplings", "coupling"},
                                             {"forces", "force"},
+                                            {"beams", "beam"},
+                                            {"section", "*section"},
                                             {"signals", "signal"},
                                             {"criteria", "criterion"},
                                             {"parts", "part"},
@@ -140,7 +142,8 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
   static const char *const values[] = {"plain", "plains"}, *const samples[] = {"number", "numbers"},
                            *const times[] = {"plains", "times", "text"}, *const column[] = {"plains", "text"},
                            *const data[] = {"text", "data"}, *const inertia[] = {"number", "numbers"},
-                           *const objective[] = {"text", "weights"};
+                           *const objective[] = {"text", "weights"},
+                           *const series[] = {"number", "numbers", "series"};
   switch (key->shape) {
   case MBG__SHAPE_TEXT:
   case MBG__SHAPE_NAME:
@@ -161,6 +164,17 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
     mbg__json_integer(w, 1);
     mbg__json_key(w, "maximum");
     mbg__json_integer(w, MBG__LOAD_ELEMENTS_MAX);
+    break;
+  case MBG__SHAPE_ELEMENT:
+    text_member(w, "type", "integer");
+    mbg__json_key(w, "minimum");
+    mbg__json_integer(w, 0);
+    break;
+  case MBG__SHAPE_SERIES:
+    any_of(w, series, 3);
+    break;
+  case MBG__SHAPE_PAIR:
+    any_of(w, samples, 2);
     break;
   case MBG__SHAPE_NUMBER:
     reference(w, "number");
@@ -432,6 +446,17 @@ static void define_forces(writer *w) {
   end_choice(w);
 }
 
+static void define_sections(writer *w) {
+  static const char *const keys[] = {"rectangle", "circle", "tube", "general"};
+  begin_choice(w, "section");
+  for (int kind = MBG__RECTANGLE; kind <= MBG__GENERAL; kind++) {
+    const mbg__file_object own[] = {(mbg__file_object)(MBG__KEYS_RECTANGLE + kind)};
+    const object o = {.own = own, .nown = 1, .type = keys[kind]};
+    object_schema(w, &o);
+  }
+  end_choice(w);
+}
+
 static void define_signals(writer *w) {
   int n;
   const mbg__signal_type *const *types = mbg__signal_types(&n);
@@ -572,6 +597,9 @@ static void definitions(writer *w) {
   define(w, "term", MBG__KEYS_COUPLING_TERM);
   define(w, "coupling", MBG__KEYS_COUPLING);
   define_forces(w);
+  define(w, "series", MBG__KEYS_SERIES);
+  define_sections(w);
+  define(w, "beam", MBG__KEYS_BEAM);
   define_signals(w);
   define(w, "data", MBG__KEYS_DATA);
   define_criteria(w);

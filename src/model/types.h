@@ -227,7 +227,8 @@ typedef enum {
   MBG__OF_FORCE,   /* "force": a force element                                                */
   MBG__OF_BODIES,  /* "of": a body, or absent: all bodies                                     */
   MBG__OF_CONTROL, /* "control"                                                               */
-  MBG__OF_VALUE    /* "value": an expression of t, names and other signals                    */
+  MBG__OF_VALUE,   /* "value": an expression of t, names and other signals                    */
+  MBG__OF_BEAM     /* "beam", "element"                                                       */
 } mbg__signal_of;
 
 /* Levels a signal needs: a force law may use MBG__LEVEL_VELOCITY at most. */
@@ -275,7 +276,11 @@ enum {
   MBG__ROLE_POTENTIAL,
   MBG__ROLE_ENERGY,
   MBG__ROLE_CONTROL,
-  MBG__ROLE_VALUE
+  MBG__ROLE_VALUE,
+  MBG__ROLE_STRAIN,
+  MBG__ROLE_SECTION_FORCE,
+  MBG__ROLE_STRESS,
+  MBG__ROLE_STRAIN_ENERGY
 };
 
 /* ---------------------------------------------------------------------- bodies: body_*.c */

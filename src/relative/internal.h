@@ -2,6 +2,7 @@
 #ifndef MBG_RELATIVE_INTERNAL_H
 #define MBG_RELATIVE_INTERNAL_H
 
+#include "elements/beam.h"
 #include "relative/system.h"
 #include "relative/term.h"
 
@@ -26,6 +27,12 @@ typedef struct {
   const int *base;    /* signals                                  (nbase) */
   int (*block)[2][2]; /* [end of force][end of signal's pair]  (nbase) */
 } mbg__cross;
+
+/* Scratch of one beam: variations (or cotangents) of d0 and of N. */
+typedef struct {
+  bool any;
+  real d0[6], N[3][144];
+} mbg__beam_work;
 
 struct mbg__system {
   mbg__arena arena;
@@ -65,6 +72,7 @@ struct mbg__system {
   real *tau;                /* tension of laws                               (nforce) */
   vec6 *f;                  /* wrench of each force on B                     (nforce) */
   real *energy;             /* elastic energy of each force                  (nforce) */
+  mbg__beam_state *beam;    /* elements of beams                             (nelement) */
   vec6 *F;                  /* all wrenches on B of a pair, reactions too    (npair) */
 
   /* filled by linearize */
@@ -112,6 +120,7 @@ struct mbg__system {
   /* scratch of push and pull */
   vec6 *m_geo, *m_w, *m_dv, *m_dvd, *m_f; /* per marker: geometry part, variations (or their cotangents), wrenches */
   vec6 *p_w, *p_dv, *p_dvd, *p_f;         /* per pair */
+  mbg__beam_work *beam_work;              /* per beam */
   real *gradient;                         /* of one signal             (3 nw + nrow + na) */
 };
 
@@ -158,6 +167,30 @@ void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in)
 int mbg__forces_update(mbg_context *ctx, mbg__system *s);
 int mbg__forces_linearize(mbg_context *ctx, mbg__system *s);
 void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env);
+
+/* beams.c: elements of beams; inertia of elements is added to r and its derivatives. */
+int mbg__beams_update(mbg_context *ctx, mbg__system *s);
+void mbg__beams_linearize(mbg__system *s);
+void mbg__beams_push(mbg__system *s, const mbg__direction *d); /* attributes: into p_f */
+void mbg__beams_residual(const mbg__system *s, real *r);
+void mbg__beams_mass_mul(const mbg__system *s, const real *x, real *y);
+void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
+void mbg__beams_pull(mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
+void mbg__beams_matrices(const mbg__system *s, const mbg__matrices *out);
+/* Energies (sig NULL: all beams) and the other signals of beams, with their gradients. */
+real mbg__beams_kinetic(const mbg__system *s);
+real mbg__beams_gravity(const mbg__system *s);
+real mbg__beams_strain_energy(const mbg__system *s, const mbg__signal *sig);
+void mbg__beams_kinetic_pull(const mbg__system *s, real c, real *gv, real *ga);
+void mbg__beams_gravity_pull(const mbg__system *s, real c, real *gw, real *ga);
+void mbg__beams_strain_energy_pull(const mbg__system *s, const mbg__signal *sig, real c, real *gw, real *gv, real *gvd,
+                                   real *ga);
+real mbg__beam_signal(const mbg__system *s, const mbg__signal *sig);
+void mbg__beam_signal_pull(const mbg__system *s, const mbg__signal *sig, real c, real *gw, real *gv, real *gvd,
+                           real *ga);
+
+/* matrices.c: adds c A to a block of a matrix; block < 0 or val NULL: nothing. */
+void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val);
 
 /* signals.c */
 int mbg__signal_value(mbg_context *ctx, mbg__system *s, int signal);

@@ -28,6 +28,10 @@ static void add_block(const mbg__system *s, int block, real c, const real A[36],
   }
 }
 
+void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val) {
+  add_block(s, block, c, A, val);
+}
+
 /* row on the relative variation, as a row on each end */
 static void add_row(const mbg__system *s, int term, int side, const real row[6], const real X[36], real *val) {
   const mbg__pair *pair = &s->model->pairs[s->model->terms[term].pair];
@@ -189,6 +193,9 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   clear(&s->patB, out->A_v);
   for (int i = 0; i < m->nbody; i++) {
     body_matrices(s, i, out);
+  }
+  if (out->K || out->C || out->M) {
+    mbg__beams_matrices(s, out);
   }
   for (int i = 0; (out->K || out->C) && i < m->npair; i++) {
     if (s->loud[i] && pair_in_matrices(s, i)) {

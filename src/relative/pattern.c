@@ -318,6 +318,9 @@ static void mark_active(const mbg_model *m, bool *active) {
   for (int i = 0; i < m->nforce; i++) {
     active[m->forces[i].pair] = true;
   }
+  for (int i = 0; i < m->nelement; i++) {
+    active[m->elements[i].pair] = true;
+  }
   for (int i = 0; i < m->npin; i++) {
     const mbg__pin *pin = &m->pins[i];
     const mbg__signal *sig = pin->signal >= 0 ? &m->signals[pin->signal] : NULL;

@@ -80,7 +80,7 @@ static real sum_kinetic(const mbg__system *s, int body) {
   for (int i = body < 0 ? 0 : body; i < (body < 0 ? s->model->nbody : body + 1); i++) {
     e += kinetic(s, i);
   }
-  return e;
+  return body < 0 ? e + mbg__beams_kinetic(s) : e;
 }
 
 static real sum_potential(const mbg__system *s) {
@@ -91,7 +91,7 @@ static real sum_potential(const mbg__system *s) {
   for (int i = 0; i < s->model->nforce; i++) {
     e += s->energy[i];
   }
-  return e;
+  return e + mbg__beams_gravity(s) + mbg__beams_strain_energy(s, NULL);
 }
 
 /* ---------------------------------------------------------------------- values */
@@ -165,6 +165,14 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
   case MBG__ROLE_VALUE:
     mbg__env(s, ctx, sig->fn, &env);
     return mbg__fn_only(&env, 0, NULL, &s->y[i]);
+  case MBG__ROLE_STRAIN:
+  case MBG__ROLE_SECTION_FORCE:
+  case MBG__ROLE_STRESS:
+    s->y[i] = mbg__beam_signal(s, sig);
+    return MBG_OK;
+  case MBG__ROLE_STRAIN_ENERGY:
+    s->y[i] = mbg__beams_strain_energy(s, sig);
+    return MBG_OK;
   default:
     pair_signal(s, sig, &out);
     s->y[i] = out.y;
@@ -435,6 +443,8 @@ static void potential_pull(mbg__system *s, real c, const cotangents *g) {
       g->a[f->attr + k] += c * s->energy_a[s->force_a0[i] + k];
     }
   }
+  mbg__beams_gravity_pull(s, c, g->w, g->a);
+  mbg__beams_strain_energy_pull(s, NULL, c, g->w, g->v, g->vd, g->a);
 }
 
 static void control_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
@@ -478,8 +488,12 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
     for (int b = 0; b < s->model->nbody; b++) {
       kinetic_pull(s, b, c, g);
     }
+    mbg__beams_kinetic_pull(s, c, g->v, g->a);
     return;
   case MBG__ROLE_KINETIC:
+    if (sig->body < 0) {
+      mbg__beams_kinetic_pull(s, c, g->v, g->a);
+    }
     for (int b = 0; b < s->model->nbody; b++) {
       if (sig->body < 0 || sig->body == b) {
         kinetic_pull(s, b, c, g);
@@ -494,6 +508,14 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
     return;
   case MBG__ROLE_VALUE:
     value_pull(s, sig, c, g);
+    return;
+  case MBG__ROLE_STRAIN:
+  case MBG__ROLE_SECTION_FORCE:
+  case MBG__ROLE_STRESS:
+    mbg__beam_signal_pull(s, sig, c, g->w, g->v, g->vd, g->a);
+    return;
+  case MBG__ROLE_STRAIN_ENERGY:
+    mbg__beams_strain_energy_pull(s, sig, c, g->w, g->v, g->vd, g->a);
     return;
   default:
     relative_pull(s, i, c, g);

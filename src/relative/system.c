@@ -31,6 +31,9 @@ static void select_rows(mbg__system *s, const bool *rows) {
   for (int i = 0; rows && i < m->nforce; i++) {
     s->pair_on[m->forces[i].pair] = true;
   }
+  for (int i = 0; rows && i < m->nelement; i++) {
+    s->pair_on[m->elements[i].pair] = true;
+  }
   for (int i = 0; rows && i < m->ncoord; i++) {
     s->pair_on[m->coords[i].pair] = true;
   }
@@ -59,6 +62,9 @@ static void find_loud(mbg__system *s) {
   }
   for (int i = 0; !s->bare && i < m->nforce; i++) {
     s->loud[m->forces[i].pair] = true;
+  }
+  for (int i = 0; !s->bare && i < m->nelement; i++) {
+    s->loud[m->elements[i].pair] = true;
   }
 }
 
@@ -89,6 +95,8 @@ static int take_values(mbg_context *ctx, mbg__system *s) {
   TAKE(f, vec6, m->nforce);
   TAKE(energy, real, m->nforce);
   TAKE(F, vec6, m->npair);
+  TAKE(beam, mbg__beam_state, m->nelement);
+  TAKE(beam_work, mbg__beam_work, m->nbeam);
   TAKE(pair_on, bool, m->npair);
   TAKE(marker_on, bool, m->nmarker);
   TAKE(loud, bool, m->npair);
@@ -214,7 +222,8 @@ int mbg__system_update_bare(mbg_context *ctx, mbg__system *s, const mbg__state *
 int mbg__system_update_forces(mbg_context *ctx, mbg__system *s) {
   s->bare = false;
   find_loud(s);
-  return mbg__forces_update(ctx, s);
+  const int err = mbg__forces_update(ctx, s);
+  return err < 0 ? err : mbg__beams_update(ctx, s);
 }
 
 int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
@@ -302,6 +311,9 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
     const int off = m->bodies[i].voff;
     mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_of(s), r + off);
   }
+  if (!s->bare) {
+    mbg__beams_residual(s, r);
+  }
   for (int i = 0; i < m->npair; i++) {
     if (s->loud[i]) {
       pair_wrench_sub(s, i, s->F[i], r);
@@ -315,6 +327,7 @@ void mbg__system_mass_mul(const mbg__system *s, const real *x, real *y) {
     const int off = s->model->bodies[i].voff;
     m6_mulv(y + off, s->design->M + 36 * i, x + off);
   }
+  mbg__beams_mass_mul(s, x, y);
   clear_masked(s, y);
 }
 
@@ -354,7 +367,11 @@ int mbg__system_linearize(mbg_context *ctx, mbg__system *s) {
   memset(s->F_G, 0, (size_t)s->model->npair * sizeof(*s->F_G));
   memset(s->F_v, 0, (size_t)s->model->npair * sizeof(*s->F_v));
   const int err = mbg__rows_linearize(ctx, s);
-  return err < 0 || s->bare ? err : mbg__forces_linearize(ctx, s);
+  if (err < 0 || s->bare) {
+    return err;
+  }
+  mbg__beams_linearize(s);
+  return mbg__forces_linearize(ctx, s);
 }
 
 void mbg__system_constraints_at(mbg__system *s, const real *v, const real *lambda) {
@@ -503,6 +520,9 @@ void mbg__system_push(mbg__system *s, const mbg__direction *d, real *dr, real *d
   const mbg_model *m = s->model;
   mbg__kin_push(s, d);
   forces_push(s, d);
+  if (!s->bare) {
+    mbg__beams_push(s, d);
+  }
   rows_push(s, d, dphi, dphid, dphidd);
   if (!dr) {
     return;
@@ -510,6 +530,9 @@ void mbg__system_push(mbg__system *s, const mbg__direction *d, real *dr, real *d
   memset(dr, 0, (size_t)m->nw * sizeof(real));
   for (int i = 0; !s->bare && i < m->nbody; i++) {
     body_push(s, i, d, dr + m->bodies[i].voff);
+  }
+  if (!s->bare) {
+    mbg__beams_inertia_push(s, d, dr);
   }
   for (int i = 0; i < m->npair; i++) {
     if (s->loud[i] || (d->dlambda && s->pair_on[i])) {
@@ -693,6 +716,9 @@ void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real 
   }
   for (int i = 0; z && !s->bare && i < m->nbody; i++) {
     body_pull(s, i, z, gw, gv, gvd, ga);
+  }
+  if (z && !s->bare) {
+    mbg__beams_pull(s, z, gw, gv, gvd, ga);
   }
   clear_masked_rates(s, gv, gvd);
 }

@@ -1,0 +1,176 @@
+/* Beams in a design: reference d0 of a beam, coefficients and mass matrices of its elements, velocities of its nodes. */
+#include "model/beam_mass.h"
+#include "model/design.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- checks */
+
+static const char *const must_be[MBG__BEAM_NUMBERS] = {
+    [MBG__BEAM_E] = "positive",       [MBG__BEAM_RHO] = "positive",         [MBG__BEAM_DAMPING] = "zero or positive",
+    [MBG__BEAM_FILL] = "positive",    [MBG__BEAM_SHEAR2] = "positive",      [MBG__BEAM_SHEAR3] = "positive",
+    [MBG__BEAM_SECTION] = "positive", [MBG__BEAM_SECTION + 1] = "positive", [MBG__BEAM_SECTION + 2] = "positive",
+    [MBG__BEAM_SECTION + 3] = "positive", [MBG__BEAM_TORSION] = "positive"};
+
+static int check_element(mbg_context *ctx, const mbg__design *d, const mbg__beam_element *e) {
+  const mbg__beam *beam = &d->model->beams[e->beam];
+  for (int k = 0; k < MBG__BEAM_NUMBERS; k++) {
+    const double x = e->attr[k] < 0 ? 1 : re(d->attr[e->attr[k]]);
+    const char *range = must_be[k];
+    bool good = x > 0 || (x == 0 && k == MBG__BEAM_DAMPING);
+    if (k == MBG__BEAM_G && !beam->rule.shear_modulus) {
+      range = "between -1 and 0.5";
+      good = x > -1 && x <= 0.5;
+    } else if (k == MBG__BEAM_G) {
+      range = "positive";
+    } else if (k == MBG__BEAM_SECTION + 1 && beam->rule.section == MBG__TUBE && good) {
+      range = "at most half the diameter";
+      good = 2 * x <= re(d->attr[e->attr[MBG__BEAM_SECTION]]);
+    }
+    if (!good) {
+      const mbg__attribute *a = &d->model->attributes[e->attr[k]];
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0, "%s is %g at these parameters; it must be %s", a->key, x,
+                          range);
+    }
+  }
+  return MBG_OK;
+}
+
+/* length of one element from the attributes of the beam's shape */
+static real element_length(const mbg__design *d, const mbg__beam *b) {
+  const real *a = d->attr + b->shape;
+  real along[3];
+  if (b->kind == MBG__POSE_HELIX) {
+    return a[0] / b->count;
+  }
+  v3_sub(along, a + 3, a);
+  const real l2 = v3_dot(along, along);
+  return re(l2) > 0 ? r_sqrt(l2) / b->count : 0;
+}
+
+int mbg__design_check_beams(mbg_context *ctx, const mbg__design *d) {
+  int err = MBG_OK;
+  const mbg_model *m = d->model;
+  for (int i = 0; i < m->nbeam; i++) {
+    const double L = re(element_length(d, &m->beams[i]));
+    if (!(L > 1e-12)) {
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &m->beams[i].where, 0,
+                          "the elements have the length %g at these parameters; it must be positive", L);
+    }
+  }
+  for (int i = 0; i < m->nelement; i++) {
+    MBG_TRY(check_element(ctx, d, &m->elements[i]));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- reference of a beam */
+
+/* d0 = (L, 0, 0, 0, 0, 0)/n with L = |b - a| */
+static void line(const mbg__design *d, const mbg__beam *b, mbg__beam_shape *s) {
+  const real *a = d->attr + b->shape, L = element_length(d, b);
+  s->d0[0] = L;
+  s->ndep = 6;
+  for (int k = 0; k < 3; k++) {
+    const real n = (a[3 + k] - a[k]) / (L * b->count);
+    s->d0_a[k][0] = -n / b->count;
+    s->d0_a[3 + k][0] = n / b->count;
+  }
+}
+
+/* d0 = L (1, 0, 0, k)/n */
+static void helix(const mbg__design *d, const mbg__beam *b, mbg__beam_shape *s) {
+  const real *a = d->attr + b->shape, L = element_length(d, b);
+  s->d0[0] = L;
+  s->ndep = 4;
+  s->d0_a[0][0] = 1.0 / b->count;
+  for (int k = 0; k < 3; k++) {
+    s->d0[3 + k] = L * a[1 + k];
+    s->d0_a[0][3 + k] = a[1 + k] / b->count;
+    s->d0_a[1 + k][3 + k] = L;
+  }
+}
+
+static void update_shape(const mbg__design *d, const mbg__beam *b, mbg__beam_shape *s) {
+  v6_zero(s->d0);
+  memset(s->d0_a, 0, sizeof(s->d0_a));
+  if (b->kind == MBG__POSE_LINE) {
+    line(d, b, s);
+  } else {
+    helix(d, b, s);
+  }
+  for (int k = 0; k < s->ndep; k++) {
+    s->dep[k] = b->shape + k;
+    for (int i = 0; i < 6; i++) {
+      s->d0_a[k][i] *= b->sign[i];
+    }
+  }
+  for (int i = 0; i < 6; i++) {
+    s->d0[i] *= b->sign[i];
+  }
+  s->L = v3_norm(s->d0);
+  mbg__beam_mass(s->d0, b->lumped, s->N, s->N_d);
+}
+
+void mbg__design_update_beams(mbg__design *d) {
+  const mbg_model *m = d->model;
+  for (int i = 0; i < m->nbeam; i++) {
+    update_shape(d, &m->beams[i], &d->beams[i]);
+  }
+  for (int i = 0; i < m->nelement; i++) {
+    const mbg__beam_element *e = &m->elements[i];
+    mbg__beam_data *data = &d->elements[i];
+    real z[MBG__BEAM_NUMBERS];
+    for (int k = 0; k < MBG__BEAM_NUMBERS; k++) {
+      z[k] = e->attr[k] < 0 ? 0 : d->attr[e->attr[k]];
+    }
+    mbg__beam_coefs(&m->beams[e->beam].rule, z, data->c, data->c_z);
+    vn_zero(144, data->M);
+    for (int j = 0; j < 3; j++) {
+      vn_axpy(144, data->M, data->c[MBG__BEAM_MU + j], d->beams[e->beam].N[j]);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- velocities of the nodes */
+
+/* rho = R^T (x - x_P):  drho = w_U + rho x w_W - R^T R_P w_P,U */
+void mbg__design_lever(const mbg__design *d, const mbg__body *b, real rho[3]) {
+  frame_point_inv(rho, &d->poses[b->guess].h, d->poses[b->velocity_point].h.x);
+  v3_scale(rho, -1, rho);
+}
+
+/* d(W x rho) */
+void mbg__design_lever_push(const mbg__design *d, const mbg__body *b, const real *da, const real w[6], const real v[6],
+                            real dv[6]) {
+  const mbg__placed *P = &d->poses[b->velocity_point];
+  real rho[3], drho[3], wP[3] = {0}, x[3], y[3];
+  mbg__design_lever(d, b, rho);
+  for (int k = 0; k < P->ndep; k++) {
+    v3_axpy(wP, da[P->dep[k]], P->omega[k]);
+  }
+  m3_mulv(x, P->h.R, wP);
+  m3_mulv_T(y, d->poses[b->guess].h.R, x);
+  v3_sub(drho, w, y);
+  v3_cross_add(drho, 1, rho, w + 3);
+  v3_cross_add(dv, 1, dv + 3, rho);
+  v3_cross_add(dv, 1, v + 3, drho);
+}
+
+/* adds to the cotangents of the twist at the point, of the body's frame and of attributes */
+void mbg__design_lever_pull(const mbg__design *d, const mbg__body *b, const real v[6], real gv[6], real gw[6],
+                            real *ga) {
+  const mbg__placed *P = &d->poses[b->velocity_point];
+  real rho[3], grho[3], x[3], y[3];
+  mbg__design_lever(d, b, rho);
+  v3_cross(grho, gv, v + 3);
+  v3_cross_add(gv + 3, 1, rho, gv);
+  v3_axpy(gw, 1, grho);
+  v3_cross_add(gw + 3, 1, grho, rho);
+  m3_mulv(x, d->poses[b->guess].h.R, grho);
+  m3_mulv_T(y, P->h.R, x);
+  for (int k = 0; k < P->ndep; k++) {
+    ga[P->dep[k]] -= v3_dot(P->omega[k], y);
+  }
+}
