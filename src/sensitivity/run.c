@@ -118,6 +118,23 @@ static int find_formulation(mbg_context *ctx, const char *key, const mbg__formul
                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", known);
 }
 
+/* beams have masses that couple two bodies: not every formulation takes them */
+static int check_beams(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
+  int n;
+  const mbg__formulation *const *list = mbg__formulations(&n);
+  char who[128] = "";
+  if (m->nelement == 0 || (f->supports & MBG__BEAMS)) {
+    return MBG_OK;
+  }
+  for (int i = 0; i < n; i++) {
+    const size_t used = strlen(who);
+    if (list[i]->supports & MBG__BEAMS) {
+      mbg__format(who + used, sizeof(who) - used, "%s'%s'", used ? ", " : "", list[i]->key);
+    }
+  }
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' takes no beams; these do: %s", f->key, who);
+}
+
 /* the one asked for, else the model's, else `lie`; a model may name one that this version has not */
 static int choose_formulation(mbg_context *ctx, const mbg_run_options *o, const mbg_model *m,
                               const mbg__formulation **out) {
@@ -126,7 +143,8 @@ static int choose_formulation(mbg_context *ctx, const mbg_run_options *o, const 
     mbg__note(ctx, MBG_NOTE, "this version has no formulation '%s', which the model asks for: 'lie' is taken", own);
     own = NULL;
   }
-  return find_formulation(ctx, o->formulation ? o->formulation : own ? own : "lie", out);
+  const int err = find_formulation(ctx, o->formulation ? o->formulation : own ? own : "lie", out);
+  return err < 0 ? err : check_beams(ctx, m, *out);
 }
 
 /* ---------------------------------------------------------------------- creation */
