@@ -518,6 +518,20 @@ static void test_mixed(void **state) {
   check_kind(RANDOM_MIXED);
 }
 
+/* spatial models with beams */
+static void test_beams(void **state) {
+  (void)state;
+  const int rounds = support_rounds(10, 60);
+  for (int i = 0; i < rounds; i++) {
+    const uint64_t number = 3000 + (uint64_t)(i * RANDOM_KINDS) + (i % 2 ? RANDOM_TREE : RANDOM_LOOP);
+    random_model_options opt = random_model_mix(number);
+    opt.beams = true;
+    char *text = random_model(number, &opt);
+    check_model(number, NULL, text);
+    free(text);
+  }
+}
+
 /* ---------------------------------------------------------------------- power */
 
 /* v.r = dE/dt + lambda.(B v) where every force has an energy: values of inertia, forces and energies fit each other */
@@ -543,6 +557,7 @@ static void test_power(void **state) {
     fixture f = {.rng = support_rng_make((uint64_t)i)};
     random_model_options opt = random_model_mix((uint64_t)i);
     opt.conservative = true;
+    opt.beams = i % 2;
     seed = (uint64_t)i;
     char *text = random_model(seed, &opt);
     model_case_open(&f.c, NULL, text);
@@ -564,6 +579,7 @@ static void test_parts(void **state) {
     const uint64_t number = 5000 + (uint64_t)i;
     random_model_options opt = random_model_mix(number);
     opt.folder = folder;
+    opt.beams = i % 2;
     free(random_model(number, &opt));
     snprintf(path, sizeof path, "%s/model.json", folder);
     check_model(number, path, NULL);
@@ -630,7 +646,8 @@ static void test_catalogue(void **state) {
   (void)state;
   usage used = {0};
   for (uint64_t number = 0; number < 100; number++) {
-    const random_model_options opt = random_model_mix(number);
+    random_model_options opt = random_model_mix(number);
+    opt.beams = number % 4 == 0;
     mbg_context *ctx;
     mbg_model *m;
     char *text = random_model(number, &opt);
@@ -662,7 +679,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_trees),     cmocka_unit_test(test_loops), cmocka_unit_test(test_planar),
       cmocka_unit_test(test_mixed),     cmocka_unit_test(test_power), cmocka_unit_test(test_parts),
-      cmocka_unit_test(test_catalogue),
+      cmocka_unit_test(test_beams),     cmocka_unit_test(test_catalogue),
   };
   return cmocka_run_group_tests(tests, NULL, report);
 }

@@ -105,7 +105,7 @@ typedef struct {
   rm_item signals[RM_LIST];
   bool controls;
 
-  rm_text parameters, constants, tables, control, body, marker, joint, driver, coupling, force, signal, criteria, guess,
+  rm_text parameters, constants, tables, control, body, marker, joint, driver, coupling, force, beam, signal, criteria, guess,
       pin, parts;
 } rm_gen;
 
@@ -166,5 +166,9 @@ void rm_make_forces(rm_gen *g);
 void rm_make_base_signals(rm_gen *g);
 void rm_make_signals(rm_gen *g);
 void rm_make_criteria(rm_gen *g);
+
+/* ---------------------------------------------------------------------- random_beams.c */
+
+void rm_make_beams(rm_gen *g);
 
 #endif

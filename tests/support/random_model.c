@@ -55,6 +55,7 @@ static char *file_text(rm_gen *g, const char *head) {
   put_section(&out, "drivers", &g->driver);
   put_section(&out, "couplings", &g->coupling);
   put_section(&out, "forces", &g->force);
+  put_section(&out, "beams", &g->beam);
   put_section(&out, "signals", &g->signal);
   put_section(&out, "criteria", &g->criteria);
   put_initial(g, &out);
@@ -95,6 +96,9 @@ static void make_contents(rm_gen *g) {
   }
   if (opt->signals) {
     rm_make_signals(g);
+  }
+  if (opt->beams) {
+    rm_make_beams(g);
   }
 }
 

@@ -84,6 +84,10 @@ static const signal_case cases[] = {
     {"energy", MBG__LEVEL_VELOCITY, NULL, MBG__OF_BODIES, MBG__ROLE_ENERGY, NULL},
     {"control", MBG__LEVEL_TIME, NULL, MBG__OF_CONTROL, MBG__ROLE_CONTROL, NULL},
     {"expression", MBG__LEVEL_TIME, NULL, MBG__OF_VALUE, MBG__ROLE_VALUE, NULL},
+    {"strain", MBG__LEVEL_POSITION, NULL, MBG__OF_BEAM, MBG__ROLE_STRAIN, NULL},
+    {"section-force", MBG__LEVEL_VELOCITY, NULL, MBG__OF_BEAM, MBG__ROLE_SECTION_FORCE, NULL},
+    {"stress", MBG__LEVEL_POSITION, NULL, MBG__OF_BEAM, MBG__ROLE_STRESS, NULL},
+    {"strain-energy", MBG__LEVEL_POSITION, NULL, MBG__OF_BEAM, MBG__ROLE_STRAIN_ENERGY, NULL},
 };
 
 static const signal_case *find_case(const char *key) {

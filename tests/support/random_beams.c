@@ -1,0 +1,127 @@
+/* Beams of a random model: straight and curved, all sections, numbers of the elements in every form, held at one end by a
+   joint, free or sprung at the other. Stiffnesses are those of the other elements: E A of order 100, E I of order 1. */
+#include "support/random_internal.h"
+
+/* a number of all elements: one, one for each, or linear along the beam */
+static const char *series(rm_gen *g, int n, double x) {
+  const int form = support_index(&g->rng, 4);
+  if (form == 0) {
+    return rm_string(g, "{\"from\": %s, \"to\": %s}", rm_number(g, x, 0.1 * x), rm_number(g, 1.2 * x, 0.1 * x));
+  }
+  if (form == 1 && n <= 3) {
+    const char *a = rm_number(g, x, 0.1 * x), *b = rm_number(g, 0.9 * x, 0.1 * x), *c = rm_number(g, 1.1 * x, 0.1 * x);
+    return n == 1   ? rm_string(g, "[%s]", a)
+           : n == 2 ? rm_string(g, "[%s, %s]", a, b)
+                    : rm_string(g, "[%s, %s, %s]", a, b, c);
+  }
+  return rm_number(g, x, 0.1 * x);
+}
+
+static const char *section(rm_gen *g, int n) {
+  const char *shear = rm_chance(g, 0.5) ? rm_string(g, ", \"shear\": [%s, 0.7]", rm_number(g, 0.8, 0.1)) : "";
+  const char *torsion = rm_chance(g, 0.3) ? rm_string(g, ", \"torsion\": %s", series(g, n, 2e-3)) : "";
+  switch (support_index(&g->rng, 4)) {
+  case 0:
+    return rm_string(g, "{\"type\": \"rectangle\", \"width\": %s, \"height\": %s%s%s}", series(g, n, 0.3),
+                     series(g, n, 0.35), shear, torsion);
+  case 1:
+    return rm_string(g, "{\"type\": \"circle\", \"diameter\": %s%s%s}", series(g, n, 0.35), shear, torsion);
+  case 2:
+    return rm_string(g, "{\"type\": \"tube\", \"diameter\": %s, \"wall\": %s%s%s}", series(g, n, 0.4),
+                     series(g, n, 0.1), shear, torsion);
+  default:
+    return rm_string(g, "{\"type\": \"general\", \"A\": %s, \"I2\": %s, \"I3\": %s, \"Jt\": %s%s}", series(g, n, 0.1),
+                     series(g, n, 1e-3), series(g, n, 1.5e-3), series(g, n, 2e-3), shear);
+  }
+}
+
+static void put_shape(rm_gen *g, int n, const double from[3]) {
+  double along[3], to[3], side[3], k[3];
+  const double length = rm_between(g, 0.5, 1);
+  support_direction(&g->rng, along);
+  support_direction(&g->rng, side);
+  v3_cross_add(side, 2, along, side); /* not along the beam */
+  rm_put(&g->beam, "{\"elements\": %d, \"from\": %s", n, rm_world_point(g, from, 0.2));
+  if (rm_chance(g, 0.5)) {
+    v3_copy(to, from);
+    v3_axpy(to, length, along);
+    rm_put(&g->beam, ", \"to\": %s", rm_world_point(g, to, 0.2));
+  } else {
+    support_normals(&g->rng, k, 3);
+    rm_put(&g->beam, ", \"direction\": %s", rm_world_direction(g, along, 0.2));
+    rm_put(&g->beam, ", \"length\": %s, \"curvature\": %s", rm_number(g, length, 0.2), rm_vec(g, k, 0.3));
+  }
+  rm_put(&g->beam, ", \"orient\": %s", rm_world_direction(g, side, 0.2));
+}
+
+static void put_material(rm_gen *g, int n) {
+  const bool damped = !g->opt->conservative && rm_chance(g, 0.7);
+  rm_put(&g->beam, ", \"section\": %s", section(g, n));
+  rm_put(&g->beam, ", \"E\": %s", series(g, n, 1000));
+  if (rm_chance(g, 0.5)) {
+    rm_put(&g->beam, ", \"nu\": %s", series(g, n, 0.3));
+  } else {
+    rm_put(&g->beam, ", \"G\": %s", series(g, n, 400));
+  }
+  rm_put(&g->beam, ", \"rho\": %s", series(g, n, 10));
+  if (damped) {
+    rm_put(&g->beam, ", \"damping\": %s", series(g, n, 0.01));
+  }
+  if (rm_chance(g, 0.5)) {
+    rm_put(&g->beam, ", \"fill\": %s", series(g, n, 0.8));
+  }
+  if (rm_chance(g, 0.3)) {
+    rm_put(&g->beam, ", \"mass\": \"lumped\"");
+  }
+}
+
+static void put_beam_signals(rm_gen *g, const char *name, int n) {
+  static const char *const components[] = {"axial", "shear2", "shear3", "torsion", "bending2", "bending3"};
+  const int e = support_index(&g->rng, n);
+  const char *base = rm_string(g, "\"beam\": \"%s\", \"element\": %d", name, e);
+  rm_entry(&g->signal, rm_string(g, "%s_strain", name));
+  rm_put(&g->signal, "{\"type\": \"strain\", %s, \"component\": \"%s\"}", base, components[support_index(&g->rng, 6)]);
+  rm_entry(&g->signal, rm_string(g, "%s_force", name));
+  rm_put(&g->signal, "{\"type\": \"section-force\", %s, \"component\": %d}", base, 1 + support_index(&g->rng, 6));
+  rm_entry(&g->signal, rm_string(g, "%s_stress", name));
+  rm_put(&g->signal, "{\"type\": \"stress\", %s, \"y\": %s, \"z\": -0.1}", base, rm_number(g, 0.15, 0.1));
+  rm_entry(&g->signal, rm_string(g, "%s_energy", name));
+  rm_put(&g->signal, "{\"type\": \"strain-energy\"%s}",
+         rm_chance(g, 0.7) ? rm_string(g, ", \"beam\": \"%s\"", name) : "");
+}
+
+void rm_make_beams(rm_gen *g) {
+  static const char *const joints[] = {"fixed", "spherical", "revolute"}, *const names[] = {"beam0", "beam1"};
+  const int count = 1 + support_index(&g->rng, 2);
+  for (int i = 0; i < count; i++) {
+    const int n = 1 + support_index(&g->rng, 4), type = support_index(&g->rng, 3);
+    const char *name = names[i];
+    double from[3], W[3], axis[3];
+    int body = support_index(&g->rng, g->nbody + 1) - 1;
+    body = body >= 0 && (g->bodies[body].motion != RM_SPATIAL || g->bodies[body].outer) ? -1 : body;
+    support_normals(&g->rng, from, 3);
+    support_normals(&g->rng, W, 3);
+    support_direction(&g->rng, axis);
+    rm_entry(&g->beam, name);
+    put_shape(g, n, from);
+    put_material(g, n);
+    rm_put(&g->beam, ", \"velocity\": %s", rm_world_direction(g, axis, 0.3));
+    rm_put(&g->beam, ", \"angular_velocity\": %s}", rm_world_direction(g, W, 0.3));
+    rm_entry(&g->joint, rm_string(g, "%s_root", name));
+    rm_put(&g->joint, "{\"type\": \"%s\", \"between\": [\"%s\", \"%s.0\"], \"at\": %s", joints[type],
+           rm_body_name(g, body), name, rm_world_point(g, from, 0.2));
+    if (type != 1) {
+      rm_put(&g->joint, ", \"axis\": %s", rm_world_direction(g, axis, 0.2));
+    }
+    rm_put(&g->joint, "}");
+    if (g->opt->forces && rm_chance(g, 0.6)) {
+      rm_entry(&g->force, rm_string(g, "%s_spring", name));
+      rm_put(&g->force, "{\"type\": \"spring-damper\", \"between\": [\"%s\", \"%s.%d\"], \"along\": \"distance\"", rm_ground(g),
+             name, n);
+      rm_put(&g->force, ", \"stiffness\": 20, \"rest\": %s}", rm_number(g, 0.5, 0.3));
+    }
+    if (g->opt->signals) {
+      put_beam_signals(g, name, n);
+    }
+  }
+}
