@@ -276,6 +276,7 @@ static void test_numbers(void **state) {
     double place[12];
     opt.kind = i % 2 ? RANDOM_LOOP : RANDOM_TREE;
     opt.indifferent = true;
+    opt.beams = i % 3 == 0;
     random_place(&p.rng, seed, &p.P);
     memcpy(place, p.P.R, 9 * sizeof(double));
     memcpy(place + 9, p.P.x, 3 * sizeof(double));
@@ -313,6 +314,7 @@ static void check_part(const char *folder, uint64_t number) {
   random_model_options opt = random_model_mix(number);
   opt.kind = number % 2 ? RANDOM_LOOP : RANDOM_TREE;
   opt.local_road = true;
+  opt.beams = number % 3 == 0;
   snprintf(inner, sizeof inner, "%s/inner.json", folder);
   snprintf(outer, sizeof outer, "%s/outer.json", folder);
   random_place(&p.rng, seed, &p.P);
