@@ -112,6 +112,7 @@ void rm_make_beams(rm_gen *g) {
            rm_body_name(g, body), name, rm_world_point(g, from, 0.2));
     if (type != 1) {
       rm_put(&g->joint, ", \"axis\": %s", rm_world_direction(g, axis, 0.2));
+      rm_put(&g->joint, ", \"x\": %s", rm_world_direction(g, W, 0.2));
     }
     rm_put(&g->joint, "}");
     if (g->opt->forces && rm_chance(g, 0.6)) {
