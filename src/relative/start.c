@@ -715,9 +715,85 @@ static int equilibrium_step(mbg_context *ctx, mbg__start_work *w, double tau, do
   return MBG_OK;
 }
 
+/* Newton's method on r - (1 - s) r_0 = 0, phi = 0; false when it leaves the path */
+static bool follow(mbg_context *quiet, mbg__start_work *w, double s, const real *r0, int *iterations) {
+  const mbg_model *m = w->m;
+  const mbg__kkt_fill fill = {.K = w->K, .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
+  double last = INFINITY;
+  for (int it = 0; it < 12; it++) {
+    if (full_update(quiet, w, w->k) < 0 || mbg__kkt_factor(quiet, w, &w->position, &fill, "equilibrium") < 0) {
+      return false;
+    }
+    for (int j = 0; j < m->nv; j++) {
+      w->position.x[j] = (1 - s) * r0[m->full[j]] - w->full[m->full[j]];
+    }
+    set_right_side(w, &w->position, w->result.rank->keep, w->values);
+    mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
+    const double length = step_length(w, w->position.x);
+    if (!(length < 0.5) || (it > 2 && length > 2 * last)) {
+      return false;
+    }
+    take_step(w, 1);
+    w->result.iterations++;
+    *iterations = it + 1;
+    last = length;
+    if (length < 1e-9) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Slender beams: the load is applied in steps, r - (1 - s) r_0 = 0 from the guess (s = 0) to equilibrium (s = 1). Where this
+   does not arrive, the frames are those of the guess again. */
+static int load_in_steps(mbg_context *ctx, mbg__start_work *w) {
+  const mbg_model *m = w->m;
+  const size_t frames = (size_t)m->nbody * sizeof(*w->before), rows = (size_t)m->nrow * sizeof(real);
+  mbg_context *quiet = NULL;
+  mbg__frame *guess = NULL;
+  real *r0 = w->full2;
+  double s = 0, ds = 0.1;
+  int err = MBG_OK, iterations = 0;
+  MBG_TRY(mbg_context_create(&quiet, mbg__context_allocator(ctx)));
+  guess = mbg__alloc(ctx, (size_t)m->nbody, sizeof(*guess));
+  if (!guess) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  memcpy(guess, w->result.H, frames);
+  memset(w->k, 0, rows);
+  if (full_update(quiet, w, w->k) < 0) {
+    goto done;
+  }
+  memcpy(r0, w->full, (size_t)m->nw * sizeof(real));
+  while (s < 1 && ds > 1e-4) {
+    const double next = fmin(s + ds, 1);
+    memcpy(w->before, w->result.H, frames);
+    memcpy(w->row2, w->k, rows);
+    if (follow(quiet, w, next, r0, &iterations)) {
+      s = next;
+      ds *= iterations <= 6 ? 1.6 : 1;
+    } else {
+      memcpy(w->result.H, w->before, frames);
+      memcpy(w->k, w->row2, rows);
+      ds /= 2;
+    }
+  }
+  if (s < 1) {
+    memcpy(w->result.H, guess, frames);
+  }
+done:
+  mbg__free(ctx, guess);
+  mbg_context_destroy(quiet);
+  return err;
+}
+
 static int equilibrium(mbg_context *ctx, mbg__start_work *w) {
   double size, before = 0, tau = 0, length = 0;
   int err = MBG_OK, after = 0;
+  if (w->m->nelement > 0) {
+    MBG_TRY(load_in_steps(ctx, w));
+  }
   memset(w->k, 0, (size_t)w->m->nrow * sizeof(real));
   for (int it = 0; it < EQUILIBRIUM_MAX && after < 3; it++) {
     MBG_TRY(balance(ctx, w, &size));
