@@ -318,7 +318,7 @@ static int read_helix(reader *r) {
   const mbg__json *way = mbg__json_member(item->json, "direction"), *length = mbg__json_member(item->json, "length");
   const mbg__json *bend = mbg__json_member(item->json, "curvature");
   if (!way) {
-    return mbg__item_missing(item, item->json, "direction");
+    return mbg__item_bad_key(item, length, "'length' needs 'direction', the tangent at the first node");
   }
   MBG_TRY(mbg__item_vector(item, mbg__json_member(item->json, "from"), "from", "m", 0, NULL, &r->start));
   MBG_TRY(mbg__item_direction(item, way, "direction", &direction));

@@ -245,7 +245,7 @@ static int of_beam(mbg__item *item, mbg__signal *signal) {
   const mbg__beam *beam = &item->L->beams.at[symbol->index];
   if (element->kind != MBG__JSON_NUMBER || element->number != floor(element->number) || !(element->number >= 0) ||
       !(element->number < beam->count)) {
-    return mbg__item_bad(item, element, "element must be a whole number from 0 to %d, as beam '%s' has %d",
+    return mbg__item_bad(item, element, "element must be a whole number from 0 to %d, as beam '%s' has %d of them",
                          beam->count - 1, beam->name, beam->count);
   }
   signal->element = beam->first + (int)element->number;
