@@ -124,7 +124,7 @@ static void add_link(cli_table *table, const mbg_check *check, const mbg_check_l
     cli_table_format(table, "%*s(%d) %s", 2 * INDENT_MAX, "", depth, link->body);
   }
   if (link->kind == MBG_LINK_FREE) {
-    cli_table_texts(table, "free", "", NULL);
+    cli_table_texts(table, link->beam ? "node" : "free", link->beam ? link->beam : "", NULL);
     return;
   }
   const mbg_check_joint *joint = mbg_check_joint_at(check, link->joint);

@@ -146,6 +146,7 @@ typedef struct {
   int depth;                 /* 1: on the ground, or free */
   const char *body, *parent; /* names; parent NULL when free */
   int joint;                 /* index, -1 when free */
+  const char *beam;          /* the body is a node of this beam, else NULL */
 } mbg_check_link;
 MBG_API const mbg_check_link *mbg_check_link_at(const mbg_check *check, int index);
 

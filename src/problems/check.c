@@ -176,6 +176,12 @@ static double gravity_energy(const work *w, int body) {
   return e;
 }
 
+/* of an element of a beam, at each of its nodes */
+static double half_mass(const work *w, int element) {
+  const mbg__design *d = w->design;
+  return re(d->elements[element].c[MBG__BEAM_MU] * d->beams[w->m->elements[element].beam].L) / 2;
+}
+
 static int energies(work *w) {
   mbg_check_summary *s = &w->check->summary;
   real *p = MBG_TAKE(&w->arena, real, w->m->nw);
@@ -191,6 +197,10 @@ static int energies(work *w) {
   for (int i = 0; i < w->m->nforce; i++) {
     s->potential_energy += re(w->sys->energy[i]);
   }
+  for (int i = 0; i < w->m->nelement; i++) {
+    s->mass += 2 * half_mass(w, i);
+  }
+  s->potential_energy += re(mbg__beams_gravity(w->sys) + mbg__beams_strain_energy(w->sys, NULL));
   return MBG_OK;
 }
 
@@ -533,6 +543,10 @@ static int list_all(work *w) {
   MBG_TRY(list_owners(w));
   for (int i = 0; i < m->nbody; i++) {
     list_body(w, i);
+  }
+  for (int i = 0; i < m->nelement; i++) {
+    w->check->bodies[m->elements[i].body[0]].mass += half_mass(w, i);
+    w->check->bodies[m->elements[i].body[1]].mass += half_mass(w, i);
   }
   for (int i = 0; i < m->njoint; i++) {
     MBG_TRY(list_joint(w, i));

@@ -37,6 +37,15 @@ static void list_children(tree *t) {
   }
 }
 
+static const char *beam_of(const mbg_model *m, int body) {
+  for (int i = 0; i < m->nbeam; i++) {
+    if (body >= m->beams[i].body && body <= m->beams[i].body + m->beams[i].count) {
+      return m->beams[i].name;
+    }
+  }
+  return NULL;
+}
+
 static void add_link(const tree *t, mbg_check *check, int body) {
   const mbg_model *m = t->m;
   const int by = t->span.by[body], parent = t->span.parent[body];
@@ -46,7 +55,8 @@ static void add_link(const tree *t, mbg_check *check, int body) {
                                                           .parent = by < 0       ? NULL
                                                                     : parent < 0 ? "ground"
                                                                                  : m->bodies[parent].name,
-                                                          .joint = by};
+                                                          .joint = by,
+                                                          .beam = beam_of(m, body)};
 }
 
 /* a body and all that hangs on it, parents first */
@@ -64,6 +74,20 @@ static void walk(const tree *t, mbg_check *check, int root, bool connected) {
   }
 }
 
+/* nodes of a beam hang on each other: on the ground together, or not at all */
+static void connect_nodes(const tree *t, mbg_check *check) {
+  for (int i = 0; i < t->m->nbeam; i++) {
+    const mbg__beam *beam = &t->m->beams[i];
+    bool any = false;
+    for (int b = beam->body; b <= beam->body + beam->count; b++) {
+      any = any || check->bodies[b].connected;
+    }
+    for (int b = beam->body; b <= beam->body + beam->count; b++) {
+      check->bodies[b].connected = any;
+    }
+  }
+}
+
 static void list_links(tree *t, mbg_check *check) {
   const mbg_model *m = t->m;
   list_children(t);
@@ -75,6 +99,7 @@ static void list_links(tree *t, mbg_check *check) {
       walk(t, check, b, false);
     }
   }
+  connect_nodes(t, check);
   for (int j = 0; j < m->njoint; j++) {
     check->joints[j].closes_loop = t->span.closes[j];
     if (t->span.closes[j]) {
