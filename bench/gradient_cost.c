@@ -278,7 +278,8 @@ static void print_adjoint(const sample *x, const sample *simulate, double per_st
 
 int main(int argc, char **argv) {
   if (argc < 5) {
-    fprintf(stderr, "usage: gradient_cost chain|loop|beam BODIES PARAMETERS STEPS [all|simulate|adjoint|direct [MEMORY]]\n");
+    fprintf(stderr,
+            "usage: gradient_cost chain|loop|beam BODIES PARAMETERS STEPS [all|simulate|adjoint|direct [MEMORY]]\n");
     return 2;
   }
   const int n = atoi(argv[2]), np = atoi(argv[3]), steps = atoi(argv[4]);

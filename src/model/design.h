@@ -25,7 +25,7 @@ typedef struct {
 /* One of its elements. */
 typedef struct {
   real c[MBG__BEAM_COEFS], c_z[MBG__BEAM_COEFS][MBG__BEAM_NUMBERS]; /* see model/section.h */
-  real M[144];                                                       /* mass matrix */
+  real M[144];                                                      /* mass matrix */
 } mbg__beam_data;
 
 typedef struct mbg__design {
@@ -35,16 +35,16 @@ typedef struct mbg__design {
   real *attr;      /* attribute values                                   (na)   */
   /* da/dp, compressed by attribute: entries col[start[i]] ..; curvatures of cubic controls have none, they follow
      from those of the samples by mbg__design_curvatures */
-  int *start;           /*                                                    (na + 1) */
-  int *col;             /* parameter                                          (nnz)  */
-  real *val;            /* derivative                                         (nnz)  */
-  mbg__placed *poses;   /*                                                 (npose) */
-  mbg__placed *markers; /* pose of each marker                             (nmarker); shares memory with poses */
-  real *M;              /* mass matrices, 36 per body                         (nbody x 36) */
-  real **M_a;           /* by the body's own attributes, nattr x 36 each      (nbody) */
+  int *start;               /*                                                    (na + 1) */
+  int *col;                 /* parameter                                          (nnz)  */
+  real *val;                /* derivative                                         (nnz)  */
+  mbg__placed *poses;       /*                                                 (npose) */
+  mbg__placed *markers;     /* pose of each marker                             (nmarker); shares memory with poses */
+  real *M;                  /* mass matrices, 36 per body                         (nbody x 36) */
+  real **M_a;               /* by the body's own attributes, nattr x 36 each      (nbody) */
   mbg__beam_shape *beams;   /*                                             (nbeam) */
   mbg__beam_data *elements; /*                                             (nelement) */
-  real *guess_v;        /* guessed twists in body axes                        (nw) */
+  real *guess_v;            /* guessed twists in body axes                        (nw) */
   /* internal scratch follows in design.c */
   struct mbg__design_work *work;
 } mbg__design;

@@ -6,11 +6,17 @@
 
 /* ---------------------------------------------------------------------- checks */
 
-static const char *const must_be[MBG__BEAM_NUMBERS] = {
-    [MBG__BEAM_E] = "positive",       [MBG__BEAM_RHO] = "positive",         [MBG__BEAM_DAMPING] = "zero or positive",
-    [MBG__BEAM_FILL] = "positive",    [MBG__BEAM_SHEAR2] = "positive",      [MBG__BEAM_SHEAR3] = "positive",
-    [MBG__BEAM_SECTION] = "positive", [MBG__BEAM_SECTION + 1] = "positive", [MBG__BEAM_SECTION + 2] = "positive",
-    [MBG__BEAM_SECTION + 3] = "positive", [MBG__BEAM_TORSION] = "positive"};
+static const char *const must_be[MBG__BEAM_NUMBERS] = {[MBG__BEAM_E] = "positive",
+                                                       [MBG__BEAM_RHO] = "positive",
+                                                       [MBG__BEAM_DAMPING] = "zero or positive",
+                                                       [MBG__BEAM_FILL] = "positive",
+                                                       [MBG__BEAM_SHEAR2] = "positive",
+                                                       [MBG__BEAM_SHEAR3] = "positive",
+                                                       [MBG__BEAM_SECTION] = "positive",
+                                                       [MBG__BEAM_SECTION + 1] = "positive",
+                                                       [MBG__BEAM_SECTION + 2] = "positive",
+                                                       [MBG__BEAM_SECTION + 3] = "positive",
+                                                       [MBG__BEAM_TORSION] = "positive"};
 
 static int check_element(mbg_context *ctx, const mbg__design *d, const mbg__beam_element *e) {
   const mbg__beam *beam = &d->model->beams[e->beam];

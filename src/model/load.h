@@ -276,8 +276,8 @@ struct mbg__loader {
   MBG__LIST_OF(bool) signal_whole;       /* of each signal: forces or energies are behind it */
   int element, nelement; /* of the beam whose numbers are read: a vector parameter stands for its entry; -1: none */
   bool element_used;     /* ... and has done so */
-  int quarter;                           /* attribute -pi/2, or -1 */
-  int empty_pose;                        /* pose without operations, or -1 */
+  int quarter;           /* attribute -pi/2, or -1 */
+  int empty_pose;        /* pose without operations, or -1 */
   struct mbg__index_map *pair_map, *coord_map, *text_map, *driver_map;
   MBG__LIST_OF(const char *) texts;
   const mbg__expr *identity;         /* the expression that returns its only input */

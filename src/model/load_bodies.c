@@ -179,7 +179,8 @@ static int read_velocities(mbg__item *item, const mbg__json *json, mbg__body *bo
   if (override && !v && !w) {
     return MBG_OK;
   }
-  const bool other = (in == 1) != body->velocity_in_body || override == MBG__GUESS_FROM_OUTSIDE || body->velocity_point >= 0;
+  const bool other =
+      (in == 1) != body->velocity_in_body || override == MBG__GUESS_FROM_OUTSIDE || body->velocity_point >= 0;
   if (override && (!v || !w) && other) {
     return mbg__item_bad(item, json, "give both velocities when their axes are not those of the body's own entry");
   }
@@ -302,7 +303,8 @@ static int load_body(mbg__item *item, mbg__body *body, mbg__own_pose *own) {
   int err = MBG_OK, motion = 0;
   static const mbg__file_object keys[] = {MBG__KEYS_BODY};
   bool yes;
-  *body = (mbg__body){.name = item->name, .nvel = 6, .design = -1, .guess = -1, .velocity_frame = -1, .velocity_point = -1};
+  *body =
+      (mbg__body){.name = item->name, .nvel = 6, .design = -1, .guess = -1, .velocity_frame = -1, .velocity_point = -1};
   body->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {

@@ -257,7 +257,8 @@ done:
 /* ---------------------------------------------------------------------- reading */
 
 static void no_signal(mbg__signal *signal) {
-  *signal = (mbg__signal){.pair = -1, .coord = -1, .row = -1, .force = -1, .body = -1, .control = -1, .fn = -1, .beam = -1, .element = -1};
+  *signal = (mbg__signal){
+      .pair = -1, .coord = -1, .row = -1, .force = -1, .body = -1, .control = -1, .fn = -1, .beam = -1, .element = -1};
 }
 
 static int load_signal(mbg__item *item, mbg__signal *signal) {

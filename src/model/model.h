@@ -84,10 +84,10 @@ typedef enum {
   MBG__POSE_ZX,         /* attr..+2: z axis, attr+3..+5: a vector in the x-z half plane   */
   MBG__POSE_ALIGN,      /* attr..+2: direction of axis `mode` % 3 (0 x, 1 y, 2 z); the other axes by a fixed rule whose
                            branch is mode / 3, chosen at the nominal parameters           */
-  MBG__POSE_XY,    /* attr..+2: x axis, attr+3..+5: a vector in the x-y half plane               */
-  MBG__POSE_LINE,  /* attr..+2: start, attr+3..+5: end, attr+6..+8: a vector in the x-y half plane; the point at
+  MBG__POSE_XY,         /* attr..+2: x axis, attr+3..+5: a vector in the x-y half plane               */
+  MBG__POSE_LINE,       /* attr..+2: start, attr+3..+5: end, attr+6..+8: a vector in the x-y half plane; the point at
                       `fraction` of the way, x along it                                                          */
-  MBG__POSE_HELIX, /* attr: length, attr+1..+3: curvature k; exp(fraction * length (1, 0, 0, k))                 */
+  MBG__POSE_HELIX,      /* attr: length, attr+1..+3: curvature k; exp(fraction * length (1, 0, 0, k))                 */
   MBG__POSE_MIRROR, /* everything after it until the matching UNMIRROR is conjugated by the reflection of axis mode */
   MBG__POSE_UNMIRROR,
   MBG__POSE_OF,         /* the pose `attr`                                                */
@@ -97,7 +97,7 @@ typedef enum {
 typedef struct {
   mbg__pose_kind kind;
   int mode;
-  int attr; /* first attribute, or the pose */
+  int attr;        /* first attribute, or the pose */
   double fraction; /* LINE, HELIX */
 } mbg__pose_op;
 typedef struct {

@@ -94,26 +94,14 @@ static void any_of(writer *w, const char *const *names, int n) {
 
 /* the definition that the entries of a section follow */
 static const char *section_of(const char *name) {
-  static const char *const sections[][2] = {{"parameters", "parameter"},
-                                            {"tables", "table"},
-                                            {"controls", "control"},
-                                            {"bodies", "body"},
-                                            {"markers", "marker"},
-                                            {"joints", "joint"},
-                                            {"drivers", "driver"},
-                                            {"couplings", "coupling"},
-                                            {"forces", "force"},
-                                            {"beams", "beam"},
-                                            {"section", "*section"},
-                                            {"signals", "signal"},
-                                            {"criteria", "criterion"},
-                                            {"parts", "part"},
-                                            {"pin", "pin"},
-                                            {"initial", "*initial"},
-                                            {"run", "*run"},
-                                            {"control", "*control_task"},
-                                            {"runs", "named_run"},
-                                            {"identify", "*identify"}};
+  static const char *const sections[][2] = {
+      {"parameters", "parameter"}, {"tables", "table"},       {"controls", "control"},
+      {"bodies", "body"},          {"markers", "marker"},     {"joints", "joint"},
+      {"drivers", "driver"},       {"couplings", "coupling"}, {"forces", "force"},
+      {"beams", "beam"},           {"section", "*section"},   {"signals", "signal"},
+      {"criteria", "criterion"},   {"parts", "part"},         {"pin", "pin"},
+      {"initial", "*initial"},     {"run", "*run"},           {"control", "*control_task"},
+      {"runs", "named_run"},       {"identify", "*identify"}};
   for (int i = 0; i < MBG_COUNT(sections); i++) {
     if (strcmp(sections[i][0], name) == 0) {
       return sections[i][1];
@@ -142,8 +130,7 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
   static const char *const values[] = {"plain", "plains"}, *const samples[] = {"number", "numbers"},
                            *const times[] = {"plains", "times", "text"}, *const column[] = {"plains", "text"},
                            *const data[] = {"text", "data"}, *const inertia[] = {"number", "numbers"},
-                           *const objective[] = {"text", "weights"},
-                           *const series[] = {"number", "numbers", "series"};
+                           *const objective[] = {"text", "weights"}, *const series[] = {"number", "numbers", "series"};
   switch (key->shape) {
   case MBG__SHAPE_TEXT:
   case MBG__SHAPE_NAME:

@@ -677,9 +677,9 @@ static int report(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_trees),     cmocka_unit_test(test_loops), cmocka_unit_test(test_planar),
-      cmocka_unit_test(test_mixed),     cmocka_unit_test(test_power), cmocka_unit_test(test_parts),
-      cmocka_unit_test(test_beams),     cmocka_unit_test(test_catalogue),
+      cmocka_unit_test(test_trees), cmocka_unit_test(test_loops),     cmocka_unit_test(test_planar),
+      cmocka_unit_test(test_mixed), cmocka_unit_test(test_power),     cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_beams), cmocka_unit_test(test_catalogue),
   };
   return cmocka_run_group_tests(tests, NULL, report);
 }

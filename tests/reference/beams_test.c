@@ -22,7 +22,7 @@ static char *text_of(const char *format, ...) {
 typedef struct {
   int n;
   double L, width, height, E, nu;
-  const char *section; /* further keys: ", \"shear\": 0.85" */
+  const char *section;     /* further keys: ", \"shear\": 0.85" */
   double force[3], moment; /* dead force, follower moment about axis 3 */
   double x[3], axis[2][3]; /* results */
 } cantilever;
@@ -34,18 +34,20 @@ static char *cantilever_text(const cantilever *b) {
     const size_t used = strlen(signals);
     snprintf(signals + used, sizeof signals - used,
              "%s\"x%d\": {\"type\": \"position\", \"of\": \"arm.%d\", \"component\": \"%c\"}, \"a%d\": {\"type\": "
-             "\"direction\", \"of\": \"arm.%d\", \"axis\": \"x\", \"component\": \"%c\"}, \"b%d\": {\"type\": \"direction\", "
+             "\"direction\", \"of\": \"arm.%d\", \"axis\": \"x\", \"component\": \"%c\"}, \"b%d\": {\"type\": "
+             "\"direction\", "
              "\"of\": \"arm.%d\", \"axis\": \"y\", \"component\": \"%c\"}",
              k ? ", " : "", k, b->n, names[k], k, b->n, names[k], k, b->n, names[k]);
   }
-  return text_of("{\"mbgrad\": 1, \"beams\": {\"arm\": {\"elements\": %d, \"to\": [%.17g, 0, 0], \"section\": {\"type\": "
-                 "\"rectangle\", \"width\": %.17g, \"height\": %.17g%s}, \"E\": %.17g, \"nu\": %.17g, \"rho\": 1000}}, "
-                 "\"joints\": {\"clamp\": {\"type\": \"fixed\", \"between\": [\"ground\", \"arm.0\"]}}, \"forces\": "
-                 "{\"dead\": {\"type\": \"force\", \"on\": \"arm.%d\", \"force\": [%.17g, %.17g, %.17g]}, \"moment\": "
-                 "{\"type\": \"force\", \"on\": \"arm.%d\", \"in\": \"body\", \"torque\": [0, 0, %.17g]}}, \"signals\": {%s}, "
-                 "\"initial\": {\"start\": \"equilibrium\"}, \"run\": {\"end\": 1e-6, \"step\": 1e-6}}",
-                 b->n, b->L, b->width, b->height, b->section ? b->section : "", b->E, b->nu, b->n, b->force[0],
-                 b->force[1], b->force[2], b->n, b->moment, signals);
+  return text_of(
+      "{\"mbgrad\": 1, \"beams\": {\"arm\": {\"elements\": %d, \"to\": [%.17g, 0, 0], \"section\": {\"type\": "
+      "\"rectangle\", \"width\": %.17g, \"height\": %.17g%s}, \"E\": %.17g, \"nu\": %.17g, \"rho\": 1000}}, "
+      "\"joints\": {\"clamp\": {\"type\": \"fixed\", \"between\": [\"ground\", \"arm.0\"]}}, \"forces\": "
+      "{\"dead\": {\"type\": \"force\", \"on\": \"arm.%d\", \"force\": [%.17g, %.17g, %.17g]}, \"moment\": "
+      "{\"type\": \"force\", \"on\": \"arm.%d\", \"in\": \"body\", \"torque\": [0, 0, %.17g]}}, \"signals\": {%s}, "
+      "\"initial\": {\"start\": \"equilibrium\"}, \"run\": {\"end\": 1e-6, \"step\": 1e-6}}",
+      b->n, b->L, b->width, b->height, b->section ? b->section : "", b->E, b->nu, b->n, b->force[0], b->force[1],
+      b->force[2], b->n, b->moment, signals);
 }
 
 static void solve(cantilever *b) {
@@ -123,10 +125,11 @@ static void frequencies(int N, const char *mass, double omega[2]) {
   model_case c;
   const int n = 6 * N, itype = 1, lwork = 10 * n;
   int info;
-  char *text = text_of("{\"mbgrad\": 1, \"beams\": {\"rod\": {\"elements\": %d, \"to\": [1, 0, 0], \"section\": {\"type\": "
-                       "\"rectangle\", \"width\": 0.02, \"height\": 0.01}, \"E\": 2.1e11, \"nu\": 0.3, \"rho\": 7800, "
-                       "\"mass\": \"%s\"}}}",
-                       N, mass);
+  char *text =
+      text_of("{\"mbgrad\": 1, \"beams\": {\"rod\": {\"elements\": %d, \"to\": [1, 0, 0], \"section\": {\"type\": "
+              "\"rectangle\", \"width\": 0.02, \"height\": 0.01}, \"E\": 2.1e11, \"nu\": 0.3, \"rho\": 7800, "
+              "\"mass\": \"%s\"}}}",
+              N, mass);
   model_case_open(&c, NULL, text);
   for (int i = 0; i < c.m->nbody; i++) {
     c.H[i] = c.design->poses[c.m->bodies[i].design].h;
@@ -176,18 +179,21 @@ static void test_frequencies(void **state) {
 /* printed with 10 to 13 digits by an independent program that makes the same steps: 1e-8 */
 static void test_swinging(void **state) {
   (void)state;
-  static const double z[5] = {3.0119055609e-11, -2.5099213008e-06, 6.2610423039e-02, 8.5092908364e-01, 9.9046238638e-02};
+  static const double z[5] = {3.0119055609e-11, -2.5099213008e-06, 6.2610423039e-02, 8.5092908364e-01,
+                              9.9046238638e-02};
   static const double x[5] = {-1.2583782449e-10, 1.0486485374e-05, -4.2226159851e-02, -2.4777006844, -2.0948860942e-01};
-  static const double e[5] = {-7.2433381590e-12, 2.0301582726e-06, 8.3479178797e-02, 4.3066166111e-02, -4.0650727264e-04};
+  static const double e[5] = {-7.2433381590e-12, 2.0301582726e-06, 8.3479178797e-02, 4.3066166111e-02,
+                              -4.0650727264e-04};
   static const double force[3] = {2.75187134786, -1.04534126287, 5.24448192670};
   static const char *const names[3] = {"fx", "fy", "fz"};
   gradient_case c;
-  char *text = reference_open(&c, "swinging-beam",
-                              "\"ty\": {\"type\": \"position\", \"of\": \"rod.4\", \"component\": \"y\"}, "
-                              "\"fx\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fx\", \"in\": \"A\"}, "
-                              "\"fy\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fy\", \"in\": \"A\"}, "
-                              "\"fz\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fz\", \"in\": \"A\"}, ",
-                              NULL);
+  char *text =
+      reference_open(&c, "swinging-beam",
+                     "\"ty\": {\"type\": \"position\", \"of\": \"rod.4\", \"component\": \"y\"}, "
+                     "\"fx\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fx\", \"in\": \"A\"}, "
+                     "\"fy\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fy\", \"in\": \"A\"}, "
+                     "\"fz\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fz\", \"in\": \"A\"}, ",
+                     NULL);
   gradient_case_run(&c);
   gradient_case_simulate(&c);
   const int last = mbg_run_node_count(c.run) - 1;

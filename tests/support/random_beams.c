@@ -117,8 +117,8 @@ void rm_make_beams(rm_gen *g) {
     rm_put(&g->joint, "}");
     if (g->opt->forces && rm_chance(g, 0.6)) {
       rm_entry(&g->force, rm_string(g, "%s_spring", name));
-      rm_put(&g->force, "{\"type\": \"spring-damper\", \"between\": [\"%s\", \"%s.%d\"], \"along\": \"distance\"", rm_ground(g),
-             name, n);
+      rm_put(&g->force, "{\"type\": \"spring-damper\", \"between\": [\"%s\", \"%s.%d\"], \"along\": \"distance\"",
+             rm_ground(g), name, n);
       rm_put(&g->force, ", \"stiffness\": 20, \"rest\": %s}", rm_number(g, 0.5, 0.3));
     }
     if (g->opt->signals) {

@@ -105,8 +105,8 @@ typedef struct {
   rm_item signals[RM_LIST];
   bool controls;
 
-  rm_text parameters, constants, tables, control, body, marker, joint, driver, coupling, force, beam, signal, criteria, guess,
-      pin, parts;
+  rm_text parameters, constants, tables, control, body, marker, joint, driver, coupling, force, beam, signal, criteria,
+      guess, pin, parts;
 } rm_gen;
 
 /* ---------------------------------------------------------------------- random_text.c */

@@ -1,0 +1,133 @@
+/* Beam elements at small and large rotations, and what is refused: derivatives against complex step of the twin to 1e-12 of
+   their block (rounding of sums of a few hundred products), messages. */
+#include "property/gradient_case.h"
+#include "support/model_case.h"
+
+#include <stdio.h>
+
+static const char two_nodes[] =
+    "{\"mbgrad\": 1, \"parameters\": {\"E\": 1000, \"b\": 0.3, \"L\": 0.8}, \"gravity\": [0, 1, -9.81], \"beams\": "
+    "{\"arm\": "
+    "{\"elements\": 1, \"to\": [\"L\", 0, 0], \"section\": {\"type\": \"rectangle\", \"width\": \"b\", \"height\": "
+    "0.2}, "
+    "\"E\": \"E\", \"nu\": 0.3, \"rho\": 10, \"damping\": 0.02}}, \"signals\": {\"e\": {\"type\": \"energy\"}, \"m\": "
+    "{\"type\": \"section-force\", \"beam\": \"arm\", \"element\": 0, \"component\": 5}}, \"criteria\": {\"c\": "
+    "{\"terminal\": \"e\"}}, \"run\": {\"end\": 0.01, \"step\": 0.001}%s}";
+
+static double largest(int n, const double *x) {
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(x[i]));
+  }
+  return most;
+}
+
+static void compare(double angle, int n, const double *a, const double *b) {
+  const double scale = fmax(largest(n, b), 1);
+  for (int i = 0; i < n; i++) {
+    if (!(fabs(a[i] - b[i]) <= 1e-12 * scale)) {
+      fail_msg("rotation %g: %.17g, by complex step %.17g (block %.1e)", angle, a[i], b[i], scale);
+    }
+  }
+}
+
+/* node B turned by `angle` against node A about a random axis, everything varied at once */
+static void check_rotation(model_case *c, support_rng *rng, double angle) {
+  const mbg_model *m = c->m;
+  model_direction d = {.w = model_case_array(c, m->nw),
+                       .dv = model_case_array(c, m->nw),
+                       .dvd = model_case_array(c, m->nw),
+                       .dlambda = model_case_array(c, m->nrow),
+                       .da = model_case_array(c, m->na)};
+  model_change exact = model_change_make(c), got = model_change_make(c);
+  double h[6];
+  model_case_state(c, rng, 0.1);
+  support_normals(rng, h, 3);
+  support_direction(rng, h + 3);
+  v3_scale(h + 3, angle, h + 3);
+  mbg__se3_retract(&c->H[1], &c->H[0], h);
+  model_case_update(c);
+  support_normals(rng, d.w, m->nw);
+  support_normals(rng, d.dv, m->nw);
+  support_normals(rng, d.dvd, m->nw);
+  support_normals(rng, d.da, m->na);
+  model_case_twin(c, &d, &exact);
+  model_case_push(c, &d, &got);
+  compare(angle, m->nw, got.r, exact.r);
+  compare(angle, m->nsignal, got.y, exact.y);
+}
+
+static void test_rotations(void **state) {
+  (void)state;
+  static const double angles[] = {0, 1e-9, 1e-5, 1e-3, 0.1, 0.2499, 0.2501, 0.5, 0.999, 1.001, 2, 2.8};
+  model_case c;
+  support_rng rng = support_rng_make(4);
+  char text[1200];
+  snprintf(text, sizeof text, two_nodes, "");
+  model_case_open(&c, NULL, text);
+  for (int i = 0; i < MBG_COUNT(angles); i++) {
+    for (int k = 0; k < 5; k++) {
+      check_rotation(&c, &rng, angles[i]);
+    }
+  }
+  model_case_close(&c);
+}
+
+static void says(const gradient_case *c, const char *what) {
+  if (!strstr(mbg_context_error(c->ctx), what)) {
+    fail_msg("'%s' is not in '%s'", what, mbg_context_error(c->ctx));
+  }
+  mbg_context_clear(c->ctx);
+}
+
+static void test_formulations(void **state) {
+  (void)state;
+  static const char *const keys[] = {"qr", "ali3p"};
+  gradient_case c;
+  char text[1200];
+  snprintf(text, sizeof text, two_nodes, "");
+  gradient_case_open(&c, NULL, text);
+  for (int i = 0; i < 2; i++) {
+    char expected[100];
+    c.options.formulation = keys[i];
+    assert_int_equal(mbg_run_create(c.ctx, c.m, &c.options, &c.run), MBG_ERROR_UNSUPPORTED);
+    snprintf(expected, sizeof expected, "formulation '%s' takes no beams; these do: 'lie', 'dae'", keys[i]);
+    says(&c, expected);
+  }
+  gradient_case_close(&c);
+}
+
+/* near pi between two nodes, sections and lengths that parameters spoil */
+static void test_messages(void **state) {
+  (void)state;
+  gradient_case c;
+  char text[1400];
+  snprintf(text, sizeof text, two_nodes,
+           ", \"initial\": {\"bodies\": {\"arm.1\": {\"position\": [0.8, 0, 0], \"rotate\": [[\"z\", 3.1]]}}}");
+  gradient_case_open(&c, NULL, text);
+  gradient_case_run(&c);
+  assert_true(mbg_run_simulate(c.ctx, c.run) < 0);
+  says(&c, "beam 'arm': element 0 has turned by nearly pi between its nodes at t = 0; give the beam more elements, or "
+           "smaller "
+           "steps");
+  gradient_case_close(&c);
+
+  snprintf(text, sizeof text, two_nodes, "");
+  gradient_case_open(&c, NULL, text);
+  gradient_case_run(&c);
+  const double width[3] = {1000, -0.3, 0.8}, modulus[3] = {0, 0.3, 0.8};
+  assert_true(mbg_run_parameters(c.ctx, c.run, width) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
+  says(&c, "beam 'arm': width is -0.3 at these parameters; it must be positive");
+  assert_true(mbg_run_parameters(c.ctx, c.run, modulus) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
+  says(&c, "beam 'arm': E is 0 at these parameters; it must be positive");
+  gradient_case_close(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rotations),
+      cmocka_unit_test(test_formulations),
+      cmocka_unit_test(test_messages),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
