@@ -185,7 +185,7 @@ static void check_gallery_model(const char *name, int index) {
     return;
   }
   /* the beginning of it where there are many parameters */
-  const int all = support_rounds(30, 60), steps = c.np > 20 && !support_rounds(0, 1) ? 6 : all;
+  const int all = support_rounds(30, 60), steps = c.np > 20 && !support_rounds(0, 1) ? 12 : all;
   c.options.step = 0.1 * (c.m->run.end - c.m->run.start) / all;
   c.options.end = c.m->run.start + steps * c.options.step;
   gradient_case_run(&c);
