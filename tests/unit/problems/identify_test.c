@@ -436,7 +436,8 @@ static void test_poor_start(void **state) {
 /* a stiffness that an expression does not allow above 30: the optimizer steps back */
 static void test_failed_simulation(void **state) {
   fit_case *c = *state;
-  fit_model(c, "{'mbgrad': 1, 'parameters': {'k': {'value': 2, 'min': 0, 'max': 1000, 'scale': 'log'}}, 'bodies': {'b': {'motion': "
+  fit_model(c, "{'mbgrad': 1, 'parameters': {'k': {'value': 2, 'min': 0, 'max': 1000, 'scale': 'log'}}, 'bodies': "
+               "{'b': {'motion': "
                "'planar-point', 'mass': 1, 'position': [1, 0, 0]}}, 'forces': {'s': {'type': 'spring-damper', "
                "'between': ['ground', 'b'], 'along': 'x', 'stiffness': 'k + 0*sqrt(10.6 - k)'}},"
                " 'signals': {'x': {'type': 'position', 'of': 'b', 'component': 'x'}},"
