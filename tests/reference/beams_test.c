@@ -58,7 +58,7 @@ static void solve(cantilever *b) {
   gradient_case_run(&c);
   gradient_case_simulate(&c);
   for (int k = 0; k < 3; k++) {
-    char name[3][4];
+    char name[3][16];
     for (int i = 0; i < 3; i++) {
       snprintf(name[i], sizeof name[i], "%c%d", "xab"[i], k);
     }
