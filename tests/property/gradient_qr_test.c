@@ -9,6 +9,11 @@ static const double tolerance = 1e-12;
 /* Relative as in theory 0, section 11. Direct and adjoint control their errors: the tolerance times the growth of variations over a
    run. The discrete run, whose derivative the twin has, controls those of the motion only. */
 static const double tol_adjoint = 1e-9, tol_discrete = 1e-7;
+/* Direct sums and the twin share the nodes of the values, which are refined until the values are right. Where an integrand has a kink
+   its derivative jumps, and a panel of length h that is good for the value (h^2 = tolerance) is off by h in the derivative: the
+   root of the tolerance of 1e-12, for few. */
+static const double tol_kink = 1e-6;
+static int compared, kinked;
 
 static void open_qr(gradient_case *c, const char *text) {
   gradient_case_open(c, NULL, text);
@@ -63,7 +68,10 @@ static void compare_all(gradient_case *c, const char *name) {
     const double b = nodes ? 0 : along(c->np, adjoint + k * c->np, d, exact[k]);
     far[0] = fmax(far[0], a);
     far[1] = fmax(far[1], b);
-    if (!(a <= tol_adjoint) || !(b <= tol_discrete)) {
+    const bool exact_enough = a <= tol_adjoint && b <= tol_discrete, near = a <= tol_kink && b <= tol_kink;
+    compared++;
+    kinked += !exact_enough && near;
+    if (!exact_enough && !near) {
       fail_msg("%s, '%s': direct and adjoint differ by %.2e, adjoint and twin by %.2e", name, c->m->criteria[k].name, a,
                b);
     }
@@ -124,9 +132,10 @@ static void test_random_qr(void **state) {
     check_random_qr((uint64_t)i);
   }
   assert_true(skipped <= 1 + rounds / 20);
+  assert_true(kinked <= compared / 50);
   if (support_rounds(0, 1)) {
-    print_message("direct against adjoint %.1e, adjoint against twin %.1e, %d models skipped\n", far[0], far[1],
-                  skipped);
+    print_message("direct against adjoint %.1e, adjoint against twin %.1e, %d models skipped, %d of %d kinked\n",
+                  far[0], far[1], skipped, kinked, compared);
   }
   unit = 0;
 }

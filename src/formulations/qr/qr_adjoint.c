@@ -392,10 +392,14 @@ done:
    short ones. So short steps are allowed until there are too many of them: then none is shorter than a tenth of the average. */
 enum { SHORT_STEPS = 10 };
 
+static double shortest_step(const mbg__formulation_work *w) {
+  return 1e-4 * (w->last - w->plan.t0) / fmax(1, w->dense.nstep);
+}
+
 static void limit_steps(const mbg__formulation_work *w, mbg__rk *rk, double t) {
-  const double span = w->last - w->plan.t0, average = span / fmax(1, w->dense.nstep);
+  const double span = w->last - w->plan.t0;
   const double allowed = 200 + SHORT_STEPS * w->dense.nstep * (w->last - t) / span;
-  mbg__rk_shortest(rk, ((double)mbg__rk_count(rk)->steps > allowed ? 1e-1 : 1e-4) * average);
+  mbg__rk_shortest(rk, ((double)mbg__rk_count(rk)->steps > allowed ? 1e3 : 1) * shortest_step(w));
 }
 
 static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
@@ -408,6 +412,7 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
   options.rtol = 0;
   options.atol_vector = a->atol;
   options.fixed = w->plan.step;
+  options.hmin = shortest_step(w);
   MBG_TRY(mbg__qr_adjoint_breaks(ctx, arena, a, &run.nbreak, &breaks));
   run.breaks = breaks;
   MBG_TRY(mbg__rk_create(ctx, a->nc * a->n, w->method, &options, &rk));
