@@ -7,14 +7,15 @@
 
 typedef struct {
   mbg_severity severity;
-  char *text; /* owned */
+  char *text; /* owned, but for the line that counts what was dropped */
 } message;
 
 struct mbg_context {
   mbg_allocator allocator;
   message messages[MBG__MESSAGE_MAX + 1];
   int count;       /* messages kept */
-  int dropped;     /* messages that found no place */
+  int dropped;     /* messages that found no place or no memory */
+  char more[64];   /* the line that counts them, without allocation */
   int errors;      /* errors filed, kept or not */
   char first[512]; /* the first error, without allocation */
 };
@@ -66,7 +67,9 @@ void mbg_context_destroy(mbg_context *ctx) {
 
 void mbg_context_clear(mbg_context *ctx) {
   for (int i = 0; i < ctx->count; i++) {
-    mbg__free(ctx, ctx->messages[i].text);
+    if (ctx->messages[i].text != ctx->more) {
+      mbg__free(ctx, ctx->messages[i].text);
+    }
   }
   ctx->count = ctx->dropped = ctx->errors = 0;
   ctx->first[0] = 0;
@@ -88,28 +91,24 @@ const mbg_allocator *mbg__context_allocator(const mbg_context *ctx) { return &ct
 
 /* ---------------------------------------------------------------------- filing */
 
+/* From the first message that is dropped on all are: the line that counts them stays the last. */
+static void drop_message(mbg_context *ctx) {
+  if (ctx->dropped++ == 0) {
+    ctx->messages[ctx->count++] = (message){MBG_NOTE, ctx->more};
+  }
+  mbg__format(ctx->more, sizeof(ctx->more), "(%d more message%s)", ctx->dropped, ctx->dropped == 1 ? "" : "s");
+}
+
 static void file_message(mbg_context *ctx, mbg_severity severity, const char *text) {
   if (severity == MBG_ERROR) {
     if (ctx->errors++ == 0) {
       mbg__format(ctx->first, sizeof(ctx->first), "%s", text);
     }
   }
-  /* the last place is kept for the line that counts what was dropped */
-  if (ctx->count >= MBG__MESSAGE_MAX) {
-    ctx->dropped++;
-    if (ctx->count == MBG__MESSAGE_MAX) {
-      char *more = mbg__alloc(ctx, 64, 1);
-      if (!more) {
-        return;
-      }
-      ctx->messages[ctx->count++] = (message){MBG_NOTE, more};
-    }
-    mbg__format(ctx->messages[MBG__MESSAGE_MAX].text, 64, "(%d more messages)", ctx->dropped);
-    return;
-  }
   const size_t size = strlen(text) + 1;
-  char *copy = mbg__alloc(ctx, size, 1);
+  char *copy = ctx->dropped > 0 || ctx->count == MBG__MESSAGE_MAX ? NULL : mbg__alloc(ctx, size, 1);
   if (!copy) {
+    drop_message(ctx);
     return;
   }
   memcpy(copy, text, size);
@@ -144,7 +143,7 @@ int mbg__error_count(const mbg_context *ctx) { return ctx->errors; }
 int mbg__message_mark(const mbg_context *ctx) { return ctx->count; }
 
 void mbg__message_rewind(mbg_context *ctx, int mark) {
-  if (ctx->count > MBG__MESSAGE_MAX) {
+  if (ctx->dropped > 0) {
     return; /* some were dropped already: nothing can be told apart */
   }
   while (ctx->count > mark) {

@@ -597,6 +597,11 @@ static void test_options(void **state) {
   mbg_identify_destroy(NULL);
 }
 
+/* a result without some of its warnings is a result; the context says that they are missing */
+static bool warnings_missing(const mbg_context *ctx) {
+  return strstr(mbg_context_message(ctx, mbg_context_message_count(ctx) - 1), "more message") != NULL;
+}
+
 /* every allocation fails once, and nothing is lost */
 static void test_memory(void **state) {
   fit_case *c = *state;
@@ -619,13 +624,14 @@ static void test_memory(void **state) {
       status = mbg_identify_solve(ctx, id);
     }
     assert_true(status == MBG_OK || status == MBG_ERROR_MEMORY);
+    const bool whole = status == MBG_OK && !warnings_missing(ctx);
     mbg_identify_destroy(id);
     mbg_context_destroy(ctx);
     assert_int_equal(memory.live, 0);
     if (memory.requests < n) {
       break;
     }
-    assert_int_equal(status, MBG_ERROR_MEMORY);
+    assert_false(whole);
   }
 }
 
