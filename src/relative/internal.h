@@ -28,6 +28,13 @@ typedef struct {
   int (*block)[2][2]; /* [end of force][end of signal's pair]  (nbase) */
 } mbg__cross;
 
+/* K and C as a list of 6x6 blocks over the bodies' six components, each transposed: for those who multiply few columns. */
+typedef struct mbg__dense {
+  const bool *used;         /* blocks that are asked for                (nblock) */
+  mat6 *K, *C;              /*                                          (nblock) */
+  bool *has_K, *has_C;      /* false: the block is 0                    (nblock) */
+} mbg__dense;
+
 /* Scratch of one beam: variations (or cotangents) of d0 and of N. */
 typedef struct {
   bool any;

@@ -28,6 +28,39 @@ static void add_block(const mbg__system *s, int block, real c, const real A[36],
   }
 }
 
+/* block += c A as it is kept: transposed */
+static void add_dense(const mbg__dense *to, int block, real c, const real A[36], mat6 *blocks, bool *has) {
+  if (block < 0 || !to->used[block]) {
+    return;
+  }
+  real *D = blocks[block];
+  if (!has[block]) {
+    m6_zero(D);
+    has[block] = true;
+  }
+  for (int i = 0; i < 6; i++) {
+    for (int j = 0; j < 6; j++) {
+      D[6 * j + i] += c * A[6 * i + j];
+    }
+  }
+}
+
+static void add_K(const mbg__system *s, int block, real c, const real A[36], const mbg__matrices *out) {
+  if (out->dense) {
+    add_dense(out->dense, block, c, A, out->dense->K, out->dense->has_K);
+  } else {
+    add_block(s, block, c, A, out->K);
+  }
+}
+
+static void add_C(const mbg__system *s, int block, real c, const real A[36], const mbg__matrices *out) {
+  if (out->dense) {
+    add_dense(out->dense, block, c, A, out->dense->C, out->dense->has_C);
+  } else {
+    add_block(s, block, c, A, out->C);
+  }
+}
+
 void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val) {
   add_block(s, block, c, A, val);
 }
@@ -54,23 +87,22 @@ static void body_matrices(const mbg__system *s, int i, const mbg__matrices *out)
   const real *M = s->design->M + 36 * i;
   real r_w[36], r_v[36];
   add_block(s, s->body_block[i], 1, M, out->M);
-  if (!s->bare && (out->K || out->C)) {
+  if (!s->bare && (out->K || out->C || out->dense)) {
     mbg__inertia_derivatives(M, s->H[i].R, s->v + s->model->bodies[i].voff, g, r_w, r_v);
-    add_block(s, s->body_block[i], 1, r_w, out->K);
-    add_block(s, s->body_block[i], 1, r_v, out->C);
+    add_K(s, s->body_block[i], 1, r_w, out);
+    add_C(s, s->body_block[i], 1, r_v, out);
   }
 }
 
-/* X_Q^T A X_P into the block */
-static void add_product(const mbg__system *s, int block, const real XQ[36], const real A[36], const real XP[36],
-                        real *val) {
-  real B[36], D[36];
-  if (block < 0 || !val) {
-    return;
-  }
+static bool block_in(int block, const real *val, const mbg__dense *dense) {
+  return block >= 0 && (dense ? dense->used[block] : val != NULL);
+}
+
+/* D = X_Q^T A X_P */
+static void congruence(real D[36], const real XQ[36], const real A[36], const real XP[36]) {
+  real B[36];
   m6_mul(B, A, XP);
   m6_mul_TN(D, XQ, B);
-  add_block(s, block, -1, D, val);
 }
 
 static void pair_matrices(const mbg__system *s, int i, const real X[2][36], const mbg__matrices *out) {
@@ -84,9 +116,14 @@ static void pair_matrices(const mbg__system *s, int i, const real X[2][36], cons
   const bool damped = vn_dot(36, s->F_v[i], s->F_v[i]) != 0;
   for (int q = 0; q < 2; q++) {
     for (int p = 0; p < 2; p++) {
-      add_product(s, pb->block[q][p], X[q], Kr[q], X[p], out->K);
-      if (damped) {
-        add_product(s, pb->block[q][p], X[q], s->F_v[i], X[p], out->C);
+      const int block = pb->block[q][p];
+      if (block_in(block, out->K, out->dense)) {
+        congruence(T, X[q], Kr[q], X[p]);
+        add_K(s, block, -1, T, out);
+      }
+      if (damped && block_in(block, out->C, out->dense)) {
+        congruence(T, X[q], s->F_v[i], X[p]);
+        add_C(s, block, -1, T, out);
       }
     }
   }
@@ -118,10 +155,10 @@ static void cross_base(const mbg__system *s, const mbg__cross *c, int k, const m
       m6_mulv_T(rv, XP, d->y_v);
       m6_zero(A);
       m6_outer_add(A, weight, col, rw);
-      add_block(s, c->block[k][q][p], 1, A, out->K);
+      add_K(s, c->block[k][q][p], 1, A, out);
       m6_zero(A);
       m6_outer_add(A, weight, col, rv);
-      add_block(s, c->block[k][q][p], 1, A, out->C);
+      add_C(s, c->block[k][q][p], 1, A, out);
     }
   }
 }
@@ -184,6 +221,11 @@ static void clear(const mbg__csc *pattern, real *val) {
 
 void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   const mbg_model *m = s->model;
+  const bool slopes = out->K || out->C || out->dense;
+  if (out->dense) {
+    memset(out->dense->has_K, 0, (size_t)s->nblock);
+    memset(out->dense->has_C, 0, (size_t)s->nblock);
+  }
   clear(&s->patK, out->K);
   clear(&s->patK, out->C);
   clear(&s->patK, out->M);
@@ -197,7 +239,7 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   if (out->K || out->C || out->M) {
     mbg__beams_matrices(s, out);
   }
-  for (int i = 0; (out->K || out->C) && i < m->npair; i++) {
+  for (int i = 0; slopes && i < m->npair; i++) {
     if (s->loud[i] && pair_in_matrices(s, i)) {
       real X[2][36];
       mbg__kin_jacobian(s, i, 0, X[0]);
@@ -205,7 +247,7 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
       pair_matrices(s, i, (const real(*)[36])X, out);
     }
   }
-  for (int i = 0; !s->bare && (out->K || out->C) && i < s->ncross; i++) {
+  for (int i = 0; !s->bare && slopes && i < s->ncross; i++) {
     cross_matrices(s, &s->cross[i], out);
   }
   real X[2][36];

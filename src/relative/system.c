@@ -197,8 +197,13 @@ static void copy_or_zero(int n, real *out, const real *x) {
 
 static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   const mbg_model *m = s->model;
+  const size_t frames = (size_t)m->nbody * sizeof(*s->H);
+  /* others may have used the system since */
+  const bool still = state->still && state->rows == s->rows && memcmp(s->H, state->H, frames) == 0;
   s->t = state->t;
-  memcpy(s->H, state->H, (size_t)m->nbody * sizeof(*s->H));
+  if (!still) {
+    memcpy(s->H, state->H, frames);
+  }
   copy_or_zero(m->nw, s->v, state->v);
   copy_or_zero(m->nw, s->vd, state->vd);
   copy_or_zero(m->nrow, s->lambda, state->lambda);
@@ -209,7 +214,12 @@ static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
     select_rows(s, state->rows);
   }
   find_loud(s);
-  mbg__kin_update(s);
+  if (still) {
+    mbg__kin_update_twists(s);
+    mbg__kin_update_rates(s);
+  } else {
+    mbg__kin_update(s);
+  }
   memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
   return mbg__rows_update(ctx, s);
 }
@@ -363,9 +373,18 @@ void mbg__system_B_mul_T(const mbg__system *s, const real *x, real *y) {
 
 /* ---------------------------------------------------------------------- derivatives */
 
+/* of pairs in use: the others carry nothing */
+static void clear_slopes(mbg__system *s) {
+  for (int i = 0; i < s->model->npair; i++) {
+    if (s->pair_on[i]) {
+      m6_zero(s->F_G[i]);
+      m6_zero(s->F_v[i]);
+    }
+  }
+}
+
 int mbg__system_linearize(mbg_context *ctx, mbg__system *s) {
-  memset(s->F_G, 0, (size_t)s->model->npair * sizeof(*s->F_G));
-  memset(s->F_v, 0, (size_t)s->model->npair * sizeof(*s->F_v));
+  clear_slopes(s);
   const int err = mbg__rows_linearize(ctx, s);
   if (err < 0 || s->bare) {
     return err;
@@ -389,6 +408,22 @@ void mbg__system_constraints_at(mbg__system *s, const real *v, const real *lambd
   for (int i = 0; i < m->nrow; i++) {
     for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
       mbg__rows_shift(s, k, lambda[i], m->terms[k].pair >= 0 ? s->p_dv[m->terms[k].pair] : NULL);
+    }
+  }
+}
+
+void mbg__system_multipliers_at(mbg__system *s, const real *lambda) {
+  const mbg_model *m = s->model;
+  memcpy(s->lambda, lambda, (size_t)m->nrow * sizeof(real));
+  memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
+  clear_slopes(s);
+  find_loud(s);
+  mbg__rows_load(s);
+  for (int i = 0; i < m->nrow; i++) {
+    for (int k = m->rows[i].term; lambda[i] != 0 && k < m->rows[i].term + m->rows[i].nterm; k++) {
+      if (m->terms[k].pair >= 0) {
+        m6_axpy(s->F_G[m->terms[k].pair], -lambda[i], s->row_g[k].L);
+      }
     }
   }
 }

@@ -22,6 +22,7 @@ typedef struct {
   const real *lambda;  /* multipliers, or NULL         (nrow)  */
   const int *turns;    /* turn counters                (nturn) */
   const bool *rows;    /* rows that matter, NULL: all; the others count as 0 and have no multiplier   (nrow) */
+  bool still;          /* nothing but twists, rates and multipliers may have changed since the last update */
 } mbg__state;
 
 typedef struct mbg__system mbg__system;
@@ -65,6 +66,9 @@ int mbg__system_linearize(mbg_context *ctx, mbg__system *sys);
 /* After linearize: the constraints alone, as if update_bare and linearize had been called with other twists v (nw) and multipliers
    (nrow) at the same frames and time. Until the next update r = B^T lambda; accelerations (phidd, gamma) are not defined. */
 void mbg__system_constraints_at(mbg__system *sys, const real *v, const real *lambda);
+
+/* After update_bare and linearize: the same with other multipliers (nrow). */
+void mbg__system_multipliers_at(mbg__system *sys, const real *lambda);
 
 /* A direction in which everything may vary; NULL: 0. */
 typedef struct {
@@ -110,6 +114,7 @@ const mbg__csc *mbg__system_pattern_B(const mbg__system *sys);
 /* Fills the value arrays of those asked for (others may be NULL); values are ordered by the patterns. After linearize. */
 typedef struct {
   real *K, *C, *M, *B, *Z, *A_H, *A_v;
+  struct mbg__dense *dense; /* not NULL: K and C go here, block by block */
 } mbg__matrices;
 void mbg__system_matrices(mbg__system *sys, const mbg__matrices *out);
 

@@ -352,6 +352,7 @@ static void link_frame(const mbg__tree *t, int marker, bool plain, mbg__frame *h
 }
 
 void mbg__tree_refresh(mbg__tree *t) {
+  t->known = t->placed = false;
   for (int k = 0; k < t->m->nbody; k++) {
     const mbg__link *l = &t->links[k];
     link_frame(t, l->P, l->plain, &t->hP[k]);
@@ -386,6 +387,7 @@ static void set_relative(mbg__tree *t, int k) {
 }
 
 void mbg__tree_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg__frame *E, real *w) {
+  t->known = false;
   for (int k = 0; k < t->m->nbody; k++) {
     const mbg__link *l = &t->links[k];
     mbg__frame P = t->hP[k], C;
@@ -441,16 +443,30 @@ static void carried(const mbg__tree *t, int k, const real *y, real out[6]) {
   }
 }
 
+static void place_bodies(mbg__tree *t) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const mbg__link *l = &t->links[k];
+    set_relative(t, k);
+    if (l->parent >= 0) {
+      frame_mul(&t->H[l->body], &t->H[t->links[l->parent].body], &t->Rel[k]);
+    } else {
+      t->H[l->body] = t->Rel[k];
+    }
+  }
+  t->known = true;
+}
+
+/* u = J q */
+static void weigh_link(mbg__tree *t, int k, const real *q) {
+  const int off = link_off(t, k);
+  joint_twist(t, k, q, t->sq + off);
+  carried(t, k, t->u, t->Xq + off);
+  v6_add(t->u + off, t->Xq + off, t->sq + off);
+}
+
 static void link_update(mbg__tree *t, int k, const mbg__tree_state *st) {
-  const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
   real c[6];
-  set_relative(t, k);
-  if (l->parent >= 0) {
-    frame_mul(&t->H[l->body], &t->H[t->links[l->parent].body], &t->Rel[k]);
-  } else {
-    t->H[l->body] = t->Rel[k];
-  }
   joint_twist(t, k, st->w, t->s + off);
   carried(t, k, t->v, t->Xv + off);
   v6_add(t->v + off, t->Xv + off, t->s + off);
@@ -460,9 +476,7 @@ static void link_update(mbg__tree *t, int k, const mbg__tree_state *st) {
   ad_mul(c, t->v + off, t->s + off);
   v6_axpy(t->vd + off, 1, c);
   if (st->q) {
-    joint_twist(t, k, st->q, t->sq + off);
-    carried(t, k, t->u, t->Xq + off);
-    v6_add(t->u + off, t->Xq + off, t->sq + off);
+    weigh_link(t, k, st->q);
   }
 }
 
@@ -498,7 +512,13 @@ mbg__state mbg__tree_bodies(const mbg__tree *t) {
 }
 
 int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *st) {
-  memcpy(t->E, st->E, (size_t)t->m->nbody * sizeof(*t->E));
+  const size_t frames = (size_t)t->m->nbody * sizeof(*t->E);
+  const bool still = t->known && memcmp(t->E, st->E, frames) == 0;
+  if (!still) {
+    memcpy(t->E, st->E, frames);
+    t->placed = false;
+    place_bodies(t);
+  }
   t->t = st->t;
   t->turns = st->turns;
   t->only_q = st->q != NULL;
@@ -509,7 +529,16 @@ int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *st) 
   mbg__state bodies = mbg__tree_bodies(t);
   bodies.lambda = t->lambda;
   bodies.rows = t->free_rows;
+  bodies.still = still;
   return t->only_q ? mbg__system_update_bare(ctx, t->sys, &bodies) : mbg__system_update(ctx, t->sys, &bodies);
+}
+
+void mbg__tree_weigh(mbg__tree *t, const real *q, const real *lambda) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    weigh_link(t, k, q);
+  }
+  spread_rows(t, lambda, t->lambda);
+  mbg__system_multipliers_at(t->sys, t->lambda);
 }
 
 /* ---------------------------------------------------------------------- residual */

@@ -68,8 +68,11 @@ typedef struct {
 /* out = E exp(S d) for all links. */
 void mbg__tree_move(const mbg__tree *t, const mbg__frame *E, const real *d, mbg__frame *out);
 
-/* Frames, twists and rates of the bodies, then the system at them (the constraints alone with q). */
+/* Frames, twists and rates of the bodies, then the system at them (the constraints alone with q). What depends on E alone is kept
+   while E stays the same. */
 int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *state);
+/* After an update with q, and linearize: the same with other q (n) and lambda (rows), linearized. */
+void mbg__tree_weigh(mbg__tree *t, const real *q, const real *lambda);
 /* ... of the last update, as a state of the system; lambda is left out. */
 mbg__state mbg__tree_bodies(const mbg__tree *t);
 /* After update; outputs may be NULL: E1 (n), phi, phid, phidd (rows). */

@@ -23,6 +23,7 @@ struct mbg__tree {
   vec6 *Sb;                  /* Ad(hC) S in body axes                (n) */
 
   /* update */
+  bool known; /* Rel and H are those of E */
   bool only_q;
   mbg__frame *E, *Rel;      /* by link                                 (nbody) */
   mbg__frame *H;            /* by body                                 (nbody) */
@@ -49,7 +50,9 @@ struct mbg__tree {
   vec6 *J;                                       /* motions of the bodies: dH = H (J dz)~           (columns) */
   vec6 *Je, *Jn, *Ja;                            /* variations of frame, twist, rate in a step      (columns) */
   vec6 *work;                                    /*                                                (longest path) */
-  real *K, *C, *M, *B;                           /* values by the patterns of the system */
+  real *B;                                       /* values by the pattern of the system */
+  mbg__dense slopes;                             /* K and C of the bodies */
+  bool placed;                                   /* J and B are those of the last update */
   int nblock_row;                                /* pairs (row, body) */
   int *block_row, *block_link, (*block_slot)[6]; /* row, link, places in B of the body's free components */
   bool *used; /* blocks of the bodies' matrices that can be other than 0: not those of held rows alone */

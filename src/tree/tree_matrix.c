@@ -137,18 +137,21 @@ static int mark_blocks(mbg_context *ctx, mbg__tree *t) {
 }
 
 static int columns_create(mbg_context *ctx, mbg__tree *t) {
-  const int nK = mbg__csc_count(mbg__system_pattern_K(t->sys)), nB = mbg__csc_count(mbg__system_pattern_B(t->sys));
+  const int nblock = t->sys->nblock;
   double slots = 0;
   int err = MBG_OK;
-  t->K = MBG_TAKE(&t->arena, real, nK);
-  t->C = MBG_TAKE(&t->arena, real, nK);
-  t->B = MBG_TAKE(&t->arena, real, nB);
-  if (!t->K || !t->C || !t->B) {
+  t->B = MBG_TAKE(&t->arena, real, mbg__csc_count(mbg__system_pattern_B(t->sys)));
+  t->slopes = (mbg__dense){.K = mbg__arena_take(&t->arena, (size_t)nblock, sizeof(mat6)),
+                           .C = mbg__arena_take(&t->arena, (size_t)nblock, sizeof(mat6)),
+                           .has_K = MBG_TAKE(&t->arena, bool, nblock),
+                           .has_C = MBG_TAKE(&t->arena, bool, nblock)};
+  if (!t->B || !t->slopes.K || !t->slopes.C || !t->slopes.has_K || !t->slopes.has_C) {
     return mbg__fail_memory(ctx);
   }
   MBG_TRY(list_paths(ctx, t));
   MBG_TRY(list_row_blocks(ctx, t));
   MBG_TRY(mark_blocks(ctx, t));
+  t->slopes.used = t->used;
   for (int b = 0; b < t->sys->nblock; b++) {
     const mbg__block *block = &t->sys->blocks[b];
     slots += !t->used[b] ? 0 : (double)path_length(t, t->link_of[block->Q]) * path_length(t, t->link_of[block->P]);
@@ -240,6 +243,17 @@ static void motions(mbg__tree *t) {
   }
 }
 
+/* J and B, unless they are at hand, and the slopes of the bodies' forces if they are asked for */
+static void place(mbg__tree *t, mbg__dense *slopes) {
+  if (slopes || !t->placed) {
+    mbg__system_matrices(t->sys, &(mbg__matrices){.B = t->placed ? NULL : t->B, .dense = slopes});
+  }
+  if (!t->placed) {
+    motions(t);
+  }
+  t->placed = true;
+}
+
 /* column i of a joint: theta = h^2/4 Sb T e_i, ds = h/2 Sb e_i, Sb e_i for the rate; T (6x6) NULL: 1 */
 static void own_column(mbg__tree *t, int k, int i, double h, const real *T, int at) {
   const mbg__link *l = &t->links[k];
@@ -287,20 +301,9 @@ static void variations(mbg__tree *t, double h, const real *D) {
 
 /* ---------------------------------------------------------------------- blocks */
 
-/* work += A x for columns x, A the free part of a block of the bodies' matrices; A by columns, so that sums run along six rows */
-static void block_times(const mbg__tree *t, const mbg__block *b, const real *val, const vec6 *x, int n) {
-  const mbg__system *s = t->sys;
-  const int nQ = s->nfree[b->Q], nP = s->nfree[b->P];
-  real A[36] = {0};
-  bool any = false;
-  for (int i = 0, k = 0; i < nQ; i++) {
-    for (int j = 0; j < nP; j++, k++) {
-      const real a = val[b->slot[k]];
-      A[6 * s->free_[b->P][j] + s->free_[b->Q][i]] = a;
-      any = any || a != 0;
-    }
-  }
-  for (int c = 0; any && c < n; c++) {
+/* work += A x for columns x of a block of the bodies' matrices; A by columns, so that sums run along six rows */
+static void block_times(const mbg__tree *t, const real A[36], const vec6 *x, int n) {
+  for (int c = 0; c < n; c++) {
     m6_mulv_T_add(t->work[c], A, x[c]);
   }
 }
@@ -336,6 +339,10 @@ static void dynamics(mbg__tree *t, mbg__tree_matrix *x) {
     if (!t->used[b]) {
       continue;
     }
+    if (Q != P && !t->slopes.has_K[b] && !t->slopes.has_C[b]) {
+      slot += path_length(t, Q) * n;
+      continue;
+    }
     for (int c = 0; c < n; c++) {
       if (Q == P) {
         m6_mulv(t->work[c], t->design->M + 36 * block->Q, t->Ja[at + c]);
@@ -343,8 +350,12 @@ static void dynamics(mbg__tree *t, mbg__tree_matrix *x) {
         v6_zero(t->work[c]);
       }
     }
-    block_times(t, block, t->K, (const vec6 *)t->Je + at, n);
-    block_times(t, block, t->C, (const vec6 *)t->Jn + at, n);
+    if (t->slopes.has_K[b]) {
+      block_times(t, t->slopes.K[b], (const vec6 *)t->Je + at, n);
+    }
+    if (t->slopes.has_C[b]) {
+      block_times(t, t->slopes.C[b], (const vec6 *)t->Jn + at, n);
+    }
     if (Q == P) {
       geometry(t, x, slot, Q);
     }
@@ -372,8 +383,7 @@ static void rows(mbg__tree *t, mbg__tree_matrix *x, const vec6 *lower, double c,
 }
 
 void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D, const double *eps) {
-  mbg__system_matrices(t->sys, &(mbg__matrices){.K = t->K, .C = t->C, .B = t->B});
-  motions(t);
+  place(t, &t->slopes);
   variations(t, h, D);
   mbg__csc_zero(&x->A);
   dynamics(t, x);
@@ -401,8 +411,7 @@ static void mass(mbg__tree *t, mbg__tree_matrix *x) {
 }
 
 void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps) {
-  mbg__system_matrices(t->sys, &(mbg__matrices){.B = t->B});
-  motions(t);
+  place(t, NULL);
   mbg__csc_zero(&x->A);
   mass(t, x);
   rows(t, x, (const vec6 *)t->J, 1, NULL);
@@ -432,8 +441,7 @@ int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, co
   if (!b) {
     return mbg__fail_memory(ctx);
   }
-  mbg__system_matrices(t->sys, &(mbg__matrices){.B = t->B});
-  motions(t);
+  place(t, NULL);
   mbg__csc_zero(&x->A);
   mass(t, x);
   rows(t, x, (const vec6 *)t->J, 1, hard);

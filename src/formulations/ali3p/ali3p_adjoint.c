@@ -113,7 +113,7 @@ static int projections(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node
     pull(s, c, 2, row(s->wb, c, a->n), NULL);
     vn_scale(a->n, row(s->asb, c, a->n), -1, s->gq);
   }
-  MBG_TRY(mbg__ali3p_at_rates(ctx, a, node));
+  mbg__ali3p_then_rates(a, node);
   right_sides(s, s->wb);
   solve_T(s, &a->mass);
   for (int c = 0; c < s->nc; c++) {

@@ -65,6 +65,9 @@ int mbg__ali3p_record(mbg_context *ctx, void *user, const void *node, double *t,
 int mbg__ali3p_at_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
 int mbg__ali3p_at_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
 int mbg__ali3p_at_accelerations(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
+/* One projection after the other at the same node. */
+void mbg__ali3p_then_rates(mbg__ali3p *a, const mbg__ali3p_node *n);
+void mbg__ali3p_then_accelerations(mbg__ali3p *a, const mbg__ali3p_node *n);
 /* The first node: E1 and phidd at (z, w, a, lambda). */
 int mbg__ali3p_at_start(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
 /* Factors of the step and of the mass matrix there; the latter with eps unless `exact`. */

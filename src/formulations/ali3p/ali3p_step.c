@@ -72,6 +72,22 @@ int mbg__ali3p_at_accelerations(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3
   return linearized(ctx, a, &s);
 }
 
+/* both projections are at (z, w, a): only q and the multipliers differ */
+static void weigh(mbg__ali3p *a, const real *multipliers) {
+  mbg__tree_weigh(a->tree, a->q, multipliers);
+  mbg__tree_residual(a->tree, a->E1, NULL, NULL, NULL);
+}
+
+void mbg__ali3p_then_rates(mbg__ali3p *a, const mbg__ali3p_node *n) {
+  vn_sub(a->n, a->q, n->w, n->ws);
+  weigh(a, n->y);
+}
+
+void mbg__ali3p_then_accelerations(mbg__ali3p *a, const mbg__ali3p_node *n) {
+  vn_sub(a->n, a->q, n->a, n->as);
+  weigh(a, n->x);
+}
+
 int mbg__ali3p_at_start(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
   const mbg__tree_state s = state_at(n, n->w, n->a, NULL, n->lambda);
   return linearized(ctx, a, &s);

@@ -204,7 +204,7 @@ static int projections(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) 
   }
   solve(s, &a->mass);
   take_solution(s, s->w);
-  MBG_TRY(mbg__ali3p_at_accelerations(ctx, a, to));
+  mbg__ali3p_then_accelerations(a, to);
   for (int p = 0; p < s->np; p++) {
     vn_scale(a->n, a->q, -1, column(s->as, p, a->n));
     right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .dq = a->q}, 1, 2);
