@@ -8,9 +8,7 @@
 
 #include "base/base.h"
 #include "math/se3.h"
-
-/* Rotation of an element at which the logarithm is given up (its branch ends at pi). */
-#define MBG__BEAM_TURN_MAX (0.95 * M_PI)
+#include "model/section.h"
 
 typedef struct {
   real d[6], e[6], rate[6]; /* log G, its change from the reference, its rate */

@@ -310,6 +310,21 @@ done:
   return err;
 }
 
+/* rotation between the nodes of an element: log of the relative frame ends at pi, accuracy before (theory 4, section 10) */
+static int check_turn(reader *r, const mbg__json *json, double turn) {
+  const mbg__beam *beam = r->beam;
+  if (r->item->bad || turn <= MBG__BEAM_TURN_WARN) {
+    return MBG_OK;
+  }
+  if (turn >= MBG__BEAM_TURN_MAX) {
+    return mbg__item_bad(r->item, json, "curvature: each element turns by %.3g rad; give more elements", turn);
+  }
+  mbg__note(r->item->L->ctx, MBG_WARNING,
+            "%s:%d:%d: beam '%s': each element turns by %.3g rad; above %g give more elements", beam->where.file,
+            beam->where.line, beam->where.column, beam->name, turn, MBG__BEAM_TURN_WARN);
+  return MBG_OK;
+}
+
 /* attributes start | direction, orient | length, curvature */
 static int read_helix(reader *r) {
   int err = MBG_OK, direction, orient, second;
@@ -333,10 +348,7 @@ static int read_helix(reader *r) {
   for (int k = 0; k < 3; k++) {
     k2 += mbg__value(item->L, second + k) * mbg__value(item->L, second + k);
   }
-  const double turn = mbg__value(item->L, r->beam->shape) / r->n * sqrt(k2);
-  if (!item->bad && turn > 2) {
-    MBG_TRY(mbg__item_bad(item, bend, "curvature: each element turns by %.3g rad; give more elements", turn));
-  }
+  MBG_TRY(check_turn(r, bend, mbg__value(item->L, r->beam->shape) / r->n * sqrt(k2)));
 done:
   return err;
 }

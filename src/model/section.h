@@ -10,6 +10,11 @@
 #include "base/base.h"
 #include "base/real.h"
 
+/* Rotation between the nodes of an element: above the first its accuracy suffers, at the second the logarithm is given up (its
+   branch ends at pi). */
+#define MBG__BEAM_TURN_WARN 2.0
+#define MBG__BEAM_TURN_MAX (0.95 * M_PI)
+
 typedef enum { MBG__RECTANGLE, MBG__CIRCLE, MBG__TUBE, MBG__GENERAL } mbg__section_kind;
 
 /* The numbers of an element. */

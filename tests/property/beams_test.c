@@ -123,11 +123,34 @@ static void test_messages(void **state) {
   gradient_case_close(&c);
 }
 
+/* a warning above 2 rad per element; the refusal at 0.95 pi is tests/errors/models/beam-curvature-large */
+static void test_turn(void **state) {
+  (void)state;
+  static const char bent[] =
+      "{\"mbgrad\": 1, \"beams\": {\"arm\": {\"elements\": 2, \"section\": {\"type\": \"circle\", \"diameter\": 0.1}, "
+      "\"E\": 1e9, "
+      "\"nu\": 0.3, \"rho\": 1000, \"length\": 1, \"direction\": [1, 0, 0], \"curvature\": [0, 0, %g]}}}";
+  for (int i = 0; i < 2; i++) {
+    model_case c;
+    char text[400];
+    snprintf(text, sizeof text, bent, i ? 4.2 : 4.0);
+    model_case_open(&c, NULL, text);
+    assert_int_equal(mbg_context_message_count(c.ctx), i);
+    if (i) {
+      assert_int_equal(mbg_context_message_severity(c.ctx, 0), MBG_WARNING);
+      assert_non_null(strstr(mbg_context_message(c.ctx, 0),
+                             "beam 'arm': each element turns by 2.1 rad; above 2 give more elements"));
+    }
+    model_case_close(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rotations),
       cmocka_unit_test(test_formulations),
       cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_turn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
    joint, free or sprung at the other. Stiffnesses are those of the other elements: E A of order 100, E I of order 1. */
 #include "support/random_internal.h"
 
+#include <string.h>
+
 /* a number of all elements: one, one for each, or linear along the beam */
 static const char *series(rm_gen *g, int n, double x) {
   const int form = support_index(&g->rng, 4);
@@ -35,6 +37,14 @@ static const char *section(rm_gen *g, int n) {
   }
 }
 
+/* Elements turn by 1.5 rad at most: above 2 they warn, at 0.95 pi they are refused, and runs turn them further. */
+static void admissible(double k[3], double L) {
+  const double turn = L * sqrt(v3_dot(k, k));
+  if (turn > 1.5) {
+    v3_scale(k, 1.5 / turn, k);
+  }
+}
+
 static void put_shape(rm_gen *g, int n, const double from[3]) {
   double along[3], to[3], side[3], k[3];
   const double length = rm_between(g, 0.5, 1);
@@ -48,6 +58,7 @@ static void put_shape(rm_gen *g, int n, const double from[3]) {
     rm_put(&g->beam, ", \"to\": %s", rm_world_point(g, to, 0.2));
   } else {
     support_normals(&g->rng, k, 3);
+    admissible(k, length / n);
     rm_put(&g->beam, ", \"direction\": %s", rm_world_direction(g, along, 0.2));
     rm_put(&g->beam, ", \"length\": %s, \"curvature\": %s", rm_number(g, length, 0.2), rm_vec(g, k, 0.3));
   }
@@ -90,6 +101,29 @@ static void put_beam_signals(rm_gen *g, const char *name, int n) {
          rm_chance(g, 0.7) ? rm_string(g, ", \"beam\": \"%s\"", name) : "");
 }
 
+/* the joint that holds the first node; a spherical one without markers takes the axes of the world */
+static void put_root(rm_gen *g, const char *name, int body, const char *type, const double from[3], const double z[3],
+                     const double x[3]) {
+  const bool ball = !strcmp(type, "spherical");
+  if (ball && g->opt->indifferent) {
+    mbg__frame at = *rm_frame(g, body), h;
+    v3_copy(at.x, from);
+    frame_relative(&h, rm_frame(g, body), &at);
+    const int marker = rm_marker_add(g, body, &h);
+    rm_entry(&g->joint, rm_string(g, "%s_root", name));
+    rm_put(&g->joint, "{\"type\": \"spherical\", \"between\": [\"%s\", \"%s.0\"]}", rm_marker_name(g, marker), name);
+    return;
+  }
+  rm_entry(&g->joint, rm_string(g, "%s_root", name));
+  rm_put(&g->joint, "{\"type\": \"%s\", \"between\": [\"%s\", \"%s.0\"], \"at\": %s", type, rm_body_name(g, body), name,
+         rm_world_point(g, from, 0.2));
+  if (!ball) {
+    rm_put(&g->joint, ", \"axis\": %s", rm_world_direction(g, z, 0.2));
+    rm_put(&g->joint, ", \"x\": %s", rm_world_direction(g, x, 0.2));
+  }
+  rm_put(&g->joint, "}");
+}
+
 void rm_make_beams(rm_gen *g) {
   static const char *const joints[] = {"fixed", "spherical", "revolute"}, *const names[] = {"beam0", "beam1"};
   const int count = 1 + support_index(&g->rng, 2);
@@ -107,14 +141,7 @@ void rm_make_beams(rm_gen *g) {
     put_material(g, n);
     rm_put(&g->beam, ", \"velocity\": %s", rm_world_direction(g, axis, 0.3));
     rm_put(&g->beam, ", \"angular_velocity\": %s}", rm_world_direction(g, W, 0.3));
-    rm_entry(&g->joint, rm_string(g, "%s_root", name));
-    rm_put(&g->joint, "{\"type\": \"%s\", \"between\": [\"%s\", \"%s.0\"], \"at\": %s", joints[type],
-           rm_body_name(g, body), name, rm_world_point(g, from, 0.2));
-    if (type != 1) {
-      rm_put(&g->joint, ", \"axis\": %s", rm_world_direction(g, axis, 0.2));
-      rm_put(&g->joint, ", \"x\": %s", rm_world_direction(g, W, 0.2));
-    }
-    rm_put(&g->joint, "}");
+    put_root(g, name, body, joints[type], from, axis, W);
     if (g->opt->forces && rm_chance(g, 0.6)) {
       rm_entry(&g->force, rm_string(g, "%s_spring", name));
       rm_put(&g->force, "{\"type\": \"spring-damper\", \"between\": [\"%s\", \"%s.%d\"], \"along\": \"distance\"",
