@@ -48,7 +48,8 @@ struct mbg__system {
   mbg__fn_work *fn_work;
   mbg__term *coord_term; /* coordinates as terms                       (ncoord) */
 
-  bool moved_only; /* pulls leave out attributes that no parameter moves */
+  bool moved_only;     /* pulls leave out attributes that no parameter moves */
+  bool *marker_wanted; /* markers that depend on attributes which pulls care for  (nmarker) */
   bool bare;       /* constraints alone: no inertia, no forces */
 
   /* what a state asks for; all of it without a selection of rows */

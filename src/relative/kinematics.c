@@ -200,22 +200,29 @@ void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const
   const mbg__placed *h = &s->design->markers[marker];
   const int body = marker_body(s, marker);
   real geo[6], c[6];
-  v6_copy(geo, gw);
   if (body >= 0) {
     const int off = s->model->bodies[body].voff;
     add_mul_T(w, &h->h, gw, off);
     if (gv) {
       add_mul_T(v, &h->h, gv, off);
-      adT_mul(c, s->vm[marker], gv);
-      v6_axpy(geo, 1, c);
     }
     if (gvd) {
       add_mul_T(vd, &h->h, gvd, off);
-      adT_mul(c, s->vdm[marker], gvd);
-      v6_axpy(geo, 1, c);
     }
   }
-  for (int k = 0; ga && k < h->ndep; k++) {
+  if (!ga || !s->marker_wanted[marker] || h->ndep == 0) {
+    return;
+  }
+  v6_copy(geo, gw);
+  if (body >= 0 && gv) {
+    adT_mul(c, s->vm[marker], gv);
+    v6_axpy(geo, 1, c);
+  }
+  if (body >= 0 && gvd) {
+    adT_mul(c, s->vdm[marker], gvd);
+    v6_axpy(geo, 1, c);
+  }
+  for (int k = 0; k < h->ndep; k++) {
     ga[h->dep[k]] += wanted(s, h->dep[k]) ? v6_dot(h->omega[k], geo) : 0;
   }
 }

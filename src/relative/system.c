@@ -99,9 +99,11 @@ static int take_values(mbg_context *ctx, mbg__system *s) {
   TAKE(beam_work, mbg__beam_work, m->nbeam);
   TAKE(pair_on, bool, m->npair);
   TAKE(marker_on, bool, m->nmarker);
+  TAKE(marker_wanted, bool, m->nmarker);
   TAKE(loud, bool, m->npair);
   TAKE(touched, bool, m->npair);
   select_rows(s, NULL);
+  mbg__system_want(s, true);
   return MBG_OK;
 }
 
@@ -579,7 +581,16 @@ void mbg__system_push(mbg__system *s, const mbg__direction *d, real *dr, real *d
 
 /* ---------------------------------------------------------------------- transposes */
 
-void mbg__system_want(mbg__system *s, bool all) { s->moved_only = !all; }
+void mbg__system_want(mbg__system *s, bool all) {
+  s->moved_only = !all;
+  for (int i = 0; i < s->model->nmarker; i++) {
+    const mbg__placed *h = &s->design->markers[i];
+    s->marker_wanted[i] = all;
+    for (int k = 0; !s->marker_wanted[i] && k < h->ndep; k++) {
+      s->marker_wanted[i] = wanted(s, h->dep[k]);
+    }
+  }
+}
 
 /* z.r of a body is linear in its mass matrix: <M, W> with W = z (vd - R^T g)^T - (ad(v) z) v^T, r of the weight in the first three */
 static void body_pull(const mbg__system *s, int i, const real *z, real *gw, real *gv, real *gvd, real *ga) {
@@ -639,7 +650,7 @@ static void marker_test(const mbg__system *s, int marker, const real *z, vec6 ou
 static void marker_geometry_pull(const mbg__system *s, int marker, const vec6 z, const vec6 f, real *ga) {
   const mbg__placed *h = &s->design->markers[marker];
   real c[6];
-  if (!ga || h->ndep == 0) {
+  if (!ga || !s->marker_wanted[marker] || h->ndep == 0) {
     return;
   }
   adT_mul(c, z, f);

@@ -155,31 +155,43 @@ void mbg__tree_kin_push(mbg__tree *t, const mbg__tree_direction *d, real *w, rea
 
 /* ---------------------------------------------------------------------- up */
 
-/* cotangents in eta, nu, al (and du) of all bodies, ct and cg of the geometry: to coordinates and attributes */
-static void link_pull(mbg__tree *t, int k, const mbg__tree_gradient *o) {
+static bool marker_wanted(const mbg__tree *t, int marker) { return marker >= 0 && t->sys->marker_wanted[marker]; }
+
+/* cotangents in eta, nu, al (and du) of all bodies, ct and cg of the geometry: to coordinates and attributes; rates, accelerations:
+   nu, al are not 0 */
+static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const mbg__tree_gradient *o) {
   const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
-  real *ct = t->ct + off, *cg = t->cg + off, *al = t->al + off, *nu = t->nu + off, ds[6], ce[6], c[6], x[6];
-  /* al */
-  carry_T(t, k, al, t->al);
-  adT_add(ct, t->Xvd + off, al, 1);
-  adT_add(cg, t->sa + off, al, -1);
-  joint_add_T(t, k, al, o->a);
-  adT_add(nu, t->s + off, al, -1);
-  adT_mul(ds, t->v + off, al);
-  /* nu */
-  carry_T(t, k, nu, t->nu);
-  adT_add(ct, t->Xv + off, nu, 1);
-  v6_axpy(ds, 1, nu);
-  adT_add(cg, t->s + off, ds, -1);
-  joint_add_T(t, k, ds, o->w);
+  const bool C = o->attributes && marker_wanted(t, l->C), P = o->attributes && marker_wanted(t, l->P);
+  real *ct = t->ct + off, *cg = t->cg + off, *al = t->al + off, *nu = t->nu + off, ds[6] = {0}, ce[6], c[6], x[6];
+  if (accelerations) {
+    carry_T(t, k, al, t->al);
+    adT_add(ct, t->Xvd + off, al, 1);
+    joint_add_T(t, k, al, o->a);
+    adT_add(nu, t->s + off, al, -1);
+    adT_mul(ds, t->v + off, al);
+    if (C) {
+      adT_add(cg, t->sa + off, al, -1);
+    }
+  }
+  if (rates) {
+    carry_T(t, k, nu, t->nu);
+    adT_add(ct, t->Xv + off, nu, 1);
+    v6_axpy(ds, 1, nu);
+    joint_add_T(t, k, ds, o->w);
+    if (C) {
+      adT_add(cg, t->s + off, ds, -1);
+    }
+  }
   /* u = J q */
   if (t->only_q) {
     const real *du = t->du + off;
     carry_T(t, k, du, t->du);
     adT_add(ct, t->Xq + off, du, 1);
-    adT_add(cg, t->sq + off, du, -1);
     joint_add_T(t, k, du, o->q);
+    if (C) {
+      adT_add(cg, t->sq + off, du, -1);
+    }
   }
   /* eta, then the frames */
   carry_T(t, k, t->eta + off, t->eta);
@@ -188,18 +200,20 @@ static void link_pull(mbg__tree *t, int k, const mbg__tree_gradient *o) {
   if (o->e) {
     v6_axpy(o->e + 6 * k, 1, ce);
   }
-  if (o->attributes) {
+  if (P) {
     AdInvT_mul(c, &t->E[k], ce);
     frame_pull(t, l->P, l->plain, c, o->attributes);
+  }
+  if (C) {
     AdT_mul(x, &t->hC[k], cg);
     v6_axpy(x, -1, ce);
     frame_pull(t, l->C, l->plain, x, o->attributes);
   }
 }
 
-static void kin_pull(mbg__tree *t, const mbg__tree_gradient *o) {
+static void kin_pull(mbg__tree *t, bool rates, bool accelerations, const mbg__tree_gradient *o) {
   for (int k = t->m->nbody - 1; k >= 0; k--) {
-    link_pull(t, k, o);
+    link_pull(t, k, rates || accelerations, accelerations, o);
   }
 }
 
@@ -221,7 +235,7 @@ void mbg__tree_kin_pull(mbg__tree *t, const real *w, const real *dv, const real 
   copy_in(t, dvd, t->al);
   copy_in(t, NULL, t->ct);
   copy_in(t, NULL, t->cg);
-  kin_pull(t, &o);
+  kin_pull(t, dv != NULL, dvd != NULL, &o);
   t->only_q = only_q;
 }
 
@@ -404,5 +418,6 @@ void mbg__tree_pull(mbg__tree *t, const mbg__tree_weights *k, const mbg__tree_gr
   if (k->mu && t->only_q) {
     inertia_pull(t, g->attributes);
   }
-  kin_pull(t, g);
+  const bool whole = k->mu && !t->only_q;
+  kin_pull(t, whole || k->k1, whole || k->k2, g);
 }

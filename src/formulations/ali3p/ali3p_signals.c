@@ -156,7 +156,9 @@ int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_
     MBG_TRY(reactions_pull(ctx, s, gattr));
   }
   for (size_t c = 0; c < nc; c++) {
-    mbg__tree_kin_pull(a->tree, s->g[0] + c * nw, s->g[1] + c * nw, s->g[2] + c * nw, ge + c * 6 * (size_t)a->m->nbody,
+    const real *rates = s->g[1] + c * nw, *accelerations = s->g[2] + c * nw;
+    mbg__tree_kin_pull(a->tree, s->g[0] + c * nw, any((int)nw, rates) ? rates : NULL,
+                       any((int)nw, accelerations) ? accelerations : NULL, ge + c * 6 * (size_t)a->m->nbody,
                        gw + c * (size_t)a->n, ga + c * (size_t)a->n, gattr + c * na);
   }
 done:
