@@ -1,7 +1,7 @@
 /* The vehicle of the gallery: 18 bodies, 14 degrees of freedom.
 
      vehicle times                      real-time factor of ali3p at 1 ms; time of lie and ali3p at equal errors of the criteria
-     vehicle FORMULATION CRITERIA       a run of 100 steps of 1 ms with its adjoint gradient, for counting instructions of
+     vehicle FORMULATION CRITERIA       a run of 400 steps of 1 ms with its adjoint gradient, for counting instructions of
                                         measure_simulate and measure_adjoint with callgrind */
 #include <mbgrad/model.h>
 #include <mbgrad/run.h>
@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
   if (argc < 3) {
     times(ctx, model);
   } else {
-    mbg_run *run = make(ctx, model, argv[1], 0.001, 0.1);
+    mbg_run *run = make(ctx, model, argv[1], 0.001, 0.4);
     check(ctx, measure_simulate(ctx, run));
     check(ctx, measure_adjoint(ctx, run, gradient));
     mbg_run_destroy(run);

@@ -592,6 +592,15 @@ void mbg__system_want(mbg__system *s, bool all) {
   }
 }
 
+static bool any_wanted(const mbg__system *s, int attr, int n) {
+  for (int k = 0; k < n; k++) {
+    if (wanted(s, attr + k)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* z.r of a body is linear in its mass matrix: <M, W> with W = z (vd - R^T g)^T - (ad(v) z) v^T, r of the weight in the first three */
 static void body_pull(const mbg__system *s, int i, const real *z, real *gw, real *gv, real *gvd, real *ga) {
   const mbg__body *b = &s->model->bodies[i];
@@ -618,7 +627,7 @@ static void body_pull(const mbg__system *s, int i, const real *z, real *gw, real
   if (gvd) {
     v6_axpy(gvd + b->voff, 1, Mz);
   }
-  if (ga && b->nattr > 0) {
+  if (ga && any_wanted(s, b->attr, b->nattr)) {
     real W[36];
     v6_sub(a, vd, a);
     m6_zero(W);
@@ -669,8 +678,10 @@ static void pair_test(mbg__system *s, int i, const real *z, real *ga) {
   v6_sub(s->p_f[i], zB, x);
   m6_mulv_T(c, s->F_G[i], s->p_f[i]);
   v6_axpy(s->p_w[i], -1, c);
-  m6_mulv_T(c, s->F_v[i], s->p_f[i]);
-  v6_axpy(s->p_dv[i], -1, c);
+  if (!s->bare) {
+    m6_mulv_T(c, s->F_v[i], s->p_f[i]);
+    v6_axpy(s->p_dv[i], -1, c);
+  }
   /* -(A_i z_A) . ad(w_rel)^T F = (ad(A_i z_A)^T F) . w_rel */
   adT_mul(c, x, s->F[i]);
   v6_axpy(s->p_w[i], 1, c);
@@ -694,17 +705,24 @@ static void rows_pull(mbg__system *s, const real *z, const real *mu, const real 
       if (pair >= 0) {
         s->touched[pair] = true;
         v6_axpy(s->p_w[pair], c0, b);
-        v6_axpy(s->p_w[pair], c1, s->row_g[k].phid_G);
-        v6_axpy(s->p_w[pair], c2, s->row_g[k].phidd_G);
-        v6_axpy(s->p_dv[pair], c1, b);
-        v6_axpy(s->p_dv[pair], c2, s->row_g[k].gamma_v);
-        v6_axpy(s->p_dvd[pair], c2, b);
+        if (c1 != 0) {
+          v6_axpy(s->p_w[pair], c1, s->row_g[k].phid_G);
+          v6_axpy(s->p_dv[pair], c1, b);
+        }
+        if (c2 != 0) {
+          v6_axpy(s->p_w[pair], c2, s->row_g[k].phidd_G);
+          v6_axpy(s->p_dv[pair], c2, s->row_g[k].gamma_v);
+          v6_axpy(s->p_dvd[pair], c2, b);
+        }
         if (z && glambda) {
           glambda[i] += v6_dot(b, s->p_f[pair]);
         }
       }
       for (int j = 0; ga && j < s->term_nattr[k]; j++) {
         const mbg__term_attr *a = &s->term_attr[s->term_attr0[k] + j];
+        if (!wanted(s, a->attr)) {
+          continue;
+        }
         ga[a->attr] += c0 * a->phi + c1 * a->phid + c2 * a->phidd;
         if (z && pair >= 0) {
           ga[a->attr] += s->lambda[i] * v6_dot(a->b, s->p_f[pair]);
