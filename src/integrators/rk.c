@@ -78,8 +78,6 @@ void mbg__rk_destroy(mbg__rk *rk) {
   }
 }
 
-void mbg__rk_shortest(mbg__rk *rk, double hmin) { rk->opt.hmin = hmin; }
-
 const mbg__rk_record *mbg__rk_last(const mbg__rk *rk) { return &rk->last; }
 const mbg__rk_counts *mbg__rk_count(const mbg__rk *rk) { return &rk->count; }
 const mbg__rk_failure *mbg__rk_why(const mbg__rk *rk) { return &rk->why; }

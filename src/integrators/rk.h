@@ -148,9 +148,6 @@ int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const r
    MBG_ERROR_CONVERGENCE when step size or number of steps ran out or f is not finite. Takes no memory. */
 int mbg__rk_step(mbg_context *ctx, mbg__rk *rk);
 
-/* Another shortest step from now on. */
-void mbg__rk_shortest(mbg__rk *rk, double hmin);
-
 /* The last accepted step; before the first one, y1 is the start. */
 const mbg__rk_record *mbg__rk_last(const mbg__rk *rk);
 const mbg__rk_counts *mbg__rk_count(const mbg__rk *rk); /* since the start */

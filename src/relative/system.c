@@ -720,7 +720,8 @@ static void rows_pull(mbg__system *s, const real *z, const real *mu, const real 
       }
       for (int j = 0; ga && j < s->term_nattr[k]; j++) {
         const mbg__term_attr *a = &s->term_attr[s->term_attr0[k] + j];
-        if (!wanted(s, a->attr)) {
+        /* what laws depend on may follow from other attributes */
+        if (m->terms[k].law < 0 && !wanted(s, a->attr)) {
           continue;
         }
         ga[a->attr] += c0 * a->phi + c1 * a->phid + c2 * a->phidd;

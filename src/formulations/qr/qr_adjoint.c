@@ -295,11 +295,12 @@ static double largest(const mbg__qr_adjoint *a, int c, int g, const real *y) {
 static const double strict = 0.1;
 
 static void set_tolerance(mbg__qr_adjoint *a, int c, int g, double scale) {
+  const double relative = strict * pow(10, a->eased) * a->w->plan.relative;
   int count;
   const int first = group(a, g, &count);
   for (int i = first; i < first + count; i++) {
     /* a criterion that depends on nothing sets no limits */
-    a->atol[(size_t)c * (size_t)a->n + (size_t)i] = scale > 0 ? strict * a->w->plan.relative * scale / a->weight[i] : 1;
+    a->atol[(size_t)c * (size_t)a->n + (size_t)i] = scale > 0 ? relative * scale / a->weight[i] : 1;
   }
 }
 
@@ -389,17 +390,18 @@ done:
 
 /* The forward solution is a polynomial in each of its steps, known to their tolerance: adjoint steps much shorter than these resolve
    nothing but its errors. They occur where a criterion is itself below the tolerances (a drift, a residual). Kinks of a law need some
-   short ones. So short steps are allowed until there are too many of them: then none is shorter than a tenth of the average. */
-enum { SHORT_STEPS = 10 };
+   short ones. So short steps are allowed until there are too many of them: then the tolerance is eased tenfold, as often as it takes. */
+enum { SHORT_STEPS = 10, EASED_MAX = 8, EASED_WARNED = 4 };
 
 static double shortest_step(const mbg__formulation_work *w) {
   return 1e-4 * (w->last - w->plan.t0) / fmax(1, w->dense.nstep);
 }
 
-static void limit_steps(const mbg__formulation_work *w, mbg__rk *rk, double t) {
-  const double span = w->last - w->plan.t0;
-  const double allowed = 200 + SHORT_STEPS * w->dense.nstep * (w->last - t) / span;
-  mbg__rk_shortest(rk, ((double)mbg__rk_count(rk)->steps > allowed ? 1e3 : 1) * shortest_step(w));
+static void limit_steps(mbg__qr_adjoint *a, const mbg__rk *rk, double t) {
+  const mbg__formulation_work *w = a->w;
+  const double part = (w->last - t) / (w->last - w->plan.t0);
+  const double allowed = 200 * (1 + a->eased) + SHORT_STEPS * w->dense.nstep * part;
+  a->eased += (double)mbg__rk_count(rk)->steps > allowed && a->eased < EASED_MAX;
 }
 
 static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
@@ -423,13 +425,13 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
       err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", step->t1);
       goto done;
     }
+    limit_steps(a, rk, step->t1);
     mbg__qr_adjoint_scales(a, step->y1);
-    limit_steps(w, rk, step->t1);
   }
   if (err == MBG_OK) {
     memcpy(y, mbg__rk_last(rk)->y1, (size_t)a->nc * (size_t)a->n * sizeof(real));
     MBG_TRY(mbg__qr_adjoint_jump(ctx, a, w->plan.t0, y));
-    if (mbg__rk_count(rk)->forced > mbg__rk_count(rk)->steps / 10) {
+    if (a->eased >= EASED_WARNED || mbg__rk_count(rk)->forced > mbg__rk_count(rk)->steps / 10) {
       mbg__note(
           ctx, MBG_WARNING,
           "a criterion's gradient is not resolved by its tolerance: the criterion is as small as the errors of the "

@@ -64,6 +64,7 @@ typedef struct {
   double *weight;       /* of entries of y: makes them comparable within a group           (n) */
   double *scale;        /* of the groups mu, nu, g of each criterion                       (3 nc) */
   double *atol;         /*                                                                 (nc n) */
+  int eased;            /* decades by which the tolerance was eased (too many short steps)                 */
   real *mu, *rho;       /*                                                                 (nc x nw) */
   real *gw, *gv, *gvd;  /*                                                                 (nc x nw) */
   real *lb;             /*                                                                 (nc x nrow) */
