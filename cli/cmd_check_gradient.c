@@ -157,32 +157,42 @@ static double agreement(const mbg_run *run) {
   return fmax(1e-10, 1e3 * relative);
 }
 
-/* gradient of the first formulation that is not the run's own, at the same steps where it takes steps */
-static int other_formulation(cli_proof *p) {
+static bool is_alpha(const char *formulation) { return !strcmp(formulation, "lie") || !strcmp(formulation, "dae"); }
+
+/* gradient of another formulation, at the same steps where it takes steps */
+static int gradient_by(cli_proof *p, const char *formulation, double *g) {
   mbg_context *ctx = p->r.session.ctx;
   mbg_run_options options = p->r.options;
   mbg_run *run = NULL;
-  double *g = cli_resize(NULL, (size_t)p->nc * (size_t)p->np, sizeof(double));
-  for (int i = 0; i < mbg_formulation_count() && !options.formulation; i++) {
-    if (strcmp(mbg_formulation_key(i), mbg_run_formulation(p->r.run)) != 0) {
-      options.formulation = mbg_formulation_key(i);
-    }
-  }
-  int result = options.formulation ? mbg_run_create(ctx, p->model, &options, &run) : MBG_ERROR_UNSUPPORTED;
+  options.formulation = formulation;
+  int result = mbg_run_create(ctx, p->model, &options, &run);
   result = result == MBG_OK ? mbg_run_parameters(ctx, run, p->r.session.parameters) : result;
   result = result == MBG_OK ? mbg_run_simulate(ctx, run) : result;
   result = result == MBG_OK ? mbg_run_gradient(ctx, run, mbg_run_adjoint_method(run), g, NULL) : result;
   mbg_context_clear(ctx);
-  for (int k = 0; result == MBG_OK && k < p->nc; k++) {
+  mbg_run_destroy(run);
+  return result;
+}
+
+/* Of those that can simulate the model: one that shares no stepper with the run's own, at fixed steps, before the others. */
+static void other_formulation(cli_proof *p) {
+  static const char *const order[] = {"ali3p", "lie", "qr", "dae"};
+  const char *own = mbg_run_formulation(p->r.run), *taken = NULL;
+  double *g = cli_resize(NULL, (size_t)p->nc * (size_t)p->np, sizeof(double));
+  for (int related = 0; related < 2 && !taken; related++) {
+    for (int i = 0; i < (int)(sizeof order / sizeof *order) && !taken; i++) {
+      const bool same_stepper = is_alpha(own) && is_alpha(order[i]);
+      if (strcmp(own, order[i]) != 0 && same_stepper == related) {
+        taken = gradient_by(p, order[i], g) == MBG_OK ? order[i] : NULL;
+      }
+    }
+  }
+  for (int k = 0; taken && k < p->nc; k++) {
     const size_t at = (size_t)k * (size_t)p->np;
     p->other_far[k] = cli_gradient_difference(p->adjoint + at, g + at, p->r.session.parameters, p->np);
   }
-  if (result == MBG_OK) {
-    p->other = cli_copy(mbg_run_formulation(run));
-  }
-  mbg_run_destroy(run);
+  p->other = taken ? cli_copy(taken) : NULL;
   free(g);
-  return CLI_DONE;
 }
 
 static int compute(cli_proof *p) {
@@ -196,7 +206,7 @@ static int compute(cli_proof *p) {
   if (status == CLI_DONE) {
     p->entries = cli_entries_choose(p->model, p->adjoint, p->r.session.parameters, false);
     differences(p);
-    (void)other_formulation(p);
+    other_formulation(p);
   }
   return status;
 }
@@ -343,8 +353,6 @@ static double other_worst(const cli_proof *p) {
   }
   return worst;
 }
-
-static bool is_alpha(const char *formulation) { return !strcmp(formulation, "lie") || !strcmp(formulation, "dae"); }
 
 static void print_other(const cli_proof *p) {
   const double far = other_worst(p);
