@@ -20,6 +20,7 @@ enum {
   MBG__ADJOINT_PAPER = 32, /* the continuous form of the paper, for study */
   MBG__CONTROLLED_STEPS = 64,
   MBG__BEAMS = 256, /* elements whose mass couples two bodies */
+  MBG__MODAL = 512, /* bodies with modal coordinates */
   MBG__ODE = 128    /* integrates an ordinary differential equation with relative and absolute tolerances */
 };
 

@@ -135,6 +135,17 @@ void mbg__so3_tangent(real T[9], const real w[3]) {
   so3_quadratic(T, -f[2], f[3], w);
 }
 
+void mbg__so3_tangent_coefs(real z, real c2[3], real s3[3]) {
+  real f[NF];
+  stumpff(f, z);
+  for (int k = 2; k <= 3; k++) {
+    real *c = k == 2 ? c2 : s3;
+    c[0] = f[k];
+    c[1] = stumpff_z(f, k);
+    c[2] = stumpff_zz(f, k);
+  }
+}
+
 void mbg__so3_tangent_inv(real Ti[9], const real w[3]) {
   real f[NF];
   stumpff(f, v3_dot(w, w));

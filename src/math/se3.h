@@ -123,6 +123,8 @@ void mbg__so3_exp(real R[9], const real w[3]);
 void mbg__so3_log(real w[3], const real R[9]);
 /* T = I - c2 w~ + s3 w~^2:  d exp(w~) = exp(w~) (T dw)~ */
 void mbg__so3_tangent(real T[9], const real w[3]);
+/* c2 and s3 of T with their first two derivatives by z = w.w: any z >= 0 */
+void mbg__so3_tangent_coefs(real z, real c2[3], real s3[3]);
 /* T^-1 = I + w~/2 + (1 - gam)/t2 w~^2, |w| < 2 pi */
 void mbg__so3_tangent_inv(real Ti[9], const real w[3]);
 

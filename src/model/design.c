@@ -180,12 +180,15 @@ int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, 
   d->guess_v = MBG_TAKE(arena, real, m->nw);
   d->beams = MBG_TAKE(arena, mbg__beam_shape, m->nbeam);
   d->elements = MBG_TAKE(arena, mbg__beam_data, m->nelement);
+  d->modals = MBG_TAKE(arena, mbg__modal_data, m->nmodal);
+  d->handles = MBG_TAKE(arena, mbg__modal_handle, m->nmarker);
   if (!d->work || !d->p || !d->constants || !d->attr || !d->start || !d->poses || !d->markers || !d->M || !d->M_a ||
-      !d->guess_v || !d->beams || !d->elements) {
+      !d->guess_v || !d->beams || !d->elements || !d->modals || !d->handles) {
     return mbg__fail_memory(ctx);
   }
   MBG_TRY(create_work(ctx, arena, d));
   MBG_TRY(create_poses(ctx, arena, d));
+  MBG_TRY(mbg__design_create_modals(ctx, arena, d));
   MBG_TRY(constants_pattern(ctx, arena, d));
   MBG_TRY(attributes_pattern(ctx, arena, d));
 done:
@@ -381,6 +384,7 @@ int mbg__design_update(mbg_context *ctx, mbg__design *d, const real *p) {
   MBG_TRY(update_numbers(ctx, d));
   MBG_TRY(check_values(ctx, d));
   MBG_TRY(mbg__design_refresh(ctx, d));
+  MBG_TRY(mbg__design_check_modals(ctx, d));
 done:
   return err;
 }
@@ -390,6 +394,7 @@ int mbg__design_refresh(mbg_context *ctx, mbg__design *d) {
   if (err == MBG_OK) {
     update_bodies(d);
     mbg__design_update_beams(d);
+    mbg__design_update_modals(d);
   }
   return err;
 }

@@ -28,6 +28,22 @@ typedef struct {
   real M[144];                                                      /* mass matrix */
 } mbg__beam_data;
 
+/* A modal body at these parameters: the flat array of model/modal.h and its dependence on attributes. */
+typedef struct {
+  int n;
+  real *D;
+  mbg__modal_map map;
+  real (*c)[MBG__BEAM_COEFS];                      /* generated beams: coefficients of each element */
+  real (*c_z)[MBG__BEAM_COEFS][MBG__BEAM_NUMBERS]; /* and their derivatives */
+} mbg__modal_data;
+
+/* The modal columns (phit_j, phir_j) of a marker; n = 0 on other bodies. */
+typedef struct {
+  int n;
+  real *P; /* (6 n) */
+  mbg__modal_map map;
+} mbg__modal_handle;
+
 typedef struct mbg__design {
   const mbg_model *model;
   real *p;         /* parameters                                         (np)   */
@@ -35,16 +51,18 @@ typedef struct mbg__design {
   real *attr;      /* attribute values                                   (na)   */
   /* da/dp, compressed by attribute: entries col[start[i]] ..; curvatures of cubic controls have none, they follow
      from those of the samples by mbg__design_curvatures */
-  int *start;               /*                                                    (na + 1) */
-  int *col;                 /* parameter                                          (nnz)  */
-  real *val;                /* derivative                                         (nnz)  */
-  mbg__placed *poses;       /*                                                 (npose) */
-  mbg__placed *markers;     /* pose of each marker                             (nmarker); shares memory with poses */
-  real *M;                  /* mass matrices, 36 per body                         (nbody x 36) */
-  real **M_a;               /* by the body's own attributes, nattr x 36 each      (nbody) */
-  mbg__beam_shape *beams;   /*                                             (nbeam) */
-  mbg__beam_data *elements; /*                                             (nelement) */
-  real *guess_v;            /* guessed twists in body axes                        (nw) */
+  int *start;                 /*                                                    (na + 1) */
+  int *col;                   /* parameter                                          (nnz)  */
+  real *val;                  /* derivative                                         (nnz)  */
+  mbg__placed *poses;         /*                                                 (npose) */
+  mbg__placed *markers;       /* pose of each marker                             (nmarker); shares memory with poses */
+  real *M;                    /* mass matrices, 36 per body                         (nbody x 36) */
+  real **M_a;                 /* by the body's own attributes, nattr x 36 each      (nbody) */
+  mbg__beam_shape *beams;     /*                                             (nbeam) */
+  mbg__beam_data *elements;   /*                                             (nelement) */
+  mbg__modal_data *modals;    /*                                             (nmodal) */
+  mbg__modal_handle *handles; /*                                           (nmarker) */
+  real *guess_v;              /* guessed twists in body axes                        (nw) */
   /* internal scratch follows in design.c */
   struct mbg__design_work *work;
 } mbg__design;
@@ -63,6 +81,10 @@ void mbg__design_curvatures(const mbg__design *design, real *a);
 /* design_beams.c: beams and their elements at the attributes of the design. */
 int mbg__design_check_beams(mbg_context *ctx, const mbg__design *design);
 void mbg__design_update_beams(mbg__design *design);
+/* design_modal.c: modal bodies and the markers on them. */
+int mbg__design_create_modals(mbg_context *ctx, mbg__arena *arena, mbg__design *design);
+int mbg__design_check_modals(mbg_context *ctx, const mbg__design *design);
+void mbg__design_update_modals(mbg__design *design);
 /* The lever of a body whose velocity is given at another point: U += W x rho; see design_beams.c. */
 void mbg__design_lever(const mbg__design *design, const mbg__body *body, real rho[3]);
 void mbg__design_lever_push(const mbg__design *design, const mbg__body *body, const real *da, const real w[6],

@@ -57,7 +57,7 @@ static void free_lists(mbg__loader *L) {
 
 static bool all_planar(const mbg__loader *L) {
   for (int i = 0; i < L->bodies.count; i++) {
-    if (!mbg__body_is_planar(L, i)) {
+    if (L->bodies.at[i].carrier < 0 && !mbg__body_is_planar(L, i)) {
       return false;
     }
   }
@@ -132,6 +132,7 @@ static int copy_lists(mbg__loader *L) {
   COPY(forces, nforce, forces);
   COPY(beams, nbeam, beams);
   COPY(elements, nelement, elements);
+  COPY(modals, nmodal, modals);
   COPY(signals, nsignal, signals);
   COPY(criteria, ncriterion, criteria);
   COPY(pins, npin, pins);
@@ -214,7 +215,7 @@ static int measure(mbg__loader *L) {
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < L->bodies.count + L->markers.count; i++) {
       const int marker = i - L->bodies.count;
-      if (marker >= 0 && !used[marker]) {
+      if (marker >= 0 ? !used[marker] : L->bodies.at[i].carrier >= 0) {
         continue;
       }
       if (marker >= 0) {
@@ -252,7 +253,7 @@ static int prepare(mbg__loader *L) {
   mbg__expr *expr = NULL;
   const int err = mbg__expr_compile(L->ctx, L->arena, "x", NULL, &scope, &expr);
   L->identity = expr;
-  L->quarter = L->empty_pose = L->element = -1;
+  L->quarter = L->empty_pose = L->element = L->modal_ground = -1;
   L->model->chosen = -1;
   return err;
 }
@@ -288,13 +289,12 @@ done:
 
 static int load_sections(mbg__loader *L) {
   static int (*const sections[])(mbg__loader *) = {
-      name_model,          mbg__choose_run,       mbg__load_pull,       mbg__load_names,
-      mbg__load_settings,  mbg__check_parts,      mbg__load_parameters, mbg__load_tables,
-      mbg__load_constants, mbg__load_controls,    mbg__load_gravity,    mbg__load_part_poses,
-      mbg__load_bodies,    mbg__load_beams,       mbg__load_markers,    mbg__load_joints,
-      mbg__load_drivers,   mbg__load_couplings,   mbg__load_forces,     mbg__load_signals,
-      mbg__load_criteria,  mbg__load_initial,     mbg__load_run,        mbg__load_runs,
-      mbg__load_identify,  mbg__load_control_task};
+      name_model,         mbg__choose_run,        mbg__load_pull,         mbg__load_names,     mbg__load_settings,
+      mbg__check_parts,   mbg__load_parameters,   mbg__load_tables,       mbg__load_constants, mbg__load_controls,
+      mbg__load_gravity,  mbg__load_part_poses,   mbg__load_bodies,       mbg__load_beams,     mbg__load_carriers,
+      mbg__load_markers,  mbg__load_joints,       mbg__load_drivers,      mbg__load_couplings, mbg__load_forces,
+      mbg__load_signals,  mbg__load_criteria,     mbg__load_initial,      mbg__load_run,       mbg__load_runs,
+      mbg__load_identify, mbg__load_control_task, mbg__load_modal_markers};
   int err = MBG_OK;
   for (int k = 0; k < MBG_COUNT(sections); k++) {
     MBG_TRY(sections[k](L));

@@ -74,6 +74,7 @@ typedef enum {
   MBG__SHAPE_VERSION,           /* the number 1 */
   MBG__SHAPE_SERIES,            /* a number of each element of a beam: one, an array, or {"from", "to"} */
   MBG__SHAPE_PAIR,              /* a number, or two */
+  MBG__SHAPE_NESTED,            /* an array of numbers or expressions, or of such arrays */
   MBG__SHAPE_TERMS,             /* array of objects with the keys of `inner` */
   MBG__SHAPE_SECTION            /* object of objects, described by a section of its own */
 } mbg__shape;
@@ -99,6 +100,11 @@ typedef enum {
   MBG__KEYS_CONTROL,
   MBG__KEYS_TIMES,
   MBG__KEYS_BODY,
+  MBG__KEYS_MODAL,
+  MBG__KEYS_INVARIANTS,
+  MBG__KEYS_MODAL_NODE,
+  MBG__KEYS_MODAL_BEAM,
+  MBG__KEYS_MODAL_FILES,
   MBG__KEYS_OUTER_BODY,
   MBG__KEYS_MARKER,
   MBG__KEYS_BETWEEN, /* the ends of a joint or force */
@@ -126,6 +132,7 @@ typedef enum {
   MBG__KEYS_OF_CONTROL,
   MBG__KEYS_OF_VALUE,
   MBG__KEYS_OF_BEAM,
+  MBG__KEYS_OF_MODES,
   MBG__KEYS_CRITERION,
   MBG__KEYS_TERMINAL, /* MBG__KEYS_TERMINAL + k: criteria of kind k of mbg__criterion_kind */
   MBG__KEYS_INTEGRAL,
@@ -257,6 +264,7 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__force) forces;
   MBG__LIST_OF(mbg__beam) beams;
   MBG__LIST_OF(mbg__beam_element) elements;
+  MBG__LIST_OF(mbg__modal) modals;
   MBG__LIST_OF(mbg__signal) signals;
   MBG__LIST_OF(mbg__criterion) criteria;
   MBG__LIST_OF(mbg__pin) pins;
@@ -278,6 +286,7 @@ struct mbg__loader {
   bool element_used;     /* ... and has done so */
   int quarter;           /* attribute -pi/2, or -1 */
   int empty_pose;        /* pose without operations, or -1 */
+  int modal_ground;      /* marker of the ground for signals of modal coordinates, or -1 */
   struct mbg__index_map *pair_map, *coord_map, *text_map, *driver_map;
   MBG__LIST_OF(const char *) texts;
   const mbg__expr *identity;         /* the expression that returns its only input */
@@ -498,6 +507,20 @@ int mbg__load_couplings(mbg__loader *L);
 int mbg__load_forces(mbg__loader *L);
 /* load_beams.c: nodes and elements of beams. */
 int mbg__load_beams(mbg__loader *L);
+/* Section and material in item->json for n elements: attributes of each, -1 where there is none. */
+int mbg__item_beam_numbers(mbg__item *item, int n, mbg__beam_rule *rule, int (*attr)[MBG__BEAM_NUMBERS]);
+
+/* load_modal.c: what a body of type modal has besides its frame; it is the next one of the list of bodies. */
+int mbg__item_modal(mbg__item *item, const mbg__body *body);
+/* The bodies that carry its coordinates; after all others. */
+int mbg__load_carriers(mbg__loader *L);
+/* Which node the markers on modal bodies move with; "node" of a marker: its place and index, -1 when it is not given. */
+int mbg__load_modal_markers(mbg__loader *L);
+int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at);
+/* The pair of the ground and the carrier of a coordinate. */
+int mbg__modal_pair(mbg__loader *L, int modal, int mode, int *pair);
+/* The mode that the file names, from 0; -1 after an error. */
+int mbg__item_mode(mbg__item *item, const mbg__json *json, int modal, int *mode);
 int mbg__load_signals(mbg__loader *L);
 int mbg__load_criteria(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);

@@ -251,6 +251,18 @@ done:
   return err;
 }
 
+int mbg__item_beam_numbers(mbg__item *item, int n, mbg__beam_rule *rule, int (*attr)[MBG__BEAM_NUMBERS]) {
+  int err = MBG_OK;
+  mbg__beam beam = {0};
+  reader r = {.item = item, .beam = &beam, .n = n, .attr = attr};
+  memset(attr, -1, (size_t)n * sizeof(*attr));
+  MBG_TRY(read_section(&r, mbg__json_member(item->json, "section")));
+  MBG_TRY(read_material(&r));
+  *rule = beam.rule;
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- shape */
 
 /* axis 2 when the file does not say: y of the file, or z for beams along y */
@@ -410,7 +422,13 @@ static int add_nodes(reader *r, int velocity) {
   int err = MBG_OK;
   mbg__item *item = r->item;
   mbg__loader *L = item->L;
-  mbg__body body = {.type = &node_type, .mask = 0x3f, .nvel = 6, .velocity = velocity, .velocity_point = -1};
+  mbg__body body = {.type = &node_type,
+                    .mask = 0x3f,
+                    .nvel = 6,
+                    .velocity = velocity,
+                    .velocity_point = -1,
+                    .modal = -1,
+                    .carrier = -1};
   char name[MBG__HINT_SIZE];
   body.where = mbg__item_where_key(item, item->json);
   body.velocity_frame = item->source->frame;
@@ -478,11 +496,9 @@ static int load_beam(mbg__item *item, mbg__beam *beam, int index) {
   if (!r.attr) {
     return mbg__fail_memory(item->L->ctx);
   }
-  memset(r.attr, -1, (size_t)r.n * sizeof(*r.attr));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "mass"), "mass", "consistent lumped", &mass));
   beam->lumped = mass == 1;
-  MBG_TRY(read_section(&r, mbg__json_member(item->json, "section")));
-  MBG_TRY(read_material(&r));
+  MBG_TRY(mbg__item_beam_numbers(item, r.n, &beam->rule, r.attr));
   MBG_TRY(read_shape(&r));
   MBG_TRY(mbg__item_vector(item, mbg__json_member(item->json, "velocity"), "velocity", "m/s", 0, NULL, &velocity));
   MBG_TRY(mbg__item_vector(item, mbg__json_member(item->json, "angular_velocity"), "angular_velocity", "rad/s", 0, NULL,

@@ -301,10 +301,16 @@ static int check_mass(mbg__item *item, const mbg__body *body) {
 
 static int load_body(mbg__item *item, mbg__body *body, mbg__own_pose *own) {
   int err = MBG_OK, motion = 0;
-  static const mbg__file_object keys[] = {MBG__KEYS_BODY};
+  static const mbg__file_object keys[] = {MBG__KEYS_BODY, MBG__KEYS_MODAL};
   bool yes;
-  *body =
-      (mbg__body){.name = item->name, .nvel = 6, .design = -1, .guess = -1, .velocity_frame = -1, .velocity_point = -1};
+  *body = (mbg__body){.name = item->name,
+                      .nvel = 6,
+                      .design = -1,
+                      .guess = -1,
+                      .velocity_frame = -1,
+                      .velocity_point = -1,
+                      .modal = -1,
+                      .carrier = -1};
   body->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
@@ -314,15 +320,20 @@ static int load_body(mbg__item *item, mbg__body *body, mbg__own_pose *own) {
   if (!body->type) {
     return MBG_OK;
   }
-  MBG_TRY(mbg__item_keys(item, item->json, keys, 1, body->type->keys, body->type->nkey));
+  MBG_TRY(mbg__item_keys(item, item->json, keys, body->type->modal ? 2 : 1, body->type->keys, body->type->nkey));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "motion"), "motion", "spatial planar point planar-point",
                            &motion));
   body->motion = (mbg__motion)motion;
   body->mask = masks[motion];
   MBG_TRY(check_inertia_shape(item, body->motion));
   MBG_TRY(mbg__item_type_numbers(item, body->type->keys, body->type->nkey, &body->attr, &body->nattr, &body->opt));
-  MBG_TRY(check_mass(item, body));
-  MBG_TRY(check_inertia(item, body));
+  if (body->type->modal) {
+    body->modal = item->L->modals.count;
+    MBG_TRY(mbg__item_modal(item, body));
+  } else {
+    MBG_TRY(check_mass(item, body));
+    MBG_TRY(check_inertia(item, body));
+  }
   MBG_TRY(mbg__body_guess(item, item->json, body, own, MBG__GUESS_OWN));
 done:
   return err;

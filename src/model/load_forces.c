@@ -153,6 +153,7 @@ static int spin_marker(mbg__item *item, const mbg__json *axis, int *marker) {
   MBG_TRY(mbg__pose_leave(L, item->source));
   MBG_TRY(mbg__pose_end(item, first, &pose));
   MBG_TRY(mbg__marker_add(L, NULL, on.body, pose, &where, marker));
+  L->markers.at[*marker].node = on.node;
 done:
   return err;
 }

@@ -277,7 +277,7 @@ int mbg__marker_add(mbg__loader *L, const char *name, int body, int pose, const 
   if (!m) {
     return mbg__fail_memory(L->ctx);
   }
-  *m = (mbg__marker){name, body, pose, *where};
+  *m = (mbg__marker){name, body, pose, -1, *where};
   *marker = L->markers.count - 1;
   return MBG_OK;
 }
@@ -374,7 +374,7 @@ int mbg__item_body(mbg__item *item, const mbg__json *json, const char *label, in
 }
 
 static int load_marker(mbg__item *item, mbg__symbol *symbol) {
-  int err = MBG_OK, body = -2, in = 0, at, first, pose;
+  int err = MBG_OK, body = -2, in = 0, at, first, pose, node = -1;
   static const mbg__file_object keys[] = {MBG__KEYS_MARKER};
   mbg__loader *L = item->L;
   bool yes;
@@ -388,6 +388,7 @@ static int load_marker(mbg__item *item, mbg__symbol *symbol) {
   }
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "in"), "in", "body world", &in));
   MBG_TRY(mbg__item_vector(item, mbg__json_member(item->json, "at"), "at", "m", 0, NULL, &at));
+  MBG_TRY(mbg__item_modal_node(item, body, &node, &at));
   MBG_TRY(mbg__pose_begin(L, &first));
   const bool local = in == 0 && body >= 0;
   if (!local && body >= 0) {
@@ -400,6 +401,7 @@ static int load_marker(mbg__item *item, mbg__symbol *symbol) {
   MBG_TRY(mbg__pose_end(item, first, &pose));
   const mbg__where where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__marker_add(L, item->name, body, pose, &where, &symbol->index));
+  L->markers.at[symbol->index].node = node;
 done:
   return err;
 }

@@ -75,6 +75,59 @@ static const mbg__file_key body_keys[] = {
     {"inertia", MBG__SHAPE_INERTIA, false, NULL, "[xx, yy, zz, xy, xz, yz], [xx, yy, zz] or (planar) zz"},
     GUESS_KEYS,
 };
+static const mbg__file_key modal_keys[] = {
+    {"modes", MBG__SHAPE_COUNT, true, NULL, "number of modal coordinates"},
+    {"invariants", MBG__SHAPE_SECTION, false, NULL, "inertia and stiffness as given numbers, with `nodes`"},
+    {"beam", MBG__SHAPE_SECTION, false, NULL, "or: a beam along x, whose modes are computed"},
+    {"files", MBG__SHAPE_SECTION, false, NULL, "or: matrices and nodes of a finite-element model, which is reduced"},
+    {"nodes", MBG__SHAPE_SECTION, false, NULL, "points for markers, with the columns of the modes there"},
+    {"damping", MBG__SHAPE_NUMBER, false, NULL, "time: this times the stiffness is added to the damping"},
+    {"mass_damping", MBG__SHAPE_NUMBER, false, NULL, "rate: this times the modal mass is added to the damping"},
+    {"deformation", MBG__SHAPE_NUMBERS, false, NULL, "modal coordinates at the start, a guess"},
+    {"deformation_rate", MBG__SHAPE_NUMBERS, false, NULL, "their rates"},
+};
+static const mbg__file_key invariants_keys[] = {
+    {"I1", MBG__SHAPE_NUMBER, true, NULL, "int rho: the mass"},
+    {"I2", MBG__SHAPE_VEC3, false, NULL, "int rho s"},
+    {"I3", MBG__SHAPE_NESTED, false, NULL, "int rho phi_j: a vector for each mode"},
+    {"I4", MBG__SHAPE_NESTED, false, NULL, "int rho s x phi_j: a vector (planar: z) for each mode"},
+    {"I5", MBG__SHAPE_NESTED, false, NULL, "int rho phi_j x phi_k: rows of vectors (planar: z)"},
+    {"I6", MBG__SHAPE_NESTED, true, NULL, "int rho phi_j.phi_k: rows of numbers"},
+    {"I7", MBG__SHAPE_INERTIA, true, NULL, "int rho s~^T s~: [xx, yy, zz, xy, xz, yz] about the origin (planar: zz)"},
+    {"I8", MBG__SHAPE_NESTED, false, NULL, "int rho s~^T phi_j~: a matrix (planar: zz) for each mode"},
+    {"I9", MBG__SHAPE_NESTED, false, NULL, "int rho phi_j~^T phi_k~: rows of matrices (planar: zz; I6 when absent)"},
+    {"K", MBG__SHAPE_NESTED, true, NULL, "stiffness: rows of numbers"},
+    {"C", MBG__SHAPE_NESTED, false, NULL, "damping: rows of numbers"},
+};
+static const mbg__file_key modal_node_keys[] = {
+    {"at", MBG__SHAPE_VEC3, false, NULL, "place in the axes of the body"},
+    {"translation", MBG__SHAPE_NESTED, false, NULL, "displacement by each mode: a vector each"},
+    {"rotation", MBG__SHAPE_NESTED, false, NULL, "rotation by each mode: a vector each"},
+};
+static const mbg__file_key modal_beam_keys[] = {
+    {"length", MBG__SHAPE_NUMBER, true, NULL, "length along x from the origin"},
+    {"elements", MBG__SHAPE_COUNT, false, NULL, "elements of the mesh that gives the modes; 20 when absent"},
+    {"section", MBG__SHAPE_SECTION, true, NULL, "cross section; axes 2 and 3 are y and z of the body"},
+    {"theory", MBG__SHAPE_CHOICE, false, "timoshenko euler-bernoulli", "with shear, or without it"},
+    {"boundary", MBG__SHAPE_CHOICE, false, "fixed-free pinned craig-bampton", "of the modes"},
+    {"E", MBG__SHAPE_SERIES, true, NULL, "Young's modulus"},
+    {"nu", MBG__SHAPE_SERIES, false, NULL, "Poisson's ratio, or `G`"},
+    {"G", MBG__SHAPE_SERIES, false, NULL, "shear modulus"},
+    {"rho", MBG__SHAPE_SERIES, true, NULL, "density"},
+    {"fill", MBG__SHAPE_SERIES, false, NULL, "filling x: stiffness times k_min + (1 - k_min) x^s, mass times x"},
+    {"penalty", MBG__SHAPE_PLAIN, false, NULL, "exponent s of the filling, 3 when absent"},
+    {"stiffness_min", MBG__SHAPE_PLAIN, false, NULL, "k_min of the filling, 0.001 when absent"},
+};
+static const mbg__file_key modal_files_keys[] = {
+    {"mass", MBG__SHAPE_TEXT, true, NULL, "Matrix Market file of the mass matrix"},
+    {"stiffness", MBG__SHAPE_TEXT, true, NULL, "Matrix Market file of the stiffness matrix"},
+    {"nodes", MBG__SHAPE_TEXT, true, NULL, "CSV file of the nodes: name, x, y, z"},
+    {"shapes", MBG__SHAPE_TEXT, false, NULL, "CSV file of the shapes, a column each; computed when absent"},
+    {"fixed", MBG__SHAPE_NAME, true, NULL, "node that the frame is fixed to"},
+    {"interface", MBG__SHAPE_NAMES, false, NULL, "nodes with static modes: those of joints and forces"},
+    {"mass_factor", MBG__SHAPE_NUMBER, false, NULL, "times the mass matrix"},
+    {"stiffness_factor", MBG__SHAPE_NUMBER, false, NULL, "times the stiffness matrix"},
+};
 static const mbg__file_key outer_body_keys[] = {
     {"outer", MBG__SHAPE_TEXT, true, NULL, "in a part: a body of the outer model, see \"bind\""},
 };
@@ -85,6 +138,7 @@ static const mbg__file_key marker_keys[] = {
     {"at", MBG__SHAPE_VEC3, false, NULL, "origin"},
     {"rotate", MBG__SHAPE_ROTATE, false, NULL, "rotation"},
     {"in", MBG__SHAPE_CHOICE, false, "body world", "axes of the body, or the world in the design configuration"},
+    {"node", MBG__SHAPE_NAME, false, NULL, "node of a modal body that it moves with"},
 };
 static const mbg__file_key rotate_vector_keys[] = {
     {"vector", MBG__SHAPE_VEC3, true, NULL, "rotation vector"},
@@ -237,7 +291,12 @@ static const mbg__file_key of_control_keys[] = {
 static const mbg__file_key of_value_keys[] = {
     {"value", MBG__SHAPE_NUMBER, true, NULL, "expression of t, names and other signals"},
 };
+static const mbg__file_key of_modes_keys[] = {
+    {"of", MBG__SHAPE_NAME, true, NULL, "modal body"},
+    {"mode", MBG__SHAPE_ELEMENT, true, NULL, "number of the mode, from 0"},
+};
 static const mbg__file_key of_beam_keys[] = {
+    {"of", MBG__SHAPE_NAME, false, NULL, "modal body, instead of `beam`, for its strain energy"},
     {"beam", MBG__SHAPE_NAME, false, NULL, "beam; an energy is that of all beams when absent"},
     {"element", MBG__SHAPE_ELEMENT, false, NULL, "number of the element, from 0; an energy is that of all when absent"},
 };
@@ -357,6 +416,11 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_CONTROL] = KEYS(control_keys),
     [MBG__KEYS_TIMES] = KEYS(times_keys),
     [MBG__KEYS_BODY] = KEYS(body_keys),
+    [MBG__KEYS_MODAL] = KEYS(modal_keys),
+    [MBG__KEYS_INVARIANTS] = KEYS(invariants_keys),
+    [MBG__KEYS_MODAL_NODE] = KEYS(modal_node_keys),
+    [MBG__KEYS_MODAL_BEAM] = KEYS(modal_beam_keys),
+    [MBG__KEYS_MODAL_FILES] = KEYS(modal_files_keys),
     [MBG__KEYS_OUTER_BODY] = KEYS(outer_body_keys),
     [MBG__KEYS_MARKER] = KEYS(marker_keys),
     [MBG__KEYS_BETWEEN] = KEYS(between_keys),
@@ -384,6 +448,7 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_OF_CONTROL] = KEYS(of_control_keys),
     [MBG__KEYS_OF_VALUE] = KEYS(of_value_keys),
     [MBG__KEYS_OF_BEAM] = KEYS(of_beam_keys),
+    [MBG__KEYS_OF_MODES] = KEYS(of_modes_keys),
     [MBG__KEYS_CRITERION] = {NULL, 0},
     [MBG__KEYS_TERMINAL] = KEYS(terminal_keys),
     [MBG__KEYS_INTEGRAL] = KEYS(integral_keys),

@@ -225,12 +225,50 @@ static int of_value(mbg__item *item, mbg__signal *signal) {
   return json ? mbg__item_function(item, json, &value_rule, &signal->fn) : MBG_OK;
 }
 
+/* a coordinate of a modal body */
+static int of_modes(mbg__item *item, mbg__signal *signal) {
+  int err = MBG_OK, body, mode;
+  mbg__loader *L = item->L;
+  const mbg__json *of = mbg__json_member(item->json, "of");
+  MBG_TRY(mbg__item_body(item, of, "of", &body));
+  if (body == -2) {
+    return MBG_OK;
+  }
+  if (body < 0 || L->bodies.at[body].modal < 0) {
+    return mbg__item_bad(item, of, "of: '%s' is no modal body", of->text);
+  }
+  MBG_TRY(mbg__item_mode(item, mbg__json_member(item->json, "mode"), L->bodies.at[body].modal, &mode));
+  if (mode < 0) {
+    return MBG_OK;
+  }
+  int *opt = MBG_TAKE(L->arena, int, 1);
+  if (!opt) {
+    return mbg__fail_memory(L->ctx);
+  }
+  opt[0] = mode % 3;
+  signal->opt = opt;
+  MBG_TRY(mbg__modal_pair(L, L->bodies.at[body].modal, mode, &signal->pair));
+done:
+  return err;
+}
+
 /* an element of a beam; energies may be of a whole beam or of all of them */
 static int of_beam(mbg__item *item, mbg__signal *signal) {
   int err = MBG_OK;
   const mbg__json *json = mbg__json_member(item->json, "beam"), *element = mbg__json_member(item->json, "element");
   const bool whole = signal->type->role == MBG__ROLE_STRAIN_ENERGY;
   mbg__symbol *symbol = NULL;
+  const mbg__json *of = mbg__json_member(item->json, "of");
+  if (of) {
+    MBG_TRY(mbg__item_body(item, of, "of", &signal->body));
+    if (!whole || json || element) {
+      return mbg__item_bad_key(item, of, "'of' is for the strain energy of a modal body, without 'beam' and 'element'");
+    }
+    if (signal->body != -2 && (signal->body < 0 || item->L->bodies.at[signal->body].modal < 0)) {
+      return mbg__item_bad(item, of, "of: '%s' is no modal body", of->text);
+    }
+    return MBG_OK;
+  }
   if (!json) {
     return whole && !element ? MBG_OK : mbg__item_missing(item, item->json, "beam");
   }
@@ -280,11 +318,15 @@ static int load_signal(mbg__item *item, mbg__signal *signal) {
     return MBG_OK;
   }
   const mbg__signal_type *type = signal->type;
-  const mbg__file_object keys[] = {MBG__KEYS_SIGNAL, (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)type->of)};
+  const mbg__file_object of = type->modes ? MBG__KEYS_OF_MODES : (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)type->of);
+  const mbg__file_object keys[] = {MBG__KEYS_SIGNAL, of};
   signal->level = type->level;
   MBG_TRY(mbg__item_keys(item, item->json, keys, 2, type->keys, type->nkey));
   MBG_TRY(mbg__item_type_numbers(item, type->keys, type->nkey, &signal->attr, &signal->nattr, &signal->opt));
-  MBG_TRY(readers[type->of](item, signal));
+  if (item->bad && type->modes) {
+    return MBG_OK;
+  }
+  MBG_TRY(type->modes ? of_modes(item, signal) : readers[type->of](item, signal));
 done:
   return err;
 }

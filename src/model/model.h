@@ -7,6 +7,7 @@
 
 #include "base/where.h"
 #include "expr/expr.h"
+#include "model/modal.h"
 #include "model/section.h"
 #include "model/types.h"
 
@@ -123,14 +124,18 @@ typedef struct {
   double velocity_sign[3]; /* signs of the axes by mirrored parts, 1 each otherwise */
   int velocity_frame;      /* pose of the part the velocity is given in, or -1 */
   int velocity_point;      /* pose at whose origin it is given (a beam moves as a whole), or -1: the body's own */
+  int modal;               /* the frame of this modal body, or -1 */
+  int carrier;             /* carries coordinates of this modal body and nothing else, or -1 */
   mbg__where where;
 } mbg__body;
 
-/* A frame h fixed on a body: H_m = H h. */
+/* A frame h fixed on a body: H_m = H h; on a modal body H_m = H E(eta), E(0) = h. */
 typedef struct {
   const char *name; /* NULL: made for an element */
   int body;         /* -1: ground */
   int pose;
+  int node; /* modal body: its node, of a generated beam 1 + its element (0: before it); MBG__MODAL_RIGID: moves with the
+               frame; -1: none yet */
   mbg__where where;
 } mbg__marker;
 
@@ -237,6 +242,53 @@ typedef struct {
   int body[2];                 /* nodes A and B */
   int attr[MBG__BEAM_NUMBERS]; /* shared between elements where they are the same; -1: not in use */
 } mbg__beam_element;
+
+/* ---------------------------------------------------------------------- modal bodies */
+
+/* A flexible body: a frame and n modal coordinates. The coordinates are carried by bodies of their own, three each, which
+   move along the axes of a frame that never turns: eta_j is component j % 3 of the origin of body carrier + j / 3, its
+   rate the same component of the twist. So states, starts, steps and signals need not know of modes; what does is the
+   inertia (elements/modal_inertia.h) and the markers (elements/modal_marker.h). */
+enum { MBG__MODAL_RIGID = -2 };
+
+/* Numbers of the flat array (model/modal.h) from attributes: D[entry] += factor * attr. */
+typedef struct {
+  int entry, attr;
+  double factor;
+} mbg__modal_link;
+
+/* A point with its modal columns. */
+typedef struct {
+  const char *name;
+  int at;          /* attributes of its place (3), or -1: `place` */
+  int columns;     /* attributes of (phit_j, phir_j) (6 n), or -1: `P` */
+  double place[3]; /* in the axes of the body */
+  double sign[6];  /* of its place, by mirrored parts (first three) */
+  const double *P; /* (6 n) */
+} mbg__modal_node;
+
+/* A beam along x from the origin, made of `count` elements; see model/modal_beam.h. */
+typedef struct mbg__modal_beam mbg__modal_beam;
+
+typedef struct {
+  const char *name;
+  int body; /* its frame */
+  int n;    /* modes */
+  int carrier, ncarrier;
+  int start, rate; /* attributes: guessed coordinates (3 per carrier), their rates (6 per carrier) */
+  int nlink;
+  const mbg__modal_link *links;
+  const mbg__modal_beam *beam; /* NULL: not generated */
+  int nnode;
+  const mbg__modal_node *nodes;
+  int damping, mass_damping; /* attributes: Cf += damping Kf + mass_damping I6; -1: none */
+  bool given;                /* the invariants are those of the file */
+  double sign[3];            /* of the axes in a mirrored part */
+  mbg__where where;
+} mbg__modal;
+
+/* The body that carries a coordinate. */
+static inline int mbg__modal_carrier(const mbg__modal *m, int mode) { return m->carrier + mode / 3; }
 
 /* ---------------------------------------------------------------------- signals, criteria, start, run */
 
@@ -394,6 +446,8 @@ struct mbg_model {
   mbg__beam *beams;
   int nelement;
   mbg__beam_element *elements;
+  int nmodal;
+  mbg__modal *modals;
   int nsignal;
   mbg__signal *signals; /* sorted: a signal refers to earlier ones only */
   int ncriterion;
@@ -425,5 +479,14 @@ typedef struct {
 } mbg__pull;
 int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
                            int *pulls);
+
+/* Bodies without the carriers of modal coordinates, which are the last ones. */
+static inline int mbg__frames(const mbg_model *m) {
+  int n = m->nbody;
+  while (n > 0 && m->bodies[n - 1].carrier >= 0) {
+    n--;
+  }
+  return n;
+}
 
 #endif

@@ -101,7 +101,8 @@ static const char *section_of(const char *name) {
       {"beams", "beam"},           {"section", "*section"},   {"signals", "signal"},
       {"criteria", "criterion"},   {"parts", "part"},         {"pin", "pin"},
       {"initial", "*initial"},     {"run", "*run"},           {"control", "*control_task"},
-      {"runs", "named_run"},       {"identify", "*identify"}};
+      {"runs", "named_run"},       {"identify", "*identify"}, {"invariants", "*invariants"},
+      {"nodes", "modal_node"},     {"beam", "*modal_beam"},   {"files", "*modal_files"}};
   for (int i = 0; i < MBG_COUNT(sections); i++) {
     if (strcmp(sections[i][0], name) == 0) {
       return sections[i][1];
@@ -162,6 +163,9 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
     break;
   case MBG__SHAPE_PAIR:
     any_of(w, samples, 2);
+    break;
+  case MBG__SHAPE_NESTED:
+    reference(w, "nested");
     break;
   case MBG__SHAPE_NUMBER:
     reference(w, "number");
@@ -389,16 +393,34 @@ static void end_choice(writer *w) {
 static void define_bodies(writer *w) {
   int n;
   const mbg__body_type *const *types = mbg__body_types(&n);
-  static const mbg__file_object own[] = {MBG__KEYS_BODY}, outer[] = {MBG__KEYS_OUTER_BODY};
+  static const mbg__file_object own[] = {MBG__KEYS_BODY, MBG__KEYS_MODAL}, outer[] = {MBG__KEYS_OUTER_BODY};
   begin_choice(w, "body");
   for (int i = 0; i < n; i++) {
     const bool preset = strcmp(types[i]->key, "rigid") == 0;
-    const object o = {own, 1, types[i]->keys, types[i]->nkey, types[i]->key, !preset, types[i]->help};
+    const int nown = types[i]->modal ? 2 : 1;
+    const object o = {own, nown, types[i]->keys, types[i]->nkey, types[i]->key, !preset, types[i]->help};
     object_schema(w, &o);
   }
   const object o = {.own = outer, .nown = 1};
   object_schema(w, &o);
   end_choice(w);
+}
+
+/* numbers in arrays of any depth, and the objects inside a modal body */
+static void define_modal(writer *w) {
+  static const char *const nested[] = {"number", "nested"};
+  mbg__json_key(w, "nested");
+  mbg__json_begin_object(w);
+  text_member(w, "type", "array");
+  mbg__json_key(w, "items");
+  mbg__json_begin_object(w);
+  any_of(w, nested, 2);
+  mbg__json_end_object(w);
+  mbg__json_end_object(w);
+  define(w, "invariants", MBG__KEYS_INVARIANTS);
+  define(w, "modal_node", MBG__KEYS_MODAL_NODE);
+  define(w, "modal_beam", MBG__KEYS_MODAL_BEAM);
+  define(w, "modal_files", MBG__KEYS_MODAL_FILES);
 }
 
 static void define_joints(writer *w) {
@@ -449,7 +471,8 @@ static void define_signals(writer *w) {
   const mbg__signal_type *const *types = mbg__signal_types(&n);
   begin_choice(w, "signal");
   for (int i = 0; i < n; i++) {
-    const mbg__file_object own[] = {MBG__KEYS_SIGNAL, (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)types[i]->of)};
+    const mbg__file_object of = (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)types[i]->of);
+    const mbg__file_object own[] = {MBG__KEYS_SIGNAL, types[i]->modes ? MBG__KEYS_OF_MODES : of};
     const object o = {own, 2, types[i]->keys, types[i]->nkey, types[i]->key, true, types[i]->help};
     object_schema(w, &o);
   }
@@ -578,6 +601,7 @@ static void definitions(writer *w) {
   define(w, "times", MBG__KEYS_TIMES);
   define(w, "control", MBG__KEYS_CONTROL);
   define_bodies(w);
+  define_modal(w);
   define(w, "marker", MBG__KEYS_MARKER);
   define_joints(w);
   define(w, "driver", MBG__KEYS_DRIVER);

@@ -260,6 +260,8 @@ typedef struct {
   mbg__level level;
   const mbg__key *keys; /* e.g. "component", "in" */
   int nkey;
+  bool
+      modes; /* OF_PAIR, but of a modal coordinate: "of" (a modal body), "mode"; opt[0] is the component of its carrier */
   bool gravity;                                                 /* attr ends with the gravity vector of the model */
   void (*eval)(const mbg__signal_in *in, mbg__signal_out *out); /* MBG__OF_PAIR only; out is cleared by the caller */
   int role; /* other kinds: what the signal layer computes (MBG__ROLE_...) */
@@ -285,11 +287,13 @@ enum {
 
 /* ---------------------------------------------------------------------- bodies: body_*.c */
 
-/* A body type gives the number of velocities of a body (six of its frame, then its own) and its inertia. The marker
-   interface J, gamma of theory 0 section 2 is where modal bodies will sit: J = Ad(h^-1), gamma = 0 for a rigid body. */
+/* A body type gives the inertia of the body's frame. Bodies with coordinates of their own (modal) have none here: theirs
+   couples the frame with the coordinates, and their markers are J and gamma of theory 0, section 2 (J = Ad(h^-1), gamma = 0
+   for a rigid body). */
 typedef struct {
   const char *key; /* "rigid" */
   const char *help;
+  bool modal; /* frame and modal coordinates: read by model/load_modal.c */
   const mbg__key *keys;
   int nkey;
   /* mass matrix (36, row-major) from the attributes and its derivatives (nattr x 36; NULL: not wanted) */

@@ -200,7 +200,11 @@ static int energies(work *w) {
   for (int i = 0; i < w->m->nelement; i++) {
     s->mass += 2 * half_mass(w, i);
   }
+  for (int i = 0; i < w->m->nmodal; i++) {
+    s->mass += re(w->design->modals[i].D[0]);
+  }
   s->potential_energy += re(mbg__beams_gravity(w->sys) + mbg__beams_strain_energy(w->sys, NULL));
+  s->potential_energy += re(mbg__modals_gravity(w->sys) + mbg__modals_strain(w->sys, -1));
   return MBG_OK;
 }
 
@@ -216,7 +220,7 @@ static int summarize(work *w) {
   s->rank = rank->nkept;
   s->redundant = rank->ndropped;
   s->degrees_of_freedom = m->nv - rank->nkept;
-  s->bodies = m->nbody;
+  s->bodies = mbg__frames(m);
   s->joints = m->njoint;
   s->drivers = m->ndriver;
   s->couplings = m->ncoupling;
@@ -543,6 +547,10 @@ static int list_all(work *w) {
   MBG_TRY(list_owners(w));
   for (int i = 0; i < m->nbody; i++) {
     list_body(w, i);
+  }
+  for (int i = 0; i < m->nmodal; i++) {
+    w->check->bodies[m->modals[i].body].mass = re(w->design->modals[i].D[0]);
+    w->check->bodies[m->modals[i].body].freedoms += m->modals[i].n;
   }
   for (int i = 0; i < m->nelement; i++) {
     w->check->bodies[m->elements[i].body[0]].mass += half_mass(w, i);

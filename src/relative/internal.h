@@ -3,6 +3,8 @@
 #define MBG_RELATIVE_INTERNAL_H
 
 #include "elements/beam.h"
+#include "elements/modal_inertia.h"
+#include "elements/modal_marker.h"
 #include "relative/system.h"
 #include "relative/term.h"
 
@@ -20,12 +22,39 @@ typedef struct {
   int block[2][2];
 } mbg__pair_blocks;
 
+/* Free velocities of the bodies of a pair or of a modal body, and the slots of a matrix over them. */
+typedef struct {
+  int n;
+  int *full; /* places in vectors of the whole model   (n) */
+  int *slot; /* of K                                    (n x n) */
+} mbg__local;
+
+/* A modal body: state, scratch of its variations (d...) and cotangents (g...). */
+typedef struct {
+  mbg__modal_state state;
+  mbg__modal_blocks change;
+  real *eta, *deta, *geta;                                /* (n) */
+  real *nu, *nud, *dnu, *dnud, *gnu, *gnud, *r, *scratch; /* (6 + n) */
+  real *dD, *gD;                                          /* flat arrays */
+  mbg__local local;
+} mbg__modal_work;
+
+/* A marker on a modal body: where it is, and the last direction it was pushed in. */
+typedef struct {
+  int modal;
+  mbg__modal_marker m;
+  mbg__modal_marker_direction d;
+  mbg__modal_marker_change change;
+  real omega[6], *dP, *gP;
+} mbg__modal_end;
+
 /* A force law that uses signals: the signals of pairs and coordinates behind it, and the blocks they couple. */
 typedef struct {
   int force;
   int nbase;
   const int *base;    /* signals                                  (nbase) */
   int (*block)[2][2]; /* [end of force][end of signal's pair]  (nbase) */
+  int **slot; /* modal ends: local velocities of the force's pair by those of the signal's, else NULL  (nbase) */
 } mbg__cross;
 
 /* K and C as a list of 6x6 blocks over the bodies' six components, each transposed: for those who multiply few columns. */
@@ -82,6 +111,9 @@ struct mbg__system {
   real *energy;             /* elastic energy of each force                  (nforce) */
   mbg__beam_state *beam;    /* elements of beams                             (nelement) */
   vec6 *F;                  /* all wrenches on B of a pair, reactions too    (npair) */
+  mbg__modal_work *modal;   /* modal bodies                                  (nmodal) */
+  mbg__modal_end **end;     /* markers on them, NULL for others              (nmarker) */
+  real *column;             /* zero between calls                            (4 nw when there are modal bodies) */
 
   /* filled by linearize */
   struct {
@@ -124,6 +156,8 @@ struct mbg__system {
       *term_slot)[2]
                  [6]; /* places in patB of the free components of both ends of a term; row = that of the term (nterm) */
   int *term_row;      /* row of each term                              (nterm) */
+  mbg__local *pair_local; /* pairs with a modal end; n = 0 for others       (npair) */
+  int **term_local;       /* places in patB of the local velocities of their terms, else NULL (nterm) */
 
   /* scratch of push and pull */
   vec6 *m_geo, *m_w, *m_dv, *m_dvd, *m_f; /* per marker: geometry part, variations (or their cotangents), wrenches */
@@ -159,7 +193,7 @@ void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const
                           real *v, real *vd, real *ga);
 void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction *d, vec6 geo, vec6 w, vec6 dv,
                           vec6 dvd);
-/* X (6x6): w_rel = X_A w_A + X_B w_B; side 0 is A, 1 is B. */
+/* X (6x6): w_rel = X_A w_A + X_B w_B; side 0 is A, 1 is B; ends on rigid bodies. */
 void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]);
 
 /* rows.c */
@@ -197,6 +231,44 @@ real mbg__beam_signal(const mbg__system *s, const mbg__signal *sig);
 void mbg__beam_signal_pull(const mbg__system *s, const mbg__signal *sig, real c, real *gw, real *gv, real *gvd,
                            real *ga);
 
+/* modal.c: modal bodies. A marker on one is an "end". */
+int mbg__modals_create(mbg_context *ctx, mbg__system *s);
+void mbg__modals_update(mbg__system *s);
+void mbg__modals_twists(mbg__system *s);
+void mbg__modals_rates(mbg__system *s);
+void mbg__modal_end_update(mbg__system *s, int marker);
+void mbg__modal_end_twist(mbg__system *s, int marker);
+void mbg__modal_end_rate(mbg__system *s, int marker);
+void mbg__modal_end_push(const mbg__system *s, int marker, const mbg__direction *d, const vec6 geo, vec6 w, vec6 dv,
+                         vec6 dvd);
+void mbg__modal_end_pull(const mbg__system *s, int marker, const vec6 gw, const real *gv, const real *gvd, real *w,
+                         real *v, real *vd, real *ga);
+/* r -= J^T f; dr -= d(J^T f) in the direction of the last push; J z; gradient of c f.(dJ z) */
+void mbg__modal_end_wrench_sub(const mbg__system *s, int marker, const vec6 f, real *r);
+void mbg__modal_end_wrench_push(const mbg__system *s, int marker, const vec6 f, const vec6 df, real *dr);
+void mbg__modal_end_test(const mbg__system *s, int marker, const real *z, vec6 out);
+void mbg__modal_end_test_pull(const mbg__system *s, int marker, const real *z, const vec6 f, real c, real *w, real *ga);
+void mbg__modals_residual(const mbg__system *s, real *r);
+void mbg__modals_mass_mul(const mbg__system *s, const real *x, real *y);
+void mbg__modals_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
+void mbg__modals_pull(const mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
+void mbg__modals_matrices(const mbg__system *s, const mbg__matrices *out);
+/* Energies; body -1: of all. */
+real mbg__modals_kinetic(const mbg__system *s, int body);
+real mbg__modals_strain(const mbg__system *s, int body);
+real mbg__modals_gravity(const mbg__system *s);
+void mbg__modals_kinetic_pull(const mbg__system *s, int body, real c, real *gw, real *gv, real *ga);
+void mbg__modals_strain_pull(const mbg__system *s, int body, real c, real *gw, real *ga);
+void mbg__modals_gravity_pull(const mbg__system *s, real c, real *gw, real *ga);
+/* Pairs with a modal end: matrices by columns, rows by transposes (slot: of each local velocity); gvd may be NULL. */
+void mbg__modal_pair_matrices(const mbg__system *s, int pair, const mbg__matrices *out);
+void mbg__modal_row(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const real *gvd, const int *slot,
+                    real *by_w, real *by_v);
+void mbg__local_wipe(const mbg__system *s, int pair, real *x);
+
+/* system.c: dr -= d(J^T F) of both ends of a pair, in the direction of its last push with w_rel and dF. */
+void mbg__pair_wrench_push(const mbg__system *s, int pair, const vec6 w, const vec6 df, real *dr);
+
 /* matrices.c: adds c A to a block of a matrix; block < 0 or val NULL: nothing. */
 void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val);
 
@@ -210,6 +282,18 @@ void mbg__signal_spread(mbg__system *s, int last);
 void mbg__law_weights(mbg__system *s, int force, real c);
 real mbg__law_signals_push(mbg__system *s, int force, const mbg__direction *d);
 void mbg__law_signals_pull(mbg__system *s, int force, real c, real *gw, real *gv, real *gvd, real *ga);
+
+/* Bodies that a marker moves with: none on the ground, one, or the frame of a modal body and its carriers. */
+static inline int marker_parts(const mbg__system *s, int marker) {
+  const int body = marker_body(s, marker);
+  return body < 0 ? 0 : s->end[marker] ? 1 + s->model->modals[s->end[marker]->modal].ncarrier : 1;
+}
+static inline int marker_part(const mbg__system *s, int marker, int k) {
+  return k == 0 ? marker_body(s, marker) : s->model->modals[s->end[marker]->modal].carrier + k - 1;
+}
+/* ... of a pair: those of A, then those of B that are not among them. */
+int mbg__pair_parts(const mbg__system *s, int pair);
+int mbg__pair_part(const mbg__system *s, int pair, int k);
 
 /* pattern.c */
 int mbg__pattern_create(mbg_context *ctx, mbg__system *s);

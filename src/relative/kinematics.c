@@ -14,6 +14,10 @@
 
 static void marker_update(mbg__system *s, int i) {
   const int body = marker_body(s, i);
+  if (s->end[i]) {
+    mbg__modal_end_update(s, i);
+    return;
+  }
   const mbg__frame *h = &s->design->markers[i].h;
   if (body < 0) {
     s->Hm[i] = *h;
@@ -48,6 +52,7 @@ static void pair_update(mbg__system *s, int i) {
 }
 
 void mbg__kin_update(mbg__system *s) {
+  mbg__modals_update(s);
   for (int i = 0; i < s->model->nmarker; i++) {
     if (s->marker_on[i]) {
       marker_update(s, i);
@@ -62,8 +67,11 @@ void mbg__kin_update(mbg__system *s) {
 
 void mbg__kin_update_twists(mbg__system *s) {
   const mbg_model *m = s->model;
+  mbg__modals_twists(s);
   for (int i = 0; i < m->nmarker; i++) {
-    if (s->marker_on[i] && marker_body(s, i) >= 0) {
+    if (s->marker_on[i] && s->end[i]) {
+      mbg__modal_end_twist(s, i);
+    } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
       AdInv_mul(s->vm[i], &s->design->markers[i].h, s->v + m->bodies[marker_body(s, i)].voff);
     }
   }
@@ -80,8 +88,11 @@ void mbg__kin_update_twists(mbg__system *s) {
 
 void mbg__kin_update_rates(mbg__system *s) {
   const mbg_model *m = s->model;
+  mbg__modals_rates(s);
   for (int i = 0; i < m->nmarker; i++) {
-    if (s->marker_on[i] && marker_body(s, i) >= 0) {
+    if (s->marker_on[i] && s->end[i]) {
+      mbg__modal_end_rate(s, i);
+    } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
       AdInv_mul(s->vdm[i], &s->design->markers[i].h, s->vd + m->bodies[marker_body(s, i)].voff);
     }
   }
@@ -118,6 +129,10 @@ void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction
   v6_zero(geo);
   for (int k = 0; d->da && k < h->ndep; k++) {
     v6_axpy(geo, d->da[h->dep[k]], h->omega[k]);
+  }
+  if (s->end[marker]) {
+    mbg__modal_end_push(s, marker, d, geo, w, dv, dvd);
+    return;
   }
   v6_copy(w, geo);
   if (body < 0) {
@@ -200,6 +215,10 @@ void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const
   const mbg__placed *h = &s->design->markers[marker];
   const int body = marker_body(s, marker);
   real geo[6], c[6];
+  if (s->end[marker]) {
+    mbg__modal_end_pull(s, marker, gw, gv, gvd, w, v, vd, ga);
+    return;
+  }
   if (body >= 0) {
     const int off = s->model->bodies[body].voff;
     add_mul_T(w, &h->h, gw, off);

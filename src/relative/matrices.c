@@ -136,13 +136,48 @@ static bool pair_in_matrices(const mbg__system *s, int i) {
 
 /* ---------------------------------------------------------------------- signals in force laws */
 
+static int signal_pair(const mbg_model *m, int signal) {
+  const mbg__signal *sig = &m->signals[signal];
+  return sig->type->of == MBG__OF_PAIR ? sig->pair : m->coords[sig->coord].pair;
+}
+
+/* (X_Q^T b) (row of the signal on w, on v): gathered over the local velocities of both pairs */
+static void modal_cross(const mbg__system *s, const mbg__cross *c, int k, real weight, const mbg__matrices *out) {
+  static const real zero[6] = {0};
+  const mbg_model *m = s->model;
+  const mbg__force *f = &m->forces[c->force];
+  const mbg__signal_out *d = &s->sig[c->base[k]];
+  const int pair = signal_pair(m, c->base[k]);
+  const mbg__local *Q = &s->pair_local[f->pair], *P = &s->pair_local[pair];
+  real *col = s->column, *w = s->column + m->nw, *v = s->column + 2 * m->nw;
+  mbg__kin_pair_pull(s, f->pair, s->coord[f->coord].b, zero, NULL, col, NULL, NULL, NULL);
+  mbg__kin_pair_pull(s, pair, d->y_w, d->y_v, NULL, w, v, NULL, NULL);
+  for (int i = 0; i < Q->n; i++) {
+    for (int j = 0; j < P->n; j++) {
+      const int slot = c->slot[k][P->n * i + j];
+      if (out->K) {
+        out->K[slot] += weight * col[Q->full[i]] * w[P->full[j]];
+      }
+      if (out->C) {
+        out->C[slot] += weight * col[Q->full[i]] * v[P->full[j]];
+      }
+    }
+  }
+  mbg__local_wipe(s, f->pair, col);
+  mbg__local_wipe(s, pair, w);
+  mbg__local_wipe(s, pair, v);
+}
+
 static void cross_base(const mbg__system *s, const mbg__cross *c, int k, const mbg__matrices *out) {
   const mbg_model *m = s->model;
   const mbg__force *f = &m->forces[c->force];
-  const mbg__signal *sig = &m->signals[c->base[k]];
   const mbg__signal_out *d = &s->sig[c->base[k]];
-  const int pair = sig->type->of == MBG__OF_PAIR ? sig->pair : m->coords[sig->coord].pair;
+  const int pair = signal_pair(m, c->base[k]);
   const real weight = s->weight[c->base[k]];
+  if (c->slot[k]) {
+    modal_cross(s, c, k, weight, out);
+    return;
+  }
   real yw[6], x[6], XQ[36], XP[36], col[6], rw[6], rv[6], A[36];
   adT_mul(x, s->a[pair], d->y_v);
   v6_sub(yw, d->y_w, x);
@@ -211,6 +246,22 @@ static void term_matrices(const mbg__system *s, int k, const real X[2][36], cons
   }
 }
 
+/* the same when an end is on a modal body */
+static void modal_term_matrices(const mbg__system *s, int k, const mbg__matrices *out) {
+  static const real zero[6] = {0};
+  const int i = s->model->terms[k].pair, *slot = s->term_local[k];
+  const real *b = s->term[k].b;
+  if (out->B) {
+    mbg__modal_row(s, i, b, zero, NULL, slot, out->B, NULL);
+  }
+  if (out->Z) {
+    mbg__modal_row(s, i, s->row_g[k].phid_G, b, NULL, slot, out->Z, NULL);
+  }
+  if (out->A_H || out->A_v) {
+    mbg__modal_row(s, i, s->row_g[k].phidd_G, s->row_g[k].gamma_v, b, slot, out->A_H, out->A_v);
+  }
+}
+
 /* ---------------------------------------------------------------------- all */
 
 static void clear(const mbg__csc *pattern, real *val) {
@@ -238,9 +289,12 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   }
   if (out->K || out->C || out->M) {
     mbg__beams_matrices(s, out);
+    mbg__modals_matrices(s, out);
   }
   for (int i = 0; slopes && i < m->npair; i++) {
-    if (s->loud[i] && pair_in_matrices(s, i)) {
+    if (s->loud[i] && s->pair_local[i].n > 0) {
+      mbg__modal_pair_matrices(s, i, out);
+    } else if (s->loud[i] && pair_in_matrices(s, i)) {
       real X[2][36];
       mbg__kin_jacobian(s, i, 0, X[0]);
       mbg__kin_jacobian(s, i, 1, X[1]);
@@ -254,6 +308,10 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   for (int k = 0, last = -1; (out->B || out->Z || out->A_H || out->A_v) && k < m->nterm; k++) {
     const int pair = m->terms[k].pair;
     if (pair < 0 || !row_on(s, s->term_row[k])) {
+      continue;
+    }
+    if (s->pair_local[pair].n > 0) {
+      modal_term_matrices(s, k, out);
       continue;
     }
     /* the rows of a joint share their pair */

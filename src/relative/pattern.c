@@ -47,13 +47,46 @@ static void pair_bodies(const mbg__system *s, int pair, int body[2]) {
   body[1] = marker_body(s, s->model->pairs[pair].B);
 }
 
+static bool same_body(const mbg__system *s, int pair) {
+  int body[2];
+  pair_bodies(s, pair, body);
+  return body[0] == body[1];
+}
+
+/* both ends on one body: the one that has more parts */
+int mbg__pair_parts(const mbg__system *s, int pair) {
+  const int A = marker_parts(s, s->model->pairs[pair].A), B = marker_parts(s, s->model->pairs[pair].B);
+  return same_body(s, pair) ? (A > B ? A : B) : A + B;
+}
+
+int mbg__pair_part(const mbg__system *s, int pair, int k) {
+  const mbg__pair *p = &s->model->pairs[pair];
+  const int A = marker_parts(s, p->A);
+  if (same_body(s, pair)) {
+    return marker_part(s, A >= marker_parts(s, p->B) ? p->A : p->B, k);
+  }
+  return k < A ? marker_part(s, p->A, k) : marker_part(s, p->B, k - A);
+}
+
+static bool has_modal_end(const mbg__system *s, int pair) {
+  return s->end[s->model->pairs[pair].A] || s->end[s->model->pairs[pair].B];
+}
+
 static void request_pairs(const mbg__system *s, int rows, int cols, requests *r) {
-  int Q[2], P[2];
-  pair_bodies(s, rows, Q);
-  pair_bodies(s, cols, P);
-  for (int i = 0; i < 2; i++) {
-    for (int j = 0; j < 2; j++) {
-      request(r, Q[i], P[j]);
+  for (int i = 0; i < mbg__pair_parts(s, rows); i++) {
+    for (int j = 0; j < mbg__pair_parts(s, cols); j++) {
+      request(r, mbg__pair_part(s, rows, i), mbg__pair_part(s, cols, j));
+    }
+  }
+}
+
+/* frame and carriers of a modal body */
+static int modal_part(const mbg__modal *m, int k) { return k == 0 ? m->body : m->carrier + k - 1; }
+
+static void request_modal(const mbg__modal *m, requests *r) {
+  for (int i = 0; i <= m->ncarrier; i++) {
+    for (int j = 0; j <= m->ncarrier; j++) {
+      request(r, modal_part(m, i), modal_part(m, j));
     }
   }
 }
@@ -74,6 +107,9 @@ static void request_all(const mbg__system *s, const bool *active, requests *r) {
     if (active[i]) {
       request_pairs(s, i, i, r);
     }
+  }
+  for (int i = 0; i < m->nmodal; i++) {
+    request_modal(&m->modals[i], r);
   }
   for (int c = 0; c < s->ncross; c++) {
     for (int k = 0; k < s->cross[c].nbase; k++) {
@@ -219,7 +255,8 @@ static int make_cross(mbg_context *ctx, mbg__system *s, int force, bool *mark) {
   }
   int *base = MBG_TAKE(&s->arena, int, nbase);
   c->block = mbg__arena_take(&s->arena, (size_t)nbase, sizeof(*c->block));
-  if (!base || !c->block) {
+  c->slot = MBG_TAKE(&s->arena, int *, nbase);
+  if (!base || !c->block || !c->slot) {
     return mbg__fail_memory(ctx);
   }
   for (int i = 0; i < m->nsignal; i++) {
@@ -260,12 +297,166 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- local velocities */
+
+/* free velocities of a list of bodies, and (slots) their places in K */
+typedef struct {
+  int n;
+  int (*body)(const mbg__system *s, int of, int k);
+  int of, count; /* bodies: body(s, of, 0 .. count - 1) */
+} list;
+
+static int body_of_pair(const mbg__system *s, int of, int k) { return mbg__pair_part(s, of, k); }
+static int body_of_modal(const mbg__system *s, int of, int k) { return modal_part(&s->model->modals[of], k); }
+
+static int slot_of(const mbg__system *s, int Q, int i, int P, int j) {
+  const int b = find_block(s, Q, P);
+  return b < 0 ? -1 : s->blocks[b].slot[i * s->nfree[P] + j];
+}
+
+/* slots of rows in one list and columns in another, row-major */
+static int take_slots(mbg_context *ctx, mbg__system *s, const list *rows, const list *cols, int **out) {
+  int *slot = MBG_TAKE(&s->arena, int, rows->n * cols->n);
+  *out = slot;
+  if (!slot) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int q = 0; q < rows->count; q++) {
+    const int Q = rows->body(s, rows->of, q);
+    for (int i = 0; i < s->nfree[Q]; i++) {
+      for (int p = 0; p < cols->count; p++) {
+        const int P = cols->body(s, cols->of, p);
+        for (int j = 0; j < s->nfree[P]; j++) {
+          *slot++ = slot_of(s, Q, i, P, j);
+        }
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+static void count_list(const mbg__system *s, list *l) {
+  l->n = 0;
+  for (int k = 0; k < l->count; k++) {
+    l->n += s->nfree[l->body(s, l->of, k)];
+  }
+}
+
+static int make_local(mbg_context *ctx, mbg__system *s, list *l, mbg__local *out) {
+  int n = 0;
+  count_list(s, l);
+  out->full = MBG_TAKE(&s->arena, int, l->n);
+  if (!out->full) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int k = 0; k < l->count; k++) {
+    const int body = l->body(s, l->of, k);
+    for (int j = 0; j < s->nfree[body]; j++) {
+      out->full[n++] = s->model->bodies[body].voff + s->free_[body][j];
+    }
+  }
+  out->n = n;
+  return take_slots(ctx, s, l, l, &out->slot);
+}
+
+static list pair_list(const mbg__system *s, int pair) {
+  list l = {.body = body_of_pair, .of = pair, .count = mbg__pair_parts(s, pair)};
+  count_list(s, &l);
+  return l;
+}
+
+static int make_pair_local(mbg_context *ctx, mbg__system *s, int pair) {
+  list l = pair_list(s, pair);
+  return s->pair_local[pair].n > 0 ? MBG_OK : make_local(ctx, s, &l, &s->pair_local[pair]);
+}
+
+static int make_cross_local(mbg_context *ctx, mbg__system *s, mbg__cross *c, int k) {
+  int err = MBG_OK;
+  const int pair[2] = {s->model->forces[c->force].pair, signal_pair(s->model, c->base[k])};
+  if (!has_modal_end(s, pair[0]) && !has_modal_end(s, pair[1])) {
+    return MBG_OK;
+  }
+  const list rows = pair_list(s, pair[0]), cols = pair_list(s, pair[1]);
+  MBG_TRY(make_pair_local(ctx, s, pair[0]));
+  MBG_TRY(make_pair_local(ctx, s, pair[1]));
+  MBG_TRY(take_slots(ctx, s, &rows, &cols, &c->slot[k]));
+done:
+  return err;
+}
+
+static int make_locals(mbg_context *ctx, mbg__system *s) {
+  const mbg_model *m = s->model;
+  int err = MBG_OK;
+  s->pair_local = MBG_TAKE(&s->arena, mbg__local, m->npair);
+  if (!s->pair_local) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < m->nmodal; i++) {
+    list l = {.body = body_of_modal, .of = i, .count = 1 + m->modals[i].ncarrier};
+    MBG_TRY(make_local(ctx, s, &l, &s->modal[i].local));
+  }
+  for (int i = 0; i < m->npair; i++) {
+    if (has_modal_end(s, i)) {
+      MBG_TRY(make_pair_local(ctx, s, i));
+    }
+  }
+  for (int c = 0; c < s->ncross; c++) {
+    for (int k = 0; k < s->cross[c].nbase; k++) {
+      MBG_TRY(make_cross_local(ctx, s, &s->cross[c], k));
+    }
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- rows */
+
+/* a term with a modal end: its local velocities */
+static void list_local(const mbg__system *s, int k, int row_of, const int *slot, int *row, int *col, int *n) {
+  const mbg__local *l = &s->pair_local[s->model->terms[k].pair];
+  for (int j = 0; j < l->n; j++, (*n)++) {
+    row[*n] = row_of;
+    col[*n] = s->model->dof[l->full[j]];
+    if (slot) {
+      s->term_local[k][j] = slot[*n];
+    }
+  }
+}
+
+static bool is_local(const mbg__system *s, int term) {
+  const int pair = s->model->terms[term].pair;
+  return pair >= 0 && s->pair_local[pair].n > 0;
+}
+
+/* most entries of all rows; the places of local ones are taken */
+static int count_rows(mbg_context *ctx, mbg__system *s, size_t *most) {
+  const mbg_model *m = s->model;
+  *most = 0;
+  s->term_local = MBG_TAKE(&s->arena, int *, m->nterm);
+  if (!s->term_local) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int k = 0; k < m->nterm; k++) {
+    const int n = is_local(s, k) ? s->pair_local[m->terms[k].pair].n : 12;
+    *most += (size_t)n;
+    if (is_local(s, k)) {
+      s->term_local[k] = MBG_TAKE(&s->arena, int, n);
+      if (!s->term_local[k]) {
+        return mbg__fail_memory(ctx);
+      }
+    }
+  }
+  return MBG_OK;
+}
 
 static int make_rows(mbg_context *ctx, mbg__system *s) {
   const mbg_model *m = s->model;
-  int err = MBG_OK, n = 0;
-  const size_t most = (size_t)m->nterm * 12;
+  int err, n = 0;
+  size_t most;
+  err = count_rows(ctx, s, &most);
+  if (err < 0) {
+    return err;
+  }
   int *row = mbg__alloc(ctx, most, sizeof(int)), *col = mbg__alloc(ctx, most, sizeof(int));
   int *slot = mbg__alloc(ctx, most, sizeof(int));
   s->term_slot = mbg__arena_take(&s->arena, (size_t)m->nterm, sizeof(*s->term_slot));
@@ -280,6 +471,10 @@ static int make_rows(mbg_context *ctx, mbg__system *s) {
       for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
         int body[2] = {-1, -1};
         s->term_row[k] = i;
+        if (is_local(s, k)) {
+          list_local(s, k, i, pass ? slot : NULL, row, col, &n);
+          continue;
+        }
         if (m->terms[k].pair >= 0) {
           pair_bodies(s, m->terms[k].pair, body);
         }
@@ -376,6 +571,7 @@ int mbg__pattern_create(mbg_context *ctx, mbg__system *s) {
   MBG_TRY(take_free(ctx, s));
   MBG_TRY(make_crosses(ctx, s));
   MBG_TRY(make_blocks(ctx, s, active));
+  MBG_TRY(make_locals(ctx, s));
   MBG_TRY(make_rows(ctx, s));
   place_blocks(s, active);
 done:

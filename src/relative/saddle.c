@@ -18,8 +18,13 @@ static void entry(entries *e, int row, int col) {
   e->col[e->n++] = col;
 }
 
-static int end_body(const mbg__system *s, int pair, int end) {
-  return marker_body(s, end ? s->model->pairs[pair].B : s->model->pairs[pair].A);
+/* free velocities of the bodies that a further row acts on */
+static int extra_count(const mbg__saddle *k, int q) {
+  int n = 0;
+  for (int i = 0; i < mbg__pair_parts(k->sys, k->extra[q]); i++) {
+    n += k->sys->nfree[mbg__pair_part(k->sys, k->extra[q], i)];
+  }
+  return n;
 }
 
 static void list_extra(const mbg__saddle *k, entries *e) {
@@ -27,9 +32,9 @@ static void list_extra(const mbg__saddle *k, entries *e) {
   const mbg_model *m = s->model;
   for (int q = 0; q < k->nextra; q++) {
     for (int t = 0; t < 2; t++) {
-      for (int end = 0; end < 2; end++) {
-        const int body = end_body(s, k->extra[q], end);
-        for (int j = 0; body >= 0 && j < s->nfree[body]; j++) {
+      for (int i = 0; i < mbg__pair_parts(s, k->extra[q]); i++) {
+        const int body = mbg__pair_part(s, k->extra[q], i);
+        for (int j = 0; j < s->nfree[body]; j++) {
           const int c = m->dof[m->bodies[body].voff + s->free_[body][j]], r = m->nv + m->nrow + q;
           entry(e, t ? c : r, t ? r : c);
         }
@@ -65,7 +70,8 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const
   const int fixed = nK + 2 * nB + s->model->nrow + k->nextra;
   int *copy = MBG_TAKE(arena, int, fixed);
   k->slotE = mbg__arena_take(arena, (size_t)k->nextra, sizeof(*k->slotE));
-  if (!copy || !k->slotE) {
+  k->row = MBG_TAKE(arena, real, s->model->nw);
+  if (!copy || !k->slotE || !k->row) {
     return mbg__fail_memory(ctx);
   }
   memcpy(copy, slot, (size_t)fixed * sizeof(int));
@@ -75,13 +81,14 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const
   k->slotD = k->slotB[1] + nB;
   slot += fixed;
   for (int q = 0; q < k->nextra; q++) {
+    const int n = extra_count(k, q);
     for (int t = 0; t < 2; t++) {
-      for (int end = 0; end < 2; end++) {
-        const int body = end_body(s, k->extra[q], end);
-        for (int j = 0; body >= 0 && j < s->nfree[body]; j++) {
-          k->slotE[q][t][end][j] = *slot++;
-        }
+      k->slotE[q][t] = MBG_TAKE(arena, int, n);
+      if (!k->slotE[q][t]) {
+        return mbg__fail_memory(ctx);
       }
+      memcpy(k->slotE[q][t], slot, (size_t)n * sizeof(int));
+      slot += n;
     }
   }
   return MBG_OK;
@@ -90,11 +97,13 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const
 int mbg__saddle_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, int nextra, const int *extra,
                        mbg__klu_mode mode, mbg__saddle *k) {
   const mbg_model *m = sys->model;
-  const size_t most = (size_t)mbg__csc_count(&sys->patK) + 2 * (size_t)mbg__csc_count(&sys->patB) + (size_t)m->nrow +
-                      (size_t)nextra * 25;
+  size_t most = (size_t)mbg__csc_count(&sys->patK) + 2 * (size_t)mbg__csc_count(&sys->patB) + (size_t)m->nrow;
   entries e = {0};
   int err = MBG_OK;
   *k = (mbg__saddle){.sys = sys, .n = m->nv + m->nrow + nextra, .nextra = nextra, .extra = extra};
+  for (int q = 0; q < nextra; q++) {
+    most += 1 + 2 * (size_t)extra_count(k, q);
+  }
   e.row = mbg__alloc(ctx, most, sizeof(int));
   e.col = mbg__alloc(ctx, most, sizeof(int));
   int *slot = mbg__alloc(ctx, most, sizeof(int));
@@ -161,19 +170,21 @@ void mbg__saddle_add_rows(mbg__saddle *k, const real *lower, const real *upper, 
 }
 
 void mbg__saddle_add_extra(mbg__saddle *k, int q, const real gradient[6], bool active, real diagonal) {
+  static const real zero[6] = {0};
   const mbg__system *s = k->sys;
-  for (int end = 0; active && end < 2; end++) {
-    const int body = end_body(s, k->extra[q], end);
-    real X[36], x[6];
-    if (body < 0) {
-      continue;
+  const int pair = k->extra[q];
+  int n = 0;
+  if (active) {
+    mbg__kin_pair_pull(s, pair, gradient, zero, NULL, k->row, NULL, NULL, NULL);
+  }
+  for (int i = 0; active && i < mbg__pair_parts(s, pair); i++) {
+    const int body = mbg__pair_part(s, pair, i);
+    real *x = k->row + s->model->bodies[body].voff;
+    for (int j = 0; j < s->nfree[body]; j++, n++) {
+      k->A.val[k->slotE[q][0][n]] += x[s->free_[body][j]];
+      k->A.val[k->slotE[q][1][n]] += x[s->free_[body][j]];
     }
-    mbg__kin_jacobian(s, k->extra[q], end, X);
-    m6_mulv_T(x, X, gradient);
-    for (int j = 0; j < s->nfree[body]; j++) {
-      k->A.val[k->slotE[q][0][end][j]] += x[s->free_[body][j]];
-      k->A.val[k->slotE[q][1][end][j]] += x[s->free_[body][j]];
-    }
+    v6_zero(x);
   }
   k->A.val[k->slotD[s->model->nrow + q]] += active ? diagonal : 1;
 }

@@ -10,11 +10,12 @@ typedef struct {
   int n; /* nv + nrow + nextra */
   int nextra;
   mbg__csc A;
-  int *slotK;            /* entries of the pattern of K                            (nnz K) */
-  int *slotB[2];         /* entries of B (lower left) and B^T (upper right)        (nnz B) */
-  int *slotD;            /* diagonal of rows and further rows                      (nrow + nextra) */
-  int (*slotE)[2][2][6]; /* [further row][row, column][end of its pair][free component]  (nextra) */
-  const int *extra;      /* pair of each further row                               (nextra) */
+  int *slotK;       /* entries of the pattern of K                            (nnz K) */
+  int *slotB[2];    /* entries of B (lower left) and B^T (upper right)        (nnz B) */
+  int *slotD;       /* diagonal of rows and further rows                      (nrow + nextra) */
+  int *(*slotE)[2]; /* [further row][row, column]: free velocities of the bodies of its pair  (nextra) */
+  real *row;        /* scratch                                                (nw) */
+  const int *extra; /* pair of each further row                               (nextra) */
   mbg__klu *klu;
 } mbg__saddle;
 

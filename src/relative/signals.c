@@ -80,6 +80,7 @@ static real sum_kinetic(const mbg__system *s, int body) {
   for (int i = body < 0 ? 0 : body; i < (body < 0 ? s->model->nbody : body + 1); i++) {
     e += kinetic(s, i);
   }
+  e += mbg__modals_kinetic(s, body);
   return body < 0 ? e + mbg__beams_kinetic(s) : e;
 }
 
@@ -91,6 +92,7 @@ static real sum_potential(const mbg__system *s) {
   for (int i = 0; i < s->model->nforce; i++) {
     e += s->energy[i];
   }
+  e += mbg__modals_gravity(s) + mbg__modals_strain(s, -1);
   return e + mbg__beams_gravity(s) + mbg__beams_strain_energy(s, NULL);
 }
 
@@ -171,7 +173,8 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
     s->y[i] = mbg__beam_signal(s, sig);
     return MBG_OK;
   case MBG__ROLE_STRAIN_ENERGY:
-    s->y[i] = mbg__beams_strain_energy(s, sig);
+    s->y[i] =
+        (sig->body < 0 ? mbg__beams_strain_energy(s, sig) : 0) + (sig->beam < 0 ? mbg__modals_strain(s, sig->body) : 0);
     return MBG_OK;
   default:
     pair_signal(s, sig, &out);
@@ -444,7 +447,19 @@ static void potential_pull(mbg__system *s, real c, const cotangents *g) {
     }
   }
   mbg__beams_gravity_pull(s, c, g->w, g->a);
+  mbg__modals_gravity_pull(s, c, g->w, g->a);
+  mbg__modals_strain_pull(s, -1, c, g->w, g->a);
   mbg__beams_strain_energy_pull(s, NULL, c, g->w, g->v, g->vd, g->a);
+}
+
+/* of a modal body, of beams, or of all */
+static void strain_energy_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
+  if (sig->body < 0) {
+    mbg__beams_strain_energy_pull(s, sig, c, g->w, g->v, g->vd, g->a);
+  }
+  if (sig->beam < 0) {
+    mbg__modals_strain_pull(s, sig->body, c, g->w, g->a);
+  }
 }
 
 static void control_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
@@ -489,8 +504,10 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
       kinetic_pull(s, b, c, g);
     }
     mbg__beams_kinetic_pull(s, c, g->v, g->a);
+    mbg__modals_kinetic_pull(s, -1, c, g->w, g->v, g->a);
     return;
   case MBG__ROLE_KINETIC:
+    mbg__modals_kinetic_pull(s, sig->body, c, g->w, g->v, g->a);
     if (sig->body < 0) {
       mbg__beams_kinetic_pull(s, c, g->v, g->a);
     }
@@ -515,7 +532,7 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
     mbg__beam_signal_pull(s, sig, c, g->w, g->v, g->vd, g->a);
     return;
   case MBG__ROLE_STRAIN_ENERGY:
-    mbg__beams_strain_energy_pull(s, sig, c, g->w, g->v, g->vd, g->a);
+    strain_energy_pull(s, sig, c, g);
     return;
   default:
     relative_pull(s, i, c, g);

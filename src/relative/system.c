@@ -160,6 +160,7 @@ int mbg__system_create(mbg_context *ctx, const mbg_model *model, const mbg__desi
   s->design = design;
   MBG_TRY(take_values(ctx, s));
   MBG_TRY(take_derivatives(ctx, s));
+  MBG_TRY(mbg__modals_create(ctx, s));
   MBG_TRY(mbg__fn_work_create(ctx, &s->arena, model, &s->fn_work));
   for (int i = 0; i < model->ncoord; i++) {
     mbg__term_of_coord(&model->coords[i], &s->coord_term[i]);
@@ -256,18 +257,26 @@ static const real *gravity_of(const mbg__system *s) {
   return s->model->gravity >= 0 ? s->design->attr + s->model->gravity : none;
 }
 
+/* r -= c J^T f at one marker */
+static void marker_wrench_sub(const mbg__system *s, int marker, double c, const vec6 f, real *r) {
+  real fb[6];
+  if (s->end[marker]) {
+    v6_scale(fb, c, f);
+    mbg__modal_end_wrench_sub(s, marker, fb, r);
+  } else if (marker_body(s, marker) >= 0) {
+    AdInvT_mul(fb, &s->design->markers[marker].h, f);
+    v6_axpy(r + s->model->bodies[marker_body(s, marker)].voff, -c, fb);
+  }
+}
+
 /* subtracts J^T f of both ends of a pair for the wrench F on B: f_A = -Ad(G^-1)^T F */
 static void pair_wrench_sub(const mbg__system *s, int i, const vec6 F, real *r) {
   const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
-  real fA[6], fb[6];
-  if (marker_body(s, B) >= 0) {
-    AdInvT_mul(fb, &s->design->markers[B].h, F);
-    v6_axpy(r + s->model->bodies[marker_body(s, B)].voff, -1, fb);
-  }
+  real fA[6];
+  marker_wrench_sub(s, B, 1, F, r);
   if (marker_body(s, A) >= 0) {
     AdInvT_mul(fA, &s->G[i], F);
-    AdInvT_mul(fb, &s->design->markers[A].h, fA);
-    v6_axpy(r + s->model->bodies[marker_body(s, A)].voff, 1, fb);
+    marker_wrench_sub(s, A, -1, fA, r);
   }
 }
 
@@ -280,7 +289,23 @@ static void clear_masked(const mbg__system *s, real *r) {
   }
 }
 
-/* phidd = b vd_rel + gamma_rel; without vd: b ad(v_rel) a + gamma_rel, because vd_rel = vd_B - A_i vd_A + ad(v_rel) a */
+/* vd_rel without vd: ad(v_rel) a, and gamma_B - A_i gamma_A of markers that move with modes */
+static void rate_at_rest(const mbg__system *s, int i, real c[6]) {
+  const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
+  real g[6], x[6];
+  ad_mul(c, s->vrel[i], s->a[i]);
+  if (s->end[B]) {
+    mbg__modal_marker_gamma(&s->end[B]->m, g);
+    v6_axpy(c, 1, g);
+  }
+  if (s->end[A]) {
+    mbg__modal_marker_gamma(&s->end[A]->m, g);
+    AdInv_mul(x, &s->G[i], g);
+    v6_axpy(c, -1, x);
+  }
+}
+
+/* phidd = b vd_rel + gamma_rel, with vd and without it */
 static void row_acceleration(const mbg__system *s, int i, real *phidd, real *gamma) {
   const mbg_model *m = s->model;
   real at_vd = s->gamma[i], at_zero = s->gamma[i];
@@ -288,7 +313,7 @@ static void row_acceleration(const mbg__system *s, int i, real *phidd, real *gam
     const int pair = m->terms[k].pair;
     if (pair >= 0) {
       real c[6];
-      ad_mul(c, s->vrel[pair], s->a[pair]);
+      rate_at_rest(s, pair, c);
       at_vd += v6_dot(s->term[k].b, s->vdrel[pair]);
       at_zero += v6_dot(s->term[k].b, c);
     }
@@ -325,6 +350,7 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
   }
   if (!s->bare) {
     mbg__beams_residual(s, r);
+    mbg__modals_residual(s, r);
   }
   for (int i = 0; i < m->npair; i++) {
     if (s->loud[i]) {
@@ -340,6 +366,7 @@ void mbg__system_mass_mul(const mbg__system *s, const real *x, real *y) {
     m6_mulv(y + off, s->design->M + 36 * i, x + off);
   }
   mbg__beams_mass_mul(s, x, y);
+  mbg__modals_mass_mul(s, x, y);
   clear_masked(s, y);
 }
 
@@ -532,6 +559,10 @@ static void rows_push(mbg__system *s, const mbg__direction *d, real *dphi, real 
 static void marker_wrench_push(const mbg__system *s, int marker, const vec6 f, const vec6 df, real *dr) {
   const int body = marker_body(s, marker);
   real c[6], fb[6];
+  if (s->end[marker]) {
+    mbg__modal_end_wrench_push(s, marker, f, df, dr);
+    return;
+  }
   if (body < 0) {
     return;
   }
@@ -542,13 +573,13 @@ static void marker_wrench_push(const mbg__system *s, int marker, const vec6 f, c
 }
 
 /* f_A = -A_i^T F,  df_A = A_i^T (ad(w_rel)^T F - dF) */
-static void pair_wrench_push(const mbg__system *s, int i, real *dr) {
+void mbg__pair_wrench_push(const mbg__system *s, int i, const vec6 w, const vec6 df, real *dr) {
   real c[6], fA[6], dfA[6];
-  marker_wrench_push(s, s->model->pairs[i].B, s->F[i], s->p_f[i], dr);
+  marker_wrench_push(s, s->model->pairs[i].B, s->F[i], df, dr);
   AdInvT_mul(fA, &s->G[i], s->F[i]);
   v6_scale(fA, -1, fA);
-  adT_mul(c, s->p_w[i], s->F[i]);
-  v6_axpy(c, -1, s->p_f[i]);
+  adT_mul(c, w, s->F[i]);
+  v6_axpy(c, -1, df);
   AdInvT_mul(dfA, &s->G[i], c);
   marker_wrench_push(s, s->model->pairs[i].A, fA, dfA, dr);
 }
@@ -570,10 +601,11 @@ void mbg__system_push(mbg__system *s, const mbg__direction *d, real *dr, real *d
   }
   if (!s->bare) {
     mbg__beams_inertia_push(s, d, dr);
+    mbg__modals_inertia_push(s, d, dr);
   }
   for (int i = 0; i < m->npair; i++) {
     if (s->loud[i] || (d->dlambda && s->pair_on[i])) {
-      pair_wrench_push(s, i, dr);
+      mbg__pair_wrench_push(s, i, s->p_w[i], s->p_f[i], dr);
     }
   }
   clear_masked(s, dr);
@@ -648,17 +680,24 @@ static void body_pull(const mbg__system *s, int i, const real *z, real *gw, real
 /* J z at a marker, 0 on the ground */
 static void marker_test(const mbg__system *s, int marker, const real *z, vec6 out) {
   const int body = marker_body(s, marker);
-  if (body < 0) {
+  if (s->end[marker]) {
+    mbg__modal_end_test(s, marker, z, out);
+  } else if (body < 0) {
     v6_zero(out);
   } else {
     AdInv_mul(out, &s->design->markers[marker].h, z + s->model->bodies[body].voff);
   }
 }
 
-/* -z . d(J^T f) by the marker's own geometry: + f . ad(omega da) z_m = -(ad(z_m)^T f) . omega da */
-static void marker_geometry_pull(const mbg__system *s, int marker, const vec6 z, const vec6 f, real *ga) {
+/* -z . d(J^T f) by the marker's own geometry (and the modes it moves with): + f . ad(omega da) z_m = -(ad(z_m)^T f) . omega da */
+static void marker_geometry_pull(const mbg__system *s, int marker, const real *whole, const vec6 z, const vec6 f,
+                                 real *gw, real *ga) {
   const mbg__placed *h = &s->design->markers[marker];
   real c[6];
+  if (s->end[marker]) {
+    mbg__modal_end_test_pull(s, marker, whole, f, -1, gw, ga);
+    return;
+  }
   if (!ga || !s->marker_wanted[marker] || h->ndep == 0) {
     return;
   }
@@ -669,7 +708,7 @@ static void marker_geometry_pull(const mbg__system *s, int marker, const vec6 z,
 }
 
 /* contribution of z . r at one pair: z_rel = z_B - A_i z_A is kept in p_f, cotangents in p_w, p_dv */
-static void pair_test(mbg__system *s, int i, const real *z, real *ga) {
+static void pair_test(mbg__system *s, int i, const real *z, real *gw, real *ga) {
   const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
   real zA[6], zB[6], x[6], fA[6], c[6];
   marker_test(s, A, z, zA);
@@ -685,10 +724,10 @@ static void pair_test(mbg__system *s, int i, const real *z, real *ga) {
   /* -(A_i z_A) . ad(w_rel)^T F = (ad(A_i z_A)^T F) . w_rel */
   adT_mul(c, x, s->F[i]);
   v6_axpy(s->p_w[i], 1, c);
-  marker_geometry_pull(s, B, zB, s->F[i], ga);
+  marker_geometry_pull(s, B, z, zB, s->F[i], gw, ga);
   AdInvT_mul(fA, &s->G[i], s->F[i]);
   v6_scale(fA, -1, fA);
-  marker_geometry_pull(s, A, zA, fA, ga);
+  marker_geometry_pull(s, A, z, zA, fA, gw, ga);
 }
 
 static void rows_pull(mbg__system *s, const real *z, const real *mu, const real *nu, const real *kappa, real *glambda,
@@ -767,7 +806,7 @@ void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real 
   for (int i = 0; i < m->npair; i++) {
     s->touched[i] = z && s->pair_on[i] && (s->loud[i] || glambda);
     if (s->touched[i]) {
-      pair_test(s, i, z, ga);
+      pair_test(s, i, z, gw, ga);
     }
   }
   rows_pull(s, z, mu, nu, kappa, glambda, ga);
@@ -784,6 +823,7 @@ void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real 
   }
   if (z && !s->bare) {
     mbg__beams_pull(s, z, gw, gv, gvd, ga);
+    mbg__modals_pull(s, z, gw, gv, gvd, ga);
   }
   clear_masked_rates(s, gv, gvd);
 }

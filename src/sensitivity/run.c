@@ -118,21 +118,24 @@ static int find_formulation(mbg_context *ctx, const char *key, const mbg__formul
                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", known);
 }
 
-/* beams have masses that couple two bodies: not every formulation takes them */
-static int check_beams(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
+/* flexible bodies have masses that couple: not every formulation takes them */
+static int check_flexible(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
   int n;
   const mbg__formulation *const *list = mbg__formulations(&n);
+  const unsigned wants = (m->nelement > 0 ? MBG__BEAMS : 0u) | (m->nmodal > 0 ? MBG__MODAL : 0u);
+  const unsigned lacks = wants & ~(unsigned)f->supports;
   char who[128] = "";
-  if (m->nelement == 0 || (f->supports & MBG__BEAMS)) {
+  if (!lacks) {
     return MBG_OK;
   }
   for (int i = 0; i < n; i++) {
     const size_t used = strlen(who);
-    if (list[i]->supports & MBG__BEAMS) {
+    if (((unsigned)list[i]->supports & wants) == wants) {
       mbg__format(who + used, sizeof(who) - used, "%s'%s'", used ? ", " : "", list[i]->key);
     }
   }
-  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' takes no beams; these do: %s", f->key, who);
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' takes no %s; these do: %s", f->key,
+                   lacks & MBG__BEAMS ? "beams" : "modal bodies", who);
 }
 
 /* the one asked for, else the model's, else `lie`; a model may name one that this version has not */
@@ -144,7 +147,7 @@ static int choose_formulation(mbg_context *ctx, const mbg_run_options *o, const 
     own = NULL;
   }
   const int err = find_formulation(ctx, o->formulation ? o->formulation : own ? own : "lie", out);
-  return err < 0 ? err : check_beams(ctx, m, *out);
+  return err < 0 ? err : check_flexible(ctx, m, *out);
 }
 
 /* ---------------------------------------------------------------------- creation */

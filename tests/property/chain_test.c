@@ -532,6 +532,21 @@ static void test_beams(void **state) {
   }
 }
 
+/* models with modal bodies of all kinds */
+static void test_modal(void **state) {
+  (void)state;
+  const int rounds = support_rounds(12, 100);
+  for (int i = 0; i < rounds; i++) {
+    const uint64_t number = 7000 + (uint64_t)i;
+    random_model_options opt = random_model_mix(number);
+    opt.modal = true;
+    opt.beams = i % 4 == 0;
+    char *text = random_model(number, &opt);
+    check_model(number, NULL, text);
+    free(text);
+  }
+}
+
 /* ---------------------------------------------------------------------- power */
 
 /* v.r = dE/dt + lambda.(B v) where every force has an energy: values of inertia, forces and energies fit each other */
@@ -558,6 +573,7 @@ static void test_power(void **state) {
     random_model_options opt = random_model_mix((uint64_t)i);
     opt.conservative = true;
     opt.beams = i % 2;
+    opt.modal = i % 3 == 0;
     seed = (uint64_t)i;
     char *text = random_model(seed, &opt);
     model_case_open(&f.c, NULL, text);
@@ -580,6 +596,7 @@ static void test_parts(void **state) {
     random_model_options opt = random_model_mix(number);
     opt.folder = folder;
     opt.beams = i % 2;
+    opt.modal = i % 4 > 1;
     free(random_model(number, &opt));
     snprintf(path, sizeof path, "%s/model.json", folder);
     check_model(number, path, NULL);
@@ -648,6 +665,7 @@ static void test_catalogue(void **state) {
   for (uint64_t number = 0; number < 100; number++) {
     random_model_options opt = random_model_mix(number);
     opt.beams = number % 4 == 0;
+    opt.modal = number % 4 == 1;
     mbg_context *ctx;
     mbg_model *m;
     char *text = random_model(number, &opt);
@@ -677,9 +695,9 @@ static int report(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_trees), cmocka_unit_test(test_loops),     cmocka_unit_test(test_planar),
-      cmocka_unit_test(test_mixed), cmocka_unit_test(test_power),     cmocka_unit_test(test_parts),
-      cmocka_unit_test(test_beams), cmocka_unit_test(test_catalogue),
+      cmocka_unit_test(test_trees), cmocka_unit_test(test_loops), cmocka_unit_test(test_planar),
+      cmocka_unit_test(test_mixed), cmocka_unit_test(test_power), cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_beams), cmocka_unit_test(test_modal), cmocka_unit_test(test_catalogue),
   };
   return cmocka_run_group_tests(tests, NULL, report);
 }

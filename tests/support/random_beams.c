@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* a number of all elements: one, one for each, or linear along the beam */
-static const char *series(rm_gen *g, int n, double x) {
+const char *rm_series(rm_gen *g, int n, double x) {
   const int form = support_index(&g->rng, 4);
   if (form == 0) {
     return rm_string(g, "{\"from\": %s, \"to\": %s}", rm_number(g, x, 0.1 * x), rm_number(g, 1.2 * x, 0.1 * x));
@@ -19,21 +19,22 @@ static const char *series(rm_gen *g, int n, double x) {
   return rm_number(g, x, 0.1 * x);
 }
 
-static const char *section(rm_gen *g, int n) {
+const char *rm_section(rm_gen *g, int n) {
   const char *shear = rm_chance(g, 0.5) ? rm_string(g, ", \"shear\": [%s, 0.7]", rm_number(g, 0.8, 0.1)) : "";
-  const char *torsion = rm_chance(g, 0.3) ? rm_string(g, ", \"torsion\": %s", series(g, n, 2e-3)) : "";
+  const char *torsion = rm_chance(g, 0.3) ? rm_string(g, ", \"torsion\": %s", rm_series(g, n, 2e-3)) : "";
   switch (support_index(&g->rng, 4)) {
   case 0:
-    return rm_string(g, "{\"type\": \"rectangle\", \"width\": %s, \"height\": %s%s%s}", series(g, n, 0.3),
-                     series(g, n, 0.35), shear, torsion);
+    return rm_string(g, "{\"type\": \"rectangle\", \"width\": %s, \"height\": %s%s%s}", rm_series(g, n, 0.3),
+                     rm_series(g, n, 0.35), shear, torsion);
   case 1:
-    return rm_string(g, "{\"type\": \"circle\", \"diameter\": %s%s%s}", series(g, n, 0.35), shear, torsion);
+    return rm_string(g, "{\"type\": \"circle\", \"diameter\": %s%s%s}", rm_series(g, n, 0.35), shear, torsion);
   case 2:
-    return rm_string(g, "{\"type\": \"tube\", \"diameter\": %s, \"wall\": %s%s%s}", series(g, n, 0.4),
-                     series(g, n, 0.1), shear, torsion);
+    return rm_string(g, "{\"type\": \"tube\", \"diameter\": %s, \"wall\": %s%s%s}", rm_series(g, n, 0.4),
+                     rm_series(g, n, 0.1), shear, torsion);
   default:
-    return rm_string(g, "{\"type\": \"general\", \"A\": %s, \"I2\": %s, \"I3\": %s, \"Jt\": %s%s}", series(g, n, 0.1),
-                     series(g, n, 1e-3), series(g, n, 1.5e-3), series(g, n, 2e-3), shear);
+    return rm_string(g, "{\"type\": \"general\", \"A\": %s, \"I2\": %s, \"I3\": %s, \"Jt\": %s%s}",
+                     rm_series(g, n, 0.1), rm_series(g, n, 1e-3), rm_series(g, n, 1.5e-3), rm_series(g, n, 2e-3),
+                     shear);
   }
 }
 
@@ -67,19 +68,19 @@ static void put_shape(rm_gen *g, int n, const double from[3]) {
 
 static void put_material(rm_gen *g, int n) {
   const bool damped = !g->opt->conservative && rm_chance(g, 0.7);
-  rm_put(&g->beam, ", \"section\": %s", section(g, n));
-  rm_put(&g->beam, ", \"E\": %s", series(g, n, 1000));
+  rm_put(&g->beam, ", \"section\": %s", rm_section(g, n));
+  rm_put(&g->beam, ", \"E\": %s", rm_series(g, n, 1000));
   if (rm_chance(g, 0.5)) {
-    rm_put(&g->beam, ", \"nu\": %s", series(g, n, 0.3));
+    rm_put(&g->beam, ", \"nu\": %s", rm_series(g, n, 0.3));
   } else {
-    rm_put(&g->beam, ", \"G\": %s", series(g, n, 400));
+    rm_put(&g->beam, ", \"G\": %s", rm_series(g, n, 400));
   }
-  rm_put(&g->beam, ", \"rho\": %s", series(g, n, 10));
+  rm_put(&g->beam, ", \"rho\": %s", rm_series(g, n, 10));
   if (damped) {
-    rm_put(&g->beam, ", \"damping\": %s", series(g, n, 0.01));
+    rm_put(&g->beam, ", \"damping\": %s", rm_series(g, n, 0.01));
   }
   if (rm_chance(g, 0.5)) {
-    rm_put(&g->beam, ", \"fill\": %s", series(g, n, 0.8));
+    rm_put(&g->beam, ", \"fill\": %s", rm_series(g, n, 0.8));
   }
   if (rm_chance(g, 0.3)) {
     rm_put(&g->beam, ", \"mass\": \"lumped\"");
@@ -132,7 +133,8 @@ void rm_make_beams(rm_gen *g) {
     const char *name = names[i];
     double from[3], W[3], axis[3];
     int body = support_index(&g->rng, g->nbody + 1) - 1;
-    body = body >= 0 && (g->bodies[body].motion != RM_SPATIAL || g->bodies[body].outer) ? -1 : body;
+    body = body >= 0 && (g->bodies[body].motion != RM_SPATIAL || g->bodies[body].outer || g->bodies[body].nodes) ? -1
+                                                                                                                 : body;
     support_normals(&g->rng, from, 3);
     support_normals(&g->rng, W, 3);
     support_direction(&g->rng, axis);

@@ -110,16 +110,11 @@ static void put_rates(rm_gen *g, rm_text *text, int body) {
   }
 }
 
-static void put_body(rm_gen *g, int i) {
+static void put_rigid(rm_gen *g, int i) {
   static const char *const motions[] = {"spatial", "planar", "point", "planar-point"};
   rm_body *b = &g->bodies[i];
   const bool flat = in_plane(g, i);
   double com[3];
-  rm_entry(&g->body, b->name);
-  if (b->outer) {
-    rm_put(&g->body, "{\"outer\": \"%s\"}", b->name);
-    return;
-  }
   rm_put(&g->body, "{\"mass\": %s", rm_number(g, b->mass, 0.2));
   if (b->motion != RM_SPATIAL || rm_chance(g, 0.2)) {
     rm_put(&g->body, ", \"motion\": \"%s\"", motions[b->motion]);
@@ -132,6 +127,20 @@ static void put_body(rm_gen *g, int i) {
       rm_put(&g->body, ", \"com\": %s", rm_vec(g, com, 0.1));
     }
     put_inertia(g, b->mass, com, flat);
+  }
+}
+
+static void put_body(rm_gen *g, int i) {
+  rm_body *b = &g->bodies[i];
+  rm_entry(&g->body, b->name);
+  if (b->outer) {
+    rm_put(&g->body, "{\"outer\": \"%s\"}", b->name);
+    return;
+  }
+  if (b->modal) {
+    rm_put_modal(g, i);
+  } else {
+    put_rigid(g, i);
   }
   rm_put(&g->body, ", \"position\": %s", rm_world_point(g, b->H.x, 0.2));
   if (fabs(b->H.R[0]) < 1 || fabs(b->H.R[4]) < 1) {
@@ -174,6 +183,9 @@ int rm_marker_add(rm_gen *g, int body, const mbg__frame *h) {
   }
   if (body >= 0 && (world || rm_chance(g, 0.3))) {
     rm_put(&g->marker, ", \"in\": \"%s\"", world ? "world" : "body");
+  }
+  if (body >= 0 && g->bodies[body].nodes > 0) {
+    rm_put(&g->marker, ", \"node\": \"n%d\"", support_index(&g->rng, g->bodies[body].nodes));
   }
   rm_put(&g->marker, "}");
   return g->nmarker++;
@@ -369,13 +381,19 @@ static way choose_way(rm_gen *g, rm_type type, bool flat) {
   return k == 0 ? BY_MARKERS : k == 1 ? BY_PLACE : BY_POINTS;
 }
 
+/* a modal body without markers of its own making */
+static bool needs_node(const rm_gen *g, int body) {
+  return body >= 0 && g->bodies[body].modal && g->bodies[body].nodes > 0;
+}
+
 /* Joins B to A where they stand; or (move_B) B is moved so that its own frame is the marker. */
 static rm_joint *join(rm_gen *g, rm_type type, int A, int B, bool move_B) {
   rm_joint *j = &g->joints[g->njoint++];
   assert_true(g->njoint <= RM_JOINTS);
   *j = (rm_joint){.type = type, .A = A, .B = B, .edge = -1, .planar = in_plane(g, A) && in_plane(g, B)};
   snprintf(j->name, sizeof j->name, "j%d", g->njoint - 1);
-  const way how = move_B ? BY_MARKERS : choose_way(g, type, j->planar);
+  const bool nodes = needs_node(g, A) || needs_node(g, B);
+  const way how = move_B || nodes ? BY_MARKERS : choose_way(g, type, j->planar);
   mbg__frame hA, HA, HB, G;
   double extra, to[3];
   const bool flat = j->planar;
@@ -481,6 +499,10 @@ static rm_body *body_add(rm_gen *g, rm_motion motion) {
   *b = (rm_body){.motion = motion, .H = identity, .parent = -1};
   b->mass = rm_between(g, 0.5, 3);
   snprintf(b->name, sizeof b->name, "b%d", g->nbody - 1);
+  if (g->opt->modal && (motion == RM_SPATIAL || motion == RM_PLANAR) && rm_chance(g, 0.5)) {
+    b->modal = true;
+    b->nodes = rm_chance(g, 0.5) ? 2 + support_index(&g->rng, 2) : 0;
+  }
   return b;
 }
 
@@ -532,6 +554,8 @@ void rm_make_part_bodies(rm_gen *g) {
   rm_body *hub = body_add(g, motion);
   snprintf(hub->name, sizeof hub->name, "hub");
   hub->outer = true;
+  hub->modal = false;
+  hub->nodes = 0;
   put_body(g, 0);
   const int count = 1 + support_index(&g->rng, 2);
   for (int i = 1; i <= count; i++) {

@@ -93,6 +93,10 @@ static bool fit(const rm_gen *g, const int m[2], const mbg__frame *G, coordinate
   coordinate_value(G, c, &radius);
   const bool turn = rm_turns(g, g->markers[m[0]].body) && rm_turns(g, g->markers[m[1]].body);
   const bool flat = g->opt->kind == RANDOM_PLANAR;
+  /* at half a turn in the plane the sign of a zero decides */
+  if (g->opt->modal && g->opt->kind == RANDOM_MIXED && (c == ANGLE_X || c == ANGLE_Y)) {
+    return false;
+  }
   if ((g->part || g->opt->mirrorable) && c == POLAR) { /* has no mirror image in planes along y and z */
     return false;
   }
@@ -115,7 +119,8 @@ static double put_between(rm_gen *g, unsigned allowed, coordinate preset) {
     c = (coordinate)support_index(&g->rng, COORDINATES);
   } while (!(allowed >> c & 1) || !fit(g, m, &G, c));
   const int body[2] = {g->markers[m[0]].body, g->markers[m[1]].body};
-  if (c == DISTANCE && rm_chance(g, 0.3)) {
+  const bool nodes = (body[0] >= 0 && g->bodies[body[0]].nodes) || (body[1] >= 0 && g->bodies[body[1]].nodes);
+  if (c == DISTANCE && !nodes && rm_chance(g, 0.3)) {
     mbg__frame H[2];
     rm_marker_frame(g, m[0], &H[0]);
     rm_marker_frame(g, m[1], &H[1]);

@@ -54,6 +54,8 @@ typedef struct {
   int parent;     /* body that it was joined to */
   int free, turn; /* freedoms of that joint that nothing has taken; rotations among them */
   double mass;
+  bool modal;       /* frame and modes */
+  int modes, nodes; /* 0 nodes: markers may be anywhere */
 } rm_body;
 
 typedef struct {
@@ -170,5 +172,12 @@ void rm_make_criteria(rm_gen *g);
 /* ---------------------------------------------------------------------- random_beams.c */
 
 void rm_make_beams(rm_gen *g);
+const char *rm_section(rm_gen *g, int n);
+const char *rm_series(rm_gen *g, int n, double x); /* a number of n elements */
+
+/* ---------------------------------------------------------------------- random_modal.c */
+
+void rm_put_modal(rm_gen *g, int body);
+void rm_make_modal_signals(rm_gen *g);
 
 #endif

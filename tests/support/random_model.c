@@ -97,6 +97,9 @@ static void make_contents(rm_gen *g) {
   if (opt->signals) {
     rm_make_signals(g);
   }
+  if (opt->signals) {
+    rm_make_modal_signals(g);
+  }
   if (opt->beams) {
     rm_make_beams(g);
   }
@@ -130,7 +133,7 @@ static void use_part(rm_gen *g, double q1) {
   const bool flat = g->opt->kind == RANDOM_PLANAR;
   int hub = -1;
   for (int i = 0; i < g->nbody; i++) {
-    hub = g->bodies[i].motion == (flat ? RM_PLANAR : RM_SPATIAL) ? i : hub;
+    hub = g->bodies[i].motion == (flat ? RM_PLANAR : RM_SPATIAL) && g->bodies[i].nodes == 0 ? i : hub;
   }
   for (int i = 0; hub >= 0 && i < 2; i++) {
     double w[3] = {0, 0, rm_sign(g, 0.1, 2)}, R[9], x[3];

@@ -29,6 +29,7 @@ typedef struct {
   bool forces;       /* forces of all types */
   bool conservative; /* forces only with an energy: springs, stops, bushings without damping */
   bool beams;        /* one or two beams, with signals of their own */
+  bool modal;        /* some bodies are modal ones, with signals of their own */
   bool signals;      /* signals of all types, criteria */
   bool mirrorable;   /* nothing that a mirror image changes: no tyres or polar angles, no components in laws or pins */
   bool local_road;   /* tyres roll on a road of the model that moves with it when it becomes a part */

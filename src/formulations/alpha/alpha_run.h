@@ -20,7 +20,7 @@ void mbg__alpha_run_destroy(mbg__formulation_work *w);
 /* Capabilities of both presets. */
 enum {
   MBG__ALPHA_SUPPORTS = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT | MBG__ADJOINT_CONTINUOUS |
-                        MBG__ADJOINT_PAPER | MBG__CONTROLLED_STEPS | MBG__BEAMS
+                        MBG__ADJOINT_PAPER | MBG__CONTROLLED_STEPS | MBG__BEAMS | MBG__MODAL
 };
 
 #endif

@@ -69,7 +69,7 @@ static int sort_breaks(mbg_context *ctx, mbg__formulation_work *w) {
   return MBG_OK;
 }
 
-/* positions are measured from an arbitrary origin: their tolerance follows the size of the model */
+/* positions are measured from an arbitrary origin: their tolerance follows the size of the model; modal coordinates are not */
 static void fill_tolerances(mbg__formulation_work *w) {
   const mbg__qr_state *s = &w->flow->state;
   for (int i = 0; i < s->n; i++) {
@@ -78,7 +78,7 @@ static void fill_tolerances(mbg__formulation_work *w) {
   for (int b = 0; b < w->m->nbody; b++) {
     const int translations = w->m->bodies[b].motion == MBG__SPATIAL || w->m->bodies[b].motion == MBG__POINT ? 3 : 2;
     const int end = b + 1 < w->m->nbody ? s->first[b + 1] : s->nplace;
-    for (int i = s->first[b]; i < end; i++) {
+    for (int i = s->first[b]; w->m->bodies[b].carrier < 0 && i < end; i++) {
       w->atol[i] += w->plan.relative * (i < s->first[b] + translations ? w->m->size : 1);
     }
   }
@@ -173,7 +173,7 @@ const mbg__formulation mbg__formulation_qr = {
     .key = "qr",
     .name = "State space by QR decomposition",
     .paper = "Held, Seifried",
-    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT_CONTINUOUS | MBG__ODE,
+    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT_CONTINUOUS | MBG__ODE | MBG__MODAL,
     .cost_direct = 0.7, /* both measured on the gallery: a column of one costs about what one of the other does */
     .cost_adjoint = 0.7,
     .prepare = prepare,

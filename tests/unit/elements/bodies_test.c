@@ -67,9 +67,9 @@ static void mass_matrix_is_that_of_the_points(void **state) {
   (void)state;
   int count;
   const mbg__body_type *const *types = mbg__body_types(&count);
-  assert_int_equal(count, MBG_COUNT(cases));
+  assert_int_equal(count, MBG_COUNT(cases) + 1); /* and the modal body, whose inertia is no matrix of its frame */
   for (int n = 0; n < count; n++) {
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; !types[n]->modal && i < 200; i++) {
       support_rng rng = support_rng_make((uint64_t)i + 1);
       const cloud c = cloud_sample(&rng);
       double attr[ATTRIBUTES], M[36], ref[36] = {0};
@@ -136,7 +136,8 @@ static motion motion_sample(int i) {
   double attr[ATTRIBUTES];
   motion m = {.H = frame_sample(i, &rng)};
   rigid_attributes(&c, opt, attr);
-  mbg__body_types(&count)[0]->inertia(attr, opt, m.M, NULL);
+  const mbg__body_type *const *types = mbg__body_types(&count);
+  types[types[0]->modal]->inertia(attr, opt, m.M, NULL);
   support_normals(&rng, m.dM, 36);
   support_normals(&rng, m.v, 6);
   support_normals(&rng, m.vd, 6);

@@ -88,6 +88,9 @@ static const signal_case cases[] = {
     {"section-force", MBG__LEVEL_VELOCITY, NULL, MBG__OF_BEAM, MBG__ROLE_SECTION_FORCE, NULL},
     {"stress", MBG__LEVEL_POSITION, NULL, MBG__OF_BEAM, MBG__ROLE_STRESS, NULL},
     {"strain-energy", MBG__LEVEL_POSITION, NULL, MBG__OF_BEAM, MBG__ROLE_STRAIN_ENERGY, NULL},
+    {"modal-coordinate", MBG__LEVEL_POSITION, position, MBG__OF_PAIR, MBG__ROLE_NONE, "modal-rate"},
+    {"modal-rate", MBG__LEVEL_VELOCITY, velocity, MBG__OF_PAIR, MBG__ROLE_NONE, "modal-acceleration"},
+    {"modal-acceleration", MBG__LEVEL_ACCELERATION, acceleration, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
 };
 
 static const signal_case *find_case(const char *key) {
