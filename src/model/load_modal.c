@@ -261,7 +261,7 @@ int mbg__load_modal_markers(mbg__loader *L) {
   for (int i = 0; L->errors == 0 && i < L->markers.count; i++) {
     mbg__marker *marker = &L->markers.at[i];
     const int modal = marker->body >= 0 ? L->bodies.at[marker->body].modal : -1;
-    if (modal >= 0 && marker->node < 0) {
+    if (modal >= 0 && marker->node == -1) {
       const int err = find_node(L, &L->modals.at[modal], marker);
       if (err == MBG_ERROR_MEMORY) {
         return err;
@@ -286,6 +286,10 @@ int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at) {
   const int err = mbg__item_text(item, json, "node", &name);
   if (err < 0 || !name) {
     return err;
+  }
+  if (strcmp(name, "frame") == 0) {
+    *node = MBG__MODAL_RIGID;
+    return MBG_OK;
   }
   const char **names = MBG_TAKE(&item->L->temp, const char *, m->nnode);
   if (!names) {

@@ -39,7 +39,7 @@ static bool signal_term(const mbg_model *m, const mbg__signal *sig, mbg__term *t
     }
   }
   *t = (mbg__term){.pair = sig->pair, .nentry = 1, .law = -1, .attr_sign = 1, .turn = -1, .sign = 1, .factor = -1};
-  if (!strcmp(sig->type->key, "position") && sig->opt[1] == 0) {
+  if (sig->type->modes || (!strcmp(sig->type->key, "position") && sig->opt[1] == 0)) {
     t->entry[0] = MBG__X1 + sig->opt[0];
     return true;
   }
@@ -75,7 +75,9 @@ static int add_signal(mbg_context *ctx, mbg__start_work *w, int i) {
   if (sig->level == MBG__LEVEL_POSITION) {
     if (!signal_term(w->m, sig, &t)) {
       return pin_refused(
-          ctx, pin, "of position level, a coordinate, a position (in axes A), a direction or a distance can be pinned");
+          ctx, pin,
+          "of position level, a coordinate, a position (in axes A), a direction, a distance or a modal coordinate can be "
+          "pinned");
     }
     add_term(w, i, &t);
     return MBG_OK;

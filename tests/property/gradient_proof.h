@@ -171,7 +171,7 @@ static void check_case(gradient_case *c, const char *name) {
 
 /* ---------------------------------------------------------------------- gallery */
 
-static bool takes_beams(const char *key) { return strcmp(key, "lie") == 0 || strcmp(key, "dae") == 0; }
+static bool takes_flexible(const char *key) { return strcmp(key, "lie") == 0 || strcmp(key, "dae") == 0; }
 
 /* a tenth of the model's run in few steps */
 static void check_gallery_model(const char *name, int index) {
@@ -180,7 +180,7 @@ static void check_gallery_model(const char *name, int index) {
   snprintf(path, sizeof path, "%s/%s", MBG_GALLERY_DIR, name);
   gradient_case_open(&c, path, NULL);
   c.options.formulation = formulations[index % nformulation];
-  if (c.m->nbeam > 0 && !takes_beams(c.options.formulation)) {
+  if ((c.m->nbeam > 0 || c.m->nmodal > 0) && !takes_flexible(c.options.formulation)) {
     gradient_case_close(&c);
     return;
   }
@@ -300,11 +300,12 @@ static char *with_criteria(const char *text, const mbg_model *m, uint64_t number
 
 static const double random_end = 0.15;
 
-static bool with_beams; /* random models have beams */
+static bool with_beams, with_modal; /* random models have beams, modal bodies */
 
 static char *random_text(uint64_t number) {
   random_model_options opt = random_model_mix(number);
   opt.beams = with_beams;
+  opt.modal = with_modal;
   char *plain = random_model(number, &opt);
   gradient_case c;
   gradient_case_open(&c, NULL, plain);
@@ -385,6 +386,19 @@ static inline void test_beams(void **state) {
   with_beams = true;
   for (int i = 0; i < rounds; i++) {
     check_random(7000 + (uint64_t)(i * (RANDOM_KINDS + 1)));
+  }
+  assert_true(skipped <= rounds / 8);
+  assert_true(noisy <= judged / 20);
+}
+
+/* the same on models with modal bodies */
+static inline void test_modal(void **state) {
+  (void)state;
+  const int rounds = support_sanitized() ? 2 : support_rounds(7, 150);
+  unit = 1e-3;
+  with_modal = true;
+  for (int i = 0; i < rounds; i++) {
+    check_random(9000 + (uint64_t)(i * (RANDOM_KINDS + 1)));
   }
   assert_true(skipped <= rounds / 8);
   assert_true(noisy <= judged / 20);
