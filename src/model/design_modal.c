@@ -1,4 +1,5 @@
 /* Modal bodies in a design: their flat arrays, the columns of the markers on them, and how both depend on attributes. */
+#include "math/eigen.h"
 #include "model/design.h"
 #include "model/modal_beam.h"
 
@@ -214,8 +215,137 @@ void mbg__design_update_modals(mbg__design *d) {
 
 /* ---------------------------------------------------------------------- checks */
 
-int mbg__design_check_modals(mbg_context *ctx, const mbg__design *d) {
-  (void)ctx;
-  (void)d;
+/* lower triangle of an n x n matrix, row-major, in place; the row at which it is not positive definite, or -1 */
+static int cholesky(int n, double *A) {
+  for (int i = 0; i < n; i++) {
+    const double size = A[n * i + i];
+    for (int j = 0; j <= i; j++) {
+      double x = A[n * i + j];
+      for (int k = 0; k < j; k++) {
+        x -= A[n * i + k] * A[n * j + k];
+      }
+      if (j == i && !(x > 1e-12 * size && size > 0)) {
+        return i;
+      }
+      A[n * i + j] = j == i ? sqrt(x) : x / A[n * j + j];
+    }
+  }
+  return -1;
+}
+
+/* mass matrix of the free velocities without deformation; its size */
+static int mass_matrix(const mbg__design *d, int i, double *M) {
+  const mbg__modal *m = &d->model->modals[i];
+  const mbg__modal_view D = mbg__modal_of(m->n, d->modals[i].D);
+  const unsigned mask = d->model->bodies[m->body].mask;
+  real full[6][6], mc[9];
+  int at[6], nf = 0, n;
+  m3_skew(mc, D.I2);
+  for (int a = 0; a < 6; a++) {
+    if (mask >> a & 1) {
+      at[nf++] = a;
+    }
+    for (int b = 0; b < 6; b++) {
+      full[a][b] = a < 3 ? (b < 3 ? (a == b) * D.I1[0] : -mc[3 * a + b - 3])
+                         : (b < 3 ? mc[3 * (a - 3) + b] : D.I7[3 * (a - 3) + b - 3]);
+    }
+  }
+  n = nf + m->n;
+  for (int a = 0; a < nf; a++) {
+    for (int b = 0; b < nf; b++) {
+      M[n * a + b] = re(full[at[a]][at[b]]);
+    }
+    for (int j = 0; j < m->n; j++) {
+      M[n * (nf + j) + a] = M[n * a + nf + j] = re(at[a] < 3 ? D.I3[3 * j + at[a]] : D.I4[3 * j + at[a] - 3]);
+    }
+  }
+  for (int j = 0; j < m->n; j++) {
+    for (int k = 0; k < m->n; k++) {
+      M[n * (nf + j) + nf + k] = re(D.I6[m->n * j + k]);
+    }
+  }
+  return n;
+}
+
+static int bad(mbg_context *ctx, const mbg__modal *m, const char *format, int mode) {
+  return mbg__fail_at(ctx, MBG_ERROR_INPUT, &m->where, 0, format, mode);
+}
+
+static int check_mass(mbg_context *ctx, const mbg__design *d, int i, double *work) {
+  const mbg__modal *m = &d->model->modals[i];
+  const mbg__modal_view D = mbg__modal_of(m->n, d->modals[i].D);
+  for (int k = 0; k < m->n * m->n; k++) {
+    work[k] = re(D.I6[k]);
+  }
+  int row = cholesky(m->n, work);
+  if (row >= 0) {
+    return bad(ctx, m, "the modal mass I6 is not positive definite (mode %d): are the shapes independent?", row);
+  }
+  if (!(re(D.I1[0]) > 0)) {
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &m->where, 0, "the mass I1 is %g; it must be positive", re(D.I1[0]));
+  }
+  const int n = mass_matrix(d, i, work), frame = n - m->n;
+  row = cholesky(n, work);
+  if (row >= frame) {
+    return bad(
+        ctx, m,
+        "the mass matrix of frame and modes is not positive definite: mode %d with those before it moves the body "
+        "as a whole; take rigid motions out of the modes",
+        row - frame);
+  }
+  return row >= 0
+             ? bad(ctx, m, "the mass matrix of the frame is not positive definite (velocity %d): see I1, I2 and I7",
+                   row + 1)
+             : MBG_OK;
+}
+
+/* frequencies of the modes alone; ratio below which a mode is no vibration: rounding of matrices with rigid motions in them */
+static int check_stiffness(mbg_context *ctx, const mbg__design *d, int i, double *work) {
+  const mbg__modal *m = &d->model->modals[i];
+  const mbg__modal_view D = mbg__modal_of(m->n, d->modals[i].D);
+  const int n = m->n;
+  double *K = work, *M = work + n * n, *w = work + 2 * n * n;
+  for (int k = 0; k < n * n; k++) {
+    K[k] = re(D.K[k]);
+    M[k] = re(D.I6[k]);
+  }
+  const int err = mbg__eigen_pair(ctx, n, K, M, w);
+  if (err < 0) {
+    return err == MBG_ERROR_MEMORY ? mbg__fail_memory(ctx) : bad(ctx, m, "the %d modes have no frequencies", n);
+  }
+  const double most = fmax(fabs(w[0]), fabs(w[n - 1]));
+  int rigid = 0;
+  while (rigid < n && fabs(w[rigid]) <= 1e-13 * most) {
+    rigid++;
+  }
+  if (rigid > 0 || most == 0) {
+    return bad(
+        ctx, m,
+        "the stiffness is singular: %d of the modes are rigid motions; the frame moves the body as a whole, so take "
+        "them out",
+        most == 0 ? n : rigid);
+  }
+  if (w[0] < 0) {
+    mbg__note(ctx, MBG_WARNING, "%s:%d:%d: body '%s': the stiffness has a negative eigenvalue: a mode grows by itself",
+              m->where.file, m->where.line, m->where.column, m->name);
+  }
   return MBG_OK;
+}
+
+int mbg__design_check_modals(mbg_context *ctx, const mbg__design *d) {
+  int err = MBG_OK;
+  for (int i = 0; i < d->model->nmodal; i++) {
+    const size_t n = (size_t)d->model->modals[i].n + 6;
+    double *work = mbg__alloc(ctx, 3 * n * n, sizeof(double));
+    if (!work) {
+      return mbg__fail_memory(ctx);
+    }
+    err = check_mass(ctx, d, i, work);
+    err = err < 0 ? err : check_stiffness(ctx, d, i, work);
+    mbg__free(ctx, work);
+    if (err < 0) {
+      return err;
+    }
+  }
+  return err;
 }

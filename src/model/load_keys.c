@@ -121,10 +121,10 @@ static const mbg__file_key modal_beam_keys[] = {
 static const mbg__file_key modal_files_keys[] = {
     {"mass", MBG__SHAPE_TEXT, true, NULL, "Matrix Market file of the mass matrix"},
     {"stiffness", MBG__SHAPE_TEXT, true, NULL, "Matrix Market file of the stiffness matrix"},
-    {"nodes", MBG__SHAPE_TEXT, true, NULL, "CSV file of the nodes: name, x, y, z"},
-    {"shapes", MBG__SHAPE_TEXT, false, NULL, "CSV file of the shapes, a column each; computed when absent"},
-    {"fixed", MBG__SHAPE_NAME, true, NULL, "node that the frame is fixed to"},
-    {"interface", MBG__SHAPE_NAMES, false, NULL, "nodes with static modes: those of joints and forces"},
+    {"nodes", MBG__SHAPE_TEXT, true, NULL, "CSV file of the nodes in the order of the matrices: number, x, y, z"},
+    {"shapes", MBG__SHAPE_TEXT, false, NULL, "Matrix Market file of the shapes, a column each; computed when absent"},
+    {"fixed", MBG__SHAPE_PLAINS, false, NULL, "numbers of the nodes that the frame is fixed to"},
+    {"interface", MBG__SHAPE_PLAINS, false, NULL, "numbers of the nodes with static modes: those of joints and forces"},
     {"mass_factor", MBG__SHAPE_NUMBER, false, NULL, "times the mass matrix"},
     {"stiffness_factor", MBG__SHAPE_NUMBER, false, NULL, "times the stiffness matrix"},
 };

@@ -73,7 +73,7 @@ static int choose_source(mbg__modal_reader *r) {
   if (k > 0 && mbg__json_member(item->json, "nodes")) {
     return mbg__item_bad_key(item, mbg__json_member(item->json, "nodes"), "'nodes' go with 'invariants'");
   }
-  return k == 1 ? mbg__modal_generated(r) : mbg__modal_given(r);
+  return k == 0 ? mbg__modal_given(r) : k == 1 ? mbg__modal_generated(r) : mbg__modal_imported(r);
 }
 
 static int copy(mbg__loader *L, const void *at, int count, size_t size, void *out) {
@@ -271,6 +271,25 @@ int mbg__load_modal_markers(mbg__loader *L) {
   return MBG_OK;
 }
 
+/* attributes of a node's place, for a marker there */
+static int place_at(mbg__item *item, const mbg__modal *m, const mbg__modal_node *node, int *at) {
+  int err = MBG_OK, index;
+  const mbg__where where = mbg__item_where(item, mbg__json_member(item->json, "node"));
+  if (node->at >= 0) {
+    *at = node->at;
+    return MBG_OK;
+  }
+  *at = item->L->attributes.count;
+  for (int k = 0; k < 3; k++) {
+    const mbg__formula formula = {.number = m->sign[k] * node->place[k]};
+    char label[32];
+    mbg__format(label, sizeof(label), "at[%d]", k);
+    MBG_TRY(mbg__attribute_add(item, &formula, label, "m", &where, &index));
+  }
+done:
+  return err;
+}
+
 int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at) {
   const mbg__json *json = mbg__json_member(item->json, "node");
   const char *name = NULL;
@@ -299,10 +318,7 @@ int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at) {
     names[i] = m->nodes[i].name;
     if (strcmp(name, names[i]) == 0) {
       *node = i;
-      if (!mbg__json_member(item->json, "at") && m->nodes[i].at >= 0) {
-        *at = m->nodes[i].at;
-      }
-      return MBG_OK;
+      return mbg__json_member(item->json, "at") ? MBG_OK : place_at(item, m, &m->nodes[i], at);
     }
   }
   return mbg__item_bad(item, json, "modal body '%s' has no node '%s'%s", m->name, name,

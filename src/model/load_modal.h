@@ -21,5 +21,7 @@ int mbg__modal_link_add(mbg__modal_reader *r, int entry, int attr, double factor
 int mbg__modal_given(mbg__modal_reader *r);
 /* load_modal_beam.c: "beam". */
 int mbg__modal_generated(mbg__modal_reader *r);
+/* load_modal_files.c: "files". */
+int mbg__modal_imported(mbg__modal_reader *r);
 
 #endif

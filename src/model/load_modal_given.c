@@ -235,6 +235,72 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- do they belong to one body? */
+
+/* tr(I9_jk) = 2 I6_jk, and what is antisymmetric: I9 - I9^T is I5, I8 - I8^T is I4 (all from I = a.b 1 - b a^T) */
+typedef struct {
+  const mbg__modal_reader *r;
+  const double *D;
+  const mbg__json *json;
+} given;
+
+static int misfit(const given *g, const char *key, int j, int k, double x, const char *other, double y) {
+  char label[32];
+  mbg__format(label, sizeof(label), k < 0 ? "[%d]" : "[%d][%d]", j, k);
+  return mbg__item_bad(g->r->item, mbg__json_member(g->json, key),
+                       "%s%s does not fit %s: %g where %g belongs; they are moments of the same shapes", key, label,
+                       other, x, y);
+}
+
+static int check_axial(const given *g, const char *key, const char *other, int j, int k, const double T[9],
+                       const double a[3], double scale) {
+  for (int c = 0; c < 3; c++) {
+    const int p = (c + 1) % 3, q = (c + 2) % 3;
+    const double x = T[3 * p + q] - T[3 * q + p];
+    if (fabs(x - a[c]) > 1e-6 * scale) {
+      return misfit(g, key, j, k, x, other, a[c]);
+    }
+  }
+  return MBG_OK;
+}
+
+static int check_pair(const given *g, int j, int k) {
+  const int n = g->r->modal->n;
+  const mbg__modal_layout *l = &g->r->at;
+  const double *T = g->D + l->I9 + 9 * (n * j + k), *I6 = g->D + l->I6;
+  const double scale = sqrt(fabs(I6[n * j + j] * I6[n * k + k])), m = I6[n * j + k];
+  const bool planar = g->r->body->motion == MBG__PLANAR;
+  const double trace = planar ? 2 * T[8] : T[0] + T[4] + T[8];
+  if (fabs(trace - 2 * m) > 1e-6 * scale) {
+    return planar ? misfit(g, "I9", j, k, T[8], "I6", m) : misfit(g, "I9", j, k, trace, "2 I6 (the trace)", 2 * m);
+  }
+  return planar ? MBG_OK : check_axial(g, "I9", "I5", j, k, T, g->D + l->I5 + 3 * (n * j + k), scale);
+}
+
+static int check_given(mbg__modal_reader *r, const mbg__json *json) {
+  int err = MBG_OK;
+  const int n = r->modal->n;
+  double *D = MBG_TAKE(&r->item->L->temp, double, r->at.count);
+  if (!D) {
+    return mbg__fail_memory(r->item->L->ctx);
+  }
+  for (int i = 0; i < r->links.count; i++) {
+    D[r->links.at[i].entry] += r->links.at[i].factor * mbg__value(r->item->L, r->links.at[i].attr);
+  }
+  const given g = {r, D, json};
+  for (int j = 0; !r->item->bad && j < n; j++) {
+    const double *I7 = D + r->at.I7, scale = sqrt(fabs(D[r->at.I6 + (n + 1) * j] * (I7[0] + I7[4] + I7[8])));
+    if (r->body->motion != MBG__PLANAR) {
+      MBG_TRY(check_axial(&g, "I8", "I4", j, -1, D + r->at.I8 + 9 * j, D + r->at.I4 + 3 * j, scale));
+    }
+    for (int k = j; !r->item->bad && k < n; k++) {
+      MBG_TRY(check_pair(&g, j, k));
+    }
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- nodes */
 
 /* columns of a node: attributes (phit_j, phir_j), 0 where not given */
@@ -340,14 +406,23 @@ int mbg__modal_given(mbg__modal_reader *r) {
   if (r->item->bad) {
     return MBG_OK;
   }
-  if (r->body->motion != MBG__PLANAR && !mbg__json_member(json, "I9")) {
-    return mbg__item_missing(r->item, json, "I9");
+  static const char *const all[] = {"I4", "I8", "I9"};
+  for (int k = 0; r->body->motion != MBG__PLANAR && k < MBG_COUNT(all); k++) {
+    if (!mbg__json_member(json, all[k])) {
+      MBG_TRY(mbg__item_missing(r->item, json, all[k]));
+    }
+  }
+  if (r->item->bad) {
+    return MBG_OK;
   }
   MBG_TRY(read_moments(r, json));
   for (int k = 0; !r->item->bad && k < MBG_COUNT(list); k++) {
     MBG_TRY(read_series(&list[k], mbg__json_member(json, list[k].key)));
   }
   MBG_TRY(fill_I9(r, json));
+  if (!r->item->bad) {
+    MBG_TRY(check_given(r, json));
+  }
   MBG_TRY(read_nodes(r));
 done:
   return err;

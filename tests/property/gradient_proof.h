@@ -397,6 +397,10 @@ static inline void test_modal(void **state) {
   const int rounds = support_sanitized() ? 2 : support_rounds(7, 150);
   unit = 1e-3;
   with_modal = true;
+  if (getenv("MBG_SEED")) {
+    check_random(strtoull(getenv("MBG_SEED"), NULL, 10));
+    return;
+  }
   for (int i = 0; i < rounds; i++) {
     check_random(9000 + (uint64_t)(i * (RANDOM_KINDS + 1)));
   }

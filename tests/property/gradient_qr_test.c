@@ -140,6 +140,22 @@ static void test_random_qr(void **state) {
   unit = 0;
 }
 
+/* the same on models with modal bodies */
+static void test_modal_qr(void **state) {
+  (void)state;
+  const int rounds = support_sanitized() ? 1 : support_rounds(2, 60);
+  skipped = compared = kinked = 0;
+  unit = 1e-3;
+  with_modal = true;
+  for (int i = 0; i < rounds; i++) {
+    check_random_qr(9001 + (uint64_t)(i * (RANDOM_KINDS + 1)));
+  }
+  assert_true(skipped <= 1 + rounds / 20);
+  assert_true(kinked <= compared / 50);
+  unit = 0;
+  with_modal = false;
+}
+
 /* ---------------------------------------------------------------------- criteria and inputs */
 
 /* A pendulum on a driven slide with a spring, pushed by a control and by a force from a table in time. */
@@ -424,6 +440,7 @@ int main(void) {
       cmocka_unit_test(test_random_qr),       cmocka_unit_test(test_kinds),     cmocka_unit_test(test_values),
       cmocka_unit_test(test_history_and_all), cmocka_unit_test(test_turns),     cmocka_unit_test(test_equilibrium),
       cmocka_unit_test(test_restart),         cmocka_unit_test(test_interrupt), cmocka_unit_test(test_place),
+      cmocka_unit_test(test_modal_qr),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -596,12 +596,23 @@ static int orientation_rows(rm_type type, bool flat) {
   return flat ? (type == RM_PRISMATIC || type == RM_FIXED) : space[type];
 }
 
+/* two joints between flexible bodies: what would be redundant between rigid ones is held by their stiffness then */
+static bool joined(const rm_gen *g, int A, int B) {
+  for (int i = 0; g->opt->modal && i < g->njoint; i++) {
+    const rm_joint *j = &g->joints[i];
+    if ((j->A == A && j->B == B) || (j->A == B && j->B == A)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool may_close(rm_gen *g, rm_type type, int A, int B) {
   const bool flat = in_plane(g, A) && in_plane(g, B), plain = rm_turns(g, A) && rm_turns(g, B);
   const int rows = flat ? types[type].flat_rows : types[type].rows, o = orientation_rows(type, flat);
   int free, turn;
   path(g, A, B, 0, &free, &turn);
-  if (rows < 0 || type == RM_FIXED || (g->opt->kind == RANDOM_MIXED && type != RM_DISTANCE && !flat)) {
+  if (rows < 0 || joined(g, A, B) || type == RM_FIXED || (g->opt->kind == RANDOM_MIXED && type != RM_DISTANCE && !flat)) {
     return false;
   }
   if (!plain && type != RM_DISTANCE) {
