@@ -100,7 +100,7 @@ static void destroy(mbg__formulation_work *w) {
   }
   const mbg_allocator a = w->allocator;
   mbg__qr_cvodes_destroy(w->cvodes);
-  mbg__qr_nodes_destroy(&w->nodes);
+  mbg__step_nodes_destroy(&w->nodes);
   mbg__qr_flow_destroy(w->flow);
   mbg__rk_destroy(w->rk);
   mbg__rk_dense_free(&a, &w->dense);
@@ -130,7 +130,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(sort_breaks(ctx, w));
   MBG_TRY(mbg__qr_flow_create(ctx, &w->arena, sys, mbg__start_result_of(start)->rank, plan->stabilization, nused, used,
                               &w->flow));
-  MBG_TRY(mbg__qr_nodes_create(ctx, &w->arena, &w->plan, nused, &w->nodes));
+  MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->plan, nused, &w->nodes));
   const int n = w->flow->state.n;
   w->atol = MBG_TAKE(&w->arena, double, n);
   w->z0 = MBG_TAKE(&w->arena, real, n);

@@ -201,7 +201,7 @@ static void add_jump(const mbg__qr_adjoint *a, real *y) {
 }
 
 /* first node not before t */
-static int node_at(const mbg__qr_nodes *n, double t) {
+static int node_at(const mbg__step_nodes *n, double t) {
   int lo = 0, hi = n->count;
   while (lo < hi) {
     const int mid = (lo + hi) / 2;

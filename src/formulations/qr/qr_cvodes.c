@@ -258,7 +258,7 @@ static int after_step(mbg__qr_cvodes *c, double from, double to) {
   const double *z = N_VGetArrayPointer(c->z);
   int err = MBG_OK;
   w->counts.steps++;
-  MBG_TRY(mbg__qr_nodes_step(c->ctx, &w->nodes, from, to, value_at, c));
+  MBG_TRY(mbg__step_nodes_step(c->ctx, &w->nodes, from, to, value_at, c));
   if (w->nodes.t[w->nodes.count - 1] != to) {
     MBG_TRY(mbg__qr_flow_eval(c->ctx, w->flow, to, z));
   }
@@ -310,7 +310,7 @@ int mbg__qr_cvodes_simulate(mbg_context *ctx, mbg__formulation_work *w, bool fix
   c->spent = false;
   free_segments(c);
   memcpy(N_VGetArrayPointer(c->z), w->z0, (size_t)w->flow->state.n * sizeof(double));
-  MBG_TRY(mbg__qr_nodes_begin(ctx, &w->nodes, fixed, value_at, c));
+  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, fixed, value_at, c));
   for (int i = 0; i < c->nsegment && !w->partial; i++) {
     segment *s = &c->segments[i];
     s->ta = i > 0 ? w->plan.breaks[i - 1] : w->plan.t0;

@@ -120,7 +120,7 @@ static int after_step(mbg_context *ctx, mbg__formulation_work *w) {
   int err = MBG_OK;
   w->counts.steps++;
   MBG_TRY(mbg__rk_dense_add(ctx, &w->dense, w->rk));
-  MBG_TRY(mbg__qr_nodes_step(ctx, &w->nodes, step->t0, step->t1, value_at, &call));
+  MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, step->t0, step->t1, value_at, &call));
   MBG_TRY(mbg__qr_monitor(ctx, w, step->t1));
   w->last = step->t1;
   memcpy(w->z, step->y1, (size_t)w->flow->state.n * sizeof(real));
@@ -173,7 +173,7 @@ static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
   int err = MBG_OK;
   mbg__rk_dense_clear(&w->dense);
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->z0));
-  MBG_TRY(mbg__qr_nodes_begin(ctx, &w->nodes, frozen, value_at, &call));
+  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, &call));
   for (;;) {
     if (mbg__qr_interrupted(w)) {
       w->partial = true;

@@ -206,7 +206,7 @@ typedef struct {
 /* nodes up to the end of the last step */
 static int take_nodes(mbg_context *ctx, tangent *s, const mbg__rk_method *method, const mbg__rk_record *step, real *xi,
                       sink *out) {
-  const mbg__qr_nodes *nodes = &s->w->nodes;
+  const mbg__step_nodes *nodes = &s->w->nodes;
   const int all = s->n + s->np * s->column;
   int err = MBG_OK;
   for (; out->node < nodes->count && nodes->t[out->node] <= step->t1; out->node++) {

@@ -3,7 +3,7 @@
 #define MBG_FORMULATIONS_QR_QR_WORK_H
 
 #include "formulations/qr/qr_flow.h"
-#include "formulations/qr/qr_nodes.h"
+#include "formulations/step_nodes.h"
 #include "integrators/rk.h"
 
 typedef struct mbg__qr_cvodes mbg__qr_cvodes;
@@ -22,7 +22,7 @@ struct mbg__formulation_work {
   int nused;
   const int *used;
   mbg__qr_flow *flow;
-  mbg__qr_nodes nodes;
+  mbg__step_nodes nodes;
   double *atol; /* of the state                                     (n) */
   real *z0;     /* state at the start                               (n) */
   real *z;      /* at the last node                                 (n) */

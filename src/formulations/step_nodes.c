@@ -1,4 +1,4 @@
-#include "formulations/qr/qr_nodes.h"
+#include "formulations/step_nodes.h"
 
 #include <string.h>
 
@@ -14,18 +14,19 @@ static const double gauss[POINTS] = {0, 5.0 / 9, 0, 8.0 / 9, 0, 5.0 / 9, 0};
 
 /* ---------------------------------------------------------------------- memory */
 
-int mbg__qr_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_plan *plan, int nused, mbg__qr_nodes *n) {
-  *n = (mbg__qr_nodes){.allocator = *mbg__context_allocator(ctx),
-                       .plan = plan,
-                       .nused = nused,
-                       .panels = plan->nquadrature > 0 || plan->curves};
+int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_plan *plan, int nused,
+                           mbg__step_nodes *n) {
+  *n = (mbg__step_nodes){.allocator = *mbg__context_allocator(ctx),
+                         .plan = plan,
+                         .nused = nused,
+                         .panels = plan->nquadrature > 0 || plan->curves};
   n->buffer = MBG_TAKE(arena, real, POINTS * nused);
   n->total = MBG_TAKE(arena, double, plan->nquadrature);
   n->top = MBG_TAKE(arena, double, plan->nquadrature);
   return n->buffer && n->total && n->top ? MBG_OK : mbg__fail_memory(ctx);
 }
 
-void mbg__qr_nodes_destroy(mbg__qr_nodes *n) {
+void mbg__step_nodes_destroy(mbg__step_nodes *n) {
   if (n->allocator.release) {
     n->allocator.release(n->allocator.user, n->t);
     n->allocator.release(n->allocator.user, n->omega);
@@ -33,11 +34,11 @@ void mbg__qr_nodes_destroy(mbg__qr_nodes *n) {
   }
 }
 
-static void *grow(const mbg__qr_nodes *n, void *block, size_t count, size_t size) {
+static void *grow(const mbg__step_nodes *n, void *block, size_t count, size_t size) {
   return n->allocator.resize(n->allocator.user, block, count * size + 1);
 }
 
-static int reserve(mbg_context *ctx, mbg__qr_nodes *n) {
+static int reserve(mbg_context *ctx, mbg__step_nodes *n) {
   if (n->count < n->room) {
     return MBG_OK;
   }
@@ -56,7 +57,7 @@ static int reserve(mbg_context *ctx, mbg__qr_nodes *n) {
 }
 
 /* a node with known (y) or still unknown values */
-static int add(mbg_context *ctx, mbg__qr_nodes *n, double t, double omega, const real *y, mbg__qr_value value,
+static int add(mbg_context *ctx, mbg__step_nodes *n, double t, double omega, const real *y, mbg__step_value value,
                void *user) {
   int err = MBG_OK;
   MBG_TRY(reserve(ctx, n));
@@ -75,7 +76,7 @@ done:
 /* ---------------------------------------------------------------------- panels */
 
 /* samples before t (at t: the node there serves) */
-static int add_samples(mbg_context *ctx, mbg__qr_nodes *n, double t, mbg__qr_value value, void *user) {
+static int add_samples(mbg_context *ctx, mbg__step_nodes *n, double t, mbg__step_value value, void *user) {
   int err = MBG_OK;
   while (n->sample < n->plan->nsample && n->plan->samples[n->sample] < t) {
     MBG_TRY(add(ctx, n, n->plan->samples[n->sample++], 0, NULL, value, user));
@@ -88,7 +89,7 @@ done:
 }
 
 /* integrand k at the points of the buffer */
-static void integrand(const mbg__qr_nodes *n, int k, double f[POINTS]) {
+static void integrand(const mbg__step_nodes *n, int k, double f[POINTS]) {
   const mbg__quadrature *q = &n->plan->quadratures[k];
   double top = n->top[k];
   for (int i = 0; i < POINTS; i++) {
@@ -120,7 +121,7 @@ static double panel_error(const double f[POINTS], double h, double *size) {
   return spread > 0 ? spread * fmin(1, pow(200 * difference / spread, 1.5)) : difference;
 }
 
-static bool accurate(mbg__qr_nodes *n, double h) {
+static bool accurate(mbg__step_nodes *n, double h) {
   bool good = true;
   for (int k = 0; k < n->plan->nquadrature; k++) {
     double f[POINTS], size;
@@ -131,7 +132,7 @@ static bool accurate(mbg__qr_nodes *n, double h) {
   return good;
 }
 
-static void take_totals(mbg__qr_nodes *n, double h) {
+static void take_totals(mbg__step_nodes *n, double h) {
   for (int k = 0; k < n->plan->nquadrature; k++) {
     double f[POINTS], size;
     integrand(n, k, f);
@@ -140,7 +141,8 @@ static void take_totals(mbg__qr_nodes *n, double h) {
   }
 }
 
-static int panel(mbg_context *ctx, mbg__qr_nodes *n, double ta, double tb, int depth, mbg__qr_value value, void *user) {
+static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int depth, mbg__step_value value,
+                 void *user) {
   const double h = tb - ta;
   double t[POINTS];
   int err = MBG_OK;
@@ -164,7 +166,7 @@ done:
 
 /* ---------------------------------------------------------------------- runs */
 
-int mbg__qr_nodes_begin(mbg_context *ctx, mbg__qr_nodes *n, bool fixed, mbg__qr_value value, void *user) {
+int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg__step_value value, void *user) {
   n->planned = fixed ? n->planned : 0;
   n->fixed = fixed;
   n->count = 0;
@@ -182,7 +184,8 @@ int mbg__qr_nodes_begin(mbg_context *ctx, mbg__qr_nodes *n, bool fixed, mbg__qr_
   return err;
 }
 
-int mbg__qr_nodes_step(mbg_context *ctx, mbg__qr_nodes *n, double ta, double tb, mbg__qr_value value, void *user) {
+int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, mbg__step_value value,
+                         void *user) {
   int err = MBG_OK;
   if (n->fixed) {
     while (n->count < n->planned && n->t[n->count] <= tb) {

@@ -1,5 +1,5 @@
 /* Nodes of `qr`: weights of the Gauss-Kronrod rule, halving, samples, repeated runs. */
-#include "formulations/qr/qr_nodes.h"
+#include "formulations/step_nodes.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ typedef struct {
   mbg__arena arena;
   mbg__run_plan plan;
   mbg__quadrature quadrature;
-  mbg__qr_nodes n;
+  mbg__step_nodes n;
   function f;
 } bench;
 
@@ -27,11 +27,11 @@ static void setup(bench *b, function f, double tolerance, double sharpness) {
       .t0 = 0, .t1 = 2, .relative = tolerance, .absolute = tolerance, .nquadrature = 1, .quadratures = &b->quadrature};
   assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
   mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
-  assert_int_equal(mbg__qr_nodes_create(b->ctx, &b->arena, &b->plan, 1, &b->n), MBG_OK);
+  assert_int_equal(mbg__step_nodes_create(b->ctx, &b->arena, &b->plan, 1, &b->n), MBG_OK);
 }
 
 static void teardown(bench *b) {
-  mbg__qr_nodes_destroy(&b->n);
+  mbg__step_nodes_destroy(&b->n);
   mbg__arena_destroy(&b->arena);
   mbg_context_destroy(b->ctx);
 }
@@ -39,9 +39,9 @@ static void teardown(bench *b) {
 /* steps of a run: 0, 0.3, 1.1, 2 */
 static void run(bench *b, bool fixed) {
   static const double ends[] = {0, 0.3, 1.1, 2};
-  assert_int_equal(mbg__qr_nodes_begin(b->ctx, &b->n, fixed, value, b), MBG_OK);
+  assert_int_equal(mbg__step_nodes_begin(b->ctx, &b->n, fixed, value, b), MBG_OK);
   for (int i = 1; i < 4; i++) {
-    assert_int_equal(mbg__qr_nodes_step(b->ctx, &b->n, ends[i - 1], ends[i], value, b), MBG_OK);
+    assert_int_equal(mbg__step_nodes_step(b->ctx, &b->n, ends[i - 1], ends[i], value, b), MBG_OK);
   }
 }
 
@@ -150,9 +150,9 @@ static void no_panels(void **state) {
   (void)state;
   bench b;
   setup(&b, wave, 1e-10, 0);
-  mbg__qr_nodes_destroy(&b.n);
+  mbg__step_nodes_destroy(&b.n);
   b.plan.nquadrature = 0;
-  assert_int_equal(mbg__qr_nodes_create(b.ctx, &b.arena, &b.plan, 1, &b.n), MBG_OK);
+  assert_int_equal(mbg__step_nodes_create(b.ctx, &b.arena, &b.plan, 1, &b.n), MBG_OK);
   run(&b, false);
   assert_int_equal(b.n.count, 4);
   teardown(&b);
