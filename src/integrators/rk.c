@@ -390,6 +390,20 @@ done:
   return err;
 }
 
+const real *mbg__rk_rate(const mbg__rk *rk) { return rk->k; }
+
+/* a segment that has ended begins anew anyway */
+int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dydt) {
+  vn_copy(rk->n, rk->y, y);
+  if (dydt) {
+    vn_copy(rk->n, rk->k, dydt);
+  } else if (rk->t != rk->tb) {
+    const int status = mbg__rk_evaluate(rk, rk->t, rk->y, rk->k);
+    return status > 0 ? fail_step(ctx, rk, (mbg__rk_reason)status, 0) : status;
+  }
+  return MBG_OK;
+}
+
 int mbg__rk_step(mbg_context *ctx, mbg__rk *rk) {
   if (rk->t == rk->run.t1) {
     return 0;

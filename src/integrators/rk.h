@@ -148,6 +148,13 @@ int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const r
    MBG_ERROR_CONVERGENCE when step size or number of steps ran out or f is not finite. Takes no memory. */
 int mbg__rk_step(mbg_context *ctx, mbg__rk *rk);
 
+/* After a step: the run goes on from y (n, copied), the state in other coordinates or corrected, with its rate dydt (n) there, NULL:
+   evaluated anew. mbg__rk_last still tells the step as it was made, but for its y1. 0 or a negative status. */
+int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dydt);
+
+/* dydt at the end of the last step, the first stage of the next one (n). */
+const real *mbg__rk_rate(const mbg__rk *rk);
+
 /* The last accepted step; before the first one, y1 is the start. */
 const mbg__rk_record *mbg__rk_last(const mbg__rk *rk);
 const mbg__rk_counts *mbg__rk_count(const mbg__rk *rk); /* since the start */
@@ -215,5 +222,13 @@ void mbg__rk_adjoint_destroy(mbg_context *ctx, mbg__rk_adjoint *a);
    and lambda += sum_i g_i. Dense output is not part of the step. Takes no memory. */
 int mbg__rk_step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0, double t1,
                          const real *y0, real *lambda);
+
+/* The same with npoint values of the dense output, y(t0 + x_j h) = y0 + h sum_i W_i(x_j) k_i, whose weights are g (npoint x ncol x n):
+   all stages up to the last one of the dense output take part, beta_i gets h sum_j W_i(x_j) g_j, lambda gets sum_j g_j. */
+int mbg__rk_step_adjoint_dense(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0,
+                               double t1, const real *y0, int npoint, const double *x, const real *g, real *lambda);
+
+/* W_i(x) of the dense output (nextended numbers). */
+void mbg__rk_dense_weights(const mbg__rk_method *method, double x, double W[MBG__RK_STAGES]);
 
 #endif

@@ -6,8 +6,8 @@ struct mbg__rk_adjoint {
   mbg__arena arena;
   const mbg__rk_method *method;
   int n, ncol;
-  real *Y, *k; /* arguments and values of the stages        (nstage x n) */
-  real *g;     /* transposed products of the stages         (nstage x ncol x n) */
+  real *Y, *k; /* arguments and values of the stages        (nextended x n) */
+  real *g;     /* transposed products of the stages         (nextended x ncol x n) */
   real *b;     /* weight of a stage                         (ncol x n) */
 };
 
@@ -17,14 +17,14 @@ int mbg__rk_adjoint_create(mbg_context *ctx, int n, int ncol, const mbg__rk_meth
   if (!a) {
     return mbg__fail_memory(ctx);
   }
-  const size_t rows = (size_t)n * (size_t)method->nstage, columns = (size_t)n * (size_t)ncol;
+  const size_t rows = (size_t)n * (size_t)method->nextended, columns = (size_t)n * (size_t)ncol;
   mbg__arena_init(&a->arena, mbg__context_allocator(ctx));
   a->method = method;
   a->n = n;
   a->ncol = ncol;
   a->Y = MBG_TAKE(&a->arena, real, rows);
   a->k = MBG_TAKE(&a->arena, real, rows);
-  a->g = MBG_TAKE(&a->arena, real, columns * (size_t)method->nstage);
+  a->g = MBG_TAKE(&a->arena, real, columns * (size_t)method->nextended);
   a->b = MBG_TAKE(&a->arena, real, columns);
   if (!a->Y || !a->k || !a->g || !a->b) {
     mbg__rk_adjoint_destroy(ctx, a);
@@ -42,10 +42,10 @@ void mbg__rk_adjoint_destroy(mbg_context *ctx, mbg__rk_adjoint *a) {
 }
 
 /* Y_i = y0 + h sum_j<i a_ij k_j,  k_i = f(t_i, Y_i) */
-static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0, double t1,
-                   const real *y0) {
+static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, int nstage, double t0,
+                   double t1, const real *y0) {
   const mbg__rk_method *m = a->method;
-  for (int i = 0; i < m->nstage; i++) {
+  for (int i = 0; i < nstage; i++) {
     real *const Y = a->Y + (size_t)i * (size_t)a->n;
     const double t = mbg__rk_stage_time(m, i, t0, t1);
     mbg__rk_combine(a->n, Y, y0, t1 - t0, i, m->A[i], a->k);
@@ -62,33 +62,74 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
   return MBG_OK;
 }
 
-/* beta_i = h (b_i lambda + sum_j>i a_ji g_j), in a->b */
-static void stage_weight(const mbg__rk_adjoint *a, int i, double h, const real *lambda) {
+void mbg__rk_dense_weights(const mbg__rk_method *method, double x, double W[MBG__RK_STAGES]) {
+  const int s = method->nstage;
+  real unit[MBG__RK_STAGES], r[MBG__RK_DENSE], y, zero = 0;
+  for (int i = 0; i < method->nextended; i++) {
+    const real step = i < s ? method->A[s][i] : 0; /* y1 - y of h = 1 and k_i = 1 alone */
+    for (int j = 0; j < method->nextended; j++) {
+      unit[j] = j == i;
+    }
+    mbg__rk_interpolant(method, 1, 1, &zero, &step, unit, r);
+    mbg__rk_interpolate(method, 1, r, x, 0, 1, &y, NULL);
+    W[i] = re(y);
+  }
+}
+
+/* points inside the step that have weights */
+typedef struct {
+  int n, nstage;
+  const double *x;
+  const real *g;
+} points;
+
+/* beta_i = h (b_i lambda + sum_j>i a_ji g_j + sum over points W_i g), in a->b */
+static void stage_weight(const mbg__rk_adjoint *a, int i, double h, const points *p, const real *lambda) {
   const mbg__rk_method *m = a->method;
   const int size = a->n * a->ncol;
-  vn_scale(size, a->b, h * m->A[m->nstage][i], lambda);
-  for (int j = i + 1; j < m->nstage; j++) {
+  vn_scale(size, a->b, i < m->nstage ? h * m->A[m->nstage][i] : 0, lambda);
+  for (int j = i + 1; j < p->nstage; j++) {
     if (m->A[j][i] != 0) {
       vn_axpy(size, a->b, h * m->A[j][i], a->g + (size_t)j * (size_t)size);
     }
   }
+  for (int j = 0; j < p->n; j++) {
+    double W[MBG__RK_STAGES];
+    mbg__rk_dense_weights(m, p->x[j], W);
+    vn_axpy(size, a->b, h * W[i], p->g + (size_t)j * (size_t)size);
+  }
 }
 
-int mbg__rk_step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0, double t1,
-                         const real *y0, real *lambda) {
+static int step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0, double t1,
+                        const real *y0, const points *p, real *lambda) {
   int err = MBG_OK;
   const mbg__rk_method *m = a->method;
   const int size = a->n * a->ncol;
-  MBG_TRY(forward(ctx, a, run, t0, t1, y0));
-  for (int i = m->nstage - 1; i >= 0; i--) {
-    stage_weight(a, i, t1 - t0, lambda);
+  MBG_TRY(forward(ctx, a, run, p->nstage, t0, t1, y0));
+  for (int i = p->nstage - 1; i >= 0; i--) {
+    stage_weight(a, i, t1 - t0, p, lambda);
     MBG_TRY(run->vjp(run->user, i, mbg__rk_stage_time(m, i, t0, t1), a->Y + (size_t)i * (size_t)a->n, a->ncol, a->b,
                      a->g + (size_t)i * (size_t)size));
   }
-  for (int i = m->nstage - 1; i >= 0; i--) {
+  for (int i = p->nstage - 1; i >= 0; i--) {
     vn_axpy(size, lambda, 1, a->g + (size_t)i * (size_t)size);
+  }
+  for (int j = 0; j < p->n; j++) {
+    vn_axpy(size, lambda, 1, p->g + (size_t)j * (size_t)size);
   }
   err = MBG_OK;
 done:
   return err;
+}
+
+int mbg__rk_step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0, double t1,
+                         const real *y0, real *lambda) {
+  const points none = {.nstage = a->method->nstage};
+  return step_adjoint(ctx, a, run, t0, t1, y0, &none, lambda);
+}
+
+int mbg__rk_step_adjoint_dense(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0,
+                               double t1, const real *y0, int npoint, const double *x, const real *g, real *lambda) {
+  const points p = {.n = npoint, .nstage = npoint > 0 ? a->method->nextended : a->method->nstage, .x = x, .g = g};
+  return step_adjoint(ctx, a, run, t0, t1, y0, &p, lambda);
 }
