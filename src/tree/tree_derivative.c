@@ -94,7 +94,7 @@ static void adT_add(real out[6], const real a[6], const real b[6], double sign) 
 
 /* ---------------------------------------------------------------------- down */
 
-static void geometry_push(mbg__tree *t, int k, const mbg__tree_direction *d) {
+void mbg__tree_geometry_push(mbg__tree *t, int k, const mbg__tree_direction *d) {
   const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
   real P[6], C[6], x[6];
@@ -113,7 +113,7 @@ static void link_push(mbg__tree *t, int k, const mbg__tree_direction *d) {
   const int off = link_off(t, k);
   const real *theta = t->theta + off, *g = t->g + off;
   real ds[6], y[6];
-  geometry_push(t, k, d);
+  mbg__tree_geometry_push(t, k, d);
   carry_add(t, k, t->eta, theta, t->eta + off);
   ad_mul(ds, g, t->s + off);
   joint_add(t, k, d->dw, ds);
@@ -157,13 +157,31 @@ void mbg__tree_kin_push(mbg__tree *t, const mbg__tree_direction *d, real *w, rea
 
 static bool marker_wanted(const mbg__tree *t, int marker) { return marker >= 0 && t->sys->marker_wanted[marker]; }
 
+void mbg__tree_geometry_pull(const mbg__tree *t, int k, const real ct[6], const real cg[6], real *ge, real *gattr) {
+  const mbg__link *l = &t->links[k];
+  real ce[6], c[6], x[6];
+  AdT_mul(ce, &t->hC[k], ct);
+  if (ge) {
+    v6_axpy(ge + 6 * k, 1, ce);
+  }
+  if (gattr && marker_wanted(t, l->P)) {
+    AdInvT_mul(c, &t->E[k], ce);
+    frame_pull(t, l->P, l->plain, c, gattr);
+  }
+  if (gattr && marker_wanted(t, l->C)) {
+    AdT_mul(x, &t->hC[k], cg);
+    v6_axpy(x, -1, ce);
+    frame_pull(t, l->C, l->plain, x, gattr);
+  }
+}
+
 /* cotangents in eta, nu, al (and du) of all bodies, ct and cg of the geometry: to coordinates and attributes; rates, accelerations:
    nu, al are not 0 */
 static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const mbg__tree_gradient *o) {
   const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
-  const bool C = o->attributes && marker_wanted(t, l->C), P = o->attributes && marker_wanted(t, l->P);
-  real *ct = t->ct + off, *cg = t->cg + off, *al = t->al + off, *nu = t->nu + off, ds[6] = {0}, ce[6], c[6], x[6];
+  const bool C = o->attributes && marker_wanted(t, l->C);
+  real *ct = t->ct + off, *cg = t->cg + off, *al = t->al + off, *nu = t->nu + off, ds[6] = {0};
   if (accelerations) {
     carry_T(t, k, al, t->al);
     adT_add(ct, t->Xvd + off, al, 1);
@@ -196,19 +214,7 @@ static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const
   /* eta, then the frames */
   carry_T(t, k, t->eta + off, t->eta);
   v6_axpy(ct, 1, t->eta + off);
-  AdT_mul(ce, &t->hC[k], ct);
-  if (o->e) {
-    v6_axpy(o->e + 6 * k, 1, ce);
-  }
-  if (P) {
-    AdInvT_mul(c, &t->E[k], ce);
-    frame_pull(t, l->P, l->plain, c, o->attributes);
-  }
-  if (C) {
-    AdT_mul(x, &t->hC[k], cg);
-    v6_axpy(x, -1, ce);
-    frame_pull(t, l->C, l->plain, x, o->attributes);
-  }
+  mbg__tree_geometry_pull(t, k, ct, cg, o->e, o->attributes);
 }
 
 static void kin_pull(mbg__tree *t, bool rates, bool accelerations, const mbg__tree_gradient *o) {

@@ -64,4 +64,8 @@ static inline const real *parent_of(const mbg__tree *t, int k, const real *x) {
   return t->links[k].parent >= 0 ? x + link_off(t, t->links[k].parent) : NULL;
 }
 
+/* tree_derivative.c: theta and g of a link in a direction, and transposed: adds to ge (6 per link) and gattr; these may be NULL. */
+void mbg__tree_geometry_push(mbg__tree *t, int link, const mbg__tree_direction *d);
+void mbg__tree_geometry_pull(const mbg__tree *t, int link, const real ct[6], const real cg[6], real *ge, real *gattr);
+
 #endif

@@ -1,0 +1,246 @@
+#include "tree/tree_local.h"
+
+#include "tree/tree_internal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- pieces */
+
+/* X y_p, 0 on the ground */
+static void carried(const mbg__tree *t, int k, const real *y, real out[6]) {
+  const real *p = parent_of(t, k, y);
+  if (p) {
+    AdInv_mul(out, &t->Rel[k], p);
+  } else {
+    v6_zero(out);
+  }
+}
+
+/* y_p += c X^T x */
+static void carry_T(const mbg__tree *t, int k, real c, const real x[6], real *y) {
+  if (t->links[k].parent >= 0) {
+    real z[6];
+    AdInvT_mul(z, &t->Rel[k], x);
+    v6_axpy(y + link_off(t, t->links[k].parent), c, z);
+  }
+}
+
+static void joint_add(const mbg__tree *t, int k, const real *x, real out[6]) {
+  const mbg__link *l = &t->links[k];
+  for (int i = 0; x && i < l->nz; i++) {
+    v6_axpy(out, x[l->first + i], t->Sb[l->first + i]);
+  }
+}
+
+static void joint_add_T(const mbg__tree *t, int k, const real y[6], real *x) {
+  const mbg__link *l = &t->links[k];
+  for (int i = 0; x && i < l->nz; i++) {
+    x[l->first + i] += v6_dot(t->Sb[l->first + i], y);
+  }
+}
+
+static void ad_add(real out[6], const real a[6], const real b[6], double sign) {
+  real c[6];
+  ad_mul(c, a, b);
+  v6_axpy(out, sign, c);
+}
+
+static void adT_add(real out[6], const real a[6], const real b[6], double sign) {
+  real c[6];
+  adT_mul(c, a, b);
+  v6_axpy(out, sign, c);
+}
+
+int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows) {
+  *rows = t->dropped;
+  return t->ndropped;
+}
+
+/* ---------------------------------------------------------------------- values */
+
+static void place(mbg__tree *t, int k, const real *w) {
+  const mbg__link *l = &t->links[k];
+  const int off = link_off(t, k);
+  mbg__frame F;
+  frame_mul(&F, &t->hP[k], &t->E[k]);
+  frame_mul(&t->Rel[k], &F, &t->hCi[k]);
+  if (l->parent >= 0) {
+    frame_mul(&t->H[l->body], &t->H[t->links[l->parent].body], &t->Rel[k]);
+  } else {
+    t->H[l->body] = t->Rel[k];
+  }
+  v6_zero(t->s + off);
+  joint_add(t, k, w, t->s + off);
+  carried(t, k, t->v, t->Xv + off);
+  v6_add(t->v + off, t->Xv + off, t->s + off);
+}
+
+static void accelerate(mbg__tree *t, int k, const real *a) {
+  const int off = link_off(t, k);
+  v6_zero(t->sa + off);
+  joint_add(t, k, a, t->sa + off);
+  carried(t, k, t->vd, t->Xvd + off);
+  v6_add(t->vd + off, t->Xvd + off, t->sa + off);
+  ad_add(t->vd + off, t->v + off, t->s + off, 1);
+}
+
+void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
+  memcpy(t->E, st->E, (size_t)t->m->nbody * sizeof(*t->E));
+  t->t = st->t;
+  t->turns = st->turns;
+  t->only_q = t->known = t->placed = false;
+  for (int k = 0; k < t->m->nbody; k++) {
+    place(t, k, st->w);
+    if (st->a) {
+      accelerate(t, k, st->a);
+    }
+  }
+}
+
+void mbg__tree_rates(mbg__tree *t, const real *a, const real *vd) {
+  memcpy(t->vd, vd, (size_t)t->m->nw * sizeof(real));
+  for (int k = 0; k < t->m->nbody; k++) {
+    const int off = link_off(t, k);
+    v6_zero(t->sa + off);
+    joint_add(t, k, a, t->sa + off);
+    carried(t, k, t->vd, t->Xvd + off);
+  }
+}
+
+void mbg__tree_bias(const mbg__tree *t, real *c) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const int off = link_off(t, k);
+    ad_mul(c + off, t->v + off, t->s + off);
+  }
+}
+
+void mbg__tree_difference(const mbg__tree *t, const real *y, real *out) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const int off = link_off(t, k);
+    real c[6];
+    carried(t, k, y, c);
+    v6_sub(out + off, y + off, c);
+  }
+}
+
+void mbg__tree_difference_T(const mbg__tree *t, const real *y, real *out) {
+  memcpy(out, y, (size_t)t->m->nw * sizeof(real));
+  for (int k = 0; k < t->m->nbody; k++) {
+    carry_T(t, k, -1, y + link_off(t, k), out);
+  }
+}
+
+void mbg__tree_pick(const mbg__tree *t, const real *y, real *a) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const mbg__link *l = &t->links[k];
+    real x[6];
+    AdInv_mul(x, &t->hC[k], y + link_off(t, k));
+    for (int i = 0; i < l->nz; i++) {
+      a[l->first + i] = x[l->comp[i]];
+    }
+  }
+}
+
+void mbg__tree_pick_T(const mbg__tree *t, const real *a, real *y) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const mbg__link *l = &t->links[k];
+    real x[6] = {0};
+    for (int i = 0; i < l->nz; i++) {
+      x[l->comp[i]] = a[l->first + i];
+    }
+    AdInvT_mul(y + link_off(t, k), &t->hC[k], x);
+  }
+}
+
+void mbg__tree_spread(const mbg__tree *t, const real *a, real *y) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    v6_zero(y + link_off(t, k));
+    joint_add(t, k, a, y + link_off(t, k));
+  }
+}
+
+void mbg__tree_spread_T(const mbg__tree *t, const real *y, real *a) {
+  memset(a, 0, (size_t)t->n * sizeof(real));
+  for (int k = 0; k < t->m->nbody; k++) {
+    joint_add_T(t, k, y + link_off(t, k), a);
+  }
+}
+
+/* ---------------------------------------------------------------------- derivatives */
+
+void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {
+  for (int i = 0; i < t->m->nbody; i++) {
+    const int off = link_off(t, i);
+    const real *theta = t->theta + off, *g = t->g + off;
+    real ds[6];
+    mbg__tree_geometry_push(t, i, d);
+    carried(t, i, w, w + off);
+    v6_axpy(w + off, 1, theta);
+    ad_mul(ds, g, t->s + off);
+    joint_add(t, i, d->dw, ds);
+    carried(t, i, dv, dv + off);
+    v6_axpy(dv + off, 1, ds);
+    ad_add(dv + off, t->Xv + off, theta, 1);
+    ad_mul(k + off, t->Xvd + off, theta);
+    ad_add(k + off, g, t->sa + off, 1);
+    if (!still) {
+      ad_add(k + off, t->s + off, dv + off, -1);
+      ad_add(k + off, t->v + off, ds, 1);
+    }
+  }
+}
+
+void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct0, const real *cg0,
+                          bool still, real *ge, real *gw, real *gattr) {
+  memcpy(t->eta, w, (size_t)t->m->nw * sizeof(real));
+  memcpy(t->nu, dv, (size_t)t->m->nw * sizeof(real));
+  for (int i = t->m->nbody - 1; i >= 0; i--) {
+    const int off = link_off(t, i);
+    real *nu = t->nu + off, ds[6] = {0}, ct[6], cg[6];
+    const real *c = k + off;
+    adT_mul(ct, t->Xvd + off, c);
+    adT_mul(cg, t->sa + off, c);
+    v6_scale(cg, -1, cg);
+    if (ct0) {
+      v6_axpy(ct, 1, ct0 + off);
+      v6_axpy(cg, 1, cg0 + off);
+    }
+    if (!still) {
+      adT_add(nu, t->s + off, c, -1);
+      adT_mul(ds, t->v + off, c);
+    }
+    carry_T(t, i, 1, nu, t->nu);
+    adT_add(ct, t->Xv + off, nu, 1);
+    v6_axpy(ds, 1, nu);
+    adT_add(cg, t->s + off, ds, -1);
+    joint_add_T(t, i, ds, gw);
+    carry_T(t, i, 1, t->eta + off, t->eta);
+    v6_axpy(ct, 1, t->eta + off);
+    mbg__tree_geometry_pull(t, i, ct, cg, ge, gattr);
+  }
+}
+
+void mbg__tree_wrench_push(const mbg__tree *t, const real *f, real *r, real *tau) {
+  memset(tau, 0, (size_t)t->n * sizeof(real));
+  for (int k = 0; k < t->m->nbody; k++) {
+    const int off = link_off(t, k);
+    real x[6];
+    adT_mul(x, t->theta + off, f + off);
+    carry_T(t, k, 1, x, r);
+    adT_mul(x, t->g + off, f + off);
+    v6_scale(x, -1, x);
+    joint_add_T(t, k, x, tau);
+  }
+}
+
+void mbg__tree_wrench_pull(const mbg__tree *t, const real *f, const real *z, const real *y, real *ct, real *cg) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    const int off = link_off(t, k);
+    real x[6], s[6] = {0};
+    carried(t, k, z, x);
+    adT_mul(ct + off, x, f + off);
+    v6_scale(ct + off, -1, ct + off);
+    joint_add(t, k, y, s);
+    adT_mul(cg + off, s, f + off);
+  }
+}
