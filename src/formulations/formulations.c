@@ -6,9 +6,10 @@ extern const mbg__formulation mbg__formulation_lie;
 extern const mbg__formulation mbg__formulation_dae;
 extern const mbg__formulation mbg__formulation_qr;
 extern const mbg__formulation mbg__formulation_ali3p;
+extern const mbg__formulation mbg__formulation_dca;
 
 static const mbg__formulation *const list[] = {&mbg__formulation_lie, &mbg__formulation_dae, &mbg__formulation_qr,
-                                               &mbg__formulation_ali3p};
+                                               &mbg__formulation_ali3p, &mbg__formulation_dca};
 
 const mbg__formulation *const *mbg__formulations(int *count) {
   *count = MBG_COUNT(list);

@@ -1,0 +1,224 @@
+/* `dca`: divide and conquer over pieces of the mechanism, direct differentiation and adjoint with the same factors, explicit Runge-Kutta
+   steps in joint coordinates (Bhalerao, Poursina, Anderson; theory 3). */
+#include "formulations/dca/dca_work.h"
+
+#include "formulations/dca/dca_threads.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- preparation */
+
+static const char *const integrators[] = {"rk4", "dp5", "dop853"};
+
+/* a fixed step asks for the classical method, tolerances for the pair of order eight */
+static int find_integrator(mbg_context *ctx, mbg__formulation_work *w) {
+  const char *key = w->plan.integrator ? w->plan.integrator : w->plan.step > 0 ? "rk4" : "dop853";
+  w->method = mbg__rk_find(key);
+  if (w->method && w->method->error_order == 0 && !(w->plan.step > 0)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "integrator '%s' has no error control: it needs a step", key);
+  }
+  if (w->method) {
+    return MBG_OK;
+  }
+  const char *near = mbg__nearest(key, integrators, MBG_COUNT(integrators));
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "formulation 'dca' has no integrator '%s'%s%s%s (known: rk4, dp5, dop853)",
+                   key, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
+  if (!(p->step > 0) && !(p->relative >= 100 * DBL_EPSILON)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "relative tolerance %g: doubles cannot give less than %.2g, and 1e-13 is as far as it pays",
+                     p->relative, 100 * DBL_EPSILON);
+  }
+  if (!(p->absolute >= 0) || !(p->relative < 1) || !isfinite(p->absolute)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "tolerances %g (relative) and %g (absolute): must be below 1 and positive",
+                     p->relative, p->absolute);
+  }
+  if (p->stabilization != 0) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                     "formulation 'dca' closes its loops by projection after each step: \"stabilization\" is for 'qr'");
+  }
+  if (p->index == 2) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation 'dca' has no index-2 variant; 'lie' has one");
+  }
+  return MBG_OK;
+}
+
+static int by_time(const void *x, const void *y) {
+  const double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+/* breaks inside the run, ascending, none twice */
+static int sort_breaks(mbg_context *ctx, mbg__formulation_work *w) {
+  const double slack = 1e-12 * (w->plan.t1 - w->plan.t0);
+  double *t = MBG_TAKE(&w->arena, double, w->plan.nbreak + 1);
+  int n = 0;
+  if (!t) {
+    return mbg__fail_memory(ctx);
+  }
+  if (w->plan.nbreak > 0) {
+    memcpy(t, w->plan.breaks, (size_t)w->plan.nbreak * sizeof(double));
+    qsort(t, (size_t)w->plan.nbreak, sizeof(double), by_time);
+  }
+  for (int i = 0; i < w->plan.nbreak; i++) {
+    if (t[i] > w->plan.t0 + slack && t[i] < w->plan.t1 - slack && (n == 0 || t[i] > t[n - 1] + slack)) {
+      t[n++] = t[i];
+    }
+  }
+  w->plan.breaks = t;
+  w->plan.nbreak = n;
+  return MBG_OK;
+}
+
+/* coordinates of a step begin at 0: their tolerance is that of a length or an angle */
+static void fill_tolerances(mbg__formulation_work *w) {
+  const int n = w->flow.n;
+  for (int k = 0; k < w->m->nbody; k++) {
+    const mbg__link *l = &w->flow.links[k];
+    for (int i = 0; i < l->nz; i++) {
+      const double size = l->comp[i] < 3 ? w->m->size : 1;
+      w->atol[l->first + i] = w->plan.absolute + w->plan.relative * size;
+      w->atol[n + l->first + i] = w->plan.absolute;
+    }
+  }
+}
+
+static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
+  mbg__rk_options options = mbg__rk_options_default();
+  options.rtol = w->plan.relative;
+  options.atol_vector = w->atol;
+  options.fixed = w->plan.step;
+  options.dense = true;
+  options.max_steps = 100000000;
+  return mbg__rk_create(ctx, 2 * w->flow.n, w->method, &options, &w->rk);
+}
+
+/* the start's decision on redundant rows, with those rows dropped that the tree drops */
+static int choose_rows(mbg_context *ctx, mbg__formulation_work *w) {
+  mbg__rank *rank = mbg__start_result_of(w->start)->rank;
+  const int *dropped;
+  const int n = mbg__tree_dropped_rows(w->tree, &dropped);
+  w->rank = rank;
+  return n > 0 ? mbg__rank_choose(ctx, &w->arena, rank, dropped, &w->rank) : MBG_OK;
+}
+
+/* Joint coordinates alone, and nobody asks for the multipliers of rows: the rake form. */
+static bool is_tree(const mbg__formulation_work *w) {
+  for (int i = 0; i < w->m->nsignal; i++) {
+    if (w->m->signals[i].level == MBG__LEVEL_REACTION) {
+      return false;
+    }
+  }
+  return mbg__tree_rows(w->tree, NULL) == 0;
+}
+
+static int take_arrays(mbg_context *ctx, mbg__formulation_work *w) {
+  const size_t n = (size_t)w->flow.n;
+  int err = MBG_OK;
+  w->atol = MBG_TAKE(&w->arena, double, 2 * n + 1);
+  w->y = MBG_TAKE(&w->arena, real, 2 * n + 1);
+  w->yi = MBG_TAKE(&w->arena, real, 2 * n + 1);
+  w->before = MBG_TAKE(&w->arena, real, n + 1);
+  w->phi = MBG_TAKE(&w->arena, real, w->m->nrow + 1);
+  if (!w->atol || !w->y || !w->yi || !w->before || !w->phi) {
+    return mbg__fail_memory(ctx);
+  }
+  MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->base[0]));
+  MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->base[1]));
+done:
+  return err;
+}
+
+static void destroy(mbg__formulation_work *w) {
+  if (!w) {
+    return;
+  }
+  const mbg_allocator a = w->allocator;
+  mbg__step_nodes_destroy(&w->nodes);
+  mbg__rk_destroy(w->rk);
+  mbg__dca_store_free(w);
+  a.release(a.user, w->frozen);
+  mbg__dca_assembly_destroy(w->assembly);
+  mbg__tree_destroy(w->tree);
+  mbg__arena_destroy(&w->arena);
+  a.release(a.user, w);
+}
+
+static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
+                   const int *used, mbg__formulation_work **out) {
+  int err = MBG_OK;
+  mbg__formulation_work *w = mbg__alloc_zero(ctx, 1, sizeof(*w));
+  *out = NULL;
+  if (!w) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
+  w->allocator = *mbg__context_allocator(ctx);
+  w->m = mbg__system_model(sys);
+  w->sys = sys;
+  w->start = start;
+  w->plan = *plan;
+  w->nused = nused;
+  w->used = used;
+  w->threads = 1;
+  MBG_TRY(check_plan(ctx, plan));
+  MBG_TRY(find_integrator(ctx, w));
+  MBG_TRY(sort_breaks(ctx, w));
+  MBG_TRY(mbg__tree_create(ctx, sys, mbg__start_result_of(start)->rank, &w->tree));
+  MBG_TRY(choose_rows(ctx, w));
+  if (is_tree(w)) {
+    MBG_TRY(mbg__dca_rake_create(ctx, &w->arena, w->tree, &w->rake));
+  } else {
+    MBG_TRY(mbg__dca_assembly_create(ctx, sys, w->rank, w->threads, &w->assembly));
+  }
+  MBG_TRY(mbg__dca_point_create(ctx, &w->arena, sys, w->tree, w->assembly, w->rake, w->threads, &w->point));
+  MBG_TRY(mbg__dca_flow_create(ctx, &w->arena, sys, w->tree, w->point, nused, used, &w->flow));
+  MBG_TRY(mbg__dca_project_create(ctx, &w->arena, &w->flow, w->assembly, &w->project));
+  w->node_plan = w->plan;
+  w->node_plan.relative = plan->step > 0 ? 1e30 : plan->relative; /* fixed steps: so many nodes in each */
+  MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->node_plan, nused, &w->nodes));
+  MBG_TRY(take_arrays(ctx, w));
+  fill_tolerances(w);
+  MBG_TRY(create_rk(ctx, w));
+done:
+  if (err < 0) {
+    destroy(w);
+    w = NULL;
+  }
+  *out = w;
+  return err;
+}
+
+/* ---------------------------------------------------------------------- results */
+
+static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns) {
+  const mbg__dca_base *b = &w->base[w->now];
+  *t = w->last;
+  mbg__tree_frames(w->tree, b->E, b->w, H, v);
+  memcpy(turns, b->turns, (size_t)w->m->nturn * sizeof(int));
+  return MBG_OK;
+}
+
+static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
+
+extern const mbg__formulation mbg__formulation_dca;
+
+const mbg__formulation mbg__formulation_dca = {
+    .key = "dca",
+    .name = "Divide and conquer in joint coordinates",
+    .paper = "Bhalerao, Poursina, Anderson",
+    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT | MBG__ODE,
+    .cost_direct = 0.7,
+    .cost_adjoint = 3,
+    .prepare = prepare,
+    .simulate = mbg__dca_simulate,
+    .tangent = mbg__dca_tangent,
+    .adjoint = mbg__dca_adjoint,
+    .last = last,
+    .counts = counts,
+    .destroy = destroy,
+};

@@ -1,0 +1,334 @@
+/* Discrete adjoint (theory 3, section 11): the transpose of the projections, of the Runge-Kutta steps with their dense output, and of the
+   start. Cotangents ze of joint frames (six per link) and wb of rates at the end of a step; backward through it
+
+     (ze, wb) <- projection^T        (gn, gsigma) = carry^T ze        (gsigma, wb) <- step^T, with gn += of all stages        ze <- gn
+
+   Each stage solves with the factors at its own state: K^T = K. */
+#include "formulations/dca/dca_work.h"
+
+#include <string.h>
+
+typedef struct {
+  mbg__formulation_work *w;
+  mbg__arena arena;
+  mbg_context *ctx;
+  int nc, n, nb;
+  const mbg__criterion_seeds *seeds;
+  real *psi_a;
+  mbg__rk_adjoint *rk;
+  mbg__rk *again; /* repeats one step for its dense output */
+  mbg__dca_seeds *signals;
+  real *seed;            /*                                        (nc x nused) */
+  real *ze, *wb;         /*                                        (nc x nb), (nc x n) */
+  real *gn;              /*                                        (nc x nb) */
+  real *ge;              /*                                        (nc x nb) */
+  real *gw;              /*                                        (nc x n) */
+  real *lambda;          /*                                        (nc x 2 n) */
+  real *yi;              /*                                        (2 n) */
+  int room;              /* inner nodes of a step */
+  double *x;             /* where                                  (room) */
+  real *g;               /*                                        (room x nc x 2 n) */
+  real **pe, **pw, **pa; /* pointers to rows                      (nc) */
+  mbg__frame *E;         /*                                        (nbody) */
+} adjoint;
+
+#define TAKE(field, type, count)                                                                                       \
+  do {                                                                                                                 \
+    s->field = mbg__arena_take(&s->arena, (size_t)(count) + 1, sizeof(type));                                          \
+    if (!s->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
+
+/* most nodes inside a step */
+static int most_inner(const mbg__formulation_work *w) {
+  int most = 0;
+  for (int k = 0, i = 1; k + 1 < w->store.count; k++) {
+    int n = 0;
+    for (; i < w->nodes.count && w->nodes.t[i] < w->frozen[k + 1]; i++) {
+      n++;
+    }
+    i++;
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+static int take_arrays(mbg_context *ctx, adjoint *s) {
+  const mbg__formulation_work *w = s->w;
+  const size_t nc = (size_t)s->nc, n = (size_t)s->n, nb = (size_t)s->nb;
+  s->room = most_inner(w);
+  TAKE(seed, real, nc * (size_t)w->nused);
+  TAKE(ze, real, nc * nb);
+  TAKE(wb, real, nc * n);
+  TAKE(gn, real, nc * nb);
+  TAKE(ge, real, nc * nb);
+  TAKE(gw, real, nc * n);
+  TAKE(lambda, real, nc * 2 * n);
+  TAKE(yi, real, 2 * n);
+  TAKE(x, double, s->room);
+  TAKE(g, real, (size_t)s->room * nc * 2 * n);
+  TAKE(pe, real *, nc);
+  TAKE(pw, real *, nc);
+  TAKE(pa, real *, nc);
+  TAKE(E, mbg__frame, w->m->nbody);
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- stages */
+
+static int stage_rhs(void *user, int stage, double t, const real *y, real *yd) {
+  adjoint *s = user;
+  mbg__dca_flow *f = &s->w->flow;
+  (void)stage;
+  const int err = mbg__dca_flow_eval(s->ctx, f, &s->w->base[0], t, y);
+  if (err == MBG_OK) {
+    mbg__dca_flow_rates(f, y, yd);
+  }
+  return err;
+}
+
+static int again_rhs(void *user, double t, const real *y, real *yd) { return stage_rhs(user, 0, t, y, yd); }
+
+/* b of sigma' and w', of ncol criteria */
+static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y) {
+  adjoint *s = user;
+  mbg__formulation_work *w = s->w;
+  mbg__dca_flow *f = &w->flow;
+  int err = MBG_OK;
+  (void)stage;
+  MBG_TRY(mbg__dca_flow_eval(s->ctx, f, &w->base[0], t, y));
+  MBG_TRY(mbg__dca_point_linearize(s->ctx, w->point));
+  memset(s->ge, 0, (size_t)ncol * (size_t)s->nb * sizeof(real));
+  memset(b_y, 0, (size_t)ncol * 2 * (size_t)s->n * sizeof(real));
+  for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
+    const int m = ncol - c < MBG__DCA_PANEL ? ncol - c : MBG__DCA_PANEL;
+    mbg__dca_cotangent cotangent[MBG__DCA_PANEL];
+    real *ge[MBG__DCA_PANEL], *gw[MBG__DCA_PANEL], *ga[MBG__DCA_PANEL];
+    for (int q = 0; q < m; q++) {
+      cotangent[q] = (mbg__dca_cotangent){.a = b + (size_t)(c + q) * 2 * (size_t)s->n + s->n};
+      ge[q] = row(s->ge, c + q, s->nb);
+      gw[q] = row(b_y, c + q, 2 * s->n) + s->n;
+      ga[q] = row(s->psi_a, c + q, w->m->na);
+    }
+    mbg__dca_point_pull(w->point, m, cotangent, ge, gw, ga);
+  }
+  for (int c = 0; c < ncol; c++) {
+    real *out = row(b_y, c, 2 * s->n);
+    mbg__dca_flow_turning_T(f, y, b + (size_t)c * 2 * (size_t)s->n, out, out + s->n);
+    mbg__dca_flow_carry_T(f, y, row(s->ge, c, s->nb), row(s->gn, c, s->nb), out);
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- nodes */
+
+static int seeds_at(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base *base, double t, const real *y,
+                    real *ge, real *gw) {
+  const mbg__formulation_work *w = s->w;
+  for (int c = 0; c < s->nc; c++) {
+    for (int k = 0; k < w->nused; k++) {
+      const size_t at = (size_t)node * (size_t)w->nused + (size_t)k;
+      row(s->seed, c, w->nused)[k] = w->nodes.omega[node] * s->seeds[c].density[at] + s->seeds[c].point[at];
+    }
+  }
+  return mbg__dca_seeds_at(ctx, s->signals, base, t, y, s->seed, ge, gw, s->psi_a);
+}
+
+/* the node at the end of a step, or at the start */
+static int end_node(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base *base) {
+  vn_zero(s->n, s->yi);
+  vn_copy(s->n, s->yi + s->n, base->w);
+  return seeds_at(ctx, s, node, base, base->t, s->yi, s->ze, s->wb);
+}
+
+static bool weighted(const adjoint *s, int node) {
+  const mbg__formulation_work *w = s->w;
+  for (int c = 0; c < s->nc; c++) {
+    for (int k = 0; k < w->nused; k++) {
+      const size_t at = (size_t)node * (size_t)w->nused + (size_t)k;
+      if (w->nodes.omega[node] * s->seeds[c].density[at] + s->seeds[c].point[at] != 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static int repeat_step(mbg_context *ctx, adjoint *s, double t0, double t1) {
+  const double ends[2] = {t0, t1};
+  const mbg__rk_run run = {.rhs = again_rhs, .user = s, .t0 = t0, .t1 = t1, .nfrozen = 1, .frozen = ends};
+  vn_zero(s->n, s->yi);
+  vn_copy(s->n, s->yi + s->n, s->w->base[0].w);
+  int err = mbg__rk_start(ctx, s->again, &run, s->yi);
+  err = err < 0 ? err : mbg__rk_step(ctx, s->again);
+  return err < 0 ? err : MBG_OK;
+}
+
+/* weights of the dense output from the nodes last .. inside the step from t0; *count of them in x, g */
+static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, double t1, int *count) {
+  const mbg__formulation_work *w = s->w;
+  const size_t size = (size_t)s->nc * 2 * (size_t)s->n;
+  bool repeated = false;
+  int err = MBG_OK;
+  *count = 0;
+  for (; *node > 0 && w->nodes.t[*node] > t0; (*node)--) {
+    if (!weighted(s, *node)) {
+      continue;
+    }
+    if (!repeated) {
+      MBG_TRY(repeat_step(ctx, s, t0, t1));
+      repeated = true;
+    }
+    const double t = w->nodes.t[*node], x = (t - t0) / (t1 - t0);
+    real *g = s->g + (size_t)*count * size;
+    mbg__rk_interpolate(w->method, 2 * s->n, mbg__rk_last(s->again)->r, x, 0, 2 * s->n, s->yi, NULL);
+    memset(s->ge, 0, (size_t)s->nc * (size_t)s->nb * sizeof(real));
+    memset(s->gw, 0, (size_t)s->nc * (size_t)s->n * sizeof(real));
+    memset(g, 0, size * sizeof(real));
+    MBG_TRY(seeds_at(ctx, s, *node, &w->base[0], t, s->yi, s->ge, s->gw));
+    for (int c = 0; c < s->nc; c++) {
+      real *own = row(g, c, 2 * s->n);
+      mbg__dca_flow_carry_T(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
+      vn_copy(s->n, own + s->n, row(s->gw, c, s->n));
+    }
+    s->x[(*count)++] = x;
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- a step backward */
+
+static void load_base(const adjoint *s, mbg__dca_base *b, const mbg__dca_step *e) {
+  b->t = *e->t;
+  memcpy(b->E, e->E, (size_t)s->w->m->nbody * sizeof(*b->E));
+  vn_copy(s->n, b->w, e->w);
+  memcpy(b->turns, e->turns, (size_t)s->w->m->nturn * sizeof(int));
+}
+
+/* base[1] is the end of step k, base[0] becomes its start */
+static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
+  mbg__formulation_work *w = s->w;
+  mbg__dca_step end, start;
+  int err = MBG_OK, count = 0;
+  /* the end: its own node, then the projection */
+  MBG_TRY(mbg__dca_store_get(ctx, w, k, &end));
+  load_base(s, &w->base[1], &end);
+  const double t1 = *end.t;
+  const int rounds = *end.rounds;
+  vn_copy(s->n, w->y, end.sigma);
+  vn_copy(s->n, w->before, end.before);
+  MBG_TRY(mbg__dca_store_get(ctx, w, k - 1, &start));
+  load_base(s, &w->base[0], &start);
+  const double t0 = *start.t;
+  mbg__dca_segment(w, t0, t1);
+  MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[1]));
+  MBG_TRY(end_node(ctx, s, (*node)--, &w->base[1]));
+  MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
+  mbg__dca_flow_frames(&w->flow, &w->base[0], w->y, s->E);
+  for (int c = 0; c < s->nc; c++) {
+    s->pe[c] = row(s->ze, c, s->nb);
+    s->pw[c] = row(s->wb, c, s->n);
+    s->pa[c] = row(s->psi_a, c, w->m->na);
+  }
+  if (w->project) {
+    MBG_TRY(mbg__dca_project_pull(ctx, w->project, t1, w->base[1].turns, s->E, w->before, rounds, s->nc, s->pe, s->pw,
+                                  s->pa));
+  }
+  /* frames of the end from those of the start and the increments */
+  memset(s->gn, 0, (size_t)s->nc * (size_t)s->nb * sizeof(real));
+  memset(s->lambda, 0, (size_t)s->nc * 2 * (size_t)s->n * sizeof(real));
+  for (int c = 0; c < s->nc; c++) {
+    real *own = row(s->lambda, c, 2 * s->n);
+    mbg__dca_flow_carry_T(&w->flow, w->y, s->pe[c], row(s->gn, c, s->nb), own);
+    vn_copy(s->n, own + s->n, s->pw[c]);
+  }
+  MBG_TRY(inner_nodes(ctx, s, node, t0, t1, &count));
+  const mbg__rk_adjoint_run run = {stage_rhs, stage_vjp, s};
+  vn_zero(s->n, w->y);
+  vn_copy(s->n, w->y + s->n, w->base[0].w);
+  MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->rk, &run, t0, t1, w->y, count, s->x, s->g, s->lambda));
+  memcpy(s->ze, s->gn, (size_t)s->nc * (size_t)s->nb * sizeof(real));
+  for (int c = 0; c < s->nc; c++) {
+    vn_copy(s->n, row(s->wb, c, s->n), row(s->lambda, c, 2 * s->n) + s->n);
+  }
+done:
+  return err;
+}
+
+static int start(mbg_context *ctx, adjoint *s) {
+  mbg__formulation_work *w = s->w;
+  const size_t nw = (size_t)w->m->nw;
+  mbg__dca_step first;
+  int err = MBG_OK;
+  real *frames = mbg__alloc_zero(ctx, 2 * nw * (size_t)s->nc + 1, sizeof(real)), *twists = NULL;
+  if (!frames) {
+    return mbg__fail_memory(ctx);
+  }
+  twists = frames + nw * (size_t)s->nc;
+  MBG_TRY(mbg__dca_store_get(ctx, w, 0, &first));
+  load_base(s, &w->base[0], &first);
+  mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
+  MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
+  MBG_TRY(end_node(ctx, s, 0, &w->base[0]));
+  mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
+  for (int c = 0; c < s->nc; c++) {
+    mbg__tree_read_pull(w->tree, row(s->ze, c, s->nb), row(s->wb, c, s->n), frames + nw * (size_t)c,
+                        twists + nw * (size_t)c, row(s->psi_a, c, w->m->na));
+  }
+  /* the start uses the system as scratch: after all criteria */
+  for (int c = 0; c < s->nc; c++) {
+    MBG_TRY(
+        mbg__start_pull(ctx, w->start, frames + nw * (size_t)c, twists + nw * (size_t)c, row(s->psi_a, c, w->m->na)));
+  }
+done:
+  mbg__free(ctx, frames);
+  return err;
+}
+
+static int passes(mbg_context *ctx, adjoint *s) {
+  mbg__formulation_work *w = s->w;
+  int err = MBG_OK, node = w->nodes.count - 1;
+  for (int k = w->store.count - 1; k > 0; k--) {
+    if (mbg__dca_interrupted(w)) {
+      return mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "interrupted at t = %g of the backward pass", w->base[1].t);
+    }
+    MBG_TRY(back(ctx, s, k, &node));
+  }
+  MBG_TRY(start(ctx, s));
+done:
+  return err;
+}
+
+int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+                     const mbg__criterion_seeds *seeds, real *psi_a) {
+  adjoint s = {.w = w, .ctx = ctx, .nc = ncrit, .n = w->flow.n, .nb = 6 * w->m->nbody, .seeds = seeds, .psi_a = psi_a};
+  mbg__rk_options options = mbg__rk_options_default();
+  bool all = false;
+  int err = MBG_OK;
+  (void)method; /* the discrete one is the only one */
+  for (int c = 0; c < ncrit; c++) {
+    all = all || seeds[c].all;
+  }
+  w->flow.ctx = ctx;
+  w->now = 0;
+  options.fixed = 1; /* not used: steps are repeated */
+  options.dense = true;
+  mbg__system_want(w->sys, all);
+  mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
+  MBG_TRY(take_arrays(ctx, &s));
+  MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, ncrit, &s.signals));
+  MBG_TRY(mbg__rk_create(ctx, 2 * s.n, w->method, &options, &s.again));
+  MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit, w->method, &s.rk));
+  MBG_TRY(passes(ctx, &s));
+done:
+  mbg__rk_adjoint_destroy(ctx, s.rk);
+  mbg__rk_destroy(s.again);
+  mbg__system_want(w->sys, true);
+  mbg__arena_destroy(&s.arena);
+  return err;
+}

@@ -1,0 +1,557 @@
+#include "formulations/dca/dca_assembly_internal.h"
+
+#include "formulations/dca/dca_threads.h"
+#include "math/vec.h"
+
+#include <string.h>
+
+enum { PARALLEL = 64 }; /* nodes of a level below which threads do not pay */
+
+/* ---------------------------------------------------------------------- small dense factors */
+
+/* A (n x n, lower triangle) <- L with A = L L^T, its diagonal inverted; -1, or the first row that is not independent of those before */
+static int cholesky(int n, real *A) {
+  for (int j = 0; j < n; j++) {
+    real *Lj = A + j * n;
+    const real diagonal = Lj[j];
+    real d = diagonal;
+    for (int k = 0; k < j; k++) {
+      d -= Lj[k] * Lj[k];
+    }
+    if (!(re(d) > 1e-14 * re(diagonal))) {
+      return j;
+    }
+    const real inverse = 1 / r_sqrt(d);
+    Lj[j] = inverse;
+    for (int i = j + 1; i < n; i++) {
+      real *Li = A + i * n, x = Li[j];
+      for (int k = 0; k < j; k++) {
+        x -= Li[k] * Lj[k];
+      }
+      Li[j] = x * inverse;
+    }
+  }
+  return -1;
+}
+
+/* X (n x m) <- L^-1 X, then L^-T X */
+static void forward(int n, const real *L, int m, real *X) {
+  for (int i = 0; i < n; i++) {
+    real *x = X + i * m;
+    for (int k = 0; k < i; k++) {
+      vn_axpy(m, x, -L[i * n + k], X + k * m);
+    }
+    vn_scale(m, x, L[i * n + i], x);
+  }
+}
+
+static void backward(int n, const real *L, int m, real *X) {
+  for (int i = n - 1; i >= 0; i--) {
+    real *x = X + i * m;
+    for (int k = i + 1; k < n; k++) {
+      vn_axpy(m, x, -L[k * n + i], X + k * m);
+    }
+    vn_scale(m, x, L[i * n + i], x);
+  }
+}
+
+static void solve_small(int n, const real *L, int m, real *X) {
+  forward(n, L, m, X);
+  backward(n, L, m, X);
+}
+
+/* ---------------------------------------------------------------------- creation */
+
+/* largest and smallest mass of a body differ by more than theory 3, section 12, takes without refinement */
+static bool masses_differ(const mbg__system *sys) {
+  const mbg_model *m = mbg__system_model(sys);
+  const mbg__design *d = mbg__system_design(sys);
+  double most = 0, least = INFINITY;
+  for (int i = 0; i < m->nbody; i++) {
+    const double mass = re(d->M[36 * i]);
+    most = fmax(most, mass);
+    least = mass > 0 ? fmin(least, mass) : least;
+  }
+  return most > 1e3 * least;
+}
+
+int mbg__dca_assembly_create(mbg_context *ctx, const mbg__system *sys, const mbg__rank *rank, int threads,
+                             mbg__dca_assembly **out) {
+  int err = MBG_OK;
+  mbg__dca_assembly *a = mbg__alloc_zero(ctx, 1, sizeof(*a));
+  *out = NULL;
+  if (!a) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&a->arena, mbg__context_allocator(ctx));
+  a->m = mbg__system_model(sys);
+  a->sys = sys;
+  a->rank = rank;
+  a->threads = threads;
+  a->patM = mbg__system_pattern_K(sys);
+  a->patB = mbg__system_pattern_B(sys);
+  MBG_TRY(mbg__dca_tree_build(ctx, a));
+done:
+  if (err < 0) {
+    mbg__dca_assembly_destroy(a);
+    a = NULL;
+  }
+  *out = a;
+  return err;
+}
+
+void mbg__dca_assembly_destroy(mbg__dca_assembly *a) {
+  if (a) {
+    const mbg_allocator allocator = a->arena.allocator;
+    mbg__arena_destroy(&a->arena);
+    allocator.release(allocator.user, a);
+  }
+}
+
+/* ---------------------------------------------------------------------- factors */
+
+typedef mbg__dca_failure failure;
+
+static real entry(const real *val, int slot) { return slot >= 0 ? val[slot] : 0; }
+
+/* M += Z^T Phi^-1 Z of a tree that hangs on the body */
+static failure add_rake(const mbg__dca_assembly *a, const mbg__dca_node *n, int i, real *M) {
+  const mbg__dca_node *c = &a->nodes[n->rake[i]];
+  const int nc = c->nopen, nf = n->nf;
+  real *L = n->LR[i], *P = n->P[i];
+  memcpy(L, c->Phi, (size_t)(nc * nc) * sizeof(real));
+  const int bad = cholesky(nc, L);
+  if (bad >= 0) {
+    return (failure){false, c->rows[c->nelim + bad]};
+  }
+  for (int k = 0; k < nc * nf; k++) {
+    P[k] = entry(a->B, n->Z[i][k]);
+  }
+  forward(nc, L, nf, P);
+  for (int k = 0; k < nc; k++) {
+    for (int j = 0; j < nf; j++) {
+      vn_axpy(nf, M + j * nf, P[k * nf + j], P + k * nf);
+    }
+  }
+  backward(nc, L, nf, P);
+  return (failure){false, -1};
+}
+
+/* A direction without inertia that joints hold: a little is lent, which refinement takes back. False: there is none to measure by. */
+static bool soften(const mbg__dca_assembly *a, mbg__dca_node *n) {
+  const double size = a->m->size > 0 ? a->m->size : 1;
+  double mass = 0;
+  for (int k = 0; k < n->nf; k++) {
+    mass = fmax(mass, re(entry(a->M, n->M[k * n->nf + k])));
+  }
+  for (int k = 0; k < n->nf * n->nf; k++) {
+    n->LM[k] = entry(a->M, n->M[k]);
+  }
+  for (int k = 0; k < n->nf; k++) {
+    const bool turn = a->m->full[n->first + k] - a->m->bodies[n->body].voff >= 3;
+    n->LM[k * n->nf + k] += 1e-6 * mass * (turn ? size * size : 1);
+  }
+  for (int i = 0; i < n->nrake; i++) {
+    if (add_rake(a, n, i, n->LM).index >= 0) {
+      return false;
+    }
+  }
+  n->soft = true;
+  return mass > 0 && cholesky(n->nf, n->LM) < 0;
+}
+
+/* Phi = Z M^-1 Z^T of a body */
+static failure leaf_front(const mbg__dca_assembly *a, mbg__dca_node *n) {
+  const int nf = n->nf, front = n->nelim + n->nopen;
+  n->soft = false;
+  for (int k = 0; k < nf * nf; k++) {
+    n->LM[k] = entry(a->M, n->M[k]);
+  }
+  for (int i = 0; i < n->nrake; i++) {
+    const failure f = add_rake(a, n, i, n->LM);
+    if (f.index >= 0) {
+      return f;
+    }
+  }
+  if (cholesky(nf, n->LM) >= 0 && !soften(a, n)) {
+    return (failure){true, n->body};
+  }
+  /* y = L^-1 z for each row, Phi = y y^T, then M^-1 z */
+  for (int i = 0; i < front; i++) {
+    real *y = n->Y + i * nf;
+    for (int k = 0; k < nf; k++) {
+      y[k] = entry(a->B, n->B[i * nf + k]);
+    }
+    forward(nf, n->LM, 1, y);
+    for (int j = 0; j <= i; j++) {
+      n->F[i * front + j] = n->F[j * front + i] = vn_dot(nf, y, n->Y + j * nf);
+    }
+  }
+  for (int i = 0; i < front; i++) {
+    backward(nf, n->LM, 1, n->Y + i * nf);
+  }
+  return (failure){false, -1};
+}
+
+/* the sum of Phi of both children */
+static void join_front(const mbg__dca_assembly *a, mbg__dca_node *n) {
+  const int front = n->nelim + n->nopen;
+  memset(n->F, 0, (size_t)(front * front) * sizeof(real));
+  for (int side = 0; side < 2; side++) {
+    const mbg__dca_node *c = &a->nodes[n->child[side]];
+    const int *at = n->place[side];
+    for (int i = 0; i < c->nopen; i++) {
+      for (int j = 0; j < c->nopen; j++) {
+        n->F[at[i] * front + at[j]] += c->Phi[i * c->nopen + j];
+      }
+    }
+  }
+}
+
+/* L L^T of the rows that close, Phi <- Phi - Q^T (L L^T)^-1 Q, symmetric as it is computed */
+static failure eliminate(mbg__dca_node *n) {
+  const int ne = n->nelim, no = n->nopen, front = ne + no;
+  for (int i = 0; i < ne; i++) {
+    vn_copy(ne, n->L + i * ne, n->F + i * front);
+    vn_copy(no, n->Q + i * no, n->F + i * front + ne);
+    vn_copy(no, n->SQ + i * no, n->F + i * front + ne);
+  }
+  const int bad = cholesky(ne, n->L);
+  if (bad >= 0) {
+    return (failure){false, n->rows[bad]};
+  }
+  forward(ne, n->L, no, n->SQ);
+  for (int i = 0; i < no; i++) {
+    real *Phi = n->Phi + i * no;
+    vn_copy(i + 1, Phi, n->F + (ne + i) * front + ne);
+    for (int k = 0; k < ne; k++) {
+      vn_axpy(i + 1, Phi, -n->SQ[k * no + i], n->SQ + k * no);
+    }
+    for (int j = 0; j < i; j++) {
+      n->Phi[j * no + i] = Phi[j];
+    }
+  }
+  backward(ne, n->L, no, n->SQ);
+  return (failure){false, -1};
+}
+
+static failure factor_node(const mbg__dca_assembly *a, mbg__dca_node *n) {
+  failure f = {false, -1};
+  if (n->body >= 0) {
+    f = leaf_front(a, n);
+  } else {
+    join_front(a, n);
+  }
+  return f.index >= 0 ? f : eliminate(n);
+}
+
+static int report(mbg_context *ctx, const mbg__dca_assembly *a, failure f, double t) {
+  char label[160];
+  if (f.body) {
+    return mbg__fail(
+        ctx, MBG_ERROR_SINGULAR,
+        "body '%s' has no inertia in a direction in which it can move (t = %g); give it mass and inertia, or "
+        "take formulation 'lie', 'dae' or 'ali3p'",
+        a->m->bodies[f.index].name, t);
+  }
+  mbg__row_label(a->m, f.index, label, sizeof(label));
+  return mbg__fail(
+      ctx, MBG_ERROR_SINGULAR,
+      "t = %g: singular at %s: it depends on the other constraints there; the mechanism locks, or passes a "
+      "singular position",
+      t, label);
+}
+
+int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real *M, const real *B, double t) {
+  a->M = M;
+  a->B = B;
+  a->always_refine = masses_differ(a->sys);
+  a->soft = false;
+  for (int l = 0; l <= a->depth; l++) {
+#pragma omp parallel for if (a->threads > 1 && a->level[l + 1] - a->level[l] >= PARALLEL) num_threads(a->threads)      \
+    schedule(static)
+    for (int i = a->level[l]; i < a->level[l + 1]; i++) {
+      a->failed[i] = factor_node(a, &a->nodes[a->order[i]]);
+    }
+    for (int i = a->level[l]; i < a->level[l + 1]; i++) {
+      if (a->failed[i].index >= 0) {
+        return report(ctx, a, a->failed[i], t);
+      }
+      a->soft = a->soft || a->nodes[a->order[i]].soft;
+    }
+  }
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- right sides */
+
+int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_assembly *a, int columns, int threads,
+                          mbg__dca_panel **out) {
+  const size_t n = (size_t)(a->m->nv + a->m->nrow), c = (size_t)columns;
+  mbg__dca_panel *p = MBG_TAKE(arena, mbg__dca_panel, 1);
+  *out = p;
+  if (!p) {
+    return mbg__fail_memory(ctx);
+  }
+  p->columns = columns;
+  p->threads = threads;
+  p->front_size = (size_t)a->most_front * c;
+  p->front = MBG_TAKE(arena, real, p->front_size * (size_t)threads + 1);
+  p->b = MBG_TAKE(arena, real, (size_t)a->nb * c + 1);
+  p->x0 = MBG_TAKE(arena, real, n * c + 1);
+  p->dx = MBG_TAKE(arena, real, n * c + 1);
+  p->size = MBG_TAKE(arena, double, n *c + 1);
+  return p->front && p->b && p->x0 && p->dx && p->size ? MBG_OK : mbg__fail_memory(ctx);
+}
+
+static real *row_of(const mbg__dca_assembly *a, int row, int m, real *x) {
+  return x + (size_t)(a->m->nv + row) * (size_t)m;
+}
+
+/* t = b - kappa, r -= Z^T Phi^-1 t; Phi^-1 t waits in the places of the multipliers */
+static void rake_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mbg__dca_node *n, int i, int m, real *x,
+                    real *t) {
+  const mbg__dca_node *c = &a->nodes[n->rake[i]];
+  const real *b = p->b + (size_t)c->b * (size_t)m;
+  for (int k = 0; k < c->nopen; k++) {
+    const real *kappa = row_of(a, c->rows[c->nelim + k], m, x);
+    for (int q = 0; q < m; q++) {
+      t[k * m + q] = b[k * m + q] - kappa[q];
+    }
+    for (int j = 0; j < n->nf; j++) {
+      vn_axpy(m, x + (size_t)(n->first + j) * (size_t)m, -n->P[i][k * n->nf + j], t + k * m);
+    }
+  }
+  solve_small(c->nopen, n->LR[i], m, t);
+  for (int k = 0; k < c->nopen; k++) {
+    vn_copy(m, row_of(a, c->rows[c->nelim + k], m, x), t + k * m);
+  }
+}
+
+/* the front's b: of the body, or the sum of the children's */
+static void node_b(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mbg__dca_node *n, int m, real *x,
+                   real *front) {
+  if (n->body >= 0) {
+    real *v = x + (size_t)n->first * (size_t)m;
+    for (int i = 0; i < n->nrake; i++) {
+      rake_up(a, p, n, i, m, x, front);
+    }
+    memset(front, 0, (size_t)((n->nelim + n->nopen) * m) * sizeof(real));
+    for (int i = 0; i < n->nelim + n->nopen; i++) {
+      for (int k = 0; k < n->nf; k++) {
+        vn_axpy(m, front + i * m, n->Y[i * n->nf + k], v + k * m);
+      }
+    }
+    solve_small(n->nf, n->LM, m, v);
+    return;
+  }
+  memset(front, 0, (size_t)((n->nelim + n->nopen) * m) * sizeof(real));
+  for (int side = 0; side < 2; side++) {
+    const mbg__dca_node *c = &a->nodes[n->child[side]];
+    const real *b = p->b + (size_t)c->b * (size_t)m;
+    for (int i = 0; i < c->nopen; i++) {
+      vn_axpy(m, front + n->place[side][i] * m, 1, b + i * m);
+    }
+  }
+}
+
+/* lambda0 = (L L^T)^-1 (b - kappa) of the rows that close, b <- b - Q^T lambda0 */
+static void node_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mbg__dca_node *n, int m, real *x,
+                    real *front) {
+  const int ne = n->nelim, no = n->nopen;
+  node_b(a, p, n, m, x, front);
+  for (int i = 0; i < ne; i++) {
+    vn_axpy(m, front + i * m, -1, row_of(a, n->rows[i], m, x));
+  }
+  solve_small(ne, n->L, m, front);
+  for (int i = 0; i < ne; i++) {
+    vn_copy(m, row_of(a, n->rows[i], m, x), front + i * m);
+    for (int j = 0; j < no; j++) {
+      vn_axpy(m, front + (ne + j) * m, -n->Q[i * no + j], front + i * m);
+    }
+  }
+  memcpy(p->b + (size_t)n->b * (size_t)m, front + ne * m, (size_t)(no * m) * sizeof(real));
+}
+
+/* lambda = lambda0 - SQ lambda_open; a body: vd = M^-1 (r - Z^T lambda), then the multipliers of what hangs on it */
+static void node_down(const mbg__dca_assembly *a, const mbg__dca_node *n, int m, real *x) {
+  const int ne = n->nelim, no = n->nopen;
+  for (int i = 0; i < ne; i++) {
+    for (int j = 0; j < no; j++) {
+      vn_axpy(m, row_of(a, n->rows[i], m, x), -n->SQ[i * no + j], row_of(a, n->rows[ne + j], m, x));
+    }
+  }
+  if (n->body < 0) {
+    return;
+  }
+  real *v = x + (size_t)n->first * (size_t)m;
+  for (int i = 0; i < ne + no; i++) {
+    for (int k = 0; k < n->nf; k++) {
+      vn_axpy(m, v + k * m, -n->Y[i * n->nf + k], row_of(a, n->rows[i], m, x));
+    }
+  }
+  for (int i = 0; i < n->nrake; i++) {
+    const mbg__dca_node *c = &a->nodes[n->rake[i]];
+    for (int k = 0; k < c->nopen; k++) {
+      for (int j = 0; j < n->nf; j++) {
+        vn_axpy(m, row_of(a, c->rows[c->nelim + k], m, x), n->P[i][k * n->nf + j], v + j * m);
+      }
+    }
+  }
+}
+
+static void clear_dropped(const mbg__dca_assembly *a, int m, real *x) {
+  for (int r = 0; r < a->m->nrow; r++) {
+    if (a->owner[r] < 0) {
+      vn_zero(m, row_of(a, r, m, x));
+    }
+  }
+}
+
+static void sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x) {
+  clear_dropped(a, m, x);
+  for (int l = 0; l <= a->depth; l++) {
+#pragma omp parallel for if (p->threads > 1 && a->level[l + 1] - a->level[l] >= PARALLEL) num_threads(p->threads)      \
+    schedule(static)
+    for (int i = a->level[l]; i < a->level[l + 1]; i++) {
+      node_up(a, p, &a->nodes[a->order[i]], m, x, p->front + (size_t)mbg__thread() * p->front_size);
+    }
+  }
+  for (int l = a->depth; l >= 0; l--) {
+#pragma omp parallel for if (p->threads > 1 && a->level[l + 1] - a->level[l] >= PARALLEL) num_threads(p->threads)      \
+    schedule(static)
+    for (int i = a->level[l]; i < a->level[l + 1]; i++) {
+      node_down(a, &a->nodes[a->order[i]], m, x);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- refinement */
+
+/* y += s A x by columns of A; size (rows of A) += |A| |x| of column 0 */
+static void mul(const mbg__csc *A, const real *val, const bool *keep, int m, const real *x, real *y, double *size,
+                bool transposed) {
+  for (int j = 0; j < A->ncol; j++) {
+    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) {
+      const int i = A->rowind[k];
+      if (keep && !keep[i]) {
+        continue;
+      }
+      const int from = transposed ? i : j, to = transposed ? j : i;
+      for (int q = 0; q < m; q++) {
+        const real z = val[k] * x[(size_t)from * (size_t)m + (size_t)q];
+        y[(size_t)to * (size_t)m + (size_t)q] -= z;
+        size[(size_t)to * (size_t)m + (size_t)q] += fabs(re(z));
+      }
+    }
+  }
+}
+
+/* dx = x0 - K x; the largest entry relative to the terms of its equations */
+static double residual(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, const real *x) {
+  const size_t nv = (size_t)a->m->nv * (size_t)m, nr = (size_t)a->m->nrow * (size_t)m;
+  double worst = 0;
+  memcpy(p->dx, p->x0, (nv + nr) * sizeof(real));
+  for (size_t i = 0; i < nv + nr; i++) {
+    p->size[i] = fabs(re(p->x0[i]));
+  }
+  mul(a->patM, a->M, NULL, m, x, p->dx, p->size, false);
+  mul(a->patB, a->B, a->rank->keep, m, x + nv, p->dx, p->size, true);
+  mul(a->patB, a->B, a->rank->keep, m, x, p->dx + nv, p->size + nv, false);
+  for (int q = 0; q < m; q++) {
+    for (int part = 0; part < 2; part++) {
+      const int from = part ? a->m->nv : 0, to = part ? a->m->nv + a->m->nrow : a->m->nv;
+      double most = 0, size = 0;
+      for (int i = from; i < to; i++) {
+        const size_t at = (size_t)i * (size_t)m + (size_t)q;
+        if (part && a->owner[i - from] < 0) {
+          p->dx[at] = 0;
+          continue;
+        }
+        most = fmax(most, fabs(re(p->dx[at])));
+        size = fmax(size, p->size[at]);
+      }
+      worst = size > 0 ? fmax(worst, most / size) : worst;
+    }
+  }
+  return worst;
+}
+
+double mbg__dca_assembly_solve(const mbg__dca_assembly *a, mbg__dca_panel *p, int ncol, real *x) {
+  const size_t n = (size_t)(a->m->nv + a->m->nrow) * (size_t)ncol;
+  memcpy(p->x0, x, n * sizeof(real));
+  sweep(a, p, ncol, x);
+  double worst = residual(a, p, ncol, x);
+  const int rounds = a->soft ? 6 : 2, least = a->soft || sizeof(real) > sizeof(double) ? 2 : a->always_refine;
+  for (int round = 0; round < rounds && (worst > 1e-12 || round < least); round++) {
+    sweep(a, p, ncol, p->dx);
+    for (size_t i = 0; i < n; i++) {
+      x[i] += p->dx[i];
+    }
+    worst = residual(a, p, ncol, x);
+  }
+  return worst;
+}
+
+/* ---------------------------------------------------------------------- shape */
+
+static double cube(double n) { return n * n * n; }
+
+/* multiplications and additions, counted apart */
+static double factor_count(const mbg__dca_assembly *a, const mbg__dca_node *n) {
+  const double ne = n->nelim, no = n->nopen, nf = n->nf, front = ne + no;
+  double count = cube(ne) / 3 + 2 * ne * ne * no + ne * no * (no + 1);
+  if (n->body >= 0) {
+    count += cube(nf) / 3 + 2 * nf * nf * front + nf * front * (front + 1);
+    for (int i = 0; i < n->nrake; i++) {
+      const double nc = a->nodes[n->rake[i]].nopen;
+      count += cube(nc) / 3 + 2 * nc * nc * nf + 2 * nc * nf * nf;
+    }
+  } else {
+    const double A = a->nodes[n->child[0]].nopen, B = a->nodes[n->child[1]].nopen;
+    count += A * A + B * B;
+  }
+  return count;
+}
+
+static double solve_count(const mbg__dca_assembly *a, const mbg__dca_node *n) {
+  const double ne = n->nelim, no = n->nopen, nf = n->nf, front = ne + no;
+  double count = 2 * ne * ne + 4 * ne * no;
+  if (n->body >= 0) {
+    count += 2 * nf * nf + 4 * nf * front;
+    for (int i = 0; i < n->nrake; i++) {
+      const double nc = a->nodes[n->rake[i]].nopen;
+      count += 2 * nc * nc + 4 * nc * nf;
+    }
+  }
+  return count;
+}
+
+/* longest path to each node, children first */
+static double longest(const mbg__dca_assembly *a, double *path,
+                      double (*count)(const mbg__dca_assembly *a, const mbg__dca_node *n), double *all) {
+  double most = 0;
+  *all = 0;
+  for (int i = 0; i < a->nnode; i++) {
+    const mbg__dca_node *n = &a->nodes[a->order[i]];
+    const double own = count(a, n);
+    double below = 0;
+    for (int side = 0; n->body < 0 && side < 2; side++) {
+      below = fmax(below, path[n->child[side]]);
+    }
+    for (int k = 0; k < n->nrake; k++) {
+      below = fmax(below, path[n->rake[k]]);
+    }
+    path[a->order[i]] = below + own;
+    *all += own;
+    most = fmax(most, path[a->order[i]]);
+  }
+  return most;
+}
+
+mbg__dca_shape mbg__dca_assembly_shape(const mbg__dca_assembly *a) {
+  mbg__dca_shape s = {.nodes = a->nnode, .depth = a->depth, .most_open = a->most_open};
+  s.factor_path = longest(a, a->path, factor_count, &s.factor);
+  s.solve_path = longest(a, a->path, solve_count, &s.solve);
+  return s;
+}

@@ -1,0 +1,77 @@
+/* Nodes of the assembly tree. */
+#ifndef MBG_FORMULATIONS_DCA_DCA_ASSEMBLY_INTERNAL_H
+#define MBG_FORMULATIONS_DCA_DCA_ASSEMBLY_INTERNAL_H
+
+#include "formulations/dca/dca_assembly.h"
+
+/* A body (leaf), with trees that were raked into it, or the join of two pieces. Rows of its front: those that are eliminated here, then
+   those that stay open. */
+typedef struct {
+  int body;          /* leaf, else -1 */
+  int child[2];      /* join; -1 for a leaf */
+  int nrake, *rake;  /* leaf: nodes raked into it */
+  int nelim, nopen;  /* rows */
+  int *rows;         /*                                          (nelim + nopen) */
+  int *place[2];     /* of the open rows of a child in the front  (nopen of the child) */
+  int bodies, level; /* in the piece; height in the tree */
+  int *B;            /* leaf: entries of B by rows of the front   ((nelim + nopen) x nf, -1: 0) */
+  int **Z;           /* leaf: those of the rows of each rake      (nopen of it x nf) */
+  int first, nf;     /* leaf: first free velocity, their number */
+  const int *M;      /* leaf: entries of M                        (nf x nf) */
+
+  /* filled by factor */
+  real *L;   /* factor of the eliminated block                    (nelim x nelim) */
+  real *Q;   /* its coupling to the open rows                     (nelim x nopen) */
+  real *SQ;  /* L^-T L^-1 Q                                       (nelim x nopen) */
+  real *Phi; /*                                                   (nopen x nopen) */
+  real *F;   /* the front while it is built                       (nelim + nopen squared) */
+  real *LM;  /* leaf: factor of M                                 (nf x nf) */
+  real *Y;   /* leaf: M^-1 B^T by rows of the front               ((nelim + nopen) x nf) */
+  real **LR; /* leaf: factors of Phi of each rake                 (nopen of it squared) */
+  real **P;  /* leaf: Phi^-1 Z of each rake                       (nopen of it x nf) */
+
+  bool soft; /* leaf: inertia was lent */
+  int b;     /* first open row of the node among those of all nodes */
+} mbg__dca_node;
+
+/* What a node could not factorize. */
+typedef struct {
+  bool body; /* no inertia, else a row */
+  int index; /* -1: nothing */
+} mbg__dca_failure;
+
+struct mbg__dca_assembly {
+  mbg__arena arena;
+  const mbg_model *m;
+  const mbg__system *sys;
+  const mbg__rank *rank;
+  const mbg__csc *patM, *patB;
+  int nnode, nroot;
+  mbg__dca_node *nodes; /* leaves in the order of the bodies, then joins */
+  int *order, *level;   /* nodes by level: order[level[l]] ..                 (nnode), (depth + 2) */
+  int *root;            /* one for each part that hangs together */
+  int *owner;           /* node in which a row is eliminated, or raked: the leaf; -1: dropped   (nrow) */
+  int nb;               /* open rows of all nodes */
+  int most_open, most_front, depth;
+  mbg__dca_failure *failed; /*                                                (nnode) */
+  double *path;             /* scratch                                        (nnode) */
+  int threads;
+  bool always_refine; /* masses differ much */
+  bool soft;          /* some leaf is */
+  const real *M, *B;
+};
+
+struct mbg__dca_panel {
+  int columns, threads;
+  size_t front_size;
+  real *front;  /* of each thread                     (threads x most_front x columns) */
+  real *b;      /* of the open rows of all nodes      (nb x columns) */
+  real *x0;     /* right side, for refinement         ((nv + nrow) x columns) */
+  real *dx;     /* correction                         ((nv + nrow) x columns) */
+  double *size; /* of the terms of an equation        ((nv + nrow) x columns) */
+};
+
+/* dca_tree.c: the tree of pieces. */
+int mbg__dca_tree_build(mbg_context *ctx, mbg__dca_assembly *a);
+
+#endif

@@ -1,0 +1,253 @@
+#include "formulations/dca/dca_flow.h"
+
+#include <float.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- creation */
+
+static bool needs_full(const mbg_model *m) {
+  for (int i = 0; i < m->nsignal; i++) {
+    if (m->signals[i].level >= MBG__LEVEL_ACCELERATION) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int mbg__dca_base_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_flow *f, mbg__dca_base *b) {
+  *b = (mbg__dca_base){.E = MBG_TAKE(arena, mbg__frame, f->m->nbody),
+                       .w = MBG_TAKE(arena, real, f->n + 1),
+                       .turns = MBG_TAKE(arena, int, f->m->nturn + 1),
+                       .q = MBG_TAKE(arena, real, f->m->ncoord + 1),
+                       .qd = MBG_TAKE(arena, real, f->m->ncoord + 1)};
+  return b->E && b->w && b->turns && b->q && b->qd ? MBG_OK : mbg__fail_memory(ctx);
+}
+
+int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree, mbg__dca_point *point,
+                         int nused, const int *used, mbg__dca_flow *f) {
+  const mbg_model *m = mbg__system_model(sys);
+  *f = (mbg__dca_flow){.ctx = ctx,
+                       .m = m,
+                       .sys = sys,
+                       .tree = tree,
+                       .links = mbg__tree_links(tree),
+                       .point = point,
+                       .n = mbg__tree_size(tree),
+                       .nused = nused,
+                       .used = used,
+                       .full = needs_full(m),
+                       .ta = -INFINITY,
+                       .tb = INFINITY};
+  f->E = MBG_TAKE(arena, mbg__frame, m->nbody);
+  f->w = MBG_TAKE(arena, real, f->n + 1);
+  f->turns = MBG_TAKE(arena, int, m->nturn + 1);
+  f->q = MBG_TAKE(arena, real, m->ncoord + 1);
+  f->qd = MBG_TAKE(arena, real, m->ncoord + 1);
+  return f->E && f->w && f->turns && f->q && f->qd ? MBG_OK : mbg__fail_memory(ctx);
+}
+
+void mbg__dca_flow_segment(mbg__dca_flow *f, double ta, double tb) {
+  f->ta = fmin(ta, tb);
+  f->tb = fmax(ta, tb);
+}
+
+/* ---------------------------------------------------------------------- whole turns */
+
+static int place(mbg_context *ctx, mbg__dca_flow *f, double t, const mbg__frame *E, const real *w, const int *turns) {
+  mbg__tree_place(f->tree, &(mbg__tree_state){.t = t, .E = E, .w = w, .turns = turns});
+  mbg__state bodies = mbg__tree_bodies(f->tree);
+  bodies.vd = NULL;
+  return mbg__system_update_bare(ctx, f->sys, &bodies);
+}
+
+int mbg__dca_base_set(mbg_context *ctx, mbg__dca_flow *f, mbg__dca_base *b) {
+  int err = MBG_OK;
+  if (f->m->nturn > 0) {
+    MBG_TRY(place(ctx, f, b->t, b->E, b->w, b->turns));
+    mbg__system_coords(f->sys, b->q);
+    mbg__system_coord_rates(f->sys, b->qd);
+  }
+done:
+  return err;
+}
+
+/* nearest to q + (q'_n + q') (t - t_n)/2 */
+int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const mbg__frame *E,
+                        const real *w, int *turns) {
+  if (f->m->nturn == 0) {
+    return MBG_OK;
+  }
+  const int err = place(ctx, f, t, E, w, b->turns);
+  if (err < 0) {
+    return err;
+  }
+  mbg__system_coord_rates(f->sys, f->qd);
+  for (int i = 0; i < f->m->ncoord; i++) {
+    f->q[i] = b->q[i] + 0.5 * (b->qd[i] + f->qd[i]) * (t - b->t);
+  }
+  mbg__system_turns(f->sys, f->q, turns);
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- coordinates of a step */
+
+static void increment(const mbg__link *l, const real *sigma, real x[6]) {
+  v6_zero(x);
+  for (int i = 0; i < l->nz; i++) {
+    x[l->comp[i]] = sigma[l->first + i];
+  }
+}
+
+void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const real *sigma, mbg__frame *E) {
+  mbg__tree_move(f->tree, b->E, sigma, E);
+}
+
+void mbg__dca_flow_carry(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e) {
+  for (int k = 0; k < f->m->nbody; k++) {
+    const mbg__link *l = &f->links[k];
+    mbg__frame F;
+    real d[6], x[6];
+    increment(l, sigma, d);
+    mbg__se3_exp(&F, d);
+    AdInv_mul(d, &F, en + 6 * k);
+    mbg__tree_tangent(l, sigma, dsigma + l->first, x);
+    for (int i = 0; i < l->nz; i++) {
+      d[l->comp[i]] += x[i];
+    }
+    v6_copy(e + 6 * k, d);
+  }
+}
+
+void mbg__dca_flow_carry_T(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma) {
+  for (int k = 0; k < f->m->nbody; k++) {
+    const mbg__link *l = &f->links[k];
+    mbg__frame F;
+    real d[6], x[6], y[6];
+    increment(l, sigma, d);
+    mbg__se3_exp(&F, d);
+    AdInvT_mul(d, &F, ge + 6 * k);
+    v6_axpy(gn + 6 * k, 1, d);
+    for (int i = 0; i < l->nz; i++) {
+      x[i] = ge[6 * k + l->comp[i]];
+    }
+    if (gsigma) {
+      mbg__tree_tangent_T(l, sigma, x, y);
+      vn_axpy(l->nz, gsigma + l->first, 1, y);
+    }
+  }
+}
+
+/* T^-1 w and its derivatives of a link whose motions do not commute */
+static void turning(const mbg__link *l, const real *y, int n, real Ti[36], real D[36]) {
+  real d[6], w[6];
+  increment(l, y, d);
+  increment(l, y + n, w);
+  mbg__se3_tangent_inv(Ti, d);
+  if (D) {
+    mbg__se3_dtangent_inv(D, d, w);
+  }
+}
+
+static void component_mul(const mbg__link *l, const real A[36], const real *x, real *out) {
+  for (int i = 0; i < l->nz; i++) {
+    for (int j = 0; j < l->nz; j++) {
+      out[l->first + i] += A[6 * l->comp[i] + l->comp[j]] * x[l->first + j];
+    }
+  }
+}
+
+static void component_mul_T(const mbg__link *l, const real A[36], const real *x, real *out) {
+  for (int i = 0; i < l->nz; i++) {
+    for (int j = 0; j < l->nz; j++) {
+      out[l->first + i] += A[6 * l->comp[j] + l->comp[i]] * x[l->first + j];
+    }
+  }
+}
+
+void mbg__dca_flow_rates(const mbg__dca_flow *f, const real *y, real *yd) {
+  vn_copy(f->n, yd, y + f->n);
+  vn_copy(f->n, yd + f->n, mbg__dca_point_a(f->point));
+  for (int k = 0; k < f->m->nbody; k++) {
+    const mbg__link *l = &f->links[k];
+    if (!l->simple) {
+      real Ti[36];
+      turning(l, y, f->n, Ti, NULL);
+      vn_zero(l->nz, yd + l->first);
+      component_mul(l, Ti, y + f->n, yd);
+    }
+  }
+}
+
+void mbg__dca_flow_turning(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw, real *out) {
+  vn_copy(f->n, out, dw);
+  for (int k = 0; k < f->m->nbody; k++) {
+    const mbg__link *l = &f->links[k];
+    if (!l->simple) {
+      real Ti[36], D[36];
+      turning(l, y, f->n, Ti, D);
+      vn_zero(l->nz, out + l->first);
+      component_mul(l, Ti, dw, out);
+      component_mul(l, D, dsigma, out);
+    }
+  }
+}
+
+void mbg__dca_flow_turning_T(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw) {
+  for (int k = 0; k < f->m->nbody; k++) {
+    const mbg__link *l = &f->links[k];
+    if (l->simple) {
+      vn_axpy(l->nz, gw + l->first, 1, g + l->first);
+    } else {
+      real Ti[36], D[36];
+      turning(l, y, f->n, Ti, D);
+      component_mul_T(l, Ti, g, gw);
+      component_mul_T(l, D, g, gsigma);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- evaluation */
+
+/* t moved off the ends of the segment by a few units in the last place: limits from inside */
+static double inside(const mbg__dca_flow *f, double t) {
+  const double d = 8 * DBL_EPSILON * fmax(fabs(f->ta), fabs(f->tb));
+  return isfinite(d) && f->tb - f->ta > 4 * d ? fmin(fmax(t, f->ta + d), f->tb - d) : t;
+}
+
+static int go_to(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y,
+                 mbg__tree_state *state) {
+  const double at = inside(f, t);
+  mbg__dca_flow_frames(f, b, y, f->E);
+  vn_copy(f->n, f->w, y + f->n);
+  *state = (mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns};
+  return mbg__dca_flow_turns(ctx, f, b, at, f->E, f->w, f->turns);
+}
+
+int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y) {
+  mbg__tree_state state;
+  const int err = go_to(ctx, f, b, t, y, &state);
+  f->evaluations++;
+  return err < 0 ? err : mbg__dca_point_eval(ctx, f->point, &state);
+}
+
+int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y) {
+  mbg__tree_state state;
+  const int err = go_to(ctx, f, b, t, y, &state);
+  if (err < 0) {
+    return err;
+  }
+  mbg__tree_place(f->tree, &state);
+  mbg__state bodies = mbg__tree_bodies(f->tree);
+  bodies.vd = NULL;
+  return mbg__system_update(ctx, f->sys, &bodies);
+}
+
+int mbg__dca_flow_signals(mbg_context *ctx, mbg__dca_flow *f, real *values) {
+  const real *all;
+  int err = f->full ? mbg__dca_point_full(ctx, f->point) : MBG_OK;
+  err = err < 0 ? err : mbg__system_signals(ctx, f->sys, &all);
+  for (int k = 0; err == MBG_OK && k < f->nused; k++) {
+    values[k] = all[f->used[k]];
+  }
+  return err;
+}

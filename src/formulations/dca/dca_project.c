@@ -1,0 +1,390 @@
+#include "formulations/dca/dca_project.h"
+
+#include <string.h>
+
+struct mbg__dca_project {
+  const mbg_model *m;
+  mbg__system *sys;
+  const mbg__design *design;
+  mbg__tree *tree;
+  mbg__dca_flow *flow;
+  mbg__dca_assembly *assembly;
+  mbg__dca_panel *panel;
+  int n, nfree;
+  const int *free_rows;
+  real *M, *B;
+  real *phi;                          /*                                  (nrow) */
+  real *x;                            /*                                  ((nv + nrow) x panel) */
+  real *u, *lambda, *d;               /* the solve at hand                (nw), (nrow), (n) */
+  real *v, *r, *rows, *c, *zero;      /*                                  (nw), (nw), (nrow), (nw), (nw or nrow) */
+  real *w, *dv, *k;                   /* of a panel                       (panel x nw) */
+  real *top, *bottom;                 /* ... right sides                  (panel x nw), (panel x nrow) */
+  mbg__frame *E[MBG__DCA_ROUNDS + 1]; /* before each solve of frames      (nbody) */
+  real *D[MBG__DCA_ROUNDS];           /* its increments                   (n) */
+  real *dummy, *dd, *gn;              /*                                  (n), (panel x n), (6 nbody) */
+};
+
+#define TAKE(field, count)                                                                                             \
+  do {                                                                                                                 \
+    p->field = MBG_TAKE(arena, real, (size_t)(count) + 1);                                                             \
+    if (!p->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_project *p) {
+  const mbg_model *m = p->m;
+  const size_t nw = (size_t)m->nw, nr = (size_t)m->nrow, wide = MBG__DCA_PANEL;
+  TAKE(M, mbg__csc_count(mbg__system_pattern_K(p->sys)));
+  TAKE(B, mbg__csc_count(mbg__system_pattern_B(p->sys)));
+  TAKE(phi, nr);
+  TAKE(x, ((size_t)m->nv + nr) * wide);
+  TAKE(u, nw);
+  TAKE(lambda, nr);
+  TAKE(d, p->n);
+  TAKE(v, nw);
+  TAKE(r, nw);
+  TAKE(rows, nr);
+  TAKE(c, nw);
+  TAKE(zero, nw + nr + (size_t)p->n);
+  TAKE(w, nw * wide);
+  TAKE(dv, nw * wide);
+  TAKE(k, nw * wide);
+  TAKE(top, nw * wide);
+  TAKE(bottom, nr * wide);
+  TAKE(dummy, p->n);
+  TAKE(dd, (size_t)p->n * wide);
+  TAKE(gn, 6 * (size_t)m->nbody);
+  for (int i = 0; i <= MBG__DCA_ROUNDS; i++) {
+    p->E[i] = MBG_TAKE(arena, mbg__frame, m->nbody);
+    if (!p->E[i]) {
+      return mbg__fail_memory(ctx);
+    }
+  }
+  for (int i = 0; i < MBG__DCA_ROUNDS; i++) {
+    TAKE(D[i], p->n);
+  }
+  return mbg__dca_panel_create(ctx, arena, p->assembly, MBG__DCA_PANEL, 1, &p->panel);
+}
+
+int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *flow, mbg__dca_assembly *assembly,
+                            mbg__dca_project **out) {
+  const int *rows;
+  const int nfree = mbg__tree_rows(flow->tree, &rows);
+  *out = NULL;
+  if (nfree == 0) {
+    return MBG_OK;
+  }
+  mbg__dca_project *p = MBG_TAKE(arena, mbg__dca_project, 1);
+  if (!p) {
+    return mbg__fail_memory(ctx);
+  }
+  *p = (mbg__dca_project){.m = flow->m,
+                          .sys = flow->sys,
+                          .design = mbg__system_design(flow->sys),
+                          .tree = flow->tree,
+                          .flow = flow,
+                          .assembly = assembly,
+                          .n = flow->n,
+                          .nfree = nfree,
+                          .free_rows = rows};
+  *out = p;
+  return take_arrays(ctx, arena, p);
+}
+
+/* ---------------------------------------------------------------------- one solve */
+
+static void lay(mbg__dca_project *p, int q, int m, real c, const real *y, const real *z) {
+  for (int j = 0; j < p->m->nv; j++) {
+    p->x[(size_t)j * (size_t)m + (size_t)q] = y ? c * y[p->m->full[j]] : 0;
+  }
+  for (int i = 0; i < p->m->nrow; i++) {
+    p->x[(size_t)(p->m->nv + i) * (size_t)m + (size_t)q] = z ? c * z[i] : 0;
+  }
+}
+
+static void take(const mbg__dca_project *p, int q, int m, real *y, real *z) {
+  memset(y, 0, (size_t)p->m->nw * sizeof(real));
+  for (int j = 0; j < p->m->nv; j++) {
+    y[p->m->full[j]] = p->x[(size_t)j * (size_t)m + (size_t)q];
+  }
+  for (int i = 0; z && i < p->m->nrow; i++) {
+    z[i] = p->x[(size_t)(p->m->nv + i) * (size_t)m + (size_t)q];
+  }
+}
+
+/* constraints at (t, E, w): twists v and violations phi (rates: of the rates); then factors */
+static int at(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E, const real *w,
+              bool rates) {
+  int err = MBG_OK;
+  mbg__tree_place(p->tree, &(mbg__tree_state){.t = t, .E = E, .w = w, .turns = turns});
+  mbg__state bodies = mbg__tree_bodies(p->tree);
+  bodies.vd = NULL;
+  memcpy(p->v, bodies.v, (size_t)p->m->nw * sizeof(real));
+  MBG_TRY(mbg__system_update_bare(ctx, p->sys, &bodies));
+  mbg__system_residual(p->sys, NULL, rates ? NULL : p->phi, rates ? p->phi : NULL, NULL, NULL);
+  mbg__system_matrices(p->sys, &(mbg__matrices){.M = p->M, .B = p->B});
+  MBG_TRY(mbg__dca_assembly_factor(ctx, p->assembly, p->M, p->B, t));
+done:
+  return err;
+}
+
+static double largest(const mbg__dca_project *p) {
+  double most = 0;
+  for (int i = 0; i < p->nfree; i++) {
+    most = fmax(most, fabs(re(p->phi[p->free_rows[i]])));
+  }
+  return most;
+}
+
+/* K (u, lambda) = (0, -phi), d from u */
+static void correct(mbg__dca_project *p) {
+  memset(p->rows, 0, (size_t)p->m->nrow * sizeof(real));
+  for (int i = 0; i < p->nfree; i++) {
+    p->rows[p->free_rows[i]] = p->phi[p->free_rows[i]];
+  }
+  lay(p, 0, 1, -1, NULL, p->rows);
+  (void)mbg__dca_assembly_solve(p->assembly, p->panel, 1, p->x);
+  take(p, 0, 1, p->u, p->lambda);
+  mbg__tree_difference(p->tree, p->u, p->c);
+  mbg__tree_pick(p->tree, p->c, p->d);
+}
+
+int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, mbg__frame *E, real *w,
+                           int *rounds, double drift[4]) {
+  const int given = *rounds;
+  const double size = fmax(1, p->m->size);
+  int err = MBG_OK, round = 0;
+  for (; round < (given > 0 ? given : MBG__DCA_ROUNDS); round++) {
+    MBG_TRY(at(ctx, p, t, turns, E, p->zero, false));
+    const double now = largest(p);
+    if (round == 0) {
+      drift[0] = now;
+    }
+    if (given == 0 && round > 0 && now <= 1e-12 * size) {
+      break;
+    }
+    correct(p);
+    memcpy(p->E[0], E, (size_t)p->m->nbody * sizeof(*E));
+    mbg__tree_move(p->tree, p->E[0], p->d, E);
+  }
+  *rounds = round;
+  MBG_TRY(at(ctx, p, t, turns, E, w, true));
+  drift[1] = largest(p);
+  correct(p);
+  vn_axpy(p->n, w, 1, p->d);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- derivatives of a solve */
+
+/* the system at the solution, linearized: twists v + u (of rates), or u, with the multipliers */
+static int linearize(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns) {
+  int err = MBG_OK;
+  vn_add(p->m->nw, p->v, p->v, p->u);
+  mbg__state bodies = mbg__tree_bodies(p->tree);
+  bodies.vd = NULL;
+  bodies.v = p->v;
+  bodies.lambda = p->lambda;
+  bodies.t = t;
+  bodies.turns = turns;
+  MBG_TRY(mbg__system_update_bare(ctx, p->sys, &bodies));
+  MBG_TRY(mbg__system_linearize(ctx, p->sys));
+  mbg__tree_rates(p->tree, p->d, p->u);
+done:
+  return err;
+}
+
+/* out += M_a da u, and transposed: ga -= z . M_a u */
+static void inertia_push(const mbg__dca_project *p, const real *da, real *out) {
+  for (int b = 0; da && b < p->m->nbody; b++) {
+    const mbg__body *body = &p->m->bodies[b];
+    for (int i = 0; i < body->nattr; i++) {
+      if (da[body->attr + i] != 0) {
+        real x[6];
+        m6_mulv(x, p->design->M_a[b] + 36 * i, p->u + body->voff);
+        v6_axpy(out + body->voff, da[body->attr + i], x);
+      }
+    }
+  }
+}
+
+static void inertia_pull(const mbg__dca_project *p, const real *z, real *ga) {
+  for (int b = 0; ga && b < p->m->nbody; b++) {
+    const mbg__body *body = &p->m->bodies[b];
+    for (int i = 0; i < body->nattr; i++) {
+      real x[6];
+      m6_mulv(x, p->design->M_a[b] + 36 * i, p->u + body->voff);
+      ga[body->attr + i] += v6_dot(z + body->voff, x);
+    }
+  }
+}
+
+static real *column(real *x, int q, int n) { return x + (size_t)q * (size_t)n; }
+
+static void only_free(const mbg__dca_project *p, const real *x, real *out) {
+  memset(out, 0, (size_t)p->m->nrow * sizeof(real));
+  for (int i = 0; i < p->nfree; i++) {
+    out[p->free_rows[i]] = x[p->free_rows[i]];
+  }
+}
+
+/* the change of d of ncol columns, at most a panel, in the directions (e, dw, attributes) into dd */
+static void solve_push(mbg__dca_project *p, bool rates, int ncol, real *const *e, real *const *dw,
+                       const mbg__dca_attributes *attributes) {
+  const int nw = p->m->nw, nr = p->m->nrow;
+  for (int q = 0; q < ncol; q++) {
+    real *w = column(p->w, q, nw), *dv = column(p->dv, q, nw), *top = column(p->top, q, nw),
+         *bottom = column(p->bottom, q, nr);
+    const mbg__tree_direction d = {.e = e[q], .dw = rates ? dw[q] : NULL, .attributes = attributes->da};
+    const mbg__direction x = {.w = w, .dv = rates ? dv : NULL, .da = attributes->da};
+    mbg__design_column_lay(attributes->columns, attributes->first + q, attributes->da);
+    mbg__tree_local_push(p->tree, &d, true, w, dv, column(p->k, q, nw));
+    mbg__system_push(p->sys, &x, top, p->phi, bottom, NULL);
+    inertia_push(p, attributes->da, top);
+    mbg__design_column_clear(attributes->columns, attributes->first + q, attributes->da);
+    if (!rates) {
+      only_free(p, p->phi, p->rows);
+      vn_axpy(nr, bottom, 1, p->rows);
+    }
+  }
+  /* phi_t has no part in the frames' equation phi + B u = 0 */
+  if (!rates) {
+    mbg__system_constraints_at(p->sys, p->zero, p->zero);
+    for (int q = 0; q < ncol; q++) {
+      const mbg__direction x = {.w = column(p->w, q, nw), .da = attributes->da};
+      mbg__design_column_lay(attributes->columns, attributes->first + q, attributes->da);
+      mbg__system_push(p->sys, &x, NULL, NULL, p->rows, NULL);
+      mbg__design_column_clear(attributes->columns, attributes->first + q, attributes->da);
+      vn_axpy(nr, column(p->bottom, q, nr), -1, p->rows);
+    }
+  }
+  for (int q = 0; q < ncol; q++) {
+    lay(p, q, ncol, -1, column(p->top, q, nw), column(p->bottom, q, nr));
+  }
+  (void)mbg__dca_assembly_solve(p->assembly, p->panel, ncol, p->x);
+  for (int q = 0; q < ncol; q++) {
+    take(p, q, ncol, p->r, NULL);
+    mbg__tree_difference(p->tree, p->r, p->c);
+    vn_axpy(nw, p->c, -1, column(p->k, q, nw));
+    mbg__tree_pick(p->tree, p->c, column(p->dd, q, p->n));
+  }
+}
+
+/* cotangents dd of d: adds to ge, gw, gattr */
+static void solve_pull(mbg__dca_project *p, bool rates, int ncol, real *const *ge, real *const *gw,
+                       real *const *gattr) {
+  const int nw = p->m->nw, nr = p->m->nrow;
+  for (int q = 0; q < ncol; q++) {
+    real *k = column(p->k, q, nw);
+    mbg__tree_pick_T(p->tree, column(p->dd, q, p->n), k);
+    mbg__tree_difference_T(p->tree, k, p->c);
+    vn_scale(nw, k, -1, k);
+    lay(p, q, ncol, -1, p->c, NULL);
+  }
+  (void)mbg__dca_assembly_solve(p->assembly, p->panel, ncol, p->x);
+  for (int q = 0; q < ncol; q++) {
+    real *w = column(p->w, q, nw), *dv = column(p->dv, q, nw), *bottom = column(p->bottom, q, nr);
+    vn_zero(nw, w);
+    vn_zero(nw, dv);
+    take(p, q, ncol, p->r, bottom);
+    only_free(p, bottom, p->rows);
+    mbg__system_pull(p->sys, p->r, rates ? NULL : p->rows, bottom, NULL, w, rates ? dv : NULL, NULL, NULL, gattr[q]);
+    inertia_pull(p, p->r, gattr[q]);
+  }
+  if (!rates) {
+    mbg__system_constraints_at(p->sys, p->zero, p->zero);
+    for (int q = 0; q < ncol; q++) {
+      real *bottom = column(p->bottom, q, nr);
+      vn_scale(nr, bottom, -1, bottom);
+      mbg__system_pull(p->sys, NULL, NULL, bottom, NULL, column(p->w, q, nw), NULL, NULL, NULL, gattr[q]);
+    }
+  }
+  for (int q = 0; q < ncol; q++) {
+    mbg__tree_local_pull(p->tree, column(p->w, q, nw), column(p->dv, q, nw), column(p->k, q, nw), NULL, NULL, true,
+                         ge[q], rates ? gw[q] : p->dummy, gattr[q]);
+  }
+}
+
+/* ---------------------------------------------------------------------- derivatives of all */
+
+/* frames before each solve and their increments */
+static int repeat(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E, int rounds) {
+  int err = MBG_OK;
+  memcpy(p->E[0], E, (size_t)p->m->nbody * sizeof(*E));
+  for (int i = 0; i < rounds; i++) {
+    MBG_TRY(at(ctx, p, t, turns, p->E[i], p->zero, false));
+    correct(p);
+    vn_copy(p->n, p->D[i], p->d);
+    mbg__tree_move(p->tree, p->E[i], p->d, p->E[i + 1]);
+  }
+done:
+  return err;
+}
+
+/* at the solve of frames i, or (i = rounds) of rates */
+static int at_solve(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const real *w, int i,
+                    int rounds) {
+  int err = MBG_OK;
+  MBG_TRY(at(ctx, p, t, turns, p->E[i], i < rounds ? p->zero : w, i == rounds));
+  correct(p);
+  MBG_TRY(linearize(ctx, p, t, turns));
+done:
+  return err;
+}
+
+static int panel_of(int ncol, int first) { return ncol - first < MBG__DCA_PANEL ? ncol - first : MBG__DCA_PANEL; }
+
+int mbg__dca_project_push(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E,
+                          const real *w, int rounds, int ncol, real *const *e, real *const *dw,
+                          const mbg__dca_attributes *attributes) {
+  int err = MBG_OK;
+  MBG_TRY(repeat(ctx, p, t, turns, E, rounds));
+  for (int i = 0; i <= rounds; i++) {
+    for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
+      const int m = panel_of(ncol, c);
+      mbg__dca_attributes own = *attributes;
+      own.first += c;
+      MBG_TRY(at_solve(ctx, p, t, turns, w, i, rounds));
+      solve_push(p, i == rounds, m, e + c, dw + c, &own);
+      for (int q = 0; q < m; q++) {
+        const real *dd = column(p->dd, q, p->n);
+        if (i < rounds) {
+          mbg__dca_flow_carry(p->flow, p->D[i], e[c + q], dd, e[c + q]);
+        } else {
+          vn_axpy(p->n, dw[c + q], 1, dd);
+        }
+      }
+    }
+  }
+done:
+  return err;
+}
+
+int mbg__dca_project_pull(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E,
+                          const real *w, int rounds, int ncol, real *const *ge, real *const *gw, real *const *gattr) {
+  const size_t nb = 6 * (size_t)p->m->nbody;
+  int err = MBG_OK;
+  MBG_TRY(repeat(ctx, p, t, turns, E, rounds));
+  for (int i = rounds; i >= 0; i--) {
+    for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
+      const int m = panel_of(ncol, c);
+      MBG_TRY(at_solve(ctx, p, t, turns, w, i, rounds));
+      for (int q = 0; q < m; q++) {
+        real *gd = column(p->dd, q, p->n);
+        if (i < rounds) {
+          vn_zero(p->n, gd);
+          memset(p->gn, 0, nb * sizeof(real));
+          mbg__dca_flow_carry_T(p->flow, p->D[i], ge[c + q], p->gn, gd);
+          memcpy(ge[c + q], p->gn, nb * sizeof(real));
+        } else {
+          vn_copy(p->n, gd, gw[c + q]);
+        }
+      }
+      solve_pull(p, i == rounds, m, ge + c, gw + c, gattr + c);
+    }
+  }
+done:
+  return err;
+}

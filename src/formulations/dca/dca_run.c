@@ -1,0 +1,281 @@
+/* Forward runs: Runge-Kutta steps in coordinates of the step, the projection of loops at their ends. */
+#include "formulations/dca/dca_work.h"
+
+#include <string.h>
+
+bool mbg__dca_interrupted(const mbg__formulation_work *w) {
+  return w->plan.interrupt && w->plan.interrupt(w->plan.user) != 0;
+}
+
+/* the breaks around: the same for a run that is repeated from the middle */
+void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb) {
+  const double middle = (ta + tb) / 2;
+  double from = w->plan.t0, to = w->plan.t1;
+  for (int i = 0; i < w->plan.nbreak; i++) {
+    const double b = w->plan.breaks[i];
+    from = b < middle && b > from ? b : from;
+    to = b > middle && b < to ? b : to;
+  }
+  mbg__dca_flow_segment(&w->flow, from, to);
+}
+
+int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1, bool repeat) {
+  const mbg__dca_base *from = &w->base[w->now];
+  mbg__dca_base *to = &w->base[!w->now];
+  const int n = w->flow.n;
+  double drift[4] = {0};
+  int err = MBG_OK;
+  to->t = t1;
+  mbg__dca_flow_frames(&w->flow, from, y1, to->E);
+  vn_copy(n, to->w, y1 + n);
+  vn_copy(n, w->before, y1 + n);
+  MBG_TRY(mbg__dca_flow_turns(ctx, &w->flow, from, t1, to->E, to->w, to->turns));
+  if (w->project) {
+    w->rounds = repeat ? w->rounds : 0;
+    MBG_TRY(mbg__dca_project_apply(ctx, w->project, t1, to->turns, to->E, to->w, &w->rounds, drift));
+    w->counts.drift_position = fmax(w->counts.drift_position, drift[0]);
+    w->counts.drift_velocity = fmax(w->counts.drift_velocity, drift[1]);
+  }
+  MBG_TRY(mbg__dca_base_set(ctx, &w->flow, to));
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- what is watched */
+
+/* rows that were dropped because they followed from the others must go on doing so */
+static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, double t) {
+  const mbg__rank *rank = w->rank;
+  if (rank->ndropped == 0) {
+    return MBG_OK;
+  }
+  mbg__system_residual(w->sys, NULL, w->phi, NULL, NULL, NULL);
+  for (int i = 0; i < rank->ndropped; i++) {
+    const int row = rank->dropped[i];
+    const double off = fabs(re(w->phi[row]));
+    if (off > fmax(1e-6, 1e3 * w->plan.relative) * fmax(1, w->m->size)) {
+      char label[160];
+      mbg__row_label(w->m, row, label, sizeof(label));
+      return mbg__fail(ctx, MBG_ERROR_SINGULAR,
+                       "redundant constraint became independent at t = %g: %s is violated by %.2e", t, label, off);
+    }
+  }
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- nodes of a step */
+
+typedef struct {
+  mbg_context *ctx;
+  mbg__formulation_work *w;
+  bool begun; /* a step was made: its end is the other base */
+} node_call;
+
+static int value_at(void *user, double t, real *values) {
+  const node_call *c = user;
+  mbg__formulation_work *w = c->w;
+  const mbg__rk_record *step = mbg__rk_last(w->rk);
+  const int n = w->flow.n;
+  const mbg__dca_base *base = &w->base[c->begun ? !w->now : w->now];
+  int err = MBG_OK;
+  if (c->begun && t < step->t1) {
+    base = &w->base[w->now];
+    mbg__rk_interpolate(w->method, 2 * n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, 2 * n, w->yi, NULL);
+  } else {
+    vn_zero(n, w->yi);
+    vn_copy(n, w->yi + n, base->w);
+  }
+  MBG_TRY(w->flow.full ? mbg__dca_flow_eval(c->ctx, &w->flow, base, t, w->yi)
+                       : mbg__dca_flow_place(c->ctx, &w->flow, base, t, w->yi));
+  MBG_TRY(mbg__dca_flow_signals(c->ctx, &w->flow, values));
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- the run */
+
+static int rhs(void *user, double t, const real *y, real *yd) {
+  mbg__formulation_work *w = user;
+  const int err = mbg__dca_flow_eval(w->flow.ctx, &w->flow, &w->base[w->now], t, y);
+  if (err == MBG_OK) {
+    mbg__dca_flow_rates(&w->flow, y, yd);
+  }
+  return mbg__dca_retry(err);
+}
+
+static int begin_segment(void *user, double ta, double tb, real *y) {
+  (void)y;
+  mbg__dca_segment(user, ta, tb);
+  return MBG_OK;
+}
+
+/* The next step starts at sigma = 0; where nothing was projected its first rates are known: w and the accelerations of the end. */
+static int go_on(mbg_context *ctx, mbg__formulation_work *w) {
+  const int n = w->flow.n;
+  w->now = !w->now;
+  vn_zero(n, w->y);
+  vn_copy(n, w->y + n, w->base[w->now].w);
+  if (w->project) {
+    return mbg__rk_rebase(ctx, w->rk, w->y, NULL);
+  }
+  const real *rate = mbg__rk_rate(w->rk);
+  vn_copy(n, w->yi, w->y + n);
+  vn_copy(n, w->yi + n, rate + n);
+  return mbg__rk_rebase(ctx, w->rk, w->y, w->yi);
+}
+
+static int keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
+  if (w->nfrozen + 1 >= w->frozen_room) {
+    const int room = 2 * w->frozen_room + 256;
+    double *times = w->allocator.resize(w->allocator.user, w->frozen, (size_t)room * sizeof(double));
+    if (!times) {
+      return mbg__fail_memory(ctx);
+    }
+    w->frozen = times;
+    w->frozen_room = room;
+  }
+  w->frozen[++w->nfrozen] = t;
+  return MBG_OK;
+}
+
+static int after_step(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
+  const mbg__rk_record *step = mbg__rk_last(w->rk);
+  node_call call = {ctx, w, true};
+  const double t0 = step->t0, t1 = step->t1;
+  int err = MBG_OK;
+  w->counts.steps++;
+  vn_copy(2 * w->flow.n, w->y, step->y1);
+  MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y, false));
+  MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], w->y));
+  MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value_at, &call));
+  MBG_TRY(check_dropped(ctx, w, t1));
+  if (!frozen) {
+    MBG_TRY(keep_time(ctx, w, t1));
+  }
+  w->last = t1;
+  MBG_TRY(go_on(ctx, w));
+  if (w->plan.progress) {
+    w->plan.progress(w->plan.user, t1);
+  }
+done:
+  return err;
+}
+
+/* "rate of joint 'knee' (body 'shank')" */
+static void label_component(const mbg__formulation_work *w, int i, char *label, size_t size) {
+  const int n = w->flow.n, c = i < n ? i : i - n;
+  for (int k = 0; k < w->m->nbody; k++) {
+    const mbg__link *l = &w->flow.links[k];
+    if (c >= l->first && c < l->first + l->nz) {
+      const char *joint = l->joint >= 0 ? w->m->joints[l->joint].name : NULL;
+      mbg__format(label, size, "%s of %s%s%sbody '%s'", i < n ? "coordinate" : "rate", joint ? "joint '" : "",
+                  joint ? joint : "", joint ? "' and " : "", w->m->bodies[l->body].name);
+      return;
+    }
+  }
+}
+
+/* in place of the integrator's message, which counts components */
+static int explain(mbg_context *ctx, const mbg__formulation_work *w, int mark, int err) {
+  const mbg__rk_failure *why = mbg__rk_why(w->rk);
+  char label[200] = "the state";
+  if (why->reason != MBG__RK_TOO_SMALL && why->reason != MBG__RK_TOO_MANY && why->reason != MBG__RK_NOT_FINITE) {
+    return err;
+  }
+  mbg__message_rewind(ctx, mark);
+  label_component(w, why->component, label, sizeof(label));
+  switch (why->reason) {
+  case MBG__RK_NOT_FINITE:
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g: the change of the %s is not a finite number; the motion grows "
+                     "without limit, or the step is beyond the stability limit of an explicit method",
+                     why->t, label);
+  case MBG__RK_TOO_MANY:
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g after %ld steps (the last %.2g s): the motion is stiff or fast, "
+                     "look at the %s; take formulation 'lie' or 'dae', which are implicit, or a looser tolerance",
+                     why->t, w->counts.steps, why->h, label);
+  default:
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g: no step is small enough for the %s; forces jump or grow without "
+                     "limit there (give jumps as \"breaks\" of the run), or the tolerance is too tight",
+                     why->t, label);
+  }
+}
+
+static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
+  const mbg__rk_run run = {.rhs = rhs,
+                           .segment = begin_segment,
+                           .user = w,
+                           .t0 = w->plan.t0,
+                           .t1 = w->plan.t1,
+                           .nbreak = w->plan.nbreak,
+                           .breaks = w->plan.breaks,
+                           .nfrozen = frozen ? w->nfrozen : 0,
+                           .frozen = frozen ? w->frozen : NULL};
+  node_call call = {ctx, w, false};
+  int err = MBG_OK;
+  MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->y));
+  mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
+  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, &call));
+  for (;;) {
+    if (mbg__dca_interrupted(w)) {
+      w->partial = true;
+      break;
+    }
+    const int mark = mbg__message_mark(ctx);
+    err = mbg__rk_step(ctx, w->rk);
+    if (err <= 0) {
+      err = err < 0 ? explain(ctx, w, mark, err) : err;
+      break;
+    }
+    MBG_TRY(after_step(ctx, w, frozen));
+  }
+done:
+  return err;
+}
+
+/* the first base from the start that was assembled last */
+static int begin(mbg_context *ctx, mbg__formulation_work *w) {
+  const mbg__start_result *start = mbg__start_result_of(w->start);
+  mbg__dca_base *b = &w->base[0];
+  const int n = w->flow.n;
+  w->now = 0;
+  w->rounds = 0;
+  mbg__tree_refresh(w->tree);
+  if (w->rake) {
+    mbg__dca_rake_refresh(w->rake);
+  }
+  b->t = w->plan.t0;
+  mbg__tree_read(w->tree, start->H, start->v, b->E, b->w);
+  memcpy(b->turns, start->turns, (size_t)w->m->nturn * sizeof(int));
+  vn_zero(n, w->y);
+  vn_copy(n, w->y + n, b->w);
+  return mbg__dca_base_set(ctx, &w->flow, b);
+}
+
+int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes) {
+  int err = MBG_OK;
+  w->counts = (mbg__work_counts){0};
+  w->partial = false;
+  w->flow.ctx = ctx;
+  w->flow.evaluations = 0;
+  w->last = w->plan.t0;
+  MBG_TRY(begin(ctx, w));
+  if (!frozen) {
+    w->nfrozen = -1;
+    MBG_TRY(keep_time(ctx, w, w->plan.t0));
+  }
+  MBG_TRY(mbg__dca_store_begin(ctx, w));
+  MBG_TRY(integrate(ctx, w, frozen));
+  w->counts.assemblies = w->counts.factorizations = w->counts.solves = w->flow.evaluations;
+  *nodes = (mbg__nodes){.nnode = w->nodes.count,
+                        .partial = w->partial,
+                        .t = w->nodes.t,
+                        .omega = w->nodes.omega,
+                        .nused = w->nused,
+                        .used = w->used,
+                        .y = w->nodes.y};
+done:
+  return err;
+}

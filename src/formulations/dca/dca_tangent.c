@@ -1,0 +1,375 @@
+/* Direct differentiation (theory 3, section 9), together with the simulation, which is repeated over the same steps: nothing is stored.
+   One column (dsigma, dw) for each parameter is integrated with the state, e_n of the step's start stands beside it. At a stage all
+   columns share the factors; panels of them go to threads, each with a system of its own at the same state. A column is computed in the
+   same way whatever thread it falls to. */
+#include "formulations/dca/dca_work.h"
+
+#include "formulations/dca/dca_threads.h"
+
+#include <string.h>
+
+/* what a thread needs */
+typedef struct {
+  mbg_context *ctx;
+  mbg__system *sys;
+  mbg__tree *tree;
+  mbg__dca_point *point;
+  real *da; /*                                        (na) */
+  real *e;  /*                                        (panel x 6 nbody) */
+  int err;
+} worker;
+
+typedef struct {
+  mbg__formulation_work *w;
+  mbg__arena arena;
+  int np, n, nb; /* parameters, coordinates, 6 nbody */
+  int nworker;
+  worker *workers;
+  mbg__design_columns columns;
+  real *en;          /*                                                    (np x nb) */
+  real *x, *xi, *xd; /* state and columns                                 (2 n (1 + np)) */
+  real **e, **dw;    /* pointers to columns                                (np) */
+  real *eye;         /* unit seeds                                         (nused x nused) */
+  real *ge, *gw, *gattr, *dy;
+  real *enode; /* e at a node                                        (nb) */
+  mbg__dca_seeds *seeds;
+} tangent;
+
+/* ---------------------------------------------------------------------- creation */
+
+#define TAKE(field, type, count)                                                                                       \
+  do {                                                                                                                 \
+    s->field = mbg__arena_take(&s->arena, (size_t)(count) + 1, sizeof(type));                                          \
+    if (!s->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+static int take_arrays(mbg_context *ctx, tangent *s) {
+  const mbg__formulation_work *w = s->w;
+  const size_t np = (size_t)s->np, all = 2 * (size_t)s->n * (1 + np), used = (size_t)w->nused;
+  TAKE(en, real, np * (size_t)s->nb);
+  TAKE(x, real, all);
+  TAKE(xi, real, all);
+  TAKE(xd, real, all);
+  TAKE(e, real *, np);
+  TAKE(dw, real *, np);
+  TAKE(eye, real, used * used);
+  TAKE(ge, real, used * (size_t)s->nb);
+  TAKE(gw, real, used * (size_t)s->n);
+  TAKE(gattr, real, used * (size_t)w->m->na);
+  TAKE(dy, real, used * np);
+  TAKE(enode, real, s->nb);
+  for (size_t i = 0; i < used; i++) {
+    s->eye[i * used + i] = 1;
+  }
+  return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(w->sys), &s->columns);
+}
+
+static int make_worker(mbg_context *ctx, tangent *s, int i) {
+  mbg__formulation_work *w = s->w;
+  worker *k = &s->workers[i];
+  int err = MBG_OK;
+  k->ctx = ctx;
+  k->sys = w->sys;
+  k->tree = w->tree;
+  k->point = w->point;
+  if (i > 0) {
+    k->ctx = NULL;
+    k->sys = NULL;
+    k->tree = NULL;
+    MBG_TRY(mbg_context_create(&k->ctx, mbg__context_allocator(ctx)));
+    MBG_TRY(mbg__system_create(ctx, w->m, mbg__system_design(w->sys), &k->sys));
+    MBG_TRY(mbg__tree_create(ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
+    MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->rake, 1, &k->point));
+  }
+  k->da = MBG_TAKE(&s->arena, real, w->m->na + 1);
+  k->e = MBG_TAKE(&s->arena, real, (size_t)MBG__DCA_PANEL * (size_t)s->nb + 1);
+  err = k->da && k->e ? MBG_OK : mbg__fail_memory(ctx);
+done:
+  return err;
+}
+
+/* threads pay when each has panels of its own and something to do */
+static int make_workers(mbg_context *ctx, tangent *s) {
+  const int panels = (s->np + MBG__DCA_PANEL - 1) / MBG__DCA_PANEL;
+  const bool enough = (double)s->np * s->w->m->nbody >= 256;
+  int err = MBG_OK;
+  s->nworker = enough && s->w->threads > 1 ? (s->w->threads < panels ? s->w->threads : panels) : 1;
+  s->nworker = s->nworker > 0 ? s->nworker : 1;
+  s->workers = MBG_TAKE(&s->arena, worker, s->nworker);
+  if (!s->workers) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < s->nworker; i++) {
+    MBG_TRY(make_worker(ctx, s, i));
+  }
+done:
+  return err;
+}
+
+static void destroy_workers(tangent *s) {
+  for (int i = 1; s->workers && i < s->nworker; i++) {
+    mbg__tree_destroy(s->workers[i].tree);
+    mbg__system_destroy(s->workers[i].sys);
+    mbg_context_destroy(s->workers[i].ctx);
+  }
+}
+
+/* ---------------------------------------------------------------------- columns */
+
+static real *column(const tangent *s, real *x, int p) { return x + 2 * (size_t)s->n * (size_t)(1 + p); }
+
+static const real *column_of(const tangent *s, const real *x, int p) { return x + 2 * (size_t)s->n * (size_t)(1 + p); }
+
+static real *en_of(const tangent *s, int p) { return s->en + (size_t)p * (size_t)s->nb; }
+
+/* rates of a panel of columns from parameter `first` on */
+static void panel(const tangent *s, worker *k, int first, const real *x, real *xd) {
+  const mbg__dca_flow *f = &s->w->flow;
+  const int m = s->np - first < MBG__DCA_PANEL ? s->np - first : MBG__DCA_PANEL;
+  const real *e[MBG__DCA_PANEL], *dw[MBG__DCA_PANEL];
+  real *out[MBG__DCA_PANEL];
+  for (int q = 0; q < m; q++) {
+    const real *own = column_of(s, x, first + q);
+    real *to = column(s, xd, first + q), *eq = k->e + (size_t)q * (size_t)s->nb;
+    mbg__dca_flow_carry(f, x, en_of(s, first + q), own, eq);
+    mbg__dca_flow_turning(f, x, own, own + s->n, to);
+    e[q] = eq;
+    dw[q] = own + s->n;
+    out[q] = to + s->n;
+  }
+  const mbg__dca_attributes attributes = {&s->columns, first, k->da};
+  mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
+}
+
+static int all_columns(tangent *s, const real *x, real *xd) {
+  int err = MBG_OK;
+#pragma omp parallel num_threads(s->nworker) if (s->nworker > 1)
+  {
+    worker *k = &s->workers[mbg__thread()];
+    k->err = k->point == s->w->point ? MBG_OK : mbg__dca_point_follow(k->ctx, k->point, s->w->point);
+    for (int first = mbg__thread() * MBG__DCA_PANEL; k->err == MBG_OK && first < s->np;
+         first += s->nworker * MBG__DCA_PANEL) {
+      panel(s, k, first, x, xd);
+    }
+  }
+  for (int i = 0; i < s->nworker; i++) {
+    err = s->workers[i].err < 0 ? s->workers[i].err : err;
+  }
+  return err;
+}
+
+static int rhs(void *user, double t, const real *x, real *xd) {
+  tangent *s = user;
+  mbg__formulation_work *w = s->w;
+  int err = MBG_OK;
+  MBG_TRY(mbg__dca_flow_eval(w->flow.ctx, &w->flow, &w->base[w->now], t, x));
+  mbg__dca_flow_rates(&w->flow, x, xd);
+  MBG_TRY(mbg__dca_point_linearize(w->flow.ctx, w->point));
+  MBG_TRY(all_columns(s, x, xd));
+done:
+  return mbg__dca_retry(err);
+}
+
+/* ---------------------------------------------------------------------- start */
+
+static int fill_start(mbg_context *ctx, tangent *s) {
+  mbg__formulation_work *w = s->w;
+  const size_t nw = (size_t)w->m->nw;
+  real *da = s->workers[0].da;
+  int err = MBG_OK;
+  /* the start uses the system as scratch: all parameters before the tree */
+  real *frames = mbg__alloc(ctx, 2 * nw * (size_t)s->np + 1, sizeof(real)), *twists = NULL;
+  if (!frames) {
+    return mbg__fail_memory(ctx);
+  }
+  twists = frames + nw * (size_t)s->np;
+  for (int p = 0; p < s->np; p++) {
+    mbg__design_column_lay(&s->columns, p, da);
+    err = mbg__start_push(ctx, w->start, da, frames + nw * (size_t)p, twists + nw * (size_t)p);
+    mbg__design_column_clear(&s->columns, p, da);
+    MBG_TRY(err);
+  }
+  mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
+  for (int p = 0; p < s->np; p++) {
+    mbg__design_column_lay(&s->columns, p, da);
+    mbg__tree_read_push(w->tree, frames + nw * (size_t)p, twists + nw * (size_t)p, da, en_of(s, p),
+                        column(s, s->x, p) + s->n);
+    mbg__design_column_clear(&s->columns, p, da);
+  }
+done:
+  mbg__free(ctx, frames);
+  return err;
+}
+
+static int begin(mbg_context *ctx, tangent *s) {
+  mbg__formulation_work *w = s->w;
+  mbg__dca_step start;
+  int err = MBG_OK;
+  MBG_TRY(mbg__dca_store_get(ctx, w, 0, &start));
+  mbg__dca_base *b = &w->base[0];
+  w->now = 0;
+  b->t = *start.t;
+  memcpy(b->E, start.E, (size_t)w->m->nbody * sizeof(*b->E));
+  vn_copy(s->n, b->w, start.w);
+  memcpy(b->turns, start.turns, (size_t)w->m->nturn * sizeof(int));
+  MBG_TRY(mbg__dca_base_set(ctx, &w->flow, b));
+  vn_zero(s->n, s->x);
+  vn_copy(s->n, s->x + s->n, b->w);
+  MBG_TRY(fill_start(ctx, s));
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- nodes */
+
+/* dy/dp of the used signals at (t, x) after base */
+static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
+  mbg__formulation_work *w = s->w;
+  const size_t used = (size_t)w->nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)w->m->na, np = (size_t)s->np;
+  memset(s->ge, 0, used * nb * sizeof(real));
+  memset(s->gw, 0, used * n * sizeof(real));
+  memset(s->gattr, 0, used * na * sizeof(real));
+  memset(s->dy, 0, used * np * sizeof(real));
+  const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
+  for (int p = 0; err == MBG_OK && p < s->np; p++) {
+    const real *own = column_of(s, x, p);
+    mbg__dca_flow_carry(&w->flow, x, en_of(s, p), own, s->enode);
+    for (size_t k = 0; k < used; k++) {
+      s->dy[k * np + (size_t)p] = vn_dot(s->nb, s->ge + k * nb, s->enode) + vn_dot(s->n, s->gw + k * n, own + s->n);
+    }
+  }
+  for (size_t k = 0; err == MBG_OK && k < used; k++) {
+    mbg__design_pull(mbg__system_design(w->sys), s->gattr + k * na, s->dy + k * np);
+  }
+  return err;
+}
+
+typedef struct {
+  int (*take)(void *user, int node, const real *dy);
+  void *user;
+  int node;
+} sink;
+
+static int inner_nodes(mbg_context *ctx, tangent *s, const mbg__rk_record *step, sink *out) {
+  const mbg__formulation_work *w = s->w;
+  const int all = 2 * s->n * (1 + s->np);
+  int err = MBG_OK;
+  for (; out->node < w->nodes.count && w->nodes.t[out->node] < step->t1; out->node++) {
+    const double t = w->nodes.t[out->node];
+    mbg__rk_interpolate(w->method, all, step->r, (t - step->t0) / (step->t1 - step->t0), 0, all, s->xi, NULL);
+    MBG_TRY(node_derivatives(ctx, s, &w->base[w->now], t, s->xi));
+    MBG_TRY(out->take(out->user, out->node, s->dy));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- the run */
+
+/* the end of a step: e_n, projection, dsigma = 0 */
+static int finish(mbg_context *ctx, tangent *s, double t1) {
+  mbg__formulation_work *w = s->w;
+  int err = MBG_OK;
+  for (int p = 0; p < s->np; p++) {
+    real *own = column(s, s->x, p);
+    mbg__dca_flow_carry(&w->flow, s->x, en_of(s, p), own, en_of(s, p));
+    vn_zero(s->n, own);
+    s->e[p] = en_of(s, p);
+    s->dw[p] = own + s->n;
+  }
+  vn_copy(2 * s->n, w->y, s->x);
+  MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y, false));
+  if (w->project) {
+    /* E before the projection again */
+    const mbg__dca_attributes attributes = {&s->columns, 0, s->workers[0].da};
+    mbg__dca_flow_frames(&w->flow, &w->base[w->now], w->y, w->flow.E);
+    MBG_TRY(mbg__dca_project_push(ctx, w->project, t1, w->base[!w->now].turns, w->flow.E, w->before, w->rounds, s->np,
+                                  s->e, s->dw, &attributes));
+  }
+  w->now = !w->now;
+  vn_zero(s->n, s->x);
+  vn_copy(s->n, s->x + s->n, w->base[w->now].w);
+done:
+  return err;
+}
+
+/* where nothing was projected the rates at the end are those of the next start: dsigma' = dw, dw' as it was */
+static int go_on(mbg_context *ctx, tangent *s, mbg__rk *rk) {
+  const size_t n = (size_t)s->n;
+  if (s->w->project) {
+    return mbg__rk_rebase(ctx, rk, s->x, NULL);
+  }
+  const real *rate = mbg__rk_rate(rk);
+  for (int p = -1; p < s->np; p++) {
+    real *to = column(s, s->xd, p);
+    vn_copy(s->n, to, column(s, s->x, p) + n);
+    vn_copy(s->n, to + n, column_of(s, rate, p) + n);
+  }
+  return mbg__rk_rebase(ctx, rk, s->x, s->xd);
+}
+
+static int begin_segment(void *user, double ta, double tb, real *x) {
+  (void)x;
+  mbg__dca_segment(((tangent *)user)->w, ta, tb);
+  return MBG_OK;
+}
+
+static int steps(mbg_context *ctx, tangent *s, mbg__rk *rk, sink *out) {
+  mbg__formulation_work *w = s->w;
+  const mbg__rk_run run = {.rhs = rhs,
+                           .segment = begin_segment,
+                           .user = s,
+                           .t0 = w->plan.t0,
+                           .t1 = w->last,
+                           .nbreak = w->plan.nbreak,
+                           .breaks = w->plan.breaks,
+                           .nfrozen = w->nfrozen,
+                           .frozen = w->frozen};
+  int err = MBG_OK;
+  MBG_TRY(mbg__rk_start(ctx, rk, &run, s->x));
+  mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
+  MBG_TRY(node_derivatives(ctx, s, &w->base[0], w->plan.t0, s->x));
+  MBG_TRY(out->take(out->user, out->node++, s->dy));
+  while ((err = mbg__rk_step(ctx, rk)) > 0) {
+    const mbg__rk_record *step = mbg__rk_last(rk);
+    const double t1 = step->t1;
+    if (mbg__dca_interrupted(w)) {
+      err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", t1);
+      goto done;
+    }
+    MBG_TRY(inner_nodes(ctx, s, step, out));
+    vn_copy(2 * s->n * (1 + s->np), s->x, step->y1);
+    MBG_TRY(finish(ctx, s, t1));
+    MBG_TRY(node_derivatives(ctx, s, &w->base[w->now], t1, s->x));
+    MBG_TRY(out->take(out->user, out->node++, s->dy));
+    MBG_TRY(go_on(ctx, s, rk));
+  }
+done:
+  return err;
+}
+
+int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
+                     void *user) {
+  tangent s = {.w = w, .np = w->m->np, .n = w->flow.n, .nb = 6 * w->m->nbody};
+  sink out = {.take = take, .user = user};
+  mbg__rk_options options = mbg__rk_options_default();
+  mbg__rk *rk = NULL;
+  int err = MBG_OK;
+  mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
+  w->flow.ctx = ctx;
+  options.fixed = 1; /* not used: steps are repeated */
+  options.dense = true;
+  MBG_TRY(take_arrays(ctx, &s));
+  MBG_TRY(make_workers(ctx, &s));
+  MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->nused, &s.seeds));
+  MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (1 + s.np), w->method, &options, &rk));
+  MBG_TRY(begin(ctx, &s));
+  MBG_TRY(steps(ctx, &s, rk, &out));
+done:
+  mbg__rk_destroy(rk);
+  destroy_workers(&s);
+  mbg__arena_destroy(&s.arena);
+  return err;
+}

@@ -1,0 +1,563 @@
+/* The tree of pieces: rounds of joins of neighbours, those first that leave fewest rows open. A chain of n bodies has log2 n rounds; in a
+   tree leaves go first, so that their number falls by a constant factor each round; in a ladder pieces grow along it. */
+#include "formulations/dca/dca_assembly_internal.h"
+
+#include <string.h>
+
+enum { MANY = 3 }; /* neighbours of a body above which it takes trees by the rake sum */
+
+typedef struct {
+  int node, nopen, *open; /* rows with a body outside */
+  int nelim, *elim;       /* rows that are complete, of the node on top */
+  int degree;             /* neighbours, in this round */
+  bool alive, matched;
+  bool tree; /* no ground, no loop: hangs on its neighbours only */
+} piece;
+
+typedef struct {
+  mbg_context *ctx;
+  mbg__dca_assembly *a;
+  mbg__arena scratch;
+  int *first, *body; /* bodies of each row: body[first[row]] ..                (nrow + 1) */
+  int *left;         /* pieces that share a row                                (nrow) */
+  int *of;           /* piece of each body */
+  int *row_mark, *piece_mark, stamp, stamp2;
+  int npiece;
+  piece *pieces;
+  int *rake_list; /* scratch                                                   (nbody) */
+} builder;
+
+/* ---------------------------------------------------------------------- rows and bodies */
+
+static int add_body(const builder *b, int from, int n, int body) {
+  for (int i = from; i < n; i++) {
+    if (b->body[i] == body) {
+      return n;
+    }
+  }
+  b->body[n] = body;
+  return n + 1;
+}
+
+static void list_bodies(builder *b) {
+  const mbg_model *m = b->a->m;
+  int n = 0;
+  for (int r = 0; r < m->nrow; r++) {
+    b->first[r] = n;
+    for (int k = m->rows[r].term; b->a->rank->keep[r] && k < m->rows[r].term + m->rows[r].nterm; k++) {
+      const mbg__pair *pair = m->terms[k].pair >= 0 ? &m->pairs[m->terms[k].pair] : NULL;
+      for (int side = 0; pair && side < 2; side++) {
+        const int body = m->markers[side ? pair->B : pair->A].body;
+        n = body >= 0 ? add_body(b, b->first[r], n, body) : n;
+      }
+    }
+    b->left[r] = n - b->first[r];
+  }
+  b->first[m->nrow] = n;
+}
+
+/* ---------------------------------------------------------------------- leaves */
+
+/* entries of M of a body whose free velocities are columns first .. first+nf-1 */
+static int leaf_mass(builder *b, mbg__dca_node *n) {
+  const mbg__csc *A = b->a->patM;
+  int *slot = MBG_TAKE(&b->a->arena, int, n->nf * n->nf);
+  if (!slot) {
+    return mbg__fail_memory(b->ctx);
+  }
+  for (int j = 0; j < n->nf; j++) {
+    for (int i = 0; i < n->nf; i++) {
+      slot[i * n->nf + j] = -1;
+    }
+    for (int k = A->colptr[n->first + j]; k < A->colptr[n->first + j + 1]; k++) {
+      const int i = A->rowind[k] - n->first;
+      if (i >= 0 && i < n->nf) {
+        slot[i * n->nf + j] = k;
+      }
+    }
+  }
+  n->M = slot;
+  return MBG_OK;
+}
+
+static int make_leaves(builder *b) {
+  const mbg_model *m = b->a->m;
+  int *count = MBG_TAKE(&b->scratch, int, m->nbody + 1), err = MBG_OK;
+  if (!count) {
+    return mbg__fail_memory(b->ctx);
+  }
+  for (int i = 0; i < b->first[m->nrow]; i++) {
+    count[b->body[i]]++;
+  }
+  for (int i = 0; i < m->nbody; i++) {
+    piece *p = &b->pieces[i];
+    mbg__dca_node *n = &b->a->nodes[i];
+    *n = (mbg__dca_node){.body = i, .child = {-1, -1}, .bodies = 1, .first = -1};
+    for (int j = 0; j < m->bodies[i].nvel; j++) {
+      const int dof = m->dof[m->bodies[i].voff + j];
+      n->first = dof >= 0 && n->first < 0 ? dof : n->first;
+      n->nf += dof >= 0;
+    }
+    MBG_TRY(leaf_mass(b, n));
+    *p = (piece){.node = i, .alive = true, .tree = true};
+    p->open = MBG_TAKE(&b->scratch, int, count[i]);
+    p->elim = MBG_TAKE(&b->scratch, int, count[i]);
+    if (!p->open || !p->elim) {
+      return mbg__fail_memory(b->ctx);
+    }
+    b->of[i] = i;
+  }
+  for (int r = 0; r < m->nrow; r++) {
+    for (int k = b->first[r]; k < b->first[r + 1]; k++) {
+      piece *p = &b->pieces[b->body[k]];
+      if (b->left[r] == 1) {
+        p->elim[p->nelim++] = r;
+        p->tree = false;
+      } else {
+        p->open[p->nopen++] = r;
+        p->tree = p->tree && b->left[r] == 2;
+      }
+    }
+  }
+  b->npiece = m->nbody;
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- the node of a piece is complete */
+
+static int *entries_of(builder *b, const mbg__dca_node *n, int count, const int *rows) {
+  const mbg__csc *A = b->a->patB;
+  int *slot = MBG_TAKE(&b->a->arena, int, count * n->nf);
+  for (int i = 0; slot && i < count; i++) {
+    for (int j = 0; j < n->nf; j++) {
+      slot[i * n->nf + j] = -1;
+      for (int k = A->colptr[n->first + j]; k < A->colptr[n->first + j + 1]; k++) {
+        if (A->rowind[k] == rows[i]) {
+          slot[i * n->nf + j] = k;
+        }
+      }
+    }
+  }
+  return slot;
+}
+
+static real *numbers(builder *b, int rows, int columns) {
+  return MBG_TAKE(&b->a->arena, real, (size_t)rows * (size_t)columns + 1);
+}
+
+static int rake_room(builder *b, mbg__dca_node *n) {
+  mbg__dca_assembly *a = b->a;
+  n->Z = mbg__arena_take(&a->arena, (size_t)n->nrake + 1, sizeof(*n->Z));
+  n->LR = mbg__arena_take(&a->arena, (size_t)n->nrake + 1, sizeof(*n->LR));
+  n->P = mbg__arena_take(&a->arena, (size_t)n->nrake + 1, sizeof(*n->P));
+  bool all = n->Z && n->LR && n->P;
+  for (int i = 0; all && i < n->nrake; i++) {
+    const mbg__dca_node *c = &a->nodes[n->rake[i]];
+    n->Z[i] = entries_of(b, n, c->nopen, c->rows + c->nelim);
+    n->LR[i] = numbers(b, c->nopen, c->nopen);
+    n->P[i] = numbers(b, c->nopen, n->nf);
+    all = n->Z[i] && n->LR[i] && n->P[i];
+  }
+  return all ? MBG_OK : mbg__fail_memory(b->ctx);
+}
+
+static int seal(builder *b, piece *p) {
+  mbg__dca_assembly *a = b->a;
+  mbg__dca_node *n = &a->nodes[p->node];
+  const int front = p->nelim + p->nopen;
+  n->nelim = p->nelim;
+  n->nopen = p->nopen;
+  n->rows = MBG_TAKE(&a->arena, int, front);
+  n->L = numbers(b, n->nelim, n->nelim);
+  n->Q = numbers(b, n->nelim, n->nopen);
+  n->SQ = numbers(b, n->nelim, n->nopen);
+  n->Phi = numbers(b, n->nopen, n->nopen);
+  n->F = numbers(b, front, front);
+  if (!n->rows || !n->L || !n->Q || !n->SQ || !n->Phi || !n->F) {
+    return mbg__fail_memory(b->ctx);
+  }
+  for (int i = 0; i < front; i++) {
+    n->rows[i] = i < p->nelim ? p->elim[i] : p->open[i - p->nelim];
+    if (i < p->nelim) {
+      a->owner[n->rows[i]] = p->node;
+    }
+  }
+  n->b = a->nb;
+  a->nb += n->nopen;
+  a->most_open = n->nopen > a->most_open ? n->nopen : a->most_open;
+  a->most_front = front > a->most_front ? front : a->most_front;
+  if (n->body < 0) {
+    return MBG_OK;
+  }
+  n->B = entries_of(b, n, front, n->rows);
+  n->LM = numbers(b, n->nf, n->nf);
+  n->Y = numbers(b, front, n->nf);
+  if (!n->B || !n->LM || !n->Y) {
+    return mbg__fail_memory(b->ctx);
+  }
+  return rake_room(b, n);
+}
+
+/* ---------------------------------------------------------------------- neighbours */
+
+/* the piece of a row that is not p, -1 when there are several or none */
+static int other_piece(const builder *b, int p, int row) {
+  int other = -1;
+  for (int k = b->first[row]; k < b->first[row + 1]; k++) {
+    const int q = b->of[b->body[k]];
+    if (q != p) {
+      if (other >= 0 && other != q) {
+        return -1;
+      }
+      other = q;
+    }
+  }
+  return other;
+}
+
+static int count_neighbours(builder *b, int p) {
+  int n = 0;
+  b->stamp++;
+  b->piece_mark[p] = b->stamp;
+  for (int i = 0; i < b->pieces[p].nopen; i++) {
+    const int r = b->pieces[p].open[i];
+    for (int k = b->first[r]; k < b->first[r + 1]; k++) {
+      const int q = b->of[b->body[k]];
+      if (b->piece_mark[q] != b->stamp) {
+        b->piece_mark[q] = b->stamp;
+        n++;
+      }
+    }
+  }
+  return n;
+}
+
+/* rows that stay open when q is joined to p, whose rows are marked */
+static int open_after(const builder *b, int p, int q) {
+  int n = b->pieces[p].nopen + b->pieces[q].nopen;
+  for (int i = 0; i < b->pieces[q].nopen; i++) {
+    const int r = b->pieces[q].open[i];
+    if (b->row_mark[r] == b->stamp2) {
+      n -= b->left[r] == 2 ? 2 : 1;
+    }
+  }
+  return n;
+}
+
+/* the neighbour of p that is free in this round and leaves fewest rows open; among equals the smaller one */
+static int best_partner(builder *b, int p) {
+  int best = -1, least = 0, bodies = 0;
+  b->stamp++;
+  b->stamp2++;
+  b->piece_mark[p] = b->stamp;
+  for (int i = 0; i < b->pieces[p].nopen; i++) {
+    b->row_mark[b->pieces[p].open[i]] = b->stamp2;
+  }
+  for (int i = 0; i < b->pieces[p].nopen; i++) {
+    const int r = b->pieces[p].open[i];
+    for (int k = b->first[r]; k < b->first[r + 1]; k++) {
+      const int q = b->of[b->body[k]];
+      if (b->piece_mark[q] == b->stamp || b->pieces[q].matched) {
+        continue;
+      }
+      b->piece_mark[q] = b->stamp;
+      const int open = open_after(b, p, q), size = b->a->nodes[b->pieces[q].node].bodies;
+      if (best < 0 || open < least || (open == least && size < bodies)) {
+        best = q;
+        least = open;
+        bodies = size;
+      }
+    }
+  }
+  return best;
+}
+
+/* ---------------------------------------------------------------------- rake and join */
+
+/* the one body of piece c that its open rows touch; -1: several, or rows of more than two bodies */
+static int handle_body(const builder *b, int c) {
+  int body = -1;
+  for (int i = 0; i < b->pieces[c].nopen; i++) {
+    const int r = b->pieces[c].open[i];
+    if (b->first[r + 1] - b->first[r] != 2) {
+      return -1;
+    }
+    for (int k = b->first[r]; k < b->first[r + 1]; k++) {
+      if (b->of[b->body[k]] == c) {
+        if (body >= 0 && body != b->body[k]) {
+          return -1;
+        }
+        body = b->body[k];
+      }
+    }
+  }
+  return body;
+}
+
+static bool rakes(const builder *b, int hub, int c) {
+  const piece *p = &b->pieces[c];
+  return p->alive && p->degree == 1 && p->tree && p->nopen > 0 && other_piece(b, c, p->open[0]) == hub &&
+         handle_body(b, c) >= 0;
+}
+
+static int rake_into(builder *b, int hub) {
+  piece *h = &b->pieces[hub];
+  mbg__dca_node *n = &b->a->nodes[h->node];
+  int count = 0, err = MBG_OK, kept = 0;
+  for (int i = 0; i < h->nopen; i++) {
+    const int c = other_piece(b, hub, h->open[i]);
+    if (c >= 0 && rakes(b, hub, c)) {
+      b->rake_list[count++] = b->pieces[c].node;
+      b->pieces[c].alive = false;
+      MBG_TRY(seal(b, &b->pieces[c]));
+    }
+  }
+  if (count == 0) {
+    return MBG_OK;
+  }
+  int *all = MBG_TAKE(&b->a->arena, int, n->nrake + count);
+  if (!all) {
+    return mbg__fail_memory(b->ctx);
+  }
+  if (n->nrake > 0) {
+    memcpy(all, n->rake, (size_t)n->nrake * sizeof(int));
+  }
+  memcpy(all + n->nrake, b->rake_list, (size_t)count * sizeof(int));
+  n->rake = all;
+  n->nrake += count;
+  for (int i = 0; i < h->nopen; i++) {
+    const int r = h->open[i], c = other_piece(b, hub, r);
+    if (c >= 0 && !b->pieces[c].alive) {
+      b->a->owner[r] = h->node;
+    } else {
+      h->open[kept++] = r;
+    }
+  }
+  h->nopen = kept;
+  for (int i = 0; i < count; i++) {
+    const mbg__dca_node *c = &b->a->nodes[b->rake_list[i]];
+    n->bodies += c->bodies;
+    n->level = n->level > c->level + 1 ? n->level : c->level + 1;
+  }
+done:
+  return err;
+}
+
+static int place_rows(builder *b, mbg__dca_node *n, int side) {
+  const mbg__dca_node *c = &b->a->nodes[n->child[side]];
+  n->place[side] = MBG_TAKE(&b->a->arena, int, c->nopen);
+  if (!n->place[side]) {
+    return mbg__fail_memory(b->ctx);
+  }
+  for (int i = 0; i < c->nopen; i++) {
+    for (int k = 0; k < n->nelim + n->nopen; k++) {
+      if (n->rows[k] == c->rows[c->nelim + i]) {
+        n->place[side][i] = k;
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+/* is what closes between two pieces one joint of two bodies? */
+static bool one_joint(const builder *b, int n, const int *rows) {
+  for (int i = 0; i < n; i++) {
+    const int *x = b->body + b->first[rows[i]], *y = b->body + b->first[rows[0]];
+    if (b->first[rows[i] + 1] - b->first[rows[i]] != 2 || x[0] + x[1] != y[0] + y[1] ||
+        (x[0] != y[0] && x[0] != y[1])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void give_bodies(builder *b, int node, int to) {
+  mbg__dca_node *n = &b->a->nodes[node];
+  if (n->body >= 0) {
+    b->of[n->body] = to;
+    for (int i = 0; i < n->nrake; i++) {
+      give_bodies(b, n->rake[i], to);
+    }
+    return;
+  }
+  give_bodies(b, n->child[0], to);
+  give_bodies(b, n->child[1], to);
+}
+
+static int join(builder *b, int p, int q) {
+  mbg__dca_assembly *a = b->a;
+  piece *P = &b->pieces[p], *Q = &b->pieces[q], *out = &b->pieces[b->npiece];
+  mbg__dca_node *n = &a->nodes[a->nnode];
+  int err = MBG_OK;
+  MBG_TRY(seal(b, P));
+  MBG_TRY(seal(b, Q));
+  *out = (piece){.node = a->nnode++, .alive = true, .matched = true};
+  out->open = MBG_TAKE(&b->scratch, int, P->nopen + Q->nopen);
+  out->elim = MBG_TAKE(&b->scratch, int, P->nopen + Q->nopen);
+  if (!out->open || !out->elim) {
+    return mbg__fail_memory(b->ctx);
+  }
+  b->stamp2++;
+  for (int i = 0; i < Q->nopen; i++) {
+    b->row_mark[Q->open[i]] = b->stamp2;
+  }
+  for (int i = 0; i < P->nopen; i++) {
+    const int r = P->open[i];
+    const bool shared = b->row_mark[r] == b->stamp2;
+    b->left[r] -= shared;
+    b->row_mark[r] = shared ? -b->stamp2 : b->row_mark[r];
+    if (b->left[r] == 1) {
+      out->elim[out->nelim++] = r;
+    } else {
+      out->open[out->nopen++] = r;
+    }
+  }
+  for (int i = 0; i < Q->nopen; i++) {
+    if (b->row_mark[Q->open[i]] != -b->stamp2) {
+      out->open[out->nopen++] = Q->open[i];
+    }
+  }
+  const mbg__dca_node *A = &a->nodes[P->node], *B = &a->nodes[Q->node];
+  *n = (mbg__dca_node){.body = -1,
+                       .child = {P->node, Q->node},
+                       .bodies = A->bodies + B->bodies,
+                       .level = 1 + (A->level > B->level ? A->level : B->level)};
+  out->tree = P->tree && Q->tree && one_joint(b, out->nelim, out->elim);
+  P->alive = Q->alive = false;
+  give_bodies(b, out->node, b->npiece);
+  b->npiece++;
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- rounds */
+
+static int rake_round(builder *b, const int *list, int count) {
+  int err = MBG_OK;
+  for (int i = 0; i < count; i++) {
+    piece *p = &b->pieces[list[i]];
+    if (p->alive && b->a->nodes[p->node].body >= 0 && p->degree > MANY) {
+      const int before = b->a->nodes[p->node].nrake;
+      MBG_TRY(rake_into(b, list[i]));
+      for (int k = before; k < b->a->nodes[p->node].nrake; k++) {
+        give_bodies(b, b->a->nodes[p->node].rake[k], list[i]);
+      }
+      p->degree = count_neighbours(b, list[i]);
+    }
+  }
+done:
+  return err;
+}
+
+static int join_round(builder *b, const int *list, int count, bool *any) {
+  int err = MBG_OK;
+  *any = false;
+  for (int degree = 1; degree <= MANY + 1; degree++) {
+    for (int i = 0; i < count; i++) {
+      piece *p = &b->pieces[list[i]];
+      const bool now = degree > MANY ? p->degree >= degree : p->degree == degree;
+      if (!p->alive || p->matched || !now) {
+        continue;
+      }
+      const int q = best_partner(b, list[i]);
+      if (q >= 0) {
+        p->matched = b->pieces[q].matched = true;
+        MBG_TRY(join(b, list[i], q));
+        *any = true;
+      }
+    }
+  }
+done:
+  return err;
+}
+
+static int rounds(builder *b) {
+  int err = MBG_OK, *list = MBG_TAKE(&b->scratch, int, 2 * b->a->m->nbody);
+  if (!list) {
+    return mbg__fail_memory(b->ctx);
+  }
+  for (bool any = true; any;) {
+    int count = 0;
+    for (int p = 0; p < b->npiece; p++) {
+      if (b->pieces[p].alive) {
+        b->pieces[p].matched = false;
+        b->pieces[p].degree = count_neighbours(b, p);
+        list[count++] = p;
+      }
+    }
+    MBG_TRY(rake_round(b, list, count));
+    MBG_TRY(join_round(b, list, count, &any));
+  }
+  for (int p = 0; p < b->npiece; p++) {
+    if (b->pieces[p].alive) {
+      MBG_TRY(seal(b, &b->pieces[p]));
+      b->a->root[b->a->nroot++] = b->pieces[p].node;
+    }
+  }
+done:
+  return err;
+}
+
+/* nodes by level: children first, and each level a list of independent nodes */
+static int list_levels(mbg_context *ctx, mbg__dca_assembly *a) {
+  for (int i = 0; i < a->nnode; i++) {
+    a->depth = a->nodes[i].level > a->depth ? a->nodes[i].level : a->depth;
+  }
+  a->order = MBG_TAKE(&a->arena, int, a->nnode + 1);
+  a->level = MBG_TAKE(&a->arena, int, a->depth + 3);
+  a->failed = MBG_TAKE(&a->arena, mbg__dca_failure, a->nnode + 1);
+  a->path = MBG_TAKE(&a->arena, double, a->nnode + 1);
+  if (!a->order || !a->level || !a->failed || !a->path) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < a->nnode; i++) {
+    a->level[a->nodes[i].level + 2]++;
+  }
+  for (int l = 1; l < a->depth + 3; l++) {
+    a->level[l] += a->level[l - 1];
+  }
+  for (int i = 0; i < a->nnode; i++) {
+    a->order[a->level[a->nodes[i].level + 1]++] = i;
+  }
+  return MBG_OK;
+}
+
+int mbg__dca_tree_build(mbg_context *ctx, mbg__dca_assembly *a) {
+  const mbg_model *m = a->m;
+  builder b = {.ctx = ctx, .a = a};
+  int err = MBG_OK;
+  mbg__arena_init(&b.scratch, mbg__context_allocator(ctx));
+  a->nodes = MBG_TAKE(&a->arena, mbg__dca_node, 2 * m->nbody + 1);
+  a->root = MBG_TAKE(&a->arena, int, m->nbody + 1);
+  a->owner = MBG_TAKE(&a->arena, int, m->nrow + 1);
+  b.first = MBG_TAKE(&b.scratch, int, m->nrow + 1);
+  b.body = MBG_TAKE(&b.scratch, int, 2 * m->nterm + 1);
+  b.left = MBG_TAKE(&b.scratch, int, m->nrow + 1);
+  b.of = MBG_TAKE(&b.scratch, int, m->nbody + 1);
+  b.row_mark = MBG_TAKE(&b.scratch, int, m->nrow + 1);
+  b.piece_mark = MBG_TAKE(&b.scratch, int, 2 * m->nbody + 1);
+  b.pieces = MBG_TAKE(&b.scratch, piece, 2 * m->nbody + 1);
+  b.rake_list = MBG_TAKE(&b.scratch, int, m->nbody + 1);
+  if (!a->nodes || !a->root || !a->owner || !b.first || !b.body || !b.left || !b.of || !b.row_mark || !b.piece_mark ||
+      !b.pieces || !b.rake_list) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  for (int r = 0; r < m->nrow; r++) {
+    a->owner[r] = -1;
+  }
+  list_bodies(&b);
+  a->nnode = m->nbody;
+  MBG_TRY(make_leaves(&b));
+  MBG_TRY(rounds(&b));
+  MBG_TRY(list_levels(ctx, a));
+  for (int i = 0; i < a->nnode; i++) {
+    for (int side = 0; a->nodes[i].body < 0 && side < 2; side++) {
+      MBG_TRY(place_rows(&b, &a->nodes[i], side));
+    }
+  }
+done:
+  mbg__arena_destroy(&b.scratch);
+  return err;
+}

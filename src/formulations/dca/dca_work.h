@@ -1,0 +1,100 @@
+/* What a run of `dca` holds. */
+#ifndef MBG_FORMULATIONS_DCA_DCA_WORK_H
+#define MBG_FORMULATIONS_DCA_DCA_WORK_H
+
+#include "formulations/dca/dca_flow.h"
+#include "formulations/dca/dca_project.h"
+#include "formulations/step_nodes.h"
+#include "integrators/rk.h"
+
+/* The end of a step, seen in its block of memory: the base of the next one, and how it was reached. */
+typedef struct {
+  double *t;
+  int *rounds;   /* solves of frames of the projection */
+  mbg__frame *E; /*                                            (nbody) */
+  real *w;       /*                                            (n) */
+  real *sigma;   /* increments of the step                     (n) */
+  real *before;  /* rates before the projection                (n) */
+  int *turns;    /*                                            (nturn) */
+} mbg__dca_step;
+
+/* Ends of steps in memory: all of them, or every stride-th as the memory allows; what is left out is computed again. */
+typedef struct {
+  size_t bytes; /* of one */
+  int count;    /* steps made, with the start */
+  int stride, kept, room;
+  char *block;
+  int first, filled; /* ends that lie in the stretch */
+  char *stretch;     /* between two kept ones              (stride + 1) */
+} mbg__dca_store;
+
+struct mbg__formulation_work {
+  mbg__arena arena;
+  mbg_allocator allocator;
+  const mbg_model *m;
+  mbg__system *sys;
+  mbg__start_work *start;
+  mbg__run_plan plan, node_plan; /* breaks sorted */
+  int nused;
+  const int *used;
+  int threads;
+  mbg__rank *rank; /* with the rows dropped that the tree drops */
+  mbg__tree *tree;
+  mbg__dca_assembly *assembly; /* pieces, or ... */
+  mbg__dca_rake *rake;         /* ... the rake form of trees */
+  mbg__dca_point *point;
+  mbg__dca_flow flow;
+  mbg__dca_project *project; /* NULL: no loops */
+  mbg__step_nodes nodes;
+  double *atol; /*                                            (2 n) */
+  real *y, *yi; /*                                            (2 n) */
+  mbg__dca_base base[2];
+  int now;      /* base of the step at hand */
+  int rounds;   /* solves of frames in the last projection */
+  real *before; /* rates before it                              (n) */
+  real *phi;    /*                                              (nrow) */
+  double last;
+  bool partial;
+  mbg__work_counts counts;
+  const mbg__rk_method *method;
+  mbg__rk *rk;
+  int nfrozen;
+  double *frozen; /* ends of the steps of the first run        (nfrozen + 1) */
+  int frozen_room;
+  mbg__dca_store store;
+};
+
+bool mbg__dca_interrupted(const mbg__formulation_work *w);
+
+/* The segment of smooth time functions around ta .. tb. */
+void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb);
+
+/* After a step with increments and rates y1 (2 n) from base `now` to t1: the other base is its end, projected. repeat: solves of frames
+   as w->rounds says. */
+int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1, bool repeat);
+
+/* dca_store.c */
+size_t mbg__dca_step_bytes(const mbg__formulation_work *w);
+mbg__dca_step mbg__dca_step_view(const mbg__formulation_work *w, const void *block);
+int mbg__dca_store_begin(mbg_context *ctx, mbg__formulation_work *w);
+/* The other base and how it was reached, as the next end. */
+int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma);
+/* End k of the last run; computed again where it is not kept. Valid until the next call. */
+int mbg__dca_store_get(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *out);
+void mbg__dca_store_free(mbg__formulation_work *w);
+
+/* dca_signals.c: weights of signals at a node, seed (nc x nused): adds to ge (6 per link), gw (n) at the state of the node and to
+   gattr (na), each of nc criteria. */
+typedef struct mbg__dca_seeds mbg__dca_seeds;
+int mbg__dca_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int nc, mbg__dca_seeds **out);
+int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *base, double t, const real *y,
+                      const real *seed, real *ge, real *gw, real *gattr);
+
+/* dca_run.c, dca_tangent.c, dca_adjoint.c */
+int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
+int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
+                     void *user);
+int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+                     const mbg__criterion_seeds *seeds, real *psi_a);
+
+#endif
