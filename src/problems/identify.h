@@ -8,6 +8,7 @@
 #include "mbgrad/identify.h"
 #include "model/model.h"
 #include "optimizers/least_squares.h"
+#include "problems/record.h"
 
 /* One run of the model with the data that were measured in it. */
 typedef struct {
@@ -25,9 +26,6 @@ typedef struct {
   mbg_identify_channel shown;
   double *time, *data, *model;
 } mbg__channel;
-
-/* An evaluation in the restart file. */
-typedef struct mbg__restart mbg__restart;
 
 struct mbg_identify {
   mbg__arena arena;
@@ -54,7 +52,7 @@ struct mbg_identify {
   double *r;                           /* residuals of the last simulation                  (m) */
   mbg__qr qr;                          /* of the Jacobian                                   (m x n) */
   double *T, *q;                       /* linearization at x (least_squares.h)              (n x n, n) */
-  mbg__restart *restart;
+  mbg__record *restart;
 
   mbg_identify_summary summary;
   mbg_identify_parameter *parameter; /*                                                   (n) */
@@ -98,7 +96,6 @@ int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_fi
 
 /* ---------------------------------------------------------------------- identify_restart.c: evaluations in a file */
 
-/* Lines "KIND STATUS x.. values..", numbers as their bits in hexadecimal: what is replayed is what was computed, to the last bit. */
 int mbg__restart_open(mbg_context *ctx, mbg_identify *id);
 void mbg__restart_close(mbg_identify *id);
 /* The next recorded evaluation of that kind at x: *found, with its status and values (count). MBG_ERROR_INPUT when the

@@ -1,6 +1,7 @@
 /* The fit: one minimization, the best of several, a continuation, the bias of the step. */
 #include "optimizers/minimize.h"
 #include "problems/identify.h"
+#include "problems/spread.h"
 #include "sensitivity/run.h"
 
 #include <string.h>
@@ -186,20 +187,6 @@ int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_fi
 
 /* ---------------------------------------------------------------------- several starts */
 
-/* Additive recurrence of the generalized golden ratio: x_k = frac(offset + k / phi^(j+1)), phi^(n+1) = phi + 1; points
-   fill the box evenly whatever their number. The seed shifts them. */
-static double spread(int n, int k, int j, unsigned seed) {
-  double phi = 2;
-  for (int i = 0; i < 60; i++) {
-    phi = pow(1 + phi, 1.0 / (n + 1));
-  }
-  unsigned h = (seed * 2654435761u) ^ ((unsigned)j * 40503u + 977u);
-  h ^= h >> 15;
-  h *= 2246822519u;
-  h ^= h >> 13;
-  return fmod(h / 4294967296.0 + k * pow(phi, -(j + 1)), 1);
-}
-
 static int check_box(mbg_context *ctx, const mbg_identify *id) {
   for (int i = 0; i < id->n; i++) {
     if (!isfinite(id->lower[i]) || !isfinite(id->upper[i])) {
@@ -219,7 +206,7 @@ static int solve_start(mbg_context *ctx, mbg_identify *id, int k, double *x) {
     return mbg__fail_memory(ctx);
   }
   for (int i = 0; i < id->n; i++) {
-    x[i] = k == 0 ? id->x[i] : id->lower[i] + (id->upper[i] - id->lower[i]) * spread(id->n, k, i, id->o.seed);
+    x[i] = k == 0 ? id->x[i] : id->lower[i] + (id->upper[i] - id->lower[i]) * mbg__spread(id->n, k, i, id->o.seed);
     p[i] = mbg__identify_p(id, i, x[i]);
   }
   const int mark = mbg__message_mark(ctx);

@@ -1,0 +1,234 @@
+/* Lines "KIND STATUS x.. values.. SUM": numbers as their bits in hexadecimal, so that what is replayed is what was computed,
+   and a sum over the line, so that one that was cut off or changed is recognised. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "problems/record.h"
+
+#include "io/file.h"
+#include "io/json_write.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mbg__record {
+  FILE *file;
+  const char *path;
+  char *line;      /* the next recorded line, NULL: none is left */
+  int number;      /* of the line, for messages */
+  int replayed;    /* evaluations */
+  mbg__arena text; /* the file as it was */
+};
+
+uint64_t mbg__sum(uint64_t sum, const void *data, size_t size) {
+  const unsigned char *bytes = data;
+  for (size_t i = 0; i < size; i++) {
+    sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
+  }
+  return sum;
+}
+
+/* ---------------------------------------------------------------------- opening */
+
+static int broken(mbg_context *ctx, const mbg__record *r, const char *what) {
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "%s:%d: %s; remove the file or name another one", r->path, r->number, what);
+}
+
+enum { SUM_DIGITS = 16 };
+
+/* does the line of that length end with " " and the sum of what stands before it? */
+static bool whole(const char *line, size_t length) {
+  char sum[SUM_DIGITS + 2];
+  if (length <= SUM_DIGITS + 1) {
+    return false;
+  }
+  const size_t n = length - SUM_DIGITS - 1;
+  mbg__format(sum, sizeof(sum), " %016" PRIx64, mbg__sum(MBG__SUM_START, line, n));
+  return memcmp(line + n, sum, SUM_DIGITS + 1) == 0;
+}
+
+/* Checks every line; *length is cut to the whole ones. A bad line that another follows was changed after it was written. */
+static int check_lines(mbg_context *ctx, mbg__record *r, const char *text, size_t *length) {
+  size_t at = 0;
+  for (r->number = 1; at < *length; r->number++) {
+    const char *end = memchr(text + at, '\n', *length - at);
+    const size_t n = end ? (size_t)(end - text) - at : *length - at;
+    const bool last = !end || at + n + 1 == *length;
+    if (!end || (r->number > 1 && !whole(text + at, n))) {
+      if (!last) {
+        return broken(ctx, r, "the line is damaged");
+      }
+      *length = at;
+      break;
+    }
+    at += n + 1;
+  }
+  return MBG_OK;
+}
+
+static bool exists(const char *path) { return access(path, F_OK) == 0; }
+
+static int replay(mbg_context *ctx, mbg__record *r, const char *head) {
+  int err = MBG_OK;
+  char *text;
+  size_t length;
+  MBG_TRY(mbg__file_read(ctx, &r->text, r->path, &text, &length));
+  const size_t before = length;
+  MBG_TRY(check_lines(ctx, r, text, &length));
+  if (length == 0) {
+    return MBG_OK;
+  }
+  text[length] = 0;
+  const size_t n = strcspn(text, "\n");
+  if (n != strlen(head) || strncmp(text, head, n) != 0) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "%s:1: written by another problem (other model, parameters, data, start or options); remove it or "
+                     "name another file",
+                     r->path);
+  }
+  r->line = text + n + 1;
+  r->number = 2;
+  /* lines that follow are appended to the whole ones */
+  if (length < before && truncate(r->path, (off_t)length) != 0) {
+    return mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", r->path, strerror(errno));
+  }
+done:
+  return err;
+}
+
+/* a line to the file and to the disk */
+static int put(mbg_context *ctx, const mbg__record *r, const char *text, size_t length) {
+  const bool done = fwrite(text, 1, length, r->file) == length && fflush(r->file) == 0 &&
+                    (fsync(fileno(r->file)) == 0 || errno == EINVAL); /* a pipe cannot be forced */
+  return done ? MBG_OK : mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", r->path, strerror(errno));
+}
+
+static int begin(mbg_context *ctx, const mbg__record *r, const char *head) {
+  const int err = put(ctx, r, head, strlen(head));
+  return err < 0 ? err : put(ctx, r, "\n", 1);
+}
+
+int mbg__record_open(mbg_context *ctx, const char *path, const char *head, bool resume, mbg__record **out) {
+  int err = MBG_OK;
+  mbg__record *r = mbg__alloc_zero(ctx, 1, sizeof(*r));
+  *out = NULL;
+  if (!r) {
+    return mbg__fail_memory(ctx);
+  }
+  r->path = path;
+  mbg__arena_init(&r->text, mbg__context_allocator(ctx));
+  if (resume && exists(path)) {
+    MBG_TRY(replay(ctx, r, head));
+  }
+  r->file = fopen(path, r->line ? "a" : "w");
+  if (!r->file) {
+    err = mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+    goto done;
+  }
+  if (!r->line) {
+    MBG_TRY(begin(ctx, r, head));
+  }
+done:
+  if (err < 0) {
+    mbg__record_close(r);
+    r = NULL;
+  }
+  *out = r;
+  return err;
+}
+
+void mbg__record_close(mbg__record *r) {
+  if (r) {
+    const mbg_allocator a = r->text.allocator;
+    if (r->file) {
+      fclose(r->file);
+    }
+    mbg__arena_destroy(&r->text);
+    a.release(a.user, r);
+  }
+}
+
+int mbg__record_replayed(const mbg__record *r) { return r ? r->replayed : 0; }
+
+/* ---------------------------------------------------------------------- replaying */
+
+/* n numbers at *p, each as the 16 hexadecimal digits of its bits; false when there are not so many */
+static bool numbers(char **p, int n, double *out) {
+  for (int i = 0; i < n; i++) {
+    char *end;
+    const uint64_t bits = strtoull(*p, &end, 16);
+    if (end == *p) {
+      return false;
+    }
+    memcpy(&out[i], &bits, sizeof(bits));
+    *p = end;
+  }
+  return true;
+}
+
+int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count, double *values,
+                     int *status, bool *found) {
+  int err = MBG_OK;
+  *found = false;
+  if (!r || !r->line || !*r->line) {
+    return MBG_OK;
+  }
+  double *recorded = mbg__alloc(ctx, (size_t)n + 1, sizeof(double));
+  if (!recorded) {
+    return mbg__fail_memory(ctx);
+  }
+  char *p = r->line, *end = strchr(p, '\n');
+  *end = 0;
+  if (*p != kind) {
+    err = broken(ctx, r, "an evaluation of another kind was expected");
+  } else {
+    *status = (int)strtol(p + 1, &p, 10);
+    if (!numbers(&p, n, recorded) || !numbers(&p, *status == MBG_OK ? count : 0, values)) {
+      err = broken(ctx, r, "the line is not complete");
+    } else if (memcmp(recorded, x, (size_t)n * sizeof(double)) != 0) {
+      err = broken(ctx, r, "the evaluation is at other parameters: the model, its data or the program has changed");
+    }
+  }
+  mbg__free(ctx, recorded);
+  *end = '\n';
+  *found = err == MBG_OK;
+  r->line = end + 1;
+  r->number++;
+  r->replayed += *found;
+  return err;
+}
+
+/* ---------------------------------------------------------------------- recording */
+
+static void add_numbers(mbg__buffer *b, int n, const double *x) {
+  for (int i = 0; i < n; i++) {
+    uint64_t bits;
+    memcpy(&bits, &x[i], sizeof(bits));
+    mbg__buffer_format(b, " %016" PRIx64, bits);
+  }
+}
+
+int mbg__record_add(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count,
+                    const double *values, int status) {
+  int err = MBG_OK;
+  const char *text;
+  size_t length;
+  mbg__buffer b;
+  if (!r) {
+    return MBG_OK;
+  }
+  mbg__buffer_init(&b, ctx);
+  mbg__buffer_format(&b, "%c %d", kind, status);
+  add_numbers(&b, n, x);
+  add_numbers(&b, status == MBG_OK ? count : 0, values);
+  MBG_TRY(mbg__buffer_finish(&b, &text, &length));
+  mbg__buffer_format(&b, " %016" PRIx64 "\n", mbg__sum(MBG__SUM_START, text, length));
+  MBG_TRY(mbg__buffer_finish(&b, &text, &length));
+  MBG_TRY(put(ctx, r, text, length));
+done:
+  mbg__buffer_destroy(&b);
+  return err;
+}
