@@ -610,24 +610,45 @@ static mbg__method kind_of(mbg_method method) {
                                            : MBG__METHOD_PAPER;
 }
 
-/* gradient (ncriterion x np), or of the weighted sum of criteria (np), in `out` */
-static int gradient(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weight, real *out) {
-  const mbg_model *m = run->m;
-  const size_t np = (size_t)m->np, na = (size_t)m->na;
-  seed_block block = {0};
+/* gradient of every entry of the block (n x np) in `out`; psi_a: their explicit parts (n x na) */
+static int block_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, const seed_block *block, real *psi_a,
+                          real *out) {
+  const size_t np = (size_t)run->m->np, na = (size_t)run->m->na;
   int err = MBG_OK;
-  MBG_TRY(make_seeds(ctx, run, 0, m->ncriterion, weight, &block));
   if (method == MBG_METHOD_DIRECT) {
-    direct_sum sum = {run, &block, out};
+    direct_sum sum = {run, block, out};
     MBG_TRY(run->formulation->tangent(ctx, run->work, direct_take, &sum));
   } else {
-    MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(method), block.n, block.seeds, run->psi_a));
+    MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(method), block->n, block->seeds, psi_a));
   }
-  for (int k = 0; k < block.n; k++) {
-    mbg__design_pull(run->design, run->psi_a + (size_t)k * na, out + (size_t)k * np);
+  for (int k = 0; k < block->n; k++) {
+    mbg__design_pull(run->design, psi_a + (size_t)k * na, out + (size_t)k * np);
   }
 done:
+  return err;
+}
+
+/* gradient (ncriterion x np), or of the weighted sum of criteria (np), in `out` */
+static int gradient(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weight, real *out) {
+  seed_block block = {0};
+  int err = MBG_OK;
+  MBG_TRY(make_seeds(ctx, run, 0, run->m->ncriterion, weight, &block));
+  MBG_TRY(block_gradient(ctx, run, method, &block, run->psi_a, out));
+done:
   free_seeds(ctx, &block);
+  return err;
+}
+
+/* what must hold before a gradient; *method is the one asked for, then the one that is taken for n criteria */
+static int ready(mbg_context *ctx, mbg_run *run, int n, mbg_method *method) {
+  int err = MBG_OK;
+  MBG_TRY(need_simulation(ctx, run));
+  MBG_TRY(check_method(ctx, run, *method));
+  *method = choose_method(run, *method, n);
+  MBG_TRY(check_method(ctx, run, *method));
+  MBG_TRY(refuse_given(ctx, run));
+  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
+done:
   return err;
 }
 
@@ -640,23 +661,18 @@ static int gradient_of(mbg_context *ctx, mbg_run *run, mbg_method method, const 
   const size_t size = (size_t)n * (size_t)m->np;
   real *out = NULL;
   int err = MBG_OK;
-  MBG_TRY(need_simulation(ctx, run));
-  MBG_TRY(check_method(ctx, run, method));
-  const mbg_method chosen = choose_method(run, method, n);
-  MBG_TRY(check_method(ctx, run, chosen));
-  MBG_TRY(refuse_given(ctx, run));
-  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
+  MBG_TRY(ready(ctx, run, n, &method));
   out = mbg__alloc_zero(ctx, size, sizeof(real));
   if (!out) {
     err = mbg__fail_memory(ctx);
     goto done;
   }
-  MBG_TRY(gradient(ctx, run, chosen, n > 0 ? weight : NULL, out));
+  MBG_TRY(gradient(ctx, run, method, n > 0 ? weight : NULL, out));
   for (size_t i = 0; i < size; i++) {
     grad[i] = re(out[i]);
   }
   if (used) {
-    *used = chosen;
+    *used = method;
   }
 done:
   mbg__free(ctx, out);
@@ -670,6 +686,84 @@ int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *
 
 int mbg_run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights, double *grad) {
   return gradient_of(ctx, run, method, weights, grad, NULL);
+}
+
+/* ---------------------------------------------------------------------- rows: some criteria, some points of paths */
+
+/* seeds of one row into an entry of the block; ga: its explicit part */
+static int row_seeds(mbg_context *ctx, mbg_run *run, const mbg__gradient_row *row, mbg__criterion_seeds *seeds,
+                     real *density, real *point, mbg__density_term *terms, real *ga) {
+  const int *used;
+  const size_t nused = (size_t)run->nused, nodes = (size_t)run->nodes.nnode;
+  const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used);
+  if (row->npoint == 0) {
+    const double one = 1;
+    return add_seeds(ctx, run, row->criterion, 1, &one, seeds, density, point, terms, ga);
+  }
+  real *scratch = mbg__alloc_zero(ctx, nodes * own + 1, sizeof(real));
+  if (!scratch) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < row->npoint; i++) {
+    mbg__criteria_path_seed(run->criteria, row->criterion, row->point[i], row->weight[i], scratch);
+  }
+  for (size_t i = 0; i < nodes; i++) {
+    memcpy(point + i * nused, scratch + i * own, own * sizeof(real));
+  }
+  *seeds = (mbg__criterion_seeds){.density = density, .point = point, .terms = terms};
+  mbg__free(ctx, scratch);
+  return MBG_OK;
+}
+
+static int make_rows(mbg_context *ctx, mbg_run *run, int n, const mbg__gradient_row *rows, seed_block *b, real *psi_a) {
+  const size_t size = (size_t)run->nodes.nnode * (size_t)run->nused, na = (size_t)run->m->na;
+  const size_t nterm = (size_t)run->m->ncriterion;
+  int err = MBG_OK;
+  real *columns = NULL;
+  b->n = n;
+  b->memory = mbg__alloc_zero(ctx, 2 * size * (size_t)n + 1, sizeof(real));
+  b->seeds = mbg__alloc_zero(ctx, (size_t)n + 1, sizeof(*b->seeds));
+  b->terms = mbg__alloc_zero(ctx, (size_t)n * nterm + 1, sizeof(*b->terms));
+  if (!b->memory || !b->seeds || !b->terms) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  MBG_TRY(criteria_values(ctx, run, &columns));
+  for (size_t k = 0; k < (size_t)n; k++) {
+    real *density = b->memory + 2 * size * k;
+    MBG_TRY(row_seeds(ctx, run, &rows[k], &b->seeds[k], density, density + size, b->terms + k * nterm, psi_a + k * na));
+  }
+done:
+  mbg__free(ctx, columns);
+  return err;
+}
+
+int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
+                           double *grad, mbg_method *used) {
+  const double begin = now();
+  const size_t size = (size_t)n * (size_t)run->m->np;
+  seed_block block = {0};
+  real *out = NULL, *psi_a = NULL;
+  int err = MBG_OK;
+  MBG_TRY(ready(ctx, run, n, &method));
+  out = mbg__alloc_zero(ctx, size + 1, sizeof(real));
+  psi_a = mbg__alloc_zero(ctx, (size_t)n * (size_t)run->m->na + 1, sizeof(real));
+  if (!out || !psi_a) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  MBG_TRY(make_rows(ctx, run, n, rows, &block, psi_a));
+  MBG_TRY(block_gradient(ctx, run, method, &block, psi_a, out));
+  for (size_t i = 0; i < size; i++) {
+    grad[i] = re(out[i]);
+  }
+  *used = method;
+done:
+  free_seeds(ctx, &block);
+  mbg__free(ctx, psi_a);
+  mbg__free(ctx, out);
+  run->seconds_gradient = now() - begin;
+  return err;
 }
 
 int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *grad) {

@@ -27,4 +27,15 @@ const mbg__criteria *mbg__run_criteria_of(const mbg_run *run);
 double mbg__run_step(const mbg_run *run);
 double mbg__run_column(const mbg_run *run, int node, int column);
 
+/* Gradients of chosen rows by every parameter (n x np): a row is a criterion (npoint 0), or sum_i weight_i y(t_i) over
+   points i of a path criterion. AUTO chooses by their number; used: what was taken. */
+typedef struct {
+  int criterion;
+  int npoint;
+  const int *point;     /* (npoint) */
+  const double *weight; /* (npoint) */
+} mbg__gradient_row;
+int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
+                           double *gradient, mbg_method *used);
+
 #endif
