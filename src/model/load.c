@@ -289,12 +289,12 @@ done:
 
 static int load_sections(mbg__loader *L) {
   static int (*const sections[])(mbg__loader *) = {
-      name_model,         mbg__choose_run,        mbg__load_pull,         mbg__load_names,     mbg__load_settings,
-      mbg__check_parts,   mbg__load_parameters,   mbg__load_tables,       mbg__load_constants, mbg__load_controls,
-      mbg__load_gravity,  mbg__load_part_poses,   mbg__load_bodies,       mbg__load_beams,     mbg__load_carriers,
-      mbg__load_markers,  mbg__load_joints,       mbg__load_drivers,      mbg__load_couplings, mbg__load_forces,
-      mbg__load_signals,  mbg__load_criteria,     mbg__load_initial,      mbg__load_run,       mbg__load_runs,
-      mbg__load_identify, mbg__load_control_task, mbg__load_modal_markers};
+      name_model,         mbg__choose_run,        mbg__load_pull,     mbg__load_names,        mbg__load_settings,
+      mbg__check_parts,   mbg__load_parameters,   mbg__load_tables,   mbg__load_constants,    mbg__load_controls,
+      mbg__load_gravity,  mbg__load_part_poses,   mbg__load_bodies,   mbg__load_beams,        mbg__load_carriers,
+      mbg__load_markers,  mbg__load_joints,       mbg__load_drivers,  mbg__load_couplings,    mbg__load_forces,
+      mbg__load_signals,  mbg__load_criteria,     mbg__load_initial,  mbg__load_run,          mbg__load_runs,
+      mbg__load_identify, mbg__load_control_task, mbg__load_optimize, mbg__load_modal_markers};
   int err = MBG_OK;
   for (int k = 0; k < MBG_COUNT(sections); k++) {
     MBG_TRY(sections[k](L));

@@ -150,6 +150,8 @@ typedef enum {
   MBG__KEYS_TASK_CONTROL,
   MBG__KEYS_RUNS, /* one of several runs, besides those of a run */
   MBG__KEYS_IDENTIFY,
+  MBG__KEYS_OPTIMIZE,
+  MBG__KEYS_LIMIT,
   MBG__KEYS_ROTATE_VECTOR,
   MBG__KEYS_ROTATE_AXIS,
   MBG__KEYS_ROTATE_ZX
@@ -526,6 +528,13 @@ int mbg__load_criteria(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);
 int mbg__load_run(mbg__loader *L);
 int mbg__load_control_task(mbg__loader *L);
+/* load_control.c: fixed numbers under a key of the sections that describe problems; *out stays when it is not there. */
+int mbg__task_number(mbg__item *item, const mbg__json *object, const char *key, double *out);
+int mbg__task_weight(mbg__item *item, const mbg__json *object, const char *key, double *out); /* not negative */
+int mbg__task_count(mbg__item *item, const mbg__json *object, const char *key, int least, int *out);
+/* load_optimize.c: the section, and (with the names) the criterion that an objective written as an expression becomes. */
+int mbg__load_optimize(mbg__loader *L);
+int mbg__optimize_criterion(mbg__loader *L, const mbg__json **out);
 
 /* load_run.c: keys of a run over what `run` holds; the item is "run" or an entry of "runs". */
 int mbg__item_run(mbg__item *item, mbg__run *run);
@@ -535,6 +544,12 @@ int mbg__choose_run(mbg__loader *L);    /* before the names */
 int mbg__load_settings(mbg__loader *L); /* after the names: parameters and constants that the chosen run sets */
 int mbg__load_runs(mbg__loader *L);
 int mbg__load_identify(mbg__loader *L);
+/* The entries of p that an array of names of parameters stands for, vectors for all theirs; *count 0 after an error. */
+int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int *count);
+/* Is there a criterion of that name in the file, whatever the run leaves out? */
+bool mbg__file_has_criterion(const mbg__loader *L, const char *name);
+/* The parameter of that name, or NULL. */
+const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *name);
 /* load_pull.c: forces that pull the model to its data, before the names. */
 int mbg__load_pull(mbg__loader *L);
 /* load_criteria.c: the samples of a least-squares criterion. */

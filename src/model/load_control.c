@@ -4,20 +4,20 @@
 #include <string.h>
 
 /* a fixed number under a key; *out stays when it is not there */
-static int task_number(mbg__item *item, const mbg__json *object, const char *key, double *out) {
+int mbg__task_number(mbg__item *item, const mbg__json *object, const char *key, double *out) {
   const mbg__json *json = mbg__json_member(object, key);
   return json ? mbg__item_fixed(item, json, key, out, NULL) : MBG_OK;
 }
 
 /* the same, and it must not be negative */
-static int task_weight(mbg__item *item, const mbg__json *object, const char *key, double *out) {
+int mbg__task_weight(mbg__item *item, const mbg__json *object, const char *key, double *out) {
   const mbg__json *json = mbg__json_member(object, key);
-  const int err = task_number(item, object, key, out);
+  const int err = mbg__task_number(item, object, key, out);
   return err == MBG_OK && json && *out < 0 ? mbg__item_bad(item, json, "%s must not be negative, is %g", key, *out)
                                            : err;
 }
 
-static int task_count(mbg__item *item, const mbg__json *object, const char *key, int least, int *out) {
+int mbg__task_count(mbg__item *item, const mbg__json *object, const char *key, int least, int *out) {
   const mbg__json *json = mbg__json_member(object, key);
   const int err = json ? mbg__item_count(item, json, key, out) : MBG_OK;
   return err == MBG_OK && json && !item->bad && *out < least
@@ -29,8 +29,8 @@ static int task_count(mbg__item *item, const mbg__json *object, const char *key,
 
 static int task_bounds(mbg__item *item, const mbg__json *json, mbg__task_control *c) {
   int err = MBG_OK;
-  MBG_TRY(task_number(item, json, "min", &c->min));
-  MBG_TRY(task_number(item, json, "max", &c->max));
+  MBG_TRY(mbg__task_number(item, json, "min", &c->min));
+  MBG_TRY(mbg__task_number(item, json, "max", &c->max));
   if (c->min > c->max) {
     return mbg__item_bad_key(item, json, "bounds of '%s' contradict each other: min %g is above max %g", json->key,
                              c->min, c->max);
@@ -72,10 +72,10 @@ static int task_control(mbg__item *item, const mbg__json *json, mbg__task_contro
   }
   c->control = symbol->index;
   MBG_TRY(mbg__item_keys(item, json, keys, 1, NULL, 0));
-  MBG_TRY(task_count(item, json, "samples", 2, &c->samples));
+  MBG_TRY(mbg__task_count(item, json, "samples", 2, &c->samples));
   MBG_TRY(task_interpolation(item, json, c));
   MBG_TRY(task_bounds(item, json, c));
-  MBG_TRY(task_weight(item, json, "effort", &c->effort));
+  MBG_TRY(mbg__task_weight(item, json, "effort", &c->effort));
 done:
   return err;
 }
@@ -165,14 +165,14 @@ static int task_numbers(mbg__item *item, mbg__control_task *task) {
   int err = MBG_OK, optimizer = -1;
   static const char *const optimizers[] = {"lbfgs", "ipopt", "cg", "steepest"};
   const mbg__json *json = item->json, *reduction = mbg__json_member(json, "reduction");
-  MBG_TRY(task_weight(item, json, "effort", &task->effort));
-  MBG_TRY(task_count(item, json, "stages", 1, &task->stages));
-  MBG_TRY(task_number(item, json, "reduction", &task->reduction));
+  MBG_TRY(mbg__task_weight(item, json, "effort", &task->effort));
+  MBG_TRY(mbg__task_count(item, json, "stages", 1, &task->stages));
+  MBG_TRY(mbg__task_number(item, json, "reduction", &task->reduction));
   if (reduction && (task->reduction <= 0 || task->reduction >= 1)) {
     MBG_TRY(mbg__item_bad(item, reduction, "reduction must lie between 0 and 1, is %g", task->reduction));
   }
-  MBG_TRY(task_count(item, json, "iterations", 1, &task->iterations));
-  MBG_TRY(task_weight(item, json, "gradient_tolerance", &task->gradient_tolerance));
+  MBG_TRY(mbg__task_count(item, json, "iterations", 1, &task->iterations));
+  MBG_TRY(mbg__task_weight(item, json, "gradient_tolerance", &task->gradient_tolerance));
   MBG_TRY(
       mbg__item_choice(item, mbg__json_member(json, "optimizer"), "optimizer", "lbfgs ipopt cg steepest", &optimizer));
   task->optimizer = optimizer >= 0 ? optimizers[optimizer] : NULL;

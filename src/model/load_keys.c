@@ -27,6 +27,7 @@ static const mbg__file_key model_keys[] = {
     {"control", MBG__SHAPE_SECTION, false, NULL, "what `mbgrad control` finds"},
     {"runs", MBG__SHAPE_SECTION, false, NULL, "several runs of the model: experiments, load cases"},
     {"identify", MBG__SHAPE_SECTION, false, NULL, "what is identified from data"},
+    {"optimize", MBG__SHAPE_SECTION, false, NULL, "what `mbgrad optimize` varies, minimizes and limits"},
 };
 
 /* ---------------------------------------------------------------------- numbers */
@@ -406,6 +407,29 @@ static const mbg__file_key identify_keys[] = {
     {"criteria", MBG__SHAPE_NAMES, false, NULL, "least-squares criteria that are fitted; all when absent"},
 };
 
+static const mbg__file_key optimize_keys[] = {
+    {"parameters", MBG__SHAPE_NAMES, false, NULL, "what is varied; when absent those with bounds"},
+    {"objective", MBG__SHAPE_TEXT, true, NULL, "criterion to be minimized, or an expression of criteria"},
+    {"scale", MBG__SHAPE_NUMBER, false, NULL, "size of the objective; its value at the start when absent"},
+    {"constraints", MBG__SHAPE_SECTION, false, NULL, "limits of criteria, by their names, and of means of parameters"},
+    {"runs", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "the runs that count, with their weights; absent: all, each 1"},
+    {"combine", MBG__SHAPE_CHOICE, false, "sum worst", "objective of several runs: weighted sum, or the largest"},
+    {"filter", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "vectors that are smoothed, with the radius in entries"},
+    {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs nlopt-lbfgs slsqp mma ipopt ipopt-gn",
+     "method; absent: chosen by the problem"},
+    {"iterations", MBG__SHAPE_COUNT, false, NULL, "most iterations"},
+    {"tolerance", MBG__SHAPE_NUMBER, false, NULL, "residual of the conditions of optimality, relative to the start"},
+    {"settle", MBG__SHAPE_NUMBER, false, NULL, "end when ten iterations change the best objective by less, relatively"},
+};
+static const mbg__file_key limit_keys[] = {
+    {"min", MBG__SHAPE_NUMBER, false, NULL, "lower limit"},
+    {"max", MBG__SHAPE_NUMBER, false, NULL, "upper limit"},
+    {"equal", MBG__SHAPE_NUMBER, false, NULL, "the value it must have, instead of limits"},
+    {"scale", MBG__SHAPE_NUMBER, false, NULL, "size of the quantity, in which violations are measured"},
+    {"aggregate", MBG__SHAPE_NUMBER, false, NULL, "of a path: one smooth constraint of this sharpness for all points"},
+    {"mean", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "instead of a criterion: mean of parameters, with weights"},
+};
+
 #define KEYS(list)                                                                                                     \
   { list, MBG_COUNT(list) }
 
@@ -466,6 +490,8 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_TASK_CONTROL] = KEYS(task_control_keys),
     [MBG__KEYS_RUNS] = KEYS(runs_keys),
     [MBG__KEYS_IDENTIFY] = KEYS(identify_keys),
+    [MBG__KEYS_OPTIMIZE] = KEYS(optimize_keys),
+    [MBG__KEYS_LIMIT] = KEYS(limit_keys),
     [MBG__KEYS_ROTATE_VECTOR] = KEYS(rotate_vector_keys),
     [MBG__KEYS_ROTATE_AXIS] = KEYS(rotate_axis_keys),
     [MBG__KEYS_ROTATE_ZX] = KEYS(rotate_zx_keys),

@@ -276,10 +276,15 @@ done:
 
 int mbg__load_names(mbg__loader *L) {
   int err = MBG_OK;
+  const mbg__json *objective;
   for (int k = 0; k < MBG__NAME_KINDS; k++) {
     for (int i = 0; i < L->sources.count; i++) {
       MBG_TRY(add_section(L, L->sources.at[i], &sections[k]));
     }
+  }
+  MBG_TRY(mbg__optimize_criterion(L, &objective));
+  if (objective) {
+    MBG_TRY(add_name(L, L->sources.at[0], &sections[MBG__NAME_CRITERION], objective));
   }
 done:
   return err;

@@ -240,7 +240,7 @@ done:
 /* ---------------------------------------------------------------------- identify */
 
 /* a parameter by name; a vector stands for all its entries */
-static const mbg__parameter *parameter_named(const mbg__loader *L, const char *name) {
+const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *name) {
   for (int i = 0; i < L->parameters.count; i++) {
     if (!strcmp(L->parameters.at[i].name, name)) {
       return &L->parameters.at[i];
@@ -258,7 +258,7 @@ static int list_parameters(mbg__item *item, const mbg__json *array, int *list, i
   for (const mbg__json *c = array->child; c; c = c->next) {
     const char *name = NULL;
     MBG_TRY(mbg__item_text(item, c, "parameters", &name));
-    const mbg__parameter *p = name ? parameter_named(L, name) : NULL;
+    const mbg__parameter *p = name ? mbg__parameter_named(L, name) : NULL;
     if (name && !p) {
       MBG_TRY(mbg__item_bad(item, c, "parameters: there is no parameter '%s'%s", name,
                             mbg__hint(hint, mbg__name_nearest(L, item->source, 1u << MBG__NAME_PARAMETER, name))));
@@ -277,10 +277,10 @@ done:
   return err;
 }
 
-static int identify_parameters(mbg__item *item) {
+int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int *count) {
   int err = MBG_OK, n;
-  mbg_model *m = item->L->model;
-  const mbg__json *json = mbg__json_member(item->json, "parameters"), *first;
+  const mbg__json *first;
+  *count = 0;
   if (!json) {
     return MBG_OK;
   }
@@ -290,17 +290,22 @@ static int identify_parameters(mbg__item *item) {
   }
   MBG_TRY(list_parameters(item, json, NULL, &n));
   if (n == 0 && !item->bad) {
-    return mbg__item_bad(item, json, "parameters: nothing is listed; leave the key out to identify all");
+    return mbg__item_bad(item, json, "parameters: nothing is listed; leave the key out to %s all", item->owner);
   }
-  m->identify = MBG_TAKE(item->L->arena, int, n);
-  if (!m->identify) {
+  *list = MBG_TAKE(item->L->arena, int, n);
+  if (!*list) {
     return mbg__fail_memory(item->L->ctx);
   }
   if (!item->bad) {
-    MBG_TRY(list_parameters(item, json, m->identify, &m->nidentify));
+    MBG_TRY(list_parameters(item, json, *list, count));
   }
 done:
   return err;
+}
+
+bool mbg__file_has_criterion(const mbg__loader *L, const char *name) {
+  const mbg__json *json = mbg__json_member(mbg__json_member(L->sources.at[0]->root, "criteria"), name);
+  return json && !is_note(json);
 }
 
 int mbg__load_identify(mbg__loader *L) {
@@ -316,7 +321,8 @@ int mbg__load_identify(mbg__loader *L) {
   }
   if (yes) {
     MBG_TRY(mbg__item_keys(&item, json, keys, 1, NULL, 0));
-    MBG_TRY(identify_parameters(&item));
+    MBG_TRY(
+        mbg__item_parameters(&item, mbg__json_member(json, "parameters"), &L->model->identify, &L->model->nidentify));
     MBG_TRY(check_criteria(&item, true));
     list = mbg__json_member(json, "criteria");
   }

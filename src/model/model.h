@@ -387,6 +387,38 @@ typedef struct {
   int stages, iterations;      /* 0: not given */
   const char *optimizer;       /* NULL: not given */
 } mbg__control_task;
+/* The design problem of the file: what is varied, minimized and limited. */
+typedef struct {
+  int first, count; /* entries of p */
+  double weight;    /* mean: of each of them; filter: its radius, in entries */
+} mbg__task_vector;
+typedef struct {
+  const char *name;
+  int criterion; /* -1: the mean of parameters, or left out by the run */
+  int nmean;
+  const mbg__task_vector *means;
+  double min, max, equal; /* infinite, infinite, NAN when not given */
+  double scale;           /* NAN: chosen */
+  double aggregate;       /* PATH: sharpness of one constraint for all points; 0: each point */
+  mbg__where where;
+} mbg__task_limit;
+typedef struct {
+  bool given;
+  int nparameter;
+  int *parameters;       /* entries of p; 0: not listed */
+  int objective;         /* criterion, -1: none or left out by the run */
+  const char *text;      /* the objective as written, NULL: none */
+  bool worst;            /* of all runs, else their weighted sum */
+  const double *weights; /* of the runs, 0: not one of them (nrun); NULL: all 1 */
+  int nlimit;
+  const mbg__task_limit *limits;
+  int nfilter;
+  const mbg__task_vector *filters;
+  double scale, tolerance, settle; /* NAN: not given */
+  int iterations;                  /* 0: not given */
+  const char *optimizer;           /* NULL: not given */
+} mbg__optimize_task;
+
 /* One of several runs of the file. */
 typedef struct {
   const char *name, *note;
@@ -457,6 +489,7 @@ struct mbg_model {
   mbg__pin *pins;
   mbg__run run;
   mbg__control_task task;
+  mbg__optimize_task optimize;
   int nrun;
   mbg__named_run *runs;
   int chosen;    /* the one of them that the model was loaded for, or -1 */

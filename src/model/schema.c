@@ -102,7 +102,8 @@ static const char *section_of(const char *name) {
       {"criteria", "criterion"},   {"parts", "part"},         {"pin", "pin"},
       {"initial", "*initial"},     {"run", "*run"},           {"control", "*control_task"},
       {"runs", "named_run"},       {"identify", "*identify"}, {"invariants", "*invariants"},
-      {"nodes", "modal_node"},     {"beam", "*modal_beam"},   {"files", "*modal_files"}};
+      {"nodes", "modal_node"},     {"beam", "*modal_beam"},   {"files", "*modal_files"},
+      {"optimize", "*optimize"},   {"constraints", "limit"}};
   for (int i = 0; i < MBG_COUNT(sections); i++) {
     if (strcmp(sections[i][0], name) == 0) {
       return sections[i][1];
@@ -627,6 +628,8 @@ static void definitions(writer *w) {
   define(w, "control_task", MBG__KEYS_CONTROL_TASK);
   define_runs(w);
   define(w, "identify", MBG__KEYS_IDENTIFY);
+  define(w, "limit", MBG__KEYS_LIMIT);
+  define(w, "optimize", MBG__KEYS_OPTIMIZE);
   mbg__json_end_object(w);
 }
 
