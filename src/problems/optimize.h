@@ -1,0 +1,150 @@
+/* optimize: what the parts of a design problem share.
+
+   x are the unknowns of the optimizer, between 0 and 1 where there are bounds: u = offset + span x is the value of the
+   parameter or, with "scale": "log", its logarithm; filtered vectors are p = W u. In the worst case of several runs the last
+   unknown is the bound t of all objectives. */
+#ifndef MBG_PROBLEMS_OPTIMIZE_H
+#define MBG_PROBLEMS_OPTIMIZE_H
+
+#include "mbgrad/optimize.h"
+#include "model/model.h"
+#include "optimizers/nlp.h"
+#include "problems/record.h"
+#include "sensitivity/run.h"
+
+/* One run of the model, with a context of its own for its thread. */
+typedef struct {
+  mbg_context *ctx;
+  mbg_model *model;
+  mbg_run *run;
+  const char *name;
+  double weight;
+  int objective; /* criterion, -1: it has limits alone */
+  double *p;     /* parameters of its last simulation             (np) */
+  double *value; /* its criteria, then the points of its paths    (nvalue) */
+  int *path;     /* of a path criterion: its first point in value (ncriterion) */
+  int nvalue;
+  bool simulated; /* at p */
+  int status;
+  /* what is to be differentiated */
+  int nrow, room;
+  mbg__gradient_row *row;
+  double *gradient; /*                                              (nrow x np) */
+  mbg_method used;
+  double *hessian; /* of a sum of squares, by p; NULL: not wanted   (np x np) */
+} mbg__case;
+
+/* One side of one limit in one load case: c = side (value - bound) / scale <= 0, or = 0 when side is 0. */
+typedef struct {
+  const mbg__task_limit *of;
+  int load; /* case; -1: mean of parameters */
+  int side;
+  double bound, scale;
+  bool path, aggregated;
+  int npoint;
+  int nlisted;
+  int *listed;  /* points that are constraints of the solve, in order of time    (npoint) */
+  bool *known;  /* points that were differentiated                              (npoint) */
+  double *soft; /* aggregated: weights of the points in the sum                  (npoint) */
+  int *point;   /* aggregated: 0, 1, ...                                         (npoint) */
+  int row;      /* first of its constraints */
+  mbg_optimize_constraint shown;
+} mbg__limit;
+
+/* A vector that is smoothed: p_i = sum_j max(0, r - |i - j|) u_j / sum of these weights. */
+typedef struct {
+  int first, count; /* unknowns */
+  double radius;
+} mbg__filter;
+
+struct mbg_optimize {
+  mbg__arena arena;
+  mbg_optimize_options o;
+  const char *path;
+  const mbg__optimize_task *task;
+  bool deaf; /* to interruptions: what was interrupted is being reported */
+  int ncase;
+  mbg__case *load;
+  int nlimit;
+  mbg__limit *limit;
+  int nfilter;
+  mbg__filter *filter;
+
+  int np; /* parameters of the model */
+  int n;  /* those that are varied */
+  int nx; /* unknowns: one more in the worst case */
+  int m;  /* constraints of the solve */
+  bool *log;
+  double *offset, *span;
+  double *p0, *p;    /* start and present values of all parameters   (np) */
+  double *u, *chain; /* of the unknowns: values before the filter, d/dx (n) */
+  double *x;         /* start, then the solution                      (nx) */
+  double *lower, *upper;
+  double f_scale;
+  bool squares; /* the objective is a sum of squares */
+
+  int nvalue;    /* of all cases */
+  double *value; /* what is recorded of an evaluation                    (nvalue) */
+  double *at;    /* unknowns of it                                       (nx) */
+  bool valued;   /* ... which can be used */
+
+  /* the present solve */
+  mbg__arena solve;
+  bool *equal; /* (m) */
+  mbg__nlp_options nlp;
+  bool chosen; /* the optimizer was, by the problem */
+  mbg__record *record;
+  bool replayed; /* the last evaluation */
+  double begin;
+  double *best_x; /* best feasible one                                   (nx) */
+  double best;    /* its objective; NaN: none */
+
+  mbg_optimize_summary summary;
+  mbg_optimize_parameter *parameter; /* (n) */
+  mbg_optimize_active *active;
+  mbg_optimize_record *history;
+  int history_room;
+  const char **warning;
+  int warning_room;
+};
+
+/* ---------------------------------------------------------------------- optimize.c */
+
+int mbg__optimize_warn(mbg_context *ctx, mbg_optimize *opt, const char *format, ...) MBG_PRINTF(3, 4);
+
+/* ---------------------------------------------------------------------- optimize_evaluate.c: load cases */
+
+/* Parameters (np) at x. */
+void mbg__optimize_parameters_at(mbg_optimize *opt, const double *x);
+/* Simulates every case at x, or reads it from the record: opt->value. 0; positive: one failed, its message is filed. */
+int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x);
+/* Gradients of the objectives and listed constraints by x, scaled: g (nx), J (m x nx). At the x of the last values. */
+int mbg__optimize_gradients(mbg_context *ctx, mbg_optimize *opt, const double *x, double *g, double *J);
+/* Gauss-Newton Hessian (nx x nx). */
+int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, double *H);
+/* First simulations, which decide steps and redundant rows; places of the values. */
+int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt);
+
+/* ---------------------------------------------------------------------- optimize_limits.c: objective and constraints */
+
+/* From opt->value: the objective (not scaled), constraint values c (m) of the listed rows, the largest violation of all. */
+double mbg__optimize_objective(const mbg_optimize *opt);
+void mbg__optimize_constraints(mbg_optimize *opt, const double *x, double *c);
+double mbg__optimize_violation(const mbg_optimize *opt);
+/* Value of point k of a limit, and its c. */
+double mbg__limit_value(const mbg_optimize *opt, const mbg__limit *l, int k);
+double mbg__limit_c(const mbg_optimize *opt, const mbg__limit *l, int k);
+double mbg__limit_time(const mbg_optimize *opt, const mbg__limit *l, int k);
+/* Weights of an aggregated path at the present values; returns its c. */
+double mbg__limit_aggregate(const mbg_optimize *opt, const mbg__limit *l, double *soft);
+/* Adds points that may become active at the present values to the lists, and numbers the constraints. */
+int mbg__optimize_select(mbg_context *ctx, mbg_optimize *opt);
+/* Largest violation of a point that is not listed. */
+double mbg__optimize_unlisted(const mbg_optimize *opt);
+int mbg__optimize_make_limits(mbg_context *ctx, mbg_optimize *opt);
+
+/* ---------------------------------------------------------------------- optimize_report.c */
+
+int mbg__optimize_report(mbg_context *ctx, mbg_optimize *opt);
+
+#endif

@@ -1,0 +1,582 @@
+/* Evaluations: load cases in threads, values and gradients by the unknowns, recorded. */
+#include "problems/optimize.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- parameters */
+
+/* p_i = sum_j w_ij u_j / sum_j w_ij, or the transposed product */
+static void smooth(const mbg__filter *f, const double *in, double *out, bool transposed) {
+  const int reach = (int)ceil(f->radius) - 1;
+  memset(out, 0, (size_t)f->count * sizeof(double));
+  for (int i = 0; i < f->count; i++) {
+    const int from = i > reach ? i - reach : 0, to = i + reach < f->count ? i + reach : f->count - 1;
+    double sum = 0;
+    for (int j = from; j <= to; j++) {
+      sum += f->radius - abs(i - j);
+    }
+    for (int j = from; j <= to; j++) {
+      const double w = (f->radius - abs(i - j)) / sum;
+      if (transposed) {
+        out[j] += w * in[i];
+      } else {
+        out[i] += w * in[j];
+      }
+    }
+  }
+}
+
+void mbg__optimize_parameters_at(mbg_optimize *opt, const double *x) {
+  memcpy(opt->p, opt->p0, (size_t)opt->np * sizeof(double));
+  for (int i = 0; i < opt->n; i++) {
+    const double u = opt->offset[i] + opt->span[i] * x[i];
+    opt->u[i] = opt->log[i] ? exp(u) : u;
+    opt->chain[i] = opt->log[i] ? opt->u[i] * opt->span[i] : opt->span[i];
+    opt->p[opt->parameter[i].index] = opt->u[i];
+  }
+  for (int k = 0; k < opt->nfilter; k++) {
+    const mbg__filter *f = &opt->filter[k];
+    smooth(f, opt->u + f->first, opt->p + opt->parameter[f->first].index, false);
+  }
+}
+
+/* d/dx from d/dp, for one row */
+static void pull(const mbg_optimize *opt, const double *by_p, double *by_u, double factor, double *by_x) {
+  for (int i = 0; i < opt->n; i++) {
+    by_u[i] = by_p[opt->parameter[i].index];
+  }
+  for (int k = 0; k < opt->nfilter; k++) {
+    const mbg__filter *f = &opt->filter[k];
+    smooth(f, by_p + opt->parameter[f->first].index, by_u + f->first, true);
+  }
+  for (int i = 0; i < opt->n; i++) {
+    by_x[i] += factor * opt->chain[i] * by_u[i];
+  }
+}
+
+/* what the run of a case sets stays */
+static void fill_parameters(const mbg_optimize *opt, const mbg__case *c) {
+  for (int k = 0; k < opt->np; k++) {
+    c->p[k] = mbg_model_parameter_set(c->model, k) ? mbg_model_parameter_value(c->model, k) : opt->p[k];
+  }
+}
+
+/* ---------------------------------------------------------------------- one case */
+
+/* criteria, then the points of paths */
+static int take_values(mbg__case *c) {
+  const mbg__criteria *criteria = mbg__run_criteria_of(c->run);
+  const int err = mbg_run_criteria(c->ctx, c->run, c->value);
+  for (int k = 0; err == MBG_OK && k < c->model->ncriterion; k++) {
+    const int next = k + 1 < c->model->ncriterion ? c->path[k + 1] : c->nvalue;
+    if (next > c->path[k] && mbg__criteria_path(criteria, k) != next - c->path[k]) {
+      return mbg__fail(c->ctx, MBG_ERROR_UNSUPPORTED,
+                       "criterion '%s' has other time steps than before: with error control give \"every\"",
+                       c->model->criteria[k].name);
+    }
+    for (int i = 0; i < next - c->path[k]; i++) {
+      c->value[c->path[k] + i] = re(mbg__criteria_path_value(criteria, k, i));
+    }
+  }
+  return err;
+}
+
+static int simulate(mbg__case *c) {
+  int err = MBG_OK;
+  c->simulated = false;
+  MBG_TRY(mbg_run_parameters(c->ctx, c->run, c->p));
+  MBG_TRY(mbg_run_simulate(c->ctx, c->run));
+  if (mbg_run_partial(c->run)) {
+    return MBG_ERROR_INTERRUPTED;
+  }
+  c->simulated = true;
+done:
+  return err;
+}
+
+static void simulate_case(mbg__case *c) {
+  c->status = simulate(c);
+  if (c->status == MBG_OK) {
+    c->status = take_values(c);
+  }
+}
+
+static void differentiate_case(mbg__case *c) {
+  c->status = c->simulated ? MBG_OK : simulate(c);
+  if (c->status == MBG_OK && c->nrow > 0) {
+    c->status = mbg__run_gradient_rows(c->ctx, c->run, MBG_METHOD_AUTO, c->nrow, c->row, c->gradient, &c->used);
+  }
+}
+
+/* ---------------------------------------------------------------------- sums of squares */
+
+/* The Hessian of 1/2 sum_s weight_s (y(t_s) - value_s)^2 without second derivatives of y, from dy/dp at the nodes. */
+typedef struct {
+  mbg__case *c;
+  int np, column, next;
+  double *before; /* dy at the node before (np) */
+  double *dy;
+} squares;
+
+static int square_node(void *user, int node, const double *dy) {
+  squares *s = user;
+  const mbg__criteria *criteria = mbg__run_criteria_of(s->c->run);
+  const size_t np = (size_t)s->np;
+  const double *own = dy + (size_t)s->column * np;
+  for (; s->next < mbg__criteria_samples(criteria, s->c->objective); s->next++) {
+    const mbg__criteria_sample at = mbg__criteria_sample_at(criteria, s->c->objective, s->next);
+    const bool here = at.node == node && at.s == 0;
+    if (!here && at.node >= node) {
+      break;
+    }
+    for (size_t i = 0; i < np; i++) {
+      s->dy[i] = here ? own[i] : (1 - at.s) * s->before[i] + at.s * own[i];
+    }
+    for (size_t i = 0; i < np; i++) {
+      for (size_t k = 0; k < np; k++) {
+        s->c->hessian[i * np + k] += at.weight * s->dy[i] * s->dy[k];
+      }
+    }
+  }
+  memcpy(s->before, own, np * sizeof(double));
+  return MBG_OK;
+}
+
+static void square_case(mbg__case *c) {
+  const int np = c->model->np;
+  squares s = {.c = c, .np = np};
+  memset(c->hessian, 0, (size_t)np * (size_t)np * sizeof(double));
+  c->status = c->simulated ? MBG_OK : simulate(c);
+  if (c->status != MBG_OK || c->objective < 0) {
+    return;
+  }
+  s.column = mbg__criteria_column(mbg__run_criteria_of(c->run), c->objective);
+  s.before = mbg__alloc_zero(c->ctx, 2 * (size_t)np + 1, sizeof(double));
+  s.dy = s.before + np;
+  c->status = s.before ? mbg_run_history(c->ctx, c->run, square_node, &s) : mbg__fail_memory(c->ctx);
+  mbg__free(c->ctx, s.before);
+}
+
+/* ---------------------------------------------------------------------- all cases, in threads */
+
+typedef struct {
+  mbg_optimize *opt;
+  void (*work)(mbg__case *c);
+  pthread_mutex_t lock;
+  int next;
+} crew;
+
+static int next_case(crew *w) {
+  pthread_mutex_lock(&w->lock);
+  const int k = w->next < w->opt->ncase ? w->next++ : -1;
+  pthread_mutex_unlock(&w->lock);
+  return k;
+}
+
+static void *toil(void *user) {
+  crew *w = user;
+  for (int k = next_case(w); k >= 0; k = next_case(w)) {
+    w->work(&w->opt->load[k]);
+  }
+  return NULL;
+}
+
+enum { THREADS_MAX = 256 };
+
+static void in_threads(mbg_optimize *opt, void (*work)(mbg__case *c)) {
+  crew w = {.opt = opt, .work = work};
+  pthread_t threads[THREADS_MAX];
+  const int wanted = opt->o.threads < opt->ncase ? opt->o.threads : opt->ncase;
+  int n = 0;
+  pthread_mutex_init(&w.lock, NULL);
+  while (n < wanted - 1 && n < THREADS_MAX && pthread_create(&threads[n], NULL, toil, &w) == 0) {
+    n++;
+  }
+  toil(&w);
+  while (n > 0) {
+    pthread_join(threads[--n], NULL);
+  }
+  pthread_mutex_destroy(&w.lock);
+}
+
+/* a status that a shorter step may cure */
+static bool curable(int status) {
+  return status == MBG_ERROR_CONVERGENCE || status == MBG_ERROR_SINGULAR || status == MBG_ERROR_INPUT;
+}
+
+/* messages of a case into the common context, with the name of its run */
+static void hand_over(mbg_context *ctx, const mbg__case *c, bool all) {
+  for (int i = 0; i < mbg_context_message_count(c->ctx); i++) {
+    const mbg_severity severity = mbg_context_message_severity(c->ctx, i);
+    const char *text = mbg_context_message(c->ctx, i), *run = c->name ? c->name : "";
+    if (severity == MBG_ERROR) {
+      (void)mbg__fail(ctx, c->status, "%s%s%s%s", c->name ? "run '" : "", run, c->name ? "': " : "", text);
+    } else if (all) {
+      mbg__note(ctx, severity, "%s%s%s%s", c->name ? "run '" : "", run, c->name ? "': " : "", text);
+    }
+  }
+  mbg_context_clear(c->ctx);
+}
+
+/* the work for every case; the first status that is not good, in the order of the cases */
+static int every_case(mbg_context *ctx, mbg_optimize *opt, void (*work)(mbg__case *c), bool all) {
+  int status = MBG_OK;
+  in_threads(opt, work);
+  for (int k = 0; k < opt->ncase; k++) {
+    const mbg__case *c = &opt->load[k];
+    if (c->status < 0 && (status == MBG_OK || (curable(status) && !curable(c->status)))) {
+      status = c->status;
+    }
+    hand_over(ctx, c, all);
+  }
+  if (curable(status)) {
+    opt->summary.failures++;
+    return 1;
+  }
+  return status;
+}
+
+/* ---------------------------------------------------------------------- values */
+
+static void simulate_all(mbg_optimize *opt, const double *x) {
+  mbg__optimize_parameters_at(opt, x);
+  for (int k = 0; k < opt->ncase; k++) {
+    fill_parameters(opt, &opt->load[k]);
+    opt->load[k].simulated = false;
+  }
+}
+
+static void collect(mbg_optimize *opt) {
+  double *out = opt->value;
+  for (int k = 0; k < opt->ncase; k++) {
+    memcpy(out, opt->load[k].value, (size_t)opt->load[k].nvalue * sizeof(double));
+    out += opt->load[k].nvalue;
+  }
+}
+
+static void distribute(mbg_optimize *opt) {
+  const double *in = opt->value;
+  for (int k = 0; k < opt->ncase; k++) {
+    memcpy(opt->load[k].value, in, (size_t)opt->load[k].nvalue * sizeof(double));
+    in += opt->load[k].nvalue;
+  }
+}
+
+int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
+  int status = MBG_OK, err = MBG_OK;
+  bool found;
+  if (opt->valued && !memcmp(opt->at, x, (size_t)opt->nx * sizeof(double))) {
+    return MBG_OK;
+  }
+  opt->valued = false;
+  memcpy(opt->at, x, (size_t)opt->nx * sizeof(double));
+  simulate_all(opt, x);
+  MBG_TRY(mbg__record_next(ctx, opt->record, 'v', opt->nx, x, opt->nvalue, opt->value, &status, &found));
+  opt->replayed = found;
+  opt->summary.evaluations++;
+  if (!found) {
+    status = every_case(ctx, opt, simulate_case, false);
+    MBG_TRY(status);
+    collect(opt);
+    MBG_TRY(mbg__record_add(ctx, opt->record, 'v', opt->nx, x, opt->nvalue, opt->value, status));
+  } else {
+    opt->summary.failures += status > 0;
+    distribute(opt);
+  }
+  opt->valued = status == MBG_OK;
+  return status;
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- gradients */
+
+/* a row of a case to be differentiated; its number */
+static int add_row(mbg_context *ctx, mbg__case *c, int criterion, int npoint, const int *point, const double *weight) {
+  if (c->nrow == c->room) {
+    const int room = 2 * c->room + 8;
+    mbg__gradient_row *row = mbg__resize(ctx, c->row, (size_t)room, sizeof(*row));
+    if (!row) {
+      return mbg__fail_memory(ctx);
+    }
+    c->row = row;
+    c->room = room;
+  }
+  c->row[c->nrow] = (mbg__gradient_row){criterion, npoint, point, weight};
+  return c->nrow++;
+}
+
+static const double one = 1;
+
+static int limit_rows(mbg_context *ctx, mbg_optimize *opt, mbg__limit *l) {
+  mbg__case *c = &opt->load[l->load];
+  int err = MBG_OK;
+  if (!l->path) {
+    return add_row(ctx, c, l->of->criterion, 0, NULL, NULL);
+  }
+  if (l->aggregated) {
+    (void)mbg__limit_aggregate(opt, l, l->soft);
+    return add_row(ctx, c, l->of->criterion, l->npoint, l->point, l->soft);
+  }
+  for (int k = 0; k < l->nlisted; k++) {
+    opt->summary.points_differentiated += !l->known[l->listed[k]];
+    l->known[l->listed[k]] = true;
+    MBG_TRY(add_row(ctx, c, l->of->criterion, 1, &l->listed[k], &one));
+  }
+done:
+  return err;
+}
+
+/* in each case: the objective, then its limits in their order */
+static int list_rows(mbg_context *ctx, mbg_optimize *opt) {
+  int err = MBG_OK;
+  for (int k = 0; k < opt->ncase; k++) {
+    mbg__case *c = &opt->load[k];
+    c->nrow = 0;
+    if (c->objective >= 0) {
+      MBG_TRY(add_row(ctx, c, c->objective, 0, NULL, NULL));
+    }
+  }
+  for (int i = 0; i < opt->nlimit; i++) {
+    if (opt->limit[i].load >= 0) {
+      MBG_TRY(limit_rows(ctx, opt, &opt->limit[i]));
+    }
+  }
+  for (int k = 0; k < opt->ncase; k++) {
+    mbg__case *c = &opt->load[k];
+    double *more = mbg__resize(ctx, c->gradient, (size_t)c->nrow * (size_t)opt->np + 1, sizeof(double));
+    if (!more) {
+      err = mbg__fail_memory(ctx);
+      goto done;
+    }
+    c->gradient = more;
+  }
+done:
+  return err < 0 ? err : MBG_OK;
+}
+
+/* what a run sets does not follow the parameters */
+static void forget_set(const mbg_optimize *opt, const mbg__case *c) {
+  for (int i = 0; i < opt->n; i++) {
+    const int p = opt->parameter[i].index;
+    for (int r = 0; mbg_model_parameter_set(c->model, p) && r < c->nrow; r++) {
+      c->gradient[(size_t)r * (size_t)opt->np + (size_t)p] = 0;
+    }
+  }
+}
+
+static void pull_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p, double *by_u, double *by_x) {
+  double total = 0;
+  for (int k = 0; k < l->of->nmean; k++) {
+    total += l->of->means[k].weight * l->of->means[k].count;
+  }
+  memset(by_p, 0, (size_t)opt->np * sizeof(double));
+  for (int k = 0; k < l->of->nmean; k++) {
+    for (int i = 0; i < l->of->means[k].count; i++) {
+      by_p[l->of->means[k].first + i] = l->of->means[k].weight / total;
+    }
+  }
+  pull(opt, by_p, by_u, (l->side ? l->side : 1) / l->scale, by_x);
+}
+
+/* rows of the cases to g and J, in the order of list_rows */
+static void assemble(mbg_optimize *opt, int *next, double *by_p, double *by_u, double *g, double *J) {
+  const size_t np = (size_t)opt->np, nx = (size_t)opt->nx;
+  int row = 0;
+  memset(g, 0, nx * sizeof(double));
+  memset(J, 0, (size_t)opt->m * nx * sizeof(double));
+  for (int k = 0; k < opt->ncase; k++) {
+    const mbg__case *c = &opt->load[k];
+    next[k] = 0;
+    if (c->objective < 0) {
+      continue;
+    }
+    double *out = opt->task->worst ? J + (size_t)row * nx : g;
+    pull(opt, c->gradient, by_u, c->weight / opt->f_scale, out);
+    if (opt->task->worst) {
+      out[opt->n] = -1;
+      row++;
+    }
+    next[k]++;
+  }
+  if (opt->task->worst) {
+    g[opt->n] = 1;
+  }
+  for (int i = 0; i < opt->nlimit; i++) {
+    mbg__limit *l = &opt->limit[i];
+    const int count = l->path && !l->aggregated ? l->nlisted : 1;
+    for (int k = 0; k < count; k++, row++) {
+      double *out = J + (size_t)row * nx;
+      if (l->load < 0) {
+        pull_mean(opt, l, by_p, by_u, out);
+      } else {
+        const mbg__case *c = &opt->load[l->load];
+        const double factor = l->aggregated ? 1 : (l->side ? l->side : 1) / l->scale;
+        pull(opt, c->gradient + (size_t)next[l->load]++ * np, by_u, factor, out);
+      }
+    }
+  }
+}
+
+static int compute_gradients(mbg_context *ctx, mbg_optimize *opt, double *g, double *J) {
+  int err = MBG_OK;
+  int *next = mbg__alloc_zero(ctx, (size_t)opt->ncase + 1, sizeof(int));
+  double *by_p = mbg__alloc_zero(ctx, (size_t)opt->np + (size_t)opt->n + 1, sizeof(double));
+  if (!next || !by_p) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  MBG_TRY(list_rows(ctx, opt));
+  MBG_TRY(every_case(ctx, opt, differentiate_case, false));
+  if (err > 0) {
+    goto done;
+  }
+  for (int k = 0; k < opt->ncase; k++) {
+    const mbg__case *c = &opt->load[k];
+    opt->summary.rows += c->nrow;
+    opt->summary.direct += c->nrow > 0 && c->used == MBG_METHOD_DIRECT;
+    opt->summary.adjoint += c->nrow > 0 && c->used != MBG_METHOD_DIRECT;
+    forget_set(opt, c);
+  }
+  assemble(opt, next, by_p, by_p + opt->np, g, J);
+done:
+  mbg__free(ctx, next);
+  mbg__free(ctx, by_p);
+  return err;
+}
+
+int mbg__optimize_gradients(mbg_context *ctx, mbg_optimize *opt, const double *x, double *g, double *J) {
+  const size_t nx = (size_t)opt->nx, m = (size_t)opt->m;
+  int err = MBG_OK, status = MBG_OK;
+  bool found;
+  double *both = mbg__alloc(ctx, nx + m * nx, sizeof(double));
+  if (!both) {
+    return mbg__fail_memory(ctx);
+  }
+  MBG_TRY(mbg__record_next(ctx, opt->record, 'g', (int)nx, x, (int)(nx + m * nx), both, &status, &found));
+  if (!found) {
+    status = compute_gradients(ctx, opt, both, both + nx);
+    MBG_TRY(status);
+    MBG_TRY(mbg__record_add(ctx, opt->record, 'g', (int)nx, x, (int)(nx + m * nx), both, status));
+  } else {
+    MBG_TRY(list_rows(ctx, opt)); /* counts them */
+  }
+  memcpy(g, both, nx * sizeof(double));
+  memcpy(J, both + nx, m * nx * sizeof(double));
+  err = status;
+done:
+  mbg__free(ctx, both);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- Hessian */
+
+/* H_x = sum_c weight chain^T H_p chain / f_scale; filters are refused together with it */
+static int compute_hessian(mbg_context *ctx, mbg_optimize *opt, double *H) {
+  const size_t np = (size_t)opt->np, nx = (size_t)opt->nx;
+  int err = MBG_OK;
+  for (int k = 0; k < opt->ncase; k++) {
+    mbg__case *c = &opt->load[k];
+    c->hessian = c->hessian ? c->hessian : MBG_TAKE(&opt->arena, double, np *np + 1);
+    if (!c->hessian) {
+      return mbg__fail_memory(ctx);
+    }
+  }
+  MBG_TRY(every_case(ctx, opt, square_case, false));
+  memset(H, 0, nx * nx * sizeof(double));
+  for (int k = 0; err == MBG_OK && k < opt->ncase; k++) {
+    const mbg__case *c = &opt->load[k];
+    for (int i = 0; c->objective >= 0 && i < opt->n; i++) {
+      for (int j = 0; j < opt->n; j++) {
+        const int a = opt->parameter[i].index, b = opt->parameter[j].index;
+        const bool fixed = mbg_model_parameter_set(c->model, a) || mbg_model_parameter_set(c->model, b);
+        H[(size_t)i * nx + (size_t)j] +=
+            fixed ? 0
+                  : c->weight / opt->f_scale * opt->chain[i] * opt->chain[j] * c->hessian[(size_t)a * np + (size_t)b];
+      }
+    }
+  }
+done:
+  return err;
+}
+
+int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, double *H) {
+  const int nx = opt->nx;
+  int err = MBG_OK, status = MBG_OK;
+  bool found;
+  MBG_TRY(mbg__record_next(ctx, opt->record, 'h', nx, x, nx * nx, H, &status, &found));
+  if (!found) {
+    status = compute_hessian(ctx, opt, H);
+    MBG_TRY(status);
+    MBG_TRY(mbg__record_add(ctx, opt->record, 'h', nx, x, nx * nx, H, status));
+  }
+  return status;
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- first simulations */
+
+/* The first simulation of each run decides which redundant rows are dropped, and its steps: it is always the one at the
+   start of the file, so that what follows does not depend on where a search begins or was resumed. */
+static void first_case(mbg__case *c) { c->status = simulate(c); }
+
+static int place_values(mbg_context *ctx, mbg_optimize *opt, mbg__case *c) {
+  const mbg_model *m = c->model;
+  const mbg__criteria *criteria = mbg__run_criteria_of(c->run);
+  c->path = MBG_TAKE(&opt->arena, int, m->ncriterion + 1);
+  if (!c->path) {
+    return mbg__fail_memory(ctx);
+  }
+  c->nvalue = m->ncriterion;
+  for (int k = 0; k < m->ncriterion; k++) {
+    bool limited = false;
+    for (int i = 0; i < m->optimize.nlimit; i++) {
+      limited = limited || m->optimize.limits[i].criterion == k;
+    }
+    c->path[k] = c->nvalue;
+    c->nvalue += limited && m->criteria[k].kind == MBG__PATH ? mbg__criteria_path(criteria, k) : 0;
+  }
+  c->value = MBG_TAKE(&opt->arena, double, c->nvalue + 1);
+  opt->nvalue += c->nvalue;
+  return c->value ? MBG_OK : mbg__fail_memory(ctx);
+}
+
+static void value_case(mbg__case *c) { c->status = take_values(c); }
+
+static int first_status(const mbg_optimize *opt) {
+  int k = 0;
+  while (k < opt->ncase - 1 && opt->load[k].status == MBG_OK) {
+    k++;
+  }
+  return opt->load[k].status;
+}
+
+int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt) {
+  int err = MBG_OK;
+  memcpy(opt->p, opt->p0, (size_t)opt->np * sizeof(double));
+  for (int k = 0; k < opt->ncase; k++) {
+    fill_parameters(opt, &opt->load[k]);
+  }
+  err = every_case(ctx, opt, first_case, true);
+  if (err == MBG_ERROR_INTERRUPTED) {
+    return mbg__fail(ctx, err, "interrupted during the first simulation; there is no result");
+  }
+  MBG_TRY(err > 0 ? first_status(opt) : err);
+  for (int k = 0; k < opt->ncase; k++) {
+    MBG_TRY(place_values(ctx, opt, &opt->load[k]));
+  }
+  MBG_TRY(every_case(ctx, opt, value_case, false));
+  MBG_TRY(err > 0 ? first_status(opt) : err);
+  opt->summary.failures = 0;
+  opt->value = MBG_TAKE(&opt->arena, double, opt->nvalue + 1);
+  if (!opt->value) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  collect(opt);
+done:
+  return err;
+}
