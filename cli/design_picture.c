@@ -1,0 +1,175 @@
+#include "design_picture.h"
+
+#include "cli.h"
+#include "results.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 820, MARGIN = 30, THICK = 26 };
+
+/* An element: its two nodes in the plane of the picture, and its filling. */
+typedef struct {
+  double a[2], b[2], fill;
+} element;
+
+typedef struct {
+  const mbg_model *model;
+  const mbg_run *run;
+  double *frames;
+  int axis[2]; /* of the world, to the right and up */
+  int count;
+  element *list;
+} picture;
+
+/* ---------------------------------------------------------------------- beams */
+
+static int find_body(const mbg_model *m, const char *name) {
+  for (int i = 0; i < mbg_model_body_count(m); i++) {
+    if (!strcmp(mbg_model_body_name(m, i), name)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static void node(const picture *p, int body, double x[2]) {
+  for (int k = 0; k < 2; k++) {
+    x[k] = p->frames[12 * body + 9 + p->axis[k]];
+  }
+}
+
+/* "beam 'rod'" and "fill[3]": element 3 of the beam; false when it is no such number */
+static bool parse(const mbg_attribute_info *info, char *name, size_t size, int *index) {
+  const char *quote = strchr(info->owner, '\'');
+  if (strncmp(info->owner, "beam '", 6) != 0 || sscanf(info->key, "fill[%d]", index) != 1) {
+    return false;
+  }
+  snprintf(name, size, "%.*s", (int)strcspn(quote + 1, "'"), quote + 1);
+  return true;
+}
+
+static void collect(picture *p) {
+  mbg_attribute_info info;
+  char beam[256];
+  int index;
+  p->list = cli_resize(NULL, (size_t)mbg_run_attribute_count(p->run) + 1, sizeof(*p->list));
+  for (int i = 0; i < mbg_run_attribute_count(p->run); i++) {
+    if (mbg_run_attribute(p->run, i, &info) != MBG_OK || !parse(&info, beam, sizeof(beam), &index)) {
+      continue;
+    }
+    char *first = cli_format("%s.%d", beam, index), *second = cli_format("%s.%d", beam, index + 1);
+    const int a = find_body(p->model, first), b = find_body(p->model, second);
+    if (a >= 0 && b >= 0) {
+      element *e = &p->list[p->count++];
+      node(p, a, e->a);
+      node(p, b, e->b);
+      e->fill = info.value;
+    }
+    free(first);
+    free(second);
+  }
+}
+
+/* the two axes of the world along which the bodies extend most */
+static void choose_axes(picture *p) {
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+  int least = 0;
+  for (int b = 0; b < mbg_model_body_count(p->model); b++) {
+    for (int k = 0; k < 3; k++) {
+      low[k] = fmin(low[k], p->frames[12 * b + 9 + k]);
+      high[k] = fmax(high[k], p->frames[12 * b + 9 + k]);
+    }
+  }
+  for (int k = 1; k < 3; k++) {
+    least = high[k] - low[k] <= high[least] - low[least] ? k : least;
+  }
+  p->axis[0] = least == 0 ? 1 : 0;
+  p->axis[1] = least == 2 ? 1 : 2;
+}
+
+/* ---------------------------------------------------------------------- drawing */
+
+/* a bar across each element, as wide as its filling; the outline of the full beam behind it */
+static void draw(const picture *p, FILE *f) {
+  double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+  for (int i = 0; i < p->count; i++) {
+    for (int k = 0; k < 2; k++) {
+      low[k] = fmin(low[k], fmin(p->list[i].a[k], p->list[i].b[k]));
+      high[k] = fmax(high[k], fmax(p->list[i].a[k], p->list[i].b[k]));
+    }
+  }
+  const double scale = (WIDTH - 2 * MARGIN) / fmax(high[0] - low[0], 1e-9);
+  const double height = fmin(2000, scale * (high[1] - low[1]) + 2 * MARGIN + THICK);
+  fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n", WIDTH,
+          height, WIDTH, height);
+  fprintf(f, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", mbg_model_name(p->model));
+  for (int pass = 0; pass < 2; pass++) {
+    fprintf(f, "<g stroke=\"%s\">\n", pass ? "#0b3c5d" : "#dde3e8");
+    for (int i = 0; i < p->count; i++) {
+      const element *e = &p->list[i];
+      fprintf(f, "<path stroke-width=\"%.2f\" d=\"M%.2f %.2fL%.2f %.2f\"/>\n",
+              pass ? fmax(0.3, THICK * fmin(1, e->fill)) : (double)THICK, MARGIN + scale * (e->a[0] - low[0]),
+              height - MARGIN - THICK / 2.0 - scale * (e->a[1] - low[1]), MARGIN + scale * (e->b[0] - low[0]),
+              height - MARGIN - THICK / 2.0 - scale * (e->b[1] - low[1]));
+    }
+    fputs("</g>\n", f);
+  }
+  fputs("</svg>\n", f);
+}
+
+/* the frames after one simulation of the design */
+static int place_bodies(mbg_context *ctx, mbg_run *run, const mbg_optimize *opt, picture *p) {
+  double t;
+  int err = mbg_run_parameters(ctx, run, mbg_optimize_parameters(opt));
+  if (err == MBG_OK) {
+    err = mbg_run_simulate(ctx, run);
+  }
+  const size_t n = (size_t)mbg_model_body_count(p->model);
+  p->frames = cli_resize(NULL, 12 * n + 1, sizeof(double));
+  double *twists = cli_resize(NULL, 6 * n + 1, sizeof(double));
+  if (err == MBG_OK) {
+    err = mbg_run_last_state(run, &t, p->frames, twists);
+  }
+  free(twists);
+  return err;
+}
+
+static bool has_filling(const mbg_run *run) {
+  mbg_attribute_info info;
+  char beam[256];
+  int index;
+  for (int i = 0; i < mbg_run_attribute_count(run); i++) {
+    if (mbg_run_attribute(run, i, &info) == MBG_OK && parse(&info, beam, sizeof(beam), &index)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int cli_design_picture(mbg_context *ctx, const mbg_optimize *opt, const mbg_run_options *options, const char *path) {
+  picture p = {.model = mbg_optimize_summary_of(opt)->model};
+  mbg_run *run = NULL;
+  int status = CLI_DONE;
+  int err = mbg_run_create(ctx, p.model, options, &run);
+  if (err == MBG_OK && has_filling(run)) {
+    err = place_bodies(ctx, run, opt, &p);
+    FILE *file = err == MBG_OK ? cli_file_open(path) : NULL;
+    p.run = run;
+    if (file) {
+      choose_axes(&p);
+      collect(&p);
+      draw(&p, file);
+      status = cli_file_close(file, path);
+    } else if (err == MBG_OK) {
+      status = CLI_BAD_INPUT;
+    }
+  }
+  free(p.list);
+  free(p.frames);
+  mbg_run_destroy(run);
+  return err < 0 ? CLI_FAILED : status;
+}

@@ -1,0 +1,393 @@
+#include "optimize_report.h"
+
+#include "cli.h"
+#include "design_picture.h"
+#include "plot.h"
+#include "results.h"
+#include "table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LONG_LIST = 40 };
+
+/* ---------------------------------------------------------------------- for readers */
+
+static void print_head(const mbg_optimize *opt) {
+  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  char *title = cli_format("%s, formulation %s, optimizer %s", mbg_model_name(s->model), s->formulation, s->optimizer);
+  char a[CLI_NUMBER_SIZE];
+  cli_heading(title);
+  free(title);
+  printf("\n  %s\n", mbg_optimize_reason_text(s->reason));
+  printf("  objective %.9g, at the start %.9g\n", s->objective, s->objective_start);
+  printf("  %d iterations in %d solve%s, %d evaluations of %d load case%s", s->iterations, s->solves,
+         s->solves == 1 ? "" : "s", s->evaluations, s->cases, s->cases == 1 ? "" : "s");
+  if (s->failures > 0) {
+    printf(", %d of them failed", s->failures);
+  }
+  if (s->replayed > 0) {
+    printf(", %d read from the restart file", s->replayed);
+  }
+  putchar('\n');
+  printf("  optimality %s of the start; projected gradient %s, at the start %s\n", cli_number(a, s->optimality),
+         cli_number((char[CLI_NUMBER_SIZE]){0}, s->gradient),
+         cli_number((char[CLI_NUMBER_SIZE]){0}, s->gradient_start));
+  printf("  largest violation %s (%s)\n", cli_number(a, s->violation), s->feasible ? "feasible" : "not feasible");
+  printf("  %ld gradients of criteria and points, by direct differentiation %d times, by the adjoint %d times\n",
+         s->rows, s->direct, s->adjoint);
+  if (s->points > 0) {
+    printf("  %ld points of paths are limited; %ld of them were differentiated\n", s->points, s->points_differentiated);
+  }
+}
+
+static bool changed(const mbg_optimize_parameter *p) {
+  return fabs(p->value - p->start) > 1e-12 * fmax(fabs(p->value), fabs(p->start));
+}
+
+static void print_parameters(const mbg_optimize *opt, bool full) {
+  const int n = mbg_optimize_summary_of(opt)->parameters, shown = full || n < LONG_LIST ? n : LONG_LIST;
+  cli_table t = cli_table_make("lrrrrrll");
+  cli_table_texts(&t, "name", "start", "value", "change", "min", "max", "unit", "", NULL);
+  for (int i = 0; i < shown; i++) {
+    const mbg_optimize_parameter *p = mbg_optimize_parameter_at(opt, i);
+    cli_table_text(&t, p->name);
+    cli_table_number(&t, p->start);
+    cli_table_format(&t, "%.9g", p->value);
+    if (p->start != 0 && changed(p)) {
+      cli_table_format(&t, "%+.1f %%", 100 * (p->value - p->start) / fabs(p->start));
+    } else {
+      cli_table_text(&t, "");
+    }
+    cli_table_number(&t, p->min);
+    cli_table_number(&t, p->max);
+    cli_table_text(&t, p->unit);
+    if (p->at_bound) {
+      cli_table_format(&t, "at %s, multiplier %.4g", p->at_bound < 0 ? "min" : "max", p->multiplier);
+    } else {
+      cli_table_text(&t, "");
+    }
+  }
+  cli_heading("\nparameters");
+  cli_table_print(&t, 2);
+  cli_table_destroy(&t);
+  if (shown < n) {
+    printf("  ... and %d more; --full prints all\n", n - shown);
+  }
+}
+
+static void print_constraints(const mbg_optimize *opt) {
+  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  cli_table t = cli_table_make("lllrrrrrrr");
+  cli_table_texts(&t, "name", "run", "", "limit", "value", "at t", "points", "listed", "active", "multiplier", NULL);
+  for (int i = 0; i < s->constraints; i++) {
+    const mbg_optimize_constraint *c = mbg_optimize_constraint_at(opt, i);
+    cli_table_text(&t, c->name);
+    cli_table_text(&t, c->run ? c->run : "");
+    cli_table_text(&t, c->kind);
+    cli_table_number(&t, c->limit);
+    cli_table_format(&t, "%.9g", c->value);
+    if (c->path) {
+      cli_table_number(&t, c->time);
+      cli_table_format(&t, "%d", c->points);
+      cli_table_format(&t, "%d", c->listed);
+    } else {
+      cli_table_texts(&t, "", "", "", NULL);
+    }
+    cli_table_format(&t, "%d", c->active);
+    if (c->active) {
+      cli_table_format(&t, "%.6g", c->multiplier);
+    } else {
+      cli_table_text(&t, "");
+    }
+  }
+  if (s->constraints > 0) {
+    cli_heading("\nconstraints");
+    cli_table_print(&t, 2);
+  }
+  cli_table_destroy(&t);
+}
+
+static void print_active(const mbg_optimize *opt) {
+  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  cli_table t = cli_table_make("lrr");
+  int points = 0;
+  cli_table_texts(&t, "constraint", "at t", "multiplier", NULL);
+  for (int i = 0; i < s->active; i++) {
+    const mbg_optimize_active *a = mbg_optimize_active_at(opt, i);
+    if (!isnan(a->time)) {
+      cli_table_text(&t, mbg_optimize_constraint_at(opt, a->constraint)->name);
+      cli_table_number(&t, a->time);
+      cli_table_format(&t, "%.6g", a->multiplier);
+      points++;
+    }
+  }
+  if (points > 0) {
+    cli_heading("\nactive points");
+    cli_table_print(&t, 2);
+  }
+  cli_table_destroy(&t);
+}
+
+static void print_cases(const mbg_optimize *opt) {
+  const int n = mbg_optimize_summary_of(opt)->cases;
+  cli_table t = cli_table_make("lrr");
+  cli_table_texts(&t, "run", "weight", "objective", NULL);
+  for (int i = 0; i < n; i++) {
+    const char *run;
+    double weight, objective;
+    (void)mbg_optimize_case(opt, i, &run, &weight, &objective);
+    cli_table_text(&t, run ? run : "");
+    cli_table_number(&t, weight);
+    if (isnan(objective)) {
+      cli_table_text(&t, "-");
+    } else {
+      cli_table_format(&t, "%.9g", objective);
+    }
+  }
+  if (n > 1) {
+    cli_heading("\nload cases");
+    cli_table_print(&t, 2);
+  }
+  cli_table_destroy(&t);
+}
+
+static void print_starts(int n, const cli_start *starts, int best) {
+  if (n < 2) {
+    return;
+  }
+  cli_table t = cli_table_make("rrrrrl");
+  cli_table_texts(&t, "start", "objective there", "objective", "violation", "iterations", "", NULL);
+  for (int k = 0; k < n; k++) {
+    const cli_start *s = &starts[k];
+    cli_table_format(&t, "%d%s", k + 1, k == best ? " *" : "");
+    if (s->status < 0) {
+      cli_table_texts(&t, "-", "-", "-", "-", mbg_status_text(s->status), NULL);
+      continue;
+    }
+    cli_table_format(&t, "%.9g", s->objective_start);
+    cli_table_format(&t, "%.9g", s->objective);
+    cli_table_number(&t, s->violation);
+    cli_table_format(&t, "%d", s->iterations);
+    cli_table_text(&t, mbg_optimize_reason_text(s->reason));
+  }
+  cli_heading("\nstarts");
+  cli_table_print(&t, 2);
+  cli_table_destroy(&t);
+}
+
+void cli_optimize_print(const mbg_optimize *opt, int nstart, const cli_start *starts, int best, bool full) {
+  print_head(opt);
+  print_parameters(opt, full);
+  print_constraints(opt);
+  print_active(opt);
+  print_cases(opt);
+  print_starts(nstart, starts, best);
+}
+
+/* ---------------------------------------------------------------------- for programs */
+
+static void member(const char *key, double value) {
+  printf(", \"%s\": ", key);
+  cli_json_number(stdout, value);
+}
+
+static void top_member(const char *key, double value) {
+  printf(",\n  \"%s\": ", key);
+  cli_json_number(stdout, value);
+}
+
+static void text_or_null(const char *text) {
+  if (text) {
+    cli_json_string(text);
+  } else {
+    fputs("null", stdout);
+  }
+}
+
+static const char *status_word(mbg_optimize_reason reason) {
+  static const char *const words[] = {"not run",    "optimal",    "settled",    "stuck",
+                                      "iterations", "infeasible", "interrupted"};
+  return words[reason];
+}
+
+static void json_parameters(const mbg_optimize *opt) {
+  const int n = mbg_optimize_summary_of(opt)->parameters;
+  fputs(",\n  \"parameters\": {", stdout);
+  for (int i = 0; i < n; i++) {
+    const mbg_optimize_parameter *p = mbg_optimize_parameter_at(opt, i);
+    fputs(i > 0 ? ",\n    " : "\n    ", stdout);
+    cli_json_string(p->name);
+    fputs(": {\"value\": ", stdout);
+    cli_json_number(stdout, p->value);
+    member("start", p->start);
+    member("min", p->min);
+    member("max", p->max);
+    printf(", \"at_bound\": %s", p->at_bound < 0 ? "\"min\"" : p->at_bound > 0 ? "\"max\"" : "null");
+    member("multiplier", p->multiplier);
+    putchar('}');
+  }
+  fputs("\n  }", stdout);
+}
+
+static void json_constraints(const mbg_optimize *opt) {
+  const int n = mbg_optimize_summary_of(opt)->constraints;
+  fputs(",\n  \"constraints\": [", stdout);
+  for (int i = 0; i < n; i++) {
+    const mbg_optimize_constraint *c = mbg_optimize_constraint_at(opt, i);
+    fputs(i > 0 ? ",\n    {\"name\": " : "\n    {\"name\": ", stdout);
+    cli_json_string(c->name);
+    fputs(", \"run\": ", stdout);
+    text_or_null(c->run);
+    printf(", \"kind\": \"%s\"", c->kind);
+    member("limit", c->limit);
+    member("scale", c->scale);
+    member("value", c->value);
+    member("time", c->time);
+    member("violation", c->violation);
+    printf(", \"points\": %d, \"listed\": %d, \"active\": %d", c->points, c->listed, c->active);
+    member("multiplier", c->multiplier);
+    putchar('}');
+  }
+  fputs(n > 0 ? "\n  ]" : "]", stdout);
+}
+
+static void json_active(const mbg_optimize *opt) {
+  const int n = mbg_optimize_summary_of(opt)->active;
+  fputs(",\n  \"active\": [", stdout);
+  for (int i = 0; i < n; i++) {
+    const mbg_optimize_active *a = mbg_optimize_active_at(opt, i);
+    printf("%s{\"constraint\": %d", i > 0 ? ", " : "", a->constraint);
+    member("time", a->time);
+    member("multiplier", a->multiplier);
+    putchar('}');
+  }
+  putchar(']');
+}
+
+static void json_cases(const mbg_optimize *opt) {
+  const int n = mbg_optimize_summary_of(opt)->cases;
+  fputs(",\n  \"cases\": [", stdout);
+  for (int i = 0; i < n; i++) {
+    const char *run;
+    double weight, objective;
+    (void)mbg_optimize_case(opt, i, &run, &weight, &objective);
+    fputs(i > 0 ? ", {\"run\": " : "{\"run\": ", stdout);
+    text_or_null(run);
+    member("weight", weight);
+    member("objective", objective);
+    putchar('}');
+  }
+  putchar(']');
+}
+
+static void json_history(const mbg_optimize *opt) {
+  const int n = mbg_optimize_summary_of(opt)->history;
+  fputs(",\n  \"history\": [", stdout);
+  for (int i = 0; i < n; i++) {
+    const mbg_optimize_record *h = mbg_optimize_history_at(opt, i);
+    fputs(i > 0 ? ",\n    {\"objective\": " : "\n    {\"objective\": ", stdout);
+    cli_json_number(stdout, h->objective);
+    member("violation", h->violation);
+    member("optimality", h->optimality);
+    member("best", h->best);
+    member("step", h->step);
+    putchar('}');
+  }
+  fputs(n > 0 ? "\n  ]" : "]", stdout);
+}
+
+static void json_starts(int n, const cli_start *starts, int best) {
+  if (n < 2) {
+    return;
+  }
+  printf(",\n  \"start\": %d,\n  \"starts\": [", best);
+  for (int k = 0; k < n; k++) {
+    const cli_start *s = &starts[k];
+    printf("%s{\"status\": \"%s\"", k > 0 ? ", " : "",
+           s->status < 0 ? "failed" : status_word((mbg_optimize_reason)s->reason));
+    member("objective", s->status < 0 ? NAN : s->objective);
+    member("violation", s->status < 0 ? NAN : s->violation);
+    printf(", \"iterations\": %d}", s->iterations);
+  }
+  putchar(']');
+}
+
+void cli_optimize_json(const mbg_optimize *opt, int nstart, const cli_start *starts, int best) {
+  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  fputs("{\n  \"model\": ", stdout);
+  cli_json_string(mbg_model_name(s->model));
+  printf(",\n  \"formulation\": \"%s\",\n  \"optimizer\": \"%s\",\n  \"status\": \"%s\",\n  \"converged\": %s,\n"
+         "  \"feasible\": %s",
+         s->formulation, s->optimizer, status_word(s->reason), s->converged ? "true" : "false",
+         s->feasible ? "true" : "false");
+  printf(",\n  \"iterations\": %d,\n  \"solves\": %d,\n  \"evaluations\": %d,\n  \"failures\": %d,\n  \"replayed\": %d",
+         s->iterations, s->solves, s->evaluations, s->failures, s->replayed);
+  top_member("objective", s->objective);
+  top_member("objective_start", s->objective_start);
+  top_member("violation", s->violation);
+  top_member("optimality", s->optimality);
+  top_member("gradient", s->gradient);
+  top_member("gradient_start", s->gradient_start);
+  printf(",\n  \"points\": %ld,\n  \"points_differentiated\": %ld,\n  \"rows\": %ld,\n  \"direct\": %d,\n  "
+         "\"adjoint\": %d",
+         s->points, s->points_differentiated, s->rows, s->direct, s->adjoint);
+  json_parameters(opt);
+  json_constraints(opt);
+  json_active(opt);
+  json_cases(opt);
+  json_starts(nstart, starts, best);
+  json_history(opt);
+  top_member("seconds", s->seconds);
+  fputs("\n}\n", stdout);
+}
+
+/* ---------------------------------------------------------------------- plots */
+
+static int plot_history(const mbg_optimize *opt, const char *path) {
+  const int n = mbg_optimize_summary_of(opt)->history;
+  double *x = cli_resize(NULL, 5 * (size_t)n + 1, sizeof(double));
+  double *f = x + n, *best = f + n, *violation = best + n, *optimality = violation + n;
+  for (int i = 0; i < n; i++) {
+    const mbg_optimize_record *h = mbg_optimize_history_at(opt, i);
+    x[i] = i + 1;
+    f[i] = h->objective;
+    best[i] = h->best;
+    violation[i] = h->violation;
+    optimality[i] = h->optimality;
+  }
+  const cli_curve objective[] = {{.name = "objective", .count = n, .x = x, .y = f, .dots = true},
+                                 {.name = "best feasible", .count = n, .x = x, .y = best, .dashed = true}};
+  const cli_curve second[] = {{.count = n, .x = x, .y = violation, .dots = true}};
+  const cli_curve third[] = {{.count = n, .x = x, .y = optimality, .dots = true}};
+  const cli_panel panels[] = {
+      {.title = "objective", .x_label = "iteration", .ncurve = 2, .curves = objective, .legend_right = true},
+      {.title = "largest violation", .x_label = "iteration", .ncurve = 1, .curves = second, .log_y = true},
+      {.title = "residual of the conditions of optimality",
+       .x_label = "iteration",
+       .ncurve = 1,
+       .curves = third,
+       .log_y = true}};
+  const int status = cli_plot_write(path, mbg_model_name(mbg_optimize_summary_of(opt)->model), panels, 3);
+  free(x);
+  return status;
+}
+
+int cli_optimize_plots(mbg_context *ctx, const mbg_optimize *opt, const mbg_run_options *run, const char *folder) {
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    return cli_bad_input("cannot make the folder '%s': %s", folder, strerror(errno));
+  }
+  char *path = cli_format("%s/history.svg", folder);
+  int status = plot_history(opt, path);
+  free(path);
+  if (status == CLI_DONE) {
+    path = cli_format("%s/design.svg", folder);
+    status = cli_design_picture(ctx, opt, run, path);
+    free(path);
+  }
+  return status;
+}
