@@ -7,7 +7,7 @@
 #include <string.h>
 
 extern const cli_command cli_cmd_simulate, cli_cmd_gradient, cli_cmd_check, cli_cmd_compare, cli_cmd_identify,
-    cli_cmd_control, cli_cmd_list, cli_cmd_new, cli_cmd_help, cli_cmd_version;
+    cli_cmd_control, cli_cmd_optimize, cli_cmd_sweep, cli_cmd_list, cli_cmd_new, cli_cmd_help, cli_cmd_version;
 
 const cli_command *const cli_commands[] = {
     &cli_cmd_check,
@@ -16,6 +16,8 @@ const cli_command *const cli_commands[] = {
     &cli_cmd_compare,
     &cli_cmd_identify,
     &cli_cmd_control,
+    &cli_cmd_optimize,
+    &cli_cmd_sweep,
     &cli_cmd_list,
     &cli_cmd_new,
     &cli_cmd_help,
