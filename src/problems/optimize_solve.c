@@ -175,7 +175,8 @@ static int another(searching *s, const double *x, const mbg__nlp_result *result)
   }
   s->stuck = result->reason == MBG__NLP_STUCK ? s->stuck + 1 : 0;
   if (s->stuck > 0 && opt->chosen && opt->nlp.method == MBG__NLP_SLSQP) {
-    opt->nlp.method = MBG__NLP_IPOPT; /* its line search may stall where constraints contradict each other to first order */
+    opt->nlp.method =
+        MBG__NLP_IPOPT; /* its line search may stall where constraints contradict each other to first order */
     opt->summary.optimizer = "slsqp, then ipopt";
   }
   return s->stuck > 0 && s->stuck < STUCK_MAX;
