@@ -186,6 +186,24 @@ void mbg__modal_residual(const mbg__modal_state *s, real *r) {
   add_elastic(D, s->eta, s->nu + 6, r);
 }
 
+void mbg__modal_mass_rate(const mbg__modal_state *s, real c, const real *x, real *y) {
+  const int n = s->D.n;
+  const real *ed = s->nu + 6;
+  for (int j = 0; j < n; j++) {
+    const real cj = c * ed[j], *I3 = s->D.I3 + 3 * j;
+    real Nx[3];
+    m3_mulv(Nx, s->at.N + 9 * j, x + 3);
+    v3_axpy(y + 3, cj, Nx);
+    v3_cross_add(y, -cj, I3, x + 3);
+    v3_cross_add(y + 3, cj, I3, x);
+    for (int k = 0; k < n; k++) {
+      const real *I5 = s->D.I5 + 3 * (n * j + k);
+      v3_axpy(y + 3, cj * x[6 + k], I5);
+      y[6 + k] += cj * v3_dot(I5, x + 3);
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- tangent */
 
 /* by the blocks and (dD not NULL) the data */

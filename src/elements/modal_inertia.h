@@ -29,6 +29,8 @@ typedef struct {
 void mbg__modal_update(mbg__modal_state *s);
 /* y = M x */
 void mbg__modal_mass_mul(const mbg__modal_state *s, const real *x, real *y);
+/* y += c (sum etad_j M_,j) x: the rate of M along the motion */
+void mbg__modal_mass_rate(const mbg__modal_state *s, real c, const real *x, real *y);
 void mbg__modal_residual(const mbg__modal_state *s, real *r);
 
 /* A direction; NULL: 0. dD: change of the flat array (as D lies). */

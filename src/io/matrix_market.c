@@ -10,6 +10,8 @@ typedef struct {
   mbg_context *ctx;
   const char *file, *at, *end;
   int line;
+  const char *begin; /* of the line */
+  const char *word;  /* last one that was read */
 } reader;
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -19,7 +21,7 @@ static size_t word(reader *r, const char **out) {
   while (r->at < r->end && is_blank(*r->at)) {
     r->at++;
   }
-  *out = r->at;
+  *out = r->word = r->at;
   while (r->at < r->end && !is_blank(*r->at) && *r->at != '\n') {
     r->at++;
   }
@@ -30,7 +32,7 @@ static size_t word(reader *r, const char **out) {
 static bool next_line(reader *r) {
   while (r->at < r->end) {
     if (*r->at == '\n') {
-      r->at++;
+      r->begin = r->word = ++r->at;
       r->line++;
     } else if (is_blank(*r->at)) {
       r->at++;
@@ -45,8 +47,10 @@ static bool next_line(reader *r) {
   return false;
 }
 
+static int column(const reader *r) { return (int)(r->word - r->begin) + 1; }
+
 static int wrong(const reader *r, const char *what) {
-  return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:%d: %s", r->file, r->line, what);
+  return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:%d:%d: %s", r->file, r->line, column(r), what);
 }
 
 static bool same(const char *text, size_t length, const char *key) {
@@ -100,8 +104,8 @@ static int index(reader *r, int low, int high, int *out) {
     return err;
   }
   if (x != floor(x) || x < low || x > high) {
-    return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:%d: expected a whole number from %d to %d, found %g", r->file,
-                     r->line, low, high, x);
+    return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:%d:%d: expected a whole number from %d to %d, found %g", r->file,
+                     r->line, column(r), low, high, x);
   }
   *out = (int)x;
   return MBG_OK;
@@ -128,8 +132,8 @@ static int entries(reader *r, bool dense, bool symmetric, int count, mbg__matrix
   }
   for (; !dense && k < count; k++) {
     if (!next_line(r)) {
-      return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:%d: the file ends after %d of %d entries", r->file, r->line, k,
-                       count);
+      return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:%d:%d: the file ends after %d of %d entries", r->file, r->line,
+                       column(r), k, count);
     }
     MBG_TRY(index(r, 1, m->rows, &i));
     MBG_TRY(index(r, 1, m->cols, &j));
@@ -146,7 +150,7 @@ done:
 int mbg__matrix_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const char *text, size_t length,
                       mbg__matrix *out) {
   int err = MBG_OK, count = 0;
-  reader r = {ctx, file, text, text + length, 1};
+  reader r = {ctx, file, text, text + length, 1, text, text};
   bool dense = false, symmetric = false;
   *out = (mbg__matrix){0};
   MBG_TRY(head(&r, &dense, &symmetric));
@@ -162,8 +166,7 @@ int mbg__matrix_parse(mbg_context *ctx, mbg__arena *arena, const char *file, con
     return wrong(&r, "a symmetric matrix is square");
   }
   if ((double)out->rows * out->cols > MBG__MATRIX_ENTRIES_MAX) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "%s:%d: a matrix of %d by %d is too large here; reduce the model first",
-                     file, r.line, out->rows, out->cols);
+    return wrong(&r, "the matrix is too large to be read as a dense one; reduce the model first");
   }
   out->at = mbg__arena_take(arena, (size_t)out->rows * (size_t)out->cols, sizeof(double));
   if (!out->at) {

@@ -33,6 +33,7 @@ typedef struct {
   int n;
   real *D;
   mbg__modal_map map;
+  double lowest;                                   /* frequency of the modes alone, rad/s */
   real (*c)[MBG__BEAM_COEFS];                      /* generated beams: coefficients of each element */
   real (*c_z)[MBG__BEAM_COEFS][MBG__BEAM_NUMBERS]; /* and their derivatives */
 } mbg__modal_data;

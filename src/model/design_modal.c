@@ -325,6 +325,7 @@ static int check_stiffness(mbg_context *ctx, const mbg__design *d, int i, double
         "them out",
         most == 0 ? n : rigid);
   }
+  d->modals[i].lowest = w[0] > 0 ? sqrt(w[0]) : 0;
   if (w[0] < 0) {
     mbg__note(ctx, MBG_WARNING, "%s:%d:%d: body '%s': the stiffness has a negative eigenvalue: a mode grows by itself",
               m->where.file, m->where.line, m->where.column, m->name);

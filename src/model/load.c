@@ -237,6 +237,25 @@ static int measure(mbg__loader *L) {
   return MBG_OK;
 }
 
+/* data of modal bodies at the nominal parameters: a design refuses what is no flexible body */
+static int check_modal(mbg__loader *L) {
+  int err = MBG_OK;
+  mbg__design *design;
+  if (L->model->nmodal > 0) {
+    real *p = MBG_TAKE(&L->temp, real, L->model->np);
+    if (!p) {
+      return mbg__fail_memory(L->ctx);
+    }
+    for (int i = 0; i < L->model->np; i++) {
+      p[i] = L->model->p[i];
+    }
+    MBG_TRY(mbg__design_create(L->ctx, &L->temp, L->model, &design));
+    MBG_TRY(mbg__design_update(L->ctx, design, p));
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- loading */
 
 /* the expression that returns its only input */
@@ -323,6 +342,7 @@ static int load(mbg__loader *L, const char *file, const char *base, const char *
   MBG_TRY(measure(L));
   MBG_TRY(copy_lists(L));
   MBG_TRY(number_velocities(L));
+  MBG_TRY(check_modal(L));
 done:
   return err;
 }

@@ -100,6 +100,7 @@ typedef enum {
   MBG__KEYS_CONTROL,
   MBG__KEYS_TIMES,
   MBG__KEYS_BODY,
+  MBG__KEYS_RIGID, /* bodies of other types than modal */
   MBG__KEYS_MODAL,
   MBG__KEYS_INVARIANTS,
   MBG__KEYS_MODAL_NODE,

@@ -301,7 +301,6 @@ static int check_mass(mbg__item *item, const mbg__body *body) {
 
 static int load_body(mbg__item *item, mbg__body *body, mbg__own_pose *own) {
   int err = MBG_OK, motion = 0;
-  static const mbg__file_object keys[] = {MBG__KEYS_BODY, MBG__KEYS_MODAL};
   bool yes;
   *body = (mbg__body){.name = item->name,
                       .nvel = 6,
@@ -320,9 +319,10 @@ static int load_body(mbg__item *item, mbg__body *body, mbg__own_pose *own) {
   if (!body->type) {
     return MBG_OK;
   }
-  MBG_TRY(mbg__item_keys(item, item->json, keys, body->type->modal ? 2 : 1, body->type->keys, body->type->nkey));
-  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "motion"), "motion", "spatial planar point planar-point",
-                           &motion));
+  const mbg__file_object keys[] = {MBG__KEYS_BODY, body->type->modal ? MBG__KEYS_MODAL : MBG__KEYS_RIGID};
+  MBG_TRY(mbg__item_keys(item, item->json, keys, 2, body->type->keys, body->type->nkey));
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "motion"), "motion",
+                           body->type->modal ? "spatial planar" : "spatial planar point planar-point", &motion));
   body->motion = (mbg__motion)motion;
   body->mask = masks[motion];
   MBG_TRY(check_inertia_shape(item, body->motion));

@@ -72,11 +72,14 @@ static const mbg__file_key times_keys[] = {
 
 static const mbg__file_key body_keys[] = {
     {"type", MBG__SHAPE_NAME, false, NULL, "type of the body"},
-    {"motion", MBG__SHAPE_CHOICE, false, "spatial planar point planar-point", "how it may move"},
-    {"inertia", MBG__SHAPE_INERTIA, false, NULL, "[xx, yy, zz, xy, xz, yz], [xx, yy, zz] or (planar) zz"},
     GUESS_KEYS,
 };
+static const mbg__file_key rigid_keys[] = {
+    {"motion", MBG__SHAPE_CHOICE, false, "spatial planar point planar-point", "how it may move"},
+    {"inertia", MBG__SHAPE_INERTIA, false, NULL, "[xx, yy, zz, xy, xz, yz], [xx, yy, zz] or (planar) zz"},
+};
 static const mbg__file_key modal_keys[] = {
+    {"motion", MBG__SHAPE_CHOICE, false, "spatial planar", "how it may move"},
     {"modes", MBG__SHAPE_COUNT, true, NULL, "number of modal coordinates"},
     {"invariants", MBG__SHAPE_SECTION, false, NULL, "inertia and stiffness as given numbers, with `nodes`"},
     {"beam", MBG__SHAPE_SECTION, false, NULL, "or: a beam along x, whose modes are computed"},
@@ -440,6 +443,7 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_CONTROL] = KEYS(control_keys),
     [MBG__KEYS_TIMES] = KEYS(times_keys),
     [MBG__KEYS_BODY] = KEYS(body_keys),
+    [MBG__KEYS_RIGID] = KEYS(rigid_keys),
     [MBG__KEYS_MODAL] = KEYS(modal_keys),
     [MBG__KEYS_INVARIANTS] = KEYS(invariants_keys),
     [MBG__KEYS_MODAL_NODE] = KEYS(modal_node_keys),

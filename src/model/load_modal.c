@@ -92,12 +92,9 @@ static int read_modal(mbg__modal_reader *r) {
   int err = MBG_OK;
   mbg__item *item = r->item;
   mbg__modal *m = r->modal;
-  const mbg__json *modes = mbg__json_member(item->json, "modes"), *inertia = mbg__json_member(item->json, "inertia");
-  if (r->body->motion == MBG__POINT || r->body->motion == MBG__PLANAR_POINT) {
-    return mbg__item_bad(item, mbg__json_member(item->json, "motion"), "a modal body moves 'spatial' or 'planar'");
-  }
-  if (inertia) {
-    return mbg__item_bad_key(item, inertia, "the inertia of a modal body comes from its data");
+  const mbg__json *modes = mbg__json_member(item->json, "modes");
+  if (!modes) {
+    return MBG_OK; /* said already */
   }
   MBG_TRY(mbg__item_count(item, modes, "modes", &m->n));
   if (item->bad) {

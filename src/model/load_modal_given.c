@@ -409,7 +409,7 @@ int mbg__modal_given(mbg__modal_reader *r) {
   static const char *const all[] = {"I4", "I8", "I9"};
   for (int k = 0; r->body->motion != MBG__PLANAR && k < MBG_COUNT(all); k++) {
     if (!mbg__json_member(json, all[k])) {
-      MBG_TRY(mbg__item_missing(r->item, json, all[k]));
+      MBG_TRY(mbg__item_bad_key(r->item, json, "'%s' is missing: a body that moves in space needs it", all[k]));
     }
   }
   if (r->item->bad) {

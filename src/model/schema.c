@@ -394,12 +394,12 @@ static void end_choice(writer *w) {
 static void define_bodies(writer *w) {
   int n;
   const mbg__body_type *const *types = mbg__body_types(&n);
-  static const mbg__file_object own[] = {MBG__KEYS_BODY, MBG__KEYS_MODAL}, outer[] = {MBG__KEYS_OUTER_BODY};
+  static const mbg__file_object outer[] = {MBG__KEYS_OUTER_BODY};
   begin_choice(w, "body");
   for (int i = 0; i < n; i++) {
     const bool preset = strcmp(types[i]->key, "rigid") == 0;
-    const int nown = types[i]->modal ? 2 : 1;
-    const object o = {own, nown, types[i]->keys, types[i]->nkey, types[i]->key, !preset, types[i]->help};
+    const mbg__file_object own[] = {MBG__KEYS_BODY, types[i]->modal ? MBG__KEYS_MODAL : MBG__KEYS_RIGID};
+    const object o = {own, 2, types[i]->keys, types[i]->nkey, types[i]->key, !preset, types[i]->help};
     object_schema(w, &o);
   }
   const object o = {.own = outer, .nown = 1};

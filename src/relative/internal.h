@@ -37,6 +37,9 @@ typedef struct {
   real *nu, *nud, *dnu, *dnud, *gnu, *gnud, *r, *scratch; /* (6 + n) */
   real *dD, *gD;                                          /* flat arrays */
   mbg__local local;
+  double spin, turn, bend,
+      reach; /* largest at accepted nodes: rate of the frame, rotation and displacement of a marker by the
+                                     modes, distance of a marker from the frame */
 } mbg__modal_work;
 
 /* A marker on a modal body: where it is, and the last direction it was pushed in. */
@@ -59,9 +62,9 @@ typedef struct {
 
 /* K and C as a list of 6x6 blocks over the bodies' six components, each transposed: for those who multiply few columns. */
 typedef struct mbg__dense {
-  const bool *used;         /* blocks that are asked for                (nblock) */
-  mat6 *K, *C;              /*                                          (nblock) */
-  bool *has_K, *has_C;      /* false: the block is 0                    (nblock) */
+  const bool *used;    /* blocks that are asked for                (nblock) */
+  mat6 *K, *C;         /*                                          (nblock) */
+  bool *has_K, *has_C; /* false: the block is 0                    (nblock) */
 } mbg__dense;
 
 /* Scratch of one beam: variations (or cotangents) of d0 and of N. */
@@ -79,7 +82,7 @@ struct mbg__system {
 
   bool moved_only;     /* pulls leave out attributes that no parameter moves */
   bool *marker_wanted; /* markers that depend on attributes which pulls care for  (nmarker) */
-  bool bare;       /* constraints alone: no inertia, no forces */
+  bool bare;           /* constraints alone: no inertia, no forces */
 
   /* what a state asks for; all of it without a selection of rows */
   const bool *rows; /* rows that matter, NULL: all */
@@ -253,6 +256,8 @@ void mbg__modals_mass_mul(const mbg__system *s, const real *x, real *y);
 void mbg__modals_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
 void mbg__modals_pull(const mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
 void mbg__modals_matrices(const mbg__system *s, const mbg__matrices *out);
+/* Notes how fast and how far deformed the bodies are at an accepted node. */
+void mbg__modals_watch(mbg__system *s);
 /* Energies; body -1: of all. */
 real mbg__modals_kinetic(const mbg__system *s, int body);
 real mbg__modals_strain(const mbg__system *s, int body);

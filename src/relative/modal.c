@@ -289,6 +289,52 @@ void mbg__modal_end_test_pull(const mbg__system *s, int marker, const real *z, c
   }
 }
 
+/* ---------------------------------------------------------------------- range of validity */
+
+static double size3(const real x[3]) { return sqrt(re(x[0]) * re(x[0]) + re(x[1]) * re(x[1]) + re(x[2]) * re(x[2])); }
+
+void mbg__modals_watch(mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nmodal; i++) {
+    s->modal[i].spin = fmax(s->modal[i].spin, size3(s->modal[i].nu + 3));
+  }
+  for (int i = 0; m->nmodal > 0 && i < m->nmarker; i++) {
+    const mbg__modal_end *e = s->end[i];
+    real moved[3];
+    if (!e || !s->marker_on[i]) {
+      continue;
+    }
+    mbg__modal_work *w = &s->modal[e->modal];
+    v3_sub(moved, e->m.E.x, e->m.h->x);
+    w->turn = fmax(w->turn, size3(e->m.th));
+    w->bend = fmax(w->bend, size3(moved));
+    w->reach = fmax(w->reach, size3(e->m.h->x));
+  }
+}
+
+/* a linear modal body knows no centrifugal stiffening: (spin/frequency)^2 is its relative error; 0.5 rad and a fifth of the length
+   are beyond small deformations (theory 3, sections 2 and 13) */
+void mbg__system_warn(mbg_context *ctx, mbg__system *s) {
+  for (int i = 0; i < s->model->nmodal; i++) {
+    const mbg__modal *m = &s->model->modals[i];
+    mbg__modal_work *w = &s->modal[i];
+    const double lowest = s->design->modals[i].lowest;
+    if (ctx && w->spin > 0.3 * lowest) {
+      mbg__note(ctx, MBG_WARNING,
+                "%s:%d:%d: body '%s' turns with up to %.3g rad/s, and its modes begin at %.3g rad/s: a linear modal "
+                "body has no "
+                "centrifugal stiffening; a beam has",
+                m->where.file, m->where.line, m->where.column, m->name, w->spin, lowest);
+    }
+    if (ctx && (w->turn > 0.5 || w->bend > 0.2 * w->reach)) {
+      mbg__note(ctx, MBG_WARNING,
+                "%s:%d:%d: body '%s' is bent by up to %.3g rad and %.3g m: too much for linear modes; a beam takes it",
+                m->where.file, m->where.line, m->where.column, m->name, w->turn, w->bend);
+    }
+    w->spin = w->turn = w->bend = w->reach = 0;
+  }
+}
+
 /* ---------------------------------------------------------------------- inertia */
 
 void mbg__modals_residual(const mbg__system *s, real *r) {
@@ -303,6 +349,16 @@ void mbg__modals_mass_mul(const mbg__system *s, const real *x, real *y) {
     mbg__modal_work *w = &s->modal[i];
     gather(s, i, x, w->scratch);
     mbg__modal_mass_mul(&w->state, w->scratch, w->r);
+    scatter(s, i, 1, w->r, y);
+  }
+}
+
+void mbg__system_mass_rate(const mbg__system *s, real c, const real *x, real *y) {
+  for (int i = 0; i < s->model->nmodal; i++) {
+    mbg__modal_work *w = &s->modal[i];
+    gather(s, i, x, w->scratch);
+    vn_zero(6 + s->model->modals[i].n, w->r);
+    mbg__modal_mass_rate(&w->state, c, w->scratch, w->r);
     scatter(s, i, 1, w->r, y);
   }
 }

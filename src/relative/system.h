@@ -52,11 +52,17 @@ void mbg__system_residual(const mbg__system *sys, real *r, real *phi, real *phid
 
 /* y = M x, y += B^T x (nw from nrow), y = B x (nrow from nw). After update. */
 void mbg__system_mass_mul(const mbg__system *sys, const real *x, real *y);
+/* y += c M' x, M' the rate of M along the motion: that of modal bodies. */
+void mbg__system_mass_rate(const mbg__system *sys, real c, const real *x, real *y);
 void mbg__system_B_mul(const mbg__system *sys, const real *x, real *y);
 void mbg__system_B_mul_T(const mbg__system *sys, const real *x, real *y);
 
 /* Values of all signals (nsignal), accelerations and reactions included. After update. */
 int mbg__system_signals(mbg_context *ctx, mbg__system *sys, const real **y);
+
+/* Warns of modal bodies that left the range of linear deformation at the nodes whose signals were evaluated since the last
+   call; ctx NULL: forgets them. */
+void mbg__system_warn(mbg_context *ctx, mbg__system *sys);
 
 /* ---------------------------------------------------------------------- derivatives */
 

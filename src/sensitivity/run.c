@@ -371,7 +371,11 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
     }
     MBG_TRY(run->formulation->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
   }
+  mbg__system_warn(NULL, run->sys);
   MBG_TRY(run->formulation->simulate(ctx, run->work, run->started, &run->nodes));
+  if (!run->started) {
+    mbg__system_warn(ctx, run->sys);
+  }
   run->started = run->started || !run->nodes.partial;
   run->simulated = true;
   MBG_TRY(make_criteria(ctx, run));

@@ -47,15 +47,15 @@ def examples(src, folder):
         base = None
         for line, language, name, text in blocks(os.path.join(src, "docs", page)):
             label = "docs/%s:%d" % (page, line)
-            if language not in ("json", "csv"):
+            if language not in ("json", "csv", "mtx"):
                 continue
             path = os.path.join(home, name or "line-%d.json" % line)
-            if language == "csv" and not name or os.path.exists(path):
+            if language != "json" and not name or os.path.exists(path):
                 print(label + ": a file needs a name of its own")
                 continue
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            if language == "csv":
+            if language != "json":
                 continue
             model = json.loads(text)
             whole = "mbgrad" in model

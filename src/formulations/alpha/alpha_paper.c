@@ -5,7 +5,7 @@
 
    at the end, with Sr the folded end value,
      [M B^T; B 0](z, nu2) = (-Sr_v, 0)             y0 = -Sr_H - phid_H^T nu2
-     [M B^T; B 0](z', -nu1) = (hr_v - y0 + C^T z, -B' z),  B' = phid_H + B ad(v)         y = y0 - B^T nu1
+     [M B^T; B 0](z', -nu1) = (hr_v - y0 + C^T z - M' z, -B' z),  B' = phid_H + B ad(v)         y = y0 - B^T nu1
    gradient = Sr_p + phid_p^T nu2 + phi_p^T nu1 + int (hr_p + r_p^T z + phi_p^T mu) dt - w0^T y(0) - v0'^T (M z)(0).
 
    Backward BDF2 after one BDF1 step; y eliminated: with E = c0 + ad(v) and R the part of later nodes,
@@ -81,6 +81,7 @@ static void begin(mbg__alpha_continuous *s, const mbg__node *node, mbg__adj_leve
   for (int i = 0; i < m->nw; i++) {
     s->sv[i] = s->hv[i] - now->y[i] + s->pv[i];
   }
+  mbg__system_mass_rate(s->a->sys, -1, s->z, s->sv);
   rate_of_B(s, node, s->sl);
   vn_scale(m->nrow, s->sl, -1, s->sl);
   const real *z = s->z;
