@@ -11,9 +11,10 @@
 
 enum { WIDTH = 820, MARGIN = 30, THICK = 26 };
 
-/* An element: its two nodes in the plane of the picture, and its filling. */
+/* An element: its two nodes in the plane of the picture, its filling, and whether a beam begins with it. */
 typedef struct {
   double a[2], b[2], fill;
+  bool first;
 } element;
 
 typedef struct {
@@ -68,6 +69,7 @@ static void collect(picture *p) {
       node(p, a, e->a);
       node(p, b, e->b);
       e->fill = info.value;
+      e->first = index == 0;
     }
     free(first);
     free(second);
@@ -93,8 +95,12 @@ static void choose_axes(picture *p) {
 
 /* ---------------------------------------------------------------------- drawing */
 
-/* a bar across each element, as wide as its filling; the outline of the full beam behind it */
-static void draw(const picture *p, FILE *f) {
+/* from metres to pixels */
+typedef struct {
+  double low[2], scale, height;
+} sheet;
+
+static sheet lay_out(const picture *p) {
   double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
   for (int i = 0; i < p->count; i++) {
     for (int k = 0; k < 2; k++) {
@@ -103,18 +109,46 @@ static void draw(const picture *p, FILE *f) {
     }
   }
   const double scale = (WIDTH - 2 * MARGIN) / fmax(high[0] - low[0], 1e-9);
-  const double height = fmin(2000, scale * (high[1] - low[1]) + 2 * MARGIN + THICK);
+  return (sheet){{low[0], low[1]}, scale, fmin(2000, scale * (high[1] - low[1]) + 2 * MARGIN + THICK)};
+}
+
+/* a point beside the axis of an element */
+static void put_point(FILE *f, const sheet *s, const element *e, double part, double offset, bool begin) {
+  const double x = MARGIN + s->scale * (e->a[0] + part * (e->b[0] - e->a[0]) - s->low[0]);
+  const double y = s->height - MARGIN - THICK / 2.0 - s->scale * (e->a[1] + part * (e->b[1] - e->a[1]) - s->low[1]);
+  const double dx = e->b[0] - e->a[0], dy = e->b[1] - e->a[1], length = fmax(hypot(dx, dy), 1e-300);
+  fprintf(f, "%c%.1f %.1f", begin ? 'M' : 'L', x + offset * dy / length, y + offset * dx / length);
+}
+
+/* the outline of a beam: along one side and back along the other; full: as if nothing had been taken away */
+static void put_beam(FILE *f, const sheet *s, const element *list, int n, bool full) {
+  fputs("<path d=\"", f);
+  for (int i = 0; i < 2 * n; i++) {
+    const element *e = &list[i < n ? i : 2 * n - 1 - i];
+    const double half = 0.5 * THICK * (full ? 1 : fmin(1, fmax(e->fill, 0.01))), side = i < n ? half : -half;
+    const bool end = e == list || e == list + n - 1;
+    if (end) {
+      put_point(f, s, e, e == list ? 0 : 1, side, i == 0);
+    } else {
+      put_point(f, s, e, 0.5, side, false);
+    }
+  }
+  fputs("z\"/>\n", f);
+}
+
+static void draw(const picture *p, FILE *f) {
+  const sheet s = lay_out(p);
   fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n", WIDTH,
-          height, WIDTH, height);
+          s.height, WIDTH, s.height);
   fprintf(f, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", mbg_model_name(p->model));
   for (int pass = 0; pass < 2; pass++) {
-    fprintf(f, "<g stroke=\"%s\">\n", pass ? "#0b3c5d" : "#dde3e8");
-    for (int i = 0; i < p->count; i++) {
-      const element *e = &p->list[i];
-      fprintf(f, "<path stroke-width=\"%.2f\" d=\"M%.2f %.2fL%.2f %.2f\"/>\n",
-              pass ? fmax(0.3, THICK * fmin(1, e->fill)) : (double)THICK, MARGIN + scale * (e->a[0] - low[0]),
-              height - MARGIN - THICK / 2.0 - scale * (e->a[1] - low[1]), MARGIN + scale * (e->b[0] - low[0]),
-              height - MARGIN - THICK / 2.0 - scale * (e->b[1] - low[1]));
+    fprintf(f, "<g fill=\"%s\">\n", pass ? "#0b3c5d" : "#dde3e8");
+    for (int i = 0, n; i < p->count; i += n) {
+      n = 1;
+      while (i + n < p->count && !p->list[i + n].first) {
+        n++;
+      }
+      put_beam(f, &s, p->list + i, n, pass == 0);
     }
     fputs("</g>\n", f);
   }

@@ -352,6 +352,7 @@ static int plot_history(const mbg_optimize *opt, const char *path) {
   const int n = mbg_optimize_summary_of(opt)->history;
   double *x = cli_resize(NULL, 5 * (size_t)n + 1, sizeof(double));
   double *f = x + n, *best = f + n, *violation = best + n, *optimality = violation + n;
+  bool violated = false;
   for (int i = 0; i < n; i++) {
     const mbg_optimize_record *h = mbg_optimize_history_at(opt, i);
     x[i] = i + 1;
@@ -359,20 +360,26 @@ static int plot_history(const mbg_optimize *opt, const char *path) {
     best[i] = h->best;
     violation[i] = h->violation;
     optimality[i] = h->optimality;
+    violated = violated || h->violation > 0;
   }
   const cli_curve objective[] = {{.name = "objective", .count = n, .x = x, .y = f, .dots = true},
                                  {.name = "best feasible", .count = n, .x = x, .y = best, .dashed = true}};
   const cli_curve second[] = {{.count = n, .x = x, .y = violation, .dots = true}};
   const cli_curve third[] = {{.count = n, .x = x, .y = optimality, .dots = true}};
-  const cli_panel panels[] = {
-      {.title = "objective", .x_label = "iteration", .ncurve = 2, .curves = objective, .legend_right = true},
-      {.title = "largest violation", .x_label = "iteration", .ncurve = 1, .curves = second, .log_y = true},
-      {.title = "residual of the conditions of optimality",
-       .x_label = "iteration",
-       .ncurve = 1,
-       .curves = third,
-       .log_y = true}};
-  const int status = cli_plot_write(path, mbg_model_name(mbg_optimize_summary_of(opt)->model), panels, 3);
+  cli_panel panels[3];
+  int count = 0;
+  panels[count++] =
+      (cli_panel){.title = "objective", .x_label = "iteration", .ncurve = 2, .curves = objective, .legend_right = true};
+  if (violated) {
+    panels[count++] =
+        (cli_panel){.title = "largest violation", .x_label = "iteration", .ncurve = 1, .curves = second, .log_y = true};
+  }
+  panels[count++] = (cli_panel){.title = "residual of the conditions of optimality",
+                                .x_label = "iteration",
+                                .ncurve = 1,
+                                .curves = third,
+                                .log_y = true};
+  const int status = cli_plot_write(path, mbg_model_name(mbg_optimize_summary_of(opt)->model), panels, count);
   free(x);
   return status;
 }

@@ -358,6 +358,41 @@ static void test_errors(void **state) {
   refuse(c, PUSHED(FORCE, GOAL "'optimize': {'objective': 'miss'}"), &o, "resume needs the restart file");
 }
 
+/* allocations that fail are reported and nothing is leaked; every one of them in the long form */
+static void test_memory(void **state) {
+  design_case *c = *state;
+  char restart[128];
+  mbg_optimize_options o;
+  mbg_optimize_options_default(&o);
+  snprintf(restart, sizeof(restart), "%s/restart", c->files.folder);
+  o.restart = restart;
+  o.iterations = 3;
+  fit_model(&c->files, PUSHED(FORCE, WINDS "'optimize': {'objective': 'miss', 'constraints': {'fast': {'max': 3}}}"));
+  const int stride = support_rounds(23, 1);
+  for (int n = 1;; n += stride) {
+    support_memory memory = {.fail_at = n};
+    const mbg_allocator allocator = support_allocator(&memory);
+    mbg_context *ctx = NULL;
+    mbg_optimize *opt = NULL;
+    char *text = NULL;
+    int err = mbg_context_create(&ctx, &allocator);
+    err = err == MBG_OK ? mbg_optimize_create(ctx, c->files.path, &o, &opt) : err;
+    err = err == MBG_OK ? mbg_optimize_solve(ctx, opt) : err;
+    err = err == MBG_OK ? mbg_optimize_model_text(ctx, opt, &text) : err;
+    assert_true(err == MBG_OK || err == MBG_ERROR_MEMORY);
+    assert_true(err == MBG_OK || memory.requests >= n);
+    if (ctx) {
+      mbg_text_destroy(ctx, text);
+    }
+    mbg_optimize_destroy(opt);
+    mbg_context_destroy(ctx);
+    assert_int_equal(memory.live, 0);
+    if (memory.requests < n) {
+      break;
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_closed_form, setup, teardown),
@@ -370,6 +405,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_starts, setup, teardown),
       cmocka_unit_test_setup_teardown(test_model_text, setup, teardown),
       cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
