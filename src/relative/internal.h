@@ -255,6 +255,9 @@ void mbg__modals_residual(const mbg__system *s, real *r);
 void mbg__modals_mass_mul(const mbg__system *s, const real *x, real *y);
 void mbg__modals_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
 void mbg__modals_pull(const mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
+/* The mass matrix alone: dr += dM u in direction (w, da), and transposed for weights z. */
+void mbg__modals_mass_push(const mbg__system *s, const real *u, const real *w, const real *da, real *dr);
+void mbg__modals_mass_pull(const mbg__system *s, const real *u, const real *z, real *gw, real *ga);
 void mbg__modals_matrices(const mbg__system *s, const mbg__matrices *out);
 /* Notes how fast and how far deformed the bodies are at an accepted node. */
 void mbg__modals_watch(mbg__system *s);

@@ -447,6 +447,56 @@ void mbg__modals_pull(const mbg__system *s, const real *z, real *gw, real *gv, r
   }
 }
 
+/* the body at rest and without weight, accelerated by nud: r = M nud + Kf eta */
+static mbg__modal_state at_rest(const mbg__system *s, int i, const real *nud) {
+  const mbg__modal_work *w = &s->modal[i];
+  mbg__modal_state state = w->state;
+  vn_zero(6 + s->model->modals[i].n, w->gnu);
+  v3_zero(state.a);
+  state.nu = w->gnu;
+  state.nud = nud ? nud : w->gnu;
+  return state;
+}
+
+void mbg__modals_mass_push(const mbg__system *s, const real *u, const real *w, const real *da, real *dr) {
+  for (int i = 0; i < s->model->nmodal; i++) {
+    mbg__modal_work *k = &s->modal[i];
+    const int n = s->model->modals[i].n;
+    const bool any = da && mbg__modal_map_push(&s->design->modals[i].map, da, mbg__modal_places(n).count, k->dD);
+    const mbg__modal_direction d = {.deta = k->deta, .dD = any ? k->dD : NULL};
+    gather_modes(s, i, w, k->deta);
+    gather(s, i, u, k->gnud);
+    const mbg__modal_state with = at_rest(s, i, k->gnud), without = at_rest(s, i, NULL);
+    mbg__modal_push(&with, &d, &k->change, k->r);
+    scatter(s, i, 1, k->r, dr);
+    mbg__modal_push(&without, &d, &k->change, k->r);
+    scatter(s, i, -1, k->r, dr);
+  }
+}
+
+void mbg__modals_mass_pull(const mbg__system *s, const real *u, const real *z, real *gw, real *ga) {
+  for (int i = 0; i < s->model->nmodal; i++) {
+    mbg__modal_work *k = &s->modal[i];
+    const int n = s->model->modals[i].n;
+    gather(s, i, u, k->gnud);
+    for (int round = 0; round < 2; round++) {
+      const mbg__modal_state state = at_rest(s, i, round ? NULL : k->gnud);
+      const mbg__modal_gradient g = {.eta = k->geta, .D = ga ? k->gD : NULL};
+      vn_zero(n, k->geta);
+      if (ga) {
+        vn_zero(mbg__modal_places(n).count, k->gD);
+      }
+      gather(s, i, z, k->r);
+      vn_scale(6 + n, k->r, round ? -1 : 1, k->r);
+      mbg__modal_pull(&state, k->r, &k->change, &g);
+      scatter_modes(s, i, k->geta, gw);
+      if (ga) {
+        mbg__modal_map_pull(&s->design->modals[i].map, k->gD, ga);
+      }
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- energies */
 
 static bool wants(const mbg__system *s, int i, int body) { return body < 0 || s->model->modals[i].body == body; }

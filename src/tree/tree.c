@@ -41,11 +41,18 @@ static const motion *motion_of(const mbg_model *m, int joint) {
 
 static bool planar(const mbg_model *m, int body) { return body < 0 || m->bodies[body].motion == MBG__PLANAR; }
 
+/* a marker that moves with the modes of its body */
+static bool bends(const mbg_model *m, int marker) {
+  const int body = m->markers[marker].body;
+  return body >= 0 && m->bodies[body].modal >= 0 && m->markers[marker].node != MBG__MODAL_RIGID;
+}
+
 /* a point keeps its axes and a planar body its plane, whatever it hangs on: their joints are rows, but in the plane */
 static bool usable(const mbg_model *m, int joint, int side) {
   const motion *x = motion_of(m, joint);
+  const mbg__pair *pair = &m->pairs[m->joints[joint].pair];
   const int body = mbg__joint_body(m, joint, side), other = mbg__joint_body(m, joint, !side);
-  if (!x) {
+  if (!x || bends(m, pair->A) || bends(m, pair->B)) {
     return false;
   }
   return m->bodies[body].motion == MBG__SPATIAL ||

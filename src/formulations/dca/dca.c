@@ -113,7 +113,7 @@ static bool is_tree(const mbg__formulation_work *w) {
       return false;
     }
   }
-  return mbg__tree_rows(w->tree, NULL) == 0;
+  return w->m->nmodal == 0 && mbg__tree_rows(w->tree, NULL) == 0;
 }
 
 static int take_arrays(mbg_context *ctx, mbg__formulation_work *w) {
@@ -211,7 +211,7 @@ const mbg__formulation mbg__formulation_dca = {
     .key = "dca",
     .name = "Divide and conquer in joint coordinates",
     .paper = "Bhalerao, Poursina, Anderson",
-    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT | MBG__ODE,
+    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT | MBG__ODE | MBG__MODAL,
     .cost_direct = 0.7,
     .cost_adjoint = 3,
     .prepare = prepare,

@@ -148,7 +148,7 @@ static bool soften(const mbg__dca_assembly *a, mbg__dca_node *n) {
     n->LM[k] = entry(a->M, n->M[k]);
   }
   for (int k = 0; k < n->nf; k++) {
-    const bool turn = a->m->full[n->first + k] - a->m->bodies[n->body].voff >= 3;
+    const bool turn = a->m->bodies[n->body].modal < 0 && a->m->full[n->dof[k]] - a->m->bodies[n->body].voff >= 3;
     n->LM[k * n->nf + k] += 1e-6 * mass * (turn ? size * size : 1);
   }
   for (int i = 0; i < n->nrake; i++) {
@@ -295,7 +295,7 @@ int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_as
   }
   p->columns = columns;
   p->threads = threads;
-  p->front_size = (size_t)a->most_front * c;
+  p->front_size = (size_t)(a->most_front + a->most_free) * c;
   p->front = MBG_TAKE(arena, real, p->front_size * (size_t)threads + 1);
   p->b = MBG_TAKE(arena, real, (size_t)a->nb * c + 1);
   p->x0 = MBG_TAKE(arena, real, n * c + 1);
@@ -306,6 +306,21 @@ int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_as
 
 static real *row_of(const mbg__dca_assembly *a, int row, int m, real *x) {
   return x + (size_t)(a->m->nv + row) * (size_t)m;
+}
+
+static real *velocity(const mbg__dca_node *n, int j, int m, real *x) { return x + (size_t)n->dof[j] * (size_t)m; }
+
+/* v (nf x m) of a leaf, from x and back */
+static void gather(const mbg__dca_node *n, int m, real *x, real *v) {
+  for (int j = 0; j < n->nf; j++) {
+    vn_copy(m, v + j * m, velocity(n, j, m, x));
+  }
+}
+
+static void scatter(const mbg__dca_node *n, int m, const real *v, real *x) {
+  for (int j = 0; j < n->nf; j++) {
+    vn_copy(m, velocity(n, j, m, x), v + j * m);
+  }
 }
 
 /* t = b - kappa, r -= Z^T Phi^-1 t; Phi^-1 t waits in the places of the multipliers */
@@ -319,7 +334,7 @@ static void rake_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, const m
       t[k * m + q] = b[k * m + q] - kappa[q];
     }
     for (int j = 0; j < n->nf; j++) {
-      vn_axpy(m, x + (size_t)(n->first + j) * (size_t)m, -n->P[i][k * n->nf + j], t + k * m);
+      vn_axpy(m, velocity(n, j, m, x), -n->P[i][k * n->nf + j], t + k * m);
     }
   }
   solve_small(c->nopen, n->LR[i], m, t);
@@ -332,10 +347,11 @@ static void rake_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, const m
 static void node_b(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mbg__dca_node *n, int m, real *x,
                    real *front) {
   if (n->body >= 0) {
-    real *v = x + (size_t)n->first * (size_t)m;
+    real *v = front + (size_t)a->most_front * (size_t)m;
     for (int i = 0; i < n->nrake; i++) {
       rake_up(a, p, n, i, m, x, front);
     }
+    gather(n, m, x, v);
     memset(front, 0, (size_t)((n->nelim + n->nopen) * m) * sizeof(real));
     for (int i = 0; i < n->nelim + n->nopen; i++) {
       for (int k = 0; k < n->nf; k++) {
@@ -343,6 +359,7 @@ static void node_b(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mb
       }
     }
     solve_small(n->nf, n->LM, m, v);
+    scatter(n, m, v, x);
     return;
   }
   memset(front, 0, (size_t)((n->nelim + n->nopen) * m) * sizeof(real));
@@ -384,17 +401,16 @@ static void node_down(const mbg__dca_assembly *a, const mbg__dca_node *n, int m,
   if (n->body < 0) {
     return;
   }
-  real *v = x + (size_t)n->first * (size_t)m;
   for (int i = 0; i < ne + no; i++) {
     for (int k = 0; k < n->nf; k++) {
-      vn_axpy(m, v + k * m, -n->Y[i * n->nf + k], row_of(a, n->rows[i], m, x));
+      vn_axpy(m, velocity(n, k, m, x), -n->Y[i * n->nf + k], row_of(a, n->rows[i], m, x));
     }
   }
   for (int i = 0; i < n->nrake; i++) {
     const mbg__dca_node *c = &a->nodes[n->rake[i]];
     for (int k = 0; k < c->nopen; k++) {
       for (int j = 0; j < n->nf; j++) {
-        vn_axpy(m, row_of(a, c->rows[c->nelim + k], m, x), n->P[i][k * n->nf + j], v + j * m);
+        vn_axpy(m, row_of(a, c->rows[c->nelim + k], m, x), n->P[i][k * n->nf + j], velocity(n, j, m, x));
       }
     }
   }

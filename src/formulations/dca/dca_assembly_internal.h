@@ -16,7 +16,7 @@ typedef struct {
   int bodies, level; /* in the piece; height in the tree */
   int *B;            /* leaf: entries of B by rows of the front   ((nelim + nopen) x nf, -1: 0) */
   int **Z;           /* leaf: those of the rows of each rake      (nopen of it x nf) */
-  int first, nf;     /* leaf: first free velocity, their number */
+  int nf, *dof;      /* leaf: free velocities                        (nf) */
   const int *M;      /* leaf: entries of M                        (nf x nf) */
 
   /* filled by factor */
@@ -52,7 +52,7 @@ struct mbg__dca_assembly {
   int *root;            /* one for each part that hangs together */
   int *owner;           /* node in which a row is eliminated, or raked: the leaf; -1: dropped   (nrow) */
   int nb;               /* open rows of all nodes */
-  int most_open, most_front, depth;
+  int most_open, most_front, most_free, depth;
   mbg__dca_failure *failed; /*                                                (nnode) */
   double *path;             /* scratch                                        (nnode) */
   int threads;
@@ -64,7 +64,7 @@ struct mbg__dca_assembly {
 struct mbg__dca_panel {
   int columns, threads;
   size_t front_size;
-  real *front;  /* of each thread                     (threads x most_front x columns) */
+  real *front;  /* of each thread                     (threads x (most_front + most_free) x columns) */
   real *b;      /* of the open rows of all nodes      (nb x columns) */
   real *x0;     /* right side, for refinement         ((nv + nrow) x columns) */
   real *dx;     /* correction                         ((nv + nrow) x columns) */

@@ -1,5 +1,7 @@
 #include "formulations/dca/dca_project.h"
 
+#include "relative/internal.h"
+
 #include <string.h>
 
 struct mbg__dca_project {
@@ -196,11 +198,13 @@ done:
   return err;
 }
 
+static bool rigid(const mbg__body *b) { return b->modal < 0 && b->carrier < 0; }
+
 /* out += M_a da u, and transposed: ga -= z . M_a u */
 static void inertia_push(const mbg__dca_project *p, const real *da, real *out) {
   for (int b = 0; da && b < p->m->nbody; b++) {
     const mbg__body *body = &p->m->bodies[b];
-    for (int i = 0; i < body->nattr; i++) {
+    for (int i = 0; rigid(body) && i < body->nattr; i++) {
       if (da[body->attr + i] != 0) {
         real x[6];
         m6_mulv(x, p->design->M_a[b] + 36 * i, p->u + body->voff);
@@ -213,7 +217,7 @@ static void inertia_push(const mbg__dca_project *p, const real *da, real *out) {
 static void inertia_pull(const mbg__dca_project *p, const real *z, real *ga) {
   for (int b = 0; ga && b < p->m->nbody; b++) {
     const mbg__body *body = &p->m->bodies[b];
-    for (int i = 0; i < body->nattr; i++) {
+    for (int i = 0; rigid(body) && i < body->nattr; i++) {
       real x[6];
       m6_mulv(x, p->design->M_a[b] + 36 * i, p->u + body->voff);
       ga[body->attr + i] += v6_dot(z + body->voff, x);
@@ -243,6 +247,7 @@ static void solve_push(mbg__dca_project *p, bool rates, int ncol, real *const *e
     mbg__tree_local_push(p->tree, &d, true, w, dv, column(p->k, q, nw));
     mbg__system_push(p->sys, &x, top, p->phi, bottom, NULL);
     inertia_push(p, attributes->da, top);
+    mbg__modals_mass_push(p->sys, p->u, w, attributes->da, top);
     mbg__design_column_clear(attributes->columns, attributes->first + q, attributes->da);
     if (!rates) {
       only_free(p, p->phi, p->rows);
@@ -292,6 +297,7 @@ static void solve_pull(mbg__dca_project *p, bool rates, int ncol, real *const *g
     only_free(p, bottom, p->rows);
     mbg__system_pull(p->sys, p->r, rates ? NULL : p->rows, bottom, NULL, w, rates ? dv : NULL, NULL, NULL, gattr[q]);
     inertia_pull(p, p->r, gattr[q]);
+    mbg__modals_mass_pull(p->sys, p->u, p->r, w, gattr[q]);
   }
   if (!rates) {
     mbg__system_constraints_at(p->sys, p->zero, p->zero);

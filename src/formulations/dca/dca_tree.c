@@ -39,6 +39,11 @@ static int add_body(const builder *b, int from, int n, int body) {
   return n + 1;
 }
 
+/* the frame of a modal body stands for its coordinates, too */
+static int head_of(const mbg_model *m, int body) {
+  return m->bodies[body].carrier >= 0 ? m->modals[m->bodies[body].carrier].body : body;
+}
+
 static void list_bodies(builder *b) {
   const mbg_model *m = b->a->m;
   int n = 0;
@@ -48,7 +53,7 @@ static void list_bodies(builder *b) {
       const mbg__pair *pair = m->terms[k].pair >= 0 ? &m->pairs[m->terms[k].pair] : NULL;
       for (int side = 0; pair && side < 2; side++) {
         const int body = m->markers[side ? pair->B : pair->A].body;
-        n = body >= 0 ? add_body(b, b->first[r], n, body) : n;
+        n = body >= 0 ? add_body(b, b->first[r], n, head_of(m, body)) : n;
       }
     }
     b->left[r] = n - b->first[r];
@@ -58,21 +63,46 @@ static void list_bodies(builder *b) {
 
 /* ---------------------------------------------------------------------- leaves */
 
-/* entries of M of a body whose free velocities are columns first .. first+nf-1 */
+/* adds the free velocities of a body to those of a leaf, counts them first (dof NULL) */
+static void add_velocities(const mbg_model *m, int body, mbg__dca_node *n) {
+  for (int j = 0; j < m->bodies[body].nvel; j++) {
+    const int dof = m->dof[m->bodies[body].voff + j];
+    if (dof >= 0) {
+      if (n->dof) {
+        n->dof[n->nf] = dof;
+      }
+      n->nf++;
+    }
+  }
+}
+
+static void all_velocities(const mbg_model *m, mbg__dca_node *n) {
+  const int modal = m->bodies[n->body].modal;
+  n->nf = 0;
+  if (m->bodies[n->body].carrier >= 0) {
+    return;
+  }
+  add_velocities(m, n->body, n);
+  for (int c = 0; modal >= 0 && c < m->modals[modal].ncarrier; c++) {
+    add_velocities(m, m->modals[modal].carrier + c, n);
+  }
+}
+
+/* free velocities of a leaf and the entries of M between them */
 static int leaf_mass(builder *b, mbg__dca_node *n) {
   const mbg__csc *A = b->a->patM;
-  int *slot = MBG_TAKE(&b->a->arena, int, n->nf * n->nf);
-  if (!slot) {
+  all_velocities(b->a->m, n);
+  n->dof = MBG_TAKE(&b->a->arena, int, n->nf + 1);
+  int *slot = MBG_TAKE(&b->a->arena, int, n->nf * n->nf + 1);
+  if (!slot || !n->dof) {
     return mbg__fail_memory(b->ctx);
   }
+  all_velocities(b->a->m, n);
   for (int j = 0; j < n->nf; j++) {
     for (int i = 0; i < n->nf; i++) {
       slot[i * n->nf + j] = -1;
-    }
-    for (int k = A->colptr[n->first + j]; k < A->colptr[n->first + j + 1]; k++) {
-      const int i = A->rowind[k] - n->first;
-      if (i >= 0 && i < n->nf) {
-        slot[i * n->nf + j] = k;
+      for (int k = A->colptr[n->dof[j]]; k < A->colptr[n->dof[j] + 1]; k++) {
+        slot[i * n->nf + j] = A->rowind[k] == n->dof[i] ? k : slot[i * n->nf + j];
       }
     }
   }
@@ -92,14 +122,9 @@ static int make_leaves(builder *b) {
   for (int i = 0; i < m->nbody; i++) {
     piece *p = &b->pieces[i];
     mbg__dca_node *n = &b->a->nodes[i];
-    *n = (mbg__dca_node){.body = i, .child = {-1, -1}, .bodies = 1, .first = -1};
-    for (int j = 0; j < m->bodies[i].nvel; j++) {
-      const int dof = m->dof[m->bodies[i].voff + j];
-      n->first = dof >= 0 && n->first < 0 ? dof : n->first;
-      n->nf += dof >= 0;
-    }
+    *n = (mbg__dca_node){.body = i, .child = {-1, -1}, .bodies = 1};
     MBG_TRY(leaf_mass(b, n));
-    *p = (piece){.node = i, .alive = true, .tree = true};
+    *p = (piece){.node = i, .alive = m->bodies[i].carrier < 0, .tree = true};
     p->open = MBG_TAKE(&b->scratch, int, count[i]);
     p->elim = MBG_TAKE(&b->scratch, int, count[i]);
     if (!p->open || !p->elim) {
@@ -132,7 +157,7 @@ static int *entries_of(builder *b, const mbg__dca_node *n, int count, const int 
   for (int i = 0; slot && i < count; i++) {
     for (int j = 0; j < n->nf; j++) {
       slot[i * n->nf + j] = -1;
-      for (int k = A->colptr[n->first + j]; k < A->colptr[n->first + j + 1]; k++) {
+      for (int k = A->colptr[n->dof[j]]; k < A->colptr[n->dof[j] + 1]; k++) {
         if (A->rowind[k] == rows[i]) {
           slot[i * n->nf + j] = k;
         }
@@ -187,6 +212,7 @@ static int seal(builder *b, piece *p) {
   a->nb += n->nopen;
   a->most_open = n->nopen > a->most_open ? n->nopen : a->most_open;
   a->most_front = front > a->most_front ? front : a->most_front;
+  a->most_free = n->nf > a->most_free ? n->nf : a->most_free;
   if (n->body < 0) {
     return MBG_OK;
   }
