@@ -1,6 +1,8 @@
-/* mbgrad new: a copy of a gallery model */
+/* mbgrad new: a copy of a gallery model, or a generated one */
 #include "cli.h"
 #include "gallery.h"
+#include "generate.h"
+#include "run_options.h"
 #include "text.h"
 
 #include <dirent.h>
@@ -98,8 +100,64 @@ static bool is_empty_or_absent(const char *path) {
   return empty;
 }
 
+static int not_empty(const char *to) {
+  return cli_bad_input("'%s' is there already and not empty; give another folder, or --force to overwrite its files",
+                       to);
+}
+
+/* a model of a family: FOLDER/model.json */
+static int generate(const cli_args *args, const char *name, const char *to) {
+  cli_family_size size = {.bodies = 16, .parameters = 1};
+  int status = cli_count(args, "bodies", &size.bodies);
+  status = status == CLI_DONE ? cli_count(args, "flexible", &size.flexible) : status;
+  status = status == CLI_DONE ? cli_count(args, "masses", &size.parameters) : status;
+  if (status != CLI_DONE) {
+    return status;
+  }
+  if (size.bodies > 1000000 || size.flexible > size.bodies || size.parameters > size.bodies) {
+    return cli_bad_input(
+        "a %s of %d bodies, %d of them flexible, with %d masses: at most a million bodies, and no more "
+        "flexible ones or masses than bodies",
+        name, size.bodies, size.flexible, size.parameters);
+  }
+  if (!cli_flag(args, "force") && !is_empty_or_absent(to)) {
+    return not_empty(to);
+  }
+  status = make_folder(to);
+  if (status != CLI_DONE) {
+    return status;
+  }
+  char *path = cli_format("%s/model.json", to);
+  FILE *out = fopen(path, "w");
+  const int bodies = out ? cli_generate(name, &size, out) : 0;
+  if (!out || fclose(out) != 0) {
+    status = cli_failed("cannot write '%s': %s", path, strerror(errno));
+  } else {
+    printf("%s: %d bodies\n\nNext:\n  mbgrad simulate %s\n", path, bodies, to);
+  }
+  free(path);
+  return status;
+}
+
+/* options of generated models alone */
+static int refuse_sizes(const cli_args *args) {
+  static const char *const names[] = {"bodies", "flexible", "masses"};
+  for (int i = 0; i < 3; i++) {
+    if (cli_value(args, names[i], 0)) {
+      return cli_bad_input("--%s is for generated models: chain, tree, ladder", names[i]);
+    }
+  }
+  return CLI_DONE;
+}
+
 static int create(const cli_args *args) {
   const char *name = args->argument[0], *to = args->count > 1 ? args->argument[1] : name;
+  if (cli_is_family(name)) {
+    return generate(args, name, to);
+  }
+  if (refuse_sizes(args) != CLI_DONE) {
+    return CLI_BAD_INPUT;
+  }
   char *from = cli_gallery_find(name);
   int files = 0, status;
   if (!from) {
@@ -107,8 +165,7 @@ static int create(const cli_args *args) {
   }
   if (!cli_flag(args, "force") && !is_empty_or_absent(to)) {
     free(from);
-    return cli_bad_input("'%s' is there already and not empty; give another folder, or --force to overwrite its files",
-                         to);
+    return not_empty(to);
   }
   status = copy_folder(from, to, &files);
   free(from);
@@ -120,6 +177,9 @@ static int create(const cli_args *args) {
 
 static const cli_option options[] = {
     {"force", NULL, false, "overwrite files that are there"},
+    {"bodies", "N", false, "chain, tree, ladder: so many bodies (default 16)"},
+    {"flexible", "M", false, "the first M of them are flexible"},
+    {"masses", "P", false, "a vector of P masses as parameters, shared out to the bodies in turn (default 1)"},
 };
 
 extern const cli_command cli_cmd_new;
@@ -127,11 +187,13 @@ extern const cli_command cli_cmd_new;
 const cli_command cli_cmd_new = {
     .name = "new",
     .arguments = "NAME [FOLDER]",
-    .summary = "copy a model of the gallery into a folder of your own",
-    .details = "Copies all files of the gallery model NAME into FOLDER (default: a folder called NAME).\n",
+    .summary = "copy a model of the gallery into a folder of your own, or generate one",
+    .details = "Copies all files of the gallery model NAME into FOLDER (default: a folder called NAME). The names "
+               "chain, tree\n"
+               "and ladder stand for models of any size that are written into FOLDER.\n",
     .least = 1,
     .most = 2,
     .options = options,
-    .noption = 1,
+    .noption = 4,
     .run = create,
 };

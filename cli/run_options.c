@@ -83,6 +83,9 @@ int cli_run_options(const cli_args *args, mbg_run_options *o) {
   int status = cli_positive(args, "step", &o->step);
   status = status == CLI_DONE ? cli_positive(args, "tolerance", &o->tolerance) : status;
   status = status == CLI_DONE ? take_end(args, &o->end) : status;
+  if (status == CLI_DONE && cli_takes(args, "threads")) {
+    status = cli_count(args, "threads", &o->threads);
+  }
   if (status == CLI_DONE && cli_takes(args, "interval")) {
     status = cli_positive(args, "interval", &o->interval);
   }

@@ -40,11 +40,12 @@ MBG_API int mbg_formulation_has(int index, mbg_method method);
    tolerance is the relative one, the absolute one a thousandth of it. */
 typedef struct {
   const char *formulation;
-  const char *integrator; /* of formulations with error control: "dop853", "dp5", "adams", "bdf" */
+  const char *integrator; /* of formulations with error control: "dop853", "dp5", "adams", "bdf", "rk4" */
   double start, end;
   double step, tolerance;
   double rho_inf, alpha_f;
   double memory;   /* most bytes for nodes; more recomputation when small */
+  int threads;     /* of formulations that use several ("dca"); 0: one. Results do not depend on it */
   int all_signals; /* keep every signal at every node, not only those of criteria */
   double interval; /* > 0: values are wanted at multiples of it from the start; nodes, where nodes are free */
   int (*interrupt)(void *user); /* asked after each step; not 0: stop, results so far are kept */

@@ -205,6 +205,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
                           .stabilization = r->stabilization,
                           .curves = o->all_signals != 0,
                           .memory = o->memory > 0 ? o->memory : r->memory,
+                          .threads = o->threads > 1 ? o->threads : 1,
                           .interrupt = o->interrupt,
                           .progress = o->progress,
                           .user = o->user};

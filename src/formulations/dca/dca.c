@@ -164,7 +164,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   w->plan = *plan;
   w->nused = nused;
   w->used = used;
-  w->threads = 1;
+  w->threads = plan->threads > 1 ? plan->threads : 1;
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(sort_breaks(ctx, w));
