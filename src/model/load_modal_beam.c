@@ -61,7 +61,7 @@ static int check_modes(mbg__modal_reader *r, const mbg__modal_beam *b, bool plan
   return MBG_OK;
 }
 
-static int read_beam(mbg__modal_reader *r, mbg__item *item, mbg__modal_beam *b) {
+static int read_beam(mbg__item *item, mbg__modal_beam *b) {
   int err = MBG_OK, theory = 0, boundary = 0;
   static const mbg__file_object keys[] = {MBG__KEYS_MODAL_BEAM};
   const mbg__json *elements = mbg__json_member(item->json, "elements"),
@@ -113,7 +113,7 @@ int mbg__modal_generated(mbg__modal_reader *r) {
   item.json = mbg__json_member(r->item->json, "beam");
   MBG_TRY(mbg__item_object(&item, item.json, "beam", &yes));
   if (yes) {
-    MBG_TRY(read_beam(r, &item, b));
+    MBG_TRY(read_beam(&item, b));
   }
   r->item->bad = r->item->bad || item.bad;
   if (r->item->bad) {

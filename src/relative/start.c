@@ -74,10 +74,10 @@ static int add_signal(mbg_context *ctx, mbg__start_work *w, int i) {
   mbg__term t;
   if (sig->level == MBG__LEVEL_POSITION) {
     if (!signal_term(w->m, sig, &t)) {
-      return pin_refused(
-          ctx, pin,
-          "of position level, a coordinate, a position (in axes A), a direction, a distance or a modal coordinate can be "
-          "pinned");
+      return pin_refused(ctx, pin,
+                         "of position level, a coordinate, a position (in axes A), a direction, a distance or a modal "
+                         "coordinate can be "
+                         "pinned");
     }
     add_term(w, i, &t);
     return MBG_OK;

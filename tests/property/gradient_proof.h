@@ -403,7 +403,7 @@ static inline void test_beams(void **state) {
 /* the same on models with modal bodies */
 static inline void test_modal(void **state) {
   (void)state;
-  const int rounds = support_sanitized() ? 2 : support_rounds(7, 150);
+  const int rounds = support_sanitized() ? 2 : support_rounds(7, 90);
   unit = 1e-3;
   with_modal = true;
   if (getenv("MBG_SEED")) {
