@@ -6,7 +6,7 @@ struct mbg__table {
   const char *name;
   mbg__spline *spline;
   double *y; /* values at the knots              (n) */
-  real *m;   /* second derivatives at the knots  (n) */
+  double *m; /* second derivatives at the knots  (n); a model is the same in both builds */
 };
 
 /* ---------------------------------------------------------------------- basis */
@@ -172,20 +172,23 @@ void mbg__spline_curvature_T(const mbg__spline *s, real *m_bar, real *y_bar) {
 
 /* ---------------------------------------------------------------------- tables */
 
-/* m = S y, by way of a scratch copy of y in the kernel's scalar */
+/* m = S y, by way of scratch copies in the kernel's scalar */
 static int fill_curvature(mbg_context *ctx, const mbg__where *where, mbg__table *table) {
   const int n = table->spline->n;
-  real *y = mbg__alloc(ctx, (size_t)n, sizeof(*y));
+  real *y = mbg__alloc(ctx, 2 * (size_t)n, sizeof(*y));
   if (!y) {
     return mbg__fail_memory(ctx);
   }
   for (int i = 0; i < n; i++) {
     y[i] = table->y[i];
   }
-  mbg__spline_curvature(table->spline, y, table->m);
+  mbg__spline_curvature(table->spline, y, y + n);
+  for (int i = 0; i < n; i++) {
+    table->m[i] = re(y[n + i]);
+  }
   mbg__free(ctx, y);
   for (int i = 0; i < n; i++) {
-    if (!isfinite(re(table->m[i]))) {
+    if (!isfinite(table->m[i])) {
       return mbg__fail_at(ctx, MBG_ERROR_INPUT, where, 0, "table '%s': the spline through its points overflows",
                           table->name);
     }
@@ -212,7 +215,7 @@ int mbg__table_create(mbg_context *ctx, mbg__arena *arena, const mbg__where *whe
   }
   table->name = mbg__arena_text(arena, name, strlen(name));
   table->y = MBG_TAKE(arena, double, n);
-  table->m = MBG_TAKE(arena, real, n);
+  table->m = MBG_TAKE(arena, double, n);
   if (!table->name || !table->y || !table->m) {
     return mbg__fail_memory(ctx);
   }
@@ -228,8 +231,7 @@ bool mbg__table_at(const mbg__table *table, real x, int order, real *d) {
   if (!mbg__spline_weights_at(table->spline, x, &weights)) {
     return false;
   }
-  const double *y = table->y + weights.i;
-  const real *m = table->m + weights.i;
+  const double *y = table->y + weights.i, *m = table->m + weights.i;
   for (int k = 0; k <= order; k++) {
     const real *w = weights.w[k];
     d[k] = w[0] * y[0] + w[1] * y[1] + w[2] * m[0] + w[3] * m[1];

@@ -11,7 +11,7 @@ static void no_inertia(const real *attr, const int *opt, real *M, real *M_a) {
   m6_zero(M);
 }
 
-static const mbg__body_type node_type = {.key = "node", .help = "node of a beam", .inertia = no_inertia};
+const mbg__body_type mbg__beam_node = {.key = "node", .help = "node of a beam", .inertia = no_inertia};
 
 static const char *const section_keys[] = {"rectangle", "circle", "tube", "general"};
 
@@ -422,7 +422,7 @@ static int add_nodes(reader *r, int velocity) {
   int err = MBG_OK;
   mbg__item *item = r->item;
   mbg__loader *L = item->L;
-  mbg__body body = {.type = &node_type,
+  mbg__body body = {.type = &mbg__beam_node,
                     .mask = 0x3f,
                     .nvel = 6,
                     .velocity = velocity,

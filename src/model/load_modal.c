@@ -141,7 +141,7 @@ static void no_inertia(const real *attr, const int *opt, real *M, real *M_a) {
   m6_zero(M);
 }
 
-static const mbg__body_type carrier_type = {
+const mbg__body_type mbg__modes_carrier = {
     .key = "modes", .help = "coordinates of a modal body", .inertia = no_inertia};
 
 static int add_carrier(mbg__loader *L, const mbg__modal *m, int index, int k) {
@@ -152,7 +152,7 @@ static int add_carrier(mbg__loader *L, const mbg__modal *m, int index, int k) {
   mbg__format(owner, sizeof(owner), "body '%s'", m->name);
   MBG_TRY(mbg__item_make(L, L->sources.at[0], L->sources.at[0]->root, owner, &item));
   mbg__format(name, sizeof(name), "%s.modes%d", m->name, k);
-  mbg__body body = {.type = &carrier_type,
+  mbg__body body = {.type = &mbg__modes_carrier,
                     .motion = MBG__POINT,
                     .mask = (1u << used) - 1,
                     .nvel = 6,

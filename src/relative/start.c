@@ -699,10 +699,23 @@ done:
   return err;
 }
 
+/* what is added to K in the metric */
+static double indifference(const mbg__start_work *w) {
+  const mbg__csc *p = &w->sys->patK;
+  double most = 0;
+  for (int j = 0; w->indifferent && j < w->m->nv; j++) {
+    for (int i = p->colptr[j]; i < p->colptr[j + 1]; i++) {
+      most = p->rowind[i] == j ? fmax(most, fabs(re(w->K[i])) / w->W[w->m->full[j]]) : most;
+    }
+  }
+  return !w->indifferent ? 0 : most > 0 ? 1e-9 * most : 1;
+}
+
 /* (W/tau + K) w + B^T dlambda = -r, B w = -phi: descends for small tau, Newton's method for large */
 static int equilibrium_step(mbg_context *ctx, mbg__start_work *w, double tau, double *length) {
   const mbg_model *m = w->m;
-  const mbg__kkt_fill fill = {.K = w->K, .diagonal = 1 / tau, .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
+  const mbg__kkt_fill fill = {
+      .K = w->K, .diagonal = 1 / tau + indifference(w), .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
   const int err = mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium");
   if (err < 0) {
     return err;
@@ -720,10 +733,14 @@ static int equilibrium_step(mbg_context *ctx, mbg__start_work *w, double tau, do
 /* Newton's method on r - (1 - s) r_0 = 0, phi = 0; false when it leaves the path */
 static bool follow(mbg_context *quiet, mbg__start_work *w, double s, const real *r0, int *iterations) {
   const mbg_model *m = w->m;
-  const mbg__kkt_fill fill = {.K = w->K, .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
   double last = INFINITY;
   for (int it = 0; it < 12; it++) {
-    if (full_update(quiet, w, w->k) < 0 || mbg__kkt_factor(quiet, w, &w->position, &fill, "equilibrium") < 0) {
+    if (full_update(quiet, w, w->k) < 0) {
+      return false;
+    }
+    const mbg__kkt_fill fill = {
+        .K = w->K, .diagonal = indifference(w), .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
+    if (mbg__kkt_factor(quiet, w, &w->position, &fill, "equilibrium") < 0) {
       return false;
     }
     for (int j = 0; j < m->nv; j++) {
@@ -797,7 +814,9 @@ static int equilibrium(mbg_context *ctx, mbg__start_work *w) {
     MBG_TRY(load_in_steps(ctx, w));
   }
   memset(w->k, 0, (size_t)w->m->nrow * sizeof(real));
-  for (int it = 0; it < EQUILIBRIUM_MAX && after < 3; it++) {
+  /* what is added for indifferent freedoms makes the last steps linear ones */
+  const int enough = w->indifferent ? 12 : 3;
+  for (int it = 0; it < EQUILIBRIUM_MAX && after < enough; it++) {
     MBG_TRY(balance(ctx, w, &size));
     if (it == 0) {
       tau = size > 0 ? 0.02 / size : 1e300;
@@ -808,17 +827,18 @@ static int equilibrium(mbg_context *ctx, mbg__start_work *w) {
     tau = length < 1e-6 && it > 0 && tau * size < 1e-3 ? tau * 10 : tau;
     MBG_TRY(equilibrium_step(ctx, w, fmin(tau, 1e300), &length));
     w->result.iterations++;
-    after += length < 1e-12;
+    after += length < (w->indifferent ? 1e-8 : 1e-12); /* what nothing holds creeps by rounding */
     tau = length < 1e-8 && it > 3 ? fmax(tau, 1e300) : tau;
   }
-  if (after < 3 || !isfinite(length)) {
+  if (after < enough || !isfinite(length)) {
     err = mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "no static equilibrium was found (last step %.2e of the model's size)",
                     length);
     goto done;
   }
   /* the factors of the solution serve the derivatives */
   MBG_TRY(full_update(ctx, w, w->k));
-  const mbg__kkt_fill fill = {.K = w->K, .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
+  const mbg__kkt_fill fill = {
+      .K = w->K, .diagonal = indifference(w), .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
   MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium"));
   memcpy(w->result.lambda, w->k, (size_t)w->m->nrow * sizeof(real));
 done:
@@ -1082,6 +1102,8 @@ static int solve_rates(mbg_context *ctx, mbg__start_work *w) {
 done:
   return err < 0 ? err : MBG_OK;
 }
+
+void mbg__start_indifferent(mbg__start_work *w, bool yes) { w->indifferent = yes; }
 
 void mbg__start_give(mbg__start_work *w, double t, const mbg__frame *H, const real *v, const int *turns) {
   w->given = true;

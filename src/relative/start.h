@@ -39,6 +39,11 @@ void mbg__start_destroy(mbg__start_work *start);
    Such a start has no derivatives. */
 void mbg__start_give(mbg__start_work *start, double t, const mbg__frame *H, const real *v, const int *turns);
 
+/* Equilibria that are not alone, because forces do not care for some freedom (a vehicle on the plane): a billionth of the largest
+   stiffness is added to every freedom, towards where the iteration is, so that the equilibrium near the guess is found. Such an
+   equilibrium has no derivatives here. */
+void mbg__start_indifferent(mbg__start_work *start, bool yes);
+
 /* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless `fresh`.
    Errors: cannot be assembled (with the worst row and its residual), contradicting pins (named), not exact, ... */
 int mbg__start_solve(mbg_context *ctx, mbg__start_work *start, bool fresh);
@@ -47,6 +52,9 @@ const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);
 /* Derivative of the start: (w0, v0') (nw each) in direction da (na). After a solve.
    Returns MBG_ERROR_INPUT when the direction breaks a redundant assembly, with the row in the message. */
 int mbg__start_push(mbg_context *ctx, mbg__start_work *start, const real *da, real *w0, real *v0);
+
+/* Components of w0 outside the motions of the bodies, which follow the guess: ga (na) += (dw0/da)^T gw of these alone. */
+void mbg__start_pull_masked(const mbg__start_work *start, const real *gw, real *ga);
 
 /* Transposed: ga (na) += (dw0/da)^T gw + (dv0/da)^T gv. */
 int mbg__start_pull(mbg_context *ctx, mbg__start_work *start, const real *gw, const real *gv, real *ga);

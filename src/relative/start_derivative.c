@@ -156,6 +156,16 @@ static void masked_pull(const mbg__start_work *w, int body, real gm[6], real gba
   v6_axpy(gbar, 1, g);
 }
 
+void mbg__start_pull_masked(const mbg__start_work *w, const real *gw, real *ga) {
+  static const real zero[6] = {0};
+  for (int b = 0; b < w->m->nbody; b++) {
+    real gm[6], g[6] = {0};
+    v6_copy(gm, gw + w->m->bodies[b].voff);
+    masked_pull(w, b, gm, g);
+    mbg__design_guess_pull(w->sys->design, b, g, zero, ga);
+  }
+}
+
 /* ---------------------------------------------------------------------- forward */
 
 static void right_rows(mbg__start_work *w, mbg__kkt *kkt, const real *dphi) {

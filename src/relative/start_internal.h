@@ -34,6 +34,8 @@ struct mbg__start_work {
   mbg__start_result result;
   bool has_rank;
 
+  bool indifferent; /* equilibria that are not alone */
+
   /* a given state */
   bool given;
   double given_t;

@@ -1,0 +1,376 @@
+/* Modes of random models and of the gallery: the pairs satisfy their equations, and the derivatives of eigenvalues are those that
+   follow from the matrices of the twin, differentiated by complex step with equilibrium, start and all:
+
+     ds = -(y^T (s^2 dM + s dC + dK) x + y^T dB^T xi + eta^T dB x) / (y^T (2 s M + C) x)
+
+   Tolerance 1e-8 in the measure of theory 0, section 11: eigenvectors are exact to rounding times the spread of the spectrum, up to
+   1e6 in these models. */
+#include "problems/modes.h"
+#include "support/random_model.h"
+#include "support/support.h"
+#include "twin/twin_modes.h"
+
+#include <complex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#undef I
+
+typedef double _Complex cplx;
+
+static const double tol = 1e-8;
+static double worst, worst_residual;
+static char worst_name[100];
+static int compared, none, skipped;
+static int astray; /* random equilibria near a fold, for which the twin's own search does not give the derivative */
+static bool forgiving;
+
+/* ---------------------------------------------------------------------- one linearized model */
+
+typedef struct {
+  mbg_context *ctx;
+  mbg_model *model;
+  twin_modes *twin;
+  mbg__modes_work w;
+  mbg_modes *modes;
+  int nK, nB;
+  double *p;
+} fixture;
+
+static cplx number(double re_, double im_) {
+  cplx z;
+  __real__ z = re_;
+  __imag__ z = im_;
+  return z;
+}
+
+static cplx entry(double *const x[2], int i) { return number(x[0][i], x[1] ? x[1][i] : 0); }
+
+/* y^T A x for values A by the pattern of K */
+static cplx form(const fixture *f, const mbg__mode *m, const double *A) {
+  const mbg__csc *P = mbg__system_pattern_K(f->w.sys);
+  cplx sum = 0;
+  for (int j = 0; j < f->w.m->nv; j++) {
+    for (int i = P->colptr[j]; i < P->colptr[j + 1]; i++) {
+      sum += entry(m->y, P->rowind[i]) * A[i] * entry(m->x, j);
+    }
+  }
+  return sum;
+}
+
+/* y^T B^T xi + eta^T B x on the kept rows */
+static cplx form_rows(const fixture *f, const mbg__mode *m, const double *B) {
+  const mbg__csc *P = mbg__system_pattern_B(f->w.sys);
+  cplx sum = 0;
+  for (int j = 0; j < f->w.m->nv; j++) {
+    for (int i = P->colptr[j]; i < P->colptr[j + 1]; i++) {
+      const int row = P->rowind[i];
+      sum += B[i] * (entry(m->y, j) * entry(m->xi, row) + entry(m->eta, row) * entry(m->x, j));
+    }
+  }
+  return sum;
+}
+
+/* |(s^2 M + s C + K) x + B^T xi| relative to the sizes of its parts, in the metric */
+static double residual(const fixture *f, const mbg__mode *m) {
+  const mbg__csc *P = mbg__system_pattern_K(f->w.sys), *Q = mbg__system_pattern_B(f->w.sys);
+  const cplx s = number(m->s[0], m->s[1]);
+  const bool damped = !f->w.symmetric && !f->w.opt.undamped;
+  cplx *r = calloc((size_t)f->w.m->nv, sizeof *r);
+  double *size = calloc((size_t)f->w.m->nv, sizeof *size), most = 0, scale = 0;
+  for (int j = 0; j < f->w.m->nv; j++) {
+    for (int i = P->colptr[j]; i < P->colptr[j + 1]; i++) {
+      const cplx x = entry(m->x, j), a[3] = {s * s * f->w.M[i], damped ? s * f->w.C[i] : 0, f->w.K[i]};
+      for (int k = 0; k < 3; k++) {
+        r[P->rowind[i]] += a[k] * x;
+        size[P->rowind[i]] += cabs(a[k] * x);
+      }
+    }
+    for (int i = Q->colptr[j]; i < Q->colptr[j + 1]; i++) {
+      r[j] += f->w.B[i] * entry(m->xi, Q->rowind[i]);
+      size[j] += cabs(f->w.B[i] * entry(m->xi, Q->rowind[i]));
+    }
+  }
+  for (int j = 0; j < f->w.m->nv; j++) {
+    most = fmax(most, cabs(r[j]) / sqrt(f->w.W[j]));
+    scale = fmax(scale, size[j] / sqrt(f->w.W[j]));
+  }
+  free(r);
+  free(size);
+  return scale > 0 ? most / scale : 0;
+}
+
+/* ---------------------------------------------------------------------- derivatives */
+
+static void step_parameters(const fixture *f, int k, cplx *p) {
+  for (int i = 0; i < f->w.m->np; i++) {
+    p[i] = twin_step(f->p[i], i == k);
+  }
+}
+
+static void derivative(int n, const cplx *A, double *out) {
+  for (int i = 0; i < n; i++) {
+    out[i] = twin_derivative(A[i]);
+  }
+}
+
+/* ds of all simple modes by parameter k into ds (count); false when the twin's search for the equilibrium goes astray
+   or ends at another one */
+static bool twin_derivatives(fixture *f, int k, cplx *ds) {
+  cplx *p = calloc((size_t)f->w.m->np + 1, sizeof *p), *A[4];
+  double *d[4];
+  for (int q = 0; q < 4; q++) {
+    A[q] = calloc((size_t)(q < 3 ? f->nK : f->nB) + 1, sizeof **A);
+    d[q] = calloc((size_t)(q < 3 ? f->nK : f->nB) + 1, sizeof **d);
+  }
+  step_parameters(f, k, p);
+  const int err = twin_modes_matrices(f->twin, &f->w.opt, f->w.nzero == 0, p, A[0], A[1], A[2], A[3]);
+  if (err < 0 && f->w.opt.at != MBG_MODES_EQUILIBRIUM) {
+    fail_msg("twin: %s", twin_modes_message(f->twin));
+  }
+  bool same = err == MBG_OK;
+  for (int i = 0; i < f->nK; i++) {
+    d[0][i] = creal(A[0][i]) - f->w.K[i];
+  }
+  for (int i = 0; same && i < f->w.count; i++) {
+    const mbg__mode *m = &f->w.modes[i];
+    same =
+        m->zero || cabs(form(f, m, d[0])) <= 1e-8 * (m->s[0] * m->s[0] + m->s[1] * m->s[1]) * cabs(form(f, m, f->w.M));
+  }
+  for (int q = 0; q < 4; q++) {
+    derivative(q < 3 ? f->nK : f->nB, A[q], d[q]);
+  }
+  const bool damped = !f->w.symmetric && !f->w.opt.undamped;
+  for (int i = 0; i < f->w.count; i++) {
+    const mbg__mode *m = &f->w.modes[i];
+    const cplx s = number(m->s[0], m->s[1]);
+    cplx F = form(f, m, d[0]) + s * s * form(f, m, d[2]) + form_rows(f, m, d[3]), N = 2 * s * form(f, m, f->w.M);
+    if (damped) {
+      F += s * form(f, m, d[1]);
+      N += form(f, m, f->w.C);
+    }
+    ds[i] = -F / N;
+  }
+  for (int q = 0; q < 4; q++) {
+    free(A[q]);
+    free(d[q]);
+  }
+  free(p);
+  return same;
+}
+
+static bool simple(const fixture *f, int i) {
+  const mbg_mode *m = mbg_mode_at(f->modes, i);
+  return m->kind != MBG_MODE_ZERO && m->multiplicity == 1;
+}
+
+static void compare(fixture *f, const char *name) {
+  const int np = f->w.m->np, n = f->w.count;
+  cplx *ds = calloc((size_t)(np * n) + 1, sizeof *ds);
+  bool found = true;
+  for (int k = 0; found && k < np; k++) {
+    found = twin_derivatives(f, k, ds + (size_t)k * (size_t)n);
+  }
+  skipped += !found;
+  for (int i = 0; found && i < n; i++) {
+    double most = 0;
+    if (!simple(f, i)) {
+      continue;
+    }
+    const double *re_ = mbg_mode_eigenvalue_gradient(f->modes, i, 0),
+                 *im_ = mbg_mode_eigenvalue_gradient(f->modes, i, 1);
+    for (int k = 0; k < np; k++) {
+      most = fmax(most, fabs(f->p[k]) * cabs(ds[k * n + i]));
+    }
+    /* what is a rounding of the eigenvalue itself is none of its derivatives */
+    most = fmax(most, 1e-4 * hypot(f->w.modes[i].s[0], f->w.modes[i].s[1]));
+    for (int k = 0; k < np; k++) {
+      const cplx exact = ds[k * n + i];
+      const double size = fabs(f->p[k]) > 0 ? fabs(f->p[k]) : 1;
+      const double off = cabs(exact - number(re_[k], im_[k])) / (cabs(exact) + most / size);
+      compared++;
+      if (forgiving && off > tol && off < 1e-2) {
+        print_message("%s: mode %d by parameter %d off by %.1e\n", name, i, k, off);
+        astray++;
+        free(ds);
+        return;
+      }
+      if (off > worst) {
+        worst = off;
+        snprintf(worst_name, sizeof worst_name, "%s", name);
+      }
+      if (!(off <= tol)) {
+        fail_msg("%s: mode %d (s = %g%+gi) by parameter %d: %.12g%+.12gi, twin %.12g%+.12gi (off by %.1e)", name, i,
+                 f->w.modes[i].s[0], f->w.modes[i].s[1], k, re_[k], im_[k], creal(exact), cimag(exact), off);
+      }
+    }
+  }
+  free(ds);
+}
+
+/* ---------------------------------------------------------------------- life */
+
+static bool open_modes(fixture *f, const char *file, const char *text, mbg_modes_options opt, const char *name) {
+  *f = (fixture){0};
+  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  if ((text ? mbg_model_parse(f->ctx, "model", text, strlen(text), NULL, &f->model)
+            : mbg_model_load(f->ctx, file, &f->model)) < 0) {
+    fail_msg("%s: %s", name, mbg_context_error(f->ctx));
+  }
+  assert_int_equal(twin_modes_create(file, text, &f->twin), MBG_OK);
+  opt.gradient = true;
+  f->p = calloc((size_t)f->model->np + 1, sizeof(double));
+  memcpy(f->p, f->model->p, (size_t)f->model->np * sizeof(double));
+  const int err = mbg_modes_solve(f->ctx, f->model, &opt, &f->modes);
+  if (err == MBG_ERROR_CONVERGENCE || err == MBG_ERROR_SINGULAR || err == MBG_ERROR_INPUT) {
+    if (getenv("MBG_SEED")) {
+      print_message("%s: %s\n", name, mbg_context_error(f->ctx));
+    }
+    return false; /* no equilibrium, no start: the messages have their own test */
+  }
+  if (err < 0) {
+    fail_msg("%s: %s", name, mbg_context_error(f->ctx));
+  }
+  f->w = (mbg__modes_work){.ctx = f->ctx, .given = f->model, .opt = opt, .p = f->p};
+  f->w.opt.count = opt.count > 0 ? opt.count : 10;
+  mbg__arena_init(&f->w.arena, mbg__context_allocator(f->ctx));
+  assert_int_equal(mbg__modes_state(&f->w), MBG_OK);
+  assert_int_equal(mbg__modes_eigen(&f->w), MBG_OK);
+  f->nK = mbg__csc_count(mbg__system_pattern_K(f->w.sys));
+  f->nB = mbg__csc_count(mbg__system_pattern_B(f->w.sys));
+  assert_int_equal(f->w.count, mbg_modes_summary_of(f->modes)->count);
+  return true;
+}
+
+static void close_modes(fixture *f) {
+  if (f->w.ctx) {
+    mbg__saddle_destroy(&f->w.saddle);
+    mbg__start_destroy(f->w.start);
+    mbg__system_destroy(f->w.sys);
+    mbg__arena_destroy(&f->w.arena);
+  }
+  mbg_modes_destroy(f->modes);
+  twin_modes_destroy(f->twin);
+  mbg_model_destroy(f->model);
+  mbg_context_destroy(f->ctx);
+  free(f->p);
+}
+
+static bool check(const char *file, const char *text, mbg_modes_options opt, const char *name) {
+  fixture f;
+  const bool solved = open_modes(&f, file, text, opt, name);
+  for (int i = 0; solved && i < f.w.count; i++) {
+    const double off = residual(&f, &f.w.modes[i]);
+    worst_residual = fmax(worst_residual, off);
+    if (!(off <= 1e-9) && !f.w.modes[i].zero) {
+      fail_msg("%s: mode %d: residual %.1e", name, i, off);
+    }
+  }
+  /* of equilibria that are not alone the twin finds others: their frequencies may differ along the family */
+  if (solved && !(text && opt.at == MBG_MODES_EQUILIBRIUM && f.w.nzero > 0)) {
+    compare(&f, name);
+  }
+  close_modes(&f);
+  return solved;
+}
+
+/* ---------------------------------------------------------------------- tests */
+
+static void check_random(uint64_t seed, bool beams, mbg_modes_at at) {
+  char name[60];
+  random_model_options opt = random_model_mix(seed);
+  opt.signals = false;
+  opt.beams = beams;
+  opt.bodies = beams ? 2 : 0;
+  char *text = random_model(seed, &opt);
+  const mbg_modes_options modes = {.at = at, .count = 8, .undamped = at == MBG_MODES_EQUILIBRIUM && seed % 3 == 0};
+  snprintf(name, sizeof name, "seed %llu at the %s", (unsigned long long)seed, mbg_modes_at_name((int)at));
+  skipped += !check(NULL, text, modes, name);
+  free(text);
+}
+
+static void test_start(void **state) {
+  (void)state;
+  const int rounds = support_sanitized() ? 4 : support_rounds(10, 200);
+  skipped = 0;
+  for (int i = 0; i < rounds; i++) {
+    check_random(3000 + (uint64_t)i, i % 4 == 3, MBG_MODES_START);
+  }
+  assert_true(skipped <= rounds / 4);
+}
+
+/* most random models have no equilibrium that the iteration finds, so that few are compared */
+static void test_equilibrium(void **state) {
+  (void)state;
+  const int rounds = support_sanitized() ? 4 : support_rounds(12, 200);
+  skipped = 0;
+  forgiving = true;
+  for (int i = 0; i < rounds; i++) {
+    check_random(4000 + (uint64_t)i, i % 4 == 3, MBG_MODES_EQUILIBRIUM);
+  }
+  none = skipped;
+  assert_true(astray <= rounds / 60);
+  assert_true(support_sanitized() || skipped < rounds);
+}
+
+static void test_gallery(void **state) {
+  (void)state;
+  static const char *const names[] = {"quarter-car", "five-bar",      "engine-mount",  "four-bar",         "andrews",
+                                      "heavy-top",   "rssr",          "spatial-chain", "two-body-spatial", "bricard",
+                                      "vehicle",     "swinging-beam", "cantilever"};
+  const int n = support_rounds(4, MBG_COUNT(names));
+  for (int i = 0; i < n; i++) {
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", MBG_GALLERY_DIR, names[i]);
+    const mbg_modes_options opt = {.count = 6};
+    if (!check(path, NULL, opt, names[i])) {
+      fail_msg("%s has no modes", names[i]);
+    }
+  }
+}
+
+/* a rotating blade with damping and a hinge: gyroscopic terms, the equilibrium with centrifugal forces moves with the speed */
+static void test_steady(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"mbgrad\": 1, \"parameters\": {\"W\": 5, \"E\": 1e7, \"rho\": 1000, \"l\": 1, \"m\": 0.02, \"c\": 0.001, "
+      "\"k\": 0.5}, "
+      "\"gravity\": [0, 0, -9.81], \"beams\": {\"blade\": {\"elements\": 4, \"to\": [\"l\", 0, \"0.1*l\"], "
+      "\"section\": {\"type\": "
+      "\"general\", \"A\": 1e-4, \"I2\": 1e-8, \"I3\": 2e-8, \"Jt\": 3e-8}, \"E\": \"E\", \"nu\": 0.3, \"rho\": "
+      "\"rho\", \"damping\": "
+      "\"c\", \"angular_velocity\": [0, 0, \"W\"]}}, \"bodies\": {\"hub\": {\"mass\": 1, \"inertia\": [1, 1, 1], "
+      "\"angular_velocity\": [0, 0, \"W\"]}, \"tip\": {\"mass\": \"m\", \"inertia\": [1e-5, 1e-5, 2e-5], \"position\": "
+      "[\"l\", 0, "
+      "\"0.1*l\"], \"velocity\": [0, \"W*l\", 0], \"angular_velocity\": [0, 0, \"W\"]}}, \"joints\": {\"axle\": "
+      "{\"type\": "
+      "\"revolute\", \"between\": [\"ground\", \"hub\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}, \"flap\": {\"type\": "
+      "\"revolute\", "
+      "\"between\": [\"hub\", \"blade.0\"], \"at\": [0, 0, 0], \"axis\": [0, 1, 0]}, \"weld\": {\"type\": \"fixed\", "
+      "\"between\": "
+      "[\"blade.4\", \"tip\"], \"at\": [\"l\", 0, \"0.1*l\"]}}, \"forces\": {\"hinge\": {\"type\": "
+      "\"torsion-spring-damper\", \"joint\": \"flap\", "
+      "\"coordinate\": "
+      "\"angle\", \"stiffness\": \"k\", \"damping\": \"c\"}}, \"drivers\": {\"motor\": {\"joint\": \"axle\", \"law\": "
+      "\"W*t\"}}}";
+  const mbg_modes_options opt = {.at = MBG_MODES_STEADY, .count = 8};
+  if (!check(NULL, text, opt, "blade")) {
+    fail_msg("the blade has no steady motion");
+  }
+}
+
+static int report(void **state) {
+  (void)state;
+  if (support_rounds(0, 1)) {
+    print_message(
+        "%d derivatives, worst %.1e (%s); residuals of modes up to %.1e; %d random models without equilibrium\n",
+        compared, worst, worst_name, worst_residual, none);
+  }
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_gallery), cmocka_unit_test(test_steady),
+                                     cmocka_unit_test(test_start), cmocka_unit_test(test_equilibrium)};
+  return cmocka_run_group_tests(tests, NULL, report);
+}

@@ -1,0 +1,369 @@
+/* Modes against printed numbers and closed forms: theory page 4 R3 (b), rotating beams (Wright, Smith, Thresher, Wang 1982), pendulums,
+   oscillators, buckling, repeated and zero eigenvalues, freedoms without inertia; and what is refused. */
+#include "mbgrad/mbgrad.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+typedef struct {
+  mbg_context *ctx;
+  mbg_model *model;
+  mbg_modes *modes;
+} fixture;
+
+static int solve(fixture *f, mbg_modes_options opt, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int solve(fixture *f, mbg_modes_options opt, const char *format, ...) {
+  char text[4000];
+  va_list list;
+  va_start(list, format);
+  assert_true(vsnprintf(text, sizeof text, format, list) < (int)sizeof text);
+  va_end(list);
+  *f = (fixture){0};
+  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  if (mbg_model_parse(f->ctx, "model", text, strlen(text), NULL, &f->model) < 0) {
+    fail_msg("%s", mbg_context_error(f->ctx));
+  }
+  return mbg_modes_solve(f->ctx, f->model, &opt, &f->modes);
+}
+
+static void done(fixture *f) {
+  mbg_modes_destroy(f->modes);
+  mbg_model_destroy(f->model);
+  mbg_context_destroy(f->ctx);
+}
+
+static void solved(const fixture *f, int result) {
+  if (result < 0) {
+    fail_msg("%s", mbg_context_error(f->ctx));
+  }
+}
+
+static const mbg_mode *mode(const fixture *f, int i) {
+  const mbg_mode *m = mbg_mode_at(f->modes, i);
+  assert_non_null(m);
+  return m;
+}
+
+static double omega(const fixture *f, int i) { return 2 * pi * mode(f, i)->frequency; }
+
+/* ---------------------------------------------------------------------- beams */
+
+static const char cantilever[] = "{\"mbgrad\": 1, \"parameters\": {\"b\": 0.02, \"h\": %g}, \"beams\": {\"arm\": "
+                                 "{\"elements\": %d, \"to\": [1, 0, 0], \"section\": "
+                                 "{\"type\": \"rectangle\", \"width\": \"b\", \"height\": \"h\"}, \"E\": 2.1e11, "
+                                 "\"nu\": 0.3, \"rho\": 7800}}, \"joints\": {\"clamp\": "
+                                 "{\"type\": \"fixed\", \"between\": [\"ground\", \"arm.0\"]}}}";
+
+/* theory page 4, R3 (b): all digits given */
+static void test_cantilever(void **state) {
+  (void)state;
+  static const double printed[3][2] = {{53.30537, 106.58497}, {52.82062, 105.61590}, {52.70071, 105.37618}};
+  for (int i = 0; i < 3; i++) {
+    fixture f;
+    solved(&f, solve(&f, (mbg_modes_options){.count = 2}, cantilever, 0.01, 4 << i));
+    assert_false(mbg_modes_summary_of(f.modes)->damped);
+    for (int k = 0; k < 2; k++) {
+      assert_close(omega(&f, k), printed[i][k], 0.5e-5 + 1e-9);
+    }
+    done(&f);
+  }
+}
+
+/* Many elements go another way (no dense matrices). Frequencies are even in 1/n: those of 20 and 40 elements predict those of 80 to
+   the next order, (7.9/20)^4/1000 = 2e-5 for the third; the section is square, so that each comes twice. */
+static void test_many_elements(void **state) {
+  (void)state;
+  double w[3][6];
+  for (int i = 0; i < 3; i++) {
+    fixture f;
+    solved(&f, solve(&f, (mbg_modes_options){.count = 6, .gradient = i == 2}, cantilever, 0.02, 20 << i));
+    assert_string_equal(mbg_modes_summary_of(f.modes)->solver, i < 2 ? "dense" : "shift-invert");
+    assert_int_equal(mbg_modes_summary_of(f.modes)->count, 6);
+    for (int k = 0; k < 6; k++) {
+      w[i][k] = omega(&f, k);
+      assert_int_equal(mode(&f, k)->multiplicity, 2);
+    }
+    done(&f);
+  }
+  for (int k = 0; k < 6; k++) {
+    const double limit = w[1][k] + (w[1][k] - w[0][k]) / 3, predicted = limit + (w[1][k] - limit) / 4;
+    assert_close(w[2][k] / predicted, 1, 2e-5);
+  }
+}
+
+/* frequencies of flapping of a rotating beam, dimensionless: Wright et al., J. Appl. Mech. 49 (1982). Slenderness 1/300, 40 elements:
+   shear and rotary inertia 1e-4, mesh 1e-3 of the square. Along the plane of rotation omega^2 is less by the square of the speed. */
+static void test_rotating(void **state) {
+  (void)state;
+  static const struct {
+    double speed, flap;
+  } printed[] = {{0, 3.5160}, {1, 3.6816}, {3, 4.7973}, {5, 6.4495}, {10, 11.2023}};
+  const int n = support_rounds(24, 40);
+  for (int i = 0; i < (int)(sizeof(printed) / sizeof(printed[0])); i++) {
+    fixture f;
+    const double W = printed[i].speed;
+    solved(
+        &f,
+        solve(
+            &f, (mbg_modes_options){.at = MBG_MODES_STEADY, .count = 2},
+            "{\"mbgrad\": 1, \"beams\": {\"blade\": {\"elements\": %d, \"to\": [1, 0, 0], \"section\": {\"type\": "
+            "\"general\", \"A\": 1, \"I2\": 1e-5, \"I3\": 1e-5, \"Jt\": 2e-5}, \"E\": 1e5, \"nu\": 0.3, \"rho\": 1, "
+            "\"angular_velocity\": [0, 0, %g]}}, \"joints\": {\"hub\": {\"type\": \"revolute\", \"between\": "
+            "[\"ground\", \"blade.0\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, \"drivers\": {\"motor\": {\"joint\": "
+            "\"hub\", \"law\": \"%g*t\"}}}",
+            n, W, W));
+    const double low = omega(&f, 0), high = omega(&f, 1);
+    const double flap2 = printed[i].flap * printed[i].flap;
+    assert_close(high * high / flap2, 1, 2e-3);
+    assert_close((low * low + W * W) / flap2, 1, 2e-3);
+    done(&f);
+  }
+}
+
+/* ---------------------------------------------------------------------- closed forms */
+
+/* a pendulum, its derivatives by length (the equilibrium moves with it) and gravity; upside down it falls over at the same rate */
+static void test_pendulum(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    fixture f;
+    const double l = 0.7, g = 9.81, w = sqrt(g / l);
+    solved(&f,
+           solve(&f, (mbg_modes_options){.gradient = true},
+                 "{\"mbgrad\": 1, \"parameters\": {\"l\": %g, \"g\": %g}, \"gravity\": [0, \"-g\", 0], \"bodies\": "
+                 "{\"bob\": "
+                 "{\"motion\": \"planar-point\", \"mass\": 2, \"position\": [0, \"%s*l\", 0]}}, \"joints\": {\"rod\": "
+                 "{\"type\": \"distance\", \"between\": [\"ground\", \"bob\"], \"length\": \"l\"}}}",
+                 l, g, i ? "1" : "-1"));
+    assert_int_equal(mbg_modes_summary_of(f.modes)->count, 1);
+    assert_int_equal(mode(&f, 0)->kind, i ? MBG_MODE_UNSTABLE : MBG_MODE_OSCILLATION);
+    assert_close(i ? mode(&f, 0)->re : mode(&f, 0)->im, w, 1e-12);
+    const double *d = mbg_mode_eigenvalue_gradient(f.modes, 0, i ? 0 : 1);
+    assert_close(d[0], -w / (2 * l), 1e-10);
+    assert_close(d[1], w / (2 * g), 1e-10);
+    done(&f);
+  }
+}
+
+/* m u'' + c u' + k u = 0: below and above critical damping; without damping when asked */
+static void test_oscillator(void **state) {
+  (void)state;
+  static const char model[] =
+      "{\"mbgrad\": 1, \"parameters\": {\"m\": 2, \"c\": %g, \"k\": 50}, \"gravity\": [0, 0, "
+      "-9.81], \"bodies\": {\"mass\": "
+      "{\"mass\": \"m\", \"inertia\": [1, 1, 1], \"position\": [0, 0, 1]}}, \"joints\": {\"guide\": {\"type\": "
+      "\"prismatic\", \"between\": [\"ground\", "
+      "\"mass\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, \"forces\": {\"spring\": "
+      "{\"type\": \"spring-damper\", \"joint\": "
+      "\"guide\", \"coordinate\": \"slide\", \"stiffness\": \"k\", \"damping\": \"c\"}}}";
+  fixture f;
+  solved(&f, solve(&f, (mbg_modes_options){.gradient = true}, model, 1.2));
+  assert_true(mbg_modes_summary_of(f.modes)->damped);
+  assert_close(mode(&f, 0)->frequency, 5 / (2 * pi), 1e-13);
+  assert_close(mode(&f, 0)->damping, 1.2 / 20, 1e-13);
+  /* |s| = sqrt(k/m), ratio c/(2 sqrt(k m)) */
+  const double *df = mbg_mode_frequency_gradient(f.modes, 0), *dz = mbg_mode_damping_gradient(f.modes, 0);
+  assert_close(df[0], -5 / (4 * 2 * pi), 1e-11);
+  assert_close(df[1], 0, 1e-13);
+  assert_close(df[2], 5 / (2 * 50 * 2 * pi), 1e-11);
+  assert_close(dz[0], -0.06 / 4, 1e-11);
+  assert_close(dz[1], 1.0 / 20, 1e-11);
+  assert_close(dz[2], -0.06 / 100, 1e-11);
+  done(&f);
+  solved(&f, solve(&f, (mbg_modes_options){.undamped = true}, model, 1.2));
+  assert_false(mbg_modes_summary_of(f.modes)->damped);
+  assert_close(omega(&f, 0), 5, 1e-13);
+  done(&f);
+  /* s = -6.25 +- 3.75 */
+  solved(&f, solve(&f, mbg_modes_options_default(), model, 25.0));
+  assert_int_equal(mbg_modes_summary_of(f.modes)->count, 2);
+  assert_int_equal(mode(&f, 0)->kind, MBG_MODE_DECAY);
+  assert_close(mode(&f, 0)->re, -2.5, 1e-12);
+  assert_close(mode(&f, 1)->re, -10, 1e-12);
+  done(&f);
+}
+
+/* A square plate on four equal springs: two equal rocking modes, which the inertia of one axis alone splits; moving along the plane
+   costs nothing: three zero modes. One corner mass less body: a freedom without inertia follows the others. */
+static void test_repeated(void **state) {
+  (void)state;
+  static const char model[] =
+      "{\"mbgrad\": 1, \"parameters\": {\"k\": 100, \"Jx\": 0.5, \"Jy\": 0.5}, \"bodies\": {\"plate\": {\"mass\": 4, "
+      "\"inertia\": [\"Jx\", "
+      "\"Jy\", 1]}}, \"markers\": {\"a\": {\"on\": \"plate\", \"at\": [1, 1, 0]}, \"b\": {\"on\": \"plate\", \"at\": "
+      "[-1, 1, 0]}, \"c\": "
+      "{\"on\": \"plate\", \"at\": [-1, -1, 0]}, \"d\": {\"on\": \"plate\", \"at\": [1, -1, 0]}}, \"forces\": {\"fa\": "
+      "{\"type\": "
+      "\"spring-damper\", \"between\": [\"ground\", \"a\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fb\": "
+      "{\"type\": "
+      "\"spring-damper\", \"between\": [\"ground\", \"b\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fc\": "
+      "{\"type\": "
+      "\"spring-damper\", \"between\": [\"ground\", \"c\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fd\": "
+      "{\"type\": "
+      "\"spring-damper\", \"between\": [\"ground\", \"d\"], \"along\": \"z\", \"stiffness\": \"k\"}}}";
+  fixture f;
+  solved(&f, solve(&f, (mbg_modes_options){.gradient = true}, "%s", model));
+  assert_int_equal(mbg_modes_summary_of(f.modes)->freedoms, 6);
+  assert_int_equal(mbg_modes_summary_of(f.modes)->zero, 3);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(mode(&f, i)->kind, MBG_MODE_ZERO);
+    assert_null(mbg_mode_frequency_gradient(f.modes, i));
+  }
+  /* heave 4 k/m; rocking 4 k/J twice, and each inertia moves one of the two */
+  assert_close(omega(&f, 3), 10, 1e-12);
+  const double w = sqrt(4 * 100 / 0.5), dw = -w / (2 * 0.5);
+  for (int i = 4; i < 6; i++) {
+    assert_close(omega(&f, i), w, 1e-12);
+    assert_int_equal(mode(&f, i)->multiplicity, 2);
+    const double *d = mbg_mode_eigenvalue_gradient(f.modes, i, 1);
+    assert_close(d[0], w / 200, 1e-11);
+    for (int p = 1; p < 3; p++) {
+      assert_true(fabs(d[p] - (i == 4 ? dw : 0)) < 1e-9);
+    }
+  }
+  done(&f);
+}
+
+/* two masses on springs in a row, the middle one without mass: springs in series */
+static void test_massless(void **state) {
+  (void)state;
+  fixture f;
+  solved(
+      &f,
+      solve(
+          &f, mbg_modes_options_default(),
+          "{\"mbgrad\": 1, \"bodies\": {\"middle\": {\"motion\": \"point\", \"mass\": 0, \"position\": [1, 0, 0]}, "
+          "\"end\": "
+          "{\"motion\": \"point\", \"mass\": 2, \"position\": [2, 0, 0]}}, \"joints\": {\"g1\": {\"type\": "
+          "\"point-on-line\", \"between\": [\"ground\", \"middle\"], \"at\": [1, 0, 0], \"axis\": [1, 0, 0]}, \"g2\": "
+          "{\"type\": "
+          "\"point-on-line\", \"between\": [\"ground\", \"end\"], \"at\": [2, 0, 0], \"axis\": [1, 0, 0]}}, "
+          "\"forces\": "
+          "{\"s1\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"middle\"], \"along\": \"distance\", "
+          "\"stiffness\": 30, \"rest\": 1}, \"s2\": {\"type\": \"spring-damper\", \"between\": [\"middle\", \"end\"], "
+          "\"along\": \"distance\", \"stiffness\": 60, \"rest\": 1}}}"));
+  assert_int_equal(mbg_modes_summary_of(f.modes)->massless, 1);
+  assert_int_equal(mbg_modes_summary_of(f.modes)->count, 1);
+  assert_close(omega(&f, 0), sqrt(20 / 2.0), 1e-12);
+  done(&f);
+}
+
+/* Euler's column, clamped and free: the lowest frequency falls to 0 at pi^2 EI/(4 L^2) and the column is unstable above. 16 elements:
+   the load is met to 1/(12 n^2) pi^2/4 = 8e-4. */
+static void test_buckling(void **state) {
+  (void)state;
+  const double EI = 1e4 * 1e-4 / 12, critical = pi * pi * EI / 4;
+  for (int i = 0; i < 2; i++) {
+    fixture f;
+    solved(&f, solve(&f, (mbg_modes_options){.count = 3},
+                     "{\"mbgrad\": 1, \"beams\": {\"arm\": {\"elements\": 16, \"to\": [1, 0, 0], \"section\": "
+                     "{\"type\": \"general\", "
+                     "\"A\": 100, \"I2\": %.17g, \"I3\": 1, \"Jt\": 1}, \"E\": 1e4, \"nu\": 0.3, \"rho\": 1}}, "
+                     "\"joints\": {\"clamp\": "
+                     "{\"type\": \"fixed\", \"between\": [\"ground\", \"arm.0\"]}}, \"forces\": {\"load\": {\"type\": "
+                     "\"force\", "
+                     "\"on\": \"arm.16\", \"force\": [%.17g, 0, 0]}}}",
+                     1e-4 / 12, -critical * (i ? 1.003 : 0.997)));
+    assert_int_equal(mbg_modes_summary_of(f.modes)->unstable, i);
+    assert_int_equal(mode(&f, 0)->kind, i ? MBG_MODE_UNSTABLE : MBG_MODE_OSCILLATION);
+    done(&f);
+  }
+}
+
+/* shapes: a massless rod with two equal masses hinged at one end turns; displacement and rotation fit */
+static void test_shape(void **state) {
+  (void)state;
+  fixture f;
+  solved(
+      &f,
+      solve(&f, mbg_modes_options_default(),
+            "{\"mbgrad\": 1, \"gravity\": [0, -9.81, 0], \"bodies\": {\"arm\": {\"motion\": \"planar\", \"mass\": 1, "
+            "\"inertia\": 0.1, \"position\": [0, -2, 0]}}, \"joints\": {\"pin\": {\"type\": \"revolute\", \"between\": "
+            "[\"ground\", \"arm\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}}"));
+  const double *x = mbg_mode_shape(f.modes, 0, 0);
+  assert_close(fabs(x[0]), 2 * fabs(x[5]), 1e-12);
+  assert_true(x[0] * x[5] > 0 && mbg_mode_shape(f.modes, 0, 1) == NULL);
+  /* the pin does not move, the mass does */
+  double out[3];
+  mbg_mode_displace(f.modes, 0, 1, 0, 0, (const double[]){0, 0, 0}, out);
+  assert_true(fabs(out[0]) < 1e-12 && fabs(out[1]) < 1e-12);
+  assert_close(omega(&f, 0), sqrt(9.81 * 2 / 4.1), 1e-12);
+  assert_int_equal(mode(&f, 0)->body, 0);
+  assert_true(mbg_modes_line_at(f.modes, 0) && !mbg_modes_line_at(f.modes, 1000) && !mbg_mode_at(f.modes, 5));
+  done(&f);
+}
+
+/* ---------------------------------------------------------------------- refusals */
+
+static void says(fixture *f, int result, int expected, const char *text) {
+  assert_int_equal(result, expected);
+  if (!strstr(mbg_context_error(f->ctx), text)) {
+    fail_msg("'%s' is not in '%s'", text, mbg_context_error(f->ctx));
+  }
+  done(f);
+}
+
+static void test_messages(void **state) {
+  (void)state;
+  static const char falling[] =
+      "{\"mbgrad\": 1, \"gravity\": [0, 0, -9.81], \"bodies\": {\"stone\": {\"mass\": 1, \"inertia\": [1, 1, 1]}}}";
+  static const char turning[] =
+      "{\"mbgrad\": 1, \"gravity\": [%g, 0, 0], \"bodies\": {\"rotor\": {\"mass\": 1, \"com\": [0.1, 0, 0], "
+      "\"inertia\": [1, 1, 1], "
+      "\"angular_velocity\": [0, 0, 2]}}, \"joints\": {\"axle\": {\"type\": \"revolute\", \"between\": [\"ground\", "
+      "\"rotor\"], "
+      "\"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, \"drivers\": {\"motor\": {\"joint\": \"axle\", \"law\": \"2*t%s\"}}}";
+  fixture f;
+  says(&f, solve(&f, mbg_modes_options_default(), "%s", falling), MBG_ERROR_CONVERGENCE,
+       "no static equilibrium was found near the start: what acts on body 'stone' there is not balanced");
+  says(&f, solve(&f, (mbg_modes_options){.count = -1}, "%s", falling), MBG_ERROR_INPUT,
+       "the number of modes must not be negative, is -1");
+  says(&f, solve(&f, (mbg_modes_options){.at = (mbg_modes_at)7}, "%s", falling), MBG_ERROR_INPUT,
+       "modes are about the equilibrium");
+  says(&f,
+       solve(&f, (mbg_modes_options){.at = MBG_MODES_STEADY},
+             "{\"mbgrad\": 1, \"bodies\": {\"a\": {\"mass\": 1, \"inertia\": [1, 1, 1], \"velocity\": [1, 0, 0]}, "
+             "\"b\": {\"mass\": 1, "
+             "\"inertia\": [1, 1, 1]}}}"),
+       MBG_ERROR_INPUT, "no steady motion: at the start body 'b' does not move with body 'a' as one rigid body");
+  says(&f, solve(&f, (mbg_modes_options){.at = MBG_MODES_STEADY}, turning, 0.0, " + t^2"), MBG_ERROR_INPUT,
+       "no steady motion: driver 'motor' does not hold when the mechanism has moved on");
+  says(&f, solve(&f, (mbg_modes_options){.at = MBG_MODES_START, .undamped = true}, turning, 0.0, ""), MBG_ERROR_INPUT,
+       "damping cannot be left out about a motion");
+  says(&f,
+       solve(&f, mbg_modes_options_default(),
+             "{\"mbgrad\": 1, \"bodies\": {\"ghost\": {\"motion\": \"point\", \"mass\": 0}, \"mass\": {\"motion\": "
+             "\"point\", \"mass\": 1}}, "
+             "\"forces\": {\"s\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"mass\"], \"along\": \"x\", "
+             "\"stiffness\": 5}}}"),
+       MBG_ERROR_SINGULAR, "a freedom has neither inertia nor stiffness");
+}
+
+/* a driven rotor has no freedom left: no modes, no error */
+static void test_none(void **state) {
+  (void)state;
+  fixture f;
+  solved(&f, solve(&f, (mbg_modes_options){.gradient = true},
+                   "{\"mbgrad\": 1, \"bodies\": {\"rotor\": {\"mass\": 1, \"inertia\": [1, 1, 1]}}, \"joints\": "
+                   "{\"weld\": {\"type\": "
+                   "\"fixed\", \"between\": [\"ground\", \"rotor\"]}}}"));
+  assert_int_equal(mbg_modes_summary_of(f.modes)->count, 0);
+  assert_int_equal(mbg_modes_summary_of(f.modes)->freedoms, 0);
+  done(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cantilever), cmocka_unit_test(test_many_elements), cmocka_unit_test(test_rotating),
+      cmocka_unit_test(test_pendulum),   cmocka_unit_test(test_oscillator),    cmocka_unit_test(test_repeated),
+      cmocka_unit_test(test_massless),   cmocka_unit_test(test_buckling),      cmocka_unit_test(test_shape),
+      cmocka_unit_test(test_messages),   cmocka_unit_test(test_none),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
