@@ -35,6 +35,7 @@ mbg__nlp_options mbg__nlp_options_default(void) {
   return (mbg__nlp_options){.method = MBG__NLP_SLSQP,
                             .max_iterations = 200,
                             .max_evaluations = 2000,
+                            .memory = 20,
                             .feasibility = 1e-6,
                             .optimality = 1e-6};
 }
@@ -243,7 +244,7 @@ int mbg__nlp_descent(mbg__nlp *w) {
   mbg__minimize_result result;
   o.max_iterations = w->opt->max_iterations;
   o.max_evaluations = w->opt->max_evaluations;
-  o.memory = 20;
+  o.memory = w->opt->memory;
   o.gradient_relative = 0;
   o.first_step = 0.1; /* unknowns are of the order of 1 */
   double *x = MBG_TAKE(&w->arena, double, w->p->n + 1);

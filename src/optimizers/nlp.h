@@ -59,6 +59,7 @@ typedef struct {
   mbg__nlp_method method;
   int max_iterations;  /* points with gradients */
   int max_evaluations; /* points */
+  int memory;          /* pairs kept by limited-memory methods */
   double feasibility;  /* largest c_i that counts as feasible */
   double optimality;   /* stop when the residual of the conditions is at most this times `reference` */
   double reference;    /* 0: the norm of the projected gradient at the start */
@@ -66,12 +67,12 @@ typedef struct {
       settle; /* stop when f at the best feasible point changed by less than this times |f| over 10 iterations; 0: never */
 } mbg__nlp_options;
 
-mbg__nlp_options mbg__nlp_options_default(void); /* slsqp, 200, 2000, 1e-6, 1e-6, 0, 0 */
+mbg__nlp_options mbg__nlp_options_default(void); /* slsqp, 200, 2000, 20, 1e-6, 1e-6, 0, 0 */
 
 /* ---------------------------------------------------------------------- solution */
 
 typedef enum {
-  MBG__NLP_OPTIMAL,     /* the conditions hold */
+  MBG__NLP_OPTIMAL,     /* the conditions hold, by our rule or by the method's own, stricter one */
   MBG__NLP_SETTLED,     /* f no longer changes */
   MBG__NLP_STUCK,       /* the method found no further step */
   MBG__NLP_ITERATIONS,  /* max_iterations or max_evaluations */

@@ -104,7 +104,7 @@ static bool set_options(IpoptProblem problem, const mbg__nlp_options *opt) {
   const bool newton = opt->method == MBG__NLP_IPOPT_GN;
   return text_option(problem, "sb", "yes") && AddIpoptIntOption(problem, (char *)"print_level", 0) &&
          text_option(problem, "hessian_approximation", newton ? "exact" : "limited-memory") &&
-         AddIpoptIntOption(problem, (char *)"limited_memory_max_history", 20) &&
+         AddIpoptIntOption(problem, (char *)"limited_memory_max_history", opt->memory) &&
          text_option(problem, "honor_original_bounds", "yes") && text_option(problem, "mu_strategy", "adaptive") &&
          text_option(problem, "nlp_scaling_method", "none") && number_option(problem, "bound_relax_factor", 0) &&
          AddIpoptIntOption(problem, (char *)"max_iter", opt->max_iterations) && number_option(problem, "tol", 1e-11) &&
@@ -144,7 +144,9 @@ int mbg__nlp_ipopt(mbg__nlp *w) {
   }
   FreeIpoptProblem(problem);
   if (!w->stop) {
-    w->result->reason = status == Maximum_Iterations_Exceeded ? MBG__NLP_ITERATIONS : MBG__NLP_STUCK;
+    w->result->reason = status == Solve_Succeeded || status == Solved_To_Acceptable_Level ? MBG__NLP_OPTIMAL
+                        : status == Maximum_Iterations_Exceeded                           ? MBG__NLP_ITERATIONS
+                                                                                          : MBG__NLP_STUCK;
   }
   return status == Insufficient_Memory ? mbg__fail_memory(w->ctx) : MBG_OK;
 }
