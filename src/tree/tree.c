@@ -52,7 +52,11 @@ static bool usable(const mbg_model *m, int joint, int side) {
   const motion *x = motion_of(m, joint);
   const mbg__pair *pair = &m->pairs[m->joints[joint].pair];
   const int body = mbg__joint_body(m, joint, side), other = mbg__joint_body(m, joint, !side);
-  if (!x || bends(m, pair->A) || bends(m, pair->B)) {
+  if (!x) {
+    return false;
+  }
+  /* markers that bend have axes of their own: in the plane those of joints whose axis is its normal, or lies in it */
+  if (x->plain && !x->simple && m->bodies[body].motion == MBG__PLANAR && (bends(m, pair->A) || bends(m, pair->B))) {
     return false;
   }
   return m->bodies[body].motion == MBG__SPATIAL ||
@@ -80,7 +84,7 @@ static void set_link(const mbg_model *m, const mbg__span *span, int body, mbg__l
   l->side = mbg__joint_body(m, l->joint, 1) == body;
   l->C = l->side ? pair->B : pair->A;
   l->P = l->side ? pair->A : pair->B;
-  l->plain = flat && x->plain;
+  l->plain = flat && x->plain && !bends(m, pair->A) && !bends(m, pair->B);
   set_components(l, flat ? x->planar : x->spatial);
   l->simple = x->simple || l->nz == 1;
 }

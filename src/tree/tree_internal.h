@@ -57,6 +57,9 @@ struct mbg__tree {
   int *block_row, *block_link, (*block_slot)[6]; /* row, link, places in B of the body's free components */
   bool *used; /* blocks of the bodies' matrices that can be other than 0: not those of held rows alone */
   int nslots, nrow_slots;
+
+  struct mbg__tree_bending
+      *bends; /* tree_bend.c: links on modal bodies; NULL: there are none, or nobody asked for them */
 };
 
 static inline int link_off(const mbg__tree *t, int k) { return t->m->bodies[t->links[k].body].voff; }

@@ -1,5 +1,6 @@
 #include "tree/tree_local.h"
 
+#include "tree/tree_bend.h"
 #include "tree/tree_internal.h"
 
 #include <string.h>
@@ -89,8 +90,20 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
   t->t = st->t;
   t->turns = st->turns;
   t->only_q = t->known = t->placed = false;
+  for (int k = 0; t->bends && k < t->m->nbody; k++) {
+    if (mbg__tree_carrier(t, k)) {
+      place(t, k, st->w);
+    }
+  }
+  if (t->bends) {
+    mbg__tree_bends_take(t, t->H, t->v);
+  }
   for (int k = 0; k < t->m->nbody; k++) {
-    place(t, k, st->w);
+    if (mbg__tree_bends(t, k)) {
+      mbg__tree_bend_place(t, k, st->w);
+    } else {
+      place(t, k, st->w);
+    }
     if (st->a) {
       accelerate(t, k, st->a);
     }
@@ -99,11 +112,116 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
 
 void mbg__tree_rates(mbg__tree *t, const real *a, const real *vd) {
   memcpy(t->vd, vd, (size_t)t->m->nw * sizeof(real));
+  if (t->bends) {
+    mbg__tree_bends_take_rates(t, vd);
+  }
   for (int k = 0; k < t->m->nbody; k++) {
     const int off = link_off(t, k);
     v6_zero(t->sa + off);
     joint_add(t, k, a, t->sa + off);
     carried(t, k, t->vd, t->Xvd + off);
+    if (mbg__tree_bends(t, k)) {
+      mbg__tree_bend_rates(t, k);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- joints from bodies */
+
+static void pick(const mbg__tree *t, int k, const real y[6], real *a) {
+  const mbg__link *l = &t->links[k];
+  real x[6];
+  AdInv_mul(x, &t->hC[k], y);
+  for (int i = 0; i < l->nz; i++) {
+    a[l->first + i] = x[l->comp[i]];
+  }
+}
+
+void mbg__tree_joint_rates(mbg__tree *t, const real *vd, real *a) {
+  if (t->bends) {
+    mbg__tree_bends_take_rates(t, vd);
+  }
+  for (int k = 0; k < t->m->nbody; k++) {
+    const int off = link_off(t, k);
+    real y[6], c[6];
+    if (mbg__tree_bends(t, k)) {
+      mbg__tree_bend_joint(t, k, NULL, a);
+      continue;
+    }
+    carried(t, k, vd, c);
+    v6_sub(y, vd + off, c);
+    ad_add(y, t->v + off, t->s + off, -1);
+    pick(t, k, y, a);
+  }
+}
+
+void mbg__tree_joint_twists(const mbg__tree *t, const real *u, real *d) {
+  static const real none[6] = {0};
+  for (int k = 0; k < t->m->nbody; k++) {
+    real y[6], c[6];
+    if (mbg__tree_bends(t, k)) {
+      mbg__tree_bend_change(t, k, u, none, d);
+      continue;
+    }
+    carried(t, k, u, c);
+    v6_sub(y, u + link_off(t, k), c);
+    pick(t, k, y, d);
+  }
+}
+
+void mbg__tree_joint_change(const mbg__tree *t, const real *dvd, const real *k, real *da) {
+  for (int i = 0; i < t->m->nbody; i++) {
+    const int off = link_off(t, i);
+    real y[6], c[6];
+    if (mbg__tree_bends(t, i)) {
+      mbg__tree_bend_change(t, i, dvd, k + off, da);
+      continue;
+    }
+    carried(t, i, dvd, c);
+    v6_sub(y, dvd + off, c);
+    v6_axpy(y, -1, k + off);
+    pick(t, i, y, da);
+  }
+}
+
+void mbg__tree_joint_change_T(const mbg__tree *t, const real *ga, real *q, real *k) {
+  memset(q, 0, (size_t)t->m->nw * sizeof(real));
+  for (int i = 0; i < t->m->nbody; i++) {
+    const mbg__link *l = &t->links[i];
+    const int off = link_off(t, i);
+    real x[6] = {0}, h[6];
+    if (mbg__tree_bends(t, i)) {
+      mbg__tree_bend_change_T(t, i, ga, q, k + off);
+      continue;
+    }
+    for (int j = 0; j < l->nz; j++) {
+      x[l->comp[j]] = ga[l->first + j];
+    }
+    AdInvT_mul(h, &t->hC[i], x);
+    v6_axpy(q + off, 1, h);
+    carry_T(t, i, -1, h, q);
+    v6_scale(k + off, -1, h);
+  }
+}
+
+void mbg__tree_local_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg__frame *E, real *w) {
+  mbg__tree_read(t, H, v, E, w);
+  if (t->bends) {
+    mbg__tree_bends_take(t, H, v);
+  }
+  for (int k = 0; k < t->m->nbody; k++) {
+    if (mbg__tree_bends(t, k)) {
+      mbg__tree_bend_read(t, k, H, v, E, w);
+    }
+  }
+}
+
+void mbg__tree_local_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw) {
+  mbg__tree_read_push(t, w, dv, da, e, dw);
+  for (int k = 0; k < t->m->nbody; k++) {
+    if (mbg__tree_bends(t, k)) {
+      mbg__tree_bend_read_push(t, k, w, dv, da, e, dw);
+    }
   }
 }
 
@@ -111,44 +229,6 @@ void mbg__tree_bias(const mbg__tree *t, real *c) {
   for (int k = 0; k < t->m->nbody; k++) {
     const int off = link_off(t, k);
     ad_mul(c + off, t->v + off, t->s + off);
-  }
-}
-
-void mbg__tree_difference(const mbg__tree *t, const real *y, real *out) {
-  for (int k = 0; k < t->m->nbody; k++) {
-    const int off = link_off(t, k);
-    real c[6];
-    carried(t, k, y, c);
-    v6_sub(out + off, y + off, c);
-  }
-}
-
-void mbg__tree_difference_T(const mbg__tree *t, const real *y, real *out) {
-  memcpy(out, y, (size_t)t->m->nw * sizeof(real));
-  for (int k = 0; k < t->m->nbody; k++) {
-    carry_T(t, k, -1, y + link_off(t, k), out);
-  }
-}
-
-void mbg__tree_pick(const mbg__tree *t, const real *y, real *a) {
-  for (int k = 0; k < t->m->nbody; k++) {
-    const mbg__link *l = &t->links[k];
-    real x[6];
-    AdInv_mul(x, &t->hC[k], y + link_off(t, k));
-    for (int i = 0; i < l->nz; i++) {
-      a[l->first + i] = x[l->comp[i]];
-    }
-  }
-}
-
-void mbg__tree_pick_T(const mbg__tree *t, const real *a, real *y) {
-  for (int k = 0; k < t->m->nbody; k++) {
-    const mbg__link *l = &t->links[k];
-    real x[6] = {0};
-    for (int i = 0; i < l->nz; i++) {
-      x[l->comp[i]] = a[l->first + i];
-    }
-    AdInvT_mul(y + link_off(t, k), &t->hC[k], x);
   }
 }
 
@@ -166,28 +246,92 @@ void mbg__tree_spread_T(const mbg__tree *t, const real *y, real *a) {
   }
 }
 
-/* ---------------------------------------------------------------------- derivatives */
-
-void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {
-  for (int i = 0; i < t->m->nbody; i++) {
-    const int off = link_off(t, i);
-    const real *theta = t->theta + off, *g = t->g + off;
-    real ds[6];
-    mbg__tree_geometry_push(t, i, d);
-    carried(t, i, w, w + off);
-    v6_axpy(w + off, 1, theta);
-    ad_mul(ds, g, t->s + off);
-    joint_add(t, i, d->dw, ds);
-    carried(t, i, dv, dv + off);
-    v6_axpy(dv + off, 1, ds);
-    ad_add(dv + off, t->Xv + off, theta, 1);
-    ad_mul(k + off, t->Xvd + off, theta);
-    ad_add(k + off, g, t->sa + off, 1);
-    if (!still) {
-      ad_add(k + off, t->s + off, dv + off, -1);
-      ad_add(k + off, t->v + off, ds, 1);
+void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga) {
+  if (!t->bends) {
+    mbg__tree_read_pull(t, ge, gw_joint, gw, gv, ga);
+    return;
+  }
+  /* what the rigid links get */
+  real *e = t->ct, *w = t->cg;
+  memset(w, 0, (size_t)t->m->nw * sizeof(real));
+  for (int k = 0; k < t->m->nbody; k++) {
+    const mbg__link *l = &t->links[k];
+    const bool bends = mbg__tree_bends(t, k);
+    for (int i = 0; i < 6; i++) {
+      e[6 * k + i] = bends ? 0 : ge[6 * k + i];
+    }
+    for (int i = 0; i < l->nz; i++) {
+      w[l->first + i] = bends ? 0 : gw_joint[l->first + i];
+    }
+    if (bends) {
+      mbg__tree_bend_read_pull(t, k, ge, gw_joint, gw, gv, ga);
     }
   }
+  mbg__tree_read_pull(t, e, w, gw, gv, ga);
+}
+
+/* ---------------------------------------------------------------------- derivatives */
+
+static void link_push(mbg__tree *t, int i, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {
+  const int off = link_off(t, i);
+  const real *theta = t->theta + off, *g = t->g + off;
+  real ds[6];
+  mbg__tree_geometry_push(t, i, d);
+  carried(t, i, w, w + off);
+  v6_axpy(w + off, 1, theta);
+  ad_mul(ds, g, t->s + off);
+  joint_add(t, i, d->dw, ds);
+  carried(t, i, dv, dv + off);
+  v6_axpy(dv + off, 1, ds);
+  ad_add(dv + off, t->Xv + off, theta, 1);
+  ad_mul(k + off, t->Xvd + off, theta);
+  ad_add(k + off, g, t->sa + off, 1);
+  if (!still) {
+    ad_add(k + off, t->s + off, dv + off, -1);
+    ad_add(k + off, t->v + off, ds, 1);
+  }
+}
+
+void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {
+  /* modal coordinates first */
+  for (int i = 0; t->bends && i < t->m->nbody; i++) {
+    if (mbg__tree_carrier(t, i)) {
+      link_push(t, i, d, still, w, dv, k);
+    }
+  }
+  for (int i = 0; i < t->m->nbody; i++) {
+    if (mbg__tree_bends(t, i)) {
+      mbg__tree_bend_push(t, i, d, still, w, dv, k + link_off(t, i));
+    } else {
+      link_push(t, i, d, still, w, dv, k);
+    }
+  }
+}
+
+static void link_pull(mbg__tree *t, int i, const real *k, const real *ct0, const real *cg0, bool still, real *ge,
+                      real *gw, real *gattr) {
+  const int off = link_off(t, i);
+  real *nu = t->nu + off, ds[6] = {0}, ct[6], cg[6];
+  const real *c = k + off;
+  adT_mul(ct, t->Xvd + off, c);
+  adT_mul(cg, t->sa + off, c);
+  v6_scale(cg, -1, cg);
+  if (ct0) {
+    v6_axpy(ct, 1, ct0 + off);
+    v6_axpy(cg, 1, cg0 + off);
+  }
+  if (!still) {
+    adT_add(nu, t->s + off, c, -1);
+    adT_mul(ds, t->v + off, c);
+  }
+  carry_T(t, i, 1, nu, t->nu);
+  adT_add(ct, t->Xv + off, nu, 1);
+  v6_axpy(ds, 1, nu);
+  adT_add(cg, t->s + off, ds, -1);
+  joint_add_T(t, i, ds, gw);
+  carry_T(t, i, 1, t->eta + off, t->eta);
+  v6_axpy(ct, 1, t->eta + off);
+  mbg__tree_geometry_pull(t, i, ct, cg, ge, gattr);
 }
 
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct0, const real *cg0,
@@ -195,28 +339,16 @@ void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const rea
   memcpy(t->eta, w, (size_t)t->m->nw * sizeof(real));
   memcpy(t->nu, dv, (size_t)t->m->nw * sizeof(real));
   for (int i = t->m->nbody - 1; i >= 0; i--) {
-    const int off = link_off(t, i);
-    real *nu = t->nu + off, ds[6] = {0}, ct[6], cg[6];
-    const real *c = k + off;
-    adT_mul(ct, t->Xvd + off, c);
-    adT_mul(cg, t->sa + off, c);
-    v6_scale(cg, -1, cg);
-    if (ct0) {
-      v6_axpy(ct, 1, ct0 + off);
-      v6_axpy(cg, 1, cg0 + off);
+    if (mbg__tree_bends(t, i)) {
+      mbg__tree_bend_pull(t, i, k + link_off(t, i), still, t->eta, t->nu, ge, gw, gattr);
+    } else if (!t->bends || !mbg__tree_carrier(t, i)) {
+      link_pull(t, i, k, ct0, cg0, still, ge, gw, gattr);
     }
-    if (!still) {
-      adT_add(nu, t->s + off, c, -1);
-      adT_mul(ds, t->v + off, c);
+  }
+  for (int i = 0; t->bends && i < t->m->nbody; i++) {
+    if (mbg__tree_carrier(t, i)) {
+      link_pull(t, i, k, ct0, cg0, still, ge, gw, gattr);
     }
-    carry_T(t, i, 1, nu, t->nu);
-    adT_add(ct, t->Xv + off, nu, 1);
-    v6_axpy(ds, 1, nu);
-    adT_add(cg, t->s + off, ds, -1);
-    joint_add_T(t, i, ds, gw);
-    carry_T(t, i, 1, t->eta + off, t->eta);
-    v6_axpy(ct, 1, t->eta + off);
-    mbg__tree_geometry_pull(t, i, ct, cg, ge, gattr);
   }
 }
 

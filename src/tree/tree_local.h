@@ -23,13 +23,20 @@ void mbg__tree_rates(mbg__tree *t, const real *a, const real *vd);
 /* c (nw), after place. */
 void mbg__tree_bias(const mbg__tree *t, real *c);
 
-/* y_i - X y_p of vectors of the bodies, and transposed: y_i - sum over children X^T y_c. out is not y. */
-void mbg__tree_difference(const mbg__tree *t, const real *y, real *out);
-void mbg__tree_difference_T(const mbg__tree *t, const real *y, real *out);
+/* a (n) of rates vd (nw) of the bodies; d (n) of twists u = J d (nw). After place. */
+void mbg__tree_joint_rates(mbg__tree *t, const real *vd, real *a);
+void mbg__tree_joint_twists(const mbg__tree *t, const real *u, real *d);
 
-/* Components of y (nw) along the joints: a = S^T Ad(hC^-1) y; transposed: y (nw) = Ad(hC^-1)^T S a. */
-void mbg__tree_pick(const mbg__tree *t, const real *y, real *a);
-void mbg__tree_pick_T(const mbg__tree *t, const real *a, real *y);
+/* da (n) of dvd and the k of a local push (nw), and transposed: cotangents q of dvd, k of k (nw, written). */
+void mbg__tree_joint_change(const mbg__tree *t, const real *dvd, const real *k, real *da);
+void mbg__tree_joint_change_T(const mbg__tree *t, const real *ga, real *q, real *k);
+
+/* Joint frames and rates of bodies as mbg__tree_read and its derivatives, links on modal bodies included. */
+int mbg__tree_bends_create(mbg_context *ctx, mbg__tree *t);
+void mbg__tree_local_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg__frame *E, real *w);
+void mbg__tree_local_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw);
+void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);
+
 /* y (nw) = Sb a, and transposed. */
 void mbg__tree_spread(const mbg__tree *t, const real *a, real *y);
 void mbg__tree_spread_T(const mbg__tree *t, const real *y, real *a);

@@ -12,6 +12,7 @@ typedef struct {
   gradient_case c;
   double *dy;
   int size;
+  double end; /* 0: right after the start */
 } first_node;
 
 static int take_first(void *user, int node, const double *dy) {
@@ -26,7 +27,8 @@ static void open_first(first_node *f, const char *folder, const char *text) {
   gradient_case_open(&f->c, folder, text);
   f->c.options.formulation = "dca";
   f->c.options.all_signals = 1;
-  f->c.options.step = f->c.options.end = 1e-6;
+  f->c.options.step = 1e-6;
+  f->c.options.end = f->end > 0 ? f->end : 1e-6;
   gradient_case_run(&f->c);
   gradient_case_simulate(&f->c);
   f->size = mbg_run_kept_count(f->c.run) * f->c.np;
@@ -146,7 +148,7 @@ static void test_chain(void **state) {
   static const double f[] = {-4.9890229260876, -5.678139852327, 24.924890950287, 2.349829284293, -36.112772853707};
   static const char *const names[] = {"fx", "fy", "fz", "mx", "my"};
   for (int reaction = 0; reaction < 2; reaction++) {
-    first_node x;
+    first_node x = {0};
     char *text = chain_text(4, reaction), name[8];
     open_first(&x, NULL, text);
     for (int i = 0; i < 4; i++) {
@@ -166,7 +168,7 @@ static void test_chain(void **state) {
 
 static void test_long_chain(void **state) {
   (void)state;
-  first_node x;
+  first_node x = {0};
   char *text = chain_text(64, false);
   open_first(&x, NULL, text);
   check(&x, "u0", -1, -7.9057481706, 1e-10);
@@ -187,7 +189,7 @@ static void test_long_chain(void **state) {
 
 static void test_four_bar(void **state) {
   (void)state;
-  first_node x;
+  first_node x = {0};
   char path[300];
   sprintf(path, "%s/four-bar/model.json", MBG_GALLERY_DIR);
   char *text = support_read_file(path, NULL);
@@ -209,6 +211,103 @@ static void test_four_bar(void **state) {
   check(&x, "f4y", 1, -3.5924822644, 1e-9);
   close_first(&x);
   free(text);
+}
+
+/* ---------------------------------------------------------------------- R2: two flexible arms */
+
+/* pins of modal coordinates: the start may not move them */
+#define FROM_MODES ""
+
+/* accelerations at a deformed and moving state, at t = 0.2 */
+static void test_arms_at_state(void **state) {
+  (void)state;
+  first_node x = {0};
+  char path[300];
+  sprintf(path, "%s/two-arm/model.json", MBG_GALLERY_DIR);
+  char *text = support_read_file(path, NULL);
+  text = reference_insert(text, "upper", "\"deformation\": [0.002, -0.001], \"deformation_rate\": [0.1, -0.2], ");
+  text = reference_insert(text, "fore", "\"deformation\": [-0.001, 0.0015], \"deformation_rate\": [0.3, 0.2], ");
+  text = reference_insert(text, "signals",
+                          "\"u1\": {\"type\": \"coordinate-acceleration\", \"joint\": \"shoulder\"},"
+                          "\"u2\": {\"type\": \"coordinate-acceleration\", \"joint\": \"hinge\"},"
+                          "\"a0\": {\"type\": \"modal-acceleration\", \"of\": \"upper\", \"mode\": 0},"
+                          "\"a1\": {\"type\": \"modal-acceleration\", \"of\": \"upper\", \"mode\": 1},"
+                          "\"b0\": {\"type\": \"modal-acceleration\", \"of\": \"fore\", \"mode\": 0},"
+                          "\"b1\": {\"type\": \"modal-acceleration\", \"of\": \"fore\", \"mode\": 1},"
+                          "\"fx\": {\"type\": \"reaction\", \"joint\": \"hinge\", \"component\": \"fx\"},"
+                          "\"fy\": {\"type\": \"reaction\", \"joint\": \"hinge\", \"component\": \"fy\"},");
+  text = reference_insert(text, "run", "\"start\": 0.2, ");
+  char *end = strrchr(text, '}');
+  char *all = malloc(strlen(text) + 500);
+  sprintf(
+      all,
+      "%.*s, \"initial\": {\"pin\": {\"s\": {\"joint\": \"shoulder\", \"value\": 0.3, \"rate\": 1}, \"h\": {\"joint\": "
+      "\"hinge\", \"value\": 0.5, \"rate\": -2}"
+      "%s}}}",
+      (int)(end - text), text, FROM_MODES);
+  *strrchr(path, '/') = 0;
+  x.end = 0.2 + 1e-6;
+  open_first(&x, path, all);
+  const double rel = 1e-11;
+  static const struct {
+    const char *signal;
+    double value, L1, EI1, payload;
+  } printed[] = {{"u1", 1137.5565832864, -3957.821629536, 1.291018098831, -5.761157527563},
+                 {"u2", -2672.2044443241, 3921.060102343, -1.357523472783, 167.489496700684},
+                 {"a0", -3333.443191386, 8208.735453562, -3.796467766962, NAN},
+                 {"a1", 2217.496731538, -5408.833688933, 2.518361310646, NAN},
+                 {"b0", 3606.616776867, NAN, NAN, NAN},
+                 {"b1", -2412.111557762, NAN, NAN, NAN},
+                 {"fx", 10.435282957948, NAN, NAN, NAN},
+                 {"fy", -12.807765224632, NAN, NAN, NAN}};
+  for (int i = 0; i < MBG_COUNT(printed); i++) {
+    const double by[] = {printed[i].value, printed[i].L1, printed[i].EI1, printed[i].payload};
+    const int parameter[] = {-1, 0, 2, 7};
+    for (int k = 0; k < 4; k++) {
+      if (!isnan(by[k])) {
+        /* forces of 1e4 N in the modes stand behind the wrenches */
+        check(&x, printed[i].signal, parameter[k], by[k], i < 6 ? rel * (1000 + fabs(by[k])) : 1e-9);
+      }
+    }
+  }
+  close_first(&x);
+  free(all);
+  free(text);
+}
+
+/* 250 steps of rk4 from rest: joint coordinates and modes are those of the page, so that the discrete values are, too */
+static void test_arms(void **state) {
+  (void)state;
+  static const struct {
+    int p;
+    double x, y, tol;
+  } printed[] = {{-1, 1.619032667480756, .732036307973467, 2e-12},
+                 {0, 1.05409472023, .35939787684, 1e-11},
+                 {7, -.054336725168, .257016363576, 1e-12},
+                 {9, -.00317096175, .234801624799, 1e-11},
+                 {2, -4.53805639e-8, 2.11025412e-8, 1e-16}};
+  gradient_case c;
+  double psi[2];
+  char *text = reference_open(&c, "two-arm", NULL, NULL);
+  c.options.formulation = "dca";
+  c.options.step = 0.002;
+  gradient_case_run(&c);
+  gradient_case_simulate(&c);
+  assert_true(fabs(reference_value(&c, mbg_run_node_count(c.run) - 1, "angle1") - .568283083122) < 2e-12);
+  assert_true(fabs(reference_value(&c, mbg_run_node_count(c.run) - 1, "angle2") + .322498327206656) < 2e-12);
+  gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi), "criteria");
+  for (int method = 0; method < 2; method++) {
+    double *g = gradient_case_gradient(&c, method ? MBG_METHOD_ADJOINT : MBG_METHOD_DIRECT);
+    for (int i = 0; i < MBG_COUNT(printed); i++) {
+      const double x = printed[i].p < 0 ? psi[0] : g[printed[i].p],
+                   y = printed[i].p < 0 ? psi[1] : g[c.np + printed[i].p];
+      if (!(fabs(x - printed[i].x) <= printed[i].tol && fabs(y - printed[i].y) <= printed[i].tol)) {
+        fail_msg("parameter %d: %.13g %.13g, printed %.13g %.13g", printed[i].p, x, y, printed[i].x, printed[i].y);
+      }
+    }
+    free(g);
+  }
+  reference_close(&c, text);
 }
 
 /* ---------------------------------------------------------------------- against a dense solution */
@@ -366,7 +465,8 @@ static void test_shapes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_chain), cmocka_unit_test(test_long_chain), cmocka_unit_test(test_four_bar),
-      cmocka_unit_test(test_dense), cmocka_unit_test(test_shapes),
+      cmocka_unit_test(test_dense), cmocka_unit_test(test_shapes),     cmocka_unit_test(test_arms_at_state),
+      cmocka_unit_test(test_arms),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

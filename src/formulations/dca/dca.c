@@ -169,6 +169,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(sort_breaks(ctx, w));
   MBG_TRY(mbg__tree_create(ctx, sys, mbg__start_result_of(start)->rank, &w->tree));
+  MBG_TRY(mbg__tree_bends_create(ctx, w->tree));
   MBG_TRY(choose_rows(ctx, w));
   if (is_tree(w)) {
     MBG_TRY(mbg__dca_rake_create(ctx, &w->arena, w->tree, &w->rake));
@@ -198,7 +199,10 @@ done:
 static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns) {
   const mbg__dca_base *b = &w->base[w->now];
   *t = w->last;
-  mbg__tree_frames(w->tree, b->E, b->w, H, v);
+  mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->last, .E = b->E, .w = b->w});
+  const mbg__state bodies = mbg__tree_bodies(w->tree);
+  memcpy(H, bodies.H, (size_t)w->m->nbody * sizeof(*H));
+  memcpy(v, bodies.v, (size_t)w->m->nw * sizeof(real));
   memcpy(turns, b->turns, (size_t)w->m->nturn * sizeof(int));
   return MBG_OK;
 }

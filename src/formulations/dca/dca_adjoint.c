@@ -277,8 +277,8 @@ static int start(mbg_context *ctx, adjoint *s) {
   MBG_TRY(end_node(ctx, s, 0, &w->base[0]));
   mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
   for (int c = 0; c < s->nc; c++) {
-    mbg__tree_read_pull(w->tree, row(s->ze, c, s->nb), row(s->wb, c, s->n), frames + nw * (size_t)c,
-                        twists + nw * (size_t)c, row(s->psi_a, c, w->m->na));
+    mbg__tree_local_read_pull(w->tree, row(s->ze, c, s->nb), row(s->wb, c, s->n), frames + nw * (size_t)c,
+                              twists + nw * (size_t)c, row(s->psi_a, c, w->m->na));
   }
   /* the start uses the system as scratch: after all criteria */
   for (int c = 0; c < s->nc; c++) {

@@ -155,10 +155,7 @@ static int eval_assembly(mbg_context *ctx, mbg__dca_point *p) {
     goto done;
   }
   take(p, 0, 1, p->vd, p->lambda);
-  mbg__tree_difference(p->tree, p->vd, p->k);
-  mbg__tree_bias(p->tree, p->c);
-  vn_sub(p->m->nw, p->k, p->k, p->c);
-  mbg__tree_pick(p->tree, p->k, p->a);
+  mbg__tree_joint_rates(p->tree, p->vd, p->a);
 done:
   return err;
 }
@@ -260,11 +257,8 @@ void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, cons
   }
   solve(p, ncol);
   for (int q = 0; q < ncol; q++) {
-    real *k = column(p->k, q, nw);
     take(p, q, ncol, p->r, NULL);
-    mbg__tree_difference(p->tree, p->r, p->c);
-    vn_sub(nw, k, p->c, k);
-    mbg__tree_pick(p->tree, k, da[q]);
+    mbg__tree_joint_change(p->tree, p->r, column(p->k, q, nw), da[q]);
   }
 }
 
@@ -303,11 +297,9 @@ void mbg__dca_point_pull(mbg__dca_point *p, int ncol, const mbg__dca_cotangent *
     vn_zero(nw, k);
     vn_zero(nw, p->r);
     if (c[q].a) {
-      mbg__tree_pick_T(p->tree, c[q].a, k);
-      mbg__tree_difference_T(p->tree, k, p->r);
+      mbg__tree_joint_change_T(p->tree, c[q].a, p->r, k);
     }
     add(nw, p->r, c[q].vd);
-    vn_scale(nw, k, -1, k);
     lay(p, q, ncol, -1, p->r, c[q].lambda);
   }
   solve(p, ncol);

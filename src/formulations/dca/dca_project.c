@@ -148,8 +148,7 @@ static void correct(mbg__dca_project *p) {
   lay(p, 0, 1, -1, NULL, p->rows);
   (void)mbg__dca_assembly_solve(p->assembly, p->panel, 1, p->x);
   take(p, 0, 1, p->u, p->lambda);
-  mbg__tree_difference(p->tree, p->u, p->c);
-  mbg__tree_pick(p->tree, p->c, p->d);
+  mbg__tree_joint_twists(p->tree, p->u, p->d);
 }
 
 int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, mbg__frame *E, real *w,
@@ -271,9 +270,7 @@ static void solve_push(mbg__dca_project *p, bool rates, int ncol, real *const *e
   (void)mbg__dca_assembly_solve(p->assembly, p->panel, ncol, p->x);
   for (int q = 0; q < ncol; q++) {
     take(p, q, ncol, p->r, NULL);
-    mbg__tree_difference(p->tree, p->r, p->c);
-    vn_axpy(nw, p->c, -1, column(p->k, q, nw));
-    mbg__tree_pick(p->tree, p->c, column(p->dd, q, p->n));
+    mbg__tree_joint_change(p->tree, p->r, column(p->k, q, nw), column(p->dd, q, p->n));
   }
 }
 
@@ -282,10 +279,7 @@ static void solve_pull(mbg__dca_project *p, bool rates, int ncol, real *const *g
                        real *const *gattr) {
   const int nw = p->m->nw, nr = p->m->nrow;
   for (int q = 0; q < ncol; q++) {
-    real *k = column(p->k, q, nw);
-    mbg__tree_pick_T(p->tree, column(p->dd, q, p->n), k);
-    mbg__tree_difference_T(p->tree, k, p->c);
-    vn_scale(nw, k, -1, k);
+    mbg__tree_joint_change_T(p->tree, column(p->dd, q, p->n), p->c, column(p->k, q, nw));
     lay(p, q, ncol, -1, p->c, NULL);
   }
   (void)mbg__dca_assembly_solve(p->assembly, p->panel, ncol, p->x);

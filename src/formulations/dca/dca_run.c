@@ -247,7 +247,7 @@ static int begin(mbg_context *ctx, mbg__formulation_work *w) {
     mbg__dca_rake_refresh(w->rake);
   }
   b->t = w->plan.t0;
-  mbg__tree_read(w->tree, start->H, start->v, b->E, b->w);
+  mbg__tree_local_read(w->tree, start->H, start->v, b->E, b->w);
   memcpy(b->turns, start->turns, (size_t)w->m->nturn * sizeof(int));
   vn_zero(n, w->y);
   vn_copy(n, w->y + n, b->w);

@@ -81,6 +81,7 @@ static int make_worker(mbg_context *ctx, tangent *s, int i) {
     MBG_TRY(mbg_context_create(&k->ctx, mbg__context_allocator(ctx)));
     MBG_TRY(mbg__system_create(ctx, w->m, mbg__system_design(w->sys), &k->sys));
     MBG_TRY(mbg__tree_create(ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
+    MBG_TRY(mbg__tree_bends_create(ctx, k->tree));
     MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->rake, 1, &k->point));
   }
   k->da = MBG_TAKE(&s->arena, real, w->m->na + 1);
@@ -194,8 +195,8 @@ static int fill_start(mbg_context *ctx, tangent *s) {
   mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
   for (int p = 0; p < s->np; p++) {
     mbg__design_column_lay(&s->columns, p, da);
-    mbg__tree_read_push(w->tree, frames + nw * (size_t)p, twists + nw * (size_t)p, da, en_of(s, p),
-                        column(s, s->x, p) + s->n);
+    mbg__tree_local_read_push(w->tree, frames + nw * (size_t)p, twists + nw * (size_t)p, da, en_of(s, p),
+                              column(s, s->x, p) + s->n);
     mbg__design_column_clear(&s->columns, p, da);
   }
 done:
