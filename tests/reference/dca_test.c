@@ -216,7 +216,24 @@ static void test_four_bar(void **state) {
 /* ---------------------------------------------------------------------- R2: two flexible arms */
 
 /* pins of modal coordinates: the start may not move them */
-#define FROM_MODES ""
+#define MODES                                                                                                          \
+  "\"upper_c0\": {\"type\": \"modal-coordinate\", \"of\": \"upper\", \"mode\": 0},"                                    \
+  "\"upper_r0\": {\"type\": \"modal-rate\", \"of\": \"upper\", \"mode\": 0},"                                          \
+  "\"upper_c1\": {\"type\": \"modal-coordinate\", \"of\": \"upper\", \"mode\": 1},"                                    \
+  "\"upper_r1\": {\"type\": \"modal-rate\", \"of\": \"upper\", \"mode\": 1},"                                          \
+  "\"fore_c0\": {\"type\": \"modal-coordinate\", \"of\": \"fore\", \"mode\": 0},"                                      \
+  "\"fore_r0\": {\"type\": \"modal-rate\", \"of\": \"fore\", \"mode\": 0},"                                            \
+  "\"fore_c1\": {\"type\": \"modal-coordinate\", \"of\": \"fore\", \"mode\": 1},"                                      \
+  "\"fore_r1\": {\"type\": \"modal-rate\", \"of\": \"fore\", \"mode\": 1},"
+#define FROM_MODES                                                                                                     \
+  ", \"upper_c0\": {\"signal\": \"upper_c0\", \"value\": 0.002}"                                                       \
+  ", \"upper_r0\": {\"signal\": \"upper_r0\", \"value\": 0.1}"                                                          \
+  ", \"upper_c1\": {\"signal\": \"upper_c1\", \"value\": -0.001}"                                                      \
+  ", \"upper_r1\": {\"signal\": \"upper_r1\", \"value\": -0.2}"                                                         \
+  ", \"fore_c0\": {\"signal\": \"fore_c0\", \"value\": -0.001}"                                                        \
+  ", \"fore_r0\": {\"signal\": \"fore_r0\", \"value\": 0.3}"                                                            \
+  ", \"fore_c1\": {\"signal\": \"fore_c1\", \"value\": 0.0015}"                                                        \
+  ", \"fore_r1\": {\"signal\": \"fore_r1\", \"value\": 0.2}"
 
 /* accelerations at a deformed and moving state, at t = 0.2 */
 static void test_arms_at_state(void **state) {
@@ -228,17 +245,17 @@ static void test_arms_at_state(void **state) {
   text = reference_insert(text, "upper", "\"deformation\": [0.002, -0.001], \"deformation_rate\": [0.1, -0.2], ");
   text = reference_insert(text, "fore", "\"deformation\": [-0.001, 0.0015], \"deformation_rate\": [0.3, 0.2], ");
   text = reference_insert(text, "signals",
-                          "\"u1\": {\"type\": \"coordinate-acceleration\", \"joint\": \"shoulder\"},"
-                          "\"u2\": {\"type\": \"coordinate-acceleration\", \"joint\": \"hinge\"},"
-                          "\"a0\": {\"type\": \"modal-acceleration\", \"of\": \"upper\", \"mode\": 0},"
-                          "\"a1\": {\"type\": \"modal-acceleration\", \"of\": \"upper\", \"mode\": 1},"
-                          "\"b0\": {\"type\": \"modal-acceleration\", \"of\": \"fore\", \"mode\": 0},"
-                          "\"b1\": {\"type\": \"modal-acceleration\", \"of\": \"fore\", \"mode\": 1},"
-                          "\"fx\": {\"type\": \"reaction\", \"joint\": \"hinge\", \"component\": \"fx\"},"
-                          "\"fy\": {\"type\": \"reaction\", \"joint\": \"hinge\", \"component\": \"fy\"},");
+                          MODES "\"u1\": {\"type\": \"coordinate-acceleration\", \"joint\": \"shoulder\"},"
+                                "\"u2\": {\"type\": \"coordinate-acceleration\", \"joint\": \"hinge\"},"
+                                "\"a0\": {\"type\": \"modal-acceleration\", \"of\": \"upper\", \"mode\": 0},"
+                                "\"a1\": {\"type\": \"modal-acceleration\", \"of\": \"upper\", \"mode\": 1},"
+                                "\"b0\": {\"type\": \"modal-acceleration\", \"of\": \"fore\", \"mode\": 0},"
+                                "\"b1\": {\"type\": \"modal-acceleration\", \"of\": \"fore\", \"mode\": 1},"
+                                "\"fx\": {\"type\": \"reaction\", \"joint\": \"hinge\", \"component\": \"fx\"},"
+                                "\"fy\": {\"type\": \"reaction\", \"joint\": \"hinge\", \"component\": \"fy\"},");
   text = reference_insert(text, "run", "\"start\": 0.2, ");
   char *end = strrchr(text, '}');
-  char *all = malloc(strlen(text) + 500);
+  char *all = malloc(strlen(text) + 2000);
   sprintf(
       all,
       "%.*s, \"initial\": {\"pin\": {\"s\": {\"joint\": \"shoulder\", \"value\": 0.3, \"rate\": 1}, \"h\": {\"joint\": "
