@@ -66,6 +66,17 @@ static mbg_run *make(mbg_context *ctx, const mbg_model *model, const char *formu
   return run;
 }
 
+static int plot(const char *file, const char *title, const char *y_label, int n, const double *x,
+                const char *const *names, double (*y)[16], bool log_y) {
+  cli_curve curves[3];
+  for (int k = 0; k < 3; k++) {
+    curves[k] = (cli_curve){.name = names[k], .count = n, .x = x, .y = y[k], .dots = true};
+  }
+  const cli_panel panel = {
+      .x_label = "bodies", .y_label = y_label, .log_x = true, .log_y = log_y, .ncurve = 3, .curves = curves};
+  return cli_plot_write(file, title, &panel, 1);
+}
+
 /* ---------------------------------------------------------------------- counts */
 
 __attribute__((noinline)) int measure_evaluate(mbg_context *ctx, mbg__formulation_work *w, const double *y) {
@@ -125,6 +136,7 @@ static int count(const char *family, int bodies) {
     y[n + i] = 0.6 * cos(.7 * (double)i + .2);
     x[i] = cos((double)i);
   }
+  mbg__system_want(w->sys, false); /* attributes that parameters move, as in a gradient */
   const int rounds = bodies > 2000 ? 1 : 20;
   double t[5] = {0};
   for (int i = 0; i < rounds; i++) {
@@ -227,23 +239,22 @@ static mbg__dca_shape shape_of(const char *family, int bodies) {
 static int path(const char *file) {
   static const char *const families[] = {"chain", "tree", "ladder"};
   enum { SIZES = 10 };
-  double log2n[SIZES], y[3][SIZES];
+  double n[SIZES], y[3][16];
   for (int k = 0; k < 3; k++) {
-    const int sizes = k == 2 ? 6 : SIZES;
     for (int i = 0; i < SIZES; i++) {
+      n[i] = 8 << i;
       y[k][i] = NAN;
-    }
-    for (int i = 0; i < sizes; i++) {
-      const int n = 1 << (i + 3);
-      const mbg__dca_shape s = shape_of(families[k], n);
-      log2n[i] = fmax(log2n[i], i + 3);
-      log2n[i] = i + 3;
+      if (k == 2 && i > 5) {
+        continue; /* the start of many loops takes long */
+      }
+      const mbg__dca_shape s = shape_of(families[k], 8 << i);
       y[k][i] = s.factor_path;
-      printf("%-7s n %6d  levels %2d  open rows %2d  factor %10.4g, longest path %8.4g  right side %10.4g, path %8.4g\n",
-             families[k], n, s.depth, s.most_open, s.factor, s.factor_path, s.solve, s.solve_path);
+      printf(
+          "%-7s n %6d  levels %2d  open rows %2d  factor %10.4g, longest path %8.4g  right side %10.4g, path %8.4g\n",
+          families[k], 8 << i, s.depth, s.most_open, s.factor, s.factor_path, s.solve, s.solve_path);
     }
   }
-  return bench_plot(file, "operations on the longest path over log2 of the bodies", SIZES, log2n, 3, families, y[0]);
+  return plot(file, "Operations on the longest path of a factorization", "operations", SIZES, n, families, y, false);
 }
 
 /* ---------------------------------------------------------------------- crossover */
@@ -285,34 +296,28 @@ static double at_error(mbg_context *ctx, const mbg_model *model, const char *for
 static int crossover(const char *file) {
   static const char *const formulations[] = {"dca", "ali3p", "lie"};
   enum { SIZES = 7 };
-  double n[SIZES], y[3][SIZES];
+  double n[SIZES], y[3][16];
   for (int i = 0; i < SIZES; i++) {
     mbg_context *ctx;
+    double psi[8];
     mbg_context_create(&ctx, NULL);
-    const int bodies = 2 << i;
-    mbg_model *model = generate(ctx, "chain", bodies, 1);
-    const double exact = run_chain(ctx, model, "dca", 1e-4, 0).error, value = exact; /* |psi| */
-    double psi = value;
+    n[i] = 2 << i;
+    mbg_model *model = generate(ctx, "chain", 2 << i, 1);
     mbg_run *run = make(ctx, model, "dca", 1e-4, 0.2, 1);
-    double all[8];
     check(ctx, mbg_run_simulate(ctx, run));
-    check(ctx, mbg_run_criteria(ctx, run, all));
-    psi = all[0];
+    check(ctx, mbg_run_criteria(ctx, run, psi));
     mbg_run_destroy(run);
-    n[i] = i + 1;
-    printf("chain of %4d, seconds per simulated second at 1e-6 m:", bodies);
+    printf("chain of %3d, seconds per simulated second at an error of 1e-6 m:", 2 << i);
     for (int k = 0; k < 3; k++) {
-      const double seconds = at_error(ctx, model, formulations[k], psi, 1e-6);
-      y[k][i] = log10(seconds);
-      printf("  %s %.3g", formulations[k], seconds);
+      y[k][i] = at_error(ctx, model, formulations[k], psi[0], 1e-6);
+      printf("  %s %.3g", formulations[k], y[k][i]);
       fflush(stdout);
     }
     printf("\n");
     mbg_model_destroy(model);
     mbg_context_destroy(ctx);
   }
-  return bench_plot(file, "log10 of seconds per simulated second over log2 of the bodies", SIZES, n, 3, formulations,
-                    y[0]);
+  return plot(file, "Chains at an error of 1e-6 m", "seconds per simulated second", SIZES, n, formulations, y, true);
 }
 
 int main(int argc, char **argv) {

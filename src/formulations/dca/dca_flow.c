@@ -98,8 +98,37 @@ static void increment(const mbg__link *l, const real *sigma, real x[6]) {
   }
 }
 
+/* E_n turned about, or moved along, one of its axes */
+static void turn(const mbg__frame *from, int axis, real angle, mbg__frame *to) {
+  const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+  const real c = r_cos(angle), s = r_sin(angle);
+  *to = *from;
+  for (int k = 0; k < 9; k += 3) {
+    to->R[k + i] = c * from->R[k + i] + s * from->R[k + j];
+    to->R[k + j] = c * from->R[k + j] - s * from->R[k + i];
+  }
+}
+
+static void slide(const mbg__frame *from, int axis, real way, mbg__frame *to) {
+  *to = *from;
+  for (int k = 0; k < 3; k++) {
+    to->x[k] += way * from->R[3 * k + axis];
+  }
+}
+
 void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const real *sigma, mbg__frame *E) {
-  mbg__tree_move(f->tree, b->E, sigma, E);
+  for (int k = 0; k < f->m->nbody; k++) {
+    const mbg__link *l = &f->links[k];
+    if (l->nz != 1) {
+      real d[6];
+      increment(l, sigma, d);
+      mbg__se3_retract(&E[k], &b->E[k], d);
+    } else if (l->comp[0] >= 3) {
+      turn(&b->E[k], l->comp[0] - 3, sigma[l->first], &E[k]);
+    } else {
+      slide(&b->E[k], l->comp[0], sigma[l->first], &E[k]);
+    }
+  }
 }
 
 void mbg__dca_flow_carry(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e) {

@@ -22,7 +22,8 @@ struct mbg__dca_point {
   /* trees: the rake form instead of pieces */
   mbg__dca_rake *rake;
   bool free_;       /* no forces but gravity: dynamics needs no system */
-  bool placed;      /* tree and system are at the state */
+  bool placed;      /* tree and system are at the state ... */
+  bool complete;    /* ... with its accelerations and multipliers */
   const bool *rows; /* none of the model's rows matter       (nrow) */
   real *f;          /* joint wrenches                        (nw) */
   real *tau, *z, *ct, *cg, *scratch;
@@ -178,45 +179,44 @@ done:
 
 int mbg__dca_point_eval(mbg_context *ctx, mbg__dca_point *p, const mbg__tree_state *state) {
   p->state = *state;
-  p->placed = false;
+  p->placed = p->complete = false;
   return p->rake ? eval_rake(ctx, p) : eval_assembly(ctx, p);
 }
 
-/* what dynamics without a system has left out */
-static int complete(mbg_context *ctx, mbg__dca_point *p) {
-  int err = MBG_OK;
-  if (!p->placed) {
-    mbg__tree_state state = p->state;
-    state.a = p->a;
-    MBG_TRY(place(ctx, p));
-    mbg__tree_place(p->tree, &state);
-    vn_copy(p->m->nw, p->vd, mbg__tree_bodies(p->tree).vd);
-    mbg__dca_rake_wrenches(p->rake, p->f);
-  }
-done:
-  return err;
+/* what dynamics without a system has left out: tree and system at the state with its accelerations */
+static int catch_up(mbg_context *ctx, mbg__dca_point *p) {
+  mbg__tree_state state = p->state;
+  state.a = p->a;
+  mbg__tree_place(p->tree, &state);
+  mbg__state bodies = mbg__tree_bodies(p->tree);
+  bodies.rows = p->rows;
+  vn_copy(p->m->nw, p->vd, bodies.vd);
+  mbg__dca_rake_wrenches(p->rake, p->f);
+  p->placed = p->complete = true;
+  return mbg__system_update(ctx, p->sys, &bodies);
 }
 
 int mbg__dca_point_full(mbg_context *ctx, mbg__dca_point *p) {
-  const int err = complete(ctx, p);
-  if (err == MBG_OK) {
-    mbg__system_complete(p->sys, p->vd, p->lambda);
+  if (!p->placed) {
+    return catch_up(ctx, p);
   }
-  return err;
+  if (!p->complete) {
+    mbg__system_complete(p->sys, p->vd, p->lambda);
+    mbg__tree_rates(p->tree, p->a, p->vd);
+    p->complete = true;
+  }
+  return MBG_OK;
 }
 
 int mbg__dca_point_linearize(mbg_context *ctx, mbg__dca_point *p) {
   const int err = mbg__dca_point_full(ctx, p);
-  if (err < 0) {
-    return err;
-  }
-  mbg__tree_rates(p->tree, p->a, p->vd);
-  return mbg__system_linearize(ctx, p->sys);
+  return err < 0 ? err : mbg__system_linearize(ctx, p->sys);
 }
 
 int mbg__dca_point_follow(mbg_context *ctx, mbg__dca_point *p, const mbg__dca_point *leader) {
   int err = MBG_OK;
   p->state = leader->state;
+  p->complete = false;
   MBG_TRY(place(ctx, p));
   vn_copy(p->m->nw, p->vd, leader->vd);
   vn_copy(p->m->nrow, p->lambda, leader->lambda);

@@ -1,10 +1,14 @@
-/* The tree of pieces: rounds of joins of neighbours, those first that leave fewest rows open. A chain of n bodies has log2 n rounds; in a
-   tree leaves go first, so that their number falls by a constant factor each round; in a ladder pieces grow along it. */
+/* The tree of pieces: rounds of joins of neighbours, those first that leave fewest rows open; joins that open more rows than either piece
+   has wait for a round with few others. A chain of n bodies has log2 n rounds; in a tree leaves go first, so that their number falls by a
+   constant factor each round; in a ladder pieces grow along it. */
 #include "formulations/dca/dca_assembly_internal.h"
 
 #include <string.h>
 
-enum { MANY = 3 }; /* neighbours of a body above which it takes trees by the rake sum */
+enum {
+  MANY = 3, /* neighbours of a body above which it takes trees by the rake sum */
+  FEW = 8   /* a round that joins less than one piece in so many goes on with joins that open more rows */
+};
 
 typedef struct {
   int node, nopen, *open; /* rows with a body outside */
@@ -271,8 +275,9 @@ static int open_after(const builder *b, int p, int q) {
   return n;
 }
 
-/* the neighbour of p that is free in this round and leaves fewest rows open; among equals the smaller one */
-static int best_partner(builder *b, int p) {
+/* The neighbour of p that is free in this round and leaves fewest rows open; among equals the smaller one. grow: more may be open than
+   in each of the two. */
+static int best_partner(builder *b, int p, bool grow) {
   int best = -1, least = 0, bodies = 0;
   b->stamp++;
   b->stamp2++;
@@ -289,6 +294,9 @@ static int best_partner(builder *b, int p) {
       }
       b->piece_mark[q] = b->stamp;
       const int open = open_after(b, p, q), size = b->a->nodes[b->pieces[q].node].bodies;
+      if (!grow && open > b->pieces[p].nopen && open > b->pieces[q].nopen) {
+        continue;
+      }
       if (best < 0 || open < least || (open == least && size < bodies)) {
         best = q;
         least = open;
@@ -476,9 +484,8 @@ done:
   return err;
 }
 
-static int join_round(builder *b, const int *list, int count, bool *any) {
+static int join_round(builder *b, const int *list, int count, bool grow, int *joins) {
   int err = MBG_OK;
-  *any = false;
   for (int degree = 1; degree <= MANY + 1; degree++) {
     for (int i = 0; i < count; i++) {
       piece *p = &b->pieces[list[i]];
@@ -486,11 +493,11 @@ static int join_round(builder *b, const int *list, int count, bool *any) {
       if (!p->alive || p->matched || !now) {
         continue;
       }
-      const int q = best_partner(b, list[i]);
+      const int q = best_partner(b, list[i], grow);
       if (q >= 0) {
         p->matched = b->pieces[q].matched = true;
         MBG_TRY(join(b, list[i], q));
-        *any = true;
+        (*joins)++;
       }
     }
   }
@@ -503,8 +510,9 @@ static int rounds(builder *b) {
   if (!list) {
     return mbg__fail_memory(b->ctx);
   }
-  for (bool any = true; any;) {
+  for (int joins = 1; joins > 0;) {
     int count = 0;
+    joins = 0;
     for (int p = 0; p < b->npiece; p++) {
       if (b->pieces[p].alive) {
         b->pieces[p].matched = false;
@@ -513,7 +521,10 @@ static int rounds(builder *b) {
       }
     }
     MBG_TRY(rake_round(b, list, count));
-    MBG_TRY(join_round(b, list, count, &any));
+    MBG_TRY(join_round(b, list, count, false, &joins));
+    if (FEW * joins < count) {
+      MBG_TRY(join_round(b, list, count, true, &joins));
+    }
   }
   for (int p = 0; p < b->npiece; p++) {
     if (b->pieces[p].alive) {
