@@ -143,7 +143,7 @@ static void test_random_qr(void **state) {
 /* the same on models with modal bodies */
 static void test_modal_qr(void **state) {
   (void)state;
-  const int rounds = support_sanitized() ? 1 : support_rounds(2, 60);
+  const int rounds = support_sanitized() ? 1 : support_rounds(2, 20);
   skipped = compared = kinked = 0;
   unit = 1e-3;
   with_modal = true;
