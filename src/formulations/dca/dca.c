@@ -129,6 +129,7 @@ static int take_arrays(mbg_context *ctx, mbg__formulation_work *w) {
   }
   MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->base[0]));
   MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->base[1]));
+  MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->final));
 done:
   return err;
 }
@@ -185,6 +186,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(take_arrays(ctx, w));
   fill_tolerances(w);
   MBG_TRY(create_rk(ctx, w));
+  MBG_TRY(mbg__dca_limits(ctx, w));
 done:
   if (err < 0) {
     destroy(w);
@@ -197,7 +199,7 @@ done:
 /* ---------------------------------------------------------------------- results */
 
 static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns) {
-  const mbg__dca_base *b = &w->base[w->now];
+  const mbg__dca_base *b = &w->final;
   *t = w->last;
   mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->last, .E = b->E, .w = b->w});
   const mbg__state bodies = mbg__tree_bodies(w->tree);

@@ -216,13 +216,12 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__dca_step end, start;
   int err = MBG_OK, count = 0;
   /* the end: its own node, then the projection */
-  MBG_TRY(mbg__dca_store_get(ctx, w, k, &end));
+  MBG_TRY(mbg__dca_store_step(ctx, w, k, &start, &end));
   load_base(s, &w->base[1], &end);
   const double t1 = *end.t;
   const int rounds = *end.rounds;
   vn_copy(s->n, w->y, end.sigma);
   vn_copy(s->n, w->before, end.before);
-  MBG_TRY(mbg__dca_store_get(ctx, w, k - 1, &start));
   load_base(s, &w->base[0], &start);
   const double t0 = *start.t;
   mbg__dca_segment(w, t0, t1);
@@ -270,7 +269,7 @@ static int start(mbg_context *ctx, adjoint *s) {
     return mbg__fail_memory(ctx);
   }
   twists = frames + nw * (size_t)s->nc;
-  MBG_TRY(mbg__dca_store_get(ctx, w, 0, &first));
+  mbg__dca_store_first(w, &first);
   load_base(s, &w->base[0], &first);
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));

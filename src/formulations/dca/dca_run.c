@@ -254,6 +254,14 @@ static int begin(mbg_context *ctx, mbg__formulation_work *w) {
   return mbg__dca_base_set(ctx, &w->flow, b);
 }
 
+static void keep_last(mbg__formulation_work *w) {
+  const mbg__dca_base *b = &w->base[w->now];
+  w->final.t = b->t;
+  memcpy(w->final.E, b->E, (size_t)w->m->nbody * sizeof(*b->E));
+  vn_copy(w->flow.n, w->final.w, b->w);
+  memcpy(w->final.turns, b->turns, (size_t)w->m->nturn * sizeof(int));
+}
+
 int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes) {
   int err = MBG_OK;
   w->counts = (mbg__work_counts){0};
@@ -267,7 +275,9 @@ int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, m
     MBG_TRY(keep_time(ctx, w, w->plan.t0));
   }
   MBG_TRY(mbg__dca_store_begin(ctx, w));
-  MBG_TRY(integrate(ctx, w, frozen));
+  err = integrate(ctx, w, frozen);
+  keep_last(w);
+  MBG_TRY(err);
   w->counts.assemblies = w->counts.factorizations = w->counts.solves = w->flow.evaluations;
   *nodes = (mbg__nodes){.nnode = w->nodes.count,
                         .partial = w->partial,

@@ -158,23 +158,35 @@ done:
   return err;
 }
 
-int mbg__dca_store_get(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *out) {
+/* ends from .. to, at most a step apart, in memory */
+static int bring(mbg_context *ctx, mbg__formulation_work *w, int from, int to) {
   mbg__dca_store *s = &w->store;
-  int err = MBG_OK;
-  if (s->stride == 1) {
-    *out = mbg__dca_step_view(w, place(s, s->block, k));
+  if (s->stride == 1 || (s->filled > 0 && from >= s->first && to < s->first + s->filled)) {
     return MBG_OK;
   }
-  if (!(s->filled > 0 && k >= s->first && k < s->first + s->filled)) {
-    char *stretch = grow(w, s->stretch, (size_t)s->stride + 1, s->bytes);
-    if (!stretch) {
-      return mbg__fail_memory(ctx);
-    }
-    s->stretch = stretch;
-    s->filled = 0;
-    MBG_TRY(repeat(ctx, w, (k > 0 ? k - 1 : 0) / s->stride));
+  char *stretch = grow(w, s->stretch, (size_t)s->stride + 1, s->bytes);
+  if (!stretch) {
+    return mbg__fail_memory(ctx);
   }
-  *out = mbg__dca_step_view(w, place(s, s->stretch, k - s->first));
-done:
+  s->stretch = stretch;
+  s->filled = 0;
+  return repeat(ctx, w, from / s->stride);
+}
+
+static mbg__dca_step end_of(const mbg__formulation_work *w, int k) {
+  const mbg__dca_store *s = &w->store;
+  return mbg__dca_step_view(w, s->stride == 1 ? place(s, s->block, k) : place(s, s->stretch, k - s->first));
+}
+
+int mbg__dca_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *start, mbg__dca_step *end) {
+  const int err = bring(ctx, w, k - 1, k);
+  if (err == MBG_OK) {
+    *start = end_of(w, k - 1);
+    *end = end_of(w, k);
+  }
   return err;
+}
+
+void mbg__dca_store_first(const mbg__formulation_work *w, mbg__dca_step *out) {
+  *out = mbg__dca_step_view(w, w->store.block);
 }

@@ -208,7 +208,7 @@ static int begin(mbg_context *ctx, tangent *s) {
   mbg__formulation_work *w = s->w;
   mbg__dca_step start;
   int err = MBG_OK;
-  MBG_TRY(mbg__dca_store_get(ctx, w, 0, &start));
+  mbg__dca_store_first(w, &start);
   mbg__dca_base *b = &w->base[0];
   w->now = 0;
   b->t = *start.t;

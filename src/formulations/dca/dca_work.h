@@ -49,10 +49,11 @@ struct mbg__formulation_work {
   double *atol; /*                                            (2 n) */
   real *y, *yi; /*                                            (2 n) */
   mbg__dca_base base[2];
-  int now;      /* base of the step at hand */
-  int rounds;   /* solves of frames in the last projection */
-  real *before; /* rates before it                              (n) */
-  real *phi;    /*                                              (nrow) */
+  mbg__dca_base final; /* the last one of the last run */
+  int now;             /* base of the step at hand */
+  int rounds;          /* solves of frames in the last projection */
+  real *before;        /* rates before it                              (n) */
+  real *phi;           /*                                              (nrow) */
   double last;
   bool partial;
   mbg__work_counts counts;
@@ -79,8 +80,10 @@ mbg__dca_step mbg__dca_step_view(const mbg__formulation_work *w, const void *blo
 int mbg__dca_store_begin(mbg_context *ctx, mbg__formulation_work *w);
 /* The other base and how it was reached, as the next end. */
 int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma);
-/* End k of the last run; computed again where it is not kept. Valid until the next call. */
-int mbg__dca_store_get(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *out);
+/* The start of the last run; both ends of its step k = 1, 2, ..., computed again where they are not kept (then the bases of w are
+   scratch). Valid until the next call. */
+void mbg__dca_store_first(const mbg__formulation_work *w, mbg__dca_step *out);
+int mbg__dca_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *start, mbg__dca_step *end);
 void mbg__dca_store_free(mbg__formulation_work *w);
 
 /* dca_signals.c: weights of signals at a node, seed (nc x nused): adds to ge (6 per link), gw (n) at the state of the node and to
@@ -89,6 +92,9 @@ typedef struct mbg__dca_seeds mbg__dca_seeds;
 int mbg__dca_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int nc, mbg__dca_seeds **out);
 int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *base, double t, const real *y,
                       const real *seed, real *ge, real *gw, real *gattr);
+
+/* dca_limits.c: a note on the longest stable step of modal bodies, a warning where the step of the run is longer. */
+int mbg__dca_limits(mbg_context *ctx, mbg__formulation_work *w);
 
 /* dca_run.c, dca_tangent.c, dca_adjoint.c */
 int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
