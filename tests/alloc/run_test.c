@@ -52,10 +52,11 @@ static int whole_run(mbg_context *ctx, const char *path, const char *formulation
 
 static void every_allocation_fails_once(void **state) {
   (void)state;
-  static const char *const models[] = {"quarter-car", "driven-flap",      "overhead-crane", "swinging-beam",
-                                       "quarter-car", "four-bar-spatial", "driven-flap",    "overhead-crane"};
+  static const char *const models[] = {"quarter-car",   "driven-flap",    "overhead-crane",
+                                       "swinging-beam", "quarter-car",    "four-bar-spatial",
+                                       "driven-flap",   "overhead-crane", "driven-flap"};
   for (int i = 0; i < (int)(sizeof(models) / sizeof(models[0])); i++) {
-    const char *formulation = i < 4 ? "lie" : i < 6 ? "ali3p" : "qr";
+    const char *formulation = i < 4 ? "lie" : i < 6 ? "ali3p" : i < 8 ? "qr" : "dca";
     char path[1024];
     answers expected;
     mbg_context *ctx;
