@@ -1,0 +1,34 @@
+/* The vehicle: 32 parameters of its suspension, until the projected gradient is a millionth of that at the start. */
+#include "mbgrad/optimize.h"
+#include "support/support.h"
+
+#include <math.h>
+
+static void test_vehicle(void **state) {
+  (void)state;
+  mbg_context *ctx = NULL;
+  mbg_optimize *opt = NULL;
+  mbg_optimize_options o;
+  mbg_optimize_options_default(&o);
+  o.run.step = 0.004;                           /* twice that of the file: half the time, nearly the same problem */
+  o.iterations = support_sanitized() ? 5 : 400; /* ten times as slow there */
+  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_optimize_create(ctx, MBG_GALLERY_DIR "/vehicle-design", &o, &opt), MBG_OK);
+  assert_int_equal(mbg_optimize_solve(ctx, opt), MBG_OK);
+  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  assert_int_equal(s->parameters, 32);
+  assert_int_equal(s->direct, 0);
+  assert_true(s->objective < 0.9 * s->objective_start);
+  if (!support_sanitized()) {
+    assert_int_equal(s->reason, MBG_OPTIMIZE_OPTIMAL);
+    assert_true(s->gradient <= 1e-6 * s->gradient_start);
+    assert_close(s->objective, 1.3957, 0.01); /* of the step of the file; this one adds less than a percent */
+  }
+  mbg_optimize_destroy(opt);
+  mbg_context_destroy(ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_vehicle)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
