@@ -415,14 +415,28 @@ real mbg__beams_strain_energy(const mbg__system *s, const mbg__signal *sig) {
   return e;
 }
 
-real mbg__beams_kinetic(const mbg__system *s) {
+/* Twists of an element, and (z) those of node `body` alone, of both when it is -1; false: it is no node of the element. The energy
+   of a node is its share z.M v/2, so that those of all nodes add up to that of the beam. */
+static bool share(const mbg__system *s, const element *b, int body, real v[12], real z[12]) {
+  gather(s, b, s->v, v);
+  vn_copy(12, z, v);
+  for (int k = 0; body >= 0 && k < 2; k++) {
+    if (b->e->body[k] != body) {
+      v6_zero(z + 6 * k);
+    }
+  }
+  return body < 0 || b->e->body[0] == body || b->e->body[1] == body;
+}
+
+real mbg__beams_kinetic(const mbg__system *s, int body) {
   real e = 0;
   for (int i = 0; i < s->model->nelement; i++) {
     const element b = element_of(s, i);
-    real v[12], p[12];
-    gather(s, &b, s->v, v);
-    mul(p, b.data->M, v);
-    e += vn_dot(12, v, p) / 2;
+    real v[12], z[12], p[12];
+    if (share(s, &b, body, v, z)) {
+      mul(p, b.data->M, v);
+      e += vn_dot(12, z, p) / 2;
+    }
   }
   return e;
 }
@@ -438,22 +452,37 @@ real mbg__beams_gravity(const mbg__system *s) {
   return e;
 }
 
-void mbg__beams_kinetic_pull(const mbg__system *s, real c, real *gv, real *ga) {
+/* by v: (E M v + M z)/2 with z = E v */
+static void kinetic_pull_v(const mbg__system *s, const element *b, int body, const real v[12], const real z[12], real c,
+                           real *gv) {
+  real p[12];
+  mul(p, b->data->M, v);
+  for (int k = 0; k < 2; k++) {
+    if (body < 0 || b->e->body[k] == body) {
+      v6_axpy(gv + s->model->bodies[b->e->body[k]].voff, c / 2, p + 6 * k);
+    }
+  }
+  mul(p, b->data->M, z);
+  scatter(s, b, c / 2, p, gv);
+}
+
+void mbg__beams_kinetic_pull(const mbg__system *s, int body, real c, real *gv, real *ga) {
   for (int i = 0; i < s->model->nelement; i++) {
     const element b = element_of(s, i);
     const real *mu = b.data->c + MBG__BEAM_MU;
-    real v[12], p[12], gc[MBG__BEAM_COEFS] = {0}, gd0[6] = {0};
-    gather(s, &b, s->v, v);
+    real v[12], z[12], p[12], gc[MBG__BEAM_COEFS] = {0}, gd0[6] = {0};
+    if (!share(s, &b, body, v, z)) {
+      continue;
+    }
     if (gv) {
-      mul(p, b.data->M, v);
-      scatter(s, &b, c, p, gv);
+      kinetic_pull_v(s, &b, body, v, z, c, gv);
     }
     for (int j = 0; ga && j < 3; j++) {
       mul(p, b.shape->N[j], v);
-      gc[MBG__BEAM_MU + j] = c * vn_dot(12, v, p) / 2;
+      gc[MBG__BEAM_MU + j] = c * vn_dot(12, z, p) / 2;
       for (int k = 0; k < 6; k++) {
         mul(p, b.shape->N_d[k][j], v);
-        gd0[k] += c * mu[j] * vn_dot(12, v, p) / 2;
+        gd0[k] += c * mu[j] * vn_dot(12, z, p) / 2;
       }
     }
     if (ga) {

@@ -223,10 +223,10 @@ void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real
 void mbg__beams_pull(mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
 void mbg__beams_matrices(const mbg__system *s, const mbg__matrices *out);
 /* Energies (sig NULL: all beams) and the other signals of beams, with their gradients. */
-real mbg__beams_kinetic(const mbg__system *s);
+real mbg__beams_kinetic(const mbg__system *s, int body); /* -1: all; of a node: its share */
 real mbg__beams_gravity(const mbg__system *s);
 real mbg__beams_strain_energy(const mbg__system *s, const mbg__signal *sig);
-void mbg__beams_kinetic_pull(const mbg__system *s, real c, real *gv, real *ga);
+void mbg__beams_kinetic_pull(const mbg__system *s, int body, real c, real *gv, real *ga);
 void mbg__beams_gravity_pull(const mbg__system *s, real c, real *gw, real *ga);
 void mbg__beams_strain_energy_pull(const mbg__system *s, const mbg__signal *sig, real c, real *gw, real *gv, real *gvd,
                                    real *ga);

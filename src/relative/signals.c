@@ -81,7 +81,7 @@ static real sum_kinetic(const mbg__system *s, int body) {
     e += kinetic(s, i);
   }
   e += mbg__modals_kinetic(s, body);
-  return body < 0 ? e + mbg__beams_kinetic(s) : e;
+  return e + mbg__beams_kinetic(s, body);
 }
 
 static real sum_potential(const mbg__system *s) {
@@ -504,14 +504,12 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
     for (int b = 0; b < s->model->nbody; b++) {
       kinetic_pull(s, b, c, g);
     }
-    mbg__beams_kinetic_pull(s, c, g->v, g->a);
+    mbg__beams_kinetic_pull(s, -1, c, g->v, g->a);
     mbg__modals_kinetic_pull(s, -1, c, g->w, g->v, g->a);
     return;
   case MBG__ROLE_KINETIC:
     mbg__modals_kinetic_pull(s, sig->body, c, g->w, g->v, g->a);
-    if (sig->body < 0) {
-      mbg__beams_kinetic_pull(s, c, g->v, g->a);
-    }
+    mbg__beams_kinetic_pull(s, sig->body, c, g->v, g->a);
     for (int b = 0; b < s->model->nbody; b++) {
       if (sig->body < 0 || sig->body == b) {
         kinetic_pull(s, b, c, g);

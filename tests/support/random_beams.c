@@ -97,6 +97,8 @@ static void put_beam_signals(rm_gen *g, const char *name, int n) {
   rm_put(&g->signal, "{\"type\": \"section-force\", %s, \"component\": %d}", base, 1 + support_index(&g->rng, 6));
   rm_entry(&g->signal, rm_string(g, "%s_stress", name));
   rm_put(&g->signal, "{\"type\": \"stress\", %s, \"y\": %s, \"z\": -0.1}", base, rm_number(g, 0.15, 0.1));
+  rm_entry(&g->signal, rm_string(g, "%s_kinetic", name));
+  rm_put(&g->signal, "{\"type\": \"kinetic-energy\", \"of\": \"%s.%d\"}", name, e);
   rm_entry(&g->signal, rm_string(g, "%s_energy", name));
   rm_put(&g->signal, "{\"type\": \"strain-energy\"%s}",
          rm_chance(g, 0.7) ? rm_string(g, ", \"beam\": \"%s\"", name) : "");
