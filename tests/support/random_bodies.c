@@ -612,7 +612,8 @@ static bool may_close(rm_gen *g, rm_type type, int A, int B) {
   const int rows = flat ? types[type].flat_rows : types[type].rows, o = orientation_rows(type, flat);
   int free, turn;
   path(g, A, B, 0, &free, &turn);
-  if (rows < 0 || joined(g, A, B) || type == RM_FIXED || (g->opt->kind == RANDOM_MIXED && type != RM_DISTANCE && !flat)) {
+  if (rows < 0 || joined(g, A, B) || type == RM_FIXED ||
+      (g->opt->kind == RANDOM_MIXED && type != RM_DISTANCE && !flat)) {
     return false;
   }
   if (!plain && type != RM_DISTANCE) {
