@@ -25,33 +25,6 @@ static void open_qr(gradient_case *c, const char *text) {
 
 static double far[2];
 
-/* derivatives of all criteria (nc) in one direction (np), by complex step of the whole run */
-static void twin_along(const gradient_case *c, const double *d, double *out) {
-  double _Complex *p = malloc(((size_t)c->np + 1) * sizeof *p), *psi = malloc(((size_t)c->nc + 1) * sizeof *psi);
-  twin_run *t;
-  gradient_twin_check(t, twin_run_create(c->file, c->text, &c->options, &t));
-  for (int j = 0; j < c->np; j++) {
-    p[j] = twin_step(c->p[j], d[j]);
-  }
-  gradient_twin_check(t, twin_run_criteria(t, p, psi));
-  for (int k = 0; k < c->nc; k++) {
-    out[k] = twin_derivative(psi[k]);
-  }
-  twin_run_destroy(t);
-  free(p);
-  free(psi);
-}
-
-/* |g.d - exact| relative to its parts */
-static double along(int np, const double *g, const double *d, double exact) {
-  double sum = 0, size = unit;
-  for (int j = 0; j < np; j++) {
-    sum += g[j] * d[j];
-    size += fabs(g[j] * d[j]);
-  }
-  return sum == exact ? 0 : fabs(sum - exact) / size;
-}
-
 /* a path stands for its largest node; nodes of the twin may differ where rounding decided about a step */
 static void compare_all(gradient_case *c, const char *name) {
   double *direct = gradient_case_gradient(c, MBG_METHOD_DIRECT),
