@@ -149,10 +149,10 @@ static void test_chain(void **state) {
   static const char *const names[] = {"fx", "fy", "fz", "mx", "my"};
   for (int reaction = 0; reaction < 2; reaction++) {
     first_node x = {0};
-    char *text = chain_text(4, reaction), name[8];
+    char *text = chain_text(4, reaction), name[16];
     open_first(&x, NULL, text);
     for (int i = 0; i < 4; i++) {
-      sprintf(name, "u%d", i);
+      snprintf(name, sizeof name, "u%d", i);
       check(&x, name, -1, u[i], 1e-12 * 25);
       for (int p = 0; p < 3; p++) {
         check(&x, name, p, up[p][i], 1e-12 * 27);
