@@ -197,6 +197,81 @@ static void adjoint_is_the_transpose(void **state) {
   }
 }
 
+/* weights of the end and of two points of the dense output of one step, by all its stages; the tangent's dense output is the reference */
+static void adjoint_of_dense_output(void **state) {
+  (void)state;
+  for (int q = 0; q < METHODS; q++) {
+    const mbg__rk_method *m = all_methods[q];
+    mbg_context *ctx = new_context(NULL);
+    const double t[2] = {0.1, 0.35}, x[2] = {0.3, 0.8}, weight[3][N] = {{1, -0.5, 2}, {0.3, 1, -1}, {-0.7, 0.2, 0.4}};
+    double y[WITH_TANGENT] = {0}, at[WITH_TANGENT], expected[N + P] = {0}, lambda[COLUMNS][N] = {{0}},
+           g[2][COLUMNS][N] = {{{0}}};
+    mbg__rk_options opt = mbg__rk_options_default();
+    const mbg__rk_run run = {.rhs = tangent_rhs, .t0 = t[0], .t1 = t[1], .nfrozen = 1, .frozen = t};
+    mbg__rk *rk = NULL;
+    opt.dense = true;
+    memcpy(y, y_at, sizeof y_at);
+    for (int i = 0; i < N; i++) {
+      y[N + i * (N + P) + i] = 1;
+    }
+    assert_int_equal(mbg__rk_create(ctx, WITH_TANGENT, m, &opt, &rk), MBG_OK);
+    assert_int_equal(mbg__rk_start(ctx, rk, &run, y), MBG_OK);
+    assert_int_equal(mbg__rk_step(ctx, rk), 1);
+    for (int j = 0; j < 3; j++) {
+      memcpy(at, mbg__rk_last(rk)->y1, sizeof at);
+      if (j > 0) {
+        mbg__rk_interpolate(m, WITH_TANGENT, mbg__rk_last(rk)->r, x[j - 1], 0, WITH_TANGENT, at, NULL);
+      }
+      for (int k = 0; k < N + P; k++) {
+        for (int i = 0; i < N; i++) {
+          expected[k] += weight[j][i] * at[N + i * (N + P) + k];
+        }
+      }
+      memcpy(j == 0 ? lambda[1] : g[j - 1][1], weight[j], sizeof weight[j]);
+    }
+    mbg__rk_destroy(rk);
+    mbg__rk_adjoint *a = NULL;
+    adjoint_case c = {.nstage = m->nextended};
+    const mbg__rk_adjoint_run back = {stage_rhs, stage_vjp, &c};
+    assert_int_equal(mbg__rk_adjoint_create(ctx, N, COLUMNS, m, &a), MBG_OK);
+    assert_int_equal(mbg__rk_step_adjoint_dense(ctx, a, &back, t[0], t[1], y_at, 2, x, g[0][0], lambda[0]), MBG_OK);
+    for (int k = 0; k < N + P; k++) {
+      assert_close(k < N ? lambda[1][k] : c.psi_p[1][k - N], expected[k], 1e-13);
+      assert_true((k < N ? lambda[0][k] : c.psi_p[0][k - N]) == 0);
+    }
+    mbg__rk_adjoint_destroy(ctx, a);
+    mbg_context_destroy(ctx);
+  }
+}
+
+/* a run that goes on in the same coordinates, with the rate it knows or with one that is evaluated: the same steps */
+static void rebased_run_is_the_same(void **state) {
+  (void)state;
+  double end[3][N];
+  for (int kind = 0; kind < 3; kind++) {
+    const double t[4] = {0, 0.2, 0.5, 0.6};
+    mbg_context *ctx = new_context(NULL);
+    mbg__rk_options opt = mbg__rk_options_default();
+    const mbg__rk_run run = {.rhs = plain_rhs, .t0 = t[0], .t1 = t[3], .nfrozen = 3, .frozen = t};
+    mbg__rk *rk = NULL;
+    double y[N], rate[N];
+    assert_int_equal(mbg__rk_create(ctx, N, &mbg__rk_dp5, &opt, &rk), MBG_OK);
+    assert_int_equal(mbg__rk_start(ctx, rk, &run, y_at), MBG_OK);
+    while (mbg__rk_step(ctx, rk) > 0) {
+      memcpy(y, mbg__rk_last(rk)->y1, sizeof y);
+      memcpy(rate, mbg__rk_rate(rk), sizeof rate);
+      if (kind > 0) {
+        assert_int_equal(mbg__rk_rebase(ctx, rk, y, kind == 1 ? rate : NULL), MBG_OK);
+      }
+    }
+    memcpy(end[kind], y, sizeof y);
+    mbg__rk_destroy(rk);
+    mbg_context_destroy(ctx);
+  }
+  assert_memory_equal(end[0], end[1], sizeof end[0]);
+  assert_memory_equal(end[0], end[2], sizeof end[0]);
+}
+
 static void adjoint_reports_failures(void **state) {
   (void)state;
   mbg_context *ctx = new_context(NULL);
@@ -255,8 +330,8 @@ static void twin_takes_the_same_steps(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(adjoint_is_the_transpose),
-      cmocka_unit_test(adjoint_reports_failures),
+      cmocka_unit_test(adjoint_is_the_transpose),  cmocka_unit_test(adjoint_of_dense_output),
+      cmocka_unit_test(rebased_run_is_the_same),   cmocka_unit_test(adjoint_reports_failures),
       cmocka_unit_test(twin_takes_the_same_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
