@@ -14,6 +14,13 @@
 #include <mbgrad/model.h>
 #include <mbgrad/run.h>
 
+/* instrumentation from the first evaluation on (--instr-atstart=no): the model is read at full speed */
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#endif
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +146,7 @@ static int count(const char *family, int bodies) {
   mbg__system_want(w->sys, false); /* attributes that parameters move, as in a gradient */
   const int rounds = bodies > 2000 ? 1 : 20;
   double t[5] = {0};
+  CALLGRIND_START_INSTRUMENTATION;
   for (int i = 0; i < rounds; i++) {
     double from = now();
     check(ctx, measure_evaluate(ctx, w, y));
