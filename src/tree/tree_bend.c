@@ -426,18 +426,6 @@ static void end_as_u(mbg__tree *t, end *x) { end_twist(t, x, t->bends->vd, modes
 
 static void end_as_v(mbg__tree *t, end *x) { end_twist(t, x, t->v, modes_of(t, x, t->bends->etad), x->v); }
 
-static void ad_add(real out[6], const real a[6], const real b[6], double sign) {
-  real c[6];
-  ad_mul(c, a, b);
-  v6_axpy(out, sign, c);
-}
-
-static void adT_add(real out[6], const real a[6], const real b[6], double sign) {
-  real c[6];
-  adT_mul(c, a, b);
-  v6_axpy(out, sign, c);
-}
-
 /* d(J u) with the body held: rest of the twist where u stands for it */
 static void end_rest(mbg__tree *t, end *x, const real *da, real rest[6]) {
   real out[3][6], v[6];

@@ -66,32 +66,6 @@ static void carry_T(const mbg__tree *t, int k, const real y[6], real *x) {
   }
 }
 
-static void joint_add(const mbg__tree *t, int k, const real *x, real out[6]) {
-  const mbg__link *l = &t->links[k];
-  for (int i = 0; x && i < l->nz; i++) {
-    v6_axpy(out, x[l->first + i], t->Sb[l->first + i]);
-  }
-}
-
-static void joint_add_T(const mbg__tree *t, int k, const real y[6], real *x) {
-  const mbg__link *l = &t->links[k];
-  for (int i = 0; x && i < l->nz; i++) {
-    x[l->first + i] += v6_dot(t->Sb[l->first + i], y);
-  }
-}
-
-static void ad_add(real out[6], const real a[6], const real b[6], double sign) {
-  real c[6];
-  ad_mul(c, a, b);
-  v6_axpy(out, sign, c);
-}
-
-static void adT_add(real out[6], const real a[6], const real b[6], double sign) {
-  real c[6];
-  adT_mul(c, a, b);
-  v6_axpy(out, sign, c);
-}
-
 /* ---------------------------------------------------------------------- down */
 
 void mbg__tree_geometry_push(mbg__tree *t, int k, const mbg__tree_direction *d) {

@@ -71,4 +71,32 @@ static inline const real *parent_of(const mbg__tree *t, int k, const real *x) {
 void mbg__tree_geometry_push(mbg__tree *t, int link, const mbg__tree_direction *d);
 void mbg__tree_geometry_pull(const mbg__tree *t, int link, const real ct[6], const real cg[6], real *ge, real *gattr);
 
+/* out += Sb x over the coordinates of a link, and transposed; x NULL: nothing */
+static inline void joint_add(const mbg__tree *t, int k, const real *x, real out[6]) {
+  const mbg__link *l = &t->links[k];
+  for (int i = 0; x && i < l->nz; i++) {
+    v6_axpy(out, x[l->first + i], t->Sb[l->first + i]);
+  }
+}
+
+static inline void joint_add_T(const mbg__tree *t, int k, const real y[6], real *x) {
+  const mbg__link *l = &t->links[k];
+  for (int i = 0; x && i < l->nz; i++) {
+    x[l->first + i] += v6_dot(t->Sb[l->first + i], y);
+  }
+}
+
+/* out += sign ad(a) b, and transposed */
+static inline void ad_add(real out[6], const real a[6], const real b[6], double sign) {
+  real c[6];
+  ad_mul(c, a, b);
+  v6_axpy(out, sign, c);
+}
+
+static inline void adT_add(real out[6], const real a[6], const real b[6], double sign) {
+  real c[6];
+  adT_mul(c, a, b);
+  v6_axpy(out, sign, c);
+}
+
 #endif
