@@ -186,8 +186,7 @@ static void test_threads(void **state) {
 }
 
 /* many parameters on a chain, so that there is work for threads */
-static void test_threads_chain(void **state) {
-  (void)state;
+static char *threads_chain(void) {
   enum { LINKS = 24 };
   char *text = malloc(LINKS * 400 + 600);
   size_t n = (size_t)sprintf(text,
@@ -215,22 +214,39 @@ static void test_threads_chain(void **state) {
           "}, \"signals\": {\"z\": {\"type\": \"position\", \"of\": \"b%d\", \"component\": \"z\"}}, \"criteria\": "
           "{\"end\": {\"terminal\": \"z\"}}, \"run\": {\"formulation\": \"dca\", \"end\": 0.1, \"step\": 0.02}}",
           LINKS - 1);
-  double *first = NULL;
-  for (int threads = 1; threads < 4; threads++) {
-    gradient_case c;
-    gradient_case_open(&c, NULL, text);
-    c.options.threads = threads;
-    gradient_case_run(&c);
-    gradient_case_simulate(&c);
-    double *g = gradient_case_gradient(&c, MBG_METHOD_DIRECT);
-    if (first) {
-      assert_memory_equal(g, first, (size_t)(c.nc * c.np) * sizeof(double));
-      free(g);
-    } else {
-      first = g;
-    }
-    gradient_case_close(&c);
+  return text;
+}
+
+static double *threads_gradient(const char *text, int threads, int *n) {
+  gradient_case c;
+  gradient_case_open(&c, NULL, text);
+  c.options.threads = threads;
+  gradient_case_run(&c);
+  gradient_case_simulate(&c);
+  double *g = gradient_case_gradient(&c, MBG_METHOD_DIRECT);
+  *n = c.nc * c.np;
+  gradient_case_close(&c);
+  return g;
+}
+
+/* the same bits with more threads, and where fewer come than were asked for: a region inside the caller's gets one */
+static void test_threads_chain(void **state) {
+  (void)state;
+  char *text = threads_chain();
+  int n = 0;
+  double *first = threads_gradient(text, 1, &n), *inside = NULL;
+  for (int threads = 2; threads < 4; threads++) {
+    double *g = threads_gradient(text, threads, &n);
+    assert_memory_equal(g, first, (size_t)n * sizeof(double));
+    free(g);
   }
+#ifdef _OPENMP
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#endif
+  { inside = threads_gradient(text, 3, &n); }
+  assert_memory_equal(inside, first, (size_t)n * sizeof(double));
+  free(inside);
   free(first);
   free(text);
 }

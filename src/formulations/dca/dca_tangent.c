@@ -146,12 +146,17 @@ static void panel(const tangent *s, worker *k, int first, const real *x, real *x
 
 static int all_columns(tangent *s, const real *x, real *xd) {
   int err = MBG_OK;
+  for (int i = 0; i < s->nworker; i++) {
+    s->workers[i].err = MBG_OK;
+  }
 #pragma omp parallel num_threads(s->nworker) if (s->nworker > 1)
   {
     worker *k = &s->workers[mbg__thread()];
-    k->err = k->point == s->w->point ? MBG_OK : mbg__dca_point_follow(k->ctx, k->point, s->w->point);
-    for (int first = mbg__thread() * MBG__DCA_PANEL; k->err == MBG_OK && first < s->np;
-         first += s->nworker * MBG__DCA_PANEL) {
+    const int stride = mbg__team() * MBG__DCA_PANEL;
+    if (k->point != s->w->point) {
+      k->err = mbg__dca_point_follow(k->ctx, k->point, s->w->point);
+    }
+    for (int first = mbg__thread() * MBG__DCA_PANEL; k->err == MBG_OK && first < s->np; first += stride) {
       panel(s, k, first, x, xd);
     }
   }
