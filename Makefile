@@ -5,7 +5,7 @@ WERROR ?= OFF
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CLANG_FORMAT ?= $(shell command -v clang-format-14 || echo clang-format)
 
-CTEST = ctest --output-on-failure -j $(JOBS)
+CTEST = ctest --output-on-failure -j $(JOBS) --timeout 600
 SOURCES = $$(find include src cli tests bench examples -name '*.[ch]' 2>/dev/null)
 
 .PHONY: all bootstrap configure configure-asan demo test test-long bench install format format-check lint clean
@@ -39,8 +39,8 @@ test: configure configure-asan
 test-long: configure configure-asan
 	@cmake --build build -j $(JOBS)
 	@cmake --build build/asan -j $(JOBS)
-	@MBG_TEST_LONG=1 $(CTEST) --test-dir build -E '^fuzz\.'
-	@MBG_TEST_LONG=1 $(CTEST) --test-dir build/asan -R '^fuzz\.'
+	@MBG_TEST_LONG=1 $(CTEST) --timeout 7200 --test-dir build -E '^fuzz\.'
+	@MBG_TEST_LONG=1 $(CTEST) --timeout 7200 --test-dir build/asan -R '^fuzz\.'
 
 bench: all
 	@cmake --build build -j $(JOBS) --target bench
