@@ -420,7 +420,8 @@ static void test_memory(void **state) {
       function p = {.n = 4};
       double x[4] = {-1.2, 1, -1.2, 1};
       const mbg__minimize_problem problem = {.n = 4, .evaluate = valley, .user = &p};
-      const mbg__minimize_options opt = options((mbg__minimize_method)method);
+      mbg__minimize_options opt = options((mbg__minimize_method)method);
+      opt.max_iterations = 5; /* all memory is asked for before the first step */
       mbg__minimize_result r;
       const int err = mbg__minimize(ctx, &problem, &opt, x, &r);
       const bool reached = memory.requests >= fail;
