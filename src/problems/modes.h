@@ -70,6 +70,8 @@ typedef struct {
 
 /* modes_state.c: the state and the matrices */
 int mbg__modes_state(mbg__modes_work *w);
+/* Its first part: design, system and a start of this kind at w->p, solved; room for state and matrices, H from the start. */
+int mbg__modes_begin(mbg__modes_work *w, mbg__start kind);
 /* [[a K + b M + c W, B^T], [B, 0]] on the kept rows, factored. */
 int mbg__modes_factor(mbg__modes_work *w, double a, double b, double c, const char *what);
 /* y = A x on the free velocities, A with the pattern of K; transposed; y += B x, y += B^T x. */

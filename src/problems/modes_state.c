@@ -114,6 +114,15 @@ static int take_state(mbg__modes_work *w) {
   return mbg__saddle_create(w->ctx, &w->arena, w->sys, 0, NULL, MBG__KLU_FRESH, &w->saddle);
 }
 
+int mbg__modes_begin(mbg__modes_work *w, mbg__start kind) {
+  int err = MBG_OK;
+  MBG_TRY(create(w, kind));
+  MBG_TRY(mbg__start_solve(w->ctx, w->start, true));
+  MBG_TRY(take_state(w));
+done:
+  return err;
+}
+
 static mbg__state state_of(const mbg__modes_work *w) {
   return (mbg__state){.t = w->t, .H = w->H, .v = w->v, .vd = w->vd, .lambda = w->lambda, .turns = w->turns};
 }
@@ -165,9 +174,7 @@ static const char *body_of(const mbg_model *m, int full) {
 static int start_is_balanced(mbg__modes_work *w) {
   double force = 0, imbalance = 0;
   int err = MBG_OK, worst = 0;
-  MBG_TRY(create(w, w->given->start == MBG__START_EQUILIBRIUM ? MBG__START_ASSEMBLE : w->given->start));
-  MBG_TRY(mbg__start_solve(w->ctx, w->start, true));
-  MBG_TRY(take_state(w));
+  MBG_TRY(mbg__modes_begin(w, w->given->start == MBG__START_EQUILIBRIUM ? MBG__START_ASSEMBLE : w->given->start));
   mbg__state state = state_of(w);
   state.lambda = NULL;
   MBG_TRY(balance(w, &state, w->lambda, &force, &imbalance, &worst));
@@ -210,9 +217,7 @@ done:
 
 static int start(mbg__modes_work *w) {
   int err = MBG_OK, massless;
-  MBG_TRY(create(w, w->given->start));
-  MBG_TRY(mbg__start_solve(w->ctx, w->start, true));
-  MBG_TRY(take_state(w));
+  MBG_TRY(mbg__modes_begin(w, w->given->start));
   memcpy(w->v, w->result->v, (size_t)w->m->nw * sizeof(real));
   MBG_TRY(mbg__check_accelerations(w->ctx, w->sys, w->result, w->vd, w->lambda, &massless));
   if (massless >= 0) {
@@ -381,9 +386,7 @@ done:
 static int steady(mbg__modes_work *w) {
   int err = MBG_OK, after = 0;
   double length = INFINITY;
-  MBG_TRY(create(w, w->given->start));
-  MBG_TRY(mbg__start_solve(w->ctx, w->start, true));
-  MBG_TRY(take_state(w));
+  MBG_TRY(mbg__modes_begin(w, w->given->start));
   MBG_TRY(common_twist(w));
   real *r = MBG_TAKE(&w->arena, real, w->m->nw), *phi = MBG_TAKE(&w->arena, real, w->m->nrow);
   real *x = MBG_TAKE(&w->arena, real, w->saddle.n);
