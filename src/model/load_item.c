@@ -88,6 +88,15 @@ const char *mbg__near(const char *word, const char *const *candidates, int count
   return word[0] && word[1] ? mbg__nearest(word, candidates, count) : NULL;
 }
 
+/* "a, b or c" */
+static void list_words(char *out, size_t size, const char *const *word, int n) {
+  out[0] = 0;
+  for (int i = 0; i < n; i++) {
+    const size_t used = strlen(out);
+    mbg__format(out + used, size - used, "%s'%s'", i == 0 ? "" : i == n - 1 ? " or " : ", ", word[i]);
+  }
+}
+
 /* ---------------------------------------------------------------------- keys */
 
 enum { KEYS_MAX = 64 };
@@ -134,6 +143,13 @@ static int unknown_key(mbg__item *item, const mbg__json *at, const char *nearest
   return mbg__item_bad_key(item, at, "unknown key '%s'%s", at->key, mbg__hint(hint, nearest));
 }
 
+/* a key like no other: the keys there are */
+static int far_key(mbg__item *item, const mbg__json *at, const key_list *list) {
+  char all[1024];
+  list_words(all, sizeof(all), list->name, list->count);
+  return mbg__item_bad_key(item, at, "unknown key '%s'; expected %s", at->key, all);
+}
+
 int mbg__item_missing(mbg__item *item, const mbg__json *object, const char *key) {
   for (const mbg__json *c = object->child; c; c = c->next) {
     if (mbg__near(c->key, &key, 1)) {
@@ -151,7 +167,7 @@ int mbg__item_keys(mbg__item *item, const mbg__json *object, const mbg__file_obj
   for (const mbg__json *c = object->child; c; c = c->next) {
     if (!in_list(&list, c->key)) {
       const char *nearest = mbg__near(c->key, list.name, list.count);
-      MBG_TRY(unknown_key(item, c, nearest));
+      MBG_TRY(nearest ? unknown_key(item, c, nearest) : far_key(item, c, &list));
       /* it will not be missed */
       for (int k = 0; k < list.count; k++) {
         list.required[k] = list.required[k] && list.name[k] != nearest;
@@ -214,15 +230,6 @@ static int split(char *buffer, const char **word, int most) {
     }
   }
   return n;
-}
-
-/* "a, b or c" */
-static void list_words(char *out, size_t size, const char *const *word, int n) {
-  out[0] = 0;
-  for (int i = 0; i < n; i++) {
-    const size_t used = strlen(out);
-    mbg__format(out + used, size - used, "%s'%s'", i == 0 ? "" : i == n - 1 ? " or " : ", ", word[i]);
-  }
 }
 
 int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, const char *choices, int *out) {
