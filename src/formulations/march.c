@@ -1,8 +1,8 @@
 #include "formulations/march.h"
 
-#include <string.h>
+#include "formulations/plan.h"
 
-enum { STEPS_MAX = 100000000 };
+#include <string.h>
 
 /* a stack of places for nodes */
 typedef struct {
@@ -37,51 +37,6 @@ static void *grow(mbg__march *m, void *block, size_t count, size_t size) {
 
 static char *node_at(const mbg__march *m, int place) { return m->nodes.block + (size_t)place * m->bytes; }
 
-/* ---------------------------------------------------------------------- grid */
-
-/* breaks inside the run, then its end; the next one after t */
-static double next_break(const mbg__march *m, double t) {
-  const double slack = 1e-9 * (m->plan.t1 - m->plan.t0);
-  double next = m->plan.t1;
-  for (int i = 0; i < m->plan.nbreak; i++) {
-    if (m->plan.breaks[i] > t + slack && m->plan.breaks[i] < next - slack) {
-      next = m->plan.breaks[i];
-    }
-  }
-  return next;
-}
-
-/* counts the steps, then (at h) lists them */
-static int lay_grid(mbg_context *ctx, mbg__march *m) {
-  double t = m->plan.t0;
-  m->nstep = 0;
-  while (t < m->plan.t1) {
-    const double end = next_break(m, t), n = ceil((end - t) / m->plan.step * (1 - 1e-9));
-    if (!(n + m->nstep <= STEPS_MAX)) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "a step of %g from t = %g to %g gives more than %d steps", m->plan.step,
-                       m->plan.t0, m->plan.t1, STEPS_MAX);
-    }
-    for (int i = 0; i < (int)n; i++) {
-      m->nstep++;
-      if (m->h) {
-        m->h[m->nstep] = (end - t) / n;
-      }
-    }
-    t = end;
-  }
-  return MBG_OK;
-}
-
-/* how many nodes the limit allows; at least a handful */
-static int places_for(const mbg__march *m) {
-  const double bytes = (double)m->bytes, all = m->nstep + 1;
-  if (m->plan.memory <= 0 || all * bytes <= m->plan.memory) {
-    return (int)all;
-  }
-  const double n = floor(m->plan.memory / bytes);
-  return n < 4 ? 4 : (int)n;
-}
-
 /* ---------------------------------------------------------------------- creation */
 
 static int take_arrays(mbg_context *ctx, mbg__march *m) {
@@ -112,9 +67,9 @@ int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__ma
   m->nused = nused;
   m->used = used;
   m->bytes = (method->bytes + 15) / 16 * 16;
-  MBG_TRY(lay_grid(ctx, m));
+  MBG_TRY(mbg__plan_grid(ctx, &m->plan, NULL, &m->nstep));
   MBG_TRY(take_arrays(ctx, m));
-  MBG_TRY(lay_grid(ctx, m));
+  MBG_TRY(mbg__plan_grid(ctx, &m->plan, m->h, &m->nstep));
 done:
   if (err < 0) {
     mbg__march_destroy(m);
@@ -139,7 +94,7 @@ mbg__work_counts *mbg__march_counts(mbg__march *m) { return &m->counts; }
 /* ---------------------------------------------------------------------- simulation */
 
 static int lay_nodes(mbg_context *ctx, mbg__march *m) {
-  const int places = places_for(m);
+  const int places = mbg__plan_places(&m->plan, m->nstep, m->bytes);
   if (places != m->nodes.nplace) {
     m->allocator.release(m->allocator.user, m->nodes.block);
     m->allocator.release(m->allocator.user, m->nodes.index);

@@ -104,8 +104,9 @@ static void test_options(void **state) {
     double tolerance;
     const char *message;
   } options[] = {
-      {"dop583", NAN, "unknown integrator 'dop583'; did you mean 'dop853'? (known: dop853, dp5, adams, bdf)"},
-      {"euler", NAN, "unknown integrator 'euler' (known: dop853, dp5, adams, bdf)"},
+      {"dop583", NAN,
+       "formulation 'qr' has no integrator 'dop583'; did you mean 'dop853'? (known: dop853, dp5, adams, bdf)"},
+      {"euler", NAN, "formulation 'qr' has no integrator 'euler' (known: dop853, dp5, adams, bdf)"},
       {"rk4", NAN, "integrator 'rk4' has no error control: it needs a step"},
       {NULL, 1e-16, "relative tolerance 1e-16: doubles cannot give less"},
       {NULL, -1, "relative tolerance -1"},

@@ -10,10 +10,9 @@
 #include "formulations/alpha/alpha_gradient.h"
 #include "formulations/alpha/alpha_index2.h"
 #include "formulations/alpha/alpha_paper.h"
+#include "formulations/plan.h"
 
 #include <string.h>
-
-enum { STEPS_MAX = 100000000 };
 
 /* a stack of places for nodes */
 typedef struct {
@@ -73,44 +72,22 @@ static int reserve(mbg_context *ctx, mbg__formulation_work *w, int steps) {
   return MBG_OK;
 }
 
-/* breaks inside the run, then its end; the next one after t */
-static double next_break(const mbg__formulation_work *w, double t) {
-  const double slack = 1e-9 * (w->plan.t1 - w->plan.t0);
-  double next = w->plan.t1;
-  for (int i = 0; i < w->plan.nbreak; i++) {
-    if (w->plan.breaks[i] > t + slack && w->plan.breaks[i] < next - slack) {
-      next = w->plan.breaks[i];
-    }
-  }
-  return next;
-}
-
-/* equal steps between breaks, none longer than the step asked for */
 static int fixed_grid(mbg_context *ctx, mbg__formulation_work *w) {
-  double t = w->plan.t0;
-  w->nstep = 0;
-  while (t < w->plan.t1) {
-    const double end = next_break(w, t), n = ceil((end - t) / w->plan.step * (1 - 1e-9));
-    if (!(n + w->nstep <= STEPS_MAX)) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "a step of %g from t = %g to %g gives more than %d steps", w->plan.step,
-                       w->plan.t0, w->plan.t1, STEPS_MAX);
-    }
-    const int err = reserve(ctx, w, w->nstep + (int)n);
-    if (err < 0) {
-      return err;
-    }
-    for (int i = 0; i < (int)n; i++) {
-      w->h[++w->nstep] = (end - t) / n;
-    }
-    t = end;
-  }
-  return MBG_OK;
+  int err = MBG_OK;
+  MBG_TRY(mbg__plan_grid(ctx, &w->plan, NULL, &w->nstep));
+  MBG_TRY(reserve(ctx, w, w->nstep));
+  MBG_TRY(mbg__plan_grid(ctx, &w->plan, w->h, &w->nstep));
+done:
+  return err;
 }
 
 /* ---------------------------------------------------------------------- preparation */
 
+/* of a place, aligned */
+static size_t node_bytes(const mbg__formulation_work *w) { return (mbg__node_bytes(w->m) + 15) / 16 * 16; }
+
 static int lay_nodes(mbg_context *ctx, mbg__formulation_work *w, int places) {
-  const size_t bytes = (mbg__node_bytes(w->m) + 15) / 16 * 16;
+  const size_t bytes = node_bytes(w);
   w->allocator.release(w->allocator.user, w->memory);
   w->memory = grow(w, NULL, (size_t)places, bytes + sizeof(mbg__node) + sizeof(int));
   if (!w->memory) {
@@ -128,15 +105,7 @@ static int lay_nodes(mbg_context *ctx, mbg__formulation_work *w, int places) {
   return MBG_OK;
 }
 
-/* how many nodes the limit allows; at least a handful */
-static int places_for(const mbg__formulation_work *w) {
-  const double bytes = (double)((mbg__node_bytes(w->m) + 15) / 16 * 16), all = w->nstep + 1;
-  if (w->plan.memory <= 0 || all * bytes <= w->plan.memory) {
-    return (int)all;
-  }
-  const double n = floor(w->plan.memory / bytes);
-  return n < 4 ? 4 : (int)n;
-}
+static int places_for(const mbg__formulation_work *w) { return mbg__plan_places(&w->plan, w->nstep, node_bytes(w)); }
 
 int mbg__alpha_run_prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan,
                            mbg__alpha_coefs coefs, int nused, const int *used, mbg__formulation_work **out) {
@@ -292,7 +261,7 @@ static int run_controlled(mbg_context *ctx, mbg__formulation_work *w) {
   MBG_TRY(mbg__alpha_begin(ctx, w->alpha, mbg__start_result_of(w->start), &w->spare[0]));
   while (w->spare[now].t < w->plan.t1 - least) {
     const mbg__node *from = &w->spare[now];
-    const double left = next_break(w, from->t) - from->t;
+    const double left = mbg__plan_next_break(&w->plan, from->t) - from->t;
     const double try_h = h >= left ? left : h > 0.5 * left ? 0.5 * left : h;
     if (interrupted(w)) {
       w->partial = true;

@@ -2,8 +2,8 @@
    control, with the continuous adjoint (Held and Seifried; theory 1). */
 #include "formulations/qr/qr_work.h"
 
-#include <float.h>
-#include <stdlib.h>
+#include "formulations/plan.h"
+
 #include <string.h>
 
 /* ---------------------------------------------------------------------- preparation */
@@ -13,59 +13,18 @@ static const char *const integrators[] = {"dop853", "dp5", "adams", "bdf"};
 
 static int find_integrator(mbg_context *ctx, mbg__formulation_work *w) {
   const char *key = w->plan.integrator ? w->plan.integrator : integrators[0];
-  w->method = mbg__rk_find(key);
-  if (w->method && w->method->error_order == 0 && !(w->plan.step > 0)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "integrator '%s' has no error control: it needs a step", key);
-  }
-  if (w->method || !strcmp(key, "adams") || !strcmp(key, "bdf")) {
-    return MBG_OK;
-  }
-  const char *near = mbg__nearest(key, integrators, MBG_COUNT(integrators));
-  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown integrator '%s'%s%s%s (known: dop853, dp5, adams, bdf)", key,
-                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  return mbg__plan_integrator(ctx, &w->plan, "qr", key, integrators, MBG_COUNT(integrators), &w->method);
 }
 
-static int check_tolerances(mbg_context *ctx, const mbg__run_plan *p) {
-  if (!(p->step > 0) && !(p->relative >= 100 * DBL_EPSILON)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT,
-                     "relative tolerance %g: doubles cannot give less than %.2g, and 1e-13 is as far as it pays",
-                     p->relative, 100 * DBL_EPSILON);
-  }
-  if (!(p->absolute >= 0) || !(p->relative < 1) || !isfinite(p->absolute)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "tolerances %g (relative) and %g (absolute): must be below 1 and positive",
-                     p->relative, p->absolute);
+static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
+  const int err = mbg__plan_check_tolerances(ctx, p);
+  if (err < 0) {
+    return err;
   }
   if (!(p->stabilization >= 0) || !isfinite(p->stabilization)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "stabilization %g: must be a rate of at least 0 per second",
                      p->stabilization);
   }
-  return MBG_OK;
-}
-
-static int by_time(const void *x, const void *y) {
-  const double a = *(const double *)x, b = *(const double *)y;
-  return (a > b) - (a < b);
-}
-
-/* breaks inside the run, ascending, none twice */
-static int sort_breaks(mbg_context *ctx, mbg__formulation_work *w) {
-  const double slack = 1e-12 * (w->plan.t1 - w->plan.t0);
-  double *t = MBG_TAKE(&w->arena, double, w->plan.nbreak);
-  int n = 0;
-  if (!t) {
-    return mbg__fail_memory(ctx);
-  }
-  if (w->plan.nbreak > 0) {
-    memcpy(t, w->plan.breaks, (size_t)w->plan.nbreak * sizeof(double));
-    qsort(t, (size_t)w->plan.nbreak, sizeof(double), by_time);
-  }
-  for (int i = 0; i < w->plan.nbreak; i++) {
-    if (t[i] > w->plan.t0 + slack && t[i] < w->plan.t1 - slack && (n == 0 || t[i] > t[n - 1] + slack)) {
-      t[n++] = t[i];
-    }
-  }
-  w->plan.breaks = t;
-  w->plan.nbreak = n;
   return MBG_OK;
 }
 
@@ -125,9 +84,9 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   w->plan = *plan;
   w->nused = nused;
   w->used = used;
-  MBG_TRY(check_tolerances(ctx, plan));
+  MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
-  MBG_TRY(sort_breaks(ctx, w));
+  MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));
   MBG_TRY(mbg__qr_flow_create(ctx, &w->arena, sys, mbg__start_result_of(start)->rank, plan->stabilization, nused, used,
                               &w->flow));
   MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->plan, nused, &w->nodes));
