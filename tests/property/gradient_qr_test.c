@@ -409,6 +409,7 @@ static void test_place(void **state) {
 }
 
 int main(void) {
+  random_end = support_sanitized() ? 0.02 : random_end;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_qr),       cmocka_unit_test(test_kinds),     cmocka_unit_test(test_values),
       cmocka_unit_test(test_history_and_all), cmocka_unit_test(test_turns),     cmocka_unit_test(test_equilibrium),
