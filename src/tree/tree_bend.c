@@ -421,7 +421,7 @@ static void give_cotangents(mbg__tree *t, const bend *b, real *w, real *dv) {
   }
 }
 
-/* the twist of an end with u = vd in place of v: J u, and back again */
+/* the twist of an end with u = vd in place of v: J u, kept in x->vd, and back again */
 static void end_as_u(mbg__tree *t, end *x) { end_twist(t, x, t->bends->vd, modes_of(t, x, t->bends->etadd), x->vd); }
 
 static void end_as_v(mbg__tree *t, end *x) { end_twist(t, x, t->v, modes_of(t, x, t->bends->etad), x->v); }
@@ -484,6 +484,7 @@ void mbg__tree_bend_push(mbg__tree *t, int k, const mbg__tree_direction *d, bool
   if (still) {
     end_rest(t, &b->P, da, P[2]);
     end_rest(t, &b->C, da, C[2]);
+    AdInv_mul(b->XvdP, &t->E[k], b->P.vd); /* J_P u alone, without the parts of the twists */
   } else {
     end_push(t, &b->C, w, dv, true, da, C);
   }
@@ -508,6 +509,7 @@ void mbg__tree_bend_pull(mbg__tree *t, int k, const real *kC, bool still, real *
   if (still) {
     end_rest_pull(t, &b->C, minus, gattr);
     end_rest_pull(t, &b->P, up, gattr);
+    AdInv_mul(b->XvdP, &t->E[k], b->P.vd);
   } else {
     const real *rest[3] = {NULL, NULL, minus};
     end_pull(t, &b->C, rest, NULL, dv, true, gattr);
