@@ -156,6 +156,23 @@ done:
   return err;
 }
 
+/* a series, or the word for the exact constant of a rectangle */
+static int read_torsion(reader *r, const mbg__json *section) {
+  static const series torsion = {"torsion", MBG__BEAM_TORSION, "m^4", 0, POSITIVE};
+  const mbg__json *json = mbg__json_member(section, "torsion");
+  const char *text = json && json->kind == MBG__JSON_STRING ? json->text : "";
+  mbg__beam_rule *rule = &r->beam->rule;
+  rule->saint_venant = strcmp(text, "saint-venant") == 0;
+  rule->torsion = json && !rule->saint_venant;
+  if (!rule->torsion || r->item->bad) {
+    return MBG_OK;
+  }
+  if (strstr(text, "enant")) {
+    return mbg__item_bad(r->item, json, "torsion: '%s' is not known; did you mean 'saint-venant'?", text);
+  }
+  return read_series(r, section, &torsion);
+}
+
 static int check_tube(reader *r, const mbg__json *section) {
   const mbg__loader *L = r->item->L;
   for (int e = 0; !r->item->bad && r->beam->rule.section == MBG__TUBE && e < r->n; e++) {
@@ -180,7 +197,6 @@ static int read_section(reader *r, const mbg__json *json) {
                         {"I3", MBG__BEAM_SECTION + 2, "m^4", 0, POSITIVE},
                         {"Jt", MBG__BEAM_SECTION + 3, "m^4", 0, POSITIVE}},
   };
-  static const series torsion = {"torsion", MBG__BEAM_TORSION, "m^4", 0, POSITIVE};
   int err = MBG_OK, kind = -1;
   bool yes;
   MBG_TRY(mbg__item_object(r->item, json, "section", &yes));
@@ -201,10 +217,7 @@ static int read_section(reader *r, const mbg__json *json) {
   for (int k = 0; !r->item->bad && k < 4 && numbers[kind][k].key; k++) {
     MBG_TRY(read_series(r, json, &numbers[kind][k]));
   }
-  if (mbg__json_member(json, "torsion") && !r->item->bad) {
-    r->beam->rule.torsion = true;
-    MBG_TRY(read_series(r, json, &torsion));
-  }
+  MBG_TRY(read_torsion(r, json));
   MBG_TRY(read_shear(r, json));
   MBG_TRY(check_tube(r, json));
 done:

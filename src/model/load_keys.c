@@ -237,7 +237,7 @@ static const mbg__file_key series_keys[] = {
 #define SECTION_KEYS                                                                                                   \
   {"type", MBG__SHAPE_NAME, true, NULL, "kind of the section"},                                                        \
       {"shear", MBG__SHAPE_PAIR, false, NULL, "shear correction, one number or [k2, k3]; 5/6 when absent"}, {          \
-    "torsion", MBG__SHAPE_SERIES, false, NULL, "torsion constant; I2 + I3 when absent"                                 \
+    "torsion", MBG__SHAPE_SERIES, false, NULL, "torsion constant, or `saint-venant`; I2 + I3 when absent"              \
   }
 
 static const mbg__file_key rectangle_keys[] = {

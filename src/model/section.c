@@ -23,6 +23,33 @@ static void rectangle(const real *s, properties *p) {
   p->P_s[I3][1] = b * b * b / 12;
 }
 
+/* S(r) = sum_n tanh(n pi r/2)/n^5 over odd n, r >= 1, and its derivative: what is missing to 31/32 zeta(5) falls with
+   exp(-n pi r), so that five terms are exact to rounding */
+static real torsion_sum(real r, real *S_r) {
+  real S = 31.0 / 32 * 1.0369277551433699263;
+  *S_r = 0;
+  for (int n = 1; n <= 9; n += 2) {
+    const real u = r_exp(-n * M_PI * r);
+    const double n4 = (double)(n * n * n * n);
+    S -= 2 * u / (n4 * n * (1 + u));
+    *S_r += 2 * M_PI * u / (n4 * (1 + u) * (1 + u));
+  }
+  return S;
+}
+
+/* Saint-Venant's constant of a rectangle, a the longer side:  Jt = a c^3/3 - 64/pi^5 c^4 S(a/c). It is the same function on both
+   sides of a = c. */
+static void rectangle_torsion(const real *s, properties *p) {
+  const int long_side = re(s[0]) >= re(s[1]) ? 0 : 1;
+  const double q = 64 / (M_PI * M_PI * M_PI * M_PI * M_PI);
+  const real a = s[long_side], c = s[1 - long_side];
+  real S_r;
+  const real S = torsion_sum(a / c, &S_r);
+  p->P[JT] = a * c * c * c / 3 - q * c * c * c * c * S;
+  p->P_s[JT][long_side] = c * c * c * (1.0 / 3 - q * S_r);
+  p->P_s[JT][1 - long_side] = a * c * c - q * c * c * (4 * c * S - a * S_r);
+}
+
 /* c times a full circle of diameter d, which has the derivative d_s by number s: A = pi d^2/4, I = pi d^4/64 */
 static void add_circle(double c, real d, const real d_s[2], properties *p) {
   const real I = M_PI * d * d * d * d / 64;
@@ -60,6 +87,9 @@ static void section_properties(const mbg__beam_rule *rule, const real *s, proper
   p->P[JT] = p->P[I2] + p->P[I3];
   for (int k = 0; k < 4; k++) {
     p->P_s[JT][k] = p->P_s[I2][k] + p->P_s[I3][k];
+  }
+  if (rule->saint_venant && rule->section == MBG__RECTANGLE) {
+    rectangle_torsion(s, p);
   }
 }
 

@@ -3,7 +3,8 @@
      K6 = phi diag(E A, k2 G A, k3 G A, G Jt, E I2, E I3)     D6 = eta K6     phi = k_min + (1 - k_min) x^s
      mu = x rho (A, I2, I3)                                                             (theory 4, section 3)
 
-   x is the filling of the element (topology variable), 1 unless given. Axis 1 is the axis of the beam. */
+   x is the filling of the element (topology variable), 1 unless given. Axis 1 is the axis of the beam. Jt = I2 + I3, or given, or
+   that of Saint-Venant. */
 #ifndef MBG_MODEL_SECTION_H
 #define MBG_MODEL_SECTION_H
 
@@ -38,6 +39,7 @@ typedef struct {
   mbg__section_kind section;
   bool shear_modulus; /* number MBG__BEAM_G is G, not nu */
   bool torsion;       /* number MBG__BEAM_TORSION is given */
+  bool saint_venant;  /* Jt is Saint-Venant's */
   double penalty, stiffness_min;
 } mbg__beam_rule;
 

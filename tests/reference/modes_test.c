@@ -1,4 +1,4 @@
-/* Modes against printed numbers and closed forms: theory page 4 R3 (b), rotating beams (Wright, Smith, Thresher, Wang 1982), pendulums,
+/* Modes against printed numbers and closed forms: theory page 4 R3 (b), rotating beams (tools/beam-limits), pendulums,
    oscillators, buckling, repeated and zero eigenvalues, freedoms without inertia; and what is refused. */
 #include "mbgrad/mbgrad.h"
 #include "support/support.h"
@@ -97,7 +97,7 @@ static void test_many_elements(void **state) {
   }
 }
 
-/* frequencies of flapping of a rotating beam, dimensionless: Wright et al., J. Appl. Mech. 49 (1982). Slenderness 1/300, 40 elements:
+/* frequencies of flapping of a rotating beam of Euler and Bernoulli, dimensionless: tools/beam-limits. Slenderness 1/300, 40 elements:
    shear and rotary inertia 1e-4, mesh 1e-3 of the square. Along the plane of rotation omega^2 is less by the square of the speed. */
 static void test_rotating(void **state) {
   (void)state;
