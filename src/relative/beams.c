@@ -45,6 +45,44 @@ int mbg__beams_update(mbg_context *ctx, mbg__system *s) {
   return MBG_OK;
 }
 
+/* the strain is constant along an element, which loses its accuracy when it turns far (theory 4, section 10) */
+void mbg__beams_watch(mbg__system *s) {
+  for (int i = 0; i < s->model->nelement; i++) {
+    const int number = s->model->elements[i].beam;
+    mbg__beam_work *w = &s->beam_work[number];
+    const double turn2 = re(v3_dot(s->beam[i].d + 3, s->beam[i].d + 3));
+    if (turn2 <= MBG__BEAM_TURN_WARN * MBG__BEAM_TURN_WARN) {
+      continue;
+    }
+    w->when = w->count > 0 ? w->when : re(s->t);
+    w->count += !s->turned[i];
+    s->turned[i] = true;
+    if (sqrt(turn2) > w->turn) {
+      w->turn = sqrt(turn2);
+      w->element = i - s->model->beams[number].first;
+    }
+  }
+}
+
+void mbg__beams_warn(mbg_context *ctx, mbg__system *s) {
+  for (int i = 0; i < s->model->nbeam; i++) {
+    const mbg__beam *beam = &s->model->beams[i];
+    mbg__beam_work *w = &s->beam_work[i];
+    if (ctx && w->count > 0) {
+      mbg__note(ctx, MBG_WARNING,
+                "%s:%d:%d: beam '%s': element %d turns by up to %.3g rad between its nodes, %d of %d elements by more "
+                "than %g, first at t = %g; give the beam more elements",
+                beam->where.file, beam->where.line, beam->where.column, beam->name, w->element, w->turn, w->count,
+                beam->count, MBG__BEAM_TURN_WARN, w->when);
+    }
+    w->turn = w->when = 0;
+    w->element = w->count = 0;
+  }
+  if (s->model->nelement > 0) {
+    memset(s->turned, 0, (size_t)s->model->nelement * sizeof(*s->turned));
+  }
+}
+
 void mbg__beams_linearize(mbg__system *s) {
   for (int i = 0; i < s->model->nelement; i++) {
     const element b = element_of(s, i);

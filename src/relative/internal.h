@@ -71,6 +71,9 @@ typedef struct mbg__dense {
 typedef struct {
   bool any;
   real d0[6], N[3][144];
+  double turn,
+      when; /* largest rotation between the nodes of an element at accepted nodes; first time above MBG__BEAM_TURN_WARN */
+  int element, count; /* element of the largest one; elements above */
 } mbg__beam_work;
 
 struct mbg__system {
@@ -166,6 +169,7 @@ struct mbg__system {
   vec6 *m_geo, *m_w, *m_dv, *m_dvd, *m_f; /* per marker: geometry part, variations (or their cotangents), wrenches */
   vec6 *p_w, *p_dv, *p_dvd, *p_f;         /* per pair */
   mbg__beam_work *beam_work;              /* per beam */
+  bool *turned;                           /* elements that were above MBG__BEAM_TURN_WARN (nelement) */
   real *gradient;                         /* of one signal             (3 nw + nrow + na) */
 };
 
@@ -216,6 +220,8 @@ void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env);
 /* beams.c: elements of beams; inertia of elements is added to r and its derivatives. */
 int mbg__beams_update(mbg_context *ctx, mbg__system *s);
 void mbg__beams_linearize(mbg__system *s);
+void mbg__beams_watch(mbg__system *s); /* notes what mbg__beams_warn tells and forgets */
+void mbg__beams_warn(mbg_context *ctx, mbg__system *s);
 void mbg__beams_push(mbg__system *s, const mbg__direction *d); /* attributes: into p_f */
 void mbg__beams_residual(const mbg__system *s, real *r);
 void mbg__beams_mass_mul(const mbg__system *s, const real *x, real *y);

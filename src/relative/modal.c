@@ -333,6 +333,7 @@ void mbg__system_warn(mbg_context *ctx, mbg__system *s) {
     }
     w->spin = w->turn = w->bend = w->reach = 0;
   }
+  mbg__beams_warn(ctx, s);
 }
 
 /* ---------------------------------------------------------------------- inertia */

@@ -185,6 +185,7 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
 
 int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
   mbg__modals_watch(s);
+  mbg__beams_watch(s);
   for (int i = 0; i < s->model->nsignal; i++) {
     const int err = mbg__signal_value(ctx, s, i);
     if (err < 0) {

@@ -60,8 +60,8 @@ void mbg__system_B_mul_T(const mbg__system *sys, const real *x, real *y);
 /* Values of all signals (nsignal), accelerations and reactions included. After update. */
 int mbg__system_signals(mbg_context *ctx, mbg__system *sys, const real **y);
 
-/* Warns of modal bodies that left the range of linear deformation at the nodes whose signals were evaluated since the last
-   call; ctx NULL: forgets them. */
+/* Warns of modal bodies that left the range of linear deformation, and of beam elements that turned too far between their nodes, at the
+   nodes whose signals were evaluated since the last call; ctx NULL: forgets them. */
 void mbg__system_warn(mbg_context *ctx, mbg__system *sys);
 
 /* ---------------------------------------------------------------------- derivatives */

@@ -270,7 +270,7 @@ static int run_controlled(mbg_context *ctx, mbg__formulation_work *w) {
     MBG_TRY(reserve(ctx, w, w->nstep + 1));
     const int before = mbg__message_mark(ctx);
     err = one_step(ctx, w, from, try_h, &w->spare[!now]);
-    if (err < 0 && (err != MBG_ERROR_CONVERGENCE || try_h < 4 * least)) {
+    if (err < 0 && (err != MBG_ERROR_CONVERGENCE || try_h < 5 * least)) { /* the next one would be a fifth */
       goto done;
     }
     const double error = err < 0 ? INFINITY : mbg__alpha_error(w->alpha) / w->plan.tolerance;
