@@ -178,12 +178,12 @@ int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, 
   d->M = MBG_TAKE(arena, real, 36 * m->nbody);
   d->M_a = MBG_TAKE(arena, real *, m->nbody);
   d->guess_v = MBG_TAKE(arena, real, m->nw);
-  d->beams = MBG_TAKE(arena, mbg__beam_shape, m->nbeam);
+  d->shapes = MBG_TAKE(arena, mbg__beam_shape, m->nreference);
   d->elements = MBG_TAKE(arena, mbg__beam_data, m->nelement);
   d->modals = MBG_TAKE(arena, mbg__modal_data, m->nmodal);
   d->handles = MBG_TAKE(arena, mbg__modal_handle, m->nmarker);
   if (!d->work || !d->p || !d->constants || !d->attr || !d->start || !d->poses || !d->markers || !d->M || !d->M_a ||
-      !d->guess_v || !d->beams || !d->elements || !d->modals || !d->handles) {
+      !d->guess_v || !d->shapes || !d->elements || !d->modals || !d->handles) {
     return mbg__fail_memory(ctx);
   }
   MBG_TRY(create_work(ctx, arena, d));

@@ -13,12 +13,13 @@ typedef struct {
   real (*omega)[6];
 } mbg__placed;
 
-/* A beam at these parameters: what its elements share. */
+/* What elements of a beam share at these parameters: all of them, or (curves) none. */
+enum { MBG__SHAPE_DEPS = 30 };
 typedef struct {
   real d0[6], L;
-  int ndep; /* (d d0) = sum_k d0_a[k] da[dep[k]] */
-  int dep[6];
-  real d0_a[6][6];
+  int ndep; /* (d d0) = sum_k d0_a[k] da[dep[k]]; an attribute may stand there twice */
+  int dep[MBG__SHAPE_DEPS];
+  real d0_a[MBG__SHAPE_DEPS][6];
   real N[3][144], N_d[6][3][144]; /* M = sum_j mu_j N_j, see model/beam_mass.h */
 } mbg__beam_shape;
 
@@ -59,7 +60,7 @@ typedef struct mbg__design {
   mbg__placed *markers;       /* pose of each marker                             (nmarker); shares memory with poses */
   real *M;                    /* mass matrices, 36 per body                         (nbody x 36) */
   real **M_a;                 /* by the body's own attributes, nattr x 36 each      (nbody) */
-  mbg__beam_shape *beams;     /*                                             (nbeam) */
+  mbg__beam_shape *shapes;    /* references of beams                         (nreference) */
   mbg__beam_data *elements;   /*                                             (nelement) */
   mbg__modal_data *modals;    /*                                             (nmodal) */
   mbg__modal_handle *handles; /*                                           (nmarker) */

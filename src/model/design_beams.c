@@ -1,6 +1,7 @@
 /* Beams in a design: reference d0 of a beam, coefficients and mass matrices of its elements, velocities of its nodes. */
 #include "model/beam_mass.h"
 #include "model/design.h"
+#include "model/pose.h"
 
 #include <string.h>
 
@@ -42,7 +43,7 @@ static int check_element(mbg_context *ctx, const mbg__design *d, const mbg__beam
   return MBG_OK;
 }
 
-/* length of one element from the attributes of the beam's shape */
+/* length of one element of a line or a helix from the attributes of the beam's shape */
 static real element_length(const mbg__design *d, const mbg__beam *b) {
   const real *a = d->attr + b->shape;
   real along[3];
@@ -54,15 +55,64 @@ static real element_length(const mbg__design *d, const mbg__beam *b) {
   return re(l2) > 0 ? r_sqrt(l2) / b->count : 0;
 }
 
+/* frames of both nodes of element e of a curve; false: no tangent, or one that is parallel to the vector of the section */
+typedef struct {
+  mbg__placed node[2];
+  int dep[2][MBG__FACTOR_DEPS];
+  real omega[2][MBG__FACTOR_DEPS][6];
+  real d0[6];
+} piece;
+
+static bool curve_piece(const mbg__design *d, const mbg__beam *b, int e, piece *out) {
+  mbg__frame G;
+  for (int i = 0; i < 2; i++) {
+    const mbg__pose_op op = {
+        .kind = MBG__POSE_CURVE, .mode = b->npoint, .attr = b->shape, .fraction = (double)(e + i) / b->count};
+    out->node[i] = (mbg__placed){.dep = out->dep[i], .omega = out->omega[i]};
+    if (!mbg__pose_factor(&op, d->attr, &out->node[i])) {
+      return false;
+    }
+  }
+  frame_relative(&G, &out->node[0].h, &out->node[1].h);
+  mbg__se3_log(out->d0, &G);
+  return true;
+}
+
+static int check_curve(mbg_context *ctx, const mbg__design *d, const mbg__beam *b) {
+  piece p;
+  for (int e = 0; e < b->count; e++) {
+    if (!curve_piece(d, b, e, &p)) {
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &b->where, 0,
+                          "at these parameters the curve has no direction at element %d, or that of 'orient'", e);
+    }
+    const double L = sqrt(re(v3_dot(p.d0, p.d0))), turn = sqrt(re(v3_dot(p.d0 + 3, p.d0 + 3)));
+    if (!(L > 1e-12)) {
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &b->where, 0,
+                          "element %d has the length %g at these parameters; it must be positive", e, L);
+    }
+    if (!(turn < MBG__BEAM_TURN_MAX)) {
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &b->where, 0,
+                          "element %d turns by %.3g rad at these parameters; give the beam more elements", e, turn);
+    }
+  }
+  return MBG_OK;
+}
+
+static int check_shape(mbg_context *ctx, const mbg__design *d, const mbg__beam *b) {
+  if (b->kind == MBG__POSE_CURVE) {
+    return check_curve(ctx, d, b);
+  }
+  const double L = re(element_length(d, b));
+  return L > 1e-12 ? MBG_OK
+                   : mbg__fail_at(ctx, MBG_ERROR_INPUT, &b->where, 0,
+                                  "the elements have the length %g at these parameters; it must be positive", L);
+}
+
 int mbg__design_check_beams(mbg_context *ctx, const mbg__design *d) {
   int err = MBG_OK;
   const mbg_model *m = d->model;
   for (int i = 0; i < m->nbeam; i++) {
-    const double L = re(element_length(d, &m->beams[i]));
-    if (!(L > 1e-12)) {
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &m->beams[i].where, 0,
-                          "the elements have the length %g at these parameters; it must be positive", L);
-    }
+    MBG_TRY(check_shape(ctx, d, &m->beams[i]));
   }
   for (int i = 0; i < m->nelement; i++) {
     MBG_TRY(check_element(ctx, d, &m->elements[i]));
@@ -98,16 +148,41 @@ static void helix(const mbg__design *d, const mbg__beam *b, mbg__beam_shape *s) 
   }
 }
 
-static void update_shape(const mbg__design *d, const mbg__beam *b, mbg__beam_shape *s) {
+/* d0 = log(H_A^-1 H_B):  dd0 = T^-1(d0) w_B - T^-1(-d0) w_A */
+static void curve(const mbg__design *d, const mbg__beam *b, int e, mbg__beam_shape *s) {
+  piece p;
+  if (!curve_piece(d, b, e, &p)) {
+    return; /* refused by the check */
+  }
+  v6_copy(s->d0, p.d0);
+  s->ndep = 0;
+  for (int i = 0; i < 2; i++) {
+    const double sign = i == 0 ? -1 : 1;
+    real h[6], Ti[36];
+    v6_scale(h, sign, p.d0);
+    mbg__se3_tangent_inv(Ti, h);
+    for (int k = 0; k < p.node[i].ndep; k++, s->ndep++) {
+      m6_mulv(s->d0_a[s->ndep], Ti, p.omega[i][k]);
+      v6_scale(s->d0_a[s->ndep], sign, s->d0_a[s->ndep]);
+      s->dep[s->ndep] = p.dep[i][k];
+    }
+  }
+}
+
+static void update_shape(const mbg__design *d, const mbg__beam *b, int e, mbg__beam_shape *s) {
   v6_zero(s->d0);
   memset(s->d0_a, 0, sizeof(s->d0_a));
+  for (int k = 0; k < 6; k++) {
+    s->dep[k] = b->shape + k;
+  }
   if (b->kind == MBG__POSE_LINE) {
     line(d, b, s);
-  } else {
+  } else if (b->kind == MBG__POSE_HELIX) {
     helix(d, b, s);
+  } else {
+    curve(d, b, e, s);
   }
   for (int k = 0; k < s->ndep; k++) {
-    s->dep[k] = b->shape + k;
     for (int i = 0; i < 6; i++) {
       s->d0_a[k][i] *= b->sign[i];
     }
@@ -122,7 +197,10 @@ static void update_shape(const mbg__design *d, const mbg__beam *b, mbg__beam_sha
 void mbg__design_update_beams(mbg__design *d) {
   const mbg_model *m = d->model;
   for (int i = 0; i < m->nbeam; i++) {
-    update_shape(d, &m->beams[i], &d->beams[i]);
+    const mbg__beam *b = &m->beams[i];
+    for (int e = 0; e < (b->kind == MBG__POSE_CURVE ? b->count : 1); e++) {
+      update_shape(d, b, e, &d->shapes[b->reference + e]);
+    }
   }
   for (int i = 0; i < m->nelement; i++) {
     const mbg__beam_element *e = &m->elements[i];
@@ -134,7 +212,7 @@ void mbg__design_update_beams(mbg__design *d) {
     mbg__beam_coefs(&m->beams[e->beam].rule, z, data->c, data->c_z);
     vn_zero(144, data->M);
     for (int j = 0; j < 3; j++) {
-      vn_axpy(144, data->M, data->c[MBG__BEAM_MU + j], d->beams[e->beam].N[j]);
+      vn_axpy(144, data->M, data->c[MBG__BEAM_MU + j], d->shapes[e->reference].N[j]);
     }
   }
 }

@@ -62,6 +62,7 @@ typedef enum {
   MBG__SHAPE_COLUMN,  /* an array of plain numbers, or the name of a column */
   MBG__SHAPE_DATA,    /* a file, or {"time": [..], "value": [..]} */
   MBG__SHAPE_VEC3,    /* three numbers or expressions */
+  MBG__SHAPE_POINTS,  /* two or more of them */
   MBG__SHAPE_TWO_VEC3,
   MBG__SHAPE_TWO_NAMES,
   MBG__SHAPE_ROTATE,

@@ -1,5 +1,6 @@
 /* Beams: numbers of their elements, nodes as bodies, elements between them. */
 #include "model/load.h"
+#include "model/pose.h"
 
 #include <string.h>
 
@@ -336,17 +337,17 @@ done:
 }
 
 /* rotation between the nodes of an element: log of the relative frame ends at pi, accuracy before (theory 4, section 10) */
-static int check_turn(reader *r, const mbg__json *json, double turn) {
+static int check_turn(reader *r, const mbg__json *json, const char *key, double turn) {
   const mbg__beam *beam = r->beam;
+  const char *which = beam->kind == MBG__POSE_CURVE ? "an element" : "each element";
   if (r->item->bad || turn <= MBG__BEAM_TURN_WARN) {
     return MBG_OK;
   }
   if (turn >= MBG__BEAM_TURN_MAX) {
-    return mbg__item_bad(r->item, json, "curvature: each element turns by %.3g rad; give more elements", turn);
+    return mbg__item_bad(r->item, json, "%s: %s turns by %.3g rad; give more elements", key, which, turn);
   }
-  mbg__note(r->item->L->ctx, MBG_WARNING,
-            "%s:%d:%d: beam '%s': each element turns by %.3g rad; above %g give more elements", beam->where.file,
-            beam->where.line, beam->where.column, beam->name, turn, MBG__BEAM_TURN_WARN);
+  mbg__note(r->item->L->ctx, MBG_WARNING, "%s:%d:%d: beam '%s': %s turns by %.3g rad; above %g give more elements",
+            beam->where.file, beam->where.line, beam->where.column, beam->name, which, turn, MBG__BEAM_TURN_WARN);
   return MBG_OK;
 }
 
@@ -373,29 +374,133 @@ static int read_helix(reader *r) {
   for (int k = 0; k < 3; k++) {
     k2 += mbg__value(item->L, second + k) * mbg__value(item->L, second + k);
   }
-  MBG_TRY(check_turn(r, bend, mbg__value(item->L, r->beam->shape) / r->n * sqrt(k2)));
+  MBG_TRY(check_turn(r, bend, "curvature", mbg__value(item->L, r->beam->shape) / r->n * sqrt(k2)));
+done:
+  return err;
+}
+
+/* axis 2 of a curve when the file does not say: y of the file, or z when the way from one point to the next is along y somewhere */
+static int read_curve_orient(reader *r) {
+  const mbg__loader *L = r->item->L;
+  double along[3] = {1, 0, 0};
+  int orient;
+  for (int i = 1; i < r->beam->npoint; i++) {
+    double d[3], l2 = 0;
+    for (int k = 0; k < 3; k++) {
+      const int at = r->beam->shape + 3 * i + k;
+      d[k] = mbg__value(L, at) - mbg__value(L, at - 3);
+      l2 += d[k] * d[k];
+    }
+    if (fabs(d[1]) > 0.9 * sqrt(l2)) {
+      memcpy(along, d, sizeof(along));
+    }
+  }
+  return read_orient(r, along, &orient);
+}
+
+static bool curve_frame(const reader *r, const real *attr, double fraction, mbg__frame *H) {
+  const mbg__pose_op op = {.kind = MBG__POSE_CURVE, .mode = r->beam->npoint, .fraction = fraction};
+  int dep[MBG__FACTOR_DEPS];
+  real omega[MBG__FACTOR_DEPS][6];
+  mbg__placed node = {.dep = dep, .omega = omega};
+  if (!mbg__pose_factor(&op, attr, &node)) {
+    return false;
+  }
+  *H = node.h;
+  return true;
+}
+
+/* Every node has a frame, and elements do not turn too far. The rotation is summed over parts of the element: between its nodes it is
+   known but for full turns. */
+static int check_curve(reader *r, const mbg__json *json) {
+  enum { PARTS = 8 };
+  mbg__item *item = r->item;
+  const int n = 3 * r->beam->npoint + 3;
+  real *attr = mbg__arena_take(&item->L->temp, (size_t)n, sizeof(*attr)), d[6];
+  mbg__frame last, H, G;
+  double most = 0, turn = 0;
+  if (!attr) {
+    return mbg__fail_memory(item->L->ctx);
+  }
+  for (int k = 0; k < n; k++) {
+    attr[k] = mbg__value(item->L, r->beam->shape + k);
+  }
+  frame_identity(&last);
+  for (int k = 0; k <= PARTS * r->n; k++, last = H) {
+    if (!curve_frame(r, attr, (double)k / (PARTS * r->n), &H)) {
+      return mbg__item_bad(item, json, "points: in element %d the curve has no direction, or that of 'orient'",
+                           k / PARTS < r->n ? k / PARTS : r->n - 1);
+    }
+    frame_relative(&G, &last, &H);
+    mbg__se3_log(d, &G);
+    turn = k % PARTS == 1 ? 0 : turn;
+    turn += k > 0 ? sqrt(re(v3_dot(d + 3, d + 3))) : 0;
+    most = fmax(most, turn);
+  }
+  return check_turn(r, json, "points", most);
+}
+
+/* attributes of all points and orient in a row */
+static int read_curve(reader *r) {
+  int err = MBG_OK, index;
+  mbg__item *item = r->item;
+  const mbg__json *json = mbg__json_member(item->json, "points"), *before = NULL;
+  char label[32];
+  if (json->kind != MBG__JSON_ARRAY) {
+    return mbg__item_wrong(item, json, "points", "an array of points");
+  }
+  if (json->count < 2) {
+    return mbg__item_bad(item, json, "points: give two or more, found %d", json->count);
+  }
+  for (const mbg__json *entry = json->child; entry; before = entry, entry = entry->next) {
+    mbg__format(label, sizeof(label), "points[%d]", r->beam->npoint);
+    MBG_TRY(mbg__item_vector(item, entry, label, "m", 0, NULL, &index));
+    r->beam->shape = r->beam->npoint++ == 0 ? index : r->beam->shape;
+    double size = 0;
+    for (int k = 0; before && k < 3; k++) {
+      size += fabs(mbg__value(item->L, index + k) - mbg__value(item->L, index + k - 3));
+    }
+    if (before && !item->bad && !(size > 1e-12)) {
+      return mbg__item_bad(item, entry, "%s: the same point as the one before it", label);
+    }
+  }
+  MBG_TRY(read_curve_orient(r));
+  if (!item->bad) {
+    MBG_TRY(check_curve(r, json));
+  }
 done:
   return err;
 }
 
 static int read_shape(reader *r) {
   mbg__item *item = r->item;
-  static const char *const helix_only[] = {"direction", "curvature"};
-  const mbg__json *to = mbg__json_member(item->json, "to"), *length = mbg__json_member(item->json, "length");
-  if (!to == !length) {
-    return mbg__item_bad_key(item, item->json, "give 'to' or 'length'%s", to ? ", not both" : "");
+  static const char *const ways[] = {"to", "length", "points"}, *const helix_only[] = {"direction", "curvature"};
+  static int (*const read[])(reader *) = {read_line, read_helix, read_curve};
+  static const mbg__pose_kind kinds[] = {MBG__POSE_LINE, MBG__POSE_HELIX, MBG__POSE_CURVE};
+  int way = -1, count = 0;
+  for (int k = 0; k < MBG_COUNT(ways); k++) {
+    const bool given = mbg__json_member(item->json, ways[k]) != NULL;
+    way = given ? k : way;
+    count += given;
   }
-  for (int k = 0; to && k < MBG_COUNT(helix_only); k++) {
+  if (count != 1) {
+    return mbg__item_bad_key(item, item->json, "give one of 'to', 'length' and 'points'%s", count ? ", not more" : "");
+  }
+  for (int k = 0; way != 1 && k < MBG_COUNT(helix_only); k++) {
     const mbg__json *json = mbg__json_member(item->json, helix_only[k]);
     if (json) {
       return mbg__item_bad_key(item, json, "'%s' is for beams given by 'length'", helix_only[k]);
     }
   }
-  r->beam->kind = to ? MBG__POSE_LINE : MBG__POSE_HELIX;
+  const mbg__json *from = mbg__json_member(item->json, "from");
+  if (from && way == 2) {
+    return mbg__item_bad_key(item, from, "'points' begin with the first node; leave 'from' out");
+  }
+  r->beam->kind = kinds[way];
   for (int k = 0; k < 6; k++) {
     r->beam->sign[k] = item->source->sign[k % 3] * (k < 3 ? 1 : item->source->handed);
   }
-  return to ? read_line(r) : read_helix(r);
+  return read[way](r);
 }
 
 /* ---------------------------------------------------------------------- nodes and elements */
@@ -410,7 +515,7 @@ static int node_pose(reader *r, int k, int *pose) {
     MBG_TRY(mbg__pose_op_add(L, MBG__POSE_TRANSLATE, 0, r->start));
     MBG_TRY(mbg__pose_op_add(L, MBG__POSE_XY, 0, r->start + 3));
   }
-  MBG_TRY(mbg__pose_op_add(L, r->beam->kind, 0, r->beam->shape));
+  MBG_TRY(mbg__pose_op_add(L, r->beam->kind, r->beam->npoint, r->beam->shape));
   L->ops.at[L->ops.count - 1].fraction = (double)k / r->n;
   MBG_TRY(mbg__pose_leave(L, item->source));
   MBG_TRY(mbg__pose_end(item, first, pose));
@@ -469,12 +574,15 @@ static int add_elements(reader *r, int index) {
   mbg__loader *L = r->item->L;
   r->beam->first = L->elements.count;
   r->beam->count = r->n;
+  r->beam->reference = L->model->nreference;
+  L->model->nreference += r->beam->kind == MBG__POSE_CURVE ? r->n : 1;
   for (int e = 0; e < r->n; e++) {
     mbg__beam_element *element = MBG__PUSH(L, L->elements);
     if (!element) {
       return mbg__fail_memory(L->ctx);
     }
     element->beam = index;
+    element->reference = r->beam->reference + (r->beam->kind == MBG__POSE_CURVE ? e : 0);
     element->body[0] = r->beam->body + e;
     element->body[1] = r->beam->body + e + 1;
     memcpy(element->attr, r->attr[e], sizeof(element->attr));

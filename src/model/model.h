@@ -89,6 +89,8 @@ typedef enum {
   MBG__POSE_LINE,       /* attr..+2: start, attr+3..+5: end, attr+6..+8: a vector in the x-y half plane; the point at
                       `fraction` of the way, x along it                                                          */
   MBG__POSE_HELIX,      /* attr: length, attr+1..+3: curvature k; exp(fraction * length (1, 0, 0, k))                 */
+  MBG__POSE_CURVE, /* `mode` points from attr on, then a vector in the x-y half plane; the curve through the points at `fraction`
+                           of the way from the first to the last, counted in points, x along it (see pose.c)          */
   MBG__POSE_MIRROR, /* everything after it until the matching UNMIRROR is conjugated by the reflection of axis mode */
   MBG__POSE_UNMIRROR,
   MBG__POSE_OF,         /* the pose `attr`                                                */
@@ -99,7 +101,7 @@ typedef struct {
   mbg__pose_kind kind;
   int mode;
   int attr;        /* first attribute, or the pose */
-  double fraction; /* LINE, HELIX */
+  double fraction; /* LINE, HELIX, CURVE */
 } mbg__pose_op;
 typedef struct {
   int first, count; /* operations */
@@ -223,22 +225,25 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- beams */
 
-/* A beam of `count` elements between count + 1 bodies without inertia of their own, its nodes. All its elements have the
-   same reference d0: of a line (start, end) or of a helix (length, curvature), divided by their number. */
+/* A beam of `count` elements between count + 1 bodies without inertia of their own, its nodes. The elements of a line (start, end) and of
+   a helix (length, curvature) have the same reference d0, those of a curve through points each its own. */
 typedef struct {
   const char *name;
   mbg__beam_rule rule;
   bool lumped;
   int first, count;    /* elements */
   int body;            /* first node */
-  mbg__pose_kind kind; /* MBG__POSE_LINE or MBG__POSE_HELIX */
-  int shape;           /* its attributes: start (3), end (3) | length, curvature (3) */
+  mbg__pose_kind kind; /* MBG__POSE_LINE, MBG__POSE_HELIX or MBG__POSE_CURVE */
+  int shape;           /* its attributes: start (3), end (3) | length, curvature (3) | points (3 npoint), vector (3) */
+  int npoint;          /* CURVE */
+  int reference;       /* its first reference of nreference: one, or (CURVE) one for each element */
   double sign[6];      /* of the entries of d0 in a mirrored part, else 1 */
   mbg__where where;
 } mbg__beam;
 
 typedef struct {
   int beam, pair;
+  int reference;
   int body[2];                 /* nodes A and B */
   int attr[MBG__BEAM_NUMBERS]; /* shared between elements where they are the same; -1: not in use */
 } mbg__beam_element;
@@ -478,6 +483,7 @@ struct mbg_model {
   mbg__beam *beams;
   int nelement;
   mbg__beam_element *elements;
+  int nreference; /* of all beams */
   int nmodal;
   mbg__modal *modals;
   int nsignal;

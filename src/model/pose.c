@@ -7,14 +7,12 @@
 /* direction too short to be one, relative to nothing: the file's own units */
 static const double length_min = 1e-12;
 
-enum { FACTOR_DEPS = 9 };
-
 /* a factor: its frame and the omegas of its own attributes */
 typedef struct {
   mbg__frame F;
   int ndep;
-  int dep[FACTOR_DEPS];
-  real omega[FACTOR_DEPS][6];
+  int dep[MBG__FACTOR_DEPS];
+  real omega[MBG__FACTOR_DEPS][6];
 } factor;
 
 /* ---------------------------------------------------------------------- rotations from directions */
@@ -174,6 +172,76 @@ static void factor_helix(factor *f, double s, const real *a) {
   }
 }
 
+/* Catmull and Rom's cubics: with t from P_j to P_{j+1} the point is a.P and its derivative b.P over P_{j-1} .. P_{j+2}, so that the curve
+   goes through all points with one tangent, (P_{j+1} - P_{j-1})/2. What is missing beyond the ends continues the parabola of three points,
+   or the line of two; parabolas and lines are thus reproduced. */
+typedef struct {
+  int first, count; /* points */
+  double a[4], b[4];
+} weights;
+
+/* c times a point beyond the end: 3 p - 3 q + r of the last three, or 2 p - q of two; w is the weight of p */
+static void continue_end(int n, int step, double c, double *w) {
+  static const double rule[2][3] = {{2, -1, 0}, {3, -3, 1}};
+  for (int k = 0; k < (n > 2 ? 3 : 2); k++) {
+    w[k * step] += c * rule[n > 2][k];
+  }
+}
+
+/* the weights of the points k = low .. high among the four */
+static void fold_ends(int n, int low, int high, const double full[4], double out[4]) {
+  double w[4] = {full[0], full[1], full[2], full[3]};
+  if (low > 0) {
+    continue_end(n, 1, full[0], w + 1);
+  }
+  if (high < 3) {
+    continue_end(n, -1, full[3], w + 2);
+  }
+  for (int k = low; k <= high; k++) {
+    out[k - low] = w[k];
+  }
+}
+
+static weights curve_weights(int n, double fraction) {
+  const double u = fraction * (n - 1);
+  const int j = u < n - 2 ? (int)u : n - 2, low = j > 0 ? 0 : 1, high = j < n - 2 ? 3 : 2;
+  const double t = u - j, t2 = t * t, t3 = t * t2;
+  const double a[4] = {(-t + 2 * t2 - t3) / 2, (2 - 5 * t2 + 3 * t3) / 2, (t + 4 * t2 - 3 * t3) / 2, (t3 - t2) / 2};
+  const double b[4] = {(-1 + 4 * t - 3 * t2) / 2, (-10 * t + 9 * t2) / 2, (1 + 8 * t - 9 * t2) / 2,
+                       (-2 * t + 3 * t2) / 2};
+  weights w = {.first = j - 1 + low, .count = high - low + 1};
+  fold_ends(n, low, high, a, w.a);
+  fold_ends(n, low, high, b, w.b);
+  return w;
+}
+
+/* origin on the curve, x along it:  omega_U = R^T sum a_i dP_i, the rotation as that of XY by sum b_i dP_i */
+static bool factor_curve(factor *f, const mbg__pose_op *op, const real *a) {
+  const weights w = curve_weights(op->mode, op->fraction);
+  const real *P = a + 3 * w.first, *orient = a + 3 * op->mode;
+  factor g = {.ndep = 6};
+  real along[3] = {0, 0, 0};
+  for (int i = 0; i < w.count; i++) {
+    v3_axpy(f->F.x, w.a[i], P + 3 * i);
+    v3_axpy(along, w.b[i], P + 3 * i);
+  }
+  if (!factor_xy(&g, along, orient)) {
+    return false;
+  }
+  m3_copy(f->F.R, g.F.R);
+  f->ndep = 3 * w.count + 3;
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < w.count; i++) {
+      f->dep[3 * i + k] = op->attr + 3 * (w.first + i) + k;
+      v3_scale(f->omega[3 * i + k], w.a[i], g.F.R + 3 * k);
+      v3_scale(f->omega[3 * i + k] + 3, w.b[i], g.omega[k] + 3);
+    }
+    f->dep[3 * w.count + k] = op->attr + 3 * op->mode + k;
+    v3_copy(f->omega[3 * w.count + k] + 3, g.omega[3 + k] + 3);
+  }
+  return true;
+}
+
 /* ---------------------------------------------------------------------- other factors */
 
 static void factor_turn(factor *f, int axis, real angle) {
@@ -229,6 +297,8 @@ static int factor_attributes(mbg__pose_kind kind) {
     return 6;
   case MBG__POSE_LINE:
     return 9;
+  case MBG__POSE_CURVE:
+    return 15; /* four points and a vector */
   default:
     return 0;
   }
@@ -266,9 +336,25 @@ static bool factor_eval(factor *f, const mbg__pose_op *op, const real *attr) {
   case MBG__POSE_HELIX:
     factor_helix(f, op->fraction, a);
     return true;
+  case MBG__POSE_CURVE:
+    return factor_curve(f, op, a);
   default:
     return factor_align(f, op->mode, a);
   }
+}
+
+bool mbg__pose_factor(const mbg__pose_op *op, const real *attr, mbg__placed *out) {
+  factor f;
+  if (!factor_eval(&f, op, attr)) {
+    return false;
+  }
+  out->h = f.F;
+  out->ndep = f.ndep;
+  for (int k = 0; k < f.ndep; k++) {
+    out->dep[k] = f.dep[k];
+    v6_copy(out->omega[k], f.omega[k]);
+  }
+  return true;
 }
 
 /* ---------------------------------------------------------------------- products */

@@ -13,6 +13,10 @@ bool mbg__pose_eval(const mbg__pose_op *ops, int count, const real *attr, const 
 /* Number of dependences of a pose, given those of the poses it refers to. */
 int mbg__pose_deps(const mbg__pose_op *ops, int count, const mbg__pose *poses);
 
+/* The frame of one operation alone (not one that refers to a pose) and its dependences, room for MBG__FACTOR_DEPS. Returns false as above. */
+enum { MBG__FACTOR_DEPS = 15 };
+bool mbg__pose_factor(const mbg__pose_op *op, const real *attr, mbg__placed *out);
+
 /* Branch of the rule of MBG__POSE_ALIGN for a direction (see pose.c). */
 int mbg__pose_align_branch(const double z[3]);
 

@@ -195,6 +195,11 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
   case MBG__SHAPE_VEC3:
     reference(w, "vector");
     break;
+  case MBG__SHAPE_POINTS:
+    array_of(w, "vector", -1);
+    mbg__json_key(w, "minItems");
+    mbg__json_integer(w, 2);
+    break;
   case MBG__SHAPE_TWO_VEC3:
     array_of(w, "vector", 2);
     break;

@@ -179,7 +179,7 @@ static double gravity_energy(const work *w, int body) {
 /* of an element of a beam, at each of its nodes */
 static double half_mass(const work *w, int element) {
   const mbg__design *d = w->design;
-  return re(d->elements[element].c[MBG__BEAM_MU] * d->beams[w->m->elements[element].beam].L) / 2;
+  return re(d->elements[element].c[MBG__BEAM_MU] * d->shapes[w->m->elements[element].reference].L) / 2;
 }
 
 static int energies(work *w) {

@@ -21,7 +21,7 @@ static element element_of(const mbg__system *s, int i) {
   const mbg__beam_data *data = &s->design->elements[i];
   return (element){.e = e,
                    .data = data,
-                   .shape = &s->design->beams[e->beam],
+                   .shape = &s->design->shapes[e->reference],
                    .K = data->c + MBG__BEAM_K,
                    .eta = data->c[MBG__BEAM_ETA],
                    .state = &s->beam[i]};
@@ -49,7 +49,7 @@ int mbg__beams_update(mbg_context *ctx, mbg__system *s) {
 void mbg__beams_watch(mbg__system *s) {
   for (int i = 0; i < s->model->nelement; i++) {
     const int number = s->model->elements[i].beam;
-    mbg__beam_work *w = &s->beam_work[number];
+    mbg__beam_watch *w = &s->beam_watch[number];
     const double turn2 = re(v3_dot(s->beam[i].d + 3, s->beam[i].d + 3));
     if (turn2 <= MBG__BEAM_TURN_WARN * MBG__BEAM_TURN_WARN) {
       continue;
@@ -67,7 +67,7 @@ void mbg__beams_watch(mbg__system *s) {
 void mbg__beams_warn(mbg_context *ctx, mbg__system *s) {
   for (int i = 0; i < s->model->nbeam; i++) {
     const mbg__beam *beam = &s->model->beams[i];
-    mbg__beam_work *w = &s->beam_work[i];
+    mbg__beam_watch *w = &s->beam_watch[i];
     if (ctx && w->count > 0) {
       mbg__note(ctx, MBG_WARNING,
                 "%s:%d:%d: beam '%s': element %d turns by up to %.3g rad between its nodes, %d of %d elements by more "
@@ -128,10 +128,10 @@ static void shape_pull(const mbg__beam_shape *shape, const real gd0[6], real *ga
   }
 }
 
-/* change of d0 and of N along the direction, for each beam */
+/* change of d0 and of N along the direction, for each reference */
 static void shapes_push(mbg__system *s, const real *da) {
-  for (int i = 0; i < s->model->nbeam; i++) {
-    const mbg__beam_shape *shape = &s->design->beams[i];
+  for (int i = 0; i < s->model->nreference; i++) {
+    const mbg__beam_shape *shape = &s->design->shapes[i];
     mbg__beam_work *w = &s->beam_work[i];
     v6_zero(w->d0);
     for (int k = 0; k < shape->ndep; k++) {
@@ -155,7 +155,7 @@ void mbg__beams_push(mbg__system *s, const mbg__direction *d) {
   shapes_push(s, d->da);
   for (int i = 0; i < s->model->nelement; i++) {
     const element b = element_of(s, i);
-    const mbg__beam_work *w = &s->beam_work[b.e->beam];
+    const mbg__beam_work *w = &s->beam_work[b.e->reference];
     real dc[MBG__BEAM_COEFS], dy[6], df[6];
     if (coefs_push(&b, d->da, dc) || w->any) {
       mbg__beam_change(b.state, b.K, b.eta, b.shape->d0, dc, dc[MBG__BEAM_ETA], w->d0, dy);
@@ -242,7 +242,7 @@ void mbg__beams_mass_mul(const mbg__system *s, const real *x, real *y) {
 
 /* by attributes: dM = sum_j dmu_j N_j + mu_j dN_j, d half = (dmu_1 L + mu_1 dL)/2; and by gravity */
 static void inertia_change(const mbg__system *s, const element *b, const real *da, real dr[12]) {
-  const mbg__beam_work *w = &s->beam_work[b->e->beam];
+  const mbg__beam_work *w = &s->beam_work[b->e->reference];
   const real *mu = b->data->c + MBG__BEAM_MU, L = b->shape->L;
   real dc[MBG__BEAM_COEFS], dM[144] = {0};
   vn_zero(12, dr);
@@ -303,10 +303,10 @@ static void force_pull(const mbg__system *s, const element *b, real gc[MBG__BEAM
   mbg__beam_change_T(b->state, b->K, b->eta, b->shape->d0, u, gc + MBG__BEAM_K, &gc[MBG__BEAM_ETA], gd0);
 }
 
-/* z.dM vd - (ad(v) z).dM v = <S, dM> with S = z vd^T - (ad(v) z) v^T; the part of N(d0) is summed over the beam */
+/* z.dM vd - (ad(v) z).dM v = <S, dM> with S = z vd^T - (ad(v) z) v^T; the part of N(d0) is summed over the elements that share it */
 static void mass_pull(mbg__system *s, const element *b, const real z[12], const real u[12], const real v[12],
                       real gc[MBG__BEAM_COEFS]) {
-  mbg__beam_work *w = &s->beam_work[b->e->beam];
+  mbg__beam_work *w = &s->beam_work[b->e->reference];
   const real *mu = b->data->c + MBG__BEAM_MU;
   real vd[12], S[144];
   gather(s, b, s->vd, vd);
@@ -360,25 +360,25 @@ static void element_pull(mbg__system *s, int i, const real *z, real *gw, real *g
     mul(c, b.data->M, x);
     scatter(s, &b, 1, c, gvd);
   }
-  gravity_pull(s, &b, x, gw, ga, gc, s->beam_work[b.e->beam].d0);
+  gravity_pull(s, &b, x, gw, ga, gc, s->beam_work[b.e->reference].d0);
   if (ga) {
-    force_pull(s, &b, gc, s->beam_work[b.e->beam].d0);
+    force_pull(s, &b, gc, s->beam_work[b.e->reference].d0);
     mass_pull(s, &b, x, u, v, gc);
     coefs_pull(&b, gc, ga);
   }
 }
 
 void mbg__beams_pull(mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga) {
-  for (int i = 0; i < s->model->nbeam; i++) {
+  for (int i = 0; i < s->model->nreference; i++) {
     v6_zero(s->beam_work[i].d0);
     memset(s->beam_work[i].N, 0, sizeof(s->beam_work[i].N));
   }
   for (int i = 0; i < s->model->nelement; i++) {
     element_pull(s, i, z, gw, gv, gvd, ga);
   }
-  for (int i = 0; ga && i < s->model->nbeam; i++) {
+  for (int i = 0; ga && i < s->model->nreference; i++) {
     mbg__beam_work *w = &s->beam_work[i];
-    const mbg__beam_shape *shape = &s->design->beams[i];
+    const mbg__beam_shape *shape = &s->design->shapes[i];
     for (int k = 0; k < 6; k++) {
       for (int j = 0; j < 3; j++) {
         w->d0[k] += vn_dot(144, w->N[j], shape->N_d[k][j]);

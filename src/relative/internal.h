@@ -67,14 +67,18 @@ typedef struct mbg__dense {
   bool *has_K, *has_C; /* false: the block is 0                    (nblock) */
 } mbg__dense;
 
-/* Scratch of one beam: variations (or cotangents) of d0 and of N. */
+/* Scratch of one reference of beams: variations (or cotangents) of d0 and of N. */
 typedef struct {
   bool any;
   real d0[6], N[3][144];
-  double turn,
-      when; /* largest rotation between the nodes of an element at accepted nodes; first time above MBG__BEAM_TURN_WARN */
-  int element, count; /* element of the largest one; elements above */
 } mbg__beam_work;
+
+/* What is noted of a beam at accepted nodes: the largest rotation between the nodes of an element, the element, and how many were above
+   MBG__BEAM_TURN_WARN, first when. */
+typedef struct {
+  double turn, when;
+  int element, count;
+} mbg__beam_watch;
 
 struct mbg__system {
   mbg__arena arena;
@@ -168,7 +172,8 @@ struct mbg__system {
   /* scratch of push and pull */
   vec6 *m_geo, *m_w, *m_dv, *m_dvd, *m_f; /* per marker: geometry part, variations (or their cotangents), wrenches */
   vec6 *p_w, *p_dv, *p_dvd, *p_f;         /* per pair */
-  mbg__beam_work *beam_work;              /* per beam */
+  mbg__beam_work *beam_work;              /* per reference of beams */
+  mbg__beam_watch *beam_watch;            /* per beam */
   bool *turned;                           /* elements that were above MBG__BEAM_TURN_WARN (nelement) */
   real *gradient;                         /* of one signal             (3 nw + nrow + na) */
 };

@@ -96,7 +96,8 @@ static int take_values(mbg_context *ctx, mbg__system *s) {
   TAKE(energy, real, m->nforce);
   TAKE(F, vec6, m->npair);
   TAKE(beam, mbg__beam_state, m->nelement);
-  TAKE(beam_work, mbg__beam_work, m->nbeam);
+  TAKE(beam_work, mbg__beam_work, m->nreference);
+  TAKE(beam_watch, mbg__beam_watch, m->nbeam);
   TAKE(turned, bool, m->nelement);
   TAKE(pair_on, bool, m->npair);
   TAKE(marker_on, bool, m->nmarker);

@@ -19,10 +19,11 @@ static inline char *text_of(const char *format, ...) {
   return text;
 }
 
-/* A cantilever along x in equilibrium: position of the tip, and its axes x and y in the world. */
+/* A cantilever along x, or another one from the origin, in equilibrium: position of the tip, and its axes x and y in the world. */
 typedef struct {
   int n;
   double L, width, height, E, nu;
+  const char *shape;          /* instead of the end (L, 0, 0): "\"points\": [...]" */
   const char *section;        /* further keys: ", \"shear\": 0.85" */
   double force[3], torque[3]; /* dead loads of the tip */
   double moment;              /* follower moment about axis 3 */
@@ -41,16 +42,19 @@ static inline char *cantilever_text(const cantilever *b) {
              "\"of\": \"arm.%d\", \"axis\": \"y\", \"component\": \"%c\"}",
              k ? ", " : "", k, b->n, names[k], k, b->n, names[k], k, b->n, names[k]);
   }
+  char straight[60];
+  snprintf(straight, sizeof straight, "\"to\": [%.17g, 0, 0]", b->L);
   return text_of(
-      "{\"mbgrad\": 1, \"beams\": {\"arm\": {\"elements\": %d, \"to\": [%.17g, 0, 0], \"section\": {\"type\": "
+      "{\"mbgrad\": 1, \"beams\": {\"arm\": {\"elements\": %d, %s, \"section\": {\"type\": "
       "\"rectangle\", \"width\": %.17g, \"height\": %.17g%s}, \"E\": %.17g, \"nu\": %.17g, \"rho\": 1000}}, "
-      "\"joints\": {\"clamp\": {\"type\": \"fixed\", \"between\": [\"ground\", \"arm.0\"]}}, \"forces\": "
+      "\"joints\": {\"clamp\": {\"type\": \"fixed\", \"between\": [\"ground\", \"arm.0\"], \"at\": [0, 0, 0]}}, "
+      "\"forces\": "
       "{\"dead\": {\"type\": \"force\", \"on\": \"arm.%d\", \"force\": [%.17g, %.17g, %.17g], \"torque\": [%.17g, "
       "%.17g, %.17g]}, \"moment\": "
       "{\"type\": \"force\", \"on\": \"arm.%d\", \"in\": \"body\", \"torque\": [0, 0, %.17g]}}, \"signals\": {%s}, "
       "\"initial\": {\"start\": \"equilibrium\"}, \"run\": {\"end\": 1e-6, \"step\": 1e-6}}",
-      b->n, b->L, b->width, b->height, b->section ? b->section : "", b->E, b->nu, b->n, b->force[0], b->force[1],
-      b->force[2], b->torque[0], b->torque[1], b->torque[2], b->n, b->moment, signals);
+      b->n, b->shape ? b->shape : straight, b->width, b->height, b->section ? b->section : "", b->E, b->nu, b->n,
+      b->force[0], b->force[1], b->force[2], b->torque[0], b->torque[1], b->torque[2], b->n, b->moment, signals);
 }
 
 static inline void solve(cantilever *b) {

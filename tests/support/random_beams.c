@@ -1,4 +1,4 @@
-/* Beams of a random model: straight and curved, all sections, numbers of the elements in every form, held at one end by a
+/* Beams of a random model: straight, curved and through points, all sections, numbers of the elements in every form, held at one end by a
    joint, free or sprung at the other. Stiffnesses are those of the other elements: E A of order 100, E I of order 1. */
 #include "support/random_internal.h"
 
@@ -21,7 +21,9 @@ const char *rm_series(rm_gen *g, int n, double x) {
 
 const char *rm_section(rm_gen *g, int n) {
   const char *shear = rm_chance(g, 0.5) ? rm_string(g, ", \"shear\": [%s, 0.7]", rm_number(g, 0.8, 0.1)) : "";
-  const char *torsion = rm_chance(g, 0.3) ? rm_string(g, ", \"torsion\": %s", rm_series(g, n, 2e-3)) : "";
+  const char *torsion = rm_chance(g, 0.3)   ? rm_string(g, ", \"torsion\": %s", rm_series(g, n, 2e-3))
+                        : rm_chance(g, 0.5) ? ", \"torsion\": \"saint-venant\""
+                                            : "";
   switch (support_index(&g->rng, 4)) {
   case 0:
     return rm_string(g, "{\"type\": \"rectangle\", \"width\": %s, \"height\": %s%s%s}", rm_series(g, n, 0.3),
@@ -46,18 +48,39 @@ static void admissible(double k[3], double L) {
   }
 }
 
+/* two to five points that bend off the way from `from` along `along`, and no further apart than elements can turn */
+static void put_points(rm_gen *g, const double from[3], double length, const double along[3], const double side[3]) {
+  const int count = 2 + support_index(&g->rng, 4);
+  rm_put(&g->beam, ", \"points\": [");
+  for (int i = 0; i < count; i++) {
+    const double s = (double)i / (count - 1);
+    double P[3];
+    v3_copy(P, from);
+    v3_axpy(P, s * length, along);
+    v3_axpy(P, s * s * rm_between(g, -0.1, 0.1) * length, side);
+    rm_put(&g->beam, "%s%s", i ? ", " : "", rm_world_point(g, P, 0.2));
+  }
+  rm_put(&g->beam, "]");
+}
+
 static void put_shape(rm_gen *g, int n, const double from[3]) {
   double along[3], to[3], side[3], k[3];
   const double length = rm_between(g, 0.5, 1);
   support_direction(&g->rng, along);
   support_direction(&g->rng, side);
   v3_cross_add(side, 2, along, side); /* not along the beam */
-  rm_put(&g->beam, "{\"elements\": %d, \"from\": %s", n, rm_world_point(g, from, 0.2));
-  if (rm_chance(g, 0.5)) {
+  const double way = rm_between(g, 0, 1);
+  rm_put(&g->beam, "{\"elements\": %d", n);
+  if (way < 0.3) {
+    put_points(g, from, length, along, side);
+  } else {
+    rm_put(&g->beam, ", \"from\": %s", rm_world_point(g, from, 0.2));
+  }
+  if (way >= 0.3 && way < 0.65) {
     v3_copy(to, from);
     v3_axpy(to, length, along);
     rm_put(&g->beam, ", \"to\": %s", rm_world_point(g, to, 0.2));
-  } else {
+  } else if (way >= 0.65) {
     support_normals(&g->rng, k, 3);
     admissible(k, length / n);
     rm_put(&g->beam, ", \"direction\": %s", rm_world_direction(g, along, 0.2));
