@@ -83,7 +83,8 @@ static int find_body(mbg__modes_work *w, const mbg__mode *mode, mbg_mode *out) {
   out->body = -1;
   for (int b = 0; b < m->nbody; b++) {
     all += own[b];
-    out->body = own[b] > (out->body < 0 ? 0 : own[out->body]) ? b : out->body;
+    /* the first of equal ones, whatever their rounding */
+    out->body = own[b] > (out->body < 0 ? 0 : (1 + 1e-6) * own[out->body]) ? b : out->body;
   }
   out->share = out->body >= 0 && all > 0 ? own[out->body] / all : 0;
   mbg__free(w->ctx, f);

@@ -170,8 +170,8 @@ static const char *body_of(const mbg_model *m, int full) {
   return m->bodies[b].name;
 }
 
-/* no equilibrium was found: the start may be one whose stiffness is singular */
-static int start_is_balanced(mbg__modes_work *w) {
+/* no equilibrium was found, for that reason: the start may be one whose stiffness is singular */
+static int start_is_balanced(mbg__modes_work *w, const char *reason) {
   double force = 0, imbalance = 0;
   int err = MBG_OK, worst = 0;
   MBG_TRY(mbg__modes_begin(w, w->given->start == MBG__START_EQUILIBRIUM ? MBG__START_ASSEMBLE : w->given->start));
@@ -179,11 +179,8 @@ static int start_is_balanced(mbg__modes_work *w) {
   state.lambda = NULL;
   MBG_TRY(balance(w, &state, w->lambda, &force, &imbalance, &worst));
   if (imbalance > balanced * fmax(force, 1e-300)) {
-    err = mbg__fail(
-        w->ctx, MBG_ERROR_CONVERGENCE,
-        "no static equilibrium was found near the start: what acts on body '%s' there is not balanced (%.3g N in "
-        "the model's metric); hold the mechanism, improve the guesses, or take the modes at the start",
-        body_of(w->m, worst), imbalance);
+    err = mbg__fail(w->ctx, MBG_ERROR_CONVERGENCE,
+                    "%s; hold the mechanism, improve the guesses, or take the modes at the start", reason);
   }
 done:
   return err;
@@ -192,6 +189,7 @@ done:
 static int equilibrium(mbg__modes_work *w) {
   int err = MBG_OK;
   const int mark = mbg__message_mark(w->ctx);
+  char reason[400] = "";
   for (int pass = 0; pass < 2; pass++) {
     MBG_TRY(create(w, MBG__START_EQUILIBRIUM));
     mbg__start_indifferent(w->start, pass == 1);
@@ -199,12 +197,15 @@ static int equilibrium(mbg__modes_work *w) {
     if (err == MBG_OK || err == MBG_ERROR_MEMORY) {
       break;
     }
-    /* the search may have gone astray, even to where a force is not defined */
+    /* the stiffness may be singular: once more for equilibria that are not alone */
     discard(w);
+    if (pass == 0) {
+      mbg__format(reason, sizeof(reason), "%s", mbg_context_error(w->ctx));
+    }
     mbg__message_rewind(w->ctx, mark);
   }
   if (err < 0 && err != MBG_ERROR_MEMORY) {
-    return start_is_balanced(w);
+    return start_is_balanced(w, reason);
   }
   MBG_TRY(err);
   MBG_TRY(take_state(w));

@@ -2,7 +2,7 @@
      1. feasible: damped steps of least motion until all rows and pins hold, redundant ones included
      2. rank: which rows and pins are independent there; frozen
      3. nearest: Gauss-Newton, then Newton with curvature, on the KKT system of the nearest configuration
-     4. equilibrium (when asked for): pseudo-transient steps that end as Newton's method
+     4. equilibrium (when asked for): start_equilibrium.c
      5. rates: one KKT solve */
 #include "relative/start_internal.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { FEASIBLE_MAX = 100, NEAREST_MAX = 60, EQUILIBRIUM_MAX = 500 };
+enum { FEASIBLE_MAX = 100, NEAREST_MAX = 60 };
 
 static const double feasible_goal = 1e-13; /* scaled residual at which stage 1 ends */
 static const double feasible_limit = 1e-9; /* ... above which it has failed */
@@ -159,6 +159,8 @@ static int take_arrays(mbg_context *ctx, mbg__start_work *w) {
   TAKE(row2, real, m->nrow);
   TAKE(trial, mbg__frame, m->nbody);
   TAKE(before, mbg__frame, m->nbody);
+  TAKE(angles, real, m->ncoord);
+  TAKE(angles_before, real, m->ncoord);
   TAKE(W, double, m->nw);
   TAKE(given_H, mbg__frame, m->nbody);
   TAKE(given_v, real, m->nw);
@@ -275,7 +277,7 @@ static int residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, 
   return MBG_OK;
 }
 
-static void retract(const mbg__start_work *w, const mbg__frame *H, double step, const real *x, mbg__frame *out) {
+void mbg__start_retract(const mbg__start_work *w, const mbg__frame *H, double step, const real *x, mbg__frame *out) {
   const mbg_model *m = w->m;
   for (int b = 0; b < m->nbody; b++) {
     real h[6] = {0};
@@ -308,7 +310,7 @@ static double step_factor(const mbg__start_work *w, const real *x) {
   return most > 0.5 ? 0.5 / most : 1;
 }
 
-static void set_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, const mbg__equation *eq) {
+void mbg__start_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, const mbg__equation *eq) {
   for (int i = 0; i < w->m->nrow; i++) {
     kkt->x[w->m->nv + i] = !keep || keep[i] ? -w->phi[i] : 0;
   }
@@ -327,7 +329,7 @@ static int line_search(mbg_context *ctx, mbg__start_work *w, bool pins, double *
   int err = MBG_OK;
   *better = false;
   for (int cut = 0; cut < 12; cut++, step /= 2) {
-    retract(w, H, step, w->position.x, w->trial);
+    mbg__start_retract(w, H, step, w->position.x, w->trial);
     MBG_TRY(residuals(ctx, w, w->trial, pins, largest, worst));
     if (*largest < before * (1 - 0.1 * step) || (*largest <= before && step * length < 1e-9)) {
       *better = *largest < before;
@@ -353,7 +355,7 @@ static int feasible(mbg_context *ctx, mbg__start_work *w, bool pins, double *lar
     const mbg__kkt_fill fill = {.diagonal = 1, .B = w->B, .delta = regular, .eq = w->values, .gradient = w->gradient};
     MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "assembly"));
     memset(w->position.x, 0, (size_t)w->m->nv * sizeof(real));
-    set_right_side(w, &w->position, NULL, w->values);
+    mbg__start_right_side(w, &w->position, NULL, w->values);
     mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
     MBG_TRY(line_search(ctx, w, pins, largest, worst, &better));
     w->result.iterations++;
@@ -478,7 +480,7 @@ static int wander(mbg_context *ctx, mbg__start_work *w, mbg__arena *arena, mbg__
     MBG_TRY(residuals(ctx, w, w->result.H, false, &largest, &worst));
     MBG_TRY(free_motion(ctx, w, &seed));
     memcpy(w->before, w->result.H, (size_t)m->nbody * sizeof(*w->before));
-    retract(w, w->before, 1, w->position.x, w->result.H);
+    mbg__start_retract(w, w->before, 1, w->position.x, w->result.H);
     w->result.t += m->ndriver > 0 ? span / 40 : 0;
     err = feasible(ctx, w, false, &largest, &worst);
     if (err == MBG_ERROR_MEMORY) {
@@ -608,14 +610,14 @@ static int nearest_fill(mbg_context *ctx, mbg__start_work *w, bool newton) {
   for (int j = 0; j < m->nv; j++) {
     w->position.x[j] = -w->full[m->full[j]] - w->full2[m->full[j]];
   }
-  set_right_side(w, &w->position, keep, w->values);
+  mbg__start_right_side(w, &w->position, keep, w->values);
 done:
   return err;
 }
 
 static void take_step(mbg__start_work *w, double step) {
   const mbg_model *m = w->m;
-  retract(w, w->result.H, step, w->position.x, w->trial);
+  mbg__start_retract(w, w->result.H, step, w->position.x, w->trial);
   memcpy(w->result.H, w->trial, (size_t)m->nbody * sizeof(*w->trial));
   for (int i = 0; i < m->nrow; i++) {
     w->k[i] += step * w->position.x[m->nv + i];
@@ -661,186 +663,6 @@ static int nearest(mbg_context *ctx, mbg__start_work *w) {
   }
   MBG_TRY(err);
   MBG_TRY(nearest_fill(ctx, w, true));
-done:
-  return err;
-}
-
-/* ---------------------------------------------------------------------- stage 4: equilibrium */
-
-static int full_update(mbg_context *ctx, mbg__start_work *w, const real *lambda) {
-  const mbg__state state = {.t = w->result.t, .H = w->result.H, .lambda = lambda, .turns = w->result.turns};
-  int err = MBG_OK;
-  MBG_TRY(mbg__system_update(ctx, w->sys, &state));
-  MBG_TRY(mbg__system_linearize(ctx, w->sys));
-  mbg__system_residual(w->sys, w->full, w->phi, NULL, NULL, NULL);
-  mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .B = w->B});
-done:
-  return err;
-}
-
-/* multipliers that balance r best in the metric: [W B^T; B 0](a, dlambda) = (-r, -phi); returns the size of a */
-static int balance(mbg_context *ctx, mbg__start_work *w, double *size) {
-  const mbg_model *m = w->m;
-  const mbg__kkt_fill fill = {.diagonal = 1, .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
-  int err = MBG_OK;
-  MBG_TRY(full_update(ctx, w, w->k));
-  MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium"));
-  for (int j = 0; j < m->nv; j++) {
-    w->position.x[j] = -w->full[m->full[j]];
-  }
-  memset(w->position.x + m->nv, 0, (size_t)m->nrow * sizeof(real));
-  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
-  *size = step_length(w, w->position.x);
-  for (int i = 0; i < m->nrow; i++) {
-    w->k[i] += w->position.x[m->nv + i];
-  }
-  MBG_TRY(full_update(ctx, w, w->k));
-done:
-  return err;
-}
-
-/* what is added to K in the metric */
-static double indifference(const mbg__start_work *w) {
-  const mbg__csc *p = &w->sys->patK;
-  double most = 0;
-  for (int j = 0; w->indifferent && j < w->m->nv; j++) {
-    for (int i = p->colptr[j]; i < p->colptr[j + 1]; i++) {
-      most = p->rowind[i] == j ? fmax(most, fabs(re(w->K[i])) / w->W[w->m->full[j]]) : most;
-    }
-  }
-  return !w->indifferent ? 0 : most > 0 ? 1e-9 * most : 1;
-}
-
-/* (W/tau + K) w + B^T dlambda = -r, B w = -phi: descends for small tau, Newton's method for large */
-static int equilibrium_step(mbg_context *ctx, mbg__start_work *w, double tau, double *length) {
-  const mbg_model *m = w->m;
-  const mbg__kkt_fill fill = {
-      .K = w->K, .diagonal = 1 / tau + indifference(w), .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
-  const int err = mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium");
-  if (err < 0) {
-    return err;
-  }
-  for (int j = 0; j < m->nv; j++) {
-    w->position.x[j] = -w->full[m->full[j]];
-  }
-  set_right_side(w, &w->position, w->result.rank->keep, w->values);
-  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
-  *length = step_length(w, w->position.x);
-  take_step(w, *length > 0.2 ? 0.2 / *length : 1);
-  return MBG_OK;
-}
-
-/* Newton's method on r - (1 - s) r_0 = 0, phi = 0; false when it leaves the path */
-static bool follow(mbg_context *quiet, mbg__start_work *w, double s, const real *r0, int *iterations) {
-  const mbg_model *m = w->m;
-  double last = INFINITY;
-  for (int it = 0; it < 12; it++) {
-    if (full_update(quiet, w, w->k) < 0) {
-      return false;
-    }
-    const mbg__kkt_fill fill = {
-        .K = w->K, .diagonal = indifference(w), .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
-    if (mbg__kkt_factor(quiet, w, &w->position, &fill, "equilibrium") < 0) {
-      return false;
-    }
-    for (int j = 0; j < m->nv; j++) {
-      w->position.x[j] = (1 - s) * r0[m->full[j]] - w->full[m->full[j]];
-    }
-    set_right_side(w, &w->position, w->result.rank->keep, w->values);
-    mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
-    const double length = step_length(w, w->position.x);
-    if (!(length < 0.5) || (it > 2 && length > 2 * last)) {
-      return false;
-    }
-    take_step(w, 1);
-    w->result.iterations++;
-    *iterations = it + 1;
-    last = length;
-    if (length < 1e-9) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* Slender beams: the load is applied in steps, r - (1 - s) r_0 = 0 from the guess (s = 0) to equilibrium (s = 1). Where this
-   does not arrive, the frames are those of the guess again. */
-static int load_in_steps(mbg_context *ctx, mbg__start_work *w) {
-  const mbg_model *m = w->m;
-  const size_t frames = (size_t)m->nbody * sizeof(*w->before), rows = (size_t)m->nrow * sizeof(real);
-  mbg_context *quiet = NULL;
-  mbg__frame *guess = NULL;
-  real *r0 = w->full2;
-  double s = 0, ds = 0.1;
-  int err = MBG_OK, iterations = 0;
-  MBG_TRY(mbg_context_create(&quiet, mbg__context_allocator(ctx)));
-  guess = mbg__alloc(ctx, (size_t)m->nbody, sizeof(*guess));
-  if (!guess) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
-  memcpy(guess, w->result.H, frames);
-  memset(w->k, 0, rows);
-  if (full_update(quiet, w, w->k) < 0) {
-    goto done;
-  }
-  memcpy(r0, w->full, (size_t)m->nw * sizeof(real));
-  while (s < 1 && ds > 1e-4) {
-    const double next = fmin(s + ds, 1);
-    memcpy(w->before, w->result.H, frames);
-    memcpy(w->row2, w->k, rows);
-    if (follow(quiet, w, next, r0, &iterations)) {
-      s = next;
-      ds *= iterations <= 6 ? 1.6 : 1;
-    } else {
-      memcpy(w->result.H, w->before, frames);
-      memcpy(w->k, w->row2, rows);
-      ds /= 2;
-    }
-  }
-  if (s < 1) {
-    memcpy(w->result.H, guess, frames);
-  }
-done:
-  mbg__free(ctx, guess);
-  mbg_context_destroy(quiet);
-  return err;
-}
-
-static int equilibrium(mbg_context *ctx, mbg__start_work *w) {
-  double size, before = 0, tau = 0, length = 0;
-  int err = MBG_OK, after = 0;
-  if (w->m->nelement > 0) {
-    MBG_TRY(load_in_steps(ctx, w));
-  }
-  memset(w->k, 0, (size_t)w->m->nrow * sizeof(real));
-  /* what is added for indifferent freedoms makes the last steps linear ones */
-  const int enough = w->indifferent ? 12 : 3;
-  for (int it = 0; it < EQUILIBRIUM_MAX && after < enough; it++) {
-    MBG_TRY(balance(ctx, w, &size));
-    if (it == 0) {
-      tau = size > 0 ? 0.02 / size : 1e300;
-    } else {
-      tau *= fmin(10, fmax(0.3, before / fmax(size, 1e-300)));
-    }
-    before = size;
-    tau = length < 1e-6 && it > 0 && tau * size < 1e-3 ? tau * 10 : tau;
-    MBG_TRY(equilibrium_step(ctx, w, fmin(tau, 1e300), &length));
-    w->result.iterations++;
-    after += length < (w->indifferent ? 1e-8 : 1e-12); /* what nothing holds creeps by rounding */
-    tau = length < 1e-8 && it > 3 ? fmax(tau, 1e300) : tau;
-  }
-  if (after < enough || !isfinite(length)) {
-    err = mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "no static equilibrium was found (last step %.2e of the model's size)",
-                    length);
-    goto done;
-  }
-  /* the factors of the solution serve the derivatives */
-  MBG_TRY(full_update(ctx, w, w->k));
-  const mbg__kkt_fill fill = {
-      .K = w->K, .diagonal = indifference(w), .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
-  MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium"));
-  memcpy(w->result.lambda, w->k, (size_t)w->m->nrow * sizeof(real));
 done:
   return err;
 }
@@ -902,7 +724,7 @@ static int rates_solve(mbg_context *ctx, mbg__start_work *w) {
       const int f = m->full[j];
       w->rate.x[j] = -w->W[f] * (w->result.v[f] - design_of(w)->guess_v[f]) - w->full[f];
     }
-    set_right_side(w, &w->rate, keep, w->rates);
+    mbg__start_right_side(w, &w->rate, keep, w->rates);
     mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
     for (int j = 0; j < m->nv; j++) {
       w->result.v[m->full[j]] += w->rate.x[j];
@@ -1059,7 +881,7 @@ static int solve_positions(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   MBG_TRY(npin);
   w->result.free_positions = m->nv - w->result.rank->nkept - npin;
   if (m->start == MBG__START_EQUILIBRIUM) {
-    MBG_TRY(equilibrium(ctx, w));
+    MBG_TRY(mbg__start_equilibrium(ctx, w));
   } else {
     MBG_TRY(nearest(ctx, w));
   }

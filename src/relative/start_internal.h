@@ -59,7 +59,9 @@ struct mbg__start_work {
   real *full, *full2, *full3, *full4; /* scratch                       (nw) */
   real *row, *row2;                   /* scratch                                     (nrow) */
   mbg__frame *trial, *before;         /*                                             (nbody) */
-  double *W;                          /* metric of each component                    (nw) */
+  real *angles, *angles_before;       /* coordinates of the last state of the search (ncoord) */
+  bool angles_known;
+  double *W; /* metric of each component                    (nw) */
 };
 
 /* start_kkt.c */
@@ -78,6 +80,13 @@ typedef struct {
   vec6 *gradient; /* of each equation on its pair's relative variation */
 } mbg__kkt_fill;
 int mbg__kkt_factor(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__kkt_fill *fill, const char *what);
+
+/* start.c: H exp(step x) on the free velocities x (nv); right-hand sides -phi, of the pins, too */
+void mbg__start_retract(const mbg__start_work *w, const mbg__frame *H, double step, const real *x, mbg__frame *out);
+void mbg__start_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, const mbg__equation *eq);
+
+/* start_equilibrium.c: frames and multipliers k of the static equilibrium near result.H, and the factors there in `position` */
+int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w);
 
 /* start_derivative.c (and start.c): gradient rows of equations, wrenches they add to their pairs */
 void mbg__equation_value(const mbg__start_work *w, const mbg__equation *e, bool rate, real *value, vec6 gradient);

@@ -126,6 +126,170 @@ static void test_rotating(void **state) {
   }
 }
 
+/* ---------------------------------------------------------------------- flexible bodies: laws of similarity */
+
+/* f by E, rho and a factor s of all lengths: f = sqrt(E/rho)/s times a number. Exact for every mode, whatever the mesh or the basis;
+   rounding times the spread of the spectrum, 1e5 */
+static void scales(const char *what, const char *text) {
+  fixture f;
+  solved(&f, solve(&f, (mbg_modes_options){.count = 6, .gradient = true}, "%s", text));
+  assert_true(mbg_modes_summary_of(f.modes)->count >= 2);
+  for (int i = 0; i < mbg_modes_summary_of(f.modes)->count; i++) {
+    static const double powers[3] = {0.5, -0.5, -1};
+    const double *d = mbg_mode_frequency_gradient(f.modes, i), w = mode(&f, i)->frequency;
+    assert_int_equal(mode(&f, i)->kind, MBG_MODE_OSCILLATION);
+    for (int k = 0; k < 3; k++) {
+      const double p = mbg_model_parameter_value(f.model, k);
+      if (!(fabs(p * d[k] / w - powers[k]) <= 1e-9)) {
+        fail_msg("%s, mode %d: exponent %.12g instead of %g", what, i, p * d[k] / w, powers[k]);
+      }
+    }
+  }
+  done(&f);
+}
+
+static void test_similarity(void **state) {
+  (void)state;
+  static const char head[] = "{\"mbgrad\": 1, \"parameters\": {\"E\": 2.1e11, \"rho\": 7800, \"s\": 0.7}, ",
+                    section[] = "\"section\": {\"type\": \"rectangle\", \"width\": \"0.02*s\", \"height\": {\"from\": "
+                                "\"0.05*s\", \"to\": \"0.03*s\"}}, \"E\": \"E\", \"nu\": 0.3, \"rho\": \"rho\"",
+                    clamp[] = "\"joints\": {\"clamp\": {\"type\": \"fixed\", \"between\": [\"ground\", \"arm%s\"]}}}";
+  static const char *const kinds[] = {"\"boundary\": \"fixed-free\"",
+                                      "\"boundary\": \"fixed-free\", \"theory\": \"euler-bernoulli\"",
+                                      "\"boundary\": \"craig-bampton\""};
+  char text[2000], joint[200];
+  sprintf(joint, clamp, ".0");
+  snprintf(text, sizeof text, "%s\"beams\": {\"arm\": {\"elements\": 5, \"to\": [\"s\", 0, 0], %s}}, %s", head, section,
+           joint);
+  scales("beam", text);
+  sprintf(joint, clamp, "");
+  for (int i = 0; i < 3; i++) {
+    snprintf(text, sizeof text,
+             "%s\"bodies\": {\"arm\": {\"type\": \"modal\", \"modes\": 8, \"beam\": {\"length\": \"s\", %s, %s}}}, %s",
+             head, kinds[i], section, joint);
+    scales(kinds[i], text);
+  }
+  /* matrices of a file: factors of stiffness, E s, and mass, rho s^3 */
+  snprintf(text, sizeof text,
+           "%s\"bodies\": {\"arm\": {\"type\": \"modal\", \"modes\": 2, \"files\": {\"mass\": "
+           "\"%s/tests/errors/models/modal-mass.mtx\", \"stiffness\": \"%s/tests/errors/models/modal-stiffness.mtx\", "
+           "\"nodes\": \"%s/tests/errors/models/modal-nodes.csv\", \"fixed\": [1], \"mass_factor\": "
+           "\"1e-4*rho*s^3\", \"stiffness_factor\": \"1e-11*E*s\"}}}, \"joints\": {\"clamp\": {\"type\": \"fixed\", "
+           "\"between\": [\"ground\", \"arm\"]}}}",
+           head, MBG_SOURCE_DIR, MBG_SOURCE_DIR, MBG_SOURCE_DIR);
+  scales("files", text);
+}
+
+/* The basis of a generated beam is that of the nominal parameters; first derivatives of frequencies do not know it (Rayleigh): they are
+   those of beams whose basis is made anew. Central difference, 1e-4: truncation 1e-8 */
+static void test_basis(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"mbgrad\": 1, \"parameters\": {\"h\": %.17g}, \"bodies\": {\"arm\": {\"type\": \"modal\", \"motion\": "
+      "\"planar\", \"modes\": 3, \"beam\": {\"length\": 1, \"section\": {\"type\": \"rectangle\", \"width\": 0.02, "
+      "\"height\": {\"from\": \"h\", \"to\": 0.01}}, \"E\": 2e11, \"nu\": 0.3, \"rho\": 7800}}}, \"joints\": "
+      "{\"clamp\": {\"type\": \"fixed\", \"between\": [\"ground\", \"arm\"]}}}";
+  const double h = 0.04, eps = 1e-4 * h;
+  double w[2][3], d[3];
+  fixture f;
+  for (int side = 0; side < 2; side++) {
+    solved(&f, solve(&f, (mbg_modes_options){.count = 3}, text, h + (side ? eps : -eps)));
+    for (int i = 0; i < 3; i++) {
+      w[side][i] = mode(&f, i)->frequency;
+    }
+    done(&f);
+  }
+  solved(&f, solve(&f, (mbg_modes_options){.count = 3, .gradient = true}, text, h));
+  for (int i = 0; i < 3; i++) {
+    d[i] = mbg_mode_frequency_gradient(f.modes, i)[0];
+    assert_close(d[i], (w[1][i] - w[0][i]) / (2 * eps), 1e-7 * fabs(d[i]));
+  }
+  done(&f);
+}
+
+/* ---------------------------------------------------------------------- equilibria that are far */
+
+/* a mass on a spring, drawn as one point: it hangs 9.81 m below; f = sqrt(k/m)/(2 pi) */
+static void test_no_extent(void **state) {
+  (void)state;
+  fixture f;
+  solved(&f, solve(&f, (mbg_modes_options){.gradient = true},
+                   "{\"mbgrad\": 1, \"parameters\": {\"k\": 10, \"m\": 10}, \"gravity\": [0, -9.81, 0], \"bodies\": "
+                   "{\"mass\": {\"mass\": \"m\", \"inertia\": [1, 1, 1]}}, \"joints\": {\"guide\": {\"type\": "
+                   "\"prismatic\", \"between\": [\"ground\", \"mass\"], \"at\": [0, 0, 0], \"axis\": [0, 1, 0]}}, "
+                   "\"forces\": {\"spring\": {\"type\": \"spring-damper\", \"joint\": \"guide\", \"coordinate\": "
+                   "\"slide\", \"stiffness\": \"k\"}}}"));
+  assert_close(omega(&f, 0), 1, 1e-12);
+  assert_close(mbg_modes_position(f.modes, 0)[1], -9.81, 1e-10);
+  assert_close(mbg_mode_eigenvalue_gradient(f.modes, 0, 1)[0], 0.05, 1e-12);
+  assert_close(mbg_mode_eigenvalue_gradient(f.modes, 0, 1)[1], -0.05, 1e-12);
+  done(&f);
+}
+
+/* a chain of five rods that stands nearly upright, each a little askew: the equilibrium of such a guess is the hanging chain, not one of
+   the 31 others, in which rods stand */
+static void chain(char *text, size_t size, bool upright) {
+  int n = snprintf(text, size, "{\"mbgrad\": 1, \"gravity\": [0, -9.81, 0], \"bodies\": {");
+  for (int i = 0; i < 5; i++) {
+    const double at = (upright ? 1 : -1) * (i + 0.5);
+    n += snprintf(text + n, size - (size_t)n,
+                  "%s\"r%d\": {\"mass\": 1, \"inertia\": [0.02, 0.02, 0.02], \"motion\": \"planar\", \"position\": "
+                  "[%g, %g, 0]}",
+                  i ? ", " : "", i, 0.05 * at, 0.4 * at);
+  }
+  n += snprintf(text + n, size - (size_t)n, "}, \"joints\": {");
+  for (int i = 0; i < 5; i++) {
+    char before[10] = "ground";
+    if (i > 0) {
+      snprintf(before, sizeof before, "r%d", i - 1);
+    }
+    n += snprintf(text + n, size - (size_t)n,
+                  "%s\"j%d\": {\"type\": \"revolute\", \"between\": [\"%s\", \"r%d\"], \"at\": [%g, %g, 0], "
+                  "\"axis\": [0, 0, 1]}",
+                  i ? ", " : "", i, before, i, (upright ? 0.05 : -0.05) * i, (upright ? 0.4 : -0.4) * i);
+  }
+  snprintf(text + n, size - (size_t)n, "}}");
+}
+
+static void test_upright(void **state) {
+  (void)state;
+  char text[4000];
+  double w[5];
+  fixture f;
+  for (int upright = 0; upright < 2; upright++) {
+    chain(text, sizeof text, upright);
+    solved(&f, solve(&f, mbg_modes_options_default(), "%s", text));
+    assert_int_equal(mbg_modes_summary_of(f.modes)->count, 5);
+    for (int i = 0; i < 5; i++) {
+      assert_int_equal(mode(&f, i)->kind, MBG_MODE_OSCILLATION);
+      w[i] = upright ? w[i] : omega(&f, i);
+      assert_close(omega(&f, i), w[i], 1e-10 * w[i]);
+    }
+    done(&f);
+  }
+}
+
+/* a spring that is wound by 5 rad, beyond half a turn: k (angle - rest) + m g l cos(angle) = 0, J w^2 = k - m g l sin(angle) */
+static void test_wound(void **state) {
+  (void)state;
+  const double k = 20, rest = 5, load = 9.81 * 0.5, J = 0.1 + 0.25;
+  double angle = rest;
+  fixture f;
+  for (int i = 0; i < 30; i++) {
+    angle -= (k * (angle - rest) + load * cos(angle)) / (k - load * sin(angle));
+  }
+  const double w = sqrt((k - load * sin(angle)) / J), turned = k / (k - load * sin(angle)); /* by rest */
+  solved(&f, solve(&f, (mbg_modes_options){.gradient = true},
+                   "{\"mbgrad\": 1, \"parameters\": {\"rest\": 5}, \"gravity\": [0, -9.81, 0], \"bodies\": {\"rod\": "
+                   "{\"mass\": 1, \"inertia\": [0.1, 0.1, 0.1], \"motion\": \"planar\", \"position\": [0.5, 0, 0]}}, "
+                   "\"joints\": {\"hinge\": {\"type\": \"revolute\", \"between\": [\"ground\", \"rod\"], \"at\": [0, "
+                   "0, 0], \"axis\": [0, 0, 1]}}, \"forces\": {\"spring\": {\"type\": \"torsion-spring-damper\", "
+                   "\"joint\": \"hinge\", \"coordinate\": \"angle\", \"stiffness\": 20, \"rest\": \"rest\"}}}"));
+  assert_close(omega(&f, 0), w, 1e-11);
+  assert_close(mbg_mode_eigenvalue_gradient(f.modes, 0, 1)[0], -load * cos(angle) * turned / (2 * J * w), 1e-10);
+  done(&f);
+}
+
 /* ---------------------------------------------------------------------- closed forms */
 
 /* a pendulum, its derivatives by length (the equilibrium moves with it) and gravity; upside down it falls over at the same rate */
@@ -321,7 +485,23 @@ static void test_messages(void **state) {
       "\"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, \"drivers\": {\"motor\": {\"joint\": \"axle\", \"law\": \"2*t%s\"}}}";
   fixture f;
   says(&f, solve(&f, mbg_modes_options_default(), "%s", falling), MBG_ERROR_CONVERGENCE,
-       "no static equilibrium was found near the start: what acts on body 'stone' there is not balanced");
+       "no static equilibrium was found: body 'stone' moves along (0, 0, -1), pushed by 9.81 N, and nothing stops it; "
+       "hold the mechanism");
+  says(&f,
+       solve(&f, mbg_modes_options_default(),
+             "{\"mbgrad\": 1, \"bodies\": {\"wheel\": {\"mass\": 1, \"inertia\": [1, 1, 1]}}, \"joints\": {\"axle\": "
+             "{\"type\": \"revolute\", \"between\": [\"ground\", \"wheel\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, "
+             "\"forces\": {\"motor\": {\"type\": \"actuator\", \"joint\": \"axle\", \"coordinate\": \"angle\", "
+             "\"force\": -5}}}"),
+       MBG_ERROR_CONVERGENCE,
+       "no static equilibrium was found: body 'wheel' turns about (0, 0, -1), pushed by 5 N m, and nothing stops it");
+  says(&f,
+       solve(&f, mbg_modes_options_default(),
+             "{\"mbgrad\": 1, \"bodies\": {\"bob\": {\"mass\": 1, \"motion\": \"point\", \"position\": [1, 0.2, 0]}}, "
+             "\"forces\": {\"pull\": {\"type\": \"actuator\", \"between\": [\"ground\", \"bob\"], \"along\": "
+             "\"distance\", \"force\": -5}}}"),
+       MBG_ERROR_CONVERGENCE,
+       "pushed by 5 N, to a point where a force has no direction (a spring of length 0, a polar angle at its centre)");
   says(&f, solve(&f, (mbg_modes_options){.count = -1}, "%s", falling), MBG_ERROR_INPUT,
        "the number of modes must not be negative, is -1");
   says(&f, solve(&f, (mbg_modes_options){.at = (mbg_modes_at)7}, "%s", falling), MBG_ERROR_INPUT,
@@ -361,9 +541,11 @@ static void test_none(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cantilever), cmocka_unit_test(test_many_elements), cmocka_unit_test(test_rotating),
-      cmocka_unit_test(test_pendulum),   cmocka_unit_test(test_oscillator),    cmocka_unit_test(test_repeated),
-      cmocka_unit_test(test_massless),   cmocka_unit_test(test_buckling),      cmocka_unit_test(test_shape),
-      cmocka_unit_test(test_messages),   cmocka_unit_test(test_none),
+      cmocka_unit_test(test_similarity), cmocka_unit_test(test_basis),         cmocka_unit_test(test_no_extent),
+      cmocka_unit_test(test_upright),    cmocka_unit_test(test_wound),         cmocka_unit_test(test_pendulum),
+      cmocka_unit_test(test_oscillator), cmocka_unit_test(test_repeated),      cmocka_unit_test(test_massless),
+      cmocka_unit_test(test_buckling),   cmocka_unit_test(test_shape),         cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
