@@ -484,7 +484,6 @@ static void name_stuck(const mbg__start_work *w, descent *d) {
 
 /* takes a step of the factor; the work done relative to that promised, negative when the state cannot be had there */
 static int try_step(mbg_context *ctx, mbg__start_work *w, descent *d, double factor, double *ratio) {
-  const mbg_model *m = w->m;
   double size;
   bool there;
   *ratio = -1;

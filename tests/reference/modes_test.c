@@ -239,7 +239,7 @@ static void chain(char *text, size_t size, bool upright) {
   }
   n += snprintf(text + n, size - (size_t)n, "}, \"joints\": {");
   for (int i = 0; i < 5; i++) {
-    char before[10] = "ground";
+    char before[20] = "ground";
     if (i > 0) {
       snprintf(before, sizeof before, "r%d", i - 1);
     }
