@@ -51,7 +51,7 @@ static bool signal_term(const mbg_model *m, const mbg__signal *sig, mbg__term *t
 }
 
 static int pin_refused(mbg_context *ctx, const mbg__pin *pin, const char *why) {
-  return mbg__fail_at(ctx, MBG_ERROR_INPUT, &pin->where, 0, "pin '%s': %s", pin->name, why);
+  return mbg__fail_at(ctx, MBG_ERROR_INPUT, &pin->where, 0, "%s", why);
 }
 
 /* value and rate of a function of position */
