@@ -251,6 +251,7 @@ typedef struct {
   bool turns;
   bool corner; /* a force changes without limit */
   double along[3], push;
+  char why[240]; /* what is wrong with the state beyond, "": nothing */
 } descent;
 
 static double reach_of(const mbg__start_work *w, const descent *d) { return fmax(w->m->size, d->shifted); }
@@ -493,6 +494,10 @@ static int try_step(mbg_context *ctx, mbg__start_work *w, descent *d, double fac
   if (err == MBG_ERROR_MEMORY) {
     return err;
   }
+  if (err < 0) {
+    mbg__format(d->why, sizeof(d->why), "%s", mbg_context_error(ctx));
+    mbg_context_clear(ctx);
+  }
   if (err == MBG_OK && there) {
     const double done = factor * (d->slope + work_of(w, d->h)) / 2;
     const double promised = factor * d->slope + factor * factor * d->curved / 2;
@@ -532,6 +537,7 @@ static int descend_once(mbg_context *ctx, mbg__start_work *w, descent *d, bool *
     MBG_TRY(full_update(ctx, w, w->k));
     goto done;
   }
+  d->why[0] = 0;
   d->shifted += factor * a.shift;
   d->turned += factor * a.turn;
   d->radius = ratio > 0.95 && ratio < 1.05 ? 2 * d->radius : ratio > 0.5 && ratio < 2 ? d->radius : 0.5 * d->radius;
@@ -634,9 +640,11 @@ static int not_found(mbg_context *ctx, const mbg__start_work *w, const descent *
     return mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "no static equilibrium was found: %s, and nothing stops it", pushed);
   }
   return mbg__fail(
-      ctx, MBG_ERROR_CONVERGENCE, "no static equilibrium was found near the start: the search ended where %s%s", pushed,
+      ctx, MBG_ERROR_CONVERGENCE, "no static equilibrium was found near the start: the search ended where %s%s%s%s",
+      pushed,
       d->corner ? ", to a point where a force has no direction (a spring of length 0, a polar angle at its centre)"
-                : "");
+                : "",
+      d->why[0] ? "; further on: " : "", d->why);
 }
 
 /* from where the frames are */
