@@ -225,8 +225,26 @@ static inline void m6_sub(real out[36], const real A[36], const real B[36]) { vn
 static inline void m6_scale(real out[36], real s, const real A[36]) { vn_scale(36, out, s, A); }
 static inline void m6_axpy(real out[36], real s, const real A[36]) { vn_axpy(36, out, s, A); }
 static inline void m6_transpose(real out[36], const real A[36]) { mn_transpose(6, out, A); }
-static inline void m6_mul(real out[36], const real A[36], const real B[36]) { mn_mul(6, out, A, B); }
-static inline void m6_mul_TN(real out[36], const real A[36], const real B[36]) { mn_mul_TN(6, out, A, B); }
+
+/* products of 6x6 matrices: a row at a time, summed in registers */
+static inline void m6_mul(real out[36], const real A[36], const real B[36]) {
+  for (int i = 0; i < 6; i++) {
+    real x[6] = {0};
+    mn_mulv_T_add(6, x, B, A + 6 * i);
+    v6_copy(out + 6 * i, x);
+  }
+}
+
+static inline void m6_mul_TN(real out[36], const real A[36], const real B[36]) {
+  for (int i = 0; i < 6; i++) {
+    real x[6] = {0};
+    for (int k = 0; k < 6; k++) {
+      v6_axpy(x, A[6 * k + i], B + 6 * k);
+    }
+    v6_copy(out + 6 * i, x);
+  }
+}
+
 static inline void m6_mul_NT(real out[36], const real A[36], const real B[36]) { mn_mul_NT(6, out, A, B); }
 static inline void m6_mulv_add(real out[6], const real A[36], const real x[6]) { mn_mulv_add(6, out, A, x); }
 static inline void m6_mulv_T_add(real out[6], const real A[36], const real x[6]) { mn_mulv_T_add(6, out, A, x); }

@@ -188,6 +188,9 @@ static inline bool row_on(const mbg__system *s, int row) { return !s->rows || s-
 /* body of a marker, -1 for the ground */
 static inline int marker_body(const mbg__system *s, int marker) { return s->model->markers[marker].body; }
 
+/* false: the mass matrix of the frame alone is 0 (nodes of beams, modal bodies: their elements and modes have the inertia) */
+static inline bool has_inertia(const mbg__system *s, int body) { return s->model->bodies[body].type->nkey > 0; }
+
 /* kinematics.c */
 void mbg__kin_update(mbg__system *s);
 /* The twists alone, or their rates alone, at the frames of the last update. */

@@ -21,6 +21,14 @@ static void add_block(const mbg__system *s, int block, real c, const real A[36],
   }
   const mbg__block *b = &s->blocks[block];
   const int *slot = b->slot;
+  if (s->nfree[b->Q] == 6 && s->nfree[b->P] == 6) {
+    for (int i = 0; i < 36; i += 6) {
+      for (int j = i; j < i + 6; j++) {
+        val[slot[j]] += c * A[j];
+      }
+    }
+    return;
+  }
   for (int i = 0; i < s->nfree[b->Q]; i++) {
     for (int j = 0; j < s->nfree[b->P]; j++) {
       val[*slot++] += c * A[6 * s->free_[b->Q][i] + s->free_[b->P][j]];
@@ -86,6 +94,9 @@ static void body_matrices(const mbg__system *s, int i, const mbg__matrices *out)
   const real *g = s->model->gravity >= 0 ? s->design->attr + s->model->gravity : none;
   const real *M = s->design->M + 36 * i;
   real r_w[36], r_v[36];
+  if (!has_inertia(s, i)) {
+    return;
+  }
   add_block(s, s->body_block[i], 1, M, out->M);
   if (!s->bare && (out->K || out->C || out->dense)) {
     mbg__inertia_derivatives(M, s->H[i].R, s->v + s->model->bodies[i].voff, g, r_w, r_v);
@@ -98,16 +109,39 @@ static bool block_in(int block, const real *val, const mbg__dense *dense) {
   return block >= 0 && (dense ? dense->used[block] : val != NULL);
 }
 
-/* D = X_Q^T A X_P */
-static void congruence(real D[36], const real XQ[36], const real A[36], const real XP[36]) {
+/* D = X_Q^T A X_P; X NULL: 1 */
+static void congruence(real D[36], const real *XQ, const real A[36], const real *XP) {
   real B[36];
-  m6_mul(B, A, XP);
-  m6_mul_TN(D, XQ, B);
+  if (XP) {
+    m6_mul(B, A, XP);
+    A = B;
+  }
+  if (XQ) {
+    m6_mul_TN(D, XQ, A);
+  } else {
+    m6_copy(D, A);
+  }
 }
 
-static void pair_matrices(const mbg__system *s, int i, const real X[2][36], const mbg__matrices *out) {
+/* a marker that is its body's frame, as those at the nodes of beams */
+static bool is_frame(const mbg__frame *h) {
+  bool same = h->x[0] == 0 && h->x[1] == 0 && h->x[2] == 0;
+  for (int k = 0; k < 9; k++) {
+    same = same && h->R[k] == (k % 4 == 0);
+  }
+  return same;
+}
+
+static void pair_matrices(const mbg__system *s, int i, const mbg__matrices *out) {
   const mbg__pair_blocks *pb = &s->pair_blocks[i];
-  real Kr[2][36], T[36], U[36];
+  real XA[36], XB[36], Kr[2][36], T[36], U[36];
+  const real *X[2] = {XA, XB};
+  mbg__kin_jacobian(s, i, 0, XA);
+  if (is_frame(&s->design->markers[s->model->pairs[i].B].h)) {
+    X[1] = NULL;
+  } else {
+    mbg__kin_jacobian(s, i, 1, XB);
+  }
   mbg__ad_matrix(T, s->a[i]);
   m6_mul(U, s->F_v[i], T);
   m6_sub(Kr[1], s->F_G[i], U);
@@ -295,10 +329,7 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
     if (s->loud[i] && s->pair_local[i].n > 0) {
       mbg__modal_pair_matrices(s, i, out);
     } else if (s->loud[i] && pair_in_matrices(s, i)) {
-      real X[2][36];
-      mbg__kin_jacobian(s, i, 0, X[0]);
-      mbg__kin_jacobian(s, i, 1, X[1]);
-      pair_matrices(s, i, (const real(*)[36])X, out);
+      pair_matrices(s, i, out);
     }
   }
   for (int i = 0; !s->bare && slopes && i < s->ncross; i++) {

@@ -143,6 +143,14 @@ void mbg__saddle_add_K(mbg__saddle *k, real c, const real *K) {
   }
 }
 
+void mbg__saddle_add_sum(mbg__saddle *k, const real c[3], const real *A, const real *B, const real *C) {
+  const int n = mbg__csc_count(&k->sys->patK);
+  const real a = c[0], b = c[1], d = c[2];
+  for (int i = 0; i < n; i++) {
+    k->A.val[k->slotK[i]] += a * A[i] + b * B[i] + d * C[i];
+  }
+}
+
 void mbg__saddle_add_body(mbg__saddle *k, int body, real c, const real A[36]) {
   const mbg__system *s = k->sys;
   const int *slot = s->blocks[s->body_block[body]].slot;
@@ -222,6 +230,17 @@ int mbg__saddle_factor(mbg_context *ctx, mbg__saddle *k, const char *what) {
 
 /* ---------------------------------------------------------------------- products with blocks */
 
+/* entry e of six columns */
+static void row_times(const real *in, const real T[36], const int start[6], int e, real *out) {
+  real y[6] = {0};
+  for (int k = 0; k < 6; k++) {
+    v6_axpy(y, in[start[k] + e], T + 6 * k);
+  }
+  for (int j = 0; j < 6; j++) {
+    out[start[j] + e] = y[j];
+  }
+}
+
 /* The free columns of a body have equal row patterns, so that entry e of one column stands beside entry e of the others. */
 void mbg__columns_times(const mbg__system *s, const mbg__csc *p, const real *in, const real *T, real *out) {
   const mbg_model *m = s->model;
@@ -234,7 +253,10 @@ void mbg__columns_times(const mbg__system *s, const mbg__csc *p, const real *in,
     }
     const int first = n > 0 ? m->dof[m->bodies[b].voff + s->free_[b][0]] : 0;
     const int count = n > 0 ? p->colptr[first + 1] - p->colptr[first] : 0;
-    for (int e = 0; e < count; e++) {
+    for (int e = 0; n == 6 && e < count; e++) {
+      row_times(in, T + 36 * (size_t)b, start, e, out);
+    }
+    for (int e = 0; n < 6 && e < count; e++) {
       for (int j = 0; j < n; j++) {
         real x = 0;
         for (int k = 0; k < n; k++) {

@@ -27,6 +27,8 @@ void mbg__saddle_destroy(mbg__saddle *s);
 /* Filling: clear, then add. Values are ordered by the patterns of the system. */
 void mbg__saddle_clear(mbg__saddle *s);
 void mbg__saddle_add_K(mbg__saddle *s, real c, const real *K);
+/* c0 A + c1 B + c2 C */
+void mbg__saddle_add_sum(mbg__saddle *s, const real c[3], const real *A, const real *B, const real *C);
 void mbg__saddle_add_body(mbg__saddle *s, int body, real c, const real A[36]);
 /* lower and upper: values of B in the lower left and (transposed) in the upper right block; keep (nrow) NULL: all;
    diagonal (nrow) NULL: 0. */

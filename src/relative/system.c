@@ -348,7 +348,9 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
   memset(r, 0, (size_t)m->nw * sizeof(real));
   for (int i = 0; !s->bare && i < m->nbody; i++) {
     const int off = m->bodies[i].voff;
-    mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_of(s), r + off);
+    if (has_inertia(s, i)) {
+      mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_of(s), r + off);
+    }
   }
   if (!s->bare) {
     mbg__beams_residual(s, r);
@@ -465,6 +467,9 @@ static void body_push(const mbg__system *s, int i, const mbg__direction *d, real
   const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff, *g = gravity_of(s);
   real moved[6], c[6];
   v6_zero(dr);
+  if (!has_inertia(s, i)) {
+    return;
+  }
   v6_zero(moved);
   /* M (dvd - d(R^T g)) - ad(dv)^T M v - ad(v)^T M dv,  d(R^T g) = (R^T g)~ W */
   if (d->dvd) {
@@ -641,6 +646,9 @@ static void body_pull(const mbg__system *s, int i, const real *z, real *gw, real
   const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff;
   const real *zb = z + b->voff;
   real a[6], c[6], Mz[6], adz[6];
+  if (!has_inertia(s, i)) {
+    return;
+  }
   v6_zero(a);
   m3_mulv_T(a, s->H[i].R, gravity_of(s));
   ad_mul(adz, v, zb);

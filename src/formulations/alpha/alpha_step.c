@@ -136,9 +136,7 @@ static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__node *n) {
   mbg__columns_times(a->sys, mbg__system_pattern_K(a->sys), a->K, a->T, a->KT);
   mbg__columns_times(a->sys, mbg__system_pattern_B(a->sys), a->B, a->T, a->BT);
   mbg__saddle_clear(&a->saddle);
-  mbg__saddle_add_K(&a->saddle, s * alpha_bp(a, h), a->M);
-  mbg__saddle_add_K(&a->saddle, s * alpha_gp(a, h), a->C);
-  mbg__saddle_add_K(&a->saddle, s, a->KT);
+  mbg__saddle_add_sum(&a->saddle, (real[]){s * alpha_bp(a, h), s * alpha_gp(a, h), s}, a->M, a->C, a->KT);
   mbg__saddle_add_rows(&a->saddle, a->BT, a->B, a->rank->keep, NULL);
   a->work.factorizations++;
   char what[64];
