@@ -3,7 +3,6 @@
 
    chain: spatial bodies on revolute joints with alternating axes, torsion springs, springs to the ground
    loop:  an arch of spatial rods on spherical joints, both ends on the ground, springs to the ground
-   beam:  a clamped beam of n elements, each with its filling as a parameter
 
      gradient_cost KIND BODIES PARAMETERS STEPS [WHAT [MEMORY]]
 
@@ -166,24 +165,6 @@ static char *model_text(bool loop, int n, int np) {
   return w.text;
 }
 
-/* a clamped beam whose elements have a filling each, or one for all */
-static char *beam_text(int n, int np) {
-  writer w = {.n = n, .np = np};
-  if (np != n && np != 1) {
-    fprintf(stderr, "a beam has as many parameters as elements, or one\n");
-    exit(2);
-  }
-  ADD(&w, "{\"mbgrad\": 1, \"parameters\": {\"p\": {\"value\": 0.9, \"count\": %d}}, \"gravity\": [0, 0, -9.81], ", np);
-  ADD(&w, "\"beams\": {\"b\": {\"elements\": %d, \"to\": [%d, 0, 0], \"section\": {\"type\": \"rectangle\", ", n, n);
-  add(&w, "\"width\": 0.2, \"height\": 0.1}, \"E\": 1e9, \"nu\": 0.3, \"rho\": 1000, \"damping\": 1e-4, ");
-  ADD(&w, "\"fill\": \"%s\"}}, \"joints\": {\"clamp\": {\"type\": \"fixed\", ", np == n ? "p" : "p[0]");
-  add(&w, "\"between\": [\"ground\", \"b.0\"]}}, ");
-  ADD(&w, "\"signals\": {\"z\": {\"type\": \"position\", \"of\": \"b.%d\", \"component\": \"z\"}, ", (n + 1) / 2);
-  ADD(&w, "\"a\": {\"type\": \"acceleration\", \"of\": \"b.%d\", \"component\": \"z\"}}, ", (n + 1) / 2);
-  add(&w, "\"criteria\": {\"c\": {\"integral\": \"z^2 + 0.01*a^2\"}}}");
-  return w.text;
-}
-
 /* ---------------------------------------------------------------------- measurement */
 
 typedef struct {
@@ -278,15 +259,14 @@ static void print_adjoint(const sample *x, const sample *simulate, double per_st
 
 int main(int argc, char **argv) {
   if (argc < 5) {
-    fprintf(stderr,
-            "usage: gradient_cost chain|loop|beam BODIES PARAMETERS STEPS [all|simulate|adjoint|direct [MEMORY]]\n");
+    fprintf(stderr, "usage: gradient_cost chain|loop BODIES PARAMETERS STEPS [all|simulate|adjoint|direct [MEMORY]]\n");
     return 2;
   }
   const int n = atoi(argv[2]), np = atoi(argv[3]), steps = atoi(argv[4]);
   const char *what = argc > 5 ? argv[5] : "all";
   const double part = argc > 6 ? atof(argv[6]) : 0, per_step = 1.0 / steps;
   const int rounds = getenv("MBG_ROUNDS") ? atoi(getenv("MBG_ROUNDS")) : 3;
-  char *text = strcmp(argv[1], "beam") == 0 ? beam_text(n, np) : model_text(strcmp(argv[1], "loop") == 0, n, np);
+  char *text = model_text(strcmp(argv[1], "loop") == 0, n, np);
   subject s;
   mbg_run_work first;
   open_subject(&s, text, steps, 0);
