@@ -34,6 +34,9 @@ static void print_summary(const mbg_modes *modes) {
     printf(", %d of them without inertia", s->massless);
   }
   printf("; %s problem, %s\n", s->damped ? "complex" : "undamped", s->solver);
+  if (s->freedoms == 0) {
+    puts("  nothing can vibrate: constraints and drivers hold everything");
+  }
 }
 
 static void print_modes(const mbg_modes *modes) {
@@ -53,13 +56,15 @@ static void print_modes(const mbg_modes *modes) {
       cli_table_text(&table, "");
     }
     if (m->multiplicity > 1) {
-      cli_table_format(&table, "%s, repeated %d times", mbg_mode_kind_name(m->kind), m->multiplicity);
+      cli_table_format(&table, "%s, %d equal", mbg_mode_kind_name(m->kind), m->multiplicity);
     } else {
       cli_table_text(&table, mbg_mode_kind_name(m->kind));
     }
   }
-  cli_heading("\nmodes");
-  cli_table_print(&table, 2);
+  if (s->count > 0) {
+    cli_heading("\nmodes");
+    cli_table_print(&table, 2);
+  }
   cli_table_destroy(&table);
 }
 
@@ -149,6 +154,26 @@ static void print_block(const mbg_model *model, const double *p, const cli_entri
   cli_table_destroy(&table);
 }
 
+/* what the derivatives do not say by themselves */
+static void print_notes(const mbg_modes *modes) {
+  const mbg_modes_summary *s = mbg_modes_summary_of(modes);
+  bool repeated = false, none = false;
+  for (int i = 0; i < s->count; i++) {
+    const mbg_mode *m = mbg_mode_at(modes, i);
+    const double *g = mbg_mode_eigenvalue_gradient(modes, i, 0);
+    repeated = repeated || (m->kind != MBG_MODE_ZERO && m->multiplicity > 1);
+    for (int p = 0; g && p < s->parameters; p++) {
+      none = none || isnan(g[p]);
+    }
+  }
+  if (repeated) {
+    puts("\n  equal modes: derivatives of the branches into which one parameter alone splits them, ascending");
+  }
+  if (none) {
+    puts("\n  nan: no derivative; the parameter pushes along a motion that nothing holds, or the mode is defective");
+  }
+}
+
 static void print_gradient(const cli_session *session, const mbg_modes *modes, bool full) {
   const mbg_model *model = session->model;
   listed *d = cli_resize(NULL, 2 * (size_t)mbg_modes_summary_of(modes)->count + 1, sizeof(*d));
@@ -170,6 +195,7 @@ static void print_gradient(const cli_session *session, const mbg_modes *modes, b
     free(e.index);
   }
   free(d);
+  print_notes(modes);
 }
 
 /* ---------------------------------------------------------------------- files */
@@ -194,7 +220,7 @@ static void write_csv(FILE *f, const mbg_model *model, const mbg_modes *modes) {
     fprintf(f, "%d,%s,%.15g,%.15g,%.15g,%.15g,%d", i + 1, mbg_mode_kind_name(m->kind), m->frequency, m->damping, m->re,
             m->im, m->multiplicity);
     for (int p = 0; s->gradient && p < s->parameters; p++) {
-      if (g) {
+      if (g && !isnan(g[p])) {
         fprintf(f, ",%.15g", g[p]);
       } else {
         fputc(',', f);
@@ -317,7 +343,7 @@ static const cli_option options[] = {
     CLI_OPTION_SET,
     CLI_OPTION_RUN,
     {"at", "WHERE", false, "about the equilibrium (default), the start, or a steady motion"},
-    {"modes", "N", false, "how many, the lowest ones (10)"},
+    {"modes", "N", false, "how many, the lowest ones (10); zero ones are printed besides"},
     {"undamped", NULL, false, "leave damping out"},
     {"gradient", NULL, false, "derivatives of frequencies and damping by the parameters"},
     {"shapes", NULL, false, "print the shapes"},

@@ -28,7 +28,7 @@ MBG_API int mbg_modes_at_find(const char *name);
 typedef struct {
   const double *parameters; /* the whole parameter vector (referenced); NULL: the values of the file */
   mbg_modes_at at;
-  int count;     /* most modes, the lowest ones; 0: 10 */
+  int count;     /* most modes, the lowest ones, besides those that are zero; 0: 10 */
   bool undamped; /* leave damping out; not about a motion */
   bool gradient; /* derivatives by the parameters, too */
 } mbg_modes_options;
@@ -86,7 +86,7 @@ typedef struct {
   double re, im;    /* s, 1/s; of a pair the one with im > 0 */
   double frequency; /* Hz: |s|/(2 pi), 0 when it does not oscillate */
   double damping;   /* ratio -re/|s| */
-  int multiplicity; /* modes with this same eigenvalue, itself included */
+  int multiplicity; /* modes with this same eigenvalue (to 1e-9), itself included */
   int first;        /* the first of them */
   int body;         /* the one with the largest share of the kinetic energy, -1: none */
   double share;
@@ -101,7 +101,8 @@ MBG_API const double *mbg_mode_shape(const mbg_modes *modes, int index, int part
 
 /* Derivatives by every parameter, or NULL: of the frequency [Hz], of the damping ratio, of s (part 0: re, 1: im). The shift of the
    equilibrium is part of them. For repeated eigenvalues they are those of the branches into which each parameter alone, when it
-   grows, splits the eigenvalue: ascending, a set for each parameter. Zero modes have none. NAN: not differentiable. */
+   grows, splits the eigenvalue: ascending, a set for each parameter. Zero modes have none. NAN: not differentiable, or the parameter
+   ends the equilibrium (it pushes along a motion that nothing holds). */
 MBG_API const double *mbg_mode_frequency_gradient(const mbg_modes *modes, int index);
 MBG_API const double *mbg_mode_damping_gradient(const mbg_modes *modes, int index);
 MBG_API const double *mbg_mode_eigenvalue_gradient(const mbg_modes *modes, int index, int part);

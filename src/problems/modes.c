@@ -44,7 +44,7 @@ static mbg_mode_kind kind_of(const mbg__mode *mode) {
 
 static bool same(const mbg__mode *a, const mbg__mode *b) {
   const double size = fmax(hypot(a->s[0], a->s[1]), hypot(b->s[0], b->s[1]));
-  return !a->zero && !b->zero && hypot(a->s[0] - b->s[0], a->s[1] - b->s[1]) <= 1e-6 * size;
+  return !a->zero && !b->zero && hypot(a->s[0] - b->s[0], a->s[1] - b->s[1]) <= 1e-9 * size;
 }
 
 static void find_repeated(const mbg__modes_work *w, mbg_modes *modes) {
@@ -61,7 +61,7 @@ static void find_repeated(const mbg__modes_work *w, mbg_modes *modes) {
   }
 }
 
-/* share of each body in x^T M x */
+/* share of each body in x^T M x; modal coordinates belong to their body */
 static int find_body(mbg__modes_work *w, const mbg__mode *mode, mbg_mode *out) {
   const mbg_model *m = w->m;
   double *f = mbg__alloc(w->ctx, (size_t)m->nv, sizeof(double)), all = 0;
@@ -74,9 +74,10 @@ static int find_body(mbg__modes_work *w, const mbg__mode *mode, mbg_mode *out) {
   for (int part = 0; part < 2 && mode->x[part]; part++) {
     mbg__modes_mul(w, w->M, mode->x[part], f);
     for (int b = 0; b < m->nbody; b++) {
+      const int owner = m->bodies[b].carrier >= 0 ? m->modals[m->bodies[b].carrier].body : b;
       for (int k = 0; k < m->bodies[b].nvel; k++) {
         const int j = m->dof[m->bodies[b].voff + k];
-        own[b] += j >= 0 ? mode->x[part][j] * f[j] : 0;
+        own[owner] += j >= 0 ? mode->x[part][j] * f[j] : 0;
       }
     }
   }
@@ -166,7 +167,7 @@ static int list_modes(mbg__modes_work *w, mbg_modes *modes) {
       out->re = out->im = 0;
     }
     out->frequency = !mode->zero && mode->s[1] > 0 ? size / (2 * M_PI) : 0;
-    out->damping = !mode->zero && size > 0 ? -mode->s[0] / size : 0;
+    out->damping = !mode->zero && mode->s[0] != 0 ? -mode->s[0] / size : 0;
     modes->summary.zero += out->kind == MBG_MODE_ZERO;
     modes->summary.unstable += out->kind == MBG_MODE_UNSTABLE;
     MBG_TRY(find_body(w, mode, out));

@@ -312,8 +312,8 @@ int mbg__modes_multipliers(mbg__modes_work *w, const double *f, double *xi) {
     }                                                                                                                  \
   } while (0)
 
-/* a pair of the symmetric problem, 0 when it is below `off`; multipliers need the metric's factors */
-static int keep_symmetric(mbg__modes_work *w, mbg__mode *mode, double omega2, const double *X, double off) {
+/* a pair of the symmetric problem; multipliers need the metric's factors */
+static int keep_symmetric(mbg__modes_work *w, mbg__mode *mode, double omega2, const double *X, bool zero) {
   const int nv = w->m->nv;
   int err = MBG_OK;
   double *f, *g;
@@ -322,7 +322,7 @@ static int keep_symmetric(mbg__modes_work *w, mbg__mode *mode, double omega2, co
   memcpy(mode->x[0], X, (size_t)nv * sizeof(double));
   mode->y[0] = mode->x[0];
   mode->eta[0] = mode->xi[0];
-  mode->zero = fabs(omega2) <= fmax(stiffness_floor(w, X), off);
+  mode->zero = zero;
   mode->s2 = mode->zero ? 0 : -omega2;
   mode->s[0] = mode->s2 > 0 ? sqrt(mode->s2) : 0;
   mode->s[1] = mode->s2 < 0 ? sqrt(-mode->s2) : 0;
@@ -351,12 +351,16 @@ static double lowest(const mbg__modes_work *w, int count, const double *omega2, 
   return least;
 }
 
-static bool same(double a, double b) { return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)); }
+/* of squares: frequencies that are equal to 1e-9, as in modes.c */
+static bool same(double a, double b) { return fabs(a - b) <= 2e-9 * fmax(fabs(a), fabs(b)); }
 
-/* modes to be listed: those asked for, and the rest of a set that has the same eigenvalue as the last one */
-static int listed(const mbg__modes_work *w, int found, const double *omega2) {
-  int n = w->opt.count < found ? w->opt.count : found;
-  while (n > 0 && n < found && same(omega2[n], omega2[n - 1])) {
+/* modes to be listed: those asked for, zeros besides, and the rest of a set that has the same eigenvalue as the last one */
+static int listed(const mbg__modes_work *w, int found, const double *omega2, const bool *zero) {
+  int n = 0, others = 0;
+  while (n < found && others < w->opt.count) {
+    others += !zero[n++];
+  }
+  while (n > 0 && n < found && (zero[n] || same(omega2[n], omega2[n - 1]))) {
     n++;
   }
   return n;
@@ -384,23 +388,30 @@ static int keep_zero(mbg__modes_work *w, int room, const double *x, const double
 }
 
 static int finish_symmetric(mbg__modes_work *w, int found, double *omega2, double *X, double off) {
+  const size_t nv = (size_t)w->m->nv;
   int err = MBG_OK;
-  bool zeros;
+  bool zeros, *zero = MBG_TAKE(&w->arena, bool, found);
+  if (!zero) {
+    return mbg__fail_memory(w->ctx);
+  }
   w->count = found;
   const double least = lowest(w, found, omega2, X, off, &zeros);
   if (least > 0) {
     MBG_TRY(mbg__modes_polish(w, zeros ? -0.1 * least : 0, omega2, X));
   }
-  w->count = listed(w, found, omega2);
+  for (int k = 0; k < found; k++) {
+    zero[k] = fabs(omega2[k]) <= fmax(stiffness_floor(w, X + nv * (size_t)k), least > 0 ? 1e-10 * least : off);
+  }
+  w->count = listed(w, found, omega2, zero);
   w->modes = MBG_TAKE(&w->arena, mbg__mode, w->count);
   if (!w->modes) {
     return mbg__fail_memory(w->ctx);
   }
   MBG_TRY(mbg__modes_factor(w, 0, 0, 1, "modes"));
   for (int k = 0; k < w->count; k++) {
-    const double *x = X + (size_t)w->m->nv * (size_t)k;
-    MBG_TRY(keep_symmetric(w, &w->modes[k], omega2[k], x, least > 0 ? 1e-10 * least : off));
-    if (w->modes[k].zero) {
+    const double *x = X + nv * (size_t)k;
+    MBG_TRY(keep_symmetric(w, &w->modes[k], omega2[k], x, zero[k]));
+    if (zero[k]) {
       MBG_TRY(keep_zero(w, w->count, x, NULL));
     }
   }
@@ -411,7 +422,10 @@ done:
 static double rounding(const reduced *d) { return 1e-13 * fmax(fabs(d->omega2[0]), fabs(d->omega2[d->nr - 1])); }
 
 static int solve_symmetric(reduced *d) {
-  const int n = d->nr, found = d->w->opt.count + SPARE < n ? d->w->opt.count + SPARE : n;
+  int found = 0, others = 0;
+  while (found < d->nr && others < d->w->opt.count + SPARE) {
+    others += fabs(d->omega2[found++]) > rounding(d);
+  }
   return finish_symmetric(d->w, found, d->omega2, d->Z, rounding(d));
 }
 
@@ -602,37 +616,74 @@ static int polish_low(reduced *d) {
   return least > 0 ? mbg__modes_polish(w, zeros ? -0.1 * least : 0, d->omega2, d->Z) : MBG_OK;
 }
 
-static int list_general(reduced *d, const double *sigma, const double *wr, const double *wi, const double *X,
-                        const double *Y) {
-  mbg__modes_work *w = d->w;
-  const int N = 2 * d->nr;
-  int err = MBG_OK, found = 0;
-  double norm = 0;
-  candidate *c = MBG_TAKE(&d->arena, candidate, N);
-  if (!c) {
-    return mbg__fail_memory(w->ctx);
+/* a motion that nothing holds, once, however often s = 0 is an eigenvalue with it */
+static int keep_free(mbg__modes_work *w, int q, mbg__mode *mode) {
+  int err = MBG_OK;
+  double *f;
+  *mode = (mbg__mode){.zero = true, .x = {w->zero[q]}, .y = {w->zero_left[q]}};
+  VECTOR(mode->x[1], w->m->nv);
+  VECTOR(mode->y[1], w->m->nv);
+  VECTOR(f, w->m->nv);
+  for (int part = 0; part < 2; part++) {
+    VECTOR(mode->xi[part], w->m->nrow);
+    VECTOR(mode->eta[part], w->m->nrow);
   }
+  mbg__modes_mul(w, w->K, mode->x[0], f);
+  MBG_TRY(mbg__modes_multipliers(w, f, mode->xi[0]));
+  mbg__modes_mul_T(w, w->K, mode->y[0], f);
+  MBG_TRY(mbg__modes_multipliers(w, f, mode->eta[0]));
+done:
+  return err;
+}
+
+/* eigenvalues with im >= 0 by size, without those that are 0 by a motion that nothing holds; a double zero comes out as the root of
+   rounding */
+static int candidates(const mbg__modes_work *w, int N, const double *wr, const double *wi, candidate *c,
+                      double *zero_limit) {
+  double norm = 0;
+  int found = 0;
   for (int k = 0; k < N; k++) {
     norm = fmax(norm, hypot(wr[k], wi[k]));
-    if (wi[k] >= 0) {
+  }
+  *zero_limit = w->nzero > 0 ? 1e2 * sqrt(2.2e-16 * norm * fmax(1, norm)) : 1e-14 * norm;
+  for (int k = 0; k < N; k++) {
+    if (wi[k] >= 0 && (w->nzero == 0 || hypot(wr[k], wi[k]) > *zero_limit)) {
       c[found++] = (candidate){wr[k], wi[k], k};
     }
   }
   qsort(c, (size_t)found, sizeof(*c), by_size);
-  /* a double zero comes out as the root of rounding */
-  const double limit = w->nzero > 0 ? 1e2 * sqrt(2.2e-16 * norm * fmax(1, norm)) : 1e-14 * norm;
-  w->count = w->opt.count < found ? w->opt.count : found;
-  while (w->count > 0 && w->count < found && same(c[w->count].re, c[w->count - 1].re) &&
-         same(c[w->count].im, c[w->count - 1].im)) {
-    w->count++;
+  return found;
+}
+
+static bool equal(const candidate *a, const candidate *b) {
+  return hypot(a->re - b->re, a->im - b->im) <= 1e-9 * hypot(b->re, b->im);
+}
+
+static int list_general(reduced *d, const double *sigma, const double *wr, const double *wi, const double *X,
+                        const double *Y) {
+  mbg__modes_work *w = d->w;
+  int err = MBG_OK;
+  double limit;
+  candidate *c = MBG_TAKE(&d->arena, candidate, 2 * d->nr);
+  if (!c) {
+    return mbg__fail_memory(w->ctx);
   }
+  const int found = candidates(w, 2 * d->nr, wr, wi, c, &limit);
+  int count = w->opt.count < found ? w->opt.count : found;
+  while (count > 0 && count < found && equal(&c[count], &c[count - 1])) {
+    count++;
+  }
+  w->count = w->nzero + count;
   w->modes = MBG_TAKE(&w->arena, mbg__mode, w->count);
   if (!w->modes) {
     return mbg__fail_memory(w->ctx);
   }
   MBG_TRY(mbg__modes_factor(w, 0, 0, 1, "modes"));
-  for (int k = 0; k < w->count; k++) {
-    MBG_TRY(keep_general(d, &c[k], sigma, X, Y, limit, &w->modes[k]));
+  for (int q = 0; q < w->nzero; q++) {
+    MBG_TRY(keep_free(w, q, &w->modes[q]));
+  }
+  for (int k = 0; k < count; k++) {
+    MBG_TRY(keep_general(d, &c[k], sigma, X, Y, limit, &w->modes[w->nzero + k]));
   }
 done:
   return err;

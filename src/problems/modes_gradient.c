@@ -39,6 +39,7 @@ typedef struct {
   double *dp[2];                       /* by the parameters (np) */
   double **Mzero, **Mleft;             /* M times the motions without stiffness */
   double **zero_xi, **left_xi;         /* and their multipliers: K x + B^T xi = 0 */
+  bool *ends;                          /* parameters that push along a motion without stiffness (np) */
   double shift;
 } work;
 
@@ -444,7 +445,7 @@ static int pull_start(work *k, int part) {
 /* gw += ad(v)^T gv, gtwist += Ad(H^-1)^T gv: v = Ad(H^-1) twist */
 static void pull_rates(const work *k, const real *gv, real *gw, real gtwist[6]) {
   const mbg_model *m = k->w->m;
-  for (int b = 0; b < m->nbody; b++) {
+  for (int b = 0; b < mbg__frames(m); b++) {
     const int off = m->bodies[b].voff;
     real y[6];
     adT_mul(y, k->w->v + off, gv + off);
@@ -786,18 +787,81 @@ done:
   return err;
 }
 
+/* what counts as no force along a motion y: rounding of stiffness times the model's size, and of reactions */
+static double force_floor(const work *k, const double *y) {
+  const mbg__modes_work *w = k->w;
+  const mbg_model *m = w->m;
+  const mbg__csc *K = mbg__system_pattern_K(w->sys), *B = mbg__system_pattern_B(w->sys);
+  double stiff = 0, reaction = 0, size = 0;
+  for (int j = 0; j < m->nv; j++) {
+    double own = 0;
+    for (int i = K->colptr[j]; i < K->colptr[j + 1]; i++) {
+      stiff = fmax(stiff, fabs(re(w->K[i])) / sqrt(w->W[j] * w->W[K->rowind[i]]));
+    }
+    for (int i = B->colptr[j]; i < B->colptr[j + 1]; i++) {
+      own += fabs(re(w->B[i] * w->lambda[B->rowind[i]]));
+    }
+    reaction = fmax(reaction, own / sqrt(w->W[j]));
+    size += y[j] * y[j] * w->W[j];
+  }
+  return (1e-12 * stiff * m->size + 1e-9 * reaction) * sqrt(size);
+}
+
+/* A parameter may push along a motion that nothing holds, y.r_p + eta.phi_p != 0: then the equilibrium is gone when it varies. */
+static int find_ends(work *k) {
+  const mbg__modes_work *w = k->w;
+  const mbg_model *m = w->m;
+  TAKE(ends, bool, m->np);
+  for (int q = 0; q < w->nzero; q++) {
+    const double floor = force_floor(k, w->zero_left[q]);
+    memset(k->solution, 0, (size_t)w->saddle.n * sizeof(real));
+    for (int j = 0; j < m->nv; j++) {
+      k->solution[j] = w->zero_left[q][j];
+    }
+    for (int i = 0; i < m->nrow; i++) {
+      k->solution[m->nv + i] = k->left_xi[q][i];
+    }
+    pull_state(k, false);
+    mbg__start_pull_masked(w->start, k->kkt_w, k->kkt_a);
+    memset(k->gp, 0, (size_t)m->np * sizeof(real));
+    mbg__design_pull(w->design, k->kkt_a, k->gp);
+    for (int p = 0; p < m->np; p++) {
+      k->ends[p] = k->ends[p] || fabs(re(k->gp[p])) * fmax(fabs(re(w->p[p])), 1e-3) > floor;
+    }
+  }
+  return MBG_OK;
+}
+
+/* no derivatives by parameters that end the equilibrium */
+static void leave_out(const work *k, mbg_modes *modes) {
+  for (int i = 0; i < k->w->count; i++) {
+    for (int p = 0; p < k->w->m->np; p++) {
+      for (int what = 0; what < 4 && k->ends[p] && modes->gradient[what][i]; what++) {
+        modes->gradient[what][i][p] = NAN;
+      }
+    }
+  }
+}
+
 static int all(work *k, mbg_modes *modes) {
+  const bool free_motions = k->w->opt.at == MBG_MODES_EQUILIBRIUM && k->w->nzero > 0;
   int err = MBG_OK;
   MBG_TRY(take(k));
   MBG_TRY(take_zeros(k));
   MBG_TRY(create_second(k));
   MBG_TRY(prepare_state(k));
+  if (free_motions) {
+    MBG_TRY(find_ends(k));
+  }
   for (int i = 0; i < k->w->count; i += modes->modes[i].multiplicity) {
     if (k->w->modes[i].zero) {
       continue;
     }
     MBG_TRY(modes->modes[i].multiplicity == 1 ? simple(k, modes, i)
                                               : repeated(k, modes, i, modes->modes[i].multiplicity));
+  }
+  if (free_motions) {
+    leave_out(k, modes);
   }
 done:
   return err;

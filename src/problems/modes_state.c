@@ -234,10 +234,12 @@ done:
 
 /* ---------------------------------------------------------------------- steady motion */
 
-/* v = Ad(H^-1) twist */
+/* v = Ad(H^-1) twist; modal coordinates rest */
 static void rigid_rates(mbg__modes_work *w) {
   for (int b = 0; b < w->m->nbody; b++) {
-    AdInv_mul(w->v + w->m->bodies[b].voff, &w->H[b], w->twist);
+    if (w->m->bodies[b].carrier < 0) {
+      AdInv_mul(w->v + w->m->bodies[b].voff, &w->H[b], w->twist);
+    }
   }
 }
 
@@ -245,7 +247,7 @@ static void rigid_rates(mbg__modes_work *w) {
 static int common_twist(mbg__modes_work *w) {
   const mbg_model *m = w->m;
   double most = 0;
-  for (int b = 0; b < m->nbody; b++) {
+  for (int b = 0; b < mbg__frames(m); b++) {
     real xi[6];
     double size = 0;
     Ad_mul(xi, &w->H[b], w->result->v + m->bodies[b].voff);
@@ -353,7 +355,8 @@ static int stays_steady(mbg__modes_work *w, real *phi, real *lambda) {
   }
   v6_scale(h, later, w->twist);
   mbg__se3_exp(&D, h);
-  for (int b = 0; b < m->nbody; b++) {
+  memcpy(H, w->H, (size_t)m->nbody * sizeof(*H));
+  for (int b = 0; b < mbg__frames(m); b++) {
     frame_mul(&H[b], &D, &w->H[b]);
   }
   state.t += later;

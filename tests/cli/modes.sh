@@ -18,3 +18,14 @@ print(sorted(d), d["at"], d["degrees_of_freedom"], d["solver"])
 m = d["modes"][0]
 print(sorted(m), sorted(m["frequency_gradient"]), sorted(m["shape"]))
 END
+echo "== no freedom"
+"$MBGRAD" modes spring-balanced-arm
+echo "== equal modes, a parameter that ends the equilibrium"
+cat >sliding.json <<'END'
+{"mbgrad": 1, "name": "sliding", "parameters": {"k": 50, "slope": 0}, "gravity": ["9.81*sin(slope)", "-9.81*cos(slope)", 0],
+ "bodies": {"a": {"mass": 2, "motion": "planar-point"}, "b": {"mass": 2, "motion": "planar-point", "position": [1, 0, 0]}},
+ "forces": {"left": {"type": "spring-damper", "between": ["ground", "a"], "along": "y", "stiffness": "k"},
+            "right": {"type": "spring-damper", "between": ["ground", "b"], "along": "y", "stiffness": "2*k - 50"}}}
+END
+"$MBGRAD" modes sliding.json --modes 1 --gradient
+"$MBGRAD" modes sliding.json --gradient --csv - | awk -F, '{ printf "%s %s %s %.5f \"%s\"\n", $1, $2, $4, $8, $9 }'

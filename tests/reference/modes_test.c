@@ -290,6 +290,56 @@ static void test_wound(void **state) {
   done(&f);
 }
 
+/* a mass on a spring that may slide across it: an inclination of gravity would send it away, so that frequencies have no derivative by it;
+   those by the others are of the equilibrium that does not slide */
+static void test_sliding(void **state) {
+  (void)state;
+  fixture f;
+  solved(
+      &f,
+      solve(&f, (mbg_modes_options){.gradient = true},
+            "{\"mbgrad\": 1, \"parameters\": {\"k\": 50, \"m\": 2, \"slope\": 0}, \"gravity\": [\"9.81*sin(slope)\", "
+            "\"-9.81*cos(slope)\", 0], \"bodies\": {\"mass\": {\"mass\": \"m\", \"motion\": \"planar-point\"}}, "
+            "\"forces\": {\"spring\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"mass\"], \"along\": "
+            "\"y\", \"stiffness\": \"k\"}}}"));
+  assert_int_equal(mbg_modes_summary_of(f.modes)->zero, 1);
+  assert_int_equal(mode(&f, 0)->kind, MBG_MODE_ZERO);
+  assert_null(mbg_mode_frequency_gradient(f.modes, 0));
+  assert_close(omega(&f, 1), 5, 1e-12);
+  const double *d = mbg_mode_eigenvalue_gradient(f.modes, 1, 1);
+  assert_close(d[0], 0.05, 1e-12);
+  assert_close(d[1], -1.25, 1e-11);
+  assert_true(isnan(d[2]));
+  done(&f);
+}
+
+/* A modal body that turns with its hub: a linear mode in the plane of rotation feels the centrifugal force, w^2 = w0^2 - W^2, one along
+   the axis does not */
+static void test_turning_modes(void **state) {
+  (void)state;
+  for (int along = 0; along < 2; along++) {
+    fixture f;
+    const double W = 3, w0 = 7, w = along ? w0 : sqrt(w0 * w0 - W * W);
+    solved(
+        &f,
+        solve(&f, (mbg_modes_options){.at = MBG_MODES_STEADY, .gradient = true},
+              "{\"mbgrad\": 1, \"parameters\": {\"W\": 3, \"k\": 98}, \"bodies\": {\"arm\": {\"type\": \"modal\", "
+              "\"modes\": 1, \"angular_velocity\": [0, 0, \"W\"], \"invariants\": {\"I1\": 12, \"I2\": [0, 0, 0], "
+              "\"I7\": [1, 1, 1, 0, 0, 0], \"I4\": [[0, 0, 0]], \"I5\": [[[0, 0, 0]]], \"I6\": [[2]], \"I8\": [[[0, 0, "
+              "0], [0, 0, 0], [0, 0, 0]]], \"K\": [[\"k\"]], %s}}}, \"joints\": {\"axle\": {\"type\": \"revolute\", "
+              "\"between\": [\"base\", \"hub\"]}}, \"markers\": {\"base\": {\"on\": \"ground\"}, \"hub\": {\"on\": "
+              "\"arm\", \"node\": \"frame\"}}, \"drivers\": {\"motor\": {\"joint\": \"axle\", \"law\": \"W*t\"}}}",
+              along ? "\"I3\": [[0, 0, 2]], \"I9\": [[[[2, 0, 0], [0, 2, 0], [0, 0, 0]]]]"
+                    : "\"I3\": [[0, 2, 0]], \"I9\": [[[[2, 0, 0], [0, 0, 0], [0, 0, 2]]]]"));
+    assert_int_equal(mbg_modes_summary_of(f.modes)->count, 1);
+    assert_close(mode(&f, 0)->im, w, 1e-10);
+    const double *d = mbg_mode_eigenvalue_gradient(f.modes, 0, 1);
+    assert_close(d[0], along ? 0 : -W / w, 1e-10);
+    assert_close(d[1], 1 / (2 * 2 * w), 1e-10);
+    done(&f);
+  }
+}
+
 /* ---------------------------------------------------------------------- closed forms */
 
 /* a pendulum, its derivatives by length (the equilibrium moves with it) and gravity; upside down it falls over at the same rate */
@@ -540,12 +590,12 @@ static void test_none(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cantilever), cmocka_unit_test(test_many_elements), cmocka_unit_test(test_rotating),
-      cmocka_unit_test(test_similarity), cmocka_unit_test(test_basis),         cmocka_unit_test(test_no_extent),
-      cmocka_unit_test(test_upright),    cmocka_unit_test(test_wound),         cmocka_unit_test(test_pendulum),
-      cmocka_unit_test(test_oscillator), cmocka_unit_test(test_repeated),      cmocka_unit_test(test_massless),
-      cmocka_unit_test(test_buckling),   cmocka_unit_test(test_shape),         cmocka_unit_test(test_messages),
-      cmocka_unit_test(test_none),
+      cmocka_unit_test(test_cantilever),    cmocka_unit_test(test_many_elements), cmocka_unit_test(test_rotating),
+      cmocka_unit_test(test_similarity),    cmocka_unit_test(test_basis),         cmocka_unit_test(test_no_extent),
+      cmocka_unit_test(test_upright),       cmocka_unit_test(test_wound),         cmocka_unit_test(test_sliding),
+      cmocka_unit_test(test_turning_modes), cmocka_unit_test(test_pendulum),      cmocka_unit_test(test_oscillator),
+      cmocka_unit_test(test_repeated),      cmocka_unit_test(test_massless),      cmocka_unit_test(test_buckling),
+      cmocka_unit_test(test_shape),         cmocka_unit_test(test_messages),      cmocka_unit_test(test_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,7 +131,7 @@ done:
 }
 
 /* Newton's method: the first step gives the imaginary parts, the second repairs their rounding */
-static int settle(mbg__modes_work *w, const twin_modes_given *about) {
+static int settle(mbg__modes_work *w, const twin_modes_given *about, double *push) {
   const mbg_model *m = w->m;
   int err = MBG_OK;
   bordered d = {.n = m->nv + m->nrow + about->nzero};
@@ -153,6 +153,9 @@ static int settle(mbg__modes_work *w, const twin_modes_given *about) {
     }
     MBG_TRY(mbg__lu_factor(&d.lu, NULL));
     mbg__lu_solve(&d.lu, d.x, 1);
+    for (int q = 0; it == 0 && q < about->nzero; q++) {
+      *push = fmax(*push, fabs(im(d.x[m->nv + m->nrow + q])) / TWIN_STEP);
+    }
     move(w, d.x);
   }
   MBG_TRY(matrices(w, r, phi));
@@ -160,23 +163,25 @@ done:
   return err;
 }
 
-static int about_given(mbg__modes_work *w, const twin_modes_given *about) {
+static int about_given(mbg__modes_work *w, const twin_modes_given *about, double *push) {
   int err = MBG_OK;
   mbg_model model = *w->given;
   model.npin = 0; /* as for an equilibrium */
   w->given = &model;
   MBG_TRY(mbg__modes_begin(w, MBG__START_ASSEMBLE));
-  MBG_TRY(settle(w, about));
+  MBG_TRY(settle(w, about, push));
 done:
   return err;
 }
 
 int twin_modes_matrices(twin_modes *t, const mbg_modes_options *opt, const twin_modes_given *about, const real *p,
-                        real *K, real *C, real *M, real *B) {
+                        double *push, real *K, real *C, real *M, real *B) {
   mbg__modes_work w = {.ctx = t->ctx, .given = t->model, .opt = *opt, .p = (real *)p};
   mbg_context_clear(t->ctx);
   mbg__arena_init(&w.arena, mbg__context_allocator(t->ctx));
-  const int err = about ? about_given(&w, about) : mbg__modes_state(&w);
+  double unused, *largest = push ? push : &unused;
+  *largest = 0;
+  const int err = about ? about_given(&w, about, largest) : mbg__modes_state(&w);
   if (err == MBG_OK) {
     const int nK = mbg__csc_count(mbg__system_pattern_K(w.sys)), nB = mbg__csc_count(mbg__system_pattern_B(w.sys));
     vn_copy(nK, K, w.K);
