@@ -134,6 +134,26 @@ static void test_swinging(void **state) {
   reference_close(&c, text);
 }
 
+/* The same with small steps, two of them extrapolated, against 200 steps of order 5 of tools/gallery-verify, whose own errors are 1e-8 and,
+   in the integral that begins with a jump of the load, 1e-6 (100 steps: 25 times as much). */
+static void test_swinging_limit(void **state) {
+  (void)state;
+  static const double limit[3] = {-0.84085267057147, -0.465059592303, 0.0017126139566193}, tol[3] = {3e-8, 3e-8, 1e-6};
+  double psi[2][3];
+  for (int i = 0; i < 2; i++) {
+    gradient_case c;
+    gradient_case_open(&c, MBG_GALLERY_DIR "/swinging-beam", NULL);
+    c.options.step = 3.125e-4 / (1 << i);
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    assert_int_equal(mbg_run_criteria(c.ctx, c.run, psi[i]), MBG_OK);
+    gradient_case_close(&c);
+  }
+  for (int k = 0; k < 3; k++) {
+    reference_close_to("limit of the steps", psi[1][k] + (psi[1][k] - psi[0][k]) / 3, limit[k], tol[k]);
+  }
+}
+
 /* ---------------------------------------------------------------------- locking, a rod */
 
 /* L/h = 1000: the tip deflects by 1 - 1/(4 n^2) of the exact bending (theory 4, section 3: 0.7500, 0.9375, 0.9844, 0.9961).
@@ -165,8 +185,8 @@ static void test_slider_crank(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_circle),  cmocka_unit_test(test_frequencies),  cmocka_unit_test(test_swinging),
-      cmocka_unit_test(test_locking), cmocka_unit_test(test_slider_crank),
+      cmocka_unit_test(test_circle),         cmocka_unit_test(test_frequencies), cmocka_unit_test(test_swinging),
+      cmocka_unit_test(test_swinging_limit), cmocka_unit_test(test_locking),     cmocka_unit_test(test_slider_crank),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
