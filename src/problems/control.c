@@ -38,7 +38,7 @@ static const char *criterion_name(const mbg_model *m, int i) { return m->criteri
 static int find_name(mbg_context *ctx, const char *what, const char *wanted, int n,
                      const char *(*name)(const mbg_model *, int), const mbg_model *m, int *index) {
   char known[300], hint[160] = "";
-  const char *candidates[64];
+  const char *candidates[64] = {NULL};
   for (*index = 0; *index < n; (*index)++) {
     if (!strcmp(name(m, *index), wanted)) {
       return MBG_OK;

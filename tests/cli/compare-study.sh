@@ -1,4 +1,4 @@
-# the study of the paper of qr; figures with their bounds, no times
+# the study of the paper of qr; figures with their bounds, no times; not under sanitizers
 "$MBGRAD" compare torsional-pendulum --study --end 0.5 --tolerance 1e-7 --output tables --plot both.svg >out
 grep -E '^[a-z]|^  (gradient by|perturbation|time of|Exact)|factors/' out | sed -E 's/ +/ /g'
 ls tables

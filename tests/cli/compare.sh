@@ -1,4 +1,4 @@
-# formulations and methods side by side; without times, and without what later versions add
+# formulations and methods side by side; without times, and without what later versions add; not under sanitizers
 rows() { tr -s ' ' | grep -E 'psi|all|method|(lie|dae|qr) (direct|adjoint|continuous) |reference|independent'; }
 "$MBGRAD" compare torsional-pendulum --step 0.02 --plot compare.svg >out
 rows <out | sed -E 's/ [0-9.]+e-1[0-9] [0-9.]+e-1[0-9] / TINY TINY /; s/ [0-9.e-]+ s [0-9.e-]+ s [0-9.]+ MB$/ TIMES/; s/([0-9]\.[0-9]{4})[0-9]*/\1/g'

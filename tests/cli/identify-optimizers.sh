@@ -1,4 +1,4 @@
-# both optimizers and the continuation end at the same point; the best of several starts is taken
+# both optimizers and the continuation end at the same point; the best of several starts is taken; not under sanitizers
 value() { python3 -c 'import json, sys; f = json.load(sys.stdin); print(*("%s %.5g" % (k, p["value"]) for k, p in f["parameters"].items()), len(f["starts"]))'; }
 "$MBGRAD" identify noisy-pendulum --json --no-bias | value
 "$MBGRAD" identify noisy-pendulum --json --no-bias --optimizer lbfgs | value

@@ -1,8 +1,7 @@
 # Runs one case of the program: bash run.sh CASE.sh
 #
-# CASE.sh is run by bash in an empty temporary folder with MBGRAD (the program), SRC (the source tree) and SANITIZED (1 in a
-# build with sanitizers) set. Beside it lie CASE.out (expected stdout), CASE.err (expected stderr; none: empty), CASE.status
-# (exit status; none: 0).
+# CASE.sh is run by bash in an empty temporary folder with MBGRAD (the program) and SRC (the source tree) set. Beside
+# it lie CASE.out (expected stdout), CASE.err (expected stderr; none: empty), CASE.status (exit status; none: 0).
 # Text is compared as it is; the path of the source tree reads as $SRC. With UPDATE=1 the expected files are written.
 set -u
 unset MBGRAD_GALLERY NO_COLOR

@@ -68,6 +68,10 @@ static void continuous_at(int steps, double off[2]) {
 static void test_continuous(void **state) {
   (void)state;
   double off[3][2];
+  if (support_sanitized()) {
+    continuous_at(100, off[0]); /* too few for an order */
+    return;
+  }
   for (int i = 0; i < 3; i++) {
     continuous_at(800 << i, off[i]);
   }
@@ -186,12 +190,13 @@ static void test_damping(void **state) {
 static void test_checkpoints(void **state) {
   (void)state;
   double *whole[MBG_METHOD_COUNT], bytes = 0;
+  const int steps = support_sanitized() ? 400 : 2000;
   for (int limited = 0; limited < 2; limited++) {
     gradient_case c;
     char path[300];
     mbg_run_work work;
     open_gallery(&c, path, "quarter-car");
-    c.options.step = 1.0 / 2000;
+    c.options.step = 1.0 / steps;
     c.options.memory = limited ? bytes / 50 : 0;
     gradient_case_run(&c);
     gradient_case_simulate(&c);
@@ -209,7 +214,7 @@ static void test_checkpoints(void **state) {
     mbg_run_work_of(c.run, &work);
     bytes = limited ? bytes : work.peak_bytes;
     assert_true(work.peak_bytes <= (limited ? bytes / 50 : bytes));
-    assert_true(limited ? work.recomputed_steps > 2000 : work.recomputed_steps == 0);
+    assert_true(limited ? work.recomputed_steps > steps : work.recomputed_steps == 0);
     gradient_case_close(&c);
   }
   for (int method = MBG_METHOD_DIRECT; method <= MBG_METHOD_CONTINUOUS; method++) {

@@ -1,4 +1,4 @@
-/* Printed numbers of theory pages 4 (lie) and 2 (dae): discrete values with their gradients, starts, orders of convergence.
+/* Printed numbers of theory pages 4 (lie) and 2 (dae): discrete values with their gradients, starts, orders of convergence. Long: not under sanitizers.
 
    Tolerance of discrete values 1e-8 relative: they are printed with 10 to 13 digits by an independent program that makes
    the same steps, so that only rounding is between. */

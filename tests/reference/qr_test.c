@@ -1,4 +1,4 @@
-/* Reference cases of theory page 1, section 11, and the accuracy that tolerances buy. */
+/* Reference cases of theory page 1, section 11, and the accuracy that tolerances buy; not under sanitizers. */
 #include "reference/reference_case.h"
 
 static void run_at(gradient_case *c, double tolerance) {
