@@ -1,4 +1,4 @@
-# the same numbers with any number of jobs: load cases in threads, starts in processes
+# the same numbers with any number of jobs: load cases in threads, starts in processes; not under sanitizers
 python3 - "$SRC" <<'PY'
 import json, sys
 model = json.load(open(sys.argv[1] + "/gallery/quarter-car-design/model.json"))

@@ -1,4 +1,4 @@
-# killed at any moment and resumed: the same optimum, bit for bit, and at most the evaluation under way is lost
+# killed at any moment and resumed: the same optimum, bit for bit, and at most the evaluation under way is lost; not under sanitizers
 /usr/bin/python3 - "$MBGRAD" <<'PY'
 import json, os, random, subprocess, sys, time
 kills = 20 if os.environ.get("MBG_TEST_LONG") else 4

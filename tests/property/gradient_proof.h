@@ -449,7 +449,7 @@ static void test_random(void **state) {
     check_random(strtoull(one, NULL, 10));
     return;
   }
-  const int rounds = support_sanitized() ? 3 : support_rounds(PROOF_RANDOM, 300);
+  const int rounds = support_sanitized() ? 2 : support_rounds(PROOF_RANDOM, 300);
   for (int i = 0; i < rounds; i++) {
     check_random((uint64_t)i);
   }
