@@ -273,7 +273,8 @@ static void check_gallery_model(const char *name, int index) {
   }
   /* the beginning of it where there are many parameters */
   const int all = support_rounds(30, 60), steps = many ? 2 : c.np > 20 && !support_rounds(0, 1) ? 12 : all;
-  c.options.step = 0.1 * (c.m->run.end - c.m->run.start) / all;
+  /* two steps of a tenth of the run leave a model at rest there; such criteria are rounding */
+  c.options.step = many ? c.m->run.step : 0.1 * (c.m->run.end - c.m->run.start) / all;
   c.options.end = c.m->run.start + steps * c.options.step;
   gradient_case_run(&c);
   if (many) {
