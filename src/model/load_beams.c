@@ -168,8 +168,11 @@ static int read_torsion(reader *r, const mbg__json *section) {
   if (!rule->torsion || r->item->bad) {
     return MBG_OK;
   }
-  if (strstr(text, "enant")) {
-    return mbg__item_bad(r->item, json, "torsion: '%s' is not known; did you mean 'saint-venant'?", text);
+  static const char *const word = "saint-venant";
+  const char *nearest = mbg__near(text, &word, 1);
+  if (nearest) {
+    char hint[MBG__HINT_SIZE];
+    return mbg__item_bad(r->item, json, "torsion: unknown value '%s'%s", text, mbg__hint(hint, nearest));
   }
   return read_series(r, section, &torsion);
 }

@@ -615,7 +615,7 @@ done:
   return err;
 }
 
-static void take_step(mbg__start_work *w, double step) {
+void mbg__start_take_step(mbg__start_work *w, double step) {
   const mbg_model *m = w->m;
   mbg__start_retract(w, w->result.H, step, w->position.x, w->trial);
   memcpy(w->result.H, w->trial, (size_t)m->nbody * sizeof(*w->trial));
@@ -649,7 +649,7 @@ static int nearest(mbg_context *ctx, mbg__start_work *w) {
       err = not_converged(ctx, w, length);
       goto done;
     }
-    take_step(w, step_factor(w, w->position.x));
+    mbg__start_take_step(w, step_factor(w, w->position.x));
     w->result.iterations++;
     /* Newton pays near the solution; after convergence two more steps carry derivatives to rounding */
     newton = newton || length < 1e-2 || it > NEAREST_MAX / 2;

@@ -142,12 +142,7 @@ static int solve_step(mbg_context *ctx, mbg__start_work *w, double sigma, mat6 *
 }
 
 static void take_step(mbg__start_work *w, double step) {
-  const mbg_model *m = w->m;
-  mbg__start_retract(w, w->result.H, step, w->position.x, w->trial);
-  memcpy(w->result.H, w->trial, (size_t)m->nbody * sizeof(*w->trial));
-  for (int i = 0; i < m->nrow; i++) {
-    w->k[i] += step * w->position.x[m->nv + i];
-  }
+  mbg__start_take_step(w, step);
   w->result.iterations++;
 }
 

@@ -83,6 +83,8 @@ int mbg__kkt_factor(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const m
 
 /* start.c: H exp(step x) on the free velocities x (nv); right-hand sides -phi, of the pins, too */
 void mbg__start_retract(const mbg__start_work *w, const mbg__frame *H, double step, const real *x, mbg__frame *out);
+/* The solution of `position` times step: frames and multipliers of the result. */
+void mbg__start_take_step(mbg__start_work *w, double step);
 void mbg__start_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, const mbg__equation *eq);
 
 /* start_equilibrium.c: frames and multipliers k of the static equilibrium near result.H, and the factors there in `position` */
