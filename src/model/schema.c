@@ -128,12 +128,48 @@ static void section(writer *w, mbg__file_object owner, const char *name) {
   }
 }
 
+/* shapes that are definitions of the schema, or one of several */
+static const char *const defined[][3] = {
+    [MBG__SHAPE_PLAIN] = {"plain"},
+    [MBG__SHAPE_NESTED] = {"nested"},
+    [MBG__SHAPE_NUMBER] = {"number"},
+    [MBG__SHAPE_NUMBERS] = {"numbers"},
+    [MBG__SHAPE_PLAINS] = {"plains"},
+    [MBG__SHAPE_VEC3] = {"vector"},
+    [MBG__SHAPE_ROTATE] = {"rotate"},
+    [MBG__SHAPE_SERIES] = {"number", "numbers", "series"},
+    [MBG__SHAPE_PAIR] = {"number", "numbers"},
+    [MBG__SHAPE_VALUES] = {"plain", "plains"},
+    [MBG__SHAPE_SAMPLES] = {"number", "numbers"},
+    [MBG__SHAPE_TIMES] = {"plains", "times", "text"},
+    [MBG__SHAPE_COLUMN] = {"plains", "text"},
+    [MBG__SHAPE_DATA] = {"text", "data"},
+    [MBG__SHAPE_INERTIA] = {"number", "numbers"},
+    [MBG__SHAPE_OBJECTIVE] = {"text", "weights"},
+};
+
 static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
-  static const char *const values[] = {"plain", "plains"}, *const samples[] = {"number", "numbers"},
-                           *const times[] = {"plains", "times", "text"}, *const column[] = {"plains", "text"},
-                           *const data[] = {"text", "data"}, *const inertia[] = {"number", "numbers"},
-                           *const objective[] = {"text", "weights"}, *const series[] = {"number", "numbers", "series"};
   switch (key->shape) {
+  case MBG__SHAPE_PLAIN:
+  case MBG__SHAPE_NESTED:
+  case MBG__SHAPE_NUMBER:
+  case MBG__SHAPE_NUMBERS:
+  case MBG__SHAPE_PLAINS:
+  case MBG__SHAPE_VEC3:
+  case MBG__SHAPE_ROTATE:
+    reference(w, defined[key->shape][0]);
+    break;
+  case MBG__SHAPE_SERIES:
+  case MBG__SHAPE_PAIR:
+  case MBG__SHAPE_VALUES:
+  case MBG__SHAPE_SAMPLES:
+  case MBG__SHAPE_TIMES:
+  case MBG__SHAPE_COLUMN:
+  case MBG__SHAPE_DATA:
+  case MBG__SHAPE_INERTIA:
+  case MBG__SHAPE_OBJECTIVE:
+    any_of(w, defined[key->shape], defined[key->shape][2] ? 3 : 2);
+    break;
   case MBG__SHAPE_TEXT:
   case MBG__SHAPE_NAME:
     text_member(w, "type", "string");
@@ -143,9 +179,6 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
     break;
   case MBG__SHAPE_CHOICE:
     enumeration(w, key->name, key->choices);
-    break;
-  case MBG__SHAPE_PLAIN:
-    reference(w, "plain");
     break;
   case MBG__SHAPE_COUNT:
     text_member(w, "type", "integer");
@@ -159,42 +192,6 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
     mbg__json_key(w, "minimum");
     mbg__json_integer(w, 0);
     break;
-  case MBG__SHAPE_SERIES:
-    any_of(w, series, 3);
-    break;
-  case MBG__SHAPE_PAIR:
-    any_of(w, samples, 2);
-    break;
-  case MBG__SHAPE_NESTED:
-    reference(w, "nested");
-    break;
-  case MBG__SHAPE_NUMBER:
-    reference(w, "number");
-    break;
-  case MBG__SHAPE_NUMBERS:
-    reference(w, "numbers");
-    break;
-  case MBG__SHAPE_PLAINS:
-    reference(w, "plains");
-    break;
-  case MBG__SHAPE_VALUES:
-    any_of(w, values, 2);
-    break;
-  case MBG__SHAPE_SAMPLES:
-    any_of(w, samples, 2);
-    break;
-  case MBG__SHAPE_TIMES:
-    any_of(w, times, 3);
-    break;
-  case MBG__SHAPE_COLUMN:
-    any_of(w, column, 2);
-    break;
-  case MBG__SHAPE_DATA:
-    any_of(w, data, 2);
-    break;
-  case MBG__SHAPE_VEC3:
-    reference(w, "vector");
-    break;
   case MBG__SHAPE_POINTS:
     array_of(w, "vector", -1);
     mbg__json_key(w, "minItems");
@@ -206,20 +203,11 @@ static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
   case MBG__SHAPE_TWO_NAMES:
     array_of(w, "text", 2);
     break;
-  case MBG__SHAPE_ROTATE:
-    reference(w, "rotate");
-    break;
-  case MBG__SHAPE_INERTIA:
-    any_of(w, inertia, 2);
-    break;
   case MBG__SHAPE_NAMES_TO_NAMES:
     names_to(w, "text");
     break;
   case MBG__SHAPE_NAMES_TO_NUMBERS:
     names_to(w, "number");
-    break;
-  case MBG__SHAPE_OBJECTIVE:
-    any_of(w, objective, 2);
     break;
   case MBG__SHAPE_NAMES_TO_SETTINGS:
     names_to(w, "setting");
