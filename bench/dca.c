@@ -9,7 +9,7 @@
 #include "formulations/dca/dca_work.h"
 #include "generate.h"
 #include "plot.h"
-#include "sensitivity/run.h"
+#include "run/run.h"
 
 #include <mbgrad/model.h>
 #include <mbgrad/run.h>

@@ -5,8 +5,8 @@
    gradient of a residual by positions, rates and all attributes. `elements N` prints times; bench/run counts instructions of the
    functions measure_... with callgrind. */
 #include "model/design.h"
-#include "relative/rank.h"
-#include "relative/system.h"
+#include "start/rank.h"
+#include "system/system.h"
 #include "tree/tree.h"
 
 #include <mbgrad/model.h>

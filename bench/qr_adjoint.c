@@ -5,7 +5,7 @@
 
    WHAT is all (times), or the one that bench/run counts with callgrind: products, differences, factors (COUNT right-hand sides each),
    gradient-products, gradient-differences, simulate. */
-#include "study/study.h"
+#include "bench/study/study.h"
 
 #include <stdio.h>
 #include <stdlib.h>

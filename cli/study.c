@@ -2,11 +2,11 @@
    differences; errors of the Jacobian and of finite differences over the perturbation (Held and Seifried, Table 1, Figs 3 and 4). */
 #include "study.h"
 
+#include "bench/study/study.h"
 #include "cli.h"
 #include "gradient_table.h"
 #include "plot.h"
 #include "results.h"
-#include "study/study.h"
 #include "table.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Modal body: a frame and modal coordinates. The inertia couples both and is not a matrix of the frame alone: see
-   elements/modal_inertia.h; the data are read by model/load_modal.c. */
+   elements/modal_inertia.h; the data are read by load/load_modal.c. */
 #include "model/types.h"
 
 static void inertia(const real *attr, const int *opt, real *M, real *M_a) {

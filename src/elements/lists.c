@@ -1,5 +1,5 @@
 /* The lists of element types. The build writes F_list.inc from the names of the files F_*.c of this folder. */
-#include "model/types.h"
+#include "elements/lists.h"
 
 #define MBG__LIST(family)                                                                                              \
   const mbg__##family##_type *const *mbg__##family##_types(int *count) {                                               \

@@ -6,9 +6,10 @@
 #ifndef MBG_FORMULATIONS_FORMULATION_H
 #define MBG_FORMULATIONS_FORMULATION_H
 
-#include "relative/start.h"
-#include "relative/system.h"
-#include "signals/criteria.h"
+#include "criteria/criteria.h"
+#include "start/start.h"
+#include "system/system.h"
+#include "trajectory/trajectory.h"
 
 /* Capabilities. */
 enum {
@@ -25,54 +26,6 @@ enum {
 };
 
 typedef enum { MBG__METHOD_DIRECT, MBG__METHOD_ADJOINT, MBG__METHOD_CONTINUOUS, MBG__METHOD_PAPER } mbg__method;
-
-/* An integral that criteria need: of a used signal y, or (sharpness k > 0) of exp(k y). */
-typedef struct {
-  int column; /* among the used signals */
-  double sharpness;
-} mbg__quadrature;
-
-/* How to run; every number is decided by the caller. */
-typedef struct {
-  double t0, t1;
-  double step;               /* fixed step, or 0 with a tolerance */
-  double tolerance;          /* controlled steps */
-  double relative, absolute; /* tolerances of MBG__ODE */
-  const char *integrator;    /* MBG__ODE: key, NULL: preset */
-  double stabilization;      /* MBG__ODE: rate at which position residuals are made to decay, 0: none */
-  int nsample;
-  const double *samples; /* ascending times inside the run where values are needed: nodes where nodes are free */
-  int nquadrature;
-  const mbg__quadrature *quadratures;
-  bool curves;             /* nodes serve curves, too: close enough to be joined by lines, where nodes are free */
-  double rho_inf, alpha_f; /* NAN: the formulation's preset */
-  double kappa;            /* ali3p: penalty factor of its projections, 0: exact */
-  int index;               /* 2: velocity constraints hold too, simulation only; else 3 */
-  int nbreak;
-  const double *breaks;         /* times that must be nodes */
-  double memory;                /* most bytes of stored nodes, 0: no limit */
-  int threads;                  /* at least 1 */
-  int (*interrupt)(void *user); /* not 0: stop after the current step; may be NULL */
-  void (*progress)(void *user, double t);
-  void *user;
-} mbg__run_plan;
-
-/* What a run leaves: times of the nodes, quadrature weights, values of the signals asked for. */
-typedef struct {
-  int nnode; /* nodes computed; fewer than planned when interrupted */
-  bool partial;
-  double *t;   /*                                        (nnode) */
-  real *omega; /* weights: trapezoidal, or of the formulation's own rule (nnode) */
-  int nused;
-  const int *used; /* signals                                (nused) */
-  real *y;         /* nnode x nused, row-major */
-} mbg__nodes;
-
-typedef struct {
-  long steps, newton_iterations, factorizations, assemblies, solves, recomputed;
-  double bytes;                          /* of stored nodes */
-  double drift_position, drift_velocity; /* MBG__ODE: largest violations of the constraints on the way */
-} mbg__work_counts;
 
 typedef struct mbg__formulation_work mbg__formulation_work;
 

@@ -528,4 +528,7 @@ static inline int mbg__frames(const mbg_model *m) {
   return n;
 }
 
+/* "joint 'crank' row x1" */
+void mbg__row_label(const mbg_model *model, int row, char *buffer, size_t size);
+
 #endif

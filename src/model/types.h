@@ -293,22 +293,11 @@ enum {
 typedef struct {
   const char *key; /* "rigid" */
   const char *help;
-  bool modal; /* frame and modal coordinates: read by model/load_modal.c */
+  bool modal; /* frame and modal coordinates: read by load/load_modal.c */
   const mbg__key *keys;
   int nkey;
   /* mass matrix (36, row-major) from the attributes and its derivatives (nattr x 36; NULL: not wanted) */
   void (*inertia)(const real *attr, const int *opt, real *M, real *M_a);
 } mbg__body_type;
-
-/* ---------------------------------------------------------------------- the lists */
-
-const mbg__coord_type *const *mbg__coord_types(int *count);
-const mbg__joint_type *const *mbg__joint_types(int *count);
-const mbg__law_type *const *mbg__law_types(int *count);
-const mbg__force_type *const *mbg__force_types(int *count);
-const mbg__signal_type *const *mbg__signal_types(int *count);
-const mbg__body_type *const *mbg__body_types(int *count);
-/* Nodes of beams and carriers of modal coordinates, which no file names: without inertia of their own. */
-extern const mbg__body_type mbg__beam_node, mbg__modes_carrier;
 
 #endif

@@ -1,7 +1,8 @@
 /* A model looked at as a whole: the start assembled, everything in it listed. */
 #include "problems/check.h"
 
-#include "relative/internal.h"
+#include "elements/lists.h"
+#include "system/system_internal.h"
 
 #include <string.h>
 
@@ -108,7 +109,7 @@ done:
 static int accelerate(work *w) {
   char text[256];
   int massless;
-  const int err = mbg__check_accelerations(w->ctx, w->sys, w->start, w->vd, w->lambda, &massless);
+  const int err = mbg__start_accelerations(w->ctx, w->sys, w->start, w->vd, w->lambda, &massless);
   if (err < 0 || massless < 0) {
     w->accelerations = err >= 0;
     return err;

@@ -3,7 +3,7 @@
 #define MBG_PROBLEMS_CHECK_H
 
 #include "mbgrad/check.h"
-#include "relative/start.h"
+#include "start/start.h"
 
 struct mbg_check {
   mbg__arena arena;
@@ -21,16 +21,6 @@ struct mbg_check {
   const char **warnings;
   int warning_room;
 };
-
-/* Rates of the twists (nw) and multipliers (nrow; dropped rows: 0) at a start:
-
-     [ M  B^T ] [ vd     ]   [ f + ad(v)^T M v ]
-     [ B  0   ] [ lambda ] = [ -gamma          ]      on the kept rows
-
-   *massless: a body with a freedom that has no inertia, so that there is no unique solution (vd, lambda are 0 then);
-   else -1. After it the system is at the start with these. */
-int mbg__check_accelerations(mbg_context *ctx, mbg__system *sys, const mbg__start_result *start, real *vd, real *lambda,
-                             int *massless);
 
 /* Spanning tree of the mechanism into links, closes_loop and connected. Joints are taken by most kept rows, then hints,
    then smallest depth, then order of the file (theory 0, section 9). */

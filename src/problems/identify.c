@@ -1,7 +1,7 @@
 /* Identification: experiments, what is identified, the public object. */
 #include "problems/identify.h"
 
-#include "sensitivity/run.h"
+#include "run/run.h"
 
 #include <stdarg.h>
 #include <stdio.h>

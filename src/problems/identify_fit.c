@@ -1,6 +1,6 @@
 /* Residuals of all experiments, their Jacobian by direct differentiation, the gradient of their sum by the adjoint. */
 #include "problems/identify.h"
-#include "sensitivity/run.h"
+#include "run/run.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What a fit says: standard errors, correlations, what cannot be told apart, how well each channel is met. */
 #include "math/svd.h"
 #include "problems/identify.h"
-#include "sensitivity/run.h"
+#include "run/run.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "optimizers/minimize.h"
 #include "problems/identify.h"
 #include "problems/spread.h"
-#include "sensitivity/run.h"
+#include "run/run.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "optimizers/nlp.h"
 #include "problems/record.h"
-#include "sensitivity/run.h"
+#include "run/run.h"
 
 /* One run of the model, with a context of its own for its thread. */
 typedef struct {

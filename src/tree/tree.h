@@ -9,13 +9,13 @@
      v = X v_p + s,  s = Sb w      vd = X vd_p + Sb a + ad(v) s      X = Ad(Rel^-1), Rel = hP E hC^-1, Sb = Ad(hC) S
      f = F + sum over children X^T f      E1 = Sb^T f = M a + Phi_z^T lambda - Q
 
-   F is the residual of the bodies (relative/system.h). Everything is differentiated through E, w, a, lambda and the attributes: the
+   F is the residual of the bodies (system/system.h). Everything is differentiated through E, w, a, lambda and the attributes: the
    recursions below carry directions down and cotangents up, elements need no code for trees. Cost: linear in the bodies. */
 #ifndef MBG_TREE_TREE_H
 #define MBG_TREE_TREE_H
 
-#include "relative/rank.h"
-#include "relative/system.h"
+#include "start/rank.h"
+#include "system/system.h"
 
 typedef struct {
   int body;    /* of the model */

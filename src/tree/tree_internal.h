@@ -2,7 +2,7 @@
 #ifndef MBG_TREE_TREE_INTERNAL_H
 #define MBG_TREE_TREE_INTERNAL_H
 
-#include "relative/internal.h"
+#include "system/system_internal.h"
 #include "tree/tree.h"
 
 struct mbg__tree {

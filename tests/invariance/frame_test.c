@@ -4,7 +4,7 @@
    Moved in two ways: the numbers of the file are transformed by the generator, and the file is used as a part with `at`
    and `rotate`. Tolerance 1e-10 of the block: the frames of the moved model differ by rounding of 1e-16 times its
    distance from the origin, which stiffnesses up to 200 and second derivatives magnify. */
-#include "relative/start.h"
+#include "start/start.h"
 #include "support/model_case.h"
 #include "support/random_model.h"
 

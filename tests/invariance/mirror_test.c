@@ -4,7 +4,7 @@
 
    Tolerance 1e-10 of the block, as for a model that is moved. Expressions of signals are left out: the components of a
    mirrored part change their signs, an expression of them does something else. */
-#include "relative/start.h"
+#include "start/start.h"
 #include "support/model_case.h"
 #include "support/random_model.h"
 

@@ -3,6 +3,7 @@
 
    Tolerance 1e-12 of the block: the derivatives are sums of a few hundred products of order-1 numbers (stiffnesses up
    to 200), and complex step has no truncation error, so that only rounding is left. */
+#include "elements/lists.h"
 #include "mbgrad/model.h"
 #include "support/model_case.h"
 #include "support/random_model.h"

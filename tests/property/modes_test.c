@@ -5,7 +5,7 @@
 
    Tolerance 1e-8 in the measure of theory 0, section 11: eigenvectors are exact to rounding times the spread of the spectrum, up to
    1e6 in these models. */
-#include "problems/modes.h"
+#include "modes/modes.h"
 #include "support/random_model.h"
 #include "support/support.h"
 #include "twin/twin_modes.h"

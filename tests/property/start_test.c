@@ -4,7 +4,7 @@
 
    Tolerance 1e-9 of the larger of the derivative and 1: the assembler stops at steps of 1e-13 of the model's size, and
    its system is solved with condition numbers up to 1e4. The transpose is compared to 1e-11: only rounding is left. */
-#include "relative/start.h"
+#include "start/start.h"
 #include "support/model_case.h"
 #include "support/random_model.h"
 

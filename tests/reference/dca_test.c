@@ -4,7 +4,7 @@
 #include "formulations/dca/dca_assembly.h"
 #include "math/dense.h"
 #include "math/se3.h"
-#include "relative/start.h"
+#include "start/start.h"
 #include "support/random_model.h"
 
 /* values and derivatives (nkept x np) of all signals at the start of the run */

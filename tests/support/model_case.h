@@ -2,8 +2,8 @@
 #ifndef SUPPORT_MODEL_CASE_H
 #define SUPPORT_MODEL_CASE_H
 
-#include "relative/system.h"
 #include "support/support.h"
+#include "system/system.h"
 #include "twin/twin_system.h"
 
 typedef struct {

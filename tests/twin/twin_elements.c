@@ -1,5 +1,6 @@
 #include "twin/twin_elements.h"
 #include "elements/inertia.h"
+#include "elements/lists.h"
 #include "model/types.h"
 #include "unit/elements/fn_bench.h"
 

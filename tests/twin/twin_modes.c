@@ -1,7 +1,7 @@
 #include "twin/twin_modes.h"
 
 #include "math/dense.h"
-#include "problems/modes.h"
+#include "modes/modes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "twin/twin_run.h"
 
 #include "mbgrad/model.h"
-#include "sensitivity/run.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "formulations/qr/qr_point.h"
 #include "formulations/qr/qr_state.h"
 #include "mbgrad/model.h"
-#include "relative/start.h"
+#include "start/start.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* `ali3p`: semi-recursive augmented Lagrangian, index 3, with projections (Lopez Varela, Dopico, Luaces; theory 5). */
-#include "formulations/ali3p/ali3p_internal.h"
+#include "formulations/ali3p/ali3p_work.h"
 
 #include <string.h>
 

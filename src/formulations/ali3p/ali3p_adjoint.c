@@ -7,7 +7,7 @@
      psi_a += E1_a^T mu + Phi_a^T muPhi + V_a^T muV + A_a^T muA
 
    with Qd = [M Phi_z^T; Phi_z -eps], V and A the residuals of the projections; the signs of mu are those of the other formulations. */
-#include "formulations/ali3p/ali3p_internal.h"
+#include "formulations/ali3p/ali3p_work.h"
 
 #include <string.h>
 

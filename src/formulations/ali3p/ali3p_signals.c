@@ -2,7 +2,7 @@
    accelerations and multipliers of index 1 at the node (theory 5, section 9), for all rows, those that the tree holds included:
 
      M vd1 + B^T lambda1 = -r(vd = 0),  B vd1 = -gamma      over the bodies */
-#include "formulations/ali3p/ali3p_internal.h"
+#include "formulations/ali3p/ali3p_work.h"
 
 #include <string.h>
 

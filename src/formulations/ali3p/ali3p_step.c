@@ -7,7 +7,7 @@
    Newton's matrix is made at the guess and kept while it serves; it has the multipliers among its unknowns, so that they come out as
    exact as the positions (section 9). Where it is singular (a singular position) the rows are softened by the penalty
    1/alpha, which changes the way to the solution and not the solution. */
-#include "formulations/ali3p/ali3p_internal.h"
+#include "formulations/ali3p/ali3p_work.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
      e <- A e + S T D',  ws' = (2/h) D' - w',  as' = (4/h^2) D' - (4/h) w' - a'
      [M Phi_z^T; Phi_z -eps] (w', y') = -(M q + Phi_z^T y, Phid)   in the direction (e, q' = -ws', p)
      [M Phi_z^T; Phi_z -eps] (a', x') = -(M q + Phi_z^T x, Phidd)  in the direction (e, w', q' = -as', p) */
-#include "formulations/ali3p/ali3p_internal.h"
+#include "formulations/ali3p/ali3p_work.h"
 
 #include "model/design_columns.h"
 

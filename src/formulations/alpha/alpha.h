@@ -9,10 +9,10 @@
 #ifndef MBG_FORMULATIONS_ALPHA_ALPHA_H
 #define MBG_FORMULATIONS_ALPHA_ALPHA_H
 
-#include "relative/rank.h"
-#include "relative/saddle.h"
-#include "relative/start.h"
-#include "relative/system.h"
+#include "start/rank.h"
+#include "start/start.h"
+#include "system/saddle.h"
+#include "system/system.h"
 
 typedef struct {
   double am, af, beta, gamma;

@@ -10,7 +10,8 @@
 #include "formulations/alpha/alpha_gradient.h"
 #include "formulations/alpha/alpha_index2.h"
 #include "formulations/alpha/alpha_paper.h"
-#include "formulations/plan.h"
+#include "formulations/formulation.h"
+#include "trajectory/steps.h"
 
 #include <string.h>
 

@@ -3,7 +3,8 @@
 #include "formulations/dca/dca_work.h"
 
 #include "formulations/dca/dca_threads.h"
-#include "formulations/plan.h"
+#include "formulations/formulation.h"
+#include "trajectory/steps.h"
 
 #include <string.h>
 

@@ -16,8 +16,8 @@
 #ifndef MBG_FORMULATIONS_DCA_DCA_ASSEMBLY_H
 #define MBG_FORMULATIONS_DCA_DCA_ASSEMBLY_H
 
-#include "relative/rank.h"
-#include "relative/system.h"
+#include "start/rank.h"
+#include "system/system.h"
 
 typedef struct mbg__dca_assembly mbg__dca_assembly;
 

@@ -1,6 +1,6 @@
 #include "formulations/dca/dca_rake.h"
 
-#include "relative/internal.h"
+#include "system/system_internal.h"
 
 #include <string.h>
 

@@ -4,8 +4,9 @@
 
 #include "formulations/dca/dca_flow.h"
 #include "formulations/dca/dca_project.h"
-#include "formulations/step_nodes.h"
+#include "formulations/formulation.h"
 #include "integrators/rk.h"
+#include "trajectory/step_nodes.h"
 
 /* The end of a step, seen in its block of memory: the base of the next one, and how it was reached. */
 typedef struct {

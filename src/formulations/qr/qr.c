@@ -2,7 +2,8 @@
    control, with the continuous adjoint (Held and Seifried; theory 1). */
 #include "formulations/qr/qr_work.h"
 
-#include "formulations/plan.h"
+#include "formulations/formulation.h"
+#include "trajectory/steps.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #ifndef MBG_FORMULATIONS_QR_QR_POINT_H
 #define MBG_FORMULATIONS_QR_QR_POINT_H
 
-#include "relative/rank.h"
-#include "relative/system.h"
+#include "start/rank.h"
+#include "system/system.h"
 
 typedef struct mbg__qr_point mbg__qr_point;
 

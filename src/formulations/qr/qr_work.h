@@ -2,9 +2,10 @@
 #ifndef MBG_FORMULATIONS_QR_QR_WORK_H
 #define MBG_FORMULATIONS_QR_QR_WORK_H
 
+#include "formulations/formulation.h"
 #include "formulations/qr/qr_flow.h"
-#include "formulations/step_nodes.h"
 #include "integrators/rk.h"
+#include "trajectory/step_nodes.h"
 
 typedef struct mbg__qr_cvodes mbg__qr_cvodes;
 

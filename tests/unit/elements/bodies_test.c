@@ -1,5 +1,6 @@
 /* Bodies: every type of the list has a case here that builds the same body from point masses; and the inertia terms. */
 #include "elements/inertia.h"
+#include "elements/lists.h"
 #include "unit/elements/elements.h"
 
 /* ---------------------------------------------------------------------- bodies of point masses */

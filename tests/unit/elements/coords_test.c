@@ -1,6 +1,7 @@
 /* Coordinates: every type of the list has a case here with its definition written down a second time. */
 #include "unit/elements/row_kernels.h"
 
+#include "elements/lists.h"
 /* ---------------------------------------------------------------------- cases */
 
 /* the entries of the table in the theory, R21 = axis 2 of A times axis 1 of B */

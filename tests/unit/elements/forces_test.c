@@ -1,4 +1,5 @@
 /* Wrenches: every type of the list has a case here with inputs for its kernel and a plain evaluation of its law. */
+#include "elements/lists.h"
 #include "unit/elements/elements.h"
 #include "unit/elements/fn_bench.h"
 

@@ -1,6 +1,7 @@
 /* Joints: every type of the list has a case here with its rows, its coordinates and its free motion. */
 #include "unit/elements/row_kernels.h"
 
+#include "elements/lists.h"
 /* ---------------------------------------------------------------------- free motions */
 
 enum { FREE = 6 };

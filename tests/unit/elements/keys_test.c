@@ -1,6 +1,7 @@
 /* Key tables of all element types: complete, without contradiction, and within the limits of the interface. */
 #include "unit/elements/elements.h"
 
+#include "elements/lists.h"
 static void assert_keys(const char *type, const char *help, const mbg__key *keys, int nkey) {
   int options = 0;
   assert_true(type && *type && help && *help);

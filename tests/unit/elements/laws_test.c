@@ -1,6 +1,7 @@
 /* Force laws: every type of the list has a case here with its tension written down a second time. */
 #include "unit/elements/elements.h"
 
+#include "elements/lists.h"
 /* ---------------------------------------------------------------------- cases */
 
 static double linear(double q, double qd, const double *a, const double *fn) {

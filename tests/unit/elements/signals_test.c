@@ -2,6 +2,7 @@
    signal layer is told to compute. */
 #include "unit/elements/elements.h"
 
+#include "elements/lists.h"
 /* ---------------------------------------------------------------------- cases */
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* Trees of random models (all joints, motions, loops) and of the vehicle: joints of the tree hold wherever coordinates go, frames
    are read back, work is the same in joints and bodies, matrices agree with directional derivatives and these with their transposes.
    That the directional derivatives themselves are right, the complex twin proves on whole runs (property.gradient_ali3p). */
-#include "relative/start.h"
+#include "start/start.h"
 #include "support/model_case.h"
 #include "support/random_model.h"
 #include "tree/tree.h"

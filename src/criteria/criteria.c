@@ -1,0 +1,401 @@
+#include "criteria/criteria.h"
+
+#include <string.h>
+
+/* linear interpolation at a time: (1 - s) y_n + s y_{n+1} */
+typedef struct {
+  int node;
+  double s;
+} sample;
+
+typedef struct {
+  int column;  /* of its signal in y, -1 for expressions */
+  int nsample; /* least squares, path */
+  sample *samples;
+  double *value, *weight; /* least squares */
+} accumulator;
+
+struct mbg__criteria {
+  const mbg_model *model;
+  int nnode, nused;
+  double *t;
+  int *used;                    /* signals                                     (nused) */
+  accumulator *acc;             /*                                             (ncriterion) */
+  const real *omega, *y, *attr; /* of the last values call */
+  real *psi;                    /*                                             (ncriterion) */
+  real *bar;                    /* weights of criteria behind an expression    (ncriterion) */
+  real *x, *g, *scratch;        /* of the largest expression */
+};
+
+/* ---------------------------------------------------------------------- sampling */
+
+static sample sample_at(const mbg__criteria *c, double t) {
+  int lo = 0, hi = c->nnode - 1;
+  while (hi - lo > 1) {
+    const int mid = (lo + hi) / 2;
+    if (c->t[mid] <= t) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  const double h = c->nnode > 1 ? c->t[lo + 1] - c->t[lo] : 0;
+  return (sample){lo, h > 0 ? (t - c->t[lo]) / h : 0};
+}
+
+static real sample_value(const mbg__criteria *c, int column, const sample *s) {
+  const real *y = c->y + (size_t)s->node * (size_t)c->nused + (size_t)column;
+  return s->s == 0 ? y[0] : (1 - s->s) * y[0] + s->s * y[c->nused];
+}
+
+static void sample_seed(const mbg__criteria *c, int column, const sample *s, real weight, real *seed) {
+  real *y = seed + (size_t)s->node * (size_t)c->nused + (size_t)column;
+  y[0] += (1 - s->s) * weight;
+  if (s->s != 0) {
+    y[c->nused] += s->s * weight;
+  }
+}
+
+/* ---------------------------------------------------------------------- creation */
+
+static int make_data(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, const mbg__criterion *k, accumulator *a) {
+  const double first = c->t[0], last = c->t[c->nnode - 1], slack = 1e-12 * fmax(fabs(first), fabs(last));
+  a->samples = MBG_TAKE(arena, sample, k->nsample);
+  a->value = MBG_TAKE(arena, double, k->nsample);
+  a->weight = MBG_TAKE(arena, double, k->nsample);
+  if (!a->samples || !a->value || !a->weight) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < k->nsample; i++) {
+    if (k->time[i] < first - slack || k->time[i] > last + slack) {
+      continue;
+    }
+    a->samples[a->nsample] = sample_at(c, fmin(fmax(k->time[i], first), last));
+    a->value[a->nsample] = k->value[i];
+    a->weight[a->nsample++] = k->weight[i];
+  }
+  if (a->nsample == 0) {
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "no sample lies between t = %g and %g", first, last);
+  }
+  if (a->nsample < k->nsample) {
+    mbg__note(ctx, MBG_WARNING, "criterion '%s': %d of %d samples lie outside the run and are left out", k->name,
+              k->nsample - a->nsample, k->nsample);
+  }
+  return MBG_OK;
+}
+
+enum { PATH_MAX = 10000000 };
+
+static int make_path(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, const mbg__criterion *k, accumulator *a) {
+  const double first = c->t[0], span = c->t[c->nnode - 1] - first;
+  double n = c->nnode;
+  if (k->every > 0) {
+    n = floor(span / k->every * (1 + 1e-12)) + 1;
+  }
+  if (!(n <= PATH_MAX)) {
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "\"every\": %g gives more than %d points", k->every,
+                        PATH_MAX);
+  }
+  a->nsample = (int)n;
+  a->samples = MBG_TAKE(arena, sample, a->nsample);
+  if (!a->samples) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < a->nsample; i++) {
+    a->samples[i] = k->every > 0 ? sample_at(c, fmin(first + i * k->every, first + span)) : (sample){i, 0};
+  }
+  return MBG_OK;
+}
+
+static int column_of(mbg__criteria *c, int signal) {
+  for (int i = 0; i < c->nused; i++) {
+    if (c->used[i] == signal) {
+      return i;
+    }
+  }
+  c->used[c->nused] = signal;
+  return c->nused++;
+}
+
+static int take_scratch(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c) {
+  const mbg_model *m = c->model;
+  size_t scratch = 1;
+  int n = 1;
+  for (int k = 0; k < m->ncriterion; k++) {
+    if (m->criteria[k].kind == MBG__COMBINATION) {
+      const size_t s = mbg__expr_scratch(m->criteria[k].expr);
+      scratch = s > scratch ? s : scratch;
+      n = m->criteria[k].ninput > n ? m->criteria[k].ninput : n;
+    }
+  }
+  c->psi = MBG_TAKE(arena, real, m->ncriterion);
+  c->bar = MBG_TAKE(arena, real, m->ncriterion);
+  c->x = MBG_TAKE(arena, real, n);
+  c->g = MBG_TAKE(arena, real, n);
+  c->scratch = MBG_TAKE(arena, real, scratch);
+  return c->psi && c->bar && c->x && c->g && c->scratch ? MBG_OK : mbg__fail_memory(ctx);
+}
+
+int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, int nnode, const double *t,
+                         mbg__criteria **out) {
+  int err = MBG_OK;
+  mbg__criteria *c = MBG_TAKE(arena, mbg__criteria, 1);
+  *out = c;
+  if (!c) {
+    return mbg__fail_memory(ctx);
+  }
+  c->model = m;
+  c->nnode = nnode;
+  c->t = MBG_TAKE(arena, double, nnode);
+  c->used = MBG_TAKE(arena, int, m->ncriterion);
+  c->acc = MBG_TAKE(arena, accumulator, m->ncriterion);
+  if (!c->t || !c->used || !c->acc) {
+    return mbg__fail_memory(ctx);
+  }
+  memcpy(c->t, t, (size_t)nnode * sizeof(double));
+  for (int k = 0; k < m->ncriterion; k++) {
+    const mbg__criterion *kr = &m->criteria[k];
+    c->acc[k].column = kr->kind == MBG__COMBINATION ? -1 : column_of(c, kr->signal);
+    if (kr->kind == MBG__LEAST_SQUARES) {
+      MBG_TRY(make_data(ctx, arena, c, kr, &c->acc[k]));
+    } else if (kr->kind == MBG__PATH) {
+      MBG_TRY(make_path(ctx, arena, c, kr, &c->acc[k]));
+    }
+  }
+  MBG_TRY(take_scratch(ctx, arena, c));
+done:
+  return err;
+}
+
+int mbg__criteria_signals(const mbg__criteria *c, const int **signal) {
+  *signal = c->used;
+  return c->nused;
+}
+
+/* ---------------------------------------------------------------------- values */
+
+static const real *column(const mbg__criteria *c, int k) { return c->y + c->acc[k].column; }
+
+static real integral(const mbg__criteria *c, int k) {
+  const real *y = column(c, k);
+  real s = 0;
+  for (int n = 0; n < c->nnode; n++) {
+    s += c->omega[n] * y[(size_t)n * (size_t)c->nused];
+  }
+  return s;
+}
+
+static real least_squares(const mbg__criteria *c, int k) {
+  const accumulator *a = &c->acc[k];
+  real s = 0;
+  for (int i = 0; i < a->nsample; i++) {
+    const real r = sample_value(c, a->column, &a->samples[i]) - a->value[i];
+    s += 0.5 * a->weight[i] * r * r;
+  }
+  return s;
+}
+
+/* sum_n omega_n exp(k (y_n - y_max)), T and y_max: the shift keeps the exponentials in range */
+static real exponential_sum(const mbg__criteria *c, int k, real *T, real *top) {
+  const real *y = column(c, k);
+  real s = 0;
+  *T = 0;
+  *top = y[0];
+  for (int n = 1; n < c->nnode; n++) {
+    *top = re(y[(size_t)n * (size_t)c->nused]) > re(*top) ? y[(size_t)n * (size_t)c->nused] : *top;
+  }
+  for (int n = 0; n < c->nnode; n++) {
+    s += c->omega[n] * r_exp(c->model->criteria[k].sharpness * (y[(size_t)n * (size_t)c->nused] - *top));
+    *T += c->omega[n];
+  }
+  return s;
+}
+
+static real smooth_maximum(const mbg__criteria *c, int k) {
+  real T, top;
+  const real s = exponential_sum(c, k, &T, &top);
+  return top + r_log(s / T) / c->model->criteria[k].sharpness;
+}
+
+static int path_largest(const mbg__criteria *c, int k) {
+  int best = 0;
+  for (int i = 1; i < c->acc[k].nsample; i++) {
+    if (re(mbg__criteria_path_value(c, k, i)) > re(mbg__criteria_path_value(c, k, best))) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+static void gather(const mbg__criteria *c, const mbg__criterion *k) {
+  for (int i = 0; i < k->ninput; i++) {
+    const int j = k->input[i].index;
+    c->x[i] = k->input[i].role == MBG__ROLE_SIGNAL ? c->psi[j] : c->attr[j];
+  }
+}
+
+static int value(mbg_context *ctx, mbg__criteria *c, int k, real *psi) {
+  const mbg__criterion *kr = &c->model->criteria[k];
+  switch (kr->kind) {
+  case MBG__TERMINAL:
+    *psi = column(c, k)[(size_t)(c->nnode - 1) * (size_t)c->nused];
+    return MBG_OK;
+  case MBG__INTEGRAL:
+    *psi = integral(c, k);
+    return MBG_OK;
+  case MBG__LEAST_SQUARES:
+    *psi = least_squares(c, k);
+    return MBG_OK;
+  case MBG__SMOOTH_MAXIMUM:
+    *psi = smooth_maximum(c, k);
+    return MBG_OK;
+  case MBG__PATH:
+    *psi = mbg__criteria_path_value(c, k, path_largest(c, k));
+    return MBG_OK;
+  default:
+    gather(c, kr);
+    return mbg__expr_value(ctx, kr->expr, c->x, c->scratch, psi);
+  }
+}
+
+int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, const real *y, const real *attr,
+                         real *psi) {
+  c->omega = omega;
+  c->y = y;
+  c->attr = attr;
+  for (int k = 0; k < c->model->ncriterion; k++) {
+    const int err = value(ctx, c, k, &c->psi[k]);
+    if (err < 0) {
+      return err;
+    }
+    psi[k] = c->psi[k];
+  }
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- seeds */
+
+static void seed_own(mbg__criteria *c, int k, real w, real *density, real *point) {
+  const mbg__criterion *kr = &c->model->criteria[k];
+  const accumulator *a = &c->acc[k];
+  const size_t stride = (size_t)c->nused;
+  real *d = density + a->column, *s = point + a->column, T, top;
+  const real *y = column(c, k);
+  switch (kr->kind) {
+  case MBG__TERMINAL:
+    s[(size_t)(c->nnode - 1) * stride] += w;
+    break;
+  case MBG__INTEGRAL:
+    for (int n = 0; n < c->nnode; n++) {
+      d[(size_t)n * stride] += w;
+    }
+    break;
+  case MBG__LEAST_SQUARES:
+    for (int i = 0; i < a->nsample; i++) {
+      const real r = sample_value(c, a->column, &a->samples[i]) - a->value[i];
+      sample_seed(c, a->column, &a->samples[i], w * a->weight[i] * r, point);
+    }
+    break;
+  case MBG__SMOOTH_MAXIMUM: {
+    const real sum = exponential_sum(c, k, &T, &top);
+    for (int n = 0; n < c->nnode; n++) {
+      d[(size_t)n * stride] += w * r_exp(kr->sharpness * (y[(size_t)n * stride] - top)) / sum;
+    }
+    break;
+  }
+  default:
+    mbg__criteria_path_seed(c, k, path_largest(c, k), w, point);
+    break;
+  }
+}
+
+/* bar of every accumulator behind the criteria first .. first+n-1: expressions refer to earlier criteria only */
+static int weigh(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight, real *ga) {
+  memset(c->bar, 0, (size_t)c->model->ncriterion * sizeof(real));
+  for (int k = 0; k < n; k++) {
+    c->bar[first + k] = weight[k];
+  }
+  for (int i = first + n - 1; i >= 0; i--) {
+    const mbg__criterion *kr = &c->model->criteria[i];
+    real f;
+    if (c->bar[i] == 0 || kr->kind != MBG__COMBINATION) {
+      continue;
+    }
+    gather(c, kr);
+    const int err = mbg__expr_gradient(ctx, kr->expr, c->x, c->scratch, &f, c->g);
+    if (err < 0) {
+      return err;
+    }
+    for (int j = 0; j < mbg__expr_ninputs(kr->expr); j++) {
+      const int index = kr->input[j].index;
+      if (kr->input[j].role == MBG__ROLE_SIGNAL) {
+        c->bar[index] += c->bar[i] * c->g[j];
+      } else if (ga) {
+        ga[index] += c->bar[i] * c->g[j];
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight, real *density, real *point,
+                        real *ga) {
+  const int err = weigh(ctx, c, k, 1, &weight, ga);
+  for (int i = 0; err == MBG_OK && i <= k; i++) {
+    if (c->bar[i] != 0 && c->model->criteria[i].kind != MBG__COMBINATION) {
+      seed_own(c, i, c->bar[i], density, point);
+    }
+  }
+  return err;
+}
+
+int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight,
+                        mbg__density_term *terms, int *count) {
+  const int err = weigh(ctx, c, first, n, weight, NULL);
+  *count = 0;
+  for (int i = 0; err == MBG_OK && i < first + n; i++) {
+    const mbg__criterion *kr = &c->model->criteria[i];
+    mbg__density_term *term = &terms[*count];
+    if (c->bar[i] == 0 || (kr->kind != MBG__INTEGRAL && kr->kind != MBG__SMOOTH_MAXIMUM)) {
+      continue;
+    }
+    *term = (mbg__density_term){.column = c->acc[i].column, .factor = c->bar[i]};
+    if (kr->kind == MBG__SMOOTH_MAXIMUM) {
+      real T, top;
+      term->factor /= exponential_sum(c, i, &T, &top);
+      term->top = top;
+      term->sharpness = kr->sharpness;
+    }
+    (*count)++;
+  }
+  return err;
+}
+
+/* ---------------------------------------------------------------------- samples */
+
+int mbg__criteria_samples(const mbg__criteria *c, int k) { return c->acc[k].nsample; }
+
+int mbg__criteria_column(const mbg__criteria *c, int k) { return c->acc[k].column; }
+
+mbg__criteria_sample mbg__criteria_sample_at(const mbg__criteria *c, int k, int i) {
+  const accumulator *a = &c->acc[k];
+  return (mbg__criteria_sample){a->samples[i].node, a->samples[i].s, mbg__criteria_path_time(c, k, i), a->value[i],
+                                a->weight[i]};
+}
+
+/* ---------------------------------------------------------------------- paths */
+
+int mbg__criteria_path(const mbg__criteria *c, int k) { return c->acc[k].nsample; }
+
+double mbg__criteria_path_time(const mbg__criteria *c, int k, int i) {
+  const sample *s = &c->acc[k].samples[i];
+  return s->s == 0 ? c->t[s->node] : (1 - s->s) * c->t[s->node] + s->s * c->t[s->node + 1];
+}
+
+real mbg__criteria_path_value(const mbg__criteria *c, int k, int i) {
+  return sample_value(c, c->acc[k].column, &c->acc[k].samples[i]);
+}
+
+void mbg__criteria_path_seed(const mbg__criteria *c, int k, int i, real weight, real *seed) {
+  sample_seed(c, c->acc[k].column, &c->acc[k].samples[i], weight, seed);
+}

@@ -1,0 +1,455 @@
+/* Loading a model: the order of the sections, and what is left when all of them are read. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "load/load.h"
+
+#include "io/file.h"
+#include "mbgrad/model.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---------------------------------------------------------------------- lists */
+
+/* A block of a growing list; all of them are chained, so that none is lost. */
+struct mbg__list_block {
+  struct mbg__list_block *before, *after;
+  max_align_t data[];
+};
+typedef struct mbg__list_block block;
+
+void *mbg__list_more(mbg__loader *L, void *at, int count, int *room, size_t size) {
+  block *old = at ? (block *)((char *)at - offsetof(block, data)) : NULL;
+  const int n = count ? count + count / 2 + 1 : 16;
+  if ((size_t)n > (SIZE_MAX / 4 - sizeof(block)) / size) {
+    return NULL;
+  }
+  block *more = mbg__resize(L->ctx, old, sizeof(block) + (size_t)n * size, 1);
+  if (!more) {
+    return NULL;
+  }
+  if (!old) {
+    more->before = NULL;
+    more->after = L->blocks;
+  }
+  /* it may have moved */
+  if (more->before) {
+    more->before->after = more;
+  } else {
+    L->blocks = more;
+  }
+  if (more->after) {
+    more->after->before = more;
+  }
+  memset((char *)more->data + (size_t)count * size, 0, (size_t)(n - count) * size);
+  *room = n;
+  return more->data;
+}
+
+static void free_lists(mbg__loader *L) {
+  for (block *b = L->blocks, *after; b; b = after) {
+    after = b->after;
+    mbg__free(L->ctx, b);
+  }
+}
+
+/* ---------------------------------------------------------------------- checks of the whole */
+
+static bool all_planar(const mbg__loader *L) {
+  for (int i = 0; i < L->bodies.count; i++) {
+    if (L->bodies.at[i].carrier < 0 && !mbg__body_is_planar(L, i)) {
+      return false;
+    }
+  }
+  return L->bodies.count > 0;
+}
+
+/* in a planar model gravity has no part out of the plane */
+static int check_gravity(mbg__loader *L) {
+  const int a = L->model->gravity;
+  const mbg__json *json = mbg__json_member(L->sources.at[0]->root, "gravity");
+  mbg__item item;
+  if (a < 0 || !all_planar(L)) {
+    return MBG_OK;
+  }
+  const mbg__frame *H = mbg__body_frame(L, 0);
+  double g = 0, out = 0;
+  for (int i = 0; i < 3; i++) {
+    const double k = mbg__value(L, a + i);
+    g = fmax(g, fabs(k));
+    out += k * re(H->R[3 * i + 2]);
+  }
+  if (!(fabs(out) > 1e-9 * g)) {
+    return MBG_OK;
+  }
+  const int err = mbg__item_make(L, L->sources.at[0], json, "gravity", &item);
+  return err < 0 ? err
+                 : mbg__item_bad(&item, json, "all bodies move in a plane, and gravity has the part %g out of it", out);
+}
+
+/* ---------------------------------------------------------------------- the model's arrays */
+
+static int copy_list(mbg__loader *L, const void *at, int count, size_t size, void *out) {
+  void *copy = mbg__arena_take(L->arena, (size_t)count, size);
+  if (!copy) {
+    return mbg__fail_memory(L->ctx);
+  }
+  if (count > 0) {
+    memcpy(copy, at, (size_t)count * size);
+  }
+  memcpy(out, &copy, sizeof(copy));
+  return MBG_OK;
+}
+
+#define COPY(list, n, array)                                                                                           \
+  do {                                                                                                                 \
+    m->n = L->list.count;                                                                                              \
+    MBG_TRY(copy_list(L, L->list.at, L->list.count, sizeof(*L->list.at), &m->array));                                  \
+  } while (0)
+
+static int copy_lists(mbg__loader *L) {
+  int err = MBG_OK;
+  mbg_model *m = L->model;
+  COPY(parameters, nparameter, parameters);
+  COPY(p, np, p);
+  COPY(constants, nconstant, constants);
+  COPY(attributes, na, attributes);
+  COPY(controls, ncontrol, controls);
+  COPY(tables, ntable, tables);
+  COPY(table_where, ntable, table_where);
+  COPY(fns, nfn, fns);
+  COPY(poses, npose, poses);
+  COPY(ops, nop, ops);
+  COPY(bodies, nbody, bodies);
+  COPY(markers, nmarker, markers);
+  COPY(pairs, npair, pairs);
+  COPY(coords, ncoord, coords);
+  COPY(terms, nterm, terms);
+  COPY(rows, nrow, rows);
+  COPY(joints, njoint, joints);
+  COPY(drivers, ndriver, drivers);
+  COPY(couplings, ncoupling, couplings);
+  COPY(forces, nforce, forces);
+  COPY(beams, nbeam, beams);
+  COPY(elements, nelement, elements);
+  COPY(modals, nmodal, modals);
+  COPY(signals, nsignal, signals);
+  COPY(criteria, ncriterion, criteria);
+  COPY(pins, npin, pins);
+done:
+  return err;
+}
+
+/* places of the bodies' velocities, full and free */
+static int number_velocities(mbg__loader *L) {
+  mbg_model *m = L->model;
+  for (int i = 0; i < m->nbody; i++) {
+    m->bodies[i].voff = m->nw;
+    m->nw += m->bodies[i].nvel;
+  }
+  m->dof = MBG_TAKE(L->arena, int, m->nw);
+  m->full = MBG_TAKE(L->arena, int, m->nw);
+  if (!m->dof || !m->full) {
+    return mbg__fail_memory(L->ctx);
+  }
+  for (int i = 0; i < m->nbody; i++) {
+    const mbg__body *b = &m->bodies[i];
+    for (int k = 0; k < b->nvel; k++) {
+      const bool free = k >= 6 || (b->mask >> k & 1);
+      m->dof[b->voff + k] = free ? m->nv : -1;
+      if (free) {
+        m->full[m->nv++] = b->voff + k;
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+static void frame_origin(const mbg__frame *F, double x[3]) {
+  for (int k = 0; k < 3; k++) {
+    x[k] = re(F->x[k]);
+  }
+}
+
+static void marker_origin(const mbg__loader *L, const mbg__marker *m, double x[3]) {
+  mbg__frame F = L->placed[0].at[m->pose].h;
+  if (m->body >= 0) {
+    frame_mul(&F, mbg__body_frame(L, m->body), &L->placed[0].at[m->pose].h);
+  }
+  frame_origin(&F, x);
+}
+
+static double distance2(const double a[3], const double b[3]) {
+  double d = 0;
+  for (int k = 0; k < 3; k++) {
+    d += (a[k] - b[k]) * (a[k] - b[k]);
+  }
+  return d;
+}
+
+/* markers of joints and forces: signals are only looks at the model */
+static int mark_used(mbg__loader *L, bool **used) {
+  *used = MBG_TAKE(&L->temp, bool, L->markers.count);
+  if (!*used) {
+    return mbg__fail_memory(L->ctx);
+  }
+  for (int i = 0; i < L->joints.count + L->forces.count; i++) {
+    const int force = i - L->joints.count;
+    const mbg__pair *pair = &L->pairs.at[force < 0 ? L->joints.at[i].pair : L->forces.at[force].pair];
+    (*used)[pair->A] = true;
+    (*used)[pair->B] = true;
+  }
+  return MBG_OK;
+}
+
+/* Extent of the design configuration: twice the largest distance of bodies and used markers from their mean, which a model
+   that is turned or moved keeps (with a box along the axes of the world the metric of its start would change). */
+static int measure(mbg__loader *L) {
+  double centre[3] = {0, 0, 0}, x[3], d = 0;
+  int count = 0;
+  bool *used;
+  const int err = mark_used(L, &used);
+  if (err < 0) {
+    return err;
+  }
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < L->bodies.count + L->markers.count; i++) {
+      const int marker = i - L->bodies.count;
+      if (marker >= 0 ? !used[marker] : L->bodies.at[i].carrier >= 0) {
+        continue;
+      }
+      if (marker >= 0) {
+        marker_origin(L, &L->markers.at[marker], x);
+      } else {
+        frame_origin(mbg__body_frame(L, i), x);
+      }
+      count += pass == 0;
+      for (int k = 0; pass == 0 && k < 3; k++) {
+        centre[k] += x[k];
+      }
+      d = pass == 0 ? 0 : fmax(d, distance2(x, centre));
+    }
+    for (int k = 0; pass == 0 && count > 0 && k < 3; k++) {
+      centre[k] /= count;
+    }
+  }
+  L->model->size = fmax(2 * sqrt(d), 1e-3);
+  return MBG_OK;
+}
+
+/* data of modal bodies at the nominal parameters: a design refuses what is no flexible body */
+static int check_modal(mbg__loader *L) {
+  int err = MBG_OK;
+  mbg__design *design;
+  if (L->model->nmodal > 0) {
+    real *p = MBG_TAKE(&L->temp, real, L->model->np);
+    if (!p) {
+      return mbg__fail_memory(L->ctx);
+    }
+    for (int i = 0; i < L->model->np; i++) {
+      p[i] = L->model->p[i];
+    }
+    MBG_TRY(mbg__design_create(L->ctx, &L->temp, L->model, &design));
+    MBG_TRY(mbg__design_update(L->ctx, design, p));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- loading */
+
+/* the expression that returns its only input */
+static int identity_input(void *user, const char *name, int index, const char **hint) {
+  (void)user;
+  (void)name;
+  (void)index;
+  (void)hint;
+  return 0;
+}
+
+static int prepare(mbg__loader *L) {
+  const mbg__scope scope = {.resolve = identity_input, .t_input = -1};
+  mbg__expr *expr = NULL;
+  const int err = mbg__expr_compile(L->ctx, L->arena, "x", NULL, &scope, &expr);
+  L->identity = expr;
+  L->quarter = L->empty_pose = L->element = L->modal_ground = -1;
+  L->model->chosen = -1;
+  return err;
+}
+
+/* name and note of the model; without a name it is called like its file */
+static int name_model(mbg__loader *L) {
+  int err = MBG_OK;
+  mbg_model *m = L->model;
+  const mbg__source *source = L->sources.at[0];
+  mbg__item item = {.L = L, .source = L->sources.at[0], .owner = ""};
+  const mbg__json *name = mbg__json_member(source->root, "name"), *note = mbg__json_member(source->root, "note");
+  const char *slash = strrchr(source->file, '/'), *text = slash ? slash + 1 : source->file, *about = "";
+  size_t length = strlen(text);
+  if (length > 5 && strcmp(text + length - 5, ".json") == 0) {
+    length -= 5;
+  }
+  if (name) {
+    MBG_TRY(mbg__item_text(&item, name, "name", &text));
+    length = strlen(text);
+  }
+  if (note && note->kind == MBG__JSON_STRING) {
+    about = note->text;
+  }
+  m->file = source->file;
+  m->name = mbg__arena_text(L->arena, text, length);
+  m->note = mbg__arena_text(L->arena, about, strlen(about));
+  if (!m->name || !m->note) {
+    return mbg__fail_memory(L->ctx);
+  }
+done:
+  return err;
+}
+
+static int load_sections(mbg__loader *L) {
+  static int (*const sections[])(mbg__loader *) = {
+      name_model,         mbg__choose_run,        mbg__load_pull,     mbg__load_names,        mbg__load_settings,
+      mbg__check_parts,   mbg__load_parameters,   mbg__load_tables,   mbg__load_constants,    mbg__load_controls,
+      mbg__load_gravity,  mbg__load_part_poses,   mbg__load_bodies,   mbg__load_beams,        mbg__load_carriers,
+      mbg__load_markers,  mbg__load_joints,       mbg__load_drivers,  mbg__load_couplings,    mbg__load_forces,
+      mbg__load_signals,  mbg__load_criteria,     mbg__load_initial,  mbg__load_run,          mbg__load_runs,
+      mbg__load_identify, mbg__load_control_task, mbg__load_optimize, mbg__load_modal_markers};
+  int err = MBG_OK;
+  for (int k = 0; k < MBG_COUNT(sections); k++) {
+    MBG_TRY(sections[k](L));
+  }
+done:
+  return err;
+}
+
+static int load(mbg__loader *L, const char *file, const char *base, const char *text, size_t length) {
+  int err = MBG_OK;
+  MBG_TRY(prepare(L));
+  MBG_TRY(mbg__load_sources(L, file, base, text, length));
+  if (L->sources.at[0]->bad) {
+    return MBG_ERROR_INPUT;
+  }
+  MBG_TRY(load_sections(L));
+  if (L->no_memory) {
+    return mbg__fail_memory(L->ctx);
+  }
+  if (L->errors == 0) {
+    MBG_TRY(check_gravity(L));
+  }
+  if (L->errors > 0) {
+    return MBG_ERROR_INPUT;
+  }
+  MBG_TRY(measure(L));
+  MBG_TRY(copy_lists(L));
+  MBG_TRY(number_velocities(L));
+  MBG_TRY(check_modal(L));
+done:
+  return err;
+}
+
+/* builds the model from text; file: the name in messages, base: where relative paths start; run: NULL or one of its runs */
+static int build(mbg_context *ctx, const char *file, const char *base, const char *run, const mbg__pull *pull,
+                 int *pulls, const char *text, size_t length, mbg_model **out) {
+  const mbg_allocator *allocator = mbg__context_allocator(ctx);
+  mbg_model *model = mbg__alloc_zero(ctx, 1, sizeof(*model));
+  mbg__loader *L = mbg__alloc_zero(ctx, 1, sizeof(*L));
+  int err = MBG_OK;
+  *out = NULL;
+  if (!model || !L) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  mbg__arena_init(&model->arena, allocator);
+  mbg__arena_init(&L->temp, allocator);
+  L->ctx = ctx;
+  L->model = model;
+  L->arena = &model->arena;
+  L->run_name = run;
+  L->pull = pull ? *pull : (mbg__pull){0};
+  err = load(L, file, base, text, length);
+  if (pulls) {
+    *pulls = L->pulls;
+  }
+  free_lists(L);
+  mbg__arena_destroy(&L->temp);
+  if (err < 0) {
+    mbg__arena_destroy(&model->arena);
+  }
+done:
+  mbg__free(ctx, L);
+  if (err < 0) {
+    mbg__free(ctx, model);
+    model = NULL;
+  }
+  *out = model;
+  return err;
+}
+
+void mbg_model_destroy(mbg_model *model) {
+  if (model) {
+    const mbg_allocator allocator = model->arena.allocator;
+    mbg__arena_destroy(&model->arena);
+    allocator.release(allocator.user, model);
+  }
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out) {
+  return mbg_model_load_run(ctx, path, NULL, out);
+}
+
+int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_model **out) {
+  return mbg__model_load_pulled(ctx, path, run, NULL, out, NULL);
+}
+
+int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
+                           int *pulls) {
+  int err = MBG_OK;
+  mbg__arena arena;
+  char *text;
+  size_t length;
+  *out = NULL;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  const char *file = path;
+  if (is_folder(path)) {
+    const size_t size = strlen(path) + sizeof("/model.json");
+    char *inside = mbg__arena_take(&arena, size, 1);
+    if (!inside) {
+      err = mbg__fail_memory(ctx);
+      goto done;
+    }
+    const bool slash = path[0] && path[strlen(path) - 1] == '/';
+    mbg__format(inside, size, slash ? "%smodel.json" : "%s/model.json", path);
+    file = inside;
+  }
+  MBG_TRY(mbg__file_read(ctx, &arena, file, &text, &length));
+  MBG_TRY(build(ctx, file, file, run, pull, pulls, text, length, out));
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}
+
+int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t length, const char *base,
+                    mbg_model **out) {
+  int err = MBG_OK;
+  mbg__arena arena;
+  *out = NULL;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  /* a file that could lie in the base folder: paths start beside it */
+  const size_t size = (base ? strlen(base) : 0) + strlen(name) + 2;
+  char *file = mbg__arena_take(&arena, size, 1);
+  if (!file) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  const char *slash = strrchr(name, '/');
+  mbg__format(file, size, base && base[0] ? "%s/%s" : "%s%s", base ? base : "", slash ? slash + 1 : name);
+  MBG_TRY(build(ctx, name, file, NULL, NULL, NULL, text, length, out));
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}

@@ -1,0 +1,592 @@
+/* load: from the text of a model file to an mbg_model. Shared by src/load/load*.c and schema.c, by nobody else.
+
+   Loading goes through the sections in an order in which everything is known when it is needed: names of all files,
+   numbers (parameters, tables, constants, controls), bodies and markers, joints, drivers, couplings, forces, signals,
+   criteria, start, run. What is built lies in growing lists (of temporary memory) that are copied into the model at
+   the end; numbers and poses are evaluated at the nominal parameters as soon as they are made, so that every check can
+   be made, and reported, where the number stands.
+
+   Errors of the file are filed and reading goes on: an item (one element of the file) that has failed is marked bad,
+   and what refers to it fails without a word. Functions that read return MBG_OK in that case; a negative status means
+   that loading stops (out of memory, too many errors). */
+#ifndef MBG_LOAD_LOAD_H
+#define MBG_LOAD_LOAD_H
+
+#include "elements/lists.h"
+#include "io/json.h"
+#include "model/design.h"
+#include "model/model.h"
+
+enum {
+  MBG__LOAD_ELEMENTS_MAX = 1000000, /* of a kind, of a vector parameter, of a list in the file */
+  MBG__LOAD_PARTS_DEEP = 10,        /* parts inside parts */
+  MBG__LOAD_PARTS_MAX = 10000       /* files in use */
+};
+
+/* ---------------------------------------------------------------------- lists that grow */
+
+#define MBG__LIST_OF(type)                                                                                             \
+  struct {                                                                                                             \
+    type *at;                                                                                                          \
+    int count, room;                                                                                                   \
+  }
+
+typedef struct mbg__loader mbg__loader;
+
+/* Room for one more entry of a list; NULL when out of memory. */
+void *mbg__list_more(mbg__loader *L, void *at, int count, int *room, size_t size);
+
+/* The next entry of a list, cleared; NULL when out of memory (nothing is lost: the memory is the loader's). */
+#define MBG__PUSH(L, list)                                                                                             \
+  (((list).count < (list).room ||                                                                                      \
+    ((list).at = mbg__list_more((L), (list).at, (list).count, &(list).room, sizeof(*(list).at))) != NULL)              \
+       ? &(list).at[(list).count++]                                                                                    \
+       : NULL)
+
+/* ---------------------------------------------------------------------- keys of the file */
+
+/* What may stand under a key, for the check of keys and for the schema. */
+typedef enum {
+  MBG__SHAPE_TEXT,
+  MBG__SHAPE_NAME, /* of another element */
+  MBG__SHAPE_BOOL,
+  MBG__SHAPE_CHOICE,  /* one of `choices` */
+  MBG__SHAPE_PLAIN,   /* a number that is no expression */
+  MBG__SHAPE_COUNT,   /* an integer from 1 */
+  MBG__SHAPE_ELEMENT, /* an integer from 0 */
+  MBG__SHAPE_NUMBER,  /* a number or an expression */
+  MBG__SHAPE_NUMBERS, /* an array of them */
+  MBG__SHAPE_PLAINS,  /* an array of plain numbers */
+  MBG__SHAPE_VALUES,  /* a plain number or an array of them */
+  MBG__SHAPE_SAMPLES, /* a number, an expression, or an array of them */
+  MBG__SHAPE_TIMES,   /* an array of plain numbers, or {"from", "to", "count"} */
+  MBG__SHAPE_COLUMN,  /* an array of plain numbers, or the name of a column */
+  MBG__SHAPE_DATA,    /* a file, or {"time": [..], "value": [..]} */
+  MBG__SHAPE_VEC3,    /* three numbers or expressions */
+  MBG__SHAPE_POINTS,  /* two or more of them */
+  MBG__SHAPE_TWO_VEC3,
+  MBG__SHAPE_TWO_NAMES,
+  MBG__SHAPE_ROTATE,
+  MBG__SHAPE_INERTIA,
+  MBG__SHAPE_NAMES_TO_NAMES,
+  MBG__SHAPE_NAMES_TO_NUMBERS,
+  MBG__SHAPE_OBJECTIVE,         /* a name, or names to numbers */
+  MBG__SHAPE_NAMES_TO_SETTINGS, /* numbers, expressions, or arrays of plain numbers */
+  MBG__SHAPE_NAMES,             /* an array of names */
+  MBG__SHAPE_VERSION,           /* the number 1 */
+  MBG__SHAPE_SERIES,            /* a number of each element of a beam: one, an array, or {"from", "to"} */
+  MBG__SHAPE_PAIR,              /* a number, or two */
+  MBG__SHAPE_NESTED,            /* an array of numbers or expressions, or of such arrays */
+  MBG__SHAPE_TERMS,             /* array of objects with the keys of `inner` */
+  MBG__SHAPE_SECTION            /* object of objects, described by a section of its own */
+} mbg__shape;
+
+typedef struct {
+  const char *name;
+  mbg__shape shape;
+  bool required;
+  const char *choices; /* CHOICE: separated by blanks */
+  const char *help;    /* one sentence */
+} mbg__file_key;
+
+typedef struct {
+  const mbg__file_key *keys;
+  int count;
+} mbg__file_keys;
+
+/* The keys of each kind of object in the file. */
+typedef enum {
+  MBG__KEYS_MODEL,
+  MBG__KEYS_PARAMETER,
+  MBG__KEYS_TABLE,
+  MBG__KEYS_CONTROL,
+  MBG__KEYS_TIMES,
+  MBG__KEYS_BODY,
+  MBG__KEYS_RIGID, /* bodies of other types than modal */
+  MBG__KEYS_MODAL,
+  MBG__KEYS_INVARIANTS,
+  MBG__KEYS_MODAL_NODE,
+  MBG__KEYS_MODAL_BEAM,
+  MBG__KEYS_MODAL_FILES,
+  MBG__KEYS_OUTER_BODY,
+  MBG__KEYS_MARKER,
+  MBG__KEYS_BETWEEN, /* the ends of a joint or force */
+  MBG__KEYS_JOINT,
+  MBG__KEYS_AXIS2, /* universal joints */
+  MBG__KEYS_DRIVER,
+  MBG__KEYS_COUPLING,
+  MBG__KEYS_COUPLING_TERM,
+  MBG__KEYS_FORCE, /* all forces */
+  MBG__KEYS_LAW,   /* laws along a coordinate */
+  MBG__KEYS_ON,    /* wrenches on one marker */
+  MBG__KEYS_SPIN,  /* wrenches with an axis */
+  MBG__KEYS_BEAM,
+  MBG__KEYS_SERIES,    /* numbers along a beam that vary linearly */
+  MBG__KEYS_RECTANGLE, /* MBG__KEYS_RECTANGLE + k: sections of kind k of mbg__section_kind */
+  MBG__KEYS_CIRCLE,
+  MBG__KEYS_TUBE,
+  MBG__KEYS_GENERAL,
+  MBG__KEYS_SIGNAL,
+  MBG__KEYS_OF_PAIR, /* MBG__KEYS_OF_PAIR + k: signals of kind k of mbg__signal_of */
+  MBG__KEYS_OF_COORD,
+  MBG__KEYS_OF_JOINT,
+  MBG__KEYS_OF_FORCE,
+  MBG__KEYS_OF_BODIES,
+  MBG__KEYS_OF_CONTROL,
+  MBG__KEYS_OF_VALUE,
+  MBG__KEYS_OF_BEAM,
+  MBG__KEYS_OF_MODES,
+  MBG__KEYS_CRITERION,
+  MBG__KEYS_TERMINAL, /* MBG__KEYS_TERMINAL + k: criteria of kind k of mbg__criterion_kind */
+  MBG__KEYS_INTEGRAL,
+  MBG__KEYS_LEAST_SQUARES,
+  MBG__KEYS_SMOOTH_MAXIMUM,
+  MBG__KEYS_PATH,
+  MBG__KEYS_COMBINATION,
+  MBG__KEYS_DATA,
+  MBG__KEYS_INITIAL,
+  MBG__KEYS_GUESS,
+  MBG__KEYS_PIN,
+  MBG__KEYS_PART,
+  MBG__KEYS_RUN,
+  MBG__KEYS_CONTROL_TASK,
+  MBG__KEYS_TASK_CONTROL,
+  MBG__KEYS_RUNS, /* one of several runs, besides those of a run */
+  MBG__KEYS_IDENTIFY,
+  MBG__KEYS_OPTIMIZE,
+  MBG__KEYS_LIMIT,
+  MBG__KEYS_ROTATE_VECTOR,
+  MBG__KEYS_ROTATE_AXIS,
+  MBG__KEYS_ROTATE_ZX
+} mbg__file_object;
+mbg__file_keys mbg__file_keys_of(mbg__file_object object);
+/* Lists of keys of a force besides those of its type (one of the two is NULL); their number, 4 at most. */
+int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]);
+/* Keys of a type that the file does not show: the inertia of a body is one key there. */
+bool mbg__key_hidden(const char *name);
+
+/* ---------------------------------------------------------------------- files in use */
+
+/* The model itself, or one use of another file as a part. */
+typedef struct mbg__source {
+  struct mbg__source *outer; /* NULL: the model itself */
+  const char *file;          /* for messages and for what lies beside it */
+  const char *base;          /* file that relative paths start from */
+  const char *prefix;        /* of its names: "" or "FL." */
+  const char *name;          /* of the part: "FL" */
+  const mbg__json *root;     /* the file */
+  const mbg__json *part;     /* the entry in the outer file */
+  int depth;
+  int pose;       /* place of the file's world in the outer file's world (after mirroring), or -1 */
+  int mirror;     /* axis, or -1 */
+  int frame;      /* place of the file's world in the world, or -1: the same */
+  double sign[3]; /* reflection S of its local axes: product of the mirrors */
+  double handed;  /* det S */
+  int ground;     /* marker for `ground`, -1: not made yet */
+  bool bad;
+} mbg__source;
+
+/* ---------------------------------------------------------------------- names */
+
+typedef enum {
+  MBG__NAME_PARAMETER,
+  MBG__NAME_CONSTANT,
+  MBG__NAME_TABLE,
+  MBG__NAME_CONTROL,
+  MBG__NAME_SIGNAL,
+  MBG__NAME_CRITERION,
+  MBG__NAME_BODY,
+  MBG__NAME_MARKER,
+  MBG__NAME_JOINT,
+  MBG__NAME_DRIVER,
+  MBG__NAME_COUPLING,
+  MBG__NAME_FORCE,
+  MBG__NAME_BEAM,
+  MBG__NAME_PIN,
+  MBG__NAME_GUESS, /* entries of initial.bodies: they refer to bodies */
+  MBG__NAME_RUN,
+  MBG__NAME_KINDS
+} mbg__name_kind;
+
+typedef struct mbg__symbol {
+  const char *name; /* full: with the prefix of its part */
+  mbg__name_kind kind;
+  int index; /* in the list of its kind; -1 until it is read */
+  bool bad;  /* an error was filed: whoever needs it says nothing */
+  const mbg__json *json;
+  mbg__source *source;
+  const mbg__json *set;     /* PARAMETER of a part: the outer file's value, a constant then */
+  const mbg__json *value;   /* PARAMETER: the value that the chosen run sets, or NULL */
+  struct mbg__symbol *next; /* in its bucket */
+} mbg__symbol;
+
+/* ---------------------------------------------------------------------- the loader */
+
+typedef struct {
+  int translate;       /* first attribute of its position */
+  int rotate, nrotate; /* operations of its rotation */
+} mbg__own_pose;
+
+struct mbg__loader {
+  mbg_context *ctx;
+  mbg_model *model;
+  mbg__arena *arena; /* the model's */
+  mbg__arena temp;   /* dies with the loader, as do the blocks of the lists */
+  struct mbg__list_block *blocks;
+  const char *run_name;    /* the run to load the model for, or NULL */
+  mbg__pull pull;          /* gain 0: none */
+  int pulls;               /* criteria that pull */
+  const mbg__json *chosen; /* its entry in "runs" */
+  int errors;              /* filed by this loader and those it called */
+  bool no_memory;          /* ran out of it where nothing could be returned */
+
+  MBG__LIST_OF(mbg__source *) sources;
+  MBG__LIST_OF(const char *) lost; /* prefixes of parts that could not be read: their names are not missed */
+  MBG__LIST_OF(mbg__symbol *) names[MBG__NAME_KINDS]; /* in the order of the files */
+  mbg__symbol **buckets;
+  int nbucket, nsymbol;
+
+  /* the model's lists */
+  MBG__LIST_OF(mbg__parameter) parameters;
+  MBG__LIST_OF(double) p;
+  MBG__LIST_OF(mbg__constant) constants;
+  MBG__LIST_OF(mbg__attribute) attributes;
+  MBG__LIST_OF(mbg__control) controls;
+  MBG__LIST_OF(const mbg__table *) tables;
+  MBG__LIST_OF(mbg__where) table_where;
+  MBG__LIST_OF(mbg__fn) fns;
+  MBG__LIST_OF(mbg__pose) poses;
+  MBG__LIST_OF(mbg__pose_op) ops;
+  MBG__LIST_OF(mbg__body) bodies;
+  MBG__LIST_OF(mbg__marker) markers;
+  MBG__LIST_OF(mbg__pair) pairs;
+  MBG__LIST_OF(mbg__coord) coords;
+  MBG__LIST_OF(mbg__term) terms;
+  MBG__LIST_OF(mbg__row) rows;
+  MBG__LIST_OF(mbg__joint) joints;
+  MBG__LIST_OF(mbg__driver) drivers;
+  MBG__LIST_OF(mbg__coupling) couplings;
+  MBG__LIST_OF(mbg__force) forces;
+  MBG__LIST_OF(mbg__beam) beams;
+  MBG__LIST_OF(mbg__beam_element) elements;
+  MBG__LIST_OF(mbg__modal) modals;
+  MBG__LIST_OF(mbg__signal) signals;
+  MBG__LIST_OF(mbg__criterion) criteria;
+  MBG__LIST_OF(mbg__pin) pins;
+
+  /* Two sets of parameters: [0] the nominal ones, [1] others near them, which tell what holds by the geometry from what
+     holds by chance. Values that cannot be computed are NaN. */
+  real *s[2];                          /* (p, constants) */
+  bool *s_varies;                      /* depends on a parameter */
+  MBG__LIST_OF(real) values[2];        /* of the attributes */
+  MBG__LIST_OF(mbg__placed) placed[2]; /* of the poses */
+
+  /* beside the lists above */
+  MBG__LIST_OF(mbg__own_pose) body_pose; /* of each body */
+  MBG__LIST_OF(int) body_marker;         /* of each body: the marker of its frame, or -1 */
+  MBG__LIST_OF(int) joint_driver;        /* of each joint: its last driver, or -1 */
+  MBG__LIST_OF(int) driver_before;       /* of each driver: the one before it on the same joint, or -1 */
+  MBG__LIST_OF(bool) signal_whole;       /* of each signal: forces or energies are behind it */
+  int element, nelement; /* of the beam whose numbers are read: a vector parameter stands for its entry; -1: none */
+  bool element_used;     /* ... and has done so */
+  int quarter;           /* attribute -pi/2, or -1 */
+  int empty_pose;        /* pose without operations, or -1 */
+  int modal_ground;      /* marker of the ground for signals of modal coordinates, or -1 */
+  struct mbg__index_map *pair_map, *coord_map, *text_map, *driver_map;
+  MBG__LIST_OF(const char *) texts;
+  const mbg__expr *identity;         /* the expression that returns its only input */
+  MBG__LIST_OF(int) formula_input;   /* inputs of the formula that is compiled: entries of (p, constants) */
+  MBG__LIST_OF(mbg__input) fn_input; /* inputs of the function that is compiled */
+  MBG__LIST_OF(int) fn_source;       /* ATTR: entry of (p, constants), else -1 */
+  int *pose_dep;                     /* scratch of one pose */
+  real (*pose_omega)[6];
+  int pose_room;
+  real *x, *scratch; /* of one expression */
+  int x_room;
+  size_t scratch_room;
+};
+
+/* ---------------------------------------------------------------------- load_item.c: one element of the file */
+
+typedef struct {
+  mbg__loader *L;
+  mbg__source *source;
+  const mbg__json *json; /* its object (or value) */
+  const char *name;      /* full name */
+  const char *owner;     /* "body 'bob'" */
+  bool bad;
+} mbg__item;
+
+/* The item of a symbol; noun: "body". Memory only. */
+int mbg__item_open(mbg__loader *L, mbg__symbol *symbol, mbg__item *item);
+/* ... of anything else; owner is copied. */
+int mbg__item_make(mbg__loader *L, mbg__source *source, const mbg__json *json, const char *owner, mbg__item *item);
+
+/* Places: of a value (of the text of a string), of a key. */
+mbg__where mbg__item_where(const mbg__item *item, const mbg__json *json);
+mbg__where mbg__item_where_key(const mbg__item *item, const mbg__json *json);
+
+/* Files an error and marks the item; at a value, at its key. */
+int mbg__item_bad(mbg__item *item, const mbg__json *at, const char *format, ...) MBG_PRINTF(3, 4);
+int mbg__item_bad_key(mbg__item *item, const mbg__json *at, const char *format, ...) MBG_PRINTF(3, 4);
+/* For what others have filed: counts it, marks the item; returns `status` when loading has to stop, else MBG_OK. */
+int mbg__item_filed(mbg__item *item, int status);
+
+/* "; did you mean 'x'?" into a buffer, or "". */
+enum { MBG__HINT_SIZE = 320 };
+const char *mbg__hint(char buffer[MBG__HINT_SIZE], const char *nearest);
+/* As mbg__nearest; a single letter is near to nothing. */
+const char *mbg__near(const char *word, const char *const *candidates, int count);
+/* A key that must be there is not: says so, or which key was meant to be it. */
+int mbg__item_missing(mbg__item *item, const mbg__json *object, const char *key);
+/* Can the file be opened for reading? If not, an error. */
+int mbg__item_readable(mbg__item *item, const mbg__json *at, const char *path, bool *yes);
+
+/* Is it an object? If not, an error. */
+int mbg__item_object(mbg__item *item, const mbg__json *json, const char *label, bool *yes);
+/* Every key of the object is one of those, and the required ones are there. Lists: own objects, then a type's keys. */
+int mbg__item_keys(mbg__item *item, const mbg__json *object, const mbg__file_object *own, int nown,
+                   const mbg__key *keys, int nkey);
+int mbg__item_text(mbg__item *item, const mbg__json *json, const char *label, const char **out);
+int mbg__item_bool(mbg__item *item, const mbg__json *json, const char *label, bool *out);
+/* Index of a word among `choices` (separated by blanks); json NULL: leaves *out. */
+int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, const char *choices, int *out);
+/* An array of n entries (n < 0: any number): its first entry, or NULL after an error. */
+int mbg__item_array(mbg__item *item, const mbg__json *json, const char *label, int n, const mbg__json **first);
+int mbg__item_wrong(mbg__item *item, const mbg__json *json, const char *label, const char *expected);
+/* Index of the type that a string names among the keys of n types, -1 after an error. */
+int mbg__item_type(mbg__item *item, const mbg__json *json, const char *const *keys, int n, int *type);
+
+/* ---------------------------------------------------------------------- load_names.c */
+
+/* Registers the names of all sources. */
+int mbg__load_names(mbg__loader *L);
+const char *mbg__name_noun(mbg__name_kind kind); /* "body" */
+/* The symbol of that kind's namespace, seen from a source; NULL when there is none. */
+mbg__symbol *mbg__name_find(mbg__loader *L, const mbg__source *source, mbg__name_kind space, const char *name);
+/* The nearest of the names of the kinds in `kinds` (bits) that the source sees, as it would write it; or NULL. */
+const char *mbg__name_nearest(mbg__loader *L, const mbg__source *source, unsigned kinds, const char *name);
+/* A reference: the symbol that a string of the file names; NULL after an error or when what it names is bad. */
+int mbg__item_reference(mbg__item *item, const mbg__json *json, const char *label, mbg__name_kind kind,
+                        mbg__symbol **out);
+bool mbg__name_plain(const char *name); /* fit for expressions */
+/* Does the name belong to a part that could not be read? */
+bool mbg__name_lost(const mbg__loader *L, const mbg__source *source, const char *name);
+
+/* ---------------------------------------------------------------------- load_numbers.c */
+
+int mbg__load_parameters(mbg__loader *L);
+int mbg__load_tables(mbg__loader *L);
+int mbg__load_constants(mbg__loader *L);
+int mbg__load_controls(mbg__loader *L);
+int mbg__load_gravity(mbg__loader *L);
+
+/* A number of the file as a formula, multiplied by sign (1 or -1), and its value (NaN after an error). */
+int mbg__item_formula(mbg__item *item, const mbg__json *json, const char *label, double sign, mbg__formula *out,
+                      double *value);
+/* A number that is not differentiated: evaluated at the nominal parameters. varies (may be NULL): a parameter is in it. */
+int mbg__item_fixed(mbg__item *item, const mbg__json *json, const char *label, double *value, bool *varies);
+/* The entry of s = (p, constants) of a parameter or constant as an answer of an mbg__scope, see expr.h. */
+int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name, int index, unsigned also,
+                    mbg__symbol **symbol, const char **hint);
+const mbg__table *mbg__name_table(mbg__loader *L, const mbg__source *source, const char *name, const char **hint);
+
+/* Values of an expression at both sets; errors are filed for the nominal one only. */
+int mbg__load_evaluate(mbg__item *item, const mbg__formula *formula, real value[2]);
+
+/* load_tables.c */
+int mbg__item_plains(mbg__item *item, const mbg__json *json, const char *label, double **out, int *count);
+int mbg__item_count(mbg__item *item, const mbg__json *json, const char *label, int *out);
+/* A column of a CSV file beside the model. json: its name; NULL: column number `column`. *out NULL after an error. */
+typedef struct mbg__data_file mbg__data_file;
+int mbg__item_data_open(mbg__item *item, const mbg__json *file, mbg__data_file **out);
+/* ... with gaps (NaN); values NULL after an error. */
+typedef struct {
+  const char *path, *name; /* of the file, of the column */
+  int count;
+  const double *values;
+  const int *lines; /* of the file */
+} mbg__data_cells;
+int mbg__item_data_cells(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
+                         const char *label, int column, mbg__data_cells *out);
+int mbg__item_data_column(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
+                          const char *label, int column, const double **out, int *count);
+
+/* ---------------------------------------------------------------------- load_attributes.c */
+
+/* Adds an attribute. The unit is not copied. */
+int mbg__attribute_add(mbg__item *item, const mbg__formula *formula, const char *key, const char *unit,
+                       const mbg__where *where, int *index);
+/* One number: json NULL gives the preset. key is copied. */
+int mbg__item_attribute(mbg__item *item, const mbg__json *json, const char *key, const char *unit, double preset,
+                        double sign, int *index);
+/* Three numbers; signs (3) may be NULL. first: index of the first attribute. */
+int mbg__item_vector(mbg__item *item, const mbg__json *json, const char *key, const char *unit, double preset,
+                     const double *signs, int *first);
+/* Cosine of the angle between two vectors. */
+double mbg__cosine(const mbg__loader *L, int a, int b);
+/* A direction: a vector that is not zero. */
+int mbg__item_direction(mbg__item *item, const mbg__json *json, const char *key, int *first);
+double mbg__value(const mbg__loader *L, int attribute); /* at the nominal parameters */
+/* One copy of a text, kept with the model; NULL when out of memory. */
+const char *mbg__intern(mbg__loader *L, const char *text);
+
+/* All numbers and options of a type's keys, in its order; absent ones get their presets. */
+int mbg__item_type_numbers(mbg__item *item, const mbg__key *keys, int nkey, int *attr, int *nattr, const int **opt);
+/* All functions of a type's keys. */
+int mbg__item_type_functions(mbg__item *item, const mbg__key *keys, int nkey, int *fn, int *nfn);
+
+/* ---------------------------------------------------------------------- load_functions.c */
+
+/* A function of the file. args: "x v" or NULL; uses: MBG__USES_...; smooth: two derivatives by time are needed. */
+typedef struct {
+  const char *key; /* "law" */
+  const char *args;
+  const char *unit;
+  unsigned uses;
+  bool smooth;
+  double sign;
+  double preset; /* when json is NULL */
+} mbg__function_rule;
+enum { MBG__USES_CRITERIA = 8 }; /* besides the MBG__USES_... of model/types.h: other criteria, as inputs SIGNAL */
+int mbg__item_function(mbg__item *item, const mbg__json *json, const mbg__function_rule *rule, int *fn);
+/* The same, not added to the model's functions; out->expr is NULL after an error. */
+int mbg__item_function_make(mbg__item *item, const mbg__json *json, const mbg__function_rule *rule, mbg__fn *out);
+
+/* ---------------------------------------------------------------------- load_geometry.c */
+
+/* Poses are built by operations between begin and end. */
+int mbg__pose_begin(mbg__loader *L, int *first);
+int mbg__pose_op_add(mbg__loader *L, mbg__pose_kind kind, int mode, int attr);
+int mbg__pose_end(mbg__item *item, int first, int *pose);
+/* From the world of a source to the world, and its end; the same for local axes. */
+int mbg__pose_enter(mbg__loader *L, const mbg__source *source);
+int mbg__pose_leave(mbg__loader *L, const mbg__source *source);
+int mbg__pose_enter_local(mbg__loader *L, const mbg__source *source);
+int mbg__pose_empty(mbg__loader *L, int *pose);
+/* The operations of "rotate". */
+int mbg__item_rotate(mbg__item *item, const mbg__json *json, const char *label);
+/* Axis `axis` along the direction. */
+int mbg__pose_align(mbg__loader *L, int axis, int direction);
+
+int mbg__load_part_poses(mbg__loader *L);
+int mbg__load_bodies(mbg__loader *L);
+int mbg__load_markers(mbg__loader *L);
+/* The marker of the body's own frame. */
+int mbg__body_marker(mbg__loader *L, int body, int *marker);
+int mbg__marker_add(mbg__loader *L, const char *name, int body, int pose, const mbg__where *where, int *marker);
+/* The marker that a string names: a marker, a body's frame, ground. -1 after an error. */
+int mbg__item_marker(mbg__item *item, const mbg__json *json, const char *label, int *marker);
+/* The body that a string names, -1 for ground, -2 after an error. */
+int mbg__item_body(mbg__item *item, const mbg__json *json, const char *label, int *body);
+const mbg__frame *mbg__body_frame(const mbg__loader *L, int body); /* design; body >= 0 */
+/* A body's guess: reads position, rotate, velocity ... of `json`. OWN: it is its design configuration too; else
+   `initial` overrides it and what is not given stays; FROM_OUTSIDE: in another file than the body's. */
+typedef enum { MBG__GUESS_OWN, MBG__GUESS_OVERRIDE, MBG__GUESS_FROM_OUTSIDE } mbg__guess;
+int mbg__body_guess(mbg__item *item, const mbg__json *json, mbg__body *body, mbg__own_pose *own, mbg__guess override);
+
+/* ---------------------------------------------------------------------- load_ends.c: between two markers */
+
+/* How the markers of an element are made. */
+typedef struct {
+  mbg__axes axes;
+  bool axes_needed;
+  bool roll;   /* the rows hold the rotation about z too: marker B takes its x from A where the axes agree */
+  bool has_in; /* "in" means the frame of points and axes (not something of the element's own) */
+} mbg__ends_rule;
+int mbg__item_ends(mbg__item *item, const mbg__ends_rule *rule, int *pair);
+int mbg__pair_add(mbg__loader *L, int A, int B, int *pair);
+/* A coordinate in use; turns: it is needed over many turns. */
+int mbg__coord_add(mbg__loader *L, const mbg__coord_type *type, int pair, double sign, bool turns, int *coord);
+/* Sign of a coordinate in a source that is mirrored; 0 when it has no mirror image. */
+double mbg__coord_sign(const mbg__source *source, const mbg__coord_type *type);
+const mbg__coord_type *mbg__coord_find(const char *key);
+/* The coordinate of a joint that the file names; json NULL: its only one. *coord is -1 after an error. */
+int mbg__item_joint_coord(mbg__item *item, mbg__symbol *joint, const mbg__json *json, bool turns, int *coord);
+
+/* ---------------------------------------------------------------------- the other sections */
+
+int mbg__load_joints(mbg__loader *L);
+int mbg__load_drivers(mbg__loader *L);
+int mbg__load_couplings(mbg__loader *L);
+int mbg__load_forces(mbg__loader *L);
+/* load_beams.c: nodes and elements of beams. */
+int mbg__load_beams(mbg__loader *L);
+/* Section and material in item->json for n elements: attributes of each, -1 where there is none. */
+int mbg__item_beam_numbers(mbg__item *item, int n, mbg__beam_rule *rule, int (*attr)[MBG__BEAM_NUMBERS]);
+
+/* load_modal.c: what a body of type modal has besides its frame; it is the next one of the list of bodies. */
+int mbg__item_modal(mbg__item *item, const mbg__body *body);
+/* The bodies that carry its coordinates; after all others. */
+int mbg__load_carriers(mbg__loader *L);
+/* Which node the markers on modal bodies move with; "node" of a marker: its place and index, -1 when it is not given. */
+int mbg__load_modal_markers(mbg__loader *L);
+int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at);
+/* The pair of the ground and the carrier of a coordinate. */
+int mbg__modal_pair(mbg__loader *L, int modal, int mode, int *pair);
+/* The mode that the file names, from 0; -1 after an error. */
+int mbg__item_mode(mbg__item *item, const mbg__json *json, int modal, int *mode);
+int mbg__load_signals(mbg__loader *L);
+int mbg__load_criteria(mbg__loader *L);
+int mbg__load_initial(mbg__loader *L);
+int mbg__load_run(mbg__loader *L);
+int mbg__load_control_task(mbg__loader *L);
+/* load_control.c: fixed numbers under a key of the sections that describe problems; *out stays when it is not there. */
+int mbg__task_number(mbg__item *item, const mbg__json *object, const char *key, double *out);
+int mbg__task_weight(mbg__item *item, const mbg__json *object, const char *key, double *out); /* not negative */
+int mbg__task_count(mbg__item *item, const mbg__json *object, const char *key, int least, int *out);
+/* load_optimize.c: the section, and (with the names) the criterion that an objective written as an expression becomes. */
+int mbg__load_optimize(mbg__loader *L);
+int mbg__optimize_criterion(mbg__loader *L, const mbg__json **out);
+
+/* load_run.c: keys of a run over what `run` holds; the item is "run" or an entry of "runs". */
+int mbg__item_run(mbg__item *item, mbg__run *run);
+
+/* load_runs.c: several runs, and what they say about other sections. */
+int mbg__choose_run(mbg__loader *L);    /* before the names */
+int mbg__load_settings(mbg__loader *L); /* after the names: parameters and constants that the chosen run sets */
+int mbg__load_runs(mbg__loader *L);
+int mbg__load_identify(mbg__loader *L);
+/* The entries of p that an array of names of parameters stands for, vectors for all theirs; *count 0 after an error. */
+int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int *count);
+/* Is there a criterion of that name in the file, whatever the run leaves out? */
+bool mbg__file_has_criterion(const mbg__loader *L, const char *name);
+/* The parameter of that name, or NULL. */
+const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *name);
+/* load_pull.c: forces that pull the model to its data, before the names. */
+int mbg__load_pull(mbg__loader *L);
+/* load_criteria.c: the samples of a least-squares criterion. */
+int mbg__item_samples(mbg__item *item, mbg__criterion *c);
+/* Is the criterion left out, because the chosen run does not list it or no run gives it data? */
+bool mbg__run_leaves_out(const mbg__loader *L, const mbg__json *criterion);
+/* The file that the chosen run gives for a table or (data: true) a criterion, else NULL. */
+const mbg__json *mbg__run_file(const mbg__loader *L, const char *name, bool data);
+
+/* load_signals.c: a signal made for a criterion from a number or an expression. */
+int mbg__item_signal(mbg__item *item, const mbg__json *json, const char *label, int *signal);
+
+/* load_rows.c: rows of a joint that act on the free motions of both ends; drivers that cannot move. */
+int mbg__joint_rows(mbg__item *item, mbg__joint *joint, int index);
+int mbg__term_moves(mbg__loader *L, const mbg__term *term, bool *moves, double *phi);
+bool mbg__body_is_planar(const mbg__loader *L, int body); /* or the ground */
+
+/* load_parts.c: reads the model's file and those of its parts. */
+int mbg__load_sources(mbg__loader *L, const char *file, const char *base, const char *text, size_t length);
+/* After the names: what "set" and "bind" give is there. */
+int mbg__check_parts(mbg__loader *L);
+
+/* load_order.c: a stable topological order of n items; deps: lists in compressed form (start n + 1, dep). *cycle: an
+   item on a cycle, or -1; then next[] leads along it. */
+int mbg__load_order(mbg__loader *L, int n, const int *start, const int *dep, int *order, int *cycle, int *next);
+/* Reports a cycle ("constants that depend on each other: a -> b -> a") and marks those on it. */
+int mbg__load_cycle(mbg__loader *L, mbg__symbol *const *symbols, int cycle, const int *next, const char *what);
+
+/* ---------------------------------------------------------------------- load_map.c: pairs of numbers to indices */
+
+typedef struct mbg__index_map mbg__index_map;
+/* The value stored under a key, or -1. */
+int mbg__map_find(const mbg__index_map *map, long long key);
+/* Stores it; map NULL at first. */
+int mbg__map_set(mbg__loader *L, mbg__index_map **map, long long key, int value);
+
+#endif

@@ -1,0 +1,327 @@
+/* Attributes: every number of an element becomes one, in a layout that its type fixes. */
+#include "load/load.h"
+
+#include <string.h>
+
+const char *mbg__intern(mbg__loader *L, const char *text) {
+  unsigned long long h = 14695981039346656037ULL;
+  for (const char *c = text; *c; c++) {
+    h = (h ^ (unsigned char)*c) * 1099511628211ULL;
+  }
+  const long long key = (long long)(h >> 1);
+  const int known = mbg__map_find(L->text_map, key);
+  if (known >= 0 && strcmp(L->texts.at[known], text) == 0) {
+    return L->texts.at[known];
+  }
+  const char **place = MBG__PUSH(L, L->texts);
+  const char *copy = mbg__arena_text(L->arena, text, strlen(text));
+  if (!place || !copy) {
+    return NULL;
+  }
+  *place = copy;
+  return mbg__map_set(L, &L->text_map, key, L->texts.count - 1) < 0 ? NULL : copy;
+}
+
+int mbg__attribute_add(mbg__item *item, const mbg__formula *formula, const char *key, const char *unit,
+                       const mbg__where *where, int *index) {
+  mbg__loader *L = item->L;
+  real value[2];
+  const int err = mbg__load_evaluate(item, formula, value);
+  if (err < 0) {
+    return err;
+  }
+  mbg__attribute *a = MBG__PUSH(L, L->attributes);
+  real *v0 = MBG__PUSH(L, L->values[0]), *v1 = MBG__PUSH(L, L->values[1]);
+  const char *kept = mbg__intern(L, key);
+  if (!a || !v0 || !v1 || !kept) {
+    return mbg__fail_memory(L->ctx);
+  }
+  *a = (mbg__attribute){.formula = *formula,
+                        .control = -1,
+                        .knot = -1,
+                        .owner = item->owner,
+                        .key = kept,
+                        .unit = unit ? unit : "",
+                        .where = *where};
+  *v0 = value[0];
+  *v1 = value[1];
+  *index = L->attributes.count - 1;
+  return MBG_OK;
+}
+
+double mbg__value(const mbg__loader *L, int attribute) { return re(L->values[0].at[attribute]); }
+
+int mbg__item_attribute(mbg__item *item, const mbg__json *json, const char *key, const char *unit, double preset,
+                        double sign, int *index) {
+  int err = MBG_OK;
+  mbg__formula formula = {.number = sign * preset};
+  mbg__where where = mbg__item_where_key(item, item->json);
+  double value;
+  if (json) {
+    where = mbg__item_where(item, json);
+    MBG_TRY(mbg__item_formula(item, json, key, sign, &formula, &value));
+    if (isnan(value)) {
+      formula = (mbg__formula){.number = NAN}; /* an error was filed */
+    }
+  }
+  MBG_TRY(mbg__attribute_add(item, &formula, key, unit, &where, index));
+done:
+  return err;
+}
+
+int mbg__item_vector(mbg__item *item, const mbg__json *json, const char *key, const char *unit, double preset,
+                     const double *signs, int *first) {
+  int err = MBG_OK, index;
+  const mbg__json *entry = NULL;
+  char label[64];
+  *first = item->L->attributes.count;
+  if (json) {
+    MBG_TRY(mbg__item_array(item, json, key, 3, &entry));
+    preset = entry ? preset : NAN;
+  }
+  for (int i = 0; i < 3; i++) {
+    mbg__format(label, sizeof(label), "%s[%d]", key, i);
+    MBG_TRY(mbg__item_attribute(item, entry, label, unit, preset, signs ? signs[i] : 1, &index));
+    entry = entry ? entry->next : NULL;
+  }
+done:
+  return err;
+}
+
+double mbg__cosine(const mbg__loader *L, int a, int b) {
+  double aa = 0, bb = 0, ab = 0;
+  for (int i = 0; i < 3; i++) {
+    const double x = mbg__value(L, a + i), y = mbg__value(L, b + i);
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+  }
+  return ab / sqrt(aa * bb);
+}
+
+int mbg__item_direction(mbg__item *item, const mbg__json *json, const char *key, int *first) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__item_vector(item, json, key, "", 0, NULL, first));
+  double length = 0;
+  for (int i = 0; i < 3; i++) {
+    length += fabs(mbg__value(item->L, *first + i));
+  }
+  if (length < 1e-9) { /* not after an error: NaN then */
+    MBG_TRY(mbg__item_bad(item, json, "%s: a direction of length zero", key));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- keys of a type */
+
+static int check_sign(mbg__item *item, const mbg__json *json, const mbg__key *key, int attribute) {
+  const double x = mbg__value(item->L, attribute);
+  const char *name = item->L->attributes.at[attribute].key;
+  if (!json || isnan(x)) {
+    return MBG_OK;
+  }
+  if (key->sign == MBG__POSITIVE && x <= 0) {
+    return mbg__item_bad(item, json, "%s must be positive, is %g", name, x);
+  }
+  if (key->sign == MBG__NOT_NEGATIVE && x < 0) {
+    return mbg__item_bad(item, json, "%s must not be negative, is %g", name, x);
+  }
+  return MBG_OK;
+}
+
+/* Signs of the components of a vector in a mirrored part: S for a vector, det(S) S for a moment or a rotation. */
+static void vector_signs(const mbg__item *item, const char *key, double signs[3]) {
+  const bool axial = strstr(key, "torque") || strstr(key, "angular");
+  for (int i = 0; i < 3; i++) {
+    signs[i] = item->source->sign[i] * (axial ? item->source->handed : 1);
+  }
+}
+
+static int read_vector(mbg__item *item, const mbg__json *json, const mbg__key *key) {
+  int err = MBG_OK, first;
+  double signs[3];
+  vector_signs(item, key->name, signs);
+  MBG_TRY(mbg__item_vector(item, json, key->name, key->unit, key->preset, signs, &first));
+  for (int i = 0; i < 3; i++) {
+    MBG_TRY(check_sign(item, json, key, first + i));
+  }
+done:
+  return err;
+}
+
+/* 6 x 6 entries as six numbers of the diagonal or six rows; entry (i, j) or NULL for 0 */
+static int matrix_entries(mbg__item *item, const mbg__json *json, const char *label, const mbg__json *entries[6][6]) {
+  int err = MBG_OK;
+  const mbg__json *row, *entry;
+  char name[64];
+  memset(entries, 0, 36 * sizeof(entries[0][0]));
+  MBG_TRY(mbg__item_array(item, json, label, 6, &row));
+  for (int i = 0; row && i < 6; i++, row = row->next) {
+    if (row->kind != MBG__JSON_ARRAY) {
+      entries[i][i] = row;
+      continue;
+    }
+    mbg__format(name, sizeof(name), "%s[%d]", label, i);
+    MBG_TRY(mbg__item_array(item, row, name, 6, &entry));
+    for (int j = 0; entry && j < 6; j++, entry = entry->next) {
+      entries[i][j] = entry;
+    }
+  }
+done:
+  return err;
+}
+
+static int check_symmetric(mbg__item *item, const mbg__json *lower, const char *label, int i, int j, double upper) {
+  double value = 0;
+  mbg__formula formula;
+  if (!lower || i == j) {
+    return MBG_OK;
+  }
+  char name[64];
+  mbg__format(name, sizeof(name), "%s[%d][%d]", label, j, i);
+  const int err = mbg__item_formula(item, lower, name, 1, &formula, &value);
+  if (err < 0 || isnan(value) || isnan(upper) || fabs(value - upper) <= 1e-12 * fmax(fabs(value), fabs(upper))) {
+    return err;
+  }
+  return mbg__item_bad(item, lower, "%s must be symmetric: entries [%d][%d] and [%d][%d] are %g and %g", label, i, j, j,
+                       i, upper, value);
+}
+
+static int read_matrix(mbg__item *item, const mbg__json *json, const mbg__key *key) {
+  int err = MBG_OK, index;
+  const mbg__json *entries[6][6] = {{NULL}};
+  double sign[6];
+  char label[64];
+  for (int i = 0; i < 3; i++) {
+    sign[i] = item->source->sign[i];
+    sign[3 + i] = item->source->handed * item->source->sign[i];
+  }
+  if (json) {
+    MBG_TRY(matrix_entries(item, json, key->name, entries));
+  }
+  for (int i = 0; i < 6; i++) {
+    for (int j = i; j < 6; j++) {
+      mbg__format(label, sizeof(label), "%s[%d][%d]", key->name, i, j);
+      const double preset = i == j ? key->preset : 0;
+      MBG_TRY(mbg__item_attribute(item, entries[i][j], label, key->unit, preset, sign[i] * sign[j], &index));
+      MBG_TRY(check_symmetric(item, entries[j][i], key->name, i, j, sign[i] * sign[j] * mbg__value(item->L, index)));
+    }
+  }
+done:
+  return err;
+}
+
+/* Entries of the inertia of a body: part 0 xx yy zz, part 1 xy xz yz. The file gives one number, three or six. */
+static int read_inertia(mbg__item *item, const mbg__key *key, int part) {
+  int err = MBG_OK, index;
+  static const char *const name[2][3] = {{"xx", "yy", "zz"}, {"xy", "xz", "yz"}};
+  static const int row[3] = {0, 0, 1}, col[3] = {1, 2, 2};
+  const mbg__json *json = mbg__json_member(item->json, "inertia");
+  const mbg__json *entry = json && json->kind == MBG__JSON_ARRAY ? json->child : NULL;
+  const bool single = json && json->kind != MBG__JSON_ARRAY;
+  char label[32];
+  for (int i = 0; part == 1 && entry && i < 3; i++) {
+    entry = entry->next;
+  }
+  for (int i = 0; i < 3; i++) {
+    const mbg__json *at = single && part == 0 && i == 2 ? json : entry;
+    const double sign = part == 1 ? item->source->sign[row[i]] * item->source->sign[col[i]] : 1;
+    mbg__format(label, sizeof(label), "inertia.%s", name[part][i]);
+    MBG_TRY(mbg__item_attribute(item, at, label, key->unit, key->preset, sign, &index));
+    MBG_TRY(check_sign(item, at, key, index));
+    entry = entry ? entry->next : NULL;
+  }
+done:
+  return err;
+}
+
+static int read_number(mbg__item *item, const mbg__key *key) {
+  int err = MBG_OK, index;
+  const mbg__json *json = mbg__json_member(item->json, key->name);
+  if (mbg__key_hidden(key->name)) {
+    return read_inertia(item, key, strcmp(key->name, "inertia_products") == 0);
+  }
+  switch (key->kind) {
+  case MBG__KEY_NUMBER:
+    MBG_TRY(mbg__item_attribute(item, json, key->name, key->unit, key->preset, 1, &index));
+    MBG_TRY(check_sign(item, json, key, index));
+    break;
+  case MBG__KEY_VEC3:
+    MBG_TRY(read_vector(item, json, key));
+    break;
+  case MBG__KEY_SYM6:
+    MBG_TRY(read_matrix(item, json, key));
+    break;
+  default:
+    break;
+  }
+done:
+  return err;
+}
+
+static int read_option(mbg__item *item, const mbg__key *key, int *opt) {
+  const mbg__json *json = mbg__json_member(item->json, key->name);
+  *opt = (int)key->preset;
+  if (key->kind == MBG__KEY_CHOICE) {
+    return mbg__item_choice(item, json, key->name, key->choices, opt);
+  }
+  bool yes = *opt != 0;
+  const int err = json ? mbg__item_bool(item, json, key->name, &yes) : MBG_OK;
+  *opt = yes;
+  return err;
+}
+
+int mbg__item_type_numbers(mbg__item *item, const mbg__key *keys, int nkey, int *attr, int *nattr, const int **opt) {
+  int err = MBG_OK, n = 0;
+  int *options = MBG_TAKE(item->L->arena, int, nkey);
+  if (!options) {
+    return mbg__fail_memory(item->L->ctx);
+  }
+  *attr = item->L->attributes.count;
+  for (int k = 0; k < nkey; k++) {
+    if (keys[k].kind == MBG__KEY_CHOICE || keys[k].kind == MBG__KEY_BOOL) {
+      MBG_TRY(read_option(item, &keys[k], &options[n++]));
+    } else {
+      MBG_TRY(read_number(item, &keys[k]));
+    }
+  }
+  *nattr = item->L->attributes.count - *attr;
+  *opt = options;
+done:
+  return err;
+}
+
+int mbg__item_type_functions(mbg__item *item, const mbg__key *keys, int nkey, int *fn, int *nfn) {
+  int err = MBG_OK, index;
+  char label[64];
+  *fn = item->L->fns.count;
+  for (int k = 0; k < nkey; k++) {
+    mbg__function_rule rule = {.key = keys[k].name,
+                               .args = keys[k].args,
+                               .unit = keys[k].unit,
+                               .uses = keys[k].uses,
+                               .sign = 1,
+                               .preset = keys[k].preset};
+    const mbg__json *json = mbg__json_member(item->json, keys[k].name), *entry = NULL;
+    if (keys[k].kind == MBG__KEY_FN) {
+      MBG_TRY(mbg__item_function(item, json, &rule, &index));
+    } else if (keys[k].kind == MBG__KEY_FN3) {
+      double signs[3];
+      vector_signs(item, keys[k].name, signs);
+      if (json) {
+        MBG_TRY(mbg__item_array(item, json, keys[k].name, 3, &entry));
+      }
+      for (int i = 0; i < 3; i++) {
+        mbg__format(label, sizeof(label), "%s[%d]", keys[k].name, i);
+        rule.key = label;
+        rule.sign = signs[i];
+        MBG_TRY(mbg__item_function(item, entry, &rule, &index));
+        entry = entry ? entry->next : NULL;
+      }
+    }
+  }
+  *nfn = item->L->fns.count - *fn;
+done:
+  return err;
+}

@@ -1,0 +1,673 @@
+/* Beams: numbers of their elements, nodes as bodies, elements between them. */
+#include "load/load.h"
+#include "model/pose.h"
+
+#include <string.h>
+
+/* A node has no inertia of its own: the elements have it. */
+static void no_inertia(const real *attr, const int *opt, real *M, real *M_a) {
+  (void)attr;
+  (void)opt;
+  (void)M_a;
+  m6_zero(M);
+}
+
+const mbg__body_type mbg__beam_node = {.key = "node", .help = "node of a beam", .inertia = no_inertia};
+
+static const char *const section_keys[] = {"rectangle", "circle", "tube", "general"};
+
+/* a beam while it is read */
+typedef struct {
+  mbg__item *item;
+  mbg__beam *beam;
+  int n;
+  int (*attr)[MBG__BEAM_NUMBERS]; /* of each element */
+  int start;                      /* pose of the first node without the part's, or its operations */
+} reader;
+
+/* ---------------------------------------------------------------------- numbers of the elements */
+
+typedef enum { ANY, POSITIVE, NOT_NEGATIVE, POISSON } range;
+
+static int check_range(mbg__item *item, const mbg__json *json, int attribute, range allowed) {
+  const double x = mbg__value(item->L, attribute);
+  const char *name = item->L->attributes.at[attribute].key;
+  if (!json || isnan(x)) {
+    return MBG_OK;
+  }
+  if (allowed == POSITIVE && x <= 0) {
+    return mbg__item_bad(item, json, "%s must be positive, is %g", name, x);
+  }
+  if (allowed == NOT_NEGATIVE && x < 0) {
+    return mbg__item_bad(item, json, "%s must not be negative, is %g", name, x);
+  }
+  if (allowed == POISSON && !(x > -1 && x <= 0.5)) {
+    return mbg__item_bad(item, json, "%s must lie between -1 and 0.5, is %g", name, x);
+  }
+  return MBG_OK;
+}
+
+/* What is to be read: key, where it goes, what it may be. */
+typedef struct {
+  const char *key;
+  int number;
+  const char *unit;
+  double preset;
+  range allowed;
+} series;
+
+/* one attribute for element e, or (e < 0) for all of them */
+static int read_one(reader *r, const mbg__json *json, const series *s, int e) {
+  int err = MBG_OK, index;
+  mbg__loader *L = r->item->L;
+  char label[64];
+  mbg__format(label, sizeof(label), e < 0 ? "%s" : "%s[%d]", s->key, e);
+  L->element = e < 0 ? 0 : e;
+  L->nelement = r->n;
+  err = mbg__item_attribute(r->item, json, label, s->unit, s->preset, 1, &index);
+  L->element = -1;
+  MBG_TRY(err);
+  for (int k = e < 0 ? 0 : e; k < (e < 0 ? r->n : e + 1); k++) {
+    r->attr[k][s->number] = index;
+  }
+  MBG_TRY(check_range(r->item, json, index, s->allowed));
+done:
+  return err;
+}
+
+/* an expression: once for all elements, or for each when it has vectors in it */
+static int read_expression(reader *r, const mbg__json *json, const series *s) {
+  int err = MBG_OK;
+  mbg__loader *L = r->item->L;
+  L->element_used = false;
+  MBG_TRY(read_one(r, json, s, -1));
+  for (int e = 0; L->element_used && !r->item->bad && e < r->n; e++) {
+    MBG_TRY(read_one(r, json, s, e));
+  }
+done:
+  return err;
+}
+
+static const char *text_of(const mbg__json *json) { return json->text ? json->text : "0"; }
+
+/* {"from": a, "to": b}: (1 - s) a + s b at the middle s of each element */
+static int read_taper(reader *r, const mbg__json *json, const series *s) {
+  int err = MBG_OK;
+  static const mbg__file_object keys[] = {MBG__KEYS_SERIES};
+  const mbg__json *from = mbg__json_member(json, "from"), *to = mbg__json_member(json, "to");
+  mbg__item *item = r->item;
+  double value;
+  mbg__formula formula;
+  MBG_TRY(mbg__item_keys(item, json, keys, 1, NULL, 0));
+  if (!from || !to) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__item_formula(item, from, s->key, 1, &formula, &value));
+  MBG_TRY(mbg__item_formula(item, to, s->key, 1, &formula, &value));
+  const size_t size = strlen(text_of(from)) + strlen(text_of(to)) + 80;
+  char *text = mbg__arena_take(&item->L->temp, size, 1);
+  if (!text) {
+    return mbg__fail_memory(item->L->ctx);
+  }
+  for (int e = 0; !item->bad && e < r->n; e++) {
+    const double x = (e + 0.5) / r->n;
+    mbg__json middle = *from;
+    mbg__format(text, size, "%.17g*(%s)+%.17g*(%s)", 1 - x, text_of(from), x, text_of(to));
+    middle.kind = MBG__JSON_STRING;
+    middle.text = text;
+    middle.length = strlen(text);
+    MBG_TRY(read_one(r, &middle, s, e));
+  }
+done:
+  return err;
+}
+
+static int read_series(reader *r, const mbg__json *object, const series *s) {
+  int err = MBG_OK;
+  const mbg__json *json = mbg__json_member(object, s->key), *entry;
+  if (json && json->kind == MBG__JSON_OBJECT) {
+    return read_taper(r, json, s);
+  }
+  if (!json || json->kind != MBG__JSON_ARRAY) {
+    return read_expression(r, json, s);
+  }
+  MBG_TRY(mbg__item_array(r->item, json, s->key, r->n, &entry));
+  for (int e = 0; entry && e < r->n; e++, entry = entry->next) {
+    MBG_TRY(read_one(r, entry, s, e));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- section and material */
+
+/* one number for both directions, or two */
+static int read_shear(reader *r, const mbg__json *object) {
+  int err = MBG_OK;
+  const mbg__json *json = mbg__json_member(object, "shear"), *entry = json;
+  if (json && json->kind == MBG__JSON_ARRAY) {
+    MBG_TRY(mbg__item_array(r->item, json, "shear", 2, &entry));
+  }
+  for (int k = 0; k < 2; k++) {
+    const series s = {"shear", MBG__BEAM_SHEAR2 + k, "", 5.0 / 6, POSITIVE};
+    MBG_TRY(read_expression(r, entry, &s));
+    entry = entry && json->kind == MBG__JSON_ARRAY ? entry->next : entry;
+  }
+done:
+  return err;
+}
+
+/* a series, or the word for the exact constant of a rectangle */
+static int read_torsion(reader *r, const mbg__json *section) {
+  static const series torsion = {"torsion", MBG__BEAM_TORSION, "m^4", 0, POSITIVE};
+  const mbg__json *json = mbg__json_member(section, "torsion");
+  const char *text = json && json->kind == MBG__JSON_STRING ? json->text : "";
+  mbg__beam_rule *rule = &r->beam->rule;
+  rule->saint_venant = strcmp(text, "saint-venant") == 0;
+  rule->torsion = json && !rule->saint_venant;
+  if (!rule->torsion || r->item->bad) {
+    return MBG_OK;
+  }
+  static const char *const word = "saint-venant";
+  const char *nearest = mbg__near(text, &word, 1);
+  if (nearest) {
+    char hint[MBG__HINT_SIZE];
+    return mbg__item_bad(r->item, json, "torsion: unknown value '%s'%s", text, mbg__hint(hint, nearest));
+  }
+  return read_series(r, section, &torsion);
+}
+
+static int check_tube(reader *r, const mbg__json *section) {
+  const mbg__loader *L = r->item->L;
+  for (int e = 0; !r->item->bad && r->beam->rule.section == MBG__TUBE && e < r->n; e++) {
+    const double d = mbg__value(L, r->attr[e][MBG__BEAM_SECTION]), t = mbg__value(L, r->attr[e][MBG__BEAM_SECTION + 1]);
+    if (2 * t > d) {
+      return mbg__item_bad_key(r->item, mbg__json_member(section, "wall"),
+                               "the wall %g is thicker than half the diameter %g", t, d);
+    }
+  }
+  return MBG_OK;
+}
+
+static int read_section(reader *r, const mbg__json *json) {
+  static const series numbers[][4] = {
+      [MBG__RECTANGLE] = {{"width", MBG__BEAM_SECTION, "m", 0, POSITIVE},
+                          {"height", MBG__BEAM_SECTION + 1, "m", 0, POSITIVE}},
+      [MBG__CIRCLE] = {{"diameter", MBG__BEAM_SECTION, "m", 0, POSITIVE}},
+      [MBG__TUBE] = {{"diameter", MBG__BEAM_SECTION, "m", 0, POSITIVE},
+                     {"wall", MBG__BEAM_SECTION + 1, "m", 0, POSITIVE}},
+      [MBG__GENERAL] = {{"A", MBG__BEAM_SECTION, "m^2", 0, POSITIVE},
+                        {"I2", MBG__BEAM_SECTION + 1, "m^4", 0, POSITIVE},
+                        {"I3", MBG__BEAM_SECTION + 2, "m^4", 0, POSITIVE},
+                        {"Jt", MBG__BEAM_SECTION + 3, "m^4", 0, POSITIVE}},
+  };
+  int err = MBG_OK, kind = -1;
+  bool yes;
+  MBG_TRY(mbg__item_object(r->item, json, "section", &yes));
+  if (!yes) {
+    return MBG_OK;
+  }
+  const mbg__json *type = mbg__json_member(json, "type");
+  if (!type) {
+    return mbg__item_missing(r->item, json, "type");
+  }
+  MBG_TRY(mbg__item_type(r->item, type, section_keys, MBG_COUNT(section_keys), &kind));
+  if (kind < 0) {
+    return MBG_OK;
+  }
+  const mbg__file_object keys[] = {(mbg__file_object)(MBG__KEYS_RECTANGLE + kind)};
+  MBG_TRY(mbg__item_keys(r->item, json, keys, 1, NULL, 0));
+  r->beam->rule.section = (mbg__section_kind)kind;
+  for (int k = 0; !r->item->bad && k < 4 && numbers[kind][k].key; k++) {
+    MBG_TRY(read_series(r, json, &numbers[kind][k]));
+  }
+  MBG_TRY(read_torsion(r, json));
+  MBG_TRY(read_shear(r, json));
+  MBG_TRY(check_tube(r, json));
+done:
+  return err;
+}
+
+static int read_plain(mbg__item *item, const char *key, double least, double most, double *out) {
+  const mbg__json *json = mbg__json_member(item->json, key);
+  if (!json) {
+    return MBG_OK;
+  }
+  if (json->kind != MBG__JSON_NUMBER) {
+    return mbg__item_wrong(item, json, key, "a plain number");
+  }
+  *out = json->number;
+  if (*out >= least && *out <= most) {
+    return MBG_OK;
+  }
+  return mbg__item_bad(item, json, "%s must lie between %g and %g, is %g", key, least, most, *out);
+}
+
+static int read_material(reader *r) {
+  int err = MBG_OK;
+  mbg__item *item = r->item;
+  static const series E = {"E", MBG__BEAM_E, "N/m^2", 0, POSITIVE}, nu = {"nu", MBG__BEAM_G, "", 0, POISSON},
+                      G = {"G", MBG__BEAM_G, "N/m^2", 0, POSITIVE}, rho = {"rho", MBG__BEAM_RHO, "kg/m^3", 0, POSITIVE},
+                      damping = {"damping", MBG__BEAM_DAMPING, "s", 0, NOT_NEGATIVE},
+                      fill = {"fill", MBG__BEAM_FILL, "", 1, POSITIVE};
+  mbg__beam_rule *rule = &r->beam->rule;
+  rule->penalty = 3;
+  rule->stiffness_min = 1e-3;
+  rule->shear_modulus = mbg__json_member(item->json, "G") != NULL;
+  if (rule->shear_modulus == (mbg__json_member(item->json, "nu") != NULL)) {
+    return mbg__item_bad_key(item, item->json, "give 'nu' or 'G'%s", rule->shear_modulus ? ", not both" : "");
+  }
+  MBG_TRY(read_series(r, item->json, &E));
+  MBG_TRY(read_series(r, item->json, rule->shear_modulus ? &G : &nu));
+  MBG_TRY(read_series(r, item->json, &rho));
+  MBG_TRY(read_series(r, item->json, &damping));
+  MBG_TRY(read_series(r, item->json, &fill));
+  MBG_TRY(read_plain(item, "penalty", 1, 20, &rule->penalty));
+  MBG_TRY(read_plain(item, "stiffness_min", 0, 1, &rule->stiffness_min));
+done:
+  return err;
+}
+
+int mbg__item_beam_numbers(mbg__item *item, int n, mbg__beam_rule *rule, int (*attr)[MBG__BEAM_NUMBERS]) {
+  int err = MBG_OK;
+  mbg__beam beam = {0};
+  reader r = {.item = item, .beam = &beam, .n = n, .attr = attr};
+  memset(attr, -1, (size_t)n * sizeof(*attr));
+  MBG_TRY(read_section(&r, mbg__json_member(item->json, "section")));
+  MBG_TRY(read_material(&r));
+  *rule = beam.rule;
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- shape */
+
+/* axis 2 when the file does not say: y of the file, or z for beams along y */
+static int read_orient(reader *r, const double along[3], int *first) {
+  int err = MBG_OK, index;
+  mbg__item *item = r->item;
+  const mbg__json *json = mbg__json_member(item->json, "orient");
+  if (json) {
+    return mbg__item_direction(item, json, "orient", first);
+  }
+  const double l = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+  const int axis = fabs(along[1]) > 0.9 * l ? 2 : 1;
+  const mbg__where where = mbg__item_where_key(item, item->json);
+  *first = item->L->attributes.count;
+  for (int k = 0; k < 3; k++) {
+    const mbg__formula formula = {.number = k == axis};
+    char label[32];
+    mbg__format(label, sizeof(label), "orient[%d]", k);
+    MBG_TRY(mbg__attribute_add(item, &formula, label, "", &where, &index));
+  }
+done:
+  return err;
+}
+
+static int check_orient(reader *r, const double along[3], int orient) {
+  double a = 0, b = 0, ab = 0;
+  for (int k = 0; k < 3; k++) {
+    const double o = mbg__value(r->item->L, orient + k);
+    a += along[k] * along[k];
+    b += o * o;
+    ab += along[k] * o;
+  }
+  if (r->item->bad || ab * ab < (1 - 1e-12) * a * b) {
+    return MBG_OK;
+  }
+  return mbg__item_bad_key(r->item, mbg__json_member(r->item->json, "orient"), "orient is parallel to the beam");
+}
+
+/* attributes start, end, orient in a row */
+static int read_line(reader *r) {
+  int err = MBG_OK, end, orient;
+  mbg__item *item = r->item;
+  double along[3], size = 0;
+  const mbg__json *from = mbg__json_member(item->json, "from"), *to = mbg__json_member(item->json, "to");
+  MBG_TRY(mbg__item_vector(item, from, "from", "m", 0, NULL, &r->beam->shape));
+  MBG_TRY(mbg__item_vector(item, to, "to", "m", 0, NULL, &end));
+  for (int k = 0; k < 3; k++) {
+    along[k] = mbg__value(item->L, end + k) - mbg__value(item->L, r->beam->shape + k);
+    size += fabs(along[k]);
+  }
+  if (!item->bad && !(size / r->n > 1e-12)) {
+    return mbg__item_bad(item, to, "to: the same point as 'from', so that the elements have no length");
+  }
+  MBG_TRY(read_orient(r, along, &orient));
+  MBG_TRY(check_orient(r, along, orient));
+done:
+  return err;
+}
+
+/* rotation between the nodes of an element: log of the relative frame ends at pi, accuracy before (theory 4, section 10) */
+static int check_turn(reader *r, const mbg__json *json, const char *key, double turn) {
+  const mbg__beam *beam = r->beam;
+  const char *which = beam->kind == MBG__POSE_CURVE ? "an element" : "each element";
+  if (r->item->bad || turn <= MBG__BEAM_TURN_WARN) {
+    return MBG_OK;
+  }
+  if (turn >= MBG__BEAM_TURN_MAX) {
+    return mbg__item_bad(r->item, json, "%s: %s turns by %.3g rad; give more elements", key, which, turn);
+  }
+  mbg__note(r->item->L->ctx, MBG_WARNING, "%s:%d:%d: beam '%s': %s turns by %.3g rad; above %g give more elements",
+            beam->where.file, beam->where.line, beam->where.column, beam->name, which, turn, MBG__BEAM_TURN_WARN);
+  return MBG_OK;
+}
+
+/* attributes start | direction, orient | length, curvature */
+static int read_helix(reader *r) {
+  int err = MBG_OK, direction, orient, second;
+  mbg__item *item = r->item;
+  double along[3], k2 = 0;
+  const mbg__json *way = mbg__json_member(item->json, "direction"), *length = mbg__json_member(item->json, "length");
+  const mbg__json *bend = mbg__json_member(item->json, "curvature");
+  if (!way) {
+    return mbg__item_bad_key(item, length, "'length' needs 'direction', the tangent at the first node");
+  }
+  MBG_TRY(mbg__item_vector(item, mbg__json_member(item->json, "from"), "from", "m", 0, NULL, &r->start));
+  MBG_TRY(mbg__item_direction(item, way, "direction", &direction));
+  for (int k = 0; k < 3; k++) {
+    along[k] = mbg__value(item->L, direction + k);
+  }
+  MBG_TRY(read_orient(r, along, &orient));
+  MBG_TRY(check_orient(r, along, orient));
+  MBG_TRY(mbg__item_attribute(item, length, "length", "m", 0, 1, &r->beam->shape));
+  MBG_TRY(check_range(item, length, r->beam->shape, POSITIVE));
+  MBG_TRY(mbg__item_vector(item, bend, "curvature", "1/m", 0, NULL, &second));
+  for (int k = 0; k < 3; k++) {
+    k2 += mbg__value(item->L, second + k) * mbg__value(item->L, second + k);
+  }
+  MBG_TRY(check_turn(r, bend, "curvature", mbg__value(item->L, r->beam->shape) / r->n * sqrt(k2)));
+done:
+  return err;
+}
+
+/* axis 2 of a curve when the file does not say: y of the file, or z when the way from one point to the next is along y somewhere */
+static int read_curve_orient(reader *r) {
+  const mbg__loader *L = r->item->L;
+  double along[3] = {1, 0, 0};
+  int orient;
+  for (int i = 1; i < r->beam->npoint; i++) {
+    double d[3], l2 = 0;
+    for (int k = 0; k < 3; k++) {
+      const int at = r->beam->shape + 3 * i + k;
+      d[k] = mbg__value(L, at) - mbg__value(L, at - 3);
+      l2 += d[k] * d[k];
+    }
+    if (fabs(d[1]) > 0.9 * sqrt(l2)) {
+      memcpy(along, d, sizeof(along));
+    }
+  }
+  return read_orient(r, along, &orient);
+}
+
+static bool curve_frame(const reader *r, const real *attr, double fraction, mbg__frame *H) {
+  const mbg__pose_op op = {.kind = MBG__POSE_CURVE, .mode = r->beam->npoint, .fraction = fraction};
+  int dep[MBG__FACTOR_DEPS];
+  real omega[MBG__FACTOR_DEPS][6];
+  mbg__placed node = {.dep = dep, .omega = omega};
+  if (!mbg__pose_factor(&op, attr, &node)) {
+    return false;
+  }
+  *H = node.h;
+  return true;
+}
+
+/* Every node has a frame, and elements do not turn too far. The rotation is summed over parts of the element: between its nodes it is
+   known but for full turns. */
+static int check_curve(reader *r, const mbg__json *json) {
+  enum { PARTS = 8 };
+  mbg__item *item = r->item;
+  const int n = 3 * r->beam->npoint + 3;
+  real *attr = mbg__arena_take(&item->L->temp, (size_t)n, sizeof(*attr)), d[6];
+  mbg__frame last, H, G;
+  double most = 0, turn = 0;
+  if (!attr) {
+    return mbg__fail_memory(item->L->ctx);
+  }
+  for (int k = 0; k < n; k++) {
+    attr[k] = mbg__value(item->L, r->beam->shape + k);
+  }
+  frame_identity(&last);
+  for (int k = 0; k <= PARTS * r->n; k++, last = H) {
+    if (!curve_frame(r, attr, (double)k / (PARTS * r->n), &H)) {
+      return mbg__item_bad(item, json, "points: in element %d the curve has no direction, or that of 'orient'",
+                           k / PARTS < r->n ? k / PARTS : r->n - 1);
+    }
+    frame_relative(&G, &last, &H);
+    mbg__se3_log(d, &G);
+    turn = k % PARTS == 1 ? 0 : turn;
+    turn += k > 0 ? sqrt(re(v3_dot(d + 3, d + 3))) : 0;
+    most = fmax(most, turn);
+  }
+  return check_turn(r, json, "points", most);
+}
+
+/* attributes of all points and orient in a row */
+static int read_curve(reader *r) {
+  int err = MBG_OK, index;
+  mbg__item *item = r->item;
+  const mbg__json *json = mbg__json_member(item->json, "points"), *before = NULL;
+  char label[32];
+  if (json->kind != MBG__JSON_ARRAY) {
+    return mbg__item_wrong(item, json, "points", "an array of points");
+  }
+  if (json->count < 2) {
+    return mbg__item_bad(item, json, "points: give two or more, found %d", json->count);
+  }
+  for (const mbg__json *entry = json->child; entry; before = entry, entry = entry->next) {
+    mbg__format(label, sizeof(label), "points[%d]", r->beam->npoint);
+    MBG_TRY(mbg__item_vector(item, entry, label, "m", 0, NULL, &index));
+    r->beam->shape = r->beam->npoint++ == 0 ? index : r->beam->shape;
+    double size = 0;
+    for (int k = 0; before && k < 3; k++) {
+      size += fabs(mbg__value(item->L, index + k) - mbg__value(item->L, index + k - 3));
+    }
+    if (before && !item->bad && !(size > 1e-12)) {
+      return mbg__item_bad(item, entry, "%s: the same point as the one before it", label);
+    }
+  }
+  MBG_TRY(read_curve_orient(r));
+  if (!item->bad) {
+    MBG_TRY(check_curve(r, json));
+  }
+done:
+  return err;
+}
+
+static int read_shape(reader *r) {
+  mbg__item *item = r->item;
+  static const char *const ways[] = {"to", "length", "points"}, *const helix_only[] = {"direction", "curvature"};
+  static int (*const read[])(reader *) = {read_line, read_helix, read_curve};
+  static const mbg__pose_kind kinds[] = {MBG__POSE_LINE, MBG__POSE_HELIX, MBG__POSE_CURVE};
+  int way = -1, count = 0;
+  for (int k = 0; k < MBG_COUNT(ways); k++) {
+    const bool given = mbg__json_member(item->json, ways[k]) != NULL;
+    way = given ? k : way;
+    count += given;
+  }
+  if (count != 1) {
+    return mbg__item_bad_key(item, item->json, "give one of 'to', 'length' and 'points'%s", count ? ", not more" : "");
+  }
+  for (int k = 0; way != 1 && k < MBG_COUNT(helix_only); k++) {
+    const mbg__json *json = mbg__json_member(item->json, helix_only[k]);
+    if (json) {
+      return mbg__item_bad_key(item, json, "'%s' is for beams given by 'length'", helix_only[k]);
+    }
+  }
+  const mbg__json *from = mbg__json_member(item->json, "from");
+  if (from && way == 2) {
+    return mbg__item_bad_key(item, from, "'points' begin with the first node; leave 'from' out");
+  }
+  r->beam->kind = kinds[way];
+  for (int k = 0; k < 6; k++) {
+    r->beam->sign[k] = item->source->sign[k % 3] * (k < 3 ? 1 : item->source->handed);
+  }
+  return read[way](r);
+}
+
+/* ---------------------------------------------------------------------- nodes and elements */
+
+static int node_pose(reader *r, int k, int *pose) {
+  int err = MBG_OK, first;
+  mbg__item *item = r->item;
+  mbg__loader *L = item->L;
+  MBG_TRY(mbg__pose_begin(L, &first));
+  MBG_TRY(mbg__pose_enter(L, item->source));
+  if (r->beam->kind == MBG__POSE_HELIX) {
+    MBG_TRY(mbg__pose_op_add(L, MBG__POSE_TRANSLATE, 0, r->start));
+    MBG_TRY(mbg__pose_op_add(L, MBG__POSE_XY, 0, r->start + 3));
+  }
+  MBG_TRY(mbg__pose_op_add(L, r->beam->kind, r->beam->npoint, r->beam->shape));
+  L->ops.at[L->ops.count - 1].fraction = (double)k / r->n;
+  MBG_TRY(mbg__pose_leave(L, item->source));
+  MBG_TRY(mbg__pose_end(item, first, pose));
+done:
+  return err;
+}
+
+static int add_body(mbg__loader *L, const mbg__body *body) {
+  mbg__body *place = MBG__PUSH(L, L->bodies);
+  mbg__own_pose *own = MBG__PUSH(L, L->body_pose);
+  int *marker = MBG__PUSH(L, L->body_marker);
+  if (!place || !own || !marker) {
+    return mbg__fail_memory(L->ctx);
+  }
+  *place = *body;
+  *own = (mbg__own_pose){.translate = -1, .nrotate = -1};
+  *marker = -1;
+  return MBG_OK;
+}
+
+static int add_nodes(reader *r, int velocity) {
+  int err = MBG_OK;
+  mbg__item *item = r->item;
+  mbg__loader *L = item->L;
+  mbg__body body = {.type = &mbg__beam_node,
+                    .mask = 0x3f,
+                    .nvel = 6,
+                    .velocity = velocity,
+                    .velocity_point = -1,
+                    .modal = -1,
+                    .carrier = -1};
+  char name[MBG__HINT_SIZE];
+  body.where = mbg__item_where_key(item, item->json);
+  body.velocity_frame = item->source->frame;
+  memcpy(body.velocity_sign, item->source->sign, sizeof(body.velocity_sign));
+  r->beam->body = L->bodies.count;
+  for (int k = 0; k <= r->n; k++) {
+    mbg__format(name, sizeof(name), "%s.%d", item->json->key, k);
+    mbg__symbol *symbol = mbg__name_find(L, item->source, MBG__NAME_BODY, name);
+    MBG_TRY(node_pose(r, k, &body.design));
+    body.guess = body.design;
+    body.name = symbol ? symbol->name : "";
+    MBG_TRY(add_body(L, &body));
+    body.velocity_point = L->bodies.at[r->beam->body].design;
+    if (symbol) {
+      symbol->index = L->bodies.count - 1;
+      symbol->bad = item->bad;
+    }
+  }
+done:
+  return err;
+}
+
+static int add_elements(reader *r, int index) {
+  int err = MBG_OK, A, B;
+  mbg__loader *L = r->item->L;
+  r->beam->first = L->elements.count;
+  r->beam->count = r->n;
+  r->beam->reference = L->model->nreference;
+  L->model->nreference += r->beam->kind == MBG__POSE_CURVE ? r->n : 1;
+  for (int e = 0; e < r->n; e++) {
+    mbg__beam_element *element = MBG__PUSH(L, L->elements);
+    if (!element) {
+      return mbg__fail_memory(L->ctx);
+    }
+    element->beam = index;
+    element->reference = r->beam->reference + (r->beam->kind == MBG__POSE_CURVE ? e : 0);
+    element->body[0] = r->beam->body + e;
+    element->body[1] = r->beam->body + e + 1;
+    memcpy(element->attr, r->attr[e], sizeof(element->attr));
+    MBG_TRY(mbg__body_marker(L, element->body[0], &A));
+    MBG_TRY(mbg__body_marker(L, element->body[1], &B));
+    MBG_TRY(mbg__pair_add(L, A, B, &element->pair));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- beams */
+
+static int load_beam(mbg__item *item, mbg__beam *beam, int index) {
+  int err = MBG_OK, velocity, second, mass = 0;
+  static const mbg__file_object keys[] = {MBG__KEYS_BEAM};
+  reader r = {.item = item, .beam = beam};
+  bool yes;
+  *beam = (mbg__beam){.name = item->name, .where = mbg__item_where_key(item, item->json)};
+  MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
+  if (!yes) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
+  if (!item->bad) {
+    MBG_TRY(mbg__item_count(item, mbg__json_member(item->json, "elements"), "elements", &r.n));
+  }
+  if (item->bad) {
+    return MBG_OK;
+  }
+  r.attr = mbg__arena_take(&item->L->temp, (size_t)r.n, sizeof(*r.attr));
+  if (!r.attr) {
+    return mbg__fail_memory(item->L->ctx);
+  }
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "mass"), "mass", "consistent lumped", &mass));
+  beam->lumped = mass == 1;
+  MBG_TRY(mbg__item_beam_numbers(item, r.n, &beam->rule, r.attr));
+  MBG_TRY(read_shape(&r));
+  MBG_TRY(mbg__item_vector(item, mbg__json_member(item->json, "velocity"), "velocity", "m/s", 0, NULL, &velocity));
+  MBG_TRY(mbg__item_vector(item, mbg__json_member(item->json, "angular_velocity"), "angular_velocity", "rad/s", 0, NULL,
+                           &second));
+  if (item->bad) {
+    return MBG_OK;
+  }
+  MBG_TRY(add_nodes(&r, velocity));
+  MBG_TRY(add_elements(&r, index));
+done:
+  return err;
+}
+
+/* the nodes of a beam with errors are bad, too */
+static void mark_nodes(mbg__item *item) {
+  char name[MBG__HINT_SIZE];
+  for (int k = 0;; k++) {
+    mbg__format(name, sizeof(name), "%s.%d", item->json->key, k);
+    mbg__symbol *symbol = mbg__name_find(item->L, item->source, MBG__NAME_BODY, name);
+    if (!symbol || symbol->json != item->json) {
+      return;
+    }
+    symbol->bad = true;
+  }
+}
+
+int mbg__load_beams(mbg__loader *L) {
+  int err = MBG_OK;
+  for (int i = 0; i < L->names[MBG__NAME_BEAM].count; i++) {
+    mbg__symbol *s = L->names[MBG__NAME_BEAM].at[i];
+    mbg__item item;
+    mbg__beam beam;
+    MBG_TRY(mbg__item_open(L, s, &item));
+    MBG_TRY(load_beam(&item, &beam, L->beams.count));
+    mbg__beam *place = MBG__PUSH(L, L->beams);
+    if (!place) {
+      return mbg__fail_memory(L->ctx);
+    }
+    *place = beam;
+    s->index = L->beams.count - 1;
+    s->bad = item.bad;
+    if (item.bad) {
+      mark_nodes(&item);
+    }
+  }
+done:
+  return err;
+}

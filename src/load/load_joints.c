@@ -1,0 +1,307 @@
+/* Joints, drivers, couplings. */
+#include "load/load.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- joints */
+
+static int find_type(mbg__item *item, const mbg__joint_type **out) {
+  int n, k = -1;
+  const mbg__joint_type *const *types = mbg__joint_types(&n);
+  const mbg__json *json = mbg__json_member(item->json, "type");
+  const char *keys[64];
+  *out = NULL;
+  assert(n <= MBG_COUNT(keys));
+  for (int i = 0; i < n; i++) {
+    keys[i] = types[i]->key;
+  }
+  if (!json) {
+    return mbg__item_missing(item, item->json, "type");
+  }
+  const int err = mbg__item_type(item, json, keys, n, &k);
+  *out = k >= 0 ? types[k] : NULL;
+  return err;
+}
+
+/* do the rows hold the rotation about z as well as z itself? */
+static bool holds_roll(const mbg__joint_type *type) {
+  bool roll = false;
+  for (int i = 0; i < type->nrow; i++) {
+    roll = roll || (!type->rows[i].kernel && type->rows[i].entry[0] == MBG__R12);
+  }
+  return roll && type->axes == MBG__AXES_Z;
+}
+
+/* signs of its coordinates in a mirrored part */
+static void coordinate_signs(const mbg__item *item, const mbg__joint_type *type, double sign[3]) {
+  assert(type->ncoord <= 3);
+  for (int i = 0; i < type->ncoord; i++) {
+    sign[i] = mbg__coord_sign(item->source, mbg__coord_find(type->coords[i].coord));
+  }
+}
+
+static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
+  int err = MBG_OK;
+  static const mbg__file_object keys[] = {MBG__KEYS_JOINT, MBG__KEYS_BETWEEN, MBG__KEYS_AXIS2};
+  const mbg__json *cut = mbg__json_member(item->json, "cut");
+  bool yes;
+  *joint = (mbg__joint){.name = item->name, .sign = {1, 1, 1}, .cut = -1, .pair = -1};
+  joint->where = mbg__item_where_key(item, item->json);
+  MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
+  if (!yes) {
+    return MBG_OK;
+  }
+  MBG_TRY(find_type(item, &joint->type));
+  if (!joint->type) {
+    return MBG_OK;
+  }
+  const mbg__joint_type *type = joint->type;
+  coordinate_signs(item, type, joint->sign);
+  MBG_TRY(mbg__item_keys(item, item->json, keys, type->axes == MBG__AXES_UNIVERSAL ? 3 : 2, type->keys, type->nkey));
+  if (cut) {
+    bool value = false;
+    MBG_TRY(mbg__item_bool(item, cut, "cut", &value));
+    joint->cut = value;
+  }
+  MBG_TRY(mbg__item_type_numbers(item, type->keys, type->nkey, &joint->attr, &joint->nattr, &joint->opt));
+  const mbg__ends_rule rule = {type->axes, type->axes_needed, holds_roll(type), true};
+  MBG_TRY(mbg__item_ends(item, &rule, &joint->pair));
+  if (!item->bad) {
+    MBG_TRY(mbg__joint_rows(item, joint, index));
+  }
+done:
+  return err;
+}
+
+int mbg__load_joints(mbg__loader *L) {
+  int err = MBG_OK;
+  for (int i = 0; i < L->names[MBG__NAME_JOINT].count; i++) {
+    mbg__symbol *s = L->names[MBG__NAME_JOINT].at[i];
+    mbg__item item;
+    mbg__joint joint;
+    MBG_TRY(mbg__item_open(L, s, &item));
+    MBG_TRY(load_joint(&item, &joint, L->joints.count));
+    mbg__joint *place = MBG__PUSH(L, L->joints);
+    int *last = MBG__PUSH(L, L->joint_driver);
+    if (!place || !last) {
+      return mbg__fail_memory(L->ctx);
+    }
+    *place = joint;
+    *last = -1;
+    s->index = L->joints.count - 1;
+    s->bad = item.bad;
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- drivers */
+
+static int driver_row(mbg__item *item, mbg__driver *driver, int index) {
+  int err = MBG_OK;
+  mbg__loader *L = item->L;
+  const mbg__coord *coord = &L->coords.at[driver->coord];
+  mbg__term term = {.pair = coord->pair,
+                    .kernel = coord->type->driver,
+                    .nentry = coord->type->nentry,
+                    .law = driver->law,
+                    .attr_sign = 1,
+                    .turn = -1,
+                    .sign = coord->sign,
+                    .factor = -1};
+  memcpy(term.entry, coord->type->entry, sizeof(term.entry));
+  bool moves;
+  double phi;
+  MBG_TRY(mbg__term_moves(L, &term, &moves, &phi));
+  if (!moves) {
+    return mbg__item_bad_key(item, item->json, "the coordinate cannot move: the bodies of joint '%s' move in a plane",
+                             L->joints.at[driver->joint].name);
+  }
+  mbg__term *t = MBG__PUSH(L, L->terms);
+  mbg__row *row = MBG__PUSH(L, L->rows);
+  if (!t || !row) {
+    return mbg__fail_memory(L->ctx);
+  }
+  *t = term;
+  *row = (mbg__row){MBG__ROW_DRIVER, index, "law", L->terms.count - 1, 1};
+  driver->row = L->rows.count - 1;
+done:
+  return err;
+}
+
+static int check_twice(mbg__item *item, const mbg__driver *driver, int index) {
+  mbg__loader *L = item->L;
+  if (driver->coord < 0) {
+    return MBG_OK;
+  }
+  const int other = mbg__map_find(L->driver_map, driver->coord);
+  if (other >= 0) {
+    return mbg__item_bad_key(item, item->json, "driver '%s' drives this coordinate already", L->drivers.at[other].name);
+  }
+  return mbg__map_set(L, &L->driver_map, driver->coord, index);
+}
+
+static int load_driver(mbg__item *item, mbg__driver *driver, int index) {
+  int err = MBG_OK;
+  static const mbg__file_object keys[] = {MBG__KEYS_DRIVER};
+  static const mbg__function_rule rule = {
+      .key = "law", .unit = "", .uses = MBG__USES_TIME | MBG__USES_CONTROLS, .smooth = true, .sign = 1};
+  const mbg__json *joint = mbg__json_member(item->json, "joint"), *law = mbg__json_member(item->json, "law");
+  mbg__symbol *symbol = NULL;
+  bool yes;
+  *driver = (mbg__driver){.name = item->name, .joint = -1, .coord = -1, .law = -1, .row = -1};
+  driver->where = mbg__item_where_key(item, item->json);
+  MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
+  if (!yes) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
+  if (joint) {
+    MBG_TRY(mbg__item_reference(item, joint, "joint", MBG__NAME_JOINT, &symbol));
+  }
+  if (symbol) {
+    driver->joint = symbol->index;
+    MBG_TRY(mbg__item_joint_coord(item, symbol, mbg__json_member(item->json, "coordinate"), false, &driver->coord));
+  }
+  if (law) {
+    MBG_TRY(mbg__item_function(item, law, &rule, &driver->law));
+  }
+  MBG_TRY(check_twice(item, driver, index));
+  if (!item->bad) {
+    MBG_TRY(driver_row(item, driver, index));
+  }
+done:
+  return err;
+}
+
+int mbg__load_drivers(mbg__loader *L) {
+  int err = MBG_OK;
+  for (int i = 0; i < L->names[MBG__NAME_DRIVER].count; i++) {
+    mbg__symbol *s = L->names[MBG__NAME_DRIVER].at[i];
+    mbg__item item;
+    mbg__driver driver;
+    MBG_TRY(mbg__item_open(L, s, &item));
+    MBG_TRY(load_driver(&item, &driver, L->drivers.count));
+    mbg__driver *place = MBG__PUSH(L, L->drivers);
+    int *before = MBG__PUSH(L, L->driver_before);
+    if (!place || !before) {
+      return mbg__fail_memory(L->ctx);
+    }
+    *place = driver;
+    *before = -1;
+    s->index = L->drivers.count - 1;
+    if (driver.joint >= 0 && driver.row >= 0) {
+      *before = L->joint_driver.at[driver.joint];
+      L->joint_driver.at[driver.joint] = s->index;
+    }
+    s->bad = item.bad;
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- couplings */
+
+static int add_coupling_term(mbg__loader *L, const mbg__term *term) {
+  mbg__term *t = MBG__PUSH(L, L->terms);
+  if (!t) {
+    return mbg__fail_memory(L->ctx);
+  }
+  *t = *term;
+  return MBG_OK;
+}
+
+static int coupling_term(mbg__item *item, const mbg__json *json, int k) {
+  int err = MBG_OK, coord = -1, factor;
+  static const mbg__file_object keys[] = {MBG__KEYS_COUPLING_TERM};
+  mbg__symbol *symbol = NULL;
+  char label[64];
+  bool yes;
+  mbg__format(label, sizeof(label), "terms[%d]", k);
+  MBG_TRY(mbg__item_object(item, json, label, &yes));
+  if (!yes) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__item_keys(item, json, keys, 1, NULL, 0));
+  if (mbg__json_member(json, "joint")) {
+    MBG_TRY(mbg__item_reference(item, mbg__json_member(json, "joint"), "joint", MBG__NAME_JOINT, &symbol));
+  }
+  if (symbol) {
+    mbg__item term = *item;
+    term.json = json;
+    MBG_TRY(mbg__item_joint_coord(&term, symbol, mbg__json_member(json, "coordinate"), true, &coord));
+    item->bad = term.bad;
+  }
+  mbg__format(label, sizeof(label), "terms[%d].factor", k);
+  MBG_TRY(mbg__item_attribute(item, mbg__json_member(json, "factor"), label, "", 1, 1, &factor));
+  if (coord >= 0) {
+    const mbg__coord *c = &item->L->coords.at[coord];
+    mbg__term term = {.pair = c->pair,
+                      .kernel = c->type->value,
+                      .nentry = c->type->nentry,
+                      .law = -1,
+                      .attr_sign = 1,
+                      .turn = c->turn,
+                      .sign = c->sign,
+                      .factor = factor};
+    memcpy(term.entry, c->type->entry, sizeof(term.entry));
+    MBG_TRY(add_coupling_term(item->L, &term));
+  }
+done:
+  return err;
+}
+
+static int load_coupling(mbg__item *item, mbg__coupling *coupling, int index) {
+  int err = MBG_OK, k = 0, constant;
+  static const mbg__file_object keys[] = {MBG__KEYS_COUPLING};
+  mbg__loader *L = item->L;
+  const mbg__json *terms = mbg__json_member(item->json, "terms"), *term = NULL;
+  const int first = L->terms.count;
+  bool yes;
+  *coupling = (mbg__coupling){.name = item->name, .row = -1, .where = mbg__item_where_key(item, item->json)};
+  MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
+  if (!yes) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
+  if (terms) {
+    MBG_TRY(mbg__item_array(item, terms, "terms", -1, &term));
+    if (terms->kind == MBG__JSON_ARRAY && terms->count == 0) {
+      MBG_TRY(mbg__item_bad(item, terms, "terms: at least one is needed"));
+    }
+  }
+  for (; term; term = term->next) {
+    MBG_TRY(coupling_term(item, term, k++));
+  }
+  MBG_TRY(mbg__item_attribute(item, mbg__json_member(item->json, "constant"), "constant", "", 0, 1, &constant));
+  const mbg__term last = {.pair = -1, .law = -1, .attr_sign = 1, .turn = -1, .sign = -1, .factor = constant};
+  MBG_TRY(add_coupling_term(L, &last));
+  mbg__row *row = MBG__PUSH(L, L->rows);
+  if (!row) {
+    return mbg__fail_memory(L->ctx);
+  }
+  *row = (mbg__row){MBG__ROW_COUPLING, index, "sum", first, L->terms.count - first};
+  coupling->row = L->rows.count - 1;
+done:
+  return err;
+}
+
+int mbg__load_couplings(mbg__loader *L) {
+  int err = MBG_OK;
+  for (int i = 0; i < L->names[MBG__NAME_COUPLING].count; i++) {
+    mbg__symbol *s = L->names[MBG__NAME_COUPLING].at[i];
+    mbg__item item;
+    mbg__coupling coupling;
+    MBG_TRY(mbg__item_open(L, s, &item));
+    MBG_TRY(load_coupling(&item, &coupling, L->couplings.count));
+    mbg__coupling *place = MBG__PUSH(L, L->couplings);
+    if (!place) {
+      return mbg__fail_memory(L->ctx);
+    }
+    *place = coupling;
+    s->index = L->couplings.count - 1;
+    s->bad = item.bad;
+  }
+done:
+  return err;
+}

@@ -1,0 +1,621 @@
+/* Numbers: parameters, constants, and formulas of both. */
+#include "load/load.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- parameters */
+
+static int plain_number(mbg__item *item, const char *key, double *out) {
+  const mbg__json *json = mbg__json_member(item->json, key);
+  if (!json) {
+    return MBG_OK;
+  }
+  if (json->kind != MBG__JSON_NUMBER) {
+    return mbg__item_bad(item, json, "%s: expected a plain number (not an expression), found %s", key,
+                         mbg__json_kind_name(json->kind));
+  }
+  *out = json->number;
+  return MBG_OK;
+}
+
+static int add_value(mbg__item *item, mbg__parameter *p, const mbg__json *json) {
+  if (json->kind != MBG__JSON_NUMBER) {
+    return mbg__item_bad(item, json, "value: expected a plain number (not an expression), found %s",
+                         mbg__json_kind_name(json->kind));
+  }
+  if (json->number < p->min) {
+    return mbg__item_bad(item, json, "the value %g is less than min %g", json->number, p->min);
+  }
+  if (json->number > p->max) {
+    return mbg__item_bad(item, json, "the value %g is greater than max %g", json->number, p->max);
+  }
+  double *place = MBG__PUSH(item->L, item->L->p);
+  if (!place) {
+    return mbg__fail_memory(item->L->ctx);
+  }
+  *place = json->number;
+  return MBG_OK;
+}
+
+/* the entries of p: one number, a number `count` times, an array */
+static int add_values(mbg__item *item, mbg__parameter *p, const mbg__json *value, const mbg__json *count) {
+  int err = MBG_OK;
+  p->first = item->L->p.count;
+  p->count = 1;
+  p->vector = count || value->kind == MBG__JSON_ARRAY;
+  if (count) {
+    MBG_TRY(mbg__item_count(item, count, "count", &p->count));
+  }
+  if (value->kind == MBG__JSON_ARRAY) {
+    const mbg__json *entry;
+    MBG_TRY(mbg__item_array(item, value, "value", count && !item->bad ? p->count : -1, &entry));
+    if (value->count == 0 && !item->bad) {
+      MBG_TRY(mbg__item_bad(item, value, "value: a vector needs at least one entry"));
+    }
+    for (; entry && !item->bad; entry = entry->next) {
+      MBG_TRY(add_value(item, p, entry));
+    }
+    p->count = value->count;
+    goto done;
+  }
+  for (int i = 0; i < p->count && !item->bad; i++) {
+    MBG_TRY(add_value(item, p, value));
+  }
+done:
+  return err;
+}
+
+static int copy_text(mbg__item *item, const char *key, const char **out) {
+  const mbg__json *json = item->json->kind == MBG__JSON_OBJECT ? mbg__json_member(item->json, key) : NULL;
+  const char *text = "";
+  if (json) {
+    const int err = mbg__item_text(item, json, key, &text);
+    if (err < 0) {
+      return err;
+    }
+  }
+  *out = mbg__arena_text(item->L->arena, text, strlen(text));
+  return *out ? MBG_OK : mbg__fail_memory(item->L->ctx);
+}
+
+static int read_bounds(mbg__item *item, mbg__parameter *p) {
+  int err = MBG_OK, scale = 0;
+  MBG_TRY(plain_number(item, "min", &p->min));
+  MBG_TRY(plain_number(item, "max", &p->max));
+  if (p->min > p->max) {
+    MBG_TRY(mbg__item_bad(item, mbg__json_member(item->json, "min"), "min %g is greater than max %g", p->min, p->max));
+  }
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "scale"), "scale", "linear log", &scale));
+  p->log_scale = scale == 1;
+done:
+  return err;
+}
+
+static int check_log(mbg__item *item, const mbg__parameter *p) {
+  for (int i = 0; p->log_scale && !item->bad && i < p->count; i++) {
+    if (!(item->L->p.at[p->first + i] > 0)) {
+      return mbg__item_bad(item, mbg__json_member(item->json, "scale"), "scale 'log' needs a positive value");
+    }
+  }
+  return MBG_OK;
+}
+
+static int load_parameter(mbg__item *item, mbg__parameter *p) {
+  int err = MBG_OK;
+  static const mbg__file_object keys[] = {MBG__KEYS_PARAMETER};
+  *p = (mbg__parameter){.name = item->name, .min = -INFINITY, .max = INFINITY, .first = item->L->p.count};
+  p->where = mbg__item_where_key(item, item->json);
+  MBG_TRY(copy_text(item, "unit", &p->unit));
+  MBG_TRY(copy_text(item, "note", &p->note));
+  if (item->json->kind == MBG__JSON_NUMBER) {
+    return add_values(item, p, item->json, NULL);
+  }
+  if (item->json->kind != MBG__JSON_OBJECT) {
+    return mbg__item_bad(item, item->json, "expected a plain number or an object, found %s",
+                         mbg__json_kind_name(item->json->kind));
+  }
+  MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
+  MBG_TRY(read_bounds(item, p));
+  const mbg__json *value = mbg__json_member(item->json, "value");
+  if (value) {
+    MBG_TRY(add_values(item, p, value, mbg__json_member(item->json, "count")));
+  }
+  MBG_TRY(check_log(item, p));
+done:
+  return err;
+}
+
+/* the value that the chosen run sets: one number, or an array for a vector */
+static int set_values(mbg__item *item, mbg__parameter *p, const mbg__json *json) {
+  int err = MBG_OK;
+  const mbg__json *entry = json;
+  const bool array = json->kind == MBG__JSON_ARRAY;
+  p->set = true;
+  if (array) {
+    MBG_TRY(mbg__item_array(item, json, "set", p->vector ? p->count : 1, &entry));
+  }
+  item->L->p.count = p->first;
+  for (int i = 0; i < p->count && entry && !item->bad; i++) {
+    MBG_TRY(add_value(item, p, entry));
+    entry = array ? entry->next : entry;
+  }
+done:
+  return err;
+}
+
+/* A vector parameter of a part can be set to a vector of the outer file: then it is another name for it. */
+static int set_vector(mbg__item *item, mbg__symbol *s, const mbg__json *value, bool *handled) {
+  mbg__loader *L = item->L;
+  *handled = false;
+  if (s->set->kind != MBG__JSON_STRING || !value || value->kind != MBG__JSON_OBJECT) {
+    return MBG_OK;
+  }
+  const mbg__json *entries = mbg__json_member(value, "value");
+  const bool vector = mbg__json_member(value, "count") || (entries && entries->kind == MBG__JSON_ARRAY);
+  mbg__symbol *outer = vector ? mbg__name_find(L, s->source->outer, MBG__NAME_PARAMETER, s->set->text) : NULL;
+  if (!vector) {
+    return MBG_OK;
+  }
+  *handled = true;
+  if (!outer || outer->kind != MBG__NAME_PARAMETER || outer->bad || outer->set ||
+      !L->parameters.at[outer->index].vector) {
+    mbg__item at_set = *item;
+    at_set.source = s->source->outer;
+    s->bad = true;
+    return mbg__item_bad(&at_set, s->set, "'%s' is a vector: set it to the name of a vector parameter", s->json->key);
+  }
+  s->index = outer->index;
+  s->set = NULL;
+  return MBG_OK;
+}
+
+int mbg__load_parameters(mbg__loader *L) {
+  int err = MBG_OK;
+  for (int i = 0; i < L->names[MBG__NAME_PARAMETER].count; i++) {
+    mbg__symbol *s = L->names[MBG__NAME_PARAMETER].at[i];
+    mbg__item item;
+    bool is_set = false;
+    MBG_TRY(mbg__item_open(L, s, &item));
+    if (s->set) {
+      MBG_TRY(set_vector(&item, s, s->json, &is_set));
+      continue;
+    }
+    mbg__parameter *p = MBG__PUSH(L, L->parameters);
+    if (!p) {
+      return mbg__fail_memory(L->ctx);
+    }
+    s->index = L->parameters.count - 1;
+    MBG_TRY(load_parameter(&item, p));
+    if (s->value && !item.bad) {
+      MBG_TRY(set_values(&item, p, s->value));
+    }
+    s->bad = item.bad;
+    if (L->p.count > 10 * MBG__LOAD_ELEMENTS_MAX) {
+      return mbg__item_bad(&item, s->json, "the model has more than %d numbers in its parameters",
+                           10 * MBG__LOAD_ELEMENTS_MAX);
+    }
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- names in expressions */
+
+static bool is_constant(const mbg__symbol *s) {
+  return s->kind == MBG__NAME_CONSTANT || (s->kind == MBG__NAME_PARAMETER && s->set);
+}
+
+/* a message for MBG__NAME_REFUSED */
+static int refuse(mbg__loader *L, const char **hint, const char *format, const char *name, const char *more, int n) {
+  char text[512];
+  mbg__format(text, sizeof(text), format, name, more, n);
+  *hint = mbg__arena_text(&L->temp, text, strlen(text));
+  L->no_memory = L->no_memory || !*hint;
+  return *hint ? MBG__NAME_REFUSED : MBG__NAME_FILED;
+}
+
+static int vector_entry(mbg__loader *L, const mbg__symbol *s, const char *name, int index, const char **hint) {
+  const mbg__parameter *p = &L->parameters.at[s->index];
+  if (!p->vector && index >= 0) {
+    return refuse(L, hint, "'%s' is not a vector%s", name, "", 0);
+  }
+  if (p->vector && index < 0 && L->element >= 0) {
+    L->element_used = true;
+    return p->count == L->nelement
+               ? p->first + L->element
+               : refuse(L, hint, "the vector '%s' must have an entry for each element of the beam%s: %d", name, "",
+                        L->nelement);
+  }
+  if (p->vector && index < 0) {
+    return refuse(L, hint, "'%s' is a vector: write %s[i]", name, name, 0);
+  }
+  if (p->vector && index >= p->count) {
+    return refuse(L, hint, "'%s' has no such entry%s: they are numbered 0 to %d", name, "", p->count - 1);
+  }
+  return p->first + (index > 0 ? index : 0);
+}
+
+int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name, int index, unsigned also,
+                    mbg__symbol **symbol, const char **hint) {
+  const unsigned numbers = 1u << MBG__NAME_PARAMETER | 1u << MBG__NAME_CONSTANT;
+  mbg__symbol *s = mbg__name_find(L, source, MBG__NAME_PARAMETER, name);
+  *symbol = s;
+  if (!s && mbg__name_lost(L, source, name)) {
+    return MBG__NAME_FILED;
+  }
+  if (!s) {
+    *hint = mbg__name_nearest(L, source, numbers | also, name);
+    return MBG__NAME_UNKNOWN;
+  }
+  if (s->bad) {
+    return MBG__NAME_FILED;
+  }
+  if (s->kind == MBG__NAME_TABLE) {
+    return refuse(L, hint, "'%s' is a table: write %s(x)", name, name, 0);
+  }
+  if (!((numbers | also) >> s->kind & 1)) {
+    return refuse(L, hint, "'%s' is a %s and cannot be used here", name, mbg__name_noun(s->kind), 0);
+  }
+  if (s->kind == MBG__NAME_PARAMETER && !s->set) {
+    return vector_entry(L, s, name, index, hint);
+  }
+  if (index >= 0) {
+    return refuse(L, hint, "'%s' is a %s, not a vector", name, mbg__name_noun(s->kind), 0);
+  }
+  return is_constant(s) ? L->p.count + s->index : 0;
+}
+
+const mbg__table *mbg__name_table(mbg__loader *L, const mbg__source *source, const char *name, const char **hint) {
+  const mbg__symbol *s = mbg__name_find(L, source, MBG__NAME_TABLE, name);
+  if (s && s->kind == MBG__NAME_TABLE && !s->bad) {
+    return L->tables.at[s->index];
+  }
+  *hint = mbg__name_nearest(L, source, 1u << MBG__NAME_TABLE, name);
+  return NULL;
+}
+
+/* ---------------------------------------------------------------------- formulas */
+
+static int formula_resolve(void *user, const char *name, int index, const char **hint) {
+  mbg__item *item = user;
+  mbg__loader *L = item->L;
+  mbg__symbol *symbol;
+  const int s = mbg__name_input(L, item->source, name, index, 0, &symbol, hint);
+  if (s < 0) {
+    return s;
+  }
+  for (int k = 0; k < L->formula_input.count; k++) {
+    if (L->formula_input.at[k] == s) {
+      return k;
+    }
+  }
+  int *place = MBG__PUSH(L, L->formula_input);
+  if (!place) {
+    L->no_memory = true;
+    return MBG__NAME_FILED;
+  }
+  *place = s;
+  return L->formula_input.count - 1;
+}
+
+static const mbg__table *formula_table(void *user, const char *name, const char **hint) {
+  mbg__item *item = user;
+  return mbg__name_table(item->L, item->source, name, hint);
+}
+
+/* the text, or -(text) */
+static const char *signed_text(mbg__loader *L, const char *text, double sign) {
+  if (sign > 0) {
+    return text;
+  }
+  const size_t size = strlen(text) + 4;
+  char *negative = mbg__arena_take(&L->temp, size, 1);
+  if (negative) {
+    mbg__format(negative, size, "-(%s)", text);
+  }
+  return negative;
+}
+
+static int compile_formula(mbg__item *item, const mbg__json *json, const char *label, double sign, mbg__formula *out) {
+  mbg__loader *L = item->L;
+  const mbg__scope scope = {.user = item, .resolve = formula_resolve, .table = formula_table, .t_input = -1};
+  char owner[MBG__HINT_SIZE];
+  mbg__where where = mbg__item_where(item, json);
+  mbg__format(owner, sizeof(owner), label[0] ? "%s %s" : "%s", item->owner, label);
+  where.owner = owner;
+  where.column -= sign < 0 ? 2 : 0;
+  const char *text = signed_text(L, json->text, sign);
+  if (!text) {
+    return mbg__fail_memory(L->ctx);
+  }
+  mbg__expr *expr = NULL;
+  L->formula_input.count = 0;
+  const int err = mbg__expr_compile(L->ctx, L->arena, text, &where, &scope, &expr);
+  if (err < 0) {
+    return mbg__item_filed(item, err);
+  }
+  int *input = MBG_TAKE(L->arena, int, L->formula_input.count);
+  if (!input) {
+    return mbg__fail_memory(L->ctx);
+  }
+  out->expr = expr;
+  out->ninput = mbg__expr_ninputs(expr);
+  if (L->formula_input.count > 0) {
+    memcpy(input, L->formula_input.at, (size_t)L->formula_input.count * sizeof(int));
+  }
+  out->input = input;
+  return MBG_OK;
+}
+
+/* room for the inputs and the scratch of an expression */
+static int reserve(mbg__loader *L, const mbg__expr *expr) {
+  const int n = mbg__expr_ninputs(expr);
+  const size_t scratch = mbg__expr_scratch(expr);
+  if (n > L->x_room) {
+    L->x_room = 2 * n;
+    L->x = MBG_TAKE(&L->temp, real, L->x_room);
+  }
+  if (scratch > L->scratch_room) {
+    L->scratch_room = 2 * scratch;
+    L->scratch = MBG_TAKE(&L->temp, real, L->scratch_room);
+  }
+  return (n == 0 || L->x) && (scratch == 0 || L->scratch) ? MBG_OK : mbg__fail_memory(L->ctx);
+}
+
+int mbg__load_evaluate(mbg__item *item, const mbg__formula *formula, real value[2]) {
+  mbg__loader *L = item->L;
+  value[0] = value[1] = formula->number;
+  if (!formula->expr) {
+    return MBG_OK;
+  }
+  int err = reserve(L, formula->expr);
+  for (int set = 0; err == MBG_OK && set < 2; set++) {
+    bool known = true;
+    for (int k = 0; k < formula->ninput; k++) {
+      L->x[k] = L->s[set][formula->input[k]];
+      known = known && !isnan(re(L->x[k]));
+    }
+    value[set] = NAN;
+    if (!known) {
+      item->bad = item->bad || set == 0;
+      continue;
+    }
+    const int status = mbg__expr_value(set == 0 ? L->ctx : NULL, formula->expr, L->x, L->scratch, &value[set]);
+    if (status < 0) {
+      value[set] = NAN;
+      err = set == 0 ? mbg__item_filed(item, status) : MBG_OK;
+    }
+  }
+  return err;
+}
+
+int mbg__item_formula(mbg__item *item, const mbg__json *json, const char *label, double sign, mbg__formula *out,
+                      double *value) {
+  int err = MBG_OK;
+  real both[2];
+  *out = (mbg__formula){.number = NAN};
+  *value = NAN;
+  if (json->kind == MBG__JSON_NUMBER) {
+    *value = out->number = sign * json->number;
+    return MBG_OK;
+  }
+  if (json->kind != MBG__JSON_STRING) {
+    return mbg__item_wrong(item, json, label[0] ? label : "value", "a number or an expression");
+  }
+  const char *text = NULL;
+  MBG_TRY(mbg__item_text(item, json, label, &text));
+  if (!text) {
+    return MBG_OK;
+  }
+  MBG_TRY(compile_formula(item, json, label, sign, out));
+  if (!out->expr || !item->L->s[0]) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__load_evaluate(item, out, both));
+  *value = re(both[0]);
+  if (mbg__expr_is_constant(out->expr)) {
+    *out = (mbg__formula){.number = *value};
+  }
+  if (isinf(*value)) {
+    MBG_TRY(mbg__item_bad(item, json, "%s is not finite", label));
+  }
+done:
+  return err;
+}
+
+int mbg__item_fixed(mbg__item *item, const mbg__json *json, const char *label, double *value, bool *varies) {
+  mbg__formula formula;
+  const int err = mbg__item_formula(item, json, label, 1, &formula, value);
+  bool found = false;
+  for (int k = 0; formula.expr && k < formula.ninput; k++) {
+    found = found || item->L->s_varies[formula.input[k]];
+  }
+  if (varies) {
+    *varies = found;
+  }
+  return err;
+}
+
+/* ---------------------------------------------------------------------- constants */
+
+typedef struct {
+  mbg__symbol *symbol;
+  mbg__item item; /* of the file whose text it is */
+  const mbg__json *json;
+} constant_item;
+
+/* constants, and the parameters of parts that the outer file sets */
+static int list_constants(mbg__loader *L, constant_item **out) {
+  int err = MBG_OK;
+  MBG__LIST_OF(constant_item) list = {0};
+  for (int kind = MBG__NAME_PARAMETER; kind <= MBG__NAME_CONSTANT; kind++) {
+    for (int i = 0; i < L->names[kind].count; i++) {
+      mbg__symbol *s = L->names[kind].at[i];
+      if (!is_constant(s) || s->bad) {
+        continue;
+      }
+      constant_item *c = MBG__PUSH(L, list);
+      mbg__constant *constant = MBG__PUSH(L, L->constants);
+      if (!c || !constant) {
+        return mbg__fail_memory(L->ctx);
+      }
+      s->index = L->constants.count - 1;
+      c->symbol = s;
+      c->json = s->set ? s->set : s->json;
+      MBG_TRY(mbg__item_open(L, s, &c->item));
+      c->item.source = s->set ? s->source->outer : s->source;
+      c->item.json = c->json;
+      *constant = (mbg__constant){.name = s->name, .where = mbg__item_where(&c->item, c->json)};
+    }
+  }
+  *out = list.at;
+done:
+  return err;
+}
+
+/* inputs that are constants, as lists for mbg__load_order; those of bad ones are left out */
+static int constant_deps(mbg__loader *L, const constant_item *list, int **start, int **dep) {
+  const int n = L->constants.count, np = L->p.count;
+  int total = 0;
+  for (int i = 0; i < n; i++) {
+    total += L->constants.at[i].formula.ninput;
+  }
+  *start = MBG_TAKE(&L->temp, int, n + 1);
+  *dep = MBG_TAKE(&L->temp, int, total);
+  if (!*start || !*dep) {
+    return mbg__fail_memory(L->ctx);
+  }
+  int k = 0;
+  for (int i = 0; i < n; i++) {
+    const mbg__formula *f = &L->constants.at[i].formula;
+    (*start)[i] = k;
+    for (int j = 0; f->expr && !list[i].item.bad && j < f->ninput; j++) {
+      if (f->input[j] >= np) {
+        (*dep)[k++] = f->input[j] - np;
+      }
+    }
+  }
+  (*start)[n] = k;
+  return MBG_OK;
+}
+
+static int order_constants(mbg__loader *L, constant_item *list, int *order) {
+  int err = MBG_OK;
+  int *next = MBG_TAKE(&L->temp, int, L->constants.count);
+  mbg__symbol **symbols = MBG_TAKE(&L->temp, mbg__symbol *, L->constants.count);
+  if (!next || !symbols) {
+    return mbg__fail_memory(L->ctx);
+  }
+  for (int i = 0; i < L->constants.count; i++) {
+    symbols[i] = list[i].symbol;
+  }
+  for (int cycle = 0; cycle >= 0;) {
+    int *start, *dep;
+    MBG_TRY(constant_deps(L, list, &start, &dep));
+    MBG_TRY(mbg__load_order(L, L->constants.count, start, dep, order, &cycle, next));
+    if (cycle >= 0) {
+      MBG_TRY(mbg__load_cycle(L, symbols, cycle, next, "constants"));
+    }
+    for (int i = 0; i < L->constants.count; i++) {
+      list[i].item.bad = list[i].item.bad || symbols[i]->bad;
+    }
+  }
+done:
+  return err;
+}
+
+/* puts the constants into the order, in the lists and in the formulas */
+static int permute_constants(mbg__loader *L, constant_item *list, const int *order) {
+  const int n = L->constants.count, np = L->p.count;
+  int *place = MBG_TAKE(&L->temp, int, n);
+  mbg__constant *sorted = MBG_TAKE(&L->temp, mbg__constant, n);
+  constant_item *items = MBG_TAKE(&L->temp, constant_item, n);
+  if (!place || !sorted || !items) {
+    return mbg__fail_memory(L->ctx);
+  }
+  for (int k = 0; k < n; k++) {
+    place[order[k]] = k;
+    sorted[k] = L->constants.at[order[k]];
+    items[k] = list[order[k]];
+    items[k].symbol->index = k;
+  }
+  for (int k = 0; k < n; k++) {
+    mbg__formula *f = &sorted[k].formula;
+    int *input = MBG_TAKE(L->arena, int, f->ninput);
+    if (!input) {
+      return mbg__fail_memory(L->ctx);
+    }
+    for (int j = 0; j < f->ninput; j++) {
+      input[j] = f->input[j] < np ? f->input[j] : np + place[f->input[j] - np];
+    }
+    f->input = input;
+    list[k] = items[k];
+    L->constants.at[k] = sorted[k];
+  }
+  return MBG_OK;
+}
+
+/* (p, constants): nominal, and at parameters nearby */
+static int prepare_values(mbg__loader *L) {
+  const int n = L->p.count + L->constants.count;
+  L->s_varies = MBG_TAKE(&L->temp, bool, n + 1);
+  real *s[2] = {MBG_TAKE(&L->temp, real, n + 1), MBG_TAKE(&L->temp, real, n + 1)};
+  if (!L->s_varies || !s[0] || !s[1]) {
+    return mbg__fail_memory(L->ctx);
+  }
+  for (int i = 0; i < L->p.count; i++) {
+    /* multiples of the golden ratio: no two parameters change alike */
+    const double r = fmod(0.6180339887498949 * (i + 1), 1) - 0.5;
+    s[0][i] = L->p.at[i];
+    s[1][i] = L->p.at[i] + 1e-3 * (r < 0 ? r - 0.5 : r + 0.5) * (L->p.at[i] != 0 ? fabs(L->p.at[i]) : 1);
+    L->s_varies[i] = true;
+  }
+  for (int i = L->p.count; i < n; i++) {
+    s[0][i] = s[1][i] = NAN;
+  }
+  L->s[0] = s[0];
+  L->s[1] = s[1];
+  return MBG_OK;
+}
+
+static int evaluate_constants(mbg__loader *L, constant_item *list) {
+  int err = MBG_OK;
+  MBG_TRY(prepare_values(L));
+  for (int i = 0; i < L->constants.count; i++) {
+    const mbg__formula *f = &L->constants.at[i].formula;
+    real value[2] = {NAN, NAN};
+    if (!list[i].item.bad) {
+      MBG_TRY(mbg__load_evaluate(&list[i].item, f, value));
+    }
+    if (isinf(re(value[0]))) {
+      MBG_TRY(mbg__item_bad(&list[i].item, list[i].json, "the value is not finite"));
+    }
+    for (int k = 0; f->expr && k < f->ninput; k++) {
+      L->s_varies[L->p.count + i] = L->s_varies[L->p.count + i] || L->s_varies[f->input[k]];
+    }
+    L->s[0][L->p.count + i] = value[0];
+    L->s[1][L->p.count + i] = value[1];
+    list[i].symbol->bad = list[i].item.bad;
+  }
+done:
+  return err;
+}
+
+int mbg__load_constants(mbg__loader *L) {
+  int err = MBG_OK;
+  constant_item *list = NULL;
+  double value;
+  MBG_TRY(list_constants(L, &list));
+  for (int i = 0; i < L->constants.count; i++) {
+    MBG_TRY(mbg__item_formula(&list[i].item, list[i].json, "", 1, &L->constants.at[i].formula, &value));
+  }
+  int *order = MBG_TAKE(&L->temp, int, L->constants.count);
+  if (!order) {
+    return mbg__fail_memory(L->ctx);
+  }
+  MBG_TRY(order_constants(L, list, order));
+  MBG_TRY(permute_constants(L, list, order));
+  MBG_TRY(evaluate_constants(L, list));
+done:
+  return err;
+}

@@ -1,0 +1,439 @@
+/* Tables, controls and data: numbers in arrays and in CSV files. */
+#include "io/csv.h"
+#include "io/file.h"
+#include "load/load.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- arrays and columns */
+
+int mbg__item_count(mbg__item *item, const mbg__json *json, const char *label, int *out) {
+  if (json->kind != MBG__JSON_NUMBER) {
+    return mbg__item_wrong(item, json, label, "a whole number");
+  }
+  if (!(json->number >= 1 && json->number <= MBG__LOAD_ELEMENTS_MAX) || json->number != floor(json->number)) {
+    return mbg__item_bad(item, json, "%s must be a whole number from 1 to %d, is %s", label, MBG__LOAD_ELEMENTS_MAX,
+                         json->text);
+  }
+  *out = (int)json->number;
+  return MBG_OK;
+}
+
+int mbg__item_plains(mbg__item *item, const mbg__json *json, const char *label, double **out, int *count) {
+  int err = MBG_OK, n = 0;
+  const mbg__json *entry;
+  *out = NULL;
+  *count = 0;
+  MBG_TRY(mbg__item_array(item, json, label, -1, &entry));
+  if (json->kind != MBG__JSON_ARRAY) {
+    return MBG_OK;
+  }
+  double *x = MBG_TAKE(&item->L->temp, double, json->count);
+  if (!x) {
+    return mbg__fail_memory(item->L->ctx);
+  }
+  for (; entry; entry = entry->next) {
+    if (entry->kind != MBG__JSON_NUMBER) {
+      return mbg__item_bad(item, entry, "%s[%d]: expected a plain number, found %s", label, n,
+                           mbg__json_kind_name(entry->kind));
+    }
+    x[n++] = entry->number;
+  }
+  *out = x;
+  *count = n;
+done:
+  return err;
+}
+
+struct mbg__data_file {
+  const char *path;
+  mbg__csv csv;
+};
+
+int mbg__item_data_open(mbg__item *item, const mbg__json *file, mbg__data_file **out) {
+  mbg__loader *L = item->L;
+  const char *name = NULL;
+  *out = NULL;
+  const int err = mbg__item_text(item, file, file->key, &name);
+  if (err < 0 || !name) {
+    return err;
+  }
+  mbg__data_file *data = MBG_TAKE(&L->temp, mbg__data_file, 1);
+  const char *path = mbg__path_beside(&L->temp, item->source->base, name);
+  if (!data || !path) {
+    return mbg__fail_memory(L->ctx);
+  }
+  data->path = path;
+  bool yes;
+  const int stop = mbg__item_readable(item, file, path, &yes);
+  if (stop < 0 || !yes) {
+    return stop;
+  }
+  const int status = mbg__csv_read(L->ctx, &L->temp, path, &data->csv);
+  if (status < 0) {
+    /* the reader says what is wrong with the file, the next line who wanted it */
+    const int filed = mbg__item_filed(item, status);
+    return filed < 0 ? filed : mbg__item_bad(item, file, "the data of '%s' cannot be used", name);
+  }
+  *out = data;
+  return MBG_OK;
+}
+
+static int find_column(mbg__item *item, const mbg__data_file *data, const mbg__json *json, const char *label,
+                       int *column) {
+  const char *name = NULL;
+  char hint[MBG__HINT_SIZE];
+  const int err = mbg__item_text(item, json, label, &name);
+  if (err < 0 || !name) {
+    return err;
+  }
+  *column = mbg__csv_find(&data->csv, name);
+  if (*column >= 0) {
+    return MBG_OK;
+  }
+  return mbg__item_bad(item, json, "'%s' has no column '%s'%s", data->path, name,
+                       mbg__hint(hint, mbg__near(name, data->csv.names, data->csv.ncolumns)));
+}
+
+int mbg__item_data_cells(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
+                         const char *label, int column, mbg__data_cells *out) {
+  int err = MBG_OK;
+  *out = (mbg__data_cells){.path = data->path, .count = data->csv.nrows, .lines = data->csv.lines};
+  if (json) {
+    column = -1;
+    MBG_TRY(find_column(item, data, json, label, &column));
+  } else if (column >= data->csv.ncolumns) {
+    MBG_TRY(mbg__item_bad(item, at, "'%s' has %d column, no column %d for the %s", data->path, data->csv.ncolumns,
+                          column + 1, label));
+    column = -1;
+  }
+  if (column >= 0) {
+    out->name = data->csv.names[column];
+    out->values = mbg__csv_column(&data->csv, column);
+  }
+done:
+  return err;
+}
+
+int mbg__item_data_column(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
+                          const char *label, int column, const double **out, int *count) {
+  mbg__data_cells cells;
+  const int err = mbg__item_data_cells(item, data, at, json, label, column, &cells);
+  *out = NULL;
+  *count = cells.count;
+  for (int i = 0; err == MBG_OK && cells.values && i < cells.count; i++) {
+    if (!isfinite(cells.values[i])) {
+      return mbg__item_bad(item, at, "'%s', column '%s': row %d has no number", cells.path, cells.name, i + 1);
+    }
+  }
+  *out = cells.values;
+  return err;
+}
+
+/* ---------------------------------------------------------------------- tables */
+
+static int table_data(mbg__item *item, const double **x, const double **y, int *n) {
+  int err = MBG_OK, nx = 0, ny = 0;
+  const mbg__json *jx = mbg__json_member(item->json, "x"), *jy = mbg__json_member(item->json, "y");
+  const mbg__json *other = mbg__run_file(item->L, item->name, false);
+  const mbg__json *file = other ? other : mbg__json_member(item->json, "file");
+  *x = *y = NULL;
+  if (!jx || !jy) {
+    return MBG_OK;
+  }
+  if (file) {
+    mbg__data_file *data;
+    MBG_TRY(mbg__item_data_open(item, file, &data));
+    if (data) {
+      MBG_TRY(mbg__item_data_column(item, data, file, jx, "x", 0, x, &nx));
+      MBG_TRY(mbg__item_data_column(item, data, file, jy, "y", 1, y, &ny));
+    }
+  } else {
+    double *vx, *vy;
+    MBG_TRY(mbg__item_plains(item, jx, "x", &vx, &nx));
+    MBG_TRY(mbg__item_plains(item, jy, "y", &vy, &ny));
+    *x = vx;
+    *y = vy;
+  }
+  if (*x && *y && nx != ny) {
+    MBG_TRY(mbg__item_bad(item, jy, "x has %d entries, y has %d", nx, ny));
+  }
+  *n = nx;
+done:
+  return err;
+}
+
+static int load_table(mbg__item *item, mbg__symbol *symbol) {
+  int err = MBG_OK, interpolation = 0, extrapolation = 0, n = 0;
+  static const mbg__file_object keys[] = {MBG__KEYS_TABLE};
+  mbg__loader *L = item->L;
+  const double *x, *y;
+  bool yes;
+  MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
+  if (!yes) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "interpolation"), "interpolation", "linear cubic",
+                           &interpolation));
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "extrapolation"), "extrapolation", "error hold extend",
+                           &extrapolation));
+  MBG_TRY(table_data(item, &x, &y, &n));
+  if (item->bad) {
+    return MBG_OK;
+  }
+  mbg__table *table = NULL;
+  mbg__where where = mbg__item_where_key(item, item->json);
+  where.owner = NULL; /* the table names itself */
+  const int status = mbg__table_create(L->ctx, L->arena, &where, item->name, n, x, y, (mbg__interpolation)interpolation,
+                                       (mbg__outside)extrapolation, &table);
+  if (status < 0) {
+    return mbg__item_filed(item, status);
+  }
+  where.owner = item->owner;
+  const mbg__table **place = MBG__PUSH(L, L->tables);
+  mbg__where *place_where = MBG__PUSH(L, L->table_where);
+  if (!place || !place_where) {
+    return mbg__fail_memory(L->ctx);
+  }
+  *place = table;
+  *place_where = where;
+  symbol->index = L->tables.count - 1;
+done:
+  return err;
+}
+
+int mbg__load_tables(mbg__loader *L) {
+  int err = MBG_OK;
+  for (int i = 0; i < L->names[MBG__NAME_TABLE].count; i++) {
+    mbg__symbol *s = L->names[MBG__NAME_TABLE].at[i];
+    mbg__item item;
+    MBG_TRY(mbg__item_open(L, s, &item));
+    MBG_TRY(load_table(&item, s));
+    s->bad = item.bad;
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- controls */
+
+static int time_number(mbg__item *item, const mbg__json *times, const char *key, double *out) {
+  const mbg__json *json = mbg__json_member(times, key);
+  if (json && json->kind != MBG__JSON_NUMBER) {
+    return mbg__item_wrong(item, json, key, "a plain number");
+  }
+  *out = json ? json->number : 0;
+  return MBG_OK;
+}
+
+/* {"from", "to", "count"} */
+static int even_times(mbg__item *item, const mbg__json *json, double **out, int *count) {
+  int err = MBG_OK, n = 1;
+  static const mbg__file_object keys[] = {MBG__KEYS_TIMES};
+  double from = 0, to = 0;
+  MBG_TRY(mbg__item_keys(item, json, keys, 1, NULL, 0));
+  MBG_TRY(time_number(item, json, "from", &from));
+  MBG_TRY(time_number(item, json, "to", &to));
+  if (mbg__json_member(json, "count")) {
+    MBG_TRY(mbg__item_count(item, mbg__json_member(json, "count"), "count", &n));
+  }
+  if (item->bad) {
+    return MBG_OK;
+  }
+  if (!(to > from) || n < 2) {
+    return mbg__item_bad(item, json, "times: 'to' must be later than 'from', and 'count' at least 2");
+  }
+  double *t = MBG_TAKE(&item->L->temp, double, n);
+  if (!t) {
+    return mbg__fail_memory(item->L->ctx);
+  }
+  for (int i = 0; i < n; i++) {
+    t[i] = i == n - 1 ? to : from + (to - from) * i / (n - 1);
+  }
+  *out = t;
+  *count = n;
+done:
+  return err;
+}
+
+/* the vector parameter that the string names, or NULL */
+static const mbg__parameter *vector_named(mbg__item *item, const mbg__json *json) {
+  if (json->kind != MBG__JSON_STRING) {
+    return NULL;
+  }
+  const mbg__symbol *s = mbg__name_find(item->L, item->source, MBG__NAME_PARAMETER, json->text);
+  if (!s || s->kind != MBG__NAME_PARAMETER || s->bad || s->set || !item->L->parameters.at[s->index].vector) {
+    return NULL;
+  }
+  return &item->L->parameters.at[s->index];
+}
+
+/* sample i is entry i of a vector parameter */
+static int vector_sample(mbg__item *item, const mbg__json *json, const mbg__parameter *p, int i, const char *key) {
+  int index;
+  mbg__loader *L = item->L;
+  int *input = MBG_TAKE(L->arena, int, 1);
+  if (!input) {
+    return mbg__fail_memory(L->ctx);
+  }
+  *input = p->first + i;
+  const mbg__formula formula = {.expr = L->identity, .ninput = 1, .input = input};
+  const mbg__where where = mbg__item_where(item, json);
+  return mbg__attribute_add(item, &formula, key, "", &where, &index);
+}
+
+/* samples as plain numbers of a file */
+static int file_samples(mbg__item *item, const mbg__json *json, const double *value, int n) {
+  const mbg__where where = mbg__item_where(item, json);
+  char key[64];
+  int err = MBG_OK, index;
+  for (int i = 0; i < n; i++) {
+    const mbg__formula formula = {.number = value[i]};
+    mbg__format(key, sizeof(key), "values[%d]", i);
+    MBG_TRY(mbg__attribute_add(item, &formula, key, "", &where, &index));
+  }
+done:
+  return err;
+}
+
+static int control_samples(mbg__item *item, const mbg__json *json, int n) {
+  int err = MBG_OK, index;
+  const mbg__parameter *vector = vector_named(item, json);
+  const mbg__json *entry = NULL;
+  char key[64];
+  if (vector && vector->count != n) {
+    return mbg__item_bad(item, json, "values: '%s' has %d entries, there are %d times", vector->name, vector->count, n);
+  }
+  if (json->kind == MBG__JSON_ARRAY) {
+    MBG_TRY(mbg__item_array(item, json, "values", n, &entry));
+  }
+  for (int i = 0; i < n && !item->bad; i++) {
+    mbg__format(key, sizeof(key), "values[%d]", i);
+    if (vector) {
+      MBG_TRY(vector_sample(item, json, vector, i, key));
+    } else {
+      MBG_TRY(mbg__item_attribute(item, entry ? entry : json, key, "", 0, 1, &index));
+    }
+    entry = entry ? entry->next : NULL;
+  }
+done:
+  return err;
+}
+
+/* second derivatives of a cubic control, attributes that follow from the samples */
+static int control_curvatures(mbg__item *item, int control, int n) {
+  mbg__loader *L = item->L;
+  int err = MBG_OK, index;
+  char key[64];
+  const mbg__formula none = {0};
+  const mbg__where where = mbg__item_where_key(item, item->json);
+  const int first = L->controls.at[control].attr;
+  for (int i = 0; i < n; i++) {
+    mbg__format(key, sizeof(key), "curvature[%d]", i);
+    MBG_TRY(mbg__attribute_add(item, &none, key, "", &where, &index));
+    L->attributes.at[index].control = control;
+    L->attributes.at[index].knot = i;
+  }
+  for (int set = 0; set < 2; set++) {
+    real *y = L->values[set].at + first;
+    mbg__spline_curvature(L->controls.at[control].spline, y, y + n);
+  }
+done:
+  return err;
+}
+
+/* times, and the samples too when they are in a file (else *value is NULL); *t is NULL after an error */
+static int control_times(mbg__item *item, const double **t, const double **value, int *n) {
+  int err = MBG_OK, count = 0;
+  const mbg__json *times = mbg__json_member(item->json, "times"), *values = mbg__json_member(item->json, "values");
+  const mbg__json *file = mbg__json_member(item->json, "file");
+  double *own = NULL;
+  *t = *value = NULL;
+  if (!times || !values) {
+    return MBG_OK;
+  }
+  if (file) {
+    mbg__data_file *data;
+    MBG_TRY(mbg__item_data_open(item, file, &data));
+    if (data) {
+      MBG_TRY(mbg__item_data_column(item, data, file, times, "times", 0, t, n));
+      MBG_TRY(mbg__item_data_column(item, data, file, values, "values", 1, value, &count));
+    }
+    return MBG_OK;
+  }
+  if (times->kind == MBG__JSON_OBJECT) {
+    MBG_TRY(even_times(item, times, &own, n));
+  } else {
+    MBG_TRY(mbg__item_plains(item, times, "times", &own, n));
+  }
+  *t = own;
+done:
+  return err;
+}
+
+static int load_control(mbg__item *item, mbg__symbol *symbol) {
+  int err = MBG_OK, interpolation = 0, n = 0;
+  static const mbg__file_object keys[] = {MBG__KEYS_CONTROL};
+  mbg__loader *L = item->L;
+  const double *t = NULL, *value = NULL;
+  bool yes;
+  MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
+  if (!yes) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "interpolation"), "interpolation", "linear cubic",
+                           &interpolation));
+  const mbg__json *times = mbg__json_member(item->json, "times"), *values = mbg__json_member(item->json, "values");
+  MBG_TRY(control_times(item, &t, &value, &n));
+  if (item->bad || !t) {
+    return MBG_OK;
+  }
+  mbg__spline *spline = NULL;
+  const mbg__where where = mbg__item_where(item, times);
+  const int status = mbg__spline_create(L->ctx, L->arena, &where, "times", n, t, (mbg__interpolation)interpolation,
+                                        MBG__OUTSIDE_HOLD, &spline);
+  if (status < 0) {
+    return mbg__item_filed(item, status);
+  }
+  mbg__control *control = MBG__PUSH(L, L->controls);
+  if (!control) {
+    return mbg__fail_memory(L->ctx);
+  }
+  symbol->index = L->controls.count - 1;
+  *control = (mbg__control){item->name, spline, L->attributes.count, mbg__item_where_key(item, item->json)};
+  MBG_TRY(value ? file_samples(item, values, value, n) : control_samples(item, values, n));
+  if (interpolation == MBG__CUBIC && !item->bad) {
+    MBG_TRY(control_curvatures(item, symbol->index, n));
+  }
+done:
+  return err;
+}
+
+int mbg__load_controls(mbg__loader *L) {
+  int err = MBG_OK;
+  for (int i = 0; i < L->names[MBG__NAME_CONTROL].count; i++) {
+    mbg__symbol *s = L->names[MBG__NAME_CONTROL].at[i];
+    mbg__item item;
+    MBG_TRY(mbg__item_open(L, s, &item));
+    MBG_TRY(load_control(&item, s));
+    s->bad = item.bad;
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- gravity */
+
+int mbg__load_gravity(mbg__loader *L) {
+  mbg__source *source = L->sources.at[0];
+  const mbg__json *json = mbg__json_member(source->root, "gravity");
+  mbg__item item;
+  L->model->gravity = -1;
+  if (!json) {
+    return MBG_OK;
+  }
+  const int err = mbg__item_make(L, source, json, "gravity", &item);
+  return err < 0 ? err : mbg__item_vector(&item, json, "gravity", "m/s^2", 0, NULL, &L->model->gravity);
+}

@@ -1,0 +1,656 @@
+/* The JSON Schema of model files, written from the tables by which the loader reads them. */
+#include "io/json_write.h"
+#include "load/load.h"
+#include "mbgrad/model.h"
+
+#include <string.h>
+
+typedef mbg__json_writer writer;
+
+static void text_member(writer *w, const char *key, const char *value) {
+  mbg__json_key(w, key);
+  mbg__json_string(w, value);
+}
+
+static void reference(writer *w, const char *name) {
+  char path[64];
+  mbg__format(path, sizeof(path), "#/$defs/%s", name);
+  text_member(w, "$ref", path);
+}
+
+/* ---------------------------------------------------------------------- values */
+
+/* "items" and, for n >= 0, the number of them */
+static void array_of(writer *w, const char *items, int n) {
+  text_member(w, "type", "array");
+  mbg__json_key(w, "items");
+  mbg__json_begin_object(w);
+  reference(w, items);
+  mbg__json_end_object(w);
+  if (n >= 0) {
+    mbg__json_key(w, "minItems");
+    mbg__json_integer(w, n);
+    mbg__json_key(w, "maxItems");
+    mbg__json_integer(w, n);
+  }
+}
+
+static void words(writer *w, const char *choices) {
+  mbg__json_begin_array(w);
+  while (*choices) {
+    const size_t n = strcspn(choices, " ");
+    mbg__json_string_n(w, choices, n);
+    choices += n + (choices[n] == ' ');
+  }
+  mbg__json_end_array(w);
+}
+
+static void enumeration(writer *w, const char *name, const char *choices) {
+  /* components may be counted */
+  if (strcmp(name, "component") == 0) {
+    mbg__json_key(w, "anyOf");
+    mbg__json_begin_array(w);
+    mbg__json_begin_object(w);
+  }
+  mbg__json_key(w, "enum");
+  words(w, choices);
+  if (strcmp(name, "component") == 0) {
+    mbg__json_end_object(w);
+    mbg__json_begin_object(w);
+    text_member(w, "type", "integer");
+    mbg__json_key(w, "minimum");
+    mbg__json_integer(w, 1);
+    mbg__json_end_object(w);
+    mbg__json_end_array(w);
+  }
+}
+
+/* object with any names as keys */
+static void names_to(writer *w, const char *values) {
+  text_member(w, "type", "object");
+  mbg__json_key(w, "properties");
+  mbg__json_begin_object(w);
+  mbg__json_key(w, "note");
+  mbg__json_begin_object(w);
+  text_member(w, "type", "string");
+  mbg__json_end_object(w);
+  mbg__json_end_object(w);
+  mbg__json_key(w, "additionalProperties");
+  mbg__json_begin_object(w);
+  reference(w, values);
+  mbg__json_end_object(w);
+}
+
+static void any_of(writer *w, const char *const *names, int n) {
+  mbg__json_key(w, "anyOf");
+  mbg__json_begin_array(w);
+  for (int i = 0; i < n; i++) {
+    mbg__json_begin_object(w);
+    reference(w, names[i]);
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_array(w);
+}
+
+/* the definition that the entries of a section follow */
+static const char *section_of(const char *name) {
+  static const char *const sections[][2] = {
+      {"parameters", "parameter"}, {"tables", "table"},       {"controls", "control"},
+      {"bodies", "body"},          {"markers", "marker"},     {"joints", "joint"},
+      {"drivers", "driver"},       {"couplings", "coupling"}, {"forces", "force"},
+      {"beams", "beam"},           {"section", "*section"},   {"signals", "signal"},
+      {"criteria", "criterion"},   {"parts", "part"},         {"pin", "pin"},
+      {"initial", "*initial"},     {"run", "*run"},           {"control", "*control_task"},
+      {"runs", "named_run"},       {"identify", "*identify"}, {"invariants", "*invariants"},
+      {"nodes", "modal_node"},     {"beam", "*modal_beam"},   {"files", "*modal_files"},
+      {"optimize", "*optimize"},   {"constraints", "limit"}};
+  for (int i = 0; i < MBG_COUNT(sections); i++) {
+    if (strcmp(sections[i][0], name) == 0) {
+      return sections[i][1];
+    }
+  }
+  return NULL;
+}
+
+static void section(writer *w, mbg__file_object owner, const char *name) {
+  const char *of = section_of(name);
+  assert(of);
+  if (owner == MBG__KEYS_INITIAL && strcmp(name, "bodies") == 0) {
+    of = "guess";
+  }
+  if (owner == MBG__KEYS_CONTROL_TASK) {
+    of = "task_control";
+  }
+  if (of[0] == '*') {
+    reference(w, of + 1);
+  } else {
+    names_to(w, of);
+  }
+}
+
+/* shapes that are definitions of the schema, or one of several */
+static const char *const defined[][3] = {
+    [MBG__SHAPE_PLAIN] = {"plain"},
+    [MBG__SHAPE_NESTED] = {"nested"},
+    [MBG__SHAPE_NUMBER] = {"number"},
+    [MBG__SHAPE_NUMBERS] = {"numbers"},
+    [MBG__SHAPE_PLAINS] = {"plains"},
+    [MBG__SHAPE_VEC3] = {"vector"},
+    [MBG__SHAPE_ROTATE] = {"rotate"},
+    [MBG__SHAPE_SERIES] = {"number", "numbers", "series"},
+    [MBG__SHAPE_PAIR] = {"number", "numbers"},
+    [MBG__SHAPE_VALUES] = {"plain", "plains"},
+    [MBG__SHAPE_SAMPLES] = {"number", "numbers"},
+    [MBG__SHAPE_TIMES] = {"plains", "times", "text"},
+    [MBG__SHAPE_COLUMN] = {"plains", "text"},
+    [MBG__SHAPE_DATA] = {"text", "data"},
+    [MBG__SHAPE_INERTIA] = {"number", "numbers"},
+    [MBG__SHAPE_OBJECTIVE] = {"text", "weights"},
+};
+
+static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
+  switch (key->shape) {
+  case MBG__SHAPE_PLAIN:
+  case MBG__SHAPE_NESTED:
+  case MBG__SHAPE_NUMBER:
+  case MBG__SHAPE_NUMBERS:
+  case MBG__SHAPE_PLAINS:
+  case MBG__SHAPE_VEC3:
+  case MBG__SHAPE_ROTATE:
+    reference(w, defined[key->shape][0]);
+    break;
+  case MBG__SHAPE_SERIES:
+  case MBG__SHAPE_PAIR:
+  case MBG__SHAPE_VALUES:
+  case MBG__SHAPE_SAMPLES:
+  case MBG__SHAPE_TIMES:
+  case MBG__SHAPE_COLUMN:
+  case MBG__SHAPE_DATA:
+  case MBG__SHAPE_INERTIA:
+  case MBG__SHAPE_OBJECTIVE:
+    any_of(w, defined[key->shape], defined[key->shape][2] ? 3 : 2);
+    break;
+  case MBG__SHAPE_TEXT:
+  case MBG__SHAPE_NAME:
+    text_member(w, "type", "string");
+    break;
+  case MBG__SHAPE_BOOL:
+    text_member(w, "type", "boolean");
+    break;
+  case MBG__SHAPE_CHOICE:
+    enumeration(w, key->name, key->choices);
+    break;
+  case MBG__SHAPE_COUNT:
+    text_member(w, "type", "integer");
+    mbg__json_key(w, "minimum");
+    mbg__json_integer(w, 1);
+    mbg__json_key(w, "maximum");
+    mbg__json_integer(w, MBG__LOAD_ELEMENTS_MAX);
+    break;
+  case MBG__SHAPE_ELEMENT:
+    text_member(w, "type", "integer");
+    mbg__json_key(w, "minimum");
+    mbg__json_integer(w, 0);
+    break;
+  case MBG__SHAPE_POINTS:
+    array_of(w, "vector", -1);
+    mbg__json_key(w, "minItems");
+    mbg__json_integer(w, 2);
+    break;
+  case MBG__SHAPE_TWO_VEC3:
+    array_of(w, "vector", 2);
+    break;
+  case MBG__SHAPE_TWO_NAMES:
+    array_of(w, "text", 2);
+    break;
+  case MBG__SHAPE_NAMES_TO_NAMES:
+    names_to(w, "text");
+    break;
+  case MBG__SHAPE_NAMES_TO_NUMBERS:
+    names_to(w, "number");
+    break;
+  case MBG__SHAPE_NAMES_TO_SETTINGS:
+    names_to(w, "setting");
+    break;
+  case MBG__SHAPE_NAMES:
+    array_of(w, "text", -1);
+    break;
+  case MBG__SHAPE_VERSION:
+    mbg__json_key(w, "const");
+    mbg__json_integer(w, 1);
+    break;
+  case MBG__SHAPE_TERMS:
+    array_of(w, "term", -1);
+    break;
+  case MBG__SHAPE_SECTION:
+    section(w, owner, key->name);
+    break;
+  }
+}
+
+/* the value under a key of a type */
+static void type_value(writer *w, const mbg__key *key) {
+  switch (key->kind) {
+  case MBG__KEY_NUMBER:
+  case MBG__KEY_FN:
+    reference(w, "number");
+    break;
+  case MBG__KEY_VEC3:
+  case MBG__KEY_FN3:
+    reference(w, "vector");
+    break;
+  case MBG__KEY_SYM6:
+    reference(w, "matrix");
+    break;
+  case MBG__KEY_CHOICE:
+    enumeration(w, key->name, key->choices);
+    break;
+  case MBG__KEY_BOOL:
+    text_member(w, "type", "boolean");
+    break;
+  }
+}
+
+/* ---------------------------------------------------------------------- objects */
+
+/* An object with its own keys (several lists) and those of a type. */
+typedef struct {
+  const mbg__file_object *own;
+  int nown;
+  const mbg__key *keys;
+  int nkey;
+  const char *type; /* value of "type", NULL: any */
+  bool type_needed;
+  const char *help; /* may be NULL */
+} object;
+
+static bool type_has(const object *o, const char *name) {
+  for (int k = 0; k < o->nkey; k++) {
+    if (strcmp(o->keys[k].name, name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* was the key in an earlier list? */
+static bool repeated(const object *o, int list, const char *name) {
+  for (int i = 0; i < list; i++) {
+    const mbg__file_keys of = mbg__file_keys_of(o->own[i]);
+    for (int k = 0; k < of.count; k++) {
+      if (strcmp(of.keys[k].name, name) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void own_property(writer *w, const object *o, int list, const mbg__file_key *key) {
+  if (type_has(o, key->name) || repeated(o, list, key->name)) {
+    return;
+  }
+  mbg__json_key(w, key->name);
+  mbg__json_begin_object(w);
+  text_member(w, "description", key->help);
+  if (o->type && strcmp(key->name, "type") == 0) {
+    text_member(w, "const", o->type);
+  } else {
+    shape(w, o->own[list], key);
+  }
+  mbg__json_end_object(w);
+}
+
+static void properties(writer *w, const object *o) {
+  mbg__json_key(w, "properties");
+  mbg__json_begin_object(w);
+  for (int i = 0; i < o->nown; i++) {
+    const mbg__file_keys of = mbg__file_keys_of(o->own[i]);
+    for (int k = 0; k < of.count; k++) {
+      own_property(w, o, i, &of.keys[k]);
+    }
+  }
+  for (int k = 0; k < o->nkey; k++) {
+    if (mbg__key_hidden(o->keys[k].name)) {
+      continue;
+    }
+    mbg__json_key(w, o->keys[k].name);
+    mbg__json_begin_object(w);
+    text_member(w, "description", o->keys[k].help);
+    type_value(w, &o->keys[k]);
+    mbg__json_end_object(w);
+  }
+  mbg__json_key(w, "note");
+  mbg__json_begin_object(w);
+  text_member(w, "type", "string");
+  mbg__json_end_object(w);
+  mbg__json_end_object(w);
+}
+
+static void required(writer *w, const object *o) {
+  mbg__json_key(w, "required");
+  mbg__json_begin_array(w);
+  for (int i = 0; i < o->nown; i++) {
+    const mbg__file_keys of = mbg__file_keys_of(o->own[i]);
+    for (int k = 0; k < of.count; k++) {
+      if (of.keys[k].required || (o->type_needed && strcmp(of.keys[k].name, "type") == 0)) {
+        mbg__json_string(w, of.keys[k].name);
+      }
+    }
+  }
+  for (int k = 0; k < o->nkey; k++) {
+    if (o->keys[k].required) {
+      mbg__json_string(w, o->keys[k].name);
+    }
+  }
+  mbg__json_end_array(w);
+}
+
+static void object_members(writer *w, const object *o) {
+  if (o->help) {
+    text_member(w, "description", o->help);
+  }
+  text_member(w, "type", "object");
+  properties(w, o);
+  required(w, o);
+  mbg__json_key(w, "additionalProperties");
+  mbg__json_boolean(w, false);
+}
+
+static void object_schema(writer *w, const object *o) {
+  mbg__json_begin_object(w);
+  object_members(w, o);
+  mbg__json_end_object(w);
+}
+
+/* a definition that is one object with one list of keys */
+static void define(writer *w, const char *name, mbg__file_object keys) {
+  const object o = {.own = &keys, .nown = 1};
+  mbg__json_key(w, name);
+  object_schema(w, &o);
+}
+
+/* ---------------------------------------------------------------------- elements */
+
+static void begin_choice(writer *w, const char *name) {
+  mbg__json_key(w, name);
+  mbg__json_begin_object(w);
+  mbg__json_key(w, "anyOf");
+  mbg__json_begin_array(w);
+}
+
+static void end_choice(writer *w) {
+  mbg__json_end_array(w);
+  mbg__json_end_object(w);
+}
+
+static void define_bodies(writer *w) {
+  int n;
+  const mbg__body_type *const *types = mbg__body_types(&n);
+  static const mbg__file_object outer[] = {MBG__KEYS_OUTER_BODY};
+  begin_choice(w, "body");
+  for (int i = 0; i < n; i++) {
+    const bool preset = strcmp(types[i]->key, "rigid") == 0;
+    const mbg__file_object own[] = {MBG__KEYS_BODY, types[i]->modal ? MBG__KEYS_MODAL : MBG__KEYS_RIGID};
+    const object o = {own, 2, types[i]->keys, types[i]->nkey, types[i]->key, !preset, types[i]->help};
+    object_schema(w, &o);
+  }
+  const object o = {.own = outer, .nown = 1};
+  object_schema(w, &o);
+  end_choice(w);
+}
+
+/* numbers in arrays of any depth, and the objects inside a modal body */
+static void define_modal(writer *w) {
+  static const char *const nested[] = {"number", "nested"};
+  mbg__json_key(w, "nested");
+  mbg__json_begin_object(w);
+  text_member(w, "type", "array");
+  mbg__json_key(w, "items");
+  mbg__json_begin_object(w);
+  any_of(w, nested, 2);
+  mbg__json_end_object(w);
+  mbg__json_end_object(w);
+  define(w, "invariants", MBG__KEYS_INVARIANTS);
+  define(w, "modal_node", MBG__KEYS_MODAL_NODE);
+  define(w, "modal_beam", MBG__KEYS_MODAL_BEAM);
+  define(w, "modal_files", MBG__KEYS_MODAL_FILES);
+}
+
+static void define_joints(writer *w) {
+  int n;
+  const mbg__joint_type *const *types = mbg__joint_types(&n);
+  static const mbg__file_object own[] = {MBG__KEYS_JOINT, MBG__KEYS_BETWEEN, MBG__KEYS_AXIS2};
+  begin_choice(w, "joint");
+  for (int i = 0; i < n; i++) {
+    const int nown = types[i]->axes == MBG__AXES_UNIVERSAL ? 3 : 2;
+    const object o = {own, nown, types[i]->keys, types[i]->nkey, types[i]->key, true, types[i]->help};
+    object_schema(w, &o);
+  }
+  end_choice(w);
+}
+
+static void define_forces(writer *w) {
+  int nlaw, nforce;
+  const mbg__law_type *const *laws = mbg__law_types(&nlaw);
+  const mbg__force_type *const *forces = mbg__force_types(&nforce);
+  mbg__file_object own[4];
+  begin_choice(w, "force");
+  for (int i = 0; i < nlaw; i++) {
+    const int nown = mbg__force_objects(laws[i], NULL, own);
+    const object o = {own, nown, laws[i]->keys, laws[i]->nkey, laws[i]->key, true, laws[i]->help};
+    object_schema(w, &o);
+  }
+  for (int i = 0; i < nforce; i++) {
+    const int nown = mbg__force_objects(NULL, forces[i], own);
+    const object o = {own, nown, forces[i]->keys, forces[i]->nkey, forces[i]->key, true, forces[i]->help};
+    object_schema(w, &o);
+  }
+  end_choice(w);
+}
+
+static void define_sections(writer *w) {
+  static const char *const keys[] = {"rectangle", "circle", "tube", "general"};
+  begin_choice(w, "section");
+  for (int kind = MBG__RECTANGLE; kind <= MBG__GENERAL; kind++) {
+    const mbg__file_object own[] = {(mbg__file_object)(MBG__KEYS_RECTANGLE + kind)};
+    const object o = {.own = own, .nown = 1, .type = keys[kind]};
+    object_schema(w, &o);
+  }
+  end_choice(w);
+}
+
+static void define_signals(writer *w) {
+  int n;
+  const mbg__signal_type *const *types = mbg__signal_types(&n);
+  begin_choice(w, "signal");
+  for (int i = 0; i < n; i++) {
+    const mbg__file_object of = (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)types[i]->of);
+    const mbg__file_object own[] = {MBG__KEYS_SIGNAL, types[i]->modes ? MBG__KEYS_OF_MODES : of};
+    const object o = {own, 2, types[i]->keys, types[i]->nkey, types[i]->key, true, types[i]->help};
+    object_schema(w, &o);
+  }
+  end_choice(w);
+}
+
+static void define_criteria(writer *w) {
+  begin_choice(w, "criterion");
+  for (int kind = MBG__TERMINAL; kind <= MBG__COMBINATION; kind++) {
+    const mbg__file_object own[] = {(mbg__file_object)(MBG__KEYS_TERMINAL + kind)};
+    const object o = {.own = own, .nown = 1};
+    object_schema(w, &o);
+  }
+  end_choice(w);
+}
+
+/* ---------------------------------------------------------------------- small definitions */
+
+static void define_list(writer *w, const char *name, const char *items, int n) {
+  mbg__json_key(w, name);
+  mbg__json_begin_object(w);
+  array_of(w, items, n);
+  mbg__json_end_object(w);
+}
+
+static void define_values(writer *w) {
+  mbg__json_key(w, "text");
+  mbg__json_begin_object(w);
+  text_member(w, "type", "string");
+  mbg__json_end_object(w);
+
+  mbg__json_key(w, "plain");
+  mbg__json_begin_object(w);
+  text_member(w, "type", "number");
+  mbg__json_end_object(w);
+
+  mbg__json_key(w, "number");
+  mbg__json_begin_object(w);
+  text_member(w, "description", "a number, or an expression of parameters and constants (and more where it is said)");
+  mbg__json_key(w, "type");
+  words(w, "number string");
+  mbg__json_end_object(w);
+
+  define_list(w, "plains", "plain", -1);
+  define_list(w, "numbers", "number", -1);
+  define_list(w, "vector", "number", 3);
+  define_list(w, "row", "number", 6);
+  begin_choice(w, "matrix");
+  mbg__json_begin_object(w);
+  array_of(w, "number", 6);
+  mbg__json_end_object(w);
+  mbg__json_begin_object(w);
+  array_of(w, "row", 6);
+  mbg__json_end_object(w);
+  end_choice(w);
+}
+
+/* ["z", angle] */
+static void define_turn(writer *w) {
+  mbg__json_key(w, "turn");
+  mbg__json_begin_object(w);
+  text_member(w, "type", "array");
+  mbg__json_key(w, "prefixItems");
+  mbg__json_begin_array(w);
+  mbg__json_begin_object(w);
+  mbg__json_key(w, "enum");
+  words(w, "x y z");
+  mbg__json_end_object(w);
+  mbg__json_begin_object(w);
+  reference(w, "number");
+  mbg__json_end_object(w);
+  mbg__json_end_array(w);
+  mbg__json_key(w, "minItems");
+  mbg__json_integer(w, 2);
+  mbg__json_key(w, "maxItems");
+  mbg__json_integer(w, 2);
+  mbg__json_end_object(w);
+}
+
+static void define_rotate(writer *w) {
+  static const mbg__file_object ways[] = {MBG__KEYS_ROTATE_VECTOR, MBG__KEYS_ROTATE_AXIS, MBG__KEYS_ROTATE_ZX};
+  define_turn(w);
+  begin_choice(w, "rotate");
+  mbg__json_begin_object(w);
+  array_of(w, "turn", -1);
+  mbg__json_end_object(w);
+  for (int i = 0; i < MBG_COUNT(ways); i++) {
+    const object o = {.own = &ways[i], .nown = 1};
+    object_schema(w, &o);
+  }
+  end_choice(w);
+}
+
+/* a plain number or an object */
+static void define_parameter(writer *w) {
+  static const mbg__file_object own[] = {MBG__KEYS_PARAMETER};
+  const object o = {.own = own, .nown = 1};
+  begin_choice(w, "parameter");
+  mbg__json_begin_object(w);
+  reference(w, "plain");
+  mbg__json_end_object(w);
+  object_schema(w, &o);
+  end_choice(w);
+}
+
+/* the keys of a run, and its own */
+static void define_runs(writer *w) {
+  static const mbg__file_object own[] = {MBG__KEYS_RUN, MBG__KEYS_RUNS};
+  static const char *const setting[] = {"number", "plains"};
+  const object o = {.own = own, .nown = 2};
+  mbg__json_key(w, "setting");
+  mbg__json_begin_object(w);
+  any_of(w, setting, 2);
+  mbg__json_end_object(w);
+  mbg__json_key(w, "named_run");
+  object_schema(w, &o);
+}
+
+static void definitions(writer *w) {
+  mbg__json_key(w, "$defs");
+  mbg__json_begin_object(w);
+  define_values(w);
+  define_rotate(w);
+  define_parameter(w);
+  define(w, "table", MBG__KEYS_TABLE);
+  define(w, "times", MBG__KEYS_TIMES);
+  define(w, "control", MBG__KEYS_CONTROL);
+  define_bodies(w);
+  define_modal(w);
+  define(w, "marker", MBG__KEYS_MARKER);
+  define_joints(w);
+  define(w, "driver", MBG__KEYS_DRIVER);
+  define(w, "term", MBG__KEYS_COUPLING_TERM);
+  define(w, "coupling", MBG__KEYS_COUPLING);
+  define_forces(w);
+  define(w, "series", MBG__KEYS_SERIES);
+  define_sections(w);
+  define(w, "beam", MBG__KEYS_BEAM);
+  define_signals(w);
+  define(w, "data", MBG__KEYS_DATA);
+  define_criteria(w);
+  define(w, "guess", MBG__KEYS_GUESS);
+  define(w, "pin", MBG__KEYS_PIN);
+  define(w, "initial", MBG__KEYS_INITIAL);
+  define(w, "part", MBG__KEYS_PART);
+  define(w, "run", MBG__KEYS_RUN);
+  mbg__json_key(w, "weights");
+  mbg__json_begin_object(w);
+  names_to(w, "number");
+  mbg__json_end_object(w);
+  define(w, "task_control", MBG__KEYS_TASK_CONTROL);
+  define(w, "control_task", MBG__KEYS_CONTROL_TASK);
+  define_runs(w);
+  define(w, "identify", MBG__KEYS_IDENTIFY);
+  define(w, "limit", MBG__KEYS_LIMIT);
+  define(w, "optimize", MBG__KEYS_OPTIMIZE);
+  mbg__json_end_object(w);
+}
+
+int mbg_model_schema(mbg_context *ctx, char **text) {
+  static const mbg__file_object own[] = {MBG__KEYS_MODEL};
+  const object model = {.own = own, .nown = 1, .help = "a mechanism for mbgrad, see docs/model.md"};
+  const char *written;
+  size_t length;
+  writer w;
+  *text = NULL;
+  mbg__json_writer_init(&w, ctx, true);
+  mbg__json_begin_object(&w);
+  text_member(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
+  text_member(&w, "title", "mbgrad model");
+  object_members(&w, &model);
+  definitions(&w);
+  mbg__json_end_object(&w);
+  int err = mbg__json_writer_finish(&w, &written, &length);
+  if (err == MBG_OK) {
+    *text = mbg__alloc(ctx, length + 1, 1);
+    if (*text) {
+      memcpy(*text, written, length + 1);
+    } else {
+      err = mbg__fail_memory(ctx);
+    }
+  }
+  mbg__json_writer_destroy(&w);
+  return err;
+}
+
+void mbg_text_destroy(mbg_context *ctx, char *text) { mbg__free(ctx, text); }

@@ -1,0 +1,177 @@
+/* What a model tells about itself. */
+#include "mbgrad/model.h"
+#include "model/model.h"
+
+const char *mbg_model_name(const mbg_model *model) { return model->name; }
+const char *mbg_model_note(const mbg_model *model) { return model->note; }
+const char *mbg_model_file(const mbg_model *model) { return model->file; }
+
+/* ---------------------------------------------------------------------- parameters */
+
+int mbg_model_parameter_count(const mbg_model *model) { return model->np; }
+int mbg_model_parameter_group_count(const mbg_model *model) { return model->nparameter; }
+
+/* the group of an entry of p: groups follow each other, so that it is found by bisection */
+static const mbg__parameter *group_of(const mbg_model *model, int index) {
+  int low = 0, high = model->nparameter;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    if (model->parameters[middle].first <= index) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return &model->parameters[low];
+}
+
+static bool in_range(int index, int count) { return index >= 0 && index < count; }
+
+int mbg_model_parameter_name(const mbg_model *model, int index, char *buffer, size_t size) {
+  if (!in_range(index, model->np)) {
+    return MBG_ERROR_INPUT;
+  }
+  const mbg__parameter *p = group_of(model, index);
+  if (p->vector) {
+    mbg__format(buffer, size, "%s[%d]", p->name, index - p->first);
+  } else {
+    mbg__format(buffer, size, "%s", p->name);
+  }
+  return MBG_OK;
+}
+
+int mbg_model_parameter_find(const mbg_model *model, const char *name) {
+  char own[512];
+  for (int i = 0; i < model->nparameter; i++) {
+    const mbg__parameter *p = &model->parameters[i];
+    size_t n = 0;
+    while (p->name[n] && p->name[n] == name[n]) {
+      n++;
+    }
+    if (p->name[n]) {
+      continue;
+    }
+    if (!p->vector && !name[n]) {
+      return p->first;
+    }
+    /* the index is compared as it would be written, so that "rho[03]" is no name */
+    int k = 0;
+    for (const char *c = name + n + 1; p->vector && name[n] == '[' && *c >= '0' && *c <= '9' && k < p->count; c++) {
+      k = 10 * k + (*c - '0');
+    }
+    mbg__format(own, sizeof(own), "[%d]", k);
+    size_t m = 0;
+    while (own[m] && own[m] == name[n + m]) {
+      m++;
+    }
+    if (p->vector && k < p->count && !own[m] && !name[n + m]) {
+      return p->first + k;
+    }
+  }
+  return -1;
+}
+
+double mbg_model_parameter_value(const mbg_model *model, int index) {
+  return in_range(index, model->np) ? model->p[index] : NAN;
+}
+
+double mbg_model_parameter_min(const mbg_model *model, int index) {
+  return in_range(index, model->np) ? group_of(model, index)->min : NAN;
+}
+
+double mbg_model_parameter_max(const mbg_model *model, int index) {
+  return in_range(index, model->np) ? group_of(model, index)->max : NAN;
+}
+
+int mbg_model_parameter_log_scale(const mbg_model *model, int index) {
+  return in_range(index, model->np) && group_of(model, index)->log_scale;
+}
+
+const char *mbg_model_parameter_unit(const mbg_model *model, int index) {
+  return in_range(index, model->np) ? group_of(model, index)->unit : "";
+}
+
+const char *mbg_model_parameter_note(const mbg_model *model, int index) {
+  return in_range(index, model->np) ? group_of(model, index)->note : "";
+}
+
+int mbg_model_parameter_group(const mbg_model *model, int group, const char **name, int *first, int *count) {
+  if (!in_range(group, model->nparameter)) {
+    return MBG_ERROR_INPUT;
+  }
+  *name = model->parameters[group].name;
+  *first = model->parameters[group].first;
+  *count = model->parameters[group].vector ? model->parameters[group].count : 0;
+  return MBG_OK;
+}
+
+int mbg_model_parameter_set(const mbg_model *model, int index) {
+  return in_range(index, model->np) && group_of(model, index)->set;
+}
+
+/* ---------------------------------------------------------------------- runs */
+
+int mbg_model_run_count(const mbg_model *model) { return model->nrun; }
+const char *mbg_model_run_name(const mbg_model *model, int index) {
+  return in_range(index, model->nrun) ? model->runs[index].name : NULL;
+}
+const char *mbg_model_run_note(const mbg_model *model, int index) {
+  return in_range(index, model->nrun) ? model->runs[index].note : NULL;
+}
+const char *mbg_model_run(const mbg_model *model) { return mbg_model_run_name(model, model->chosen); }
+
+/* ---------------------------------------------------------------------- elements */
+
+int mbg_model_body_count(const mbg_model *model) { return model->nbody; }
+const char *mbg_model_body_name(const mbg_model *model, int index) {
+  return in_range(index, model->nbody) ? model->bodies[index].name : NULL;
+}
+
+int mbg_model_joint_count(const mbg_model *model) { return model->njoint; }
+const char *mbg_model_joint_name(const mbg_model *model, int index) {
+  return in_range(index, model->njoint) ? model->joints[index].name : NULL;
+}
+const char *mbg_model_joint_type(const mbg_model *model, int index) {
+  return in_range(index, model->njoint) ? model->joints[index].type->key : NULL;
+}
+
+int mbg_model_force_count(const mbg_model *model) { return model->nforce; }
+const char *mbg_model_force_name(const mbg_model *model, int index) {
+  return in_range(index, model->nforce) ? model->forces[index].name : NULL;
+}
+const char *mbg_model_force_type(const mbg_model *model, int index) {
+  if (!in_range(index, model->nforce)) {
+    return NULL;
+  }
+  return model->forces[index].law ? model->forces[index].law->key : model->forces[index].type->key;
+}
+
+int mbg_model_signal_count(const mbg_model *model) { return model->nsignal; }
+const char *mbg_model_signal_name(const mbg_model *model, int index) {
+  return in_range(index, model->nsignal) ? model->signals[index].name : NULL;
+}
+const char *mbg_model_signal_type(const mbg_model *model, int index) {
+  return in_range(index, model->nsignal) ? model->signals[index].type->key : NULL;
+}
+
+int mbg_model_criterion_count(const mbg_model *model) { return model->ncriterion; }
+const char *mbg_model_criterion_name(const mbg_model *model, int index) {
+  return in_range(index, model->ncriterion) ? model->criteria[index].name : NULL;
+}
+
+/* ---------------------------------------------------------------------- rows */
+
+void mbg__row_label(const mbg_model *m, int row, char *buffer, size_t size) {
+  const mbg__row *r = &m->rows[row];
+  switch (r->kind) {
+  case MBG__ROW_JOINT:
+    mbg__format(buffer, size, "joint '%s' row %s", m->joints[r->owner].name, r->name);
+    break;
+  case MBG__ROW_DRIVER:
+    mbg__format(buffer, size, "driver '%s'", m->drivers[r->owner].name);
+    break;
+  default:
+    mbg__format(buffer, size, "coupling '%s'", m->couplings[r->owner].name);
+    break;
+  }
+}

@@ -1,0 +1,244 @@
+/* Compiled for complex numbers alone: see complex_step.h. The model is that of the library with the kernels of its types exchanged. */
+#include "modes/complex_step.h"
+
+#include "elements/lists.h"
+#include "system/system.h"
+
+#include <string.h>
+
+static const double step = 1e-30; /* its square vanishes against 1 */
+
+struct mbg__complex_step {
+  mbg__arena arena;
+  mbg_model model; /* a copy that shares everything but the lists below */
+  mbg__design *design;
+  mbg__system *sys;
+  mbg__frame *H;
+  real *v, *vd, *lambda, *z, *mu;     /* (nw, nw, nrow, nw, nrow) */
+  real *gw, *gv, *gvd, *glambda, *ga; /* (nw, nw, nw, nrow, na) */
+};
+
+/* ---------------------------------------------------------------------- types */
+
+enum { COORD, JOINT, LAW, FORCE, SIGNAL, BODY };
+
+/* entry of `own` at the place of `type` in the caller's list */
+static const void *exchange(const void *type, const void *const *theirs, const void *const *own, int count) {
+  for (int i = 0; type && i < count; i++) {
+    if (theirs[i] == type) {
+      return own[i];
+    }
+  }
+  return NULL;
+}
+
+/* kernels of rows stand in the types of joints and coordinates */
+static mbg__row_kernel exchange_kernel(mbg__row_kernel kernel, const mbg__complex_step_types *types) {
+  int count;
+  const mbg__joint_type *const *joints = mbg__joint_types(&count);
+  const mbg__joint_type *const *their_joints = (const mbg__joint_type *const *)types->types[JOINT];
+  for (int i = 0; kernel && i < count; i++) {
+    for (int k = 0; k < joints[i]->nrow; k++) {
+      if (their_joints[i]->rows[k].kernel == kernel) {
+        return joints[i]->rows[k].kernel;
+      }
+    }
+  }
+  const mbg__coord_type *const *coords = mbg__coord_types(&count);
+  const mbg__coord_type *const *their_coords = (const mbg__coord_type *const *)types->types[COORD];
+  for (int i = 0; kernel && i < count; i++) {
+    if (their_coords[i]->value == kernel || their_coords[i]->driver == kernel) {
+      return their_coords[i]->value == kernel ? coords[i]->value : coords[i]->driver;
+    }
+  }
+  assert(!kernel);
+  return NULL;
+}
+
+#define COPY(list, count)                                                                                              \
+  do {                                                                                                                 \
+    void *copy = mbg__arena_take(&s->arena, (size_t)m->count, sizeof(*m->list));                                       \
+    if (!copy) {                                                                                                       \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+    if (m->count > 0) {                                                                                                \
+      memcpy(copy, m->list, (size_t)m->count * sizeof(*m->list));                                                      \
+    }                                                                                                                  \
+    m->list = copy;                                                                                                    \
+  } while (0)
+
+#define LIST(list) ((const void *const *)(list))
+
+static int exchange_types(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_types *types) {
+  mbg_model *m = &s->model;
+  int n[6];
+  const void *const *own[6] = {LIST(mbg__coord_types(&n[0])),  LIST(mbg__joint_types(&n[1])),
+                               LIST(mbg__law_types(&n[2])),    LIST(mbg__force_types(&n[3])),
+                               LIST(mbg__signal_types(&n[4])), LIST(mbg__body_types(&n[5]))};
+  COPY(coords, ncoord);
+  COPY(joints, njoint);
+  COPY(terms, nterm);
+  COPY(forces, nforce);
+  COPY(signals, nsignal);
+  COPY(bodies, nbody);
+  for (int i = 0; i < m->ncoord; i++) {
+    m->coords[i].type = exchange(m->coords[i].type, types->types[COORD], own[COORD], n[COORD]);
+  }
+  for (int i = 0; i < m->njoint; i++) {
+    m->joints[i].type = exchange(m->joints[i].type, types->types[JOINT], own[JOINT], n[JOINT]);
+  }
+  for (int i = 0; i < m->nterm; i++) {
+    m->terms[i].kernel = exchange_kernel(m->terms[i].kernel, types);
+  }
+  for (int i = 0; i < m->nforce; i++) {
+    m->forces[i].law = exchange(m->forces[i].law, types->types[LAW], own[LAW], n[LAW]);
+    m->forces[i].type = exchange(m->forces[i].type, types->types[FORCE], own[FORCE], n[FORCE]);
+  }
+  for (int i = 0; i < m->nsignal; i++) {
+    m->signals[i].type = exchange(m->signals[i].type, types->types[SIGNAL], own[SIGNAL], n[SIGNAL]);
+  }
+  for (int i = 0; i < m->nbody; i++) {
+    const void *own_type = exchange(m->bodies[i].type, types->types[BODY], own[BODY], n[BODY]);
+    m->bodies[i].type = m->bodies[i].type == types->node      ? &mbg__beam_node
+                        : m->bodies[i].type == types->carrier ? &mbg__modes_carrier
+                                                              : own_type;
+    assert(m->bodies[i].type);
+  }
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- life */
+
+#define TAKE(field, type, count)                                                                                       \
+  do {                                                                                                                 \
+    s->field = MBG_TAKE(&s->arena, type, count);                                                                       \
+    if (!s->field) {                                                                                                   \
+      return mbg__fail_memory(ctx);                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+static int make(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_types *types,
+                const double *parameters) {
+  const mbg_model *m = &s->model;
+  int err = MBG_OK;
+  MBG_TRY(exchange_types(ctx, s, types));
+  TAKE(H, mbg__frame, m->nbody);
+  TAKE(v, real, m->nw);
+  TAKE(vd, real, m->nw);
+  TAKE(lambda, real, m->nrow);
+  TAKE(z, real, m->nw);
+  TAKE(mu, real, m->nrow);
+  TAKE(gw, real, m->nw);
+  TAKE(gv, real, m->nw);
+  TAKE(gvd, real, m->nw);
+  TAKE(glambda, real, m->nrow);
+  TAKE(ga, real, m->na);
+  real *p = MBG_TAKE(&s->arena, real, m->np);
+  if (!p) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < m->np; i++) {
+    p[i] = parameters[i];
+  }
+  MBG_TRY(mbg__design_create(ctx, &s->arena, m, &s->design));
+  MBG_TRY(mbg__design_update(ctx, s->design, p));
+  MBG_TRY(mbg__system_create(ctx, m, s->design, &s->sys));
+done:
+  return err;
+}
+
+int mbg__complex_step_create(mbg_context *ctx, const void *model, const mbg__complex_step_types *types,
+                             const double *parameters, mbg__complex_step **out) {
+  mbg__complex_step *s = mbg__alloc_zero(ctx, 1, sizeof(*s));
+  *out = NULL;
+  if (!s) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
+  s->model = *(const mbg_model *)model;
+  const int err = make(ctx, s, types, parameters);
+  if (err < 0) {
+    mbg__complex_step_destroy(s);
+    return err;
+  }
+  *out = s;
+  return MBG_OK;
+}
+
+void mbg__complex_step_destroy(mbg__complex_step *s) {
+  if (!s) {
+    return;
+  }
+  const mbg_allocator allocator = s->arena.allocator;
+  mbg__system_destroy(s->sys);
+  mbg__arena_destroy(&s->arena);
+  allocator.release(allocator.user, s);
+}
+
+/* ---------------------------------------------------------------------- pull */
+
+static real complex_of(double x, double dx) {
+  real z;
+  __real__ z = x;
+  __imag__ z = step * dx;
+  return z;
+}
+
+static void vary(int n, const double *x, const double *dx, real *out) {
+  for (int i = 0; i < n; i++) {
+    out[i] = complex_of(x[i], dx[i]);
+  }
+}
+
+/* H exp(i s w~): (R (1 + i s W~), x + i s R U) */
+static void vary_frame(const double H[12], const double w[6], mbg__frame *out) {
+  for (int i = 0; i < 3; i++) {
+    const double *R = H + 3 * i, *U = w, *W = w + 3;
+    out->R[3 * i + 0] = complex_of(R[0], R[1] * W[2] - R[2] * W[1]);
+    out->R[3 * i + 1] = complex_of(R[1], R[2] * W[0] - R[0] * W[2]);
+    out->R[3 * i + 2] = complex_of(R[2], R[0] * W[1] - R[1] * W[0]);
+    out->x[i] = complex_of(H[9 + i], R[0] * U[0] + R[1] * U[1] + R[2] * U[2]);
+  }
+}
+
+static void clear(int n, real *x) { memset(x, 0, (size_t)n * sizeof(*x)); }
+
+static void imaginary(int n, const real *x, double *out) {
+  for (int i = 0; i < n; i++) {
+    out[i] = im(x[i]) / step;
+  }
+}
+
+int mbg__complex_step_pull(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_state *x, const double *z,
+                           const double *mu, const mbg__complex_step_pull_out *out) {
+  const mbg_model *m = &s->model;
+  int err = MBG_OK;
+  for (int i = 0; i < m->nbody; i++) {
+    vary_frame(x->H + 12 * (size_t)i, x->w + m->bodies[i].voff, &s->H[i]);
+  }
+  vary(m->nw, x->v, x->dv, s->v);
+  vary(m->nw, x->vd, x->dvd, s->vd);
+  vary(m->nrow, x->lambda, x->dlambda, s->lambda);
+  for (int i = 0; i < m->nw; i++) {
+    s->z[i] = z[i];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    s->mu[i] = mu[i];
+  }
+  const mbg__state state = {.t = x->t, .H = s->H, .v = s->v, .vd = s->vd, .lambda = s->lambda, .turns = x->turns};
+  MBG_TRY(mbg__system_update(ctx, s->sys, &state));
+  MBG_TRY(mbg__system_linearize(ctx, s->sys));
+  clear(m->nw, s->gw);
+  clear(m->nw, s->gv);
+  clear(m->nw, s->gvd);
+  clear(m->nrow, s->glambda);
+  clear(m->na, s->ga);
+  mbg__system_pull(s->sys, s->z, s->mu, NULL, NULL, s->gw, s->gv, s->gvd, s->glambda, s->ga);
+  imaginary(m->nw, s->gw, out->w);
+  imaginary(m->nw, s->gv, out->v);
+  imaginary(m->nw, s->gvd, out->vd);
+  imaginary(m->nrow, s->glambda, out->lambda);
+  imaginary(m->na, s->ga, out->a);
+done:
+  return err;
+}

@@ -1,0 +1,94 @@
+/* modes: what src/problems/modes*.c share. */
+#ifndef MBG_MODES_MODES_H
+#define MBG_MODES_MODES_H
+
+#include "mbgrad/modes.h"
+#include "start/start.h"
+#include "system/saddle.h"
+
+/* Vectors of a mode: x, y right and left on the free velocities, xi, eta the multipliers of the rows; imaginary parts are NULL in
+   the symmetric problem, where y = x, eta = xi and x^T M x = 1. */
+typedef struct {
+  double s[2]; /* eigenvalue */
+  double s2;   /* symmetric: its square, -omega^2 */
+  bool zero;
+  double *x[2], *y[2];    /* (nv) */
+  double *xi[2], *eta[2]; /* (nrow) */
+} mbg__mode;
+
+struct mbg_modes {
+  mbg__arena arena;
+  const mbg_model *model;
+  mbg_modes_summary summary;
+  mbg_mode *modes;      /* (count) */
+  double **shape[2];    /* (count), bodies x 6 each */
+  double **gradient[4]; /* frequency, damping, re, im: (count), np each, or NULL */
+  double (*position)[3];
+  mbg_modes_line *lines;
+};
+
+/* The linearized model. */
+typedef struct {
+  mbg_context *ctx;
+  const mbg_model *given;
+  mbg_model model; /* a copy with another kind of start */
+  const mbg_model *m;
+  mbg_modes_options opt;
+  mbg__arena arena;
+  mbg__design *design;
+  mbg__system *sys;
+  mbg__start_work *start;
+  const mbg__start_result *result;
+  real *p;
+
+  /* the state */
+  real t;
+  mbg__frame *H;
+  real *v, *vd, *lambda;
+  const int *turns;
+  bool moving;
+  int iterations;
+  /* steady: the common twist in world axes, from the rates of this body */
+  real twist[6];
+  int reference;
+
+  /* (s^2 M + s C + K) x + B^T xi = 0, values by the patterns of the system */
+  real *K, *C, *M, *B;
+  double *W; /* metric of the free velocities (nv) */
+  mbg__saddle saddle;
+  int n;            /* freedoms */
+  bool K_symmetric; /* the stiffness is, up to rounding and the imbalance of the state */
+  bool symmetric;   /* ... and there is no damping: the symmetric problem is solved */
+
+  int nzero; /* motions without stiffness, K x = 0 and y^T K = 0, each set orthonormal in M */
+  double **zero, **zero_left;
+
+  int count, massless;
+  mbg__mode *modes;
+  const char *solver;
+} mbg__modes_work;
+
+/* modes_state.c: the state and the matrices */
+int mbg__modes_state(mbg__modes_work *w);
+/* Its first part: design, system and a start of this kind at w->p, solved; room for state and matrices, H from the start. */
+int mbg__modes_begin(mbg__modes_work *w, mbg__start kind);
+/* [[a K + b M + c W, B^T], [B, 0]] on the kept rows, factored. */
+int mbg__modes_factor(mbg__modes_work *w, double a, double b, double c, const char *what);
+/* y = A x on the free velocities, A with the pattern of K; transposed; y += B x, y += B^T x. */
+void mbg__modes_mul(const mbg__modes_work *w, const real *A, const double *x, double *y);
+void mbg__modes_mul_T(const mbg__modes_work *w, const real *A, const double *x, double *y);
+
+/* modes_eigen.c: w->modes */
+int mbg__modes_eigen(mbg__modes_work *w);
+/* Multipliers xi (nrow) with B^T xi = -f on what the constraints take, f (nv); after mbg__modes_factor(w, 0, 0, 1). */
+int mbg__modes_multipliers(mbg__modes_work *w, const double *f, double *xi);
+/* modes_krylov.c: the lowest w->count pairs of the symmetric problem without dense matrices: omega2 (count), X (nv x count), and how
+   far eigenvalues that are 0 may be off. */
+int mbg__modes_krylov(mbg__modes_work *w, double *omega2, double *X, double *off);
+/* Rayleigh-Ritz on (K - shift M)^-1 M X: improves X (nv x count) and omega2. */
+int mbg__modes_polish(mbg__modes_work *w, double shift, double *omega2, double *X);
+
+/* modes_gradient.c: derivatives of all modes into the result */
+int mbg__modes_gradient(mbg__modes_work *w, mbg_modes *modes);
+
+#endif

@@ -1,0 +1,223 @@
+#include "run/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* what formulations with error control take when nothing is said */
+static const double preset_relative = 1e-9, absolute_to_relative = 1e-3;
+
+/* an option, else the model's, else the default */
+static double choose(double option, double model, double preset) {
+  return !isnan(option) ? option : !isnan(model) ? model : preset;
+}
+
+int mbg__plan_check(mbg_context *ctx, const mbg__run_plan *p) {
+  if (isnan(p->t1)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run has no end: give \"run\": {\"end\": ...} or --end");
+  }
+  if (!isfinite(p->t0) || !isfinite(p->t1) || !(p->t1 > p->t0)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run must end after it starts: start %g, end %g", p->t0, p->t1);
+  }
+  if (!(p->step >= 0) || !isfinite(p->step) || !(p->tolerance >= 0) ||
+      (p->step == 0 && p->tolerance == 0 && p->relative == 0)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run needs a positive \"step\" or \"tolerance\" (step %g, tolerance %g)",
+                     p->step, p->tolerance);
+  }
+  if (!isnan(p->rho_inf) && !(p->rho_inf >= 0 && p->rho_inf <= 1)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "rho_inf is %g; it must lie between 0 and 1", p->rho_inf);
+  }
+  if (!isnan(p->alpha_f) && !(p->alpha_f > 0 && p->alpha_f <= 1.0 / 3)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "alpha_f is %g; it must be positive and at most 1/3", p->alpha_f);
+  }
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- breaks */
+
+/* times in a list that is counted first (at NULL), then filled */
+typedef struct {
+  int n;
+  double *at;
+} times;
+
+static void add_times(times *list, int n, const double *t) {
+  if (list->at && n > 0) {
+    memcpy(list->at + list->n, t, (size_t)n * sizeof(double));
+  }
+  list->n += n;
+}
+
+/* breaks of the model, knots of its controls and of tables that are functions of t become nodes */
+static void collect_breaks(const mbg_model *m, times *list) {
+  list->n = 0;
+  add_times(list, m->run.nbreak, m->run.breaks);
+  for (int i = 0; i < m->ncontrol; i++) {
+    add_times(list, m->controls[i].spline->n, m->controls[i].spline->x);
+  }
+  for (int i = 0; i < m->nfn; i++) {
+    for (int k = 0; k < m->fns[i].ninput; k++) {
+      const mbg__table *table;
+      for (int j = 0; m->fns[i].input[k].role == MBG__ROLE_T && (table = mbg__expr_table_of(m->fns[i].expr, k, j));
+           j++) {
+        add_times(list, mbg__table_spline(table)->n, mbg__table_spline(table)->x);
+      }
+    }
+  }
+}
+
+static int list_breaks(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_plan *plan) {
+  times list = {0};
+  collect_breaks(m, &list);
+  list.at = MBG_TAKE(arena, double, list.n);
+  if (!list.at) {
+    return mbg__fail_memory(ctx);
+  }
+  collect_breaks(m, &list);
+  plan->nbreak = list.n;
+  plan->breaks = list.at;
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- what criteria need */
+
+enum { SAMPLES_MAX = 10000000 };
+
+/* multiples of an interval, as criteria and results compute them */
+static void add_multiples(times *list, const mbg__run_plan *plan, double every) {
+  const double n = floor((plan->t1 - plan->t0) / every * (1 + 1e-12)) + 1;
+  for (int i = 0; i < (int)fmin(n, SAMPLES_MAX); i++) {
+    const double t = plan->t0 + i * every;
+    add_times(list, 1, &t);
+  }
+}
+
+/* samples of data, points of paths, times that the caller wants */
+static void collect_samples(const mbg_model *m, const mbg__run_plan *plan, double interval, times *list) {
+  list->n = 0;
+  if (interval > 0) {
+    add_multiples(list, plan, interval);
+  }
+  for (int k = 0; k < m->ncriterion; k++) {
+    const mbg__criterion *c = &m->criteria[k];
+    if (c->kind == MBG__LEAST_SQUARES) {
+      add_times(list, c->nsample, c->time);
+    } else if (c->kind == MBG__PATH && c->every > 0) {
+      add_multiples(list, plan, c->every);
+    }
+  }
+}
+
+static int by_time(const void *x, const void *y) {
+  const double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+static int list_samples(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, double interval, mbg__run_plan *plan) {
+  times list = {0};
+  int n = 0;
+  collect_samples(m, plan, interval, &list);
+  double *t = list.at = MBG_TAKE(arena, double, list.n);
+  if (!t) {
+    return mbg__fail_memory(ctx);
+  }
+  collect_samples(m, plan, interval, &list);
+  if (list.n > 0) {
+    qsort(t, (size_t)list.n, sizeof(double), by_time);
+  }
+  for (int i = 0; i < list.n; i++) {
+    if (t[i] > plan->t0 && t[i] < plan->t1 && (n == 0 || t[i] > t[n - 1])) {
+      t[n++] = t[i];
+    }
+  }
+  plan->nsample = n;
+  plan->samples = t;
+  return MBG_OK;
+}
+
+static int list_quadratures(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *used,
+                            mbg__run_plan *plan) {
+  mbg__quadrature *q = MBG_TAKE(arena, mbg__quadrature, m->ncriterion);
+  if (!q) {
+    return mbg__fail_memory(ctx);
+  }
+  plan->quadratures = q;
+  for (int k = 0; k < m->ncriterion; k++) {
+    const mbg__criterion *c = &m->criteria[k];
+    if (c->kind == MBG__INTEGRAL || c->kind == MBG__SMOOTH_MAXIMUM) {
+      int column = 0;
+      while (used[column] != c->signal) {
+        column++;
+      }
+      q[plan->nquadrature++] = (mbg__quadrature){column, c->kind == MBG__SMOOTH_MAXIMUM ? c->sharpness : 0};
+    }
+  }
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- steps and tolerances */
+
+/* Steps and tolerances of steppers: an option, else the model's. */
+static void choose_step(mbg_context *ctx, const mbg_model *m, const mbg_run_options *o, mbg__run_plan *plan) {
+  const mbg__run *r = &m->run;
+  if (!isnan(o->step)) {
+    plan->step = o->step;
+  } else if (!isnan(o->tolerance)) {
+    plan->tolerance = o->tolerance;
+  } else if (r->step > 0) {
+    plan->step = r->step;
+  } else if (r->tolerance > 0) {
+    plan->tolerance = r->tolerance;
+  } else {
+    plan->step = (plan->t1 - plan->t0) / 1000;
+    const bool tolerances = r->relative_tolerance > 0 || r->absolute_tolerance > 0;
+    mbg__note(ctx, MBG_NOTE, "no step is given: %g (a thousandth of the run) is taken%s", plan->step,
+              tolerances ? "; the tolerances of the file are for formulations with error control" : "");
+  }
+}
+
+/* Tolerances of differential equations. A step of the file is meant for steppers, unless the file itself asks for this
+   formulation with nothing but a step. */
+static void choose_tolerances(const mbg_model *m, const mbg__formulation *formulation, const mbg_run_options *o,
+                              mbg__run_plan *plan) {
+  const mbg__run *r = &m->run;
+  const bool own = r->formulation && !strcmp(r->formulation, formulation->key);
+  const bool given = r->relative_tolerance > 0 || r->tolerance > 0;
+  plan->relative = !isnan(o->tolerance)        ? o->tolerance
+                   : r->relative_tolerance > 0 ? r->relative_tolerance
+                   : r->tolerance > 0          ? r->tolerance
+                                               : preset_relative;
+  plan->absolute =
+      isnan(o->tolerance) && r->absolute_tolerance > 0 ? r->absolute_tolerance : absolute_to_relative * plan->relative;
+  plan->step = !isnan(o->step) ? o->step : isnan(o->tolerance) && own && !given && r->step > 0 ? r->step : 0;
+}
+
+int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__formulation *formulation,
+                   const mbg_run_options *o, const int *used, mbg__run_plan *plan) {
+  const mbg__run *r = &m->run;
+  int err = MBG_OK;
+  *plan = (mbg__run_plan){.t0 = choose(o->start, r->start, 0),
+                          .t1 = choose(o->end, r->end, NAN),
+                          .rho_inf = choose(o->rho_inf, r->rho_inf, NAN),
+                          .alpha_f = choose(o->alpha_f, r->alpha_f, NAN),
+                          .kappa = r->kappa,
+                          .index = r->index,
+                          .integrator = o->integrator ? o->integrator : r->integrator,
+                          .stabilization = r->stabilization,
+                          .curves = o->all_signals != 0,
+                          .memory = o->memory > 0 ? o->memory : r->memory,
+                          .threads = o->threads > 1 ? o->threads : 1,
+                          .interrupt = o->interrupt,
+                          .progress = o->progress,
+                          .user = o->user};
+  if (formulation->supports & MBG__ODE) {
+    choose_tolerances(m, formulation, o, plan);
+  } else {
+    choose_step(ctx, m, o, plan);
+  }
+  MBG_TRY(mbg__plan_check(ctx, plan));
+  MBG_TRY(list_breaks(ctx, arena, m, plan));
+  MBG_TRY(list_samples(ctx, arena, m, o->interval, plan));
+  MBG_TRY(list_quadratures(ctx, arena, m, used, plan));
+done:
+  return err;
+}

@@ -1,0 +1,220 @@
+/* Proof of a gradient: Taylor remainders, direct against adjoint, central differences with their best step. */
+#include "mbgrad/proof.h"
+
+#include "model/model.h"
+#include "run/run.h"
+
+#include <string.h>
+
+static const double eps_first = 1e-1, eps_ratio = 0.46415888336127786; /* 10^(-1/3): three points per decade */
+static const double fd_steps[] = {1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7};
+
+typedef struct {
+  mbg_context *ctx;
+  mbg_run *run;
+  const mbg_model *m;
+  int nc, np;
+  double *p, *trial, *direction, *psi, *plus, *minus, *direct, *adjoint;
+} bench;
+
+/* ---------------------------------------------------------------------- pieces */
+
+static double size_of(const bench *b, int i) {
+  const double x = fabs(b->p[i]);
+  return x > 0 ? x : 1;
+}
+
+/* relative difference of two gradients (theory 0, section 11) */
+static double gradient_difference(const bench *b, const double *g, const double *other) {
+  double largest = 0, worst = 0;
+  for (int i = 0; i < b->np; i++) {
+    largest = fmax(largest, size_of(b, i) * fabs(g[i]));
+  }
+  for (int i = 0; i < b->np; i++) {
+    const double scale = fabs(g[i]) + largest / size_of(b, i);
+    worst = fmax(worst, scale > 0 ? fabs(g[i] - other[i]) / scale : fabs(other[i]));
+  }
+  return worst;
+}
+
+static int simulate(bench *b) {
+  const int err = mbg_run_simulate(b->ctx, b->run);
+  if (err == MBG_OK && mbg_run_partial(b->run)) {
+    return mbg__fail(b->ctx, MBG_ERROR_INTERRUPTED, "the proof was interrupted");
+  }
+  return err;
+}
+
+static int evaluate(bench *b, double eps, double *psi) {
+  int err = MBG_OK;
+  for (int i = 0; i < b->np; i++) {
+    b->trial[i] = b->p[i] + eps * b->direction[i];
+  }
+  MBG_TRY(mbg_run_parameters(b->ctx, b->run, b->trial));
+  MBG_TRY(simulate(b));
+  MBG_TRY(mbg_run_criteria(b->ctx, b->run, psi));
+done:
+  return err;
+}
+
+/* a step that leaves the region where the model runs is not a failure of the proof */
+static int try_evaluate(bench *b, double eps, double *psi, bool *ok) {
+  const int mark = mbg__message_mark(b->ctx);
+  const int err = evaluate(b, eps, psi);
+  *ok = err == MBG_OK;
+  if (err == MBG_ERROR_MEMORY || err == MBG_ERROR_INTERRUPTED) {
+    return err;
+  }
+  mbg__message_rewind(b->ctx, mark);
+  return MBG_OK;
+}
+
+/* signs alternate, so that no cancellation by symmetry; sizes follow the parameters */
+static void choose_direction(bench *b) {
+  for (int i = 0; i < b->np; i++) {
+    b->direction[i] = size_of(b, i) * (i % 2 ? -1 : 1) * (0.6 + 0.4 * ((i * 7) % 5) / 4.0);
+  }
+}
+
+/* ---------------------------------------------------------------------- Taylor */
+
+static double slope_of(const mbg_proof *q, int first, int last) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  const int n = last - first + 1;
+  for (int i = first; i <= last; i++) {
+    const double x = log(q->taylor[i].eps), y = log(q->taylor[i].remainder);
+    sx += x, sy += y, sxx += x * x, sxy += x * y;
+  }
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
+static bool usable(const mbg_proof *q, int i) {
+  return isfinite(q->taylor[i].remainder) && q->taylor[i].remainder > 10 * q->taylor_floor;
+}
+
+/* the widest window above the floor in which every piece has a slope near two; at least six points */
+static void find_window(mbg_proof *q) {
+  q->taylor_slope = NAN;
+  q->taylor_decades = 0;
+  for (int first = 0; first < MBG_TAYLOR_POINTS; first++) {
+    int last = first;
+    while (last + 1 < MBG_TAYLOR_POINTS && usable(q, last) && usable(q, last + 1)) {
+      const double piece = log(q->taylor[last].remainder / q->taylor[last + 1].remainder) /
+                           log(q->taylor[last].eps / q->taylor[last + 1].eps);
+      if (!(piece > 1.8 && piece < 2.2)) {
+        break;
+      }
+      last++;
+    }
+    const double decades = log10(q->taylor[first].eps / q->taylor[last].eps);
+    if (last > first && decades > q->taylor_decades) {
+      q->taylor_first = first;
+      q->taylor_last = last;
+      q->taylor_decades = decades;
+      q->taylor_slope = slope_of(q, first, last);
+    }
+  }
+}
+
+static int taylor(bench *b, mbg_proof *proofs) {
+  double eps = eps_first;
+  int err = MBG_OK;
+  for (int i = 0; i < MBG_TAYLOR_POINTS; i++, eps *= eps_ratio) {
+    bool ok;
+    MBG_TRY(try_evaluate(b, eps, b->plus, &ok));
+    for (int k = 0; k < b->nc; k++) {
+      double slope = 0;
+      for (int j = 0; j < b->np; j++) {
+        slope += b->adjoint[(size_t)k * (size_t)b->np + (size_t)j] * b->direction[j];
+      }
+      const double difference = ok ? b->plus[k] - b->psi[k] : NAN;
+      proofs[k].taylor[i] = (mbg_taylor_point){eps, difference, fabs(difference - eps * slope)};
+    }
+  }
+  for (int k = 0; k < b->nc; k++) {
+    proofs[k].taylor_floor = 2e-15 * fabs(b->psi[k]);
+    find_window(&proofs[k]);
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- finite differences */
+
+/* directional central differences: their best agreement with g.d tells what differencing can reach */
+static int differences(bench *b, mbg_proof *proofs) {
+  int err = MBG_OK;
+  for (int k = 0; k < b->nc; k++) {
+    proofs[k].finite_difference = INFINITY;
+  }
+  for (int s = 0; s < MBG_COUNT(fd_steps); s++) {
+    bool ok[2];
+    MBG_TRY(try_evaluate(b, fd_steps[s], b->plus, &ok[0]));
+    MBG_TRY(try_evaluate(b, -fd_steps[s], b->minus, &ok[1]));
+    for (int k = 0; ok[0] && ok[1] && k < b->nc; k++) {
+      double slope = 0, size = 0;
+      for (int j = 0; j < b->np; j++) {
+        const double part = b->adjoint[(size_t)k * (size_t)b->np + (size_t)j] * b->direction[j];
+        slope += part;
+        size = fmax(size, fabs(part));
+      }
+      const double fd = (b->plus[k] - b->minus[k]) / (2 * fd_steps[s]);
+      const double away = size > 0 ? fabs(fd - slope) / size : fabs(fd);
+      if (away < proofs[k].finite_difference) {
+        proofs[k].finite_difference = away;
+        proofs[k].finite_difference_step = fd_steps[s];
+      }
+    }
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- all */
+
+static int take_arrays(bench *b, mbg__arena *arena) {
+  const size_t n = (size_t)b->nc * (size_t)b->np;
+  b->p = MBG_TAKE(arena, double, b->np);
+  b->trial = MBG_TAKE(arena, double, b->np);
+  b->direction = MBG_TAKE(arena, double, b->np);
+  b->psi = MBG_TAKE(arena, double, b->nc);
+  b->plus = MBG_TAKE(arena, double, b->nc);
+  b->minus = MBG_TAKE(arena, double, b->nc);
+  b->direct = MBG_TAKE(arena, double, n);
+  b->adjoint = MBG_TAKE(arena, double, n);
+  return b->p && b->trial && b->direction && b->psi && b->plus && b->minus && b->direct && b->adjoint
+             ? MBG_OK
+             : mbg__fail_memory(b->ctx);
+}
+
+int mbg_run_proof(mbg_context *ctx, mbg_run *run, mbg_proof *proofs, double *gradient) {
+  mbg__arena arena;
+  bench b = {.ctx = ctx, .run = run, .m = mbg__run_model(run)};
+  int err = MBG_OK;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  b.nc = b.m->ncriterion;
+  b.np = b.m->np;
+  MBG_TRY(take_arrays(&b, &arena));
+  mbg__run_current(run, b.p);
+  choose_direction(&b);
+  memset(proofs, 0, (size_t)b.nc * sizeof(*proofs));
+  MBG_TRY(simulate(&b));
+  MBG_TRY(mbg_run_criteria(ctx, run, b.psi));
+  MBG_TRY(mbg_run_gradient(ctx, run, mbg_run_adjoint_method(run), b.adjoint, NULL));
+  MBG_TRY(mbg_run_gradient(ctx, run, MBG_METHOD_DIRECT, b.direct, NULL));
+  for (int k = 0; k < b.nc; k++) {
+    const size_t at = (size_t)k * (size_t)b.np;
+    proofs[k].value = b.psi[k];
+    proofs[k].direct_vs_adjoint = gradient_difference(&b, b.direct + at, b.adjoint + at);
+  }
+  if (gradient) {
+    memcpy(gradient, b.adjoint, (size_t)b.nc * (size_t)b.np * sizeof(double));
+  }
+  MBG_TRY(taylor(&b, proofs));
+  MBG_TRY(differences(&b, proofs));
+  MBG_TRY(mbg_run_parameters(ctx, run, b.p));
+  MBG_TRY(simulate(&b));
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}

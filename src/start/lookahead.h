@@ -1,0 +1,21 @@
+/* lookahead: which redundant rows to drop, so that the kept ones stay independent when the mechanism moves.
+
+   The dependence of rows changes with the configuration. With the null vectors n(q) of B^T, dropping the rows D leaves
+   independent rows as long as the part n_D(q) is regular; a set that is as good as any at the start may fail a moment later. So
+   D is chosen by a look at some configurations around: the rows whose parts of the null vectors are largest where they are least. */
+#ifndef MBG_START_LOOKAHEAD_H
+#define MBG_START_LOOKAHEAD_H
+
+#include "start/rank.h"
+
+typedef struct mbg__lookahead mbg__lookahead;
+
+/* For a rank decision with dropped rows; memory in the arena. */
+int mbg__lookahead_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int ndropped,
+                          mbg__lookahead **out);
+/* Adds the configuration of the last update when it has as many redundant rows as the start. */
+int mbg__lookahead_add(mbg_context *ctx, mbg__arena *arena, mbg__lookahead *look, mbg__system *sys);
+/* Rows to drop (ndropped, ascending), or NULL when nothing was added. */
+const int *mbg__lookahead_choose(mbg__lookahead *look);
+
+#endif

@@ -1,0 +1,468 @@
+#include "start/rank.h"
+
+#include "math/dense.h"
+#include "system/system_internal.h"
+
+#include <string.h>
+
+static const double rank_tolerance = 1e-7;
+
+/* ---------------------------------------------------------------------- the matrix by bodies */
+
+/* B with unit rows, and which rows and bodies are still in question */
+typedef struct {
+  mbg_context *ctx;
+  const mbg_model *m;
+  const mbg__csc *B; /* pattern */
+  double *val;       /* scaled values */
+  double *scale;     /* original length of each row */
+  bool *row_left, *body_left;
+} question;
+
+static int scaled_values(question *q, mbg__system *s) {
+  const int nnz = mbg__csc_count(q->B), nrow = q->m->nrow;
+  real *val = mbg__alloc(q->ctx, (size_t)nnz, sizeof(real));
+  q->val = mbg__alloc(q->ctx, (size_t)nnz, sizeof(double));
+  q->scale = mbg__alloc_zero(q->ctx, (size_t)nrow, sizeof(double));
+  if (!val || !q->val || !q->scale) {
+    mbg__free(q->ctx, val);
+    return mbg__fail_memory(q->ctx);
+  }
+  mbg__system_matrices(s, &(mbg__matrices){.B = val});
+  for (int e = 0; e < nnz; e++) {
+    q->val[e] = re(val[e]);
+    q->scale[q->B->rowind[e]] += q->val[e] * q->val[e];
+  }
+  for (int i = 0; i < nrow; i++) {
+    q->scale[i] = sqrt(q->scale[i]);
+  }
+  for (int e = 0; e < nnz; e++) {
+    const double l = q->scale[q->B->rowind[e]];
+    q->val[e] /= l > 0 ? l : 1;
+  }
+  mbg__free(q->ctx, val);
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- peeling */
+
+/* rows in question that touch a body, as a dense list (at most 7: more cannot be independent on six columns) */
+enum { TOUCH_MAX = 7 };
+
+static int touching(const question *q, int body, int row[TOUCH_MAX], double col[6][TOUCH_MAX]) {
+  const mbg__body *b = &q->m->bodies[body];
+  int n = 0;
+  memset(col, 0, sizeof(double[6][TOUCH_MAX]));
+  for (int k = 0; k < b->nvel && k < 6; k++) {
+    const int j = q->m->dof[b->voff + k];
+    for (int e = j >= 0 ? q->B->colptr[j] : 0; j >= 0 && e < q->B->colptr[j + 1]; e++) {
+      const int r = q->B->rowind[e];
+      int i = 0;
+      while (i < n && row[i] != r) {
+        i++;
+      }
+      if (!q->row_left[r]) {
+        continue;
+      }
+      if (i == n) {
+        if (n == TOUCH_MAX) {
+          return TOUCH_MAX;
+        }
+        row[n++] = r;
+      }
+      col[k][i] = q->val[e];
+    }
+  }
+  return n;
+}
+
+/* are n row vectors of six independent? modified Gram-Schmidt with a strict tolerance */
+static bool independent(int n, double col[6][TOUCH_MAX]) {
+  for (int i = 0; i < n; i++) {
+    double l2 = 0;
+    for (int k = 0; k < 6; k++) {
+      l2 += col[k][i] * col[k][i];
+    }
+    if (!(l2 > 1e-8)) {
+      return false;
+    }
+    for (int j = i + 1; j < n; j++) {
+      double d = 0;
+      for (int k = 0; k < 6; k++) {
+        d += col[k][i] * col[k][j] / l2;
+      }
+      for (int k = 0; k < 6; k++) {
+        col[k][j] -= d * col[k][i];
+      }
+    }
+  }
+  return true;
+}
+
+/* bodies that a body shares rows in question with; called for the neighbours of a peeled body through its rows */
+typedef struct {
+  int *start, *body; /* bodies of each row */
+} row_bodies;
+
+static int bodies_of_rows(question *q, const mbg__system *s, row_bodies *rb) {
+  const mbg_model *m = q->m;
+  rb->start = mbg__alloc_zero(q->ctx, (size_t)m->nrow + 1, sizeof(int));
+  rb->body = mbg__alloc(q->ctx, (size_t)m->nterm * 2 + 1, sizeof(int));
+  if (!rb->start || !rb->body) {
+    return mbg__fail_memory(q->ctx);
+  }
+  int n = 0;
+  for (int i = 0; i < m->nrow; i++) {
+    rb->start[i] = n;
+    for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
+      const int pair = m->terms[k].pair;
+      const int ends[2] = {pair < 0 ? -1 : marker_body(s, m->pairs[pair].A),
+                           pair < 0 ? -1 : marker_body(s, m->pairs[pair].B)};
+      for (int e = 0; e < 2; e++) {
+        if (ends[e] >= 0) {
+          rb->body[n++] = ends[e];
+        }
+      }
+    }
+  }
+  rb->start[m->nrow] = n;
+  return MBG_OK;
+}
+
+/* A body whose rows in question are independent on its own columns: in any dependence their factors are zero. They are
+   kept, the body is peeled off, and its neighbours are asked again. */
+static int peel(question *q, const mbg__system *s) {
+  const mbg_model *m = q->m;
+  row_bodies rb = {0};
+  int err = MBG_OK, n = 0;
+  int *stack = mbg__alloc(q->ctx, (size_t)m->nbody + (size_t)m->nterm * 2 + 1, sizeof(int));
+  if (!stack) {
+    return mbg__fail_memory(q->ctx);
+  }
+  MBG_TRY(bodies_of_rows(q, s, &rb));
+  for (int i = m->nbody - 1; i >= 0; i--) {
+    stack[n++] = i;
+  }
+  while (n > 0) {
+    const int body = stack[--n];
+    int row[TOUCH_MAX];
+    double col[6][TOUCH_MAX];
+    if (!q->body_left[body]) {
+      continue;
+    }
+    const int count = touching(q, body, row, col);
+    if (count == TOUCH_MAX || !independent(count, col)) {
+      continue;
+    }
+    q->body_left[body] = false;
+    for (int i = 0; i < count; i++) {
+      q->row_left[row[i]] = false;
+      for (int e = rb.start[row[i]]; e < rb.start[row[i] + 1]; e++) {
+        if (q->body_left[rb.body[e]]) {
+          stack[n++] = rb.body[e];
+        }
+      }
+    }
+  }
+done:
+  mbg__free(q->ctx, stack);
+  mbg__free(q->ctx, rb.start);
+  mbg__free(q->ctx, rb.body);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- what is left */
+
+typedef struct {
+  int nrow, ncol;
+  int *row;   /* rows left */
+  int *index; /* place of each row among them */
+} rest;
+
+static int list_rest(const question *q, mbg__arena *arena, rest *r) {
+  const mbg_model *m = q->m;
+  r->row = MBG_TAKE(arena, int, m->nrow);
+  r->index = MBG_TAKE(arena, int, m->nrow);
+  if (!r->row || !r->index) {
+    return mbg__fail_memory(q->ctx);
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    if (q->row_left[i]) {
+      r->index[i] = r->nrow;
+      r->row[r->nrow++] = i;
+    }
+  }
+  for (int j = 0; j < m->nv; j++) {
+    bool used = false;
+    for (int e = q->B->colptr[j]; e < q->B->colptr[j + 1]; e++) {
+      used = used || q->row_left[q->B->rowind[e]];
+    }
+    r->ncol += used;
+  }
+  return MBG_OK;
+}
+
+static void fill_rest(const question *q, const rest *r, mbg__qr *qr) {
+  int c = 0;
+  memset(qr->A, 0, (size_t)qr->m * (size_t)qr->n * sizeof(double));
+  for (int j = 0; j < q->m->nv; j++) {
+    bool used = false;
+    for (int e = q->B->colptr[j]; e < q->B->colptr[j + 1]; e++) {
+      const int i = q->B->rowind[e];
+      if (q->row_left[i]) {
+        qr->A[c + qr->m * r->index[i]] = q->val[e];
+        used = true;
+      }
+    }
+    c += used;
+  }
+}
+
+/* dependence of the dropped rows in terms of the original (unscaled) rows */
+static int take_dependence(const question *q, mbg__arena *arena, const rest *r, const mbg__qr *qr, int rank,
+                           mbg__rank *out) {
+  const int ndrop = r->nrow - rank;
+  double *T = mbg__alloc(q->ctx, (size_t)rank * (size_t)ndrop + 1, sizeof(double));
+  int *place = mbg__alloc(q->ctx, (size_t)out->nrow, sizeof(int));
+  out->T = MBG_TAKE(arena, double, (size_t)out->ndropped *(size_t)out->nkept);
+  if (!T || !place || !out->T) {
+    mbg__free(q->ctx, T);
+    mbg__free(q->ctx, place);
+    return mbg__fail_memory(q->ctx);
+  }
+  mbg__qr_dependence(qr, rank, T);
+  for (int i = 0; i < out->nkept; i++) {
+    place[out->kept[i]] = i;
+  }
+  for (int i = 0; i < out->ndropped; i++) {
+    place[out->dropped[i]] = i;
+  }
+  for (int d = 0; d < ndrop; d++) {
+    const int drop = r->row[qr->column[rank + d]];
+    for (int k = 0; k < rank; k++) {
+      const int keep = r->row[qr->column[k]];
+      out->T[(size_t)place[drop] * (size_t)out->nkept + (size_t)place[keep]] =
+          T[k + (size_t)rank * (size_t)d] * q->scale[drop] / (q->scale[keep] > 0 ? q->scale[keep] : 1);
+    }
+  }
+  mbg__free(q->ctx, T);
+  mbg__free(q->ctx, place);
+  return MBG_OK;
+}
+
+static void list_kept(mbg__rank *out) {
+  out->nkept = out->ndropped = 0;
+  for (int i = 0; i < out->nrow; i++) {
+    if (out->keep[i]) {
+      out->kept[out->nkept++] = i;
+    } else {
+      out->dropped[out->ndropped++] = i;
+    }
+  }
+}
+
+static int factor_rest(const question *q, mbg__arena *scratch, mbg__arena *arena, mbg__rank *out) {
+  rest r = {0};
+  mbg__qr qr;
+  int err = MBG_OK;
+  MBG_TRY(list_rest(q, scratch, &r));
+  if (r.nrow == 0) {
+    list_kept(out);
+    goto done;
+  }
+  if (mbg__qr_prepare(&qr, scratch, r.ncol > 0 ? r.ncol : 1, r.nrow) < 0) {
+    err = mbg__fail_memory(q->ctx);
+    goto done;
+  }
+  fill_rest(q, &r, &qr);
+  if (mbg__qr_factor(&qr) < 0) {
+    err = mbg__fail(q->ctx, MBG_ERROR_SINGULAR, "the constraint Jacobian is not finite");
+    goto done;
+  }
+  const int rank = mbg__qr_rank(&qr, rank_tolerance);
+  for (int k = rank; k < r.nrow; k++) {
+    out->keep[r.row[qr.column[k]]] = false;
+  }
+  out->smallest = rank > 0 ? fabs(qr.A[(size_t)(rank - 1) * (size_t)(qr.m + 1)] / qr.A[0]) : 1;
+  list_kept(out);
+  MBG_TRY(take_dependence(q, arena, &r, &qr, rank, out));
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- analysis */
+
+int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, mbg__rank **out) {
+  const mbg_model *m = s->model;
+  question q = {.ctx = ctx, .m = m, .B = &s->patB};
+  mbg__arena scratch;
+  int err = MBG_OK;
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  mbg__rank *rank = MBG_TAKE(arena, mbg__rank, 1);
+  *out = rank;
+  q.row_left = MBG_TAKE(&scratch, bool, m->nrow);
+  q.body_left = MBG_TAKE(&scratch, bool, m->nbody);
+  if (!rank || !q.row_left || !q.body_left) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  rank->nrow = m->nrow;
+  rank->smallest = 1;
+  rank->keep = MBG_TAKE(arena, bool, m->nrow);
+  rank->kept = MBG_TAKE(arena, int, m->nrow);
+  rank->dropped = MBG_TAKE(arena, int, m->nrow);
+  if (!rank->keep || !rank->kept || !rank->dropped) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  memset(q.row_left, true, (size_t)m->nrow);
+  memset(q.body_left, true, (size_t)m->nbody);
+  memset(rank->keep, true, (size_t)m->nrow);
+  MBG_TRY(scaled_values(&q, s));
+  MBG_TRY(peel(&q, s));
+  MBG_TRY(factor_rest(&q, &scratch, arena, rank));
+done:
+  mbg__free(ctx, q.val);
+  mbg__free(ctx, q.scale);
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
+/* ---------------------------------------------------------------------- another choice */
+
+/* entry of the null vector of dropped row d: lambda_d = 1, lambda_I = -T_d */
+static double null_entry(const mbg__rank *rank, int row, int d) {
+  for (int i = 0; i < rank->ndropped; i++) {
+    if (rank->dropped[i] == row) {
+      return i == d ? 1 : 0;
+    }
+  }
+  for (int i = 0; i < rank->nkept; i++) {
+    if (rank->kept[i] == row) {
+      return -rank->T[(size_t)d * (size_t)rank->nkept + (size_t)i];
+    }
+  }
+  return 0;
+}
+
+/* N_D^T B_D + N_I^T B_I = 0, so T = -N_D^-T N_I^T */
+static int new_dependence(mbg_context *ctx, mbg__arena *arena, const mbg__rank *old, mbg__rank *out, bool *ok) {
+  const int nd = out->ndropped;
+  mbg__arena scratch;
+  mbg__lu lu;
+  int err = MBG_OK;
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  out->T = MBG_TAKE(arena, double, (size_t)nd *(size_t)out->nkept);
+  real *x = MBG_TAKE(&scratch, real, nd);
+  if (!out->T || !x || mbg__lu_prepare(&lu, &scratch, nd) < 0) {
+    err = mbg__fail_memory(ctx);
+    goto done;
+  }
+  for (int i = 0; i < nd; i++) {
+    for (int d = 0; d < nd; d++) {
+      lu.A[d + nd * i] = null_entry(old, out->dropped[i], d);
+    }
+  }
+  *ok = mbg__lu_factor(&lu, NULL) == MBG_OK && mbg__lu_ratio(&lu, NULL) > 1e-3;
+  for (int k = 0; *ok && k < out->nkept; k++) {
+    for (int d = 0; d < nd; d++) {
+      x[d] = -null_entry(old, out->kept[k], d);
+    }
+    mbg__lu_solve(&lu, x, 1);
+    for (int i = 0; i < nd; i++) {
+      out->T[(size_t)i * (size_t)out->nkept + (size_t)k] = re(x[i]);
+    }
+  }
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
+int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const int *dropped, mbg__rank **out) {
+  bool ok = false;
+  mbg__rank *r = MBG_TAKE(arena, mbg__rank, 1);
+  *out = rank;
+  if (!r) {
+    return mbg__fail_memory(ctx);
+  }
+  *r = (mbg__rank){.nrow = rank->nrow, .smallest = rank->smallest};
+  r->keep = MBG_TAKE(arena, bool, r->nrow);
+  r->kept = MBG_TAKE(arena, int, r->nrow);
+  r->dropped = MBG_TAKE(arena, int, r->nrow);
+  if (!r->keep || !r->kept || !r->dropped) {
+    return mbg__fail_memory(ctx);
+  }
+  memset(r->keep, true, (size_t)r->nrow);
+  for (int i = 0; i < rank->ndropped; i++) {
+    r->keep[dropped[i]] = false;
+  }
+  list_kept(r);
+  const int err = new_dependence(ctx, arena, rank, r, &ok);
+  if (err == MBG_OK && ok) {
+    *out = r;
+  }
+  return err;
+}
+
+/* ---------------------------------------------------------------------- uses */
+
+/* wrench on B of a null vector of B^T: lambda_d = 1, lambda_I = -T_d; *scale: sum of |lambda| */
+static void null_wrench(const mbg__system *s, const mbg__rank *rank, int d, const mbg__signal *sig, int pair, real f[6],
+                        double *scale) {
+  const mbg_model *m = s->model;
+  const double *T = rank->T + (size_t)d * (size_t)rank->nkept;
+  v6_zero(f);
+  *scale = 0;
+  for (int i = 0; i < sig->nrows; i++) {
+    const mbg__row *row = &m->rows[sig->rows[i]];
+    double lambda = sig->rows[i] == rank->dropped[d] ? 1 : 0;
+    for (int k = 0; k < rank->nkept; k++) {
+      lambda -= rank->kept[k] == sig->rows[i] ? T[k] : 0;
+    }
+    *scale += fabs(lambda);
+    for (int k = row->term; k < row->term + row->nterm; k++) {
+      if (m->terms[k].pair == pair) {
+        v6_axpy(f, lambda, s->term[k].b);
+      }
+    }
+  }
+}
+
+bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int signal) {
+  enum { IN_B, IN_A, IN_WORLD };
+  const mbg_model *m = s->model;
+  const mbg__signal *sig = &m->signals[signal];
+  const int pair = m->terms[m->rows[sig->rows[0]].term].pair, k = sig->opt[0] % 3;
+  const real *R = sig->opt[1] == IN_A ? s->G[pair].R : s->Hm[m->pairs[pair].B].R;
+  for (int d = 0; d < rank->ndropped; d++) {
+    real f[6];
+    double scale;
+    null_wrench(s, rank, d, sig, pair, f, &scale);
+    /* the component asked for must vanish */
+    const real *part = sig->opt[0] < 3 ? f : f + 3;
+    const real y = sig->opt[1] == IN_B ? part[k] : v3_dot(R + 3 * k, part);
+    if (fabs(re(y)) > 1e-6 * fmax(1, scale)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor) {
+  int worst = -1;
+  double most = 0, size = 0;
+  for (int i = 0; i < rank->nrow; i++) {
+    size = fmax(size, fabs(re(dphi[i])));
+  }
+  for (int d = 0; d < rank->ndropped; d++) {
+    double x = re(dphi[rank->dropped[d]]);
+    for (int k = 0; k < rank->nkept; k++) {
+      x -= rank->T[(size_t)d * (size_t)rank->nkept + (size_t)k] * re(dphi[rank->kept[k]]);
+    }
+    if (fabs(x) > most) {
+      most = fabs(x);
+      worst = rank->dropped[d];
+    }
+  }
+  return most > fmax(1e-6 * size, floor) ? worst : -1;
+}

@@ -1,0 +1,35 @@
+/* rank: one analysis of redundant constraints for all formulations (theory 0, section 5).
+
+   Rows are scaled to unit length; column-pivoted QR of B^T, rank at 1e-7. Kept rows I, dropped rows D, B_D = T B_I.
+   Rows of bodies that hang on by independent rows (tree parts) are kept beforehand: only what is left needs the dense
+   factorization, so that long chains cost linear time. */
+#ifndef MBG_START_RANK_H
+#define MBG_START_RANK_H
+
+#include "system/system.h"
+
+typedef struct {
+  int nrow;
+  bool *keep;             /*                                               (nrow) */
+  int nkept, *kept;       /* ascending                              (nkept) */
+  int ndropped, *dropped; /* ascending                              (ndropped) */
+  double *T;              /* B_D = T B_I, row-major                        (ndropped x nkept) */
+  double smallest;        /* smallest pivot of the kept rows relative to the largest (1 when nothing was factored) */
+} mbg__rank;
+
+/* Analyses B at the state of the last update (linearize is not needed). Memory in the arena. */
+int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__rank **out);
+
+/* The same decision with other rows dropped (rank->ndropped of them, ascending): T follows from the null vectors. When the choice
+   is not possible at this configuration *out is `rank` itself. */
+int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const int *dropped, mbg__rank **out);
+
+/* True when the reaction signal does not depend on the null space of B^T (tolerance 1e-6 relative). */
+bool mbg__rank_reaction_unique(const mbg__system *sys, const mbg__rank *rank, int signal);
+
+/* phi_a da of dropped rows against T times that of the kept ones: a direction da that changes phi inconsistently cannot
+   be followed. dphi (nrow) = phi_a da; differences below `floor` are rounding. Returns the worst dropped row, or -1 when all agree
+   to 1e-6 relative. */
+int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor);
+
+#endif

@@ -1,0 +1,72 @@
+/* start: consistent initial configuration and rates, and their exact derivatives (theory 0, section 6).
+
+     positions   min 1/2 |log(Hbar^-1 H)|_W^2   subject to phi = 0 and the pins, Newton on the KKT system with curvature
+     rates       min 1/2 |v - vbar|_W^2          subject to phid = 0 and the pins of rates
+     equilibrium r(H, 0, 0, lambda) = 0, phi = 0 instead of the first line
+
+   W = 1 for translation and l_ref^2 for rotation. */
+#ifndef MBG_START_START_H
+#define MBG_START_START_H
+
+#include "start/rank.h"
+#include "system/system.h"
+
+typedef struct mbg__start_work mbg__start_work;
+
+/* What came out; arrays belong to the work. */
+typedef struct {
+  real t;
+  mbg__frame *H; /*                                            (nbody) */
+  real *v;       /*                                            (nw)    */
+  int *turns;    /*                                            (nturn) */
+  real *lambda;  /* equilibrium: multipliers; else 0           (nrow)  */
+  mbg__rank *rank;
+  int iterations;
+  double phi, phid;               /* largest scaled residuals of the result                     */
+  double guess_phi, guess_phid;   /* ... of the guess                                */
+  int worst;                      /* row with the largest residual of the guess, -1 when there is none */
+  double *moved;                  /* distance of each body's frame from its guess  (nbody) */
+  double *turned;                 /* angle                                         (nbody) */
+  int free_positions, free_rates; /* freedoms that neither rows nor pins determine */
+  bool metric_matters;            /* moved by more than 1e-6 l_ref while freedoms are unpinned */
+} mbg__start_result;
+
+/* The system (and its design) is referenced and used as scratch. */
+int mbg__start_create(mbg_context *ctx, mbg__system *sys, mbg__start_work **out);
+void mbg__start_destroy(mbg__start_work *start);
+
+/* A state from which the next solves start as it is, instead of assembling one; copied. It must satisfy the constraints to 1e-6.
+   Such a start has no derivatives. */
+void mbg__start_give(mbg__start_work *start, double t, const mbg__frame *H, const real *v, const int *turns);
+
+/* Equilibria that are not alone, because forces do not care for some freedom (a vehicle on the plane): a billionth of the largest
+   stiffness is added to every freedom, towards where the iteration is, so that the equilibrium near the guess is found. Such an
+   equilibrium has no derivatives here. */
+void mbg__start_indifferent(mbg__start_work *start, bool yes);
+
+/* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless `fresh`.
+   Errors: cannot be assembled (with the worst row and its residual), contradicting pins (named), not exact, ... */
+int mbg__start_solve(mbg_context *ctx, mbg__start_work *start, bool fresh);
+const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);
+
+/* Derivative of the start: (w0, v0') (nw each) in direction da (na). After a solve.
+   Returns MBG_ERROR_INPUT when the direction breaks a redundant assembly, with the row in the message. */
+int mbg__start_push(mbg_context *ctx, mbg__start_work *start, const real *da, real *w0, real *v0);
+
+/* Components of w0 outside the motions of the bodies, which follow the guess: ga (na) += (dw0/da)^T gw of these alone. */
+void mbg__start_pull_masked(const mbg__start_work *start, const real *gw, real *ga);
+
+/* Transposed: ga (na) += (dw0/da)^T gw + (dv0/da)^T gv. */
+int mbg__start_pull(mbg_context *ctx, mbg__start_work *start, const real *gw, const real *gv, real *ga);
+
+/* Rates of the twists (nw) and multipliers (nrow; dropped rows: 0) at a start:
+
+     [ M  B^T ] [ vd     ]   [ f + ad(v)^T M v ]
+     [ B  0   ] [ lambda ] = [ -gamma          ]      on the kept rows
+
+   *massless: a body with a freedom that has no inertia, so that there is no unique solution (vd, lambda are 0 then);
+   else -1. After it the system is at the start with these. */
+int mbg__start_accelerations(mbg_context *ctx, mbg__system *sys, const mbg__start_result *start, real *vd, real *lambda,
+                             int *massless);
+
+#endif

@@ -1,0 +1,192 @@
+/* Initial accelerations and multipliers, and freedoms without inertia. */
+#include "start/start.h"
+
+#include "system/saddle.h"
+
+#include <string.h>
+
+static const double shift = 1e-15;          /* of the mass matrix in the search for freedoms without inertia */
+static const double massless_limit = 1e-14; /* inertia of a freedom relative to the largest one */
+
+typedef struct {
+  mbg_context *ctx;
+  const mbg_model *m;
+  mbg__system *sys;
+  const mbg__rank *rank;
+  mbg__saddle saddle;
+  real *M, *B;    /* values by the patterns of the system */
+  real *x;        /* right-hand side and solution                      (n) */
+  real *r, *row;  /* residuals                                         (nw, nrow) */
+  double *W;      /* metric: 1 for translation, size^2 for rotation    (nv) */
+  double inertia; /* largest entry of the diagonal of M in that metric */
+} motion;
+
+/* ---------------------------------------------------------------------- the matrix */
+
+static int prepare(motion *q, mbg__arena *arena) {
+  const mbg_model *m = q->m;
+  const mbg__csc *P = mbg__system_pattern_K(q->sys);
+  q->M = MBG_TAKE(arena, real, mbg__csc_count(P));
+  q->B = MBG_TAKE(arena, real, mbg__csc_count(mbg__system_pattern_B(q->sys)));
+  q->x = MBG_TAKE(arena, real, m->nv + m->nrow);
+  q->r = MBG_TAKE(arena, real, m->nw);
+  q->row = MBG_TAKE(arena, real, m->nrow);
+  q->W = MBG_TAKE(arena, double, m->nv);
+  if (!q->M || !q->B || !q->x || !q->r || !q->row || !q->W) {
+    return mbg__fail_memory(q->ctx);
+  }
+  mbg__system_matrices(q->sys, &(mbg__matrices){.M = q->M, .B = q->B});
+  for (int b = 0; b < m->nbody; b++) {
+    for (int k = 0; k < m->bodies[b].nvel; k++) {
+      const int j = m->dof[m->bodies[b].voff + k];
+      if (j >= 0) {
+        q->W[j] = k >= 3 && k < 6 ? m->size * m->size : 1;
+      }
+    }
+  }
+  for (int j = 0; j < m->nv; j++) {
+    for (int e = P->colptr[j]; e < P->colptr[j + 1]; e++) {
+      q->inertia = P->rowind[e] == j ? fmax(q->inertia, re(q->M[e]) / q->W[j]) : q->inertia;
+    }
+  }
+  return mbg__saddle_create(q->ctx, arena, q->sys, 0, NULL, MBG__KLU_FRESH, &q->saddle);
+}
+
+/* factors [[M + extra W, B^T], [B, 0]] on the kept rows */
+static int factor(motion *q, double extra) {
+  mbg__saddle_clear(&q->saddle);
+  mbg__saddle_add_K(&q->saddle, 1, q->M);
+  for (int b = 0; extra > 0 && b < q->m->nbody; b++) {
+    real W[36] = {0};
+    for (int k = 0; k < 6; k++) {
+      W[7 * k] = k >= 3 ? q->m->size * q->m->size : 1;
+    }
+    mbg__saddle_add_body(&q->saddle, b, extra, W);
+  }
+  mbg__saddle_add_rows(&q->saddle, q->B, q->B, q->rank->keep, NULL);
+  return mbg__saddle_factor(q->ctx, &q->saddle, "initial accelerations");
+}
+
+/* ---------------------------------------------------------------------- freedoms without inertia */
+
+static double length_W(const motion *q) {
+  double l2 = 0;
+  for (int j = 0; j < q->m->nv; j++) {
+    l2 += re(q->x[j]) * re(q->x[j]) * q->W[j];
+  }
+  return sqrt(l2);
+}
+
+/* x^T M x of the motion in x */
+static double inertia_of(const motion *q) {
+  const mbg__csc *P = mbg__system_pattern_K(q->sys);
+  double e2 = 0;
+  for (int j = 0; j < q->m->nv; j++) {
+    for (int e = P->colptr[j]; e < P->colptr[j + 1]; e++) {
+      e2 += re(q->x[P->rowind[e]] * q->M[e] * q->x[j]);
+    }
+  }
+  return e2;
+}
+
+/* the first of the bodies that move most */
+static int body_of(const motion *q) {
+  const mbg_model *m = q->m;
+  int best = 0;
+  double most = 0;
+  for (int b = 0; b < m->nbody; b++) {
+    for (int k = 0; k < m->bodies[b].nvel; k++) {
+      const int j = m->dof[m->bodies[b].voff + k];
+      const double x = j >= 0 ? fabs(re(q->x[j])) * sqrt(q->W[j]) : 0;
+      if (x > most * (1 + 1e-6)) {
+        most = x;
+        best = b;
+      }
+    }
+  }
+  return best;
+}
+
+/* inverse iteration on the motions that the rows allow: the one with the least inertia */
+static int find_massless(motion *q, int *body) {
+  int err = MBG_OK;
+  if (q->m->nv == q->rank->nkept) {
+    return MBG_OK;
+  }
+  MBG_TRY(factor(q, shift * (q->inertia > 0 ? q->inertia : 1)));
+  for (int j = 0; j < q->m->nv; j++) {
+    q->x[j] = (1 + 0.37 * sin(1.7 * j)) / sqrt(q->W[j]);
+  }
+  for (int it = 0; it < 4; it++) {
+    const double l = length_W(q);
+    for (int j = 0; j < q->m->nv; j++) {
+      q->x[j] *= q->W[j] / l;
+    }
+    memset(q->x + q->m->nv, 0, (size_t)q->m->nrow * sizeof(real));
+    mbg__klu_solve(q->saddle.klu, q->x, 1);
+  }
+  const double l = length_W(q);
+  if (!(inertia_of(q) > massless_limit * q->inertia * l * l)) {
+    *body = body_of(q);
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- accelerations */
+
+/* adds the solution for what is left at (vd, lambda), the state's own */
+static int improve(motion *q, const mbg__state *state, real *vd, real *lambda) {
+  const mbg_model *m = q->m;
+  const int err = mbg__system_update(q->ctx, q->sys, state);
+  if (err < 0) {
+    return err;
+  }
+  mbg__system_residual(q->sys, q->r, NULL, NULL, q->row, NULL);
+  for (int j = 0; j < m->nv; j++) {
+    q->x[j] = -q->r[m->full[j]];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    q->x[m->nv + i] = q->rank->keep[i] ? -q->row[i] : 0;
+  }
+  mbg__klu_solve(q->saddle.klu, q->x, 1);
+  for (int j = 0; j < m->nv; j++) {
+    vd[m->full[j]] += q->x[j];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    lambda[i] += q->x[m->nv + i];
+  }
+  return MBG_OK;
+}
+
+int mbg__start_accelerations(mbg_context *ctx, mbg__system *sys, const mbg__start_result *start, real *vd, real *lambda,
+                             int *massless) {
+  motion q = {.ctx = ctx, .m = mbg__system_model(sys), .sys = sys, .rank = start->rank};
+  const mbg__state state = {
+      .t = start->t, .H = start->H, .v = start->v, .vd = vd, .lambda = lambda, .turns = start->turns};
+  mbg__arena arena;
+  int err = MBG_OK;
+  *massless = -1;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  memset(vd, 0, (size_t)q.m->nw * sizeof(real));
+  memset(lambda, 0, (size_t)q.m->nrow * sizeof(real));
+  MBG_TRY(mbg__system_update(ctx, sys, &state));
+  if (q.m->nv == 0) {
+    goto done;
+  }
+  MBG_TRY(prepare(&q, &arena));
+  MBG_TRY(find_massless(&q, massless));
+  if (*massless >= 0) {
+    goto done;
+  }
+  MBG_TRY(factor(&q, 0));
+  /* linear: the second pass refines */
+  for (int pass = 0; pass < 2; pass++) {
+    MBG_TRY(improve(&q, &state, vd, lambda));
+  }
+  MBG_TRY(mbg__system_update(ctx, sys, &state));
+done:
+  mbg__saddle_destroy(&q.saddle);
+  mbg__arena_destroy(&arena);
+  return err;
+}

@@ -1,0 +1,334 @@
+/* Derivatives of the start: the same KKT systems, differentiated; transposed for adjoints.
+
+     positions  KKT (w0, dk, dkp) = (A wbar - (B^T k + P^T kp)_a da,  -phi_a da,  dvalue - pin_a da)
+     rates      KKT (v0', ..)     = (W vbar' - (B^T kv + ..)_H w0 - (..)_a da,  -phid_H w0 - phid_a da,  dvalue - ..)
+   with A = metric T^-1(-d), because d log(Hbar^-1 H) = T^-1(d) w - T^-1(-d) wbar.
+
+   Components of w outside the motions of a body follow the guess, w_m = (Ad(Hbar^-1 H)^-1 wbar)_m; they are part of the
+   direction in which the equations are differentiated, and of w0. */
+#include "start/start_internal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- equations of pins */
+
+static void signal_at(const mbg__system *s, const mbg__signal *sig, const real *v, mbg__signal_out *out) {
+  const mbg__signal_in in = {.G = &s->G[sig->pair], .v = v, .vd = s->vdrel[sig->pair], .opt = sig->opt};
+  *out = (mbg__signal_out){0};
+  sig->type->eval(&in, out);
+}
+
+void mbg__equation_value(const mbg__start_work *w, const mbg__equation *e, bool rate, real *value, vec6 gradient) {
+  const mbg__system *s = w->sys;
+  const real target = s->design->attr[e->target];
+  if (e->signal >= 0) {
+    mbg__signal_out out;
+    signal_at(s, &w->m->signals[e->signal], s->vrel[e->pair], &out);
+    *value = out.y - target;
+    v6_copy(gradient, out.y_v);
+    return;
+  }
+  mbg__term_in in;
+  mbg__term_value q;
+  mbg__term_in_of(s, &e->term, &in);
+  mbg__term_eval(&e->term, &in, &q, NULL);
+  *value = (rate ? q.phid : q.phi) - target;
+  v6_copy(gradient, q.b);
+}
+
+/* adds the wrench -k b^T (or -k y_v^T) and its derivative to the pair, as rows do with their multipliers */
+void mbg__equation_inject(mbg__start_work *w, const mbg__equation *e, real k) {
+  mbg__system *s = w->sys;
+  s->loud[e->pair] = true;
+  if (e->signal < 0) {
+    mbg__term_in in;
+    mbg__term_value q;
+    mbg__term_gradient g;
+    mbg__term_in_of(s, &e->term, &in);
+    mbg__term_eval(&e->term, &in, &q, &g);
+    v6_axpy(s->F[e->pair], -k, q.b);
+    m6_axpy(s->F_G[e->pair], -k, g.L);
+    return;
+  }
+  /* y is linear in the twist: (y_v e_j)_G w = y_w at v = e_j */
+  const mbg__signal *sig = &w->m->signals[e->signal];
+  mbg__signal_out out;
+  for (int j = 0; j < 6; j++) {
+    real unit[6] = {0};
+    unit[j] = 1;
+    signal_at(s, sig, unit, &out);
+    s->F[e->pair][j] -= k * out.y_v[j];
+    v6_axpy(s->F_G[e->pair] + 6 * j, -k, out.y_w);
+  }
+}
+
+/* gradient of an equation on the relative variation and twist */
+static void equation_gradient(const mbg__start_work *w, const mbg__equation *e, bool rate, vec6 gw, vec6 gv) {
+  const mbg__system *s = w->sys;
+  if (e->signal >= 0) {
+    mbg__signal_out out;
+    signal_at(s, &w->m->signals[e->signal], s->vrel[e->pair], &out);
+    v6_copy(gw, out.y_w);
+    v6_copy(gv, out.y_v);
+    return;
+  }
+  mbg__term_in in;
+  mbg__term_value q;
+  mbg__term_gradient g;
+  mbg__term_in_of(s, &e->term, &in);
+  mbg__term_eval(&e->term, &in, &q, &g);
+  v6_copy(gw, rate ? g.phid_G : q.b);
+  v6_zero(gv);
+  if (rate) {
+    v6_copy(gv, q.b);
+  }
+}
+
+/* ---------------------------------------------------------------------- states */
+
+static bool is_equilibrium(const mbg__start_work *w) { return w->m->start == MBG__START_EQUILIBRIUM; }
+
+/* the system at the solution of the positions, with the multipliers of stage 3 or 4 */
+static int position_state(mbg_context *ctx, mbg__start_work *w) {
+  const mbg__state state = {.t = w->result.t, .H = w->result.H, .lambda = w->k, .turns = w->result.turns};
+  int err = MBG_OK;
+  MBG_TRY(is_equilibrium(w) ? mbg__system_update(ctx, w->sys, &state) : mbg__system_update_bare(ctx, w->sys, &state));
+  MBG_TRY(mbg__system_linearize(ctx, w->sys));
+  for (int i = 0; i < w->nvalue; i++) {
+    if (w->values[i].active) {
+      mbg__equation_inject(w, &w->values[i], w->kp[i]);
+    }
+  }
+done:
+  return err;
+}
+
+static int rate_state(mbg_context *ctx, mbg__start_work *w) {
+  const mbg__state state = {
+      .t = w->result.t, .H = w->result.H, .v = w->result.v, .lambda = w->kv, .turns = w->result.turns};
+  int err = MBG_OK;
+  MBG_TRY(mbg__system_update_bare(ctx, w->sys, &state));
+  MBG_TRY(mbg__system_linearize(ctx, w->sys));
+  for (int i = 0; i < w->nrate; i++) {
+    if (w->rates[i].active) {
+      mbg__equation_inject(w, &w->rates[i], w->kvp[i]);
+    }
+  }
+done:
+  return err;
+}
+
+/* A = metric T^-1(-d) of a body */
+static void guess_matrix(const mbg__start_work *w, int body, real A[36]) {
+  real minus[6], Ti[36];
+  v6_scale(minus, -1, w->d[body]);
+  mbg__se3_tangent_inv(Ti, minus);
+  m6_mul(A, w->metric[body], Ti);
+}
+
+/* ---------------------------------------------------------------------- outside the motions */
+
+static void keep_masked(const mbg_model *m, int body, real x[6]) {
+  for (int k = 0; k < 6; k++) {
+    x[k] = m->dof[m->bodies[body].voff + k] < 0 ? x[k] : 0;
+  }
+}
+
+/* Hbar^-1 H */
+static void from_guess(const mbg__start_work *w, int body, mbg__frame *G) {
+  frame_relative(G, &w->sys->design->poses[w->m->bodies[body].guess].h, &w->result.H[body]);
+}
+
+/* w_m of a body */
+static void masked_push(const mbg__start_work *w, int body, const real wbar[6], real wm[6]) {
+  mbg__frame G;
+  from_guess(w, body, &G);
+  AdInv_mul(wm, &G, wbar);
+  keep_masked(w->m, body, wm);
+}
+
+static void masked_pull(const mbg__start_work *w, int body, real gm[6], real gbar[6]) {
+  mbg__frame G;
+  real g[6];
+  keep_masked(w->m, body, gm);
+  from_guess(w, body, &G);
+  AdInvT_mul(g, &G, gm);
+  v6_axpy(gbar, 1, g);
+}
+
+void mbg__start_pull_masked(const mbg__start_work *w, const real *gw, real *ga) {
+  static const real zero[6] = {0};
+  for (int b = 0; b < w->m->nbody; b++) {
+    real gm[6], g[6] = {0};
+    v6_copy(gm, gw + w->m->bodies[b].voff);
+    masked_pull(w, b, gm, g);
+    mbg__design_guess_pull(w->sys->design, b, g, zero, ga);
+  }
+}
+
+/* ---------------------------------------------------------------------- forward */
+
+static void right_rows(mbg__start_work *w, mbg__kkt *kkt, const real *dphi) {
+  for (int i = 0; i < w->m->nrow; i++) {
+    kkt->x[w->m->nv + i] = w->result.rank->keep[i] ? -dphi[i] : 0;
+  }
+}
+
+static void right_pins(mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *eq, bool rate, const mbg__direction *d) {
+  for (int i = 0; i < kkt->npin; i++) {
+    vec6 rw, rdv, rdvd, gw, gv;
+    real *x = &kkt->x[w->m->nv + w->m->nrow + i];
+    *x = 0;
+    if (!eq[i].active) {
+      continue;
+    }
+    mbg__kin_pair_push(w->sys, eq[i].pair, d, rw, rdv, rdvd);
+    equation_gradient(w, &eq[i], rate, gw, gv);
+    *x = d->da[eq[i].target] - v6_dot(gw, rw) - v6_dot(gv, rdv);
+  }
+}
+
+static int breaks_assembly(mbg_context *ctx, const mbg__start_work *w, int row) {
+  char label[160];
+  mbg__row_label(w->m, row, label, sizeof(label));
+  return mbg__fail(
+      ctx, MBG_ERROR_INPUT,
+      "the mechanism cannot be assembled when this varies: the redundant %s would no longer agree with the others",
+      label);
+}
+
+static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {
+  const mbg_model *m = w->m;
+  const mbg__direction d = {.w = w0, .da = da};
+  int err = MBG_OK;
+  MBG_TRY(position_state(ctx, w));
+  memset(w->full2, 0, (size_t)m->nw * sizeof(real));
+  for (int b = 0; b < m->nbody; b++) {
+    real wbar[6], vbar[6], A[36], x[6];
+    const int off = m->bodies[b].voff;
+    mbg__design_guess_push(w->sys->design, b, da, wbar, vbar);
+    masked_push(w, b, wbar, w0 + off);
+    if (!is_equilibrium(w)) {
+      guess_matrix(w, b, A);
+      m6_mulv(w->full2 + off, A, wbar);
+      m6_mulv(x, w->block[b], w0 + off);
+      v6_axpy(w->full2 + off, -1, x);
+    }
+  }
+  mbg__system_push(w->sys, &d, w->full, w->row, NULL, NULL);
+  double size = 0;
+  for (int i = 0; i < m->na; i++) {
+    size = fmax(size, fabs(re(da[i])));
+  }
+  const int bad = mbg__rank_inconsistent(w->result.rank, w->row, 1e-9 * size);
+  if (bad >= 0) {
+    err = breaks_assembly(ctx, w, bad);
+    goto done;
+  }
+  for (int j = 0; j < m->nv; j++) {
+    w->position.x[j] = w->full2[m->full[j]] - w->full[m->full[j]];
+  }
+  right_rows(w, &w->position, w->row);
+  right_pins(w, &w->position, w->values, false, &d);
+  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
+  for (int j = 0; j < m->nv; j++) {
+    w0[m->full[j]] = w->position.x[j];
+  }
+done:
+  return err;
+}
+
+int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0, real *v0) {
+  const mbg_model *m = w->m;
+  const mbg__direction d = {.w = w0, .da = da};
+  int err = MBG_OK;
+  MBG_TRY(push_positions(ctx, w, da, w0));
+  MBG_TRY(rate_state(ctx, w));
+  mbg__system_push(w->sys, &d, w->full, NULL, w->row, NULL);
+  for (int b = 0; b < m->nbody; b++) {
+    real wbar[6];
+    mbg__design_guess_push(w->sys->design, b, da, wbar, w->full2 + m->bodies[b].voff);
+  }
+  for (int j = 0; j < m->nv; j++) {
+    const int f = m->full[j];
+    w->rate.x[j] = w->W[f] * w->full2[f] - w->full[f];
+  }
+  right_rows(w, &w->rate, w->row);
+  right_pins(w, &w->rate, w->rates, true, &d);
+  mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
+  memset(v0, 0, (size_t)m->nw * sizeof(real));
+  for (int j = 0; j < m->nv; j++) {
+    v0[m->full[j]] = w->rate.x[j];
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- transposed */
+
+/* solves the transposed system for a cotangent (nw) of the velocities; -z in `full`, -multipliers of rows in `row` */
+static void solve_T(mbg__start_work *w, mbg__kkt *kkt, const real *g) {
+  const mbg_model *m = w->m;
+  memset(kkt->x, 0, (size_t)kkt->n * sizeof(real));
+  for (int j = 0; j < m->nv; j++) {
+    kkt->x[j] = g[m->full[j]];
+  }
+  mbg__klu_solve_T(kkt->saddle.klu, kkt->x, 1);
+  memset(w->full, 0, (size_t)m->nw * sizeof(real));
+  for (int j = 0; j < m->nv; j++) {
+    w->full[m->full[j]] = -kkt->x[j];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    w->row[i] = w->result.rank->keep[i] ? -kkt->x[m->nv + i] : 0;
+  }
+}
+
+static void pull_pins(mbg__start_work *w, const mbg__kkt *kkt, const mbg__equation *eq, bool rate, real *gw, real *ga) {
+  for (int i = 0; i < kkt->npin; i++) {
+    const real z = kkt->x[w->m->nv + w->m->nrow + i];
+    vec6 rw, rv;
+    if (!eq[i].active) {
+      continue;
+    }
+    ga[eq[i].target] += z;
+    equation_gradient(w, &eq[i], rate, rw, rv);
+    v6_scale(rw, -z, rw);
+    v6_scale(rv, -z, rv);
+    mbg__kin_pair_pull(w->sys, eq[i].pair, rw, rv, NULL, gw, NULL, NULL, ga);
+  }
+}
+
+int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const real *gv, real *ga) {
+  const mbg_model *m = w->m;
+  int err = MBG_OK;
+  /* rates: full = -z, and what they say about the frames is added to gw */
+  MBG_TRY(rate_state(ctx, w));
+  solve_T(w, &w->rate, gv);
+  memcpy(w->full2, gw, (size_t)m->nw * sizeof(real));
+  mbg__system_pull(w->sys, w->full, NULL, w->row, NULL, w->full2, NULL, NULL, NULL, ga);
+  pull_pins(w, &w->rate, w->rates, true, w->full2, ga);
+  for (int i = 0; i < m->nw; i++) {
+    w->full3[i] = -w->W[i] * w->full[i];
+  }
+
+  MBG_TRY(position_state(ctx, w));
+  solve_T(w, &w->position, w->full2);
+  memcpy(w->full4, w->full2, (size_t)m->nw * sizeof(real));
+  mbg__system_pull(w->sys, w->full, w->row, NULL, NULL, w->full4, NULL, NULL, NULL, ga);
+  pull_pins(w, &w->position, w->values, false, w->full4, ga);
+  for (int b = 0; b < m->nbody; b++) {
+    const int off = m->bodies[b].voff;
+    real A[36], x[6], g[6] = {0};
+    if (!is_equilibrium(w)) {
+      guess_matrix(w, b, A);
+      m6_mulv_T(g, A, w->full + off);
+      v6_scale(g, -1, g);
+      m6_mulv_T(x, w->block[b], w->full + off);
+      v6_axpy(w->full4 + off, 1, x);
+    }
+    masked_pull(w, b, w->full4 + off, g);
+    mbg__design_guess_pull(w->sys->design, b, g, w->full3 + off, ga);
+  }
+done:
+  return err;
+}

@@ -1,0 +1,136 @@
+/* system: the equations of a model at a state, with exact derivatives. The chain rule from relative frames to bodies and
+   attributes is written once, here; formulations call this and know no element.
+
+     r = M vd - ad(v)^T M v - f + B^T lambda        phi, phid = B v + phi_t, phidd = B vd + gamma      (theory 0)
+
+   Vectors over velocities are full: nw entries (six per body). Masked components of twists and rates are 0 and ignored. Those
+   of w are not: the height of a planar body or the axes of a point may depend on parameters.
+   Rows are all nrow rows of the model, kept or redundant; a caller that works on kept rows gives lambda = 0 elsewhere. */
+#ifndef MBG_SYSTEM_SYSTEM_H
+#define MBG_SYSTEM_SYSTEM_H
+
+#include "math/sparse.h"
+#include "model/design.h"
+#include "model/fn.h"
+
+/* What a state consists of; arrays belong to the caller. */
+typedef struct {
+  real t;
+  const mbg__frame *H; /* frames                       (nbody) */
+  const real *v;       /* twists                       (nw)    */
+  const real *vd;      /* their rates, or NULL         (nw)    */
+  const real *lambda;  /* multipliers, or NULL         (nrow)  */
+  const int *turns;    /* turn counters                (nturn) */
+  const bool *rows;    /* rows that matter, NULL: all; the others count as 0 and have no multiplier   (nrow) */
+  bool still;          /* nothing but twists, rates and multipliers may have changed since the last update */
+} mbg__state;
+
+typedef struct mbg__system mbg__system;
+
+/* Workspace for a model; the design is referenced. Everything is allocated here. */
+int mbg__system_create(mbg_context *ctx, const mbg_model *model, const mbg__design *design, mbg__system **out);
+void mbg__system_destroy(mbg__system *sys);
+const mbg_model *mbg__system_model(const mbg__system *sys);
+const mbg__design *mbg__system_design(const mbg__system *sys);
+
+/* ---------------------------------------------------------------------- values */
+
+/* Evaluates markers, relative frames, rows, signals of velocity level and forces at a state. vd and lambda NULL count as 0. */
+int mbg__system_update(mbg_context *ctx, mbg__system *sys, const mbg__state *state);
+
+/* The same for the constraints alone: until the next update r = B^T lambda, without inertia and forces. */
+int mbg__system_update_bare(mbg_context *ctx, mbg__system *sys, const mbg__state *state);
+
+/* After update_bare: the forces, as if update had been called. */
+int mbg__system_update_forces(mbg_context *ctx, mbg__system *sys);
+
+/* After an update without rates and multipliers: the rest of the state (vd: nw, lambda: nrow), as if it had been given there. */
+void mbg__system_complete(mbg__system *sys, const real *vd, const real *lambda);
+
+/* After update. Each output may be NULL: r (nw), phi, phid, phidd, gamma (nrow each). */
+void mbg__system_residual(const mbg__system *sys, real *r, real *phi, real *phid, real *phidd, real *gamma);
+
+/* y = M x, y += B^T x (nw from nrow), y = B x (nrow from nw). After update. */
+void mbg__system_mass_mul(const mbg__system *sys, const real *x, real *y);
+/* y += c M' x, M' the rate of M along the motion: that of modal bodies. */
+void mbg__system_mass_rate(const mbg__system *sys, real c, const real *x, real *y);
+void mbg__system_B_mul(const mbg__system *sys, const real *x, real *y);
+void mbg__system_B_mul_T(const mbg__system *sys, const real *x, real *y);
+
+/* Values of all signals (nsignal), accelerations and reactions included. After update. */
+int mbg__system_signals(mbg_context *ctx, mbg__system *sys, const real **y);
+
+/* Warns of modal bodies that left the range of linear deformation, and of beam elements that turned too far between their nodes, at the
+   nodes whose signals were evaluated since the last call; ctx NULL: forgets them. */
+void mbg__system_warn(mbg_context *ctx, mbg__system *sys);
+
+/* ---------------------------------------------------------------------- derivatives */
+
+/* Computes element derivatives at the state of the last update; needed by everything below. */
+int mbg__system_linearize(mbg_context *ctx, mbg__system *sys);
+
+/* After linearize: the constraints alone, as if update_bare and linearize had been called with other twists v (nw) and multipliers
+   (nrow) at the same frames and time. Until the next update r = B^T lambda; accelerations (phidd, gamma) are not defined. */
+void mbg__system_constraints_at(mbg__system *sys, const real *v, const real *lambda);
+
+/* After update_bare and linearize: the same with other multipliers (nrow). */
+void mbg__system_multipliers_at(mbg__system *sys, const real *lambda);
+
+/* A direction in which everything may vary; NULL: 0. */
+typedef struct {
+  const real *w, *dv, *dvd; /* frames (dH = H w~), twists, their rates   (nw)   */
+  const real *dlambda;      /*                                           (nrow) */
+  const real *da;           /* attributes                                (na)   */
+} mbg__direction;
+
+/* Directional derivatives; outputs may be NULL: dr (nw), dphi, dphid, dphidd (nrow). Nothing is formed. */
+void mbg__system_push(mbg__system *sys, const mbg__direction *d, real *dr, real *dphi, real *dphid, real *dphidd);
+
+/* Transposed: adds to gw, gv, gvd (nw), glambda (nrow), ga (na), each may be NULL, the gradient of
+   z.r + mu.phi + nu.phid + kappa.phidd; z, mu, nu, kappa may be NULL. */
+void mbg__system_pull(mbg__system *sys, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
+                      real *gv, real *gvd, real *glambda, real *ga);
+
+/* Which attributes pulls of residuals care for: all (as it is after creation), or those alone that parameters move. */
+void mbg__system_want(mbg__system *sys, bool all);
+
+/* Derivatives of all signals at the state of the last update; needed by the two functions below, after linearize. */
+int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *sys);
+
+/* Signals: directional derivative of signal k, and weight * gradient added (any output may be NULL). */
+real mbg__system_signal_push(mbg__system *sys, int signal, const mbg__direction *d);
+void mbg__system_signal_pull(mbg__system *sys, int signal, real weight, real *gw, real *gv, real *gvd, real *glambda,
+                             real *ga);
+
+/* ---------------------------------------------------------------------- matrices */
+
+/* Sparse matrices over free velocities (nv) and rows; patterns are fixed when the system is created.
+   K = r_H, C = r_v, M (nv x nv); B, Z = phid_H, A_H = phidd_H, A_v = phidd_v (nrow x nv, one pattern). */
+typedef enum {
+  MBG__K = 1,
+  MBG__C = 2,
+  MBG__M = 4,
+  MBG__B = 8,
+  MBG__Z = 16,
+  MBG__A_H = 32,
+  MBG__A_v = 64
+} mbg__matrix_bits;
+const mbg__csc *mbg__system_pattern_K(const mbg__system *sys); /* K, C and M share it */
+const mbg__csc *mbg__system_pattern_B(const mbg__system *sys);
+/* Fills the value arrays of those asked for (others may be NULL); values are ordered by the patterns. After linearize. */
+typedef struct {
+  real *K, *C, *M, *B, *Z, *A_H, *A_v;
+  struct mbg__dense *dense; /* not NULL: K and C go here, block by block */
+} mbg__matrices;
+void mbg__system_matrices(mbg__system *sys, const mbg__matrices *out);
+
+/* ---------------------------------------------------------------------- angles */
+
+/* Values of all coordinates of the model (ncoord), with the state's turn counters; after update. */
+void mbg__system_coords(const mbg__system *sys, real *q);
+/* Rates of all coordinates. */
+void mbg__system_coord_rates(const mbg__system *sys, real *qd);
+/* turns (nturn): nearest to the coordinate values `previous` (ncoord) at the frames of the last update. */
+void mbg__system_turns(const mbg__system *sys, const real *previous, int *turns);
+
+#endif

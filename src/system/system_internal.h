@@ -1,0 +1,323 @@
+/* The workspace behind system/system.h. Arrays are named by what they hold and grouped by who fills them. */
+#ifndef MBG_SYSTEM_SYSTEM_INTERNAL_H
+#define MBG_SYSTEM_SYSTEM_INTERNAL_H
+
+#include "elements/beam.h"
+#include "elements/modal_inertia.h"
+#include "elements/modal_marker.h"
+#include "system/system.h"
+#include "system/term.h"
+
+typedef real vec6[6];
+typedef real mat6[36];
+
+/* A block of a matrix over free velocities: rows of body Q, columns of body P; slot of each pair of free components. */
+typedef struct {
+  int Q, P;
+  int *slot; /* nfree(Q) x nfree(P) */
+} mbg__block;
+
+/* Blocks of one pair: of K and C over (A, B) x (A, B); -1 where an end is on the ground. */
+typedef struct {
+  int block[2][2];
+} mbg__pair_blocks;
+
+/* Free velocities of the bodies of a pair or of a modal body, and the slots of a matrix over them. */
+typedef struct {
+  int n;
+  int *full; /* places in vectors of the whole model   (n) */
+  int *slot; /* of K                                    (n x n) */
+} mbg__local;
+
+/* A modal body: state, scratch of its variations (d...) and cotangents (g...). */
+typedef struct {
+  mbg__modal_state state;
+  mbg__modal_blocks change;
+  real *eta, *deta, *geta;                                /* (n) */
+  real *nu, *nud, *dnu, *dnud, *gnu, *gnud, *r, *scratch; /* (6 + n) */
+  real *dD, *gD;                                          /* flat arrays */
+  mbg__local local;
+  double spin, turn, bend,
+      reach; /* largest at accepted nodes: rate of the frame, rotation and displacement of a marker by the
+                                     modes, distance of a marker from the frame */
+} mbg__modal_work;
+
+/* A marker on a modal body: where it is, and the last direction it was pushed in. */
+typedef struct {
+  int modal;
+  mbg__modal_marker m;
+  mbg__modal_marker_direction d;
+  mbg__modal_marker_change change;
+  real omega[6], *dP, *gP;
+} mbg__modal_end;
+
+/* A force law that uses signals: the signals of pairs and coordinates behind it, and the blocks they couple. */
+typedef struct {
+  int force;
+  int nbase;
+  const int *base;    /* signals                                  (nbase) */
+  int (*block)[2][2]; /* [end of force][end of signal's pair]  (nbase) */
+  int **slot; /* modal ends: local velocities of the force's pair by those of the signal's, else NULL  (nbase) */
+} mbg__cross;
+
+/* K and C as a list of 6x6 blocks over the bodies' six components, each transposed: for those who multiply few columns. */
+typedef struct mbg__dense {
+  const bool *used;    /* blocks that are asked for                (nblock) */
+  mat6 *K, *C;         /*                                          (nblock) */
+  bool *has_K, *has_C; /* false: the block is 0                    (nblock) */
+} mbg__dense;
+
+/* Scratch of one reference of beams: variations (or cotangents) of d0 and of N. */
+typedef struct {
+  bool any;
+  real d0[6], N[3][144];
+} mbg__beam_work;
+
+/* What is noted of a beam at accepted nodes: the largest rotation between the nodes of an element, the element, and how many were above
+   MBG__BEAM_TURN_WARN, first when. */
+typedef struct {
+  double turn, when;
+  int element, count;
+} mbg__beam_watch;
+
+struct mbg__system {
+  mbg__arena arena;
+  const mbg_model *model;
+  const mbg__design *design;
+  mbg__fn_work *fn_work;
+  mbg__term *coord_term; /* coordinates as terms                       (ncoord) */
+
+  bool moved_only;     /* pulls leave out attributes that no parameter moves */
+  bool *marker_wanted; /* markers that depend on attributes which pulls care for  (nmarker) */
+  bool bare;           /* constraints alone: no inertia, no forces */
+
+  /* what a state asks for; all of it without a selection of rows */
+  const bool *rows; /* rows that matter, NULL: all */
+  bool *pair_on,
+      *marker_on; /* pairs that rows, forces, coordinates or signals use, and their markers  (npair), (nmarker) */
+  bool *loud;     /* pairs that carry wrenches                     (npair) */
+  bool *touched;  /* scratch of pull: pairs with cotangents        (npair) */
+
+  /* copied by update */
+  real t;
+  mbg__frame *H; /* frames                                        (nbody) */
+  real *v, *vd;  /* twists and their rates                        (nw) */
+  real *lambda;  /*                                               (nrow) */
+  int *turns;    /*                                               (nturn) */
+
+  /* filled by update */
+  mbg__frame *Hm;           /* marker frames                                 (nmarker) */
+  vec6 *vm, *vdm;           /* marker twists and rates                       (nmarker) */
+  mbg__frame *G;            /* relative frames H_A^-1 H_B                    (npair) */
+  vec6 *vrel, *vdrel;       /* relative twists and rates in B                (npair) */
+  vec6 *a, *ad;             /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
+  mbg__fn_jet *jet;         /* laws of drivers                               (nfn, those of drivers) */
+  mbg__term_value *term;    /*                                           (nterm) */
+  mbg__term_value *coord;   /*                                           (ncoord) */
+  real *phi, *phid, *gamma; /*                                         (nrow) */
+  real *y;                  /* signals                                       (nsignal) */
+  real *tau;                /* tension of laws                               (nforce) */
+  vec6 *f;                  /* wrench of each force on B                     (nforce) */
+  real *energy;             /* elastic energy of each force                  (nforce) */
+  mbg__beam_state *beam;    /* elements of beams                             (nelement) */
+  vec6 *F;                  /* all wrenches on B of a pair, reactions too    (npair) */
+  mbg__modal_work *modal;   /* modal bodies                                  (nmodal) */
+  mbg__modal_end **end;     /* markers on them, NULL for others              (nmarker) */
+  real *column;             /* zero between calls                            (4 nw when there are modal bodies) */
+
+  /* filled by linearize */
+  struct {
+    vec6 phid_G, phidd_G, gamma_v;
+    mat6 L;        /* u^T L w = d(b u)[w] */
+  } * row_g;       /* of each term; phidd_G = (b vd)_G + gamma_G   (nterm) */
+  mat6 *F_G, *F_v; /* summed over the elements of a pair            (npair) */
+  int *term_attr0; /* first place of a term in term_attr            (nterm + 1) */
+  int *term_nattr; /* attributes in use                             (nterm) */
+  mbg__term_attr *term_attr;
+  int *force_a0;  /* first column of a force in f_a                (nforce + 1) */
+  int *force_na;  /* columns in use                                (nforce) */
+  vec6 *f_a;      /* wrench columns by attribute */
+  int *f_aidx;    /* their attributes */
+  real *tau_a;    /* laws: tension by the same attributes */
+  real *energy_a; /* elastic energy by the own attributes, placed like the columns */
+  vec6 *energy_G; /*                                               (nforce) */
+  struct {
+    real q, qd;
+  } * tau_d;               /* total derivatives of tensions      (nforce) */
+  mat6 *force_G, *force_v; /* of each wrench force (NULL rows for laws are unused)   (nforce) */
+  real *law_fn;            /* d tau / d function value                      (nforce x MBG__LAW_FN) */
+  mbg__signal_out *sig;    /* gradients of signals of pairs               (nsignal) */
+  real *weight;            /* scratch: weights of signals                   (nsignal) */
+
+  /* what force laws need of signals */
+  bool *needed; /* signals behind force laws                     (nsignal) */
+  int ncross;
+  mbg__cross *cross;
+  int *cross_of; /* entry of a force in cross, -1                 (nforce) */
+
+  /* matrices */
+  int *nfree, (*free_)[6]; /* free components of each body             (nbody) */
+  int nblock;
+  mbg__block *blocks;
+  int *body_block;               /* diagonal block of each body                   (nbody) */
+  mbg__pair_blocks *pair_blocks; /*                                    (npair) */
+  mbg__csc patK, patB;
+  int (
+      *term_slot)[2]
+                 [6]; /* places in patB of the free components of both ends of a term; row = that of the term (nterm) */
+  int *term_row;      /* row of each term                              (nterm) */
+  mbg__local *pair_local; /* pairs with a modal end; n = 0 for others       (npair) */
+  int **term_local;       /* places in patB of the local velocities of their terms, else NULL (nterm) */
+
+  /* scratch of push and pull */
+  vec6 *m_geo, *m_w, *m_dv, *m_dvd, *m_f; /* per marker: geometry part, variations (or their cotangents), wrenches */
+  vec6 *p_w, *p_dv, *p_dvd, *p_f;         /* per pair */
+  mbg__beam_work *beam_work;              /* per reference of beams */
+  mbg__beam_watch *beam_watch;            /* per beam */
+  bool *turned;                           /* elements that were above MBG__BEAM_TURN_WARN (nelement) */
+  real *gradient;                         /* of one signal             (3 nw + nrow + na) */
+};
+
+/* attributes that pulls care for */
+static inline bool wanted(const mbg__system *s, int attr) {
+  return !s->moved_only || s->design->start[attr] < s->design->start[attr + 1];
+}
+
+static inline bool row_on(const mbg__system *s, int row) { return !s->rows || s->rows[row]; }
+
+/* body of a marker, -1 for the ground */
+static inline int marker_body(const mbg__system *s, int marker) { return s->model->markers[marker].body; }
+
+/* false: the mass matrix of the frame alone is 0 (nodes of beams, modal bodies: their elements and modes have the inertia) */
+static inline bool has_inertia(const mbg__system *s, int body) { return s->model->bodies[body].type->nkey > 0; }
+
+/* kinematics.c */
+void mbg__kin_update(mbg__system *s);
+/* The twists alone, or their rates alone, at the frames of the last update. */
+void mbg__kin_update_twists(mbg__system *s);
+void mbg__kin_update_rates(mbg__system *s);
+/* w_m = J w + omega da, dv_m = J dv + ad(v_m) omega da, dvd_m = J dvd + ad(vd_m) omega da for all markers in use, then
+   the relative variations of all pairs. With J = Ad(h^-1): a modal body will add its columns here and in its transpose. */
+void mbg__kin_push(mbg__system *s, const mbg__direction *d);
+void mbg__kin_pair_push(const mbg__system *s, int pair, const mbg__direction *d, vec6 w, vec6 dv, vec6 dvd);
+/* Transposed for one pair: cotangents of (w_rel, dv_rel, dvd_rel) to bodies and attributes; outputs may be NULL. */
+void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const vec6 gvd, real *w, real *v,
+                        real *vd, real *ga);
+/* The same for a single marker, without velocities: cotangent of w_m. */
+void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const vec6 gv, const vec6 gvd, real *w,
+                          real *v, real *vd, real *ga);
+void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction *d, vec6 geo, vec6 w, vec6 dv,
+                          vec6 dvd);
+/* X (6x6): w_rel = X_A w_A + X_B w_B; side 0 is A, 1 is B; ends on rigid bodies. */
+void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]);
+
+/* rows.c */
+int mbg__rows_update(mbg_context *ctx, mbg__system *s);
+int mbg__rows_linearize(mbg_context *ctx, mbg__system *s);
+/* F += the wrenches of the multipliers. */
+void mbg__rows_load(mbg__system *s);
+/* The linearization of the rows at changed twists (vrel; before: those of the linearization at hand) and multipliers. */
+void mbg__rows_shift(mbg__system *s, int term, real lambda, const vec6 before);
+void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in);
+
+/* forces.c */
+int mbg__forces_update(mbg_context *ctx, mbg__system *s);
+int mbg__forces_linearize(mbg_context *ctx, mbg__system *s);
+void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env);
+
+/* beams.c: elements of beams; inertia of elements is added to r and its derivatives. */
+int mbg__beams_update(mbg_context *ctx, mbg__system *s);
+void mbg__beams_linearize(mbg__system *s);
+void mbg__beams_watch(mbg__system *s); /* notes what mbg__beams_warn tells and forgets */
+void mbg__beams_warn(mbg_context *ctx, mbg__system *s);
+void mbg__beams_push(mbg__system *s, const mbg__direction *d); /* attributes: into p_f */
+void mbg__beams_residual(const mbg__system *s, real *r);
+void mbg__beams_mass_mul(const mbg__system *s, const real *x, real *y);
+void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
+void mbg__beams_pull(mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
+void mbg__beams_matrices(const mbg__system *s, const mbg__matrices *out);
+/* Energies (sig NULL: all beams) and the other signals of beams, with their gradients. */
+real mbg__beams_kinetic(const mbg__system *s, int body); /* -1: all; of a node: its share */
+real mbg__beams_gravity(const mbg__system *s);
+real mbg__beams_strain_energy(const mbg__system *s, const mbg__signal *sig);
+void mbg__beams_kinetic_pull(const mbg__system *s, int body, real c, real *gv, real *ga);
+void mbg__beams_gravity_pull(const mbg__system *s, real c, real *gw, real *ga);
+void mbg__beams_strain_energy_pull(const mbg__system *s, const mbg__signal *sig, real c, real *gw, real *gv, real *gvd,
+                                   real *ga);
+real mbg__beam_signal(const mbg__system *s, const mbg__signal *sig);
+void mbg__beam_signal_pull(const mbg__system *s, const mbg__signal *sig, real c, real *gw, real *gv, real *gvd,
+                           real *ga);
+
+/* modal.c: modal bodies. A marker on one is an "end". */
+int mbg__modals_create(mbg_context *ctx, mbg__system *s);
+void mbg__modals_update(mbg__system *s);
+void mbg__modals_twists(mbg__system *s);
+void mbg__modals_rates(mbg__system *s);
+void mbg__modal_end_update(mbg__system *s, int marker);
+void mbg__modal_end_twist(mbg__system *s, int marker);
+void mbg__modal_end_rate(mbg__system *s, int marker);
+void mbg__modal_end_push(const mbg__system *s, int marker, const mbg__direction *d, const vec6 geo, vec6 w, vec6 dv,
+                         vec6 dvd);
+void mbg__modal_end_pull(const mbg__system *s, int marker, const vec6 gw, const real *gv, const real *gvd, real *w,
+                         real *v, real *vd, real *ga);
+/* r -= J^T f; dr -= d(J^T f) in the direction of the last push; J z; gradient of c f.(dJ z) */
+void mbg__modal_end_wrench_sub(const mbg__system *s, int marker, const vec6 f, real *r);
+void mbg__modal_end_wrench_push(const mbg__system *s, int marker, const vec6 f, const vec6 df, real *dr);
+void mbg__modal_end_test(const mbg__system *s, int marker, const real *z, vec6 out);
+void mbg__modal_end_test_pull(const mbg__system *s, int marker, const real *z, const vec6 f, real c, real *w, real *ga);
+void mbg__modals_residual(const mbg__system *s, real *r);
+void mbg__modals_mass_mul(const mbg__system *s, const real *x, real *y);
+void mbg__modals_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
+void mbg__modals_pull(const mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
+/* The mass matrix alone: dr += dM u in direction (w, da), and transposed for weights z. */
+void mbg__modals_mass_push(const mbg__system *s, const real *u, const real *w, const real *da, real *dr);
+void mbg__modals_mass_pull(const mbg__system *s, const real *u, const real *z, real *gw, real *ga);
+void mbg__modals_matrices(const mbg__system *s, const mbg__matrices *out);
+/* Notes how fast and how far deformed the bodies are at an accepted node. */
+void mbg__modals_watch(mbg__system *s);
+/* Energies; body -1: of all. */
+real mbg__modals_kinetic(const mbg__system *s, int body);
+real mbg__modals_strain(const mbg__system *s, int body);
+real mbg__modals_gravity(const mbg__system *s);
+void mbg__modals_kinetic_pull(const mbg__system *s, int body, real c, real *gw, real *gv, real *ga);
+void mbg__modals_strain_pull(const mbg__system *s, int body, real c, real *gw, real *ga);
+void mbg__modals_gravity_pull(const mbg__system *s, real c, real *gw, real *ga);
+/* Pairs with a modal end: matrices by columns, rows by transposes (slot: of each local velocity); gvd may be NULL. */
+void mbg__modal_pair_matrices(const mbg__system *s, int pair, const mbg__matrices *out);
+void mbg__modal_row(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const real *gvd, const int *slot,
+                    real *by_w, real *by_v);
+void mbg__local_wipe(const mbg__system *s, int pair, real *x);
+
+/* system.c: dr -= d(J^T F) of both ends of a pair, in the direction of its last push with w_rel and dF. */
+void mbg__pair_wrench_push(const mbg__system *s, int pair, const vec6 w, const vec6 df, real *dr);
+
+/* matrices.c: adds c A to a block of a matrix; block < 0 or val NULL: nothing. */
+void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val);
+
+/* signals.c */
+int mbg__signal_value(mbg_context *ctx, mbg__system *s, int signal);
+int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
+/* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */
+void mbg__signal_spread(mbg__system *s, int last);
+
+/* The signals inside a force law: adds c d tau/d y to weight; and their part of the tension's derivatives. */
+void mbg__law_weights(mbg__system *s, int force, real c);
+real mbg__law_signals_push(mbg__system *s, int force, const mbg__direction *d);
+void mbg__law_signals_pull(mbg__system *s, int force, real c, real *gw, real *gv, real *gvd, real *ga);
+
+/* Bodies that a marker moves with: none on the ground, one, or the frame of a modal body and its carriers. */
+static inline int marker_parts(const mbg__system *s, int marker) {
+  const int body = marker_body(s, marker);
+  return body < 0 ? 0 : s->end[marker] ? 1 + s->model->modals[s->end[marker]->modal].ncarrier : 1;
+}
+static inline int marker_part(const mbg__system *s, int marker, int k) {
+  return k == 0 ? marker_body(s, marker) : s->model->modals[s->end[marker]->modal].carrier + k - 1;
+}
+/* ... of a pair: those of A, then those of B that are not among them. */
+int mbg__pair_parts(const mbg__system *s, int pair);
+int mbg__pair_part(const mbg__system *s, int pair, int k);
+
+/* pattern.c */
+int mbg__pattern_create(mbg_context *ctx, mbg__system *s);
+
+#endif

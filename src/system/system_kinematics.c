@@ -1,0 +1,298 @@
+/* Frames -> markers -> relative frames, their variations and the transpose of these (theory 0, section 2):
+
+     v_m = J v,  vd_m = J vd,  J = Ad(h^-1)           w_m = J w + omega da
+     dv_m = J dv + ad(v_m) omega da                   dvd_m = J dvd + ad(vd_m) omega da
+     w_rel   = w_B - A_i w_A                          A_i = Ad(G^-1), a = A_i v_A
+     dv_rel  = dv_B - A_i dv_A - ad(a) w_rel
+     dvd_rel = dvd_B - A_i dvd_A + X w_rel - ad(a) (dv_B - A_i dv_A) + ad(v_rel) A_i dv_A
+     X       = -ad(A_i vd_A) + (ad(a) + ad(v_rel)) ad(a) */
+#include "system/system_internal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- values */
+
+static void marker_update(mbg__system *s, int i) {
+  const int body = marker_body(s, i);
+  if (s->end[i]) {
+    mbg__modal_end_update(s, i);
+    return;
+  }
+  const mbg__frame *h = &s->design->markers[i].h;
+  if (body < 0) {
+    s->Hm[i] = *h;
+    v6_zero(s->vm[i]);
+    v6_zero(s->vdm[i]);
+    return;
+  }
+  const int off = s->model->bodies[body].voff;
+  frame_mul(&s->Hm[i], &s->H[body], h);
+  AdInv_mul(s->vm[i], h, s->v + off);
+  AdInv_mul(s->vdm[i], h, s->vd + off);
+}
+
+static void pair_update(mbg__system *s, int i) {
+  const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
+  frame_relative(&s->G[i], &s->Hm[A], &s->Hm[B]);
+  if (marker_body(s, A) < 0) {
+    v6_zero(s->a[i]);
+    v6_zero(s->ad[i]);
+    v6_copy(s->vrel[i], s->vm[B]);
+    v6_copy(s->vdrel[i], s->vdm[B]);
+    return;
+  }
+  real c[6];
+  AdInv_mul(s->a[i], &s->G[i], s->vm[A]);
+  AdInv_mul(s->ad[i], &s->G[i], s->vdm[A]);
+  v6_sub(s->vrel[i], s->vm[B], s->a[i]);
+  /* vd_rel = vd_B - A_i vd_A + ad(v_rel) a */
+  v6_sub(s->vdrel[i], s->vdm[B], s->ad[i]);
+  ad_mul(c, s->vrel[i], s->a[i]);
+  v6_axpy(s->vdrel[i], 1, c);
+}
+
+void mbg__kin_update(mbg__system *s) {
+  mbg__modals_update(s);
+  for (int i = 0; i < s->model->nmarker; i++) {
+    if (s->marker_on[i]) {
+      marker_update(s, i);
+    }
+  }
+  for (int i = 0; i < s->model->npair; i++) {
+    if (s->pair_on[i]) {
+      pair_update(s, i);
+    }
+  }
+}
+
+void mbg__kin_update_twists(mbg__system *s) {
+  const mbg_model *m = s->model;
+  mbg__modals_twists(s);
+  for (int i = 0; i < m->nmarker; i++) {
+    if (s->marker_on[i] && s->end[i]) {
+      mbg__modal_end_twist(s, i);
+    } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
+      AdInv_mul(s->vm[i], &s->design->markers[i].h, s->v + m->bodies[marker_body(s, i)].voff);
+    }
+  }
+  for (int i = 0; i < m->npair; i++) {
+    if (!s->pair_on[i]) {
+      continue;
+    }
+    if (marker_body(s, m->pairs[i].A) >= 0) {
+      AdInv_mul(s->a[i], &s->G[i], s->vm[m->pairs[i].A]);
+    }
+    v6_sub(s->vrel[i], s->vm[m->pairs[i].B], s->a[i]);
+  }
+}
+
+void mbg__kin_update_rates(mbg__system *s) {
+  const mbg_model *m = s->model;
+  mbg__modals_rates(s);
+  for (int i = 0; i < m->nmarker; i++) {
+    if (s->marker_on[i] && s->end[i]) {
+      mbg__modal_end_rate(s, i);
+    } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
+      AdInv_mul(s->vdm[i], &s->design->markers[i].h, s->vd + m->bodies[marker_body(s, i)].voff);
+    }
+  }
+  for (int i = 0; i < m->npair; i++) {
+    if (!s->pair_on[i]) {
+      continue;
+    }
+    if (marker_body(s, m->pairs[i].A) < 0) {
+      v6_copy(s->vdrel[i], s->vdm[m->pairs[i].B]);
+      continue;
+    }
+    real c[6];
+    AdInv_mul(s->ad[i], &s->G[i], s->vdm[m->pairs[i].A]);
+    v6_sub(s->vdrel[i], s->vdm[m->pairs[i].B], s->ad[i]);
+    ad_mul(c, s->vrel[i], s->a[i]);
+    v6_axpy(s->vdrel[i], 1, c);
+  }
+}
+
+/* ---------------------------------------------------------------------- variations */
+
+static void add_mul(vec6 out, const mbg__frame *h, const real *x, int off) {
+  if (x) {
+    real y[6];
+    AdInv_mul(y, h, x + off);
+    v6_axpy(out, 1, y);
+  }
+}
+
+void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction *d, vec6 geo, vec6 w, vec6 dv,
+                          vec6 dvd) {
+  const mbg__placed *h = &s->design->markers[marker];
+  const int body = marker_body(s, marker);
+  v6_zero(geo);
+  for (int k = 0; d->da && k < h->ndep; k++) {
+    v6_axpy(geo, d->da[h->dep[k]], h->omega[k]);
+  }
+  if (s->end[marker]) {
+    mbg__modal_end_push(s, marker, d, geo, w, dv, dvd);
+    return;
+  }
+  v6_copy(w, geo);
+  if (body < 0) {
+    v6_zero(dv);
+    v6_zero(dvd);
+    return;
+  }
+  const int off = s->model->bodies[body].voff;
+  ad_mul(dv, s->vm[marker], geo);
+  ad_mul(dvd, s->vdm[marker], geo);
+  add_mul(w, &h->h, d->w, off);
+  add_mul(dv, &h->h, d->dv, off);
+  add_mul(dvd, &h->h, d->dvd, off);
+}
+
+/* variations of the relative motion from those of its two markers */
+static void pair_push(const mbg__system *s, int i, const vec6 wA, const vec6 dvA, const vec6 dvdA, const vec6 wB,
+                      const vec6 dvB, const vec6 dvdB, vec6 w, vec6 dv, vec6 dvd) {
+  const mbg__frame *G = &s->G[i];
+  real x[6], y[6], AdvA[6], c[6];
+  AdInv_mul(x, G, wA);
+  v6_sub(w, wB, x);
+  AdInv_mul(AdvA, G, dvA);
+  v6_sub(dv, dvB, AdvA);
+  AdInv_mul(x, G, dvdA);
+  v6_sub(dvd, dvdB, x);
+  ad_mul(c, s->a[i], dv);
+  v6_axpy(dvd, -1, c);
+  ad_mul(c, s->vrel[i], AdvA);
+  v6_axpy(dvd, 1, c);
+  /* X w, and - ad(a) w for the twist */
+  ad_mul(y, s->a[i], w);
+  ad_mul(c, s->ad[i], w);
+  v6_axpy(dvd, -1, c);
+  v6_add(x, s->a[i], s->vrel[i]);
+  ad_mul(c, x, y);
+  v6_axpy(dvd, 1, c);
+  v6_axpy(dv, -1, y);
+}
+
+void mbg__kin_push(mbg__system *s, const mbg__direction *d) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nmarker; i++) {
+    if (!s->marker_on[i]) {
+      continue;
+    }
+    mbg__kin_marker_push(s, i, d, s->m_geo[i], s->m_w[i], s->m_dv[i], s->m_dvd[i]);
+  }
+  for (int i = 0; i < m->npair; i++) {
+    const int A = m->pairs[i].A, B = m->pairs[i].B;
+    if (!s->pair_on[i]) {
+      continue;
+    }
+    pair_push(s, i, s->m_w[A], s->m_dv[A], s->m_dvd[A], s->m_w[B], s->m_dv[B], s->m_dvd[B], s->p_w[i], s->p_dv[i],
+              s->p_dvd[i]);
+  }
+}
+
+void mbg__kin_pair_push(const mbg__system *s, int pair, const mbg__direction *d, vec6 w, vec6 dv, vec6 dvd) {
+  vec6 geo, x[2][3];
+  const int ends[2] = {s->model->pairs[pair].A, s->model->pairs[pair].B};
+  for (int k = 0; k < 2; k++) {
+    mbg__kin_marker_push(s, ends[k], d, geo, x[k][0], x[k][1], x[k][2]);
+  }
+  pair_push(s, pair, x[0][0], x[0][1], x[0][2], x[1][0], x[1][1], x[1][2], w, dv, dvd);
+}
+
+/* ---------------------------------------------------------------------- transposes */
+
+static void add_mul_T(real *out, const mbg__frame *h, const vec6 g, int off) {
+  if (out) {
+    real y[6];
+    AdInvT_mul(y, h, g);
+    v6_axpy(out + off, 1, y);
+  }
+}
+
+void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const vec6 gv, const vec6 gvd, real *w,
+                          real *v, real *vd, real *ga) {
+  const mbg__placed *h = &s->design->markers[marker];
+  const int body = marker_body(s, marker);
+  real geo[6], c[6];
+  if (s->end[marker]) {
+    mbg__modal_end_pull(s, marker, gw, gv, gvd, w, v, vd, ga);
+    return;
+  }
+  if (body >= 0) {
+    const int off = s->model->bodies[body].voff;
+    add_mul_T(w, &h->h, gw, off);
+    if (gv) {
+      add_mul_T(v, &h->h, gv, off);
+    }
+    if (gvd) {
+      add_mul_T(vd, &h->h, gvd, off);
+    }
+  }
+  if (!ga || !s->marker_wanted[marker] || h->ndep == 0) {
+    return;
+  }
+  v6_copy(geo, gw);
+  if (body >= 0 && gv) {
+    adT_mul(c, s->vm[marker], gv);
+    v6_axpy(geo, 1, c);
+  }
+  if (body >= 0 && gvd) {
+    adT_mul(c, s->vdm[marker], gvd);
+    v6_axpy(geo, 1, c);
+  }
+  for (int k = 0; k < h->ndep; k++) {
+    ga[h->dep[k]] += wanted(s, h->dep[k]) ? v6_dot(h->omega[k], geo) : 0;
+  }
+}
+
+/* cotangents of the markers from those of the relative motion; gvd NULL: 0 */
+static void pair_pull(const mbg__system *s, int i, const vec6 gw, const vec6 gv, const vec6 gvd, vec6 A[3], vec6 B[3]) {
+  const mbg__frame *G = &s->G[i];
+  real c[6], x[6], y[6], gA[6];
+  v6_copy(B[0], gw);
+  v6_copy(B[1], gv);
+  v6_zero(B[2]);
+  v6_zero(gA);
+  adT_mul(c, s->a[i], gv);
+  v6_axpy(B[0], -1, c);
+  if (gvd) {
+    v6_copy(B[2], gvd);
+    adT_mul(y, s->a[i], gvd);
+    v6_axpy(B[1], -1, y);
+    adT_mul(gA, s->vrel[i], gvd);
+    /* X^T gvd = -ad(A_i vd_A)^T gvd + ad(a)^T (ad(a) + ad(v_rel))^T gvd */
+    adT_mul(c, s->ad[i], gvd);
+    v6_axpy(B[0], -1, c);
+    v6_add(x, y, gA);
+    adT_mul(c, s->a[i], x);
+    v6_axpy(B[0], 1, c);
+  }
+  AdInvT_mul(A[0], G, B[0]);
+  v6_scale(A[0], -1, A[0]);
+  v6_sub(x, gA, B[1]);
+  AdInvT_mul(A[1], G, x);
+  AdInvT_mul(A[2], G, B[2]);
+  v6_scale(A[2], -1, A[2]);
+}
+
+void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const vec6 gvd, real *w, real *v,
+                        real *vd, real *ga) {
+  vec6 A[3], B[3];
+  pair_pull(s, pair, gw, gv, gvd, A, B);
+  mbg__kin_marker_pull(s, s->model->pairs[pair].A, A[0], A[1], gvd ? A[2] : NULL, w, v, vd, ga);
+  mbg__kin_marker_pull(s, s->model->pairs[pair].B, B[0], B[1], gvd ? B[2] : NULL, w, v, vd, ga);
+}
+
+void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]) {
+  const int marker = side ? s->model->pairs[pair].B : s->model->pairs[pair].A;
+  mbg__frame H = s->design->markers[marker].h;
+  if (side) {
+    mbg__AdInv_matrix(X, &H);
+    return;
+  }
+  /* - Ad(G^-1) Ad(h_A^-1) = - Ad((h_A G)^-1) */
+  frame_mul(&H, &s->design->markers[marker].h, &s->G[pair]);
+  mbg__AdInv_matrix(X, &H);
+  m6_scale(X, -1, X);
+}

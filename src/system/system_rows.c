@@ -1,0 +1,123 @@
+/* Rows of constraints and coordinates in use: values, gradients on the relative motion, derivatives by attributes. */
+#include "system/system_internal.h"
+
+void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in) {
+  static const real zero[6] = {0};
+  const bool on_pair = t->pair >= 0;
+  *in = (mbg__term_in){.G = on_pair ? &s->G[t->pair] : NULL,
+                       .v = on_pair ? s->vrel[t->pair] : zero,
+                       .vd = on_pair ? s->vdrel[t->pair] : zero,
+                       .attr = s->design->attr,
+                       .law = t->law >= 0 ? s->jet[t->law].f : NULL,
+                       .turns = t->turn >= 0 ? s->turns[t->turn] : 0};
+}
+
+static int laws_update(mbg_context *ctx, mbg__system *s) {
+  for (int i = 0; i < s->model->nterm; i++) {
+    const int law = s->model->terms[i].law;
+    if (law >= 0) {
+      mbg__fn_env env;
+      mbg__env(s, ctx, law, &env);
+      const int err = mbg__fn_time_jet(&env, 0, &s->jet[law]);
+      if (err < 0) {
+        return err;
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+static void coords_update(mbg__system *s) {
+  for (int i = 0; i < s->model->ncoord; i++) {
+    mbg__term_in in;
+    mbg__term_in_of(s, &s->coord_term[i], &in);
+    mbg__term_eval(&s->coord_term[i], &in, &s->coord[i], NULL);
+  }
+}
+
+int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
+  const mbg_model *m = s->model;
+  const int err = laws_update(ctx, s);
+  if (err < 0) {
+    return err;
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    const mbg__row *row = &m->rows[i];
+    s->phi[i] = s->phid[i] = s->gamma[i] = 0;
+    for (int k = row->term; row_on(s, i) && k < row->term + row->nterm; k++) {
+      mbg__term_in in;
+      mbg__term_in_of(s, &m->terms[k], &in);
+      mbg__term_eval(&m->terms[k], &in, &s->term[k], NULL);
+      s->phi[i] += s->term[k].phi;
+      s->phid[i] += s->term[k].phid;
+      s->gamma[i] += s->term[k].gamma;
+      /* the row pushes B with -b^T lambda */
+      if (m->terms[k].pair >= 0) {
+        v6_axpy(s->F[m->terms[k].pair], -s->lambda[i], s->term[k].b);
+      }
+    }
+  }
+  coords_update(s);
+  return MBG_OK;
+}
+
+void mbg__rows_load(mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nrow; i++) {
+    for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
+      if (m->terms[k].pair >= 0) {
+        v6_axpy(s->F[m->terms[k].pair], -s->lambda[i], s->term[k].b);
+      }
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- derivatives */
+
+static void term_linearize(mbg__system *s, int k, real lambda) {
+  const mbg__term *t = &s->model->terms[k];
+  mbg__term_in in;
+  mbg__term_value value;
+  mbg__term_gradient g;
+  mbg__term_in_of(s, t, &in);
+  mbg__term_eval(t, &in, &value, &g);
+  v6_copy(s->row_g[k].phid_G, g.phid_G);
+  v6_add(s->row_g[k].phidd_G, g.bvd_G, g.gamma_G);
+  v6_copy(s->row_g[k].gamma_v, g.gamma_v);
+  m6_copy(s->row_g[k].L, g.L);
+  if (t->pair >= 0 && lambda != 0) {
+    m6_axpy(s->F_G[t->pair], -lambda, g.L);
+  }
+  const mbg__fn_jet *jet = t->law >= 0 ? &s->jet[t->law] : NULL;
+  s->term_nattr[k] = mbg__term_attributes(t, &in, jet ? jet->nact : 0, jet ? jet->act : NULL, jet ? jet->f_act : NULL,
+                                          s->term_attr + s->term_attr0[k]);
+}
+
+int mbg__rows_linearize(mbg_context *ctx, mbg__system *s) {
+  const mbg_model *m = s->model;
+  (void)ctx;
+  for (int i = 0; i < m->nrow; i++) {
+    for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
+      term_linearize(s, k, s->lambda[i]);
+    }
+  }
+  return MBG_OK;
+}
+
+/* phid = b v + F_t is linear in v, and so are its derivatives: phid_G += L^T dv, phid_a += b_a dv */
+void mbg__rows_shift(mbg__system *s, int k, real lambda, const vec6 before) {
+  const int pair = s->model->terms[k].pair;
+  real dv[6];
+  if (pair < 0) {
+    return;
+  }
+  v6_sub(dv, s->vrel[pair], before);
+  m6_mulv_T_add(s->row_g[k].phid_G, s->row_g[k].L, dv);
+  for (int j = s->term_attr0[k]; j < s->term_attr0[k] + s->term_nattr[k]; j++) {
+    s->term_attr[j].phid += v6_dot(s->term_attr[j].b, dv);
+  }
+  if (lambda != 0) {
+    v6_axpy(s->F[pair], -lambda, s->term[k].b);
+    m6_axpy(s->F_G[pair], -lambda, s->row_g[k].L);
+  }
+}

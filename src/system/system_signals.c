@@ -1,0 +1,628 @@
+/* Signals: values, directional derivatives and gradients, of every kind of the catalogue. */
+#include "system/system_internal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- wrenches as signals */
+
+/* y = q . f with f the force (or moment) part of a wrench in B's axes and q a row of the axes asked for */
+enum { IN_B, IN_A, IN_WORLD };
+
+static void wrench_row(const mbg__system *s, int pair, const int *opt, real q[3]) {
+  const int k = opt[0] % 3;
+  const real *R = opt[1] == IN_A ? s->G[pair].R : s->Hm[s->model->pairs[pair].B].R;
+  for (int j = 0; j < 3; j++) {
+    q[j] = opt[1] == IN_B ? (real)(j == k) : R[3 * k + j];
+  }
+}
+
+/* pair of a reaction: that of its first row */
+static int reaction_pair(const mbg_model *m, const mbg__signal *sig) {
+  return m->terms[m->rows[sig->rows[0]].term].pair;
+}
+
+/* f = -b^T lambda of the rows of a reaction on their pair */
+static void reaction_wrench(const mbg__system *s, const mbg__signal *sig, real f[6]) {
+  const mbg_model *m = s->model;
+  const int pair = reaction_pair(m, sig);
+  v6_zero(f);
+  for (int i = 0; i < sig->nrows; i++) {
+    const mbg__row *row = &m->rows[sig->rows[i]];
+    for (int k = row->term; k < row->term + row->nterm; k++) {
+      if (m->terms[k].pair == pair) {
+        v6_axpy(f, -s->lambda[sig->rows[i]], s->term[k].b);
+      }
+    }
+  }
+}
+
+static real wrench_value(const mbg__system *s, int pair, const int *opt, const real f[6]) {
+  real q[3];
+  wrench_row(s, pair, opt, q);
+  return v3_dot(q, f + (opt[0] < 3 ? 0 : 3));
+}
+
+/* ---------------------------------------------------------------------- energies */
+
+static real kinetic(const mbg__system *s, int body) {
+  const mbg__body *b = &s->model->bodies[body];
+  real p[6];
+  m6_mulv(p, s->design->M + 36 * body, s->v + b->voff);
+  return v6_dot(p, s->v + b->voff) / 2;
+}
+
+/* first moment m c of a mass matrix [[m, -mc~], [mc~, J]] */
+static void first_moment(const real M[36], real mc[3]) {
+  mc[0] = M[6 * 5 + 1];
+  mc[1] = M[6 * 3 + 2];
+  mc[2] = M[6 * 4 + 0];
+}
+
+/* V = -g . (m x + R mc) for a mass matrix (or its derivative) */
+static void weight_arm(const mbg__system *s, int body, const real M[36], real arm[3]) {
+  real mc[3];
+  first_moment(M, mc);
+  v3_scale(arm, M[0], s->H[body].x);
+  m3_mulv_add(arm, s->H[body].R, mc);
+}
+
+static real gravity_energy(const mbg__system *s, int body) {
+  real arm[3];
+  if (s->model->gravity < 0) {
+    return 0;
+  }
+  weight_arm(s, body, s->design->M + 36 * body, arm);
+  return -v3_dot(s->design->attr + s->model->gravity, arm);
+}
+
+static real sum_kinetic(const mbg__system *s, int body) {
+  real e = 0;
+  for (int i = body < 0 ? 0 : body; i < (body < 0 ? s->model->nbody : body + 1); i++) {
+    e += kinetic(s, i);
+  }
+  e += mbg__modals_kinetic(s, body);
+  return e + mbg__beams_kinetic(s, body);
+}
+
+static real sum_potential(const mbg__system *s) {
+  real e = 0;
+  for (int i = 0; i < s->model->nbody; i++) {
+    e += gravity_energy(s, i);
+  }
+  for (int i = 0; i < s->model->nforce; i++) {
+    e += s->energy[i];
+  }
+  e += mbg__modals_gravity(s) + mbg__modals_strain(s, -1);
+  return e + mbg__beams_gravity(s) + mbg__beams_strain_energy(s, NULL);
+}
+
+/* ---------------------------------------------------------------------- values */
+
+enum { SIGNAL_ATTR = 8 };
+
+static void pair_signal(const mbg__system *s, const mbg__signal *sig, mbg__signal_out *out) {
+  real attr[SIGNAL_ATTR] = {0};
+  for (int k = 0; k < sig->nattr; k++) {
+    attr[k] = s->design->attr[sig->attr + k];
+  }
+  for (int k = 0; sig->type->gravity && s->model->gravity >= 0 && k < 3; k++) {
+    attr[sig->nattr + k] = s->design->attr[s->model->gravity + k];
+  }
+  const mbg__signal_in in = {
+      .G = &s->G[sig->pair], .v = s->vrel[sig->pair], .vd = s->vdrel[sig->pair], .opt = sig->opt, .attr = attr};
+  *out = (mbg__signal_out){0};
+  sig->type->eval(&in, out);
+}
+
+static int control_value(mbg__system *s, const mbg__signal *sig, mbg__spline_weights *w, real *y) {
+  const mbg__control *c = &s->model->controls[sig->control];
+  const real *u = s->design->attr + c->attr, *m = u + c->spline->n;
+  (void)mbg__spline_weights_at(c->spline, s->t, w);
+  *y = w->w[0][0] * u[w->i] + w->w[0][1] * u[w->i + 1];
+  if (c->spline->interpolation == MBG__CUBIC) {
+    *y += w->w[0][2] * m[w->i] + w->w[0][3] * m[w->i + 1];
+  }
+  return MBG_OK;
+}
+
+static real force_value(const mbg__system *s, const mbg__signal *sig) {
+  const mbg__force *f = &s->model->forces[sig->force];
+  return f->law ? s->tau[sig->force] : wrench_value(s, f->pair, sig->opt, s->f[sig->force]);
+}
+
+int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  mbg__signal_out out;
+  mbg__spline_weights w;
+  mbg__fn_env env;
+  real f[6];
+  switch (sig->type->role) {
+  case MBG__ROLE_COORD_VALUE:
+    s->y[i] = s->coord[sig->coord].phi;
+    return MBG_OK;
+  case MBG__ROLE_COORD_RATE:
+    s->y[i] = s->coord[sig->coord].phid;
+    return MBG_OK;
+  case MBG__ROLE_COORD_ACCELERATION:
+    s->y[i] = s->coord[sig->coord].gamma + v6_dot(s->coord[sig->coord].b, s->vdrel[s->model->coords[sig->coord].pair]);
+    return MBG_OK;
+  case MBG__ROLE_REACTION:
+    reaction_wrench(s, sig, f);
+    s->y[i] = wrench_value(s, reaction_pair(s->model, sig), sig->opt, f);
+    return MBG_OK;
+  case MBG__ROLE_FORCE:
+    s->y[i] = force_value(s, sig);
+    return MBG_OK;
+  case MBG__ROLE_KINETIC:
+    s->y[i] = sum_kinetic(s, sig->body);
+    return MBG_OK;
+  case MBG__ROLE_POTENTIAL:
+    s->y[i] = sum_potential(s);
+    return MBG_OK;
+  case MBG__ROLE_ENERGY:
+    s->y[i] = sum_kinetic(s, -1) + sum_potential(s);
+    return MBG_OK;
+  case MBG__ROLE_CONTROL:
+    return control_value(s, sig, &w, &s->y[i]);
+  case MBG__ROLE_VALUE:
+    mbg__env(s, ctx, sig->fn, &env);
+    return mbg__fn_only(&env, 0, NULL, &s->y[i]);
+  case MBG__ROLE_STRAIN:
+  case MBG__ROLE_SECTION_FORCE:
+  case MBG__ROLE_STRESS:
+    s->y[i] = mbg__beam_signal(s, sig);
+    return MBG_OK;
+  case MBG__ROLE_STRAIN_ENERGY:
+    s->y[i] =
+        (sig->body < 0 ? mbg__beams_strain_energy(s, sig) : 0) + (sig->beam < 0 ? mbg__modals_strain(s, sig->body) : 0);
+    return MBG_OK;
+  default:
+    pair_signal(s, sig, &out);
+    s->y[i] = out.y;
+    return MBG_OK;
+  }
+}
+
+int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
+  mbg__modals_watch(s);
+  mbg__beams_watch(s);
+  for (int i = 0; i < s->model->nsignal; i++) {
+    const int err = mbg__signal_value(ctx, s, i);
+    if (err < 0) {
+      return err;
+    }
+    if (!isfinite(re(s->y[i]))) {
+      const mbg__signal *sig = &s->model->signals[i];
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0, "signal '%s' is not finite at t = %g",
+                          sig->name ? sig->name : sig->type->key, re(s->t));
+    }
+  }
+  *y = s->y;
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- linearization */
+
+/* gradient of a signal of a pair or coordinate on the relative motion; false for other kinds */
+static bool relative_gradient(mbg__system *s, const mbg__signal *sig, mbg__signal_out *out, int *pair) {
+  mbg__term_in in;
+  mbg__term_value value;
+  mbg__term_gradient g;
+  if (sig->type->of == MBG__OF_PAIR) {
+    *pair = sig->pair;
+    pair_signal(s, sig, out);
+    return true;
+  }
+  if (sig->type->of != MBG__OF_COORD) {
+    return false;
+  }
+  const mbg__term *t = &s->coord_term[sig->coord];
+  *pair = t->pair;
+  mbg__term_in_of(s, t, &in);
+  mbg__term_eval(t, &in, &value, &g);
+  *out = (mbg__signal_out){0};
+  if (sig->type->role == MBG__ROLE_COORD_VALUE) {
+    v6_copy(out->y_w, value.b);
+  } else if (sig->type->role == MBG__ROLE_COORD_RATE) {
+    v6_copy(out->y_w, g.phid_G);
+    v6_copy(out->y_v, value.b);
+  } else {
+    v6_add(out->y_w, g.bvd_G, g.gamma_G);
+    v6_copy(out->y_v, g.gamma_v);
+    v6_copy(out->y_vd, value.b);
+  }
+  return true;
+}
+
+int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  int pair;
+  if (sig->type->role == MBG__ROLE_VALUE) {
+    mbg__fn_env env;
+    mbg__fn_value value;
+    mbg__env(s, ctx, sig->fn, &env);
+    return mbg__fn_at(&env, 0, NULL, 1, &value);
+  }
+  (void)relative_gradient(s, sig, &s->sig[i], &pair);
+  return MBG_OK;
+}
+
+int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *s) {
+  const real *y;
+  int err = mbg__system_signals(ctx, s, &y);
+  for (int i = 0; err == MBG_OK && i < s->model->nsignal; i++) {
+    err = mbg__signal_linearize(ctx, s, i);
+  }
+  return err;
+}
+
+void mbg__law_weights(mbg__system *s, int force, real c) {
+  const mbg__force *f = &s->model->forces[force];
+  for (int k = 0; k < f->nfn; k++) {
+    mbg__fn_env env;
+    const int *input;
+    const real *f_signal;
+    mbg__env(s, NULL, f->fn, &env);
+    const int n = mbg__fn_signals(&env, k, &input, &f_signal);
+    for (int j = 0; j < n; j++) {
+      s->weight[input[j]] += c * s->law_fn[force * MBG__LAW_FN + k] * f_signal[j];
+    }
+  }
+}
+
+void mbg__signal_spread(mbg__system *s, int last) {
+  for (int i = last; i >= 0; i--) {
+    const mbg__signal *sig = &s->model->signals[i];
+    if (sig->type->role != MBG__ROLE_VALUE || re(s->weight[i]) == 0) {
+      continue;
+    }
+    mbg__fn_env env;
+    const int *input;
+    const real *f_signal;
+    mbg__env(s, NULL, sig->fn, &env);
+    const int n = mbg__fn_signals(&env, 0, &input, &f_signal);
+    for (int k = 0; k < n; k++) {
+      s->weight[input[k]] += s->weight[i] * f_signal[k];
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- gradients */
+
+/* where a gradient goes; any may be NULL */
+typedef struct {
+  real *w, *v, *vd, *lambda, *a;
+} cotangents;
+
+static void relative_pull(mbg__system *s, int i, real c, const cotangents *g) {
+  const mbg__signal *sig = &s->model->signals[i];
+  const mbg__signal_out *d = &s->sig[i];
+  const int pair = sig->type->of == MBG__OF_PAIR ? sig->pair : s->model->coords[sig->coord].pair;
+  vec6 w, v, vd;
+  v6_scale(w, c, d->y_w);
+  v6_scale(v, c, d->y_v);
+  v6_scale(vd, c, d->y_vd);
+  mbg__kin_pair_pull(s, pair, w, v, sig->level >= MBG__LEVEL_ACCELERATION ? vd : NULL, g->w, g->v, g->vd, g->a);
+  for (int k = 0; g->a && k < sig->nattr; k++) {
+    g->a[sig->attr + k] += c * d->y_a[k];
+  }
+  for (int k = 0; g->a && sig->type->gravity && s->model->gravity >= 0 && k < 3; k++) {
+    g->a[s->model->gravity + k] += c * d->y_a[sig->nattr + k];
+  }
+}
+
+/* axes of a wrench that turn: y = q . f, dy = W . (f x q) with W of G or of marker B */
+static void axes_pull(mbg__system *s, int pair, const int *opt, const real f[6], real c, const cotangents *g) {
+  vec6 gw = {0}, zero = {0};
+  real q[3];
+  if (opt[1] == IN_B) {
+    return;
+  }
+  wrench_row(s, pair, opt, q);
+  v3_cross_add(gw + 3, c, f + (opt[0] < 3 ? 0 : 3), q);
+  if (opt[1] == IN_A) {
+    mbg__kin_pair_pull(s, pair, gw, zero, NULL, g->w, g->v, g->vd, g->a);
+  } else {
+    mbg__kin_marker_pull(s, s->model->pairs[pair].B, gw, NULL, NULL, g->w, g->v, g->vd, g->a);
+  }
+}
+
+/* row of a wrench: y = e . f with e six numbers */
+static void wrench_selector(const mbg__system *s, int pair, const int *opt, real e[6]) {
+  v6_zero(e);
+  wrench_row(s, pair, opt, e + (opt[0] < 3 ? 0 : 3));
+}
+
+static void reaction_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
+  const mbg_model *m = s->model;
+  const int pair = reaction_pair(m, sig);
+  vec6 gw = {0}, zero = {0}, f, e;
+  reaction_wrench(s, sig, f);
+  axes_pull(s, pair, sig->opt, f, c, g);
+  wrench_selector(s, pair, sig->opt, e);
+  for (int i = 0; i < sig->nrows; i++) {
+    const int r = sig->rows[i];
+    for (int k = m->rows[r].term; k < m->rows[r].term + m->rows[r].nterm; k++) {
+      mbg__term_in in;
+      mbg__term_value value;
+      mbg__term_gradient d;
+      if (m->terms[k].pair != pair) {
+        continue;
+      }
+      mbg__term_in_of(s, &m->terms[k], &in);
+      mbg__term_eval(&m->terms[k], &in, &value, &d);
+      real row[6];
+      m6_mulv_T(row, d.L, e);
+      v6_axpy(gw, -c * s->lambda[r], row);
+      if (g->lambda) {
+        g->lambda[r] -= c * v6_dot(e, value.b);
+      }
+      for (int a = 0; g->a && a < s->term_nattr[k]; a++) {
+        const mbg__term_attr *ta = &s->term_attr[s->term_attr0[k] + a];
+        g->a[ta->attr] -= c * s->lambda[r] * v6_dot(e, ta->b);
+      }
+    }
+  }
+  mbg__kin_pair_pull(s, pair, gw, zero, NULL, g->w, g->v, g->vd, g->a);
+}
+
+/* tension of a law, without the signals in it (they are spread by the caller) */
+static void law_pull(mbg__system *s, int i, real c, const cotangents *g) {
+  const mbg__force *f = &s->model->forces[i];
+  mbg__term_in in;
+  mbg__term_value q;
+  mbg__term_gradient d;
+  vec6 gw, gv;
+  mbg__term_in_of(s, &s->coord_term[f->coord], &in);
+  mbg__term_eval(&s->coord_term[f->coord], &in, &q, &d);
+  v6_scale(gw, c * s->tau_d[i].q, q.b);
+  v6_axpy(gw, c * s->tau_d[i].qd, d.phid_G);
+  v6_scale(gv, c * s->tau_d[i].qd, q.b);
+  mbg__kin_pair_pull(s, f->pair, gw, gv, NULL, g->w, g->v, g->vd, g->a);
+  for (int k = s->force_a0[i]; g->a && k < s->force_a0[i] + s->force_na[i]; k++) {
+    g->a[s->f_aidx[k]] += c * s->tau_a[k];
+  }
+}
+
+static void wrench_pull(mbg__system *s, int i, const int *opt, real c, const cotangents *g) {
+  const int pair = s->model->forces[i].pair;
+  vec6 e, gw, gv;
+  axes_pull(s, pair, opt, s->f[i], c, g);
+  wrench_selector(s, pair, opt, e);
+  m6_mulv_T(gw, s->force_G[i], e);
+  m6_mulv_T(gv, s->force_v[i], e);
+  v6_scale(gw, c, gw);
+  v6_scale(gv, c, gv);
+  mbg__kin_pair_pull(s, pair, gw, gv, NULL, g->w, g->v, g->vd, g->a);
+  for (int k = s->force_a0[i]; g->a && k < s->force_a0[i] + s->force_na[i]; k++) {
+    g->a[s->f_aidx[k]] += c * v6_dot(e, s->f_a[k]);
+  }
+}
+
+static void kinetic_pull(mbg__system *s, int body, real c, const cotangents *g) {
+  const mbg__body *b = &s->model->bodies[body];
+  const real *v = s->v + b->voff;
+  real p[6];
+  m6_mulv(p, s->design->M + 36 * body, v);
+  if (g->v) {
+    v6_axpy(g->v + b->voff, c, p);
+  }
+  for (int k = 0; g->a && k < b->nattr; k++) {
+    m6_mulv(p, s->design->M_a[body] + 36 * k, v);
+    g->a[b->attr + k] += c * v6_dot(p, v) / 2;
+  }
+}
+
+/* V = -g . (m x + R mc):  dV = -(m R^T g) . U - (mc x R^T g) . W */
+static void gravity_pull(mbg__system *s, int body, real c, const cotangents *g) {
+  const mbg__body *b = &s->model->bodies[body];
+  const real *M = s->design->M + 36 * body, *gv = s->design->attr + s->model->gravity;
+  real Rg[3], mc[3], arm[3];
+  m3_mulv_T(Rg, s->H[body].R, gv);
+  first_moment(M, mc);
+  if (g->w) {
+    v3_axpy(g->w + b->voff, -c * M[0], Rg);
+    v3_cross_add(g->w + b->voff + 3, -c, mc, Rg);
+  }
+  for (int k = 0; g->a && k < b->nattr; k++) {
+    weight_arm(s, body, s->design->M_a[body] + 36 * k, arm);
+    g->a[b->attr + k] -= c * v3_dot(gv, arm);
+  }
+  if (g->a) {
+    weight_arm(s, body, M, arm);
+    v3_axpy(g->a + s->model->gravity, -c, arm);
+  }
+}
+
+static void potential_pull(mbg__system *s, real c, const cotangents *g) {
+  vec6 zero = {0};
+  for (int i = 0; s->model->gravity >= 0 && i < s->model->nbody; i++) {
+    gravity_pull(s, i, c, g);
+  }
+  for (int i = 0; i < s->model->nforce; i++) {
+    const mbg__force *f = &s->model->forces[i];
+    vec6 gw;
+    v6_scale(gw, c, s->energy_G[i]);
+    mbg__kin_pair_pull(s, f->pair, gw, zero, NULL, g->w, g->v, g->vd, g->a);
+    for (int k = 0; g->a && k < f->nattr; k++) {
+      g->a[f->attr + k] += c * s->energy_a[s->force_a0[i] + k];
+    }
+  }
+  mbg__beams_gravity_pull(s, c, g->w, g->a);
+  mbg__modals_gravity_pull(s, c, g->w, g->a);
+  mbg__modals_strain_pull(s, -1, c, g->w, g->a);
+  mbg__beams_strain_energy_pull(s, NULL, c, g->w, g->v, g->vd, g->a);
+}
+
+/* of a modal body, of beams, or of all */
+static void strain_energy_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
+  if (sig->body < 0) {
+    mbg__beams_strain_energy_pull(s, sig, c, g->w, g->v, g->vd, g->a);
+  }
+  if (sig->beam < 0) {
+    mbg__modals_strain_pull(s, sig->body, c, g->w, g->a);
+  }
+}
+
+static void control_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
+  const mbg__control *u = &s->model->controls[sig->control];
+  mbg__spline_weights w;
+  if (!g->a) {
+    return;
+  }
+  (void)mbg__spline_weights_at(u->spline, s->t, &w);
+  for (int k = 0; k < (u->spline->interpolation == MBG__CUBIC ? 4 : 2); k++) {
+    g->a[u->attr + w.i + k % 2 + (k < 2 ? 0 : u->spline->n)] += c * w.w[0][k];
+  }
+}
+
+static void value_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
+  mbg__fn_env env;
+  const int *act;
+  const real *f_act;
+  mbg__env(s, NULL, sig->fn, &env);
+  const int n = mbg__fn_active(&env, 0, &act, &f_act);
+  for (int k = 0; g->a && k < n; k++) {
+    g->a[act[k]] += c * f_act[k];
+  }
+}
+
+static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
+  const mbg__signal *sig = &s->model->signals[i];
+  switch (sig->type->role) {
+  case MBG__ROLE_REACTION:
+    reaction_pull(s, sig, c, g);
+    return;
+  case MBG__ROLE_FORCE:
+    if (s->model->forces[sig->force].law) {
+      law_pull(s, sig->force, c, g);
+    } else {
+      wrench_pull(s, sig->force, sig->opt, c, g);
+    }
+    return;
+  case MBG__ROLE_ENERGY:
+    potential_pull(s, c, g);
+    for (int b = 0; b < s->model->nbody; b++) {
+      kinetic_pull(s, b, c, g);
+    }
+    mbg__beams_kinetic_pull(s, -1, c, g->v, g->a);
+    mbg__modals_kinetic_pull(s, -1, c, g->w, g->v, g->a);
+    return;
+  case MBG__ROLE_KINETIC:
+    mbg__modals_kinetic_pull(s, sig->body, c, g->w, g->v, g->a);
+    mbg__beams_kinetic_pull(s, sig->body, c, g->v, g->a);
+    for (int b = 0; b < s->model->nbody; b++) {
+      if (sig->body < 0 || sig->body == b) {
+        kinetic_pull(s, b, c, g);
+      }
+    }
+    return;
+  case MBG__ROLE_POTENTIAL:
+    potential_pull(s, c, g);
+    return;
+  case MBG__ROLE_CONTROL:
+    control_pull(s, sig, c, g);
+    return;
+  case MBG__ROLE_VALUE:
+    value_pull(s, sig, c, g);
+    return;
+  case MBG__ROLE_STRAIN:
+  case MBG__ROLE_SECTION_FORCE:
+  case MBG__ROLE_STRESS:
+    mbg__beam_signal_pull(s, sig, c, g->w, g->v, g->vd, g->a);
+    return;
+  case MBG__ROLE_STRAIN_ENERGY:
+    strain_energy_pull(s, sig, c, g);
+    return;
+  default:
+    relative_pull(s, i, c, g);
+    return;
+  }
+}
+
+static void pull_all(mbg__system *s, const cotangents *g) {
+  for (int i = 0; i < s->model->nsignal; i++) {
+    if (s->weight[i] != 0) {
+      own_pull(s, i, s->weight[i], g);
+    }
+  }
+}
+
+static bool is_tension_of_signals(const mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  return sig->type->role == MBG__ROLE_FORCE && s->cross_of[sig->force] >= 0;
+}
+
+/* Tensions with signals in their law pass on what they got. These signals may stand anywhere in the list and may have
+   got weights of their own before, so that they are a second round. No tension is behind them: no third one. */
+static bool next_round(mbg__system *s) {
+  bool any = false;
+  for (int i = 0; i < s->model->nsignal; i++) {
+    any = any || (s->weight[i] != 0 && is_tension_of_signals(s, i));
+    s->weight[i] = is_tension_of_signals(s, i) ? s->weight[i] : 0;
+  }
+  for (int i = 0; any && i < s->model->nsignal; i++) {
+    if (is_tension_of_signals(s, i)) {
+      const real c = s->weight[i];
+      s->weight[i] = 0;
+      mbg__law_weights(s, s->model->signals[i].force, c);
+    }
+  }
+  return any;
+}
+
+/* Pulls all weighted signals back. `last`: the last one that has a weight. */
+static void pull_weights(mbg__system *s, int last, const cotangents *g) {
+  mbg__signal_spread(s, last);
+  pull_all(s, g);
+  if (next_round(s)) {
+    mbg__signal_spread(s, s->model->nsignal - 1);
+    pull_all(s, g);
+  }
+}
+
+static void clear_weights(mbg__system *s) { memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real)); }
+
+void mbg__system_signal_pull(mbg__system *s, int signal, real weight, real *gw, real *gv, real *gvd, real *glambda,
+                             real *ga) {
+  const cotangents g = {gw, gv, gvd, glambda, ga};
+  clear_weights(s);
+  s->weight[signal] = weight;
+  pull_weights(s, signal, &g);
+}
+
+void mbg__law_signals_pull(mbg__system *s, int force, real c, real *gw, real *gv, real *gvd, real *ga) {
+  const cotangents g = {gw, gv, gvd, NULL, ga};
+  clear_weights(s);
+  mbg__law_weights(s, force, c);
+  pull_weights(s, s->model->nsignal - 1, &g);
+}
+
+/* one value: its directional derivative is its gradient times the direction */
+static real push_weights(mbg__system *s, int last, const mbg__direction *d) {
+  const mbg_model *m = s->model;
+  const size_t nw = (size_t)m->nw, nr = (size_t)m->nrow, na = (size_t)m->na;
+  real *g = s->gradient, y = 0;
+  const cotangents out = {d->w ? g : NULL, d->dv ? g + nw : NULL, d->dvd ? g + 2 * nw : NULL,
+                          d->dlambda ? g + 3 * nw : NULL, d->da ? g + 3 * nw + nr : NULL};
+  memset(g, 0, (3 * nw + nr + na) * sizeof(real));
+  pull_weights(s, last, &out);
+  y += d->w ? vn_dot(m->nw, g, d->w) : 0;
+  y += d->dv ? vn_dot(m->nw, g + nw, d->dv) : 0;
+  y += d->dvd ? vn_dot(m->nw, g + 2 * nw, d->dvd) : 0;
+  y += d->dlambda ? vn_dot(m->nrow, g + 3 * nw, d->dlambda) : 0;
+  y += d->da ? vn_dot(m->na, g + 3 * nw + nr, d->da) : 0;
+  return y;
+}
+
+real mbg__system_signal_push(mbg__system *s, int signal, const mbg__direction *d) {
+  clear_weights(s);
+  s->weight[signal] = 1;
+  return push_weights(s, signal, d);
+}
+
+real mbg__law_signals_push(mbg__system *s, int force, const mbg__direction *d) {
+  clear_weights(s);
+  mbg__law_weights(s, force, 1);
+  return push_weights(s, s->model->nsignal - 1, d);
+}

@@ -1,0 +1,353 @@
+#include "system/term.h"
+
+/* ---------------------------------------------------------------------- entries of G */
+
+/* rows of the first derivatives of an entry: e1 (on w), and at v: e2(., v), e2(v, .), e3(., v, v) */
+typedef struct {
+  real e1[6], e2[6], e2_T[6], e3[6];
+  real e1v, e2vv;
+  const real *r; /* row k of R */
+  int l;         /* column for R_kl, -1 for x_k */
+} entry_rows;
+
+static real entry_value(const mbg__frame *G, int entry) {
+  return entry < MBG__X1 ? G->R[entry] : G->x[entry - MBG__X1];
+}
+
+/* row of e2(., v) for a given v:  x_k: (0, U x r),  R_kl: (0, (W x e_l) x r) */
+static void entry_second(const entry_rows *e, const real v[6], real out[6]) {
+  v3_zero(out);
+  if (e->l < 0) {
+    v3_cross(out + 3, v, e->r);
+    return;
+  }
+  real c[3] = {0, 0, 0}, d[3];
+  c[e->l] = 1;
+  v3_cross(d, v + 3, c);
+  v3_cross(out + 3, d, e->r);
+}
+
+/* first derivative row:  x_k: (r, 0),  R_kl: (0, e_l x r) */
+static void entry_first(entry_rows *e, const mbg__frame *G, int entry) {
+  const int k = entry < MBG__X1 ? entry / 3 : entry - MBG__X1;
+  e->r = G->R + 3 * k;
+  e->l = entry < MBG__X1 ? entry % 3 : -1;
+  v6_zero(e->e1);
+  if (e->l < 0) {
+    v3_copy(e->e1, e->r);
+  } else {
+    real c[3] = {0, 0, 0};
+    c[e->l] = 1;
+    v3_cross(e->e1 + 3, c, e->r);
+  }
+}
+
+/* x_k: e2(v, .) = (r x W, 0), e3 = (0, (W x U) x r);  R_kl: e2(v, .) = (0, e_l x (r x W)), e3 = (0, (W x (W x e_l)) x r) */
+static void entry_third(entry_rows *e, const real v[6]) {
+  real a[3], d[3];
+  v6_zero(e->e2_T);
+  v6_zero(e->e3);
+  v3_cross(a, e->r, v + 3);
+  if (e->l < 0) {
+    v3_copy(e->e2_T, a);
+    v3_cross(d, v + 3, v);
+  } else {
+    real c[3] = {0, 0, 0}, wc[3];
+    c[e->l] = 1;
+    v3_cross(e->e2_T + 3, c, a);
+    v3_cross(wc, v + 3, c);
+    v3_cross(d, v + 3, wc);
+  }
+  v3_cross(e->e3 + 3, d, e->r);
+}
+
+static void entry_rows_at(entry_rows *e, const mbg__frame *G, const real v[6], int entry, bool gradient) {
+  entry_first(e, G, entry);
+  entry_second(e, v, e->e2);
+  e->e1v = v6_dot(e->e1, v);
+  e->e2vv = v6_dot(e->e2, v);
+  if (gradient) {
+    entry_third(e, v);
+  }
+}
+
+/* L += s * e2(w, u), rows u, columns w:  x_k: block (U, W) r~;  R_kl: block (W, W) e_l~ r~ = r e_l^T - r_l 1 */
+static void entry_curvature(const entry_rows *e, real s, real L[36]) {
+  real B[9];
+  if (e->l < 0) {
+    m3_skew(B, e->r);
+    m6_add_block(L, 0, 1, s, B);
+    return;
+  }
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      B[3 * i + j] = (j == e->l ? e->r[i] : 0) - (i == j ? e->r[e->l] : 0);
+    }
+  }
+  m6_add_block(L, 1, 1, s, B);
+}
+
+/* ---------------------------------------------------------------------- F with its law inserted */
+
+/* derivatives of factor * sign * F by entries and, through the law, by time */
+typedef struct {
+  int n; /* entries */
+  real F, F_t, F_tt;
+  real F_i[3], F_it[3], F_itt[3];
+  real F_ij[3][3], F_ijt[3][3];
+  real F_ijk[3][3][3];
+} inserted;
+
+static bool has_law(const mbg__term *t) { return t->law >= 0; }
+
+/* scale of the whole term */
+static real scale_of(const mbg__term *t, const mbg__term_in *in) {
+  return (has_law(t) ? 1 : t->sign) * (t->factor >= 0 ? in->attr[t->factor] : 1);
+}
+
+static void jet_of(const mbg__term *t, const mbg__term_in *in, int order, mbg__jet3 *jet) {
+  real z[MBG__NZ];
+  int n = 0;
+  *jet = (mbg__jet3){0};
+  if (t->pair < 0) {
+    jet->F = 1;
+    return;
+  }
+  for (int i = 0; i < t->nentry; i++) {
+    z[n++] = entry_value(in->G, t->entry[i]);
+  }
+  if (has_law(t)) {
+    z[n++] = t->sign * in->law[0];
+  }
+  for (int i = 0; i < t->nattr; i++) {
+    z[n++] = t->attr_sign * in->attr[t->attr[i]];
+  }
+  if (t->kernel) {
+    t->kernel(z, in->turns, order, jet);
+    return;
+  }
+  jet->F = z[0];
+  jet->F_z[0] = 1;
+  if (has_law(t)) {
+    jet->F -= z[1];
+    jet->F_z[1] = -1;
+  }
+}
+
+/* time derivatives through s = z[n]:  F_it = F_is s', F_itt = F_is s'' + F_iss s'^2, ... */
+static void insert_law(const mbg__jet3 *j, int n, real s1, real s2, inserted *f) {
+  f->F_t = j->F_z[n] * s1;
+  f->F_tt = j->F_z[n] * s2 + j->F_zz[n][n] * s1 * s1;
+  for (int i = 0; i < n; i++) {
+    f->F_it[i] = j->F_zz[i][n] * s1;
+    f->F_itt[i] = j->F_zz[i][n] * s2 + j->F_zzz[i][n][n] * s1 * s1;
+    for (int k = 0; k < n; k++) {
+      f->F_ijt[i][k] = j->F_zzz[i][k][n] * s1;
+    }
+  }
+}
+
+static void insert(const mbg__term *t, const mbg__term_in *in, const mbg__jet3 *j, real c, inserted *f) {
+  const int n = t->nentry;
+  *f = (inserted){.n = n, .F = j->F};
+  if (has_law(t)) {
+    insert_law(j, n, t->sign * in->law[1], t->sign * in->law[2], f);
+  }
+  f->F *= c;
+  f->F_t *= c;
+  f->F_tt *= c;
+  for (int i = 0; i < n; i++) {
+    f->F_i[i] = c * j->F_z[i];
+    f->F_it[i] *= c;
+    f->F_itt[i] *= c;
+    for (int k = 0; k < n; k++) {
+      f->F_ij[i][k] = c * j->F_zz[i][k];
+      f->F_ijt[i][k] *= c;
+      for (int l = 0; l < n; l++) {
+        f->F_ijk[i][k][l] = c * j->F_zzz[i][k][l];
+      }
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- values and gradients */
+
+static void values(const inserted *f, const entry_rows *e, const real v[6], mbg__term_value *out) {
+  *out = (mbg__term_value){.phi = f->F, .gamma = f->F_tt};
+  for (int i = 0; i < f->n; i++) {
+    v6_axpy(out->b, f->F_i[i], e[i].e1);
+    out->gamma += f->F_i[i] * e[i].e2vv + 2 * f->F_it[i] * e[i].e1v;
+    for (int j = 0; j < f->n; j++) {
+      out->gamma += f->F_ij[i][j] * e[i].e1v * e[j].e1v;
+    }
+  }
+  out->phid = v6_dot(out->b, v) + f->F_t;
+}
+
+/* coefficients of the rows e1_i, e2_i of one entry in phid_G, gamma_G, gamma_v */
+static void gradient_entry(const inserted *f, const entry_rows *e, int i, const real vd[6], mbg__term_gradient *g) {
+  real d1 = f->F_it[i], g1 = f->F_itt[i], g2 = 2 * f->F_it[i], bvd = 0;
+  real second[6];
+  for (int j = 0; j < f->n; j++) {
+    d1 += f->F_ij[i][j] * e[j].e1v;
+    g1 += f->F_ij[i][j] * e[j].e2vv + 2 * f->F_ijt[i][j] * e[j].e1v;
+    g2 += 2 * f->F_ij[i][j] * e[j].e1v;
+    bvd += f->F_ij[i][j] * v6_dot(e[j].e1, vd);
+    for (int k = 0; k < f->n; k++) {
+      g1 += f->F_ijk[i][j][k] * e[j].e1v * e[k].e1v;
+    }
+  }
+  entry_second(&e[i], vd, second);
+  v6_axpy(g->phid_G, f->F_i[i], e[i].e2);
+  v6_axpy(g->phid_G, d1, e[i].e1);
+  v6_axpy(g->gamma_G, f->F_i[i], e[i].e3);
+  v6_axpy(g->gamma_G, g2, e[i].e2);
+  v6_axpy(g->gamma_G, g1, e[i].e1);
+  v6_axpy(g->gamma_v, f->F_i[i], e[i].e2);
+  v6_axpy(g->gamma_v, f->F_i[i], e[i].e2_T);
+  v6_axpy(g->gamma_v, g2, e[i].e1);
+  v6_axpy(g->bvd_G, f->F_i[i], second);
+  v6_axpy(g->bvd_G, bvd, e[i].e1);
+}
+
+static void gradients(const inserted *f, const entry_rows *e, const real vd[6], mbg__term_gradient *g) {
+  *g = (mbg__term_gradient){0};
+  for (int i = 0; i < f->n; i++) {
+    gradient_entry(f, e, i, vd, g);
+    entry_curvature(&e[i], f->F_i[i], g->L);
+    for (int j = 0; j < f->n; j++) {
+      m6_outer_add(g->L, f->F_ij[i][j], e[j].e1, e[i].e1);
+    }
+  }
+}
+
+/* a plain entry: F_i = +-1 and nothing else */
+static void eval_entry(const mbg__term *t, const mbg__term_in *in, mbg__term_value *value, mbg__term_gradient *g) {
+  entry_rows e;
+  entry_rows_at(&e, in->G, in->v, t->entry[0], g != NULL);
+  value->phi = t->sign * entry_value(in->G, t->entry[0]);
+  value->phid = t->sign * e.e1v;
+  value->gamma = t->sign * e.e2vv;
+  v6_scale(value->b, t->sign, e.e1);
+  if (g) {
+    real second[6];
+    entry_second(&e, in->vd, second);
+    v6_scale(g->phid_G, t->sign, e.e2);
+    v6_scale(g->gamma_G, t->sign, e.e3);
+    v6_add(g->gamma_v, e.e2, e.e2_T);
+    v6_scale(g->gamma_v, t->sign, g->gamma_v);
+    v6_scale(g->bvd_G, t->sign, second);
+    m6_zero(g->L);
+    entry_curvature(&e, t->sign, g->L);
+  }
+}
+
+static bool plain(const mbg__term *t) { return !t->kernel && t->law < 0 && t->factor < 0 && t->pair >= 0; }
+
+void mbg__term_eval(const mbg__term *t, const mbg__term_in *in, mbg__term_value *value, mbg__term_gradient *gradient) {
+  static const real zero[6] = {0};
+  if (plain(t)) {
+    eval_entry(t, in, value, gradient);
+    return;
+  }
+  mbg__jet3 jet;
+  inserted f;
+  entry_rows e[3];
+  jet_of(t, in, gradient ? 3 : 2, &jet);
+  insert(t, in, &jet, scale_of(t, in), &f);
+  for (int i = 0; i < f.n; i++) {
+    entry_rows_at(&e[i], in->G, in->v, t->entry[i], gradient != NULL);
+  }
+  values(&f, e, in->v ? in->v : zero, value);
+  if (gradient) {
+    gradients(&f, e, in->vd ? in->vd : zero, gradient);
+  }
+}
+
+/* ---------------------------------------------------------------------- attributes */
+
+/* derivatives of F and its time derivatives by z[a], times c:  the change of everything when z[a] moves by c and, for a
+   law, its rates by c1 and c2 */
+static void insert_attribute(const mbg__jet3 *j, const mbg__term *t, const mbg__term_in *in, int a, const real c[3],
+                             real k, inserted *f) {
+  const int n = t->nentry;
+  const bool law = has_law(t);
+  const real s1 = law ? t->sign * in->law[1] : 0, s2 = law ? t->sign * in->law[2] : 0;
+  *f = (inserted){.n = n, .F = k * j->F_z[a] * c[0]};
+  if (law) {
+    const int s = n;
+    f->F_t = k * (j->F_zz[a][s] * s1 * c[0] + j->F_z[s] * c[1]);
+    f->F_tt = k * (j->F_zz[a][s] * s2 * c[0] + j->F_zzz[a][s][s] * s1 * s1 * c[0] + 2 * j->F_zz[s][s] * s1 * c[1] +
+                   j->F_z[s] * c[2]);
+  }
+  for (int i = 0; i < n; i++) {
+    f->F_i[i] = k * j->F_zz[i][a] * c[0];
+    if (law) {
+      f->F_it[i] = k * (j->F_zzz[i][a][n] * s1 * c[0] + j->F_zz[i][n] * c[1]);
+    }
+    for (int l = 0; l < n; l++) {
+      f->F_ij[i][l] = k * j->F_zzz[i][l][a] * c[0];
+    }
+  }
+}
+
+static void attribute_from(const inserted *f, const entry_rows *e, const mbg__term_in *in, int attr,
+                           mbg__term_attr *out) {
+  static const real zero[6] = {0};
+  mbg__term_value value;
+  values(f, e, in->v ? in->v : zero, &value);
+  out->attr = attr;
+  out->phi = value.phi;
+  out->phid = value.phid;
+  out->phidd = value.gamma + v6_dot(value.b, in->vd ? in->vd : zero);
+  v6_copy(out->b, value.b);
+}
+
+int mbg__term_attributes(const mbg__term *t, const mbg__term_in *in, int nact, const int *law_act,
+                         const real (*law_jact)[3], mbg__term_attr *out) {
+  if (plain(t)) {
+    return 0;
+  }
+  mbg__jet3 jet;
+  inserted f;
+  entry_rows e[3];
+  int count = 0;
+  const real k = scale_of(t, in);
+  jet_of(t, in, 3, &jet);
+  for (int i = 0; i < t->nentry; i++) {
+    entry_rows_at(&e[i], in->G, in->v, t->entry[i], false);
+  }
+  for (int i = 0; i < nact; i++) {
+    const real c[3] = {t->sign * law_jact[i][0], t->sign * law_jact[i][1], t->sign * law_jact[i][2]};
+    insert_attribute(&jet, t, in, t->nentry, c, k, &f);
+    attribute_from(&f, e, in, law_act[i], &out[count++]);
+  }
+  for (int i = 0; i < t->nattr; i++) {
+    const real c[3] = {t->attr_sign, 0, 0};
+    insert_attribute(&jet, t, in, t->nentry + has_law(t) + i, c, k, &f);
+    attribute_from(&f, e, in, t->attr[i], &out[count++]);
+  }
+  if (t->factor >= 0) {
+    insert(t, in, &jet, has_law(t) ? 1 : t->sign, &f);
+    attribute_from(&f, e, in, t->factor, &out[count++]);
+  }
+  return count;
+}
+
+int mbg__term_attr_max(const mbg_model *model, const mbg__term *t) {
+  return (t->law >= 0 ? model->fns[t->law].nact : 0) + t->nattr + (t->factor >= 0);
+}
+
+void mbg__term_of_coord(const mbg__coord *coord, mbg__term *term) {
+  *term = (mbg__term){.pair = coord->pair,
+                      .kernel = coord->type->value,
+                      .nentry = coord->type->nentry,
+                      .law = -1,
+                      .attr_sign = 1,
+                      .turn = coord->turn,
+                      .sign = coord->sign,
+                      .factor = -1};
+  for (int i = 0; i < 3; i++) {
+    term->entry[i] = coord->type->entry[i];
+  }
+}

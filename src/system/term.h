@@ -1,0 +1,65 @@
+/* term: scalar functions F(z) of one relative frame (rows of joints, drivers, couplings; coordinates) with all their
+   derivatives along motions. Entries e of G are linear in its matrix, so that with dG = G w~ (theory 0, section 3)
+
+     e1(w) = <E, G w~>      e2(w, v) = <E, G w~ v~>      e3(w, v, v) = <E, G w~ v~ v~>
+
+   and, with F_i, F_ij, F_ijk the derivatives of F by entries and F_t.. those by time through the law s(t):
+
+     b w       = F_i e1_i(w)
+     phid      = b v + F_t
+     gamma     = F_i e2_i(v, v) + F_ij e1_i(v) e1_j(v) + 2 F_it e1_i(v) + F_tt
+     phid_G w  = F_i e2_i(w, v) + F_ij e1_i(w) e1_j(v) + F_it e1_i(w)
+     gamma_G w = F_i e3_i(w, v, v) + F_ij (e1_i(w) e2_j(v, v) + 2 e2_i(w, v) e1_j(v)) + F_ijk e1_i(w) e1_j(v) e1_k(v)
+                 + 2 F_it e2_i(w, v) + 2 F_ijt e1_i(w) e1_j(v) + F_itt e1_i(w)
+     gamma_v u = F_i (e2_i(u, v) + e2_i(v, u)) + 2 F_ij e1_i(u) e1_j(v) + 2 F_it e1_i(u) */
+#ifndef MBG_SYSTEM_TERM_H
+#define MBG_SYSTEM_TERM_H
+
+#include "model/model.h"
+
+/* What a term needs beside the relative motion: values of its law and attributes. */
+typedef struct {
+  const mbg__frame *G; /* NULL for a constant */
+  const real *v;       /* relative twist (6) */
+  const real *vd;      /* its rate (6) */
+  const real *attr;    /* all attribute values of the model */
+  const real *law;     /* (s, s', s'') or NULL */
+  int turns;
+} mbg__term_in;
+
+/* Values. */
+typedef struct {
+  real phi, phid, gamma;
+  real b[6];
+} mbg__term_value;
+
+/* Gradients on the relative motion. */
+typedef struct {
+  real phid_G[6], gamma_G[6], gamma_v[6];
+  real bvd_G[6]; /* (b vd)_G */
+  real L[36];    /* (b^T)_G: u^T L w = d(b u)[w] */
+} mbg__term_gradient;
+
+/* Derivatives by one attribute. */
+typedef struct {
+  int attr;
+  real phi, phid, phidd; /* phidd: at vd */
+  real b[6];
+} mbg__term_attr;
+
+/* Values; gradient (may be NULL) as well. */
+void mbg__term_eval(const mbg__term *term, const mbg__term_in *in, mbg__term_value *value,
+                    mbg__term_gradient *gradient);
+
+/* Derivatives by attributes: law_act (nact) with law_jact (nact x 3) are the active attributes of the law. Returns how
+   many entries of out were written: nact + nattr + (1 for a factor) at most. */
+int mbg__term_attributes(const mbg__term *term, const mbg__term_in *in, int nact, const int *law_act,
+                         const real (*law_jact)[3], mbg__term_attr *out);
+
+/* Most entries that mbg__term_attributes writes. */
+int mbg__term_attr_max(const mbg_model *model, const mbg__term *term);
+
+/* A coordinate as a term, for forces and signals: q = sign * F. */
+void mbg__term_of_coord(const mbg__coord *coord, mbg__term *term);
+
+#endif

@@ -1,0 +1,38 @@
+/* Nodes of a run under error control: the ends of the steps, the times of samples, and where integrals or curves are wanted the points of a
+   Gauss-Kronrod rule in each step, with their weights: sum omega_n f(y_n) is the integral under error control. Steps whose integrals
+   are not accurate enough are halved for this purpose. Later runs take the same times. */
+#ifndef MBG_TRAJECTORY_STEP_NODES_H
+#define MBG_TRAJECTORY_STEP_NODES_H
+
+#include "trajectory/trajectory.h"
+
+/* y (nused) at a time inside the step at hand. */
+typedef int (*mbg__step_value)(void *user, double t, real *y);
+
+typedef struct {
+  mbg_allocator allocator;
+  const mbg__run_plan *plan;
+  int nused;
+  bool panels; /* inner points are wanted */
+  bool fixed;  /* times are decided: a repeated run */
+  int count;   /* nodes with values */
+  int planned; /* nodes with times */
+  int room;
+  double *t;
+  real *omega, *y;
+  int sample;    /* next one */
+  real *buffer;  /* values at the points of a panel                 (points x nused) */
+  double *total; /* integral of |f| so far                          (nquadrature) */
+  double *top;   /* largest y so far                                (nquadrature) */
+} mbg__step_nodes;
+
+int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_plan *plan, int nused,
+                           mbg__step_nodes *n);
+void mbg__step_nodes_destroy(mbg__step_nodes *n);
+
+/* Begins a run with the node at its start. */
+int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg__step_value value, void *user);
+/* All nodes in ]ta, tb], in order. */
+int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, mbg__step_value value, void *user);
+
+#endif

@@ -1,0 +1,116 @@
+#include "trajectory/steps.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MAX = 100000000 };
+
+/* ---------------------------------------------------------------------- fixed steps */
+
+double mbg__plan_next_break(const mbg__run_plan *p, double t) {
+  const double slack = 1e-9 * (p->t1 - p->t0);
+  double next = p->t1;
+  for (int i = 0; i < p->nbreak; i++) {
+    if (p->breaks[i] > t + slack && p->breaks[i] < next - slack) {
+      next = p->breaks[i];
+    }
+  }
+  return next;
+}
+
+int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nstep) {
+  double t = p->t0;
+  *nstep = 0;
+  while (t < p->t1) {
+    const double end = mbg__plan_next_break(p, t), n = ceil((end - t) / p->step * (1 - 1e-9));
+    if (!(n + *nstep <= STEPS_MAX)) {
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "a step of %g from t = %g to %g gives more than %d steps", p->step, p->t0,
+                       p->t1, STEPS_MAX);
+    }
+    for (int i = 1; h && i <= (int)n; i++) {
+      h[*nstep + i] = (end - t) / n;
+    }
+    *nstep += (int)n;
+    t = end;
+  }
+  return MBG_OK;
+}
+
+int mbg__plan_places(const mbg__run_plan *p, int nstep, size_t bytes) {
+  const double all = nstep + 1;
+  if (p->memory <= 0 || all * (double)bytes <= p->memory) {
+    return nstep + 1;
+  }
+  const double n = floor(p->memory / (double)bytes);
+  return n < 4 ? 4 : (int)n;
+}
+
+/* ---------------------------------------------------------------------- steps under error control */
+
+static int by_time(const void *x, const void *y) {
+  const double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+int mbg__plan_sort_breaks(mbg_context *ctx, mbg__arena *arena, mbg__run_plan *p) {
+  const double slack = 1e-12 * (p->t1 - p->t0);
+  double *t = MBG_TAKE(arena, double, p->nbreak + 1);
+  int n = 0;
+  if (!t) {
+    return mbg__fail_memory(ctx);
+  }
+  if (p->nbreak > 0) {
+    memcpy(t, p->breaks, (size_t)p->nbreak * sizeof(double));
+    qsort(t, (size_t)p->nbreak, sizeof(double), by_time);
+  }
+  for (int i = 0; i < p->nbreak; i++) {
+    if (t[i] > p->t0 + slack && t[i] < p->t1 - slack && (n == 0 || t[i] > t[n - 1] + slack)) {
+      t[n++] = t[i];
+    }
+  }
+  p->breaks = t;
+  p->nbreak = n;
+  return MBG_OK;
+}
+
+int mbg__plan_check_tolerances(mbg_context *ctx, const mbg__run_plan *p) {
+  if (!(p->step > 0) && !(p->relative >= 100 * DBL_EPSILON)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "relative tolerance %g: doubles cannot give less than %.2g, and 1e-13 is as far as it pays",
+                     p->relative, 100 * DBL_EPSILON);
+  }
+  if (!(p->absolute >= 0) || !(p->relative < 1) || !isfinite(p->absolute)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "tolerances %g (relative) and %g (absolute): must be below 1 and positive",
+                     p->relative, p->absolute);
+  }
+  return MBG_OK;
+}
+
+static bool is_known(const char *key, const char *const *known, int n) {
+  for (int i = 0; i < n; i++) {
+    if (!strcmp(key, known[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int mbg__plan_integrator(mbg_context *ctx, const mbg__run_plan *p, const char *of, const char *key,
+                         const char *const *known, int n, const mbg__rk_method **method) {
+  char all[100] = "";
+  *method = mbg__rk_find(key);
+  if (*method && (*method)->error_order == 0 && !(p->step > 0)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "integrator '%s' has no error control: it needs a step", key);
+  }
+  if (*method || is_known(key, known, n)) {
+    return MBG_OK;
+  }
+  for (int i = 0; i < n; i++) {
+    const size_t used = strlen(all);
+    mbg__format(all + used, sizeof(all) - used, "%s%s", i > 0 ? ", " : "", known[i]);
+  }
+  const char *near = mbg__nearest(key, known, n);
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "formulation '%s' has no integrator '%s'%s%s%s (known: %s)", of, key,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", all);
+}

@@ -1,0 +1,22 @@
+/* What formulations read from the plan of a run: its grid, its breaks, its tolerances, its integrator. */
+#ifndef MBG_TRAJECTORY_STEPS_H
+#define MBG_TRAJECTORY_STEPS_H
+
+#include "integrators/rk.h"
+#include "trajectory/trajectory.h"
+
+/* The next break after t, or the end of the run. */
+double mbg__plan_next_break(const mbg__run_plan *p, double t);
+/* Equal steps between breaks, none longer than p->step: their number, and (h not NULL) their lengths h[1 .. nstep]. */
+int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nstep);
+/* How many nodes of a fixed run the memory limit allows; at least a handful. */
+int mbg__plan_places(const mbg__run_plan *p, int nstep, size_t bytes);
+
+/* MBG__ODE: the breaks inside the run, ascending, none twice, in the arena. */
+int mbg__plan_sort_breaks(mbg_context *ctx, mbg__arena *arena, mbg__run_plan *p);
+int mbg__plan_check_tolerances(mbg_context *ctx, const mbg__run_plan *p);
+/* The Runge-Kutta method `key` of formulation `of`, which knows these; NULL: known, but none of them. */
+int mbg__plan_integrator(mbg_context *ctx, const mbg__run_plan *p, const char *of, const char *key,
+                         const char *const *known, int n, const mbg__rk_method **method);
+
+#endif

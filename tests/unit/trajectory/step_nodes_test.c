@@ -1,0 +1,168 @@
+/* Nodes of `qr`: weights of the Gauss-Kronrod rule, halving, samples, repeated runs. */
+#include "support/support.h"
+#include "trajectory/step_nodes.h"
+
+#include <math.h>
+
+typedef double (*function)(double t);
+
+typedef struct {
+  mbg_context *ctx;
+  mbg__arena arena;
+  mbg__run_plan plan;
+  mbg__quadrature quadrature;
+  mbg__step_nodes n;
+  function f;
+} bench;
+
+static int value(void *user, double t, real *y) {
+  const bench *b = user;
+  y[0] = b->f(t);
+  return MBG_OK;
+}
+
+static void setup(bench *b, function f, double tolerance, double sharpness) {
+  *b = (bench){.f = f, .quadrature = {.column = 0, .sharpness = sharpness}};
+  b->plan = (mbg__run_plan){
+      .t0 = 0, .t1 = 2, .relative = tolerance, .absolute = tolerance, .nquadrature = 1, .quadratures = &b->quadrature};
+  assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
+  mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
+  assert_int_equal(mbg__step_nodes_create(b->ctx, &b->arena, &b->plan, 1, &b->n), MBG_OK);
+}
+
+static void teardown(bench *b) {
+  mbg__step_nodes_destroy(&b->n);
+  mbg__arena_destroy(&b->arena);
+  mbg_context_destroy(b->ctx);
+}
+
+/* steps of a run: 0, 0.3, 1.1, 2 */
+static void run(bench *b, bool fixed) {
+  static const double ends[] = {0, 0.3, 1.1, 2};
+  assert_int_equal(mbg__step_nodes_begin(b->ctx, &b->n, fixed, value, b), MBG_OK);
+  for (int i = 1; i < 4; i++) {
+    assert_int_equal(mbg__step_nodes_step(b->ctx, &b->n, ends[i - 1], ends[i], value, b), MBG_OK);
+  }
+}
+
+static double integral(const bench *b) {
+  double sum = 0;
+  for (int i = 0; i < b->n.count; i++) {
+    sum += b->n.omega[i] * b->n.y[i];
+  }
+  return sum;
+}
+
+static int degree;
+static double power(double t) { return pow(t, degree); }
+static double bump(double t) { return exp(-2000 * (t - 0.7) * (t - 0.7)); }
+static double wave(double t) { return sin(3 * t); }
+static double kink(double t) { return fabs(t - 0.9); }
+
+/* exact to degree 11 without any halving: 3 steps of 7 points and their ends; rounding of the sums */
+static void weights_are_exact(void **state) {
+  (void)state;
+  for (degree = 0; degree <= 11; degree++) {
+    bench b;
+    setup(&b, power, 0.5, 0);
+    run(&b, false);
+    assert_int_equal(b.n.count, 3 * 8 + 1);
+    const double exact = pow(2, degree + 1) / (degree + 1);
+    assert_close(integral(&b), exact, 1e-14 * exact);
+    teardown(&b);
+  }
+  bench b;
+  degree = 12;
+  setup(&b, power, 0.5, 0);
+  run(&b, false);
+  assert_true(fabs(integral(&b) / (pow(2, 13) / 13) - 1) > 1e-13); /* no further */
+  teardown(&b);
+}
+
+/* a narrow bump, width 0.02 in a step of 0.8, and a kink: halved until the tolerance holds */
+static void halving_follows_the_tolerance(void **state) {
+  (void)state;
+  const double exact = sqrt(3.14159265358979323846 / 2000);
+  int before = 0;
+  for (double tolerance = 1e-4; tolerance > 1e-13; tolerance *= 1e-2) {
+    bench b;
+    setup(&b, bump, tolerance, 0);
+    run(&b, false);
+    assert_close(integral(&b), exact, 10 * tolerance * exact + 2 * tolerance);
+    assert_true(b.n.count >= before);
+    before = b.n.count;
+    teardown(&b);
+  }
+  bench b;
+  setup(&b, kink, 1e-9, 0);
+  run(&b, false);
+  assert_close(integral(&b), (0.9 * 0.9 + 1.1 * 1.1) / 2, 1e-8);
+  teardown(&b);
+}
+
+/* integral of exp(k y), k y up to 1000: of the size of its largest part, without overflow */
+static void sharp_exponentials(void **state) {
+  (void)state;
+  bench b;
+  const double k = 1000, exact = sqrt(2 * 3.14159265358979323846 / (9 * k));
+  setup(&b, wave, 1e-10, k);
+  run(&b, false);
+  double sum = 0;
+  for (int i = 0; i < b.n.count; i++) {
+    sum += b.n.omega[i] * exp(k * (b.n.y[i] - 1));
+  }
+  /* Laplace's method to first order 1 + 1/(8 k) + ...: the peak is resolved */
+  assert_close(sum / exact, 1 + 1 / (8 * k), 1e-6);
+  teardown(&b);
+}
+
+/* times ascend, samples stand among them once, with weight 0; a repeated run has the same times and weights */
+static void samples_and_repetition(void **state) {
+  (void)state;
+  static const double samples[] = {0.1, 0.3, 0.5, 1.9999};
+  bench b;
+  setup(&b, wave, 1e-10, 0);
+  b.plan.nsample = 4;
+  b.plan.samples = samples;
+  run(&b, false);
+  int found = 0;
+  for (int i = 0; i < b.n.count; i++) {
+    assert_true(i == 0 || b.n.t[i] > b.n.t[i - 1]);
+    assert_true(b.n.y[i] == wave(b.n.t[i]));
+    for (int k = 0; k < 4; k++) {
+      found += b.n.t[i] == samples[k];
+    }
+  }
+  assert_int_equal(found, 4);
+  const int count = b.n.count;
+  const double before = integral(&b);
+  b.f = bump; /* what the values are does not matter any more */
+  run(&b, true);
+  assert_int_equal(b.n.count, count);
+  b.f = wave;
+  run(&b, true);
+  assert_true(integral(&b) == before);
+  teardown(&b);
+}
+
+/* without integrals and curves only ends and samples are nodes */
+static void no_panels(void **state) {
+  (void)state;
+  bench b;
+  setup(&b, wave, 1e-10, 0);
+  mbg__step_nodes_destroy(&b.n);
+  b.plan.nquadrature = 0;
+  assert_int_equal(mbg__step_nodes_create(b.ctx, &b.arena, &b.plan, 1, &b.n), MBG_OK);
+  run(&b, false);
+  assert_int_equal(b.n.count, 4);
+  teardown(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(weights_are_exact),  cmocka_unit_test(halving_follows_the_tolerance),
+      cmocka_unit_test(sharp_exponentials), cmocka_unit_test(samples_and_repetition),
+      cmocka_unit_test(no_panels),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
