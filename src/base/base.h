@@ -53,17 +53,21 @@ void mbg__free(mbg_context *ctx, void *block);
 /* The allocator of a context, for objects that outlive it (they keep a copy). */
 const mbg_allocator *mbg__context_allocator(const mbg_context *ctx);
 
-/* Arena: blocks that live and die together. Grows by chunks; memory handed out never moves and is cleared. */
+/* Arena: blocks that live and die together. Grows by chunks; memory handed out never moves and is cleared. An arena
+   remembers a failed allocation and hands out nothing afterwards, so that a sequence of takes is checked once, at its end. */
 typedef struct mbg__arena {
   mbg_allocator allocator;
   struct mbg__chunk *head; /* newest chunk */
   size_t bytes;            /* total bytes taken from the allocator */
+  bool failed;
 } mbg__arena;
 
 void mbg__arena_init(mbg__arena *arena, const mbg_allocator *allocator);
 void mbg__arena_destroy(mbg__arena *arena);
 void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size); /* aligned for any type; NULL when out of memory */
 char *mbg__arena_text(mbg__arena *arena, const char *text, size_t length); /* copy, terminated by 0 */
+/* After a sequence of takes: MBG_OK, or MBG_ERROR_MEMORY with its message when one of them failed. */
+int mbg__arena_check(mbg_context *ctx, const mbg__arena *arena);
 
 /* Typed forms. */
 #define MBG_TAKE(arena, type, count) ((type *)mbg__arena_take(arena, (size_t)(count), sizeof(type)))

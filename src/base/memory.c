@@ -40,7 +40,9 @@ void mbg__free(mbg_context *ctx, void *block) {
 
 /* ---------------------------------------------------------------------- arena */
 
-void mbg__arena_init(mbg__arena *arena, const mbg_allocator *allocator) { *arena = (mbg__arena){*allocator, NULL, 0}; }
+void mbg__arena_init(mbg__arena *arena, const mbg_allocator *allocator) {
+  *arena = (mbg__arena){.allocator = *allocator};
+}
 
 void mbg__arena_destroy(mbg__arena *arena) {
   struct mbg__chunk *chunk = arena->head;
@@ -51,6 +53,7 @@ void mbg__arena_destroy(mbg__arena *arena) {
   }
   arena->head = NULL;
   arena->bytes = 0;
+  arena->failed = false;
 }
 
 static struct mbg__chunk *grow(mbg__arena *arena, size_t bytes) {
@@ -73,7 +76,8 @@ static struct mbg__chunk *grow(mbg__arena *arena, size_t bytes) {
 }
 
 void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size) {
-  if (size && count > SIZE_MAX / 4 / size) {
+  arena->failed |= size && count > SIZE_MAX / 4 / size;
+  if (arena->failed) {
     return NULL;
   }
   const size_t unit = sizeof(max_align_t);
@@ -82,6 +86,7 @@ void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size) {
   if (!chunk || chunk->size - chunk->used < bytes) {
     chunk = grow(arena, bytes);
     if (!chunk) {
+      arena->failed = true;
       return NULL;
     }
   }
@@ -98,4 +103,8 @@ char *mbg__arena_text(mbg__arena *arena, const char *text, size_t length) {
     copy[length] = 0;
   }
   return copy;
+}
+
+int mbg__arena_check(mbg_context *ctx, const mbg__arena *arena) {
+  return arena->failed ? mbg__fail_memory(ctx) : MBG_OK;
 }

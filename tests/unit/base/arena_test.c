@@ -86,14 +86,19 @@ static void test_out_of_memory(void **state) {
     const mbg_allocator allocator = support_allocator(&memory);
     mbg__arena arena;
     mbg__arena_init(&arena, &allocator);
-    int failures = 0;
+    bool failed = false;
     for (int i = 0; i < 100; i++) {
-      char *text = mbg__arena_text(&arena, "a word", 6);
-      double *x = MBG_TAKE(&arena, double, 5000);
-      failures += !text + !x;
+      const char *text = mbg__arena_text(&arena, "a word", 6);
+      const double *x = MBG_TAKE(&arena, double, 5000);
+      assert_false(failed && (text || x)); /* nothing is handed out after a failure */
+      failed = !text || !x;
     }
-    /* a failed request leaves the arena usable */
-    assert_int_equal(failures, memory.requests >= n ? 1 : 0);
+    assert_int_equal(failed, memory.requests >= n);
+    mbg_context *ctx = NULL;
+    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(mbg__arena_check(ctx, &arena), failed ? MBG_ERROR_MEMORY : MBG_OK);
+    assert_int_equal(mbg__error_count(ctx), failed);
+    mbg_context_destroy(ctx);
     mbg__arena_destroy(&arena);
     assert_int_equal(memory.live, 0);
     if (memory.requests < n) {
