@@ -466,3 +466,26 @@ int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor
   }
   return most > fmax(1e-6 * size, floor) ? worst : -1;
 }
+
+int mbg__rank_check(mbg_context *ctx, const mbg_model *m, const mbg__rank *rank, double t, const real *phi,
+                    double tolerance) {
+  for (int i = 0; i < rank->ndropped; i++) {
+    const double violation = fabs(re(phi[rank->dropped[i]]));
+    if (violation > tolerance * fmax(1, m->size)) {
+      return mbg__rank_lost(ctx, m, rank->dropped[i], t, violation, -1);
+    }
+  }
+  return MBG_OK;
+}
+
+int mbg__rank_lost(mbg_context *ctx, const mbg_model *m, int row, double t, double violation, double rate) {
+  char label[160], by_rate[40] = "";
+  mbg__row_label(m, row, label, sizeof(label));
+  if (rate >= 0) {
+    mbg__format(by_rate, sizeof(by_rate), " (rate %.2e)", rate);
+  }
+  return mbg__fail(ctx, MBG_ERROR_SINGULAR,
+                   "redundant constraint became independent at t = %g: %s is violated by %.2e%s; the start, where it "
+                   "follows from the others, is a singular configuration: start elsewhere",
+                   t, label, violation, by_rate);
+}

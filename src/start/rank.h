@@ -32,4 +32,12 @@ bool mbg__rank_reaction_unique(const mbg__system *sys, const mbg__rank *rank, in
    to 1e-6 relative. */
 int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor);
 
+/* Dropped rows must keep following from the kept ones during a run. Checks phi (nrow) of the dropped rows at time t against
+   `tolerance` times the model's size (at least 1 m): MBG_OK, or mbg__rank_lost of the first row beyond it. */
+int mbg__rank_check(mbg_context *ctx, const mbg_model *model, const mbg__rank *rank, double t, const real *phi,
+                    double tolerance);
+
+/* The error "redundant constraint became independent": dropped row `row` is violated at time t. rate < 0: not known. */
+int mbg__rank_lost(mbg_context *ctx, const mbg_model *model, int row, double t, double violation, double rate);
+
 #endif
