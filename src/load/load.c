@@ -308,7 +308,7 @@ done:
 
 static int load_sections(mbg__loader *L) {
   static int (*const sections[])(mbg__loader *) = {
-      name_model,         mbg__choose_run,        mbg__load_pull,     mbg__load_names,        mbg__load_settings,
+      name_model,         mbg__choose_run,        mbg__load_tracking, mbg__load_names,        mbg__load_settings,
       mbg__check_parts,   mbg__load_parameters,   mbg__load_tables,   mbg__load_constants,    mbg__load_controls,
       mbg__load_gravity,  mbg__load_part_poses,   mbg__load_bodies,   mbg__load_beams,        mbg__load_carriers,
       mbg__load_markers,  mbg__load_joints,       mbg__load_drivers,  mbg__load_couplings,    mbg__load_forces,
@@ -348,8 +348,8 @@ done:
 }
 
 /* builds the model from text; file: the name in messages, base: where relative paths start; run: NULL or one of its runs */
-static int build(mbg_context *ctx, const char *file, const char *base, const char *run, const mbg__pull *pull,
-                 int *pulls, const char *text, size_t length, mbg_model **out) {
+static int build(mbg_context *ctx, const char *file, const char *base, const char *run, const mbg__tracking *tracking,
+                 int *ntracked, const char *text, size_t length, mbg_model **out) {
   const mbg_allocator *allocator = mbg__context_allocator(ctx);
   mbg_model *model = mbg__alloc_zero(ctx, 1, sizeof(*model));
   mbg__loader *L = mbg__alloc_zero(ctx, 1, sizeof(*L));
@@ -365,10 +365,10 @@ static int build(mbg_context *ctx, const char *file, const char *base, const cha
   L->model = model;
   L->arena = &model->arena;
   L->run_name = run;
-  L->pull = pull ? *pull : (mbg__pull){0};
+  L->tracking = tracking ? *tracking : (mbg__tracking){0};
   err = load(L, file, base, text, length);
-  if (pulls) {
-    *pulls = L->pulls;
+  if (ntracked) {
+    *ntracked = L->ntracked;
   }
   free_lists(L);
   mbg__arena_destroy(&L->temp);
@@ -403,11 +403,11 @@ int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out) {
 }
 
 int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_model **out) {
-  return mbg__model_load_pulled(ctx, path, run, NULL, out, NULL);
+  return mbg__model_load_tracking(ctx, path, run, NULL, out, NULL);
 }
 
-int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
-                           int *pulls) {
+int mbg__model_load_tracking(mbg_context *ctx, const char *path, const char *run, const mbg__tracking *tracking,
+                             mbg_model **out, int *ntracked) {
   int err = MBG_OK;
   mbg__arena arena;
   char *text;
@@ -427,7 +427,7 @@ int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, 
     file = inside;
   }
   MBG_TRY(mbg__file_read(ctx, &arena, file, &text, &length));
-  MBG_TRY(build(ctx, file, file, run, pull, pulls, text, length, out));
+  MBG_TRY(build(ctx, file, file, run, tracking, ntracked, text, length, out));
 done:
   mbg__arena_destroy(&arena);
   return err;

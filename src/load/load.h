@@ -234,8 +234,8 @@ struct mbg__loader {
   mbg__arena temp;   /* dies with the loader, as do the blocks of the lists */
   struct mbg__list_block *blocks;
   const char *run_name;    /* the run to load the model for, or NULL */
-  mbg__pull pull;          /* gain 0: none */
-  int pulls;               /* criteria that pull */
+  mbg__tracking tracking;  /* gain 0: none */
+  int ntracked;            /* criteria with a tracking force */
   const mbg__json *chosen; /* its entry in "runs" */
   int errors;              /* filed by this loader and those it called */
   bool no_memory;          /* ran out of it where nothing could be returned */
@@ -553,8 +553,8 @@ int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int
 bool mbg__file_has_criterion(const mbg__loader *L, const char *name);
 /* The parameter of that name, or NULL. */
 const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *name);
-/* load_pull.c: forces that pull the model to its data, before the names. */
-int mbg__load_pull(mbg__loader *L);
+/* load_tracking.c: forces that make the model track its data, before the names. */
+int mbg__load_tracking(mbg__loader *L);
 /* load_criteria.c: the samples of a least-squares criterion. */
 int mbg__item_samples(mbg__item *item, mbg__criterion *c);
 /* Is the criterion left out, because the chosen run does not list it or no run gives it data? */

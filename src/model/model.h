@@ -509,15 +509,15 @@ struct mbg_model {
   double size; /* l_ref: extent of the design configuration, at least 1e-3 */
 };
 
-/* As mbg_model_load_run, with forces that pull the model to its data (load_pull.c). pull NULL: none. *pulls (may be NULL):
-   how many criteria pull. */
+/* As mbg_model_load_run, with forces that make the model track its data (load_tracking.c). tracking NULL: no such forces.
+   *ntracked (may be NULL): the number of criteria with a force. */
 typedef struct {
   double gain;
   double mass; /* kg */
   double size; /* m: lever for angles */
-} mbg__pull;
-int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
-                           int *pulls);
+} mbg__tracking;
+int mbg__model_load_tracking(mbg_context *ctx, const char *path, const char *run, const mbg__tracking *tracking,
+                             mbg_model **out, int *ntracked);
 
 /* Bodies without the carriers of modal coordinates, which are the last ones. */
 static inline int mbg__frames(const mbg_model *m) {

@@ -101,7 +101,7 @@ static int count_fits(const mbg_model *m) {
 
 /* an experiment per run of the file that has data, or the model itself */
 static int load_experiments(mbg_context *ctx, mbg_identify *id) {
-  int err = MBG_OK, n, pulls;
+  int err = MBG_OK, n, ntracked;
   mbg_model *common = NULL;
   MBG_TRY(mbg_model_load_run(ctx, id->path, id->o.run_name, &common));
   n = mbg_model_run_count(common);
@@ -115,8 +115,8 @@ static int load_experiments(mbg_context *ctx, mbg_identify *id) {
     if (id->o.run_name && n > 0 && strcmp(id->o.run_name, mbg_model_run_name(common, k)) != 0) {
       continue;
     }
-    MBG_TRY(mbg__model_load_pulled(ctx, id->path, mbg_model_run_name(common, k), id->pull, &e->model, &pulls));
-    id->npull += pulls;
+    MBG_TRY(mbg__model_load_tracking(ctx, id->path, mbg_model_run_name(common, k), id->tracking, &e->model, &ntracked));
+    id->ntracked += ntracked;
     if (count_fits(e->model) == 0) {
       mbg_model_destroy(e->model);
       e->model = NULL;
@@ -351,7 +351,7 @@ static int check_options(mbg_context *ctx, const mbg_identify_options *o) {
 }
 
 int mbg__identify_create(mbg_context *ctx, const char *path, const mbg_identify_options *options, double refine,
-                         const mbg__pull *pull, mbg_identify **out) {
+                         const mbg__tracking *tracking, mbg_identify **out) {
   int err = MBG_OK;
   mbg_identify *id = mbg__alloc_zero(ctx, 1, sizeof(*id));
   *out = NULL;
@@ -365,7 +365,7 @@ int mbg__identify_create(mbg_context *ctx, const char *path, const mbg_identify_
     mbg_identify_options_default(&id->o);
   }
   id->refine = refine;
-  id->pull = pull;
+  id->tracking = tracking;
   MBG_TRY(check_options(ctx, &id->o));
   id->path = mbg__arena_text(&id->arena, path, strlen(path));
   if (!id->path) {

@@ -31,10 +31,10 @@ struct mbg_identify {
   mbg__arena arena;
   mbg_identify_options o;
   const char *path;
-  bool deaf;             /* to interruptions: what was interrupted is being reported */
-  double refine;         /* steps are divided by this */
-  const mbg__pull *pull; /* to the data; NULL: none; only while it is created */
-  int npull;             /* channels that pull */
+  bool deaf;                     /* to interruptions: what was interrupted is being reported */
+  double refine;                 /* steps are divided by this */
+  const mbg__tracking *tracking; /* of the data; NULL: none; only while it is created */
+  int ntracked;                  /* channels with a tracking force */
   int nexperiment;
   mbg__experiment *experiment;
   int nchannel;
@@ -65,9 +65,9 @@ struct mbg_identify {
 
 /* ---------------------------------------------------------------------- identify.c */
 
-/* As mbg_identify_create, with steps divided by `refine` and models that are pulled to their data (NULL: not). */
+/* As mbg_identify_create, with steps divided by `refine` and models that track their data (NULL: they do not). */
 int mbg__identify_create(mbg_context *ctx, const char *path, const mbg_identify_options *options, double refine,
-                         const mbg__pull *pull, mbg_identify **out);
+                         const mbg__tracking *tracking, mbg_identify **out);
 /* A warning of the result, filed in the context too. */
 int mbg__identify_warn(mbg_context *ctx, mbg_identify *id, const char *format, ...) MBG_PRINTF(3, 4);
 /* Text kept with the identification. */

@@ -270,7 +270,7 @@ static void copy_unknowns(const mbg_identify *from, mbg_identify *to) {
   memcpy(to->x, from->x, (size_t)to->n * sizeof(double));
 }
 
-/* mass of all bodies in the first experiment, the scale of the forces that pull */
+/* mass of all bodies in the first experiment, the scale of the tracking forces */
 static double mass_of(const mbg_identify *id) {
   const mbg_run *run = id->experiment[0].run;
   mbg_attribute_info info;
@@ -283,9 +283,9 @@ static double mass_of(const mbg_identify *id) {
   return mass;
 }
 
-/* One step: the model pulled with this gain, from where the last step ended. */
-static int pulled(mbg_context *ctx, mbg_identify *id, double gain) {
-  const mbg__pull pull = {gain, mass_of(id), id->experiment[0].model->size};
+/* One step: a fit of the model that tracks its data with this gain, from the end of the last step. */
+static int fit_tracking(mbg_context *ctx, mbg_identify *id, double gain) {
+  const mbg__tracking tracking = {gain, mass_of(id), id->experiment[0].model->size};
   int err = MBG_OK;
   mbg_identify *other = NULL;
   mbg_identify_options o = id->o;
@@ -297,8 +297,8 @@ static int pulled(mbg_context *ctx, mbg_identify *id, double gain) {
   o.homotopy = 0;
   o.starts = 1;
   o.tolerance = fmax(o.tolerance, 1e-4);
-  MBG_TRY(mbg__identify_create(ctx, id->path, &o, 1, &pull, &other));
-  if (other->npull == 0) {
+  MBG_TRY(mbg__identify_create(ctx, id->path, &o, 1, &tracking, &other));
+  if (other->ntracked == 0) {
     err = mbg__fail(
         ctx, MBG_ERROR_INPUT,
         "homotopy: no channel can pull the model: it takes positions, distances, joint coordinates or their rates "
@@ -323,7 +323,7 @@ done:
 static int follow(mbg_context *ctx, mbg_identify *id) {
   int err = MBG_OK;
   for (int k = 0; k < id->o.homotopy; k++) {
-    MBG_TRY(pulled(ctx, id, id->o.gain * pow(1e-3, (double)k / (id->o.homotopy > 1 ? id->o.homotopy - 1 : 1))));
+    MBG_TRY(fit_tracking(ctx, id, id->o.gain * pow(1e-3, (double)k / (id->o.homotopy > 1 ? id->o.homotopy - 1 : 1))));
   }
 done:
   return err;

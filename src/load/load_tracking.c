@@ -1,4 +1,4 @@
-/* A model that is pulled to its data, for continuation methods (C. P. Vyasarayani, T. Uchida, J. McPhee, Nonlinear
+/* A model that tracks its data, for continuation methods (C. P. Vyasarayani, T. Uchida, J. McPhee, Nonlinear
    parameter identification in multibody systems using homotopy continuation, 2011): each least-squares criterion of a
    position, a joint coordinate, a distance or their rates gets a force along that coordinate q,
 
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What is pulled: the coordinate, and whether its rate was measured. */
+/* The tracked quantity: the coordinate, and whether its rate was measured. */
 typedef struct {
   const char *joint, *coordinate; /* of a joint */
   const char *A, *B, *along;      /* or of two markers */
@@ -48,7 +48,7 @@ static bool of_joint(const mbg__json *signal, bool rate, target *t) {
   return t->joint || between(signal, text_of(signal, "coordinate", NULL), rate, t);
 }
 
-/* false: nothing can be pulled by such a signal */
+/* false: no force can make such a signal track its data */
 static bool find_target(const mbg__json *signal, target *t) {
   const char *type = text_of(signal, "type", "");
   if (!strcmp(type, "position") || !strcmp(type, "velocity")) {
@@ -116,8 +116,8 @@ static int write_tables(mbg__loader *L, mbg__json_writer *w, const char *name, c
 
 static void write_force(const mbg__loader *L, mbg__json_writer *w, const char *name, const target *t,
                         const mbg__criterion *c) {
-  const double tau = (c->time[c->nsample - 1] - c->time[0]) / 10, size = t->angle ? L->pull.size : 1;
-  const double m = L->pull.mass * size * size, gain = L->pull.gain;
+  const double tau = (c->time[c->nsample - 1] - c->time[0]) / 10, size = t->angle ? L->tracking.size : 1;
+  const double m = L->tracking.mass * size * size, gain = L->tracking.gain;
   char law[512];
   if (t->rate) {
     mbg__format(law, sizeof(law), "%.17g*(%s(t) - v)", gain * m / tau, name);
@@ -162,7 +162,7 @@ static void splice(mbg__json *root, mbg__json *more) {
 
 /* ---------------------------------------------------------------------- all criteria */
 
-/* one pass over the criteria that pull: their tables (forces false) or their forces */
+/* one pass over the criteria with a tracking force: their tables (forces false) or their forces */
 static int write_section(mbg__loader *L, mbg__json_writer *w, bool forces, int *count) {
   int err = MBG_OK;
   const mbg__json *root = L->sources.at[0]->root, *list = mbg__json_member(root, "criteria");
@@ -184,7 +184,7 @@ static int write_section(mbg__loader *L, mbg__json_writer *w, bool forces, int *
     if (item.bad || data.nsample < 2) {
       continue;
     }
-    mbg__format(name, sizeof(name), "pull_%.*s", MBG__EXPR_NAME_MAX - 10, c->key);
+    mbg__format(name, sizeof(name), "track_%.*s", MBG__EXPR_NAME_MAX - 10, c->key);
     if (forces) {
       write_force(L, w, name, &t, &data);
     } else {
@@ -197,13 +197,13 @@ done:
   return err;
 }
 
-int mbg__load_pull(mbg__loader *L) {
+int mbg__load_tracking(mbg__loader *L) {
   int err = MBG_OK, count = 0;
   mbg__json *more = NULL;
   mbg__json_writer w;
   const char *text;
   size_t length;
-  if (!(L->pull.gain > 0)) {
+  if (!(L->tracking.gain > 0)) {
     return MBG_OK;
   }
   mbg__json_writer_init(&w, L->ctx, false);
@@ -212,8 +212,8 @@ int mbg__load_pull(mbg__loader *L) {
   MBG_TRY(write_section(L, &w, true, &count));
   mbg__json_end_object(&w);
   MBG_TRY(mbg__json_writer_finish(&w, &text, &length));
-  MBG_TRY(mbg__json_parse(L->ctx, &L->temp, "pull", text, length, &more));
-  L->pulls = count / 2;
+  MBG_TRY(mbg__json_parse(L->ctx, &L->temp, "tracking", text, length, &more));
+  L->ntracked = count / 2;
   for (mbg__json *section = more->child, *next; section; section = next) {
     next = section->next;
     section->next = NULL;
