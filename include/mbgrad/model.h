@@ -31,6 +31,12 @@ MBG_API int mbg_model_load_run(mbg_context *ctx, const char *path, const char *r
 MBG_API int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t length, const char *base,
                             mbg_model **out);
 
+/* The model for one of its runs ("runs": load cases, experiments). A model keeps its text and the texts of its parts, so
+   that nothing of it is read again; data files (CSV, Matrix Market) are not kept and are read from disk, from the folder
+   that the model was loaded or parsed with. run NULL: no run. Returns as mbg_model_load_run; the new model has the same
+   parameters and does not refer to the old one. */
+MBG_API int mbg_model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, mbg_model **out);
+
 /* model may be NULL. Nothing made from the model may be in use. */
 MBG_API void mbg_model_destroy(mbg_model *model);
 

@@ -322,10 +322,10 @@ done:
   return err;
 }
 
-static int load(mbg__loader *L, const char *file, const char *base, const char *text, size_t length) {
+static int load(mbg__loader *L, const char *file) {
   int err = MBG_OK;
   MBG_TRY(prepare(L));
-  MBG_TRY(mbg__load_sources(L, file, base, text, length));
+  MBG_TRY(mbg__load_sources(L, file));
   if (L->sources.at[0]->bad) {
     return MBG_ERROR_INPUT;
   }
@@ -347,9 +347,10 @@ done:
   return err;
 }
 
-/* builds the model from text; file: the name in messages, base: where relative paths start; run: NULL or one of its runs */
-static int build(mbg_context *ctx, const char *file, const char *base, const char *run, const mbg__tracking *tracking,
-                 int *ntracked, const char *text, size_t length, mbg_model **out) {
+/* Builds the model from `known`: its text, perhaps the texts of its parts. file: its name in messages.
+   run, tracking, tracked: may be NULL. */
+static int build(mbg_context *ctx, const char *file, const mbg__model_source *known, const char *run,
+                 const mbg__tracking *tracking, mbg_model **out, int *tracked) {
   const mbg_allocator *allocator = mbg__context_allocator(ctx);
   mbg_model *model = mbg__alloc_zero(ctx, 1, sizeof(*model));
   mbg__loader *L = mbg__alloc_zero(ctx, 1, sizeof(*L));
@@ -364,11 +365,12 @@ static int build(mbg_context *ctx, const char *file, const char *base, const cha
   L->ctx = ctx;
   L->model = model;
   L->arena = &model->arena;
+  L->known = known;
   L->run_name = run;
   L->tracking = tracking ? *tracking : (mbg__tracking){0};
-  err = load(L, file, base, text, length);
-  if (ntracked) {
-    *ntracked = L->ntracked;
+  err = load(L, file);
+  if (tracked) {
+    *tracked = L->tracked;
   }
   free_lists(L);
   mbg__arena_destroy(&L->temp);
@@ -406,12 +408,21 @@ int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_
   return mbg__model_load_tracking(ctx, path, run, NULL, out, NULL);
 }
 
-int mbg__model_load_tracking(mbg_context *ctx, const char *path, const char *run, const mbg__tracking *tracking,
-                             mbg_model **out, int *ntracked) {
+int mbg_model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, mbg_model **out) {
+  return mbg__model_for_run(ctx, model, run, NULL, out, NULL);
+}
+
+int mbg__model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, const mbg__tracking *tracking,
+                       mbg_model **out, int *tracked) {
+  return build(ctx, model->file, model->sources, run, tracking, out, tracked);
+}
+
+int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
+                           int *pulls) {
   int err = MBG_OK;
   mbg__arena arena;
+  mbg__model_source source = {0};
   char *text;
-  size_t length;
   *out = NULL;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   const char *file = path;
@@ -426,8 +437,10 @@ int mbg__model_load_tracking(mbg_context *ctx, const char *path, const char *run
     mbg__format(inside, size, slash ? "%smodel.json" : "%s/model.json", path);
     file = inside;
   }
-  MBG_TRY(mbg__file_read(ctx, &arena, file, &text, &length));
-  MBG_TRY(build(ctx, file, file, run, tracking, ntracked, text, length, out));
+  MBG_TRY(mbg__file_read(ctx, &arena, file, &text, &source.length));
+  source.path = file;
+  source.text = text;
+  MBG_TRY(build(ctx, file, &source, run, pull, out, pulls));
 done:
   mbg__arena_destroy(&arena);
   return err;
@@ -448,7 +461,8 @@ int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t
   }
   const char *slash = strrchr(name, '/');
   mbg__format(file, size, base && base[0] ? "%s/%s" : "%s%s", base ? base : "", slash ? slash + 1 : name);
-  MBG_TRY(build(ctx, name, file, NULL, NULL, NULL, text, length, out));
+  const mbg__model_source source = {.path = file, .text = text, .length = length};
+  MBG_TRY(build(ctx, name, &source, NULL, NULL, out, NULL));
 done:
   mbg__arena_destroy(&arena);
   return err;

@@ -233,12 +233,13 @@ struct mbg__loader {
   mbg__arena *arena; /* the model's */
   mbg__arena temp;   /* dies with the loader, as do the blocks of the lists */
   struct mbg__list_block *blocks;
-  const char *run_name;    /* the run to load the model for, or NULL */
-  mbg__tracking tracking;  /* gain 0: none */
-  int ntracked;            /* criteria with a tracking force */
-  const mbg__json *chosen; /* its entry in "runs" */
-  int errors;              /* filed by this loader and those it called */
-  bool no_memory;          /* ran out of it where nothing could be returned */
+  const mbg__model_source *known; /* files whose text is known: the model, perhaps parts */
+  const char *run_name;           /* the run to load the model for, or NULL */
+  mbg__tracking tracking;         /* gain 0: none */
+  int tracked;                    /* criteria with a tracking force */
+  const mbg__json *chosen;        /* its entry in "runs" */
+  int errors;                     /* filed by this loader and those it called */
+  bool no_memory;                 /* ran out of it where nothing could be returned */
 
   MBG__LIST_OF(mbg__source *) sources;
   MBG__LIST_OF(const char *) lost; /* prefixes of parts that could not be read: their names are not missed */
@@ -553,7 +554,7 @@ int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int
 bool mbg__file_has_criterion(const mbg__loader *L, const char *name);
 /* The parameter of that name, or NULL. */
 const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *name);
-/* load_tracking.c: forces that make the model track its data, before the names. */
+/* load_pull.c: forces that pull the model to its data, before the names. */
 int mbg__load_tracking(mbg__loader *L);
 /* load_criteria.c: the samples of a least-squares criterion. */
 int mbg__item_samples(mbg__item *item, mbg__criterion *c);
@@ -571,7 +572,7 @@ int mbg__term_moves(mbg__loader *L, const mbg__term *term, bool *moves, double *
 bool mbg__body_is_planar(const mbg__loader *L, int body); /* or the ground */
 
 /* load_parts.c: reads the model's file and those of its parts. */
-int mbg__load_sources(mbg__loader *L, const char *file, const char *base, const char *text, size_t length);
+int mbg__load_sources(mbg__loader *L, const char *file);
 /* After the names: what "set" and "bind" give is there. */
 int mbg__check_parts(mbg__loader *L);
 

@@ -17,14 +17,44 @@ static int check_version(mbg__item *item) {
              : mbg__item_bad(item, json, "version %s of the format is not known; this is version 1", json->text);
 }
 
+static const mbg__model_source *find_text(const mbg__model_source *list, const char *path) {
+  while (list && strcmp(list->path, path) != 0) {
+    list = list->next;
+  }
+  return list;
+}
+
+/* Adds a file to the sources that the model keeps. known: its text; NULL: it is read. */
+static int keep_text(mbg__loader *L, const char *path, const mbg__model_source *known, const mbg__model_source **out) {
+  int err = MBG_OK;
+  char *text = NULL;
+  size_t length = known ? known->length : 0;
+  mbg__model_source *source = MBG_TAKE(L->arena, mbg__model_source, 1), **end = &L->model->sources;
+  const char *name = mbg__arena_text(L->arena, path, strlen(path));
+  if (known) {
+    text = mbg__arena_text(L->arena, known->text, length);
+  } else {
+    MBG_TRY(mbg__file_read(L->ctx, L->arena, path, &text, &length));
+  }
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
+  *source = (mbg__model_source){.path = name, .text = text, .length = length};
+  while (*end) {
+    end = &(*end)->next;
+  }
+  *end = source;
+  *out = source;
+done:
+  return err;
+}
+
 /* reads a file into a source: syntax, top-level keys, version */
-static int read_root(mbg__loader *L, mbg__source *source, const char *text, size_t length) {
+static int read_root(mbg__loader *L, mbg__source *source, const mbg__model_source *file) {
   int err = MBG_OK;
   static const mbg__file_object keys[] = {MBG__KEYS_MODEL};
   mbg__json *root = NULL;
   mbg__item item = {.L = L, .source = source};
   bool yes;
-  const int status = mbg__json_parse(L->ctx, &L->temp, source->file, text, length, &root);
+  const int status = mbg__json_parse(L->ctx, &L->temp, source->file, file->text, file->length, &root);
   if (status < 0) {
     source->bad = true;
     return mbg__item_filed(&item, status);
@@ -41,6 +71,7 @@ done:
   return err;
 }
 
+/* file: its name in messages */
 static mbg__source *add_source(mbg__loader *L, const char *file, const char *base) {
   mbg__source *source = MBG_TAKE(&L->temp, mbg__source, 1);
   mbg__source **place = MBG__PUSH(L, L->sources);
@@ -89,14 +120,37 @@ static int names_of_part(mbg__loader *L, mbg__source *source, const char *key) {
   return MBG_OK;
 }
 
+/* the text of a part: known from an earlier use of its file, or read */
+static int part_text(mbg__item *item, const mbg__json *use, const char *path, const mbg__model_source **out) {
+  int err = MBG_OK;
+  bool yes;
+  mbg__loader *L = item->L;
+  const mbg__model_source *known = find_text(L->known, path);
+  *out = find_text(L->model->sources, path);
+  if (*out) {
+    return MBG_OK;
+  }
+  if (!known) {
+    MBG_TRY(mbg__item_readable(item, use, path, &yes));
+  }
+  if (!item->bad) {
+    const int status = keep_text(L, path, known, out);
+    MBG_TRY(mbg__item_filed(item, status));
+    if (status < 0) {
+      MBG_TRY(mbg__item_bad(item, use, "the file of the part cannot be used"));
+    }
+  }
+done:
+  return err;
+}
+
 static int load_parts(mbg__loader *L, mbg__source *source);
 
 static int read_part(mbg__item *item, const mbg__json *use) {
   int err = MBG_OK;
   mbg__loader *L = item->L;
   const char *name = NULL;
-  char *text = NULL;
-  size_t length = 0;
+  const mbg__model_source *text = NULL;
   MBG_TRY(mbg__item_text(item, use, "use", &name));
   if (!name || item->bad) {
     return MBG_OK;
@@ -119,19 +173,11 @@ static int read_part(mbg__item *item, const mbg__json *use) {
     MBG_TRY(mbg__item_bad(item, use, "more than %d parts", MBG__LOAD_PARTS_MAX));
   }
   if (!item->bad) {
-    bool yes;
-    MBG_TRY(mbg__item_readable(item, use, path, &yes));
-  }
-  if (!item->bad) {
-    const int status = mbg__file_read(L->ctx, &L->temp, path, &text, &length);
-    MBG_TRY(mbg__item_filed(item, status));
-    if (status < 0) {
-      MBG_TRY(mbg__item_bad(item, use, "the file of the part cannot be used"));
-    }
+    MBG_TRY(part_text(item, use, path, &text));
   }
   source->bad = item->bad;
   if (!item->bad) {
-    MBG_TRY(read_root(L, source, text, length));
+    MBG_TRY(read_root(L, source, text));
   }
   if (source->bad) {
     const char **lost = MBG__PUSH(L, L->lost);
@@ -195,13 +241,15 @@ done:
   return err;
 }
 
-int mbg__load_sources(mbg__loader *L, const char *file, const char *base, const char *text, size_t length) {
+int mbg__load_sources(mbg__loader *L, const char *file) {
   int err = MBG_OK;
-  mbg__source *source = add_source(L, file, base);
+  const mbg__model_source *text;
+  mbg__source *source = add_source(L, file, L->known->path);
   if (!source) {
     return mbg__fail_memory(L->ctx);
   }
-  MBG_TRY(read_root(L, source, text, length));
+  MBG_TRY(keep_text(L, L->known->path, L->known, &text));
+  MBG_TRY(read_root(L, source, text));
   if (!source->bad) {
     MBG_TRY(load_parts(L, source));
   }

@@ -1,18 +1,19 @@
-/* A model that tracks its data, for continuation methods (C. P. Vyasarayani, T. Uchida, J. McPhee, Nonlinear
-   parameter identification in multibody systems using homotopy continuation, 2011): each least-squares criterion of a
-   position, a joint coordinate, a distance or their rates gets a force along that coordinate q,
+/* Tracking forces, which draw a model to its measurements, for continuation methods (C. P. Vyasarayani, T. Uchida,
+   J. McPhee, Nonlinear parameter identification in multibody systems using homotopy continuation, 2011). Each
+   least-squares criterion of a position, a joint coordinate, a distance or their rates gets a force along its
+   coordinate q,
 
      F = gain m/tau^2 (data - q) + 2 sqrt(gain) m/tau (data' - q')         or, of a rate,   F = gain m/tau (data - q')
 
-   that is a spring with critical damping: m the mass of the model, tau a tenth of the time that the data span, angles
-   times size^2. The rate of the data is the slope of a straight line through five samples. The forces are elements like
-   those of the file, added to what was read before anything is made of it: everything is differentiated as ever. */
+   a critically damped spring: m is the mass of the model, tau a tenth of the time span of the data; for angles m is
+   multiplied by size^2. The rate of the data is the slope of a straight line through five samples. The forces are
+   added to the parsed file as ordinary elements before any section is loaded: their derivatives need no own code. */
 #include "io/json_write.h"
 #include "load/load.h"
 
 #include <string.h>
 
-/* The tracked quantity: the coordinate, and whether its rate was measured. */
+/* The tracked coordinate, and whether its rate was measured. */
 typedef struct {
   const char *joint, *coordinate; /* of a joint */
   const char *A, *B, *along;      /* or of two markers */
@@ -48,7 +49,7 @@ static bool of_joint(const mbg__json *signal, bool rate, target *t) {
   return t->joint || between(signal, text_of(signal, "coordinate", NULL), rate, t);
 }
 
-/* false: no force can make such a signal track its data */
+/* false: a signal of this type cannot be tracked */
 static bool find_target(const mbg__json *signal, target *t) {
   const char *type = text_of(signal, "type", "");
   if (!strcmp(type, "position") || !strcmp(type, "velocity")) {
@@ -162,7 +163,7 @@ static void splice(mbg__json *root, mbg__json *more) {
 
 /* ---------------------------------------------------------------------- all criteria */
 
-/* one pass over the criteria with a tracking force: their tables (forces false) or their forces */
+/* one pass over the tracked criteria: their tables (forces false) or their forces */
 static int write_section(mbg__loader *L, mbg__json_writer *w, bool forces, int *count) {
   int err = MBG_OK;
   const mbg__json *root = L->sources.at[0]->root, *list = mbg__json_member(root, "criteria");
@@ -213,7 +214,7 @@ int mbg__load_tracking(mbg__loader *L) {
   mbg__json_end_object(&w);
   MBG_TRY(mbg__json_writer_finish(&w, &text, &length));
   MBG_TRY(mbg__json_parse(L->ctx, &L->temp, "tracking", text, length, &more));
-  L->ntracked = count / 2;
+  L->tracked = count / 2;
   for (mbg__json *section = more->child, *next; section; section = next) {
     next = section->next;
     section->next = NULL;

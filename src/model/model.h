@@ -431,9 +431,18 @@ typedef struct {
 
 typedef struct mbg_model mbg_model;
 
+/* A file that the model was made from. */
+typedef struct mbg__model_source {
+  const char *path; /* relative paths in it start beside it */
+  const char *text; /* followed by a 0 */
+  size_t length;
+  struct mbg__model_source *next;
+} mbg__model_source;
+
 struct mbg_model {
   mbg__arena arena;
   const char *name, *note, *file;
+  mbg__model_source *sources; /* the text of the model, then of the files of its parts */
 
   int nparameter;
   mbg__parameter *parameters;
@@ -509,15 +518,20 @@ struct mbg_model {
   double size; /* l_ref: extent of the design configuration, at least 1e-3 */
 };
 
-/* As mbg_model_load_run, with forces that make the model track its data (load_tracking.c). tracking NULL: no such forces.
-   *ntracked (may be NULL): the number of criteria with a force. */
+/* As mbg_model_for_run, with tracking forces that draw the model to its measurements (load_tracking.c).
+   tracking NULL: none. *tracked (may be NULL): the number of criteria with a tracking force. */
 typedef struct {
   double gain;
   double mass; /* kg */
   double size; /* m: lever for angles */
 } mbg__tracking;
-int mbg__model_load_tracking(mbg_context *ctx, const char *path, const char *run, const mbg__tracking *tracking,
-                             mbg_model **out, int *ntracked);
+int mbg__model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, const mbg__tracking *tracking,
+                       mbg_model **out, int *tracked);
+
+/* the former name, from a file */
+typedef mbg__tracking mbg__pull;
+int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
+                           int *pulls);
 
 /* Bodies without the carriers of modal coordinates, which are the last ones. */
 static inline int mbg__frames(const mbg_model *m) {

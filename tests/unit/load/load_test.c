@@ -720,6 +720,43 @@ static void test_missing_file(void **state) {
   mbg_context_destroy(ctx);
 }
 
+/* A model keeps its text and the texts of its parts: another run of it needs no file, and its messages are the same. */
+static void test_for_run(void **state) {
+  (void)state;
+  char path[128];
+  mbg_model *one, *two, *none;
+  snprintf(path, sizeof(path), "%s/gone.json", folder);
+  char *part = json(part_text);
+  support_write_file(path, part, strlen(part));
+  free(part);
+  loaded l = load_in(folder, "{'mbgrad': 1, 'parameters': {'kf': 30}, 'bodies': {'base': {'mass': 1}},"
+                             " 'parts': {'R': {'use': 'gone.json', 'bind': {'frame': 'base'}},"
+                             " 'L': {'use': 'gone.json', 'bind': {'frame': 'base'}}},"
+                             " 'runs': {'soft': {'set': {'kf': 3}, 'end': 2}, 'hard': {'set': {'kf': 300}}}}");
+  remove(path);
+  /* a file that two parts use is kept once */
+  assert_non_null(l.model->sources->next);
+  assert_null(l.model->sources->next->next);
+  assert_int_equal(mbg_model_for_run(l.ctx, l.model, "soft", &one), MBG_OK);
+  assert_string_equal(mbg_model_run(one), "soft");
+  assert_close(mbg_model_parameter_value(one, 0), 3, 0);
+  assert_close(one->run.end, 2, 0);
+  assert_int_equal(one->nbody, l.model->nbody);
+  assert_int_equal(mbg_model_for_run(l.ctx, l.model, "stiff", &none), MBG_ERROR_INPUT);
+  assert_null(none);
+  assert_non_null(strstr(mbg_context_error(l.ctx), "test.json: there is no run 'stiff'"));
+  mbg_model_destroy(l.model);
+  /* a model made from another one keeps its own copy */
+  assert_int_equal(mbg_model_for_run(l.ctx, one, "hard", &two), MBG_OK);
+  assert_close(mbg_model_parameter_value(two, 0), 300, 0);
+  mbg_model_destroy(one);
+  assert_int_equal(mbg_model_for_run(l.ctx, two, NULL, &l.model), MBG_OK);
+  assert_null(mbg_model_run(l.model));
+  assert_close(mbg_model_parameter_value(l.model, 0), 30, 0);
+  mbg_model_destroy(two);
+  unload(&l);
+}
+
 static void test_schema(void **state) {
   (void)state;
   mbg_context *ctx;
@@ -836,6 +873,7 @@ int main(void) {
       cmocka_unit_test(test_nested_parts),
       cmocka_unit_test(test_gallery),
       cmocka_unit_test(test_missing_file),
+      cmocka_unit_test(test_for_run),
       cmocka_unit_test(test_schema),
       cmocka_unit_test(test_memory),
       cmocka_unit_test(test_many_errors),
