@@ -348,9 +348,9 @@ done:
 }
 
 /* Builds the model from `known`: its text, perhaps the texts of its parts. file: its name in messages.
-   run, tracking, tracked: may be NULL. */
+   run, tracking, ntracked: may be NULL. */
 static int build(mbg_context *ctx, const char *file, const mbg__model_source *known, const char *run,
-                 const mbg__tracking *tracking, mbg_model **out, int *tracked) {
+                 const mbg__tracking *tracking, mbg_model **out, int *ntracked) {
   const mbg_allocator *allocator = mbg__context_allocator(ctx);
   mbg_model *model = mbg__alloc_zero(ctx, 1, sizeof(*model));
   mbg__loader *L = mbg__alloc_zero(ctx, 1, sizeof(*L));
@@ -369,8 +369,8 @@ static int build(mbg_context *ctx, const char *file, const mbg__model_source *kn
   L->run_name = run;
   L->tracking = tracking ? *tracking : (mbg__tracking){0};
   err = load(L, file);
-  if (tracked) {
-    *tracked = L->tracked;
+  if (ntracked) {
+    *ntracked = L->ntracked;
   }
   free_lists(L);
   mbg__arena_destroy(&L->temp);
@@ -405,7 +405,26 @@ int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out) {
 }
 
 int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_model **out) {
-  return mbg__model_load_tracking(ctx, path, run, NULL, out, NULL);
+  int err = MBG_OK;
+  mbg__arena arena;
+  mbg__model_source source = {.path = path};
+  char *text;
+  *out = NULL;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  if (is_folder(path)) {
+    const size_t size = strlen(path) + sizeof("/model.json");
+    char *inside = mbg__arena_take(&arena, size, 1);
+    MBG_TRY(mbg__arena_check(ctx, &arena));
+    const bool slash = path[0] && path[strlen(path) - 1] == '/';
+    mbg__format(inside, size, slash ? "%smodel.json" : "%s/model.json", path);
+    source.path = inside;
+  }
+  MBG_TRY(mbg__file_read(ctx, &arena, source.path, &text, &source.length));
+  source.text = text;
+  MBG_TRY(build(ctx, source.path, &source, run, NULL, out, NULL));
+done:
+  mbg__arena_destroy(&arena);
+  return err;
 }
 
 int mbg_model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, mbg_model **out) {
@@ -413,37 +432,8 @@ int mbg_model_for_run(mbg_context *ctx, const mbg_model *model, const char *run,
 }
 
 int mbg__model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, const mbg__tracking *tracking,
-                       mbg_model **out, int *tracked) {
-  return build(ctx, model->file, model->sources, run, tracking, out, tracked);
-}
-
-int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
-                           int *pulls) {
-  int err = MBG_OK;
-  mbg__arena arena;
-  mbg__model_source source = {0};
-  char *text;
-  *out = NULL;
-  mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  const char *file = path;
-  if (is_folder(path)) {
-    const size_t size = strlen(path) + sizeof("/model.json");
-    char *inside = mbg__arena_take(&arena, size, 1);
-    if (!inside) {
-      err = mbg__fail_memory(ctx);
-      goto done;
-    }
-    const bool slash = path[0] && path[strlen(path) - 1] == '/';
-    mbg__format(inside, size, slash ? "%smodel.json" : "%s/model.json", path);
-    file = inside;
-  }
-  MBG_TRY(mbg__file_read(ctx, &arena, file, &text, &source.length));
-  source.path = file;
-  source.text = text;
-  MBG_TRY(build(ctx, file, &source, run, pull, out, pulls));
-done:
-  mbg__arena_destroy(&arena);
-  return err;
+                       mbg_model **out, int *ntracked) {
+  return build(ctx, model->file, model->sources, run, tracking, out, ntracked);
 }
 
 int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t length, const char *base,
@@ -455,10 +445,7 @@ int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t
   /* a file that could lie in the base folder: paths start beside it */
   const size_t size = (base ? strlen(base) : 0) + strlen(name) + 2;
   char *file = mbg__arena_take(&arena, size, 1);
-  if (!file) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  MBG_TRY(mbg__arena_check(ctx, &arena));
   const char *slash = strrchr(name, '/');
   mbg__format(file, size, base && base[0] ? "%s/%s" : "%s%s", base ? base : "", slash ? slash + 1 : name);
   const mbg__model_source source = {.path = file, .text = text, .length = length};

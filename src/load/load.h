@@ -236,7 +236,7 @@ struct mbg__loader {
   const mbg__model_source *known; /* files whose text is known: the model, perhaps parts */
   const char *run_name;           /* the run to load the model for, or NULL */
   mbg__tracking tracking;         /* gain 0: none */
-  int tracked;                    /* criteria with a tracking force */
+  int ntracked;                   /* criteria with a tracking force */
   const mbg__json *chosen;        /* its entry in "runs" */
   int errors;                     /* filed by this loader and those it called */
   bool no_memory;                 /* ran out of it where nothing could be returned */
@@ -554,7 +554,7 @@ int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int
 bool mbg__file_has_criterion(const mbg__loader *L, const char *name);
 /* The parameter of that name, or NULL. */
 const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *name);
-/* load_pull.c: forces that pull the model to its data, before the names. */
+/* load_tracking.c: adds the tracking forces to the parsed file, before the names. */
 int mbg__load_tracking(mbg__loader *L);
 /* load_criteria.c: the samples of a least-squares criterion. */
 int mbg__item_samples(mbg__item *item, mbg__criterion *c);

@@ -214,7 +214,7 @@ int mbg__load_tracking(mbg__loader *L) {
   mbg__json_end_object(&w);
   MBG_TRY(mbg__json_writer_finish(&w, &text, &length));
   MBG_TRY(mbg__json_parse(L->ctx, &L->temp, "tracking", text, length, &more));
-  L->tracked = count / 2;
+  L->ntracked = count / 2;
   for (mbg__json *section = more->child, *next; section; section = next) {
     next = section->next;
     section->next = NULL;

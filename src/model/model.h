@@ -519,19 +519,14 @@ struct mbg_model {
 };
 
 /* As mbg_model_for_run, with tracking forces that draw the model to its measurements (load_tracking.c).
-   tracking NULL: none. *tracked (may be NULL): the number of criteria with a tracking force. */
+   tracking NULL: none. *ntracked (may be NULL): the number of criteria with a tracking force. */
 typedef struct {
   double gain;
   double mass; /* kg */
   double size; /* m: lever for angles */
 } mbg__tracking;
 int mbg__model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, const mbg__tracking *tracking,
-                       mbg_model **out, int *tracked);
-
-/* the former name, from a file */
-typedef mbg__tracking mbg__pull;
-int mbg__model_load_pulled(mbg_context *ctx, const char *path, const char *run, const mbg__pull *pull, mbg_model **out,
-                           int *pulls);
+                       mbg_model **out, int *ntracked);
 
 /* Bodies without the carriers of modal coordinates, which are the last ones. */
 static inline int mbg__frames(const mbg_model *m) {

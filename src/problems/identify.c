@@ -115,7 +115,7 @@ static int load_experiments(mbg_context *ctx, mbg_identify *id) {
     if (id->o.run_name && n > 0 && strcmp(id->o.run_name, mbg_model_run_name(common, k)) != 0) {
       continue;
     }
-    MBG_TRY(mbg__model_load_tracking(ctx, id->path, mbg_model_run_name(common, k), id->tracking, &e->model, &ntracked));
+    MBG_TRY(mbg__model_for_run(ctx, common, mbg_model_run_name(common, k), id->tracking, &e->model, &ntracked));
     id->ntracked += ntracked;
     if (count_fits(e->model) == 0) {
       mbg_model_destroy(e->model);
