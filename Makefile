@@ -6,6 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CLANG_FORMAT ?= $(shell command -v clang-format-14 || echo clang-format)
 
 CTEST = ctest --output-on-failure -j $(JOBS) --timeout 600
+UNTRACKED = git ls-files --others --exclude-standard 2>/dev/null
 SOURCES = $$(find include src cli tests bench examples -name '*.[ch]' 2>/dev/null)
 
 .PHONY: all bootstrap configure configure-asan demo test test-long bench install format format-check lint clean
@@ -28,12 +29,15 @@ demo: all
 	@echo; echo '$$ mbgrad check quarter-car --gradient'
 	@build/mbgrad check quarter-car --gradient
 
-# the suite twice: optimized, and with sanitizers and asserts
+# the suite twice: optimized, and with sanitizers and asserts; fails when it leaves new files in the source tree
 test: configure configure-asan
 	@cmake --build build -j $(JOBS)
 	@cmake --build build/asan -j $(JOBS)
+	@$(UNTRACKED) >build/untracked || true
 	@$(CTEST) --test-dir build -L fast
 	@$(CTEST) --test-dir build/asan -L fast
+	@left=$$($(UNTRACKED) | LC_ALL=C comm -13 build/untracked -); \
+	if [ -n "$$left" ]; then echo "the tests left files in the source tree:"; echo "$$left"; exit 1; fi
 
 # more seeds, long tests, fuzzing under the sanitizers
 test-long: configure configure-asan

@@ -319,5 +319,5 @@ int main(void) {
       cmocka_unit_test(test_soft),        cmocka_unit_test(test_outside_motions), cmocka_unit_test(test_moved),
       cmocka_unit_test(test_limit),       cmocka_unit_test(test_refused),         cmocka_unit_test(test_too_deep),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, support_folder_enter, support_folder_leave);
 }

@@ -399,5 +399,5 @@ int main(void) {
       cmocka_unit_test(test_threads_chain), cmocka_unit_test(test_outside_motions), cmocka_unit_test(test_moved),
       cmocka_unit_test(test_limit),         cmocka_unit_test(test_refused),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, support_folder_enter, support_folder_leave);
 }

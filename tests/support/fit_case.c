@@ -11,7 +11,7 @@
 
 void fit_open(fit_case *c) {
   memset(c, 0, sizeof(*c));
-  snprintf(c->folder, sizeof(c->folder), "fit-XXXXXX");
+  snprintf(c->folder, sizeof(c->folder), "/tmp/mbgrad-fit-XXXXXX");
   assert_non_null(mkdtemp(c->folder));
   snprintf(c->path, sizeof(c->path), "%s/model.json", c->folder);
   assert_int_equal(mbg_context_create(&c->ctx, NULL), MBG_OK);

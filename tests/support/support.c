@@ -1,9 +1,11 @@
 #include "support/support.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int support_rounds(int rounds_fast, int rounds_long) {
   const char *value = getenv("MBG_TEST_LONG");
@@ -196,4 +198,23 @@ void support_write_file(const char *path, const void *data, size_t size) {
   if (fclose(file) != 0 || !whole) {
     fail_msg("cannot write %s", path);
   }
+}
+
+static char own_folder[] = "/tmp/mbgrad-test-XXXXXX";
+
+int support_folder_enter(void **state) {
+  (void)state;
+  return mkdtemp(own_folder) && chdir(own_folder) == 0 ? 0 : -1;
+}
+
+int support_folder_leave(void **state) {
+  (void)state;
+  DIR *folder = opendir(".");
+  for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+    unlink(entry->d_name);
+  }
+  if (folder) {
+    closedir(folder);
+  }
+  return chdir("/") == 0 && rmdir(own_folder) == 0 ? 0 : -1;
 }

@@ -78,5 +78,9 @@ mbg_allocator support_allocator(support_memory *memory); /* memory: referenced *
 char *support_read_file(const char *path, size_t *size);
 /* Writes a file; fails the test when it cannot. */
 void support_write_file(const char *path, const void *data, size_t size);
+/* Setup and teardown of a group of tests that write files: the working directory is a new folder below /tmp, removed
+   with the files in it. */
+int support_folder_enter(void **state);
+int support_folder_leave(void **state);
 
 #endif

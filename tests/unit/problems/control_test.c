@@ -358,10 +358,6 @@ static void test_files(void **state) {
   assert_string_equal(text, "t,push\n0,1\n0.5,1\n1,0\n");
   free(text);
   assert_int_equal(mbg_control_write(f->ctx, f->control, 0, "no/such/folder.csv"), MBG_ERROR_IO);
-  remove("control_test_cart.json");
-  remove("control_test_found.json");
-  remove("control_test_csv.json");
-  remove("control_test.csv");
 }
 
 static void expect_resume(fixture *f, const char *text, const char *message) {
@@ -408,7 +404,6 @@ static void test_restart(void **state) {
       "control_test.restart:1:2: the file ends inside the array that starts at line 1, column 1; expected a value");
   mbg_context_clear(f->ctx);
   assert_int_equal(mbg_control_resume(f->ctx, f->control, "no-such.restart"), MBG_ERROR_IO);
-  remove("control_test.restart");
 }
 
 /* ---------------------------------------------------------------------- refused */
@@ -543,7 +538,6 @@ static void test_memory(void **state) {
       break;
     }
   }
-  remove("control_test.memory");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -554,5 +548,5 @@ int main(void) {
       TEST(test_effort),    TEST(test_bounds),     TEST(test_domain),  TEST(test_stages),
       TEST(test_interrupt), TEST(test_limit),      TEST(test_files),   TEST(test_restart),
       TEST(test_refused),   TEST(test_models),     TEST(test_start),   cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, support_folder_enter, support_folder_leave);
 }
