@@ -1,12 +1,15 @@
 # Runs one case of the program: bash run.sh CASE.sh
 #
-# CASE.sh is run by bash in an empty temporary folder with MBGRAD (the program) and SRC (the source tree) set. Beside
-# it lie CASE.out (expected stdout), CASE.err (expected stderr; none: empty), CASE.status (exit status; none: 0).
+# CASE.sh is run by bash in an empty temporary folder with MBGRAD (the program; default: build/mbgrad) and SRC (the
+# source tree; default: the tree of this file) set. Beside it lie CASE.out (expected stdout), CASE.err (expected stderr; none: empty), CASE.status (exit status; none: 0).
 # Text is compared as it is; the path of the source tree reads as $SRC. With UPDATE=1 the expected files are written.
 set -u
 unset MBGRAD_GALLERY NO_COLOR
 
-case_file=$(realpath "$1")
+export SRC=${SRC:-$(realpath "$(dirname "$0")/../..")}
+MBGRAD=$(realpath -e "${MBGRAD:-$SRC/build/mbgrad}") || exit 2
+export MBGRAD
+case_file=$(realpath -e "$1") || exit 2
 stem=${case_file%.sh}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
