@@ -13,7 +13,7 @@
 
 enum { CRITERIA = 3, PARAMETERS = 9 };
 
-/* exact in time (theory 5, R3) */
+/* exact in time (theory 5, section 16, R3) */
 static const double exact[CRITERIA] = {0.31329073979, 0.027157700474, -2.0674871937};
 
 static void check(const mbg_context *ctx, int err) {

@@ -6,7 +6,7 @@
      f_k = 1/k! - z f_(k+2)                 f_k' = (k f_(k+2) - f_(k+1)) / 2
 
    The second line replaces every quotient by z: no formula below divides by the angle, so that one expression serves
-   from zero upwards, derivatives included, and the page's Bernoulli series is not needed:
+   from zero upwards, derivatives included, and no Bernoulli series is needed:
 
      gam = f_1 / (2 f_2)      ib = 1 / (2 f_2)      e := (1 - gam)/t2 = (f_3 - 2 f_4) / (2 f_2) */
 #include "math/se3.h"

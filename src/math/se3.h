@@ -143,7 +143,7 @@ void mbg__se3_tangent_inv(real Ti[36], const real h[6]);
 
 /* Derivatives of products with x or y held fixed, D is 6x6:
      dtangent       d(T(h) x)     = D dh           dtangentT      d(T(h)^T y)   = D dh
-     dtangent_inv   d(T^-1(h) y)  = D dh           dtangent_invT  d(T^-T(h) y)  = D dh      (D1 and D2 of the page) */
+     dtangent_inv   d(T^-1(h) y)  = D dh           dtangent_invT  d(T^-T(h) y)  = D dh      (D1 and D2 of the theory) */
 void mbg__se3_dtangent(real D[36], const real h[6], const real x[6]);
 void mbg__se3_dtangentT(real D[36], const real h[6], const real y[6]);
 void mbg__se3_dtangent_inv(real D[36], const real h[6], const real y[6]);

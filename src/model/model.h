@@ -76,7 +76,7 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- geometry */
 
-/* A pose is a product of factors F1 F2 ..., each a frame that depends on attributes (theory 0 section 10). */
+/* A pose is a product of factors F1 F2 ..., each a frame that depends on attributes (theory 0, section 10). */
 typedef enum {
   MBG__POSE_TRANSLATE,  /* attr..+2: vector                                               */
   MBG__POSE_TURN,       /* attr: angle about axis `mode` (0 x, 1 y, 2 z)                  */

@@ -6,7 +6,7 @@ done
 "$MBGRAD" gradient overhead-crane --json >vector.json
 python3 - <<'END'
 import json
-reference = { # page 4, R2: value and derivatives by p1 .. p4
+reference = { # theory 4, section 12, R2: value and derivatives by p1 .. p4
     "psi0": [0.7576035293958, 3.3625424578e-05, 2.3326700225e-04, -7.8328610961e-03, -8.2115569550],
     "psiL": [17.1724202012, -1.9236020064e-04, 3.3416016445e-05, 1.1136991828e-01, -33.772703775],
     "F1": [4152.4702014994, 1.7057189934e-02, -1.8694273982e-02, 7.9990460854, -1322.9043604]}

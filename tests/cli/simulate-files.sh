@@ -21,7 +21,7 @@ def dumped(name):
     return [float(x) for x in open(name).read().replace(",", " ").split()]
 print(same(dumped("F.txt"), columns["F"]), same(dumped("t.txt"), columns["t"]))
 print(sorted(run), run["partial"], run["parameters"], sorted(run["work"]))
-# reference: page 4, R2, to the digits that are given
+# reference: theory 4, section 12, R2, to the digits that are given
 assert abs(run["criteria"]["psi0"] / 0.7576035293958 - 1) < 1e-8
 state = json.load(open("state.json"))
 bodies = state["bodies"]

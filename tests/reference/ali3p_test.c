@@ -1,5 +1,5 @@
-/* Printed numbers of theory page 5: discrete values with kappa = 1e4 and their gradients, second order towards the exact ones,
-   constraints on all three levels. Long: not under sanitizers.
+/* Printed numbers of theory 5, section 16: discrete values with kappa = 1e4 and their gradients, second order towards
+   the exact ones, constraints on all three levels. Long: not under sanitizers.
 
    Tolerance of discrete values 1e-8 relative, or half a unit of the last digit where 8 are printed. */
 #include "reference/reference_case.h"

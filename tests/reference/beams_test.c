@@ -1,4 +1,5 @@
-/* Beams: printed numbers of theory page 4 (R3), closed forms. Meshes that are refined are in beam_refinement_test.c. */
+/* Beams: printed numbers of theory 4, section 12, R3, closed forms. Meshes that are refined are in
+   beam_refinement_test.c. */
 #include "reference/cantilever_case.h"
 #include "support/model_case.h"
 

@@ -1,4 +1,5 @@
-/* Control problems with known answers: theory 2, R4 (closed form); the crane that follows a path. Long: not under sanitizers. */
+/* Control problems with known answers: theory 2, section 13, R4 (closed form); the crane that follows a path. Long:
+   not under sanitizers. */
 #include "mbgrad/control.h"
 #include "reference/reference_case.h"
 

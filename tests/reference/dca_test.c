@@ -1,4 +1,5 @@
-/* Printed numbers of theory page 3 (R1, R2, R3), and accelerations, multipliers and their derivatives against a dense solution. */
+/* Printed numbers of theory 3, section 14 (R1, R2, R3), and accelerations, multipliers and their derivatives against a
+   dense solution. */
 #include "reference/reference_case.h"
 
 #include "formulations/dca/dca_assembly.h"

@@ -1,4 +1,5 @@
-/* Printed numbers of theory pages 4 (lie) and 2 (dae): discrete values with their gradients, starts, orders of convergence. Long: not under sanitizers.
+/* Printed numbers of theory 4, section 12 (lie) and theory 2, section 13 (dae): discrete values with their gradients,
+   starts, orders of convergence. Long: not under sanitizers.
 
    Tolerance of discrete values 1e-8 relative: they are printed with 10 to 13 digits by an independent program that makes
    the same steps, so that only rounding is between. */
@@ -6,7 +7,7 @@
 
 static const double tol = 1e-8;
 
-/* ---------------------------------------------------------------------- page 4 */
+/* ---------------------------------------------------------------------- theory 4, section 12 */
 
 /* R1: step 1e-3, rho_inf 0.9; the page's multipliers are minus the force on the top */
 static void test_heavy_top(void **state) {
@@ -92,7 +93,7 @@ static void test_quarter_car(void **state) {
   reference_close(&c, text);
 }
 
-/* ---------------------------------------------------------------------- page 2 */
+/* ---------------------------------------------------------------------- theory 2, section 13 */
 
 /* signals that give the page's accelerations: U' = R^T x'' - W x U */
 #define BODY(b)                                                                                                        \
@@ -291,7 +292,7 @@ static void check_group(const orders *o, const char *model, const char *const *n
   assert_second_order(model, what, gradient);
 }
 
-/* a reaction at the nodes of the coarsest run, without the first tenth, where index 3 starts up (page 4, section 4) */
+/* a reaction at the nodes of the coarsest run, without the first tenth: the start of index 3 (theory 4, section 4) */
 static void check_reaction(const orders *o, const char *model, const char *signal) {
   const int n = mbg_run_node_count(o->c[0].run), s = reference_signal(&o->c[0], signal);
   double d[LEVELS - 1] = {0};

@@ -1,5 +1,5 @@
-/* Modal bodies: printed numbers of theory page 3 (R2), the flexible slider crank of the IVP test set, one pendulum as modal body
-   and as beam, closed forms of frequencies, matrices of a finite-element program. */
+/* Modal bodies: printed numbers of theory 3, section 14, R2, the flexible slider crank of the IVP test set, one
+   pendulum as modal body and as beam, closed forms of frequencies, matrices of a finite-element program. */
 #include "math/eigen.h"
 #include "model/design.h"
 #include "reference/reference_case.h"
@@ -14,7 +14,7 @@ static char *replaced(char *text, const char *from, const char *to) {
   return out;
 }
 
-/* ---------------------------------------------------------------------- theory 3, R2 */
+/* ---------------------------------------------------------------------- theory 3, section 14, R2 */
 
 /* accelerations at the printed state, t = 0.2 (relative accuracy 1e-11) */
 static void test_two_arm_state(void **state) {

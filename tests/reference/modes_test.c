@@ -1,5 +1,5 @@
-/* Modes against printed numbers and closed forms: theory page 4 R3 (b), rotating beams (tools/beam-limits), pendulums,
-   oscillators, buckling, repeated and zero eigenvalues, freedoms without inertia; and what is refused. */
+/* Modes against printed numbers and closed forms: theory 4, section 12, R3 (b), rotating beams (tools/beam-limits),
+   pendulums, oscillators, buckling, repeated and zero eigenvalues, freedoms without inertia; and what is refused. */
 #include "mbgrad/mbgrad.h"
 #include "support/support.h"
 
@@ -60,7 +60,7 @@ static const char cantilever[] = "{\"mbgrad\": 1, \"parameters\": {\"b\": 0.02, 
                                  "\"nu\": 0.3, \"rho\": 7800}}, \"joints\": {\"clamp\": "
                                  "{\"type\": \"fixed\", \"between\": [\"ground\", \"arm.0\"]}}}";
 
-/* theory page 4, R3 (b): all digits given */
+/* theory 4, section 12, R3 (b): all digits given */
 static void test_cantilever(void **state) {
   (void)state;
   static const double printed[3][2] = {{53.30537, 106.58497}, {52.82062, 105.61590}, {52.70071, 105.37618}};

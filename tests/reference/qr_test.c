@@ -1,4 +1,4 @@
-/* Reference cases of theory page 1, section 11, and the accuracy that tolerances buy; not under sanitizers. */
+/* Reference cases of theory 1, section 11, and the accuracy that tolerances buy; not under sanitizers. */
 #include "reference/reference_case.h"
 
 static void run_at(gradient_case *c, double tolerance) {
@@ -8,7 +8,7 @@ static void run_at(gradient_case *c, double tolerance) {
   gradient_case_simulate(c);
 }
 
-/* ---------------------------------------------------------------------- page 1 */
+/* ---------------------------------------------------------------------- theory 1, section 11 */
 
 static const double psi_1 = 0.23063577850529748, psi_l = 12.272774250081078;
 

@@ -29,7 +29,7 @@ struct mbg__qr_point {
   real *phi, *phid, *gamma, *phi_t; /*                                        (nrow) */
   double independence;              /* smallest |R_kk| relative to its row */
   int dependent;                    /* that row */
-  real *F;                          /* f of the page                                     (nw) */
+  real *F;                          /* f of theory 1                                     (nw) */
   /* scratch */
   real *x, *y, *z, *s;             /*                                                   (n) */
   real *k, *l;                     /* kept rows                                         (r) */
@@ -375,7 +375,7 @@ static void linearize_velocities(mbg__qr_point *q) {
 
 /* ---------------------------------------------------------------------- tangents */
 
-/* (T2) da = Y (r1 + M N r2) - N r2,  (T3) dlam = N^T (M da - r1); r1 = -dr, r2 = dphidd */
+/* (T2) da = Y (r1 + M N r2) - N r2,  (T3) dlambda = N^T (r1 - M da); r1 = -dr, r2 = dphidd */
 static void push_accelerations(mbg__qr_point *q, const mbg__direction *d, real *d_a, real *dlambda) {
   mbg__system_push(q->sys, d, q->full2, NULL, NULL, q->row);
   free_of(q, q->full2, q->s);
@@ -429,7 +429,7 @@ done:
 
 /* ---------------------------------------------------------------------- transposes */
 
-/* (A1) s = N lb, rho' = rho + M s, y = Y rho', sig = N^T (rho' - M y); vjp = r1^T (y - s) - r2^T sig, lb of the page's sign */
+/* (A1) with -s for s: rho' = rho + M s, y = Y rho', sig = N^T (rho' - M y); vjp = r1^T (y - s) - r2^T sig */
 static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb, real *gw, real *gv, real *ga) {
   free_of(q, rho, q->x);
   memset(q->s, 0, (size_t)q->n * sizeof(real));

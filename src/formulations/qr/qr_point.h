@@ -2,10 +2,10 @@
    decomposition of the constraint Jacobian, so that it follows an ordinary differential equation.
 
      B^T = [Q1 Q2] [R; 0],  N = Q1 R^-T,  P = Q2 Q2^T,  Y = Q2 (Q2^T M Q2)^-1 Q2^T
-     (F3) v* = P v - N (phi_t + beta phi),  H' = H v*~           (F4) kap = N^T (v - v*)
-     (F5) a  = Y (f + M N gam) - N gam,     v' = a               (F6) lam = N^T (M a - f)
+     (F3) v* = P v - N (phi_t + beta phi),  H' = H v*~           (F4) kappa = N^T (v - v*)
+     (F5) a  = Y (f + M N gamma) - N gamma, v' = a               (F6) lambda = N^T (f - M a)
 
-   B: the kept rows. The multipliers of the core have the opposite sign: lambda = -lam (theory 0, section 1). */
+   B: the kept rows. The paper has the opposite sign of lambda. */
 #ifndef MBG_FORMULATIONS_QR_QR_POINT_H
 #define MBG_FORMULATIONS_QR_QR_POINT_H
 

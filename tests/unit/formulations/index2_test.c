@@ -113,7 +113,7 @@ static void second_order(void **state) {
     assert_int_equal(mbg_run_create(ctx, model, &options, &run), MBG_OK);
     assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);
     assert_int_equal(mbg_run_criteria(ctx, run, psi), MBG_OK);
-    /* J in the limit of small steps: theory 2, R1 */
+    /* J in the limit of small steps: theory 2, section 13, R1 */
     error[k] = fabs(psi[2] - 4.420140425433);
     assert_int_equal(mbg_run_gradient(ctx, run, MBG_METHOD_ADJOINT, gradient, NULL), MBG_ERROR_UNSUPPORTED);
     assert_string_equal(mbg_context_error(ctx),
