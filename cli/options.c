@@ -1,10 +1,12 @@
 #include "options.h"
 
 #include "cli.h"
+#include "mbgrad/run.h"
 #include "table.h"
 #include "text.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,12 +140,64 @@ const char *cli_value(const cli_args *args, const char *name, int index) {
 
 /* ---------------------------------------------------------------------- help */
 
+/* the library's lists, for the marks in a text of help */
+static void append(char *list, size_t size, const char *before, const char *word) {
+  const size_t used = strlen(list);
+  snprintf(list + used, size - used, "%s%s", before, word);
+}
+
+static void list_formulations(char *list, size_t size) {
+  const int n = mbg_formulation_count();
+  for (int i = 0; i < n; i++) {
+    append(list, size, i == 0 ? "" : i + 1 < n ? ", " : " or ", mbg_formulation_key(i));
+  }
+}
+
+static void list_integrators(char *list, size_t size) {
+  for (int i = 0; i < mbg_formulation_count(); i++) {
+    const char *word = mbg_formulation_integrators(i);
+    for (int k = 0; *word; k++) {
+      char key[32];
+      const int length = (int)strcspn(word, " ");
+      snprintf(key, sizeof key, "%.*s", length, word);
+      if (k == 0) {
+        append(list, size, *list ? "; of " : "of ", mbg_formulation_key(i));
+      }
+      append(list, size, k == 0 ? ": " : ", ", key);
+      word += length + (word[length] == ' ');
+    }
+  }
+}
+
+static void list_methods(char *list, size_t size) {
+  for (int i = MBG_METHOD_DIRECT; i < MBG_METHOD_COUNT; i++) {
+    append(list, size, i == MBG_METHOD_DIRECT ? "" : ", ", mbg_method_name(i));
+  }
+}
+
+static void add_help(cli_table *table, const char *help) {
+  static const struct {
+    const char *mark;
+    void (*list)(char *list, size_t size);
+  } marks[] = {{"{formulations}", list_formulations}, {"{integrators}", list_integrators}, {"{methods}", list_methods}};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    const size_t length = strlen(marks[i].mark);
+    if (!strncmp(help, marks[i].mark, length)) {
+      char list[256] = "";
+      marks[i].list(list, sizeof list);
+      cli_table_format(table, "%s%s", list, help + length);
+      return;
+    }
+  }
+  cli_table_text(table, help);
+}
+
 void cli_options_print(const cli_command *command) {
   cli_table table = cli_table_make("ll");
   for (int i = 0; i < command->noption; i++) {
     const cli_option *o = &command->options[i];
     cli_table_format(&table, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-    cli_table_text(&table, o->help);
+    add_help(&table, o->help);
   }
   cli_table_text(&table, "--help");
   cli_table_text(&table, "print this");

@@ -10,7 +10,7 @@ typedef struct {
   const char *name;  /* "json" for --json */
   const char *value; /* what follows it: "NAME=VALUE"; NULL: nothing, a flag */
   bool many;         /* may be given several times */
-  const char *help;  /* one line */
+  const char *help;  /* one line; may begin with a list of the library: {formulations}, {integrators} or {methods} */
 } cli_option;
 
 /* Options that mean the same in every command that has them. */

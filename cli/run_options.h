@@ -7,10 +7,8 @@
 
 /* Entries of a table of options; a command that calls cli_run_open has all of them. */
 #define CLI_OPTIONS_RUN                                                                                                \
-  CLI_OPTION_SET, CLI_OPTION_RUN,                                                                                      \
-      {"formulation", "NAME", false, "lie, dae, qr, ali3p or dca; default: that of the model, else lie"},              \
-      {"integrator", "NAME", false, "of qr: dop853 (default), dp5, adams, bdf; of dca: rk4, dp5, dop853"},             \
-      {"step", "SECONDS", false, "fixed step"},                                                                        \
+  CLI_OPTION_SET, CLI_OPTION_RUN, {"formulation", "NAME", false, "{formulations}; default: the model's, else lie"},    \
+      {"integrator", "NAME", false, "{integrators}"}, {"step", "SECONDS", false, "fixed step"},                        \
       {"tolerance", "NUMBER", false, "controlled steps of this relative error instead"},                               \
       {"end", "SECONDS", false, "end of the run"},                                                                     \
       {"threads", "N", false, "threads of dca; results do not depend on their number"}, {                              \

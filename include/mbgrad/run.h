@@ -11,10 +11,13 @@ extern "C" {
 
 /* ---------------------------------------------------------------------- formulations and methods */
 
-/* Formulations by index, with their key ("lie"), name and paper; NULL when there is no such index. */
+/* Formulations by index, with their key ("lie"), name, authors of the paper, and the keys of their integrators separated by
+   blanks ("" for one with steps of its own); NULL when there is no such index. */
 MBG_API int mbg_formulation_count(void);
 MBG_API const char *mbg_formulation_key(int index);
 MBG_API const char *mbg_formulation_name(int index);
+MBG_API const char *mbg_formulation_paper(int index);
+MBG_API const char *mbg_formulation_integrators(int index);
 
 /* How a gradient is computed. AUTO compares the number of parameters with the number of criteria. */
 typedef enum {
@@ -26,7 +29,8 @@ typedef enum {
   MBG_METHOD_COUNT
 } mbg_method;
 
-/* "auto", "direct", "adjoint", "continuous", "continuous-paper"; NULL when there is no such method. mbg_method_find: -1 when unknown. */
+/* "auto", "direct", "adjoint", "continuous", "continuous-paper"; NULL when there is no such method. mbg_method_find: -1 when
+   unknown. */
 MBG_API const char *mbg_method_name(int method);
 MBG_API int mbg_method_find(const char *name);
 
@@ -40,7 +44,7 @@ MBG_API int mbg_formulation_has(int index, mbg_method method);
    tolerance is the relative one, the absolute one a thousandth of it. */
 typedef struct {
   const char *formulation;
-  const char *integrator; /* of formulations with error control: "dop853", "dp5", "adams", "bdf", "rk4" */
+  const char *integrator; /* one of mbg_formulation_integrators */
   double start, end;
   double step, tolerance;
   double rho_inf, alpha_f;

@@ -80,4 +80,10 @@ void mbg__format(char *buffer, size_t size, const char *format, ...) MBG_PRINTF(
 /* The candidate nearest to `word` by edit distance, or NULL when none is near (more than a third of its letters). */
 const char *mbg__nearest(const char *word, const char *const *candidates, int count);
 
+/* Splits "a b c" in place: pointers to at most `most` words, their number is returned. */
+int mbg__split(char *text, const char **word, int most);
+
+/* The end of a message about an unknown word: "; did you mean 'a'? (known: a, b)", without the question when none is near. */
+void mbg__known(char *buffer, size_t size, const char *word, const char *const *candidates, int count);
+
 #endif

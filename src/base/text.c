@@ -53,3 +53,26 @@ const char *mbg__nearest(const char *word, const char *const *candidates, int co
   }
   return best;
 }
+
+int mbg__split(char *text, const char **word, int most) {
+  int n = 0;
+  for (char *c = text; *c && n < most;) {
+    word[n++] = c;
+    while (*c && *c != ' ') {
+      c++;
+    }
+    if (*c) {
+      *c++ = 0;
+    }
+  }
+  return n;
+}
+
+void mbg__known(char *buffer, size_t size, const char *word, const char *const *candidates, int count) {
+  const char *near = mbg__nearest(word, candidates, count);
+  mbg__format(buffer, size, "%s%s%s (known: ", near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  for (int i = 0; i < count; i++) {
+    const size_t used = strlen(buffer);
+    mbg__format(buffer + used, size - used, "%s%s", candidates[i], i + 1 < count ? ", " : ")");
+  }
+}

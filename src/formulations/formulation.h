@@ -1,31 +1,23 @@
 /* What a formulation must provide.
 
    A formulation turns a model into numbers at the nodes of a trajectory and differentiates exactly what it did. It knows
-   no criteria: a criterion reaches it as seeds, weights of signals at nodes. One folder per formulation, one const table
-   each; the list is in formulations.c. */
+   no criteria: a criterion reaches it as seeds, weights of signals at nodes. Its folder exports one const table of functions;
+   a line of formulations.def gives it a key. */
 #ifndef MBG_FORMULATIONS_FORMULATION_H
 #define MBG_FORMULATIONS_FORMULATION_H
 
 #include "criteria/criteria.h"
+#include "mbgrad/run.h"
 #include "start/start.h"
 #include "system/system.h"
 #include "trajectory/trajectory.h"
 
 /* Capabilities. */
 enum {
-  MBG__LOOPS = 1,
-  MBG__REDUNDANT = 2,
-  MBG__DIRECT = 4,
-  MBG__ADJOINT = 8, /* exact transpose of the discrete run */
-  MBG__ADJOINT_CONTINUOUS = 16,
-  MBG__ADJOINT_PAPER = 32, /* the continuous form of the paper, for study */
-  MBG__CONTROLLED_STEPS = 64,
-  MBG__BEAMS = 256, /* elements whose mass couples two bodies */
-  MBG__MODAL = 512, /* bodies with modal coordinates */
-  MBG__ODE = 128    /* integrates an ordinary differential equation with relative and absolute tolerances */
+  MBG__BEAMS = 1, /* takes elements whose mass couples two bodies */
+  MBG__MODAL = 2, /* takes bodies with modal coordinates */
+  MBG__ODE = 4    /* integrates an ordinary differential equation with relative and absolute tolerances */
 };
-
-typedef enum { MBG__METHOD_DIRECT, MBG__METHOD_ADJOINT, MBG__METHOD_CONTINUOUS, MBG__METHOD_PAPER } mbg__method;
 
 typedef struct mbg__formulation_work mbg__formulation_work;
 
@@ -39,30 +31,39 @@ typedef struct {
   bool all; /* every attribute is wanted, not only those that depend on parameters */
 } mbg__criterion_seeds;
 
-typedef struct mbg__formulation {
-  const char *key, *name, *paper;
-  unsigned supports;
-  double cost_direct, cost_adjoint; /* a further column, in simulations: for the choice of a method */
-
+/* What a formulation does: mbg__FOLDER_ops of its folder. */
+typedef struct {
   /* The system and the start are referenced and used as scratch; used signals are referenced. */
   int (*prepare)(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
                  const int *used, mbg__formulation_work **out);
   /* Runs from the start that was solved last. frozen: repeat the steps of the last run (their lengths and number). */
   int (*simulate)(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
-  /* dy (np per used signal) at every node, in order; NULL where not supported. */
+  /* dy (np per used signal) at every node, in order. */
   int (*tangent)(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                  void *user);
-  /* psi_a (ncrit x na) += gradient by attributes of ncrit criteria. */
-  int (*adjoint)(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+  /* psi_a (ncrit x na) += gradient by attributes of ncrit criteria; the method is an adjoint that the formulation has. */
+  int (*adjoint)(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                  const mbg__criterion_seeds *seeds, real *psi_a);
   /* Frames, twists ... of the last node, for a restart: into a caller's arrays (H: nbody, v: nw, turns: nturn). */
   int (*last)(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns);
   const mbg__work_counts *(*counts)(const mbg__formulation_work *w);
   void (*destroy)(mbg__formulation_work *w);
+} mbg__formulation_ops;
+
+/* A line of formulations.def, which explains the members. */
+typedef struct {
+  const char *key, *name, *paper;
+  unsigned methods; /* bit 1 << method for each mbg_method but AUTO */
+  unsigned supports;
+  double rho_inf, alpha_f;
+  const char *integrators;
+  double cost_direct, cost_adjoint;
+  const mbg__formulation_ops *ops;
 } mbg__formulation;
 
 /* All formulations, and one by key (NULL: unknown). */
-const mbg__formulation *const *mbg__formulations(int *count);
+const mbg__formulation *mbg__formulations(int *count);
 const mbg__formulation *mbg__formulation_find(const char *key);
+bool mbg__formulation_has(const mbg__formulation *f, mbg_method method);
 
 #endif

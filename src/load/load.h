@@ -350,6 +350,9 @@ int mbg__item_keys(mbg__item *item, const mbg__json *object, const mbg__file_obj
                    const mbg__key *keys, int nkey);
 int mbg__item_text(mbg__item *item, const mbg__json *json, const char *label, const char **out);
 int mbg__item_bool(mbg__item *item, const mbg__json *json, const char *label, bool *out);
+/* Words of the run section: formulations, methods of the gradient (in the order of mbg_method), integrators. */
+extern const char mbg__formulation_words[], mbg__method_words[], mbg__integrator_words[];
+
 /* Index of a word among `choices` (separated by blanks); json NULL: leaves *out. */
 int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, const char *choices, int *out);
 /* An array of n entries (n < 0: any number): its first entry, or NULL after an error. */

@@ -217,21 +217,6 @@ int mbg__item_bool(mbg__item *item, const mbg__json *json, const char *label, bo
   return MBG_OK;
 }
 
-/* splits "a b c" in place of `buffer` */
-static int split(char *buffer, const char **word, int most) {
-  int n = 0;
-  for (char *c = buffer; *c && n < most;) {
-    word[n++] = c;
-    while (*c && *c != ' ') {
-      c++;
-    }
-    if (*c) {
-      *c++ = 0;
-    }
-  }
-  return n;
-}
-
 int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, const char *choices, int *out) {
   char buffer[256], all[512], hint[MBG__HINT_SIZE];
   const char *word[32];
@@ -239,7 +224,7 @@ int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, 
     return MBG_OK;
   }
   mbg__format(buffer, sizeof(buffer), "%s", choices);
-  const int n = split(buffer, word, MBG_COUNT(word));
+  const int n = mbg__split(buffer, word, MBG_COUNT(word));
   /* components may be counted */
   if (json->kind == MBG__JSON_NUMBER && strcmp(label, "component") == 0) {
     for (int i = 0; i < n; i++) {

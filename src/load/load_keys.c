@@ -364,16 +364,29 @@ static const mbg__file_key part_keys[] = {
     {"set", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "values of the part's parameters"},
     {"bind", MBG__SHAPE_NAMES_TO_NAMES, false, NULL, "bodies of this model for the part's outer bodies"},
 };
+#define MBG_FORMULATION(key, ...) #key " "
+const char mbg__formulation_words[] =
+#include "formulations/formulations.def"
+    ;
+#define MBG_METHOD(id, name) name " "
+const char mbg__method_words[] =
+#include "formulations/formulations.def"
+    ;
+#define MBG_INTEGRATOR(key) #key " "
+const char mbg__integrator_words[] =
+#include "formulations/formulations.def"
+    ;
+
 static const mbg__file_key run_keys[] = {
-    {"formulation", MBG__SHAPE_CHOICE, false, "lie dae qr ali3p dca", "formulation"},
-    {"method", MBG__SHAPE_TEXT, false, NULL, "method of the gradient"},
+    {"formulation", MBG__SHAPE_CHOICE, false, mbg__formulation_words, "formulation"},
+    {"method", MBG__SHAPE_CHOICE, false, mbg__method_words, "method of the gradient"},
     {"start", MBG__SHAPE_NUMBER, false, NULL, "time of the start, 0 when absent"},
     {"end", MBG__SHAPE_NUMBER, false, NULL, "time of the end"},
     {"step", MBG__SHAPE_NUMBER, false, NULL, "fixed step"},
     {"tolerance", MBG__SHAPE_NUMBER, false, NULL, "relative and absolute tolerance, instead of a step"},
     {"relative_tolerance", MBG__SHAPE_NUMBER, false, NULL, "relative tolerance of formulations with error control"},
     {"absolute_tolerance", MBG__SHAPE_NUMBER, false, NULL, "absolute tolerance of formulations with error control"},
-    {"integrator", MBG__SHAPE_CHOICE, false, "dop853 dp5 adams bdf", "integrator of formulations with error control"},
+    {"integrator", MBG__SHAPE_CHOICE, false, mbg__integrator_words, "integrator of formulations with error control"},
     {"stabilization", MBG__SHAPE_NUMBER, false, NULL, "rate at which position errors of the constraints decay (qr)"},
     {"rho_inf", MBG__SHAPE_NUMBER, false, NULL, "spectral radius at infinity of generalized-alpha"},
     {"alpha_f", MBG__SHAPE_NUMBER, false, NULL, "damping of HHT"},

@@ -206,28 +206,24 @@ done:
   return err;
 }
 
+#define MBG_FORMULATION(key, ...) #key,
+static const char *const formulation_keys[] = {
+#include "formulations/formulations.def"
+};
+#define MBG_INTEGRATOR(key) #key,
+static const char *const integrator_keys[] = {
+#include "formulations/formulations.def"
+};
+
 static int run_words(mbg__item *item, mbg__run *run) {
-  int err = MBG_OK, k = -1, redundant = run->redundant_error;
-  static const char formulations[] = "lie dae qr ali3p dca";
-  static const char *const names[] = {"lie", "dae", "qr", "ali3p", "dca"};
-  static const char integrators[] = "dop853 dp5 adams bdf";
-  static const char *const integrator_names[] = {"dop853", "dp5", "adams", "bdf"};
-  const mbg__json *method = mbg__json_member(item->json, "method");
-  const char *text = NULL;
-  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "formulation"), "formulation", formulations, &k));
-  run->formulation = k >= 0 ? names[k] : run->formulation;
-  k = -1;
-  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "integrator"), "integrator", integrators, &k));
-  run->integrator = k >= 0 ? integrator_names[k] : run->integrator;
-  if (method) {
-    MBG_TRY(mbg__item_text(item, method, "method", &text));
-  }
-  if (text) {
-    run->method = mbg__arena_text(item->L->arena, text, strlen(text));
-    if (!run->method) {
-      return mbg__fail_memory(item->L->ctx);
-    }
-  }
+  int err = MBG_OK, formulation = -1, integrator = -1, redundant = run->redundant_error;
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "formulation"), "formulation", mbg__formulation_words,
+                           &formulation));
+  run->formulation = formulation >= 0 ? formulation_keys[formulation] : run->formulation;
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "integrator"), "integrator", mbg__integrator_words,
+                           &integrator));
+  run->integrator = integrator >= 0 ? integrator_keys[integrator] : run->integrator;
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "method"), "method", mbg__method_words, &run->method));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "redundant"), "redundant", "drop error", &redundant));
   run->redundant_error = redundant == 1;
 done:

@@ -356,7 +356,8 @@ typedef struct {
 typedef enum { MBG__START_ASSEMBLE, MBG__START_EXACT, MBG__START_EQUILIBRIUM } mbg__start;
 
 typedef struct {
-  const char *formulation, *method, *integrator;            /* NULL: default */
+  const char *formulation, *integrator;                     /* NULL: default */
+  int method;                                               /* mbg_method */
   double start, end;                                        /* end NAN: not given */
   double step;                                              /* 0: not given */
   double tolerance, relative_tolerance, absolute_tolerance; /* 0: not given */

@@ -191,11 +191,21 @@ static void choose_tolerances(const mbg_model *m, const mbg__formulation *formul
   plan->step = !isnan(o->step) ? o->step : isnan(o->tolerance) && own && !given && r->step > 0 ? r->step : 0;
 }
 
+/* Damping: the formulation's own kind, from its preset when not given, unless the other kind is given. */
+static void choose_damping(const mbg__formulation *f, mbg__run_plan *plan) {
+  const bool by_rho = !isnan(f->rho_inf);
+  double *own = by_rho ? &plan->rho_inf : &plan->alpha_f;
+  const double other = by_rho ? plan->alpha_f : plan->rho_inf, preset = by_rho ? f->rho_inf : f->alpha_f;
+  *own = !isnan(other) ? NAN : isnan(*own) ? preset : *own;
+}
+
 int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__formulation *formulation,
                    const mbg_run_options *o, const int *used, mbg__run_plan *plan) {
   const mbg__run *r = &m->run;
   int err = MBG_OK;
-  *plan = (mbg__run_plan){.t0 = choose(o->start, r->start, 0),
+  *plan = (mbg__run_plan){.formulation = formulation->key,
+                          .integrators = formulation->integrators,
+                          .t0 = choose(o->start, r->start, 0),
                           .t1 = choose(o->end, r->end, NAN),
                           .rho_inf = choose(o->rho_inf, r->rho_inf, NAN),
                           .alpha_f = choose(o->alpha_f, r->alpha_f, NAN),
@@ -215,6 +225,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
     choose_step(ctx, m, o, plan);
   }
   MBG_TRY(mbg__plan_check(ctx, plan));
+  choose_damping(formulation, plan);
   MBG_TRY(list_breaks(ctx, arena, m, plan));
   MBG_TRY(list_samples(ctx, arena, m, o->interval, plan));
   MBG_TRY(list_quadratures(ctx, arena, m, used, plan));

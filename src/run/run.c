@@ -44,55 +44,6 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---------------------------------------------------------------------- lists */
-
-int mbg_formulation_count(void) {
-  int n;
-  (void)mbg__formulations(&n);
-  return n;
-}
-
-const char *mbg_formulation_key(int index) {
-  int n;
-  const mbg__formulation *const *list = mbg__formulations(&n);
-  return index >= 0 && index < n ? list[index]->key : NULL;
-}
-
-const char *mbg_formulation_name(int index) {
-  int n;
-  const mbg__formulation *const *list = mbg__formulations(&n);
-  return index >= 0 && index < n ? list[index]->name : NULL;
-}
-
-static const char *const method_names[MBG_METHOD_COUNT] = {"auto", "direct", "adjoint", "continuous",
-                                                           "continuous-paper"};
-
-const char *mbg_method_name(int method) {
-  return method >= 0 && method < MBG_METHOD_COUNT ? method_names[method] : NULL;
-}
-
-int mbg_method_find(const char *name) {
-  for (int i = 0; i < MBG_METHOD_COUNT; i++) {
-    if (!strcmp(name, method_names[i])) {
-      return i;
-    }
-  }
-  return -1;
-}
-
-static const unsigned method_needs[MBG_METHOD_COUNT] = {0, MBG__DIRECT, MBG__ADJOINT, MBG__ADJOINT_CONTINUOUS,
-                                                        MBG__ADJOINT_PAPER};
-
-static bool has_method(const mbg__formulation *f, mbg_method method) {
-  return (f->supports & method_needs[method]) == method_needs[method];
-}
-
-int mbg_formulation_has(int index, mbg_method method) {
-  int n;
-  const mbg__formulation *const *list = mbg__formulations(&n);
-  return index >= 0 && index < n && method >= 0 && method < MBG_METHOD_COUNT && has_method(list[index], method);
-}
-
 /* ---------------------------------------------------------------------- options */
 
 void mbg_run_options_default(mbg_run_options *o) {
@@ -100,69 +51,50 @@ void mbg_run_options_default(mbg_run_options *o) {
 }
 
 static int find_formulation(mbg_context *ctx, const char *key, const mbg__formulation **out) {
-  int n;
-  const mbg__formulation *const *list = mbg__formulations(&n);
-  const char *keys[16];
+  const char *keys[32];
+  char known[256];
   *out = mbg__formulation_find(key);
   if (*out) {
     return MBG_OK;
   }
-  char known[128] = "";
-  for (int i = 0; i < n && i < MBG_COUNT(keys); i++) {
-    const size_t used = strlen(known);
-    keys[i] = list[i]->key;
-    mbg__format(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", list[i]->key);
+  int n = 0;
+  while (n < MBG_COUNT(keys) && mbg_formulation_key(n)) {
+    keys[n] = mbg_formulation_key(n);
+    n++;
   }
-  const char *near = mbg__nearest(key, keys, n);
-  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s%s%s (known: %s)", key,
-                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", known);
+  mbg__known(known, sizeof(known), key, keys, n);
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s", key, known);
 }
 
 /* flexible bodies have masses that couple: not every formulation takes them */
 static int check_flexible(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
   int n;
-  const mbg__formulation *const *list = mbg__formulations(&n);
+  const mbg__formulation *list = mbg__formulations(&n);
   const unsigned wants = (m->nelement > 0 ? MBG__BEAMS : 0u) | (m->nmodal > 0 ? MBG__MODAL : 0u);
-  const unsigned lacks = wants & ~(unsigned)f->supports;
+  const unsigned lacks = wants & ~f->supports;
   char who[128] = "";
   if (!lacks) {
     return MBG_OK;
   }
   for (int i = 0; i < n; i++) {
     const size_t used = strlen(who);
-    if (((unsigned)list[i]->supports & wants) == wants) {
-      mbg__format(who + used, sizeof(who) - used, "%s'%s'", used ? ", " : "", list[i]->key);
+    if ((list[i].supports & wants) == wants) {
+      mbg__format(who + used, sizeof(who) - used, "%s'%s'", used ? ", " : "", list[i].key);
     }
   }
   return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' takes no %s; these do: %s", f->key,
                    lacks & MBG__BEAMS ? "beams" : "modal bodies", who);
 }
 
-/* the one asked for, else the model's, else `lie`; a model may name one that this version has not */
+/* the one asked for, else the model's, else `lie` */
 static int choose_formulation(mbg_context *ctx, const mbg_run_options *o, const mbg_model *m,
                               const mbg__formulation **out) {
-  const char *own = m->run.formulation;
-  if (!o->formulation && own && !mbg__formulation_find(own)) {
-    mbg__note(ctx, MBG_NOTE, "this version has no formulation '%s', which the model asks for: 'lie' is taken", own);
-    own = NULL;
-  }
-  const int err = find_formulation(ctx, o->formulation ? o->formulation : own ? own : "lie", out);
+  const char *own = m->run.formulation ? m->run.formulation : "lie";
+  const int err = find_formulation(ctx, o->formulation ? o->formulation : own, out);
   return err < 0 ? err : check_flexible(ctx, m, *out);
 }
 
 /* ---------------------------------------------------------------------- creation */
-
-static int find_method(mbg_context *ctx, mbg_run *run) {
-  const char *name = run->m->run.method;
-  const int found = name ? mbg_method_find(name) : MBG_METHOD_AUTO;
-  if (found < 0) {
-    const char *near = mbg__nearest(name, method_names, MBG_METHOD_COUNT);
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "run: unknown method '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                     near ? near : "", near ? "'?" : "");
-  }
-  run->method = (mbg_method)found;
-  return MBG_OK;
-}
 
 static int list_signals(mbg_context *ctx, mbg_run *run, bool all) {
   const mbg_model *m = run->m;
@@ -203,7 +135,7 @@ int mbg_run_create(mbg_context *ctx, const mbg_model *model, const mbg_run_optio
   mbg__arena_init(&run->grid_arena, mbg__context_allocator(ctx));
   run->m = model;
   MBG_TRY(choose_formulation(ctx, o, model, &run->formulation));
-  MBG_TRY(find_method(ctx, run));
+  run->method = (mbg_method)model->run.method;
   MBG_TRY(list_signals(ctx, run, o->all_signals != 0));
   MBG_TRY(mbg__plan_make(ctx, &run->arena, model, run->formulation, o, run->used, &run->plan));
   run->p = MBG_TAKE(&run->arena, real, model->np);
@@ -235,7 +167,7 @@ void mbg_run_destroy(mbg_run *run) {
   }
   const mbg_allocator allocator = run->arena.allocator;
   if (run->work) {
-    run->formulation->destroy(run->work);
+    run->formulation->ops->destroy(run->work);
   }
   mbg__start_destroy(run->start);
   mbg__system_destroy(run->sys);
@@ -366,13 +298,13 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   if (!run->started) {
     MBG_TRY(check_signals(ctx, run));
     if (run->work) {
-      run->formulation->destroy(run->work);
+      run->formulation->ops->destroy(run->work);
       run->work = NULL;
     }
-    MBG_TRY(run->formulation->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
+    MBG_TRY(run->formulation->ops->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
   }
   mbg__system_warn(NULL, run->sys);
-  MBG_TRY(run->formulation->simulate(ctx, run->work, run->started, &run->nodes));
+  MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started, &run->nodes));
   if (!run->started) {
     mbg__system_warn(ctx, run->sys);
   }
@@ -566,7 +498,7 @@ static int direct_take(void *user, int node, const real *dy) {
 
 /* the adjoint that is exact for the formulation: of its steps, or of its differential equation */
 static mbg_method own_adjoint(const mbg_run *run) {
-  return run->formulation->supports & MBG__ADJOINT ? MBG_METHOD_ADJOINT : MBG_METHOD_CONTINUOUS;
+  return mbg__formulation_has(run->formulation, MBG_METHOD_ADJOINT) ? MBG_METHOD_ADJOINT : MBG_METHOD_CONTINUOUS;
 }
 
 mbg_method mbg_run_adjoint_method(const mbg_run *run) { return own_adjoint(run); }
@@ -586,32 +518,26 @@ static mbg_method choose_method(const mbg_run *run, mbg_method method, int ncrit
 
 static int check_method(mbg_context *ctx, const mbg_run *run, mbg_method method) {
   int n;
-  const mbg__formulation *const *list = mbg__formulations(&n);
+  const mbg__formulation *list = mbg__formulations(&n);
   if (method < 0 || method >= MBG_METHOD_COUNT) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown gradient method %d", (int)method);
   }
-  if (has_method(run->formulation, method)) {
+  if (mbg__formulation_has(run->formulation, method)) {
     return MBG_OK;
   }
-  if (method == MBG_METHOD_ADJOINT && has_method(run->formulation, MBG_METHOD_CONTINUOUS)) {
+  if (method == MBG_METHOD_ADJOINT && mbg__formulation_has(run->formulation, MBG_METHOD_CONTINUOUS)) {
     return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
                      "formulation '%s' has no method 'adjoint', which transposes steps: it differentiates its "
                      "differential equation; take 'continuous'",
                      run->formulation->key);
   }
   for (int i = 0; i < n; i++) {
-    if (has_method(list[i], method)) {
+    if (mbg__formulation_has(&list[i], method)) {
       return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' has no method '%s'; '%s' has it",
-                       run->formulation->key, method_names[method], list[i]->key);
+                       run->formulation->key, mbg_method_name(method), list[i].key);
     }
   }
-  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "no formulation has the method '%s'", method_names[method]);
-}
-
-static mbg__method kind_of(mbg_method method) {
-  return method == MBG_METHOD_ADJOINT      ? MBG__METHOD_ADJOINT
-         : method == MBG_METHOD_CONTINUOUS ? MBG__METHOD_CONTINUOUS
-                                           : MBG__METHOD_PAPER;
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "no formulation has the method '%s'", mbg_method_name(method));
 }
 
 /* gradient of every entry of the block (n x np) in `out`; psi_a: their explicit parts (n x na) */
@@ -621,9 +547,9 @@ static int block_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, con
   int err = MBG_OK;
   if (method == MBG_METHOD_DIRECT) {
     direct_sum sum = {run, block, out};
-    MBG_TRY(run->formulation->tangent(ctx, run->work, direct_take, &sum));
+    MBG_TRY(run->formulation->ops->tangent(ctx, run->work, direct_take, &sum));
   } else {
-    MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(method), block->n, block->seeds, psi_a));
+    MBG_TRY(run->formulation->ops->adjoint(ctx, run->work, method, block->n, block->seeds, psi_a));
   }
   for (int k = 0; k < block->n; k++) {
     mbg__design_pull(run->design, psi_a + (size_t)k * na, out + (size_t)k * np);
@@ -785,7 +711,7 @@ int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *
   MBG_TRY(make_seeds(ctx, run, criterion, 1, NULL, &block));
   block.seeds[0].all = true;
   real *psi_a = run->psi_a + (size_t)criterion * (size_t)m->na;
-  MBG_TRY(run->formulation->adjoint(ctx, run->work, kind_of(own_adjoint(run)), 1, block.seeds, psi_a));
+  MBG_TRY(run->formulation->ops->adjoint(ctx, run->work, own_adjoint(run), 1, block.seeds, psi_a));
   mbg__design_fold(run->design, psi_a);
   for (int i = 0; i < m->na; i++) {
     grad[i] = re(psi_a[i]);
@@ -836,7 +762,7 @@ int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int 
     err = mbg__fail_memory(ctx);
     goto done;
   }
-  MBG_TRY(run->formulation->tangent(ctx, run->work, history_take, &h));
+  MBG_TRY(run->formulation->ops->tangent(ctx, run->work, history_take, &h));
 done:
   mbg__free(ctx, h.dy);
   return err;
@@ -874,7 +800,7 @@ int mbg_run_attribute(const mbg_run *run, int index, mbg_attribute_info *info) {
 /* ---------------------------------------------------------------------- state and work */
 
 int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns) {
-  return run->simulated ? run->formulation->last(run->work, t, H, v, turns) : MBG_ERROR_INPUT;
+  return run->simulated ? run->formulation->ops->last(run->work, t, H, v, turns) : MBG_ERROR_INPUT;
 }
 
 void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns) {
@@ -910,7 +836,7 @@ int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *tw
 void mbg_run_work_of(const mbg_run *run, mbg_run_work *work) {
   *work = (mbg_run_work){.seconds_simulate = run->seconds_simulate, .seconds_gradient = run->seconds_gradient};
   if (run->work) {
-    const mbg__work_counts *c = run->formulation->counts(run->work);
+    const mbg__work_counts *c = run->formulation->ops->counts(run->work);
     work->steps = c->steps;
     work->newton_iterations = c->newton_iterations;
     work->factorizations = c->factorizations;

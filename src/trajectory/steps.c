@@ -87,30 +87,20 @@ int mbg__plan_check_tolerances(mbg_context *ctx, const mbg__run_plan *p) {
   return MBG_OK;
 }
 
-static bool is_known(const char *key, const char *const *known, int n) {
+int mbg__plan_integrator(mbg_context *ctx, const mbg__run_plan *p, const char *key, const mbg__rk_method **method) {
+  char words[100], known[200];
+  const char *word[16];
+  mbg__format(words, sizeof(words), "%s", p->integrators);
+  const int n = mbg__split(words, word, MBG_COUNT(word));
   for (int i = 0; i < n; i++) {
-    if (!strcmp(key, known[i])) {
-      return true;
+    if (strcmp(key, word[i]) != 0) {
+      continue;
     }
+    *method = mbg__rk_find(key);
+    return *method && (*method)->error_order == 0 && !(p->step > 0)
+               ? mbg__fail(ctx, MBG_ERROR_INPUT, "integrator '%s' has no error control: it needs a step", key)
+               : MBG_OK;
   }
-  return false;
-}
-
-int mbg__plan_integrator(mbg_context *ctx, const mbg__run_plan *p, const char *of, const char *key,
-                         const char *const *known, int n, const mbg__rk_method **method) {
-  char all[100] = "";
-  *method = mbg__rk_find(key);
-  if (*method && (*method)->error_order == 0 && !(p->step > 0)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "integrator '%s' has no error control: it needs a step", key);
-  }
-  if (*method || is_known(key, known, n)) {
-    return MBG_OK;
-  }
-  for (int i = 0; i < n; i++) {
-    const size_t used = strlen(all);
-    mbg__format(all + used, sizeof(all) - used, "%s%s", i > 0 ? ", " : "", known[i]);
-  }
-  const char *near = mbg__nearest(key, known, n);
-  return mbg__fail(ctx, MBG_ERROR_INPUT, "formulation '%s' has no integrator '%s'%s%s%s (known: %s)", of, key,
-                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", all);
+  mbg__known(known, sizeof(known), key, word, n);
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "formulation '%s' has no integrator '%s'%s", p->formulation, key, known);
 }

@@ -15,8 +15,7 @@ int mbg__plan_places(const mbg__run_plan *p, int nstep, size_t bytes);
 /* MBG__ODE: the breaks inside the run, ascending, none twice, in the arena. */
 int mbg__plan_sort_breaks(mbg_context *ctx, mbg__arena *arena, mbg__run_plan *p);
 int mbg__plan_check_tolerances(mbg_context *ctx, const mbg__run_plan *p);
-/* The Runge-Kutta method `key` of formulation `of`, which knows these; NULL: known, but none of them. */
-int mbg__plan_integrator(mbg_context *ctx, const mbg__run_plan *p, const char *of, const char *key,
-                         const char *const *known, int n, const mbg__rk_method **method);
+/* The Runge-Kutta method `key`, one of the formulation's integrators; NULL: it is one, but no Runge-Kutta method. */
+int mbg__plan_integrator(mbg_context *ctx, const mbg__run_plan *p, const char *key, const mbg__rk_method **method);
 
 #endif

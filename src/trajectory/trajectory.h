@@ -12,6 +12,8 @@ typedef struct {
 
 /* How to run; every number is decided by the caller. */
 typedef struct {
+  const char *formulation; /* its key */
+  const char *integrators; /* that it has, separated by blanks */
   double t0, t1;
   double step;               /* fixed step, or 0 with a tolerance */
   double tolerance;          /* controlled steps */
@@ -23,7 +25,7 @@ typedef struct {
   int nquadrature;
   const mbg__quadrature *quadratures;
   bool curves;             /* nodes serve curves, too: close enough to be joined by lines, where nodes are free */
-  double rho_inf, alpha_f; /* NAN: the formulation's preset */
+  double rho_inf, alpha_f; /* damping of generalized-alpha by one of them, the other is NAN */
   double kappa;            /* ali3p: penalty factor of its projections, 0: exact */
   int index;               /* 2: velocity constraints hold too, simulation only; else 3 */
   int nbreak;

@@ -105,8 +105,8 @@ static void test_options(void **state) {
     const char *message;
   } options[] = {
       {"dop583", NAN,
-       "formulation 'qr' has no integrator 'dop583'; did you mean 'dop853'? (known: dop853, dp5, adams, bdf)"},
-      {"euler", NAN, "formulation 'qr' has no integrator 'euler' (known: dop853, dp5, adams, bdf)"},
+       "formulation 'qr' has no integrator 'dop583'; did you mean 'dop853'? (known: dop853, dp5, adams, bdf, rk4)"},
+      {"euler", NAN, "formulation 'qr' has no integrator 'euler' (known: dop853, dp5, adams, bdf, rk4)"},
       {"rk4", NAN, "integrator 'rk4' has no error control: it needs a step"},
       {NULL, 1e-16, "relative tolerance 1e-16: doubles cannot give less"},
       {NULL, -1, "relative tolerance -1"},

@@ -174,7 +174,7 @@ static int tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void 
   return err;
 }
 
-static int adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+static int adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                    const mbg__criterion_seeds *seeds, real *psi_a) {
   (void)method; /* the discrete one is the only one */
   const int err = mbg__ali3p_adjoint(ctx, &w->a, w->march, ncrit, seeds, w->omega, psi_a);
@@ -197,13 +197,9 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
 
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return mbg__march_counts(w->march); }
 
-const mbg__formulation mbg__formulation_ali3p = {
-    .key = "ali3p",
-    .name = "semi-recursive augmented Lagrangian with projections",
-    .paper = "Lopez Varela, Dopico, Luaces",
-    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT,
-    .cost_direct = 0.3,
-    .cost_adjoint = 0.3,
+extern const mbg__formulation_ops mbg__ali3p_ops;
+
+const mbg__formulation_ops mbg__ali3p_ops = {
     .prepare = prepare,
     .simulate = simulate,
     .tangent = tangent,

@@ -4,7 +4,7 @@
    pass keeps checkpoints evenly, and the nodes between two checkpoints are computed again: stretches that fit the rest of
    the memory directly, longer ones by the same rule once more. The repeated steps start from stored nodes and are
    bit-identical (theory 0, section 8: nothing but a node influences what follows). */
-#include "formulations/alpha/alpha_run.h"
+#include "formulations/alpha/alpha.h"
 
 #include "formulations/alpha/alpha_continuous.h"
 #include "formulations/alpha/alpha_gradient.h"
@@ -108,8 +108,26 @@ static int lay_nodes(mbg_context *ctx, mbg__formulation_work *w, int places) {
 
 static int places_for(const mbg__formulation_work *w) { return mbg__plan_places(&w->plan, w->nstep, node_bytes(w)); }
 
-int mbg__alpha_run_prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan,
-                           mbg__alpha_coefs coefs, int nused, const int *used, mbg__formulation_work **out) {
+static void destroy(mbg__formulation_work *w) {
+  if (!w) {
+    return;
+  }
+  const mbg_allocator a = w->allocator;
+  mbg__alpha_index2_destroy(w->index2);
+  mbg__alpha_destroy(w->alpha);
+  a.release(a.user, w->h);
+  a.release(a.user, w->t);
+  a.release(a.user, w->omega);
+  a.release(a.user, w->y);
+  a.release(a.user, w->memory);
+  mbg__arena_destroy(&w->arena);
+  a.release(a.user, w);
+}
+
+static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
+                   const int *used, mbg__formulation_work **out) {
+  const mbg__alpha_coefs coefs =
+      isnan(plan->alpha_f) ? mbg__alpha_from_rho(plan->rho_inf) : mbg__alpha_from_hht(plan->alpha_f);
   int err = MBG_OK;
   mbg__formulation_work *w = mbg__alloc_zero(ctx, 1, sizeof(*w));
   if (!w) {
@@ -141,27 +159,11 @@ int mbg__alpha_run_prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *
   }
 done:
   if (err < 0) {
-    mbg__alpha_run_destroy(w);
+    destroy(w);
     w = NULL;
   }
   *out = w;
   return err;
-}
-
-void mbg__alpha_run_destroy(mbg__formulation_work *w) {
-  if (!w) {
-    return;
-  }
-  const mbg_allocator a = w->allocator;
-  mbg__alpha_index2_destroy(w->index2);
-  mbg__alpha_destroy(w->alpha);
-  a.release(a.user, w->h);
-  a.release(a.user, w->t);
-  a.release(a.user, w->omega);
-  a.release(a.user, w->y);
-  a.release(a.user, w->memory);
-  mbg__arena_destroy(&w->arena);
-  a.release(a.user, w);
 }
 
 static void take_counts(mbg__formulation_work *w) {
@@ -172,7 +174,7 @@ static void take_counts(mbg__formulation_work *w) {
   w->counts.solves = c->solves;
 }
 
-const mbg__work_counts *mbg__alpha_run_counts(const mbg__formulation_work *w) { return &w->counts; }
+static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
 /* ---------------------------------------------------------------------- forward */
 
@@ -296,7 +298,7 @@ done:
   return err;
 }
 
-int mbg__alpha_run_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes) {
+static int simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes) {
   int err = MBG_OK;
   w->partial = false;
   w->done = 0;
@@ -322,7 +324,7 @@ done:
   return err;
 }
 
-int mbg__alpha_run_last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns) {
+static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns) {
   const mbg__node *node = &w->spare[(w->done - 1) % 2];
   if (w->done < 1) {
     return MBG_ERROR_INPUT;
@@ -336,8 +338,8 @@ int mbg__alpha_run_last(const mbg__formulation_work *w, double *t, mbg__frame *H
 
 /* ---------------------------------------------------------------------- tangent */
 
-int mbg__alpha_run_tangent(mbg_context *ctx, mbg__formulation_work *w,
-                           int (*take)(void *user, int node, const real *dy), void *user) {
+static int tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
+                   void *user) {
   const size_t np = (size_t)w->m->np;
   mbg__alpha_tangent *s = NULL;
   int err = refuse_index2(ctx, w), now = 0;
@@ -507,14 +509,26 @@ done:
   return err;
 }
 
-int mbg__alpha_run_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
-                           const mbg__criterion_seeds *seeds, real *psi_a) {
+static int adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
+                   const mbg__criterion_seeds *seeds, real *psi_a) {
   int err = refuse_index2(ctx, w);
   if (err < 0) {
     return err;
   }
-  err = method == MBG__METHOD_ADJOINT ? discrete(ctx, w, ncrit, seeds, psi_a)
-                                      : continuous(ctx, w, method == MBG__METHOD_PAPER, ncrit, seeds, psi_a);
+  err = method == MBG_METHOD_ADJOINT ? discrete(ctx, w, ncrit, seeds, psi_a)
+                                     : continuous(ctx, w, method == MBG_METHOD_PAPER, ncrit, seeds, psi_a);
   take_counts(w);
   return err;
 }
+
+extern const mbg__formulation_ops mbg__alpha_ops;
+
+const mbg__formulation_ops mbg__alpha_ops = {
+    .prepare = prepare,
+    .simulate = simulate,
+    .tangent = tangent,
+    .adjoint = adjoint,
+    .last = last,
+    .counts = counts,
+    .destroy = destroy,
+};

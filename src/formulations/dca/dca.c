@@ -10,12 +10,10 @@
 
 /* ---------------------------------------------------------------------- preparation */
 
-static const char *const integrators[] = {"rk4", "dp5", "dop853"};
-
 /* a fixed step asks for the classical method, tolerances for the pair of order eight */
 static int find_integrator(mbg_context *ctx, mbg__formulation_work *w) {
   const char *key = w->plan.integrator ? w->plan.integrator : w->plan.step > 0 ? "rk4" : "dop853";
-  return mbg__plan_integrator(ctx, &w->plan, "dca", key, integrators, MBG_COUNT(integrators), &w->method);
+  return mbg__plan_integrator(ctx, &w->plan, key, &w->method);
 }
 
 static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
@@ -170,15 +168,9 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
 
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
-extern const mbg__formulation mbg__formulation_dca;
+extern const mbg__formulation_ops mbg__dca_ops;
 
-const mbg__formulation mbg__formulation_dca = {
-    .key = "dca",
-    .name = "Divide and conquer in joint coordinates",
-    .paper = "Bhalerao, Poursina, Anderson",
-    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT | MBG__ODE | MBG__MODAL,
-    .cost_direct = 0.5, /* measured on the gallery: an adjoint costs about two columns */
-    .cost_adjoint = 1,
+const mbg__formulation_ops mbg__dca_ops = {
     .prepare = prepare,
     .simulate = mbg__dca_simulate,
     .tangent = mbg__dca_tangent,

@@ -303,7 +303,7 @@ done:
   return err;
 }
 
-int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                      const mbg__criterion_seeds *seeds, real *psi_a) {
   adjoint s = {.w = w, .ctx = ctx, .nc = ncrit, .n = w->flow.n, .nb = 6 * w->m->nbody, .seeds = seeds, .psi_a = psi_a};
   mbg__rk_options options = mbg__rk_options_default();

@@ -101,7 +101,7 @@ int mbg__dca_limits(mbg_context *ctx, mbg__formulation_work *w);
 int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
 int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                      void *user);
-int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                      const mbg__criterion_seeds *seeds, real *psi_a);
 
 #endif

@@ -9,12 +9,9 @@
 
 /* ---------------------------------------------------------------------- preparation */
 
-/* "dop853", "dp5": Runge-Kutta pairs; "adams", "bdf": CVODES */
-static const char *const integrators[] = {"dop853", "dp5", "adams", "bdf"};
-
+/* "dop853", "dp5": Runge-Kutta pairs; "adams", "bdf": CVODES, without a method */
 static int find_integrator(mbg_context *ctx, mbg__formulation_work *w) {
-  const char *key = w->plan.integrator ? w->plan.integrator : integrators[0];
-  return mbg__plan_integrator(ctx, &w->plan, "qr", key, integrators, MBG_COUNT(integrators), &w->method);
+  return mbg__plan_integrator(ctx, &w->plan, w->plan.integrator ? w->plan.integrator : "dop853", &w->method);
 }
 
 static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
@@ -127,15 +124,9 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
 
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
-extern const mbg__formulation mbg__formulation_qr;
+extern const mbg__formulation_ops mbg__qr_ops;
 
-const mbg__formulation mbg__formulation_qr = {
-    .key = "qr",
-    .name = "State space by QR decomposition",
-    .paper = "Held, Seifried",
-    .supports = MBG__LOOPS | MBG__REDUNDANT | MBG__DIRECT | MBG__ADJOINT_CONTINUOUS | MBG__ODE | MBG__MODAL,
-    .cost_direct = 0.7, /* both measured on the gallery: a column of one costs about what one of the other does */
-    .cost_adjoint = 0.7,
+const mbg__formulation_ops mbg__qr_ops = {
     .prepare = prepare,
     .simulate = mbg__qr_simulate,
     .tangent = mbg__qr_tangent,

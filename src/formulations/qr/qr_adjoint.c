@@ -443,7 +443,7 @@ done:
   return err;
 }
 
-int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                         const mbg__criterion_seeds *seeds, real *psi_a) {
   mbg__qr_adjoint a;
   mbg__arena arena;

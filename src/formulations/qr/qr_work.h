@@ -97,7 +97,7 @@ int mbg__qr_adjoint_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr_ad
 int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
 int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                     void *user);
-int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg__method method, int ncrit,
+int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                         const mbg__criterion_seeds *seeds, real *psi_a);
 
 /* CVODES (Adams, BDF). */

@@ -790,7 +790,7 @@ static const char rich_text[] =
     "'component': 'fx'}},"
     " 'criteria': {'c1': {'integral': 's^2'}, 'c2': {'value': '2*c1 + a'},"
     "   'c3': {'least_squares': 's', 'data': {'time': [0, 1], 'value': [1, 2]}}},"
-    " 'initial': {'bodies': {'p': {'velocity': [1, 0, 0]}}}, 'run': {'method': 'm', 'end': 1, 'breaks': [0.5]}}";
+    " 'initial': {'bodies': {'p': {'velocity': [1, 0, 0]}}}, 'run': {'method': 'direct', 'end': 1, 'breaks': [0.5]}}";
 
 static void check_memory(const char *text, int expected, bool once) {
   char *copy = json(text);
