@@ -156,8 +156,8 @@ int mbg__build_finish(mbg__builder *b, mbg__arena *arena, mbg__expr **out) {
   mbg__line *code = MBG_TAKE(arena, mbg__line, b->n);
   int *inputs = MBG_TAKE(arena, int, count_inputs(b));
   char *name = mbg__arena_text(arena, owner, strlen(owner));
-  if (!e || !code || !inputs || !name) {
-    return mbg__fail_memory(b->lexer->ctx);
+  if (mbg__arena_check(b->lexer->ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   memcpy(code, b->code, (size_t)b->n * sizeof(*code));
   *e = (mbg__expr){.code = code, .n = b->n, .inputs = inputs};

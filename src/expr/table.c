@@ -53,8 +53,8 @@ int mbg__spline_create(mbg_context *ctx, mbg__arena *arena, const mbg__where *wh
   mbg__spline *s = MBG_TAKE(arena, mbg__spline, 1);
   double *knots = MBG_TAKE(arena, double, n);
   double *factors = MBG_TAKE(arena, double, cubic ? 2 * (size_t)n : 0);
-  if (!s || !knots || !factors) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   memcpy(knots, x, (size_t)n * sizeof(*x));
   *s = (mbg__spline){n, knots, interpolation, outside, cubic ? factors : NULL, cubic ? factors + n : NULL};
@@ -204,9 +204,7 @@ int mbg__table_create(mbg_context *ctx, mbg__arena *arena, const mbg__where *whe
   *out = NULL;
   char label[300];
   mbg__format(label, sizeof(label), "table '%s'", name);
-  if (!table) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, arena));
   MBG_TRY(mbg__spline_create(ctx, arena, where, label, n, x, interpolation, outside, &table->spline));
   for (int i = 0; i < n; i++) {
     if (!isfinite(y[i])) {
@@ -216,9 +214,7 @@ int mbg__table_create(mbg_context *ctx, mbg__arena *arena, const mbg__where *whe
   table->name = mbg__arena_text(arena, name, strlen(name));
   table->y = MBG_TAKE(arena, double, n);
   table->m = MBG_TAKE(arena, double, n);
-  if (!table->name || !table->y || !table->m) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, arena));
   memcpy(table->y, y, (size_t)n * sizeof(*y));
   MBG_TRY(fill_curvature(ctx, where, table));
   *out = table;

@@ -378,9 +378,7 @@ static int read_head(const reader *r, const line *first, mbg__csv *csv) {
   }
   MBG_TRY(find_names(r, first, &csv->named));
   const char **names = MBG_TAKE(r->arena, const char *, csv->ncolumns);
-  if (!names) {
-    return mbg__fail_memory(r->ctx);
-  }
+  MBG_TRY(mbg__arena_check(r->ctx, r->arena));
   csv->names = names;
   MBG_TRY(csv->named ? read_names(r, first, names, csv->ncolumns) : number_names(r, names, csv->ncolumns));
 done:
@@ -402,9 +400,7 @@ static int parse_table(reader *r, mbg__csv *csv) {
   MBG_TRY(measure(r, rows, above, csv));
   csv->values = MBG_TAKE(r->arena, double, (size_t)csv->nrows *(size_t)csv->ncolumns);
   csv->lines = MBG_TAKE(r->arena, int, csv->nrows);
-  if (!csv->values || !csv->lines) {
-    return mbg__fail_memory(r->ctx);
-  }
+  MBG_TRY(mbg__arena_check(r->ctx, r->arena));
   MBG_TRY(fill(r, rows, above, csv));
 done:
   return err;

@@ -97,10 +97,7 @@ int mbg__file_read(mbg_context *ctx, mbg__arena *arena, const char *path, char *
   MBG_TRY(reserve(ctx, &b, size > 0 ? size + 1 : 4096));
   MBG_TRY(read_all(ctx, path, fd, &b));
   *text = mbg__arena_text(arena, b.data, b.length);
-  if (!*text) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  MBG_TRY(mbg__arena_check(ctx, arena));
   if (length) {
     *length = b.length;
   }

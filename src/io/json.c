@@ -201,9 +201,7 @@ static int parse_string(parser *s, const char **text, size_t *length) {
   MBG_TRY(find_quote(s, start, &quote));
   /* decoding never makes a string longer */
   char *copy = mbg__arena_take(s->arena, (size_t)(quote - s->p) + 1, 1);
-  if (!copy) {
-    return mbg__fail_memory(s->ctx);
-  }
+  MBG_TRY(mbg__arena_check(s->ctx, s->arena));
   char *out = copy;
   while (s->p < quote) {
     MBG_TRY(*s->p == '\\' ? decode_escape(s, quote, &out) : decode_plain(s, quote, &out));
@@ -436,9 +434,7 @@ static int parse_items(parser *s, mbg__json *node, char close) {
   s->p += !more;
   while (more) {
     mbg__json *item = MBG_TAKE(s->arena, mbg__json, 1);
-    if (!item) {
-      return mbg__fail_memory(s->ctx);
-    }
+    MBG_TRY(mbg__arena_check(s->ctx, s->arena));
     if (close == '}') {
       MBG_TRY(parse_key(s, item));
     }

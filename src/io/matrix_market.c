@@ -169,9 +169,7 @@ int mbg__matrix_parse(mbg_context *ctx, mbg__arena *arena, const char *file, con
     return wrong(&r, "the matrix is too large to be read as a dense one; reduce the model first");
   }
   out->at = mbg__arena_take(arena, (size_t)out->rows * (size_t)out->cols, sizeof(double));
-  if (!out->at) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, arena));
   MBG_TRY(entries(&r, dense, symmetric, count, out));
 done:
   return err;

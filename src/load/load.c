@@ -21,11 +21,10 @@ typedef struct mbg__list_block block;
 void *mbg__list_more(mbg__loader *L, void *at, int count, int *room, size_t size) {
   block *old = at ? (block *)((char *)at - offsetof(block, data)) : NULL;
   const int n = count ? count + count / 2 + 1 : 16;
-  if ((size_t)n > (SIZE_MAX / 4 - sizeof(block)) / size) {
-    return NULL;
-  }
-  block *more = mbg__resize(L->ctx, old, sizeof(block) + (size_t)n * size, 1);
+  const bool fits = (size_t)n <= (SIZE_MAX / 4 - sizeof(block)) / size;
+  block *more = fits ? mbg__resize(L->ctx, old, sizeof(block) + (size_t)n * size, 1) : NULL;
   if (!more) {
+    L->no_memory = true;
     return NULL;
   }
   if (!old) {
@@ -149,8 +148,8 @@ static int number_velocities(mbg__loader *L) {
   }
   m->dof = MBG_TAKE(L->arena, int, m->nw);
   m->full = MBG_TAKE(L->arena, int, m->nw);
-  if (!m->dof || !m->full) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, L->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < m->nbody; i++) {
     const mbg__body *b = &m->bodies[i];
@@ -243,9 +242,7 @@ static int check_modal(mbg__loader *L) {
   mbg__design *design;
   if (L->model->nmodal > 0) {
     real *p = MBG_TAKE(&L->temp, real, L->model->np);
-    if (!p) {
-      return mbg__fail_memory(L->ctx);
-    }
+    MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
     for (int i = 0; i < L->model->np; i++) {
       p[i] = L->model->p[i];
     }
@@ -299,9 +296,7 @@ static int name_model(mbg__loader *L) {
   m->file = source->file;
   m->name = mbg__arena_text(L->arena, text, length);
   m->note = mbg__arena_text(L->arena, about, strlen(about));
-  if (!m->name || !m->note) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
 done:
   return err;
 }

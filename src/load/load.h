@@ -43,6 +43,10 @@ void *mbg__list_more(mbg__loader *L, void *at, int count, int *room, size_t size
        ? &(list).at[(list).count++]                                                                                    \
        : NULL)
 
+/* Adds a value to a list: MBG_OK, or MBG_ERROR_MEMORY with its message. */
+#define MBG__ADD(L, list, ...)                                                                                         \
+  (MBG__PUSH(L, list) ? ((list).at[(list).count - 1] = __VA_ARGS__, MBG_OK) : mbg__fail_memory((L)->ctx))
+
 /* ---------------------------------------------------------------------- keys of the file */
 
 /* What may stand under a key, for the check of keys and for the schema. */
@@ -475,6 +479,8 @@ int mbg__pose_align(mbg__loader *L, int axis, int direction);
 
 int mbg__load_part_poses(mbg__loader *L);
 int mbg__load_bodies(mbg__loader *L);
+/* own: its pose in the file; NULL: none. */
+int mbg__body_add(mbg__loader *L, const mbg__body *body, const mbg__own_pose *own);
 int mbg__load_markers(mbg__loader *L);
 /* The marker of the body's own frame. */
 int mbg__body_marker(mbg__loader *L, int body, int *marker);

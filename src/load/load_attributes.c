@@ -13,12 +13,10 @@ const char *mbg__intern(mbg__loader *L, const char *text) {
   if (known >= 0 && strcmp(L->texts.at[known], text) == 0) {
     return L->texts.at[known];
   }
-  const char **place = MBG__PUSH(L, L->texts);
   const char *copy = mbg__arena_text(L->arena, text, strlen(text));
-  if (!place || !copy) {
+  if (!copy || MBG__ADD(L, L->texts, copy) < 0) {
     return NULL;
   }
-  *place = copy;
   return mbg__map_set(L, &L->text_map, key, L->texts.count - 1) < 0 ? NULL : copy;
 }
 
@@ -26,27 +24,22 @@ int mbg__attribute_add(mbg__item *item, const mbg__formula *formula, const char 
                        const mbg__where *where, int *index) {
   mbg__loader *L = item->L;
   real value[2];
-  const int err = mbg__load_evaluate(item, formula, value);
-  if (err < 0) {
-    return err;
-  }
-  mbg__attribute *a = MBG__PUSH(L, L->attributes);
-  real *v0 = MBG__PUSH(L, L->values[0]), *v1 = MBG__PUSH(L, L->values[1]);
-  const char *kept = mbg__intern(L, key);
-  if (!a || !v0 || !v1 || !kept) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *a = (mbg__attribute){.formula = *formula,
-                        .control = -1,
-                        .knot = -1,
-                        .owner = item->owner,
-                        .key = kept,
-                        .unit = unit ? unit : "",
-                        .where = *where};
-  *v0 = value[0];
-  *v1 = value[1];
+  int err = MBG_OK;
+  MBG_TRY(mbg__load_evaluate(item, formula, value));
+  const mbg__attribute a = {.formula = *formula,
+                            .control = -1,
+                            .knot = -1,
+                            .owner = item->owner,
+                            .key = mbg__intern(L, key),
+                            .unit = unit ? unit : "",
+                            .where = *where};
+  MBG_TRY(MBG__ADD(L, L->attributes, a));
+  MBG_TRY(MBG__ADD(L, L->values[0], value[0]));
+  MBG_TRY(MBG__ADD(L, L->values[1], value[1]));
   *index = L->attributes.count - 1;
-  return MBG_OK;
+  err = a.key ? MBG_OK : mbg__fail_memory(L->ctx);
+done:
+  return err;
 }
 
 double mbg__value(const mbg__loader *L, int attribute) { return re(L->values[0].at[attribute]); }
@@ -275,9 +268,7 @@ static int read_option(mbg__item *item, const mbg__key *key, int *opt) {
 int mbg__item_type_numbers(mbg__item *item, const mbg__key *keys, int nkey, int *attr, int *nattr, const int **opt) {
   int err = MBG_OK, n = 0;
   int *options = MBG_TAKE(item->L->arena, int, nkey);
-  if (!options) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   *attr = item->L->attributes.count;
   for (int k = 0; k < nkey; k++) {
     if (keys[k].kind == MBG__KEY_CHOICE || keys[k].kind == MBG__KEY_BOOL) {

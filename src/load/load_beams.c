@@ -106,9 +106,7 @@ static int read_taper(reader *r, const mbg__json *json, const series *s) {
   MBG_TRY(mbg__item_formula(item, to, s->key, 1, &formula, &value));
   const size_t size = strlen(text_of(from)) + strlen(text_of(to)) + 80;
   char *text = mbg__arena_take(&item->L->temp, size, 1);
-  if (!text) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, &item->L->temp));
   for (int e = 0; !item->bad && e < r->n; e++) {
     const double x = (e + 0.5) / r->n;
     mbg__json middle = *from;
@@ -526,19 +524,6 @@ done:
   return err;
 }
 
-static int add_body(mbg__loader *L, const mbg__body *body) {
-  mbg__body *place = MBG__PUSH(L, L->bodies);
-  mbg__own_pose *own = MBG__PUSH(L, L->body_pose);
-  int *marker = MBG__PUSH(L, L->body_marker);
-  if (!place || !own || !marker) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *place = *body;
-  *own = (mbg__own_pose){.translate = -1, .nrotate = -1};
-  *marker = -1;
-  return MBG_OK;
-}
-
 static int add_nodes(reader *r, int velocity) {
   int err = MBG_OK;
   mbg__item *item = r->item;
@@ -561,7 +546,7 @@ static int add_nodes(reader *r, int velocity) {
     MBG_TRY(node_pose(r, k, &body.design));
     body.guess = body.design;
     body.name = symbol ? symbol->name : "";
-    MBG_TRY(add_body(L, &body));
+    MBG_TRY(mbg__body_add(L, &body, NULL));
     body.velocity_point = L->bodies.at[r->beam->body].design;
     if (symbol) {
       symbol->index = L->bodies.count - 1;
@@ -617,9 +602,7 @@ static int load_beam(mbg__item *item, mbg__beam *beam, int index) {
     return MBG_OK;
   }
   r.attr = mbg__arena_take(&item->L->temp, (size_t)r.n, sizeof(*r.attr));
-  if (!r.attr) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, &item->L->temp));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "mass"), "mass", "consistent lumped", &mass));
   beam->lumped = mass == 1;
   MBG_TRY(mbg__item_beam_numbers(item, r.n, &beam->rule, r.attr));
@@ -657,11 +640,7 @@ int mbg__load_beams(mbg__loader *L) {
     mbg__beam beam;
     MBG_TRY(mbg__item_open(L, s, &item));
     MBG_TRY(load_beam(&item, &beam, L->beams.count));
-    mbg__beam *place = MBG__PUSH(L, L->beams);
-    if (!place) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *place = beam;
+    MBG_TRY(MBG__ADD(L, L->beams, beam));
     s->index = L->beams.count - 1;
     s->bad = item.bad;
     if (item.bad) {

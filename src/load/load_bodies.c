@@ -370,6 +370,16 @@ done:
   return err;
 }
 
+int mbg__body_add(mbg__loader *L, const mbg__body *body, const mbg__own_pose *own) {
+  int err = MBG_OK;
+  const mbg__own_pose none = {.translate = -1, .nrotate = -1};
+  MBG_TRY(MBG__ADD(L, L->bodies, *body));
+  MBG_TRY(MBG__ADD(L, L->body_pose, own ? *own : none));
+  MBG_TRY(MBG__ADD(L, L->body_marker, -1));
+done:
+  return err;
+}
+
 int mbg__load_bodies(mbg__loader *L) {
   int err = MBG_OK;
   for (int i = 0; i < L->names[MBG__NAME_BODY].count; i++) {
@@ -384,15 +394,7 @@ int mbg__load_bodies(mbg__loader *L) {
     mbg__body body;
     mbg__own_pose own = {0};
     MBG_TRY(load_body(&item, &body, &own));
-    mbg__body *place = MBG__PUSH(L, L->bodies);
-    mbg__own_pose *place_own = MBG__PUSH(L, L->body_pose);
-    int *marker = MBG__PUSH(L, L->body_marker);
-    if (!place || !place_own || !marker) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *place = body;
-    *place_own = own;
-    *marker = -1;
+    MBG_TRY(mbg__body_add(L, &body, &own));
     s->index = L->bodies.count - 1;
     s->bad = item.bad;
   }

@@ -91,9 +91,7 @@ static int task_controls(mbg__item *item, const mbg__json *json, mbg__control_ta
     return MBG_OK;
   }
   mbg__task_control *list = MBG_TAKE(item->L->arena, mbg__task_control, json->count);
-  if (!list) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   for (const mbg__json *entry = json->child; entry; entry = entry->next) {
     if (strcmp(entry->key, "note") != 0) {
       MBG_TRY(task_control(item, entry, &list[n++]));
@@ -137,9 +135,7 @@ static int task_objective(mbg__item *item, const mbg__json *json, mbg__control_t
     return mbg__item_wrong(item, json, "objective", "the name of a criterion, or names with weights");
   }
   mbg__task_term *terms = MBG_TAKE(item->L->arena, mbg__task_term, one ? 1 : json->count);
-  if (!terms) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   if (one) {
     terms[n].weight = 1;
     MBG_TRY(task_criterion(item, json, json->text, false, &terms[n++].criterion));

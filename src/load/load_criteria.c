@@ -290,8 +290,8 @@ static int criterion_deps(mbg__loader *L, int **start, int **dep) {
   }
   *start = MBG_TAKE(&L->temp, int, n + 1);
   *dep = MBG_TAKE(&L->temp, int, total);
-  if (!*start || !*dep) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < n; i++) {
     const mbg__criterion *c = &L->criteria.at[i];
@@ -309,9 +309,7 @@ static int criterion_deps(mbg__loader *L, int **start, int **dep) {
 static int order_criteria(mbg__loader *L, int *order) {
   int err = MBG_OK;
   int *next = MBG_TAKE(&L->temp, int, L->criteria.count);
-  if (!next) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   for (int cycle = 0; cycle >= 0;) {
     int *start, *dep;
     MBG_TRY(criterion_deps(L, &start, &dep));
@@ -328,8 +326,8 @@ static int permute_criteria(mbg__loader *L, const int *order) {
   const int n = L->criteria.count;
   int *place = MBG_TAKE(&L->temp, int, n);
   mbg__criterion *sorted = MBG_TAKE(&L->temp, mbg__criterion, n);
-  if (!place || !sorted) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int k = 0; k < n; k++) {
     place[order[k]] = k;
@@ -373,17 +371,11 @@ int mbg__load_criteria(mbg__loader *L) {
     mbg__criterion criterion;
     MBG_TRY(mbg__item_open(L, s, &item));
     MBG_TRY(load_criterion(&item, &criterion));
-    mbg__criterion *place = MBG__PUSH(L, L->criteria);
-    if (!place) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *place = criterion;
+    MBG_TRY(MBG__ADD(L, L->criteria, criterion));
     s->bad = item.bad;
   }
   int *order = MBG_TAKE(&L->temp, int, L->criteria.count);
-  if (!order) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   MBG_TRY(order_criteria(L, order));
   MBG_TRY(permute_criteria(L, order));
   for (int i = 0; i < L->names[MBG__NAME_CRITERION].count; i++) {

@@ -11,13 +11,9 @@ int mbg__pair_add(mbg__loader *L, int A, int B, int *pair) {
   if (*pair >= 0) {
     return MBG_OK;
   }
-  mbg__pair *p = MBG__PUSH(L, L->pairs);
-  if (!p) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *p = (mbg__pair){A, B};
+  const int err = MBG__ADD(L, L->pairs, (mbg__pair){A, B});
   *pair = L->pairs.count - 1;
-  return mbg__map_set(L, &L->pair_map, key, *pair);
+  return err < 0 ? err : mbg__map_set(L, &L->pair_map, key, *pair);
 }
 
 const mbg__coord_type *mbg__coord_find(const char *key) {
@@ -58,11 +54,7 @@ int mbg__coord_add(mbg__loader *L, const mbg__coord_type *type, int pair, double
   const long long key = (long long)pair << 16 | (long long)type_index(type) << 2 | (sign < 0);
   *coord = mbg__map_find(L->coord_map, key);
   if (*coord < 0) {
-    mbg__coord *c = MBG__PUSH(L, L->coords);
-    if (!c) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *c = (mbg__coord){type, pair, sign, -1};
+    MBG_TRY(MBG__ADD(L, L->coords, (mbg__coord){type, pair, sign, -1}));
     *coord = L->coords.count - 1;
     MBG_TRY(mbg__map_set(L, &L->coord_map, key, *coord));
   }

@@ -309,11 +309,7 @@ int mbg__load_forces(mbg__loader *L) {
     mbg__force force;
     MBG_TRY(mbg__item_open(L, s, &item));
     MBG_TRY(load_force(&item, &force));
-    mbg__force *place = MBG__PUSH(L, L->forces);
-    if (!place) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *place = force;
+    MBG_TRY(MBG__ADD(L, L->forces, force));
     s->index = L->forces.count - 1;
     s->bad = item.bad;
   }

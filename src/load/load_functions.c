@@ -32,14 +32,9 @@ static int add_input(function_scope *f, mbg__input_role role, int index, int sou
       return k;
     }
   }
-  mbg__input *in = MBG__PUSH(f->L, f->L->fn_input);
-  int *s = MBG__PUSH(f->L, f->L->fn_source);
-  if (!in || !s) {
-    f->item->L->no_memory = true;
+  if (MBG__ADD(f->L, f->L->fn_input, (mbg__input){role, index}) < 0 || MBG__ADD(f->L, f->L->fn_source, source) < 0) {
     return MBG__NAME_FILED;
   }
-  *in = (mbg__input){role, index};
-  *s = source;
   return f->L->fn_input.count - 1;
 }
 
@@ -152,8 +147,8 @@ static int keep(function_scope *f, const mbg__expr *expr, const char *text, mbg_
   mbg__loader *L = f->item->L;
   mbg__input *input = MBG_TAKE(L->arena, mbg__input, f->L->fn_input.count);
   const char *copy = mbg__arena_text(L->arena, text, strlen(text));
-  if (!input || !copy) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, L->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   if (f->L->fn_input.count > 0) {
     memcpy(input, f->L->fn_input.at, (size_t)f->L->fn_input.count * sizeof(*input));
@@ -233,15 +228,11 @@ done:
 int mbg__item_function(mbg__item *item, const mbg__json *json, const mbg__function_rule *rule, int *fn) {
   mbg__fn made;
   *fn = -1;
-  const int err = mbg__item_function_make(item, json, rule, &made);
+  int err = mbg__item_function_make(item, json, rule, &made);
   if (err < 0 || !made.expr) {
     return err;
   }
-  mbg__fn *place = MBG__PUSH(item->L, item->L->fns);
-  if (!place) {
-    return mbg__fail_memory(item->L->ctx);
-  }
-  *place = made;
+  err = MBG__ADD(item->L, item->L->fns, made);
   *fn = item->L->fns.count - 1;
-  return MBG_OK;
+  return err;
 }

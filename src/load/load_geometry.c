@@ -13,12 +13,7 @@ int mbg__pose_begin(mbg__loader *L, int *first) {
 }
 
 int mbg__pose_op_add(mbg__loader *L, mbg__pose_kind kind, int mode, int attr) {
-  mbg__pose_op *op = MBG__PUSH(L, L->ops);
-  if (!op) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *op = (mbg__pose_op){.kind = kind, .mode = mode, .attr = attr};
-  return MBG_OK;
+  return MBG__ADD(L, L->ops, (mbg__pose_op){.kind = kind, .mode = mode, .attr = attr});
 }
 
 static void unknown_frame(mbg__frame *F) {
@@ -35,7 +30,7 @@ static int pose_scratch(mbg__loader *L, int n) {
     L->pose_dep = MBG_TAKE(&L->temp, int, L->pose_room);
     L->pose_omega = mbg__arena_take(&L->temp, (size_t)L->pose_room, sizeof(*L->pose_omega));
   }
-  return n == 0 || (L->pose_dep && L->pose_omega) ? MBG_OK : mbg__fail_memory(L->ctx);
+  return mbg__arena_check(L->ctx, &L->temp);
 }
 
 /* the frame at one set of parameters */
@@ -273,13 +268,9 @@ done:
 /* ---------------------------------------------------------------------- markers */
 
 int mbg__marker_add(mbg__loader *L, const char *name, int body, int pose, const mbg__where *where, int *marker) {
-  mbg__marker *m = MBG__PUSH(L, L->markers);
-  if (!m) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *m = (mbg__marker){name, body, pose, -1, *where};
+  const int err = MBG__ADD(L, L->markers, (mbg__marker){name, body, pose, -1, *where});
   *marker = L->markers.count - 1;
-  return MBG_OK;
+  return err;
 }
 
 /* the ground's frame as a file sees it */

@@ -81,13 +81,8 @@ int mbg__load_joints(mbg__loader *L) {
     mbg__joint joint;
     MBG_TRY(mbg__item_open(L, s, &item));
     MBG_TRY(load_joint(&item, &joint, L->joints.count));
-    mbg__joint *place = MBG__PUSH(L, L->joints);
-    int *last = MBG__PUSH(L, L->joint_driver);
-    if (!place || !last) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *place = joint;
-    *last = -1;
+    MBG_TRY(MBG__ADD(L, L->joints, joint));
+    MBG_TRY(MBG__ADD(L, L->joint_driver, -1));
     s->index = L->joints.count - 1;
     s->bad = item.bad;
   }
@@ -117,13 +112,8 @@ static int driver_row(mbg__item *item, mbg__driver *driver, int index) {
     return mbg__item_bad_key(item, item->json, "the coordinate cannot move: the bodies of joint '%s' move in a plane",
                              L->joints.at[driver->joint].name);
   }
-  mbg__term *t = MBG__PUSH(L, L->terms);
-  mbg__row *row = MBG__PUSH(L, L->rows);
-  if (!t || !row) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *t = term;
-  *row = (mbg__row){MBG__ROW_DRIVER, index, "law", L->terms.count - 1, 1};
+  MBG_TRY(MBG__ADD(L, L->terms, term));
+  MBG_TRY(MBG__ADD(L, L->rows, (mbg__row){MBG__ROW_DRIVER, index, "law", L->terms.count - 1, 1}));
   driver->row = L->rows.count - 1;
 done:
   return err;
@@ -182,16 +172,11 @@ int mbg__load_drivers(mbg__loader *L) {
     mbg__driver driver;
     MBG_TRY(mbg__item_open(L, s, &item));
     MBG_TRY(load_driver(&item, &driver, L->drivers.count));
-    mbg__driver *place = MBG__PUSH(L, L->drivers);
-    int *before = MBG__PUSH(L, L->driver_before);
-    if (!place || !before) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *place = driver;
-    *before = -1;
+    MBG_TRY(MBG__ADD(L, L->drivers, driver));
+    MBG_TRY(MBG__ADD(L, L->driver_before, -1));
     s->index = L->drivers.count - 1;
     if (driver.joint >= 0 && driver.row >= 0) {
-      *before = L->joint_driver.at[driver.joint];
+      L->driver_before.at[s->index] = L->joint_driver.at[driver.joint];
       L->joint_driver.at[driver.joint] = s->index;
     }
     s->bad = item.bad;
@@ -201,15 +186,6 @@ done:
 }
 
 /* ---------------------------------------------------------------------- couplings */
-
-static int add_coupling_term(mbg__loader *L, const mbg__term *term) {
-  mbg__term *t = MBG__PUSH(L, L->terms);
-  if (!t) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *t = *term;
-  return MBG_OK;
-}
 
 static int coupling_term(mbg__item *item, const mbg__json *json, int k) {
   int err = MBG_OK, coord = -1, factor;
@@ -245,7 +221,7 @@ static int coupling_term(mbg__item *item, const mbg__json *json, int k) {
                       .sign = c->sign,
                       .factor = factor};
     memcpy(term.entry, c->type->entry, sizeof(term.entry));
-    MBG_TRY(add_coupling_term(item->L, &term));
+    MBG_TRY(MBG__ADD(item->L, item->L->terms, term));
   }
 done:
   return err;
@@ -275,12 +251,8 @@ static int load_coupling(mbg__item *item, mbg__coupling *coupling, int index) {
   }
   MBG_TRY(mbg__item_attribute(item, mbg__json_member(item->json, "constant"), "constant", "", 0, 1, &constant));
   const mbg__term last = {.pair = -1, .law = -1, .attr_sign = 1, .turn = -1, .sign = -1, .factor = constant};
-  MBG_TRY(add_coupling_term(L, &last));
-  mbg__row *row = MBG__PUSH(L, L->rows);
-  if (!row) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *row = (mbg__row){MBG__ROW_COUPLING, index, "sum", first, L->terms.count - first};
+  MBG_TRY(MBG__ADD(L, L->terms, last));
+  MBG_TRY(MBG__ADD(L, L->rows, (mbg__row){MBG__ROW_COUPLING, index, "sum", first, L->terms.count - first}));
   coupling->row = L->rows.count - 1;
 done:
   return err;
@@ -294,11 +266,7 @@ int mbg__load_couplings(mbg__loader *L) {
     mbg__coupling coupling;
     MBG_TRY(mbg__item_open(L, s, &item));
     MBG_TRY(load_coupling(&item, &coupling, L->couplings.count));
-    mbg__coupling *place = MBG__PUSH(L, L->couplings);
-    if (!place) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *place = coupling;
+    MBG_TRY(MBG__ADD(L, L->couplings, coupling));
     s->index = L->couplings.count - 1;
     s->bad = item.bad;
   }

@@ -5,12 +5,7 @@
 #include <string.h>
 
 int mbg__modal_link_add(mbg__modal_reader *r, int entry, int attr, double factor) {
-  mbg__modal_link *link = MBG__PUSH(r->item->L, r->links);
-  if (!link) {
-    return mbg__fail_memory(r->item->L->ctx);
-  }
-  *link = (mbg__modal_link){entry, attr, factor};
-  return MBG_OK;
+  return MBG__ADD(r->item->L, r->links, (mbg__modal_link){entry, attr, factor});
 }
 
 /* ---------------------------------------------------------------------- damping and start */
@@ -169,15 +164,7 @@ static int add_carrier(mbg__loader *L, const mbg__modal *m, int index, int k) {
   MBG_TRY(mbg__pose_op_add(L, MBG__POSE_TRANSLATE, 0, m->start + 3 * k));
   MBG_TRY(mbg__pose_end(&item, first, &body.design));
   body.guess = body.design;
-  mbg__body *place = MBG__PUSH(L, L->bodies);
-  mbg__own_pose *own = MBG__PUSH(L, L->body_pose);
-  int *marker = MBG__PUSH(L, L->body_marker);
-  if (!place || !own || !marker || !body.name) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *place = body;
-  *own = (mbg__own_pose){.translate = -1, .nrotate = -1};
-  *marker = -1;
+  err = body.name ? mbg__body_add(L, &body, NULL) : mbg__fail_memory(L->ctx);
 done:
   return err;
 }

@@ -9,8 +9,8 @@ static int list_attributes(mbg__loader *L, mbg__modal_beam *b) {
   const int room = b->count * MBG__BEAM_NUMBERS;
   b->slot = mbg__arena_take(L->arena, (size_t)b->count, sizeof(*b->slot));
   b->attrs = MBG_TAKE(L->arena, int, room);
-  if (!b->slot || !b->attrs) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, L->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int e = 0; e < b->count; e++) {
     for (int k = 0; k < MBG__BEAM_NUMBERS; k++) {
@@ -91,9 +91,7 @@ static int read_beam(mbg__item *item, mbg__modal_beam *b) {
     MBG_TRY(mbg__item_bad(item, length, "length must be positive, is %g", mbg__value(item->L, b->length)));
   }
   b->attr = mbg__arena_take(item->L->arena, (size_t)b->count, sizeof(*b->attr));
-  if (!b->attr) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   MBG_TRY(mbg__item_beam_numbers(item, b->count, &b->rule, b->attr));
 done:
   return err;
@@ -107,9 +105,7 @@ int mbg__modal_generated(mbg__modal_reader *r) {
   mbg__modal_beam *b = MBG_TAKE(L->arena, mbg__modal_beam, 1);
   double(*coefs)[MBG__BEAM_COEFS];
   bool yes;
-  if (!b) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   item.json = mbg__json_member(r->item->json, "beam");
   MBG_TRY(mbg__item_object(&item, item.json, "beam", &yes));
   if (yes) {

@@ -113,9 +113,7 @@ static int read_nodes(files *f) {
   double *place = MBG_TAKE(&L->temp, double, 3 * count);
   f->fixed = MBG_TAKE(&L->temp, bool, count);
   f->interface = MBG_TAKE(&L->temp, bool, count);
-  if (!place || !f->fixed || !f->interface) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   for (int i = 0; i < 3 * count; i++) {
     place[i] = column[1 + i % 3][i / 3];
   }
@@ -230,9 +228,7 @@ static int add_numbers(files *f, int n) {
   mbg__loader *L = f->item->L;
   const mbg__modal_layout l = mbg__modal_places(n);
   double *D = MBG_TAKE(&L->temp, double, l.count);
-  if (!D) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   MBG_TRY(mbg__item_attribute(f->item, mbg__json_member(f->item->json, "mass_factor"), "mass_factor", "", 1, 1, &mass));
   MBG_TRY(mbg__item_attribute(f->item, mbg__json_member(f->item->json, "stiffness_factor"), "stiffness_factor", "", 1,
                               1, &stiffness));

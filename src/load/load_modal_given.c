@@ -162,9 +162,7 @@ static int read_series(const series *s, const mbg__json *json) {
     return MBG_OK;
   }
   all = MBG_TAKE(&r->item->L->temp, const mbg__json *, n *n);
-  if (!all) {
-    return mbg__fail_memory(r->item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(r->item->L->ctx, &r->item->L->temp));
   for (int j = 0; row && j < n; j++, row = row->next) {
     mbg__format(label, sizeof(label), "%s[%d]", s->key, j);
     MBG_TRY(mbg__item_array(r->item, row, label, n, &entry));
@@ -281,9 +279,7 @@ static int check_given(mbg__modal_reader *r, const mbg__json *json) {
   int err = MBG_OK;
   const int n = r->modal->n;
   double *D = MBG_TAKE(&r->item->L->temp, double, r->at.count);
-  if (!D) {
-    return mbg__fail_memory(r->item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(r->item->L->ctx, &r->item->L->temp));
   for (int i = 0; i < r->links.count; i++) {
     D[r->links.at[i].entry] += r->links.at[i].factor * mbg__value(r->item->L, r->links.at[i].attr);
   }
@@ -360,11 +356,7 @@ static int read_node(mbg__modal_reader *r, const mbg__json *json) {
     MBG_TRY(read_columns(r, &item, &node));
   }
   r->item->bad = r->item->bad || item.bad;
-  mbg__modal_node *place = MBG__PUSH(item.L, r->nodes);
-  if (!place) {
-    return mbg__fail_memory(item.L->ctx);
-  }
-  *place = node;
+  MBG_TRY(MBG__ADD(item.L, r->nodes, node));
 done:
   return err;
 }

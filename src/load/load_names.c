@@ -169,10 +169,9 @@ static int add_name(mbg__loader *L, mbg__source *source, const section *s, const
   mbg__symbol *symbol = MBG_TAKE(&L->temp, mbg__symbol, 1);
   const size_t size = strlen(source->prefix) + strlen(json->key) + 1;
   char *name = mbg__arena_take(L->arena, size, 1);
-  mbg__symbol **place = MBG__PUSH(L, L->names[s->kind]);
-  if (!symbol || !name || !place) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(MBG__ADD(L, L->names[s->kind], symbol));
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   mbg__format(name, size, "%s%s", source->prefix, json->key);
   *symbol = (mbg__symbol){.name = name, .kind = s->kind, .index = -1, .json = json, .source = source};
   if (s->kind == MBG__NAME_SIGNAL || s->kind == MBG__NAME_CRITERION) {
@@ -180,7 +179,6 @@ static int add_name(mbg__loader *L, mbg__source *source, const section *s, const
   } else if (s->kind == MBG__NAME_PARAMETER && source->part) {
     symbol->set = mbg__json_member(mbg__json_member(source->part, "set"), json->key);
   }
-  *place = symbol;
   MBG_TRY(mbg__item_open(L, symbol, &item));
   MBG_TRY(check_spelling(&item, s));
   mbg__symbol *other = find(L, s->space, "", name);
@@ -199,9 +197,8 @@ static int add_node(mbg__loader *L, const mbg__symbol *beam, int k) {
   mbg__symbol *symbol = MBG_TAKE(&L->temp, mbg__symbol, 1);
   const size_t size = strlen(beam->name) + 16;
   char *name = mbg__arena_take(L->arena, size, 1);
-  if (!symbol || !name) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   mbg__format(name, size, "%s.%d", beam->name, k);
   *symbol = (mbg__symbol){
       .name = name, .kind = MBG__NAME_BODY, .index = -1, .json = beam->json, .source = beam->source, .bad = beam->bad};
@@ -225,13 +222,9 @@ static int add_nodes(mbg__loader *L, const mbg__symbol *beam) {
     /* reported where the beam is read: its nodes are not missed */
     const size_t size = strlen(beam->name) + 2;
     char *prefix = mbg__arena_take(&L->temp, size, 1);
-    const char **lost = MBG__PUSH(L, L->lost);
-    if (!prefix || !lost) {
-      return mbg__fail_memory(L->ctx);
-    }
+    MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
     mbg__format(prefix, size, "%s.", beam->name);
-    *lost = prefix;
-    return MBG_OK;
+    return MBG__ADD(L, L->lost, prefix);
   }
   for (int k = 0; k <= (int)n; k++) {
     MBG_TRY(add_node(L, beam, k));
@@ -314,12 +307,9 @@ const char *mbg__name_nearest(mbg__loader *L, const mbg__source *source, unsigne
     for (int i = 0; (kinds >> k & 1) && i < L->names[k].count; i++) {
       const char *full = L->names[k].at[i]->name;
       if (strncmp(full, source->prefix, prefix) == 0) {
-        const char **word = MBG__PUSH(L, words);
-        if (!word) {
-          L->no_memory = true;
+        if (MBG__ADD(L, words, full + prefix) < 0) {
           return NULL;
         }
-        *word = full + prefix;
       }
     }
   }

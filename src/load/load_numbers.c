@@ -29,12 +29,7 @@ static int add_value(mbg__item *item, mbg__parameter *p, const mbg__json *json) 
   if (json->number > p->max) {
     return mbg__item_bad(item, json, "the value %g is greater than max %g", json->number, p->max);
   }
-  double *place = MBG__PUSH(item->L, item->L->p);
-  if (!place) {
-    return mbg__fail_memory(item->L->ctx);
-  }
-  *place = json->number;
-  return MBG_OK;
+  return MBG__ADD(item->L, item->L->p, json->number);
 }
 
 /* the entries of p: one number, a number `count` times, an array */
@@ -289,13 +284,7 @@ static int formula_resolve(void *user, const char *name, int index, const char *
       return k;
     }
   }
-  int *place = MBG__PUSH(L, L->formula_input);
-  if (!place) {
-    L->no_memory = true;
-    return MBG__NAME_FILED;
-  }
-  *place = s;
-  return L->formula_input.count - 1;
+  return MBG__ADD(L, L->formula_input, s) < 0 ? MBG__NAME_FILED : L->formula_input.count - 1;
 }
 
 static const mbg__table *formula_table(void *user, const char *name, const char **hint) {
@@ -359,7 +348,7 @@ static int reserve(mbg__loader *L, const mbg__expr *expr) {
     L->scratch_room = 2 * scratch;
     L->scratch = MBG_TAKE(&L->temp, real, L->scratch_room);
   }
-  return (n == 0 || L->x) && (scratch == 0 || L->scratch) ? MBG_OK : mbg__fail_memory(L->ctx);
+  return mbg__arena_check(L->ctx, &L->temp);
 }
 
 int mbg__load_evaluate(mbg__item *item, const mbg__formula *formula, real value[2]) {
@@ -482,8 +471,8 @@ static int constant_deps(mbg__loader *L, const constant_item *list, int **start,
   }
   *start = MBG_TAKE(&L->temp, int, n + 1);
   *dep = MBG_TAKE(&L->temp, int, total);
-  if (!*start || !*dep) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   int k = 0;
   for (int i = 0; i < n; i++) {
@@ -503,9 +492,7 @@ static int order_constants(mbg__loader *L, constant_item *list, int *order) {
   int err = MBG_OK;
   int *next = MBG_TAKE(&L->temp, int, L->constants.count);
   mbg__symbol **symbols = MBG_TAKE(&L->temp, mbg__symbol *, L->constants.count);
-  if (!next || !symbols) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   for (int i = 0; i < L->constants.count; i++) {
     symbols[i] = list[i].symbol;
   }
@@ -530,8 +517,8 @@ static int permute_constants(mbg__loader *L, constant_item *list, const int *ord
   int *place = MBG_TAKE(&L->temp, int, n);
   mbg__constant *sorted = MBG_TAKE(&L->temp, mbg__constant, n);
   constant_item *items = MBG_TAKE(&L->temp, constant_item, n);
-  if (!place || !sorted || !items) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int k = 0; k < n; k++) {
     place[order[k]] = k;
@@ -560,8 +547,8 @@ static int prepare_values(mbg__loader *L) {
   const int n = L->p.count + L->constants.count;
   L->s_varies = MBG_TAKE(&L->temp, bool, n + 1);
   real *s[2] = {MBG_TAKE(&L->temp, real, n + 1), MBG_TAKE(&L->temp, real, n + 1)};
-  if (!L->s_varies || !s[0] || !s[1]) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < L->p.count; i++) {
     /* multiples of the golden ratio: no two parameters change alike */
@@ -610,9 +597,7 @@ int mbg__load_constants(mbg__loader *L) {
     MBG_TRY(mbg__item_formula(&list[i].item, list[i].json, "", 1, &L->constants.at[i].formula, &value));
   }
   int *order = MBG_TAKE(&L->temp, int, L->constants.count);
-  if (!order) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   MBG_TRY(order_constants(L, list, order));
   MBG_TRY(permute_constants(L, list, order));
   MBG_TRY(evaluate_constants(L, list));

@@ -19,8 +19,8 @@ int mbg__optimize_criterion(mbg__loader *L, const mbg__json **out) {
     return MBG_OK;
   }
   mbg__json *criterion = MBG_TAKE(&L->temp, mbg__json, 1), *value = MBG_TAKE(&L->temp, mbg__json, 1);
-  if (!criterion || !value) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   *value = *text;
   value->key = "value";
@@ -95,9 +95,7 @@ static int task_vectors(mbg__item *item, const mbg__json *json, const char *labe
   }
   MBG_TRY(mbg__item_object(item, json, label, &yes));
   mbg__task_vector *list = MBG_TAKE(L->arena, mbg__task_vector, json->count + 1);
-  if (!list) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   for (const mbg__json *c = yes ? json->child : NULL; c; c = c->next) {
     if (is_note(c)) {
       continue;
@@ -210,9 +208,7 @@ static int task_limits(mbg__item *item, const mbg__json *json, mbg__optimize_tas
   }
   MBG_TRY(mbg__item_object(item, json, "constraints", &yes));
   mbg__task_limit *list = MBG_TAKE(item->L->arena, mbg__task_limit, json->count + 1);
-  if (!list) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   for (const mbg__json *c = yes ? json->child : NULL; c; c = c->next) {
     if (!is_note(c)) {
       MBG_TRY(task_limit(item, c, &list[task->nlimit++]));
@@ -245,9 +241,7 @@ static int task_runs(mbg__item *item, const mbg__json *json, mbg__optimize_task 
   }
   MBG_TRY(mbg__item_object(item, json, "runs", &yes));
   double *weights = MBG_TAKE(L->arena, double, m->nrun + 1);
-  if (!weights) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   for (const mbg__json *c = yes ? json->child : NULL; c; c = c->next) {
     const int i = is_note(c) ? 0 : run_index(m, c->key);
     if (i < 0) {

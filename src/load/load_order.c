@@ -7,8 +7,8 @@ enum { NEW, OPEN, DONE };
 
 int mbg__load_order(mbg__loader *L, int n, const int *start, const int *dep, int *order, int *cycle, int *next) {
   int *state = MBG_TAKE(&L->temp, int, n), *at = MBG_TAKE(&L->temp, int, n), *stack = MBG_TAKE(&L->temp, int, n);
-  if (!state || !at || !stack) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   int done = 0;
   *cycle = -1;

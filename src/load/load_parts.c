@@ -110,8 +110,8 @@ static int check_itself(mbg__item *item, const mbg__json *use, const mbg__source
 static int names_of_part(mbg__loader *L, mbg__source *source, const char *key) {
   const size_t size = strlen(source->outer->prefix) + strlen(key) + 2;
   char *name = mbg__arena_take(&L->temp, size, 1), *prefix = mbg__arena_take(&L->temp, size, 1);
-  if (!name || !prefix) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   mbg__format(name, size, "%s%s", source->outer->prefix, key);
   mbg__format(prefix, size, "%s.", name);
@@ -180,11 +180,7 @@ static int read_part(mbg__item *item, const mbg__json *use) {
     MBG_TRY(read_root(L, source, text));
   }
   if (source->bad) {
-    const char **lost = MBG__PUSH(L, L->lost);
-    if (!lost) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *lost = source->prefix;
+    MBG_TRY(MBG__ADD(L, L->lost, source->prefix));
     L->sources.count--;
     return MBG_OK;
   }

@@ -215,14 +215,9 @@ done:
 }
 
 static int add_row(mbg__loader *L, const mbg__row_spec *spec, const mbg__term *term, int index) {
-  mbg__term *t = MBG__PUSH(L, L->terms);
-  mbg__row *row = MBG__PUSH(L, L->rows);
-  if (!t || !row) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *t = *term;
-  *row = (mbg__row){MBG__ROW_JOINT, index, spec->name, L->terms.count - 1, 1};
-  return MBG_OK;
+  const int err = MBG__ADD(L, L->terms, *term);
+  const mbg__row row = {MBG__ROW_JOINT, index, spec->name, L->terms.count - 1, 1};
+  return err < 0 ? err : MBG__ADD(L, L->rows, row);
 }
 
 static int joint_row(mbg__item *item, const mbg__joint *joint, int index, const mbg__row_spec *spec, bool may_drop) {

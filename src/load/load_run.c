@@ -190,9 +190,7 @@ static int run_breaks(mbg__item *item, mbg__run *run) {
     return MBG_OK;
   }
   double *breaks = MBG_TAKE(item->L->arena, double, json->count);
-  if (!breaks) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   for (; entry; entry = entry->next, n++) {
     mbg__format(label, sizeof(label), "breaks[%d]", n);
     MBG_TRY(mbg__item_fixed(item, entry, label, &breaks[n], NULL));

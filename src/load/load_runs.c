@@ -202,9 +202,7 @@ static int load_one(mbg__loader *L, mbg__symbol *symbol, mbg__named_run *out, mb
   const char *about = note && note->kind == MBG__JSON_STRING ? note->text : "";
   out->name = symbol->name;
   out->note = mbg__arena_text(L->arena, about, strlen(about));
-  if (!out->note) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   MBG_TRY(mbg__item_keys(&item, item.json, keys, 2, NULL, 0));
   MBG_TRY(check_settings(&item));
   MBG_TRY(check_criteria(&item, false));
@@ -221,9 +219,7 @@ int mbg__load_runs(mbg__loader *L) {
   const mbg__run common = m->run;
   m->nrun = n;
   m->runs = MBG_TAKE(L->arena, mbg__named_run, n);
-  if (!m->runs) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   for (int i = 0; i < n; i++) {
     mbg__symbol *s = L->names[MBG__NAME_RUN].at[i];
     mbg__run run = common;
@@ -293,9 +289,7 @@ int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int
     return mbg__item_bad(item, json, "parameters: nothing is listed; leave the key out to %s all", item->owner);
   }
   *list = MBG_TAKE(item->L->arena, int, n);
-  if (!*list) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   if (!item->bad) {
     MBG_TRY(list_parameters(item, json, *list, count));
   }

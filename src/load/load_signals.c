@@ -242,9 +242,7 @@ static int of_modes(mbg__item *item, mbg__signal *signal) {
     return MBG_OK;
   }
   int *opt = MBG_TAKE(L->arena, int, 1);
-  if (!opt) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   opt[0] = mode % 3;
   signal->opt = opt;
   MBG_TRY(mbg__modal_pair(L, L->bodies.at[body].modal, mode, &signal->pair));
@@ -341,8 +339,8 @@ static int signal_deps(mbg__loader *L, int **start, int **dep) {
   }
   *start = MBG_TAKE(&L->temp, int, n + 1);
   *dep = MBG_TAKE(&L->temp, int, total);
-  if (!*start || !*dep) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < n; i++) {
     (*start)[i] = k;
@@ -363,9 +361,7 @@ static int signal_deps(mbg__loader *L, int **start, int **dep) {
 static int order_signals(mbg__loader *L, int *order) {
   int err = MBG_OK;
   int *next = MBG_TAKE(&L->temp, int, L->signals.count);
-  if (!next) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   for (int cycle = 0; cycle >= 0;) {
     int *start, *dep;
     MBG_TRY(signal_deps(L, &start, &dep));
@@ -394,8 +390,8 @@ static int permute_signals(mbg__loader *L, const int *order) {
   int *place = MBG_TAKE(&L->temp, int, n);
   mbg__signal *sorted = MBG_TAKE(&L->temp, mbg__signal, n);
   mbg__symbol **symbols = MBG_TAKE(&L->temp, mbg__symbol *, n);
-  if (!place || !sorted || !symbols) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int k = 0; k < n; k++) {
     place[order[k]] = k;
@@ -475,17 +471,11 @@ int mbg__load_signals(mbg__loader *L) {
     mbg__signal signal;
     MBG_TRY(mbg__item_open(L, s, &item));
     MBG_TRY(load_signal(&item, &signal));
-    mbg__signal *place = MBG__PUSH(L, L->signals);
-    if (!place) {
-      return mbg__fail_memory(L->ctx);
-    }
-    *place = signal;
+    MBG_TRY(MBG__ADD(L, L->signals, signal));
     s->bad = item.bad;
   }
   int *order = MBG_TAKE(&L->temp, int, L->signals.count);
-  if (!order) {
-    return mbg__fail_memory(L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   MBG_TRY(order_signals(L, order));
   MBG_TRY(permute_signals(L, order));
   MBG_TRY(set_levels(L));

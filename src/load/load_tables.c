@@ -29,9 +29,7 @@ int mbg__item_plains(mbg__item *item, const mbg__json *json, const char *label, 
     return MBG_OK;
   }
   double *x = MBG_TAKE(&item->L->temp, double, json->count);
-  if (!x) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, &item->L->temp));
   for (; entry; entry = entry->next) {
     if (entry->kind != MBG__JSON_NUMBER) {
       return mbg__item_bad(item, entry, "%s[%d]: expected a plain number, found %s", label, n,
@@ -60,8 +58,8 @@ int mbg__item_data_open(mbg__item *item, const mbg__json *file, mbg__data_file *
   }
   mbg__data_file *data = MBG_TAKE(&L->temp, mbg__data_file, 1);
   const char *path = mbg__path_beside(&L->temp, item->source->base, name);
-  if (!data || !path) {
-    return mbg__fail_memory(L->ctx);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   data->path = path;
   bool yes;
@@ -191,13 +189,8 @@ static int load_table(mbg__item *item, mbg__symbol *symbol) {
     return mbg__item_filed(item, status);
   }
   where.owner = item->owner;
-  const mbg__table **place = MBG__PUSH(L, L->tables);
-  mbg__where *place_where = MBG__PUSH(L, L->table_where);
-  if (!place || !place_where) {
-    return mbg__fail_memory(L->ctx);
-  }
-  *place = table;
-  *place_where = where;
+  MBG_TRY(MBG__ADD(L, L->tables, table));
+  MBG_TRY(MBG__ADD(L, L->table_where, where));
   symbol->index = L->tables.count - 1;
 done:
   return err;
@@ -245,9 +238,7 @@ static int even_times(mbg__item *item, const mbg__json *json, double **out, int 
     return mbg__item_bad(item, json, "times: 'to' must be later than 'from', and 'count' at least 2");
   }
   double *t = MBG_TAKE(&item->L->temp, double, n);
-  if (!t) {
-    return mbg__fail_memory(item->L->ctx);
-  }
+  MBG_TRY(mbg__arena_check(item->L->ctx, &item->L->temp));
   for (int i = 0; i < n; i++) {
     t[i] = i == n - 1 ? to : from + (to - from) * i / (n - 1);
   }
@@ -397,12 +388,9 @@ static int load_control(mbg__item *item, mbg__symbol *symbol) {
   if (status < 0) {
     return mbg__item_filed(item, status);
   }
-  mbg__control *control = MBG__PUSH(L, L->controls);
-  if (!control) {
-    return mbg__fail_memory(L->ctx);
-  }
+  const mbg__control control = {item->name, spline, L->attributes.count, mbg__item_where_key(item, item->json)};
+  MBG_TRY(MBG__ADD(L, L->controls, control));
   symbol->index = L->controls.count - 1;
-  *control = (mbg__control){item->name, spline, L->attributes.count, mbg__item_where_key(item, item->json)};
   MBG_TRY(value ? file_samples(item, values, value, n) : control_samples(item, values, n));
   if (interpolation == MBG__CUBIC && !item->bad) {
     MBG_TRY(control_curvatures(item, symbol->index, n));

@@ -94,8 +94,8 @@ static int attributes_pattern(mbg_context *ctx, mbg__arena *arena, mbg__design *
   }
   d->col = MBG_TAKE(arena, int, d->start[m->na]);
   d->val = MBG_TAKE(arena, real, d->start[m->na]);
-  if (!d->col || !d->val) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < m->na; i++) {
     attribute_pattern(d, i, mark++, d->col + d->start[i]);
@@ -135,10 +135,7 @@ static int create_work(mbg_context *ctx, mbg__arena *arena, mbg__design *d) {
   w->scratch = MBG_TAKE(arena, real, scratch);
   w->column = MBG_TAKE(arena, real, nknot);
   w->curvature = MBG_TAKE(arena, real, nknot);
-  if (!w->cstart || !w->row || !w->stamp || !w->x || !w->g || !w->scratch || !w->column || !w->curvature) {
-    return mbg__fail_memory(ctx);
-  }
-  return MBG_OK;
+  return mbg__arena_check(ctx, arena);
 }
 
 static int create_poses(mbg_context *ctx, mbg__arena *arena, mbg__design *d) {
@@ -147,26 +144,18 @@ static int create_poses(mbg_context *ctx, mbg__arena *arena, mbg__design *d) {
     const int n = m->poses[i].ndep;
     d->poses[i].dep = MBG_TAKE(arena, int, n);
     d->poses[i].omega = mbg__arena_take(arena, (size_t)n, sizeof(real[6]));
-    if (!d->poses[i].dep || !d->poses[i].omega) {
-      return mbg__fail_memory(ctx);
-    }
   }
   for (int i = 0; i < m->nbody; i++) {
     d->M_a[i] = MBG_TAKE(arena, real, 36 * m->bodies[i].nattr);
-    if (!d->M_a[i]) {
-      return mbg__fail_memory(ctx);
-    }
   }
-  return MBG_OK;
+  return mbg__arena_check(ctx, arena);
 }
 
 int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__design **out) {
   int err = MBG_OK;
   mbg__design *d = MBG_TAKE(arena, mbg__design, 1);
   *out = d;
-  if (!d) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, arena));
   d->model = m;
   d->work = MBG_TAKE(arena, struct mbg__design_work, 1);
   d->p = MBG_TAKE(arena, real, m->np);
@@ -182,10 +171,7 @@ int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, 
   d->elements = MBG_TAKE(arena, mbg__beam_data, m->nelement);
   d->modals = MBG_TAKE(arena, mbg__modal_data, m->nmodal);
   d->handles = MBG_TAKE(arena, mbg__modal_handle, m->nmarker);
-  if (!d->work || !d->p || !d->constants || !d->attr || !d->start || !d->poses || !d->markers || !d->M || !d->M_a ||
-      !d->guess_v || !d->shapes || !d->elements || !d->modals || !d->handles) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, arena));
   MBG_TRY(create_work(ctx, arena, d));
   MBG_TRY(create_poses(ctx, arena, d));
   MBG_TRY(mbg__design_create_modals(ctx, arena, d));

@@ -26,8 +26,8 @@ int mbg__design_columns_make(mbg_context *ctx, mbg__arena *arena, const mbg__des
   c->attr = MBG_TAKE(arena, int, nnz);
   c->entry = MBG_TAKE(arena, int, nnz);
   c->curved = MBG_TAKE(arena, int, np);
-  if (!c->start || !c->attr || !c->entry || !c->curved) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int e = 0; e < nnz; e++) {
     c->start[d->col[e] + 1]++;

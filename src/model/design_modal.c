@@ -39,16 +39,12 @@ int mbg__design_create_modals(mbg_context *ctx, mbg__arena *arena, mbg__design *
     mbg__modal_data *data = &d->modals[i];
     data->n = m->modals[i].n;
     data->D = MBG_TAKE(arena, real, mbg__modal_places(data->n).count);
-    if (!data->D) {
-      return mbg__fail_memory(ctx);
-    }
+    MBG_TRY(mbg__arena_check(ctx, arena));
     MBG_TRY(map_create(ctx, arena, map_room(&m->modals[i]), &data->map));
     if (m->modals[i].beam) {
       data->c = mbg__arena_take(arena, (size_t)m->modals[i].beam->count, sizeof(*data->c));
       data->c_z = mbg__arena_take(arena, (size_t)m->modals[i].beam->count, sizeof(*data->c_z));
-      if (!data->c || !data->c_z) {
-        return mbg__fail_memory(ctx);
-      }
+      MBG_TRY(mbg__arena_check(ctx, arena));
     }
   }
   for (int i = 0; i < m->nmarker; i++) {
@@ -59,9 +55,7 @@ int mbg__design_create_modals(mbg_context *ctx, mbg__arena *arena, mbg__design *
     }
     h->n = m->modals[modal].n;
     h->P = MBG_TAKE(arena, real, 6 * h->n);
-    if (!h->P) {
-      return mbg__fail_memory(ctx);
-    }
+    MBG_TRY(mbg__arena_check(ctx, arena));
     /* each displacement: itself, two of its rotation, the place of the node and of the marker; of a beam: six numbers by its
        length and the place of the marker */
     const int ndep = m->poses[m->markers[i].pose].ndep;

@@ -36,8 +36,8 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, m
     s->f_jact = mbg__arena_take(arena, (size_t)fn->nact, sizeof(*s->f_jact));
     s->signal = MBG_TAKE(arena, int, fn->nsignal);
     s->f_signal = MBG_TAKE(arena, real, fn->nsignal);
-    if (!s->act || !s->f_act || !s->f_xact || !s->f_jact || !s->signal || !s->f_signal) {
-      return mbg__fail_memory(ctx);
+    if (mbg__arena_check(ctx, arena) < 0) {
+      return MBG_ERROR_MEMORY;
     }
   }
   return MBG_OK;
@@ -64,8 +64,8 @@ int mbg__fn_work_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m,
   w->gj = MBG_TAKE(arena, real, 3 * n);
   w->scratch = MBG_TAKE(arena, real, scratch);
   w->weights = MBG_TAKE(arena, mbg__spline_weights, n);
-  if (!w->slots || !w->x || !w->g || !w->h || !w->xj || !w->gj || !w->scratch || !w->weights) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   return take_slots(ctx, arena, m, w);
 }

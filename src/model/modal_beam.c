@@ -144,8 +144,8 @@ static int make_mesh(mbg_context *ctx, mbg__arena *arena, const mbg__modal_beam 
   m->at = MBG_TAKE(arena, int, m->n);
   m->K = MBG_TAKE(arena, double, m->n * m->n);
   m->M = MBG_TAKE(arena, double, m->n * m->n);
-  if (!m->at || !m->K || !m->M) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < m->n; i++) {
     m->at[i] = is_fixed(b, family, i / d, i % d) ? -1 : m->nfree++;
@@ -184,8 +184,8 @@ typedef struct {
 
 static int normal_modes(mbg_context *ctx, mbg__arena *arena, const mesh *m, int family, modes *out) {
   double *K = free_part(arena, m, m->K), *M = free_part(arena, m, m->M), *w = MBG_TAKE(arena, double, m->nfree);
-  if (!K || !M || !w) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   const int err = mbg__eigen_pair(ctx, m->nfree, K, M, w);
   if (err < 0) {
@@ -211,8 +211,8 @@ static int static_modes(mbg_context *ctx, mbg__arena *arena, const mesh *m, int 
   for (int k = 0; k < d; k++) {
     const int held = m->n - d + k;
     double *K = free_part(arena, m, m->K), *x = MBG_TAKE(arena, double, m->n), *b = MBG_TAKE(arena, double, m->nfree);
-    if (!K || !x || !b) {
-      return mbg__fail_memory(ctx);
+    if (mbg__arena_check(ctx, arena) < 0) {
+      return MBG_ERROR_MEMORY;
     }
     for (int i = 0; i < m->n; i++) {
       if (m->at[i] >= 0) {
@@ -310,10 +310,8 @@ int mbg__modal_beam_modes(mbg_context *ctx, mbg__arena *arena, mbg__modal_beam *
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
   all.at = MBG_TAKE(&scratch, natural, mbg__modal_beam_most(b, planar));
   b->pieces = MBG_TAKE(arena, mbg__mode_piece, n * b->count);
-  if (!all.at || !b->pieces) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  MBG_TRY(mbg__arena_check(ctx, arena));
   for (int f = 0; f < FAMILIES; f++) {
     mesh m;
     if (!in_use(f, planar)) {

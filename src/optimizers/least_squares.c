@@ -46,9 +46,9 @@ static int prepare(solver *s, double *x) {
   s->g = MBG_TAKE(&s->arena, double, n);
   s->b = MBG_TAKE(&s->arena, double, 2 * (size_t)n);
   s->held = MBG_TAKE(&s->arena, bool, n);
-  if (!s->trial || !s->d || !s->T || !s->q || !s->D || !s->g || !s->b || !s->held ||
-      mbg__qr_prepare(&s->qr, &s->arena, 2 * n, n) < 0) {
-    return mbg__fail_memory(s->ctx);
+  mbg__qr_prepare(&s->qr, &s->arena, 2 * n, n);
+  if (mbg__arena_check(s->ctx, &s->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   s->x = x;
   s->damping = DAMPING_START;

@@ -201,8 +201,8 @@ static int start(mbg__minimizer *m, double *x) {
   m->best_x = MBG_TAKE(&m->arena, double, m->n + 1);
   m->best_g = MBG_TAKE(&m->arena, double, m->n + 1);
   m->x_before = MBG_TAKE(&m->arena, double, m->n + 1);
-  if (!g || !m->best_x || !m->best_g || !m->x_before) {
-    return mbg__fail_memory(m->ctx);
+  if (mbg__arena_check(m->ctx, &m->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   mbg__minimize_project(m, x);
   memcpy(m->x_before, x, (size_t)m->n * sizeof(double));

@@ -29,9 +29,7 @@ static int take_memory(descent *w) {
   const int n = w->n + 1, memory = w->m->opt->memory;
   double **vectors[] = {&w->x, &w->g, &w->x1, &w->g1, &w->d};
   for (int i = 0; i < MBG_COUNT(vectors); i++) {
-    if (!(*vectors[i] = MBG_TAKE(arena, double, n))) {
-      return mbg__fail_memory(w->m->ctx);
-    }
+    *vectors[i] = MBG_TAKE(arena, double, n);
   }
   w->s = MBG_TAKE(arena, double, (size_t)n *(size_t)memory);
   w->y = MBG_TAKE(arena, double, (size_t)n *(size_t)memory);
@@ -39,7 +37,7 @@ static int take_memory(descent *w) {
   w->alpha = MBG_TAKE(arena, double, memory);
   w->held = MBG_TAKE(arena, bool, n);
   w->held0 = MBG_TAKE(arena, bool, n);
-  return w->s && w->y && w->rho && w->alpha && w->held && w->held0 ? MBG_OK : mbg__fail_memory(w->m->ctx);
+  return mbg__arena_check(w->m->ctx, arena);
 }
 
 /* ---------------------------------------------------------------------- directions */

@@ -48,11 +48,9 @@ static int progress(void *user, const mbg__nlp_state *state) {
 static int take_memory(ipopt *w, double **z, double **lower, double **upper) {
   double **vectors[] = {&w->x, &w->g, z, lower, upper};
   for (int i = 0; i < MBG_COUNT(vectors); i++) {
-    if (!(*vectors[i] = MBG_TAKE(&w->m->arena, double, w->m->n + 1))) {
-      return mbg__fail_memory(w->m->ctx);
-    }
+    *vectors[i] = MBG_TAKE(&w->m->arena, double, w->m->n + 1);
   }
-  return MBG_OK;
+  return mbg__arena_check(w->m->ctx, &w->m->arena);
 }
 
 int mbg__minimize_ipopt(mbg__minimizer *m) {

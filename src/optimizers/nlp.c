@@ -294,14 +294,12 @@ static int take_memory(mbg__nlp *w) {
   const size_t n = (size_t)w->p->n + 1, m = (size_t)w->p->m + 1;
   double **vectors[] = {&w->at.x, &w->at.g, &w->z, &w->best_x, &w->before};
   for (int i = 0; i < MBG_COUNT(vectors); i++) {
-    if (!(*vectors[i] = MBG_TAKE(&w->arena, double, n))) {
-      return mbg__fail_memory(w->ctx);
-    }
+    *vectors[i] = MBG_TAKE(&w->arena, double, n);
   }
   w->at.c = MBG_TAKE(&w->arena, double, m);
   w->lambda = MBG_TAKE(&w->arena, double, m);
   w->at.J = MBG_TAKE(&w->arena, double, m *n);
-  return w->at.c && w->lambda && w->at.J ? MBG_OK : mbg__fail_memory(w->ctx);
+  return mbg__arena_check(w->ctx, &w->arena);
 }
 
 static int start(mbg__nlp *w, const double *x) {

@@ -117,8 +117,8 @@ int mbg__nlp_ipopt(mbg__nlp *w) {
   const int hessian = w->opt->method == MBG__NLP_IPOPT_GN ? n * (n + 1) / 2 : 0;
   double *x = MBG_TAKE(&w->arena, double, n + 1), *lower = MBG_TAKE(&w->arena, double, n + 1),
          *upper = MBG_TAKE(&w->arena, double, n + 1), *c = MBG_TAKE(&w->arena, double, 2 * m + 2);
-  if (!x || !lower || !upper || !c) {
-    return mbg__fail_memory(w->ctx);
+  if (mbg__arena_check(w->ctx, &w->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   int free_numbers = 0;
   for (int k = 0; k < n; k++) {

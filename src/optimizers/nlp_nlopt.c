@@ -101,15 +101,12 @@ int mbg__nlp_nlopt(mbg__nlp *w) {
   s.eq = MBG_TAKE(&w->arena, int, m + 1);
   s.last_c = MBG_TAKE(&w->arena, double, m + 1);
   double *x = MBG_TAKE(&w->arena, double, n + 1), f;
+  MBG_TRY(mbg__arena_check(w->ctx, &w->arena));
   s.opt = nlopt_create(algorithm(w->opt->method), (unsigned)n);
-  if (!s.le || !s.eq || !s.last_c || !x || !s.opt) {
-    err = mbg__fail_memory(w->ctx);
-    goto done;
-  }
   memcpy(x, w->best_x, (size_t)n * sizeof(double));
   memcpy(s.last_c, w->at.c, (size_t)m * sizeof(double));
   list_rows(&s);
-  if (!set_up(&s)) {
+  if (!s.opt || !set_up(&s)) {
     err = mbg__fail_memory(w->ctx);
     goto done;
   }
