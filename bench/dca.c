@@ -109,15 +109,15 @@ __attribute__((noinline)) void measure_adjoint(mbg__formulation_work *w, const d
 static double residual(mbg_context *ctx, mbg__formulation_work *w) {
   const size_t nw = (size_t)w->m->nw, n = (size_t)w->flow.n;
   double *r = calloc(4 * nw + n + 1, sizeof *r), *c = r + nw, *vd = c + nw, *f = vd + nw, *a = f + nw;
-  double *scratch = calloc(mbg__dca_rake_scratch(w->rake) + 1, sizeof *scratch);
+  double *scratch = calloc(mbg__dca_articulated_scratch(w->rake) + 1, sizeof *scratch);
   mbg__state bodies = mbg__tree_bodies(w->tree);
   bodies.vd = NULL;
   check(ctx, mbg__system_update(ctx, w->sys, &bodies));
   mbg__system_residual(w->sys, r, NULL, NULL, NULL, NULL);
   mbg__tree_bias(w->tree, c);
   vn_scale((int)nw, r, -1, r);
-  mbg__dca_rake_solve(w->rake, r, NULL, c, vd, a, f, scratch);
-  const double x = mbg__dca_rake_residual(w->rake, r, NULL, c, vd, a, f, scratch);
+  mbg__dca_articulated_solve(w->rake, r, NULL, c, vd, a, f, scratch);
+  const double x = mbg__dca_articulated_residual(w->rake, r, NULL, c, vd, a, f, scratch);
   free(r);
   free(scratch);
   return x;
@@ -233,9 +233,8 @@ static mbg__dca_shape shape_of(const char *family, int bodies) {
   check(ctx, mbg__system_create(ctx, model, design, &sys));
   check(ctx, mbg__start_create(ctx, sys, &start));
   check(ctx, mbg__start_solve(ctx, start, true));
-  check(ctx, mbg__dca_assembly_create(ctx, sys, mbg__start_result_of(start)->rank, 1, &a));
+  check(ctx, mbg__dca_assembly_create(ctx, &arena, sys, mbg__start_result_of(start)->rank, 1, &a));
   const mbg__dca_shape shape = mbg__dca_assembly_shape(a);
-  mbg__dca_assembly_destroy(a);
   mbg__start_destroy(start);
   mbg__system_destroy(sys);
   mbg__arena_destroy(&arena);

@@ -1,13 +1,13 @@
 /* The mechanism as a spanning tree from the ground. */
 #include "problems/check.h"
 
-#include "tree/span.h"
+#include "tree/spanning_tree.h"
 
 #include <string.h>
 
 typedef struct {
   const mbg_model *m;
-  mbg__span span;
+  mbg__spanning_tree span;
   int *child, *next; /* first child of a body (ground last), next child of its parent  (nbody + 1), (nbody) */
 } tree;
 
@@ -130,7 +130,7 @@ int mbg__check_tree(mbg_context *ctx, mbg_check *check, const mbg__rank *rank) {
       kept[j] += rank->keep[i];
     }
   }
-  MBG_TRY(mbg__span_create(ctx, &scratch, m, kept, NULL, &t.span));
+  MBG_TRY(mbg__spanning_tree_create(ctx, &scratch, m, kept, NULL, &t.span));
   list_links(&t, check);
 done:
   mbg__arena_destroy(&scratch);

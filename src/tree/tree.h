@@ -29,6 +29,14 @@ typedef struct {
   int nz, comp[6];
 } mbg__link;
 
+/* S x: the components of a link's coordinates as a twist; x (n) NULL: 0. */
+static inline void mbg__link_twist(const mbg__link *l, const real *x, real out[6]) {
+  v6_zero(out);
+  for (int i = 0; x && i < l->nz; i++) {
+    out[l->comp[i]] = x[l->first + i];
+  }
+}
+
 typedef struct mbg__tree mbg__tree;
 
 /* rank: the start's decision; the rows of the tree's own joints are held by it, redundant rows are dropped among the others.

@@ -57,15 +57,6 @@ static void carry_add(const mbg__tree *t, int k, const real *x, const real y[6],
   }
 }
 
-/* x_p += X^T y */
-static void carry_T(const mbg__tree *t, int k, const real y[6], real *x) {
-  if (t->links[k].parent >= 0) {
-    real c[6];
-    AdInvT_mul(c, &t->Rel[k], y);
-    v6_axpy(x + link_off(t, t->links[k].parent), 1, c);
-  }
-}
-
 /* ---------------------------------------------------------------------- down */
 
 void mbg__tree_geometry_push(mbg__tree *t, int k, const mbg__tree_direction *d) {
@@ -157,7 +148,7 @@ static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const
   const bool C = o->attributes && marker_wanted(t, l->C);
   real *ct = t->ct + off, *cg = t->cg + off, *al = t->al + off, *nu = t->nu + off, ds[6] = {0};
   if (accelerations) {
-    carry_T(t, k, al, t->al);
+    carry_T(t, k, 1, al, t->al);
     adT_add(ct, t->Xvd + off, al, 1);
     joint_add_T(t, k, al, o->a);
     adT_add(nu, t->s + off, al, -1);
@@ -167,7 +158,7 @@ static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const
     }
   }
   if (rates) {
-    carry_T(t, k, nu, t->nu);
+    carry_T(t, k, 1, nu, t->nu);
     adT_add(ct, t->Xv + off, nu, 1);
     v6_axpy(ds, 1, nu);
     joint_add_T(t, k, ds, o->w);
@@ -178,7 +169,7 @@ static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const
   /* u = J q */
   if (t->only_q) {
     const real *du = t->du + off;
-    carry_T(t, k, du, t->du);
+    carry_T(t, k, 1, du, t->du);
     adT_add(ct, t->Xq + off, du, 1);
     joint_add_T(t, k, du, o->q);
     if (C) {
@@ -186,7 +177,7 @@ static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const
     }
   }
   /* eta, then the frames */
-  carry_T(t, k, t->eta + off, t->eta);
+  carry_T(t, k, 1, t->eta + off, t->eta);
   v6_axpy(ct, 1, t->eta + off);
   mbg__tree_geometry_pull(t, k, ct, cg, o->e, o->attributes);
 }
@@ -226,16 +217,9 @@ void mbg__tree_read_push(mbg__tree *t, const real *w, const real *dv, const real
   for (int k = 0; k < t->m->nbody; k++) {
     const mbg__link *l = &t->links[k];
     const int off = link_off(t, k);
-    const real *wp = parent_of(t, k, w), *vp = parent_of(t, k, dv);
     real theta[6], x[6], P[6], C[6], g[6];
-    v6_copy(theta, w + off);
-    v6_copy(x, dv + off);
-    if (wp) {
-      AdInv_mul(g, &t->Rel[k], wp);
-      v6_axpy(theta, -1, g);
-      AdInv_mul(g, &t->Rel[k], vp);
-      v6_axpy(x, -1, g);
-    }
+    relative(t, k, w, theta);
+    relative(t, k, dv, x);
     frame_push(t, l->P, l->plain, da, P);
     frame_push(t, l->C, l->plain, da, C);
     Ad_mul(g, &t->hC[k], C);
@@ -257,20 +241,16 @@ void mbg__tree_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, rea
     const mbg__link *l = &t->links[k];
     const int off = link_off(t, k);
     const real *ce = ge + 6 * k;
-    real y[6] = {0}, b[6], ct[6], cg[6], c[6], x[6];
-    for (int i = 0; i < l->nz; i++) {
-      y[l->comp[i]] = gw_joint[l->first + i];
-    }
+    real y[6], b[6], ct[6], cg[6], c[6], x[6];
+    mbg__link_twist(l, gw_joint, y);
     AdInvT_mul(b, &t->hC[k], y);
     AdInvT_mul(ct, &t->hC[k], ce);
     adT_add(ct, t->Xv + off, b, -1);
     adT_mul(cg, t->s + off, b);
     v6_axpy(gw + off, 1, ct);
     v6_axpy(gv + off, 1, b);
-    v6_scale(x, -1, ct);
-    carry_T(t, k, x, gw);
-    v6_scale(x, -1, b);
-    carry_T(t, k, x, gv);
+    carry_T(t, k, -1, ct, gw);
+    carry_T(t, k, -1, b, gv);
     AdInvT_mul(c, &t->E[k], ce);
     v6_scale(c, -1, c);
     frame_pull(t, l->P, l->plain, c, ga);
@@ -281,19 +261,6 @@ void mbg__tree_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, rea
 }
 
 /* ---------------------------------------------------------------------- residual */
-
-static void spread(const mbg__tree *t, const real *x, real *out) {
-  memset(out, 0, (size_t)t->m->nrow * sizeof(real));
-  for (int i = 0; x && i < t->nrow; i++) {
-    out[t->rows[i]] = x[i];
-  }
-}
-
-static void pick(const mbg__tree *t, const real *x, real *out) {
-  for (int i = 0; out && i < t->nrow; i++) {
-    out[i] = x[t->rows[i]];
-  }
-}
 
 /* dF += M du + M_a da u */
 static void inertia_push(const mbg__tree *t, const real *da, real *dF) {
@@ -316,13 +283,13 @@ static void inertia_push(const mbg__tree *t, const real *da, real *dF) {
 
 void mbg__tree_push(mbg__tree *t, const mbg__tree_direction *d, real *dE1, real *dphi, real *dphid, real *dphidd) {
   kin_push(t, d);
-  spread(t, d->dlambda, t->row0);
+  spread_rows(t, d->dlambda, t->row0);
   const mbg__direction x = {
       .w = t->eta, .dv = t->nu, .dvd = t->al, .dlambda = d->dlambda ? t->row0 : NULL, .da = d->attributes};
   mbg__system_push(t->sys, &x, dE1 ? t->dr : NULL, t->row1, t->row2, t->row3);
-  pick(t, t->row1, dphi);
-  pick(t, t->row2, dphid);
-  pick(t, t->row3, dphidd);
+  pick_rows(t, t->row1, dphi);
+  pick_rows(t, t->row2, dphid);
+  pick_rows(t, t->row3, dphidd);
   if (!dE1) {
     return;
   }
@@ -340,7 +307,7 @@ void mbg__tree_push(mbg__tree *t, const mbg__tree_direction *d, real *dE1, real 
     }
     v6_copy(y, t->dr + off);
     adT_add(y, t->theta + off, t->f + off, -1);
-    carry_T(t, k, y, t->dr);
+    carry_T(t, k, 1, y, t->dr);
   }
 }
 
@@ -348,12 +315,9 @@ void mbg__tree_push(mbg__tree *t, const mbg__tree_direction *d, real *dE1, real 
 static void test_twists(mbg__tree *t, const real *mu) {
   for (int k = 0; k < t->m->nbody; k++) {
     const int off = link_off(t, k);
-    const real *p = parent_of(t, k, t->dr);
-    real s[6] = {0}, x[6] = {0};
-    joint_add(t, k, mu, s);
-    if (p) {
-      AdInv_mul(x, &t->Rel[k], p);
-    }
+    real s[6], x[6];
+    joint_twist(t, k, mu, s);
+    carried(t, k, t->dr, x);
     v6_add(t->dr + off, x, s);
     adT_mul(t->ct + off, x, t->f + off);
     adT_mul(t->cg + off, s, t->f + off);
@@ -387,9 +351,9 @@ void mbg__tree_pull(mbg__tree *t, const mbg__tree_weights *k, const mbg__tree_gr
   copy_in(t, NULL, t->du);
   copy_in(t, NULL, t->ct);
   copy_in(t, NULL, t->cg);
-  spread(t, k->k0, t->row0);
-  spread(t, k->k1, t->row1);
-  spread(t, k->k2, t->row2);
+  spread_rows(t, k->k0, t->row0);
+  spread_rows(t, k->k1, t->row1);
+  spread_rows(t, k->k2, t->row2);
   if (k->mu) {
     test_twists(t, k->mu);
   }

@@ -58,8 +58,7 @@ struct mbg__tree {
   bool *used; /* blocks of the bodies' matrices that can be other than 0: not those of held rows alone */
   int nslots, nrow_slots;
 
-  struct mbg__tree_bending
-      *bends; /* tree_bend.c: links on modal bodies; NULL: there are none, or nobody asked for them */
+  struct mbg__tree_modal *modal; /* tree_modal.h: joints on modal bodies; NULL: none, or not created */
 };
 
 static inline int link_off(const mbg__tree *t, int k) { return t->m->bodies[t->links[k].body].voff; }
@@ -67,9 +66,80 @@ static inline const real *parent_of(const mbg__tree *t, int k, const real *x) {
   return t->links[k].parent >= 0 ? x + link_off(t, t->links[k].parent) : NULL;
 }
 
-/* tree_derivative.c: theta and g of a link in a direction, and transposed: adds to ge (6 per link) and gattr; these may be NULL. */
+/* tree_topology.c: links, held rows and constraint rows. */
+int mbg__tree_topology(mbg_context *ctx, mbg__tree *t, const mbg__rank *rank);
+
+/* tree_derivative.c: theta and g of a link in a direction; transposed: adds to ge (6 per link) and gattr, NULL: unwanted. */
 void mbg__tree_geometry_push(mbg__tree *t, int link, const mbg__tree_direction *d);
 void mbg__tree_geometry_pull(const mbg__tree *t, int link, const real ct[6], const real cg[6], real *ge, real *gattr);
+
+/* X y_p: a twist of the parent in axes of the body, 0 on the ground */
+static inline void carried(const mbg__tree *t, int k, const real *y, real out[6]) {
+  const real *p = parent_of(t, k, y);
+  if (p) {
+    AdInv_mul(out, &t->Rel[k], p);
+  } else {
+    v6_zero(out);
+  }
+}
+
+/* y_p += c X^T x */
+static inline void carry_T(const mbg__tree *t, int k, real c, const real x[6], real *y) {
+  if (t->links[k].parent >= 0) {
+    real z[6];
+    AdInvT_mul(z, &t->Rel[k], x);
+    v6_axpy(y + link_off(t, t->links[k].parent), c, z);
+  }
+}
+
+/* x = y_i - X y_p */
+static inline void relative(const mbg__tree *t, int k, const real *y, real x[6]) {
+  real c[6];
+  carried(t, k, y, c);
+  v6_sub(x, y + link_off(t, k), c);
+}
+
+/* Rel = hP E hC^-1, and with it the frame of the body */
+static inline void set_relative(mbg__tree *t, int k) {
+  mbg__frame F;
+  frame_mul(&F, &t->hP[k], &t->E[k]);
+  frame_mul(&t->Rel[k], &F, &t->hCi[k]);
+}
+
+static inline void place_link(mbg__tree *t, int k) {
+  const mbg__link *l = &t->links[k];
+  set_relative(t, k);
+  if (l->parent >= 0) {
+    frame_mul(&t->H[l->body], &t->H[t->links[l->parent].body], &t->Rel[k]);
+  } else {
+    t->H[l->body] = t->Rel[k];
+  }
+}
+
+/* hC^-1 and Sb = Ad(hC) S of a link */
+static inline void set_axes(mbg__tree *t, int k) {
+  const mbg__link *l = &t->links[k];
+  frame_inv(&t->hCi[k], &t->hC[k]);
+  for (int i = 0; i < l->nz; i++) {
+    real e[6] = {0};
+    e[l->comp[i]] = 1;
+    Ad_mul(t->Sb[l->first + i], &t->hC[k], e);
+  }
+}
+
+/* a vector of the constraint rows among all rows (x NULL: 0), and back (out NULL: unwanted) */
+static inline void spread_rows(const mbg__tree *t, const real *x, real *out) {
+  vn_zero(t->m->nrow, out);
+  for (int i = 0; x && i < t->nrow; i++) {
+    out[t->rows[i]] = x[i];
+  }
+}
+
+static inline void pick_rows(const mbg__tree *t, const real *x, real *out) {
+  for (int i = 0; out && i < t->nrow; i++) {
+    out[i] = x[t->rows[i]];
+  }
+}
 
 /* out += Sb x over the coordinates of a link, and transposed; x NULL: nothing */
 static inline void joint_add(const mbg__tree *t, int k, const real *x, real out[6]) {
@@ -77,6 +147,11 @@ static inline void joint_add(const mbg__tree *t, int k, const real *x, real out[
   for (int i = 0; x && i < l->nz; i++) {
     v6_axpy(out, x[l->first + i], t->Sb[l->first + i]);
   }
+}
+
+static inline void joint_twist(const mbg__tree *t, int k, const real *x, real out[6]) {
+  v6_zero(out);
+  joint_add(t, k, x, out);
 }
 
 static inline void joint_add_T(const mbg__tree *t, int k, const real y[6], real *x) {

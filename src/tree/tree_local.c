@@ -1,30 +1,9 @@
 #include "tree/tree_local.h"
 
-#include "tree/tree_bend.h"
 #include "tree/tree_internal.h"
+#include "tree/tree_modal.h"
 
 #include <string.h>
-
-/* ---------------------------------------------------------------------- pieces */
-
-/* X y_p, 0 on the ground */
-static void carried(const mbg__tree *t, int k, const real *y, real out[6]) {
-  const real *p = parent_of(t, k, y);
-  if (p) {
-    AdInv_mul(out, &t->Rel[k], p);
-  } else {
-    v6_zero(out);
-  }
-}
-
-/* y_p += c X^T x */
-static void carry_T(const mbg__tree *t, int k, real c, const real x[6], real *y) {
-  if (t->links[k].parent >= 0) {
-    real z[6];
-    AdInvT_mul(z, &t->Rel[k], x);
-    v6_axpy(y + link_off(t, t->links[k].parent), c, z);
-  }
-}
 
 int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows) {
   *rows = t->dropped;
@@ -34,26 +13,16 @@ int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows) {
 /* ---------------------------------------------------------------------- values */
 
 static void place(mbg__tree *t, int k, const real *w) {
-  const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
-  mbg__frame F;
-  frame_mul(&F, &t->hP[k], &t->E[k]);
-  frame_mul(&t->Rel[k], &F, &t->hCi[k]);
-  if (l->parent >= 0) {
-    frame_mul(&t->H[l->body], &t->H[t->links[l->parent].body], &t->Rel[k]);
-  } else {
-    t->H[l->body] = t->Rel[k];
-  }
-  v6_zero(t->s + off);
-  joint_add(t, k, w, t->s + off);
+  place_link(t, k);
+  joint_twist(t, k, w, t->s + off);
   carried(t, k, t->v, t->Xv + off);
   v6_add(t->v + off, t->Xv + off, t->s + off);
 }
 
 static void accelerate(mbg__tree *t, int k, const real *a) {
   const int off = link_off(t, k);
-  v6_zero(t->sa + off);
-  joint_add(t, k, a, t->sa + off);
+  joint_twist(t, k, a, t->sa + off);
   carried(t, k, t->vd, t->Xvd + off);
   v6_add(t->vd + off, t->Xvd + off, t->sa + off);
   ad_add(t->vd + off, t->v + off, t->s + off, 1);
@@ -64,17 +33,17 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
   t->t = st->t;
   t->turns = st->turns;
   t->only_q = t->known = t->placed = false;
-  for (int k = 0; t->bends && k < t->m->nbody; k++) {
+  for (int k = 0; t->modal && k < t->m->nbody; k++) {
     if (mbg__tree_carrier(t, k)) {
       place(t, k, st->w);
     }
   }
-  if (t->bends) {
-    mbg__tree_bends_take(t, t->H, t->v);
+  if (t->modal) {
+    mbg__tree_modal_take(t, t->H, t->v);
   }
   for (int k = 0; k < t->m->nbody; k++) {
-    if (mbg__tree_bends(t, k)) {
-      mbg__tree_bend_place(t, k, st->w);
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_place(t, k, st->w);
     } else {
       place(t, k, st->w);
     }
@@ -86,16 +55,15 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
 
 void mbg__tree_rates(mbg__tree *t, const real *a, const real *vd) {
   memcpy(t->vd, vd, (size_t)t->m->nw * sizeof(real));
-  if (t->bends) {
-    mbg__tree_bends_take_rates(t, vd);
+  if (t->modal) {
+    mbg__tree_modal_take_rates(t, vd);
   }
   for (int k = 0; k < t->m->nbody; k++) {
     const int off = link_off(t, k);
-    v6_zero(t->sa + off);
-    joint_add(t, k, a, t->sa + off);
+    joint_twist(t, k, a, t->sa + off);
     carried(t, k, t->vd, t->Xvd + off);
-    if (mbg__tree_bends(t, k)) {
-      mbg__tree_bend_rates(t, k);
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_rates(t, k);
     }
   }
 }
@@ -112,18 +80,17 @@ static void pick(const mbg__tree *t, int k, const real y[6], real *a) {
 }
 
 void mbg__tree_joint_rates(mbg__tree *t, const real *vd, real *a) {
-  if (t->bends) {
-    mbg__tree_bends_take_rates(t, vd);
+  if (t->modal) {
+    mbg__tree_modal_take_rates(t, vd);
   }
   for (int k = 0; k < t->m->nbody; k++) {
     const int off = link_off(t, k);
-    real y[6], c[6];
-    if (mbg__tree_bends(t, k)) {
-      mbg__tree_bend_joint(t, k, NULL, a);
+    real y[6];
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_joint_rates(t, k, a);
       continue;
     }
-    carried(t, k, vd, c);
-    v6_sub(y, vd + off, c);
+    relative(t, k, vd, y);
     ad_add(y, t->v + off, t->s + off, -1);
     pick(t, k, y, a);
   }
@@ -132,13 +99,12 @@ void mbg__tree_joint_rates(mbg__tree *t, const real *vd, real *a) {
 void mbg__tree_joint_twists(const mbg__tree *t, const real *u, real *d) {
   static const real none[6] = {0};
   for (int k = 0; k < t->m->nbody; k++) {
-    real y[6], c[6];
-    if (mbg__tree_bends(t, k)) {
-      mbg__tree_bend_change(t, k, u, none, d);
+    real y[6];
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_change(t, k, u, none, d);
       continue;
     }
-    carried(t, k, u, c);
-    v6_sub(y, u + link_off(t, k), c);
+    relative(t, k, u, y);
     pick(t, k, y, d);
   }
 }
@@ -146,13 +112,12 @@ void mbg__tree_joint_twists(const mbg__tree *t, const real *u, real *d) {
 void mbg__tree_joint_change(const mbg__tree *t, const real *dvd, const real *k, real *da) {
   for (int i = 0; i < t->m->nbody; i++) {
     const int off = link_off(t, i);
-    real y[6], c[6];
-    if (mbg__tree_bends(t, i)) {
-      mbg__tree_bend_change(t, i, dvd, k + off, da);
+    real y[6];
+    if (mbg__tree_on_modes(t, i)) {
+      mbg__tree_modal_change(t, i, dvd, k + off, da);
       continue;
     }
-    carried(t, i, dvd, c);
-    v6_sub(y, dvd + off, c);
+    relative(t, i, dvd, y);
     v6_axpy(y, -1, k + off);
     pick(t, i, y, da);
   }
@@ -161,16 +126,13 @@ void mbg__tree_joint_change(const mbg__tree *t, const real *dvd, const real *k, 
 void mbg__tree_joint_change_T(const mbg__tree *t, const real *ga, real *q, real *k) {
   memset(q, 0, (size_t)t->m->nw * sizeof(real));
   for (int i = 0; i < t->m->nbody; i++) {
-    const mbg__link *l = &t->links[i];
     const int off = link_off(t, i);
-    real x[6] = {0}, h[6];
-    if (mbg__tree_bends(t, i)) {
-      mbg__tree_bend_change_T(t, i, ga, q, k + off);
+    real x[6], h[6];
+    if (mbg__tree_on_modes(t, i)) {
+      mbg__tree_modal_change_T(t, i, ga, q, k + off);
       continue;
     }
-    for (int j = 0; j < l->nz; j++) {
-      x[l->comp[j]] = ga[l->first + j];
-    }
+    mbg__link_twist(&t->links[i], ga, x);
     AdInvT_mul(h, &t->hC[i], x);
     v6_axpy(q + off, 1, h);
     carry_T(t, i, -1, h, q);
@@ -180,12 +142,12 @@ void mbg__tree_joint_change_T(const mbg__tree *t, const real *ga, real *q, real 
 
 void mbg__tree_local_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg__frame *E, real *w) {
   mbg__tree_read(t, H, v, E, w);
-  if (t->bends) {
-    mbg__tree_bends_take(t, H, v);
+  if (t->modal) {
+    mbg__tree_modal_take(t, H, v);
   }
   for (int k = 0; k < t->m->nbody; k++) {
-    if (mbg__tree_bends(t, k)) {
-      mbg__tree_bend_read(t, k, H, v, E, w);
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_read(t, k, H, v, E, w);
     }
   }
 }
@@ -193,8 +155,8 @@ void mbg__tree_local_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg_
 void mbg__tree_local_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw) {
   mbg__tree_read_push(t, w, dv, da, e, dw);
   for (int k = 0; k < t->m->nbody; k++) {
-    if (mbg__tree_bends(t, k)) {
-      mbg__tree_bend_read_push(t, k, w, dv, da, e, dw);
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_read_push(t, k, w, dv, da, e, dw);
     }
   }
 }
@@ -206,22 +168,8 @@ void mbg__tree_bias(const mbg__tree *t, real *c) {
   }
 }
 
-void mbg__tree_spread(const mbg__tree *t, const real *a, real *y) {
-  for (int k = 0; k < t->m->nbody; k++) {
-    v6_zero(y + link_off(t, k));
-    joint_add(t, k, a, y + link_off(t, k));
-  }
-}
-
-void mbg__tree_spread_T(const mbg__tree *t, const real *y, real *a) {
-  memset(a, 0, (size_t)t->n * sizeof(real));
-  for (int k = 0; k < t->m->nbody; k++) {
-    joint_add_T(t, k, y + link_off(t, k), a);
-  }
-}
-
 void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga) {
-  if (!t->bends) {
+  if (!t->modal) {
     mbg__tree_read_pull(t, ge, gw_joint, gw, gv, ga);
     return;
   }
@@ -230,15 +178,15 @@ void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_join
   memset(w, 0, (size_t)t->m->nw * sizeof(real));
   for (int k = 0; k < t->m->nbody; k++) {
     const mbg__link *l = &t->links[k];
-    const bool bends = mbg__tree_bends(t, k);
+    const bool on_modes = mbg__tree_on_modes(t, k);
     for (int i = 0; i < 6; i++) {
-      e[6 * k + i] = bends ? 0 : ge[6 * k + i];
+      e[6 * k + i] = on_modes ? 0 : ge[6 * k + i];
     }
     for (int i = 0; i < l->nz; i++) {
-      w[l->first + i] = bends ? 0 : gw_joint[l->first + i];
+      w[l->first + i] = on_modes ? 0 : gw_joint[l->first + i];
     }
-    if (bends) {
-      mbg__tree_bend_read_pull(t, k, ge, gw_joint, gw, gv, ga);
+    if (on_modes) {
+      mbg__tree_modal_read_pull(t, k, ge, gw_joint, gw, gv, ga);
     }
   }
   mbg__tree_read_pull(t, e, w, gw, gv, ga);
@@ -268,14 +216,14 @@ static void link_push(mbg__tree *t, int i, const mbg__tree_direction *d, bool st
 
 void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {
   /* modal coordinates first */
-  for (int i = 0; t->bends && i < t->m->nbody; i++) {
+  for (int i = 0; t->modal && i < t->m->nbody; i++) {
     if (mbg__tree_carrier(t, i)) {
       link_push(t, i, d, still, w, dv, k);
     }
   }
   for (int i = 0; i < t->m->nbody; i++) {
-    if (mbg__tree_bends(t, i)) {
-      mbg__tree_bend_push(t, i, d, still, w, dv, k + link_off(t, i));
+    if (mbg__tree_on_modes(t, i)) {
+      mbg__tree_modal_push(t, i, d, still, w, dv, k + link_off(t, i));
     } else {
       link_push(t, i, d, still, w, dv, k);
     }
@@ -313,13 +261,13 @@ void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const rea
   memcpy(t->eta, w, (size_t)t->m->nw * sizeof(real));
   memcpy(t->nu, dv, (size_t)t->m->nw * sizeof(real));
   for (int i = t->m->nbody - 1; i >= 0; i--) {
-    if (mbg__tree_bends(t, i)) {
-      mbg__tree_bend_pull(t, i, k + link_off(t, i), still, t->eta, t->nu, ge, gw, gattr);
-    } else if (!t->bends || !mbg__tree_carrier(t, i)) {
+    if (mbg__tree_on_modes(t, i)) {
+      mbg__tree_modal_pull(t, i, k + link_off(t, i), still, t->eta, t->nu, ge, gw, gattr);
+    } else if (!t->modal || !mbg__tree_carrier(t, i)) {
       link_pull(t, i, k, ct0, cg0, still, ge, gw, gattr);
     }
   }
-  for (int i = 0; t->bends && i < t->m->nbody; i++) {
+  for (int i = 0; t->modal && i < t->m->nbody; i++) {
     if (mbg__tree_carrier(t, i)) {
       link_pull(t, i, k, ct0, cg0, still, ge, gw, gattr);
     }
@@ -342,11 +290,11 @@ void mbg__tree_wrench_push(const mbg__tree *t, const real *f, real *r, real *tau
 void mbg__tree_wrench_pull(const mbg__tree *t, const real *f, const real *z, const real *y, real *ct, real *cg) {
   for (int k = 0; k < t->m->nbody; k++) {
     const int off = link_off(t, k);
-    real x[6], s[6] = {0};
+    real x[6], s[6];
     carried(t, k, z, x);
     adT_mul(ct + off, x, f + off);
     v6_scale(ct + off, -1, ct + off);
-    joint_add(t, k, y, s);
+    joint_twist(t, k, y, s);
     adT_mul(cg + off, s, f + off);
   }
 }

@@ -32,14 +32,10 @@ void mbg__tree_joint_change(const mbg__tree *t, const real *dvd, const real *k, 
 void mbg__tree_joint_change_T(const mbg__tree *t, const real *ga, real *q, real *k);
 
 /* Joint frames and rates of bodies as mbg__tree_read and its derivatives, links on modal bodies included. */
-int mbg__tree_bends_create(mbg_context *ctx, mbg__tree *t);
+int mbg__tree_modal_create(mbg_context *ctx, mbg__tree *t);
 void mbg__tree_local_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg__frame *E, real *w);
 void mbg__tree_local_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw);
 void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);
-
-/* y (nw) = Sb a, and transposed. */
-void mbg__tree_spread(const mbg__tree *t, const real *a, real *y);
-void mbg__tree_spread_T(const mbg__tree *t, const real *y, real *a);
 
 /* Variations w, dv (nw) of frames and twists in a direction (e, dw, attributes) and k (nw). After place and rates. still: the last two
    terms of k are left out, for twists u = J a in place of vd. */

@@ -32,12 +32,12 @@ static int list_paths(mbg_context *ctx, mbg__tree *t) {
     longest = length > longest ? length : longest;
   }
   t->path = MBG_TAKE(&t->arena, int, t->col0[n]);
-  t->J = mbg__arena_take(&t->arena, (size_t)t->col0[n], sizeof(vec6));
-  t->Je = mbg__arena_take(&t->arena, (size_t)t->col0[n], sizeof(vec6));
-  t->Jn = mbg__arena_take(&t->arena, (size_t)t->col0[n], sizeof(vec6));
-  t->Ja = mbg__arena_take(&t->arena, (size_t)t->col0[n], sizeof(vec6));
-  t->work = mbg__arena_take(&t->arena, (size_t)longest, sizeof(vec6));
-  if (!t->path || !t->J || !t->Je || !t->Jn || !t->Ja || !t->work) {
+  t->J = MBG_TAKE(&t->arena, vec6, t->col0[n]);
+  t->Je = MBG_TAKE(&t->arena, vec6, t->col0[n]);
+  t->Jn = MBG_TAKE(&t->arena, vec6, t->col0[n]);
+  t->Ja = MBG_TAKE(&t->arena, vec6, t->col0[n]);
+  t->work = MBG_TAKE(&t->arena, vec6, longest);
+  if (t->arena.failed) {
     return mbg__fail_memory(ctx);
   }
   for (int k = 0; k < n; k++) {
@@ -62,7 +62,7 @@ static int list_row_blocks(mbg_context *ctx, mbg__tree *t) {
   t->block_row = MBG_TAKE(&t->arena, int, most);
   t->block_link = MBG_TAKE(&t->arena, int, most);
   t->block_slot = mbg__arena_take(&t->arena, (size_t)most, sizeof(*t->block_slot));
-  if (!last || !number || !t->block_row || !t->block_link || !t->block_slot) {
+  if (t->arena.failed) {
     return mbg__fail_memory(ctx);
   }
   for (int i = 0; i < m->nrow; i++) {
@@ -102,13 +102,9 @@ static void mark_pair(const mbg__tree *t, int pair) {
 }
 
 /* blocks of bodies, of forces, of rows that are not held, and of signals in force laws */
-static int mark_blocks(mbg_context *ctx, mbg__tree *t) {
+static void mark_blocks(mbg__tree *t) {
   const mbg_model *m = t->m;
   const mbg__system *s = t->sys;
-  t->used = MBG_TAKE(&t->arena, bool, s->nblock);
-  if (!t->used) {
-    return mbg__fail_memory(ctx);
-  }
   for (int b = 0; b < s->nblock; b++) {
     t->used[b] = s->blocks[b].Q == s->blocks[b].P;
   }
@@ -133,7 +129,6 @@ static int mark_blocks(mbg_context *ctx, mbg__tree *t) {
       }
     }
   }
-  return MBG_OK;
 }
 
 static int columns_create(mbg_context *ctx, mbg__tree *t) {
@@ -141,17 +136,15 @@ static int columns_create(mbg_context *ctx, mbg__tree *t) {
   double slots = 0;
   int err = MBG_OK;
   t->B = MBG_TAKE(&t->arena, real, mbg__csc_count(mbg__system_pattern_B(t->sys)));
-  t->slopes = (mbg__dense){.K = mbg__arena_take(&t->arena, (size_t)nblock, sizeof(mat6)),
-                           .C = mbg__arena_take(&t->arena, (size_t)nblock, sizeof(mat6)),
+  t->used = MBG_TAKE(&t->arena, bool, nblock);
+  t->slopes = (mbg__dense){.used = t->used,
+                           .K = MBG_TAKE(&t->arena, mat6, nblock),
+                           .C = MBG_TAKE(&t->arena, mat6, nblock),
                            .has_K = MBG_TAKE(&t->arena, bool, nblock),
                            .has_C = MBG_TAKE(&t->arena, bool, nblock)};
-  if (!t->B || !t->slopes.K || !t->slopes.C || !t->slopes.has_K || !t->slopes.has_C) {
-    return mbg__fail_memory(ctx);
-  }
   MBG_TRY(list_paths(ctx, t));
   MBG_TRY(list_row_blocks(ctx, t));
-  MBG_TRY(mark_blocks(ctx, t));
-  t->slopes.used = t->used;
+  mark_blocks(t);
   for (int b = 0; b < t->sys->nblock; b++) {
     const mbg__block *block = &t->sys->blocks[b];
     slots += !t->used[b] ? 0 : (double)path_length(t, t->link_of[block->Q]) * path_length(t, t->link_of[block->P]);

@@ -414,7 +414,7 @@ static double check_dense(const char *text, uint64_t seed, mbg__dca_shape *shape
   double *M = calloc((size_t)mbg__csc_count(mbg__system_pattern_K(sys)) + 1, sizeof *M);
   double *B = calloc((size_t)mbg__csc_count(mbg__system_pattern_B(sys)) + 1, sizeof *B);
   mbg__system_matrices(sys, &(mbg__matrices){.M = M, .B = B});
-  assert_int_equal(mbg__dca_assembly_create(ctx, sys, s->rank, 1, &a), MBG_OK);
+  assert_int_equal(mbg__dca_assembly_create(ctx, &arena, sys, s->rank, 1, &a), MBG_OK);
   assert_int_equal(mbg__dca_panel_create(ctx, &arena, a, COLUMNS, 1, &panel), MBG_OK);
   if (mbg__dca_assembly_factor(ctx, a, M, B, 0) < 0) {
     fail_msg("seed %d: %s", (int)seed, mbg_context_error(ctx));
@@ -445,7 +445,6 @@ static double check_dense(const char *text, uint64_t seed, mbg__dca_shape *shape
   for (int i = 0; i < 6; i++) {
     free(blocks[i]);
   }
-  mbg__dca_assembly_destroy(a);
   mbg__start_destroy(start);
   mbg__system_destroy(sys);
   mbg__arena_destroy(&arena);

@@ -45,11 +45,7 @@ static void fill_tolerances(mbg__formulation_work *w) {
 }
 
 static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
-  mbg__rk_options options = mbg__rk_options_default();
-  options.rtol = w->plan.relative;
-  options.atol_vector = w->atol;
-  options.fixed = w->plan.step;
-  options.dense = true;
+  mbg__rk_options options = mbg__ode_options(&w->plan, w->atol);
   options.max_steps = 100000000;
   return mbg__rk_create(ctx, 2 * w->flow.n, w->method, &options, &w->rk);
 }
@@ -76,14 +72,11 @@ static bool is_tree(const mbg__formulation_work *w) {
 static int take_arrays(mbg_context *ctx, mbg__formulation_work *w) {
   const size_t n = (size_t)w->flow.n;
   int err = MBG_OK;
-  w->atol = MBG_TAKE(&w->arena, double, 2 * n + 1);
-  w->y = MBG_TAKE(&w->arena, real, 2 * n + 1);
-  w->yi = MBG_TAKE(&w->arena, real, 2 * n + 1);
-  w->before = MBG_TAKE(&w->arena, real, n + 1);
-  w->phi = MBG_TAKE(&w->arena, real, w->m->nrow + 1);
-  if (!w->atol || !w->y || !w->yi || !w->before || !w->phi) {
-    return mbg__fail_memory(ctx);
-  }
+  w->atol = MBG_TAKE(&w->arena, double, 2 * n);
+  w->y = MBG_TAKE(&w->arena, real, 2 * n);
+  w->yi = MBG_TAKE(&w->arena, real, 2 * n);
+  w->before = MBG_TAKE(&w->arena, real, n);
+  w->phi = MBG_TAKE(&w->arena, real, w->m->nrow);
   MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->base[0]));
   MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->base[1]));
   MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->final));
@@ -100,7 +93,6 @@ static void destroy(mbg__formulation_work *w) {
   mbg__rk_destroy(w->rk);
   mbg__dca_store_free(w);
   a.release(a.user, w->frozen);
-  mbg__dca_assembly_destroy(w->assembly);
   mbg__tree_destroy(w->tree);
   mbg__arena_destroy(&w->arena);
   a.release(a.user, w);
@@ -114,27 +106,27 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   if (!w) {
     return mbg__fail_memory(ctx);
   }
-  mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
-  w->allocator = *mbg__context_allocator(ctx);
-  w->m = mbg__system_model(sys);
-  w->sys = sys;
-  w->start = start;
-  w->plan = *plan;
-  w->nused = nused;
-  w->used = used;
-  w->threads = plan->threads > 1 ? plan->threads : 1;
+  *w = (mbg__formulation_work){.allocator = *mbg__context_allocator(ctx),
+                               .m = mbg__system_model(sys),
+                               .sys = sys,
+                               .start = start,
+                               .plan = *plan,
+                               .nused = nused,
+                               .used = used,
+                               .threads = plan->threads > 1 ? plan->threads : 1};
+  mbg__arena_init(&w->arena, &w->allocator);
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));
   MBG_TRY(mbg__tree_create(ctx, sys, mbg__start_result_of(start)->rank, &w->tree));
-  MBG_TRY(mbg__tree_bends_create(ctx, w->tree));
+  MBG_TRY(mbg__tree_modal_create(ctx, w->tree));
   MBG_TRY(choose_rows(ctx, w));
   if (is_tree(w)) {
-    MBG_TRY(mbg__dca_rake_create(ctx, &w->arena, w->tree, &w->rake));
+    MBG_TRY(mbg__dca_articulated_create(ctx, &w->arena, w->tree, &w->articulated));
   } else {
-    MBG_TRY(mbg__dca_assembly_create(ctx, sys, w->rank, w->threads, &w->assembly));
+    MBG_TRY(mbg__dca_assembly_create(ctx, &w->arena, sys, w->rank, w->threads, &w->assembly));
   }
-  MBG_TRY(mbg__dca_point_create(ctx, &w->arena, sys, w->tree, w->assembly, w->rake, w->threads, &w->point));
+  MBG_TRY(mbg__dca_point_create(ctx, &w->arena, sys, w->tree, w->assembly, w->articulated, w->threads, &w->point));
   MBG_TRY(mbg__dca_flow_create(ctx, &w->arena, sys, w->tree, w->point, nused, used, &w->flow));
   MBG_TRY(mbg__dca_project_create(ctx, &w->arena, &w->flow, w->assembly, &w->project));
   w->node_plan = w->plan;

@@ -32,14 +32,6 @@ typedef struct {
   mbg__frame *E;         /*                                        (nbody) */
 } adjoint;
 
-#define TAKE(field, type, count)                                                                                       \
-  do {                                                                                                                 \
-    s->field = mbg__arena_take(&s->arena, (size_t)(count) + 1, sizeof(type));                                          \
-    if (!s->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
 /* most nodes inside a step */
@@ -60,21 +52,21 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   const mbg__formulation_work *w = s->w;
   const size_t nc = (size_t)s->nc, n = (size_t)s->n, nb = (size_t)s->nb;
   s->room = most_inner(w);
-  TAKE(seed, real, nc * (size_t)w->nused);
-  TAKE(ze, real, nc * nb);
-  TAKE(wb, real, nc * n);
-  TAKE(gn, real, nc * nb);
-  TAKE(ge, real, nc * nb);
-  TAKE(gw, real, nc * n);
-  TAKE(lambda, real, nc * 2 * n);
-  TAKE(yi, real, 2 * n);
-  TAKE(x, double, s->room);
-  TAKE(g, real, (size_t)s->room * nc * 2 * n);
-  TAKE(pe, real *, nc);
-  TAKE(pw, real *, nc);
-  TAKE(pa, real *, nc);
-  TAKE(E, mbg__frame, w->m->nbody);
-  return MBG_OK;
+  s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)w->nused);
+  s->ze = MBG_TAKE(&s->arena, real, nc * nb);
+  s->wb = MBG_TAKE(&s->arena, real, nc * n);
+  s->gn = MBG_TAKE(&s->arena, real, nc * nb);
+  s->ge = MBG_TAKE(&s->arena, real, nc * nb);
+  s->gw = MBG_TAKE(&s->arena, real, nc * n);
+  s->lambda = MBG_TAKE(&s->arena, real, nc * 2 * n);
+  s->yi = MBG_TAKE(&s->arena, real, 2 * n);
+  s->x = MBG_TAKE(&s->arena, double, s->room);
+  s->g = MBG_TAKE(&s->arena, real, (size_t)s->room * nc * 2 * n);
+  s->pe = MBG_TAKE(&s->arena, real *, nc);
+  s->pw = MBG_TAKE(&s->arena, real *, nc);
+  s->pa = MBG_TAKE(&s->arena, real *, nc);
+  s->E = MBG_TAKE(&s->arena, mbg__frame, w->m->nbody);
+  return mbg__arena_check(ctx, &s->arena);
 }
 
 /* ---------------------------------------------------------------------- stages */
@@ -117,8 +109,8 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
   }
   for (int c = 0; c < ncol; c++) {
     real *out = row(b_y, c, 2 * s->n);
-    mbg__dca_flow_turning_T(f, y, b + (size_t)c * 2 * (size_t)s->n, out, out + s->n);
-    mbg__dca_flow_carry_T(f, y, row(s->ge, c, s->nb), row(s->gn, c, s->nb), out);
+    mbg__dca_flow_increment_pull(f, y, b + (size_t)c * 2 * (size_t)s->n, out, out + s->n);
+    mbg__dca_flow_frames_pull(f, y, row(s->ge, c, s->nb), row(s->gn, c, s->nb), out);
   }
 done:
   return err;
@@ -192,7 +184,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
     MBG_TRY(seeds_at(ctx, s, *node, &w->base[0], t, s->yi, s->ge, s->gw));
     for (int c = 0; c < s->nc; c++) {
       real *own = row(g, c, 2 * s->n);
-      mbg__dca_flow_carry_T(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
+      mbg__dca_flow_frames_pull(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
       vn_copy(s->n, own + s->n, row(s->gw, c, s->n));
     }
     s->x[(*count)++] = x;
@@ -243,7 +235,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   memset(s->lambda, 0, (size_t)s->nc * 2 * (size_t)s->n * sizeof(real));
   for (int c = 0; c < s->nc; c++) {
     real *own = row(s->lambda, c, 2 * s->n);
-    mbg__dca_flow_carry_T(&w->flow, w->y, s->pe[c], row(s->gn, c, s->nb), own);
+    mbg__dca_flow_frames_pull(&w->flow, w->y, s->pe[c], row(s->gn, c, s->nb), own);
     vn_copy(s->n, own + s->n, s->pw[c]);
   }
   MBG_TRY(inner_nodes(ctx, s, node, t0, t1, &count));
@@ -293,9 +285,7 @@ static int passes(mbg_context *ctx, adjoint *s) {
   mbg__formulation_work *w = s->w;
   int err = MBG_OK, node = w->nodes.count - 1;
   for (int k = w->store.count - 1; k > 0; k--) {
-    if (mbg__dca_interrupted(w)) {
-      return mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "interrupted at t = %g of the backward pass", w->base[1].t);
-    }
+    MBG_TRY(mbg__ode_check_interrupt(ctx, &w->plan, w->frozen[k]));
     MBG_TRY(back(ctx, s, k, &node));
   }
   MBG_TRY(start(ctx, s));

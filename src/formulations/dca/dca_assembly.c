@@ -75,37 +75,20 @@ static bool masses_differ(const mbg__system *sys) {
   return most > 1e3 * least;
 }
 
-int mbg__dca_assembly_create(mbg_context *ctx, const mbg__system *sys, const mbg__rank *rank, int threads,
-                             mbg__dca_assembly **out) {
-  int err = MBG_OK;
-  mbg__dca_assembly *a = mbg__alloc_zero(ctx, 1, sizeof(*a));
-  *out = NULL;
+int mbg__dca_assembly_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, const mbg__rank *rank,
+                             int threads, mbg__dca_assembly **out) {
+  mbg__dca_assembly *a = MBG_TAKE(arena, mbg__dca_assembly, 1);
+  *out = a;
   if (!a) {
     return mbg__fail_memory(ctx);
   }
-  mbg__arena_init(&a->arena, mbg__context_allocator(ctx));
-  a->m = mbg__system_model(sys);
-  a->sys = sys;
-  a->rank = rank;
-  a->threads = threads;
-  a->patM = mbg__system_pattern_K(sys);
-  a->patB = mbg__system_pattern_B(sys);
-  MBG_TRY(mbg__dca_tree_build(ctx, a));
-done:
-  if (err < 0) {
-    mbg__dca_assembly_destroy(a);
-    a = NULL;
-  }
-  *out = a;
-  return err;
-}
-
-void mbg__dca_assembly_destroy(mbg__dca_assembly *a) {
-  if (a) {
-    const mbg_allocator allocator = a->arena.allocator;
-    mbg__arena_destroy(&a->arena);
-    allocator.release(allocator.user, a);
-  }
+  *a = (mbg__dca_assembly){.m = mbg__system_model(sys),
+                           .sys = sys,
+                           .rank = rank,
+                           .threads = threads,
+                           .patM = mbg__system_pattern_K(sys),
+                           .patB = mbg__system_pattern_B(sys)};
+  return mbg__dca_assembly_tree_build(ctx, arena, a);
 }
 
 /* ---------------------------------------------------------------------- factors */
@@ -115,8 +98,8 @@ typedef mbg__dca_failure failure;
 static real entry(const real *val, int slot) { return slot >= 0 ? val[slot] : 0; }
 
 /* M += Z^T Phi^-1 Z of a tree that hangs on the body */
-static failure add_rake(const mbg__dca_assembly *a, const mbg__dca_node *n, int i, real *M) {
-  const mbg__dca_node *c = &a->nodes[n->rake[i]];
+static failure add_absorbed(const mbg__dca_assembly *a, const mbg__dca_node *n, int i, real *M) {
+  const mbg__dca_node *c = &a->nodes[n->absorbed[i]];
   const int nc = c->nopen, nf = n->nf;
   real *L = n->LR[i], *P = n->P[i];
   memcpy(L, c->Phi, (size_t)(nc * nc) * sizeof(real));
@@ -138,7 +121,7 @@ static failure add_rake(const mbg__dca_assembly *a, const mbg__dca_node *n, int 
 }
 
 /* A direction without inertia that joints hold: a little is lent, which refinement takes back. False: there is none to measure by. */
-static bool soften(const mbg__dca_assembly *a, mbg__dca_node *n) {
+static bool regularize(const mbg__dca_assembly *a, mbg__dca_node *n) {
   const double size = a->m->size > 0 ? a->m->size : 1;
   double mass = 0;
   for (int k = 0; k < n->nf; k++) {
@@ -151,29 +134,29 @@ static bool soften(const mbg__dca_assembly *a, mbg__dca_node *n) {
     const bool turn = a->m->bodies[n->body].modal < 0 && a->m->full[n->dof[k]] - a->m->bodies[n->body].voff >= 3;
     n->LM[k * n->nf + k] += 1e-6 * mass * (turn ? size * size : 1);
   }
-  for (int i = 0; i < n->nrake; i++) {
-    if (add_rake(a, n, i, n->LM).index >= 0) {
+  for (int i = 0; i < n->nabsorbed; i++) {
+    if (add_absorbed(a, n, i, n->LM).index >= 0) {
       return false;
     }
   }
-  n->soft = true;
+  n->regularized = true;
   return mass > 0 && cholesky(n->nf, n->LM) < 0;
 }
 
 /* Phi = Z M^-1 Z^T of a body */
 static failure leaf_front(const mbg__dca_assembly *a, mbg__dca_node *n) {
   const int nf = n->nf, front = n->nelim + n->nopen;
-  n->soft = false;
+  n->regularized = false;
   for (int k = 0; k < nf * nf; k++) {
     n->LM[k] = entry(a->M, n->M[k]);
   }
-  for (int i = 0; i < n->nrake; i++) {
-    const failure f = add_rake(a, n, i, n->LM);
+  for (int i = 0; i < n->nabsorbed; i++) {
+    const failure f = add_absorbed(a, n, i, n->LM);
     if (f.index >= 0) {
       return f;
     }
   }
-  if (cholesky(nf, n->LM) >= 0 && !soften(a, n)) {
+  if (cholesky(nf, n->LM) >= 0 && !regularize(a, n)) {
     return (failure){true, n->body};
   }
   /* y = L^-1 z for each row, Phi = y y^T, then M^-1 z */
@@ -266,7 +249,7 @@ int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real 
   a->M = M;
   a->B = B;
   a->always_refine = masses_differ(a->sys);
-  a->soft = false;
+  a->regularized = false;
   for (int l = 0; l <= a->depth; l++) {
 #pragma omp parallel for if (a->threads > 1 && a->level[l + 1] - a->level[l] >= PARALLEL) num_threads(a->threads)      \
     schedule(static)
@@ -277,7 +260,7 @@ int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real 
       if (a->failed[i].index >= 0) {
         return report(ctx, a, a->failed[i], t);
       }
-      a->soft = a->soft || a->nodes[a->order[i]].soft;
+      a->regularized = a->regularized || a->nodes[a->order[i]].regularized;
     }
   }
   return MBG_OK;
@@ -296,12 +279,31 @@ int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_as
   p->columns = columns;
   p->threads = threads;
   p->front_size = (size_t)(a->most_front + a->most_free) * c;
-  p->front = MBG_TAKE(arena, real, p->front_size * (size_t)threads + 1);
-  p->b = MBG_TAKE(arena, real, (size_t)a->nb * c + 1);
-  p->x0 = MBG_TAKE(arena, real, n * c + 1);
-  p->dx = MBG_TAKE(arena, real, n * c + 1);
-  p->size = MBG_TAKE(arena, double, n *c + 1);
-  return p->front && p->b && p->x0 && p->dx && p->size ? MBG_OK : mbg__fail_memory(ctx);
+  p->front = MBG_TAKE(arena, real, p->front_size * (size_t)threads);
+  p->b = MBG_TAKE(arena, real, (size_t)a->nb * c);
+  p->x0 = MBG_TAKE(arena, real, n * c);
+  p->dx = MBG_TAKE(arena, real, n * c);
+  p->size = MBG_TAKE(arena, double, n *c);
+  return mbg__arena_check(ctx, arena);
+}
+
+void mbg__dca_pack(const mbg_model *model, int q, int m, real c, const real *y, const real *z, real *x) {
+  for (int j = 0; j < model->nv; j++) {
+    x[(size_t)j * (size_t)m + (size_t)q] = y ? c * y[model->full[j]] : 0;
+  }
+  for (int i = 0; i < model->nrow; i++) {
+    x[(size_t)(model->nv + i) * (size_t)m + (size_t)q] = z ? c * z[i] : 0;
+  }
+}
+
+void mbg__dca_unpack(const mbg_model *model, int q, int m, const real *x, real *y, real *z) {
+  vn_zero(model->nw, y);
+  for (int j = 0; j < model->nv; j++) {
+    y[model->full[j]] = x[(size_t)j * (size_t)m + (size_t)q];
+  }
+  for (int i = 0; z && i < model->nrow; i++) {
+    z[i] = x[(size_t)(model->nv + i) * (size_t)m + (size_t)q];
+  }
 }
 
 static real *row_of(const mbg__dca_assembly *a, int row, int m, real *x) {
@@ -324,9 +326,9 @@ static void scatter(const mbg__dca_node *n, int m, const real *v, real *x) {
 }
 
 /* t = b - kappa, r -= Z^T Phi^-1 t; Phi^-1 t waits in the places of the multipliers */
-static void rake_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mbg__dca_node *n, int i, int m, real *x,
-                    real *t) {
-  const mbg__dca_node *c = &a->nodes[n->rake[i]];
+static void absorbed_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mbg__dca_node *n, int i, int m,
+                        real *x, real *t) {
+  const mbg__dca_node *c = &a->nodes[n->absorbed[i]];
   const real *b = p->b + (size_t)c->b * (size_t)m;
   for (int k = 0; k < c->nopen; k++) {
     const real *kappa = row_of(a, c->rows[c->nelim + k], m, x);
@@ -348,8 +350,8 @@ static void node_b(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mb
                    real *front) {
   if (n->body >= 0) {
     real *v = front + (size_t)a->most_front * (size_t)m;
-    for (int i = 0; i < n->nrake; i++) {
-      rake_up(a, p, n, i, m, x, front);
+    for (int i = 0; i < n->nabsorbed; i++) {
+      absorbed_up(a, p, n, i, m, x, front);
     }
     gather(n, m, x, v);
     memset(front, 0, (size_t)((n->nelim + n->nopen) * m) * sizeof(real));
@@ -406,8 +408,8 @@ static void node_down(const mbg__dca_assembly *a, const mbg__dca_node *n, int m,
       vn_axpy(m, velocity(n, k, m, x), -n->Y[i * n->nf + k], row_of(a, n->rows[i], m, x));
     }
   }
-  for (int i = 0; i < n->nrake; i++) {
-    const mbg__dca_node *c = &a->nodes[n->rake[i]];
+  for (int i = 0; i < n->nabsorbed; i++) {
+    const mbg__dca_node *c = &a->nodes[n->absorbed[i]];
     for (int k = 0; k < c->nopen; k++) {
       for (int j = 0; j < n->nf; j++) {
         vn_axpy(m, row_of(a, c->rows[c->nelim + k], m, x), n->P[i][k * n->nf + j], velocity(n, j, m, x));
@@ -498,7 +500,8 @@ double mbg__dca_assembly_solve(const mbg__dca_assembly *a, mbg__dca_panel *p, in
   memcpy(p->x0, x, n * sizeof(real));
   sweep(a, p, ncol, x);
   double worst = residual(a, p, ncol, x);
-  const int rounds = a->soft ? 6 : 2, least = a->soft || sizeof(real) > sizeof(double) ? 2 : a->always_refine;
+  const int rounds = a->regularized ? 6 : 2,
+            least = a->regularized || sizeof(real) > sizeof(double) ? 2 : a->always_refine;
   for (int round = 0; round < rounds && (worst > 1e-12 || round < least); round++) {
     sweep(a, p, ncol, p->dx);
     for (size_t i = 0; i < n; i++) {
@@ -519,8 +522,8 @@ static double factor_count(const mbg__dca_assembly *a, const mbg__dca_node *n) {
   double count = cube(ne) / 3 + 2 * ne * ne * no + ne * no * (no + 1);
   if (n->body >= 0) {
     count += cube(nf) / 3 + 2 * nf * nf * front + nf * front * (front + 1);
-    for (int i = 0; i < n->nrake; i++) {
-      const double nc = a->nodes[n->rake[i]].nopen;
+    for (int i = 0; i < n->nabsorbed; i++) {
+      const double nc = a->nodes[n->absorbed[i]].nopen;
       count += cube(nc) / 3 + 2 * nc * nc * nf + 2 * nc * nf * nf;
     }
   } else {
@@ -535,8 +538,8 @@ static double solve_count(const mbg__dca_assembly *a, const mbg__dca_node *n) {
   double count = 2 * ne * ne + 4 * ne * no;
   if (n->body >= 0) {
     count += 2 * nf * nf + 4 * nf * front;
-    for (int i = 0; i < n->nrake; i++) {
-      const double nc = a->nodes[n->rake[i]].nopen;
+    for (int i = 0; i < n->nabsorbed; i++) {
+      const double nc = a->nodes[n->absorbed[i]].nopen;
       count += 2 * nc * nc + 4 * nc * nf;
     }
   }
@@ -555,8 +558,8 @@ static double longest(const mbg__dca_assembly *a, double *path,
     for (int side = 0; n->body < 0 && side < 2; side++) {
       below = fmax(below, path[n->child[side]]);
     }
-    for (int k = 0; k < n->nrake; k++) {
-      below = fmax(below, path[n->rake[k]]);
+    for (int k = 0; k < n->nabsorbed; k++) {
+      below = fmax(below, path[n->absorbed[k]]);
     }
     path[a->order[i]] = below + own;
     *all += own;

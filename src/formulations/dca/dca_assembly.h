@@ -22,9 +22,8 @@
 typedef struct mbg__dca_assembly mbg__dca_assembly;
 
 /* Patterns of M and B are those of the system; rank and system are referenced. threads: at most so many work on one factorization. */
-int mbg__dca_assembly_create(mbg_context *ctx, const mbg__system *sys, const mbg__rank *rank, int threads,
-                             mbg__dca_assembly **out);
-void mbg__dca_assembly_destroy(mbg__dca_assembly *a);
+int mbg__dca_assembly_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, const mbg__rank *rank,
+                             int threads, mbg__dca_assembly **out);
 
 /* Values of M and B by the patterns of the system; they are referenced until the next factor. A body without inertia or rows that
    depend on each other are MBG_ERROR_SINGULAR, named. */
@@ -38,6 +37,10 @@ int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_as
 /* x ((nv + nrow) x ncol, rows one after the other): r and kappa in, vd and lambda out; dropped rows: 0. One step of iterative refinement
    where the residual asks for it. Returns the largest relative residual. */
 double mbg__dca_assembly_solve(const mbg__dca_assembly *a, mbg__dca_panel *p, int ncol, real *x);
+
+/* Column q of the m columns of x: c (y over the free components of nw, z over rows; NULL: 0), and back (z may be NULL). */
+void mbg__dca_pack(const mbg_model *model, int q, int m, real c, const real *y, const real *z, real *x);
+void mbg__dca_unpack(const mbg_model *model, int q, int m, const real *x, real *y, real *z);
 
 /* What the tree looks like: nodes, levels, most open rows; counted multiplications and additions of a factorization and of a right side,
    all and along the longest path. */

@@ -7,17 +7,17 @@
 /* A body (leaf), with trees that were raked into it, or the join of two pieces. Rows of its front: those that are eliminated here, then
    those that stay open. */
 typedef struct {
-  int body;          /* leaf, else -1 */
-  int child[2];      /* join; -1 for a leaf */
-  int nrake, *rake;  /* leaf: nodes raked into it */
-  int nelim, nopen;  /* rows */
-  int *rows;         /*                                          (nelim + nopen) */
-  int *place[2];     /* of the open rows of a child in the front  (nopen of the child) */
-  int bodies, level; /* in the piece; height in the tree */
-  int *B;            /* leaf: entries of B by rows of the front   ((nelim + nopen) x nf, -1: 0) */
-  int **Z;           /* leaf: those of the rows of each rake      (nopen of it x nf) */
-  int nf, *dof;      /* leaf: free velocities                        (nf) */
-  const int *M;      /* leaf: entries of M                        (nf x nf) */
+  int body;                 /* leaf, else -1 */
+  int child[2];             /* join; -1 for a leaf */
+  int nabsorbed, *absorbed; /* leaf: nodes raked into it */
+  int nelim, nopen;         /* rows */
+  int *rows;                /*                                          (nelim + nopen) */
+  int *place[2];            /* of the open rows of a child in the front  (nopen of the child) */
+  int bodies, level;        /* in the piece; height in the tree */
+  int *B;                   /* leaf: entries of B by rows of the front   ((nelim + nopen) x nf, -1: 0) */
+  int **Z;                  /* leaf: those of the rows of each rake      (nopen of it x nf) */
+  int nf, *dof;             /* leaf: free velocities                        (nf) */
+  const int *M;             /* leaf: entries of M                        (nf x nf) */
 
   /* filled by factor */
   real *L;   /* factor of the eliminated block                    (nelim x nelim) */
@@ -30,8 +30,8 @@ typedef struct {
   real **LR; /* leaf: factors of Phi of each rake                 (nopen of it squared) */
   real **P;  /* leaf: Phi^-1 Z of each rake                       (nopen of it x nf) */
 
-  bool soft; /* leaf: inertia was lent */
-  int b;     /* first open row of the node among those of all nodes */
+  bool regularized; /* leaf: inertia was lent */
+  int b;            /* first open row of the node among those of all nodes */
 } mbg__dca_node;
 
 /* What a node could not factorize. */
@@ -41,15 +41,13 @@ typedef struct {
 } mbg__dca_failure;
 
 struct mbg__dca_assembly {
-  mbg__arena arena;
   const mbg_model *m;
   const mbg__system *sys;
   const mbg__rank *rank;
   const mbg__csc *patM, *patB;
-  int nnode, nroot;
+  int nnode;
   mbg__dca_node *nodes; /* leaves in the order of the bodies, then joins */
   int *order, *level;   /* nodes by level: order[level[l]] ..                 (nnode), (depth + 2) */
-  int *root;            /* one for each part that hangs together */
   int *owner;           /* node in which a row is eliminated, or raked: the leaf; -1: dropped   (nrow) */
   int nb;               /* open rows of all nodes */
   int most_open, most_front, most_free, depth;
@@ -57,7 +55,7 @@ struct mbg__dca_assembly {
   double *path;             /* scratch                                        (nnode) */
   int threads;
   bool always_refine; /* masses differ much */
-  bool soft;          /* some leaf is */
+  bool regularized;   /* some leaf is */
   const real *M, *B;
 };
 
@@ -71,7 +69,7 @@ struct mbg__dca_panel {
   double *size; /* of the terms of an equation        ((nv + nrow) x columns) */
 };
 
-/* dca_tree.c: the tree of pieces. */
-int mbg__dca_tree_build(mbg_context *ctx, mbg__dca_assembly *a);
+/* dca_assembly_tree.c: the tree of pieces. */
+int mbg__dca_assembly_tree_build(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a);
 
 #endif

@@ -1,26 +1,14 @@
 #include "formulations/dca/dca_flow.h"
 
-#include <float.h>
-#include <string.h>
-
 /* ---------------------------------------------------------------------- creation */
-
-static bool needs_full(const mbg_model *m) {
-  for (int i = 0; i < m->nsignal; i++) {
-    if (m->signals[i].level >= MBG__LEVEL_ACCELERATION) {
-      return true;
-    }
-  }
-  return false;
-}
 
 int mbg__dca_base_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_flow *f, mbg__dca_base *b) {
   *b = (mbg__dca_base){.E = MBG_TAKE(arena, mbg__frame, f->m->nbody),
-                       .w = MBG_TAKE(arena, real, f->n + 1),
-                       .turns = MBG_TAKE(arena, int, f->m->nturn + 1),
-                       .q = MBG_TAKE(arena, real, f->m->ncoord + 1),
-                       .qd = MBG_TAKE(arena, real, f->m->ncoord + 1)};
-  return b->E && b->w && b->turns && b->q && b->qd ? MBG_OK : mbg__fail_memory(ctx);
+                       .w = MBG_TAKE(arena, real, f->n),
+                       .turns = MBG_TAKE(arena, int, f->m->nturn),
+                       .q = MBG_TAKE(arena, real, f->m->ncoord),
+                       .qd = MBG_TAKE(arena, real, f->m->ncoord)};
+  return mbg__arena_check(ctx, arena);
 }
 
 int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree, mbg__dca_point *point,
@@ -35,20 +23,14 @@ int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
                        .n = mbg__tree_size(tree),
                        .nused = nused,
                        .used = used,
-                       .full = needs_full(m),
-                       .ta = -INFINITY,
-                       .tb = INFINITY};
-  f->E = MBG_TAKE(arena, mbg__frame, m->nbody);
-  f->w = MBG_TAKE(arena, real, f->n + 1);
-  f->turns = MBG_TAKE(arena, int, m->nturn + 1);
-  f->q = MBG_TAKE(arena, real, m->ncoord + 1);
-  f->qd = MBG_TAKE(arena, real, m->ncoord + 1);
-  return f->E && f->w && f->turns && f->q && f->qd ? MBG_OK : mbg__fail_memory(ctx);
-}
-
-void mbg__dca_flow_segment(mbg__dca_flow *f, double ta, double tb) {
-  f->ta = fmin(ta, tb);
-  f->tb = fmax(ta, tb);
+                       .full = mbg__ode_needs_accelerations(m, m->nsignal, NULL),
+                       .segment = {-INFINITY, INFINITY},
+                       .E = MBG_TAKE(arena, mbg__frame, m->nbody),
+                       .w = MBG_TAKE(arena, real, mbg__tree_size(tree)),
+                       .turns = MBG_TAKE(arena, int, m->nturn),
+                       .q = MBG_TAKE(arena, real, m->ncoord),
+                       .qd = MBG_TAKE(arena, real, m->ncoord)};
+  return mbg__arena_check(ctx, arena);
 }
 
 /* ---------------------------------------------------------------------- whole turns */
@@ -71,7 +53,6 @@ done:
   return err;
 }
 
-/* nearest to q + (q'_n + q') (t - t_n)/2 */
 int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const mbg__frame *E,
                         const real *w, int *turns) {
   if (f->m->nturn == 0) {
@@ -81,22 +62,11 @@ int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
   if (err < 0) {
     return err;
   }
-  mbg__system_coord_rates(f->sys, f->qd);
-  for (int i = 0; i < f->m->ncoord; i++) {
-    f->q[i] = b->q[i] + 0.5 * (b->qd[i] + f->qd[i]) * (t - b->t);
-  }
-  mbg__system_turns(f->sys, f->q, turns);
+  mbg__ode_turns(f->sys, b->t, b->q, b->qd, t, f->q, f->qd, turns);
   return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- coordinates of a step */
-
-static void increment(const mbg__link *l, const real *sigma, real x[6]) {
-  v6_zero(x);
-  for (int i = 0; i < l->nz; i++) {
-    x[l->comp[i]] = sigma[l->first + i];
-  }
-}
 
 /* E_n turned about, or moved along, one of its axes */
 static void turn(const mbg__frame *from, int axis, real angle, mbg__frame *to) {
@@ -121,7 +91,7 @@ void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const 
     const mbg__link *l = &f->links[k];
     if (l->nz != 1) {
       real d[6];
-      increment(l, sigma, d);
+      mbg__link_twist(l, sigma, d);
       mbg__se3_retract(&E[k], &b->E[k], d);
     } else if (l->comp[0] >= 3) {
       turn(&b->E[k], l->comp[0] - 3, sigma[l->first], &E[k]);
@@ -131,12 +101,12 @@ void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const 
   }
 }
 
-void mbg__dca_flow_carry(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e) {
+void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e) {
   for (int k = 0; k < f->m->nbody; k++) {
     const mbg__link *l = &f->links[k];
     mbg__frame F;
     real d[6], x[6];
-    increment(l, sigma, d);
+    mbg__link_twist(l, sigma, d);
     mbg__se3_exp(&F, d);
     AdInv_mul(d, &F, en + 6 * k);
     mbg__tree_tangent(l, sigma, dsigma + l->first, x);
@@ -147,12 +117,12 @@ void mbg__dca_flow_carry(const mbg__dca_flow *f, const real *sigma, const real *
   }
 }
 
-void mbg__dca_flow_carry_T(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma) {
+void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma) {
   for (int k = 0; k < f->m->nbody; k++) {
     const mbg__link *l = &f->links[k];
     mbg__frame F;
     real d[6], x[6], y[6];
-    increment(l, sigma, d);
+    mbg__link_twist(l, sigma, d);
     mbg__se3_exp(&F, d);
     AdInvT_mul(d, &F, ge + 6 * k);
     v6_axpy(gn + 6 * k, 1, d);
@@ -167,10 +137,10 @@ void mbg__dca_flow_carry_T(const mbg__dca_flow *f, const real *sigma, const real
 }
 
 /* T^-1 w and its derivatives of a link whose motions do not commute */
-static void turning(const mbg__link *l, const real *y, int n, real Ti[36], real D[36]) {
+static void rate_map(const mbg__link *l, const real *y, int n, real Ti[36], real D[36]) {
   real d[6], w[6];
-  increment(l, y, d);
-  increment(l, y + n, w);
+  mbg__link_twist(l, y, d);
+  mbg__link_twist(l, y + n, w);
   mbg__se3_tangent_inv(Ti, d);
   if (D) {
     mbg__se3_dtangent_inv(D, d, w);
@@ -200,20 +170,21 @@ void mbg__dca_flow_rates(const mbg__dca_flow *f, const real *y, real *yd) {
     const mbg__link *l = &f->links[k];
     if (!l->simple) {
       real Ti[36];
-      turning(l, y, f->n, Ti, NULL);
+      rate_map(l, y, f->n, Ti, NULL);
       vn_zero(l->nz, yd + l->first);
       component_mul(l, Ti, y + f->n, yd);
     }
   }
 }
 
-void mbg__dca_flow_turning(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw, real *out) {
+void mbg__dca_flow_increment_push(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw,
+                                  real *out) {
   vn_copy(f->n, out, dw);
   for (int k = 0; k < f->m->nbody; k++) {
     const mbg__link *l = &f->links[k];
     if (!l->simple) {
       real Ti[36], D[36];
-      turning(l, y, f->n, Ti, D);
+      rate_map(l, y, f->n, Ti, D);
       vn_zero(l->nz, out + l->first);
       component_mul(l, Ti, dw, out);
       component_mul(l, D, dsigma, out);
@@ -221,14 +192,14 @@ void mbg__dca_flow_turning(const mbg__dca_flow *f, const real *y, const real *ds
   }
 }
 
-void mbg__dca_flow_turning_T(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw) {
+void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw) {
   for (int k = 0; k < f->m->nbody; k++) {
     const mbg__link *l = &f->links[k];
     if (l->simple) {
       vn_axpy(l->nz, gw + l->first, 1, g + l->first);
     } else {
       real Ti[36], D[36];
-      turning(l, y, f->n, Ti, D);
+      rate_map(l, y, f->n, Ti, D);
       component_mul_T(l, Ti, g, gw);
       component_mul_T(l, D, g, gsigma);
     }
@@ -237,15 +208,9 @@ void mbg__dca_flow_turning_T(const mbg__dca_flow *f, const real *y, const real *
 
 /* ---------------------------------------------------------------------- evaluation */
 
-/* t moved off the ends of the segment by a few units in the last place: limits from inside */
-static double inside(const mbg__dca_flow *f, double t) {
-  const double d = 8 * DBL_EPSILON * fmax(fabs(f->ta), fabs(f->tb));
-  return isfinite(d) && f->tb - f->ta > 4 * d ? fmin(fmax(t, f->ta + d), f->tb - d) : t;
-}
-
-static int go_to(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y,
-                 mbg__tree_state *state) {
-  const double at = inside(f, t);
+static int set_state(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y,
+                     mbg__tree_state *state) {
+  const double at = mbg__segment_inside(&f->segment, t);
   mbg__dca_flow_frames(f, b, y, f->E);
   vn_copy(f->n, f->w, y + f->n);
   *state = (mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns};
@@ -254,14 +219,14 @@ static int go_to(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, dou
 
 int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y) {
   mbg__tree_state state;
-  const int err = go_to(ctx, f, b, t, y, &state);
+  const int err = set_state(ctx, f, b, t, y, &state);
   f->evaluations++;
   return err < 0 ? err : mbg__dca_point_eval(ctx, f->point, &state);
 }
 
 int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y) {
   mbg__tree_state state;
-  const int err = go_to(ctx, f, b, t, y, &state);
+  const int err = set_state(ctx, f, b, t, y, &state);
   if (err < 0) {
     return err;
   }

@@ -13,6 +13,7 @@
 
 #include "formulations/dca/dca_point.h"
 #include "formulations/formulation.h"
+#include "trajectory/ode.h"
 
 /* Where a step starts. Angles are counted from here by continuity. */
 typedef struct {
@@ -33,12 +34,12 @@ typedef struct {
   int n; /* coordinates */
   int nused;
   const int *used;
-  bool full;     /* used signals need accelerations or reactions */
-  double ta, tb; /* segment */
-  mbg__frame *E; /* of the last evaluation                    (nbody) */
-  real *w;       /*                                           (n) */
-  int *turns;    /*                                           (nturn) */
-  real *q, *qd;  /*                                           (ncoord) */
+  bool full;            /* used signals need accelerations or reactions */
+  mbg__segment segment; /* around the evaluations */
+  mbg__frame *E;        /* of the last evaluation                    (nbody) */
+  real *w;              /*                                           (n) */
+  int *turns;           /*                                           (nturn) */
+  real *q, *qd;         /*                                           (ncoord) */
   long evaluations;
 } mbg__dca_flow;
 
@@ -48,8 +49,6 @@ int mbg__dca_base_set(mbg_context *ctx, mbg__dca_flow *f, mbg__dca_base *b);
 
 int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree, mbg__dca_point *point,
                          int nused, const int *used, mbg__dca_flow *f);
-/* The smooth segment in which evaluations lie from now on. */
-void mbg__dca_flow_segment(mbg__dca_flow *f, double ta, double tb);
 
 /* The point at (t, y) of a step that starts at the base. */
 int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y);
@@ -65,13 +64,10 @@ int mbg__dca_flow_signals(mbg_context *ctx, mbg__dca_flow *f, real *values);
 
 /* E = E_n exp(S sigma); e (6 per link) of (e_n, dsigma), and transposed: adds to gn and gsigma (may be NULL). */
 void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const real *sigma, mbg__frame *E);
-void mbg__dca_flow_carry(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e);
-void mbg__dca_flow_carry_T(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma);
+void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e);
+void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma);
 /* d(T^-1 w) in the direction (dsigma, dw), and transposed: adds to gsigma, gw. */
-void mbg__dca_flow_turning(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw, real *out);
-void mbg__dca_flow_turning_T(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw);
-
-/* How an integrator takes a status: what fails at a state may succeed with a smaller step. */
-static inline int mbg__dca_retry(int status) { return status < 0 && status != MBG_ERROR_MEMORY ? 1 : status; }
+void mbg__dca_flow_increment_push(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw, real *out);
+void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw);
 
 #endif

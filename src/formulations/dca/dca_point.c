@@ -9,7 +9,7 @@ struct mbg__dca_point {
   mbg__dca_assembly *assembly;
   mbg__dca_panel *panel;
   mbg__tree_state state; /* of the last eval */
-  int n, nx;             /* coordinates; nv + nrow */
+  int n;                 /* coordinates */
   real *M, *B;           /* by the patterns of the system */
   real *r, *gamma;       /*                                      (nw), (nrow) */
   real *x;               /* right sides and solutions            (nx x panel) */
@@ -20,107 +20,70 @@ struct mbg__dca_point {
   double residual;
 
   /* trees: the rake form instead of pieces */
-  mbg__dca_rake *rake;
-  bool free_;       /* no forces but gravity: dynamics needs no system */
-  bool placed;      /* tree and system are at the state ... */
-  bool complete;    /* ... with its accelerations and multipliers */
-  const bool *rows; /* none of the model's rows matter       (nrow) */
-  real *f;          /* joint wrenches                        (nw) */
+  mbg__dca_articulated *articulated;
+  bool gravity_only; /* no other forces: dynamics needs no system */
+  bool placed;       /* tree and system are at the state ... */
+  bool complete;     /* ... with its accelerations and multipliers */
+  const bool *rows;  /* none of the model's rows matter       (nrow) */
+  real *f;           /* joint wrenches                        (nw) */
   real *tau, *z, *ct, *cg, *scratch;
 };
 
 /* ---------------------------------------------------------------------- creation */
 
-#define TAKE(field, count)                                                                                             \
-  do {                                                                                                                 \
-    p->field = MBG_TAKE(arena, real, (size_t)(count) + 1);                                                             \
-    if (!p->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
-static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p) {
+static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p, int threads) {
   const mbg_model *m = p->m;
   const size_t nw = (size_t)m->nw, wide = MBG__DCA_PANEL;
-  TAKE(r, nw);
-  TAKE(vd, nw);
-  TAKE(lambda, m->nrow);
-  TAKE(a, p->n);
-  TAKE(c, nw);
-  TAKE(w, nw * wide);
-  TAKE(dv, nw * wide);
-  TAKE(k, nw * wide);
-  TAKE(dphi, m->nrow);
-  if (p->rake) {
-    TAKE(f, nw);
-    TAKE(tau, p->n);
-    TAKE(z, nw);
-    TAKE(ct, nw);
-    TAKE(cg, nw);
-    TAKE(scratch, mbg__dca_rake_scratch(p->rake));
-    return MBG_OK;
+  p->r = MBG_TAKE(arena, real, nw);
+  p->vd = MBG_TAKE(arena, real, nw);
+  p->lambda = MBG_TAKE(arena, real, m->nrow);
+  p->a = MBG_TAKE(arena, real, p->n);
+  p->c = MBG_TAKE(arena, real, nw);
+  p->w = MBG_TAKE(arena, real, nw * wide);
+  p->dv = MBG_TAKE(arena, real, nw * wide);
+  p->k = MBG_TAKE(arena, real, nw * wide);
+  p->dphi = MBG_TAKE(arena, real, m->nrow);
+  if (p->articulated) {
+    p->f = MBG_TAKE(arena, real, nw);
+    p->tau = MBG_TAKE(arena, real, p->n);
+    p->z = MBG_TAKE(arena, real, nw);
+    p->ct = MBG_TAKE(arena, real, nw);
+    p->cg = MBG_TAKE(arena, real, nw);
+    p->scratch = MBG_TAKE(arena, real, mbg__dca_articulated_scratch(p->articulated));
+    p->rows = MBG_TAKE(arena, bool, m->nrow);
+    return mbg__arena_check(ctx, arena);
   }
-  TAKE(M, mbg__csc_count(mbg__system_pattern_K(p->sys)));
-  TAKE(B, mbg__csc_count(mbg__system_pattern_B(p->sys)));
-  TAKE(gamma, m->nrow);
-  TAKE(x, (size_t)p->nx * wide);
-  return MBG_OK;
+  p->M = MBG_TAKE(arena, real, mbg__csc_count(mbg__system_pattern_K(p->sys)));
+  p->B = MBG_TAKE(arena, real, mbg__csc_count(mbg__system_pattern_B(p->sys)));
+  p->gamma = MBG_TAKE(arena, real, m->nrow);
+  p->x = MBG_TAKE(arena, real, (size_t)(m->nv + m->nrow) * wide);
+  return mbg__dca_panel_create(ctx, arena, p->assembly, MBG__DCA_PANEL, threads, &p->panel);
 }
 
 int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree,
-                          mbg__dca_assembly *assembly, mbg__dca_rake *rake, int threads, mbg__dca_point **out) {
+                          mbg__dca_assembly *assembly, mbg__dca_articulated *articulated, int threads,
+                          mbg__dca_point **out) {
   const mbg_model *m = mbg__system_model(sys);
-  int err = MBG_OK;
   mbg__dca_point *p = MBG_TAKE(arena, mbg__dca_point, 1);
   *out = p;
   if (!p) {
     return mbg__fail_memory(ctx);
   }
-  *p = (mbg__dca_point){.m = m, .sys = sys, .tree = tree, .assembly = assembly, .rake = rake};
-  p->n = mbg__tree_size(tree);
-  p->nx = m->nv + m->nrow;
-  p->free_ = m->nforce == 0;
-  MBG_TRY(take_arrays(ctx, arena, p));
-  if (rake) {
-    p->rows = MBG_TAKE(arena, bool, m->nrow + 1);
-    return p->rows ? MBG_OK : mbg__fail_memory(ctx);
-  }
-  MBG_TRY(mbg__dca_panel_create(ctx, arena, assembly, MBG__DCA_PANEL, threads, &p->panel));
-done:
-  return err;
+  *p = (mbg__dca_point){.m = m,
+                        .sys = sys,
+                        .tree = tree,
+                        .assembly = assembly,
+                        .articulated = articulated,
+                        .n = mbg__tree_size(tree),
+                        .gravity_only = m->nforce == 0};
+  return take_arrays(ctx, arena, p, threads);
 }
 
 const real *mbg__dca_point_a(const mbg__dca_point *p) { return p->a; }
 
-const real *mbg__dca_point_vd(const mbg__dca_point *p) { return p->vd; }
-
-const real *mbg__dca_point_lambda(const mbg__dca_point *p) { return p->lambda; }
-
 double mbg__dca_point_residual(const mbg__dca_point *p) { return p->residual; }
 
 /* ---------------------------------------------------------------------- right sides and solutions */
-
-/* x of column q of m = c (y over velocities, z over rows) */
-static void lay(mbg__dca_point *p, int q, int m, real c, const real *y, const real *z) {
-  const int nv = p->m->nv;
-  for (int j = 0; j < nv; j++) {
-    p->x[(size_t)j * (size_t)m + (size_t)q] = y ? c * y[p->m->full[j]] : 0;
-  }
-  for (int i = 0; i < p->m->nrow; i++) {
-    p->x[(size_t)(nv + i) * (size_t)m + (size_t)q] = z ? c * z[i] : 0;
-  }
-}
-
-static void take(const mbg__dca_point *p, int q, int m, real *y, real *z) {
-  const int nv = p->m->nv;
-  memset(y, 0, (size_t)p->m->nw * sizeof(real));
-  for (int j = 0; j < nv; j++) {
-    y[p->m->full[j]] = p->x[(size_t)j * (size_t)m + (size_t)q];
-  }
-  for (int i = 0; z && i < p->m->nrow; i++) {
-    z[i] = p->x[(size_t)(nv + i) * (size_t)m + (size_t)q];
-  }
-}
 
 static double solve(mbg__dca_point *p, int m) {
   const double worst = mbg__dca_assembly_solve(p->assembly, p->panel, m, p->x);
@@ -147,7 +110,7 @@ static int eval_assembly(mbg_context *ctx, mbg__dca_point *p) {
   mbg__system_residual(p->sys, p->r, NULL, NULL, NULL, p->gamma);
   mbg__system_matrices(p->sys, &(mbg__matrices){.M = p->M, .B = p->B});
   MBG_TRY(mbg__dca_assembly_factor(ctx, p->assembly, p->M, p->B, re(p->state.t)));
-  lay(p, 0, 1, -1, p->r, p->gamma);
+  mbg__dca_pack(p->m, 0, 1, -1, p->r, p->gamma, p->x);
   if (solve(p, 1) > 1e-6) {
     err = mbg__fail(ctx, MBG_ERROR_SINGULAR,
                     "t = %g: accelerations are not determined: a body moves without inertia, or constraints depend on "
@@ -155,24 +118,24 @@ static int eval_assembly(mbg_context *ctx, mbg__dca_point *p) {
                     re(p->state.t));
     goto done;
   }
-  take(p, 0, 1, p->vd, p->lambda);
+  mbg__dca_unpack(p->m, 0, 1, p->x, p->vd, p->lambda);
   mbg__tree_joint_rates(p->tree, p->vd, p->a);
 done:
   return err;
 }
 
-static int eval_rake(mbg_context *ctx, mbg__dca_point *p) {
+static int eval_articulated(mbg_context *ctx, mbg__dca_point *p) {
   const double t = re(p->state.t);
   int err = MBG_OK;
-  if (p->free_) {
-    return mbg__dca_rake_dynamics(ctx, p->rake, t, p->state.E, p->state.w, p->a);
+  if (p->gravity_only) {
+    return mbg__dca_articulated_dynamics(ctx, p->articulated, t, p->state.E, p->state.w, p->a);
   }
   MBG_TRY(place(ctx, p));
   mbg__system_residual(p->sys, p->r, NULL, NULL, NULL, NULL);
   mbg__tree_bias(p->tree, p->c);
   vn_scale(p->m->nw, p->r, -1, p->r);
-  MBG_TRY(mbg__dca_rake_factor(ctx, p->rake, t, p->state.E));
-  mbg__dca_rake_solve(p->rake, p->r, NULL, p->c, p->vd, p->a, p->f, p->scratch);
+  MBG_TRY(mbg__dca_articulated_factor(ctx, p->articulated, t, p->state.E));
+  mbg__dca_articulated_solve(p->articulated, p->r, NULL, p->c, p->vd, p->a, p->f, p->scratch);
 done:
   return err;
 }
@@ -180,7 +143,7 @@ done:
 int mbg__dca_point_eval(mbg_context *ctx, mbg__dca_point *p, const mbg__tree_state *state) {
   p->state = *state;
   p->placed = p->complete = false;
-  return p->rake ? eval_rake(ctx, p) : eval_assembly(ctx, p);
+  return p->articulated ? eval_articulated(ctx, p) : eval_assembly(ctx, p);
 }
 
 /* what dynamics without a system has left out: tree and system at the state with its accelerations */
@@ -191,7 +154,7 @@ static int catch_up(mbg_context *ctx, mbg__dca_point *p) {
   mbg__state bodies = mbg__tree_bodies(p->tree);
   bodies.rows = p->rows;
   vn_copy(p->m->nw, p->vd, bodies.vd);
-  mbg__dca_rake_wrenches(p->rake, p->f);
+  mbg__dca_articulated_wrenches(p->articulated, p->f);
   p->placed = p->complete = true;
   return mbg__system_update(ctx, p->sys, &bodies);
 }
@@ -221,7 +184,7 @@ int mbg__dca_point_follow(mbg_context *ctx, mbg__dca_point *p, const mbg__dca_po
   vn_copy(p->m->nw, p->vd, leader->vd);
   vn_copy(p->m->nrow, p->lambda, leader->lambda);
   vn_copy(p->n, p->a, leader->a);
-  if (p->rake) {
+  if (p->articulated) {
     vn_copy(p->m->nw, p->f, leader->f);
   }
   MBG_TRY(mbg__dca_point_linearize(ctx, p));
@@ -244,20 +207,20 @@ void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, cons
     mbg__tree_local_push(p->tree, &d, false, w, dv, column(p->k, q, nw));
     mbg__system_push(p->sys, &x, p->r, NULL, NULL, p->dphi);
     mbg__design_column_clear(attributes->columns, attributes->first + q, attributes->da);
-    if (p->rake) {
+    if (p->articulated) {
       vn_scale(nw, p->r, -1, p->r);
       mbg__tree_wrench_push(p->tree, p->f, p->r, p->tau);
-      mbg__dca_rake_solve(p->rake, p->r, p->tau, column(p->k, q, nw), p->z, da[q], NULL, p->scratch);
+      mbg__dca_articulated_solve(p->articulated, p->r, p->tau, column(p->k, q, nw), p->z, da[q], NULL, p->scratch);
     } else {
-      lay(p, q, ncol, -1, p->r, p->dphi);
+      mbg__dca_pack(p->m, q, ncol, -1, p->r, p->dphi, p->x);
     }
   }
-  if (p->rake) {
+  if (p->articulated) {
     return;
   }
   solve(p, ncol);
   for (int q = 0; q < ncol; q++) {
-    take(p, q, ncol, p->r, NULL);
+    mbg__dca_unpack(p->m, q, ncol, p->x, p->r, NULL);
     mbg__tree_joint_change(p->tree, p->r, column(p->k, q, nw), da[q]);
   }
 }
@@ -269,9 +232,9 @@ static void add(int n, real *out, const real *x) {
 }
 
 /* one cotangent by the rake form: K (z, y, h) = (vd, a, 0), then the transposed local maps with z, y and -h */
-static void pull_rake(mbg__dca_point *p, const mbg__dca_cotangent *c, real *ge, real *gw, real *gattr) {
+static void pull_articulated(mbg__dca_point *p, const mbg__dca_cotangent *c, real *ge, real *gw, real *gattr) {
   const int nw = p->m->nw;
-  mbg__dca_rake_solve(p->rake, c->vd, c->a, NULL, p->z, p->tau, p->k, p->scratch);
+  mbg__dca_articulated_solve(p->articulated, c->vd, c->a, NULL, p->z, p->tau, p->k, p->scratch);
   vn_zero(nw, p->w);
   vn_zero(nw, p->dv);
   add(nw, p->w, c->w);
@@ -286,10 +249,10 @@ static void pull_rake(mbg__dca_point *p, const mbg__dca_cotangent *c, real *ge, 
 void mbg__dca_point_pull(mbg__dca_point *p, int ncol, const mbg__dca_cotangent *c, real *const *ge, real *const *gw,
                          real *const *gattr) {
   const int nw = p->m->nw;
-  for (int q = 0; p->rake && q < ncol; q++) {
-    pull_rake(p, &c[q], ge[q], gw[q], gattr[q]);
+  for (int q = 0; p->articulated && q < ncol; q++) {
+    pull_articulated(p, &c[q], ge[q], gw[q], gattr[q]);
   }
-  if (p->rake) {
+  if (p->articulated) {
     return;
   }
   for (int q = 0; q < ncol; q++) {
@@ -300,7 +263,7 @@ void mbg__dca_point_pull(mbg__dca_point *p, int ncol, const mbg__dca_cotangent *
       mbg__tree_joint_change_T(p->tree, c[q].a, p->r, k);
     }
     add(nw, p->r, c[q].vd);
-    lay(p, q, ncol, -1, p->r, c[q].lambda);
+    mbg__dca_pack(p->m, q, ncol, -1, p->r, c[q].lambda, p->x);
   }
   solve(p, ncol);
   for (int q = 0; q < ncol; q++) {
@@ -309,7 +272,7 @@ void mbg__dca_point_pull(mbg__dca_point *p, int ncol, const mbg__dca_cotangent *
     vn_zero(nw, dv);
     add(nw, w, c[q].w);
     add(nw, dv, c[q].v);
-    take(p, q, ncol, p->r, p->dphi);
+    mbg__dca_unpack(p->m, q, ncol, p->x, p->r, p->dphi);
     mbg__system_pull(p->sys, p->r, NULL, NULL, p->dphi, w, dv, NULL, NULL, gattr[q]);
     mbg__tree_local_pull(p->tree, w, dv, column(p->k, q, nw), NULL, NULL, false, ge[q], gw[q], gattr[q]);
   }

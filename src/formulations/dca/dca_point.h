@@ -3,13 +3,13 @@
      K (vd, lambda) = (-r(vd = 0), -gamma)        K = [[M, B^T], [B, 0]] over the bodies and kept rows, factorized by pieces
      a = S^T Ad(hC^-1) (vd - X vd_p - c)
 
-   or, for trees without rows, by the rake form over bodies and joints (dca_rake.h). Derivatives use the same factors: K (vd', lambda') = -(r', phidd') with the solution held, K^T = K for the adjoint. Factors are never
+   or, for trees without rows, by the rake form over bodies and joints (dca_articulated.h). Derivatives use the same factors: K (vd', lambda') = -(r', phidd') with the solution held, K^T = K for the adjoint. Factors are never
    differentiated. */
 #ifndef MBG_FORMULATIONS_DCA_DCA_POINT_H
 #define MBG_FORMULATIONS_DCA_DCA_POINT_H
 
+#include "formulations/dca/dca_articulated.h"
 #include "formulations/dca/dca_assembly.h"
-#include "formulations/dca/dca_rake.h"
 #include "model/design_columns.h"
 #include "tree/tree_local.h"
 
@@ -20,13 +20,12 @@ typedef struct mbg__dca_point mbg__dca_point;
 /* A point of a model: system and tree are referenced and used as scratch. The factors are those of the assembly or (not NULL) of the rake;
    they are shared, and read by all points but that which factorizes. Memory in the arena. */
 int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree,
-                          mbg__dca_assembly *assembly, mbg__dca_rake *rake, int threads, mbg__dca_point **out);
+                          mbg__dca_assembly *assembly, mbg__dca_articulated *articulated, int threads,
+                          mbg__dca_point **out);
 
 /* At a state (t, E, w, turns): a (n), vd (nw), lambda (nrow), valid until the next call. */
 int mbg__dca_point_eval(mbg_context *ctx, mbg__dca_point *p, const mbg__tree_state *state);
 const real *mbg__dca_point_a(const mbg__dca_point *p);
-const real *mbg__dca_point_vd(const mbg__dca_point *p);
-const real *mbg__dca_point_lambda(const mbg__dca_point *p);
 double mbg__dca_point_residual(const mbg__dca_point *p); /* largest relative one since the creation */
 
 /* After eval, the system not used for anything else since: brings the system to the full state, where signals can be evaluated; and

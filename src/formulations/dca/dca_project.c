@@ -26,45 +26,34 @@ struct mbg__dca_project {
   real *dummy, *dd, *gn;              /*                                  (n), (panel x n), (6 nbody) */
 };
 
-#define TAKE(field, count)                                                                                             \
-  do {                                                                                                                 \
-    p->field = MBG_TAKE(arena, real, (size_t)(count) + 1);                                                             \
-    if (!p->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
 static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_project *p) {
   const mbg_model *m = p->m;
   const size_t nw = (size_t)m->nw, nr = (size_t)m->nrow, wide = MBG__DCA_PANEL;
-  TAKE(M, mbg__csc_count(mbg__system_pattern_K(p->sys)));
-  TAKE(B, mbg__csc_count(mbg__system_pattern_B(p->sys)));
-  TAKE(phi, nr);
-  TAKE(x, ((size_t)m->nv + nr) * wide);
-  TAKE(u, nw);
-  TAKE(lambda, nr);
-  TAKE(d, p->n);
-  TAKE(v, nw);
-  TAKE(r, nw);
-  TAKE(rows, nr);
-  TAKE(c, nw);
-  TAKE(zero, nw + nr + (size_t)p->n);
-  TAKE(w, nw * wide);
-  TAKE(dv, nw * wide);
-  TAKE(k, nw * wide);
-  TAKE(top, nw * wide);
-  TAKE(bottom, nr * wide);
-  TAKE(dummy, p->n);
-  TAKE(dd, (size_t)p->n * wide);
-  TAKE(gn, 6 * (size_t)m->nbody);
+  p->M = MBG_TAKE(arena, real, mbg__csc_count(mbg__system_pattern_K(p->sys)));
+  p->B = MBG_TAKE(arena, real, mbg__csc_count(mbg__system_pattern_B(p->sys)));
+  p->phi = MBG_TAKE(arena, real, nr);
+  p->x = MBG_TAKE(arena, real, ((size_t)m->nv + nr) * wide);
+  p->u = MBG_TAKE(arena, real, nw);
+  p->lambda = MBG_TAKE(arena, real, nr);
+  p->d = MBG_TAKE(arena, real, p->n);
+  p->v = MBG_TAKE(arena, real, nw);
+  p->r = MBG_TAKE(arena, real, nw);
+  p->rows = MBG_TAKE(arena, real, nr);
+  p->c = MBG_TAKE(arena, real, nw);
+  p->zero = MBG_TAKE(arena, real, nw + nr + (size_t)p->n);
+  p->w = MBG_TAKE(arena, real, nw * wide);
+  p->dv = MBG_TAKE(arena, real, nw * wide);
+  p->k = MBG_TAKE(arena, real, nw * wide);
+  p->top = MBG_TAKE(arena, real, nw * wide);
+  p->bottom = MBG_TAKE(arena, real, nr * wide);
+  p->dummy = MBG_TAKE(arena, real, p->n);
+  p->dd = MBG_TAKE(arena, real, (size_t)p->n * wide);
+  p->gn = MBG_TAKE(arena, real, 6 * (size_t)m->nbody);
   for (int i = 0; i <= MBG__DCA_ROUNDS; i++) {
     p->E[i] = MBG_TAKE(arena, mbg__frame, m->nbody);
-    if (!p->E[i]) {
-      return mbg__fail_memory(ctx);
-    }
   }
   for (int i = 0; i < MBG__DCA_ROUNDS; i++) {
-    TAKE(D[i], p->n);
+    p->D[i] = MBG_TAKE(arena, real, p->n);
   }
   return mbg__dca_panel_create(ctx, arena, p->assembly, MBG__DCA_PANEL, 1, &p->panel);
 }
@@ -96,25 +85,6 @@ int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *
 
 /* ---------------------------------------------------------------------- one solve */
 
-static void lay(mbg__dca_project *p, int q, int m, real c, const real *y, const real *z) {
-  for (int j = 0; j < p->m->nv; j++) {
-    p->x[(size_t)j * (size_t)m + (size_t)q] = y ? c * y[p->m->full[j]] : 0;
-  }
-  for (int i = 0; i < p->m->nrow; i++) {
-    p->x[(size_t)(p->m->nv + i) * (size_t)m + (size_t)q] = z ? c * z[i] : 0;
-  }
-}
-
-static void take(const mbg__dca_project *p, int q, int m, real *y, real *z) {
-  memset(y, 0, (size_t)p->m->nw * sizeof(real));
-  for (int j = 0; j < p->m->nv; j++) {
-    y[p->m->full[j]] = p->x[(size_t)j * (size_t)m + (size_t)q];
-  }
-  for (int i = 0; z && i < p->m->nrow; i++) {
-    z[i] = p->x[(size_t)(p->m->nv + i) * (size_t)m + (size_t)q];
-  }
-}
-
 /* constraints at (t, E, w): twists v and violations phi (rates: of the rates); then factors */
 static int at(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E, const real *w,
               bool rates) {
@@ -145,9 +115,9 @@ static void correct(mbg__dca_project *p) {
   for (int i = 0; i < p->nfree; i++) {
     p->rows[p->free_rows[i]] = p->phi[p->free_rows[i]];
   }
-  lay(p, 0, 1, -1, NULL, p->rows);
+  mbg__dca_pack(p->m, 0, 1, -1, NULL, p->rows, p->x);
   (void)mbg__dca_assembly_solve(p->assembly, p->panel, 1, p->x);
-  take(p, 0, 1, p->u, p->lambda);
+  mbg__dca_unpack(p->m, 0, 1, p->x, p->u, p->lambda);
   mbg__tree_joint_twists(p->tree, p->u, p->d);
 }
 
@@ -265,11 +235,11 @@ static void solve_push(mbg__dca_project *p, bool rates, int ncol, real *const *e
     }
   }
   for (int q = 0; q < ncol; q++) {
-    lay(p, q, ncol, -1, column(p->top, q, nw), column(p->bottom, q, nr));
+    mbg__dca_pack(p->m, q, ncol, -1, column(p->top, q, nw), column(p->bottom, q, nr), p->x);
   }
   (void)mbg__dca_assembly_solve(p->assembly, p->panel, ncol, p->x);
   for (int q = 0; q < ncol; q++) {
-    take(p, q, ncol, p->r, NULL);
+    mbg__dca_unpack(p->m, q, ncol, p->x, p->r, NULL);
     mbg__tree_joint_change(p->tree, p->r, column(p->k, q, nw), column(p->dd, q, p->n));
   }
 }
@@ -280,14 +250,14 @@ static void solve_pull(mbg__dca_project *p, bool rates, int ncol, real *const *g
   const int nw = p->m->nw, nr = p->m->nrow;
   for (int q = 0; q < ncol; q++) {
     mbg__tree_joint_change_T(p->tree, column(p->dd, q, p->n), p->c, column(p->k, q, nw));
-    lay(p, q, ncol, -1, p->c, NULL);
+    mbg__dca_pack(p->m, q, ncol, -1, p->c, NULL, p->x);
   }
   (void)mbg__dca_assembly_solve(p->assembly, p->panel, ncol, p->x);
   for (int q = 0; q < ncol; q++) {
     real *w = column(p->w, q, nw), *dv = column(p->dv, q, nw), *bottom = column(p->bottom, q, nr);
     vn_zero(nw, w);
     vn_zero(nw, dv);
-    take(p, q, ncol, p->r, bottom);
+    mbg__dca_unpack(p->m, q, ncol, p->x, p->r, bottom);
     only_free(p, bottom, p->rows);
     mbg__system_pull(p->sys, p->r, rates ? NULL : p->rows, bottom, NULL, w, rates ? dv : NULL, NULL, NULL, gattr[q]);
     inertia_pull(p, p->r, gattr[q]);
@@ -351,7 +321,7 @@ int mbg__dca_project_push(mbg_context *ctx, mbg__dca_project *p, double t, const
       for (int q = 0; q < m; q++) {
         const real *dd = column(p->dd, q, p->n);
         if (i < rounds) {
-          mbg__dca_flow_carry(p->flow, p->D[i], e[c + q], dd, e[c + q]);
+          mbg__dca_flow_frames_push(p->flow, p->D[i], e[c + q], dd, e[c + q]);
         } else {
           vn_axpy(p->n, dw[c + q], 1, dd);
         }
@@ -376,7 +346,7 @@ int mbg__dca_project_pull(mbg_context *ctx, mbg__dca_project *p, double t, const
         if (i < rounds) {
           vn_zero(p->n, gd);
           memset(p->gn, 0, nb * sizeof(real));
-          mbg__dca_flow_carry_T(p->flow, p->D[i], ge[c + q], p->gn, gd);
+          mbg__dca_flow_frames_pull(p->flow, p->D[i], ge[c + q], p->gn, gd);
           memcpy(ge[c + q], p->gn, nb * sizeof(real));
         } else {
           vn_copy(p->n, gd, gw[c + q]);

@@ -19,14 +19,12 @@ int mbg__dca_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_
     return mbg__fail_memory(ctx);
   }
   *s = (mbg__dca_seeds){.w = w, .nc = nc};
-  s->gl = MBG_TAKE(arena, real, (size_t)nc * (size_t)w->m->nrow + 1);
-  s->zero = MBG_TAKE(arena, real, nw + 1);
-  bool all = s->gl && s->zero;
+  s->gl = MBG_TAKE(arena, real, (size_t)nc * (size_t)w->m->nrow);
+  s->zero = MBG_TAKE(arena, real, nw);
   for (int i = 0; i < 3; i++) {
-    s->g[i] = MBG_TAKE(arena, real, (size_t)nc * nw + 1);
-    all = all && s->g[i];
+    s->g[i] = MBG_TAKE(arena, real, (size_t)nc * nw);
   }
-  return all ? MBG_OK : mbg__fail_memory(ctx);
+  return mbg__arena_check(ctx, arena);
 }
 
 static bool any(size_t n, const real *x) {

@@ -107,7 +107,7 @@ static int rhs(void *user, double t, const real *y, real *yd) {
   if (err == MBG_OK) {
     mbg__dca_flow_rates(&w->flow, y, yd);
   }
-  return mbg__dca_retry(err);
+  return mbg__ode_status(err);
 }
 
 static int segment(void *user, double ta, double tb, real *y) {

@@ -33,34 +33,29 @@ typedef struct {
   real *ge, *gw, *gattr, *dy;
   real *enode; /* e at a node                                        (nb) */
   mbg__dca_seeds *seeds;
+  int (*take)(void *user, int node, const real *dy);
+  void *user;
+  int node; /* next one to hand over */
 } tangent;
 
 /* ---------------------------------------------------------------------- creation */
 
-#define TAKE(field, type, count)                                                                                       \
-  do {                                                                                                                 \
-    s->field = mbg__arena_take(&s->arena, (size_t)(count) + 1, sizeof(type));                                          \
-    if (!s->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
 static int take_arrays(mbg_context *ctx, tangent *s) {
   const mbg__formulation_work *w = s->w;
   const size_t np = (size_t)s->np, all = 2 * (size_t)s->n * (1 + np), used = (size_t)w->nused;
-  TAKE(en, real, np * (size_t)s->nb);
-  TAKE(x, real, all);
-  TAKE(xi, real, all);
-  TAKE(xd, real, all);
-  TAKE(e, real *, np);
-  TAKE(dw, real *, np);
-  TAKE(eye, real, used * used);
-  TAKE(ge, real, used * (size_t)s->nb);
-  TAKE(gw, real, used * (size_t)s->n);
-  TAKE(gattr, real, used * (size_t)w->m->na);
-  TAKE(dy, real, used * np);
-  TAKE(enode, real, s->nb);
-  for (size_t i = 0; i < used; i++) {
+  s->en = MBG_TAKE(&s->arena, real, np * (size_t)s->nb);
+  s->x = MBG_TAKE(&s->arena, real, all);
+  s->xi = MBG_TAKE(&s->arena, real, all);
+  s->xd = MBG_TAKE(&s->arena, real, all);
+  s->e = MBG_TAKE(&s->arena, real *, np);
+  s->dw = MBG_TAKE(&s->arena, real *, np);
+  s->eye = MBG_TAKE(&s->arena, real, used * used);
+  s->ge = MBG_TAKE(&s->arena, real, used * (size_t)s->nb);
+  s->gw = MBG_TAKE(&s->arena, real, used * (size_t)s->n);
+  s->gattr = MBG_TAKE(&s->arena, real, used * (size_t)w->m->na);
+  s->dy = MBG_TAKE(&s->arena, real, used * np);
+  s->enode = MBG_TAKE(&s->arena, real, s->nb);
+  for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
   return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(w->sys), &s->columns);
@@ -81,12 +76,12 @@ static int make_worker(mbg_context *ctx, tangent *s, int i) {
     MBG_TRY(mbg_context_create(&k->ctx, mbg__context_allocator(ctx)));
     MBG_TRY(mbg__system_create(ctx, w->m, mbg__system_design(w->sys), &k->sys));
     MBG_TRY(mbg__tree_create(ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
-    MBG_TRY(mbg__tree_bends_create(ctx, k->tree));
-    MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->rake, 1, &k->point));
+    MBG_TRY(mbg__tree_modal_create(ctx, k->tree));
+    MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->articulated, 1, &k->point));
   }
-  k->da = MBG_TAKE(&s->arena, real, w->m->na + 1);
-  k->e = MBG_TAKE(&s->arena, real, (size_t)MBG__DCA_PANEL * (size_t)s->nb + 1);
-  err = k->da && k->e ? MBG_OK : mbg__fail_memory(ctx);
+  k->da = MBG_TAKE(&s->arena, real, w->m->na);
+  k->e = MBG_TAKE(&s->arena, real, (size_t)MBG__DCA_PANEL * (size_t)s->nb);
+  err = mbg__arena_check(ctx, &s->arena);
 done:
   return err;
 }
@@ -134,8 +129,8 @@ static void panel(const tangent *s, worker *k, int first, const real *x, real *x
   for (int q = 0; q < m; q++) {
     const real *own = column_of(s, x, first + q);
     real *to = column(s, xd, first + q), *eq = k->e + (size_t)q * (size_t)s->nb;
-    mbg__dca_flow_carry(f, x, en_of(s, first + q), own, eq);
-    mbg__dca_flow_turning(f, x, own, own + s->n, to);
+    mbg__dca_flow_frames_push(f, x, en_of(s, first + q), own, eq);
+    mbg__dca_flow_increment_push(f, x, own, own + s->n, to);
     e[q] = eq;
     dw[q] = own + s->n;
     out[q] = to + s->n;
@@ -152,7 +147,7 @@ static int all_columns(tangent *s, const real *x, real *xd) {
 #pragma omp parallel num_threads(s->nworker) if (s->nworker > 1)
   {
     worker *k = &s->workers[mbg__thread()];
-    const int stride = mbg__team() * MBG__DCA_PANEL;
+    const int stride = mbg__thread_count() * MBG__DCA_PANEL;
     if (k->point != s->w->point) {
       k->err = mbg__dca_point_follow(k->ctx, k->point, s->w->point);
     }
@@ -175,7 +170,7 @@ static int rhs(void *user, double t, const real *x, real *xd) {
   MBG_TRY(mbg__dca_point_linearize(w->flow.ctx, w->point));
   MBG_TRY(all_columns(s, x, xd));
 done:
-  return mbg__dca_retry(err);
+  return mbg__ode_status(err);
 }
 
 /* ---------------------------------------------------------------------- start */
@@ -241,7 +236,7 @@ static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *b
   const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
   for (int p = 0; err == MBG_OK && p < s->np; p++) {
     const real *own = column_of(s, x, p);
-    mbg__dca_flow_carry(&w->flow, x, en_of(s, p), own, s->enode);
+    mbg__dca_flow_frames_push(&w->flow, x, en_of(s, p), own, s->enode);
     for (size_t k = 0; k < used; k++) {
       s->dy[k * np + (size_t)p] = vn_dot(s->nb, s->ge + k * nb, s->enode) + vn_dot(s->n, s->gw + k * n, own + s->n);
     }
@@ -252,21 +247,15 @@ static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *b
   return err;
 }
 
-typedef struct {
-  int (*take)(void *user, int node, const real *dy);
-  void *user;
-  int node;
-} sink;
-
-static int inner_nodes(mbg_context *ctx, tangent *s, const mbg__rk_record *step, sink *out) {
+static int inner_nodes(mbg_context *ctx, tangent *s, const mbg__rk_record *step) {
   const mbg__formulation_work *w = s->w;
   const int all = 2 * s->n * (1 + s->np);
   int err = MBG_OK;
-  for (; out->node < w->nodes.count && w->nodes.t[out->node] < step->t1; out->node++) {
-    const double t = w->nodes.t[out->node];
+  for (; s->node < w->nodes.count && w->nodes.t[s->node] < step->t1; s->node++) {
+    const double t = w->nodes.t[s->node];
     mbg__rk_interpolate(w->method, all, step->r, (t - step->t0) / (step->t1 - step->t0), 0, all, s->xi, NULL);
     MBG_TRY(node_derivatives(ctx, s, &w->base[w->now], t, s->xi));
-    MBG_TRY(out->take(out->user, out->node, s->dy));
+    MBG_TRY(s->take(s->user, s->node, s->dy));
   }
 done:
   return err;
@@ -280,7 +269,7 @@ static int finish(mbg_context *ctx, tangent *s, double t1) {
   int err = MBG_OK;
   for (int p = 0; p < s->np; p++) {
     real *own = column(s, s->x, p);
-    mbg__dca_flow_carry(&w->flow, s->x, en_of(s, p), own, en_of(s, p));
+    mbg__dca_flow_frames_push(&w->flow, s->x, en_of(s, p), own, en_of(s, p));
     vn_zero(s->n, own);
     s->e[p] = en_of(s, p);
     s->dw[p] = own + s->n;
@@ -302,7 +291,7 @@ done:
 }
 
 /* where nothing was projected the rates at the end are those of the next start: dsigma' = dw, dw' as it was */
-static int go_on(mbg_context *ctx, tangent *s, mbg__rk *rk) {
+static int restart(mbg_context *ctx, tangent *s, mbg__rk *rk) {
   const size_t n = (size_t)s->n;
   if (s->w->project) {
     return mbg__rk_rebase(ctx, rk, s->x, NULL);
@@ -322,35 +311,26 @@ static int begin_segment(void *user, double ta, double tb, real *x) {
   return MBG_OK;
 }
 
-static int steps(mbg_context *ctx, tangent *s, mbg__rk *rk, sink *out) {
+static int integrate(mbg_context *ctx, tangent *s, mbg__rk *rk) {
   mbg__formulation_work *w = s->w;
-  const mbg__rk_run run = {.rhs = rhs,
-                           .segment = begin_segment,
-                           .user = s,
-                           .t0 = w->plan.t0,
-                           .t1 = w->last,
-                           .nbreak = w->plan.nbreak,
-                           .breaks = w->plan.breaks,
-                           .nfrozen = w->nfrozen,
-                           .frozen = w->frozen};
+  mbg__rk_run run = mbg__ode_run(&w->plan, w->last, rhs, begin_segment, s);
   int err = MBG_OK;
+  run.nfrozen = w->nfrozen;
+  run.frozen = w->frozen;
   MBG_TRY(mbg__rk_start(ctx, rk, &run, s->x));
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
   MBG_TRY(node_derivatives(ctx, s, &w->base[0], w->plan.t0, s->x));
-  MBG_TRY(out->take(out->user, out->node++, s->dy));
+  MBG_TRY(s->take(s->user, s->node++, s->dy));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
     const double t1 = step->t1;
-    if (mbg__dca_interrupted(w)) {
-      err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", t1);
-      goto done;
-    }
-    MBG_TRY(inner_nodes(ctx, s, step, out));
+    MBG_TRY(mbg__ode_check_interrupt(ctx, &w->plan, t1));
+    MBG_TRY(inner_nodes(ctx, s, step));
     vn_copy(2 * s->n * (1 + s->np), s->x, step->y1);
     MBG_TRY(finish(ctx, s, t1));
     MBG_TRY(node_derivatives(ctx, s, &w->base[w->now], t1, s->x));
-    MBG_TRY(out->take(out->user, out->node++, s->dy));
-    MBG_TRY(go_on(ctx, s, rk));
+    MBG_TRY(s->take(s->user, s->node++, s->dy));
+    MBG_TRY(restart(ctx, s, rk));
   }
 done:
   return err;
@@ -358,8 +338,7 @@ done:
 
 int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                      void *user) {
-  tangent s = {.w = w, .np = w->m->np, .n = w->flow.n, .nb = 6 * w->m->nbody};
-  sink out = {.take = take, .user = user};
+  tangent s = {.w = w, .np = w->m->np, .n = w->flow.n, .nb = 6 * w->m->nbody, .take = take, .user = user};
   mbg__rk_options options = mbg__rk_options_default();
   mbg__rk *rk = NULL;
   int err = MBG_OK;
@@ -372,7 +351,7 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->nused, &s.seeds));
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (1 + s.np), w->method, &options, &rk));
   MBG_TRY(begin(ctx, &s));
-  MBG_TRY(steps(ctx, &s, rk, &out));
+  MBG_TRY(integrate(ctx, &s, rk));
 done:
   mbg__rk_destroy(rk);
   destroy_workers(&s);

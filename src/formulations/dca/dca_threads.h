@@ -1,17 +1,15 @@
-/* OpenMP where it is there. */
+/* Parallel with OpenMP, serial without. */
 #ifndef MBG_FORMULATIONS_DCA_DCA_THREADS_H
 #define MBG_FORMULATIONS_DCA_DCA_THREADS_H
 
 #ifdef _OPENMP
 #include <omp.h>
+/* Number of the calling thread in its parallel region, and threads of the region: may be fewer than asked for. */
 static inline int mbg__thread(void) { return omp_get_thread_num(); }
-/* threads that work on the region: may be fewer than were asked for (limits, load, a caller's own region) */
-static inline int mbg__team(void) { return omp_get_num_threads(); }
-static inline int mbg__threads_max(void) { return omp_get_num_procs(); }
+static inline int mbg__thread_count(void) { return omp_get_num_threads(); }
 #else
 static inline int mbg__thread(void) { return 0; }
-static inline int mbg__team(void) { return 1; }
-static inline int mbg__threads_max(void) { return 1; }
+static inline int mbg__thread_count(void) { return 1; }
 #endif
 
 #endif

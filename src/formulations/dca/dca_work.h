@@ -41,8 +41,8 @@ struct mbg__formulation_work {
   int threads;
   mbg__rank *rank; /* with the rows dropped that the tree drops */
   mbg__tree *tree;
-  mbg__dca_assembly *assembly; /* pieces, or ... */
-  mbg__dca_rake *rake;         /* ... the rake form of trees */
+  mbg__dca_assembly *assembly;       /* pieces, or ... */
+  mbg__dca_articulated *articulated; /* ... the rake form of trees */
   mbg__dca_point *point;
   mbg__dca_flow flow;
   mbg__dca_project *project; /* NULL: no loops */
@@ -65,8 +65,6 @@ struct mbg__formulation_work {
   int frozen_room;
   mbg__dca_store store;
 };
-
-bool mbg__dca_interrupted(const mbg__formulation_work *w);
 
 /* The segment of smooth time functions around ta .. tb. */
 void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb);
@@ -97,7 +95,7 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
 /* dca_limits.c: a note on the longest stable step of modal bodies, a warning where the step of the run is longer. */
 int mbg__dca_limits(mbg_context *ctx, mbg__formulation_work *w);
 
-/* dca_run.c, dca_tangent.c, dca_adjoint.c */
+/* dca_forward.c, dca_tangent.c, dca_adjoint.c */
 int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
 int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                      void *user);

@@ -21,14 +21,14 @@ typedef struct {
 typedef struct {
   mbg_context *ctx;
   mbg__dca_assembly *a;
-  mbg__arena scratch;
+  mbg__arena *arena, scratch;
   int *first, *body; /* bodies of each row: body[first[row]] ..                (nrow + 1) */
   int *left;         /* pieces that share a row                                (nrow) */
   int *of;           /* piece of each body */
   int *row_mark, *piece_mark, stamp, stamp2;
   int npiece;
   piece *pieces;
-  int *rake_list; /* scratch                                                   (nbody) */
+  int *list; /* scratch                                                   (nbody) */
 } builder;
 
 /* ---------------------------------------------------------------------- rows and bodies */
@@ -96,9 +96,9 @@ static void all_velocities(const mbg_model *m, mbg__dca_node *n) {
 static int leaf_mass(builder *b, mbg__dca_node *n) {
   const mbg__csc *A = b->a->patM;
   all_velocities(b->a->m, n);
-  n->dof = MBG_TAKE(&b->a->arena, int, n->nf + 1);
-  int *slot = MBG_TAKE(&b->a->arena, int, n->nf * n->nf + 1);
-  if (!slot || !n->dof) {
+  n->dof = MBG_TAKE(b->arena, int, n->nf);
+  int *slot = MBG_TAKE(b->arena, int, n->nf * n->nf);
+  if (b->arena->failed) {
     return mbg__fail_memory(b->ctx);
   }
   all_velocities(b->a->m, n);
@@ -116,12 +116,9 @@ static int leaf_mass(builder *b, mbg__dca_node *n) {
 
 static int make_leaves(builder *b) {
   const mbg_model *m = b->a->m;
-  int *count = MBG_TAKE(&b->scratch, int, m->nbody + 1), err = MBG_OK;
-  if (!count) {
-    return mbg__fail_memory(b->ctx);
-  }
+  int err = MBG_OK;
   for (int i = 0; i < b->first[m->nrow]; i++) {
-    count[b->body[i]]++;
+    b->list[b->body[i]]++;
   }
   for (int i = 0; i < m->nbody; i++) {
     piece *p = &b->pieces[i];
@@ -129,13 +126,11 @@ static int make_leaves(builder *b) {
     *n = (mbg__dca_node){.body = i, .child = {-1, -1}, .bodies = 1};
     MBG_TRY(leaf_mass(b, n));
     *p = (piece){.node = i, .alive = m->bodies[i].carrier < 0, .tree = true};
-    p->open = MBG_TAKE(&b->scratch, int, count[i]);
-    p->elim = MBG_TAKE(&b->scratch, int, count[i]);
-    if (!p->open || !p->elim) {
-      return mbg__fail_memory(b->ctx);
-    }
+    p->open = MBG_TAKE(&b->scratch, int, b->list[i]);
+    p->elim = MBG_TAKE(&b->scratch, int, b->list[i]);
     b->of[i] = i;
   }
+  MBG_TRY(mbg__arena_check(b->ctx, &b->scratch));
   for (int r = 0; r < m->nrow; r++) {
     for (int k = b->first[r]; k < b->first[r + 1]; k++) {
       piece *p = &b->pieces[b->body[k]];
@@ -157,7 +152,7 @@ done:
 
 static int *entries_of(builder *b, const mbg__dca_node *n, int count, const int *rows) {
   const mbg__csc *A = b->a->patB;
-  int *slot = MBG_TAKE(&b->a->arena, int, count * n->nf);
+  int *slot = MBG_TAKE(b->arena, int, count * n->nf);
   for (int i = 0; slot && i < count; i++) {
     for (int j = 0; j < n->nf; j++) {
       slot[i * n->nf + j] = -1;
@@ -171,39 +166,36 @@ static int *entries_of(builder *b, const mbg__dca_node *n, int count, const int 
   return slot;
 }
 
-static real *numbers(builder *b, int rows, int columns) {
-  return MBG_TAKE(&b->a->arena, real, (size_t)rows * (size_t)columns + 1);
+static real *matrix(builder *b, int rows, int columns) {
+  return MBG_TAKE(b->arena, real, (size_t)rows * (size_t)columns);
 }
 
-static int rake_room(builder *b, mbg__dca_node *n) {
+static void absorbed_arrays(builder *b, mbg__dca_node *n) {
   mbg__dca_assembly *a = b->a;
-  n->Z = mbg__arena_take(&a->arena, (size_t)n->nrake + 1, sizeof(*n->Z));
-  n->LR = mbg__arena_take(&a->arena, (size_t)n->nrake + 1, sizeof(*n->LR));
-  n->P = mbg__arena_take(&a->arena, (size_t)n->nrake + 1, sizeof(*n->P));
-  bool all = n->Z && n->LR && n->P;
-  for (int i = 0; all && i < n->nrake; i++) {
-    const mbg__dca_node *c = &a->nodes[n->rake[i]];
+  n->Z = MBG_TAKE(b->arena, int *, n->nabsorbed);
+  n->LR = MBG_TAKE(b->arena, real *, n->nabsorbed);
+  n->P = MBG_TAKE(b->arena, real *, n->nabsorbed);
+  for (int i = 0; !b->arena->failed && i < n->nabsorbed; i++) {
+    const mbg__dca_node *c = &a->nodes[n->absorbed[i]];
     n->Z[i] = entries_of(b, n, c->nopen, c->rows + c->nelim);
-    n->LR[i] = numbers(b, c->nopen, c->nopen);
-    n->P[i] = numbers(b, c->nopen, n->nf);
-    all = n->Z[i] && n->LR[i] && n->P[i];
+    n->LR[i] = matrix(b, c->nopen, c->nopen);
+    n->P[i] = matrix(b, c->nopen, n->nf);
   }
-  return all ? MBG_OK : mbg__fail_memory(b->ctx);
 }
 
-static int seal(builder *b, piece *p) {
+static int complete_node(builder *b, piece *p) {
   mbg__dca_assembly *a = b->a;
   mbg__dca_node *n = &a->nodes[p->node];
   const int front = p->nelim + p->nopen;
   n->nelim = p->nelim;
   n->nopen = p->nopen;
-  n->rows = MBG_TAKE(&a->arena, int, front);
-  n->L = numbers(b, n->nelim, n->nelim);
-  n->Q = numbers(b, n->nelim, n->nopen);
-  n->SQ = numbers(b, n->nelim, n->nopen);
-  n->Phi = numbers(b, n->nopen, n->nopen);
-  n->F = numbers(b, front, front);
-  if (!n->rows || !n->L || !n->Q || !n->SQ || !n->Phi || !n->F) {
+  n->rows = MBG_TAKE(b->arena, int, front);
+  n->L = matrix(b, n->nelim, n->nelim);
+  n->Q = matrix(b, n->nelim, n->nopen);
+  n->SQ = matrix(b, n->nelim, n->nopen);
+  n->Phi = matrix(b, n->nopen, n->nopen);
+  n->F = matrix(b, front, front);
+  if (b->arena->failed) {
     return mbg__fail_memory(b->ctx);
   }
   for (int i = 0; i < front; i++) {
@@ -217,16 +209,13 @@ static int seal(builder *b, piece *p) {
   a->most_open = n->nopen > a->most_open ? n->nopen : a->most_open;
   a->most_front = front > a->most_front ? front : a->most_front;
   a->most_free = n->nf > a->most_free ? n->nf : a->most_free;
-  if (n->body < 0) {
-    return MBG_OK;
+  if (n->body >= 0) {
+    n->B = entries_of(b, n, front, n->rows);
+    n->LM = matrix(b, n->nf, n->nf);
+    n->Y = matrix(b, front, n->nf);
+    absorbed_arrays(b, n);
   }
-  n->B = entries_of(b, n, front, n->rows);
-  n->LM = numbers(b, n->nf, n->nf);
-  n->Y = numbers(b, front, n->nf);
-  if (!n->B || !n->LM || !n->Y) {
-    return mbg__fail_memory(b->ctx);
-  }
-  return rake_room(b, n);
+  return mbg__arena_check(b->ctx, b->arena);
 }
 
 /* ---------------------------------------------------------------------- neighbours */
@@ -329,37 +318,35 @@ static int handle_body(const builder *b, int c) {
   return body;
 }
 
-static bool rakes(const builder *b, int hub, int c) {
+static bool absorbable(const builder *b, int hub, int c) {
   const piece *p = &b->pieces[c];
   return p->alive && p->degree == 1 && p->tree && p->nopen > 0 && other_piece(b, c, p->open[0]) == hub &&
          handle_body(b, c) >= 0;
 }
 
-static int rake_into(builder *b, int hub) {
+static int absorb(builder *b, int hub) {
   piece *h = &b->pieces[hub];
   mbg__dca_node *n = &b->a->nodes[h->node];
   int count = 0, err = MBG_OK, kept = 0;
   for (int i = 0; i < h->nopen; i++) {
     const int c = other_piece(b, hub, h->open[i]);
-    if (c >= 0 && rakes(b, hub, c)) {
-      b->rake_list[count++] = b->pieces[c].node;
+    if (c >= 0 && absorbable(b, hub, c)) {
+      b->list[count++] = b->pieces[c].node;
       b->pieces[c].alive = false;
-      MBG_TRY(seal(b, &b->pieces[c]));
+      MBG_TRY(complete_node(b, &b->pieces[c]));
     }
   }
   if (count == 0) {
     return MBG_OK;
   }
-  int *all = MBG_TAKE(&b->a->arena, int, n->nrake + count);
-  if (!all) {
-    return mbg__fail_memory(b->ctx);
+  int *all = MBG_TAKE(b->arena, int, n->nabsorbed + count);
+  MBG_TRY(mbg__arena_check(b->ctx, b->arena));
+  if (n->nabsorbed > 0) {
+    memcpy(all, n->absorbed, (size_t)n->nabsorbed * sizeof(int));
   }
-  if (n->nrake > 0) {
-    memcpy(all, n->rake, (size_t)n->nrake * sizeof(int));
-  }
-  memcpy(all + n->nrake, b->rake_list, (size_t)count * sizeof(int));
-  n->rake = all;
-  n->nrake += count;
+  memcpy(all + n->nabsorbed, b->list, (size_t)count * sizeof(int));
+  n->absorbed = all;
+  n->nabsorbed += count;
   for (int i = 0; i < h->nopen; i++) {
     const int r = h->open[i], c = other_piece(b, hub, r);
     if (c >= 0 && !b->pieces[c].alive) {
@@ -370,7 +357,7 @@ static int rake_into(builder *b, int hub) {
   }
   h->nopen = kept;
   for (int i = 0; i < count; i++) {
-    const mbg__dca_node *c = &b->a->nodes[b->rake_list[i]];
+    const mbg__dca_node *c = &b->a->nodes[b->list[i]];
     n->bodies += c->bodies;
     n->level = n->level > c->level + 1 ? n->level : c->level + 1;
   }
@@ -378,20 +365,16 @@ done:
   return err;
 }
 
-static int place_rows(builder *b, mbg__dca_node *n, int side) {
+static void place_rows(builder *b, mbg__dca_node *n, int side) {
   const mbg__dca_node *c = &b->a->nodes[n->child[side]];
-  n->place[side] = MBG_TAKE(&b->a->arena, int, c->nopen);
-  if (!n->place[side]) {
-    return mbg__fail_memory(b->ctx);
-  }
-  for (int i = 0; i < c->nopen; i++) {
+  n->place[side] = MBG_TAKE(b->arena, int, c->nopen);
+  for (int i = 0; n->place[side] && i < c->nopen; i++) {
     for (int k = 0; k < n->nelim + n->nopen; k++) {
       if (n->rows[k] == c->rows[c->nelim + i]) {
         n->place[side][i] = k;
       }
     }
   }
-  return MBG_OK;
 }
 
 /* is what closes between two pieces one joint of two bodies? */
@@ -406,17 +389,17 @@ static bool one_joint(const builder *b, int n, const int *rows) {
   return true;
 }
 
-static void give_bodies(builder *b, int node, int to) {
+static void assign_bodies(builder *b, int node, int to) {
   mbg__dca_node *n = &b->a->nodes[node];
   if (n->body >= 0) {
     b->of[n->body] = to;
-    for (int i = 0; i < n->nrake; i++) {
-      give_bodies(b, n->rake[i], to);
+    for (int i = 0; i < n->nabsorbed; i++) {
+      assign_bodies(b, n->absorbed[i], to);
     }
     return;
   }
-  give_bodies(b, n->child[0], to);
-  give_bodies(b, n->child[1], to);
+  assign_bodies(b, n->child[0], to);
+  assign_bodies(b, n->child[1], to);
 }
 
 static int join(builder *b, int p, int q) {
@@ -424,14 +407,12 @@ static int join(builder *b, int p, int q) {
   piece *P = &b->pieces[p], *Q = &b->pieces[q], *out = &b->pieces[b->npiece];
   mbg__dca_node *n = &a->nodes[a->nnode];
   int err = MBG_OK;
-  MBG_TRY(seal(b, P));
-  MBG_TRY(seal(b, Q));
+  MBG_TRY(complete_node(b, P));
+  MBG_TRY(complete_node(b, Q));
   *out = (piece){.node = a->nnode++, .alive = true, .matched = true};
   out->open = MBG_TAKE(&b->scratch, int, P->nopen + Q->nopen);
   out->elim = MBG_TAKE(&b->scratch, int, P->nopen + Q->nopen);
-  if (!out->open || !out->elim) {
-    return mbg__fail_memory(b->ctx);
-  }
+  MBG_TRY(mbg__arena_check(b->ctx, &b->scratch));
   b->stamp2++;
   for (int i = 0; i < Q->nopen; i++) {
     b->row_mark[Q->open[i]] = b->stamp2;
@@ -459,7 +440,7 @@ static int join(builder *b, int p, int q) {
                        .level = 1 + (A->level > B->level ? A->level : B->level)};
   out->tree = P->tree && Q->tree && one_joint(b, out->nelim, out->elim);
   P->alive = Q->alive = false;
-  give_bodies(b, out->node, b->npiece);
+  assign_bodies(b, out->node, b->npiece);
   b->npiece++;
 done:
   return err;
@@ -467,15 +448,15 @@ done:
 
 /* ---------------------------------------------------------------------- rounds */
 
-static int rake_round(builder *b, const int *list, int count) {
+static int absorb_round(builder *b, const int *list, int count) {
   int err = MBG_OK;
   for (int i = 0; i < count; i++) {
     piece *p = &b->pieces[list[i]];
     if (p->alive && b->a->nodes[p->node].body >= 0 && p->degree > MANY) {
-      const int before = b->a->nodes[p->node].nrake;
-      MBG_TRY(rake_into(b, list[i]));
-      for (int k = before; k < b->a->nodes[p->node].nrake; k++) {
-        give_bodies(b, b->a->nodes[p->node].rake[k], list[i]);
+      const int before = b->a->nodes[p->node].nabsorbed;
+      MBG_TRY(absorb(b, list[i]));
+      for (int k = before; k < b->a->nodes[p->node].nabsorbed; k++) {
+        assign_bodies(b, b->a->nodes[p->node].absorbed[k], list[i]);
       }
       p->degree = count_neighbours(b, list[i]);
     }
@@ -507,9 +488,7 @@ done:
 
 static int rounds(builder *b) {
   int err = MBG_OK, *list = MBG_TAKE(&b->scratch, int, 2 * b->a->m->nbody);
-  if (!list) {
-    return mbg__fail_memory(b->ctx);
-  }
+  MBG_TRY(mbg__arena_check(b->ctx, &b->scratch));
   for (int joins = 1; joins > 0;) {
     int count = 0;
     joins = 0;
@@ -520,7 +499,7 @@ static int rounds(builder *b) {
         list[count++] = p;
       }
     }
-    MBG_TRY(rake_round(b, list, count));
+    MBG_TRY(absorb_round(b, list, count));
     MBG_TRY(join_round(b, list, count, false, &joins));
     if (FEW * joins < count) {
       MBG_TRY(join_round(b, list, count, true, &joins));
@@ -528,8 +507,7 @@ static int rounds(builder *b) {
   }
   for (int p = 0; p < b->npiece; p++) {
     if (b->pieces[p].alive) {
-      MBG_TRY(seal(b, &b->pieces[p]));
-      b->a->root[b->a->nroot++] = b->pieces[p].node;
+      MBG_TRY(complete_node(b, &b->pieces[p]));
     }
   }
 done:
@@ -537,15 +515,15 @@ done:
 }
 
 /* nodes by level: children first, and each level a list of independent nodes */
-static int list_levels(mbg_context *ctx, mbg__dca_assembly *a) {
+static int list_levels(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a) {
   for (int i = 0; i < a->nnode; i++) {
     a->depth = a->nodes[i].level > a->depth ? a->nodes[i].level : a->depth;
   }
-  a->order = MBG_TAKE(&a->arena, int, a->nnode + 1);
-  a->level = MBG_TAKE(&a->arena, int, a->depth + 3);
-  a->failed = MBG_TAKE(&a->arena, mbg__dca_failure, a->nnode + 1);
-  a->path = MBG_TAKE(&a->arena, double, a->nnode + 1);
-  if (!a->order || !a->level || !a->failed || !a->path) {
+  a->order = MBG_TAKE(arena, int, a->nnode);
+  a->level = MBG_TAKE(arena, int, a->depth + 3);
+  a->failed = MBG_TAKE(arena, mbg__dca_failure, a->nnode);
+  a->path = MBG_TAKE(arena, double, a->nnode);
+  if (arena->failed) {
     return mbg__fail_memory(ctx);
   }
   for (int i = 0; i < a->nnode; i++) {
@@ -560,27 +538,23 @@ static int list_levels(mbg_context *ctx, mbg__dca_assembly *a) {
   return MBG_OK;
 }
 
-int mbg__dca_tree_build(mbg_context *ctx, mbg__dca_assembly *a) {
+int mbg__dca_assembly_tree_build(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a) {
   const mbg_model *m = a->m;
-  builder b = {.ctx = ctx, .a = a};
+  builder b = {.ctx = ctx, .arena = arena, .a = a};
   int err = MBG_OK;
   mbg__arena_init(&b.scratch, mbg__context_allocator(ctx));
-  a->nodes = MBG_TAKE(&a->arena, mbg__dca_node, 2 * m->nbody + 1);
-  a->root = MBG_TAKE(&a->arena, int, m->nbody + 1);
-  a->owner = MBG_TAKE(&a->arena, int, m->nrow + 1);
+  a->nodes = MBG_TAKE(arena, mbg__dca_node, 2 * m->nbody);
+  a->owner = MBG_TAKE(arena, int, m->nrow);
   b.first = MBG_TAKE(&b.scratch, int, m->nrow + 1);
-  b.body = MBG_TAKE(&b.scratch, int, 2 * m->nterm + 1);
-  b.left = MBG_TAKE(&b.scratch, int, m->nrow + 1);
-  b.of = MBG_TAKE(&b.scratch, int, m->nbody + 1);
-  b.row_mark = MBG_TAKE(&b.scratch, int, m->nrow + 1);
-  b.piece_mark = MBG_TAKE(&b.scratch, int, 2 * m->nbody + 1);
-  b.pieces = MBG_TAKE(&b.scratch, piece, 2 * m->nbody + 1);
-  b.rake_list = MBG_TAKE(&b.scratch, int, m->nbody + 1);
-  if (!a->nodes || !a->root || !a->owner || !b.first || !b.body || !b.left || !b.of || !b.row_mark || !b.piece_mark ||
-      !b.pieces || !b.rake_list) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  b.body = MBG_TAKE(&b.scratch, int, 2 * m->nterm);
+  b.left = MBG_TAKE(&b.scratch, int, m->nrow);
+  b.of = MBG_TAKE(&b.scratch, int, m->nbody);
+  b.row_mark = MBG_TAKE(&b.scratch, int, m->nrow);
+  b.piece_mark = MBG_TAKE(&b.scratch, int, 2 * m->nbody);
+  b.pieces = MBG_TAKE(&b.scratch, piece, 2 * m->nbody);
+  b.list = MBG_TAKE(&b.scratch, int, m->nbody);
+  MBG_TRY(mbg__arena_check(ctx, arena));
+  MBG_TRY(mbg__arena_check(ctx, &b.scratch));
   for (int r = 0; r < m->nrow; r++) {
     a->owner[r] = -1;
   }
@@ -588,12 +562,13 @@ int mbg__dca_tree_build(mbg_context *ctx, mbg__dca_assembly *a) {
   a->nnode = m->nbody;
   MBG_TRY(make_leaves(&b));
   MBG_TRY(rounds(&b));
-  MBG_TRY(list_levels(ctx, a));
+  MBG_TRY(list_levels(ctx, arena, a));
   for (int i = 0; i < a->nnode; i++) {
     for (int side = 0; a->nodes[i].body < 0 && side < 2; side++) {
-      MBG_TRY(place_rows(&b, &a->nodes[i], side));
+      place_rows(&b, &a->nodes[i], side);
     }
   }
+  MBG_TRY(mbg__arena_check(ctx, arena));
 done:
   mbg__arena_destroy(&b.scratch);
   return err;

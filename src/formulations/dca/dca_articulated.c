@@ -1,4 +1,4 @@
-#include "formulations/dca/dca_rake.h"
+#include "formulations/dca/dca_articulated.h"
 
 #include "system/system_internal.h"
 
@@ -11,7 +11,6 @@ typedef struct {
 
 typedef struct {
   int body, parent, first, nz, comp[6], off;
-  bool turns;          /* hC is not the frame of the body */
   mbg__frame A;        /* frame of the joint's parent side in the parent's K */
   mbg__frame hC;       /* K in the body */
   real m, mc[3], J[6]; /* mass, first moment, inertia about the origin of K */
@@ -28,7 +27,7 @@ typedef struct {
   real U[6], inverse, u;
 } freedom;
 
-struct mbg__dca_rake {
+struct mbg__dca_articulated {
   const mbg__tree *tree;
   const mbg_model *m;
   const mbg__design *design;
@@ -41,8 +40,9 @@ struct mbg__dca_rake {
 
 /* ---------------------------------------------------------------------- creation */
 
-int mbg__dca_rake_create(mbg_context *ctx, mbg__arena *arena, const mbg__tree *tree, mbg__dca_rake **out) {
-  mbg__dca_rake *k = MBG_TAKE(arena, mbg__dca_rake, 1);
+int mbg__dca_articulated_create(mbg_context *ctx, mbg__arena *arena, const mbg__tree *tree,
+                                mbg__dca_articulated **out) {
+  mbg__dca_articulated *k = MBG_TAKE(arena, mbg__dca_articulated, 1);
   *out = k;
   if (!k) {
     return mbg__fail_memory(ctx);
@@ -52,17 +52,17 @@ int mbg__dca_rake_create(mbg_context *ctx, mbg__arena *arena, const mbg__tree *t
   k->design = mbg__system_design(mbg__tree_system(tree));
   k->n = mbg__tree_size(tree);
   k->nbody = k->m->nbody;
-  k->links = MBG_TAKE(arena, link, k->nbody + 1);
-  k->nodes = MBG_TAKE(arena, node, k->nbody + 1);
-  k->free_ = MBG_TAKE(arena, freedom, k->n + 1);
-  if (!k->links || !k->nodes || !k->free_) {
-    return mbg__fail_memory(ctx);
+  k->links = MBG_TAKE(arena, link, k->nbody);
+  k->nodes = MBG_TAKE(arena, node, k->nbody);
+  k->free_ = MBG_TAKE(arena, freedom, k->n);
+  const int err = mbg__arena_check(ctx, arena);
+  if (err == MBG_OK) {
+    mbg__dca_articulated_refresh(k);
   }
-  mbg__dca_rake_refresh(k);
-  return MBG_OK;
+  return err;
 }
 
-static void marker_frame(const mbg__dca_rake *k, int marker, bool plain, mbg__frame *h) {
+static void marker_frame(const mbg__dca_articulated *k, int marker, bool plain, mbg__frame *h) {
   frame_identity(h);
   if (marker >= 0) {
     const mbg__frame *from = &k->design->markers[marker].h;
@@ -97,7 +97,7 @@ static void mass_in_joint(const real M[36], link *l) {
   }
 }
 
-void mbg__dca_rake_refresh(mbg__dca_rake *k) {
+void mbg__dca_articulated_refresh(mbg__dca_articulated *k) {
   const mbg__link *links = mbg__tree_links(k->tree);
   double most = 0, least = INFINITY;
   for (int i = 0; i < k->nbody; i++) {
@@ -106,7 +106,6 @@ void mbg__dca_rake_refresh(mbg__dca_rake *k) {
     *l = (link){.body = from->body, .parent = from->parent, .first = from->first, .nz = from->nz};
     memcpy(l->comp, from->comp, sizeof(l->comp));
     l->off = k->m->bodies[l->body].voff;
-    l->turns = from->C >= 0;
     mbg__frame hP;
     marker_frame(k, from->C, from->plain, &l->hC);
     marker_frame(k, from->P, from->plain, &hP);
@@ -157,7 +156,7 @@ static inline void column_of(const inertia *I, int c, real U[6]) {
 }
 
 /* I -= s U U^T */
-static inline void take_out(inertia *I, real s, const real U[6]) {
+static inline void subtract_outer(inertia *I, real s, const real U[6]) {
   real V[6];
   v6_scale(V, s, U);
   I->A[0] -= V[0] * U[0];
@@ -180,7 +179,7 @@ static inline void take_out(inertia *I, real s, const real U[6]) {
 }
 
 /* out = R S R^T, S symmetric */
-static inline void turn_symmetric(const real R[9], const real S[6], real out[6]) {
+static inline void rotate_symmetric(const real R[9], const real S[6], real out[6]) {
   real T[9];
   for (int i = 0; i < 3; i++) {
     const real *r = R + 3 * i;
@@ -201,8 +200,8 @@ static inline void turn_symmetric(const real R[9], const real S[6], real out[6])
 static inline void carry_inertia(const mbg__frame *Rel, const inertia *I, inertia *to) {
   const real *R = Rel->R, *x = Rel->x;
   real A[6], B[9], C[6], T[9], D[9];
-  turn_symmetric(R, I->A, A);
-  turn_symmetric(R, I->C, C);
+  rotate_symmetric(R, I->A, A);
+  rotate_symmetric(R, I->C, C);
   m3_mul(T, R, I->B);
   m3_mul_NT(B, T, R);
   /* rows of A, each crossed with x */
@@ -246,12 +245,12 @@ static inline bool eliminate(const link *l, node *n, freedom *x) {
       return false;
     }
     x[i].inverse = 1 / d;
-    take_out(&n->I, x[i].inverse, x[i].U);
+    subtract_outer(&n->I, x[i].inverse, x[i].U);
   }
   return true;
 }
 
-static int singular(mbg_context *ctx, const mbg__dca_rake *k, int i, double t) {
+static int singular(mbg_context *ctx, const mbg__dca_articulated *k, int i, double t) {
   return mbg__fail(ctx, MBG_ERROR_SINGULAR,
                    "t = %g: body '%s' moves without inertia in its joint, and so does all that hangs on it; give it "
                    "mass and inertia",
@@ -260,7 +259,7 @@ static int singular(mbg_context *ctx, const mbg__dca_rake *k, int i, double t) {
 
 /* ---------------------------------------------------------------------- dynamics in two passes */
 
-static inline void place(mbg__dca_rake *k, int i, const mbg__frame *E, const real *w) {
+static inline void place(mbg__dca_articulated *k, int i, const mbg__frame *E, const real *w) {
   const link *l = &k->links[i];
   node *n = &k->nodes[i];
   real s[6] = {0}, Mv[6];
@@ -293,7 +292,7 @@ static inline void place(mbg__dca_rake *k, int i, const mbg__frame *E, const rea
 }
 
 /* p + Ia c + U (tau - S^T p)/d to the parent */
-static inline void lift(mbg__dca_rake *k, int i) {
+static inline void propagate_inertia(mbg__dca_articulated *k, int i) {
   const link *l = &k->links[i];
   node *n = &k->nodes[i];
   freedom *x = k->free_ + l->first;
@@ -313,7 +312,7 @@ static inline void lift(mbg__dca_rake *k, int i) {
   carry_inertia(&n->Rel, &n->I, &p->I);
 }
 
-static inline void drop(mbg__dca_rake *k, int i, const real base[6], real *a) {
+static inline void accelerate(mbg__dca_articulated *k, int i, const real base[6], real *a) {
   const link *l = &k->links[i];
   node *n = &k->nodes[i];
   const freedom *x = k->free_ + l->first;
@@ -326,7 +325,8 @@ static inline void drop(mbg__dca_rake *k, int i, const real base[6], real *a) {
   }
 }
 
-int mbg__dca_rake_dynamics(mbg_context *ctx, mbg__dca_rake *k, double t, const mbg__frame *E, const real *w, real *a) {
+int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E,
+                                  const real *w, real *a) {
   real base[6] = {0};
   /* gravity as an acceleration of the ground */
   for (int i = 0; i < 3 && k->m->gravity >= 0; i++) {
@@ -339,16 +339,16 @@ int mbg__dca_rake_dynamics(mbg_context *ctx, mbg__dca_rake *k, double t, const m
     if (!eliminate(&k->links[i], &k->nodes[i], k->free_ + k->links[i].first)) {
       return singular(ctx, k, i, t);
     }
-    lift(k, i);
+    propagate_inertia(k, i);
   }
   for (int i = 0; i < k->nbody; i++) {
-    drop(k, i, base, a);
+    accelerate(k, i, base, a);
   }
   return MBG_OK;
 }
 
 /* f = Ia vd + p, with what the freedoms took out of both: U (a + ...) is in p already, and U^T vd gives the rest */
-void mbg__dca_rake_wrenches(const mbg__dca_rake *k, real *f) {
+void mbg__dca_articulated_wrenches(const mbg__dca_articulated *k, real *f) {
   for (int i = 0; i < k->nbody; i++) {
     const link *l = &k->links[i];
     const node *n = &k->nodes[i];
@@ -361,7 +361,7 @@ void mbg__dca_rake_wrenches(const mbg__dca_rake *k, real *f) {
 
 /* ---------------------------------------------------------------------- factors and right sides */
 
-int mbg__dca_rake_factor(mbg_context *ctx, mbg__dca_rake *k, double t, const mbg__frame *E) {
+int mbg__dca_articulated_factor(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E) {
   for (int i = 0; i < k->nbody; i++) {
     frame_mul(&k->nodes[i].Rel, &k->links[i].A, &E[i]);
     own_inertia(&k->links[i], &k->nodes[i].I);
@@ -378,11 +378,13 @@ int mbg__dca_rake_factor(mbg_context *ctx, mbg__dca_rake *k, double t, const mbg
   return MBG_OK;
 }
 
-size_t mbg__dca_rake_scratch(const mbg__dca_rake *k) { return 48 * (size_t)k->nbody + 4 * (size_t)k->n + 1; }
+size_t mbg__dca_articulated_scratch(const mbg__dca_articulated *k) {
+  return 48 * (size_t)k->nbody + 4 * (size_t)k->n + 1;
+}
 
 /* r, c in body axes; p and c in those of K are scratch (6 nbody each), u (n) */
-static void solve(const mbg__dca_rake *k, const real *r, const real *tau, const real *c, real *vd, real *a, real *f,
-                  real *scratch) {
+static void solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd, real *a,
+                  real *f, real *scratch) {
   real *p = scratch, *cK = p + 6 * (size_t)k->nbody, *vK = cK + 6 * (size_t)k->nbody, *u = vK + 6 * (size_t)k->nbody;
   for (int i = 0; i < k->nbody; i++) {
     const link *l = &k->links[i];
@@ -439,84 +441,101 @@ static void solve(const mbg__dca_rake *k, const real *r, const real *tau, const 
   }
 }
 
-/* what the solution leaves of r, tau and c; the largest relative to the terms of its kind */
-static double residuals(const mbg__dca_rake *k, const real *r, const real *tau, const real *c, const real *vd,
-                        const real *a, const real *f, real *dr, real *dtau, real *dc) {
-  double most[3] = {0}, size[3] = {0};
-  for (int i = 0; i < k->nbody; i++) {
-    const link *l = &k->links[i];
+static double largest(int n, const real *x, double most) {
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(re(x[i])));
+  }
+  return most;
+}
+
+/* A right side, a solution, and what it leaves of the right side: vectors of bodies (nw) and of coordinates (n). */
+typedef struct {
+  const real *r, *tau, *c; /* NULL: 0 */
+} right_side;
+typedef struct {
+  const real *vd, *a, *f;
+} solution;
+typedef struct {
+  real *r, *tau, *c;
+} residue;
+
+static real entry(const real *x, int i) { return x ? x[i] : 0; }
+
+/* link i without the wrenches of its children: r + f - M vd, c - (vd - X vd_p - Sb a), tau - S^T f; size: largest terms */
+static void link_residuals(const mbg__dca_articulated *k, int i, const right_side *b, const solution *s,
+                           const residue *d, double size[3]) {
+  const link *l = &k->links[i];
+  real x[6], y[6] = {0}, z[6];
+  m6_mulv(x, k->design->M + 36 * l->body, s->vd + l->off);
+  v6_sub(d->r + l->off, s->f + l->off, x);
+  for (int j = l->off; j < l->off + 6; j++) {
+    d->r[j] += entry(b->r, j);
+  }
+  size[0] = largest(6, s->f + l->off, largest(6, x, size[0]));
+  if (l->parent >= 0) {
+    AdInv_mul(x, &k->links[l->parent].hC, s->vd + k->links[l->parent].off);
+    AdInv_mul(y, &k->nodes[i].Rel, x);
+  }
+  AdInv_mul(x, &l->hC, s->vd + l->off);
+  size[2] = largest(6, x, size[2]);
+  v6_axpy(x, -1, y);
+  for (int j = 0; j < l->nz; j++) {
+    x[l->comp[j]] -= s->a[l->first + j];
+  }
+  Ad_mul(z, &l->hC, x);
+  for (int j = 0; j < 6; j++) {
+    d->c[l->off + j] = -z[j] + entry(b->c, l->off + j);
+  }
+  AdT_mul(x, &l->hC, s->f + l->off);
+  for (int j = 0; j < l->nz; j++) {
+    d->tau[l->first + j] = entry(b->tau, l->first + j) - x[l->comp[j]];
+  }
+}
+
+/* the wrench of link i on its parent */
+static void parent_residual(const mbg__dca_articulated *k, int i, const real *f, real *dr) {
+  const link *l = &k->links[i];
+  if (l->parent >= 0) {
     real x[6], y[6], z[6];
-    /* f - M vd + r, the children follow */
-    m6_mulv(x, k->design->M + 36 * l->body, vd + l->off);
-    v6_sub(dr + l->off, f + l->off, x);
-    for (int j = 0; j < 6; j++) {
-      dr[l->off + j] += r ? r[l->off + j] : 0;
-      size[0] = fmax(size[0], fmax(fabs(re(x[j])), fabs(re(f[l->off + j]))));
-    }
-    /* vd - X vd_p - Sb a - c */
-    if (l->parent >= 0) {
-      AdInv_mul(x, &k->links[l->parent].hC, vd + k->links[l->parent].off);
-      AdInv_mul(y, &k->nodes[i].Rel, x);
-    } else {
-      v6_zero(y);
-    }
-    AdInv_mul(x, &l->hC, vd + l->off);
-    for (int j = 0; j < 6; j++) {
-      size[2] = fmax(size[2], fabs(re(x[j])));
-    }
-    v6_axpy(x, -1, y);
-    for (int j = 0; j < l->nz; j++) {
-      x[l->comp[j]] -= a[l->first + j];
-    }
-    Ad_mul(z, &l->hC, x);
-    for (int j = 0; j < 6; j++) {
-      dc[l->off + j] = -z[j] + (c ? c[l->off + j] : 0);
-    }
-    /* S^T f - tau */
     AdT_mul(x, &l->hC, f + l->off);
-    for (int j = 0; j < l->nz; j++) {
-      dtau[l->first + j] = (tau ? tau[l->first + j] : 0) - x[l->comp[j]];
-    }
+    AdInvT_mul(y, &k->nodes[i].Rel, x);
+    AdInvT_mul(z, &k->links[l->parent].hC, y);
+    v6_axpy(dr + k->links[l->parent].off, -1, z);
+  }
+}
+
+/* residuals of the three equations; the largest entry relative to the terms of its kind */
+static double residuals(const mbg__dca_articulated *k, const right_side *b, const solution *s, const residue *d) {
+  double size[3] = {0}, most[3] = {0}, worst = 0;
+  for (int i = 0; i < k->nbody; i++) {
+    link_residuals(k, i, b, s, d, size);
   }
   for (int i = 0; i < k->nbody; i++) {
-    const link *l = &k->links[i];
-    if (l->parent >= 0) {
-      real x[6], y[6], z[6];
-      AdT_mul(x, &l->hC, f + l->off);
-      AdInvT_mul(y, &k->nodes[i].Rel, x);
-      AdInvT_mul(z, &k->links[l->parent].hC, y);
-      v6_axpy(dr + k->links[l->parent].off, -1, z);
-    }
+    parent_residual(k, i, s->f, d->r);
   }
-  for (int i = 0; i < k->nbody; i++) {
-    const link *l = &k->links[i];
-    for (int j = 0; j < 6; j++) {
-      const int at = l->off + j;
-      /* directions that the mask or a massless body leaves open do not count */
-      most[0] = fmax(most[0], k->m->dof[at] >= 0 ? fabs(re(dr[at])) : 0);
-      most[2] = fmax(most[2], k->m->dof[at] >= 0 ? fabs(re(dc[at])) : 0);
-    }
-    for (int j = 0; j < l->nz; j++) {
-      most[1] = fmax(most[1], fabs(re(dtau[l->first + j])));
-    }
+  /* directions that the mask of a body closes do not count */
+  for (int i = 0; i < 6 * k->nbody; i++) {
+    most[0] = fmax(most[0], k->m->dof[i] >= 0 ? fabs(re(d->r[i])) : 0);
+    most[2] = fmax(most[2], k->m->dof[i] >= 0 ? fabs(re(d->c[i])) : 0);
   }
+  most[1] = largest(k->n, d->tau, 0);
   size[1] = size[0];
-  double worst = 0;
   for (int i = 0; i < 3; i++) {
     worst = size[i] > 0 ? fmax(worst, most[i] / size[i]) : worst;
   }
   return worst;
 }
 
-double mbg__dca_rake_residual(const mbg__dca_rake *k, const real *r, const real *tau, const real *c, const real *vd,
-                              const real *a, const real *f, real *scratch) {
+double mbg__dca_articulated_residual(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c,
+                                     const real *vd, const real *a, const real *f, real *scratch) {
   const size_t nw = 6 * (size_t)k->nbody;
-  return residuals(k, r, tau, c, vd, a, f, scratch, scratch + nw, scratch + nw + k->n);
+  return residuals(k, &(right_side){r, tau, c}, &(solution){vd, a, f},
+                   &(residue){scratch, scratch + nw, scratch + nw + k->n});
 }
 
 /* one step of refinement where masses differ much (section 12) */
-void mbg__dca_rake_solve(const mbg__dca_rake *k, const real *r, const real *tau, const real *c, real *vd, real *a,
-                         real *f, real *scratch) {
+void mbg__dca_articulated_solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd,
+                                real *a, real *f, real *scratch) {
   const size_t nw = 6 * (size_t)k->nbody, n = (size_t)k->n;
   real *own = scratch + 3 * nw + n, *dr = own + nw, *dc = dr + nw, *dvd = dc + nw, *df = dvd + nw, *dtau = df + nw,
        *da = dtau + n;
@@ -526,7 +545,7 @@ void mbg__dca_rake_solve(const mbg__dca_rake *k, const real *r, const real *tau,
   }
   real *wrench = f ? f : own;
   solve(k, r, tau, c, vd, a, wrench, scratch);
-  (void)residuals(k, r, tau, c, vd, a, wrench, dr, dtau, dc);
+  (void)residuals(k, &(right_side){r, tau, c}, &(solution){vd, a, wrench}, &(residue){dr, dtau, dc});
   solve(k, dr, dtau, dc, dvd, da, df, scratch);
   vn_axpy((int)nw, vd, 1, dvd);
   vn_axpy((int)nw, wrench, 1, df);

@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-bool mbg__dca_interrupted(const mbg__formulation_work *w) {
-  return w->plan.interrupt && w->plan.interrupt(w->plan.user) != 0;
-}
-
 /* the breaks around: the same for a run that is repeated from the middle */
 void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb) {
   const double middle = (ta + tb) / 2;
@@ -16,7 +12,7 @@ void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb) {
     from = b < middle && b > from ? b : from;
     to = b > middle && b < to ? b : to;
   }
-  mbg__dca_flow_segment(&w->flow, from, to);
+  w->flow.segment = mbg__segment_between(from, to);
 }
 
 int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1, bool repeat) {
@@ -41,53 +37,35 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- what is watched */
+/* ---------------------------------------------------------------------- nodes and checks of a step */
 
-/* rows that were dropped because they followed from the others must go on doing so */
+/* rows that were dropped because they followed from the others must keep following */
 static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, double t) {
-  const mbg__rank *rank = w->rank;
-  if (rank->ndropped == 0) {
+  if (w->rank->ndropped == 0) {
     return MBG_OK;
   }
   mbg__system_residual(w->sys, NULL, w->phi, NULL, NULL, NULL);
-  for (int i = 0; i < rank->ndropped; i++) {
-    const int row = rank->dropped[i];
-    const double off = fabs(re(w->phi[row]));
-    if (off > fmax(1e-6, 1e3 * w->plan.relative) * fmax(1, w->m->size)) {
-      char label[160];
-      mbg__row_label(w->m, row, label, sizeof(label));
-      return mbg__fail(ctx, MBG_ERROR_SINGULAR,
-                       "redundant constraint became independent at t = %g: %s is violated by %.2e", t, label, off);
-    }
-  }
-  return MBG_OK;
+  return mbg__rank_check(ctx, w->m, w->rank, t, w->phi, fmax(1e-6, 1e3 * w->plan.relative));
 }
 
-/* ---------------------------------------------------------------------- nodes of a step */
-
-typedef struct {
-  mbg_context *ctx;
-  mbg__formulation_work *w;
-  bool begun; /* a step was made: its end is the other base */
-} node_call;
-
+/* at the start, or in a step from base `now` to the other one */
 static int value_at(void *user, double t, real *values) {
-  const node_call *c = user;
-  mbg__formulation_work *w = c->w;
+  mbg__formulation_work *w = user;
+  mbg_context *ctx = w->flow.ctx;
   const mbg__rk_record *step = mbg__rk_last(w->rk);
+  const bool begun = w->counts.steps > 0, inside = begun && t < step->t1;
+  const mbg__dca_base *base = &w->base[begun && !inside ? !w->now : w->now];
   const int n = w->flow.n;
-  const mbg__dca_base *base = &w->base[c->begun ? !w->now : w->now];
   int err = MBG_OK;
-  if (c->begun && t < step->t1) {
-    base = &w->base[w->now];
+  if (inside) {
     mbg__rk_interpolate(w->method, 2 * n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, 2 * n, w->yi, NULL);
   } else {
     vn_zero(n, w->yi);
     vn_copy(n, w->yi + n, base->w);
   }
-  MBG_TRY(w->flow.full ? mbg__dca_flow_eval(c->ctx, &w->flow, base, t, w->yi)
-                       : mbg__dca_flow_place(c->ctx, &w->flow, base, t, w->yi));
-  MBG_TRY(mbg__dca_flow_signals(c->ctx, &w->flow, values));
+  MBG_TRY(w->flow.full ? mbg__dca_flow_eval(ctx, &w->flow, base, t, w->yi)
+                       : mbg__dca_flow_place(ctx, &w->flow, base, t, w->yi));
+  MBG_TRY(mbg__dca_flow_signals(ctx, &w->flow, values));
 done:
   return err;
 }
@@ -100,7 +78,7 @@ static int rhs(void *user, double t, const real *y, real *yd) {
   if (err == MBG_OK) {
     mbg__dca_flow_rates(&w->flow, y, yd);
   }
-  return mbg__dca_retry(err);
+  return mbg__ode_status(err);
 }
 
 static int begin_segment(void *user, double ta, double tb, real *y) {
@@ -110,7 +88,7 @@ static int begin_segment(void *user, double ta, double tb, real *y) {
 }
 
 /* The next step starts at sigma = 0; where nothing was projected its first rates are known: w and the accelerations of the end. */
-static int go_on(mbg_context *ctx, mbg__formulation_work *w) {
+static int restart(mbg_context *ctx, mbg__formulation_work *w) {
   const int n = w->flow.n;
   w->now = !w->now;
   vn_zero(n, w->y);
@@ -138,99 +116,52 @@ static int keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
   return MBG_OK;
 }
 
-static int after_step(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
+static int finish_step(mbg_context *ctx, void *user) {
+  mbg__formulation_work *w = user;
   const mbg__rk_record *step = mbg__rk_last(w->rk);
-  node_call call = {ctx, w, true};
   const double t0 = step->t0, t1 = step->t1;
   int err = MBG_OK;
   w->counts.steps++;
   vn_copy(2 * w->flow.n, w->y, step->y1);
   MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y, false));
   MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], w->y));
-  MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value_at, &call));
+  MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value_at, w));
   MBG_TRY(check_dropped(ctx, w, t1));
-  if (!frozen) {
+  if (!w->nodes.fixed) {
     MBG_TRY(keep_time(ctx, w, t1));
   }
   w->last = t1;
-  MBG_TRY(go_on(ctx, w));
-  if (w->plan.progress) {
-    w->plan.progress(w->plan.user, t1);
-  }
+  MBG_TRY(restart(ctx, w));
 done:
   return err;
 }
 
-/* "rate of joint 'knee' (body 'shank')" */
-static void label_component(const mbg__formulation_work *w, int i, char *label, size_t size) {
+/* "the rate of joint 'knee' and body 'shank'" */
+static void label(const void *user, int i, char *text, size_t size) {
+  const mbg__formulation_work *w = user;
   const int n = w->flow.n, c = i < n ? i : i - n;
+  mbg__format(text, size, "the state");
   for (int k = 0; k < w->m->nbody; k++) {
     const mbg__link *l = &w->flow.links[k];
     if (c >= l->first && c < l->first + l->nz) {
       const char *joint = l->joint >= 0 ? w->m->joints[l->joint].name : NULL;
-      mbg__format(label, size, "%s of %s%s%sbody '%s'", i < n ? "coordinate" : "rate", joint ? "joint '" : "",
+      mbg__format(text, size, "the %s of %s%s%sbody '%s'", i < n ? "coordinate" : "rate", joint ? "joint '" : "",
                   joint ? joint : "", joint ? "' and " : "", w->m->bodies[l->body].name);
-      return;
     }
-  }
-}
-
-/* in place of the integrator's message, which counts components */
-static int explain(mbg_context *ctx, const mbg__formulation_work *w, int mark, int err) {
-  const mbg__rk_failure *why = mbg__rk_why(w->rk);
-  char label[200] = "the state";
-  if (why->reason != MBG__RK_TOO_SMALL && why->reason != MBG__RK_TOO_MANY && why->reason != MBG__RK_NOT_FINITE) {
-    return err;
-  }
-  mbg__message_rewind(ctx, mark);
-  label_component(w, why->component, label, sizeof(label));
-  switch (why->reason) {
-  case MBG__RK_NOT_FINITE:
-    return mbg__fail(ctx, err,
-                     "integration stopped at t = %.9g: the change of the %s is not a finite number; the motion grows "
-                     "without limit, or the step is beyond the stability limit of an explicit method",
-                     why->t, label);
-  case MBG__RK_TOO_MANY:
-    return mbg__fail(ctx, err,
-                     "integration stopped at t = %.9g after %ld steps (the last %.2g s): the motion is stiff or fast, "
-                     "look at the %s; take formulation 'lie' or 'dae', which are implicit, or a looser tolerance",
-                     why->t, w->counts.steps, why->h, label);
-  default:
-    return mbg__fail(ctx, err,
-                     "integration stopped at t = %.9g: no step is small enough for the %s; forces jump or grow without "
-                     "limit there (give jumps as \"breaks\" of the run), or the tolerance is too tight",
-                     why->t, label);
   }
 }
 
 static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
-  const mbg__rk_run run = {.rhs = rhs,
-                           .segment = begin_segment,
-                           .user = w,
-                           .t0 = w->plan.t0,
-                           .t1 = w->plan.t1,
-                           .nbreak = w->plan.nbreak,
-                           .breaks = w->plan.breaks,
-                           .nfrozen = frozen ? w->nfrozen : 0,
-                           .frozen = frozen ? w->frozen : NULL};
-  node_call call = {ctx, w, false};
+  const mbg__ode_steps steps = {
+      .finish_step = finish_step, .label = label, .stiff = "formulation 'lie' or 'dae', which are implicit", .user = w};
+  mbg__rk_run run = mbg__ode_run(&w->plan, w->plan.t1, rhs, begin_segment, w);
   int err = MBG_OK;
+  run.nfrozen = frozen ? w->nfrozen : 0;
+  run.frozen = frozen ? w->frozen : NULL;
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->y));
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
-  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, &call));
-  for (;;) {
-    if (mbg__dca_interrupted(w)) {
-      w->partial = true;
-      break;
-    }
-    const int mark = mbg__message_mark(ctx);
-    err = mbg__rk_step(ctx, w->rk);
-    if (err <= 0) {
-      err = err < 0 ? explain(ctx, w, mark, err) : err;
-      break;
-    }
-    MBG_TRY(after_step(ctx, w, frozen));
-  }
+  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, w));
+  MBG_TRY(mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
 done:
   return err;
 }
@@ -243,8 +174,8 @@ static int begin(mbg_context *ctx, mbg__formulation_work *w) {
   w->now = 0;
   w->rounds = 0;
   mbg__tree_refresh(w->tree);
-  if (w->rake) {
-    mbg__dca_rake_refresh(w->rake);
+  if (w->articulated) {
+    mbg__dca_articulated_refresh(w->articulated);
   }
   b->t = w->plan.t0;
   mbg__tree_local_read(w->tree, start->H, start->v, b->E, b->w);
@@ -279,13 +210,7 @@ int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, m
   keep_last(w);
   MBG_TRY(err);
   w->counts.assemblies = w->counts.factorizations = w->counts.solves = w->flow.evaluations;
-  *nodes = (mbg__nodes){.nnode = w->nodes.count,
-                        .partial = w->partial,
-                        .t = w->nodes.t,
-                        .omega = w->nodes.omega,
-                        .nused = w->nused,
-                        .used = w->used,
-                        .y = w->nodes.y};
+  *nodes = mbg__ode_nodes(&w->nodes, w->used, w->partial);
 done:
   return err;
 }

@@ -1,7 +1,7 @@
 /* span: a spanning tree of the mechanism from the ground. Joints with most kept rows come first, then hints ("cut"), then the
    smallest depth, then the order of the file (theory 0, section 9). What is left over closes loops. */
-#ifndef MBG_TREE_SPAN_H
-#define MBG_TREE_SPAN_H
+#ifndef MBG_TREE_SPANNING_TREE_H
+#define MBG_TREE_SPANNING_TREE_H
 
 #include "model/model.h"
 
@@ -10,12 +10,12 @@ typedef struct {
   int *by;      /* joint to it, -1: none, the body is free                   (nbody) */
   int *depth;   /* 1 for bodies on the ground and free ones                  (nbody) */
   bool *closes; /* joints that are not in the tree                           (njoint) */
-} mbg__span;
+} mbg__spanning_tree;
 
 /* rows: of each joint. usable: may the joint carry its end `side` (0 A, 1 B) on the other one? NULL: all may. Memory in the
    arena. */
-int mbg__span_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *rows,
-                     bool (*usable)(const mbg_model *m, int joint, int side), mbg__span *out);
+int mbg__spanning_tree_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *rows,
+                              bool (*usable)(const mbg_model *m, int joint, int side), mbg__spanning_tree *out);
 
 /* Body of end `side` of a joint, -1: the ground. */
 static inline int mbg__joint_body(const mbg_model *m, int joint, int side) {

@@ -1,4 +1,4 @@
-#include "tree/span.h"
+#include "tree/spanning_tree.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct {
   candidate *heap;    /* best one first                                            (2 njoint) */
   int nheap;
   const int *rows; /* of each joint                                             (njoint) */
-  mbg__span *span;
+  mbg__spanning_tree *span;
 } tree;
 
 /* ---------------------------------------------------------------------- heap of candidates */
@@ -87,7 +87,7 @@ static void offer_joints(tree *t, int body, int depth) {
 static bool may_carry(const tree *t, int joint, int side) { return !t->usable || t->usable(t->m, joint, side); }
 
 static void grow(tree *t) {
-  mbg__span *s = t->span;
+  mbg__spanning_tree *s = t->span;
   while (t->nheap > 0) {
     const candidate c = heap_pop(t);
     for (int side = 0; side < 2; side++) {
@@ -105,26 +105,21 @@ static void grow(tree *t) {
   }
 }
 
-static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__arena *scratch, tree *t, mbg__span *out) {
-  const mbg_model *m = t->m;
-  t->first = MBG_TAKE(scratch, int, m->nbody + 2);
-  t->joint = MBG_TAKE(scratch, int, 2 * m->njoint);
-  t->heap = MBG_TAKE(scratch, candidate, 2 * m->njoint);
-  out->parent = MBG_TAKE(arena, int, m->nbody);
-  out->by = MBG_TAKE(arena, int, m->nbody);
-  out->depth = MBG_TAKE(arena, int, m->nbody);
-  out->closes = MBG_TAKE(arena, bool, m->njoint);
-  const bool all = t->first && t->joint && t->heap && out->parent && out->by && out->depth && out->closes;
-  return all ? MBG_OK : mbg__fail_memory(ctx);
-}
-
-int mbg__span_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *rows,
-                     bool (*usable)(const mbg_model *m, int joint, int side), mbg__span *out) {
+int mbg__spanning_tree_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *rows,
+                              bool (*usable)(const mbg_model *m, int joint, int side), mbg__spanning_tree *out) {
   tree t = {.m = m, .usable = usable, .rows = rows, .span = out};
   mbg__arena scratch;
   int err = MBG_OK;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  MBG_TRY(take_arrays(ctx, arena, &scratch, &t, out));
+  t.first = MBG_TAKE(&scratch, int, m->nbody + 2);
+  t.joint = MBG_TAKE(&scratch, int, 2 * m->njoint);
+  t.heap = MBG_TAKE(&scratch, candidate, 2 * m->njoint);
+  out->parent = MBG_TAKE(arena, int, m->nbody);
+  out->by = MBG_TAKE(arena, int, m->nbody);
+  out->depth = MBG_TAKE(arena, int, m->nbody);
+  out->closes = MBG_TAKE(arena, bool, m->njoint);
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  MBG_TRY(mbg__arena_check(ctx, arena));
   memset(out->closes, true, (size_t)m->njoint);
   for (int b = 0; b < m->nbody; b++) {
     out->by[b] = out->parent[b] = -1;

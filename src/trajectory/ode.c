@@ -1,0 +1,109 @@
+#include "trajectory/ode.h"
+
+#include <float.h>
+
+/* ---------------------------------------------------------------------- evaluation */
+
+mbg__segment mbg__segment_between(double ta, double tb) { return (mbg__segment){fmin(ta, tb), fmax(ta, tb)}; }
+
+double mbg__segment_inside(const mbg__segment *s, double t) {
+  const double d = 8 * DBL_EPSILON * fmax(fabs(s->ta), fabs(s->tb));
+  return isfinite(d) && s->tb - s->ta > 4 * d ? fmin(fmax(t, s->ta + d), s->tb - d) : t;
+}
+
+void mbg__ode_turns(mbg__system *sys, double t0, const real *q0, const real *qd0, double t, real *q, real *qd,
+                    int *turns) {
+  mbg__system_coord_rates(sys, qd);
+  for (int i = 0; i < mbg__system_model(sys)->ncoord; i++) {
+    q[i] = q0[i] + 0.5 * (qd0[i] + qd[i]) * (t - t0);
+  }
+  mbg__system_turns(sys, q, turns);
+}
+
+bool mbg__ode_needs_accelerations(const mbg_model *m, int n, const int *list) {
+  for (int k = 0; k < n; k++) {
+    if (m->signals[list ? list[k] : k].level >= MBG__LEVEL_ACCELERATION) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* ---------------------------------------------------------------------- runs */
+
+mbg__rk_options mbg__ode_options(const mbg__run_plan *plan, const double *atol) {
+  mbg__rk_options options = mbg__rk_options_default();
+  options.rtol = plan->relative;
+  options.atol_vector = atol;
+  options.fixed = plan->step;
+  options.dense = true;
+  return options;
+}
+
+mbg__rk_run mbg__ode_run(const mbg__run_plan *plan, double t1, mbg__rk_rhs rhs, mbg__rk_segment segment, void *user) {
+  return (mbg__rk_run){.rhs = rhs,
+                       .segment = segment,
+                       .user = user,
+                       .t0 = plan->t0,
+                       .t1 = t1,
+                       .nbreak = plan->nbreak,
+                       .breaks = plan->breaks};
+}
+
+/* replaces the integrator's message, which counts components, by one that names them */
+static int explain(mbg_context *ctx, const mbg__rk *rk, const mbg__ode_steps *steps, int mark, int err) {
+  const mbg__rk_failure *why = mbg__rk_why(rk);
+  char label[200];
+  if (why->reason != MBG__RK_TOO_SMALL && why->reason != MBG__RK_TOO_MANY && why->reason != MBG__RK_NOT_FINITE) {
+    return err;
+  }
+  mbg__message_rewind(ctx, mark);
+  steps->label(steps->user, why->component, label, sizeof(label));
+  switch (why->reason) {
+  case MBG__RK_NOT_FINITE:
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g: the time derivative of %s is not a finite number; the motion "
+                     "grows without limit, or the step exceeds the stability limit of an explicit method",
+                     why->t, label);
+  case MBG__RK_TOO_MANY:
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g after %ld steps (the last one %.2g s): the motion is stiff or "
+                     "fast, look at %s; use %s, or a looser tolerance",
+                     why->t, mbg__rk_count(rk)->steps, why->h, label, steps->stiff);
+  default:
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g: no step is small enough for %s; forces jump or grow without "
+                     "limit there (list jumps as \"breaks\" of the run), or the tolerance is too tight",
+                     why->t, label);
+  }
+}
+
+int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,
+                       bool *partial) {
+  int err = MBG_OK;
+  while (!(*partial = mbg__ode_interrupted(plan))) {
+    const int mark = mbg__message_mark(ctx);
+    err = mbg__rk_step(ctx, rk);
+    if (err <= 0) {
+      return err < 0 ? explain(ctx, rk, steps, mark, err) : MBG_OK;
+    }
+    MBG_TRY(steps->finish_step(ctx, steps->user));
+    if (plan->progress) {
+      plan->progress(plan->user, mbg__rk_last(rk)->t1);
+    }
+  }
+done:
+  return err;
+}
+
+bool mbg__ode_interrupted(const mbg__run_plan *plan) { return plan->interrupt && plan->interrupt(plan->user) != 0; }
+
+int mbg__ode_check_interrupt(mbg_context *ctx, const mbg__run_plan *plan, double t) {
+  return mbg__ode_interrupted(plan) ? mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", t)
+                                    : MBG_OK;
+}
+
+mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial) {
+  return (mbg__nodes){
+      .nnode = n->count, .partial = partial, .t = n->t, .omega = n->omega, .nused = n->nused, .used = used, .y = n->y};
+}

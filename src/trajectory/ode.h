@@ -1,0 +1,59 @@
+/* ode: runs of formulations that integrate an ordinary differential equation: evaluation between breaks, angles that count
+   whole turns, the loop over Runge-Kutta steps and the message when it fails. */
+#ifndef MBG_TRAJECTORY_ODE_H
+#define MBG_TRAJECTORY_ODE_H
+
+#include "integrators/rk.h"
+#include "system/system.h"
+#include "trajectory/step_nodes.h"
+
+/* ---------------------------------------------------------------------- evaluation */
+
+/* Times between two breaks, where time functions are smooth. */
+typedef struct {
+  double ta, tb;
+} mbg__segment;
+
+mbg__segment mbg__segment_between(double ta, double tb); /* in any order */
+/* t moved off the ends by a few units in the last place: time functions take their limits from inside. */
+double mbg__segment_inside(const mbg__segment *s, double t);
+
+/* Turn counters by continuity: angles nearest to q0 + (q0' + q') (t - t0)/2, with coordinates q0 and rates qd0 at an earlier
+   time t0 and the system at t. q, qd (ncoord): scratch. */
+void mbg__ode_turns(mbg__system *sys, double t0, const real *q0, const real *qd0, double t, real *q, real *qd,
+                    int *turns);
+
+/* Result of a right-hand side: a state that fails may succeed with a smaller step, unless memory is short. */
+static inline int mbg__ode_status(int status) { return status < 0 && status != MBG_ERROR_MEMORY ? 1 : status; }
+
+/* Does one of the n signals (of all, when list is NULL) depend on accelerations or reactions? */
+bool mbg__ode_needs_accelerations(const mbg_model *m, int n, const int *list);
+
+/* ---------------------------------------------------------------------- runs */
+
+/* Tolerances and fixed step of the plan, dense output; atol (n) is referenced. */
+mbg__rk_options mbg__ode_options(const mbg__run_plan *plan, const double *atol);
+/* From t0 of the plan to t1, with its breaks. */
+mbg__rk_run mbg__ode_run(const mbg__run_plan *plan, double t1, mbg__rk_rhs rhs, mbg__rk_segment segment, void *user);
+
+/* What a formulation does in a forward run. */
+typedef struct {
+  int (*finish_step)(mbg_context *ctx, void *user); /* after each step */
+  /* "the velocity of body 'b'": component i of the state, for messages */
+  void (*label)(const void *user, int i, char *label, size_t size);
+  const char *stiff; /* remedy for a stiff model: "--integrator bdf" */
+  void *user;
+} mbg__ode_steps;
+
+/* After mbg__rk_start: steps until the end, or until the plan interrupts (*partial). */
+int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,
+                       bool *partial);
+
+bool mbg__ode_interrupted(const mbg__run_plan *plan);
+/* MBG_ERROR_INTERRUPTED when the plan interrupts a gradient at time t. */
+int mbg__ode_check_interrupt(mbg_context *ctx, const mbg__run_plan *plan, double t);
+
+/* The result of a run. */
+mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial);
+
+#endif

@@ -1,0 +1,183 @@
+#include "tree/tree_modal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- creation */
+
+static int modal_of(const mbg__tree *t, int marker) {
+  const int body = marker >= 0 ? t->m->markers[marker].body : -1;
+  return body >= 0 && t->m->bodies[body].modal >= 0 && t->design->handles[marker].n > 0 ? t->m->bodies[body].modal : -1;
+}
+
+static void make_end(mbg__tree *t, int marker, int body, mbg__tree_end *x) {
+  *x = (mbg__tree_end){.marker = marker, .body = body, .modal = modal_of(t, marker)};
+  if (x->modal >= 0) {
+    const int n = t->m->modals[x->modal].n;
+    x->m = (mbg__modal_marker){.n = n, .h = &t->design->markers[marker].h, .P = t->design->handles[marker].P};
+    x->m.Psi = MBG_TAKE(&t->arena, real, 6 * n);
+    x->dP = MBG_TAKE(&t->arena, real, 6 * n);
+    x->gP = MBG_TAKE(&t->arena, real, 6 * n);
+  }
+}
+
+static void make_joint(mbg__tree *t, int k) {
+  const mbg__link *l = &t->links[k];
+  if (l->joint < 0 || (modal_of(t, l->P) < 0 && modal_of(t, l->C) < 0)) {
+    return;
+  }
+  mbg__tree_modal_joint *b = MBG_TAKE(&t->arena, mbg__tree_modal_joint, 1);
+  if (b) {
+    make_end(t, l->P, l->parent >= 0 ? t->links[l->parent].body : -1, &b->P);
+    make_end(t, l->C, l->body, &b->C);
+    t->modal->link[k] = b;
+  }
+}
+
+static real **take_modes(mbg__tree *t) {
+  real **list = MBG_TAKE(&t->arena, real *, t->m->nmodal);
+  for (int i = 0; list && i < t->m->nmodal; i++) {
+    list[i] = MBG_TAKE(&t->arena, real, t->m->modals[i].n);
+  }
+  return list;
+}
+
+int mbg__tree_modal_create(mbg_context *ctx, mbg__tree *t) {
+  if (t->m->nmodal == 0) {
+    return MBG_OK;
+  }
+  struct mbg__tree_modal *s = MBG_TAKE(&t->arena, struct mbg__tree_modal, 1);
+  mbg__tree_modal_joint **link = MBG_TAKE(&t->arena, mbg__tree_modal_joint *, t->m->nbody);
+  if (s && link) {
+    *s = (struct mbg__tree_modal){.link = link,
+                                  .eta = take_modes(t),
+                                  .etad = take_modes(t),
+                                  .etadd = take_modes(t),
+                                  .deta = take_modes(t),
+                                  .detad = take_modes(t),
+                                  .geta = take_modes(t),
+                                  .getad = take_modes(t),
+                                  .vd = MBG_TAKE(&t->arena, real, t->m->nw)};
+    t->modal = s;
+    for (int k = 0; k < t->m->nbody; k++) {
+      make_joint(t, k);
+    }
+  }
+  return mbg__arena_check(ctx, &t->arena);
+}
+
+bool mbg__tree_on_modes(const mbg__tree *t, int k) { return t->modal && t->modal->link[k]; }
+
+/* ---------------------------------------------------------------------- modal coordinates in vectors of bodies */
+
+void mbg__tree_modal_take(mbg__tree *t, const mbg__frame *H, const real *v) {
+  for (int i = 0; i < t->m->nmodal; i++) {
+    for (int j = 0; j < t->m->modals[i].n; j++) {
+      t->modal->eta[i][j] = H[mbg__modal_carrier(&t->m->modals[i], j)].x[j % 3];
+    }
+    gather_modes(t, i, v, t->modal->etad[i]);
+  }
+}
+
+void mbg__tree_modal_take_rates(mbg__tree *t, const real *vd) {
+  for (int i = 0; i < t->m->nmodal; i++) {
+    gather_modes(t, i, vd, t->modal->etadd[i]);
+  }
+  memcpy(t->modal->vd, vd, (size_t)t->m->nw * sizeof(real));
+}
+
+/* ---------------------------------------------------------------------- ends: values */
+
+static void end_place(mbg__tree *t, mbg__tree_end *x, mbg__frame *h) {
+  if (x->modal >= 0) {
+    mbg__modal_marker_place(&x->m, t->modal->eta[x->modal]);
+    *h = x->m.E;
+  } else {
+    *h = t->design->markers[x->marker].h;
+  }
+}
+
+void mbg__tree_end_twist(const mbg__tree *t, mbg__tree_end *x, const real *y, real **modes, real out[6]) {
+  static const real none[6] = {0};
+  const real *v = of_body(t, x, y);
+  if (x->modal >= 0) {
+    mbg__modal_marker_twist(&x->m, v ? v : none, modes[x->modal], out);
+  } else if (v) {
+    AdInv_mul(out, &t->design->markers[x->marker].h, v);
+  } else {
+    v6_zero(out);
+  }
+}
+
+static void end_rate(mbg__tree *t, mbg__tree_end *x, const real *vd, real out[6]) {
+  const real *y = of_body(t, x, vd);
+  if (x->modal >= 0) {
+    mbg__modal_marker_rate(&x->m, y, t->modal->etadd[x->modal], out);
+  } else if (y) {
+    AdInv_mul(out, &t->design->markers[x->marker].h, y);
+  } else {
+    v6_zero(out);
+  }
+}
+
+static void place_frames(mbg__tree *t, int k) {
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  end_place(t, &b->P, &t->hP[k]);
+  end_place(t, &b->C, &t->hC[k]);
+  set_axes(t, k);
+}
+
+void mbg__tree_modal_place(mbg__tree *t, int k, const real *w) {
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  const int off = link_off(t, k);
+  real sC[6] = {0}, x[6];
+  place_frames(t, k);
+  place_link(t, k);
+  mbg__link_twist(&t->links[k], w, b->w);
+  mbg__tree_end_twist(t, &b->P, t->v, t->modal->etad, b->P.v);
+  AdInv_mul(b->XvP, &t->E[k], b->P.v);
+  v6_add(b->vC, b->XvP, b->w);
+  /* the body moves with C, but for the modes */
+  mbg__tree_end_twist(t, &b->C, NULL, t->modal->etad, sC);
+  v6_sub(x, b->vC, sC);
+  Ad_mul(t->v + off, &t->hC[k], x);
+  mbg__tree_end_twist(t, &b->C, t->v, t->modal->etad, b->C.v);
+}
+
+void mbg__tree_modal_rates(mbg__tree *t, int k) {
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  end_rate(t, &b->P, t->modal->vd, b->P.vd);
+  end_rate(t, &b->C, t->modal->vd, b->C.vd);
+  AdInv_mul(b->XvdP, &t->E[k], b->P.vd);
+}
+
+void mbg__tree_modal_joint_rates(mbg__tree *t, int k, real *a) {
+  const mbg__link *l = &t->links[k];
+  const mbg__tree_modal_joint *b = t->modal->link[k];
+  real c[6];
+  mbg__tree_modal_rates(t, k);
+  ad_mul(c, b->vC, b->w);
+  for (int i = 0; i < l->nz; i++) {
+    a[l->first + i] = b->C.vd[l->comp[i]] - b->XvdP[l->comp[i]] - c[l->comp[i]];
+  }
+}
+
+void mbg__tree_modal_read(mbg__tree *t, int k, const mbg__frame *H, const real *v, mbg__frame *E, real *w) {
+  const mbg__link *l = &t->links[k];
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  mbg__frame P, C;
+  real vP[6], vC[6], x[6];
+  place_frames(t, k);
+  P = t->hP[k];
+  if (l->parent >= 0) {
+    frame_mul(&P, &H[t->links[l->parent].body], &t->hP[k]);
+  }
+  frame_mul(&C, &H[l->body], &t->hC[k]);
+  frame_relative(&E[k], &P, &C);
+  t->E[k] = E[k];
+  mbg__tree_end_twist(t, &b->P, v, t->modal->etad, vP);
+  mbg__tree_end_twist(t, &b->C, v, t->modal->etad, vC);
+  AdInv_mul(x, &E[k], vP);
+  for (int i = 0; i < l->nz; i++) {
+    w[l->first + i] = vC[l->comp[i]] - x[l->comp[i]];
+  }
+}

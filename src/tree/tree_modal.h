@@ -1,0 +1,83 @@
+/* tree_modal: links whose joint sits on markers that move with the modes of their body (theory 3, sections 3 and 8). With the marker P on the
+   parent and C on the body, their twists v_P = J_P nu_p, v_C = J_C nu and rates vd_P, vd_C,
+
+     H = H_p hP(eta_p) E hC(eta)^-1      v_C = Ad(E^-1) v_P + S w      vd_C = Ad(E^-1) vd_P + S a + ad(v_C) S w
+
+   Modal coordinates are links of their own: free carriers, which come first. tree_local.c calls these functions for such links. */
+#ifndef MBG_TREE_TREE_MODAL_H
+#define MBG_TREE_TREE_MODAL_H
+
+#include "tree/tree_internal.h"
+
+/* One end of a link's joint. */
+typedef struct {
+  int marker, body; /* body -1: ground */
+  int modal;        /* -1: does not mbg__tree_modal_joint */
+  mbg__modal_marker m;
+  real *dP, *gP; /* variation and cotangent of its modal columns */
+  real v[6], vd[6];
+} mbg__tree_end;
+
+/* A joint on a modal body. */
+typedef struct {
+  mbg__tree_end P, C;
+  real w[6];          /* S w */
+  real XvP[6], vC[6]; /* Ad(E^-1) v_P, v_C */
+  real XvdP[6];       /* Ad(E^-1) vd_P */
+} mbg__tree_modal_joint;
+
+struct mbg__tree_modal {
+  mbg__tree_modal_joint **link;                                  /* NULL: rigid ends                    (nbody) */
+  real **eta, **etad, **etadd, **deta, **detad, **geta, **getad; /* of each modal body                  (nmodal) */
+  real *vd;                                                      /* those of the last rates             (nw) */
+};
+
+/* Takes what it needs where the model has modal bodies; t->modal stays NULL without them. */
+int mbg__tree_modal_create(mbg_context *ctx, mbg__tree *t);
+
+static inline bool mbg__tree_carrier(const mbg__tree *t, int k) { return t->m->bodies[t->links[k].body].carrier >= 0; }
+bool mbg__tree_on_modes(const mbg__tree *t, int k);
+
+/* Coordinates and rates of all modal bodies, once their carriers have H and v. */
+void mbg__tree_modal_take(mbg__tree *t, const mbg__frame *H, const real *v);
+void mbg__tree_modal_take_rates(mbg__tree *t, const real *vd);
+
+/* One link: frames and twist; rates; a of the rates vd. */
+void mbg__tree_modal_place(mbg__tree *t, int k, const real *w);
+void mbg__tree_modal_rates(mbg__tree *t, int k);
+void mbg__tree_modal_joint_rates(mbg__tree *t, int k, real *a);
+
+/* dvd (nw) and k of the link (6, in axes of C) to da, and transposed: adds to q (nw), sets k. */
+void mbg__tree_modal_change(const mbg__tree *t, int k, const real *dvd, const real *kC, real *da);
+void mbg__tree_modal_change_T(const mbg__tree *t, int k, const real *ga, real *q, real *kC);
+
+/* As the functions of tree_local.h, for one link; w, dv, k are vectors of all bodies. */
+void mbg__tree_modal_push(mbg__tree *t, int k, const mbg__tree_direction *d, bool still, real *w, real *dv, real *kC);
+void mbg__tree_modal_pull(mbg__tree *t, int k, const real *kC, bool still, real *w, real *dv, real *ge, real *gw,
+                          real *gattr);
+void mbg__tree_modal_read(mbg__tree *t, int k, const mbg__frame *H, const real *v, mbg__frame *E, real *w);
+void mbg__tree_modal_read_push(mbg__tree *t, int k, const real *w, const real *dv, const real *da, real *e, real *dw);
+void mbg__tree_modal_read_pull(mbg__tree *t, int k, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);
+
+/* ---------------------------------------------------------------------- shared by the files of the module */
+
+/* place of modal coordinate j among the velocities of the bodies */
+static inline int mode_at(const mbg__tree *t, int modal, int j) {
+  return t->m->bodies[mbg__modal_carrier(&t->m->modals[modal], j)].voff + j % 3;
+}
+
+static inline void gather_modes(const mbg__tree *t, int modal, const real *x, real *out) {
+  for (int j = 0; j < t->m->modals[modal].n; j++) {
+    out[j] = x[mode_at(t, modal, j)];
+  }
+}
+
+/* the part of an end's body in a vector of all bodies; NULL: ground, or y NULL */
+static inline const real *of_body(const mbg__tree *t, const mbg__tree_end *x, const real *y) {
+  return x->body >= 0 && y ? y + t->m->bodies[x->body].voff : NULL;
+}
+
+/* out = J y of a vector y of all bodies (NULL: 0) and of the modal coordinates in the list `modes`. */
+void mbg__tree_end_twist(const mbg__tree *t, mbg__tree_end *x, const real *y, real **modes, real out[6]);
+
+#endif
