@@ -55,7 +55,6 @@ void twin_system_destroy(twin_system *s) {
     return;
   }
   mbg__start_destroy(s->start);
-  mbg__qr_point_destroy(s->point);
   mbg__system_destroy(s->system);
   mbg__arena_destroy(&s->arena);
   mbg_model_destroy(s->model);
@@ -145,7 +144,7 @@ int twin_system_qr(twin_system *s, double beta, real t, const real *H, const rea
   MBG_TRY(twin_system_update(s, t, H, v, NULL, NULL, turns));
   if (!s->point) {
     MBG_TRY(mbg__rank_analyse(s->ctx, &s->arena, s->system, &s->rank));
-    MBG_TRY(mbg__qr_point_create(s->ctx, s->system, s->rank, beta, &s->point));
+    MBG_TRY(mbg__qr_point_create(s->ctx, &s->arena, s->system, s->rank, beta, &s->point));
   }
   MBG_TRY(mbg__qr_point_eval(s->ctx, s->point, t, s->H, v, turns, &got_v, &got_a));
   vn_copy(s->model->nw, v_star, got_v);

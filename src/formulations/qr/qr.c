@@ -42,11 +42,7 @@ static void fill_tolerances(mbg__formulation_work *w) {
 }
 
 static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
-  mbg__rk_options options = mbg__rk_options_default();
-  options.rtol = w->plan.relative;
-  options.atol_vector = w->atol;
-  options.fixed = w->plan.step;
-  options.dense = true;
+  const mbg__rk_options options = mbg__ode_options(&w->plan, w->atol);
   mbg__rk_dense_init(&w->dense, w->method, w->flow->state.n);
   return mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->rk);
 }
@@ -74,14 +70,14 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   if (!w) {
     return mbg__fail_memory(ctx);
   }
-  mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
-  w->allocator = *mbg__context_allocator(ctx);
-  w->m = mbg__system_model(sys);
-  w->sys = sys;
-  w->start = start;
-  w->plan = *plan;
-  w->nused = nused;
-  w->used = used;
+  *w = (mbg__formulation_work){.allocator = *mbg__context_allocator(ctx),
+                               .m = mbg__system_model(sys),
+                               .sys = sys,
+                               .start = start,
+                               .plan = *plan,
+                               .nused = nused,
+                               .used = used};
+  mbg__arena_init(&w->arena, &w->allocator);
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));
@@ -94,10 +90,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   w->z = MBG_TAKE(&w->arena, real, n);
   w->zi = MBG_TAKE(&w->arena, real, n);
   w->turns = MBG_TAKE(&w->arena, int, w->m->nturn);
-  if (!w->atol || !w->z0 || !w->z || !w->zi || !w->turns) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  MBG_TRY(mbg__arena_check(ctx, &w->arena));
   fill_tolerances(w);
   if (w->method) {
     MBG_TRY(create_rk(ctx, w));

@@ -1,28 +1,23 @@
 /* The continuous adjoint (theory 1, section 7), backward from the end with the forward state looked up. */
 #include "formulations/qr/qr_work.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- creation */
 
-static int list_wanted(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a) {
+static void list_wanted(mbg__arena *arena, mbg__qr_adjoint *a) {
   const mbg__design *design = mbg__system_design(a->w->sys);
   bool all = false;
   for (int c = 0; c < a->nc; c++) {
     all = all || a->seeds[c].all;
   }
   a->wanted = MBG_TAKE(arena, int, a->w->m->na);
-  if (!a->wanted) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int i = 0; i < a->w->m->na; i++) {
+  for (int i = 0; a->wanted && i < a->w->m->na; i++) {
     /* curvatures of cubic controls depend on parameters through the samples */
     if (all || design->start[i + 1] > design->start[i] || a->w->m->attributes[i].control >= 0) {
       a->wanted[a->nwanted++] = i;
     }
   }
-  return MBG_OK;
 }
 
 /* lengths against angles; attributes by their size */
@@ -46,10 +41,7 @@ int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation
   const mbg_model *m = w->m;
   const size_t nc = (size_t)ncrit, nw = nc * (size_t)m->nw;
   *a = (mbg__qr_adjoint){.w = w, .nc = ncrit, .seeds = seeds};
-  const int err = list_wanted(ctx, arena, a);
-  if (err < 0) {
-    return err;
-  }
+  list_wanted(arena, a);
   a->n = m->nw + m->nv + a->nwanted;
   for (int c = 0; c < ncrit; c++) {
     a->densities = a->densities || seeds[c].nterm > 0;
@@ -66,12 +58,11 @@ int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation
   a->ga = MBG_TAKE(arena, real, nc * (size_t)m->na);
   a->signals = MBG_TAKE(arena, real, w->nused);
   a->rate = MBG_TAKE(arena, real, nc * (size_t)a->n);
-  if (!a->weight || !a->scale || !a->atol || !a->mu || !a->rho || !a->gw || !a->gv || !a->gvd || !a->lb || !a->ga ||
-      !a->signals || !a->rate) {
-    return mbg__fail_memory(ctx);
+  const int err = mbg__arena_check(ctx, arena);
+  if (err == MBG_OK) {
+    fill_weights(a);
   }
-  fill_weights(a);
-  return MBG_OK;
+  return err;
 }
 
 /* ---------------------------------------------------------------------- right-hand side */
@@ -163,25 +154,36 @@ int mbg__qr_adjoint_rhs(void *adjoint, double t, const real *y, real *yd) {
   MBG_TRY(mbg__qr_flow_eval(f->ctx, f, t, a->w->zi));
   MBG_TRY(mbg__qr_adjoint_rates(f->ctx, a, y, yd));
 done:
-  return mbg__qr_retry(err);
+  return mbg__ode_status(err);
 }
 
 /* ---------------------------------------------------------------------- values at nodes */
 
-/* seeds of node n pulled; false: there are none */
-static bool pull_values(mbg__qr_adjoint *a, int n, bool look) {
-  const size_t nused = (size_t)a->w->nused;
-  bool any = false;
+/* weight of used signal k at node n */
+static real value_weight(const mbg__qr_adjoint *a, int c, int n, int k) {
+  return a->seeds[c].point[(size_t)n * (size_t)a->w->nused + (size_t)k];
+}
+
+static bool has_values(const mbg__qr_adjoint *a, int n) {
   for (int c = 0; c < a->nc; c++) {
-    for (size_t k = 0; k < nused; k++) {
-      const real weight = a->seeds[c].point[(size_t)n * nused + k];
-      any = any || weight != 0;
-      if (!look && weight != 0) {
-        pull_signal(a, c, (int)k, weight);
+    for (int k = 0; k < a->w->nused; k++) {
+      if (value_weight(a, c, n, k) != 0) {
+        return true;
       }
     }
   }
-  return any;
+  return false;
+}
+
+static void pull_values(mbg__qr_adjoint *a, int n) {
+  for (int c = 0; c < a->nc; c++) {
+    for (int k = 0; k < a->w->nused; k++) {
+      const real weight = value_weight(a, c, n, k);
+      if (weight != 0) {
+        pull_signal(a, c, k, weight);
+      }
+    }
+  }
 }
 
 /* mu += G_H + vjp_H, nu += G_v + vjp_v, g += G_p + vjp_p with the duals (0, G_a, G_lambda) */
@@ -218,7 +220,7 @@ int mbg__qr_adjoint_jump(mbg_context *ctx, mbg__qr_adjoint *a, double t, real *y
   mbg__formulation_work *w = a->w;
   int err = MBG_OK;
   for (int n = node_at(&w->nodes, t); n < w->nodes.count && w->nodes.t[n] == t; n++) {
-    if (!pull_values(a, n, true)) {
+    if (!has_values(a, n)) {
       continue;
     }
     clear(a);
@@ -226,7 +228,7 @@ int mbg__qr_adjoint_jump(mbg_context *ctx, mbg__qr_adjoint *a, double t, real *y
     MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t, w->zi));
     MBG_TRY(mbg__qr_point_linearize(ctx, w->flow->point));
     MBG_TRY(mbg__system_linearize_signals(ctx, w->sys));
-    (void)pull_values(a, n, false);
+    pull_values(a, n);
     MBG_TRY(pull_point(ctx, a, NULL));
     add_jump(a, y);
   }
@@ -234,42 +236,27 @@ done:
   return err;
 }
 
-static int by_time(const void *x, const void *y) {
-  const double a = *(const double *)x, b = *(const double *)y;
-  return (a > b) - (a < b);
+static void add_time(const mbg__formulation_work *w, double t, double *times, int *count) {
+  if (t > w->plan.t0 && t < w->last && (*count == 0 || t > times[*count - 1])) {
+    times[(*count)++] = t;
+  }
 }
 
 int mbg__qr_adjoint_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr_adjoint *a, int *count, double **times) {
   const mbg__formulation_work *w = a->w;
-  double *t = MBG_TAKE(arena, double, w->plan.nbreak + w->nodes.count);
-  int n = 0, kept = 0;
+  const mbg__step_nodes *nodes = &w->nodes;
+  double *t = MBG_TAKE(arena, double, w->plan.nbreak + nodes->count);
   *times = t;
   *count = 0;
-  if (!t) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int i = 0; i < w->plan.nbreak; i++) {
-    t[n++] = w->plan.breaks[i];
-  }
-  for (int i = 0; i < w->nodes.count; i++) {
-    bool any = false;
-    for (int c = 0; c < a->nc; c++) {
-      for (int k = 0; k < w->nused; k++) {
-        any = any || a->seeds[c].point[(size_t)i * (size_t)w->nused + (size_t)k] != 0;
-      }
+  for (int i = 0, b = 0; t && i < nodes->count; i++) {
+    for (; b < w->plan.nbreak && w->plan.breaks[b] <= nodes->t[i]; b++) {
+      add_time(w, w->plan.breaks[b], t, count);
     }
-    if (any) {
-      t[n++] = w->nodes.t[i];
+    if (has_values(a, i)) {
+      add_time(w, nodes->t[i], t, count);
     }
   }
-  qsort(t, (size_t)n, sizeof(double), by_time);
-  for (int i = 0; i < n; i++) {
-    if (t[i] > w->plan.t0 && t[i] < w->last && (kept == 0 || t[i] > t[kept - 1])) {
-      t[kept++] = t[i];
-    }
-  }
-  *count = kept;
-  return MBG_OK;
+  return mbg__arena_check(ctx, arena);
 }
 
 /* ---------------------------------------------------------------------- tolerances */
@@ -381,7 +368,7 @@ static int begin_segment(void *user, double ta, double tb, real *y) {
   mbg__qr_adjoint *a = user;
   mbg_context *ctx = a->w->flow->ctx;
   int err = MBG_OK;
-  mbg__qr_flow_segment(a->w->flow, ta, tb);
+  a->w->flow->segment = mbg__segment_between(ta, tb);
   MBG_TRY(mbg__qr_adjoint_jump(ctx, a, ta, y));
   MBG_TRY(mbg__qr_adjoint_begin(a, ta, y));
 done:
@@ -421,10 +408,7 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
   MBG_TRY(mbg__rk_start(ctx, rk, &run, y));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
-    if (mbg__qr_interrupted(w)) {
-      err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", step->t1);
-      goto done;
-    }
+    MBG_TRY(mbg__ode_check_interrupt(ctx, &w->plan, step->t1));
     limit_steps(a, rk, step->t1);
     mbg__qr_adjoint_scales(a, step->y1);
   }
@@ -453,10 +437,7 @@ int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg_method m
   w->flow->ctx = ctx;
   MBG_TRY(mbg__qr_adjoint_create(ctx, &arena, w, ncrit, seeds, &a));
   real *y = MBG_TAKE(&arena, real, (size_t)ncrit * (size_t)a.n);
-  if (!y) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  MBG_TRY(mbg__arena_check(ctx, &arena));
   if (w->method) {
     a.forward = forward_state;
     a.user = w;

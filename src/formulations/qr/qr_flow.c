@@ -1,18 +1,8 @@
 #include "formulations/qr/qr_flow.h"
 
-#include <float.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- creation */
-
-static bool needs_full(const mbg_model *m) {
-  for (int i = 0; i < m->nsignal; i++) {
-    if (m->signals[i].level >= MBG__LEVEL_ACCELERATION) {
-      return true;
-    }
-  }
-  return false;
-}
 
 int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
                         int nused, const int *used, mbg__qr_flow **out) {
@@ -29,28 +19,22 @@ int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, c
                       .sys = sys,
                       .nused = nused,
                       .used = used,
-                      .full = needs_full(m),
-                      .ta = -INFINITY,
-                      .tb = INFINITY};
+                      .full = mbg__ode_needs_accelerations(m, m->nsignal, NULL),
+                      .segment = {-INFINITY, INFINITY}};
   f->H = MBG_TAKE(arena, mbg__frame, m->nbody);
   f->v = MBG_TAKE(arena, real, m->nw);
   f->turns = MBG_TAKE(arena, int, m->nturn);
   f->before = MBG_TAKE(arena, int, m->nturn);
   f->q = MBG_TAKE(arena, real, m->ncoord);
   f->qd = MBG_TAKE(arena, real, m->ncoord);
-  if (!f->H || !f->v || !f->turns || !f->before || !f->q || !f->qd) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
   MBG_TRY(mbg__qr_state_create(ctx, arena, m, &f->state));
-  MBG_TRY(mbg__qr_point_create(ctx, sys, rank, beta, &f->point));
+  MBG_TRY(mbg__qr_point_create(ctx, arena, sys, rank, beta, &f->point));
 done:
   return err;
 }
 
 void mbg__qr_flow_destroy(mbg__qr_flow *f) {
   if (f) {
-    mbg__qr_point_destroy(f->point);
     f->allocator.release(f->allocator.user, f->anchors.t);
     f->allocator.release(f->allocator.user, f->anchors.q);
   }
@@ -100,17 +84,14 @@ static int anchor_before(const mbg__qr_anchors *a, double t) {
   return lo;
 }
 
-/* whole turns by continuity: nearest to q_a + (q'_a + q') (t - t_a)/2 from the anchor before t; true when they have changed */
+/* whole turns since the anchor before t; true when they have changed */
 static bool count_turns(mbg__qr_flow *f, double t) {
-  const int n = f->m->ncoord, k = anchor_before(&f->anchors, t);
-  const real *q = f->anchors.q + (size_t)k * 2 * (size_t)n;
-  mbg__system_coord_rates(f->sys, f->qd);
-  for (int i = 0; i < n; i++) {
-    f->q[i] = q[i] + 0.5 * (q[n + i] + f->qd[i]) * (t - f->anchors.t[k]);
-  }
+  const size_t n = (size_t)f->m->ncoord;
+  const int k = anchor_before(&f->anchors, t);
+  const real *q = f->anchors.q + (size_t)k * 2 * n;
   bool changed = false;
   memcpy(f->before, f->turns, (size_t)f->m->nturn * sizeof(int));
-  mbg__system_turns(f->sys, f->q, f->turns);
+  mbg__ode_turns(f->sys, f->anchors.t[k], q, q + n, t, f->q, f->qd, f->turns);
   for (int i = 0; i < f->m->nturn; i++) {
     changed = changed || f->turns[i] != f->before[i];
   }
@@ -138,19 +119,8 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
   return mbg__qr_flow_anchor(ctx, f, re(start->t));
 }
 
-void mbg__qr_flow_segment(mbg__qr_flow *f, double ta, double tb) {
-  f->ta = fmin(ta, tb);
-  f->tb = fmax(ta, tb);
-}
-
-/* t moved off the ends of the segment by a few units in the last place: limits from inside */
-static double inside(const mbg__qr_flow *f, double t) {
-  const double d = 8 * DBL_EPSILON * fmax(fabs(f->ta), fabs(f->tb));
-  return isfinite(d) && f->tb - f->ta > 4 * d ? fmin(fmax(t, f->ta + d), f->tb - d) : t;
-}
-
 int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
-  const double at = inside(f, t);
+  const double at = mbg__segment_inside(&f->segment, t);
   int err = MBG_OK;
   mbg__qr_state_read(&f->state, z, f->H, f->v);
   f->evaluations++;
@@ -171,7 +141,7 @@ int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd) {
   if (err == MBG_OK) {
     mbg__qr_state_rates(&f->state, z, f->v_star, f->a, zd);
   }
-  return mbg__qr_retry(err);
+  return mbg__ode_status(err);
 }
 
 int mbg__qr_flow_signals(mbg_context *ctx, mbg__qr_flow *f, real *y) {

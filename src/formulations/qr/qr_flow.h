@@ -13,6 +13,7 @@
 #include "formulations/formulation.h"
 #include "formulations/qr/qr_point.h"
 #include "formulations/qr/qr_state.h"
+#include "trajectory/ode.h"
 
 /* Coordinates at the accepted steps of the forward run: whole turns are counted from there. */
 typedef struct {
@@ -31,7 +32,7 @@ typedef struct {
   int nused;
   const int *used;
   bool full;              /* signals need accelerations or reactions */
-  double ta, tb;          /* segment */
+  mbg__segment segment;   /* around the evaluations */
   double t;               /* of the last evaluation */
   mbg__frame *H;          /*                                          (nbody) */
   real *v;                /*                                          (nw) */
@@ -48,8 +49,6 @@ void mbg__qr_flow_destroy(mbg__qr_flow *f);
 
 /* Begins at a start: z (state.n), first anchor. */
 int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_result *start, real *z);
-/* The smooth segment in which evaluations lie from now on. */
-void mbg__qr_flow_segment(mbg__qr_flow *f, double ta, double tb);
 /* After an evaluation at an accepted step: an anchor there. */
 int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t);
 
@@ -67,8 +66,5 @@ void mbg__qr_flow_add_adT(const mbg__qr_flow *f, real c, const real *mu, real *o
 
 /* dz'/dz at the last evaluation, column-major n x n; scratch: 4 n nw + n reals. */
 int mbg__qr_flow_jacobian(mbg_context *ctx, mbg__qr_flow *f, const real *z, real *J, real *scratch);
-
-/* How an integrator takes a status: singular points and values out of a function's domain may vanish with a smaller step. */
-static inline int mbg__qr_retry(int status) { return status < 0 && status != MBG_ERROR_MEMORY ? 1 : status; }
 
 #endif

@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------- what is watched */
-
-bool mbg__qr_interrupted(const mbg__formulation_work *w) {
-  return w->plan.interrupt && w->plan.interrupt(w->plan.user) != 0;
-}
+/* ---------------------------------------------------------------------- checks after each step */
 
 /* theory 1, section 4: drift is the sum of the errors of the steps; a hundred times what they were allowed is a failure */
 static bool drifted(const mbg__formulation_work *w, double phi, double phid) {
@@ -28,8 +24,7 @@ static int check_drift(mbg_context *ctx, const mbg__formulation_work *w, double 
       t, phi, phid, w->plan.relative, w->plan.absolute);
 }
 
-/* A row that was dropped because it followed from the others, and no longer does: the configuration where that was found is a
-   singular one. */
+/* A dropped row no longer follows from the others: the start, where it did, is a singular configuration. */
 static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, double t) {
   const mbg__rank *rank = mbg__start_result_of(w->start)->rank;
   const real *phi = mbg__qr_point_phi(w->flow->point), *phid = mbg__qr_point_phid(w->flow->point);
@@ -37,13 +32,7 @@ static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, doubl
     const int row = rank->dropped[i];
     const double off = fabs(re(phi[row])), rate = fabs(re(phid[row]));
     if (off > fmax(1e-6, 1e3 * w->plan.relative) * fmax(1, w->m->size) || drifted(w, off, rate)) {
-      char label[160];
-      mbg__row_label(w->m, row, label, sizeof(label));
-      return mbg__fail(
-          ctx, MBG_ERROR_SINGULAR,
-          "redundant constraint became independent at t = %g: %s is violated by %.2e (rate %.2e); the start, "
-          "where it follows from the others, is a singular configuration: start elsewhere",
-          t, label, off, rate);
+      return mbg__rank_lost(ctx, w->m, row, t, off, rate);
     }
   }
   return MBG_OK;
@@ -64,7 +53,8 @@ static int check_rank(mbg_context *ctx, const mbg__formulation_work *w, double t
       t, label, independence);
 }
 
-int mbg__qr_monitor(mbg_context *ctx, mbg__formulation_work *w, double t) {
+/* at the end of a step, where the flow was evaluated last: drift, rank, redundant rows; then an anchor for angles */
+static int monitor(mbg_context *ctx, mbg__formulation_work *w, double t) {
   double phi, phid;
   int err = MBG_OK;
   for (int i = 0; i < w->m->nw; i++) {
@@ -81,112 +71,67 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- nodes of a step */
-
-typedef struct {
-  mbg_context *ctx;
-  mbg__formulation_work *w;
-} node_call;
-
-static int value_at(void *user, double t, real *y) {
-  const node_call *c = user;
-  mbg__formulation_work *w = c->w;
-  const mbg__rk_record *step = mbg__rk_last(w->rk);
-  const real *z = step->y1;
+int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, const real *z,
+                        mbg__step_value value, void *user) {
   int err = MBG_OK;
-  if (t < step->t1 && step->r) {
-    mbg__rk_interpolate(w->method, w->flow->state.n, step->r, (t - step->t0) / (step->t1 - step->t0), 0,
-                        w->flow->state.n, w->zi, NULL);
-    z = w->zi;
+  w->counts.steps++;
+  MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value, user));
+  if (w->nodes.t[w->nodes.count - 1] != t1) {
+    MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t1, z));
   }
-  MBG_TRY(mbg__qr_flow_eval(c->ctx, w->flow, t, z));
-  MBG_TRY(mbg__qr_flow_signals(c->ctx, w->flow, y));
+  MBG_TRY(monitor(ctx, w, t1));
+  w->last = t1;
+  memcpy(w->z, z, (size_t)w->flow->state.n * sizeof(real));
+  memcpy(w->turns, w->flow->turns, (size_t)w->m->nturn * sizeof(int));
 done:
   return err;
 }
 
 /* ---------------------------------------------------------------------- the run */
 
-static int begin_segment(void *user, double ta, double tb, real *z) {
-  mbg__qr_flow *flow = user;
-  (void)z;
-  mbg__qr_flow_segment(flow, ta, tb);
-  return MBG_OK;
-}
-
-static int after_step(mbg_context *ctx, mbg__formulation_work *w) {
+static int value_at(void *user, double t, real *y) {
+  mbg__formulation_work *w = user;
   const mbg__rk_record *step = mbg__rk_last(w->rk);
-  node_call call = {ctx, w};
+  const int n = w->flow->state.n;
+  const real *z = step->y1;
   int err = MBG_OK;
-  w->counts.steps++;
-  MBG_TRY(mbg__rk_dense_add(ctx, &w->dense, w->rk));
-  MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, step->t0, step->t1, value_at, &call));
-  MBG_TRY(mbg__qr_monitor(ctx, w, step->t1));
-  w->last = step->t1;
-  memcpy(w->z, step->y1, (size_t)w->flow->state.n * sizeof(real));
-  memcpy(w->turns, w->flow->turns, (size_t)w->m->nturn * sizeof(int));
-  if (w->plan.progress) {
-    w->plan.progress(w->plan.user, step->t1);
+  if (t < step->t1 && step->r) {
+    mbg__rk_interpolate(w->method, n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, n, w->zi, NULL);
+    z = w->zi;
   }
+  MBG_TRY(mbg__qr_flow_eval(w->flow->ctx, w->flow, t, z));
+  MBG_TRY(mbg__qr_flow_signals(w->flow->ctx, w->flow, y));
 done:
   return err;
 }
 
-/* in place of the integrator's message, which counts components: names the body */
-static int explain(mbg_context *ctx, const mbg__formulation_work *w, int mark, int err) {
-  const mbg__rk_failure *why = mbg__rk_why(w->rk);
-  char label[160];
-  if (why->reason != MBG__RK_TOO_SMALL && why->reason != MBG__RK_TOO_MANY && why->reason != MBG__RK_NOT_FINITE) {
-    return err;
-  }
-  mbg__message_rewind(ctx, mark);
-  mbg__qr_state_label(&w->flow->state, why->component, label, sizeof(label));
-  switch (why->reason) {
-  case MBG__RK_NOT_FINITE:
-    return mbg__fail(ctx, err, "integration stopped at t = %.9g: the rate of %s is not a finite number", why->t, label);
-  case MBG__RK_TOO_MANY:
-    return mbg__fail(
-        ctx, err,
-        "integration stopped at t = %.9g after %ld steps (the last %.2g s): the motion is stiff or fast, look "
-        "at %s; take --integrator bdf or a looser tolerance",
-        why->t, w->counts.steps, why->h, label);
-  default:
-    return mbg__fail(
-        ctx, err,
-        "integration stopped at t = %.9g: no step is small enough for %s; forces jump or grow without limit "
-        "there (give jumps as \"breaks\" of the run), or the tolerance is too tight",
-        why->t, label);
-  }
+static int begin_segment(void *flow, double ta, double tb, real *z) {
+  (void)z;
+  ((mbg__qr_flow *)flow)->segment = mbg__segment_between(ta, tb);
+  return MBG_OK;
+}
+
+static int finish_step(mbg_context *ctx, void *user) {
+  mbg__formulation_work *w = user;
+  const mbg__rk_record *step = mbg__rk_last(w->rk);
+  const int err = mbg__rk_dense_add(ctx, &w->dense, w->rk);
+  return err < 0 ? err : mbg__qr_finish_step(ctx, w, step->t0, step->t1, step->y1, value_at, w);
+}
+
+static void label(const void *user, int i, char *text, size_t size) {
+  mbg__qr_state_label(&((const mbg__formulation_work *)user)->flow->state, i, text, size);
 }
 
 static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
-  const mbg__rk_run run = {.rhs = mbg__qr_flow_rhs,
-                           .segment = begin_segment,
-                           .user = w->flow,
-                           .t0 = w->plan.t0,
-                           .t1 = w->plan.t1,
-                           .nbreak = w->plan.nbreak,
-                           .breaks = w->plan.breaks,
-                           .nfrozen = frozen ? w->nfrozen : 0,
-                           .frozen = frozen ? w->frozen : NULL};
-  node_call call = {ctx, w};
+  const mbg__ode_steps steps = {.finish_step = finish_step, .label = label, .stiff = "--integrator bdf", .user = w};
+  mbg__rk_run run = mbg__ode_run(&w->plan, w->plan.t1, mbg__qr_flow_rhs, begin_segment, w->flow);
   int err = MBG_OK;
+  run.nfrozen = frozen ? w->nfrozen : 0;
+  run.frozen = frozen ? w->frozen : NULL;
   mbg__rk_dense_clear(&w->dense);
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->z0));
-  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, &call));
-  for (;;) {
-    if (mbg__qr_interrupted(w)) {
-      w->partial = true;
-      break;
-    }
-    const int mark = mbg__message_mark(ctx);
-    err = mbg__rk_step(ctx, w->rk);
-    if (err <= 0) {
-      err = err < 0 ? explain(ctx, w, mark, err) : err;
-      break;
-    }
-    MBG_TRY(after_step(ctx, w));
-  }
+  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, w));
+  MBG_TRY(mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
 done:
   return err;
 }
@@ -225,13 +170,7 @@ int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mb
     MBG_TRY(mbg__qr_cvodes_simulate(ctx, w, frozen));
   }
   w->counts.assemblies = w->counts.factorizations = w->flow->evaluations;
-  *nodes = (mbg__nodes){.nnode = w->nodes.count,
-                        .partial = w->partial,
-                        .t = w->nodes.t,
-                        .omega = w->nodes.omega,
-                        .nused = w->nused,
-                        .used = w->used,
-                        .y = w->nodes.y};
+  *nodes = mbg__ode_nodes(&w->nodes, w->used, w->partial);
 done:
   return err;
 }

@@ -9,7 +9,6 @@
 typedef enum { AT_NOTHING, AT_STATE, AT_FULL, AT_FULL_LINEAR, AT_VELOCITIES } place;
 
 struct mbg__qr_point {
-  mbg__arena arena;
   const mbg_model *m;
   mbg__system *sys;
   const mbg__rank *rank;
@@ -38,80 +37,51 @@ struct mbg__qr_point {
 
 /* ---------------------------------------------------------------------- creation */
 
-#define TAKE(field, type, count)                                                                                       \
-  do {                                                                                                                 \
-    q->field = mbg__arena_take(&q->arena, (size_t)(count), sizeof(type));                                              \
-    if (!q->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
-static int take_arrays(mbg_context *ctx, mbg__qr_point *q) {
+static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   const mbg_model *m = q->m;
-  TAKE(Q2, real, (size_t)q->n * (size_t)q->f);
-  TAKE(MQ2, real, (size_t)q->n * (size_t)q->f);
-  TAKE(B, real, mbg__csc_count(mbg__system_pattern_B(q->sys)));
-  TAKE(H, mbg__frame, m->nbody);
-  TAKE(v, real, m->nw);
-  TAKE(v_star, real, m->nw);
-  TAKE(a, real, m->nw);
-  TAKE(turns, int, m->nturn);
-  TAKE(lambda, real, m->nrow);
-  TAKE(kappa, real, m->nrow);
-  TAKE(phi, real, m->nrow);
-  TAKE(phid, real, m->nrow);
-  TAKE(gamma, real, m->nrow);
-  TAKE(phi_t, real, m->nrow);
-  TAKE(F, real, m->nw);
-  TAKE(x, real, q->n);
-  TAKE(y, real, q->n);
-  TAKE(z, real, q->n);
-  TAKE(s, real, q->n);
-  TAKE(k, real, q->r);
-  TAKE(l, real, q->r);
-  TAKE(full, real, m->nw);
-  TAKE(full2, real, m->nw);
-  TAKE(row, real, m->nrow);
-  TAKE(row2, real, m->nrow);
-  if (mbg__householder_prepare(&q->qr, &q->arena, q->n, q->r) < 0 ||
-      mbg__cholesky_prepare(&q->Mr, &q->arena, q->f) < 0) {
-    return mbg__fail_memory(ctx);
-  }
-  return MBG_OK;
+  q->Q2 = MBG_TAKE(arena, real, (size_t)q->n * (size_t)q->f);
+  q->MQ2 = MBG_TAKE(arena, real, (size_t)q->n * (size_t)q->f);
+  q->B = MBG_TAKE(arena, real, mbg__csc_count(mbg__system_pattern_B(q->sys)));
+  q->H = MBG_TAKE(arena, mbg__frame, m->nbody);
+  q->v = MBG_TAKE(arena, real, m->nw);
+  q->v_star = MBG_TAKE(arena, real, m->nw);
+  q->a = MBG_TAKE(arena, real, m->nw);
+  q->turns = MBG_TAKE(arena, int, m->nturn);
+  q->lambda = MBG_TAKE(arena, real, m->nrow);
+  q->kappa = MBG_TAKE(arena, real, m->nrow);
+  q->phi = MBG_TAKE(arena, real, m->nrow);
+  q->phid = MBG_TAKE(arena, real, m->nrow);
+  q->gamma = MBG_TAKE(arena, real, m->nrow);
+  q->phi_t = MBG_TAKE(arena, real, m->nrow);
+  q->F = MBG_TAKE(arena, real, m->nw);
+  q->x = MBG_TAKE(arena, real, q->n);
+  q->y = MBG_TAKE(arena, real, q->n);
+  q->z = MBG_TAKE(arena, real, q->n);
+  q->s = MBG_TAKE(arena, real, q->n);
+  q->k = MBG_TAKE(arena, real, q->r);
+  q->l = MBG_TAKE(arena, real, q->r);
+  q->full = MBG_TAKE(arena, real, m->nw);
+  q->full2 = MBG_TAKE(arena, real, m->nw);
+  q->row = MBG_TAKE(arena, real, m->nrow);
+  q->row2 = MBG_TAKE(arena, real, m->nrow);
+  (void)mbg__householder_prepare(&q->qr, arena, q->n, q->r);
+  (void)mbg__cholesky_prepare(&q->Mr, arena, q->f);
+  return mbg__arena_check(ctx, arena);
 }
 
-int mbg__qr_point_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, double beta, mbg__qr_point **out) {
-  int err = MBG_OK;
-  mbg__qr_point *q = mbg__alloc_zero(ctx, 1, sizeof(*q));
+int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
+                         mbg__qr_point **out) {
+  const mbg_model *m = mbg__system_model(sys);
+  mbg__qr_point *q = MBG_TAKE(arena, mbg__qr_point, 1);
+  *out = q;
   if (!q) {
-    *out = NULL;
     return mbg__fail_memory(ctx);
   }
-  mbg__arena_init(&q->arena, mbg__context_allocator(ctx));
-  q->sys = sys;
-  q->m = mbg__system_model(sys);
-  q->rank = rank;
-  q->beta = beta;
-  q->n = q->m->nv;
+  *q = (mbg__qr_point){.sys = sys, .m = m, .rank = rank, .beta = beta};
+  q->n = m->nv;
   q->r = rank->nkept;
   q->f = q->n - q->r;
-  MBG_TRY(take_arrays(ctx, q));
-done:
-  if (err < 0) {
-    mbg__qr_point_destroy(q);
-    q = NULL;
-  }
-  *out = q;
-  return err;
-}
-
-void mbg__qr_point_destroy(mbg__qr_point *q) {
-  if (!q) {
-    return;
-  }
-  const mbg_allocator allocator = q->arena.allocator;
-  mbg__arena_destroy(&q->arena);
-  allocator.release(allocator.user, q);
+  return take_arrays(ctx, arena, q);
 }
 
 /* ---------------------------------------------------------------------- vectors */

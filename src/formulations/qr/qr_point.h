@@ -14,9 +14,10 @@
 
 typedef struct mbg__qr_point mbg__qr_point;
 
-/* The system and the rank are referenced; the system is used as scratch. beta: stabilisation of positions, 0: none. */
-int mbg__qr_point_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, double beta, mbg__qr_point **out);
-void mbg__qr_point_destroy(mbg__qr_point *q);
+/* The system and the rank are referenced; the system is used as scratch. beta: stabilization of positions, 0: none. Memory
+   in the arena. */
+int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
+                         mbg__qr_point **out);
 
 /* Evaluates at a state: v* and a (nw each, valid until the next call). Singular configurations and freedoms without mass are
    MBG_ERROR_SINGULAR with time and name. */

@@ -9,15 +9,12 @@ int mbg__qr_state_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m
   *s = (mbg__qr_state){.m = m};
   s->first = MBG_TAKE(arena, int, m->nbody);
   s->H0 = MBG_TAKE(arena, mbg__frame, m->nbody);
-  if (!s->first || !s->H0) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int b = 0; b < m->nbody; b++) {
+  for (int b = 0; s->first && b < m->nbody; b++) {
     s->first[b] = s->nplace;
     s->nplace += places[m->bodies[b].motion];
   }
   s->n = s->nplace + m->nv;
-  return MBG_OK;
+  return mbg__arena_check(ctx, arena);
 }
 
 void mbg__qr_state_begin(mbg__qr_state *s, const mbg__frame *H, const real *v, real *z) {

@@ -12,10 +12,14 @@ typedef struct {
   real *dv_star, *d_a;
   real *dlambda; /*                                            (np x nrow) */
   real *x;       /* state and columns, then their rates         2 x (n + np column) */
+  real *xi;      /* interpolated                               (n + np column) */
   real *dy;      /*                                            (nused x np) */
   double *atol;  /*                                            (n + np column) */
   double *size;  /* largest w and dv of each column so far     (2 np) */
   bool full;     /* used signals need accelerations or reactions */
+  int (*take)(void *user, int node, const real *dy);
+  void *user;
+  int node; /* next one to hand over */
 } tangent;
 
 /* ---------------------------------------------------------------------- creation */
@@ -33,9 +37,8 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, tangent *s) {
   s->dy = MBG_TAKE(arena, real, np * (size_t)(s->w->nused + 1));
   s->atol = MBG_TAKE(arena, double, all);
   s->size = MBG_TAKE(arena, double, 2 * np);
-  return s->da && s->W && s->dv && s->dv_star && s->d_a && s->dlambda && s->x && s->dy && s->atol && s->size
-             ? MBG_OK
-             : mbg__fail_memory(ctx);
+  s->xi = MBG_TAKE(arena, real, all);
+  return mbg__arena_check(ctx, arena);
 }
 
 /* start: z0 and the derivatives of the assembled start */
@@ -95,7 +98,7 @@ static int rhs(void *user, double t, const real *x, real *xd) {
     }
   }
 done:
-  return mbg__qr_retry(err);
+  return mbg__ode_status(err);
 }
 
 /* ---------------------------------------------------------------------- tolerances */
@@ -148,9 +151,8 @@ static void set_tolerances(tangent *s) {
 }
 
 static int begin_segment(void *user, double ta, double tb, real *x) {
-  tangent *s = user;
   (void)x;
-  mbg__qr_flow_segment(s->w->flow, ta, tb);
+  ((tangent *)user)->w->flow->segment = mbg__segment_between(ta, tb);
   return MBG_OK;
 }
 
@@ -197,27 +199,20 @@ done:
   return err;
 }
 
-typedef struct {
-  int (*take)(void *user, int node, const real *dy);
-  void *user;
-  int node;
-} sink;
-
-/* nodes up to the end of the last step */
-static int take_nodes(mbg_context *ctx, tangent *s, const mbg__rk_method *method, const mbg__rk_record *step, real *xi,
-                      sink *out) {
+/* nodes up to the end of a step */
+static int step_nodes(mbg_context *ctx, tangent *s, const mbg__rk_method *method, const mbg__rk_record *step) {
   const mbg__step_nodes *nodes = &s->w->nodes;
   const int all = s->n + s->np * s->column;
   int err = MBG_OK;
-  for (; out->node < nodes->count && nodes->t[out->node] <= step->t1; out->node++) {
-    const double t = nodes->t[out->node];
+  for (; s->node < nodes->count && nodes->t[s->node] <= step->t1; s->node++) {
+    const double t = nodes->t[s->node];
     const real *x = step->y1;
     if (t < step->t1) {
-      mbg__rk_interpolate(method, all, step->r, (t - step->t0) / (step->t1 - step->t0), 0, all, xi, NULL);
-      x = xi;
+      mbg__rk_interpolate(method, all, step->r, (t - step->t0) / (step->t1 - step->t0), 0, all, s->xi, NULL);
+      x = s->xi;
     }
     MBG_TRY(node_derivatives(ctx, s, t, x));
-    MBG_TRY(out->take(out->user, out->node, s->dy));
+    MBG_TRY(s->take(s->user, s->node, s->dy));
   }
 done:
   return err;
@@ -225,48 +220,21 @@ done:
 
 /* ---------------------------------------------------------------------- the run */
 
-static bool needs_full(const mbg__formulation_work *w) {
-  for (int k = 0; k < w->nused; k++) {
-    if (w->m->signals[w->used[k]].level >= MBG__LEVEL_ACCELERATION) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static int integrate(mbg_context *ctx, mbg__arena *arena, tangent *s, sink *out) {
+static int integrate(mbg_context *ctx, tangent *s) {
   mbg__formulation_work *w = s->w;
   const mbg__rk_method *method = w->method ? w->method : &mbg__rk_dop853;
-  const int all = s->n + s->np * s->column;
-  mbg__rk_options options = mbg__rk_options_default();
-  const mbg__rk_run run = {.rhs = rhs,
-                           .segment = begin_segment,
-                           .user = s,
-                           .t0 = w->plan.t0,
-                           .t1 = w->last,
-                           .nbreak = w->plan.nbreak,
-                           .breaks = w->plan.breaks};
+  const mbg__rk_options options = mbg__ode_options(&w->plan, s->atol);
+  const mbg__rk_run run = mbg__ode_run(&w->plan, w->last, rhs, begin_segment, s);
   mbg__rk *rk = NULL;
   int err = MBG_OK;
-  real *xi = MBG_TAKE(arena, real, all);
-  if (!xi) {
-    return mbg__fail_memory(ctx);
-  }
-  options.rtol = w->plan.relative;
-  options.atol_vector = s->atol;
-  options.fixed = w->plan.step;
-  options.dense = true;
-  MBG_TRY(mbg__rk_create(ctx, all, method, &options, &rk));
+  MBG_TRY(mbg__rk_create(ctx, s->n + s->np * s->column, method, &options, &rk));
   MBG_TRY(mbg__rk_start(ctx, rk, &run, s->x));
   MBG_TRY(node_derivatives(ctx, s, w->plan.t0, s->x));
-  MBG_TRY(out->take(out->user, out->node++, s->dy));
+  MBG_TRY(s->take(s->user, s->node++, s->dy));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
-    if (mbg__qr_interrupted(w)) {
-      err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", step->t1);
-      goto done;
-    }
-    MBG_TRY(take_nodes(ctx, s, method, step, xi, out));
+    MBG_TRY(mbg__ode_check_interrupt(ctx, &w->plan, step->t1));
+    MBG_TRY(step_nodes(ctx, s, method, step));
     take_sizes(s, step->y1, 1);
     set_tolerances(s);
   }
@@ -277,17 +245,22 @@ done:
 
 int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                     void *user) {
-  tangent s = {.w = w, .np = w->m->np, .n = w->flow->state.n, .column = w->m->nw + w->m->nv, .full = needs_full(w)};
-  sink out = {.take = take, .user = user};
+  tangent s = {.w = w,
+               .np = w->m->np,
+               .n = w->flow->state.n,
+               .column = w->m->nw + w->m->nv,
+               .full = mbg__ode_needs_accelerations(w->m, w->nused, w->used),
+               .take = take,
+               .user = user};
   mbg__arena arena;
   int err = MBG_OK;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   w->flow->ctx = ctx;
-  mbg__qr_flow_segment(w->flow, -INFINITY, INFINITY);
+  w->flow->segment = (mbg__segment){-INFINITY, INFINITY};
   MBG_TRY(take_arrays(ctx, &arena, &s));
   MBG_TRY(fill_start(ctx, &s));
   MBG_TRY(first_tolerances(&s));
-  MBG_TRY(integrate(ctx, &arena, &s, &out));
+  MBG_TRY(integrate(ctx, &s));
 done:
   mbg__arena_destroy(&arena);
   return err;

@@ -48,10 +48,10 @@ struct mbg__formulation_work {
 
 /* ---------------------------------------------------------------------- shared by the integrators */
 
-/* At an accepted step's end: drift, independence of the rows, redundancy; then the anchor. The flow was evaluated there. */
-int mbg__qr_monitor(mbg_context *ctx, mbg__formulation_work *w, double t);
-
-bool mbg__qr_interrupted(const mbg__formulation_work *w);
+/* After a step from t0 to t1 that ends at z: its nodes with values at times of the step, then checks of drift, rank and
+   redundant rows. */
+int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, const real *z,
+                        mbg__step_value value, void *user);
 
 /* ---------------------------------------------------------------------- adjoint of any integrator */
 
