@@ -1,8 +1,8 @@
 /* What a formulation must provide.
 
-   A formulation turns a model into numbers at the nodes of a trajectory and differentiates exactly what it did. It knows
-   no criteria: a criterion reaches it as seeds, weights of signals at nodes. Its folder exports one const table of functions;
-   a line of formulations.def gives it a key. */
+   A formulation turns a model into numbers at the nodes of a trajectory and differentiates exactly what it did. It
+   knows no criteria: a criterion reaches it as seeds, weights of signals at nodes. Its folder exports one const table
+   of functions; a line of formulations.def gives it a key. */
 #ifndef MBG_FORMULATIONS_FORMULATION_H
 #define MBG_FORMULATIONS_FORMULATION_H
 
@@ -21,15 +21,29 @@ enum {
 
 typedef struct mbg__formulation_work mbg__formulation_work;
 
-/* Seeds of a criterion: of its integrand (density, per unit of time) and of values at nodes (point). For the discrete
-   methods they count together: omega * density + point. nnode x nused each. terms: the density as a function of time, for
-   formulations that integrate backward with steps of their own. */
+/* Seeds of a criterion: of its integrand (density, per unit of time) and of values at nodes (point). The discrete
+   methods take them together: mbg__seed. nnode x nused each. terms: the density as a function of time, for formulations
+   that integrate backward with steps of their own. */
 typedef struct {
   const real *density, *point;
   int nterm;
   const mbg__density_term *terms;
   bool all; /* every attribute is wanted, not only those that depend on parameters */
 } mbg__criterion_seeds;
+
+/* The discrete seed of a used signal at a node: at = node * nused + signal. */
+static inline real mbg__seed(const mbg__criterion_seeds *s, real omega, size_t at) {
+  return omega * s->density[at] + s->point[at];
+}
+/* The discrete seeds of ncrit criteria at a node: seed (ncrit x nused). */
+void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__nodes *nodes, int node, real *seed);
+/* Is every attribute wanted by one of the criteria? */
+bool mbg__seeds_all(const mbg__criterion_seeds *seeds, int ncrit);
+
+/* Unknowns of [M B^T; B 0] and full vectors: x (nv + nrow) = (c f, d g) over free velocities and kept rows, 0 in
+   dropped rows; f (nw) and g (nrow) = (c, 1) x, 0 in masked components and dropped rows. */
+void mbg__gather(const mbg_model *m, const bool *keep, double c, const real *f, double d, const real *g, real *x);
+void mbg__scatter(const mbg_model *m, const bool *keep, double c, const real *x, real *f, real *g);
 
 /* What a formulation does: mbg__FOLDER_ops of its folder. */
 typedef struct {
@@ -41,7 +55,8 @@ typedef struct {
   /* dy (np per used signal) at every node, in order. */
   int (*tangent)(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                  void *user);
-  /* psi_a (ncrit x na) += gradient by attributes of ncrit criteria; the method is an adjoint that the formulation has. */
+  /* psi_a (ncrit x na) += gradient by attributes of ncrit criteria; the method is an adjoint that the formulation has.
+     */
   int (*adjoint)(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                  const mbg__criterion_seeds *seeds, real *psi_a);
   /* Frames, twists ... of the last node, for a restart: into a caller's arrays (H: nbody, v: nw, turns: nturn). */

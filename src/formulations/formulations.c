@@ -80,3 +80,42 @@ int mbg_method_find(const char *name) {
   }
   return -1;
 }
+
+/* ---------------------------------------------------------------------- shared by formulations */
+
+void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__nodes *nodes, int node, real *seed) {
+  const size_t nused = (size_t)nodes->nused;
+  for (int c = 0; c < ncrit; c++) {
+    for (size_t k = 0; k < nused; k++) {
+      seed[(size_t)c * nused + k] = mbg__seed(&seeds[c], nodes->omega[node], (size_t)node * nused + k);
+    }
+  }
+}
+
+bool mbg__seeds_all(const mbg__criterion_seeds *seeds, int ncrit) {
+  for (int c = 0; c < ncrit; c++) {
+    if (seeds[c].all) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void mbg__gather(const mbg_model *m, const bool *keep, double c, const real *f, double d, const real *g, real *x) {
+  for (int j = 0; j < m->nv; j++) {
+    x[j] = c * f[m->full[j]];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    x[m->nv + i] = keep[i] ? d * g[i] : 0;
+  }
+}
+
+void mbg__scatter(const mbg_model *m, const bool *keep, double c, const real *x, real *f, real *g) {
+  memset(f, 0, (size_t)m->nw * sizeof(real));
+  for (int j = 0; j < m->nv; j++) {
+    f[m->full[j]] = c * x[j];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    g[i] = keep[i] ? x[m->nv + i] : 0;
+  }
+}

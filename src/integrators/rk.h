@@ -148,8 +148,9 @@ int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const r
    MBG_ERROR_CONVERGENCE when step size or number of steps ran out or f is not finite. Takes no memory. */
 int mbg__rk_step(mbg_context *ctx, mbg__rk *rk);
 
-/* After a step: the run goes on from y (n, copied), the state in other coordinates or corrected, with its rate dydt (n) there, NULL:
-   evaluated anew. mbg__rk_last still tells the step as it was made, but for its y1. 0 or a negative status. */
+/* After a step: the run goes on from y (n, copied), the state in other coordinates or corrected, with its rate dydt (n)
+   there, NULL: evaluated anew. mbg__rk_last still tells the step as it was made, but for its y1. 0 or a negative
+   status. */
 int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dydt);
 
 /* dydt at the end of the last step, the first stage of the next one (n). */
@@ -223,8 +224,9 @@ void mbg__rk_adjoint_destroy(mbg_context *ctx, mbg__rk_adjoint *a);
 int mbg__rk_step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0, double t1,
                          const real *y0, real *lambda);
 
-/* The same with npoint values of the dense output, y(t0 + x_j h) = y0 + h sum_i W_i(x_j) k_i, whose weights are g (npoint x ncol x n):
-   all stages up to the last one of the dense output take part, beta_i gets h sum_j W_i(x_j) g_j, lambda gets sum_j g_j. */
+/* The same with npoint values of the dense output, y(t0 + x_j h) = y0 + h sum_i W_i(x_j) k_i, whose weights are g
+   (npoint x ncol x n): all stages up to the last one of the dense output take part, beta_i gets h sum_j W_i(x_j) g_j,
+   lambda gets sum_j g_j. */
 int mbg__rk_step_adjoint_dense(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0,
                                double t1, const real *y0, int npoint, const double *x, const real *g, real *lambda);
 

@@ -105,7 +105,8 @@ static void integrand(const mbg__step_nodes *n, int k, double f[POINTS]) {
   }
 }
 
-/* error of the rule by its embedded one, with the usual allowance for how fast the difference falls; size: integral of |f| */
+/* error of the rule by its embedded one, with the usual allowance for how fast the difference falls; size: integral of
+   |f| */
 static double panel_error(const double f[POINTS], double h, double *size) {
   double value = 0, low = 0, spread = 0;
   *size = 0;

@@ -1,6 +1,7 @@
-/* Nodes of a run under error control: the ends of the steps, the times of samples, and where integrals or curves are wanted the points of a
-   Gauss-Kronrod rule in each step, with their weights: sum omega_n f(y_n) is the integral under error control. Steps whose integrals
-   are not accurate enough are halved for this purpose. Later runs take the same times. */
+/* Nodes of a run under error control: the ends of the steps, the times of samples, and where integrals or curves are
+   wanted the points of a Gauss-Kronrod rule in each step, with their weights: sum omega_n f(y_n) is the integral under
+   error control. Steps whose integrals are not accurate enough are halved for this purpose. Later runs take the same
+   times. */
 #ifndef MBG_TRAJECTORY_STEP_NODES_H
 #define MBG_TRAJECTORY_STEP_NODES_H
 

@@ -37,15 +37,6 @@ int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nst
   return MBG_OK;
 }
 
-int mbg__plan_places(const mbg__run_plan *p, int nstep, size_t bytes) {
-  const double all = nstep + 1;
-  if (p->memory <= 0 || all * (double)bytes <= p->memory) {
-    return nstep + 1;
-  }
-  const double n = floor(p->memory / (double)bytes);
-  return n < 4 ? 4 : (int)n;
-}
-
 /* ---------------------------------------------------------------------- steps under error control */
 
 static int by_time(const void *x, const void *y) {

@@ -9,8 +9,6 @@
 double mbg__plan_next_break(const mbg__run_plan *p, double t);
 /* Equal steps between breaks, none longer than p->step: their number, and (h not NULL) their lengths h[1 .. nstep]. */
 int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nstep);
-/* How many nodes of a fixed run the memory limit allows; at least a handful. */
-int mbg__plan_places(const mbg__run_plan *p, int nstep, size_t bytes);
 
 /* MBG__ODE: the breaks inside the run, ascending, none twice, in the arena. */
 int mbg__plan_sort_breaks(mbg_context *ctx, mbg__arena *arena, mbg__run_plan *p);

@@ -1,12 +1,14 @@
-/* Discrete adjoint (DAVM; theory 5, section 8): the transpose of the step, its projections and its start. Cotangents ze of joint
-   frames (six per link), wb of rates, ab of their rates; backward through node n:
+/* Discrete adjoint (DAVM; theory 5, section 8): the transpose of the step, its projections and its start. Cotangents ze
+   of joint frames (six per link), wb of rates, ab of accelerations; backward through node n:
 
      Qd muA = -(ab, 0):  ze, wb += A^T muA,  asb = -M muA       Qd muV = -(wb, 0):  ze += V^T muV,  wsb = -M muV
      S^T (mu, muPhi) = -(T^T ze + (2/h) wsb + (4/h^2) asb, 0)
-     wsb += C^T mu,  asb += M mu,  ze <- Ad(exp(-S D))^T (ze + K^T mu + Phi_z^T muPhi),  wb <- -wsb - (4/h) asb,  ab <- -asb
+     wsb += C^T mu,  asb += M mu,  ze <- Ad(exp(-S D))^T (ze + K^T mu + Phi_z^T muPhi)
+     wb <- -wsb - (4/h) asb,  ab <- -asb
      psi_a += E1_a^T mu + Phi_a^T muPhi + V_a^T muV + A_a^T muA
 
-   with Qd = [M Phi_z^T; Phi_z -eps], V and A the residuals of the projections; the signs of mu are those of the other formulations. */
+   with Qd = [M Phi_z^T; Phi_z -eps], V and A the residuals of the projections; mu has the signs of the other
+   formulations. */
 #include "formulations/ali3p/ali3p_work.h"
 
 #include <string.h>
@@ -16,7 +18,6 @@ typedef struct {
   mbg__arena arena;
   int nc;
   const mbg__criterion_seeds *seeds;
-  const real *omega;
   real *psi_a;
   real *seed;         /* nc x nused */
   real *ze, *wb, *ab; /* nc x 6 nbody, nc x n */
@@ -26,26 +27,18 @@ typedef struct {
   mbg__ali3p_seeds *signals;
 } adjoint;
 
-#define TAKE(field, count)                                                                                             \
-  do {                                                                                                                 \
-    s->field = MBG_TAKE(&s->arena, real, count);                                                                       \
-    if (!s->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
 static int take_arrays(mbg_context *ctx, adjoint *s) {
   const mbg__ali3p *a = s->a;
   const size_t nc = (size_t)s->nc, n = (size_t)a->n, nb = 6 * (size_t)a->m->nbody;
-  TAKE(seed, nc * (size_t)a->nused);
-  TAKE(ze, nc * nb);
-  TAKE(wb, nc * n);
-  TAKE(ab, nc * n);
-  TAKE(wsb, nc * n);
-  TAKE(asb, nc * n);
-  TAKE(X, nc * (n + (size_t)a->nrow));
-  TAKE(gq, n);
-  return MBG_OK;
+  s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)a->nused);
+  s->ze = MBG_TAKE(&s->arena, real, nc * nb);
+  s->wb = MBG_TAKE(&s->arena, real, nc * n);
+  s->ab = MBG_TAKE(&s->arena, real, nc * n);
+  s->wsb = MBG_TAKE(&s->arena, real, nc * n);
+  s->asb = MBG_TAKE(&s->arena, real, nc * n);
+  s->X = MBG_TAKE(&s->arena, real, nc * (n + (size_t)a->nrow));
+  s->gq = MBG_TAKE(&s->arena, real, n);
+  return mbg__arena_check(ctx, &s->arena);
 }
 
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
@@ -64,11 +57,11 @@ static void right_sides(adjoint *s, real *x) {
 
 static void solve_T(adjoint *s, mbg__tree_matrix *matrix) {
   mbg__klu_solve_T(matrix->klu, s->X, s->nc);
-  s->a->work.solves += s->nc;
+  s->a->counts->solves += s->nc;
 }
 
-/* adds the gradient of the residual weighted by the solution of criterion c: to ze, w, v (NULL: not asked for) and psi_a, to gq;
-   level of the rows 0, 1, 2 */
+/* adds the gradient of the residual weighted by the solution of criterion c to ze, w, v (NULL: not asked for) and
+   psi_a, and puts its part by q into gq; level of the rows 0, 1, 2 */
 static void pull(adjoint *s, int c, int level, real *w, real *v) {
   mbg__ali3p *a = s->a;
   const real *X = row(s->X, c, a->n + a->nrow);
@@ -83,13 +76,7 @@ static void pull(adjoint *s, int c, int level, real *w, real *v) {
 }
 
 static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node *node, bool there) {
-  const mbg__ali3p *a = s->a;
-  for (int c = 0; c < s->nc; c++) {
-    for (int k = 0; k < a->nused; k++) {
-      const size_t at = (size_t)n * (size_t)a->nused + (size_t)k;
-      row(s->seed, c, a->nused)[k] = s->omega[n] * s->seeds[c].density[at] + s->seeds[c].point[at];
-    }
-  }
+  mbg__seeds_at(s->seeds, s->nc, mbg__march_nodes(s->a->march), n, s->seed);
   return mbg__ali3p_seeds_at(ctx, s->signals, node, there, s->seed, s->ze, s->wb, s->ab, s->psi_a);
 }
 
@@ -237,19 +224,14 @@ done:
   return err;
 }
 
-int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, mbg__march *march, int ncrit, const mbg__criterion_seeds *seeds,
-                       const real *omega, real *psi_a) {
-  adjoint s = {.a = a, .nc = ncrit, .seeds = seeds, .omega = omega, .psi_a = psi_a};
-  bool all = false;
+int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a) {
+  adjoint s = {.a = a, .nc = ncrit, .seeds = seeds, .psi_a = psi_a};
   int err = MBG_OK;
-  for (int c = 0; c < ncrit; c++) {
-    all = all || seeds[c].all;
-  }
-  mbg__system_want(a->sys, all);
+  mbg__system_want(a->sys, mbg__seeds_all(seeds, ncrit));
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, ncrit, &s.signals));
-  MBG_TRY(mbg__march_backward(ctx, march, visit, &s));
+  MBG_TRY(mbg__march_backward(ctx, a->march, visit, &s));
 done:
   mbg__system_want(a->sys, true);
   mbg__arena_destroy(&s.arena);

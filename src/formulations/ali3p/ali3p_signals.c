@@ -1,5 +1,6 @@
-/* Signals at nodes and their gradients. Positions, rates and accelerations are those of the projected node. Reactions come from
-   accelerations and multipliers of index 1 at the node (theory 5, section 9), for all rows, those that the tree holds included:
+/* Signals at nodes and their gradients. Positions, rates and accelerations are those of the projected node. Reactions
+   come from accelerations and multipliers of index 1 at the node (theory 5, section 9), for all rows, also rows of the
+   tree:
 
      M vd1 + B^T lambda1 = -r(vd = 0),  B vd1 = -gamma      over the bodies */
 #include "formulations/ali3p/ali3p_work.h"
@@ -17,20 +18,11 @@ int mbg__ali3p_index1(mbg_context *ctx, mbg__ali3p *a) {
   mbg__saddle_clear(&a->index1);
   mbg__saddle_add_K(&a->index1, 1, a->M);
   mbg__saddle_add_rows(&a->index1, a->B, a->B, a->rank->keep, NULL);
-  a->work.factorizations++;
+  a->counts->factorizations++;
   MBG_TRY(mbg__saddle_factor(ctx, &a->index1, "reactions"));
-  for (int j = 0; j < m->nv; j++) {
-    a->x1[j] = -a->r1[m->full[j]];
-  }
-  for (int i = 0; i < m->nrow; i++) {
-    a->x1[m->nv + i] = a->rank->keep[i] ? -a->gamma1[i] : 0;
-  }
+  mbg__gather(m, a->rank->keep, -1, a->r1, -1, a->gamma1, a->x1);
   mbg__klu_solve(a->index1.klu, a->x1, 1);
-  memset(a->vd1, 0, (size_t)m->nw * sizeof(real));
-  for (int j = 0; j < m->nv; j++) {
-    a->vd1[m->full[j]] = a->x1[j];
-  }
-  memcpy(a->lambda1, a->x1 + m->nv, (size_t)m->nrow * sizeof(real));
+  mbg__scatter(m, a->rank->keep, 1, a->x1, a->vd1, a->lambda1);
 done:
   return err;
 }
@@ -48,20 +40,17 @@ struct mbg__ali3p_seeds {
 int mbg__ali3p_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, int nc, mbg__ali3p_seeds **out) {
   mbg__ali3p_seeds *s = MBG_TAKE(arena, mbg__ali3p_seeds, 1);
   *out = s;
-  if (!s) {
-    return mbg__fail_memory(ctx);
+  if (s) {
+    s->a = a;
+    s->nc = nc;
+    s->gl = MBG_TAKE(arena, real, (size_t)nc * (size_t)a->m->nrow);
+    s->mu = MBG_TAKE(arena, real, a->m->nw);
+    s->kappa = MBG_TAKE(arena, real, a->m->nrow);
+    for (int i = 0; i < MBG_COUNT(s->g); i++) {
+      s->g[i] = MBG_TAKE(arena, real, (size_t)nc * (size_t)a->m->nw);
+    }
   }
-  s->a = a;
-  s->nc = nc;
-  s->gl = MBG_TAKE(arena, real, (size_t)nc * (size_t)a->m->nrow);
-  s->mu = MBG_TAKE(arena, real, a->m->nw);
-  s->kappa = MBG_TAKE(arena, real, a->m->nrow);
-  bool all = s->gl && s->mu && s->kappa;
-  for (int i = 0; i < 3; i++) {
-    s->g[i] = MBG_TAKE(arena, real, (size_t)nc * (size_t)a->m->nw);
-    all = all && s->g[i];
-  }
-  return all ? MBG_OK : mbg__fail_memory(ctx);
+  return mbg__arena_check(ctx, arena);
 }
 
 static bool any(int n, const real *x) {
@@ -84,13 +73,7 @@ static void reaction_pull(mbg__ali3p_seeds *s, int c, real *gattr) {
     a->x1[m->nv + i] = a->rank->keep[i] ? -gl[i] : 0;
   }
   mbg__klu_solve_T(a->index1.klu, a->x1, 1);
-  memset(s->mu, 0, nw * sizeof(real));
-  for (int j = 0; j < m->nv; j++) {
-    s->mu[m->full[j]] = a->x1[j];
-  }
-  for (int i = 0; i < m->nrow; i++) {
-    s->kappa[i] = a->rank->keep[i] ? a->x1[m->nv + i] : 0;
-  }
+  mbg__scatter(m, a->rank->keep, 1, a->x1, s->mu, s->kappa);
   mbg__system_pull(a->sys, s->mu, NULL, NULL, s->kappa, s->g[0] + (size_t)c * nw, s->g[1] + (size_t)c * nw, NULL, NULL,
                    gattr);
 }

@@ -19,7 +19,6 @@ typedef struct {
   real *dE1, *dphi;          /*                                    (n), (rows) */
   mbg__design_columns columns;
   real *da;                   /*                                    (na) */
-  real *full[2];              /*                                    (nw) */
   real *eye;                  /* unit seeds                         (nused x nused) */
   real *ge, *gw, *ga, *gattr; /* gradients of the used signals      (nused x ...) */
   real *dy;                   /*                                    (nused x np) */
@@ -30,38 +29,29 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- creation */
 
-#define TAKE(field, type, count)                                                                                       \
-  do {                                                                                                                 \
-    s->field = mbg__arena_take(&s->arena, (size_t)(count), sizeof(type));                                              \
-    if (!s->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
 static int take_arrays(mbg_context *ctx, tangent *s) {
   const mbg__ali3p *a = s->a;
   const size_t np = (size_t)s->np, n = (size_t)a->n, used = (size_t)a->nused, nb = 6 * (size_t)a->m->nbody;
-  TAKE(e, real, nb * np);
-  TAKE(w, real, n * np);
-  TAKE(v, real, n * np);
-  TAKE(ws, real, n * np);
-  TAKE(as, real, n * np);
-  TAKE(X, real, (n + (size_t)a->nrow) * np);
-  TAKE(dE1, real, n);
-  TAKE(dphi, real, a->nrow);
-  TAKE(da, real, a->m->na);
-  TAKE(full[0], real, a->m->nw);
-  TAKE(full[1], real, a->m->nw);
-  TAKE(eye, real, used * used);
-  TAKE(ge, real, used * nb);
-  TAKE(gw, real, used * n);
-  TAKE(ga, real, used * n);
-  TAKE(gattr, real, used * (size_t)a->m->na);
-  TAKE(dy, real, used * np);
-  for (size_t i = 0; i < used; i++) {
+  s->e = MBG_TAKE(&s->arena, real, nb * np);
+  s->w = MBG_TAKE(&s->arena, real, n * np);
+  s->v = MBG_TAKE(&s->arena, real, n * np);
+  s->ws = MBG_TAKE(&s->arena, real, n * np);
+  s->as = MBG_TAKE(&s->arena, real, n * np);
+  s->X = MBG_TAKE(&s->arena, real, (n + (size_t)a->nrow) * np);
+  s->dE1 = MBG_TAKE(&s->arena, real, n);
+  s->dphi = MBG_TAKE(&s->arena, real, a->nrow);
+  s->da = MBG_TAKE(&s->arena, real, a->m->na);
+  s->eye = MBG_TAKE(&s->arena, real, used * used);
+  s->ge = MBG_TAKE(&s->arena, real, used * nb);
+  s->gw = MBG_TAKE(&s->arena, real, used * n);
+  s->ga = MBG_TAKE(&s->arena, real, used * n);
+  s->gattr = MBG_TAKE(&s->arena, real, used * (size_t)a->m->na);
+  s->dy = MBG_TAKE(&s->arena, real, used * np);
+  for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
-  return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(s->a->sys), &s->columns);
+  const int err = mbg__arena_check(ctx, &s->arena);
+  return err < 0 ? err : mbg__design_columns_make(ctx, &s->arena, mbg__system_design(a->sys), &s->columns);
 }
 
 static real *column(real *x, int p, int n) { return x + (size_t)p * (size_t)n; }
@@ -83,7 +73,7 @@ static void right_side(tangent *s, int p, mbg__tree_direction *d, double c, int 
 
 static void solve(tangent *s, mbg__tree_matrix *matrix) {
   mbg__klu_solve(matrix->klu, s->X, s->np);
-  s->a->work.solves += s->np;
+  s->a->counts->solves += s->np;
 }
 
 static void take_solution(tangent *s, real *out) {
@@ -258,14 +248,13 @@ done:
   return err;
 }
 
-int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, mbg__march *march,
-                       int (*take)(void *user, int node, const real *dy), void *user) {
+int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, int (*take)(void *user, int node, const real *dy), void *user) {
   tangent s = {.a = a, .np = a->m->np, .take = take, .user = user};
   int err = MBG_OK;
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, a->nused, &s.seeds));
-  MBG_TRY(mbg__march_forward(ctx, march, visit, &s));
+  MBG_TRY(mbg__march_forward(ctx, a->march, visit, &s));
 done:
   mbg__arena_destroy(&s.arena);
   return err;

@@ -1,8 +1,8 @@
 /* The workspace of the formulation: stepper, tangent and adjoint use the same matrices.
 
-   Letters of theory 5 in those of the code: z the joint frames E, w their rates, a the rates of these; D the increment of a step;
-   ws, as what the trapezoidal rule gives before the projections; y, x the multipliers of the projections of rates and
-   accelerations; lambda those of the step, in the signs of the core. */
+   Letters of theory 5 in the code: z the joint frames E, w their rates, a the joint accelerations; D the increment of a
+   step; ws, as rates and accelerations of the trapezoidal rule before the projections; y, x the multipliers of the
+   projections of rates and of accelerations; lambda the multipliers of the step, in the signs of the core. */
 #ifndef MBG_FORMULATIONS_ALI3P_ALI3P_WORK_H
 #define MBG_FORMULATIONS_ALI3P_ALI3P_WORK_H
 
@@ -20,8 +20,10 @@ typedef struct {
   int *turns;                /*                                     (nturn) */
 } mbg__ali3p_node;
 
-typedef struct mbg__ali3p {
+typedef struct mbg__formulation_work {
   mbg__arena arena;
+  mbg__march *march;
+  mbg__work_counts *counts; /* of the march */
   const mbg_model *m;
   mbg__system *sys;
   mbg__start_work *start;
@@ -49,20 +51,16 @@ typedef struct mbg__ali3p {
   mbg__saddle index1;          /* [[M, B^T], [B, 0]] over bodies */
   real *M, *B, *vd1, *lambda1; /* (patterns), (nw), (model's rows) */
   real *r1, *gamma1, *x1;      /*                                     (nw), (rows), (nv + rows) */
-
-  mbg__work_counts work;
 } mbg__ali3p;
 
 size_t mbg__ali3p_node_bytes(const mbg__ali3p *a);
 mbg__ali3p_node mbg__ali3p_view(const mbg__ali3p *a, const void *block);
 
-/* ali3p_step.c: what march asks for; `user` is the formulation. */
-int mbg__ali3p_begin(mbg_context *ctx, void *user, void *node);
-int mbg__ali3p_step(mbg_context *ctx, void *user, const void *from, double h, void *to);
-int mbg__ali3p_record(mbg_context *ctx, void *user, const void *node, double *t, real *y);
+/* ali3p_forward.c: functions of the march; `user` is the formulation. */
+extern const mbg__march_method mbg__ali3p_method;
 
-/* The three states of a step, updated and linearized with E1 computed: E1 at (z, ws, as, lambda); the projections of rates and of
-   accelerations, M q + Phi_z^T y with q = w - ws and y, or q = a - as and x. */
+/* The three states of a step, updated and linearized with E1 computed: E1 at (z, ws, as, lambda); the projections of
+   rates and of accelerations, M q + Phi_z^T y with q = w - ws and y, or q = a - as and x. */
 int mbg__ali3p_at_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
 int mbg__ali3p_at_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
 int mbg__ali3p_at_accelerations(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
@@ -78,17 +76,16 @@ int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 /* ali3p_signals.c */
 /* lambda1, vd1 of index 1 at the bodies of the tree's last update. */
 int mbg__ali3p_index1(mbg_context *ctx, mbg__ali3p *a);
-/* Weights of signals at a node, seed (nc x nused): adds to ge (nc x 6 nbody), gw, ga (nc x n), gattr (nc x na). there: the tree is
-   linearized at the node's positions, rates and accelerations, which is enough without forces and reactions. */
+/* Weights of signals at a node, seed (nc x nused): adds to ge (nc x 6 nbody), gw, ga (nc x n), gattr (nc x na). there:
+   the tree is linearized at the node's positions, rates and accelerations, which is enough without forces and
+   reactions. */
 typedef struct mbg__ali3p_seeds mbg__ali3p_seeds;
 int mbg__ali3p_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, int nc, mbg__ali3p_seeds **out);
 int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_node *n, bool there, const real *seed,
                         real *ge, real *gw, real *ga, real *gattr);
 
 /* ali3p_tangent.c, ali3p_adjoint.c */
-int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, mbg__march *march,
-                       int (*take)(void *user, int node, const real *dy), void *user);
-int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, mbg__march *march, int ncrit, const mbg__criterion_seeds *seeds,
-                       const real *omega, real *psi_a);
+int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, int (*take)(void *user, int node, const real *dy), void *user);
+int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a);
 
 #endif

@@ -1,6 +1,7 @@
 /* With a further multiplier eta per row that corrects the increment,
 
-     Dx = X - h B(q_n)^T eta,   X = h v_n + (1/2-beta) h^2 al_n + beta h^2 al_{n+1},   r = 0,  phi = 0,  phid = B v + phi_t = 0.
+     Dx = X - h B(q_n)^T eta,   X = h v_n + (1/2-beta) h^2 al_n + beta h^2 al_{n+1}
+     r = 0,  phi = 0,  phid = B v + phi_t = 0.
 
    Unknowns (X, Dx, beta h^2 lambda, eta), so that nothing fills in:
 
@@ -8,9 +9,7 @@
      increment      [ -1                       1              .     h B_n^T ]
      phi            [ .                        B T            .     .       ]
      h phid         [ h gp B                   h Z T          .     .       ] */
-#include "formulations/alpha/alpha_index2.h"
-
-#include "formulations/alpha/alpha_internal.h"
+#include "formulations/alpha/alpha_work.h"
 
 #include <string.h>
 
@@ -109,25 +108,16 @@ done:
   return err;
 }
 
-#define TAKE(field, count)                                                                                             \
-  do {                                                                                                                 \
-    s->field = MBG_TAKE(&s->arena, real, count);                                                                       \
-    if (!s->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
-static int take_arrays(mbg_context *ctx, mbg__alpha_index2 *s) {
+static void take_arrays(mbg__alpha_index2 *s) {
   const mbg_model *m = s->a->m;
   const int nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
-  TAKE(Bn, nB);
-  TAKE(Z, nB);
-  TAKE(ZT, nB);
-  TAKE(X, m->nw);
-  TAKE(eta, m->nrow);
-  TAKE(x, s->n);
-  TAKE(phid, m->nrow);
-  return MBG_OK;
+  s->Bn = MBG_TAKE(&s->arena, real, nB);
+  s->Z = MBG_TAKE(&s->arena, real, nB);
+  s->ZT = MBG_TAKE(&s->arena, real, nB);
+  s->X = MBG_TAKE(&s->arena, real, m->nw);
+  s->eta = MBG_TAKE(&s->arena, real, m->nrow);
+  s->x = MBG_TAKE(&s->arena, real, s->n);
+  s->phid = MBG_TAKE(&s->arena, real, m->nrow);
 }
 
 int mbg__alpha_index2_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_index2 **out) {
@@ -141,7 +131,8 @@ int mbg__alpha_index2_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_index2 
   s->a = a;
   s->n = 2 * (a->m->nv + a->m->nrow);
   MBG_TRY(make_pattern(ctx, s));
-  MBG_TRY(take_arrays(ctx, s));
+  take_arrays(s);
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
   if (mbg__klu_prepare(&s->klu, mbg__context_allocator(ctx), &s->A, MBG__KLU_FROZEN) < 0) {
     err = mbg__fail_memory(ctx);
   }
@@ -173,11 +164,11 @@ static void put(mbg__alpha_index2 *s, const int *slot, int n, real c, const real
   }
 }
 
-static void fill(mbg__alpha_index2 *s, const mbg__node *to) {
+static void fill(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
   mbg__alpha *a = s->a;
   const mbg__csc *pK = mbg__system_pattern_K(a->sys), *pB = mbg__system_pattern_B(a->sys);
   const int nK = mbg__csc_count(pK), nB = mbg__csc_count(pB), nr = a->m->nrow;
-  const double h = to->h, scale = a->c.beta * h * h;
+  const double h = *to->h, scale = a->c.beta * h * h;
   for (int b = 0; b < a->m->nbody; b++) {
     mbg__se3_tangent(a->T + 36 * b, to->Dx + a->m->bodies[b].voff);
   }
@@ -202,11 +193,11 @@ static void fill(mbg__alpha_index2 *s, const mbg__node *to) {
 }
 
 /* residuals with opposite sign */
-static void right_side(mbg__alpha_index2 *s, const mbg__node *to) {
+static void right_side(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   const mbg__csc *pB = mbg__system_pattern_B(a->sys);
-  const double h = to->h, scale = a->c.beta * h * h;
+  const double h = *to->h, scale = a->c.beta * h * h;
   for (int j = 0; j < m->nv; j++) {
     const int f = m->full[j];
     s->x[j] = -scale * a->r[f];
@@ -221,28 +212,29 @@ static void right_side(mbg__alpha_index2 *s, const mbg__node *to) {
   }
 }
 
-static int evaluate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__node *n) {
-  const mbg__state state = {.t = n->t, .H = n->H, .v = n->v, .vd = n->vd, .lambda = n->lambda, .turns = n->turns};
+static int evaluate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *n) {
+  const mbg__state state = {.t = *n->t, .H = n->H, .v = n->v, .vd = n->vd, .lambda = n->lambda, .turns = n->turns};
   int err = MBG_OK;
   MBG_TRY(mbg__system_update(ctx, s->a->sys, &state));
   mbg__system_residual(s->a->sys, s->a->r, s->a->phi, s->phid, NULL, NULL);
   MBG_TRY(mbg__system_linearize(ctx, s->a->sys));
   mbg__system_matrices(s->a->sys, &(mbg__matrices){.K = s->a->K, .C = s->a->C, .M = s->a->M, .B = s->a->B, .Z = s->Z});
-  s->a->work.assemblies++;
+  s->a->counts->assemblies++;
 done:
   return err;
 }
 
-static int iterate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__node *from, mbg__node *to, double *change) {
+static int iterate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *from, const mbg__alpha_node *to,
+                   double *change) {
   mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  const double scale = a->c.beta * to->h * to->h;
+  const double scale = a->c.beta * *to->h * *to->h;
   int err = MBG_OK;
   MBG_TRY(evaluate(ctx, s, to));
   fill(s, to);
-  a->work.factorizations++;
+  a->counts->factorizations++;
   if (mbg__klu_factor(s->klu, NULL) < 0) {
-    err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g: the index-2 system is singular", to->t);
+    err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g: the index-2 system is singular", *to->t);
     goto done;
   }
   right_side(s, to);
@@ -258,13 +250,14 @@ static int iterate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__node *from
     s->eta[i] += s->x[2 * m->nv + m->nrow + i];
   }
   mbg__alpha_follow(a, from, s->X, to);
-  a->work.newton_iterations++;
-  a->work.solves++;
+  a->counts->newton_iterations++;
+  a->counts->solves++;
 done:
   return err;
 }
 
-int mbg__alpha_index2_step(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__node *from, double h, mbg__node *to) {
+int mbg__alpha_index2_step(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *from, double h,
+                           const mbg__alpha_node *to) {
   mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   double change = INFINITY, last = INFINITY;
@@ -279,11 +272,7 @@ int mbg__alpha_index2_step(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__no
   mbg__alpha_follow(a, from, s->X, to);
   for (int it = 0; it < MBG__ALPHA_NEWTON_MAX && !converged; it++) {
     MBG_TRY(iterate(ctx, s, from, to, &change));
-    double size = 0;
-    for (int i = 0; i < m->nw; i++) {
-      size = fmax(size, fabs(re(to->Dx[i])));
-    }
-    converged = change <= 1e-12 * (1e-3 + size) || (change >= last && last < 1e-9);
+    converged = mbg__alpha_converged(a, to, change, last);
     last = change;
   }
   if (!converged) {

@@ -1,5 +1,5 @@
-/* With accelerations and multipliers folded out of the integrand, [M B^T; B 0](ze, ke) = -(h_a, h_l), hr_X = h_X + ze^T r_X + ke^T
-   phidd_X:
+/* With accelerations and multipliers folded out of the integrand, [M B^T; B 0](ze, ke) = -(h_a, h_l), hr_X = h_X + ze^T
+   r_X + ke^T phidd_X:
 
      y' = hr_H + ad(v)^T y + K^T z + B^T mu        (M z)' = hr_v - y + C^T z        B z = 0
 
@@ -10,14 +10,16 @@
 
    Backward BDF2 after one BDF1 step; y eliminated: with E = c0 + ad(v) and R the part of later nodes,
      Q^T (z, mu) = (R_y - hr_H - E^T (hr_v - R_s), 0),    Q = [[(c0 M + C) E + K, B^T], [B, 0]]. */
-#include "formulations/alpha/alpha_paper.h"
-
-#include "formulations/alpha/alpha_continuous_internal.h"
+#include "formulations/alpha/alpha_continuous.h"
 
 #include <string.h>
 
+/* Nodes at the end whose multipliers are polluted by the start of the backward run: they are extrapolated from the
+   three before them. */
+enum { LATE = 4, NODES_MIN = LATE + 3 };
+
 /* hr_H, hr_v, hr_p take the places of h_H, h_v, h_p */
-static void fold_integrand(mbg__alpha_continuous *s) {
+static void fold_integrand(mbg__adj *s) {
   const mbg_model *m = s->a->m;
   mbg__adj_fold(s, s->ha, s->hl);
   for (int i = 0; i < m->nw; i++) {
@@ -30,7 +32,7 @@ static void fold_integrand(mbg__alpha_continuous *s) {
   mbg__adj_mask(m, s->hw), mbg__adj_mask(m, s->hv);
 }
 
-static void fold_value(mbg__alpha_continuous *s, real *ga) {
+static void fold_value(mbg__adj *s, real *ga) {
   const mbg_model *m = s->a->m;
   mbg__adj_fold(s, s->sa, s->sl);
   for (int i = 0; i < m->nw; i++) {
@@ -44,7 +46,7 @@ static void fold_value(mbg__alpha_continuous *s, real *ga) {
 }
 
 /* B' z = phid_H z + B ad(v) z into `out` */
-static void rate_of_B(mbg__alpha_continuous *s, const mbg__node *node, real *out) {
+static void rate_of_B(mbg__adj *s, const mbg__alpha_node *node, real *out) {
   const mbg_model *m = s->a->m;
   const mbg__direction d = {.w = s->z};
   mbg__system_push(s->a->sys, &d, NULL, NULL, s->kappa, NULL);
@@ -59,23 +61,23 @@ static void rate_of_B(mbg__alpha_continuous *s, const mbg__node *node, real *out
 }
 
 /* consistent end conditions */
-static void begin(mbg__alpha_continuous *s, const mbg__node *node, mbg__adj_level *now, real *ga) {
+static void begin(mbg__adj *s, const mbg__alpha_node *node, mbg__adj_level *now, real *ga) {
   const mbg_model *m = s->a->m;
   fold_value(s, ga);
   for (int i = 0; i < m->nw; i++) {
     s->sv[i] = -s->sv[i];
   }
-  mbg__adj_clear(m->nrow, s->sl);
+  vn_zero(m->nrow, s->sl);
   mbg__adj_algebraic(s, s->sv, s->sl);
   /* y0 = -Sr_H - phid_H^T nu2; nu2 stands in kappa */
   for (int i = 0; i < m->nw; i++) {
     now->y[i] = -s->sw[i];
   }
-  mbg__adj_clear(m->nw, s->pw);
+  vn_zero(m->nw, s->pw);
   mbg__system_pull(s->a->sys, NULL, NULL, s->kappa, NULL, s->pw, NULL, NULL, NULL, ga);
   vn_axpy(m->nw, now->y, -1, s->pw);
   /* M z and C^T z alone */
-  mbg__adj_clear(m->nrow, s->kappa);
+  vn_zero(m->nrow, s->kappa);
   mbg__adj_pull(s);
   vn_copy(m->nw, now->s, s->pd);
   for (int i = 0; i < m->nw; i++) {
@@ -88,42 +90,19 @@ static void begin(mbg__alpha_continuous *s, const mbg__node *node, mbg__adj_leve
   memcpy(s->sw, z, (size_t)m->nw * sizeof(real));
   mbg__adj_algebraic(s, s->sv, s->sl);
   /* y = y0 - B^T nu1, nu1 = -kappa */
-  mbg__adj_clear(m->nw, s->pw);
+  vn_zero(m->nw, s->pw);
   vn_scale(m->nrow, s->kappa, -1, s->kappa);
   mbg__system_pull(s->a->sys, NULL, s->kappa, NULL, NULL, s->pw, NULL, NULL, NULL, ga);
   vn_axpy(m->nw, now->y, -1, s->pw);
   mbg__adj_mask(m, now->y), mbg__adj_mask(m, now->s);
   /* z of the end again, for the integrand */
   memcpy(s->z, s->sw, (size_t)m->nw * sizeof(real));
-  mbg__adj_clear(m->nrow, s->kappa);
+  vn_zero(m->nrow, s->kappa);
   mbg__adj_pull(s);
 }
 
-static int factor(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, double c0) {
-  mbg__alpha *a = s->a;
-  const mbg__csc *pK = mbg__system_pattern_K(a->sys);
-  for (int b = 0; b < a->m->nbody; b++) {
-    real *E = s->E + 36 * b;
-    mbg__ad_matrix(E, node->v + a->m->bodies[b].voff);
-    for (int k = 0; k < 6; k++) {
-      E[7 * k] += c0;
-    }
-    m6_scale(E, 1 / (c0 * c0), E);
-  }
-  for (int i = 0; i < mbg__csc_count(pK); i++) {
-    a->KT[i] = c0 * a->M[i] + a->C[i];
-  }
-  mbg__columns_times(a->sys, pK, a->KT, s->E, s->W);
-  mbg__saddle_clear(&s->saddle);
-  mbg__saddle_add_K(&s->saddle, 1, s->W);
-  mbg__saddle_add_K(&s->saddle, 1 / (c0 * c0), a->K);
-  mbg__saddle_add_rows(&s->saddle, a->B, a->B, a->rank->keep, NULL);
-  a->work.factorizations++;
-  return mbg__saddle_factor(ctx, &s->saddle, "the paper's adjoint");
-}
-
 /* y, M z at the node; mu is left in kappa */
-static void advance(mbg__alpha_continuous *s, const mbg__node *node, double c0, const double r[2], int c,
+static void advance(mbg__adj *s, const mbg__alpha_node *node, double c0, const double r[2], int c,
                     mbg__adj_level *now) {
   const mbg_model *m = s->a->m;
   const mbg__adj_level *l1 = &s->l1[c], *l2 = &s->l2[c];
@@ -137,11 +116,11 @@ static void advance(mbg__alpha_continuous *s, const mbg__node *node, double c0, 
   for (int j = 0; j < m->nv; j++) {
     s->x[j] = now->y[m->full[j]] / (c0 * c0);
   }
-  mbg__adj_clear(m->nrow, s->x + m->nv);
+  vn_zero(m->nrow, s->x + m->nv);
   mbg__klu_solve_T(s->saddle.klu, s->x, 1);
   mbg__adj_take_z(s);
   vn_scale(m->nrow, s->mu, c0 * c0, s->kappa);
-  mbg__adj_clear(m->nrow, s->kappa);
+  vn_zero(m->nrow, s->kappa);
   mbg__adj_pull(s);
   for (int i = 0; i < m->nw; i++) {
     now->s[i] = s->pd[i];
@@ -151,77 +130,66 @@ static void advance(mbg__alpha_continuous *s, const mbg__node *node, double c0, 
 }
 
 /* keeps mu of the three nodes before the late ones */
-static void keep_mu(mbg__alpha_continuous *s, int c, int age, double t) {
+static void keep_mu(mbg__adj *s, int c, int age, double t) {
   const size_t nr = (size_t)s->a->m->nrow;
-  const int k = age - MBG__PAPER_LATE;
+  const int k = age - LATE;
   if (k >= 0 && k < 3) {
     s->mu_time[k] = t;
     memcpy(s->mu_kept + ((size_t)k * (size_t)s->nc + (size_t)c) * nr, s->mu, nr * sizeof(real));
   }
 }
 
-static int refuse_value(mbg_context *ctx, const mbg__node *node) {
+static int refuse_value(mbg_context *ctx, const mbg__alpha_node *node) {
   return mbg__fail(
       ctx, MBG_ERROR_UNSUPPORTED,
       "the method 'continuous-paper' takes integrals and end values only; there is a sample or path value at t = %g "
       "('adjoint' and 'continuous' take them)",
-      node->t);
+      *node->t);
 }
 
-int mbg__alpha_paper_node(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, int n, int last,
-                          double omega, const mbg__criterion_seeds *seeds, mbg__start_work *start, real *psi_a) {
+static int visit(mbg_context *ctx, void *user, int n, const void *block) {
+  mbg__adj *s = user;
   const mbg_model *m = s->a->m;
-  const int age = last - n;
-  const double k1 = s->t1 - node->t, k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0;
+  const mbg__nodes *nodes = mbg__march_nodes(s->a->march);
+  const mbg__alpha_node node = mbg__alpha_view(m, block);
+  const int age = nodes->nnode - 1 - n;
+  const double k1 = s->t1 - *node.t, k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0, omega = re(nodes->omega[n]);
   const double c0 = age > 1 ? (1 + 2 * q) / ((1 + q) * k1) : 1 / k1;
   const double r[2] = {age > 1 ? (1 + q) / k1 : 1 / k1, age > 1 ? -q * q / ((1 + q) * k1) : 0};
   int err = MBG_OK;
-  if (last + 1 < MBG__PAPER_NODES_MIN) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "the method 'continuous-paper' needs at least %d nodes",
-                     MBG__PAPER_NODES_MIN);
-  }
-  MBG_TRY(mbg__adj_matrices(ctx, s, node));
+  MBG_TRY(mbg__adj_matrices(ctx, s, &node));
   if (age > 0) {
-    MBG_TRY(factor(ctx, s, node, c0));
+    mbg__adj_eliminate(s, &node, c0);
+    MBG_TRY(mbg__adj_factor(ctx, s, c0, s->a->B, "the paper's adjoint"));
   }
   for (int c = 0; c < s->nc; c++) {
-    real *ga = psi_a + (size_t)c * (size_t)m->na;
-    const bool value = mbg__adj_seeds(s, &seeds[c], n);
-    if (value && age > 0) {
-      return refuse_value(ctx, node);
+    real *ga = s->psi_a + (size_t)c * (size_t)m->na;
+    if (mbg__adj_seeds(s, c, n) && age > 0) {
+      return refuse_value(ctx, &node);
     }
     fold_integrand(s);
     if (age == 0) {
-      begin(s, node, &s->l0[c], ga);
+      begin(s, &node, &s->l0[c], ga);
     } else {
-      advance(s, node, c0, r, c, &s->l0[c]);
-      keep_mu(s, c, age, node->t);
+      advance(s, &node, c0, r, c, &s->l0[c]);
+      keep_mu(s, c, age, *node.t);
     }
     for (int i = 0; i < m->na; i++) {
       ga[i] += omega * (s->hp[i] + s->pp[i]);
     }
-    if (age >= MBG__PAPER_LATE) {
+    if (age >= LATE) {
       vn_scale(m->nrow, s->kappa, omega, s->mu);
       mbg__system_pull(s->a->sys, NULL, s->kappa, NULL, NULL, NULL, NULL, NULL, NULL, ga);
     }
   }
-  mbg__adj_level *oldest = s->l2;
-  s->l2 = s->l1;
-  s->l1 = s->l0;
-  s->l0 = oldest;
-  s->t2 = s->t1;
-  s->t1 = node->t;
-  for (int c = 0; start && c < s->nc; c++) {
-    vn_scale(m->nw, s->hw, -1, s->l1[c].y);
-    vn_scale(m->nw, s->hv, -1, s->l1[c].s);
-    MBG_TRY(mbg__start_pull(ctx, start, s->hw, s->hv, psi_a + (size_t)c * (size_t)m->na));
-  }
+  mbg__adj_shift(s, &node);
+  MBG_TRY(n == 0 ? mbg__adj_start(ctx, s) : MBG_OK);
 done:
   return err;
 }
 
-int mbg__alpha_paper_late(mbg_context *ctx, mbg__alpha_continuous *s, const mbg__node *node, double omega,
-                          real *psi_a) {
+/* part of node n > last - LATE, after the multipliers that it is extrapolated from */
+static int late(mbg_context *ctx, mbg__adj *s, const mbg__alpha_node *node, double omega) {
   const mbg_model *m = s->a->m;
   const size_t nr = (size_t)m->nrow, nc = (size_t)s->nc;
   double w[3];
@@ -230,7 +198,7 @@ int mbg__alpha_paper_late(mbg_context *ctx, mbg__alpha_continuous *s, const mbg_
   for (int k = 0; k < 3; k++) {
     w[k] = 1;
     for (int j = 0; j < 3; j++) {
-      w[k] *= j == k ? 1 : (node->t - s->mu_time[j]) / (s->mu_time[k] - s->mu_time[j]);
+      w[k] *= j == k ? 1 : (*node->t - s->mu_time[j]) / (s->mu_time[k] - s->mu_time[j]);
     }
   }
   MBG_TRY(mbg__adj_matrices(ctx, s, node));
@@ -239,8 +207,53 @@ int mbg__alpha_paper_late(mbg_context *ctx, mbg__alpha_continuous *s, const mbg_
       s->kappa[i] = omega * (w[0] * s->mu_kept[c * nr + i] + w[1] * s->mu_kept[(nc + c) * nr + i] +
                              w[2] * s->mu_kept[(2 * nc + c) * nr + i]);
     }
-    mbg__system_pull(s->a->sys, NULL, s->kappa, NULL, NULL, NULL, NULL, NULL, NULL, psi_a + c * (size_t)m->na);
+    mbg__system_pull(s->a->sys, NULL, s->kappa, NULL, NULL, NULL, NULL, NULL, NULL, s->psi_a + c * (size_t)m->na);
   }
 done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- all */
+
+/* The paper's form follows motions only: a frame that a parameter moves where its body cannot (the height of a planar
+   body, the axes of a point) is beyond it. */
+static int check(mbg_context *ctx, const mbg__alpha *a) {
+  const mbg__design *d = mbg__system_design(a->sys);
+  for (int b = 0; b < a->m->nbody; b++) {
+    const mbg__body *body = &a->m->bodies[b];
+    const mbg__placed *pose = &d->poses[body->guess];
+    for (int k = 0; k < pose->ndep; k++) {
+      const bool varies = d->start[pose->dep[k]] < d->start[pose->dep[k] + 1];
+      for (int i = 0; varies && i < 6; i++) {
+        if (!(body->mask >> i & 1) && fabs(re(pose->omega[k][i])) > 1e-12) {
+          return mbg__fail(
+              ctx, MBG_ERROR_UNSUPPORTED,
+              "the method 'continuous-paper' does not follow parameters that move body '%s' out of its motions; "
+              "'adjoint' and 'continuous' do",
+              body->name);
+        }
+      }
+    }
+  }
+  return mbg__march_nodes(a->march)->nnode >= NODES_MIN
+             ? MBG_OK
+             : mbg__fail(ctx, MBG_ERROR_INPUT, "the method 'continuous-paper' needs at least %d nodes", NODES_MIN);
+}
+
+int mbg__alpha_paper(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a) {
+  const mbg__nodes *nodes = mbg__march_nodes(a->march);
+  mbg__adj s = {0};
+  int err = MBG_OK;
+  MBG_TRY(check(ctx, a));
+  MBG_TRY(mbg__adj_create(ctx, a, ncrit, seeds, psi_a, &s));
+  MBG_TRY(mbg__march_backward(ctx, a->march, visit, &s));
+  for (int n = nodes->nnode - 1; n > nodes->nnode - 1 - LATE; n--) {
+    const void *block;
+    MBG_TRY(mbg__march_restore(ctx, a->march, n, &block));
+    const mbg__alpha_node node = mbg__alpha_view(a->m, block);
+    MBG_TRY(late(ctx, &s, &node, re(nodes->omega[n])));
+  }
+done:
+  mbg__adj_destroy(&s);
   return err;
 }

@@ -4,17 +4,17 @@
      cd = ((1-am) ca + am al' - af vd')/(1-af)
      S (X, lambda') = -(M cd + C cv + K A w + r_p,  B A w + phi_p)
      w <- A w + T X,  v' <- gp X + cv,  vd' <- bp X + cd,  al' <- X/(beta h^2) + ca */
-#include "formulations/alpha/alpha_gradient.h"
-
-#include "formulations/alpha/alpha_internal.h"
+#include "formulations/alpha/alpha_work.h"
 #include "model/design_columns.h"
 
 #include <string.h>
 
-struct mbg__alpha_tangent {
+typedef struct {
   mbg__alpha *a;
   mbg__arena arena;
   int np;
+  int (*take)(void *user, int node, const real *dy);
+  void *user;
   real *W, *V, *A, *Al; /* w, v', vd', al'                 (nv x np) */
   real *Wm;             /* masked components of w          (nw x np) */
   bool *outside;        /* ... are not all 0               (np) */
@@ -22,44 +22,14 @@ struct mbg__alpha_tangent {
   real *cv, *cd;        /*                                 (nv x np) */
   real *X;              /* right-hand sides and solutions  (nv + nrow) x np */
   real *R, *P;          /* scratch products                (nv x np, nrow x np) */
+  real *dy;             /* of the used signals             (nused x np) */
   mbg__design_columns columns;
   real *da;            /*                                 (na) */
   real *full[4], *row; /*                                 (nw each, nrow) */
   mbg__csc K, C, M, B; /* views of the stepper's matrices */
-};
+} tangent;
 
 /* ---------------------------------------------------------------------- creation */
-
-#define TAKE(field, type, count)                                                                                       \
-  do {                                                                                                                 \
-    s->field = mbg__arena_take(&s->arena, (size_t)(count), sizeof(type));                                              \
-    if (!s->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
-
-static int take_arrays(mbg_context *ctx, mbg__alpha_tangent *s) {
-  const mbg_model *m = s->a->m;
-  const size_t n = (size_t)m->nv * (size_t)s->np, rows = (size_t)m->nrow * (size_t)s->np;
-  TAKE(W, real, n);
-  TAKE(Wm, real, (size_t)m->nw * (size_t)s->np);
-  TAKE(outside, bool, s->np);
-  TAKE(V, real, n);
-  TAKE(A, real, n);
-  TAKE(Al, real, n);
-  TAKE(L, real, rows);
-  TAKE(cv, real, n);
-  TAKE(cd, real, n);
-  TAKE(X, real, n + rows);
-  TAKE(R, real, n);
-  TAKE(P, real, rows);
-  TAKE(da, real, m->na);
-  for (int k = 0; k < 4; k++) {
-    TAKE(full[k], real, m->nw);
-  }
-  TAKE(row, real, m->nrow);
-  return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(s->a->sys), &s->columns);
-}
 
 static mbg__csc view(const mbg__csc *pattern, real *val) {
   mbg__csc A = *pattern;
@@ -67,37 +37,35 @@ static mbg__csc view(const mbg__csc *pattern, real *val) {
   return A;
 }
 
-int mbg__alpha_tangent_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_tangent **out) {
-  int err = MBG_OK;
-  mbg__alpha_tangent *s = mbg__alloc_zero(ctx, 1, sizeof(*s));
-  if (!s) {
-    *out = NULL;
-    return mbg__fail_memory(ctx);
-  }
+static int create(mbg_context *ctx, tangent *s) {
+  const mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const size_t n = (size_t)m->nv * (size_t)s->np, rows = (size_t)m->nrow * (size_t)s->np;
   mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
-  s->a = a;
-  s->np = a->m->np;
   s->K = view(mbg__system_pattern_K(a->sys), a->K);
   s->C = view(mbg__system_pattern_K(a->sys), a->C);
   s->M = view(mbg__system_pattern_K(a->sys), a->M);
   s->B = view(mbg__system_pattern_B(a->sys), a->B);
-  MBG_TRY(take_arrays(ctx, s));
-done:
-  if (err < 0) {
-    mbg__alpha_tangent_destroy(s);
-    s = NULL;
+  s->W = MBG_TAKE(&s->arena, real, n);
+  s->Wm = MBG_TAKE(&s->arena, real, (size_t)m->nw * (size_t)s->np);
+  s->outside = MBG_TAKE(&s->arena, bool, s->np);
+  s->V = MBG_TAKE(&s->arena, real, n);
+  s->A = MBG_TAKE(&s->arena, real, n);
+  s->Al = MBG_TAKE(&s->arena, real, n);
+  s->L = MBG_TAKE(&s->arena, real, rows);
+  s->cv = MBG_TAKE(&s->arena, real, n);
+  s->cd = MBG_TAKE(&s->arena, real, n);
+  s->X = MBG_TAKE(&s->arena, real, n + rows);
+  s->R = MBG_TAKE(&s->arena, real, n);
+  s->P = MBG_TAKE(&s->arena, real, rows);
+  s->dy = MBG_TAKE(&s->arena, real, (size_t)a->nused * (size_t)s->np);
+  s->da = MBG_TAKE(&s->arena, real, m->na);
+  for (int k = 0; k < MBG_COUNT(s->full); k++) {
+    s->full[k] = MBG_TAKE(&s->arena, real, m->nw);
   }
-  *out = s;
-  return err;
-}
-
-void mbg__alpha_tangent_destroy(mbg__alpha_tangent *s) {
-  if (!s) {
-    return;
-  }
-  const mbg_allocator allocator = s->arena.allocator;
-  mbg__arena_destroy(&s->arena);
-  allocator.release(allocator.user, s);
+  s->row = MBG_TAKE(&s->arena, real, m->nrow);
+  const int err = mbg__arena_check(ctx, &s->arena);
+  return err < 0 ? err : mbg__design_columns_make(ctx, &s->arena, mbg__system_design(a->sys), &s->columns);
 }
 
 /* ---------------------------------------------------------------------- parameters */
@@ -109,7 +77,7 @@ static void free_of_full(const mbg_model *m, const real *full, real *x) {
 }
 
 /* masked components of w0 in full[0]: frames that vary outside their motions */
-static void take_masked(mbg__alpha_tangent *s, int p) {
+static void take_masked(tangent *s, int p) {
   const mbg_model *m = s->a->m;
   real *wm = s->Wm + (size_t)p * (size_t)m->nw;
   s->outside[p] = false;
@@ -122,26 +90,21 @@ static void take_masked(mbg__alpha_tangent *s, int p) {
 /* ---------------------------------------------------------------------- first node */
 
 /* (vd', lambda') of the initial accelerations with everything but them varied */
-static void begin_column(mbg__alpha_tangent *s, int p) {
+static void begin_column(tangent *s, int p) {
   const mbg_model *m = s->a->m;
   const mbg__direction d = {.w = s->full[0], .dv = s->full[1], .da = s->da};
   real *x = s->X + (size_t)p * (size_t)(m->nv + m->nrow);
   mbg__system_push(s->a->sys, &d, s->full[2], NULL, NULL, s->row);
-  for (int j = 0; j < m->nv; j++) {
-    x[j] = -s->full[2][m->full[j]];
-  }
-  for (int i = 0; i < m->nrow; i++) {
-    x[m->nv + i] = s->a->rank->keep[i] ? -s->row[i] : 0;
-  }
+  mbg__gather(m, s->a->rank->keep, -1, s->full[2], -1, s->row, x);
 }
 
-int mbg__alpha_tangent_begin(mbg_context *ctx, mbg__alpha_tangent *s, mbg__start_work *start, const mbg__node *node) {
+static int begin(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
   const mbg_model *m = s->a->m;
   const size_t nv = (size_t)m->nv;
   int err = MBG_OK;
   for (int p = 0; p < s->np; p++) {
     mbg__design_column_lay(&s->columns, p, s->da);
-    err = mbg__start_push(ctx, start, s->da, s->full[0], s->full[1]);
+    err = mbg__start_push(ctx, s->a->start, s->da, s->full[0], s->full[1]);
     mbg__design_column_clear(&s->columns, p, s->da);
     MBG_TRY(err);
     free_of_full(m, s->full[0], s->W + (size_t)p * nv);
@@ -175,8 +138,7 @@ done:
 /* ---------------------------------------------------------------------- step */
 
 /* block-diagonal products on all columns: out = F(body) in, F = Ad(exp(-Dx)) or T(Dx) */
-static void blocks_mul(const mbg__alpha_tangent *s, const real *Dx, const real *T, const real *in, real *out,
-                       bool add) {
+static void blocks_mul(const tangent *s, const real *Dx, const real *T, const real *in, real *out, bool add) {
   const mbg_model *m = s->a->m;
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
@@ -212,7 +174,7 @@ static void blocks_mul(const mbg__alpha_tangent *s, const real *Dx, const real *
 }
 
 /* masked components: A w_m, whose free components are added to W */
-static void carry_masked(mbg__alpha_tangent *s, int p, const mbg__node *to) {
+static void carry_masked(tangent *s, int p, const mbg__alpha_node *to) {
   const mbg_model *m = s->a->m;
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
@@ -231,9 +193,9 @@ static void carry_masked(mbg__alpha_tangent *s, int p, const mbg__node *to) {
 }
 
 /* ca into al', cv, cd; returns with W <- A W */
-static void carry(mbg__alpha_tangent *s, const mbg__node *from, const mbg__node *to) {
+static void carry(tangent *s, const mbg__alpha_node *from, const mbg__alpha_node *to) {
   const mbg__alpha_coefs *c = &s->a->c;
-  const double h = to->h, q = alpha_rescale(from, h);
+  const double h = *to->h, q = alpha_rescale(*from->h, h);
   const size_t n = (size_t)s->a->m->nv * (size_t)s->np;
   for (size_t i = 0; i < n; i++) {
     const real al = q == 1 ? s->Al[i] : s->A[i] + q * (s->Al[i] - s->A[i]);
@@ -252,7 +214,7 @@ static void carry(mbg__alpha_tangent *s, const mbg__node *from, const mbg__node 
 }
 
 /* explicit parts r_p and phi_p, with those of the masked components of w */
-static void explicit_parts(mbg__alpha_tangent *s) {
+static void explicit_parts(tangent *s) {
   const mbg_model *m = s->a->m;
   for (int p = 0; p < s->np; p++) {
     const mbg__direction d = {.w = s->outside[p] ? s->Wm + (size_t)p * (size_t)m->nw : NULL, .da = s->da};
@@ -263,10 +225,10 @@ static void explicit_parts(mbg__alpha_tangent *s) {
   }
 }
 
-int mbg__alpha_tangent_step(mbg_context *ctx, mbg__alpha_tangent *s, const mbg__node *from, const mbg__node *to) {
+static int step(mbg_context *ctx, tangent *s, const mbg__alpha_node *from, const mbg__alpha_node *to) {
   mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  const double h = to->h, scale = a->c.beta * h * h;
+  const double h = *to->h, scale = a->c.beta * h * h;
   const size_t nv = (size_t)m->nv, nr = (size_t)m->nrow;
   const int err = mbg__alpha_factor_at(ctx, a, to);
   if (err < 0) {
@@ -288,7 +250,7 @@ int mbg__alpha_tangent_step(mbg_context *ctx, mbg__alpha_tangent *s, const mbg__
     }
   }
   mbg__klu_solve(a->saddle.klu, s->X, s->np);
-  a->work.solves += s->np;
+  a->counts->solves += s->np;
   for (int p = 0; p < s->np; p++) {
     const real *x = s->X + (size_t)p * (nv + nr);
     for (size_t j = 0; j < nv; j++) {
@@ -308,7 +270,8 @@ int mbg__alpha_tangent_step(mbg_context *ctx, mbg__alpha_tangent *s, const mbg__
 
 /* ---------------------------------------------------------------------- signals */
 
-void mbg__alpha_tangent_signal(mbg__alpha_tangent *s, int signal, real *dy) {
+/* dy/dp (np) of a signal at the node, explicit dependence on attributes included */
+static void signal_push(tangent *s, int signal, real *dy) {
   const mbg_model *m = s->a->m;
   const mbg__design *design = mbg__system_design(s->a->sys);
   const real *block[3] = {s->W, s->V, s->A};
@@ -336,4 +299,36 @@ void mbg__alpha_tangent_signal(mbg__alpha_tangent *s, int signal, real *dy) {
   }
   mbg__design_pull(design, s->da, dy);
   memset(s->da, 0, (size_t)m->na * sizeof(real));
+}
+
+/* ---------------------------------------------------------------------- all */
+
+static int visit(mbg_context *ctx, void *user, int n, const void *from_block, const void *block) {
+  tangent *s = user;
+  mbg__alpha *a = s->a;
+  const mbg__alpha_node node = mbg__alpha_view(a->m, block);
+  int err = MBG_OK;
+  if (from_block) {
+    const mbg__alpha_node from = mbg__alpha_view(a->m, from_block);
+    MBG_TRY(step(ctx, s, &from, &node));
+  } else {
+    MBG_TRY(begin(ctx, s, &node));
+  }
+  MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
+  for (int k = 0; k < a->nused; k++) {
+    signal_push(s, a->used[k], s->dy + (size_t)k * (size_t)s->np);
+  }
+  MBG_TRY(s->take(s->user, n, s->dy));
+done:
+  return err;
+}
+
+int mbg__alpha_tangent(mbg_context *ctx, mbg__alpha *a, int (*take)(void *user, int node, const real *dy), void *user) {
+  tangent s = {.a = a, .np = a->m->np, .take = take, .user = user};
+  int err = MBG_OK;
+  MBG_TRY(create(ctx, &s));
+  MBG_TRY(mbg__march_forward(ctx, a->march, visit, &s));
+done:
+  mbg__arena_destroy(&s.arena);
+  return err;
 }

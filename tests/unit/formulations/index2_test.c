@@ -1,6 +1,5 @@
 /* The stabilised index-2 variant: velocities satisfy their constraints to rounding, second order, no gradients. */
-#include "formulations/alpha/alpha.h"
-#include "formulations/alpha/alpha_index2.h"
+#include "formulations/alpha/alpha_work.h"
 #include "mbgrad/mbgrad.h"
 #include "model/design.h"
 #include "support/support.h"
@@ -20,8 +19,7 @@ typedef struct {
   mbg__system *sys;
   mbg__start_work *start;
   mbg__alpha *alpha;
-  mbg__alpha_index2 *index2;
-  mbg__node node[2];
+  mbg__alpha_node node[2];
 } bench;
 
 static void setup(bench *b) {
@@ -34,17 +32,16 @@ static void setup(bench *b) {
   assert_int_equal(mbg__system_create(b->ctx, b->model, b->design, &b->sys), MBG_OK);
   assert_int_equal(mbg__start_create(b->ctx, b->sys, &b->start), MBG_OK);
   assert_int_equal(mbg__start_solve(b->ctx, b->start, true), MBG_OK);
-  const mbg__rank *rank = mbg__start_result_of(b->start)->rank;
-  assert_int_equal(mbg__alpha_create(b->ctx, b->sys, rank, mbg__alpha_from_rho(0.8), &b->alpha), MBG_OK);
-  assert_int_equal(mbg__alpha_index2_create(b->ctx, b->alpha, &b->index2), MBG_OK);
+  const mbg__run_plan plan = {.t1 = 1, .step = 0.02, .rho_inf = 0.8, .alpha_f = NAN, .index = 2};
+  const mbg__formulation_ops *ops = mbg__formulation_find("lie")->ops;
+  assert_int_equal(ops->prepare(b->ctx, b->sys, b->start, &plan, 0, NULL, &b->alpha), MBG_OK);
   for (int i = 0; i < 2; i++) {
-    mbg__node_place(b->model, mbg__arena_take(&b->arena, mbg__node_bytes(b->model), 1), &b->node[i]);
+    b->node[i] = mbg__alpha_view(b->model, mbg__arena_take(&b->arena, mbg__alpha_node_bytes(b->model), 1));
   }
 }
 
 static void teardown(bench *b) {
-  mbg__alpha_index2_destroy(b->index2);
-  mbg__alpha_destroy(b->alpha);
+  mbg__formulation_find("lie")->ops->destroy(b->alpha);
   mbg__start_destroy(b->start);
   mbg__system_destroy(b->sys);
   mbg__arena_destroy(&b->arena);
@@ -57,10 +54,10 @@ static void violations(bench *b, bool index2, double *phi_most, double *phid_mos
   double phi[16], phid[16];
   int now = 0;
   *phi_most = *phid_most = 0;
-  assert_int_equal(mbg__alpha_begin(b->ctx, b->alpha, mbg__start_result_of(b->start), &b->node[0]), MBG_OK);
+  assert_int_equal(mbg__alpha_begin(b->ctx, b->alpha, &b->node[0]), MBG_OK);
   for (int n = 0; n < STEPS; n++, now = !now) {
-    mbg__node *from = &b->node[now], *to = &b->node[!now];
-    assert_int_equal(index2 ? mbg__alpha_index2_step(b->ctx, b->index2, from, 0.02, to)
+    const mbg__alpha_node *from = &b->node[now], *to = &b->node[!now];
+    assert_int_equal(index2 ? mbg__alpha_index2_step(b->ctx, b->alpha->index2, from, 0.02, to)
                             : mbg__alpha_step(b->ctx, b->alpha, from, 0.02, to),
                      MBG_OK);
     mbg__system_residual(b->sys, NULL, phi, phid, NULL, NULL);

@@ -4,9 +4,9 @@
      E1(z+, ws, as, lambda) = 0,  Phi(z+) = 0
      M (w+ - ws) + Phi_z^T y = 0,  Phid(z+, w+) = eps y          M (a+ - as) + Phi_z^T x = 0,  Phidd(z+, w+, a+) = eps x
 
-   Newton's matrix is made at the guess and kept while it serves; it has the multipliers among its unknowns, so that they come out as
-   exact as the positions (section 9). Where it is singular (a singular position) the rows are softened by the penalty
-   1/alpha, which changes the way to the solution and not the solution. */
+   Newton's matrix is made at the guess and kept while it serves; it has the multipliers among its unknowns, so that
+   they come out as exact as the positions (section 9). Where it is singular (a singular position) the rows are softened
+   by the penalty 1/alpha, which changes the way to the solution and not the solution. */
 #include "formulations/ali3p/ali3p_work.h"
 
 #include <string.h>
@@ -17,14 +17,13 @@ enum { POLISH = sizeof(real) == sizeof(double) ? 0 : 2, NEWTON_MAX = 30, PENALTY
 /* ---------------------------------------------------------------------- nodes */
 
 size_t mbg__ali3p_node_bytes(const mbg__ali3p *a) {
-  return 16 + (size_t)a->m->nbody * sizeof(mbg__frame) + (5 * (size_t)a->n + 3 * (size_t)a->nrow) * sizeof(real) +
-         (size_t)a->m->nturn * sizeof(int);
+  return sizeof(mbg__node_head) + (size_t)a->m->nbody * sizeof(mbg__frame) +
+         (5 * (size_t)a->n + 3 * (size_t)a->nrow) * sizeof(real) + (size_t)a->m->nturn * sizeof(int);
 }
 
 mbg__ali3p_node mbg__ali3p_view(const mbg__ali3p *a, const void *block) {
-  char *p = (char *)(uintptr_t)block;
-  mbg__ali3p_node n = {.t = (double *)(void *)p, .h = (double *)(void *)p + 1};
-  n.E = (mbg__frame *)(void *)(p + 16);
+  mbg__node_head *head = (mbg__node_head *)(uintptr_t)block;
+  mbg__ali3p_node n = {.t = &head->t, .h = &head->h, .E = (mbg__frame *)(void *)(head + 1)};
   real *x = (real *)(void *)(n.E + a->m->nbody), **part[] = {&n.w, &n.a, &n.ws, &n.as, &n.D};
   for (int i = 0; i < MBG_COUNT(part); i++, x += a->n) {
     *part[i] = x;
@@ -51,7 +50,7 @@ static int evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
 
 static int linearized(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
   const int err = evaluate(ctx, a, s);
-  a->work.assemblies++;
+  a->counts->assemblies++;
   return err < 0 ? err : mbg__tree_linearize(ctx, a->tree);
 }
 
@@ -97,7 +96,7 @@ int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
   char what[64];
   mbg__format(what, sizeof(what), "step to t = %g", *n->t);
   mbg__tree_matrix_step(a->tree, &a->step, *n->h, n->D, penalty ? a->eps : NULL);
-  a->work.factorizations++;
+  a->counts->factorizations++;
   return mbg__tree_matrix_factor(ctx, a->tree, &a->step, what);
 }
 
@@ -106,7 +105,7 @@ int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
   char what[64];
   mbg__format(what, sizeof(what), *n->h > 0 ? "projection at t = %g" : "initial accelerations", *n->t);
   mbg__tree_matrix_mass(a->tree, &a->mass, a->soft && !exact ? a->eps : NULL);
-  a->work.factorizations++;
+  a->counts->factorizations++;
   int err = mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
   if (err == MBG_ERROR_SINGULAR && !exact && !a->soft && a->nrow > 0) {
     /* a node in a singular position: the penalty carries it through, here and in the gradients */
@@ -119,8 +118,8 @@ int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 
 /* ---------------------------------------------------------------------- first node */
 
-/* eps = diag(Phi_z M^-1 Phi_z^T)/kappa at the first start; held constant when parameters change (section 10). Drivers prescribe:
-   their rows are exact, and what they move needs no mass. */
+/* eps = diag(Phi_z M^-1 Phi_z^T)/kappa at the first start; held constant when parameters change (section 10). Drivers
+   prescribe: their rows are exact, and the bodies they move need no mass. */
 static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
   double most = 0, least = INFINITY;
   if (a->scaled) {
@@ -144,7 +143,7 @@ static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
   return MBG_OK;
 }
 
-int mbg__ali3p_begin(mbg_context *ctx, void *user, void *block) {
+static int begin(mbg_context *ctx, void *user, void *block) {
   mbg__ali3p *a = user;
   const mbg__start_result *start = mbg__start_result_of(a->start);
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
@@ -254,7 +253,7 @@ static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from,
   MBG_TRY(evaluate_near(ctx, a, to));
   if (fresh) {
     MBG_TRY(mbg__tree_linearize(ctx, a->tree));
-    a->work.assemblies++;
+    a->counts->assemblies++;
     MBG_TRY(mbg__ali3p_factor_step(ctx, a, to, penalty));
   }
   vn_scale(a->n, a->b, -s, a->E1);
@@ -264,8 +263,8 @@ static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from,
   vn_axpy(a->nrow, to->lambda, 1 / s, a->b + a->n);
   *change = largest(a->n, a->b);
   follow(a, from, to);
-  a->work.newton_iterations++;
-  a->work.solves++;
+  a->counts->newton_iterations++;
+  a->counts->solves++;
 done:
   return err;
 }
@@ -312,7 +311,7 @@ static void project(mbg__ali3p *a, const real *c, const real *from, real *to, re
   memset(a->b, 0, (size_t)a->n * sizeof(real));
   vn_scale(a->nrow, a->b + a->n, -1, c);
   mbg__klu_solve(a->mass.klu, a->b, 1);
-  a->work.solves++;
+  a->counts->solves++;
   vn_add(a->n, to, from, a->b);
   vn_copy(a->nrow, multipliers, a->b + a->n);
 }
@@ -320,13 +319,7 @@ static void project(mbg__ali3p *a, const real *c, const real *from, real *to, re
 static int check_dropped(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *n) {
   double x;
   const int row = mbg__tree_dropped(a->tree, &x);
-  if (row >= 0 && x > 1e-6 * fmax(1, a->m->size)) {
-    char label[160];
-    mbg__row_label(a->m, row, label, sizeof(label));
-    return mbg__fail(ctx, MBG_ERROR_SINGULAR,
-                     "redundant constraint became independent at t = %g: %s is violated by %.2e", *n->t, label, x);
-  }
-  return MBG_OK;
+  return row >= 0 && x > 1e-6 * fmax(1, a->m->size) ? mbg__rank_lost(ctx, a->m, row, *n->t, x, -1) : MBG_OK;
 }
 
 static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
@@ -351,7 +344,7 @@ done:
   return err;
 }
 
-int mbg__ali3p_step(mbg_context *ctx, void *user, const void *block, double h, void *to_block) {
+static int step(mbg_context *ctx, void *user, const void *block, double h, void *to_block) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node from = mbg__ali3p_view(a, block), to = mbg__ali3p_view(a, to_block);
   const int mark = mbg__message_mark(ctx);
@@ -372,13 +365,12 @@ done:
   return err;
 }
 
-int mbg__ali3p_record(mbg_context *ctx, void *user, const void *block, double *t, real *y) {
+static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
   const mbg__tree_state s = state_at(&n, n.w, n.a, a->forces ? NULL : a->zero, NULL);
   const real *all;
   int err = MBG_OK;
-  *t = *n.t;
   if (a->nused == 0) {
     return MBG_OK;
   }
@@ -396,3 +388,5 @@ int mbg__ali3p_record(mbg_context *ctx, void *user, const void *block, double *t
 done:
   return err;
 }
+
+const mbg__march_method mbg__ali3p_method = {.begin = begin, .step = step, .record = record};

@@ -1,0 +1,144 @@
+/* `lie`: Lie group generalized-alpha, index 3 (Bruls and Sonneville; theory 4). `dae`: index-3 DAE by HHT (Nachbagauer,
+   Oberpeilsteiner, Steiner; theory 2), the same stepper with am = 0. */
+#include "formulations/alpha/alpha_work.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- preparation */
+
+static mbg__alpha_coefs second_order(double am, double af) {
+  const double gamma = 0.5 + af - am;
+  return (mbg__alpha_coefs){.am = am, .af = af, .gamma = gamma, .beta = (gamma + 0.5) * (gamma + 0.5) / 4};
+}
+
+/* by the spectral radius at infinity, or HHT */
+static mbg__alpha_coefs coefficients(const mbg__run_plan *plan) {
+  const double rho = plan->rho_inf;
+  return isnan(rho) ? second_order(0, plan->alpha_f) : second_order((2 * rho - 1) / (rho + 1), rho / (rho + 1));
+}
+
+static void take_arrays(mbg__alpha *a) {
+  const mbg_model *m = a->m;
+  const int nK = mbg__csc_count(mbg__system_pattern_K(a->sys)), nB = mbg__csc_count(mbg__system_pattern_B(a->sys));
+  a->K = MBG_TAKE(&a->arena, real, nK);
+  a->C = MBG_TAKE(&a->arena, real, nK);
+  a->M = MBG_TAKE(&a->arena, real, nK);
+  a->KT = MBG_TAKE(&a->arena, real, nK);
+  a->B = MBG_TAKE(&a->arena, real, nB);
+  a->BT = MBG_TAKE(&a->arena, real, nB);
+  a->T = MBG_TAKE(&a->arena, real, 36 * m->nbody);
+  a->x = MBG_TAKE(&a->arena, real, m->nv + m->nrow);
+  a->r = MBG_TAKE(&a->arena, real, m->nw);
+  a->phi = MBG_TAKE(&a->arena, real, m->nrow);
+  a->al0 = MBG_TAKE(&a->arena, real, m->nw);
+  a->q = MBG_TAKE(&a->arena, real, m->ncoord);
+  a->turns = MBG_TAKE(&a->arena, int, m->nturn);
+}
+
+static void destroy(mbg__alpha *a) {
+  if (!a) {
+    return;
+  }
+  const mbg_allocator allocator = a->arena.allocator;
+  mbg__march_destroy(a->march);
+  mbg__alpha_index2_destroy(a->index2);
+  mbg__saddle_destroy(&a->saddle);
+  mbg__saddle_destroy(&a->initial);
+  mbg__arena_destroy(&a->arena);
+  allocator.release(allocator.user, a);
+}
+
+static int create_march(mbg_context *ctx, mbg__alpha *a, const mbg__run_plan *plan) {
+  mbg__march_method method = mbg__alpha_method;
+  method.bytes = mbg__alpha_node_bytes(a->m);
+  const int err = mbg__march_create(ctx, plan, &method, a, a->nused, a->used, &a->march);
+  a->counts = a->march ? mbg__march_counts(a->march) : NULL;
+  return err;
+}
+
+static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
+                   const int *used, mbg__formulation_work **out) {
+  int err = MBG_OK;
+  mbg__alpha *a = mbg__alloc_zero(ctx, 1, sizeof(*a));
+  *out = NULL;
+  if (!a) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&a->arena, mbg__context_allocator(ctx));
+  a->m = mbg__system_model(sys);
+  a->sys = sys;
+  a->start = start;
+  a->rank = mbg__start_result_of(start)->rank;
+  a->nused = nused;
+  a->used = used;
+  a->c = coefficients(plan);
+  take_arrays(a);
+  MBG_TRY(mbg__arena_check(ctx, &a->arena));
+  MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FROZEN, &a->saddle));
+  MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FRESH, &a->initial));
+  if (plan->index == 2) {
+    MBG_TRY(mbg__alpha_index2_create(ctx, a, &a->index2));
+  }
+  MBG_TRY(create_march(ctx, a, plan));
+done:
+  if (err < 0) {
+    destroy(a);
+    a = NULL;
+  }
+  *out = a;
+  return err;
+}
+
+/* ---------------------------------------------------------------------- table */
+
+static int simulate(mbg_context *ctx, mbg__alpha *a, bool frozen, mbg__nodes *nodes) {
+  return mbg__march_simulate(ctx, a->march, frozen, nodes);
+}
+
+static int refuse_index2(mbg_context *ctx, const mbg__alpha *a) {
+  return a->index2
+             ? mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                         "the index-2 variant is for simulation only; gradients need \"index\": 3 in the run section")
+             : MBG_OK;
+}
+
+static int tangent(mbg_context *ctx, mbg__alpha *a, int (*take)(void *user, int node, const real *dy), void *user) {
+  const int err = refuse_index2(ctx, a);
+  return err < 0 ? err : mbg__alpha_tangent(ctx, a, take, user);
+}
+
+static int adjoint(mbg_context *ctx, mbg__alpha *a, mbg_method method, int ncrit, const mbg__criterion_seeds *seeds,
+                   real *psi_a) {
+  const int err = refuse_index2(ctx, a);
+  return err < 0                           ? err
+         : method == MBG_METHOD_ADJOINT    ? mbg__alpha_adjoint(ctx, a, ncrit, seeds, psi_a)
+         : method == MBG_METHOD_CONTINUOUS ? mbg__alpha_continuous(ctx, a, ncrit, seeds, psi_a)
+                                           : mbg__alpha_paper(ctx, a, ncrit, seeds, psi_a);
+}
+
+static int last(const mbg__alpha *a, double *t, mbg__frame *H, real *v, int *turns) {
+  const void *block = mbg__march_last(a->march);
+  if (!block) {
+    return MBG_ERROR_INPUT;
+  }
+  const mbg__alpha_node n = mbg__alpha_view(a->m, block);
+  *t = *n.t;
+  memcpy(H, n.H, (size_t)a->m->nbody * sizeof(*H));
+  memcpy(v, n.v, (size_t)a->m->nw * sizeof(real));
+  memcpy(turns, n.turns, (size_t)a->m->nturn * sizeof(int));
+  return MBG_OK;
+}
+
+static const mbg__work_counts *counts(const mbg__alpha *a) { return a->counts; }
+
+extern const mbg__formulation_ops mbg__alpha_ops;
+
+const mbg__formulation_ops mbg__alpha_ops = {
+    .prepare = prepare,
+    .simulate = simulate,
+    .tangent = tangent,
+    .adjoint = adjoint,
+    .last = last,
+    .counts = counts,
+    .destroy = destroy,
+};

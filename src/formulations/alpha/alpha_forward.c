@@ -1,0 +1,307 @@
+/* The step (theory 4, section 4), the first node, and the signals at nodes. */
+#include "formulations/alpha/alpha_work.h"
+
+#include <string.h>
+
+/* iterations after convergence, with the last matrix: one makes the discrete gradient exact, the twin carries
+   derivatives that converge one iteration later */
+enum { POLISH = sizeof(real) == sizeof(double) ? 1 : 3 };
+
+/* ---------------------------------------------------------------------- nodes */
+
+size_t mbg__alpha_node_bytes(const mbg_model *m) {
+  return sizeof(mbg__node_head) + (size_t)m->nbody * sizeof(mbg__frame) +
+         (4 * (size_t)m->nw + (size_t)m->nrow) * sizeof(real) + (size_t)m->nturn * sizeof(int);
+}
+
+mbg__alpha_node mbg__alpha_view(const mbg_model *m, const void *block) {
+  mbg__node_head *head = (mbg__node_head *)(uintptr_t)block;
+  mbg__alpha_node n = {.t = &head->t, .h = &head->h, .H = (mbg__frame *)(void *)(head + 1)};
+  real *x = (real *)(void *)(n.H + m->nbody);
+  n.v = x;
+  n.vd = x + m->nw;
+  n.al = x + 2 * m->nw;
+  n.Dx = x + 3 * m->nw;
+  n.lambda = x + 4 * m->nw;
+  n.turns = (int *)(void *)(n.lambda + m->nrow);
+  return n;
+}
+
+/* ---------------------------------------------------------------------- matrices */
+
+static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
+  const mbg__state state = {.t = *n->t, .H = n->H, .v = n->v, .vd = n->vd, .lambda = n->lambda, .turns = n->turns};
+  const int err = mbg__system_update(ctx, a->sys, &state);
+  mbg__system_residual(a->sys, a->r, a->phi, NULL, NULL, NULL);
+  return err;
+}
+
+static int assemble(mbg_context *ctx, mbg__alpha *a) {
+  const int err = mbg__system_linearize(ctx, a->sys);
+  mbg__system_matrices(a->sys, &(mbg__matrices){.K = a->K, .C = a->C, .M = a->M, .B = a->B});
+  a->counts->assemblies++;
+  return err;
+}
+
+/* S of the step, scaled */
+static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
+  const mbg_model *m = a->m;
+  const double h = *n->h, s = a->c.beta * h * h;
+  for (int b = 0; b < m->nbody; b++) {
+    mbg__se3_tangent(a->T + 36 * b, n->Dx + m->bodies[b].voff);
+  }
+  mbg__columns_times(a->sys, mbg__system_pattern_K(a->sys), a->K, a->T, a->KT);
+  mbg__columns_times(a->sys, mbg__system_pattern_B(a->sys), a->B, a->T, a->BT);
+  mbg__saddle_clear(&a->saddle);
+  mbg__saddle_add_sum(&a->saddle, (real[]){s * alpha_bp(a, h), s * alpha_gp(a, h), s}, a->M, a->C, a->KT);
+  mbg__saddle_add_rows(&a->saddle, a->BT, a->B, a->rank->keep, NULL);
+  a->counts->factorizations++;
+  char what[64];
+  mbg__format(what, sizeof(what), "step to t = %g", *n->t);
+  return mbg__saddle_factor(ctx, &a->saddle, what);
+}
+
+int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
+  int err = MBG_OK;
+  MBG_TRY(evaluate(ctx, a, node));
+  MBG_TRY(assemble(ctx, a));
+  MBG_TRY(factor_step(ctx, a, node));
+done:
+  return err;
+}
+
+int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
+  int err = MBG_OK;
+  MBG_TRY(evaluate(ctx, a, node));
+  MBG_TRY(assemble(ctx, a));
+  mbg__saddle_clear(&a->initial);
+  mbg__saddle_add_K(&a->initial, 1, a->M);
+  mbg__saddle_add_rows(&a->initial, a->B, a->B, a->rank->keep, NULL);
+  a->counts->factorizations++;
+  MBG_TRY(mbg__saddle_factor(ctx, &a->initial, "initial accelerations"));
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- first node */
+
+int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
+  const mbg_model *m = a->m;
+  const mbg__start_result *start = mbg__start_result_of(a->start);
+  int err = MBG_OK;
+  *n->t = re(start->t);
+  *n->h = 0;
+  memcpy(n->H, start->H, (size_t)m->nbody * sizeof(*n->H));
+  memcpy(n->v, start->v, (size_t)m->nw * sizeof(real));
+  memcpy(n->turns, start->turns, (size_t)m->nturn * sizeof(int));
+  memset(n->vd, 0, (size_t)m->nw * sizeof(real));
+  memset(n->Dx, 0, (size_t)m->nw * sizeof(real));
+  memset(n->lambda, 0, (size_t)m->nrow * sizeof(real));
+  MBG_TRY(mbg__alpha_factor_start(ctx, a, n));
+  mbg__system_residual(a->sys, NULL, NULL, NULL, NULL, a->phi);
+  mbg__gather(m, a->rank->keep, -1, a->r, -1, a->phi, a->x);
+  mbg__klu_solve(a->initial.klu, a->x, 1);
+  /* the first step chooses the pivots of the run */
+  mbg__klu_thaw(a->saddle.klu);
+  mbg__scatter(m, a->rank->keep, 1, a->x, n->vd, n->lambda);
+  memcpy(n->al, n->vd, (size_t)m->nw * sizeof(real));
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- step */
+
+void mbg__alpha_follow(const mbg__alpha *a, const mbg__alpha_node *from, const real *X, const mbg__alpha_node *to) {
+  const mbg_model *m = a->m;
+  const mbg__alpha_coefs *c = &a->c;
+  const double h = *to->h;
+  for (int i = 0; i < m->nw; i++) {
+    const real al0 = a->al0[i];
+    to->al[i] = (X[i] - h * from->v[i] - (0.5 - c->beta) * h * h * al0) / (c->beta * h * h);
+    to->v[i] = from->v[i] + (1 - c->gamma) * h * al0 + c->gamma * h * to->al[i];
+    to->vd[i] = ((1 - c->am) * to->al[i] + c->am * al0 - c->af * from->vd[i]) / (1 - c->af);
+  }
+  for (int b = 0; b < m->nbody; b++) {
+    mbg__se3_retract(&to->H[b], &from->H[b], to->Dx + m->bodies[b].voff);
+  }
+}
+
+void mbg__alpha_predict(mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+  const mbg_model *m = a->m;
+  const mbg__alpha_coefs *c = &a->c;
+  const double s = alpha_rescale(*from->h, h);
+  *to->t = *from->t + h;
+  *to->h = h;
+  for (int i = 0; i < m->nw; i++) {
+    a->al0[i] = s == 1 ? from->al[i] : from->vd[i] + s * (from->al[i] - from->vd[i]);
+    const real al = (from->vd[i] - c->am * a->al0[i]) / (1 - c->am);
+    to->Dx[i] = h * from->v[i] + (0.5 - c->beta) * h * h * a->al0[i] + c->beta * h * h * al;
+  }
+  memcpy(to->lambda, from->lambda, (size_t)m->nrow * sizeof(real));
+  memcpy(to->turns, from->turns, (size_t)m->nturn * sizeof(int));
+}
+
+static double largest(int n, const real *x) {
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    most = fabs(re(x[i])) > most || isnan(re(x[i])) ? fabs(re(x[i])) : most;
+  }
+  return most;
+}
+
+bool mbg__alpha_converged(const mbg__alpha *a, const mbg__alpha_node *to, double change, double last) {
+  return change <= 1e-12 * (1e-3 + largest(a->m->nw, to->Dx)) || (change >= last && last < 1e-9);
+}
+
+int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *to, double change) {
+  const mbg_model *m = a->m;
+  char label[160] = "";
+  double most = -1;
+  for (int i = 0; i < m->nrow; i++) {
+    if (fabs(re(a->phi[i])) > fmax(most, 1e-9)) {
+      most = fabs(re(a->phi[i]));
+      mbg__row_label(m, i, label, sizeof(label));
+    }
+  }
+  for (int b = 0; most < 0 && b < m->nbody; b++) {
+    const double x = largest(6, a->r + m->bodies[b].voff);
+    if (!(x <= most)) {
+      most = x;
+      mbg__format(label, sizeof(label), "body '%s'", m->bodies[b].name);
+    }
+  }
+  return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                   "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
+                   "%.2e, worst at %s); "
+                   "take a smaller step",
+                   *to->t, *to->h, MBG__ALPHA_NEWTON_MAX, change, most, label);
+}
+
+/* angles are those nearest to the start of the step: the state is evaluated again when one has passed half a turn */
+static int evaluate_near(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *to) {
+  const size_t bytes = (size_t)a->m->nturn * sizeof(int);
+  int err = MBG_OK;
+  MBG_TRY(evaluate(ctx, a, to));
+  if (bytes > 0) {
+    mbg__system_turns(a->sys, a->q, a->turns);
+    if (memcmp(a->turns, to->turns, bytes) != 0) {
+      memcpy(to->turns, a->turns, bytes);
+      MBG_TRY(evaluate(ctx, a, to));
+    }
+  }
+done:
+  return err;
+}
+
+/* one Newton iteration; the matrix may be kept for the last one */
+static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, const mbg__alpha_node *to, bool fresh,
+                   double *change) {
+  const mbg_model *m = a->m;
+  const double s = a->c.beta * *to->h * *to->h;
+  int err = MBG_OK;
+  MBG_TRY(evaluate_near(ctx, a, to));
+  if (fresh) {
+    MBG_TRY(assemble(ctx, a));
+    MBG_TRY(factor_step(ctx, a, to));
+  }
+  mbg__gather(m, a->rank->keep, -s, a->r, -1, a->phi, a->x);
+  mbg__klu_solve(a->saddle.klu, a->x, 1);
+  for (int j = 0; j < m->nv; j++) {
+    to->Dx[m->full[j]] += a->x[j];
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    to->lambda[i] += a->x[m->nv + i] / s;
+  }
+  *change = largest(m->nv, a->x);
+  mbg__alpha_follow(a, from, to->Dx, to);
+  a->counts->newton_iterations++;
+  a->counts->solves++;
+done:
+  return err;
+}
+
+/* the local error of positions is |beta - 1/6| h^3 times the rate of the accelerations */
+static double estimate(const mbg__alpha *a, const mbg__alpha_node *from, const mbg__alpha_node *to) {
+  const mbg_model *m = a->m;
+  double most = 0;
+  for (int i = 0; i < m->nw; i++) {
+    const double w = (i - m->bodies[0].voff) % 6 < 3 ? 1 / m->size : 1;
+    most = fmax(most, w * fabs(re(to->vd[i] - from->vd[i])));
+  }
+  return fabs(a->c.beta - 1.0 / 6) * *to->h * *to->h * most;
+}
+
+int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+  const mbg_model *m = a->m;
+  double change = INFINITY, last = INFINITY;
+  bool converged = false;
+  int err = MBG_OK, polish = 0;
+  if (m->nturn > 0) {
+    MBG_TRY(evaluate(ctx, a, from));
+    mbg__system_coords(a->sys, a->q);
+  }
+  mbg__alpha_predict(a, from, h, to);
+  mbg__alpha_follow(a, from, to->Dx, to);
+  for (int it = 0; it < MBG__ALPHA_NEWTON_MAX || (converged && polish < POLISH); it++) {
+    MBG_TRY(iterate(ctx, a, from, to, !converged, &change));
+    if (converged && ++polish == POLISH) {
+      break;
+    }
+    if (converged) {
+      continue;
+    }
+    if (!isfinite(change)) {
+      err = mbg__alpha_not_converged(ctx, a, to, change);
+      goto done;
+    }
+    converged = mbg__alpha_converged(a, to, change, last);
+    last = change;
+  }
+  if (!converged) {
+    err = mbg__alpha_not_converged(ctx, a, to, change);
+    goto done;
+  }
+  MBG_TRY(evaluate_near(ctx, a, to));
+  a->error = estimate(a, from, to);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- march */
+
+static int begin(mbg_context *ctx, void *user, void *block) {
+  mbg__alpha *a = user;
+  const mbg__alpha_node node = mbg__alpha_view(a->m, block);
+  return mbg__alpha_begin(ctx, a, &node);
+}
+
+static int step(mbg_context *ctx, void *user, const void *from_block, double h, void *to_block) {
+  mbg__alpha *a = user;
+  const mbg__alpha_node from = mbg__alpha_view(a->m, from_block), to = mbg__alpha_view(a->m, to_block);
+  return a->index2 ? mbg__alpha_index2_step(ctx, a->index2, &from, h, &to) : mbg__alpha_step(ctx, a, &from, h, &to);
+}
+
+static double error(const void *user) { return ((const mbg__alpha *)user)->error; }
+
+/* phi is that of the step */
+static int record(mbg_context *ctx, void *user, const void *block, real *y) {
+  mbg__alpha *a = user;
+  const mbg__alpha_node n = mbg__alpha_view(a->m, block);
+  const mbg__state state = {.t = *n.t, .H = n.H, .v = n.v, .vd = n.vd, .lambda = n.lambda, .turns = n.turns};
+  const real *all;
+  int err = MBG_OK;
+  if (*n.h > 0) {
+    MBG_TRY(mbg__rank_check(ctx, a->m, a->rank, *n.t, a->phi, 1e-6));
+  }
+  if (a->nused > 0) {
+    MBG_TRY(mbg__system_update(ctx, a->sys, &state));
+    MBG_TRY(mbg__system_signals(ctx, a->sys, &all));
+    for (int k = 0; k < a->nused; k++) {
+      y[k] = all[a->used[k]];
+    }
+  }
+done:
+  return err;
+}
+
+const mbg__march_method mbg__alpha_method = {.begin = begin, .step = step, .error = error, .record = record};

@@ -1,0 +1,117 @@
+/* alpha: the generalized-alpha stepper on frames, index 3, with its exact tangent and adjoint. `lie` and `dae` are
+   presets of it (theory 0, section 8; theory 4, sections 4-7; theory 2, sections 3-6): their agreement proves nothing.
+
+     (1-am) al_{n+1} + am al_n = (1-af) vd_{n+1} + af vd_n
+     Dx = h v_n + (1/2-beta) h^2 al_n + beta h^2 al_{n+1}        H_{n+1} = H_n exp(Dx)
+     v_{n+1} = v_n + (1-gamma) h al_n + gamma h al_{n+1}         r_{n+1} = 0, phi_{n+1} = 0
+
+   When the step changes from h_old to h, al_n is replaced by vd_n + (h/h_old) (al_n - vd_n). */
+#ifndef MBG_FORMULATIONS_ALPHA_ALPHA_WORK_H
+#define MBG_FORMULATIONS_ALPHA_ALPHA_WORK_H
+
+#include "formulations/formulation.h"
+#include "start/rank.h"
+#include "system/saddle.h"
+#include "trajectory/march.h"
+
+/* ---------------------------------------------------------------------- workspace */
+
+typedef struct {
+  double am, af, beta, gamma;
+} mbg__alpha_coefs;
+
+/* A node, seen in its block of memory: everything that influences what follows, and the increment that led to it. */
+typedef struct {
+  double *t, *h;     /* h: step that led here, 0 at the start */
+  mbg__frame *H;     /* frames                       (nbody) */
+  real *v, *vd, *al; /* twists, rates, auxiliary     (nw) */
+  real *Dx;          /* increment that led here      (nw) */
+  real *lambda;      /* multipliers                  (nrow) */
+  int *turns;        /* turn counters                (nturn) */
+} mbg__alpha_node;
+
+typedef struct mbg__alpha_index2 mbg__alpha_index2;
+
+typedef struct mbg__formulation_work {
+  mbg__arena arena;
+  const mbg_model *m;
+  mbg__system *sys;
+  mbg__start_work *start;
+  const mbg__rank *rank; /* kept rows */
+  int nused;
+  const int *used;
+  mbg__march *march;
+  mbg__work_counts *counts;  /* of the march */
+  mbg__alpha_index2 *index2; /* NULL: index 3 */
+  mbg__alpha_coefs c;
+  mbg__saddle saddle;  /* [[beta h^2 (bp M + gp C + K T), B^T], [B T, 0]]: rows and multipliers scaled by beta h^2 */
+  mbg__saddle initial; /* [[M, B^T], [B, 0]] */
+  real *K, *C, *M, *B, *KT, *BT; /* values by the patterns of the system */
+  real *T;                       /* T(Dx) of each body                         (nbody x 36) */
+  real *x;                       /* right-hand side and solution               (nv + nrow) */
+  real *r, *phi;                 /* residuals                                  (nw, nrow) */
+  real *al0;                     /* auxiliary acceleration at the start of the step, rescaled  (nw) */
+  real *q;                       /* coordinates at the start of a step         (ncoord) */
+  int *turns;                    /* scratch                                    (nturn) */
+  double error;                  /* estimate of the local error of the last step, relative to the model's size */
+} mbg__alpha;
+
+/* Coefficients of a step: bp = (1-am)/(h^2 beta (1-af)), gp = gamma/(h beta). */
+static inline double alpha_bp(const mbg__alpha *a, double h) {
+  return (1 - a->c.am) / (h * h * a->c.beta * (1 - a->c.af));
+}
+static inline double alpha_gp(const mbg__alpha *a, double h) { return a->c.gamma / (h * a->c.beta); }
+
+/* Factor of al - vd when a step of length h follows one of length h_old; 1 at the start. */
+static inline double alpha_rescale(double h_old, double h) { return h_old > 0 ? h / h_old : 1; }
+
+/* ---------------------------------------------------------------------- alpha_forward.c */
+
+enum { MBG__ALPHA_NEWTON_MAX = 15 };
+
+size_t mbg__alpha_node_bytes(const mbg_model *m);
+mbg__alpha_node mbg__alpha_view(const mbg_model *m, const void *block);
+
+/* First node from a consistent start: vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma), al = vd. */
+int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
+/* One step of length h from `from` to `to`; 15 Newton iterations at most. */
+int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to);
+/* Functions of the march; `user` is the formulation. */
+extern const mbg__march_method mbg__alpha_method;
+
+/* Guess of the step: vd_{n+1} = vd_n; sets al0, and t, h, Dx, lambda, turns of `to`. */
+void mbg__alpha_predict(mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to);
+/* al, v, vd from X (Dx itself, but for the index-2 variant) and H from Dx. */
+void mbg__alpha_follow(const mbg__alpha *a, const mbg__alpha_node *from, const real *X, const mbg__alpha_node *to);
+/* Is a change of the increment Dx as small as rounding allows, after the change `last` of the iteration before? */
+bool mbg__alpha_converged(const mbg__alpha *a, const mbg__alpha_node *to, double change, double last);
+/* The error of a step that did not converge: names the body or row with the largest residual. */
+int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *to, double change);
+
+/* Matrices and factors of the step that led to a node, at the node's state (the system is updated and linearized). */
+int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
+/* ... of the initial accelerations at the first node. */
+int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
+
+/* ---------------------------------------------------------------------- alpha_index2.c */
+
+/* The stabilized index-2 variant of the step, for simulation (theory 4, section 4): positions and velocities both
+   satisfy their constraints. Its sensitivities are not offered. */
+int mbg__alpha_index2_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_index2 **out);
+void mbg__alpha_index2_destroy(mbg__alpha_index2 *s);
+int mbg__alpha_index2_step(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *from, double h,
+                           const mbg__alpha_node *to);
+
+/* ---------------------------------------------------------------------- gradients */
+
+/* Tangent and adjoint of the stepper: derivatives of exactly what it does (theory 4, sections 5 and 7). */
+int mbg__alpha_tangent(mbg_context *ctx, mbg__alpha *a, int (*take)(void *user, int node, const real *dy), void *user);
+int mbg__alpha_adjoint(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a);
+/* Continuous adjoint in index-1 form on the nodes of a run (theory 2, section 7.2): converges to the discrete one with
+   second order; for cross-checks and for data with noise. */
+int mbg__alpha_continuous(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a);
+/* The papers' continuous adjoint, index 3, with consistent end conditions (theory 2, section 7.3; theory 4, section 8
+   in first-order form, where y = -xi): for the study of the papers. Integrals and end values only. */
+int mbg__alpha_paper(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a);
+
+#endif
