@@ -1,11 +1,13 @@
 /* Divide and conquer on generated models.
 
-     dca count FAMILY BODIES     one evaluation, one column and one adjoint of accelerations at a state in motion: times, and functions
-                                 measure_* for counting instructions with callgrind (--toggle-collect=measure_evaluate ...)
+     dca count FAMILY BODIES     times of one evaluation, one column and one adjoint of accelerations at a state in
+                                 motion, and functions measure_* for counting instructions with callgrind
+                                 (--toggle-collect=measure_evaluate ...)
      dca threads BODIES MASSES   a gradient by direct differentiation with one and two threads, and two runs at once
-     dca path OUT.svg            counted operations of a factorization and of a right side over the number of bodies: all, and along the
-                                 longest path of the tree
-     dca crossover OUT.svg       time per simulated second of dca, lie and ali3p at equal errors, over the number of bodies */
+     dca path OUT.svg            operations of a factorization and of a right side over the number of bodies: all, and
+                                 along the longest path of the tree
+     dca crossover OUT.svg       time per simulated second of dca, lie and ali3p at equal errors, over the number of
+                                 bodies */
 #include "formulations/dca/dca_work.h"
 #include "generate.h"
 #include "plot.h"
@@ -109,15 +111,15 @@ __attribute__((noinline)) void measure_adjoint(mbg__formulation_work *w, const d
 static double residual(mbg_context *ctx, mbg__formulation_work *w) {
   const size_t nw = (size_t)w->m->nw, n = (size_t)w->flow.n;
   double *r = calloc(4 * nw + n + 1, sizeof *r), *c = r + nw, *vd = c + nw, *f = vd + nw, *a = f + nw;
-  double *scratch = calloc(mbg__dca_articulated_scratch(w->rake) + 1, sizeof *scratch);
+  double *scratch = calloc(mbg__dca_articulated_scratch(w->articulated) + 1, sizeof *scratch);
   mbg__state bodies = mbg__tree_bodies(w->tree);
   bodies.vd = NULL;
   check(ctx, mbg__system_update(ctx, w->sys, &bodies));
   mbg__system_residual(w->sys, r, NULL, NULL, NULL, NULL);
   mbg__tree_bias(w->tree, c);
   vn_scale((int)nw, r, -1, r);
-  mbg__dca_articulated_solve(w->rake, r, NULL, c, vd, a, f, scratch);
-  const double x = mbg__dca_articulated_residual(w->rake, r, NULL, c, vd, a, f, scratch);
+  mbg__dca_articulated_solve(w->articulated, r, NULL, c, vd, a, f, scratch);
+  const double x = mbg__dca_articulated_residual(w->articulated, r, NULL, c, vd, a, f, scratch);
   free(r);
   free(scratch);
   return x;
@@ -164,7 +166,7 @@ static int count(const char *family, int bodies) {
   }
   printf("%s of %d bodies, us: evaluation %.4g, linearization %.4g, column %.4g, adjoint %.4g\n", family, bodies,
          1e6 * t[0] / rounds, 1e6 * t[1] / rounds, 1e6 * t[2] / rounds, 1e6 * t[3] / rounds);
-  if (w->rake) {
+  if (w->articulated) {
     printf("relative residual %.1e\n", residual(ctx, w));
   } else {
     printf("relative residual %.1e\n", mbg__dca_point_residual(w->point));

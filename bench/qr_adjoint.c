@@ -1,10 +1,10 @@
-/* The adjoint of `qr` by transposed products against matrices: one right-hand side of the adjoint equations, the Jacobian, the whole
-   gradient (paper of `qr`: 2.2 and 1.6 on its pendulum).
+/* The adjoint of `qr` by transposed products against matrices: one right-hand side of the adjoint equations, the
+   Jacobian, the whole gradient (paper of `qr`: 2.2 and 1.6 on its pendulum).
 
      qr_adjoint MODEL [WHAT [COUNT]]
 
-   WHAT is all (times), or the one that bench/run counts with callgrind: products, differences, factors (COUNT right-hand sides each),
-   gradient-products, gradient-differences, simulate. */
+   WHAT is all (times), or the one that bench/run counts with callgrind: products, differences, factors (COUNT
+   right-hand sides each), gradient-products, gradient-differences, simulate. */
 #include "bench/study/study.h"
 
 #include <stdio.h>

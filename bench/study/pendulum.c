@@ -1,4 +1,5 @@
-/* The torsional pendulum of the paper: a point of mass m at the distance l from the origin, spring of stiffness c on its direction.
+/* The torsional pendulum of the paper: a point of mass m at the distance l from the origin, spring of stiffness c on
+   its direction.
 
      alpha'' = -k alpha,  k = c/(m l^2),  w = sqrt(k)        alpha(t) = alpha0 cos(w t) + alpha0' sin(w t)/w
      psi = l sin(alpha(t1))                                  (S38), (S39) with alpha0' = 0 */

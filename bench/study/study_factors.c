@@ -1,10 +1,12 @@
-/* The Jacobian of the state equations from the derivatives of the orthogonal factors, as the paper forms it (theory 1, section 5):
+/* The Jacobian of the state equations from the derivatives of the orthogonal factors, as the paper forms it (theory 1,
+   section 5):
 
      (Q1) dQ2 = -N dB Q2        (Q2) dN = -N dB N + P dB^T N^T N        P = Q2 Q2^T
 
      v* = P v - N phi_t                       dv* = (dQ2 Q2^T + Q2 dQ2^T) v + P dv - dN phi_t - N dphi_t
      a  = Q2 x - N gam,  Mr x = Q2^T u        da  = dQ2 x + Q2 dx - dN gam - N dgam
-     u  = f + M N gam                         Mr dx = dQ2^T u + Q2^T du - (dQ2^T M Q2 + Q2^T M dQ2) x,  du = df + M (dN gam + N dgam)
+     u  = f + M N gam                         Mr dx = dQ2^T u + Q2^T du - (dQ2^T M Q2 + Q2^T M dQ2) x
+                                              du = df + M (dN gam + N dgam)
 
    Matrices are column-major. dB needs the second derivatives of all constraints, column by column. */
 #include "bench/study/study_internal.h"

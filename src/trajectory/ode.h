@@ -1,5 +1,5 @@
-/* ode: runs of formulations that integrate an ordinary differential equation: evaluation between breaks, angles that count
-   whole turns, the loop over Runge-Kutta steps and the message when it fails. */
+/* ode: runs of formulations that integrate an ordinary differential equation: evaluation between breaks, angles that
+   count whole turns, the loop over Runge-Kutta steps and the message when it fails. */
 #ifndef MBG_TRAJECTORY_ODE_H
 #define MBG_TRAJECTORY_ODE_H
 
@@ -18,8 +18,8 @@ mbg__segment mbg__segment_between(double ta, double tb); /* in any order */
 /* t moved off the ends by a few units in the last place: time functions take their limits from inside. */
 double mbg__segment_inside(const mbg__segment *s, double t);
 
-/* Turn counters by continuity: angles nearest to q0 + (q0' + q') (t - t0)/2, with coordinates q0 and rates qd0 at an earlier
-   time t0 and the system at t. q, qd (ncoord): scratch. */
+/* Turn counters by continuity: angles nearest to q0 + (q0' + q') (t - t0)/2, with coordinates q0 and rates qd0 at an
+   earlier time t0 and the system at t. q, qd (ncoord): scratch. */
 void mbg__ode_turns(mbg__system *sys, double t0, const real *q0, const real *qd0, double t, real *q, real *qd,
                     int *turns);
 

@@ -1,5 +1,5 @@
-/* span: a spanning tree of the mechanism from the ground. Joints with most kept rows come first, then hints ("cut"), then the
-   smallest depth, then the order of the file (theory 0, section 9). What is left over closes loops. */
+/* spanning_tree: a spanning tree of the mechanism from the ground. Joints with most kept rows come first, then hints
+   ("cut"), then the smallest depth, then the order of the file (theory 0, section 9). The other joints close loops. */
 #ifndef MBG_TREE_SPANNING_TREE_H
 #define MBG_TREE_SPANNING_TREE_H
 
@@ -12,8 +12,8 @@ typedef struct {
   bool *closes; /* joints that are not in the tree                           (njoint) */
 } mbg__spanning_tree;
 
-/* rows: of each joint. usable: may the joint carry its end `side` (0 A, 1 B) on the other one? NULL: all may. Memory in the
-   arena. */
+/* rows: number of rows of each joint. usable: whether the joint may carry the body at its end `side` (0 A, 1 B) on the
+   other body; NULL: all may. Memory in the arena. */
 int mbg__spanning_tree_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *rows,
                               bool (*usable)(const mbg_model *m, int joint, int side), mbg__spanning_tree *out);
 

@@ -1,16 +1,17 @@
 /* tree: a model in joint coordinates on a spanning tree (theory 0, section 9; theory 5, sections 1-4).
 
-   Links are ordered parents first. H = H_p hP E hC^-1 with the frames hP on the parent and hC on the body; E moves in a subgroup of
-   SE(3) whose twists are components of the joint's own twist: E^-1 dE/dt = (S w)~, S columns of the unit matrix, increments
-   E <- E exp(S d). A body without such a joint is free in the components of its mask, hP = hC = 1. Joints that do not move in a
-   subgroup stay, whole or in part, rows: universal = spherical + R12, screw = cylindrical + advance; point-on-line, point-on-plane
-   and distance are rows alone.
+   Links are ordered parents first. H = H_p hP E hC^-1 with the frames hP on the parent and hC on the body. E moves in a
+   subgroup of SE(3) whose twists are components of the joint's own twist: E^-1 dE/dt = (S w)~, with unit vectors as
+   columns of S and increments E <- E exp(S d). A body without such a joint is free in the components of its mask, hP =
+   hC = 1. Joints that do not move in a subgroup remain rows, whole or in part: universal = spherical + R12, screw =
+   cylindrical + advance; point-on-line, point-on-plane and distance are rows alone.
 
      v = X v_p + s,  s = Sb w      vd = X vd_p + Sb a + ad(v) s      X = Ad(Rel^-1), Rel = hP E hC^-1, Sb = Ad(hC) S
      f = F + sum over children X^T f      E1 = Sb^T f = M a + Phi_z^T lambda - Q
 
-   F is the residual of the bodies (system/system.h). Everything is differentiated through E, w, a, lambda and the attributes: the
-   recursions below carry directions down and cotangents up, elements need no code for trees. Cost: linear in the bodies. */
+   F is the residual of the bodies (system/system.h). Derivatives go through E, w, a, lambda and the attributes: the
+   recursions below carry directions down and cotangents up, so that elements need no code for trees. Cost: linear in
+   the number of bodies. */
 #ifndef MBG_TREE_TREE_H
 #define MBG_TREE_TREE_H
 
@@ -39,14 +40,14 @@ static inline void mbg__link_twist(const mbg__link *l, const real *x, real out[6
 
 typedef struct mbg__tree mbg__tree;
 
-/* rank: the start's decision; the rows of the tree's own joints are held by it, redundant rows are dropped among the others.
-   The system is referenced and used as scratch. */
+/* rank: the start's choice of rows. The tree holds the rows of its own joints; redundant rows are dropped among the
+   others. The system is referenced and used as scratch. */
 int mbg__tree_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, mbg__tree **out);
 void mbg__tree_destroy(mbg__tree *t);
 
 mbg__system *mbg__tree_system(const mbg__tree *t);
 int mbg__tree_size(const mbg__tree *t);                   /* coordinates */
-int mbg__tree_rows(const mbg__tree *t, const int **rows); /* constraint rows: those of the model that are not held */
+int mbg__tree_rows(const mbg__tree *t, const int **rows); /* constraint rows: not held by the tree */
 const mbg__link *mbg__tree_links(const mbg__tree *t);     /* nbody */
 
 /* Takes hP, hC from the design: after the parameters have changed. */
@@ -54,11 +55,13 @@ void mbg__tree_refresh(mbg__tree *t);
 
 /* ---------------------------------------------------------------------- states */
 
-/* Joint frames by link (nbody) and rates (n) of bodies whose frames H (nbody) and twists v (nw) satisfy the tree's joints. */
+/* Reads joint frames by link (nbody) and rates (n) from bodies whose frames H (nbody) and twists v (nw) satisfy the
+   joints of the tree. */
 void mbg__tree_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg__frame *E, real *w);
 /* Back again: frames and twists of the bodies; the tree's state is not touched. */
 void mbg__tree_frames(const mbg__tree *t, const mbg__frame *E, const real *w, mbg__frame *H, real *v);
-/* Variations of what was read in a direction (w, v', da): e (6 per link), dw (n). After an update at (E, w). */
+/* Variations of the joint frames, e (6 per link), and rates, dw (n), in a direction (w, v', da). After an update at (E,
+   w). */
 void mbg__tree_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw);
 /* Transposed: adds to gw, gv (nw), ga (na). */
 void mbg__tree_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);
@@ -76,12 +79,12 @@ typedef struct {
 /* out = E exp(S d) for all links. */
 void mbg__tree_move(const mbg__tree *t, const mbg__frame *E, const real *d, mbg__frame *out);
 
-/* Frames, twists and rates of the bodies, then the system at them (the constraints alone with q). What depends on E alone is kept
-   while E stays the same. */
+/* Frames, twists and rates of the bodies, then the system at them (with q: the constraints alone). Quantities that
+   depend on E alone are kept while E stays the same. */
 int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *state);
 /* After an update with q, and linearize: the same with other q (n) and lambda (rows), linearized. */
 void mbg__tree_weigh(mbg__tree *t, const real *q, const real *lambda);
-/* ... of the last update, as a state of the system; lambda is left out. */
+/* Frames, twists and rates of the last update as a state of the system, without lambda. */
 mbg__state mbg__tree_bodies(const mbg__tree *t);
 /* After update; outputs may be NULL: E1 (n), phi, phid, phidd (rows). */
 void mbg__tree_residual(mbg__tree *t, real *E1, real *phi, real *phid, real *phidd);
@@ -134,13 +137,13 @@ typedef struct {
 int mbg__tree_matrix_create(mbg_context *ctx, mbg__tree *t, mbg__klu_mode mode, mbg__tree_matrix *out);
 void mbg__tree_matrix_destroy(mbg__tree_matrix *x);
 
-/* [[M + h/2 C + h^2/4 K T, Phi_z^T], [Phi_z T, -eps]]: the step of length h and increment D, T its tangent map; eps (rows) NULL: 0.
-   After linearize, with E1 computed. */
+/* [[M + h/2 C + h^2/4 K T, Phi_z^T], [Phi_z T, -eps]]: the step of length h with increment D and its tangent map T; eps
+   (rows) NULL: 0. After linearize, with E1 computed. */
 void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D, const double *eps);
 /* [[M, Phi_z^T], [Phi_z, -eps]]; eps (rows) NULL: 0. After update. */
 void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps);
-/* out (rows): the diagonal of Phi_z M^-1 Phi_z^T among motions that the hard rows (rows) allow; 0 for these. After update; x is used
-   as scratch. */
+/* out (rows): the diagonal of Phi_z M^-1 Phi_z^T over motions that satisfy the hard rows (rows); 0 for these. After
+   update; x is scratch. */
 int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const bool *hard, double *out);
 /* A singular system is reported as "WHAT: the system is singular (look at body '...')". */
 int mbg__tree_matrix_factor(mbg_context *ctx, const mbg__tree *t, mbg__tree_matrix *x, const char *what);

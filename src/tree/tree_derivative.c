@@ -1,4 +1,5 @@
-/* Directions down the tree and cotangents up (theory 5, section 4), with markers that depend on attributes on both sides:
+/* Directions down the tree and cotangents up (theory 5, section 4), with markers that depend on attributes at both
+   ends:
 
      theta = Rel^-1 dRel = Ad(hC) (Ad(E^-1) omega_P + e - omega_C)         g = Ad(hC) omega_C,  dSb = ad(g) Sb
      eta = X eta_p + theta                                                  ds = ad(g) s + Sb dw
@@ -140,8 +141,8 @@ void mbg__tree_geometry_pull(const mbg__tree *t, int k, const real ct[6], const 
   }
 }
 
-/* cotangents in eta, nu, al (and du) of all bodies, ct and cg of the geometry: to coordinates and attributes; rates, accelerations:
-   nu, al are not 0 */
+/* from cotangents in eta, nu, al (and du) of all bodies, ct and cg of the geometry to coordinates and attributes;
+   rates, accelerations: nu, al are not 0 */
 static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const mbg__tree_gradient *o) {
   const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);

@@ -69,7 +69,8 @@ static inline const real *parent_of(const mbg__tree *t, int k, const real *x) {
 /* tree_topology.c: links, held rows and constraint rows. */
 int mbg__tree_topology(mbg_context *ctx, mbg__tree *t, const mbg__rank *rank);
 
-/* tree_derivative.c: theta and g of a link in a direction; transposed: adds to ge (6 per link) and gattr, NULL: unwanted. */
+/* tree_derivative.c: theta and g of a link in a direction; transposed: adds to ge (6 per link) and gattr, NULL: not
+   wanted. */
 void mbg__tree_geometry_push(mbg__tree *t, int link, const mbg__tree_direction *d);
 void mbg__tree_geometry_pull(const mbg__tree *t, int link, const real ct[6], const real cg[6], real *ge, real *gattr);
 

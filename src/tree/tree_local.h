@@ -1,5 +1,5 @@
-/* tree_local: the tree joint by joint, nothing gathered and no system behind it (theory 3, sections 5 and 9): for formulations that solve
-   for accelerations and joint wrenches together.
+/* tree_local: the tree joint by joint, without sums over subtrees and without the system (theory 3, sections 5 and 9),
+   for formulations that solve for accelerations and joint wrenches together:
 
      vd_i = X vd_p + Sb a + c        c = ad(v) s
 
@@ -31,23 +31,23 @@ void mbg__tree_joint_twists(const mbg__tree *t, const real *u, real *d);
 void mbg__tree_joint_change(const mbg__tree *t, const real *dvd, const real *k, real *da);
 void mbg__tree_joint_change_T(const mbg__tree *t, const real *ga, real *q, real *k);
 
-/* Joint frames and rates of bodies as mbg__tree_read and its derivatives, links on modal bodies included. */
+/* mbg__tree_read and its derivatives, joints on modal bodies included. */
 int mbg__tree_modal_create(mbg_context *ctx, mbg__tree *t);
 void mbg__tree_local_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg__frame *E, real *w);
 void mbg__tree_local_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw);
 void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);
 
-/* Variations w, dv (nw) of frames and twists in a direction (e, dw, attributes) and k (nw). After place and rates. still: the last two
-   terms of k are left out, for twists u = J a in place of vd. */
+/* Variations w, dv (nw) of frames and twists in a direction (e, dw, attributes) and k (nw). After place and rates.
+   still: without the last two terms of k, for twists u = J a in place of vd. */
 void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k);
-/* Transposed: cotangents w, dv of frames and twists, k of k, and (NULL: 0) ct, cg of theta and g (nw each); adds to ge (6 per link),
-   gw (n), gattr (na). */
+/* Transposed: cotangents w, dv of frames and twists, k of k, and (NULL: 0) ct, cg of theta and g (nw each); adds to ge
+   (6 per link), gw (n), gattr (na). */
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct, const real *cg,
                           bool still, real *ge, real *gw, real *gattr);
 
-/* Joint wrenches f (nw): what the direction of the last push makes of them in the equations of bodies and joints,
+/* Joint wrenches f (nw) in the direction of the last push: their contributions to the equations of bodies and joints,
      r_p += X^T ad(theta)^T f        tau = -Sb^T ad(g)^T f
-   and transposed: the weights z (nw) of the former, y (n) of the latter on theta and g. */
+   and transposed: from weights z (nw) of r and y (n) of tau to cotangents of theta and g. */
 void mbg__tree_wrench_push(const mbg__tree *t, const real *f, real *r, real *tau);
 void mbg__tree_wrench_pull(const mbg__tree *t, const real *f, const real *z, const real *y, real *ct, real *cg);
 

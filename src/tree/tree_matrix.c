@@ -1,5 +1,5 @@
-/* Matrices over joint coordinates. The columns of a body are the coordinates on its path to the ground; with J (6 x path) and the
-   variations Je, Jn, Ja of frame, twist and rate by the increment of a step, scaled by h^2/4,
+/* Matrices over joint coordinates. The columns of a body are the coordinates on its path to the ground. With J (6 x
+   path) and the variations Je, Jn, Ja of frame, twist and rate by the increment of a step, scaled by h^2/4,
 
      M + h/2 C + h^2/4 K T = sum over blocks (Q, P) of the bodies' matrices  J_Q^T (K_QP Je_P + C_QP Jn_P + M_QP Ja_P)
                              - sum over links J_p^T X^T ad(theta)^T f
@@ -13,6 +13,12 @@
 
 static int path_length(const mbg__tree *t, int k) { return t->col0[k + 1] - t->col0[k]; }
 
+static int too_deep(mbg_context *ctx, const mbg__tree *t) {
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                   "the tree is too deep for matrices in joint coordinates (%d bodies); use formulation 'lie'",
+                   t->m->nbody);
+}
+
 static int list_paths(mbg_context *ctx, mbg__tree *t) {
   const int n = t->m->nbody;
   double total = 0;
@@ -25,8 +31,7 @@ static int list_paths(mbg_context *ctx, mbg__tree *t) {
     const int p = t->links[k].parent, length = (p >= 0 ? path_length(t, p) : 0) + t->links[k].nz;
     total += length;
     if (total > 1e8) {
-      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                       "the tree is too deep for matrices in joint coordinates (%d bodies); take formulation 'lie'", n);
+      return too_deep(ctx, t);
     }
     t->col0[k + 1] = t->col0[k] + length;
     longest = length > longest ? length : longest;
@@ -153,9 +158,7 @@ static int columns_create(mbg_context *ctx, mbg__tree *t) {
     t->nrow_slots += path_length(t, t->block_link[i]);
   }
   if (slots > 5e7) {
-    err = mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                    "the tree is too deep for matrices in joint coordinates (%d bodies); take formulation 'lie'",
-                    t->m->nbody);
+    err = too_deep(ctx, t);
   }
   t->nslots = (int)slots;
 done:
@@ -236,7 +239,7 @@ static void motions(mbg__tree *t) {
   }
 }
 
-/* J and B, unless they are at hand, and the slopes of the bodies' forces if they are asked for */
+/* J and B, unless they are up to date, and the slopes of the forces if wanted */
 static void place(mbg__tree *t, mbg__dense *slopes) {
   if (slopes || !t->placed) {
     mbg__system_matrices(t->sys, &(mbg__matrices){.B = t->placed ? NULL : t->B, .dense = slopes});

@@ -1,9 +1,10 @@
-/* tree_modal: links whose joint sits on markers that move with the modes of their body (theory 3, sections 3 and 8). With the marker P on the
-   parent and C on the body, their twists v_P = J_P nu_p, v_C = J_C nu and rates vd_P, vd_C,
+/* tree_modal: joints whose markers move with the modes of their body (theory 3, sections 3 and 8). With the marker P on
+   the parent and C on the body, their twists v_P = J_P nu_p, v_C = J_C nu and rates vd_P, vd_C,
 
      H = H_p hP(eta_p) E hC(eta)^-1      v_C = Ad(E^-1) v_P + S w      vd_C = Ad(E^-1) vd_P + S a + ad(v_C) S w
 
-   Modal coordinates are links of their own: free carriers, which come first. tree_local.c calls these functions for such links. */
+   Modal coordinates are links of their own: free carriers, which come first. tree_local.c calls these functions for
+   joints on modal bodies. */
 #ifndef MBG_TREE_TREE_MODAL_H
 #define MBG_TREE_TREE_MODAL_H
 
@@ -32,7 +33,7 @@ struct mbg__tree_modal {
   real *vd;                                                      /* those of the last rates             (nw) */
 };
 
-/* Takes what it needs where the model has modal bodies; t->modal stays NULL without them. */
+/* Creates t->modal; it stays NULL if the model has no modal bodies. */
 int mbg__tree_modal_create(mbg_context *ctx, mbg__tree *t);
 
 static inline bool mbg__tree_carrier(const mbg__tree *t, int k) { return t->m->bodies[t->links[k].body].carrier >= 0; }

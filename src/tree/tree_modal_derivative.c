@@ -96,8 +96,8 @@ static void geometry_pull(const mbg__tree *t, const mbg__tree_end *x, const real
   }
 }
 
-/* w_m, dv_m and, without the rates of the bodies, dvd_m, in a direction of the body (NULL: 0) and its modes; rates: the modes' rates
-   count */
+/* w_m, dv_m and, without the rates of the bodies, dvd_m in a direction of the body (NULL: 0) and its modes; rates: also
+   in that of the modes' rates */
 static void end_push(mbg__tree *t, mbg__tree_end *x, const real *w, const real *dv, bool rates, const real *da,
                      real out[3][6]) {
   const real *wb = of_body(t, x, w), *vb = of_body(t, x, dv), *dP;
@@ -127,8 +127,8 @@ static void end_push(mbg__tree *t, mbg__tree_end *x, const real *w, const real *
   }
 }
 
-/* Transposed: adds to w, dv (vectors of bodies, NULL: not wanted), to the cotangents of the modes and (rates) of their rates, and to
-   attributes. g[1], g[2] may be NULL. */
+/* transposed: adds to w, dv (vectors of bodies, NULL: not wanted), to the cotangents of the modes and (rates) of their
+   rates, and to attributes; g[1], g[2] may be NULL */
 static void end_pull(mbg__tree *t, mbg__tree_end *x, const real *g[3], real *w, real *dv, bool rates, real *ga) {
   static const real none[6] = {0};
   real omega[6] = {0}, y[6];
@@ -176,7 +176,7 @@ static void take_directions(mbg__tree *t, const mbg__tree_modal_joint *b, const 
   }
 }
 
-/* what the modes of both ends have got goes to their carriers */
+/* cotangents of the modes of both ends to their carriers */
 static void scatter_cotangents(mbg__tree *t, const mbg__tree_modal_joint *b, real *w, real *dv) {
   const int modal[2] = {b->P.modal, b->C.modal};
   for (int i = 0; i < 2; i++) {

@@ -61,7 +61,7 @@ static const struct {
      MODEL("\"b\": {\"motion\": \"planar-point\", \"mass\": 0}",
            "\"forces\": {\"f\": {\"type\": \"force\", \"on\": \"b\", \"force\": [\"k\", 0, 0]}}, ", ""),
      MBG_ERROR_SINGULAR,
-     {"t = 0: a freedom has no mass (look at body 'b')"}},
+     {"t = 0: a degree of freedom has no mass (look at body 'b')"}},
     {"tolerances that doubles cannot give",
      MODEL(POINT(""), "", ", \"relative_tolerance\": 1e-15"),
      MBG_ERROR_INPUT,

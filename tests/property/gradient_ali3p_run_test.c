@@ -309,7 +309,7 @@ static void test_too_deep(void **state) {
   sprintf(text + n, "}, \"run\": {\"formulation\": \"ali3p\", \"end\": 1, \"step\": 0.1}}");
   mbg_run_options_default(&o);
   check_refused(text, &o, MBG_ERROR_UNSUPPORTED,
-                "the tree is too deep for matrices in joint coordinates (600 bodies); take formulation 'lie'");
+                "the tree is too deep for matrices in joint coordinates (600 bodies); use formulation 'lie'");
   free(text);
 }
 

@@ -1,5 +1,6 @@
-/* dca: what a gradient must not depend on (checkpoints, threads, axes of the world), what it must follow (breaks, turns, frames outside
-   the motions, tolerances), that it agrees with an independent formulation, and what is refused. */
+/* dca: what a gradient must not depend on (checkpoints, threads, axes of the world), what it must follow (breaks,
+   turns, frames outside the motions, tolerances), that it agrees with an independent formulation, and what is
+   refused. */
 #include "property/gradient_case.h"
 
 #include <stdio.h>
@@ -157,7 +158,7 @@ static void test_tolerance(void **state) {
   }
 }
 
-/* one, two and three threads: the same bits, by the rake form and by pieces with loops */
+/* one, two and three threads: the same bits, by the articulated-body recursion and by pieces with loops */
 static void test_threads(void **state) {
   (void)state;
   static const char *const models[] = {"spatial-chain", "vehicle-design", "andrews"};
@@ -374,7 +375,7 @@ static void test_refused(void **state) {
   /* a leaf without mass has no accelerations */
   snprintf(text, sizeof text, CRANK, "0", "0", "", "");
   check_refused(text, &o, MBG_ERROR_CONVERGENCE,
-                "body 'rod' moves without inertia in its joint, and so does all that hangs on it");
+                "body 'rod' and the bodies that hang on it have no inertia in the motion of its joint");
   snprintf(text, sizeof text, CRANK, "1", "0.1", "", ", \"index\": 2");
   check_refused(text, &o, MBG_ERROR_UNSUPPORTED, "formulation 'dca' has no index-2 variant");
   snprintf(text, sizeof text, CRANK, "1", "0.1", "", ", \"stabilization\": 5");

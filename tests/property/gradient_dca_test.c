@@ -3,7 +3,8 @@
 #define PROOF_GALLERY 3
 #include "property/gradient_proof.h"
 
-/* a loop over a joint on a modal body whose modes move from the start: rates are projected where they have rates of their own */
+/* a loop over a joint on a modal body whose modes move from the start: rates are projected where they have rates of
+   their own */
 static void test_modal_loop(void **state) {
   (void)state;
   const int before = skipped;

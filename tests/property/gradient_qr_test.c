@@ -1,17 +1,17 @@
-/* Gradients of `qr`: direct and continuous adjoint agree to the tolerance, with each other and with the derivative of the discrete
-   run (the complex twin repeats its steps), on random models and for every kind of criterion, input and start. A failing seed is
-   repeated with MBG_SEED=number. */
+/* Gradients of `qr`: direct and continuous adjoint agree to the tolerance, with each other and with the derivative of
+   the discrete run (the complex twin repeats its steps), on random models and for every kind of criterion, input and
+   start. A failing seed is repeated with MBG_SEED=number. */
 #include "model/design.h"
 #include "property/gradient_proof.h"
 
 static const double tolerance = 1e-12;
 
-/* Relative as in theory 0, section 11. Direct and adjoint control their errors: the tolerance times the growth of variations over a
-   run. The discrete run, whose derivative the twin has, controls those of the motion only. */
+/* Relative as in theory 0, section 11. Direct and adjoint control their errors: the tolerance times the growth of
+   variations over a run. The discrete run, whose derivative the twin has, controls those of the motion only. */
 static const double tol_adjoint = 1e-9, tol_discrete = 1e-7;
-/* Direct sums and the twin share the nodes of the values, which are refined until the values are right. Where an integrand has a kink
-   its derivative jumps, and a panel of length h that is good for the value (h^2 = tolerance) is off by h in the derivative: the
-   root of the tolerance of 1e-12, for few. */
+/* Direct sums and the twin share the nodes of the values, which are refined until the values are right. Where an
+   integrand has a kink its derivative jumps, and a panel of length h that is good for the value (h^2 = tolerance) is
+   off by h in the derivative: the root of the tolerance of 1e-12, for few. */
 static const double tol_kink = 1e-6;
 static int compared, kinked;
 
@@ -57,8 +57,8 @@ static void compare_all(gradient_case *c, const char *name) {
 
 static int count_down(void *user) { return (*(int *)user)-- <= 0; }
 
-/* Redundant rows that a parameter would contradict, singular positions, and motions that need thousands of steps (a law that
-   jumps back and forth: neither does lie converge there). */
+/* Redundant rows that a parameter would contradict, singular positions, and motions that need thousands of steps (a law
+   that jumps back and forth: neither does lie converge there). */
 static bool runs_qr(gradient_case *c, const char *name, int *left) {
   double *g = gradient_case_matrix(c);
   *left = 2000;
@@ -240,8 +240,8 @@ static void test_history_and_all(void **state) {
 
 /* ---------------------------------------------------------------------- turns */
 
-/* J q'' = -k q from q = 0 with the rate w: q = w/om sin(om t), om^2 = k/J, here five turns each way. The angle is found again
-   from the frames wherever the integrator looks. */
+/* J q'' = -k q from q = 0 with the rate w: q = w/om sin(om t), om^2 = k/J, here five turns each way. The angle is found
+   again from the frames wherever the integrator looks. */
 static void test_turns(void **state) {
   (void)state;
   static const char text[] =

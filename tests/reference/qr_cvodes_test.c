@@ -1,5 +1,5 @@
-/* CVODES behind `qr`: the same numbers as the Runge-Kutta pair on a model with everything that interrupts an integration, and a
-   stiff model that only BDF runs with few steps. */
+/* CVODES behind `qr`: the same numbers as the Runge-Kutta pair on a model with everything that interrupts an
+   integration, and a stiff model that only BDF runs with few steps. */
 #include "reference/reference_case.h"
 
 /* driven wheel with a spring-mounted bob: control knots, a table, samples, integrals, maxima, reactions */

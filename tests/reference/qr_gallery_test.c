@@ -1,9 +1,9 @@
-/* Independent evidence: gradients of `qr` against the limit of `lie` for steps that go to 0, on the rigid models of the gallery
-   but the vehicles, which take minutes.
+/* Independent evidence: gradients of `qr` against the limit of `lie` for steps that go to 0, on the rigid models of the
+   gallery but the vehicles, which take minutes.
 
-   Values of lie at n, 2n, 4n ... steps are extrapolated (its error is a series in h^2, h^3, h^4 ...). Tolerance 1e-6 in the sense of
-   theory 0, section 11, as asked for; docs/formulations/qr.md says what finer steps reach. Largest values of paths stand at
-   nodes, which differ. */
+   Values of lie at n, 2n, 4n ... steps are extrapolated (its error is a series in h^2, h^3, h^4 ...). Tolerance 1e-6 in
+   the sense of theory 0, section 11, as asked for; docs/formulations/qr.md says what finer steps reach. Largest values
+   of paths stand at nodes, which differ. */
 #include "reference/reference_case.h"
 
 enum { LEVELS = 5 };
@@ -112,8 +112,8 @@ static void test_gallery(void **state) {
   }
 }
 
-/* four-bar-chain passes through positions where its links lie in one line: rows become dependent there, and the run ends with the
-   time and a joint in the message */
+/* four-bar-chain passes through positions where its links lie in one line: rows become dependent there, and the run
+   ends with the time and a joint in the message */
 static void test_singular(void **state) {
   (void)state;
   gradient_case c;

@@ -30,7 +30,8 @@ static void pendulum_errors(double tolerance, const char *integrator, double err
   reference_close(&c, text);
 }
 
-/* R1 against its closed form (40 digits): the paper's accuracy at the tolerances of the file, 1e-11, and 3e-12 at 1e-13 */
+/* R1 against its closed form (40 digits): the paper's accuracy at the tolerances of the file, 1e-11, and 3e-12 at
+   1e-13 */
 static void test_pendulum(void **state) {
   (void)state;
   double error[2];
@@ -53,8 +54,8 @@ static void test_integrators(void **state) {
   }
 }
 
-/* R2: quaternions, rheonomic drive, one redundant row; criterion with accelerations and a reaction. 6e-10: the page prints ten
-   digits */
+/* R2: quaternions, rheonomic drive, one redundant row; criterion with accelerations and a reaction. 6e-10: the page
+   prints ten digits */
 static void test_driven_flap(void **state) {
   (void)state;
   static const double g[] = {1.3283169397,  10.45369788,  -1.9395299947,  1.5943336816, -0.04543713198,

@@ -1,5 +1,5 @@
-/* `dca`: divide and conquer over pieces of the mechanism, direct differentiation and adjoint with the same factors, explicit Runge-Kutta
-   steps in joint coordinates (Bhalerao, Poursina, Anderson; theory 3). */
+/* `dca`: divide and conquer over pieces of the mechanism; direct differentiation and adjoint with the same factors;
+   explicit Runge-Kutta steps in joint coordinates (Bhalerao, Poursina, Anderson; theory 3). */
 #include "formulations/dca/dca_work.h"
 
 #include "formulations/dca/dca_threads.h"
@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------------- preparation */
 
-/* a fixed step asks for the classical method, tolerances for the pair of order eight */
+/* preset: the classical method for a fixed step, the pair of order eight for tolerances */
 static int find_integrator(mbg_context *ctx, mbg__formulation_work *w) {
   const char *key = w->plan.integrator ? w->plan.integrator : w->plan.step > 0 ? "rk4" : "dop853";
   return mbg__plan_integrator(ctx, &w->plan, key, &w->method);
@@ -22,8 +22,9 @@ static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
     return err;
   }
   if (p->stabilization != 0) {
-    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                     "formulation 'dca' closes its loops by projection after each step: \"stabilization\" is for 'qr'");
+    return mbg__fail(
+        ctx, MBG_ERROR_UNSUPPORTED,
+        "formulation 'dca' closes its loops by projection after each step; \"stabilization\" is an option of 'qr'");
   }
   if (p->index == 2) {
     return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation 'dca' has no index-2 variant; 'lie' has one");
@@ -31,7 +32,7 @@ static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
   return MBG_OK;
 }
 
-/* coordinates of a step begin at 0: their tolerance is that of a length or an angle */
+/* the coordinates of a step begin at 0: their tolerance is relative to a length or an angle */
 static void fill_tolerances(mbg__formulation_work *w) {
   const int n = w->flow.n;
   for (int k = 0; k < w->m->nbody; k++) {
@@ -50,7 +51,7 @@ static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
   return mbg__rk_create(ctx, 2 * w->flow.n, w->method, &options, &w->rk);
 }
 
-/* the start's decision on redundant rows, with those rows dropped that the tree drops */
+/* the start's redundant rows, exchanged where the tree drops others */
 static int choose_rows(mbg_context *ctx, mbg__formulation_work *w) {
   mbg__rank *rank = mbg__start_result_of(w->start)->rank;
   const int *dropped;
@@ -59,7 +60,7 @@ static int choose_rows(mbg_context *ctx, mbg__formulation_work *w) {
   return n > 0 ? mbg__rank_choose(ctx, &w->arena, rank, dropped, &w->rank) : MBG_OK;
 }
 
-/* Joint coordinates alone, and nobody asks for the multipliers of rows: the rake form. */
+/* the articulated-body recursion suffices: joint coordinates without rows, and no signal of a reaction */
 static bool is_tree(const mbg__formulation_work *w) {
   for (int i = 0; i < w->m->nsignal; i++) {
     if (w->m->signals[i].level == MBG__LEVEL_REACTION) {

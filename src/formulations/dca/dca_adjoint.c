@@ -1,7 +1,8 @@
-/* Discrete adjoint (theory 3, section 11): the transpose of the projections, of the Runge-Kutta steps with their dense output, and of the
-   start. Cotangents ze of joint frames (six per link) and wb of rates at the end of a step; backward through it
+/* Discrete adjoint (theory 3, section 11): the transpose of the projections, of the Runge-Kutta steps with their dense
+   output, and of the start. ze and wb are the cotangents of the joint frames (six per link) and rates at the end of a
+   step. Backward through the step:
 
-     (ze, wb) <- projection^T        (gn, gsigma) = carry^T ze        (gsigma, wb) <- step^T, with gn += of all stages        ze <- gn
+     (ze, wb) <- projection^T    (gn, gsigma) = frames^T ze    (gsigma, wb) <- step^T, all stages add to gn    ze <- gn
 
    Each stage solves with the factors at its own state: K^T = K. */
 #include "formulations/dca/dca_work.h"
@@ -34,7 +35,7 @@ typedef struct {
 
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
-/* most nodes inside a step */
+/* largest number of nodes inside a step */
 static int most_inner(const mbg__formulation_work *w) {
   int most = 0;
   for (int k = 0, i = 1; k + 1 < w->store.count; k++) {
@@ -84,7 +85,7 @@ static int stage_rhs(void *user, int stage, double t, const real *y, real *yd) {
 
 static int again_rhs(void *user, double t, const real *y, real *yd) { return stage_rhs(user, 0, t, y, yd); }
 
-/* b of sigma' and w', of ncol criteria */
+/* cotangents b of (sigma', w') of ncol criteria */
 static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y) {
   adjoint *s = user;
   mbg__formulation_work *w = s->w;
@@ -160,7 +161,7 @@ static int repeat_step(mbg_context *ctx, adjoint *s, double t0, double t1) {
   return err < 0 ? err : MBG_OK;
 }
 
-/* weights of the dense output from the nodes last .. inside the step from t0; *count of them in x, g */
+/* cotangents g of the dense output at x for the nodes inside the step from t0 to t1, last first; their number */
 static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, double t1, int *count) {
   const mbg__formulation_work *w = s->w;
   const size_t size = (size_t)s->nc * 2 * (size_t)s->n;

@@ -236,7 +236,7 @@ static inline void inertia_mul(const inertia *I, const real v[6], real out[6]) {
   out[5] = B[2] * U[0] + B[5] * U[1] + B[8] * U[2] + C[4] * W[0] + C[5] * W[1] + C[2] * W[2];
 }
 
-/* takes the freedoms of a joint out of its inertia; false: one has none */
+/* eliminates the freedoms of a joint from its inertia; false: one has no inertia */
 static inline bool eliminate(const link *l, node *n, freedom *x) {
   for (int i = 0; i < l->nz; i++) {
     column_of(&n->I, l->comp[i], x[i].U);
@@ -251,10 +251,11 @@ static inline bool eliminate(const link *l, node *n, freedom *x) {
 }
 
 static int singular(mbg_context *ctx, const mbg__dca_articulated *k, int i, double t) {
-  return mbg__fail(ctx, MBG_ERROR_SINGULAR,
-                   "t = %g: body '%s' moves without inertia in its joint, and so does all that hangs on it; give it "
-                   "mass and inertia",
-                   t, k->m->bodies[k->links[i].body].name);
+  return mbg__fail(
+      ctx, MBG_ERROR_SINGULAR,
+      "t = %g: body '%s' and the bodies that hang on it have no inertia in the motion of its joint; give it "
+      "mass and inertia",
+      t, k->m->bodies[k->links[i].body].name);
 }
 
 /* ---------------------------------------------------------------------- dynamics in two passes */
@@ -328,7 +329,7 @@ static inline void accelerate(mbg__dca_articulated *k, int i, const real base[6]
 int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E,
                                   const real *w, real *a) {
   real base[6] = {0};
-  /* gravity as an acceleration of the ground */
+  /* gravity is an upward acceleration of the ground */
   for (int i = 0; i < 3 && k->m->gravity >= 0; i++) {
     base[i] = -k->design->attr[k->m->gravity + i];
   }
@@ -347,7 +348,7 @@ int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, dou
   return MBG_OK;
 }
 
-/* f = Ia vd + p, with what the freedoms took out of both: U (a + ...) is in p already, and U^T vd gives the rest */
+/* f = Ia vd + p: p contains the part of the accelerations in the freedoms, Ia the rest */
 void mbg__dca_articulated_wrenches(const mbg__dca_articulated *k, real *f) {
   for (int i = 0; i < k->nbody; i++) {
     const link *l = &k->links[i];
@@ -461,7 +462,8 @@ typedef struct {
 
 static real entry(const real *x, int i) { return x ? x[i] : 0; }
 
-/* link i without the wrenches of its children: r + f - M vd, c - (vd - X vd_p - Sb a), tau - S^T f; size: largest terms */
+/* link i without the wrenches of its children: r + f - M vd, c - (vd - X vd_p - Sb a), tau - S^T f; size: largest
+   terms */
 static void link_residuals(const mbg__dca_articulated *k, int i, const right_side *b, const solution *s,
                            const residue *d, double size[3]) {
   const link *l = &k->links[i];

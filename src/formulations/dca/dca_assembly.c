@@ -9,7 +9,8 @@ enum { PARALLEL = 64 }; /* nodes of a level below which threads do not pay */
 
 /* ---------------------------------------------------------------------- small dense factors */
 
-/* A (n x n, lower triangle) <- L with A = L L^T, its diagonal inverted; -1, or the first row that is not independent of those before */
+/* A (n x n, lower triangle) <- L with A = L L^T, its diagonal inverted; -1, or the first row that depends on those
+   before it */
 static int cholesky(int n, real *A) {
   for (int j = 0; j < n; j++) {
     real *Lj = A + j * n;
@@ -62,7 +63,7 @@ static void solve_small(int n, const real *L, int m, real *X) {
 
 /* ---------------------------------------------------------------------- creation */
 
-/* largest and smallest mass of a body differ by more than theory 3, section 12, takes without refinement */
+/* masses differ by more than theory 3, section 12, allows without refinement */
 static bool masses_differ(const mbg__system *sys) {
   const mbg_model *m = mbg__system_model(sys);
   const mbg__design *d = mbg__system_design(sys);
@@ -97,7 +98,7 @@ typedef mbg__dca_failure failure;
 
 static real entry(const real *val, int slot) { return slot >= 0 ? val[slot] : 0; }
 
-/* M += Z^T Phi^-1 Z of a tree that hangs on the body */
+/* M += Z^T Phi^-1 Z of an absorbed piece */
 static failure add_absorbed(const mbg__dca_assembly *a, const mbg__dca_node *n, int i, real *M) {
   const mbg__dca_node *c = &a->nodes[n->absorbed[i]];
   const int nc = c->nopen, nf = n->nf;
@@ -120,7 +121,8 @@ static failure add_absorbed(const mbg__dca_assembly *a, const mbg__dca_node *n, 
   return (failure){false, -1};
 }
 
-/* A direction without inertia that joints hold: a little is lent, which refinement takes back. False: there is none to measure by. */
+/* A direction without inertia that joints hold gets a little inertia, whose effect refinement removes. False: the body
+   has no inertia at all. */
 static bool regularize(const mbg__dca_assembly *a, mbg__dca_node *n) {
   const double size = a->m->size > 0 ? a->m->size : 1;
   double mass = 0;
@@ -233,14 +235,14 @@ static int report(mbg_context *ctx, const mbg__dca_assembly *a, failure f, doubl
   if (f.body) {
     return mbg__fail(
         ctx, MBG_ERROR_SINGULAR,
-        "body '%s' has no inertia in a direction in which it can move (t = %g); give it mass and inertia, or "
-        "take formulation 'lie', 'dae' or 'ali3p'",
-        a->m->bodies[f.index].name, t);
+        "t = %g: body '%s' has no inertia in a direction in which it can move; give it mass and inertia, or use "
+        "formulation 'lie', 'dae' or 'ali3p'",
+        t, a->m->bodies[f.index].name);
   }
   mbg__row_label(a->m, f.index, label, sizeof(label));
   return mbg__fail(
       ctx, MBG_ERROR_SINGULAR,
-      "t = %g: singular at %s: it depends on the other constraints there; the mechanism locks, or passes a "
+      "t = %g: singular configuration: %s depends on the other constraints; the mechanism locks, or passes a "
       "singular position",
       t, label);
 }
@@ -325,7 +327,7 @@ static void scatter(const mbg__dca_node *n, int m, const real *v, real *x) {
   }
 }
 
-/* t = b - kappa, r -= Z^T Phi^-1 t; Phi^-1 t waits in the places of the multipliers */
+/* t = b - kappa, r -= Z^T Phi^-1 t; Phi^-1 t is kept in the places of the multipliers */
 static void absorbed_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mbg__dca_node *n, int i, int m,
                         real *x, real *t) {
   const mbg__dca_node *c = &a->nodes[n->absorbed[i]];
@@ -345,7 +347,7 @@ static void absorbed_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, con
   }
 }
 
-/* the front's b: of the body, or the sum of the children's */
+/* b of the front: from the body, or the sum of the children's */
 static void node_b(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mbg__dca_node *n, int m, real *x,
                    real *front) {
   if (n->body >= 0) {
@@ -392,7 +394,7 @@ static void node_up(const mbg__dca_assembly *a, const mbg__dca_panel *p, const m
   memcpy(p->b + (size_t)n->b * (size_t)m, front + ne * m, (size_t)(no * m) * sizeof(real));
 }
 
-/* lambda = lambda0 - SQ lambda_open; a body: vd = M^-1 (r - Z^T lambda), then the multipliers of what hangs on it */
+/* lambda = lambda0 - SQ lambda_open; a body: vd = M^-1 (r - Z^T lambda), then the multipliers of absorbed pieces */
 static void node_down(const mbg__dca_assembly *a, const mbg__dca_node *n, int m, real *x) {
   const int ne = n->nelim, no = n->nopen;
   for (int i = 0; i < ne; i++) {

@@ -4,18 +4,18 @@
 
 #include "formulations/dca/dca_assembly.h"
 
-/* A body (leaf), with trees that were raked into it, or the join of two pieces. Rows of its front: those that are eliminated here, then
-   those that stay open. */
+/* A body (leaf) with the pieces that it has absorbed, or the join of two pieces. The front has the rows that are
+   eliminated here, then the rows that stay open. */
 typedef struct {
   int body;                 /* leaf, else -1 */
   int child[2];             /* join; -1 for a leaf */
-  int nabsorbed, *absorbed; /* leaf: nodes raked into it */
+  int nabsorbed, *absorbed; /* leaf: nodes absorbed by it */
   int nelim, nopen;         /* rows */
   int *rows;                /*                                          (nelim + nopen) */
   int *place[2];            /* of the open rows of a child in the front  (nopen of the child) */
   int bodies, level;        /* in the piece; height in the tree */
   int *B;                   /* leaf: entries of B by rows of the front   ((nelim + nopen) x nf, -1: 0) */
-  int **Z;                  /* leaf: those of the rows of each rake      (nopen of it x nf) */
+  int **Z;                  /* leaf: of the rows of each absorbed node (its nopen x nf) */
   int nf, *dof;             /* leaf: free velocities                        (nf) */
   const int *M;             /* leaf: entries of M                        (nf x nf) */
 
@@ -27,16 +27,16 @@ typedef struct {
   real *F;   /* the front while it is built                       (nelim + nopen squared) */
   real *LM;  /* leaf: factor of M                                 (nf x nf) */
   real *Y;   /* leaf: M^-1 B^T by rows of the front               ((nelim + nopen) x nf) */
-  real **LR; /* leaf: factors of Phi of each rake                 (nopen of it squared) */
-  real **P;  /* leaf: Phi^-1 Z of each rake                       (nopen of it x nf) */
+  real **LR; /* leaf: factors of Phi of each absorbed node        (its nopen squared) */
+  real **P;  /* leaf: Phi^-1 Z of each absorbed node              (its nopen x nf) */
 
-  bool regularized; /* leaf: inertia was lent */
+  bool regularized; /* leaf: inertia was added */
   int b;            /* first open row of the node among those of all nodes */
 } mbg__dca_node;
 
-/* What a node could not factorize. */
+/* Why a node could not be factorized. */
 typedef struct {
-  bool body; /* no inertia, else a row */
+  bool body; /* without inertia; else a dependent row */
   int index; /* -1: nothing */
 } mbg__dca_failure;
 
@@ -48,7 +48,7 @@ struct mbg__dca_assembly {
   int nnode;
   mbg__dca_node *nodes; /* leaves in the order of the bodies, then joins */
   int *order, *level;   /* nodes by level: order[level[l]] ..                 (nnode), (depth + 2) */
-  int *owner;           /* node in which a row is eliminated, or raked: the leaf; -1: dropped   (nrow) */
+  int *owner;           /* node that eliminates a row, or the leaf that absorbed it; -1: dropped   (nrow) */
   int nb;               /* open rows of all nodes */
   int most_open, most_front, most_free, depth;
   mbg__dca_failure *failed; /*                                                (nnode) */
@@ -69,7 +69,7 @@ struct mbg__dca_panel {
   double *size; /* of the terms of an equation        ((nv + nrow) x columns) */
 };
 
-/* dca_assembly_tree.c: the tree of pieces. */
+/* dca_assembly_tree.c: builds the tree of pieces. */
 int mbg__dca_assembly_tree_build(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a);
 
 #endif

@@ -1,21 +1,22 @@
-/* The tree of pieces: rounds of joins of neighbours, those first that leave fewest rows open; joins that open more rows than either piece
-   has wait for a round with few others. A chain of n bodies has log2 n rounds; in a tree leaves go first, so that their number falls by a
-   constant factor each round; in a ladder pieces grow along it. */
+/* Builds the tree of pieces in rounds. A round joins neighbours, first the pairs that leave the fewest rows open. Joins
+   that open more rows than either piece has wait for a round with few others. A chain of n bodies takes log2 n rounds;
+   in a tree leaves go first, so that the number of pieces falls by a constant factor each round; in a ladder pieces
+   grow along it. */
 #include "formulations/dca/dca_assembly_internal.h"
 
 #include <string.h>
 
 enum {
-  MANY = 3, /* neighbours of a body above which it takes trees by the rake sum */
-  FEW = 8   /* a round that joins less than one piece in so many goes on with joins that open more rows */
+  MANY = 3, /* a body with more neighbours absorbs the subtrees that hang on it */
+  FEW = 8   /* a round that joins less than one piece in FEW goes on with joins that open more rows */
 };
 
 typedef struct {
   int node, nopen, *open; /* rows with a body outside */
-  int nelim, *elim;       /* rows that are complete, of the node on top */
+  int nelim, *elim;       /* complete rows, which the node of the piece eliminates */
   int degree;             /* neighbours, in this round */
   bool alive, matched;
-  bool tree; /* no ground, no loop: hangs on its neighbours only */
+  bool tree; /* without loops and joints to the ground */
 } piece;
 
 typedef struct {
@@ -43,7 +44,7 @@ static int add_body(const builder *b, int from, int n, int body) {
   return n + 1;
 }
 
-/* the frame of a modal body stands for its coordinates, too */
+/* the frame of a modal body also stands for its modal coordinates */
 static int head_of(const mbg_model *m, int body) {
   return m->bodies[body].carrier >= 0 ? m->modals[m->bodies[body].carrier].body : body;
 }
@@ -67,7 +68,7 @@ static void list_bodies(builder *b) {
 
 /* ---------------------------------------------------------------------- leaves */
 
-/* adds the free velocities of a body to those of a leaf, counts them first (dof NULL) */
+/* adds the free velocities of a body to a leaf; only counts them while dof is NULL */
 static void add_velocities(const mbg_model *m, int body, mbg__dca_node *n) {
   for (int j = 0; j < m->bodies[body].nvel; j++) {
     const int dof = m->dof[m->bodies[body].voff + j];
@@ -148,7 +149,7 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- the node of a piece is complete */
+/* ---------------------------------------------------------------------- nodes */
 
 static int *entries_of(builder *b, const mbg__dca_node *n, int count, const int *rows) {
   const mbg__csc *A = b->a->patB;
@@ -264,8 +265,8 @@ static int open_after(const builder *b, int p, int q) {
   return n;
 }
 
-/* The neighbour of p that is free in this round and leaves fewest rows open; among equals the smaller one. grow: more may be open than
-   in each of the two. */
+/* The neighbour of p, not matched in this round, whose join leaves the fewest rows open; among equals the smallest.
+   grow: the join may have more open rows than either of the two. */
 static int best_partner(builder *b, int p, bool grow) {
   int best = -1, least = 0, bodies = 0;
   b->stamp++;
@@ -296,7 +297,7 @@ static int best_partner(builder *b, int p, bool grow) {
   return best;
 }
 
-/* ---------------------------------------------------------------------- rake and join */
+/* ---------------------------------------------------------------------- absorption and joins */
 
 /* the one body of piece c that its open rows touch; -1: several, or rows of more than two bodies */
 static int handle_body(const builder *b, int c) {
@@ -377,7 +378,7 @@ static void place_rows(builder *b, mbg__dca_node *n, int side) {
   }
 }
 
-/* is what closes between two pieces one joint of two bodies? */
+/* do all rows between two pieces belong to one joint of two bodies? */
 static bool one_joint(const builder *b, int n, const int *rows) {
   for (int i = 0; i < n; i++) {
     const int *x = b->body + b->first[rows[i]], *y = b->body + b->first[rows[0]];
@@ -514,7 +515,7 @@ done:
   return err;
 }
 
-/* nodes by level: children first, and each level a list of independent nodes */
+/* nodes by level, children first */
 static int list_levels(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a) {
   for (int i = 0; i < a->nnode; i++) {
     a->depth = a->nodes[i].level > a->depth ? a->nodes[i].level : a->depth;

@@ -136,7 +136,7 @@ void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const 
   }
 }
 
-/* T^-1 w and its derivatives of a link whose motions do not commute */
+/* Ti = T^-1 and, if wanted, D = d(T^-1 w)/dsigma of a link whose motions do not commute */
 static void rate_map(const mbg__link *l, const real *y, int n, real Ti[36], real D[36]) {
   real d[6], w[6];
   mbg__link_twist(l, y, d);

@@ -1,13 +1,15 @@
-/* The differential equation of `dca` in coordinates of a step (theory 3, section 10): from the joint frames E_n of the step's start
+/* The differential equation of `dca` in coordinates of a step (theory 3, section 10). From the joint frames E_n at the
+   start of the step:
 
      E = E_n exp(S sigma)        sigma' = T(sigma)^-1 w        w' = a(t, E, w)
 
-   y = (sigma, w). Where motions commute sigma is the joint coordinate itself. Variations: e_n of the start's frames (six per link), sigma'
-   and w' of y,
+   y = (sigma, w). If motions commute, sigma is the increment of the joint coordinate. With the variations e_n of the
+   frames at the start (six per link) and dsigma, dw of y,
 
      e = Ad(exp(-S sigma)) e_n + S T(sigma) dsigma
 
-   so that the derivative of a discrete solution is exact: with the step's end, e_(n+1) is e there, and dsigma begins at 0 again. */
+   The derivative of a discrete solution is exact: at the end of the step e becomes e_(n+1), and dsigma begins at 0
+   again. */
 #ifndef MBG_FORMULATIONS_DCA_DCA_FLOW_H
 #define MBG_FORMULATIONS_DCA_DCA_FLOW_H
 
@@ -15,7 +17,7 @@
 #include "formulations/formulation.h"
 #include "trajectory/ode.h"
 
-/* Where a step starts. Angles are counted from here by continuity. */
+/* The start of a step, from which whole turns of angles are counted. */
 typedef struct {
   double t;
   mbg__frame *E; /* by link                                   (nbody) */
@@ -44,29 +46,30 @@ typedef struct {
 } mbg__dca_flow;
 
 int mbg__dca_base_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_flow *f, mbg__dca_base *b);
-/* Completes a base whose t, E, w and turns are set. */
+/* Sets q and qd of a base whose t, E, w and turns are set. */
 int mbg__dca_base_set(mbg_context *ctx, mbg__dca_flow *f, mbg__dca_base *b);
 
 int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree, mbg__dca_point *point,
                          int nused, const int *used, mbg__dca_flow *f);
 
-/* The point at (t, y) of a step that starts at the base. */
+/* Evaluates the point at (t, y) of a step that starts at the base. */
 int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y);
-/* The same without accelerations and multipliers, for signals that need none. */
+/* Places tree and system there without accelerations and multipliers, for signals that need none. */
 int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y);
 /* Turn counters at (t, E, w) after the base. */
 int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const mbg__frame *E,
                         const real *w, int *turns);
 /* After eval: y'. */
 void mbg__dca_flow_rates(const mbg__dca_flow *f, const real *y, real *yd);
-/* After eval, or place where full is not set: values of the used signals. */
+/* Values of the used signals. After eval, or, if full is false, after place. */
 int mbg__dca_flow_signals(mbg_context *ctx, mbg__dca_flow *f, real *values);
 
-/* E = E_n exp(S sigma); e (6 per link) of (e_n, dsigma), and transposed: adds to gn and gsigma (may be NULL). */
+/* E = E_n exp(S sigma); the variation e (6 per link) of (e_n, dsigma); transposed: adds to gn and gsigma (may be
+   NULL). */
 void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const real *sigma, mbg__frame *E);
 void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e);
 void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma);
-/* d(T^-1 w) in the direction (dsigma, dw), and transposed: adds to gsigma, gw. */
+/* The variation of sigma' = T^-1 w in the direction (dsigma, dw); transposed: adds to gsigma, gw. */
 void mbg__dca_flow_increment_push(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw, real *out);
 void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw);
 

@@ -1,9 +1,9 @@
-/* Forward runs: Runge-Kutta steps in coordinates of the step, the projection of loops at their ends. */
+/* Forward runs: Runge-Kutta steps in coordinates of the step, loops projected at the ends. */
 #include "formulations/dca/dca_work.h"
 
 #include <string.h>
 
-/* the breaks around: the same for a run that is repeated from the middle */
+/* the breaks around ta .. tb: equal for a run that is repeated from the middle */
 void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb) {
   const double middle = (ta + tb) / 2;
   double from = w->plan.t0, to = w->plan.t1;
@@ -87,7 +87,8 @@ static int begin_segment(void *user, double ta, double tb, real *y) {
   return MBG_OK;
 }
 
-/* The next step starts at sigma = 0; where nothing was projected its first rates are known: w and the accelerations of the end. */
+/* The next step starts at sigma = 0. Without a projection its first rates are known: w, and the accelerations at the
+   end of the last step. */
 static int restart(mbg_context *ctx, mbg__formulation_work *w) {
   const int n = w->flow.n;
   w->now = !w->now;
@@ -166,7 +167,7 @@ done:
   return err;
 }
 
-/* the first base from the start that was assembled last */
+/* the first base, from the assembled start */
 static int begin(mbg_context *ctx, mbg__formulation_work *w) {
   const mbg__start_result *start = mbg__start_result_of(w->start);
   mbg__dca_base *b = &w->base[0];

@@ -1,5 +1,6 @@
-/* How long explicit steps may be on modal bodies (theory 3, section 10): frequencies and damping of each body with free handles, which are
-   well above those of a clamped one. Stability of rk4: h omega < 2.82, h delta < 2.78. */
+/* The longest stable explicit steps of modal bodies (theory 3, section 10), from the frequencies and damping of each
+   body with free handles, which lie well above those of a clamped body. Stability of rk4: h omega < 2.82, h delta <
+   2.78. */
 #include "formulations/dca/dca_work.h"
 
 #include "math/eigen.h"
@@ -30,7 +31,7 @@ static void mass_matrix(const mbg__modal_view *D, int n, double *M) {
   }
 }
 
-/* eliminates the frame's motions that have inertia and are free: the modal masses of a body with free handles */
+/* eliminates the free motions of the frame that have inertia: the modal masses of a body with free handles */
 static void free_body(double *M, int N, unsigned mask) {
   for (int p = 0; p < 6; p++) {
     const double d = M[p * N + p];
@@ -103,12 +104,11 @@ int mbg__dca_limits(mbg_context *ctx, mbg__formulation_work *w) {
     return MBG_OK;
   }
   const bool unstable = w->plan.step > 1.05 * limit;
-  mbg__note(
-      ctx, unstable ? MBG_WARNING : MBG_NOTE,
-      "body '%s' has modes up to %.4g rad/s: explicit steps are stable below %.3g s by its frequency and %.3g s by "
-      "its damping%s",
-      w->m->modals[worst].name, most, most > 0 ? 2.82 / most : INFINITY, slow > 0 ? 2.78 / slow : INFINITY,
-      unstable ? "; take shorter steps, fewer modes, or formulation 'lie', which is implicit" : "");
+  mbg__note(ctx, unstable ? MBG_WARNING : MBG_NOTE,
+            "body '%s' has modes up to %.4g rad/s: explicit steps are stable below %.3g s by frequency and %.3g s by "
+            "damping%s",
+            w->m->modals[worst].name, most, most > 0 ? 2.82 / most : INFINITY, slow > 0 ? 2.78 / slow : INFINITY,
+            unstable ? "; use shorter steps, fewer modes, or formulation 'lie', which is implicit" : "");
 done:
   return err;
 }

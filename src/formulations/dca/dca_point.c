@@ -19,7 +19,7 @@ struct mbg__dca_point {
   real *dphi;            /*                                      (nrow) */
   double residual;
 
-  /* trees: the rake form instead of pieces */
+  /* trees without rows: instead of the assembly */
   mbg__dca_articulated *articulated;
   bool gravity_only; /* no other forces: dynamics needs no system */
   bool placed;       /* tree and system are at the state ... */
@@ -113,8 +113,8 @@ static int eval_assembly(mbg_context *ctx, mbg__dca_point *p) {
   mbg__dca_pack(p->m, 0, 1, -1, p->r, p->gamma, p->x);
   if (solve(p, 1) > 1e-6) {
     err = mbg__fail(ctx, MBG_ERROR_SINGULAR,
-                    "t = %g: accelerations are not determined: a body moves without inertia, or constraints depend on "
-                    "each other; look at masses and inertias, or take formulation 'lie', 'dae' or 'ali3p'",
+                    "t = %g: the accelerations are not unique: a body moves without inertia, or constraints depend on "
+                    "each other; check masses and inertias, or use formulation 'lie', 'dae' or 'ali3p'",
                     re(p->state.t));
     goto done;
   }
@@ -146,8 +146,8 @@ int mbg__dca_point_eval(mbg_context *ctx, mbg__dca_point *p, const mbg__tree_sta
   return p->articulated ? eval_articulated(ctx, p) : eval_assembly(ctx, p);
 }
 
-/* what dynamics without a system has left out: tree and system at the state with its accelerations */
-static int catch_up(mbg_context *ctx, mbg__dca_point *p) {
+/* tree and system at the state with its accelerations, after dynamics that did not need the system */
+static int place_full(mbg_context *ctx, mbg__dca_point *p) {
   mbg__tree_state state = p->state;
   state.a = p->a;
   mbg__tree_place(p->tree, &state);
@@ -161,7 +161,7 @@ static int catch_up(mbg_context *ctx, mbg__dca_point *p) {
 
 int mbg__dca_point_full(mbg_context *ctx, mbg__dca_point *p) {
   if (!p->placed) {
-    return catch_up(ctx, p);
+    return place_full(ctx, p);
   }
   if (!p->complete) {
     mbg__system_complete(p->sys, p->vd, p->lambda);
@@ -231,7 +231,8 @@ static void add(int n, real *out, const real *x) {
   }
 }
 
-/* one cotangent by the rake form: K (z, y, h) = (vd, a, 0), then the transposed local maps with z, y and -h */
+/* one cotangent by the articulated-body recursion: K (z, y, h) = (vd, a, 0), then the transposed local maps with z, y
+   and -h */
 static void pull_articulated(mbg__dca_point *p, const mbg__dca_cotangent *c, real *ge, real *gw, real *gattr) {
   const int nw = p->m->nw;
   mbg__dca_articulated_solve(p->articulated, c->vd, c->a, NULL, p->z, p->tau, p->k, p->scratch);

@@ -1,10 +1,11 @@
-/* Accelerations, multipliers and their derivatives at one state of the tree (theory 3, sections 5, 9, 11).
+/* Accelerations, multipliers and their derivatives at one state of the tree (theory 3, sections 5, 9, 11):
 
-     K (vd, lambda) = (-r(vd = 0), -gamma)        K = [[M, B^T], [B, 0]] over the bodies and kept rows, factorized by pieces
+     K (vd, lambda) = (-r(vd = 0), -gamma)        K = [[M, B^T], [B, 0]] over bodies and kept rows
      a = S^T Ad(hC^-1) (vd - X vd_p - c)
 
-   or, for trees without rows, by the rake form over bodies and joints (dca_articulated.h). Derivatives use the same factors: K (vd', lambda') = -(r', phidd') with the solution held, K^T = K for the adjoint. Factors are never
-   differentiated. */
+   K is factorized by pieces (dca_assembly.h), or, for trees without rows, by the articulated-body recursion
+   (dca_articulated.h). Derivatives use the same factors: K (vd', lambda') = -(r', phidd') with the solution held, K^T =
+   K for the adjoint. Factors are never differentiated. */
 #ifndef MBG_FORMULATIONS_DCA_DCA_POINT_H
 #define MBG_FORMULATIONS_DCA_DCA_POINT_H
 
@@ -17,8 +18,9 @@ enum { MBG__DCA_PANEL = 8 }; /* columns that are solved together */
 
 typedef struct mbg__dca_point mbg__dca_point;
 
-/* A point of a model: system and tree are referenced and used as scratch. The factors are those of the assembly or (not NULL) of the rake;
-   they are shared, and read by all points but that which factorizes. Memory in the arena. */
+/* System and tree are referenced and used as scratch. The factors belong to the assembly or, if not NULL, to the
+   articulated-body recursion; points of several threads share them, and only one point factorizes. Memory in the
+   arena. */
 int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree,
                           mbg__dca_assembly *assembly, mbg__dca_articulated *articulated, int threads,
                           mbg__dca_point **out);
@@ -26,16 +28,16 @@ int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys,
 /* At a state (t, E, w, turns): a (n), vd (nw), lambda (nrow), valid until the next call. */
 int mbg__dca_point_eval(mbg_context *ctx, mbg__dca_point *p, const mbg__tree_state *state);
 const real *mbg__dca_point_a(const mbg__dca_point *p);
-double mbg__dca_point_residual(const mbg__dca_point *p); /* largest relative one since the creation */
+double mbg__dca_point_residual(const mbg__dca_point *p); /* largest relative residual since the creation */
 
-/* After eval, the system not used for anything else since: brings the system to the full state, where signals can be evaluated; and
-   linearizes it. */
+/* Brings the system to the full state with accelerations and multipliers, where signals can be evaluated; and
+   linearizes it. After eval, unless the system was used otherwise since. */
 int mbg__dca_point_full(mbg_context *ctx, mbg__dca_point *p);
 int mbg__dca_point_linearize(mbg_context *ctx, mbg__dca_point *p);
-/* Another point at the state and solution of a point that is linearized: linearized, too. */
+/* Brings p to the state and solution of a linearized point, and linearizes it. */
 int mbg__dca_point_follow(mbg_context *ctx, mbg__dca_point *p, const mbg__dca_point *leader);
 
-/* The attributes of consecutive parameters: laid into one vector (na, 0 otherwise), each at its time. */
+/* Attribute directions of consecutive parameters, written one at a time into a vector (na) that is 0 otherwise. */
 typedef struct {
   const mbg__design_columns *columns;
   int first; /* parameter of column 0 */
@@ -46,8 +48,8 @@ typedef struct {
 void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, const real *const *dw,
                          const mbg__dca_attributes *attributes, real *const *da);
 
-/* Transposed, one cotangent at a time: of a (n), and what signals ask for: of frames, twists, rates (nw) and multipliers (nrow); any may
-   be NULL. Adds to ge (6 per link), gw (n), gattr (na). */
+/* Transposed: cotangents of a (n) and of the quantities that signals depend on: frames, twists, rates (nw) and
+   multipliers (nrow); any may be NULL. Adds to ge (6 per link), gw (n), gattr (na). */
 typedef struct {
   const real *a, *w, *v, *vd, *lambda;
 } mbg__dca_cotangent;

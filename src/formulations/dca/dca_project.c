@@ -223,7 +223,7 @@ static void solve_push(mbg__dca_project *p, bool rates, int ncol, real *const *e
       vn_axpy(nr, bottom, 1, p->rows);
     }
   }
-  /* phi_t has no part in the frames' equation phi + B u = 0 */
+  /* the frames' equation phi + B u = 0 does not contain phi_t */
   if (!rates) {
     mbg__system_constraints_at(p->sys, p->zero, p->zero);
     for (int q = 0; q < ncol; q++) {

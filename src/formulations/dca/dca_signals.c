@@ -1,4 +1,5 @@
-/* Weights of signals at nodes, pulled back to joints and attributes: through accelerations and multipliers where signals see them. */
+/* Weights of signals at nodes, pulled back to joints and attributes, through accelerations and multipliers if a signal
+   depends on them. */
 #include "formulations/dca/dca_work.h"
 
 #include <string.h>

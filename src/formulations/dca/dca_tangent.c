@@ -1,14 +1,14 @@
-/* Direct differentiation (theory 3, section 9), together with the simulation, which is repeated over the same steps: nothing is stored.
-   One column (dsigma, dw) for each parameter is integrated with the state, e_n of the step's start stands beside it. At a stage all
-   columns share the factors; panels of them go to threads, each with a system of its own at the same state. A column is computed in the
-   same way whatever thread it falls to. */
+/* Direct differentiation (theory 3, section 9) together with the simulation, which is repeated over the same steps, so
+   that nothing is stored. One column (dsigma, dw) per parameter is integrated with the state; e_n at the start of the
+   step is kept beside it. At a stage all columns share the factors. Threads take panels of columns, each with a system
+   of its own at the same state; a column does not depend on the thread that computes it. */
 #include "formulations/dca/dca_work.h"
 
 #include "formulations/dca/dca_threads.h"
 
 #include <string.h>
 
-/* what a thread needs */
+/* objects of one thread */
 typedef struct {
   mbg_context *ctx;
   mbg__system *sys;
@@ -86,7 +86,7 @@ done:
   return err;
 }
 
-/* threads pay when each has panels of its own and something to do */
+/* threads pay if each has panels of its own and enough work */
 static int make_workers(mbg_context *ctx, tangent *s) {
   const int panels = (s->np + MBG__DCA_PANEL - 1) / MBG__DCA_PANEL;
   const bool enough = (double)s->np * s->w->m->nbody >= 256;
@@ -290,7 +290,7 @@ done:
   return err;
 }
 
-/* where nothing was projected the rates at the end are those of the next start: dsigma' = dw, dw' as it was */
+/* without a projection the rates at the end are those of the next start: dsigma' = dw, dw' unchanged */
 static int restart(mbg_context *ctx, tangent *s, mbg__rk *rk) {
   const size_t n = (size_t)s->n;
   if (s->w->project) {

@@ -1,4 +1,4 @@
-/* What a run of `dca` holds. */
+/* Workspace of a run of `dca`. */
 #ifndef MBG_FORMULATIONS_DCA_DCA_WORK_H
 #define MBG_FORMULATIONS_DCA_DCA_WORK_H
 
@@ -39,10 +39,10 @@ struct mbg__formulation_work {
   int nused;
   const int *used;
   int threads;
-  mbg__rank *rank; /* with the rows dropped that the tree drops */
+  mbg__rank *rank; /* with the rows that the tree drops */
   mbg__tree *tree;
-  mbg__dca_assembly *assembly;       /* pieces, or ... */
-  mbg__dca_articulated *articulated; /* ... the rake form of trees */
+  mbg__dca_assembly *assembly;       /* factors by pieces, or ... */
+  mbg__dca_articulated *articulated; /* ... of trees without rows */
   mbg__dca_point *point;
   mbg__dca_flow flow;
   mbg__dca_project *project; /* NULL: no loops */
@@ -69,8 +69,8 @@ struct mbg__formulation_work {
 /* The segment of smooth time functions around ta .. tb. */
 void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb);
 
-/* After a step with increments and rates y1 (2 n) from base `now` to t1: the other base is its end, projected. repeat: solves of frames
-   as w->rounds says. */
+/* After a step with increments and rates y1 (2 n) from base `now` to t1: sets the other base to its end, projected.
+   repeat: with as many solves of frames as w->rounds says. */
 int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1, bool repeat);
 
 /* dca_store.c */
@@ -79,20 +79,20 @@ mbg__dca_step mbg__dca_step_view(const mbg__formulation_work *w, const void *blo
 int mbg__dca_store_begin(mbg_context *ctx, mbg__formulation_work *w);
 /* The other base and how it was reached, as the next end. */
 int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma);
-/* The start of the last run; both ends of its step k = 1, 2, ..., computed again where they are not kept (then the bases of w are
-   scratch). Valid until the next call. */
+/* The start of the last run; both ends of its step k = 1, 2, ..., recomputed if they are not kept (the bases of w are
+   then scratch). Valid until the next call. */
 void mbg__dca_store_first(const mbg__formulation_work *w, mbg__dca_step *out);
 int mbg__dca_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *start, mbg__dca_step *end);
 void mbg__dca_store_free(mbg__formulation_work *w);
 
-/* dca_signals.c: weights of signals at a node, seed (nc x nused): adds to ge (6 per link), gw (n) at the state of the node and to
-   gattr (na), each of nc criteria. */
+/* dca_signals.c: from weights of signals at a node, seed (nc x nused), adds to ge (6 per link), gw (n) at the state of
+   the node and to gattr (na), for each of nc criteria. */
 typedef struct mbg__dca_seeds mbg__dca_seeds;
 int mbg__dca_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int nc, mbg__dca_seeds **out);
 int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *base, double t, const real *y,
                       const real *seed, real *ge, real *gw, real *gattr);
 
-/* dca_limits.c: a note on the longest stable step of modal bodies, a warning where the step of the run is longer. */
+/* dca_limits.c: notes the longest stable step of modal bodies, warns if the step of the run is longer. */
 int mbg__dca_limits(mbg_context *ctx, mbg__formulation_work *w);
 
 /* dca_forward.c, dca_tangent.c, dca_adjoint.c */

@@ -1,5 +1,5 @@
-/* `qr`: redundant coordinates projected to a state space by a QR decomposition of the constraint Jacobian, integrated under error
-   control, with the continuous adjoint (Held and Seifried; theory 1). */
+/* `qr`: redundant coordinates projected to a state space by a QR decomposition of the constraint Jacobian, integrated
+   under error control, with the continuous adjoint (Held and Seifried; theory 1). */
 #include "formulations/qr/qr_work.h"
 
 #include "formulations/formulation.h"
@@ -20,13 +20,14 @@ static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
     return err;
   }
   if (!(p->stabilization >= 0) || !isfinite(p->stabilization)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "stabilization %g: must be a rate of at least 0 per second",
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "stabilization %g: expected a rate of at least 0 per second",
                      p->stabilization);
   }
   return MBG_OK;
 }
 
-/* positions are measured from an arbitrary origin: their tolerance follows the size of the model; modal coordinates are not */
+/* positions, measured from an arbitrary origin, have a tolerance relative to the size of the model; modal coordinates
+   do not */
 static void fill_tolerances(mbg__formulation_work *w) {
   const mbg__qr_state *s = &w->flow->state;
   for (int i = 0; i < s->n; i++) {

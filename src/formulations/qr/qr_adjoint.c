@@ -1,4 +1,4 @@
-/* The continuous adjoint (theory 1, section 7), backward from the end with the forward state looked up. */
+/* The continuous adjoint (theory 1, section 7), integrated backward with the forward state interpolated. */
 #include "formulations/qr/qr_work.h"
 
 #include <string.h>
@@ -282,7 +282,7 @@ static double largest(const mbg__qr_adjoint *a, int c, int g, const real *y) {
 static const double strict = 0.1;
 
 static void set_tolerance(mbg__qr_adjoint *a, int c, int g, double scale) {
-  const double relative = strict * pow(10, a->eased) * a->w->plan.relative;
+  const double relative = strict * pow(10, a->loosened) * a->w->plan.relative;
   int count;
   const int first = group(a, g, &count);
   for (int i = first; i < first + count; i++) {
@@ -291,8 +291,8 @@ static void set_tolerance(mbg__qr_adjoint *a, int c, int g, double scale) {
   }
 }
 
-/* By their weights mu, nu/time and g are all of the size of the criterion: a group that is still small does not get a tolerance below
-   a thousandth of what the others have. */
+/* With their weights mu, nu/time and g all have the size of the criterion: the tolerance of a group that is still small
+   is not below a thousandth of that of the others. */
 static void set_tolerances(mbg__qr_adjoint *a, int c, double mu, double nu, double g) {
   const double span = a->w->plan.t1 - a->w->plan.t0;
   const double all = fmax(mu, nu / span);
@@ -375,10 +375,11 @@ done:
   return err;
 }
 
-/* The forward solution is a polynomial in each of its steps, known to their tolerance: adjoint steps much shorter than these resolve
-   nothing but its errors. They occur where a criterion is itself below the tolerances (a drift, a residual). Kinks of a law need some
-   short ones. So short steps are allowed until there are too many of them: then the tolerance is eased tenfold, as often as it takes. */
-enum { SHORT_STEPS = 10, EASED_MAX = 8, EASED_WARNED = 4 };
+/* The forward solution is a polynomial in each step, accurate to its tolerance: much shorter adjoint steps resolve only
+   its errors. They occur where a criterion is itself below the tolerances (a drift, a residual); kinks of a law also
+   need a few. So short steps are allowed until there are too many of them: then the tolerance is loosened tenfold, as
+   often as necessary. */
+enum { SHORT_STEPS = 10, LOOSENED_MAX = 8, LOOSENED_WARNED = 4 };
 
 static double shortest_step(const mbg__formulation_work *w) {
   return 1e-4 * (w->last - w->plan.t0) / fmax(1, w->dense.nstep);
@@ -387,8 +388,8 @@ static double shortest_step(const mbg__formulation_work *w) {
 static void limit_steps(mbg__qr_adjoint *a, const mbg__rk *rk, double t) {
   const mbg__formulation_work *w = a->w;
   const double part = (w->last - t) / (w->last - w->plan.t0);
-  const double allowed = 200 * (1 + a->eased) + SHORT_STEPS * w->dense.nstep * part;
-  a->eased += (double)mbg__rk_count(rk)->steps > allowed && a->eased < EASED_MAX;
+  const double allowed = 200 * (1 + a->loosened) + SHORT_STEPS * w->dense.nstep * part;
+  a->loosened += (double)mbg__rk_count(rk)->steps > allowed && a->loosened < LOOSENED_MAX;
 }
 
 static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
@@ -415,11 +416,11 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
   if (err == MBG_OK) {
     memcpy(y, mbg__rk_last(rk)->y1, (size_t)a->nc * (size_t)a->n * sizeof(real));
     MBG_TRY(mbg__qr_adjoint_jump(ctx, a, w->plan.t0, y));
-    if (a->eased >= EASED_WARNED || mbg__rk_count(rk)->forced > mbg__rk_count(rk)->steps / 10) {
+    if (a->loosened >= LOOSENED_WARNED || mbg__rk_count(rk)->forced > mbg__rk_count(rk)->steps / 10) {
       mbg__note(
           ctx, MBG_WARNING,
-          "a criterion's gradient is not resolved by its tolerance: the criterion is as small as the errors of the "
-          "simulation, or oscillates within its steps");
+          "the tolerance does not resolve the gradient of a criterion: the criterion is as small as the errors of the "
+          "simulation, or oscillates within a step");
     }
   }
 done:

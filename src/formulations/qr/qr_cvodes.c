@@ -120,7 +120,8 @@ int mbg__qr_cvodes_failed(mbg__qr_cvodes *c, int flag, double t) {
     return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                      "t = %g: CVODES cannot make its step small enough (%s); forces jump or grow without limit "
                      "there, or %s",
-                     t, c->message, c->stiff ? "the tolerances are too tight" : "the motion is stiff: try bdf");
+                     t, c->message,
+                     c->stiff ? "the tolerances are too tight" : "the motion is stiff: use --integrator bdf");
   }
   if (flag == CV_RHSFUNC_FAIL || flag == CV_UNREC_RHSFUNC_ERR || flag == CV_REPTD_RHSFUNC_ERR ||
       flag == CV_FIRST_RHSFUNC_ERR) {
@@ -273,7 +274,7 @@ done:
 int mbg__qr_cvodes_create(mbg_context *ctx, mbg__formulation_work *w, bool stiff, mbg__qr_cvodes **out) {
   (void)w, (void)stiff;
   *out = NULL;
-  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "CVODES works on real numbers only");
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "CVODES works with real numbers only");
 }
 
 void mbg__qr_cvodes_destroy(mbg__qr_cvodes *c) { (void)c; }

@@ -1,7 +1,7 @@
-/* CVODES behind the right-hand sides of qr_flow.h: Adams for long smooth runs, BDF for stiff ones, with checkpoints and the
-   backward problem on its polynomial interpolation (theory 1, section 9 lists the pitfalls). Each smooth segment has a CVODES
-   memory of its own, because a restarted one keeps stale interpolation data; adjoint variables pass from segment to
-   segment. */
+/* CVODES with the right-hand sides of qr_flow.h: Adams for long smooth runs, BDF for stiff ones, with checkpoints and
+   the backward problem on its polynomial interpolation (theory 1, section 9 lists the pitfalls). Each smooth segment
+   has a CVODES memory of its own, because a restarted one keeps stale interpolation data; adjoint variables pass from
+   segment to segment. */
 #ifndef MBG_FORMULATIONS_QR_QR_CVODES_H
 #define MBG_FORMULATIONS_QR_QR_CVODES_H
 

@@ -98,7 +98,8 @@ done:
   return mbg__qr_cvodes_answer(c, err);
 }
 
-/* tolerances of the adjoint into the vectors of CVODES; those of y it asks for itself, with the forward memory as user data */
+/* tolerances of the adjoint into the vectors of CVODES, which asks for those of y itself, with the forward memory as
+   user data */
 static int weights(N_Vector y, N_Vector out, void *forward) {
   void *user = NULL;
   (void)y;

@@ -1,12 +1,12 @@
-/* The ordinary differential equation of `qr` and its linearizations, free of any integrator: Runge-Kutta pairs and CVODES call the
-   same functions.
+/* The ordinary differential equation of `qr` and its linearizations, for any integrator: Runge-Kutta pairs and CVODES
+   call the same functions.
 
      forward    z' = F(t, z)                                              (F3), (F5)
      tangent    w' = dv* - ad(v*) w,   dv' = da                           theory 1, section 6
      adjoint    mu' = -vjp_H - F_H + ad(v*)^T mu,   nu' = -vjp_v - F_v    (A3), (A4)
                 g'  = -vjp_a - F_a                                        (A5), from the end to the start
 
-   z: qr_state.h. Values of time functions at the ends of a smooth segment are their limits from inside it. */
+   z: qr_state.h. At the ends of a smooth segment time functions take their limits from inside it. */
 #ifndef MBG_FORMULATIONS_QR_QR_FLOW_H
 #define MBG_FORMULATIONS_QR_QR_FLOW_H
 

@@ -1,11 +1,11 @@
-/* Forward runs by Runge-Kutta pairs, and what every integrator watches on the way. */
+/* Forward runs by Runge-Kutta pairs, and the checks after a step of any integrator. */
 #include "formulations/qr/qr_work.h"
 
 #include <string.h>
 
 /* ---------------------------------------------------------------------- checks after each step */
 
-/* theory 1, section 4: drift is the sum of the errors of the steps; a hundred times what they were allowed is a failure */
+/* drift is the sum of the errors of the steps (theory 1, section 4): a hundred times their tolerances is a failure */
 static bool drifted(const mbg__formulation_work *w, double phi, double phid) {
   const double size = fmax(1, w->m->size), steps = 10 + (double)w->counts.steps;
   const double allowed = w->plan.absolute + w->plan.relative * size;
@@ -19,8 +19,8 @@ static int check_drift(mbg_context *ctx, const mbg__formulation_work *w, double 
   }
   return mbg__fail(
       ctx, MBG_ERROR_CONVERGENCE,
-      "t = %g: the constraints have drifted apart (positions %.2e, velocities %.2e), more than tolerances of "
-      "%.1e and %.1e account for; tighten them or set \"stabilization\"",
+      "t = %g: the constraints have drifted by %.2e (positions) and %.2e (velocities), more than the tolerances "
+      "%.1e (relative) and %.1e (absolute) explain; tighten them or set \"stabilization\"",
       t, phi, phid, w->plan.relative, w->plan.absolute);
 }
 
@@ -48,7 +48,7 @@ static int check_rank(mbg_context *ctx, const mbg__formulation_work *w, double t
   mbg__row_label(w->m, row, label, sizeof(label));
   return mbg__fail(
       ctx, MBG_ERROR_SINGULAR,
-      "t = %g: nearly singular configuration, %s depends on the other constraints (pivot %.1e of its row); "
+      "t = %g: nearly singular configuration: %s depends on the other constraints (pivot %.1e of its row); "
       "the state space ends here and gradients diverge",
       t, label, independence);
 }

@@ -1,5 +1,5 @@
-/* The state space of a model at one point (theory 1): the state (H, v) of redundant coordinates is projected by an orthogonal
-   decomposition of the constraint Jacobian, so that it follows an ordinary differential equation.
+/* The state space of a model at one point (theory 1): an orthogonal decomposition of the constraint Jacobian projects
+   the redundant state (H, v), so that it follows an ordinary differential equation.
 
      B^T = [Q1 Q2] [R; 0],  N = Q1 R^-T,  P = Q2 Q2^T,  Y = Q2 (Q2^T M Q2)^-1 Q2^T
      (F3) v* = P v - N (phi_t + beta phi),  H' = H v*~           (F4) kappa = N^T (v - v*)
@@ -14,27 +14,29 @@
 
 typedef struct mbg__qr_point mbg__qr_point;
 
-/* The system and the rank are referenced; the system is used as scratch. beta: stabilization of positions, 0: none. Memory
-   in the arena. */
+/* The system and the rank are referenced; the system is used as scratch. beta: stabilization of positions, 0: none.
+   Memory in the arena. */
 int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
                          mbg__qr_point **out);
 
-/* Evaluates at a state: v* and a (nw each, valid until the next call). Singular configurations and freedoms without mass are
-   MBG_ERROR_SINGULAR with time and name. */
+/* Evaluates v* and a (nw each, valid until the next call) at a state. MBG_ERROR_SINGULAR names time and row of a
+   singular configuration, or the body of a freedom without mass. */
 int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
                        const real **v_star, const real **a);
 
-/* The same when the system's constraints are there already (mbg__system_update_bare). */
+/* The same after the constraints of the system have been updated (mbg__system_update_bare). */
 int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
                               const int *turns, const real **v_star, const real **a);
 
-/* After eval, the system not having been used for anything else since. Brings it to the full state (H, v, a, lambda), where signals can be evaluated; lambda (nrow, core's sign). */
+/* Brings the system to the full state (H, v, a, lambda), where signals can be evaluated; lambda (nrow, sign of the
+   system). After eval, unless the system was used otherwise since. */
 int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q);
 /* The same with the derivatives of the elements. */
 int mbg__qr_point_linearize(mbg_context *ctx, mbg__qr_point *q);
 const real *mbg__qr_point_lambda(const mbg__qr_point *q);
 
-/* How far the kept row `row` is from depending on the others, relative to its length: the smallest of all (row may be NULL). */
+/* Distance of a kept row from the span of the others, relative to its length: the smallest one, and its row (may be
+   NULL). */
 double mbg__qr_point_independence(const mbg__qr_point *q, int *row);
 
 /* Largest violations of positions and velocities at the point of the last eval, all rows. */
@@ -43,13 +45,13 @@ void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid);
 const real *mbg__qr_point_phi(const mbg__qr_point *q);
 const real *mbg__qr_point_phid(const mbg__qr_point *q);
 
-/* Tangents (T1)-(T3) at the point of the last eval: for ncol directions (w, dv: nw each per column; da: na per column) the changes of
-   v*, a (nw) and lambda (nrow, may be NULL). */
+/* Tangents (T1)-(T3) at the point of the last eval: for ncol directions (w, dv: nw each per column; da: na per column)
+   the changes of v*, a (nw) and lambda (nrow, may be NULL). */
 int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *w, const real *dv, const real *da,
                        real *dv_star, real *d_a, real *dlambda);
 
-/* Transposed (A1)-(A2): for the duals mu of v*, rho of a (nw) and lb of lambda (nrow, core's sign; may be NULL) adds the gradients by
-   frames, twists (nw) and attributes (na); outputs may be NULL. ncol columns. */
+/* Transposed (A1)-(A2): for the duals mu of v*, rho of a (nw) and lb of lambda (nrow, sign of the system; may be NULL)
+   adds the gradients by frames, twists (nw) and attributes (na); outputs may be NULL. ncol columns. */
 int mbg__qr_point_pull(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *mu, const real *rho, const real *lb,
                        real *gw, real *gv, real *ga);
 

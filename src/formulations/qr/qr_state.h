@@ -1,12 +1,13 @@
-/* The state as numbers. A body's frame is H = H0 g with its frame H0 at the start, so that nothing depends on where the model
-   stands in the world; g moves in the body's subgroup:
+/* The state vector. A body's frame is H = H0 g with its frame H0 at the start, so that the numbers do not depend on the
+   place of the model in the world; g moves in the body's subgroup:
 
-     spatial        x, q      position and quaternion, R from q/|q|        7 numbers
+     spatial        x, q      position and quaternion, R from q/|q|        7 components
      planar         x, y, theta                                            3
      point          x, y, z                                                3
      planar point   x, y                                                   2
 
-   z = (numbers of all bodies, free velocities v). Variations stay trivialised: w with dH = H w~ (theory 1, section 4). */
+   z = (components of all bodies, free velocities v). Variations stay trivialized: w with dH = H w~ (theory 1, section
+   4). */
 #ifndef MBG_FORMULATIONS_QR_QR_STATE_H
 #define MBG_FORMULATIONS_QR_QR_STATE_H
 

@@ -1,5 +1,5 @@
-/* Direct differentiation (theory 1, section 6): state and one column (w, dv) for each parameter, integrated together under error
-   control, so that all columns share the factors of a point. */
+/* Direct differentiation (theory 1, section 6): the state and one column (w, dv) per parameter, integrated together
+   under error control, so that all columns share the factors of a point. */
 #include "formulations/qr/qr_work.h"
 
 #include <string.h>
@@ -126,8 +126,8 @@ static void take_sizes(tangent *s, const real *x, double factor) {
   }
 }
 
-/* A column is measured by its largest entry, but not finer than a thousandth of the largest column: parameters with little
-   effect do not set the steps. */
+/* The tolerance of a column is relative to its largest entry, but not below a thousandth of the largest column:
+   parameters with little effect do not determine the steps. */
 static void set_tolerances(tangent *s) {
   const mbg_model *m = s->w->m;
   const double span = s->w->plan.t1 - s->w->plan.t0;

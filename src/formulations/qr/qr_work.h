@@ -1,4 +1,4 @@
-/* What a run of `qr` holds. */
+/* Workspace of a run of `qr`. */
 #ifndef MBG_FORMULATIONS_QR_QR_WORK_H
 #define MBG_FORMULATIONS_QR_QR_WORK_H
 
@@ -9,7 +9,7 @@
 
 typedef struct mbg__qr_cvodes mbg__qr_cvodes;
 
-/* Another way to the products of mbg__qr_point_pull, for studies that compare. */
+/* Replaces mbg__qr_point_pull in studies that compare other ways to its products. */
 typedef int (*mbg__qr_pull)(void *user, mbg_context *ctx, int ncol, const real *mu, const real *rho, const real *lb,
                             real *gw, real *gv, real *ga);
 
@@ -65,7 +65,7 @@ typedef struct {
   double *weight;       /* of entries of y: makes them comparable within a group           (n) */
   double *scale;        /* of the groups mu, nu, g of each criterion                       (3 nc) */
   double *atol;         /*                                                                 (nc n) */
-  int eased;            /* decades by which the tolerance was eased (too many short steps)                 */
+  int loosened;         /* decades by which too many short steps have loosened the tolerance */
   real *mu, *rho;       /*                                                                 (nc x nw) */
   real *gw, *gv, *gvd;  /*                                                                 (nc x nw) */
   real *lb;             /*                                                                 (nc x nrow) */
@@ -81,12 +81,13 @@ int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation
 /* y' of (A3)-(A5) at the flow's current evaluation; and with the forward state looked up. */
 int mbg__qr_adjoint_rates(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *yd);
 int mbg__qr_adjoint_rhs(void *adjoint, double t, const real *y, real *yd);
-/* Values at the nodes of time t: y jumps. */
+/* The jump of y by the values of criteria at the nodes of time t. */
 int mbg__qr_adjoint_jump(mbg_context *ctx, mbg__qr_adjoint *a, double t, real *y);
-/* Absolute tolerances from what y has reached; at the beginning of a segment its rate counts where a group is still zero. */
+/* Absolute tolerances relative to the largest y so far; at the beginning of a segment the rate of y replaces a group
+   that is still zero. */
 void mbg__qr_adjoint_scales(mbg__qr_adjoint *a, const real *y);
 int mbg__qr_adjoint_begin(mbg__qr_adjoint *a, double t, const real *y);
-/* psi_a += the start's part and the integrals. */
+/* psi_a += contribution of the start, and the integrals g. */
 int mbg__qr_adjoint_finish(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *psi_a);
 
 /* Times inside the run where a criterion has values, with the breaks: sorted. Memory in the arena. */

@@ -1,5 +1,5 @@
-/* The projected state space at random states off the manifold: equations (F3)-(F6) of theory 1 by what they must satisfy, tangents
-   (T1)-(T3) against complex step, transposes (A1)-(A2) against tangents. */
+/* The projected state space at random states off the manifold: equations (F3)-(F6) of theory 1 by what they must
+   satisfy, tangents (T1)-(T3) against complex step, transposes (A1)-(A2) against tangents. */
 #include "formulations/qr/qr_point.h"
 #include "support/model_case.h"
 #include "support/random_model.h"

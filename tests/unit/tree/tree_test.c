@@ -1,6 +1,7 @@
-/* Trees of random models (all joints, motions, loops) and of the vehicle: joints of the tree hold wherever coordinates go, frames
-   are read back, work is the same in joints and bodies, matrices agree with directional derivatives and these with their transposes.
-   That the directional derivatives themselves are right, the complex twin proves on whole runs (property.gradient_ali3p). */
+/* Trees of random models (all joints, motions, loops) and of the vehicle: joints of the tree hold wherever coordinates
+   go, frames are read back, work is the same in joints and bodies, matrices agree with directional derivatives and
+   these with their transposes. That the directional derivatives themselves are right, the complex twin proves on whole
+   runs (property.gradient_ali3p). */
 #include "start/start.h"
 #include "support/model_case.h"
 #include "support/random_model.h"
@@ -112,7 +113,8 @@ static void check_held(tree_case *x) {
   for (int i = 0; i < x->nrow; i++) {
     phi[rows[i]] = phid[rows[i]] = 0;
   }
-  /* the assembled start satisfies its rows to 1e-12, and the tree keeps them as they are there; no row is redundant here */
+  /* the assembled start satisfies its rows to 1e-12, and the tree keeps them as they are there; no row is redundant
+     here */
   assert_true(largest(m->nrow, phi) < 1e-10 && largest(m->nrow, phid) < 1e-10);
 }
 
@@ -196,7 +198,8 @@ static void check_transpose(tree_case *x, support_rng *rng, bool with_q) {
   }
 }
 
-/* the matrix of a step times (D, (h^2/4) lambda) against directional derivatives; that of the mass against M q + Phi_z^T lambda */
+/* the matrix of a step times (D, (h^2/4) lambda) against directional derivatives; that of the mass against M q +
+   Phi_z^T lambda */
 static void check_matrices(tree_case *x, support_rng *rng) {
   const mbg_model *m = x->c.m;
   const mbg__link *l = mbg__tree_links(x->tree);
