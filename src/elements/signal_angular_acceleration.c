@@ -4,13 +4,7 @@
 static const mbg__key keys[] = {MBG__KEY_COMPONENT, MBG__KEY_IN_AXES};
 
 static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
-  const int k = in->opt[0], axes = in->opt[1];
-  const real *Wd = in->vd + 3;
-  real row[3];
-  mbg__signal_row(in->G, k, axes, row);
-  out->y = v3_dot(row, Wd);
-  mbg__signal_turn(row, axes, Wd, out->y_w);
-  v3_copy(out->y_vd + 3, row);
+  mbg__signal_component(in, in->vd + 3, out, out->y_vd + 3);
 }
 
 const mbg__signal_type mbg__signal_angular_acceleration = {

@@ -38,4 +38,11 @@ static inline void mbg__signal_turn(const real row[3], int in_axes, const real b
   }
 }
 
+/* The whole signal: the component and axes that the options name; y_b: where its derivative by b goes. */
+static inline void mbg__signal_component(const mbg__signal_in *in, const real b[3], mbg__signal_out *out, real y_b[3]) {
+  mbg__signal_row(in->G, in->opt[0], in->opt[1], y_b);
+  out->y = v3_dot(y_b, b);
+  mbg__signal_turn(y_b, in->opt[1], b, out->y_w);
+}
+
 #endif

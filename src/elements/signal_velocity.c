@@ -3,15 +3,7 @@
 
 static const mbg__key keys[] = {MBG__KEY_COMPONENT, MBG__KEY_IN_AXES};
 
-static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
-  const int k = in->opt[0], axes = in->opt[1];
-  const real *U = in->v;
-  real row[3];
-  mbg__signal_row(in->G, k, axes, row);
-  out->y = v3_dot(row, U);
-  mbg__signal_turn(row, axes, U, out->y_w);
-  v3_copy(out->y_v, row);
-}
+static void eval(const mbg__signal_in *in, mbg__signal_out *out) { mbg__signal_component(in, in->v, out, out->y_v); }
 
 const mbg__signal_type mbg__signal_velocity = {
     .key = "velocity",

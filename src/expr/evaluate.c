@@ -6,7 +6,6 @@
 #include "expr/jet.h"
 #include "expr/program.h"
 
-#include <stdlib.h>
 
 /* carved from the caller's scratch, each n lines of order+1 coefficients */
 typedef struct {
@@ -218,15 +217,6 @@ int mbg__expr_ninputs(const mbg__expr *e) { return e->ninputs; }
 const int *mbg__expr_inputs(const mbg__expr *e, int *count) {
   *count = e->nused;
   return e->inputs;
-}
-
-static int compare(const void *a, const void *b) {
-  const int i = *(const int *)a, j = *(const int *)b;
-  return (i > j) - (i < j);
-}
-
-bool mbg__expr_uses(const mbg__expr *e, int input) {
-  return bsearch(&input, e->inputs, (size_t)e->nused, sizeof(int), compare) != NULL;
 }
 
 bool mbg__expr_is_constant(const mbg__expr *e) { return e->code[e->n - 1].op == OP_constant; }

@@ -51,7 +51,6 @@ int mbg__expr_compile(mbg_context *ctx, mbg__arena *arena, const char *text, con
 int mbg__expr_ninputs(const mbg__expr *e);
 /* The inputs that it uses, increasing; their number in *count. */
 const int *mbg__expr_inputs(const mbg__expr *e, int *count);
-bool mbg__expr_uses(const mbg__expr *e, int input);
 bool mbg__expr_is_constant(const mbg__expr *e); /* a number, whatever the inputs are */
 /* The place of the text (file referenced, owner copied), for messages of the caller. */
 const mbg__where *mbg__expr_where(const mbg__expr *e);

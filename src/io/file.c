@@ -197,17 +197,9 @@ int mbg__file_write(mbg_context *ctx, const char *path, const char *text, size_t
 
 /* ---------------------------------------------------------------------- paths */
 
-static size_t folder_length(const char *file) {
-  const char *slash = strrchr(file, '/');
-  return slash ? (size_t)(slash - file) + 1 : 0;
-}
-
-const char *mbg__path_folder(mbg__arena *arena, const char *file) {
-  return mbg__arena_text(arena, file, folder_length(file));
-}
-
 const char *mbg__path_beside(mbg__arena *arena, const char *file, const char *path) {
-  const size_t n = path[0] == '/' ? 0 : folder_length(file), m = strlen(path);
+  const char *slash = strrchr(file, '/');
+  const size_t n = path[0] == '/' || !slash ? 0 : (size_t)(slash - file) + 1, m = strlen(path);
   char *joined = mbg__arena_take(arena, n + m + 1, 1);
   if (joined) {
     memcpy(joined, file, n);

@@ -15,9 +15,6 @@ int mbg__file_read(mbg_context *ctx, mbg__arena *arena, const char *path, char *
    Returns 0, or MBG_ERROR_IO with a message; what was there before is then still there. */
 int mbg__file_write(mbg_context *ctx, const char *path, const char *text, size_t length);
 
-/* The folder of a file with its last '/': "a/b.json" gives "a/", "b.json" gives "". NULL when out of memory. */
-const char *mbg__path_folder(mbg__arena *arena, const char *file);
-
 /* A path as written in a file, seen from where we are: "data.csv" in "a/b.json" is "a/data.csv"; absolute paths stay
    what they are. NULL when out of memory. */
 const char *mbg__path_beside(mbg__arena *arena, const char *file, const char *path);

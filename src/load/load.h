@@ -364,6 +364,9 @@ int mbg__item_array(mbg__item *item, const mbg__json *json, const char *label, i
 int mbg__item_wrong(mbg__item *item, const mbg__json *json, const char *label, const char *expected);
 /* Index of the type that a string names among the keys of n types, -1 after an error. */
 int mbg__item_type(mbg__item *item, const mbg__json *json, const char *const *keys, int n, int *type);
+/* ... of the string "type" of the item, which must be there. */
+enum { MBG__TYPES_MAX = 64 };
+int mbg__item_own_type(mbg__item *item, const char *const *keys, int n, int *type);
 
 /* ---------------------------------------------------------------------- load_names.c */
 

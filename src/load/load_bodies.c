@@ -271,9 +271,9 @@ static int find_type(mbg__item *item, const mbg__body_type **out) {
   int n, k = 0;
   const mbg__body_type *const *types = mbg__body_types(&n);
   const mbg__json *json = mbg__json_member(item->json, "type");
-  const char *keys[32];
+  const char *keys[MBG__TYPES_MAX];
   *out = NULL;
-  assert(n > 0 && n <= MBG_COUNT(keys));
+  assert(n > 0 && n <= MBG__TYPES_MAX);
   for (int i = 0; i < n; i++) {
     keys[i] = types[i]->key;
     k = strcmp(keys[i], "rigid") == 0 ? i : k;

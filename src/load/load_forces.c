@@ -11,23 +11,19 @@ typedef struct {
 } force_type;
 
 static int find_type(mbg__item *item, force_type *out) {
-  int nlaw, nforce, k = -1;
+  int nlaw, nforce, k;
   const mbg__law_type *const *laws = mbg__law_types(&nlaw);
   const mbg__force_type *const *forces = mbg__force_types(&nforce);
-  const mbg__json *json = mbg__json_member(item->json, "type");
-  const char *keys[64];
+  const char *keys[MBG__TYPES_MAX];
   *out = (force_type){0};
-  assert(nlaw + nforce <= MBG_COUNT(keys));
+  assert(nlaw + nforce <= MBG__TYPES_MAX);
   for (int i = 0; i < nlaw; i++) {
     keys[i] = laws[i]->key;
   }
   for (int i = 0; i < nforce; i++) {
     keys[nlaw + i] = forces[i]->key;
   }
-  if (!json) {
-    return mbg__item_missing(item, item->json, "type");
-  }
-  const int err = mbg__item_type(item, json, keys, nlaw + nforce, &k);
+  const int err = mbg__item_own_type(item, keys, nlaw + nforce, &k);
   if (k >= 0 && k < nlaw) {
     *out = (force_type){laws[k], NULL, laws[k]->keys, laws[k]->nkey};
   } else if (k >= 0) {

@@ -269,6 +269,12 @@ int mbg__item_array(mbg__item *item, const mbg__json *json, const char *label, i
   return MBG_OK;
 }
 
+int mbg__item_own_type(mbg__item *item, const char *const *keys, int n, int *type) {
+  const mbg__json *json = mbg__json_member(item->json, "type");
+  *type = -1;
+  return json ? mbg__item_type(item, json, keys, n, type) : mbg__item_missing(item, item->json, "type");
+}
+
 int mbg__item_type(mbg__item *item, const mbg__json *json, const char *const *keys, int n, int *type) {
   const char *name = NULL;
   char all[512], hint[MBG__HINT_SIZE];

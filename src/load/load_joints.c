@@ -6,19 +6,14 @@
 /* ---------------------------------------------------------------------- joints */
 
 static int find_type(mbg__item *item, const mbg__joint_type **out) {
-  int n, k = -1;
+  int n, k;
   const mbg__joint_type *const *types = mbg__joint_types(&n);
-  const mbg__json *json = mbg__json_member(item->json, "type");
-  const char *keys[64];
-  *out = NULL;
-  assert(n <= MBG_COUNT(keys));
+  const char *keys[MBG__TYPES_MAX];
+  assert(n <= MBG__TYPES_MAX);
   for (int i = 0; i < n; i++) {
     keys[i] = types[i]->key;
   }
-  if (!json) {
-    return mbg__item_missing(item, item->json, "type");
-  }
-  const int err = mbg__item_type(item, json, keys, n, &k);
+  const int err = mbg__item_own_type(item, keys, n, &k);
   *out = k >= 0 ? types[k] : NULL;
   return err;
 }

@@ -375,29 +375,3 @@ void mbg__se3_dtangent_invT(real D[36], const real h[6], const real y[6]) {
   polynomial_tangent_inv(&p, h);
   polynomial_derivativeT(D, &p, h, y);
 }
-
-/* ---------------------------------------------------------------------- quaternions */
-
-void mbg__quat_from_R(real q[4], const real R[9]) {
-  quaternion_ray(q, R);
-  vn_scale(4, q, 1 / r_sqrt(vn_dot(4, q, q)), q);
-}
-
-/* R = I + 2/|q|^2 (q0 qv~ + qv~^2) */
-void mbg__quat_to_R(real R[9], const real q[4]) {
-  const real s = 2 / vn_dot(4, q, q);
-  so3_quadratic(R, s * q[0], s, q + 1);
-}
-
-/* Newton for the polar factor, R <- (R + R^-T)/2 with R^-T = cof(R)/det(R) */
-void mbg__frame_orthonormalize(mbg__frame *H) {
-  for (int it = 0; it < 4; it++) {
-    real cof[9];
-    for (int i = 0; i < 3; i++) {
-      v3_cross(cof + 3 * i, H->R + 3 * ((i + 1) % 3), H->R + 3 * ((i + 2) % 3));
-    }
-    const real det = v3_dot(H->R, cof);
-    m3_scale(H->R, 0.5, H->R);
-    m3_axpy(H->R, 0.5 / det, cof);
-  }
-}

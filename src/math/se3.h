@@ -59,9 +59,6 @@ static inline void frame_point_inv(real out[3], const mbg__frame *H, const real 
   m3_mulv_T(out, H->R, d);
 }
 
-/* R by polar decomposition (Newton), x unchanged. For output only, never inside a differentiated step. */
-void mbg__frame_orthonormalize(mbg__frame *H);
-
 /* ---------------------------------------------------------------------- Ad and ad */
 
 /* Ad(H) v = (R U + x x R W, R W) */
@@ -148,12 +145,5 @@ void mbg__se3_dtangent(real D[36], const real h[6], const real x[6]);
 void mbg__se3_dtangentT(real D[36], const real h[6], const real y[6]);
 void mbg__se3_dtangent_inv(real D[36], const real h[6], const real y[6]);
 void mbg__se3_dtangent_invT(real D[36], const real h[6], const real y[6]);
-
-/* ---------------------------------------------------------------------- quaternions */
-
-/* q = (q0, q1, q2, q3) of unit length, q0 >= 0, by the largest component; R need not be exactly orthonormal */
-void mbg__quat_from_R(real q[4], const real R[9]);
-/* R of q, normalised inside; q may not be zero */
-void mbg__quat_to_R(real R[9], const real q[4]);
 
 #endif

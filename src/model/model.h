@@ -170,7 +170,7 @@ typedef struct {
   int factor; /* global attribute that multiplies the term (coupling), or -1 */
 } mbg__term;
 
-typedef enum { MBG__ROW_JOINT, MBG__ROW_DRIVER, MBG__ROW_COUPLING, MBG__ROW_PIN } mbg__row_kind;
+typedef enum { MBG__ROW_JOINT, MBG__ROW_DRIVER, MBG__ROW_COUPLING } mbg__row_kind;
 
 /* phi = sum of terms. */
 typedef struct {

@@ -37,8 +37,6 @@ void twin_se3_dtangent(real D[36], const real h[6], const real x[6]) { mbg__se3_
 void twin_se3_dtangentT(real D[36], const real h[6], const real y[6]) { mbg__se3_dtangentT(D, h, y); }
 void twin_se3_dtangent_inv(real D[36], const real h[6], const real y[6]) { mbg__se3_dtangent_inv(D, h, y); }
 void twin_se3_dtangent_invT(real D[36], const real h[6], const real y[6]) { mbg__se3_dtangent_invT(D, h, y); }
-void twin_quat_from_R(real q[4], const real R[9]) { mbg__quat_from_R(q, R); }
-void twin_quat_to_R(real R[9], const real q[4]) { mbg__quat_to_R(R, q); }
 
 /* ---------------------------------------------------------------------- linear systems */
 

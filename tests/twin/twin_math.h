@@ -18,8 +18,6 @@ TWIN_API void twin_se3_dtangent(double _Complex D[36], const double _Complex h[6
 TWIN_API void twin_se3_dtangentT(double _Complex D[36], const double _Complex h[6], const double _Complex y[6]);
 TWIN_API void twin_se3_dtangent_inv(double _Complex D[36], const double _Complex h[6], const double _Complex y[6]);
 TWIN_API void twin_se3_dtangent_invT(double _Complex D[36], const double _Complex h[6], const double _Complex y[6]);
-TWIN_API void twin_quat_from_R(double _Complex q[4], const double _Complex R[9]);
-TWIN_API void twin_quat_to_R(double _Complex R[9], const double _Complex q[4]);
 
 /* ---------------------------------------------------------------------- linear systems */
 

@@ -179,9 +179,6 @@ static void test_write_errors(void **state) {
 static void test_paths(void **state) {
   fixture *f = *state;
   mbg__arena *a = &f->arena;
-  assert_string_equal(mbg__path_folder(a, "a/b/c.json"), "a/b/");
-  assert_string_equal(mbg__path_folder(a, "c.json"), "");
-  assert_string_equal(mbg__path_folder(a, "/c.json"), "/");
   assert_string_equal(mbg__path_beside(a, "a/b.json", "data.csv"), "a/data.csv");
   assert_string_equal(mbg__path_beside(a, "b.json", "data.csv"), "data.csv");
   assert_string_equal(mbg__path_beside(a, "/a/b.json", "../data.csv"), "/a/../data.csv");

@@ -675,67 +675,6 @@ static void twin_so3(void **state) {
   assert_worst("complex step of log(exp(w))", w, 1e-13);
 }
 
-/* ---------------------------------------------------------------------- quaternions, orthonormalization */
-
-static void quaternions_and_back(void **state) {
-  (void)state;
-  support_rng rng = support_rng_make(9);
-  for (int i = 0; i < INPUTS; i++) {
-    const input in = make_input(i);
-    double R[9], q[4], R2[9], n[3];
-    mbg__so3_exp(R, in.h + 3);
-    mbg__quat_from_R(q, R);
-    assert_close(vn_dot(4, q, q), 1, 1e-15);
-    assert_close(q[0], cos(in.theta / 2), 1e-15);
-    v3_copy(n, in.h + 3);
-    if (in.theta > 0) {
-      v3_scale(n, sin(in.theta / 2) / v3_norm(n), n);
-    }
-    assert_close_array(q + 1, n, 3, 2e-15);
-    vn_scale(4, q, support_uniform(&rng, -3, -1), q); /* length and sign do not matter */
-    mbg__quat_to_R(R2, q);
-    assert_close_array(R2, R, 9, 3e-15);
-  }
-}
-
-static void twin_quaternions(void **state) {
-  (void)state;
-  worst w = {0};
-  for (int i = 0; i < INPUTS; i++) {
-    const input in = make_input(i);
-    double _Complex a[3], R[9], q[4], R2[9];
-    double r[9], dr[9], r2[9], dr2[9];
-    step(a, in.h + 3, in.dh + 3, 3);
-    twin_so3_exp(R, a);
-    twin_quat_from_R(q, R);
-    twin_quat_to_R(R2, q);
-    split(r, dr, R, 9);
-    split(r2, dr2, R2, 9);
-    compare(&w, in.theta, 9, dr2, dr);
-  }
-  assert_worst("complex step of R(q(R))", w, 1e-13);
-}
-
-static void orthonormalize_finds_the_nearest_rotation(void **state) {
-  (void)state;
-  support_rng rng = support_rng_make(10);
-  for (int i = 0; i < 200; i++) {
-    mbg__frame H = random_frame(&rng), K = H;
-    double S[9], P[9], I[9];
-    support_normals(&rng, S, 9);
-    for (int k = 0; k < 9; k++) { /* R (I + symmetric): its polar factor is R */
-      P[k] = (k % 4 == 0) + 1e-3 * (S[k] + S[3 * (k % 3) + k / 3]);
-    }
-    m3_mul(K.R, H.R, P);
-    mbg__frame_orthonormalize(&K);
-    assert_close_array(K.R, H.R, 9, 2e-15);
-    assert_close_array(K.x, H.x, 3, 0);
-    m3_identity(I);
-    m3_mul_TN(P, K.R, K.R);
-    assert_close_array(P, I, 9, 2e-15);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(frames_multiply_as_matrices),
@@ -754,9 +693,6 @@ int main(void) {
       cmocka_unit_test(twin_log_gives_T_inverse),
       cmocka_unit_test(twin_gives_the_derivatives),
       cmocka_unit_test(twin_so3),
-      cmocka_unit_test(quaternions_and_back),
-      cmocka_unit_test(twin_quaternions),
-      cmocka_unit_test(orthonormalize_finds_the_nearest_rotation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
