@@ -18,11 +18,7 @@
        .sign = MBG__NOT_NEGATIVE,                                                                                      \
        .unit = tension_unit " s/" coord_unit,                                                                          \
        .help = "damping c"},                                                                                           \
-      {.name = "rest",                                                                                                 \
-       .kind = MBG__KEY_NUMBER,                                                                                        \
-       .unit = coord_unit,                                                                                             \
-       .help = "coordinate at which the spring is slack"},                                                             \
-  {                                                                                                                    \
+      {.name = "rest", .kind = MBG__KEY_NUMBER, .unit = coord_unit, .help = "coordinate of the unstretched spring"}, { \
     .name = "preload", .kind = MBG__KEY_NUMBER, .unit = tension_unit, .help = "constant part of the tension"           \
   }
 

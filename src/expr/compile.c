@@ -422,7 +422,7 @@ static int parse_primary(parser *p) {
     return line;
   }
   if (token.kind == TOKEN_end) {
-    mbg__lexer_fail(&p->lexer, token.at, "the expression ends where a number, a name or '(' should follow");
+    mbg__lexer_fail(&p->lexer, token.at, "the expression ends too early; expected a number, a name or '('");
   } else {
     const shown s = show(p);
     mbg__lexer_fail(&p->lexer, token.at, "expected a number, a name or '(' before '%s'", s.text);

@@ -6,7 +6,6 @@
 #include "expr/jet.h"
 #include "expr/program.h"
 
-
 /* carved from the caller's scratch, each n lines of order+1 coefficients */
 typedef struct {
   real *v, *pa, *pb, *bar;

@@ -86,7 +86,7 @@ static void read_number(mbg__lexer *lexer) {
     i = read_digits(text, i + 1, &d, 1);
   }
   if (!d.any) {
-    mbg__lexer_fail(lexer, at, "a number needs a digit beside its point");
+    mbg__lexer_fail(lexer, at, "a number needs a digit before or after its decimal point");
     return;
   }
   i = read_exponent(lexer, i, &d);
@@ -100,7 +100,7 @@ static void read_number(mbg__lexer *lexer) {
   } else if (lexer->token.number == 0 && d.count) {
     mbg__lexer_fail(lexer, at, "this number is too small (limit 4.9e-324)");
   } else if (text[i] == '.') {
-    mbg__lexer_fail(lexer, i, "a number has only one point");
+    mbg__lexer_fail(lexer, i, "a number can have only one decimal point");
   }
 }
 
@@ -132,7 +132,7 @@ static void read_name(mbg__lexer *lexer) {
   int i = token->at;
   for (;;) {
     if (!is_letter(text[i])) {
-      mbg__lexer_fail(lexer, i, "a name must go on after its '.'");
+      mbg__lexer_fail(lexer, i, "a name must continue after its '.'");
       return;
     }
     while (is_letter(text[i]) || is_digit(text[i])) {

@@ -183,7 +183,7 @@ static const char *partial_atan2(mbg__depth depth, const real *y, const real *x,
   const int K = depth.order;
   (void)b_active;
   if (re(x[0]) == 0 && re(y[0]) == 0) {
-    return "the angle of the origin is not defined";
+    return "the angle is undefined at the origin";
   }
   *v = r_atan2(y[0], x[0]);
   if (depth.partials) {
@@ -341,7 +341,7 @@ static const char *partial_power(mbg__depth depth, const real *a, const real *b,
     return "a negative base needs an integer exponent";
   }
   if (re(a[0]) == 0 && re(b[0]) < 0) {
-    return "zero has no negative powers";
+    return "zero cannot be raised to a negative power";
   }
   *v = power_of(a[0], b[0]);
   if (!depth.partials) {
@@ -415,7 +415,7 @@ static const char *apply_unary(const mbg__line *line, mbg__depth depth, const re
   const int order = depth.partials ? depth.order + 1 : 0;
   if (line->op == OP_table) {
     if (!mbg__table_at(line->table, a[0], order, d)) {
-      return "the table does not reach there";
+      return "the argument lies outside the table";
     }
   } else {
     const char *complaint = mbg__operations[line->op].derive(a[0], order, d);

@@ -62,8 +62,8 @@ static int fail_known(parser *s) {
     return fail_at(s, at, "JSON has no comments; use a \"note\" key");
   }
   if (c == '\'' || (code >= 0x2018 && code <= 0x201f)) {
-    return fail_at(s, at, "strings and keys stand in double quotes (\"), not in %.*s",
-                   mbg__utf8_decode(s->p, s->end, NULL), s->p);
+    return fail_at(s, at, "strings and keys need double quotes (\"), not %.*s", mbg__utf8_decode(s->p, s->end, NULL),
+                   s->p);
   }
   return 0;
 }
@@ -251,15 +251,15 @@ static const char *skip_digits(const char *p, const char *end) {
 /* what is wrong with [p, end) as a JSON number, or NULL */
 static const char *number_fault(const char *p, const char *end) {
   if (*p == '+') {
-    return "no '+' may stand before it";
+    return "a leading '+' is not allowed";
   }
   p += *p == '-';
   const char *q = skip_digits(p, end);
   if (q == p) {
-    return p < end && *p == '.' ? "a digit must stand before the '.'" : "a digit must follow the '-'";
+    return p < end && *p == '.' ? "a digit must precede the '.'" : "a digit must follow the '-'";
   }
   if (q - p > 1 && *p == '0') {
-    return "no 0 may stand before other digits";
+    return "leading zeros are not allowed";
   }
   p = q;
   if (p < end && *p == '.') {
@@ -277,7 +277,7 @@ static const char *number_fault(const char *p, const char *end) {
     }
     p = q;
   }
-  return p < end ? "only digits, one '.' and one 'e' belong into it" : NULL;
+  return p < end ? "only digits, one '.' and one 'e' are allowed" : NULL;
 }
 
 static int parse_number(parser *s, mbg__json *node) {
@@ -313,7 +313,7 @@ static int fail_word(parser *s, size_t length) {
       return fail_at(s, here(s), "'%s' is not JSON; write %s", shown.text, known[i].right);
     }
   }
-  return fail_at(s, here(s), "expected a value, found '%s'; strings stand in double quotes", shown.text);
+  return fail_at(s, here(s), "expected a value, found '%s'; strings need double quotes", shown.text);
 }
 
 static int parse_word(parser *s, mbg__json *node) {
@@ -366,9 +366,10 @@ static int check_unique_keys(parser *s, const mbg__json *object) {
     }
   }
   mbg__free(s->ctx, sorted);
-  return again ? fail_at(s, (position){again->key_line, again->key_column}, "'%s' is already given at line %d",
-                         mbg__excerpt_of(again->key, strlen(again->key)).text, first->key_line)
-               : MBG_OK;
+  return again
+             ? fail_at(s, (position){again->key_line, again->key_column}, "duplicate key '%s', first given at line %d",
+                       mbg__excerpt_of(again->key, strlen(again->key)).text, first->key_line)
+             : MBG_OK;
 }
 
 /* "key" : */
@@ -420,7 +421,7 @@ static int parse_separator(parser *s, const mbg__json *item, char close, bool *m
   if (*more) {
     skip_space(s);
     if (at_char(s, close)) {
-      return fail_at(s, comma, "no ',' may stand before '%c'", close);
+      return fail_at(s, comma, "trailing ',' before '%c'", close);
     }
   }
   return MBG_OK;

@@ -91,7 +91,7 @@ static int number(reader *r, double *out) {
   const char *w;
   const size_t n = word(r, &w);
   if (!mbg__number_parse(w, n, out) || !isfinite(*out)) {
-    return wrong(r, n ? "this is no number" : "a number is missing");
+    return wrong(r, n ? "expected a number" : "a number is missing");
   }
   return MBG_OK;
 }
@@ -104,8 +104,8 @@ static int index(reader *r, int low, int high, int *out) {
     return err;
   }
   if (x != floor(x) || x < low || x > high) {
-    return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:%d:%d: expected a whole number from %d to %d, found %g", r->file,
-                     r->line, column(r), low, high, x);
+    return mbg__fail(r->ctx, MBG_ERROR_INPUT, "%s:%d:%d: expected an integer from %d to %d, found %g", r->file, r->line,
+                     column(r), low, high, x);
   }
   *out = (int)x;
   return MBG_OK;
@@ -124,7 +124,7 @@ static int entries(reader *r, bool dense, bool symmetric, int count, mbg__matrix
   for (j = 0; dense && j < m->cols; j++) {
     for (i = symmetric ? j : 0; i < m->rows; i++) {
       if (!next_line(r)) {
-        return wrong(r, "the file ends before its last number");
+        return wrong(r, "the file ends before its last entry");
       }
       MBG_TRY(number(r, &x));
       put(m, symmetric, i, j, x);
@@ -141,7 +141,7 @@ static int entries(reader *r, bool dense, bool symmetric, int count, mbg__matrix
     put(m, symmetric, i - 1, j - 1, x);
   }
   if (next_line(r)) {
-    return wrong(r, "more numbers than the file says");
+    return wrong(r, "the file has more numbers than its size line announces");
   }
 done:
   return err;
@@ -155,7 +155,7 @@ int mbg__matrix_parse(mbg_context *ctx, mbg__arena *arena, const char *file, con
   *out = (mbg__matrix){0};
   MBG_TRY(head(&r, &dense, &symmetric));
   if (!next_line(&r)) {
-    return wrong(&r, "the size is missing");
+    return wrong(&r, "the size line is missing");
   }
   MBG_TRY(index(&r, 1, MBG__MATRIX_ENTRIES_MAX, &out->rows));
   MBG_TRY(index(&r, 1, MBG__MATRIX_ENTRIES_MAX, &out->cols));
@@ -163,10 +163,10 @@ int mbg__matrix_parse(mbg_context *ctx, mbg__arena *arena, const char *file, con
     MBG_TRY(index(&r, 0, INT32_MAX, &count));
   }
   if (symmetric && out->rows != out->cols) {
-    return wrong(&r, "a symmetric matrix is square");
+    return wrong(&r, "a symmetric matrix must be square");
   }
   if ((double)out->rows * out->cols > MBG__MATRIX_ENTRIES_MAX) {
-    return wrong(&r, "the matrix is too large to be read as a dense one; reduce the model first");
+    return wrong(&r, "the matrix is too large for dense storage; reduce the finite-element model first");
   }
   out->at = mbg__arena_take(arena, (size_t)out->rows * (size_t)out->cols, sizeof(double));
   MBG_TRY(mbg__arena_check(ctx, arena));

@@ -83,7 +83,7 @@ static int check_gravity(mbg__loader *L) {
   }
   const int err = mbg__item_make(L, L->sources.at[0], json, "gravity", &item);
   return err < 0 ? err
-                 : mbg__item_bad(&item, json, "all bodies move in a plane, and gravity has the part %g out of it", out);
+                 : mbg__item_bad(&item, json, "the out-of-plane component is %g m/s^2, but all bodies are planar", out);
 }
 
 /* ---------------------------------------------------------------------- the model's arrays */

@@ -100,7 +100,7 @@ int mbg__item_direction(mbg__item *item, const mbg__json *json, const char *key,
     length += fabs(mbg__value(item->L, *first + i));
   }
   if (length < 1e-9) { /* not after an error: NaN then */
-    MBG_TRY(mbg__item_bad(item, json, "%s: a direction of length zero", key));
+    MBG_TRY(mbg__item_bad(item, json, "%s: the direction has length zero", key));
   }
 done:
   return err;

@@ -329,7 +329,7 @@ static int read_line(reader *r) {
     size += fabs(along[k]);
   }
   if (!item->bad && !(size / r->n > 1e-12)) {
-    return mbg__item_bad(item, to, "to: the same point as 'from', so that the elements have no length");
+    return mbg__item_bad(item, to, "to: coincides with 'from', so the elements have length zero");
   }
   MBG_TRY(read_orient(r, along, &orient));
   MBG_TRY(check_orient(r, along, orient));
@@ -345,9 +345,9 @@ static int check_turn(reader *r, const mbg__json *json, const char *key, double 
     return MBG_OK;
   }
   if (turn >= MBG__BEAM_TURN_MAX) {
-    return mbg__item_bad(r->item, json, "%s: %s turns by %.3g rad; give more elements", key, which, turn);
+    return mbg__item_bad(r->item, json, "%s: %s turns by %.3g rad; use more elements", key, which, turn);
   }
-  mbg__note(r->item->L->ctx, MBG_WARNING, "%s:%d:%d: beam '%s': %s turns by %.3g rad; above %g give more elements",
+  mbg__note(r->item->L->ctx, MBG_WARNING, "%s:%d:%d: beam '%s': %s turns by %.3g rad; above %g rad use more elements",
             beam->where.file, beam->where.line, beam->where.column, beam->name, which, turn, MBG__BEAM_TURN_WARN);
   return MBG_OK;
 }
@@ -429,7 +429,8 @@ static int check_curve(reader *r, const mbg__json *json) {
   frame_identity(&last);
   for (int k = 0; k <= PARTS * r->n; k++, last = H) {
     if (!curve_frame(r, attr, (double)k / (PARTS * r->n), &H)) {
-      return mbg__item_bad(item, json, "points: in element %d the curve has no direction, or that of 'orient'",
+      return mbg__item_bad(item, json,
+                           "points: in element %d the curve has no tangent, or the tangent is parallel to 'orient'",
                            k / PARTS < r->n ? k / PARTS : r->n - 1);
     }
     frame_relative(&G, &last, &H);
@@ -462,7 +463,7 @@ static int read_curve(reader *r) {
       size += fabs(mbg__value(item->L, index + k) - mbg__value(item->L, index + k - 3));
     }
     if (before && !item->bad && !(size > 1e-12)) {
-      return mbg__item_bad(item, entry, "%s: the same point as the one before it", label);
+      return mbg__item_bad(item, entry, "%s: coincides with the previous point", label);
     }
   }
   MBG_TRY(read_curve_orient(r));
@@ -490,12 +491,12 @@ static int read_shape(reader *r) {
   for (int k = 0; way != 1 && k < MBG_COUNT(helix_only); k++) {
     const mbg__json *json = mbg__json_member(item->json, helix_only[k]);
     if (json) {
-      return mbg__item_bad_key(item, json, "'%s' is for beams given by 'length'", helix_only[k]);
+      return mbg__item_bad_key(item, json, "'%s' applies only to beams given by 'length'", helix_only[k]);
     }
   }
   const mbg__json *from = mbg__json_member(item->json, "from");
   if (from && way == 2) {
-    return mbg__item_bad_key(item, from, "'points' begin with the first node; leave 'from' out");
+    return mbg__item_bad_key(item, from, "'points' start with the first node; remove 'from'");
   }
   r->beam->kind = kinds[way];
   for (int k = 0; k < 6; k++) {

@@ -17,7 +17,8 @@ static int check_inertia_shape(mbg__item *item, mbg__motion motion) {
     return mbg__item_bad(item, json, "inertia: expected 3 or 6 entries, found %d", json->count);
   }
   if (motion == MBG__SPATIAL && (json->kind == MBG__JSON_NUMBER || json->kind == MBG__JSON_STRING)) {
-    return mbg__item_bad(item, json, "inertia: one number is for planar bodies; give [xx, yy, zz] or all six entries");
+    return mbg__item_bad(
+        item, json, "inertia: a single number applies only to planar bodies; give [xx, yy, zz] or all six entries");
   }
   return MBG_OK;
 }
@@ -101,9 +102,10 @@ static int check_inertia(mbg__item *item, const mbg__body *body) {
                          e[1], e[2]);
   }
   if (e[2] > e[0] + e[1] + tolerance) {
-    return mbg__item_bad(item, json,
-                         "inertia of no body: the principal moment %g is greater than the sum of the others, %g and %g",
-                         e[2], e[0], e[1]);
+    return mbg__item_bad(
+        item, json,
+        "inertia violates the triangle inequality: the principal moment %g exceeds the sum of the others, %g and %g",
+        e[2], e[0], e[1]);
   }
   return MBG_OK;
 }
@@ -182,7 +184,7 @@ static int read_velocities(mbg__item *item, const mbg__json *json, mbg__body *bo
   const bool other =
       (in == 1) != body->velocity_in_body || override == MBG__GUESS_FROM_OUTSIDE || body->velocity_point >= 0;
   if (override && (!v || !w) && other) {
-    return mbg__item_bad(item, json, "give both velocities when their axes are not those of the body's own entry");
+    return mbg__item_bad(item, json, "give both velocities if their axes differ from the axes in the body's own entry");
   }
   MBG_TRY(read_velocity(item, json, "velocity", "m/s", before, &body->velocity));
   MBG_TRY(read_velocity(item, json, "angular_velocity", "rad/s", before < 0 ? -1 : before + 3, &second));
@@ -221,7 +223,7 @@ static int check_velocity(mbg__item *item, const mbg__json *json, const mbg__bod
   for (int i = 0; i < 6; i++) {
     if (!(body->mask >> i & 1) && fabs(re(v[i])) > 1e-9 * size) {
       const mbg__json *at = mbg__json_member(json, i < 3 ? "velocity" : "angular_velocity");
-      return mbg__item_bad(item, at ? at : json, "the body cannot move %s (motion)", what[i]);
+      return mbg__item_bad(item, at ? at : json, "its \"motion\" does not let the body move %s", what[i]);
     }
   }
   return MBG_OK;
@@ -246,7 +248,7 @@ static int check_plane(mbg__item *item, const mbg__json *json, const mbg__body *
       c += n[i] * H->R[3 * i + 2];
     }
     if (1 - fabs(re(c)) > 1e-12) {
-      return mbg__item_bad(item, mbg__json_member(json, "rotate"), "rotate: a planar body turns about z only");
+      return mbg__item_bad(item, mbg__json_member(json, "rotate"), "rotate: a planar body rotates about z only");
     }
   }
   return MBG_OK;
@@ -351,17 +353,17 @@ static int bind_body(mbg__item *item, mbg__symbol *symbol) {
     return MBG_OK;
   }
   if (!source->outer) {
-    return mbg__item_bad(item, mbg__json_member(item->json, "outer"), "only a part has an outer model");
+    return mbg__item_bad(item, mbg__json_member(item->json, "outer"), "\"outer\" is allowed only in a part");
   }
   const mbg__json *bound = mbg__json_member(mbg__json_member(source->part, "bind"), slot);
   mbg__item part = *item;
   part.source = source->outer;
   if (!bound) {
-    MBG_TRY(mbg__item_bad_key(&part, source->part, "\"bind\" does not say which body '%s' is", slot));
+    MBG_TRY(mbg__item_bad_key(&part, source->part, "\"bind\" of the part does not name a body for '%s'", slot));
   } else {
     MBG_TRY(mbg__item_body(&part, bound, "bind", &body));
     if (body == -1) {
-      MBG_TRY(mbg__item_bad(&part, bound, "bind: 'ground' is no body"));
+      MBG_TRY(mbg__item_bad(&part, bound, "bind: 'ground' is not a body"));
     }
   }
   item->bad = part.bad;

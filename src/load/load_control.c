@@ -32,8 +32,7 @@ static int task_bounds(mbg__item *item, const mbg__json *json, mbg__task_control
   MBG_TRY(mbg__task_number(item, json, "min", &c->min));
   MBG_TRY(mbg__task_number(item, json, "max", &c->max));
   if (c->min > c->max) {
-    return mbg__item_bad_key(item, json, "bounds of '%s' contradict each other: min %g is above max %g", json->key,
-                             c->min, c->max);
+    return mbg__item_bad_key(item, json, "bounds of '%s': min %g exceeds max %g", json->key, c->min, c->max);
   }
 done:
   return err;
@@ -47,9 +46,10 @@ static int task_interpolation(mbg__item *item, const mbg__json *json, mbg__task_
   }
   return item->L->controls.at[c->control].spline->interpolation == MBG__LINEAR
              ? MBG_OK
-             : mbg__item_bad(item, word,
-                             "control '%s' is cubic, and what uses it may need that: make it linear in 'controls'",
-                             json->key);
+             : mbg__item_bad(
+                   item, word,
+                   "control '%s' is cubic, and its users may need the second derivative; make it linear in 'controls'",
+                   json->key);
 }
 
 /* "NAME": {...}; c->control is -1 after an error in the name */
@@ -98,7 +98,7 @@ static int task_controls(mbg__item *item, const mbg__json *json, mbg__control_ta
     }
   }
   if (n == 0) {
-    MBG_TRY(mbg__item_bad_key(item, json, "controls: none is named; leave the key out to find all controls"));
+    MBG_TRY(mbg__item_bad_key(item, json, "controls: the list is empty; remove the key to optimize all controls"));
   }
   task->controls = list;
   task->ncontrol = n;
@@ -147,7 +147,7 @@ static int task_objective(mbg__item *item, const mbg__json *json, mbg__control_t
     }
   }
   if (n == 0) {
-    MBG_TRY(mbg__item_bad(item, json, "objective: no criterion is named"));
+    MBG_TRY(mbg__item_bad(item, json, "objective: at least one criterion is required"));
   }
   task->terms = terms;
   task->nterm = n;

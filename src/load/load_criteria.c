@@ -16,7 +16,8 @@ static int find_kind(mbg__item *item, int *kind) {
   for (int k = 0; k < MBG_COUNT(kind_keys); k++) {
     const mbg__json *json = mbg__json_member(item->json, kind_keys[k]);
     if (json && *kind >= 0) {
-      return mbg__item_bad_key(item, json, "a criterion is either '%s' or '%s'", kind_keys[*kind], kind_keys[k]);
+      return mbg__item_bad_key(item, json, "a criterion has one kind: '%s' or '%s', not both", kind_keys[*kind],
+                               kind_keys[k]);
     }
     *kind = json ? k : *kind;
   }
@@ -48,7 +49,7 @@ static int fixed_number(mbg__item *item, const char *key, double *value) {
   if (err < 0 || !varies) {
     return err;
   }
-  return mbg__item_bad(item, json, "%s is not differentiated and must not depend on parameters", key);
+  return mbg__item_bad(item, json, "%s must not depend on parameters: it is not differentiated", key);
 }
 
 static int positive_number(mbg__item *item, const char *key, double *value) {
@@ -92,7 +93,8 @@ static int inline_data(mbg__item *item, const mbg__json *data, samples *s) {
   double *t = NULL, *v = NULL;
   MBG_TRY(mbg__item_keys(item, data, keys, 1, NULL, 0));
   if (mbg__json_member(item->json, "sigma_column")) {
-    MBG_TRY(mbg__item_bad_key(item, mbg__json_member(item->json, "sigma_column"), "'sigma_column' goes with a file"));
+    MBG_TRY(
+        mbg__item_bad_key(item, mbg__json_member(item->json, "sigma_column"), "'sigma_column' requires a data file"));
   }
   if (jt) {
     MBG_TRY(mbg__item_plains(item, jt, "time", &t, &nt));
@@ -129,7 +131,7 @@ done:
 
 static int check_line(mbg__item *item, const samples *s, int i) {
   if (s->lines && isnan(s->time[i])) {
-    return mbg__item_bad(item, s->at, "'%s', line %d: there is no time", s->path, s->lines[i]);
+    return mbg__item_bad(item, s->at, "'%s', line %d: the time is missing", s->path, s->lines[i]);
   }
   if (i > 0 && !(s->time[i] > s->time[i - 1]) && s->lines) {
     return mbg__item_bad(item, s->at, "'%s', line %d: times must increase, but %g follows %g", s->path, s->lines[i],
@@ -160,7 +162,7 @@ static int check_samples(mbg__item *item, const samples *s, int *missing) {
     *missing += isnan(s->value[i]);
   }
   if (!item->bad && 2 * *missing > s->count) {
-    return mbg__item_bad(item, s->at, "'%s', column '%s': %d of %d rows have no number; more than half are missing",
+    return mbg__item_bad(item, s->at, "'%s', column '%s': %d of %d rows have no number; at most half may be missing",
                          s->path, s->column, *missing, s->count);
   }
   return MBG_OK;
@@ -356,7 +358,7 @@ static int check_paths(mbg__loader *L, mbg__symbol *symbol) {
     const mbg__criterion *other = c->input[j].role == MBG__ROLE_SIGNAL ? &L->criteria.at[c->input[j].index] : NULL;
     if (other && other->kind == MBG__PATH) {
       MBG_TRY(mbg__item_bad(&item, mbg__json_member(item.json, "value"),
-                            "value: criterion '%s' is a path and has no single value", other->name));
+                            "value: criterion '%s' is a path criterion and has no single value", other->name));
     }
   }
 done:

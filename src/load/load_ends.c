@@ -132,7 +132,7 @@ static int joint_coord_index(mbg__item *item, const mbg__joint *joint, const mbg
       return MBG_OK;
     }
   }
-  return mbg__item_bad(item, json, "'%s' is no free coordinate of joint '%s' (%s): it has %s", name, joint->name,
+  return mbg__item_bad(item, json, "'%s' is not a free coordinate of joint '%s' (%s); it has %s", name, joint->name,
                        type->key, all);
 }
 
@@ -181,7 +181,7 @@ static int read_between(ends *e) {
 }
 
 static int refuse_key(ends *e, const mbg__json *json, const char *needs) {
-  return json ? mbg__item_bad_key(e->item, json, "'%s' is for %s", json->key, needs) : MBG_OK;
+  return json ? mbg__item_bad_key(e->item, json, "'%s' applies only to %s", json->key, needs) : MBG_OK;
 }
 
 /* keys that do not go together */

@@ -67,7 +67,7 @@ static int law_along(mbg__item *item, mbg__force *force, const mbg__json *along)
   }
   const double sign = mbg__coord_sign(item->source, type);
   if (sign == 0) {
-    return mbg__item_bad_key(item, item->json, "the coordinate '%s' cannot be mirrored in this axis", type->key);
+    return mbg__item_bad_key(item, item->json, "coordinate '%s' cannot be mirrored along this axis", type->key);
   }
   MBG_TRY(mbg__coord_add(item->L, type, force->pair, sign, true, &force->coord));
 done:
@@ -85,10 +85,10 @@ static int law_place(mbg__item *item, mbg__force *force) {
                      : mbg__item_bad_key(item, item->json, "give 'between' or 'joint'%s", joint ? ", not both" : "");
   }
   if (joint && along) {
-    MBG_TRY(mbg__item_bad_key(item, along, "'along' goes with 'between'; a joint has a 'coordinate'"));
+    MBG_TRY(mbg__item_bad_key(item, along, "'along' requires 'between'; with 'joint' use 'coordinate'"));
   }
   if (between && coordinate) {
-    MBG_TRY(mbg__item_bad_key(item, coordinate, "'coordinate' goes with 'joint'; between markers it is 'along'"));
+    MBG_TRY(mbg__item_bad_key(item, coordinate, "'coordinate' requires 'joint'; with 'between' use 'along'"));
   }
   if (between) {
     MBG_TRY(mbg__item_ends(item, &rule, &force->pair));
@@ -166,7 +166,7 @@ static int wrench_on(mbg__item *item, const mbg__force_type *type, const mbg__js
     return MBG_OK;
   }
   if (L->markers.at[B].body < 0) {
-    return mbg__item_bad(item, on, "on: a force on the ground moves nothing");
+    return mbg__item_bad(item, on, "on: a force on the ground has no effect");
   }
   world.source = type->z_axis ? L->sources.at[0] : item->source;
   MBG_TRY(mbg__item_marker(&world, &ground, "on", &A));
@@ -254,11 +254,11 @@ static int check_plane(mbg__item *item, const mbg__force *force) {
     return mbg__item_bad_key(item, item->json, "a torque cannot act on the point '%s'", L->bodies.at[B->body].name);
   }
   if ((motion == MBG__PLANAR || motion == MBG__PLANAR_POINT) && fabs(n[2]) > 1e-9 * force_size) {
-    return mbg__item_bad_key(item, item->json, "the force leaves the plane in which '%s' moves: its z component is %g",
-                             L->bodies.at[B->body].name, n[2]);
+    return mbg__item_bad_key(item, item->json, "the force has an out-of-plane component %g on the planar body '%s'",
+                             n[2], L->bodies.at[B->body].name);
   }
   if (motion == MBG__PLANAR && fabs(n[3]) + fabs(n[4]) > 1e-9 * torque_size) {
-    return mbg__item_bad_key(item, item->json, "the torque on '%s', which moves in a plane, must be about z",
+    return mbg__item_bad_key(item, item->json, "the torque on the planar body '%s' must act about z",
                              L->bodies.at[B->body].name);
   }
   return MBG_OK;

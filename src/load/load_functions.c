@@ -69,7 +69,7 @@ static int control_input(function_scope *f, const char *name, int control, const
   if (f->rule->smooth && !cubic) {
     char text[MBG__EXPR_NAME_MAX + 128];
     mbg__format(text, sizeof(text),
-                "'%s' is a linear control and has no second derivative; use \"interpolation\": \"cubic\"", name);
+                "control '%s' is linear and has no second derivative; use \"interpolation\": \"cubic\"", name);
     *hint = mbg__arena_text(&L->temp, text, strlen(text));
     L->no_memory = L->no_memory || !*hint;
     return *hint ? MBG__NAME_REFUSED : MBG__NAME_FILED;

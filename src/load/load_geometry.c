@@ -53,7 +53,7 @@ static int place(mbg__item *item, const mbg__pose *pose, int set) {
   if (set == 0 && !item->bad) {
     const mbg__attribute *a = &L->attributes.at[ops[where].attr];
     return mbg__item_filed(item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, &a->where, 0,
-                                              "a direction of length zero, or two that are parallel"));
+                                              "a direction has length zero, or two directions are parallel"));
   }
   return MBG_OK;
 }
@@ -323,7 +323,7 @@ static int find_frame(mbg__item *item, const mbg__json *json, const char *label,
     return MBG_OK;
   }
   if (s && bodies_only && s->kind == MBG__NAME_MARKER) {
-    return mbg__item_bad(item, json, "%s: '%s' is a marker; a body or 'ground' is asked for here", label, name);
+    return mbg__item_bad(item, json, "%s: '%s' is a marker; expected a body or 'ground'", label, name);
   }
   if (!s) {
     const unsigned kinds = 1u << MBG__NAME_BODY | (bodies_only ? 0u : 1u << MBG__NAME_MARKER);

@@ -203,7 +203,7 @@ int mbg__item_text(mbg__item *item, const mbg__json *json, const char *label, co
     return mbg__item_wrong(item, json, label, "a string");
   }
   if (strlen(json->text) != json->length) {
-    return mbg__item_bad(item, json, "%s: the string holds a character with code 0", label);
+    return mbg__item_bad(item, json, "%s: the string contains a NUL character (\\u0000)", label);
   }
   *out = json->text;
   return MBG_OK;
@@ -233,7 +233,7 @@ int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, 
         return MBG_OK;
       }
     }
-    return mbg__item_bad(item, json, "component must be 1 to %d", n);
+    return mbg__item_bad(item, json, "component must be from 1 to %d", n);
   }
   list_words(all, sizeof(all), word, n);
   if (json->kind != MBG__JSON_STRING) {
@@ -304,5 +304,5 @@ int mbg__item_readable(mbg__item *item, const mbg__json *at, const char *path, b
     fclose(file);
     return MBG_OK;
   }
-  return mbg__item_bad(item, at, "%s: the file '%s' is not there or cannot be opened", at->key, path);
+  return mbg__item_bad(item, at, "%s: cannot open file '%s'", at->key, path);
 }

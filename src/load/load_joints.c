@@ -104,7 +104,7 @@ static int driver_row(mbg__item *item, mbg__driver *driver, int index) {
   double phi;
   MBG_TRY(mbg__term_moves(L, &term, &moves, &phi));
   if (!moves) {
-    return mbg__item_bad_key(item, item->json, "the coordinate cannot move: the bodies of joint '%s' move in a plane",
+    return mbg__item_bad_key(item, item->json, "the coordinate cannot move: the bodies of joint '%s' are planar",
                              L->joints.at[driver->joint].name);
   }
   MBG_TRY(MBG__ADD(L, L->terms, term));
@@ -121,7 +121,7 @@ static int check_twice(mbg__item *item, const mbg__driver *driver, int index) {
   }
   const int other = mbg__map_find(L->driver_map, driver->coord);
   if (other >= 0) {
-    return mbg__item_bad_key(item, item->json, "driver '%s' drives this coordinate already", L->drivers.at[other].name);
+    return mbg__item_bad_key(item, item->json, "driver '%s' already drives this coordinate", L->drivers.at[other].name);
   }
   return mbg__map_set(L, &L->driver_map, driver->coord, index);
 }
@@ -238,7 +238,7 @@ static int load_coupling(mbg__item *item, mbg__coupling *coupling, int index) {
   if (terms) {
     MBG_TRY(mbg__item_array(item, terms, "terms", -1, &term));
     if (terms->kind == MBG__JSON_ARRAY && terms->count == 0) {
-      MBG_TRY(mbg__item_bad(item, terms, "terms: at least one is needed"));
+      MBG_TRY(mbg__item_bad(item, terms, "terms: at least one term is required"));
     }
   }
   for (; term; term = term->next) {

@@ -7,7 +7,7 @@
 static const mbg__file_key model_keys[] = {
     {"mbgrad", MBG__SHAPE_VERSION, true, NULL, "version of the format"},
     {"name", MBG__SHAPE_TEXT, false, NULL, "name of the model"},
-    {"parameters", MBG__SHAPE_SECTION, false, NULL, "numbers to differentiate by"},
+    {"parameters", MBG__SHAPE_SECTION, false, NULL, "numbers with respect to which gradients are taken"},
     {"constants", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "numbers and expressions of parameters and constants"},
     {"tables", MBG__SHAPE_SECTION, false, NULL, "tabulated functions of one argument"},
     {"controls", MBG__SHAPE_SECTION, false, NULL, "functions of time given by samples"},
@@ -24,10 +24,11 @@ static const mbg__file_key model_keys[] = {
     {"initial", MBG__SHAPE_SECTION, false, NULL, "the start"},
     {"parts", MBG__SHAPE_SECTION, false, NULL, "other model files used in this one"},
     {"run", MBG__SHAPE_SECTION, false, NULL, "how to run the model"},
-    {"control", MBG__SHAPE_SECTION, false, NULL, "what `mbgrad control` finds"},
+    {"control", MBG__SHAPE_SECTION, false, NULL, "the problem that `mbgrad control` solves"},
     {"runs", MBG__SHAPE_SECTION, false, NULL, "several runs of the model: experiments, load cases"},
-    {"identify", MBG__SHAPE_SECTION, false, NULL, "what is identified from data"},
-    {"optimize", MBG__SHAPE_SECTION, false, NULL, "what `mbgrad optimize` varies, minimizes and limits"},
+    {"identify", MBG__SHAPE_SECTION, false, NULL, "the problem that `mbgrad identify` solves"},
+    {"optimize", MBG__SHAPE_SECTION, false, NULL,
+     "the problem that `mbgrad optimize` solves: parameters, objective, limits"},
 };
 
 /* ---------------------------------------------------------------------- numbers */
@@ -38,14 +39,14 @@ static const mbg__file_key parameter_keys[] = {
     {"min", MBG__SHAPE_PLAIN, false, NULL, "lower bound"},
     {"max", MBG__SHAPE_PLAIN, false, NULL, "upper bound"},
     {"unit", MBG__SHAPE_TEXT, false, NULL, "unit, for reports"},
-    {"scale", MBG__SHAPE_CHOICE, false, "linear log", "how optimizers see it"},
+    {"scale", MBG__SHAPE_CHOICE, false, "linear log", "scale that optimizers use"},
 };
 static const mbg__file_key table_keys[] = {
     {"x", MBG__SHAPE_COLUMN, true, NULL, "arguments, increasing; with a file: the name of the column"},
     {"y", MBG__SHAPE_COLUMN, true, NULL, "values; with a file: the name of the column"},
     {"file", MBG__SHAPE_TEXT, false, NULL, "CSV file beside the model"},
     {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic", "straight lines, or the natural spline"},
-    {"extrapolation", MBG__SHAPE_CHOICE, false, "error hold extend", "outside the arguments"},
+    {"extrapolation", MBG__SHAPE_CHOICE, false, "error hold extend", "rule for arguments outside the table"},
 };
 static const mbg__file_key control_keys[] = {
     {"times", MBG__SHAPE_TIMES, true, NULL, "times of the samples, increasing; with a file: the name of the column"},
@@ -75,18 +76,20 @@ static const mbg__file_key body_keys[] = {
     GUESS_KEYS,
 };
 static const mbg__file_key rigid_keys[] = {
-    {"motion", MBG__SHAPE_CHOICE, false, "spatial planar point planar-point", "how it may move"},
+    {"motion", MBG__SHAPE_CHOICE, false, "spatial planar point planar-point", "motion of the body"},
     {"inertia", MBG__SHAPE_INERTIA, false, NULL, "[xx, yy, zz, xy, xz, yz], [xx, yy, zz] or (planar) zz"},
 };
 static const mbg__file_key modal_keys[] = {
-    {"motion", MBG__SHAPE_CHOICE, false, "spatial planar", "how it may move"},
+    {"motion", MBG__SHAPE_CHOICE, false, "spatial planar", "motion of the body"},
     {"modes", MBG__SHAPE_COUNT, true, NULL, "number of modal coordinates"},
     {"invariants", MBG__SHAPE_SECTION, false, NULL, "inertia and stiffness as given numbers, with `nodes`"},
     {"beam", MBG__SHAPE_SECTION, false, NULL, "or: a beam along x, whose modes are computed"},
     {"files", MBG__SHAPE_SECTION, false, NULL, "or: matrices and nodes of a finite-element model, which is reduced"},
-    {"nodes", MBG__SHAPE_SECTION, false, NULL, "points for markers, with the columns of the modes there"},
-    {"damping", MBG__SHAPE_NUMBER, false, NULL, "time: this times the stiffness is added to the damping"},
-    {"mass_damping", MBG__SHAPE_NUMBER, false, NULL, "rate: this times the modal mass is added to the damping"},
+    {"nodes", MBG__SHAPE_SECTION, false, NULL, "points for markers, with the mode shapes there"},
+    {"damping", MBG__SHAPE_NUMBER, false, NULL,
+     "stiffness-proportional damping: time that multiplies the stiffness matrix"},
+    {"mass_damping", MBG__SHAPE_NUMBER, false, NULL,
+     "mass-proportional damping: rate that multiplies the modal mass matrix"},
     {"deformation", MBG__SHAPE_NUMBERS, false, NULL, "modal coordinates at the start, a guess"},
     {"deformation_rate", MBG__SHAPE_NUMBERS, false, NULL, "their rates"},
 };
@@ -105,15 +108,15 @@ static const mbg__file_key invariants_keys[] = {
 };
 static const mbg__file_key modal_node_keys[] = {
     {"at", MBG__SHAPE_VEC3, false, NULL, "place in the axes of the body"},
-    {"translation", MBG__SHAPE_NESTED, false, NULL, "displacement by each mode: a vector each"},
-    {"rotation", MBG__SHAPE_NESTED, false, NULL, "rotation by each mode: a vector each"},
+    {"translation", MBG__SHAPE_NESTED, false, NULL, "displacement of each mode: one vector per mode"},
+    {"rotation", MBG__SHAPE_NESTED, false, NULL, "rotation of each mode: one vector per mode"},
 };
 static const mbg__file_key modal_beam_keys[] = {
     {"length", MBG__SHAPE_NUMBER, true, NULL, "length along x from the origin"},
     {"elements", MBG__SHAPE_COUNT, false, NULL, "elements of the mesh that gives the modes; 20 when absent"},
     {"section", MBG__SHAPE_SECTION, true, NULL, "cross section; axes 2 and 3 are y and z of the body"},
-    {"theory", MBG__SHAPE_CHOICE, false, "timoshenko euler-bernoulli", "with shear, or without it"},
-    {"boundary", MBG__SHAPE_CHOICE, false, "fixed-free pinned craig-bampton", "of the modes"},
+    {"theory", MBG__SHAPE_CHOICE, false, "timoshenko euler-bernoulli", "beam theory with shear, or without"},
+    {"boundary", MBG__SHAPE_CHOICE, false, "fixed-free pinned craig-bampton", "boundary conditions of the modes"},
     {"E", MBG__SHAPE_SERIES, true, NULL, "Young's modulus"},
     {"nu", MBG__SHAPE_SERIES, false, NULL, "Poisson's ratio, or `G`"},
     {"G", MBG__SHAPE_SERIES, false, NULL, "shear modulus"},
@@ -128,9 +131,10 @@ static const mbg__file_key modal_files_keys[] = {
     {"nodes", MBG__SHAPE_TEXT, true, NULL, "CSV file of the nodes in the order of the matrices: number, x, y, z"},
     {"shapes", MBG__SHAPE_TEXT, false, NULL, "Matrix Market file of the shapes, a column each; computed when absent"},
     {"fixed", MBG__SHAPE_PLAINS, false, NULL, "numbers of the nodes that the frame is fixed to"},
-    {"interface", MBG__SHAPE_PLAINS, false, NULL, "numbers of the nodes with static modes: those of joints and forces"},
-    {"mass_factor", MBG__SHAPE_NUMBER, false, NULL, "times the mass matrix"},
-    {"stiffness_factor", MBG__SHAPE_NUMBER, false, NULL, "times the stiffness matrix"},
+    {"interface", MBG__SHAPE_PLAINS, false, NULL,
+     "numbers of the interface nodes (joints, forces), which get static modes"},
+    {"mass_factor", MBG__SHAPE_NUMBER, false, NULL, "factor on the mass matrix"},
+    {"stiffness_factor", MBG__SHAPE_NUMBER, false, NULL, "factor on the stiffness matrix"},
 };
 static const mbg__file_key outer_body_keys[] = {
     {"outer", MBG__SHAPE_TEXT, true, NULL, "in a part: a body of the outer model, see \"bind\""},
@@ -233,7 +237,7 @@ static const mbg__file_key beam_keys[] = {
 };
 static const mbg__file_key series_keys[] = {
     {"from", MBG__SHAPE_NUMBER, true, NULL, "value at the first node"},
-    {"to", MBG__SHAPE_NUMBER, true, NULL, "value at the last node; elements take that of their middle"},
+    {"to", MBG__SHAPE_NUMBER, true, NULL, "value at the last node; each element takes the value at its middle"},
 };
 
 #define SECTION_KEYS                                                                                                   \
@@ -303,8 +307,8 @@ static const mbg__file_key of_modes_keys[] = {
 };
 static const mbg__file_key of_beam_keys[] = {
     {"of", MBG__SHAPE_NAME, false, NULL, "modal body, instead of `beam`, for its strain energy"},
-    {"beam", MBG__SHAPE_NAME, false, NULL, "beam; an energy is that of all beams when absent"},
-    {"element", MBG__SHAPE_ELEMENT, false, NULL, "number of the element, from 0; an energy is that of all when absent"},
+    {"beam", MBG__SHAPE_NAME, false, NULL, "beam; absent (energies): all beams"},
+    {"element", MBG__SHAPE_ELEMENT, false, NULL, "number of the element, from 0; absent (energies): all elements"},
 };
 
 /* ---------------------------------------------------------------------- criteria */
@@ -345,7 +349,7 @@ static const mbg__file_key data_keys[] = {
 /* ---------------------------------------------------------------------- start, parts, run */
 
 static const mbg__file_key initial_keys[] = {
-    {"start", MBG__SHAPE_CHOICE, false, "assemble exact equilibrium", "how the start is found"},
+    {"start", MBG__SHAPE_CHOICE, false, "assemble exact equilibrium", "method that finds the start"},
     {"bodies", MBG__SHAPE_SECTION, false, NULL, "first guesses that differ from the design configuration"},
     {"pin", MBG__SHAPE_SECTION, false, NULL, "equations of the start"},
 };
@@ -401,15 +405,17 @@ static const mbg__file_key control_task_keys[] = {
     {"controls", MBG__SHAPE_SECTION, false, NULL, "the controls to be found; absent: all"},
     {"objective", MBG__SHAPE_OBJECTIVE, false, NULL, "criterion to be minimized, or criteria with their weights"},
     {"effort", MBG__SHAPE_NUMBER, false, NULL, "weight of half the integral of the squared controls"},
-    {"stages", MBG__SHAPE_COUNT, false, NULL, "number of solutions with falling weight of the effort"},
-    {"reduction", MBG__SHAPE_NUMBER, false, NULL, "factor of that weight from one to the next"},
+    {"stages", MBG__SHAPE_COUNT, false, NULL, "number of stages with decreasing effort weight"},
+    {"reduction", MBG__SHAPE_NUMBER, false, NULL, "factor of the effort weight from stage to stage"},
     {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs ipopt cg steepest", "method of descent"},
-    {"iterations", MBG__SHAPE_COUNT, false, NULL, "most iterations of a stage"},
+    {"iterations", MBG__SHAPE_COUNT, false, NULL, "iteration limit of a stage"},
     {"gradient_tolerance", MBG__SHAPE_NUMBER, false, NULL, "end when the gradient has fallen by this factor"},
 };
 static const mbg__file_key task_control_keys[] = {
-    {"samples", MBG__SHAPE_COUNT, false, NULL, "number of samples, evenly over the run; absent: its own"},
-    {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic", "between them; absent: its own"},
+    {"samples", MBG__SHAPE_COUNT, false, NULL,
+     "number of samples, evenly spaced over the run; absent: as in `controls`"},
+    {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic",
+     "interpolation between the samples; absent: as in `controls`"},
     {"min", MBG__SHAPE_NUMBER, false, NULL, "lower bound of the samples"},
     {"max", MBG__SHAPE_NUMBER, false, NULL, "upper bound of the samples"},
     {"effort", MBG__SHAPE_NUMBER, false, NULL, "weight of the effort of this control"},
@@ -421,12 +427,12 @@ static const mbg__file_key runs_keys[] = {
     {"files", MBG__SHAPE_NAMES_TO_NAMES, false, NULL, "files of tables and of least-squares criteria in this run"},
 };
 static const mbg__file_key identify_keys[] = {
-    {"parameters", MBG__SHAPE_NAMES, false, NULL, "what is identified; when absent those with bounds, or all"},
+    {"parameters", MBG__SHAPE_NAMES, false, NULL, "parameters to identify; absent: the parameters with bounds, or all"},
     {"criteria", MBG__SHAPE_NAMES, false, NULL, "least-squares criteria that are fitted; all when absent"},
 };
 
 static const mbg__file_key optimize_keys[] = {
-    {"parameters", MBG__SHAPE_NAMES, false, NULL, "what is varied; when absent those with bounds"},
+    {"parameters", MBG__SHAPE_NAMES, false, NULL, "parameters to vary; absent: the parameters with bounds"},
     {"objective", MBG__SHAPE_TEXT, true, NULL, "criterion to be minimized, or an expression of criteria"},
     {"scale", MBG__SHAPE_NUMBER, false, NULL, "size of the objective; its value at the start when absent"},
     {"constraints", MBG__SHAPE_SECTION, false, NULL, "limits of criteria, by their names, and of means of parameters"},
@@ -442,9 +448,10 @@ static const mbg__file_key optimize_keys[] = {
 static const mbg__file_key limit_keys[] = {
     {"min", MBG__SHAPE_NUMBER, false, NULL, "lower limit"},
     {"max", MBG__SHAPE_NUMBER, false, NULL, "upper limit"},
-    {"equal", MBG__SHAPE_NUMBER, false, NULL, "the value it must have, instead of limits"},
+    {"equal", MBG__SHAPE_NUMBER, false, NULL, "value that the quantity must have, instead of limits"},
     {"scale", MBG__SHAPE_NUMBER, false, NULL, "size of the quantity, in which violations are measured"},
-    {"aggregate", MBG__SHAPE_NUMBER, false, NULL, "of a path: one smooth constraint of this sharpness for all points"},
+    {"aggregate", MBG__SHAPE_NUMBER, false, NULL,
+     "path criteria: one smooth constraint of this sharpness for all points"},
     {"mean", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "instead of a criterion: mean of parameters, with weights"},
 };
 

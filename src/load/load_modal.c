@@ -66,7 +66,7 @@ static int choose_source(mbg__modal_reader *r) {
                              n ? ", not several" : "");
   }
   if (k > 0 && mbg__json_member(item->json, "nodes")) {
-    return mbg__item_bad_key(item, mbg__json_member(item->json, "nodes"), "'nodes' go with 'invariants'");
+    return mbg__item_bad_key(item, mbg__json_member(item->json, "nodes"), "'nodes' requires 'invariants'");
   }
   return k == 0 ? mbg__modal_given(r) : k == 1 ? mbg__modal_generated(r) : mbg__modal_imported(r);
 }
@@ -233,7 +233,7 @@ static int find_node(mbg__loader *L, const mbg__modal *m, mbg__marker *marker) {
   L->errors++;
   if (node < 0) {
     return mbg__fail_at(L->ctx, MBG_ERROR_INPUT, &marker->where, 0,
-                        "modal body '%s' has no nodes: a marker on it moves with one", m->name);
+                        "modal body '%s' has no nodes; a marker on it needs one", m->name);
   }
   return mbg__fail_at(L->ctx, MBG_ERROR_INPUT, &marker->where, 0,
                       "modal body '%s' has no node at (%g, %g, %g); the nearest is '%s', %.3g m away: put the marker "
@@ -283,7 +283,7 @@ int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at) {
     return MBG_OK;
   }
   if (body < 0 || item->L->bodies.at[body].modal < 0) {
-    return mbg__item_bad_key(item, json, "'node' is for markers on a modal body");
+    return mbg__item_bad_key(item, json, "'node' applies only to markers on a modal body");
   }
   const mbg__modal *m = &item->L->modals.at[item->L->bodies.at[body].modal];
   const int err = mbg__item_text(item, json, "node", &name);
@@ -331,8 +331,8 @@ int mbg__item_mode(mbg__item *item, const mbg__json *json, int modal, int *mode)
   }
   if (json->kind != MBG__JSON_NUMBER || json->number != floor(json->number) || json->number < 0 ||
       json->number >= m->n) {
-    return mbg__item_bad(item, json, "mode must be a whole number from 0 to %d, as body '%s' has %d of them", m->n - 1,
-                         m->name, m->n);
+    return mbg__item_bad(item, json, "mode must be an integer from 0 to %d: body '%s' has %d modes", m->n - 1, m->name,
+                         m->n);
   }
   *mode = (int)json->number;
   return MBG_OK;

@@ -51,12 +51,12 @@ static int check_modes(mbg__modal_reader *r, const mbg__modal_beam *b, bool plan
   const mbg__json *modes = mbg__json_member(r->item->json, "modes");
   const int least = mbg__modal_beam_static(b, planar), most = mbg__modal_beam_most(b, planar);
   if (r->modal->n < least) {
-    return mbg__item_bad(r->item, modes, "modes: 'craig-bampton' needs the %d static ones at least, found %d", least,
+    return mbg__item_bad(r->item, modes, "modes: 'craig-bampton' needs at least its %d static modes, found %d", least,
                          r->modal->n);
   }
   if (r->modal->n > most) {
-    return mbg__item_bad(r->item, modes, "modes: %d elements have %d modes, found %d; give more elements", b->count,
-                         most, r->modal->n);
+    return mbg__item_bad(r->item, modes, "modes: a mesh of %d elements has %d modes, found %d; use more elements",
+                         b->count, most, r->modal->n);
   }
   return MBG_OK;
 }

@@ -39,7 +39,7 @@ static int read_matrix(files *f, const char *key, mbg__matrix *out) {
   err = mbg__matrix_read(L->ctx, &L->temp, path, out);
   if (err < 0) {
     const int filed = mbg__item_filed(f->item, err);
-    return filed < 0 ? filed : mbg__item_bad(f->item, json, "the matrix of '%s' cannot be used", name);
+    return filed < 0 ? filed : mbg__item_bad(f->item, json, "cannot use the matrix of '%s'", name);
   }
   return MBG_OK;
 }
@@ -78,8 +78,8 @@ static int read_matrices(files *f) {
   }
   if (!f->item->bad && f->M.rows != f->K.rows) {
     MBG_TRY(mbg__item_bad(f->item, mbg__json_member(f->item->json, "stiffness"),
-                          "stiffness: %d by %d, and the mass matrix is %d by %d", f->K.rows, f->K.rows, f->M.rows,
-                          f->M.rows));
+                          "stiffness: the matrix is %d by %d, but the mass matrix is %d by %d", f->K.rows, f->K.rows,
+                          f->M.rows, f->M.rows));
   }
 done:
   return err;
@@ -107,8 +107,8 @@ static int read_nodes(files *f) {
   }
   const int size = f->M.rows, count = n[0];
   if (count == 0 || size % count != 0 || (size / count != 3 && size / count != 6)) {
-    return mbg__item_bad(f->item, json, "nodes: %d of them and matrices of %d by %d; a node has 3 or 6 unknowns", count,
-                         size, size);
+    return mbg__item_bad(f->item, json, "nodes: %d nodes do not fit matrices of %d by %d; a node has 3 or 6 unknowns",
+                         count, size, size);
   }
   double *place = MBG_TAKE(&L->temp, double, 3 * count);
   f->fixed = MBG_TAKE(&L->temp, bool, count);
@@ -177,7 +177,7 @@ static int computed_shapes(files *f, int n) {
   const int count = mbg__mesh_static(&f->mesh);
   const mbg__json *modes = mbg__json_member(f->r->item->json, "modes");
   if (n < count) {
-    return mbg__item_bad(f->item, modes, "modes: the interface has %d static ones, found %d", count, n);
+    return mbg__item_bad(f->item, modes, "modes: the interface alone has %d static modes, found %d", count, n);
   }
   f->shapes = MBG_TAKE(&L->temp, double, (size_t)f->M.rows *(size_t)n);
   if (!f->shapes) {
@@ -185,13 +185,13 @@ static int computed_shapes(files *f, int n) {
   }
   const int err = mbg__mesh_modes(L->ctx, &f->mesh, n, f->shapes);
   if (err == MBG_ERROR_INPUT) {
-    return mbg__item_bad(f->item, modes, "modes: the mesh has fewer than %d", n);
+    return mbg__item_bad(f->item, modes, "modes: the mesh has fewer than %d modes", n);
   }
   if (err == MBG_ERROR_SINGULAR) {
     return mbg__item_bad_key(
         f->item, f->item->json,
-        "the matrices with the fixed and interface nodes held are not positive definite: fix nodes "
-        "that hold the body, and look whether mass and stiffness are in the right files");
+        "with the fixed and interface nodes held, the matrices are not positive definite; fix enough nodes to hold the "
+        "body, and check that the files of mass and stiffness are not swapped");
   }
   return err;
 }
@@ -278,7 +278,7 @@ int mbg__modal_imported(mbg__modal_reader *r) {
   bool yes;
   item.json = mbg__json_member(r->item->json, "files");
   if (r->body->motion != MBG__SPATIAL) {
-    return mbg__item_bad_key(r->item, item.json, "'files' are for bodies that move in space");
+    return mbg__item_bad_key(r->item, item.json, "'files' applies only to spatial bodies");
   }
   MBG_TRY(mbg__item_object(&item, item.json, "files", &yes));
   if (yes) {

@@ -71,9 +71,10 @@ static int check_repeated(const series *s, const mbg__json *json, const char *la
     return err;
   }
   if (s->symmetry < 0) {
-    return mbg__item_bad(item, json, "%s is %g, must be %g: entry [k][j] is minus entry [j][k]", label, value, -other);
+    return mbg__item_bad(item, json, "%s is %g, must be %g: entries [k][j] and [j][k] have opposite signs", label,
+                         value, -other);
   }
-  return mbg__item_bad(item, json, "%s is %g, must be %g: entry [k][j] is entry [j][k]%s", label, value, other,
+  return mbg__item_bad(item, json, "%s is %g, must be %g: entries [k][j] and [j][k] are equal%s", label, value, other,
                        s->of == TENSOR ? " transposed" : "");
 }
 
@@ -194,7 +195,8 @@ static int read_moments(mbg__modal_reader *r, const mbg__json *json) {
   }
   if (I7->kind != MBG__JSON_ARRAY) {
     if (r->body->motion != MBG__PLANAR) {
-      return mbg__item_bad(r->item, I7, "I7: one number is for planar bodies; give [xx, yy, zz] or all six entries");
+      return mbg__item_bad(r->item, I7,
+                           "I7: a single number applies only to planar bodies; give [xx, yy, zz] or all six entries");
     }
     MBG_TRY(mbg__item_attribute(r->item, I7, "I7[2]", "kg m^2", 0, 1, &attr));
     return mbg__modal_link_add(r, r->at.I7 + 8, attr, 1);
@@ -246,8 +248,8 @@ static int misfit(const given *g, const char *key, int j, int k, double x, const
   char label[32];
   mbg__format(label, sizeof(label), k < 0 ? "[%d]" : "[%d][%d]", j, k);
   return mbg__item_bad(g->r->item, mbg__json_member(g->json, key),
-                       "%s%s does not fit %s: %g where %g belongs; they are moments of the same shapes", key, label,
-                       other, x, y);
+                       "%s%s is inconsistent with %s: found %g, expected %g; both are moments of the same shapes", key,
+                       label, other, x, y);
 }
 
 static int check_axial(const given *g, const char *key, const char *other, int j, int k, const double T[9],
@@ -325,8 +327,7 @@ static int read_columns(mbg__modal_reader *r, mbg__item *item, mbg__modal_node *
         MBG_TRY(mbg__item_attribute(item, x, label, units[k], 0, sign, &index));
         const bool out = r->body->motion == MBG__PLANAR && (k == 0) == (c == 2);
         if (out && mbg__value(item->L, index) != 0) {
-          MBG_TRY(
-              mbg__item_bad(item, x, "%s is %g, and the body stays in its plane", label, mbg__value(item->L, index)));
+          MBG_TRY(mbg__item_bad(item, x, "%s is %g, must be 0: the body is planar", label, mbg__value(item->L, index)));
         }
         x = x ? x->next : NULL;
       }
@@ -401,7 +402,7 @@ int mbg__modal_given(mbg__modal_reader *r) {
   static const char *const all[] = {"I4", "I8", "I9"};
   for (int k = 0; r->body->motion != MBG__PLANAR && k < MBG_COUNT(all); k++) {
     if (!mbg__json_member(json, all[k])) {
-      MBG_TRY(mbg__item_bad_key(r->item, json, "'%s' is missing: a body that moves in space needs it", all[k]));
+      MBG_TRY(mbg__item_bad_key(r->item, json, "'%s' is missing: a spatial body needs it", all[k]));
     }
   }
   if (r->item->bad) {

@@ -138,17 +138,18 @@ static int check_spelling(mbg__item *item, const section *s) {
     return MBG_OK;
   }
   if (s->space == SPACE_NUMBERS && mbg__expr_reserved(name)) {
-    return mbg__item_bad_key(item, item->json, "'%s' has a meaning in expressions and cannot be a name", name);
+    return mbg__item_bad_key(item, item->json, "'%s' is reserved in expressions and cannot be a name", name);
   }
   if (s->space == SPACE_NUMBERS && !mbg__name_plain(name)) {
-    return mbg__item_bad_key(item, item->json,
-                             "a name for expressions has letters, digits and '_', and no digit at its start");
+    return mbg__item_bad_key(
+        item, item->json,
+        "a name used in expressions consists of letters, digits and '_' and does not start with a digit");
   }
   if (s->space == SPACE_FRAMES && strcmp(name, "ground") == 0) {
-    return mbg__item_bad_key(item, item->json, "'ground' is always there and cannot be a name");
+    return mbg__item_bad_key(item, item->json, "'ground' is reserved and cannot be a name");
   }
   if (!is_name(name)) {
-    return mbg__item_bad_key(item, item->json, "a name has letters, digits, '_' and '-' only");
+    return mbg__item_bad_key(item, item->json, "a name consists of letters, digits, '_' and '-'");
   }
   return MBG_OK;
 }
@@ -159,7 +160,7 @@ static int check_clash(mbg__item *item, const mbg__symbol *other) {
   if (!other) {
     return MBG_OK;
   }
-  return mbg__item_bad_key(item, item->json, "there is a %s of that name in line %d", sections[other->kind].noun,
+  return mbg__item_bad_key(item, item->json, "the name is already used by a %s in line %d", sections[other->kind].noun,
                            other->json->key_line);
 }
 

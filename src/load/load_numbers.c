@@ -186,8 +186,7 @@ int mbg__load_parameters(mbg__loader *L) {
     }
     s->bad = item.bad;
     if (L->p.count > 10 * MBG__LOAD_ELEMENTS_MAX) {
-      return mbg__item_bad(&item, s->json, "the model has more than %d numbers in its parameters",
-                           10 * MBG__LOAD_ELEMENTS_MAX);
+      return mbg__item_bad(&item, s->json, "the model has more than %d scalar parameters", 10 * MBG__LOAD_ELEMENTS_MAX);
     }
   }
 done:
@@ -218,14 +217,14 @@ static int vector_entry(mbg__loader *L, const mbg__symbol *s, const char *name, 
     L->element_used = true;
     return p->count == L->nelement
                ? p->first + L->element
-               : refuse(L, hint, "the vector '%s' must have an entry for each element of the beam%s: %d", name, "",
+               : refuse(L, hint, "the vector '%s' must have one entry per element of the beam%s: %d", name, "",
                         L->nelement);
   }
   if (p->vector && index < 0) {
     return refuse(L, hint, "'%s' is a vector: write %s[i]", name, name, 0);
   }
   if (p->vector && index >= p->count) {
-    return refuse(L, hint, "'%s' has no such entry%s: they are numbered 0 to %d", name, "", p->count - 1);
+    return refuse(L, hint, "'%s' has no such entry%s; entries are numbered 0 to %d", name, "", p->count - 1);
   }
   return p->first + (index > 0 ? index : 0);
 }

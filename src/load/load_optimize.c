@@ -112,7 +112,7 @@ static int task_vectors(mbg__item *item, const mbg__json *json, const char *labe
     n++;
   }
   if (yes && n == 0 && !item->bad) {
-    MBG_TRY(mbg__item_bad(item, json, "%s: no parameter is named", label));
+    MBG_TRY(mbg__item_bad(item, json, "%s: at least one parameter is required", label));
   }
   *out = list;
   *count = n;
@@ -131,12 +131,10 @@ static int limit_numbers(mbg__item *item, const mbg__json *json, mbg__task_limit
   MBG_TRY(mbg__task_number(item, json, "scale", &l->scale));
   MBG_TRY(mbg__task_number(item, json, "aggregate", &l->aggregate));
   if (l->min > l->max) {
-    return mbg__item_bad_key(item, json, "limits of '%s' contradict each other: min %g is above max %g", json->key,
-                             l->min, l->max);
+    return mbg__item_bad_key(item, json, "limits of '%s': min %g exceeds max %g", json->key, l->min, l->max);
   }
   if (!isnan(l->equal) && (isfinite(l->min) || isfinite(l->max))) {
-    return mbg__item_bad_key(item, json, "'%s' has a value that it must equal, and limits: give one of them",
-                             json->key);
+    return mbg__item_bad_key(item, json, "'%s': give either 'equal' or limits ('min', 'max'), not both", json->key);
   }
   if (scale && !(l->scale > 0)) {
     return mbg__item_bad(item, scale, "scale must be positive, is %g", l->scale);
@@ -162,10 +160,12 @@ static int limit_of_criterion(mbg__item *item, const mbg__json *json, mbg__task_
     l->max = c->upper;
   }
   if (c->kind == MBG__PATH && !isnan(l->equal)) {
-    return mbg__item_bad_key(item, json, "'%s' is a path: it has limits, not one value that it must equal", json->key);
+    return mbg__item_bad_key(item, json, "'%s' is a path criterion: give limits ('min', 'max') instead of 'equal'",
+                             json->key);
   }
   if (c->kind != MBG__PATH && aggregate) {
-    return mbg__item_bad(item, aggregate, "'%s' has one value; 'aggregate' is for paths", json->key);
+    return mbg__item_bad(item, aggregate, "'%s' has a single value; 'aggregate' applies only to path criteria",
+                         json->key);
   }
 done:
   return err;
@@ -194,7 +194,7 @@ static int task_limit(mbg__item *item, const mbg__json *json, mbg__task_limit *l
     MBG_TRY(limit_of_criterion(item, json, l));
   }
   if (!item->bad && (mean || l->criterion >= 0) && !isfinite(l->min) && !isfinite(l->max) && isnan(l->equal)) {
-    return mbg__item_bad_key(item, json, "'%s' has no limit: give 'min', 'max' or 'equal'", json->key);
+    return mbg__item_bad_key(item, json, "'%s' has no limit; give 'min', 'max' or 'equal'", json->key);
   }
 done:
   return err;
@@ -251,7 +251,7 @@ static int task_runs(mbg__item *item, const mbg__json *json, mbg__optimize_task 
       MBG_TRY(mbg__task_weight(item, json, c->key, &weights[i]));
       if (!item->bad && !(weights[i] > 0)) {
         MBG_TRY(mbg__item_bad(item, c,
-                              "runs: the weight of '%s' must be positive, is %g; leave out runs that do not count",
+                              "runs: the weight of '%s' must be positive, is %g; remove runs that should not count",
                               c->key, weights[i]));
       }
     }

@@ -54,5 +54,5 @@ int mbg__load_cycle(mbg__loader *L, mbg__symbol *const *symbols, int cycle, cons
     more = i != cycle;
   }
   const int err = mbg__item_open(L, symbols[cycle], &item);
-  return err < 0 ? err : mbg__item_bad_key(&item, item.json, "%s that depend on each other: %s", what, text);
+  return err < 0 ? err : mbg__item_bad_key(&item, item.json, "%s depend on each other: %s", what, text);
 }

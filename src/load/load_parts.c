@@ -10,11 +10,11 @@ static int check_version(mbg__item *item) {
     return MBG_OK; /* the check of keys says that it is missing */
   }
   if (json->kind != MBG__JSON_NUMBER) {
-    return mbg__item_wrong(item, json, "mbgrad", "the version 1 of the format");
+    return mbg__item_wrong(item, json, "mbgrad", "the format version 1");
   }
   return json->number == 1
              ? MBG_OK
-             : mbg__item_bad(item, json, "version %s of the format is not known; this is version 1", json->text);
+             : mbg__item_bad(item, json, "unknown format version %s; this program reads version 1", json->text);
 }
 
 static const mbg__model_source *find_text(const mbg__model_source *list, const char *path) {
@@ -102,7 +102,7 @@ static int check_itself(mbg__item *item, const mbg__json *use, const mbg__source
       mbg__format(tail, sizeof(tail), "%s", text);
       mbg__format(text, sizeof(text), "%s -> %s", k->file, tail);
     }
-    return mbg__item_bad(item, use, "a part that contains itself: %s", text);
+    return mbg__item_bad(item, use, "the part contains itself: %s", text);
   }
   return MBG_OK;
 }
@@ -137,7 +137,7 @@ static int part_text(mbg__item *item, const mbg__json *use, const char *path, co
     const int status = keep_text(L, path, known, out);
     MBG_TRY(mbg__item_filed(item, status));
     if (status < 0) {
-      MBG_TRY(mbg__item_bad(item, use, "the file of the part cannot be used"));
+      MBG_TRY(mbg__item_bad(item, use, "cannot use the file of the part"));
     }
   }
 done:
@@ -202,8 +202,8 @@ static int load_part(mbg__loader *L, mbg__source *source, const mbg__json *json)
     return MBG_OK;
   }
   if (!mbg__name_plain(json->key)) {
-    MBG_TRY(
-        mbg__item_bad_key(&item, json, "the name of a part has letters, digits and '_', and no digit at its start"));
+    MBG_TRY(mbg__item_bad_key(
+        &item, json, "the name of a part consists of letters, digits and '_' and does not start with a digit"));
   }
   MBG_TRY(mbg__item_keys(&item, json, keys, 1, NULL, 0));
   for (const mbg__json *c = json->child; c; c = c->next) {

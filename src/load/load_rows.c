@@ -148,7 +148,8 @@ static int check_points(mbg__item *item, const mbg__joint *joint, int A, int B) 
   for (int k = 0; point >= 0 && k < joint->type->nrow; k++) {
     if (is_orientation(&joint->type->rows[k])) {
       return mbg__item_bad(item, mbg__json_member(item->json, "type"),
-                           "a %s joint holds the orientation of its ends, and body '%s' is a point; use 'spherical'",
+                           "a %s joint constrains the orientation of its ends, but body '%s' is a point without "
+                           "orientation; use 'spherical'",
                            joint->type->key, L->bodies.at[point].name);
     }
   }
@@ -185,12 +186,13 @@ static int check_plane(mbg__item *item, const mbg__joint *joint, int A, int B) {
       c += re(F.R[3 * k + 2] * N.R[3 * k + 2]);
     }
     if (turns && fabs(c) < 1 - 1e-9) {
-      return mbg__item_bad_key(
-          item, item->json, "both ends move in a plane: the axis of a %s joint must be normal to it", joint->type->key);
+      return mbg__item_bad_key(item, item->json,
+                               "both ends are planar: the axis of a %s joint must be normal to their plane",
+                               joint->type->key);
     }
     /* point-on-line: only z of A is an axis */
     if (slides && fabs(c) > 1e-6 && (i == 0 || joint->type->nrow > 2)) {
-      return mbg__item_bad_key(item, item->json, "both ends move in a plane: the axis of a %s joint must lie in it",
+      return mbg__item_bad_key(item, item->json, "both ends are planar: the axis of a %s joint must lie in their plane",
                                joint->type->key);
     }
   }
@@ -249,9 +251,8 @@ static int joint_row(mbg__item *item, const mbg__joint *joint, int index, const 
   if (!moves && phi > 1e-9 * (1 + fabs(phi))) {
     return mbg__item_bad_key(item, item->json,
                              is_orientation(spec)
-                                 ? "row %s cannot be satisfied in the plane: the axes of the markers "
-                                   "differ"
-                                 : "row %s cannot be satisfied in the plane: the markers have different z",
+                                 ? "row %s cannot be satisfied by planar motion: the axes of the markers differ"
+                                 : "row %s cannot be satisfied by planar motion: the markers have different z",
                              spec->name);
   }
   if (moves) {

@@ -45,7 +45,7 @@ static int pin_target(mbg__item *item, mbg__pin *pin) {
     return symbol ? mbg__item_joint_coord(item, symbol, coordinate, true, &pin->coord) : MBG_OK;
   }
   if (coordinate) {
-    MBG_TRY(mbg__item_bad_key(item, coordinate, "'coordinate' goes with 'joint'"));
+    MBG_TRY(mbg__item_bad_key(item, coordinate, "'coordinate' requires 'joint'"));
   }
   MBG_TRY(mbg__item_reference(item, signal, "signal", MBG__NAME_SIGNAL, &symbol));
   if (!symbol) {
@@ -54,14 +54,15 @@ static int pin_target(mbg__item *item, mbg__pin *pin) {
   pin->signal = symbol->index;
   const mbg__level level = item->L->signals.at[symbol->index].level;
   if (level != MBG__LEVEL_POSITION && level != MBG__LEVEL_VELOCITY) {
-    MBG_TRY(mbg__item_bad(item, signal, "signal '%s' %s; a pin needs one of positions or velocities", symbol->name,
+    MBG_TRY(mbg__item_bad(item, signal, "signal '%s' %s; a pin needs a signal of positions or velocities", symbol->name,
                           level == MBG__LEVEL_TIME           ? "does not depend on the motion"
                           : level == MBG__LEVEL_ACCELERATION ? "depends on accelerations"
                                                              : "depends on reactions"));
   }
   if (level == MBG__LEVEL_VELOCITY && mbg__json_member(item->json, "rate")) {
     MBG_TRY(mbg__item_bad_key(item, mbg__json_member(item->json, "rate"),
-                              "signal '%s' is of velocity level: only its value can be pinned", symbol->name));
+                              "signal '%s' depends on velocities: only its value can be pinned, not its rate",
+                              symbol->name));
   }
 done:
   return err;

@@ -75,7 +75,7 @@ static int setting(mbg__item *item, const mbg__json *json, mbg__symbol **out) {
                              mbg__hint(hint, mbg__name_nearest(item->L, item->source, numbers, json->key)));
   }
   if (s->kind == MBG__NAME_PARAMETER && s->set) {
-    return mbg__item_bad_key(item, json, "set: the file sets '%s' of the part already", json->key);
+    return mbg__item_bad_key(item, json, "set: the \"parts\" section already sets '%s'", json->key);
   }
   *out = s;
   return MBG_OK;
@@ -151,7 +151,7 @@ static int check_criteria(mbg__item *item, bool least_squares) {
     }
     MBG_TRY(check_member(item, entry, false, "criteria", "criterion", "criteria", &criterion));
     if (criterion && least_squares && !mbg__json_member(criterion, "least_squares")) {
-      MBG_TRY(mbg__item_bad(item, entry, "criteria: '%s' is no least_squares criterion", name));
+      MBG_TRY(mbg__item_bad(item, entry, "criteria: '%s' is not a least_squares criterion", name));
     }
   }
 done:
@@ -179,7 +179,7 @@ static int check_files(mbg__item *item) {
     }
     MBG_TRY(check_member(item, c, true, "criteria", "table or criterion", "files", &found));
     if (found && !mbg__json_member(found, "least_squares")) {
-      MBG_TRY(mbg__item_bad_key(item, c, "files: criterion '%s' has no data", c->key));
+      MBG_TRY(mbg__item_bad_key(item, c, "files: criterion '%s' takes no data", c->key));
     }
   }
 done:
@@ -286,7 +286,7 @@ int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int
   }
   MBG_TRY(list_parameters(item, json, NULL, &n));
   if (n == 0 && !item->bad) {
-    return mbg__item_bad(item, json, "parameters: nothing is listed; leave the key out to %s all", item->owner);
+    return mbg__item_bad(item, json, "parameters: the list is empty; remove the key to %s all", item->owner);
   }
   *list = MBG_TAKE(item->L->arena, int, n);
   MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));

@@ -32,7 +32,8 @@ static int of_pair(mbg__item *item, mbg__signal *signal) {
     /* inertial: relative to the model's own ground */
     world.source = item->L->sources.at[0];
     if (to) {
-      MBG_TRY(mbg__item_bad_key(item, to, "a signal of type '%s' is relative to the ground", signal->type->key));
+      MBG_TRY(mbg__item_bad_key(
+          item, to, "a signal of type '%s' is always relative to the ground; remove 'relative_to'", signal->type->key));
     }
     MBG_TRY(mbg__item_marker(&world, &ground, "relative_to", &A));
   } else {
@@ -65,7 +66,7 @@ static int of_marker_coord(mbg__item *item, mbg__signal *signal) {
   }
   const double sign = mbg__coord_sign(item->source, types[k]);
   if (sign == 0) {
-    return mbg__item_bad(item, coordinate, "the coordinate '%s' cannot be mirrored in this axis", types[k]->key);
+    return mbg__item_bad(item, coordinate, "coordinate '%s' cannot be mirrored along this axis", types[k]->key);
   }
   MBG_TRY(mbg__coord_add(item->L, types[k], signal->pair, sign, true, &signal->coord));
 done:
@@ -178,10 +179,12 @@ static int of_force(mbg__item *item, mbg__signal *signal) {
   signal->force = symbol->index;
   signal->pair = force->pair;
   if (force->law && component) {
-    MBG_TRY(mbg__item_bad_key(item, component, "force '%s' has one tension and no components", force->name));
+    MBG_TRY(mbg__item_bad_key(
+        item, component, "force '%s' acts along a coordinate and has no components; remove 'component'", force->name));
   }
   if (!force->law && !component) {
-    MBG_TRY(mbg__item_bad_key(item, item->json, "'component' is missing: force '%s' is a wrench", force->name));
+    MBG_TRY(mbg__item_bad_key(item, item->json, "'component' is missing: force '%s' is a wrench with six components",
+                              force->name));
   }
 done:
   return err;
@@ -191,12 +194,12 @@ static int of_bodies(mbg__item *item, mbg__signal *signal) {
   int err = MBG_OK, body = -1;
   const mbg__json *of = mbg__json_member(item->json, "of");
   if (of && signal->type->role != MBG__ROLE_KINETIC) {
-    return mbg__item_bad_key(item, of, "the %s is that of the whole model", signal->type->key);
+    return mbg__item_bad_key(item, of, "the %s is always that of the whole model; remove this key", signal->type->key);
   }
   if (of) {
     MBG_TRY(mbg__item_body(item, of, "of", &body));
     if (body == -1) {
-      MBG_TRY(mbg__item_bad(item, of, "of: the ground does not move"));
+      MBG_TRY(mbg__item_bad(item, of, "of: the ground has no energy"));
     }
   }
   signal->body = body;
@@ -230,7 +233,7 @@ static int of_modes(mbg__item *item, mbg__signal *signal) {
     return MBG_OK;
   }
   if (body < 0 || L->bodies.at[body].modal < 0) {
-    return mbg__item_bad(item, of, "of: '%s' is no modal body", of->text);
+    return mbg__item_bad(item, of, "of: '%s' is not a modal body", of->text);
   }
   MBG_TRY(mbg__item_mode(item, mbg__json_member(item->json, "mode"), L->bodies.at[body].modal, &mode));
   if (mode < 0) {
@@ -255,10 +258,10 @@ static int of_beam(mbg__item *item, mbg__signal *signal) {
   if (of) {
     MBG_TRY(mbg__item_body(item, of, "of", &signal->body));
     if (!whole || json || element) {
-      return mbg__item_bad_key(item, of, "'of' is for the strain energy of a modal body, without 'beam' and 'element'");
+      return mbg__item_bad_key(item, of, "'of' (strain energy of a modal body) excludes 'beam' and 'element'");
     }
     if (signal->body != -2 && (signal->body < 0 || item->L->bodies.at[signal->body].modal < 0)) {
-      return mbg__item_bad(item, of, "of: '%s' is no modal body", of->text);
+      return mbg__item_bad(item, of, "of: '%s' is not a modal body", of->text);
     }
     return MBG_OK;
   }
@@ -276,7 +279,7 @@ static int of_beam(mbg__item *item, mbg__signal *signal) {
   const mbg__beam *beam = &item->L->beams.at[symbol->index];
   if (element->kind != MBG__JSON_NUMBER || element->number != floor(element->number) || !(element->number >= 0) ||
       !(element->number < beam->count)) {
-    return mbg__item_bad(item, element, "element must be a whole number from 0 to %d, as beam '%s' has %d of them",
+    return mbg__item_bad(item, element, "element must be an integer from 0 to %d: beam '%s' has %d elements",
                          beam->count - 1, beam->name, beam->count);
   }
   signal->element = beam->first + (int)element->number;
@@ -447,10 +450,10 @@ static int check_force(mbg__loader *L, mbg__symbol *symbol) {
         const char *what = signal->level == MBG__LEVEL_ACCELERATION ? "accelerations"
                            : signal->level == MBG__LEVEL_REACTION   ? "reactions"
                                                                     : "forces or energies";
-        MBG_TRY(mbg__item_filed(&item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0,
-                                                    "signal '%s' depends on %s, and they depend on this force (an "
-                                                    "algebraic loop)",
-                                                    signal->name, what)));
+        MBG_TRY(
+            mbg__item_filed(&item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0,
+                                                "algebraic loop: signal '%s' depends on %s, which depend on this force",
+                                                signal->name, what)));
       }
     }
   }

@@ -9,10 +9,10 @@
 
 int mbg__item_count(mbg__item *item, const mbg__json *json, const char *label, int *out) {
   if (json->kind != MBG__JSON_NUMBER) {
-    return mbg__item_wrong(item, json, label, "a whole number");
+    return mbg__item_wrong(item, json, label, "an integer");
   }
   if (!(json->number >= 1 && json->number <= MBG__LOAD_ELEMENTS_MAX) || json->number != floor(json->number)) {
-    return mbg__item_bad(item, json, "%s must be a whole number from 1 to %d, is %s", label, MBG__LOAD_ELEMENTS_MAX,
+    return mbg__item_bad(item, json, "%s must be an integer from 1 to %d, is %s", label, MBG__LOAD_ELEMENTS_MAX,
                          json->text);
   }
   *out = (int)json->number;
@@ -71,7 +71,7 @@ int mbg__item_data_open(mbg__item *item, const mbg__json *file, mbg__data_file *
   if (status < 0) {
     /* the reader says what is wrong with the file, the next line who wanted it */
     const int filed = mbg__item_filed(item, status);
-    return filed < 0 ? filed : mbg__item_bad(item, file, "the data of '%s' cannot be used", name);
+    return filed < 0 ? filed : mbg__item_bad(item, file, "cannot use the data of '%s'", name);
   }
   *out = data;
   return MBG_OK;
@@ -101,8 +101,8 @@ int mbg__item_data_cells(mbg__item *item, mbg__data_file *data, const mbg__json 
     column = -1;
     MBG_TRY(find_column(item, data, json, label, &column));
   } else if (column >= data->csv.ncolumns) {
-    MBG_TRY(mbg__item_bad(item, at, "'%s' has %d column, no column %d for the %s", data->path, data->csv.ncolumns,
-                          column + 1, label));
+    MBG_TRY(mbg__item_bad(item, at, "'%s' has only %d column; column %d with the %s is missing", data->path,
+                          data->csv.ncolumns, column + 1, label));
     column = -1;
   }
   if (column >= 0) {
@@ -121,7 +121,8 @@ int mbg__item_data_column(mbg__item *item, mbg__data_file *data, const mbg__json
   *count = cells.count;
   for (int i = 0; err == MBG_OK && cells.values && i < cells.count; i++) {
     if (!isfinite(cells.values[i])) {
-      return mbg__item_bad(item, at, "'%s', column '%s': row %d has no number", cells.path, cells.name, i + 1);
+      return mbg__item_bad(item, at, "'%s', column '%s': the number in row %d is missing", cells.path, cells.name,
+                           i + 1);
     }
   }
   *out = cells.values;
@@ -235,7 +236,7 @@ static int even_times(mbg__item *item, const mbg__json *json, double **out, int 
     return MBG_OK;
   }
   if (!(to > from) || n < 2) {
-    return mbg__item_bad(item, json, "times: 'to' must be later than 'from', and 'count' at least 2");
+    return mbg__item_bad(item, json, "times: 'to' must be later than 'from', and 'count' must be at least 2");
   }
   double *t = MBG_TAKE(&item->L->temp, double, n);
   MBG_TRY(mbg__arena_check(item->L->ctx, &item->L->temp));
@@ -294,7 +295,8 @@ static int control_samples(mbg__item *item, const mbg__json *json, int n) {
   const mbg__json *entry = NULL;
   char key[64];
   if (vector && vector->count != n) {
-    return mbg__item_bad(item, json, "values: '%s' has %d entries, there are %d times", vector->name, vector->count, n);
+    return mbg__item_bad(item, json, "values: '%s' has %d entries, but there are %d times", vector->name, vector->count,
+                         n);
   }
   if (json->kind == MBG__JSON_ARRAY) {
     MBG_TRY(mbg__item_array(item, json, "values", n, &entry));

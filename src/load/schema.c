@@ -505,7 +505,7 @@ static void define_values(writer *w) {
 
   mbg__json_key(w, "number");
   mbg__json_begin_object(w);
-  text_member(w, "description", "a number, or an expression of parameters and constants (and more where it is said)");
+  text_member(w, "description", "a number, or an expression of parameters and constants (some keys allow more names)");
   mbg__json_key(w, "type");
   words(w, "number string");
   mbg__json_end_object(w);

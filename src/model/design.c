@@ -295,8 +295,8 @@ static int update_poses(mbg_context *ctx, mbg__design *d) {
     int where = 0;
     if (!mbg__pose_eval(m->ops + pose->first, pose->count, d->attr, d->poses, &d->poses[i], &where)) {
       const mbg__attribute *a = &m->attributes[m->ops[pose->first + where].attr];
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0, "%s: a direction of length zero, or two parallel ones",
-                          a->key);
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0,
+                          "%s: a direction has length zero, or two directions are parallel", a->key);
     }
   }
   for (int i = 0; i < m->nmarker; i++) {

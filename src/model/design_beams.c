@@ -82,17 +82,18 @@ static int check_curve(mbg_context *ctx, const mbg__design *d, const mbg__beam *
   piece p;
   for (int e = 0; e < b->count; e++) {
     if (!curve_piece(d, b, e, &p)) {
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &b->where, 0,
-                          "at these parameters the curve has no direction at element %d, or that of 'orient'", e);
+      return mbg__fail_at(
+          ctx, MBG_ERROR_INPUT, &b->where, 0,
+          "at these parameters the curve has no tangent at element %d, or the tangent is parallel to 'orient'", e);
     }
     const double L = sqrt(re(v3_dot(p.d0, p.d0))), turn = sqrt(re(v3_dot(p.d0 + 3, p.d0 + 3)));
     if (!(L > 1e-12)) {
       return mbg__fail_at(ctx, MBG_ERROR_INPUT, &b->where, 0,
-                          "element %d has the length %g at these parameters; it must be positive", e, L);
+                          "element %d has length %g at these parameters; it must be positive", e, L);
     }
     if (!(turn < MBG__BEAM_TURN_MAX)) {
       return mbg__fail_at(ctx, MBG_ERROR_INPUT, &b->where, 0,
-                          "element %d turns by %.3g rad at these parameters; give the beam more elements", e, turn);
+                          "element %d turns by %.3g rad at these parameters; use more elements", e, turn);
     }
   }
   return MBG_OK;
@@ -105,7 +106,7 @@ static int check_shape(mbg_context *ctx, const mbg__design *d, const mbg__beam *
   const double L = re(element_length(d, b));
   return L > 1e-12 ? MBG_OK
                    : mbg__fail_at(ctx, MBG_ERROR_INPUT, &b->where, 0,
-                                  "the elements have the length %g at these parameters; it must be positive", L);
+                                  "the elements have length %g at these parameters; it must be positive", L);
 }
 
 int mbg__design_check_beams(mbg_context *ctx, const mbg__design *d) {

@@ -273,7 +273,10 @@ static int check_mass(mbg_context *ctx, const mbg__design *d, int i, double *wor
   }
   int row = cholesky(m->n, work);
   if (row >= 0) {
-    return bad(ctx, m, "the modal mass I6 is not positive definite (mode %d): are the shapes independent?", row);
+    return bad(ctx, m,
+               "the modal mass matrix I6 is not positive definite (mode %d); check that the mode shapes are linearly "
+               "independent",
+               row);
   }
   if (!(re(D.I1[0]) > 0)) {
     return mbg__fail_at(ctx, MBG_ERROR_INPUT, &m->where, 0, "the mass I1 is %g; it must be positive", re(D.I1[0]));
@@ -281,14 +284,13 @@ static int check_mass(mbg_context *ctx, const mbg__design *d, int i, double *wor
   const int n = mass_matrix(d, i, work), frame = n - m->n;
   row = cholesky(n, work);
   if (row >= frame) {
-    return bad(
-        ctx, m,
-        "the mass matrix of frame and modes is not positive definite: mode %d with those before it moves the body "
-        "as a whole; take rigid motions out of the modes",
-        row - frame);
+    return bad(ctx, m,
+               "the mass matrix of frame and modes is not positive definite: modes 0 to %d contain a rigid-body "
+               "motion; remove rigid-body motions from the modes",
+               row - frame);
   }
   return row >= 0
-             ? bad(ctx, m, "the mass matrix of the frame is not positive definite (velocity %d): see I1, I2 and I7",
+             ? bad(ctx, m, "the mass matrix of the frame is not positive definite (velocity %d); check I1, I2 and I7",
                    row + 1)
              : MBG_OK;
 }
@@ -305,7 +307,8 @@ static int check_stiffness(mbg_context *ctx, const mbg__design *d, int i, double
   }
   const int err = mbg__eigen_pair(ctx, n, K, M, w);
   if (err < 0) {
-    return err == MBG_ERROR_MEMORY ? mbg__fail_memory(ctx) : bad(ctx, m, "the %d modes have no frequencies", n);
+    return err == MBG_ERROR_MEMORY ? mbg__fail_memory(ctx)
+                                   : bad(ctx, m, "the frequencies of the %d modes could not be computed", n);
   }
   const double most = fmax(fabs(w[0]), fabs(w[n - 1]));
   int rigid = 0;
@@ -313,16 +316,16 @@ static int check_stiffness(mbg_context *ctx, const mbg__design *d, int i, double
     rigid++;
   }
   if (rigid > 0 || most == 0) {
-    return bad(
-        ctx, m,
-        "the stiffness is singular: %d of the modes are rigid motions; the frame moves the body as a whole, so take "
-        "them out",
-        most == 0 ? n : rigid);
+    return bad(ctx, m,
+               "the stiffness matrix is singular: the modes contain %d rigid-body motion%s; the frame already carries "
+               "rigid-body motion, so remove it from the modes",
+               most == 0 ? n : rigid, (most == 0 ? n : rigid) == 1 ? "" : "s");
   }
   d->modals[i].lowest = w[0] > 0 ? sqrt(w[0]) : 0;
   if (w[0] < 0) {
-    mbg__note(ctx, MBG_WARNING, "%s:%d:%d: body '%s': the stiffness has a negative eigenvalue: a mode grows by itself",
-              m->where.file, m->where.line, m->where.column, m->name);
+    mbg__note(ctx, MBG_WARNING,
+              "%s:%d:%d: body '%s': the stiffness matrix has a negative eigenvalue: a mode is unstable", m->where.file,
+              m->where.line, m->where.column, m->name);
   }
   return MBG_OK;
 }

@@ -163,16 +163,17 @@ int mbg__minimize_iterated(mbg__minimizer *m, const double *x, double f, const d
 
 static int check_options(mbg_context *ctx, const mbg__minimize_options *opt) {
   if (opt->max_iterations < 0 || opt->max_evaluations < 1) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "%d iterations and %d evaluations: must be at least 0 and 1",
-                     opt->max_iterations, opt->max_evaluations);
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "the limits of iterations (%d) and evaluations (%d) must be at least 0 and 1", opt->max_iterations,
+                     opt->max_evaluations);
   }
   if (opt->memory < 1) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "memory of %d pairs: must be at least 1", opt->memory);
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "memory must be at least 1 pair, is %d", opt->memory);
   }
   if (!(opt->gradient_tolerance >= 0 && opt->gradient_relative >= 0 && opt->value_tolerance >= 0 &&
         opt->first_step >= 0)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT,
-                     "tolerances (gradient %g, relative %g, value %g) and first step %g: must not be negative",
+                     "tolerances (gradient %g, relative %g, value %g) and first step (%g) must not be negative",
                      opt->gradient_tolerance, opt->gradient_relative, opt->value_tolerance, opt->first_step);
   }
   return MBG_OK;
@@ -182,14 +183,13 @@ static int check_problem(mbg_context *ctx, const mbg__minimizer *m, const double
   for (int k = 0; k < m->n; k++) {
     const double lower = mbg__minimize_lower(m, k), upper = mbg__minimize_upper(m, k), d = mbg__minimize_metric(m, k);
     if (!(lower <= upper)) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "bounds of number %d contradict each other: from %g to %g", k, lower,
-                       upper);
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "bounds of variable %d: lower %g exceeds upper %g", k, lower, upper);
     }
     if (!(d > 0 && isfinite(d))) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "metric of number %d is %g: must be positive", k, d);
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "metric of variable %d must be positive, is %g", k, d);
     }
     if (!isfinite(x[k])) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "start of number %d is %g: must be finite", k, x[k]);
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "start of variable %d must be finite, is %g", k, x[k]);
     }
   }
   return MBG_OK;

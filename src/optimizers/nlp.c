@@ -267,22 +267,23 @@ static int check_problem(mbg_context *ctx, const mbg__nlp_problem *p, const mbg_
   bool equalities = false;
   for (int k = 0; k < p->n; k++) {
     if (!(p->lower[k] <= p->upper[k])) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "bounds of number %d contradict each other: from %g to %g", k, p->lower[k],
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "bounds of variable %d: lower %g exceeds upper %g", k, p->lower[k],
                        p->upper[k]);
     }
     if (!isfinite(x[k])) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "start of number %d is %g: must be finite", k, x[k]);
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "start of variable %d must be finite, is %g", k, x[k]);
     }
   }
   for (int i = 0; i < p->m; i++) {
     equalities = equalities || p->equal[i];
   }
   if (p->m > 0 && !mbg__nlp_takes_constraints(o->method)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "optimizer '%s' takes no constraints; slsqp, mma and ipopt do",
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "optimizer '%s' does not support constraints; use slsqp, mma or ipopt",
                      names[o->method]);
   }
   if (equalities && !mbg__nlp_takes_equalities(o->method)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "optimizer '%s' takes no equalities; slsqp and ipopt do", names[o->method]);
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "optimizer '%s' does not support equality constraints; use slsqp or ipopt",
+                     names[o->method]);
   }
   if (o->method == MBG__NLP_IPOPT_GN && !p->hessian) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "optimizer 'ipopt-gn' needs an objective that is a sum of squares");

@@ -121,7 +121,7 @@ static void test_messages(void **state) {
   assert_true(mbg_run_parameters(c.ctx, c.run, modulus) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
   says(&c, "beam 'arm': E is 0 at these parameters; it must be positive");
   assert_true(mbg_run_parameters(c.ctx, c.run, length) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
-  says(&c, "beam 'arm': the elements have the length 0 at these parameters; it must be positive");
+  says(&c, "beam 'arm': the elements have length 0 at these parameters; it must be positive");
   gradient_case_close(&c);
 }
 
@@ -141,7 +141,7 @@ static void test_turn(void **state) {
     if (i) {
       assert_int_equal(mbg_context_message_severity(c.ctx, 0), MBG_WARNING);
       assert_non_null(strstr(mbg_context_message(c.ctx, 0),
-                             "beam 'arm': each element turns by 2.1 rad; above 2 give more elements"));
+                             "beam 'arm': each element turns by 2.1 rad; above 2 rad use more elements"));
     }
     model_case_close(&c);
   }

@@ -200,8 +200,8 @@ static void test_structure_messages(void **state) {
   bad(f, "{\"a\": }", "m.json:1:7: expected a value");
   bad(f, "[1,,2]", "m.json:1:4: expected a value");
   bad(f, "]", "m.json:1:1: expected a value");
-  bad(f, "{\"a\": 1,\n}", "m.json:1:8: no ',' may stand before '}'");
-  bad(f, "[1, ]", "m.json:1:3: no ',' may stand before ']'");
+  bad(f, "{\"a\": 1,\n}", "m.json:1:8: trailing ',' before '}'");
+  bad(f, "[1, ]", "m.json:1:3: trailing ',' before ']'");
   bad(f, "{} {}", "m.json:1:4: text after the end of the JSON value");
   bad(f, "1\n,", "m.json:2:1: text after the end of the JSON value");
 }
@@ -226,10 +226,10 @@ static void test_end_messages(void **state) {
 
 static void test_duplicates(void **state) {
   fixture *f = *state;
-  bad(f, "{\n\"crank\": 1,\n\"rod\": 2,\n  \"crank\": 3}", "m.json:4:3: 'crank' is already given at line 2");
-  bad(f, "{\"a\": 1, \"\\u0061\": 2}", "m.json:1:10: 'a' is already given at line 1");
+  bad(f, "{\n\"crank\": 1,\n\"rod\": 2,\n  \"crank\": 3}", "m.json:4:3: duplicate key 'crank', first given at line 2");
+  bad(f, "{\"a\": 1, \"\\u0061\": 2}", "m.json:1:10: duplicate key 'a', first given at line 1");
   /* of several, the first in the file; each with the one before it */
-  bad(f, "{\"z\":1,\n\"b\":1,\n\"z\":1,\n\"b\":1,\n\"z\":1}", "m.json:3:1: 'z' is already given at line 1");
+  bad(f, "{\"z\":1,\n\"b\":1,\n\"z\":1,\n\"b\":1,\n\"z\":1}", "m.json:3:1: duplicate key 'z', first given at line 1");
   /* an inner object has its own keys */
   good(f, "{\"a\": {\"a\": 1}, \"b\": {\"a\": 1}}");
 }
@@ -298,26 +298,26 @@ static void test_habit_messages(void **state) {
   bad(f, "[None]", "m.json:1:2: 'None' is not JSON; write null");
   bad(f, "[FALSE]", "m.json:1:2: 'FALSE' is not JSON; write false");
   bad(f, "[undefined]", "m.json:1:2: 'undefined' is not JSON; write null");
-  bad(f, "[nullx]", "m.json:1:2: expected a value, found 'nullx'; strings stand in double quotes");
-  bad(f, "[revolute]", "m.json:1:2: expected a value, found 'revolute'; strings stand in double quotes");
+  bad(f, "[nullx]", "m.json:1:2: expected a value, found 'nullx'; strings need double quotes");
+  bad(f, "[revolute]", "m.json:1:2: expected a value, found 'revolute'; strings need double quotes");
 }
 
 static void test_number_messages(void **state) {
   fixture *f = *state;
 #define LOOK "; JSON numbers look like 0.5, -1 or 2.5e-3"
-  bad(f, "[01]", "m.json:1:2: malformed number '01': no 0 may stand before other digits" LOOK);
-  bad(f, "[-00.5]", "m.json:1:2: malformed number '-00.5': no 0 may stand before other digits" LOOK);
-  bad(f, "[+1]", "m.json:1:2: malformed number '+1': no '+' may stand before it" LOOK);
-  bad(f, "[.5]", "m.json:1:2: malformed number '.5': a digit must stand before the '.'" LOOK);
-  bad(f, "[-.5]", "m.json:1:2: malformed number '-.5': a digit must stand before the '.'" LOOK);
+  bad(f, "[01]", "m.json:1:2: malformed number '01': leading zeros are not allowed" LOOK);
+  bad(f, "[-00.5]", "m.json:1:2: malformed number '-00.5': leading zeros are not allowed" LOOK);
+  bad(f, "[+1]", "m.json:1:2: malformed number '+1': a leading '+' is not allowed" LOOK);
+  bad(f, "[.5]", "m.json:1:2: malformed number '.5': a digit must precede the '.'" LOOK);
+  bad(f, "[-.5]", "m.json:1:2: malformed number '-.5': a digit must precede the '.'" LOOK);
   bad(f, "[1.]", "m.json:1:2: malformed number '1.': a digit must follow the '.'" LOOK);
   bad(f, "[1.e5]", "m.json:1:2: malformed number '1.e5': a digit must follow the '.'" LOOK);
   bad(f, "[1e]", "m.json:1:2: malformed number '1e': digits must follow the 'e'" LOOK);
   bad(f, "[1e+]", "m.json:1:2: malformed number '1e+': digits must follow the 'e'" LOOK);
   bad(f, "-", "m.json:1:1: malformed number '-': a digit must follow the '-'" LOOK);
-  bad(f, "[0x1F]", "m.json:1:2: malformed number '0x1F': only digits, one '.' and one 'e' belong into it" LOOK);
-  bad(f, "[1_000]", "m.json:1:2: malformed number '1_000': only digits, one '.' and one 'e' belong into it" LOOK);
-  bad(f, "[1.2.3]", "m.json:1:2: malformed number '1.2.3': only digits, one '.' and one 'e' belong into it" LOOK);
+  bad(f, "[0x1F]", "m.json:1:2: malformed number '0x1F': only digits, one '.' and one 'e' are allowed" LOOK);
+  bad(f, "[1_000]", "m.json:1:2: malformed number '1_000': only digits, one '.' and one 'e' are allowed" LOOK);
+  bad(f, "[1.2.3]", "m.json:1:2: malformed number '1.2.3': only digits, one '.' and one 'e' are allowed" LOOK);
   bad(f, "[NaN]", "m.json:1:2: 'NaN' is not a JSON number" LOOK);
   bad(f, "[Infinity]", "m.json:1:2: 'Infinity' is not a JSON number" LOOK);
   bad(f, "[-Infinity]", "m.json:1:2: '-Infinity' is not a JSON number" LOOK);
@@ -375,7 +375,7 @@ static void test_many_members(void **state) {
   const size_t key = length - strlen("\"last\":0}");
   length = key + (size_t)sprintf(text + key, "\"body777\":0}");
   char message[128];
-  snprintf(message, sizeof(message), "m.json:1:%d: 'body777' is already given at line 1", (int)key + 1);
+  snprintf(message, sizeof(message), "m.json:1:%d: duplicate key 'body777', first given at line 1", (int)key + 1);
   bad_bytes(f, text, length, message);
   free(text);
 }

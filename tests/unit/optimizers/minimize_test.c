@@ -389,21 +389,21 @@ static void test_errors(void **state) {
   mbg__minimize_options opt = options(MBG__MINIMIZE_LBFGS);
   problem.lower = lower;
   problem.upper = upper;
-  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "bounds of number 1 contradict each other: from 3 to 2");
+  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "bounds of variable 1: lower 3 exceeds upper 2");
   problem.lower = problem.upper = NULL;
-  expect(ctx, &problem, &opt, NAN, MBG_ERROR_INPUT, "start of number 0 is nan: must be finite");
+  expect(ctx, &problem, &opt, NAN, MBG_ERROR_INPUT, "start of variable 0 must be finite, is nan");
   problem.metric = metric;
-  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "metric of number 1 is 0: must be positive");
+  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "metric of variable 1 must be positive, is 0");
   problem.metric = NULL;
   opt.memory = 0;
-  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "memory of 0 pairs: must be at least 1");
+  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "memory must be at least 1 pair, is 0");
   opt = options(MBG__MINIMIZE_LBFGS);
   opt.max_evaluations = 0;
-  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "20000 iterations and 0 evaluations: must be at least 0 and 1");
+  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "the limits of iterations (20000) and evaluations (0) must be at least 0 and 1");
   opt = options(MBG__MINIMIZE_LBFGS);
   opt.value_tolerance = -1;
   expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT,
-         "tolerances (gradient 0, relative 1e-09, value -1) and first step 0: must not be negative");
+         "tolerances (gradient 0, relative 1e-09, value -1) and first step (0) must not be negative");
   mbg_context_destroy(ctx);
 }
 

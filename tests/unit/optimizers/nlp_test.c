@@ -299,17 +299,17 @@ static void test_errors(void **state) {
   (void)state;
   mbg_context *ctx = context();
   problem p = make("disc");
-  expect(ctx, &p, MBG__NLP_LBFGS, MBG_ERROR_INPUT, "optimizer 'lbfgs' takes no constraints; slsqp, mma and ipopt do");
+  expect(ctx, &p, MBG__NLP_LBFGS, MBG_ERROR_INPUT, "optimizer 'lbfgs' does not support constraints; use slsqp, mma or ipopt");
   expect(ctx, &p, MBG__NLP_IPOPT_GN, MBG_ERROR_INPUT,
          "optimizer 'ipopt-gn' needs an objective that is a sum of squares");
   p = make("hs71");
-  expect(ctx, &p, MBG__NLP_MMA, MBG_ERROR_INPUT, "optimizer 'mma' takes no equalities; slsqp and ipopt do");
+  expect(ctx, &p, MBG__NLP_MMA, MBG_ERROR_INPUT, "optimizer 'mma' does not support equality constraints; use slsqp or ipopt");
   p = make("disc");
   p.lower[1] = 4;
-  expect(ctx, &p, MBG__NLP_SLSQP, MBG_ERROR_INPUT, "bounds of number 1 contradict each other: from 4 to 3");
+  expect(ctx, &p, MBG__NLP_SLSQP, MBG_ERROR_INPUT, "bounds of variable 1: lower 4 exceeds upper 3");
   p = make("disc");
   p.start[0] = NAN;
-  expect(ctx, &p, MBG__NLP_SLSQP, MBG_ERROR_INPUT, "start of number 0 is nan: must be finite");
+  expect(ctx, &p, MBG__NLP_SLSQP, MBG_ERROR_INPUT, "start of variable 0 must be finite, is nan");
   p = make("disc");
   p.start[0] = 2;
   expect(ctx, &p, MBG__NLP_SLSQP, MBG_ERROR_CONVERGENCE,
