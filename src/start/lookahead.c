@@ -14,15 +14,14 @@ struct mbg__lookahead {
 
 int mbg__lookahead_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, int ndropped, mbg__lookahead **out) {
   mbg__lookahead *k = MBG_TAKE(arena, mbg__lookahead, 1);
+  int *chosen = MBG_TAKE(arena, int, ndropped);
+  bool *taken = MBG_TAKE(arena, bool, m->nrow);
   *out = k;
-  if (!k) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
-  k->nrow = m->nrow;
-  k->nd = ndropped;
-  k->chosen = MBG_TAKE(arena, int, ndropped);
-  k->taken = MBG_TAKE(arena, bool, m->nrow);
-  return k->chosen && k->taken ? MBG_OK : mbg__fail_memory(ctx);
+  *k = (mbg__lookahead){.nrow = m->nrow, .nd = ndropped, .chosen = chosen, .taken = taken};
+  return MBG_OK;
 }
 
 /* null vectors lambda_d = 1, lambda_I = -T_d of the unscaled rows, by Gram-Schmidt made orthonormal */
@@ -57,8 +56,8 @@ int mbg__lookahead_add(mbg_context *ctx, mbg__arena *arena, mbg__lookahead *k, m
     return err;
   }
   double *N = MBG_TAKE(arena, double, (size_t)k->nrow *(size_t)k->nd);
-  if (!N) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   null_vectors(rank, N);
   k->null_[k->count++] = N;

@@ -1,6 +1,7 @@
 #include "start/rank.h"
 
 #include "math/dense.h"
+#include "system/saddle.h"
 #include "system/system_internal.h"
 
 #include <string.h>
@@ -19,14 +20,13 @@ typedef struct {
   bool *row_left, *body_left;
 } question;
 
-static int scaled_values(question *q, mbg__system *s) {
+static int scaled_values(question *q, mbg__arena *scratch, mbg__system *s) {
   const int nnz = mbg__csc_count(q->B), nrow = q->m->nrow;
-  real *val = mbg__alloc(q->ctx, (size_t)nnz, sizeof(real));
-  q->val = mbg__alloc(q->ctx, (size_t)nnz, sizeof(double));
-  q->scale = mbg__alloc_zero(q->ctx, (size_t)nrow, sizeof(double));
-  if (!val || !q->val || !q->scale) {
-    mbg__free(q->ctx, val);
-    return mbg__fail_memory(q->ctx);
+  real *val = MBG_TAKE(scratch, real, nnz);
+  q->val = MBG_TAKE(scratch, double, nnz);
+  q->scale = MBG_TAKE(scratch, double, nrow);
+  if (mbg__arena_check(q->ctx, scratch) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   mbg__system_matrices(s, &(mbg__matrices){.B = val});
   for (int e = 0; e < nnz; e++) {
@@ -40,7 +40,6 @@ static int scaled_values(question *q, mbg__system *s) {
     const double l = q->scale[q->B->rowind[e]];
     q->val[e] /= l > 0 ? l : 1;
   }
-  mbg__free(q->ctx, val);
   return MBG_OK;
 }
 
@@ -99,18 +98,13 @@ static bool independent(int n, double col[6][TOUCH_MAX]) {
   return true;
 }
 
-/* bodies that a body shares rows in question with; called for the neighbours of a peeled body through its rows */
+/* bodies of each row, which lead from a peeled body to its neighbours */
 typedef struct {
-  int *start, *body; /* bodies of each row */
+  int *start, *body; /* (nrow + 1), (at most 2 a term) */
 } row_bodies;
 
-static int bodies_of_rows(question *q, const mbg__system *s, row_bodies *rb) {
-  const mbg_model *m = q->m;
-  rb->start = mbg__alloc_zero(q->ctx, (size_t)m->nrow + 1, sizeof(int));
-  rb->body = mbg__alloc(q->ctx, (size_t)m->nterm * 2 + 1, sizeof(int));
-  if (!rb->start || !rb->body) {
-    return mbg__fail_memory(q->ctx);
-  }
+static void bodies_of_rows(const mbg__system *s, const row_bodies *rb) {
+  const mbg_model *m = s->model;
   int n = 0;
   for (int i = 0; i < m->nrow; i++) {
     rb->start[i] = n;
@@ -126,20 +120,18 @@ static int bodies_of_rows(question *q, const mbg__system *s, row_bodies *rb) {
     }
   }
   rb->start[m->nrow] = n;
-  return MBG_OK;
 }
 
 /* A body whose rows in question are independent on its own columns: in any dependence their factors are zero. They are
    kept, the body is peeled off, and its neighbours are asked again. */
-static int peel(question *q, const mbg__system *s) {
+static int peel(question *q, mbg__arena *scratch, const mbg__system *s) {
   const mbg_model *m = q->m;
-  row_bodies rb = {0};
-  int err = MBG_OK, n = 0;
-  int *stack = mbg__alloc(q->ctx, (size_t)m->nbody + (size_t)m->nterm * 2 + 1, sizeof(int));
-  if (!stack) {
-    return mbg__fail_memory(q->ctx);
+  const row_bodies rb = {MBG_TAKE(scratch, int, m->nrow + 1), MBG_TAKE(scratch, int, 2 * m->nterm)};
+  int n = 0, *stack = MBG_TAKE(scratch, int, m->nbody + 2 * m->nterm);
+  if (mbg__arena_check(q->ctx, scratch) < 0) {
+    return MBG_ERROR_MEMORY;
   }
-  MBG_TRY(bodies_of_rows(q, s, &rb));
+  bodies_of_rows(s, &rb);
   for (int i = m->nbody - 1; i >= 0; i--) {
     stack[n++] = i;
   }
@@ -164,11 +156,7 @@ static int peel(question *q, const mbg__system *s) {
       }
     }
   }
-done:
-  mbg__free(q->ctx, stack);
-  mbg__free(q->ctx, rb.start);
-  mbg__free(q->ctx, rb.body);
-  return err;
+  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- what is left */
@@ -183,8 +171,8 @@ static int list_rest(const question *q, mbg__arena *arena, rest *r) {
   const mbg_model *m = q->m;
   r->row = MBG_TAKE(arena, int, m->nrow);
   r->index = MBG_TAKE(arena, int, m->nrow);
-  if (!r->row || !r->index) {
-    return mbg__fail_memory(q->ctx);
+  if (mbg__arena_check(q->ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < m->nrow; i++) {
     if (q->row_left[i]) {
@@ -219,17 +207,14 @@ static void fill_rest(const question *q, const rest *r, mbg__qr *qr) {
 }
 
 /* dependence of the dropped rows in terms of the original (unscaled) rows */
-static int take_dependence(const question *q, mbg__arena *arena, const rest *r, const mbg__qr *qr, int rank,
-                           mbg__rank *out) {
+static int take_dependence(const question *q, mbg__arena *scratch, mbg__arena *arena, const rest *r, const mbg__qr *qr,
+                           int rank, mbg__rank *out) {
   const int ndrop = r->nrow - rank;
-  double *T = mbg__alloc(q->ctx, (size_t)rank * (size_t)ndrop + 1, sizeof(double));
-  int *place = mbg__alloc(q->ctx, (size_t)out->nrow, sizeof(int));
+  int err = MBG_OK, *place = MBG_TAKE(scratch, int, out->nrow);
+  double *T = MBG_TAKE(scratch, double, (size_t)rank *(size_t)ndrop);
   out->T = MBG_TAKE(arena, double, (size_t)out->ndropped *(size_t)out->nkept);
-  if (!T || !place || !out->T) {
-    mbg__free(q->ctx, T);
-    mbg__free(q->ctx, place);
-    return mbg__fail_memory(q->ctx);
-  }
+  MBG_TRY(mbg__arena_check(q->ctx, scratch));
+  MBG_TRY(mbg__arena_check(q->ctx, arena));
   mbg__qr_dependence(qr, rank, T);
   for (int i = 0; i < out->nkept; i++) {
     place[out->kept[i]] = i;
@@ -245,9 +230,8 @@ static int take_dependence(const question *q, mbg__arena *arena, const rest *r, 
           T[k + (size_t)rank * (size_t)d] * q->scale[drop] / (q->scale[keep] > 0 ? q->scale[keep] : 1);
     }
   }
-  mbg__free(q->ctx, T);
-  mbg__free(q->ctx, place);
-  return MBG_OK;
+done:
+  return err;
 }
 
 static void list_kept(mbg__rank *out) {
@@ -270,10 +254,8 @@ static int factor_rest(const question *q, mbg__arena *scratch, mbg__arena *arena
     list_kept(out);
     goto done;
   }
-  if (mbg__qr_prepare(&qr, scratch, r.ncol > 0 ? r.ncol : 1, r.nrow) < 0) {
-    err = mbg__fail_memory(q->ctx);
-    goto done;
-  }
+  (void)mbg__qr_prepare(&qr, scratch, r.ncol > 0 ? r.ncol : 1, r.nrow);
+  MBG_TRY(mbg__arena_check(q->ctx, scratch));
   fill_rest(q, &r, &qr);
   if (mbg__qr_factor(&qr) < 0) {
     err = mbg__fail(q->ctx, MBG_ERROR_SINGULAR, "the constraint Jacobian is not finite");
@@ -285,12 +267,25 @@ static int factor_rest(const question *q, mbg__arena *scratch, mbg__arena *arena
   }
   out->smallest = rank > 0 ? fabs(qr.A[(size_t)(rank - 1) * (size_t)(qr.m + 1)] / qr.A[0]) : 1;
   list_kept(out);
-  MBG_TRY(take_dependence(q, arena, &r, &qr, rank, out));
+  MBG_TRY(take_dependence(q, scratch, arena, &r, &qr, rank, out));
 done:
   return err;
 }
 
 /* ---------------------------------------------------------------------- analysis */
+
+/* a decision that keeps all rows, lists not made yet; NULL when out of memory */
+static mbg__rank *take_rank(mbg_context *ctx, mbg__arena *arena, int nrow) {
+  mbg__rank *rank = MBG_TAKE(arena, mbg__rank, 1);
+  bool *keep = MBG_TAKE(arena, bool, nrow);
+  int *kept = MBG_TAKE(arena, int, nrow), *dropped = MBG_TAKE(arena, int, nrow);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return NULL;
+  }
+  *rank = (mbg__rank){.nrow = nrow, .keep = keep, .kept = kept, .dropped = dropped, .smallest = 1};
+  memset(keep, true, (size_t)nrow);
+  return rank;
+}
 
 int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, mbg__rank **out) {
   const mbg_model *m = s->model;
@@ -298,32 +293,17 @@ int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, mbg__
   mbg__arena scratch;
   int err = MBG_OK;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  mbg__rank *rank = MBG_TAKE(arena, mbg__rank, 1);
-  *out = rank;
   q.row_left = MBG_TAKE(&scratch, bool, m->nrow);
   q.body_left = MBG_TAKE(&scratch, bool, m->nbody);
-  if (!rank || !q.row_left || !q.body_left) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
-  rank->nrow = m->nrow;
-  rank->smallest = 1;
-  rank->keep = MBG_TAKE(arena, bool, m->nrow);
-  rank->kept = MBG_TAKE(arena, int, m->nrow);
-  rank->dropped = MBG_TAKE(arena, int, m->nrow);
-  if (!rank->keep || !rank->kept || !rank->dropped) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  *out = take_rank(ctx, arena, m->nrow);
+  MBG_TRY(*out ? MBG_OK : MBG_ERROR_MEMORY);
   memset(q.row_left, true, (size_t)m->nrow);
   memset(q.body_left, true, (size_t)m->nbody);
-  memset(rank->keep, true, (size_t)m->nrow);
-  MBG_TRY(scaled_values(&q, s));
-  MBG_TRY(peel(&q, s));
-  MBG_TRY(factor_rest(&q, &scratch, arena, rank));
+  MBG_TRY(scaled_values(&q, &scratch, s));
+  MBG_TRY(peel(&q, &scratch, s));
+  MBG_TRY(factor_rest(&q, &scratch, arena, *out));
 done:
-  mbg__free(ctx, q.val);
-  mbg__free(ctx, q.scale);
   mbg__arena_destroy(&scratch);
   return err;
 }
@@ -354,10 +334,9 @@ static int new_dependence(mbg_context *ctx, mbg__arena *arena, const mbg__rank *
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
   out->T = MBG_TAKE(arena, double, (size_t)nd *(size_t)out->nkept);
   real *x = MBG_TAKE(&scratch, real, nd);
-  if (!out->T || !x || mbg__lu_prepare(&lu, &scratch, nd) < 0) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  (void)mbg__lu_prepare(&lu, &scratch, nd);
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  MBG_TRY(mbg__arena_check(ctx, arena));
   for (int i = 0; i < nd; i++) {
     for (int d = 0; d < nd; d++) {
       lu.A[d + nd * i] = null_entry(old, out->dropped[i], d);
@@ -380,19 +359,12 @@ done:
 
 int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const int *dropped, mbg__rank **out) {
   bool ok = false;
-  mbg__rank *r = MBG_TAKE(arena, mbg__rank, 1);
+  mbg__rank *r = take_rank(ctx, arena, rank->nrow);
   *out = rank;
   if (!r) {
-    return mbg__fail_memory(ctx);
+    return MBG_ERROR_MEMORY;
   }
-  *r = (mbg__rank){.nrow = rank->nrow, .smallest = rank->smallest};
-  r->keep = MBG_TAKE(arena, bool, r->nrow);
-  r->kept = MBG_TAKE(arena, int, r->nrow);
-  r->dropped = MBG_TAKE(arena, int, r->nrow);
-  if (!r->keep || !r->kept || !r->dropped) {
-    return mbg__fail_memory(ctx);
-  }
-  memset(r->keep, true, (size_t)r->nrow);
+  r->smallest = rank->smallest;
   for (int i = 0; i < rank->ndropped; i++) {
     r->keep[dropped[i]] = false;
   }
@@ -405,6 +377,49 @@ int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const
 }
 
 /* ---------------------------------------------------------------------- uses */
+
+int mbg__rank_motions(mbg_context *ctx, const mbg__rank *rank, const mbg__system *s, const real *B, double *Z) {
+  const mbg_model *m = s->model;
+  const mbg__csc *p = &s->patB;
+  const size_t nv = (size_t)m->nv;
+  const int n = m->nv - rank->nkept;
+  mbg__arena scratch;
+  mbg__qr qr;
+  int err = MBG_OK;
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  int *place = MBG_TAKE(&scratch, int, m->nrow);
+  double *W = MBG_TAKE(&scratch, double, m->nv);
+  (void)mbg__qr_prepare(&qr, &scratch, m->nv, rank->nkept);
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  mbg__metric_free(m, W);
+  for (int i = 0; i < rank->nkept; i++) {
+    place[rank->kept[i]] = i;
+  }
+  for (int j = 0; j < m->nv; j++) {
+    for (int i = p->colptr[j]; i < p->colptr[j + 1]; i++) {
+      if (rank->keep[p->rowind[i]]) {
+        qr.A[(size_t)j + nv * (size_t)place[p->rowind[i]]] = re(B[i]) / sqrt(W[j]);
+      }
+    }
+  }
+  if (rank->nkept > 0 && mbg__qr_factor(&qr) < 0) {
+    err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "the constraints are not finite");
+    goto done;
+  }
+  memset(Z, 0, nv * (size_t)n * sizeof(double));
+  for (int k = 0; k < n; k++) {
+    Z[(size_t)(rank->nkept + k) + nv * (size_t)k] = 1;
+  }
+  if (rank->nkept > 0) {
+    mbg__qr_mul_Q(&qr, Z, n);
+  }
+  for (size_t k = 0; k < nv * (size_t)n; k++) {
+    Z[k] /= sqrt(W[k % nv]);
+  }
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}
 
 /* wrench on B of a null vector of B^T: lambda_d = 1, lambda_I = -T_d; *scale: sum of |lambda| */
 static void null_wrench(const mbg__system *s, const mbg__rank *rank, int d, const mbg__signal *sig, int pair, real f[6],
@@ -429,19 +444,13 @@ static void null_wrench(const mbg__system *s, const mbg__rank *rank, int d, cons
 }
 
 bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int signal) {
-  enum { IN_B, IN_A, IN_WORLD };
-  const mbg_model *m = s->model;
-  const mbg__signal *sig = &m->signals[signal];
-  const int pair = m->terms[m->rows[sig->rows[0]].term].pair, k = sig->opt[0] % 3;
-  const real *R = sig->opt[1] == IN_A ? s->G[pair].R : s->Hm[m->pairs[pair].B].R;
+  const mbg__signal *sig = &s->model->signals[signal];
+  const int pair = mbg__reaction_pair(s->model, sig);
   for (int d = 0; d < rank->ndropped; d++) {
     real f[6];
     double scale;
     null_wrench(s, rank, d, sig, pair, f, &scale);
-    /* the component asked for must vanish */
-    const real *part = sig->opt[0] < 3 ? f : f + 3;
-    const real y = sig->opt[1] == IN_B ? part[k] : v3_dot(R + 3 * k, part);
-    if (fabs(re(y)) > 1e-6 * fmax(1, scale)) {
+    if (fabs(re(mbg__wrench_component(s, pair, sig->opt, f))) > 1e-6 * fmax(1, scale)) {
       return false;
     }
   }

@@ -9,8 +9,6 @@
 #include "mbgrad/model.h"
 #include "system/saddle.h"
 
-#include <string.h>
-
 enum { MOTIONS = 2 };
 
 typedef struct {
@@ -22,9 +20,11 @@ typedef struct {
   const mbg__start_result *at;
   real *dp, *da, *w, *v, *row; /* np, na, nw, nw, nrow */
   real *motion[MOTIONS];       /* feasible twists of unit size  (nw) */
-} bench;
+  real *B, *x;                 /* scratch: by the pattern of B, nv + nrow */
+  bool *geometric, *sample;    /* parameters that may move rows (np); samples of controls (na) */
+} probe;
 
-static int take_arrays(bench *b) {
+static int take_arrays(probe *b) {
   const mbg_model *m = b->m;
   b->dp = MBG_TAKE(&b->arena, real, m->np);
   b->da = MBG_TAKE(&b->arena, real, m->na);
@@ -33,31 +33,28 @@ static int take_arrays(bench *b) {
   b->row = MBG_TAKE(&b->arena, real, m->nrow);
   for (int k = 0; k < MOTIONS; k++) {
     b->motion[k] = MBG_TAKE(&b->arena, real, m->nw);
-    if (!b->motion[k]) {
-      return mbg__fail_memory(b->ctx);
-    }
   }
-  return b->dp && b->da && b->w && b->v && b->row ? MBG_OK : mbg__fail_memory(b->ctx);
+  b->geometric = MBG_TAKE(&b->arena, bool, m->np);
+  b->sample = MBG_TAKE(&b->arena, bool, m->na);
+  b->B = MBG_TAKE(&b->arena, real, mbg__csc_count(mbg__system_pattern_B(b->sys)));
+  b->x = MBG_TAKE(&b->arena, real, m->nv + m->nrow);
+  return mbg__arena_check(b->ctx, &b->arena);
 }
 
 /* constraints alone at the start, with a twist */
-static int at_start(bench *b, const real *v) {
+static int at_start(probe *b, const real *v) {
   const mbg__state state = {.t = b->at->t, .H = b->at->H, .v = v, .turns = b->at->turns};
   const int err = mbg__system_update_bare(b->ctx, b->sys, &state);
   return err < 0 ? err : mbg__system_linearize(b->ctx, b->sys);
 }
 
 /* arbitrary twists, projected: [1 B^T; B 0] (v, .) = (x, 0) */
-static int make_motions(bench *b) {
+static int make_motions(probe *b) {
   const mbg_model *m = b->m;
-  const int nB = mbg__csc_count(mbg__system_pattern_B(b->sys));
   mbg__saddle saddle = {0};
   real one[36] = {0};
   int err = MBG_OK;
-  real *B = MBG_TAKE(&b->arena, real, nB), *x = MBG_TAKE(&b->arena, real, m->nv + m->nrow);
-  if (!B || !x) {
-    return mbg__fail_memory(b->ctx);
-  }
+  real *B = b->B, *x = b->x;
   MBG_TRY(at_start(b, NULL));
   MBG_TRY(mbg__saddle_create(b->ctx, &b->arena, b->sys, 0, NULL, MBG__KLU_FRESH, &saddle));
   mbg__system_matrices(b->sys, &(mbg__matrices){.B = B});
@@ -71,7 +68,7 @@ static int make_motions(bench *b) {
   mbg__saddle_add_rows(&saddle, B, B, b->at->rank->keep, NULL);
   MBG_TRY(mbg__saddle_factor(b->ctx, &saddle, "redundant rows"));
   for (int k = 0; k < MOTIONS; k++) {
-    memset(x, 0, (size_t)(m->nv + m->nrow) * sizeof(real));
+    vn_zero(m->nv + m->nrow, x);
     for (int j = 0; j < m->nv; j++) {
       x[j] = sin(1.7 * (j + 1) * (k + 1)) + 0.3;
     }
@@ -85,14 +82,13 @@ done:
   return err;
 }
 
-static int refuse(const bench *b, int p, int row) {
+static int refuse(const probe *b, int p, int row) {
   char name[128], label[160];
   mbg_model_parameter_name(b->m, p, name, sizeof(name));
   mbg__row_label(b->m, row, label, sizeof(label));
   return mbg__fail(b->ctx, MBG_ERROR_INPUT,
                    "parameter '%s' cannot be varied: the redundant %s would no longer agree with the other rows, so "
-                   "the mechanism could "
-                   "not be assembled",
+                   "the mechanism could not be assembled",
                    name, label);
 }
 
@@ -105,7 +101,7 @@ static double size_of(int n, const real *x) {
   return most;
 }
 
-static int check_parameter(bench *b, int p) {
+static int check_parameter(probe *b, int p) {
   const mbg_model *m = b->m;
   const mbg__direction geometry = {.da = b->da}, both = {.w = b->w, .da = b->da};
   int err = MBG_OK, row;
@@ -145,26 +141,26 @@ static bool drives(const mbg_model *m, int control) {
   return false;
 }
 
-/* Parameters that may move rows: all but those in samples of controls alone that act by forces, of which there may be
-   thousands. In an equilibrium forces move the start. sample: scratch (na). */
-static void mark_geometric(const bench *b, bool *sample, bool *geometric) {
+/* Parameters that may move rows: all but the samples of controls that act by forces alone, of which there may be thousands.
+   In an equilibrium forces move the start. */
+static void mark_geometric(const probe *b) {
   const mbg_model *m = b->m;
   const mbg__design *d = mbg__system_design(b->sys);
   for (int c = 0; m->start != MBG__START_EQUILIBRIUM && c < m->ncontrol; c++) {
     const int n = drives(m, c) ? 0 : m->controls[c].spline->n;
     for (int k = 0; k < n; k++) {
-      sample[m->controls[c].attr + k] = true;
+      b->sample[m->controls[c].attr + k] = true;
     }
   }
   for (int i = 0; i < m->na; i++) {
-    for (int e = d->start[i]; !sample[i] && e < d->start[i + 1]; e++) {
-      geometric[d->col[e]] = true;
+    for (int e = d->start[i]; !b->sample[i] && e < d->start[i + 1]; e++) {
+      b->geometric[d->col[e]] = true;
     }
   }
 }
 
 int mbg__check_parameters(mbg_context *ctx, mbg__system *sys, mbg__start_work *start) {
-  bench b = {.ctx = ctx, .m = mbg__system_model(sys), .sys = sys, .start = start, .at = mbg__start_result_of(start)};
+  probe b = {.ctx = ctx, .m = mbg__system_model(sys), .sys = sys, .start = start, .at = mbg__start_result_of(start)};
   int err = MBG_OK;
   if (b.at->rank->ndropped == 0) {
     return MBG_OK;
@@ -172,14 +168,9 @@ int mbg__check_parameters(mbg_context *ctx, mbg__system *sys, mbg__start_work *s
   mbg__arena_init(&b.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(&b));
   MBG_TRY(make_motions(&b));
-  bool *geometric = MBG_TAKE(&b.arena, bool, b.m->np), *sample = MBG_TAKE(&b.arena, bool, b.m->na);
-  if (!geometric || !sample) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
-  mark_geometric(&b, sample, geometric);
+  mark_geometric(&b);
   for (int p = 0; p < b.m->np; p++) {
-    if (geometric[p]) {
+    if (b.geometric[p]) {
       MBG_TRY(check_parameter(&b, p));
     }
   }

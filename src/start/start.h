@@ -13,7 +13,7 @@
 
 typedef struct mbg__start_work mbg__start_work;
 
-/* What came out; arrays belong to the work. */
+/* The result; arrays belong to the work. */
 typedef struct {
   real t;
   mbg__frame *H; /*                                            (nbody) */
@@ -35,13 +35,13 @@ typedef struct {
 int mbg__start_create(mbg_context *ctx, mbg__system *sys, mbg__start_work **out);
 void mbg__start_destroy(mbg__start_work *start);
 
-/* A state from which the next solves start as it is, instead of assembling one; copied. It must satisfy the constraints to 1e-6.
+/* A state that the next solves take as it is, instead of assembling one; copied. It must satisfy the constraints to 1e-6.
    Such a start has no derivatives. */
 void mbg__start_give(mbg__start_work *start, double t, const mbg__frame *H, const real *v, const int *turns);
 
-/* Equilibria that are not alone, because forces do not care for some freedom (a vehicle on the plane): a billionth of the largest
-   stiffness is added to every freedom, towards where the iteration is, so that the equilibrium near the guess is found. Such an
-   equilibrium has no derivatives here. */
+/* Equilibria that are not isolated, because no force acts on some freedom (a vehicle on the plane): a billionth of the
+   largest stiffness is added to every freedom, towards the iterate, so that the equilibrium near the guess is found. Such
+   an equilibrium has no derivatives here. */
 void mbg__start_indifferent(mbg__start_work *start, bool yes);
 
 /* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless `fresh`.

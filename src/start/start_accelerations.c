@@ -3,8 +3,6 @@
 
 #include "system/saddle.h"
 
-#include <string.h>
-
 static const double shift = 1e-15;          /* of the mass matrix in the search for freedoms without inertia */
 static const double massless_limit = 1e-14; /* inertia of a freedom relative to the largest one */
 
@@ -32,18 +30,11 @@ static int prepare(motion *q, mbg__arena *arena) {
   q->r = MBG_TAKE(arena, real, m->nw);
   q->row = MBG_TAKE(arena, real, m->nrow);
   q->W = MBG_TAKE(arena, double, m->nv);
-  if (!q->M || !q->B || !q->x || !q->r || !q->row || !q->W) {
-    return mbg__fail_memory(q->ctx);
+  if (mbg__arena_check(q->ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   mbg__system_matrices(q->sys, &(mbg__matrices){.M = q->M, .B = q->B});
-  for (int b = 0; b < m->nbody; b++) {
-    for (int k = 0; k < m->bodies[b].nvel; k++) {
-      const int j = m->dof[m->bodies[b].voff + k];
-      if (j >= 0) {
-        q->W[j] = k >= 3 && k < 6 ? m->size * m->size : 1;
-      }
-    }
-  }
+  mbg__metric_free(m, q->W);
   for (int j = 0; j < m->nv; j++) {
     for (int e = P->colptr[j]; e < P->colptr[j + 1]; e++) {
       q->inertia = P->rowind[e] == j ? fmax(q->inertia, re(q->M[e]) / q->W[j]) : q->inertia;
@@ -56,13 +47,7 @@ static int prepare(motion *q, mbg__arena *arena) {
 static int factor(motion *q, double extra) {
   mbg__saddle_clear(&q->saddle);
   mbg__saddle_add_K(&q->saddle, 1, q->M);
-  for (int b = 0; extra > 0 && b < q->m->nbody; b++) {
-    real W[36] = {0};
-    for (int k = 0; k < 6; k++) {
-      W[7 * k] = k >= 3 ? q->m->size * q->m->size : 1;
-    }
-    mbg__saddle_add_body(&q->saddle, b, extra, W);
-  }
+  mbg__saddle_add_metric(&q->saddle, extra);
   mbg__saddle_add_rows(&q->saddle, q->B, q->B, q->rank->keep, NULL);
   return mbg__saddle_factor(q->ctx, &q->saddle, "initial accelerations");
 }
@@ -122,7 +107,7 @@ static int find_massless(motion *q, int *body) {
     for (int j = 0; j < q->m->nv; j++) {
       q->x[j] *= q->W[j] / l;
     }
-    memset(q->x + q->m->nv, 0, (size_t)q->m->nrow * sizeof(real));
+    vn_zero(q->m->nrow, q->x + q->m->nv);
     mbg__klu_solve(q->saddle.klu, q->x, 1);
   }
   const double l = length_W(q);
@@ -168,8 +153,8 @@ int mbg__start_accelerations(mbg_context *ctx, mbg__system *sys, const mbg__star
   int err = MBG_OK;
   *massless = -1;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  memset(vd, 0, (size_t)q.m->nw * sizeof(real));
-  memset(lambda, 0, (size_t)q.m->nrow * sizeof(real));
+  vn_zero(q.m->nw, vd);
+  vn_zero(q.m->nrow, lambda);
   MBG_TRY(mbg__system_update(ctx, sys, &state));
   if (q.m->nv == 0) {
     goto done;

@@ -8,112 +8,22 @@
    direction in which the equations are differentiated, and of w0. */
 #include "start/start_internal.h"
 
-#include <string.h>
-
-/* ---------------------------------------------------------------------- equations of pins */
-
-static void signal_at(const mbg__system *s, const mbg__signal *sig, const real *v, mbg__signal_out *out) {
-  const mbg__signal_in in = {.G = &s->G[sig->pair], .v = v, .vd = s->vdrel[sig->pair], .opt = sig->opt};
-  *out = (mbg__signal_out){0};
-  sig->type->eval(&in, out);
-}
-
-void mbg__equation_value(const mbg__start_work *w, const mbg__equation *e, bool rate, real *value, vec6 gradient) {
-  const mbg__system *s = w->sys;
-  const real target = s->design->attr[e->target];
-  if (e->signal >= 0) {
-    mbg__signal_out out;
-    signal_at(s, &w->m->signals[e->signal], s->vrel[e->pair], &out);
-    *value = out.y - target;
-    v6_copy(gradient, out.y_v);
-    return;
-  }
-  mbg__term_in in;
-  mbg__term_value q;
-  mbg__term_in_of(s, &e->term, &in);
-  mbg__term_eval(&e->term, &in, &q, NULL);
-  *value = (rate ? q.phid : q.phi) - target;
-  v6_copy(gradient, q.b);
-}
-
-/* adds the wrench -k b^T (or -k y_v^T) and its derivative to the pair, as rows do with their multipliers */
-void mbg__equation_inject(mbg__start_work *w, const mbg__equation *e, real k) {
-  mbg__system *s = w->sys;
-  s->loud[e->pair] = true;
-  if (e->signal < 0) {
-    mbg__term_in in;
-    mbg__term_value q;
-    mbg__term_gradient g;
-    mbg__term_in_of(s, &e->term, &in);
-    mbg__term_eval(&e->term, &in, &q, &g);
-    v6_axpy(s->F[e->pair], -k, q.b);
-    m6_axpy(s->F_G[e->pair], -k, g.L);
-    return;
-  }
-  /* y is linear in the twist: (y_v e_j)_G w = y_w at v = e_j */
-  const mbg__signal *sig = &w->m->signals[e->signal];
-  mbg__signal_out out;
-  for (int j = 0; j < 6; j++) {
-    real unit[6] = {0};
-    unit[j] = 1;
-    signal_at(s, sig, unit, &out);
-    s->F[e->pair][j] -= k * out.y_v[j];
-    v6_axpy(s->F_G[e->pair] + 6 * j, -k, out.y_w);
-  }
-}
-
-/* gradient of an equation on the relative variation and twist */
-static void equation_gradient(const mbg__start_work *w, const mbg__equation *e, bool rate, vec6 gw, vec6 gv) {
-  const mbg__system *s = w->sys;
-  if (e->signal >= 0) {
-    mbg__signal_out out;
-    signal_at(s, &w->m->signals[e->signal], s->vrel[e->pair], &out);
-    v6_copy(gw, out.y_w);
-    v6_copy(gv, out.y_v);
-    return;
-  }
-  mbg__term_in in;
-  mbg__term_value q;
-  mbg__term_gradient g;
-  mbg__term_in_of(s, &e->term, &in);
-  mbg__term_eval(&e->term, &in, &q, &g);
-  v6_copy(gw, rate ? g.phid_G : q.b);
-  v6_zero(gv);
-  if (rate) {
-    v6_copy(gv, q.b);
-  }
-}
-
 /* ---------------------------------------------------------------------- states */
 
 static bool is_equilibrium(const mbg__start_work *w) { return w->m->start == MBG__START_EQUILIBRIUM; }
 
-/* the system at the solution of the positions, with the multipliers of stage 3 or 4 */
-static int position_state(mbg_context *ctx, mbg__start_work *w) {
-  const mbg__state state = {.t = w->result.t, .H = w->result.H, .lambda = w->k, .turns = w->result.turns};
+/* the system at the solution of the positions (with the multipliers of stage 3 or 4) or of the rates */
+static int solution_state(mbg_context *ctx, mbg__start_work *w, bool rate) {
+  const mbg__state state = {.t = w->result.t,
+                            .H = w->result.H,
+                            .v = rate ? w->result.v : NULL,
+                            .lambda = rate ? w->kv : w->k,
+                            .turns = w->result.turns};
   int err = MBG_OK;
-  MBG_TRY(is_equilibrium(w) ? mbg__system_update(ctx, w->sys, &state) : mbg__system_update_bare(ctx, w->sys, &state));
+  MBG_TRY(is_equilibrium(w) && !rate ? mbg__system_update(ctx, w->sys, &state)
+                                     : mbg__system_update_bare(ctx, w->sys, &state));
   MBG_TRY(mbg__system_linearize(ctx, w->sys));
-  for (int i = 0; i < w->nvalue; i++) {
-    if (w->values[i].active) {
-      mbg__equation_inject(w, &w->values[i], w->kp[i]);
-    }
-  }
-done:
-  return err;
-}
-
-static int rate_state(mbg_context *ctx, mbg__start_work *w) {
-  const mbg__state state = {
-      .t = w->result.t, .H = w->result.H, .v = w->result.v, .lambda = w->kv, .turns = w->result.turns};
-  int err = MBG_OK;
-  MBG_TRY(mbg__system_update_bare(ctx, w->sys, &state));
-  MBG_TRY(mbg__system_linearize(ctx, w->sys));
-  for (int i = 0; i < w->nrate; i++) {
-    if (w->rates[i].active) {
-      mbg__equation_inject(w, &w->rates[i], w->kvp[i]);
-    }
-  }
+  mbg__pins_inject(w, rate ? w->rates : w->values, rate ? w->nrate : w->nvalue, rate ? w->kvp : w->kp);
 done:
   return err;
 }
@@ -183,7 +93,7 @@ static void right_pins(mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *e
       continue;
     }
     mbg__kin_pair_push(w->sys, eq[i].pair, d, rw, rdv, rdvd);
-    equation_gradient(w, &eq[i], rate, gw, gv);
+    mbg__equation_gradient(w, &eq[i], rate, gw, gv);
     *x = d->da[eq[i].target] - v6_dot(gw, rw) - v6_dot(gv, rdv);
   }
 }
@@ -191,18 +101,18 @@ static void right_pins(mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *e
 static int breaks_assembly(mbg_context *ctx, const mbg__start_work *w, int row) {
   char label[160];
   mbg__row_label(w->m, row, label, sizeof(label));
-  return mbg__fail(
-      ctx, MBG_ERROR_INPUT,
-      "the mechanism cannot be assembled when this varies: the redundant %s would no longer agree with the others",
-      label);
+  return mbg__fail(ctx, MBG_ERROR_INPUT,
+                   "the mechanism cannot be assembled in the direction of this variation: the redundant %s would "
+                   "contradict the other rows",
+                   label);
 }
 
 static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {
   const mbg_model *m = w->m;
   const mbg__direction d = {.w = w0, .da = da};
   int err = MBG_OK;
-  MBG_TRY(position_state(ctx, w));
-  memset(w->full2, 0, (size_t)m->nw * sizeof(real));
+  MBG_TRY(solution_state(ctx, w, false));
+  vn_zero(m->nw, w->full2);
   for (int b = 0; b < m->nbody; b++) {
     real wbar[6], vbar[6], A[36], x[6];
     const int off = m->bodies[b].voff;
@@ -243,7 +153,7 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *
   const mbg__direction d = {.w = w0, .da = da};
   int err = MBG_OK;
   MBG_TRY(push_positions(ctx, w, da, w0));
-  MBG_TRY(rate_state(ctx, w));
+  MBG_TRY(solution_state(ctx, w, true));
   mbg__system_push(w->sys, &d, w->full, NULL, w->row, NULL);
   for (int b = 0; b < m->nbody; b++) {
     real wbar[6];
@@ -256,7 +166,7 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *
   right_rows(w, &w->rate, w->row);
   right_pins(w, &w->rate, w->rates, true, &d);
   mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
-  memset(v0, 0, (size_t)m->nw * sizeof(real));
+  vn_zero(m->nw, v0);
   for (int j = 0; j < m->nv; j++) {
     v0[m->full[j]] = w->rate.x[j];
   }
@@ -269,12 +179,12 @@ done:
 /* solves the transposed system for a cotangent (nw) of the velocities; -z in `full`, -multipliers of rows in `row` */
 static void solve_T(mbg__start_work *w, mbg__kkt *kkt, const real *g) {
   const mbg_model *m = w->m;
-  memset(kkt->x, 0, (size_t)kkt->n * sizeof(real));
+  vn_zero(kkt->n, kkt->x);
   for (int j = 0; j < m->nv; j++) {
     kkt->x[j] = g[m->full[j]];
   }
   mbg__klu_solve_T(kkt->saddle.klu, kkt->x, 1);
-  memset(w->full, 0, (size_t)m->nw * sizeof(real));
+  vn_zero(m->nw, w->full);
   for (int j = 0; j < m->nv; j++) {
     w->full[m->full[j]] = -kkt->x[j];
   }
@@ -291,10 +201,10 @@ static void pull_pins(mbg__start_work *w, const mbg__kkt *kkt, const mbg__equati
       continue;
     }
     ga[eq[i].target] += z;
-    equation_gradient(w, &eq[i], rate, rw, rv);
+    mbg__equation_gradient(w, &eq[i], rate, rw, rv);
     v6_scale(rw, -z, rw);
     v6_scale(rv, -z, rv);
-    mbg__kin_pair_pull(w->sys, eq[i].pair, rw, rv, NULL, gw, NULL, NULL, ga);
+    mbg__kin_pair_pull(w->sys, eq[i].pair, rw, rv, NULL, &(mbg__cotangent){.w = gw, .a = ga});
   }
 }
 
@@ -302,18 +212,18 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
   const mbg_model *m = w->m;
   int err = MBG_OK;
   /* rates: full = -z, and what they say about the frames is added to gw */
-  MBG_TRY(rate_state(ctx, w));
+  MBG_TRY(solution_state(ctx, w, true));
   solve_T(w, &w->rate, gv);
-  memcpy(w->full2, gw, (size_t)m->nw * sizeof(real));
+  vn_copy(m->nw, w->full2, gw);
   mbg__system_pull(w->sys, w->full, NULL, w->row, NULL, w->full2, NULL, NULL, NULL, ga);
   pull_pins(w, &w->rate, w->rates, true, w->full2, ga);
   for (int i = 0; i < m->nw; i++) {
     w->full3[i] = -w->W[i] * w->full[i];
   }
 
-  MBG_TRY(position_state(ctx, w));
+  MBG_TRY(solution_state(ctx, w, false));
   solve_T(w, &w->position, w->full2);
-  memcpy(w->full4, w->full2, (size_t)m->nw * sizeof(real));
+  vn_copy(m->nw, w->full4, w->full2);
   mbg__system_pull(w->sys, w->full, w->row, NULL, NULL, w->full4, NULL, NULL, NULL, ga);
   pull_pins(w, &w->position, w->values, false, w->full4, ga);
   for (int b = 0; b < m->nbody; b++) {

@@ -34,7 +34,7 @@ struct mbg__start_work {
   mbg__start_result result;
   bool has_rank;
 
-  bool indifferent; /* equilibria that are not alone */
+  bool indifferent; /* equilibria that are not isolated */
 
   /* a given state */
   bool given;
@@ -67,8 +67,8 @@ struct mbg__start_work {
 /* start_kkt.c */
 int mbg__kkt_create(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *eq, int neq);
 void mbg__kkt_destroy(mbg__kkt *kkt);
-/* Fills from the values w->K (NULL: 0) plus block-diagonal `body` (nbody x 36) or the diagonal metric times `diagonal`, w->B and
-   the gradients of the equations; rows not kept (keep NULL: all kept) and inactive equations become x = 0. */
+/* Fills from K (NULL: 0) plus block-diagonal `body` (nbody x 36, may be NULL) and the metric times `diagonal`, B and the
+   gradients of the equations; rows not kept (keep NULL: all kept) and inactive equations become x = 0. */
 typedef struct {
   const real *K;
   mat6 *body;
@@ -81,17 +81,54 @@ typedef struct {
 } mbg__kkt_fill;
 int mbg__kkt_factor(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__kkt_fill *fill, const char *what);
 
-/* start.c: H exp(step x) on the free velocities x (nv); right-hand sides -phi, of the pins, too */
-void mbg__start_retract(const mbg__start_work *w, const mbg__frame *H, double step, const real *x, mbg__frame *out);
-/* The solution of `position` times step: frames and multipliers of the result. */
-void mbg__start_take_step(mbg__start_work *w, double step);
-void mbg__start_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, const mbg__equation *eq);
+/* A row or (from nrow on) an equation of pins, for messages. */
+void mbg__start_label(const mbg__start_work *w, const mbg__equation *eq, int worst, char *buffer, size_t size);
 
-/* start_equilibrium.c: frames and multipliers k of the static equilibrium near result.H, and the factors there in `position` */
+/* Scaled residuals: of an assembled mechanism, of "start": "exact". */
+#define MBG__FEASIBLE 1e-9
+#define MBG__EXACT 1e-8
+
+/* start_assembly.c: the constraints alone at a state of the start. */
+int mbg__start_bare(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, const real *v, const real *lambda);
+/* The largest of the rows and (pins) equations at H, and its number. Each is scaled to the displacement in the metric that
+   would undo it, relative to the model's size. */
+int mbg__start_residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, bool pins, double *largest,
+                         int *worst);
+/* H exp(step x) on the free velocities x (nv). */
+void mbg__start_retract(const mbg__start_work *w, const mbg__frame *H, double step, const real *x, mbg__frame *out);
+/* Largest motion of a body in a step x (nv), in units of the model's size and radians. */
+double mbg__start_step_length(const mbg__start_work *w, const real *x);
+/* Right-hand sides -phi of the rows and of the equations. */
+void mbg__start_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, const mbg__equation *eq);
+/* The solution of `position` times step, added to frames and multipliers of the result. */
+void mbg__start_take_step(mbg__start_work *w, double step);
+/* Stages 1 and 3. */
+int mbg__start_feasible(mbg_context *ctx, mbg__start_work *w, bool pins, double *largest, int *worst);
+int mbg__start_nearest(mbg_context *ctx, mbg__start_work *w);
+
+/* start_rank.c: stage 2, unless the rank is known and not `fresh`. */
+int mbg__start_rank(mbg_context *ctx, mbg__start_work *w, bool fresh);
+
+/* start_equilibrium.c, stage 4: frames and multipliers k of the static equilibrium near result.H, and its factors in
+   `position`. */
 int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w);
 
-/* start_derivative.c (and start.c): gradient rows of equations, wrenches they add to their pairs */
+/* start_rates.c, stage 5. */
+int mbg__start_rates(mbg_context *ctx, mbg__start_work *w);
+
+/* start_pins.c: the equations `values` and `rates` of the model's pins. */
+int mbg__pins_create(mbg_context *ctx, mbg__start_work *w);
+/* Residual of an equation (rate: of its time derivative) and its gradient on the relative variation of its pair; gradient on
+   variation and twist. */
 void mbg__equation_value(const mbg__start_work *w, const mbg__equation *e, bool rate, real *value, vec6 gradient);
-void mbg__equation_inject(mbg__start_work *w, const mbg__equation *e, real k);
+void mbg__equation_gradient(const mbg__start_work *w, const mbg__equation *e, bool rate, vec6 gw, vec6 gv);
+/* Adds the wrenches of the active equations with multipliers k (n) to their pairs, as rows do. After linearize. */
+void mbg__pins_inject(mbg__start_work *w, const mbg__equation *eq, int n, const real *k);
+/* Number of independent equations, or a negative status: dependent ones become inactive. */
+int mbg__pins_rank(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, mbg__equation *eq);
+/* Names of the pins whose equations depend on each other; the error that names them. */
+void mbg__pins_list(const mbg__start_work *w, const mbg__equation *eq, int n, char *buffer, size_t size);
+int mbg__pins_contradict(mbg_context *ctx, const mbg__start_work *w, const mbg__equation *eq, int n, double residual,
+                         const char *what);
 
 #endif

@@ -1,16 +1,14 @@
 /* Saddle systems of the start, filled for every kind of step. */
 #include "start/start_internal.h"
 
-#include <string.h>
-
 int mbg__kkt_create(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *eq, int neq) {
   int *pair = MBG_TAKE(&w->arena, int, neq);
   kkt->npin = neq;
   kkt->n = w->m->nv + w->m->nrow + neq;
   kkt->x = MBG_TAKE(&w->arena, real, kkt->n);
   kkt->diagonal = MBG_TAKE(&w->arena, real, w->m->nrow);
-  if (!pair || !kkt->x || !kkt->diagonal) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, &w->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < neq; i++) {
     pair[i] = eq[i].pair;
@@ -23,7 +21,7 @@ void mbg__kkt_destroy(mbg__kkt *kkt) { mbg__saddle_destroy(&kkt->saddle); }
 /* -delta times the square of each row's length in the metric */
 static void regularise(const mbg__start_work *w, const mbg__kkt_fill *f, real *diagonal) {
   const mbg__csc *p = &w->sys->patB;
-  memset(diagonal, 0, (size_t)w->m->nrow * sizeof(real));
+  vn_zero(w->m->nrow, diagonal);
   for (int j = 0; f->delta > 0 && j < w->m->nv; j++) {
     for (int i = p->colptr[j]; i < p->colptr[j + 1]; i++) {
       diagonal[p->rowind[i]] -= f->delta * f->B[i] * f->B[i] / w->W[w->m->full[j]];
@@ -39,15 +37,9 @@ int mbg__kkt_factor(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const m
   if (f->K) {
     mbg__saddle_add_K(&kkt->saddle, 1, f->K);
   }
-  for (int b = 0; b < w->m->nbody; b++) {
-    real W[36] = {0};
-    for (int k = 0; k < 6; k++) {
-      W[7 * k] = f->diagonal * w->W[w->m->bodies[b].voff + k];
-    }
-    mbg__saddle_add_body(&kkt->saddle, b, 1, W);
-    if (f->body) {
-      mbg__saddle_add_body(&kkt->saddle, b, 1, f->body[b]);
-    }
+  mbg__saddle_add_metric(&kkt->saddle, f->diagonal);
+  for (int b = 0; f->body && b < w->m->nbody; b++) {
+    mbg__saddle_add_body(&kkt->saddle, b, 1, f->body[b]);
   }
   regularise(w, f, kkt->diagonal);
   mbg__saddle_add_rows(&kkt->saddle, f->B, f->B, f->keep, kkt->diagonal);

@@ -70,8 +70,8 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const
   int *copy = MBG_TAKE(arena, int, fixed);
   k->slotE = mbg__arena_take(arena, (size_t)k->nextra, sizeof(*k->slotE));
   k->row = MBG_TAKE(arena, real, s->model->nw);
-  if (!copy || !k->slotE || !k->row) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   memcpy(copy, slot, (size_t)fixed * sizeof(int));
   k->slotK = copy;
@@ -83,8 +83,8 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const
     const int n = extra_count(k, q);
     for (int t = 0; t < 2; t++) {
       k->slotE[q][t] = MBG_TAKE(arena, int, n);
-      if (!k->slotE[q][t]) {
-        return mbg__fail_memory(ctx);
+      if (mbg__arena_check(ctx, arena) < 0) {
+        return MBG_ERROR_MEMORY;
       }
       memcpy(k->slotE[q][t], slot, (size_t)n * sizeof(int));
       slot += n;
@@ -96,6 +96,7 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const
 int mbg__saddle_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, int nextra, const int *extra,
                        mbg__klu_mode mode, mbg__saddle *k) {
   const mbg_model *m = sys->model;
+  mbg__arena scratch;
   size_t most = (size_t)mbg__csc_count(&sys->patK) + 2 * (size_t)mbg__csc_count(&sys->patB) + (size_t)m->nrow;
   entries e = {0};
   int err = MBG_OK;
@@ -103,13 +104,11 @@ int mbg__saddle_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s
   for (int q = 0; q < nextra; q++) {
     most += 1 + 2 * (size_t)extra_count(k, q);
   }
-  e.row = mbg__alloc(ctx, most, sizeof(int));
-  e.col = mbg__alloc(ctx, most, sizeof(int));
-  int *slot = mbg__alloc(ctx, most, sizeof(int));
-  if (!e.row || !e.col || !slot) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  e.row = MBG_TAKE(&scratch, int, most);
+  e.col = MBG_TAKE(&scratch, int, most);
+  int *slot = MBG_TAKE(&scratch, int, most);
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
   list_entries(k, &e);
   if (mbg__csc_build(&k->A, arena, k->n, k->n, e.n, e.row, e.col, slot) < 0) {
     err = mbg__fail_memory(ctx);
@@ -120,9 +119,7 @@ int mbg__saddle_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s
     err = mbg__fail_memory(ctx);
   }
 done:
-  mbg__free(ctx, e.row);
-  mbg__free(ctx, e.col);
-  mbg__free(ctx, slot);
+  mbg__arena_destroy(&scratch);
   return err;
 }
 
@@ -160,6 +157,27 @@ void mbg__saddle_add_body(mbg__saddle *k, int body, real c, const real A[36]) {
   }
 }
 
+void mbg__metric_free(const mbg_model *m, double *W) {
+  for (int b = 0; b < m->nbody; b++) {
+    for (int k = 0; k < m->bodies[b].nvel; k++) {
+      const int j = m->dof[m->bodies[b].voff + k];
+      if (j >= 0) {
+        W[j] = mbg__metric(m, k);
+      }
+    }
+  }
+}
+
+void mbg__saddle_add_metric(mbg__saddle *k, real c) {
+  const mbg__system *s = k->sys;
+  for (int b = 0; b < s->model->nbody; b++) {
+    const int *slot = s->blocks[s->body_block[b]].slot, n = s->nfree[b];
+    for (int i = 0; i < n; i++) {
+      k->A.val[k->slotK[slot[(n + 1) * i]]] += c * mbg__metric(s->model, s->free_[b][i]);
+    }
+  }
+}
+
 void mbg__saddle_add_rows(mbg__saddle *k, const real *lower, const real *upper, const bool *keep,
                           const real *diagonal) {
   const mbg__csc *p = &k->sys->patB;
@@ -182,7 +200,7 @@ void mbg__saddle_add_extra(mbg__saddle *k, int q, const real gradient[6], bool a
   const int pair = k->extra[q];
   int n = 0;
   if (active) {
-    mbg__kin_pair_pull(s, pair, gradient, zero, NULL, k->row, NULL, NULL, NULL);
+    mbg__kin_pair_pull(s, pair, gradient, zero, NULL, &(mbg__cotangent){.w = k->row});
   }
   for (int i = 0; active && i < mbg__pair_parts(s, pair); i++) {
     const int body = mbg__pair_part(s, pair, i);

@@ -5,6 +5,12 @@
 
 #include "system/system.h"
 
+/* Metric of component k of a body's velocity, W = 1 for translation and size^2 for rotation. */
+static inline double mbg__metric(const mbg_model *m, int k) { return k >= 3 && k < 6 ? m->size * m->size : 1; }
+
+/* ... of all free velocities (nv). */
+void mbg__metric_free(const mbg_model *m, double *W);
+
 typedef struct {
   const mbg__system *sys;
   int n; /* nv + nrow + nextra */
@@ -30,6 +36,8 @@ void mbg__saddle_add_K(mbg__saddle *s, real c, const real *K);
 /* c0 A + c1 B + c2 C */
 void mbg__saddle_add_sum(mbg__saddle *s, const real c[3], const real *A, const real *B, const real *C);
 void mbg__saddle_add_body(mbg__saddle *s, int body, real c, const real A[36]);
+/* c W */
+void mbg__saddle_add_metric(mbg__saddle *s, real c);
 /* lower and upper: values of B in the lower left and (transposed) in the upper right block; keep (nrow) NULL: all;
    diagonal (nrow) NULL: 0. */
 void mbg__saddle_add_rows(mbg__saddle *s, const real *lower, const real *upper, const bool *keep, const real *diagonal);

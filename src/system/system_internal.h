@@ -29,6 +29,12 @@ typedef struct {
   int *slot; /* of K                                    (n x n) */
 } mbg__local;
 
+/* Where a pull adds its gradient: cotangents of frames, twists, their rates (nw), multipliers (nrow), attributes (na); each
+   may be NULL. */
+typedef struct {
+  real *w, *v, *vd, *lambda, *a;
+} mbg__cotangent;
+
 /* A modal body: state, scratch of its variations (d...) and cotangents (g...). */
 typedef struct {
   mbg__modal_state state;
@@ -37,9 +43,9 @@ typedef struct {
   real *nu, *nud, *dnu, *dnud, *gnu, *gnud, *r, *scratch; /* (6 + n) */
   real *dD, *gD;                                          /* flat arrays */
   mbg__local local;
-  double spin, turn, bend,
-      reach; /* largest at accepted nodes: rate of the frame, rotation and displacement of a marker by the
-                                     modes, distance of a marker from the frame */
+  /* largest at accepted nodes: angular velocity of the frame, rotation and displacement of a marker by the modes, distance
+     of a marker from the frame */
+  double spin, turn, shift, reach;
 } mbg__modal_work;
 
 /* A marker on a modal body: where it is, and the last direction it was pushed in. */
@@ -60,9 +66,9 @@ typedef struct {
   int **slot; /* modal ends: local velocities of the force's pair by those of the signal's, else NULL  (nbase) */
 } mbg__cross;
 
-/* K and C as a list of 6x6 blocks over the bodies' six components, each transposed: for those who multiply few columns. */
+/* K and C as a list of 6x6 blocks over the bodies' six components, each transposed: for products with few columns. */
 typedef struct mbg__dense {
-  const bool *used;    /* blocks that are asked for                (nblock) */
+  const bool *used;    /* requested blocks                         (nblock) */
   mat6 *K, *C;         /*                                          (nblock) */
   bool *has_K, *has_C; /* false: the block is 0                    (nblock) */
 } mbg__dense;
@@ -73,8 +79,8 @@ typedef struct {
   real d0[6], N[3][144];
 } mbg__beam_work;
 
-/* What is noted of a beam at accepted nodes: the largest rotation between the nodes of an element, the element, and how many were above
-   MBG__BEAM_TURN_WARN, first when. */
+/* Record of a beam at accepted nodes: the largest rotation between the nodes of an element, that element, the number of
+   elements above MBG__BEAM_TURN_WARN and the time of the first. */
 typedef struct {
   double turn, when;
   int element, count;
@@ -88,15 +94,15 @@ struct mbg__system {
   mbg__term *coord_term; /* coordinates as terms                       (ncoord) */
 
   bool moved_only;     /* pulls leave out attributes that no parameter moves */
-  bool *marker_wanted; /* markers that depend on attributes which pulls care for  (nmarker) */
+  bool *marker_wanted; /* markers that depend on attributes of pulls    (nmarker) */
   bool bare;           /* constraints alone: no inertia, no forces */
 
-  /* what a state asks for; all of it without a selection of rows */
-  const bool *rows; /* rows that matter, NULL: all */
-  bool *pair_on,
-      *marker_on; /* pairs that rows, forces, coordinates or signals use, and their markers  (npair), (nmarker) */
-  bool *loud;     /* pairs that carry wrenches                     (npair) */
-  bool *touched;  /* scratch of pull: pairs with cotangents        (npair) */
+  /* selected by the rows of a state */
+  const bool *rows; /* active rows, NULL: all */
+  bool *pair_on;    /* pairs of active rows, forces, coordinates or signals  (npair) */
+  bool *marker_on;  /* their markers                                 (nmarker) */
+  bool *loaded;     /* pairs that carry wrenches                     (npair) */
+  bool *touched;    /* scratch of pull: pairs with cotangents        (npair) */
 
   /* copied by update */
   real t;
@@ -149,7 +155,7 @@ struct mbg__system {
   mbg__signal_out *sig;    /* gradients of signals of pairs               (nsignal) */
   real *weight;            /* scratch: weights of signals                   (nsignal) */
 
-  /* what force laws need of signals */
+  /* signals in force laws */
   bool *needed; /* signals behind force laws                     (nsignal) */
   int ncross;
   mbg__cross *cross;
@@ -162,23 +168,21 @@ struct mbg__system {
   int *body_block;               /* diagonal block of each body                   (nbody) */
   mbg__pair_blocks *pair_blocks; /*                                    (npair) */
   mbg__csc patK, patB;
-  int (
-      *term_slot)[2]
-                 [6]; /* places in patB of the free components of both ends of a term; row = that of the term (nterm) */
-  int *term_row;      /* row of each term                              (nterm) */
+  int (*term_slot)[2][6]; /* [term][end]: places in patB of the free components of that end  (nterm) */
+  int *term_row;          /* row of each term                              (nterm) */
   mbg__local *pair_local; /* pairs with a modal end; n = 0 for others       (npair) */
   int **term_local;       /* places in patB of the local velocities of their terms, else NULL (nterm) */
 
   /* scratch of push and pull */
-  vec6 *m_geo, *m_w, *m_dv, *m_dvd, *m_f; /* per marker: geometry part, variations (or their cotangents), wrenches */
-  vec6 *p_w, *p_dv, *p_dvd, *p_f;         /* per pair */
-  mbg__beam_work *beam_work;              /* per reference of beams */
-  mbg__beam_watch *beam_watch;            /* per beam */
-  bool *turned;                           /* elements that were above MBG__BEAM_TURN_WARN (nelement) */
-  real *gradient;                         /* of one signal             (3 nw + nrow + na) */
+  vec6 *m_geo, *m_w, *m_dv, *m_dvd; /* per marker: geometry part, variations (or their cotangents) */
+  vec6 *p_w, *p_dv, *p_dvd, *p_f;   /* per pair */
+  mbg__beam_work *beam_work;        /* per reference of beams */
+  mbg__beam_watch *beam_watch;      /* per beam */
+  bool *turned;                     /* elements that were above MBG__BEAM_TURN_WARN (nelement) */
+  real *gradient;                   /* of one signal             (3 nw + nrow + na) */
 };
 
-/* attributes that pulls care for */
+/* an attribute whose derivative pulls compute */
 static inline bool wanted(const mbg__system *s, int attr) {
   return !s->moved_only || s->design->start[attr] < s->design->start[attr + 1];
 }
@@ -191,64 +195,85 @@ static inline int marker_body(const mbg__system *s, int marker) { return s->mode
 /* false: the mass matrix of the frame alone is 0 (nodes of beams, modal bodies: their elements and modes have the inertia) */
 static inline bool has_inertia(const mbg__system *s, int body) { return s->model->bodies[body].type->nkey > 0; }
 
-/* kinematics.c */
-void mbg__kin_update(mbg__system *s);
-/* The twists alone, or their rates alone, at the frames of the last update. */
+static inline const real *gravity_of(const mbg__system *s) {
+  static const real none[3] = {0, 0, 0};
+  return s->model->gravity >= 0 ? s->design->attr + s->model->gravity : none;
+}
+
+/* masked components are reactions of the plane: not ours */
+static inline void clear_masked(const mbg__system *s, real *r) {
+  for (int i = 0; i < s->model->nw; i++) {
+    if (s->model->dof[i] < 0) {
+      r[i] = 0;
+    }
+  }
+}
+
+/* pair of a signal of a pair or a coordinate */
+static inline int signal_pair(const mbg_model *m, const mbg__signal *sig) {
+  return sig->type->of == MBG__OF_PAIR ? sig->pair : m->coords[sig->coord].pair;
+}
+
+/* system.c: marks the pairs of a row; the pairs of all forces and beam elements. */
+void mbg__mark_row(const mbg_model *m, int row, bool *pair);
+void mbg__mark_forces(const mbg_model *m, bool *pair);
+
+/* system_kinematics.c: markers and relative frames at the frames of a state, their twists, the rates of these. */
+void mbg__kin_update_frames(mbg__system *s);
 void mbg__kin_update_twists(mbg__system *s);
 void mbg__kin_update_rates(mbg__system *s);
 /* w_m = J w + omega da, dv_m = J dv + ad(v_m) omega da, dvd_m = J dvd + ad(vd_m) omega da for all markers in use, then
    the relative variations of all pairs. With J = Ad(h^-1): a modal body will add its columns here and in its transpose. */
 void mbg__kin_push(mbg__system *s, const mbg__direction *d);
 void mbg__kin_pair_push(const mbg__system *s, int pair, const mbg__direction *d, vec6 w, vec6 dv, vec6 dvd);
-/* Transposed for one pair: cotangents of (w_rel, dv_rel, dvd_rel) to bodies and attributes; outputs may be NULL. */
-void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const vec6 gvd, real *w, real *v,
-                        real *vd, real *ga);
-/* The same for a single marker, without velocities: cotangent of w_m. */
-void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const vec6 gv, const vec6 gvd, real *w,
-                          real *v, real *vd, real *ga);
+/* Transposed for one pair: cotangents of (w_rel, dv_rel, dvd_rel) to bodies and attributes; gvd NULL: 0. */
+void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const real *gvd,
+                        const mbg__cotangent *g);
+/* The same for a single marker. */
+void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const real *gv, const real *gvd,
+                          const mbg__cotangent *g);
 void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction *d, vec6 geo, vec6 w, vec6 dv,
                           vec6 dvd);
 /* X (6x6): w_rel = X_A w_A + X_B w_B; side 0 is A, 1 is B; ends on rigid bodies. */
 void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]);
 
-/* rows.c */
+/* system_rows.c */
 int mbg__rows_update(mbg_context *ctx, mbg__system *s);
-int mbg__rows_linearize(mbg_context *ctx, mbg__system *s);
+void mbg__rows_linearize(mbg__system *s);
 /* F += the wrenches of the multipliers. */
 void mbg__rows_load(mbg__system *s);
 /* The linearization of the rows at changed twists (vrel; before: those of the linearization at hand) and multipliers. */
 void mbg__rows_shift(mbg__system *s, int term, real lambda, const vec6 before);
 void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in);
 
-/* forces.c */
+/* system_forces.c */
 int mbg__forces_update(mbg_context *ctx, mbg__system *s);
 int mbg__forces_linearize(mbg_context *ctx, mbg__system *s);
 void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env);
 
-/* beams.c: elements of beams; inertia of elements is added to r and its derivatives. */
+/* system_beams.c: elements of beams; inertia of elements is added to r and its derivatives. */
 int mbg__beams_update(mbg_context *ctx, mbg__system *s);
 void mbg__beams_linearize(mbg__system *s);
-void mbg__beams_watch(mbg__system *s); /* notes what mbg__beams_warn tells and forgets */
-void mbg__beams_warn(mbg_context *ctx, mbg__system *s);
 void mbg__beams_push(mbg__system *s, const mbg__direction *d); /* attributes: into p_f */
 void mbg__beams_residual(const mbg__system *s, real *r);
 void mbg__beams_mass_mul(const mbg__system *s, const real *x, real *y);
 void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
-void mbg__beams_pull(mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
+void mbg__beams_pull(mbg__system *s, const real *z, const mbg__cotangent *g);
 void mbg__beams_matrices(const mbg__system *s, const mbg__matrices *out);
 /* Energies (sig NULL: all beams) and the other signals of beams, with their gradients. */
 real mbg__beams_kinetic(const mbg__system *s, int body); /* -1: all; of a node: its share */
 real mbg__beams_gravity(const mbg__system *s);
 real mbg__beams_strain_energy(const mbg__system *s, const mbg__signal *sig);
-void mbg__beams_kinetic_pull(const mbg__system *s, int body, real c, real *gv, real *ga);
-void mbg__beams_gravity_pull(const mbg__system *s, real c, real *gw, real *ga);
-void mbg__beams_strain_energy_pull(const mbg__system *s, const mbg__signal *sig, real c, real *gw, real *gv, real *gvd,
-                                   real *ga);
+void mbg__beams_kinetic_pull(const mbg__system *s, int body, real c, const mbg__cotangent *g);
+void mbg__beams_gravity_pull(const mbg__system *s, real c, const mbg__cotangent *g);
+void mbg__beams_strain_energy_pull(const mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
 real mbg__beam_signal(const mbg__system *s, const mbg__signal *sig);
-void mbg__beam_signal_pull(const mbg__system *s, const mbg__signal *sig, real c, real *gw, real *gv, real *gvd,
-                           real *ga);
+void mbg__beam_signal_pull(const mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
 
-/* modal.c: modal bodies. A marker on one is an "end". */
+/* system_validity.c: records at an accepted node the deformation and spin that mbg__system_warn reports. */
+void mbg__system_watch(mbg__system *s);
+
+/* system_modal.c: modal bodies; system_modal_ends.c: markers on them, "ends". */
 int mbg__modals_create(mbg_context *ctx, mbg__system *s);
 void mbg__modals_update(mbg__system *s);
 void mbg__modals_twists(mbg__system *s);
@@ -258,43 +283,53 @@ void mbg__modal_end_twist(mbg__system *s, int marker);
 void mbg__modal_end_rate(mbg__system *s, int marker);
 void mbg__modal_end_push(const mbg__system *s, int marker, const mbg__direction *d, const vec6 geo, vec6 w, vec6 dv,
                          vec6 dvd);
-void mbg__modal_end_pull(const mbg__system *s, int marker, const vec6 gw, const real *gv, const real *gvd, real *w,
-                         real *v, real *vd, real *ga);
+void mbg__modal_end_pull(const mbg__system *s, int marker, const vec6 gw, const real *gv, const real *gvd,
+                         const mbg__cotangent *g);
 /* r -= J^T f; dr -= d(J^T f) in the direction of the last push; J z; gradient of c f.(dJ z) */
 void mbg__modal_end_wrench_sub(const mbg__system *s, int marker, const vec6 f, real *r);
 void mbg__modal_end_wrench_push(const mbg__system *s, int marker, const vec6 f, const vec6 df, real *dr);
 void mbg__modal_end_test(const mbg__system *s, int marker, const real *z, vec6 out);
-void mbg__modal_end_test_pull(const mbg__system *s, int marker, const real *z, const vec6 f, real c, real *w, real *ga);
+void mbg__modal_end_test_pull(const mbg__system *s, int marker, const real *z, const vec6 f, real c,
+                              const mbg__cotangent *g);
 void mbg__modals_residual(const mbg__system *s, real *r);
 void mbg__modals_mass_mul(const mbg__system *s, const real *x, real *y);
 void mbg__modals_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
-void mbg__modals_pull(const mbg__system *s, const real *z, real *gw, real *gv, real *gvd, real *ga);
+void mbg__modals_pull(const mbg__system *s, const real *z, const mbg__cotangent *g);
 /* The mass matrix alone: dr += dM u in direction (w, da), and transposed for weights z. */
 void mbg__modals_mass_push(const mbg__system *s, const real *u, const real *w, const real *da, real *dr);
 void mbg__modals_mass_pull(const mbg__system *s, const real *u, const real *z, real *gw, real *ga);
 void mbg__modals_matrices(const mbg__system *s, const mbg__matrices *out);
-/* Notes how fast and how far deformed the bodies are at an accepted node. */
-void mbg__modals_watch(mbg__system *s);
 /* Energies; body -1: of all. */
 real mbg__modals_kinetic(const mbg__system *s, int body);
 real mbg__modals_strain(const mbg__system *s, int body);
 real mbg__modals_gravity(const mbg__system *s);
-void mbg__modals_kinetic_pull(const mbg__system *s, int body, real c, real *gw, real *gv, real *ga);
-void mbg__modals_strain_pull(const mbg__system *s, int body, real c, real *gw, real *ga);
-void mbg__modals_gravity_pull(const mbg__system *s, real c, real *gw, real *ga);
+void mbg__modals_kinetic_pull(const mbg__system *s, int body, real c, const mbg__cotangent *g);
+void mbg__modals_strain_pull(const mbg__system *s, int body, real c, const mbg__cotangent *g);
+void mbg__modals_gravity_pull(const mbg__system *s, real c, const mbg__cotangent *g);
 /* Pairs with a modal end: matrices by columns, rows by transposes (slot: of each local velocity); gvd may be NULL. */
 void mbg__modal_pair_matrices(const mbg__system *s, int pair, const mbg__matrices *out);
 void mbg__modal_row(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const real *gvd, const int *slot,
                     real *by_w, real *by_v);
 void mbg__local_wipe(const mbg__system *s, int pair, real *x);
 
-/* system.c: dr -= d(J^T F) of both ends of a pair, in the direction of its last push with w_rel and dF. */
+/* system_push.c: dr -= d(J^T F) of both ends of a pair, in the direction of its last push with w_rel and dF. */
 void mbg__pair_wrench_push(const mbg__system *s, int pair, const vec6 w, const vec6 df, real *dr);
 
-/* matrices.c: adds c A to a block of a matrix; block < 0 or val NULL: nothing. */
+/* system_matrices.c: adds c A to a block of a matrix; block < 0 or val NULL: nothing. */
 void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val);
 
-/* signals.c */
+/* system_energies.c: body -1: of all bodies. Strain energy of a modal body, of beams or of all, as the signal says. */
+real mbg__energy_kinetic(const mbg__system *s, int body);
+real mbg__energy_potential(const mbg__system *s);
+real mbg__energy_strain(const mbg__system *s, const mbg__signal *sig);
+void mbg__energy_kinetic_pull(const mbg__system *s, int body, real c, const mbg__cotangent *g);
+void mbg__energy_potential_pull(const mbg__system *s, real c, const mbg__cotangent *g);
+void mbg__energy_strain_pull(const mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
+
+/* system_signals.c */
+/* Component of a wrench f on B of a pair, in the axes of the signal's options; pair of a reaction. */
+real mbg__wrench_component(const mbg__system *s, int pair, const int *opt, const real f[6]);
+int mbg__reaction_pair(const mbg_model *m, const mbg__signal *sig);
 int mbg__signal_value(mbg_context *ctx, mbg__system *s, int signal);
 int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
 /* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */
@@ -303,7 +338,7 @@ void mbg__signal_spread(mbg__system *s, int last);
 /* The signals inside a force law: adds c d tau/d y to weight; and their part of the tension's derivatives. */
 void mbg__law_weights(mbg__system *s, int force, real c);
 real mbg__law_signals_push(mbg__system *s, int force, const mbg__direction *d);
-void mbg__law_signals_pull(mbg__system *s, int force, real c, real *gw, real *gv, real *gvd, real *ga);
+void mbg__law_signals_pull(mbg__system *s, int force, real c, const mbg__cotangent *g);
 
 /* Bodies that a marker moves with: none on the ground, one, or the frame of a modal body and its carriers. */
 static inline int marker_parts(const mbg__system *s, int marker) {
@@ -317,7 +352,7 @@ static inline int marker_part(const mbg__system *s, int marker, int k) {
 int mbg__pair_parts(const mbg__system *s, int pair);
 int mbg__pair_part(const mbg__system *s, int pair, int k);
 
-/* pattern.c */
+/* system_pattern.c */
 int mbg__pattern_create(mbg_context *ctx, mbg__system *s);
 
 #endif

@@ -8,63 +8,32 @@
      X       = -ad(A_i vd_A) + (ad(a) + ad(v_rel)) ad(a) */
 #include "system/system_internal.h"
 
-#include <string.h>
-
 /* ---------------------------------------------------------------------- values */
 
-static void marker_update(mbg__system *s, int i) {
-  const int body = marker_body(s, i);
-  if (s->end[i]) {
-    mbg__modal_end_update(s, i);
-    return;
-  }
-  const mbg__frame *h = &s->design->markers[i].h;
-  if (body < 0) {
-    s->Hm[i] = *h;
-    v6_zero(s->vm[i]);
-    v6_zero(s->vdm[i]);
-    return;
-  }
-  const int off = s->model->bodies[body].voff;
-  frame_mul(&s->Hm[i], &s->H[body], h);
-  AdInv_mul(s->vm[i], h, s->v + off);
-  AdInv_mul(s->vdm[i], h, s->vd + off);
-}
-
-static void pair_update(mbg__system *s, int i) {
-  const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
-  frame_relative(&s->G[i], &s->Hm[A], &s->Hm[B]);
-  if (marker_body(s, A) < 0) {
-    v6_zero(s->a[i]);
-    v6_zero(s->ad[i]);
-    v6_copy(s->vrel[i], s->vm[B]);
-    v6_copy(s->vdrel[i], s->vdm[B]);
-    return;
-  }
-  real c[6];
-  AdInv_mul(s->a[i], &s->G[i], s->vm[A]);
-  AdInv_mul(s->ad[i], &s->G[i], s->vdm[A]);
-  v6_sub(s->vrel[i], s->vm[B], s->a[i]);
-  /* vd_rel = vd_B - A_i vd_A + ad(v_rel) a */
-  v6_sub(s->vdrel[i], s->vdm[B], s->ad[i]);
-  ad_mul(c, s->vrel[i], s->a[i]);
-  v6_axpy(s->vdrel[i], 1, c);
-}
-
-void mbg__kin_update(mbg__system *s) {
+void mbg__kin_update_frames(mbg__system *s) {
+  const mbg_model *m = s->model;
   mbg__modals_update(s);
-  for (int i = 0; i < s->model->nmarker; i++) {
-    if (s->marker_on[i]) {
-      marker_update(s, i);
+  for (int i = 0; i < m->nmarker; i++) {
+    const int body = marker_body(s, i);
+    if (!s->marker_on[i]) {
+      continue;
+    }
+    if (s->end[i]) {
+      mbg__modal_end_update(s, i);
+    } else if (body >= 0) {
+      frame_mul(&s->Hm[i], &s->H[body], &s->design->markers[i].h);
+    } else {
+      s->Hm[i] = s->design->markers[i].h;
     }
   }
-  for (int i = 0; i < s->model->npair; i++) {
+  for (int i = 0; i < m->npair; i++) {
     if (s->pair_on[i]) {
-      pair_update(s, i);
+      frame_relative(&s->G[i], &s->Hm[m->pairs[i].A], &s->Hm[m->pairs[i].B]);
     }
   }
 }
 
+/* on the ground vm, vdm, a and ad are 0 from the beginning */
 void mbg__kin_update_twists(mbg__system *s) {
   const mbg_model *m = s->model;
   mbg__modals_twists(s);
@@ -86,6 +55,7 @@ void mbg__kin_update_twists(mbg__system *s) {
   }
 }
 
+/* vd_rel = vd_B - A_i vd_A + ad(v_rel) a */
 void mbg__kin_update_rates(mbg__system *s) {
   const mbg_model *m = s->model;
   mbg__modals_rates(s);
@@ -176,18 +146,16 @@ static void pair_push(const mbg__system *s, int i, const vec6 wA, const vec6 dvA
 void mbg__kin_push(mbg__system *s, const mbg__direction *d) {
   const mbg_model *m = s->model;
   for (int i = 0; i < m->nmarker; i++) {
-    if (!s->marker_on[i]) {
-      continue;
+    if (s->marker_on[i]) {
+      mbg__kin_marker_push(s, i, d, s->m_geo[i], s->m_w[i], s->m_dv[i], s->m_dvd[i]);
     }
-    mbg__kin_marker_push(s, i, d, s->m_geo[i], s->m_w[i], s->m_dv[i], s->m_dvd[i]);
   }
   for (int i = 0; i < m->npair; i++) {
     const int A = m->pairs[i].A, B = m->pairs[i].B;
-    if (!s->pair_on[i]) {
-      continue;
+    if (s->pair_on[i]) {
+      pair_push(s, i, s->m_w[A], s->m_dv[A], s->m_dvd[A], s->m_w[B], s->m_dv[B], s->m_dvd[B], s->p_w[i], s->p_dv[i],
+                s->p_dvd[i]);
     }
-    pair_push(s, i, s->m_w[A], s->m_dv[A], s->m_dvd[A], s->m_w[B], s->m_dv[B], s->m_dvd[B], s->p_w[i], s->p_dv[i],
-              s->p_dvd[i]);
   }
 }
 
@@ -202,34 +170,31 @@ void mbg__kin_pair_push(const mbg__system *s, int pair, const mbg__direction *d,
 
 /* ---------------------------------------------------------------------- transposes */
 
-static void add_mul_T(real *out, const mbg__frame *h, const vec6 g, int off) {
-  if (out) {
+/* out += J^T g; either may be NULL */
+static void add_mul_T(real *out, const mbg__frame *h, const real *g, int off) {
+  if (out && g) {
     real y[6];
     AdInvT_mul(y, h, g);
     v6_axpy(out + off, 1, y);
   }
 }
 
-void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const vec6 gv, const vec6 gvd, real *w,
-                          real *v, real *vd, real *ga) {
+void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const real *gv, const real *gvd,
+                          const mbg__cotangent *g) {
   const mbg__placed *h = &s->design->markers[marker];
   const int body = marker_body(s, marker);
   real geo[6], c[6];
   if (s->end[marker]) {
-    mbg__modal_end_pull(s, marker, gw, gv, gvd, w, v, vd, ga);
+    mbg__modal_end_pull(s, marker, gw, gv, gvd, g);
     return;
   }
   if (body >= 0) {
     const int off = s->model->bodies[body].voff;
-    add_mul_T(w, &h->h, gw, off);
-    if (gv) {
-      add_mul_T(v, &h->h, gv, off);
-    }
-    if (gvd) {
-      add_mul_T(vd, &h->h, gvd, off);
-    }
+    add_mul_T(g->w, &h->h, gw, off);
+    add_mul_T(g->v, &h->h, gv, off);
+    add_mul_T(g->vd, &h->h, gvd, off);
   }
-  if (!ga || !s->marker_wanted[marker] || h->ndep == 0) {
+  if (!g->a || !s->marker_wanted[marker] || h->ndep == 0) {
     return;
   }
   v6_copy(geo, gw);
@@ -242,12 +207,13 @@ void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const
     v6_axpy(geo, 1, c);
   }
   for (int k = 0; k < h->ndep; k++) {
-    ga[h->dep[k]] += wanted(s, h->dep[k]) ? v6_dot(h->omega[k], geo) : 0;
+    g->a[h->dep[k]] += wanted(s, h->dep[k]) ? v6_dot(h->omega[k], geo) : 0;
   }
 }
 
 /* cotangents of the markers from those of the relative motion; gvd NULL: 0 */
-static void pair_pull(const mbg__system *s, int i, const vec6 gw, const vec6 gv, const vec6 gvd, vec6 A[3], vec6 B[3]) {
+static void pair_pull(const mbg__system *s, int i, const vec6 gw, const vec6 gv, const real *gvd, vec6 A[3],
+                      vec6 B[3]) {
   const mbg__frame *G = &s->G[i];
   real c[6], x[6], y[6], gA[6];
   v6_copy(B[0], gw);
@@ -276,12 +242,12 @@ static void pair_pull(const mbg__system *s, int i, const vec6 gw, const vec6 gv,
   v6_scale(A[2], -1, A[2]);
 }
 
-void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const vec6 gvd, real *w, real *v,
-                        real *vd, real *ga) {
+void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const real *gvd,
+                        const mbg__cotangent *g) {
   vec6 A[3], B[3];
   pair_pull(s, pair, gw, gv, gvd, A, B);
-  mbg__kin_marker_pull(s, s->model->pairs[pair].A, A[0], A[1], gvd ? A[2] : NULL, w, v, vd, ga);
-  mbg__kin_marker_pull(s, s->model->pairs[pair].B, B[0], B[1], gvd ? B[2] : NULL, w, v, vd, ga);
+  mbg__kin_marker_pull(s, s->model->pairs[pair].A, A[0], A[1], gvd ? A[2] : NULL, g);
+  mbg__kin_marker_pull(s, s->model->pairs[pair].B, B[0], B[1], gvd ? B[2] : NULL, g);
 }
 
 void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]) {

@@ -15,7 +15,7 @@ const mbg__csc *mbg__system_pattern_K(const mbg__system *s) { return &s->patK; }
 
 const mbg__csc *mbg__system_pattern_B(const mbg__system *s) { return &s->patB; }
 
-static void add_block(const mbg__system *s, int block, real c, const real A[36], real *val) {
+void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val) {
   if (block < 0 || !val) {
     return;
   }
@@ -57,7 +57,7 @@ static void add_K(const mbg__system *s, int block, real c, const real A[36], con
   if (out->dense) {
     add_dense(out->dense, block, c, A, out->dense->K, out->dense->has_K);
   } else {
-    add_block(s, block, c, A, out->K);
+    mbg__matrix_block(s, block, c, A, out->K);
   }
 }
 
@@ -65,12 +65,8 @@ static void add_C(const mbg__system *s, int block, real c, const real A[36], con
   if (out->dense) {
     add_dense(out->dense, block, c, A, out->dense->C, out->dense->has_C);
   } else {
-    add_block(s, block, c, A, out->C);
+    mbg__matrix_block(s, block, c, A, out->C);
   }
-}
-
-void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val) {
-  add_block(s, block, c, A, val);
 }
 
 /* row on the relative variation, as a row on each end */
@@ -90,16 +86,14 @@ static void add_row(const mbg__system *s, int term, int side, const real row[6],
 /* ---------------------------------------------------------------------- bodies and pairs */
 
 static void body_matrices(const mbg__system *s, int i, const mbg__matrices *out) {
-  static const real none[3] = {0, 0, 0};
-  const real *g = s->model->gravity >= 0 ? s->design->attr + s->model->gravity : none;
   const real *M = s->design->M + 36 * i;
   real r_w[36], r_v[36];
   if (!has_inertia(s, i)) {
     return;
   }
-  add_block(s, s->body_block[i], 1, M, out->M);
+  mbg__matrix_block(s, s->body_block[i], 1, M, out->M);
   if (!s->bare && (out->K || out->C || out->dense)) {
-    mbg__inertia_derivatives(M, s->H[i].R, s->v + s->model->bodies[i].voff, g, r_w, r_v);
+    mbg__inertia_derivatives(M, s->H[i].R, s->v + s->model->bodies[i].voff, gravity_of(s), r_w, r_v);
     add_K(s, s->body_block[i], 1, r_w, out);
     add_C(s, s->body_block[i], 1, r_v, out);
   }
@@ -170,22 +164,17 @@ static bool pair_in_matrices(const mbg__system *s, int i) {
 
 /* ---------------------------------------------------------------------- signals in force laws */
 
-static int signal_pair(const mbg_model *m, int signal) {
-  const mbg__signal *sig = &m->signals[signal];
-  return sig->type->of == MBG__OF_PAIR ? sig->pair : m->coords[sig->coord].pair;
-}
-
 /* (X_Q^T b) (row of the signal on w, on v): gathered over the local velocities of both pairs */
 static void modal_cross(const mbg__system *s, const mbg__cross *c, int k, real weight, const mbg__matrices *out) {
   static const real zero[6] = {0};
   const mbg_model *m = s->model;
   const mbg__force *f = &m->forces[c->force];
   const mbg__signal_out *d = &s->sig[c->base[k]];
-  const int pair = signal_pair(m, c->base[k]);
+  const int pair = signal_pair(m, &m->signals[c->base[k]]);
   const mbg__local *Q = &s->pair_local[f->pair], *P = &s->pair_local[pair];
   real *col = s->column, *w = s->column + m->nw, *v = s->column + 2 * m->nw;
-  mbg__kin_pair_pull(s, f->pair, s->coord[f->coord].b, zero, NULL, col, NULL, NULL, NULL);
-  mbg__kin_pair_pull(s, pair, d->y_w, d->y_v, NULL, w, v, NULL, NULL);
+  mbg__kin_pair_pull(s, f->pair, s->coord[f->coord].b, zero, NULL, &(mbg__cotangent){.w = col});
+  mbg__kin_pair_pull(s, pair, d->y_w, d->y_v, NULL, &(mbg__cotangent){.w = w, .v = v});
   for (int i = 0; i < Q->n; i++) {
     for (int j = 0; j < P->n; j++) {
       const int slot = c->slot[k][P->n * i + j];
@@ -206,7 +195,7 @@ static void cross_base(const mbg__system *s, const mbg__cross *c, int k, const m
   const mbg_model *m = s->model;
   const mbg__force *f = &m->forces[c->force];
   const mbg__signal_out *d = &s->sig[c->base[k]];
-  const int pair = signal_pair(m, c->base[k]);
+  const int pair = signal_pair(m, &m->signals[c->base[k]]);
   const real weight = s->weight[c->base[k]];
   if (c->slot[k]) {
     modal_cross(s, c, k, weight, out);
@@ -326,9 +315,9 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
     mbg__modals_matrices(s, out);
   }
   for (int i = 0; slopes && i < m->npair; i++) {
-    if (s->loud[i] && s->pair_local[i].n > 0) {
+    if (s->loaded[i] && s->pair_local[i].n > 0) {
       mbg__modal_pair_matrices(s, i, out);
-    } else if (s->loud[i] && pair_in_matrices(s, i)) {
+    } else if (s->loaded[i] && pair_in_matrices(s, i)) {
       pair_matrices(s, i, out);
     }
   }

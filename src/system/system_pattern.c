@@ -7,13 +7,8 @@
 
 /* ---------------------------------------------------------------------- free components */
 
-static int take_free(mbg_context *ctx, mbg__system *s) {
+static void find_free(mbg__system *s) {
   const mbg_model *m = s->model;
-  s->nfree = MBG_TAKE(&s->arena, int, m->nbody);
-  s->free_ = mbg__arena_take(&s->arena, (size_t)m->nbody, sizeof(*s->free_));
-  if (!s->nfree || !s->free_) {
-    return mbg__fail_memory(ctx);
-  }
   for (int i = 0; i < m->nbody; i++) {
     for (int k = 0; k < 6; k++) {
       if (m->bodies[i].mask >> k & 1) {
@@ -21,7 +16,6 @@ static int take_free(mbg_context *ctx, mbg__system *s) {
       }
     }
   }
-  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- blocks */
@@ -91,12 +85,6 @@ static void request_modal(const mbg__modal *m, requests *r) {
   }
 }
 
-/* pair of a signal that a force law may use */
-static int signal_pair(const mbg_model *m, int signal) {
-  const mbg__signal *sig = &m->signals[signal];
-  return sig->type->of == MBG__OF_PAIR ? sig->pair : m->coords[sig->coord].pair;
-}
-
 static void request_all(const mbg__system *s, const bool *active, requests *r) {
   const mbg_model *m = s->model;
   r->n = 0;
@@ -113,7 +101,7 @@ static void request_all(const mbg__system *s, const bool *active, requests *r) {
   }
   for (int c = 0; c < s->ncross; c++) {
     for (int k = 0; k < s->cross[c].nbase; k++) {
-      request_pairs(s, m->forces[s->cross[c].force].pair, signal_pair(m, s->cross[c].base[k]), r);
+      request_pairs(s, m->forces[s->cross[c].force].pair, signal_pair(m, &m->signals[s->cross[c].base[k]]), r);
     }
   }
 }
@@ -141,15 +129,13 @@ static int find_block(const mbg__system *s, int Q, int P) {
 }
 
 /* entries of all blocks as (row, col), and the pattern of K with their slots */
-static int lay_blocks(mbg_context *ctx, mbg__system *s, int count) {
+static int lay_blocks(mbg_context *ctx, mbg__system *s, mbg__arena *scratch, int count) {
   const mbg_model *m = s->model;
   int err = MBG_OK, n = 0;
-  int *row = mbg__alloc(ctx, (size_t)count, sizeof(int)), *col = mbg__alloc(ctx, (size_t)count, sizeof(int));
+  int *row = MBG_TAKE(scratch, int, count), *col = MBG_TAKE(scratch, int, count);
   int *slot = MBG_TAKE(&s->arena, int, count);
-  if (!row || !col || !slot) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  MBG_TRY(mbg__arena_check(ctx, scratch));
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
   for (int b = 0; b < s->nblock; b++) {
     mbg__block *block = &s->blocks[b];
     block->slot = slot + n;
@@ -160,31 +146,23 @@ static int lay_blocks(mbg_context *ctx, mbg__system *s, int count) {
       }
     }
   }
-  err = mbg__csc_build(&s->patK, &s->arena, m->nv, m->nv, count, row, col, slot);
-  if (err < 0) {
+  if (mbg__csc_build(&s->patK, &s->arena, m->nv, m->nv, count, row, col, slot) < 0) {
     err = mbg__fail_memory(ctx);
   }
 done:
-  mbg__free(ctx, row);
-  mbg__free(ctx, col);
   return err;
 }
 
-static int make_blocks(mbg_context *ctx, mbg__system *s, const bool *active) {
+static int make_blocks(mbg_context *ctx, mbg__system *s, mbg__arena *scratch, const bool *active) {
   requests r = {.nbody = s->model->nbody};
   int err = MBG_OK, count = 0;
   request_all(s, active, &r);
-  r.key = mbg__alloc(ctx, (size_t)r.n, sizeof(long long));
-  if (!r.key) {
-    return mbg__fail_memory(ctx);
-  }
+  r.key = MBG_TAKE(scratch, long long, r.n);
+  s->blocks = MBG_TAKE(&s->arena, mbg__block, r.n);
+  MBG_TRY(mbg__arena_check(ctx, scratch));
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
   request_all(s, active, &r);
   qsort(r.key, (size_t)r.n, sizeof(long long), compare_keys);
-  s->blocks = MBG_TAKE(&s->arena, mbg__block, r.n);
-  if (!s->blocks) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
   for (int i = 0; i < r.n; i++) {
     if (i == 0 || r.key[i] != r.key[i - 1]) {
       mbg__block *b = &s->blocks[s->nblock++];
@@ -193,9 +171,8 @@ static int make_blocks(mbg_context *ctx, mbg__system *s, const bool *active) {
       count += s->nfree[b->Q] * s->nfree[b->P];
     }
   }
-  MBG_TRY(lay_blocks(ctx, s, count));
+  MBG_TRY(lay_blocks(ctx, s, scratch, count));
 done:
-  mbg__free(ctx, r.key);
   return err;
 }
 
@@ -256,8 +233,8 @@ static int make_cross(mbg_context *ctx, mbg__system *s, int force, bool *mark) {
   int *base = MBG_TAKE(&s->arena, int, nbase);
   c->block = mbg__arena_take(&s->arena, (size_t)nbase, sizeof(*c->block));
   c->slot = MBG_TAKE(&s->arena, int *, nbase);
-  if (!base || !c->block || !c->slot) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, &s->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < m->nsignal; i++) {
     const mbg__signal_of of = m->signals[i].type->of;
@@ -272,16 +249,9 @@ static int make_cross(mbg_context *ctx, mbg__system *s, int force, bool *mark) {
   return MBG_OK;
 }
 
-static int make_crosses(mbg_context *ctx, mbg__system *s) {
+static int make_crosses(mbg_context *ctx, mbg__system *s, bool *mark) {
   const mbg_model *m = s->model;
   int err = MBG_OK;
-  bool *mark = mbg__alloc(ctx, (size_t)m->nsignal, sizeof(bool));
-  s->cross = MBG_TAKE(&s->arena, mbg__cross, m->nforce);
-  s->cross_of = MBG_TAKE(&s->arena, int, m->nforce);
-  if (!mark || !s->cross || !s->cross_of) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
   for (int i = 0; i < m->nforce; i++) {
     int nsignal = 0;
     s->cross_of[i] = -1;
@@ -293,7 +263,6 @@ static int make_crosses(mbg_context *ctx, mbg__system *s) {
     }
   }
 done:
-  mbg__free(ctx, mark);
   return err;
 }
 
@@ -318,8 +287,8 @@ static int slot_of(const mbg__system *s, int Q, int i, int P, int j) {
 static int take_slots(mbg_context *ctx, mbg__system *s, const list *rows, const list *cols, int **out) {
   int *slot = MBG_TAKE(&s->arena, int, rows->n * cols->n);
   *out = slot;
-  if (!slot) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, &s->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int q = 0; q < rows->count; q++) {
     const int Q = rows->body(s, rows->of, q);
@@ -346,8 +315,8 @@ static int make_local(mbg_context *ctx, mbg__system *s, list *l, mbg__local *out
   int n = 0;
   count_list(s, l);
   out->full = MBG_TAKE(&s->arena, int, l->n);
-  if (!out->full) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, &s->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int k = 0; k < l->count; k++) {
     const int body = l->body(s, l->of, k);
@@ -372,7 +341,7 @@ static int make_pair_local(mbg_context *ctx, mbg__system *s, int pair) {
 
 static int make_cross_local(mbg_context *ctx, mbg__system *s, mbg__cross *c, int k) {
   int err = MBG_OK;
-  const int pair[2] = {s->model->forces[c->force].pair, signal_pair(s->model, c->base[k])};
+  const int pair[2] = {s->model->forces[c->force].pair, signal_pair(s->model, &s->model->signals[c->base[k]])};
   if (!has_modal_end(s, pair[0]) && !has_modal_end(s, pair[1])) {
     return MBG_OK;
   }
@@ -387,10 +356,6 @@ done:
 static int make_locals(mbg_context *ctx, mbg__system *s) {
   const mbg_model *m = s->model;
   int err = MBG_OK;
-  s->pair_local = MBG_TAKE(&s->arena, mbg__local, m->npair);
-  if (!s->pair_local) {
-    return mbg__fail_memory(ctx);
-  }
   for (int i = 0; i < m->nmodal; i++) {
     list l = {.body = body_of_modal, .of = i, .count = 1 + m->modals[i].ncarrier};
     MBG_TRY(make_local(ctx, s, &l, &s->modal[i].local));
@@ -429,73 +394,60 @@ static bool is_local(const mbg__system *s, int term) {
 }
 
 /* most entries of all rows; the places of local ones are taken */
-static int count_rows(mbg_context *ctx, mbg__system *s, size_t *most) {
+static int count_rows(mbg__system *s) {
   const mbg_model *m = s->model;
-  *most = 0;
-  s->term_local = MBG_TAKE(&s->arena, int *, m->nterm);
-  if (!s->term_local) {
-    return mbg__fail_memory(ctx);
-  }
+  int most = 0;
   for (int k = 0; k < m->nterm; k++) {
     const int n = is_local(s, k) ? s->pair_local[m->terms[k].pair].n : 12;
-    *most += (size_t)n;
+    most += n;
     if (is_local(s, k)) {
       s->term_local[k] = MBG_TAKE(&s->arena, int, n);
-      if (!s->term_local[k]) {
-        return mbg__fail_memory(ctx);
+    }
+  }
+  return most;
+}
+
+/* entries (row, col) of all rows; slot not NULL: their places in the pattern are handed to the terms. Their number. */
+static int list_rows(mbg__system *s, int *row, int *col, const int *slot) {
+  const mbg_model *m = s->model;
+  int n = 0;
+  for (int i = 0; i < m->nrow; i++) {
+    for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
+      int body[2] = {-1, -1};
+      s->term_row[k] = i;
+      if (is_local(s, k)) {
+        list_local(s, k, i, slot, row, col, &n);
+        continue;
+      }
+      if (m->terms[k].pair >= 0) {
+        pair_bodies(s, m->terms[k].pair, body);
+      }
+      for (int e = 0; e < 2; e++) {
+        for (int j = 0; body[e] >= 0 && j < s->nfree[body[e]]; j++, n++) {
+          row[n] = i;
+          col[n] = m->dof[m->bodies[body[e]].voff + s->free_[body[e]][j]];
+          s->term_slot[k][e][j] = slot ? slot[n] : 0;
+        }
       }
     }
   }
-  return MBG_OK;
+  return n;
 }
 
-static int make_rows(mbg_context *ctx, mbg__system *s) {
+static int make_rows(mbg_context *ctx, mbg__system *s, mbg__arena *scratch) {
   const mbg_model *m = s->model;
-  int err, n = 0;
-  size_t most;
-  err = count_rows(ctx, s, &most);
-  if (err < 0) {
-    return err;
-  }
-  int *row = mbg__alloc(ctx, most, sizeof(int)), *col = mbg__alloc(ctx, most, sizeof(int));
-  int *slot = mbg__alloc(ctx, most, sizeof(int));
-  s->term_slot = mbg__arena_take(&s->arena, (size_t)m->nterm, sizeof(*s->term_slot));
-  s->term_row = MBG_TAKE(&s->arena, int, m->nterm);
-  if (!row || !col || !slot || !s->term_slot || !s->term_row) {
+  const int most = count_rows(s);
+  int err = MBG_OK, *row = MBG_TAKE(scratch, int, most), *col = MBG_TAKE(scratch, int, most);
+  int *slot = MBG_TAKE(scratch, int, most);
+  MBG_TRY(mbg__arena_check(ctx, scratch));
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
+  const int n = list_rows(s, row, col, NULL);
+  if (mbg__csc_build(&s->patB, &s->arena, m->nrow, m->nv, n, row, col, slot) < 0) {
     err = mbg__fail_memory(ctx);
     goto done;
   }
-  for (int pass = 0; pass < 2; pass++) {
-    n = 0;
-    for (int i = 0; i < m->nrow; i++) {
-      for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
-        int body[2] = {-1, -1};
-        s->term_row[k] = i;
-        if (is_local(s, k)) {
-          list_local(s, k, i, pass ? slot : NULL, row, col, &n);
-          continue;
-        }
-        if (m->terms[k].pair >= 0) {
-          pair_bodies(s, m->terms[k].pair, body);
-        }
-        for (int e = 0; e < 2; e++) {
-          for (int j = 0; body[e] >= 0 && j < s->nfree[body[e]]; j++, n++) {
-            row[n] = i;
-            col[n] = m->dof[m->bodies[body[e]].voff + s->free_[body[e]][j]];
-            s->term_slot[k][e][j] = pass ? slot[n] : 0;
-          }
-        }
-      }
-    }
-    if (pass == 0 && mbg__csc_build(&s->patB, &s->arena, m->nrow, m->nv, n, row, col, slot) < 0) {
-      err = mbg__fail_memory(ctx);
-      break;
-    }
-  }
+  (void)list_rows(s, row, col, slot);
 done:
-  mbg__free(ctx, row);
-  mbg__free(ctx, col);
-  mbg__free(ctx, slot);
   return err;
 }
 
@@ -504,27 +456,16 @@ done:
 /* pairs with forces, rows or pins; pairs of signals alone have no place in the matrices */
 static void mark_active(const mbg_model *m, bool *active) {
   for (int i = 0; i < m->nrow; i++) {
-    for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
-      if (m->terms[k].pair >= 0) {
-        active[m->terms[k].pair] = true;
-      }
-    }
+    mbg__mark_row(m, i, active);
   }
-  for (int i = 0; i < m->nforce; i++) {
-    active[m->forces[i].pair] = true;
-  }
-  for (int i = 0; i < m->nelement; i++) {
-    active[m->elements[i].pair] = true;
-  }
+  mbg__mark_forces(m, active);
   for (int i = 0; i < m->npin; i++) {
     const mbg__pin *pin = &m->pins[i];
     const mbg__signal *sig = pin->signal >= 0 ? &m->signals[pin->signal] : NULL;
     if (pin->coord >= 0) {
       active[m->coords[pin->coord].pair] = true;
-    } else if (sig && sig->type->of == MBG__OF_PAIR) {
-      active[sig->pair] = true;
-    } else if (sig && sig->type->of == MBG__OF_COORD) {
-      active[m->coords[sig->coord].pair] = true;
+    } else if (sig && (sig->type->of == MBG__OF_PAIR || sig->type->of == MBG__OF_COORD)) {
+      active[signal_pair(m, sig)] = true;
     }
   }
 }
@@ -547,7 +488,7 @@ static void place_blocks(mbg__system *s, const bool *active) {
     int Q[2], P[2];
     pair_bodies(s, m->forces[s->cross[c].force].pair, Q);
     for (int k = 0; k < s->cross[c].nbase; k++) {
-      pair_bodies(s, signal_pair(m, s->cross[c].base[k]), P);
+      pair_bodies(s, signal_pair(m, &m->signals[s->cross[c].base[k]]), P);
       for (int q = 0; q < 2; q++) {
         for (int p = 0; p < 2; p++) {
           s->cross[c].block[k][q][p] = find_block(s, Q[q], P[p]);
@@ -557,24 +498,38 @@ static void place_blocks(mbg__system *s, const bool *active) {
   }
 }
 
+static void take_arrays(mbg__system *s) {
+  const mbg_model *m = s->model;
+  mbg__arena *arena = &s->arena;
+  s->body_block = MBG_TAKE(arena, int, m->nbody);
+  s->pair_blocks = MBG_TAKE(arena, mbg__pair_blocks, m->npair);
+  s->nfree = MBG_TAKE(arena, int, m->nbody);
+  s->free_ = mbg__arena_take(arena, (size_t)m->nbody, sizeof(*s->free_));
+  s->cross = MBG_TAKE(arena, mbg__cross, m->nforce);
+  s->cross_of = MBG_TAKE(arena, int, m->nforce);
+  s->pair_local = MBG_TAKE(arena, mbg__local, m->npair);
+  s->term_local = MBG_TAKE(arena, int *, m->nterm);
+  s->term_slot = mbg__arena_take(arena, (size_t)m->nterm, sizeof(*s->term_slot));
+  s->term_row = MBG_TAKE(arena, int, m->nterm);
+}
+
 int mbg__pattern_create(mbg_context *ctx, mbg__system *s) {
   const mbg_model *m = s->model;
+  mbg__arena scratch;
   int err = MBG_OK;
-  bool *active = mbg__alloc_zero(ctx, (size_t)m->npair, sizeof(bool));
-  s->body_block = MBG_TAKE(&s->arena, int, m->nbody);
-  s->pair_blocks = MBG_TAKE(&s->arena, mbg__pair_blocks, m->npair);
-  if (!active || !s->body_block || !s->pair_blocks) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  bool *active = MBG_TAKE(&scratch, bool, m->npair), *mark = MBG_TAKE(&scratch, bool, m->nsignal);
+  take_arrays(s);
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
   mark_active(m, active);
-  MBG_TRY(take_free(ctx, s));
-  MBG_TRY(make_crosses(ctx, s));
-  MBG_TRY(make_blocks(ctx, s, active));
+  find_free(s);
+  MBG_TRY(make_crosses(ctx, s, mark));
+  MBG_TRY(make_blocks(ctx, s, &scratch, active));
   MBG_TRY(make_locals(ctx, s));
-  MBG_TRY(make_rows(ctx, s));
+  MBG_TRY(make_rows(ctx, s, &scratch));
   place_blocks(s, active);
 done:
-  mbg__free(ctx, active);
+  mbg__arena_destroy(&scratch);
   return err;
 }

@@ -51,16 +51,14 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
       s->phi[i] += s->term[k].phi;
       s->phid[i] += s->term[k].phid;
       s->gamma[i] += s->term[k].gamma;
-      /* the row pushes B with -b^T lambda */
-      if (m->terms[k].pair >= 0) {
-        v6_axpy(s->F[m->terms[k].pair], -s->lambda[i], s->term[k].b);
-      }
     }
   }
+  mbg__rows_load(s);
   coords_update(s);
   return MBG_OK;
 }
 
+/* a row acts on B with -b^T lambda */
 void mbg__rows_load(mbg__system *s) {
   const mbg_model *m = s->model;
   for (int i = 0; i < m->nrow; i++) {
@@ -93,15 +91,13 @@ static void term_linearize(mbg__system *s, int k, real lambda) {
                                           s->term_attr + s->term_attr0[k]);
 }
 
-int mbg__rows_linearize(mbg_context *ctx, mbg__system *s) {
+void mbg__rows_linearize(mbg__system *s) {
   const mbg_model *m = s->model;
-  (void)ctx;
   for (int i = 0; i < m->nrow; i++) {
     for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
       term_linearize(s, k, s->lambda[i]);
     }
   }
-  return MBG_OK;
 }
 
 /* phid = b v + F_t is linear in v, and so are its derivatives: phid_G += L^T dv, phid_a += b_a dv */

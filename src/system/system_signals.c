@@ -1,4 +1,5 @@
-/* Signals: values, directional derivatives and gradients, of every kind of the catalogue. */
+/* Signals: values, directional derivatives and gradients, of every kind of the catalogue. The kernels of single signals are
+   elements (elements/signal_*.c), energies are in system_energies.c; criteria/ reduces values at nodes to numbers. */
 #include "system/system_internal.h"
 
 #include <string.h>
@@ -16,15 +17,13 @@ static void wrench_row(const mbg__system *s, int pair, const int *opt, real q[3]
   }
 }
 
-/* pair of a reaction: that of its first row */
-static int reaction_pair(const mbg_model *m, const mbg__signal *sig) {
-  return m->terms[m->rows[sig->rows[0]].term].pair;
-}
+/* the pair of its first row */
+int mbg__reaction_pair(const mbg_model *m, const mbg__signal *sig) { return m->terms[m->rows[sig->rows[0]].term].pair; }
 
 /* f = -b^T lambda of the rows of a reaction on their pair */
 static void reaction_wrench(const mbg__system *s, const mbg__signal *sig, real f[6]) {
   const mbg_model *m = s->model;
-  const int pair = reaction_pair(m, sig);
+  const int pair = mbg__reaction_pair(m, sig);
   v6_zero(f);
   for (int i = 0; i < sig->nrows; i++) {
     const mbg__row *row = &m->rows[sig->rows[i]];
@@ -36,64 +35,10 @@ static void reaction_wrench(const mbg__system *s, const mbg__signal *sig, real f
   }
 }
 
-static real wrench_value(const mbg__system *s, int pair, const int *opt, const real f[6]) {
+real mbg__wrench_component(const mbg__system *s, int pair, const int *opt, const real f[6]) {
   real q[3];
   wrench_row(s, pair, opt, q);
   return v3_dot(q, f + (opt[0] < 3 ? 0 : 3));
-}
-
-/* ---------------------------------------------------------------------- energies */
-
-static real kinetic(const mbg__system *s, int body) {
-  const mbg__body *b = &s->model->bodies[body];
-  real p[6];
-  m6_mulv(p, s->design->M + 36 * body, s->v + b->voff);
-  return v6_dot(p, s->v + b->voff) / 2;
-}
-
-/* first moment m c of a mass matrix [[m, -mc~], [mc~, J]] */
-static void first_moment(const real M[36], real mc[3]) {
-  mc[0] = M[6 * 5 + 1];
-  mc[1] = M[6 * 3 + 2];
-  mc[2] = M[6 * 4 + 0];
-}
-
-/* V = -g . (m x + R mc) for a mass matrix (or its derivative) */
-static void weight_arm(const mbg__system *s, int body, const real M[36], real arm[3]) {
-  real mc[3];
-  first_moment(M, mc);
-  v3_scale(arm, M[0], s->H[body].x);
-  m3_mulv_add(arm, s->H[body].R, mc);
-}
-
-static real gravity_energy(const mbg__system *s, int body) {
-  real arm[3];
-  if (s->model->gravity < 0) {
-    return 0;
-  }
-  weight_arm(s, body, s->design->M + 36 * body, arm);
-  return -v3_dot(s->design->attr + s->model->gravity, arm);
-}
-
-static real sum_kinetic(const mbg__system *s, int body) {
-  real e = 0;
-  for (int i = body < 0 ? 0 : body; i < (body < 0 ? s->model->nbody : body + 1); i++) {
-    e += kinetic(s, i);
-  }
-  e += mbg__modals_kinetic(s, body);
-  return e + mbg__beams_kinetic(s, body);
-}
-
-static real sum_potential(const mbg__system *s) {
-  real e = 0;
-  for (int i = 0; i < s->model->nbody; i++) {
-    e += gravity_energy(s, i);
-  }
-  for (int i = 0; i < s->model->nforce; i++) {
-    e += s->energy[i];
-  }
-  e += mbg__modals_gravity(s) + mbg__modals_strain(s, -1);
-  return e + mbg__beams_gravity(s) + mbg__beams_strain_energy(s, NULL);
 }
 
 /* ---------------------------------------------------------------------- values */
@@ -114,26 +59,26 @@ static void pair_signal(const mbg__system *s, const mbg__signal *sig, mbg__signa
   sig->type->eval(&in, out);
 }
 
-static int control_value(mbg__system *s, const mbg__signal *sig, mbg__spline_weights *w, real *y) {
+static real control_value(const mbg__system *s, const mbg__signal *sig) {
   const mbg__control *c = &s->model->controls[sig->control];
   const real *u = s->design->attr + c->attr, *m = u + c->spline->n;
-  (void)mbg__spline_weights_at(c->spline, s->t, w);
-  *y = w->w[0][0] * u[w->i] + w->w[0][1] * u[w->i + 1];
+  mbg__spline_weights w;
+  (void)mbg__spline_weights_at(c->spline, s->t, &w);
+  real y = w.w[0][0] * u[w.i] + w.w[0][1] * u[w.i + 1];
   if (c->spline->interpolation == MBG__CUBIC) {
-    *y += w->w[0][2] * m[w->i] + w->w[0][3] * m[w->i + 1];
+    y += w.w[0][2] * m[w.i] + w.w[0][3] * m[w.i + 1];
   }
-  return MBG_OK;
+  return y;
 }
 
 static real force_value(const mbg__system *s, const mbg__signal *sig) {
   const mbg__force *f = &s->model->forces[sig->force];
-  return f->law ? s->tau[sig->force] : wrench_value(s, f->pair, sig->opt, s->f[sig->force]);
+  return f->law ? s->tau[sig->force] : mbg__wrench_component(s, f->pair, sig->opt, s->f[sig->force]);
 }
 
 int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
   const mbg__signal *sig = &s->model->signals[i];
   mbg__signal_out out;
-  mbg__spline_weights w;
   mbg__fn_env env;
   real f[6];
   switch (sig->type->role) {
@@ -148,22 +93,23 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
     return MBG_OK;
   case MBG__ROLE_REACTION:
     reaction_wrench(s, sig, f);
-    s->y[i] = wrench_value(s, reaction_pair(s->model, sig), sig->opt, f);
+    s->y[i] = mbg__wrench_component(s, mbg__reaction_pair(s->model, sig), sig->opt, f);
     return MBG_OK;
   case MBG__ROLE_FORCE:
     s->y[i] = force_value(s, sig);
     return MBG_OK;
   case MBG__ROLE_KINETIC:
-    s->y[i] = sum_kinetic(s, sig->body);
+    s->y[i] = mbg__energy_kinetic(s, sig->body);
     return MBG_OK;
   case MBG__ROLE_POTENTIAL:
-    s->y[i] = sum_potential(s);
+    s->y[i] = mbg__energy_potential(s);
     return MBG_OK;
   case MBG__ROLE_ENERGY:
-    s->y[i] = sum_kinetic(s, -1) + sum_potential(s);
+    s->y[i] = mbg__energy_kinetic(s, -1) + mbg__energy_potential(s);
     return MBG_OK;
   case MBG__ROLE_CONTROL:
-    return control_value(s, sig, &w, &s->y[i]);
+    s->y[i] = control_value(s, sig);
+    return MBG_OK;
   case MBG__ROLE_VALUE:
     mbg__env(s, ctx, sig->fn, &env);
     return mbg__fn_only(&env, 0, NULL, &s->y[i]);
@@ -173,8 +119,7 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
     s->y[i] = mbg__beam_signal(s, sig);
     return MBG_OK;
   case MBG__ROLE_STRAIN_ENERGY:
-    s->y[i] =
-        (sig->body < 0 ? mbg__beams_strain_energy(s, sig) : 0) + (sig->beam < 0 ? mbg__modals_strain(s, sig->body) : 0);
+    s->y[i] = mbg__energy_strain(s, sig);
     return MBG_OK;
   default:
     pair_signal(s, sig, &out);
@@ -184,8 +129,7 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
 }
 
 int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
-  mbg__modals_watch(s);
-  mbg__beams_watch(s);
+  mbg__system_watch(s);
   for (int i = 0; i < s->model->nsignal; i++) {
     const int err = mbg__signal_value(ctx, s, i);
     if (err < 0) {
@@ -203,21 +147,18 @@ int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
 
 /* ---------------------------------------------------------------------- linearization */
 
-/* gradient of a signal of a pair or coordinate on the relative motion; false for other kinds */
-static bool relative_gradient(mbg__system *s, const mbg__signal *sig, mbg__signal_out *out, int *pair) {
+/* gradient of a signal of a pair or coordinate on the relative motion; other kinds have none */
+static void relative_gradient(mbg__system *s, const mbg__signal *sig, mbg__signal_out *out) {
   mbg__term_in in;
   mbg__term_value value;
   mbg__term_gradient g;
   if (sig->type->of == MBG__OF_PAIR) {
-    *pair = sig->pair;
     pair_signal(s, sig, out);
-    return true;
   }
   if (sig->type->of != MBG__OF_COORD) {
-    return false;
+    return;
   }
   const mbg__term *t = &s->coord_term[sig->coord];
-  *pair = t->pair;
   mbg__term_in_of(s, t, &in);
   mbg__term_eval(t, &in, &value, &g);
   *out = (mbg__signal_out){0};
@@ -231,19 +172,17 @@ static bool relative_gradient(mbg__system *s, const mbg__signal *sig, mbg__signa
     v6_copy(out->y_v, g.gamma_v);
     v6_copy(out->y_vd, value.b);
   }
-  return true;
 }
 
 int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int i) {
   const mbg__signal *sig = &s->model->signals[i];
-  int pair;
   if (sig->type->role == MBG__ROLE_VALUE) {
     mbg__fn_env env;
     mbg__fn_value value;
     mbg__env(s, ctx, sig->fn, &env);
     return mbg__fn_at(&env, 0, NULL, 1, &value);
   }
-  (void)relative_gradient(s, sig, &s->sig[i], &pair);
+  relative_gradient(s, sig, &s->sig[i]);
   return MBG_OK;
 }
 
@@ -289,20 +228,14 @@ void mbg__signal_spread(mbg__system *s, int last) {
 
 /* ---------------------------------------------------------------------- gradients */
 
-/* where a gradient goes; any may be NULL */
-typedef struct {
-  real *w, *v, *vd, *lambda, *a;
-} cotangents;
-
-static void relative_pull(mbg__system *s, int i, real c, const cotangents *g) {
+static void relative_pull(mbg__system *s, int i, real c, const mbg__cotangent *g) {
   const mbg__signal *sig = &s->model->signals[i];
   const mbg__signal_out *d = &s->sig[i];
-  const int pair = sig->type->of == MBG__OF_PAIR ? sig->pair : s->model->coords[sig->coord].pair;
   vec6 w, v, vd;
   v6_scale(w, c, d->y_w);
   v6_scale(v, c, d->y_v);
   v6_scale(vd, c, d->y_vd);
-  mbg__kin_pair_pull(s, pair, w, v, sig->level >= MBG__LEVEL_ACCELERATION ? vd : NULL, g->w, g->v, g->vd, g->a);
+  mbg__kin_pair_pull(s, signal_pair(s->model, sig), w, v, sig->level >= MBG__LEVEL_ACCELERATION ? vd : NULL, g);
   for (int k = 0; g->a && k < sig->nattr; k++) {
     g->a[sig->attr + k] += c * d->y_a[k];
   }
@@ -312,7 +245,7 @@ static void relative_pull(mbg__system *s, int i, real c, const cotangents *g) {
 }
 
 /* axes of a wrench that turn: y = q . f, dy = W . (f x q) with W of G or of marker B */
-static void axes_pull(mbg__system *s, int pair, const int *opt, const real f[6], real c, const cotangents *g) {
+static void axes_pull(mbg__system *s, int pair, const int *opt, const real f[6], real c, const mbg__cotangent *g) {
   vec6 gw = {0}, zero = {0};
   real q[3];
   if (opt[1] == IN_B) {
@@ -321,9 +254,9 @@ static void axes_pull(mbg__system *s, int pair, const int *opt, const real f[6],
   wrench_row(s, pair, opt, q);
   v3_cross_add(gw + 3, c, f + (opt[0] < 3 ? 0 : 3), q);
   if (opt[1] == IN_A) {
-    mbg__kin_pair_pull(s, pair, gw, zero, NULL, g->w, g->v, g->vd, g->a);
+    mbg__kin_pair_pull(s, pair, gw, zero, NULL, g);
   } else {
-    mbg__kin_marker_pull(s, s->model->pairs[pair].B, gw, NULL, NULL, g->w, g->v, g->vd, g->a);
+    mbg__kin_marker_pull(s, s->model->pairs[pair].B, gw, NULL, NULL, g);
   }
 }
 
@@ -333,9 +266,9 @@ static void wrench_selector(const mbg__system *s, int pair, const int *opt, real
   wrench_row(s, pair, opt, e + (opt[0] < 3 ? 0 : 3));
 }
 
-static void reaction_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
+static void reaction_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g) {
   const mbg_model *m = s->model;
-  const int pair = reaction_pair(m, sig);
+  const int pair = mbg__reaction_pair(m, sig);
   vec6 gw = {0}, zero = {0}, f, e;
   reaction_wrench(s, sig, f);
   axes_pull(s, pair, sig->opt, f, c, g);
@@ -363,11 +296,11 @@ static void reaction_pull(mbg__system *s, const mbg__signal *sig, real c, const 
       }
     }
   }
-  mbg__kin_pair_pull(s, pair, gw, zero, NULL, g->w, g->v, g->vd, g->a);
+  mbg__kin_pair_pull(s, pair, gw, zero, NULL, g);
 }
 
 /* tension of a law, without the signals in it (they are spread by the caller) */
-static void law_pull(mbg__system *s, int i, real c, const cotangents *g) {
+static void law_pull(mbg__system *s, int i, real c, const mbg__cotangent *g) {
   const mbg__force *f = &s->model->forces[i];
   mbg__term_in in;
   mbg__term_value q;
@@ -378,13 +311,13 @@ static void law_pull(mbg__system *s, int i, real c, const cotangents *g) {
   v6_scale(gw, c * s->tau_d[i].q, q.b);
   v6_axpy(gw, c * s->tau_d[i].qd, d.phid_G);
   v6_scale(gv, c * s->tau_d[i].qd, q.b);
-  mbg__kin_pair_pull(s, f->pair, gw, gv, NULL, g->w, g->v, g->vd, g->a);
+  mbg__kin_pair_pull(s, f->pair, gw, gv, NULL, g);
   for (int k = s->force_a0[i]; g->a && k < s->force_a0[i] + s->force_na[i]; k++) {
     g->a[s->f_aidx[k]] += c * s->tau_a[k];
   }
 }
 
-static void wrench_pull(mbg__system *s, int i, const int *opt, real c, const cotangents *g) {
+static void wrench_pull(mbg__system *s, int i, const int *opt, real c, const mbg__cotangent *g) {
   const int pair = s->model->forces[i].pair;
   vec6 e, gw, gv;
   axes_pull(s, pair, opt, s->f[i], c, g);
@@ -393,78 +326,13 @@ static void wrench_pull(mbg__system *s, int i, const int *opt, real c, const cot
   m6_mulv_T(gv, s->force_v[i], e);
   v6_scale(gw, c, gw);
   v6_scale(gv, c, gv);
-  mbg__kin_pair_pull(s, pair, gw, gv, NULL, g->w, g->v, g->vd, g->a);
+  mbg__kin_pair_pull(s, pair, gw, gv, NULL, g);
   for (int k = s->force_a0[i]; g->a && k < s->force_a0[i] + s->force_na[i]; k++) {
     g->a[s->f_aidx[k]] += c * v6_dot(e, s->f_a[k]);
   }
 }
 
-static void kinetic_pull(mbg__system *s, int body, real c, const cotangents *g) {
-  const mbg__body *b = &s->model->bodies[body];
-  const real *v = s->v + b->voff;
-  real p[6];
-  m6_mulv(p, s->design->M + 36 * body, v);
-  if (g->v) {
-    v6_axpy(g->v + b->voff, c, p);
-  }
-  for (int k = 0; g->a && k < b->nattr; k++) {
-    m6_mulv(p, s->design->M_a[body] + 36 * k, v);
-    g->a[b->attr + k] += c * v6_dot(p, v) / 2;
-  }
-}
-
-/* V = -g . (m x + R mc):  dV = -(m R^T g) . U - (mc x R^T g) . W */
-static void gravity_pull(mbg__system *s, int body, real c, const cotangents *g) {
-  const mbg__body *b = &s->model->bodies[body];
-  const real *M = s->design->M + 36 * body, *gv = s->design->attr + s->model->gravity;
-  real Rg[3], mc[3], arm[3];
-  m3_mulv_T(Rg, s->H[body].R, gv);
-  first_moment(M, mc);
-  if (g->w) {
-    v3_axpy(g->w + b->voff, -c * M[0], Rg);
-    v3_cross_add(g->w + b->voff + 3, -c, mc, Rg);
-  }
-  for (int k = 0; g->a && k < b->nattr; k++) {
-    weight_arm(s, body, s->design->M_a[body] + 36 * k, arm);
-    g->a[b->attr + k] -= c * v3_dot(gv, arm);
-  }
-  if (g->a) {
-    weight_arm(s, body, M, arm);
-    v3_axpy(g->a + s->model->gravity, -c, arm);
-  }
-}
-
-static void potential_pull(mbg__system *s, real c, const cotangents *g) {
-  vec6 zero = {0};
-  for (int i = 0; s->model->gravity >= 0 && i < s->model->nbody; i++) {
-    gravity_pull(s, i, c, g);
-  }
-  for (int i = 0; i < s->model->nforce; i++) {
-    const mbg__force *f = &s->model->forces[i];
-    vec6 gw;
-    v6_scale(gw, c, s->energy_G[i]);
-    mbg__kin_pair_pull(s, f->pair, gw, zero, NULL, g->w, g->v, g->vd, g->a);
-    for (int k = 0; g->a && k < f->nattr; k++) {
-      g->a[f->attr + k] += c * s->energy_a[s->force_a0[i] + k];
-    }
-  }
-  mbg__beams_gravity_pull(s, c, g->w, g->a);
-  mbg__modals_gravity_pull(s, c, g->w, g->a);
-  mbg__modals_strain_pull(s, -1, c, g->w, g->a);
-  mbg__beams_strain_energy_pull(s, NULL, c, g->w, g->v, g->vd, g->a);
-}
-
-/* of a modal body, of beams, or of all */
-static void strain_energy_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
-  if (sig->body < 0) {
-    mbg__beams_strain_energy_pull(s, sig, c, g->w, g->v, g->vd, g->a);
-  }
-  if (sig->beam < 0) {
-    mbg__modals_strain_pull(s, sig->body, c, g->w, g->a);
-  }
-}
-
-static void control_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
+static void control_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g) {
   const mbg__control *u = &s->model->controls[sig->control];
   mbg__spline_weights w;
   if (!g->a) {
@@ -476,7 +344,7 @@ static void control_pull(mbg__system *s, const mbg__signal *sig, real c, const c
   }
 }
 
-static void value_pull(mbg__system *s, const mbg__signal *sig, real c, const cotangents *g) {
+static void value_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g) {
   mbg__fn_env env;
   const int *act;
   const real *f_act;
@@ -487,7 +355,7 @@ static void value_pull(mbg__system *s, const mbg__signal *sig, real c, const cot
   }
 }
 
-static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
+static void own_pull(mbg__system *s, int i, real c, const mbg__cotangent *g) {
   const mbg__signal *sig = &s->model->signals[i];
   switch (sig->type->role) {
   case MBG__ROLE_REACTION:
@@ -501,24 +369,14 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
     }
     return;
   case MBG__ROLE_ENERGY:
-    potential_pull(s, c, g);
-    for (int b = 0; b < s->model->nbody; b++) {
-      kinetic_pull(s, b, c, g);
-    }
-    mbg__beams_kinetic_pull(s, -1, c, g->v, g->a);
-    mbg__modals_kinetic_pull(s, -1, c, g->w, g->v, g->a);
+    mbg__energy_potential_pull(s, c, g);
+    mbg__energy_kinetic_pull(s, -1, c, g);
     return;
   case MBG__ROLE_KINETIC:
-    mbg__modals_kinetic_pull(s, sig->body, c, g->w, g->v, g->a);
-    mbg__beams_kinetic_pull(s, sig->body, c, g->v, g->a);
-    for (int b = 0; b < s->model->nbody; b++) {
-      if (sig->body < 0 || sig->body == b) {
-        kinetic_pull(s, b, c, g);
-      }
-    }
+    mbg__energy_kinetic_pull(s, sig->body, c, g);
     return;
   case MBG__ROLE_POTENTIAL:
-    potential_pull(s, c, g);
+    mbg__energy_potential_pull(s, c, g);
     return;
   case MBG__ROLE_CONTROL:
     control_pull(s, sig, c, g);
@@ -529,10 +387,10 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
   case MBG__ROLE_STRAIN:
   case MBG__ROLE_SECTION_FORCE:
   case MBG__ROLE_STRESS:
-    mbg__beam_signal_pull(s, sig, c, g->w, g->v, g->vd, g->a);
+    mbg__beam_signal_pull(s, sig, c, g);
     return;
   case MBG__ROLE_STRAIN_ENERGY:
-    strain_energy_pull(s, sig, c, g);
+    mbg__energy_strain_pull(s, sig, c, g);
     return;
   default:
     relative_pull(s, i, c, g);
@@ -540,7 +398,7 @@ static void own_pull(mbg__system *s, int i, real c, const cotangents *g) {
   }
 }
 
-static void pull_all(mbg__system *s, const cotangents *g) {
+static void pull_all(mbg__system *s, const mbg__cotangent *g) {
   for (int i = 0; i < s->model->nsignal; i++) {
     if (s->weight[i] != 0) {
       own_pull(s, i, s->weight[i], g);
@@ -572,7 +430,7 @@ static bool next_round(mbg__system *s) {
 }
 
 /* Pulls all weighted signals back. `last`: the last one that has a weight. */
-static void pull_weights(mbg__system *s, int last, const cotangents *g) {
+static void pull_weights(mbg__system *s, int last, const mbg__cotangent *g) {
   mbg__signal_spread(s, last);
   pull_all(s, g);
   if (next_round(s)) {
@@ -585,17 +443,16 @@ static void clear_weights(mbg__system *s) { memset(s->weight, 0, (size_t)s->mode
 
 void mbg__system_signal_pull(mbg__system *s, int signal, real weight, real *gw, real *gv, real *gvd, real *glambda,
                              real *ga) {
-  const cotangents g = {gw, gv, gvd, glambda, ga};
+  const mbg__cotangent g = {gw, gv, gvd, glambda, ga};
   clear_weights(s);
   s->weight[signal] = weight;
   pull_weights(s, signal, &g);
 }
 
-void mbg__law_signals_pull(mbg__system *s, int force, real c, real *gw, real *gv, real *gvd, real *ga) {
-  const cotangents g = {gw, gv, gvd, NULL, ga};
+void mbg__law_signals_pull(mbg__system *s, int force, real c, const mbg__cotangent *g) {
   clear_weights(s);
   mbg__law_weights(s, force, c);
-  pull_weights(s, s->model->nsignal - 1, &g);
+  pull_weights(s, s->model->nsignal - 1, g);
 }
 
 /* one value: its directional derivative is its gradient times the direction */
@@ -603,8 +460,8 @@ static real push_weights(mbg__system *s, int last, const mbg__direction *d) {
   const mbg_model *m = s->model;
   const size_t nw = (size_t)m->nw, nr = (size_t)m->nrow, na = (size_t)m->na;
   real *g = s->gradient, y = 0;
-  const cotangents out = {d->w ? g : NULL, d->dv ? g + nw : NULL, d->dvd ? g + 2 * nw : NULL,
-                          d->dlambda ? g + 3 * nw : NULL, d->da ? g + 3 * nw + nr : NULL};
+  const mbg__cotangent out = {d->w ? g : NULL, d->dv ? g + nw : NULL, d->dvd ? g + 2 * nw : NULL,
+                              d->dlambda ? g + 3 * nw : NULL, d->da ? g + 3 * nw + nr : NULL};
   memset(g, 0, (3 * nw + nr + na) * sizeof(real));
   pull_weights(s, last, &out);
   y += d->w ? vn_dot(m->nw, g, d->w) : 0;

@@ -107,8 +107,7 @@ static void test_messages(void **state) {
   gradient_case_open(&c, NULL, text);
   gradient_case_run(&c);
   assert_true(mbg_run_simulate(c.ctx, c.run) < 0);
-  says(&c, "beam 'arm': element 0 has turned by nearly pi between its nodes at t = 0; give the beam more elements, or "
-           "smaller "
+  says(&c, "beam 'arm': element 0 has turned by nearly pi between its nodes at t = 0; use more elements or smaller "
            "steps");
   gradient_case_close(&c);
 

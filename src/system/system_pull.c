@@ -1,0 +1,221 @@
+/* Transposes of the directional derivatives (system_push.c): z.r + mu.phi + nu.phid + kappa.phidd, from pairs back to bodies
+   and attributes. */
+#include "system/system_internal.h"
+
+#include <string.h>
+
+void mbg__system_want(mbg__system *s, bool all) {
+  s->moved_only = !all;
+  for (int i = 0; i < s->model->nmarker; i++) {
+    const mbg__placed *h = &s->design->markers[i];
+    s->marker_wanted[i] = all;
+    for (int k = 0; !s->marker_wanted[i] && k < h->ndep; k++) {
+      s->marker_wanted[i] = wanted(s, h->dep[k]);
+    }
+  }
+}
+
+static bool any_wanted(const mbg__system *s, int attr, int n) {
+  for (int k = 0; k < n; k++) {
+    if (wanted(s, attr + k)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* z.r of a body is linear in its mass matrix: <M, W> with W = z (vd - R^T g)^T - (ad(v) z) v^T; the weight acts in the
+   first three components */
+static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cotangent *g) {
+  const mbg__body *b = &s->model->bodies[i];
+  const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff;
+  const real *zb = z + b->voff;
+  real a[6], c[6], Mz[6], adz[6];
+  if (!has_inertia(s, i)) {
+    return;
+  }
+  v6_zero(a);
+  m3_mulv_T(a, s->H[i].R, gravity_of(s));
+  ad_mul(adz, v, zb);
+  m6_mulv_T(Mz, M, zb);
+  if (g->w) {
+    /* d(R^T g) = (R^T g)~ W */
+    v3_cross(c, a, Mz);
+    v3_axpy(g->w + b->voff + 3, 1, c);
+  }
+  if (g->v) {
+    real momentum[6];
+    m6_mulv(momentum, M, v);
+    adT_mul(c, zb, momentum);
+    v6_axpy(g->v + b->voff, 1, c);
+    m6_mulv_T(c, M, adz);
+    v6_axpy(g->v + b->voff, -1, c);
+  }
+  if (g->vd) {
+    v6_axpy(g->vd + b->voff, 1, Mz);
+  }
+  if (g->a && any_wanted(s, b->attr, b->nattr)) {
+    real W[36];
+    v6_sub(a, vd, a);
+    m6_zero(W);
+    m6_outer_add(W, 1, zb, a);
+    m6_outer_add(W, -1, adz, v);
+    for (int k = 0; k < b->nattr; k++) {
+      if (wanted(s, b->attr + k)) {
+        g->a[b->attr + k] += vn_dot(36, s->design->M_a[i] + 36 * k, W);
+      }
+    }
+  }
+  if (g->a && s->model->gravity >= 0) {
+    m3_mulv(c, s->H[i].R, Mz);
+    v3_axpy(g->a + s->model->gravity, -1, c);
+  }
+}
+
+/* J z at a marker, 0 on the ground */
+static void marker_test(const mbg__system *s, int marker, const real *z, vec6 out) {
+  const int body = marker_body(s, marker);
+  if (s->end[marker]) {
+    mbg__modal_end_test(s, marker, z, out);
+  } else if (body < 0) {
+    v6_zero(out);
+  } else {
+    AdInv_mul(out, &s->design->markers[marker].h, z + s->model->bodies[body].voff);
+  }
+}
+
+/* -z . d(J^T f) by the marker's own geometry (and the modes it moves with):
+   + f . ad(omega da) z_m = -(ad(z_m)^T f) . omega da */
+static void marker_geometry_pull(const mbg__system *s, int marker, const real *whole, const vec6 z, const vec6 f,
+                                 const mbg__cotangent *g) {
+  const mbg__placed *h = &s->design->markers[marker];
+  real c[6];
+  if (s->end[marker]) {
+    mbg__modal_end_test_pull(s, marker, whole, f, -1, g);
+    return;
+  }
+  if (!g->a || !s->marker_wanted[marker] || h->ndep == 0) {
+    return;
+  }
+  adT_mul(c, z, f);
+  for (int k = 0; k < h->ndep; k++) {
+    g->a[h->dep[k]] -= wanted(s, h->dep[k]) ? v6_dot(h->omega[k], c) : 0;
+  }
+}
+
+/* contribution of z . r at one pair: z_rel = z_B - A_i z_A is kept in p_f, cotangents in p_w, p_dv */
+static void pair_test(mbg__system *s, int i, const real *z, const mbg__cotangent *g) {
+  const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
+  real zA[6], zB[6], x[6], fA[6], c[6];
+  marker_test(s, A, z, zA);
+  marker_test(s, B, z, zB);
+  AdInv_mul(x, &s->G[i], zA);
+  v6_sub(s->p_f[i], zB, x);
+  m6_mulv_T(c, s->F_G[i], s->p_f[i]);
+  v6_axpy(s->p_w[i], -1, c);
+  if (!s->bare) {
+    m6_mulv_T(c, s->F_v[i], s->p_f[i]);
+    v6_axpy(s->p_dv[i], -1, c);
+  }
+  /* -(A_i z_A) . ad(w_rel)^T F = (ad(A_i z_A)^T F) . w_rel */
+  adT_mul(c, x, s->F[i]);
+  v6_axpy(s->p_w[i], 1, c);
+  marker_geometry_pull(s, B, z, zB, s->F[i], g);
+  AdInvT_mul(fA, &s->G[i], s->F[i]);
+  v6_scale(fA, -1, fA);
+  marker_geometry_pull(s, A, z, zA, fA, g);
+}
+
+static void rows_pull(mbg__system *s, const real *z, const real *mu, const real *nu, const real *kappa,
+                      const mbg__cotangent *g) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nrow; i++) {
+    const real c0 = mu ? mu[i] : 0, c1 = nu ? nu[i] : 0, c2 = kappa ? kappa[i] : 0;
+    if (c0 == 0 && c1 == 0 && c2 == 0 && s->lambda[i] == 0 && !g->lambda) {
+      continue;
+    }
+    for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
+      const int pair = m->terms[k].pair;
+      const real *b = s->term[k].b;
+      if (pair >= 0) {
+        s->touched[pair] = true;
+        v6_axpy(s->p_w[pair], c0, b);
+        if (c1 != 0) {
+          v6_axpy(s->p_w[pair], c1, s->row_g[k].phid_G);
+          v6_axpy(s->p_dv[pair], c1, b);
+        }
+        if (c2 != 0) {
+          v6_axpy(s->p_w[pair], c2, s->row_g[k].phidd_G);
+          v6_axpy(s->p_dv[pair], c2, s->row_g[k].gamma_v);
+          v6_axpy(s->p_dvd[pair], c2, b);
+        }
+        if (z && g->lambda) {
+          g->lambda[i] += v6_dot(b, s->p_f[pair]);
+        }
+      }
+      for (int j = 0; g->a && j < s->term_nattr[k]; j++) {
+        const mbg__term_attr *a = &s->term_attr[s->term_attr0[k] + j];
+        /* attributes of a law may follow from other attributes */
+        if (m->terms[k].law < 0 && !wanted(s, a->attr)) {
+          continue;
+        }
+        g->a[a->attr] += c0 * a->phi + c1 * a->phid + c2 * a->phidd;
+        if (z && pair >= 0) {
+          g->a[a->attr] += s->lambda[i] * v6_dot(a->b, s->p_f[pair]);
+        }
+      }
+    }
+  }
+}
+
+static void forces_pull(mbg__system *s, const mbg__cotangent *g) {
+  const mbg_model *m = s->model;
+  for (int i = 0; !s->bare && i < m->nforce; i++) {
+    const int pair = m->forces[i].pair;
+    for (int k = s->force_a0[i]; g->a && k < s->force_a0[i] + s->force_na[i]; k++) {
+      g->a[s->f_aidx[k]] -= v6_dot(s->f_a[k], s->p_f[pair]);
+    }
+    if (s->cross_of[i] >= 0) {
+      /* r contains +X^T b tau */
+      mbg__law_signals_pull(s, i, v6_dot(s->coord[m->forces[i].coord].b, s->p_f[pair]), g);
+    }
+  }
+}
+
+void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
+                      real *gv, real *gvd, real *glambda, real *ga) {
+  const mbg_model *m = s->model;
+  const mbg__cotangent g = {gw, gv, gvd, glambda, ga};
+  const size_t bytes = (size_t)m->npair * sizeof(vec6);
+  memset(s->p_w, 0, bytes);
+  memset(s->p_dv, 0, bytes);
+  memset(s->p_dvd, 0, bytes);
+  for (int i = 0; i < m->npair; i++) {
+    s->touched[i] = z && s->pair_on[i] && (s->loaded[i] || glambda);
+    if (s->touched[i]) {
+      pair_test(s, i, z, &g);
+    }
+  }
+  rows_pull(s, z, mu, nu, kappa, &g);
+  if (z) {
+    forces_pull(s, &g);
+  }
+  for (int i = 0; i < m->npair; i++) {
+    if (s->touched[i]) {
+      mbg__kin_pair_pull(s, i, s->p_w[i], s->p_dv[i], kappa ? s->p_dvd[i] : NULL, &g);
+    }
+  }
+  for (int i = 0; z && !s->bare && i < m->nbody; i++) {
+    body_pull(s, i, z, &g);
+  }
+  if (z && !s->bare) {
+    mbg__beams_pull(s, z, &g);
+    mbg__modals_pull(s, z, &g);
+  }
+  /* gw stays whole: frames may vary with parameters outside their motions */
+  for (int k = 0; k < 2; k++) {
+    if (k ? gvd : gv) {
+      clear_masked(s, k ? gvd : gv);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/* Range of validity of flexible bodies, watched at accepted nodes and reported once a run.
+
+   A linear modal body has no centrifugal stiffening: (spin/frequency)^2 is its relative error; 0.5 rad and a fifth of the
+   length are beyond small deformations (theory 3, sections 2 and 13). The strain of a beam element is constant along it,
+   which loses accuracy when the element turns far between its nodes (theory 4, section 10). */
+#include "system/system_internal.h"
+
+#include <string.h>
+
+static double size3(const real x[3]) { return sqrt(re(x[0]) * re(x[0]) + re(x[1]) * re(x[1]) + re(x[2]) * re(x[2])); }
+
+static void watch_modals(mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nmodal; i++) {
+    s->modal[i].spin = fmax(s->modal[i].spin, size3(s->modal[i].nu + 3));
+  }
+  for (int i = 0; m->nmodal > 0 && i < m->nmarker; i++) {
+    const mbg__modal_end *e = s->end[i];
+    real moved[3];
+    if (!e || !s->marker_on[i]) {
+      continue;
+    }
+    mbg__modal_work *w = &s->modal[e->modal];
+    v3_sub(moved, e->m.E.x, e->m.h->x);
+    w->turn = fmax(w->turn, size3(e->m.th));
+    w->shift = fmax(w->shift, size3(moved));
+    w->reach = fmax(w->reach, size3(e->m.h->x));
+  }
+}
+
+static void watch_beams(mbg__system *s) {
+  for (int i = 0; i < s->model->nelement; i++) {
+    const int number = s->model->elements[i].beam;
+    mbg__beam_watch *w = &s->beam_watch[number];
+    const double turn2 = re(v3_dot(s->beam[i].d + 3, s->beam[i].d + 3));
+    if (turn2 <= MBG__BEAM_TURN_WARN * MBG__BEAM_TURN_WARN) {
+      continue;
+    }
+    w->when = w->count > 0 ? w->when : re(s->t);
+    w->count += !s->turned[i];
+    s->turned[i] = true;
+    if (sqrt(turn2) > w->turn) {
+      w->turn = sqrt(turn2);
+      w->element = i - s->model->beams[number].first;
+    }
+  }
+}
+
+void mbg__system_watch(mbg__system *s) {
+  watch_modals(s);
+  watch_beams(s);
+}
+
+static void warn_modal(mbg_context *ctx, const mbg__modal *m, const mbg__modal_work *w, double lowest) {
+  if (w->spin > 0.3 * lowest) {
+    mbg__note(ctx, MBG_WARNING,
+              "%s:%d:%d: body '%s' rotates at up to %.3g rad/s, and its modes begin at %.3g rad/s: a linear modal body "
+              "has no centrifugal stiffening; use a beam",
+              m->where.file, m->where.line, m->where.column, m->name, w->spin, lowest);
+  }
+  if (w->turn > 0.5 || w->shift > 0.2 * w->reach) {
+    mbg__note(ctx, MBG_WARNING,
+              "%s:%d:%d: body '%s' deforms by up to %.3g rad and %.3g m, beyond the range of linear modes; use a beam",
+              m->where.file, m->where.line, m->where.column, m->name, w->turn, w->shift);
+  }
+}
+
+static void warn_beam(mbg_context *ctx, const mbg__beam *beam, const mbg__beam_watch *w) {
+  if (w->count > 0) {
+    mbg__note(ctx, MBG_WARNING,
+              "%s:%d:%d: beam '%s': element %d turns by up to %.3g rad between its nodes, %d of %d elements by more "
+              "than %g, first at t = %g; use more elements",
+              beam->where.file, beam->where.line, beam->where.column, beam->name, w->element, w->turn, w->count,
+              beam->count, MBG__BEAM_TURN_WARN, w->when);
+  }
+}
+
+void mbg__system_warn(mbg_context *ctx, mbg__system *s) {
+  for (int i = 0; i < s->model->nmodal; i++) {
+    mbg__modal_work *w = &s->modal[i];
+    if (ctx) {
+      warn_modal(ctx, &s->model->modals[i], w, s->design->modals[i].lowest);
+    }
+    w->spin = w->turn = w->shift = w->reach = 0;
+  }
+  for (int i = 0; i < s->model->nbeam; i++) {
+    if (ctx) {
+      warn_beam(ctx, &s->model->beams[i], &s->beam_watch[i]);
+    }
+    s->beam_watch[i] = (mbg__beam_watch){0};
+  }
+  memset(s->turned, 0, (size_t)s->model->nelement * sizeof(*s->turned));
+}
