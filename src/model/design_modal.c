@@ -317,9 +317,9 @@ static int check_stiffness(mbg_context *ctx, const mbg__design *d, int i, double
   }
   if (rigid > 0 || most == 0) {
     return bad(ctx, m,
-               "the stiffness matrix is singular: the modes contain %d rigid-body motion%s; the frame already carries "
+               "the stiffness matrix is singular: rigid-body motions among the modes: %d; the frame already carries "
                "rigid-body motion, so remove it from the modes",
-               most == 0 ? n : rigid, (most == 0 ? n : rigid) == 1 ? "" : "s");
+               most == 0 ? n : rigid);
   }
   d->modals[i].lowest = w[0] > 0 ? sqrt(w[0]) : 0;
   if (w[0] < 0) {

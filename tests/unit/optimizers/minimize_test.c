@@ -399,7 +399,8 @@ static void test_errors(void **state) {
   expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "memory must be at least 1 pair, is 0");
   opt = options(MBG__MINIMIZE_LBFGS);
   opt.max_evaluations = 0;
-  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT, "the limits of iterations (20000) and evaluations (0) must be at least 0 and 1");
+  expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT,
+         "the limits of iterations (20000) and evaluations (0) must be at least 0 and 1");
   opt = options(MBG__MINIMIZE_LBFGS);
   opt.value_tolerance = -1;
   expect(ctx, &problem, &opt, 0, MBG_ERROR_INPUT,

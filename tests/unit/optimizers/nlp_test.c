@@ -299,11 +299,13 @@ static void test_errors(void **state) {
   (void)state;
   mbg_context *ctx = context();
   problem p = make("disc");
-  expect(ctx, &p, MBG__NLP_LBFGS, MBG_ERROR_INPUT, "optimizer 'lbfgs' does not support constraints; use slsqp, mma or ipopt");
+  expect(ctx, &p, MBG__NLP_LBFGS, MBG_ERROR_INPUT,
+         "optimizer 'lbfgs' does not support constraints; use slsqp, mma or ipopt");
   expect(ctx, &p, MBG__NLP_IPOPT_GN, MBG_ERROR_INPUT,
          "optimizer 'ipopt-gn' needs an objective that is a sum of squares");
   p = make("hs71");
-  expect(ctx, &p, MBG__NLP_MMA, MBG_ERROR_INPUT, "optimizer 'mma' does not support equality constraints; use slsqp or ipopt");
+  expect(ctx, &p, MBG__NLP_MMA, MBG_ERROR_INPUT,
+         "optimizer 'mma' does not support equality constraints; use slsqp or ipopt");
   p = make("disc");
   p.lower[1] = 4;
   expect(ctx, &p, MBG__NLP_SLSQP, MBG_ERROR_INPUT, "bounds of variable 1: lower 4 exceeds upper 3");
