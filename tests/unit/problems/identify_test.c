@@ -550,7 +550,7 @@ static void test_model_text(void **state) {
                "1.6875]}}, 'w': {'least_squares': 'w[0] + 2*w[1] + x', 'data': {'time': [1, 2], 'value': [1.75, 4]}}},"
                " 'identify': {'parameters': ['F', 'w'], 'criteria': ['fit', 'w']}, 'run': {'end': 2, 'step': 0.1}}");
   /* the two are one name too many */
-  fit_fails(c, NULL, MBG_ERROR_INPUT, "there is a parameter of that name");
+  fit_fails(c, NULL, MBG_ERROR_INPUT, "the name is already used by a parameter");
   char *old = fit_read(c, "model.json"), *name = strstr(old, "\"w\": {\"least");
   memcpy(name, "\"v\"", 3);
   memcpy(strstr(old, "\"fit\", \"w\""), "\"fit\", \"v\"", 10);
