@@ -1,5 +1,5 @@
-/* Continuous adjoint of index 1. With s = M z + B^T kappa + h_a, X_H .. the derivatives of integrand h and rows by frames,
-   twists, accelerations:
+/* Continuous adjoint of index 1. With s = M z + B^T kappa + h_a, X_H .. the derivatives of integrand h and rows by
+   frames, twists, accelerations:
 
      [M B^T; B 0] (z, kappa) = (s - h_a, -h_l)
      y' = h_H + ad(v)^T y + K^T z + phidd_H^T kappa        s' = h_v - y + C^T z + phidd_v^T kappa
