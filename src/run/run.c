@@ -487,7 +487,7 @@ static int direct_take(void *user, int node, const real *dy) {
   for (int c = 0; c < s->block->n; c++) {
     for (size_t k = 0; k < nused; k++) {
       const size_t at = (size_t)node * nused + k;
-      const real w = run->nodes.omega[node] * s->block->seeds[c].density[at] + s->block->seeds[c].point[at];
+      const real w = mbg__seed(&s->block->seeds[c], run->nodes.omega[node], at);
       for (size_t p = 0; w != 0 && p < np; p++) {
         s->gradient[(size_t)c * np + p] += w * dy[k * np + p];
       }

@@ -38,13 +38,17 @@ int mbg__store_create(mbg_context *ctx, size_t bytes, double memory, mbg__store_
                     .user = user,
                     .bytes = (bytes + 15) / 16 * 16,
                     .memory = memory};
-  s->spare[0] = mbg__alloc_zero(ctx, 1, s->bytes);
-  s->spare[1] = mbg__alloc_zero(ctx, 1, s->bytes);
-  return s->spare[0] && s->spare[1] ? MBG_OK : mbg__fail_memory(ctx);
+  for (int i = 0; i < MBG_COUNT(s->spare); i++) {
+    s->spare[i] = mbg__alloc_zero(ctx, 1, s->bytes);
+    if (!s->spare[i]) {
+      return mbg__fail_memory(ctx);
+    }
+  }
+  return MBG_OK;
 }
 
 void mbg__store_destroy(mbg__store *s) {
-  void *all[] = {s->block, s->index, s->spare[0], s->spare[1]};
+  void *all[] = {s->block, s->index, s->spare[0], s->spare[1], s->spare[2]};
   for (int i = 0; s->allocator.release && i < MBG_COUNT(all); i++) {
     s->allocator.release(s->allocator.user, all[i]);
   }
@@ -55,6 +59,7 @@ void mbg__store_destroy(mbg__store *s) {
 int mbg__store_begin(mbg_context *ctx, mbg__store *s, int nnode) {
   const int all = places(s, 1);
   s->count = s->used = 0;
+  s->recomputed = 0;
   s->stride = 1;
   s->limit = places(s, 0.5);
   if (nnode == 0) {
@@ -140,6 +145,17 @@ int mbg__store_restore(mbg_context *ctx, mbg__store *s, int n, const void **node
     MBG_TRY(recompute(ctx, s, n));
   }
   *node = place(s, s->used - 1);
+done:
+  return err;
+}
+
+int mbg__store_restore_step(mbg_context *ctx, mbg__store *s, int n, const void **from, const void **to) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__store_restore(ctx, s, n, to));
+  if (!mbg__store_complete(s)) {
+    *to = memcpy(s->spare[2], *to, s->bytes);
+  }
+  MBG_TRY(mbg__store_restore(ctx, s, n - 1, from));
 done:
   return err;
 }

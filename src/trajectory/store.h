@@ -24,8 +24,8 @@ typedef struct {
   int room, used; /* places in memory, and those taken: a stack with ascending numbers of nodes */
   char *block;    /*                                            (room x bytes) */
   int *index;     /* number of the node in a place              (room) */
-  char *spare[2]; /* for steps: from one to the other           (bytes each) */
-  long recomputed;
+  char *spare[3]; /* for steps from the first to the second; the end of a restored step  (bytes each) */
+  long recomputed; /* steps, since the run began */
 } mbg__store;
 
 int mbg__store_create(mbg_context *ctx, size_t bytes, double memory, mbg__store_recompute recompute, void *user,
@@ -41,6 +41,8 @@ bool mbg__store_complete(const mbg__store *s);
 const void *mbg__store_first(const mbg__store *s);
 /* Node n of the run, valid until the next call; cheap when n falls. Uses the spare nodes. */
 int mbg__store_restore(mbg_context *ctx, mbg__store *s, int n, const void **node);
+/* Nodes n - 1 and n, valid until the next call. */
+int mbg__store_restore_step(mbg_context *ctx, mbg__store *s, int n, const void **from, const void **to);
 /* Bytes of all places. */
 double mbg__store_bytes(const mbg__store *s);
 

@@ -92,7 +92,7 @@ static void destroy(mbg__formulation_work *w) {
   const mbg_allocator a = w->allocator;
   mbg__step_nodes_destroy(&w->nodes);
   mbg__rk_destroy(w->rk);
-  mbg__dca_store_free(w);
+  mbg__store_destroy(&w->store);
   a.release(a.user, w->frozen);
   mbg__tree_destroy(w->tree);
   mbg__arena_destroy(&w->arena);
@@ -136,6 +136,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(take_arrays(ctx, w));
   fill_tolerances(w);
   MBG_TRY(create_rk(ctx, w));
+  MBG_TRY(mbg__dca_store_create(ctx, w));
   MBG_TRY(mbg__dca_limits(ctx, w));
 done:
   if (err < 0) {

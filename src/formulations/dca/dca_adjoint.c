@@ -125,7 +125,7 @@ static int seeds_at(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base 
   for (int c = 0; c < s->nc; c++) {
     for (int k = 0; k < w->nused; k++) {
       const size_t at = (size_t)node * (size_t)w->nused + (size_t)k;
-      row(s->seed, c, w->nused)[k] = w->nodes.omega[node] * s->seeds[c].density[at] + s->seeds[c].point[at];
+      row(s->seed, c, w->nused)[k] = mbg__seed(&s->seeds[c], w->nodes.omega[node], at);
     }
   }
   return mbg__dca_seeds_at(ctx, s->signals, base, t, y, s->seed, ge, gw, s->psi_a);
@@ -143,7 +143,7 @@ static bool weighted(const adjoint *s, int node) {
   for (int c = 0; c < s->nc; c++) {
     for (int k = 0; k < w->nused; k++) {
       const size_t at = (size_t)node * (size_t)w->nused + (size_t)k;
-      if (w->nodes.omega[node] * s->seeds[c].density[at] + s->seeds[c].point[at] != 0) {
+      if (mbg__seed(&s->seeds[c], w->nodes.omega[node], at) != 0) {
         return true;
       }
     }
@@ -196,13 +196,6 @@ done:
 
 /* ---------------------------------------------------------------------- a step backward */
 
-static void load_base(const adjoint *s, mbg__dca_base *b, const mbg__dca_step *e) {
-  b->t = *e->t;
-  memcpy(b->E, e->E, (size_t)s->w->m->nbody * sizeof(*b->E));
-  vn_copy(s->n, b->w, e->w);
-  memcpy(b->turns, e->turns, (size_t)s->w->m->nturn * sizeof(int));
-}
-
 /* base[1] is the end of step k, base[0] becomes its start */
 static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__formulation_work *w = s->w;
@@ -210,12 +203,12 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   int err = MBG_OK, count = 0;
   /* the end: its own node, then the projection */
   MBG_TRY(mbg__dca_store_step(ctx, w, k, &start, &end));
-  load_base(s, &w->base[1], &end);
+  mbg__dca_base_load(w, &end, &w->base[1]);
   const double t1 = *end.t;
   const int rounds = *end.rounds;
   vn_copy(s->n, w->y, end.sigma);
   vn_copy(s->n, w->before, end.before);
-  load_base(s, &w->base[0], &start);
+  mbg__dca_base_load(w, &start, &w->base[0]);
   const double t0 = *start.t;
   mbg__dca_segment(w, t0, t1);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[1]));
@@ -263,7 +256,7 @@ static int start(mbg_context *ctx, adjoint *s) {
   }
   twists = frames + nw * (size_t)s->nc;
   mbg__dca_store_first(w, &first);
-  load_base(s, &w->base[0], &first);
+  mbg__dca_base_load(w, &first, &w->base[0]);
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
   MBG_TRY(end_node(ctx, s, 0, &w->base[0]));

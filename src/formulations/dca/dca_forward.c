@@ -72,7 +72,7 @@ done:
 
 /* ---------------------------------------------------------------------- the run */
 
-static int rhs(void *user, double t, const real *y, real *yd) {
+int mbg__dca_rhs(void *user, double t, const real *y, real *yd) {
   mbg__formulation_work *w = user;
   const int err = mbg__dca_flow_eval(w->flow.ctx, &w->flow, &w->base[w->now], t, y);
   if (err == MBG_OK) {
@@ -81,7 +81,7 @@ static int rhs(void *user, double t, const real *y, real *yd) {
   return mbg__ode_status(err);
 }
 
-static int begin_segment(void *user, double ta, double tb, real *y) {
+int mbg__dca_begin_segment(void *user, double ta, double tb, real *y) {
   (void)y;
   mbg__dca_segment(user, ta, tb);
   return MBG_OK;
@@ -155,7 +155,7 @@ static void label(const void *user, int i, char *text, size_t size) {
 static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
   const mbg__ode_steps steps = {
       .finish_step = finish_step, .label = label, .stiff = "formulation 'lie' or 'dae', which are implicit", .user = w};
-  mbg__rk_run run = mbg__ode_run(&w->plan, w->plan.t1, rhs, begin_segment, w);
+  mbg__rk_run run = mbg__ode_run(&w->plan, w->plan.t1, mbg__dca_rhs, mbg__dca_begin_segment, w);
   int err = MBG_OK;
   run.nfrozen = frozen ? w->nfrozen : 0;
   run.frozen = frozen ? w->frozen : NULL;

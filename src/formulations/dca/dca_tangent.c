@@ -211,10 +211,7 @@ static int begin(mbg_context *ctx, tangent *s) {
   mbg__dca_store_first(w, &start);
   mbg__dca_base *b = &w->base[0];
   w->now = 0;
-  b->t = *start.t;
-  memcpy(b->E, start.E, (size_t)w->m->nbody * sizeof(*b->E));
-  vn_copy(s->n, b->w, start.w);
-  memcpy(b->turns, start.turns, (size_t)w->m->nturn * sizeof(int));
+  mbg__dca_base_load(w, &start, b);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, b));
   vn_zero(s->n, s->x);
   vn_copy(s->n, s->x + s->n, b->w);

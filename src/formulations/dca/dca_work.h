@@ -7,6 +7,7 @@
 #include "formulations/formulation.h"
 #include "integrators/rk.h"
 #include "trajectory/step_nodes.h"
+#include "trajectory/store.h"
 
 /* The end of a step, seen in its block of memory: the base of the next one, and how it was reached. */
 typedef struct {
@@ -18,16 +19,6 @@ typedef struct {
   real *before;  /* rates before the projection                (n) */
   int *turns;    /*                                            (nturn) */
 } mbg__dca_step;
-
-/* Ends of steps in memory: all of them, or every stride-th as the memory allows; what is left out is computed again. */
-typedef struct {
-  size_t bytes; /* of one */
-  int count;    /* steps made, with the start */
-  int stride, kept, room;
-  char *block;
-  int first, filled; /* ends that lie in the stretch */
-  char *stretch;     /* between two kept ones              (stride + 1) */
-} mbg__dca_store;
 
 struct mbg__formulation_work {
   mbg__arena arena;
@@ -63,7 +54,7 @@ struct mbg__formulation_work {
   int nfrozen;
   double *frozen; /* ends of the steps of the first run        (nfrozen + 1) */
   int frozen_room;
-  mbg__dca_store store;
+  mbg__store store;
 };
 
 /* The segment of smooth time functions around ta .. tb. */
@@ -73,17 +64,21 @@ void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb);
    repeat: with as many solves of frames as w->rounds says. */
 int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1, bool repeat);
 
+/* Functions of the integrator; the user is the formulation. */
+int mbg__dca_rhs(void *user, double t, const real *y, real *yd);
+int mbg__dca_begin_segment(void *user, double ta, double tb, real *y);
+
 /* dca_store.c */
-size_t mbg__dca_step_bytes(const mbg__formulation_work *w);
-mbg__dca_step mbg__dca_step_view(const mbg__formulation_work *w, const void *block);
+int mbg__dca_store_create(mbg_context *ctx, mbg__formulation_work *w);
 int mbg__dca_store_begin(mbg_context *ctx, mbg__formulation_work *w);
 /* The other base and how it was reached, as the next end. */
 int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma);
-/* The start of the last run; both ends of its step k = 1, 2, ..., recomputed if they are not kept (the bases of w are
-   then scratch). Valid until the next call. */
+/* The start of the last run; both ends of its step k = 1, 2, ..., recomputed where they are not stored (then the bases of w
+   are scratch). Valid until the next call. */
 void mbg__dca_store_first(const mbg__formulation_work *w, mbg__dca_step *out);
 int mbg__dca_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *start, mbg__dca_step *end);
-void mbg__dca_store_free(mbg__formulation_work *w);
+/* Frames, rates and turns of an end into a base, which is not set yet. */
+void mbg__dca_base_load(const mbg__formulation_work *w, const mbg__dca_step *s, mbg__dca_base *b);
 
 /* dca_signals.c: from weights of signals at a node, seed (nc x nused), adds to ge (6 per link), gw (n) at the state of
    the node and to gattr (na), for each of nc criteria. */
