@@ -56,7 +56,7 @@ static bool ends_at_the_height(const mbg_model *m) {
 static bool describe(const study *s, pendulum *p) {
   const mbg_model *m = s->w->m;
   const mbg__start_result *start = mbg__start_result_of(s->w->start);
-  const double *attr = mbg__system_design(s->w->sys)->attr;
+  const double *attr = mbg__system_design(s->w->flow->sys)->attr;
   if (!has_the_parts(m) || !ends_at_the_height(m)) {
     return false;
   }
@@ -100,7 +100,7 @@ bool study_is_pendulum(const study *s) {
 static int collect(mbg_context *ctx, const study *s, const pendulum *p, const result *r, double *psi,
                    double *gradient) {
   const mbg_model *m = s->w->m;
-  const mbg__design *design = mbg__system_design(s->w->sys);
+  const mbg__design *design = mbg__system_design(s->w->flow->sys);
   const double *R = mbg__start_result_of(s->w->start)->H[0].R, l2 = p->value_l * p->value_l;
   /* alpha0 and alpha0' by position and velocity in the world; alpha0' by l through l^2 */
   const double x[2] = {(-r->alpha * p->x[1] + r->alphad * p->v[1]) / l2,

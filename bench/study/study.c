@@ -157,7 +157,7 @@ int study_open(mbg_context *ctx, const mbg_model *model, const double *p, const 
   s->n = model->nv;
   s->r = rank->nkept;
   s->f = s->n - s->r;
-  MBG_TRY(mbg__qr_point_create(ctx, &s->arena, s->w->sys, rank, s->w->plan.stabilization, &s->other));
+  MBG_TRY(mbg__qr_point_create(ctx, &s->arena, s->w->flow->sys, rank, s->w->plan.stabilization, &s->other));
   MBG_TRY(take(ctx, s));
   study_choose(s, STUDY_PRODUCTS, 0);
 done:

@@ -17,7 +17,7 @@ int study_factors_prepare(mbg_context *ctx, study *s) {
   const mbg_model *m = s->w->m;
   const size_t n = (size_t)s->n, r = (size_t)s->r, f = (size_t)s->f;
   mbg__arena *a = &s->arena;
-  s->B = MBG_TAKE(a, double, mbg__csc_count(mbg__system_pattern_B(s->w->sys)));
+  s->B = MBG_TAKE(a, double, mbg__csc_count(mbg__system_pattern_B(s->w->flow->sys)));
   s->Q2 = MBG_TAKE(a, double, n *f);
   s->N = MBG_TAKE(a, double, n *r);
   s->M = MBG_TAKE(a, double, n *n);
@@ -88,11 +88,11 @@ static int rates_by_frames(mbg_context *ctx, study *s, const double *v, double *
   const mbg__qr_flow *f = s->w->flow;
   const mbg__state state = {.t = f->t, .H = f->H, .v = v, .turns = f->turns};
   int err = MBG_OK;
-  MBG_TRY(mbg__system_update_bare(ctx, s->w->sys, &state));
-  MBG_TRY(mbg__system_linearize(ctx, s->w->sys));
+  MBG_TRY(mbg__system_update_bare(ctx, s->w->flow->sys, &state));
+  MBG_TRY(mbg__system_linearize(ctx, s->w->flow->sys));
   for (int k = 0; k < s->n; k++) {
     const mbg__direction d = {.w = unit(s, k)};
-    mbg__system_push(s->w->sys, &d, NULL, s->rows2, s->rows, NULL);
+    mbg__system_push(s->w->flow->sys, &d, NULL, s->rows2, s->rows, NULL);
     if (!v) {
       vn_axpy(f->m->nrow, s->rows, s->w->plan.stabilization, s->rows2);
     }
@@ -122,7 +122,7 @@ done:
 /* f, gam, phi_t at (H, v), df and dgam of every direction; B and M */
 static int parts(mbg_context *ctx, study *s, double *F, double *gam, double *phi_t) {
   const mbg__qr_flow *f = s->w->flow;
-  mbg__system *sys = s->w->sys;
+  mbg__system *sys = s->w->flow->sys;
   const mbg__state state = {.t = f->t, .H = f->H, .v = f->v, .turns = f->turns};
   int err = MBG_OK;
   MBG_TRY(mbg__system_update(ctx, sys, &state));
@@ -156,7 +156,7 @@ done:
 /* ---------------------------------------------------------------------- factors */
 
 static void fill_B_T(study *s) {
-  const mbg__csc *p = mbg__system_pattern_B(s->w->sys);
+  const mbg__csc *p = mbg__system_pattern_B(s->w->flow->sys);
   const mbg__rank *rank = mbg__start_result_of(s->w->start)->rank;
   memset(s->qr.A, 0, (size_t)s->n * (size_t)s->r * sizeof(double));
   for (int j = 0; j < s->n; j++) {

@@ -52,7 +52,7 @@ static void destroy(mbg__formulation_work *w) {
   if (!w) {
     return;
   }
-  const mbg_allocator a = w->allocator;
+  const mbg_allocator a = w->arena.allocator;
   mbg__qr_cvodes_destroy(w->cvodes);
   mbg__step_nodes_destroy(&w->nodes);
   mbg__qr_flow_destroy(w->flow);
@@ -71,14 +71,8 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   if (!w) {
     return mbg__fail_memory(ctx);
   }
-  *w = (mbg__formulation_work){.allocator = *mbg__context_allocator(ctx),
-                               .m = mbg__system_model(sys),
-                               .sys = sys,
-                               .start = start,
-                               .plan = *plan,
-                               .nused = nused,
-                               .used = used};
-  mbg__arena_init(&w->arena, &w->allocator);
+  *w = (mbg__formulation_work){.m = mbg__system_model(sys), .start = start, .plan = *plan};
+  mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));

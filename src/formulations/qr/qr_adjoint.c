@@ -6,7 +6,7 @@
 /* ---------------------------------------------------------------------- creation */
 
 static void list_wanted(mbg__arena *arena, mbg__qr_adjoint *a) {
-  const mbg__design *design = mbg__system_design(a->w->sys);
+  const mbg__design *design = mbg__system_design(a->w->flow->sys);
   bool all = false;
   for (int c = 0; c < a->nc; c++) {
     all = all || a->seeds[c].all;
@@ -23,7 +23,7 @@ static void list_wanted(mbg__arena *arena, mbg__qr_adjoint *a) {
 /* lengths against angles; attributes by their size */
 static void fill_weights(mbg__qr_adjoint *a) {
   const mbg_model *m = a->w->m;
-  const mbg__design *design = mbg__system_design(a->w->sys);
+  const mbg__design *design = mbg__system_design(a->w->flow->sys);
   for (int i = 0; i < m->nw; i++) {
     a->weight[i] = i % 6 < 3 ? m->size : 1;
   }
@@ -56,7 +56,7 @@ int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation
   a->gvd = MBG_TAKE(arena, real, nw);
   a->lb = MBG_TAKE(arena, real, nc * (size_t)m->nrow);
   a->ga = MBG_TAKE(arena, real, nc * (size_t)m->na);
-  a->signals = MBG_TAKE(arena, real, w->nused);
+  a->signals = MBG_TAKE(arena, real, w->flow->nused);
   a->rate = MBG_TAKE(arena, real, nc * (size_t)a->n);
   const int err = mbg__arena_check(ctx, arena);
   if (err == MBG_OK) {
@@ -80,7 +80,7 @@ static void clear(mbg__qr_adjoint *a) {
 static void pull_signal(mbg__qr_adjoint *a, int c, int column, real weight) {
   const mbg_model *m = a->w->m;
   const size_t at = (size_t)c * (size_t)m->nw;
-  mbg__system_signal_pull(a->w->sys, a->w->used[column], weight, a->gw + at, a->gv + at, a->gvd + at,
+  mbg__system_signal_pull(a->w->flow->sys, a->w->flow->used[column], weight, a->gw + at, a->gv + at, a->gvd + at,
                           a->lb + (size_t)c * (size_t)m->nrow, a->ga + (size_t)c * (size_t)m->na);
 }
 
@@ -90,7 +90,7 @@ static int pull_densities(mbg_context *ctx, mbg__qr_adjoint *a) {
   int err = MBG_OK;
   MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
   MBG_TRY(mbg__qr_flow_signals(ctx, f, a->signals));
-  MBG_TRY(mbg__system_linearize_signals(ctx, a->w->sys));
+  MBG_TRY(mbg__system_linearize_signals(ctx, a->w->flow->sys));
   for (int c = 0; c < a->nc; c++) {
     for (int k = 0; k < a->seeds[c].nterm; k++) {
       const mbg__density_term *term = &a->seeds[c].terms[k];
@@ -161,12 +161,12 @@ done:
 
 /* weight of used signal k at node n */
 static real value_weight(const mbg__qr_adjoint *a, int c, int n, int k) {
-  return a->seeds[c].point[(size_t)n * (size_t)a->w->nused + (size_t)k];
+  return a->seeds[c].point[(size_t)n * (size_t)a->w->flow->nused + (size_t)k];
 }
 
 static bool has_values(const mbg__qr_adjoint *a, int n) {
   for (int c = 0; c < a->nc; c++) {
-    for (int k = 0; k < a->w->nused; k++) {
+    for (int k = 0; k < a->w->flow->nused; k++) {
       if (value_weight(a, c, n, k) != 0) {
         return true;
       }
@@ -177,7 +177,7 @@ static bool has_values(const mbg__qr_adjoint *a, int n) {
 
 static void pull_values(mbg__qr_adjoint *a, int n) {
   for (int c = 0; c < a->nc; c++) {
-    for (int k = 0; k < a->w->nused; k++) {
+    for (int k = 0; k < a->w->flow->nused; k++) {
       const real weight = value_weight(a, c, n, k);
       if (weight != 0) {
         pull_signal(a, c, k, weight);
@@ -227,7 +227,7 @@ int mbg__qr_adjoint_jump(mbg_context *ctx, mbg__qr_adjoint *a, double t, real *y
     MBG_TRY(a->forward(a->user, t, w->zi));
     MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t, w->zi));
     MBG_TRY(mbg__qr_point_linearize(ctx, w->flow->point));
-    MBG_TRY(mbg__system_linearize_signals(ctx, w->sys));
+    MBG_TRY(mbg__system_linearize_signals(ctx, w->flow->sys));
     pull_values(a, n);
     MBG_TRY(pull_point(ctx, a, NULL));
     add_jump(a, y);

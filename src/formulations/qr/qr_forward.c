@@ -139,7 +139,8 @@ done:
 /* nodes of the first run, to be repeated */
 static int keep_steps(mbg_context *ctx, mbg__formulation_work *w) {
   const size_t n = (size_t)w->dense.nstep + 1;
-  double *t = w->allocator.resize(w->allocator.user, w->frozen, n * sizeof(double));
+  const mbg_allocator *a = &w->arena.allocator;
+  double *t = a->resize(a->user, w->frozen, n * sizeof(double));
   if (!t) {
     return mbg__fail_memory(ctx);
   }
@@ -170,7 +171,7 @@ int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mb
     MBG_TRY(mbg__qr_cvodes_simulate(ctx, w, frozen));
   }
   w->counts.assemblies = w->counts.factorizations = w->flow->evaluations;
-  *nodes = mbg__ode_nodes(&w->nodes, w->used, w->partial);
+  *nodes = mbg__ode_nodes(&w->nodes, w->flow->used, w->partial);
 done:
   return err;
 }

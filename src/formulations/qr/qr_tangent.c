@@ -34,7 +34,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, tangent *s) {
   s->d_a = MBG_TAKE(arena, real, np * (size_t)m->nw);
   s->dlambda = MBG_TAKE(arena, real, np * (size_t)m->nrow);
   s->x = MBG_TAKE(arena, real, 2 * all);
-  s->dy = MBG_TAKE(arena, real, np * (size_t)(s->w->nused + 1));
+  s->dy = MBG_TAKE(arena, real, np * (size_t)(s->w->flow->nused + 1));
   s->atol = MBG_TAKE(arena, double, all);
   s->size = MBG_TAKE(arena, double, 2 * np);
   s->xi = MBG_TAKE(arena, real, all);
@@ -50,7 +50,7 @@ static int fill_start(mbg_context *ctx, tangent *s) {
     real *da = s->da + (size_t)p * (size_t)m->na, *own = s->x + s->n + (size_t)p * (size_t)s->column;
     vn_zero(s->np, s->dy);
     s->dy[p] = 1;
-    mbg__design_push(mbg__system_design(s->w->sys), s->dy, da);
+    mbg__design_push(mbg__system_design(s->w->flow->sys), s->dy, da);
     MBG_TRY(mbg__start_push(ctx, s->w->start, da, own, s->dv));
     for (int j = 0; j < m->nv; j++) {
       own[m->nw + j] = s->dv[m->full[j]];
@@ -107,7 +107,7 @@ done:
 static double weight(const tangent *s, int i) { return i % 6 < 3 ? s->w->m->size : 1; }
 
 static double parameter_size(const tangent *s, int p) {
-  const double x = fabs(re(mbg__system_design(s->w->sys)->p[p]));
+  const double x = fabs(re(mbg__system_design(s->w->flow->sys)->p[p]));
   return x > 0 ? x : 1;
 }
 
@@ -183,7 +183,7 @@ static int node_derivatives(mbg_context *ctx, tangent *s, double t, const real *
     read_columns(s, x);
   }
   MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
-  MBG_TRY(mbg__system_linearize_signals(ctx, s->w->sys));
+  MBG_TRY(mbg__system_linearize_signals(ctx, s->w->flow->sys));
   for (int p = 0; p < s->np; p++) {
     const size_t at = (size_t)p * (size_t)m->nw;
     const mbg__direction d = {.w = s->W + at,
@@ -191,8 +191,8 @@ static int node_derivatives(mbg_context *ctx, tangent *s, double t, const real *
                               .dvd = s->full ? s->d_a + at : NULL,
                               .dlambda = s->full ? s->dlambda + (size_t)p * (size_t)m->nrow : NULL,
                               .da = s->da + (size_t)p * (size_t)m->na};
-    for (int k = 0; k < s->w->nused; k++) {
-      s->dy[(size_t)k * (size_t)s->np + (size_t)p] = mbg__system_signal_push(s->w->sys, s->w->used[k], &d);
+    for (int k = 0; k < s->w->flow->nused; k++) {
+      s->dy[(size_t)k * (size_t)s->np + (size_t)p] = mbg__system_signal_push(s->w->flow->sys, s->w->flow->used[k], &d);
     }
   }
 done:
@@ -249,7 +249,7 @@ int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void
                .np = w->m->np,
                .n = w->flow->state.n,
                .column = w->m->nw + w->m->nv,
-               .full = mbg__ode_needs_accelerations(w->m, w->nused, w->used),
+               .full = mbg__ode_needs_accelerations(w->m, w->flow->nused, w->flow->used),
                .take = take,
                .user = user};
   mbg__arena arena;

@@ -15,13 +15,9 @@ typedef int (*mbg__qr_pull)(void *user, mbg_context *ctx, int ncol, const real *
 
 struct mbg__formulation_work {
   mbg__arena arena;
-  mbg_allocator allocator;
   const mbg_model *m;
-  mbg__system *sys;
   mbg__start_work *start;
   mbg__run_plan plan; /* breaks sorted */
-  int nused;
-  const int *used;
   mbg__qr_flow *flow;
   mbg__step_nodes nodes;
   double *atol; /* of the state                                     (n) */
