@@ -208,7 +208,7 @@ void mbg__tree_weigh(mbg__tree *t, const real *q, const real *lambda) {
 
 /* ---------------------------------------------------------------------- residual */
 
-/* x (nw): each body's own part becomes the sum over all that hangs on it */
+/* x (nw): each body's own part becomes the sum over its subtree */
 static void gather(const mbg__tree *t, real *x) {
   for (int k = t->m->nbody - 1; k >= 0; k--) {
     carry_T(t, k, 1, x + link_off(t, k), x);

@@ -201,7 +201,7 @@ void mbg__tree_kin_pull(mbg__tree *t, const real *w, const real *dv, const real 
                         real *gattr) {
   const mbg__tree_gradient o = {.e = ge, .w = gw, .a = ga, .attributes = gattr};
   const bool only_q = t->only_q;
-  t->only_q = false; /* u = J q is no part of it */
+  t->only_q = false; /* without u = J q */
   copy_in(t, w, t->eta);
   copy_in(t, dv, t->nu);
   copy_in(t, dvd, t->al);

@@ -1,4 +1,4 @@
-/* The workspace behind tree/tree.h. Vectors of bodies are laid out like those of the system (nw). */
+/* Workspace of a tree. Vectors of bodies have the layout of the system (nw). */
 #ifndef MBG_TREE_TREE_INTERNAL_H
 #define MBG_TREE_TREE_INTERNAL_H
 
@@ -36,7 +36,7 @@ struct mbg__tree {
   const int *turns;
 
   /* residual */
-  real *F, *f; /* of bodies; with all that hangs on them              (nw) */
+  real *F, *f; /* of bodies; of their subtrees                        (nw) */
 
   /* scratch of derivatives */
   real *theta, *g;                 /* Rel^-1 dRel, Ad(hC) omega_C         (nw) */
@@ -55,7 +55,7 @@ struct mbg__tree {
   bool placed;                                   /* J and B are those of the last update */
   int nblock_row;                                /* pairs (row, body) */
   int *block_row, *block_link, (*block_slot)[6]; /* row, link, places in B of the body's free components */
-  bool *used; /* blocks of the bodies' matrices that can be other than 0: not those of held rows alone */
+  bool *used; /* blocks of the bodies' matrices that can be nonzero: not those of held rows alone */
   int nslots, nrow_slots;
 
   struct mbg__tree_modal *modal; /* tree_modal.h: joints on modal bodies; NULL: none, or not created */

@@ -173,7 +173,7 @@ void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_join
     mbg__tree_read_pull(t, ge, gw_joint, gw, gv, ga);
     return;
   }
-  /* what the rigid links get */
+  /* cotangents of the rigid links alone */
   real *e = t->ct, *w = t->cg;
   memset(w, 0, (size_t)t->m->nw * sizeof(real));
   for (int k = 0; k < t->m->nbody; k++) {

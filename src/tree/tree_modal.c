@@ -136,7 +136,7 @@ void mbg__tree_modal_place(mbg__tree *t, int k, const real *w) {
   mbg__tree_end_twist(t, &b->P, t->v, t->modal->etad, b->P.v);
   AdInv_mul(b->XvP, &t->E[k], b->P.v);
   v6_add(b->vC, b->XvP, b->w);
-  /* the body moves with C, but for the modes */
+  /* the twist of the body is that of C without the modes */
   mbg__tree_end_twist(t, &b->C, NULL, t->modal->etad, sC);
   v6_sub(x, b->vC, sC);
   Ad_mul(t->v + off, &t->hC[k], x);

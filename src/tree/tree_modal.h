@@ -13,7 +13,7 @@
 /* One end of a link's joint. */
 typedef struct {
   int marker, body; /* body -1: ground */
-  int modal;        /* -1: does not mbg__tree_modal_joint */
+  int modal;        /* modal body that the marker moves with, -1: rigid */
   mbg__modal_marker m;
   real *dP, *gP; /* variation and cotangent of its modal columns */
   real v[6], vd[6];
@@ -30,7 +30,7 @@ typedef struct {
 struct mbg__tree_modal {
   mbg__tree_modal_joint **link;                                  /* NULL: rigid ends                    (nbody) */
   real **eta, **etad, **etadd, **deta, **detad, **geta, **getad; /* of each modal body                  (nmodal) */
-  real *vd;                                                      /* those of the last rates             (nw) */
+  real *vd;                                                      /* rates of the bodies                 (nw) */
 };
 
 /* Creates t->modal; it stays NULL if the model has no modal bodies. */
@@ -39,7 +39,7 @@ int mbg__tree_modal_create(mbg_context *ctx, mbg__tree *t);
 static inline bool mbg__tree_carrier(const mbg__tree *t, int k) { return t->m->bodies[t->links[k].body].carrier >= 0; }
 bool mbg__tree_on_modes(const mbg__tree *t, int k);
 
-/* Coordinates and rates of all modal bodies, once their carriers have H and v. */
+/* Copies the modal coordinates, and their rates, from the frames and twists of their carriers. */
 void mbg__tree_modal_take(mbg__tree *t, const mbg__frame *H, const real *v);
 void mbg__tree_modal_take_rates(mbg__tree *t, const real *vd);
 
@@ -52,7 +52,7 @@ void mbg__tree_modal_joint_rates(mbg__tree *t, int k, real *a);
 void mbg__tree_modal_change(const mbg__tree *t, int k, const real *dvd, const real *kC, real *da);
 void mbg__tree_modal_change_T(const mbg__tree *t, int k, const real *ga, real *q, real *kC);
 
-/* As the functions of tree_local.h, for one link; w, dv, k are vectors of all bodies. */
+/* The functions of tree_local.h for one link; w, dv, k are vectors of all bodies. */
 void mbg__tree_modal_push(mbg__tree *t, int k, const mbg__tree_direction *d, bool still, real *w, real *dv, real *kC);
 void mbg__tree_modal_pull(mbg__tree *t, int k, const real *kC, bool still, real *w, real *dv, real *ge, real *gw,
                           real *gattr);

@@ -194,7 +194,7 @@ static void end_as_u(mbg__tree *t, mbg__tree_end *x) {
 
 static void end_as_v(mbg__tree *t, mbg__tree_end *x) { mbg__tree_end_twist(t, x, t->v, t->modal->etad, x->v); }
 
-/* d(J u) with the body held: rest of the twist where u stands for it */
+/* d(J u) with the body held */
 static void end_rest(mbg__tree *t, mbg__tree_end *x, const real *da, real rest[6]) {
   real out[3][6], v[6];
   if (x->modal < 0) {

@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------------- joints */
 
-/* How a joint moves in a tree: components of its twist, and the row that the tree does not hold. */
+/* The motion of a joint in a tree: components of its twist, and the row that the tree does not hold. */
 typedef struct {
   const char *key;
   unsigned spatial; /* bits of components */
@@ -46,7 +46,8 @@ static bool moves_with_modes(const mbg_model *m, int marker) {
   return body >= 0 && m->bodies[body].modal >= 0 && m->markers[marker].node != MBG__MODAL_RIGID;
 }
 
-/* a point keeps its axes and a planar body its plane, whatever it hangs on: their joints are rows, but in the plane */
+/* Points keep their axes and planar bodies their plane whatever body they hang on: their joints are rows, except joints
+   between planar bodies. */
 static bool usable(const mbg_model *m, int joint, int side) {
   const motion *x = motion_of(m, joint);
   const mbg__pair *pair = &m->pairs[m->joints[joint].pair];
@@ -146,7 +147,7 @@ static double norm(const double *x, int n) {
   return sqrt(s);
 }
 
-/* takes the direction of a row out of all */
+/* projects the direction of a row out of all rows */
 static void project(double *N, int nrow, int nd, int row, double *u) {
   const double l = norm(N + (size_t)row * (size_t)nd, nd);
   for (int d = 0; d < nd; d++) {

@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
   mbg__frame Rel; /* K in the parent's K */
-  inertia I;      /* of the body and all that hangs on it, then without the joint's own motions */
+  inertia I;      /* of the subtree, then without the motions of the joint */
   real v[6], c[6], p[6], vd[6];
 } node;
 
@@ -271,7 +271,7 @@ static inline void place(mbg__dca_articulated *k, int i, const mbg__frame *E, co
     v6_zero(n->v);
   }
   if (l->nz == 1 && l->comp[0] == 5) {
-    /* ad(v) s of a turn about z: those of X v_p are enough, s x s = 0 */
+    /* ad(v) s of a rotation about z: X v_p suffices, ad(s) s = 0 */
     const real r = w[l->first];
     n->c[0] = n->v[1] * r;
     n->c[1] = -n->v[0] * r;
@@ -535,7 +535,7 @@ double mbg__dca_articulated_residual(const mbg__dca_articulated *k, const real *
                    &(residue){scratch, scratch + nw, scratch + nw + k->n});
 }
 
-/* one step of refinement where masses differ much (section 12) */
+/* one step of refinement if masses differ much (theory 3, section 12) */
 void mbg__dca_articulated_solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd,
                                 real *a, real *f, real *scratch) {
   const size_t nw = 6 * (size_t)k->nbody, n = (size_t)k->n;

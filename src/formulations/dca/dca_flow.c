@@ -68,8 +68,8 @@ int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
 
 /* ---------------------------------------------------------------------- coordinates of a step */
 
-/* E_n turned about, or moved along, one of its axes */
-static void turn(const mbg__frame *from, int axis, real angle, mbg__frame *to) {
+/* E_n rotated about, or displaced along, one of its axes */
+static void rotate(const mbg__frame *from, int axis, real angle, mbg__frame *to) {
   const int i = (axis + 1) % 3, j = (axis + 2) % 3;
   const real c = r_cos(angle), s = r_sin(angle);
   *to = *from;
@@ -79,10 +79,10 @@ static void turn(const mbg__frame *from, int axis, real angle, mbg__frame *to) {
   }
 }
 
-static void slide(const mbg__frame *from, int axis, real way, mbg__frame *to) {
+static void slide(const mbg__frame *from, int axis, real distance, mbg__frame *to) {
   *to = *from;
   for (int k = 0; k < 3; k++) {
-    to->x[k] += way * from->R[3 * k + axis];
+    to->x[k] += distance * from->R[3 * k + axis];
   }
 }
 
@@ -94,7 +94,7 @@ void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const 
       mbg__link_twist(l, sigma, d);
       mbg__se3_retract(&E[k], &b->E[k], d);
     } else if (l->comp[0] >= 3) {
-      turn(&b->E[k], l->comp[0] - 3, sigma[l->first], &E[k]);
+      rotate(&b->E[k], l->comp[0] - 3, sigma[l->first], &E[k]);
     } else {
       slide(&b->E[k], l->comp[0], sigma[l->first], &E[k]);
     }

@@ -12,7 +12,7 @@ struct mbg__dca_point {
   int n;                 /* coordinates */
   real *M, *B;           /* by the patterns of the system */
   real *r, *gamma;       /*                                      (nw), (nrow) */
-  real *x;               /* right sides and solutions            (nx x panel) */
+  real *x;               /* right sides and solutions            ((nv + nrow) x panel) */
   real *vd, *lambda, *a; /*                                      (nw), (nrow), (n) */
   real *c;               /* bias, differences                    (nw) */
   real *w, *dv, *k;      /* of a panel                           (panel x nw) */
@@ -24,7 +24,7 @@ struct mbg__dca_point {
   bool gravity_only; /* no other forces: dynamics needs no system */
   bool placed;       /* tree and system are at the state ... */
   bool complete;     /* ... with its accelerations and multipliers */
-  const bool *rows;  /* none of the model's rows matter       (nrow) */
+  const bool *rows;  /* all false: rows are not needed         (nrow) */
   real *f;           /* joint wrenches                        (nw) */
   real *tau, *z, *ct, *cg, *scratch;
 };
@@ -103,7 +103,7 @@ static int place(mbg_context *ctx, mbg__dca_point *p) {
   return mbg__system_update(ctx, p->sys, &bodies);
 }
 
-/* pieces */
+/* factors by pieces */
 static int eval_assembly(mbg_context *ctx, mbg__dca_point *p) {
   int err = MBG_OK;
   MBG_TRY(place(ctx, p));

@@ -17,7 +17,7 @@ struct mbg__dca_project {
   real *M, *B;
   real *phi;                          /*                                  (nrow) */
   real *x;                            /*                                  ((nv + nrow) x panel) */
-  real *u, *lambda, *d;               /* the solve at hand                (nw), (nrow), (n) */
+  real *u, *lambda, *d;               /* of the current solve             (nw), (nrow), (n) */
   real *v, *r, *rows, *c, *zero;      /*                                  (nw), (nw), (nrow), (nw), (nw or nrow) */
   real *w, *dv, *k;                   /* of a panel                       (panel x nw) */
   real *top, *bottom;                 /* ... right sides                  (panel x nw), (panel x nrow) */

@@ -278,7 +278,7 @@ static double largest(const mbg__qr_adjoint *a, int c, int g, const real *y) {
   return most;
 }
 
-/* errors of the adjoint enter the gradient whole, those of the state only through its derivatives */
+/* errors of the adjoint enter the gradient directly, errors of the state only through derivatives */
 static const double strict = 0.1;
 
 static void set_tolerance(mbg__qr_adjoint *a, int c, int g, double scale) {
@@ -286,7 +286,7 @@ static void set_tolerance(mbg__qr_adjoint *a, int c, int g, double scale) {
   int count;
   const int first = group(a, g, &count);
   for (int i = first; i < first + count; i++) {
-    /* a criterion that depends on nothing sets no limits */
+    /* a criterion that depends on nothing does not limit the steps */
     a->atol[(size_t)c * (size_t)a->n + (size_t)i] = scale > 0 ? relative * scale / a->weight[i] : 1;
   }
 }

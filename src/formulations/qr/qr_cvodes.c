@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------------- creation */
 
-/* messages of the library are kept for our own */
+/* keeps a message of CVODES for our own */
 static void keep_message(int code, const char *module, const char *function, char *text, void *user) {
   mbg__qr_cvodes *c = user;
   (void)module, (void)function;
@@ -194,7 +194,7 @@ static int open_forward(mbg__qr_cvodes *c, mbg__qr_cvodes_segment *s) {
   return flag == 0 ? CVodeAdjInit(s->memory, MBG__QR_CHECKPOINT_STEPS, CV_POLYNOMIAL) : flag;
 }
 
-/* values at a time of the last step */
+/* signals at a time of the last step */
 static int value_at(void *user, double t, real *y) {
   mbg__qr_cvodes *c = user;
   mbg__formulation_work *w = c->w;

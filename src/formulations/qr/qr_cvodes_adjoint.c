@@ -138,7 +138,7 @@ static int open_backward(mbg__qr_cvodes *c, mbg__qr_cvodes_segment *s) {
   return flag;
 }
 
-/* the forward state: at the ends of the segment it is kept, inside CVODES has it for the stretch in work */
+/* the forward state: kept at the ends of the segment, inside interpolated by CVODES */
 static int forward_state(void *user, double t, real *z) {
   mbg__qr_cvodes *c = user;
   mbg__qr_cvodes_segment *s = c->back.at;
@@ -154,7 +154,7 @@ static int forward_state(void *user, double t, real *z) {
   return MBG_OK;
 }
 
-/* y and what the integrals have gained since the last restart, added to the adjoint's own vector */
+/* y and the integrals from CVODES, in the layout of the adjoint */
 static int read_back(mbg__qr_cvodes *c, real *y) {
   mbg__qr_cvodes_backward *b = &c->back;
   const mbg__qr_adjoint *a = b->adjoint;
@@ -188,7 +188,7 @@ static int write_back(mbg__qr_cvodes *c, double t, const real *y, bool first) {
   return flag == 0 ? set_tolerances(b) : flag;
 }
 
-/* from one value to the next, in chunks after which the tolerances follow the size of y */
+/* from one value to the next in chunks; after each the tolerances follow the size of y */
 static int run_back(mbg__qr_cvodes *c, double from, double to, real *y) {
   mbg__qr_cvodes_backward *b = &c->back;
   for (int i = 1; i <= CHUNKS; i++) {
@@ -213,7 +213,7 @@ static int run_back(mbg__qr_cvodes *c, double from, double to, real *y) {
   return MBG_OK;
 }
 
-/* the stretches of a segment between values, last first */
+/* a segment, from value to value, last first */
 static int segment_back(mbg__qr_cvodes *c, mbg__qr_cvodes_segment *s, int ntime, const double *times, real *y) {
   mbg__qr_cvodes_backward *b = &c->back;
   double t = s->tb;

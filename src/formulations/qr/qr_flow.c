@@ -98,7 +98,7 @@ static bool count_turns(mbg__qr_flow *f, double t) {
   return changed;
 }
 
-/* brings the constraints to (t, H, v) with the right turns; they are seldom others than at the last evaluation */
+/* updates the constraints at (t, H, v); turns seldom differ from the last evaluation */
 static int place(mbg_context *ctx, mbg__qr_flow *f, double t) {
   const mbg__state state = {.t = t, .H = f->H, .v = f->v, .turns = f->turns};
   const int err = mbg__system_update_bare(ctx, f->sys, &state);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* what the system was brought to last: (H, v), (H, v, a, lambda), the same with derivatives, (H, v*) with kappa */
+/* last state of the system: (H, v), (H, v, a, lambda), the same with derivatives, (H, v*) with kappa */
 typedef enum { AT_NOTHING, AT_STATE, AT_FULL, AT_FULL_LINEAR, AT_VELOCITIES } place;
 
 struct mbg__qr_point {
@@ -114,7 +114,7 @@ static void rows_of(const mbg__qr_point *q, const real *k, real *rows) {
 
 /* ---------------------------------------------------------------------- N, P, Y, M */
 
-/* out = N k (n from r); k is lost */
+/* out = N k (n from r); k is overwritten */
 static void mul_N(const mbg__qr_point *q, real *k, real *out) {
   mbg__householder_solve_T(&q->qr, k);
   memset(out, 0, (size_t)q->n * sizeof(real));
@@ -122,7 +122,7 @@ static void mul_N(const mbg__qr_point *q, real *k, real *out) {
   mbg__householder_mul(&q->qr, out, 1);
 }
 
-/* k = N^T y; y is lost */
+/* k = N^T y; y is overwritten */
 static void mul_N_T(const mbg__qr_point *q, real *y, real *k) {
   mbg__householder_mul_T(&q->qr, y, 1);
   memcpy(k, y, (size_t)q->r * sizeof(real));
@@ -182,7 +182,7 @@ static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
   return MBG_OK;
 }
 
-/* body with the largest part in a direction over free velocities */
+/* the body with the largest component of a direction over free velocities */
 static const char *body_of(const mbg__qr_point *q, const real *x) {
   int best = 0;
   for (int j = 1; j < q->n; j++) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* how many numbers a motion needs, indexed by mbg__motion */
+/* components of a motion */
 static const int places[] = {[MBG__SPATIAL] = 7, [MBG__PLANAR] = 3, [MBG__POINT] = 3, [MBG__PLANAR_POINT] = 2};
 
 int mbg__qr_state_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__qr_state *s) {
@@ -115,7 +115,7 @@ void mbg__qr_state_rates(const mbg__qr_state *s, const real *z, const real *v_st
 
 /* ---------------------------------------------------------------------- variations */
 
-/* w of a change dz of one body's numbers */
+/* w of a change dz of one body's components */
 static void place_variation(mbg__motion motion, const real *z, const real *dz, real w[6]) {
   mbg__frame g;
   read_place(motion, z, &g);

@@ -15,7 +15,7 @@
 
 typedef struct {
   const mbg_model *m;
-  int nplace; /* numbers that give the frames */
+  int nplace; /* components of all frames */
   int n;      /* nplace + nv */
   int *first; /* of each body                      (nbody) */
   mbg__frame *H0;
@@ -37,7 +37,7 @@ void mbg__qr_state_variation(const mbg__qr_state *s, const real *z, const real *
 void mbg__qr_state_rates_push(const mbg__qr_state *s, const real *z, const real *dz, const real *v_star,
                               const real *dv_star, const real *da, real *dzd);
 
-/* Name of the body and kind of number ("position of body 'bob'") of component i. */
+/* Name of the body and kind of component ("position of body 'bob'") of component i. */
 void mbg__qr_state_label(const mbg__qr_state *s, int i, char *buffer, size_t size);
 
 #endif
