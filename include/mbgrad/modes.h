@@ -1,5 +1,5 @@
-/* mbgrad: small vibrations of a model about an equilibrium, its start, or a steady motion: frequencies, damping, shapes, and their
-   derivatives by the parameters. */
+/* mbgrad: small vibrations of a model about an equilibrium, its start, or a steady motion: frequencies, damping,
+   shapes, and their derivatives by the parameters. */
 #ifndef MBGRAD_MODES_H
 #define MBGRAD_MODES_H
 
@@ -42,9 +42,10 @@ typedef struct mbg_modes mbg_modes;
 
      (s^2 M + s C + K) x + B^T xi = 0,   B x = 0
 
-   on the independent constraints; K has the geometric terms of constraints and forces. opt may be NULL (defaults). Returns 0, or a
-   negative code with the message in the context: MBG_ERROR_CONVERGENCE when there is no equilibrium near the start,
-   MBG_ERROR_INPUT when the motion asked for is none, MBG_ERROR_SINGULAR when a freedom has neither inertia nor stiffness. */
+   on the independent constraints; K has the geometric terms of constraints and forces. opt may be NULL (defaults).
+   Returns 0, or a negative code with the message in the context: MBG_ERROR_CONVERGENCE when there is no equilibrium
+   near the start, MBG_ERROR_INPUT when the motion asked for is none, MBG_ERROR_SINGULAR when a freedom has neither
+   inertia nor stiffness. */
 MBG_API int mbg_modes_solve(mbg_context *ctx, const mbg_model *model, const mbg_modes_options *opt, mbg_modes **out);
 MBG_API void mbg_modes_destroy(mbg_modes *modes); /* accepts NULL */
 
@@ -95,14 +96,14 @@ typedef struct {
 /* index: from 0 to the count in the summary; ascending |s|, unstable ones of a symmetric problem first. */
 MBG_API const mbg_mode *mbg_mode_at(const mbg_modes *modes, int index);
 
-/* Shape: displacement of the origin and rotation vector of every body, in world axes (bodies x 6); the largest entry is 1 when
-   rotations are multiplied by the model's size. part 0: real, 1: imaginary part (NULL when there is none). */
+/* Shape: displacement of the origin and rotation vector of every body, in world axes (bodies x 6); the largest entry is
+   1 when rotations are multiplied by the model's size. part 0: real, 1: imaginary part (NULL when there is none). */
 MBG_API const double *mbg_mode_shape(const mbg_modes *modes, int index, int part);
 
-/* Derivatives by every parameter, or NULL: of the frequency [Hz], of the damping ratio, of s (part 0: re, 1: im). The shift of the
-   equilibrium is part of them. For repeated eigenvalues they are those of the branches into which each parameter alone, when it
-   grows, splits the eigenvalue: ascending, a set for each parameter. Zero modes have none. NAN: not differentiable, or the parameter
-   ends the equilibrium (it pushes along a motion that nothing holds). */
+/* Derivatives by every parameter, or NULL: of the frequency [Hz], of the damping ratio, of s (part 0: re, 1: im). The
+   shift of the equilibrium is part of them. For repeated eigenvalues they are those of the branches into which each
+   parameter alone, when it grows, splits the eigenvalue: ascending, a set for each parameter. Zero modes have none.
+   NAN: not differentiable, or the parameter ends the equilibrium (it pushes along a motion that nothing holds). */
 MBG_API const double *mbg_mode_frequency_gradient(const mbg_modes *modes, int index);
 MBG_API const double *mbg_mode_damping_gradient(const mbg_modes *modes, int index);
 MBG_API const double *mbg_mode_eigenvalue_gradient(const mbg_modes *modes, int index, int part);
@@ -121,8 +122,8 @@ typedef struct {
 } mbg_modes_line;
 MBG_API const mbg_modes_line *mbg_modes_line_at(const mbg_modes *modes, int index);
 
-/* Point x (world axes) of a body, displaced by `amplitude` times a mode at the phase [rad] of its oscillation: x + re((u + theta x r)
-   exp(i phase)). */
+/* Point x (world axes) of a body, displaced by `amplitude` times a mode at the phase [rad] of its oscillation: x +
+   re((u + theta x r) exp(i phase)). */
 MBG_API void mbg_mode_displace(const mbg_modes *modes, int index, double amplitude, double phase, int body,
                                const double x[3], double out[3]);
 

@@ -63,8 +63,8 @@ static int make_data(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
   a->samples = MBG_TAKE(arena, sample, k->nsample);
   a->value = MBG_TAKE(arena, double, k->nsample);
   a->weight = MBG_TAKE(arena, double, k->nsample);
-  if (!a->samples || !a->value || !a->weight) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < k->nsample; i++) {
     if (k->time[i] < first - slack || k->time[i] > last + slack) {
@@ -98,8 +98,8 @@ static int make_path(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
   }
   a->nsample = (int)n;
   a->samples = MBG_TAKE(arena, sample, a->nsample);
-  if (!a->samples) {
-    return mbg__fail_memory(ctx);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < a->nsample; i++) {
     a->samples[i] = k->every > 0 ? sample_at(c, fmin(first + i * k->every, first + span)) : (sample){i, 0};
@@ -133,26 +133,20 @@ static int take_scratch(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c) {
   c->x = MBG_TAKE(arena, real, n);
   c->g = MBG_TAKE(arena, real, n);
   c->scratch = MBG_TAKE(arena, real, scratch);
-  return c->psi && c->bar && c->x && c->g && c->scratch ? MBG_OK : mbg__fail_memory(ctx);
+  return mbg__arena_check(ctx, arena);
 }
 
 int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, int nnode, const double *t,
                          mbg__criteria **out) {
   int err = MBG_OK;
   mbg__criteria *c = MBG_TAKE(arena, mbg__criteria, 1);
+  double *nodes = MBG_TAKE(arena, double, nnode);
+  int *used = MBG_TAKE(arena, int, m->ncriterion);
+  accumulator *acc = MBG_TAKE(arena, accumulator, m->ncriterion);
   *out = c;
-  if (!c) {
-    return mbg__fail_memory(ctx);
-  }
-  c->model = m;
-  c->nnode = nnode;
-  c->t = MBG_TAKE(arena, double, nnode);
-  c->used = MBG_TAKE(arena, int, m->ncriterion);
-  c->acc = MBG_TAKE(arena, accumulator, m->ncriterion);
-  if (!c->t || !c->used || !c->acc) {
-    return mbg__fail_memory(ctx);
-  }
-  memcpy(c->t, t, (size_t)nnode * sizeof(double));
+  MBG_TRY(mbg__arena_check(ctx, arena));
+  *c = (mbg__criteria){.model = m, .nnode = nnode, .t = nodes, .used = used, .acc = acc};
+  memcpy(nodes, t, (size_t)nnode * sizeof(double));
   for (int k = 0; k < m->ncriterion; k++) {
     const mbg__criterion *kr = &m->criteria[k];
     c->acc[k].column = kr->kind == MBG__COMBINATION ? -1 : column_of(c, kr->signal);

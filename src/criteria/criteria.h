@@ -9,7 +9,8 @@
      path             y at every node, or interpolated at multiples of `every`; as one number: the largest
      value            an expression of other criteria and attributes
 
-   Formulations see only seeds: d psi / d y_n for each node and signal. */
+   Formulations see only seeds: d psi / d y_n for each node and signal. The signals themselves, values and derivatives
+   at a state, are evaluated by the system (system/system_signals.c); nothing here knows how. */
 #ifndef MBG_CRITERIA_CRITERIA_H
 #define MBG_CRITERIA_CRITERIA_H
 
@@ -17,15 +18,16 @@
 
 typedef struct mbg__criteria mbg__criteria;
 
-/* A term of a criterion's integrand at any time: the derivative by the signal y of this column is factor * exp(sharpness (y - top)). */
+/* A term of a criterion's integrand at any time; its derivative by the signal y of this column is
+   factor * exp(sharpness (y - top)). */
 typedef struct {
   int column;
   double sharpness;
   real factor, top;
 } mbg__density_term;
 
-/* For a grid of nnode >= 1 increasing times; copied. Least-squares samples outside the grid are left out with a warning; a
-   criterion without any sample left is an error. Memory in the arena. */
+/* For a grid of nnode >= 1 increasing times; copied. Least-squares samples outside the grid are left out with a
+   warning; a criterion without any sample left is an error. Memory in the arena. */
 int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int nnode, const double *t,
                          mbg__criteria **out);
 
@@ -36,13 +38,13 @@ int mbg__criteria_signals(const mbg__criteria *c, const int **signal);
 int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, const real *y, const real *attr,
                          real *psi);
 
-/* Seeds of criterion k at the values of the last call, times weight, added: density (nnode x nused), the derivative of the
-   integrand, and point (nnode x nused), of values at nodes; d psi_k/dy_n = omega_n density_n + point_n. ga (na, may be NULL)
-   += weight d psi_k/da. A path criterion stands for its largest value. */
+/* Seeds of criterion k at the values of the last call, times weight, added: density (nnode x nused), the derivative of
+   the integrand, and point (nnode x nused), of values at nodes; d psi_k/dy_n = omega_n density_n + point_n. ga (na, may
+   be NULL) += weight d psi_k/da. A path criterion stands for its largest value. */
 int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight, real *density, real *point, real *ga);
 
-/* The density of sum_k weight[k] psi_(first+k), n criteria, at the values of the last call as a function of time: terms (at most
-   ncriterion). */
+/* The density of sum_k weight[k] psi_(first+k), n criteria, at the values of the last call as a function of time: terms
+   (at most ncriterion). */
 int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight,
                         mbg__density_term *terms, int *count);
 

@@ -1,4 +1,5 @@
-/* Compiled for complex numbers alone: see complex_step.h. The model is that of the library with the kernels of its types exchanged. */
+/* Compiled for complex numbers alone: see complex_step.h. The model is a copy of the given one with the kernels of its
+   types exchanged for complex ones. */
 #include "modes/complex_step.h"
 
 #include "elements/lists.h"
@@ -55,19 +56,15 @@ static mbg__row_kernel exchange_kernel(mbg__row_kernel kernel, const mbg__comple
   return NULL;
 }
 
-#define COPY(list, count)                                                                                              \
-  do {                                                                                                                 \
-    void *copy = mbg__arena_take(&s->arena, (size_t)m->count, sizeof(*m->list));                                       \
-    if (!copy) {                                                                                                       \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-    if (m->count > 0) {                                                                                                \
-      memcpy(copy, m->list, (size_t)m->count * sizeof(*m->list));                                                      \
-    }                                                                                                                  \
-    m->list = copy;                                                                                                    \
-  } while (0)
-
 #define LIST(list) ((const void *const *)(list))
+
+static void *copy(mbg__arena *arena, int count, size_t size, const void *list) {
+  void *out = mbg__arena_take(arena, (size_t)count, size);
+  if (out && count > 0) {
+    memcpy(out, list, (size_t)count * size);
+  }
+  return out;
+}
 
 static int exchange_types(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_types *types) {
   mbg_model *m = &s->model;
@@ -75,12 +72,15 @@ static int exchange_types(mbg_context *ctx, mbg__complex_step *s, const mbg__com
   const void *const *own[6] = {LIST(mbg__coord_types(&n[0])),  LIST(mbg__joint_types(&n[1])),
                                LIST(mbg__law_types(&n[2])),    LIST(mbg__force_types(&n[3])),
                                LIST(mbg__signal_types(&n[4])), LIST(mbg__body_types(&n[5]))};
-  COPY(coords, ncoord);
-  COPY(joints, njoint);
-  COPY(terms, nterm);
-  COPY(forces, nforce);
-  COPY(signals, nsignal);
-  COPY(bodies, nbody);
+  m->coords = copy(&s->arena, m->ncoord, sizeof(*m->coords), m->coords);
+  m->joints = copy(&s->arena, m->njoint, sizeof(*m->joints), m->joints);
+  m->terms = copy(&s->arena, m->nterm, sizeof(*m->terms), m->terms);
+  m->forces = copy(&s->arena, m->nforce, sizeof(*m->forces), m->forces);
+  m->signals = copy(&s->arena, m->nsignal, sizeof(*m->signals), m->signals);
+  m->bodies = copy(&s->arena, m->nbody, sizeof(*m->bodies), m->bodies);
+  if (mbg__arena_check(ctx, &s->arena) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
   for (int i = 0; i < m->ncoord; i++) {
     m->coords[i].type = exchange(m->coords[i].type, types->types[COORD], own[COORD], n[COORD]);
   }
@@ -109,38 +109,33 @@ static int exchange_types(mbg_context *ctx, mbg__complex_step *s, const mbg__com
 
 /* ---------------------------------------------------------------------- life */
 
-#define TAKE(field, type, count)                                                                                       \
-  do {                                                                                                                 \
-    s->field = MBG_TAKE(&s->arena, type, count);                                                                       \
-    if (!s->field) {                                                                                                   \
-      return mbg__fail_memory(ctx);                                                                                    \
-    }                                                                                                                  \
-  } while (0)
+static void complex_copy(int n, const double *x, real *out) {
+  for (int i = 0; i < n; i++) {
+    out[i] = x[i];
+  }
+}
 
 static int make(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_types *types,
                 const double *parameters) {
   const mbg_model *m = &s->model;
+  mbg__arena *arena = &s->arena;
   int err = MBG_OK;
   MBG_TRY(exchange_types(ctx, s, types));
-  TAKE(H, mbg__frame, m->nbody);
-  TAKE(v, real, m->nw);
-  TAKE(vd, real, m->nw);
-  TAKE(lambda, real, m->nrow);
-  TAKE(z, real, m->nw);
-  TAKE(mu, real, m->nrow);
-  TAKE(gw, real, m->nw);
-  TAKE(gv, real, m->nw);
-  TAKE(gvd, real, m->nw);
-  TAKE(glambda, real, m->nrow);
-  TAKE(ga, real, m->na);
-  real *p = MBG_TAKE(&s->arena, real, m->np);
-  if (!p) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int i = 0; i < m->np; i++) {
-    p[i] = parameters[i];
-  }
-  MBG_TRY(mbg__design_create(ctx, &s->arena, m, &s->design));
+  s->H = MBG_TAKE(arena, mbg__frame, m->nbody);
+  s->v = MBG_TAKE(arena, real, m->nw);
+  s->vd = MBG_TAKE(arena, real, m->nw);
+  s->lambda = MBG_TAKE(arena, real, m->nrow);
+  s->z = MBG_TAKE(arena, real, m->nw);
+  s->mu = MBG_TAKE(arena, real, m->nrow);
+  s->gw = MBG_TAKE(arena, real, m->nw);
+  s->gv = MBG_TAKE(arena, real, m->nw);
+  s->gvd = MBG_TAKE(arena, real, m->nw);
+  s->glambda = MBG_TAKE(arena, real, m->nrow);
+  s->ga = MBG_TAKE(arena, real, m->na);
+  real *p = MBG_TAKE(arena, real, m->np);
+  MBG_TRY(mbg__arena_check(ctx, arena));
+  complex_copy(m->np, parameters, p);
+  MBG_TRY(mbg__design_create(ctx, arena, m, &s->design));
   MBG_TRY(mbg__design_update(ctx, s->design, p));
   MBG_TRY(mbg__system_create(ctx, m, s->design, &s->sys));
 done:
@@ -201,8 +196,6 @@ static void vary_frame(const double H[12], const double w[6], mbg__frame *out) {
   }
 }
 
-static void clear(int n, real *x) { memset(x, 0, (size_t)n * sizeof(*x)); }
-
 static void imaginary(int n, const real *x, double *out) {
   for (int i = 0; i < n; i++) {
     out[i] = im(x[i]) / step;
@@ -219,20 +212,16 @@ int mbg__complex_step_pull(mbg_context *ctx, mbg__complex_step *s, const mbg__co
   vary(m->nw, x->v, x->dv, s->v);
   vary(m->nw, x->vd, x->dvd, s->vd);
   vary(m->nrow, x->lambda, x->dlambda, s->lambda);
-  for (int i = 0; i < m->nw; i++) {
-    s->z[i] = z[i];
-  }
-  for (int i = 0; i < m->nrow; i++) {
-    s->mu[i] = mu[i];
-  }
+  complex_copy(m->nw, z, s->z);
+  complex_copy(m->nrow, mu, s->mu);
   const mbg__state state = {.t = x->t, .H = s->H, .v = s->v, .vd = s->vd, .lambda = s->lambda, .turns = x->turns};
   MBG_TRY(mbg__system_update(ctx, s->sys, &state));
   MBG_TRY(mbg__system_linearize(ctx, s->sys));
-  clear(m->nw, s->gw);
-  clear(m->nw, s->gv);
-  clear(m->nw, s->gvd);
-  clear(m->nrow, s->glambda);
-  clear(m->na, s->ga);
+  vn_zero(m->nw, s->gw);
+  vn_zero(m->nw, s->gv);
+  vn_zero(m->nw, s->gvd);
+  vn_zero(m->nrow, s->glambda);
+  vn_zero(m->na, s->ga);
   mbg__system_pull(s->sys, s->z, s->mu, NULL, NULL, s->gw, s->gv, s->gvd, s->glambda, s->ga);
   imaginary(m->nw, s->gw, out->w);
   imaginary(m->nw, s->gv, out->v);

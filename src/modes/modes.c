@@ -27,14 +27,6 @@ mbg_modes_options mbg_modes_options_default(void) { return (mbg_modes_options){.
 
 /* ---------------------------------------------------------------------- lists */
 
-#define TAKE(field, type, count)                                                                                       \
-  do {                                                                                                                 \
-    (field) = MBG_TAKE(&modes->arena, type, count);                                                                    \
-    if (!(field)) {                                                                                                    \
-      return mbg__fail_memory(w->ctx);                                                                                 \
-    }                                                                                                                  \
-  } while (0)
-
 static mbg_mode_kind kind_of(const mbg__mode *mode) {
   return mode->zero                                          ? MBG_MODE_ZERO
          : mode->s[0] > 1e-9 * hypot(mode->s[0], mode->s[1]) ? MBG_MODE_UNSTABLE
@@ -135,7 +127,10 @@ static int make_shape(mbg__modes_work *w, mbg_modes *modes, int i) {
   const int parts = mode->x[1] && mode->s[1] > 0 ? 2 : 1;
   double *shape[2] = {NULL, NULL};
   for (int part = 0; part < parts; part++) {
-    TAKE(shape[part], double, 6 * (size_t)m->nbody);
+    shape[part] = MBG_TAKE(&modes->arena, double, 6 * (size_t)m->nbody);
+    if (mbg__arena_check(w->ctx, &modes->arena) < 0) {
+      return MBG_ERROR_MEMORY;
+    }
     for (int b = 0; b < m->nbody; b++) {
       for (int k = 0; k < 6; k++) {
         const int j = m->dof[m->bodies[b].voff + k];
@@ -155,9 +150,10 @@ static int make_shape(mbg__modes_work *w, mbg_modes *modes, int i) {
 
 static int list_modes(mbg__modes_work *w, mbg_modes *modes) {
   int err = MBG_OK;
-  TAKE(modes->modes, mbg_mode, w->count);
-  TAKE(modes->shape[0], double *, w->count);
-  TAKE(modes->shape[1], double *, w->count);
+  modes->modes = MBG_TAKE(&modes->arena, mbg_mode, w->count);
+  modes->shape[0] = MBG_TAKE(&modes->arena, double *, w->count);
+  modes->shape[1] = MBG_TAKE(&modes->arena, double *, w->count);
+  MBG_TRY(mbg__arena_check(w->ctx, &modes->arena));
   for (int i = 0; i < w->count; i++) {
     const mbg__mode *mode = &w->modes[i];
     mbg_mode *out = &modes->modes[i];
@@ -200,10 +196,10 @@ static void add_line(mbg_modes *modes, mbg_modes_line line, double size) {
 static int make_lines(mbg__modes_work *w, mbg_modes *modes) {
   const mbg_model *m = w->m;
   modes->position = mbg__arena_take(&modes->arena, (size_t)m->nbody, sizeof(*modes->position));
-  if (!modes->position) {
-    return mbg__fail_memory(w->ctx);
+  modes->lines = MBG_TAKE(&modes->arena, mbg_modes_line, m->nmarker + m->nelement + m->nforce);
+  if (mbg__arena_check(w->ctx, &modes->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
-  TAKE(modes->lines, mbg_modes_line, (size_t)m->nmarker + (size_t)m->nelement + (size_t)m->nforce);
   for (int b = 0; b < m->nbody; b++) {
     for (int k = 0; k < 3; k++) {
       modes->position[b][k] = re(w->H[b].x[k]);
@@ -256,15 +252,17 @@ void mbg_mode_displace(const mbg_modes *modes, int index, double amplitude, doub
 /* ---------------------------------------------------------------------- solving */
 
 static int take_gradient(mbg__modes_work *w, mbg_modes *modes) {
+  int err = MBG_OK;
   for (int k = 0; k < 4; k++) {
-    TAKE(modes->gradient[k], double *, w->count);
-    for (int i = 0; i < w->count; i++) {
-      if (!w->modes[i].zero) {
-        TAKE(modes->gradient[k][i], double, w->m->np);
-      }
+    modes->gradient[k] = MBG_TAKE(&modes->arena, double *, w->count);
+    for (int i = 0; modes->gradient[k] && i < w->count; i++) {
+      modes->gradient[k][i] = w->modes[i].zero ? NULL : MBG_TAKE(&modes->arena, double, w->m->np);
     }
   }
-  return mbg__modes_gradient(w, modes);
+  MBG_TRY(mbg__arena_check(w->ctx, &modes->arena));
+  MBG_TRY(mbg__modes_gradient(w, modes));
+done:
+  return err;
 }
 
 static void summarize(const mbg__modes_work *w, mbg_modes *modes) {
@@ -287,9 +285,7 @@ static void summarize(const mbg__modes_work *w, mbg_modes *modes) {
 static int solve(mbg__modes_work *w, mbg_modes *modes) {
   int err = MBG_OK;
   w->p = MBG_TAKE(&w->arena, real, w->given->np);
-  if (!w->p) {
-    return mbg__fail_memory(w->ctx);
-  }
+  MBG_TRY(mbg__arena_check(w->ctx, &w->arena));
   for (int i = 0; i < w->given->np; i++) {
     w->p[i] = w->opt.parameters ? w->opt.parameters[i] : w->given->p[i];
   }
@@ -313,7 +309,7 @@ int mbg_modes_solve(mbg_context *ctx, const mbg_model *model, const mbg_modes_op
     return mbg__fail(ctx, MBG_ERROR_INPUT, "the number of modes must not be negative, is %d", w.opt.count);
   }
   if (!mbg_modes_at_name((int)w.opt.at)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "modes are about the equilibrium, the start or a steady motion");
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "modes are computed about the equilibrium, the start or a steady motion");
   }
   w.opt.count = w.opt.count > 0 ? w.opt.count : 10;
   mbg_modes *modes = mbg__alloc_zero(ctx, 1, sizeof(*modes));

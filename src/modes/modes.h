@@ -1,4 +1,4 @@
-/* modes: what src/problems/modes*.c share. */
+/* modes: the linearized model, its eigenvalues and their derivatives; shared by the files of this folder. */
 #ifndef MBG_MODES_MODES_H
 #define MBG_MODES_MODES_H
 
@@ -6,8 +6,8 @@
 #include "start/start.h"
 #include "system/saddle.h"
 
-/* Vectors of a mode: x, y right and left on the free velocities, xi, eta the multipliers of the rows; imaginary parts are NULL in
-   the symmetric problem, where y = x, eta = xi and x^T M x = 1. */
+/* Vectors of a mode: x, y right and left on the free velocities, xi, eta the multipliers of the rows; imaginary parts
+   are NULL in the symmetric problem, where y = x, eta = xi and x^T M x = 1. */
 typedef struct {
   double s[2]; /* eigenvalue */
   double s2;   /* symmetric: its square, -omega^2 */
@@ -57,8 +57,8 @@ typedef struct {
   double *W; /* metric of the free velocities (nv) */
   mbg__saddle saddle;
   int n;            /* freedoms */
-  bool K_symmetric; /* the stiffness is, up to rounding and the imbalance of the state */
-  bool symmetric;   /* ... and there is no damping: the symmetric problem is solved */
+  bool K_symmetric; /* up to rounding and the imbalance of the state */
+  bool symmetric;   /* K is symmetric and there is no damping: the symmetric problem is solved */
 
   int nzero; /* motions without stiffness, K x = 0 and y^T K = 0, each set orthonormal in M */
   double **zero, **zero_left;
@@ -70,25 +70,48 @@ typedef struct {
 
 /* modes_state.c: the state and the matrices */
 int mbg__modes_state(mbg__modes_work *w);
-/* Its first part: design, system and a start of this kind at w->p, solved; room for state and matrices, H from the start. */
+/* Its first part: design, system and a start of this kind at w->p, solved; room for state and matrices, H from the
+   start. */
 int mbg__modes_begin(mbg__modes_work *w, mbg__start kind);
 /* [[a K + b M + c W, B^T], [B, 0]] on the kept rows, factored. */
 int mbg__modes_factor(mbg__modes_work *w, double a, double b, double c, const char *what);
-/* y = A x on the free velocities, A with the pattern of K; transposed; y += B x, y += B^T x. */
+/* y = A x and y = A^T x on the free velocities, A with the pattern of K. */
 void mbg__modes_mul(const mbg__modes_work *w, const real *A, const double *x, double *y);
 void mbg__modes_mul_T(const mbg__modes_work *w, const real *A, const double *x, double *y);
 
 /* modes_eigen.c: w->modes */
 int mbg__modes_eigen(mbg__modes_work *w);
-/* Multipliers xi (nrow) with B^T xi = -f on what the constraints take, f (nv); after mbg__modes_factor(w, 0, 0, 1). */
+/* The error of an eigenvalue solver that failed with the status err. */
+int mbg__modes_not_found(const mbg__modes_work *w, int err);
+/* Multipliers xi (nrow) with B^T xi = -f on the part of f (nv) that the constraints take; after mbg__modes_factor(w, 0,
+   0, 1). */
 int mbg__modes_multipliers(mbg__modes_work *w, const double *f, double *xi);
-/* modes_krylov.c: the lowest w->count pairs of the symmetric problem without dense matrices: omega2 (count), X (nv x count), and how
-   far eigenvalues that are 0 may be off. */
+/* modes_krylov.c: the lowest w->count pairs of the symmetric problem without dense matrices: omega2 (count), X (nv x
+   count), and the error of eigenvalues that are 0. */
 int mbg__modes_krylov(mbg__modes_work *w, double *omega2, double *X, double *off);
 /* Rayleigh-Ritz on (K - shift M)^-1 M X: improves X (nv x count) and omega2. */
 int mbg__modes_polish(mbg__modes_work *w, double shift, double *omega2, double *X);
 
 /* modes_gradient.c: derivatives of all modes into the result */
 int mbg__modes_gradient(mbg__modes_work *w, mbg_modes *modes);
+
+/* ---------------------------------------------------------------------- dense matrices by columns */
+
+static inline double *column(double *A, int n, int k) { return A + (size_t)n * (size_t)k; }
+
+static inline double dot(int n, const double *a, const double *b) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+/* b += c a */
+static inline void axpy(int n, double c, const double *a, double *b) {
+  for (int i = 0; i < n; i++) {
+    b[i] += c * a[i];
+  }
+}
 
 #endif

@@ -1,5 +1,5 @@
-/* The lowest modes of many freedoms: block Krylov space of (K - shift M)^-1 M on the motions that the constraints allow, orthonormal
-   in M. A block finds eigenvalues as often as they are repeated. */
+/* The lowest modes of many freedoms: block Krylov space of (K - shift M)^-1 M on the motions that the constraints
+   allow, orthonormal in M. A block finds eigenvalues as often as they are repeated. */
 #include "modes/modes.h"
 
 #include "math/eigen.h"
@@ -20,22 +20,6 @@ typedef struct {
   uint64_t seed;
 } space;
 
-static double *column(double *A, int n, int k) { return A + (size_t)n * (size_t)k; }
-
-static double dot(int n, const double *a, const double *b) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) {
-    sum += a[i] * b[i];
-  }
-  return sum;
-}
-
-static void axpy(int n, double c, const double *a, double *b) {
-  for (int i = 0; i < n; i++) {
-    b[i] += c * a[i];
-  }
-}
-
 /* out = (K - shift M)^-1 f on the motions allowed */
 static void apply(mbg__modes_work *w, real *x, const double *f, double *out) {
   const int nv = w->m->nv;
@@ -49,7 +33,8 @@ static void apply(mbg__modes_work *w, real *x, const double *f, double *out) {
   }
 }
 
-/* orthogonal to the basis (coefficients added to h, may be NULL), twice; its length before it is scaled to 1, 0 when nothing is left */
+/* orthogonal to the basis (coefficients added to h, may be NULL), twice; length before scaling to 1, 0 when nothing is
+   left */
 static double orthonormalize(space *s, double *v, double *Mv, double *h) {
   const double before = sqrt(fabs(dot(s->nv, v, Mv)));
   for (int pass = 0; pass < 2; pass++) {
@@ -103,7 +88,8 @@ static void extend(space *s, int k) {
   }
 }
 
-/* Ritz pairs of the first k vectors; true when the largest `count` (by size) have converged. S: k x k, theta: k, order: k */
+/* Ritz pairs of the first k vectors; true when the largest `count` (by size) have converged. S: k x k, theta: k, order:
+   k */
 static int ritz(space *s, int k, int count, double *S, double *theta, int *order, bool *converged) {
   const int ld = s->most + BLOCK;
   for (int j = 0; j < k; j++) {
@@ -163,18 +149,14 @@ static double first_shift(const mbg__modes_work *w) {
   return m > 0 && k > 0 ? -1e-9 * k / m : -1;
 }
 
-static int iterate(space *s, int count, double *omega2, double *X) {
+static int iterate(space *s, mbg__arena *arena, int count, double *omega2, double *X) {
   mbg__modes_work *w = s->w;
   const int most = s->most;
   int err = MBG_OK, k = 0;
   bool converged = false;
-  double *S = mbg__alloc(w->ctx, (size_t)most * (size_t)most, sizeof(double));
-  double *theta = mbg__alloc(w->ctx, (size_t)most, sizeof(double));
-  int *order = mbg__alloc(w->ctx, (size_t)most, sizeof(int));
-  if (!S || !theta || !order) {
-    err = mbg__fail_memory(w->ctx);
-    goto done;
-  }
+  double *S = MBG_TAKE(arena, double, (size_t)most *(size_t)most), *theta = MBG_TAKE(arena, double, most);
+  int *order = MBG_TAKE(arena, int, most);
+  MBG_TRY(mbg__arena_check(w->ctx, arena));
   s->shift = first_shift(w);
   MBG_TRY(mbg__modes_factor(w, 1, -s->shift, 0, "modes"));
   for (int i = 0; i < BLOCK; i++) {
@@ -186,8 +168,7 @@ static int iterate(space *s, int count, double *omega2, double *X) {
     }
     err = ritz(s, k, count, S, theta, order, &converged);
     if (err < 0) {
-      err = err == MBG_ERROR_MEMORY ? mbg__fail_memory(w->ctx)
-                                    : mbg__fail(w->ctx, err, "the eigenvalues of the linearized model were not found");
+      err = mbg__modes_not_found(w, err);
       goto done;
     }
   }
@@ -198,91 +179,85 @@ static int iterate(space *s, int count, double *omega2, double *X) {
   }
   collect(s, k, count, S, theta, order, omega2, X);
 done:
-  mbg__free(w->ctx, S);
-  mbg__free(w->ctx, theta);
-  mbg__free(w->ctx, order);
   return err;
 }
 
 int mbg__modes_krylov(mbg__modes_work *w, double *omega2, double *X, double *off) {
   const int nv = w->m->nv, count = w->count, most = 6 * count + 60 < w->n ? 6 * count + 60 : w->n;
   space s = {.w = w, .nv = nv, .most = most, .seed = 1};
-  int err = MBG_OK;
   const size_t vectors = (size_t)nv * (size_t)(most + BLOCK + 1);
-  s.V = mbg__alloc_zero(w->ctx, vectors, sizeof(double));
-  s.MV = mbg__alloc_zero(w->ctx, vectors, sizeof(double));
-  s.H = mbg__alloc_zero(w->ctx, (size_t)(most + BLOCK) * (size_t)(most + BLOCK), sizeof(double));
-  s.x = mbg__alloc_zero(w->ctx, (size_t)w->saddle.n, sizeof(real));
-  err = s.V && s.MV && s.H && s.x ? iterate(&s, count, omega2, X) : mbg__fail_memory(w->ctx);
+  mbg__arena arena;
+  mbg__arena_init(&arena, mbg__context_allocator(w->ctx));
+  s.V = MBG_TAKE(&arena, double, vectors);
+  s.MV = MBG_TAKE(&arena, double, vectors);
+  s.H = MBG_TAKE(&arena, double, (size_t)(most + BLOCK) * (size_t)(most + BLOCK));
+  s.x = MBG_TAKE(&arena, real, w->saddle.n);
+  const int err = iterate(&s, &arena, count, omega2, X);
   *off = 1e-8 * fabs(s.shift);
-  mbg__free(w->ctx, s.V);
-  mbg__free(w->ctx, s.MV);
-  mbg__free(w->ctx, s.H);
-  mbg__free(w->ctx, s.x);
+  mbg__arena_destroy(&arena);
   return err;
 }
 
 /* ---------------------------------------------------------------------- polish */
 
-/* With Y = (K - shift M)^-1 M X: Y^T (K - shift M) Y = Y^T M X, so that K is not multiplied and low modes keep their digits. */
+/* A = Y^T (K - shift M) Y (lower triangle) and G = Y^T M Y, n x n, for Y = (K - shift M)^-1 M X diag(omega2 - shift) */
+static void ritz_matrices(mbg__modes_work *w, double shift, const double *omega2, double *X, double *Y, real *x,
+                          double *f, double *A, double *G) {
+  const int nv = w->m->nv, n = w->count;
+  for (int k = 0; k < n; k++) {
+    /* scaled by the eigenvalue, so that the columns have length 1 */
+    mbg__modes_mul(w, w->M, column(X, nv, k), f);
+    for (int j = 0; j < nv; j++) {
+      f[j] *= omega2[k] - shift;
+    }
+    apply(w, x, f, column(Y, nv, k));
+  }
+  for (int k = 0; k < n; k++) {
+    mbg__modes_mul(w, w->M, column(X, nv, k), f);
+    for (int i = 0; i < n; i++) {
+      column(A, n, k)[i] = (omega2[k] - shift) * dot(nv, column(Y, nv, i), f);
+    }
+    mbg__modes_mul(w, w->M, column(Y, nv, k), f);
+    for (int i = 0; i < n; i++) {
+      column(G, n, k)[i] = dot(nv, column(Y, nv, i), f);
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < i; k++) {
+      column(A, n, k)[i] = (column(A, n, k)[i] + column(A, n, i)[k]) / 2;
+    }
+  }
+}
+
+/* With Y = (K - shift M)^-1 M X: Y^T (K - shift M) Y = Y^T M X, so that K is not multiplied and low modes keep their
+   digits. */
 int mbg__modes_polish(mbg__modes_work *w, double shift, double *omega2, double *X) {
   const int nv = w->m->nv, n = w->count;
   const size_t square = (size_t)n * (size_t)n, all = (size_t)nv * (size_t)n;
   int err = MBG_OK;
-  double *Y = mbg__alloc_zero(w->ctx, all, sizeof(double)), *f = mbg__alloc_zero(w->ctx, (size_t)nv, sizeof(double));
-  double *A = mbg__alloc_zero(w->ctx, square, sizeof(double)), *G = mbg__alloc_zero(w->ctx, square, sizeof(double));
-  real *x = mbg__alloc_zero(w->ctx, (size_t)w->saddle.n, sizeof(real));
-  if (!Y || !f || !A || !G || !x) {
-    err = mbg__fail_memory(w->ctx);
-    goto done;
-  }
+  mbg__arena arena;
+  mbg__arena_init(&arena, mbg__context_allocator(w->ctx));
+  double *Y = MBG_TAKE(&arena, double, all), *f = MBG_TAKE(&arena, double, nv);
+  double *A = MBG_TAKE(&arena, double, square), *G = MBG_TAKE(&arena, double, square);
+  real *x = MBG_TAKE(&arena, real, w->saddle.n);
+  MBG_TRY(mbg__arena_check(w->ctx, &arena));
   MBG_TRY(mbg__modes_factor(w, 1, -shift, 0, "modes"));
   for (int pass = 0; pass < 2; pass++) {
-    for (int k = 0; k < n; k++) {
-      /* scaled by the eigenvalue, so that the columns have length 1 */
-      mbg__modes_mul(w, w->M, column(X, nv, k), f);
-      for (int j = 0; j < nv; j++) {
-        f[j] *= omega2[k] - shift;
-      }
-      apply(w, x, f, column(Y, nv, k));
-      for (int i = 0; i < n; i++) {
-        A[k + (size_t)n * (size_t)i] = 0;
-      }
-    }
-    for (int k = 0; k < n; k++) {
-      mbg__modes_mul(w, w->M, column(X, nv, k), f);
-      for (int i = 0; i < n; i++) {
-        A[i + (size_t)n * (size_t)k] = (omega2[k] - shift) * dot(nv, column(Y, nv, i), f);
-      }
-      mbg__modes_mul(w, w->M, column(Y, nv, k), f);
-      for (int i = 0; i < n; i++) {
-        G[i + (size_t)n * (size_t)k] = dot(nv, column(Y, nv, i), f);
-      }
-    }
-    for (int i = 0; i < n; i++) {
-      for (int k = 0; k < i; k++) {
-        A[i + (size_t)n * (size_t)k] = (A[i + (size_t)n * (size_t)k] + A[k + (size_t)n * (size_t)i]) / 2;
-      }
-    }
+    ritz_matrices(w, shift, omega2, X, Y, x, f, A, G);
     err = mbg__eigen_pair(w->ctx, n, A, G, omega2);
     if (err < 0) {
-      err = err == MBG_ERROR_MEMORY ? mbg__fail_memory(w->ctx)
-                                    : mbg__fail(w->ctx, err, "the eigenvalues of the linearized model were not found");
+      err = mbg__modes_not_found(w, err);
       goto done;
     }
     memset(X, 0, all * sizeof(double));
     for (int k = 0; k < n; k++) {
       omega2[k] += shift;
       for (int i = 0; i < n; i++) {
-        axpy(nv, A[i + (size_t)n * (size_t)k], column(Y, nv, i), column(X, nv, k));
+        axpy(nv, column(A, n, k)[i], column(Y, nv, i), column(X, nv, k));
       }
     }
   }
 done:
-  mbg__free(w->ctx, Y);
-  mbg__free(w->ctx, f);
-  mbg__free(w->ctx, A);
-  mbg__free(w->ctx, G);
-  mbg__free(w->ctx, x);
+  mbg__arena_destroy(&arena);
   return err;
 }

@@ -1,4 +1,4 @@
-/* The state that modes are about, and the matrices there. With dv = w' + ad(v) w (theory 4, section 8):
+/* The state about which modes are computed, and the matrices there. With dv = w' + ad(v) w (theory 4, section 8):
 
      M w'' + (C + M ad(v)) w' + (K + C ad(v) + M ad(vd)) w + B^T xi = 0      B w = 0 */
 #include "modes/modes.h"
@@ -15,39 +15,27 @@ int mbg__modes_factor(mbg__modes_work *w, double a, double b, double c, const ch
   mbg__saddle_clear(&w->saddle);
   mbg__saddle_add_K(&w->saddle, a, w->K);
   mbg__saddle_add_K(&w->saddle, b, w->M);
-  for (int i = 0; c != 0 && i < w->m->nbody; i++) {
-    real W[36] = {0};
-    for (int k = 0; k < 6; k++) {
-      W[7 * k] = c * (k >= 3 ? w->m->size * w->m->size : 1);
-    }
-    mbg__saddle_add_body(&w->saddle, i, 1, W);
-  }
+  mbg__saddle_add_metric(&w->saddle, c);
   mbg__saddle_add_rows(&w->saddle, w->B, w->B, w->result->rank->keep, NULL);
   return mbg__saddle_factor(w->ctx, &w->saddle, what);
 }
 
-static mbg__csc matrix(const mbg__modes_work *w, const real *A) {
-  mbg__csc P = *mbg__system_pattern_K(w->sys);
-  P.val = (real *)A;
-  return P;
-}
-
 void mbg__modes_mul(const mbg__modes_work *w, const real *A, const double *x, double *y) {
-  const mbg__csc P = matrix(w, A);
+  const mbg__csc *P = mbg__system_pattern_K(w->sys);
   memset(y, 0, (size_t)w->m->nv * sizeof(double));
   for (int j = 0; j < w->m->nv; j++) {
-    for (int i = P.colptr[j]; i < P.colptr[j + 1]; i++) {
-      y[P.rowind[i]] += re(P.val[i]) * x[j];
+    for (int i = P->colptr[j]; i < P->colptr[j + 1]; i++) {
+      y[P->rowind[i]] += re(A[i]) * x[j];
     }
   }
 }
 
 void mbg__modes_mul_T(const mbg__modes_work *w, const real *A, const double *x, double *y) {
-  const mbg__csc P = matrix(w, A);
+  const mbg__csc *P = mbg__system_pattern_K(w->sys);
   for (int j = 0; j < w->m->nv; j++) {
     y[j] = 0;
-    for (int i = P.colptr[j]; i < P.colptr[j + 1]; i++) {
-      y[j] += re(P.val[i]) * x[P.rowind[i]];
+    for (int i = P->colptr[j]; i < P->colptr[j + 1]; i++) {
+      y[j] += re(A[i]) * x[P->rowind[i]];
     }
   }
 }
@@ -77,34 +65,22 @@ static void discard(mbg__modes_work *w) {
   w->sys = NULL;
 }
 
-#define TAKE(field, type, count)                                                                                       \
-  do {                                                                                                                 \
-    w->field = MBG_TAKE(&w->arena, type, count);                                                                       \
-    if (!w->field) {                                                                                                   \
-      return mbg__fail_memory(w->ctx);                                                                                 \
-    }                                                                                                                  \
-  } while (0)
-
 static int take_state(mbg__modes_work *w) {
   const mbg_model *m = w->m;
   w->result = mbg__start_result_of(w->start);
-  TAKE(H, mbg__frame, m->nbody);
-  TAKE(v, real, m->nw);
-  TAKE(vd, real, m->nw);
-  TAKE(lambda, real, m->nrow);
-  TAKE(K, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
-  TAKE(C, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
-  TAKE(M, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
-  TAKE(B, real, mbg__csc_count(mbg__system_pattern_B(w->sys)));
-  TAKE(W, double, m->nv);
-  for (int b = 0; b < m->nbody; b++) {
-    for (int k = 0; k < m->bodies[b].nvel; k++) {
-      const int j = m->dof[m->bodies[b].voff + k];
-      if (j >= 0) {
-        w->W[j] = k >= 3 && k < 6 ? m->size * m->size : 1;
-      }
-    }
+  w->H = MBG_TAKE(&w->arena, mbg__frame, m->nbody);
+  w->v = MBG_TAKE(&w->arena, real, m->nw);
+  w->vd = MBG_TAKE(&w->arena, real, m->nw);
+  w->lambda = MBG_TAKE(&w->arena, real, m->nrow);
+  w->K = MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
+  w->C = MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
+  w->M = MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
+  w->B = MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_B(w->sys)));
+  w->W = MBG_TAKE(&w->arena, double, m->nv);
+  if (mbg__arena_check(w->ctx, &w->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
+  mbg__metric_free(m, w->W);
   w->t = w->result->t;
   w->turns = w->result->turns;
   w->iterations = w->result->iterations;
@@ -127,16 +103,14 @@ static mbg__state state_of(const mbg__modes_work *w) {
 
 /* ---------------------------------------------------------------------- equilibrium */
 
-/* forces at a state without multipliers, and the multipliers that balance them best: [[W, B^T], [B, 0]] (a, lambda) = (-r, 0); largest
-   force, largest a */
+/* forces at a state without multipliers, and the multipliers that balance them best: [[W, B^T], [B, 0]] (a, lambda) =
+   (-r, 0); largest force, largest a */
 static int balance(mbg__modes_work *w, const mbg__state *state, real *lambda, double *force, double *imbalance,
                    int *worst) {
   const mbg_model *m = w->m;
   int err = MBG_OK;
   real *r = MBG_TAKE(&w->arena, real, m->nw), *x = MBG_TAKE(&w->arena, real, w->saddle.n);
-  if (!r || !x) {
-    return mbg__fail_memory(w->ctx);
-  }
+  MBG_TRY(mbg__arena_check(w->ctx, &w->arena));
   MBG_TRY(mbg__system_update(w->ctx, w->sys, state));
   mbg__system_residual(w->sys, r, NULL, NULL, NULL, NULL);
   mbg__system_matrices(w->sys, &(mbg__matrices){.B = w->B});
@@ -178,7 +152,7 @@ static int start_is_balanced(mbg__modes_work *w, const char *reason) {
   MBG_TRY(balance(w, &state, w->lambda, &force, &imbalance, &worst));
   if (imbalance > balanced * fmax(force, 1e-300)) {
     err = mbg__fail(w->ctx, MBG_ERROR_CONVERGENCE,
-                    "%s; hold the mechanism, improve the guesses, or take the modes at the start", reason);
+                    "%s; support the mechanism, improve the guesses, or take the modes at the start", reason);
   }
 done:
   return err;
@@ -195,7 +169,7 @@ static int equilibrium(mbg__modes_work *w) {
     if (err == MBG_OK || err == MBG_ERROR_MEMORY) {
       break;
     }
-    /* the stiffness may be singular: once more for equilibria that are not alone */
+    /* the stiffness may be singular: once more for equilibria that are not isolated */
     discard(w);
     if (pass == 0) {
       mbg__format(reason, sizeof(reason), "%s", mbg_context_error(w->ctx));
@@ -274,29 +248,22 @@ static int common_twist(mbg__modes_work *w) {
   return MBG_OK;
 }
 
-/* T = ad(v) of each body */
-static void ad_blocks(const mbg_model *m, const real *v, real *T) {
-  for (int b = 0; b < m->nbody; b++) {
-    mbg__ad_matrix(T + 36 * (size_t)b, v + m->bodies[b].voff);
-  }
-}
-
 /* out += A blockdiag(ad(v)) */
 static int add_times_ad(mbg__modes_work *w, const real *A, const real *v, real *out) {
   const int n = mbg__csc_count(mbg__system_pattern_K(w->sys));
-  real *T = mbg__alloc(w->ctx, 36 * (size_t)w->m->nbody, sizeof(real));
-  real *product = mbg__alloc_zero(w->ctx, (size_t)n, sizeof(real));
-  const bool room = T && product;
-  if (room) {
-    ad_blocks(w->m, v, T);
-    mbg__columns_times(w->sys, mbg__system_pattern_K(w->sys), A, T, product);
-    for (int i = 0; i < n; i++) {
-      out[i] += product[i];
-    }
+  int err = MBG_OK;
+  mbg__arena scratch;
+  mbg__arena_init(&scratch, mbg__context_allocator(w->ctx));
+  real *T = MBG_TAKE(&scratch, real, 36 * (size_t)w->m->nbody), *product = MBG_TAKE(&scratch, real, n);
+  MBG_TRY(mbg__arena_check(w->ctx, &scratch));
+  for (int b = 0; b < w->m->nbody; b++) {
+    mbg__ad_matrix(T + 36 * (size_t)b, v + w->m->bodies[b].voff);
   }
-  mbg__free(w->ctx, T);
-  mbg__free(w->ctx, product);
-  return room ? MBG_OK : mbg__fail_memory(w->ctx);
+  mbg__columns_times(w->sys, mbg__system_pattern_K(w->sys), A, T, product);
+  vn_axpy(n, out, 1, product);
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
 }
 
 /* Newton on r(H, Ad(H^-1) twist, 0, lambda) = 0, phi = 0, with the matrix K + C ad(v); length of the step */
@@ -348,9 +315,7 @@ static int stays_steady(mbg__modes_work *w, real *phi, real *lambda) {
   mbg__frame *H = MBG_TAKE(&w->arena, mbg__frame, m->nbody), D;
   mbg__state state = state_of(w);
   real h[6];
-  if (!H) {
-    return mbg__fail_memory(w->ctx);
-  }
+  MBG_TRY(mbg__arena_check(w->ctx, &w->arena));
   v6_scale(h, later, w->twist);
   mbg__se3_exp(&D, h);
   memcpy(H, w->H, (size_t)m->nbody * sizeof(*H));
@@ -392,9 +357,7 @@ static int steady(mbg__modes_work *w) {
   MBG_TRY(common_twist(w));
   real *r = MBG_TAKE(&w->arena, real, w->m->nw), *phi = MBG_TAKE(&w->arena, real, w->m->nrow);
   real *x = MBG_TAKE(&w->arena, real, w->saddle.n);
-  if (!r || !phi || !x) {
-    return mbg__fail_memory(w->ctx);
-  }
+  MBG_TRY(mbg__arena_check(w->ctx, &w->arena));
   for (int it = 0; it < STEADY_MAX && after < 3; it++) {
     MBG_TRY(steady_step(w, r, phi, x, &length));
     after += length < 1e-11;
@@ -434,14 +397,14 @@ static double value_at(const mbg__modes_work *w, int row, int column) {
   return i < 0 ? 0 : re(w->K[i]);
 }
 
-/* Forces with a potential have a symmetric K in equilibrium; what is out of balance enters it unsymmetrically. */
+/* Forces with a potential have a symmetric K in equilibrium; unbalanced forces enter it unsymmetrically. */
 static int compare_transposed(mbg__modes_work *w) {
   const mbg_model *m = w->m;
   const mbg__csc *P = mbg__system_pattern_K(w->sys);
   double out = 0;
   real *r = MBG_TAKE(&w->arena, real, m->nw);
-  if (!r) {
-    return mbg__fail_memory(w->ctx);
+  if (mbg__arena_check(w->ctx, &w->arena) < 0) {
+    return MBG_ERROR_MEMORY;
   }
   mbg__system_residual(w->sys, r, NULL, NULL, NULL, NULL);
   for (int j = 0; j < m->nv; j++) {
@@ -472,7 +435,7 @@ static int matrices(mbg__modes_work *w) {
   }
   if (turning && w->opt.undamped) {
     err = mbg__fail(w->ctx, MBG_ERROR_INPUT,
-                    "damping cannot be left out about a motion: it is not apart from gyroscopic terms");
+                    "damping cannot be left out about a motion: it cannot be told apart from gyroscopic terms");
     goto done;
   }
   if (w->moving) {

@@ -1,8 +1,9 @@
 /* lookahead: which redundant rows to drop, so that the kept ones stay independent when the mechanism moves.
 
    The dependence of rows changes with the configuration. With the null vectors n(q) of B^T, dropping the rows D leaves
-   independent rows as long as the part n_D(q) is regular; a good set at the start may fail a moment later. So D is chosen
-   over several configurations around the start: the rows whose parts of the null vectors have the largest minimum. */
+   independent rows as long as the part n_D(q) is regular; a good set at the start may fail a moment later. So D is
+   chosen over several configurations around the start: the rows whose parts of the null vectors have the largest
+   minimum. */
 #ifndef MBG_START_LOOKAHEAD_H
 #define MBG_START_LOOKAHEAD_H
 

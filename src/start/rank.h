@@ -20,20 +20,20 @@ typedef struct {
 /* Analyses B at the state of the last update (linearize is not needed). Memory in the arena. */
 int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__rank **out);
 
-/* The same decision with other rows dropped (rank->ndropped of them, ascending): T follows from the null vectors. *out is
-   `rank` itself when these rows cannot be dropped at this configuration. */
+/* The same decision with other rows dropped (rank->ndropped of them, ascending): T follows from the null vectors. *out
+   is `rank` itself when these rows cannot be dropped at this configuration. */
 int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const int *dropped, mbg__rank **out);
 
 /* True when the reaction signal does not depend on the null space of B^T (tolerance 1e-6 relative). */
 bool mbg__rank_reaction_unique(const mbg__system *sys, const mbg__rank *rank, int signal);
 
-/* phi_a da of the dropped rows against T phi_a da of the kept ones: the mechanism cannot follow a direction da that changes
-   phi inconsistently. dphi (nrow) = phi_a da; differences below `floor` are rounding. Returns the worst dropped row, or -1
-   when all agree to 1e-6 relative. */
+/* phi_a da of the dropped rows against T phi_a da of the kept ones: the mechanism cannot follow a direction da that
+   changes phi inconsistently. dphi (nrow) = phi_a da; differences below `floor` are rounding. Returns the worst dropped
+   row, or -1 when all agree to 1e-6 relative. */
 int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor);
 
-/* Orthonormal basis, in the metric W of the velocities, of the motions that the kept rows allow: Z (nv x (nv - nkept), by
-   columns), Z^T W Z = 1, B Z = 0; B: values by the system's pattern. */
+/* Orthonormal basis, in the metric W of the velocities, of the motions that the kept rows allow: Z (nv x (nv - nkept),
+   by columns), Z^T W Z = 1, B Z = 0; B: values by the system's pattern. */
 int mbg__rank_motions(mbg_context *ctx, const mbg__rank *rank, const mbg__system *sys, const real *B, double *Z);
 
 /* Dropped rows must keep following from the kept ones during a run. Checks phi (nrow) of the dropped rows at time t

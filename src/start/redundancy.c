@@ -141,8 +141,8 @@ static bool drives(const mbg_model *m, int control) {
   return false;
 }
 
-/* Parameters that may move rows: all but the samples of controls that act by forces alone, of which there may be thousands.
-   In an equilibrium forces move the start. */
+/* Parameters that may move rows: all but the samples of controls that act by forces alone, of which there may be
+   thousands. In an equilibrium forces move the start. */
 static void mark_geometric(const probe *b) {
   const mbg_model *m = b->m;
   const mbg__design *d = mbg__system_design(b->sys);

@@ -1,7 +1,7 @@
 /* The start (theory 0, section 6), in stages:
      1. feasible: damped steps of least motion until all rows and pins hold, redundant ones included (start_assembly.c)
      2. rank: which rows and pins are independent there; frozen (start_rank.c, rank.c, start_pins.c)
-     3. nearest: Gauss-Newton, then Newton with curvature, on the KKT system of the nearest configuration (start_assembly.c)
+     3. nearest: Gauss-Newton, then Newton with curvature, on the KKT system of the nearest configuration
      4. equilibrium instead of 3 on request (start_equilibrium.c)
      5. rates: one KKT solve (start_rates.c) */
 #include "start/start_internal.h"

@@ -35,17 +35,17 @@ typedef struct {
 int mbg__start_create(mbg_context *ctx, mbg__system *sys, mbg__start_work **out);
 void mbg__start_destroy(mbg__start_work *start);
 
-/* A state that the next solves take as it is, instead of assembling one; copied. It must satisfy the constraints to 1e-6.
-   Such a start has no derivatives. */
+/* A state that the next solves take as it is, instead of assembling one; copied. It must satisfy the constraints to
+   1e-6. Such a start has no derivatives. */
 void mbg__start_give(mbg__start_work *start, double t, const mbg__frame *H, const real *v, const int *turns);
 
 /* Equilibria that are not isolated, because no force acts on some freedom (a vehicle on the plane): a billionth of the
-   largest stiffness is added to every freedom, towards the iterate, so that the equilibrium near the guess is found. Such
-   an equilibrium has no derivatives here. */
+   largest stiffness is added to every freedom, towards the iterate, so that the equilibrium near the guess is found.
+   Such an equilibrium has no derivatives here. */
 void mbg__start_indifferent(mbg__start_work *start, bool yes);
 
-/* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless `fresh`.
-   Errors: cannot be assembled (with the worst row and its residual), contradicting pins (named), not exact, ... */
+/* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless
+   `fresh`. Errors: no assembly (with the worst row and its residual), contradicting pins (named), not exact, ... */
 int mbg__start_solve(mbg_context *ctx, mbg__start_work *start, bool fresh);
 const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);
 
@@ -53,7 +53,7 @@ const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);
    Returns MBG_ERROR_INPUT when the direction breaks a redundant assembly, with the row in the message. */
 int mbg__start_push(mbg_context *ctx, mbg__start_work *start, const real *da, real *w0, real *v0);
 
-/* Components of w0 outside the motions of the bodies, which follow the guess: ga (na) += (dw0/da)^T gw of these alone. */
+/* Components of w0 outside the motions of the bodies follow the guess: ga (na) += (dw0/da)^T gw of these alone. */
 void mbg__start_pull_masked(const mbg__start_work *start, const real *gw, real *ga);
 
 /* Transposed: ga (na) += (dw0/da)^T gw + (dv0/da)^T gv. */
@@ -64,8 +64,8 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *start, const real *gw, co
      [ M  B^T ] [ vd     ]   [ f + ad(v)^T M v ]
      [ B  0   ] [ lambda ] = [ -gamma          ]      on the kept rows
 
-   *massless: a body with a freedom that has no inertia, so that there is no unique solution (vd, lambda are 0 then);
-   else -1. After it the system is at the start with these. */
+   *massless: a body with a freedom without inertia, which has no unique solution (vd, lambda are 0 then); else -1.
+   Afterwards the system is at the start with these. */
 int mbg__start_accelerations(mbg_context *ctx, mbg__system *sys, const mbg__start_result *start, real *vd, real *lambda,
                              int *massless);
 

@@ -1,5 +1,5 @@
-/* Assembly of positions (stages 1 and 3 of start.c): damped steps of least motion to a feasible configuration, then Newton's
-   method on the KKT system of the nearest one. */
+/* Assembly of positions (stages 1 and 3 of start.c): damped steps of least motion to a feasible configuration, then
+   Newton's method on the KKT system of the nearest one. */
 #include "start/start_internal.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Static equilibrium of the start: r(H, 0, 0, lambda) = 0, phi(H) = 0 (theory 0, section 6), in stages:
      1. load: with beams, r - (1 - s) r_0 = 0 is followed from the guess (s = 0) to equilibrium (s = 1)
-     2. descent: steps (K + sigma W) h + B^T dlambda = -r, sigma such that their work, -(r_0 + r_1).h/2 by the trapezoidal
-        rule, is positive and near the predicted one: a trust region with forces alone, which ends in a valley of the
-        potential if there is one
+     2. descent: steps (K + sigma W) h + B^T dlambda = -r, sigma such that their work, -(r_0 + r_1).h/2 by the
+        trapezoidal rule, is positive and near the predicted one: a trust region with forces alone, which ends in a
+        valley of the potential if there is one
      3. transient: for forces without a potential, where 2 may circle
      4. Newton's method to rounding
    The complex twin of the tests leaves imaginary parts out of 2: they follow in 4, whatever the way was. */
@@ -49,8 +49,8 @@ static bool follow(mbg_context *quiet, mbg__start_work *w, double s, const real 
   return false;
 }
 
-/* Slender beams: the load is applied in steps, r - (1 - s) r_0 = 0 from the guess (s = 0) to equilibrium (s = 1). If they
-   fail, the frames return to the guess. */
+/* Slender beams: the load is applied in steps, r - (1 - s) r_0 = 0 from the guess (s = 0) to equilibrium (s = 1). If
+   they fail, the frames return to the guess. */
 static int load_in_steps(mbg_context *quiet, mbg__start_work *w) {
   const mbg_model *m = w->m;
   const size_t frames = (size_t)m->nbody * sizeof(*w->before);

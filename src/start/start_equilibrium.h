@@ -11,8 +11,8 @@
 int mbg__balance_constraints(mbg_context *ctx, mbg__start_work *w, const real *lambda);
 /* The same with forces; r in full, phi, K and B. */
 int mbg__balance_update(mbg_context *ctx, mbg__start_work *w, const real *lambda);
-/* Multipliers k that balance r best in the metric, [W B^T; B 0](a, dlambda) = (-r, 0), with an update there; size of a in the
-   metric. */
+/* Multipliers k that balance r best in the metric, [W B^T; B 0](a, dlambda) = (-r, 0), with an update there; size of a
+   in the metric. */
 int mbg__balance(mbg_context *ctx, mbg__start_work *w, double *size);
 /* (K + sigma W) h + B^T dlambda = -r, B h = -phi into position.x; block (may be NULL): added to K, per body. */
 int mbg__balance_solve(mbg_context *ctx, mbg__start_work *w, double sigma, mat6 *block);

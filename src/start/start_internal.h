@@ -67,8 +67,8 @@ struct mbg__start_work {
 /* start_kkt.c */
 int mbg__kkt_create(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *eq, int neq);
 void mbg__kkt_destroy(mbg__kkt *kkt);
-/* Fills from K (NULL: 0) plus block-diagonal `body` (nbody x 36, may be NULL) and the metric times `diagonal`, B and the
-   gradients of the equations; rows not kept (keep NULL: all kept) and inactive equations become x = 0. */
+/* Fills from K (NULL: 0) plus block-diagonal `body` (nbody x 36, may be NULL) and the metric times `diagonal`, B and
+   the gradients of the equations; rows not kept (keep NULL: all kept) and inactive equations become x = 0. */
 typedef struct {
   const real *K;
   mat6 *body;
@@ -90,8 +90,8 @@ void mbg__start_label(const mbg__start_work *w, const mbg__equation *eq, int wor
 
 /* start_assembly.c: the constraints alone at a state of the start. */
 int mbg__start_bare(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, const real *v, const real *lambda);
-/* The largest of the rows and (pins) equations at H, and its number. Each is scaled to the displacement in the metric that
-   would undo it, relative to the model's size. */
+/* The largest of the rows and (pins) equations at H, and its number. Each is scaled to the displacement in the metric
+   that would undo it, relative to the model's size. */
 int mbg__start_residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, bool pins, double *largest,
                          int *worst);
 /* H exp(step x) on the free velocities x (nv). */
@@ -118,8 +118,8 @@ int mbg__start_rates(mbg_context *ctx, mbg__start_work *w);
 
 /* start_pins.c: the equations `values` and `rates` of the model's pins. */
 int mbg__pins_create(mbg_context *ctx, mbg__start_work *w);
-/* Residual of an equation (rate: of its time derivative) and its gradient on the relative variation of its pair; gradient on
-   variation and twist. */
+/* Residual of an equation (rate: of its time derivative) and its gradient on the relative variation of its pair;
+   gradient on variation and twist. */
 void mbg__equation_value(const mbg__start_work *w, const mbg__equation *e, bool rate, real *value, vec6 gradient);
 void mbg__equation_gradient(const mbg__start_work *w, const mbg__equation *e, bool rate, vec6 gw, vec6 gv);
 /* Adds the wrenches of the active equations with multipliers k (n) to their pairs, as rows do. After linearize. */

@@ -258,7 +258,7 @@ static void row_times(const real *in, const real T[36], const int start[6], int 
   }
 }
 
-/* The free columns of a body have equal row patterns, so that entry e of one column stands beside entry e of the others. */
+/* The free columns of a body have equal row patterns: entry e of one column stands beside entry e of the others. */
 void mbg__columns_times(const mbg__system *s, const mbg__csc *p, const real *in, const real *T, real *out) {
   const mbg_model *m = s->model;
   for (int b = 0; b < m->nbody; b++) {

@@ -41,7 +41,7 @@ void mbg__saddle_add_metric(mbg__saddle *s, real c);
 /* lower and upper: values of B in the lower left and (transposed) in the upper right block; keep (nrow) NULL: all;
    diagonal (nrow) NULL: 0. */
 void mbg__saddle_add_rows(mbg__saddle *s, const real *lower, const real *upper, const bool *keep, const real *diagonal);
-/* Further row k with its gradient on the relative variation of its pair; inactive: x = 0. The system must be updated. */
+/* Further row k with its gradient on the relative variation of its pair; inactive: x = 0. After update. */
 void mbg__saddle_add_extra(mbg__saddle *s, int k, const real gradient[6], bool active, real diagonal);
 
 /* Factors; a singular system is reported as "WHAT: the system is singular (look at body '...')". */

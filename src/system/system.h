@@ -1,11 +1,14 @@
-/* system: the equations of a model at a state, with exact derivatives. The chain rule from relative frames to bodies and
-   attributes is written once, here; formulations call this and know no element.
+/* system: the equations of a model at a state, with exact derivatives. The chain rule from relative frames to bodies
+   and attributes is written once, here; formulations call this and know no element.
 
      r = M vd - ad(v)^T M v - f + B^T lambda        phi, phid = B v + phi_t, phidd = B vd + gamma      (theory 0)
 
-   Vectors over velocities are full: nw entries (six per body). Masked components of twists and rates are 0 and ignored. Those
-   of w are not: the height of a planar body or the axes of a point may depend on parameters.
-   Rows are all nrow rows of the model, kept or redundant; a caller that works on kept rows gives lambda = 0 elsewhere. */
+   Vectors over velocities are full: nw entries (six per body). Masked components of twists and rates are 0 and ignored.
+   Masked components of w are not: the height of a planar body or the axes of a point may depend on parameters.
+   Rows are all nrow rows of the model, kept or redundant; a caller that works on kept rows gives lambda = 0 elsewhere.
+
+   A push is a directional derivative, a pull its transpose: (w, dv, ...) -> (dr, dphi, ...) and back (the pushforward
+   and pullback of differential geometry). */
 #ifndef MBG_SYSTEM_SYSTEM_H
 #define MBG_SYSTEM_SYSTEM_H
 
@@ -13,15 +16,15 @@
 #include "model/design.h"
 #include "model/fn.h"
 
-/* What a state consists of; arrays belong to the caller. */
+/* A state; arrays belong to the caller. */
 typedef struct {
   real t;
   const mbg__frame *H; /* frames                       (nbody) */
   const real *v;       /* twists                       (nw)    */
-  const real *vd;      /* their rates, or NULL         (nw)    */
-  const real *lambda;  /* multipliers, or NULL         (nrow)  */
+  const real *vd;      /* their rates, NULL: 0         (nw)    */
+  const real *lambda;  /* multipliers, NULL: 0         (nrow)  */
   const int *turns;    /* turn counters                (nturn) */
-  const bool *rows;    /* rows that matter, NULL: all; the others count as 0 and have no multiplier   (nrow) */
+  const bool *rows;    /* active rows, NULL: all; the others count as 0 and have no multiplier   (nrow) */
   bool still;          /* nothing but twists, rates and multipliers may have changed since the last update */
 } mbg__state;
 
@@ -35,7 +38,7 @@ const mbg__design *mbg__system_design(const mbg__system *sys);
 
 /* ---------------------------------------------------------------------- values */
 
-/* Evaluates markers, relative frames, rows, signals of velocity level and forces at a state. vd and lambda NULL count as 0. */
+/* Evaluates markers, relative frames, rows, signals of velocity level and forces at a state. */
 int mbg__system_update(mbg_context *ctx, mbg__system *sys, const mbg__state *state);
 
 /* The same for the constraints alone: until the next update r = B^T lambda, without inertia and forces. */
@@ -44,7 +47,7 @@ int mbg__system_update_bare(mbg_context *ctx, mbg__system *sys, const mbg__state
 /* After update_bare: the forces, as if update had been called. */
 int mbg__system_update_forces(mbg_context *ctx, mbg__system *sys);
 
-/* After an update without rates and multipliers: the rest of the state (vd: nw, lambda: nrow), as if it had been given there. */
+/* After an update without rates and multipliers: adds these to the state (vd: nw, lambda: nrow). */
 void mbg__system_complete(mbg__system *sys, const real *vd, const real *lambda);
 
 /* After update. Each output may be NULL: r (nw), phi, phid, phidd, gamma (nrow each). */
@@ -52,7 +55,7 @@ void mbg__system_residual(const mbg__system *sys, real *r, real *phi, real *phid
 
 /* y = M x, y += B^T x (nw from nrow), y = B x (nrow from nw). After update. */
 void mbg__system_mass_mul(const mbg__system *sys, const real *x, real *y);
-/* y += c M' x, M' the rate of M along the motion: that of modal bodies. */
+/* y += c M' x, M' the rate of M along the motion; only modal bodies have one. */
 void mbg__system_mass_rate(const mbg__system *sys, real c, const real *x, real *y);
 void mbg__system_B_mul(const mbg__system *sys, const real *x, real *y);
 void mbg__system_B_mul_T(const mbg__system *sys, const real *x, real *y);
@@ -60,7 +63,7 @@ void mbg__system_B_mul_T(const mbg__system *sys, const real *x, real *y);
 /* Values of all signals (nsignal), accelerations and reactions included. After update. */
 int mbg__system_signals(mbg_context *ctx, mbg__system *sys, const real **y);
 
-/* Warns of modal bodies that left the range of linear deformation, and of beam elements that turned too far between their nodes, at the
+/* Warns of modal bodies beyond linear deformation, and of beam elements that turned too far between their nodes, at the
    nodes whose signals were evaluated since the last call; ctx NULL: forgets them. */
 void mbg__system_warn(mbg_context *ctx, mbg__system *sys);
 
@@ -69,8 +72,9 @@ void mbg__system_warn(mbg_context *ctx, mbg__system *sys);
 /* Computes element derivatives at the state of the last update; needed by everything below. */
 int mbg__system_linearize(mbg_context *ctx, mbg__system *sys);
 
-/* After linearize: the constraints alone, as if update_bare and linearize had been called with other twists v (nw) and multipliers
-   (nrow) at the same frames and time. Until the next update r = B^T lambda; accelerations (phidd, gamma) are not defined. */
+/* After linearize: the constraints alone, as if update_bare and linearize had been called with other twists v (nw) and
+   multipliers (nrow) at the same frames and time. Until the next update r = B^T lambda; accelerations (phidd, gamma)
+   are not defined. */
 void mbg__system_constraints_at(mbg__system *sys, const real *v, const real *lambda);
 
 /* After update_bare and linearize: the same with other multipliers (nrow). */
@@ -91,7 +95,7 @@ void mbg__system_push(mbg__system *sys, const mbg__direction *d, real *dr, real 
 void mbg__system_pull(mbg__system *sys, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
                       real *gv, real *gvd, real *glambda, real *ga);
 
-/* Which attributes pulls of residuals care for: all (as it is after creation), or those alone that parameters move. */
+/* Attributes whose derivatives pulls compute: all (after creation), or only those that parameters move. */
 void mbg__system_want(mbg__system *sys, bool all);
 
 /* Derivatives of all signals at the state of the last update; needed by the two functions below, after linearize. */
@@ -117,7 +121,7 @@ typedef enum {
 } mbg__matrix_bits;
 const mbg__csc *mbg__system_pattern_K(const mbg__system *sys); /* K, C and M share it */
 const mbg__csc *mbg__system_pattern_B(const mbg__system *sys);
-/* Fills the value arrays of those asked for (others may be NULL); values are ordered by the patterns. After linearize. */
+/* Fills the arrays that are not NULL; values are ordered by the patterns. After linearize. */
 typedef struct {
   real *K, *C, *M, *B, *Z, *A_H, *A_v;
   struct mbg__dense *dense; /* not NULL: K and C go here, block by block */

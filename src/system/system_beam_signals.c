@@ -25,8 +25,8 @@ real mbg__beams_strain_energy(const mbg__system *s, const mbg__signal *sig) {
   return e;
 }
 
-/* Twists of an element, and (z) the twist of node `body` alone, of both nodes for -1; false: it is no node of the element.
-   The energy of a node is its share z.M v/2; the shares of all nodes add up to the energy of the beam. */
+/* Twists of an element, and (z) the twist of node `body` alone, of both nodes for -1; false: it is no node of the
+   element. The energy of a node is its share z.M v/2; the shares of all nodes add up to the energy of the beam. */
 static bool share(const mbg__system *s, const mbg__element *b, int body, real v[12], real z[12]) {
   element_gather(s, b, s->v, v);
   vn_copy(12, z, v);
@@ -145,7 +145,7 @@ void mbg__beams_strain_energy_pull(const mbg__system *s, const mbg__signal *sig,
 
 /* ---------------------------------------------------------------------- strains, section forces, stresses */
 
-/* Stress of the solid material at the point (y, z) of the section: E (eps_1 + z eps_5 - y eps_6). Weights of the strains. */
+/* weights of the strains in the stress of the solid material at the point (y, z): E (eps_1 + z eps_5 - y eps_6) */
 static void stress_weights(const mbg__system *s, const mbg__signal *sig, const mbg__element *b, real q[6]) {
   const real E = s->design->attr[b->e->attr[MBG__BEAM_E]], *at = s->design->attr + sig->attr;
   v6_zero(q);

@@ -225,8 +225,8 @@ static void force_pull(const mbg__system *s, const mbg__element *b, real gc[MBG_
   mbg__beam_change_T(b->state, b->K, b->eta, b->shape->d0, u, gc + MBG__BEAM_K, &gc[MBG__BEAM_ETA], gd0);
 }
 
-/* z.dM vd - (ad(v) z).dM v = <S, dM> with S = z vd^T - (ad(v) z) v^T; the part of N(d0) is summed over the elements that
-   share it */
+/* z.dM vd - (ad(v) z).dM v = <S, dM> with S = z vd^T - (ad(v) z) v^T; the part of N(d0) is summed over the elements
+   that share it */
 static void mass_pull(mbg__system *s, const mbg__element *b, const real z[12], const real u[12], const real v[12],
                       real gc[MBG__BEAM_COEFS]) {
   mbg__beam_work *w = &s->beam_work[b->e->reference];

@@ -29,8 +29,8 @@ typedef struct {
   int *slot; /* of K                                    (n x n) */
 } mbg__local;
 
-/* Where a pull adds its gradient: cotangents of frames, twists, their rates (nw), multipliers (nrow), attributes (na); each
-   may be NULL. */
+/* Where a pull adds its gradient: cotangents of frames, twists, their rates (nw), multipliers (nrow), attributes (na);
+   each may be NULL. */
 typedef struct {
   real *w, *v, *vd, *lambda, *a;
 } mbg__cotangent;
@@ -43,8 +43,8 @@ typedef struct {
   real *nu, *nud, *dnu, *dnud, *gnu, *gnud, *r, *scratch; /* (6 + n) */
   real *dD, *gD;                                          /* flat arrays */
   mbg__local local;
-  /* largest at accepted nodes: angular velocity of the frame, rotation and displacement of a marker by the modes, distance
-     of a marker from the frame */
+  /* largest at accepted nodes: angular velocity of the frame, rotation and displacement of a marker by the modes,
+     distance of a marker from the frame */
   double spin, turn, shift, reach;
 } mbg__modal_work;
 
@@ -192,7 +192,7 @@ static inline bool row_on(const mbg__system *s, int row) { return !s->rows || s-
 /* body of a marker, -1 for the ground */
 static inline int marker_body(const mbg__system *s, int marker) { return s->model->markers[marker].body; }
 
-/* false: the mass matrix of the frame alone is 0 (nodes of beams, modal bodies: their elements and modes have the inertia) */
+/* false: the frame itself has no mass (nodes of beams, modal bodies: their elements and modes have it) */
 static inline bool has_inertia(const mbg__system *s, int body) { return s->model->bodies[body].type->nkey > 0; }
 
 static inline const real *gravity_of(const mbg__system *s) {
@@ -223,7 +223,7 @@ void mbg__kin_update_frames(mbg__system *s);
 void mbg__kin_update_twists(mbg__system *s);
 void mbg__kin_update_rates(mbg__system *s);
 /* w_m = J w + omega da, dv_m = J dv + ad(v_m) omega da, dvd_m = J dvd + ad(vd_m) omega da for all markers in use, then
-   the relative variations of all pairs. With J = Ad(h^-1): a modal body will add its columns here and in its transpose. */
+   the relative variations of all pairs. J = Ad(h^-1); a marker on a modal body has modal columns as well. */
 void mbg__kin_push(mbg__system *s, const mbg__direction *d);
 void mbg__kin_pair_push(const mbg__system *s, int pair, const mbg__direction *d, vec6 w, vec6 dv, vec6 dvd);
 /* Transposed for one pair: cotangents of (w_rel, dv_rel, dvd_rel) to bodies and attributes; gvd NULL: 0. */
@@ -242,7 +242,7 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s);
 void mbg__rows_linearize(mbg__system *s);
 /* F += the wrenches of the multipliers. */
 void mbg__rows_load(mbg__system *s);
-/* The linearization of the rows at changed twists (vrel; before: those of the linearization at hand) and multipliers. */
+/* Moves the linearization of a term from the relative twist `before` to vrel, with the multiplier lambda. */
 void mbg__rows_shift(mbg__system *s, int term, real lambda, const vec6 before);
 void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in);
 

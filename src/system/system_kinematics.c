@@ -33,17 +33,22 @@ void mbg__kin_update_frames(mbg__system *s) {
   }
 }
 
-/* on the ground vm, vdm, a and ad are 0 from the beginning */
+/* out = J v for the markers in use, by `end` for those on modal bodies; on the ground vm, vdm, a and ad are 0 from the
+   beginning */
+static void update_markers(mbg__system *s, const real *v, vec6 *out, void (*end)(mbg__system *, int)) {
+  for (int i = 0; i < s->model->nmarker; i++) {
+    if (s->marker_on[i] && s->end[i]) {
+      end(s, i);
+    } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
+      AdInv_mul(out[i], &s->design->markers[i].h, v + s->model->bodies[marker_body(s, i)].voff);
+    }
+  }
+}
+
 void mbg__kin_update_twists(mbg__system *s) {
   const mbg_model *m = s->model;
   mbg__modals_twists(s);
-  for (int i = 0; i < m->nmarker; i++) {
-    if (s->marker_on[i] && s->end[i]) {
-      mbg__modal_end_twist(s, i);
-    } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
-      AdInv_mul(s->vm[i], &s->design->markers[i].h, s->v + m->bodies[marker_body(s, i)].voff);
-    }
-  }
+  update_markers(s, s->v, s->vm, mbg__modal_end_twist);
   for (int i = 0; i < m->npair; i++) {
     if (!s->pair_on[i]) {
       continue;
@@ -59,13 +64,7 @@ void mbg__kin_update_twists(mbg__system *s) {
 void mbg__kin_update_rates(mbg__system *s) {
   const mbg_model *m = s->model;
   mbg__modals_rates(s);
-  for (int i = 0; i < m->nmarker; i++) {
-    if (s->marker_on[i] && s->end[i]) {
-      mbg__modal_end_rate(s, i);
-    } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
-      AdInv_mul(s->vdm[i], &s->design->markers[i].h, s->vd + m->bodies[marker_body(s, i)].voff);
-    }
-  }
+  update_markers(s, s->vd, s->vdm, mbg__modal_end_rate);
   for (int i = 0; i < m->npair; i++) {
     if (!s->pair_on[i]) {
       continue;

@@ -1,5 +1,5 @@
-/* Modal bodies in the chain: their coordinates are gathered from the bodies that carry them, the inertia couples frame and
-   coordinates, and the markers on them have modal columns. Cotangents go the same ways back. */
+/* Modal bodies in the chain: their coordinates are gathered from the bodies that carry them, the inertia couples frame
+   and coordinates, and the markers on them have modal columns. Cotangents take the same way back. */
 #include "system/system_modal.h"
 
 #include <string.h>

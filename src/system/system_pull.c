@@ -1,5 +1,5 @@
-/* Transposes of the directional derivatives (system_push.c): z.r + mu.phi + nu.phid + kappa.phidd, from pairs back to bodies
-   and attributes. */
+/* Transposes of the directional derivatives (system_push.c): z.r + mu.phi + nu.phid + kappa.phidd, from pairs back to
+   bodies and attributes. */
 #include "system/system_internal.h"
 
 #include <string.h>

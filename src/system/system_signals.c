@@ -1,5 +1,5 @@
-/* Signals: values, directional derivatives and gradients, of every kind of the catalogue. The kernels of single signals are
-   elements (elements/signal_*.c), energies are in system_energies.c; criteria/ reduces values at nodes to numbers. */
+/* Signals: values, directional derivatives and gradients, of every kind of the catalogue. Their kernels are elements
+   (elements/signal_NAME.c), energies are in system_energies.c; criteria/ reduces the values at nodes to numbers. */
 #include "system/system_internal.h"
 
 #include <string.h>

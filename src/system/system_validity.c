@@ -1,8 +1,8 @@
 /* Range of validity of flexible bodies, watched at accepted nodes and reported once a run.
 
-   A linear modal body has no centrifugal stiffening: (spin/frequency)^2 is its relative error; 0.5 rad and a fifth of the
-   length are beyond small deformations (theory 3, sections 2 and 13). The strain of a beam element is constant along it,
-   which loses accuracy when the element turns far between its nodes (theory 4, section 10). */
+   A linear modal body has no centrifugal stiffening: (spin/frequency)^2 is its relative error; 0.5 rad and a fifth of
+   the length are beyond small deformations (theory 3, sections 2 and 13). The strain of a beam element is constant
+   along it, which loses accuracy when the element turns far between its nodes (theory 4, section 10). */
 #include "system/system_internal.h"
 
 #include <string.h>

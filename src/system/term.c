@@ -42,7 +42,8 @@ static void entry_first(entry_rows *e, const mbg__frame *G, int entry) {
   }
 }
 
-/* x_k: e2(v, .) = (r x W, 0), e3 = (0, (W x U) x r);  R_kl: e2(v, .) = (0, e_l x (r x W)), e3 = (0, (W x (W x e_l)) x r) */
+/* x_k: e2(v, .) = (r x W, 0), e3 = (0, (W x U) x r)
+   R_kl: e2(v, .) = (0, e_l x (r x W)), e3 = (0, (W x (W x e_l)) x r) */
 static void entry_third(entry_rows *e, const real v[6]) {
   real a[3], d[3];
   v6_zero(e->e2_T);

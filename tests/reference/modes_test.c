@@ -536,7 +536,7 @@ static void test_messages(void **state) {
   fixture f;
   says(&f, solve(&f, mbg_modes_options_default(), "%s", falling), MBG_ERROR_CONVERGENCE,
        "no static equilibrium was found: body 'stone' moves along (0, 0, -1), pushed by 9.81 N, and nothing stops it; "
-       "hold the mechanism");
+       "support the mechanism");
   says(&f,
        solve(&f, mbg_modes_options_default(),
              "{\"mbgrad\": 1, \"bodies\": {\"wheel\": {\"mass\": 1, \"inertia\": [1, 1, 1]}}, \"joints\": {\"axle\": "
@@ -555,7 +555,7 @@ static void test_messages(void **state) {
   says(&f, solve(&f, (mbg_modes_options){.count = -1}, "%s", falling), MBG_ERROR_INPUT,
        "the number of modes must not be negative, is -1");
   says(&f, solve(&f, (mbg_modes_options){.at = (mbg_modes_at)7}, "%s", falling), MBG_ERROR_INPUT,
-       "modes are about the equilibrium");
+       "modes are computed about the equilibrium");
   says(&f,
        solve(&f, (mbg_modes_options){.at = MBG_MODES_STEADY},
              "{\"mbgrad\": 1, \"bodies\": {\"a\": {\"mass\": 1, \"inertia\": [1, 1, 1], \"velocity\": [1, 0, 0]}, "
