@@ -252,3 +252,15 @@ int mbg__json_writer_finish(mbg__json_writer *w, const char **text, size_t *leng
   }
   return mbg__buffer_finish(&w->buffer, text, length);
 }
+
+int mbg__json_writer_hand_over(mbg__json_writer *w, char **text) {
+  const char *written;
+  const int err = mbg__json_writer_finish(w, &written, NULL);
+  *text = NULL;
+  if (err >= 0) {
+    *text = w->buffer.text;
+    w->buffer.text = NULL;
+  }
+  mbg__json_writer_destroy(w);
+  return err;
+}

@@ -59,4 +59,7 @@ void mbg__json_numbers(mbg__json_writer *w, const double *values, int count); /*
    was begun must be ended. length may be NULL. */
 int mbg__json_writer_finish(mbg__json_writer *w, const char **text, size_t *length);
 
+/* As mbg__json_writer_finish, and ends the writer: *text is the caller's to free (mbg_text_destroy), NULL on failure. */
+int mbg__json_writer_hand_over(mbg__json_writer *w, char **text);
+
 #endif

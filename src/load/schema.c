@@ -12,27 +12,51 @@ static void text_member(writer *w, const char *key, const char *value) {
   mbg__json_string(w, value);
 }
 
+static void integer_member(writer *w, const char *key, int value) {
+  mbg__json_key(w, key);
+  mbg__json_integer(w, value);
+}
+
 static void reference(writer *w, const char *name) {
   char path[64];
   mbg__format(path, sizeof(path), "#/$defs/%s", name);
   text_member(w, "$ref", path);
 }
 
+/* {"$ref": ...} */
+static void reference_object(writer *w, const char *name) {
+  mbg__json_begin_object(w);
+  reference(w, name);
+  mbg__json_end_object(w);
+}
+
+/* {"type": ...} */
+static void type_object(writer *w, const char *type) {
+  mbg__json_begin_object(w);
+  text_member(w, "type", type);
+  mbg__json_end_object(w);
+}
+
 /* ---------------------------------------------------------------------- values */
 
-/* "items" and, for n >= 0, the number of them */
-static void array_of(writer *w, const char *items, int n) {
+/* least, most: number of items; -1: not limited */
+static void array_of(writer *w, const char *items, int least, int most) {
   text_member(w, "type", "array");
   mbg__json_key(w, "items");
-  mbg__json_begin_object(w);
-  reference(w, items);
-  mbg__json_end_object(w);
-  if (n >= 0) {
-    mbg__json_key(w, "minItems");
-    mbg__json_integer(w, n);
-    mbg__json_key(w, "maxItems");
-    mbg__json_integer(w, n);
+  reference_object(w, items);
+  if (least >= 0) {
+    integer_member(w, "minItems", least);
   }
+  if (most >= 0) {
+    integer_member(w, "maxItems", most);
+  }
+}
+
+/* an array of n items; -1: of any number */
+static void array_object(writer *w, const char *items, int n) {
+  mbg__json_begin_object(w);
+  array_of(w, items, n, n);
+  mbg__json_end_object(w);
 }
 
 static void words(writer *w, const char *choices) {
@@ -46,20 +70,20 @@ static void words(writer *w, const char *choices) {
 }
 
 static void enumeration(writer *w, const char *name, const char *choices) {
-  /* components may be counted */
-  if (strcmp(name, "component") == 0) {
+  /* a component is a letter, or its number */
+  const bool component = strcmp(name, "component") == 0;
+  if (component) {
     mbg__json_key(w, "anyOf");
     mbg__json_begin_array(w);
     mbg__json_begin_object(w);
   }
   mbg__json_key(w, "enum");
   words(w, choices);
-  if (strcmp(name, "component") == 0) {
+  if (component) {
     mbg__json_end_object(w);
     mbg__json_begin_object(w);
     text_member(w, "type", "integer");
-    mbg__json_key(w, "minimum");
-    mbg__json_integer(w, 1);
+    integer_member(w, "minimum", 1);
     mbg__json_end_object(w);
     mbg__json_end_array(w);
   }
@@ -71,23 +95,17 @@ static void names_to(writer *w, const char *values) {
   mbg__json_key(w, "properties");
   mbg__json_begin_object(w);
   mbg__json_key(w, "note");
-  mbg__json_begin_object(w);
-  text_member(w, "type", "string");
-  mbg__json_end_object(w);
+  type_object(w, "string");
   mbg__json_end_object(w);
   mbg__json_key(w, "additionalProperties");
-  mbg__json_begin_object(w);
-  reference(w, values);
-  mbg__json_end_object(w);
+  reference_object(w, values);
 }
 
 static void any_of(writer *w, const char *const *names, int n) {
   mbg__json_key(w, "anyOf");
   mbg__json_begin_array(w);
   for (int i = 0; i < n; i++) {
-    mbg__json_begin_object(w);
-    reference(w, names[i]);
-    mbg__json_end_object(w);
+    reference_object(w, names[i]);
   }
   mbg__json_end_array(w);
 }
@@ -128,126 +146,88 @@ static void section(writer *w, mbg__file_object owner, const char *name) {
   }
 }
 
-/* shapes that are definitions of the schema, or one of several */
-static const char *const defined[][3] = {
-    [MBG__SHAPE_PLAIN] = {"plain"},
-    [MBG__SHAPE_NESTED] = {"nested"},
-    [MBG__SHAPE_NUMBER] = {"number"},
-    [MBG__SHAPE_NUMBERS] = {"numbers"},
-    [MBG__SHAPE_PLAINS] = {"plains"},
-    [MBG__SHAPE_VEC3] = {"vector"},
-    [MBG__SHAPE_ROTATE] = {"rotate"},
-    [MBG__SHAPE_SERIES] = {"number", "numbers", "series"},
-    [MBG__SHAPE_PAIR] = {"number", "numbers"},
-    [MBG__SHAPE_VALUES] = {"plain", "plains"},
-    [MBG__SHAPE_SAMPLES] = {"number", "numbers"},
-    [MBG__SHAPE_TIMES] = {"plains", "times", "text"},
-    [MBG__SHAPE_COLUMN] = {"plains", "text"},
-    [MBG__SHAPE_DATA] = {"text", "data"},
-    [MBG__SHAPE_INERTIA] = {"number", "numbers"},
-    [MBG__SHAPE_OBJECTIVE] = {"text", "weights"},
+/* How a shape is written, by one of these. */
+typedef struct {
+  const char *any[3]; /* a definition, or one of several */
+  const char *items;  /* array of a definition, with least and most */
+  const char *values; /* object with any names as keys, values of a definition */
+  const char *type;   /* "integer": from least to most */
+  int least, most;    /* -1: no limit */
+} shape_form;
+
+static const shape_form forms[] = {
+    [MBG__SHAPE_TEXT] = {.type = "string"},
+    [MBG__SHAPE_NAME] = {.type = "string"},
+    [MBG__SHAPE_BOOL] = {.type = "boolean"},
+    [MBG__SHAPE_PLAIN] = {.any = {"plain"}},
+    [MBG__SHAPE_COUNT] = {.type = "integer", .least = 1, .most = MBG__LOAD_ELEMENTS_MAX},
+    [MBG__SHAPE_ELEMENT] = {.type = "integer", .least = 0, .most = -1},
+    [MBG__SHAPE_NUMBER] = {.any = {"number"}},
+    [MBG__SHAPE_NUMBERS] = {.any = {"numbers"}},
+    [MBG__SHAPE_PLAINS] = {.any = {"plains"}},
+    [MBG__SHAPE_VALUES] = {.any = {"plain", "plains"}},
+    [MBG__SHAPE_SAMPLES] = {.any = {"number", "numbers"}},
+    [MBG__SHAPE_TIMES] = {.any = {"plains", "times", "text"}},
+    [MBG__SHAPE_COLUMN] = {.any = {"plains", "text"}},
+    [MBG__SHAPE_DATA] = {.any = {"text", "data"}},
+    [MBG__SHAPE_VEC3] = {.any = {"vector"}},
+    [MBG__SHAPE_POINTS] = {.items = "vector", .least = 2, .most = -1},
+    [MBG__SHAPE_TWO_VEC3] = {.items = "vector", .least = 2, .most = 2},
+    [MBG__SHAPE_TWO_NAMES] = {.items = "text", .least = 2, .most = 2},
+    [MBG__SHAPE_ROTATE] = {.any = {"rotate"}},
+    [MBG__SHAPE_INERTIA] = {.any = {"number", "numbers"}},
+    [MBG__SHAPE_NAMES_TO_NAMES] = {.values = "text"},
+    [MBG__SHAPE_NAMES_TO_NUMBERS] = {.values = "number"},
+    [MBG__SHAPE_OBJECTIVE] = {.any = {"text", "weights"}},
+    [MBG__SHAPE_NAMES_TO_SETTINGS] = {.values = "setting"},
+    [MBG__SHAPE_NAMES] = {.items = "text", .least = -1, .most = -1},
+    [MBG__SHAPE_SERIES] = {.any = {"number", "numbers", "series"}},
+    [MBG__SHAPE_PAIR] = {.any = {"number", "numbers"}},
+    [MBG__SHAPE_NESTED] = {.any = {"nested"}},
+    [MBG__SHAPE_TERMS] = {.items = "term", .least = -1, .most = -1},
+    [MBG__SHAPE_SECTION] = {{NULL}}, /* the others: by themselves */
 };
 
 static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
-  switch (key->shape) {
-  case MBG__SHAPE_PLAIN:
-  case MBG__SHAPE_NESTED:
-  case MBG__SHAPE_NUMBER:
-  case MBG__SHAPE_NUMBERS:
-  case MBG__SHAPE_PLAINS:
-  case MBG__SHAPE_VEC3:
-  case MBG__SHAPE_ROTATE:
-    reference(w, defined[key->shape][0]);
-    break;
-  case MBG__SHAPE_SERIES:
-  case MBG__SHAPE_PAIR:
-  case MBG__SHAPE_VALUES:
-  case MBG__SHAPE_SAMPLES:
-  case MBG__SHAPE_TIMES:
-  case MBG__SHAPE_COLUMN:
-  case MBG__SHAPE_DATA:
-  case MBG__SHAPE_INERTIA:
-  case MBG__SHAPE_OBJECTIVE:
-    any_of(w, defined[key->shape], defined[key->shape][2] ? 3 : 2);
-    break;
-  case MBG__SHAPE_TEXT:
-  case MBG__SHAPE_NAME:
-    text_member(w, "type", "string");
-    break;
-  case MBG__SHAPE_BOOL:
-    text_member(w, "type", "boolean");
-    break;
-  case MBG__SHAPE_CHOICE:
+  const shape_form *f = &forms[key->shape];
+  if (key->shape == MBG__SHAPE_CHOICE) {
     enumeration(w, key->name, key->choices);
-    break;
-  case MBG__SHAPE_COUNT:
-    text_member(w, "type", "integer");
-    mbg__json_key(w, "minimum");
-    mbg__json_integer(w, 1);
-    mbg__json_key(w, "maximum");
-    mbg__json_integer(w, MBG__LOAD_ELEMENTS_MAX);
-    break;
-  case MBG__SHAPE_ELEMENT:
-    text_member(w, "type", "integer");
-    mbg__json_key(w, "minimum");
-    mbg__json_integer(w, 0);
-    break;
-  case MBG__SHAPE_POINTS:
-    array_of(w, "vector", -1);
-    mbg__json_key(w, "minItems");
-    mbg__json_integer(w, 2);
-    break;
-  case MBG__SHAPE_TWO_VEC3:
-    array_of(w, "vector", 2);
-    break;
-  case MBG__SHAPE_TWO_NAMES:
-    array_of(w, "text", 2);
-    break;
-  case MBG__SHAPE_NAMES_TO_NAMES:
-    names_to(w, "text");
-    break;
-  case MBG__SHAPE_NAMES_TO_NUMBERS:
-    names_to(w, "number");
-    break;
-  case MBG__SHAPE_NAMES_TO_SETTINGS:
-    names_to(w, "setting");
-    break;
-  case MBG__SHAPE_NAMES:
-    array_of(w, "text", -1);
-    break;
-  case MBG__SHAPE_VERSION:
-    mbg__json_key(w, "const");
-    mbg__json_integer(w, 1);
-    break;
-  case MBG__SHAPE_TERMS:
-    array_of(w, "term", -1);
-    break;
-  case MBG__SHAPE_SECTION:
+  } else if (key->shape == MBG__SHAPE_VERSION) {
+    integer_member(w, "const", 1);
+  } else if (key->shape == MBG__SHAPE_SECTION) {
     section(w, owner, key->name);
-    break;
+  } else if (f->any[1]) {
+    any_of(w, f->any, f->any[2] ? 3 : 2);
+  } else if (f->any[0]) {
+    reference(w, f->any[0]);
+  } else if (f->items) {
+    array_of(w, f->items, f->least, f->most);
+  } else if (f->values) {
+    names_to(w, f->values);
+  } else {
+    text_member(w, "type", f->type);
+    if (strcmp(f->type, "integer") == 0) {
+      integer_member(w, "minimum", f->least);
+    }
+    if (strcmp(f->type, "integer") == 0 && f->most >= 0) {
+      integer_member(w, "maximum", f->most);
+    }
   }
 }
 
 /* the value under a key of a type */
 static void type_value(writer *w, const mbg__key *key) {
-  switch (key->kind) {
-  case MBG__KEY_NUMBER:
-  case MBG__KEY_FN:
-    reference(w, "number");
-    break;
-  case MBG__KEY_VEC3:
-  case MBG__KEY_FN3:
-    reference(w, "vector");
-    break;
-  case MBG__KEY_SYM6:
-    reference(w, "matrix");
-    break;
-  case MBG__KEY_CHOICE:
+  static const char *const refs[] = {[MBG__KEY_NUMBER] = "number",
+                                     [MBG__KEY_FN] = "number",
+                                     [MBG__KEY_VEC3] = "vector",
+                                     [MBG__KEY_FN3] = "vector",
+                                     [MBG__KEY_SYM6] = "matrix"};
+  if (key->kind == MBG__KEY_CHOICE) {
     enumeration(w, key->name, key->choices);
-    break;
-  case MBG__KEY_BOOL:
+  } else if (key->kind == MBG__KEY_BOOL) {
     text_member(w, "type", "boolean");
-    break;
+  } else {
+    reference(w, refs[key->kind]);
   }
 }
 
@@ -321,9 +301,7 @@ static void properties(writer *w, const object *o) {
     mbg__json_end_object(w);
   }
   mbg__json_key(w, "note");
-  mbg__json_begin_object(w);
-  text_member(w, "type", "string");
-  mbg__json_end_object(w);
+  type_object(w, "string");
   mbg__json_end_object(w);
 }
 
@@ -363,11 +341,15 @@ static void object_schema(writer *w, const object *o) {
   mbg__json_end_object(w);
 }
 
-/* a definition that is one object with one list of keys */
-static void define(writer *w, const char *name, mbg__file_object keys) {
+/* an object with the keys of one list */
+static void own_object(writer *w, mbg__file_object keys) {
   const object o = {.own = &keys, .nown = 1};
-  mbg__json_key(w, name);
   object_schema(w, &o);
+}
+
+static void define(writer *w, const char *name, mbg__file_object keys) {
+  mbg__json_key(w, name);
+  own_object(w, keys);
 }
 
 /* ---------------------------------------------------------------------- elements */
@@ -387,7 +369,6 @@ static void end_choice(writer *w) {
 static void define_bodies(writer *w) {
   int n;
   const mbg__body_type *const *types = mbg__body_types(&n);
-  static const mbg__file_object outer[] = {MBG__KEYS_OUTER_BODY};
   begin_choice(w, "body");
   for (int i = 0; i < n; i++) {
     const bool preset = strcmp(types[i]->key, "rigid") == 0;
@@ -395,8 +376,7 @@ static void define_bodies(writer *w) {
     const object o = {own, 2, types[i]->keys, types[i]->nkey, types[i]->key, !preset, types[i]->help};
     object_schema(w, &o);
   }
-  const object o = {.own = outer, .nown = 1};
-  object_schema(w, &o);
+  own_object(w, MBG__KEYS_OUTER_BODY);
   end_choice(w);
 }
 
@@ -476,9 +456,7 @@ static void define_signals(writer *w) {
 static void define_criteria(writer *w) {
   begin_choice(w, "criterion");
   for (int kind = MBG__TERMINAL; kind <= MBG__COMBINATION; kind++) {
-    const mbg__file_object own[] = {(mbg__file_object)(MBG__KEYS_TERMINAL + kind)};
-    const object o = {.own = own, .nown = 1};
-    object_schema(w, &o);
+    own_object(w, (mbg__file_object)(MBG__KEYS_TERMINAL + kind));
   }
   end_choice(w);
 }
@@ -487,40 +465,27 @@ static void define_criteria(writer *w) {
 
 static void define_list(writer *w, const char *name, const char *items, int n) {
   mbg__json_key(w, name);
-  mbg__json_begin_object(w);
-  array_of(w, items, n);
-  mbg__json_end_object(w);
+  array_object(w, items, n);
 }
 
 static void define_values(writer *w) {
   mbg__json_key(w, "text");
-  mbg__json_begin_object(w);
-  text_member(w, "type", "string");
-  mbg__json_end_object(w);
-
+  type_object(w, "string");
   mbg__json_key(w, "plain");
-  mbg__json_begin_object(w);
-  text_member(w, "type", "number");
-  mbg__json_end_object(w);
-
+  type_object(w, "number");
   mbg__json_key(w, "number");
   mbg__json_begin_object(w);
   text_member(w, "description", "a number, or an expression of parameters and constants (some keys allow more names)");
   mbg__json_key(w, "type");
   words(w, "number string");
   mbg__json_end_object(w);
-
   define_list(w, "plains", "plain", -1);
   define_list(w, "numbers", "number", -1);
   define_list(w, "vector", "number", 3);
   define_list(w, "row", "number", 6);
   begin_choice(w, "matrix");
-  mbg__json_begin_object(w);
-  array_of(w, "number", 6);
-  mbg__json_end_object(w);
-  mbg__json_begin_object(w);
-  array_of(w, "row", 6);
-  mbg__json_end_object(w);
+  array_object(w, "number", 6);
+  array_object(w, "row", 6);
   end_choice(w);
 }
 
@@ -535,14 +500,10 @@ static void define_turn(writer *w) {
   mbg__json_key(w, "enum");
   words(w, "x y z");
   mbg__json_end_object(w);
-  mbg__json_begin_object(w);
-  reference(w, "number");
-  mbg__json_end_object(w);
+  reference_object(w, "number");
   mbg__json_end_array(w);
-  mbg__json_key(w, "minItems");
-  mbg__json_integer(w, 2);
-  mbg__json_key(w, "maxItems");
-  mbg__json_integer(w, 2);
+  integer_member(w, "minItems", 2);
+  integer_member(w, "maxItems", 2);
   mbg__json_end_object(w);
 }
 
@@ -550,25 +511,18 @@ static void define_rotate(writer *w) {
   static const mbg__file_object ways[] = {MBG__KEYS_ROTATE_VECTOR, MBG__KEYS_ROTATE_AXIS, MBG__KEYS_ROTATE_ZX};
   define_turn(w);
   begin_choice(w, "rotate");
-  mbg__json_begin_object(w);
-  array_of(w, "turn", -1);
-  mbg__json_end_object(w);
+  array_object(w, "turn", -1);
   for (int i = 0; i < MBG_COUNT(ways); i++) {
-    const object o = {.own = &ways[i], .nown = 1};
-    object_schema(w, &o);
+    own_object(w, ways[i]);
   }
   end_choice(w);
 }
 
 /* a plain number or an object */
 static void define_parameter(writer *w) {
-  static const mbg__file_object own[] = {MBG__KEYS_PARAMETER};
-  const object o = {.own = own, .nown = 1};
   begin_choice(w, "parameter");
-  mbg__json_begin_object(w);
-  reference(w, "plain");
-  mbg__json_end_object(w);
-  object_schema(w, &o);
+  reference_object(w, "plain");
+  own_object(w, MBG__KEYS_PARAMETER);
   end_choice(w);
 }
 
@@ -629,10 +583,7 @@ static void definitions(writer *w) {
 int mbg_model_schema(mbg_context *ctx, char **text) {
   static const mbg__file_object own[] = {MBG__KEYS_MODEL};
   const object model = {.own = own, .nown = 1, .help = "a mechanism for mbgrad, see docs/model.md"};
-  const char *written;
-  size_t length;
   writer w;
-  *text = NULL;
   mbg__json_writer_init(&w, ctx, true);
   mbg__json_begin_object(&w);
   text_member(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
@@ -640,17 +591,7 @@ int mbg_model_schema(mbg_context *ctx, char **text) {
   object_members(&w, &model);
   definitions(&w);
   mbg__json_end_object(&w);
-  int err = mbg__json_writer_finish(&w, &written, &length);
-  if (err == MBG_OK) {
-    *text = mbg__alloc(ctx, length + 1, 1);
-    if (*text) {
-      memcpy(*text, written, length + 1);
-    } else {
-      err = mbg__fail_memory(ctx);
-    }
-  }
-  mbg__json_writer_destroy(&w);
-  return err;
+  return mbg__json_writer_hand_over(&w, text);
 }
 
 void mbg_text_destroy(mbg_context *ctx, char *text) { mbg__free(ctx, text); }
