@@ -473,32 +473,28 @@ static int parse_factor(parser *p) {
   return mbg__build(&p->builder, at, OP_multiply, line, mbg__build_constant(&p->builder, M_PI / 180));
 }
 
-static int parse_product(parser *p) {
-  int line = parse_factor(p);
+/* operand {(+|-) operand}, of two operators that group from the left */
+static int parse_left(parser *p, int (*operand)(parser *), const mbg__token_kind token[2], const int op[2]) {
+  int line = operand(p);
   for (;;) {
-    const int at = p->lexer.token.at;
-    if (accept(p, TOKEN_times)) {
-      line = mbg__build(&p->builder, at, OP_multiply, line, parse_factor(p));
-    } else if (accept(p, TOKEN_over)) {
-      line = mbg__build(&p->builder, at, OP_divide, line, parse_factor(p));
-    } else {
+    const int at = p->lexer.token.at, k = accept(p, token[0]) ? 0 : accept(p, token[1]) ? 1 : -1;
+    if (k < 0) {
       return line;
     }
+    line = mbg__build(&p->builder, at, op[k], line, operand(p));
   }
 }
 
+static int parse_product(parser *p) {
+  static const mbg__token_kind tokens[] = {TOKEN_times, TOKEN_over};
+  static const int ops[] = {OP_multiply, OP_divide};
+  return parse_left(p, parse_factor, tokens, ops);
+}
+
 static int parse_sum(parser *p) {
-  int line = parse_product(p);
-  for (;;) {
-    const int at = p->lexer.token.at;
-    if (accept(p, TOKEN_plus)) {
-      line = mbg__build(&p->builder, at, OP_add, line, parse_product(p));
-    } else if (accept(p, TOKEN_minus)) {
-      line = mbg__build(&p->builder, at, OP_subtract, line, parse_product(p));
-    } else {
-      return line;
-    }
-  }
+  static const mbg__token_kind tokens[] = {TOKEN_plus, TOKEN_minus};
+  static const int ops[] = {OP_add, OP_subtract};
+  return parse_left(p, parse_product, tokens, ops);
 }
 
 static int parse_comparison(parser *p) {

@@ -438,6 +438,8 @@ int mbg__item_vector(mbg__item *item, const mbg__json *json, const char *key, co
 double mbg__cosine(const mbg__loader *L, int a, int b);
 /* A direction: a vector that is not zero. */
 int mbg__item_direction(mbg__item *item, const mbg__json *json, const char *key, int *first);
+/* The sign of an attribute at the nominal parameters; json NULL or no value: fine. */
+int mbg__item_check_sign(mbg__item *item, const mbg__json *json, mbg__sign sign, int attribute);
 double mbg__value(const mbg__loader *L, int attribute); /* at the nominal parameters */
 /* One copy of a text, kept with the model; NULL when out of memory. */
 const char *mbg__intern(mbg__loader *L, const char *text);

@@ -108,16 +108,16 @@ done:
 
 /* ---------------------------------------------------------------------- keys of a type */
 
-static int check_sign(mbg__item *item, const mbg__json *json, const mbg__key *key, int attribute) {
+int mbg__item_check_sign(mbg__item *item, const mbg__json *json, mbg__sign sign, int attribute) {
   const double x = mbg__value(item->L, attribute);
   const char *name = item->L->attributes.at[attribute].key;
   if (!json || isnan(x)) {
     return MBG_OK;
   }
-  if (key->sign == MBG__POSITIVE && x <= 0) {
+  if (sign == MBG__POSITIVE && x <= 0) {
     return mbg__item_bad(item, json, "%s must be positive, is %g", name, x);
   }
-  if (key->sign == MBG__NOT_NEGATIVE && x < 0) {
+  if (sign == MBG__NOT_NEGATIVE && x < 0) {
     return mbg__item_bad(item, json, "%s must not be negative, is %g", name, x);
   }
   return MBG_OK;
@@ -137,7 +137,7 @@ static int read_vector(mbg__item *item, const mbg__json *json, const mbg__key *k
   vector_signs(item, key->name, signs);
   MBG_TRY(mbg__item_vector(item, json, key->name, key->unit, key->preset, signs, &first));
   for (int i = 0; i < 3; i++) {
-    MBG_TRY(check_sign(item, json, key, first + i));
+    MBG_TRY(mbg__item_check_sign(item, json, key->sign, first + i));
   }
 done:
   return err;
@@ -222,7 +222,7 @@ static int read_inertia(mbg__item *item, const mbg__key *key, int part) {
     const double sign = part == 1 ? item->source->sign[row[i]] * item->source->sign[col[i]] : 1;
     mbg__format(label, sizeof(label), "inertia.%s", name[part][i]);
     MBG_TRY(mbg__item_attribute(item, at, label, key->unit, key->preset, sign, &index));
-    MBG_TRY(check_sign(item, at, key, index));
+    MBG_TRY(mbg__item_check_sign(item, at, key->sign, index));
     entry = entry ? entry->next : NULL;
   }
 done:
@@ -238,7 +238,7 @@ static int read_number(mbg__item *item, const mbg__key *key) {
   switch (key->kind) {
   case MBG__KEY_NUMBER:
     MBG_TRY(mbg__item_attribute(item, json, key->name, key->unit, key->preset, 1, &index));
-    MBG_TRY(check_sign(item, json, key, index));
+    MBG_TRY(mbg__item_check_sign(item, json, key->sign, index));
     break;
   case MBG__KEY_VEC3:
     MBG_TRY(read_vector(item, json, key));

@@ -19,10 +19,7 @@ static int read_damping(mbg__modal_reader *r) {
     *out[k] = -1;
     if (json) {
       MBG_TRY(mbg__item_attribute(r->item, json, keys[k], units[k], 0, 1, out[k]));
-      const double x = mbg__value(r->item->L, *out[k]);
-      if (x < 0) {
-        MBG_TRY(mbg__item_bad(r->item, json, "%s must not be negative, is %g", keys[k], x));
-      }
+      MBG_TRY(mbg__item_check_sign(r->item, json, MBG__NOT_NEGATIVE, *out[k]));
     }
   }
 done:

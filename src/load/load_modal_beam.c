@@ -87,9 +87,7 @@ static int read_beam(mbg__item *item, mbg__modal_beam *b) {
   b->shear = theory == 0;
   b->boundary = (mbg__beam_boundary)boundary;
   MBG_TRY(mbg__item_attribute(item, length, "length", "m", 0, 1, &b->length));
-  if (mbg__value(item->L, b->length) <= 0) {
-    MBG_TRY(mbg__item_bad(item, length, "length must be positive, is %g", mbg__value(item->L, b->length)));
-  }
+  MBG_TRY(mbg__item_check_sign(item, length, MBG__POSITIVE, b->length));
   b->attr = mbg__arena_take(item->L->arena, (size_t)b->count, sizeof(*b->attr));
   MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   MBG_TRY(mbg__item_beam_numbers(item, b->count, &b->rule, b->attr));

@@ -62,16 +62,17 @@ static properties properties_of(const mbg__modal_beam *b, int family, const doub
   return p;
 }
 
-static double value(int n, const double *c, double t) {
-  double y = 0;
+/* a polynomial and its derivative */
+static real value(int n, const double *c, real t) {
+  real y = 0;
   for (int k = n - 1; k >= 0; k--) {
     y = y * t + c[k];
   }
   return y;
 }
 
-static double slope(int n, const double *c, double t) {
-  double y = 0;
+static real slope(int n, const double *c, real t) {
+  real y = 0;
   for (int k = n - 1; k >= 1; k--) {
     y = y * t + k * c[k];
   }
@@ -99,10 +100,10 @@ static void element_matrices(int family, const properties *p, double l, double K
         a[k] = k ? t : 1 - t;
         d[k] = (k ? 1 : -1) / l;
       } else {
-        a[k] = value(4, V[k], t);
-        r[k] = value(3, T[k], t);
-        d[k] = slope(3, T[k], t) / l;
-        s[k] = slope(4, V[k], t) / l - r[k];
+        a[k] = re(value(4, V[k], t));
+        r[k] = re(value(3, T[k], t));
+        d[k] = re(slope(3, T[k], t)) / l;
+        s[k] = re(slope(4, V[k], t)) / l - r[k];
       }
     }
     for (int i = 0; i < n; i++) {
@@ -386,10 +387,10 @@ static shape shape_at(const mbg__modal_beam *b, int mode, int e, double t, const
   double U[3], Th[3], dU[3], dTh[3];
   shape s;
   for (int a = 0; a < 3; a++) {
-    U[a] = value(4, p->U[a], t);
-    dU[a] = N * slope(4, p->U[a], t);
-    Th[a] = value(3, p->Th[a], t);
-    dTh[a] = N * slope(3, p->Th[a], t);
+    U[a] = re(value(4, p->U[a], t));
+    dU[a] = N * re(slope(4, p->U[a], t));
+    Th[a] = re(value(3, p->Th[a], t));
+    dTh[a] = N * re(slope(3, p->Th[a], t));
     s.u[a] = sign[a] * U[a];
     s.th[a] = handed * sign[a] * Th[a];
   }
@@ -552,22 +553,6 @@ int mbg__modal_beam_element(const mbg__modal_beam *b, double x, double length) {
   return e < 0 ? 0 : e >= b->count ? b->count - 1 : e;
 }
 
-static real value_r(int n, const double *c, real t) {
-  real y = 0;
-  for (int k = n - 1; k >= 0; k--) {
-    y = y * t + c[k];
-  }
-  return y;
-}
-
-static real slope_r(int n, const double *c, real t) {
-  real y = 0;
-  for (int k = n - 1; k >= 1; k--) {
-    y = y * t + k * c[k];
-  }
-  return y;
-}
-
 /* phit = u + th x rho, phir = th, at t = N x/L - e; rho = (0, y, z), beyond an end (x - end, y, z) with t at the end */
 void mbg__modal_beam_column(const mbg__modal_beam *b, int mode, int e, const real r[3], real L, const double sign[3],
                             real P[6], real P_r[3][6], real P_L[6]) {
@@ -579,10 +564,10 @@ void mbg__modal_beam_column(const mbg__modal_beam *b, int mode, int e, const rea
   const real t_x = out ? 0 : N / L, t_L = out ? 0 : -N * x / (L * L);
   real u[3], th[3], du[3], dth[3], rho[3] = {out ? r[0] - sign[0] * end * L : 0, r[1], r[2]}, c[3];
   for (int a = 0; a < 3; a++) {
-    u[a] = sign[a] * value_r(4, p->U[a], t);
-    du[a] = sign[a] * slope_r(4, p->U[a], t);
-    th[a] = handed * sign[a] * value_r(3, p->Th[a], t) / L;
-    dth[a] = handed * sign[a] * slope_r(3, p->Th[a], t) / L;
+    u[a] = sign[a] * value(4, p->U[a], t);
+    du[a] = sign[a] * slope(4, p->U[a], t);
+    th[a] = handed * sign[a] * value(3, p->Th[a], t) / L;
+    dth[a] = handed * sign[a] * slope(3, p->Th[a], t) / L;
   }
   v3_copy(P, u);
   v3_cross_add(P, 1, th, rho);
