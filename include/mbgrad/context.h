@@ -36,7 +36,7 @@ typedef struct mbg_context mbg_context;
 
 typedef enum { MBG_NOTE, MBG_WARNING, MBG_ERROR } mbg_severity;
 
-/* Memory functions of a context; user is handed back on every call. release accepts NULL. */
+/* Memory functions of a context; user is passed to every call. release accepts NULL. */
 typedef struct {
   void *(*resize)(void *user, void *block, size_t size); /* block NULL: a new one; returns NULL when out of memory */
   void (*release)(void *user, void *block);
@@ -47,10 +47,10 @@ typedef struct {
 MBG_API int mbg_context_create(mbg_context **out, const mbg_allocator *allocator);
 MBG_API void mbg_context_destroy(mbg_context *ctx);
 
-/* The first error since the last clear, or "" when there is none: one line, names the object, says what would be right. */
+/* The first error since the last clear, or "" without one. One line that names the object and the rule it violates. */
 MBG_API const char *mbg_context_error(const mbg_context *ctx);
 
-/* All messages since the last clear, in the order in which they came. */
+/* All messages since the last clear, in the order of their calls. */
 MBG_API int mbg_context_message_count(const mbg_context *ctx);
 MBG_API mbg_severity mbg_context_message_severity(const mbg_context *ctx, int index);
 MBG_API const char *mbg_context_message(const mbg_context *ctx, int index);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Runs a call that returns a status; leaves through `done:` when it failed. The function declares `int err = MBG_OK`. */
+/* Makes a call that returns a status; on failure goes to `done:`. The function declares `int err = MBG_OK`. */
 #define MBG_TRY(call)                                                                                                  \
   do {                                                                                                                 \
     err = (call);                                                                                                      \
@@ -29,16 +29,16 @@
 
 /* ---------------------------------------------------------------------- errors */
 
-/* Files a message and returns `status`, so that `return mbg__fail(ctx, MBG_ERROR_INPUT, "...")` reads well. At most
-   MBG__MESSAGE_MAX messages are kept; what comes after is counted and said in a last line. Works when out of memory. */
+/* Files a message and returns `status`, for `return mbg__fail(ctx, MBG_ERROR_INPUT, "...")`. At most
+   MBG__MESSAGE_MAX messages are kept; a last line counts the others. Works when out of memory. */
 enum { MBG__MESSAGE_MAX = 100 };
 int mbg__fail(mbg_context *ctx, int status, const char *format, ...) MBG_PRINTF(3, 4);
 /* Out of memory: files the standard message, returns MBG_ERROR_MEMORY. */
 int mbg__fail_memory(mbg_context *ctx);
 void mbg__note(mbg_context *ctx, mbg_severity severity, const char *format, ...) MBG_PRINTF(3, 4);
-/* How many errors were filed since the last clear. */
+/* Number of errors filed since the last clear. */
 int mbg__error_count(const mbg_context *ctx);
-/* Takes back the messages filed since a mark: for a failure that the caller can live with. */
+/* Withdraws the messages filed since a mark, for a failure from which the caller recovers. */
 int mbg__message_mark(const mbg_context *ctx);
 void mbg__message_rewind(mbg_context *ctx, int mark);
 
@@ -54,7 +54,8 @@ void mbg__free(mbg_context *ctx, void *block);
 const mbg_allocator *mbg__context_allocator(const mbg_context *ctx);
 
 /* Arena: blocks that live and die together. Grows by chunks; memory handed out never moves and is cleared. An arena
-   remembers a failed allocation and hands out nothing afterwards, so that a sequence of takes is checked once, at its end. */
+   remembers a failed allocation and hands out nothing afterwards, so that a sequence of takes is checked once, at its
+   end. */
 typedef struct mbg__arena {
   mbg_allocator allocator;
   struct mbg__chunk *head; /* newest chunk */

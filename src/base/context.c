@@ -7,15 +7,15 @@
 
 typedef struct {
   mbg_severity severity;
-  char *text; /* owned, but for the line that counts what was dropped */
+  char *text; /* owned, except for the line that counts dropped messages */
 } message;
 
 struct mbg_context {
   mbg_allocator allocator;
   message messages[MBG__MESSAGE_MAX + 1];
   int count;       /* messages kept */
-  int dropped;     /* messages that found no place or no memory */
-  char more[64];   /* the line that counts them, without allocation */
+  int dropped;     /* messages dropped for lack of space or memory */
+  char more[64];   /* the line that counts dropped messages, without allocation */
   int errors;      /* errors filed, kept or not */
   char first[512]; /* the first error, without allocation */
 };
@@ -91,7 +91,7 @@ const mbg_allocator *mbg__context_allocator(const mbg_context *ctx) { return &ct
 
 /* ---------------------------------------------------------------------- filing */
 
-/* From the first message that is dropped on all are: the line that counts them stays the last. */
+/* Once a message is dropped, all later ones are: the line that counts them stays the last. */
 static void drop_message(mbg_context *ctx) {
   if (ctx->dropped++ == 0) {
     ctx->messages[ctx->count++] = (message){MBG_NOTE, ctx->more};
@@ -144,7 +144,7 @@ int mbg__message_mark(const mbg_context *ctx) { return ctx->count; }
 
 void mbg__message_rewind(mbg_context *ctx, int mark) {
   if (ctx->dropped > 0) {
-    return; /* some were dropped already: nothing can be told apart */
+    return; /* after a drop the messages since the mark are unknown */
   }
   while (ctx->count > mark) {
     message *m = &ctx->messages[--ctx->count];

@@ -6,8 +6,8 @@
 
 typedef struct {
   const char *file;  /* name of the file, or NULL: the message then has no "file:line:column: " */
-  int line, column;  /* from 1; of the first character of the text meant, for a string: after its quote */
-  const char *owner; /* whose text it is, e.g. "force 'spring' stiffness"; may be NULL */
+  int line, column;  /* from 1; of the first character of the text, for a string: after its quote */
+  const char *owner; /* owner of the text, e.g. "force 'spring' stiffness"; may be NULL */
 } mbg__where;
 
 /* Files the error "file:line:column: owner: message", with `offset` characters added to the column, and returns

@@ -6,8 +6,8 @@
 
 #include "model/types.h"
 
-/* Angle of (c, s) with derivatives: D[n][k] is the n-th derivative, k times by s and n - k times by c; D[0][0] is the
-   angle itself, entries beyond `order` are not written. At c = s = 0, where there is no angle, all are 0. */
+/* Angle of (c, s) with derivatives: D[n][k] is the n-th derivative, k times by s and n - k times by c; D[0][0] is
+   the angle itself, entries beyond `order` are not written. At c = s = 0, where the angle is undefined, all are 0. */
 void mbg__angle_derivatives(real c, real s, int turns, int order, real D[4][4]);
 
 /* F = atan2(s, c) + 2 pi turns, z = (c, s) */

@@ -2,7 +2,8 @@
 
      d = log G     e = d - d0     d' = T^-1(d) v     y = (K e + eta K d')/L     f = -T^-T(d) y     energy = e.K e/(2 L)
 
-   y are the section forces (N, Q2, Q3, T, M2, M3), e/L the strains, constant along the element (theory 4, section 3). */
+   y are the section forces (N, Q2, Q3, T, M2, M3), e/L the strains, constant along the element (theory 4, section
+   3). */
 #ifndef MBG_ELEMENTS_BEAM_H
 #define MBG_ELEMENTS_BEAM_H
 

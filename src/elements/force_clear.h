@@ -1,4 +1,4 @@
-/* What every kernel of a force begins with. */
+/* Clears the outputs at the start of every force kernel. */
 #ifndef MBG_ELEMENTS_FORCE_CLEAR_H
 #define MBG_ELEMENTS_FORCE_CLEAR_H
 

@@ -4,7 +4,7 @@
 
 #include "model/types.h"
 
-/* The only key: a function of x, v and what `used` allows (MBG__USES_...). */
+/* The only key: a function of x, v and the quantities of `used` (MBG__USES_...). */
 #define MBG__LAW_FORCE_KEY(used, text)                                                                                 \
   { .name = "force", .kind = MBG__KEY_FN, .required = true, .unit = "N", .args = "x v", .uses = (used), .help = (text) }
 

@@ -344,7 +344,8 @@ static void pull_blocks(const mbg__modal_state *s, const mbg__modal_blocks *b, r
   }
 }
 
-/* z.(sum etad_j M_,j) nu = sum_j etad_j (I3_j.c + z_W.N_j W + sum_k I5_jk.(z_W etad_k + W z_k)),  c = z_U x W + U x z_W */
+/* z.(sum etad_j M_,j) nu = sum_j etad_j (I3_j.c + z_W.N_j W + sum_k I5_jk.(z_W etad_k + W z_k)),  c = z_U x W + U x
+   z_W */
 static void pull_rate(const mbg__modal_state *s, const real *z, mbg__modal_blocks *b, real *gnu, const bars *g) {
   const mbg__modal_view *D = &s->D;
   const int n = D->n;

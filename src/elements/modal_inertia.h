@@ -12,7 +12,7 @@
 #include "math/vec.h"
 #include "model/modal.h"
 
-/* What depends on eta; B (3 n) and N (9 n) belong to the caller. */
+/* Quantities that depend on eta; B (3 n) and N (9 n) belong to the caller. */
 typedef struct {
   real mc[3], J[9], *B, *N;
 } mbg__modal_blocks;

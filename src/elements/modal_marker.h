@@ -46,7 +46,7 @@ typedef struct {
   const real *omega, *dP;            /* (6), (6 n) */
 } mbg__modal_marker_direction;
 
-/* What of it the wrench needs: eps = (E^-1 E')^vee, e = omega_W, th'. */
+/* The terms that the wrench needs: eps = (E^-1 E')^vee, e = omega_W, th'. */
 typedef struct {
   real eps[6], e[3], dth[3];
 } mbg__modal_marker_change;
@@ -58,7 +58,7 @@ void mbg__modal_marker_wrench_push(const mbg__modal_marker *m, const mbg__modal_
                                    const mbg__modal_marker_change *change, real c, const real f[6], const real df[6],
                                    real x[6], real *xm);
 
-/* Cotangents, added to; NULL: not wanted. */
+/* Cotangents, added to; NULL: not needed. */
 typedef struct {
   real *w, *dv, *dvd, *deta, *detad, *detadd, *omega, *dP;
 } mbg__modal_marker_gradient;

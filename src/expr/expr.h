@@ -56,7 +56,8 @@ bool mbg__expr_is_constant(const mbg__expr *e); /* a number, whatever the inputs
 const mbg__where *mbg__expr_where(const mbg__expr *e);
 /* The first linear table that it calls, or NULL: time laws that need second derivatives refuse them. */
 const mbg__table *mbg__expr_linear_table(const mbg__expr *e);
-/* The k-th table that is called with the input itself as its argument, name(t) say, or NULL: its knots are breaks in time. */
+/* The k-th table that is called with the input itself as its argument, name(t) say, or NULL: its knots are breaks in
+   time. */
 const mbg__table *mbg__expr_table_of(const mbg__expr *e, int input, int k);
 /* Number of reals that any of the evaluations below needs as scratch. */
 size_t mbg__expr_scratch(const mbg__expr *e);

@@ -24,7 +24,7 @@ typedef struct {
   int number;
 } line;
 
-/* what stands between two separators */
+/* the text between two separators */
 typedef struct {
   const char *begin, *end; /* without blanks around it, quotes included */
   bool quoted;
@@ -59,7 +59,7 @@ static const char *trim_left(const reader *r, const char *p, const char *end) {
   return p;
 }
 
-/* the next line that counts, starting at *p; false at the end */
+/* the next line with data, starting at *p; false at the end */
 static bool next_line(const reader *r, const char **p, line *l) {
   while (*p < r->end) {
     const char *newline = memchr(*p, '\n', (size_t)(r->end - *p));
@@ -86,7 +86,7 @@ static const char *trim_right(const reader *r, const char *begin, const char *p)
   return p;
 }
 
-/* behind the closing quote of the string that opens at p, or NULL; "" inside stands for one quote */
+/* the position after the closing quote of the string that opens at p, or NULL; "" inside stands for one quote */
 static const char *skip_quoted(const char *p, const char *end) {
   for (p++; p < end; p++) {
     if (*p == '"') {

@@ -20,8 +20,8 @@ typedef struct {
   int *lines;               /* of the file, from 1 (nrows) */
 } mbg__csv;
 
-/* Reads a table; every row has as many cells as the first line. A table with names and no rows is fine.
-   Returns 0, or MBG_ERROR_INPUT with "file:line:column: what is wrong", MBG_ERROR_IO, MBG_ERROR_MEMORY. */
+/* Reads a table; every row has as many cells as the first line. A table may have names and no rows. Returns 0, or
+   MBG_ERROR_INPUT with "file:line:column: message", MBG_ERROR_IO, MBG_ERROR_MEMORY. */
 int mbg__csv_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__csv *out);
 int mbg__csv_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const char *text, size_t length,
                    mbg__csv *out);

@@ -145,7 +145,7 @@ static int write_in_place(mbg_context *ctx, const char *path, const char *text, 
   return number ? fail_errno(ctx, "write", path, number) : MBG_OK;
 }
 
-/* a new file beside `path` under a name that nobody uses; its permissions come from the umask as for any new file */
+/* a new file beside `path` under an unused name; its permissions follow the umask */
 static int open_temporary(const char *path, char *name, size_t size) {
   int fd = -1;
   for (int i = 0; i < TEMPORARY_TRIES && fd < 0; i++) {

@@ -46,7 +46,7 @@ MBG_PRINTF(3, 4) static int fail_at(parser *s, position at, const char *format, 
   return mbg__fail(s->ctx, MBG_ERROR_INPUT, "%s:%d:%d: %s", s->file, at.line, at.column, text);
 }
 
-/* the mistakes people make at any place between values; 0 when it is none of them */
+/* frequent mistakes between values; 0 when it is none of these */
 static int fail_known(parser *s) {
   uint32_t code = 0;
   const position at = here(s);
@@ -68,7 +68,7 @@ static int fail_known(parser *s) {
   return 0;
 }
 
-/* says what should stand at p instead of what does */
+/* names what is expected at p and what was found */
 static int fail_expected(parser *s, const char *what) {
   if (s->p == s->end) {
     const char *kind = s->open && s->open->kind == MBG__JSON_OBJECT ? "object" : "array";
@@ -248,7 +248,7 @@ static const char *skip_digits(const char *p, const char *end) {
   return p;
 }
 
-/* what is wrong with [p, end) as a JSON number, or NULL */
+/* the violated rule of JSON numbers in [p, end), or NULL */
 static const char *number_fault(const char *p, const char *end) {
   if (*p == '+') {
     return "a leading '+' is not allowed";

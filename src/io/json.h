@@ -1,5 +1,5 @@
-/* json: a small strict reader (RFC 8259) whose every value and every key knows where it stands in the file, so that
-   what is found wrong later (an unknown joint type, a mass below zero) can still be reported with line and column. */
+/* json: a small strict reader (RFC 8259) that keeps the place of every value and every key in the file, so that
+   later errors (an unknown joint type, a negative mass) are reported with line and column. */
 #ifndef MBG_IO_JSON_H
 #define MBG_IO_JSON_H
 
@@ -26,7 +26,7 @@ typedef struct mbg__json {
   bool boolean;  /* BOOL */
 
   const char *text; /* STRING: decoded UTF-8; NUMBER: the literal as written; both terminated by 0; else NULL */
-  size_t length;    /* bytes in text; a string with \u0000 in it is longer than strlen(text) says */
+  size_t length;    /* bytes in text; larger than strlen(text) for a string that contains \u0000 */
 
   const char *key;          /* decoded, terminated by 0; NULL when not a member; holds no \u0000 */
   int key_line, key_column; /* of the opening quote of the key */
@@ -37,9 +37,9 @@ typedef struct mbg__json {
 } mbg__json;
 
 /* Reads `length` bytes of text (which need not end with 0) into a tree that lives in the arena; the text itself is
-   copied where needed and may go away afterwards. `file` is the name for messages.
-   Returns 0, or MBG_ERROR_INPUT with one message "file:line:column: what is wrong", or MBG_ERROR_MEMORY; *out is NULL
-   then, and what was built so far stays in the arena until it is destroyed. */
+   copied where needed and may be freed afterwards. `file` is the name for messages. Returns 0, or MBG_ERROR_INPUT
+   with one message "file:line:column: message", or MBG_ERROR_MEMORY; *out is then NULL, and the partial tree stays
+   in the arena until it is destroyed. */
 int mbg__json_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const char *text, size_t length,
                     mbg__json **out);
 

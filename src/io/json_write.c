@@ -93,7 +93,7 @@ static void break_line(mbg__json_writer *w) {
   }
 }
 
-/* what stands before a key, or before a value that has none */
+/* the separator before a key, or before a value without a key */
 static void separate(mbg__json_writer *w) {
   assert(w->depth > 0 || !w->filled[0]);
   if (w->filled[w->depth]) {

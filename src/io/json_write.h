@@ -12,7 +12,7 @@ typedef struct {
   char *text;    /* terminated by 0; NULL until something is written; owned */
   size_t length; /* bytes before the 0 */
   size_t capacity;
-  bool failed; /* out of memory: what is written is dropped from then on */
+  bool failed; /* out of memory: later writes are dropped */
 } mbg__buffer;
 
 void mbg__buffer_init(mbg__buffer *buffer, mbg_context *ctx);
@@ -59,7 +59,8 @@ void mbg__json_numbers(mbg__json_writer *w, const double *values, int count); /*
    was begun must be ended. length may be NULL. */
 int mbg__json_writer_finish(mbg__json_writer *w, const char **text, size_t *length);
 
-/* As mbg__json_writer_finish, and ends the writer: *text is the caller's to free (mbg_text_destroy), NULL on failure. */
+/* As mbg__json_writer_finish, and ends the writer: *text is the caller's to free (mbg_text_destroy), NULL on
+   failure. */
 int mbg__json_writer_hand_over(mbg__json_writer *w, char **text);
 
 #endif

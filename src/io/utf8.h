@@ -1,4 +1,4 @@
-/* utf8: what the readers and writers share about characters. */
+/* utf8: characters, for readers and writers. */
 #ifndef MBG_IO_UTF8_H
 #define MBG_IO_UTF8_H
 
@@ -17,7 +17,7 @@ int mbg__utf8_count(const char *p, const char *end);
 /* Bytes of the byte order mark at the start of a text: 3 or 0. */
 size_t mbg__utf8_mark(const char *text, size_t length);
 
-/* A piece of a file as messages show it: one line, at most 40 characters, then "..."; what cannot be shown is '?'. */
+/* A piece of a file for a message: one line, at most 40 characters, then "..."; unprintable characters become '?'. */
 typedef struct {
   char text[40 * 4 + 4];
 } mbg__excerpt;

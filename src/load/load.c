@@ -1,4 +1,4 @@
-/* Loading a model: the order of the sections, and what is left when all of them are read. */
+/* Loading a model: the order of the sections, the checks of the whole model, and its arrays. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "load/load.h"
@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------------- lists */
 
-/* A block of a growing list; all of them are chained, so that none is lost. */
+/* A block of a growing list; all blocks are chained and freed together. */
 struct mbg__list_block {
   struct mbg__list_block *before, *after;
   max_align_t data[];
@@ -63,7 +63,7 @@ static bool all_planar(const mbg__loader *L) {
   return L->bodies.count > 0;
 }
 
-/* in a planar model gravity has no part out of the plane */
+/* gravity of a planar model lies in the plane */
 static int check_gravity(mbg__loader *L) {
   const int a = L->model->gravity;
   const mbg__json *json = mbg__json_member(L->sources.at[0]->root, "gravity");
@@ -186,7 +186,7 @@ static double distance2(const double a[3], const double b[3]) {
   return d;
 }
 
-/* markers of joints and forces: signals are only looks at the model */
+/* markers of joints and forces; signals only observe */
 static int mark_used(mbg__loader *L, bool **used) {
   *used = MBG_TAKE(&L->temp, bool, L->markers.count);
   if (!*used) {
@@ -201,8 +201,8 @@ static int mark_used(mbg__loader *L, bool **used) {
   return MBG_OK;
 }
 
-/* Extent of the design configuration: twice the largest distance of bodies and used markers from their mean, which a model
-   that is turned or moved keeps (with a box along the axes of the world the metric of its start would change). */
+/* Extent of the design configuration: twice the largest distance of bodies and used markers from their mean.
+   Rotating or moving the model does not change it (a box along the world axes would change the metric of the start). */
 static int measure(mbg__loader *L) {
   double centre[3] = {0, 0, 0}, x[3], d = 0;
   int count = 0;
@@ -236,7 +236,7 @@ static int measure(mbg__loader *L) {
   return MBG_OK;
 }
 
-/* data of modal bodies at the nominal parameters: a design refuses what is no flexible body */
+/* data of modal bodies at the nominal parameters: a design rejects matrices that are not those of a flexible body */
 static int check_modal(mbg__loader *L) {
   int err = MBG_OK;
   mbg__design *design;
@@ -274,7 +274,7 @@ static int prepare(mbg__loader *L) {
   return err;
 }
 
-/* name and note of the model; without a name it is called like its file */
+/* name and note of the model; the default name is the name of the file */
 static int name_model(mbg__loader *L) {
   int err = MBG_OK;
   mbg_model *m = L->model;
@@ -437,7 +437,7 @@ int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t
   mbg__arena arena;
   *out = NULL;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  /* a file that could lie in the base folder: paths start beside it */
+  /* a path in the base folder: relative paths start there */
   const size_t size = (base ? strlen(base) : 0) + strlen(name) + 2;
   char *file = mbg__arena_take(&arena, size, 1);
   MBG_TRY(mbg__arena_check(ctx, &arena));

@@ -1,19 +1,20 @@
-/* load: from the text of a model file to an mbg_model. Shared by src/load/load*.c and schema.c, by nobody else.
+/* load: from the text of a model file to an mbg_model. Private to src/load.
 
-   Loading goes through the sections in an order in which everything is known when it is needed: names of all files,
+   Sections are loaded in an order in which every name and number is known when it is needed: names of all files,
    numbers (parameters, tables, constants, controls), bodies and markers, joints, drivers, couplings, forces, signals,
-   criteria, start, run. What is built lies in growing lists (of temporary memory) that are copied into the model at
-   the end; numbers and poses are evaluated at the nominal parameters as soon as they are made, so that every check can
-   be made, and reported, where the number stands.
+   criteria, start, run. The results are collected in growing lists (temporary memory) that are copied into the model at
+   the end; numbers and poses are evaluated at the nominal parameters as soon as they are read, so that every check is
+   made, and reported, where the number stands.
 
-   Errors of the file are filed and reading goes on: an item (one element of the file) that has failed is marked bad,
-   and what refers to it fails without a word. Functions that read return MBG_OK in that case; a negative status means
-   that loading stops (out of memory, too many errors). */
+   Errors of the file are filed and loading continues: an item (one element of the file) with an error is marked bad,
+   and items that refer to it fail silently. Reading functions return MBG_OK in that case; a negative status stops
+   loading (out of memory, too many errors). */
 #ifndef MBG_LOAD_LOAD_H
 #define MBG_LOAD_LOAD_H
 
 #include "elements/lists.h"
 #include "io/json.h"
+#include "load/load_keys.h"
 #include "model/design.h"
 #include "model/model.h"
 
@@ -47,134 +48,12 @@ void *mbg__list_more(mbg__loader *L, void *at, int count, int *room, size_t size
 #define MBG__ADD(L, list, ...)                                                                                         \
   (MBG__PUSH(L, list) ? ((list).at[(list).count - 1] = __VA_ARGS__, MBG_OK) : mbg__fail_memory((L)->ctx))
 
-/* ---------------------------------------------------------------------- keys of the file */
-
-/* What may stand under a key, for the check of keys and for the schema. */
-typedef enum {
-  MBG__SHAPE_TEXT,
-  MBG__SHAPE_NAME, /* of another element */
-  MBG__SHAPE_BOOL,
-  MBG__SHAPE_CHOICE,  /* one of `choices` */
-  MBG__SHAPE_PLAIN,   /* a number that is no expression */
-  MBG__SHAPE_COUNT,   /* an integer from 1 */
-  MBG__SHAPE_ELEMENT, /* an integer from 0 */
-  MBG__SHAPE_NUMBER,  /* a number or an expression */
-  MBG__SHAPE_NUMBERS, /* an array of them */
-  MBG__SHAPE_PLAINS,  /* an array of plain numbers */
-  MBG__SHAPE_VALUES,  /* a plain number or an array of them */
-  MBG__SHAPE_SAMPLES, /* a number, an expression, or an array of them */
-  MBG__SHAPE_TIMES,   /* an array of plain numbers, or {"from", "to", "count"} */
-  MBG__SHAPE_COLUMN,  /* an array of plain numbers, or the name of a column */
-  MBG__SHAPE_DATA,    /* a file, or {"time": [..], "value": [..]} */
-  MBG__SHAPE_VEC3,    /* three numbers or expressions */
-  MBG__SHAPE_POINTS,  /* two or more of them */
-  MBG__SHAPE_TWO_VEC3,
-  MBG__SHAPE_TWO_NAMES,
-  MBG__SHAPE_ROTATE,
-  MBG__SHAPE_INERTIA,
-  MBG__SHAPE_NAMES_TO_NAMES,
-  MBG__SHAPE_NAMES_TO_NUMBERS,
-  MBG__SHAPE_OBJECTIVE,         /* a name, or names to numbers */
-  MBG__SHAPE_NAMES_TO_SETTINGS, /* numbers, expressions, or arrays of plain numbers */
-  MBG__SHAPE_NAMES,             /* an array of names */
-  MBG__SHAPE_VERSION,           /* the number 1 */
-  MBG__SHAPE_SERIES,            /* a number of each element of a beam: one, an array, or {"from", "to"} */
-  MBG__SHAPE_PAIR,              /* a number, or two */
-  MBG__SHAPE_NESTED,            /* an array of numbers or expressions, or of such arrays */
-  MBG__SHAPE_TERMS,             /* array of objects with the keys of `inner` */
-  MBG__SHAPE_SECTION            /* object of objects, described by a section of its own */
-} mbg__shape;
-
-typedef struct {
-  const char *name;
-  mbg__shape shape;
-  bool required;
-  const char *choices; /* CHOICE: separated by blanks */
-  const char *help;    /* one sentence */
-} mbg__file_key;
-
-typedef struct {
-  const mbg__file_key *keys;
-  int count;
-} mbg__file_keys;
-
-/* The keys of each kind of object in the file. */
-typedef enum {
-  MBG__KEYS_MODEL,
-  MBG__KEYS_PARAMETER,
-  MBG__KEYS_TABLE,
-  MBG__KEYS_CONTROL,
-  MBG__KEYS_TIMES,
-  MBG__KEYS_BODY,
-  MBG__KEYS_RIGID, /* bodies of other types than modal */
-  MBG__KEYS_MODAL,
-  MBG__KEYS_INVARIANTS,
-  MBG__KEYS_MODAL_NODE,
-  MBG__KEYS_MODAL_BEAM,
-  MBG__KEYS_MODAL_FILES,
-  MBG__KEYS_OUTER_BODY,
-  MBG__KEYS_MARKER,
-  MBG__KEYS_BETWEEN, /* the ends of a joint or force */
-  MBG__KEYS_JOINT,
-  MBG__KEYS_AXIS2, /* universal joints */
-  MBG__KEYS_DRIVER,
-  MBG__KEYS_COUPLING,
-  MBG__KEYS_COUPLING_TERM,
-  MBG__KEYS_FORCE, /* all forces */
-  MBG__KEYS_LAW,   /* laws along a coordinate */
-  MBG__KEYS_ON,    /* wrenches on one marker */
-  MBG__KEYS_SPIN,  /* wrenches with an axis */
-  MBG__KEYS_BEAM,
-  MBG__KEYS_SERIES,    /* numbers along a beam that vary linearly */
-  MBG__KEYS_RECTANGLE, /* MBG__KEYS_RECTANGLE + k: sections of kind k of mbg__section_kind */
-  MBG__KEYS_CIRCLE,
-  MBG__KEYS_TUBE,
-  MBG__KEYS_GENERAL,
-  MBG__KEYS_SIGNAL,
-  MBG__KEYS_OF_PAIR, /* MBG__KEYS_OF_PAIR + k: signals of kind k of mbg__signal_of */
-  MBG__KEYS_OF_COORD,
-  MBG__KEYS_OF_JOINT,
-  MBG__KEYS_OF_FORCE,
-  MBG__KEYS_OF_BODIES,
-  MBG__KEYS_OF_CONTROL,
-  MBG__KEYS_OF_VALUE,
-  MBG__KEYS_OF_BEAM,
-  MBG__KEYS_OF_MODES,
-  MBG__KEYS_CRITERION,
-  MBG__KEYS_TERMINAL, /* MBG__KEYS_TERMINAL + k: criteria of kind k of mbg__criterion_kind */
-  MBG__KEYS_INTEGRAL,
-  MBG__KEYS_LEAST_SQUARES,
-  MBG__KEYS_SMOOTH_MAXIMUM,
-  MBG__KEYS_PATH,
-  MBG__KEYS_COMBINATION,
-  MBG__KEYS_DATA,
-  MBG__KEYS_INITIAL,
-  MBG__KEYS_GUESS,
-  MBG__KEYS_PIN,
-  MBG__KEYS_PART,
-  MBG__KEYS_RUN,
-  MBG__KEYS_CONTROL_TASK,
-  MBG__KEYS_TASK_CONTROL,
-  MBG__KEYS_RUNS, /* one of several runs, besides those of a run */
-  MBG__KEYS_IDENTIFY,
-  MBG__KEYS_OPTIMIZE,
-  MBG__KEYS_LIMIT,
-  MBG__KEYS_ROTATE_VECTOR,
-  MBG__KEYS_ROTATE_AXIS,
-  MBG__KEYS_ROTATE_ZX
-} mbg__file_object;
-mbg__file_keys mbg__file_keys_of(mbg__file_object object);
-/* Lists of keys of a force besides those of its type (one of the two is NULL); their number, 4 at most. */
-int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]);
-/* Keys of a type that the file does not show: the inertia of a body is one key there. */
-bool mbg__key_hidden(const char *name);
-
 /* ---------------------------------------------------------------------- files in use */
 
 /* The model itself, or one use of another file as a part. */
 typedef struct mbg__source {
   struct mbg__source *outer; /* NULL: the model itself */
-  const char *file;          /* for messages and for what lies beside it */
+  const char *file;          /* name in messages */
   const char *base;          /* file that relative paths start from */
   const char *prefix;        /* of its names: "" or "FL." */
   const char *name;          /* of the part: "FL" */
@@ -216,7 +95,7 @@ typedef struct mbg__symbol {
   const char *name; /* full: with the prefix of its part */
   mbg__name_kind kind;
   int index; /* in the list of its kind; -1 until it is read */
-  bool bad;  /* an error was filed: whoever needs it says nothing */
+  bool bad;  /* an error was filed: references to it fail silently */
   const mbg__json *json;
   mbg__source *source;
   const mbg__json *set;     /* PARAMETER of a part: the outer file's value, a constant then */
@@ -243,7 +122,7 @@ struct mbg__loader {
   int ntracked;                   /* criteria with a tracking force */
   const mbg__json *chosen;        /* its entry in "runs" */
   int errors;                     /* filed by this loader and those it called */
-  bool no_memory;                 /* ran out of it where nothing could be returned */
+  bool no_memory;                 /* out of memory where no status can be returned */
 
   MBG__LIST_OF(mbg__source *) sources;
   MBG__LIST_OF(const char *) lost; /* prefixes of parts that could not be read: their names are not missed */
@@ -279,8 +158,8 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__criterion) criteria;
   MBG__LIST_OF(mbg__pin) pins;
 
-  /* Two sets of parameters: [0] the nominal ones, [1] others near them, which tell what holds by the geometry from what
-     holds by chance. Values that cannot be computed are NaN. */
+  /* Two sets of parameters: [0] nominal, [1] nearby. A property that holds at both holds by geometry, not by
+     coincidence. Values that cannot be computed are NaN. */
   real *s[2];                          /* (p, constants) */
   bool *s_varies;                      /* depends on a parameter */
   MBG__LIST_OF(real) values[2];        /* of the attributes */
@@ -334,7 +213,8 @@ mbg__where mbg__item_where_key(const mbg__item *item, const mbg__json *json);
 /* Files an error and marks the item; at a value, at its key. */
 int mbg__item_bad(mbg__item *item, const mbg__json *at, const char *format, ...) MBG_PRINTF(3, 4);
 int mbg__item_bad_key(mbg__item *item, const mbg__json *at, const char *format, ...) MBG_PRINTF(3, 4);
-/* For what others have filed: counts it, marks the item; returns `status` when loading has to stop, else MBG_OK. */
+/* For an error that another function has filed: counts it and marks the item. Returns `status` if loading must stop,
+   else MBG_OK. */
 int mbg__item_filed(mbg__item *item, int status);
 
 /* "; did you mean 'x'?" into a buffer, or "". */
@@ -342,14 +222,15 @@ enum { MBG__HINT_SIZE = 320 };
 const char *mbg__hint(char buffer[MBG__HINT_SIZE], const char *nearest);
 /* As mbg__nearest; a single letter is near to nothing. */
 const char *mbg__near(const char *word, const char *const *candidates, int count);
-/* A key that must be there is not: says so, or which key was meant to be it. */
+/* A required key is missing: the message may name a misspelled key. */
 int mbg__item_missing(mbg__item *item, const mbg__json *object, const char *key);
 /* Can the file be opened for reading? If not, an error. */
 int mbg__item_readable(mbg__item *item, const mbg__json *at, const char *path, bool *yes);
 
 /* Is it an object? If not, an error. */
 int mbg__item_object(mbg__item *item, const mbg__json *json, const char *label, bool *yes);
-/* Every key of the object is one of those, and the required ones are there. Lists: own objects, then a type's keys. */
+/* Checks that every key of the object is in the lists (own objects, then the keys of a type) and that required keys
+   exist. */
 int mbg__item_keys(mbg__item *item, const mbg__json *object, const mbg__file_object *own, int nown,
                    const mbg__key *keys, int nkey);
 int mbg__item_text(mbg__item *item, const mbg__json *json, const char *label, const char **out);
@@ -373,11 +254,11 @@ int mbg__item_own_type(mbg__item *item, const char *const *keys, int n, int *typ
 /* Registers the names of all sources. */
 int mbg__load_names(mbg__loader *L);
 const char *mbg__name_noun(mbg__name_kind kind); /* "body" */
-/* The symbol of that kind's namespace, seen from a source; NULL when there is none. */
+/* The symbol in the namespace of that kind, seen from a source, or NULL. */
 mbg__symbol *mbg__name_find(mbg__loader *L, const mbg__source *source, mbg__name_kind space, const char *name);
 /* The nearest of the names of the kinds in `kinds` (bits) that the source sees, as it would write it; or NULL. */
 const char *mbg__name_nearest(mbg__loader *L, const mbg__source *source, unsigned kinds, const char *name);
-/* A reference: the symbol that a string of the file names; NULL after an error or when what it names is bad. */
+/* A reference: the symbol that a string of the file names; NULL after an error or when that symbol is bad. */
 int mbg__item_reference(mbg__item *item, const mbg__json *json, const char *label, mbg__name_kind kind,
                         mbg__symbol **out);
 bool mbg__name_plain(const char *name); /* fit for expressions */
@@ -395,7 +276,7 @@ int mbg__load_gravity(mbg__loader *L);
 /* A number of the file as a formula, multiplied by sign (1 or -1), and its value (NaN after an error). */
 int mbg__item_formula(mbg__item *item, const mbg__json *json, const char *label, double sign, mbg__formula *out,
                       double *value);
-/* A number that is not differentiated: evaluated at the nominal parameters. varies (may be NULL): a parameter is in it. */
+/* A number that is not differentiated, at the nominal parameters. varies (may be NULL): it depends on a parameter. */
 int mbg__item_fixed(mbg__item *item, const mbg__json *json, const char *label, double *value, bool *varies);
 /* The entry of s = (p, constants) of a parameter or constant as an answer of an mbg__scope, see expr.h. */
 int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name, int index, unsigned also,
@@ -495,8 +376,8 @@ int mbg__item_marker(mbg__item *item, const mbg__json *json, const char *label, 
 /* The body that a string names, -1 for ground, -2 after an error. */
 int mbg__item_body(mbg__item *item, const mbg__json *json, const char *label, int *body);
 const mbg__frame *mbg__body_frame(const mbg__loader *L, int body); /* design; body >= 0 */
-/* A body's guess: reads position, rotate, velocity ... of `json`. OWN: it is its design configuration too; else
-   `initial` overrides it and what is not given stays; FROM_OUTSIDE: in another file than the body's. */
+/* A body's guess: reads position, rotate, velocity ... of `json`. OWN: also its design configuration; OVERRIDE: from
+   `initial`, absent keys keep their values; FROM_OUTSIDE: from `initial` of another file than the body's. */
 typedef enum { MBG__GUESS_OWN, MBG__GUESS_OVERRIDE, MBG__GUESS_FROM_OUTSIDE } mbg__guess;
 int mbg__body_guess(mbg__item *item, const mbg__json *json, mbg__body *body, mbg__own_pose *own, mbg__guess override);
 
@@ -527,14 +408,15 @@ int mbg__load_couplings(mbg__loader *L);
 int mbg__load_forces(mbg__loader *L);
 /* load_beams.c: nodes and elements of beams. */
 int mbg__load_beams(mbg__loader *L);
-/* Section and material in item->json for n elements: attributes of each, -1 where there is none. */
+/* load_beam_numbers.c: section and material in item->json for n elements: attributes of each, or -1. */
 int mbg__item_beam_numbers(mbg__item *item, int n, mbg__beam_rule *rule, int (*attr)[MBG__BEAM_NUMBERS]);
 
-/* load_modal.c: what a body of type modal has besides its frame; it is the next one of the list of bodies. */
+/* load_modal.c: the keys of a modal body beyond its frame; the body is the next one in the list of bodies. */
 int mbg__item_modal(mbg__item *item, const mbg__body *body);
 /* The bodies that carry its coordinates; after all others. */
 int mbg__load_carriers(mbg__loader *L);
-/* Which node the markers on modal bodies move with; "node" of a marker: its place and index, -1 when it is not given. */
+/* Which node the markers on modal bodies move with; "node" of a marker: its place and index, -1 when it is not
+   given. */
 int mbg__load_modal_markers(mbg__loader *L);
 int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at);
 /* The pair of the ground and the carrier of a coordinate. */
@@ -550,21 +432,22 @@ int mbg__load_control_task(mbg__loader *L);
 int mbg__task_number(mbg__item *item, const mbg__json *object, const char *key, double *out);
 int mbg__task_weight(mbg__item *item, const mbg__json *object, const char *key, double *out); /* not negative */
 int mbg__task_count(mbg__item *item, const mbg__json *object, const char *key, int least, int *out);
-/* load_optimize.c: the section, and (with the names) the criterion that an objective written as an expression becomes. */
+/* load_optimize.c: the section, and (with the names) the criterion that an objective written as an expression
+   becomes. */
 int mbg__load_optimize(mbg__loader *L);
 int mbg__optimize_criterion(mbg__loader *L, const mbg__json **out);
 
-/* load_run.c: keys of a run over what `run` holds; the item is "run" or an entry of "runs". */
+/* load_run.c: the keys of a run, written over the values in `run`; the item is "run" or an entry of "runs". */
 int mbg__item_run(mbg__item *item, mbg__run *run);
 
-/* load_runs.c: several runs, and what they say about other sections. */
+/* load_runs.c: several runs, and their changes to other sections. */
 int mbg__choose_run(mbg__loader *L);    /* before the names */
 int mbg__load_settings(mbg__loader *L); /* after the names: parameters and constants that the chosen run sets */
 int mbg__load_runs(mbg__loader *L);
 int mbg__load_identify(mbg__loader *L);
 /* The entries of p that an array of names of parameters stands for, vectors for all theirs; *count 0 after an error. */
 int mbg__item_parameters(mbg__item *item, const mbg__json *json, int **list, int *count);
-/* Is there a criterion of that name in the file, whatever the run leaves out? */
+/* True if the file has a criterion of that name, even one that the run leaves out. */
 bool mbg__file_has_criterion(const mbg__loader *L, const char *name);
 /* The parameter of that name, or NULL. */
 const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *name);
@@ -572,7 +455,7 @@ const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *nam
 int mbg__load_tracking(mbg__loader *L);
 /* load_criteria.c: the samples of a least-squares criterion. */
 int mbg__item_samples(mbg__item *item, mbg__criterion *c);
-/* Is the criterion left out, because the chosen run does not list it or no run gives it data? */
+/* True if the criterion is left out: the chosen run does not list it, or no run gives it data. */
 bool mbg__run_leaves_out(const mbg__loader *L, const mbg__json *criterion);
 /* The file that the chosen run gives for a table or (data: true) a criterion, else NULL. */
 const mbg__json *mbg__run_file(const mbg__loader *L, const char *name, bool data);
@@ -585,9 +468,9 @@ int mbg__joint_rows(mbg__item *item, mbg__joint *joint, int index);
 int mbg__term_moves(mbg__loader *L, const mbg__term *term, bool *moves, double *phi);
 bool mbg__body_is_planar(const mbg__loader *L, int body); /* or the ground */
 
-/* load_parts.c: reads the model's file and those of its parts. */
+/* load_parts.c: reads the model and its parts. */
 int mbg__load_sources(mbg__loader *L, const char *file);
-/* After the names: what "set" and "bind" give is there. */
+/* After the names: checks the names in "set" and "bind". */
 int mbg__check_parts(mbg__loader *L);
 
 /* load_order.c: a stable topological order of n items; deps: lists in compressed form (start n + 1, dep). *cycle: an

@@ -24,7 +24,7 @@ typedef struct {
   bool poisson; /* between -1 and 0.5 */
 } series;
 
-/* one attribute for element e, or (e < 0) for all of them */
+/* one attribute for element e, or (e < 0) for all elements */
 static int read_one(reader *r, const mbg__json *json, const series *s, int e) {
   int err = MBG_OK, index;
   mbg__loader *L = r->item->L;
@@ -47,7 +47,7 @@ done:
   return err;
 }
 
-/* an expression: once for all elements, or for each when it has vectors in it */
+/* an expression: one attribute for all elements, or one for each if it uses vectors */
 static int read_expression(reader *r, const mbg__json *json, const series *s) {
   int err = MBG_OK;
   mbg__loader *L = r->item->L;

@@ -25,7 +25,7 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- shape */
 
-/* axis 2 when the file does not say: y of the file, or z for beams along y */
+/* axis 2 by default: y of the file, or z for beams along y */
 static int read_orient(reader *r, const double along[3], int *first) {
   int err = MBG_OK, index;
   mbg__item *item = r->item;
@@ -82,7 +82,8 @@ done:
   return err;
 }
 
-/* rotation between the nodes of an element: log of the relative frame ends at pi, accuracy before (theory 4, section 10) */
+/* rotation between the nodes of an element: the logarithm of the relative frame is limited to pi, its accuracy to
+   less (theory 4, section 10) */
 static int check_turn(reader *r, const mbg__json *json, const char *key, double turn) {
   const mbg__beam *beam = r->beam;
   const char *which = beam->kind == MBG__POSE_CURVE ? "an element" : "each element";
@@ -125,7 +126,7 @@ done:
   return err;
 }
 
-/* axis 2 of a curve when the file does not say: y of the file, or z when the way from one point to the next is along y somewhere */
+/* axis 2 of a curve by default: y of the file, or z when a segment between two points is along y */
 static int read_curve_orient(reader *r) {
   const mbg__loader *L = r->item->L;
   double along[3] = {1, 0, 0};
@@ -156,8 +157,8 @@ static bool curve_frame(const reader *r, const real *attr, double fraction, mbg_
   return true;
 }
 
-/* Every node has a frame, and elements do not turn too far. The rotation is summed over parts of the element: between its nodes it is
-   known but for full turns. */
+/* Every node has a frame, and elements do not turn too far. The rotation is summed over parts of the element: between
+   its nodes it is known but for full turns. */
 static int check_curve(reader *r, const mbg__json *json) {
   enum { PARTS = 8 };
   mbg__item *item = r->item;
@@ -365,7 +366,7 @@ done:
   return err;
 }
 
-/* the nodes of a beam with errors are bad, too */
+/* marks the nodes of a beam with errors bad */
 static void mark_nodes(mbg__item *item) {
   char name[MBG__HINT_SIZE];
   for (int k = 0;; k++) {

@@ -1,4 +1,4 @@
-/* The control problem of the file: which controls `mbgrad control` finds and what it minimizes. */
+/* The control problem of the file: the controls that `mbgrad control` finds, and its objective. */
 #include "load/load.h"
 
 #include <string.h>

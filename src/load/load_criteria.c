@@ -337,7 +337,7 @@ static int permute_criteria(mbg__loader *L, const int *order) {
     L->names[MBG__NAME_CRITERION].at[order[k]]->index = k;
   }
   for (int k = 0; k < n; k++) {
-    mbg__input *input = (mbg__input *)sorted[k].input; /* made by the loader, shared with nobody yet */
+    mbg__input *input = (mbg__input *)sorted[k].input; /* made by the loader, not shared yet */
     for (int j = 0; j < sorted[k].ninput; j++) {
       if (input[j].role == MBG__ROLE_SIGNAL) {
         input[j].index = place[input[j].index];

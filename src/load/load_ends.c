@@ -78,7 +78,8 @@ static real coord_value(const mbg__coord_type *type, const mbg__frame *G) {
   return jet.F;
 }
 
-/* q(S G S) against q(G) at an arbitrary frame: in a mirrored part a coordinate is that of the part as it is written */
+/* q(S G S) against q(G) at an arbitrary frame: in a mirrored part a coordinate keeps the value it has in the part's
+   own file */
 double mbg__coord_sign(const mbg__source *source, const mbg__coord_type *type) {
   const real h[6] = {0.7, 0.4, -0.6, 0.3, -0.5, 0.4};
   mbg__frame G, M;
@@ -154,7 +155,7 @@ done:
 
 /* ---------------------------------------------------------------------- ends */
 
-/* what the file says about the ends */
+/* the keys of the ends in the file */
 typedef struct {
   mbg__item *item;
   const mbg__ends_rule *rule;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 typedef struct {
-  const mbg__law_type *law; /* one of them is NULL */
+  const mbg__law_type *law; /* law or type is NULL */
   const mbg__force_type *type;
   const mbg__key *keys;
   int nkey;
@@ -105,7 +105,7 @@ done:
   return err;
 }
 
-/* Limits that are absent are infinite: one of them is needed, and the lower one comes first. */
+/* Absent limits are infinite; one is required, and lower is below upper. */
 static int check_limits(mbg__item *item, const force_type *t, const mbg__force *force) {
   const mbg__json *lower = mbg__json_member(item->json, "lower"), *upper = mbg__json_member(item->json, "upper");
   if (item->bad || !has_key(t, "lower") || !has_key(t, "upper")) {
@@ -154,7 +154,7 @@ done:
   return err;
 }
 
-/* "on": B is the marker, A the ground: that of the part, but the road of a tyre is the model's own */
+/* "on": B is the marker, A the ground of the part; the road of a tyre belongs to the ground of the model */
 static int wrench_on(mbg__item *item, const mbg__force_type *type, const mbg__json *on, int *pair) {
   int err = MBG_OK, A, B;
   mbg__loader *L = item->L;
@@ -228,7 +228,7 @@ static int constant_function(mbg__loader *L, int fn, double *value) {
   return MBG_OK;
 }
 
-/* a constant force on a body that moves in the plane lies in the plane, its torque is normal to it; a point has none */
+/* a constant force on a planar body lies in the plane, its torque is normal to the plane; a point takes no torque */
 static int check_plane(mbg__item *item, const mbg__force *force) {
   mbg__loader *L = item->L;
   double f[6], n[6];

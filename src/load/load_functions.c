@@ -1,5 +1,5 @@
-/* Functions of the file: expressions whose inputs are time, arguments, attributes, controls and signals. Every name of a
-   parameter or constant becomes an attribute of the element, and so does a function that is one number. */
+/* Functions of the file: expressions whose inputs are time, arguments, attributes, controls and signals. Every name of
+   a parameter or constant becomes an attribute of the element, and so does a function that is one number. */
 #include "load/load.h"
 
 #include <string.h>

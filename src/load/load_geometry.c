@@ -1,5 +1,5 @@
-/* Geometry: poses, bodies, markers. A part's world is moved by its pose P and mirrored by a reflection S, also one inside
-   the other: a frame F of the part's file becomes P S F S, a frame in body axes S F S. */
+/* Geometry: poses, bodies, markers. A part's world is moved by its pose P and mirrored by a reflection S, also one
+   inside the other: a frame F of the part's file becomes P S F S, a frame in body axes S F S. */
 #include "load/load.h"
 #include "model/pose.h"
 

@@ -1,4 +1,4 @@
-/* One element of the file: its place in messages, its keys, and what may stand under them. */
+/* One element of the file: its place in messages, its keys and their values. */
 #include "load/load.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* The keys of the objects of a model file that do not depend on an element's type; those of the types are in their own
-   tables (model/types.h). The loader checks the file against these lists and the schema is written from them. */
+/* The keys of the objects of a model file that do not depend on the type of an element; each type has its own table
+   of keys (model/types.h). The loader checks the file against these lists, and the schema is written from them. */
 #include "load/load.h"
 
 #include <string.h>

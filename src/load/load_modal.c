@@ -1,4 +1,4 @@
-/* Modal bodies: where their data come from, the bodies that carry their coordinates, the nodes their markers move with. */
+/* Modal bodies: the sources of their data, the bodies that carry their coordinates, the nodes of their markers. */
 #include "load/load_modal.h"
 #include "model/modal_beam.h"
 
@@ -86,7 +86,7 @@ static int read_modal(mbg__modal_reader *r) {
   mbg__modal *m = r->modal;
   const mbg__json *modes = mbg__json_member(item->json, "modes");
   if (!modes) {
-    return MBG_OK; /* said already */
+    return MBG_OK; /* reported already */
   }
   MBG_TRY(mbg__item_count(item, modes, "modes", &m->n));
   if (item->bad) {

@@ -1,4 +1,4 @@
-/* load_modal: what the readers of modal bodies share; load/load_modal*.c only. */
+/* load_modal: shared by the readers of modal bodies (load/load_modal*.c). */
 #ifndef MBG_LOAD_LOAD_MODAL_H
 #define MBG_LOAD_LOAD_MODAL_H
 

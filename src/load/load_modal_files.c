@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* what the files hold */
+/* contents of the files */
 typedef struct {
   mbg__modal_reader *r;
   mbg__item *item;

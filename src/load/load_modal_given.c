@@ -1,5 +1,5 @@
-/* Modal bodies whose invariants and shapes stand in the file: every number is an attribute. What follows from others by
-   symmetry (I5_kj = -I5_jk, I9_kj = I9_jk^T, I6, K and C symmetric) is read, compared and not used. */
+/* Modal bodies whose invariants and shapes are given in the file: every number is an attribute. Entries that follow
+   by symmetry (I5_kj = -I5_jk, I9_kj = I9_jk^T, I6, K and C symmetric) are read and compared, but not used. */
 #include "load/load_modal.h"
 
 #include <string.h>
@@ -237,7 +237,7 @@ done:
 
 /* ---------------------------------------------------------------------- do they belong to one body? */
 
-/* tr(I9_jk) = 2 I6_jk, and what is antisymmetric: I9 - I9^T is I5, I8 - I8^T is I4 (all from I = a.b 1 - b a^T) */
+/* tr(I9_jk) = 2 I6_jk, and the antisymmetric parts: I9 - I9^T is I5, I8 - I8^T is I4 (all from I = a.b 1 - b a^T) */
 typedef struct {
   const mbg__modal_reader *r;
   const double *D;

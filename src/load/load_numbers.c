@@ -271,7 +271,7 @@ done:
   return err;
 }
 
-/* inputs that are constants, as lists for mbg__load_order; those of bad ones are left out */
+/* inputs that are constants, as lists for mbg__load_order; bad constants have no inputs */
 static int constant_deps(mbg__loader *L, const constant_item *list, int **start, int **dep) {
   const int n = L->constants.count, np = L->p.count;
   int total = 0;

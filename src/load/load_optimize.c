@@ -1,4 +1,4 @@
-/* The design problem of the file: which parameters `mbgrad optimize` varies, what it minimizes and what it keeps in limits. */
+/* The design problem of the file: parameters, objective and limits of `mbgrad optimize`. */
 #include "load/load.h"
 
 #include <string.h>
@@ -146,7 +146,7 @@ done:
   return err;
 }
 
-/* limits of a path criterion are those of the criterion where none are given here */
+/* limits of a path criterion default to the limits of the criterion itself */
 static int limit_of_criterion(mbg__item *item, const mbg__json *json, mbg__task_limit *l) {
   int err = MBG_OK;
   const mbg__json *aggregate = mbg__json_member(json, "aggregate");

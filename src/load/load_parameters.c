@@ -135,7 +135,7 @@ done:
   return err;
 }
 
-/* A vector parameter of a part can be set to a vector of the outer file: then it is another name for it. */
+/* A vector parameter of a part can be set to a vector of the outer file; it is then an alias. */
 static int set_vector(mbg__item *item, mbg__symbol *s, const mbg__json *value, bool *handled) {
   mbg__loader *L = item->L;
   *handled = false;

@@ -1,4 +1,4 @@
-/* Files in use: the model's own, and those of its parts. */
+/* The files of a model: its own, and the files of its parts. */
 #include "io/file.h"
 #include "load/load.h"
 
@@ -7,7 +7,7 @@
 static int check_version(mbg__item *item) {
   const mbg__json *json = mbg__json_member(item->json, "mbgrad");
   if (!json) {
-    return MBG_OK; /* the check of keys says that it is missing */
+    return MBG_OK; /* the check of keys reports that it is missing */
   }
   if (json->kind != MBG__JSON_NUMBER) {
     return mbg__item_wrong(item, json, "mbgrad", "the format version 1");
@@ -89,7 +89,7 @@ static mbg__source *add_source(mbg__loader *L, const char *file, const char *bas
 
 /* ---------------------------------------------------------------------- parts */
 
-/* a -> b -> a when the file is one of those that use it */
+/* a -> b -> a if the file uses itself */
 static int check_itself(mbg__item *item, const mbg__json *use, const mbg__source *source) {
   for (const mbg__source *s = source->outer; s; s = s->outer) {
     if (strcmp(s->base, source->base) != 0) {

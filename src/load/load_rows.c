@@ -45,7 +45,7 @@ static void entry_gradient(const mbg__frame *G, int entry, real b[6]) {
   v3_cross(b + 3, e, G->R + 3 * k);
 }
 
-/* value and gradient of a term by the relative variation; the law counts as some number */
+/* value and gradient of a term by the relative variation; any number stands for the law */
 static void term_gradient(const mbg__loader *L, const mbg__term *t, const mbg__frame *G, real *phi, real b[6]) {
   real z[MBG__NZ + 2] = {0}, e[6];
   mbg__jet3 jet = {0};
@@ -165,7 +165,7 @@ static bool has_coord(const mbg__joint_type *type, const char *name) {
   return false;
 }
 
-/* in the plane, rotations are about its normal and translations in it */
+/* planar motion: rotation about the normal, translation in the plane */
 static int check_plane(mbg__item *item, const mbg__joint *joint, int A, int B) {
   const mbg__loader *L = item->L;
   const bool turns = has_coord(joint->type, "angle"), slides = !turns && has_coord(joint->type, "slide");
@@ -199,7 +199,7 @@ static int check_plane(mbg__item *item, const mbg__joint *joint, int A, int B) {
   return MBG_OK;
 }
 
-/* the angle that a row counts the turns of */
+/* the angle whose full turns a row counts */
 static int row_turn(mbg__item *item, const mbg__joint *joint, int *turn) {
   int err = MBG_OK, coord;
   *turn = -1;

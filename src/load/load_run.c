@@ -149,7 +149,7 @@ done:
 
 /* ---------------------------------------------------------------------- run */
 
-/* a number of the run, positive unless `any`; what is not given stays */
+/* a number of the run, positive unless `any`; an absent key keeps its value */
 static int run_number(mbg__item *item, const char *key, bool any, double *out) {
   const mbg__json *json = mbg__json_member(item->json, key);
   bool varies = false;

@@ -1,4 +1,4 @@
-/* Several runs of one model, and what is identified from their data. */
+/* Several runs of one model, and the identification problem of the file. */
 #include "load/load.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ const mbg__json *mbg__run_file(const mbg__loader *L, const char *name, bool data
   return own ? own : data ? mbg__json_member(L->chosen, "data") : NULL;
 }
 
-/* A criterion whose data are given by runs is there in these runs only. */
+/* A criterion whose data are given by runs exists in these runs only. */
 bool mbg__run_leaves_out(const mbg__loader *L, const mbg__json *criterion) {
   const mbg__json *list = mbg__json_member(L->chosen, "criteria");
   if (list && list->kind == MBG__JSON_ARRAY && !lists(list, criterion->key)) {
@@ -86,7 +86,7 @@ int mbg__load_settings(mbg__loader *L) {
   const mbg__json *set = mbg__json_member(L->chosen, "set");
   mbg__item item;
   if (!set || set->kind != MBG__JSON_OBJECT) {
-    return MBG_OK; /* the check of all runs says what is wrong */
+    return MBG_OK; /* the check of all runs reports errors */
   }
   MBG_TRY(mbg__item_make(L, L->sources.at[0], set, "", &item));
   for (const mbg__json *c = set->child; c; c = c->next) {
@@ -245,7 +245,7 @@ const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *nam
   return NULL;
 }
 
-/* counts (list NULL) or fills the entries of p that the names stand for */
+/* counts (list NULL) or fills the entries of p that belong to the names */
 static int list_parameters(mbg__item *item, const mbg__json *array, int *list, int *count) {
   int err = MBG_OK;
   char hint[MBG__HINT_SIZE];

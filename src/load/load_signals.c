@@ -1,4 +1,4 @@
-/* Signals: what each type refers to, their order, their levels. */
+/* Signals: the objects they refer to, their order, their levels. */
 #include "load/load.h"
 
 #include <string.h>
@@ -248,7 +248,7 @@ done:
   return err;
 }
 
-/* an element of a beam; energies may be of a whole beam or of all of them */
+/* an element of a beam; energies may cover a beam or all beams */
 static int of_beam(mbg__item *item, mbg__signal *signal) {
   int err = MBG_OK;
   const mbg__json *json = mbg__json_member(item->json, "beam"), *element = mbg__json_member(item->json, "element");
@@ -374,7 +374,7 @@ done:
 
 static void renumber_inputs(mbg__loader *L, const int *place) {
   for (int i = 0; i < L->fns.count; i++) {
-    mbg__input *input = (mbg__input *)L->fns.at[i].input; /* made by the loader, shared with nobody yet */
+    mbg__input *input = (mbg__input *)L->fns.at[i].input; /* made by the loader, not shared yet */
     for (int k = 0; k < L->fns.at[i].ninput; k++) {
       if (input[k].role == MBG__ROLE_SIGNAL) {
         input[k].index = place[input[k].index];

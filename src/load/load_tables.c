@@ -69,7 +69,7 @@ int mbg__item_data_open(mbg__item *item, const mbg__json *file, mbg__data_file *
   }
   const int status = mbg__csv_read(L->ctx, &L->temp, path, &data->csv);
   if (status < 0) {
-    /* the reader says what is wrong with the file, the next line who wanted it */
+    /* the reader has reported the error in the file; this message names the element that uses it */
     const int filed = mbg__item_filed(item, status);
     return filed < 0 ? filed : mbg__item_bad(item, file, "cannot use the data of '%s'", name);
   }

@@ -148,7 +148,7 @@ static void write_force(const mbg__loader *L, mbg__json_writer *w, const char *n
 
 /* adds the members of `more` to the section of that name, which may not be there yet */
 static void splice(mbg__json *root, mbg__json *more) {
-  mbg__json *section = (mbg__json *)mbg__json_member(root, more->key); /* the loader's own, nobody has seen it yet */
+  mbg__json *section = (mbg__json *)mbg__json_member(root, more->key); /* owned by the loader, not shared yet */
   mbg__json **end = section ? &section->child : &root->child;
   while (*end) {
     end = &(*end)->next;

@@ -1,9 +1,9 @@
-/* modal_reduce: a finite-element model as a modal body. Nodes have three (displacement) or six (and rotation) unknowns, in the
-   order of the nodes.
+/* modal_reduce: a finite-element model as a modal body. Nodes have three (displacement) or six (and rotation) unknowns,
+   in the order of the nodes.
 
-   Modes by Craig and Bampton: the frame is fixed to some nodes; each unknown of the interface nodes gives a static mode; the
-   lowest vibrations with the interface held, too, follow. With the rigid motions R = (e_a, e_a x s) and a shape turned node by node,
-   A_a phi = e_a x phi, all invariants are products with the mass matrix:
+   Modes by Craig and Bampton: the frame is fixed to some nodes; each unknown of the interface nodes gives a static
+   mode; the lowest vibrations with the interface held, too, follow. With the rigid motions R = (e_a, e_a x s) and a
+   shape turned node by node, A_a phi = e_a x phi, all invariants are products with the mass matrix:
 
      I3, I4 = R^T M phi    I6 = phi^T M phi    I5_jk.a = (A_a phi_j)^T M phi_k    I8_j,ab = R_a^T M A_b phi_j
      I9_jk,ab = (A_a phi_j)^T M A_b phi_k
@@ -23,7 +23,8 @@ typedef struct {
 
 /* Static modes there are. */
 int mbg__mesh_static(const mbg__mesh *mesh);
-/* Shapes (unknowns x n, column-major). MBG_ERROR_SINGULAR: the held nodes do not hold the body, or M is not positive. */
+/* Shapes (unknowns x n, column-major). MBG_ERROR_SINGULAR: the held nodes do not hold the body, or M is not
+   positive. */
 int mbg__mesh_modes(mbg_context *ctx, const mbg__mesh *mesh, int n, double *shapes);
 /* The flat array of model/modal.h (zero damping) from shapes. */
 int mbg__mesh_invariants(mbg_context *ctx, const mbg__mesh *mesh, int n, const double *shapes, double *D);

@@ -233,7 +233,7 @@ static void type_value(writer *w, const mbg__key *key) {
 
 /* ---------------------------------------------------------------------- objects */
 
-/* An object with its own keys (several lists) and those of a type. */
+/* An object with its own keys (several lists) and the keys of a type. */
 typedef struct {
   const mbg__file_object *own;
   int nown;

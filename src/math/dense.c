@@ -94,8 +94,8 @@ int mbg__cholesky_prepare(mbg__cholesky *chol, mbg__arena *arena, int n) {
   return chol->A ? MBG_OK : MBG_ERROR_MEMORY;
 }
 
-/* A = L L^T without conjugation, column by column; returns the first bad row, or n. LAPACK has only L L^H, and for small matrices
-   its calls cost more than the loops. */
+/* A = L L^T without conjugation, column by column; returns the first bad row, or n. LAPACK has only L L^H, and for
+   small matrices its calls cost more than the loops. */
 static int potrf(real *A, int n) {
   for (int j = 0; j < n; j++) {
     real *Aj = A + (size_t)j * n;

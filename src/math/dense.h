@@ -30,7 +30,7 @@ int mbg__lu_factor(mbg__lu *lu, int *where);
 /* B <- A^-1 B and B <- A^-T B, B is n x nrhs */
 void mbg__lu_solve(const mbg__lu *lu, real *B, int nrhs);
 void mbg__lu_solve_T(const mbg__lu *lu, real *B, int nrhs);
-/* Smallest pivot divided by the largest, a crude look at the condition; *where (may be NULL): its column. */
+/* Smallest pivot divided by the largest, a crude estimate of the condition; *where (may be NULL): its column. */
 double mbg__lu_ratio(const mbg__lu *lu, int *where);
 
 /* ---------------------------------------------------------------------- Cholesky: A = L L^T */

@@ -136,7 +136,7 @@ struct mbg__klu {
   klu_numeric *frozen; /* holds the frozen pivots; NULL in mode FRESH */
   double growth_min;   /* smallest rgrowth = max |A| / max |U| (by columns) at which they are used */
   klu_numeric *fresh;  /* made with pivots of its own */
-  klu_numeric *use;    /* the one that belongs to the last factor; NULL: none succeeded */
+  klu_numeric *use;    /* belongs to the last factorization; NULL: none succeeded */
 };
 
 int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode) {
@@ -244,7 +244,7 @@ int mbg__klu_factor(mbg__klu *klu, int *where) {
     MBG_TRY(freeze(klu, where));
   }
 
-  /* also the first time: its sums run in another order than those of a fresh factorization */
+  /* also the first time: its sums run in a different order from a fresh factorization */
   if (klu->frozen && refactor(klu) > klu->growth_min) {
     klu->use = klu->frozen;
     return MBG_OK;

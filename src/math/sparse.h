@@ -56,7 +56,7 @@ int mbg__klu_factor(mbg__klu *klu, int *where);
 /* B <- A^-1 B and B <- A^-T B (not conjugated), B is n x nrhs; after a factor that succeeded. */
 void mbg__klu_solve(mbg__klu *klu, real *B, int nrhs);
 void mbg__klu_solve_T(mbg__klu *klu, real *B, int nrhs);
-/* Smallest pivot divided by the largest, after row scaling: a cheap (and crude) look at the condition. */
+/* Smallest pivot divided by the largest, after row scaling: a cheap and crude estimate of the condition. */
 double mbg__klu_ratio(mbg__klu *klu);
 /* Forgets the frozen pivots: the next factor chooses. */
 void mbg__klu_thaw(mbg__klu *klu);

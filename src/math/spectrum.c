@@ -121,7 +121,8 @@ static void fill(int n, const double *K, const double *C, const double w[2], dou
   }
 }
 
-/* one step: d = Q^-1 (2 w + C) x, w -= x_k/d_k for the largest entry k, x = d/|d|; false when Q is singular to the last digit */
+/* one step: d = Q^-1 (2 w + C) x, w -= x_k/d_k for the largest entry k, x = d/|d|; false when Q is singular to the last
+   digit */
 static bool step(int n, const double *C, const double *Q, const int *pivot, bool transposed, double w[2], double *x,
                  double *d) {
   const int one = 1;

@@ -4,13 +4,13 @@ static const double diagonal[3][6] = {{1, 1, 1, 0, 0, 0}, {0, 0, 0, 1, 1, 0}, {0
 
 /* ---------------------------------------------------------------------- interpolation of the twist */
 
-/* what does not depend on xi: T^-1(d0), T(d0), Ad(exp(-d0)) */
+/* independent of xi: T^-1(d0), T(d0), Ad(exp(-d0)) */
 typedef struct {
   const real *d0;
   real Ti[36], T[36], A[36];
 } reference;
 
-/* Q (6 x 12) at xi and its derivatives by d0 (6 of them) */
+/* Q (6 x 12) at xi and its six derivatives by d0 */
 typedef struct {
   real Q[72], Q_d[6][72];
 } twist;

@@ -1,8 +1,9 @@
 /* a = A(p): constants, attributes, poses, mass matrices at one set of parameters, and dA/dp as a sparse matrix.
 
    With s = (p, c) and c = c(s) the constants, a formula f(s) has df/dp = f_p + sum_k f_ck dc_k/dp; rows of dc/dp and
-   da/dp are sparse, their patterns are fixed when the design is made. The curvatures of a cubic control are m = S y with
-   the samples y: S is full, so their rows are not kept, and products with them are solves with the spline's band matrix. */
+   da/dp are sparse, their patterns are fixed when the design is made. The curvatures of a cubic control are m = S y
+   with the samples y: S is full, so their rows are not kept, and products with them are solves with the spline's band
+   matrix. */
 #include "model/design.h"
 
 #include "model/pose.h"

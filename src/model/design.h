@@ -13,7 +13,7 @@ typedef struct {
   real (*omega)[6];
 } mbg__placed;
 
-/* What elements of a beam share at these parameters: all of them, or (curves) none. */
+/* Reference shape at these parameters, shared by all elements of a beam; elements of a curve have their own. */
 enum { MBG__SHAPE_DEPS = 30 };
 typedef struct {
   real d0[6], L;
@@ -51,8 +51,8 @@ typedef struct mbg__design {
   real *p;         /* parameters                                         (np)   */
   real *constants; /* values                                             (nconstant) */
   real *attr;      /* attribute values                                   (na)   */
-  /* da/dp, compressed by attribute: entries col[start[i]] ..; curvatures of cubic controls have none, they follow
-     from those of the samples by mbg__design_curvatures */
+  /* da/dp, compressed by attribute: entries col[start[i]] ..; curvatures of cubic controls have no entries, they
+     follow from the samples (mbg__design_curvatures) */
   int *start;                 /*                                                    (na + 1) */
   int *col;                   /* parameter                                          (nnz)  */
   real *val;                  /* derivative                                         (nnz)  */
@@ -74,10 +74,10 @@ int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *mod
 
 /* Evaluates everything at p (np). Reports non-physical values at p (mass < 0, non-finite ...) as MBG_ERROR_INPUT. */
 int mbg__design_update(mbg_context *ctx, mbg__design *design, const real *p);
-/* Evaluates poses, markers, masses and guesses again after a change of design->attr; dA/dp is left as it is. */
+/* Re-evaluates poses, markers, masses and guesses after a change of design->attr; dA/dp stays unchanged. */
 int mbg__design_refresh(mbg_context *ctx, mbg__design *design);
 
-/* Curvatures of all cubic controls in a vector of attributes (na) from the samples in it. */
+/* Curvatures of all cubic controls in a vector of attributes (na), from the samples in the same vector. */
 void mbg__design_curvatures(const mbg__design *design, real *a);
 
 /* design_beams.c: beams and their elements at the attributes of the design. */
@@ -97,7 +97,7 @@ void mbg__design_lever_pull(const mbg__design *design, const mbg__body *body, co
 /* da = A_p dp (na from np) and g_p += A_p^T g_a. */
 void mbg__design_push(const mbg__design *design, const real *dp, real *da);
 void mbg__design_pull(const mbg__design *design, const real *ga, real *gp);
-/* Moves what ga says of curvatures to the samples that they follow from. */
+/* Transposed: moves the entries of ga for curvatures to the samples that determine them. */
 void mbg__design_fold(const mbg__design *design, real *ga);
 
 /* Guessed frame and twist of a body and their derivatives in direction da; or transposed, adding to ga. */

@@ -1,4 +1,4 @@
-/* Beams in a design: reference d0 of a beam, coefficients and mass matrices of its elements, velocities of its nodes. */
+/* Beams in a design: their reference d0, coefficients and mass matrices of the elements, velocities of the nodes. */
 #include "model/beam_mass.h"
 #include "model/design.h"
 #include "model/pose.h"
@@ -55,7 +55,8 @@ static real element_length(const mbg__design *d, const mbg__beam *b) {
   return re(l2) > 0 ? r_sqrt(l2) / b->count : 0;
 }
 
-/* frames of both nodes of element e of a curve; false: no tangent, or one that is parallel to the vector of the section */
+/* frames of both nodes of element e of a curve; false: no tangent, or one that is parallel to the vector of the
+   section */
 typedef struct {
   mbg__placed node[2];
   int dep[2][MBG__FACTOR_DEPS];

@@ -1,5 +1,5 @@
-/* design_columns: da/dp by parameter, for direct differentiation: one column at a time is laid into a vector of attributes that is zero
-   otherwise. Curvatures of cubic controls follow from the samples in the column. */
+/* design_columns: da/dp by parameter, for direct differentiation: one column at a time is laid into a vector of
+   attributes that is zero otherwise. Curvatures of cubic controls follow from the samples in the column. */
 #ifndef MBG_MODEL_DESIGN_COLUMNS_H
 #define MBG_MODEL_DESIGN_COLUMNS_H
 

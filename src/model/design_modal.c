@@ -1,4 +1,5 @@
-/* Modal bodies in a design: their flat arrays, the columns of the markers on them, and how both depend on attributes. */
+/* Modal bodies in a design: their flat arrays, the columns of their markers, and the dependence of both on
+   attributes. */
 #include "math/eigen.h"
 #include "model/design.h"
 #include "model/modal_beam.h"
@@ -26,7 +27,7 @@ static int modal_of(const mbg_model *m, const mbg__marker *marker) {
   return marker->body >= 0 ? m->bodies[marker->body].modal : -1;
 }
 
-/* numbers that attributes move, damping included: that of the stiffness and of the mass follows them */
+/* numbers that depend on attributes; proportional damping follows stiffness and mass */
 static int map_room(const mbg__modal *m) {
   const int n2 = m->n * m->n, moved = m->beam ? m->beam->nlive * (m->beam->nattr + 1) : m->nlink;
   return 3 * moved + 2 * n2;
@@ -56,8 +57,8 @@ int mbg__design_create_modals(mbg_context *ctx, mbg__arena *arena, mbg__design *
     h->n = m->modals[modal].n;
     h->P = MBG_TAKE(arena, real, 6 * h->n);
     MBG_TRY(mbg__arena_check(ctx, arena));
-    /* each displacement: itself, two of its rotation, the place of the node and of the marker; of a beam: six numbers by its
-       length and the place of the marker */
+    /* each displacement: itself, two of its rotation, the place of the node and of the marker; of a beam: six numbers
+       by its length and the place of the marker */
     const int ndep = m->poses[m->markers[i].pose].ndep;
     MBG_TRY(map_create(ctx, arena, m->modals[modal].beam ? 6 * h->n * (1 + ndep) : 3 * h->n * (4 + 3 + ndep), &h->map));
   }
@@ -67,7 +68,7 @@ done:
 
 /* ---------------------------------------------------------------------- bodies */
 
-/* Cf += alpha Kf + beta I6, with what moves Kf, I6, alpha, beta */
+/* Cf += alpha Kf + beta I6, with the dependences of Kf, I6, alpha and beta */
 static void add_damping(const mbg__design *d, const mbg__modal *m, mbg__modal_data *data) {
   const mbg__modal_layout l = mbg__modal_places(m->n);
   const int n2 = m->n * m->n, attr[2] = {m->damping, m->mass_damping}, from[2] = {l.K, l.I6};
@@ -295,7 +296,8 @@ static int check_mass(mbg_context *ctx, const mbg__design *d, int i, double *wor
              : MBG_OK;
 }
 
-/* frequencies of the modes alone; ratio below which a mode is no vibration: rounding of matrices with rigid motions in them */
+/* frequencies of the modes alone; ratio below which a mode is no vibration: rounding of matrices with rigid motions in
+   them */
 static int check_stiffness(mbg_context *ctx, const mbg__design *d, int i, double *work) {
   const mbg__modal *m = &d->model->modals[i];
   const mbg__modal_view D = mbg__modal_of(m->n, d->modals[i].D);

@@ -1,7 +1,8 @@
 /* modal: the data of flexible bodies with a floating frame and modal coordinates eta (theory 3, section 2).
 
-   A material point s of the body is displaced by phi(s) eta in the axes of the frame. What the equations need of s, phi and
-   the density are the invariants I1..I9; all of them, the stiffness Kf and the damping Cf lie in one flat array of numbers.
+   A material point s of the body is displaced by phi(s) eta in the axes of the frame. What the equations need of s, phi
+   and the density are the invariants I1..I9; all of them, the stiffness Kf and the damping Cf lie in one flat array of
+   numbers.
 
      I1 = int rho        I2 = int rho s          I3_j = int rho phi_j         I4_j = int rho s x phi_j
      I5_jk = int rho phi_j x phi_k               I6_jk = int rho phi_j.phi_k  I7 = int rho s~^T s~

@@ -7,8 +7,8 @@
 
 /* ---------------------------------------------------------------------- families of modes */
 
-/* A straight beam with aligned sections has four independent families: stretching u1, twisting th1, bending (u2, th3) and
-   (u3, th2). Bending has two unknowns at a node, the others one. */
+/* A straight beam with aligned sections has four independent families: stretching u1, twisting th1, bending (u2, th3)
+   and (u3, th2). Bending has two unknowns at a node, the others one. */
 enum { STRETCH, TWIST, BEND2, BEND3, FAMILIES };
 
 typedef struct {
@@ -19,11 +19,11 @@ typedef struct {
 
 static int per_node(int family) { return family >= BEND2 ? 2 : 1; }
 
-/* in the plane: no twist, no bending out of it */
+/* planar: no twist, no out-of-plane bending */
 static bool in_use(int family, bool planar) { return !planar || family == STRETCH || family == BEND2; }
 
-/* Shapes of bending in an element of length l with the shear number Phi (theory: exact for end loads); column k belongs to
-   (v1, th1, v2, th2). Coefficients of t^0 .. : v cubic, th quadratic. */
+/* Shapes of bending in an element of length l with the shear number Phi (theory: exact for end loads); column k belongs
+   to (v1, th1, v2, th2). Coefficients of t^0 .. : v cubic, th quadratic. */
 static void bending_shapes(double l, double Phi, double V[4][4], double T[4][3]) {
   const double s = 1 / (1 + Phi);
   const double v[4][4] = {{1 + Phi, -Phi, -3, 2},
@@ -41,7 +41,7 @@ static void bending_shapes(double l, double Phi, double V[4][4], double T[4][3])
   }
 }
 
-/* what an element has for a family */
+/* properties of an element in one family of modes */
 typedef struct {
   double stiff, shear; /* E A, G Jt or E I; k G A */
   double mass, rotary; /* rho A or rho (I2 + I3); rho I */
@@ -337,9 +337,9 @@ done:
 
 /* ---------------------------------------------------------------------- integrals */
 
-/* Numbers of a lump of mass 1 at s with the shapes phi_j (3 n): added to the flat array with a weight. The invariants are
-   bilinear in s and phi, so that a section is three lumps: its middle (weight rho A), and e3, e2 with phi = th x e3, th x e2
-   (weights rho I2, rho I3). middle: linear ones, too. */
+/* Numbers of a lump of mass 1 at s with the shapes phi_j (3 n): added to the flat array with a weight. The invariants
+   are bilinear in s and phi, so that a section is three lumps: its middle (weight rho A), and e3, e2 with phi = th x
+   e3, th x e2 (weights rho I2, rho I3). middle: linear ones, too. */
 static void add_lump(int n, const mbg__modal_layout *l, double w, const double s[3], const double *phi, bool middle,
                      double *D) {
   if (middle) {

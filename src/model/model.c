@@ -1,4 +1,4 @@
-/* What a model tells about itself. */
+/* The public getters of a model. */
 #include "mbgrad/model.h"
 #include "model/model.h"
 

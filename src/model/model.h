@@ -87,10 +87,10 @@ typedef enum {
                            branch is mode / 3, chosen at the nominal parameters           */
   MBG__POSE_XY,         /* attr..+2: x axis, attr+3..+5: a vector in the x-y half plane               */
   MBG__POSE_LINE,       /* attr..+2: start, attr+3..+5: end, attr+6..+8: a vector in the x-y half plane; the point at
-                      `fraction` of the way, x along it                                                          */
+                           `fraction` of the way, x along it */
   MBG__POSE_HELIX,      /* attr: length, attr+1..+3: curvature k; exp(fraction * length (1, 0, 0, k))                 */
-  MBG__POSE_CURVE, /* `mode` points from attr on, then a vector in the x-y half plane; the curve through the points at `fraction`
-                           of the way from the first to the last, counted in points, x along it (see pose.c)          */
+  MBG__POSE_CURVE,      /* `mode` points from attr on, then a vector in the x-y half plane; the curve at `fraction` of
+                           the way from the first point to the last, counted in points, x along it (pose.c) */
   MBG__POSE_MIRROR, /* everything after it until the matching UNMIRROR is conjugated by the reflection of axis mode */
   MBG__POSE_UNMIRROR,
   MBG__POSE_OF,         /* the pose `attr`                                                */
@@ -116,7 +116,7 @@ typedef struct {
   mbg__motion motion;
   unsigned mask;   /* bit k: component k of the twist is free */
   int nvel;        /* velocities: six of the frame (masked or not), then the body's own */
-  int voff;        /* first of them in vectors of the whole model */
+  int voff;        /* the first one in vectors of the whole model */
   int attr, nattr; /* own attributes in the order of the type's keys */
   const int *opt;
   int design;   /* pose: design configuration (markers refer to it) */
@@ -125,7 +125,7 @@ typedef struct {
   bool velocity_in_body;
   double velocity_sign[3]; /* signs of the axes by mirrored parts, 1 each otherwise */
   int velocity_frame;      /* pose of the part the velocity is given in, or -1 */
-  int velocity_point;      /* pose at whose origin it is given (a beam moves as a whole), or -1: the body's own */
+  int velocity_point;      /* pose whose origin has the given velocity (a beam moves as a rigid body), or -1: its own */
   int modal;               /* the frame of this modal body, or -1 */
   int carrier;             /* carries coordinates of this modal body and nothing else, or -1 */
   mbg__where where;
@@ -136,8 +136,8 @@ typedef struct {
   const char *name; /* NULL: made for an element */
   int body;         /* -1: ground */
   int pose;
-  int node; /* modal body: its node, of a generated beam 1 + its element (0: before it); MBG__MODAL_RIGID: moves with the
-               frame; -1: none yet */
+  int node; /* on a modal body: its node, or 1 + its element of a generated beam (0: before it);
+               MBG__MODAL_RIGID: moves with the frame; -1: none yet */
   mbg__where where;
 } mbg__marker;
 
@@ -157,7 +157,8 @@ typedef struct {
 /* ---------------------------------------------------------------------- constraints */
 
 /* One term of a row on one pair: factor * sign * F(z), z = (entries, law, attributes).
-   With a law (a driver q = theta, q = sign * F(entries)) the sign multiplies the law's value instead: F(entries) = sign * theta. */
+   With a law (a driver q = theta, q = sign * F(entries)) the sign multiplies the law's value instead: F(entries) = sign
+   * theta. */
 typedef struct {
   int pair;               /* -1: no pair, F = 1 (the constant of a coupling) */
   mbg__row_kernel kernel; /* NULL: the entry itself; with a law: the entry minus sign * law */
@@ -225,8 +226,9 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- beams */
 
-/* A beam of `count` elements between count + 1 bodies without inertia of their own, its nodes. The elements of a line (start, end) and of
-   a helix (length, curvature) have the same reference d0, those of a curve through points each its own. */
+/* A beam of `count` elements between count + 1 nodes, which are bodies without inertia. All elements of a line
+   (start, end) and of a helix (length, curvature) share one reference d0; each element of a curve through points has
+   its own. */
 typedef struct {
   const char *name;
   mbg__beam_rule rule;
@@ -250,10 +252,10 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- modal bodies */
 
-/* A flexible body: a frame and n modal coordinates. The coordinates are carried by bodies of their own, three each, which
-   move along the axes of a frame that never turns: eta_j is component j % 3 of the origin of body carrier + j / 3, its
-   rate the same component of the twist. So states, starts, steps and signals need not know of modes; what does is the
-   inertia (elements/modal_inertia.h) and the markers (elements/modal_marker.h). */
+/* A flexible body: a frame and n modal coordinates. The coordinates are carried by bodies of their own, three each,
+   which move along the axes of a frame that never turns: eta_j is component j % 3 of the origin of body carrier + j /
+   3, its rate the same component of the twist. So states, starts, steps and signals need not know of modes; what does
+   is the inertia (elements/modal_inertia.h) and the markers (elements/modal_marker.h). */
 enum { MBG__MODAL_RIGID = -2 };
 
 /* Numbers of the flat array (model/modal.h) from attributes: D[entry] += factor * attr. */
@@ -287,7 +289,7 @@ typedef struct {
   int nnode;
   const mbg__modal_node *nodes;
   int damping, mass_damping; /* attributes: Cf += damping Kf + mass_damping I6; -1: none */
-  bool given;                /* the invariants are those of the file */
+  bool given;                /* the invariants are given in the file */
   double sign[3];            /* of the axes in a mirrored part */
   mbg__where where;
 } mbg__modal;
@@ -300,7 +302,7 @@ static inline int mbg__modal_carrier(const mbg__modal *m, int mode) { return m->
 typedef struct {
   const char *name; /* NULL: made for a criterion */
   const mbg__signal_type *type;
-  mbg__level level; /* of the type; of the highest signal in it for expressions */
+  mbg__level level; /* of the type; for expressions the highest level of its signals */
   int pair;         /* OF_PAIR */
   int coord;        /* OF_COORD */
   int row, nrow;    /* OF_JOINT: rows of joint, driver or coupling; for joints the drivers on it follow in `rows` */
@@ -371,13 +373,13 @@ typedef struct {
   const double *breaks;
 } mbg__run;
 
-/* The control problem of the file: which controls are found, and what they minimize. */
+/* The control problem of the file: the controls to find, and the objective. */
 typedef struct {
   int control;
   int samples;       /* 0: its own times */
   int interpolation; /* -1: its own */
   double min, max;   /* infinite when not given */
-  double effort;     /* NAN: that of the problem */
+  double effort;     /* NAN: as the problem */
 } mbg__task_control;
 typedef struct {
   int criterion;
@@ -393,7 +395,7 @@ typedef struct {
   int stages, iterations;      /* 0: not given */
   const char *optimizer;       /* NULL: not given */
 } mbg__control_task;
-/* The design problem of the file: what is varied, minimized and limited. */
+/* The design problem of the file: parameters, objective and limits. */
 typedef struct {
   int first, count; /* entries of p */
   double weight;    /* mean: of each of them; filter: its radius, in entries */
@@ -415,7 +417,7 @@ typedef struct {
   int objective;         /* criterion, -1: none or left out by the run */
   const char *text;      /* the objective as written, NULL: none */
   bool worst;            /* of all runs, else their weighted sum */
-  const double *weights; /* of the runs, 0: not one of them (nrun); NULL: all 1 */
+  const double *weights; /* weights of the runs, 0: left out (nrun); NULL: all 1 */
   int nlimit;
   const mbg__task_limit *limits;
   int nfilter;
@@ -434,7 +436,7 @@ typedef struct mbg_model mbg_model;
 
 /* A file that the model was made from. */
 typedef struct mbg__model_source {
-  const char *path; /* relative paths in it start beside it */
+  const char *path; /* relative paths in it start from its folder */
   const char *text; /* followed by a 0 */
   size_t length;
   struct mbg__model_source *next;
@@ -508,7 +510,7 @@ struct mbg_model {
   mbg__optimize_task optimize;
   int nrun;
   mbg__named_run *runs;
-  int chosen;    /* the one of them that the model was loaded for, or -1 */
+  int chosen;    /* the run of this model, or -1 */
   int nidentify; /* entries of p that `identify` lists, 0: no list */
   int *identify;
 

@@ -17,7 +17,7 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- rotations from directions */
 
-/* axes of a rotation and what its variation needs: omega = (-y.dz, x.dz, y.dx) for R = [x y z] */
+/* axes of a rotation and the terms of its variation: omega = (-y.dz, x.dz, y.dx) for R = [x y z] */
 typedef struct {
   real x[3], y[3], z[3];
 } triad;
@@ -40,7 +40,7 @@ static void triad_matrix(real R[9], const real x[3], const real y[3], const real
   }
 }
 
-/* z along zv, x in the half plane of z and xv; omega by zv (columns 0-2) and, when asked for, by xv (3-5) */
+/* z along zv, x in the half plane of z and xv; omega by zv (columns 0-2) and, on request, by xv (3-5) */
 static bool frame_zx(triad *f, const real zv[3], const real xv[3], real omega[][6], bool by_x) {
   real lz, lp, p[3];
   if (!normalise(f->z, zv, &lz)) {
@@ -172,9 +172,9 @@ static void factor_helix(factor *f, double s, const real *a) {
   }
 }
 
-/* Catmull and Rom's cubics: with t from P_j to P_{j+1} the point is a.P and its derivative b.P over P_{j-1} .. P_{j+2}, so that the curve
-   goes through all points with one tangent, (P_{j+1} - P_{j-1})/2. What is missing beyond the ends continues the parabola of three points,
-   or the line of two; parabolas and lines are thus reproduced. */
+/* Catmull and Rom's cubics: with t from P_j to P_{j+1} the point is a.P and its derivative b.P over P_{j-1} .. P_{j+2},
+   so that the curve goes through all points with one tangent, (P_{j+1} - P_{j-1})/2. What is missing beyond the ends
+   continues the parabola of three points, or the line of two; parabolas and lines are thus reproduced. */
 typedef struct {
   int first, count; /* points */
   double a[4], b[4];

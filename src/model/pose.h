@@ -10,10 +10,11 @@
 bool mbg__pose_eval(const mbg__pose_op *ops, int count, const real *attr, const mbg__placed *placed, mbg__placed *out,
                     int *where);
 
-/* Number of dependences of a pose, given those of the poses it refers to. */
+/* Number of attributes a pose depends on, including those of the poses it refers to. */
 int mbg__pose_deps(const mbg__pose_op *ops, int count, const mbg__pose *poses);
 
-/* The frame of one operation alone (not one that refers to a pose) and its dependences, room for MBG__FACTOR_DEPS. Returns false as above. */
+/* The frame of one operation alone (not one that refers to a pose) and its dependences, room for MBG__FACTOR_DEPS.
+   Returns false as above. */
 enum { MBG__FACTOR_DEPS = 15 };
 bool mbg__pose_factor(const mbg__pose_op *op, const real *attr, mbg__placed *out);
 

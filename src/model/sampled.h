@@ -9,13 +9,14 @@
 
 typedef struct {
   int control;
-  mbg__interpolation interpolation; /* that of the model, or cubic instead of linear */
+  mbg__interpolation interpolation; /* as in the model, or cubic instead of linear */
   int n;
   const double *t, *value; /* (n); copied */
   double min, max;
 } mbg__samples;
 
-/* first (count): place of each control's first sample in the parameter vector. To be destroyed with mbg_model_destroy. */
+/* first (count): place of each control's first sample in the parameter vector. To be destroyed with
+   mbg_model_destroy. */
 int mbg__model_sampled(mbg_context *ctx, const mbg_model *model, int count, const mbg__samples *samples, int *first,
                        mbg_model **out);
 

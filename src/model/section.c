@@ -23,7 +23,7 @@ static void rectangle(const real *s, properties *p) {
   p->P_s[I3][1] = b * b * b / 12;
 }
 
-/* S(r) = sum_n tanh(n pi r/2)/n^5 over odd n, r >= 1, and its derivative: what is missing to 31/32 zeta(5) falls with
+/* S(r) = sum_n tanh(n pi r/2)/n^5 over odd n, r >= 1, and its derivative: the remainder to 31/32 zeta(5) decays with
    exp(-n pi r), so that five terms are exact to rounding */
 static real torsion_sum(real r, real *S_r) {
   real S = 31.0 / 32 * 1.0369277551433699263;
@@ -37,8 +37,8 @@ static real torsion_sum(real r, real *S_r) {
   return S;
 }
 
-/* Saint-Venant's constant of a rectangle, a the longer side:  Jt = a c^3/3 - 64/pi^5 c^4 S(a/c). It is the same function on both
-   sides of a = c. */
+/* Saint-Venant's constant of a rectangle, a the longer side:  Jt = a c^3/3 - 64/pi^5 c^4 S(a/c). It is the same
+   function on both sides of a = c. */
 static void rectangle_torsion(const real *s, properties *p) {
   const int long_side = re(s[0]) >= re(s[1]) ? 0 : 1;
   const double q = 64 / (M_PI * M_PI * M_PI * M_PI * M_PI);

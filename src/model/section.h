@@ -3,16 +3,16 @@
      K6 = phi diag(E A, k2 G A, k3 G A, G Jt, E I2, E I3)     D6 = eta K6     phi = k_min + (1 - k_min) x^s
      mu = x rho (A, I2, I3)                                                             (theory 4, section 3)
 
-   x is the filling of the element (topology variable), 1 unless given. Axis 1 is the axis of the beam. Jt = I2 + I3, or given, or
-   that of Saint-Venant. */
+   x is the filling of the element (topology variable), 1 unless given. Axis 1 is the axis of the beam. Jt = I2 + I3, or
+   given, or that of Saint-Venant. */
 #ifndef MBG_MODEL_SECTION_H
 #define MBG_MODEL_SECTION_H
 
 #include "base/base.h"
 #include "base/real.h"
 
-/* Rotation between the nodes of an element: above the first its accuracy suffers, at the second the logarithm is given up (its
-   branch ends at pi). */
+/* Rotation between the nodes of an element: above the first its accuracy suffers, at the second the logarithm is given
+   up (its branch ends at pi). */
 #define MBG__BEAM_TURN_WARN 2.0
 #define MBG__BEAM_TURN_MAX (0.95 * M_PI)
 
@@ -32,7 +32,7 @@ enum {
   MBG__BEAM_NUMBERS
 };
 
-/* What becomes of them: K6 (6), eta, rho A, rho I2, rho I3. */
+/* The resulting coefficients: K6 (6), eta, rho A, rho I2, rho I3. */
 enum { MBG__BEAM_K, MBG__BEAM_ETA = 6, MBG__BEAM_MU, MBG__BEAM_COEFS = MBG__BEAM_MU + 3 };
 
 typedef struct {

@@ -18,14 +18,14 @@ typedef enum {
   MBG__KEY_SYM6,   /* 6x6 symmetric matrix, 21 attributes: rows of the upper triangle; the file gives 6 diagonal
                       entries or six rows of six                                      */
   MBG__KEY_FN,     /* a function: number or expression of its arguments, t, names ...  */
-  MBG__KEY_FN3,    /* three of them                                                    */
+  MBG__KEY_FN3,    /* three functions */
   MBG__KEY_CHOICE, /* one of `choices`; gives an option (its index)                    */
   MBG__KEY_BOOL    /* gives an option 0 or 1                                           */
 } mbg__key_kind;
 
 typedef enum { MBG__ANY_SIGN, MBG__NOT_NEGATIVE, MBG__POSITIVE } mbg__sign;
 
-/* What an expression under a MBG__KEY_FN may refer to besides parameters and constants. */
+/* Names that an expression under a MBG__KEY_FN may use besides parameters and constants. */
 enum { MBG__USES_TIME = 1, MBG__USES_CONTROLS = 2, MBG__USES_SIGNALS = 4 };
 
 typedef struct {
@@ -66,7 +66,7 @@ int mbg__fn_at(mbg__fn_env *env, int k, const real *x, int order, mbg__fn_value 
 
 enum { MBG__NZ = 4 }; /* most inputs of a row kernel */
 
-/* F(z) with derivatives up to the order asked for; symmetric; the caller clears it. */
+/* F(z) with derivatives up to `order`; symmetric; the caller clears it. */
 typedef struct {
   real F;
   real F_z[MBG__NZ];
@@ -162,7 +162,7 @@ typedef struct {
   real tau, tau_q, tau_qd; /* partial: functions held */
   real tau_a[MBG__LAW_ATTR];
   real tau_fn[MBG__LAW_FN];
-  real energy, energy_q; /* potential energy of the elastic part (0 when the law has none) */
+  real energy, energy_q; /* potential energy of the elastic part, or 0 */
   real energy_a[MBG__LAW_ATTR];
 } mbg__law_out;
 
@@ -184,7 +184,7 @@ typedef struct {
   const real *attr;
   const int *opt;
   mbg__fn_env *fn;  /* functions of the element: mbg__fn_at(in->fn, k, x, order, &value) */
-  bool derivatives; /* false: only f is wanted */
+  bool derivatives; /* false: f alone is needed */
 } mbg__force_in;
 
 /* Wrench on B in B's axes and its derivatives; a kernel adds nothing, it sets. f_a: one column of six per attribute:
@@ -196,13 +196,14 @@ typedef struct {
   int na;           /* columns in use; starts at the number of own attributes */
   real (*f_a)[6];   /* cleared for the own attributes */
   int *aidx;        /* global attribute of each column */
-  real energy;      /* potential energy of the elastic part (0 when there is none) */
+  real energy;      /* potential energy of the elastic part, or 0 */
   real energy_G[6]; /* by the variation of G */
   real *energy_a;   /* by the own attributes (cleared) */
 } mbg__force_out;
 
-/* Appends the columns df = g * d(value) for the active attributes of a function value; g: six numbers. When gx is not NULL
-   it holds d f/d f_x as 6 numbers per argument (MBG__FN_ARGS + 1 rows) and the mixed derivatives are added: order 2. */
+/* Appends the columns df = g * d(value) for the active attributes of a function value; g: six numbers. When gx is not
+   NULL it holds d f/d f_x as 6 numbers per argument (MBG__FN_ARGS + 1 rows) and the mixed derivatives are added: order
+   2. */
 void mbg__force_fn_column(mbg__force_out *out, const mbg__fn_value *value, const real g[6], const real (*gx)[6]);
 
 typedef struct {
@@ -213,13 +214,13 @@ typedef struct {
   const mbg__key *keys;
   int nkey;
   int (*eval)(const mbg__force_in *in, mbg__force_out *out);
-  /* checks the data at the nominal parameters; NULL: nothing beyond the keys. Writes what is wrong into `why`. */
+  /* checks the data at the nominal parameters, writes the reason of a refusal into `why`; NULL: the keys suffice */
   bool (*check)(const real *attr, const int *opt, char *why, size_t size);
 } mbg__force_type;
 
 /* ---------------------------------------------------------------------- signals: signal_*.c */
 
-/* What a signal refers to; the loader reads the matching keys. */
+/* The object that a signal refers to; the loader reads the matching keys. */
 typedef enum {
   MBG__OF_PAIR,    /* "of" (marker B), "relative_to" (marker A, default ground)               */
   MBG__OF_COORD,   /* "joint" + "coordinate", or "of"/"relative_to" + "coordinate"            */
@@ -245,7 +246,7 @@ typedef struct {
   const mbg__frame *G;
   const real *v, *vd; /* relative twist and its rate in B (6 each); vd NULL below acceleration level */
   const int *opt;
-  const real *attr; /* own attributes (none for most), then gravity (3) when the type asks for it */
+  const real *attr; /* own attributes, then gravity (3) if the type uses it */
 } mbg__signal_in;
 
 typedef struct {
@@ -261,10 +262,11 @@ typedef struct {
   const mbg__key *keys; /* e.g. "component", "in" */
   int nkey;
   bool
-      modes; /* OF_PAIR, but of a modal coordinate: "of" (a modal body), "mode"; opt[0] is the component of its carrier */
+      /* OF_PAIR, but of a modal coordinate: "of" (a modal body), "mode"; opt[0] is the component of its carrier */
+      modes;
   bool gravity;                                                 /* attr ends with the gravity vector of the model */
   void (*eval)(const mbg__signal_in *in, mbg__signal_out *out); /* MBG__OF_PAIR only; out is cleared by the caller */
-  int role; /* other kinds: what the signal layer computes (MBG__ROLE_...) */
+  int role; /* other kinds: the quantity that the signal layer computes (MBG__ROLE_...) */
 } mbg__signal_type;
 
 enum {
@@ -287,16 +289,16 @@ enum {
 
 /* ---------------------------------------------------------------------- bodies: body_*.c */
 
-/* A body type gives the inertia of the body's frame. Bodies with coordinates of their own (modal) have none here: theirs
-   couples the frame with the coordinates, and their markers are J and gamma of theory 0, section 2 (J = Ad(h^-1), gamma = 0
-   for a rigid body). */
+/* A body type gives the inertia of the body's frame. Bodies with coordinates of their own (modal) have none here:
+   theirs couples the frame with the coordinates, and their markers are J and gamma of theory 0, section 2 (J =
+   Ad(h^-1), gamma = 0 for a rigid body). */
 typedef struct {
   const char *key; /* "rigid" */
   const char *help;
   bool modal; /* frame and modal coordinates: read by load/load_modal.c */
   const mbg__key *keys;
   int nkey;
-  /* mass matrix (36, row-major) from the attributes and its derivatives (nattr x 36; NULL: not wanted) */
+  /* mass matrix (36, row-major) from the attributes and its derivatives (nattr x 36; NULL: not needed) */
   void (*inertia)(const real *attr, const int *opt, real *M, real *M_a);
 } mbg__body_type;
 

@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Non-negative least squares (Lawson, Hanson 1974, chapter 23): columns of active constraints, those of equalities of either
-   sign, on the rows of unknowns that no bound holds. */
+/* Non-negative least squares (Lawson, Hanson 1974, chapter 23): columns of active constraints, those of equalities of
+   either sign, on the rows of unknowns that no bound holds. */
 typedef struct {
   const mbg__kkt_point *q;
   int ncol;
   int *row;      /* constraint of a column                       (m) */
   bool *passive; /* its multiplier may differ from 0             (m) */
-  bool *counts;  /* unknowns whose equation counts               (n) */
+  bool *counts;  /* unknowns whose equation is active            (n) */
   double *z, *y; /* multipliers of the columns, trial ones       (m) */
   double *r;     /* g + J^T lambda                               (n) */
   double *Q, *R; /* of the passive columns                       (n x most, most x most) */
@@ -153,7 +153,7 @@ static int steepest(const fit *f) {
   return best;
 }
 
-/* from z towards y as far as multipliers stay positive; the one that stops it leaves the passive ones */
+/* from z towards y as far as all multipliers stay positive; the limiting multiplier leaves the passive set */
 static void step_to_trial(fit *f) {
   for (int guard = 0; guard <= f->ncol; guard++) {
     double alpha = 1;

@@ -1,6 +1,7 @@
 /* optimizers: conditions of optimality (Karush, Kuhn, Tucker) at a point, and the multipliers that fulfil them best.
 
-     g + J^T lambda + mu = 0,   lambda_i c_i = 0,   lambda_i >= 0 (c_i <= 0),   mu_k <= 0 at lower, >= 0 at upper bounds */
+     g + J^T lambda + mu = 0,   lambda_i c_i = 0,   lambda_i >= 0 (c_i <= 0),   mu_k <= 0 at lower, >= 0 at upper
+     bounds */
 #ifndef MBG_OPTIMIZERS_KKT_H
 #define MBG_OPTIMIZERS_KKT_H
 
@@ -14,11 +15,11 @@ typedef struct {
   double active;                   /* constraints with c >= -active may have a multiplier */
 } mbg__kkt_point;
 
-/* Multipliers lambda (m) and mu (n; may be NULL) by least squares; *residual: the larger of |g + J^T lambda + mu| and of
-   the products lambda_i |c_i|. Memory from the context, given back. */
+/* Multipliers lambda (m) and mu (n; may be NULL) by least squares; *residual: the larger of |g + J^T lambda + mu| and
+   of the products lambda_i |c_i|. Memory from the context, given back. */
 int mbg__kkt(mbg_context *ctx, const mbg__kkt_point *point, double *lambda, double *mu, double *residual);
 
-/* |g| without what bounds hold. */
+/* |g| without the components that bounds hold. */
 double mbg__kkt_projected(int n, const double *x, const double *lower, const double *upper, const double *g);
 
 #endif

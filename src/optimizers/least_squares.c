@@ -195,7 +195,7 @@ done:
   return err;
 }
 
-/* what the linearization says the step lowers the cost by: 1/2 |q|^2 - 1/2 |q + T d|^2 = -(g . d + 1/2 |T d|^2) */
+/* predicted decrease of the cost: 1/2 |q|^2 - 1/2 |q + T d|^2 = -(g . d + 1/2 |T d|^2) */
 static double predicted(const solver *s) {
   double gd = 0, td2 = 0;
   for (int i = 0; i < s->n; i++) {
@@ -232,7 +232,7 @@ static void reject(solver *s) {
 
 /* ---------------------------------------------------------------------- iterations */
 
-/* One iteration: steps with growing damping until one lowers the cost. *going false: *reason says why it ends. */
+/* One iteration: steps with growing damping until one lowers the cost. *going false: it ends for *reason. */
 static int iterate(solver *s, bool *going, mbg__least_squares_reason *reason) {
   int err = MBG_OK;
   double cost;

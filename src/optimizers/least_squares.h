@@ -16,11 +16,11 @@
 
 typedef struct {
   int n;
-  const double *lower, *upper; /* (n), infinite where there is no bound; NULL: no bounds; referenced */
+  const double *lower, *upper; /* (n), infinite without a bound; NULL: no bounds; referenced */
   const double *typical;       /* (n) positive: steps are measured relative to these; NULL: ones; referenced */
-  /* 1/2 |r|^2 at x, which is within the bounds. 0; positive: not possible here, a smaller step is tried (messages filed
-     by such a call are taken back); negative: status that is handed up, MBG_ERROR_INTERRUPTED ends the minimization.
-     A cost that is not finite counts as positive. */
+  /* 1/2 |r|^2 at x, which lies within the bounds. Returns 0; positive: not computable here, a smaller step is tried
+     (messages filed by such a call are withdrawn); negative: a status for the caller, MBG_ERROR_INTERRUPTED ends the
+     minimization. A cost that is not finite counts as positive. */
   int (*evaluate)(void *user, const double *x, double *cost);
   /* The linearization at x, the point that was evaluated last: T (n x n, column-major), q (n). */
   int (*linearize)(void *user, const double *x, double *T, double *q);
@@ -40,8 +40,8 @@ mbg__least_squares_options mbg__least_squares_options_default(void); /* 100, 1e-
 typedef enum {
   MBG__LEAST_SQUARES_GRADIENT,
   MBG__LEAST_SQUARES_STEP,
-  MBG__LEAST_SQUARES_COST,       /* what a step could lower the cost by is below rounding */
-  MBG__LEAST_SQUARES_STUCK,      /* no step lowers the cost as its linearization says it should */
+  MBG__LEAST_SQUARES_COST,       /* the predicted decrease is below rounding */
+  MBG__LEAST_SQUARES_STUCK,      /* no step lowers the cost by the predicted amount */
   MBG__LEAST_SQUARES_ITERATIONS, /* max_iterations */
   MBG__LEAST_SQUARES_INTERRUPTED /* by progress or evaluate */
 } mbg__least_squares_reason;

@@ -6,9 +6,9 @@
    nothing else: evaluations that were recorded can be handed out again, and the minimization goes the same way.
 
    The metric d (n positive numbers) says how lengths are measured: |x|^2 = sum_k d_k x_k^2, so that of a gradient is
-   |g|^2 = sum_k g_k^2 / d_k and the direction of steepest descent is -g_k / d_k. For samples of a function of time d_k is
-   the integral of the hat function of sample k: |g| is then the L2 norm of the gradient as a function of time, and no
-   method depends on the sampling (theory 2, section 8). For numbers of different units d_k = 1 / typical_k^2. */
+   |g|^2 = sum_k g_k^2 / d_k and the direction of steepest descent is -g_k / d_k. For samples of a function of time d_k
+   is the integral of the hat function of sample k: |g| is then the L2 norm of the gradient as a function of time, and
+   no method depends on the sampling (theory 2, section 8). For numbers of different units d_k = 1 / typical_k^2. */
 #ifndef MBG_OPTIMIZERS_MINIMIZE_H
 #define MBG_OPTIMIZERS_MINIMIZE_H
 
@@ -24,7 +24,7 @@ typedef enum {
   MBG__MINIMIZE_METHODS
 } mbg__minimize_method;
 
-/* "lbfgs", "ipopt", "cg", "steepest"; NULL when there is no such method. find: -1 when unknown. */
+/* "lbfgs", "ipopt", "cg", "steepest"; NULL for an unknown method. find: -1 for an unknown name. */
 const char *mbg__minimize_method_name(int method);
 int mbg__minimize_method_find(const char *name);
 
@@ -40,7 +40,7 @@ typedef struct {
 
 typedef struct {
   int n;
-  const double *lower, *upper; /* (n), infinite where there is no bound; NULL: no bounds; referenced */
+  const double *lower, *upper; /* (n), infinite without a bound; NULL: no bounds; referenced */
   const double *metric;        /* (n) positive; NULL: ones; referenced */
   /* Value and gradient (n) at x, which is within the bounds. 0; positive: not possible here, a smaller step is tried
      (messages filed by such a call are taken back); negative: fatal status with its message filed, handed up unchanged,
@@ -90,7 +90,8 @@ typedef struct {
 
 /* From x (n, moved into the bounds first) to the lowest point found, which comes back in x. Options may be NULL.
    MBG_ERROR_INPUT: bounds, metric or options are wrong; MBG_ERROR_CONVERGENCE: the start cannot be evaluated (its own
-   message stays when it filed one); or what `evaluate` returned. x is the best point whenever the start was evaluated. */
+   message stays when it filed one); or what `evaluate` returned. x is the best point whenever the start was
+   evaluated. */
 int mbg__minimize(mbg_context *ctx, const mbg__minimize_problem *problem, const mbg__minimize_options *options,
                   double *x, mbg__minimize_result *result);
 

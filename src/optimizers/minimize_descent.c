@@ -1,13 +1,14 @@
 /* Descent methods under bounds: steepest descent, conjugate gradients, limited-memory BFGS.
 
-   Numbers at a bound with the gradient pushing outwards are held, the direction is built from the others alone (two-metric
-   projection; Bertsekas, SIAM J. Control Optim. 20, 1982), and the search follows the arc that bends at the bounds. */
+   Numbers at a bound with the gradient pushing outwards are held, the direction is built from the others alone
+   (two-metric projection; Bertsekas, SIAM J. Control Optim. 20, 1982), and the search follows the arc that bends at the
+   bounds. */
 #include "optimizers/minimize_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-/* a pair counts when the angle between s and y is less than a right one by more than rounding */
+/* a pair is kept if the angle between s and y is below 90 degrees by more than rounding */
 static const double curvature_min = 1e-12;
 
 typedef struct {
@@ -81,7 +82,7 @@ static int pair_index(const descent *w, int age) { /* 0: newest */
   return (w->next - 1 - age + 2 * memory) % memory;
 }
 
-/* d = -H g by the two loops over the pairs (Nocedal, Wright, algorithm 7.4), restricted to what is not held. */
+/* d = -H g by the two loops over the pairs (Nocedal, Wright, algorithm 7.4), restricted to free components. */
 static void quasi_newton(descent *w) {
   for (int k = 0; k < w->n; k++) {
     w->d[k] = w->held[k] ? 0 : -w->g[k];
@@ -164,8 +165,8 @@ static void direction(descent *w) {
 
 /* ---------------------------------------------------------------------- steps */
 
-/* Length of the first trial: 1 for quasi-Newton; else what the last step suggests; at the start what brings a sum of
-   squares half the way to 0, or a unit length. */
+/* Length of the first trial: 1 for quasi-Newton; else estimated from the last step; at the start the length that
+   halves a sum of squares, or a unit length. */
 static double first_trial(const descent *w) {
   const double gg = dot_dual(w, w->g, w->g);
   if (w->fresh && w->last_a == 0) {

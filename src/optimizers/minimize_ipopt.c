@@ -1,4 +1,4 @@
-/* IPOPT with bounds alone (nlp.h). It sees the numbers x sqrt(d), in which lengths are those of the metric. */
+/* IPOPT with bounds alone (nlp.h). It works on x sqrt(d), so that Euclidean lengths are lengths in the metric d. */
 #include "optimizers/minimize_internal.h"
 #include "optimizers/nlp.h"
 
@@ -82,7 +82,7 @@ int mbg__minimize_ipopt(mbg__minimizer *m) {
   mbg__nlp_options o = mbg__nlp_options_default();
   o.method = MBG__NLP_IPOPT;
   o.memory = m->opt->memory;
-  o.max_iterations = o.max_evaluations = INT_MAX; /* those of the minimizer count */
+  o.max_iterations = o.max_evaluations = INT_MAX; /* the limits of the minimizer apply */
   o.optimality = -1;
   err = mbg__nlp_solve(m->ctx, &problem, &o, z, &result);
   /* our own rules have set the reason; else IPOPT ended by itself */

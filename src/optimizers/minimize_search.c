@@ -1,5 +1,5 @@
-/* Search along the arc P(x + a d): strong Wolfe conditions (Nocedal, Wright, Numerical Optimization, section 3.5), on the
-   arc that bends at the bounds. */
+/* Search along the arc P(x + a d): strong Wolfe conditions (Nocedal, Wright, Numerical Optimization, section 3.5), on
+   the arc that bends at the bounds. */
 #include "optimizers/minimize_internal.h"
 
 #include <float.h>
@@ -9,7 +9,7 @@ enum { SEARCH_MAX = 40 };
 
 static const double decrease = 1e-4; /* c1 */
 
-/* A point of the arc: step a, value f, slope f' (of what is not held by a bound); f infinite: not possible there. */
+/* A point of the arc: step a, value f, slope f' (of free components); f infinite: not computable there. */
 typedef struct {
   double a, f, slope;
 } point;
@@ -41,7 +41,7 @@ static double slope_at(const search *q, const double *x, const double *g) {
   return sum;
 }
 
-/* g . (P(x + a d) - x): what f would fall by if it were linear. */
+/* g . (P(x + a d) - x): decrease of a linear f. */
 static double linear_change(const search *q, const double *x) {
   double sum = 0;
   for (int k = 0; k < q->m->n; k++) {

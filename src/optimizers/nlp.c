@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* constraints that are nearer to their limit than this may have multipliers: the products with them are part of the residual */
+/* constraints that are nearer to their limit than this may have multipliers: the products with them are part of the
+   residual */
 static const double nearly_active = 1e-3;
 
 static const char *const names[MBG__NLP_METHODS] = {"lbfgs", "nlopt-lbfgs", "slsqp", "mma", "ipopt", "ipopt-gn"};
@@ -57,7 +58,7 @@ static void stop(mbg__nlp *w, mbg__nlp_reason reason) {
   }
 }
 
-/* the lowest feasible point, else that of least violation */
+/* the lowest feasible point, else the point of least violation */
 static void keep_best(mbg__nlp *w) {
   mbg__nlp_result *r = w->result;
   const double violation = mbg__nlp_violation(w, w->at.c), limit = w->opt->feasibility;

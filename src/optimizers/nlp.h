@@ -3,8 +3,8 @@
      minimize f(x),   lower <= x <= upper,   c_i(x) <= 0 or c_i(x) = 0
 
    Numbers are scaled by the caller: x, f and c of the order of 1. As with minimize.h, what happens next depends on the
-   values and gradients and on nothing else, so that recorded evaluations lead the same way again. Every method ends by the
-   same rule: the conditions of optimality (kkt.h) at a point where gradients are known. */
+   values and gradients and on nothing else, so that recorded evaluations lead the same way again. Every method ends by
+   the same rule: the conditions of optimality (kkt.h) at a point where gradients are known. */
 #ifndef MBG_OPTIMIZERS_NLP_H
 #define MBG_OPTIMIZERS_NLP_H
 
@@ -22,10 +22,11 @@ typedef enum {
   MBG__NLP_METHODS
 } mbg__nlp_method;
 
-/* "lbfgs", "nlopt-lbfgs", "slsqp", "mma", "ipopt", "ipopt-gn"; NULL when there is no such method. find: -1 when unknown. */
+/* "lbfgs", "nlopt-lbfgs", "slsqp", "mma", "ipopt", "ipopt-gn"; NULL for an unknown method. find: -1 for an unknown
+   name. */
 const char *mbg__nlp_method_name(int method);
 int mbg__nlp_method_find(const char *name);
-/* What a method takes: constraints at all, equalities among them. */
+/* Capabilities of a method: constraints, equality constraints. */
 bool mbg__nlp_takes_constraints(mbg__nlp_method method);
 bool mbg__nlp_takes_equalities(mbg__nlp_method method);
 
@@ -41,10 +42,11 @@ typedef struct {
 
 typedef struct {
   int n, m;
-  const double *lower, *upper; /* (n), infinite where there is no bound; referenced */
+  const double *lower, *upper; /* (n), infinite without a bound; referenced */
   const bool *equal;           /* (m); referenced */
-  /* f and c (m) at x, which is within the bounds. 0; positive: not possible here, a smaller step is tried (messages are
-     taken back); negative: fatal, handed up, but MBG_ERROR_INTERRUPTED ends the search. Not finite counts as positive. */
+  /* f and c (m) at x, which lies within the bounds. Returns 0; positive: not computable here, a smaller step is
+     tried (messages are withdrawn); negative: a status for the caller, but MBG_ERROR_INTERRUPTED ends the search. A
+     value that is not finite counts as positive. */
   int (*values)(void *user, const double *x, double *f, double *c);
   /* Gradient (n) and Jacobian (m x n, row-major) at the x of the last call of values. */
   int (*derivatives)(void *user, const double *x, double *g, double *J);
@@ -64,7 +66,8 @@ typedef struct {
   double optimality;   /* stop when the residual of the conditions is at most this times `reference` */
   double reference;    /* 0: the norm of the projected gradient at the start */
   double
-      settle; /* stop when f at the best feasible point changed by less than this times |f| over 10 iterations; 0: never */
+      /* stop when f at the best feasible point changed by less than this times |f| over 10 iterations; 0: never */
+      settle;
 } mbg__nlp_options;
 
 mbg__nlp_options mbg__nlp_options_default(void); /* slsqp, 200, 2000, 20, 1e-6, 1e-6, 0, 0 */
@@ -86,9 +89,9 @@ typedef struct {
   int iterations, evaluations, failed;
 } mbg__nlp_result;
 
-/* From x (moved into the bounds first) to a solution, which comes back in x; when none was reached, to the best point: the
-   lowest feasible one, else that of least violation. MBG_ERROR_INPUT: bounds contradict each other, or the method does not
-   take the constraints; MBG_ERROR_CONVERGENCE: the start cannot be evaluated. */
+/* From x (moved into the bounds first) to a solution, which comes back in x; when none was reached, to the best point:
+   the lowest feasible one, else that of least violation. MBG_ERROR_INPUT: bounds contradict each other, or the method
+   does not take the constraints; MBG_ERROR_CONVERGENCE: the start cannot be evaluated. */
 int mbg__nlp_solve(mbg_context *ctx, const mbg__nlp_problem *problem, const mbg__nlp_options *options, double *x,
                    mbg__nlp_result *result);
 

@@ -4,7 +4,7 @@
 
 #include "optimizers/nlp.h"
 
-/* A point with what is known there. */
+/* A point with its values and derivatives. */
 typedef struct {
   double *x, *c; /* (n), (m) */
   double *g, *J; /* (n), (m x n) */
@@ -36,7 +36,7 @@ int mbg__nlp_derivatives(mbg__nlp *w, const double *z);
 
 double mbg__nlp_violation(const mbg__nlp *w, const double *c);
 
-/* The methods: from best_x on, until they end or w->stop. 0 or a negative status; what they say about the end goes into
+/* The methods: from best_x on, until they end or w->stop. 0 or a negative status; their reason to end goes into
    result->reason unless w->stop. */
 int mbg__nlp_nlopt(mbg__nlp *w);
 int mbg__nlp_ipopt(mbg__nlp *w);

@@ -1,5 +1,5 @@
-/* IPOPT (Waechter, Biegler, Math. Programming 106, 2006) by its C interface. Where nothing can be evaluated it is told so and
-   shortens its step. */
+/* IPOPT (Waechter, Biegler, Math. Programming 106, 2006) by its C interface. Where nothing can be evaluated it is told
+   so and shortens its step. */
 #include "optimizers/nlp_internal.h"
 
 #include <IpStdCInterface.h>

@@ -1,5 +1,5 @@
-/* NLopt by its C interface. It takes numbers that are not finite for good ones: where nothing can be evaluated it sees a
-   large value instead, from which its line searches and its approximations step back. */
+/* NLopt by its C interface. It takes numbers that are not finite for good ones: where nothing can be evaluated it sees
+   a large value instead, from which its line searches and its approximations step back. */
 #include "optimizers/nlp_internal.h"
 
 #include <math.h>
