@@ -476,7 +476,7 @@ int mbg__check_parts(mbg__loader *L);
 /* load_order.c: a stable topological order of n items; deps: lists in compressed form (start n + 1, dep). *cycle: an
    item on a cycle, or -1; then next[] leads along it. */
 int mbg__load_order(mbg__loader *L, int n, const int *start, const int *dep, int *order, int *cycle, int *next);
-/* Reports a cycle ("constants that depend on each other: a -> b -> a") and marks those on it. */
+/* Reports a cycle ("constants depend on each other: a -> b -> a") and marks those on it. */
 int mbg__load_cycle(mbg__loader *L, mbg__symbol *const *symbols, int cycle, const int *next, const char *what);
 
 /* ---------------------------------------------------------------------- load_map.c: pairs of numbers to indices */
