@@ -288,12 +288,12 @@ static void test_habit_messages(void **state) {
   bad(f, "{\"a\": /* kg */ 1}", "m.json:1:7: JSON has no comments; use a \"note\" key");
   bad(f, "{\"a\": 1 # kg\n}", "m.json:1:9: JSON has no comments; use a \"note\" key");
   bad(f, "{} // end", "m.json:1:4: JSON has no comments; use a \"note\" key");
-  bad(f, "{'a': 1}", "m.json:1:2: strings and keys stand in double quotes (\"), not in '");
-  bad(f, "['a']", "m.json:1:2: strings and keys stand in double quotes (\"), not in '");
+  bad(f, "{'a': 1}", "m.json:1:2: strings and keys need double quotes (\"), not '");
+  bad(f, "['a']", "m.json:1:2: strings and keys need double quotes (\"), not '");
   bad(f,
       "[\xe2\x80\x9c"
       "a\xe2\x80\x9d]",
-      "m.json:1:2: strings and keys stand in double quotes (\"), not in \xe2\x80\x9c");
+      "m.json:1:2: strings and keys need double quotes (\"), not \xe2\x80\x9c");
   bad(f, "[True]", "m.json:1:2: 'True' is not JSON; write true");
   bad(f, "[None]", "m.json:1:2: 'None' is not JSON; write null");
   bad(f, "[FALSE]", "m.json:1:2: 'FALSE' is not JSON; write false");
