@@ -84,7 +84,8 @@ const char *mbg__nearest(const char *word, const char *const *candidates, int co
 /* Splits "a b c" in place: pointers to at most `most` words, their number is returned. */
 int mbg__split(char *text, const char **word, int most);
 
-/* The end of a message about an unknown word: "; did you mean 'a'? (known: a, b)", without the question when none is near. */
+/* The end of a message about an unknown word: "; did you mean 'a'? (known: a, b)", without the question when no
+   candidate is near. */
 void mbg__known(char *buffer, size_t size, const char *word, const char *const *candidates, int count);
 
 #endif

@@ -473,11 +473,18 @@ int mbg__load_sources(mbg__loader *L, const char *file);
 /* After the names: checks the names in "set" and "bind". */
 int mbg__check_parts(mbg__loader *L);
 
-/* load_order.c: a stable topological order of n items; deps: lists in compressed form (start n + 1, dep). *cycle: an
-   item on a cycle, or -1; then next[] leads along it. */
-int mbg__load_order(mbg__loader *L, int n, const int *start, const int *dep, int *order, int *cycle, int *next);
-/* Reports a cycle ("constants depend on each other: a -> b -> a") and marks those on it. */
-int mbg__load_cycle(mbg__loader *L, mbg__symbol *const *symbols, int cycle, const int *next, const char *what);
+/* ---------------------------------------------------------------------- load_order.c */
+
+/* The items that item i depends on, into list (NULL: counts only); returns their number. */
+typedef int mbg__dependences(const mbg__loader *L, int i, int *list);
+/* An order of n items (in temporary memory) in which each follows the items it depends on, in the order of the file
+   otherwise. Cycles are reported ("constants depend on each other: a -> b -> a") and their symbols marked bad; a bad
+   symbol depends on nothing. */
+int mbg__load_order(mbg__loader *L, mbg__symbol *const *symbols, int n, mbg__dependences *of, const char *what,
+                    int **order);
+/* The signals (or criteria) among the inputs of a function, as mbg__dependences; and their numbers in a new order. */
+int mbg__load_references(const mbg__input *input, int n, int *list);
+void mbg__load_renumber(const mbg__input *input, int n, const int *place);
 
 /* ---------------------------------------------------------------------- load_map.c: pairs of numbers to indices */
 

@@ -284,44 +284,8 @@ done:
 
 /* ---------------------------------------------------------------------- order */
 
-static int criterion_deps(mbg__loader *L, int **start, int **dep) {
-  const int n = L->criteria.count;
-  int total = 0, k = 0;
-  for (int i = 0; i < n; i++) {
-    total += L->criteria.at[i].ninput;
-  }
-  *start = MBG_TAKE(&L->temp, int, n + 1);
-  *dep = MBG_TAKE(&L->temp, int, total);
-  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
-    return MBG_ERROR_MEMORY;
-  }
-  for (int i = 0; i < n; i++) {
-    const mbg__criterion *c = &L->criteria.at[i];
-    (*start)[i] = k;
-    for (int j = 0; !L->names[MBG__NAME_CRITERION].at[i]->bad && j < c->ninput; j++) {
-      if (c->input[j].role == MBG__ROLE_SIGNAL) {
-        (*dep)[k++] = c->input[j].index;
-      }
-    }
-  }
-  (*start)[n] = k;
-  return MBG_OK;
-}
-
-static int order_criteria(mbg__loader *L, int *order) {
-  int err = MBG_OK;
-  int *next = MBG_TAKE(&L->temp, int, L->criteria.count);
-  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
-  for (int cycle = 0; cycle >= 0;) {
-    int *start, *dep;
-    MBG_TRY(criterion_deps(L, &start, &dep));
-    MBG_TRY(mbg__load_order(L, L->criteria.count, start, dep, order, &cycle, next));
-    if (cycle >= 0) {
-      MBG_TRY(mbg__load_cycle(L, L->names[MBG__NAME_CRITERION].at, cycle, next, "criteria"));
-    }
-  }
-done:
-  return err;
+static int criterion_dependences(const mbg__loader *L, int i, int *list) {
+  return mbg__load_references(L->criteria.at[i].input, L->criteria.at[i].ninput, list);
 }
 
 static int permute_criteria(mbg__loader *L, const int *order) {
@@ -337,12 +301,7 @@ static int permute_criteria(mbg__loader *L, const int *order) {
     L->names[MBG__NAME_CRITERION].at[order[k]]->index = k;
   }
   for (int k = 0; k < n; k++) {
-    mbg__input *input = (mbg__input *)sorted[k].input; /* made by the loader, not shared yet */
-    for (int j = 0; j < sorted[k].ninput; j++) {
-      if (input[j].role == MBG__ROLE_SIGNAL) {
-        input[j].index = place[input[j].index];
-      }
-    }
+    mbg__load_renumber(sorted[k].input, sorted[k].ninput, place);
     L->criteria.at[k] = sorted[k];
   }
   return MBG_OK;
@@ -366,7 +325,7 @@ done:
 }
 
 int mbg__load_criteria(mbg__loader *L) {
-  int err = MBG_OK;
+  int err = MBG_OK, *order;
   for (int i = 0; i < L->names[MBG__NAME_CRITERION].count; i++) {
     mbg__symbol *s = L->names[MBG__NAME_CRITERION].at[i];
     mbg__item item;
@@ -376,9 +335,8 @@ int mbg__load_criteria(mbg__loader *L) {
     MBG_TRY(MBG__ADD(L, L->criteria, criterion));
     s->bad = item.bad;
   }
-  int *order = MBG_TAKE(&L->temp, int, L->criteria.count);
-  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
-  MBG_TRY(order_criteria(L, order));
+  MBG_TRY(mbg__load_order(L, L->names[MBG__NAME_CRITERION].at, L->criteria.count, criterion_dependences, "criteria",
+                          &order));
   MBG_TRY(permute_criteria(L, order));
   for (int i = 0; i < L->names[MBG__NAME_CRITERION].count; i++) {
     MBG_TRY(check_paths(L, L->names[MBG__NAME_CRITERION].at[i]));

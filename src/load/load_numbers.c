@@ -271,50 +271,33 @@ done:
   return err;
 }
 
-/* inputs that are constants, as lists for mbg__load_order; bad constants have no inputs */
-static int constant_deps(mbg__loader *L, const constant_item *list, int **start, int **dep) {
-  const int n = L->constants.count, np = L->p.count;
-  int total = 0;
-  for (int i = 0; i < n; i++) {
-    total += L->constants.at[i].formula.ninput;
-  }
-  *start = MBG_TAKE(&L->temp, int, n + 1);
-  *dep = MBG_TAKE(&L->temp, int, total);
-  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
-    return MBG_ERROR_MEMORY;
-  }
-  int k = 0;
-  for (int i = 0; i < n; i++) {
-    const mbg__formula *f = &L->constants.at[i].formula;
-    (*start)[i] = k;
-    for (int j = 0; f->expr && !list[i].item.bad && j < f->ninput; j++) {
-      if (f->input[j] >= np) {
-        (*dep)[k++] = f->input[j] - np;
-      }
+static int constant_dependences(const mbg__loader *L, int i, int *list) {
+  const mbg__formula *f = &L->constants.at[i].formula;
+  int count = 0;
+  for (int j = 0; f->expr && j < f->ninput; j++) {
+    if (f->input[j] < L->p.count) {
+      continue;
     }
+    if (list) {
+      list[count] = f->input[j] - L->p.count;
+    }
+    count++;
   }
-  (*start)[n] = k;
-  return MBG_OK;
+  return count;
 }
 
-static int order_constants(mbg__loader *L, constant_item *list, int *order) {
+static int order_constants(mbg__loader *L, constant_item *list, int **order) {
   int err = MBG_OK;
-  int *next = MBG_TAKE(&L->temp, int, L->constants.count);
-  mbg__symbol **symbols = MBG_TAKE(&L->temp, mbg__symbol *, L->constants.count);
+  const int n = L->constants.count;
+  mbg__symbol **symbols = MBG_TAKE(&L->temp, mbg__symbol *, n);
   MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
-  for (int i = 0; i < L->constants.count; i++) {
+  for (int i = 0; i < n; i++) {
     symbols[i] = list[i].symbol;
+    symbols[i]->bad = list[i].item.bad;
   }
-  for (int cycle = 0; cycle >= 0;) {
-    int *start, *dep;
-    MBG_TRY(constant_deps(L, list, &start, &dep));
-    MBG_TRY(mbg__load_order(L, L->constants.count, start, dep, order, &cycle, next));
-    if (cycle >= 0) {
-      MBG_TRY(mbg__load_cycle(L, symbols, cycle, next, "constants"));
-    }
-    for (int i = 0; i < L->constants.count; i++) {
-      list[i].item.bad = list[i].item.bad || symbols[i]->bad;
-    }
+  MBG_TRY(mbg__load_order(L, symbols, n, constant_dependences, "constants", order));
+  for (int i = 0; i < n; i++) {
+    list[i].item.bad = symbols[i]->bad;
   }
 done:
   return err;
@@ -398,16 +381,14 @@ done:
 }
 
 int mbg__load_constants(mbg__loader *L) {
-  int err = MBG_OK;
+  int err = MBG_OK, *order;
   constant_item *list = NULL;
   double value;
   MBG_TRY(list_constants(L, &list));
   for (int i = 0; i < L->constants.count; i++) {
     MBG_TRY(mbg__item_formula(&list[i].item, list[i].json, "", 1, &L->constants.at[i].formula, &value));
   }
-  int *order = MBG_TAKE(&L->temp, int, L->constants.count);
-  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
-  MBG_TRY(order_constants(L, list, order));
+  MBG_TRY(order_constants(L, list, &order));
   MBG_TRY(permute_constants(L, list, order));
   MBG_TRY(evaluate_constants(L, list));
 done:

@@ -329,58 +329,9 @@ done:
 
 /* ---------------------------------------------------------------------- order and levels */
 
-static int signal_deps(mbg__loader *L, int **start, int **dep) {
-  const int n = L->signals.count;
-  int total = 0, k = 0;
-  for (int i = 0; i < n; i++) {
-    total += L->signals.at[i].fn >= 0 ? L->fns.at[L->signals.at[i].fn].ninput : 0;
-  }
-  *start = MBG_TAKE(&L->temp, int, n + 1);
-  *dep = MBG_TAKE(&L->temp, int, total);
-  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
-    return MBG_ERROR_MEMORY;
-  }
-  for (int i = 0; i < n; i++) {
-    (*start)[i] = k;
-    if (L->signals.at[i].fn < 0 || L->names[MBG__NAME_SIGNAL].at[i]->bad) {
-      continue;
-    }
-    const mbg__fn *fn = &L->fns.at[L->signals.at[i].fn];
-    for (int j = 0; j < fn->ninput; j++) {
-      if (fn->input[j].role == MBG__ROLE_SIGNAL) {
-        (*dep)[k++] = fn->input[j].index;
-      }
-    }
-  }
-  (*start)[n] = k;
-  return MBG_OK;
-}
-
-static int order_signals(mbg__loader *L, int *order) {
-  int err = MBG_OK;
-  int *next = MBG_TAKE(&L->temp, int, L->signals.count);
-  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
-  for (int cycle = 0; cycle >= 0;) {
-    int *start, *dep;
-    MBG_TRY(signal_deps(L, &start, &dep));
-    MBG_TRY(mbg__load_order(L, L->signals.count, start, dep, order, &cycle, next));
-    if (cycle >= 0) {
-      MBG_TRY(mbg__load_cycle(L, L->names[MBG__NAME_SIGNAL].at, cycle, next, "signals"));
-    }
-  }
-done:
-  return err;
-}
-
-static void renumber_inputs(mbg__loader *L, const int *place) {
-  for (int i = 0; i < L->fns.count; i++) {
-    mbg__input *input = (mbg__input *)L->fns.at[i].input; /* made by the loader, not shared yet */
-    for (int k = 0; k < L->fns.at[i].ninput; k++) {
-      if (input[k].role == MBG__ROLE_SIGNAL) {
-        input[k].index = place[input[k].index];
-      }
-    }
-  }
+static int signal_dependences(const mbg__loader *L, int i, int *list) {
+  const int fn = L->signals.at[i].fn;
+  return fn < 0 ? 0 : mbg__load_references(L->fns.at[fn].input, L->fns.at[fn].ninput, list);
 }
 
 static int permute_signals(mbg__loader *L, const int *order) {
@@ -401,7 +352,9 @@ static int permute_signals(mbg__loader *L, const int *order) {
     L->signals.at[k] = sorted[k];
     L->names[MBG__NAME_SIGNAL].at[k] = symbols[k];
   }
-  renumber_inputs(L, place);
+  for (int i = 0; i < L->fns.count; i++) {
+    mbg__load_renumber(L->fns.at[i].input, L->fns.at[i].ninput, place);
+  }
   return MBG_OK;
 }
 
@@ -462,7 +415,7 @@ done:
 }
 
 int mbg__load_signals(mbg__loader *L) {
-  int err = MBG_OK;
+  int err = MBG_OK, *order;
   for (int i = 0; i < L->names[MBG__NAME_SIGNAL].count; i++) {
     mbg__symbol *s = L->names[MBG__NAME_SIGNAL].at[i];
     mbg__item item;
@@ -472,9 +425,7 @@ int mbg__load_signals(mbg__loader *L) {
     MBG_TRY(MBG__ADD(L, L->signals, signal));
     s->bad = item.bad;
   }
-  int *order = MBG_TAKE(&L->temp, int, L->signals.count);
-  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
-  MBG_TRY(order_signals(L, order));
+  MBG_TRY(mbg__load_order(L, L->names[MBG__NAME_SIGNAL].at, L->signals.count, signal_dependences, "signals", &order));
   MBG_TRY(permute_signals(L, order));
   MBG_TRY(set_levels(L));
   for (int i = 0; i < L->names[MBG__NAME_FORCE].count; i++) {
