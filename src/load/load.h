@@ -203,7 +203,9 @@ typedef struct {
 
 /* The item of a symbol; noun: "body". Memory only. */
 int mbg__item_open(mbg__loader *L, mbg__symbol *symbol, mbg__item *item);
-/* ... of anything else; owner is copied. */
+/* Loads each item of a kind; `load` gives its symbol an index. Marks symbols of items with errors bad. */
+int mbg__load_each(mbg__loader *L, mbg__name_kind kind, int (*load)(mbg__item *item, mbg__symbol *symbol));
+/* The item of anything else; owner is copied. */
 int mbg__item_make(mbg__loader *L, mbg__source *source, const mbg__json *json, const char *owner, mbg__item *item);
 
 /* Places: of a value (of the text of a string), of a key. */

@@ -379,21 +379,18 @@ static void mark_nodes(mbg__item *item) {
   }
 }
 
-int mbg__load_beams(mbg__loader *L) {
+static int add_beam(mbg__item *item, mbg__symbol *symbol) {
   int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_BEAM].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_BEAM].at[i];
-    mbg__item item;
-    mbg__beam beam;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_beam(&item, &beam, L->beams.count));
-    MBG_TRY(MBG__ADD(L, L->beams, beam));
-    s->index = L->beams.count - 1;
-    s->bad = item.bad;
-    if (item.bad) {
-      mark_nodes(&item);
-    }
+  mbg__loader *L = item->L;
+  mbg__beam beam;
+  symbol->index = L->beams.count;
+  MBG_TRY(load_beam(item, &beam, symbol->index));
+  MBG_TRY(MBG__ADD(L, L->beams, beam));
+  if (item->bad) {
+    mark_nodes(item);
   }
 done:
   return err;
 }
+
+int mbg__load_beams(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_BEAM, add_beam); }

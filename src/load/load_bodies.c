@@ -382,24 +382,18 @@ done:
   return err;
 }
 
-int mbg__load_bodies(mbg__loader *L) {
+static int add_body(mbg__item *item, mbg__symbol *symbol) {
   int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_BODY].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_BODY].at[i];
-    mbg__item item;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    if (mbg__json_member(s->json, "outer")) {
-      MBG_TRY(bind_body(&item, s));
-      s->bad = item.bad;
-      continue;
-    }
-    mbg__body body;
-    mbg__own_pose own = {0};
-    MBG_TRY(load_body(&item, &body, &own));
-    MBG_TRY(mbg__body_add(L, &body, &own));
-    s->index = L->bodies.count - 1;
-    s->bad = item.bad;
+  mbg__body body;
+  mbg__own_pose own = {0};
+  if (mbg__json_member(symbol->json, "outer")) {
+    return bind_body(item, symbol);
   }
+  MBG_TRY(load_body(item, &body, &own));
+  symbol->index = item->L->bodies.count;
+  MBG_TRY(mbg__body_add(item->L, &body, &own));
 done:
   return err;
 }
+
+int mbg__load_bodies(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_BODY, add_body); }

@@ -297,18 +297,11 @@ done:
   return err;
 }
 
-int mbg__load_forces(mbg__loader *L) {
-  int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_FORCE].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_FORCE].at[i];
-    mbg__item item;
-    mbg__force force;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_force(&item, &force));
-    MBG_TRY(MBG__ADD(L, L->forces, force));
-    s->index = L->forces.count - 1;
-    s->bad = item.bad;
-  }
-done:
-  return err;
+static int add_force(mbg__item *item, mbg__symbol *symbol) {
+  mbg__force force;
+  const int err = load_force(item, &force);
+  symbol->index = item->L->forces.count;
+  return err < 0 ? err : MBG__ADD(item->L, item->L->forces, force);
 }
+
+int mbg__load_forces(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_FORCE, add_force); }

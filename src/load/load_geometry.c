@@ -397,15 +397,4 @@ done:
   return err;
 }
 
-int mbg__load_markers(mbg__loader *L) {
-  int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_MARKER].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_MARKER].at[i];
-    mbg__item item;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_marker(&item, s));
-    s->bad = item.bad;
-  }
-done:
-  return err;
-}
+int mbg__load_markers(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_MARKER, load_marker); }

@@ -20,6 +20,19 @@ int mbg__item_open(mbg__loader *L, mbg__symbol *symbol, mbg__item *item) {
   return err;
 }
 
+int mbg__load_each(mbg__loader *L, mbg__name_kind kind, int (*load)(mbg__item *item, mbg__symbol *symbol)) {
+  int err = MBG_OK;
+  for (int i = 0; i < L->names[kind].count; i++) {
+    mbg__symbol *s = L->names[kind].at[i];
+    mbg__item item;
+    MBG_TRY(mbg__item_open(L, s, &item));
+    MBG_TRY(load(&item, s));
+    s->bad = item.bad;
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- messages */
 
 mbg__where mbg__item_where(const mbg__item *item, const mbg__json *json) {

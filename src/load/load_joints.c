@@ -68,22 +68,19 @@ done:
   return err;
 }
 
-int mbg__load_joints(mbg__loader *L) {
+static int add_joint(mbg__item *item, mbg__symbol *symbol) {
   int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_JOINT].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_JOINT].at[i];
-    mbg__item item;
-    mbg__joint joint;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_joint(&item, &joint, L->joints.count));
-    MBG_TRY(MBG__ADD(L, L->joints, joint));
-    MBG_TRY(MBG__ADD(L, L->joint_driver, -1));
-    s->index = L->joints.count - 1;
-    s->bad = item.bad;
-  }
+  mbg__loader *L = item->L;
+  mbg__joint joint;
+  symbol->index = L->joints.count;
+  MBG_TRY(load_joint(item, &joint, symbol->index));
+  MBG_TRY(MBG__ADD(L, L->joints, joint));
+  MBG_TRY(MBG__ADD(L, L->joint_driver, -1));
 done:
   return err;
 }
+
+int mbg__load_joints(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_JOINT, add_joint); }
 
 /* ---------------------------------------------------------------------- drivers */
 
@@ -159,26 +156,23 @@ done:
   return err;
 }
 
-int mbg__load_drivers(mbg__loader *L) {
+static int add_driver(mbg__item *item, mbg__symbol *symbol) {
   int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_DRIVER].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_DRIVER].at[i];
-    mbg__item item;
-    mbg__driver driver;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_driver(&item, &driver, L->drivers.count));
-    MBG_TRY(MBG__ADD(L, L->drivers, driver));
-    MBG_TRY(MBG__ADD(L, L->driver_before, -1));
-    s->index = L->drivers.count - 1;
-    if (driver.joint >= 0 && driver.row >= 0) {
-      L->driver_before.at[s->index] = L->joint_driver.at[driver.joint];
-      L->joint_driver.at[driver.joint] = s->index;
-    }
-    s->bad = item.bad;
+  mbg__loader *L = item->L;
+  mbg__driver driver;
+  symbol->index = L->drivers.count;
+  MBG_TRY(load_driver(item, &driver, symbol->index));
+  MBG_TRY(MBG__ADD(L, L->drivers, driver));
+  MBG_TRY(MBG__ADD(L, L->driver_before, -1));
+  if (driver.joint >= 0 && driver.row >= 0) {
+    L->driver_before.at[symbol->index] = L->joint_driver.at[driver.joint];
+    L->joint_driver.at[driver.joint] = symbol->index;
   }
 done:
   return err;
 }
+
+int mbg__load_drivers(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_DRIVER, add_driver); }
 
 /* ---------------------------------------------------------------------- couplings */
 
@@ -253,18 +247,11 @@ done:
   return err;
 }
 
-int mbg__load_couplings(mbg__loader *L) {
-  int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_COUPLING].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_COUPLING].at[i];
-    mbg__item item;
-    mbg__coupling coupling;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_coupling(&item, &coupling, L->couplings.count));
-    MBG_TRY(MBG__ADD(L, L->couplings, coupling));
-    s->index = L->couplings.count - 1;
-    s->bad = item.bad;
-  }
-done:
-  return err;
+static int add_coupling(mbg__item *item, mbg__symbol *symbol) {
+  mbg__coupling coupling;
+  const int err = load_coupling(item, &coupling, item->L->couplings.count);
+  symbol->index = item->L->couplings.count;
+  return err < 0 ? err : MBG__ADD(item->L, item->L->couplings, coupling);
 }
+
+int mbg__load_couplings(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_COUPLING, add_coupling); }

@@ -197,18 +197,7 @@ done:
   return err;
 }
 
-int mbg__load_tables(mbg__loader *L) {
-  int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_TABLE].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_TABLE].at[i];
-    mbg__item item;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_table(&item, s));
-    s->bad = item.bad;
-  }
-done:
-  return err;
-}
+int mbg__load_tables(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_TABLE, load_table); }
 
 /* ---------------------------------------------------------------------- controls */
 
@@ -401,18 +390,7 @@ done:
   return err;
 }
 
-int mbg__load_controls(mbg__loader *L) {
-  int err = MBG_OK;
-  for (int i = 0; i < L->names[MBG__NAME_CONTROL].count; i++) {
-    mbg__symbol *s = L->names[MBG__NAME_CONTROL].at[i];
-    mbg__item item;
-    MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_control(&item, s));
-    s->bad = item.bad;
-  }
-done:
-  return err;
-}
+int mbg__load_controls(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_CONTROL, load_control); }
 
 /* ---------------------------------------------------------------------- gravity */
 
