@@ -277,9 +277,7 @@ static int steady_step(mbg__modes_work *w, real *r, real *phi, real *x, double *
   mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .C = w->C, .B = w->B});
   MBG_TRY(add_times_ad(w, w->C, w->v, w->K));
   MBG_TRY(mbg__modes_factor(w, 1, 0, 0, "steady motion"));
-  for (int j = 0; j < m->nv; j++) {
-    x[j] = -r[m->full[j]];
-  }
+  mbg__to_free(m, -1, r, x);
   for (int i = 0; i < m->nrow; i++) {
     x[m->nv + i] = w->result->rank->keep[i] ? -phi[i] : 0;
   }
@@ -289,15 +287,7 @@ static int steady_step(mbg__modes_work *w, real *r, real *phi, real *x, double *
     *length = fmax(*length, fabs(re(x[j])) * sqrt(w->W[j]) / m->size);
   }
   const double step = *length > 0.2 ? 0.2 / *length : 1;
-  for (int b = 0; b < m->nbody; b++) {
-    real h[6];
-    mbg__frame H = w->H[b];
-    for (int k = 0; k < 6; k++) {
-      const int j = m->dof[m->bodies[b].voff + k];
-      h[k] = j >= 0 ? step * x[j] : 0;
-    }
-    mbg__se3_retract(&w->H[b], &H, h);
-  }
+  mbg__system_retract(m, w->H, step, x, w->H);
   for (int i = 0; i < m->nrow; i++) {
     w->lambda[i] += step * x[m->nv + i];
   }

@@ -4,9 +4,7 @@
 /* cotangents as a right-hand side (saddle.n) */
 static void right_side(const mbg__modes_derivative *k, const real *gw, const real *glambda, real *b) {
   const mbg_model *m = k->w->m;
-  for (int j = 0; j < m->nv; j++) {
-    b[j] = gw[m->full[j]];
-  }
+  mbg__to_free(m, 1, gw, b);
   for (int i = 0; i < m->nrow; i++) {
     b[m->nv + i] = k->w->result->rank->keep[i] ? glambda[i] : 0;
   }
@@ -25,9 +23,7 @@ static void pull_state(mbg__modes_derivative *k, bool accelerations) {
   vn_zero(m->nw, k->kkt_w);
   vn_zero(m->nw, k->kkt_v);
   vn_zero(m->na, k->kkt_a);
-  for (int j = 0; j < m->nv; j++) {
-    k->full[m->full[j]] = k->solution[j];
-  }
+  mbg__to_full(m, 1, k->solution, k->full);
   for (int i = 0; i < m->nrow; i++) {
     k->row[i] = k->w->result->rank->keep[i] ? k->solution[m->nv + i] : 0;
   }

@@ -73,9 +73,7 @@ static int make_motions(probe *b) {
       x[j] = sin(1.7 * (j + 1) * (k + 1)) + 0.3;
     }
     mbg__klu_solve(saddle.klu, x, 1);
-    for (int j = 0; j < m->nv; j++) {
-      b->motion[k][m->full[j]] = x[j];
-    }
+    mbg__to_full(m, 1, x, b->motion[k]);
   }
 done:
   mbg__saddle_destroy(&saddle);

@@ -128,9 +128,7 @@ static int improve(motion *q, const mbg__state *state, real *vd, real *lambda) {
     return err;
   }
   mbg__system_residual(q->sys, q->r, NULL, NULL, q->row, NULL);
-  for (int j = 0; j < m->nv; j++) {
-    q->x[j] = -q->r[m->full[j]];
-  }
+  mbg__to_free(m, -1, q->r, q->x);
   for (int i = 0; i < m->nrow; i++) {
     q->x[m->nv + i] = q->rank->keep[i] ? -q->row[i] : 0;
   }

@@ -72,18 +72,6 @@ int mbg__start_residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame 
   return MBG_OK;
 }
 
-void mbg__start_retract(const mbg__start_work *w, const mbg__frame *H, double step, const real *x, mbg__frame *out) {
-  const mbg_model *m = w->m;
-  for (int b = 0; b < m->nbody; b++) {
-    real h[6] = {0};
-    for (int k = 0; k < 6; k++) {
-      const int j = m->dof[m->bodies[b].voff + k];
-      h[k] = j >= 0 ? step * x[j] : 0;
-    }
-    mbg__se3_retract(&out[b], &H[b], h);
-  }
-}
-
 double mbg__start_step_length(const mbg__start_work *w, const real *x) {
   double most = 0;
   for (int j = 0; j < w->m->nv; j++) {
@@ -123,7 +111,7 @@ static int line_search(mbg_context *ctx, mbg__start_work *w, bool pins, double *
   int err = MBG_OK;
   *better = false;
   for (int cut = 0; cut < 12; cut++, step /= 2) {
-    mbg__start_retract(w, H, step, w->position.x, w->trial);
+    mbg__system_retract(w->m, H, step, w->position.x, w->trial);
     MBG_TRY(mbg__start_residuals(ctx, w, w->trial, pins, largest, worst));
     if (*largest < before * (1 - 0.1 * step) || (*largest <= before && step * length < 1e-9)) {
       *better = *largest < before;
@@ -218,8 +206,7 @@ done:
 
 void mbg__start_take_step(mbg__start_work *w, double step) {
   const mbg_model *m = w->m;
-  mbg__start_retract(w, w->result.H, step, w->position.x, w->trial);
-  memcpy(w->result.H, w->trial, (size_t)m->nbody * sizeof(*w->trial));
+  mbg__system_retract(m, w->result.H, step, w->position.x, w->result.H);
   for (int i = 0; i < m->nrow; i++) {
     w->k[i] += step * w->position.x[m->nv + i];
   }

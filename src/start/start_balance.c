@@ -60,9 +60,7 @@ int mbg__balance(mbg_context *ctx, mbg__start_work *w, double *size) {
   int err = MBG_OK;
   MBG_TRY(mbg__balance_update(ctx, w, w->k));
   MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium"));
-  for (int j = 0; j < m->nv; j++) {
-    w->position.x[j] = -w->full[m->full[j]];
-  }
+  mbg__to_free(m, -1, w->full, w->position.x);
   vn_zero(m->nrow, w->position.x + m->nv);
   mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
   *size = 0;
@@ -86,9 +84,7 @@ int mbg__balance_solve(mbg_context *ctx, mbg__start_work *w, double sigma, mat6 
   if (err < 0) {
     return err;
   }
-  for (int j = 0; j < m->nv; j++) {
-    w->position.x[j] = -w->full[m->full[j]];
-  }
+  mbg__to_free(m, -1, w->full, w->position.x);
   mbg__start_right_side(w, &w->position, w->result.rank->keep, w->values);
   mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
   return MBG_OK;

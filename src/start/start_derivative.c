@@ -141,9 +141,7 @@ static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, 
   right_rows(w, &w->position, w->row);
   right_pins(w, &w->position, w->values, false, &d);
   mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
-  for (int j = 0; j < m->nv; j++) {
-    w0[m->full[j]] = w->position.x[j];
-  }
+  mbg__to_full(m, 1, w->position.x, w0);
 done:
   return err;
 }
@@ -167,9 +165,7 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *
   right_pins(w, &w->rate, w->rates, true, &d);
   mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
   vn_zero(m->nw, v0);
-  for (int j = 0; j < m->nv; j++) {
-    v0[m->full[j]] = w->rate.x[j];
-  }
+  mbg__to_full(m, 1, w->rate.x, v0);
 done:
   return err;
 }
@@ -180,14 +176,10 @@ done:
 static void solve_T(mbg__start_work *w, mbg__kkt *kkt, const real *g) {
   const mbg_model *m = w->m;
   vn_zero(kkt->n, kkt->x);
-  for (int j = 0; j < m->nv; j++) {
-    kkt->x[j] = g[m->full[j]];
-  }
+  mbg__to_free(m, 1, g, kkt->x);
   mbg__klu_solve_T(kkt->saddle.klu, kkt->x, 1);
   vn_zero(m->nw, w->full);
-  for (int j = 0; j < m->nv; j++) {
-    w->full[m->full[j]] = -kkt->x[j];
-  }
+  mbg__to_full(m, -1, kkt->x, w->full);
   for (int i = 0; i < m->nrow; i++) {
     w->row[i] = w->result.rank->keep[i] ? -kkt->x[m->nv + i] : 0;
   }

@@ -51,17 +51,11 @@ static bool follow(mbg_context *quiet, mbg__start_work *w, double s, const real 
 
 /* Slender beams: the load is applied in steps, r - (1 - s) r_0 = 0 from the guess (s = 0) to equilibrium (s = 1). If
    they fail, the frames return to the guess. */
-static int load_in_steps(mbg_context *quiet, mbg__start_work *w) {
+static void load_in_steps(mbg_context *quiet, mbg__start_work *w, const mbg__frame *guess) {
   const mbg_model *m = w->m;
-  const size_t frames = (size_t)m->nbody * sizeof(*w->before);
   real *r0 = w->full2;
   double s = 0, ds = 0.1;
   int iterations = 0;
-  mbg__frame *guess = mbg__alloc(quiet, (size_t)m->nbody, sizeof(*guess));
-  if (!guess) {
-    return mbg__fail_memory(quiet);
-  }
-  memcpy(guess, w->result.H, frames);
   vn_zero(m->nrow, w->k);
   const bool defined = mbg__balance_update(quiet, w, w->k) == MBG_OK;
   vn_copy(m->nw, r0, w->full);
@@ -79,8 +73,6 @@ static int load_in_steps(mbg_context *quiet, mbg__start_work *w) {
   if (s < 1) {
     go_back(w, guess);
   }
-  mbg__free(quiet, guess);
-  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- transient */
@@ -153,13 +145,17 @@ static int not_found(mbg_context *ctx, const mbg__start_work *w, const mbg__sear
       d->why[0] ? "; further on: " : "", d->why);
 }
 
-/* from the frames of the result */
-static int go(mbg_context *quiet, mbg__start_work *w, bool by_descent, mbg__search *d, bool *found) {
+/* from the guess */
+static int go(mbg_context *quiet, mbg__start_work *w, const mbg__frame *guess, bool by_descent, mbg__search *d,
+              bool *found) {
   int err = MBG_OK;
   bool arrived = false;
   *found = false;
+  go_back(w, guess);
+  if (by_descent && w->m->nelement > 0) {
+    load_in_steps(quiet, w, guess);
+  }
   if (by_descent) {
-    MBG_TRY(w->m->nelement > 0 ? load_in_steps(quiet, w) : MBG_OK);
     MBG_TRY(mbg__descent(quiet, w, d));
     arrived = d->end == MBG__ARRIVED;
   } else {
@@ -189,9 +185,8 @@ static int search(mbg_context *ctx, mbg__start_work *w, mbg__search *d, bool *fo
   }
   memcpy(guess, w->result.H, frames);
   for (int way = 0; way < 2 && !*found && err != MBG_ERROR_MEMORY; way++) {
-    go_back(w, guess);
     mbg_context_clear(quiet);
-    err = go(quiet, w, way == 0, d, found);
+    err = go(quiet, w, guess, way == 0, d, found);
   }
   if (err == MBG_ERROR_MEMORY) {
     err = mbg__fail_memory(ctx);

@@ -94,8 +94,6 @@ int mbg__start_bare(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, c
    that would undo it, relative to the model's size. */
 int mbg__start_residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, bool pins, double *largest,
                          int *worst);
-/* H exp(step x) on the free velocities x (nv). */
-void mbg__start_retract(const mbg__start_work *w, const mbg__frame *H, double step, const real *x, mbg__frame *out);
 /* Largest motion of a body in a step x (nv), in units of the model's size and radians. */
 double mbg__start_step_length(const mbg__start_work *w, const real *x);
 /* Right-hand sides -phi of the rows and of the equations. */

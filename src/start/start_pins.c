@@ -224,9 +224,7 @@ int mbg__pins_rank(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, mbg__equ
     static const vec6 zero = {0};
     vn_zero(w->m->nw, w->full);
     mbg__kin_pair_pull(w->sys, eq[i].pair, w->gradient[i], zero, NULL, &(mbg__cotangent){.w = w->full});
-    for (int j = 0; j < nv; j++) {
-      P[(size_t)i * (size_t)nv + (size_t)j] = w->full[w->m->full[j]];
-    }
+    mbg__to_free(w->m, 1, w->full, P + (size_t)i * (size_t)nv);
     eq[i].active = false;
   }
   const mbg__kkt_fill fill = {

@@ -193,6 +193,18 @@ const mbg__design *mbg__system_design(const mbg__system *s) { return s->design; 
 
 /* ---------------------------------------------------------------------- values */
 
+void mbg__system_retract(const mbg_model *m, const mbg__frame *H, double step, const real *x, mbg__frame *out) {
+  for (int b = 0; b < m->nbody; b++) {
+    const mbg__frame from = H[b];
+    real h[6];
+    for (int k = 0; k < 6; k++) {
+      const int j = m->dof[m->bodies[b].voff + k];
+      h[k] = j >= 0 ? step * x[j] : 0;
+    }
+    mbg__se3_retract(&out[b], &from, h);
+  }
+}
+
 static void copy_or_zero(int n, real *out, const real *x) {
   if (x) {
     memcpy(out, x, (size_t)n * sizeof(real));

@@ -36,6 +36,22 @@ void mbg__system_destroy(mbg__system *sys);
 const mbg_model *mbg__system_model(const mbg__system *sys);
 const mbg__design *mbg__system_design(const mbg__system *sys);
 
+/* ---------------------------------------------------------------------- vectors of velocities */
+
+/* free (nv) = c full (nw); the free components of full = c free, masked ones untouched. */
+static inline void mbg__to_free(const mbg_model *m, double c, const real *full, real *free_) {
+  for (int j = 0; j < m->nv; j++) {
+    free_[j] = c * full[m->full[j]];
+  }
+}
+static inline void mbg__to_full(const mbg_model *m, double c, const real *free_, real *full) {
+  for (int j = 0; j < m->nv; j++) {
+    full[m->full[j]] = c * free_[j];
+  }
+}
+/* out = H exp(step x), x over the free velocities (nv); out may be H. */
+void mbg__system_retract(const mbg_model *m, const mbg__frame *H, double step, const real *x, mbg__frame *out);
+
 /* ---------------------------------------------------------------------- values */
 
 /* Evaluates markers, relative frames, rows, signals of velocity level and forces at a state. */
@@ -110,15 +126,6 @@ void mbg__system_signal_pull(mbg__system *sys, int signal, real weight, real *gw
 
 /* Sparse matrices over free velocities (nv) and rows; patterns are fixed when the system is created.
    K = r_H, C = r_v, M (nv x nv); B, Z = phid_H, A_H = phidd_H, A_v = phidd_v (nrow x nv, one pattern). */
-typedef enum {
-  MBG__K = 1,
-  MBG__C = 2,
-  MBG__M = 4,
-  MBG__B = 8,
-  MBG__Z = 16,
-  MBG__A_H = 32,
-  MBG__A_v = 64
-} mbg__matrix_bits;
 const mbg__csc *mbg__system_pattern_K(const mbg__system *sys); /* K, C and M share it */
 const mbg__csc *mbg__system_pattern_B(const mbg__system *sys);
 /* Fills the arrays that are not NULL; values are ordered by the patterns. After linearize. */
