@@ -56,11 +56,11 @@ static void write_model(char *text, size_t size, int n, int fillings) {
 static void open_subject(subject *s, int n, int fillings, int steps, const char *formulation) {
   char text[2000];
   mbg_run_options o;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = formulation;
   o.step = 1e-3;
   o.end = 1e-3 * steps;
-  if (mbg_context_create(&s->ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &s->ctx) < 0) {
     exit(1);
   }
   write_model(text, sizeof text, n, fillings);
@@ -97,14 +97,14 @@ int main(int argc, char **argv) {
   open_subject(&s, n, fillings, steps, formulation);
   const double ready = now();
   check(&s, mbg_run_simulate(s.ctx, s.run)); /* decides rank and pivots */
-  mbg_run_work_of(s.run, &first);
+  first = *mbg_run_get_work(s.run);
 
   CALLGRIND_START_INSTRUMENTATION;
   measure_simulate(&s);
   if (strcmp(what, "simulate") != 0) {
     measure_adjoint(&s);
   }
-  mbg_run_work_of(s.run, &work);
+  work = *mbg_run_get_work(s.run);
   const long iterations = work.newton_iterations - first.newton_iterations;
   printf("%-4s %6d elements %6d fillings: read %.2f s, %8.2f ms/step, %.2f Newton iterations", formulation, n, fillings,
          ready - start, 1e3 * work.seconds_simulate / steps, (double)iterations / steps);

@@ -74,7 +74,7 @@ __attribute__((noinline)) void measure_adjoint(subject *s);
 __attribute__((noinline)) void measure_continuous(subject *s);
 
 void measure_simulate(subject *s) {
-  check(s, mbg_run_parameters(s->ctx, s->run, NULL));
+  check(s, mbg_run_set_parameters(s->ctx, s->run, NULL));
   check(s, mbg_run_simulate(s->ctx, s->run));
 }
 
@@ -93,7 +93,7 @@ static double least(subject *s, void (*measure)(subject *), int rounds) {
   for (int i = 0; i < rounds; i++) {
     mbg_run_work w;
     measure(s);
-    mbg_run_work_of(s->run, &w);
+    w = *mbg_run_get_work(s->run);
     const double t = measure == measure_simulate ? w.seconds_simulate : w.seconds_gradient;
     best = t < best ? t : best;
   }
@@ -111,11 +111,11 @@ int main(int argc, char **argv) {
   char *text = model_text(n, samples, argv[3]);
   mbg_run_options o;
   subject s = {0};
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = "dae";
   o.step = 1e-3;
   o.end = 1e-3 * (samples - 1);
-  if (mbg_context_create(&s.ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &s.ctx) < 0) {
     return 1;
   }
   check(&s, mbg_model_parse(s.ctx, "bench", text, strlen(text), NULL, &s.model));

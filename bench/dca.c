@@ -66,7 +66,7 @@ static mbg_run *make(mbg_context *ctx, const mbg_model *model, const char *formu
                      int threads) {
   mbg_run_options o;
   mbg_run *run;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = formulation;
   o.step = step;
   o.end = end;
@@ -127,7 +127,7 @@ static double residual(mbg_context *ctx, mbg__formulation_work *w) {
 
 static int count(const char *family, int bodies) {
   mbg_context *ctx;
-  mbg_context_create(&ctx, NULL);
+  mbg_context_create(NULL, &ctx);
   mbg_model *model = generate(ctx, family, bodies, 1);
   mbg_run *run = make(ctx, model, "dca", 1e-3, 5e-3, 1);
   check(ctx, mbg_run_simulate(ctx, run));
@@ -188,7 +188,7 @@ static int count(const char *family, int bodies) {
 
 static double gradient_seconds(int bodies, int masses, int threads) {
   mbg_context *ctx;
-  mbg_context_create(&ctx, NULL);
+  mbg_context_create(NULL, &ctx);
   mbg_model *model = generate(ctx, "chain", bodies, masses);
   mbg_run *run = make(ctx, model, "dca", 1e-3, 2e-3, threads);
   check(ctx, mbg_run_simulate(ctx, run));
@@ -227,7 +227,7 @@ static mbg__dca_shape shape_of(const char *family, int bodies) {
   mbg__system *sys;
   mbg__start_work *start;
   mbg__dca_assembly *a;
-  mbg_context_create(&ctx, NULL);
+  mbg_context_create(NULL, &ctx);
   mbg_model *model = generate(ctx, family, bodies, 1);
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   check(ctx, mbg__design_create(ctx, &arena, model, &design));
@@ -279,7 +279,7 @@ static point run_chain(mbg_context *ctx, const mbg_model *model, const char *for
   double psi[8];
   check(ctx, mbg_run_simulate(ctx, run));
   check(ctx, mbg_run_criteria(ctx, run, psi));
-  mbg_run_work_of(run, &work);
+  work = *mbg_run_get_work(run);
   mbg_run_destroy(run);
   return (point){work.seconds_simulate / 0.2, fabs(psi[0] - exact)};
 }
@@ -309,7 +309,7 @@ static int crossover(const char *file) {
   for (int i = 0; i < SIZES; i++) {
     mbg_context *ctx;
     double psi[8];
-    mbg_context_create(&ctx, NULL);
+    mbg_context_create(NULL, &ctx);
     n[i] = 2 << i;
     mbg_model *model = generate(ctx, "chain", 2 << i, 1);
     mbg_run *run = make(ctx, model, "dca", 1e-4, 0.2, 1);

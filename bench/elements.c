@@ -173,7 +173,7 @@ int main(int argc, char **argv) {
   mbg__arena arena;
   work w = {0};
   char *text = chain(n);
-  if (mbg_context_create(&ctx, NULL) < 0 || mbg_model_parse(ctx, "chain", text, strlen(text), NULL, &model) < 0) {
+  if (mbg_context_create(NULL, &ctx) < 0 || mbg_model_parse(ctx, "chain", text, strlen(text), NULL, &model) < 0) {
     fprintf(stderr, "%s\n", mbg_context_error(ctx));
     return 1;
   }

@@ -183,12 +183,12 @@ static void check(const subject *s, int err) {
 
 static void open_subject(subject *s, const char *text, int steps, double memory) {
   mbg_run_options o;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = "lie";
   o.step = 1e-3;
   o.end = 1e-3 * steps;
   o.memory = memory;
-  if (mbg_context_create(&s->ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &s->ctx) < 0) {
     exit(1);
   }
   check(s, mbg_model_parse(s->ctx, "bench", text, strlen(text), NULL, &s->model));
@@ -223,9 +223,9 @@ typedef struct {
 static sample take(subject *s, void (*measure)(subject *)) {
   mbg_run_work before, after;
   sample x;
-  mbg_run_work_of(s->run, &before);
+  before = *mbg_run_get_work(s->run);
   measure(s);
-  mbg_run_work_of(s->run, &after);
+  after = *mbg_run_get_work(s->run);
   x.seconds = measure == measure_simulate ? after.seconds_simulate : after.seconds_gradient;
   x.work = after;
   x.work.newton_iterations -= before.newton_iterations;
@@ -271,7 +271,7 @@ int main(int argc, char **argv) {
   mbg_run_work first;
   open_subject(&s, text, steps, 0);
   check(&s, mbg_run_simulate(s.ctx, s.run)); /* decides rank and pivots */
-  mbg_run_work_of(s.run, &first);
+  first = *mbg_run_get_work(s.run);
   if (part > 0) {
     close_subject(&s);
     open_subject(&s, text, steps, part * first.peak_bytes);

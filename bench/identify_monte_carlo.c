@@ -102,12 +102,12 @@ static void measure(mbg_context *ctx, const char *path, int run, double step, do
   mbg_model *model;
   mbg_run *r;
   mbg_run_options o;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.step = step;
   o.all_signals = 1;
   must(ctx, mbg_model_load_run(ctx, path, runs[run], &model));
   must(ctx, mbg_run_create(ctx, model, &o, &r));
-  must(ctx, mbg_run_parameters(ctx, r, truth));
+  must(ctx, mbg_run_set_parameters(ctx, r, truth));
   must(ctx, mbg_run_simulate(ctx, r));
   for (int i = 0; i < SAMPLES; i++) {
     const int node = (int)lround(interval * i / step);
@@ -128,21 +128,27 @@ typedef struct {
 static void fit(mbg_context *ctx, const char *path, double step, statistics *s) {
   mbg_identify *id;
   mbg_identify_options o;
-  mbg_identify_options_default(&o);
-  o.run.step = step;
+  mbg_run_options run;
+  mbg_model *model;
+  mbg_run_options_default(&run, sizeof(run));
+  mbg_identify_options_default(&o, sizeof(o));
+  run.step = step;
+  o.run = &run;
   o.parameters = truth;
   o.tolerance = 1e-6;
-  o.bias = 0;
+  o.bias = false;
   mbg_context_clear(ctx);
-  must(ctx, mbg_identify_create(ctx, path, &o, &id));
+  must(ctx, mbg_model_load(ctx, path, &model));
+  must(ctx, mbg_identify_create(ctx, model, &o, &id));
   must(ctx, mbg_identify_solve(ctx, id));
   for (int i = 0; i < N; i++) {
-    const mbg_identify_parameter *p = mbg_identify_parameter_at(id, i);
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(id, i);
     s->sum[i] += p->value - truth[i];
     s->square[i] += (p->value - truth[i]) * (p->value - truth[i]);
     s->error[i] += p->standard_error;
   }
   mbg_identify_destroy(id);
+  mbg_model_destroy(model);
 }
 
 static void print_statistics(mbg_context *ctx, const char *path, const statistics *s, int rounds) {
@@ -172,7 +178,7 @@ int main(int argc, char **argv) {
   uint64_t state = 1;
   statistics s = {0};
   mbg_context *ctx;
-  if (rounds < 2 || !mkdtemp(folder) || mbg_context_create(&ctx, NULL) < 0) {
+  if (rounds < 2 || !mkdtemp(folder) || mbg_context_create(NULL, &ctx) < 0) {
     return 1;
   }
   snprintf(path, sizeof(path), "%s/model.json", folder);

@@ -63,13 +63,21 @@ static void write_model(const char *path, int n, int steps) {
 
 /* ---------------------------------------------------------------------- measurement */
 
-static mbg_optimize *prepare(mbg_context *ctx, const char *path, const char *run, int threads) {
+static mbg_model *load(mbg_context *ctx, const char *path, const char *run) {
+  mbg_model *model;
+  if (mbg_model_load_run(ctx, path, run, &model) != MBG_OK) {
+    fprintf(stderr, "%s\n", mbg_context_message(ctx, 0));
+    exit(1);
+  }
+  return model;
+}
+
+static mbg_optimize *prepare(mbg_context *ctx, const mbg_model *model, int threads) {
   mbg_optimize_options o;
   mbg_optimize *opt;
-  mbg_optimize_options_default(&o);
-  o.run_name = run;
+  mbg_optimize_options_default(&o, sizeof(o));
   o.threads = threads;
-  if (mbg_optimize_create(ctx, path, &o, &opt) != MBG_OK) {
+  if (mbg_optimize_create(ctx, model, &o, &opt) != MBG_OK) {
     fprintf(stderr, "%s\n", mbg_context_message(ctx, 0));
     exit(1);
   }
@@ -100,10 +108,10 @@ static double processes(const char *path, int count) {
     child[k] = fork();
     if (child[k] == 0) {
       mbg_context *ctx;
-      if (mbg_context_create(&ctx, NULL) < 0) {
+      if (mbg_context_create(NULL, &ctx) < 0) {
         _exit(1);
       }
-      mbg_optimize *opt = prepare(ctx, path, runs[k], 1);
+      mbg_optimize *opt = prepare(ctx, load(ctx, path, runs[k]), 1);
       const int told = write(ready[1], &byte, 1) == 1 && read(go[0], &byte, 1) == 1;
       evaluate(ctx, opt, count);
       _exit(!told);
@@ -132,14 +140,16 @@ static double processes(const char *path, int count) {
 
 static double threads(const char *path, int count, int n) {
   mbg_context *ctx;
-  if (mbg_context_create(&ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &ctx) < 0) {
     exit(1);
   }
-  mbg_optimize *opt = prepare(ctx, path, NULL, n);
+  mbg_model *model = load(ctx, path, NULL);
+  mbg_optimize *opt = prepare(ctx, model, n);
   const double begin = seconds();
   evaluate(ctx, opt, count);
   const double spent = seconds() - begin;
   mbg_optimize_destroy(opt);
+  mbg_model_destroy(model);
   mbg_context_destroy(ctx);
   return spent;
 }

@@ -82,10 +82,10 @@ static void time_kinds(subject *x, const char *name, void (*measure)(subject *, 
 static void open_subject(subject *x, const char *name) {
   char path[512];
   mbg_run_options o;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.tolerance = 1e-9;
   snprintf(path, sizeof(path), "%s/%s/model.json", MBG_GALLERY_DIR, name);
-  if (mbg_context_create(&x->ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &x->ctx) < 0) {
     exit(1);
   }
   check(x, mbg_model_load(x->ctx, path, &x->model));

@@ -52,7 +52,7 @@ static mbg_model *load(mbg_context *ctx, int n) {
 static mbg_run *make(mbg_context *ctx, const mbg_model *model, const char *formulation, double step, double end) {
   mbg_run_options o;
   mbg_run *run;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = formulation;
   o.step = step;
   o.end = end;
@@ -67,7 +67,7 @@ static double best(mbg_context *ctx, const mbg_model *model, const char *formula
   for (int i = 0; i < 5; i++) {
     mbg_run_work work;
     check(ctx, mbg_run_simulate(ctx, run));
-    mbg_run_work_of(run, &work);
+    work = *mbg_run_get_work(run);
     least = fmin(least, work.seconds_simulate);
   }
   check(ctx, mbg_run_criteria(ctx, run, psi));
@@ -97,7 +97,7 @@ static void times(mbg_context *ctx, const mbg_model *model) {
 int main(int argc, char **argv) {
   mbg_context *ctx;
   double gradient[CRITERIA * PARAMETERS];
-  check(NULL, mbg_context_create(&ctx, NULL));
+  check(NULL, mbg_context_create(NULL, &ctx));
   mbg_model *model = load(ctx, argc > 2 ? atoi(argv[2]) : CRITERIA);
   if (argc < 3) {
     times(ctx, model);

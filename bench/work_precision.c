@@ -90,7 +90,7 @@ static double error_of(const subject *x) {
 static bool add_point(subject *x, const method *m, double at, curve *c) {
   mbg_run_options o;
   double least = INFINITY;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = m->formulation;
   o.integrator = m->integrator;
   *(m->integrator ? &o.tolerance : &o.step) = at;
@@ -185,7 +185,7 @@ static void open_subject(subject *x, const char *name) {
   mbg_run_options o;
   mbg_run *run = NULL;
   double start, end, spent;
-  if (mbg_context_create(&x->ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &x->ctx) < 0) {
     exit(1);
   }
   snprintf(path, sizeof(path), "%s/%s/model.json", MBG_GALLERY_DIR, name);
@@ -202,13 +202,12 @@ static void open_subject(subject *x, const char *name) {
   for (int i = 0; i < x->np; i++) {
     x->p[i] = mbg_model_parameter_value(x->model, i);
   }
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = "qr";
   o.tolerance = 1e-13;
   check(x, mbg_run_create(x->ctx, x->model, &o, &run));
-  mbg_run_span(run, &start, &end);
+  x->span = mbg_run_end(run) - mbg_run_start(run);
   mbg_run_destroy(run);
-  x->span = end - start;
   check(x, gradient_by(x, &o, MBG_METHOD_DIRECT, x->exact, &spent));
 }
 

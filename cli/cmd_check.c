@@ -49,7 +49,7 @@ static void print_constraints(const mbg_check *check, const mbg_check_summary *s
   char *text = s->redundant == 0 ? cli_format("%d%s", s->constraints, s->constraints > 0 ? ", none redundant" : "")
                                  : cli_format("%d, of which %d independent; redundant: ", s->constraints, s->rank);
   for (int i = 0; i < s->redundant && i < 12; i++) {
-    char *more = cli_format("%s%s%s", text, i > 0 ? ", " : "", mbg_check_redundant_at(check, i));
+    char *more = cli_format("%s%s%s", text, i > 0 ? ", " : "", mbg_check_redundant(check, i));
     free(text);
     text = more;
   }
@@ -98,7 +98,7 @@ static void print_start(const mbg_check_summary *s) {
 }
 
 static void print_summary(const mbg_check *check) {
-  const mbg_check_summary *s = mbg_check_summary_of(check);
+  const mbg_check_summary *s = mbg_check_get_summary(check);
   char number[CLI_NUMBER_SIZE];
   cli_heading(s->model);
   if (s->note[0]) {
@@ -127,23 +127,23 @@ static void add_link(cli_table *table, const mbg_check *check, const mbg_check_l
     cli_table_texts(table, link->beam ? "node" : "free", link->beam ? link->beam : "", NULL);
     return;
   }
-  const mbg_check_joint *joint = mbg_check_joint_at(check, link->joint);
+  const mbg_check_joint *joint = mbg_check_get_joint(check, link->joint);
   cli_table_texts(table, joint->type, joint->name, NULL);
 }
 
 static void add_loop(cli_table *table, const mbg_check *check, const mbg_check_link *link) {
-  const mbg_check_joint *joint = mbg_check_joint_at(check, link->joint);
+  const mbg_check_joint *joint = mbg_check_get_joint(check, link->joint);
   cli_table_format(table, "loop: %s - %s", link->parent, link->body);
   cli_table_texts(table, joint->type, joint->name, NULL);
 }
 
 static void print_mechanism(const mbg_check *check, bool full) {
-  const int count = mbg_check_summary_of(check)->links, most = shown(count, full);
+  const int count = mbg_check_get_summary(check)->links, most = shown(count, full);
   bool free_part = false;
   cli_table table = cli_table_make("lll");
   cli_table_texts(&table, "ground", "", "", NULL);
   for (int i = 0; i < most; i++) {
-    const mbg_check_link *link = mbg_check_link_at(check, i);
+    const mbg_check_link *link = mbg_check_get_link(check, i);
     if (link->kind == MBG_LINK_LOOP) {
       add_loop(&table, check, link);
     } else {
@@ -159,7 +159,7 @@ static void print_mechanism(const mbg_check *check, bool full) {
 /* ---------------------------------------------------------------------- lists */
 
 static void print_bodies(const mbg_check *check, bool full) {
-  const mbg_check_summary *s = mbg_check_summary_of(check);
+  const mbg_check_summary *s = mbg_check_get_summary(check);
   const int most = shown(s->bodies, full);
   const bool how_far = moved(s);
   cli_table table = cli_table_make(how_far ? "llrrrrrr" : "llrrrr");
@@ -168,7 +168,7 @@ static void print_bodies(const mbg_check *check, bool full) {
     cli_table_texts(&table, "moved [m]", "turned [rad]", NULL);
   }
   for (int i = 0; i < most; i++) {
-    const mbg_check_body *b = mbg_check_body_at(check, i);
+    const mbg_check_body *b = mbg_check_get_body(check, i);
     cli_table_texts(&table, b->name, b->motion, NULL);
     cli_table_number(&table, b->mass);
     for (int k = 0; k < 3; k++) {
@@ -207,32 +207,32 @@ static void add_joint(cli_table *table, const mbg_check_joint *j) {
 }
 
 static void print_joints(const mbg_check *check, bool full) {
-  const int count = mbg_check_summary_of(check)->joints, most = shown(count, full);
+  const int count = mbg_check_get_summary(check)->joints, most = shown(count, full);
   cli_table table = cli_table_make("lllrlrl");
   cli_table_texts(&table, "name", "type", "between", "rows", "coordinate", "value", "rate", NULL);
   for (int i = 0; i < most; i++) {
-    add_joint(&table, mbg_check_joint_at(check, i));
+    add_joint(&table, mbg_check_get_joint(check, i));
   }
   cli_heading("\njoints");
   finish(&table, count, most);
 }
 
 static void print_couplings(const mbg_check *check, bool full) {
-  const int count = mbg_check_summary_of(check)->couplings, most = shown(count, full);
+  const int count = mbg_check_get_summary(check)->couplings, most = shown(count, full);
   cli_table table = cli_table_make("l");
   for (int i = 0; i < most; i++) {
-    cli_table_text(&table, mbg_check_coupling_at(check, i));
+    cli_table_text(&table, mbg_check_coupling(check, i));
   }
   cli_heading("\ncouplings");
   finish(&table, count, most);
 }
 
 static void print_drivers(const mbg_check *check, bool full) {
-  const int count = mbg_check_summary_of(check)->drivers, most = shown(count, full);
+  const int count = mbg_check_get_summary(check)->drivers, most = shown(count, full);
   cli_table table = cli_table_make("llll");
   cli_table_texts(&table, "name", "joint", "coordinate", "law", NULL);
   for (int i = 0; i < most; i++) {
-    const mbg_check_driver *d = mbg_check_driver_at(check, i);
+    const mbg_check_driver *d = mbg_check_get_driver(check, i);
     cli_table_texts(&table, d->name, d->joint, d->coordinate, d->law, NULL);
   }
   cli_heading("\ndrivers");
@@ -255,11 +255,11 @@ static void add_force(cli_table *table, const mbg_check_force *f) {
 }
 
 static void print_forces(const mbg_check *check, bool full) {
-  const int count = mbg_check_summary_of(check)->forces, most = shown(count, full);
+  const int count = mbg_check_get_summary(check)->forces, most = shown(count, full);
   cli_table table = cli_table_make("llll");
   cli_table_texts(&table, "name", "type", "between", "at the start", NULL);
   for (int i = 0; i < most; i++) {
-    add_force(&table, mbg_check_force_at(check, i));
+    add_force(&table, mbg_check_get_force(check, i));
   }
   cli_heading("\nforces");
   finish(&table, count, most);
@@ -291,22 +291,22 @@ static void add_parameter(cli_table *table, const mbg_check_parameter *p) {
 }
 
 static void print_parameters(const mbg_check *check, bool full) {
-  const int count = mbg_check_summary_of(check)->parameters, most = shown(count, full);
+  const int count = mbg_check_get_summary(check)->parameters, most = shown(count, full);
   cli_table table = cli_table_make("lrlrrrl");
   cli_table_texts(&table, "name", "value", "unit", "min", "max", "uses", "note", NULL);
   for (int i = 0; i < most; i++) {
-    add_parameter(&table, mbg_check_parameter_at(check, i));
+    add_parameter(&table, mbg_check_get_parameter(check, i));
   }
   cli_heading("\nparameters");
   finish(&table, count, most);
 }
 
 static void print_signals(const mbg_check *check, bool full) {
-  const int count = mbg_check_summary_of(check)->signals, most = shown(count, full);
+  const int count = mbg_check_get_summary(check)->signals, most = shown(count, full);
   cli_table table = cli_table_make("llr");
   cli_table_texts(&table, "name", "type", "at the start", NULL);
   for (int i = 0; i < most; i++) {
-    const mbg_check_signal *s = mbg_check_signal_at(check, i);
+    const mbg_check_signal *s = mbg_check_get_signal(check, i);
     cli_table_texts(&table, s->name, s->type, NULL);
     if (s->determined) {
       cli_table_number(&table, s->value);
@@ -319,11 +319,11 @@ static void print_signals(const mbg_check *check, bool full) {
 }
 
 static void print_criteria(const mbg_check *check, bool full) {
-  const int count = mbg_check_summary_of(check)->criteria, most = shown(count, full);
+  const int count = mbg_check_get_summary(check)->criteria, most = shown(count, full);
   cli_table table = cli_table_make("ll");
   cli_table_texts(&table, "name", "kind", NULL);
   for (int i = 0; i < most; i++) {
-    const mbg_check_criterion *c = mbg_check_criterion_at(check, i);
+    const mbg_check_criterion *c = mbg_check_get_criterion(check, i);
     cli_table_texts(&table, c->name, c->kind, NULL);
   }
   cli_heading("\ncriteria");
@@ -333,7 +333,7 @@ static void print_criteria(const mbg_check *check, bool full) {
 /* ---------------------------------------------------------------------- the command */
 
 static void print_lists(const mbg_check *check, bool full) {
-  const mbg_check_summary *s = mbg_check_summary_of(check);
+  const mbg_check_summary *s = mbg_check_get_summary(check);
   const struct {
     int count;
     void (*print)(const mbg_check *, bool);
@@ -380,8 +380,8 @@ static int print_check(cli_session *session, const mbg_check *check, const cli_p
 
 static int check_model(cli_session *session, const cli_proof *proof, const cli_args *args) {
   mbg_check *check = NULL;
-  const mbg_check_options opt = {.parameters = session->parameters};
-  int result = mbg_check_model(session->ctx, session->model, &opt, &check);
+  const mbg_check_options opt = {.size = sizeof(opt), .parameters = session->parameters};
+  int result = mbg_check_create(session->ctx, session->model, &opt, &check);
   if (result == MBG_OK) {
     result = print_check(session, check, proof, args);
   }

@@ -22,10 +22,9 @@ struct cli_proof {
   cli_run r;
   const mbg_model *model;
   int nc, np;
-  mbg_proof *proofs;  /*                                                     (nc) */
-  double *adjoint;    /*                                                     (nc x np) */
-  double *direct;     /*                                                     (nc x np) */
-  double *difference; /* central differences; NAN where not computed         (nc x np) */
+  const double *adjoint; /*                                                  (nc x np) */
+  double *direct;        /*                                                     (nc x np) */
+  double *difference;    /* central differences; NAN where not computed         (nc x np) */
   cli_entries entries;
   double same;       /* direct and adjoint agree to this, relative */
   char *other;       /* another formulation, or NULL */
@@ -33,6 +32,8 @@ struct cli_proof {
 };
 
 /* ---------------------------------------------------------------------- verdicts */
+
+static const mbg_proof *proof_of(const cli_proof *p, int k) { return mbg_run_get_proof(p->r.run, k); }
 
 static bool is_constant(const mbg_proof *q) {
   for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
@@ -54,7 +55,7 @@ static bool is_linear(const mbg_proof *q) {
 }
 
 static verdict judge(const cli_proof *p, int k) {
-  const mbg_proof *q = &p->proofs[k];
+  const mbg_proof *q = proof_of(p, k);
   const bool same = q->direct_vs_adjoint <= p->same;
   if (is_constant(q)) {
     return same ? CONSTANT : NOT_PROVEN;
@@ -76,7 +77,7 @@ int cli_proof_status(const cli_proof *p) {
 
 /* one line that a stranger understands; to be freed */
 static char *verdict_text(const cli_proof *p, int k) {
-  const mbg_proof *q = &p->proofs[k];
+  const mbg_proof *q = proof_of(p, k);
   char how[96], far[96] = "no finite difference could be computed";
   snprintf(how, sizeof(how), "direct and adjoint agree to %.1g", fmax(q->direct_vs_adjoint, 1e-16));
   if (isfinite(q->finite_difference)) {
@@ -106,7 +107,7 @@ static int evaluate(cli_proof *p, double *trial, int entry, double change, doubl
   mbg_context *ctx = p->r.session.ctx;
   const double before = trial[entry];
   trial[entry] += change;
-  int result = mbg_run_parameters(ctx, p->r.run, trial);
+  int result = mbg_run_set_parameters(ctx, p->r.run, trial);
   result = result == MBG_OK ? mbg_run_simulate(ctx, p->r.run) : result;
   result = result == MBG_OK ? mbg_run_criteria(ctx, p->r.run, psi) : result;
   trial[entry] = before;
@@ -139,23 +140,19 @@ static void differences(cli_proof *p) {
   }
   memcpy(trial, p->r.session.parameters, (size_t)p->np * sizeof(double));
   for (int k = 0; k < p->nc; k++) {
-    bool done = !isfinite(p->proofs[k].finite_difference);
+    bool done = !isfinite(proof_of(p, k)->finite_difference);
     for (int j = 0; j < k; j++) {
-      done = done || p->proofs[j].finite_difference_step == p->proofs[k].finite_difference_step;
+      done = done || proof_of(p, j)->finite_difference_step == proof_of(p, k)->finite_difference_step;
     }
     if (!done) {
-      differences_at(p, p->proofs[k].finite_difference_step, trial, trial + p->np, trial + p->np + p->nc);
+      differences_at(p, proof_of(p, k)->finite_difference_step, trial, trial + p->np, trial + p->np + p->nc);
     }
   }
   free(trial);
 }
 
 /* Transposed steps agree to rounding, differential equations that are solved apart to their tolerance. */
-static double agreement(const mbg_run *run) {
-  double relative, absolute;
-  mbg_run_tolerances(run, &relative, &absolute);
-  return fmax(1e-10, 1e3 * relative);
-}
+static double agreement(const mbg_run *run) { return fmax(1e-10, 1e3 * mbg_run_relative_tolerance(run)); }
 
 static bool is_alpha(const char *formulation) { return !strcmp(formulation, "lie") || !strcmp(formulation, "dae"); }
 
@@ -166,7 +163,7 @@ static int gradient_by(cli_proof *p, const char *formulation, double *g) {
   mbg_run *run = NULL;
   options.formulation = formulation;
   int result = mbg_run_create(ctx, p->model, &options, &run);
-  result = result == MBG_OK ? mbg_run_parameters(ctx, run, p->r.session.parameters) : result;
+  result = result == MBG_OK ? mbg_run_set_parameters(ctx, run, p->r.session.parameters) : result;
   result = result == MBG_OK ? mbg_run_simulate(ctx, run) : result;
   result = result == MBG_OK ? mbg_run_gradient(ctx, run, mbg_run_adjoint_method(run), g, NULL) : result;
   mbg_context_clear(ctx);
@@ -198,8 +195,9 @@ static void other_formulation(cli_proof *p) {
 static int compute(cli_proof *p) {
   mbg_context *ctx = p->r.session.ctx;
   p->same = agreement(p->r.run);
-  int result = mbg_run_proof(ctx, p->r.run, p->proofs, p->adjoint);
+  int result = mbg_run_prove(ctx, p->r.run);
   if (result == MBG_OK) {
+    p->adjoint = proof_of(p, 0)->gradient;
     result = mbg_run_gradient(ctx, p->r.run, MBG_METHOD_DIRECT, p->direct, NULL);
   }
   const int status = cli_run_status(&p->r, result);
@@ -223,9 +221,7 @@ int cli_proof_make(const cli_args *args, cli_proof **out) {
     p->nc = mbg_model_criterion_count(p->model);
     p->np = mbg_model_parameter_count(p->model);
     const size_t size = (size_t)p->nc * (size_t)p->np;
-    p->proofs = cli_resize(NULL, (size_t)p->nc, sizeof(*p->proofs));
-    p->adjoint = cli_resize(NULL, 3 * size, sizeof(double));
-    p->direct = p->adjoint + size;
+    p->direct = cli_resize(NULL, 2 * size, sizeof(double));
     p->difference = p->direct + size;
     p->other_far = cli_resize(NULL, (size_t)p->nc, sizeof(double));
     status = compute(p);
@@ -242,8 +238,7 @@ void cli_proof_destroy(cli_proof *p) {
   if (!p) {
     return;
   }
-  free(p->proofs);
-  free(p->adjoint);
+  free(p->direct);
   free(p->entries.index);
   free(p->other);
   free(p->other_far);
@@ -271,7 +266,8 @@ static void print_verdicts(const cli_proof *p) {
 /* the three ways side by side */
 static void print_criterion(const cli_proof *p, int k) {
   cli_table table = cli_table_make("lrrrr");
-  char *title = cli_format("\n%s = %.10g, derivatives by", mbg_model_criterion_name(p->model, k), p->proofs[k].value);
+  char *title =
+      cli_format("\n%s = %.10g, derivatives by", mbg_model_criterion_name(p->model, k), proof_of(p, k)->value);
   cli_table_texts(&table, "parameter", "direct", "adjoint", "finite differences", "these differ by", NULL);
   for (int i = 0; i < p->entries.count && i < ENTRIES_MAX; i++) {
     char name[256];
@@ -322,9 +318,9 @@ static void print_taylor_block(const cli_proof *p, int first, int count, int eac
     cli_table_texts(&table, mbg_model_criterion_name(p->model, k), "falls by", NULL);
   }
   for (int i = 0; i < MBG_TAYLOR_POINTS; i += each) {
-    cli_table_format(&table, "%.1e", p->proofs[0].taylor[i].eps);
+    cli_table_format(&table, "%.1e", proof_of(p, 0)->taylor[i].eps);
     for (int k = first; k < first + count; k++) {
-      add_remainder(&table, &p->proofs[k], i, i - each);
+      add_remainder(&table, proof_of(p, k), i, i - each);
     }
   }
   cli_table_print(&table, 2);
@@ -399,7 +395,7 @@ static void json_member(const char *indent, const char *key, double value, const
 }
 
 static void json_criterion(const cli_proof *p, int k) {
-  const mbg_proof *q = &p->proofs[k];
+  const mbg_proof *q = proof_of(p, k);
   cli_json_string(mbg_model_criterion_name(p->model, k));
   printf(": {\"proven\": %s", judge(p, k) == NOT_PROVEN ? "false" : "true");
   json_member(", ", "value", q->value, "");
@@ -425,7 +421,7 @@ void cli_proof_json(const cli_proof *p) {
   double slope = NAN, decades = NAN, far = 0;
   bool proven = true;
   for (int k = 0; k < p->nc; k++) {
-    const mbg_proof *q = &p->proofs[k];
+    const mbg_proof *q = proof_of(p, k);
     const verdict v = judge(p, k);
     proven = proven && v != NOT_PROVEN;
     far = fmax(far, q->direct_vs_adjoint);
@@ -474,7 +470,7 @@ int cli_proof_plot(const cli_proof *p, const char *path) {
   cli_panel *panels = cli_resize(NULL, (size_t)p->nc, sizeof(*panels));
   for (int k = 0; k < p->nc; k++) {
     const int n = MBG_TAYLOR_POINTS;
-    take_points(&p->proofs[k], points[k][0], points[k][1], points[k][2]);
+    take_points(proof_of(p, k), points[k][0], points[k][1], points[k][2]);
     curves[k][0] = (cli_curve){.name = "remainder", .count = n, .x = points[k][0], .y = points[k][1], .dots = true};
     curves[k][1] = (cli_curve){.name = "slope 2", .count = n, .x = points[k][0], .y = points[k][2], .dashed = true};
     panels[k] = (cli_panel){.title = mbg_model_criterion_name(p->model, k),

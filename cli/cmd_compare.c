@@ -45,7 +45,7 @@ static void take_arrays(const comparison *c, way *w) {
 static int simulate(const comparison *c, const mbg_run_options *options, mbg_run **run) {
   mbg_context *ctx = c->r->session.ctx;
   int result = mbg_run_create(ctx, c->model, options, run);
-  result = result == MBG_OK ? mbg_run_parameters(ctx, *run, c->r->session.parameters) : result;
+  result = result == MBG_OK ? mbg_run_set_parameters(ctx, *run, c->r->session.parameters) : result;
   result = result == MBG_OK ? mbg_run_simulate(ctx, *run) : result;
   return result == MBG_OK && mbg_run_partial(*run) ? MBG_ERROR_INTERRUPTED : result;
 }
@@ -60,7 +60,7 @@ static int differentiate(const comparison *c, mbg_run *run, mbg_method method, w
   if (!w->done) {
     w->why = cli_copy(mbg_context_error(ctx));
   }
-  mbg_run_work_of(run, &w->work);
+  w->work = *mbg_run_get_work(run);
   mbg_context_clear(ctx);
   return result;
 }
@@ -93,16 +93,13 @@ static int add_formulation(comparison *c, int index) {
 
 /* half the step, or a hundredth of the tolerance as far as doubles go */
 static void refine(comparison *c, mbg_run_options *options) {
-  double relative, absolute;
-  mbg_run_work work;
-  mbg_run_tolerances(c->r->run, &relative, &absolute);
-  mbg_run_work_of(c->r->run, &work);
+  const double relative = mbg_run_relative_tolerance(c->r->run);
   options->formulation = mbg_run_formulation(c->r->run);
   if (relative > 0) {
     options->tolerance = c->tolerance = fmax(relative / 100, 1e-13);
   } else {
     options->tolerance = NAN;
-    options->step = c->step = (c->r->end - c->r->start) / (2 * (double)work.steps);
+    options->step = c->step = (c->r->end - c->r->start) / (2 * (double)mbg_run_get_work(c->r->run)->steps);
   }
 }
 

@@ -3,7 +3,7 @@
 #include "mbgrad/control.h"
 #include "plot.h"
 #include "results.h"
-#include "run_options.h"
+#include "search.h"
 #include "table.h"
 
 #include <math.h>
@@ -21,7 +21,8 @@ typedef struct {
   mbg_control_options options;
   mbg_control *control;
   const char *restart; /* file that is kept up to date, or NULL */
-  char *list;          /* copies of lists of names */
+  bool resume;
+  char *list; /* copies of lists of names */
   const char **names;
   const char **criteria;
   double *weights;
@@ -97,7 +98,7 @@ static int take_objective(job *j, char **copy) {
 static int take_options(job *j, char **copy) {
   const cli_args *args = j->args;
   mbg_control_options *o = &j->options;
-  mbg_control_options_default(o);
+  mbg_control_options_default(o, sizeof(*o));
   o->optimizer = cli_value(args, "optimizer", 0);
   o->interpolation = cli_value(args, "interpolation", 0);
   if (cli_value(args, "controls", 0)) {
@@ -127,13 +128,11 @@ static int find_signal(const mbg_model *model, const char *name, size_t length) 
 }
 
 /* what can be seen to be wrong before the search */
-static int check_files(const job *j) {
+static int check_files(job *j) {
   const char *out = cli_value(j->args, "out", 0), *tracking = cli_value(j->args, "tracking", 0);
   const mbg_model *model = j->r.session.model;
-  int *signal = NULL, status = out ? cli_series_path(out) : CLI_DONE;
-  if (cli_flag(j->args, "resume") && !cli_value(j->args, "restart", 0)) {
-    return cli_bad_input("--resume needs --restart FILE: the file to go on from");
-  }
+  int *signal = NULL, status = cli_restart_options(j->args, &j->restart, &j->resume);
+  status = status == CLI_DONE && out ? cli_series_path(out) : status;
   if (status == CLI_DONE && cli_signals_choose(model, cli_value(j->args, "signals", 0), &signal) < 0) {
     status = CLI_BAD_INPUT;
   }
@@ -155,14 +154,13 @@ static int check_files(const job *j) {
 
 static void clear_line(const job *j) {
   if (j->r.bar) {
-    fputs("\r\033[K", stderr);
-    fflush(stderr);
+    cli_line_clear();
   }
 }
 
-static int progress(void *user, const mbg_control *control) {
+static bool progress(void *user, const mbg_control *control) {
   job *j = user;
-  const mbg_control_result *r = mbg_control_result_of(control);
+  const mbg_control_summary *r = mbg_control_get_summary(control);
   const double now = seconds();
   if (j->r.bar && (now - j->last > 0.1 || r->iterations == 0)) {
     fprintf(stderr, "\r\033[Kstage %d of %d, iteration %d: objective %.6g, gradient %.3g", r->stage + 1, r->stages,
@@ -170,7 +168,7 @@ static int progress(void *user, const mbg_control *control) {
     fflush(stderr);
     j->last = now;
   }
-  if (j->restart && mbg_control_save(j->r.session.ctx, control, j->restart) < 0) {
+  if (j->restart && mbg_control_write_restart(j->r.session.ctx, control, j->restart) < 0) {
     clear_line(j);
     (void)cli_session_status(&j->r.session, MBG_OK);
     fprintf(stderr, "mbgrad: warning: no further restart files are written\n");
@@ -182,17 +180,15 @@ static int progress(void *user, const mbg_control *control) {
 /* ---------------------------------------------------------------------- report */
 
 static void print_objective(const job *j) {
-  const mbg_control_result *r = mbg_control_result_of(j->control);
+  const mbg_control_summary *r = mbg_control_get_summary(j->control);
   cli_table table = cli_table_make("lrrr");
   cli_table_texts(&table, "criterion", "value", "weight", "part", NULL);
-  for (int i = 0; i < mbg_control_term_count(j->control); i++) {
-    const char *name;
-    double weight, value;
-    (void)mbg_control_term(j->control, i, &name, &weight, &value);
-    cli_table_text(&table, name);
-    cli_table_format(&table, "%.6g", value);
-    cli_table_number(&table, weight);
-    cli_table_format(&table, "%.6g", weight * value);
+  for (int i = 0; i < mbg_control_get_summary(j->control)->terms; i++) {
+    const mbg_control_term *t = mbg_control_get_term(j->control, i);
+    cli_table_text(&table, t->criterion);
+    cli_table_format(&table, "%.6g", t->value);
+    cli_table_number(&table, t->weight);
+    cli_table_format(&table, "%.6g", t->weight * t->value);
   }
   if (r->effort > 0) {
     cli_table_texts(&table, "effort", "", "", NULL);
@@ -206,23 +202,22 @@ static void print_objective(const job *j) {
 static void print_controls(const job *j) {
   cli_table table = cli_table_make("lrlrrrrrr");
   cli_table_texts(&table, "name", "samples", "", "least", "at t", "greatest", "at t", "min", "max", NULL);
-  for (int i = 0; i < mbg_control_count(j->control); i++) {
-    mbg_control_samples s;
-    (void)mbg_control_at(j->control, i, &s);
+  for (int i = 0; i < mbg_control_get_summary(j->control)->controls; i++) {
+    const mbg_control_samples *s = mbg_control_get_samples(j->control, i);
     int low = 0, high = 0;
-    for (int k = 1; k < s.samples; k++) {
-      low = s.values[k] < s.values[low] ? k : low;
-      high = s.values[k] > s.values[high] ? k : high;
+    for (int k = 1; k < s->samples; k++) {
+      low = s->values[k] < s->values[low] ? k : low;
+      high = s->values[k] > s->values[high] ? k : high;
     }
-    cli_table_text(&table, s.name);
-    cli_table_format(&table, "%d", s.samples);
-    cli_table_text(&table, s.interpolation);
-    cli_table_number(&table, s.values[low]);
-    cli_table_number(&table, s.times[low]);
-    cli_table_number(&table, s.values[high]);
-    cli_table_number(&table, s.times[high]);
-    cli_table_number(&table, s.min);
-    cli_table_number(&table, s.max);
+    cli_table_text(&table, s->name);
+    cli_table_format(&table, "%d", s->samples);
+    cli_table_text(&table, s->interpolation);
+    cli_table_number(&table, s->values[low]);
+    cli_table_number(&table, s->times[low]);
+    cli_table_number(&table, s->values[high]);
+    cli_table_number(&table, s->times[high]);
+    cli_table_number(&table, s->min);
+    cli_table_number(&table, s->max);
   }
   cli_heading("\ncontrols");
   cli_table_print(&table, 2);
@@ -230,7 +225,7 @@ static void print_controls(const job *j) {
 }
 
 static void print_report(const job *j) {
-  const mbg_control_result *r = mbg_control_result_of(j->control);
+  const mbg_control_summary *r = mbg_control_get_summary(j->control);
   char *title = cli_format("%s, formulation %s, optimizer %s", mbg_model_name(j->r.session.model),
                            mbg_run_formulation(j->r.run), r->optimizer);
   cli_heading(title);
@@ -267,16 +262,14 @@ static void json_member(const char *key, double value) {
 
 static void json_criteria(const job *j) {
   fputs(",\n  \"criteria\": {", stdout);
-  for (int i = 0; i < mbg_control_term_count(j->control); i++) {
-    const char *name;
-    double weight, value;
-    (void)mbg_control_term(j->control, i, &name, &weight, &value);
+  for (int i = 0; i < mbg_control_get_summary(j->control)->terms; i++) {
+    const mbg_control_term *t = mbg_control_get_term(j->control, i);
     fputs(i > 0 ? ", " : "", stdout);
-    cli_json_string(name);
+    cli_json_string(t->criterion);
     fputs(": {\"value\": ", stdout);
-    cli_json_number(stdout, value);
+    cli_json_number(stdout, t->value);
     fputs(", \"weight\": ", stdout);
-    cli_json_number(stdout, weight);
+    cli_json_number(stdout, t->weight);
     putchar('}');
   }
   putchar('}');
@@ -284,22 +277,21 @@ static void json_criteria(const job *j) {
 
 static void json_controls(const job *j) {
   fputs(",\n  \"controls\": {", stdout);
-  for (int i = 0; i < mbg_control_count(j->control); i++) {
-    mbg_control_samples s;
-    (void)mbg_control_at(j->control, i, &s);
+  for (int i = 0; i < mbg_control_get_summary(j->control)->controls; i++) {
+    const mbg_control_samples *s = mbg_control_get_samples(j->control, i);
     fputs(i > 0 ? ",\n    " : "\n    ", stdout);
-    cli_json_string(s.name);
-    printf(": {\"interpolation\": \"%s\",\n      \"times\": ", s.interpolation);
-    json_array(s.times, s.samples);
+    cli_json_string(s->name);
+    printf(": {\"interpolation\": \"%s\",\n      \"times\": ", s->interpolation);
+    json_array(s->times, s->samples);
     fputs(",\n      \"values\": ", stdout);
-    json_array(s.values, s.samples);
+    json_array(s->values, s->samples);
     putchar('}');
   }
   fputs("\n  }", stdout);
 }
 
 static void print_json(const job *j) {
-  const mbg_control_result *r = mbg_control_result_of(j->control);
+  const mbg_control_summary *r = mbg_control_get_summary(j->control);
   fputs("{\n  \"model\": ", stdout);
   cli_json_string(mbg_model_name(j->r.session.model));
   printf(",\n  \"formulation\": \"%s\",\n  \"optimizer\": \"%s\",\n  \"status\": \"%s\",\n  \"converged\": %s",
@@ -342,11 +334,10 @@ static void add_panel(figure *f, const char *title, int ncurve) {
 }
 
 static void plot_controls(const job *j, figure *f) {
-  for (int i = 0; i < mbg_control_count(j->control) && f->npanel < PANELS_MAX; i++) {
-    mbg_control_samples s;
-    (void)mbg_control_at(j->control, i, &s);
-    f->curves[f->ncurve++] = (cli_curve){.count = s.samples, .x = s.times, .y = s.values};
-    add_panel(f, s.name, 1);
+  for (int i = 0; i < mbg_control_get_summary(j->control)->controls && f->npanel < PANELS_MAX; i++) {
+    const mbg_control_samples *s = mbg_control_get_samples(j->control, i);
+    f->curves[f->ncurve++] = (cli_curve){.count = s->samples, .x = s->times, .y = s->values};
+    add_panel(f, s->name, 1);
   }
 }
 
@@ -409,10 +400,9 @@ static int write_controls(job *j, const char *path) {
     return cli_run_status(&j->r, mbg_control_write(ctx, j->control, -1, path));
   }
   int status = CLI_DONE;
-  for (int i = 0; status == CLI_DONE && i < mbg_control_count(j->control); i++) {
-    mbg_control_samples s;
-    (void)mbg_control_at(j->control, i, &s);
-    char *file = name_with(path, s.name);
+  for (int i = 0; status == CLI_DONE && i < mbg_control_get_summary(j->control)->controls; i++) {
+    const mbg_control_samples *s = mbg_control_get_samples(j->control, i);
+    char *file = name_with(path, s->name);
     status = cli_run_status(&j->r, mbg_control_write(ctx, j->control, i, file));
     free(file);
   }
@@ -428,7 +418,7 @@ static int simulate_best(job *j) {
   o.progress = NULL;
   int status = cli_run_status(&j->r, mbg_run_create(ctx, model, &o, &j->r.run));
   if (status == CLI_DONE) {
-    status = cli_run_status(&j->r, mbg_run_parameters(ctx, j->r.run, mbg_control_parameters(j->control)));
+    status = cli_run_status(&j->r, mbg_run_set_parameters(ctx, j->r.run, mbg_control_parameters(j->control)));
   }
   return status == CLI_DONE ? cli_run_simulate(&j->r) : status;
 }
@@ -463,17 +453,16 @@ static int write_files(job *j) {
 
 static int search(job *j) {
   mbg_context *ctx = j->r.session.ctx;
-  const bool resume = cli_flag(j->args, "resume");
   mbg_run_options o = j->r.options;
-  o.all_signals = 0;
+  o.all_signals = false;
   o.progress = NULL;
+  j->options.run = &o;
+  j->options.parameters = j->r.session.parameters;
   j->options.progress = progress;
   j->options.user = j;
-  j->restart = cli_value(j->args, "restart", 0);
-  int status = cli_run_status(
-      &j->r, mbg_control_create(ctx, j->r.session.model, &o, &j->options, j->r.session.parameters, &j->control));
-  if (status == CLI_DONE && resume) {
-    status = cli_run_status(&j->r, mbg_control_resume(ctx, j->control, j->restart));
+  int status = cli_run_status(&j->r, mbg_control_create(ctx, j->r.session.model, &j->options, &j->control));
+  if (status == CLI_DONE && j->resume) {
+    status = cli_run_status(&j->r, mbg_control_read_restart(ctx, j->control, j->restart));
   }
   if (status == CLI_DONE) {
     const int err = mbg_control_solve(ctx, j->control);
@@ -485,7 +474,7 @@ static int search(job *j) {
 
 /* how it ended, for the exit status */
 static int outcome(const job *j) {
-  const mbg_control_result *r = mbg_control_result_of(j->control);
+  const mbg_control_summary *r = mbg_control_get_summary(j->control);
   if (r->interrupted) {
     return cli_failed("interrupted after %d iterations; the best control so far is kept", r->iterations);
   }
@@ -561,7 +550,7 @@ static const cli_option options[] = {
     {"resume", NULL, false, "with --restart: go on from that file"},
     CLI_OPTIONS_RUN,
     CLI_OPTION_JSON,
-    {"quiet", NULL, false, "print nothing but messages"},
+    CLI_OPTION_QUIET,
 };
 
 extern const cli_command cli_cmd_control;

@@ -49,8 +49,8 @@ static void warn_parameter(const mbg_check_parameter *p) {
 static void warn_parameters(const gradients *g) {
   mbg_context *ctx;
   mbg_check *check = NULL;
-  const mbg_check_options opt = {.parameters = g->r->session.parameters};
-  if (mbg_context_create(&ctx, NULL) < 0) {
+  const mbg_check_options opt = {.size = sizeof(opt), .parameters = g->r->session.parameters};
+  if (mbg_context_create(NULL, &ctx) < 0) {
     return;
   }
   for (int i = 0; i < mbg_model_parameter_group_count(g->model); i++) {
@@ -60,10 +60,10 @@ static void warn_parameters(const gradients *g) {
     if (!column_is_zero(g, first, count > 0 ? count : 1)) {
       continue;
     }
-    if (!check && mbg_check_model(ctx, g->model, &opt, &check) < 0) {
+    if (!check && mbg_check_create(ctx, g->model, &opt, &check) < 0) {
       break;
     }
-    warn_parameter(mbg_check_parameter_at(check, i));
+    warn_parameter(mbg_check_get_parameter(check, i));
   }
   mbg_check_destroy(check);
   mbg_context_destroy(ctx);
@@ -86,7 +86,7 @@ static void warn_criteria(const gradients *g) {
 
 typedef struct {
   int index;
-  double effect;
+  double value, effect;
 } ranked;
 
 static int by_effect(const void *a, const void *b) {
@@ -97,11 +97,12 @@ static int by_effect(const void *a, const void *b) {
 /* numbers by falling effect scale |d psi/da|; to be freed */
 static ranked *rank(const gradients *g, int criterion) {
   ranked *list = cli_resize(NULL, (size_t)g->na, sizeof(*list));
+  double *values = cli_resize(NULL, 2 * (size_t)g->na, sizeof(*values)), *scales = values + g->na;
+  (void)mbg_run_attributes(g->r->run, values, scales);
   for (int i = 0; i < g->na; i++) {
-    mbg_attribute_info info;
-    (void)mbg_run_attribute(g->r->run, i, &info);
-    list[i] = (ranked){i, info.scale * fabs(g->all[(size_t)criterion * (size_t)g->na + (size_t)i])};
+    list[i] = (ranked){i, values[i], scales[i] * fabs(g->all[(size_t)criterion * (size_t)g->na + (size_t)i])};
   }
+  free(values);
   qsort(list, (size_t)g->na, sizeof(*list), by_effect);
   return list;
 }
@@ -112,13 +113,12 @@ static void print_all(const gradients *g, int criterion) {
   int shown = 0;
   cli_table_texts(&table, "", "of", "number", "value", "unit", "derivative", "effect", NULL);
   for (; shown < g->na && shown < g->top && list[shown].effect > 0; shown++) {
-    mbg_attribute_info info;
-    (void)mbg_run_attribute(g->r->run, list[shown].index, &info);
+    const int i = list[shown].index;
     cli_table_format(&table, "%d", shown + 1);
-    cli_table_texts(&table, info.owner, info.key, NULL);
-    cli_table_format(&table, "%.6g", info.value);
-    cli_table_text(&table, info.unit);
-    cli_table_format(&table, "%.6g", g->all[(size_t)criterion * (size_t)g->na + (size_t)list[shown].index]);
+    cli_table_texts(&table, mbg_run_attribute_owner(g->r->run, i), mbg_run_attribute_key(g->r->run, i), NULL);
+    cli_table_format(&table, "%.6g", list[shown].value);
+    cli_table_text(&table, mbg_run_attribute_unit(g->r->run, i));
+    cli_table_format(&table, "%.6g", g->all[(size_t)criterion * (size_t)g->na + (size_t)i]);
     cli_table_format(&table, "%.3g", list[shown].effect);
   }
   char *title = cli_format("\n%s by every number of the model, largest effect first",
@@ -141,18 +141,17 @@ static void json_all(const gradients *g, int criterion) {
   ranked *list = rank(g, criterion);
   putchar('[');
   for (int i = 0; i < g->na && i < g->top; i++) {
-    mbg_attribute_info info;
-    (void)mbg_run_attribute(g->r->run, list[i].index, &info);
+    const int k = list[i].index;
     fputs(i > 0 ? ",\n      {\"owner\": " : "\n      {\"owner\": ", stdout);
-    cli_json_string(info.owner);
+    cli_json_string(mbg_run_attribute_owner(g->r->run, k));
     fputs(", \"key\": ", stdout);
-    cli_json_string(info.key);
+    cli_json_string(mbg_run_attribute_key(g->r->run, k));
     fputs(", \"unit\": ", stdout);
-    cli_json_string(info.unit);
+    cli_json_string(mbg_run_attribute_unit(g->r->run, k));
     fputs(", \"value\": ", stdout);
-    cli_json_number(stdout, info.value);
+    cli_json_number(stdout, list[i].value);
     fputs(", \"derivative\": ", stdout);
-    cli_json_number(stdout, g->all[(size_t)criterion * (size_t)g->na + (size_t)list[i].index]);
+    cli_json_number(stdout, g->all[(size_t)criterion * (size_t)g->na + (size_t)k]);
     fputs(", \"effect\": ", stdout);
     cli_json_number(stdout, list[i].effect);
     putchar('}');
@@ -254,12 +253,11 @@ static void print_json(const gradients *g) {
 }
 
 static void print_work(const gradients *g) {
-  mbg_run_work w;
-  mbg_run_work_of(g->r->run, &w);
-  const bool newton = w.newton_iterations > 0;
-  printf("\n  %ld steps, %ld %s; %.3g s for the simulation, %.3g s for the gradient; %.3g MB\n", w.steps,
-         newton ? w.newton_iterations : w.assemblies, newton ? "Newton iterations" : "evaluations", w.seconds_simulate,
-         w.seconds_gradient, w.peak_bytes / 1e6);
+  const mbg_run_work *w = mbg_run_get_work(g->r->run);
+  const bool newton = w->newton_iterations > 0;
+  printf("\n  %ld steps, %ld %s; %.3g s for the simulation, %.3g s for the gradient; %.3g MB\n", w->steps,
+         newton ? w->newton_iterations : w->assemblies, newton ? "Newton iterations" : "evaluations",
+         w->seconds_simulate, w->seconds_gradient, w->peak_bytes / 1e6);
 }
 
 static void print_text(const gradients *g, bool full) {

@@ -53,7 +53,7 @@ static int list(const cli_args *args) {
     cli_gallery_names_destroy(names, count);
     return cli_bad_input("the gallery is not there or empty; set MBGRAD_GALLERY to its folder");
   }
-  if (mbg_context_create(&ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &ctx) < 0) {
     return cli_failed("out of memory");
   }
   notes = cli_resize(NULL, (size_t)count, sizeof(*notes));

@@ -22,7 +22,7 @@ static const char *plural(int count) { return count == 1 ? "" : "s"; }
 
 static void print_summary(const mbg_modes *modes) {
   static const char *const about[] = {"static equilibrium", "start", "steady motion"};
-  const mbg_modes_summary *s = mbg_modes_summary_of(modes);
+  const mbg_modes_summary *s = mbg_modes_get_summary(modes);
   char *title = cli_format("%s, modes about the %s", s->model, about[s->at]);
   cli_heading(title);
   free(title);
@@ -40,18 +40,18 @@ static void print_summary(const mbg_modes *modes) {
 }
 
 static void print_modes(const mbg_modes *modes) {
-  const mbg_modes_summary *s = mbg_modes_summary_of(modes);
+  const mbg_modes_summary *s = mbg_modes_get_summary(modes);
   cli_table table = cli_table_make("rrrrrll");
   cli_table_texts(&table, "mode", "f [Hz]", "damping", "re [1/s]", "im [1/s]", "moves most", "", NULL);
   for (int i = 0; i < s->count; i++) {
-    const mbg_mode *m = mbg_mode_at(modes, i);
+    const mbg_mode *m = mbg_modes_get_mode(modes, i);
     cli_table_format(&table, "%d", i + 1);
     cli_table_number(&table, m->frequency);
     cli_table_number(&table, m->damping);
     cli_table_number(&table, m->re);
     cli_table_number(&table, m->im);
     if (m->body >= 0) {
-      cli_table_format(&table, "%s (%.0f %%)", mbg_modes_body(modes, m->body), 100 * m->share);
+      cli_table_format(&table, "%s (%.0f %%)", mbg_modes_body_name(modes, m->body), 100 * m->share);
     } else {
       cli_table_text(&table, "");
     }
@@ -69,13 +69,13 @@ static void print_modes(const mbg_modes *modes) {
 }
 
 static void print_shape(const mbg_modes *modes, int i, int part, bool full) {
-  const mbg_modes_summary *s = mbg_modes_summary_of(modes);
-  const double *x = mbg_mode_shape(modes, i, part);
+  const mbg_modes_summary *s = mbg_modes_get_summary(modes);
+  const double *x = mbg_modes_shape(modes, i, part);
   const int most = full || s->bodies <= ROWS_MAX ? s->bodies : ROWS_MAX;
   cli_table table = cli_table_make("lrrrrrr");
   cli_table_texts(&table, "body", "x", "y", "z", "about x", "about y", "about z", NULL);
   for (int b = 0; b < most; b++) {
-    cli_table_text(&table, mbg_modes_body(modes, b));
+    cli_table_text(&table, mbg_modes_body_name(modes, b));
     for (int k = 0; k < 6; k++) {
       const double value = x[6 * b + k];
       cli_table_format(&table, "%.4f", fabs(value) < 5e-5 ? 0 : value);
@@ -92,11 +92,11 @@ static void print_shape(const mbg_modes *modes, int i, int part, bool full) {
 }
 
 static void print_shapes(const mbg_modes *modes, bool full) {
-  for (int i = 0; i < mbg_modes_summary_of(modes)->count; i++) {
+  for (int i = 0; i < mbg_modes_get_summary(modes)->count; i++) {
     print_shape(modes, i, 0, full);
-    const double *imaginary = mbg_mode_shape(modes, i, 1);
+    const double *imaginary = mbg_modes_shape(modes, i, 1);
     double most = 0;
-    for (int k = 0; imaginary && k < 6 * mbg_modes_summary_of(modes)->bodies; k++) {
+    for (int k = 0; imaginary && k < 6 * mbg_modes_get_summary(modes)->bodies; k++) {
       most = fmax(most, fabs(imaginary[k]));
     }
     if (most > 1e-3) {
@@ -113,19 +113,19 @@ typedef struct {
 } listed;
 
 static int list_derivatives(const mbg_modes *modes, listed *out) {
-  const mbg_modes_summary *s = mbg_modes_summary_of(modes);
+  const mbg_modes_summary *s = mbg_modes_get_summary(modes);
   int n = 0;
   for (int i = 0; i < s->count; i++) {
-    const mbg_mode *m = mbg_mode_at(modes, i);
+    const mbg_mode *m = mbg_modes_get_mode(modes, i);
     if (m->frequency > 0) {
-      out[n++] = (listed){"f", i, mbg_mode_frequency_gradient(modes, i)};
+      out[n++] = (listed){"f", i, mbg_modes_frequency_gradient(modes, i)};
     } else if (m->kind != MBG_MODE_ZERO) {
-      out[n++] = (listed){"re", i, mbg_mode_eigenvalue_gradient(modes, i, 0)};
+      out[n++] = (listed){"re", i, mbg_modes_eigenvalue_gradient(modes, i, 0)};
     }
   }
   for (int i = 0; s->damped && i < s->count; i++) {
-    if (mbg_mode_at(modes, i)->frequency > 0) {
-      out[n++] = (listed){"damping", i, mbg_mode_damping_gradient(modes, i)};
+    if (mbg_modes_get_mode(modes, i)->frequency > 0) {
+      out[n++] = (listed){"damping", i, mbg_modes_damping_gradient(modes, i)};
     }
   }
   return n;
@@ -156,11 +156,11 @@ static void print_block(const mbg_model *model, const double *p, const cli_entri
 
 /* what the derivatives do not say by themselves */
 static void print_notes(const mbg_modes *modes) {
-  const mbg_modes_summary *s = mbg_modes_summary_of(modes);
+  const mbg_modes_summary *s = mbg_modes_get_summary(modes);
   bool repeated = false, none = false;
   for (int i = 0; i < s->count; i++) {
-    const mbg_mode *m = mbg_mode_at(modes, i);
-    const double *g = mbg_mode_eigenvalue_gradient(modes, i, 0);
+    const mbg_mode *m = mbg_modes_get_mode(modes, i);
+    const double *g = mbg_modes_eigenvalue_gradient(modes, i, 0);
     repeated = repeated || (m->kind != MBG_MODE_ZERO && m->multiplicity > 1);
     for (int p = 0; g && p < s->parameters; p++) {
       none = none || isnan(g[p]);
@@ -176,7 +176,7 @@ static void print_notes(const mbg_modes *modes) {
 
 static void print_gradient(const cli_session *session, const mbg_modes *modes, bool full) {
   const mbg_model *model = session->model;
-  listed *d = cli_resize(NULL, 2 * (size_t)mbg_modes_summary_of(modes)->count + 1, sizeof(*d));
+  listed *d = cli_resize(NULL, 2 * (size_t)mbg_modes_get_summary(modes)->count + 1, sizeof(*d));
   const int n = list_derivatives(modes, d), np = mbg_model_parameter_count(model);
   cli_heading("\nderivatives");
   for (int first = 0; np > 0 && first < n; first += COLUMNS) {
@@ -203,7 +203,7 @@ static void print_gradient(const cli_session *session, const mbg_modes *modes, b
 /* a line per mode: numbers, derivatives, shape */
 static void write_csv(FILE *f, const mbg_model *model, const mbg_modes *modes) {
   static const char *const axes[] = {"x", "y", "z", "about_x", "about_y", "about_z"};
-  const mbg_modes_summary *s = mbg_modes_summary_of(modes);
+  const mbg_modes_summary *s = mbg_modes_get_summary(modes);
   fputs("mode,kind,frequency,damping,re,im,multiplicity", f);
   for (int p = 0; s->gradient && p < s->parameters; p++) {
     char name[256];
@@ -211,12 +211,12 @@ static void write_csv(FILE *f, const mbg_model *model, const mbg_modes *modes) {
     fprintf(f, ",d_frequency/d_%s", name);
   }
   for (int b = 0; b < 6 * s->bodies; b++) {
-    fprintf(f, ",%s.%s", mbg_modes_body(modes, b / 6), axes[b % 6]);
+    fprintf(f, ",%s.%s", mbg_modes_body_name(modes, b / 6), axes[b % 6]);
   }
   fputc('\n', f);
   for (int i = 0; i < s->count; i++) {
-    const mbg_mode *m = mbg_mode_at(modes, i);
-    const double *g = mbg_mode_frequency_gradient(modes, i), *x = mbg_mode_shape(modes, i, 0);
+    const mbg_mode *m = mbg_modes_get_mode(modes, i);
+    const double *g = mbg_modes_frequency_gradient(modes, i), *x = mbg_modes_shape(modes, i, 0);
     fprintf(f, "%d,%s,%.15g,%.15g,%.15g,%.15g,%d", i + 1, mbg_mode_kind_name(m->kind), m->frequency, m->damping, m->re,
             m->im, m->multiplicity);
     for (int p = 0; s->gradient && p < s->parameters; p++) {
@@ -310,14 +310,15 @@ static int write_files(const cli_session *session, const mbg_modes *modes, const
 }
 
 static int find_modes(cli_session *session, const cli_args *args) {
-  mbg_modes_options opt = mbg_modes_options_default();
+  mbg_modes_options opt;
   mbg_modes *modes = NULL;
+  mbg_modes_options_default(&opt, sizeof(opt));
   int status = read_options(args, &opt), written = CLI_DONE;
   if (status != CLI_DONE) {
     return status;
   }
   opt.parameters = session->parameters;
-  int result = mbg_modes_solve(session->ctx, session->model, &opt, &modes);
+  int result = mbg_modes_create(session->ctx, session->model, &opt, &modes);
   if (result == MBG_OK) {
     result = print_result(session, modes, args);
   }

@@ -44,31 +44,28 @@ static void print_signals(const cli_series *s) {
 
 /* what error control was asked for, and how far the constraints drifted under it */
 static void print_control(const mbg_run *run, const mbg_run_work *w) {
-  double relative, absolute;
-  mbg_run_tolerances(run, &relative, &absolute);
-  if (relative > 0) {
-    printf("  tolerances %.3g and %.3g; constraints drifted by %.1e in position, %.1e in velocity\n", relative,
-           absolute, w->drift_position, w->drift_velocity);
+  if (mbg_run_relative_tolerance(run) > 0) {
+    printf("  tolerances %.3g and %.3g; constraints drifted by %.1e in position, %.1e in velocity\n",
+           mbg_run_relative_tolerance(run), mbg_run_absolute_tolerance(run), w->drift_position, w->drift_velocity);
   }
 }
 
 static void print_summary(const cli_series *s, const cli_origin *o) {
-  mbg_run_work w;
+  const mbg_run_work *w = mbg_run_get_work(o->run);
   const int nodes = mbg_run_node_count(o->run);
-  mbg_run_work_of(o->run, &w);
   char *title = cli_format("%s, formulation %s", mbg_model_name(o->model), mbg_run_formulation(o->run));
   cli_heading(title);
   free(title);
   printf("\n  t = %g .. %g s%s, %ld steps, ", mbg_run_node_time(o->run, 0), mbg_run_node_time(o->run, nodes - 1),
-         mbg_run_partial(o->run) ? " (partial)" : "", w.steps);
+         mbg_run_partial(o->run) ? " (partial)" : "", w->steps);
   /* a stepper solves equations, an integrator evaluates a right-hand side */
-  if (w.newton_iterations > 0) {
-    printf("%ld Newton iterations, ", w.newton_iterations);
+  if (w->newton_iterations > 0) {
+    printf("%ld Newton iterations, ", w->newton_iterations);
   } else {
-    printf("%ld evaluations, ", w.assemblies);
+    printf("%ld evaluations, ", w->assemblies);
   }
-  printf("%.3g s\n", w.seconds_simulate);
-  print_control(o->run, &w);
+  printf("%.3g s\n", w->seconds_simulate);
+  print_control(o->run, w);
   if (s->columns > 0) {
     print_signals(s);
   }
@@ -148,7 +145,7 @@ static int put_results(const cli_args *args, cli_run *r, const cli_series *s, co
     status = write_plot(s, o, plot);
   }
   if (status == CLI_DONE && state) {
-    status = cli_run_status(r, mbg_run_state_write(r->session.ctx, r->run, state));
+    status = cli_run_status(r, mbg_run_write_state(r->session.ctx, r->run, state));
   }
   if (status != CLI_DONE) {
     return status;
@@ -208,7 +205,7 @@ static int simulate(const cli_args *args) {
     status = check_options(args, r.session.model);
   }
   if (status == CLI_DONE && cli_value(args, "restart", 0)) {
-    status = cli_run_status(&r, mbg_run_restart(r.session.ctx, r.run, cli_value(args, "restart", 0)));
+    status = cli_run_status(&r, mbg_run_read_state(r.session.ctx, r.run, cli_value(args, "restart", 0)));
   }
   if (status == CLI_DONE) {
     status = cli_run_simulate(&r);

@@ -234,9 +234,9 @@ static void compute(void *user, int point, void *out) {
   for (int i = 0; i < j->naxis; i++) {
     p[j->axes[i].index] = coordinate(j, point, i);
   }
-  int err = mbg_context_create(&ctx, NULL);
+  int err = mbg_context_create(NULL, &ctx);
   err = err == MBG_OK ? mbg_run_create(ctx, m, &j->r.options, &run) : err;
-  err = err == MBG_OK ? mbg_run_parameters(ctx, run, p) : err;
+  err = err == MBG_OK ? mbg_run_set_parameters(ctx, run, p) : err;
   err = err == MBG_OK ? mbg_run_simulate(ctx, run) : err;
   err = err == MBG_OK && mbg_run_partial(run) ? MBG_ERROR_INTERRUPTED : err;
   err = err == MBG_OK ? mbg_run_criteria(ctx, run, psi) : err;

@@ -44,9 +44,9 @@ static void node(const picture *p, int body, double x[2]) {
 }
 
 /* "beam 'rod'" and "fill[3]": element 3 of the beam; false when it is no such number */
-static bool parse(const mbg_attribute_info *info, char *name, size_t size, int *index) {
-  const char *quote = strchr(info->owner, '\'');
-  if (strncmp(info->owner, "beam '", 6) != 0 || sscanf(info->key, "fill[%d]", index) != 1) {
+static bool parse(const mbg_run *run, int attribute, char *name, size_t size, int *index) {
+  const char *owner = mbg_run_attribute_owner(run, attribute), *quote = strchr(owner, '\'');
+  if (strncmp(owner, "beam '", 6) != 0 || sscanf(mbg_run_attribute_key(run, attribute), "fill[%d]", index) != 1) {
     return false;
   }
   snprintf(name, size, "%.*s", (int)strcspn(quote + 1, "'"), quote + 1);
@@ -54,12 +54,14 @@ static bool parse(const mbg_attribute_info *info, char *name, size_t size, int *
 }
 
 static void collect(picture *p) {
-  mbg_attribute_info info;
   char beam[256];
   int index;
-  p->list = cli_resize(NULL, (size_t)mbg_run_attribute_count(p->run) + 1, sizeof(*p->list));
+  const size_t n = (size_t)mbg_run_attribute_count(p->run);
+  double *values = cli_resize(NULL, n + 1, sizeof(*values));
+  (void)mbg_run_attributes(p->run, values, NULL);
+  p->list = cli_resize(NULL, n + 1, sizeof(*p->list));
   for (int i = 0; i < mbg_run_attribute_count(p->run); i++) {
-    if (mbg_run_attribute(p->run, i, &info) != MBG_OK || !parse(&info, beam, sizeof(beam), &index)) {
+    if (!parse(p->run, i, beam, sizeof(beam), &index)) {
       continue;
     }
     char *first = cli_format("%s.%d", beam, index), *second = cli_format("%s.%d", beam, index + 1);
@@ -68,12 +70,13 @@ static void collect(picture *p) {
       element *e = &p->list[p->count++];
       node(p, a, e->a);
       node(p, b, e->b);
-      e->fill = info.value;
+      e->fill = values[i];
       e->first = index == 0;
     }
     free(first);
     free(second);
   }
+  free(values);
 }
 
 /* the two axes of the world along which the bodies extend most */
@@ -158,7 +161,7 @@ static void draw(const picture *p, FILE *f) {
 /* the frames after one simulation of the design */
 static int place_bodies(mbg_context *ctx, mbg_run *run, const mbg_optimize *opt, picture *p) {
   double t;
-  int err = mbg_run_parameters(ctx, run, mbg_optimize_parameters(opt));
+  int err = mbg_run_set_parameters(ctx, run, mbg_optimize_parameters(opt));
   if (err == MBG_OK) {
     err = mbg_run_simulate(ctx, run);
   }
@@ -173,11 +176,10 @@ static int place_bodies(mbg_context *ctx, mbg_run *run, const mbg_optimize *opt,
 }
 
 static bool has_filling(const mbg_run *run) {
-  mbg_attribute_info info;
   char beam[256];
   int index;
   for (int i = 0; i < mbg_run_attribute_count(run); i++) {
-    if (mbg_run_attribute(run, i, &info) == MBG_OK && parse(&info, beam, sizeof(beam), &index)) {
+    if (parse(run, i, beam, sizeof(beam), &index)) {
       return true;
     }
   }
@@ -185,7 +187,7 @@ static bool has_filling(const mbg_run *run) {
 }
 
 int cli_design_picture(mbg_context *ctx, const mbg_optimize *opt, const mbg_run_options *options, const char *path) {
-  picture p = {.model = mbg_optimize_summary_of(opt)->model};
+  picture p = {.model = mbg_optimize_get_summary(opt)->model};
   mbg_run *run = NULL;
   int status = CLI_DONE;
   int err = mbg_run_create(ctx, p.model, options, &run);

@@ -17,7 +17,7 @@ enum { LONG_LIST = 12 };
 /* ---------------------------------------------------------------------- for readers */
 
 static const char *optimizer_name(const mbg_identify_summary *s) {
-  return s->optimizer == MBG_FIT_LBFGS ? "L-BFGS" : "Levenberg-Marquardt";
+  return !strcmp(s->optimizer, "lbfgs") ? "L-BFGS" : "Levenberg-Marquardt";
 }
 
 static void print_head(const mbg_identify_summary *s) {
@@ -25,7 +25,7 @@ static void print_head(const mbg_identify_summary *s) {
   char a[CLI_NUMBER_SIZE], b[CLI_NUMBER_SIZE];
   cli_heading(title);
   free(title);
-  printf("\n  %s after %d iterations (%d simulations of all experiments%s)\n", mbg_fit_reason_text(s->reason),
+  printf("\n  %s after %d iterations (%d simulations of all experiments%s)\n", mbg_identify_reason_text(s->reason),
          s->iterations, s->evaluations, s->failures ? ", some failed" : "");
   printf("  cost %s -> %s, %d samples in %d channel%s of %d experiment%s\n", cli_number(a, s->start_cost),
          cli_number(b, s->cost), s->samples, s->channels, s->channels == 1 ? "" : "s", s->experiments,
@@ -44,11 +44,11 @@ static void number_or(cli_table *t, double value, const char *other) {
 }
 
 static void print_parameters(const mbg_identify *id) {
-  const mbg_identify_summary *s = mbg_identify_summary_of(id);
+  const mbg_identify_summary *s = mbg_identify_get_summary(id);
   cli_table t = cli_table_make("lrrrrll");
   cli_table_texts(&t, "name", "start", "value", "standard error", "bias of step", "unit", "", NULL);
   for (int i = 0; i < s->parameters; i++) {
-    const mbg_identify_parameter *p = mbg_identify_parameter_at(id, i);
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(id, i);
     cli_table_text(&t, p->name);
     cli_table_number(&t, p->start);
     cli_table_format(&t, "%.9g", p->value);
@@ -74,7 +74,7 @@ static int by_strength(const void *a, const void *b) {
 }
 
 static void print_correlations(const mbg_identify *id, bool full) {
-  const int n = mbg_identify_summary_of(id)->parameters;
+  const int n = mbg_identify_get_summary(id)->parameters;
   pair *list = cli_resize(NULL, (size_t)n * (size_t)n, sizeof(*list));
   int count = 0;
   for (int i = 0; i < n; i++) {
@@ -89,8 +89,8 @@ static void print_correlations(const mbg_identify *id, bool full) {
   if (count > 0) {
     cli_table t = cli_table_make("llr");
     for (int k = 0; k < count && (full || k < LONG_LIST); k++) {
-      cli_table_text(&t, mbg_identify_parameter_at(id, list[k].i)->name);
-      cli_table_text(&t, mbg_identify_parameter_at(id, list[k].j)->name);
+      cli_table_text(&t, mbg_identify_get_parameter(id, list[k].i)->name);
+      cli_table_text(&t, mbg_identify_get_parameter(id, list[k].j)->name);
       cli_table_format(&t, "%.3f", list[k].value);
     }
     cli_heading(full ? "\ncorrelations" : "\ncorrelations above 0.5");
@@ -104,27 +104,27 @@ static void print_correlations(const mbg_identify *id, bool full) {
 }
 
 static void print_identifiability(const mbg_identify *id) {
-  const mbg_identify_summary *s = mbg_identify_summary_of(id);
+  const mbg_identify_summary *s = mbg_identify_get_summary(id);
   char a[CLI_NUMBER_SIZE];
   cli_heading("\nwhat the data determine");
   printf("  condition %s of the scaled Jacobian", cli_number(a, s->condition));
   printf(s->combinations ? ", %d combination%s not determined\n" : "\n", s->combinations,
          s->combinations == 1 ? "" : "s");
   for (int k = 0; k < s->combinations; k++) {
-    cli_paragraph("  not told apart: ", mbg_identify_combination_at(id, k));
+    cli_paragraph("  not told apart: ", mbg_identify_combination(id, k));
   }
   for (int k = 0; k < s->weak; k++) {
-    cli_paragraph("  hardly told apart: ", mbg_identify_weak_at(id, k));
+    cli_paragraph("  hardly told apart: ", mbg_identify_weak(id, k));
   }
 }
 
 static void print_channels(const mbg_identify *id) {
-  const mbg_identify_summary *s = mbg_identify_summary_of(id);
+  const mbg_identify_summary *s = mbg_identify_get_summary(id);
   cli_table t = cli_table_make("llrrrrrrl");
   cli_table_texts(&t, "run", "criterion", "samples", "missing", "outside", "rms", "chi^2/samples", "autocorr.", "",
                   NULL);
   for (int k = 0; k < s->channels; k++) {
-    const mbg_identify_channel *c = mbg_identify_channel_at(id, k);
+    const mbg_identify_channel *c = mbg_identify_get_channel(id, k);
     cli_table_text(&t, c->run ? c->run : "");
     cli_table_text(&t, c->criterion);
     cli_table_format(&t, "%d", c->samples);
@@ -141,19 +141,19 @@ static void print_channels(const mbg_identify *id) {
 }
 
 static void print_starts(const mbg_identify *id) {
-  const mbg_identify_summary *s = mbg_identify_summary_of(id);
+  const mbg_identify_summary *s = mbg_identify_get_summary(id);
   cli_table t = cli_table_make("rrrrl");
   if (s->starts < 2) {
     return;
   }
   cli_table_texts(&t, "start", "cost there", "cost", "iterations", "", NULL);
   for (int k = 0; k < s->starts; k++) {
-    const mbg_identify_start *x = mbg_identify_start_at(id, k);
+    const mbg_identify_start *x = mbg_identify_get_start(id, k);
     cli_table_format(&t, "%d", k + 1);
     number_or(&t, x->start_cost, "failed");
     number_or(&t, x->cost, "-");
     cli_table_format(&t, "%d", x->iterations);
-    cli_table_text(&t, isnan(x->cost) ? "" : mbg_fit_reason_text(x->reason));
+    cli_table_text(&t, isnan(x->cost) ? "" : mbg_identify_reason_text(x->reason));
   }
   cli_heading("\nstarts");
   cli_table_print(&t, 2);
@@ -161,7 +161,7 @@ static void print_starts(const mbg_identify *id) {
 }
 
 void cli_identify_print(const mbg_identify *id, bool full) {
-  print_head(mbg_identify_summary_of(id));
+  print_head(mbg_identify_get_summary(id));
   print_parameters(id);
   print_correlations(id, full);
   print_identifiability(id);
@@ -179,7 +179,7 @@ static void key_number(const char *key, double value) {
 static void json_parameters(const mbg_identify *id, int n) {
   fputs(",\n  \"parameters\": {", stdout);
   for (int i = 0; i < n; i++) {
-    const mbg_identify_parameter *p = mbg_identify_parameter_at(id, i);
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(id, i);
     fputs(i > 0 ? ",\n    " : "\n    ", stdout);
     cli_json_string(p->name);
     fputs(": {\"value\": ", stdout);
@@ -247,7 +247,7 @@ static void json_channels(const mbg_identify *id, int n) {
   fputs(",\n  \"channels\": [", stdout);
   for (int k = 0; k < n; k++) {
     fputs(k > 0 ? ",\n    " : "\n    ", stdout);
-    json_channel(mbg_identify_channel_at(id, k));
+    json_channel(mbg_identify_get_channel(id, k));
   }
   fputs("\n  ]", stdout);
 }
@@ -255,7 +255,7 @@ static void json_channels(const mbg_identify *id, int n) {
 static void json_starts(const mbg_identify *id, const mbg_identify_summary *s) {
   fputs(",\n  \"starts\": [", stdout);
   for (int k = 0; k < s->starts; k++) {
-    const mbg_identify_start *x = mbg_identify_start_at(id, k);
+    const mbg_identify_start *x = mbg_identify_get_start(id, k);
     fputs(k > 0 ? ",\n    {\"start_cost\": " : "\n    {\"start_cost\": ", stdout);
     cli_json_number(stdout, x->start_cost);
     key_number("cost", x->cost);
@@ -270,12 +270,12 @@ static void json_starts(const mbg_identify *id, const mbg_identify_summary *s) {
 }
 
 void cli_identify_json(const mbg_identify *id) {
-  const mbg_identify_summary *s = mbg_identify_summary_of(id);
+  const mbg_identify_summary *s = mbg_identify_get_summary(id);
   fputs("{\n  \"model\": ", stdout);
   cli_json_string(mbg_model_name(s->model));
   printf(",\n  \"formulation\": \"%s\",\n  \"optimizer\": \"%s\",\n  \"converged\": %s,\n  \"reason\": ",
-         s->formulation, s->optimizer == MBG_FIT_LBFGS ? "lbfgs" : "lm", s->converged ? "true" : "false");
-  cli_json_string(mbg_fit_reason_text(s->reason));
+         s->formulation, s->optimizer, s->converged ? "true" : "false");
+  cli_json_string(mbg_identify_reason_text(s->reason));
   printf(",\n  \"iterations\": %d, \"evaluations\": %d, \"failures\": %d,\n  \"samples\": %d", s->iterations,
          s->evaluations, s->failures, s->samples);
   key_number("start_cost", s->start_cost);
@@ -285,11 +285,11 @@ void cli_identify_json(const mbg_identify *id) {
   printf(", \"sigma_known\": %s", s->sigma_known ? "true" : "false");
   json_parameters(id, s->parameters);
   json_matrix(id, s->parameters);
-  json_texts("not_told_apart", id, s->combinations, mbg_identify_combination_at);
-  json_texts("hardly_told_apart", id, s->weak, mbg_identify_weak_at);
+  json_texts("not_told_apart", id, s->combinations, mbg_identify_combination);
+  json_texts("hardly_told_apart", id, s->weak, mbg_identify_weak);
   json_channels(id, s->channels);
   json_starts(id, s);
-  json_texts("warnings", id, s->warnings, mbg_identify_warning_at);
+  json_texts("warnings", id, s->warnings, mbg_identify_warning);
   fputs("\n}\n", stdout);
 }
 
@@ -306,7 +306,7 @@ static int plot_channel(const mbg_identify *id, const mbg_identify_channel *c, c
   const cli_curve rest[] = {{.count = c->samples, .x = c->time, .y = residual, .dots = true, .no_line = true}};
   const cli_panel panels[] = {{.title = c->criterion, .x_label = "t [s]", .ncurve = 2, .curves = fit},
                               {.title = "model - data", .x_label = "t [s]", .ncurve = 1, .curves = rest}};
-  const mbg_model *model = mbg_identify_summary_of(id)->model;
+  const mbg_model *model = mbg_identify_get_summary(id)->model;
   char *path = c->run ? cli_format("%s/fit-%s-%s.svg", folder, c->run, c->criterion)
                       : cli_format("%s/fit-%s.svg", folder, c->criterion);
   char *title = c->run ? cli_format("%s, run %s", mbg_model_name(model), c->run) : cli_copy(mbg_model_name(model));
@@ -322,8 +322,8 @@ int cli_identify_plots(const mbg_identify *id, const char *folder) {
     return cli_bad_input("cannot make the folder '%s': %s", folder, strerror(errno));
   }
   int status = CLI_DONE;
-  for (int k = 0; status == CLI_DONE && k < mbg_identify_summary_of(id)->channels; k++) {
-    status = plot_channel(id, mbg_identify_channel_at(id, k), folder);
+  for (int k = 0; status == CLI_DONE && k < mbg_identify_get_summary(id)->channels; k++) {
+    status = plot_channel(id, mbg_identify_get_channel(id, k), folder);
   }
   return status;
 }

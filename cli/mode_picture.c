@@ -33,8 +33,8 @@ static double extent(const mbg_modes *modes, double low[3], double high[3]) {
     low[k] = INFINITY;
     high[k] = -INFINITY;
   }
-  for (int i = 0; i < mbg_modes_summary_of(modes)->lines; i++) {
-    const mbg_modes_line *line = mbg_modes_line_at(modes, i);
+  for (int i = 0; i < mbg_modes_get_summary(modes)->lines; i++) {
+    const mbg_modes_line *line = mbg_modes_get_line(modes, i);
     for (int e = 0; e < 2; e++) {
       for (int k = 0; k < 3; k++) {
         low[k] = fmin(low[k], line->x[e][k]);
@@ -50,19 +50,19 @@ static double extent(const mbg_modes *modes, double low[3], double high[3]) {
 }
 
 static void place(const mbg_modes *modes, int mode, double amplitude, double phase, int line, int end, double out[3]) {
-  const mbg_modes_line *l = mbg_modes_line_at(modes, line);
-  mbg_mode_displace(modes, mode, amplitude, phase, l->body[end], l->x[end], out);
+  const mbg_modes_line *l = mbg_modes_get_line(modes, line);
+  mbg_modes_displace(modes, mode, amplitude, phase, l->body[end], l->x[end], out);
 }
 
 /* largest distance of the picture's points from their places */
 static double largest(const mbg_modes *modes, int mode, int axis) {
   double most = 0;
-  for (int i = 0; i < mbg_modes_summary_of(modes)->lines; i++) {
+  for (int i = 0; i < mbg_modes_get_summary(modes)->lines; i++) {
     for (int e = 0; e < 2; e++) {
       for (int quarter = 0; quarter < 2; quarter++) {
         double x[3];
         place(modes, mode, 1, quarter * acos(0), i, e, x);
-        const double *x0 = mbg_modes_line_at(modes, i)->x[e];
+        const double *x0 = mbg_modes_get_line(modes, i)->x[e];
         for (int k = 0; k < 3; k++) {
           most = axis < 0 || axis == k ? fmax(most, fabs(x[k] - x0[k])) : most;
         }
@@ -92,10 +92,10 @@ static view choose_view(const mbg_modes *modes, int count) {
 
 static box measure(const mbg_modes *modes, const view *v, double margin) {
   box b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
-  for (int i = 0; i < mbg_modes_summary_of(modes)->lines; i++) {
+  for (int i = 0; i < mbg_modes_get_summary(modes)->lines; i++) {
     for (int e = 0; e < 2; e++) {
       double p[2];
-      project(v, mbg_modes_line_at(modes, i)->x[e], p);
+      project(v, mbg_modes_get_line(modes, i)->x[e], p);
       for (int k = 0; k < 2; k++) {
         b.low[k] = fmin(b.low[k], p[k] - margin);
         b.high[k] = fmax(b.high[k], p[k] + margin);
@@ -136,7 +136,7 @@ static void animate(FILE *f, const mbg_modes *modes, const view *v, const box *b
 
 static void write_line(FILE *f, const mbg_modes *modes, const view *v, const box *b, int mode, double amplitude,
                        int i) {
-  const mbg_modes_line *line = mbg_modes_line_at(modes, i);
+  const mbg_modes_line *line = mbg_modes_get_line(modes, i);
   double q[2][2], x[3], p[2];
   for (int e = 0; e < 2; e++) {
     project(v, line->x[e], p);
@@ -160,7 +160,7 @@ static void write_line(FILE *f, const mbg_modes *modes, const view *v, const box
 }
 
 static void write_title(FILE *f, const mbg_modes *modes, int i) {
-  const mbg_mode *m = mbg_mode_at(modes, i);
+  const mbg_mode *m = mbg_modes_get_mode(modes, i);
   fprintf(f, "<text x=\"%d\" y=\"20\" text-anchor=\"middle\">%d: ", PANEL / 2, i + 1);
   switch (m->kind) {
   case MBG_MODE_ZERO:
@@ -168,7 +168,7 @@ static void write_title(FILE *f, const mbg_modes *modes, int i) {
     break;
   case MBG_MODE_OSCILLATION:
     fprintf(f, "%.4g Hz", m->frequency);
-    if (mbg_modes_summary_of(modes)->damped) {
+    if (mbg_modes_get_summary(modes)->damped) {
       fprintf(f, ", &#950; = %.2g", fabs(m->damping) < 1e-12 ? 0 : m->damping);
     }
     break;
@@ -186,14 +186,14 @@ static void write_panel(FILE *f, const mbg_modes *modes, const view *v, const bo
   const double most = largest(modes, i, -1);
   fprintf(f, "<g transform=\"translate(%d %d)\">\n", i % COLUMNS * PANEL, i / COLUMNS * (PANEL + TITLE));
   write_title(f, modes, i);
-  for (int k = 0; k < mbg_modes_summary_of(modes)->lines; k++) {
+  for (int k = 0; k < mbg_modes_get_summary(modes)->lines; k++) {
     write_line(f, modes, v, b, i, swing * size / fmax(most, 0.05), k);
   }
   fputs("</g>\n", f);
 }
 
 static void write_all(FILE *f, const mbg_modes *modes) {
-  const int all = mbg_modes_summary_of(modes)->count, count = all < MODE_PANELS ? all : MODE_PANELS;
+  const int all = mbg_modes_get_summary(modes)->count, count = all < MODE_PANELS ? all : MODE_PANELS;
   const int columns = count < COLUMNS ? (count > 0 ? count : 1) : COLUMNS,
             rows = count > 0 ? (count - 1) / COLUMNS + 1 : 1;
   const view v = choose_view(modes, count);

@@ -18,7 +18,7 @@ enum { LONG_LIST = 40 };
 /* ---------------------------------------------------------------------- for readers */
 
 static void print_head(const mbg_optimize *opt) {
-  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
   char *title = cli_format("%s, formulation %s, optimizer %s", mbg_model_name(s->model), s->formulation, s->optimizer);
   char a[CLI_NUMBER_SIZE];
   cli_heading(title);
@@ -50,11 +50,11 @@ static bool changed(const mbg_optimize_parameter *p) {
 }
 
 static void print_parameters(const mbg_optimize *opt, bool full) {
-  const int n = mbg_optimize_summary_of(opt)->parameters, shown = full || n < LONG_LIST ? n : LONG_LIST;
+  const int n = mbg_optimize_get_summary(opt)->parameters, shown = full || n < LONG_LIST ? n : LONG_LIST;
   cli_table t = cli_table_make("lrrrrrll");
   cli_table_texts(&t, "name", "start", "value", "change", "min", "max", "unit", "", NULL);
   for (int i = 0; i < shown; i++) {
-    const mbg_optimize_parameter *p = mbg_optimize_parameter_at(opt, i);
+    const mbg_optimize_parameter *p = mbg_optimize_get_parameter(opt, i);
     cli_table_text(&t, p->name);
     cli_table_number(&t, p->start);
     cli_table_format(&t, "%.9g", p->value);
@@ -81,11 +81,11 @@ static void print_parameters(const mbg_optimize *opt, bool full) {
 }
 
 static void print_constraints(const mbg_optimize *opt) {
-  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
   cli_table t = cli_table_make("lllrrrrrrr");
   cli_table_texts(&t, "name", "run", "", "limit", "value", "at t", "points", "listed", "active", "multiplier", NULL);
   for (int i = 0; i < s->constraints; i++) {
-    const mbg_optimize_constraint *c = mbg_optimize_constraint_at(opt, i);
+    const mbg_optimize_constraint *c = mbg_optimize_get_constraint(opt, i);
     cli_table_text(&t, c->name);
     cli_table_text(&t, c->run ? c->run : "");
     cli_table_text(&t, c->kind);
@@ -113,14 +113,14 @@ static void print_constraints(const mbg_optimize *opt) {
 }
 
 static void print_active(const mbg_optimize *opt) {
-  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
   cli_table t = cli_table_make("lrr");
   int points = 0;
   cli_table_texts(&t, "constraint", "at t", "multiplier", NULL);
   for (int i = 0; i < s->active; i++) {
-    const mbg_optimize_active *a = mbg_optimize_active_at(opt, i);
+    const mbg_optimize_active *a = mbg_optimize_get_active(opt, i);
     if (!isnan(a->time)) {
-      cli_table_text(&t, mbg_optimize_constraint_at(opt, a->constraint)->name);
+      cli_table_text(&t, mbg_optimize_get_constraint(opt, a->constraint)->name);
       cli_table_number(&t, a->time);
       cli_table_format(&t, "%.6g", a->multiplier);
       points++;
@@ -134,19 +134,17 @@ static void print_active(const mbg_optimize *opt) {
 }
 
 static void print_cases(const mbg_optimize *opt) {
-  const int n = mbg_optimize_summary_of(opt)->cases;
+  const int n = mbg_optimize_get_summary(opt)->cases;
   cli_table t = cli_table_make("lrr");
   cli_table_texts(&t, "run", "weight", "objective", NULL);
   for (int i = 0; i < n; i++) {
-    const char *run;
-    double weight, objective;
-    (void)mbg_optimize_case(opt, i, &run, &weight, &objective);
-    cli_table_text(&t, run ? run : "");
-    cli_table_number(&t, weight);
-    if (isnan(objective)) {
+    const mbg_optimize_case *c = mbg_optimize_get_case(opt, i);
+    cli_table_text(&t, c->run ? c->run : "");
+    cli_table_number(&t, c->weight);
+    if (isnan(c->objective)) {
       cli_table_text(&t, "-");
     } else {
-      cli_table_format(&t, "%.9g", objective);
+      cli_table_format(&t, "%.9g", c->objective);
     }
   }
   if (n > 1) {
@@ -216,10 +214,10 @@ static const char *status_word(mbg_optimize_reason reason) {
 }
 
 static void json_parameters(const mbg_optimize *opt) {
-  const int n = mbg_optimize_summary_of(opt)->parameters;
+  const int n = mbg_optimize_get_summary(opt)->parameters;
   fputs(",\n  \"parameters\": {", stdout);
   for (int i = 0; i < n; i++) {
-    const mbg_optimize_parameter *p = mbg_optimize_parameter_at(opt, i);
+    const mbg_optimize_parameter *p = mbg_optimize_get_parameter(opt, i);
     fputs(i > 0 ? ",\n    " : "\n    ", stdout);
     cli_json_string(p->name);
     fputs(": {\"value\": ", stdout);
@@ -235,10 +233,10 @@ static void json_parameters(const mbg_optimize *opt) {
 }
 
 static void json_constraints(const mbg_optimize *opt) {
-  const int n = mbg_optimize_summary_of(opt)->constraints;
+  const int n = mbg_optimize_get_summary(opt)->constraints;
   fputs(",\n  \"constraints\": [", stdout);
   for (int i = 0; i < n; i++) {
-    const mbg_optimize_constraint *c = mbg_optimize_constraint_at(opt, i);
+    const mbg_optimize_constraint *c = mbg_optimize_get_constraint(opt, i);
     fputs(i > 0 ? ",\n    {\"name\": " : "\n    {\"name\": ", stdout);
     cli_json_string(c->name);
     fputs(", \"run\": ", stdout);
@@ -257,10 +255,10 @@ static void json_constraints(const mbg_optimize *opt) {
 }
 
 static void json_active(const mbg_optimize *opt) {
-  const int n = mbg_optimize_summary_of(opt)->active;
+  const int n = mbg_optimize_get_summary(opt)->active;
   fputs(",\n  \"active\": [", stdout);
   for (int i = 0; i < n; i++) {
-    const mbg_optimize_active *a = mbg_optimize_active_at(opt, i);
+    const mbg_optimize_active *a = mbg_optimize_get_active(opt, i);
     printf("%s{\"constraint\": %d", i > 0 ? ", " : "", a->constraint);
     member("time", a->time);
     member("multiplier", a->multiplier);
@@ -270,26 +268,24 @@ static void json_active(const mbg_optimize *opt) {
 }
 
 static void json_cases(const mbg_optimize *opt) {
-  const int n = mbg_optimize_summary_of(opt)->cases;
+  const int n = mbg_optimize_get_summary(opt)->cases;
   fputs(",\n  \"cases\": [", stdout);
   for (int i = 0; i < n; i++) {
-    const char *run;
-    double weight, objective;
-    (void)mbg_optimize_case(opt, i, &run, &weight, &objective);
+    const mbg_optimize_case *c = mbg_optimize_get_case(opt, i);
     fputs(i > 0 ? ", {\"run\": " : "{\"run\": ", stdout);
-    text_or_null(run);
-    member("weight", weight);
-    member("objective", objective);
+    text_or_null(c->run);
+    member("weight", c->weight);
+    member("objective", c->objective);
     putchar('}');
   }
   putchar(']');
 }
 
 static void json_history(const mbg_optimize *opt) {
-  const int n = mbg_optimize_summary_of(opt)->history;
+  const int n = mbg_optimize_get_summary(opt)->history;
   fputs(",\n  \"history\": [", stdout);
   for (int i = 0; i < n; i++) {
-    const mbg_optimize_record *h = mbg_optimize_history_at(opt, i);
+    const mbg_optimize_record *h = mbg_optimize_get_record(opt, i);
     fputs(i > 0 ? ",\n    {\"objective\": " : "\n    {\"objective\": ", stdout);
     cli_json_number(stdout, h->objective);
     member("violation", h->violation);
@@ -318,7 +314,7 @@ static void json_starts(int n, const cli_start *starts, int best) {
 }
 
 void cli_optimize_json(const mbg_optimize *opt, int nstart, const cli_start *starts, int best) {
-  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
   fputs("{\n  \"model\": ", stdout);
   cli_json_string(mbg_model_name(s->model));
   printf(",\n  \"formulation\": \"%s\",\n  \"optimizer\": \"%s\",\n  \"status\": \"%s\",\n  \"converged\": %s,\n"
@@ -349,12 +345,12 @@ void cli_optimize_json(const mbg_optimize *opt, int nstart, const cli_start *sta
 /* ---------------------------------------------------------------------- plots */
 
 static int plot_history(const mbg_optimize *opt, const char *path) {
-  const int n = mbg_optimize_summary_of(opt)->history;
+  const int n = mbg_optimize_get_summary(opt)->history;
   double *x = cli_resize(NULL, 5 * (size_t)n + 1, sizeof(double));
   double *f = x + n, *best = f + n, *violation = best + n, *optimality = violation + n;
   bool violated = false;
   for (int i = 0; i < n; i++) {
-    const mbg_optimize_record *h = mbg_optimize_history_at(opt, i);
+    const mbg_optimize_record *h = mbg_optimize_get_record(opt, i);
     x[i] = i + 1;
     f[i] = h->objective;
     best[i] = h->best;
@@ -379,7 +375,7 @@ static int plot_history(const mbg_optimize *opt, const char *path) {
                                 .ncurve = 1,
                                 .curves = third,
                                 .log_y = true};
-  const int status = cli_plot_write(path, mbg_model_name(mbg_optimize_summary_of(opt)->model), panels, count);
+  const int status = cli_plot_write(path, mbg_model_name(mbg_optimize_get_summary(opt)->model), panels, count);
   free(x);
   return status;
 }

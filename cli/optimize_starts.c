@@ -10,19 +10,20 @@
 #include <unistd.h>
 
 typedef struct {
-  const char *path, *stem; /* of the model, of the restart files */
+  const mbg_model *model;
+  const char *stem; /* of the restart files */
   const mbg_optimize_options *o;
 } task;
 
 static char *file_of(const char *stem, int k) { return cli_format("%s.%d", stem, k); }
 
 /* Ctrl-C reaches every process; one whose parent is gone works for nobody */
-static int interrupt(void *user) {
+static bool interrupt(void *user) {
   const mbg_run_options *run = user;
   return cli_jobs_parent_died() || (run->interrupt && run->interrupt(run->user));
 }
 
-static int quiet(void *user, const mbg_optimize_state *state) {
+static bool quiet(void *user, const mbg_optimize_state *state) {
   (void)state;
   return interrupt(user);
 }
@@ -31,24 +32,25 @@ static void run_start(void *user, int k, void *out) {
   const task *t = user;
   cli_start *result = out;
   mbg_optimize_options o = *t->o;
+  mbg_run_options run = *t->o->run;
   mbg_context *ctx = NULL;
   mbg_optimize *opt = NULL;
   char *file = file_of(t->stem, k);
   o.place = k;
   o.restart = file;
-  o.run.interrupt = interrupt;
-  o.run.user = (void *)&t->o->run;
+  run.interrupt = interrupt;
+  run.user = o.user = (void *)t->o->run;
+  o.run = &run;
   o.progress = quiet;
-  o.user = (void *)&t->o->run;
-  result->status = mbg_context_create(&ctx, NULL);
+  result->status = mbg_context_create(NULL, &ctx);
   if (result->status == MBG_OK) {
-    result->status = mbg_optimize_create(ctx, t->path, &o, &opt);
+    result->status = mbg_optimize_create(ctx, t->model, &o, &opt);
   }
   if (result->status == MBG_OK) {
     result->status = mbg_optimize_solve(ctx, opt);
   }
   if (result->status == MBG_OK) {
-    const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+    const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
     *result = (cli_start){MBG_OK,        s->objective_start, s->objective,  s->violation,
                           s->optimality, (int)s->reason,     s->iterations, s->feasible};
   }
@@ -83,11 +85,10 @@ static char *temporary_stem(void) {
   return stem;
 }
 
-int cli_optimize_starts(cli_session *s, const char *path, mbg_optimize_options *o, int n, int jobs, cli_start **starts,
+int cli_optimize_starts(const mbg_model *model, mbg_optimize_options *o, int n, int jobs, cli_start **starts,
                         int *best) {
-  task t = {.path = path, .o = o};
+  task t = {.model = model, .o = o};
   char *stem = o->restart ? cli_copy(o->restart) : temporary_stem();
-  (void)s;
   t.stem = stem;
   *starts = cli_resize(NULL, (size_t)n, sizeof(**starts));
   for (int k = 0; k < n; k++) {
@@ -98,7 +99,7 @@ int cli_optimize_starts(cli_session *s, const char *path, mbg_optimize_options *
   /* the best one again, from its record; when none ended well the first, for its message */
   o->place = *best >= 0 ? *best : 0;
   o->restart = file_of(stem, o->place);
-  o->resume = 1;
+  o->resume = true;
   free(stem);
   return lost < 0 ? CLI_FAILED : CLI_DONE;
 }

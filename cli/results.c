@@ -344,11 +344,10 @@ void cli_json_by_parameter(const mbg_model *model, const double *v) {
 }
 
 void cli_json_work(const mbg_run *run) {
-  mbg_run_work w;
-  mbg_run_work_of(run, &w);
+  const mbg_run_work *w = mbg_run_get_work(run);
   printf("{\"steps\": %ld, \"newton_iterations\": %ld, \"factorizations\": %ld, \"recomputed_steps\": %ld, "
          "\"seconds_simulate\": %.6g, \"seconds_gradient\": %.6g, \"peak_bytes\": %.0f, "
          "\"drift_position\": %.3g, \"drift_velocity\": %.3g}",
-         w.steps, w.newton_iterations, w.factorizations, w.recomputed_steps, w.seconds_simulate, w.seconds_gradient,
-         w.peak_bytes, w.drift_position, w.drift_velocity);
+         w->steps, w->newton_iterations, w->factorizations, w->recomputed_steps, w->seconds_simulate,
+         w->seconds_gradient, w->peak_bytes, w->drift_position, w->drift_velocity);
 }

@@ -74,7 +74,7 @@ static int take_memory(const cli_args *args, double *value) {
 }
 
 int cli_run_options(const cli_args *args, mbg_run_options *o) {
-  mbg_run_options_default(o);
+  mbg_run_options_default(o, sizeof(*o));
   o->formulation = cli_value(args, "formulation", 0);
   o->integrator = cli_value(args, "integrator", 0);
   if (cli_value(args, "step", 0) && cli_value(args, "tolerance", 0)) {
@@ -110,7 +110,7 @@ static void catch_interrupts(void) {
   }
 }
 
-static int interrupt(void *user) {
+static bool interrupt(void *user) {
   (void)user;
   return stop_asked != 0;
 }
@@ -178,8 +178,9 @@ int cli_run_open(cli_run *r, const cli_args *args, bool all_signals, bool quiet)
   mbg_context *ctx = r->session.ctx;
   status = cli_run_status(r, mbg_run_create(ctx, r->session.model, &r->options, &r->run));
   if (status == CLI_DONE) {
-    mbg_run_span(r->run, &r->start, &r->end);
-    status = cli_run_status(r, mbg_run_parameters(ctx, r->run, r->session.parameters));
+    r->start = mbg_run_start(r->run);
+    r->end = mbg_run_end(r->run);
+    status = cli_run_status(r, mbg_run_set_parameters(ctx, r->run, r->session.parameters));
   }
   return status;
 }

@@ -108,7 +108,7 @@ static int take_parameters(cli_session *s, const cli_args *args) {
 
 int cli_session_open(cli_session *s, const cli_args *args) {
   *s = (cli_session){0};
-  if (mbg_context_create(&s->ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &s->ctx) < 0) {
     return cli_failed("out of memory");
   }
   char *path = cli_model_path(args->argument[0]);

@@ -96,7 +96,7 @@ static int differentiate_tightly(comparison *c) {
   o.step = NAN;
   o.tolerance = c->tight = 1e-13;
   int result = mbg_run_create(ctx, c->model, &o, &run);
-  result = result == MBG_OK ? mbg_run_parameters(ctx, run, c->p) : result;
+  result = result == MBG_OK ? mbg_run_set_parameters(ctx, run, c->p) : result;
   result = result == MBG_OK ? mbg_run_simulate(ctx, run) : result;
   result = result == MBG_OK ? mbg_run_gradient(ctx, run, MBG_METHOD_DIRECT, c->exact, NULL) : result;
   mbg_run_destroy(run);
@@ -160,7 +160,7 @@ static int revolute_row(comparison *c, const char *key) {
   mbg_run_options o;
   double by[4];
   const double begin = seconds();
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = key;
   o.step = (c->r->end - c->r->start) / 20000;
   int result = text ? mbg_model_parse(ctx, "revolute pendulum", text, strlen(text), NULL, &model) : MBG_ERROR_MEMORY;
@@ -187,7 +187,7 @@ static int criteria_at(comparison *c, const double *p, double *psi) {
   o.formulation = "qr";
   o.integrator = "dop853";
   int result = mbg_run_create(ctx, c->model, &o, &run);
-  result = result == MBG_OK ? mbg_run_parameters(ctx, run, p) : result;
+  result = result == MBG_OK ? mbg_run_set_parameters(ctx, run, p) : result;
   result = result == MBG_OK ? mbg_run_simulate(ctx, run) : result;
   result = result == MBG_OK && mbg_run_partial(run) ? MBG_ERROR_INTERRUPTED : result;
   result = result == MBG_OK ? mbg_run_criteria(ctx, run, psi) : result;

@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
   mbg_model *model = NULL;
   mbg_run *run = NULL;
   double *psi = NULL, *gradient = NULL;
-  int status = mbg_context_create(&ctx, NULL), nc = 0, np = 0;
+  int status = mbg_context_create(NULL, &ctx), nc = 0, np = 0;
   if (status == MBG_OK) {
     status = mbg_model_load(ctx, argc > 1 ? argv[1] : "gallery/quarter-car", &model);
   }

@@ -146,7 +146,7 @@ int study_open(mbg_context *ctx, const mbg_model *model, const double *p, const 
   own.formulation = "qr";
   own.integrator = "dop853";
   MBG_TRY(mbg_run_create(ctx, model, &own, &s->run));
-  MBG_TRY(mbg_run_parameters(ctx, s->run, p));
+  MBG_TRY(mbg_run_set_parameters(ctx, s->run, p));
   MBG_TRY(mbg_run_simulate(ctx, s->run));
   if (mbg_run_partial(s->run)) {
     err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "interrupted");

@@ -21,84 +21,79 @@ typedef struct mbg_model mbg_model;
    column and element), MBG_ERROR_IO when it cannot be read, MBG_ERROR_MEMORY. */
 MBG_API int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out);
 
-/* The same for one of the runs of the file ("runs"): its keys replace the keys of the run section, it sets
-   parameters and constants, and it has its own criteria. All runs of a file have the same parameters. run NULL: as
-   mbg_model_load; MBG_ERROR_INPUT if the file has no such run. */
+/* The same for one of the runs of the file ("runs"): its keys replace the keys of the run section, it sets parameters and
+   constants, and it has criteria of its own. All runs of a file have the same parameters. run NULL: as mbg_model_load;
+   MBG_ERROR_INPUT for an unknown run. */
 MBG_API int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_model **out);
 
-/* The same from memory. name: what messages call the text; text: `length` bytes, copied where needed; base: folder in
-   which data files and parts are looked for, NULL: the current one. */
+/* The same from memory. name: of the text, in messages; text: `length` bytes, copied; base: folder of data files and
+   parts, NULL: the current one. */
 MBG_API int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t length, const char *base,
                             mbg_model **out);
 
-/* The model for one of its runs ("runs": load cases, experiments). A model keeps its text and the texts of its parts,
-   so that nothing of it is read again; data files (CSV, Matrix Market) are not kept and are read from disk, from the
-   folder that the model was loaded or parsed with. run NULL: no run. Returns as mbg_model_load_run; the new model has
-   the same parameters and does not refer to the old one. */
+/* The model for one of its runs ("runs": load cases, experiments). A model keeps its text and the texts of its parts;
+   data files (CSV, Matrix Market) are not kept: they are read again from the folder that the model was loaded or parsed
+   with. run NULL: no run. Returns as mbg_model_load_run; the new model has the same parameters and does not refer to the
+   old one. */
 MBG_API int mbg_model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, mbg_model **out);
 
-/* model may be NULL. Nothing made from the model may be in use. */
+/* Every object made from the model must be destroyed before it. */
 MBG_API void mbg_model_destroy(mbg_model *model);
 
-/* The JSON Schema (draft 2020-12) of model files, for editors and other tools. *text is yours: mbg_text_destroy. */
+/* The JSON Schema (draft 2020-12) of model files, for editors and other tools. */
 MBG_API int mbg_model_schema(mbg_context *ctx, char **text);
-
-/* Releases a text that was handed out with the words "is yours". text may be NULL. */
-MBG_API void mbg_text_destroy(mbg_context *ctx, char *text);
 
 /* ---------------------------------------------------------------------- the model */
 
-/* Texts below are borrowed: they live as long as the model. A name is NULL when the index is not in 0 .. count-1. */
-
-/* Name: as given in the file, else the name of the file. Note: "" without one. File: the path that was opened. */
+/* Name: as given in the file, else the name of the file. Note: "" without one. File: the path as it was opened. */
 MBG_API const char *mbg_model_name(const mbg_model *model);
 MBG_API const char *mbg_model_note(const mbg_model *model);
 MBG_API const char *mbg_model_file(const mbg_model *model);
 
 /* ---------------------------------------------------------------------- parameters */
 
-/* Number of scalar parameters: entries of vectors count each. This is the length of every parameter vector. */
+/* Number of scalar parameters; every entry of a vector counts. This is the length of every parameter vector. */
 MBG_API int mbg_model_parameter_count(const mbg_model *model);
 
-/* Name of a scalar parameter, "l" or "rho[3]", into buffer (size bytes, always terminated).
-   Returns 0, or MBG_ERROR_INPUT when there is no such index. */
+/* Name of a scalar parameter, "l" or "rho[3]", into buffer (size bytes, always terminated). */
 MBG_API int mbg_model_parameter_name(const mbg_model *model, int index, char *buffer, size_t size);
 
 /* Index of the scalar parameter of that name, or -1. */
 MBG_API int mbg_model_parameter_find(const mbg_model *model, const char *name);
 
-/* Nominal value and bounds (infinite when not given); NaN when there is no such index. */
+/* Nominal value and bounds (infinite when not given); NAN when the index is out of range. */
 MBG_API double mbg_model_parameter_value(const mbg_model *model, int index);
 MBG_API double mbg_model_parameter_min(const mbg_model *model, int index);
 MBG_API double mbg_model_parameter_max(const mbg_model *model, int index);
 
-/* 1 if optimizers work on its logarithm ("scale": "log"), else 0. */
-MBG_API int mbg_model_parameter_log_scale(const mbg_model *model, int index);
+/* True when optimizers vary the logarithm of the parameter ("scale": "log"). */
+MBG_API bool mbg_model_parameter_log_scale(const mbg_model *model, int index);
 
 /* Unit and note, "" when not given. */
 MBG_API const char *mbg_model_parameter_unit(const mbg_model *model, int index);
 MBG_API const char *mbg_model_parameter_note(const mbg_model *model, int index);
 
 /* Parameters as the file names them: scalars and whole vectors. count is 0 for a scalar, else the number of entries,
-   which are first .. first+count-1 of the scalar parameters. Returns 0, or MBG_ERROR_INPUT when there is no such
-   group. */
+   which are the scalar parameters first .. first+count-1. Results may be NULL. */
 MBG_API int mbg_model_parameter_group_count(const mbg_model *model);
 MBG_API int mbg_model_parameter_group(const mbg_model *model, int group, const char **name, int *first, int *count);
 
-/* 1 if the run of the model sets the parameter, else 0. */
-MBG_API int mbg_model_parameter_set(const mbg_model *model, int index);
+/* True when the run that the model was loaded for sets the parameter. */
+MBG_API bool mbg_model_parameter_is_set(const mbg_model *model, int index);
 
 /* ---------------------------------------------------------------------- runs */
 
-/* The runs of the file: their number, names and notes ("" without one), and the run of this model (NULL: none). */
+/* The runs of the file: their number, names and notes ("" without one), and the name of the run that the model was loaded
+   for (NULL: none). */
 MBG_API int mbg_model_run_count(const mbg_model *model);
 MBG_API const char *mbg_model_run_name(const mbg_model *model, int index);
 MBG_API const char *mbg_model_run_note(const mbg_model *model, int index);
-MBG_API const char *mbg_model_run(const mbg_model *model);
+MBG_API const char *mbg_model_active_run(const mbg_model *model);
 
 /* ---------------------------------------------------------------------- elements */
 
-/* Elements in the order of the file, elements of parts last; their names carry the prefix of the part: "FL.arm". */
+/* Elements in the order of the file, then the elements of parts, whose names have a prefix: "FL.arm". Names and types are
+   NULL when the index is out of range. */
 MBG_API int mbg_model_body_count(const mbg_model *model);
 MBG_API const char *mbg_model_body_name(const mbg_model *model, int index);
 
@@ -110,13 +105,13 @@ MBG_API int mbg_model_force_count(const mbg_model *model);
 MBG_API const char *mbg_model_force_name(const mbg_model *model, int index);
 MBG_API const char *mbg_model_force_type(const mbg_model *model, int index); /* "spring-damper" */
 
-/* Signals are sorted so that each refers to earlier ones only. Signals made from the expressions of criteria come
-   last and have no name (NULL). */
+/* Signals are sorted: each refers to earlier ones only. The last ones may be without a name (NULL): they come from the
+   expressions of criteria. */
 MBG_API int mbg_model_signal_count(const mbg_model *model);
 MBG_API const char *mbg_model_signal_name(const mbg_model *model, int index);
 MBG_API const char *mbg_model_signal_type(const mbg_model *model, int index); /* "position" */
 
-/* Criteria are sorted so that a combination follows the criteria it combines. */
+/* Criteria are sorted: a combination comes after its terms. */
 MBG_API int mbg_model_criterion_count(const mbg_model *model);
 MBG_API const char *mbg_model_criterion_name(const mbg_model *model, int index);
 

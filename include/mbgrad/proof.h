@@ -9,6 +9,7 @@ extern "C" {
 #endif
 
 /* One point of a Taylor test: for a direction d scaled to the parameters,
+
      remainder = |psi(p + eps d) - psi(p) - eps g.d|,  of order eps^2 when the gradient g is exact. */
 typedef struct {
   double eps, difference, remainder;
@@ -18,20 +19,24 @@ enum { MBG_TAYLOR_POINTS = 25 };
 
 /* Proof of the gradient of one criterion. Differences are relative: |d_k| / (|g_k| + max_j |p_j g_j| / |p_k|). */
 typedef struct {
-  double value;
+  double value;                               /* of the criterion */
+  const double *gradient;                     /* by the exact adjoint (parameters) */
   mbg_taylor_point taylor[MBG_TAYLOR_POINTS]; /* eps from large to small */
   double taylor_slope;                        /* of the remainder over its best window; 2 for an exact gradient */
   double taylor_decades;                      /* width of that window in eps */
-  int taylor_first, taylor_last;
-  double taylor_floor; /* rounding of psi, below which the remainder says nothing */
-  double direct_vs_adjoint;
-  double finite_difference;      /* best agreement with central differences */
-  double finite_difference_step; /* ... at this relative step */
+  int taylor_first, taylor_last;              /* points of that window */
+  double taylor_floor;                        /* rounding of psi; smaller remainders have no meaning */
+  double direct_vs_adjoint;                   /* difference of the two gradients */
+  double finite_difference;                   /* best agreement with central differences */
+  double finite_difference_step;              /* relative step of that agreement */
 } mbg_proof;
 
-/* Runs the proof for every criterion: proofs (mbg_model_criterion_count), gradient (ncriteria x nparameters, may be NULL).
-   The run is simulated at its parameters first and left simulated there. */
-MBG_API int mbg_run_proof(mbg_context *ctx, mbg_run *run, mbg_proof *proofs, double *gradient);
+/* Proves the gradients of all criteria at the parameters of the run, which is simulated there at the beginning and at the
+   end. */
+MBG_API int mbg_run_prove(mbg_context *ctx, mbg_run *run);
+
+/* The last proof of a criterion, NULL without one. It lives until the next mbg_run_prove. */
+MBG_API const mbg_proof *mbg_run_get_proof(const mbg_run *run, int criterion);
 
 #ifdef __cplusplus
 }

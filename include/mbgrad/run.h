@@ -1,4 +1,4 @@
-/* mbgrad: runs, criteria and gradients. */
+/* mbgrad: runs of a model: simulation, signals, criteria and gradients. */
 #ifndef MBGRAD_RUN_H
 #define MBGRAD_RUN_H
 
@@ -11,15 +11,15 @@ extern "C" {
 
 /* ---------------------------------------------------------------------- formulations and methods */
 
-/* Formulations by index, with their key ("lie"), name, authors of the paper, and the keys of their integrators separated by
-   blanks ("" for one with steps of its own); NULL when there is no such index. */
+/* Formulations by index: key ("lie"), name, authors of the paper, and the keys of the integrators separated by blanks ("" for
+   a formulation with steps of its own); NULL when the index is out of range. */
 MBG_API int mbg_formulation_count(void);
 MBG_API const char *mbg_formulation_key(int index);
 MBG_API const char *mbg_formulation_name(int index);
 MBG_API const char *mbg_formulation_paper(int index);
 MBG_API const char *mbg_formulation_integrators(int index);
 
-/* How a gradient is computed. AUTO compares the number of parameters with the number of criteria. */
+/* Methods of differentiation. AUTO compares the number of parameters with the number of criteria. */
 typedef enum {
   MBG_METHOD_AUTO,
   MBG_METHOD_DIRECT,     /* direct differentiation: cost grows with the parameters */
@@ -29,122 +29,148 @@ typedef enum {
   MBG_METHOD_COUNT
 } mbg_method;
 
-/* "auto", "direct", "adjoint", "continuous", "continuous-paper"; NULL when there is no such method. mbg_method_find: -1 when
-   unknown. */
+/* Names "auto", "direct", "adjoint", "continuous", "continuous-paper"; NULL for an unknown method. The index of a name;
+   -1 for an unknown name. */
 MBG_API const char *mbg_method_name(int method);
 MBG_API int mbg_method_find(const char *name);
 
-/* 1 when the formulation with this index has the method, else 0. */
-MBG_API int mbg_formulation_has(int index, mbg_method method);
+/* True when the formulation of this index offers the method. */
+MBG_API bool mbg_formulation_has(int index, mbg_method method);
 
 /* ---------------------------------------------------------------------- options */
 
-/* Numbers that are NAN (or 0 for memory) and texts that are NULL are taken from the model's run section, then from the
-   formulation's presets. A step overrides a tolerance and the other way round. For formulations with error control the
-   tolerance is the relative one, the absolute one a thousandth of it. */
+/* Numbers that are NAN (0 for memory, threads and interval) and texts that are NULL come from the run section of the
+   model, then from the presets of the formulation. A step overrides a tolerance and vice versa. For formulations with
+   error control the tolerance is the relative one; the absolute tolerance is a thousandth of it. */
 typedef struct {
-  const char *formulation;
-  const char *integrator; /* one of mbg_formulation_integrators */
-  double start, end;
+  size_t size;             /* of this structure: set by mbg_run_options_default */
+  const char *formulation; /* key */
+  const char *integrator;  /* one of mbg_formulation_integrators */
+  double start, end;       /* s */
   double step, tolerance;
-  double rho_inf, alpha_f;
-  double memory;   /* most bytes for nodes; more recomputation when small */
-  int threads;     /* of formulations that use several ("dca"); 0: one. Results do not depend on it */
-  int all_signals; /* keep every signal at every node, not only those of criteria */
-  double interval; /* > 0: values are wanted at multiples of it from the start; nodes, where nodes are free */
-  int (*interrupt)(void *user); /* asked after each step; not 0: stop, results so far are kept */
-  void (*progress)(void *user, double t);
-  void *user;
+  double rho_inf, alpha_f; /* numerical damping of lie and dae */
+  double memory;           /* largest number of bytes for the trajectory; the rest is recomputed */
+  int threads;             /* of formulations with threads ("dca"); results do not depend on it */
+  double interval;         /* > 0: place nodes at its multiples from the start, for formulations with free nodes */
+  bool all_signals;        /* keep every signal at every node, not only the signals of criteria */
+  bool keep_poses;         /* keep frames, twists and modal coordinates at every node: mbg_run_frames, ... */
+  bool (*interrupt)(void *user); /* called after each step; true stops the run and keeps its results; may be NULL */
+  void (*progress)(void *user, double t); /* called after each step; may be NULL */
+  void *user;                             /* first argument of both */
 } mbg_run_options;
 
-MBG_API void mbg_run_options_default(mbg_run_options *options);
+MBG_API void mbg_run_options_default(mbg_run_options *options, size_t size);
 
 /* ---------------------------------------------------------------------- runs */
 
-/* Everything one simulation of a model needs. The model is referenced; several runs may share it, each in its thread with
-   its context. */
+/* A model with parameters, a formulation and the trajectory of the last simulation. The model is referenced; several
+   runs may share it, each in a thread with a context of its own. */
 typedef struct mbg_run mbg_run;
 
-/* options may be NULL. */
 MBG_API int mbg_run_create(mbg_context *ctx, const mbg_model *model, const mbg_run_options *options, mbg_run **out);
 MBG_API void mbg_run_destroy(mbg_run *run);
 
-/* Times at which the run starts and ends when nothing stops it. */
-MBG_API void mbg_run_span(const mbg_run *run, double *start, double *end);
-
-/* Sets the parameters of the next simulation: p (mbg_model_parameter_count) or NULL for the nominal ones. */
-MBG_API int mbg_run_parameters(mbg_context *ctx, mbg_run *run, const double *p);
-
-/* Simulates. The first simulation decides which redundant rows are dropped and, with a tolerance, the steps; later ones
-   repeat these, so that results can be compared and differentiated. MBG_OK also when the interrupt callback stopped it. */
-MBG_API int mbg_run_simulate(mbg_context *ctx, mbg_run *run);
-
-/* What was run: key of the formulation, whether the last simulation was stopped early, its nodes. */
+/* Key of the formulation; start and end of the run [s]. */
 MBG_API const char *mbg_run_formulation(const mbg_run *run);
-MBG_API int mbg_run_partial(const mbg_run *run);
-MBG_API int mbg_run_node_count(const mbg_run *run);
-MBG_API double mbg_run_node_time(const mbg_run *run, int node);
+MBG_API double mbg_run_start(const mbg_run *run);
+MBG_API double mbg_run_end(const mbg_run *run);
 
-/* Tolerances of a run of a differential equation under error control; both 0: its steps are those of a stepper, or fixed. */
-MBG_API void mbg_run_tolerances(const mbg_run *run, double *relative, double *absolute);
+/* Tolerances of a run under error control; both are 0 for fixed steps and for steppers. */
+MBG_API double mbg_run_relative_tolerance(const mbg_run *run);
+MBG_API double mbg_run_absolute_tolerance(const mbg_run *run);
 
-/* The adjoint that belongs to the run's formulation: ADJOINT, or CONTINUOUS where it solves a differential equation. */
+/* The exact adjoint of the run's formulation: ADJOINT, or CONTINUOUS for a formulation that solves a differential
+   equation; AUTO when run is NULL. */
 MBG_API mbg_method mbg_run_adjoint_method(const mbg_run *run);
 
-/* Value of a signal at a node; NAN when it was not kept (see all_signals). */
+/* Parameters of the next simulation: p (mbg_model_parameter_count), NULL: the nominal values. The getter copies the
+   current ones into p. */
+MBG_API int mbg_run_set_parameters(mbg_context *ctx, mbg_run *run, const double *p);
+MBG_API int mbg_run_parameters(const mbg_run *run, double *p);
+
+/* Simulates. The first simulation decides which redundant rows are dropped and, with a tolerance, the steps; later ones
+   repeat both, so that results can be compared and differentiated. MBG_OK also when the interrupt callback stopped it:
+   mbg_run_partial. */
+MBG_API int mbg_run_simulate(mbg_context *ctx, mbg_run *run);
+
+/* True when the interrupt callback stopped the last simulation. */
+MBG_API bool mbg_run_partial(const mbg_run *run);
+
+/* ---------------------------------------------------------------------- results at the nodes */
+
+/* The nodes of the last simulation: their number, the time of one, and all times (t: nodes). */
+MBG_API int mbg_run_node_count(const mbg_run *run);
+MBG_API double mbg_run_node_time(const mbg_run *run, int node);
+MBG_API int mbg_run_times(const mbg_run *run, double *t);
+
+/* Value of a signal at a node; NAN when it was not kept (all_signals). All values at once: values is nodes x signals
+   (mbg_model_signal_count), row-major, with NAN for signals that were not kept. */
 MBG_API double mbg_run_signal(const mbg_run *run, int node, int signal);
+MBG_API int mbg_run_signals(const mbg_run *run, double *values);
 
-/* Values of all criteria (mbg_model_criterion_count). */
-MBG_API int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi);
-
-/* ---------------------------------------------------------------------- gradients */
-
-/* Gradient of every criterion by every parameter at the last simulation: ncriteria x nparameters, row-major. used (may be
-   NULL) receives the method that AUTO chose. */
-MBG_API int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *gradient, mbg_method *used);
-
-/* Gradient of sum_k weights[k] psi_k by every parameter (nparameters): one backward pass, however many criteria and
-   parameters there are. weights: ncriteria. */
-MBG_API int mbg_run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights,
-                                 double *gradient);
-
-/* Gradient of one criterion by every number of the model (mbg_run_attribute_count), by the formulation's exact adjoint. That of a
-   sample of a cubic control is the whole one, that of the curvatures, which follow from the samples, is 0. */
-MBG_API int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *gradient);
-
-/* Sensitivities dy/dp of all kept signals at every node, in order of time: take is called with the node, and dy of signal k
-   (index among the kept ones, mbg_run_kept_signal) at dy[k * nparameters]. A negative return stops. */
-MBG_API int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dy),
-                            void *user);
+/* The signals that the run keeps: their number, and the index of the signal with number `kept` (-1: out of range). */
 MBG_API int mbg_run_kept_count(const mbg_run *run);
 MBG_API int mbg_run_kept_signal(const mbg_run *run, int kept);
 
-/* The numbers of the model: owner ("body 'bob'"), key ("mass"), unit, value at the run's parameters, and the scale by which
-   they are ranked: the larger of its size and a reference of its unit. Texts are borrowed. */
-typedef struct {
-  const char *owner, *key, *unit;
-  double value, scale;
-} mbg_attribute_info;
-MBG_API int mbg_run_attribute_count(const mbg_run *run);
-MBG_API int mbg_run_attribute(const mbg_run *run, int index, mbg_attribute_info *info);
-
-/* ---------------------------------------------------------------------- state and work */
-
-/* State at the last node: frames as 12 numbers per body (rotation row-major, then position), twists as 6 numbers per body. */
+/* State at the last node: time, frames (bodies x 12: rotation row-major, then position) and twists (bodies x 6: velocity,
+   then angular velocity, in the axes of the body). Nodes of beams are bodies (mbg_model_body_count). MBG_ERROR_INPUT
+   before a simulation. */
 MBG_API int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *twists);
 
-/* Writes the state at the last node as a JSON file (time, whole turns, frame and twist of each body), and makes the next simulation
-   start from such a file instead of the model's own start. A restarted run has no gradients. */
-MBG_API int mbg_run_state_write(mbg_context *ctx, const mbg_run *run, const char *path);
-MBG_API int mbg_run_restart(mbg_context *ctx, mbg_run *run, const char *path);
+/* Writes the state at the last node as a JSON file (time, whole turns, frame and twist of each body). The reader makes
+   the next simulation start from such a file instead of the model's own start; such a run has no gradients. */
+MBG_API int mbg_run_write_state(mbg_context *ctx, const mbg_run *run, const char *path);
+MBG_API int mbg_run_read_state(mbg_context *ctx, mbg_run *run, const char *path);
+
+/* ---------------------------------------------------------------------- criteria and gradients */
+
+/* All of these need a simulation at the present parameters and may be called any number of times after it. */
+
+/* Values of all criteria: psi (mbg_model_criterion_count). */
+MBG_API int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi);
+
+/* Gradient of every criterion by every parameter: criteria x parameters, row-major. used (may be NULL) receives the
+   method that AUTO chose. */
+MBG_API int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *gradient, mbg_method *used);
+
+/* Gradient of sum_k weights[k] psi_k by every parameter (parameters): one backward pass for any number of criteria and
+   parameters. weights: criteria. */
+MBG_API int mbg_run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights,
+                                 double *gradient);
+
+/* Gradient of one criterion by every attribute of the model (mbg_run_attribute_count), by the exact adjoint of the
+   formulation. The derivative by a sample of a cubic control includes the curvatures, which follow from the samples;
+   their own derivative is reported as 0. */
+MBG_API int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *gradient);
+
+/* Sensitivities dy/dp of all kept signals at every node, in order of time: `take` receives the node and dy, with the
+   derivatives of kept signal k at dy[k * parameters]. A negative return of `take` stops and is returned. */
+MBG_API int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dy),
+                            void *user);
+
+/* ---------------------------------------------------------------------- attributes: every number of the model */
+
+/* Owner ("body 'bob'"), key ("mass") and unit ("" when unknown) of an attribute; NULL when the index is out of range. */
+MBG_API int mbg_run_attribute_count(const mbg_run *run);
+MBG_API const char *mbg_run_attribute_owner(const mbg_run *run, int index);
+MBG_API const char *mbg_run_attribute_key(const mbg_run *run, int index);
+MBG_API const char *mbg_run_attribute_unit(const mbg_run *run, int index);
+
+/* Values of all attributes at the run's parameters, and the scales by which gradients are ranked: the larger of the
+   attribute's magnitude and a reference of its unit. Both: mbg_run_attribute_count; either may be NULL. */
+MBG_API int mbg_run_attributes(const mbg_run *run, double *values, double *scales);
+
+/* ---------------------------------------------------------------------- work */
 
 typedef struct {
   long steps, newton_iterations, factorizations, assemblies, solves, recomputed_steps;
-  double seconds_simulate, seconds_gradient; /* of the last simulation and gradient */
-  double peak_bytes;                         /* nodes kept for gradients */
+  double seconds_simulate, seconds_gradient; /* of the last simulation and the last gradient */
+  double peak_bytes;                         /* of the trajectory kept for gradients */
   double drift_position, drift_velocity;     /* error control: largest violations of the constraints */
 } mbg_run_work;
-MBG_API void mbg_run_work_of(const mbg_run *run, mbg_run_work *work);
+
+/* Work of the run so far. The structure is updated by every call that simulates or differentiates. */
+MBG_API const mbg_run_work *mbg_run_get_work(const mbg_run *run);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,14 @@
 #define MBG_PRINTF(fmt, args)
 #endif
 
+/* First line of a public function: leaves with MBG_ERROR_INPUT when an argument is NULL that must not be. */
+#define MBG_NEED(ctx, condition)                                                                                       \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      return mbg__fail_argument(ctx, __func__);                                                                        \
+    }                                                                                                                  \
+  } while (0)
+
 #define MBG_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* ---------------------------------------------------------------------- errors */
@@ -35,12 +43,22 @@ enum { MBG__MESSAGE_MAX = 100 };
 int mbg__fail(mbg_context *ctx, int status, const char *format, ...) MBG_PRINTF(3, 4);
 /* Out of memory: files the standard message, returns MBG_ERROR_MEMORY. */
 int mbg__fail_memory(mbg_context *ctx);
+/* A NULL argument of a public function: files a message (ctx may be NULL), returns MBG_ERROR_INPUT. */
+int mbg__fail_argument(mbg_context *ctx, const char *function);
 void mbg__note(mbg_context *ctx, mbg_severity severity, const char *format, ...) MBG_PRINTF(3, 4);
 /* Number of errors filed since the last clear. */
 int mbg__error_count(const mbg_context *ctx);
 /* Withdraws the messages filed since a mark, for a failure from which the caller recovers. */
 int mbg__message_mark(const mbg_context *ctx);
 void mbg__message_rewind(mbg_context *ctx, int mark);
+
+/* ---------------------------------------------------------------------- options of public functions */
+
+/* Defaults (known bytes) into options of `size` bytes, perhaps of an older or newer header; the first member, a size_t,
+   becomes `size`. */
+void mbg__options_default(void *options, size_t size, const void *defaults, size_t known);
+/* Copies given options (NULL: none) of their own size over the defaults in `options` (known bytes). what: "run". */
+int mbg__options_take(mbg_context *ctx, const char *what, const void *given, void *options, size_t known);
 
 /* ---------------------------------------------------------------------- memory */
 

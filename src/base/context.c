@@ -31,28 +31,29 @@ static void plain_release(void *user, void *block) {
 }
 
 const char *mbg_status_text(int status) {
-  switch (status) {
-#define MBG_STATUS(name, value, text)                                                                                  \
-  case value:                                                                                                          \
-    return text;
-#include "mbgrad/status.def"
-#undef MBG_STATUS
-  default:
-    return "unknown status";
-  }
+  static const char *const texts[] = {
+      [MBG_OK] = "done",
+      [-MBG_ERROR_MEMORY] = "out of memory",
+      [-MBG_ERROR_INPUT] = "bad input: a model, an option or an argument is wrong",
+      [-MBG_ERROR_IO] = "a file could not be read or written",
+      [-MBG_ERROR_SINGULAR] = "a system of equations is singular",
+      [-MBG_ERROR_CONVERGENCE] = "an iteration did not converge",
+      [-MBG_ERROR_UNSUPPORTED] = "the formulation or method does not support the request",
+      [-MBG_ERROR_INTERRUPTED] = "the interrupt callback stopped the computation",
+  };
+  return status <= 0 && status > -MBG_COUNT(texts) ? texts[-status] : "unknown status";
 }
 
-int mbg_context_create(mbg_context **out, const mbg_allocator *allocator) {
+int mbg_context_create(const mbg_allocator *allocator, mbg_context **out) {
   const mbg_allocator plain = {plain_resize, plain_release, NULL};
   const mbg_allocator *use = allocator ? allocator : &plain;
-  mbg_context *ctx = use->resize(use->user, NULL, sizeof(*ctx));
+  MBG_NEED(NULL, out);
+  mbg_context *ctx = *out = use->resize(use->user, NULL, sizeof(*ctx));
   if (!ctx) {
-    *out = NULL;
     return MBG_ERROR_MEMORY;
   }
   memset(ctx, 0, sizeof(*ctx));
   ctx->allocator = *use;
-  *out = ctx;
   return MBG_OK;
 }
 
@@ -66,6 +67,9 @@ void mbg_context_destroy(mbg_context *ctx) {
 }
 
 void mbg_context_clear(mbg_context *ctx) {
+  if (!ctx) {
+    return;
+  }
   for (int i = 0; i < ctx->count; i++) {
     if (ctx->messages[i].text != ctx->more) {
       mbg__free(ctx, ctx->messages[i].text);
@@ -75,16 +79,22 @@ void mbg_context_clear(mbg_context *ctx) {
   ctx->first[0] = 0;
 }
 
-const char *mbg_context_error(const mbg_context *ctx) { return ctx->first; }
+const char *mbg_context_error(const mbg_context *ctx) { return ctx ? ctx->first : ""; }
 
-int mbg_context_message_count(const mbg_context *ctx) { return ctx->count; }
+int mbg_context_message_count(const mbg_context *ctx) { return ctx ? ctx->count : 0; }
 
 mbg_severity mbg_context_message_severity(const mbg_context *ctx, int index) {
-  return index >= 0 && index < ctx->count ? ctx->messages[index].severity : MBG_NOTE;
+  return index >= 0 && index < mbg_context_message_count(ctx) ? ctx->messages[index].severity : MBG_NOTE;
 }
 
 const char *mbg_context_message(const mbg_context *ctx, int index) {
-  return index >= 0 && index < ctx->count ? ctx->messages[index].text : "";
+  return index >= 0 && index < mbg_context_message_count(ctx) ? ctx->messages[index].text : "";
+}
+
+void mbg_text_destroy(mbg_context *ctx, char *text) {
+  if (ctx) {
+    mbg__free(ctx, text);
+  }
 }
 
 const mbg_allocator *mbg__context_allocator(const mbg_context *ctx) { return &ctx->allocator; }
@@ -130,6 +140,10 @@ int mbg__fail(mbg_context *ctx, int status, const char *format, ...) {
 }
 
 int mbg__fail_memory(mbg_context *ctx) { return mbg__fail(ctx, MBG_ERROR_MEMORY, "out of memory"); }
+
+int mbg__fail_argument(mbg_context *ctx, const char *function) {
+  return ctx ? mbg__fail(ctx, MBG_ERROR_INPUT, "%s: an argument is NULL that must not be", function) : MBG_ERROR_INPUT;
+}
 
 void mbg__note(mbg_context *ctx, mbg_severity severity, const char *format, ...) {
   va_list args;

@@ -62,7 +62,7 @@ const char *mbg_formulation_paper(int index) { return at(index) ? at(index)->pap
 
 const char *mbg_formulation_integrators(int index) { return at(index) ? at(index)->integrators : NULL; }
 
-int mbg_formulation_has(int index, mbg_method method) {
+bool mbg_formulation_has(int index, mbg_method method) {
   return at(index) && method >= 0 && method < MBG_METHOD_COUNT && mbg__formulation_has(at(index), method);
 }
 
@@ -73,7 +73,7 @@ const char *mbg_method_name(int method) {
 }
 
 int mbg_method_find(const char *name) {
-  for (int i = 0; i < MBG_METHOD_COUNT; i++) {
+  for (int i = 0; name && i < MBG_METHOD_COUNT; i++) {
     if (!strcmp(name, method_names[i])) {
       return i;
     }

@@ -470,10 +470,7 @@ done:
   return err;
 }
 
-static int parse_value(parser *s, mbg__json *node) {
-  const position at = here(s);
-  node->line = at.line;
-  node->column = at.column;
+static int parse_kind(parser *s, mbg__json *node) {
   const char c = s->p < s->end ? *s->p : 0;
   if (c == '{' || c == '[') {
     return parse_container(s, node);
@@ -489,6 +486,16 @@ static int parse_value(parser *s, mbg__json *node) {
     return parse_word(s, node);
   }
   return fail_expected(s, "a value");
+}
+
+static int parse_value(parser *s, mbg__json *node) {
+  const position at = here(s);
+  node->line = at.line;
+  node->column = at.column;
+  node->begin = s->p;
+  const int err = parse_kind(s, node);
+  node->end = s->p;
+  return err;
 }
 
 /* ---------------------------------------------------------------------- the whole text */

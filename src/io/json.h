@@ -28,6 +28,8 @@ typedef struct mbg__json {
   const char *text; /* STRING: decoded UTF-8; NUMBER: the literal as written; both terminated by 0; else NULL */
   size_t length;    /* bytes in text; larger than strlen(text) for a string that contains \u0000 */
 
+  const char *begin, *end; /* of the value as written, in the text that was read */
+
   const char *key;          /* decoded, terminated by 0; NULL when not a member; holds no \u0000 */
   int key_line, key_column; /* of the opening quote of the key */
 
@@ -37,7 +39,7 @@ typedef struct mbg__json {
 } mbg__json;
 
 /* Reads `length` bytes of text (which need not end with 0) into a tree that lives in the arena; the text itself is
-   copied where needed and may be freed afterwards. `file` is the name for messages. Returns 0, or MBG_ERROR_INPUT
+   copied where needed; only `begin` and `end` refer to it afterwards. `file` is the name for messages. Returns 0, or MBG_ERROR_INPUT
    with one message "file:line:column: message", or MBG_ERROR_MEMORY; *out is then NULL, and the partial tree stays
    in the arena until it is destroyed. */
 int mbg__json_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const char *text, size_t length,

@@ -71,6 +71,15 @@ int mbg__buffer_finish(mbg__buffer *buffer, const char **text, size_t *length) {
   return buffer->failed ? mbg__fail_memory(buffer->ctx) : MBG_OK;
 }
 
+int mbg__buffer_hand_over(mbg__buffer *buffer, char **text) {
+  const char *written;
+  const int err = mbg__buffer_finish(buffer, &written, NULL);
+  *text = err < 0 ? NULL : buffer->text;
+  buffer->text = err < 0 ? buffer->text : NULL;
+  mbg__buffer_destroy(buffer);
+  return err;
+}
+
 /* ---------------------------------------------------------------------- layout */
 
 void mbg__json_writer_init(mbg__json_writer *w, mbg_context *ctx, bool pretty) {
@@ -245,22 +254,19 @@ void mbg__json_numbers(mbg__json_writer *w, const double *values, int count) {
   mbg__buffer_text(&w->buffer, "]");
 }
 
-int mbg__json_writer_finish(mbg__json_writer *w, const char **text, size_t *length) {
+static void end_text(mbg__json_writer *w) {
   assert(w->depth == 0 && w->filled[0]);
   if (w->pretty) {
     mbg__buffer_text(&w->buffer, "\n");
   }
+}
+
+int mbg__json_writer_finish(mbg__json_writer *w, const char **text, size_t *length) {
+  end_text(w);
   return mbg__buffer_finish(&w->buffer, text, length);
 }
 
 int mbg__json_writer_hand_over(mbg__json_writer *w, char **text) {
-  const char *written;
-  const int err = mbg__json_writer_finish(w, &written, NULL);
-  *text = NULL;
-  if (err >= 0) {
-    *text = w->buffer.text;
-    w->buffer.text = NULL;
-  }
-  mbg__json_writer_destroy(w);
-  return err;
+  end_text(w);
+  return mbg__buffer_hand_over(&w->buffer, text);
 }

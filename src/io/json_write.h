@@ -24,6 +24,8 @@ void mbg__buffer_format(mbg__buffer *buffer, const char *format, ...) MBG_PRINTF
 
 /* 0 with the text (borrowed, never NULL), or MBG_ERROR_MEMORY with a message. length may be NULL. */
 int mbg__buffer_finish(mbg__buffer *buffer, const char **text, size_t *length);
+/* The same, and ends the buffer: *text is the caller's to free (mbg_text_destroy), NULL on failure. */
+int mbg__buffer_hand_over(mbg__buffer *buffer, char **text);
 
 /* ---------------------------------------------------------------------- JSON */
 

@@ -584,6 +584,7 @@ int mbg_model_schema(mbg_context *ctx, char **text) {
   static const mbg__file_object own[] = {MBG__KEYS_MODEL};
   const object model = {.own = own, .nown = 1, .help = "a mechanism for mbgrad, see docs/model.md"};
   writer w;
+  MBG_NEED(ctx, ctx && text);
   mbg__json_writer_init(&w, ctx, true);
   mbg__json_begin_object(&w);
   text_member(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
@@ -593,5 +594,3 @@ int mbg_model_schema(mbg_context *ctx, char **text) {
   mbg__json_end_object(&w);
   return mbg__json_writer_hand_over(&w, text);
 }
-
-void mbg_text_destroy(mbg_context *ctx, char *text) { mbg__free(ctx, text); }

@@ -83,7 +83,7 @@ double mbg_model_parameter_max(const mbg_model *model, int index) {
   return in_range(index, model->np) ? group_of(model, index)->max : NAN;
 }
 
-int mbg_model_parameter_log_scale(const mbg_model *model, int index) {
+bool mbg_model_parameter_log_scale(const mbg_model *model, int index) {
   return in_range(index, model->np) && group_of(model, index)->log_scale;
 }
 
@@ -105,7 +105,7 @@ int mbg_model_parameter_group(const mbg_model *model, int group, const char **na
   return MBG_OK;
 }
 
-int mbg_model_parameter_set(const mbg_model *model, int index) {
+bool mbg_model_parameter_is_set(const mbg_model *model, int index) {
   return in_range(index, model->np) && group_of(model, index)->set;
 }
 
@@ -118,7 +118,7 @@ const char *mbg_model_run_name(const mbg_model *model, int index) {
 const char *mbg_model_run_note(const mbg_model *model, int index) {
   return in_range(index, model->nrun) ? model->runs[index].note : NULL;
 }
-const char *mbg_model_run(const mbg_model *model) { return mbg_model_run_name(model, model->chosen); }
+const char *mbg_model_active_run(const mbg_model *model) { return mbg_model_run_name(model, model->chosen); }
 
 /* ---------------------------------------------------------------------- elements */
 

@@ -10,7 +10,7 @@ static const char *const at_names[] = {"equilibrium", "start", "steady"};
 const char *mbg_modes_at_name(int at) { return at >= 0 && at < MBG_COUNT(at_names) ? at_names[at] : NULL; }
 
 int mbg_modes_at_find(const char *name) {
-  for (int i = 0; i < MBG_COUNT(at_names); i++) {
+  for (int i = 0; name && i < MBG_COUNT(at_names); i++) {
     if (!strcmp(name, at_names[i])) {
       return i;
     }
@@ -20,10 +20,14 @@ int mbg_modes_at_find(const char *name) {
 
 const char *mbg_mode_kind_name(mbg_mode_kind kind) {
   static const char *const names[] = {"oscillation", "decay", "zero", "unstable"};
-  return names[kind];
+  return (int)kind >= 0 && (int)kind < MBG_COUNT(names) ? names[kind] : NULL;
 }
 
-mbg_modes_options mbg_modes_options_default(void) { return (mbg_modes_options){.at = MBG_MODES_EQUILIBRIUM}; }
+static const mbg_modes_options defaults = {.at = MBG_MODES_EQUILIBRIUM, .count = 10};
+
+void mbg_modes_options_default(mbg_modes_options *options, size_t size) {
+  mbg__options_default(options, size, &defaults, sizeof(defaults));
+}
 
 /* ---------------------------------------------------------------------- lists */
 
@@ -233,8 +237,13 @@ static int make_lines(mbg__modes_work *w, mbg_modes *modes) {
   return MBG_OK;
 }
 
-void mbg_mode_displace(const mbg_modes *modes, int index, double amplitude, double phase, int body, const double x[3],
+static bool has(const mbg_modes *modes, int index) { return modes && index >= 0 && index < modes->summary.count; }
+
+static bool has_body(const mbg_modes *modes, int body) { return modes && body >= 0 && body < modes->summary.bodies; }
+
+int mbg_modes_displace(const mbg_modes *modes, int index, double amplitude, double phase, int body, const double x[3],
                        double out[3]) {
+  MBG_NEED(NULL, has(modes, index) && x && out && (body < 0 || has_body(modes, body)));
   memcpy(out, x, 3 * sizeof(double));
   for (int part = 0; body >= 0 && part < 2 && modes->shape[part][index]; part++) {
     const double *u = modes->shape[part][index] + 6 * (size_t)body, *o = u + 3;
@@ -247,6 +256,7 @@ void mbg_mode_displace(const mbg_modes *modes, int index, double amplitude, doub
     out[1] += c * (u[1] + o[2] * r[0] - o[0] * r[2]);
     out[2] += c * (u[2] + o[0] * r[1] - o[1] * r[0]);
   }
+  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- solving */
@@ -301,10 +311,14 @@ done:
   return err;
 }
 
-int mbg_modes_solve(mbg_context *ctx, const mbg_model *model, const mbg_modes_options *opt, mbg_modes **out) {
-  mbg__modes_work w = {.ctx = ctx, .given = model, .opt = opt ? *opt : mbg_modes_options_default()};
-  int err = MBG_OK;
+int mbg_modes_create(mbg_context *ctx, const mbg_model *model, const mbg_modes_options *options, mbg_modes **out) {
+  MBG_NEED(ctx, ctx && model && out);
+  mbg__modes_work w = {.ctx = ctx, .given = model, .opt = defaults};
   *out = NULL;
+  int err = mbg__options_take(ctx, "modes", options, &w.opt, sizeof(w.opt));
+  if (err < 0) {
+    return err;
+  }
   if (w.opt.count < 0) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "the number of modes must not be negative, is %d", w.opt.count);
   }
@@ -343,15 +357,13 @@ void mbg_modes_destroy(mbg_modes *modes) {
 
 /* ---------------------------------------------------------------------- looking */
 
-const mbg_modes_summary *mbg_modes_summary_of(const mbg_modes *modes) { return &modes->summary; }
+const mbg_modes_summary *mbg_modes_get_summary(const mbg_modes *modes) { return modes ? &modes->summary : NULL; }
 
-static bool has(const mbg_modes *modes, int index) { return index >= 0 && index < modes->summary.count; }
-
-const mbg_mode *mbg_mode_at(const mbg_modes *modes, int index) {
+const mbg_mode *mbg_modes_get_mode(const mbg_modes *modes, int index) {
   return has(modes, index) ? &modes->modes[index] : NULL;
 }
 
-const double *mbg_mode_shape(const mbg_modes *modes, int index, int part) {
+const double *mbg_modes_shape(const mbg_modes *modes, int index, int part) {
   return has(modes, index) && (part == 0 || part == 1) ? modes->shape[part][index] : NULL;
 }
 
@@ -359,22 +371,22 @@ static const double *gradient(const mbg_modes *modes, int index, int which) {
   return has(modes, index) && modes->gradient[which] ? modes->gradient[which][index] : NULL;
 }
 
-const double *mbg_mode_frequency_gradient(const mbg_modes *modes, int index) { return gradient(modes, index, 0); }
+const double *mbg_modes_frequency_gradient(const mbg_modes *modes, int index) { return gradient(modes, index, 0); }
 
-const double *mbg_mode_damping_gradient(const mbg_modes *modes, int index) { return gradient(modes, index, 1); }
+const double *mbg_modes_damping_gradient(const mbg_modes *modes, int index) { return gradient(modes, index, 1); }
 
-const double *mbg_mode_eigenvalue_gradient(const mbg_modes *modes, int index, int part) {
+const double *mbg_modes_eigenvalue_gradient(const mbg_modes *modes, int index, int part) {
   return part == 0 || part == 1 ? gradient(modes, index, 2 + part) : NULL;
 }
 
-const double *mbg_modes_position(const mbg_modes *modes, int body) {
-  return body >= 0 && body < modes->summary.bodies ? modes->position[body] : NULL;
+const double *mbg_modes_body_position(const mbg_modes *modes, int body) {
+  return has_body(modes, body) ? modes->position[body] : NULL;
 }
 
-const char *mbg_modes_body(const mbg_modes *modes, int body) {
-  return body >= 0 && body < modes->summary.bodies ? modes->model->bodies[body].name : NULL;
+const char *mbg_modes_body_name(const mbg_modes *modes, int body) {
+  return has_body(modes, body) ? modes->model->bodies[body].name : NULL;
 }
 
-const mbg_modes_line *mbg_modes_line_at(const mbg_modes *modes, int index) {
-  return index >= 0 && index < modes->summary.lines ? &modes->lines[index] : NULL;
+const mbg_modes_line *mbg_modes_get_line(const mbg_modes *modes, int index) {
+  return modes && index >= 0 && index < modes->summary.lines ? &modes->lines[index] : NULL;
 }

@@ -44,14 +44,14 @@ static void shape(mbg__json_writer *w, const mbg_modes *modes, const char *key, 
   mbg__json_key(w, key);
   mbg__json_begin_object(w);
   for (int b = 0; b < modes->summary.bodies; b++) {
-    mbg__json_key(w, mbg_modes_body(modes, b));
+    mbg__json_key(w, mbg_modes_body_name(modes, b));
     mbg__json_numbers(w, x + 6 * (size_t)b, 6);
   }
   mbg__json_end_object(w);
 }
 
 static void one_mode(mbg__json_writer *w, const mbg_modes *modes, int i) {
-  const mbg_mode *m = mbg_mode_at(modes, i);
+  const mbg_mode *m = mbg_modes_get_mode(modes, i);
   mbg__json_begin_object(w);
   string(w, "kind", mbg_mode_kind_name(m->kind));
   number(w, "frequency", m->frequency);
@@ -61,20 +61,20 @@ static void one_mode(mbg__json_writer *w, const mbg_modes *modes, int i) {
   integer(w, "multiplicity", m->multiplicity);
   mbg__json_key(w, "body");
   if (m->body >= 0) {
-    mbg__json_string(w, mbg_modes_body(modes, m->body));
+    mbg__json_string(w, mbg_modes_body_name(modes, m->body));
   } else {
     mbg__json_null(w);
   }
   number(w, "share", m->share);
   if (modes->summary.gradient) {
-    gradient(w, modes->model, "frequency_gradient", mbg_mode_frequency_gradient(modes, i));
-    gradient(w, modes->model, "damping_gradient", mbg_mode_damping_gradient(modes, i));
-    gradient(w, modes->model, "re_gradient", mbg_mode_eigenvalue_gradient(modes, i, 0));
-    gradient(w, modes->model, "im_gradient", mbg_mode_eigenvalue_gradient(modes, i, 1));
+    gradient(w, modes->model, "frequency_gradient", mbg_modes_frequency_gradient(modes, i));
+    gradient(w, modes->model, "damping_gradient", mbg_modes_damping_gradient(modes, i));
+    gradient(w, modes->model, "re_gradient", mbg_modes_eigenvalue_gradient(modes, i, 0));
+    gradient(w, modes->model, "im_gradient", mbg_modes_eigenvalue_gradient(modes, i, 1));
   }
-  shape(w, modes, "shape", mbg_mode_shape(modes, i, 0));
-  if (mbg_mode_shape(modes, i, 1)) {
-    shape(w, modes, "shape_imaginary", mbg_mode_shape(modes, i, 1));
+  shape(w, modes, "shape", mbg_modes_shape(modes, i, 0));
+  if (mbg_modes_shape(modes, i, 1)) {
+    shape(w, modes, "shape_imaginary", mbg_modes_shape(modes, i, 1));
   }
   mbg__json_end_object(w);
 }
@@ -96,8 +96,8 @@ static void all(mbg__json_writer *w, const mbg_modes *modes) {
   mbg__json_key(w, "positions");
   mbg__json_begin_object(w);
   for (int b = 0; b < s->bodies; b++) {
-    mbg__json_key(w, mbg_modes_body(modes, b));
-    mbg__json_numbers(w, mbg_modes_position(modes, b), 3);
+    mbg__json_key(w, mbg_modes_body_name(modes, b));
+    mbg__json_numbers(w, mbg_modes_body_position(modes, b), 3);
   }
   mbg__json_end_object(w);
   mbg__json_key(w, "modes");
@@ -110,17 +110,9 @@ static void all(mbg__json_writer *w, const mbg_modes *modes) {
 }
 
 int mbg_modes_json(mbg_context *ctx, const mbg_modes *modes, char **text) {
+  MBG_NEED(ctx, ctx && modes && text);
   mbg__json_writer w;
-  const char *written;
-  *text = NULL;
   mbg__json_writer_init(&w, ctx, true);
   all(&w, modes);
-  const int err = mbg__json_writer_finish(&w, &written, NULL);
-  if (err >= 0) {
-    /* the buffer is handed out */
-    *text = w.buffer.text;
-    w.buffer.text = NULL;
-  }
-  mbg__json_writer_destroy(&w);
-  return err;
+  return mbg__json_writer_hand_over(&w, text);
 }

@@ -3,6 +3,7 @@
 #define MBG_PROBLEMS_CHECK_H
 
 #include "mbgrad/check.h"
+#include "problems/warnings.h"
 #include "start/start.h"
 
 struct mbg_check {
@@ -18,9 +19,34 @@ struct mbg_check {
   mbg_check_criterion *criteria;   /* (ncriterion) */
   mbg_check_link *links;
   const char **redundant;
-  const char **warnings;
-  int warning_room;
+  mbg__warnings warnings;
 };
+
+/* What a check works with, and throws away. */
+typedef struct {
+  mbg_context *ctx;
+  const mbg_model *m;
+  mbg_check *check;
+  mbg__arena arena;
+  mbg__design *design;
+  mbg__system *sys;
+  mbg__start_work *start_work;
+  const mbg__start_result *start;
+  real *vd, *lambda;
+  bool accelerations;
+  bool *determined;             /* signals (nsignal) */
+  int *coord_of, *coord_next;   /* coordinates of a pair: first, next; -1 ends    (npair, ncoord) */
+  int *driver_of, *driver_next; /* drivers of a joint                             (njoint, ndriver) */
+} mbg__check_work;
+
+/* Fills the lists, besides links and redundant rows. */
+int mbg__check_lists(mbg__check_work *w);
+
+/* Mass of an element of a beam at each of its nodes. */
+double mbg__check_half_mass(const mbg__check_work *w, int element);
+
+/* "" for NULL. */
+const char *mbg__check_text(const char *text);
 
 /* Spanning tree of the mechanism into links, closes_loop and connected. Joints are taken by most kept rows, then hints,
    then smallest depth, then order of the file (theory 0, section 9). */

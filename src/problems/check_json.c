@@ -90,7 +90,7 @@ static void put_start(writer *w, const mbg_check_start *s) {
 }
 
 static void put_body(writer *w, const mbg_check *c, int i) {
-  const mbg_check_body *b = mbg_check_body_at(c, i);
+  const mbg_check_body *b = mbg_check_get_body(c, i);
   begin(w, b->name);
   put_text(w, "motion", b->motion);
   put_integer(w, "freedoms", b->freedoms);
@@ -106,7 +106,7 @@ static void put_body(writer *w, const mbg_check *c, int i) {
 }
 
 static void put_joint(writer *w, const mbg_check *c, int i) {
-  const mbg_check_joint *j = mbg_check_joint_at(c, i);
+  const mbg_check_joint *j = mbg_check_get_joint(c, i);
   begin(w, j->name);
   put_text(w, "type", j->type);
   put_pair(w, "bodies", j->bodies);
@@ -127,7 +127,7 @@ static void put_joint(writer *w, const mbg_check *c, int i) {
 }
 
 static void put_driver(writer *w, const mbg_check *c, int i) {
-  const mbg_check_driver *d = mbg_check_driver_at(c, i);
+  const mbg_check_driver *d = mbg_check_get_driver(c, i);
   begin(w, d->name);
   put_text(w, "joint", d->joint);
   put_text(w, "coordinate", d->coordinate);
@@ -138,7 +138,7 @@ static void put_driver(writer *w, const mbg_check *c, int i) {
 }
 
 static void put_force(writer *w, const mbg_check *c, int i) {
-  const mbg_check_force *f = mbg_check_force_at(c, i);
+  const mbg_check_force *f = mbg_check_get_force(c, i);
   begin(w, f->name);
   put_text(w, "type", f->type);
   put_pair(w, "bodies", f->bodies);
@@ -154,7 +154,7 @@ static void put_force(writer *w, const mbg_check *c, int i) {
 }
 
 static void put_parameter(writer *w, const mbg_check *c, int i) {
-  const mbg_check_parameter *p = mbg_check_parameter_at(c, i);
+  const mbg_check_parameter *p = mbg_check_get_parameter(c, i);
   begin(w, p->name);
   mbg__json_key(w, "value");
   if (p->vector) {
@@ -170,7 +170,7 @@ static void put_parameter(writer *w, const mbg_check *c, int i) {
 }
 
 static void put_signal(writer *w, const mbg_check *c, int i) {
-  const mbg_check_signal *s = mbg_check_signal_at(c, i);
+  const mbg_check_signal *s = mbg_check_get_signal(c, i);
   begin(w, s->name);
   put_text(w, "type", s->type);
   put_number(w, "value", s->value);
@@ -178,7 +178,7 @@ static void put_signal(writer *w, const mbg_check *c, int i) {
 }
 
 static void put_criterion(writer *w, const mbg_check *c, int i) {
-  const mbg_check_criterion *k = mbg_check_criterion_at(c, i);
+  const mbg_check_criterion *k = mbg_check_get_criterion(c, i);
   begin(w, k->name);
   put_text(w, "kind", k->kind);
   mbg__json_end_object(w);
@@ -189,12 +189,12 @@ static void put_tree(writer *w, const mbg_check *c) {
   mbg__json_key(w, "tree");
   mbg__json_begin_array(w);
   for (int i = 0; i < c->summary.links; i++) {
-    const mbg_check_link *l = mbg_check_link_at(c, i);
+    const mbg_check_link *l = mbg_check_get_link(c, i);
     mbg__json_begin_object(w);
     put_text(w, "kind", kinds[l->kind]);
     put_text(w, "body", l->body);
     put_text(w, "parent", l->parent);
-    put_text(w, "joint", l->joint < 0 ? NULL : mbg_check_joint_at(c, l->joint)->name);
+    put_text(w, "joint", l->joint < 0 ? NULL : mbg_check_get_joint(c, l->joint)->name);
     put_integer(w, "depth", l->depth);
     mbg__json_end_object(w);
   }
@@ -211,7 +211,7 @@ static void put_summary(writer *w, const mbg_check *c) {
   put_integer(w, "unknowns", s->unknowns);
   put_integer(w, "constraints", s->constraints);
   put_integer(w, "rank", s->rank);
-  put_texts(w, "redundant", c, s->redundant, mbg_check_redundant_at);
+  put_texts(w, "redundant", c, s->redundant, mbg_check_redundant);
   put_number(w, "size", s->size);
   put_number(w, "mass", s->mass);
   begin(w, "energy");
@@ -228,29 +228,21 @@ static void put_all(writer *w, const mbg_check *c) {
   put_list(w, "bodies", c, s->bodies, put_body);
   put_list(w, "joints", c, s->joints, put_joint);
   put_list(w, "drivers", c, s->drivers, put_driver);
-  put_texts(w, "couplings", c, s->couplings, mbg_check_coupling_at);
+  put_texts(w, "couplings", c, s->couplings, mbg_check_coupling);
   put_list(w, "forces", c, s->forces, put_force);
   put_list(w, "parameters", c, s->parameters, put_parameter);
   put_integer(w, "attributes", s->attributes);
   put_list(w, "signals", c, s->signals, put_signal);
   put_list(w, "criteria", c, s->criteria, put_criterion);
   put_tree(w, c);
-  put_texts(w, "warnings", c, s->warnings, mbg_check_warning_at);
+  put_texts(w, "warnings", c, s->warnings, mbg_check_warning);
   mbg__json_end_object(w);
 }
 
 int mbg_check_json(mbg_context *ctx, const mbg_check *check, char **text) {
+  MBG_NEED(ctx, ctx && check && text);
   writer w;
-  const char *written;
-  *text = NULL;
   mbg__json_writer_init(&w, ctx, true);
   put_all(&w, check);
-  const int err = mbg__json_writer_finish(&w, &written, NULL);
-  if (err >= 0) {
-    /* the buffer is handed out */
-    *text = w.buffer.text;
-    w.buffer.text = NULL;
-  }
-  mbg__json_writer_destroy(&w);
-  return err;
+  return mbg__json_writer_hand_over(&w, text);
 }

@@ -7,8 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-void mbg_control_options_default(mbg_control_options *o) {
-  *o = (mbg_control_options){.min = NAN, .max = NAN, .effort = NAN, .reduction = NAN, .gradient_tolerance = NAN};
+static const mbg_control_options defaults = {
+    .min = NAN, .max = NAN, .effort = NAN, .reduction = NAN, .gradient_tolerance = NAN};
+
+void mbg_control_options_default(mbg_control_options *options, size_t size) {
+  mbg__options_default(options, size, &defaults, sizeof(defaults));
 }
 
 /* the first number that is given */
@@ -84,9 +87,7 @@ static int choose_controls(mbg_context *ctx, const mbg_model *m, const mbg_contr
   }
   const int n = o->nname > 0 ? o->nname : m->task.ncontrol > 0 ? m->task.ncontrol : m->ncontrol;
   plan *plans = MBG_TAKE(arena, plan, n);
-  if (!plans) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, arena));
   for (int i = 0; i < n; i++) {
     int control = o->nname == 0 && m->task.ncontrol > 0 ? m->task.controls[i].control : i;
     if (o->nname > 0) {
@@ -197,10 +198,8 @@ done:
 static int attributes_at(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const double *p, const real **attr) {
   mbg__design *design;
   int err = MBG_OK;
-  real *q = MBG_TAKE(arena, real, m->np + 1);
-  if (!q) {
-    return mbg__fail_memory(ctx);
-  }
+  real *q = MBG_TAKE(arena, real, m->np);
+  MBG_TRY(mbg__arena_check(ctx, arena));
   for (int i = 0; i < m->np; i++) {
     q[i] = p ? p[i] : m->p[i];
   }
@@ -224,10 +223,9 @@ static int take_terms(mbg_context *ctx, mbg_control *c, const mbg_control_option
                      "no objective: give \"control\": {\"objective\": ...} or --objective (criteria of the model: %s)",
                      m->ncriterion > 0 ? known : "none");
   }
-  c->terms = MBG_TAKE(&c->arena, int, n);
-  if (!c->terms) {
-    return mbg__fail_memory(ctx);
-  }
+  c->term = MBG_TAKE(&c->arena, int, n);
+  c->terms = MBG_TAKE(&c->arena, mbg_control_term, n);
+  MBG_TRY(mbg__arena_check(ctx, &c->arena));
   for (int i = 0; i < n; i++) {
     const bool own = o->nterm > 0;
     int k = own ? 0 : m->task.terms[i].criterion;
@@ -243,7 +241,8 @@ static int take_terms(mbg_context *ctx, mbg_control *c, const mbg_control_option
       return mbg__fail(ctx, MBG_ERROR_INPUT, "criterion '%s' is named twice in the objective", m->criteria[k].name);
     }
     c->weights[k] = weight;
-    c->terms[c->nterm++] = k;
+    c->term[c->summary.terms] = k;
+    c->terms[c->summary.terms++] = (mbg_control_term){.criterion = m->criteria[k].name, .weight = weight};
   }
 done:
   return err;
@@ -263,12 +262,12 @@ static int take_numbers(mbg_context *ctx, mbg_control *c, const mbg_control_opti
   c->minimize.max_evaluations = 20 * c->minimize.max_iterations + 20;
   c->tolerance = given(o->gradient_tolerance, task->gradient_tolerance, 1e-5);
   c->reduction = given(o->reduction, task->reduction, 0.1);
-  c->result = (mbg_control_result){.optimizer = mbg__minimize_method_name(method),
-                                   .status = "not solved",
-                                   .stages = given_count(o->stages, task->stages, 1)};
-  if (c->minimize.max_iterations < 1 || c->result.stages < 1) {
+  c->summary.optimizer = mbg__minimize_method_name(method);
+  c->summary.status = "not solved";
+  c->summary.stages = given_count(o->stages, task->stages, 1);
+  if (c->minimize.max_iterations < 1 || c->summary.stages < 1) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "%d iterations and %d stages: there must be at least 1",
-                     c->minimize.max_iterations, c->result.stages);
+                     c->minimize.max_iterations, c->summary.stages);
   }
   if (!(c->reduction > 0 && c->reduction < 1)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "reduction %g: must lie between 0 and 1", c->reduction);
@@ -282,17 +281,17 @@ static int take_numbers(mbg_context *ctx, mbg_control *c, const mbg_control_opti
 static int take_efforts(mbg_context *ctx, mbg_control *c, const mbg_control_options *o, const plan *plans) {
   double sum = 0;
   for (int i = 0; i < c->count; i++) {
-    c->steers[i].effort = given(o->effort, plans[i].task.effort, given(c->m->task.effort, NAN, 0));
-    if (!(c->steers[i].effort >= 0 && isfinite(c->steers[i].effort))) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "effort %g of control '%s': must not be negative", c->steers[i].effort,
-                       c->steers[i].name);
+    c->found[i].effort = given(o->effort, plans[i].task.effort, given(c->m->task.effort, NAN, 0));
+    if (!(c->found[i].effort >= 0 && isfinite(c->found[i].effort))) {
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "effort %g of control '%s': must not be negative", c->found[i].effort,
+                       c->found[i].name);
     }
-    sum += c->steers[i].effort;
+    sum += c->found[i].effort;
   }
-  return sum > 0 || c->result.stages == 1
+  return sum > 0 || c->summary.stages == 1
              ? MBG_OK
              : mbg__fail(ctx, MBG_ERROR_INPUT, "%d stages lower the weight of the effort, which is 0: give an effort",
-                         c->result.stages);
+                         c->summary.stages);
 }
 
 /* ---------------------------------------------------------------------- creation */
@@ -302,16 +301,12 @@ static int take_arrays(mbg_context *ctx, mbg_control *c, int most) {
   double **vectors[] = {&c->x, &c->lower, &c->upper, &c->metric, &c->p, &c->best, &c->g};
   real **scratch[] = {&c->u, &c->curvature, &c->u_bar, &c->m_bar};
   for (int i = 0; i < MBG_COUNT(vectors); i++) {
-    if (!(*vectors[i] = MBG_TAKE(&c->arena, double, i < 4 ? n : np))) {
-      return mbg__fail_memory(ctx);
-    }
+    *vectors[i] = MBG_TAKE(&c->arena, double, i < 4 ? n : np);
   }
   for (int i = 0; i < MBG_COUNT(scratch); i++) {
-    if (!(*scratch[i] = MBG_TAKE(&c->arena, real, most))) {
-      return mbg__fail_memory(ctx);
-    }
+    *scratch[i] = MBG_TAKE(&c->arena, real, most);
   }
-  return MBG_OK;
+  return mbg__arena_check(ctx, &c->arena);
 }
 
 /* integral of the hat function of each sample */
@@ -321,14 +316,34 @@ static void masses(const mbg__spline *s, double *mass) {
   }
 }
 
+/* bounds and start of the samples of one control; what the caller sees of it */
+static void place_samples(mbg_control *c, int i, const mbg__samples *samples, int first) {
+  const mbg__control *u = &c->sampled->controls[samples->control];
+  mbg__found_control *s = &c->found[i];
+  *s = (mbg__found_control){
+      .control = samples->control, .name = u->name, .n = samples->n, .first = first, .spline = u->spline};
+  s->shown = (mbg_control_samples){.name = u->name,
+                                   .interpolation = u->spline->interpolation == MBG__CUBIC ? "cubic" : "linear",
+                                   .samples = s->n,
+                                   .times = u->spline->x,
+                                   .values = c->best + c->m->np + first,
+                                   .min = samples->min,
+                                   .max = samples->max};
+  masses(s->spline, c->metric + first);
+  for (int k = 0; k < s->n; k++) {
+    c->lower[first + k] = samples->min;
+    c->upper[first + k] = samples->max;
+    c->x[first + k] = samples->value[k];
+  }
+}
+
 static int make_sampled(mbg_context *ctx, mbg__arena *scratch, mbg_control *c, const plan *plans) {
   int err = MBG_OK, most = 1;
   mbg__samples *samples = MBG_TAKE(scratch, mbg__samples, c->count);
   int *first = MBG_TAKE(scratch, int, c->count);
-  c->steers = MBG_TAKE(&c->arena, mbg__steer, c->count);
-  if (!samples || !first || !c->steers) {
-    return mbg__fail_memory(ctx);
-  }
+  c->found = MBG_TAKE(&c->arena, mbg__found_control, c->count);
+  MBG_TRY(mbg__arena_check(ctx, scratch));
+  MBG_TRY(mbg__arena_check(ctx, &c->arena));
   for (int i = 0; i < c->count; i++) {
     samples[i] = plans[i].samples;
     most = samples[i].n > most ? samples[i].n : most;
@@ -337,79 +352,64 @@ static int make_sampled(mbg_context *ctx, mbg__arena *scratch, mbg_control *c, c
   c->n = c->sampled->np - c->m->np;
   MBG_TRY(take_arrays(ctx, c, most));
   for (int i = 0; i < c->count; i++) {
-    const mbg__control *u = &c->sampled->controls[samples[i].control];
-    mbg__steer *s = &c->steers[i];
-    *s = (mbg__steer){.control = samples[i].control,
-                      .name = u->name,
-                      .n = samples[i].n,
-                      .first = first[i] - c->m->np,
-                      .spline = u->spline,
-                      .min = samples[i].min,
-                      .max = samples[i].max};
-    masses(s->spline, c->metric + s->first);
-    for (int k = 0; k < s->n; k++) {
-      c->lower[s->first + k] = s->min;
-      c->upper[s->first + k] = s->max;
-      c->x[s->first + k] = samples[i].value[k];
-    }
+    place_samples(c, i, &samples[i], first[i] - c->m->np);
   }
 done:
   return err;
 }
 
-static int prepare(mbg_context *ctx, mbg_control *c, const mbg_run_options *run, const mbg_control_options *o,
-                   const double *parameters, mbg__arena *scratch) {
+static int prepare(mbg_context *ctx, mbg_control *c, const mbg_control_options *o, mbg__arena *scratch) {
   const mbg_model *m = c->m;
-  const double span[2] = {run && !isnan(run->start) ? run->start : m->run.start,
-                          run && !isnan(run->end) ? run->end : m->run.end};
+  mbg_run_options run;
   int err = MBG_OK;
   plan *plans = NULL;
   const real *attr = NULL;
+  MBG_TRY(mbg__run_options_take(ctx, o->run, &run));
+  const double span[2] = {given(run.start, m->run.start, NAN), given(run.end, m->run.end, NAN)};
   MBG_TRY(choose_controls(ctx, m, o, scratch, &plans, &c->count));
-  c->weights = MBG_TAKE(&c->arena, double, m->ncriterion + 1);
-  c->psi = MBG_TAKE(&c->arena, double, m->ncriterion + 1);
-  c->psi_best = MBG_TAKE(&c->arena, double, m->ncriterion + 1);
-  if (!c->weights || !c->psi || !c->psi_best) {
-    return mbg__fail_memory(ctx);
-  }
+  c->summary.controls = c->count;
+  c->weights = MBG_TAKE(&c->arena, double, m->ncriterion);
+  c->psi = MBG_TAKE(&c->arena, double, m->ncriterion);
+  c->psi_best = MBG_TAKE(&c->arena, double, m->ncriterion);
+  MBG_TRY(mbg__arena_check(ctx, &c->arena));
   MBG_TRY(take_terms(ctx, c, o));
   MBG_TRY(take_numbers(ctx, c, o));
-  MBG_TRY(attributes_at(ctx, scratch, m, parameters, &attr));
+  MBG_TRY(attributes_at(ctx, scratch, m, o->parameters, &attr));
   MBG_TRY(plan_controls(ctx, scratch, m, o, span, attr, plans, c->count));
   MBG_TRY(make_sampled(ctx, scratch, c, plans));
   MBG_TRY(take_efforts(ctx, c, o, plans));
-  MBG_TRY(mbg_run_create(ctx, c->sampled, run, &c->run));
+  MBG_TRY(mbg_run_create(ctx, c->sampled, &run, &c->run));
   for (int i = 0; i < c->sampled->np; i++) {
-    c->p[i] = i < m->np ? (parameters ? parameters[i] : m->p[i]) : c->x[i - m->np];
+    c->p[i] = i < m->np ? (o->parameters ? o->parameters[i] : m->p[i]) : c->x[i - m->np];
     c->best[i] = c->p[i];
   }
 done:
   return err;
 }
 
-int mbg_control_create(mbg_context *ctx, const mbg_model *model, const mbg_run_options *run,
-                       const mbg_control_options *options, const double *parameters, mbg_control **out) {
-  mbg_control_options defaults;
+int mbg_control_create(mbg_context *ctx, const mbg_model *model, const mbg_control_options *options,
+                       mbg_control **out) {
+  MBG_NEED(ctx, ctx && model && out);
+  mbg_control_options o = defaults;
   mbg__arena scratch;
-  mbg_control_options_default(&defaults);
-  const mbg_control_options *o = options ? options : &defaults;
-  mbg_control *c = mbg__alloc_zero(ctx, 1, sizeof(*c));
-  *out = NULL;
+  int err = MBG_OK;
+  mbg_control *c = *out = mbg__alloc_zero(ctx, 1, sizeof(*c));
   if (!c) {
     return mbg__fail_memory(ctx);
   }
   mbg__arena_init(&c->arena, mbg__context_allocator(ctx));
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  MBG_TRY(mbg__options_take(ctx, "control", options, &o, sizeof(o)));
   c->m = model;
-  c->progress = o->progress;
-  c->user = o->user;
-  const int err = prepare(ctx, c, run, o, parameters, &scratch);
+  c->progress = o.progress;
+  c->user = o.user;
+  MBG_TRY(prepare(ctx, c, &o, &scratch));
+done:
   mbg__arena_destroy(&scratch);
   if (err < 0) {
     mbg_control_destroy(c);
-    c = NULL;
+    *out = NULL;
   }
-  *out = c;
   return err;
 }
 
@@ -424,39 +424,18 @@ void mbg_control_destroy(mbg_control *c) {
   allocator.release(allocator.user, c);
 }
 
-/* ---------------------------------------------------------------------- what there is */
+/* ---------------------------------------------------------------------- queries */
 
-const mbg_control_result *mbg_control_result_of(const mbg_control *c) { return &c->result; }
+const mbg_control_summary *mbg_control_get_summary(const mbg_control *c) { return c ? &c->summary : NULL; }
 
-int mbg_control_term_count(const mbg_control *c) { return c->nterm; }
-
-int mbg_control_term(const mbg_control *c, int index, const char **name, double *weight, double *value) {
-  if (index < 0 || index >= c->nterm) {
-    return MBG_ERROR_INPUT;
-  }
-  *name = c->m->criteria[c->terms[index]].name;
-  *weight = c->weights[c->terms[index]];
-  *value = c->psi_best[c->terms[index]];
-  return MBG_OK;
+const mbg_control_term *mbg_control_get_term(const mbg_control *c, int index) {
+  return c && index >= 0 && index < c->summary.terms ? &c->terms[index] : NULL;
 }
 
-int mbg_control_count(const mbg_control *c) { return c->count; }
-
-int mbg_control_at(const mbg_control *c, int index, mbg_control_samples *s) {
-  if (index < 0 || index >= c->count) {
-    return MBG_ERROR_INPUT;
-  }
-  const mbg__steer *u = &c->steers[index];
-  *s = (mbg_control_samples){.name = u->name,
-                             .interpolation = u->spline->interpolation == MBG__CUBIC ? "cubic" : "linear",
-                             .samples = u->n,
-                             .times = u->spline->x,
-                             .values = c->best + c->m->np + u->first,
-                             .min = u->min,
-                             .max = u->max};
-  return MBG_OK;
+const mbg_control_samples *mbg_control_get_samples(const mbg_control *c, int index) {
+  return c && index >= 0 && index < c->count ? &c->found[index].shown : NULL;
 }
 
-const mbg_model *mbg_control_model(const mbg_control *c) { return c->sampled; }
+const mbg_model *mbg_control_model(const mbg_control *c) { return c ? c->sampled : NULL; }
 
-const double *mbg_control_parameters(const mbg_control *c) { return c->best; }
+const double *mbg_control_parameters(const mbg_control *c) { return c ? c->best : NULL; }

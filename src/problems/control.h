@@ -6,6 +6,7 @@
 #include "mbgrad/control.h"
 #include "model/model.h"
 #include "optimizers/minimize.h"
+#include "run/run.h"
 
 /* One control that is found: samples first .. first+n-1 of x. */
 typedef struct {
@@ -13,26 +14,28 @@ typedef struct {
   const char *name;
   int n, first;
   const mbg__spline *spline; /* of the sampled model */
-  double min, max, effort;
-} mbg__steer;
+  double effort;
+  mbg_control_samples shown;
+} mbg__found_control;
 
 struct mbg_control {
   mbg__arena arena;
   const mbg_model *m; /* the user's */
   mbg_model *sampled; /* with the samples as parameters */
   mbg_run *run;
-  int (*progress)(void *user, const mbg_control *control);
+  bool (*progress)(void *user, const mbg_control *control);
   void *user;
   mbg__minimize_options minimize;
-  mbg_control_result result;
-  int count;
-  mbg__steer *steers;
+  mbg_control_summary summary;
+  int count;                        /* controls that are found */
+  mbg__found_control *found;        /* (count) */
   int n;                            /* samples of all controls */
   double *x, *lower, *upper;        /* start, then solution of a stage; bounds                 (n) */
   double *metric;                   /* masses of the hat functions                             (n) */
   double *p, *best, *g;             /* parameters of the sampled model, the best, a gradient   (np) */
   double *weights, *psi, *psi_best; /* of the criteria                                         (ncriterion) */
-  int nterm, *terms;                /* criteria of the objective */
+  int *term;                        /* criteria of the objective                               (terms) */
+  mbg_control_term *terms;          /*                                                         (terms) */
   real *curvature, *u_bar, *m_bar;  /* scratch of the effort                                   (most samples) */
   real *u;
   double reduction;      /* of the effort's weight, per stage */

@@ -3,64 +3,64 @@
 #include "io/json.h"
 #include "io/json_write.h"
 #include "problems/control.h"
+#include "problems/model_text.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- CSV */
 
-int mbg_control_same_times(const mbg_control *c) {
-  const mbg__spline *s = c->steers[0].spline;
-  for (int i = 1; i < c->count; i++) {
-    const mbg__spline *t = c->steers[i].spline;
+bool mbg_control_same_times(const mbg_control *c) {
+  for (int i = 1; c && i < c->count; i++) {
+    const mbg__spline *s = c->found[0].spline, *t = c->found[i].spline;
     if (t->n != s->n || memcmp(t->x, s->x, (size_t)s->n * sizeof(double)) != 0) {
-      return 0;
+      return false;
     }
   }
-  return 1;
+  return c != NULL;
 }
 
 static int write_buffer(mbg_context *ctx, mbg__buffer *b, const char *path) {
   const char *text;
   size_t length;
-  int err = mbg__buffer_finish(b, &text, &length);
-  if (err == MBG_OK) {
-    err = mbg__file_write(ctx, path, text, length);
-  }
-  mbg__buffer_destroy(b);
-  return err;
+  const int err = mbg__buffer_finish(b, &text, &length);
+  return err < 0 ? err : mbg__file_write(ctx, path, text, length);
 }
 
 int mbg_control_write(mbg_context *ctx, const mbg_control *c, int index, const char *path) {
+  MBG_NEED(ctx, ctx && c && path);
   const int first = index < 0 ? 0 : index, last = index < 0 ? c->count - 1 : index;
   mbg__buffer b;
   if (index >= c->count) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "there is no control %d; %d are found", index, c->count);
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "there is no control %d; the problem has %d", index, c->count);
   }
   if (index < 0 && !mbg_control_same_times(c)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "the controls have different times: write each into a file of its own");
   }
-  const mbg__spline *s = c->steers[first].spline;
+  const mbg__spline *s = c->found[first].spline;
   mbg__buffer_init(&b, ctx);
   mbg__buffer_text(&b, "t");
   for (int i = first; i <= last; i++) {
-    mbg__buffer_format(&b, ",%s", c->steers[i].name);
+    mbg__buffer_format(&b, ",%s", c->found[i].name);
   }
   mbg__buffer_text(&b, "\n");
   for (int k = 0; k < s->n; k++) {
     mbg__buffer_number(&b, s->x[k]);
     for (int i = first; i <= last; i++) {
       mbg__buffer_text(&b, ",");
-      mbg__buffer_number(&b, c->best[c->m->np + c->steers[i].first + k]);
+      mbg__buffer_number(&b, c->best[c->m->np + c->found[i].first + k]);
     }
     mbg__buffer_text(&b, "\n");
   }
-  return write_buffer(ctx, &b, path);
+  const int err = write_buffer(ctx, &b, path);
+  mbg__buffer_destroy(&b);
+  return err;
 }
 
 /* ---------------------------------------------------------------------- restart */
 
-int mbg_control_save(mbg_context *ctx, const mbg_control *c, const char *path) {
+int mbg_control_write_restart(mbg_context *ctx, const mbg_control *c, const char *path) {
+  MBG_NEED(ctx, ctx && c && path);
   mbg__json_writer w;
   const char *text;
   size_t length;
@@ -71,19 +71,19 @@ int mbg_control_save(mbg_context *ctx, const mbg_control *c, const char *path) {
   mbg__json_key(&w, "model");
   mbg__json_string(&w, c->m->name);
   mbg__json_key(&w, "stage");
-  mbg__json_integer(&w, c->result.stage);
+  mbg__json_integer(&w, c->summary.stage);
   mbg__json_key(&w, "stages");
-  mbg__json_integer(&w, c->result.stages);
+  mbg__json_integer(&w, c->summary.stages);
   mbg__json_key(&w, "iterations");
-  mbg__json_integer(&w, c->result.iterations);
+  mbg__json_integer(&w, c->summary.iterations);
   mbg__json_key(&w, "objective");
-  mbg__json_number(&w, c->result.objective);
+  mbg__json_number(&w, c->summary.objective);
   mbg__json_key(&w, "gradient_start");
   mbg__json_number(&w, c->reference);
   mbg__json_key(&w, "controls");
   mbg__json_begin_object(&w);
   for (int i = 0; i < c->count; i++) {
-    const mbg__steer *s = &c->steers[i];
+    const mbg__found_control *s = &c->found[i];
     mbg__json_key(&w, s->name);
     mbg__json_begin_object(&w);
     mbg__json_key(&w, "times");
@@ -119,7 +119,7 @@ static double *numbers(mbg__arena *arena, const mbg__json *json, int *n) {
 }
 
 /* samples of one control from those of the file, by interpolation when the times are others */
-static int resume_control(mbg_context *ctx, mbg_control *c, mbg__arena *arena, const mbg__steer *s,
+static int resume_control(mbg_context *ctx, mbg_control *c, mbg__arena *arena, const mbg__found_control *s,
                           const mbg__json *entry, const char *path) {
   int nt = 0, nv = 0;
   const double *t = numbers(arena, mbg__json_member(entry, "times"), &nt);
@@ -141,7 +141,8 @@ static int resume_control(mbg_context *ctx, mbg_control *c, mbg__arena *arena, c
   return err;
 }
 
-int mbg_control_resume(mbg_context *ctx, mbg_control *c, const char *path) {
+int mbg_control_read_restart(mbg_context *ctx, mbg_control *c, const char *path) {
+  MBG_NEED(ctx, ctx && c && path);
   int err = MBG_OK;
   mbg__arena arena;
   mbg__json *root;
@@ -156,12 +157,12 @@ int mbg_control_resume(mbg_context *ctx, mbg_control *c, const char *path) {
     goto done;
   }
   for (int i = 0; i < c->count; i++) {
-    const mbg__json *entry = mbg__json_member(mbg__json_member(root, "controls"), c->steers[i].name);
-    MBG_TRY(resume_control(ctx, c, &arena, &c->steers[i], entry, path));
+    const mbg__json *entry = mbg__json_member(mbg__json_member(root, "controls"), c->found[i].name);
+    MBG_TRY(resume_control(ctx, c, &arena, &c->found[i], entry, path));
   }
   const mbg__json *reference = mbg__json_member(root, "gradient_start");
   c->reference = reference && reference->kind == MBG__JSON_NUMBER ? fmax(reference->number, 0) : 0;
-  c->result.stage = (int)fmin(fmax(stage->number, 0), c->result.stages - 1);
+  c->summary.stage = (int)fmin(fmax(stage->number, 0), c->summary.stages - 1);
   memcpy(c->best + c->m->np, c->x, (size_t)c->n * sizeof(double));
 done:
   mbg__arena_destroy(&arena);
@@ -169,42 +170,6 @@ done:
 }
 
 /* ---------------------------------------------------------------------- the model */
-
-/* offset of a place; columns count characters, not bytes */
-static size_t offset_of(const char *text, int line, int column) {
-  size_t i = 0;
-  for (; line > 1 && text[i]; i++) {
-    line -= text[i] == '\n';
-  }
-  if (i == 0 && !strncmp(text, "\xef\xbb\xbf", 3)) {
-    i = 3; /* byte order mark */
-  }
-  for (; column > 1 && text[i]; column--) {
-    for (i++; ((unsigned char)text[i] & 0xC0) == 0x80; i++) {
-    }
-  }
-  return i;
-}
-
-/* end of the object that begins at `from`: behind its brace */
-static size_t object_end(const char *text, size_t from) {
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = from; text[i]; i++) {
-    if (quoted && text[i] == '\\' && text[i + 1]) {
-      i++;
-    } else if (quoted) {
-      quoted = text[i] != '"';
-    } else if (text[i] == '"') {
-      quoted = true;
-    } else if (text[i] == '{' || text[i] == '[') {
-      depth++;
-    } else if ((text[i] == '}' || text[i] == ']') && --depth == 0) {
-      return i + 1;
-    }
-  }
-  return strlen(text);
-}
 
 static void add_list(mbg__buffer *b, const char *key, int n, const double *x) {
   mbg__buffer_format(b, "\"%s\": [", key);
@@ -215,7 +180,7 @@ static void add_list(mbg__buffer *b, const char *key, int n, const double *x) {
   mbg__buffer_text(b, "]");
 }
 
-static void add_control(mbg__buffer *b, const mbg_control *c, const mbg__steer *s) {
+static void add_control(mbg__buffer *b, const mbg_control *c, const mbg__found_control *s) {
   mbg__buffer_text(b, "{");
   add_list(b, "times", s->n, s->spline->x);
   mbg__buffer_text(b, ", ");
@@ -223,49 +188,39 @@ static void add_control(mbg__buffer *b, const mbg_control *c, const mbg__steer *
   mbg__buffer_format(b, ", \"interpolation\": \"%s\"}", s->spline->interpolation == MBG__CUBIC ? "cubic" : "linear");
 }
 
-/* Which of the controls found begins first in the file at or behind an offset; -1: none. */
-static int next_control(const mbg_control *c, const mbg__json *controls, const char *text, size_t at, size_t *begin) {
-  int next = -1;
+/* the control of that name among the controls that are found, or NULL */
+static const mbg__found_control *find_control(const mbg_control *c, const char *name) {
   for (int i = 0; i < c->count; i++) {
-    const mbg__json *entry = mbg__json_member(controls, c->steers[i].name);
-    const size_t offset = entry ? offset_of(text, entry->line, entry->column) : 0;
-    if (entry && offset >= at && (next < 0 || offset < *begin)) {
-      next = i;
-      *begin = offset;
+    if (!strcmp(c->found[i].name, name)) {
+      return &c->found[i];
     }
   }
-  return next;
+  return NULL;
 }
 
 int mbg_control_write_model(mbg_context *ctx, const mbg_control *c, const char *path) {
-  int err = MBG_OK, i;
-  mbg__arena arena;
-  mbg__json *root;
-  mbg__buffer b;
-  char *text;
-  size_t length, at = 0, begin = 0;
-  mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  mbg__buffer_init(&b, ctx);
-  MBG_TRY(mbg__file_read(ctx, &arena, c->m->file, &text, &length));
-  MBG_TRY(mbg__json_parse(ctx, &arena, c->m->file, text, length, &root));
-  const mbg__json *controls = mbg__json_member(root, "controls");
-  for (i = 0; i < c->count; i++) {
-    if (!mbg__json_member(controls, c->steers[i].name)) {
-      err = mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "control '%s' belongs to a part of the model: '%s' has it not",
-                      c->steers[i].name, c->m->file);
+  MBG_NEED(ctx, ctx && c && path);
+  mbg__model_edit edit;
+  int err = MBG_OK;
+  MBG_TRY(mbg__model_edit_open(ctx, c->m, &edit));
+  const mbg__json *controls = mbg__json_member(edit.root, "controls");
+  for (int i = 0; i < c->count; i++) {
+    if (!mbg__json_member(controls, c->found[i].name)) {
+      err = mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "control '%s' belongs to a part of the model, not to '%s'",
+                      c->found[i].name, c->m->file);
       goto done;
     }
   }
-  while ((i = next_control(c, controls, text, at, &begin)) >= 0) {
-    mbg__buffer_add(&b, text + at, begin - at);
-    add_control(&b, c, &c->steers[i]);
-    at = object_end(text, begin);
+  for (const mbg__json *entry = controls ? controls->child : NULL; entry; entry = entry->next) {
+    const mbg__found_control *found = find_control(c, entry->key);
+    if (found) {
+      mbg__model_edit_skip(&edit, entry);
+      add_control(&edit.out, c, found);
+    }
   }
-  mbg__buffer_text(&b, text + at);
-  err = write_buffer(ctx, &b, path);
-  mbg__buffer_init(&b, ctx);
+  mbg__model_edit_copy_rest(&edit);
+  MBG_TRY(write_buffer(ctx, &edit.out, path));
 done:
-  mbg__buffer_destroy(&b);
-  mbg__arena_destroy(&arena);
+  mbg__model_edit_close(&edit);
   return err;
 }

@@ -36,7 +36,7 @@ static double effort_of(mbg_control *c, const mbg__spline *s, double factor) {
 double mbg__control_effort(mbg_control *c, const double *x, double factor, double *g) {
   double sum = 0;
   for (int j = 0; j < c->count; j++) {
-    const mbg__steer *s = &c->steers[j];
+    const mbg__found_control *s = &c->found[j];
     if (s->effort == 0) {
       continue;
     }
@@ -63,7 +63,7 @@ static int step_back(int err) {
 
 static int simulate(mbg_control *c, const double *x) {
   memcpy(c->p + c->m->np, x, (size_t)c->n * sizeof(double));
-  int err = mbg_run_parameters(c->ctx, c->run, c->p);
+  int err = mbg_run_set_parameters(c->ctx, c->run, c->p);
   if (err == MBG_OK) {
     err = mbg_run_simulate(c->ctx, c->run);
   }
@@ -79,6 +79,9 @@ static void keep_best(mbg_control *c, double value, double effort) {
     c->effort_best = effort;
     memcpy(c->best, c->p, (size_t)c->sampled->np * sizeof(double));
     memcpy(c->psi_best, c->psi, (size_t)c->m->ncriterion * sizeof(double));
+    for (int i = 0; i < c->summary.terms; i++) {
+      c->terms[i].value = c->psi[c->term[i]];
+    }
   }
 }
 
@@ -99,12 +102,12 @@ static int evaluate(void *user, const double *x, double *value, double *gradient
     *value += c->weights[k] != 0 ? c->weights[k] * c->psi[k] : 0;
   }
   if (isfinite(*value)) {
-    if (c->result.evaluations == 0) {
-      c->result.objective_start = *value + (1 - c->factor) * effort;
+    if (c->summary.evaluations == 0) {
+      c->summary.objective_start = *value + (1 - c->factor) * effort;
     }
     keep_best(c, *value, effort);
   }
-  c->result.evaluations++;
+  c->summary.evaluations++;
   return 0;
 }
 
@@ -120,7 +123,7 @@ static double objective_best(const mbg_control *c) {
 
 static int report(void *user, const mbg__minimize_state *state) {
   mbg_control *c = user;
-  mbg_control_result *r = &c->result;
+  mbg_control_summary *r = &c->summary;
   r->iterations = c->stage_iterations + state->iteration;
   r->evaluations = c->stage_evaluations + state->evaluations;
   r->gradient = state->gradient;
@@ -133,7 +136,7 @@ static int report(void *user, const mbg__minimize_state *state) {
 
 /* What a stage ended with. */
 static void conclude(mbg_control *c, const mbg__minimize_result *m) {
-  mbg_control_result *r = &c->result;
+  mbg_control_summary *r = &c->summary;
   r->status = mbg__minimize_reason_text(m->reason);
   r->converged = m->reason == MBG__MINIMIZE_GRADIENT && r->stage == r->stages - 1;
   r->interrupted = m->reason == MBG__MINIMIZE_INTERRUPTED;
@@ -153,7 +156,7 @@ static void conclude(mbg_control *c, const mbg__minimize_result *m) {
 static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m) {
   static const double tolerance_between = 1e-3;
   mbg__minimize_options opt = c->minimize;
-  const bool last = c->result.stage == c->result.stages - 1, known = c->reference > 0;
+  const bool last = c->summary.stage == c->summary.stages - 1, known = c->reference > 0;
   const double tolerance = last ? c->tolerance : fmax(c->tolerance, tolerance_between);
   opt.gradient_relative = known ? 0 : tolerance;
   opt.gradient_tolerance = tolerance * c->reference;
@@ -165,26 +168,27 @@ static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m
                                          .progress = report,
                                          .user = c};
   c->value_best = INFINITY;
-  c->factor = pow(c->reduction, c->result.stage - (c->result.stages - 1));
+  c->factor = pow(c->reduction, c->summary.stage - (c->summary.stages - 1));
   return mbg__minimize(ctx, &problem, &opt, c->x, m);
 }
 
 int mbg_control_solve(mbg_context *ctx, mbg_control *c) {
+  MBG_NEED(ctx, ctx && c);
   mbg__minimize_result m;
   int err = MBG_OK;
   c->ctx = ctx;
-  c->stage_iterations = c->stage_evaluations = c->stage_failed = c->result.evaluations = 0;
-  for (; err == MBG_OK && c->result.stage < c->result.stages; c->result.stage++) {
+  c->stage_iterations = c->stage_evaluations = c->stage_failed = c->summary.evaluations = 0;
+  for (; err == MBG_OK && c->summary.stage < c->summary.stages; c->summary.stage++) {
     err = solve_stage(ctx, c, &m);
     if (err == MBG_OK) {
       conclude(c, &m);
     }
-    if (err < 0 || c->result.interrupted || c->result.stage == c->result.stages - 1) {
+    if (err < 0 || c->summary.interrupted || c->summary.stage == c->summary.stages - 1) {
       break;
     }
   }
   c->ctx = NULL;
-  if (err == MBG_ERROR_CONVERGENCE && c->result.evaluations == 0) {
+  if (err == MBG_ERROR_CONVERGENCE && c->summary.evaluations == 0) {
     mbg__fail(ctx, err,
               "the control that the search starts from cannot be simulated: give other values in \"controls\"");
   }

@@ -1,77 +1,37 @@
 /* Identification: experiments, what is identified, the public object. */
 #include "problems/identify.h"
 
+#include "problems/cases.h"
+#include "problems/model_text.h"
 #include "run/run.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-void mbg_identify_options_default(mbg_identify_options *o) {
-  *o = (mbg_identify_options){
-      .iterations = 100, .tolerance = 1e-10, .starts = 1, .seed = 1, .gain = 1000, .bias = 1, .optimizer = MBG_FIT_LM};
-  mbg_run_options_default(&o->run);
-}
+static const mbg_identify_options defaults = {
+    .optimizer = "lm", .iterations = 100, .tolerance = 1e-10, .starts = 1, .seed = 1, .gain = 1000, .bias = true};
 
-/* ---------------------------------------------------------------------- texts */
-
-const char *mbg__identify_text(mbg_context *ctx, mbg_identify *id, const char *format, ...) {
-  char text[1024];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof(text), format, args);
-  va_end(args);
-  const char *copy = mbg__arena_text(&id->arena, text, strlen(text));
-  if (!copy) {
-    mbg__fail_memory(ctx);
-  }
-  return copy;
-}
-
-int mbg__identify_warn(mbg_context *ctx, mbg_identify *id, const char *format, ...) {
-  char text[1024];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof(text), format, args);
-  va_end(args);
-  if (id->summary.warnings == id->warning_room) {
-    const int room = 2 * id->warning_room + 8;
-    const char **more = MBG_TAKE(&id->arena, const char *, room);
-    if (!more) {
-      return mbg__fail_memory(ctx);
-    }
-    if (id->summary.warnings > 0) {
-      memcpy(more, id->warning, (size_t)id->summary.warnings * sizeof(*more));
-    }
-    id->warning = more;
-    id->warning_room = room;
-  }
-  const char *copy = mbg__arena_text(&id->arena, text, strlen(text));
-  if (!copy) {
-    return mbg__fail_memory(ctx);
-  }
-  id->warning[id->summary.warnings++] = copy;
-  mbg__note(ctx, MBG_WARNING, "%s", copy);
-  return MBG_OK;
+void mbg_identify_options_default(mbg_identify_options *options, size_t size) {
+  mbg__options_default(options, size, &defaults, sizeof(defaults));
 }
 
 /* ---------------------------------------------------------------------- experiments */
 
-static int interrupt(void *user) {
+static bool interrupt(void *user) {
   const mbg_identify *id = user;
-  return !id->deaf && id->o.run.interrupt && id->o.run.interrupt(id->o.run.user);
+  const mbg_run_options *o = &id->run_options;
+  return !id->reporting && o->interrupt && o->interrupt(o->user);
 }
 
 static void progress(void *user, double t) {
-  const mbg_identify *id = user;
-  if (id->o.run.progress) {
-    id->o.run.progress(id->o.run.user, t);
+  const mbg_run_options *o = &((const mbg_identify *)user)->run_options;
+  if (o->progress) {
+    o->progress(o->user, t);
   }
 }
 
 static int open_run(mbg_context *ctx, mbg_identify *id, mbg__experiment *e) {
   int err = MBG_OK;
-  mbg_run_options o = id->o.run;
+  mbg_run_options o = id->run_options;
   o.interrupt = interrupt;
   o.progress = progress;
   o.user = id;
@@ -84,9 +44,7 @@ static int open_run(mbg_context *ctx, mbg_identify *id, mbg__experiment *e) {
     MBG_TRY(mbg_run_create(ctx, e->model, &o, &e->run));
   }
   e->p = MBG_TAKE(&id->arena, double, id->np);
-  if (!e->p) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, &id->arena));
 done:
   return err;
 }
@@ -99,137 +57,88 @@ static int count_fits(const mbg_model *m) {
   return n;
 }
 
-/* an experiment per run of the file that has data, or the model itself */
-static int load_experiments(mbg_context *ctx, mbg_identify *id) {
-  int err = MBG_OK, n, ntracked;
-  mbg_model *common = NULL;
-  MBG_TRY(mbg_model_load_run(ctx, id->path, id->o.run_name, &common));
-  n = mbg_model_run_count(common);
-  id->experiment = MBG_TAKE(&id->arena, mbg__experiment, n > 0 ? n : 1);
-  if (!id->experiment) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
-  for (int k = 0; k < (n > 0 ? n : 1); k++) {
+/* an experiment per run with data, or the model itself */
+static int make_experiments(mbg_context *ctx, mbg_identify *id) {
+  const int n = mbg__case_count(id->model);
+  int err = MBG_OK, ntracked;
+  id->experiment = MBG_TAKE(&id->arena, mbg__experiment, n);
+  id->models = MBG_TAKE(&id->arena, const mbg_model *, n);
+  MBG_TRY(mbg__arena_check(ctx, &id->arena));
+  for (int k = 0; k < n; k++) {
     mbg__experiment *e = &id->experiment[id->nexperiment];
-    if (id->o.run_name && n > 0 && strcmp(id->o.run_name, mbg_model_run_name(common, k)) != 0) {
-      continue;
-    }
-    MBG_TRY(mbg__model_for_run(ctx, common, mbg_model_run_name(common, k), id->tracking, &e->model, &ntracked));
+    MBG_TRY(mbg__case_model(ctx, id->model, k, id->tracking, &e->model, &e->own, &ntracked));
     id->ntracked += ntracked;
     if (count_fits(e->model) == 0) {
-      mbg_model_destroy(e->model);
-      e->model = NULL;
+      mbg_model_destroy(e->own);
+      e->own = NULL;
       continue;
     }
-    id->nexperiment++;
+    id->models[id->nexperiment++] = e->model;
   }
   if (id->nexperiment == 0) {
-    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: there is no least_squares criterion to fit", mbg_model_file(common));
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: there is no least_squares criterion to fit", mbg_model_file(id->model));
   }
 done:
-  mbg_model_destroy(common);
   return err;
 }
 
 /* ---------------------------------------------------------------------- what is identified */
 
-static bool has_bounds(const mbg_model *m, int index) {
-  return isfinite(mbg_model_parameter_min(m, index)) || isfinite(mbg_model_parameter_max(m, index));
-}
-
-/* those that the file lists, else those with bounds, else all */
+/* the list of the model, else the parameters with bounds, else all */
 static int choose_parameters(mbg_context *ctx, mbg_identify *id) {
-  const mbg_model *m = id->experiment[0].model;
-  bool bounded = false;
+  const mbg_model *m = id->models[0];
+  int err = MBG_OK;
+  int *index = MBG_TAKE(&id->arena, int, id->np);
   id->parameter = MBG_TAKE(&id->arena, mbg_identify_parameter, id->np);
-  if (!id->parameter) {
-    return mbg__fail_memory(ctx);
+  MBG_TRY(mbg__arena_check(ctx, &id->arena));
+  id->n = mbg__list_varied(m, m->nidentify, m->identify, true, index);
+  for (int i = 0; i < id->n; i++) {
+    id->parameter[i].index = index[i];
   }
-  for (int k = 0; k < id->np; k++) {
-    bounded = bounded || has_bounds(m, k);
+  if (id->n == 0) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: the model has no parameters to identify", mbg_model_file(m));
   }
-  for (int k = 0; m->nidentify == 0 && k < id->np; k++) {
-    if (!bounded || has_bounds(m, k)) {
-      id->parameter[id->n++].index = k;
-    }
-  }
-  for (int k = 0; k < m->nidentify; k++) {
-    id->parameter[id->n++].index = m->identify[k];
-  }
-  return id->n > 0 ? MBG_OK
-                   : mbg__fail(ctx, MBG_ERROR_INPUT, "%s: the model has no parameters to identify", mbg_model_file(m));
-}
-
-/* a parameter that every experiment sets has nothing left to be identified */
-static int check_set(mbg_context *ctx, const mbg_identify *id, int i) {
-  int set = 0;
-  for (int k = 0; k < id->nexperiment; k++) {
-    set += mbg_model_parameter_set(id->experiment[k].model, id->parameter[i].index);
-  }
-  return set < id->nexperiment
-             ? MBG_OK
-             : mbg__fail(ctx, MBG_ERROR_INPUT, "parameter '%s' cannot be identified: every run sets it",
-                         id->parameter[i].name);
+done:
+  return err;
 }
 
 static int take_unknowns(mbg_context *ctx, mbg_identify *id) {
-  const size_t n = (size_t)id->n, np = (size_t)id->np;
-  id->log = MBG_TAKE(&id->arena, bool, n);
-  id->p0 = MBG_TAKE(&id->arena, double, np);
-  double *five = MBG_TAKE(&id->arena, double, 5 * n);
-  if (!id->log || !id->p0 || !five) {
-    return mbg__fail_memory(ctx);
+  double **vectors[] = {&id->x, &id->lower, &id->upper, &id->typical, &id->at};
+  for (int i = 0; i < MBG_COUNT(vectors); i++) {
+    *vectors[i] = MBG_TAKE(&id->arena, double, id->n);
   }
-  id->x = five;
-  id->lower = five + n;
-  id->upper = five + 2 * n;
-  id->typical = five + 3 * n;
-  id->at = five + 4 * n;
-  return MBG_OK;
+  id->log = MBG_TAKE(&id->arena, bool, id->n);
+  id->p0 = MBG_TAKE(&id->arena, double, id->np);
+  return mbg__arena_check(ctx, &id->arena);
 }
 
 static int describe_parameter(mbg_context *ctx, mbg_identify *id, int i) {
-  const mbg_model *m = id->experiment[0].model;
+  const mbg_model *m = id->models[0];
   mbg_identify_parameter *p = &id->parameter[i];
-  char name[MBG__EXPR_NAME_MAX + 32];
-  mbg_model_parameter_name(m, p->index, name, sizeof(name));
-  p->name = mbg__arena_text(&id->arena, name, strlen(name));
-  if (!p->name) {
-    return mbg__fail_memory(ctx);
-  }
+  int err = MBG_OK;
+  p->name = mbg__parameter_text(&id->arena, m, p->index);
+  MBG_TRY(mbg__arena_check(ctx, &id->arena));
   p->unit = mbg_model_parameter_unit(m, p->index);
   p->start = p->value = id->p0[p->index];
   p->min = mbg_model_parameter_min(m, p->index);
   p->max = mbg_model_parameter_max(m, p->index);
   p->standard_error = p->bias = NAN;
   id->log[i] = mbg_model_parameter_log_scale(m, p->index);
-  if (!isfinite(p->start) || (id->log[i] && !(p->start > 0))) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "parameter '%s' cannot start at %g%s", p->name, p->start,
-                     id->log[i] ? ": its scale is logarithmic" : "");
-  }
+  MBG_TRY(mbg__check_start(ctx, m, p->index, p->start));
   id->x[i] = mbg__identify_x(id, i, p->start);
   id->lower[i] = id->log[i] && !(p->min > 0) ? -INFINITY : mbg__identify_x(id, i, p->min);
   id->upper[i] = mbg__identify_x(id, i, p->max);
   const double size = isfinite(p->min) && isfinite(p->max) ? p->max - p->min : 1;
   id->typical[i] = id->log[i] ? 1 : p->start != 0 ? fabs(p->start) : size > 0 ? size : 1;
-  return check_set(ctx, id, i);
+  MBG_TRY(mbg__check_varied(ctx, id->nexperiment, id->models, p->index, "identified"));
+done:
+  return err;
 }
 
 static int describe_parameters(mbg_context *ctx, mbg_identify *id) {
   int err = MBG_OK;
-  const mbg_model *m = id->experiment[0].model;
   MBG_TRY(take_unknowns(ctx, id));
-  for (int k = 0; k < id->np; k++) {
-    /* the first experiment may set what others leave at the value of the file */
-    id->p0[k] = id->o.parameters ? id->o.parameters[k] : m->p[k];
-    for (int e = 0; !id->o.parameters && mbg_model_parameter_set(m, k) && e < id->nexperiment; e++) {
-      if (!mbg_model_parameter_set(id->experiment[e].model, k)) {
-        id->p0[k] = id->experiment[e].model->p[k];
-        break;
-      }
-    }
-  }
+  mbg__start_values(id->nexperiment, id->models, id->o.parameters, id->p0);
   for (int i = 0; i < id->n; i++) {
     MBG_TRY(describe_parameter(ctx, id, i));
   }
@@ -259,7 +168,7 @@ static int make_channel(mbg_context *ctx, mbg_identify *id, int experiment, int 
     c->data[i] = s.value;
     c->spacing = i > 0 ? fmin(c->spacing, c->time[i] - c->time[i - 1]) : c->spacing;
   }
-  c->shown = (mbg_identify_channel){.run = mbg_model_run(e->model),
+  c->shown = (mbg_identify_channel){.run = mbg_model_active_run(e->model),
                                     .criterion = k->name,
                                     .samples = n,
                                     .missing = k->nmissing,
@@ -279,10 +188,8 @@ static int make_channels(mbg_context *ctx, mbg_identify *id) {
     total += count_fits(id->experiment[k].model);
   }
   id->channel = MBG_TAKE(&id->arena, mbg__channel, total);
-  if (!id->channel) {
-    return mbg__fail_memory(ctx);
-  }
-  id->summary.sigma_known = 1;
+  MBG_TRY(mbg__arena_check(ctx, &id->arena));
+  id->summary.sigma_known = true;
   for (int k = 0; k < id->nexperiment; k++) {
     mbg__experiment *e = &id->experiment[k];
     e->channel = id->nchannel;
@@ -307,11 +214,8 @@ static int first_simulations(mbg_context *ctx, mbg_identify *id) {
   int err = MBG_OK;
   for (int k = 0; k < id->nexperiment; k++) {
     mbg__experiment *e = &id->experiment[k];
-    memcpy(e->p, id->p0, (size_t)id->np * sizeof(double));
-    for (int i = 0; i < id->np; i++) {
-      e->p[i] = mbg_model_parameter_set(e->model, i) ? e->model->p[i] : e->p[i];
-    }
-    MBG_TRY(mbg_run_parameters(ctx, e->run, e->p));
+    mbg__case_parameters(e->model, id->p0, e->p);
+    MBG_TRY(mbg_run_set_parameters(ctx, e->run, e->p));
     MBG_TRY(mbg_run_simulate(ctx, e->run));
     if (mbg_run_partial(e->run)) {
       err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "interrupted during the first simulation; there is no result");
@@ -334,11 +238,8 @@ static int take_results(mbg_context *ctx, mbg_identify *id) {
   id->combination = MBG_TAKE(&id->arena, const char *, n);
   id->weak = MBG_TAKE(&id->arena, const char *, n);
   id->start = MBG_TAKE(&id->arena, mbg_identify_start, id->o.starts);
-  if (!id->r || !id->T || !id->q || !id->singular || !id->correlation || !id->combination || !id->weak || !id->start ||
-      mbg__qr_prepare(&id->qr, &id->arena, id->m, id->n) < 0) {
-    return mbg__fail_memory(ctx);
-  }
-  return MBG_OK;
+  const int err = mbg__arena_check(ctx, &id->arena);
+  return err < 0 || mbg__qr_prepare(&id->qr, &id->arena, id->m, id->n) == MBG_OK ? err : mbg__fail_memory(ctx);
 }
 
 static int check_options(mbg_context *ctx, const mbg_identify_options *o) {
@@ -347,33 +248,27 @@ static int check_options(mbg_context *ctx, const mbg_identify_options *o) {
                      "identify: iterations %d, starts %d, homotopy %d, tolerance %g, gain %g: they must be positive",
                      o->iterations, o->starts, o->homotopy, o->tolerance, o->gain);
   }
+  if (strcmp(o->optimizer, "lm") != 0 && strcmp(o->optimizer, "lbfgs") != 0) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown optimizer '%s' (known: lm, lbfgs)", o->optimizer);
+  }
   return o->resume && !o->restart ? mbg__fail(ctx, MBG_ERROR_INPUT, "identify: resume needs the restart file") : MBG_OK;
 }
 
-int mbg__identify_create(mbg_context *ctx, const char *path, const mbg_identify_options *options, double refine,
-                         const mbg__tracking *tracking, mbg_identify **out) {
+static int take_options(mbg_context *ctx, mbg_identify *id, const mbg_identify_options *options) {
   int err = MBG_OK;
-  mbg_identify *id = mbg__alloc_zero(ctx, 1, sizeof(*id));
-  *out = NULL;
-  if (!id) {
-    return mbg__fail_memory(ctx);
-  }
-  mbg__arena_init(&id->arena, mbg__context_allocator(ctx));
-  if (options) {
-    id->o = *options;
-  } else {
-    mbg_identify_options_default(&id->o);
-  }
-  id->refine = refine;
-  id->tracking = tracking;
+  id->o = defaults;
+  MBG_TRY(mbg__options_take(ctx, "identify", options, &id->o, sizeof(id->o)));
+  MBG_TRY(mbg__run_options_take(ctx, id->o.run, &id->run_options));
+  id->o.optimizer = id->o.optimizer ? id->o.optimizer : defaults.optimizer;
   MBG_TRY(check_options(ctx, &id->o));
-  id->path = mbg__arena_text(&id->arena, path, strlen(path));
-  if (!id->path) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
-  MBG_TRY(load_experiments(ctx, id));
-  id->np = mbg_model_parameter_count(id->experiment[0].model);
+done:
+  return err;
+}
+
+static int create(mbg_context *ctx, mbg_identify *id) {
+  int err = MBG_OK;
+  MBG_TRY(make_experiments(ctx, id));
+  id->np = mbg_model_parameter_count(id->models[0]);
   MBG_TRY(choose_parameters(ctx, id));
   MBG_TRY(describe_parameters(ctx, id));
   for (int k = 0; k < id->nexperiment; k++) {
@@ -382,7 +277,7 @@ int mbg__identify_create(mbg_context *ctx, const char *path, const mbg_identify_
   MBG_TRY(first_simulations(ctx, id));
   MBG_TRY(make_channels(ctx, id));
   MBG_TRY(take_results(ctx, id));
-  id->summary.model = id->experiment[0].model;
+  id->summary.model = id->models[0];
   id->summary.formulation = mbg_run_formulation(id->experiment[0].run);
   id->summary.optimizer = id->o.optimizer;
   id->summary.experiments = id->nexperiment;
@@ -390,16 +285,35 @@ int mbg__identify_create(mbg_context *ctx, const char *path, const mbg_identify_
   id->summary.parameters = id->n;
   id->summary.samples = id->m;
 done:
-  if (err < 0) {
-    mbg_identify_destroy(id);
-    id = NULL;
-  }
-  *out = id;
   return err;
 }
 
-int mbg_identify_create(mbg_context *ctx, const char *path, const mbg_identify_options *options, mbg_identify **out) {
-  return mbg__identify_create(ctx, path, options, 1, NULL, out);
+int mbg__identify_create(mbg_context *ctx, const mbg_model *model, const mbg_identify_options *options, double refine,
+                         const mbg__tracking *tracking, mbg_identify **out) {
+  int err = MBG_OK;
+  mbg_identify *id = *out = mbg__alloc_zero(ctx, 1, sizeof(*id));
+  if (!id) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&id->arena, mbg__context_allocator(ctx));
+  id->warnings = (mbg__warnings){.arena = &id->arena, .count = &id->summary.warnings};
+  id->model = model;
+  id->refine = refine;
+  id->tracking = tracking;
+  MBG_TRY(take_options(ctx, id, options));
+  MBG_TRY(create(ctx, id));
+done:
+  if (err < 0) {
+    mbg_identify_destroy(id);
+    *out = NULL;
+  }
+  return err;
+}
+
+int mbg_identify_create(mbg_context *ctx, const mbg_model *model, const mbg_identify_options *options,
+                        mbg_identify **out) {
+  MBG_NEED(ctx, ctx && model && out);
+  return mbg__identify_create(ctx, model, options, 1, NULL, out);
 }
 
 void mbg_identify_destroy(mbg_identify *id) {
@@ -407,10 +321,10 @@ void mbg_identify_destroy(mbg_identify *id) {
     return;
   }
   const mbg_allocator allocator = id->arena.allocator;
-  mbg__restart_close(id);
+  mbg__record_close(id->record);
   for (int k = 0; k < id->nexperiment; k++) {
     mbg_run_destroy(id->experiment[k].run);
-    mbg_model_destroy(id->experiment[k].model);
+    mbg_model_destroy(id->experiment[k].own);
   }
   mbg__arena_destroy(&id->arena);
   allocator.release(allocator.user, id);
@@ -418,38 +332,50 @@ void mbg_identify_destroy(mbg_identify *id) {
 
 /* ---------------------------------------------------------------------- queries */
 
-static bool in_range(int index, int count) { return index >= 0 && index < count; }
+/* entry of a list with this count; NULL: out of range */
+#define GET(list, count) (id && i >= 0 && i < (count) ? &(list)[i] : NULL)
 
-const mbg_identify_summary *mbg_identify_summary_of(const mbg_identify *id) { return &id->summary; }
+static const char *text_or_null(const char *const *text) { return text ? *text : NULL; }
 
-const mbg_identify_parameter *mbg_identify_parameter_at(const mbg_identify *id, int i) {
-  return in_range(i, id->n) ? &id->parameter[i] : NULL;
+const mbg_identify_summary *mbg_identify_get_summary(const mbg_identify *id) { return id ? &id->summary : NULL; }
+
+const mbg_identify_parameter *mbg_identify_get_parameter(const mbg_identify *id, int i) {
+  return GET(id->parameter, id->n);
 }
 
 double mbg_identify_correlation(const mbg_identify *id, int i, int j) {
-  return in_range(i, id->n) && in_range(j, id->n) ? id->correlation[i * id->n + j] : NAN;
+  return id && i >= 0 && i < id->n && j >= 0 && j < id->n ? id->correlation[i * id->n + j] : NAN;
 }
 
-const double *mbg_identify_singular_values(const mbg_identify *id) { return id->singular; }
+const double *mbg_identify_singular_values(const mbg_identify *id) { return id ? id->singular : NULL; }
 
-const char *mbg_identify_combination_at(const mbg_identify *id, int i) {
-  return in_range(i, id->summary.combinations) ? id->combination[i] : NULL;
+const char *mbg_identify_combination(const mbg_identify *id, int i) {
+  return text_or_null(GET(id->combination, id->summary.combinations));
 }
 
-const char *mbg_identify_weak_at(const mbg_identify *id, int i) {
-  return in_range(i, id->summary.weak) ? id->weak[i] : NULL;
+const char *mbg_identify_weak(const mbg_identify *id, int i) { return text_or_null(GET(id->weak, id->summary.weak)); }
+
+const mbg_identify_channel *mbg_identify_get_channel(const mbg_identify *id, int i) {
+  const mbg__channel *c = GET(id->channel, id->nchannel);
+  return c ? &c->shown : NULL;
 }
 
-const mbg_identify_channel *mbg_identify_channel_at(const mbg_identify *id, int i) {
-  return in_range(i, id->nchannel) ? &id->channel[i].shown : NULL;
+const mbg_identify_start *mbg_identify_get_start(const mbg_identify *id, int i) {
+  return GET(id->start, id->summary.starts);
 }
 
-const mbg_identify_start *mbg_identify_start_at(const mbg_identify *id, int i) {
-  return in_range(i, id->summary.starts) ? &id->start[i] : NULL;
-}
+const char *mbg_identify_warning(const mbg_identify *id, int i) { return id ? mbg__warning(&id->warnings, i) : NULL; }
 
-const char *mbg_identify_warning_at(const mbg_identify *id, int i) {
-  return in_range(i, id->summary.warnings) ? id->warning[i] : NULL;
+int mbg_identify_model_text(mbg_context *ctx, const mbg_identify *id, char **text) {
+  MBG_NEED(ctx, ctx && id && text);
+  mbg__varied *values = mbg__alloc(ctx, (size_t)id->n + 1, sizeof(*values));
+  for (int i = 0; values && i < id->n; i++) {
+    values[i] = (mbg__varied){id->parameter[i].index, id->parameter[i].value};
+  }
+  *text = NULL;
+  const int err = values ? mbg__model_text(ctx, id->models[0], id->n, values, text) : mbg__fail_memory(ctx);
+  mbg__free(ctx, values);
+  return err;
 }
 
 /* ---------------------------------------------------------------------- residuals and gradients at a point */
@@ -473,6 +399,7 @@ static int to_unknowns(mbg_context *ctx, const mbg_identify *id, const double *p
 static double unchain(const mbg_identify *id, int i, double p) { return id->log[i] ? 1 / p : 1; }
 
 int mbg_identify_residuals(mbg_context *ctx, mbg_identify *id, const double *p, double *r, double *jacobian) {
+  MBG_NEED(ctx, ctx && id && p && r);
   double *x = NULL;
   int err = MBG_OK;
   const size_t m = (size_t)id->m;
@@ -494,6 +421,7 @@ done:
 }
 
 int mbg_identify_gradient(mbg_context *ctx, mbg_identify *id, const double *p, double *cost, double *gradient) {
+  MBG_NEED(ctx, ctx && id && p && cost && gradient);
   double *x = NULL;
   int err = MBG_OK;
   MBG_TRY(to_unknowns(ctx, id, p, &x));

@@ -9,10 +9,12 @@
 #include "model/model.h"
 #include "optimizers/least_squares.h"
 #include "problems/record.h"
+#include "problems/warnings.h"
 
 /* One run of the model with the data that were measured in it. */
 typedef struct {
-  mbg_model *model;
+  const mbg_model *model;
+  mbg_model *own; /* the model, when it was made here */
   mbg_run *run;
   int channel, nchannel; /* its channels */
   double *p;             /* parameters of its last simulation (np) */
@@ -30,13 +32,15 @@ typedef struct {
 struct mbg_identify {
   mbg__arena arena;
   mbg_identify_options o;
-  const char *path;
-  bool deaf;                     /* to interruptions: what was interrupted is being reported */
+  mbg_run_options run_options;
+  const mbg_model *model;        /* the caller's */
+  bool reporting;                /* an interrupted fit is reported: no further interruptions */
   double refine;                 /* steps are divided by this */
   const mbg__tracking *tracking; /* of the data; NULL: none; only while it is created */
   int ntracked;                  /* channels with a tracking force */
   int nexperiment;
   mbg__experiment *experiment;
+  const mbg_model **models; /* of the experiments                                 (nexperiment) */
   int nchannel;
   mbg__channel *channel;
 
@@ -45,33 +49,27 @@ struct mbg_identify {
   int m;  /* residuals */
   bool *log;
   double *p0;                          /* values of all parameters at the start             (np) */
-  double *full;                        /* scratch                                           (np) */
   double *x, *lower, *upper, *typical; /* unknowns: the best so far, bounds, size           (n) */
   double *at;                          /* unknowns of the last simulation                   (n) */
   bool simulated;                      /* ... which can be used */
   double *r;                           /* residuals of the last simulation                  (m) */
   mbg__qr qr;                          /* of the Jacobian                                   (m x n) */
   double *T, *q;                       /* linearization at x (least_squares.h)              (n x n, n) */
-  mbg__record *restart;
+  mbg__record *record;                 /* NULL: none */
 
   mbg_identify_summary summary;
   mbg_identify_parameter *parameter; /*                                                   (n) */
   double *singular, *correlation;    /*                                                   (n, n x n) */
   const char **combination, **weak;  /*                                                   (n, n) */
-  const char **warning;
-  int warning_room;
+  mbg__warnings warnings;
   mbg_identify_start *start;
 };
 
 /* ---------------------------------------------------------------------- identify.c */
 
 /* As mbg_identify_create, with steps divided by `refine` and models that track their data (NULL: they do not). */
-int mbg__identify_create(mbg_context *ctx, const char *path, const mbg_identify_options *options, double refine,
+int mbg__identify_create(mbg_context *ctx, const mbg_model *model, const mbg_identify_options *options, double refine,
                          const mbg__tracking *tracking, mbg_identify **out);
-/* A warning of the result, filed in the context too. */
-int mbg__identify_warn(mbg_context *ctx, mbg_identify *id, const char *format, ...) MBG_PRINTF(3, 4);
-/* Text kept with the identification. */
-const char *mbg__identify_text(mbg_context *ctx, mbg_identify *id, const char *format, ...) MBG_PRINTF(3, 4);
 
 /* ---------------------------------------------------------------------- identify_fit.c: residuals and their derivatives */
 
@@ -90,20 +88,12 @@ double mbg__identify_cost(const mbg_identify *id);
 
 /* ---------------------------------------------------------------------- identify_solve.c */
 
-/* One minimization from x, which moves; T, q at the end. */
-int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_fit_reason *reason, int *iterations,
-                           double *start_cost, double *cost);
+/* One minimization from x, which moves; T, q at the end. Fills reason, iterations and costs of the outcome. */
+int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_identify_start *outcome);
 
-/* ---------------------------------------------------------------------- identify_restart.c: evaluations in a file */
+/* ---------------------------------------------------------------------- identify_restart.c */
 
-int mbg__restart_open(mbg_context *ctx, mbg_identify *id);
-void mbg__restart_close(mbg_identify *id);
-/* The next recorded evaluation of that kind at x: *found, with its status and values (count). MBG_ERROR_INPUT when the
-   file was written by another identification. */
-int mbg__restart_next(mbg_context *ctx, mbg_identify *id, char kind, const double *x, int count, double *values,
-                      int *status, bool *found);
-int mbg__restart_add(mbg_context *ctx, mbg_identify *id, char kind, const double *x, int count, const double *values,
-                     int status);
+int mbg__identify_open_record(mbg_context *ctx, mbg_identify *id);
 
 /* ---------------------------------------------------------------------- identify_report.c: what the fit says */
 

@@ -1,4 +1,5 @@
 /* Residuals of all experiments, their Jacobian by direct differentiation, the gradient of their sum by the adjoint. */
+#include "problems/cases.h"
 #include "problems/identify.h"
 #include "run/run.h"
 
@@ -26,9 +27,7 @@ static void fill_parameters(const mbg_identify *id, const mbg__experiment *e, co
   for (int i = 0; i < id->n; i++) {
     e->p[id->parameter[i].index] = mbg__identify_p(id, i, x[i]);
   }
-  for (int k = 0; k < id->np; k++) {
-    e->p[k] = mbg_model_parameter_set(e->model, k) ? mbg_model_parameter_value(e->model, k) : e->p[k];
-  }
+  mbg__case_parameters(e->model, e->p, e->p);
 }
 
 static void fill_residuals(mbg_identify *id, const mbg__experiment *e) {
@@ -46,16 +45,11 @@ static void fill_residuals(mbg_identify *id, const mbg__experiment *e) {
   }
 }
 
-/* a status that a shorter step may cure */
-static bool curable(int status) {
-  return status == MBG_ERROR_CONVERGENCE || status == MBG_ERROR_SINGULAR || status == MBG_ERROR_INPUT;
-}
-
 static int simulate_one(mbg_context *ctx, mbg_identify *id, const mbg__experiment *e, const double *x) {
   int err = MBG_OK;
   const int mark = mbg__message_mark(ctx);
   fill_parameters(id, e, x);
-  MBG_TRY(mbg_run_parameters(ctx, e->run, e->p));
+  MBG_TRY(mbg_run_set_parameters(ctx, e->run, e->p));
   MBG_TRY(mbg_run_simulate(ctx, e->run));
   if (mbg_run_partial(e->run)) {
     mbg__message_rewind(ctx, mark); /* about samples that a part of the run does not reach */
@@ -75,8 +69,8 @@ int mbg__identify_simulate(mbg_context *ctx, mbg_identify *id, const double *x) 
   for (int k = 0; k < id->nexperiment; k++) {
     const int status = simulate_one(ctx, id, &id->experiment[k], x);
     if (status < 0) {
-      id->summary.failures += curable(status);
-      return curable(status) ? 1 : status;
+      id->summary.failures += mbg__curable(status);
+      return mbg__curable(status) ? 1 : status;
     }
     fill_residuals(id, &id->experiment[k]);
   }
@@ -101,7 +95,7 @@ static void add_row(const sampling *s, const mbg__channel *c, int sample, double
   double *J = id->qr.A + c->row + sample;
   for (int j = 0; j < id->n; j++) {
     const int p = id->parameter[j].index;
-    if (!mbg_model_parameter_set(s->e->model, p)) {
+    if (!mbg_model_parameter_is_set(s->e->model, p)) {
       J[(size_t)j * (size_t)id->m] += coefficient * chain(id, j, s->x[j]) * own[p];
     }
   }
@@ -194,7 +188,7 @@ static int adjoint_of(mbg_context *ctx, mbg_identify *id, const mbg__experiment 
   }
   for (int j = 0; err == MBG_OK && j < id->n; j++) {
     const int p = id->parameter[j].index;
-    gradient[j] += mbg_model_parameter_set(e->model, p) ? 0 : chain(id, j, x[j]) * g[p];
+    gradient[j] += mbg_model_parameter_is_set(e->model, p) ? 0 : chain(id, j, x[j]) * g[p];
   }
   mbg__free(ctx, weight);
   mbg__free(ctx, g);

@@ -45,7 +45,7 @@ static void take_values(report *r) {
     mbg_identify_parameter *p = &id->parameter[i];
     p->value = mbg__identify_p(id, i, id->x[i]);
     p->at_bound = id->x[i] <= id->lower[i] ? -1 : id->x[i] >= id->upper[i] ? 1 : 0;
-    p->determined = 1;
+    p->determined = true;
     p->standard_error = NAN;
     /* exp(ln p) may be off the bound by rounding */
     p->value = p->at_bound < 0 ? p->min : p->at_bound > 0 ? p->max : p->value;
@@ -205,12 +205,12 @@ static const char *name_combination(report *r, const double *v, double part, boo
       append(text, sizeof(text), k == 0 ? "%s %.3g" : "%s : %.3g", "", dp[k] / dp[0]);
     }
   }
-  return mbg__identify_text(r->ctx, r->id, "%s", text);
+  return mbg__arena_format(&r->id->arena, "%s", text);
 }
 
-static int add_text(const char **list, int *count, const char *text) {
+static int add_text(const report *r, const char **list, int *count, const char *text) {
   list[(*count)++] = text;
-  return text ? MBG_OK : MBG_ERROR_MEMORY;
+  return mbg__arena_check(r->ctx, &r->id->arena);
 }
 
 /* what the data cannot tell apart; marks the parameters in it */
@@ -230,14 +230,14 @@ static int combinations(report *r) {
     for (int k = 0; k < f; k++) {
       id->parameter[r->of[k]].determined = id->parameter[r->of[k]].determined && fabs(v[k]) < 1e-4;
     }
-    id->parameter[own].determined = 0;
-    MBG_TRY(add_text(id->combination, &id->summary.combinations,
+    id->parameter[own].determined = false;
+    MBG_TRY(add_text(r, id->combination, &id->summary.combinations,
                      r->length[own] == 0
-                         ? mbg__identify_text(r->ctx, id, "%s has no influence on the data", id->parameter[own].name)
+                         ? mbg__arena_format(&id->arena, "%s has no influence on the data", id->parameter[own].name)
                          : name_combination(r, v, 1e-4, false)));
   }
   for (int k = f - r->null - 1; k > 0 && r->s[k] < HARDLY * r->s[0]; k--) {
-    MBG_TRY(add_text(id->weak, &id->summary.weak, name_combination(r, r->V + (size_t)f * (size_t)k, 0.1, true)));
+    MBG_TRY(add_text(r, id->weak, &id->summary.weak, name_combination(r, r->V + (size_t)f * (size_t)k, 0.1, true)));
   }
 done:
   mbg__free(r->ctx, pivot);
@@ -281,7 +281,7 @@ static double ratio(const mbg__channel *c, double *cosine) {
 }
 
 /* The nearest unit: sure when model and data have the same shape, else guessed when the sizes are far apart. */
-static const char *unit_hint(mbg_context *ctx, mbg_identify *id, const mbg__channel *c) {
+static const char *unit_hint(mbg_identify *id, const mbg__channel *c) {
   double cosine;
   const double a = ratio(c, &cosine);
   const bool alike = fabs(cosine) > 0.95;
@@ -296,10 +296,10 @@ static const char *unit_hint(mbg_context *ctx, mbg_identify *id, const mbg__chan
   }
   const double off = fabs(log(a / units[best].factor));
   if (alike && off < 0.05) {
-    return mbg__identify_text(ctx, id, "the data are %.4g times the model: %s?", a, units[best].text);
+    return mbg__arena_format(&id->arena, "the data are %.4g times the model: %s?", a, units[best].text);
   }
   if (!alike && units[best].factor > 0 && fabs(log(a)) > log(8)) {
-    return mbg__identify_text(ctx, id, "the data are about %.2g times the model: %s?", a, units[best].text);
+    return mbg__arena_format(&id->arena, "the data are about %.2g times the model: %s?", a, units[best].text);
   }
   return "";
 }
@@ -335,23 +335,23 @@ int mbg__identify_channels(mbg_context *ctx, mbg_identify *id, bool at_start) {
     char name[256];
     mbg__format(name, sizeof(name), run ? "%s of run '%s'" : "%s", c->shown.criterion, run ? run : "");
     statistics(id, c);
-    const char *hint = unit_hint(ctx, id, c);
+    const char *hint = unit_hint(id, c);
     if (!hint) {
-      return MBG_ERROR_MEMORY;
+      return mbg__fail_memory(ctx);
     }
     /* at the start the model may be far off in every respect: said only when the solution agrees or is not better */
     if (at_start || !c->shown.hint[0]) {
       c->shown.hint = hint;
     }
     if (at_start && c->shown.missing > 0) {
-      MBG_TRY(mbg__identify_warn(ctx, id, "%s: %d of %d rows have no value and are left out", name, c->shown.missing,
-                                 c->shown.missing + c->shown.samples + c->shown.outside));
+      MBG_TRY(mbg__warn(ctx, &id->warnings, "%s: %d of %d rows have no value and are left out", name, c->shown.missing,
+                        c->shown.missing + c->shown.samples + c->shown.outside));
     }
     if (at_start && c->spacing < 0.999 * mbg__run_step(e->run)) {
-      MBG_TRY(mbg__identify_warn(ctx, id,
-                                 "%s: samples are %g s apart, less than the step %g s: between steps the model is a "
-                                 "straight line; take a smaller step",
-                                 name, c->spacing, mbg__run_step(e->run)));
+      MBG_TRY(mbg__warn(ctx, &id->warnings,
+                        "%s: samples are %g s apart, less than the step %g s: between steps the model is a "
+                        "straight line; take a smaller step",
+                        name, c->spacing, mbg__run_step(e->run)));
     }
   }
 done:
@@ -372,8 +372,8 @@ static int keep_hints(mbg_context *ctx, mbg_identify *id) {
     }
     if (c->shown.hint[0]) {
       const char *run = c->shown.run;
-      MBG_TRY(mbg__identify_warn(ctx, id, "%s%s%s%s: %s", c->shown.criterion, run ? " of run '" : "", run ? run : "",
-                                 run ? "'" : "", c->shown.hint));
+      MBG_TRY(mbg__warn(ctx, &id->warnings, "%s%s%s%s: %s", c->shown.criterion, run ? " of run '" : "", run ? run : "",
+                        run ? "'" : "", c->shown.hint));
     }
   }
 done:
@@ -399,19 +399,19 @@ static int uncertainties(report *r) {
   s->variance = over > 0 ? 2 * s->cost / over : NAN;
   MBG_TRY(combinations(r));
   if (over == 0 && !s->sigma_known) {
-    MBG_TRY(mbg__identify_warn(r->ctx, id,
-                               "there are as many parameters as samples: without a sigma nothing is known "
-                               "about the standard errors"));
+    MBG_TRY(mbg__warn(r->ctx, &id->warnings,
+                      "there are as many parameters as samples: without a sigma nothing is known "
+                      "about the standard errors"));
   }
   covariance(r, s->sigma_known ? 1 : s->variance);
   standard_errors(r);
   for (int k = 0; k < s->combinations; k++) {
-    MBG_TRY(mbg__identify_warn(r->ctx, id, "the data do not tell apart: %s", id->combination[k]));
+    MBG_TRY(mbg__warn(r->ctx, &id->warnings, "the data do not tell apart: %s", id->combination[k]));
   }
   for (int i = 0; i < id->n; i++) {
     if (id->parameter[i].at_bound) {
-      MBG_TRY(mbg__identify_warn(r->ctx, id, "parameter '%s' is at its %s %g", id->parameter[i].name,
-                                 id->parameter[i].at_bound < 0 ? "min" : "max", id->parameter[i].value));
+      MBG_TRY(mbg__warn(r->ctx, &id->warnings, "parameter '%s' is at its %s %g", id->parameter[i].name,
+                        id->parameter[i].at_bound < 0 ? "min" : "max", id->parameter[i].value));
     }
   }
 done:

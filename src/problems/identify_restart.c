@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* what an identification must have in common with the one that wrote the file */
+/* the problem that the evaluations of a file belong to */
 static void head(const mbg_identify *id, char *buffer, size_t size) {
   uint64_t h = MBG__SUM_START;
   h = mbg__sum(h, id->p0, (size_t)id->np * sizeof(double));
@@ -26,26 +26,14 @@ static void head(const mbg_identify *id, char *buffer, size_t size) {
     h = mbg__sum(h, key, strlen(key));
   }
   mbg__format(buffer, size, "mbgrad identify 2: %d parameters, %d samples, %d starts, %s, %016" PRIx64, id->n, id->m,
-              id->o.starts, id->o.optimizer == MBG_FIT_LM ? "lm" : "lbfgs", h);
+              id->o.starts, id->o.optimizer, h);
 }
 
-int mbg__restart_open(mbg_context *ctx, mbg_identify *id) {
+int mbg__identify_open_record(mbg_context *ctx, mbg_identify *id) {
   char own[256];
+  if (!id->o.restart) {
+    return MBG_OK;
+  }
   head(id, own, sizeof(own));
-  return mbg__record_open(ctx, id->o.restart, own, id->o.resume != 0, &id->restart);
-}
-
-void mbg__restart_close(mbg_identify *id) {
-  mbg__record_close(id->restart);
-  id->restart = NULL;
-}
-
-int mbg__restart_next(mbg_context *ctx, mbg_identify *id, char kind, const double *x, int count, double *values,
-                      int *status, bool *found) {
-  return mbg__record_next(ctx, id->restart, kind, id->n, x, count, values, status, found);
-}
-
-int mbg__restart_add(mbg_context *ctx, mbg_identify *id, char kind, const double *x, int count, const double *values,
-                     int status) {
-  return mbg__record_add(ctx, id->restart, kind, id->n, x, count, values, status);
+  return mbg__record_open(ctx, id->o.restart, own, id->o.resume, &id->record);
 }

@@ -1,19 +1,20 @@
 /* The fit: one minimization, the best of several, a continuation, the bias of the step. */
 #include "optimizers/minimize.h"
+#include "problems/cases.h"
 #include "problems/identify.h"
 #include "problems/spread.h"
 #include "run/run.h"
 
 #include <string.h>
 
-const char *mbg_fit_reason_text(int reason) {
-  static const char *const texts[] = {[MBG_FIT_NOT_RUN] = "not run",
-                                      [MBG_FIT_GRADIENT] = "converged: the gradient is zero",
-                                      [MBG_FIT_STEP] = "converged: the steps are zero",
-                                      [MBG_FIT_COST] = "converged: the cost does not change any more",
-                                      [MBG_FIT_ITERATIONS] = "not converged: too many iterations",
-                                      [MBG_FIT_STUCK] = "not converged: no step lowers the cost",
-                                      [MBG_FIT_INTERRUPTED] = "interrupted"};
+const char *mbg_identify_reason_text(int reason) {
+  static const char *const texts[] = {[MBG_IDENTIFY_NOT_RUN] = "not run",
+                                      [MBG_IDENTIFY_GRADIENT] = "converged: the gradient is zero",
+                                      [MBG_IDENTIFY_STEP] = "converged: the steps are zero",
+                                      [MBG_IDENTIFY_COST] = "converged: the cost does not change any more",
+                                      [MBG_IDENTIFY_ITERATIONS] = "not converged: too many iterations",
+                                      [MBG_IDENTIFY_STUCK] = "not converged: no step lowers the cost",
+                                      [MBG_IDENTIFY_INTERRUPTED] = "interrupted"};
   return reason >= 0 && reason < MBG_COUNT(texts) ? texts[reason] : "unknown";
 }
 
@@ -29,7 +30,7 @@ static int fit_cost(void *user, const double *x, double *cost) {
   const user_data *u = user;
   int status, err = MBG_OK;
   bool found;
-  MBG_TRY(mbg__restart_next(u->ctx, u->id, 'f', x, 1, cost, &status, &found));
+  MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'f', u->id->n, x, 1, cost, &status, &found));
   if (found) {
     return status;
   }
@@ -38,7 +39,7 @@ static int fit_cost(void *user, const double *x, double *cost) {
     return status;
   }
   *cost = status == MBG_OK ? mbg__identify_cost(u->id) : INFINITY;
-  MBG_TRY(mbg__restart_add(u->ctx, u->id, 'f', x, 1, cost, status));
+  MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'f', u->id->n, x, 1, cost, status));
   return status;
 done:
   return err;
@@ -54,10 +55,10 @@ static int fit_linearize(void *user, const double *x, double *T, double *q) {
   if (!both) {
     return mbg__fail_memory(u->ctx);
   }
-  MBG_TRY(mbg__restart_next(u->ctx, u->id, 'J', x, (int)(n * n + n), both, &status, &found));
+  MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'J', u->id->n, x, (int)(n * n + n), both, &status, &found));
   if (!found) {
     MBG_TRY(mbg__identify_reduce(u->ctx, u->id, x, both, both + n * n));
-    MBG_TRY(mbg__restart_add(u->ctx, u->id, 'J', x, (int)(n * n + n), both, MBG_OK));
+    MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'J', u->id->n, x, (int)(n * n + n), both, MBG_OK));
   }
   memcpy(T, both, n * n * sizeof(double));
   memcpy(q, both + n * n, n * sizeof(double));
@@ -76,7 +77,7 @@ static int fit_gradient(void *user, const double *x, double *cost, double *gradi
   if (!both) {
     return mbg__fail_memory(u->ctx);
   }
-  MBG_TRY(mbg__restart_next(u->ctx, u->id, 'g', x, (int)n + 1, both, &status, &found));
+  MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'g', u->id->n, x, (int)n + 1, both, &status, &found));
   if (!found) {
     status = mbg__identify_simulate(u->ctx, u->id, x);
     MBG_TRY(status);
@@ -84,7 +85,7 @@ static int fit_gradient(void *user, const double *x, double *cost, double *gradi
     if (status == MBG_OK) {
       MBG_TRY(mbg__identify_adjoint(u->ctx, u->id, x, both + 1));
     }
-    MBG_TRY(mbg__restart_add(u->ctx, u->id, 'g', x, (int)n + 1, both, status));
+    MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'g', u->id->n, x, (int)n + 1, both, status));
   }
   if (status == MBG_OK) {
     *cost = both[0];
@@ -101,23 +102,23 @@ done:
 static int report(void *user, int iteration, double cost) {
   const user_data *u = user;
   const mbg_identify_options *o = &u->id->o;
-  if (o->report) {
-    o->report(o->user, iteration, cost);
-  }
-  return o->run.interrupt && o->run.interrupt(o->run.user);
+  const mbg_run_options *run = &u->id->run_options;
+  const mbg_identify_state state = {.iteration = iteration, .cost = cost};
+  const bool stop = o->progress && o->progress(o->user, &state);
+  return stop || (run->interrupt && run->interrupt(run->user));
 }
 
 static int report_state(void *user, const mbg__minimize_state *state) {
   return report(user, state->iteration, state->value);
 }
 
-static int minimize_lm(user_data *u, double *x, mbg_fit_reason *reason, int *iterations, double *start, double *cost) {
-  static const mbg_fit_reason reasons[] = {[MBG__LEAST_SQUARES_GRADIENT] = MBG_FIT_GRADIENT,
-                                           [MBG__LEAST_SQUARES_STEP] = MBG_FIT_STEP,
-                                           [MBG__LEAST_SQUARES_COST] = MBG_FIT_COST,
-                                           [MBG__LEAST_SQUARES_STUCK] = MBG_FIT_STUCK,
-                                           [MBG__LEAST_SQUARES_ITERATIONS] = MBG_FIT_ITERATIONS,
-                                           [MBG__LEAST_SQUARES_INTERRUPTED] = MBG_FIT_INTERRUPTED};
+static int minimize_lm(user_data *u, double *x, mbg_identify_start *outcome) {
+  static const mbg_identify_reason reasons[] = {[MBG__LEAST_SQUARES_GRADIENT] = MBG_IDENTIFY_GRADIENT,
+                                                [MBG__LEAST_SQUARES_STEP] = MBG_IDENTIFY_STEP,
+                                                [MBG__LEAST_SQUARES_COST] = MBG_IDENTIFY_COST,
+                                                [MBG__LEAST_SQUARES_STUCK] = MBG_IDENTIFY_STUCK,
+                                                [MBG__LEAST_SQUARES_ITERATIONS] = MBG_IDENTIFY_ITERATIONS,
+                                                [MBG__LEAST_SQUARES_INTERRUPTED] = MBG_IDENTIFY_INTERRUPTED};
   mbg_identify *id = u->id;
   const mbg__least_squares_problem problem = {.n = id->n,
                                               .lower = id->lower,
@@ -130,22 +131,22 @@ static int minimize_lm(user_data *u, double *x, mbg_fit_reason *reason, int *ite
   const mbg__least_squares_options o = {id->o.iterations, id->o.tolerance, id->o.tolerance};
   mbg__least_squares_result result;
   const int err = mbg__least_squares(u->ctx, &problem, &o, x, id->T, id->q, &result);
-  *reason = reasons[result.reason];
-  *iterations = result.iterations;
-  *start = result.cost_start;
-  *cost = result.cost;
+  outcome->reason = reasons[result.reason];
+  outcome->iterations = result.iterations;
+  outcome->start_cost = result.cost_start;
+  outcome->cost = result.cost;
   return err;
 }
 
 /* quasi-Newton needs more iterations than Gauss-Newton: ten times as many are allowed */
-static int minimize_lbfgs(user_data *u, double *x, mbg_fit_reason *reason, int *iterations, double *start,
-                          double *cost) {
-  static const mbg_fit_reason reasons[MBG__MINIMIZE_REASONS] = {[MBG__MINIMIZE_GRADIENT] = MBG_FIT_GRADIENT,
-                                                                [MBG__MINIMIZE_VALUE] = MBG_FIT_COST,
-                                                                [MBG__MINIMIZE_SEARCH] = MBG_FIT_COST,
-                                                                [MBG__MINIMIZE_ITERATIONS] = MBG_FIT_ITERATIONS,
-                                                                [MBG__MINIMIZE_EVALUATIONS] = MBG_FIT_ITERATIONS,
-                                                                [MBG__MINIMIZE_INTERRUPTED] = MBG_FIT_INTERRUPTED};
+static int minimize_lbfgs(user_data *u, double *x, mbg_identify_start *outcome) {
+  static const mbg_identify_reason reasons[MBG__MINIMIZE_REASONS] = {
+      [MBG__MINIMIZE_GRADIENT] = MBG_IDENTIFY_GRADIENT,
+      [MBG__MINIMIZE_VALUE] = MBG_IDENTIFY_COST,
+      [MBG__MINIMIZE_SEARCH] = MBG_IDENTIFY_COST,
+      [MBG__MINIMIZE_ITERATIONS] = MBG_IDENTIFY_ITERATIONS,
+      [MBG__MINIMIZE_EVALUATIONS] = MBG_IDENTIFY_ITERATIONS,
+      [MBG__MINIMIZE_INTERRUPTED] = MBG_IDENTIFY_INTERRUPTED};
   mbg_identify *id = u->id;
   double *metric = mbg__alloc(u->ctx, (size_t)id->n, sizeof(double));
   if (!metric) {
@@ -170,33 +171,28 @@ static int minimize_lbfgs(user_data *u, double *x, mbg_fit_reason *reason, int *
   o.gradient_relative = fmax(id->o.tolerance, 1e-9); /* half of the digits of the cost and some more */
   o.value_tolerance = 1e-14;
   const int err = mbg__minimize(u->ctx, &problem, &o, x, &result);
-  *reason = reasons[result.reason];
-  *iterations = result.iterations;
-  *start = result.value_start;
-  *cost = result.value;
+  outcome->reason = reasons[result.reason];
+  outcome->iterations = result.iterations;
+  outcome->start_cost = result.value_start;
+  outcome->cost = result.value;
   mbg__free(u->ctx, metric);
   return err;
 }
 
-int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_fit_reason *reason, int *iterations,
-                           double *start_cost, double *cost) {
+int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_identify_start *outcome) {
   user_data u = {ctx, id};
-  return id->o.optimizer == MBG_FIT_LBFGS ? minimize_lbfgs(&u, x, reason, iterations, start_cost, cost)
-                                          : minimize_lm(&u, x, reason, iterations, start_cost, cost);
+  return !strcmp(id->o.optimizer, "lbfgs") ? minimize_lbfgs(&u, x, outcome) : minimize_lm(&u, x, outcome);
 }
 
 /* ---------------------------------------------------------------------- several starts */
 
 static int check_box(mbg_context *ctx, const mbg_identify *id) {
-  for (int i = 0; i < id->n; i++) {
-    if (!isfinite(id->lower[i]) || !isfinite(id->upper[i])) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT,
-                       "several starts need bounds: parameter '%s' has no %s; give \"min\" and \"max\"%s",
-                       id->parameter[i].name, isfinite(id->lower[i]) ? "max" : "min",
-                       id->log[i] ? ", positive ones, because its scale is logarithmic" : "");
-    }
+  int err = MBG_OK;
+  for (int i = 0; i < id->n && id->o.starts > 1; i++) {
+    MBG_TRY(mbg__check_box(ctx, id->parameter[i].name, id->lower[i], id->upper[i], id->log[i]));
   }
-  return MBG_OK;
+done:
+  return err;
 }
 
 static int solve_start(mbg_context *ctx, mbg_identify *id, int k, double *x) {
@@ -211,13 +207,13 @@ static int solve_start(mbg_context *ctx, mbg_identify *id, int k, double *x) {
   }
   const int mark = mbg__message_mark(ctx);
   *s = (mbg_identify_start){.parameters = p, .start_cost = NAN, .cost = NAN};
-  const int err = mbg__identify_minimize(ctx, id, x, &s->reason, &s->iterations, &s->start_cost, &s->cost);
+  const int err = mbg__identify_minimize(ctx, id, x, s);
   id->summary.starts = k + 1;
   /* a start where nothing can be simulated is left out, but not the only one */
   if (err == MBG_ERROR_CONVERGENCE && id->o.starts > 1) {
     mbg__message_rewind(ctx, mark);
     s->cost = s->start_cost = NAN;
-    s->reason = MBG_FIT_STUCK;
+    s->reason = MBG_IDENTIFY_STUCK;
     return MBG_OK;
   }
   return err;
@@ -241,7 +237,7 @@ static int solve_starts(mbg_context *ctx, mbg_identify *id) {
       memcpy(T, id->T, n * n * sizeof(double));
       memcpy(q, id->q, n * sizeof(double));
     }
-    if (s->reason == MBG_FIT_INTERRUPTED) {
+    if (s->reason == MBG_IDENTIFY_INTERRUPTED) {
       break;
     }
   }
@@ -253,8 +249,8 @@ static int solve_starts(mbg_context *ctx, mbg_identify *id) {
   memcpy(id->T, T, n * n * sizeof(double));
   memcpy(id->q, q, n * sizeof(double));
   id->summary.cost = id->start[best].cost;
-  id->summary.reason =
-      id->start[id->summary.starts - 1].reason == MBG_FIT_INTERRUPTED ? MBG_FIT_INTERRUPTED : id->start[best].reason;
+  id->summary.reason = id->start[id->summary.starts - 1].reason == MBG_IDENTIFY_INTERRUPTED ? MBG_IDENTIFY_INTERRUPTED
+                                                                                            : id->start[best].reason;
   for (int k = 0; k < id->summary.starts; k++) {
     id->summary.iterations += id->start[k].iterations;
   }
@@ -271,55 +267,66 @@ static void copy_unknowns(const mbg_identify *from, mbg_identify *to) {
 }
 
 /* mass of all bodies in the first experiment, the scale of the tracking forces */
-static double mass_of(const mbg_identify *id) {
+static int mass_of(mbg_context *ctx, const mbg_identify *id, double *mass) {
   const mbg_run *run = id->experiment[0].run;
-  mbg_attribute_info info;
-  double mass = 0;
-  for (int i = 0; i < mbg_run_attribute_count(run); i++) {
-    if (mbg_run_attribute(run, i, &info) == MBG_OK && !strcmp(info.key, "mass")) {
-      mass += info.value;
-    }
+  const int n = mbg_run_attribute_count(run);
+  double *values = mbg__alloc(ctx, (size_t)n + 1, sizeof(double));
+  if (!values) {
+    return mbg__fail_memory(ctx);
   }
-  return mass;
+  (void)mbg_run_attributes(run, values, NULL);
+  *mass = 0;
+  for (int i = 0; i < n; i++) {
+    *mass += !strcmp(mbg_run_attribute_key(run, i), "mass") ? values[i] : 0;
+  }
+  mbg__free(ctx, values);
+  return MBG_OK;
+}
+
+/* An auxiliary fit from the present unknowns: options without restart and reports, a finer step or tracking forces. The
+   caller destroys *other. */
+static int fit_other(mbg_context *ctx, mbg_identify *id, mbg_identify_options *o, double refine,
+                     const mbg__tracking *tracking, mbg_identify **other, mbg_identify_start *outcome) {
+  int err = MBG_OK;
+  o->restart = NULL;
+  o->resume = false;
+  MBG_TRY(mbg__identify_create(ctx, id->model, o, refine, tracking, other));
+  if (tracking && (*other)->ntracked == 0) {
+    err =
+        mbg__fail(ctx, MBG_ERROR_INPUT,
+                  "homotopy: no channel can pull the model: it takes positions, distances, joint coordinates or their "
+                  "rates as signals of their own (not in expressions); try several starts");
+    goto done;
+  }
+  copy_unknowns(id, *other);
+  MBG_TRY(mbg__identify_minimize(ctx, *other, (*other)->x, outcome));
+  id->summary.evaluations += (*other)->summary.evaluations;
+done:
+  return err;
 }
 
 /* One step: a fit of the model that tracks its data with this gain, from the end of the last step. */
 static int fit_tracking(mbg_context *ctx, mbg_identify *id, double gain) {
-  const mbg__tracking tracking = {gain, mass_of(id), id->experiment[0].model->size};
   int err = MBG_OK;
   mbg_identify *other = NULL;
   mbg_identify_options o = id->o;
-  mbg_fit_reason reason;
-  int iterations;
-  double start, cost;
-  o.restart = NULL;
-  o.resume = 0;
+  mbg_identify_start outcome;
+  mbg__tracking tracking = {.gain = gain, .size = id->models[0]->size};
   o.homotopy = 0;
   o.starts = 1;
   o.tolerance = fmax(o.tolerance, 1e-4);
-  MBG_TRY(mbg__identify_create(ctx, id->path, &o, 1, &tracking, &other));
-  if (other->ntracked == 0) {
-    err = mbg__fail(
-        ctx, MBG_ERROR_INPUT,
-        "homotopy: no channel can pull the model: it takes positions, distances, joint coordinates or their rates "
-        "as signals of their own (not in expressions); try several starts");
-    goto done;
-  }
-  copy_unknowns(id, other);
-  MBG_TRY(mbg__identify_minimize(ctx, other, other->x, &reason, &iterations, &start, &cost));
+  MBG_TRY(mass_of(ctx, id, &tracking.mass));
+  MBG_TRY(fit_other(ctx, id, &o, 1, &tracking, &other, &outcome));
   copy_unknowns(other, id);
-  id->summary.iterations += iterations;
-  id->summary.evaluations += other->summary.evaluations;
+  id->summary.iterations += outcome.iterations;
   id->summary.failures += other->summary.failures;
-  if (reason == MBG_FIT_INTERRUPTED) {
-    err = MBG_ERROR_INTERRUPTED;
-  }
+  err = outcome.reason == MBG_IDENTIFY_INTERRUPTED ? MBG_ERROR_INTERRUPTED : MBG_OK;
 done:
   mbg_identify_destroy(other);
   return err;
 }
 
-/* Vyasarayani, Uchida, McPhee 2011: gains from large to small, the last fit is that of the model itself */
+/* Vyasarayani, Uchida, McPhee 2011: gains from large to small; the last fit uses the model itself */
 static int follow(mbg_context *ctx, mbg_identify *id) {
   int err = MBG_OK;
   for (int k = 0; k < id->o.homotopy; k++) {
@@ -337,30 +344,24 @@ static int estimate_bias(mbg_context *ctx, mbg_identify *id) {
   int err = MBG_OK;
   mbg_identify *half = NULL;
   mbg_identify_options o = id->o;
-  mbg_fit_reason reason;
-  int iterations;
-  double start, cost;
+  mbg_identify_start outcome;
   const int mark = mbg__message_mark(ctx);
-  o.restart = NULL;
-  o.resume = 0;
   o.iterations = 10;
   o.tolerance = 1e-8;
-  o.optimizer = MBG_FIT_LM;
-  o.report = NULL;
-  MBG_TRY(mbg__identify_create(ctx, id->path, &o, 2, NULL, &half));
-  copy_unknowns(id, half);
-  MBG_TRY(mbg__identify_minimize(ctx, half, half->x, &reason, &iterations, &start, &cost));
-  id->summary.evaluations += half->summary.evaluations;
-  for (int i = 0; reason != MBG_FIT_INTERRUPTED && i < id->n; i++) {
+  o.optimizer = "lm";
+  o.progress = NULL;
+  MBG_TRY(fit_other(ctx, id, &o, 2, NULL, &half, &outcome));
+  for (int i = 0; outcome.reason != MBG_IDENTIFY_INTERRUPTED && i < id->n; i++) {
     id->parameter[i].bias = 4.0 / 3 * (mbg__identify_p(id, i, id->x[i]) - mbg__identify_p(id, i, half->x[i]));
   }
-  id->summary.biased = reason != MBG_FIT_INTERRUPTED;
-  mbg__message_rewind(ctx, mark); /* said before, for the fit itself */
+  id->summary.biased = outcome.reason != MBG_IDENTIFY_INTERRUPTED;
+  mbg__message_rewind(ctx, mark); /* the fit itself has filed these messages */
 done:
   mbg_identify_destroy(half);
   if (err == MBG_ERROR_CONVERGENCE || err == MBG_ERROR_SINGULAR) {
     mbg__message_rewind(ctx, mark);
-    err = mbg__identify_warn(ctx, id, "the bias of the step could not be estimated: the fit with half the step failed");
+    err =
+        mbg__warn(ctx, &id->warnings, "the bias of the step could not be estimated: the fit with half the step failed");
   }
   return err;
 }
@@ -377,15 +378,15 @@ static bool fixed_steps(const mbg_identify *id) {
 
 /* ---------------------------------------------------------------------- the whole */
 
-static bool converged(mbg_fit_reason reason) {
-  return reason == MBG_FIT_GRADIENT || reason == MBG_FIT_STEP || reason == MBG_FIT_COST;
+static bool converged(mbg_identify_reason reason) {
+  return reason == MBG_IDENTIFY_GRADIENT || reason == MBG_IDENTIFY_STEP || reason == MBG_IDENTIFY_COST;
 }
 
 static int fit(mbg_context *ctx, mbg_identify *id) {
   int err = MBG_OK;
   err = follow(ctx, id);
   if (err == MBG_ERROR_INTERRUPTED) {
-    id->summary.reason = MBG_FIT_INTERRUPTED;
+    id->summary.reason = MBG_IDENTIFY_INTERRUPTED;
     err = MBG_OK;
     goto done;
   }
@@ -396,11 +397,11 @@ done:
 }
 
 int mbg_identify_solve(mbg_context *ctx, mbg_identify *id) {
+  MBG_NEED(ctx, ctx && id);
   int err = MBG_OK;
-  mbg_identify_options *o = &id->o;
-  MBG_TRY(o->starts > 1 ? check_box(ctx, id) : MBG_OK);
-  MBG_TRY(o->restart ? mbg__restart_open(ctx, id) : MBG_OK);
-  /* where the start stands: hints about units before anything is bent to fit */
+  MBG_TRY(check_box(ctx, id));
+  MBG_TRY(mbg__identify_open_record(ctx, id));
+  /* residuals at the start: hints about units before the fit */
   err = mbg__identify_simulate(ctx, id, id->x);
   if (err == MBG_OK) {
     id->summary.start_cost = mbg__identify_cost(id);
@@ -409,14 +410,16 @@ int mbg_identify_solve(mbg_context *ctx, mbg_identify *id) {
   MBG_TRY(err > 0 ? MBG_ERROR_CONVERGENCE : err);
   MBG_TRY(fit(ctx, id));
   id->summary.converged = converged(id->summary.reason);
-  mbg__restart_close(id);
-  /* what was interrupted is reported as it stands */
-  id->deaf = id->summary.reason == MBG_FIT_INTERRUPTED;
+  mbg__record_close(id->record);
+  id->record = NULL;
+  /* an interrupted fit is reported as it stands */
+  id->reporting = id->summary.reason == MBG_IDENTIFY_INTERRUPTED;
   MBG_TRY(mbg__identify_report(ctx, id));
-  if (o->bias && id->summary.converged && fixed_steps(id)) {
+  if (id->o.bias && id->summary.converged && fixed_steps(id)) {
     MBG_TRY(estimate_bias(ctx, id));
   }
 done:
-  mbg__restart_close(id);
+  mbg__record_close(id->record);
+  id->record = NULL;
   return err;
 }

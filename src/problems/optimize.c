@@ -1,16 +1,16 @@
 /* Design problems: load cases, what is varied, the public object. */
 #include "problems/optimize.h"
 
+#include "problems/cases.h"
 #include "problems/model_text.h"
 #include "problems/spread.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-void mbg_optimize_options_default(mbg_optimize_options *o) {
-  *o = (mbg_optimize_options){.seed = 1, .tolerance = NAN, .threads = 1};
-  mbg_run_options_default(&o->run);
+static const mbg_optimize_options defaults = {.seed = 1, .tolerance = NAN, .threads = 1};
+
+void mbg_optimize_options_default(mbg_optimize_options *options, size_t size) {
+  mbg__options_default(options, size, &defaults, sizeof(defaults));
 }
 
 const char *mbg_optimize_optimizer(int index) { return mbg__nlp_method_name(index); }
@@ -26,98 +26,57 @@ const char *mbg_optimize_reason_text(int reason) {
   return reason >= 0 && reason < MBG_COUNT(texts) ? texts[reason] : "unknown";
 }
 
-int mbg__optimize_warn(mbg_context *ctx, mbg_optimize *opt, const char *format, ...) {
-  char text[1024];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof(text), format, args);
-  va_end(args);
-  if (opt->summary.warnings == opt->warning_room) {
-    const int room = 2 * opt->warning_room + 8;
-    const char **more = MBG_TAKE(&opt->arena, const char *, room);
-    if (!more) {
-      return mbg__fail_memory(ctx);
-    }
-    if (opt->summary.warnings > 0) {
-      memcpy(more, opt->warning, (size_t)opt->summary.warnings * sizeof(*more));
-    }
-    opt->warning = more;
-    opt->warning_room = room;
-  }
-  const char *copy = mbg__arena_text(&opt->arena, text, strlen(text));
-  if (!copy) {
-    return mbg__fail_memory(ctx);
-  }
-  opt->warning[opt->summary.warnings++] = copy;
-  mbg__note(ctx, MBG_WARNING, "%s", copy);
-  return MBG_OK;
-}
-
 /* ---------------------------------------------------------------------- load cases */
 
-static int interrupt(void *user) {
+static bool interrupt(void *user) {
   const mbg_optimize *opt = user;
-  return !opt->deaf && opt->o.run.interrupt && opt->o.run.interrupt(opt->o.run.user);
+  const mbg_run_options *o = &opt->run_options;
+  return !opt->reporting && o->interrupt && o->interrupt(o->user);
 }
 
-static bool counts(const mbg_optimize *opt, const mbg_model *m, int run) {
-  const char *name = mbg_model_run_name(m, run);
-  if (!name) {
-    return true;
+/* a case per run with a positive weight, or the model itself */
+static int make_cases(mbg_context *ctx, mbg_optimize *opt) {
+  const mbg_model *m = opt->model;
+  const int n = mbg__case_count(m);
+  int err = MBG_OK, ntracked;
+  if (!m->optimize.given) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "%s: there is no section \"optimize\", which says what is minimized",
+                     mbg_model_file(m));
   }
-  return opt->o.run_name ? !strcmp(opt->o.run_name, name) : !m->optimize.weights || m->optimize.weights[run] > 0;
-}
-
-/* a case per run of the file that counts, or the model itself */
-static int load_cases(mbg_context *ctx, mbg_optimize *opt) {
-  int err = MBG_OK;
-  mbg_model *common = NULL;
-  MBG_TRY(mbg_model_load_run(ctx, opt->path, opt->o.run_name, &common));
-  if (!common->optimize.given) {
-    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: there is no section \"optimize\", which says what is minimized",
-                    mbg_model_file(common));
-    goto done;
-  }
-  const int n = mbg_model_run_count(common) > 0 ? mbg_model_run_count(common) : 1;
   opt->load = MBG_TAKE(&opt->arena, mbg__case, n);
-  if (!opt->load) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  opt->models = MBG_TAKE(&opt->arena, const mbg_model *, n);
+  MBG_TRY(mbg__arena_check(ctx, &opt->arena));
   for (int k = 0; k < n; k++) {
+    const double weight = m->optimize.weights && !mbg_model_active_run(m) ? m->optimize.weights[k] : 1;
     mbg__case *c = &opt->load[opt->ncase];
-    if (!counts(opt, common, k)) {
+    if (!(weight > 0)) {
       continue;
     }
-    c->weight = common->optimize.weights && !opt->o.run_name ? common->optimize.weights[k] : 1;
-    MBG_TRY(mbg_model_load_run(ctx, opt->path, mbg_model_run_name(common, k), &c->model));
-    opt->ncase++;
-    c->name = mbg_model_run(c->model);
+    MBG_TRY(mbg__case_model(ctx, m, k, NULL, &c->model, &c->own, &ntracked));
+    opt->models[opt->ncase++] = c->model;
     c->objective = c->model->optimize.objective;
+    c->shown = (mbg_optimize_case){.run = mbg_model_active_run(c->model), .weight = weight, .objective = NAN};
   }
   if (opt->ncase == 0) {
-    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: optimize: no run counts", mbg_model_file(common));
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: optimize: no run counts", mbg_model_file(m));
     goto done;
   }
-  opt->task = &opt->load[0].model->optimize;
-  opt->np = mbg_model_parameter_count(opt->load[0].model);
+  opt->task = &opt->models[0]->optimize;
+  opt->np = mbg_model_parameter_count(opt->models[0]);
 done:
-  mbg_model_destroy(common);
   return err;
 }
 
 static int open_case(mbg_context *ctx, mbg_optimize *opt, mbg__case *c) {
   int err = MBG_OK;
-  mbg_run_options o = opt->o.run;
+  mbg_run_options o = opt->run_options;
   o.interrupt = interrupt;
   o.progress = NULL;
   o.user = opt;
-  o.all_signals = 0;
-  c->p = MBG_TAKE(&opt->arena, double, opt->np + 1);
-  if (!c->p) {
-    return mbg__fail_memory(ctx);
-  }
-  MBG_TRY(mbg_context_create(&c->ctx, mbg__context_allocator(ctx)));
+  o.all_signals = false;
+  c->p = MBG_TAKE(&opt->arena, double, opt->np);
+  MBG_TRY(mbg__arena_check(ctx, &opt->arena));
+  MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &c->ctx));
   MBG_TRY(mbg_run_create(ctx, c->model, &o, &c->run));
 done:
   return err;
@@ -143,56 +102,36 @@ static int check_objective(mbg_context *ctx, mbg_optimize *opt) {
 
 /* ---------------------------------------------------------------------- what is varied */
 
-static bool has_bounds(const mbg_model *m, int index) {
-  return isfinite(mbg_model_parameter_min(m, index)) || isfinite(mbg_model_parameter_max(m, index));
-}
-
-/* those that the file lists, else those with bounds */
+/* the list of the model, else the parameters with bounds */
 static int choose_parameters(mbg_context *ctx, mbg_optimize *opt) {
-  const mbg_model *m = opt->load[0].model;
-  opt->parameter = MBG_TAKE(&opt->arena, mbg_optimize_parameter, opt->np + 1);
-  if (!opt->parameter) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int k = 0; opt->task->nparameter == 0 && k < opt->np; k++) {
-    if (has_bounds(m, k)) {
-      opt->parameter[opt->n++].index = k;
-    }
-  }
-  for (int k = 0; k < opt->task->nparameter; k++) {
-    opt->parameter[opt->n++].index = opt->task->parameters[k];
-  }
+  const mbg_model *m = opt->models[0];
+  int err = MBG_OK;
+  int *index = MBG_TAKE(&opt->arena, int, opt->np);
+  opt->parameter = MBG_TAKE(&opt->arena, mbg_optimize_parameter, opt->np);
+  MBG_TRY(mbg__arena_check(ctx, &opt->arena));
+  opt->n = mbg__list_varied(m, opt->task->nparameter, opt->task->parameters, false, index);
   opt->nx = opt->n + opt->task->worst;
-  return opt->n > 0 ? MBG_OK
-                    : mbg__fail(ctx, MBG_ERROR_INPUT,
-                                "%s: nothing can be varied: give parameters bounds, or list \"parameters\"",
-                                mbg_model_file(m));
+  for (int i = 0; i < opt->n; i++) {
+    opt->parameter[i].index = index[i];
+  }
+  if (opt->n == 0) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: nothing can be varied: give parameters bounds, or list \"parameters\"",
+                    mbg_model_file(m));
+  }
+done:
+  return err;
 }
 
 static int take_unknowns(mbg_context *ctx, mbg_optimize *opt) {
-  const size_t n = (size_t)opt->nx + 1, np = (size_t)opt->np + 1;
   double **vectors[] = {&opt->offset, &opt->span,  &opt->u,  &opt->chain, &opt->x,
                         &opt->lower,  &opt->upper, &opt->at, &opt->best_x};
   for (int i = 0; i < MBG_COUNT(vectors); i++) {
-    if (!(*vectors[i] = MBG_TAKE(&opt->arena, double, n))) {
-      return mbg__fail_memory(ctx);
-    }
+    *vectors[i] = MBG_TAKE(&opt->arena, double, opt->nx);
   }
-  opt->log = MBG_TAKE(&opt->arena, bool, n);
-  opt->p0 = MBG_TAKE(&opt->arena, double, np);
-  opt->p = MBG_TAKE(&opt->arena, double, np);
-  return opt->log && opt->p0 && opt->p ? MBG_OK : mbg__fail_memory(ctx);
-}
-
-/* a parameter that every case sets has nothing left to be varied */
-static int check_set(mbg_context *ctx, const mbg_optimize *opt, const mbg_optimize_parameter *p) {
-  int set = 0;
-  for (int k = 0; k < opt->ncase; k++) {
-    set += mbg_model_parameter_set(opt->load[k].model, p->index);
-  }
-  return set < opt->ncase
-             ? MBG_OK
-             : mbg__fail(ctx, MBG_ERROR_INPUT, "parameter '%s' cannot be varied: every run sets it", p->name);
+  opt->log = MBG_TAKE(&opt->arena, bool, opt->nx);
+  opt->p0 = MBG_TAKE(&opt->arena, double, opt->np);
+  opt->p = MBG_TAKE(&opt->arena, double, opt->np);
+  return mbg__arena_check(ctx, &opt->arena);
 }
 
 /* offset and span: x between 0 and 1 between two bounds, else of the size of the start */
@@ -214,54 +153,37 @@ static void scale_unknown(mbg_optimize *opt, int i) {
 }
 
 static int describe_parameter(mbg_context *ctx, mbg_optimize *opt, int i) {
-  const mbg_model *m = opt->load[0].model;
+  const mbg_model *m = opt->models[0];
   mbg_optimize_parameter *p = &opt->parameter[i];
-  char name[MBG__EXPR_NAME_MAX + 32];
-  mbg_model_parameter_name(m, p->index, name, sizeof(name));
-  p->name = mbg__arena_text(&opt->arena, name, strlen(name));
-  if (!p->name) {
-    return mbg__fail_memory(ctx);
-  }
+  int err = MBG_OK;
+  p->name = mbg__parameter_text(&opt->arena, m, p->index);
+  MBG_TRY(mbg__arena_check(ctx, &opt->arena));
   p->unit = mbg_model_parameter_unit(m, p->index);
   p->start = p->value = opt->p0[p->index];
   p->min = mbg_model_parameter_min(m, p->index);
   p->max = mbg_model_parameter_max(m, p->index);
   opt->log[i] = mbg_model_parameter_log_scale(m, p->index);
-  if (!isfinite(p->start) || (opt->log[i] && !(p->start > 0))) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "parameter '%s' cannot start at %g%s", p->name, p->start,
-                     opt->log[i] ? ": its scale is logarithmic" : "");
-  }
+  MBG_TRY(mbg__check_start(ctx, m, p->index, p->start));
   if (p->min > p->max) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "bounds of parameter '%s' contradict each other: min %g is above max %g",
                      p->name, p->min, p->max);
   }
   if (p->start < p->min || p->start > p->max) {
     const double inside = p->start < p->min ? p->min : p->max;
-    const int err = mbg__optimize_warn(ctx, opt, "parameter '%s' starts at %g, outside its bounds; %g is taken",
-                                       p->name, p->start, inside);
-    if (err < 0) {
-      return err;
-    }
+    MBG_TRY(mbg__warn(ctx, &opt->warnings, "parameter '%s' starts at %g, outside its bounds; %g is taken", p->name,
+                      p->start, inside));
     p->start = p->value = opt->p0[p->index] = inside;
   }
   scale_unknown(opt, i);
-  return check_set(ctx, opt, p);
+  MBG_TRY(mbg__check_varied(ctx, opt->ncase, opt->models, p->index, "varied"));
+done:
+  return err;
 }
 
 static int describe_parameters(mbg_context *ctx, mbg_optimize *opt) {
   int err = MBG_OK;
-  const mbg_model *m = opt->load[0].model;
   MBG_TRY(take_unknowns(ctx, opt));
-  for (int k = 0; k < opt->np; k++) {
-    /* the first case may set what others leave at the value of the file */
-    opt->p0[k] = opt->o.parameters ? opt->o.parameters[k] : m->p[k];
-    for (int e = 0; !opt->o.parameters && mbg_model_parameter_set(m, k) && e < opt->ncase; e++) {
-      if (!mbg_model_parameter_set(opt->load[e].model, k)) {
-        opt->p0[k] = opt->load[e].model->p[k];
-        break;
-      }
-    }
-  }
+  mbg__start_values(opt->ncase, opt->models, opt->o.parameters, opt->p0);
   for (int i = 0; i < opt->n; i++) {
     MBG_TRY(describe_parameter(ctx, opt, i));
   }
@@ -296,10 +218,8 @@ static int make_filter(mbg_context *ctx, mbg_optimize *opt, const mbg__task_vect
 
 static int make_filters(mbg_context *ctx, mbg_optimize *opt) {
   int err = MBG_OK;
-  opt->filter = MBG_TAKE(&opt->arena, mbg__filter, opt->task->nfilter + 1);
-  if (!opt->filter) {
-    return mbg__fail_memory(ctx);
-  }
+  opt->filter = MBG_TAKE(&opt->arena, mbg__filter, opt->task->nfilter);
+  MBG_TRY(mbg__arena_check(ctx, &opt->arena));
   for (int k = 0; k < opt->task->nfilter; k++) {
     MBG_TRY(make_filter(ctx, opt, &opt->task->filters[k]));
   }
@@ -363,11 +283,9 @@ static int place_start(mbg_context *ctx, mbg_optimize *opt) {
   opt->f_scale = !isnan(opt->task->scale) ? opt->task->scale : f != 0 ? fabs(f) : 1;
   for (int i = 0; opt->o.place > 0 && i < opt->n; i++) {
     mbg_optimize_parameter *p = &opt->parameter[i];
-    if (!isfinite(opt->lower[i]) || !isfinite(opt->upper[i])) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT,
-                       "several starts need bounds: parameter '%s' has no %s; give \"min\" and \"max\"%s", p->name,
-                       isfinite(opt->lower[i]) ? "max" : "min",
-                       opt->log[i] ? ", positive ones, because its scale is logarithmic" : "");
+    const int err = mbg__check_box(ctx, p->name, opt->lower[i], opt->upper[i], opt->log[i]);
+    if (err < 0) {
+      return err;
     }
     opt->x[i] = opt->lower[i] + (opt->upper[i] - opt->lower[i]) * mbg__spread(opt->n, opt->o.place, i, opt->o.seed);
     const double u = opt->offset[i] + opt->span[i] * opt->x[i];
@@ -391,10 +309,13 @@ static int check_options(mbg_context *ctx, const mbg_optimize_options *o) {
   return o->resume && !o->restart ? mbg__fail(ctx, MBG_ERROR_INPUT, "optimize: resume needs the restart file") : MBG_OK;
 }
 
-static int create(mbg_context *ctx, mbg_optimize *opt) {
+static int create(mbg_context *ctx, mbg_optimize *opt, const mbg_optimize_options *options) {
   int err = MBG_OK;
+  opt->o = defaults;
+  MBG_TRY(mbg__options_take(ctx, "optimize", options, &opt->o, sizeof(opt->o)));
+  MBG_TRY(mbg__run_options_take(ctx, opt->o.run, &opt->run_options));
   MBG_TRY(check_options(ctx, &opt->o));
-  MBG_TRY(load_cases(ctx, opt));
+  MBG_TRY(make_cases(ctx, opt));
   MBG_TRY(choose_parameters(ctx, opt));
   MBG_TRY(describe_parameters(ctx, opt));
   MBG_TRY(make_filters(ctx, opt));
@@ -406,7 +327,7 @@ static int create(mbg_context *ctx, mbg_optimize *opt) {
   MBG_TRY(mbg__optimize_make_limits(ctx, opt));
   MBG_TRY(place_start(ctx, opt));
   MBG_TRY(choose_optimizer(ctx, opt));
-  opt->summary.model = opt->load[0].model;
+  opt->summary.model = opt->models[0];
   opt->summary.formulation = mbg_run_formulation(opt->load[0].run);
   opt->summary.parameters = opt->n;
   opt->summary.cases = opt->ncase;
@@ -415,28 +336,23 @@ done:
   return err;
 }
 
-int mbg_optimize_create(mbg_context *ctx, const char *path, const mbg_optimize_options *options, mbg_optimize **out) {
-  int err = MBG_OK;
-  mbg_optimize *opt = mbg__alloc_zero(ctx, 1, sizeof(*opt));
-  *out = NULL;
+int mbg_optimize_create(mbg_context *ctx, const mbg_model *model, const mbg_optimize_options *options,
+                        mbg_optimize **out) {
+  MBG_NEED(ctx, ctx && model && out);
+  mbg_optimize *opt = *out = mbg__alloc_zero(ctx, 1, sizeof(*opt));
   if (!opt) {
     return mbg__fail_memory(ctx);
   }
   mbg__arena_init(&opt->arena, mbg__context_allocator(ctx));
   mbg__arena_init(&opt->solve, mbg__context_allocator(ctx));
-  if (options) {
-    opt->o = *options;
-  } else {
-    mbg_optimize_options_default(&opt->o);
-  }
+  opt->warnings = (mbg__warnings){.arena = &opt->arena, .count = &opt->summary.warnings};
+  opt->model = model;
   opt->best = NAN;
-  opt->path = mbg__arena_text(&opt->arena, path, strlen(path));
-  err = opt->path ? create(ctx, opt) : mbg__fail_memory(ctx);
+  const int err = create(ctx, opt, options);
   if (err < 0) {
     mbg_optimize_destroy(opt);
-    opt = NULL;
+    *out = NULL;
   }
-  *out = opt;
   return err;
 }
 
@@ -449,7 +365,7 @@ void mbg_optimize_destroy(mbg_optimize *opt) {
   for (int k = 0; k < opt->ncase; k++) {
     mbg__case *c = &opt->load[k];
     mbg_run_destroy(c->run);
-    mbg_model_destroy(c->model);
+    mbg_model_destroy(c->own);
     allocator.release(allocator.user, c->row);
     allocator.release(allocator.user, c->gradient);
     mbg_context_destroy(c->ctx);
@@ -461,57 +377,48 @@ void mbg_optimize_destroy(mbg_optimize *opt) {
 
 /* ---------------------------------------------------------------------- queries */
 
-static bool in_range(int index, int count) { return index >= 0 && index < count; }
+const mbg_optimize_summary *mbg_optimize_get_summary(const mbg_optimize *opt) { return opt ? &opt->summary : NULL; }
 
-const mbg_optimize_summary *mbg_optimize_summary_of(const mbg_optimize *opt) { return &opt->summary; }
+/* entry of a list with this count; NULL: out of range */
+#define GET(list, count) (opt && i >= 0 && i < (count) ? &(list)[i] : NULL)
 
-const mbg_optimize_parameter *mbg_optimize_parameter_at(const mbg_optimize *opt, int i) {
-  return in_range(i, opt->n) ? &opt->parameter[i] : NULL;
+const mbg_optimize_parameter *mbg_optimize_get_parameter(const mbg_optimize *opt, int i) {
+  return GET(opt->parameter, opt->n);
 }
 
-const mbg_optimize_constraint *mbg_optimize_constraint_at(const mbg_optimize *opt, int i) {
-  return in_range(i, opt->nlimit) ? &opt->limit[i].shown : NULL;
+const mbg_optimize_constraint *mbg_optimize_get_constraint(const mbg_optimize *opt, int i) {
+  const mbg__limit *limit = GET(opt->limit, opt->nlimit);
+  return limit ? &limit->shown : NULL;
 }
 
-const mbg_optimize_active *mbg_optimize_active_at(const mbg_optimize *opt, int i) {
-  return in_range(i, opt->summary.active) ? &opt->active[i] : NULL;
+const mbg_optimize_active *mbg_optimize_get_active(const mbg_optimize *opt, int i) {
+  return GET(opt->active, opt->summary.active);
 }
 
-const mbg_optimize_record *mbg_optimize_history_at(const mbg_optimize *opt, int i) {
-  return in_range(i, opt->summary.history) ? &opt->history[i] : NULL;
+const mbg_optimize_record *mbg_optimize_get_record(const mbg_optimize *opt, int i) {
+  return GET(opt->history, opt->summary.history);
 }
 
-const char *mbg_optimize_warning_at(const mbg_optimize *opt, int i) {
-  return in_range(i, opt->summary.warnings) ? opt->warning[i] : NULL;
+const mbg_optimize_case *mbg_optimize_get_case(const mbg_optimize *opt, int i) {
+  const mbg__case *c = GET(opt->load, opt->ncase);
+  return c ? &c->shown : NULL;
 }
 
-int mbg_optimize_case(const mbg_optimize *opt, int i, const char **run, double *weight, double *objective) {
-  if (!in_range(i, opt->ncase)) {
-    return MBG_ERROR_INPUT;
-  }
-  const mbg__case *c = &opt->load[i];
-  *run = c->name;
-  *weight = c->weight;
-  *objective = c->objective >= 0 ? c->value[c->objective] : NAN;
-  return MBG_OK;
+const char *mbg_optimize_warning(const mbg_optimize *opt, int i) {
+  return opt ? mbg__warning(&opt->warnings, i) : NULL;
 }
 
-const double *mbg_optimize_parameters(const mbg_optimize *opt) { return opt->p; }
+const double *mbg_optimize_parameters(const mbg_optimize *opt) { return opt ? opt->p : NULL; }
 
 int mbg_optimize_model_text(mbg_context *ctx, const mbg_optimize *opt, char **text) {
+  MBG_NEED(ctx, ctx && opt && text);
+  mbg__varied *values = mbg__alloc(ctx, (size_t)opt->n + 1, sizeof(*values));
+  for (int i = 0; values && i < opt->n; i++) {
+    values[i] = (mbg__varied){opt->parameter[i].index, opt->parameter[i].value};
+  }
   *text = NULL;
-  double *p = mbg__alloc(ctx, (size_t)opt->np + 1, sizeof(double));
-  if (!p) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int k = 0; k < opt->np; k++) {
-    p[k] = NAN;
-  }
-  for (int i = 0; i < opt->n; i++) {
-    p[opt->parameter[i].index] = opt->parameter[i].value;
-  }
-  const int err = mbg__model_text(ctx, opt->load[0].model, p, text);
-  mbg__free(ctx, p);
+  const int err = values ? mbg__model_text(ctx, opt->models[0], opt->n, values, text) : mbg__fail_memory(ctx);
+  mbg__free(ctx, values);
   return err;
 }
 
@@ -519,6 +426,7 @@ int mbg_optimize_model_text(mbg_context *ctx, const mbg_optimize *opt, char **te
 
 int mbg_optimize_evaluate(mbg_context *ctx, mbg_optimize *opt, const double *values, double *objective,
                           double *violation, double *gradient) {
+  MBG_NEED(ctx, ctx && opt && values && objective && violation);
   int err = MBG_OK;
   double *x = mbg__alloc_zero(ctx, 2 * (size_t)opt->nx + 1, sizeof(double)), *J = NULL;
   if (!x) {

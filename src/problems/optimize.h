@@ -10,15 +10,16 @@
 #include "model/model.h"
 #include "optimizers/nlp.h"
 #include "problems/record.h"
+#include "problems/warnings.h"
 #include "run/run.h"
 
 /* One run of the model, with a context of its own for its thread. */
 typedef struct {
   mbg_context *ctx;
-  mbg_model *model;
+  const mbg_model *model;
+  mbg_model *own; /* the model, when it was made here */
   mbg_run *run;
-  const char *name;
-  double weight;
+  mbg_optimize_case shown;
   int objective; /* criterion, -1: it has limits alone */
   double *p;     /* parameters of its last simulation             (np) */
   double *value; /* its criteria, then the points of its paths    (nvalue) */
@@ -60,11 +61,13 @@ typedef struct {
 struct mbg_optimize {
   mbg__arena arena;
   mbg_optimize_options o;
-  const char *path;
+  mbg_run_options run_options;
+  const mbg_model *model; /* the caller's */
   const mbg__optimize_task *task;
-  bool deaf; /* to interruptions: what was interrupted is being reported */
+  bool reporting; /* a finished search is reported: no further interruptions */
   int ncase;
   mbg__case *load;
+  const mbg_model **models; /* of the load cases                          (ncase) */
   int nlimit;
   mbg__limit *limit;
   int nfilter;
@@ -104,13 +107,8 @@ struct mbg_optimize {
   mbg_optimize_active *active;
   mbg_optimize_record *history;
   int history_room;
-  const char **warning;
-  int warning_room;
+  mbg__warnings warnings;
 };
-
-/* ---------------------------------------------------------------------- optimize.c */
-
-int mbg__optimize_warn(mbg_context *ctx, mbg_optimize *opt, const char *format, ...) MBG_PRINTF(3, 4);
 
 /* ---------------------------------------------------------------------- optimize_evaluate.c: load cases */
 

@@ -1,6 +1,8 @@
 /* Evaluations: load cases in threads, values and gradients by the unknowns, recorded. */
 #include "problems/optimize.h"
 
+#include "problems/cases.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,13 +58,6 @@ static void pull(const mbg_optimize *opt, const double *by_p, double *by_u, doub
   }
 }
 
-/* what the run of a case sets stays */
-static void fill_parameters(const mbg_optimize *opt, const mbg__case *c) {
-  for (int k = 0; k < opt->np; k++) {
-    c->p[k] = mbg_model_parameter_set(c->model, k) ? mbg_model_parameter_value(c->model, k) : opt->p[k];
-  }
-}
-
 /* ---------------------------------------------------------------------- one case */
 
 /* criteria, then the points of paths */
@@ -86,7 +81,7 @@ static int take_values(mbg__case *c) {
 static int simulate(mbg__case *c) {
   int err = MBG_OK;
   c->simulated = false;
-  MBG_TRY(mbg_run_parameters(c->ctx, c->run, c->p));
+  MBG_TRY(mbg_run_set_parameters(c->ctx, c->run, c->p));
   MBG_TRY(mbg_run_simulate(c->ctx, c->run));
   if (mbg_run_partial(c->run)) {
     return MBG_ERROR_INTERRUPTED;
@@ -161,77 +156,73 @@ static void square_case(mbg__case *c) {
 
 /* ---------------------------------------------------------------------- all cases, in threads */
 
+/* The cases that no thread has taken yet. */
 typedef struct {
   mbg_optimize *opt;
-  void (*work)(mbg__case *c);
+  void (*evaluate)(mbg__case *c);
   pthread_mutex_t lock;
   int next;
-} crew;
+} case_queue;
 
-static int next_case(crew *w) {
-  pthread_mutex_lock(&w->lock);
-  const int k = w->next < w->opt->ncase ? w->next++ : -1;
-  pthread_mutex_unlock(&w->lock);
+static int next_case(case_queue *q) {
+  pthread_mutex_lock(&q->lock);
+  const int k = q->next < q->opt->ncase ? q->next++ : -1;
+  pthread_mutex_unlock(&q->lock);
   return k;
 }
 
-static void *toil(void *user) {
-  crew *w = user;
-  for (int k = next_case(w); k >= 0; k = next_case(w)) {
-    w->work(&w->opt->load[k]);
+static void *evaluate_cases(void *user) {
+  case_queue *q = user;
+  for (int k = next_case(q); k >= 0; k = next_case(q)) {
+    q->evaluate(&q->opt->load[k]);
   }
   return NULL;
 }
 
 enum { THREADS_MAX = 256 };
 
-static void in_threads(mbg_optimize *opt, void (*work)(mbg__case *c)) {
-  crew w = {.opt = opt, .work = work};
+static void evaluate_in_threads(mbg_optimize *opt, void (*evaluate)(mbg__case *c)) {
+  case_queue q = {.opt = opt, .evaluate = evaluate};
   pthread_t threads[THREADS_MAX];
   const int wanted = opt->o.threads < opt->ncase ? opt->o.threads : opt->ncase;
   int n = 0;
-  pthread_mutex_init(&w.lock, NULL);
-  while (n < wanted - 1 && n < THREADS_MAX && pthread_create(&threads[n], NULL, toil, &w) == 0) {
+  pthread_mutex_init(&q.lock, NULL);
+  while (n < wanted - 1 && n < THREADS_MAX && pthread_create(&threads[n], NULL, evaluate_cases, &q) == 0) {
     n++;
   }
-  toil(&w);
+  evaluate_cases(&q);
   while (n > 0) {
     pthread_join(threads[--n], NULL);
   }
-  pthread_mutex_destroy(&w.lock);
-}
-
-/* a status that a shorter step may cure */
-static bool curable(int status) {
-  return status == MBG_ERROR_CONVERGENCE || status == MBG_ERROR_SINGULAR || status == MBG_ERROR_INPUT;
+  pthread_mutex_destroy(&q.lock);
 }
 
 /* messages of a case into the common context, with the name of its run */
 static void hand_over(mbg_context *ctx, const mbg__case *c, bool all) {
   for (int i = 0; i < mbg_context_message_count(c->ctx); i++) {
     const mbg_severity severity = mbg_context_message_severity(c->ctx, i);
-    const char *text = mbg_context_message(c->ctx, i), *run = c->name ? c->name : "";
+    const char *text = mbg_context_message(c->ctx, i), *run = c->shown.run ? c->shown.run : "";
     if (severity == MBG_ERROR) {
-      (void)mbg__fail(ctx, c->status, "%s%s%s%s", c->name ? "run '" : "", run, c->name ? "': " : "", text);
+      (void)mbg__fail(ctx, c->status, "%s%s%s%s", c->shown.run ? "run '" : "", run, c->shown.run ? "': " : "", text);
     } else if (all) {
-      mbg__note(ctx, severity, "%s%s%s%s", c->name ? "run '" : "", run, c->name ? "': " : "", text);
+      mbg__note(ctx, severity, "%s%s%s%s", c->shown.run ? "run '" : "", run, c->shown.run ? "': " : "", text);
     }
   }
   mbg_context_clear(c->ctx);
 }
 
-/* the work for every case; the first status that is not good, in the order of the cases */
-static int every_case(mbg_context *ctx, mbg_optimize *opt, void (*work)(mbg__case *c), bool all) {
+/* evaluates every case; the first status that is not good, in the order of the cases */
+static int evaluate_all(mbg_context *ctx, mbg_optimize *opt, void (*evaluate)(mbg__case *c), bool all) {
   int status = MBG_OK;
-  in_threads(opt, work);
+  evaluate_in_threads(opt, evaluate);
   for (int k = 0; k < opt->ncase; k++) {
     const mbg__case *c = &opt->load[k];
-    if (c->status < 0 && (status == MBG_OK || (curable(status) && !curable(c->status)))) {
+    if (c->status < 0 && (status == MBG_OK || (mbg__curable(status) && !mbg__curable(c->status)))) {
       status = c->status;
     }
     hand_over(ctx, c, all);
   }
-  if (curable(status)) {
+  if (mbg__curable(status)) {
     opt->summary.failures++;
     return 1;
   }
@@ -243,7 +234,7 @@ static int every_case(mbg_context *ctx, mbg_optimize *opt, void (*work)(mbg__cas
 static void simulate_all(mbg_optimize *opt, const double *x) {
   mbg__optimize_parameters_at(opt, x);
   for (int k = 0; k < opt->ncase; k++) {
-    fill_parameters(opt, &opt->load[k]);
+    mbg__case_parameters(opt->load[k].model, opt->p, opt->load[k].p);
     opt->load[k].simulated = false;
   }
 }
@@ -264,6 +255,13 @@ static void distribute(mbg_optimize *opt) {
   }
 }
 
+static void show_objectives(mbg_optimize *opt) {
+  for (int k = 0; k < opt->ncase; k++) {
+    mbg__case *c = &opt->load[k];
+    c->shown.objective = c->objective >= 0 ? c->value[c->objective] : NAN;
+  }
+}
+
 int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
   int status = MBG_OK, err = MBG_OK;
   bool found;
@@ -277,7 +275,7 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
   opt->replayed = found;
   opt->summary.evaluations++;
   if (!found) {
-    status = every_case(ctx, opt, simulate_case, false);
+    status = evaluate_all(ctx, opt, simulate_case, false);
     MBG_TRY(status);
     collect(opt);
     MBG_TRY(mbg__record_add(ctx, opt->record, 'v', opt->nx, x, opt->nvalue, opt->value, status));
@@ -286,6 +284,7 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
     distribute(opt);
   }
   opt->valued = status == MBG_OK;
+  show_objectives(opt);
   return status;
 done:
   return err;
@@ -361,7 +360,7 @@ done:
 static void forget_set(const mbg_optimize *opt, const mbg__case *c) {
   for (int i = 0; i < opt->n; i++) {
     const int p = opt->parameter[i].index;
-    for (int r = 0; mbg_model_parameter_set(c->model, p) && r < c->nrow; r++) {
+    for (int r = 0; mbg_model_parameter_is_set(c->model, p) && r < c->nrow; r++) {
       c->gradient[(size_t)r * (size_t)opt->np + (size_t)p] = 0;
     }
   }
@@ -394,7 +393,7 @@ static void assemble(mbg_optimize *opt, int *next, double *by_p, double *by_u, d
       continue;
     }
     double *out = opt->task->worst ? J + (size_t)row * nx : g;
-    pull(opt, c->gradient, by_u, c->weight / opt->f_scale, out);
+    pull(opt, c->gradient, by_u, c->shown.weight / opt->f_scale, out);
     if (opt->task->worst) {
       out[opt->n] = -1;
       row++;
@@ -429,7 +428,7 @@ static int compute_gradients(mbg_context *ctx, mbg_optimize *opt, double *g, dou
     goto done;
   }
   MBG_TRY(list_rows(ctx, opt));
-  MBG_TRY(every_case(ctx, opt, differentiate_case, false));
+  MBG_TRY(evaluate_all(ctx, opt, differentiate_case, false));
   if (err > 0) {
     goto done;
   }
@@ -484,17 +483,17 @@ static int compute_hessian(mbg_context *ctx, mbg_optimize *opt, double *H) {
       return mbg__fail_memory(ctx);
     }
   }
-  MBG_TRY(every_case(ctx, opt, square_case, false));
+  MBG_TRY(evaluate_all(ctx, opt, square_case, false));
   memset(H, 0, nx * nx * sizeof(double));
   for (int k = 0; err == MBG_OK && k < opt->ncase; k++) {
     const mbg__case *c = &opt->load[k];
     for (int i = 0; c->objective >= 0 && i < opt->n; i++) {
       for (int j = 0; j < opt->n; j++) {
         const int a = opt->parameter[i].index, b = opt->parameter[j].index;
-        const bool fixed = mbg_model_parameter_set(c->model, a) || mbg_model_parameter_set(c->model, b);
-        H[(size_t)i * nx + (size_t)j] +=
-            fixed ? 0
-                  : c->weight / opt->f_scale * opt->chain[i] * opt->chain[j] * c->hessian[(size_t)a * np + (size_t)b];
+        const bool fixed = mbg_model_parameter_is_set(c->model, a) || mbg_model_parameter_is_set(c->model, b);
+        H[(size_t)i * nx + (size_t)j] += fixed ? 0
+                                               : c->shown.weight / opt->f_scale * opt->chain[i] * opt->chain[j] *
+                                                     c->hessian[(size_t)a * np + (size_t)b];
       }
     }
   }
@@ -558,9 +557,9 @@ int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt) {
   int err = MBG_OK;
   memcpy(opt->p, opt->p0, (size_t)opt->np * sizeof(double));
   for (int k = 0; k < opt->ncase; k++) {
-    fill_parameters(opt, &opt->load[k]);
+    mbg__case_parameters(opt->load[k].model, opt->p, opt->load[k].p);
   }
-  err = every_case(ctx, opt, first_case, true);
+  err = evaluate_all(ctx, opt, first_case, true);
   if (err == MBG_ERROR_INTERRUPTED) {
     return mbg__fail(ctx, err, "interrupted during the first simulation; there is no result");
   }
@@ -568,7 +567,7 @@ int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt) {
   for (int k = 0; k < opt->ncase; k++) {
     MBG_TRY(place_values(ctx, opt, &opt->load[k]));
   }
-  MBG_TRY(every_case(ctx, opt, value_case, false));
+  MBG_TRY(evaluate_all(ctx, opt, value_case, false));
   MBG_TRY(err > 0 ? first_status(opt) : err);
   opt->summary.failures = 0;
   opt->value = MBG_TAKE(&opt->arena, double, opt->nvalue + 1);

@@ -11,8 +11,8 @@ double mbg__optimize_objective(const mbg_optimize *opt) {
   for (int k = 0; k < opt->ncase; k++) {
     const mbg__case *c = &opt->load[k];
     if (c->objective >= 0) {
-      sum += c->weight * c->value[c->objective];
-      worst = fmax(worst, c->weight * c->value[c->objective]);
+      sum += c->shown.weight * c->value[c->objective];
+      worst = fmax(worst, c->shown.weight * c->value[c->objective]);
     }
   }
   return opt->task->worst ? worst : sum;
@@ -67,7 +67,7 @@ void mbg__optimize_constraints(mbg_optimize *opt, const double *x, double *c) {
   for (int k = 0; opt->task->worst && k < opt->ncase; k++) {
     const mbg__case *load = &opt->load[k];
     if (load->objective >= 0) {
-      c[row++] = load->weight * load->value[load->objective] / opt->f_scale - x[opt->n];
+      c[row++] = load->shown.weight * load->value[load->objective] / opt->f_scale - x[opt->n];
     }
   }
   for (int i = 0; i < opt->nlimit; i++) {
@@ -237,7 +237,7 @@ static int make_limit(mbg_context *ctx, mbg_optimize *opt, const mbg__task_limit
   }
   l->scale = scale_of(opt, l);
   l->shown = (mbg_optimize_constraint){.name = of->name,
-                                       .run = c ? c->name : NULL,
+                                       .run = c ? c->shown.run : NULL,
                                        .kind = side > 0   ? "max"
                                                : side < 0 ? "min"
                                                           : "equal",

@@ -110,7 +110,7 @@ static void head(const mbg_optimize *opt, char *buffer, size_t size) {
     h = mbg__sum(h, opt->parameter[i].name, strlen(opt->parameter[i].name));
   }
   for (int k = 0; k < opt->ncase; k++) {
-    const double numbers[] = {mbg__run_step(opt->load[k].run), opt->load[k].weight};
+    const double numbers[] = {mbg__run_step(opt->load[k].run), opt->load[k].shown.weight};
     h = mbg__sum(h, numbers, sizeof(numbers));
   }
   for (int i = 0; i < opt->nlimit; i++) {
@@ -131,7 +131,7 @@ static int open_record(mbg_context *ctx, mbg_optimize *opt) {
     return MBG_OK;
   }
   head(opt, own, sizeof(own));
-  return mbg__record_open(ctx, opt->o.restart, own, opt->o.resume != 0, &opt->record);
+  return mbg__record_open(ctx, opt->o.restart, own, opt->o.resume, &opt->record);
 }
 
 /* ---------------------------------------------------------------------- solves */
@@ -231,6 +231,7 @@ static mbg_optimize_reason reason_of(const mbg_optimize *opt, const mbg__nlp_res
 }
 
 int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt) {
+  MBG_NEED(ctx, ctx && opt);
   int err = MBG_OK;
   searching s = {.ctx = ctx, .opt = opt};
   mbg__nlp_result result;
@@ -241,7 +242,7 @@ int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt) {
   mbg__record_close(opt->record);
   opt->record = NULL;
   /* a design that was feasible at every step on the way is better than one that is not */
-  opt->deaf = true;
+  opt->reporting = true;
   if (result.reason != MBG__NLP_OPTIMAL && !isnan(opt->best)) {
     memcpy(opt->x, opt->best_x, (size_t)opt->nx * sizeof(double));
   }

@@ -213,7 +213,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
                           .index = r->index,
                           .integrator = o->integrator ? o->integrator : r->integrator,
                           .stabilization = r->stabilization,
-                          .curves = o->all_signals != 0,
+                          .curves = o->all_signals,
                           .memory = o->memory > 0 ? o->memory : r->memory,
                           .threads = o->threads > 1 ? o->threads : 1,
                           .interrupt = o->interrupt,

@@ -1,8 +1,5 @@
 /* Proof of a gradient: Taylor remainders, direct against adjoint, central differences with their best step. */
-#include "mbgrad/proof.h"
-
-#include "model/model.h"
-#include "run/run.h"
+#include "run/run_internal.h"
 
 #include <string.h>
 
@@ -12,20 +9,19 @@ static const double fd_steps[] = {1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7
 typedef struct {
   mbg_context *ctx;
   mbg_run *run;
-  const mbg_model *m;
   int nc, np;
   double *p, *trial, *direction, *psi, *plus, *minus, *direct, *adjoint;
-} bench;
+} trial_runs;
 
 /* ---------------------------------------------------------------------- pieces */
 
-static double size_of(const bench *b, int i) {
+static double size_of(const trial_runs *b, int i) {
   const double x = fabs(b->p[i]);
   return x > 0 ? x : 1;
 }
 
 /* relative difference of two gradients (theory 0, section 11) */
-static double gradient_difference(const bench *b, const double *g, const double *other) {
+static double gradient_difference(const trial_runs *b, const double *g, const double *other) {
   double largest = 0, worst = 0;
   for (int i = 0; i < b->np; i++) {
     largest = fmax(largest, size_of(b, i) * fabs(g[i]));
@@ -37,7 +33,7 @@ static double gradient_difference(const bench *b, const double *g, const double 
   return worst;
 }
 
-static int simulate(bench *b) {
+static int simulate(trial_runs *b) {
   const int err = mbg_run_simulate(b->ctx, b->run);
   if (err == MBG_OK && mbg_run_partial(b->run)) {
     return mbg__fail(b->ctx, MBG_ERROR_INTERRUPTED, "the proof was interrupted");
@@ -45,12 +41,12 @@ static int simulate(bench *b) {
   return err;
 }
 
-static int evaluate(bench *b, double eps, double *psi) {
+static int evaluate(trial_runs *b, double eps, double *psi) {
   int err = MBG_OK;
   for (int i = 0; i < b->np; i++) {
     b->trial[i] = b->p[i] + eps * b->direction[i];
   }
-  MBG_TRY(mbg_run_parameters(b->ctx, b->run, b->trial));
+  MBG_TRY(mbg_run_set_parameters(b->ctx, b->run, b->trial));
   MBG_TRY(simulate(b));
   MBG_TRY(mbg_run_criteria(b->ctx, b->run, psi));
 done:
@@ -58,7 +54,7 @@ done:
 }
 
 /* a step that leaves the region where the model runs is not a failure of the proof */
-static int try_evaluate(bench *b, double eps, double *psi, bool *ok) {
+static int try_evaluate(trial_runs *b, double eps, double *psi, bool *ok) {
   const int mark = mbg__message_mark(b->ctx);
   const int err = evaluate(b, eps, psi);
   *ok = err == MBG_OK;
@@ -70,7 +66,7 @@ static int try_evaluate(bench *b, double eps, double *psi, bool *ok) {
 }
 
 /* signs alternate, so that no cancellation by symmetry; sizes follow the parameters */
-static void choose_direction(bench *b) {
+static void choose_direction(trial_runs *b) {
   for (int i = 0; i < b->np; i++) {
     b->direction[i] = size_of(b, i) * (i % 2 ? -1 : 1) * (0.6 + 0.4 * ((i * 7) % 5) / 4.0);
   }
@@ -116,7 +112,7 @@ static void find_window(mbg_proof *q) {
   }
 }
 
-static int taylor(bench *b, mbg_proof *proofs) {
+static int taylor(trial_runs *b, mbg_proof *proofs) {
   double eps = eps_first;
   int err = MBG_OK;
   for (int i = 0; i < MBG_TAYLOR_POINTS; i++, eps *= eps_ratio) {
@@ -142,7 +138,7 @@ done:
 /* ---------------------------------------------------------------------- finite differences */
 
 /* directional central differences: their best agreement with g.d tells what differencing can reach */
-static int differences(bench *b, mbg_proof *proofs) {
+static int differences(trial_runs *b, mbg_proof *proofs) {
   int err = MBG_OK;
   for (int k = 0; k < b->nc; k++) {
     proofs[k].finite_difference = INFINITY;
@@ -172,7 +168,7 @@ done:
 
 /* ---------------------------------------------------------------------- all */
 
-static int take_arrays(bench *b, mbg__arena *arena) {
+static int take_arrays(trial_runs *b, mbg__arena *arena) {
   const size_t n = (size_t)b->nc * (size_t)b->np;
   b->p = MBG_TAKE(arena, double, b->np);
   b->trial = MBG_TAKE(arena, double, b->np);
@@ -182,39 +178,45 @@ static int take_arrays(bench *b, mbg__arena *arena) {
   b->minus = MBG_TAKE(arena, double, b->nc);
   b->direct = MBG_TAKE(arena, double, n);
   b->adjoint = MBG_TAKE(arena, double, n);
-  return b->p && b->trial && b->direction && b->psi && b->plus && b->minus && b->direct && b->adjoint
-             ? MBG_OK
-             : mbg__fail_memory(b->ctx);
+  return mbg__arena_check(b->ctx, arena);
 }
 
-int mbg_run_proof(mbg_context *ctx, mbg_run *run, mbg_proof *proofs, double *gradient) {
-  mbg__arena arena;
-  bench b = {.ctx = ctx, .run = run, .m = mbg__run_model(run)};
+static int compare_methods(trial_runs *b, mbg_proof *proofs) {
   int err = MBG_OK;
-  mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  b.nc = b.m->ncriterion;
-  b.np = b.m->np;
-  MBG_TRY(take_arrays(&b, &arena));
-  mbg__run_current(run, b.p);
+  MBG_TRY(simulate(b));
+  MBG_TRY(mbg_run_criteria(b->ctx, b->run, b->psi));
+  MBG_TRY(mbg_run_gradient(b->ctx, b->run, mbg_run_adjoint_method(b->run), b->adjoint, NULL));
+  MBG_TRY(mbg_run_gradient(b->ctx, b->run, MBG_METHOD_DIRECT, b->direct, NULL));
+  for (int k = 0; k < b->nc; k++) {
+    const size_t at = (size_t)k * (size_t)b->np;
+    proofs[k].value = b->psi[k];
+    proofs[k].gradient = b->adjoint + at;
+    proofs[k].direct_vs_adjoint = gradient_difference(b, b->direct + at, b->adjoint + at);
+  }
+done:
+  return err;
+}
+
+int mbg_run_prove(mbg_context *ctx, mbg_run *run) {
+  MBG_NEED(ctx, ctx && run);
+  trial_runs b = {.ctx = ctx, .run = run, .nc = run->m->ncriterion, .np = run->m->np};
+  int err = MBG_OK;
+  run->proofs = NULL;
+  mbg__arena_destroy(&run->proof_arena);
+  mbg_proof *proofs = MBG_TAKE(&run->proof_arena, mbg_proof, b.nc);
+  MBG_TRY(take_arrays(&b, &run->proof_arena));
+  MBG_TRY(mbg_run_parameters(run, b.p));
   choose_direction(&b);
-  memset(proofs, 0, (size_t)b.nc * sizeof(*proofs));
-  MBG_TRY(simulate(&b));
-  MBG_TRY(mbg_run_criteria(ctx, run, b.psi));
-  MBG_TRY(mbg_run_gradient(ctx, run, mbg_run_adjoint_method(run), b.adjoint, NULL));
-  MBG_TRY(mbg_run_gradient(ctx, run, MBG_METHOD_DIRECT, b.direct, NULL));
-  for (int k = 0; k < b.nc; k++) {
-    const size_t at = (size_t)k * (size_t)b.np;
-    proofs[k].value = b.psi[k];
-    proofs[k].direct_vs_adjoint = gradient_difference(&b, b.direct + at, b.adjoint + at);
-  }
-  if (gradient) {
-    memcpy(gradient, b.adjoint, (size_t)b.nc * (size_t)b.np * sizeof(double));
-  }
+  MBG_TRY(compare_methods(&b, proofs));
   MBG_TRY(taylor(&b, proofs));
   MBG_TRY(differences(&b, proofs));
-  MBG_TRY(mbg_run_parameters(ctx, run, b.p));
+  MBG_TRY(mbg_run_set_parameters(ctx, run, b.p));
   MBG_TRY(simulate(&b));
+  run->proofs = proofs;
 done:
-  mbg__arena_destroy(&arena);
   return err;
+}
+
+const mbg_proof *mbg_run_get_proof(const mbg_run *run, int criterion) {
+  return run && run->proofs && criterion >= 0 && criterion < run->m->ncriterion ? &run->proofs[criterion] : NULL;
 }

@@ -7,17 +7,18 @@
 #include "math/se3.h"
 #include "mbgrad/run.h"
 
-/* Parameters and criteria as `real`: in the twin they carry a derivative. */
-int mbg__run_parameters(mbg_context *ctx, mbg_run *run, const real *p);
+/* Parameters and criteria as `real`: in the complex build they carry a derivative. */
+int mbg__run_set_parameters(mbg_context *ctx, mbg_run *run, const real *p);
 int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi);
 
 /* State of the last node (MBG_ERROR_INPUT when there is none), and a state that the next simulation starts from. */
 int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns);
 void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns);
 
-/* The model, and the parameters of the run as doubles (np). */
+/* Options of a caller, of any size, completed by defaults. */
+int mbg__run_options_take(mbg_context *ctx, const mbg_run_options *given, mbg_run_options *options);
+
 const mbg_model *mbg__run_model(const mbg_run *run);
-void mbg__run_current(const mbg_run *run, double *p);
 
 /* The formulation's own workspace, NULL before the first simulation. */
 struct mbg__formulation_work *mbg__run_work(const mbg_run *run);
@@ -27,13 +28,14 @@ const mbg__criteria *mbg__run_criteria_of(const mbg_run *run);
 double mbg__run_step(const mbg_run *run);
 double mbg__run_column(const mbg_run *run, int node, int column);
 
-/* Gradients of chosen rows by every parameter (n x np): a row is a criterion (npoint 0), or sum_i weight_i y(t_i) over
-   points i of a path criterion. AUTO chooses by their number; used: what was taken. */
+/* Gradients of chosen rows by every parameter (n x np). A row is a criterion (npoint 0), sum_i weight_i y(t_i) over points
+   i of a path criterion, or (criterion -1) sum_k weight_k psi_k over all criteria. AUTO chooses by their number; used (may
+   be NULL): the method taken. */
 typedef struct {
   int criterion;
   int npoint;
   const int *point;     /* (npoint) */
-  const double *weight; /* (npoint) */
+  const double *weight; /* (npoint, or ncriterion) */
 } mbg__gradient_row;
 int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
                            double *gradient, mbg_method *used);

@@ -4,8 +4,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "io/json_write.h"
-#include "model/model.h"
-#include "run/run.h"
+#include "run/run_internal.h"
 
 #include <string.h>
 
@@ -20,22 +19,14 @@ static int take_state(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, s
   s->H = MBG_TAKE(arena, mbg__frame, m->nbody);
   s->v = MBG_TAKE(arena, real, m->nw);
   s->turns = MBG_TAKE(arena, int, m->nturn);
-  return s->H && s->v && s->turns ? MBG_OK : mbg__fail_memory(ctx);
+  return mbg__arena_check(ctx, arena);
 }
 
 /* ---------------------------------------------------------------------- writing */
 
 static void put_body(mbg__json_writer *w, const char *name, const mbg__frame *H, const real *v) {
   double frame[12], twist[6];
-  for (int i = 0; i < 9; i++) {
-    frame[i] = re(H->R[i]);
-  }
-  for (int i = 0; i < 3; i++) {
-    frame[9 + i] = re(H->x[i]);
-  }
-  for (int i = 0; i < 6; i++) {
-    twist[i] = re(v[i]);
-  }
+  mbg__run_flatten(H, v, frame, twist);
   mbg__json_key(w, name);
   mbg__json_begin_object(w);
   mbg__json_key(w, "frame");
@@ -66,8 +57,9 @@ static void put_state(mbg__json_writer *w, const mbg_model *m, const state *s) {
   mbg__json_end_object(w);
 }
 
-int mbg_run_state_write(mbg_context *ctx, const mbg_run *run, const char *path) {
-  const mbg_model *m = mbg__run_model(run);
+int mbg_run_write_state(mbg_context *ctx, const mbg_run *run, const char *path) {
+  MBG_NEED(ctx, ctx && run && path);
+  const mbg_model *m = run->m;
   mbg__arena arena;
   mbg__json_writer w;
   state s = {0};
@@ -173,8 +165,9 @@ done:
   return err;
 }
 
-int mbg_run_restart(mbg_context *ctx, mbg_run *run, const char *path) {
-  const mbg_model *m = mbg__run_model(run);
+int mbg_run_read_state(mbg_context *ctx, mbg_run *run, const char *path) {
+  MBG_NEED(ctx, ctx && run && path);
+  const mbg_model *m = run->m;
   mbg__arena arena;
   state s = {0};
   int err = MBG_OK;

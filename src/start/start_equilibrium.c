@@ -177,7 +177,7 @@ static int search(mbg_context *ctx, mbg__start_work *w, mbg__search *d, bool *fo
   int err = MBG_OK;
   mbg_context *quiet = NULL;
   mbg__frame *guess = NULL;
-  MBG_TRY(mbg_context_create(&quiet, mbg__context_allocator(ctx)));
+  MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &quiet));
   guess = mbg__alloc(ctx, (size_t)w->m->nbody, sizeof(*guess));
   if (!guess) {
     err = mbg__fail_memory(ctx);

@@ -32,7 +32,7 @@ typedef struct {
   const double *breaks;         /* times that must be nodes */
   double memory;                /* most bytes of stored nodes, 0: no limit */
   int threads;                  /* at least 1 */
-  int (*interrupt)(void *user); /* not 0: stop after the current step; may be NULL */
+  bool (*interrupt)(void *user); /* true: stop after the current step; may be NULL */
   void (*progress)(void *user, double t);
   void *user;
 } mbg__run_plan;

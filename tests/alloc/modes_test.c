@@ -5,14 +5,14 @@
 #include <stdio.h>
 
 static int whole(mbg_context *ctx, const char *path, mbg_modes_at at, double *frequency) {
-  const mbg_modes_options opt = {.at = at, .count = 3, .gradient = true};
+  const mbg_modes_options opt = {.size = sizeof(opt), .at = at, .count = 3, .gradient = true};
   mbg_model *model = NULL;
   mbg_modes *modes = NULL;
   char *text = NULL;
   int err = mbg_model_load(ctx, path, &model);
-  err = err < 0 ? err : mbg_modes_solve(ctx, model, &opt, &modes);
+  err = err < 0 ? err : mbg_modes_create(ctx, model, &opt, &modes);
   err = err < 0 ? err : mbg_modes_json(ctx, modes, &text);
-  *frequency = err < 0 ? 0 : mbg_mode_at(modes, 0)->frequency;
+  *frequency = err < 0 ? 0 : mbg_modes_get_mode(modes, 0)->frequency;
   mbg_text_destroy(ctx, text);
   mbg_modes_destroy(modes);
   mbg_model_destroy(model);
@@ -24,13 +24,13 @@ static void check(const char *name, mbg_modes_at at) {
   double expected, got;
   mbg_context *ctx;
   snprintf(path, sizeof(path), "%s/%s", MBG_GALLERY_DIR, name);
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   assert_int_equal(whole(ctx, path, at, &expected), MBG_OK);
   mbg_context_destroy(ctx);
   for (long n = 2;; n++) {
     support_memory memory = {.fail_at = n, .once = n % 2 == 0};
     const mbg_allocator allocator = support_allocator(&memory);
-    assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
+    assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
     const int err = whole(ctx, path, at, &got);
     const long asked = memory.requests;
     mbg_context_destroy(ctx);

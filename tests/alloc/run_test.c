@@ -27,7 +27,7 @@ static int whole_run(mbg_context *ctx, const char *path, const char *formulation
   mbg_check *check = NULL;
   mbg_run *run = NULL;
   mbg_run_options options;
-  mbg_run_options_default(&options);
+  mbg_run_options_default(&options, sizeof(options));
   options.end = end;
   /* controlled where there is error control */
   if (!strcmp(formulation, "qr")) {
@@ -37,7 +37,7 @@ static int whole_run(mbg_context *ctx, const char *path, const char *formulation
   }
   options.formulation = formulation;
   int err = mbg_model_load(ctx, path, &model);
-  err = err < 0 ? err : mbg_check_model(ctx, model, NULL, &check);
+  err = err < 0 ? err : mbg_check_create(ctx, model, NULL, &check);
   err = err < 0 ? err : mbg_run_create(ctx, model, &options, &run);
   err = err < 0 ? err : mbg_run_simulate(ctx, run);
   err = err < 0 ? err : mbg_run_criteria(ctx, run, a->psi);
@@ -61,14 +61,14 @@ static void every_allocation_fails_once(void **state) {
     answers expected;
     mbg_context *ctx;
     snprintf(path, sizeof(path), "%s/%s", MBG_GALLERY_DIR, models[i]);
-    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
     assert_int_equal(whole_run(ctx, path, formulation, 0.02, &expected), MBG_OK);
     mbg_context_destroy(ctx);
     for (long n = 2;; n++) {
       support_memory memory = {.fail_at = n, .once = n % 2 == 0};
       const mbg_allocator allocator = support_allocator(&memory);
       answers got;
-      assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
+      assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
       const int err = whole_run(ctx, path, formulation, 0.02, &got);
       if (memory.requests < n) {
         assert_int_equal(err, MBG_OK);
@@ -115,11 +115,11 @@ static void check_steps(const char *formulation) {
   mbg_model *model;
   mbg_run *run;
   mbg_run_options options;
-  mbg_run_options_default(&options);
+  mbg_run_options_default(&options, sizeof(options));
   options.formulation = formulation;
   options.progress = on_step;
   options.user = &w;
-  assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
+  assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
   assert_int_equal(mbg_model_load(ctx, MBG_GALLERY_DIR "/quarter-car", &model), MBG_OK);
   assert_int_equal(mbg_run_create(ctx, model, &options, &run), MBG_OK);
   assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);

@@ -66,7 +66,7 @@ static void check_model(const char *name) {
   char path[512];
   mbg_context *ctx;
   mbg_model *model = NULL;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   snprintf(path, sizeof(path), "%s.json", name);
   const int status = mbg_model_load(ctx, path, &model);
   snprintf(path, sizeof(path), "%s.txt", name);

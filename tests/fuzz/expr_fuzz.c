@@ -91,7 +91,7 @@ static void check_text(mbg_context *ctx, const char *text) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = malloc(size + 1);
   mbg_context *ctx = NULL;
-  CHECK(text && mbg_context_create(&ctx, NULL) == MBG_OK);
+  CHECK(text && mbg_context_create(NULL, &ctx) == MBG_OK);
   if (size > 0) {
     memcpy(text, data, size);
   }

@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   /* a copy of its exact size: the input of a caller may be followed by a 0 that hides a mistake */
   char *text = malloc(size ? size : 1);
   mbg_context *ctx = NULL;
-  CHECK(text && mbg_context_create(&ctx, NULL) == MBG_OK);
+  CHECK(text && mbg_context_create(NULL, &ctx) == MBG_OK);
   if (size > 0) {
     memcpy(text, data, size);
   }

@@ -25,10 +25,10 @@ static void try_text(const char *text, size_t size, const char *base) {
   const mbg_allocator allocator = support_allocator(&memory);
   mbg_context *ctx;
   mbg_model *model = NULL;
-  CHECK(mbg_context_create(&ctx, &allocator) == MBG_OK);
+  CHECK(mbg_context_create(&allocator, &ctx) == MBG_OK);
   if (mbg_model_parse(ctx, "model.json", text, size, base, &model) == MBG_OK) {
     mbg_check *check = NULL;
-    if (mbg_check_model(ctx, model, NULL, &check) < 0) {
+    if (mbg_check_create(ctx, model, NULL, &check) < 0) {
       CHECK(mbg_context_error(ctx)[0] != 0);
     }
     mbg_check_destroy(check);

@@ -115,11 +115,11 @@ static void test_messages(void **state) {
   gradient_case_open(&c, NULL, text);
   gradient_case_run(&c);
   const double width[3] = {1000, -0.3, 0.8}, modulus[3] = {0, 0.3, 0.8}, length[3] = {1000, 0.3, 0};
-  assert_true(mbg_run_parameters(c.ctx, c.run, width) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
+  assert_true(mbg_run_set_parameters(c.ctx, c.run, width) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
   says(&c, "beam 'arm': width is -0.3 at these parameters; it must be positive");
-  assert_true(mbg_run_parameters(c.ctx, c.run, modulus) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
+  assert_true(mbg_run_set_parameters(c.ctx, c.run, modulus) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
   says(&c, "beam 'arm': E is 0 at these parameters; it must be positive");
-  assert_true(mbg_run_parameters(c.ctx, c.run, length) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
+  assert_true(mbg_run_set_parameters(c.ctx, c.run, length) < 0 || mbg_run_simulate(c.ctx, c.run) < 0);
   says(&c, "beam 'arm': the elements have length 0 at these parameters; it must be positive");
   gradient_case_close(&c);
 }

@@ -670,7 +670,7 @@ static void test_catalogue(void **state) {
     mbg_context *ctx;
     mbg_model *m;
     char *text = random_model(number, &opt);
-    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
     assert_int_equal(mbg_model_parse(ctx, "random", text, strlen(text), NULL, &m), MBG_OK);
     take_usage(m, &used);
     mbg_model_destroy(m);

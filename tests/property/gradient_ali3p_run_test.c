@@ -40,7 +40,7 @@ static void test_checkpoints(void **state) {
       assert_memory_equal(g, whole[k], (size_t)(c.nc * c.np) * sizeof(double));
       free(g);
     }
-    mbg_run_work_of(c.run, &work);
+    work = *mbg_run_get_work(c.run);
     bytes = i == 0 ? work.peak_bytes : bytes;
     assert_true(i == 0 ? work.recomputed_steps == 0 : work.recomputed_steps > 0);
     gradient_case_close(&c);
@@ -241,7 +241,7 @@ static void check_refused(const char *text, const mbg_run_options *options, int 
   mbg_context *ctx;
   mbg_model *m;
   mbg_run *run = NULL;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   assert_int_equal(mbg_model_parse(ctx, "model", text, strlen(text), NULL, &m), MBG_OK);
   int err = mbg_run_create(ctx, m, options, &run);
   err = err < 0 ? err : mbg_run_simulate(ctx, run);
@@ -269,7 +269,7 @@ static void test_refused(void **state) {
       "[1, 0, 0]}}, \"drivers\": {\"motor\": {\"joint\": \"O\", \"coordinate\": \"angle\", \"law\": \"w*t\"}";
   char text[2000];
   mbg_run_options o;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   /* the crank is longer than the rod: it cannot pass asin(0.8) = 0.9273 */
   snprintf(text, sizeof text, CRANK, "1", "0.1", lock, "");
   check_refused(text, &o, MBG_ERROR_CONVERGENCE, "step to t = 0.47 (h = 0.01): Newton did not converge");
@@ -307,7 +307,7 @@ static void test_too_deep(void **state) {
                          i - 1, i, i);
   }
   sprintf(text + n, "}, \"run\": {\"formulation\": \"ali3p\", \"end\": 1, \"step\": 0.1}}");
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   check_refused(text, &o, MBG_ERROR_UNSUPPORTED,
                 "the tree is too deep for matrices in joint coordinates (600 bodies); use formulation 'lie'");
   free(text);

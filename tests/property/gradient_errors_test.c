@@ -21,7 +21,7 @@ static char *gallery_text(const char *name) {
 
 static mbg_run_options short_run(void) {
   mbg_run_options o;
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = "lie";
   o.end = 0.02;
   o.step = 0.01;
@@ -39,7 +39,7 @@ static void refused(char *text, const mbg_run_options *options, int status, cons
   mbg_context *ctx;
   mbg_model *m = NULL;
   mbg_run *run = NULL;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   int err = mbg_model_parse(ctx, "model", text, strlen(text), NULL, &m);
   err = err < 0 ? err : mbg_run_create(ctx, m, options, &run);
   err = err < 0 ? err : mbg_run_simulate(ctx, run);
@@ -128,14 +128,14 @@ static void test_not_finite(void **state) {
   gradient_case_run(&c);
   for (int i = 0; i < 3; i++) {
     c.p[0] = bad[i];
-    assert_int_equal(mbg_run_parameters(c.ctx, c.run, c.p), MBG_ERROR_INPUT);
+    assert_int_equal(mbg_run_set_parameters(c.ctx, c.run, c.p), MBG_ERROR_INPUT);
     assert_message(c.ctx, message[i]);
     mbg_context_clear(c.ctx);
     assert_int_equal(mbg_run_simulate(c.ctx, c.run), MBG_ERROR_INPUT);
     assert_message(c.ctx, "the parameters of the run were refused");
     mbg_context_clear(c.ctx);
   }
-  assert_int_equal(mbg_run_parameters(c.ctx, c.run, NULL), MBG_OK);
+  assert_int_equal(mbg_run_set_parameters(c.ctx, c.run, NULL), MBG_OK);
   gradient_case_simulate(&c);
   reference_close(&c, text);
 }

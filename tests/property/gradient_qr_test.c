@@ -55,7 +55,7 @@ static void compare_all(gradient_case *c, const char *name) {
   free(d);
 }
 
-static int count_down(void *user) { return (*(int *)user)-- <= 0; }
+static bool count_down(void *user) { return (*(int *)user)-- <= 0; }
 
 /* Redundant rows that a parameter would contradict, singular positions, and motions that need thousands of steps (a law
    that jumps back and forth: neither does lie converge there). */
@@ -308,11 +308,11 @@ static void test_restart(void **state) {
     c.options.end = part == 1 ? 0.7 : 2;
     gradient_case_run(&c);
     if (part == 2) {
-      gradient_case_check(&c, mbg_run_restart(c.ctx, c.run, path), "restart");
+      gradient_case_check(&c, mbg_run_read_state(c.ctx, c.run, path), "restart");
     }
     gradient_case_simulate(&c);
     if (part == 1) {
-      gradient_case_check(&c, mbg_run_state_write(c.ctx, c.run, path), "state");
+      gradient_case_check(&c, mbg_run_write_state(c.ctx, c.run, path), "state");
     } else {
       gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi[part / 2]), "criteria");
     }

@@ -108,7 +108,7 @@ static void test_controlled(void **state) {
   for (int i = 0; i < c.np; i++) {
     c.p[i] *= 1.02;
   }
-  gradient_case_check(&c, mbg_run_parameters(c.ctx, c.run, c.p), "parameters");
+  gradient_case_check(&c, mbg_run_set_parameters(c.ctx, c.run, c.p), "parameters");
   gradient_case_simulate(&c);
   assert_int_equal(mbg_run_node_count(c.run), n);
   for (int i = 0; i < n; i++) {
@@ -123,15 +123,15 @@ static void test_controlled_taylor(void **state) {
   (void)state;
   gradient_case c;
   char path[300];
-  mbg_proof q[3];
   open_gallery(&c, path, "spatial-chain");
   c.options.tolerance = 1e-4;
   c.options.formulation = "lie";
   gradient_case_run(&c);
-  gradient_case_check(&c, mbg_run_proof(c.ctx, c.run, q, NULL), "proof");
+  gradient_case_check(&c, mbg_run_prove(c.ctx, c.run), "proof");
   for (int k = 0; k < 3; k++) {
-    assert_true(q[k].taylor_slope >= 1.95 && q[k].taylor_decades > 2.99);
-    assert_true(q[k].direct_vs_adjoint <= tol_direct);
+    const mbg_proof *q = mbg_run_get_proof(c.run, k);
+    assert_true(q->taylor_slope >= 1.95 && q->taylor_decades > 2.99);
+    assert_true(q->direct_vs_adjoint <= tol_direct);
   }
   gradient_case_close(&c);
 }
@@ -211,7 +211,7 @@ static void test_checkpoints(void **state) {
         }
       }
     }
-    mbg_run_work_of(c.run, &work);
+    work = *mbg_run_get_work(c.run);
     bytes = limited ? bytes : work.peak_bytes;
     assert_true(work.peak_bytes <= (limited ? bytes / 50 : bytes));
     assert_true(limited ? work.recomputed_steps > steps : work.recomputed_steps == 0);
@@ -241,7 +241,7 @@ static void test_checkpoint_limits(void **state) {
       gradient_case_run(&c);
       gradient_case_simulate(&c);
       double *g = gradient_case_gradient(&c, MBG_METHOD_ADJOINT);
-      mbg_run_work_of(c.run, &work);
+      work = *mbg_run_get_work(c.run);
       if (whole) {
         same_bits(&c, "limited", g, whole);
         free(g);
@@ -269,15 +269,15 @@ static int work_on(void *user) {
   mbg_run *run = NULL;
   mbg_run_options options;
   double p[16];
-  mbg_run_options_default(&options);
+  mbg_run_options_default(&options, sizeof(options));
   options.end = 0.2;
-  j->err = mbg_context_create(&ctx, NULL);
+  j->err = mbg_context_create(NULL, &ctx);
   for (int i = 0; i < mbg_model_parameter_count(j->model); i++) {
     p[i] = j->factor * mbg_model_parameter_value(j->model, i);
   }
   j->err = j->err < 0 ? j->err : mbg_run_create(ctx, j->model, &options, &run);
   for (int round = 0; j->err == MBG_OK && round < 3; round++) {
-    j->err = mbg_run_parameters(ctx, run, p);
+    j->err = mbg_run_set_parameters(ctx, run, p);
     j->err = j->err < 0 ? j->err : mbg_run_simulate(ctx, run);
     j->err = j->err < 0 ? j->err : mbg_run_criteria(ctx, run, j->psi);
     j->err = j->err < 0 ? j->err : mbg_run_gradient(ctx, run, MBG_METHOD_ADJOINT, j->gradient, NULL);
@@ -308,7 +308,7 @@ static void test_threads(void **state) {
   gradient_case_close(&c);
 }
 
-static int count_down(void *user) { return (*(int *)user)-- <= 0; }
+static bool count_down(void *user) { return (*(int *)user)-- <= 0; }
 
 /* interrupted after 40 steps: nodes, criteria and gradient are those of the run that ends there; a gradient can be
    interrupted too */
@@ -378,11 +378,13 @@ static void test_all(void **state) {
     mbg__design_pull(design, all, by_p);
     assert_true(gradient_difference(c.np, c.p, by_p, g + k * c.np, 0) < 1e-13);
   }
+  double *values = calloc(2 * (size_t)na + 1, sizeof(double)), *scales = values + na;
+  assert_int_equal(mbg_run_attributes(c.run, values, scales), MBG_OK);
   for (int i = 0; i < na; i++) {
-    mbg_attribute_info info;
-    assert_int_equal(mbg_run_attribute(c.run, i, &info), MBG_OK);
-    assert_true(info.owner && info.key && info.scale >= fabs(info.value));
+    assert_true(mbg_run_attribute_owner(c.run, i) && mbg_run_attribute_key(c.run, i));
+    assert_true(scales[i] >= fabs(values[i]));
   }
+  free(values);
   mbg__arena_destroy(&arena);
   free(g);
   free(all);

@@ -46,15 +46,24 @@ static void measure(fit_case *c, const mbg_run_options *options, double end, dou
 /* the whole of the gallery's run takes seconds: a part of it will do where time is short */
 static double end_of_run(void) { return support_sanitized() ? 0.1 : support_rounds(1, 2) * 0.25; }
 
+static mbg_run_options run_options(double end, double step) {
+  mbg_run_options run;
+  mbg_run_options_default(&run, sizeof(run));
+  run.end = end;
+  run.step = step;
+  return run;
+}
+
 static void test_same_stepper(void **state) {
   fit_case *c = *state;
   mbg_identify_options o = fit_options();
-  o.run.end = end_of_run();
-  measure(c, &o.run, o.run.end, 0.002, 0, NULL);
+  const mbg_run_options run = run_options(end_of_run(), NAN);
+  o.run = &run;
+  measure(c, &run, run.end, 0.002, 0, NULL);
   const mbg_identify_summary *s = fit_solve(c, &o);
   assert_true(s->converged);
   for (int i = 0; i < N; i++) {
-    const mbg_identify_parameter *p = mbg_identify_parameter_at(c->id, i);
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(c->id, i);
     assert_close(fabs(p->start / truth[i] - 1), 0.5, 1e-12);
     /* zero residual: only the tolerance of the steps is left */
     assert_close(p->value / truth[i], 1, 1e-8);
@@ -65,11 +74,12 @@ static void test_same_stepper(void **state) {
 static void test_direct_and_adjoint(void **state) {
   fit_case *c = *state;
   mbg_identify_options o = fit_options();
-  o.run.end = 0.1;
-  o.run.step = 0.002;
-  measure(c, &o.run, o.run.end, 0.002, 0, NULL);
-  assert_int_equal(mbg_identify_create(c->ctx, c->path, &o, &c->id), MBG_OK);
-  const int m = mbg_identify_summary_of(c->id)->samples;
+  const mbg_run_options run = run_options(0.1, 0.002);
+  o.run = &run;
+  measure(c, &run, run.end, 0.002, 0, NULL);
+  assert_int_equal(fit_load(c, NULL), MBG_OK);
+  assert_int_equal(mbg_identify_create(c->ctx, c->model, &o, &c->id), MBG_OK);
+  const int m = mbg_identify_get_summary(c->id)->samples;
   double p[N], adjoint[N], cost, *r = calloc((size_t)m, sizeof(double)), *J = calloc((size_t)m * N, sizeof(double));
   for (int i = 0; i < N; i++) {
     p[i] = truth[i] * (1 + 0.03 * (i % 5) - 0.05);
@@ -94,20 +104,21 @@ static void test_direct_and_adjoint(void **state) {
 static void test_bias(void **state) {
   fit_case *c = *state;
   mbg_identify_options o = fit_options();
-  mbg_run_options fine = o.run;
+  const mbg_run_options run = run_options(end_of_run(), NAN);
+  mbg_run_options fine = run;
   if (support_sanitized()) {
     skip();
   }
-  o.run.end = fine.end = end_of_run();
+  o.run = &run;
   fine.formulation = "qr";
   fine.tolerance = 1e-10;
-  o.bias = 1;
+  o.bias = true;
   o.tolerance = 1e-8;
-  measure(c, &fine, o.run.end, 0.002, 0, NULL);
+  measure(c, &fine, run.end, 0.002, 0, NULL);
   const mbg_identify_summary *s = fit_solve(c, &o);
   assert_true(s->converged && s->biased);
   for (int i = 0; i < N; i++) {
-    const mbg_identify_parameter *p = mbg_identify_parameter_at(c->id, i);
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(c->id, i);
     const double off = p->value - truth[i];
     assert_true(fabs(off) < 1e-3 * truth[i]);
     assert_true(fabs(off) <= 3 * fabs(p->bias));
@@ -120,7 +131,7 @@ static void test_bias(void **state) {
 static double mahalanobis(const fit_case *c) {
   double L[N][N] = {{0}}, y[N], sum = 0;
   for (int i = 0; i < N; i++) {
-    const mbg_identify_parameter *p = mbg_identify_parameter_at(c->id, i);
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(c->id, i);
     y[i] = (p->value - truth[i]) / p->standard_error;
     for (int j = 0; j <= i; j++) {
       double v = mbg_identify_correlation(c->id, i, j);
@@ -145,17 +156,17 @@ static void test_monte_carlo(void **state) {
   double sum = 0, square[N] = {0};
   mbg_identify_options o = fit_options();
   /* short runs of large steps: what is tested is the statistics */
-  o.run.end = 0.2;
-  o.run.step = 0.002;
+  const mbg_run_options run = run_options(0.2, 0.002);
+  o.run = &run;
   o.tolerance = 1e-6;
   o.parameters = truth;
   for (int k = 0; k < rounds; k++) {
-    measure(c, &o.run, o.run.end, 0.002, 0.2, &rng);
+    measure(c, &run, run.end, 0.002, 0.2, &rng);
     const mbg_identify_summary *s = fit_solve(c, &o);
     assert_true(s->converged && s->sigma_known);
     sum += mahalanobis(c);
     for (int i = 0; i < N; i++) {
-      const mbg_identify_parameter *p = mbg_identify_parameter_at(c->id, i);
+      const mbg_identify_parameter *p = mbg_identify_get_parameter(c->id, i);
       square[i] += pow((p->value - truth[i]) / p->standard_error, 2);
       assert_true(fabs(p->value - truth[i]) < 5 * p->standard_error);
     }
@@ -175,18 +186,17 @@ static void test_monte_carlo(void **state) {
 static void check_gallery(fit_case *c, const char *name, const double *values, int n) {
   mbg_identify_options o = fit_options();
   o.tolerance = 1e-6;
-  char *path = malloc(strlen(MBG_GALLERY_DIR) + strlen(name) + 2);
-  sprintf(path, "%s/%s", MBG_GALLERY_DIR, name);
-  assert_int_equal(mbg_identify_create(c->ctx, path, &o, &c->id), MBG_OK);
+  snprintf(c->path, sizeof(c->path), "%s/%s", MBG_GALLERY_DIR, name);
+  assert_int_equal(fit_load(c, NULL), MBG_OK);
+  assert_int_equal(mbg_identify_create(c->ctx, c->model, &o, &c->id), MBG_OK);
   assert_int_equal(mbg_identify_solve(c->ctx, c->id), MBG_OK);
-  free(path);
-  const mbg_identify_summary *s = mbg_identify_summary_of(c->id);
+  const mbg_identify_summary *s = mbg_identify_get_summary(c->id);
   assert_true(s->converged);
   assert_int_equal(s->parameters, n);
   /* residuals are noise of the deviation that the file says: chi-square, four standard deviations */
   assert_close(s->variance, 1, 4 * sqrt(2.0 / s->samples));
   for (int i = 0; i < n; i++) {
-    const mbg_identify_parameter *p = mbg_identify_parameter_at(c->id, i);
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(c->id, i);
     assert_true(fabs(p->value - values[i]) < 3 * p->standard_error);
     assert_true(fabs(p->start / values[i] - 1) > 0.49);
   }

@@ -158,7 +158,7 @@ static void twin_derivatives(fixture *f, int k, const twin_modes_given *about, d
 }
 
 static bool simple(const fixture *f, int i) {
-  const mbg_mode *m = mbg_mode_at(f->modes, i);
+  const mbg_mode *m = mbg_modes_get_mode(f->modes, i);
   return m->kind != MBG_MODE_ZERO && m->multiplicity == 1;
 }
 
@@ -176,8 +176,8 @@ static void compare(fixture *f, const char *name) {
     if (!simple(f, i)) {
       continue;
     }
-    const double *re_ = mbg_mode_eigenvalue_gradient(f->modes, i, 0),
-                 *im_ = mbg_mode_eigenvalue_gradient(f->modes, i, 1);
+    const double *re_ = mbg_modes_eigenvalue_gradient(f->modes, i, 0),
+                 *im_ = mbg_modes_eigenvalue_gradient(f->modes, i, 1);
     for (int k = 0; k < np; k++) {
       most = fmax(most, fabs(f->p[k]) * cabs(ds[k * n + i]));
     }
@@ -237,7 +237,7 @@ static int reason_of(const char *message) {
 /* FOUND, or why there are no modes */
 static int open_modes(fixture *f, const char *file, const char *text, mbg_modes_options opt, const char *name) {
   *f = (fixture){0};
-  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &f->ctx), MBG_OK);
   if ((text ? mbg_model_parse(f->ctx, "model", text, strlen(text), NULL, &f->model)
             : mbg_model_load(f->ctx, file, &f->model)) < 0) {
     fail_msg("%s: %s", name, mbg_context_error(f->ctx));
@@ -246,7 +246,7 @@ static int open_modes(fixture *f, const char *file, const char *text, mbg_modes_
   opt.gradient = true;
   f->p = calloc((size_t)f->model->np + 1, sizeof(double));
   memcpy(f->p, f->model->p, (size_t)f->model->np * sizeof(double));
-  const int err = mbg_modes_solve(f->ctx, f->model, &opt, &f->modes);
+  const int err = mbg_modes_create(f->ctx, f->model, &opt, &f->modes);
   if (err == MBG_ERROR_CONVERGENCE || err == MBG_ERROR_SINGULAR || err == MBG_ERROR_INPUT) {
     if (getenv("MBG_SEED")) {
       print_message("%s: %s\n", name, mbg_context_error(f->ctx));
@@ -263,7 +263,7 @@ static int open_modes(fixture *f, const char *file, const char *text, mbg_modes_
   assert_int_equal(mbg__modes_eigen(&f->w), MBG_OK);
   f->nK = mbg__csc_count(mbg__system_pattern_K(f->w.sys));
   f->nB = mbg__csc_count(mbg__system_pattern_B(f->w.sys));
-  assert_int_equal(f->w.count, mbg_modes_summary_of(f->modes)->count);
+  assert_int_equal(f->w.count, mbg_modes_get_summary(f->modes)->count);
   return FOUND;
 }
 
@@ -313,7 +313,8 @@ static void check_random(uint64_t seed, mixture mix, mbg_modes_at at) {
   opt.conservative = mix.conservative;
   opt.bodies = mix.beams || mix.modal ? 2 : 0;
   char *text = random_model(seed, &opt);
-  const mbg_modes_options modes = {.at = at, .count = 8, .undamped = at == MBG_MODES_EQUILIBRIUM && seed % 3 == 0};
+  const mbg_modes_options modes = {
+      .size = sizeof(modes), .at = at, .count = 8, .undamped = at == MBG_MODES_EQUILIBRIUM && seed % 3 == 0};
   snprintf(name, sizeof name, "seed %llu at the %s", (unsigned long long)seed, mbg_modes_at_name((int)at));
   reasons[check(NULL, text, modes, name)]++;
   free(text);
@@ -379,7 +380,7 @@ static void test_gallery(void **state) {
   for (int i = 0; i < n; i++) {
     char path[200];
     snprintf(path, sizeof path, "%s/%s", MBG_GALLERY_DIR, names[i]);
-    const mbg_modes_options opt = {.count = 6};
+    const mbg_modes_options opt = {.size = sizeof(opt), .count = 6};
     if (check(path, NULL, opt, names[i]) != FOUND) {
       fail_msg("%s has no modes", names[i]);
     }
@@ -410,7 +411,7 @@ static void test_steady(void **state) {
       "\"coordinate\": "
       "\"angle\", \"stiffness\": \"k\", \"damping\": \"c\"}}, \"drivers\": {\"motor\": {\"joint\": \"axle\", \"law\": "
       "\"W*t\"}}}";
-  const mbg_modes_options opt = {.at = MBG_MODES_STEADY, .count = 8};
+  const mbg_modes_options opt = {.size = sizeof(opt), .at = MBG_MODES_STEADY, .count = 8};
   if (check(NULL, text, opt, "blade") != FOUND) {
     fail_msg("the blade has no steady motion");
   }

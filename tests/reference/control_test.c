@@ -8,7 +8,7 @@
 
 static mbg_context *context(void) {
   mbg_context *ctx = NULL;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   return ctx;
 }
 
@@ -62,12 +62,13 @@ static void solve_at(int steps, int samples, const char *optimizer, bool own_eff
   mbg_control *control = NULL;
   mbg_run_options run;
   mbg_control_options o;
-  mbg_control_samples s;
   static const char *const names[] = {"energy", "end"};
   static const double weights[] = {0, 1}, zero[2] = {0, 0};
-  mbg_run_options_default(&run);
-  mbg_control_options_default(&o);
+  mbg_run_options_default(&run, sizeof(run));
+  mbg_control_options_default(&o, sizeof(o));
   run.step = T / steps;
+  o.run = &run;
+  o.parameters = zero;
   o.samples = samples;
   o.optimizer = optimizer;
   o.gradient_tolerance = 1e-10;
@@ -77,15 +78,15 @@ static void solve_at(int steps, int samples, const char *optimizer, bool own_eff
   o.weights = own_effort ? weights : NULL;
   o.effort = own_effort ? 1 : NAN;
   check(ctx, mbg_model_parse(ctx, "r4", rest_to_rest, strlen(rest_to_rest), NULL, &model), "model");
-  check(ctx, mbg_control_create(ctx, model, &run, &o, zero, &control), "problem");
+  check(ctx, mbg_control_create(ctx, model, &o, &control), "problem");
   check(ctx, mbg_control_solve(ctx, control), "search");
-  const mbg_control_result *r = mbg_control_result_of(control);
+  const mbg_control_summary *r = mbg_control_get_summary(control);
   assert_true(r->converged);
   assert_close(r->objective_start, 25 * 1.5 * 1.5, 1e-12);
   *J = r->objective;
-  assert_int_equal(mbg_control_at(control, 0, &s), MBG_OK);
-  u[0] = s.values[0];
-  u[1] = s.values[s.samples - 1];
+  const mbg_control_samples *s = mbg_control_get_samples(control, 0);
+  u[0] = s->values[0];
+  u[1] = s->values[s->samples - 1];
   mbg_control_destroy(control);
   mbg_model_destroy(model);
   mbg_context_destroy(ctx);
@@ -142,11 +143,11 @@ static double replay(mbg_context *ctx, const mbg_control *control, const char *f
   mbg_run *run = NULL;
   mbg_run_options o;
   double psi[8];
-  mbg_run_options_default(&o);
+  mbg_run_options_default(&o, sizeof(o));
   o.formulation = formulation;
   o.step = step;
   check(ctx, mbg_run_create(ctx, model, &o, &run), "replay");
-  check(ctx, mbg_run_parameters(ctx, run, mbg_control_parameters(control)), "replay");
+  check(ctx, mbg_run_set_parameters(ctx, run, mbg_control_parameters(control)), "replay");
   check(ctx, mbg_run_simulate(ctx, run), "replay");
   assert_true(mbg_model_criterion_count(model) <= 8);
   check(ctx, mbg_run_criteria(ctx, run, psi), "replay");
@@ -167,14 +168,13 @@ static void test_crane(void **state) {
   mbg_context *ctx = context();
   mbg_model *model = NULL;
   mbg_control *control = NULL;
-  mbg_control_samples s;
   check(ctx, mbg_model_load(ctx, MBG_GALLERY_DIR "/overhead-crane", &model), "model");
-  check(ctx, mbg_control_create(ctx, model, NULL, NULL, NULL, &control), "problem");
+  check(ctx, mbg_control_create(ctx, model, NULL, &control), "problem");
   check(ctx, mbg_control_solve(ctx, control), "search");
-  assert_true(mbg_control_result_of(control)->converged);
-  assert_int_equal(mbg_control_at(control, 0, &s), MBG_OK);
-  assert_true(s.samples >= 100);
-  assert_string_equal(s.interpolation, "cubic");
+  assert_true(mbg_control_get_summary(control)->converged);
+  const mbg_control_samples *s = mbg_control_get_samples(control, 0);
+  assert_true(s->samples >= 100);
+  assert_string_equal(s->interpolation, "cubic");
   assert_true(replay(ctx, control, "dae", NAN) < 1e-3);
   assert_true(replay(ctx, control, "lie", 0.002) < 2e-3);
   for (int i = 0; i < mbg_formulation_count(); i++) {

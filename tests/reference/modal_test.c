@@ -194,7 +194,7 @@ typedef struct {
 } body_case;
 
 static void body_open(body_case *b, const char *folder, const char *text) {
-  assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &b->ctx), MBG_OK);
   if (mbg_model_parse(b->ctx, "model", text, strlen(text), folder, &b->m) < 0) {
     fail_msg("loading: %s", mbg_context_error(b->ctx));
   }

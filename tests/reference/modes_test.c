@@ -17,6 +17,14 @@ typedef struct {
   mbg_modes *modes;
 } fixture;
 
+#define OWN_SIZE .size = sizeof(mbg_modes_options)
+
+static mbg_modes_options default_options(void) {
+  mbg_modes_options o;
+  mbg_modes_options_default(&o, sizeof(o));
+  return o;
+}
+
 static int solve(fixture *f, mbg_modes_options opt, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static int solve(fixture *f, mbg_modes_options opt, const char *format, ...) {
   char text[4000];
@@ -25,11 +33,11 @@ static int solve(fixture *f, mbg_modes_options opt, const char *format, ...) {
   assert_true(vsnprintf(text, sizeof text, format, list) < (int)sizeof text);
   va_end(list);
   *f = (fixture){0};
-  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &f->ctx), MBG_OK);
   if (mbg_model_parse(f->ctx, "model", text, strlen(text), NULL, &f->model) < 0) {
     fail_msg("%s", mbg_context_error(f->ctx));
   }
-  return mbg_modes_solve(f->ctx, f->model, &opt, &f->modes);
+  return mbg_modes_create(f->ctx, f->model, &opt, &f->modes);
 }
 
 static void done(fixture *f) {
@@ -45,7 +53,7 @@ static void solved(const fixture *f, int result) {
 }
 
 static const mbg_mode *mode(const fixture *f, int i) {
-  const mbg_mode *m = mbg_mode_at(f->modes, i);
+  const mbg_mode *m = mbg_modes_get_mode(f->modes, i);
   assert_non_null(m);
   return m;
 }
@@ -66,8 +74,8 @@ static void test_cantilever(void **state) {
   static const double printed[3][2] = {{53.30537, 106.58497}, {52.82062, 105.61590}, {52.70071, 105.37618}};
   for (int i = 0; i < 3; i++) {
     fixture f;
-    solved(&f, solve(&f, (mbg_modes_options){.count = 2}, cantilever, 0.01, 4 << i));
-    assert_false(mbg_modes_summary_of(f.modes)->damped);
+    solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .count = 2}, cantilever, 0.01, 4 << i));
+    assert_false(mbg_modes_get_summary(f.modes)->damped);
     for (int k = 0; k < 2; k++) {
       assert_close(omega(&f, k), printed[i][k], 0.5e-5 + 1e-9);
     }
@@ -82,9 +90,9 @@ static void test_many_elements(void **state) {
   double w[3][6];
   for (int i = 0; i < 3; i++) {
     fixture f;
-    solved(&f, solve(&f, (mbg_modes_options){.count = 6, .gradient = i == 2}, cantilever, 0.02, 20 << i));
-    assert_string_equal(mbg_modes_summary_of(f.modes)->solver, i < 2 ? "dense" : "shift-invert");
-    assert_int_equal(mbg_modes_summary_of(f.modes)->count, 6);
+    solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .count = 6, .gradient = i == 2}, cantilever, 0.02, 20 << i));
+    assert_string_equal(mbg_modes_get_summary(f.modes)->solver, i < 2 ? "dense" : "shift-invert");
+    assert_int_equal(mbg_modes_get_summary(f.modes)->count, 6);
     for (int k = 0; k < 6; k++) {
       w[i][k] = omega(&f, k);
       assert_int_equal(mode(&f, k)->multiplicity, 2);
@@ -111,7 +119,7 @@ static void test_rotating(void **state) {
     solved(
         &f,
         solve(
-            &f, (mbg_modes_options){.at = MBG_MODES_STEADY, .count = 2},
+            &f, (mbg_modes_options){OWN_SIZE, .at = MBG_MODES_STEADY, .count = 2},
             "{\"mbgrad\": 1, \"beams\": {\"blade\": {\"elements\": %d, \"to\": [1, 0, 0], \"section\": {\"type\": "
             "\"general\", \"A\": 1, \"I2\": 1e-5, \"I3\": 1e-5, \"Jt\": 2e-5}, \"E\": 1e5, \"nu\": 0.3, \"rho\": 1, "
             "\"angular_velocity\": [0, 0, %g]}}, \"joints\": {\"hub\": {\"type\": \"revolute\", \"between\": "
@@ -132,11 +140,11 @@ static void test_rotating(void **state) {
    rounding times the spread of the spectrum, 1e5 */
 static void scales(const char *what, const char *text) {
   fixture f;
-  solved(&f, solve(&f, (mbg_modes_options){.count = 6, .gradient = true}, "%s", text));
-  assert_true(mbg_modes_summary_of(f.modes)->count >= 2);
-  for (int i = 0; i < mbg_modes_summary_of(f.modes)->count; i++) {
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .count = 6, .gradient = true}, "%s", text));
+  assert_true(mbg_modes_get_summary(f.modes)->count >= 2);
+  for (int i = 0; i < mbg_modes_get_summary(f.modes)->count; i++) {
     static const double powers[3] = {0.5, -0.5, -1};
-    const double *d = mbg_mode_frequency_gradient(f.modes, i), w = mode(&f, i)->frequency;
+    const double *d = mbg_modes_frequency_gradient(f.modes, i), w = mode(&f, i)->frequency;
     assert_int_equal(mode(&f, i)->kind, MBG_MODE_OSCILLATION);
     for (int k = 0; k < 3; k++) {
       const double p = mbg_model_parameter_value(f.model, k);
@@ -193,15 +201,15 @@ static void test_basis(void **state) {
   double w[2][3], d[3];
   fixture f;
   for (int side = 0; side < 2; side++) {
-    solved(&f, solve(&f, (mbg_modes_options){.count = 3}, text, h + (side ? eps : -eps)));
+    solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .count = 3}, text, h + (side ? eps : -eps)));
     for (int i = 0; i < 3; i++) {
       w[side][i] = mode(&f, i)->frequency;
     }
     done(&f);
   }
-  solved(&f, solve(&f, (mbg_modes_options){.count = 3, .gradient = true}, text, h));
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .count = 3, .gradient = true}, text, h));
   for (int i = 0; i < 3; i++) {
-    d[i] = mbg_mode_frequency_gradient(f.modes, i)[0];
+    d[i] = mbg_modes_frequency_gradient(f.modes, i)[0];
     assert_close(d[i], (w[1][i] - w[0][i]) / (2 * eps), 1e-7 * fabs(d[i]));
   }
   done(&f);
@@ -213,16 +221,16 @@ static void test_basis(void **state) {
 static void test_no_extent(void **state) {
   (void)state;
   fixture f;
-  solved(&f, solve(&f, (mbg_modes_options){.gradient = true},
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true},
                    "{\"mbgrad\": 1, \"parameters\": {\"k\": 10, \"m\": 10}, \"gravity\": [0, -9.81, 0], \"bodies\": "
                    "{\"mass\": {\"mass\": \"m\", \"inertia\": [1, 1, 1]}}, \"joints\": {\"guide\": {\"type\": "
                    "\"prismatic\", \"between\": [\"ground\", \"mass\"], \"at\": [0, 0, 0], \"axis\": [0, 1, 0]}}, "
                    "\"forces\": {\"spring\": {\"type\": \"spring-damper\", \"joint\": \"guide\", \"coordinate\": "
                    "\"slide\", \"stiffness\": \"k\"}}}"));
   assert_close(omega(&f, 0), 1, 1e-12);
-  assert_close(mbg_modes_position(f.modes, 0)[1], -9.81, 1e-10);
-  assert_close(mbg_mode_eigenvalue_gradient(f.modes, 0, 1)[0], 0.05, 1e-12);
-  assert_close(mbg_mode_eigenvalue_gradient(f.modes, 0, 1)[1], -0.05, 1e-12);
+  assert_close(mbg_modes_body_position(f.modes, 0)[1], -9.81, 1e-10);
+  assert_close(mbg_modes_eigenvalue_gradient(f.modes, 0, 1)[0], 0.05, 1e-12);
+  assert_close(mbg_modes_eigenvalue_gradient(f.modes, 0, 1)[1], -0.05, 1e-12);
   done(&f);
 }
 
@@ -258,8 +266,8 @@ static void test_upright(void **state) {
   fixture f;
   for (int upright = 0; upright < 2; upright++) {
     chain(text, sizeof text, upright);
-    solved(&f, solve(&f, mbg_modes_options_default(), "%s", text));
-    assert_int_equal(mbg_modes_summary_of(f.modes)->count, 5);
+    solved(&f, solve(&f, default_options(), "%s", text));
+    assert_int_equal(mbg_modes_get_summary(f.modes)->count, 5);
     for (int i = 0; i < 5; i++) {
       assert_int_equal(mode(&f, i)->kind, MBG_MODE_OSCILLATION);
       w[i] = upright ? w[i] : omega(&f, i);
@@ -279,14 +287,14 @@ static void test_wound(void **state) {
     angle -= (k * (angle - rest) + load * cos(angle)) / (k - load * sin(angle));
   }
   const double w = sqrt((k - load * sin(angle)) / J), turned = k / (k - load * sin(angle)); /* by rest */
-  solved(&f, solve(&f, (mbg_modes_options){.gradient = true},
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true},
                    "{\"mbgrad\": 1, \"parameters\": {\"rest\": 5}, \"gravity\": [0, -9.81, 0], \"bodies\": {\"rod\": "
                    "{\"mass\": 1, \"inertia\": [0.1, 0.1, 0.1], \"motion\": \"planar\", \"position\": [0.5, 0, 0]}}, "
                    "\"joints\": {\"hinge\": {\"type\": \"revolute\", \"between\": [\"ground\", \"rod\"], \"at\": [0, "
                    "0, 0], \"axis\": [0, 0, 1]}}, \"forces\": {\"spring\": {\"type\": \"torsion-spring-damper\", "
                    "\"joint\": \"hinge\", \"coordinate\": \"angle\", \"stiffness\": 20, \"rest\": \"rest\"}}}"));
   assert_close(omega(&f, 0), w, 1e-11);
-  assert_close(mbg_mode_eigenvalue_gradient(f.modes, 0, 1)[0], -load * cos(angle) * turned / (2 * J * w), 1e-10);
+  assert_close(mbg_modes_eigenvalue_gradient(f.modes, 0, 1)[0], -load * cos(angle) * turned / (2 * J * w), 1e-10);
   done(&f);
 }
 
@@ -297,16 +305,16 @@ static void test_sliding(void **state) {
   fixture f;
   solved(
       &f,
-      solve(&f, (mbg_modes_options){.gradient = true},
+      solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true},
             "{\"mbgrad\": 1, \"parameters\": {\"k\": 50, \"m\": 2, \"slope\": 0}, \"gravity\": [\"9.81*sin(slope)\", "
             "\"-9.81*cos(slope)\", 0], \"bodies\": {\"mass\": {\"mass\": \"m\", \"motion\": \"planar-point\"}}, "
             "\"forces\": {\"spring\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"mass\"], \"along\": "
             "\"y\", \"stiffness\": \"k\"}}}"));
-  assert_int_equal(mbg_modes_summary_of(f.modes)->zero, 1);
+  assert_int_equal(mbg_modes_get_summary(f.modes)->zero, 1);
   assert_int_equal(mode(&f, 0)->kind, MBG_MODE_ZERO);
-  assert_null(mbg_mode_frequency_gradient(f.modes, 0));
+  assert_null(mbg_modes_frequency_gradient(f.modes, 0));
   assert_close(omega(&f, 1), 5, 1e-12);
-  const double *d = mbg_mode_eigenvalue_gradient(f.modes, 1, 1);
+  const double *d = mbg_modes_eigenvalue_gradient(f.modes, 1, 1);
   assert_close(d[0], 0.05, 1e-12);
   assert_close(d[1], -1.25, 1e-11);
   assert_true(isnan(d[2]));
@@ -322,7 +330,7 @@ static void test_turning_modes(void **state) {
     const double W = 3, w0 = 7, w = along ? w0 : sqrt(w0 * w0 - W * W);
     solved(
         &f,
-        solve(&f, (mbg_modes_options){.at = MBG_MODES_STEADY, .gradient = true},
+        solve(&f, (mbg_modes_options){OWN_SIZE, .at = MBG_MODES_STEADY, .gradient = true},
               "{\"mbgrad\": 1, \"parameters\": {\"W\": 3, \"k\": 98}, \"bodies\": {\"arm\": {\"type\": \"modal\", "
               "\"modes\": 1, \"angular_velocity\": [0, 0, \"W\"], \"invariants\": {\"I1\": 12, \"I2\": [0, 0, 0], "
               "\"I7\": [1, 1, 1, 0, 0, 0], \"I4\": [[0, 0, 0]], \"I5\": [[[0, 0, 0]]], \"I6\": [[2]], \"I8\": [[[0, 0, "
@@ -331,9 +339,9 @@ static void test_turning_modes(void **state) {
               "\"arm\", \"node\": \"frame\"}}, \"drivers\": {\"motor\": {\"joint\": \"axle\", \"law\": \"W*t\"}}}",
               along ? "\"I3\": [[0, 0, 2]], \"I9\": [[[[2, 0, 0], [0, 2, 0], [0, 0, 0]]]]"
                     : "\"I3\": [[0, 2, 0]], \"I9\": [[[[2, 0, 0], [0, 0, 0], [0, 0, 2]]]]"));
-    assert_int_equal(mbg_modes_summary_of(f.modes)->count, 1);
+    assert_int_equal(mbg_modes_get_summary(f.modes)->count, 1);
     assert_close(mode(&f, 0)->im, w, 1e-10);
-    const double *d = mbg_mode_eigenvalue_gradient(f.modes, 0, 1);
+    const double *d = mbg_modes_eigenvalue_gradient(f.modes, 0, 1);
     assert_close(d[0], along ? 0 : -W / w, 1e-10);
     assert_close(d[1], 1 / (2 * 2 * w), 1e-10);
     done(&f);
@@ -349,16 +357,16 @@ static void test_pendulum(void **state) {
     fixture f;
     const double l = 0.7, g = 9.81, w = sqrt(g / l);
     solved(&f,
-           solve(&f, (mbg_modes_options){.gradient = true},
+           solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true},
                  "{\"mbgrad\": 1, \"parameters\": {\"l\": %g, \"g\": %g}, \"gravity\": [0, \"-g\", 0], \"bodies\": "
                  "{\"bob\": "
                  "{\"motion\": \"planar-point\", \"mass\": 2, \"position\": [0, \"%s*l\", 0]}}, \"joints\": {\"rod\": "
                  "{\"type\": \"distance\", \"between\": [\"ground\", \"bob\"], \"length\": \"l\"}}}",
                  l, g, i ? "1" : "-1"));
-    assert_int_equal(mbg_modes_summary_of(f.modes)->count, 1);
+    assert_int_equal(mbg_modes_get_summary(f.modes)->count, 1);
     assert_int_equal(mode(&f, 0)->kind, i ? MBG_MODE_UNSTABLE : MBG_MODE_OSCILLATION);
     assert_close(i ? mode(&f, 0)->re : mode(&f, 0)->im, w, 1e-12);
-    const double *d = mbg_mode_eigenvalue_gradient(f.modes, 0, i ? 0 : 1);
+    const double *d = mbg_modes_eigenvalue_gradient(f.modes, 0, i ? 0 : 1);
     assert_close(d[0], -w / (2 * l), 1e-10);
     assert_close(d[1], w / (2 * g), 1e-10);
     done(&f);
@@ -377,12 +385,12 @@ static void test_oscillator(void **state) {
       "{\"type\": \"spring-damper\", \"joint\": "
       "\"guide\", \"coordinate\": \"slide\", \"stiffness\": \"k\", \"damping\": \"c\"}}}";
   fixture f;
-  solved(&f, solve(&f, (mbg_modes_options){.gradient = true}, model, 1.2));
-  assert_true(mbg_modes_summary_of(f.modes)->damped);
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true}, model, 1.2));
+  assert_true(mbg_modes_get_summary(f.modes)->damped);
   assert_close(mode(&f, 0)->frequency, 5 / (2 * pi), 1e-13);
   assert_close(mode(&f, 0)->damping, 1.2 / 20, 1e-13);
   /* |s| = sqrt(k/m), ratio c/(2 sqrt(k m)) */
-  const double *df = mbg_mode_frequency_gradient(f.modes, 0), *dz = mbg_mode_damping_gradient(f.modes, 0);
+  const double *df = mbg_modes_frequency_gradient(f.modes, 0), *dz = mbg_modes_damping_gradient(f.modes, 0);
   assert_close(df[0], -5 / (4 * 2 * pi), 1e-11);
   assert_close(df[1], 0, 1e-13);
   assert_close(df[2], 5 / (2 * 50 * 2 * pi), 1e-11);
@@ -390,13 +398,13 @@ static void test_oscillator(void **state) {
   assert_close(dz[1], 1.0 / 20, 1e-11);
   assert_close(dz[2], -0.06 / 100, 1e-11);
   done(&f);
-  solved(&f, solve(&f, (mbg_modes_options){.undamped = true}, model, 1.2));
-  assert_false(mbg_modes_summary_of(f.modes)->damped);
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .undamped = true}, model, 1.2));
+  assert_false(mbg_modes_get_summary(f.modes)->damped);
   assert_close(omega(&f, 0), 5, 1e-13);
   done(&f);
   /* s = -6.25 +- 3.75 */
-  solved(&f, solve(&f, mbg_modes_options_default(), model, 25.0));
-  assert_int_equal(mbg_modes_summary_of(f.modes)->count, 2);
+  solved(&f, solve(&f, default_options(), model, 25.0));
+  assert_int_equal(mbg_modes_get_summary(f.modes)->count, 2);
   assert_int_equal(mode(&f, 0)->kind, MBG_MODE_DECAY);
   assert_close(mode(&f, 0)->re, -2.5, 1e-12);
   assert_close(mode(&f, 1)->re, -10, 1e-12);
@@ -422,12 +430,12 @@ static void test_repeated(void **state) {
       "{\"type\": "
       "\"spring-damper\", \"between\": [\"ground\", \"d\"], \"along\": \"z\", \"stiffness\": \"k\"}}}";
   fixture f;
-  solved(&f, solve(&f, (mbg_modes_options){.gradient = true}, "%s", model));
-  assert_int_equal(mbg_modes_summary_of(f.modes)->freedoms, 6);
-  assert_int_equal(mbg_modes_summary_of(f.modes)->zero, 3);
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true}, "%s", model));
+  assert_int_equal(mbg_modes_get_summary(f.modes)->freedoms, 6);
+  assert_int_equal(mbg_modes_get_summary(f.modes)->zero, 3);
   for (int i = 0; i < 3; i++) {
     assert_int_equal(mode(&f, i)->kind, MBG_MODE_ZERO);
-    assert_null(mbg_mode_frequency_gradient(f.modes, i));
+    assert_null(mbg_modes_frequency_gradient(f.modes, i));
   }
   /* heave 4 k/m; rocking 4 k/J twice, and each inertia moves one of the two */
   assert_close(omega(&f, 3), 10, 1e-12);
@@ -435,7 +443,7 @@ static void test_repeated(void **state) {
   for (int i = 4; i < 6; i++) {
     assert_close(omega(&f, i), w, 1e-12);
     assert_int_equal(mode(&f, i)->multiplicity, 2);
-    const double *d = mbg_mode_eigenvalue_gradient(f.modes, i, 1);
+    const double *d = mbg_modes_eigenvalue_gradient(f.modes, i, 1);
     assert_close(d[0], w / 200, 1e-11);
     for (int p = 1; p < 3; p++) {
       assert_true(fabs(d[p] - (i == 4 ? dw : 0)) < 1e-9);
@@ -451,7 +459,7 @@ static void test_massless(void **state) {
   solved(
       &f,
       solve(
-          &f, mbg_modes_options_default(),
+          &f, default_options(),
           "{\"mbgrad\": 1, \"bodies\": {\"middle\": {\"motion\": \"point\", \"mass\": 0, \"position\": [1, 0, 0]}, "
           "\"end\": "
           "{\"motion\": \"point\", \"mass\": 2, \"position\": [2, 0, 0]}}, \"joints\": {\"g1\": {\"type\": "
@@ -462,8 +470,8 @@ static void test_massless(void **state) {
           "{\"s1\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"middle\"], \"along\": \"distance\", "
           "\"stiffness\": 30, \"rest\": 1}, \"s2\": {\"type\": \"spring-damper\", \"between\": [\"middle\", \"end\"], "
           "\"along\": \"distance\", \"stiffness\": 60, \"rest\": 1}}}"));
-  assert_int_equal(mbg_modes_summary_of(f.modes)->massless, 1);
-  assert_int_equal(mbg_modes_summary_of(f.modes)->count, 1);
+  assert_int_equal(mbg_modes_get_summary(f.modes)->massless, 1);
+  assert_int_equal(mbg_modes_get_summary(f.modes)->count, 1);
   assert_close(omega(&f, 0), sqrt(20 / 2.0), 1e-12);
   done(&f);
 }
@@ -475,7 +483,7 @@ static void test_buckling(void **state) {
   const double EI = 1e4 * 1e-4 / 12, critical = pi * pi * EI / 4;
   for (int i = 0; i < 2; i++) {
     fixture f;
-    solved(&f, solve(&f, (mbg_modes_options){.count = 3},
+    solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .count = 3},
                      "{\"mbgrad\": 1, \"beams\": {\"arm\": {\"elements\": 16, \"to\": [1, 0, 0], \"section\": "
                      "{\"type\": \"general\", "
                      "\"A\": 100, \"I2\": %.17g, \"I3\": 1, \"Jt\": 1}, \"E\": 1e4, \"nu\": 0.3, \"rho\": 1}}, "
@@ -484,7 +492,7 @@ static void test_buckling(void **state) {
                      "\"force\", "
                      "\"on\": \"arm.16\", \"force\": [%.17g, 0, 0]}}}",
                      1e-4 / 12, -critical * (i ? 1.003 : 0.997)));
-    assert_int_equal(mbg_modes_summary_of(f.modes)->unstable, i);
+    assert_int_equal(mbg_modes_get_summary(f.modes)->unstable, i);
     assert_int_equal(mode(&f, 0)->kind, i ? MBG_MODE_UNSTABLE : MBG_MODE_OSCILLATION);
     done(&f);
   }
@@ -496,20 +504,20 @@ static void test_shape(void **state) {
   fixture f;
   solved(
       &f,
-      solve(&f, mbg_modes_options_default(),
+      solve(&f, default_options(),
             "{\"mbgrad\": 1, \"gravity\": [0, -9.81, 0], \"bodies\": {\"arm\": {\"motion\": \"planar\", \"mass\": 1, "
             "\"inertia\": 0.1, \"position\": [0, -2, 0]}}, \"joints\": {\"pin\": {\"type\": \"revolute\", \"between\": "
             "[\"ground\", \"arm\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}}"));
-  const double *x = mbg_mode_shape(f.modes, 0, 0);
+  const double *x = mbg_modes_shape(f.modes, 0, 0);
   assert_close(fabs(x[0]), 2 * fabs(x[5]), 1e-12);
-  assert_true(x[0] * x[5] > 0 && mbg_mode_shape(f.modes, 0, 1) == NULL);
+  assert_true(x[0] * x[5] > 0 && mbg_modes_shape(f.modes, 0, 1) == NULL);
   /* the pin does not move, the mass does */
   double out[3];
-  mbg_mode_displace(f.modes, 0, 1, 0, 0, (const double[]){0, 0, 0}, out);
+  mbg_modes_displace(f.modes, 0, 1, 0, 0, (const double[]){0, 0, 0}, out);
   assert_true(fabs(out[0]) < 1e-12 && fabs(out[1]) < 1e-12);
   assert_close(omega(&f, 0), sqrt(9.81 * 2 / 4.1), 1e-12);
   assert_int_equal(mode(&f, 0)->body, 0);
-  assert_true(mbg_modes_line_at(f.modes, 0) && !mbg_modes_line_at(f.modes, 1000) && !mbg_mode_at(f.modes, 5));
+  assert_true(mbg_modes_get_line(f.modes, 0) && !mbg_modes_get_line(f.modes, 1000) && !mbg_modes_get_mode(f.modes, 5));
   done(&f);
 }
 
@@ -534,11 +542,11 @@ static void test_messages(void **state) {
       "\"rotor\"], "
       "\"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, \"drivers\": {\"motor\": {\"joint\": \"axle\", \"law\": \"2*t%s\"}}}";
   fixture f;
-  says(&f, solve(&f, mbg_modes_options_default(), "%s", falling), MBG_ERROR_CONVERGENCE,
+  says(&f, solve(&f, default_options(), "%s", falling), MBG_ERROR_CONVERGENCE,
        "no static equilibrium was found: body 'stone' moves along (0, 0, -1), pushed by 9.81 N, and nothing stops it; "
        "support the mechanism");
   says(&f,
-       solve(&f, mbg_modes_options_default(),
+       solve(&f, default_options(),
              "{\"mbgrad\": 1, \"bodies\": {\"wheel\": {\"mass\": 1, \"inertia\": [1, 1, 1]}}, \"joints\": {\"axle\": "
              "{\"type\": \"revolute\", \"between\": [\"ground\", \"wheel\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, "
              "\"forces\": {\"motor\": {\"type\": \"actuator\", \"joint\": \"axle\", \"coordinate\": \"angle\", "
@@ -546,28 +554,28 @@ static void test_messages(void **state) {
        MBG_ERROR_CONVERGENCE,
        "no static equilibrium was found: body 'wheel' turns about (0, 0, -1), pushed by 5 N m, and nothing stops it");
   says(&f,
-       solve(&f, mbg_modes_options_default(),
+       solve(&f, default_options(),
              "{\"mbgrad\": 1, \"bodies\": {\"bob\": {\"mass\": 1, \"motion\": \"point\", \"position\": [1, 0.2, 0]}}, "
              "\"forces\": {\"pull\": {\"type\": \"actuator\", \"between\": [\"ground\", \"bob\"], \"along\": "
              "\"distance\", \"force\": -5}}}"),
        MBG_ERROR_CONVERGENCE,
        "pushed by 5 N, to a point where a force has no direction (a spring of length 0, a polar angle at its centre)");
-  says(&f, solve(&f, (mbg_modes_options){.count = -1}, "%s", falling), MBG_ERROR_INPUT,
+  says(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .count = -1}, "%s", falling), MBG_ERROR_INPUT,
        "the number of modes must not be negative, is -1");
-  says(&f, solve(&f, (mbg_modes_options){.at = (mbg_modes_at)7}, "%s", falling), MBG_ERROR_INPUT,
+  says(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .at = (mbg_modes_at)7}, "%s", falling), MBG_ERROR_INPUT,
        "modes are computed about the equilibrium");
   says(&f,
-       solve(&f, (mbg_modes_options){.at = MBG_MODES_STEADY},
+       solve(&f, (mbg_modes_options){OWN_SIZE, .at = MBG_MODES_STEADY},
              "{\"mbgrad\": 1, \"bodies\": {\"a\": {\"mass\": 1, \"inertia\": [1, 1, 1], \"velocity\": [1, 0, 0]}, "
              "\"b\": {\"mass\": 1, "
              "\"inertia\": [1, 1, 1]}}}"),
        MBG_ERROR_INPUT, "no steady motion: at the start body 'b' does not move with body 'a' as one rigid body");
-  says(&f, solve(&f, (mbg_modes_options){.at = MBG_MODES_STEADY}, turning, 0.0, " + t^2"), MBG_ERROR_INPUT,
+  says(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .at = MBG_MODES_STEADY}, turning, 0.0, " + t^2"), MBG_ERROR_INPUT,
        "no steady motion: driver 'motor' does not hold when the mechanism has moved on");
-  says(&f, solve(&f, (mbg_modes_options){.at = MBG_MODES_START, .undamped = true}, turning, 0.0, ""), MBG_ERROR_INPUT,
-       "damping cannot be left out about a motion");
+  says(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .at = MBG_MODES_START, .undamped = true}, turning, 0.0, ""),
+       MBG_ERROR_INPUT, "damping cannot be left out about a motion");
   says(&f,
-       solve(&f, mbg_modes_options_default(),
+       solve(&f, default_options(),
              "{\"mbgrad\": 1, \"bodies\": {\"ghost\": {\"motion\": \"point\", \"mass\": 0}, \"mass\": {\"motion\": "
              "\"point\", \"mass\": 1}}, "
              "\"forces\": {\"s\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"mass\"], \"along\": \"x\", "
@@ -579,12 +587,12 @@ static void test_messages(void **state) {
 static void test_none(void **state) {
   (void)state;
   fixture f;
-  solved(&f, solve(&f, (mbg_modes_options){.gradient = true},
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true},
                    "{\"mbgrad\": 1, \"bodies\": {\"rotor\": {\"mass\": 1, \"inertia\": [1, 1, 1]}}, \"joints\": "
                    "{\"weld\": {\"type\": "
                    "\"fixed\", \"between\": [\"ground\", \"rotor\"]}}}"));
-  assert_int_equal(mbg_modes_summary_of(f.modes)->count, 0);
-  assert_int_equal(mbg_modes_summary_of(f.modes)->freedoms, 0);
+  assert_int_equal(mbg_modes_get_summary(f.modes)->count, 0);
+  assert_int_equal(mbg_modes_get_summary(f.modes)->freedoms, 0);
   done(&f);
 }
 

@@ -8,14 +8,19 @@ static void test_vehicle(void **state) {
   (void)state;
   mbg_context *ctx = NULL;
   mbg_optimize *opt = NULL;
+  mbg_model *model = NULL;
   mbg_optimize_options o;
-  mbg_optimize_options_default(&o);
-  o.run.step = 0.004;                           /* twice that of the file: half the time, nearly the same problem */
+  mbg_run_options run;
+  mbg_run_options_default(&run, sizeof(run));
+  mbg_optimize_options_default(&o, sizeof(o));
+  o.run = &run;
+  run.step = 0.004;                             /* twice that of the file: half the time, nearly the same problem */
   o.iterations = support_sanitized() ? 5 : 400; /* ten times as slow there */
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
-  assert_int_equal(mbg_optimize_create(ctx, MBG_GALLERY_DIR "/vehicle-design", &o, &opt), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
+  assert_int_equal(mbg_model_load(ctx, MBG_GALLERY_DIR "/vehicle-design", &model), MBG_OK);
+  assert_int_equal(mbg_optimize_create(ctx, model, &o, &opt), MBG_OK);
   assert_int_equal(mbg_optimize_solve(ctx, opt), MBG_OK);
-  const mbg_optimize_summary *s = mbg_optimize_summary_of(opt);
+  const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
   assert_int_equal(s->parameters, 32);
   assert_int_equal(s->direct, 0);
   assert_true(s->objective < 0.9 * s->objective_start);
@@ -25,6 +30,7 @@ static void test_vehicle(void **state) {
     assert_close(s->objective, 1.3957, 0.01); /* of the step of the file; this one adds less than a percent */
   }
   mbg_optimize_destroy(opt);
+  mbg_model_destroy(model);
   mbg_context_destroy(ctx);
 }
 

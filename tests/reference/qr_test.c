@@ -104,7 +104,7 @@ static void test_stabilization(void **state) {
       mbg_run_work work;
       char *text = open_stabilized(&c, names[i], beta);
       run_at(&c, NAN);
-      mbg_run_work_of(c.run, &work);
+      work = *mbg_run_get_work(c.run);
       drift[beta] = work.drift_position;
       g[beta][0] = gradient_case_gradient(&c, MBG_METHOD_DIRECT);
       g[beta][1] = gradient_case_gradient(&c, MBG_METHOD_CONTINUOUS);

@@ -14,11 +14,12 @@ void fit_open(fit_case *c) {
   snprintf(c->folder, sizeof(c->folder), "/tmp/mbgrad-fit-XXXXXX");
   assert_non_null(mkdtemp(c->folder));
   snprintf(c->path, sizeof(c->path), "%s/model.json", c->folder);
-  assert_int_equal(mbg_context_create(&c->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &c->ctx), MBG_OK);
 }
 
 void fit_close(fit_case *c) {
   mbg_identify_destroy(c->id);
+  mbg_model_destroy(c->model);
   mbg_context_destroy(c->ctx);
   DIR *folder = opendir(c->folder);
   for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
@@ -141,13 +142,13 @@ void fit_measure(fit_case *c, const fit_measurement *m) {
   mbg_model *model;
   mbg_run *run;
   mbg_run_options options;
-  mbg_run_options_default(&options);
+  mbg_run_options_default(&options, sizeof(options));
   options = m->options ? *m->options : options;
   options.all_signals = 1;
   must(c, mbg_model_load_run(c->ctx, c->path, m->run, &model));
   must(c, mbg_run_create(c->ctx, model, &options, &run));
   if (m->p) {
-    must(c, mbg_run_parameters(c->ctx, run, m->p));
+    must(c, mbg_run_set_parameters(c->ctx, run, m->p));
   }
   must(c, mbg_run_simulate(c->ctx, run));
   write_samples(c, m, model, run, names, n);
@@ -161,22 +162,31 @@ void fit_measure(fit_case *c, const fit_measurement *m) {
 
 mbg_identify_options fit_options(void) {
   mbg_identify_options o;
-  mbg_identify_options_default(&o);
-  o.bias = 0;
+  mbg_identify_options_default(&o, sizeof(o));
+  o.bias = false;
   return o;
+}
+
+int fit_load(fit_case *c, const char *run) {
+  mbg_identify_destroy(c->id);
+  c->id = NULL;
+  mbg_model_destroy(c->model);
+  return mbg_model_load_run(c->ctx, c->path, run, &c->model);
 }
 
 static int run_fit(fit_case *c, const mbg_identify_options *options) {
   const mbg_identify_options preset = fit_options();
-  mbg_identify_destroy(c->id);
   mbg_context_clear(c->ctx);
-  const int status = mbg_identify_create(c->ctx, c->path, options ? options : &preset, &c->id);
+  int status = fit_load(c, NULL);
+  if (status == MBG_OK) {
+    status = mbg_identify_create(c->ctx, c->model, options ? options : &preset, &c->id);
+  }
   return status < 0 ? status : mbg_identify_solve(c->ctx, c->id);
 }
 
 const mbg_identify_summary *fit_solve(fit_case *c, const mbg_identify_options *options) {
   must(c, run_fit(c, options));
-  return mbg_identify_summary_of(c->id);
+  return mbg_identify_get_summary(c->id);
 }
 
 void fit_fails(fit_case *c, const mbg_identify_options *options, int status, const char *message) {
@@ -187,8 +197,8 @@ void fit_fails(fit_case *c, const mbg_identify_options *options, int status, con
 }
 
 const mbg_identify_parameter *fit_parameter(const fit_case *c, const char *name) {
-  for (int i = 0; i < mbg_identify_summary_of(c->id)->parameters; i++) {
-    const mbg_identify_parameter *p = mbg_identify_parameter_at(c->id, i);
+  for (int i = 0; i < mbg_identify_get_summary(c->id)->parameters; i++) {
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(c->id, i);
     if (!strcmp(p->name, name)) {
       return p;
     }
@@ -200,8 +210,8 @@ const mbg_identify_parameter *fit_parameter(const fit_case *c, const char *name)
 double fit_value(const fit_case *c, const char *name) { return fit_parameter(c, name)->value; }
 
 bool fit_warned(const fit_case *c, const char *part) {
-  for (int i = 0; i < mbg_identify_summary_of(c->id)->warnings; i++) {
-    if (strstr(mbg_identify_warning_at(c->id, i), part)) {
+  for (int i = 0; i < mbg_identify_get_summary(c->id)->warnings; i++) {
+    if (strstr(mbg_identify_warning(c->id, i), part)) {
       return true;
     }
   }

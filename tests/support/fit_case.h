@@ -9,6 +9,7 @@ typedef struct {
   mbg_context *ctx;
   char folder[64];
   char path[96]; /* of the model */
+  mbg_model *model;
   mbg_identify *id;
 } fit_case;
 
@@ -35,6 +36,9 @@ typedef struct {
   support_rng *rng;
 } fit_measurement;
 void fit_measure(fit_case *c, const fit_measurement *m);
+
+/* Loads the model, for one of its runs (NULL: all), into c->model; returns the status. */
+int fit_load(fit_case *c, const char *run);
 
 /* Fits, options NULL: defaults without the estimate of the bias; fails the test when that fails. */
 const mbg_identify_summary *fit_solve(fit_case *c, const mbg_identify_options *options);

@@ -27,7 +27,7 @@ static void check_twin(const model_case *c, int err, const char *what) {
 
 void model_case_open(model_case *c, const char *file, const char *text) {
   *c = (model_case){0};
-  assert_int_equal(mbg_context_create(&c->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &c->ctx), MBG_OK);
   mbg__arena_init(&c->arena, mbg__context_allocator(c->ctx));
   const int err =
       text ? mbg_model_parse(c->ctx, "model", text, strlen(text), NULL, &c->m) : mbg_model_load(c->ctx, file, &c->m);

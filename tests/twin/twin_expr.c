@@ -8,7 +8,7 @@ int twin_spline(int n, const double *knots, int transposed, real *y, real *m) {
   mbg_context *ctx = NULL;
   mbg__arena arena;
   mbg__spline *s = NULL;
-  int err = mbg_context_create(&ctx, NULL);
+  int err = mbg_context_create(NULL, &ctx);
   if (err < 0) {
     return err;
   }
@@ -30,7 +30,7 @@ bool twin_table(int n, const double *knots, const double *values, mbg__interpola
   mbg_context *ctx = NULL;
   mbg__arena arena;
   mbg__table *table = NULL;
-  if (mbg_context_create(&ctx, NULL) < 0) {
+  if (mbg_context_create(NULL, &ctx) < 0) {
     return false;
   }
   mbg__arena_init(&arena, mbg__context_allocator(ctx));

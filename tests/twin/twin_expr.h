@@ -92,7 +92,7 @@ static inline int fixture_expr(const char *text, fixture_what what, const real *
   mbg__arena arena;
   mbg__table *tables[2];
   mbg__expr *e = NULL;
-  int err = mbg_context_create(&ctx, NULL);
+  int err = mbg_context_create(NULL, &ctx);
   if (err < 0) {
     return err;
   }

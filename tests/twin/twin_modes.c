@@ -14,7 +14,7 @@ struct twin_modes {
 int twin_modes_create(const char *file, const char *text, twin_modes **out) {
   twin_modes *t = calloc(1, sizeof *t);
   *out = t;
-  if (!t || mbg_context_create(&t->ctx, NULL) < 0) {
+  if (!t || mbg_context_create(NULL, &t->ctx) < 0) {
     free(t);
     *out = NULL;
     return MBG_ERROR_MEMORY;

@@ -16,7 +16,7 @@ int twin_run_create(const char *file, const char *text, const mbg_run_options *o
   int err = MBG_OK;
   twin_run *r = calloc(1, sizeof *r);
   *out = r;
-  if (!r || mbg_context_create(&r->ctx, NULL) < 0) {
+  if (!r || mbg_context_create(NULL, &r->ctx) < 0) {
     free(r);
     *out = NULL;
     return MBG_ERROR_MEMORY;
@@ -42,7 +42,7 @@ const char *twin_run_message(const twin_run *r) { return mbg_context_error(r->ct
 
 int twin_run_criteria(twin_run *r, const real *p, real *psi) {
   int err = MBG_OK;
-  MBG_TRY(mbg__run_parameters(r->ctx, r->run, p));
+  MBG_TRY(mbg__run_set_parameters(r->ctx, r->run, p));
   MBG_TRY(mbg_run_simulate(r->ctx, r->run));
   MBG_TRY(mbg__run_criteria(r->ctx, r->run, psi));
 done:

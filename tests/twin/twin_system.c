@@ -41,7 +41,7 @@ done:
 int twin_system_create(const char *file, const char *text, twin_system **out) {
   twin_system *s = calloc(1, sizeof *s);
   *out = s;
-  if (!s || mbg_context_create(&s->ctx, NULL) < 0) {
+  if (!s || mbg_context_create(NULL, &s->ctx) < 0) {
     free(s);
     *out = NULL;
     return MBG_ERROR_MEMORY;

@@ -73,7 +73,7 @@ static int make_worker(mbg_context *ctx, tangent *s, int i) {
     k->ctx = NULL;
     k->sys = NULL;
     k->tree = NULL;
-    MBG_TRY(mbg_context_create(&k->ctx, mbg__context_allocator(ctx)));
+    MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &k->ctx));
     MBG_TRY(mbg__system_create(ctx, w->m, mbg__system_design(w->sys), &k->sys));
     MBG_TRY(mbg__tree_create(ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
     MBG_TRY(mbg__tree_modal_create(ctx, k->tree));

@@ -95,7 +95,7 @@ static void test_out_of_memory(void **state) {
     }
     assert_int_equal(failed, memory.requests >= n);
     mbg_context *ctx = NULL;
-    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
     assert_int_equal(mbg__arena_check(ctx, &arena), failed ? MBG_ERROR_MEMORY : MBG_OK);
     assert_int_equal(mbg__error_count(ctx), failed);
     mbg_context_destroy(ctx);

@@ -28,7 +28,7 @@ static int resolve(void *user, const char *name, int index, const char **hint) {
 static void setup(bench *b, uint64_t seed) {
   support_rng rng = support_rng_make(seed);
   memset(b, 0, sizeof(*b));
-  assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &b->ctx), MBG_OK);
   mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
   b->t[0] = 0.5;
   for (int n = 1; n < NODES; n++) {

@@ -30,7 +30,7 @@ static inline void fn_bench_make(fn_bench *bench, int count, const char *const *
                                  real t) {
   const mbg__scope scope = {.resolve = bench_resolve, .t_input = 0};
   memset(bench, 0, sizeof *bench);
-  int bad = mbg_context_create(&bench->ctx, NULL) < 0;
+  int bad = mbg_context_create(NULL, &bench->ctx) < 0;
   mbg__arena_init(&bench->model.arena, mbg__context_allocator(bench->ctx));
   for (int i = 0; i < BENCH_INPUTS; i++) {
     const int arg = i - 1 - BENCH_NAMES;

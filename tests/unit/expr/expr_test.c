@@ -247,7 +247,7 @@ static const mbg__table *bench_table(void *user, const char *name, const char **
 }
 
 static void bench_open(bench *b) {
-  assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &b->ctx), MBG_OK);
   mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
   assert_int_equal(fixture_tables(b->ctx, &b->arena, b->tables), MBG_OK);
   assert_int_equal(mbg__table_create(b->ctx, &b->arena, NULL, "narrow", 2, (double[]){0, 1}, (double[]){0, 1},
@@ -901,7 +901,7 @@ static void test_no_allocation(void **state) {
   mbg__expr *e = NULL;
   double f[3], g[3 * N], h[N * N];
   (void)state;
-  assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
+  assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
   mbg__arena_init(&arena, &allocator);
   assert_int_equal(mbg__expr_compile(ctx, &arena, "x0*sin(x1*t) + if(x2 > 0, x3, x4)", NULL, &scope, &e), MBG_OK);
   double *scratch = malloc(mbg__expr_scratch(e) * sizeof(double));
@@ -926,7 +926,7 @@ static bool compile_starved(long fail_at) {
   mbg__arena arena;
   mbg__table *tables[2];
   const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME};
-  int err = mbg_context_create(&ctx, &allocator);
+  int err = mbg_context_create(&allocator, &ctx);
   if (err == MBG_OK) {
     char *text = nested(200, "x0*", "");
     mbg__expr *e = NULL;

@@ -10,7 +10,7 @@ typedef struct {
 } bench;
 
 static void bench_open(bench *b) {
-  assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &b->ctx), MBG_OK);
   mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
 }
 

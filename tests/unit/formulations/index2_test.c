@@ -24,7 +24,7 @@ typedef struct {
 
 static void setup(bench *b) {
   memset(b, 0, sizeof(*b));
-  assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &b->ctx), MBG_OK);
   assert_int_equal(mbg_model_load(b->ctx, MBG_GALLERY_DIR "/double-pendulum-spring", &b->model), MBG_OK);
   mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
   assert_int_equal(mbg__design_create(b->ctx, &b->arena, b->model, &b->design), MBG_OK);
@@ -102,10 +102,10 @@ static void second_order(void **state) {
     mbg_run *run;
     mbg_run_options options;
     double psi[3], gradient[18];
-    mbg_run_options_default(&options);
+    mbg_run_options_default(&options, sizeof(options));
     options.formulation = "lie";
     options.step = 0.01 / (1 << k);
-    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
     assert_int_equal(mbg_model_parse(ctx, "model.json", text, strlen(text), NULL, &model), MBG_OK);
     assert_int_equal(mbg_run_create(ctx, model, &options, &run), MBG_OK);
     assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);

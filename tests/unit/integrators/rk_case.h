@@ -9,7 +9,7 @@
 
 static inline mbg_context *new_context(const mbg_allocator *allocator) {
   mbg_context *ctx = NULL;
-  assert_int_equal(mbg_context_create(&ctx, allocator), MBG_OK);
+  assert_int_equal(mbg_context_create(allocator, &ctx), MBG_OK);
   return ctx;
 }
 

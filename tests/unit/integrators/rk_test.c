@@ -493,7 +493,7 @@ static void every_allocation_may_fail(void **state) {
     const mbg_allocator allocator = support_allocator(&memory);
     mbg_context *ctx = NULL;
     long in_steps = -1;
-    int err = mbg_context_create(&ctx, &allocator);
+    int err = mbg_context_create(&allocator, &ctx);
     if (err == MBG_OK) {
       err = store_run(ctx, &memory, &in_steps);
     }

@@ -16,7 +16,7 @@ typedef struct {
 static int setup(void **state) {
   fixture *f = calloc(1, sizeof(*f));
   assert_non_null(f);
-  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &f->ctx), MBG_OK);
   mbg__arena_init(&f->arena, mbg__context_allocator(f->ctx));
   *state = f;
   return 0;
@@ -229,7 +229,7 @@ static void test_failing_memory(void **state) {
     mbg__csv csv;
     mbg__arena arena;
     mbg__arena_init(&arena, &allocator);
-    if (mbg_context_create(&ctx, &allocator) == MBG_OK) {
+    if (mbg_context_create(&allocator, &ctx) == MBG_OK) {
       const int err = mbg__csv_parse(ctx, &arena, "t.csv", text, 4 * (ROWS + 1), &csv);
       assert_int_equal(err, memory.requests < n ? MBG_OK : MBG_ERROR_MEMORY);
       assert_string_equal(mbg_context_error(ctx), err == MBG_OK ? "" : "out of memory");

@@ -19,7 +19,7 @@ typedef struct {
 static int setup(void **state) {
   fixture *f = calloc(1, sizeof(*f));
   assert_non_null(f);
-  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &f->ctx), MBG_OK);
   mbg__arena_init(&f->arena, mbg__context_allocator(f->ctx));
   strcpy(f->folder, "/tmp/mbgrad-file-XXXXXX");
   assert_non_null(mkdtemp(f->folder));
@@ -197,7 +197,7 @@ static void test_failing_memory(void **state) {
     mbg_context *ctx = NULL;
     mbg__arena arena;
     mbg__arena_init(&arena, &allocator);
-    if (mbg_context_create(&ctx, &allocator) == MBG_OK) {
+    if (mbg_context_create(&allocator, &ctx) == MBG_OK) {
       char *text = NULL;
       int err = mbg__file_write(ctx, f->path, "new", 3);
       check_content(f->path, err == MBG_OK || n > 2 ? "new" : "old");

@@ -16,7 +16,7 @@ typedef struct {
 static int setup(void **state) {
   fixture *f = calloc(1, sizeof(*f));
   assert_non_null(f);
-  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &f->ctx), MBG_OK);
   mbg__arena_init(&f->arena, mbg__context_allocator(f->ctx));
   *state = f;
   return 0;
@@ -419,7 +419,7 @@ static void test_failing_memory(void **state) {
     mbg__json *value = NULL;
     mbg__arena arena;
     mbg__arena_init(&arena, &allocator);
-    if (mbg_context_create(&ctx, &allocator) == MBG_OK) {
+    if (mbg_context_create(&allocator, &ctx) == MBG_OK) {
       const int err = mbg__json_parse(ctx, &arena, "m.json", text, strlen(text), &value);
       assert_int_equal(err, memory.requests < n ? MBG_OK : MBG_ERROR_MEMORY);
       assert_true((err == MBG_OK) == (value != NULL));

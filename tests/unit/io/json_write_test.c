@@ -19,7 +19,7 @@ typedef struct {
 static int setup(void **state) {
   fixture *f = calloc(1, sizeof(*f));
   assert_non_null(f);
-  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &f->ctx), MBG_OK);
   mbg__json_writer_init(&f->w, f->ctx, false);
   *state = f;
   return 0;
@@ -293,7 +293,7 @@ static void test_failing_memory(void **state) {
     support_memory memory = {.fail_at = n, .once = true};
     const mbg_allocator allocator = support_allocator(&memory);
     mbg_context *ctx = NULL;
-    if (mbg_context_create(&ctx, &allocator) == MBG_OK) {
+    if (mbg_context_create(&allocator, &ctx) == MBG_OK) {
       mbg__json_writer w;
       const char *text = NULL;
       mbg__json_writer_init(&w, ctx, true);

@@ -41,7 +41,7 @@ static void make_design(loaded *l) {
 static loaded load_in(const char *base, const char *text) {
   loaded l = {0};
   char *copy = json(text);
-  assert_int_equal(mbg_context_create(&l.ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &l.ctx), MBG_OK);
   if (mbg_model_parse(l.ctx, "test.json", copy, strlen(copy), base, &l.model) < 0) {
     fail_msg("%s", mbg_context_error(l.ctx));
   }
@@ -695,7 +695,7 @@ static void test_gallery(void **state) {
     }
     path[strlen(path) - strlen("/model.json")] = 0;
     loaded l = {0};
-    assert_int_equal(mbg_context_create(&l.ctx, NULL), MBG_OK);
+    assert_int_equal(mbg_context_create(NULL, &l.ctx), MBG_OK);
     if (mbg_model_load(l.ctx, path, &l.model) < 0) {
       fail_msg("%s: %s", path, mbg_context_error(l.ctx));
     }
@@ -713,7 +713,7 @@ static void test_missing_file(void **state) {
   (void)state;
   mbg_context *ctx;
   mbg_model *model;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   assert_int_equal(mbg_model_load(ctx, "/no/such/model.json", &model), MBG_ERROR_IO);
   assert_null(model);
   assert_non_null(strstr(mbg_context_error(ctx), "/no/such/model.json"));
@@ -738,7 +738,7 @@ static void test_for_run(void **state) {
   assert_non_null(l.model->sources->next);
   assert_null(l.model->sources->next->next);
   assert_int_equal(mbg_model_for_run(l.ctx, l.model, "soft", &one), MBG_OK);
-  assert_string_equal(mbg_model_run(one), "soft");
+  assert_string_equal(mbg_model_active_run(one), "soft");
   assert_close(mbg_model_parameter_value(one, 0), 3, 0);
   assert_close(one->run.end, 2, 0);
   assert_int_equal(one->nbody, l.model->nbody);
@@ -751,7 +751,7 @@ static void test_for_run(void **state) {
   assert_close(mbg_model_parameter_value(two, 0), 300, 0);
   mbg_model_destroy(one);
   assert_int_equal(mbg_model_for_run(l.ctx, two, NULL, &l.model), MBG_OK);
-  assert_null(mbg_model_run(l.model));
+  assert_null(mbg_model_active_run(l.model));
   assert_close(mbg_model_parameter_value(l.model, 0), 30, 0);
   mbg_model_destroy(two);
   unload(&l);
@@ -761,7 +761,7 @@ static void test_schema(void **state) {
   (void)state;
   mbg_context *ctx;
   char *text;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   assert_int_equal(mbg_model_schema(ctx, &text), MBG_OK);
   char *kept = support_read_file(MBG_SOURCE_DIR "/docs/model.schema.json", NULL);
   if (strcmp(text, kept) != 0) {
@@ -799,7 +799,7 @@ static void check_memory(const char *text, int expected, bool once) {
     const mbg_allocator allocator = support_allocator(&memory);
     mbg_context *ctx;
     mbg_model *model = NULL;
-    if (mbg_context_create(&ctx, &allocator) < 0) {
+    if (mbg_context_create(&allocator, &ctx) < 0) {
       assert_int_equal(memory.live, 0);
       continue;
     }
@@ -847,7 +847,7 @@ static void test_many_errors(void **state) {
   sprintf(at, "}}");
   mbg_context *ctx;
   mbg_model *model;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   assert_int_equal(mbg_model_parse(ctx, "test.json", text, strlen(text), NULL, &model), MBG_ERROR_INPUT);
   assert_true(mbg_context_message_count(ctx) <= MBG__MESSAGE_MAX + 1);
   mbg_context_destroy(ctx);

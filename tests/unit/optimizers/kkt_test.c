@@ -9,7 +9,7 @@ enum { N = 12, M = 5 };
 
 static mbg_context *context(void) {
   mbg_context *ctx = NULL;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   return ctx;
 }
 

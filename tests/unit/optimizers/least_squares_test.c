@@ -92,7 +92,7 @@ static int solve(test_problem *t, const double *lower, const double *upper, doub
 static int setup(void **state) {
   test_problem *t = calloc(1, sizeof(*t));
   *state = t;
-  return t && mbg_context_create(&t->ctx, NULL) == MBG_OK ? 0 : 1;
+  return t && mbg_context_create(NULL, &t->ctx) == MBG_OK ? 0 : 1;
 }
 
 static int teardown(void **state) {

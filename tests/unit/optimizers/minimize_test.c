@@ -68,7 +68,7 @@ static int logarithm_nan(void *user, const double *x, double *f, double *g) {
 
 static mbg_context *context(void) {
   mbg_context *ctx = NULL;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   return ctx;
 }
 
@@ -415,7 +415,7 @@ static void test_memory(void **state) {
       support_memory memory = {0};
       const mbg_allocator allocator = support_allocator(&memory);
       mbg_context *ctx = NULL;
-      assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
+      assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
       memory.requests = 0;
       memory.fail_at = fail;
       function p = {.n = 4};

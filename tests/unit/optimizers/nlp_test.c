@@ -170,7 +170,7 @@ static bool fits(const problem *p, mbg__nlp_method method) {
 
 static mbg_context *context(void) {
   mbg_context *ctx = NULL;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   return ctx;
 }
 
@@ -330,7 +330,7 @@ static void test_memory(void **state) {
     mbg__nlp_options o = mbg__nlp_options_default();
     mbg__nlp_result r;
     double x[NMAX];
-    int err = mbg_context_create(&ctx, &allocator);
+    int err = mbg_context_create(&allocator, &ctx);
     if (err == MBG_OK) {
       err = solve(ctx, &p, &o, x, &r);
     }

@@ -21,7 +21,7 @@ typedef struct {
 static int setup(void **state) {
   fixture *f = calloc(1, sizeof(*f));
   *state = f;
-  return f && mbg_context_create(&f->ctx, NULL) == MBG_OK ? 0 : 1;
+  return f && mbg_context_create(NULL, &f->ctx) == MBG_OK ? 0 : 1;
 }
 
 static void forget(fixture *f) {
@@ -48,8 +48,8 @@ static void load(fixture *f, const char *text) {
 }
 
 static int check_at(fixture *f, const double *parameters) {
-  const mbg_check_options opt = {.parameters = parameters};
-  return mbg_check_model(f->ctx, f->model, &opt, &f->check);
+  const mbg_check_options opt = {.size = sizeof(opt), .parameters = parameters};
+  return mbg_check_create(f->ctx, f->model, &opt, &f->check);
 }
 
 /* `text` with single quotes instead of double ones */
@@ -64,7 +64,7 @@ static const mbg_check_summary *check_text(fixture *f, const char *text) {
   if (check_at(f, NULL) < 0) {
     fail_msg("%s", mbg_context_error(f->ctx));
   }
-  return mbg_check_summary_of(f->check);
+  return mbg_check_get_summary(f->check);
 }
 
 static void load_gallery(fixture *f, const char *name) {
@@ -77,9 +77,9 @@ static void load_gallery(fixture *f, const char *name) {
 }
 
 static const mbg_check_signal *signal_of(const fixture *f, const char *name) {
-  for (int i = 0; i < mbg_check_summary_of(f->check)->signals; i++) {
-    if (!strcmp(mbg_check_signal_at(f->check, i)->name, name)) {
-      return mbg_check_signal_at(f->check, i);
+  for (int i = 0; i < mbg_check_get_summary(f->check)->signals; i++) {
+    if (!strcmp(mbg_check_get_signal(f->check, i)->name, name)) {
+      return mbg_check_get_signal(f->check, i);
     }
   }
   fail_msg("no signal '%s'", name);
@@ -93,8 +93,8 @@ static void assert_signal(const fixture *f, const char *name, double expected) {
 }
 
 static bool warned(const fixture *f, const char *part) {
-  for (int i = 0; i < mbg_check_summary_of(f->check)->warnings; i++) {
-    if (strstr(mbg_check_warning_at(f->check, i), part)) {
+  for (int i = 0; i < mbg_check_get_summary(f->check)->warnings; i++) {
+    if (strstr(mbg_check_warning(f->check, i), part)) {
       return true;
     }
   }
@@ -129,7 +129,7 @@ static void test_gallery(void **state) {
   for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
     load_gallery(f, expected[i].name);
     assert_int_equal(check_at(f, NULL), MBG_OK);
-    const mbg_check_summary *s = mbg_check_summary_of(f->check);
+    const mbg_check_summary *s = mbg_check_get_summary(f->check);
     assert_string_equal(s->model, expected[i].name);
     assert_int_equal(s->degrees_of_freedom, expected[i].freedoms);
     assert_int_equal(s->redundant, expected[i].redundant);
@@ -199,9 +199,9 @@ static void test_two_hinges(void **state) {
   assert_false(signal_of(f, "half")->determined);
   assert_true(isnan(signal_of(f, "fy")->value));
   assert_true(warned(f, "criterion 'load'"));
-  assert_int_equal(mbg_check_joint_at(f->check, 0)->redundant + mbg_check_joint_at(f->check, 1)->redundant, 5);
+  assert_int_equal(mbg_check_get_joint(f->check, 0)->redundant + mbg_check_get_joint(f->check, 1)->redundant, 5);
   for (int i = 0; i < s->redundant; i++) {
-    assert_non_null(strstr(mbg_check_redundant_at(f->check, i), " row "));
+    assert_non_null(strstr(mbg_check_redundant(f->check, i), " row "));
   }
 }
 
@@ -220,9 +220,9 @@ static void test_gear(void **state) {
   assert_int_equal(s->degrees_of_freedom, 1);
   assert_signal(f, "a1", 2);
   assert_signal(f, "a2", 2.0 / 3);
-  assert_string_equal(mbg_check_coupling_at(f->check, 0), "gear");
-  assert_string_equal(mbg_check_force_at(f->check, 0)->joint, "j1");
-  assert_close(mbg_check_force_at(f->check, 0)->tension, -6, 1e-15);
+  assert_string_equal(mbg_check_coupling(f->check, 0), "gear");
+  assert_string_equal(mbg_check_get_force(f->check, 0)->joint, "j1");
+  assert_close(mbg_check_get_force(f->check, 0)->tension, -6, 1e-15);
 }
 
 /* ---------------------------------------------------------------------- freedoms without inertia */
@@ -265,7 +265,7 @@ static void test_nothing_moves(void **state) {
 /* ---------------------------------------------------------------------- tree */
 
 static void assert_link(const fixture *f, int i, mbg_link_kind kind, int depth, const char *body, const char *parent) {
-  const mbg_check_link *l = mbg_check_link_at(f->check, i);
+  const mbg_check_link *l = mbg_check_get_link(f->check, i);
   assert_int_equal(l->kind, kind);
   assert_string_equal(l->body, body);
   if (parent) {
@@ -282,14 +282,14 @@ static void test_tree(void **state) {
   fixture *f = *state;
   load_gallery(f, "five-bar");
   assert_int_equal(check_at(f, NULL), MBG_OK);
-  assert_int_equal(mbg_check_summary_of(f->check)->links, 5);
+  assert_int_equal(mbg_check_get_summary(f->check)->links, 5);
   assert_link(f, 0, MBG_LINK_JOINT, 1, "rod1", "ground");
   assert_link(f, 1, MBG_LINK_JOINT, 2, "rod2", "rod1");
   assert_link(f, 2, MBG_LINK_JOINT, 3, "rod3", "rod2");
   assert_link(f, 3, MBG_LINK_JOINT, 4, "rod4", "rod3"); /* the file cuts at B */
   assert_link(f, 4, MBG_LINK_LOOP, 0, "ground", "rod4");
-  assert_true(mbg_check_joint_at(f->check, 4)->closes_loop);
-  assert_false(mbg_check_joint_at(f->check, 0)->closes_loop);
+  assert_true(mbg_check_get_joint(f->check, 4)->closes_loop);
+  assert_false(mbg_check_get_joint(f->check, 0)->closes_loop);
 }
 
 /* a free pair, a branch, a joint written from the outer body to the inner one, a rod that closes a loop */
@@ -311,9 +311,9 @@ static void test_forest(void **state) {
   assert_link(f, 3, MBG_LINK_FREE, 1, "x", NULL);
   assert_link(f, 4, MBG_LINK_JOINT, 2, "y", "x");
   assert_link(f, 5, MBG_LINK_LOOP, 0, "b", "ground");
-  assert_false(mbg_check_body_at(f->check, 0)->connected);
-  assert_false(mbg_check_body_at(f->check, 1)->connected);
-  assert_true(mbg_check_body_at(f->check, 3)->connected);
+  assert_false(mbg_check_get_body(f->check, 0)->connected);
+  assert_false(mbg_check_get_body(f->check, 1)->connected);
+  assert_true(mbg_check_get_body(f->check, 3)->connected);
 }
 
 /* long chains neither recurse nor take quadratic time */
@@ -339,7 +339,7 @@ static void test_long_chain(void **state) {
   load(f, text);
   free(text);
   assert_int_equal(check_at(f, NULL), MBG_OK);
-  assert_int_equal(mbg_check_summary_of(f->check)->degrees_of_freedom, N);
+  assert_int_equal(mbg_check_get_summary(f->check)->degrees_of_freedom, N);
   assert_link(f, N - 1, MBG_LINK_JOINT, N, "b1999", "b1998");
 }
 
@@ -353,7 +353,7 @@ static void test_coordinates(void **state) {
                       "                 'axis': [0, 0, 1]}},"
                       "'drivers': {'m': {'joint': 'j', 'coordinate': 'angle', 'law': 'q + 2*t'}},"
                       "'initial': {'pin': {'s': {'joint': 'j', 'coordinate': 'slide', 'value': 0.5, 'rate': -1}}}}");
-  const mbg_check_joint *j = mbg_check_joint_at(f->check, 0);
+  const mbg_check_joint *j = mbg_check_get_joint(f->check, 0);
   assert_int_equal(j->coordinates, 2);
   assert_string_equal(j->bodies[0], "ground");
   assert_string_equal(j->bodies[1], "a");
@@ -365,11 +365,11 @@ static void test_coordinates(void **state) {
   assert_null(j->coordinate[1].driver);
   assert_close(j->coordinate[1].value, 0.5, 1e-12);
   assert_close(j->coordinate[1].rate, -1, 1e-12);
-  const mbg_check_driver *d = mbg_check_driver_at(f->check, 0);
+  const mbg_check_driver *d = mbg_check_get_driver(f->check, 0);
   assert_string_equal(d->law, "q + 2*t");
   assert_string_equal(d->joint, "j");
   assert_string_equal(d->coordinate, "angle");
-  const mbg_check_body *b = mbg_check_body_at(f->check, 0);
+  const mbg_check_body *b = mbg_check_get_body(f->check, 0);
   assert_close_array(b->position, ((const double[]){cos(0.3), sin(0.3), 0.5}), 3, 1e-12);
   assert_close_array(b->rotation, ((const double[]){0, 0, 0.3}), 3, 1e-12);
   assert_close_array(b->velocity, ((const double[]){-2 * sin(0.3), 2 * cos(0.3), -1}), 3, 1e-12);
@@ -386,7 +386,7 @@ static void test_parameters(void **state) {
                     "'bodies': {'a': {'mass': 'm', 'inertia': ['m*r[0]', 'r[0] + r[1]', 'r[0] + r[1]']}}}");
   assert_int_equal(s->parameters, 3);
   assert_int_equal(s->parameter_entries, 5);
-  const mbg_check_parameter *m = mbg_check_parameter_at(f->check, 0), *r = mbg_check_parameter_at(f->check, 2);
+  const mbg_check_parameter *m = mbg_check_get_parameter(f->check, 0), *r = mbg_check_get_parameter(f->check, 2);
   assert_int_equal(m->uses, 2);
   assert_string_equal(m->unit, "kg");
   assert_int_equal(r->count, 3);
@@ -398,7 +398,7 @@ static void test_parameters(void **state) {
   /* other values; the model itself stays as it is */
   mbg_check_destroy(f->check);
   assert_int_equal(check_at(f, (const double[]){4, 1, 1, 2, 3}), MBG_OK);
-  assert_close(mbg_check_body_at(f->check, 0)->mass, 4, 0);
+  assert_close(mbg_check_get_body(f->check, 0)->mass, 4, 0);
   assert_true(warned(f, "parameter 'm' is 4, outside its bounds 1 to 3"));
   assert_close(mbg_model_parameter_value(f->model, 0), 2, 0);
   /* a mass below zero is an error at these parameters */
@@ -474,9 +474,9 @@ static void test_failing_memory(void **state) {
     mbg_model *model = NULL;
     mbg_check *check = NULL;
     char *text = NULL;
-    int err = mbg_context_create(&ctx, &allocator);
+    int err = mbg_context_create(&allocator, &ctx);
     err = err < 0 ? err : mbg_model_load(ctx, MBG_GALLERY_DIR "/driven-flap", &model);
-    err = err < 0 ? err : mbg_check_model(ctx, model, NULL, &check);
+    err = err < 0 ? err : mbg_check_create(ctx, model, NULL, &check);
     err = err < 0 ? err : mbg_check_json(ctx, check, &text);
     assert_true(err == MBG_OK || err == MBG_ERROR_MEMORY);
     assert_true(err == MBG_OK || memory.requests >= n);

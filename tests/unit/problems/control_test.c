@@ -40,9 +40,10 @@ typedef struct {
 static int setup(void **state) {
   fixture *f = calloc(1, sizeof *f);
   *state = f;
-  mbg_run_options_default(&f->run);
-  mbg_control_options_default(&f->o);
-  return mbg_context_create(&f->ctx, NULL) == MBG_OK &&
+  mbg_run_options_default(&f->run, sizeof(f->run));
+  mbg_control_options_default(&f->o, sizeof(f->o));
+  f->o.run = &f->run;
+  return mbg_context_create(NULL, &f->ctx) == MBG_OK &&
                  mbg_model_parse(f->ctx, "cart", cart, strlen(cart), NULL, &f->model) == MBG_OK
              ? 0
              : 1;
@@ -65,19 +66,19 @@ static void check(const fixture *f, int err) {
 
 static void create(fixture *f) {
   mbg_control_destroy(f->control);
-  check(f, mbg_control_create(f->ctx, f->model, &f->run, &f->o, NULL, &f->control));
+  check(f, mbg_control_create(f->ctx, f->model, &f->o, &f->control));
 }
 
-static const mbg_control_result *solve(fixture *f) {
+static const mbg_control_summary *solve(fixture *f) {
   create(f);
   check(f, mbg_control_solve(f->ctx, f->control));
-  return mbg_control_result_of(f->control);
+  return mbg_control_get_summary(f->control);
 }
 
 static mbg_control_samples samples(const fixture *f, int index) {
-  mbg_control_samples s;
-  assert_int_equal(mbg_control_at(f->control, index, &s), MBG_OK);
-  return s;
+  const mbg_control_samples *s = mbg_control_get_samples(f->control, index);
+  assert_non_null(s);
+  return *s;
 }
 
 /* ---------------------------------------------------------------------- what is asked for */
@@ -86,8 +87,8 @@ static mbg_control_samples samples(const fixture *f, int index) {
 static void test_section(void **state) {
   fixture *f = *state;
   create(f);
-  assert_int_equal(mbg_control_count(f->control), 2);
-  assert_int_equal(mbg_control_term_count(f->control), 2);
+  assert_int_equal(mbg_control_get_summary(f->control)->controls, 2);
+  assert_int_equal(mbg_control_get_summary(f->control)->terms, 2);
   mbg_control_samples push = samples(f, 0), lift = samples(f, 1);
   assert_string_equal(push.name, "push");
   assert_string_equal(push.interpolation, "linear");
@@ -97,13 +98,11 @@ static void test_section(void **state) {
   assert_true(isinf(push.min));
   assert_string_equal(lift.interpolation, "cubic");
   assert_close(lift.times[1], 0.4, 0);
-  const char *name;
-  double weight, value;
-  assert_int_equal(mbg_control_term(f->control, 1, &name, &weight, &value), MBG_OK);
-  assert_string_equal(name, "bend");
-  assert_close(weight, 2, 0);
-  assert_int_equal(mbg_control_term(f->control, 2, &name, &weight, &value), MBG_ERROR_INPUT);
-  assert_int_equal(mbg_control_at(f->control, 2, &lift), MBG_ERROR_INPUT);
+  const mbg_control_term *term = mbg_control_get_term(f->control, 1);
+  assert_string_equal(term->criterion, "bend");
+  assert_close(term->weight, 2, 0);
+  assert_null(mbg_control_get_term(f->control, 2));
+  assert_null(mbg_control_get_samples(f->control, 2));
 
   static const char *const names[] = {"push"}, *const criteria[] = {"miss"};
   f->o.nname = 1;
@@ -114,7 +113,7 @@ static void test_section(void **state) {
   f->o.interpolation = "cubic";
   f->o.min = -1;
   create(f);
-  assert_int_equal(mbg_control_count(f->control), 1);
+  assert_int_equal(mbg_control_get_summary(f->control)->controls, 1);
   push = samples(f, 0);
   assert_int_equal(push.samples, 5);
   assert_string_equal(push.interpolation, "cubic");
@@ -130,7 +129,8 @@ static void test_section(void **state) {
 static void test_parameters(void **state) {
   fixture *f = *state;
   const double p[2] = {3, 1.5};
-  check(f, mbg_control_create(f->ctx, f->model, NULL, NULL, p, &f->control));
+  f->o.parameters = p;
+  check(f, mbg_control_create(f->ctx, f->model, &f->o, &f->control));
   assert_close(samples(f, 0).values[1], 1.5, 1e-15);
   assert_close(mbg_control_parameters(f->control)[0], 3, 0);
 }
@@ -144,7 +144,7 @@ static void test_sampled(void **state) {
     const mbg_model *model = i ? mbg_control_model(f->control) : f->model;
     mbg_run *run;
     check(f, mbg_run_create(f->ctx, model, NULL, &run));
-    check(f, mbg_run_parameters(f->ctx, run, i ? mbg_control_parameters(f->control) : NULL));
+    check(f, mbg_run_set_parameters(f->ctx, run, i ? mbg_control_parameters(f->control) : NULL));
     check(f, mbg_run_simulate(f->ctx, run));
     check(f, mbg_run_criteria(f->ctx, run, psi[i]));
     check(f, mbg_run_gradient(f->ctx, run, MBG_METHOD_ADJOINT, g[i], NULL));
@@ -160,7 +160,7 @@ static void test_becomes_cubic(void **state) {
   fixture *f = *state;
   f->o.interpolation = "cubic";
   f->o.samples = 7;
-  const mbg_control_result *r = solve(f);
+  const mbg_control_summary *r = solve(f);
   assert_true(r->converged && r->objective < 0.1 * r->objective_start);
 }
 
@@ -175,9 +175,9 @@ static void test_effort(void **state) {
   const double x[6] = {1, 3, -2, 0.3, -1, 2};
   /* straight lines: h/6 (a^2 + a b + b^2) each */
   const double line = 0.5 / 6 * ((1 + 3 + 9) + (9 - 6 + 4));
-  c->steers[1].effort = 0;
+  c->found[1].effort = 0;
   assert_close(mbg__control_effort(c, x, 1, NULL), 1e-4 * line, 1e-18);
-  c->steers[1].effort = 1e-3;
+  c->found[1].effort = 1e-3;
   double g[6] = {0}, fine = 0;
   const double effort = mbg__control_effort(c, x, 2, g);
   for (int k = 0; k < 6; k++) {
@@ -191,10 +191,10 @@ static void test_effort(void **state) {
   /* the spline through 0.3, -1, 2 by the midpoint rule */
   const real y[3] = {0.3, -1, 2};
   real m[3];
-  mbg__spline_curvature(c->steers[1].spline, y, m);
+  mbg__spline_curvature(c->found[1].spline, y, m);
   for (int i = 0; i < 20000; i++) {
     mbg__spline_weights w;
-    assert_true(mbg__spline_weights_at(c->steers[1].spline, (i + 0.5) / 20000, &w));
+    assert_true(mbg__spline_weights_at(c->found[1].spline, (i + 0.5) / 20000, &w));
     const double u = re(w.w[0][0] * y[w.i] + w.w[0][1] * y[w.i + 1] + w.w[0][2] * m[w.i] + w.w[0][3] * m[w.i + 1]);
     fine += u * u / 2 / 20000;
   }
@@ -214,7 +214,7 @@ static void test_bounds(void **state) {
   f->o.iterations = 5000;
   for (int i = 0; i < 4; i++) {
     f->o.optimizer = optimizers[i];
-    const mbg_control_result *r = solve(f);
+    const mbg_control_summary *r = solve(f);
     assert_string_equal(r->optimizer, optimizers[i]);
     objective = i == 0 ? r->objective : objective;
     assert_close(r->objective, objective, 1e-7);
@@ -240,7 +240,7 @@ static void test_domain(void **state) {
   f->o.min = -1e9;
   f->o.max = 1e9;
   f->o.samples = 4;
-  const mbg_control_result *r = solve(f);
+  const mbg_control_summary *r = solve(f);
   assert_true(r->objective < r->objective_start);
   assert_string_equal(mbg_context_error(f->ctx), "");
 }
@@ -252,7 +252,7 @@ static void test_stages(void **state) {
   f->o.gradient_tolerance = 1e-8;
   const double one = solve(f)->objective;
   f->o.stages = 3;
-  const mbg_control_result *r = solve(f);
+  const mbg_control_summary *r = solve(f);
   assert_int_equal(r->stage, 2);
   assert_int_equal(r->stages, 3);
   assert_true(r->converged);
@@ -260,13 +260,13 @@ static void test_stages(void **state) {
   assert_true(r->effort > 0);
 }
 
-static int stop_late(void *user, const mbg_control *control) {
-  *(double *)user = mbg_control_result_of(control)->objective;
-  return mbg_control_result_of(control)->iterations == 2;
+static bool stop_late(void *user, const mbg_control *control) {
+  *(double *)user = mbg_control_get_summary(control)->objective;
+  return mbg_control_get_summary(control)->iterations == 2;
 }
 
 static int asked;
-static int stop_run(void *user) {
+static bool stop_run(void *user) {
   (void)user;
   return ++asked > 100;
 }
@@ -277,7 +277,7 @@ static void test_interrupt(void **state) {
   double objective;
   f->o.progress = stop_late;
   f->o.user = &objective;
-  const mbg_control_result *r = solve(f);
+  const mbg_control_summary *r = solve(f);
   assert_true(r->interrupted && !r->converged);
   assert_int_equal(r->iterations, 2);
   assert_string_equal(r->status, "interrupted");
@@ -293,7 +293,7 @@ static void test_interrupt(void **state) {
 static void test_limit(void **state) {
   fixture *f = *state;
   f->o.iterations = 2;
-  const mbg_control_result *r = solve(f);
+  const mbg_control_summary *r = solve(f);
   assert_string_equal(r->status, "limit of iterations");
   assert_false(r->converged);
 }
@@ -314,7 +314,7 @@ static double objective_of(fixture *f, const char *path) {
 }
 
 static double found_objective(const fixture *f) {
-  const mbg_control_result *r = mbg_control_result_of(f->control);
+  const mbg_control_summary *r = mbg_control_get_summary(f->control);
   return r->objective - r->effort;
 }
 
@@ -363,7 +363,7 @@ static void test_files(void **state) {
 static void expect_resume(fixture *f, const char *text, const char *message) {
   mbg_context_clear(f->ctx);
   support_write_file("control_test.restart", text, strlen(text));
-  assert_int_equal(mbg_control_resume(f->ctx, f->control, "control_test.restart"), MBG_ERROR_INPUT);
+  assert_int_equal(mbg_control_read_restart(f->ctx, f->control, "control_test.restart"), MBG_ERROR_INPUT);
   assert_string_equal(mbg_context_error(f->ctx), message);
 }
 
@@ -376,19 +376,19 @@ static void test_restart(void **state) {
   f->o.gradient_tolerance = 1e-6;
   const double objective = solve(f)->objective;
   memcpy(first, samples(f, 0).values, sizeof first);
-  check(f, mbg_control_save(f->ctx, f->control, "control_test.restart"));
+  check(f, mbg_control_write_restart(f->ctx, f->control, "control_test.restart"));
   create(f);
-  check(f, mbg_control_resume(f->ctx, f->control, "control_test.restart"));
+  check(f, mbg_control_read_restart(f->ctx, f->control, "control_test.restart"));
   assert_memory_equal(first, samples(f, 0).values, sizeof first);
-  assert_int_equal(mbg_control_result_of(f->control)->stage, 1);
+  assert_int_equal(mbg_control_get_summary(f->control)->stage, 1);
   check(f, mbg_control_solve(f->ctx, f->control));
-  const mbg_control_result *r = mbg_control_result_of(f->control);
+  const mbg_control_summary *r = mbg_control_get_summary(f->control);
   assert_close(r->objective_start, objective, 1e-15);
   assert_true(r->objective <= objective);
   /* 11 samples: every second one is an old one */
   f->o.samples = 11;
   create(f);
-  check(f, mbg_control_resume(f->ctx, f->control, "control_test.restart"));
+  check(f, mbg_control_read_restart(f->ctx, f->control, "control_test.restart"));
   assert_close(samples(f, 0).values[4], first[2], 1e-15);
   assert_close(samples(f, 0).values[3], (first[1] + first[2]) / 2, 1e-14);
 
@@ -403,7 +403,7 @@ static void test_restart(void **state) {
       f, "[",
       "control_test.restart:1:2: the file ends inside the array that starts at line 1, column 1; expected a value");
   mbg_context_clear(f->ctx);
-  assert_int_equal(mbg_control_resume(f->ctx, f->control, "no-such.restart"), MBG_ERROR_IO);
+  assert_int_equal(mbg_control_read_restart(f->ctx, f->control, "no-such.restart"), MBG_ERROR_IO);
 }
 
 /* ---------------------------------------------------------------------- refused */
@@ -411,11 +411,12 @@ static void test_restart(void **state) {
 static void expect(fixture *f, int status, const char *message) {
   mbg_control *c;
   mbg_context_clear(f->ctx);
-  assert_int_equal(mbg_control_create(f->ctx, f->model, &f->run, &f->o, NULL, &c), status);
+  assert_int_equal(mbg_control_create(f->ctx, f->model, &f->o, &c), status);
   assert_null(c);
   assert_string_equal(mbg_context_error(f->ctx), message);
-  mbg_control_options_default(&f->o);
-  mbg_run_options_default(&f->run);
+  mbg_control_options_default(&f->o, sizeof(f->o));
+  mbg_run_options_default(&f->run, sizeof(f->run));
+  f->o.run = &f->run;
 }
 
 static void test_refused(void **state) {
@@ -506,13 +507,13 @@ static int whole(mbg_context *ctx) {
   mbg_model *model = NULL;
   mbg_control *control = NULL;
   mbg_control_options o;
-  mbg_control_options_default(&o);
+  mbg_control_options_default(&o, sizeof(o));
   o.samples = 3;
   o.iterations = 2;
   int err = mbg_model_parse(ctx, "cart", cart, strlen(cart), NULL, &model);
-  err = err < 0 ? err : mbg_control_create(ctx, model, NULL, &o, NULL, &control);
-  err = err < 0 ? err : mbg_control_save(ctx, control, "control_test.memory");
-  err = err < 0 ? err : mbg_control_resume(ctx, control, "control_test.memory");
+  err = err < 0 ? err : mbg_control_create(ctx, model, &o, &control);
+  err = err < 0 ? err : mbg_control_write_restart(ctx, control, "control_test.memory");
+  err = err < 0 ? err : mbg_control_read_restart(ctx, control, "control_test.memory");
   err = err < 0 ? err : mbg_control_solve(ctx, control);
   err = err < 0 ? err : mbg_control_write(ctx, control, -1, "control_test.memory");
   mbg_control_destroy(control);
@@ -527,7 +528,7 @@ static void test_memory(void **state) {
     support_memory memory = {.fail_at = n};
     const mbg_allocator allocator = support_allocator(&memory);
     mbg_context *ctx;
-    assert_int_equal(mbg_context_create(&ctx, &allocator), MBG_OK);
+    assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
     const int err = whole(ctx);
     const bool reached = memory.requests >= n;
     assert_int_equal(err, reached ? MBG_ERROR_MEMORY : MBG_OK);

@@ -89,15 +89,17 @@ static void test_theory_page(void **state) {
   /* exact data at 137 Hz: the bias of the step as on the page, and its estimate */
   const double steps[] = {0.02, 0.01, 0.005}, k[] = {30.275, 30.068, 30.017}, damping[] = {1.5095, 1.5024, 1.5006};
   mbg_run_options fine;
-  mbg_run_options_default(&fine);
+  mbg_run_options_default(&fine, sizeof(fine));
   fine.step = 1e-4;
   m.options = &fine;
   m.interval = 1.0 / 137;
   fit_measure(c, &m);
   for (int i = 0; i < 3; i++) {
     mbg_identify_options o = fit_options();
-    o.run.step = steps[i];
-    o.bias = 1;
+    mbg_run_options run = fine;
+    run.step = steps[i];
+    o.run = &run;
+    o.bias = true;
     fit_solve(c, &o);
     /* the page leaves out 7 samples: a tenth of the bias */
     assert_close(fit_value(c, "k"), k[i], 0.1 * (k[i] - 30) + 2e-3);
@@ -134,7 +136,7 @@ static void test_direct_and_adjoint(void **state) {
   free(r);
   free(J);
   mbg_identify_options o = fit_options();
-  o.optimizer = MBG_FIT_LBFGS;
+  o.optimizer = "lbfgs";
   s = fit_solve(c, &o);
   assert_true(s->converged);
   assert_close(fit_value(c, "k"), 30, 30e-6);
@@ -195,7 +197,7 @@ static void test_not_told_apart(void **state) {
   assert_close(fit_value(c, "k1") + fit_value(c, "k2"), 30, 1e-7);
   assert_close(fit_value(c, "c"), 0.2, 1e-8);
   assert_int_equal(s->combinations, 2);
-  const char *first = mbg_identify_combination_at(c->id, 0), *second = mbg_identify_combination_at(c->id, 1);
+  const char *first = mbg_identify_combination(c->id, 0), *second = mbg_identify_combination(c->id, 1);
   const bool swapped = strstr(first, "extra") != NULL;
   assert_string_equal(swapped ? second : first, "k1 and k2 only through k1 + 1.00 k2");
   assert_string_equal(swapped ? first : second, "extra has no influence on the data");
@@ -210,7 +212,7 @@ static void test_not_told_apart(void **state) {
   assert_int_equal(s->parameters, 2);
   assert_int_equal(s->combinations, 0);
   assert_close(fit_value(c, "k1"), 25, 1e-7);
-  assert_string_equal(mbg_identify_parameter_at(c->id, 0)->name, "c");
+  assert_string_equal(mbg_identify_get_parameter(c->id, 0)->name, "c");
 }
 
 static void test_bounds_and_scale(void **state) {
@@ -251,7 +253,7 @@ static void test_gaps(void **state) {
   fit_model(c, PUSHED("'fit': {'least_squares': 'x', 'data': 'x.csv', 'sigma': 0.01}"));
   fit_file(c, "x.csv", "time,x\n-0.5,9\n0,0\n0.2,0.03\n0.4,\n0.6,nan\n0.8,0.48\n1,0.75\n1.5,9\n");
   const mbg_identify_summary *s = fit_solve(c, NULL);
-  const mbg_identify_channel *k = mbg_identify_channel_at(c->id, 0);
+  const mbg_identify_channel *k = mbg_identify_get_channel(c->id, 0);
   assert_close(fit_value(c, "F"), 3, 1e-9);
   assert_int_equal(s->samples, 4);
   assert_int_equal(k->samples, 4);
@@ -297,10 +299,10 @@ static void check_units(fit_case *c, double factor, const char *hint) {
   fit_model(c, PUSHED("'fit_a': {'least_squares': 'a', 'data': 'x.csv', 'column': 'a', 'weight': 1e-6}, 'fit_v': "
                       "{'least_squares': 'v', 'data': 'x.csv', 'column': 'v'}"));
   fit_solve(c, NULL);
-  if (!strstr(mbg_identify_channel_at(c->id, 0)->hint, hint)) {
-    fail_msg("hint: %s", mbg_identify_channel_at(c->id, 0)->hint);
+  if (!strstr(mbg_identify_get_channel(c->id, 0)->hint, hint)) {
+    fail_msg("hint: %s", mbg_identify_get_channel(c->id, 0)->hint);
   }
-  assert_string_equal(mbg_identify_channel_at(c->id, 1)->hint, "");
+  assert_string_equal(mbg_identify_get_channel(c->id, 1)->hint, "");
   assert_int_equal(fit_warned(c, hint), hint[0] != 0);
 }
 
@@ -325,8 +327,8 @@ static void test_whiteness(void **state) {
         .file = "x.csv", .columns = "x", .p = p, .end = 5, .interval = 0.05, .sigma = 0.01, .rng = &rng};
     fit_measure(c, &m);
     fit_solve(c, NULL);
-    assert_int_equal(mbg_identify_channel_at(c->id, 0)->white, !wrong);
-    assert_close(mbg_identify_channel_at(c->id, 0)->autocorrelation, wrong ? 0.97 : 0, wrong ? 0.05 : 0.3);
+    assert_int_equal(mbg_identify_get_channel(c->id, 0)->white, !wrong);
+    assert_close(mbg_identify_get_channel(c->id, 0)->autocorrelation, wrong ? 0.97 : 0, wrong ? 0.05 : 0.3);
   }
 }
 
@@ -343,6 +345,21 @@ static const char two_runs[] =
     "  'heavy': {'set': {'factor': 'F/2'}, 'files': {'fit': 'heavy.csv'}, 'end': 0.5, 'step': 0.05},"
     "  'none': {'criteria': ['last'], 'set': {'F': 7}}}}";
 
+/* one of the runs alone */
+static void refuse_run(fit_case *c, const char *run, const char *message) {
+  mbg_model *model = NULL;
+  mbg_identify *id = NULL;
+  mbg_context_clear(c->ctx);
+  int status = mbg_model_for_run(c->ctx, c->model, run, &model);
+  if (status == MBG_OK) {
+    status = mbg_identify_create(c->ctx, model, NULL, &id);
+  }
+  assert_int_equal(status, MBG_ERROR_INPUT);
+  assert_null(id);
+  assert_non_null(strstr(mbg_context_error(c->ctx), message));
+  mbg_model_destroy(model);
+}
+
 static void test_runs(void **state) {
   fit_case *c = *state;
   mbg_model *model;
@@ -352,32 +369,28 @@ static void test_runs(void **state) {
   fit_file(c, "heavy.csv", "time,x\n0.2,0.03\n0.5,0.1875\n");
   const mbg_identify_summary *s = fit_solve(c, NULL);
   assert_int_equal(s->experiments, 2);
-  assert_string_equal(mbg_identify_channel_at(c->id, 1)->run, "heavy");
+  assert_string_equal(mbg_identify_get_channel(c->id, 1)->run, "heavy");
   assert_close(fit_value(c, "F"), 3, 1e-8);
   assert_close(fit_value(c, "m"), 3, 1e-8);
   /* one alone: m is not in it */
-  mbg_identify_options o = fit_options();
-  o.run_name = "light";
-  fit_fails(c, &o, MBG_ERROR_INPUT, "parameter 'm' cannot be identified: every run sets it");
-  o.run_name = "ligt";
-  fit_fails(c, &o, MBG_ERROR_INPUT, "there is no run 'ligt'; did you mean 'light'?");
-  o.run_name = "none";
-  fit_fails(c, &o, MBG_ERROR_INPUT, "there is no least_squares criterion to fit");
+  refuse_run(c, "light", "parameter 'm' cannot be identified: every run sets it");
+  refuse_run(c, "ligt", "there is no run 'ligt'; did you mean 'light'?");
+  refuse_run(c, "none", "there is no least_squares criterion to fit");
   /* what a run is */
   mbg_context_clear(c->ctx);
   assert_int_equal(mbg_model_load_run(c->ctx, c->path, "none", &model), MBG_OK);
   assert_int_equal(mbg_model_run_count(model), 3);
   assert_string_equal(mbg_model_run_name(model, 1), "heavy");
   assert_string_equal(mbg_model_run_note(model, 0), "a known mass");
-  assert_string_equal(mbg_model_run(model), "none");
+  assert_string_equal(mbg_model_active_run(model), "none");
   assert_null(mbg_model_run_name(model, 3));
   assert_int_equal(mbg_model_criterion_count(model), 1);
   assert_close(mbg_model_parameter_value(model, 0), 7, 0);
-  assert_true(mbg_model_parameter_set(model, 0) && !mbg_model_parameter_set(model, 1));
+  assert_true(mbg_model_parameter_is_set(model, 0) && !mbg_model_parameter_is_set(model, 1));
   mbg_model_destroy(model);
   /* without one: no data, no fit; the sections apply as they are */
   assert_int_equal(mbg_model_load(c->ctx, c->path, &model), MBG_OK);
-  assert_null(mbg_model_run(model));
+  assert_null(mbg_model_active_run(model));
   assert_int_equal(mbg_model_criterion_count(model), 1);
   assert_close(mbg_model_parameter_value(model, 0), 1, 0);
   mbg_model_destroy(model);
@@ -397,30 +410,33 @@ static void test_poor_start(void **state) {
   o.homotopy = 6;
   fit_solve(c, &o);
   assert_close(fit_value(c, "k1"), 40, 1e-6);
-  assert_true(mbg_identify_summary_of(c->id)->converged);
+  assert_true(mbg_identify_get_summary(c->id)->converged);
   /* several starts, on less of the data, where the basin is wider */
   o.homotopy = 0;
   o.starts = 12;
   o.iterations = 30;
-  o.run.end = 2;
+  mbg_run_options run;
+  mbg_run_options_default(&run, sizeof(run));
+  run.end = 2;
+  o.run = &run;
   const mbg_identify_summary *s = fit_solve(c, &o);
   assert_close(fit_value(c, "k1"), 40, 1e-6);
   assert_int_equal(s->starts, 12);
   /* places: the file's first, then spread over the bounds, the same again, others with another seed */
-  assert_close(mbg_identify_start_at(c->id, 0)->parameters[0], 170, 0);
+  assert_close(mbg_identify_get_start(c->id, 0)->parameters[0], 170, 0);
   double least = 500, most = 0;
   for (int k = 1; k < 12; k++) {
-    least = fmin(least, mbg_identify_start_at(c->id, k)->parameters[0]);
-    most = fmax(most, mbg_identify_start_at(c->id, k)->parameters[0]);
+    least = fmin(least, mbg_identify_get_start(c->id, k)->parameters[0]);
+    most = fmax(most, mbg_identify_get_start(c->id, k)->parameters[0]);
   }
   assert_true(least > 0 && least < 60 && most > 440 && most < 500);
-  const double second = mbg_identify_start_at(c->id, 1)->parameters[0];
+  const double second = mbg_identify_get_start(c->id, 1)->parameters[0];
   o.starts = 2;
   fit_solve(c, &o);
-  assert_close(mbg_identify_start_at(c->id, 1)->parameters[0], second, 0);
+  assert_close(mbg_identify_get_start(c->id, 1)->parameters[0], second, 0);
   o.seed = 2;
   fit_solve(c, &o);
-  assert_true(fabs(mbg_identify_start_at(c->id, 1)->parameters[0] - second) > 1);
+  assert_true(fabs(mbg_identify_get_start(c->id, 1)->parameters[0] - second) > 1);
   /* nothing to pull: accelerations alone; no box: no bounds */
   o = fit_options();
   o.homotopy = 3;
@@ -457,7 +473,7 @@ static void test_failed_simulation(void **state) {
 
 /* ---------------------------------------------------------------------- interruption */
 
-static int after(void *user) {
+static bool after(void *user) {
   int *left = user;
   return (*left)-- <= 0;
 }
@@ -468,10 +484,13 @@ static void test_interrupted(void **state) {
   measure_springs(c, 25, 0.2);
   mbg_identify_options o = fit_options();
   int left = 1300; /* steps: two or three iterations of 250 */
-  o.run.interrupt = after;
-  o.run.user = &left;
+  mbg_run_options run;
+  mbg_run_options_default(&run, sizeof(run));
+  run.interrupt = after;
+  run.user = &left;
+  o.run = &run;
   const mbg_identify_summary *s = fit_solve(c, &o);
-  assert_int_equal(s->reason, MBG_FIT_INTERRUPTED);
+  assert_int_equal(s->reason, MBG_IDENTIFY_INTERRUPTED);
   assert_false(s->converged);
   assert_true(s->cost < s->start_cost && s->iterations > 0);
   assert_true(fit_parameter(c, "c")->standard_error > 0);
@@ -479,20 +498,20 @@ static void test_interrupted(void **state) {
 }
 
 /* stopped after some iterations and resumed: the same way, to the last bit */
-static void check_resumed(fit_case *c, mbg_fit_optimizer optimizer, int starts) {
+static void check_resumed(fit_case *c, const char *optimizer, int starts) {
   char restart[128];
   snprintf(restart, sizeof(restart), "%s/restart", c->folder);
   mbg_identify_options o = fit_options();
   o.optimizer = optimizer;
   o.starts = starts;
   fit_solve(c, &o);
-  const double k1 = fit_value(c, "k1"), damping = fit_value(c, "c"), cost = mbg_identify_summary_of(c->id)->cost;
+  const double k1 = fit_value(c, "k1"), damping = fit_value(c, "c"), cost = mbg_identify_get_summary(c->id)->cost;
   o.restart = restart;
-  o.iterations = optimizer == MBG_FIT_LM ? 3 : 1;
+  o.iterations = !strcmp(optimizer, "lm") ? 3 : 1;
   fit_solve(c, &o);
   assert_true(fit_value(c, "k1") != k1);
   o.iterations = 100;
-  o.resume = 1;
+  o.resume = true;
   const mbg_identify_summary *s = fit_solve(c, &o);
   assert_true(s->converged);
   assert_true(fit_value(c, "k1") == k1 && fit_value(c, "c") == damping && s->cost == cost);
@@ -510,29 +529,29 @@ static void test_resumed(void **state) {
   fit_case *c = *state;
   fit_model(c, SPRINGS(", 'identify': {'parameters': ['k1', 'c']}"));
   measure_springs(c, 25, 0.2);
-  check_resumed(c, MBG_FIT_LM, 1);
-  check_resumed(c, MBG_FIT_LBFGS, 1);
+  check_resumed(c, "lm", 1);
+  check_resumed(c, "lbfgs", 1);
   /* a file of another identification, and one that was changed */
   char restart[128];
   snprintf(restart, sizeof(restart), "%s/restart", c->folder);
   mbg_identify_options o = fit_options();
   o.restart = restart;
-  o.resume = 1;
+  o.resume = true;
   fit_fails(c, &o, MBG_ERROR_INPUT, "restart:1: written by another problem");
-  o.resume = 0;
+  o.resume = false;
   fit_solve(c, &o);
   char *text = fit_read(c, "restart");
   char *line = strchr(text, '\n') + 1;
   line[4] = line[4] == '0' ? '1' : '0';
   fit_file(c, "restart", text);
-  o.resume = 1;
+  o.resume = true;
   fit_fails(c, &o, MBG_ERROR_INPUT, "restart:2: the line is damaged"); /* more: record_test.c */
   free(text);
   o.restart = "no-such-folder/restart";
-  o.resume = 0;
+  o.resume = false;
   fit_fails(c, &o, MBG_ERROR_IO, "cannot write 'no-such-folder/restart'");
   o.restart = NULL;
-  o.resume = 1;
+  o.resume = true;
   fit_fails(c, &o, MBG_ERROR_INPUT, "resume needs the restart file");
 }
 
@@ -585,8 +604,8 @@ static void test_options(void **state) {
                "'position', 'of': 'b', 'component': 'x'}}, 'criteria': {'fit': {'least_squares': 'x', 'data': {'time': "
                "[0], 'value': [0]}}}, 'run': {'end': 1, 'step': 0.1}}");
   fit_fails(c, NULL, MBG_ERROR_INPUT, "the model has no parameters to identify");
-  assert_string_equal(mbg_fit_reason_text(MBG_FIT_INTERRUPTED), "interrupted");
-  assert_string_equal(mbg_fit_reason_text(99), "unknown");
+  assert_string_equal(mbg_identify_reason_text(MBG_IDENTIFY_INTERRUPTED), "interrupted");
+  assert_string_equal(mbg_identify_reason_text(99), "unknown");
   mbg_identify_destroy(NULL);
 }
 
@@ -607,11 +626,18 @@ static void test_memory(void **state) {
     mbg_context *ctx = NULL;
     mbg_identify *id = NULL;
     mbg_identify_options o = fit_options();
+    mbg_model *model = NULL;
+    mbg_run_options run;
+    mbg_run_options_default(&run, sizeof(run));
+    run.end = 0.2;
     o.iterations = 2;
-    o.run.end = 0.2;
-    int status = mbg_context_create(&ctx, &allocator);
+    o.run = &run;
+    int status = mbg_context_create(&allocator, &ctx);
     if (status == MBG_OK) {
-      status = mbg_identify_create(ctx, c->path, &o, &id);
+      status = mbg_model_load(ctx, c->path, &model);
+    }
+    if (status == MBG_OK) {
+      status = mbg_identify_create(ctx, model, &o, &id);
     }
     if (status == MBG_OK) {
       status = mbg_identify_solve(ctx, id);
@@ -619,6 +645,7 @@ static void test_memory(void **state) {
     assert_true(status == MBG_OK || status == MBG_ERROR_MEMORY);
     const bool whole = status == MBG_OK && !warnings_missing(ctx);
     mbg_identify_destroy(id);
+    mbg_model_destroy(model);
     mbg_context_destroy(ctx);
     assert_int_equal(memory.live, 0);
     if (memory.requests < n) {

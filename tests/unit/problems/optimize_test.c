@@ -29,23 +29,25 @@ static int teardown(void **state) {
   return 0;
 }
 
-static void create(design_case *c, const char *model, const mbg_optimize_options *o) {
+/* the model, or one of its runs */
+static void create(design_case *c, const char *model, const char *run, const mbg_optimize_options *o) {
   mbg_optimize_destroy(c->opt);
   fit_model(&c->files, model);
-  if (mbg_optimize_create(c->files.ctx, c->files.path, o, &c->opt) != MBG_OK) {
+  if (fit_load(&c->files, run) != MBG_OK ||
+      mbg_optimize_create(c->files.ctx, c->files.model, o, &c->opt) != MBG_OK) {
     fail_msg("%s", mbg_context_message(c->files.ctx, 0));
   }
 }
 
 static const mbg_optimize_summary *solve(design_case *c, const char *model, const mbg_optimize_options *o) {
-  create(c, model, o);
+  create(c, model, NULL, o);
   if (mbg_optimize_solve(c->files.ctx, c->opt) != MBG_OK) {
     fail_msg("%s", mbg_context_message(c->files.ctx, 0));
   }
-  return mbg_optimize_summary_of(c->opt);
+  return mbg_optimize_get_summary(c->opt);
 }
 
-static double value(const design_case *c, int i) { return mbg_optimize_parameter_at(c->opt, i)->value; }
+static double value(const design_case *c, int i) { return mbg_optimize_get_parameter(c->opt, i)->value; }
 
 /* ---------------------------------------------------------------------- models */
 
@@ -85,9 +87,9 @@ static void test_closed_form(void **state) {
 
   s = solve(c, PUSHED("'F': {'value': 1, 'min': -10, 'max': 2}", GOAL "'optimize': {'objective': 'miss'}"), NULL);
   assert_close(value(c, 0), 2, 0);
-  assert_int_equal(mbg_optimize_parameter_at(c->opt, 0)->at_bound, 1);
+  assert_int_equal(mbg_optimize_get_parameter(c->opt, 0)->at_bound, 1);
   /* d/dF (F/4 - 1)^2 = (F/4 - 1)/2 = -1/4 */
-  assert_close(mbg_optimize_parameter_at(c->opt, 0)->multiplier, 0.25, 1e-9);
+  assert_close(mbg_optimize_get_parameter(c->opt, 0)->multiplier, 0.25, 1e-9);
   assert_int_equal(s->converged, 1);
 
   for (int k = 0; k < 3; k++) {
@@ -100,7 +102,7 @@ static void test_closed_form(void **state) {
     assert_string_equal(s->optimizer, "slsqp");
     assert_close(value(c, 0), 2, 1e-7);
     assert_close(s->objective, 0.25, 1e-7);
-    const mbg_optimize_constraint *limit = mbg_optimize_constraint_at(c->opt, 0);
+    const mbg_optimize_constraint *limit = mbg_optimize_get_constraint(c->opt, 0);
     /* d miss / d v(1): x = v/2, 2 (v/2 - 1)/2 = -1/2 */
     assert_close(limit->multiplier, 0.5, 1e-6);
     assert_int_equal(limit->active, 1);
@@ -108,12 +110,12 @@ static void test_closed_form(void **state) {
     assert_int_equal(limit->points, k == 1 ? 11 : 1);
     if (k == 1) {
       assert_close(limit->time, 1, 1e-12);
-      assert_close(mbg_optimize_active_at(c->opt, 0)->time, 1, 1e-12);
+      assert_close(mbg_optimize_get_active(c->opt, 0)->time, 1, 1e-12);
     }
   }
-  assert_null(mbg_optimize_constraint_at(c->opt, 1));
-  assert_null(mbg_optimize_active_at(c->opt, 1));
-  assert_null(mbg_optimize_parameter_at(c->opt, -1));
+  assert_null(mbg_optimize_get_constraint(c->opt, 1));
+  assert_null(mbg_optimize_get_active(c->opt, 1));
+  assert_null(mbg_optimize_get_parameter(c->opt, -1));
 }
 
 /* Two winds: the sum of (F + w - 4)^2/16 at F = 4 - mean of w, weighted; the worst in the middle of the extremes */
@@ -135,17 +137,13 @@ static void test_load_cases(void **state) {
   s = solve(c, PUSHED(FORCE, WINDS "'optimize': {'objective': 'miss', 'constraints': {'fast': {'max': 3}}}"), NULL);
   assert_close(value(c, 0), 1, 1e-6);
   assert_int_equal(s->constraints, 3);
-  assert_string_equal(mbg_optimize_constraint_at(c->opt, 2)->run, "gale");
-  const char *run;
-  double weight, objective;
-  assert_int_equal(mbg_optimize_case(c->opt, 2, &run, &weight, &objective), MBG_OK);
-  assert_true(!strcmp(run, "gale") && weight == 1 && isnan(objective));
-  assert_int_equal(mbg_optimize_case(c->opt, 3, &run, &weight, &objective), MBG_ERROR_INPUT);
+  assert_string_equal(mbg_optimize_get_constraint(c->opt, 2)->run, "gale");
+  const mbg_optimize_case *gale = mbg_optimize_get_case(c->opt, 2);
+  assert_true(!strcmp(gale->run, "gale") && gale->weight == 1 && isnan(gale->objective));
+  assert_null(mbg_optimize_get_case(c->opt, 3));
   /* one run alone */
-  mbg_optimize_options o;
-  mbg_optimize_options_default(&o);
-  o.run_name = "storm";
-  solve(c, PUSHED(FORCE, WINDS "'optimize': {'objective': 'miss', 'runs': {'calm': 3}}"), &o);
+  create(c, PUSHED(FORCE, WINDS "'optimize': {'objective': 'miss', 'runs': {'calm': 3}}"), "storm", NULL);
+  assert_int_equal(mbg_optimize_solve(c->files.ctx, c->opt), MBG_OK);
   assert_close(value(c, 0), 2, 1e-5);
 }
 
@@ -164,10 +162,10 @@ static void test_vectors(void **state) {
   assert_close(value(c, 0), 1, 1e-6);
   assert_close(s->objective, -5.0 / 4, 1e-6);
   assert_close(value(c, 0) + value(c, 1) + value(c, 2) + value(c, 3), 2, 1e-6);
-  assert_close(mbg_optimize_constraint_at(c->opt, 0)->multiplier, 1, 1e-6); /* d far / d volume */
+  assert_close(mbg_optimize_get_constraint(c->opt, 0)->multiplier, 1, 1e-6); /* d far / d volume */
 
   /* smoothed: p_0 = (2 u_0 + u_1)/3, p_1 = (u_0 + 2 u_1 + u_2)/4 ...; gradient by transposition */
-  create(c, VECTOR ", 'filter': {'x': 2}}}", NULL);
+  create(c, VECTOR ", 'filter': {'x': 2}}}", NULL, NULL);
   const double u[4] = {0.1, 0.9, 0.4, 0.6}, p[4] = {1.1 / 3, 2.3 / 4, 2.3 / 4, 1.6 / 3};
   const double w[4] = {4, 1, 1, 1}; /* far = -w p / 4 */
   const double by_u[4] = {-(2 * w[0] / 3 + w[1] / 4) / 4, -(w[0] / 3 + w[1] / 2 + w[2] / 4) / 4,
@@ -192,7 +190,7 @@ static void test_paths(void **state) {
     const mbg_optimize_summary *s = solve(c, models[k], NULL);
     assert_int_equal(s->reason, MBG_OPTIMIZE_OPTIMAL);
     assert_true(s->violation <= 1e-6);
-    const mbg_optimize_constraint *l = mbg_optimize_constraint_at(c->opt, 0);
+    const mbg_optimize_constraint *l = mbg_optimize_get_constraint(c->opt, 0);
     assert_true(k == 0 || l->value >= -3);
     assert_true(l->value <= -3 * (1 - log(101) / (k == 1 ? 40 : 2000)) + 1e-9);
     assert_int_equal(s->points, 101);
@@ -206,7 +204,7 @@ static void test_paths(void **state) {
 /* the gradient of the objective, on a logarithmic scale too, against differences: slope 2 of the Taylor remainder */
 static void test_gradient(void **state) {
   design_case *c = *state;
-  create(c, RINGING("'objective': 'rest + end^2/(1 + c)'"), NULL);
+  create(c, RINGING("'objective': 'rest + end^2/(1 + c)'"), NULL, NULL);
   const double at[2] = {60, 2}, direction[2] = {20, -1};
   double f0, f1, v, g[2], before = 0;
   assert_int_equal(mbg_optimize_evaluate(c->files.ctx, c->opt, at, &f0, &v, g), MBG_OK);
@@ -251,7 +249,7 @@ static void test_least_squares(void **state) {
   assert_close(k, 16, 0.02); /* the error of the step */
   for (int i = 0; mbg_optimize_optimizer(i); i++) {
     mbg_optimize_options o;
-    mbg_optimize_options_default(&o);
+    mbg_optimize_options_default(&o, sizeof(o));
     o.optimizer = mbg_optimize_optimizer(i);
     s = solve(c, model, &o);
     assert_string_equal(s->optimizer, o.optimizer);
@@ -271,7 +269,7 @@ static void test_threads(void **state) {
   double first[2];
   for (int threads = 1; threads <= 3; threads++) {
     mbg_optimize_options o;
-    mbg_optimize_options_default(&o);
+    mbg_optimize_options_default(&o, sizeof(o));
     o.threads = threads;
     const mbg_optimize_summary *s = solve(c, storm, &o);
     assert_int_equal(s->converged, 1);
@@ -290,10 +288,10 @@ static void test_starts(void **state) {
   const double k = value(c, 0), damping = value(c, 1);
   for (int place = 1; place < support_rounds(4, 20); place++) {
     mbg_optimize_options o;
-    mbg_optimize_options_default(&o);
+    mbg_optimize_options_default(&o, sizeof(o));
     o.place = place;
     const mbg_optimize_summary *s = solve(c, RINGING("'objective': 'rest', 'constraints': {'speed': {}}"), &o);
-    const mbg_optimize_parameter *p = mbg_optimize_parameter_at(c->opt, 0);
+    const mbg_optimize_parameter *p = mbg_optimize_get_parameter(c->opt, 0);
     assert_true(p->start > 5 && p->start < 200 && p->start != 40);
     assert_int_equal(s->converged, 1);
     assert_close(value(c, 0), k, 1e-3 * k);
@@ -312,15 +310,21 @@ static void test_model_text(void **state) {
     assert_true(strlen(mbg_optimize_reason_text(reason)) > 3);
   }
   assert_string_equal(mbg_optimize_reason_text(99), "unknown");
-  assert_true(mbg_optimize_summary_of(c->opt)->history > 0 && mbg_optimize_history_at(c->opt, 0) != NULL);
-  assert_null(mbg_optimize_history_at(c->opt, 1000));
-  assert_null(mbg_optimize_warning_at(c->opt, 0));
+  assert_true(mbg_optimize_get_summary(c->opt)->history > 0 && mbg_optimize_get_record(c->opt, 0) != NULL);
+  assert_null(mbg_optimize_get_record(c->opt, 1000));
+  assert_null(mbg_optimize_warning(c->opt, 0));
 }
 
 static void refuse(design_case *c, const char *model, const mbg_optimize_options *o, const char *part) {
-  mbg_optimize *opt;
+  mbg_optimize *opt = NULL;
+  mbg_optimize_destroy(c->opt);
+  c->opt = NULL;
   fit_model(&c->files, model);
-  assert_int_equal(mbg_optimize_create(c->files.ctx, c->files.path, o, &opt), MBG_ERROR_INPUT);
+  int status = fit_load(&c->files, NULL);
+  if (status == MBG_OK) {
+    status = mbg_optimize_create(c->files.ctx, c->files.model, o, &opt);
+  }
+  assert_int_equal(status, MBG_ERROR_INPUT);
   assert_null(opt);
   const char *message = mbg_context_message(c->files.ctx, mbg_context_message_count(c->files.ctx) - 1);
   if (!strstr(message, part)) {
@@ -332,7 +336,7 @@ static void refuse(design_case *c, const char *model, const mbg_optimize_options
 static void test_errors(void **state) {
   design_case *c = *state;
   mbg_optimize_options o;
-  mbg_optimize_options_default(&o);
+  mbg_optimize_options_default(&o, sizeof(o));
   refuse(c, PUSHED("'F': 3", GOAL "'optimize': {'objective': 'miss'}"), NULL,
          "nothing can be varied: give parameters bounds");
   refuse(c, PUSHED(FORCE, WINDS "'optimize': {'objective': 'miss', 'runs': {'gale': 1}}"), NULL,
@@ -350,11 +354,11 @@ static void test_errors(void **state) {
   o.place = 1;
   refuse(c, PUSHED("'F': {'value': 1, 'min': 0}", GOAL "'optimize': {'objective': 'miss'}"), &o,
          "several starts need bounds: parameter 'F' has no max");
-  mbg_optimize_options_default(&o);
+  mbg_optimize_options_default(&o, sizeof(o));
   o.threads = 0;
   refuse(c, PUSHED(FORCE, GOAL "'optimize': {'objective': 'miss'}"), &o, "threads at least 1");
-  mbg_optimize_options_default(&o);
-  o.resume = 1;
+  mbg_optimize_options_default(&o, sizeof(o));
+  o.resume = true;
   refuse(c, PUSHED(FORCE, GOAL "'optimize': {'objective': 'miss'}"), &o, "resume needs the restart file");
 }
 
@@ -363,7 +367,7 @@ static void test_memory(void **state) {
   design_case *c = *state;
   char restart[128];
   mbg_optimize_options o;
-  mbg_optimize_options_default(&o);
+  mbg_optimize_options_default(&o, sizeof(o));
   snprintf(restart, sizeof(restart), "%s/restart", c->files.folder);
   o.restart = restart;
   o.iterations = 3;
@@ -373,10 +377,12 @@ static void test_memory(void **state) {
     support_memory memory = {.fail_at = n};
     const mbg_allocator allocator = support_allocator(&memory);
     mbg_context *ctx = NULL;
+    mbg_model *model = NULL;
     mbg_optimize *opt = NULL;
     char *text = NULL;
-    int err = mbg_context_create(&ctx, &allocator);
-    err = err == MBG_OK ? mbg_optimize_create(ctx, c->files.path, &o, &opt) : err;
+    int err = mbg_context_create(&allocator, &ctx);
+    err = err == MBG_OK ? mbg_model_load(ctx, c->files.path, &model) : err;
+    err = err == MBG_OK ? mbg_optimize_create(ctx, model, &o, &opt) : err;
     err = err == MBG_OK ? mbg_optimize_solve(ctx, opt) : err;
     err = err == MBG_OK ? mbg_optimize_model_text(ctx, opt, &text) : err;
     assert_true(err == MBG_OK || err == MBG_ERROR_MEMORY);
@@ -385,6 +391,7 @@ static void test_memory(void **state) {
       mbg_text_destroy(ctx, text);
     }
     mbg_optimize_destroy(opt);
+    mbg_model_destroy(model);
     mbg_context_destroy(ctx);
     assert_int_equal(memory.live, 0);
     if (memory.requests < n) {

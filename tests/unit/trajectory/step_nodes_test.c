@@ -25,7 +25,7 @@ static void setup(bench *b, function f, double tolerance, double sharpness) {
   *b = (bench){.f = f, .quadrature = {.column = 0, .sharpness = sharpness}};
   b->plan = (mbg__run_plan){
       .t0 = 0, .t1 = 2, .relative = tolerance, .absolute = tolerance, .nquadrature = 1, .quadratures = &b->quadrature};
-  assert_int_equal(mbg_context_create(&b->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &b->ctx), MBG_OK);
   mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
   assert_int_equal(mbg__step_nodes_create(b->ctx, &b->arena, &b->plan, 1, &b->n), MBG_OK);
 }

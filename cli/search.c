@@ -1,0 +1,38 @@
+#include "search.h"
+
+#include "results.h"
+#include "text.h"
+
+#include <stdio.h>
+
+int cli_restart_options(const cli_args *args, const char **restart, bool *resume) {
+  *restart = cli_value(args, "restart", 0);
+  *resume = cli_flag(args, "resume");
+  return *resume && !*restart ? cli_bad_input("--resume needs --restart FILE, the file to resume from") : CLI_DONE;
+}
+
+int cli_start_options(const cli_args *args, int *starts, unsigned *seed) {
+  int number = (int)*seed;
+  int status = cli_count(args, "starts", starts);
+  status = status == CLI_DONE ? cli_count(args, "seed", &number) : status;
+  *seed = (unsigned)number;
+  return status;
+}
+
+int cli_model_write(cli_session *session, int result, char *text, const char *path) {
+  int status = cli_session_status(session, result);
+  FILE *file = status == CLI_DONE ? cli_file_open(path) : NULL;
+  if (file) {
+    fputs(text, file);
+    status = cli_file_close(file, path);
+  } else if (status == CLI_DONE) {
+    status = CLI_BAD_INPUT;
+  }
+  mbg_text_destroy(session->ctx, text);
+  return status;
+}
+
+void cli_line_clear(void) {
+  fputs("\r\033[K", stderr);
+  fflush(stderr);
+}

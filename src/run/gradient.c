@@ -1,0 +1,301 @@
+/* Criteria of a run and their gradients by every method. */
+#include "run/run_internal.h"
+#include "start/redundancy.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- criteria */
+
+static int need_simulation(mbg_context *ctx, const mbg_run *run) {
+  return run->simulated ? MBG_OK
+                        : mbg__fail(ctx, MBG_ERROR_INPUT, "simulate first: there is no trajectory at these parameters");
+}
+
+/* Criteria see their own columns: y of the run has them first, perhaps followed by further signals. The criteria refer to
+   the columns, in the arena, until their next values. */
+static int criteria_values(mbg_context *ctx, mbg_run *run, mbg__arena *arena) {
+  const int *used;
+  const size_t n = (size_t)mbg__criteria_signals(run->criteria, &used), nused = (size_t)run->nused;
+  const mbg__nodes *nodes = &run->nodes;
+  const real *y = nodes->y;
+  if (n < nused) {
+    real *own = MBG_TAKE(arena, real, (size_t)nodes->nnode * n);
+    if (!own) {
+      return mbg__fail_memory(ctx);
+    }
+    for (size_t i = 0; i < (size_t)nodes->nnode; i++) {
+      memcpy(own + i * n, y + i * nused, n * sizeof(real));
+    }
+    y = own;
+  }
+  return mbg__criteria_values(ctx, run->criteria, nodes->omega, y, run->design->attr, run->psi);
+}
+
+int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi) {
+  mbg__arena arena;
+  int err = MBG_OK;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  MBG_TRY(need_simulation(ctx, run));
+  MBG_TRY(criteria_values(ctx, run, &arena));
+  memmove(psi, run->psi, (size_t)run->m->ncriterion * sizeof(real));
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}
+
+int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi) {
+  MBG_NEED(ctx, ctx && run && psi);
+  const int err = mbg__run_criteria(ctx, run, run->psi);
+  for (int k = 0; err == MBG_OK && k < run->m->ncriterion; k++) {
+    psi[k] = re(run->psi[k]);
+  }
+  return err;
+}
+
+const mbg__criteria *mbg__run_criteria_of(const mbg_run *run) { return run->criteria; }
+
+/* ---------------------------------------------------------------------- seeds */
+
+/* Seeds of n rows, laid out by the run's signals, and their derivatives. */
+typedef struct {
+  mbg__arena arena;
+  int n;
+  mbg__criterion_seeds *seeds; /* (n) */
+  mbg__density_term *terms;    /*                                             (n x ncriterion) */
+  real *density, *point;       /*                                             (n x nodes x nused) */
+  real *psi_a;                 /* explicit parts, then by every attribute     (n x na) */
+  real *psi_p;                 /* by every parameter                          (n x np) */
+  real *own;                   /* scratch: by the criteria's signals          (2 x nodes x own) */
+} block;
+
+/* n criteria from `first`, and their weights in a row */
+static void terms_of(const mbg_run *run, const mbg__gradient_row *row, int *first, int *n, const double **weight) {
+  static const double one = 1;
+  const bool sum = row->criterion < 0;
+  *first = sum ? 0 : row->criterion;
+  *n = sum ? run->m->ncriterion : 1;
+  *weight = sum ? row->weight : &one;
+}
+
+/* density and point seeds by the criteria's own signals; explicit part into ga */
+static int seed_row(mbg_context *ctx, mbg_run *run, const mbg__gradient_row *row, real *density, real *point, real *ga) {
+  const double *weight;
+  int first, n, err = MBG_OK;
+  for (int i = 0; i < row->npoint; i++) {
+    mbg__criteria_path_seed(run->criteria, row->criterion, row->point[i], row->weight[i], point);
+  }
+  terms_of(run, row, &first, &n, &weight);
+  for (int k = 0; row->npoint == 0 && k < n; k++) {
+    if (weight[k] != 0) {
+      MBG_TRY(mbg__criteria_seeds(ctx, run->criteria, first + k, weight[k], density, point, ga));
+    }
+  }
+done:
+  return err;
+}
+
+static int add_row(mbg_context *ctx, mbg_run *run, block *b, int k, const mbg__gradient_row *row) {
+  const int *used;
+  const size_t nused = (size_t)run->nused, nodes = (size_t)run->nodes.nnode;
+  const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used);
+  const double *weight;
+  int first, n, err = MBG_OK;
+  real *density = b->density + (size_t)k * nodes * nused, *point = b->point + (size_t)k * nodes * nused;
+  mbg__density_term *terms = b->terms + (size_t)k * (size_t)run->m->ncriterion;
+  memset(b->own, 0, 2 * nodes * own * sizeof(real));
+  MBG_TRY(seed_row(ctx, run, row, b->own, b->own + nodes * own, b->psi_a + (size_t)k * (size_t)run->m->na));
+  for (size_t i = 0; i < nodes; i++) {
+    memcpy(density + i * nused, b->own + i * own, own * sizeof(real));
+    memcpy(point + i * nused, b->own + (nodes + i) * own, own * sizeof(real));
+  }
+  b->seeds[k] = (mbg__criterion_seeds){.density = density, .point = point, .terms = terms};
+  if (row->npoint == 0) {
+    terms_of(run, row, &first, &n, &weight);
+    MBG_TRY(mbg__criteria_terms(ctx, run->criteria, first, n, weight, terms, &b->seeds[k].nterm));
+  }
+done:
+  return err;
+}
+
+static int make_block(mbg_context *ctx, mbg_run *run, int n, const mbg__gradient_row *rows, block *b) {
+  const int *used;
+  const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used), nodes = (size_t)run->nodes.nnode;
+  int err = MBG_OK;
+  b->n = n;
+  b->seeds = MBG_TAKE(&b->arena, mbg__criterion_seeds, n);
+  b->terms = MBG_TAKE(&b->arena, mbg__density_term, (size_t)n * (size_t)run->m->ncriterion);
+  b->density = MBG_TAKE(&b->arena, real, (size_t)n * nodes * (size_t)run->nused);
+  b->point = MBG_TAKE(&b->arena, real, (size_t)n * nodes * (size_t)run->nused);
+  b->psi_a = MBG_TAKE(&b->arena, real, (size_t)n * (size_t)run->m->na);
+  b->psi_p = MBG_TAKE(&b->arena, real, (size_t)n * (size_t)run->m->np);
+  b->own = MBG_TAKE(&b->arena, real, 2 * nodes * own);
+  MBG_TRY(mbg__arena_check(ctx, &b->arena));
+  MBG_TRY(criteria_values(ctx, run, &b->arena));
+  for (int k = 0; k < n; k++) {
+    MBG_TRY(add_row(ctx, run, b, k, &rows[k]));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- gradients by the parameters */
+
+/* direct: sum of seeds times dy/dp over the nodes */
+typedef struct {
+  const mbg_run *run;
+  block *block;
+} direct_sum;
+
+static int direct_take(void *user, int node, const real *dy) {
+  const direct_sum *s = user;
+  const mbg_run *run = s->run;
+  const size_t np = (size_t)run->m->np, nused = (size_t)run->nused;
+  for (int c = 0; c < s->block->n; c++) {
+    for (size_t k = 0; k < nused; k++) {
+      const size_t at = (size_t)node * nused + k;
+      const real w = mbg__seed(&s->block->seeds[c], run->nodes.omega[node], at);
+      for (size_t p = 0; w != 0 && p < np; p++) {
+        s->block->psi_p[(size_t)c * np + p] += w * dy[k * np + p];
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+/* the start of a run from a given state does not follow the parameters */
+static int refuse_given_state(mbg_context *ctx, const mbg_run *run) {
+  return !run->given_state
+             ? MBG_OK
+             : mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "a run that starts from a given state has no gradients: its start "
+                                                     "does not follow the parameters");
+}
+
+/* conditions of every gradient */
+static int check_run(mbg_context *ctx, const mbg_run *run, mbg_method method) {
+  int err = MBG_OK;
+  MBG_TRY(need_simulation(ctx, run));
+  MBG_TRY(mbg__run_check_method(ctx, run, method));
+  MBG_TRY(refuse_given_state(ctx, run));
+done:
+  return err;
+}
+
+static int adjoint(mbg_context *ctx, mbg_run *run, mbg_method method, block *b) {
+  return run->formulation->ops->adjoint(ctx, run->work, method, b->n, b->seeds, b->psi_a);
+}
+
+static void copy_gradient(size_t n, const real *from, double *to) {
+  for (size_t i = 0; i < n; i++) {
+    to[i] = re(from[i]);
+  }
+}
+
+/* end of every gradient */
+static int finish(mbg_run *run, double begin, int err) {
+  run->effort.seconds_gradient = mbg__run_clock() - begin;
+  mbg__run_count_work(run);
+  return err;
+}
+
+int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
+                           double *gradient, mbg_method *used) {
+  const double begin = mbg__run_clock();
+  const size_t np = (size_t)run->m->np, na = (size_t)run->m->na;
+  block b = {0};
+  int err = MBG_OK;
+  mbg__arena_init(&b.arena, mbg__context_allocator(ctx));
+  MBG_TRY(check_run(ctx, run, method));
+  method = mbg__run_choose_method(run, method, n);
+  MBG_TRY(mbg__run_check_method(ctx, run, method));
+  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
+  MBG_TRY(make_block(ctx, run, n, rows, &b));
+  if (method == MBG_METHOD_DIRECT) {
+    direct_sum sum = {run, &b};
+    MBG_TRY(run->formulation->ops->tangent(ctx, run->work, direct_take, &sum));
+  } else {
+    MBG_TRY(adjoint(ctx, run, method, &b));
+  }
+  for (size_t k = 0; k < (size_t)n; k++) {
+    mbg__design_pull(run->design, b.psi_a + k * na, b.psi_p + k * np);
+  }
+  copy_gradient((size_t)n * np, b.psi_p, gradient);
+  if (used) {
+    *used = method;
+  }
+done:
+  mbg__arena_destroy(&b.arena);
+  return finish(run, begin, err);
+}
+
+int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *gradient, mbg_method *used) {
+  MBG_NEED(ctx, ctx && run && gradient);
+  const int n = run->m->ncriterion;
+  mbg__gradient_row *rows = mbg__alloc_zero(ctx, (size_t)n + 1, sizeof(*rows));
+  for (int k = 0; rows && k < n; k++) {
+    rows[k].criterion = k;
+  }
+  const int err =
+      rows ? mbg__run_gradient_rows(ctx, run, method, n, rows, gradient, used) : mbg__fail_memory(ctx);
+  mbg__free(ctx, rows);
+  return err;
+}
+
+int mbg_run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights, double *gradient) {
+  MBG_NEED(ctx, ctx && run && weights && gradient);
+  const mbg__gradient_row row = {.criterion = -1, .weight = weights};
+  return mbg__run_gradient_rows(ctx, run, method, run->m->ncriterion > 0, &row, gradient, NULL);
+}
+
+/* ---------------------------------------------------------------------- gradient by every attribute */
+
+int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *gradient) {
+  MBG_NEED(ctx, ctx && run && gradient);
+  const mbg_model *m = run->m;
+  const double begin = mbg__run_clock();
+  const mbg__gradient_row row = {.criterion = criterion};
+  block b = {0};
+  int err = MBG_OK;
+  mbg__arena_init(&b.arena, mbg__context_allocator(ctx));
+  MBG_TRY(check_run(ctx, run, mbg_run_adjoint_method(run)));
+  if (criterion < 0 || criterion >= m->ncriterion) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "there is no criterion %d; the model has %d", criterion, m->ncriterion);
+    goto done;
+  }
+  MBG_TRY(make_block(ctx, run, 1, &row, &b));
+  b.seeds[0].all = true;
+  MBG_TRY(adjoint(ctx, run, mbg_run_adjoint_method(run), &b));
+  mbg__design_fold(run->design, b.psi_a);
+  copy_gradient((size_t)m->na, b.psi_a, gradient);
+done:
+  mbg__arena_destroy(&b.arena);
+  return finish(run, begin, err);
+}
+
+/* ---------------------------------------------------------------------- sensitivities over time */
+
+typedef struct {
+  int (*take)(void *user, int node, const double *dy);
+  void *user;
+  size_t n; /* length of dy */
+  double *dy;
+} history;
+
+static int history_take(void *user, int node, const real *dy) {
+  history *h = user;
+  copy_gradient(h->n, dy, h->dy);
+  return h->take(h->user, node, h->dy);
+}
+
+int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dy), void *user) {
+  MBG_NEED(ctx, ctx && run && take);
+  history h = {.take = take, .user = user, .n = (size_t)run->m->np * (size_t)run->nused};
+  int err = MBG_OK;
+  MBG_TRY(check_run(ctx, run, MBG_METHOD_DIRECT));
+  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
+  h.dy = mbg__alloc(ctx, h.n + 1, sizeof(double));
+  MBG_TRY(h.dy ? run->formulation->ops->tangent(ctx, run->work, history_take, &h) : mbg__fail_memory(ctx));
+done:
+  mbg__free(ctx, h.dy);
+  mbg__run_count_work(run);
+  return err;
+}

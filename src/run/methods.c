@@ -1,0 +1,90 @@
+/* The formulation of a run and its methods of differentiation. */
+#include "run/run_internal.h"
+
+#include <string.h>
+
+static int find_formulation(mbg_context *ctx, const char *key, const mbg__formulation **out) {
+  const char *keys[32];
+  char known[256];
+  *out = mbg__formulation_find(key);
+  if (*out) {
+    return MBG_OK;
+  }
+  int n = 0;
+  while (n < MBG_COUNT(keys) && mbg_formulation_key(n)) {
+    keys[n] = mbg_formulation_key(n);
+    n++;
+  }
+  mbg__known(known, sizeof(known), key, keys, n);
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s", key, known);
+}
+
+/* flexible bodies have masses that couple: not every formulation takes them */
+static int check_flexible(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
+  int n;
+  const mbg__formulation *list = mbg__formulations(&n);
+  const unsigned wants = (m->nelement > 0 ? MBG__BEAMS : 0u) | (m->nmodal > 0 ? MBG__MODAL : 0u);
+  const unsigned lacks = wants & ~f->supports;
+  char who[128] = "";
+  if (!lacks) {
+    return MBG_OK;
+  }
+  for (int i = 0; i < n; i++) {
+    const size_t used = strlen(who);
+    if ((list[i].supports & wants) == wants) {
+      mbg__format(who + used, sizeof(who) - used, "%s'%s'", used ? ", " : "", list[i].key);
+    }
+  }
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' takes no %s; these do: %s", f->key,
+                   lacks & MBG__BEAMS ? "beams" : "modal bodies", who);
+}
+
+int mbg__run_choose_formulation(mbg_context *ctx, const char *option, const mbg_model *m,
+                                const mbg__formulation **out) {
+  const char *own = m->run.formulation ? m->run.formulation : "lie";
+  const int err = find_formulation(ctx, option ? option : own, out);
+  return err < 0 ? err : check_flexible(ctx, m, *out);
+}
+
+mbg_method mbg_run_adjoint_method(const mbg_run *run) {
+  if (!run) {
+    return MBG_METHOD_AUTO;
+  }
+  return mbg__formulation_has(run->formulation, MBG_METHOD_ADJOINT) ? MBG_METHOD_ADJOINT : MBG_METHOD_CONTINUOUS;
+}
+
+mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncriterion) {
+  if (method != MBG_METHOD_AUTO) {
+    return method;
+  }
+  if (run->method != MBG_METHOD_AUTO) {
+    return run->method;
+  }
+  const double direct = run->m->np * run->formulation->cost_direct;
+  const double adjoint = ncriterion * run->formulation->cost_adjoint;
+  return direct <= adjoint ? MBG_METHOD_DIRECT : mbg_run_adjoint_method(run);
+}
+
+int mbg__run_check_method(mbg_context *ctx, const mbg_run *run, mbg_method method) {
+  int n;
+  const mbg__formulation *list = mbg__formulations(&n);
+  if (method < 0 || method >= MBG_METHOD_COUNT) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown gradient method %d", (int)method);
+  }
+  if (mbg__formulation_has(run->formulation, method)) {
+    return MBG_OK;
+  }
+  if (method == MBG_METHOD_ADJOINT && mbg__formulation_has(run->formulation, MBG_METHOD_CONTINUOUS)) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                     "formulation '%s' has no method 'adjoint', which transposes steps: it differentiates its "
+                     "differential equation; take 'continuous'",
+                     run->formulation->key);
+  }
+  for (int i = 0; i < n; i++) {
+    if (mbg__formulation_has(&list[i], method)) {
+      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' has no method '%s'; '%s' has it",
+                       run->formulation->key, mbg_method_name(method), list[i].key);
+    }
+  }
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "no formulation has the method '%s'", mbg_method_name(method));
+}

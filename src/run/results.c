@@ -1,0 +1,130 @@
+/* Results of a run at its nodes: signals, attributes, the last state. */
+#include "run/run_internal.h"
+
+#include <string.h>
+
+static int node_count(const mbg_run *run) { return run ? run->nodes.nnode : 0; }
+
+/* ---------------------------------------------------------------------- nodes and signals */
+
+bool mbg_run_partial(const mbg_run *run) { return run && run->nodes.partial; }
+
+int mbg_run_node_count(const mbg_run *run) { return node_count(run); }
+
+double mbg_run_node_time(const mbg_run *run, int node) {
+  return node >= 0 && node < node_count(run) ? run->nodes.t[node] : NAN;
+}
+
+int mbg_run_times(const mbg_run *run, double *t) {
+  MBG_NEED(NULL, run && t);
+  memcpy(t, run->nodes.t, (size_t)run->nodes.nnode * sizeof(double));
+  return MBG_OK;
+}
+
+double mbg_run_signal(const mbg_run *run, int node, int signal) {
+  for (int k = 0; node >= 0 && node < node_count(run) && k < run->nused; k++) {
+    if (run->used[k] == signal) {
+      return mbg__run_column(run, node, k);
+    }
+  }
+  return NAN;
+}
+
+int mbg_run_signals(const mbg_run *run, double *values) {
+  MBG_NEED(NULL, run && values);
+  for (int node = 0; node < run->nodes.nnode; node++, values += run->m->nsignal) {
+    for (int i = 0; i < run->m->nsignal; i++) {
+      values[i] = NAN;
+    }
+    for (int k = 0; k < run->nused; k++) {
+      values[run->used[k]] = mbg__run_column(run, node, k);
+    }
+  }
+  return MBG_OK;
+}
+
+int mbg_run_kept_count(const mbg_run *run) { return run ? run->nused : 0; }
+
+int mbg_run_kept_signal(const mbg_run *run, int kept) {
+  return kept >= 0 && kept < mbg_run_kept_count(run) ? run->used[kept] : -1;
+}
+
+double mbg__run_column(const mbg_run *run, int node, int column) {
+  return re(run->nodes.y[(size_t)node * (size_t)run->nused + (size_t)column]);
+}
+
+/* ---------------------------------------------------------------------- attributes */
+
+int mbg_run_attribute_count(const mbg_run *run) { return run ? run->m->na : 0; }
+
+static const mbg__attribute *attribute(const mbg_run *run, int index) {
+  return index >= 0 && index < mbg_run_attribute_count(run) ? &run->m->attributes[index] : NULL;
+}
+
+const char *mbg_run_attribute_owner(const mbg_run *run, int index) {
+  const mbg__attribute *a = attribute(run, index);
+  return a ? a->owner : NULL;
+}
+
+const char *mbg_run_attribute_key(const mbg_run *run, int index) {
+  const mbg__attribute *a = attribute(run, index);
+  return a ? a->key : NULL;
+}
+
+const char *mbg_run_attribute_unit(const mbg_run *run, int index) {
+  const mbg__attribute *a = attribute(run, index);
+  return a ? (a->unit ? a->unit : "") : NULL;
+}
+
+/* reference sizes of units, so that numbers that happen to be zero are not hidden when ranked */
+static double unit_reference(const mbg_model *m, const char *unit) {
+  return !unit ? 0 : !strcmp(unit, "m") ? 0.1 * m->size : !strcmp(unit, "rad") ? 0.1 : 0;
+}
+
+int mbg_run_attributes(const mbg_run *run, double *values, double *scales) {
+  MBG_NEED(NULL, run);
+  for (int i = 0; i < run->m->na; i++) {
+    const double value = re(run->design->attr[i]);
+    if (values) {
+      values[i] = value;
+    }
+    if (scales) {
+      scales[i] = fmax(fabs(value), unit_reference(run->m, run->m->attributes[i].unit));
+    }
+  }
+  return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- state */
+
+void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], double twist[6]) {
+  for (int i = 0; i < 9; i++) {
+    frame[i] = re(H->R[i]);
+  }
+  for (int i = 0; i < 3; i++) {
+    frame[9 + i] = re(H->x[i]);
+  }
+  for (int i = 0; i < 6; i++) {
+    twist[i] = re(v[i]);
+  }
+}
+
+int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns) {
+  return run->simulated ? run->formulation->ops->last(run->work, t, H, v, turns) : MBG_ERROR_INPUT;
+}
+
+int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *twists) {
+  MBG_NEED(NULL, run && t && frames && twists);
+  const mbg_model *m = run->m;
+  mbg__arena scratch;
+  mbg__arena_init(&scratch, &run->arena.allocator);
+  mbg__frame *H = MBG_TAKE(&scratch, mbg__frame, m->nbody);
+  real *v = MBG_TAKE(&scratch, real, m->nw);
+  int *turns = MBG_TAKE(&scratch, int, m->nturn);
+  const int err = scratch.failed ? MBG_ERROR_MEMORY : mbg__run_last(run, t, H, v, turns);
+  for (int b = 0; err == MBG_OK && b < m->nbody; b++) {
+    mbg__run_flatten(&H[b], v + m->bodies[b].voff, frames + 12 * b, twists + 6 * b);
+  }
+  mbg__arena_destroy(&scratch);
+  return err;
+}

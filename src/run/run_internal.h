@@ -1,0 +1,58 @@
+/* run: the object behind mbgrad/run.h, shared by the files of src/run. */
+#ifndef MBG_RUN_RUN_INTERNAL_H
+#define MBG_RUN_RUN_INTERNAL_H
+
+#include "formulations/formulation.h"
+#include "mbgrad/proof.h"
+#include "model/design.h"
+#include "run/run.h"
+
+struct mbg_run {
+  mbg__arena arena;       /* lives with the run */
+  mbg__arena grid_arena;  /* lives with the grid of nodes */
+  mbg__arena proof_arena; /* lives until the next proof */
+  const mbg_model *m;
+  mbg__design *design;
+  mbg__system *sys;
+  mbg__start_work *start;
+  const mbg__formulation *formulation;
+  mbg__formulation_work *work;
+  mbg__run_plan plan;
+  mbg_method method; /* of the model's run section */
+  int nused;
+  int *used; /* kept signals: of the criteria first, in their order   (nused) */
+  real *p;
+  bool refused;     /* the parameters: nothing can be run with them */
+  bool started;     /* rank and steps are decided */
+  bool simulated;   /* at the present parameters */
+  bool given_state; /* the start is a given state: no gradients */
+  mbg__nodes nodes;
+  mbg__criteria *criteria;
+  int criteria_nodes; /* nodes of the grid of `criteria` */
+  real *psi;          /* (ncriterion) */
+  mbg_run_work effort;
+  mbg_proof *proofs; /* (ncriterion), NULL before the first proof */
+};
+
+/* ---------------------------------------------------------------------- run.c */
+
+/* Seconds of a clock. */
+double mbg__run_clock(void);
+/* Brings the public counts of work up to date. */
+void mbg__run_count_work(mbg_run *run);
+
+/* ---------------------------------------------------------------------- methods.c */
+
+/* Formulation of the options, else of the model, else `lie`. */
+int mbg__run_choose_formulation(mbg_context *ctx, const char *option, const mbg_model *m, const mbg__formulation **out);
+/* The formulation of the run offers the method; the message names one that does. */
+int mbg__run_check_method(mbg_context *ctx, const mbg_run *run, mbg_method method);
+/* The method asked for, else the model's, else the cheaper one for so many criteria. */
+mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncriterion);
+
+/* ---------------------------------------------------------------------- results.c */
+
+/* A frame as 12 numbers (rotation row-major, position), a twist as 6. */
+void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], double twist[6]);
+
+#endif
