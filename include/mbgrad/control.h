@@ -63,10 +63,10 @@ typedef struct {
   int controls, terms;                 /* lengths of the lists below */
   int stage, stages;                   /* stage: the last one reached, from 0 */
   int iterations, evaluations, failed; /* of all stages; failed: controls that could not be simulated */
-  double objective, objective_start;   /* with the effort's weight of the last stage: of the best and the first control */
-  double effort;                       /* sum_c effort_c/2 int u_c^2 dt, its part of the objective */
-  double gradient, gradient_start;     /* L2 norm of the projected gradient; start: before any restart */
-  int at_bounds;                       /* samples at an active bound */
+  double objective, objective_start; /* with the effort's weight of the last stage: of the best and the first control */
+  double effort;                     /* sum_c effort_c/2 int u_c^2 dt, its part of the objective */
+  double gradient, gradient_start;   /* L2 norm of the projected gradient; start: before any restart */
+  int at_bounds;                     /* samples at an active bound */
 } mbg_control_summary;
 MBG_API const mbg_control_summary *mbg_control_get_summary(const mbg_control *control);
 

@@ -78,7 +78,8 @@ static void terms_of(const mbg_run *run, const mbg__gradient_row *row, int *firs
 }
 
 /* density and point seeds by the criteria's own signals; explicit part into ga */
-static int seed_row(mbg_context *ctx, mbg_run *run, const mbg__gradient_row *row, real *density, real *point, real *ga) {
+static int seed_row(mbg_context *ctx, mbg_run *run, const mbg__gradient_row *row, real *density, real *point,
+                    real *ga) {
   const double *weight;
   int first, n, err = MBG_OK;
   for (int i = 0; i < row->npoint; i++) {
@@ -164,10 +165,10 @@ static int direct_take(void *user, int node, const real *dy) {
 
 /* the start of a run from a given state does not follow the parameters */
 static int refuse_given_state(mbg_context *ctx, const mbg_run *run) {
-  return !run->given_state
-             ? MBG_OK
-             : mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "a run that starts from a given state has no gradients: its start "
-                                                     "does not follow the parameters");
+  return !run->given_state ? MBG_OK
+                           : mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                                       "a run that starts from a given state has no gradients: its start "
+                                       "does not follow the parameters");
 }
 
 /* conditions of every gradient */
@@ -234,8 +235,7 @@ int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *
   for (int k = 0; rows && k < n; k++) {
     rows[k].criterion = k;
   }
-  const int err =
-      rows ? mbg__run_gradient_rows(ctx, run, method, n, rows, gradient, used) : mbg__fail_memory(ctx);
+  const int err = rows ? mbg__run_gradient_rows(ctx, run, method, n, rows, gradient, used) : mbg__fail_memory(ctx);
   mbg__free(ctx, rows);
   return err;
 }

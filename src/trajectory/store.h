@@ -16,15 +16,15 @@ typedef struct {
   mbg_allocator allocator;
   mbg__store_recompute recompute;
   void *user;
-  size_t bytes;   /* of a node, a multiple of 16 */
-  double memory;  /* most bytes, 0: no limit */
-  int count;      /* nodes of the run so far */
-  int stride;     /* distance of the checkpoints */
-  int limit;      /* most checkpoints, INT_MAX: no limit */
-  int room, used; /* places in memory, and those taken: a stack with ascending numbers of nodes */
-  char *block;    /*                                            (room x bytes) */
-  int *index;     /* number of the node in a place              (room) */
-  char *spare[3]; /* for steps from the first to the second; the end of a restored step  (bytes each) */
+  size_t bytes;    /* of a node, a multiple of 16 */
+  double memory;   /* most bytes, 0: no limit */
+  int count;       /* nodes of the run so far */
+  int stride;      /* distance of the checkpoints */
+  int limit;       /* most checkpoints, INT_MAX: no limit */
+  int room, used;  /* places in memory, and those taken: a stack with ascending numbers of nodes */
+  char *block;     /*                                            (room x bytes) */
+  int *index;      /* number of the node in a place              (room) */
+  char *spare[3];  /* for steps from the first to the second; the end of a restored step  (bytes each) */
   long recomputed; /* steps, since the run began */
 } mbg__store;
 

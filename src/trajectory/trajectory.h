@@ -29,9 +29,9 @@ typedef struct {
   double kappa;            /* ali3p: penalty factor of its projections, 0: exact */
   int index;               /* 2: velocity constraints hold too, simulation only; else 3 */
   int nbreak;
-  const double *breaks;         /* times that must be nodes */
-  double memory;                /* most bytes of stored nodes, 0: no limit */
-  int threads;                  /* at least 1 */
+  const double *breaks;          /* times that must be nodes */
+  double memory;                 /* most bytes of stored nodes, 0: no limit */
+  int threads;                   /* at least 1 */
   bool (*interrupt)(void *user); /* true: stop after the current step; may be NULL */
   void (*progress)(void *user, double t);
   void *user;

@@ -450,7 +450,7 @@ static double check_dense(const char *text, uint64_t seed, mbg__dca_shape *shape
   mbg__system *sys;
   mbg__start_work *start;
   double worst = 0;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   assert_int_equal(mbg_model_parse(ctx, "model", text, strlen(text), NULL, &m), MBG_OK);
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   assert_int_equal(mbg__design_create(ctx, &arena, m, &design), MBG_OK);

@@ -25,7 +25,7 @@ static int begin(fixture *f, const char *formulation, const char *more) {
   char text[2048];
   snprintf(text, sizeof text, model_format, formulation, more);
   *f = (fixture){0};
-  assert_int_equal(mbg_context_create(&f->ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &f->ctx), MBG_OK);
   int err = mbg_model_parse(f->ctx, "run", text, strlen(text), NULL, &f->model);
   err = err < 0 ? err : mbg_run_create(f->ctx, f->model, NULL, &f->run);
   return err < 0 ? err : mbg_run_simulate(f->ctx, f->run);

@@ -33,8 +33,7 @@ static int teardown(void **state) {
 static void create(design_case *c, const char *model, const char *run, const mbg_optimize_options *o) {
   mbg_optimize_destroy(c->opt);
   fit_model(&c->files, model);
-  if (fit_load(&c->files, run) != MBG_OK ||
-      mbg_optimize_create(c->files.ctx, c->files.model, o, &c->opt) != MBG_OK) {
+  if (fit_load(&c->files, run) != MBG_OK || mbg_optimize_create(c->files.ctx, c->files.model, o, &c->opt) != MBG_OK) {
     fail_msg("%s", mbg_context_message(c->files.ctx, 0));
   }
 }
