@@ -185,7 +185,7 @@ static const shape_form forms[] = {
     [MBG__SHAPE_PAIR] = {.any = {"number", "numbers"}},
     [MBG__SHAPE_NESTED] = {.any = {"nested"}},
     [MBG__SHAPE_TERMS] = {.items = "term", .least = -1, .most = -1},
-    [MBG__SHAPE_SECTION] = {{NULL}}, /* the others: by themselves */
+    [MBG__SHAPE_SECTION] = {.any = {NULL}}, /* as CHOICE and VERSION: written by shape() itself */
 };
 
 static void shape(writer *w, mbg__file_object owner, const mbg__file_key *key) {
