@@ -42,8 +42,8 @@ typedef struct mbg_modes mbg_modes;
      (s^2 M + s C + K) x + B^T xi = 0,   B x = 0
 
    on the independent constraints; K has the geometric terms of constraints and forces. MBG_ERROR_CONVERGENCE without an
-   equilibrium near the start, MBG_ERROR_INPUT when the motion is not steady, MBG_ERROR_SINGULAR when a freedom has neither
-   inertia nor stiffness. */
+   equilibrium near the start, MBG_ERROR_INPUT when the motion is not steady, MBG_ERROR_SINGULAR when a freedom has
+   neither inertia nor stiffness. */
 MBG_API int mbg_modes_create(mbg_context *ctx, const mbg_model *model, const mbg_modes_options *options,
                              mbg_modes **out);
 MBG_API void mbg_modes_destroy(mbg_modes *modes);
@@ -95,13 +95,13 @@ typedef struct {
 /* Order: ascending |s|; the unstable modes of a symmetric problem come first. */
 MBG_API const mbg_mode *mbg_modes_get_mode(const mbg_modes *modes, int index);
 
-/* Shape: displacement of the origin and rotation vector of every body, in world axes (bodies x 6); the largest entry is 1
-   when rotations are multiplied by the model's size. part 0: real part, 1: imaginary part (NULL for a real shape). */
+/* Shape: displacement of the origin and rotation vector of every body, in world axes (bodies x 6); the largest entry is
+   1 when rotations are multiplied by the model's size. part 0: real part, 1: imaginary part (NULL for a real shape). */
 MBG_API const double *mbg_modes_shape(const mbg_modes *modes, int index, int part);
 
-/* Derivatives by every parameter (parameters), or NULL: of the frequency [Hz], of the damping ratio, of s (part 0: re, 1:
-   im). They include the shift of the equilibrium. At a repeated eigenvalue they belong to the branches into which the
-   growth of each parameter alone splits it, ascending, one set per parameter. Zero modes have none. NAN: not
+/* Derivatives by every parameter (parameters), or NULL: of the frequency [Hz], of the damping ratio, of s (part 0: re,
+   1: im). They include the shift of the equilibrium. At a repeated eigenvalue they belong to the branches into which
+   the growth of each parameter alone splits it, ascending, one set per parameter. Zero modes have none. NAN: not
    differentiable, or the parameter pushes along a free motion and so ends the equilibrium. */
 MBG_API const double *mbg_modes_frequency_gradient(const mbg_modes *modes, int index);
 MBG_API const double *mbg_modes_damping_gradient(const mbg_modes *modes, int index);

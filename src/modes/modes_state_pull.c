@@ -76,7 +76,7 @@ static void solve_singular(mbg__modes_derivative *k, const real *gw, const real 
   right_side(k, gw, glambda, b);
   make_consistent(k, b);
   for (int it = 0; it < 6; it++) {
-    /* residual with K: that of K + e M plus e M x */
+    /* residual with K: the residual with K + e M, plus e M x */
     vn_copy(w->saddle.n, k->solution, b);
     mbg__csc_mul_T_add(k->solution, -1, &w->saddle.A, total, 1);
     mbg__csc_mul_T_add(k->solution, k->shift, &M, total, 1);
@@ -126,7 +126,7 @@ static void pull_rates(const mbg__modes_derivative *k, const real *gv, real *gw,
   }
 }
 
-/* steady motion: r(H, Ad(H^-1) twist, 0, lambda) = 0, phi = 0; the twist is that of the reference body at the start */
+/* steady motion: r(H, Ad(H^-1) twist, 0, lambda) = 0, phi = 0; the reference body gives the twist, at the start */
 static int pull_steady(mbg__modes_derivative *k, int part) {
   const mbg__modes_work *w = k->w;
   const mbg_model *m = w->m;

@@ -10,7 +10,7 @@ static const double rank_tolerance = 1e-7;
 
 /* ---------------------------------------------------------------------- the matrix by bodies */
 
-/* B with unit rows, and which rows and bodies are still in question */
+/* B with unit rows, and the rows and bodies that are not decided yet */
 typedef struct {
   mbg_context *ctx;
   const mbg_model *m;
@@ -18,9 +18,9 @@ typedef struct {
   double *val;       /* scaled values */
   double *scale;     /* original length of each row */
   bool *row_left, *body_left;
-} question;
+} scaled_rows;
 
-static int scaled_values(question *q, mbg__arena *scratch, mbg__system *s) {
+static int scaled_values(scaled_rows *q, mbg__arena *scratch, mbg__system *s) {
   const int nnz = mbg__csc_count(q->B), nrow = q->m->nrow;
   real *val = MBG_TAKE(scratch, real, nnz);
   q->val = MBG_TAKE(scratch, double, nnz);
@@ -45,10 +45,10 @@ static int scaled_values(question *q, mbg__arena *scratch, mbg__system *s) {
 
 /* ---------------------------------------------------------------------- peeling */
 
-/* rows in question that touch a body, as a dense list (at most 7: more cannot be independent on six columns) */
+/* undecided rows that touch a body, as a dense list (at most 7: more cannot be independent on six columns) */
 enum { TOUCH_MAX = 7 };
 
-static int touching(const question *q, int body, int row[TOUCH_MAX], double col[6][TOUCH_MAX]) {
+static int touching(const scaled_rows *q, int body, int row[TOUCH_MAX], double col[6][TOUCH_MAX]) {
   const mbg__body *b = &q->m->bodies[body];
   int n = 0;
   memset(col, 0, sizeof(double[6][TOUCH_MAX]));
@@ -122,9 +122,9 @@ static void bodies_of_rows(const mbg__system *s, const row_bodies *rb) {
   rb->start[m->nrow] = n;
 }
 
-/* A body whose rows in question are independent on its own columns: in any dependence their factors are zero. They are
-   kept, the body is peeled off, and its neighbours are asked again. */
-static int peel(question *q, mbg__arena *scratch, const mbg__system *s) {
+/* A body whose undecided rows are independent on its own columns: in any dependence their factors are zero. They are
+   kept, the body is peeled off, and its neighbours are examined again. */
+static int peel(scaled_rows *q, mbg__arena *scratch, const mbg__system *s) {
   const mbg_model *m = q->m;
   const row_bodies rb = {MBG_TAKE(scratch, int, m->nrow + 1), MBG_TAKE(scratch, int, 2 * m->nterm)};
   int n = 0, *stack = MBG_TAKE(scratch, int, m->nbody + 2 * m->nterm);
@@ -159,7 +159,7 @@ static int peel(question *q, mbg__arena *scratch, const mbg__system *s) {
   return MBG_OK;
 }
 
-/* ---------------------------------------------------------------------- what is left */
+/* ---------------------------------------------------------------------- undecided rows */
 
 typedef struct {
   int nrow, ncol;
@@ -167,7 +167,7 @@ typedef struct {
   int *index; /* place of each row among them */
 } rest;
 
-static int list_rest(const question *q, mbg__arena *arena, rest *r) {
+static int list_rest(const scaled_rows *q, mbg__arena *arena, rest *r) {
   const mbg_model *m = q->m;
   r->row = MBG_TAKE(arena, int, m->nrow);
   r->index = MBG_TAKE(arena, int, m->nrow);
@@ -190,7 +190,7 @@ static int list_rest(const question *q, mbg__arena *arena, rest *r) {
   return MBG_OK;
 }
 
-static void fill_rest(const question *q, const rest *r, mbg__qr *qr) {
+static void fill_rest(const scaled_rows *q, const rest *r, mbg__qr *qr) {
   int c = 0;
   memset(qr->A, 0, (size_t)qr->m * (size_t)qr->n * sizeof(double));
   for (int j = 0; j < q->m->nv; j++) {
@@ -207,8 +207,8 @@ static void fill_rest(const question *q, const rest *r, mbg__qr *qr) {
 }
 
 /* dependence of the dropped rows in terms of the original (unscaled) rows */
-static int take_dependence(const question *q, mbg__arena *scratch, mbg__arena *arena, const rest *r, const mbg__qr *qr,
-                           int rank, mbg__rank *out) {
+static int take_dependence(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, const rest *r,
+                           const mbg__qr *qr, int rank, mbg__rank *out) {
   const int ndrop = r->nrow - rank;
   int err = MBG_OK, *place = MBG_TAKE(scratch, int, out->nrow);
   double *T = MBG_TAKE(scratch, double, (size_t)rank *(size_t)ndrop);
@@ -245,7 +245,7 @@ static void list_kept(mbg__rank *out) {
   }
 }
 
-static int factor_rest(const question *q, mbg__arena *scratch, mbg__arena *arena, mbg__rank *out) {
+static int factor_rest(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, mbg__rank *out) {
   rest r = {0};
   mbg__qr qr;
   int err = MBG_OK;
@@ -289,7 +289,7 @@ static mbg__rank *take_rank(mbg_context *ctx, mbg__arena *arena, int nrow) {
 
 int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, mbg__rank **out) {
   const mbg_model *m = s->model;
-  question q = {.ctx = ctx, .m = m, .B = &s->patB};
+  scaled_rows q = {.ctx = ctx, .m = m, .B = &s->patB};
   mbg__arena scratch;
   int err = MBG_OK;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));

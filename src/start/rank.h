@@ -1,7 +1,7 @@
 /* rank: one analysis of redundant constraints for all formulations (theory 0, section 5).
 
    Rows are scaled to unit length; column-pivoted QR of B^T, rank at 1e-7. Kept rows I, dropped rows D, B_D = T B_I.
-   Rows of bodies that hang on by independent rows (tree parts) are kept beforehand: only what is left needs the dense
+   Rows of bodies that hang on by independent rows (tree parts) are kept beforehand: only the others need the dense
    factorization, so that long chains cost linear time. */
 #ifndef MBG_START_RANK_H
 #define MBG_START_RANK_H

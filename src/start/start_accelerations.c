@@ -120,7 +120,7 @@ done:
 
 /* ---------------------------------------------------------------------- accelerations */
 
-/* adds the solution for what is left at (vd, lambda), the state's own */
+/* adds the solution for the residual at (vd, lambda), which belong to the state */
 static int improve(motion *q, const mbg__state *state, real *vd, real *lambda) {
   const mbg_model *m = q->m;
   const int err = mbg__system_update(q->ctx, q->sys, state);

@@ -8,7 +8,7 @@ static const double away_turn = 60;     /* rotation of an unsupported body [rad]
 static const double corner_limit = 1e6; /* stiffness of a force that loses its direction, relative to the start */
 
 /* The descent moves origins along straight lines, x + R u, R exp(theta~), h = (u, theta): with forces F in world axes,
-   whose variation is that of r_t = R^T F without the turning of the axes, r_t x theta. Out of balance the twist's screw
+   which vary as r_t = R^T F does, without the turning r_t x theta of the axes. Out of balance the twist's screw
    would add stiffness that no potential has. */
 static void straighten(mbg__start_work *w) {
   for (int b = 0; b < w->m->nbody; b++) {

@@ -1,5 +1,5 @@
-/* The workspace of the start. Unknowns of the KKT systems: free velocities (nv), a multiplier per row (nrow; those of
-   dropped rows are held at 0), a multiplier per equation of the pins. */
+/* The workspace of the start. Unknowns of the KKT systems: free velocities (nv), a multiplier per row (nrow; 0 for
+   dropped rows), a multiplier per equation of the pins. */
 #ifndef MBG_START_START_INTERNAL_H
 #define MBG_START_START_INTERNAL_H
 

@@ -62,7 +62,7 @@ static int law_update(mbg_context *ctx, mbg__system *s, int i) {
   return MBG_OK;
 }
 
-/* columns of the law: own attributes, then those of its functions */
+/* columns of the law: its own attributes, then the attributes of its functions */
 static void law_columns(mbg__system *s, int i, const mbg__law_out *out, const mbg__fn_value value[]) {
   const mbg__force *f = &s->model->forces[i];
   int c = s->force_a0[i];

@@ -63,7 +63,7 @@ typedef struct {
   int nbase;
   const int *base;    /* signals                                  (nbase) */
   int (*block)[2][2]; /* [end of force][end of signal's pair]  (nbase) */
-  int **slot; /* modal ends: local velocities of the force's pair by those of the signal's, else NULL  (nbase) */
+  int **slot;         /* modal ends: local velocities of the pairs of force and signal, else NULL  (nbase) */
 } mbg__cross;
 
 /* K and C as a list of 6x6 blocks over the bodies' six components, each transposed: for products with few columns. */
@@ -117,7 +117,7 @@ struct mbg__system {
   mbg__frame *G;            /* relative frames H_A^-1 H_B                    (npair) */
   vec6 *vrel, *vdrel;       /* relative twists and rates in B                (npair) */
   vec6 *a, *ad;             /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
-  mbg__fn_jet *jet;         /* laws of drivers                               (nfn, those of drivers) */
+  mbg__fn_jet *jet;         /* laws of drivers                               (nfn) */
   mbg__term_value *term;    /*                                           (nterm) */
   mbg__term_value *coord;   /*                                           (ncoord) */
   real *phi, *phid, *gamma; /*                                         (nrow) */
@@ -348,7 +348,7 @@ static inline int marker_parts(const mbg__system *s, int marker) {
 static inline int marker_part(const mbg__system *s, int marker, int k) {
   return k == 0 ? marker_body(s, marker) : s->model->modals[s->end[marker]->modal].carrier + k - 1;
 }
-/* ... of a pair: those of A, then those of B that are not among them. */
+/* ... of a pair: the bodies of A, then the further bodies of B. */
 int mbg__pair_parts(const mbg__system *s, int pair);
 int mbg__pair_part(const mbg__system *s, int pair, int k);
 

@@ -117,7 +117,7 @@ void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction
   add_mul(dvd, &h->h, d->dvd, off);
 }
 
-/* variations of the relative motion from those of its two markers */
+/* variations of the relative motion from the variations of its two markers */
 static void pair_push(const mbg__system *s, int i, const vec6 wA, const vec6 dvA, const vec6 dvdA, const vec6 wB,
                       const vec6 dvB, const vec6 dvdB, vec6 w, vec6 dv, vec6 dvd) {
   const mbg__frame *G = &s->G[i];
@@ -210,7 +210,7 @@ void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const
   }
 }
 
-/* cotangents of the markers from those of the relative motion; gvd NULL: 0 */
+/* cotangents of the markers from cotangents of the relative motion; gvd NULL: 0 */
 static void pair_pull(const mbg__system *s, int i, const vec6 gw, const vec6 gv, const real *gvd, vec6 A[3],
                       vec6 B[3]) {
   const mbg__frame *G = &s->G[i];

@@ -8,7 +8,7 @@ static inline int modal_place(const mbg_model *m, int modal, int mode) {
   return m->bodies[mbg__modal_carrier(&m->modals[modal], mode)].voff + mode % 3;
 }
 
-/* x over the velocities of the model to x over those of the body (6 + n) */
+/* the entries of a modal body, (6 + n), of a vector x over all velocities */
 static inline void modal_gather(const mbg__system *s, int modal, const real *x, real *out) {
   const mbg_model *m = s->model;
   v6_copy(out, x + m->bodies[m->modals[modal].body].voff);
