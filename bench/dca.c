@@ -114,8 +114,8 @@ static double residual(mbg_context *ctx, mbg__formulation_work *w) {
   double *scratch = calloc(mbg__dca_articulated_scratch(w->articulated) + 1, sizeof *scratch);
   mbg__state bodies = mbg__tree_bodies(w->tree);
   bodies.vd = NULL;
-  check(ctx, mbg__system_update(ctx, w->sys, &bodies));
-  mbg__system_residual(w->sys, r, NULL, NULL, NULL, NULL);
+  check(ctx, mbg__system_update(ctx, w->flow.sys, &bodies));
+  mbg__system_residual(w->flow.sys, r, NULL, NULL, NULL, NULL);
   mbg__tree_bias(w->tree, c);
   vn_scale((int)nw, r, -1, r);
   mbg__dca_articulated_solve(w->articulated, r, NULL, c, vd, a, f, scratch);
@@ -138,14 +138,14 @@ static int count(const char *family, int bodies) {
   mbg__arena arena;
   mbg__design_columns columns;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  check(ctx, mbg__design_columns_make(ctx, &arena, mbg__system_design(w->sys), &columns));
+  check(ctx, mbg__design_columns_make(ctx, &arena, mbg__system_design(w->flow.sys), &columns));
   const mbg__dca_attributes attributes = {&columns, 0, da};
   for (size_t i = 0; i < n; i++) {
     y[i] = 0.4 * sin(1.3 * (double)i + .5);
     y[n + i] = 0.6 * cos(.7 * (double)i + .2);
     x[i] = cos((double)i);
   }
-  mbg__system_want(w->sys, false); /* attributes that parameters move, as in a gradient */
+  mbg__system_want(w->flow.sys, false); /* attributes that parameters move, as in a gradient */
   const int rounds = bodies > 2000 ? 1 : 20;
   double t[5] = {0};
   CALLGRIND_START_INSTRUMENTATION;

@@ -2,7 +2,6 @@
    explicit Runge-Kutta steps in joint coordinates (Bhalerao, Poursina, Anderson; theory 3). */
 #include "formulations/dca/dca_work.h"
 
-#include "formulations/dca/dca_threads.h"
 #include "formulations/formulation.h"
 #include "trajectory/steps.h"
 
@@ -89,7 +88,7 @@ static void destroy(mbg__formulation_work *w) {
   if (!w) {
     return;
   }
-  const mbg_allocator a = w->allocator;
+  const mbg_allocator a = w->arena.allocator;
   mbg__step_nodes_destroy(&w->nodes);
   mbg__rk_destroy(w->rk);
   mbg__store_destroy(&w->store);
@@ -107,15 +106,9 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   if (!w) {
     return mbg__fail_memory(ctx);
   }
-  *w = (mbg__formulation_work){.allocator = *mbg__context_allocator(ctx),
-                               .m = mbg__system_model(sys),
-                               .sys = sys,
-                               .start = start,
-                               .plan = *plan,
-                               .nused = nused,
-                               .used = used,
-                               .threads = plan->threads > 1 ? plan->threads : 1};
-  mbg__arena_init(&w->arena, &w->allocator);
+  *w = (mbg__formulation_work){.m = mbg__system_model(sys), .start = start, .plan = *plan};
+  w->threads = plan->threads > 1 ? plan->threads : 1;
+  mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));
@@ -131,7 +124,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(mbg__dca_flow_create(ctx, &w->arena, sys, w->tree, w->point, nused, used, &w->flow));
   MBG_TRY(mbg__dca_project_create(ctx, &w->arena, &w->flow, w->assembly, &w->project));
   w->node_plan = w->plan;
-  w->node_plan.relative = plan->step > 0 ? 1e30 : plan->relative; /* fixed steps: so many nodes in each */
+  w->node_plan.relative = plan->step > 0 ? 1e30 : plan->relative; /* fixed steps: each has the same nodes */
   MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->node_plan, nused, &w->nodes));
   MBG_TRY(take_arrays(ctx, w));
   fill_tolerances(w);

@@ -15,6 +15,7 @@ typedef struct {
   mbg_context *ctx;
   int nc, n, nb;
   const mbg__criterion_seeds *seeds;
+  mbg__nodes nodes;
   real *psi_a;
   mbg__rk_adjoint *rk;
   mbg__rk *again; /* repeats one step for its dense output */
@@ -53,7 +54,7 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   const mbg__formulation_work *w = s->w;
   const size_t nc = (size_t)s->nc, n = (size_t)s->n, nb = (size_t)s->nb;
   s->room = most_inner(w);
-  s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)w->nused);
+  s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)w->flow.nused);
   s->ze = MBG_TAKE(&s->arena, real, nc * nb);
   s->wb = MBG_TAKE(&s->arena, real, nc * n);
   s->gn = MBG_TAKE(&s->arena, real, nc * nb);
@@ -119,36 +120,23 @@ done:
 
 /* ---------------------------------------------------------------------- nodes */
 
-static int seeds_at(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base *base, double t, const real *y,
-                    real *ge, real *gw) {
-  const mbg__formulation_work *w = s->w;
-  for (int c = 0; c < s->nc; c++) {
-    for (int k = 0; k < w->nused; k++) {
-      const size_t at = (size_t)node * (size_t)w->nused + (size_t)k;
-      row(s->seed, c, w->nused)[k] = mbg__seed(&s->seeds[c], w->nodes.omega[node], at);
+/* seeds of all criteria at a node; false: all are 0 */
+static bool take_seeds(adjoint *s, int node) {
+  mbg__seeds_at(s->seeds, s->nc, &s->nodes, node, s->seed);
+  for (int i = 0; i < s->nc * s->nodes.nused; i++) {
+    if (s->seed[i] != 0) {
+      return true;
     }
   }
-  return mbg__dca_seeds_at(ctx, s->signals, base, t, y, s->seed, ge, gw, s->psi_a);
+  return false;
 }
 
 /* the node at the end of a step, or at the start */
 static int end_node(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base *base) {
   vn_zero(s->n, s->yi);
   vn_copy(s->n, s->yi + s->n, base->w);
-  return seeds_at(ctx, s, node, base, base->t, s->yi, s->ze, s->wb);
-}
-
-static bool weighted(const adjoint *s, int node) {
-  const mbg__formulation_work *w = s->w;
-  for (int c = 0; c < s->nc; c++) {
-    for (int k = 0; k < w->nused; k++) {
-      const size_t at = (size_t)node * (size_t)w->nused + (size_t)k;
-      if (mbg__seed(&s->seeds[c], w->nodes.omega[node], at) != 0) {
-        return true;
-      }
-    }
-  }
-  return false;
+  return take_seeds(s, node) ? mbg__dca_seeds_at(ctx, s->signals, base, base->t, s->yi, s->seed, s->ze, s->wb, s->psi_a)
+                             : MBG_OK;
 }
 
 static int repeat_step(mbg_context *ctx, adjoint *s, double t0, double t1) {
@@ -169,7 +157,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
   int err = MBG_OK;
   *count = 0;
   for (; *node > 0 && w->nodes.t[*node] > t0; (*node)--) {
-    if (!weighted(s, *node)) {
+    if (!take_seeds(s, *node)) {
       continue;
     }
     if (!repeated) {
@@ -182,7 +170,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
     memset(s->ge, 0, (size_t)s->nc * (size_t)s->nb * sizeof(real));
     memset(s->gw, 0, (size_t)s->nc * (size_t)s->n * sizeof(real));
     memset(g, 0, size * sizeof(real));
-    MBG_TRY(seeds_at(ctx, s, *node, &w->base[0], t, s->yi, s->ge, s->gw));
+    MBG_TRY(mbg__dca_seeds_at(ctx, s->signals, &w->base[0], t, s->yi, s->seed, s->ge, s->gw, s->psi_a));
     for (int c = 0; c < s->nc; c++) {
       real *own = row(g, c, 2 * s->n);
       mbg__dca_flow_frames_pull(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
@@ -250,11 +238,8 @@ static int start(mbg_context *ctx, adjoint *s) {
   const size_t nw = (size_t)w->m->nw;
   mbg__dca_step first;
   int err = MBG_OK;
-  real *frames = mbg__alloc_zero(ctx, 2 * nw * (size_t)s->nc + 1, sizeof(real)), *twists = NULL;
-  if (!frames) {
-    return mbg__fail_memory(ctx);
-  }
-  twists = frames + nw * (size_t)s->nc;
+  real *frames = MBG_TAKE(&s->arena, real, nw * (size_t)s->nc), *twists = MBG_TAKE(&s->arena, real, nw * (size_t)s->nc);
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
   mbg__dca_store_first(w, &first);
   mbg__dca_base_load(w, &first, &w->base[0]);
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
@@ -262,16 +247,15 @@ static int start(mbg_context *ctx, adjoint *s) {
   MBG_TRY(end_node(ctx, s, 0, &w->base[0]));
   mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
   for (int c = 0; c < s->nc; c++) {
-    mbg__tree_local_read_pull(w->tree, row(s->ze, c, s->nb), row(s->wb, c, s->n), frames + nw * (size_t)c,
-                              twists + nw * (size_t)c, row(s->psi_a, c, w->m->na));
+    mbg__tree_local_read_pull(w->tree, row(s->ze, c, s->nb), row(s->wb, c, s->n), row(frames, c, w->m->nw),
+                              row(twists, c, w->m->nw), row(s->psi_a, c, w->m->na));
   }
   /* the start uses the system as scratch: after all criteria */
   for (int c = 0; c < s->nc; c++) {
     MBG_TRY(
-        mbg__start_pull(ctx, w->start, frames + nw * (size_t)c, twists + nw * (size_t)c, row(s->psi_a, c, w->m->na)));
+        mbg__start_pull(ctx, w->start, row(frames, c, w->m->nw), row(twists, c, w->m->nw), row(s->psi_a, c, w->m->na)));
   }
 done:
-  mbg__free(ctx, frames);
   return err;
 }
 
@@ -289,19 +273,22 @@ done:
 
 int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                      const mbg__criterion_seeds *seeds, real *psi_a) {
-  adjoint s = {.w = w, .ctx = ctx, .nc = ncrit, .n = w->flow.n, .nb = 6 * w->m->nbody, .seeds = seeds, .psi_a = psi_a};
+  adjoint s = {.w = w,
+               .ctx = ctx,
+               .nc = ncrit,
+               .n = w->flow.n,
+               .nb = 6 * w->m->nbody,
+               .seeds = seeds,
+               .nodes = mbg__ode_nodes(&w->nodes, w->flow.used, w->partial),
+               .psi_a = psi_a};
   mbg__rk_options options = mbg__rk_options_default();
-  bool all = false;
   int err = MBG_OK;
-  (void)method; /* the discrete one is the only one */
-  for (int c = 0; c < ncrit; c++) {
-    all = all || seeds[c].all;
-  }
+  (void)method; /* only the discrete one */
   w->flow.ctx = ctx;
   w->now = 0;
   options.fixed = 1; /* not used: steps are repeated */
   options.dense = true;
-  mbg__system_want(w->sys, all);
+  mbg__system_want(w->flow.sys, mbg__seeds_all(seeds, ncrit));
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, ncrit, &s.signals));
@@ -311,7 +298,7 @@ int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method meth
 done:
   mbg__rk_adjoint_destroy(ctx, s.rk);
   mbg__rk_destroy(s.again);
-  mbg__system_want(w->sys, true);
+  mbg__system_want(w->flow.sys, true);
   mbg__arena_destroy(&s.arena);
   return err;
 }

@@ -15,11 +15,11 @@ void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb) {
   w->flow.segment = mbg__segment_between(from, to);
 }
 
-int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1, bool repeat) {
+int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1) {
   const mbg__dca_base *from = &w->base[w->now];
   mbg__dca_base *to = &w->base[!w->now];
   const int n = w->flow.n;
-  double drift[4] = {0};
+  double drift[2];
   int err = MBG_OK;
   to->t = t1;
   mbg__dca_flow_frames(&w->flow, from, y1, to->E);
@@ -27,7 +27,6 @@ int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, 
   vn_copy(n, w->before, y1 + n);
   MBG_TRY(mbg__dca_flow_turns(ctx, &w->flow, from, t1, to->E, to->w, to->turns));
   if (w->project) {
-    w->rounds = repeat ? w->rounds : 0;
     MBG_TRY(mbg__dca_project_apply(ctx, w->project, t1, to->turns, to->E, to->w, &w->rounds, drift));
     w->counts.drift_position = fmax(w->counts.drift_position, drift[0]);
     w->counts.drift_velocity = fmax(w->counts.drift_velocity, drift[1]);
@@ -44,7 +43,7 @@ static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, doubl
   if (w->rank->ndropped == 0) {
     return MBG_OK;
   }
-  mbg__system_residual(w->sys, NULL, w->phi, NULL, NULL, NULL);
+  mbg__system_residual(w->flow.sys, NULL, w->phi, NULL, NULL, NULL);
   return mbg__rank_check(ctx, w->m, w->rank, t, w->phi, fmax(1e-6, 1e3 * w->plan.relative));
 }
 
@@ -106,7 +105,7 @@ static int restart(mbg_context *ctx, mbg__formulation_work *w) {
 static int keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
   if (w->nfrozen + 1 >= w->frozen_room) {
     const int room = 2 * w->frozen_room + 256;
-    double *times = w->allocator.resize(w->allocator.user, w->frozen, (size_t)room * sizeof(double));
+    double *times = w->arena.allocator.resize(w->arena.allocator.user, w->frozen, (size_t)room * sizeof(double));
     if (!times) {
       return mbg__fail_memory(ctx);
     }
@@ -124,7 +123,7 @@ static int finish_step(mbg_context *ctx, void *user) {
   int err = MBG_OK;
   w->counts.steps++;
   vn_copy(2 * w->flow.n, w->y, step->y1);
-  MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y, false));
+  MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
   MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], w->y));
   MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value_at, w));
   MBG_TRY(check_dropped(ctx, w, t1));
@@ -211,7 +210,7 @@ int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, m
   keep_last(w);
   MBG_TRY(err);
   w->counts.assemblies = w->counts.factorizations = w->counts.solves = w->flow.evaluations;
-  *nodes = mbg__ode_nodes(&w->nodes, w->used, w->partial);
+  *nodes = mbg__ode_nodes(&w->nodes, w->flow.used, w->partial);
 done:
   return err;
 }

@@ -60,7 +60,7 @@ static int largest(mbg_context *ctx, int n, const double *A, const double *M, do
 
 /* frequency and rate of damping of one body */
 static int limits_of(mbg_context *ctx, const mbg__formulation_work *w, int modal, double *omega, double *delta) {
-  const mbg__design *design = mbg__system_design(w->sys);
+  const mbg__design *design = mbg__system_design(w->flow.sys);
   const mbg__modal *body = &w->m->modals[modal];
   const int n = body->n, N = 6 + n;
   const mbg__modal_view D = mbg__modal_of(n, design->modals[modal].D);

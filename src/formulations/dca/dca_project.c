@@ -122,17 +122,16 @@ static void correct(mbg__dca_project *p) {
 }
 
 int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, mbg__frame *E, real *w,
-                           int *rounds, double drift[4]) {
-  const int given = *rounds;
+                           int *rounds, double drift[2]) {
   const double size = fmax(1, p->m->size);
   int err = MBG_OK, round = 0;
-  for (; round < (given > 0 ? given : MBG__DCA_ROUNDS); round++) {
+  for (; round < MBG__DCA_ROUNDS; round++) {
     MBG_TRY(at(ctx, p, t, turns, E, p->zero, false));
     const double now = largest(p);
     if (round == 0) {
       drift[0] = now;
     }
-    if (given == 0 && round > 0 && now <= 1e-12 * size) {
+    if (round > 0 && now <= 1e-12 * size) {
       break;
     }
     correct(p);

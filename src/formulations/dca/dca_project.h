@@ -18,10 +18,9 @@ typedef struct mbg__dca_project mbg__dca_project;
 int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *flow, mbg__dca_assembly *assembly,
                             mbg__dca_project **out);
 
-/* Projects (t, E, w) in place. *rounds: solves of frames; 0: as many as needed, whose number comes back. drift (4):
-   largest violations of positions and rates before and after. */
+/* Projects (t, E, w) in place. rounds: number of solves of frames; drift: violations of positions and rates before. */
 int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, mbg__frame *E, real *w,
-                           int *rounds, double drift[4]);
+                           int *rounds, double drift[2]);
 
 /* Derivative at the (E, w) before the projection: e (6 per link), dw (n) of any number of columns in place. */
 int mbg__dca_project_push(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E,

@@ -71,7 +71,7 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
   const mbg__formulation_work *w = s->w;
   const size_t nw = (size_t)w->m->nw, nc = (size_t)s->nc;
   int err = MBG_OK;
-  if (!any(nc * (size_t)w->nused, seed)) {
+  if (!any(nc * (size_t)w->flow.nused, seed)) {
     return MBG_OK;
   }
   MBG_TRY(at_node(ctx, s, base, t, y));
@@ -80,11 +80,12 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
   }
   memset(s->gl, 0, nc * (size_t)w->m->nrow * sizeof(real));
   for (int c = 0; c < s->nc; c++) {
-    for (int k = 0; k < w->nused; k++) {
-      const real weight = seed[(size_t)c * (size_t)w->nused + (size_t)k];
+    for (int k = 0; k < w->flow.nused; k++) {
+      const real weight = seed[(size_t)c * (size_t)w->flow.nused + (size_t)k];
       if (weight != 0) {
-        mbg__system_signal_pull(w->sys, w->used[k], weight, row(s->g[0], c, w->m->nw), row(s->g[1], c, w->m->nw),
-                                row(s->g[2], c, w->m->nw), row(s->gl, c, w->m->nrow), row(gattr, c, w->m->na));
+        mbg__system_signal_pull(w->flow.sys, w->flow.used[k], weight, row(s->g[0], c, w->m->nw),
+                                row(s->g[1], c, w->m->nw), row(s->g[2], c, w->m->nw), row(s->gl, c, w->m->nrow),
+                                row(gattr, c, w->m->na));
       }
     }
   }

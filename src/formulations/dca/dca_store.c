@@ -63,8 +63,7 @@ static int recompute(mbg_context *ctx, void *user, int k, const void *from, void
   MBG_TRY(mbg__rk_step(ctx, w->rk));
   const mbg__rk_record *step = mbg__rk_last(w->rk);
   vn_copy(2 * n, w->y, step->y1);
-  w->rounds = 0;
-  MBG_TRY(mbg__dca_finish_step(ctx, w, step->t1, w->y, false));
+  MBG_TRY(mbg__dca_finish_step(ctx, w, step->t1, w->y));
   write_node(w, to, &w->base[!w->now], w->y);
   err = MBG_OK;
 done:

@@ -42,7 +42,7 @@ typedef struct {
 
 static int take_arrays(mbg_context *ctx, tangent *s) {
   const mbg__formulation_work *w = s->w;
-  const size_t np = (size_t)s->np, all = 2 * (size_t)s->n * (1 + np), used = (size_t)w->nused;
+  const size_t np = (size_t)s->np, all = 2 * (size_t)s->n * (1 + np), used = (size_t)w->flow.nused;
   s->en = MBG_TAKE(&s->arena, real, np * (size_t)s->nb);
   s->x = MBG_TAKE(&s->arena, real, all);
   s->xi = MBG_TAKE(&s->arena, real, all);
@@ -58,7 +58,7 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
-  return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(w->sys), &s->columns);
+  return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(w->flow.sys), &s->columns);
 }
 
 static int make_worker(mbg_context *ctx, tangent *s, int i) {
@@ -66,7 +66,7 @@ static int make_worker(mbg_context *ctx, tangent *s, int i) {
   worker *k = &s->workers[i];
   int err = MBG_OK;
   k->ctx = ctx;
-  k->sys = w->sys;
+  k->sys = w->flow.sys;
   k->tree = w->tree;
   k->point = w->point;
   if (i > 0) {
@@ -74,7 +74,7 @@ static int make_worker(mbg_context *ctx, tangent *s, int i) {
     k->sys = NULL;
     k->tree = NULL;
     MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &k->ctx));
-    MBG_TRY(mbg__system_create(ctx, w->m, mbg__system_design(w->sys), &k->sys));
+    MBG_TRY(mbg__system_create(ctx, w->m, mbg__system_design(w->flow.sys), &k->sys));
     MBG_TRY(mbg__tree_create(ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
     MBG_TRY(mbg__tree_modal_create(ctx, k->tree));
     MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->articulated, 1, &k->point));
@@ -181,11 +181,8 @@ static int fill_start(mbg_context *ctx, tangent *s) {
   real *da = s->workers[0].da;
   int err = MBG_OK;
   /* the start uses the system as scratch: all parameters before the tree */
-  real *frames = mbg__alloc(ctx, 2 * nw * (size_t)s->np + 1, sizeof(real)), *twists = NULL;
-  if (!frames) {
-    return mbg__fail_memory(ctx);
-  }
-  twists = frames + nw * (size_t)s->np;
+  real *frames = MBG_TAKE(&s->arena, real, nw * (size_t)s->np), *twists = MBG_TAKE(&s->arena, real, nw * (size_t)s->np);
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
   for (int p = 0; p < s->np; p++) {
     mbg__design_column_lay(&s->columns, p, da);
     err = mbg__start_push(ctx, w->start, da, frames + nw * (size_t)p, twists + nw * (size_t)p);
@@ -200,7 +197,6 @@ static int fill_start(mbg_context *ctx, tangent *s) {
     mbg__design_column_clear(&s->columns, p, da);
   }
 done:
-  mbg__free(ctx, frames);
   return err;
 }
 
@@ -225,7 +221,8 @@ done:
 /* dy/dp of the used signals at (t, x) after base */
 static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
   mbg__formulation_work *w = s->w;
-  const size_t used = (size_t)w->nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)w->m->na, np = (size_t)s->np;
+  const size_t used = (size_t)w->flow.nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)w->m->na,
+               np = (size_t)s->np;
   memset(s->ge, 0, used * nb * sizeof(real));
   memset(s->gw, 0, used * n * sizeof(real));
   memset(s->gattr, 0, used * na * sizeof(real));
@@ -239,7 +236,7 @@ static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *b
     }
   }
   for (size_t k = 0; err == MBG_OK && k < used; k++) {
-    mbg__design_pull(mbg__system_design(w->sys), s->gattr + k * na, s->dy + k * np);
+    mbg__design_pull(mbg__system_design(w->flow.sys), s->gattr + k * na, s->dy + k * np);
   }
   return err;
 }
@@ -272,7 +269,7 @@ static int finish(mbg_context *ctx, tangent *s, double t1) {
     s->dw[p] = own + s->n;
   }
   vn_copy(2 * s->n, w->y, s->x);
-  MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y, false));
+  MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
   if (w->project) {
     /* E before the projection again */
     const mbg__dca_attributes attributes = {&s->columns, 0, s->workers[0].da};
@@ -345,7 +342,7 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
   options.dense = true;
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(make_workers(ctx, &s));
-  MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->nused, &s.seeds));
+  MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->flow.nused, &s.seeds));
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (1 + s.np), w->method, &options, &rk));
   MBG_TRY(begin(ctx, &s));
   MBG_TRY(integrate(ctx, &s, rk));

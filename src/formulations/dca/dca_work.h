@@ -22,13 +22,9 @@ typedef struct {
 
 struct mbg__formulation_work {
   mbg__arena arena;
-  mbg_allocator allocator;
   const mbg_model *m;
-  mbg__system *sys;
   mbg__start_work *start;
   mbg__run_plan plan, node_plan; /* breaks sorted */
-  int nused;
-  const int *used;
   int threads;
   mbg__rank *rank; /* with the rows that the tree drops */
   mbg__tree *tree;
@@ -60,9 +56,8 @@ struct mbg__formulation_work {
 /* The segment of smooth time functions around ta .. tb. */
 void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb);
 
-/* After a step with increments and rates y1 (2 n) from base `now` to t1: sets the other base to its end, projected.
-   repeat: with as many solves of frames as w->rounds says. */
-int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1, bool repeat);
+/* After a step with increments and rates y1 (2 n) from base `now` to t1: sets the other base to its end, projected. */
+int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1);
 
 /* Functions of the integrator; the user is the formulation. */
 int mbg__dca_rhs(void *user, double t, const real *y, real *yd);
@@ -73,8 +68,8 @@ int mbg__dca_store_create(mbg_context *ctx, mbg__formulation_work *w);
 int mbg__dca_store_begin(mbg_context *ctx, mbg__formulation_work *w);
 /* The other base and how it was reached, as the next end. */
 int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma);
-/* The start of the last run; both ends of its step k = 1, 2, ..., recomputed where they are not stored (then the bases of w
-   are scratch). Valid until the next call. */
+/* The start of the last run; both ends of its step k = 1, 2, ..., recomputed if they are not stored (the bases of w are
+   then scratch). Valid until the next call. */
 void mbg__dca_store_first(const mbg__formulation_work *w, mbg__dca_step *out);
 int mbg__dca_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *start, mbg__dca_step *end);
 /* Frames, rates and turns of an end into a base, which is not set yet. */

@@ -7,10 +7,7 @@
 
 static void list_wanted(mbg__arena *arena, mbg__qr_adjoint *a) {
   const mbg__design *design = mbg__system_design(a->w->flow->sys);
-  bool all = false;
-  for (int c = 0; c < a->nc; c++) {
-    all = all || a->seeds[c].all;
-  }
+  const bool all = mbg__seeds_all(a->seeds, a->nc);
   a->wanted = MBG_TAKE(arena, int, a->w->m->na);
   for (int i = 0; a->wanted && i < a->w->m->na; i++) {
     /* curvatures of cubic controls depend on parameters through the samples */
