@@ -1,10 +1,10 @@
-/* Cost of beams: a clamped beam of 100 m falls from rest; its fillings, one for each element or one for all of them, are the
-   parameters, strain energy and the height of its tip the criterion.
+/* Cost of beams: a clamped beam of 100 m falls from rest; its fillings, one for each element or one for all of them,
+   are the parameters, strain energy and the height of its tip the criterion.
 
      beams ELEMENTS FILLINGS STEPS [FORMULATION [WHAT]]
 
-   prints times and counts. WHAT is all, simulate or adjoint. bench/run counts instructions of mbg__alpha_step, measure_simulate and
-   measure_adjoint with callgrind. */
+   prints times and counts. WHAT is all, simulate or adjoint. bench/run counts instructions of mbg__alpha_step,
+   measure_simulate and measure_adjoint with callgrind. */
 #include <mbgrad/model.h>
 #include <mbgrad/run.h>
 

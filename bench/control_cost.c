@@ -1,5 +1,5 @@
-/* Cost of the gradient of a control problem: a chain of n bodies whose first joint is driven by a torque with so many samples,
-   one step per sample.
+/* Cost of the gradient of a control problem: a chain of n bodies whose first joint is driven by a torque with so many
+   samples, one step per sample.
 
      control_cost BODIES SAMPLES INTERPOLATION [WHAT]
 

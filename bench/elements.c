@@ -1,9 +1,9 @@
 /* One evaluation of all elements of a chain of n bodies: values, and values with derivatives and matrices.
 
    A spatial chain: revolute joints with alternating axes, a torsion spring-damper in every joint, a spring from every
-   second body to the ground, gravity. The same in joint coordinates: sweeps of kinematics and forces down and up the tree, and the
-   gradient of a residual by positions, rates and all attributes. `elements N` prints times; bench/run counts instructions of the
-   functions measure_... with callgrind. */
+   second body to the ground, gravity. The same in joint coordinates: sweeps of kinematics and forces down and up the
+   tree, and the gradient of a residual by positions, rates and all attributes. `elements N` prints times; bench/run
+   counts instructions of the functions measure_... with callgrind. */
 #include "model/design.h"
 #include "start/rank.h"
 #include "system/system.h"

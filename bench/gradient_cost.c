@@ -1,13 +1,13 @@
-/* Cost of gradients: a simulation, its discrete-adjoint gradient and its direct gradient, for chains and loops of n bodies
-   with np parameters.
+/* Cost of gradients: a simulation, its discrete-adjoint gradient and its direct gradient, for chains and loops of n
+   bodies with np parameters.
 
    chain: spatial bodies on revolute joints with alternating axes, torsion springs, springs to the ground
    loop:  an arch of spatial rods on spherical joints, both ends on the ground, springs to the ground
 
      gradient_cost KIND BODIES PARAMETERS STEPS [WHAT [MEMORY]]
 
-   prints times and counts. WHAT is all, simulate, adjoint or direct; MEMORY is the part of the nodes' bytes that may be kept.
-   bench/run counts instructions of measure_simulate, measure_adjoint and measure_direct with callgrind. */
+   prints times and counts. WHAT is all, simulate, adjoint or direct; MEMORY is the part of the nodes' bytes that may be
+   kept. bench/run counts instructions of measure_simulate, measure_adjoint and measure_direct with callgrind. */
 #include <mbgrad/model.h>
 #include <mbgrad/run.h>
 

@@ -3,10 +3,10 @@
 
      identify_monte_carlo [REALISATIONS [STEP]]        default 200, 0.001
 
-   Data are made with the stepper and step of the fit, at the true parameters, with noise of 0.2 m/s^2 as the model says;
-   each fit starts there. Prints for each parameter the standard error that the fits report, the standard deviation of the
-   fitted values and their ratio, and the largest difference of a ratio from 1 (with 200 realisations chance alone gives
-   5 % to 15 %). */
+   Data are made with the stepper and step of the fit, at the true parameters, with noise of 0.2 m/s^2 as the model
+   says; each fit starts there. Prints for each parameter the standard error that the fits report, the standard
+   deviation of the fitted values and their ratio, and the largest difference of a ratio from 1 (with 200 realisations
+   chance alone gives 5 % to 15 %). */
 #include <mbgrad/mbgrad.h>
 
 #include <math.h>

@@ -3,8 +3,8 @@
 
      optimize_cases BODIES STEPS EVALUATIONS REPEATS
 
-   The model is a chain of bodies that falls with two strengths of gravity. Prints the least times of all repeats, and the
-   throughput of the threads relative to the processes. */
+   The model is a chain of bodies that falls with two strengths of gravity. Prints the least times of all repeats, and
+   the throughput of the threads relative to the processes. */
 #include <mbgrad/optimize.h>
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* The vehicle of the gallery: 18 bodies, 14 degrees of freedom.
 
-     vehicle times                      real-time factor of ali3p at 1 ms; time of lie and ali3p at equal errors of the criteria
-     vehicle FORMULATION CRITERIA       a run of 400 steps of 1 ms with its adjoint gradient, for counting instructions of
-                                        measure_simulate and measure_adjoint with callgrind */
+     vehicle times                  real-time factor of ali3p at 1 ms; time of lie and ali3p at equal errors
+     vehicle FORMULATION CRITERIA   a run of 400 steps of 1 ms with its adjoint gradient: callgrind counts the
+                                    instructions of measure_simulate and measure_adjoint */
 #include <mbgrad/model.h>
 #include <mbgrad/run.h>
 

@@ -6,9 +6,9 @@
 
      work_precision MODEL FOLDER
 
-   prints a table and writes FOLDER/work-precision-MODEL.csv and .svg. The error is that of the first criterion, relative to the direct
-   gradient of qr at the tolerance 1e-13. Times are of the processor, the least of several rounds. For the torsional pendulum it ends
-   with the times of dop853 and adams at equal errors. */
+   prints a table and writes FOLDER/work-precision-MODEL.csv and .svg. The error is that of the first criterion,
+   relative to the direct gradient of qr at the tolerance 1e-13. Times are of the processor, the least of several
+   rounds. For the torsional pendulum it ends with the times of dop853 and adams at equal errors. */
 #include "plot.h"
 
 #include <mbgrad/model.h>

@@ -1,5 +1,5 @@
-/* Mechanism: quarter car over a bump (gallery/quarter-car). Criterion: psi0, the integral of the squared acceleration of
-   the chassis. Result: its value and its derivatives by stiffness p1, damping p2, mass p3 and joint position p4.
+/* Mechanism: quarter car over a bump (gallery/quarter-car). Criterion: psi0, the integral of the squared acceleration
+   of the chassis. Result: its value and its derivatives by stiffness p1, damping p2, mass p3 and joint position p4.
      gradient [MODEL] */
 #include <mbgrad/run.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Memory: each allocation of modes with their derivatives is made to fail once, and each failure is reported without a leak. */
+/* Memory: each allocation of modes with their derivatives is made to fail once, and each failure is reported without a
+   leak. */
 #include "mbgrad/mbgrad.h"
 #include "support/support.h"
 

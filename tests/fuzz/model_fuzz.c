@@ -1,6 +1,6 @@
-/* The loader and the check of a model never crash, hang or leak, whatever a file holds: every file of the gallery cut at
-   every byte, and with every byte changed once. In the short run every 23rd place is tried, from a place that moves on from
-   file to file; MBG_TEST_LONG=1 tries all. */
+/* The loader and the check of a model never crash, hang or leak, whatever a file holds: every file of the gallery cut
+   at every byte, and with every byte changed once. In the short run every 23rd place is tried, from a place that moves
+   on from file to file; MBG_TEST_LONG=1 tries all. */
 #include "mbgrad/mbgrad.h"
 #include "support/support.h"
 

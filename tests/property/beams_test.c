@@ -1,5 +1,5 @@
-/* Beam elements at small and large rotations, and what is refused: derivatives against complex step of the twin to 1e-12 of
-   their block (rounding of sums of a few hundred products), messages. */
+/* Beam elements at small and large rotations, and what is refused: derivatives against complex step of the twin to
+   1e-12 of their block (rounding of sums of a few hundred products), messages. */
 #include "property/gradient_case.h"
 #include "support/model_case.h"
 

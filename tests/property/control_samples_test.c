@@ -1,5 +1,5 @@
-/* Gradients by the samples of controls, straight and cubic: equal to the complex twin's, direct equal to adjoint, Taylor slope
-   2; beside parameters in a constraint and in the start. What sums and lists of them must be. */
+/* Gradients by the samples of controls, straight and cubic: equal to the complex twin's, direct equal to adjoint,
+   Taylor slope 2; beside parameters in a constraint and in the start. What sums and lists of them must be. */
 #include "property/gradient_case.h"
 
 #include <stdio.h>
@@ -113,7 +113,8 @@ static void test_all(void **state) {
   free(text);
 }
 
-/* ten thousand samples: a common shift of all of them is the derivative by the one number that they are in another model */
+/* ten thousand samples: a common shift of all of them is the derivative by the one number that they are in another
+   model */
 static void test_many(void **state) {
   (void)state;
   for (int cubic = 0; cubic < 2; cubic++) {

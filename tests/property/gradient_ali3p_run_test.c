@@ -1,5 +1,6 @@
-/* ali3p: what a gradient must not depend on (checkpoints, axes of the world), what it must follow (breaks, turns, frames outside
-   the motions), that it agrees with an independent formulation in the limit of small steps, and what is refused. */
+/* ali3p: what a gradient must not depend on (checkpoints, axes of the world), what it must follow (breaks, turns,
+   frames outside the motions), that it agrees with an independent formulation in the limit of small steps, and what is
+   refused. */
 #include "property/gradient_case.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The proof of gradients for models with beams: parameters in modulus, density, sections, damping, filling, lengths, shape. */
+/* The proof of gradients for models with beams: parameters in modulus, density, sections, damping, filling, lengths,
+   shape. */
 #include "property/gradient_proof.h"
 
 int main(void) {

@@ -76,8 +76,8 @@ static inline double *gradient_case_gradient(gradient_case *c, mbg_method method
   return g;
 }
 
-/* |d_k| / (|g_k| + most/|p_k|), most = max_j |p_j g_j| but at least `least`, the largest over k (theory 0, section 11); a
-   parameter that is 0 counts as 1 */
+/* |d_k| / (|g_k| + most/|p_k|), most = max_j |p_j g_j| but at least `least`, the largest over k (theory 0, section 11);
+   a parameter that is 0 counts as 1 */
 static inline double gradient_difference(int np, const double *p, const double *a, const double *g, double least) {
   double most = least, worst = 0;
   for (int k = 0; k < np; k++) {
@@ -99,8 +99,8 @@ static inline void gradient_twin_check(const twin_run *t, int err) {
   }
 }
 
-/* Gradient (nc x np) at the parameters of the case by complex step of the whole run, one parameter after the other; free with
-   free(). value (nc, may be NULL): the criteria in the twin. */
+/* Gradient (nc x np) at the parameters of the case by complex step of the whole run, one parameter after the other;
+   free with free(). value (nc, may be NULL): the criteria in the twin. */
 static inline double *gradient_case_twin(const gradient_case *c, double *value) {
   double _Complex *p = malloc(((size_t)c->np + 1) * sizeof *p), *psi = malloc(((size_t)c->nc + 1) * sizeof *psi);
   double *g = gradient_case_matrix(c);

@@ -1,5 +1,5 @@
-/* The proof of gradients for models with modal bodies: parameters in invariants, shapes and damping, in modulus, density, sections
-   and length of generated beams, in the places of markers. */
+/* The proof of gradients for models with modal bodies: parameters in invariants, shapes and damping, in modulus,
+   density, sections and length of generated beams, in the places of markers. */
 #include "property/gradient_proof.h"
 
 int main(void) {

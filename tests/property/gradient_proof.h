@@ -1,12 +1,13 @@
-/* Gradients of whole runs, start included, are exact: equal to the complex twin's, direct equal to adjoint, Taylor slope 2.
-   On every model of the gallery and on random models (trees and loops, all joints, forces and motions). A failing seed is
-   repeated with MBG_SEED=number.
+/* Gradients of whole runs, start included, are exact: equal to the complex twin's, direct equal to adjoint, Taylor
+   slope 2. On every model of the gallery and on random models (trees and loops, all joints, forces and motions). A
+   failing seed is repeated with MBG_SEED=number.
 
-   Tolerances: twin 1e-9 and direct against adjoint 1e-10, relative as in theory 0, section 11. Complex step has no truncation
-   error; what is left is rounding. That of an index-3 step is eps/(beta h^2) in accelerations and reactions, times the
-   condition of the model, and it is seen: in the difference of a criterion's value in the twin (the same formulas with another
-   rounding) and in the library, and in the Taylor remainders at eps = 1e-8 and below. Derivatives are more sensitive: 1e4 times that is allowed, or ten
-   times what the gradient itself changes by when parameters change in their last digits, for few. */
+   Tolerances: twin 1e-9 and direct against adjoint 1e-10, relative as in theory 0, section 11. Complex step has no
+   truncation error; what is left is rounding. That of an index-3 step is eps/(beta h^2) in accelerations and reactions,
+   times the condition of the model, and it is seen: in the difference of a criterion's value in the twin (the same
+   formulas with another rounding) and in the library, and in the Taylor remainders at eps = 1e-8 and below. Derivatives
+   are more sensitive: 1e4 times that is allowed, or ten times what the gradient itself changes by when parameters
+   change in their last digits, for few. */
 #ifndef PROPERTY_GRADIENT_PROOF_H
 #define PROPERTY_GRADIENT_PROOF_H
 
@@ -28,14 +29,14 @@ static int nformulation;
 
 static const double tol_twin = 1e-9, tol_direct = 1e-10, tol_slope = 1.95, tol_decades = 3 - 1e-9;
 
-/* worst of all, for the report; how many Taylor tests were judged, had nothing to see, had too few points above rounding;
-   models whose simulation failed, or whose rounding is larger than the tolerance */
+/* worst of all, for the report; how many Taylor tests were judged, had nothing to see, had too few points above
+   rounding; models whose simulation failed, or whose rounding is larger than the tolerance */
 static double worst_twin, worst_direct, worst_slope = 2, least_decades = 99;
 static char worst_name[2][80];
 static int judged, flat, short_, skipped, noisy;
 
-/* Smallest variation that counts: random models are made of numbers of order 1, so that criteria which vary by less than
-   this are rounding, or nearly. 0 for the gallery. */
+/* Smallest variation that counts: random models are made of numbers of order 1, so that criteria which vary by less
+   than this are rounding, or nearly. 0 for the gallery. */
 static double unit;
 
 /* one model: gradients (nc x np), proofs and rounding of the values relative to their size (nc) */
@@ -76,7 +77,8 @@ static void measure_noise(trial *x) {
 
 /* ---------------------------------------------------------------------- gradients */
 
-/* how much the adjoint gradient of a criterion changes when the last digits of all parameters do: its rounding, seen directly */
+/* how much the adjoint gradient of a criterion changes when the last digits of all parameters do: its rounding, seen
+   directly */
 static double gradient_noise(const trial *x, int k) {
   gradient_case *c = x->c;
   const int at = k * c->np;
@@ -120,9 +122,9 @@ static double slope_of(const mbg_proof *q, int first, int last) {
   return log(a->remainder / b->remainder) / log(a->eps / b->eps);
 }
 
-/* The widest stretch of points above `floor`, at least `least` decades, whose slope is 1.95 or more: decades, 0 when there is
-   none. A remainder may fall faster where its second derivative happens to be small, or change its sign on the way: the
-   window of the proof, in which every piece has a slope near 2, counts too, but is not asked for. */
+/* The widest stretch of points above `floor`, at least `least` decades, whose slope is 1.95 or more: decades, 0 when
+   there is none. A remainder may fall faster where its second derivative happens to be small, or change its sign on the
+   way: the window of the proof, in which every piece has a slope near 2, counts too, but is not asked for. */
 static double taylor_window(const mbg_proof *q, double least, double floor, double *slope) {
   const bool proved = q->taylor_slope >= tol_slope && q->taylor_decades >= least;
   double widest = proved ? q->taylor_decades : 0;

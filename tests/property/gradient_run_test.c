@@ -36,8 +36,8 @@ static double distance(const gradient_case *c, const double *a, const double *g)
   return worst;
 }
 
-/* distances of the continuous adjoints, index 1 and the paper's, from the discrete one at N steps. The paper's form takes no
-   path values: they become end values. */
+/* distances of the continuous adjoints, index 1 and the paper's, from the discrete one at N steps. The paper's form
+   takes no path values: they become end values. */
 static void continuous_at(int steps, double off[2]) {
   static const mbg_method methods[] = {MBG_METHOD_CONTINUOUS, MBG_METHOD_PAPER};
   gradient_case c;
@@ -63,8 +63,8 @@ static void continuous_at(int steps, double off[2]) {
   free(text);
 }
 
-/* quarter car: integrals of accelerations and reactions, end values, joint position as a parameter; both converge with second
-   order (docs/formulations/lie.md has the table) */
+/* quarter car: integrals of accelerations and reactions, end values, joint position as a parameter; both converge with
+   second order (docs/formulations/lie.md has the table) */
 static void test_continuous(void **state) {
   (void)state;
   double off[3][2];
@@ -87,7 +87,8 @@ static void test_continuous(void **state) {
 
 /* ---------------------------------------------------------------------- steps */
 
-/* with a tolerance the first simulation chooses the steps, later ones repeat them: the gradient is that of frozen steps */
+/* with a tolerance the first simulation chooses the steps, later ones repeat them: the gradient is that of frozen
+   steps */
 static void test_controlled(void **state) {
   (void)state;
   gradient_case c;

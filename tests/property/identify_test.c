@@ -1,5 +1,5 @@
-/* Identification of the engine on three mounts: planted values come back, the bias of the step is the one that is reported,
-   standard errors are those of a Monte-Carlo; the length of the pendulum from noisy accelerations. */
+/* Identification of the engine on three mounts: planted values come back, the bias of the step is the one that is
+   reported, standard errors are those of a Monte-Carlo; the length of the pendulum from noisy accelerations. */
 #include "support/fit_case.h"
 
 #include <math.h>
@@ -70,7 +70,8 @@ static void test_same_stepper(void **state) {
   }
 }
 
-/* the Jacobian, transposed, gives the gradient of the adjoint: static equilibrium, bushings, accelerometers, both runs */
+/* the Jacobian, transposed, gives the gradient of the adjoint: static equilibrium, bushings, accelerometers, both
+   runs */
 static void test_direct_and_adjoint(void **state) {
   fit_case *c = *state;
   mbg_identify_options o = fit_options();

@@ -1,10 +1,10 @@
-/* Modes of random models and of the gallery: the pairs satisfy their equations, and the derivatives of eigenvalues are those that
-   follow from the matrices of the twin, differentiated by complex step with equilibrium, start and all:
+/* Modes of random models and of the gallery: the pairs satisfy their equations, and the derivatives of eigenvalues are
+   those that follow from the matrices of the twin, differentiated by complex step with equilibrium, start and all:
 
      ds = -(y^T (s^2 dM + s dC + dK) x + y^T dB^T xi + eta^T dB x) / (y^T (2 s M + C) x)
 
-   Tolerance 1e-8 in the measure of theory 0, section 11: eigenvectors are exact to rounding times the spread of the spectrum, up to
-   1e6 in these models. */
+   Tolerance 1e-8 in the measure of theory 0, section 11: eigenvectors are exact to rounding times the spread of the
+   spectrum, up to 1e6 in these models. */
 #include "modes/modes.h"
 #include "support/random_model.h"
 #include "support/support.h"
@@ -186,7 +186,8 @@ static void compare(fixture *f, const char *name) {
     for (int k = 0; k < np; k++) {
       const cplx exact = ds[k * n + i];
       const double size = fabs(f->p[k]) > 0 ? fabs(f->p[k]) : 1;
-      /* a parameter that pushes along a motion that nothing holds ends the equilibrium: no derivative; forces are of order 1 */
+      /* a parameter that pushes along a motion that nothing holds ends the equilibrium: no derivative; forces are of
+         order 1 */
       const bool ends = push[k] * size > 1e-7;
       if (ends != isnan(re_[k])) {
         fail_msg("%s: parameter %d pushes by %.1e along a free motion, derivative %g", name, k, push[k], re_[k]);
@@ -213,8 +214,8 @@ static void compare(fixture *f, const char *name) {
 
 /* ---------------------------------------------------------------------- life */
 
-/* Why a random model has no modes: nothing stops it; it falls into a point where a force has no direction; its start cannot be
-   had (a driver out of reach, a singular start); the search was given up. */
+/* Why a random model has no modes: nothing stops it; it falls into a point where a force has no direction; its start
+   cannot be had (a driver out of reach, a singular start); the search was given up. */
 enum { FOUND, AWAY, CORNER, NO_START, GIVEN_UP, REASONS };
 static int reasons[REASONS];
 
@@ -350,8 +351,8 @@ static void test_start(void **state) {
   assert_int_equal(reasons[GIVEN_UP], 0);
 }
 
-/* Forces of all kinds: many push for ever, or have no equilibrium by design (actuators, tensions without a spring). Two in a hundred
-   may be given up, because forces without a potential lead round in circles. */
+/* Forces of all kinds: many push for ever, or have no equilibrium by design (actuators, tensions without a spring). Two
+   in a hundred may be given up, because forces without a potential lead round in circles. */
 static void test_equilibrium(void **state) {
   (void)state;
   const int rounds = support_sanitized() ? 4 : support_rounds(12, 200);
@@ -387,7 +388,8 @@ static void test_gallery(void **state) {
   }
 }
 
-/* a rotating blade with damping and a hinge: gyroscopic terms, the equilibrium with centrifugal forces moves with the speed */
+/* a rotating blade with damping and a hinge: gyroscopic terms, the equilibrium with centrifugal forces moves with the
+   speed */
 static void test_steady(void **state) {
   (void)state;
   static const char text[] =

@@ -80,8 +80,9 @@ static void test_wishbone_corner(void **state) {
   reference_close(&c, text);
 }
 
-/* psi1 by parameters to 2e-7: it is made of accelerations, of which the soft projection leaves 1/kappa of the violation, by rows; the
-   page takes the rows of the ball joints in world axes, the library in those of a body that leans by some degrees */
+/* psi1 by parameters to 2e-7: it is made of accelerations, of which the soft projection leaves 1/kappa of the
+   violation, by rows; the page takes the rows of the ball joints in world axes, the library in those of a body that
+   leans by some degrees */
 static void test_vehicle(void **state) {
   (void)state;
   const double psi1[] = {6.730541e-06,   3.8712463e-05, 4.5609637e-06, 5.7909734e-05, 1.9932111e-06,
@@ -151,8 +152,8 @@ static void test_order(void **state) {
 
 /* ---------------------------------------------------------------------- constraints */
 
-/* Relative positions, velocities and accelerations at cut joints are zero at every node, to 1e-9 (accelerations scaled by
-   1 + the largest of the chassis). */
+/* Relative positions, velocities and accelerations at cut joints are zero at every node, to 1e-9 (accelerations scaled
+   by 1 + the largest of the chassis). */
 static void check_cut(gradient_case *c, const char *const *names, double acceleration) {
   for (int n = 0; n < mbg_run_node_count(c->run); n++) {
     for (int k = 0; names[k]; k++) {
@@ -193,8 +194,9 @@ static void test_constraints(void **state) {
 
 /* ---------------------------------------------------------------------- singular positions */
 
-/* IFToMM A02, N = 2: through flat positions for 10 s. Positions and velocities at the end to 1e-5 with 1 ms, gradients by length, v0
-   and gravity to 2e-5, energy within 2e-4 of its value; errors of second order: 16 times as large with 4 ms. */
+/* IFToMM A02, N = 2: through flat positions for 10 s. Positions and velocities at the end to 1e-5 with 1 ms, gradients
+   by length, v0 and gravity to 2e-5, energy within 2e-4 of its value; errors of second order: 16 times as large with 4
+   ms. */
 static void test_flat(void **state) {
   (void)state;
   static const char *const names[] = {"x_end", "y_end", "vx_end", "vy_end"};

@@ -1,5 +1,6 @@
-/* Meshes of beams that are refined: they tend with order 2 to the solution of the rod's differential equations (tools/beam-limits), and
-   the tables of the manual say what is computed here. Public values: Exudyn's ANCFBeamTest.py and the papers it cites. Long: not under sanitizers. */
+/* Meshes of beams that are refined: they tend with order 2 to the solution of the rod's differential equations
+   (tools/beam-limits), and the tables of the manual say what is computed here. Public values: Exudyn's ANCFBeamTest.py
+   and the papers it cites. Long: not under sanitizers. */
 #include "reference/cantilever_case.h"
 
 enum { MESHES = 9 }; /* 1, 2, 4 .. 256 elements */
@@ -62,8 +63,8 @@ static void refine(cantilever b, const double limit[3], refinement *r) {
 
 static double order(const double *off) { return log2(off[-1] / off[0]); }
 
-/* What two meshes extrapolate to, u + (u - u_before)/3, is the limit: 2e-8 of it, since the next term is of order 4 and equilibria are
-   solved to 1e-12 of the length. Order 2 from 8 elements on. */
+/* What two meshes extrapolate to, u + (u - u_before)/3, is the limit: 2e-8 of it, since the next term is of order 4 and
+   equilibria are solved to 1e-12 of the length. Order 2 from 8 elements on. */
 static void check(const char *what, const refinement *r, const double limit[3]) {
   const double size = sqrt(v3_dot(limit, limit)), *fine = r->u[MESHES - 1], *coarse = r->u[MESHES - 2];
   for (int k = 0; k < 3; k++) {
@@ -86,8 +87,8 @@ static const char *order_text(const refinement *r, int i, char text[16]) {
 static const char shear[] = ", \"shear\": \"10*(1 + 0.3)/(12 + 11*0.3)\"";
 static const cantilever thick = {.L = 2, .width = 0.5, .height = 0.1, .E = 2.07e11, .nu = 0.3, .section = shear};
 
-/* Linear: every mesh deflects as Exudyn's element does, to 1e-7 (both are nonlinear, (u/L)^2 = 1.6e-7; Exudyn prints the result of a
-   Newton iteration to 1e-8). The shortening is quadratic in the load and differs between elements. */
+/* Linear: every mesh deflects as Exudyn's element does, to 1e-7 (both are nonlinear, (u/L)^2 = 1.6e-7; Exudyn prints
+   the result of a Newton iteration to 1e-8). The shortening is quadratic in the load and differs between elements. */
 static void test_linear(void **state) {
   (void)state;
   static const double limit[3] = {1.8884916320e-07, 0.000809903253977, 0};
@@ -110,7 +111,8 @@ static void test_linear(void **state) {
   manual_close(&m, "docs/elements.md");
 }
 
-/* Large: another sequence with the same limit. Exudyn's values of 512 and 1024 elements extrapolate to it within 1e-8. */
+/* Large: another sequence with the same limit. Exudyn's values of 512 and 1024 elements extrapolate to it within
+   1e-8. */
 static void test_large(void **state) {
   (void)state;
   static const double limit[3] = {0.150971144239, 0.710568597854, 0};
@@ -138,8 +140,9 @@ static void test_large(void **state) {
   manual_close(&m, "docs/elements.md");
 }
 
-/* Dead moments about x and y. 0.5768 is the torsion constant over I2 + I3; without a transverse force the shear corrections do not matter.
-   Exudyn's values of 32 and 128 elements extrapolate to the limit within 4e-8 of its size. */
+/* Dead moments about x and y. 0.5768 is the torsion constant over I2 + I3; without a transverse force the shear
+   corrections do not matter. Exudyn's values of 32 and 128 elements extrapolate to the limit within 4e-8 of its
+   size. */
 static void test_general(void **state) {
   (void)state;
   static const double limit[3] = {0.000109437985579, -0.000186436456164, -0.0181174027438};
@@ -202,8 +205,9 @@ static void refine_arc(bool points, const double limit[3], double u[MESHES][3], 
   }
 }
 
-/* The bend of Bathe and Bolourchi (1979), who print (-23.5, -13.4, 53.4); BeamDyn (-23.7, -13.5, 53.4). By its curvature and by points
-   it has one limit, the rod's: the error of what two meshes extrapolate to is that of order 4, 1e-7. */
+/* The bend of Bathe and Bolourchi (1979), who print (-23.5, -13.4, 53.4); BeamDyn (-23.7, -13.5, 53.4). By its
+   curvature and by points it has one limit, the rod's: the error of what two meshes extrapolate to is that of order 4,
+   1e-7. */
 static void test_bend(void **state) {
   (void)state;
   static const double limit[3] = {-23.5605818783, -13.6046324024, 53.4754779982};
@@ -290,9 +294,9 @@ static const char *off_text(double x, double printed, char text[16]) {
   return text;
 }
 
-/* All directions of both loads against the rod (1e-8 of the deflection's size) and against ANSYS, whose own torsion constant, that of two
-   by two cells of nine nodes, is 3.3 % too large: with it y and z agree to 4e-4 and 1.2e-4, of which 1.2e-4 and 5e-5 are there without
-   torsion, too (0 and 90 degrees). */
+/* All directions of both loads against the rod (1e-8 of the deflection's size) and against ANSYS, whose own torsion
+   constant, that of two by two cells of nine nodes, is 3.3 % too large: with it y and z agree to 4e-4 and 1.2e-4, of
+   which 1.2e-4 and 5e-5 are there without torsion, too (0 and 90 degrees). */
 static void test_princeton_angles(void **state) {
   (void)state;
   static const struct {

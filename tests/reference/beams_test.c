@@ -5,7 +5,8 @@
 
 /* ---------------------------------------------------------------------- R3a */
 
-/* m = q pi E I3/L bends into q half circles, whatever the number of elements. Newton stops at 1e-12 of the model's size, 10. */
+/* m = q pi E I3/L bends into q half circles, whatever the number of elements. Newton stops at 1e-12 of the model's
+   size, 10. */
 static void check_circle(int n, double q) {
   cantilever b = {.n = n, .L = 10, .width = 0.5, .height = 0.5, .E = 2.1e11, .nu = 0.3};
   const double I = 0.5 * 0.5 * 0.5 * 0.5 / 12, r = b.L / (q * M_PI), a = q * M_PI;
@@ -81,7 +82,8 @@ static void frequencies(int N, const char *mass, double omega[2]) {
   free(text);
 }
 
-/* printed with 7 digits: 1e-7 relative; the frequencies of Euler and Bernoulli are approached with 1/N^2 up to the shear */
+/* printed with 7 digits: 1e-7 relative; the frequencies of Euler and Bernoulli are approached with 1/N^2 up to the
+   shear */
 static void test_frequencies(void **state) {
   (void)state;
   static const struct {
@@ -135,8 +137,8 @@ static void test_swinging(void **state) {
   reference_close(&c, text);
 }
 
-/* The same with small steps, two of them extrapolated, against 200 steps of order 5 of tools/gallery-verify, whose own errors are 1e-8 and,
-   in the integral that begins with a jump of the load, 1e-6 (100 steps: 25 times as much). */
+/* The same with small steps, two of them extrapolated, against 200 steps of order 5 of tools/gallery-verify, whose own
+   errors are 1e-8 and, in the integral that begins with a jump of the load, 1e-6 (100 steps: 25 times as much). */
 static void test_swinging_limit(void **state) {
   (void)state;
   static const double limit[3] = {-0.84085267057147, -0.465059592303, 0.0017126139566193}, tol[3] = {3e-8, 3e-8, 1e-6};
@@ -157,8 +159,9 @@ static void test_swinging_limit(void **state) {
 
 /* ---------------------------------------------------------------------- locking, a rod */
 
-/* L/h = 1000: the tip deflects by 1 - 1/(4 n^2) of the exact bending (theory 4, section 3: 0.7500, 0.9375, 0.9844, 0.9961).
-   1e-5: shear adds (h/L)^2, geometry (u/L)^2, and the equilibrium is solved to 1e-12 of L, that is 1e-8 of u */
+/* L/h = 1000: the tip deflects by 1 - 1/(4 n^2) of the exact bending (theory 4, section 3: 0.7500, 0.9375, 0.9844,
+   0.9961). 1e-5: shear adds (h/L)^2, geometry (u/L)^2, and the equilibrium is solved to 1e-12 of L, that is 1e-8 of
+   u */
 static void test_locking(void **state) {
   (void)state;
   for (int n = 1; n <= 8; n *= 2) {
@@ -170,8 +173,8 @@ static void test_locking(void **state) {
   }
 }
 
-/* The slider crank of the IVP test set with its rod as a beam: place of the slider at the end, 0.1697373328 there. 3e-6: axial
-   deflections of 1e-5, of which the start and the step leave a part. */
+/* The slider crank of the IVP test set with its rod as a beam: place of the slider at the end, 0.1697373328 there.
+   3e-6: axial deflections of 1e-5, of which the start and the step leave a part. */
 static void test_slider_crank(void **state) {
   (void)state;
   gradient_case c;

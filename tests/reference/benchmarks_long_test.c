@@ -1,5 +1,5 @@
-/* Published numbers that need many steps of a second-order method. The error of the step is the tolerance; it was found by
-   halving. */
+/* Published numbers that need many steps of a second-order method. The error of the step is the tolerance; it was found
+   by halving. */
 #include "reference/reference_case.h"
 
 typedef struct {

@@ -88,8 +88,8 @@ static const char masses[] = "m1 m2 m3 m4 m5 m6 m7 i1 i2 i3 i4 i5 i6 i7 c0 mom";
 static const char lengths[] = "xa ya xb yb xc yc d da e ea rr ra l0 ss sa sb sc sd ta tb u ua ub zf zt fa";
 static const char inertias[] = "i1 i2 i3 i4 i5 i6 i7 mom";
 
-/* Andrews: masses, inertias, c0 and mom together change no motion (and scale reactions); lengths once, inertias and mom twice
-   change no angle */
+/* Andrews: masses, inertias, c0 and mom together change no motion (and scale reactions); lengths once, inertias and mom
+   twice change no angle */
 static void test_andrews_laws(void **state) {
   (void)state;
   static const law first[] = {{masses, 1}}, second[] = {{lengths, 1}, {inertias, 2}};

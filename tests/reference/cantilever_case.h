@@ -19,7 +19,8 @@ static inline char *text_of(const char *format, ...) {
   return text;
 }
 
-/* A cantilever along x, or another one from the origin, in equilibrium: position of the tip, and its axes x and y in the world. */
+/* A cantilever along x, or another one from the origin, in equilibrium: position of the tip, and its axes x and y in
+   the world. */
 typedef struct {
   int n;
   double L, width, height, E, nu;

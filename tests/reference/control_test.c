@@ -106,7 +106,8 @@ static void test_optimum(void **state) {
       }
     }
   }
-  /* 1e-9: digits after three extrapolations; samples are known to the root of the rounding of J times their condition */
+  /* 1e-9: digits after three extrapolations; samples are known to the root of the rounding of J times their
+     condition */
   assert_close(R[1][0], J_exact, 1e-9);
   assert_close(R[1][1], -(A + Bq * T), 1e-7);
   assert_close(R[1][2], -A, 1e-7);
@@ -121,8 +122,8 @@ static void test_optimum(void **state) {
   }
 }
 
-/* the effort of the problem is the integral of the model when both are exact: one step per sample makes the trapezoidal rule
-   differ by h^2; the optimum is linear in time, so more samples change it by what the steps do to its ends */
+/* the effort of the problem is the integral of the model when both are exact: one step per sample makes the trapezoidal
+   rule differ by h^2; the optimum is linear in time, so more samples change it by what the steps do to its ends */
 static void test_effort(void **state) {
   (void)state;
   double J[2], u[2][2];
@@ -161,8 +162,8 @@ static double replay(mbg_context *ctx, const mbg_control *control, const char *f
   return NAN;
 }
 
-/* path of degree 9 over 2 m: within 1 mm rms by its own steps; replayed within 2 mm by steps of 2 ms and, where this version
-   has it, by the formulation `qr`, whose integration is error-controlled and shares nothing with `dae` */
+/* path of degree 9 over 2 m: within 1 mm rms by its own steps; replayed within 2 mm by steps of 2 ms and, where this
+   version has it, by the formulation `qr`, whose integration is error-controlled and shares nothing with `dae` */
 static void test_crane(void **state) {
   (void)state;
   mbg_context *ctx = context();

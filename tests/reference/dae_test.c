@@ -1,5 +1,5 @@
-/* Reference cases of theory 2 with `dae`: limits of small steps (section 13) and errors of the methods (section 12). The
-   values at given steps are in lie_test.c. */
+/* Reference cases of theory 2 with `dae`: limits of small steps (section 13) and errors of the methods (section 12).
+   The values at given steps are in lie_test.c. */
 #include "reference/reference_case.h"
 
 enum { ENTRIES_MAX = 12, LEVELS = 5 };
@@ -81,8 +81,8 @@ static void test_limits(void **state) {
   }
 }
 
-/* largest error relative to the largest entry, as in the page's table, which has two digits; the continuous forms within
-   a third of it but for the first row, whose steps are too large for the paper's form; all of second order */
+/* largest error relative to the largest entry, as in the page's table, which has two digits; the continuous forms
+   within a third of it but for the first row, whose steps are too large for the paper's form; all of second order */
 static void test_errors(void **state) {
   (void)state;
   static const mbg_method methods[] = {MBG_METHOD_ADJOINT, MBG_METHOD_CONTINUOUS, MBG_METHOD_PAPER};

@@ -1,8 +1,8 @@
 /* Printed numbers of theory 4, section 12 (lie) and theory 2, section 13 (dae): discrete values with their gradients,
    starts, orders of convergence. Long: not under sanitizers.
 
-   Tolerance of discrete values 1e-8 relative: they are printed with 10 to 13 digits by an independent program that makes
-   the same steps, so that only rounding is between. */
+   Tolerance of discrete values 1e-8 relative: they are printed with 10 to 13 digits by an independent program that
+   makes the same steps, so that only rounding is between. */
 #include "reference/reference_case.h"
 
 static const double tol = 1e-8;

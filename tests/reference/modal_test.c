@@ -169,8 +169,8 @@ static double pendulum_gap(int modes, int elements) {
   return sqrt(psi[2] / psi[3]);
 }
 
-/* 1e-4 of the length is the deflection. With modes and mesh refined both agree, at the order 2 of the elements; what the linear modal
-   body lacks (centrifugal stiffening, (rate/frequency)^2) is some 1e-4. */
+/* 1e-4 of the length is the deflection. With modes and mesh refined both agree, at the order 2 of the elements; what
+   the linear modal body lacks (centrifugal stiffening, (rate/frequency)^2) is some 1e-4. */
 static void test_pendulum(void **state) {
   (void)state;
   const double coarse = pendulum_gap(4, 8), middle = pendulum_gap(8, 16), fine = pendulum_gap(12, 32);
@@ -276,7 +276,8 @@ static void add_to(double *A, int first, const int at[4], int n, const double *e
   }
 }
 
-/* The textbook's beam element along x: K and M with rotary inertia (round section, E = 2e11, rho = 7800, d = 0.02, L = 1). */
+/* The textbook's beam element along x: K and M with rotary inertia (round section, E = 2e11, rho = 7800, d = 0.02, L =
+   1). */
 static void mesh_matrices(double *K, double *M) {
   const double d = 0.02, E = 2e11, G = E / 2.6, rho = 7800, l = 1.0 / ELEMENTS, A = M_PI * d * d / 4,
                I = M_PI * d * d * d * d / 64;

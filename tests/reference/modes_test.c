@@ -83,8 +83,9 @@ static void test_cantilever(void **state) {
   }
 }
 
-/* Many elements go another way (no dense matrices). Frequencies are even in 1/n: those of 20 and 40 elements predict those of 80 to
-   the next order, (7.9/20)^4/1000 = 2e-5 for the third; the section is square, so that each comes twice. */
+/* Many elements go another way (no dense matrices). Frequencies are even in 1/n: those of 20 and 40 elements predict
+   those of 80 to the next order, (7.9/20)^4/1000 = 2e-5 for the third; the section is square, so that each comes
+   twice. */
 static void test_many_elements(void **state) {
   (void)state;
   double w[3][6];
@@ -105,8 +106,9 @@ static void test_many_elements(void **state) {
   }
 }
 
-/* frequencies of flapping of a rotating beam of Euler and Bernoulli, dimensionless: tools/beam-limits. Slenderness 1/300, 40 elements:
-   shear and rotary inertia 1e-4, mesh 1e-3 of the square. Along the plane of rotation omega^2 is less by the square of the speed. */
+/* frequencies of flapping of a rotating beam of Euler and Bernoulli, dimensionless: tools/beam-limits. Slenderness
+   1/300, 40 elements: shear and rotary inertia 1e-4, mesh 1e-3 of the square. Along the plane of rotation omega^2 is
+   less by the square of the speed. */
 static void test_rotating(void **state) {
   (void)state;
   static const struct {
@@ -136,8 +138,8 @@ static void test_rotating(void **state) {
 
 /* ---------------------------------------------------------------------- flexible bodies: laws of similarity */
 
-/* f by E, rho and a factor s of all lengths: f = sqrt(E/rho)/s times a number. Exact for every mode, whatever the mesh or the basis;
-   rounding times the spread of the spectrum, 1e5 */
+/* f by E, rho and a factor s of all lengths: f = sqrt(E/rho)/s times a number. Exact for every mode, whatever the mesh
+   or the basis; rounding times the spread of the spectrum, 1e5 */
 static void scales(const char *what, const char *text) {
   fixture f;
   solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .count = 6, .gradient = true}, "%s", text));
@@ -188,8 +190,8 @@ static void test_similarity(void **state) {
   scales("files", text);
 }
 
-/* The basis of a generated beam is that of the nominal parameters; first derivatives of frequencies do not know it (Rayleigh): they are
-   those of beams whose basis is made anew. Central difference, 1e-4: truncation 1e-8 */
+/* The basis of a generated beam is that of the nominal parameters; first derivatives of frequencies do not know it
+   (Rayleigh): they are those of beams whose basis is made anew. Central difference, 1e-4: truncation 1e-8 */
 static void test_basis(void **state) {
   (void)state;
   static const char text[] =
@@ -234,8 +236,8 @@ static void test_no_extent(void **state) {
   done(&f);
 }
 
-/* a chain of five rods that stands nearly upright, each a little askew: the equilibrium of such a guess is the hanging chain, not one of
-   the 31 others, in which rods stand */
+/* a chain of five rods that stands nearly upright, each a little askew: the equilibrium of such a guess is the hanging
+   chain, not one of the 31 others, in which rods stand */
 static void chain(char *text, size_t size, bool upright) {
   int n = snprintf(text, size, "{\"mbgrad\": 1, \"gravity\": [0, -9.81, 0], \"bodies\": {");
   for (int i = 0; i < 5; i++) {
@@ -277,7 +279,8 @@ static void test_upright(void **state) {
   }
 }
 
-/* a spring that is wound by 5 rad, beyond half a turn: k (angle - rest) + m g l cos(angle) = 0, J w^2 = k - m g l sin(angle) */
+/* a spring that is wound by 5 rad, beyond half a turn: k (angle - rest) + m g l cos(angle) = 0, J w^2 = k - m g l
+   sin(angle) */
 static void test_wound(void **state) {
   (void)state;
   const double k = 20, rest = 5, load = 9.81 * 0.5, J = 0.1 + 0.25;
@@ -298,8 +301,8 @@ static void test_wound(void **state) {
   done(&f);
 }
 
-/* a mass on a spring that may slide across it: an inclination of gravity would send it away, so that frequencies have no derivative by it;
-   those by the others are of the equilibrium that does not slide */
+/* a mass on a spring that may slide across it: an inclination of gravity would send it away, so that frequencies have
+   no derivative by it; those by the others are of the equilibrium that does not slide */
 static void test_sliding(void **state) {
   (void)state;
   fixture f;
@@ -321,8 +324,8 @@ static void test_sliding(void **state) {
   done(&f);
 }
 
-/* A modal body that turns with its hub: a linear mode in the plane of rotation feels the centrifugal force, w^2 = w0^2 - W^2, one along
-   the axis does not */
+/* A modal body that turns with its hub: a linear mode in the plane of rotation feels the centrifugal force, w^2 = w0^2
+   - W^2, one along the axis does not */
 static void test_turning_modes(void **state) {
   (void)state;
   for (int along = 0; along < 2; along++) {
@@ -350,7 +353,8 @@ static void test_turning_modes(void **state) {
 
 /* ---------------------------------------------------------------------- closed forms */
 
-/* a pendulum, its derivatives by length (the equilibrium moves with it) and gravity; upside down it falls over at the same rate */
+/* a pendulum, its derivatives by length (the equilibrium moves with it) and gravity; upside down it falls over at the
+   same rate */
 static void test_pendulum(void **state) {
   (void)state;
   for (int i = 0; i < 2; i++) {
@@ -411,8 +415,9 @@ static void test_oscillator(void **state) {
   done(&f);
 }
 
-/* A square plate on four equal springs: two equal rocking modes, which the inertia of one axis alone splits; moving along the plane
-   costs nothing: three zero modes. One corner mass less body: a freedom without inertia follows the others. */
+/* A square plate on four equal springs: two equal rocking modes, which the inertia of one axis alone splits; moving
+   along the plane costs nothing: three zero modes. One corner mass less body: a freedom without inertia follows the
+   others. */
 static void test_repeated(void **state) {
   (void)state;
   static const char model[] =
@@ -476,8 +481,8 @@ static void test_massless(void **state) {
   done(&f);
 }
 
-/* Euler's column, clamped and free: the lowest frequency falls to 0 at pi^2 EI/(4 L^2) and the column is unstable above. 16 elements:
-   the load is met to 1/(12 n^2) pi^2/4 = 8e-4. */
+/* Euler's column, clamped and free: the lowest frequency falls to 0 at pi^2 EI/(4 L^2) and the column is unstable
+   above. 16 elements: the load is met to 1/(12 n^2) pi^2/4 = 8e-4. */
 static void test_buckling(void **state) {
   (void)state;
   const double EI = 1e4 * 1e-4 / 12, critical = pi * pi * EI / 4;

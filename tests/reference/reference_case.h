@@ -19,7 +19,8 @@ static inline char *reference_insert(char *text, const char *section, const char
   return out;
 }
 
-/* Opens a gallery model with further signals and criteria (NULL: none). The text belongs to the caller: free after closing. */
+/* Opens a gallery model with further signals and criteria (NULL: none). The text belongs to the caller: free after
+   closing. */
 static inline char *reference_open(gradient_case *c, const char *name, const char *signals, const char *criteria) {
   char path[300];
   snprintf(path, sizeof path, "%s/%s/model.json", MBG_GALLERY_DIR, name);

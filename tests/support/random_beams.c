@@ -1,5 +1,6 @@
-/* Beams of a random model: straight, curved and through points, all sections, numbers of the elements in every form, held at one end by a
-   joint, free or sprung at the other. Stiffnesses are those of the other elements: E A of order 100, E I of order 1. */
+/* Beams of a random model: straight, curved and through points, all sections, numbers of the elements in every form,
+   held at one end by a joint, free or sprung at the other. Stiffnesses are those of the other elements: E A of order
+   100, E I of order 1. */
 #include "support/random_internal.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Modal bodies of a random model: invariants of random lumps of mass with random shapes, or a generated beam. Other elements
-   take them as they take rigid bodies; a marker on lumps says which node it moves with. */
+/* Modal bodies of a random model: invariants of random lumps of mass with random shapes, or a generated beam. Other
+   elements take them as they take rigid bodies; a marker on lumps says which node it moves with. */
 #include "support/random_internal.h"
 
 #include <string.h>

@@ -22,11 +22,11 @@ typedef struct {
   double *const *zero, *const *zero_left;
 } twin_modes_given;
 
-/* K, C, M (pattern of K), B (pattern of B) of s^2 M + s C + K at the parameters p (np). about: the equilibrium; NULL: the state is found
-   anew. Derivatives of an equilibrium are those of the equations that it satisfies, not of the search: that has imaginary parts of
-   any size on its way, in whose rounding rotations would no longer be rotations. With motions that nothing holds, it is the
-   equilibrium that does not move along them; *push (may be NULL): largest variation of the force along one of them, which would end the
-   equilibrium. */
+/* K, C, M (pattern of K), B (pattern of B) of s^2 M + s C + K at the parameters p (np). about: the equilibrium; NULL:
+   the state is found anew. Derivatives of an equilibrium are those of the equations that it satisfies, not of the
+   search: that has imaginary parts of any size on its way, in whose rounding rotations would no longer be rotations.
+   With motions that nothing holds, it is the equilibrium that does not move along them; *push (may be NULL): largest
+   variation of the force along one of them, which would end the equilibrium. */
 TWIN_API int twin_modes_matrices(twin_modes *t, const mbg_modes_options *opt, const twin_modes_given *about,
                                  const double _Complex *p, double *push, double _Complex *K, double _Complex *C,
                                  double _Complex *M, double _Complex *B);

@@ -1,5 +1,6 @@
-/* Runs of a model in complex arithmetic: the derivative of the discrete criteria by complex step, exact to rounding. The
-   twin reads the model file itself. Functions return 0 or a negative status; the message is that of twin_run_message. */
+/* Runs of a model in complex arithmetic: the derivative of the discrete criteria by complex step, exact to rounding.
+   The twin reads the model file itself. Functions return 0 or a negative status; the message is that of
+   twin_run_message. */
 #ifndef TWIN_RUN_H
 #define TWIN_RUN_H
 
@@ -13,8 +14,8 @@ TWIN_API int twin_run_create(const char *file, const char *text, const mbg_run_o
 TWIN_API void twin_run_destroy(twin_run *r);
 TWIN_API const char *twin_run_message(const twin_run *r);
 
-/* Simulates at p (number of parameters) and returns all criteria in psi. The first run decides on redundant rows and, with
-   a tolerance, on the steps; later ones repeat these. */
+/* Simulates at p (number of parameters) and returns all criteria in psi. The first run decides on redundant rows and,
+   with a tolerance, on the steps; later ones repeat these. */
 TWIN_API int twin_run_criteria(twin_run *r, const double _Complex *p, double _Complex *psi);
 TWIN_API int twin_run_node_count(const twin_run *r);
 

@@ -44,7 +44,8 @@ TWIN_API int twin_system_start(twin_system *s, double _Complex *H, double _Compl
 
 /* ---------------------------------------------------------------------- state space */
 
-/* v* and a (nw), lambda (nrow) of the formulation `qr` at a state; beta: its stabilisation. The rank is decided at the first call. */
+/* v* and a (nw), lambda (nrow) of the formulation `qr` at a state; beta: its stabilisation. The rank is decided at the
+   first call. */
 TWIN_API int twin_system_qr(twin_system *s, double beta, double _Complex t, const double _Complex *H,
                             const double _Complex *v, const int *turns, double _Complex *v_star, double _Complex *a,
                             double _Complex *lambda);

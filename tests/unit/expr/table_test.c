@@ -68,8 +68,8 @@ static void test_linear(void **state) {
   bench_close(&b);
 }
 
-/* A natural spline planted as truncated powers: s(x) = sum_k c_k (x - x_k)_+^3 + a + b x with s'' = 0 at the right end is
-   its own interpolant. 1e-13: rounding of the truncated powers. */
+/* A natural spline planted as truncated powers: s(x) = sum_k c_k (x - x_k)_+^3 + a + b x with s'' = 0 at the right end
+   is its own interpolant. 1e-13: rounding of the truncated powers. */
 static double planted(const double *x, const double *c, int n, double at, int derivative) {
   double s = derivative == 0 ? 1 + 2 * at : derivative == 1 ? 2 : 0;
   for (int k = 0; k < n; k++) {

@@ -197,7 +197,8 @@ static void adjoint_is_the_transpose(void **state) {
   }
 }
 
-/* weights of the end and of two points of the dense output of one step, by all its stages; the tangent's dense output is the reference */
+/* weights of the end and of two points of the dense output of one step, by all its stages; the tangent's dense output
+   is the reference */
 static void adjoint_of_dense_output(void **state) {
   (void)state;
   for (int q = 0; q < METHODS; q++) {

@@ -1,5 +1,5 @@
-/* Sections of beams: Saint-Venant's torsion constant. Derivatives of all coefficients by all numbers are proven on whole models
-   (property.chain, property.gradient_beams). */
+/* Sections of beams: Saint-Venant's torsion constant. Derivatives of all coefficients by all numbers are proven on
+   whole models (property.chain, property.gradient_beams). */
 #include "model/section.h"
 #include "support/support.h"
 

@@ -66,7 +66,8 @@ static void test_planted(void **state) {
   mbg_context_destroy(ctx);
 }
 
-/* a component that nothing takes up, a multiplier of the wrong sign, one of a constraint with slack: the residual says so */
+/* a component that nothing takes up, a multiplier of the wrong sign, one of a constraint with slack: the residual says
+   so */
 static void test_not_optimal(void **state) {
   (void)state;
   mbg_context *ctx = context();

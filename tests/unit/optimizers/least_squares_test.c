@@ -1,4 +1,5 @@
-/* Levenberg-Marquardt with bounds: planted solutions, bounds that hold, points that cannot be evaluated, singular Jacobians. */
+/* Levenberg-Marquardt with bounds: planted solutions, bounds that hold, points that cannot be evaluated, singular
+   Jacobians. */
 #include "optimizers/least_squares.h"
 
 #include "math/svd.h"

@@ -1,5 +1,5 @@
-/* Minimization under constraints: problems with known solutions, infeasible starts, points that cannot be evaluated, limits,
-   replay. */
+/* Minimization under constraints: problems with known solutions, infeasible starts, points that cannot be evaluated,
+   limits, replay. */
 #include "optimizers/nlp.h"
 #include "support/support.h"
 

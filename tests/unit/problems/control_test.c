@@ -135,7 +135,8 @@ static void test_parameters(void **state) {
   assert_close(mbg_control_parameters(f->control)[0], 3, 0);
 }
 
-/* the sampled model is the model: same criteria, same gradient by its parameters, constants moved behind the new ones */
+/* the sampled model is the model: same criteria, same gradient by its parameters, constants moved behind the new
+   ones */
 static void test_sampled(void **state) {
   fixture *f = *state;
   double psi[2][2], g[2][2 * 8];
@@ -166,8 +167,8 @@ static void test_becomes_cubic(void **state) {
 
 /* ---------------------------------------------------------------------- effort */
 
-/* exact for a straight line and for a natural spline; its gradient is that of a quadratic function: central differences are
-   exact up to rounding */
+/* exact for a straight line and for a natural spline; its gradient is that of a quadratic function: central differences
+   are exact up to rounding */
 static void test_effort(void **state) {
   fixture *f = *state;
   create(f);

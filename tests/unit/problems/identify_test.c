@@ -1,5 +1,5 @@
-/* Identification: planted parameters, standard errors in closed form, what cannot be told apart, gaps and units in the data,
-   runs, starts, continuation, interruption and resumption. */
+/* Identification: planted parameters, standard errors in closed form, what cannot be told apart, gaps and units in the
+   data, runs, starts, continuation, interruption and resumption. */
 #include "support/fit_case.h"
 
 #include <math.h>

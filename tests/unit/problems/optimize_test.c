@@ -1,5 +1,5 @@
-/* Design problems: closed forms, load cases summed and at their worst, limits of paths one by one and aggregated, filters, scales,
-   Gauss-Newton, threads, files. */
+/* Design problems: closed forms, load cases summed and at their worst, limits of paths one by one and aggregated,
+   filters, scales, Gauss-Newton, threads, files. */
 #include "mbgrad/optimize.h"
 #include "problems/optimize.h"
 #include "support/fit_case.h"
@@ -75,7 +75,8 @@ static double value(const design_case *c, int i) { return mbg_optimize_get_param
 
 /* ---------------------------------------------------------------------- closed forms */
 
-/* (x(1) - 1)^2 with x(1) = F/4: F = 4, or at a bound, or at a limit of v(1) = F/2, with the multipliers of pen and paper */
+/* (x(1) - 1)^2 with x(1) = F/4: F = 4, or at a bound, or at a limit of v(1) = F/2, with the multipliers of pen and
+   paper */
 static void test_closed_form(void **state) {
   design_case *c = *state;
 #define GOAL "'criteria': {'miss': {'terminal': '(x - 1)^2'}, 'fast': {'terminal': 'v'}, 'path': {'path': 'v'}}, "
@@ -178,7 +179,8 @@ static void test_vectors(void **state) {
 
 /* ---------------------------------------------------------------------- limits over time */
 
-/* every point and the aggregate: the aggregate is on the safe side and within ln(points)/sharpness; few points are differentiated */
+/* every point and the aggregate: the aggregate is on the safe side and within ln(points)/sharpness; few points are
+   differentiated */
 static void test_paths(void **state) {
   design_case *c = *state;
   double objective[3];

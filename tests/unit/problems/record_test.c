@@ -1,4 +1,5 @@
-/* Evaluations in a file: what is replayed is what was recorded; torn and damaged lines, other heads, files that cannot be written. */
+/* Evaluations in a file: what is replayed is what was recorded; torn and damaged lines, other heads, files that cannot
+   be written. */
 #include "problems/record.h"
 #include "support/fit_case.h"
 
