@@ -177,7 +177,8 @@ int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__a
                    *to->t, *to->h, MBG__ALPHA_NEWTON_MAX, change, most, label);
 }
 
-/* angles are those nearest to the start of the step: the state is evaluated again when one has passed half a turn */
+/* angles stay near their values at the start of the step: the state is evaluated again when one has passed half a turn
+   */
 static int evaluate_near(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *to) {
   const size_t bytes = (size_t)a->m->nturn * sizeof(int);
   int err = MBG_OK;
@@ -262,7 +263,6 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from
     goto done;
   }
   MBG_TRY(evaluate_near(ctx, a, to));
-  a->error = estimate(a, from, to);
 done:
   return err;
 }
@@ -278,12 +278,16 @@ static int begin(mbg_context *ctx, void *user, void *block) {
 static int step(mbg_context *ctx, void *user, const void *from_block, double h, void *to_block) {
   mbg__alpha *a = user;
   const mbg__alpha_node from = mbg__alpha_view(a->m, from_block), to = mbg__alpha_view(a->m, to_block);
-  return a->index2 ? mbg__alpha_index2_step(ctx, a->index2, &from, h, &to) : mbg__alpha_step(ctx, a, &from, h, &to);
+  int err = MBG_OK;
+  MBG_TRY(a->index2 ? mbg__alpha_index2_step(ctx, a->index2, &from, h, &to) : mbg__alpha_step(ctx, a, &from, h, &to));
+  a->error = estimate(a, &from, &to);
+done:
+  return err;
 }
 
 static double error(const void *user) { return ((const mbg__alpha *)user)->error; }
 
-/* phi is that of the step */
+/* after a step: phi is still the residual of its end */
 static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__alpha *a = user;
   const mbg__alpha_node n = mbg__alpha_view(a->m, block);

@@ -126,10 +126,40 @@ static void second_order(void **state) {
   free(text);
 }
 
+/* error control of the variant: J of theory 2, section 13, R1, nearer and by more steps for a smaller tolerance */
+static void controlled_steps(void **state) {
+  (void)state;
+  char *text = index2_text();
+  int nodes[2];
+  for (int k = 0; k < 2; k++) {
+    mbg_context *ctx;
+    mbg_model *model;
+    mbg_run *run;
+    mbg_run_options options;
+    double psi[3];
+    mbg_run_options_default(&options);
+    options.formulation = "lie";
+    options.tolerance = k ? 1e-7 : 1e-5;
+    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(mbg_model_parse(ctx, "model.json", text, strlen(text), NULL, &model), MBG_OK);
+    assert_int_equal(mbg_run_create(ctx, model, &options, &run), MBG_OK);
+    assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);
+    assert_int_equal(mbg_run_criteria(ctx, run, psi), MBG_OK);
+    nodes[k] = mbg_run_node_count(run);
+    assert_true(fabs(psi[2] - 4.420140425433) < (k ? 1e-3 : 2e-2));
+    mbg_run_destroy(run);
+    mbg_model_destroy(model);
+    mbg_context_destroy(ctx);
+  }
+  assert_true(nodes[1] > 3 * nodes[0]);
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(velocities_satisfy_their_constraints),
       cmocka_unit_test(second_order),
+      cmocka_unit_test(controlled_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
