@@ -295,7 +295,7 @@ done:
 
 /* ---------------------------------------------------------------------- steps */
 
-/* End of a controlled step: the last ones of a segment share what is left. */
+/* End of a controlled step: the last steps of a segment share the time that is left. */
 static double controlled_end(const mbg__rk *rk) {
   const double left = fabs(rk->tb - rk->t);
   const double h = rk->opt.hmax > 0 ? fmin(rk->h, rk->opt.hmax) : rk->h;

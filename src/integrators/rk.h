@@ -144,7 +144,7 @@ void mbg__rk_destroy(mbg__rk *rk);
    times. */
 int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const real *y);
 
-/* One step: 1 when a step was made, 0 when t1 was reached before, or a negative status: that of the right-hand side, or
+/* One step: 1 when a step was made, 0 when t1 was reached before, or a negative status: of the right-hand side, or
    MBG_ERROR_CONVERGENCE when step size or number of steps ran out or f is not finite. Takes no memory. */
 int mbg__rk_step(mbg_context *ctx, mbg__rk *rk);
 
@@ -172,7 +172,7 @@ typedef struct {
   real *r;   /* dense output of each step                (nstep x ndense x n) */
 } mbg__rk_dense;
 
-/* Takes no memory. n: at most that of the rk whose steps are stored. */
+/* Takes no memory. n: at most the n of the rk whose steps are stored. */
 void mbg__rk_dense_init(mbg__rk_dense *s, const mbg__rk_method *method, int n);
 void mbg__rk_dense_free(const mbg_allocator *allocator, mbg__rk_dense *s); /* back to the state after init */
 void mbg__rk_dense_clear(mbg__rk_dense *s);                                /* no steps, keeps the memory */
@@ -188,7 +188,7 @@ typedef enum { MBG__RK_LEFT = -1, MBG__RK_RIGHT = 1 } mbg__rk_side;
 
 /* The step that covers t (times outside are moved to the nearer end), and by it the components first ... first+count-1
    of y(t) and of its time derivative (NULL: not wanted). At least one step is stored. Equal arguments give equal bits.
-   At a node the value is that of the step to rounding. */
+   At a node the value equals the step to rounding. */
 int mbg__rk_dense_find(const mbg__rk_dense *s, double t, mbg__rk_side side);
 void mbg__rk_dense_eval(const mbg__rk_dense *s, double t, mbg__rk_side side, int first, int count, real *y, real *dydt);
 

@@ -101,8 +101,6 @@ const void *mbg__march_last(const mbg__march *m) { return m->nodes.nnode > 0 ? m
 
 /* ---------------------------------------------------------------------- steps under error control */
 
-static bool interrupted(const mbg__march *m) { return m->plan.interrupt && m->plan.interrupt(m->plan.user) != 0; }
-
 /* One trial of length try_h. A step that does not converge has an infinite error, unless a fifth of it would be below
    `least`. */
 static int try_step(mbg_context *ctx, mbg__march *m, const char *from, double try_h, double least, char *to,
@@ -131,7 +129,7 @@ static int find_steps(mbg_context *ctx, mbg__march *m) {
     if (!(t < m->plan.t1 - least)) {
       break;
     }
-    if (interrupted(m)) {
+    if (mbg__plan_interrupted(&m->plan)) {
       m->nodes.partial = true;
       break;
     }
@@ -163,7 +161,7 @@ static int run(mbg_context *ctx, mbg__march *m) {
   MBG_TRY(mbg__store_begin(ctx, &m->store, m->nstep + 1));
   m->counts.bytes = mbg__store_bytes(&m->store);
   for (int n = 0; n <= m->nstep; n++) {
-    if (n > 0 && interrupted(m)) {
+    if (n > 0 && mbg__plan_interrupted(&m->plan)) {
       nodes->partial = true;
       break;
     }
@@ -207,11 +205,6 @@ done:
 
 /* ---------------------------------------------------------------------- passes */
 
-static int stopped(mbg_context *ctx, const mbg__march *m, int n, const char *what) {
-  return interrupted(m) ? mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "interrupted at t = %g of the %s", m->nodes.t[n], what)
-                        : MBG_OK;
-}
-
 int mbg__march_forward(mbg_context *ctx, mbg__march *m,
                        int (*visit)(mbg_context *ctx, void *user, int n, const void *from, const void *node),
                        void *user) {
@@ -219,7 +212,7 @@ int mbg__march_forward(mbg_context *ctx, mbg__march *m,
   const void *from = NULL, *node = mbg__store_first(&m->store);
   int err = MBG_OK, now = 0;
   for (int n = 0; n < m->nodes.nnode; n++, from = node) {
-    MBG_TRY(stopped(ctx, m, n, "tangent"));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &m->plan, m->nodes.t[n]));
     if (mbg__store_complete(&m->store)) {
       MBG_TRY(mbg__store_restore(ctx, &m->store, n, &node));
     } else if (n > 0) {
@@ -246,7 +239,7 @@ int mbg__march_backward(mbg_context *ctx, mbg__march *m,
   int err = MBG_OK;
   for (int n = m->nodes.nnode - 1; n >= 0; n--) {
     const void *node;
-    MBG_TRY(stopped(ctx, m, n, "backward pass"));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &m->plan, m->nodes.t[n]));
     MBG_TRY(mbg__march_restore(ctx, m, n, &node));
     MBG_TRY(visit(ctx, user, n, node));
   }

@@ -81,7 +81,7 @@ static int explain(mbg_context *ctx, const mbg__rk *rk, const mbg__ode_steps *st
 int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,
                        bool *partial) {
   int err = MBG_OK;
-  while (!(*partial = mbg__ode_interrupted(plan))) {
+  while (!(*partial = mbg__plan_interrupted(plan))) {
     const int mark = mbg__message_mark(ctx);
     err = mbg__rk_step(ctx, rk);
     if (err <= 0) {
@@ -94,13 +94,6 @@ int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk,
   }
 done:
   return err;
-}
-
-bool mbg__ode_interrupted(const mbg__run_plan *plan) { return plan->interrupt && plan->interrupt(plan->user) != 0; }
-
-int mbg__ode_check_interrupt(mbg_context *ctx, const mbg__run_plan *plan, double t) {
-  return mbg__ode_interrupted(plan) ? mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", t)
-                                    : MBG_OK;
 }
 
 mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial) {

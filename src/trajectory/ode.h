@@ -6,6 +6,7 @@
 #include "integrators/rk.h"
 #include "system/system.h"
 #include "trajectory/step_nodes.h"
+#include "trajectory/steps.h"
 
 /* ---------------------------------------------------------------------- evaluation */
 
@@ -48,10 +49,6 @@ typedef struct {
 /* After mbg__rk_start: steps until the end, or until the plan interrupts (*partial). */
 int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,
                        bool *partial);
-
-bool mbg__ode_interrupted(const mbg__run_plan *plan);
-/* MBG_ERROR_INTERRUPTED when the plan interrupts a gradient at time t. */
-int mbg__ode_check_interrupt(mbg_context *ctx, const mbg__run_plan *plan, double t);
 
 /* The result of a run. */
 mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial);

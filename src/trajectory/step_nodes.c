@@ -23,7 +23,7 @@ int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_p
   n->buffer = MBG_TAKE(arena, real, POINTS * nused);
   n->total = MBG_TAKE(arena, double, plan->nquadrature);
   n->top = MBG_TAKE(arena, double, plan->nquadrature);
-  return n->buffer && n->total && n->top ? MBG_OK : mbg__fail_memory(ctx);
+  return mbg__arena_check(ctx, arena);
 }
 
 void mbg__step_nodes_destroy(mbg__step_nodes *n) {

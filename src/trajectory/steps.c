@@ -37,6 +37,15 @@ int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nst
   return MBG_OK;
 }
 
+/* ---------------------------------------------------------------------- interruption */
+
+bool mbg__plan_interrupted(const mbg__run_plan *p) { return p->interrupt && p->interrupt(p->user) != 0; }
+
+int mbg__plan_check_interrupt(mbg_context *ctx, const mbg__run_plan *p, double t) {
+  return mbg__plan_interrupted(p) ? mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", t)
+                                  : MBG_OK;
+}
+
 /* ---------------------------------------------------------------------- steps under error control */
 
 static int by_time(const void *x, const void *y) {
@@ -49,7 +58,7 @@ int mbg__plan_sort_breaks(mbg_context *ctx, mbg__arena *arena, mbg__run_plan *p)
   double *t = MBG_TAKE(arena, double, p->nbreak + 1);
   int n = 0;
   if (!t) {
-    return mbg__fail_memory(ctx);
+    return mbg__arena_check(ctx, arena);
   }
   if (p->nbreak > 0) {
     memcpy(t, p->breaks, (size_t)p->nbreak * sizeof(double));

@@ -1,4 +1,4 @@
-/* What formulations read from the plan of a run: its grid, its breaks, its tolerances, its integrator. */
+/* The plan of a run as formulations read it: grid, breaks, interruption, tolerances, integrator. */
 #ifndef MBG_TRAJECTORY_STEPS_H
 #define MBG_TRAJECTORY_STEPS_H
 
@@ -9,6 +9,10 @@
 double mbg__plan_next_break(const mbg__run_plan *p, double t);
 /* Equal steps between breaks, none longer than p->step: their number, and (h not NULL) their lengths h[1 .. nstep]. */
 int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nstep);
+
+bool mbg__plan_interrupted(const mbg__run_plan *p);
+/* MBG_ERROR_INTERRUPTED when the plan interrupts a gradient at time t. */
+int mbg__plan_check_interrupt(mbg_context *ctx, const mbg__run_plan *p, double t);
 
 /* MBG__ODE: the breaks inside the run, ascending, none twice, in the arena. */
 int mbg__plan_sort_breaks(mbg_context *ctx, mbg__arena *arena, mbg__run_plan *p);

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { PLACES_MIN = 4 };
+enum { PLACES_MIN = 3 };
 
 static char *place(const mbg__store *s, int i) { return s->block + (size_t)i * s->bytes; }
 

@@ -148,14 +148,14 @@ done:
 
 /* ---------------------------------------------------------------------- table */
 
-/* the grid is fixed, and eps is that of the first run */
+/* the grid is fixed, and eps stays as the first run found it */
 static int simulate(mbg_context *ctx, mbg__ali3p *a, bool frozen, mbg__nodes *nodes) {
   return mbg__march_simulate(ctx, a->march, frozen, nodes);
 }
 
 static int adjoint(mbg_context *ctx, mbg__ali3p *a, mbg_method method, int ncrit, const mbg__criterion_seeds *seeds,
                    real *psi_a) {
-  (void)method; /* the discrete one is the only one */
+  (void)method; /* the discrete adjoint is the only one */
   return mbg__ali3p_adjoint(ctx, a, ncrit, seeds, psi_a);
 }
 

@@ -203,7 +203,8 @@ static void predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, 
   follow(a, from, to);
 }
 
-/* angles are those nearest to the start of the step: the state is evaluated again when one has passed half a turn */
+/* angles stay near their values at the start of the step: the state is evaluated again when one has passed half a turn
+   */
 static int evaluate_near(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to) {
   const size_t bytes = (size_t)a->m->nturn * sizeof(int);
   const mbg__tree_state s = state_at(to, to->ws, to->as, NULL, to->lambda);
@@ -269,7 +270,7 @@ done:
   return err;
 }
 
-/* Newton with a kept matrix converges linearly: what is left after a change c at the rate r is c r/(1 - r) */
+/* Newton with a kept matrix converges linearly: the error after a change c at the rate r is c r/(1 - r) */
 static bool is_small(double change, double last, double size) {
   const double rate = change / last, left = rate < 1 ? change * rate / (1 - rate) : change;
   return left <= 1e-15 * (1e-2 + size) || (change >= 0.5 * last && last < 1e-11);

@@ -95,7 +95,7 @@ done:
   return err;
 }
 
-/* the system at the node as its signals see it */
+/* the system at the node, in the state that its signals need */
 static int at_signals(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
   const mbg__tree_state s = {
       .t = *n->t, .E = n->E, .w = n->w, .a = n->a, .q = a->forces ? NULL : a->zero, .turns = n->turns};

@@ -71,7 +71,7 @@ static void take_seeds(adjoint *s, int c, real *ga) {
   }
 }
 
-/* what the step that follows says about this node */
+/* cotangents that the step that follows hands to this node */
 static void add_following(adjoint *s, int c) {
   const mbg_model *m = s->a->m;
   const mbg__alpha_coefs *k = &s->a->c;

@@ -1,5 +1,5 @@
-/* Continuous adjoint of index 1. With s = M z + B^T kappa + h_a, X_H .. the derivatives of integrand h and rows by
-   frames, twists, accelerations:
+/* Continuous adjoint of index 1 (theory 2, section 7.2). With s = M z + B^T kappa + h_a, X_H .. the derivatives of
+   integrand h and rows by frames, twists, accelerations:
 
      [M B^T; B 0] (z, kappa) = (s - h_a, -h_l)
      y' = h_H + ad(v)^T y + K^T z + phidd_H^T kappa        s' = h_v - y + C^T z + phidd_v^T kappa
@@ -116,7 +116,7 @@ bool mbg__adj_seeds(mbg__adj *s, int c, int n) {
 
 void mbg__adj_take_z(mbg__adj *s) { mbg__scatter(s->a->m, s->a->rank->keep, 1, s->x, s->z, s->kappa); }
 
-/* r^T z + phidd^T kappa by everything; by attributes times the weight, which is taken out of the others again */
+/* gradient of r^T z + phidd^T kappa; the part by attributes is weighted, the weight is removed from the others */
 void mbg__adj_pull(mbg__adj *s) {
   const mbg_model *m = s->a->m;
   const double weight = s->ga && s->weight != 0 ? s->weight : 1;
@@ -272,7 +272,7 @@ static void advance(mbg__adj *s, const mbg__alpha_node *node, const scheme *k, i
   advance_masked(s, node, k->c0, ry, now->y);
 }
 
-/* value at the node: fold, jump */
+/* a value at the node: accelerations and multipliers are eliminated, then (y, s) jumps */
 static void jump(mbg__adj *s, mbg__adj_level *now) {
   const mbg_model *m = s->a->m;
   s->weight = 1;
@@ -284,7 +284,7 @@ static void jump(mbg__adj *s, mbg__adj_level *now) {
   mbg__adj_mask(m, now->s);
 }
 
-/* (z, kappa) belonging to s on the left of the node */
+/* (z, kappa) of s on the left of the node */
 static void left_side(mbg__adj *s, const mbg__adj_level *now) {
   const mbg_model *m = s->a->m;
   real *f = s->sw, *g = s->sl;

@@ -1,4 +1,4 @@
-/* With a further multiplier eta per row that corrects the increment,
+/* The stabilized index-2 step (theory 4, section 4). With a further multiplier eta per row that corrects the increment,
 
      Dx = X - h B(q_n)^T eta,   X = h v_n + (1/2-beta) h^2 al_n + beta h^2 al_{n+1}
      r = 0,  phi = 0,  phid = B v + phi_t = 0.

@@ -1,5 +1,5 @@
-/* With accelerations and multipliers folded out of the integrand, [M B^T; B 0](ze, ke) = -(h_a, h_l), hr_X = h_X + ze^T
-   r_X + ke^T phidd_X:
+/* Continuous adjoint of index 3, as in the papers (theory 2, section 7.3). With accelerations and multipliers
+   eliminated from the integrand, [M B^T; B 0](ze, ke) = -(h_a, h_l), hr_X = h_X + ze^T r_X + ke^T phidd_X:
 
      y' = hr_H + ad(v)^T y + K^T z + B^T mu        (M z)' = hr_v - y + C^T z        B z = 0
 

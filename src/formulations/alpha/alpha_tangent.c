@@ -89,7 +89,7 @@ static void take_masked(tangent *s, int p) {
 
 /* ---------------------------------------------------------------------- first node */
 
-/* (vd', lambda') of the initial accelerations with everything but them varied */
+/* right side of (vd', lambda') at the first node */
 static void begin_column(tangent *s, int p) {
   const mbg_model *m = s->a->m;
   const mbg__direction d = {.w = s->full[0], .dv = s->full[1], .da = s->da};
@@ -213,7 +213,7 @@ static void carry(tangent *s, const mbg__alpha_node *from, const mbg__alpha_node
   }
 }
 
-/* explicit parts r_p and phi_p, with those of the masked components of w */
+/* explicit parts r_p and phi_p, and the parts of the masked components of w */
 static void explicit_parts(tangent *s) {
   const mbg_model *m = s->a->m;
   for (int p = 0; p < s->np; p++) {

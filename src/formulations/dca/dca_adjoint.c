@@ -263,7 +263,7 @@ static int passes(mbg_context *ctx, adjoint *s) {
   mbg__formulation_work *w = s->w;
   int err = MBG_OK, node = w->nodes.count - 1;
   for (int k = w->store.count - 1; k > 0; k--) {
-    MBG_TRY(mbg__ode_check_interrupt(ctx, &w->plan, w->frozen[k]));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, w->frozen[k]));
     MBG_TRY(back(ctx, s, k, &node));
   }
   MBG_TRY(start(ctx, s));

@@ -318,7 +318,7 @@ static int integrate(mbg_context *ctx, tangent *s, mbg__rk *rk) {
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
     const double t1 = step->t1;
-    MBG_TRY(mbg__ode_check_interrupt(ctx, &w->plan, t1));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, t1));
     MBG_TRY(inner_nodes(ctx, s, step));
     vn_copy(2 * s->n * (1 + s->np), s->x, step->y1);
     MBG_TRY(finish(ctx, s, t1));

@@ -406,7 +406,7 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
   MBG_TRY(mbg__rk_start(ctx, rk, &run, y));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
-    MBG_TRY(mbg__ode_check_interrupt(ctx, &w->plan, step->t1));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, step->t1));
     limit_steps(a, rk, step->t1);
     mbg__qr_adjoint_scales(a, step->y1);
   }

@@ -236,7 +236,7 @@ static int run_segment(mbg__qr_cvodes *c, mbg__qr_cvodes_segment *s) {
     if (c->w->plan.progress) {
       c->w->plan.progress(c->w->plan.user, t);
     }
-    c->w->partial = t < c->w->plan.t1 && mbg__ode_interrupted(&c->w->plan);
+    c->w->partial = t < c->w->plan.t1 && mbg__plan_interrupted(&c->w->plan);
   }
   N_VScale(1, c->z, s->end);
 done:

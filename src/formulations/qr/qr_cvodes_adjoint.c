@@ -205,7 +205,7 @@ static int run_back(mbg__qr_cvodes *c, double from, double to, real *y) {
     if (flag != 0) {
       return mbg__qr_cvodes_failed(c, flag, t);
     }
-    const int err = mbg__ode_check_interrupt(c->ctx, &c->w->plan, t);
+    const int err = mbg__plan_check_interrupt(c->ctx, &c->w->plan, t);
     if (err < 0) {
       return err;
     }

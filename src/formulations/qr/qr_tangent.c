@@ -233,7 +233,7 @@ static int integrate(mbg_context *ctx, tangent *s) {
   MBG_TRY(s->take(s->user, s->node++, s->dy));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
-    MBG_TRY(mbg__ode_check_interrupt(ctx, &w->plan, step->t1));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, step->t1));
     MBG_TRY(step_nodes(ctx, s, method, step));
     take_sizes(s, step->y1, 1);
     set_tolerances(s);
