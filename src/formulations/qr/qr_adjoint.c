@@ -132,9 +132,7 @@ int mbg__qr_adjoint_rates(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, r
     real *out = yd + (size_t)c * (size_t)a->n;
     vn_scale(m->nw, out, -1, a->gw + at);
     mbg__qr_flow_add_adT(a->w->flow, 1, a->mu + at, out);
-    for (int j = 0; j < m->nv; j++) {
-      out[m->nw + j] = -a->gv[at + (size_t)m->full[j]];
-    }
+    mbg__to_free(m, -1, a->gv + at, out + m->nw);
     for (int k = 0; k < a->nwanted; k++) {
       out[m->nw + m->nv + k] = -a->ga[(size_t)c * (size_t)m->na + (size_t)a->wanted[k]];
     }
@@ -337,9 +335,7 @@ int mbg__qr_adjoint_finish(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, 
     const real *own = y + (size_t)c * (size_t)a->n;
     real *out = psi_a + (size_t)c * (size_t)m->na;
     vn_zero(m->nw, a->gv);
-    for (int j = 0; j < m->nv; j++) {
-      a->gv[m->full[j]] = own[m->nw + j];
-    }
+    mbg__to_full(m, 1, own + m->nw, a->gv);
     MBG_TRY(mbg__start_pull(ctx, a->w->start, own, a->gv, out));
     for (int k = 0; k < a->nwanted; k++) {
       out[a->wanted[k]] += own[m->nw + m->nv + k];

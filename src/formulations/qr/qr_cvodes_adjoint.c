@@ -90,9 +90,7 @@ static int jacobian_back(sunrealtype t, N_Vector z, N_Vector y, N_Vector yd, SUN
     double *column = SUNDenseMatrix_Column(J, (sunindextype)j) + j / own * own;
     vn_scale(m->nw, column, -1, b->gw + i * nw);
     mbg__qr_flow_add_adT(c->w->flow, 1, b->mu + i * nw, column);
-    for (int k = 0; k < m->nv; k++) {
-      column[nw + (size_t)k] = -b->gv[i * nw + (size_t)m->full[k]];
-    }
+    mbg__to_free(m, -1, b->gv + i * nw, column + nw);
   }
 done:
   return mbg__qr_cvodes_answer(c, err);

@@ -86,17 +86,11 @@ int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
 
 /* ---------------------------------------------------------------------- vectors */
 
-static void free_of(const mbg__qr_point *q, const real *full, real *x) {
-  for (int j = 0; j < q->n; j++) {
-    x[j] = full[q->m->full[j]];
-  }
-}
+static void free_of(const mbg__qr_point *q, const real *full, real *x) { mbg__to_free(q->m, 1, full, x); }
 
 static void full_of(const mbg__qr_point *q, const real *x, real *full) {
   memset(full, 0, (size_t)q->m->nw * sizeof(real));
-  for (int j = 0; j < q->n; j++) {
-    full[q->m->full[j]] = x[j];
-  }
+  mbg__to_full(q->m, 1, x, full);
 }
 
 static void kept_of(const mbg__qr_point *q, const real *rows, real *k) {

@@ -25,9 +25,7 @@ void mbg__qr_state_begin(mbg__qr_state *s, const mbg__frame *H, const real *v, r
       z[s->first[b] + 3] = 1;
     }
   }
-  for (int j = 0; j < s->m->nv; j++) {
-    z[s->nplace + j] = v[s->m->full[j]];
-  }
+  mbg__to_free(s->m, 1, v, z + s->nplace);
 }
 
 /* ---------------------------------------------------------------------- frames */
@@ -79,9 +77,7 @@ void mbg__qr_state_read(const mbg__qr_state *s, const real *z, mbg__frame *H, re
     frame_mul(&H[b], &s->H0[b], &g);
   }
   memset(v, 0, (size_t)s->m->nw * sizeof(real));
-  for (int j = 0; j < s->m->nv; j++) {
-    v[s->m->full[j]] = z[s->nplace + j];
-  }
+  mbg__to_full(s->m, 1, z + s->nplace, v);
 }
 
 /* ---------------------------------------------------------------------- rates */
@@ -108,9 +104,7 @@ void mbg__qr_state_rates(const mbg__qr_state *s, const real *z, const real *v_st
   for (int b = 0; b < s->m->nbody; b++) {
     place_rates(s->m->bodies[b].motion, z + s->first[b], v_star + s->m->bodies[b].voff, zd + s->first[b]);
   }
-  for (int j = 0; j < s->m->nv; j++) {
-    zd[s->nplace + j] = a[s->m->full[j]];
-  }
+  mbg__to_free(s->m, 1, a, zd + s->nplace);
 }
 
 /* ---------------------------------------------------------------------- variations */
@@ -140,9 +134,7 @@ void mbg__qr_state_variation(const mbg__qr_state *s, const real *z, const real *
   for (int b = 0; b < s->m->nbody; b++) {
     place_variation(s->m->bodies[b].motion, z + s->first[b], dz + s->first[b], w + s->m->bodies[b].voff);
   }
-  for (int j = 0; j < s->m->nv; j++) {
-    dv[s->m->full[j]] = dz[s->nplace + j];
-  }
+  mbg__to_full(s->m, 1, dz + s->nplace, dv);
 }
 
 /* x' = R U: R (dU + W_w x U); q' = q o W / 2: dq o W / 2 + q o dW / 2 */
@@ -175,9 +167,7 @@ void mbg__qr_state_rates_push(const mbg__qr_state *s, const real *z, const real 
     place_rates_push(s->m->bodies[b].motion, z + s->first[b], dz + s->first[b], v_star + off, dv_star + off,
                      dzd + s->first[b]);
   }
-  for (int j = 0; j < s->m->nv; j++) {
-    dzd[s->nplace + j] = da[s->m->full[j]];
-  }
+  mbg__to_free(s->m, 1, da, dzd + s->nplace);
 }
 
 void mbg__qr_state_label(const mbg__qr_state *s, int i, char *buffer, size_t size) {

@@ -11,7 +11,7 @@
 #ifndef MBG_FORMULATIONS_QR_QR_STATE_H
 #define MBG_FORMULATIONS_QR_QR_STATE_H
 
-#include "model/model.h"
+#include "system/system.h"
 
 typedef struct {
   const mbg_model *m;

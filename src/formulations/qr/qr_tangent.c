@@ -52,9 +52,7 @@ static int fill_start(mbg_context *ctx, tangent *s) {
     s->dy[p] = 1;
     mbg__design_push(mbg__system_design(s->w->flow->sys), s->dy, da);
     MBG_TRY(mbg__start_push(ctx, s->w->start, da, own, s->dv));
-    for (int j = 0; j < m->nv; j++) {
-      own[m->nw + j] = s->dv[m->full[j]];
-    }
+    mbg__to_free(m, 1, s->dv, own + m->nw);
   }
 done:
   return err;
@@ -69,9 +67,7 @@ static void read_columns(tangent *s, const real *x) {
     const real *own = x + s->n + (size_t)p * (size_t)s->column;
     const size_t at = (size_t)p * (size_t)m->nw;
     memcpy(s->W + at, own, (size_t)m->nw * sizeof(real));
-    for (int j = 0; j < m->nv; j++) {
-      s->dv[at + (size_t)m->full[j]] = own[m->nw + j];
-    }
+    mbg__to_full(m, 1, own + m->nw, s->dv + at);
   }
 }
 
@@ -93,9 +89,7 @@ static int rhs(void *user, double t, const real *x, real *xd) {
     real *out = xd + s->n + (size_t)p * (size_t)s->column;
     memcpy(out, s->dv_star + at, (size_t)m->nw * sizeof(real));
     mbg__qr_flow_add_ad(f, -1, s->W + at, out);
-    for (int j = 0; j < m->nv; j++) {
-      out[m->nw + j] = s->d_a[at + (size_t)m->full[j]];
-    }
+    mbg__to_free(m, 1, s->d_a + at, out + m->nw);
   }
 done:
   return mbg__ode_status(err);
