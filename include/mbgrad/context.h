@@ -1,17 +1,18 @@
 /* mbgrad: context, status codes and messages; the rules that hold for every function of the library.
 
    Names. mbg_X_create makes an object, mbg_X_destroy releases it and accepts NULL. mbg_X_set_THING changes an object,
-   mbg_X_get_THING hands out a structure, a plain noun (mbg_run_formulation) is a getter of a number, a text or an array,
-   and a verb (mbg_run_simulate) computes. Lists have a count: in the summary of their object, or mbg_X_THING_count.
+   mbg_X_get_THING hands out a structure, a plain noun (mbg_run_formulation) is a getter of a number, a text or an
+   array, and a verb (mbg_run_simulate) computes. Lists have a count: in the summary of their object, or
+   mbg_X_THING_count.
 
    Memory. An object handed out through `type **out` is the caller's to destroy; so is a text handed out through
    `char **text` (mbg_text_destroy). Returned pointers are borrowed and live as long as their object, unless the comment
    names a shorter time. A function that fails sets *out and *text to NULL.
 
-   Options. mbg_X_options_default(&options, sizeof(options)) fills in the defaults and the size of the structure, by which
-   a program keeps working with a newer library whose structure has grown. Options may be NULL (all defaults). Texts and
-   arrays in options are referenced: they must live as long as the object made with them. Result structures are handed
-   out by pointer and grow at their end only.
+   Options. mbg_X_options_default(&options, sizeof(options)) fills in the defaults and the size of the structure, by
+   which a program keeps working with a newer library whose structure has grown. Options may be NULL (all defaults).
+   Texts and arrays in options are referenced: they must live as long as the object made with them. Result structures
+   are handed out by pointer and grow at their end only.
 
    Wrong arguments. NULL for an argument that the comment does not allow to be NULL, or an index outside 0 .. count-1,
    never crashes: functions that return a status return MBG_ERROR_INPUT, getters return NULL, NAN, -1, 0 or false.
@@ -53,8 +54,8 @@ MBG_API const char *mbg_status_text(int status);
 
 /* ---------------------------------------------------------------------- context */
 
-/* The allocator and the messages of the calls that used it. A context serves one thread at a time; a model may be shared
-   by threads that have a context each. */
+/* The allocator and the messages of the calls that used it. A context serves one thread at a time; a model may be
+   shared by threads that have a context each. */
 typedef struct mbg_context mbg_context;
 
 typedef enum { MBG_NOTE, MBG_WARNING, MBG_ERROR } mbg_severity;

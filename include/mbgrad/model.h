@@ -21,9 +21,9 @@ typedef struct mbg_model mbg_model;
    column and element), MBG_ERROR_IO when it cannot be read, MBG_ERROR_MEMORY. */
 MBG_API int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out);
 
-/* The same for one of the runs of the file ("runs"): its keys replace the keys of the run section, it sets parameters and
-   constants, and it has criteria of its own. All runs of a file have the same parameters. run NULL: as mbg_model_load;
-   MBG_ERROR_INPUT for an unknown run. */
+/* The same for one of the runs of the file ("runs"): its keys replace the keys of the run section, it sets parameters
+   and constants, and it has criteria of its own. All runs of a file have the same parameters. run NULL: as
+   mbg_model_load; MBG_ERROR_INPUT for an unknown run. */
 MBG_API int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_model **out);
 
 /* The same from memory. name: of the text, in messages; text: `length` bytes, copied; base: folder of data files and
@@ -33,8 +33,8 @@ MBG_API int mbg_model_parse(mbg_context *ctx, const char *name, const char *text
 
 /* The model for one of its runs ("runs": load cases, experiments). A model keeps its text and the texts of its parts;
    data files (CSV, Matrix Market) are not kept: they are read again from the folder that the model was loaded or parsed
-   with. run NULL: no run. Returns as mbg_model_load_run; the new model has the same parameters and does not refer to the
-   old one. */
+   with. run NULL: no run. Returns as mbg_model_load_run; the new model has the same parameters and does not refer to
+   the old one. */
 MBG_API int mbg_model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, mbg_model **out);
 
 /* Every object made from the model must be destroyed before it. */
@@ -83,8 +83,8 @@ MBG_API bool mbg_model_parameter_is_set(const mbg_model *model, int index);
 
 /* ---------------------------------------------------------------------- runs */
 
-/* The runs of the file: their number, names and notes ("" without one), and the name of the run that the model was loaded
-   for (NULL: none). */
+/* The runs of the file: their number, names and notes ("" without one), and the name of the run that the model was
+   loaded for (NULL: none). */
 MBG_API int mbg_model_run_count(const mbg_model *model);
 MBG_API const char *mbg_model_run_name(const mbg_model *model, int index);
 MBG_API const char *mbg_model_run_note(const mbg_model *model, int index);
@@ -92,8 +92,8 @@ MBG_API const char *mbg_model_active_run(const mbg_model *model);
 
 /* ---------------------------------------------------------------------- elements */
 
-/* Elements in the order of the file, then the elements of parts, whose names have a prefix: "FL.arm". Names and types are
-   NULL when the index is out of range. */
+/* Elements in the order of the file, then the elements of parts, whose names have a prefix: "FL.arm". Names and types
+   are NULL when the index is out of range. */
 MBG_API int mbg_model_body_count(const mbg_model *model);
 MBG_API const char *mbg_model_body_name(const mbg_model *model, int index);
 

@@ -39,9 +39,9 @@ typedef struct mbg__json {
 } mbg__json;
 
 /* Reads `length` bytes of text (which need not end with 0) into a tree that lives in the arena; the text itself is
-   copied where needed; only `begin` and `end` refer to it afterwards. `file` is the name for messages. Returns 0, or MBG_ERROR_INPUT
-   with one message "file:line:column: message", or MBG_ERROR_MEMORY; *out is then NULL, and the partial tree stays
-   in the arena until it is destroyed. */
+   copied where needed; only `begin` and `end` refer to it afterwards. `file` is the name for messages. Returns 0, or
+   MBG_ERROR_INPUT with one message "file:line:column: message", or MBG_ERROR_MEMORY; *out is then NULL, and the partial
+   tree stays in the arena until it is destroyed. */
 int mbg__json_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const char *text, size_t length,
                     mbg__json **out);
 
