@@ -177,8 +177,8 @@ int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__a
                    *to->t, *to->h, MBG__ALPHA_NEWTON_MAX, change, most, label);
 }
 
-/* angles stay near their values at the start of the step: the state is evaluated again when one has passed half a turn
-   */
+/* angles stay near their values at the start of the step: the state is evaluated again when one has passed half a
+   turn */
 static int evaluate_near(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *to) {
   const size_t bytes = (size_t)a->m->nturn * sizeof(int);
   int err = MBG_OK;

@@ -137,10 +137,10 @@ static void controlled_steps(void **state) {
     mbg_run *run;
     mbg_run_options options;
     double psi[3];
-    mbg_run_options_default(&options);
+    mbg_run_options_default(&options, sizeof(options));
     options.formulation = "lie";
     options.tolerance = k ? 1e-7 : 1e-5;
-    assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+    assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
     assert_int_equal(mbg_model_parse(ctx, "model.json", text, strlen(text), NULL, &model), MBG_OK);
     assert_int_equal(mbg_run_create(ctx, model, &options, &run), MBG_OK);
     assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);

@@ -67,7 +67,7 @@ static void test_limits(void **state) {
   (void)state;
   static const int counts[] = {1, 2, 3, 7, 64, 300};
   mbg_context *ctx;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   for (int i = 0; i < MBG_COUNT(counts); i++) {
     for (int places = 0; places <= 310; places += places < 20 ? 1 : 29) {
       check_limit(ctx, counts[i], places * BYTES, true);
@@ -84,7 +84,7 @@ static void test_work(void **state) {
   mbg_context *ctx;
   mbg__store s;
   long steps = 0;
-  assert_int_equal(mbg_context_create(&ctx, NULL), MBG_OK);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
   assert_int_equal(mbg__store_create(ctx, BYTES, NODES_MAX / 10 * BYTES, recompute, &steps, &s), MBG_OK);
   run(ctx, &s, NODES_MAX, true, all);
   for (int n = NODES_MAX - 1; n >= 0; n--) {
