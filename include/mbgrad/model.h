@@ -92,10 +92,14 @@ MBG_API const char *mbg_model_active_run(const mbg_model *model);
 
 /* ---------------------------------------------------------------------- elements */
 
-/* Elements in the order of the file, then the elements of parts, whose names have a prefix: "FL.arm". Names and types
-   are NULL when the index is out of range. */
+/* Elements in the order of the file, then the elements of parts, whose names have a prefix: "FL.arm". Nodes of beams
+   are bodies: "rod.3". Names and types are NULL when the index is out of range. */
 MBG_API int mbg_model_body_count(const mbg_model *model);
 MBG_API const char *mbg_model_body_name(const mbg_model *model, int index);
+
+/* Modal coordinates of all modal bodies, and the body of each (-1: out of range). */
+MBG_API int mbg_model_modal_count(const mbg_model *model);
+MBG_API int mbg_model_modal_body(const mbg_model *model, int index);
 
 MBG_API int mbg_model_joint_count(const mbg_model *model);
 MBG_API const char *mbg_model_joint_name(const mbg_model *model, int index);

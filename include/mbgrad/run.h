@@ -112,6 +112,14 @@ MBG_API int mbg_run_signals(const mbg_run *run, double *values);
 MBG_API int mbg_run_kept_count(const mbg_run *run);
 MBG_API int mbg_run_kept_signal(const mbg_run *run, int kept);
 
+/* Poses at every node of a run with keep_poses; else MBG_ERROR_INPUT. Bodies are those of mbg_model_body_count, nodes of
+   beams included. frames: nodes x bodies x 12, rotation row-major, then position. twists: nodes x bodies x 6, velocity,
+   then angular velocity, in the axes of the body. Modal coordinates and their rates: nodes x modal coordinates
+   (mbg_model_modal_count) each. */
+MBG_API int mbg_run_frames(const mbg_run *run, double *frames);
+MBG_API int mbg_run_twists(const mbg_run *run, double *twists);
+MBG_API int mbg_run_modal(const mbg_run *run, double *coordinates, double *rates);
+
 /* State at the last node: time, frames (bodies x 12: rotation row-major, then position) and twists (bodies x 6: velocity,
    then angular velocity, in the axes of the body). Nodes of beams are bodies (mbg_model_body_count). MBG_ERROR_INPUT
    before a simulation. */

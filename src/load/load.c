@@ -400,6 +400,7 @@ int mbg_model_load(mbg_context *ctx, const char *path, mbg_model **out) {
 }
 
 int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_model **out) {
+  MBG_NEED(ctx, ctx && path && out);
   int err = MBG_OK;
   mbg__arena arena;
   mbg__model_source source = {.path = path};
@@ -423,6 +424,7 @@ done:
 }
 
 int mbg_model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, mbg_model **out) {
+  MBG_NEED(ctx, ctx && model && out);
   return mbg__model_for_run(ctx, model, run, NULL, out, NULL);
 }
 
@@ -433,6 +435,7 @@ int mbg__model_for_run(mbg_context *ctx, const mbg_model *model, const char *run
 
 int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t length, const char *base,
                     mbg_model **out) {
+  MBG_NEED(ctx, ctx && name && text && out);
   int err = MBG_OK;
   mbg__arena arena;
   *out = NULL;

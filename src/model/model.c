@@ -2,14 +2,17 @@
 #include "mbgrad/model.h"
 #include "model/model.h"
 
-const char *mbg_model_name(const mbg_model *model) { return model->name; }
-const char *mbg_model_note(const mbg_model *model) { return model->note; }
-const char *mbg_model_file(const mbg_model *model) { return model->file; }
+/* a model that has an entry of this index */
+#define HAS(model, index, count) ((model) && (index) >= 0 && (index) < (model)->count)
+
+const char *mbg_model_name(const mbg_model *model) { return model ? model->name : 0; }
+const char *mbg_model_note(const mbg_model *model) { return model ? model->note : 0; }
+const char *mbg_model_file(const mbg_model *model) { return model ? model->file : NULL; }
 
 /* ---------------------------------------------------------------------- parameters */
 
-int mbg_model_parameter_count(const mbg_model *model) { return model->np; }
-int mbg_model_parameter_group_count(const mbg_model *model) { return model->nparameter; }
+int mbg_model_parameter_count(const mbg_model *model) { return model ? model->np : 0; }
+int mbg_model_parameter_group_count(const mbg_model *model) { return model ? model->nparameter : 0; }
 
 /* the group of an entry of p: groups follow each other, so that it is found by bisection */
 static const mbg__parameter *group_of(const mbg_model *model, int index) {
@@ -25,10 +28,8 @@ static const mbg__parameter *group_of(const mbg_model *model, int index) {
   return &model->parameters[low];
 }
 
-static bool in_range(int index, int count) { return index >= 0 && index < count; }
-
 int mbg_model_parameter_name(const mbg_model *model, int index, char *buffer, size_t size) {
-  if (!in_range(index, model->np)) {
+  if (!HAS(model, index, np) || !buffer) {
     return MBG_ERROR_INPUT;
   }
   const mbg__parameter *p = group_of(model, index);
@@ -42,7 +43,7 @@ int mbg_model_parameter_name(const mbg_model *model, int index, char *buffer, si
 
 int mbg_model_parameter_find(const mbg_model *model, const char *name) {
   char own[512];
-  for (int i = 0; i < model->nparameter; i++) {
+  for (int i = 0; model && name && i < model->nparameter; i++) {
     const mbg__parameter *p = &model->parameters[i];
     size_t n = 0;
     while (p->name[n] && p->name[n] == name[n]) {
@@ -72,91 +73,117 @@ int mbg_model_parameter_find(const mbg_model *model, const char *name) {
 }
 
 double mbg_model_parameter_value(const mbg_model *model, int index) {
-  return in_range(index, model->np) ? model->p[index] : NAN;
+  return HAS(model, index, np) ? model->p[index] : NAN;
 }
 
 double mbg_model_parameter_min(const mbg_model *model, int index) {
-  return in_range(index, model->np) ? group_of(model, index)->min : NAN;
+  return HAS(model, index, np) ? group_of(model, index)->min : NAN;
 }
 
 double mbg_model_parameter_max(const mbg_model *model, int index) {
-  return in_range(index, model->np) ? group_of(model, index)->max : NAN;
+  return HAS(model, index, np) ? group_of(model, index)->max : NAN;
 }
 
 bool mbg_model_parameter_log_scale(const mbg_model *model, int index) {
-  return in_range(index, model->np) && group_of(model, index)->log_scale;
+  return HAS(model, index, np) && group_of(model, index)->log_scale;
 }
 
 const char *mbg_model_parameter_unit(const mbg_model *model, int index) {
-  return in_range(index, model->np) ? group_of(model, index)->unit : "";
+  return HAS(model, index, np) ? group_of(model, index)->unit : "";
 }
 
 const char *mbg_model_parameter_note(const mbg_model *model, int index) {
-  return in_range(index, model->np) ? group_of(model, index)->note : "";
+  return HAS(model, index, np) ? group_of(model, index)->note : "";
 }
 
 int mbg_model_parameter_group(const mbg_model *model, int group, const char **name, int *first, int *count) {
-  if (!in_range(group, model->nparameter)) {
+  if (!HAS(model, group, nparameter)) {
     return MBG_ERROR_INPUT;
   }
-  *name = model->parameters[group].name;
-  *first = model->parameters[group].first;
-  *count = model->parameters[group].vector ? model->parameters[group].count : 0;
+  const mbg__parameter *p = &model->parameters[group];
+  if (name) {
+    *name = p->name;
+  }
+  if (first) {
+    *first = p->first;
+  }
+  if (count) {
+    *count = p->vector ? p->count : 0;
+  }
   return MBG_OK;
 }
 
 bool mbg_model_parameter_is_set(const mbg_model *model, int index) {
-  return in_range(index, model->np) && group_of(model, index)->set;
+  return HAS(model, index, np) && group_of(model, index)->set;
 }
 
 /* ---------------------------------------------------------------------- runs */
 
-int mbg_model_run_count(const mbg_model *model) { return model->nrun; }
+int mbg_model_run_count(const mbg_model *model) { return model ? model->nrun : 0; }
 const char *mbg_model_run_name(const mbg_model *model, int index) {
-  return in_range(index, model->nrun) ? model->runs[index].name : NULL;
+  return HAS(model, index, nrun) ? model->runs[index].name : NULL;
 }
 const char *mbg_model_run_note(const mbg_model *model, int index) {
-  return in_range(index, model->nrun) ? model->runs[index].note : NULL;
+  return HAS(model, index, nrun) ? model->runs[index].note : NULL;
 }
-const char *mbg_model_active_run(const mbg_model *model) { return mbg_model_run_name(model, model->chosen); }
+const char *mbg_model_active_run(const mbg_model *model) {
+  return model ? mbg_model_run_name(model, model->chosen) : NULL;
+}
 
 /* ---------------------------------------------------------------------- elements */
 
-int mbg_model_body_count(const mbg_model *model) { return model->nbody; }
+int mbg_model_body_count(const mbg_model *model) { return model ? mbg__frames(model) : 0; }
 const char *mbg_model_body_name(const mbg_model *model, int index) {
-  return in_range(index, model->nbody) ? model->bodies[index].name : NULL;
+  return index >= 0 && index < mbg_model_body_count(model) ? model->bodies[index].name : NULL;
 }
 
-int mbg_model_joint_count(const mbg_model *model) { return model->njoint; }
+int mbg_model_modal_count(const mbg_model *model) {
+  int n = 0;
+  for (int i = 0; model && i < model->nmodal; i++) {
+    n += model->modals[i].n;
+  }
+  return n;
+}
+int mbg_model_modal_body(const mbg_model *model, int index) {
+  for (int i = 0; model && index >= 0 && i < model->nmodal; i++) {
+    if (index < model->modals[i].n) {
+      return model->modals[i].body;
+    }
+    index -= model->modals[i].n;
+  }
+  return -1;
+}
+
+int mbg_model_joint_count(const mbg_model *model) { return model ? model->njoint : 0; }
 const char *mbg_model_joint_name(const mbg_model *model, int index) {
-  return in_range(index, model->njoint) ? model->joints[index].name : NULL;
+  return HAS(model, index, njoint) ? model->joints[index].name : NULL;
 }
 const char *mbg_model_joint_type(const mbg_model *model, int index) {
-  return in_range(index, model->njoint) ? model->joints[index].type->key : NULL;
+  return HAS(model, index, njoint) ? model->joints[index].type->key : NULL;
 }
 
-int mbg_model_force_count(const mbg_model *model) { return model->nforce; }
+int mbg_model_force_count(const mbg_model *model) { return model ? model->nforce : 0; }
 const char *mbg_model_force_name(const mbg_model *model, int index) {
-  return in_range(index, model->nforce) ? model->forces[index].name : NULL;
+  return HAS(model, index, nforce) ? model->forces[index].name : NULL;
 }
 const char *mbg_model_force_type(const mbg_model *model, int index) {
-  if (!in_range(index, model->nforce)) {
+  if (!HAS(model, index, nforce)) {
     return NULL;
   }
   return model->forces[index].law ? model->forces[index].law->key : model->forces[index].type->key;
 }
 
-int mbg_model_signal_count(const mbg_model *model) { return model->nsignal; }
+int mbg_model_signal_count(const mbg_model *model) { return model ? model->nsignal : 0; }
 const char *mbg_model_signal_name(const mbg_model *model, int index) {
-  return in_range(index, model->nsignal) ? model->signals[index].name : NULL;
+  return HAS(model, index, nsignal) ? model->signals[index].name : NULL;
 }
 const char *mbg_model_signal_type(const mbg_model *model, int index) {
-  return in_range(index, model->nsignal) ? model->signals[index].type->key : NULL;
+  return HAS(model, index, nsignal) ? model->signals[index].type->key : NULL;
 }
 
-int mbg_model_criterion_count(const mbg_model *model) { return model->ncriterion; }
+int mbg_model_criterion_count(const mbg_model *model) { return model ? model->ncriterion : 0; }
 const char *mbg_model_criterion_name(const mbg_model *model, int index) {
-  return in_range(index, model->ncriterion) ? model->criteria[index].name : NULL;
+  return HAS(model, index, ncriterion) ? model->criteria[index].name : NULL;
 }
 
 /* ---------------------------------------------------------------------- rows */

@@ -11,20 +11,20 @@ static int need_simulation(mbg_context *ctx, const mbg_run *run) {
                         : mbg__fail(ctx, MBG_ERROR_INPUT, "simulate first: there is no trajectory at these parameters");
 }
 
-/* Criteria see their own columns: y of the run has them first, perhaps followed by further signals. The criteria refer to
+/* Criteria see their own columns: y of the run has them first, perhaps followed by further numbers. The criteria refer to
    the columns, in the arena, until their next values. */
 static int criteria_values(mbg_context *ctx, mbg_run *run, mbg__arena *arena) {
   const int *used;
-  const size_t n = (size_t)mbg__criteria_signals(run->criteria, &used), nused = (size_t)run->nused;
   const mbg__nodes *nodes = &run->nodes;
+  const size_t n = (size_t)mbg__criteria_signals(run->criteria, &used), width = (size_t)(nodes->nused + nodes->npose);
   const real *y = nodes->y;
-  if (n < nused) {
+  if (n < width) {
     real *own = MBG_TAKE(arena, real, (size_t)nodes->nnode * n);
     if (!own) {
       return mbg__fail_memory(ctx);
     }
     for (size_t i = 0; i < (size_t)nodes->nnode; i++) {
-      memcpy(own + i * n, y + i * nused, n * sizeof(real));
+      memcpy(own + i * n, y + i * width, n * sizeof(real));
     }
     y = own;
   }

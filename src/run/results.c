@@ -5,6 +5,11 @@
 
 static int node_count(const mbg_run *run) { return run ? run->nodes.nnode : 0; }
 
+/* the numbers of a node: signals, then the pose */
+static const real *node_values(const mbg_run *run, int node) {
+  return run->nodes.y + (size_t)node * (size_t)(run->nodes.nused + run->nodes.npose);
+}
+
 /* ---------------------------------------------------------------------- nodes and signals */
 
 bool mbg_run_partial(const mbg_run *run) { return run && run->nodes.partial; }
@@ -49,9 +54,7 @@ int mbg_run_kept_signal(const mbg_run *run, int kept) {
   return kept >= 0 && kept < mbg_run_kept_count(run) ? run->used[kept] : -1;
 }
 
-double mbg__run_column(const mbg_run *run, int node, int column) {
-  return re(run->nodes.y[(size_t)node * (size_t)run->nused + (size_t)column]);
-}
+double mbg__run_column(const mbg_run *run, int node, int column) { return re(node_values(run, node)[column]); }
 
 /* ---------------------------------------------------------------------- attributes */
 
@@ -95,6 +98,50 @@ int mbg_run_attributes(const mbg_run *run, double *values, double *scales) {
   return MBG_OK;
 }
 
+/* ---------------------------------------------------------------------- frames, twists, modal coordinates */
+
+int mbg_run_frames(const mbg_run *run, double *frames) {
+  MBG_NEED(NULL, run && frames && run->nodes.npose > 0);
+  const size_t n = 12 * (size_t)mbg__frames(run->m);
+  for (int node = 0; node < run->nodes.nnode; node++) {
+    const real *pose = node_values(run, node) + run->nused;
+    for (size_t i = 0; i < n; i++) {
+      *frames++ = re(pose[i]);
+    }
+  }
+  return MBG_OK;
+}
+
+int mbg_run_twists(const mbg_run *run, double *twists) {
+  MBG_NEED(NULL, run && twists && run->nodes.npose > 0);
+  for (int node = 0; node < run->nodes.nnode; node++) {
+    const real *v = node_values(run, node) + run->nused + 12 * (size_t)run->m->nbody;
+    for (int b = 0; b < mbg__frames(run->m); b++) {
+      for (int i = 0; i < 6; i++) {
+        *twists++ = re(v[run->m->bodies[b].voff + i]);
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+/* coordinate eta_j is a component of the origin of a carrier, its rate a component of the twist */
+int mbg_run_modal(const mbg_run *run, double *coordinates, double *rates) {
+  MBG_NEED(NULL, run && coordinates && rates && run->nodes.npose > 0);
+  const mbg_model *m = run->m;
+  for (int node = 0; node < run->nodes.nnode; node++) {
+    const real *pose = node_values(run, node) + run->nused, *v = pose + 12 * (size_t)m->nbody;
+    for (int i = 0; i < m->nmodal; i++) {
+      for (int j = 0; j < m->modals[i].n; j++) {
+        const int body = mbg__modal_carrier(&m->modals[i], j);
+        *coordinates++ = re(pose[12 * (size_t)body + 9 + (size_t)(j % 3)]);
+        *rates++ = re(v[m->bodies[body].voff + j % 3]);
+      }
+    }
+  }
+  return MBG_OK;
+}
+
 /* ---------------------------------------------------------------------- state */
 
 void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], double twist[6]) {
@@ -122,7 +169,7 @@ int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *tw
   real *v = MBG_TAKE(&scratch, real, m->nw);
   int *turns = MBG_TAKE(&scratch, int, m->nturn);
   const int err = scratch.failed ? MBG_ERROR_MEMORY : mbg__run_last(run, t, H, v, turns);
-  for (int b = 0; err == MBG_OK && b < m->nbody; b++) {
+  for (int b = 0; err == MBG_OK && b < mbg__frames(m); b++) {
     mbg__run_flatten(&H[b], v + m->bodies[b].voff, frames + 12 * b, twists + 6 * b);
   }
   mbg__arena_destroy(&scratch);

@@ -79,6 +79,12 @@ void mbg__system_B_mul_T(const mbg__system *sys, const real *x, real *y);
 /* Values of all signals (nsignal), accelerations and reactions included. After update. */
 int mbg__system_signals(mbg_context *ctx, mbg__system *sys, const real **y);
 
+/* A node of a run, after update: values of the used signals into y (nused), then the pose. */
+int mbg__system_record(mbg_context *ctx, mbg__system *sys, int nused, const int *used, int npose, real *y);
+/* The pose alone: frames (12 per body) and twists (nw) as they are, or nothing when npose is 0. */
+void mbg__system_pose(const mbg__system *sys, int npose, real *pose);
+static inline int mbg__system_pose_count(const mbg_model *m) { return 12 * m->nbody + m->nw; }
+
 /* Warns of modal bodies beyond linear deformation, and of beam elements that turned too far between their nodes, at the
    nodes whose signals were evaluated since the last call; ctx NULL: forgets them. */
 void mbg__system_warn(mbg_context *ctx, mbg__system *sys);

@@ -145,6 +145,24 @@ int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
   return MBG_OK;
 }
 
+void mbg__system_pose(const mbg__system *s, int npose, real *pose) {
+  if (npose > 0) {
+    const size_t n = 12 * (size_t)s->model->nbody;
+    memcpy(pose, s->H, n * sizeof(real));
+    memcpy(pose + n, s->v, (size_t)s->model->nw * sizeof(real));
+  }
+}
+
+int mbg__system_record(mbg_context *ctx, mbg__system *s, int nused, const int *used, int npose, real *y) {
+  const real *all;
+  const int err = mbg__system_signals(ctx, s, &all);
+  for (int k = 0; err == MBG_OK && k < nused; k++) {
+    y[k] = all[used[k]];
+  }
+  mbg__system_pose(s, npose, y + nused);
+  return err;
+}
+
 /* ---------------------------------------------------------------------- linearization */
 
 /* gradient of a signal of a pair or coordinate on the relative motion; other kinds have none */

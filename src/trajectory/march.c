@@ -37,7 +37,7 @@ static int reserve(mbg_context *ctx, mbg__march *m, int steps) {
   m->h = grow(m, m->h, n, sizeof(double), &failed);
   m->nodes.t = grow(m, m->nodes.t, n, sizeof(double), &failed);
   m->nodes.omega = grow(m, m->nodes.omega, n, sizeof(real), &failed);
-  m->nodes.y = grow(m, m->nodes.y, n * (size_t)m->nodes.nused, sizeof(real), &failed);
+  m->nodes.y = grow(m, m->nodes.y, n * (size_t)(m->nodes.nused + m->nodes.npose), sizeof(real), &failed);
   if (failed) {
     return mbg__fail_memory(ctx);
   }
@@ -64,6 +64,7 @@ int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__ma
   m->user = user;
   m->nodes.nused = nused;
   m->nodes.used = used;
+  m->nodes.npose = plan->npose;
   MBG_TRY(mbg__store_create(ctx, method->bytes, plan->memory, again, m, &m->store));
   m->last = mbg__alloc_zero(ctx, 1, m->store.bytes);
   err = m->last ? MBG_OK : mbg__fail_memory(ctx);
@@ -169,7 +170,7 @@ static int run(mbg_context *ctx, mbg__march *m) {
                    : m->method.step(ctx, m->user, node[now], m->h[n], node[!now]));
     now = n == 0 ? 0 : !now;
     nodes->t[n] = ((const mbg__node_head *)(const void *)node[now])->t;
-    MBG_TRY(m->method.record(ctx, m->user, node[now], nodes->y + (size_t)n * (size_t)nodes->nused));
+    MBG_TRY(m->method.record(ctx, m->user, node[now], nodes->y + (size_t)n * (size_t)(nodes->nused + nodes->npose)));
     MBG_TRY(mbg__store_checkpoint(ctx, &m->store, node[now]));
     memcpy(m->last, node[now], m->store.bytes);
     nodes->nnode = n + 1;

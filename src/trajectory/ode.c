@@ -97,6 +97,12 @@ done:
 }
 
 mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial) {
-  return (mbg__nodes){
-      .nnode = n->count, .partial = partial, .t = n->t, .omega = n->omega, .nused = n->nused, .used = used, .y = n->y};
+  return (mbg__nodes){.nnode = n->count,
+                      .partial = partial,
+                      .t = n->t,
+                      .omega = n->omega,
+                      .nused = n->nused,
+                      .used = used,
+                      .npose = n->plan->npose,
+                      .y = n->y};
 }

@@ -19,8 +19,9 @@ int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_p
   *n = (mbg__step_nodes){.allocator = *mbg__context_allocator(ctx),
                          .plan = plan,
                          .nused = nused,
+                         .width = nused + plan->npose,
                          .panels = plan->nquadrature > 0 || plan->curves};
-  n->buffer = MBG_TAKE(arena, real, POINTS * nused);
+  n->buffer = MBG_TAKE(arena, real, POINTS * n->width);
   n->total = MBG_TAKE(arena, double, plan->nquadrature);
   n->top = MBG_TAKE(arena, double, plan->nquadrature);
   return mbg__arena_check(ctx, arena);
@@ -47,7 +48,7 @@ static int reserve(mbg_context *ctx, mbg__step_nodes *n) {
   n->t = t ? t : n->t;
   real *omega = grow(n, n->omega, (size_t)room, sizeof(real));
   n->omega = omega ? omega : n->omega;
-  real *y = grow(n, n->y, (size_t)room * (size_t)(n->nused > 0 ? n->nused : 1), sizeof(real));
+  real *y = grow(n, n->y, (size_t)room * (size_t)(n->width > 0 ? n->width : 1), sizeof(real));
   n->y = y ? y : n->y;
   if (!t || !omega || !y) {
     return mbg__fail_memory(ctx);
@@ -61,9 +62,9 @@ static int add(mbg_context *ctx, mbg__step_nodes *n, double t, double omega, con
                void *user) {
   int err = MBG_OK;
   MBG_TRY(reserve(ctx, n));
-  real *out = n->y + (size_t)n->count * (size_t)n->nused;
+  real *out = n->y + (size_t)n->count * (size_t)n->width;
   if (y) {
-    memcpy(out, y, (size_t)n->nused * sizeof(real));
+    memcpy(out, y, (size_t)n->width * sizeof(real));
   } else {
     MBG_TRY(value(user, t, out));
   }
@@ -93,7 +94,7 @@ static void integrand(const mbg__step_nodes *n, int k, double f[POINTS]) {
   const mbg__quadrature *q = &n->plan->quadratures[k];
   double top = n->top[k];
   for (int i = 0; i < POINTS; i++) {
-    f[i] = re(n->buffer[(size_t)i * (size_t)n->nused + (size_t)q->column]);
+    f[i] = re(n->buffer[(size_t)i * (size_t)n->width + (size_t)q->column]);
     top = fmax(top, f[i]);
   }
   if (q->sharpness > 0) {
@@ -149,7 +150,7 @@ static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int
   int err = MBG_OK;
   for (int i = 0; i < POINTS; i++) {
     t[i] = ta + h * (1 + point[i]) / 2;
-    MBG_TRY(value(user, t[i], n->buffer + (size_t)i * (size_t)n->nused));
+    MBG_TRY(value(user, t[i], n->buffer + (size_t)i * (size_t)n->width));
   }
   if (depth < DEPTH && !accurate(n, h)) {
     MBG_TRY(panel(ctx, n, ta, ta + h / 2, depth + 1, value, user));
@@ -159,7 +160,7 @@ static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int
   take_totals(n, h);
   for (int i = 0; i < POINTS; i++) {
     MBG_TRY(add_samples(ctx, n, t[i], value, user));
-    MBG_TRY(add(ctx, n, t[i], h / 2 * kronrod[i], n->buffer + (size_t)i * (size_t)n->nused, NULL, NULL));
+    MBG_TRY(add(ctx, n, t[i], h / 2 * kronrod[i], n->buffer + (size_t)i * (size_t)n->width, NULL, NULL));
   }
 done:
   return err;
@@ -190,7 +191,7 @@ int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double
   int err = MBG_OK;
   if (n->fixed) {
     while (n->count < n->planned && n->t[n->count] <= tb) {
-      MBG_TRY(value(user, n->t[n->count], n->y + (size_t)n->count * (size_t)n->nused));
+      MBG_TRY(value(user, n->t[n->count], n->y + (size_t)n->count * (size_t)n->width));
       n->count++;
     }
     return MBG_OK;

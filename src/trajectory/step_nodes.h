@@ -7,13 +7,14 @@
 
 #include "trajectory/trajectory.h"
 
-/* y (nused) at a time inside the step at hand. */
+/* y (nused), then the pose (npose of the plan), at a time inside the step at hand. */
 typedef int (*mbg__step_value)(void *user, double t, real *y);
 
 typedef struct {
   mbg_allocator allocator;
   const mbg__run_plan *plan;
   int nused;
+  int width;   /* nused + npose: numbers at a node */
   bool panels; /* inner points are wanted */
   bool fixed;  /* times are decided: a repeated run */
   int count;   /* nodes with values */
@@ -22,7 +23,7 @@ typedef struct {
   double *t;
   real *omega, *y;
   int sample;    /* next one */
-  real *buffer;  /* values at the points of a panel                 (points x nused) */
+  real *buffer;  /* values at the points of a panel                 (points x width) */
   double *total; /* integral of |f| so far                          (nquadrature) */
   double *top;   /* largest y so far                                (nquadrature) */
 } mbg__step_nodes;

@@ -31,6 +31,7 @@ typedef struct {
   int nbreak;
   const double *breaks;          /* times that must be nodes */
   double memory;                 /* most bytes of stored nodes, 0: no limit */
+  int npose;                     /* mbg__system_pose_count: keep frames and twists at every node; 0: not */
   int threads;                   /* at least 1 */
   bool (*interrupt)(void *user); /* true: stop after the current step; may be NULL */
   void (*progress)(void *user, double t);
@@ -45,7 +46,8 @@ typedef struct {
   real *omega; /* weights: trapezoidal, or of the formulation's own rule (nnode) */
   int nused;
   const int *used; /* signals                                (nused) */
-  real *y;         /* nnode x nused, row-major */
+  int npose;       /* numbers of the pose at a node, 0: not kept */
+  real *y;         /* signals, then the pose                 (nnode x (nused + npose), row-major) */
 } mbg__nodes;
 
 typedef struct {

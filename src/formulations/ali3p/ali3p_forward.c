@@ -370,9 +370,9 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
   const mbg__tree_state s = state_at(&n, n.w, n.a, a->forces ? NULL : a->zero, NULL);
-  const real *all;
+  const int npose = mbg__march_nodes(a->march)->npose;
   int err = MBG_OK;
-  if (a->nused == 0) {
+  if (a->nused + npose == 0) {
     return MBG_OK;
   }
   MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
@@ -382,10 +382,7 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
     bodies.lambda = a->lambda1;
     MBG_TRY(mbg__system_update(ctx, a->sys, &bodies));
   }
-  MBG_TRY(mbg__system_signals(ctx, a->sys, &all));
-  for (int k = 0; k < a->nused; k++) {
-    y[k] = all[a->used[k]];
-  }
+  MBG_TRY(mbg__system_record(ctx, a->sys, a->nused, a->used, npose, y));
 done:
   return err;
 }

@@ -292,17 +292,14 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__alpha *a = user;
   const mbg__alpha_node n = mbg__alpha_view(a->m, block);
   const mbg__state state = {.t = *n.t, .H = n.H, .v = n.v, .vd = n.vd, .lambda = n.lambda, .turns = n.turns};
-  const real *all;
+  const int npose = mbg__march_nodes(a->march)->npose;
   int err = MBG_OK;
   if (*n.h > 0) {
     MBG_TRY(mbg__rank_check(ctx, a->m, a->rank, *n.t, a->phi, 1e-6));
   }
-  if (a->nused > 0) {
+  if (a->nused + npose > 0) {
     MBG_TRY(mbg__system_update(ctx, a->sys, &state));
-    MBG_TRY(mbg__system_signals(ctx, a->sys, &all));
-    for (int k = 0; k < a->nused; k++) {
-      y[k] = all[a->used[k]];
-    }
+    MBG_TRY(mbg__system_record(ctx, a->sys, a->nused, a->used, npose, y));
   }
 done:
   return err;

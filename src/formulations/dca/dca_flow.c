@@ -237,11 +237,6 @@ int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
 }
 
 int mbg__dca_flow_signals(mbg_context *ctx, mbg__dca_flow *f, real *values) {
-  const real *all;
-  int err = f->full ? mbg__dca_point_full(ctx, f->point) : MBG_OK;
-  err = err < 0 ? err : mbg__system_signals(ctx, f->sys, &all);
-  for (int k = 0; err == MBG_OK && k < f->nused; k++) {
-    values[k] = all[f->used[k]];
-  }
-  return err;
+  const int err = f->full ? mbg__dca_point_full(ctx, f->point) : MBG_OK;
+  return err < 0 ? err : mbg__system_record(ctx, f->sys, f->nused, f->used, 0, values);
 }

@@ -65,6 +65,7 @@ static int value_at(void *user, double t, real *values) {
   MBG_TRY(w->flow.full ? mbg__dca_flow_eval(ctx, &w->flow, base, t, w->yi)
                        : mbg__dca_flow_place(ctx, &w->flow, base, t, w->yi));
   MBG_TRY(mbg__dca_flow_signals(ctx, &w->flow, values));
+  mbg__system_pose(w->flow.sys, w->plan.npose, values + w->nodes.nused);
 done:
   return err;
 }

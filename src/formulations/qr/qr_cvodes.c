@@ -209,6 +209,7 @@ static int value_at(void *user, double t, real *y) {
   }
   MBG_TRY(mbg__qr_flow_eval(c->ctx, w->flow, t, z));
   MBG_TRY(mbg__qr_flow_signals(c->ctx, w->flow, y));
+  mbg__system_pose(w->flow->sys, w->plan.npose, y + w->nodes.nused);
 done:
   return err;
 }

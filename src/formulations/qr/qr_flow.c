@@ -145,17 +145,8 @@ int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd) {
 }
 
 int mbg__qr_flow_signals(mbg_context *ctx, mbg__qr_flow *f, real *y) {
-  const real *all;
-  int err = MBG_OK;
-  if (f->full) {
-    MBG_TRY(mbg__qr_point_full(ctx, f->point));
-  }
-  MBG_TRY(mbg__system_signals(ctx, f->sys, &all));
-  for (int k = 0; k < f->nused; k++) {
-    y[k] = all[f->used[k]];
-  }
-done:
-  return err;
+  const int err = f->full ? mbg__qr_point_full(ctx, f->point) : MBG_OK;
+  return err < 0 ? err : mbg__system_record(ctx, f->sys, f->nused, f->used, 0, y);
 }
 
 /* ---------------------------------------------------------------------- linear parts */

@@ -101,6 +101,7 @@ static int value_at(void *user, double t, real *y) {
   }
   MBG_TRY(mbg__qr_flow_eval(w->flow->ctx, w->flow, t, z));
   MBG_TRY(mbg__qr_flow_signals(w->flow->ctx, w->flow, y));
+  mbg__system_pose(w->flow->sys, w->plan.npose, y + w->nodes.nused);
 done:
   return err;
 }

@@ -97,13 +97,9 @@ done:
 static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__euler *a = user;
   const mbg__euler_node n = mbg__euler_view(a->m, block);
-  const real *all;
   int err = MBG_OK;
   MBG_TRY(update(ctx, a, &n, true));
-  MBG_TRY(mbg__system_signals(ctx, a->sys, &all));
-  for (int k = 0; k < a->nused; k++) {
-    y[k] = all[a->used[k]];
-  }
+  MBG_TRY(mbg__system_record(ctx, a->sys, a->nused, a->used, mbg__march_nodes(a->march)->npose, y));
 done:
   return err;
 }
