@@ -102,19 +102,15 @@ bool mbg__seeds_all(const mbg__criterion_seeds *seeds, int ncrit) {
 }
 
 void mbg__gather(const mbg_model *m, const bool *keep, double c, const real *f, double d, const real *g, real *x) {
-  for (int j = 0; j < m->nv; j++) {
-    x[j] = c * f[m->full[j]];
-  }
+  mbg__to_free(m, c, f, x);
   for (int i = 0; i < m->nrow; i++) {
     x[m->nv + i] = keep[i] ? d * g[i] : 0;
   }
 }
 
 void mbg__scatter(const mbg_model *m, const bool *keep, double c, const real *x, real *f, real *g) {
-  memset(f, 0, (size_t)m->nw * sizeof(real));
-  for (int j = 0; j < m->nv; j++) {
-    f[m->full[j]] = c * x[j];
-  }
+  vn_zero(m->nw, f);
+  mbg__to_full(m, c, x, f);
   for (int i = 0; i < m->nrow; i++) {
     g[i] = keep[i] ? x[m->nv + i] : 0;
   }

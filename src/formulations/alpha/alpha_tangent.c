@@ -70,12 +70,6 @@ static int create(mbg_context *ctx, tangent *s) {
 
 /* ---------------------------------------------------------------------- parameters */
 
-static void free_of_full(const mbg_model *m, const real *full, real *x) {
-  for (int j = 0; j < m->nv; j++) {
-    x[j] = full[m->full[j]];
-  }
-}
-
 /* masked components of w0 in full[0]: frames that vary outside their motions */
 static void take_masked(tangent *s, int p) {
   const mbg_model *m = s->a->m;
@@ -107,19 +101,16 @@ static int begin(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
     err = mbg__start_push(ctx, s->a->start, s->da, s->full[0], s->full[1]);
     mbg__design_column_clear(&s->columns, p, s->da);
     MBG_TRY(err);
-    free_of_full(m, s->full[0], s->W + (size_t)p * nv);
-    free_of_full(m, s->full[1], s->V + (size_t)p * nv);
+    mbg__to_free(m, 1, s->full[0], s->W + (size_t)p * nv);
+    mbg__to_free(m, 1, s->full[1], s->V + (size_t)p * nv);
     take_masked(s, p);
   }
   MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node));
   for (int p = 0; p < s->np; p++) {
     memcpy(s->full[0], s->Wm + (size_t)p * (size_t)m->nw, (size_t)m->nw * sizeof(real));
     memset(s->full[1], 0, (size_t)m->nw * sizeof(real));
-    for (int k = 0; k < 2; k++) {
-      for (int j = 0; j < m->nv; j++) {
-        s->full[k][m->full[j]] = (k ? s->V : s->W)[(size_t)p * nv + (size_t)j];
-      }
-    }
+    mbg__to_full(m, 1, s->W + (size_t)p * nv, s->full[0]);
+    mbg__to_full(m, 1, s->V + (size_t)p * nv, s->full[1]);
     mbg__design_column_lay(&s->columns, p, s->da);
     begin_column(s, p);
     mbg__design_column_clear(&s->columns, p, s->da);
@@ -221,7 +212,7 @@ static void explicit_parts(tangent *s) {
     mbg__design_column_lay(&s->columns, p, s->da);
     mbg__system_push(s->a->sys, &d, s->full[0], s->P + (size_t)p * (size_t)m->nrow, NULL, NULL);
     mbg__design_column_clear(&s->columns, p, s->da);
-    free_of_full(m, s->full[0], s->R + (size_t)p * (size_t)m->nv);
+    mbg__to_free(m, 1, s->full[0], s->R + (size_t)p * (size_t)m->nv);
   }
 }
 
