@@ -1,4 +1,4 @@
-/* cli: what the commands of the program share. */
+/* cli: commands of the program, and functions that they share. */
 #ifndef CLI_H
 #define CLI_H
 

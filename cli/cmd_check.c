@@ -1,4 +1,4 @@
-/* mbgrad check: what a model is, and whether it can start */
+/* mbgrad check: degrees of freedom, start and parts of a model */
 #include "mbgrad/check.h"
 
 #include "cli.h"
@@ -147,7 +147,7 @@ static void print_mechanism(const mbg_check *check, bool full) {
     if (link->kind == MBG_LINK_LOOP) {
       add_loop(&table, check, link);
     } else {
-      /* what is free stands beside the ground, and what hangs on it follows */
+      /* a free body stands beside the ground, followed by its children */
       free_part = free_part || link->kind == MBG_LINK_FREE;
       add_link(&table, check, link, link->depth - free_part);
     }
@@ -435,7 +435,7 @@ const cli_command cli_cmd_check = {
     .name = "check",
     .arguments = "MODEL",
     .summary = "errors of a model, degrees of freedom, redundant constraints, start",
-    .details = "Reads a model, reports what is wrong with it, assembles its start and prints what it consists of:\n"
+    .details = "Reads a model, reports its errors, assembles its start and lists its parts:\n"
                "degrees of freedom, redundant constraints by name, the mechanism as a tree, bodies, joints with their\n"
                "coordinates, forces, parameters, and all signals at the start. Numbers below 1e-12 are printed as 0.\n"
                "With --gradient it runs the model and proves its gradient instead; --json prints both.\n",

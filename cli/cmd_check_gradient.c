@@ -15,7 +15,7 @@
 
 enum { PER_DECADE = 3, CRITERIA_PER_BLOCK = 3, ENTRIES_MAX = 12 };
 
-/* What the remainder of a criterion says. */
+/* Verdict on the gradient of a criterion. */
 typedef enum { PROVEN, LINEAR, CONSTANT, NOT_PROVEN } verdict;
 
 struct cli_proof {
@@ -44,7 +44,7 @@ static bool is_constant(const mbg_proof *q) {
   return true;
 }
 
-/* the remainder of the largest step is rounding: there is nothing of second order */
+/* the remainder of the largest step is rounding: no term of second order */
 static bool is_linear(const mbg_proof *q) {
   for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
     if (isfinite(q->taylor[i].remainder)) {
@@ -75,7 +75,7 @@ int cli_proof_status(const cli_proof *p) {
   return CLI_DONE;
 }
 
-/* one line that a stranger understands; to be freed */
+/* one line for readers; to be freed */
 static char *verdict_text(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
   char how[96], far[96] = "no finite difference could be computed";
@@ -120,7 +120,7 @@ static void differences_at(cli_proof *p, double step, double *trial, double *plu
     const int entry = p->entries.index[i];
     const double h = step * cli_parameter_size(trial, entry);
     if (evaluate(p, trial, entry, h, plus) < 0 || evaluate(p, trial, entry, -h, minus) < 0) {
-      mbg_context_clear(p->r.session.ctx); /* outside of what the model can do: no difference here */
+      mbg_context_clear(p->r.session.ctx); /* the model cannot run there: no difference */
       continue;
     }
     for (int k = 0; k < p->nc; k++) {
@@ -171,7 +171,7 @@ static int gradient_by(cli_proof *p, const char *formulation, double *g) {
   return result;
 }
 
-/* Of those that can simulate the model: one that shares no stepper with the run's own, at fixed steps, before the others. */
+/* Another formulation that can simulate the model; formulations with a stepper of another kind come first. */
 static void other_formulation(cli_proof *p) {
   static const char *const order[] = {"ali3p", "lie", "qr", "dae"};
   const char *own = mbg_run_formulation(p->r.run), *taken = NULL;

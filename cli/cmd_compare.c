@@ -18,7 +18,7 @@ enum { ENTRIES = 4 };
 typedef struct {
   const char *formulation, *method;
   bool done;
-  char *why;                      /* what went wrong, or NULL */
+  char *why;                      /* error message, or NULL */
   double *psi;                    /*                                         (nc) */
   double *gradient;               /*                                         (nc x np) */
   double value_far, gradient_far; /* largest relative differences to the reference */
@@ -32,7 +32,7 @@ typedef struct {
   way *ways;
   way reference;    /* the model's formulation and its adjoint, more accurate */
   double step;      /* of the reference, on the average, or */
-  double tolerance; /* its relative tolerance, where there is error control */
+  double tolerance; /* its relative tolerance under error control */
 } comparison;
 
 /* ---------------------------------------------------------------------- computation */
@@ -324,8 +324,8 @@ static int write_plot(const comparison *c, const char *path) {
       count++;
     }
   }
-  const cli_panel panel = {.title = c->tolerance > 0 ? "difference of the gradients to those with a tighter tolerance"
-                                                     : "difference of the gradients to those with half the step",
+  const cli_panel panel = {.title = c->tolerance > 0 ? "difference of the gradients to a run with a tighter tolerance"
+                                                     : "difference of the gradients to a run with half the step",
                            .x_label = "time of simulation and gradient [s]",
                            .y_label = "relative difference",
                            .log_x = true,

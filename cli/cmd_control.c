@@ -127,7 +127,7 @@ static int find_signal(const mbg_model *model, const char *name, size_t length) 
   return -1;
 }
 
-/* what can be seen to be wrong before the search */
+/* errors that are visible before the search */
 static int check_files(job *j) {
   const char *out = cli_value(j->args, "out", 0), *tracking = cli_value(j->args, "tracking", 0);
   const mbg_model *model = j->r.session.model;
@@ -432,7 +432,7 @@ static int write_files(job *j) {
   if (status == CLI_DONE && found) {
     status = cli_run_status(&j->r, mbg_control_write_model(j->r.session.ctx, j->control, found));
     if (status == CLI_DONE && cli_value(args, "set", 0)) {
-      fprintf(stderr, "note: '%s' has the parameters of the model, not those of --set\n", found);
+      fprintf(stderr, "note: '%s' has the parameters of the model, not the values of --set\n", found);
     }
   }
   if (status == CLI_DONE && (out || plot)) {
@@ -529,7 +529,7 @@ static int control(const cli_args *args) {
 }
 
 static const cli_option options[] = {
-    {"objective", "A[=W],...", false, "criteria to be minimized, with weights; default: those of the model"},
+    {"objective", "A[=W],...", false, "criteria to be minimized, with weights; default: the model's"},
     {"controls", "A,B,...", false, "the controls to be found"},
     {"samples", "N", false, "samples of each control, evenly over the run; default: as in the model"},
     {"interpolation", "NAME", false, "linear or cubic"},

@@ -24,7 +24,7 @@ typedef struct {
   double *all;      /* by every number of the model; or NULL        (nc x na) */
 } gradients;
 
-/* ---------------------------------------------------------------------- what has no effect */
+/* ---------------------------------------------------------------------- parameters without effect */
 
 static bool column_is_zero(const gradients *g, int first, int count) {
   for (int k = 0; k < g->nc; k++) {
@@ -39,7 +39,7 @@ static bool column_is_zero(const gradients *g, int first, int count) {
 
 static void warn_parameter(const mbg_check_parameter *p) {
   if (p->uses == 0) {
-    fprintf(stderr, "mbgrad: warning: parameter '%s' is used by nothing; all its derivatives are 0\n", p->name);
+    fprintf(stderr, "mbgrad: warning: parameter '%s' has no effect on the model; all its derivatives are 0\n", p->name);
   } else {
     fprintf(stderr, "note: parameter '%s' changes no criterion; all its derivatives are 0\n", p->name);
   }

@@ -23,7 +23,7 @@ void cli_help_program(void) {
   cli_table_print(&table, 2);
   cli_table_destroy(&table);
   printf("\nMODEL is a file, a folder that holds model.json, or a name of the gallery (mbgrad list).\n"
-         "mbgrad help COMMAND says more. Exit status: 0 done, 1 the run failed, 2 bad input.\n");
+         "mbgrad help COMMAND explains a command. Exit status: 0 done, 1 the run failed, 2 bad input.\n");
 }
 
 static int help(const cli_args *args) {
@@ -52,8 +52,8 @@ extern const cli_command cli_cmd_help, cli_cmd_version;
 const cli_command cli_cmd_help = {
     .name = "help",
     .arguments = "[COMMAND]",
-    .summary = "what the program or a command does",
-    .details = "Prints the list of commands, or what one of them does and its options.\n",
+    .summary = "help on the program or a command",
+    .details = "Prints the list of commands, or one command with its options.\n",
     .most = 1,
     .run = help,
 };

@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------------- options */
 
-/* after every iteration, when somebody watches */
+/* shows every iteration on a terminal */
 static bool show_iteration(void *user, const mbg_identify_state *state) {
   (void)user;
   fprintf(stderr, "\r\033[Kiteration %d, cost %.6g", state->iteration, state->cost);
@@ -101,7 +101,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_STARTS,
     {"homotopy", "N", false, "N fits of a model that is pulled to the data less and less, then the model itself"},
     {"gain", "NUMBER", false, "of the pull at its beginning; default: 1000"},
-    {"no-bias", NULL, false, "do not fit again with half the step to see what the step adds"},
+    {"no-bias", NULL, false, "do not estimate the bias of the step by a fit with half the step"},
     CLI_OPTIONS_RESTART,
     {"output", "FOLDER", false, "write a plot of each channel: data, model and residual"},
     {"write", "FILE", false, "write the model file with the fitted parameters"},
@@ -117,9 +117,8 @@ const cli_command cli_cmd_identify = {
     .summary = "parameters from measured signals, with their uncertainty",
     .details =
         "Fits the parameters of a model to the data of its least_squares criteria, over all of its runs, starting at\n"
-        "the values of the file. Prints the values, their standard errors and correlations, what the data cannot tell\n"
-        "apart, and how well each channel is met. Ctrl-C keeps the best parameters so far; the exit status is then "
-        "1.\n",
+        "the values of the file. Prints the values, their standard errors and correlations, undetermined\n"
+        "combinations, and the residuals of each channel. Ctrl-C keeps the best parameters so far; exit status 1.\n",
     .least = 1,
     .most = 1,
     .options = options,

@@ -35,7 +35,7 @@ static void print_summary(const mbg_modes *modes) {
   }
   printf("; %s problem, %s\n", s->damped ? "complex" : "undamped", s->solver);
   if (s->freedoms == 0) {
-    puts("  nothing can vibrate: constraints and drivers hold everything");
+    puts("  the model cannot vibrate: constraints and drivers hold all bodies");
   }
 }
 
@@ -154,7 +154,7 @@ static void print_block(const mbg_model *model, const double *p, const cli_entri
   cli_table_destroy(&table);
 }
 
-/* what the derivatives do not say by themselves */
+/* notes on the derivatives */
 static void print_notes(const mbg_modes *modes) {
   const mbg_modes_summary *s = mbg_modes_get_summary(modes);
   bool repeated = false, none = false;
@@ -170,7 +170,7 @@ static void print_notes(const mbg_modes *modes) {
     puts("\n  equal modes: derivatives of the branches into which one parameter alone splits them, ascending");
   }
   if (none) {
-    puts("\n  nan: no derivative; the parameter pushes along a motion that nothing holds, or the mode is defective");
+    puts("\n  nan: no derivative; the parameter pushes along a free motion, or the mode is defective");
   }
 }
 

@@ -177,7 +177,7 @@ static int create(const cli_args *args) {
 
 static const cli_option options[] = {
     {"force", NULL, false, "overwrite files that are there"},
-    {"bodies", "N", false, "chain, tree, ladder: so many bodies (default 16)"},
+    {"bodies", "N", false, "chain, tree, ladder: number of bodies (default 16)"},
     {"flexible", "M", false, "the first M of them are flexible"},
     {"masses", "P", false, "a vector of P masses as parameters, shared out to the bodies in turn (default 1)"},
 };

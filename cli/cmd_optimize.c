@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------------- progress */
 
-/* a line that is written over, when somebody watches */
+/* a line that the next iteration overwrites */
 static bool interrupted(const mbg_run_options *run) { return run->interrupt && run->interrupt(run->user); }
 
 static bool show(void *user, const mbg_optimize_state *s) {
@@ -149,7 +149,7 @@ const cli_command cli_cmd_optimize = {
     .summary = "designs that minimize criteria, under constraints at every time step",
     .details =
         "Finds the parameters that minimize the objective of the section \"optimize\" of the model within its limits,\n"
-        "over all of its load cases, on exact gradients. Prints what changed, which constraints are active, their\n"
+        "over all of its load cases, on exact gradients. Prints the changes, the active constraints, their\n"
         "multipliers and whether the conditions of optimality hold. Ctrl-C keeps the best feasible design.\n"
         "Exit status: 0 an optimum was found, 1 it was not, or the start cannot be simulated, 2 bad input.\n",
     .least = 1,

@@ -42,7 +42,7 @@ static void print_signals(const cli_series *s) {
   cli_table_destroy(&table);
 }
 
-/* what error control was asked for, and how far the constraints drifted under it */
+/* tolerances of error control, and the drift of the constraints */
 static void print_control(const mbg_run *run, const mbg_run_work *w) {
   if (mbg_run_relative_tolerance(run) > 0) {
     printf("  tolerances %.3g and %.3g; constraints drifted by %.1e in position, %.1e in velocity\n",
@@ -164,7 +164,7 @@ static int results(const cli_args *args, cli_run *r) {
   cli_origin origin = {model, r->run, r->session.parameters, psi};
   cli_series series = {0};
   const bool partial = mbg_run_partial(r->run);
-  /* a criterion may need what a partial run has not */
+  /* a criterion may need times that a partial run does not reach */
   int status = cli_run_status(r, mbg_run_criteria(r->session.ctx, r->run, psi));
   if (status != CLI_DONE && partial) {
     origin.criteria = NULL;
@@ -184,7 +184,7 @@ static int results(const cli_args *args, cli_run *r) {
   return status;
 }
 
-/* what can be seen to be wrong before the run */
+/* errors that are visible before the run */
 static int check_options(const cli_args *args, const mbg_model *model) {
   const char *out = cli_value(args, "out", 0);
   int *signal = NULL, status = out ? cli_series_path(out) : CLI_DONE;
@@ -237,7 +237,7 @@ const cli_command cli_cmd_simulate = {
     .summary = "signals over time; CSV, HDF5, plots",
     .details =
         "Runs a model and prints each signal's values at the start and the end, its extremes, and the criteria.\n"
-        "Ctrl-C stops after the step at hand; what was computed is written and the exit status is 1.\n",
+        "Ctrl-C stops after the step at hand; the results so far are written and the exit status is 1.\n",
     .least = 1,
     .most = 1,
     .options = options,

@@ -119,7 +119,7 @@ static int take_axes(job *j) {
     n++;
   }
   if (n == 0) {
-    return cli_bad_input("nothing is varied: give --vary NAME=FROM:TO:COUNT");
+    return cli_bad_input("no parameter is varied: give --vary NAME=FROM:TO:COUNT");
   }
   j->axes = cli_resize(NULL, (size_t)n, sizeof(*j->axes));
   for (int i = 0; status == CLI_DONE && i < n; i++) {
@@ -154,7 +154,7 @@ static int count_points(job *j) {
   return CLI_DONE;
 }
 
-/* columns: all criteria, or those of --criteria */
+/* columns: all criteria, or the list of --criteria */
 static int take_criteria(job *j) {
   const mbg_model *m = j->r.session.model;
   const char *list = cli_value(j->args, "criteria", 0);
@@ -301,7 +301,7 @@ static const char *status_of(double code) {
   return code == 1 ? "ok" : code == MBG_ERROR_INTERRUPTED ? "not run" : "failed";
 }
 
-/* numbers that read back as they are; those of points that failed are left out */
+/* numbers that read back exactly; failed points have none */
 static int put_table(job *j, FILE *f) {
   int failed = 0;
   put_head(j, f);

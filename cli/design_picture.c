@@ -123,7 +123,7 @@ static void put_point(FILE *f, const sheet *s, const element *e, double part, do
   fprintf(f, "%c%.1f %.1f", begin ? 'M' : 'L', x + offset * dy / length, y + offset * dx / length);
 }
 
-/* the outline of a beam: along one side and back along the other; full: as if nothing had been taken away */
+/* the outline of a beam: along one side and back along the other; full: without its filling */
 static void put_beam(FILE *f, const sheet *s, const element *list, int n, bool full) {
   fputs("<path d=\"", f);
   for (int i = 0; i < 2 * n; i++) {

@@ -56,7 +56,7 @@ char *cli_gallery_folder(void) {
   return found;
 }
 
-/* ---------------------------------------------------------------------- what is in it */
+/* ---------------------------------------------------------------------- list of models */
 
 char *cli_gallery_find(const char *name) {
   char *folder = cli_gallery_folder(), *path = NULL;

@@ -1,4 +1,4 @@
-/* gallery: ready models that come with the program, and what MODEL on the command line means. */
+/* gallery: ready models that come with the program, and the meaning of MODEL on the command line. */
 #ifndef CLI_GALLERY_H
 #define CLI_GALLERY_H
 
@@ -10,7 +10,7 @@ char *cli_gallery_folder(void);
 int cli_gallery_names(char ***names);
 void cli_gallery_names_destroy(char **names, int count);
 
-/* Path of the folder of a gallery model, to be freed; NULL when there is none of that name. */
+/* Path of the folder of a gallery model, to be freed; NULL for an unknown name. */
 char *cli_gallery_find(const char *name);
 /* The nearest name in the gallery, to be freed; NULL when none is near. */
 char *cli_gallery_nearest(const char *name);

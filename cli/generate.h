@@ -7,7 +7,7 @@
 
 typedef struct {
   int bodies;
-  int flexible;   /* the first so many bodies are modal */
+  int flexible;   /* number of modal bodies, the first ones */
   int parameters; /* entries of the vector of masses, shared out to the bodies in turn */
 } cli_family_size;
 

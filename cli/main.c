@@ -77,7 +77,7 @@ static int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const int status = run(argc, argv);
-  /* what could not be written must not pass as done */
+  /* a failed write is a failure of the program */
   if (fflush(stdout) != 0 || ferror(stdout)) {
     return status != CLI_DONE ? status : cli_failed("standard output could not be written");
   }

@@ -72,7 +72,7 @@ static double largest(const mbg_modes *modes, int mode, int axis) {
   return most;
 }
 
-/* along an axis in which nothing extends or moves, else from the corner */
+/* along an axis without extent or motion, else from the corner */
 static view choose_view(const mbg_modes *modes, int count) {
   double low[3], high[3];
   const double size = extent(modes, low, high);

@@ -4,8 +4,8 @@
 
 #include "mbgrad/modes.h"
 
-/* One panel per mode (the first MODE_PANELS), the mechanism at rest in grey. Browsers play it; other programs show the modes at their
-   largest. Returns CLI_DONE, or CLI_BAD_INPUT with a message when the file cannot be written. */
+/* One panel per mode (the first MODE_PANELS), the mechanism at rest in grey. Browsers play it; other programs show
+   the modes at their largest. Returns CLI_DONE, or CLI_BAD_INPUT with a message when the file cannot be written. */
 enum { MODE_PANELS = 12 };
 int cli_mode_picture_write(const char *path, const mbg_modes *modes);
 

@@ -59,7 +59,7 @@ static void run_start(void *user, int k, void *out) {
   free(file);
 }
 
-/* the lowest feasible one, else that of least violation */
+/* the lowest feasible start, else the one with the least violation */
 static int best_of(int n, const cli_start *s) {
   int best = -1;
   for (int k = 0; k < n; k++) {

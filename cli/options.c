@@ -117,7 +117,7 @@ void cli_args_destroy(cli_args *args) {
   free(args->given);
 }
 
-/* ---------------------------------------------------------------------- what was given */
+/* ---------------------------------------------------------------------- given options */
 
 bool cli_flag(const cli_args *args, const char *name) {
   const cli_option *option = find(args->command, name, strlen(name));

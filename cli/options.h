@@ -8,7 +8,7 @@ typedef struct cli_command cli_command;
 
 typedef struct {
   const char *name;  /* "json" for --json */
-  const char *value; /* what follows it: "NAME=VALUE"; NULL: nothing, a flag */
+  const char *value; /* name of its value: "NAME=VALUE"; NULL: a flag without value */
   bool many;         /* may be given several times */
   const char *help;  /* one line; may begin with a list of the library: {formulations}, {integrators} or {methods} */
 } cli_option;
@@ -38,14 +38,14 @@ typedef struct {
   bool help;        /* --help or -h was among them */
 } cli_args;
 
-/* Parses what follows the command's name. Returns CLI_DONE, or CLI_BAD_INPUT with a message printed. */
+/* Parses the words after the command's name. Returns CLI_DONE, or CLI_BAD_INPUT with a message printed. */
 int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **argv);
 void cli_args_destroy(cli_args *args);
 
 /* Was the flag given? */
 bool cli_flag(const cli_args *args, const char *name);
 bool cli_takes(const cli_args *args, const char *name); /* is it an option of the command? */
-/* Value number `index` of an option, in the order of the command line; NULL when there are not so many. */
+/* Value number `index` of an option, in the order of the command line; NULL: out of range. */
 const char *cli_value(const cli_args *args, const char *name, int index);
 
 /* The table of options, one line each, --help included. */

@@ -171,7 +171,7 @@ int cli_series_path(const char *path) {
   return CLI_DONE;
 }
 
-/* a name with a comma or a quote stands in quotes */
+/* a name with a comma or a quote is quoted */
 static void put_csv_name(FILE *f, const char *name) {
   if (!strpbrk(name, ",\"\n")) {
     fputs(name, f);

@@ -27,7 +27,7 @@ int cli_signals_choose(const mbg_model *model, const char *list, int **signal);
 
 /* ---------------------------------------------------------------------- files */
 
-/* What stands beside the columns in a file. */
+/* Origin of the columns of a file. */
 typedef struct {
   const mbg_model *model;
   const mbg_run *run;
@@ -40,7 +40,7 @@ int cli_series_write(const cli_series *series, const cli_origin *origin, const c
 /* Is that a name cli_series_write can write? Says so if not. */
 int cli_series_path(const char *path);
 
-/* Opens a file for writing ("-": standard output) and closes it; both say what went wrong. */
+/* Opens a file for writing ("-": standard output) and closes it; both print a message on failure. */
 FILE *cli_file_open(const char *path);
 int cli_file_close(FILE *file, const char *path);
 

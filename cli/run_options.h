@@ -12,7 +12,7 @@
       {"tolerance", "NUMBER", false, "controlled steps of this relative error instead"},                               \
       {"end", "SECONDS", false, "end of the run"},                                                                     \
       {"threads", "N", false, "threads of dca; results do not depend on their number"}, {                              \
-    "memory", "BYTES", false, "most memory for the trajectory (64M, 2G); what is left out is recomputed"               \
+    "memory", "BYTES", false, "most memory for the trajectory (64M, 2G); the rest is recomputed"                       \
   }
 
 #define CLI_OPTION_PLOT                                                                                                \

@@ -50,7 +50,7 @@ static int unknown_parameter(const cli_session *s, const char *name) {
   return cli_bad_input("--set: the model has no parameter '%s'", name);
 }
 
-/* the entries that a name stands for: one, or a whole vector; false when there is none */
+/* the entries of a name: one, or a whole vector; false for an unknown name */
 static bool find_entries(const mbg_model *model, const char *name, int *first, int *count) {
   *first = mbg_model_parameter_find(model, name);
   *count = 1;

@@ -1,5 +1,6 @@
-/* mbgrad compare --study: gradients by the continuous adjoint of `qr` with three kinds of Jacobian, by minimal coordinates and by finite
-   differences; errors of the Jacobian and of finite differences over the perturbation (Held and Seifried, Table 1, Figs 3 and 4). */
+/* mbgrad compare --study: gradients by the continuous adjoint of `qr` with three kinds of Jacobian, by minimal
+   coordinates and by finite differences; errors of the Jacobian and of finite differences over the perturbation
+   (Held and Seifried, Table 1, Figs 3 and 4). */
 #include "study.h"
 
 #include "bench/study/study.h"
@@ -123,7 +124,7 @@ static int adjoint_row(comparison *c, study_kind kind, const char *name) {
     least = fmin(least, seconds() - begin);
   }
   if (result == MBG_OK) {
-    mbg_context_clear(ctx); /* that differences leave a gradient unresolved is what the row shows */
+    mbg_context_clear(ctx); /* the row shows that differences do not resolve a gradient */
     row *w = add_row(c, kind_names[kind], name, c->scratch);
     w->evaluations = study_evaluations(c->s);
     w->seconds = least;

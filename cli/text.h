@@ -20,11 +20,11 @@ int cli_failed(const char *format, ...) CLI_PRINTF(1, 2);
 
 /* A heading: bold when standard output is a terminal and NO_COLOR is not set. */
 void cli_heading(const char *text);
-/* Text with line breaks between words, so that lines have at most CLI_WIDTH columns; `first` stands before the first
-   line, later ones are indented by its width. */
+/* Text with line breaks between words, so that lines have at most CLI_WIDTH columns; `first` precedes the first
+   line, later lines are indented by its width. */
 void cli_paragraph(const char *first, const char *text);
 
-/* %.6g; what is below 1e-12 reads 0, infinite numbers read "-". The buffer has CLI_NUMBER_SIZE bytes; returns it. */
+/* %.6g; magnitudes below 1e-12 read 0, infinite numbers read "-". The buffer has CLI_NUMBER_SIZE bytes; returns it. */
 enum { CLI_NUMBER_SIZE = 32 };
 const char *cli_number(char *buffer, double value);
 

@@ -1,4 +1,5 @@
-# Finds IPOPT with its C interface: IPOPT_FOUND, IPOPT_INCLUDE_DIR, IPOPT_LIBRARIES, IPOPT_BOOL (the type of its callbacks' results: int before version
+# Finds IPOPT with its C interface: IPOPT_FOUND, IPOPT_INCLUDE_DIR, IPOPT_LIBRARIES, IPOPT_BOOL (the type of its
+# callbacks' results: int before version
 # 3.14, then bool) and the target IPOPT::IPOPT.
 
 find_package(PkgConfig QUIET)

@@ -1,4 +1,5 @@
-/* mbgrad: inspection of a model: degrees of freedom, redundant constraints, the assembled start, and lists of its parts. */
+/* mbgrad: inspection of a model: degrees of freedom, redundant constraints, the assembled start, and lists of its
+   parts. */
 #ifndef MBGRAD_CHECK_H
 #define MBGRAD_CHECK_H
 
@@ -29,8 +30,8 @@ MBG_API void mbg_check_destroy(mbg_check *check);
 
 /* ---------------------------------------------------------------------- summary */
 
-/* How the start was found. Residuals of positions are displacements relative to the model's size; residuals of rates are
-   in m/s and rad/s. */
+/* How the start was found. Residuals of positions are displacements relative to the model's size; residuals of rates
+   are in m/s and rad/s. */
 typedef struct {
   const char *method;              /* "assemble", "exact" or "equilibrium" */
   double time;                     /* s */

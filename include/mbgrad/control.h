@@ -14,8 +14,9 @@ extern "C" {
 
      J(u) = sum_i weight_i psi_i + sum_c effort_c/2 int u_c(t)^2 dt,      min_c <= u_c,k <= max_c
 
-   with criteria psi_i of the model. The gradient by all samples comes from one adjoint run. With several stages the weight
-   of the effort falls by a factor from stage to stage; each stage starts from the control of the previous one. */
+   with criteria psi_i of the model. The gradient by all samples comes from one adjoint run. With several stages the
+   weight of the effort falls by a factor from stage to stage; each stage starts from the control of the previous
+   one. */
 typedef struct mbg_control mbg_control;
 
 /* Overrides of the section "control" of the model. Numbers that are NAN or 0 and texts that are NULL come from the
@@ -86,25 +87,25 @@ typedef struct {
 } mbg_control_samples;
 MBG_API const mbg_control_samples *mbg_control_get_samples(const mbg_control *control, int index);
 
-/* The model with the samples as additional parameters (vectors named after the controls), and its parameter vector at the
-   best control: for runs with other options. */
+/* The model with the samples as additional parameters (vectors named after the controls), and its parameter vector
+   at the best control: for runs with other options. */
 MBG_API const mbg_model *mbg_control_model(const mbg_control *control);
 MBG_API const double *mbg_control_parameters(const mbg_control *control);
 
 /* ---------------------------------------------------------------------- files */
 
-/* Writes the best samples as CSV: columns t and the name of the control. index -1 writes all controls into one file, which
-   needs equal times. A model reads it back: {"file": ..., "times": "t", "values": NAME}. */
+/* Writes the best samples as CSV: columns t and the name of the control. index -1 writes all controls into one file,
+   which needs equal times. A model reads it back: {"file": ..., "times": "t", "values": NAME}. */
 MBG_API int mbg_control_write(mbg_context *ctx, const mbg_control *control, int index, const char *path);
 /* True when all controls have the same times. */
 MBG_API bool mbg_control_same_times(const mbg_control *control);
 
-/* Writes the model with the best samples in place of its own. Data files and parts keep their names: write it beside the
-   model. MBG_ERROR_UNSUPPORTED when the control belongs to a part. */
+/* Writes the model with the best samples in place of its own. Data files and parts keep their names: write it beside
+   the model. MBG_ERROR_UNSUPPORTED when the control belongs to a part. */
 MBG_API int mbg_control_write_model(mbg_context *ctx, const mbg_control *control, const char *path);
 
-/* Restart file: stage and best control so far, as JSON. After reading it the next solve starts there; the controls must be
-   the same, their samples may differ. */
+/* Restart file: stage and best control so far, as JSON. After reading it the next solve starts there; the controls
+   must be the same, their samples may differ. */
 MBG_API int mbg_control_write_restart(mbg_context *ctx, const mbg_control *control, const char *path);
 MBG_API int mbg_control_read_restart(mbg_context *ctx, mbg_control *control, const char *path);
 

@@ -12,9 +12,9 @@ extern "C" {
 
      r_k = sqrt(weight_k) (y(t_k, p) - data_k)         cost = 1/2 sum_k r_k^2
 
-   over the samples of all least_squares criteria of all experiments. The experiments are the runs of the model;
-   a model without runs, or made for one of them (mbg_model_for_run), is the only experiment. Sensitivities are exact for
-   the steps that are made. */
+   over the samples of all least_squares criteria of all experiments. The experiments are the runs of the model; a
+   model without runs, or made for one of them (mbg_model_for_run), is the only experiment. Sensitivities are exact
+   for the steps that are made. */
 typedef struct mbg_identify mbg_identify;
 
 /* Why a fit stopped. */
@@ -117,8 +117,8 @@ MBG_API double mbg_identify_correlation(const mbg_identify *id, int i, int j);
 /* Singular values of the Jacobian with columns of length 1, decreasing (parameters). */
 MBG_API const double *mbg_identify_singular_values(const mbg_identify *id);
 
-/* Combinations of parameters that the data cannot tell apart, and weakly determined ones, a sentence each: "k1 and k2 only
-   through k1 + 1.00 k2". */
+/* Combinations of parameters that the data cannot tell apart, and weakly determined ones, a sentence each: "k1 and
+   k2 only through k1 + 1.00 k2". */
 MBG_API const char *mbg_identify_combination(const mbg_identify *id, int index);
 MBG_API const char *mbg_identify_weak(const mbg_identify *id, int index);
 

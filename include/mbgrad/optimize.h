@@ -14,10 +14,10 @@ extern "C" {
 
      sum_r weight_r psi_r(p)   or   max_r weight_r psi_r(p)            over the load cases r
 
-   within their bounds, with limits of criteria in every load case, of signals at every time step ("path" criteria), and of
-   means of parameters. Only the points of a path that may become active are differentiated (theory 4, section 9).
-   The load cases are the runs of the model; a model without runs, or made for one of them (mbg_model_for_run), is the only
-   load case. */
+   within their bounds, with limits of criteria in every load case, of signals at every time step ("path" criteria),
+   and of means of parameters. Only the points of a path that may become active are differentiated (theory 4, section
+   9). The load cases are the runs of the model; a model without runs, or made for one of them (mbg_model_for_run),
+   is the only load case. */
 typedef struct mbg_optimize mbg_optimize;
 
 /* Why a search ended. */
@@ -73,8 +73,8 @@ MBG_API int mbg_optimize_create(mbg_context *ctx, const mbg_model *model, const 
                                 mbg_optimize **out);
 MBG_API void mbg_optimize_destroy(mbg_optimize *opt);
 
-/* Searches. MBG_OK also for a search that did not converge or was interrupted: see the summary. The optimizer steps back
-   from designs that cannot be simulated; a simulation that fails at the start is an error. */
+/* Searches. MBG_OK also for a search that did not converge or was interrupted: see the summary. The optimizer steps
+   back from designs that cannot be simulated; a simulation that fails at the start is an error. */
 MBG_API int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt);
 
 /* At values of the optimized parameters, in their order (parameters): objective, largest violation, and the gradient of

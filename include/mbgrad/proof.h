@@ -31,8 +31,8 @@ typedef struct {
   double finite_difference_step;              /* relative step of that agreement */
 } mbg_proof;
 
-/* Proves the gradients of all criteria at the parameters of the run, which is simulated there at the beginning and at the
-   end. */
+/* Proves the gradients of all criteria at the parameters of the run, which is simulated there at the beginning and
+   at the end. */
 MBG_API int mbg_run_prove(mbg_context *ctx, mbg_run *run);
 
 /* The last proof of a criterion, NULL without one. It lives until the next mbg_run_prove. */

@@ -11,8 +11,8 @@ extern "C" {
 
 /* ---------------------------------------------------------------------- formulations and methods */
 
-/* Formulations by index: key ("lie"), name, authors of the paper, and the keys of the integrators separated by blanks ("" for
-   a formulation with steps of its own); NULL when the index is out of range. */
+/* Formulations by index: key ("lie"), name, authors of the paper, and the keys of the integrators separated by
+   blanks ("" for a formulation with steps of its own); NULL when the index is out of range. */
 MBG_API int mbg_formulation_count(void);
 MBG_API const char *mbg_formulation_key(int index);
 MBG_API const char *mbg_formulation_name(int index);
@@ -112,17 +112,17 @@ MBG_API int mbg_run_signals(const mbg_run *run, double *values);
 MBG_API int mbg_run_kept_count(const mbg_run *run);
 MBG_API int mbg_run_kept_signal(const mbg_run *run, int kept);
 
-/* Poses at every node of a run with keep_poses; else MBG_ERROR_INPUT. Bodies are those of mbg_model_body_count, nodes of
-   beams included. frames: nodes x bodies x 12, rotation row-major, then position. twists: nodes x bodies x 6, velocity,
-   then angular velocity, in the axes of the body. Modal coordinates and their rates: nodes x modal coordinates
-   (mbg_model_modal_count) each. */
+/* Poses at every node of a run with keep_poses; else MBG_ERROR_INPUT. Bodies are those of mbg_model_body_count,
+   nodes of beams included. frames: nodes x bodies x 12, rotation row-major, then position. twists: nodes x bodies x
+   6, velocity, then angular velocity, in the axes of the body. Modal coordinates and their rates: nodes x modal
+   coordinates (mbg_model_modal_count) each. */
 MBG_API int mbg_run_frames(const mbg_run *run, double *frames);
 MBG_API int mbg_run_twists(const mbg_run *run, double *twists);
 MBG_API int mbg_run_modal(const mbg_run *run, double *coordinates, double *rates);
 
-/* State at the last node: time, frames (bodies x 12: rotation row-major, then position) and twists (bodies x 6: velocity,
-   then angular velocity, in the axes of the body). Nodes of beams are bodies (mbg_model_body_count). MBG_ERROR_INPUT
-   before a simulation. */
+/* State at the last node: time, frames (bodies x 12: rotation row-major, then position) and twists (bodies x 6:
+   velocity, then angular velocity, in the axes of the body). Nodes of beams are bodies (mbg_model_body_count).
+   MBG_ERROR_INPUT before a simulation. */
 MBG_API int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *twists);
 
 /* Writes the state at the last node as a JSON file (time, whole turns, frame and twist of each body). The reader makes
@@ -158,7 +158,8 @@ MBG_API int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *us
 
 /* ---------------------------------------------------------------------- attributes: every number of the model */
 
-/* Owner ("body 'bob'"), key ("mass") and unit ("" when unknown) of an attribute; NULL when the index is out of range. */
+/* Owner ("body 'bob'"), key ("mass") and unit ("" when unknown) of an attribute; NULL when the index is out of
+   range. */
 MBG_API int mbg_run_attribute_count(const mbg_run *run);
 MBG_API const char *mbg_run_attribute_owner(const mbg_run *run, int index);
 MBG_API const char *mbg_run_attribute_key(const mbg_run *run, int index);

@@ -48,7 +48,7 @@ int mbg__list_varied(const mbg_model *m, int n, const int *list, bool otherwise_
 void mbg__start_values(int n, const mbg_model *const *models, const double *given, double *p) {
   for (int k = 0; k < models[0]->np; k++) {
     p[k] = given ? given[k] : models[0]->p[k];
-    /* the first case may set what others leave at the nominal value */
+    /* the first case may set a parameter that others leave at its nominal value */
     for (int e = 0; !given && mbg_model_parameter_is_set(models[0], k) && e < n; e++) {
       if (!mbg_model_parameter_is_set(models[e], k)) {
         p[k] = models[e]->p[k];

@@ -14,7 +14,8 @@ int mbg__case_model(mbg_context *ctx, const mbg_model *model, int k, const mbg__
    none or all. index: np. Returns their number. */
 int mbg__list_varied(const mbg_model *m, int n, const int *list, bool otherwise_all, int *index);
 
-/* Values of all parameters at the start (np): given ones, or nominal; a run may set a value that the others leave alone. */
+/* Values of all parameters at the start (np): given ones, or nominal; a run may set a value that the others leave
+   alone. */
 void mbg__start_values(int n, const mbg_model *const *models, const double *given, double *p);
 
 /* A parameter that every case sets cannot be varied. verb: "varied". */

@@ -1,4 +1,4 @@
-/* check: what src/problems/check*.c share. */
+/* check: the result of a check and its workspace, shared by src/problems/check*.c. */
 #ifndef MBG_PROBLEMS_CHECK_H
 #define MBG_PROBLEMS_CHECK_H
 

@@ -21,7 +21,7 @@ static void put_boolean(writer *w, const char *key, bool value) {
   mbg__json_boolean(w, value);
 }
 
-/* null when there is none */
+/* null for NULL */
 static void put_text(writer *w, const char *key, const char *text) {
   mbg__json_key(w, key);
   if (text) {

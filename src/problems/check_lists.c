@@ -197,7 +197,7 @@ static int count_uses(work *w) {
 static int check_parameter(work *w, const mbg_check_parameter *p) {
   int err = MBG_OK;
   if (p->uses == 0) {
-    MBG_TRY(mbg__warn(w->ctx, &w->check->warnings, "parameter '%s' is used by nothing", p->name));
+    MBG_TRY(mbg__warn(w->ctx, &w->check->warnings, "parameter '%s' has no effect on the model", p->name));
   }
   for (int k = 0; k < p->count; k++) {
     if (!(p->values[k] >= p->min && p->values[k] <= p->max)) {

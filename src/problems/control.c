@@ -1,4 +1,4 @@
-/* Control problems: what is asked for, from the options, the section of the model and the defaults. */
+/* Control problems: their data from the options, the section of the model and the defaults. */
 #include "problems/control.h"
 
 #include "model/design.h"
@@ -83,7 +83,7 @@ static int choose_controls(mbg_context *ctx, const mbg_model *m, const mbg_contr
   int err = MBG_OK;
   if (m->ncontrol == 0) {
     return mbg__fail(ctx, MBG_ERROR_INPUT,
-                     "the model has no controls: there is nothing to find; give \"controls\" and use them in forces");
+                     "the model has no controls to find; give \"controls\" and use them in forces");
   }
   const int n = o->nname > 0 ? o->nname : m->task.ncontrol > 0 ? m->task.ncontrol : m->ncontrol;
   plan *plans = MBG_TAKE(arena, plan, n);
@@ -118,7 +118,7 @@ static int override_interpolation(mbg_context *ctx, const mbg_control_options *o
   }
   if (!cubic && own == MBG__CUBIC) {
     return mbg__fail(ctx, MBG_ERROR_INPUT,
-                     "control '%s' is cubic, and what uses it may need that: make it linear in the model", u->name);
+                     "control '%s' is cubic, and its users may need that: make it linear in the model", u->name);
   }
   q->samples.interpolation = cubic ? MBG__CUBIC : MBG__LINEAR;
   return MBG_OK;
@@ -316,7 +316,7 @@ static void masses(const mbg__spline *s, double *mass) {
   }
 }
 
-/* bounds and start of the samples of one control; what the caller sees of it */
+/* bounds and start of the samples of one control, and its public description */
 static void place_samples(mbg_control *c, int i, const mbg__samples *samples, int first) {
   const mbg__control *u = &c->sampled->controls[samples->control];
   mbg__found_control *s = &c->found[i];

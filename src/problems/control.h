@@ -50,7 +50,8 @@ struct mbg_control {
       stage_failed;
 };
 
-/* sum_c effort_c/2 int u_c^2 dt of the samples x, exactly; factor times its gradient is added to g (NULL: not wanted). */
+/* sum_c effort_c/2 int u_c^2 dt of the samples x, exactly; factor times its gradient is added to g (NULL: not
+   wanted). */
 double mbg__control_effort(mbg_control *c, const double *x, double factor, double *g);
 
 #endif

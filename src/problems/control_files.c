@@ -118,7 +118,7 @@ static double *numbers(mbg__arena *arena, const mbg__json *json, int *n) {
   return x;
 }
 
-/* samples of one control from those of the file, by interpolation when the times are others */
+/* samples of one control from the file, interpolated when the times differ */
 static int resume_control(mbg_context *ctx, mbg_control *c, mbg__arena *arena, const mbg__found_control *s,
                           const mbg__json *entry, const char *path) {
   int nt = 0, nv = 0;

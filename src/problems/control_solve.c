@@ -152,7 +152,7 @@ static void conclude(mbg_control *c, const mbg__minimize_result *m) {
   c->stage_failed = r->failed;
 }
 
-/* The gradient falls by the tolerance from what it was at the very start; stages on the way need not be exact. */
+/* The gradient falls by the tolerance from its value at the first start; earlier stages need not be exact. */
 static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m) {
   static const double tolerance_between = 1e-3;
   mbg__minimize_options opt = c->minimize;

@@ -1,4 +1,4 @@
-/* Identification: experiments, what is identified, the public object. */
+/* Identification: experiments, identified parameters, the public object. */
 #include "problems/identify.h"
 
 #include "problems/cases.h"
@@ -82,7 +82,7 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- what is identified */
+/* ---------------------------------------------------------------------- identified parameters */
 
 /* the list of the model, else the parameters with bounds, else all */
 static int choose_parameters(mbg_context *ctx, mbg_identify *id) {

@@ -1,4 +1,4 @@
-/* identify: what the parts of an identification share.
+/* identify: the object behind mbgrad/identify.h, shared by src/problems/identify*.c.
 
    x are the unknowns of the optimizer: x_i = p_i, or ln p_i for parameters with "scale": "log". */
 #ifndef MBG_PROBLEMS_IDENTIFY_H
@@ -45,7 +45,7 @@ struct mbg_identify {
   mbg__channel *channel;
 
   int np; /* parameters of the model */
-  int n;  /* those that are identified */
+  int n;  /* identified parameters */
   int m;  /* residuals */
   bool *log;
   double *p0;                          /* values of all parameters at the start             (np) */
@@ -71,7 +71,8 @@ struct mbg_identify {
 int mbg__identify_create(mbg_context *ctx, const mbg_model *model, const mbg_identify_options *options, double refine,
                          const mbg__tracking *tracking, mbg_identify **out);
 
-/* ---------------------------------------------------------------------- identify_fit.c: residuals and their derivatives */
+/* ---------------------------------------------------------------------- identify_fit.c: residuals and their
+   derivatives */
 
 double mbg__identify_p(const mbg_identify *id, int i, double x); /* of an unknown */
 double mbg__identify_x(const mbg_identify *id, int i, double p);
@@ -95,7 +96,7 @@ int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_id
 
 int mbg__identify_open_record(mbg_context *ctx, mbg_identify *id);
 
-/* ---------------------------------------------------------------------- identify_report.c: what the fit says */
+/* ---------------------------------------------------------------------- identify_report.c */
 
 /* Standard errors, correlations, combinations that cannot be told apart, from T and q at x; statistics of the channels
    from r. */

@@ -21,7 +21,7 @@ double mbg__identify_cost(const mbg_identify *id) {
 
 /* ---------------------------------------------------------------------- simulation */
 
-/* the parameters of an experiment: what its run sets stays */
+/* the parameters of an experiment: a value set by its run stays */
 static void fill_parameters(const mbg_identify *id, const mbg__experiment *e, const double *x) {
   memcpy(e->p, id->p0, (size_t)id->np * sizeof(double));
   for (int i = 0; i < id->n; i++) {

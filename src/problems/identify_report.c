@@ -1,4 +1,4 @@
-/* What a fit says: standard errors, correlations, what cannot be told apart, how well each channel is met. */
+/* The report of a fit: standard errors, correlations, undetermined combinations, residuals of the channels. */
 #include "math/svd.h"
 #include "problems/identify.h"
 #include "run/run.h"
@@ -6,18 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* singular values relative to the largest: below the first the data say nothing, below the second hardly anything */
+/* singular values relative to the largest: undetermined below the first, weakly determined below the second */
 static const double NOTHING = 1e-8, HARDLY = 1e-4;
 
 typedef struct {
   mbg_context *ctx;
   mbg_identify *id;
-  int n, free;        /* unknowns; those not at a bound */
+  int n, free;        /* unknowns; unknowns not at a bound */
   int *of;            /* unknown of free column k                                      (n) */
   double *length;     /* of the columns of J                                           (n) */
   double *A, *V, *s;  /* scaled T, its right singular vectors and values               (free x free) */
-  double *covariance; /* of the parameters, NaN where there is none                    (n x n) */
-  int null;           /* singular values that are nothing; the last ones */
+  double *covariance; /* of the parameters, NAN: undetermined                          (n x n) */
+  int null;           /* number of vanishing singular values, which are the last ones */
 } report;
 
 /* ---------------------------------------------------------------------- preparation */
@@ -38,7 +38,7 @@ static int take(report *r) {
 
 static double chain(const report *r, int i) { return r->id->log[i] ? mbg__identify_p(r->id, i, r->id->x[i]) : 1; }
 
-/* values, bounds and the columns that are free; those without any length count as free but say nothing */
+/* values, bounds and free columns; a column of length zero counts as free */
 static void take_values(report *r) {
   mbg_identify *id = r->id;
   for (int i = 0; i < r->n; i++) {
@@ -60,7 +60,7 @@ static void take_values(report *r) {
   }
 }
 
-/* columns that move the residuals by nothing compared to the others, at typical changes */
+/* columns without effect on the residuals compared to the others, at typical changes */
 static void drop_empty(report *r) {
   double most = 0;
   for (int i = 0; i < r->n; i++) {
@@ -73,7 +73,7 @@ static void drop_empty(report *r) {
 
 /* ---------------------------------------------------------------------- singular values */
 
-/* of T with columns of length 1, those at bounds left out: n x f, brought to f x f by QR first */
+/* of T with columns of length 1, without columns at bounds: n x f, reduced to f x f by QR */
 static int decompose(report *r) {
   const int n = r->n, f = r->free;
   mbg__arena arena;
@@ -103,7 +103,7 @@ static int decompose(report *r) {
                                    : mbg__fail(r->ctx, err, "the singular values of the Jacobian were not found");
 }
 
-/* covariance of the parameters: variance * chain V s^-2 V^T chain over what the data determine */
+/* covariance of the parameters: variance * chain V s^-2 V^T chain over the determined combinations */
 static void covariance(report *r, double variance) {
   const mbg_identify *id = r->id;
   const int n = r->n, f = r->free;
@@ -213,7 +213,7 @@ static int add_text(const report *r, const char **list, int *count, const char *
   return mbg__arena_check(r->ctx, &r->id->arena);
 }
 
-/* what the data cannot tell apart; marks the parameters in it */
+/* combinations that the data do not determine; marks their parameters */
 static int combinations(report *r) {
   mbg_identify *id = r->id;
   const int f = r->free;
@@ -246,7 +246,7 @@ done:
 
 /* ---------------------------------------------------------------------- channels */
 
-/* factors between units that are often mixed up: what the data are when they are so many times the model */
+/* factors between units that are often confused: unit of the data when they are this multiple of the model */
 static const struct {
   double factor;
   const char *text;
@@ -400,8 +400,8 @@ static int uncertainties(report *r) {
   MBG_TRY(combinations(r));
   if (over == 0 && !s->sigma_known) {
     MBG_TRY(mbg__warn(r->ctx, &id->warnings,
-                      "there are as many parameters as samples: without a sigma nothing is known "
-                      "about the standard errors"));
+                      "there are as many parameters as samples: without a sigma the data do not determine the "
+                      "standard errors"));
   }
   covariance(r, s->sigma_known ? 1 : s->variance);
   standard_errors(r);
@@ -422,7 +422,7 @@ int mbg__identify_report(mbg_context *ctx, mbg_identify *id) {
   report r = {.ctx = ctx, .id = id, .n = id->n};
   int err = MBG_OK;
   MBG_TRY(take(&r));
-  /* quasi-Newton leaves no linearization, an interruption perhaps that of another point */
+  /* quasi-Newton leaves no linearization, an interruption perhaps one of another point */
   MBG_TRY(mbg__identify_reduce(ctx, id, id->x, id->T, id->q));
   id->summary.cost = mbg__identify_cost(id);
   MBG_TRY(uncertainties(&r));

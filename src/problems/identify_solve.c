@@ -18,7 +18,7 @@ const char *mbg_identify_reason_text(int reason) {
   return reason >= 0 && reason < MBG_COUNT(texts) ? texts[reason] : "unknown";
 }
 
-/* what the callbacks of an optimizer need */
+/* context of the callbacks of an optimizer */
 typedef struct {
   mbg_context *ctx;
   mbg_identify *id;
@@ -209,7 +209,7 @@ static int solve_start(mbg_context *ctx, mbg_identify *id, int k, double *x) {
   *s = (mbg_identify_start){.parameters = p, .start_cost = NAN, .cost = NAN};
   const int err = mbg__identify_minimize(ctx, id, x, s);
   id->summary.starts = k + 1;
-  /* a start where nothing can be simulated is left out, but not the only one */
+  /* one of several starts may fail to simulate; the only one may not */
   if (err == MBG_ERROR_CONVERGENCE && id->o.starts > 1) {
     mbg__message_rewind(ctx, mark);
     s->cost = s->start_cost = NAN;

@@ -1,4 +1,4 @@
-/* Design problems: load cases, what is varied, the public object. */
+/* Design problems: load cases, varied parameters, the public object. */
 #include "problems/optimize.h"
 
 #include "problems/cases.h"
@@ -40,7 +40,7 @@ static int make_cases(mbg_context *ctx, mbg_optimize *opt) {
   const int n = mbg__case_count(m);
   int err = MBG_OK, ntracked;
   if (!m->optimize.given) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "%s: there is no section \"optimize\", which says what is minimized",
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "%s: the model has no section \"optimize\", which defines the objective",
                      mbg_model_file(m));
   }
   opt->load = MBG_TAKE(&opt->arena, mbg__case, n);
@@ -100,7 +100,7 @@ static int check_objective(mbg_context *ctx, mbg_optimize *opt) {
              : mbg__fail(ctx, MBG_ERROR_INPUT, "optimize: no run that counts has the criterion '%s'", opt->task->text);
 }
 
-/* ---------------------------------------------------------------------- what is varied */
+/* ---------------------------------------------------------------------- varied parameters */
 
 /* the list of the model, else the parameters with bounds */
 static int choose_parameters(mbg_context *ctx, mbg_optimize *opt) {
@@ -115,8 +115,9 @@ static int choose_parameters(mbg_context *ctx, mbg_optimize *opt) {
     opt->parameter[i].index = index[i];
   }
   if (opt->n == 0) {
-    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: nothing can be varied: give parameters bounds, or list \"parameters\"",
-                    mbg_model_file(m));
+    err =
+        mbg__fail(ctx, MBG_ERROR_INPUT,
+                  "%s: no parameter can be varied: give parameters bounds, or list \"parameters\"", mbg_model_file(m));
   }
 done:
   return err;
@@ -229,8 +230,8 @@ done:
 
 /* ---------------------------------------------------------------------- optimizer */
 
-/* Bounds alone: descent. A sum of squares: Gauss-Newton. Few unknowns: sequential quadratic programs. Many: moving asymptotes,
-   or interior points when there are equalities (theory 4, section 9). */
+/* Bounds alone: descent. A sum of squares: Gauss-Newton. Few unknowns: sequential quadratic programs. Many: moving
+   asymptotes, or interior points when there are equalities (theory 4, section 9). */
 static mbg__nlp_method by_problem(const mbg_optimize *opt) {
   bool equalities = false;
   for (int i = 0; i < opt->nlimit; i++) {
@@ -259,7 +260,7 @@ static int choose_optimizer(mbg_context *ctx, mbg_optimize *opt) {
                             : opt->task->iterations > 0 ? opt->task->iterations
                                                         : 200;
   opt->nlp.max_evaluations = 20 * opt->nlp.max_iterations + 20;
-  opt->nlp.feasibility = 1e-7; /* what the report asks for is 1e-6 */
+  opt->nlp.feasibility = 1e-7; /* the report requires 1e-6 */
   opt->nlp.optimality = !isnan(opt->o.tolerance)       ? opt->o.tolerance
                         : !isnan(opt->task->tolerance) ? opt->task->tolerance
                                                        : 1e-6;

@@ -1,8 +1,8 @@
-/* optimize: what the parts of a design problem share.
+/* optimize: the object behind mbgrad/optimize.h, shared by src/problems/optimize*.c.
 
-   x are the unknowns of the optimizer, between 0 and 1 where there are bounds: u = offset + span x is the value of the
-   parameter or, with "scale": "log", its logarithm; filtered vectors are p = W u. In the worst case of several runs the last
-   unknown is the bound t of all objectives. */
+   x are the unknowns of the optimizer, between 0 and 1 where there are bounds: u = offset + span x is the value of
+   the parameter or, with "scale": "log", its logarithm; filtered vectors are p = W u. In the worst case of several
+   runs the last unknown is the bound t of all objectives. */
 #ifndef MBG_PROBLEMS_OPTIMIZE_H
 #define MBG_PROBLEMS_OPTIMIZE_H
 
@@ -27,7 +27,7 @@ typedef struct {
   int nvalue;
   bool simulated; /* at p */
   int status;
-  /* what is to be differentiated */
+  /* rows to be differentiated */
   int nrow, room;
   mbg__gradient_row *row;
   double *gradient; /*                                              (nrow x np) */
@@ -74,7 +74,7 @@ struct mbg_optimize {
   mbg__filter *filter;
 
   int np; /* parameters of the model */
-  int n;  /* those that are varied */
+  int n;  /* varied parameters */
   int nx; /* unknowns: one more in the worst case */
   int m;  /* constraints of the solve */
   bool *log;
@@ -87,7 +87,7 @@ struct mbg_optimize {
   bool squares; /* the objective is a sum of squares */
 
   int nvalue;    /* of all cases */
-  double *value; /* what is recorded of an evaluation                    (nvalue) */
+  double *value; /* recorded values of an evaluation                     (nvalue) */
   double *at;    /* unknowns of it                                       (nx) */
   bool valued;   /* ... which can be used */
 
@@ -123,9 +123,11 @@ int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, 
 /* First simulations, which decide steps and redundant rows; places of the values. */
 int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt);
 
-/* ---------------------------------------------------------------------- optimize_limits.c: objective and constraints */
+/* ---------------------------------------------------------------------- optimize_limits.c: objective and
+   constraints */
 
-/* From opt->value: the objective (not scaled), constraint values c (m) of the listed rows, the largest violation of all. */
+/* From opt->value: the objective (not scaled), constraint values c (m) of the listed rows, the largest violation of
+   all. */
 double mbg__optimize_objective(const mbg_optimize *opt);
 void mbg__optimize_constraints(mbg_optimize *opt, const double *x, double *c);
 double mbg__optimize_violation(const mbg_optimize *opt);

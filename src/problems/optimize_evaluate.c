@@ -356,7 +356,7 @@ done:
   return err < 0 ? err : MBG_OK;
 }
 
-/* what a run sets does not follow the parameters */
+/* a parameter set by the run of a case has no effect there */
 static void forget_set(const mbg_optimize *opt, const mbg__case *c) {
   for (int i = 0; i < opt->n; i++) {
     const int p = opt->parameter[i].index;

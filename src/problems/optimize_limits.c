@@ -98,7 +98,8 @@ double mbg__optimize_violation(const mbg_optimize *opt) {
 
 /* ---------------------------------------------------------------------- points that may become active */
 
-/* relative distance from the limit, or from the largest value, at which a point is a candidate; most of them in a solve */
+/* relative distance from the limit, or from the largest value, at which a point is a candidate; most of them in a
+   solve */
 static const double near_limit = 0.05;
 enum { LISTED_MAX = 20 };
 
@@ -127,7 +128,7 @@ typedef struct {
   bool peak;
 } candidate;
 
-/* peaks and what is beside them first, then by size */
+/* peaks and their neighbours first, then by size */
 static int by_rank(const void *a, const void *b) {
   const candidate *x = a, *y = b;
   if (x->peak != y->peak) {

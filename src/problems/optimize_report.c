@@ -1,4 +1,5 @@
-/* What the solution is: simulated and differentiated once more, with the conditions of optimality and their multipliers. */
+/* What the solution is: simulated and differentiated once more, with the conditions of optimality and their
+   multipliers. */
 #include "optimizers/kkt.h"
 #include "problems/optimize.h"
 
@@ -7,7 +8,7 @@
 /* c above this may have a multiplier; a multiplier counts when the constraint's share of the gradient is above this */
 static const double nearly_active = 1e-3, share = 1e-9;
 
-/* what is known at the solution */
+/* data at the solution */
 typedef struct {
   double *g, *J, *c, *lambda, *mu;
 } conditions;

@@ -1,11 +1,12 @@
-/* The search: solves with a fixed list of path points, extended between them until no point that is not listed is violated. */
+/* The search: solves with a fixed list of path points, extended between them until no point that is not listed is
+   violated. */
 #include "problems/optimize.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-/* what the report asks for: largest violation in units of the scales */
+/* largest violation of a feasible design, in units of the scales */
 static const double feasible = 1e-6;
 enum { SOLVES_MAX = 20, STUCK_MAX = 4 };
 
@@ -96,7 +97,7 @@ static int progress(void *user, const mbg__nlp_state *state) {
 
 /* ---------------------------------------------------------------------- restart file */
 
-/* what a search must have in common with the one that wrote the file; the values at the start stand for the model */
+/* the problem that the evaluations of a file belong to; the values at the start represent the model */
 static void head(const mbg_optimize *opt, char *buffer, size_t size) {
   uint64_t h = MBG__SUM_START;
   h = mbg__sum(h, opt->value, (size_t)opt->nvalue * sizeof(double));
@@ -160,8 +161,8 @@ static int solve_once(searching *s, double *x, mbg__nlp_result *result) {
   return err;
 }
 
-/* positive: points have to be added, or a method that found no further step shall try from there with an empty memory, and
-   there is room for another solve */
+/* positive: points have to be added, or a method that found no further step shall try from there with an empty
+   memory, and there is room for another solve */
 static int another(searching *s, const double *x, const mbg__nlp_result *result) {
   mbg_optimize *opt = s->opt;
   const bool over = result->reason == MBG__NLP_INTERRUPTED || result->reason == MBG__NLP_ITERATIONS ||

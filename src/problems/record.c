@@ -1,5 +1,5 @@
-/* Lines "KIND STATUS x.. values.. SUM": numbers as their bits in hexadecimal, so that what is replayed is what was computed,
-   and a sum over the line, so that one that was cut off or changed is recognised. */
+/* Lines "KIND STATUS x.. values.. SUM": numbers as their bits in hexadecimal, so that what is replayed is what was
+   computed, and a sum over the line, so that one that was cut off or changed is recognised. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "problems/record.h"
@@ -39,7 +39,7 @@ static int broken(mbg_context *ctx, const mbg__record *r, const char *what) {
 
 enum { SUM_DIGITS = 16 };
 
-/* does the line of that length end with " " and the sum of what stands before it? */
+/* does the line end with " " and the sum of the bytes before it? */
 static bool whole(const char *line, size_t length) {
   char sum[SUM_DIGITS + 2];
   if (length <= SUM_DIGITS + 1) {
@@ -50,7 +50,8 @@ static bool whole(const char *line, size_t length) {
   return memcmp(line + n, sum, SUM_DIGITS + 1) == 0;
 }
 
-/* Checks every line; *length is cut to the whole ones. A bad line that another follows was changed after it was written. */
+/* Checks every line; *length is cut to the whole ones. A bad line that another follows was changed after it was
+   written. */
 static int check_lines(mbg_context *ctx, mbg__record *r, const char *text, size_t *length) {
   size_t at = 0;
   for (r->number = 1; at < *length; r->number++) {
@@ -155,7 +156,7 @@ int mbg__record_replayed(const mbg__record *r) { return r ? r->replayed : 0; }
 
 /* ---------------------------------------------------------------------- replaying */
 
-/* n numbers at *p, each as the 16 hexadecimal digits of its bits; false when there are not so many */
+/* n numbers at *p, each as the 16 hexadecimal digits of its bits; false when there are fewer */
 static bool numbers(char **p, int n, double *out) {
   for (int i = 0; i < n; i++) {
     char *end;

@@ -1,5 +1,5 @@
-/* record: evaluations of an optimizer in a file. Each is appended, and forced to the disk, when it is done; replayed in the
-   same order they lead a deterministic optimizer the way it went, to the last bit. */
+/* record: evaluations of an optimizer in a file. Each is appended, and forced to the disk, when it is done; replayed
+   in the same order they lead a deterministic optimizer the way it went, to the last bit. */
 #ifndef MBG_PROBLEMS_RECORD_H
 #define MBG_PROBLEMS_RECORD_H
 
@@ -11,14 +11,14 @@ typedef struct mbg__record mbg__record;
 #define MBG__SUM_START UINT64_C(14695981039346656037)
 uint64_t mbg__sum(uint64_t sum, const void *data, size_t size);
 
-/* Opens the file for appending. head: one line that says what the evaluations belong to. resume: lines that are there are
-   replayed first, except a last one that was cut off; a file that is not there yet, or without a whole first line, is begun.
-   MBG_ERROR_INPUT when it has another head or a line that was changed. path is referenced. */
+/* Opens the file for appending. head: one line that identifies the problem of the evaluations. resume: lines that are
+   there are replayed first, except a last one that was cut off; a file that is not there yet, or without a whole
+   first line, is begun. MBG_ERROR_INPUT when it has another head or a line that was changed. path is referenced. */
 int mbg__record_open(mbg_context *ctx, const char *path, const char *head, bool resume, mbg__record **out);
 void mbg__record_close(mbg__record *r); /* accepts NULL */
 
-/* The next recorded evaluation, which must be of that kind and at x (n): *found, with its status and, when that is MBG_OK,
-   its values (count). r NULL: none. MBG_ERROR_INPUT when it is another one. */
+/* The next recorded evaluation, which must be of that kind and at x (n): *found, with its status and, when that is
+   MBG_OK, its values (count). r NULL: none. MBG_ERROR_INPUT when it is another one. */
 int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count, double *values,
                      int *status, bool *found);
 int mbg__record_add(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count,

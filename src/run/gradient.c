@@ -11,8 +11,8 @@ static int need_simulation(mbg_context *ctx, const mbg_run *run) {
                         : mbg__fail(ctx, MBG_ERROR_INPUT, "simulate first: there is no trajectory at these parameters");
 }
 
-/* Criteria see their own columns: y of the run has them first, perhaps followed by further numbers. The criteria refer to
-   the columns, in the arena, until their next values. */
+/* Criteria see their own columns: y of the run has them first, perhaps followed by further numbers. The criteria
+   refer to the columns, in the arena, until their next values. */
 static int criteria_values(mbg_context *ctx, mbg_run *run, mbg__arena *arena) {
   const int *used;
   const mbg__nodes *nodes = &run->nodes;

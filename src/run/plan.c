@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* what formulations with error control take when nothing is said */
+/* presets of formulations with error control */
 static const double preset_relative = 1e-9, absolute_to_relative = 1e-3;
 
 /* an option, else the model's, else the default */
@@ -78,7 +78,7 @@ static int list_breaks(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, 
   return MBG_OK;
 }
 
-/* ---------------------------------------------------------------------- what criteria need */
+/* ---------------------------------------------------------------------- nodes and integrals of criteria */
 
 enum { SAMPLES_MAX = 10000000 };
 

@@ -137,7 +137,7 @@ done:
 
 /* ---------------------------------------------------------------------- finite differences */
 
-/* directional central differences: their best agreement with g.d tells what differencing can reach */
+/* directional central differences: their best agreement with g.d is the accuracy of finite differences */
 static int differences(trial_runs *b, mbg_proof *proofs) {
   int err = MBG_OK;
   for (int k = 0; k < b->nc; k++) {

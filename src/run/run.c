@@ -186,7 +186,7 @@ static int mark_signals(mbg_context *ctx, const mbg_run *run, bool **out) {
   return MBG_OK;
 }
 
-/* criteria on reactions that the redundant rows leave open, and on what rho_inf = 1 makes oscillate, are refused */
+/* refuses criteria on reactions that redundant rows leave open, and on signals that oscillate with rho_inf = 1 */
 static int check_signals(mbg_context *ctx, mbg_run *run) {
   const mbg_model *m = run->m;
   const mbg__start_result *start = mbg__start_result_of(run->start);

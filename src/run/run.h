@@ -1,4 +1,4 @@
-/* run: what tests and other parts of the library need of a run beyond the public functions. */
+/* run: internal functions of a run, for tests and other rooms. */
 #ifndef MBG_RUN_RUN_H
 #define MBG_RUN_RUN_H
 
@@ -11,7 +11,7 @@
 int mbg__run_set_parameters(mbg_context *ctx, mbg_run *run, const real *p);
 int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi);
 
-/* State of the last node (MBG_ERROR_INPUT when there is none), and a state that the next simulation starts from. */
+/* State of the last node (MBG_ERROR_INPUT before a simulation), and the start of the next simulation. */
 int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns);
 void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns);
 
@@ -22,15 +22,15 @@ const mbg_model *mbg__run_model(const mbg_run *run);
 
 /* The formulation's own workspace, NULL before the first simulation. */
 struct mbg__formulation_work *mbg__run_work(const mbg_run *run);
-/* Criteria on the nodes of the last simulation; the fixed step of the run, 0 when its steps are controlled; the value at
-   a node of the signal in a column of the criteria. */
+/* Criteria on the nodes of the last simulation; the fixed step of the run, 0 when its steps are controlled; the
+   value at a node of the signal in a column of the criteria. */
 const mbg__criteria *mbg__run_criteria_of(const mbg_run *run);
 double mbg__run_step(const mbg_run *run);
 double mbg__run_column(const mbg_run *run, int node, int column);
 
-/* Gradients of chosen rows by every parameter (n x np). A row is a criterion (npoint 0), sum_i weight_i y(t_i) over points
-   i of a path criterion, or (criterion -1) sum_k weight_k psi_k over all criteria. AUTO chooses by their number; used (may
-   be NULL): the method taken. */
+/* Gradients of chosen rows by every parameter (n x np). A row is a criterion (npoint 0), sum_i weight_i y(t_i) over
+   points i of a path criterion, or (criterion -1) sum_k weight_k psi_k over all criteria. AUTO chooses by their
+   number; used (may be NULL): the method taken. */
 typedef struct {
   int criterion;
   int npoint;

@@ -22,7 +22,7 @@ struct mbg_run {
   int nused;
   int *used; /* kept signals: of the criteria first, in their order   (nused) */
   real *p;
-  bool refused;     /* the parameters: nothing can be run with them */
+  bool refused;     /* the last parameters were invalid */
   bool started;     /* rank and steps are decided */
   bool simulated;   /* at the present parameters */
   bool given_state; /* the start is a given state: no gradients */
@@ -47,7 +47,7 @@ void mbg__run_count_work(mbg_run *run);
 int mbg__run_choose_formulation(mbg_context *ctx, const char *option, const mbg_model *m, const mbg__formulation **out);
 /* The formulation of the run offers the method; the message names one that does. */
 int mbg__run_check_method(mbg_context *ctx, const mbg_run *run, mbg_method method);
-/* The method asked for, else the model's, else the cheaper one for so many criteria. */
+/* The given method, else the model's, else the cheaper one for this number of criteria. */
 mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncriterion);
 
 /* ---------------------------------------------------------------------- results.c */

@@ -1,5 +1,5 @@
-# Installs into a temporary folder and builds a consumer by pkg-config and by find_package, with the shared and the static
-# library. Environment: SRC, BUILD, CMAKE, CC, LIBDIR, VERSION, SOVERSION (set by CTest).
+# Installs into a temporary folder and builds a consumer by pkg-config and by find_package, with the shared and the
+# static library. Environment: SRC, BUILD, CMAKE, CC, LIBDIR, VERSION, SOVERSION (set by CTest).
 set -eu
 
 tmp=$(mktemp -d)

@@ -1,6 +1,6 @@
-/* Frames, twists and modal coordinates at the nodes of a run: they reproduce the signals of the same node to rounding, in
-   every formulation, for rigid bodies, and for modal bodies and beams in the formulations that take them. Keeping them
-   changes no value and no gradient. */
+/* Frames, twists and modal coordinates at the nodes of a run: they reproduce the signals of the same node to
+   rounding, in every formulation, for rigid bodies, and for modal bodies and beams in the formulations that take
+   them. Keeping them changes no value and no gradient. */
 #include "mbgrad/run.h"
 #include "support/support.h"
 

@@ -393,7 +393,7 @@ static void test_parameters(void **state) {
   assert_true(r->vector);
   assert_int_equal(r->uses, 3);
   assert_true(isinf(r->min) && r->min < 0);
-  assert_true(warned(f, "parameter 'unused' is used by nothing"));
+  assert_true(warned(f, "parameter 'unused' has no effect on the model"));
   assert_int_equal(s->warnings, 1);
   /* other values; the model itself stays as it is */
   mbg_check_destroy(f->check);

@@ -477,8 +477,7 @@ static void test_models(void **state) {
   static const char idle[] = "{\"mbgrad\": 1, \"controls\": {\"u\": {\"times\": [0, 1], \"values\": 0}}}";
   mbg_model_destroy(f->model);
   check(f, mbg_model_parse(f->ctx, "none", none, strlen(none), NULL, &f->model));
-  expect(f, MBG_ERROR_INPUT,
-         "the model has no controls: there is nothing to find; give \"controls\" and use them in forces");
+  expect(f, MBG_ERROR_INPUT, "the model has no controls to find; give \"controls\" and use them in forces");
   mbg_model_destroy(f->model);
   check(f, mbg_model_parse(f->ctx, "idle", idle, strlen(idle), NULL, &f->model));
   expect(f, MBG_ERROR_INPUT,

@@ -339,7 +339,7 @@ static void test_errors(void **state) {
   mbg_optimize_options o;
   mbg_optimize_options_default(&o, sizeof(o));
   refuse(c, PUSHED("'F': 3", GOAL "'optimize': {'objective': 'miss'}"), NULL,
-         "nothing can be varied: give parameters bounds");
+         "no parameter can be varied: give parameters bounds");
   refuse(c, PUSHED(FORCE, WINDS "'optimize': {'objective': 'miss', 'runs': {'gale': 1}}"), NULL,
          "no run that counts has the criterion 'miss'");
   refuse(c,
