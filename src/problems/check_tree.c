@@ -115,7 +115,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, tree *t, int **kept)
   t->child = MBG_TAKE(arena, int, t->m->nbody + 1);
   t->next = MBG_TAKE(arena, int, t->m->nbody);
   *kept = MBG_TAKE(arena, int, t->m->njoint);
-  return t->child && t->next && *kept ? MBG_OK : mbg__fail_memory(ctx);
+  return mbg__arena_check(ctx, arena);
 }
 
 int mbg__check_tree(mbg_context *ctx, mbg_check *check, const mbg__rank *rank) {

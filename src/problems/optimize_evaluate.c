@@ -540,7 +540,7 @@ static int place_values(mbg_context *ctx, mbg_optimize *opt, mbg__case *c) {
   }
   c->value = MBG_TAKE(&opt->arena, double, c->nvalue + 1);
   opt->nvalue += c->nvalue;
-  return c->value ? MBG_OK : mbg__fail_memory(ctx);
+  return mbg__arena_check(ctx, &opt->arena);
 }
 
 static void value_case(mbg__case *c) { c->status = take_values(c); }
@@ -571,10 +571,7 @@ int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt) {
   MBG_TRY(err > 0 ? first_status(opt) : err);
   opt->summary.failures = 0;
   opt->value = MBG_TAKE(&opt->arena, double, opt->nvalue + 1);
-  if (!opt->value) {
-    err = mbg__fail_memory(ctx);
-    goto done;
-  }
+  MBG_TRY(mbg__arena_check(ctx, &opt->arena));
   collect(opt);
 done:
   return err;

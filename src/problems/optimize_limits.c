@@ -182,9 +182,7 @@ int mbg__optimize_select(mbg_context *ctx, mbg_optimize *opt) {
   }
   mbg__arena_destroy(&opt->solve);
   opt->equal = MBG_TAKE(&opt->solve, bool, opt->m + 1);
-  if (!opt->equal) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, &opt->solve));
   for (int i = 0; i < opt->nlimit; i++) {
     opt->equal[opt->limit[i].row] = opt->limit[i].side == 0;
   }
@@ -230,7 +228,7 @@ static int make_limit(mbg_context *ctx, mbg_optimize *opt, const mbg__task_limit
   l->point = MBG_TAKE(&opt->arena, int, l->npoint + 1);
   l->known = MBG_TAKE(&opt->arena, bool, l->npoint + 1);
   l->soft = MBG_TAKE(&opt->arena, double, l->npoint + 1);
-  if (!l->listed || !l->point || !l->known || !l->soft) {
+  if (opt->arena.failed) {
     return mbg__fail_memory(ctx);
   }
   for (int k = 0; k < l->npoint; k++) {
@@ -267,9 +265,7 @@ done:
 int mbg__optimize_make_limits(mbg_context *ctx, mbg_optimize *opt) {
   int err = MBG_OK;
   opt->limit = MBG_TAKE(&opt->arena, mbg__limit, 2 * opt->task->nlimit * opt->ncase + 1);
-  if (!opt->limit) {
-    return mbg__fail_memory(ctx);
-  }
+  MBG_TRY(mbg__arena_check(ctx, &opt->arena));
   for (int i = 0; i < opt->task->nlimit; i++) {
     bool found = opt->task->limits[i].nmean > 0;
     if (found) {

@@ -21,7 +21,8 @@ static int take_memory(mbg_context *ctx, mbg_optimize *opt, conditions *k) {
   k->lambda = MBG_TAKE(&opt->solve, double, m + 1);
   k->J = MBG_TAKE(&opt->solve, double, m *nx + 1);
   opt->active = MBG_TAKE(&opt->arena, mbg_optimize_active, m + 1);
-  return k->g && k->mu && k->c && k->lambda && k->J && opt->active ? MBG_OK : mbg__fail_memory(ctx);
+  const int err = mbg__arena_check(ctx, &opt->solve);
+  return err < 0 ? err : mbg__arena_check(ctx, &opt->arena);
 }
 
 static double row_length(const mbg_optimize *opt, const conditions *k, int row) {

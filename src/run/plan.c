@@ -65,17 +65,13 @@ static void collect_breaks(const mbg_model *m, times *list) {
   }
 }
 
-static int list_breaks(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_plan *plan) {
+static void list_breaks(mbg__arena *arena, const mbg_model *m, mbg__run_plan *plan) {
   times list = {0};
   collect_breaks(m, &list);
   list.at = MBG_TAKE(arena, double, list.n);
-  if (!list.at) {
-    return mbg__fail_memory(ctx);
-  }
   collect_breaks(m, &list);
   plan->nbreak = list.n;
   plan->breaks = list.at;
-  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- nodes and integrals of criteria */
@@ -112,36 +108,28 @@ static int by_time(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-static int list_samples(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, double interval, mbg__run_plan *plan) {
+static void list_samples(mbg__arena *arena, const mbg_model *m, double interval, mbg__run_plan *plan) {
   times list = {0};
   int n = 0;
   collect_samples(m, plan, interval, &list);
   double *t = list.at = MBG_TAKE(arena, double, list.n);
-  if (!t) {
-    return mbg__fail_memory(ctx);
-  }
   collect_samples(m, plan, interval, &list);
-  if (list.n > 0) {
+  if (t && list.n > 0) {
     qsort(t, (size_t)list.n, sizeof(double), by_time);
   }
-  for (int i = 0; i < list.n; i++) {
+  for (int i = 0; t && i < list.n; i++) {
     if (t[i] > plan->t0 && t[i] < plan->t1 && (n == 0 || t[i] > t[n - 1])) {
       t[n++] = t[i];
     }
   }
   plan->nsample = n;
   plan->samples = t;
-  return MBG_OK;
 }
 
-static int list_quadratures(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *used,
-                            mbg__run_plan *plan) {
+static void list_quadratures(mbg__arena *arena, const mbg_model *m, const int *used, mbg__run_plan *plan) {
   mbg__quadrature *q = MBG_TAKE(arena, mbg__quadrature, m->ncriterion);
-  if (!q) {
-    return mbg__fail_memory(ctx);
-  }
   plan->quadratures = q;
-  for (int k = 0; k < m->ncriterion; k++) {
+  for (int k = 0; q && k < m->ncriterion; k++) {
     const mbg__criterion *c = &m->criteria[k];
     if (c->kind == MBG__INTEGRAL || c->kind == MBG__SMOOTH_MAXIMUM) {
       int column = 0;
@@ -151,7 +139,6 @@ static int list_quadratures(mbg_context *ctx, mbg__arena *arena, const mbg_model
       q[plan->nquadrature++] = (mbg__quadrature){column, c->kind == MBG__SMOOTH_MAXIMUM ? c->sharpness : 0};
     }
   }
-  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- steps and tolerances */
@@ -227,9 +214,10 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
   }
   MBG_TRY(mbg__plan_check(ctx, plan));
   choose_damping(formulation, plan);
-  MBG_TRY(list_breaks(ctx, arena, m, plan));
-  MBG_TRY(list_samples(ctx, arena, m, o->interval, plan));
-  MBG_TRY(list_quadratures(ctx, arena, m, used, plan));
+  list_breaks(arena, m, plan);
+  list_samples(arena, m, o->interval, plan);
+  list_quadratures(arena, m, used, plan);
+  MBG_TRY(mbg__arena_check(ctx, arena));
 done:
   return err;
 }

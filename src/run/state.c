@@ -148,7 +148,7 @@ static int read_state(mbg_context *ctx, mbg__arena *arena, const char *path, con
     goto done;
   }
   double *turns = MBG_TAKE(arena, double, m->nturn);
-  MBG_TRY(turns ? MBG_OK : mbg__fail_memory(ctx));
+  MBG_TRY(mbg__arena_check(ctx, arena));
   MBG_TRY(numbers(ctx, path, root, "turns", m->nturn, turns));
   for (int i = 0; i < m->nturn; i++) {
     if (!(fabs(turns[i]) < 1e9)) {

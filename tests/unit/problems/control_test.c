@@ -452,7 +452,7 @@ static void test_refused(void **state) {
   f->o.interpolation = "quintic";
   expect(f, MBG_ERROR_INPUT, "interpolation 'quintic': must be linear or cubic");
   f->o.interpolation = "linear";
-  expect(f, MBG_ERROR_INPUT, "control 'lift' is cubic, and what uses it may need that: make it linear in the model");
+  expect(f, MBG_ERROR_INPUT, "control 'lift' is cubic, and its users may need that: make it linear in the model");
   f->o.optimizer = "newton";
   expect(f, MBG_ERROR_INPUT, "unknown optimizer 'newton' (known: lbfgs, ipopt, cg, steepest)");
   f->o.effort = -1;
