@@ -588,6 +588,25 @@ static void test_parts(void **state) {
   unload(&l);
 }
 
+/* T = (S, det(S) S) of the reflection S of an axis */
+static void mirror_signs(int axis, double T[6]) {
+  for (int i = 0; i < 6; i++) {
+    T[i] = ((i % 3 == axis) != (i >= 3)) ? -1 : 1;
+  }
+}
+
+/* com and products of inertia are mirrored, so that M' = T M T */
+static void check_mirrored_inertia(const loaded *l, const mbg__body *r, const mbg__body *b, const double T[6]) {
+  const double *Mr = l->design->M + 36 * (r - l->model->bodies), *Ml = l->design->M + 36 * (b - l->model->bodies);
+  const double *vr = l->design->guess_v + r->voff, *vl = l->design->guess_v + b->voff;
+  for (int i = 0; i < 6; i++) {
+    assert_close(vl[i], T[i] * vr[i], 1e-12);
+    for (int j = 0; j < 6; j++) {
+      assert_close(Ml[6 * i + j], T[i] * T[j] * Mr[6 * i + j], 1e-12);
+    }
+  }
+}
+
 static void check_mirror(int axis) {
   static const char *const names[] = {"x", "y", "z"};
   char text[1024];
@@ -617,19 +636,9 @@ static void check_mirror(int axis) {
   const mbg__frame expected = image(&P, axis, &l.design->poses[r->design].h);
   assert_frames(&l.design->poses[b->design].h, &expected);
 
-  /* com and products of inertia are mirrored, so that M' = T M T with T = (S, det(S) S) */
-  const double *Mr = l.design->M + 36 * (r - m->bodies), *Ml = l.design->M + 36 * (b - m->bodies);
-  const double *vr = l.design->guess_v + r->voff, *vl = l.design->guess_v + b->voff;
   double T[6];
-  for (int i = 0; i < 6; i++) {
-    T[i] = ((i % 3 == axis) != (i >= 3)) ? -1 : 1;
-  }
-  for (int i = 0; i < 6; i++) {
-    assert_close(vl[i], T[i] * vr[i], 1e-12);
-    for (int j = 0; j < 6; j++) {
-      assert_close(Ml[6 * i + j], T[i] * T[j] * Mr[6 * i + j], 1e-12);
-    }
-  }
+  mirror_signs(axis, T);
+  check_mirrored_inertia(&l, r, b, T);
 
   /* wrench: functions with the signs of T */
   const mbg__force *pr = &m->forces[find_forces(m, "R.push")], *pl = &m->forces[find_forces(m, "L.push")];
