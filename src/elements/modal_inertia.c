@@ -140,11 +140,11 @@ static void add_weight(const mbg__modal_view *D, const real mc[3], real c, const
   }
 }
 
-static void add_elastic(const mbg__modal_view *D, const real *eta, const real *ed, real *r) {
-  if (eta) {
+static void add_elastic(const mbg__modal_state *s, const mbg__modal_view *D, const real *eta, const real *ed, real *r) {
+  if (eta && !s->inertia_only) {
     mn_mulv_add(D->n, r + 6, D->K, eta);
   }
-  if (ed) {
+  if (ed && !s->inertia_only) {
     mn_mulv_add(D->n, r + 6, D->C, ed);
   }
 }
@@ -183,7 +183,7 @@ void mbg__modal_residual(const mbg__modal_state *s, real *r) {
   sub_adT(r, s->nu, p);
   sub_quadratic(D, s->at.N, s->nu, s->nu, 0.5, r);
   add_rate(D, s->at.N, s->nu + 6, s->nu, r);
-  add_elastic(D, s->eta, s->nu + 6, r);
+  add_elastic(s, D, s->eta, s->nu + 6, r);
 }
 
 void mbg__modal_mass_rate(const mbg__modal_state *s, real c, const real *x, real *y) {
@@ -221,7 +221,7 @@ static void push_data(const mbg__modal_state *s, const mbg__modal_view *dD, cons
     momentum(dD, b, s->nu, p);
     sub_quadratic(dD, b->N, s->nu, s->nu, 0.5, dr);
     add_rate(dD, b->N, s->nu + 6, s->nu, dr);
-    add_elastic(dD, s->eta, s->nu + 6, dr);
+    add_elastic(s, dD, s->eta, s->nu + 6, dr);
   } else {
     v3_cross_add(p, -1, b->mc, s->nu + 3);
     v3_cross_add(p + 3, 1, b->mc, s->nu);
@@ -247,7 +247,7 @@ void mbg__modal_push(const mbg__modal_state *s, const mbg__modal_direction *d, m
     }
     if (d->deta) {
       turn_blocks(s, d->deta, work);
-      add_elastic(D, d->deta, NULL, dr);
+      add_elastic(s, D, d->deta, NULL, dr);
     }
     push_data(s, d->dD ? &dD : NULL, work, dr);
   }
@@ -267,7 +267,7 @@ void mbg__modal_push(const mbg__modal_state *s, const mbg__modal_direction *d, m
     sub_quadratic(D, s->at.N, s->nu, d->dnu, 1, dr);
     add_rate(D, s->at.N, s->nu + 6, d->dnu, dr);
     add_rate(D, s->at.N, d->dnu + 6, s->nu, dr);
-    add_elastic(D, NULL, d->dnu + 6, dr);
+    add_elastic(s, D, NULL, d->dnu + 6, dr);
   }
 }
 
@@ -501,7 +501,9 @@ void mbg__modal_pull(const mbg__modal_state *s, const real *z, mbg__modal_blocks
   pull_quadratic(s, z, work, g->nu, b);
   pull_rate(s, z, work, g->nu, b);
   pull_weight(s, z, work, g->a, b);
-  pull_elastic(s, z, g->eta, g->nu, b);
+  if (!s->inertia_only) {
+    pull_elastic(s, z, g->eta, g->nu, b);
+  }
   if (g->eta || b) {
     pull_blocks(s, work, g->eta, b);
   }

@@ -23,6 +23,7 @@ typedef struct {
   mbg__modal_blocks at;
   const real *eta, *nu, *nud; /* (n), (6 + n), (6 + n) */
   real a[3];                  /* gravity in the axes of the frame */
+  bool inertia_only;          /* stiffness and damping are left out */
 } mbg__modal_state;
 
 /* Fills `at` from D and eta. */

@@ -210,14 +210,17 @@ void mbg__modals_pull(const mbg__system *s, const real *z, const mbg__cotangent 
   }
 }
 
-/* the body at rest and without weight, accelerated by nud: r = M nud + Kf eta */
-static mbg__modal_state at_rest(const mbg__system *s, int i, const real *nud) {
+/* The body at rest, without weight and stiffness, accelerated by u: r = M u. Leaving the stiffness in and taking its part
+   away afterwards would cost the digits in which Kf z exceeds the derivative of M u. */
+static mbg__modal_state accelerated(const mbg__system *s, int i, const real *u) {
   const mbg__modal_work *w = &s->modal[i];
   mbg__modal_state state = w->state;
   vn_zero(6 + s->model->modals[i].n, w->gnu);
+  modal_gather(s, i, u, w->gnud);
   v3_zero(state.a);
   state.nu = w->gnu;
-  state.nud = nud ? nud : w->gnu;
+  state.nud = w->gnud;
+  state.inertia_only = true;
   return state;
 }
 
@@ -227,13 +230,10 @@ void mbg__modals_mass_push(const mbg__system *s, const real *u, const real *w, c
     const int n = s->model->modals[i].n;
     const bool any = da && mbg__modal_map_push(&s->design->modals[i].map, da, mbg__modal_places(n).count, k->dD);
     const mbg__modal_direction d = {.deta = k->deta, .dD = any ? k->dD : NULL};
+    const mbg__modal_state state = accelerated(s, i, u);
     modal_gather_modes(s, i, w, k->deta);
-    modal_gather(s, i, u, k->gnud);
-    const mbg__modal_state with = at_rest(s, i, k->gnud), without = at_rest(s, i, NULL);
-    mbg__modal_push(&with, &d, &k->change, k->r);
+    mbg__modal_push(&state, &d, &k->change, k->r);
     modal_scatter(s, i, 1, k->r, dr);
-    mbg__modal_push(&without, &d, &k->change, k->r);
-    modal_scatter(s, i, -1, k->r, dr);
   }
 }
 
@@ -241,21 +241,17 @@ void mbg__modals_mass_pull(const mbg__system *s, const real *u, const real *z, r
   for (int i = 0; i < s->model->nmodal; i++) {
     mbg__modal_work *k = &s->modal[i];
     const int n = s->model->modals[i].n;
-    modal_gather(s, i, u, k->gnud);
-    for (int round = 0; round < 2; round++) {
-      const mbg__modal_state state = at_rest(s, i, round ? NULL : k->gnud);
-      const mbg__modal_gradient g = {.eta = k->geta, .D = ga ? k->gD : NULL};
-      vn_zero(n, k->geta);
-      if (ga) {
-        vn_zero(mbg__modal_places(n).count, k->gD);
-      }
-      modal_gather(s, i, z, k->r);
-      vn_scale(6 + n, k->r, round ? -1 : 1, k->r);
-      mbg__modal_pull(&state, k->r, &k->change, &g);
-      modal_scatter_modes(s, i, k->geta, gw);
-      if (ga) {
-        mbg__modal_map_pull(&s->design->modals[i].map, k->gD, ga);
-      }
+    const mbg__modal_state state = accelerated(s, i, u);
+    const mbg__modal_gradient g = {.eta = k->geta, .D = ga ? k->gD : NULL};
+    vn_zero(n, k->geta);
+    modal_gather(s, i, z, k->r);
+    if (ga) {
+      vn_zero(mbg__modal_places(n).count, k->gD);
+    }
+    mbg__modal_pull(&state, k->r, &k->change, &g);
+    modal_scatter_modes(s, i, k->geta, gw);
+    if (ga) {
+      mbg__modal_map_pull(&s->design->modals[i].map, k->gD, ga);
     }
   }
 }

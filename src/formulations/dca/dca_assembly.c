@@ -467,6 +467,24 @@ static void mul(const mbg__csc *A, const real *val, const bool *keep, int m, con
   }
 }
 
+/* is free velocity j an angular one? */
+static bool turns(const mbg_model *m, int j) { return m->full[j] % 6 >= 3 && m->bodies[m->full[j] / 6].carrier < 0; }
+
+/* The size of B x for column q of m, by norms: |B| in rows scaled to lengths, times the largest acceleration. A row may
+   consist of rounding alone (a body pinned at its origin does not accelerate there), so that its own terms tell nothing. */
+static double row_size(const mbg__dca_assembly *a, int m, int q, const real *x) {
+  const double length = a->m->size > 0 ? a->m->size : 1;
+  double fastest = 0, most = 0;
+  for (int j = 0; j < a->m->nv; j++) {
+    const double scale = turns(a->m, j) ? length : 1;
+    fastest = fmax(fastest, scale * fabs(re(x[(size_t)j * (size_t)m + (size_t)q])));
+    for (int k = a->patB->colptr[j]; k < a->patB->colptr[j + 1]; k++) {
+      most = a->rank->keep[a->patB->rowind[k]] ? fmax(most, fabs(re(a->B[k])) / scale) : most;
+    }
+  }
+  return most * fastest;
+}
+
 /* dx = x0 - K x; the largest entry relative to the terms of its equations */
 static double residual(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, const real *x) {
   const size_t nv = (size_t)a->m->nv * (size_t)m, nr = (size_t)a->m->nrow * (size_t)m;
@@ -481,7 +499,7 @@ static double residual(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, con
   for (int q = 0; q < m; q++) {
     for (int part = 0; part < 2; part++) {
       const int from = part ? a->m->nv : 0, to = part ? a->m->nv + a->m->nrow : a->m->nv;
-      double most = 0, size = 0;
+      double most = 0, size = part ? row_size(a, m, q, x) : 0;
       for (int i = from; i < to; i++) {
         const size_t at = (size_t)i * (size_t)m + (size_t)q;
         if (part && a->owner[i - from] < 0) {
