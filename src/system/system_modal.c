@@ -210,8 +210,8 @@ void mbg__modals_pull(const mbg__system *s, const real *z, const mbg__cotangent 
   }
 }
 
-/* The body at rest, without weight and stiffness, accelerated by u: r = M u. Leaving the stiffness in and taking its part
-   away afterwards would cost the digits in which Kf z exceeds the derivative of M u. */
+/* The body at rest, without weight and stiffness, accelerated by u: r = M u. Leaving the stiffness in and subtracting
+   it afterwards would cost the digits by which Kf z exceeds the derivative of M u. */
 static mbg__modal_state accelerated(const mbg__system *s, int i, const real *u) {
   const mbg__modal_work *w = &s->modal[i];
   mbg__modal_state state = w->state;

@@ -470,8 +470,9 @@ static void mul(const mbg__csc *A, const real *val, const bool *keep, int m, con
 /* is free velocity j an angular one? */
 static bool turns(const mbg_model *m, int j) { return m->full[j] % 6 >= 3 && m->bodies[m->full[j] / 6].carrier < 0; }
 
-/* The size of B x for column q of m, by norms: |B| in rows scaled to lengths, times the largest acceleration. A row may
-   consist of rounding alone (a body pinned at its origin does not accelerate there), so that its own terms tell nothing. */
+/* The size of B x for column q of m, by norms: the largest entry of B, scaled to lengths, times the largest
+   acceleration. The terms of a row may all be rounding, because a body pinned at its origin does not accelerate there;
+   they are no measure of the residual then. */
 static double row_size(const mbg__dca_assembly *a, int m, int q, const real *x) {
   const double length = a->m->size > 0 ? a->m->size : 1;
   double fastest = 0, most = 0;
