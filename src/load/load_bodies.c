@@ -327,6 +327,11 @@ static int load_body(mbg__item *item, mbg__body *body, mbg__own_pose *own) {
                            body->type->modal ? "spatial planar" : "spatial planar point planar-point", &motion));
   body->motion = (mbg__motion)motion;
   body->mask = masks[motion];
+  if (!body->type->modal) {
+    int axes = MBG__HISTORY_AUTO;
+    MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "axes"), "axes", "auto body world", &axes));
+    body->axes = (mbg__history_axes)axes;
+  }
   MBG_TRY(check_inertia_shape(item, body->motion));
   MBG_TRY(mbg__item_type_numbers(item, body->type->keys, body->type->nkey, &body->attr, &body->nattr, &body->opt));
   if (body->type->modal) {

@@ -77,6 +77,7 @@ static const mbg__file_key body_keys[] = {
 };
 static const mbg__file_key rigid_keys[] = {
     {"motion", MBG__SHAPE_CHOICE, false, "spatial planar point planar-point", "motion of the body"},
+    {"axes", MBG__SHAPE_CHOICE, false, "auto body world", "axes in which lie and dae step the twist of the body"},
     {"inertia", MBG__SHAPE_INERTIA, false, NULL, "[xx, yy, zz, xy, xz, yz], [xx, yy, zz] or (planar) zz"},
 };
 static const mbg__file_key modal_keys[] = {

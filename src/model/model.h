@@ -109,15 +109,17 @@ typedef struct {
 } mbg__pose;
 
 typedef enum { MBG__SPATIAL, MBG__PLANAR, MBG__POINT, MBG__PLANAR_POINT } mbg__motion;
+typedef enum { MBG__HISTORY_AUTO, MBG__HISTORY_BODY, MBG__HISTORY_WORLD } mbg__history_axes;
 
 typedef struct {
   const char *name;
   const mbg__body_type *type;
   mbg__motion motion;
-  unsigned mask;   /* bit k: component k of the twist is free */
-  int nvel;        /* velocities: six of the frame (masked or not), then the body's own */
-  int voff;        /* the first one in vectors of the whole model */
-  int attr, nattr; /* own attributes in the order of the type's keys */
+  mbg__history_axes axes; /* of the histories of lie and dae (theory 4, section 14) */
+  unsigned mask;          /* bit k: component k of the twist is free */
+  int nvel;               /* velocities: six of the frame (masked or not), then the body's own */
+  int voff;               /* the first one in vectors of the whole model */
+  int attr, nattr;        /* own attributes in the order of the type's keys */
   const int *opt;
   int design;   /* pose: design configuration (markers refer to it) */
   int guess;    /* pose: first guess of the start; = design unless `initial` overrides */

@@ -259,17 +259,24 @@ static void row_times(const real *in, const real T[36], const int start[6], int 
 }
 
 /* The free columns of a body have equal row patterns: entry e of one column stands beside entry e of the others. */
-void mbg__columns_times(const mbg__system *s, const mbg__csc *p, const real *in, const real *T, real *out) {
+int mbg__body_columns(const mbg__system *s, const mbg__csc *p, int body, int start[6], int comp[6], int *count) {
   const mbg_model *m = s->model;
-  for (int b = 0; b < m->nbody; b++) {
-    const int n = s->nfree[b];
+  const int n = s->nfree[body];
+  *count = 0;
+  for (int k = 0; k < n; k++) {
+    const int column = m->dof[m->bodies[body].voff + s->free_[body][k]];
+    comp[k] = s->free_[body][k];
+    start[k] = p->colptr[column];
+    *count = p->colptr[column + 1] - p->colptr[column];
+  }
+  return n;
+}
+
+void mbg__columns_times(const mbg__system *s, const mbg__csc *p, const real *in, const real *T, real *out) {
+  for (int b = 0; b < s->model->nbody; b++) {
     const real *Tb = T + 36 * (size_t)b;
-    int start[6] = {0};
-    for (int k = 0; k < n; k++) {
-      start[k] = p->colptr[m->dof[m->bodies[b].voff + s->free_[b][k]]];
-    }
-    const int first = n > 0 ? m->dof[m->bodies[b].voff + s->free_[b][0]] : 0;
-    const int count = n > 0 ? p->colptr[first + 1] - p->colptr[first] : 0;
+    int start[6] = {0}, comp[6] = {0}, count;
+    const int n = mbg__body_columns(s, p, b, start, comp, &count);
     for (int e = 0; n == 6 && e < count; e++) {
       row_times(in, T + 36 * (size_t)b, start, e, out);
     }
@@ -277,7 +284,7 @@ void mbg__columns_times(const mbg__system *s, const mbg__csc *p, const real *in,
       for (int j = 0; j < n; j++) {
         real x = 0;
         for (int k = 0; k < n; k++) {
-          x += in[start[k] + e] * Tb[6 * s->free_[b][k] + s->free_[b][j]];
+          x += in[start[k] + e] * Tb[6 * comp[k] + comp[j]];
         }
         out[start[j] + e] = x;
       }

@@ -49,5 +49,7 @@ int mbg__saddle_factor(mbg_context *ctx, mbg__saddle *s, const char *what);
 
 /* out = in * blockdiag(T) on the columns of a matrix with the pattern of K or of B; T: nbody matrices 6x6. */
 void mbg__columns_times(const mbg__system *sys, const mbg__csc *pattern, const real *in, const real *T, real *out);
+/* The free columns of a body in a pattern: their number, first entries, components, and entries of each. */
+int mbg__body_columns(const mbg__system *sys, const mbg__csc *pattern, int body, int start[6], int comp[6], int *count);
 
 #endif

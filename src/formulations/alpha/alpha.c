@@ -76,6 +76,8 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
   MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FROZEN, &a->saddle));
   MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FRESH, &a->initial));
+  MBG_TRY(mbg__rotors_find(ctx, a, plan->index != 2));
+  MBG_TRY(mbg__alpha_guard_create(ctx, a));
   if (plan->index == 2) {
     MBG_TRY(mbg__alpha_index2_create(ctx, a, &a->index2));
   }
@@ -124,7 +126,7 @@ static int last(const mbg__alpha *a, double *t, mbg__frame *H, real *v, int *tur
   const mbg__alpha_node n = mbg__alpha_view(a->m, block);
   *t = *n.t;
   memcpy(H, n.H, (size_t)a->m->nbody * sizeof(*H));
-  memcpy(v, n.v, (size_t)a->m->nw * sizeof(real));
+  memcpy(v, mbg__alpha_state(a, &n).v, (size_t)a->m->nw * sizeof(real));
   memcpy(turns, n.turns, (size_t)a->m->nturn * sizeof(int));
   return MBG_OK;
 }

@@ -28,6 +28,7 @@ typedef struct {
   real *X;                 /* right-hand sides and solutions     (nv + nrow) x nc */
   real *keep;              /* bw, bv, bd of all criteria         (3 nw x nc) */
   real *mu, *nu;           /*                                    (nw, nrow) */
+  real *rest;              /* bars of rotors while others are pulled   (nrotor x 18) */
 } adjoint;
 
 static int create(mbg_context *ctx, adjoint *s) {
@@ -49,6 +50,7 @@ static int create(mbg_context *ctx, adjoint *s) {
   s->keep = MBG_TAKE(&s->arena, real, 3 * nw * nc);
   s->mu = MBG_TAKE(&s->arena, real, nw);
   s->nu = MBG_TAKE(&s->arena, real, m->nrow);
+  s->rest = MBG_TAKE(&s->arena, real, 18 * s->a->nrotor);
   return mbg__arena_check(ctx, &s->arena);
 }
 
@@ -69,10 +71,11 @@ static void take_seeds(adjoint *s, int c, real *ga) {
       mbg__system_signal_pull(s->a->sys, s->a->used[k], weight, s->bw, s->bv, s->bd, s->fl, ga);
     }
   }
+  mbg__rotors_pull(s->a, s->bw, s->bv, s->bd);
 }
 
 /* cotangents that the step that follows hands to this node */
-static void add_following(adjoint *s, int c) {
+static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
   const mbg_model *m = s->a->m;
   const mbg__alpha_coefs *k = &s->a->c;
   const double h = s->h, q = s->rescale;
@@ -80,10 +83,8 @@ static void add_following(adjoint *s, int c) {
   const real *tau = s->tau + (size_t)c * (size_t)m->nw;
   for (int b = 0; !s->first && b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
-    mbg__frame E;
     real Ax[6], Tx[6];
-    mbg__se3_exp(&E, s->Dx + off);
-    AdInvT_mul(Ax, &E, xi + off);
+    mbg__alpha_transport_T(s->a, b, &node->H[b], s->Dx + off, xi + off, Ax);
     m6_mulv_T(Tx, s->T + 36 * b, xi + off);
     for (int i = 0; i < 6; i++) {
       const real g = -(0.5 - k->beta) * h * h * Tx[i] - (1 - k->gamma) * h * sig[off + i] + k->am * tau[off + i];
@@ -124,6 +125,25 @@ static void take_solution(adjoint *s, int c, double scale) {
   mbg__scatter(m, s->a->rank->keep, scale, s->X + (size_t)c * (size_t)(m->nv + m->nrow), s->mu, s->nu);
 }
 
+/* bars += (K, C, M)^T mu + (B, 0, 0)^T nu, in the variables of nodes */
+static void add_pull(adjoint *s, real *w, real *v, real *vd, real *ga) {
+  const mbg__alpha *a = s->a;
+  real *bars[3] = {w, v, vd};
+  for (int i = 0; i < a->nrotor; i++) {
+    for (int k = 0; k < 3; k++) {
+      v6_copy(s->rest + 18 * i + 6 * k, bars[k] + a->rotors[i].off);
+      v6_zero(bars[k] + a->rotors[i].off);
+    }
+  }
+  mbg__system_pull(a->sys, s->mu, s->nu, NULL, NULL, w, v, vd, NULL, ga);
+  mbg__rotors_pull(a, w, v, vd);
+  for (int i = 0; i < a->nrotor; i++) {
+    for (int k = 0; k < 3; k++) {
+      v6_axpy(bars[k] + a->rotors[i].off, 1, s->rest + 18 * i + 6 * k);
+    }
+  }
+}
+
 /* xi = -bw - K^T mu - B^T nu, sig = -bv - C^T mu, tau = (M mu + bd)/(1-af) */
 static void leave(adjoint *s, int c, real *ga) {
   const mbg__alpha *a = s->a;
@@ -131,7 +151,7 @@ static void leave(adjoint *s, int c, real *ga) {
   const size_t nw = (size_t)m->nw;
   real *b = s->keep + 3 * nw * (size_t)c;
   real *xi = s->xi + (size_t)c * nw, *sig = s->sig + (size_t)c * nw, *tau = s->tau + (size_t)c * nw;
-  mbg__system_pull(a->sys, s->mu, s->nu, NULL, NULL, b, b + nw, b + 2 * nw, NULL, ga);
+  add_pull(s, b, b + nw, b + 2 * nw, ga);
   for (int i = 0; i < m->nw; i++) {
     const bool is_free = m->dof[i] >= 0;
     xi[i] = -b[i]; /* masked components too: a frame may depend on parameters outside its motions */
@@ -164,7 +184,7 @@ static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   for (int c = 0; c < s->nc; c++) {
     take_seeds(s, c, s->psi_a + (size_t)c * na);
-    add_following(s, c);
+    add_following(s, c, node);
     right_side(s, c, node);
     keep_bars(s, c);
   }
@@ -197,10 +217,12 @@ static int end(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
   s->rescale = 1;
   MBG_TRY(mbg__alpha_factor_start(ctx, a, node));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
+  mbg__rotors_linearize(a, node);
   for (int c = 0; c < s->nc; c++) {
     take_seeds(s, c, s->psi_a + (size_t)c * na);
-    add_following(s, c);
+    add_following(s, c, node);
     vn_axpy(m->nw, s->bd, 1, s->ba);
+    mbg__rotors_pull_start(a, s->bw, s->bv, s->bd);
     mbg__gather(m, a->rank->keep, -1, s->bd, -1, s->fl, s->X + (size_t)c * (size_t)(m->nv + m->nrow));
     keep_bars(s, c);
   }

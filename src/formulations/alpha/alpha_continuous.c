@@ -358,7 +358,7 @@ static bool criterion(mbg__adj *s, int c, int n, const mbg__alpha_node *node, co
 
 static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   mbg__adj *s = user;
-  const mbg__alpha_node node = mbg__alpha_view(s->a->m, block);
+  const mbg__alpha_node node = mbg__alpha_body_view(s->a, block);
   const bool later = s->nodes > 0;
   const scheme k = later ? scheme_at(s, *node.t) : (scheme){0};
   bool jumped = false;

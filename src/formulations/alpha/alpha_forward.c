@@ -30,7 +30,7 @@ mbg__alpha_node mbg__alpha_view(const mbg_model *m, const void *block) {
 /* ---------------------------------------------------------------------- matrices */
 
 static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
-  const mbg__state state = {.t = *n->t, .H = n->H, .v = n->v, .vd = n->vd, .lambda = n->lambda, .turns = n->turns};
+  const mbg__state state = mbg__alpha_state(a, n);
   const int err = mbg__system_update(ctx, a->sys, &state);
   mbg__system_residual(a->sys, a->r, a->phi, NULL, NULL, NULL);
   return err;
@@ -48,8 +48,10 @@ static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n
   const mbg_model *m = a->m;
   const double h = *n->h, s = a->c.beta * h * h;
   for (int b = 0; b < m->nbody; b++) {
-    mbg__se3_tangent(a->T + 36 * b, n->Dx + m->bodies[b].voff);
+    mbg__alpha_increment(a, b, n, a->T + 36 * b);
   }
+  mbg__rotors_linearize(a, n);
+  mbg__rotors_columns(a);
   mbg__columns_times(a->sys, mbg__system_pattern_K(a->sys), a->K, a->T, a->KT);
   mbg__columns_times(a->sys, mbg__system_pattern_B(a->sys), a->B, a->T, a->BT);
   mbg__saddle_clear(&a->saddle);
@@ -97,13 +99,16 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   memset(n->vd, 0, (size_t)m->nw * sizeof(real));
   memset(n->Dx, 0, (size_t)m->nw * sizeof(real));
   memset(n->lambda, 0, (size_t)m->nrow * sizeof(real));
+  mbg__rotors_keep(a, n);
   MBG_TRY(mbg__alpha_factor_start(ctx, a, n));
   mbg__system_residual(a->sys, NULL, NULL, NULL, NULL, a->phi);
   mbg__gather(m, a->rank->keep, -1, a->r, -1, a->phi, a->x);
   mbg__klu_solve(a->initial.klu, a->x, 1);
   /* the first step chooses the pivots of the run */
   mbg__klu_thaw(a->saddle.klu);
+  memcpy(n->v, start->v, (size_t)m->nw * sizeof(real));
   mbg__scatter(m, a->rank->keep, 1, a->x, n->vd, n->lambda);
+  mbg__rotors_keep(a, n);
   memcpy(n->al, n->vd, (size_t)m->nw * sizeof(real));
 done:
   return err;
@@ -122,7 +127,7 @@ void mbg__alpha_follow(const mbg__alpha *a, const mbg__alpha_node *from, const r
     to->vd[i] = ((1 - c->am) * to->al[i] + c->am * al0 - c->af * from->vd[i]) / (1 - c->af);
   }
   for (int b = 0; b < m->nbody; b++) {
-    mbg__se3_retract(&to->H[b], &from->H[b], to->Dx + m->bodies[b].voff);
+    mbg__alpha_move(a, b, &from->H[b], to->Dx + m->bodies[b].voff, &to->H[b]);
   }
 }
 
@@ -291,9 +296,10 @@ static double error(const void *user) { return ((const mbg__alpha *)user)->error
 static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__alpha *a = user;
   const mbg__alpha_node n = mbg__alpha_view(a->m, block);
-  const mbg__state state = {.t = *n.t, .H = n.H, .v = n.v, .vd = n.vd, .lambda = n.lambda, .turns = n.turns};
+  const mbg__state state = mbg__alpha_state(a, &n);
   const int npose = mbg__march_nodes(a->march)->npose;
   int err = MBG_OK;
+  MBG_TRY(mbg__alpha_guard_step(ctx, a, &n));
   if (*n.h > 0) {
     MBG_TRY(mbg__rank_check(ctx, a->m, a->rank, *n.t, a->phi, 1e-6));
   }

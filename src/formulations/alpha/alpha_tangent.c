@@ -92,6 +92,23 @@ static void begin_column(tangent *s, int p) {
   mbg__gather(m, s->a->rank->keep, -1, s->full[2], -1, s->row, x);
 }
 
+/* v' and vd' of rotors from body axes to those of the nodes */
+static void keep_columns(tangent *s, const mbg__alpha_node *node) {
+  const mbg_model *m = s->a->m;
+  mbg__rotors_linearize(s->a, node);
+  for (int p = 0; s->a->nrotor > 0 && p < s->np; p++) {
+    real *x[3] = {s->W, s->V, s->A};
+    for (int k = 0; k < 3; k++) {
+      memset(s->full[k], 0, (size_t)m->nw * sizeof(real));
+      mbg__to_full(m, 1, x[k] + (size_t)p * (size_t)m->nv, s->full[k]);
+    }
+    mbg__rotors_push_start(s->a, s->full[0], s->full[1], s->full[2]);
+    for (int k = 1; k < 3; k++) {
+      mbg__to_free(m, 1, s->full[k], x[k] + (size_t)p * (size_t)m->nv);
+    }
+  }
+}
+
 static int begin(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
   const mbg_model *m = s->a->m;
   const size_t nv = (size_t)m->nv;
@@ -121,6 +138,7 @@ static int begin(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
     memcpy(s->A + (size_t)p * nv, x, nv * sizeof(real));
     memcpy(s->L + (size_t)p * (size_t)m->nrow, x + nv, (size_t)m->nrow * sizeof(real));
   }
+  keep_columns(s, node);
   memcpy(s->Al, s->A, nv * (size_t)s->np * sizeof(real));
 done:
   return err;
@@ -128,8 +146,9 @@ done:
 
 /* ---------------------------------------------------------------------- step */
 
-/* block-diagonal products on all columns: out = F(body) in, F = Ad(exp(-Dx)) or T(Dx) */
-static void blocks_mul(const tangent *s, const real *Dx, const real *T, const real *in, real *out, bool add) {
+/* block-diagonal products on all columns: out = F(body) in, F = A from a node by Dx, or T */
+static void blocks_mul(const tangent *s, const mbg__alpha_node *from, const real *Dx, const real *T, const real *in,
+                       real *out, bool add) {
   const mbg_model *m = s->a->m;
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
@@ -138,9 +157,7 @@ static void blocks_mul(const tangent *s, const real *Dx, const real *T, const re
     if (T) {
       memcpy(F, T + 36 * b, sizeof(F));
     } else {
-      mbg__frame E;
-      mbg__se3_exp(&E, Dx + off);
-      mbg__AdInv_matrix(F, &E);
+      mbg__alpha_transport(s->a, b, &from->H[b], Dx + off, F);
     }
     for (int k = 0; k < 6; k++) {
       if (m->dof[off + k] >= 0) {
@@ -165,14 +182,13 @@ static void blocks_mul(const tangent *s, const real *Dx, const real *T, const re
 }
 
 /* masked components: A w_m, whose free components are added to W */
-static void carry_masked(tangent *s, int p, const mbg__alpha_node *to) {
+static void carry_masked(tangent *s, int p, const mbg__alpha_node *from, const mbg__alpha_node *to) {
   const mbg_model *m = s->a->m;
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
-    real *wm = s->Wm + (size_t)p * (size_t)m->nw + off, x[6];
-    mbg__frame E;
-    mbg__se3_exp(&E, to->Dx + off);
-    AdInv_mul(x, &E, wm);
+    real *wm = s->Wm + (size_t)p * (size_t)m->nw + off, x[6], A[36];
+    mbg__alpha_transport(s->a, b, &from->H[b], to->Dx + off, A);
+    m6_mulv(x, A, wm);
     for (int k = 0; k < 6; k++) {
       const int j = m->dof[off + k];
       wm[k] = j < 0 ? x[k] : 0;
@@ -195,11 +211,11 @@ static void carry(tangent *s, const mbg__alpha_node *from, const mbg__alpha_node
     s->cd[i] = ((1 - c->am) * ca + c->am * al - c->af * s->A[i]) / (1 - c->af);
     s->Al[i] = ca;
   }
-  blocks_mul(s, to->Dx, NULL, s->W, s->R, false);
+  blocks_mul(s, from, to->Dx, NULL, s->W, s->R, false);
   memcpy(s->W, s->R, n * sizeof(real));
   for (int p = 0; p < s->np; p++) {
     if (s->outside[p]) {
-      carry_masked(s, p, to);
+      carry_masked(s, p, from, to);
     }
   }
 }
@@ -255,7 +271,7 @@ static int step(mbg_context *ctx, tangent *s, const mbg__alpha_node *from, const
       s->L[(size_t)p * nr + i] = x[nv + i] / scale;
     }
   }
-  blocks_mul(s, NULL, a->T, s->R, s->W, true);
+  blocks_mul(s, NULL, NULL, a->T, s->R, s->W, true);
   return MBG_OK;
 }
 
@@ -271,6 +287,7 @@ static void signal_push(tangent *s, int signal, real *dy) {
   }
   memset(s->row, 0, (size_t)m->nrow * sizeof(real));
   mbg__system_signal_pull(s->a->sys, signal, 1, s->full[0], s->full[1], s->full[2], s->row, s->da);
+  mbg__rotors_pull(s->a, s->full[0], s->full[1], s->full[2]);
   memset(dy, 0, (size_t)s->np * sizeof(real));
   for (int k = 0; k < 3; k++) {
     for (int j = 0; j < m->nv; j++) {

@@ -31,6 +31,13 @@ typedef struct {
 } mbg__alpha_node;
 
 typedef struct mbg__alpha_index2 mbg__alpha_index2;
+typedef struct mbg__alpha_guard mbg__alpha_guard;
+
+/* A body that spins about its axle: v, vd, al and Dx of its nodes are in world axes (alpha_rotor.c). */
+typedef struct {
+  int body, off;
+  real G[36], Hv[36], Hd[36], Fd[36]; /* at the node of the last mbg__rotors_linearize */
+} mbg__rotor;
 
 typedef struct mbg__formulation_work {
   mbg__arena arena;
@@ -43,7 +50,12 @@ typedef struct mbg__formulation_work {
   mbg__march *march;
   mbg__work_counts *counts;  /* of the march */
   mbg__alpha_index2 *index2; /* NULL: index 3 */
+  mbg__alpha_guard *guard;
   mbg__alpha_coefs c;
+  int nrotor;
+  mbg__rotor *rotors;  /*                                              (nrotor) */
+  int *rotor_of;       /* of a body, -1: none                          (nbody) */
+  real *v, *vd;        /* with rotors: twists and rates in body axes   (nw) */
   mbg__saddle saddle;  /* [[beta h^2 (bp M + gp C + K T), B^T], [B T, 0]]: rows and multipliers scaled by beta h^2 */
   mbg__saddle initial; /* [[M, B^T], [B, 0]] */
   real *K, *C, *M, *B, *KT, *BT; /* values by the patterns of the system */
@@ -92,6 +104,38 @@ int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__a
 int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 /* ... of the initial accelerations at the first node. */
 int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
+
+/* ---------------------------------------------------------------------- alpha_rotor.c */
+
+/* Finds the rotors, for the whole run; any false: no body is one. */
+int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any);
+/* A node as the system sees it, twists and rates in body axes; valid until the next call. A view with these. */
+mbg__state mbg__alpha_state(const mbg__alpha *a, const mbg__alpha_node *n);
+mbg__alpha_node mbg__alpha_body_view(const mbg__alpha *a, const void *block);
+/* v and vd of a node from body axes to those that it keeps. */
+void mbg__rotors_keep(const mbg__alpha *a, const mbg__alpha_node *n);
+
+/* Body b: its frame after the increment X; T of w+ = A w + T X' at the end of a step; A from its start. */
+void mbg__alpha_move(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, mbg__frame *to);
+void mbg__alpha_increment(const mbg__alpha *a, int b, const mbg__alpha_node *to, real T[36]);
+void mbg__alpha_transport(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, real A[36]);
+void mbg__alpha_transport_T(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, const real xi[6],
+                            real out[6]);
+
+/* G, Hv, Hd, Fd at a node; then M, C, K by the variables that nodes keep: M G, M Hd + C G, M Fd + C Hv + K. */
+void mbg__rotors_linearize(mbg__alpha *a, const mbg__alpha_node *n);
+void mbg__rotors_columns(mbg__alpha *a);
+/* Cotangents (nw each) of w, v, vd from body axes to the variables of nodes, and back at the first node. */
+void mbg__rotors_pull(const mbg__alpha *a, real *w, real *v, real *vd);
+void mbg__rotors_pull_start(const mbg__alpha *a, real *w, real *V, real *D);
+/* Variations at the first node, from body axes. */
+void mbg__rotors_push_start(const mbg__alpha *a, const real *w, real *v, real *vd);
+
+/* ---------------------------------------------------------------------- alpha_guard.c */
+
+/* Watches the multipliers of a run, node after node; an error when they alternate and grow. */
+int mbg__alpha_guard_create(mbg_context *ctx, mbg__alpha *a);
+int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n);
 
 /* ---------------------------------------------------------------------- alpha_index2.c */
 

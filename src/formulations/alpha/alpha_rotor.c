@@ -1,0 +1,367 @@
+/* Rotors (theory 4, section 14). Constraint rows whose direction is fixed in space turn in the axes of a spinning body;
+   with its histories in these axes the index-3 step explodes at a few tenths of a radian a step. The histories of a
+   rotor are therefore in world axes: V = (u, om), the velocity of its origin and its angular velocity, D = V',
+   increments X and auxiliary accelerations alike,
+
+     x+ = x + X_u,  R+ = exp(X_om) R        U = R^T u,  W = R^T om,  U' = R^T u' - W x U,  W' = R^T om'
+
+   and the equations see the twist and its rate in body axes as for every other body. Variations, w in body axes:
+
+     v' = G V' + Hv w,   vd' = G D' + Hd V' + Fd w,   w+ = A w + T X' */
+#include "formulations/alpha/alpha_work.h"
+
+#include "system/system_internal.h"
+
+#include <string.h>
+
+/* a body is a rotor when the inertia about its axle outweighs everything that turns with it */
+static const double eccentric = 0.01, asymmetric = 0.1, off_line = 1e-9;
+
+/* ---------------------------------------------------------------------- which bodies */
+
+typedef struct {
+  bool any, fits;
+  double x[3], d[3]; /* a point of the line and its direction, in body axes */
+} axle;
+
+static void read_axle(const mbg__alpha *a, int marker, axle *l) {
+  const mbg__frame *h = &mbg__system_design(a->sys)->markers[marker].h;
+  double x[3], d[3], gap[3], cross[3];
+  for (int i = 0; i < 3; i++) {
+    x[i] = re(h->x[i]);
+    d[i] = re(h->R[3 * i + 2]);
+  }
+  if (!l->any) {
+    memcpy(l->x, x, sizeof x);
+    memcpy(l->d, d, sizeof d);
+    l->any = true;
+  }
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    cross[i] = d[j] * l->d[k] - d[k] * l->d[j];
+    gap[i] = x[j] * l->d[k] - x[k] * l->d[j]; /* arm of the body's origin */
+  }
+  for (int i = 0; i < 3; i++) {
+    l->fits = l->fits && fabs(cross[i]) <= off_line && fabs(gap[i]) <= off_line * a->m->size;
+  }
+}
+
+/* the line of all joints of a body */
+static axle axle_of(const mbg__alpha *a, int body) {
+  const mbg_model *m = a->m;
+  axle l = {.fits = true};
+  for (int i = 0; i < m->njoint; i++) {
+    const mbg__pair *p = &m->pairs[m->joints[i].pair];
+    const char *type = m->joints[i].type->key;
+    const bool turns = !strcmp(type, "revolute") || !strcmp(type, "cylindrical");
+    for (int side = 0; side < 2; side++) {
+      const int marker = side ? p->B : p->A;
+      if (m->markers[marker].body == body) {
+        l.fits = l.fits && turns;
+        read_axle(a, marker, &l);
+      }
+    }
+  }
+  return l;
+}
+
+/* products of the moments of inertia about the origin with two directions */
+static double moment(const real *M, const double x[3], const double y[3]) {
+  double J = 0;
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      J += x[i] * re(M[6 * (3 + i) + 3 + j]) * y[j];
+    }
+  }
+  return J;
+}
+
+/* two directions across d */
+static void across(const double d[3], double a[3], double b[3]) {
+  const int k = fabs(d[0]) < fabs(d[1]) ? (fabs(d[0]) < fabs(d[2]) ? 0 : 2) : (fabs(d[1]) < fabs(d[2]) ? 1 : 2);
+  const double size = sqrt(1 - d[k] * d[k]);
+  for (int i = 0; i < 3; i++) {
+    a[i] = ((i == k) - d[k] * d[i]) / size;
+  }
+  for (int i = 0; i < 3; i++) {
+    b[i] = d[(i + 1) % 3] * a[(i + 2) % 3] - d[(i + 2) % 3] * a[(i + 1) % 3];
+  }
+}
+
+static bool balanced(const real *M, const double d[3], bool planar) {
+  const double mass = re(M[0]), mc[3] = {re(M[6 * 5 + 1]), re(M[6 * 3 + 2]), re(M[6 * 4])}, J = moment(M, d, d);
+  double a[3], b[3], square = 0, along = 0;
+  across(d, a, b);
+  for (int i = 0; i < 3; i++) {
+    along += mc[i] * d[i];
+    square += mc[i] * mc[i];
+  }
+  const bool centred = square - along * along <= eccentric * J * mass;
+  const bool round = hypot(moment(M, a, a) - moment(M, b, b), 2 * moment(M, a, b)) <= asymmetric * J &&
+                     hypot(moment(M, a, d), moment(M, b, d)) <= asymmetric * J;
+  return J > 0 && mass > 0 && centred && (planar || round);
+}
+
+static bool is_rotor(const mbg__alpha *a, int body) {
+  const mbg__body *b = &a->m->bodies[body];
+  const bool planar = b->motion == MBG__PLANAR;
+  if (b->modal >= 0 || b->carrier >= 0 || !b->type->inertia || (b->motion != MBG__SPATIAL && !planar)) {
+    return false;
+  }
+  const mbg__frame *H = &mbg__start_result_of(a->start)->H[body];
+  const bool upright = !planar || fabs(fabs(re(H->R[8])) - 1) <= off_line;
+  if (b->axes != MBG__HISTORY_AUTO) {
+    return upright && b->axes == MBG__HISTORY_WORLD;
+  }
+  const axle l = axle_of(a, body);
+  return l.any && l.fits && upright && balanced(mbg__system_design(a->sys)->M + 36 * body, l.d, planar);
+}
+
+int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any) {
+  const mbg_model *m = a->m;
+  a->rotor_of = MBG_TAKE(&a->arena, int, m->nbody);
+  a->rotors = MBG_TAKE(&a->arena, mbg__rotor, m->nbody);
+  a->v = MBG_TAKE(&a->arena, real, m->nw);
+  a->vd = MBG_TAKE(&a->arena, real, m->nw);
+  const int err = mbg__arena_check(ctx, &a->arena);
+  for (int b = 0; err == MBG_OK && b < m->nbody; b++) {
+    a->rotor_of[b] = -1;
+    if (any && is_rotor(a, b)) {
+      a->rotor_of[b] = a->nrotor;
+      a->rotors[a->nrotor++] = (mbg__rotor){.body = b, .off = m->bodies[b].voff};
+    }
+  }
+  return err;
+}
+
+/* ---------------------------------------------------------------------- states */
+
+static void to_body(const mbg__frame *H, const real V[6], const real D[6], real v[6], real vd[6]) {
+  for (int k = 0; k < 6; k += 3) {
+    m3_mulv_T(v + k, H->R, V + k);
+    m3_mulv_T(vd + k, H->R, D + k);
+  }
+  v3_cross_add(vd, -1, v + 3, v);
+}
+
+mbg__state mbg__alpha_state(const mbg__alpha *a, const mbg__alpha_node *n) {
+  mbg__state s = {.t = *n->t, .H = n->H, .v = n->v, .vd = n->vd, .lambda = n->lambda, .turns = n->turns};
+  if (a->nrotor > 0 && n->v != a->v) {
+    vn_copy(a->m->nw, a->v, n->v);
+    vn_copy(a->m->nw, a->vd, n->vd);
+    for (int i = 0; i < a->nrotor; i++) {
+      const mbg__rotor *k = &a->rotors[i];
+      to_body(&n->H[k->body], n->v + k->off, n->vd + k->off, a->v + k->off, a->vd + k->off);
+    }
+    s.v = a->v;
+    s.vd = a->vd;
+  }
+  return s;
+}
+
+mbg__alpha_node mbg__alpha_body_view(const mbg__alpha *a, const void *block) {
+  mbg__alpha_node n = mbg__alpha_view(a->m, block);
+  if (a->nrotor > 0) {
+    (void)mbg__alpha_state(a, &n);
+    n.v = a->v;
+    n.vd = a->vd;
+  }
+  return n;
+}
+
+void mbg__rotors_keep(const mbg__alpha *a, const mbg__alpha_node *n) {
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    const real *R = n->H[k->body].R;
+    real *v = n->v + k->off, *vd = n->vd + k->off, V[6], D[6];
+    v3_cross_add(vd, 1, v + 3, v);
+    for (int j = 0; j < 6; j += 3) {
+      m3_mulv(V + j, R, v + j);
+      m3_mulv(D + j, R, vd + j);
+    }
+    v6_copy(v, V);
+    v6_copy(vd, D);
+  }
+}
+
+/* ---------------------------------------------------------------------- steps of frames */
+
+void mbg__alpha_move(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, mbg__frame *to) {
+  if (a->rotor_of[b] < 0) {
+    mbg__se3_retract(to, from, X);
+    return;
+  }
+  real E[9];
+  mbg__so3_exp(E, X + 3);
+  m3_mul(to->R, E, from->R);
+  v3_add(to->x, from->x, X);
+}
+
+void mbg__alpha_increment(const mbg__alpha *a, int b, const mbg__alpha_node *to, real T[36]) {
+  const real *X = to->Dx + a->m->bodies[b].voff, *R = to->H[b].R;
+  if (a->rotor_of[b] < 0) {
+    mbg__se3_tangent(T, X);
+    return;
+  }
+  real minus[3], L[9], B[9], Rt[9];
+  v3_scale(minus, -1, X + 3);
+  mbg__so3_tangent(L, minus);
+  m3_transpose(Rt, R);
+  m3_mul(B, Rt, L);
+  m6_zero(T);
+  m6_set_block(T, 0, 0, 1, Rt);
+  m6_set_block(T, 1, 1, 1, B);
+}
+
+void mbg__alpha_transport(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, real A[36]) {
+  mbg__frame E;
+  if (a->rotor_of[b] < 0) {
+    mbg__se3_exp(&E, X);
+    mbg__AdInv_matrix(A, &E);
+    return;
+  }
+  /* R+^T R = R^T exp(-X) R */
+  real B[9], C[9];
+  mbg__so3_exp(E.R, X + 3);
+  m3_mul(B, E.R, from->R);
+  m3_mul_TN(C, B, from->R);
+  m6_identity(A);
+  m6_set_block(A, 0, 0, 1, C);
+}
+
+void mbg__alpha_transport_T(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, const real xi[6],
+                            real out[6]) {
+  if (a->rotor_of[b] < 0) {
+    mbg__frame E;
+    mbg__se3_exp(&E, X);
+    AdInvT_mul(out, &E, xi);
+    return;
+  }
+  real A[36];
+  mbg__alpha_transport(a, b, from, X, A);
+  m6_mulv_T(out, A, xi);
+}
+
+/* ---------------------------------------------------------------------- derivatives */
+
+void mbg__rotors_linearize(mbg__alpha *a, const mbg__alpha_node *n) {
+  for (int i = 0; i < a->nrotor; i++) {
+    mbg__rotor *k = &a->rotors[i];
+    real v[6], vd[6], Rt[9], B[9], ud[3], omd[3];
+    to_body(&n->H[k->body], n->v + k->off, n->vd + k->off, v, vd);
+    m3_transpose(Rt, n->H[k->body].R);
+    m3_mulv(ud, Rt, n->vd + k->off);
+    m3_mulv(omd, Rt, n->vd + k->off + 3);
+    m6_zero(k->G);
+    m6_zero(k->Hv);
+    m6_zero(k->Hd);
+    m6_zero(k->Fd);
+    m6_set_block(k->G, 0, 0, 1, Rt);
+    m6_set_block(k->G, 1, 1, 1, Rt);
+    /* Hv = [[0, U~], [0, W~]] */
+    m3_skew(B, v);
+    m6_set_block(k->Hv, 0, 1, 1, B);
+    m3_skew(B, v + 3);
+    m6_set_block(k->Hv, 1, 1, 1, B);
+    /* Hd = [[-W~ R^T, U~ R^T], [0, 0]] */
+    m3_skew_mul(B, v + 3, Rt);
+    m6_set_block(k->Hd, 0, 0, -1, B);
+    m3_skew_mul(B, v, Rt);
+    m6_set_block(k->Hd, 0, 1, 1, B);
+    /* Fd = [[0, (R^T u')~ + U~ W~ - W~ U~], [0, (R^T om')~]] */
+    real U[9], W[9], UW[9], WU[9];
+    m3_skew(U, v);
+    m3_skew(W, v + 3);
+    m3_mul(UW, U, W);
+    m3_mul(WU, W, U);
+    m3_skew(B, ud);
+    m3_add(B, B, UW);
+    m3_sub(B, B, WU);
+    m6_set_block(k->Fd, 0, 1, 1, B);
+    m3_skew(B, omd);
+    m6_set_block(k->Fd, 1, 1, 1, B);
+  }
+}
+
+/* x (n) <- x F on the free components of a body */
+static void times(int n, const int *comp, const real *x, const real F[36], real *out) {
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < n; i++) {
+      out[j] += x[i] * F[6 * comp[i] + comp[j]];
+    }
+  }
+}
+
+void mbg__rotors_columns(mbg__alpha *a) {
+  const mbg__csc *p = mbg__system_pattern_K(a->sys);
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    int start[6], comp[6], count;
+    const int n = mbg__body_columns(a->sys, p, k->body, start, comp, &count);
+    for (int e = 0; e < count; e++) {
+      real M[6], C[6], K[6], hat[3][6] = {{0}};
+      for (int j = 0; j < n; j++) {
+        M[j] = a->M[start[j] + e];
+        C[j] = a->C[start[j] + e];
+        K[j] = a->K[start[j] + e];
+      }
+      times(n, comp, M, k->G, hat[0]);
+      times(n, comp, M, k->Hd, hat[1]);
+      times(n, comp, C, k->G, hat[1]);
+      times(n, comp, M, k->Fd, hat[2]);
+      times(n, comp, C, k->Hv, hat[2]);
+      for (int j = 0; j < n; j++) {
+        a->M[start[j] + e] = hat[0][j];
+        a->C[start[j] + e] = hat[1][j];
+        a->K[start[j] + e] = K[j] + hat[2][j];
+      }
+    }
+  }
+}
+
+void mbg__rotors_pull(const mbg__alpha *a, real *w, real *v, real *vd) {
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    real V[6], D[6];
+    m6_mulv_T_add(w + k->off, k->Hv, v + k->off);
+    m6_mulv_T_add(w + k->off, k->Fd, vd + k->off);
+    m6_mulv_T(V, k->G, v + k->off);
+    m6_mulv_T_add(V, k->Hd, vd + k->off);
+    m6_mulv_T(D, k->G, vd + k->off);
+    v6_copy(v + k->off, V);
+    v6_copy(vd + k->off, D);
+  }
+}
+
+/* D = G^-1 (vd - Hd V - Fd w), V = G^-1 (v - Hv w), G^-1 = G^T */
+void mbg__rotors_pull_start(const mbg__alpha *a, real *w, real *V, real *D) {
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    real vd[6], v[6], x[6];
+    m6_mulv(vd, k->G, D + k->off);
+    m6_mulv_T(x, k->Hd, vd);
+    v6_sub(x, V + k->off, x);
+    m6_mulv(v, k->G, x);
+    m6_mulv_T(x, k->Fd, vd);
+    v6_axpy(w + k->off, -1, x);
+    m6_mulv_T(x, k->Hv, v);
+    v6_axpy(w + k->off, -1, x);
+    v6_copy(V + k->off, v);
+    v6_copy(D + k->off, vd);
+  }
+}
+
+void mbg__rotors_push_start(const mbg__alpha *a, const real *w, real *v, real *vd) {
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    real x[6], y[6], V[6];
+    m6_mulv(x, k->Hv, w + k->off);
+    v6_sub(x, v + k->off, x);
+    m6_mulv_T(V, k->G, x);
+    m6_mulv(y, k->Fd, w + k->off);
+    m6_mulv_add(y, k->Hd, V);
+    v6_sub(y, vd + k->off, y);
+    m6_mulv_T(vd + k->off, k->G, y);
+    v6_copy(v + k->off, V);
+  }
+}
