@@ -10,8 +10,6 @@
      v' = G V' + Hv w,   vd' = G D' + Hd V' + Fd w,   w+ = A w + T X' */
 #include "formulations/alpha/alpha_work.h"
 
-#include "system/system_internal.h"
-
 #include <string.h>
 
 /* a body is a rotor when the inertia about its axle outweighs everything that turns with it */
