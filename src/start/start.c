@@ -119,7 +119,8 @@ static int cannot_assemble(mbg_context *ctx, mbg__start_work *w, double largest,
     /* is it the pins? */
     MBG_TRY(mbg__start_feasible(ctx, w, false, &without, &row));
     if (without <= MBG__FEASIBLE) {
-      MBG_TRY(mbg__start_rank(ctx, w, true));
+      /* a rank that a formulation refers to stays */
+      MBG_TRY(mbg__start_rank(ctx, w, false));
       MBG_TRY(mbg__pins_rank(ctx, w, &w->position, w->values));
       char names[512];
       mbg__pins_list(w, w->values, w->nvalue, names, sizeof(names));
