@@ -18,8 +18,8 @@ static const double eccentric = 0.01, asymmetric = 0.1, off_line = 1e-9;
 /* ---------------------------------------------------------------------- which bodies */
 
 typedef struct {
-  bool any, fits;
-  double x[3], d[3]; /* a point of the line and its direction, in body axes */
+  bool any, unfit;
+  double d[3]; /* direction of the line, in body axes */
 } axle;
 
 static void read_axle(const mbg__alpha *a, int marker, axle *l) {
@@ -30,7 +30,6 @@ static void read_axle(const mbg__alpha *a, int marker, axle *l) {
     d[i] = re(h->R[3 * i + 2]);
   }
   if (!l->any) {
-    memcpy(l->x, x, sizeof x);
     memcpy(l->d, d, sizeof d);
     l->any = true;
   }
@@ -40,27 +39,25 @@ static void read_axle(const mbg__alpha *a, int marker, axle *l) {
     gap[i] = x[j] * l->d[k] - x[k] * l->d[j]; /* arm of the body's origin */
   }
   for (int i = 0; i < 3; i++) {
-    l->fits = l->fits && fabs(cross[i]) <= off_line && fabs(gap[i]) <= off_line * a->m->size;
+    l->unfit = l->unfit || fabs(cross[i]) > off_line || fabs(gap[i]) > off_line * a->m->size;
   }
 }
 
-/* the line of all joints of a body */
-static axle axle_of(const mbg__alpha *a, int body) {
+/* the line of all joints of each body */
+static void find_axles(const mbg__alpha *a, axle *axles) {
   const mbg_model *m = a->m;
-  axle l = {.fits = true};
   for (int i = 0; i < m->njoint; i++) {
     const mbg__pair *p = &m->pairs[m->joints[i].pair];
     const char *type = m->joints[i].type->key;
     const bool turns = !strcmp(type, "revolute") || !strcmp(type, "cylindrical");
     for (int side = 0; side < 2; side++) {
-      const int marker = side ? p->B : p->A;
-      if (m->markers[marker].body == body) {
-        l.fits = l.fits && turns;
-        read_axle(a, marker, &l);
+      const int marker = side ? p->B : p->A, body = m->markers[marker].body;
+      if (body >= 0) {
+        axles[body].unfit = axles[body].unfit || !turns;
+        read_axle(a, marker, &axles[body]);
       }
     }
   }
-  return l;
 }
 
 /* products of the moments of inertia about the origin with two directions */
@@ -100,7 +97,7 @@ static bool balanced(const real *M, const double d[3], bool planar) {
   return J > 0 && mass > 0 && centred && (planar || round);
 }
 
-static bool is_rotor(const mbg__alpha *a, int body) {
+static bool is_rotor(const mbg__alpha *a, int body, const axle *l) {
   const mbg__body *b = &a->m->bodies[body];
   const bool planar = b->motion == MBG__PLANAR;
   if (b->modal >= 0 || b->carrier >= 0 || !b->type->inertia || (b->motion != MBG__SPATIAL && !planar)) {
@@ -111,8 +108,7 @@ static bool is_rotor(const mbg__alpha *a, int body) {
   if (b->axes != MBG__HISTORY_AUTO) {
     return upright && b->axes == MBG__HISTORY_WORLD;
   }
-  const axle l = axle_of(a, body);
-  return l.any && l.fits && upright && balanced(mbg__system_design(a->sys)->M + 36 * body, l.d, planar);
+  return l->any && !l->unfit && upright && balanced(mbg__system_design(a->sys)->M + 36 * body, l->d, planar);
 }
 
 int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any) {
@@ -122,14 +118,23 @@ int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any) {
   a->v = MBG_TAKE(&a->arena, real, m->nw);
   a->vd = MBG_TAKE(&a->arena, real, m->nw);
   const int err = mbg__arena_check(ctx, &a->arena);
-  for (int b = 0; err == MBG_OK && b < m->nbody; b++) {
+  if (err < 0) {
+    return err;
+  }
+  axle *axles = mbg__alloc_zero(ctx, (size_t)m->nbody + 1, sizeof(*axles));
+  if (!axles) {
+    return mbg__fail_memory(ctx);
+  }
+  find_axles(a, axles);
+  for (int b = 0; b < m->nbody; b++) {
     a->rotor_of[b] = -1;
-    if (any && is_rotor(a, b)) {
+    if (any && is_rotor(a, b, &axles[b])) {
       a->rotor_of[b] = a->nrotor;
       a->rotors[a->nrotor++] = (mbg__rotor){.body = b, .off = m->bodies[b].voff};
     }
   }
-  return err;
+  mbg__free(ctx, axles);
+  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- states */
