@@ -24,10 +24,10 @@ configure-asan: bootstrap
 	@scripts/configure asan -DMBG_WERROR=$(WERROR)
 
 demo: all
-	@echo '$$ mbgrad gradient quarter-car'
-	@build/mbgrad gradient quarter-car
-	@echo; echo '$$ mbgrad check quarter-car --gradient'
-	@build/mbgrad check quarter-car --gradient
+	@echo '$$ mbgrad gradient quarter-car --criteria psi0,psiL,F1'
+	@build/mbgrad gradient quarter-car --criteria psi0,psiL,F1
+	@echo; echo '$$ mbgrad check quarter-car --gradient --criteria psi0,psiL,F1'
+	@build/mbgrad check quarter-car --gradient --criteria psi0,psiL,F1
 
 # the suite twice: optimized, and with sanitizers and asserts; fails when it leaves new files in the source tree
 test: configure configure-asan

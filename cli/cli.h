@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Exit status of the program. */
-enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_BAD_INPUT = 2 };
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_BAD_INPUT = 2, CLI_STEPS_TOO_LONG = 3 };
 
 /* A command: `mbgrad NAME ARGUMENTS [options]`. */
 struct cli_command {

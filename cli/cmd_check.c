@@ -5,6 +5,7 @@
 #include "cmd_check_gradient.h"
 #include "run_options.h"
 #include "session.h"
+#include "step_error.h"
 #include "table.h"
 
 #include <math.h>
@@ -391,7 +392,8 @@ static int check_model(cli_session *session, const cli_proof *proof, const cli_a
 
 /* options that only a run can use */
 static int refuse_without_gradient(const cli_args *args) {
-  static const char *const names[] = {"formulation", "step", "tolerance", "end", "memory", "plot"};
+  static const char *const names[] = {"formulation", "step",   "tolerance", "accuracy",
+                                      "end",         "memory", "plot",      "criteria"};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
     if (cli_value(args, names[i], 0)) {
       return cli_bad_input("check: '--%s' needs '--gradient'", names[i]);
@@ -426,7 +428,9 @@ static const cli_option options[] = {
     CLI_OPTION_FULL,
     {"gradient", NULL, false, "prove the gradient: Taylor test, direct against adjoint, finite differences"},
     CLI_OPTION_PLOT,
+    {"criteria", "A,B,...", false, "with --gradient: these criteria only"},
     CLI_OPTIONS_RUN,
+    CLI_OPTION_NO_ERROR,
 };
 
 extern const cli_command cli_cmd_check;

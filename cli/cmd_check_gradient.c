@@ -6,6 +6,7 @@
 #include "plot.h"
 #include "results.h"
 #include "run_options.h"
+#include "step_error.h"
 #include "table.h"
 
 #include <math.h>
@@ -20,8 +21,10 @@ typedef enum { PROVEN, LINEAR, CONSTANT, NOT_PROVEN } verdict;
 
 struct cli_proof {
   cli_run r;
+  const cli_args *args;
   const mbg_model *model;
   int nc, np;
+  cli_criteria chosen;
   const double *adjoint; /*                                                  (nc x np) */
   double *direct;        /*                                                     (nc x np) */
   double *difference;    /* central differences; NAN where not computed         (nc x np) */
@@ -35,13 +38,28 @@ struct cli_proof {
 
 static const mbg_proof *proof_of(const cli_proof *p, int k) { return mbg_run_get_proof(p->r.run, k); }
 
-static bool is_constant(const mbg_proof *q) {
-  for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
-    if (isfinite(q->taylor[i].difference) && (q->taylor[i].difference != 0 || q->taylor[i].remainder != 0)) {
-      return false;
-    }
+/* largest |psi(p + eps d) - psi(p)| of some points */
+static double largest_difference(const mbg_proof *q, int first) {
+  double largest = 0;
+  for (int i = first; i < MBG_TAYLOR_POINTS; i++) {
+    largest = isfinite(q->taylor[i].difference) ? fmax(largest, fabs(q->taylor[i].difference)) : largest;
   }
-  return true;
+  return largest;
+}
+
+/* No parameter changes the criterion: its differences are rounding, which does not grow with eps as any change by a
+   parameter would (eps spans eight decades), and no derivative exceeds this rounding. */
+static bool is_constant(const cli_proof *p, int k) {
+  const mbg_proof *q = proof_of(p, k);
+  const double rounding = 1e3 * fmax(largest_difference(q, MBG_TAYLOR_POINTS - 4), 1e-16 * fabs(q->value));
+  const size_t at = (size_t)k * (size_t)p->np;
+  bool constant = largest_difference(q, 0) <= rounding;
+  for (int i = 0; i < p->np; i++) {
+    const double size = cli_parameter_size(p->r.session.parameters, i);
+    constant = constant && size * fabs(p->adjoint[at + (size_t)i]) <= rounding &&
+               size * fabs(p->direct[at + (size_t)i]) <= rounding;
+  }
+  return constant;
 }
 
 /* the remainder of the largest step is rounding: no term of second order */
@@ -57,8 +75,8 @@ static bool is_linear(const mbg_proof *q) {
 static verdict judge(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
   const bool same = q->direct_vs_adjoint <= p->same;
-  if (is_constant(q)) {
-    return same ? CONSTANT : NOT_PROVEN;
+  if (is_constant(p, k)) {
+    return CONSTANT;
   }
   if (same && q->taylor_slope >= 1.95 && q->taylor_slope <= 2.05 && q->taylor_decades >= 2.99) {
     return PROVEN;
@@ -66,17 +84,42 @@ static verdict judge(const cli_proof *p, int k) {
   return same && is_linear(q) ? LINEAR : NOT_PROVEN;
 }
 
+static bool is_small(const cli_proof *p, int k) {
+  const mbg_step_error *s = mbg_run_get_error(p->r.run, k);
+  return !s || judge(p, k) == CONSTANT || cli_error_is_small(s);
+}
+
 int cli_proof_status(const cli_proof *p) {
-  for (int k = 0; k < p->nc; k++) {
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     if (judge(p, k) == NOT_PROVEN) {
       return cli_failed("the gradient of '%s' is not proven", mbg_model_criterion_name(p->model, k));
+    }
+  }
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
+    if (!is_small(p, k)) {
+      (void)cli_failed("the gradients are exact for these steps, but the steps are too long for '%s'",
+                       mbg_model_criterion_name(p->model, k));
+      return CLI_STEPS_TOO_LONG;
     }
   }
   return CLI_DONE;
 }
 
-/* one line for readers; to be freed */
-static char *verdict_text(const cli_proof *p, int k) {
+/* why a gradient is not proven: the condition that it misses; to be freed */
+static char *missed(const cli_proof *p, const mbg_proof *q) {
+  if (!(q->direct_vs_adjoint <= p->same)) {
+    return cli_format("direct and adjoint differ by %.1g (needed: %.0e)", q->direct_vs_adjoint, p->same);
+  }
+  if (isnan(q->taylor_slope)) {
+    return cli_format("the remainder never falls with slope 2");
+  }
+  return cli_format("slope %.2f over %.1f decades only (needed: 2 over 3)", q->taylor_slope, q->taylor_decades);
+}
+
+/* the first verdict in one line; to be freed */
+static char *exact_text(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
   char how[96], far[96] = "no finite difference could be computed";
   snprintf(how, sizeof(how), "direct and adjoint agree to %.1g", fmax(q->direct_vs_adjoint, 1e-16));
@@ -86,18 +129,29 @@ static char *verdict_text(const cli_proof *p, int k) {
   }
   switch (judge(p, k)) {
   case PROVEN:
-    return cli_format("gradient proven: slope %.2f over %.1f decades; %s; %s", q->taylor_slope, q->taylor_decades, how,
-                      far);
+    return cli_format("gradient proven exact for these steps: slope %.2f over %.1f decades; %s; %s", q->taylor_slope,
+                      q->taylor_decades, how, far);
   case LINEAR:
-    return cli_format("gradient proven: linear in the parameters, the remainder is rounding; %s; %s", how, far);
+    return cli_format("gradient proven exact for these steps: linear in the parameters, the remainder is rounding; "
+                      "%s; %s",
+                      how, far);
   case CONSTANT:
-    return cli_format("gradient proven: no parameter changes this criterion, and the gradient is 0");
-  default:
-    return isnan(q->taylor_slope)
-               ? cli_format("NOT proven: the remainder never falls with slope 2; %s; %s", how, far)
-               : cli_format("NOT proven: slope %.2f over %.1f decades only (needed: 2 over 3); %s; %s", q->taylor_slope,
-                            q->taylor_decades, how, far);
+    return cli_format("gradient proven exact for these steps: no parameter changes this criterion beyond rounding, "
+                      "and the gradient is 0");
+  default:;
+    char *why = missed(p, q);
+    char *text = cli_format("gradient NOT proven: %s; %s", why, q->direct_vs_adjoint <= p->same ? how : far);
+    free(why);
+    return text;
   }
+}
+
+/* the second verdict in one line, NULL without an estimate; to be freed */
+static char *steps_text(const cli_proof *p, int k) {
+  char *errors = judge(p, k) == CONSTANT ? NULL : cli_error_text(p->r.run, p->model, k);
+  char *text = errors ? cli_format("steps %s: %s", is_small(p, k) ? "small enough" : "TOO LONG", errors) : NULL;
+  free(errors);
+  return text;
 }
 
 /* ---------------------------------------------------------------------- computation */
@@ -123,7 +177,8 @@ static void differences_at(cli_proof *p, double step, double *trial, double *plu
       mbg_context_clear(p->r.session.ctx); /* the model cannot run there: no difference */
       continue;
     }
-    for (int k = 0; k < p->nc; k++) {
+    for (int c = 0; c < p->chosen.count; c++) {
+      const int k = p->chosen.index[c];
       const size_t at = (size_t)k * (size_t)p->np + (size_t)entry;
       const double d = (plus[k] - minus[k]) / (2 * h);
       if (!(fabs(d - p->adjoint[at]) >= fabs(p->difference[at] - p->adjoint[at]))) {
@@ -139,10 +194,11 @@ static void differences(cli_proof *p) {
     p->difference[i] = NAN;
   }
   memcpy(trial, p->r.session.parameters, (size_t)p->np * sizeof(double));
-  for (int k = 0; k < p->nc; k++) {
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     bool done = !isfinite(proof_of(p, k)->finite_difference);
-    for (int j = 0; j < k; j++) {
-      done = done || proof_of(p, j)->finite_difference_step == proof_of(p, k)->finite_difference_step;
+    for (int j = 0; j < c; j++) {
+      done = done || proof_of(p, p->chosen.index[j])->finite_difference_step == proof_of(p, k)->finite_difference_step;
     }
     if (!done) {
       differences_at(p, proof_of(p, k)->finite_difference_step, trial, trial + p->np, trial + p->np + p->nc);
@@ -184,7 +240,8 @@ static void other_formulation(cli_proof *p) {
       }
     }
   }
-  for (int k = 0; taken && k < p->nc; k++) {
+  for (int c = 0; taken && c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     const size_t at = (size_t)k * (size_t)p->np;
     p->other_far[k] = cli_gradient_difference(p->adjoint + at, g + at, p->r.session.parameters, p->np);
   }
@@ -197,10 +254,13 @@ static int compute(cli_proof *p) {
   p->same = agreement(p->r.run);
   int result = mbg_run_prove(ctx, p->r.run);
   if (result == MBG_OK) {
-    p->adjoint = proof_of(p, 0)->gradient;
+    p->adjoint = proof_of(p, 0)->gradient; /* of all criteria */
     result = mbg_run_gradient(ctx, p->r.run, MBG_METHOD_DIRECT, p->direct, NULL);
   }
-  const int status = cli_run_status(&p->r, result);
+  int status = cli_run_status(&p->r, result);
+  if (status == CLI_DONE) {
+    status = cli_error_estimate(&p->r, p->args, p->r.run, MBG_METHOD_AUTO);
+  }
   if (status == CLI_DONE) {
     p->entries = cli_entries_choose(p->model, p->adjoint, p->r.session.parameters, false);
     differences(p);
@@ -209,9 +269,16 @@ static int compute(cli_proof *p) {
   return status;
 }
 
+static int choose_criteria(cli_proof *p, const cli_args *args) {
+  const int status = cli_criteria_choose(p->model, cli_value(args, "criteria", 0), &p->chosen);
+  return status == CLI_DONE
+             ? cli_run_status(&p->r, mbg_run_select(p->r.session.ctx, p->r.run, p->chosen.count, p->chosen.index))
+             : status;
+}
+
 int cli_proof_make(const cli_args *args, cli_proof **out) {
   cli_proof *p = cli_resize(NULL, 1, sizeof(*p));
-  *p = (cli_proof){0};
+  *p = (cli_proof){.args = args};
   int status = cli_run_open(&p->r, args, false, true);
   if (status == CLI_DONE) {
     status = cli_need_gradient(p->r.session.model);
@@ -224,6 +291,9 @@ int cli_proof_make(const cli_args *args, cli_proof **out) {
     p->direct = cli_resize(NULL, 2 * size, sizeof(double));
     p->difference = p->direct + size;
     p->other_far = cli_resize(NULL, (size_t)p->nc, sizeof(double));
+    status = choose_criteria(p, args);
+  }
+  if (status == CLI_DONE) {
     status = compute(p);
   }
   if (status != CLI_DONE) {
@@ -239,6 +309,7 @@ void cli_proof_destroy(cli_proof *p) {
     return;
   }
   free(p->direct);
+  free(p->chosen.index);
   free(p->entries.index);
   free(p->other);
   free(p->other_far);
@@ -250,18 +321,41 @@ void cli_proof_destroy(cli_proof *p) {
 
 static void print_verdicts(const cli_proof *p) {
   int width = 0;
-  for (int k = 0; k < p->nc; k++) {
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     const int columns = cli_columns(mbg_model_criterion_name(p->model, k));
     width = columns > width ? columns : width;
   }
-  for (int k = 0; k < p->nc; k++) {
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     const char *name = mbg_model_criterion_name(p->model, k);
-    char *first = cli_format("  %s%*s  ", name, width - cli_columns(name), ""), *text = verdict_text(p, k);
-    cli_paragraph(first, text);
+    char *first = cli_format("  %s%*s  ", name, width - cli_columns(name), ""), *exact = exact_text(p, k);
+    char *second = cli_format("  %*s  ", width, ""), *steps = steps_text(p, k);
+    cli_paragraph(first, exact);
+    if (steps) {
+      cli_paragraph(second, steps);
+    }
     free(first);
-    free(text);
+    free(exact);
+    free(second);
+    free(steps);
   }
 }
+
+/* derivatives by an entry below this are rounding of the criterion and of its larger derivatives */
+static double rounding(const cli_proof *p, int k, int entry) {
+  const double *g = p->adjoint + (size_t)k * (size_t)p->np, *parameters = p->r.session.parameters;
+  double effect = fabs(proof_of(p, k)->value);
+  if (judge(p, k) == CONSTANT) {
+    return INFINITY;
+  }
+  for (int i = 0; i < p->np; i++) {
+    effect = fmax(effect, cli_parameter_size(parameters, i) * fabs(g[i]));
+  }
+  return 1e-14 * effect / cli_parameter_size(parameters, entry);
+}
+
+static double above(double x, double floor) { return fabs(x) > floor ? x : 0; }
 
 /* the three ways side by side */
 static void print_criterion(const cli_proof *p, int k) {
@@ -274,14 +368,15 @@ static void print_criterion(const cli_proof *p, int k) {
     const size_t at = (size_t)k * (size_t)p->np + (size_t)p->entries.index[i];
     (void)mbg_model_parameter_name(p->model, p->entries.index[i], name, sizeof(name));
     cli_table_text(&table, name);
-    cli_table_format(&table, "%.10g", p->direct[at]);
-    cli_table_format(&table, "%.10g", p->adjoint[at]);
+    const double zero = rounding(p, k, p->entries.index[i]);
+    cli_table_format(&table, "%.10g", above(p->direct[at], zero));
+    cli_table_format(&table, "%.10g", above(p->adjoint[at], zero));
     if (isnan(p->difference[at])) {
       cli_table_texts(&table, "-", "-", NULL);
       continue;
     }
-    cli_table_format(&table, "%.10g", p->difference[at]);
-    cli_table_format(&table, "%.0e", p->adjoint[at] != 0 ? fabs(p->difference[at] / p->adjoint[at] - 1) : 0);
+    cli_table_format(&table, "%.10g", above(p->difference[at], 1e4 * zero));
+    cli_table_format(&table, "%.0e", fabs(p->adjoint[at]) > zero ? fabs(p->difference[at] / p->adjoint[at] - 1) : 0);
   }
   cli_heading(title);
   cli_table_print(&table, 2);
@@ -314,13 +409,13 @@ static void print_taylor_block(const cli_proof *p, int first, int count, int eac
   snprintf(own, sizeof(own), "%.*s", 1 + 2 * count, align);
   cli_table table = cli_table_make(own);
   cli_table_text(&table, "eps");
-  for (int k = first; k < first + count; k++) {
-    cli_table_texts(&table, mbg_model_criterion_name(p->model, k), "falls by", NULL);
+  for (int c = first; c < first + count; c++) {
+    cli_table_texts(&table, mbg_model_criterion_name(p->model, p->chosen.index[c]), "falls by", NULL);
   }
   for (int i = 0; i < MBG_TAYLOR_POINTS; i += each) {
-    cli_table_format(&table, "%.1e", proof_of(p, 0)->taylor[i].eps);
-    for (int k = first; k < first + count; k++) {
-      add_remainder(&table, proof_of(p, k), i, i - each);
+    cli_table_format(&table, "%.1e", proof_of(p, p->chosen.index[0])->taylor[i].eps);
+    for (int c = first; c < first + count; c++) {
+      add_remainder(&table, proof_of(p, p->chosen.index[c]), i, i - each);
     }
   }
   cli_table_print(&table, 2);
@@ -334,17 +429,19 @@ static void print_taylor(const cli_proof *p, bool full) {
                 "Remainder |psi(p + eps d) - psi(p) - eps g.d| for a direction d that changes every parameter p by "
                 "its own size. With the exact gradient g it falls with eps^2: by 100 per decade. A tilde marks "
                 "rounding of psi.");
-  for (int first = 0; first < p->nc; first += CRITERIA_PER_BLOCK) {
+  const int count = p->chosen.count;
+  for (int first = 0; first < count; first += CRITERIA_PER_BLOCK) {
     if (first > 0) {
       putchar('\n');
     }
-    print_taylor_block(p, first, p->nc - first < CRITERIA_PER_BLOCK ? p->nc - first : CRITERIA_PER_BLOCK, each);
+    print_taylor_block(p, first, count - first < CRITERIA_PER_BLOCK ? count - first : CRITERIA_PER_BLOCK, each);
   }
 }
 
 static double other_worst(const cli_proof *p) {
   double worst = p->other ? 0 : NAN;
-  for (int k = 0; p->other && k < p->nc; k++) {
+  for (int c = 0; p->other && c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     worst = fmax(worst, p->other_far[k]);
   }
   return worst;
@@ -357,8 +454,8 @@ static void print_other(const cli_proof *p) {
   }
   const char *own = mbg_run_formulation(p->r.run);
   char *text =
-      far > 0 ? cli_format("%s gives the same gradients within %.1g at these steps; the difference is the error of "
-                           "the steps and falls with their square.",
+      far > 0 ? cli_format("%s gives the same gradients within %.1g at its steps; the errors of the steps of both are "
+                           "in this difference.",
                            p->other, far)
               : cli_format("%s gives exactly the same gradients: the model overrides what distinguishes it from %s.",
                            p->other, own);
@@ -379,7 +476,8 @@ void cli_proof_print(const cli_proof *p, bool full) {
   free(title);
   putchar('\n');
   print_verdicts(p);
-  for (int k = 0; k < p->nc; k++) {
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     print_criterion(p, k);
   }
   print_taylor(p, full);
@@ -397,7 +495,10 @@ static void json_member(const char *indent, const char *key, double value, const
 static void json_criterion(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
   cli_json_string(mbg_model_criterion_name(p->model, k));
-  printf(": {\"proven\": %s", judge(p, k) == NOT_PROVEN ? "false" : "true");
+  printf(": {\"proven\": %s, \"steps_small\": ", judge(p, k) == NOT_PROVEN ? "false" : "true");
+  fputs(!mbg_run_get_error(p->r.run, k) ? "null" : is_small(p, k) ? "true" : "false", stdout);
+  fputs(", \"error\": ", stdout);
+  cli_error_json(p->r.run, p->model, k);
   json_member(", ", "value", q->value, "");
   json_member(", ", "taylor_slope", q->taylor_slope, "");
   json_member(", ", "taylor_decades", q->taylor_decades, "");
@@ -420,7 +521,8 @@ static void json_criterion(const cli_proof *p, int k) {
 void cli_proof_json(const cli_proof *p) {
   double slope = NAN, decades = NAN, far = 0;
   bool proven = true;
-  for (int k = 0; k < p->nc; k++) {
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     const mbg_proof *q = proof_of(p, k);
     const verdict v = judge(p, k);
     proven = proven && v != NOT_PROVEN;
@@ -430,7 +532,8 @@ void cli_proof_json(const cli_proof *p) {
       decades = fmin(decades, q->taylor_decades);
     }
   }
-  printf("  \"gradient\": {\n    \"proven\": %s", proven ? "true" : "false");
+  printf("  \"gradient\": {\n    \"proven\": %s,\n    \"error\": ", proven ? "true" : "false");
+  cli_error_json_all(p->r.run, p->model);
   json_member(",\n    ", "taylor_slope", slope, "");
   json_member(",\n    ", "taylor_decades", decades, "");
   json_member(",\n    ", "direct_vs_adjoint", far, "");
@@ -438,8 +541,9 @@ void cli_proof_json(const cli_proof *p) {
   printf(",\n    \"formulations\": [\"%s\"%s%s%s]", mbg_run_formulation(p->r.run), p->other ? ", \"" : "",
          p->other ? p->other : "", p->other ? "\"" : "");
   fputs(",\n    \"criteria\": {", stdout);
-  for (int k = 0; k < p->nc; k++) {
-    fputs(k > 0 ? ",\n      " : "\n      ", stdout);
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
+    fputs(c > 0 ? ",\n      " : "\n      ", stdout);
     json_criterion(p, k);
   }
   fputs("\n    }\n  }", stdout);
@@ -468,21 +572,22 @@ int cli_proof_plot(const cli_proof *p, const char *path) {
   double(*points)[3][MBG_TAYLOR_POINTS] = cli_resize(NULL, (size_t)p->nc, sizeof(*points));
   cli_curve(*curves)[2] = cli_resize(NULL, (size_t)p->nc, sizeof(*curves));
   cli_panel *panels = cli_resize(NULL, (size_t)p->nc, sizeof(*panels));
-  for (int k = 0; k < p->nc; k++) {
+  for (int c = 0; c < p->chosen.count; c++) {
+    const int k = p->chosen.index[c];
     const int n = MBG_TAYLOR_POINTS;
-    take_points(proof_of(p, k), points[k][0], points[k][1], points[k][2]);
-    curves[k][0] = (cli_curve){.name = "remainder", .count = n, .x = points[k][0], .y = points[k][1], .dots = true};
-    curves[k][1] = (cli_curve){.name = "slope 2", .count = n, .x = points[k][0], .y = points[k][2], .dashed = true};
-    panels[k] = (cli_panel){.title = mbg_model_criterion_name(p->model, k),
+    take_points(proof_of(p, k), points[c][0], points[c][1], points[c][2]);
+    curves[c][0] = (cli_curve){.name = "remainder", .count = n, .x = points[c][0], .y = points[c][1], .dots = true};
+    curves[c][1] = (cli_curve){.name = "slope 2", .count = n, .x = points[c][0], .y = points[c][2], .dashed = true};
+    panels[c] = (cli_panel){.title = mbg_model_criterion_name(p->model, k),
                             .x_label = "eps",
                             .y_label = "remainder",
                             .log_x = true,
                             .log_y = true,
                             .ncurve = 2,
-                            .curves = curves[k]};
+                            .curves = curves[c]};
   }
   char *title = cli_format("%s: Taylor test of the gradient", mbg_model_name(p->model));
-  const int status = cli_plot_write(path, title, panels, p->nc);
+  const int status = cli_plot_write(path, title, panels, p->chosen.count);
   free(title);
   free(panels);
   free(curves);

@@ -1,9 +1,11 @@
 /* mbgrad control: controls u(t) that minimize criteria */
 #include "cli.h"
+#include "gradient_table.h"
 #include "mbgrad/control.h"
 #include "plot.h"
 #include "results.h"
 #include "search.h"
+#include "step_error.h"
 #include "table.h"
 
 #include <math.h>
@@ -27,6 +29,8 @@ typedef struct {
   const char **criteria;
   double *weights;
   double begin, last;
+  double error; /* of the steps, in the objective; NAN: not estimated */
+  bool regular; /* ... better than a guess */
 } job;
 
 static double seconds(void) {
@@ -237,6 +241,7 @@ static void print_report(const job *j) {
   }
   printf("\n  objective %.6g, at the start %.6g; gradient %.3g, at the start %.3g\n", r->objective, r->objective_start,
          r->gradient, r->gradient_start);
+  cli_error_of_search(r->objective, r->objective_start, j->error, j->regular);
   if (r->at_bounds > 0) {
     printf("  %d samples at a bound\n", r->at_bounds);
   }
@@ -300,6 +305,7 @@ static void print_json(const job *j) {
          r->stage + 1, r->iterations, r->evaluations, r->failed, r->at_bounds);
   json_member("objective", r->objective);
   json_member("objective_start", r->objective_start);
+  json_member("objective_error", j->error);
   json_member("effort", r->effort);
   json_member("gradient", r->gradient);
   json_member("gradient_start", r->gradient_start);
@@ -423,6 +429,33 @@ static int simulate_best(job *j) {
   return status == CLI_DONE ? cli_run_simulate(&j->r) : status;
 }
 
+/* error of the steps in the objective under the best control: sum of weighted errors */
+static void estimate_error(job *j) {
+  const mbg_model *model = mbg_control_model(j->control);
+  const int n = mbg_control_get_summary(j->control)->terms;
+  cli_criteria terms = {.index = cli_resize(NULL, (size_t)n, sizeof(int))};
+  mbg_context *ctx = j->r.session.ctx;
+  double error = 0;
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < mbg_model_criterion_count(model); k++) {
+      if (!strcmp(mbg_model_criterion_name(model, k), mbg_control_get_term(j->control, i)->criterion)) {
+        terms.index[terms.count++] = k;
+      }
+    }
+  }
+  int result = mbg_run_select(ctx, j->r.run, terms.count, terms.index);
+  result = result == MBG_OK ? mbg_run_error(ctx, j->r.run, MBG_METHOD_AUTO, false) : result;
+  j->regular = true;
+  for (int i = 0; result == MBG_OK && i < terms.count; i++) {
+    const mbg_step_error *s = mbg_run_get_error(j->r.run, terms.index[i]);
+    error += fabs(mbg_control_get_term(j->control, i)->weight) * s->value;
+    j->regular = j->regular && s->regular;
+  }
+  j->error = result == MBG_OK ? error : NAN;
+  cli_error_optional(&j->r.session, result);
+  free(terms.index);
+}
+
 static int write_files(job *j) {
   const cli_args *args = j->args;
   const char *control = cli_value(args, "control", 0), *out = cli_value(args, "out", 0);
@@ -500,6 +533,9 @@ static int run_job(job *j, char **copy) {
   if (status == CLI_DONE) {
     status = simulate_best(j);
   }
+  if (status == CLI_DONE && !cli_flag(j->args, "no-error-estimate")) {
+    estimate_error(j);
+  }
   if (status == CLI_DONE) {
     status = write_files(j);
   }
@@ -513,7 +549,7 @@ static int run_job(job *j, char **copy) {
 }
 
 static int control(const cli_args *args) {
-  job j = {.args = args, .begin = seconds()};
+  job j = {.args = args, .begin = seconds(), .error = NAN};
   char *copy = NULL;
   const int status = run_job(&j, &copy);
   mbg_run_destroy(j.r.run); /* before the model that it runs */
@@ -549,6 +585,7 @@ static const cli_option options[] = {
     {"restart", "FILE", false, "write a restart file after every iteration"},
     {"resume", NULL, false, "with --restart: go on from that file"},
     CLI_OPTIONS_RUN,
+    CLI_OPTION_NO_ERROR,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
 };

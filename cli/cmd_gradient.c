@@ -4,6 +4,7 @@
 #include "mbgrad/check.h"
 #include "results.h"
 #include "run_options.h"
+#include "step_error.h"
 #include "table.h"
 
 #include <math.h>
@@ -19,17 +20,18 @@ typedef struct {
   const mbg_model *model;
   mbg_method method;
   int nc, np, na, top;
-  double *psi;      /*                                              (nc) */
-  double *gradient; /*                                              (nc x np) */
-  double *all;      /* by every number of the model; or NULL        (nc x na) */
+  cli_criteria chosen; /* the criteria that are wanted */
+  double *psi;         /*                                              (nc) */
+  double *gradient;    /*                                              (nc x np) */
+  double *all;         /* by every number of the model; or NULL        (nc x na) */
 } gradients;
 
 /* ---------------------------------------------------------------------- parameters without effect */
 
 static bool column_is_zero(const gradients *g, int first, int count) {
-  for (int k = 0; k < g->nc; k++) {
+  for (int c = 0; c < g->chosen.count; c++) {
     for (int i = first; i < first + count; i++) {
-      if (g->gradient[(size_t)k * (size_t)g->np + (size_t)i] != 0) {
+      if (g->gradient[(size_t)g->chosen.index[c] * (size_t)g->np + (size_t)i] != 0) {
         return false;
       }
     }
@@ -70,7 +72,8 @@ static void warn_parameters(const gradients *g) {
 }
 
 static void warn_criteria(const gradients *g) {
-  for (int k = 0; g->np > 0 && k < g->nc; k++) {
+  for (int c = 0; g->np > 0 && c < g->chosen.count; c++) {
+    const int k = g->chosen.index[c];
     bool zero = true;
     for (int i = 0; i < g->np; i++) {
       zero = zero && g->gradient[(size_t)k * (size_t)g->np + (size_t)i] == 0;
@@ -234,20 +237,25 @@ static void print_json(const gradients *g) {
          mbg_method_name((int)g->method));
   cli_json_by_parameter(g->model, g->r->session.parameters);
   fputs(",\n  \"criteria\": {", stdout);
-  for (int k = 0; k < g->nc; k++) {
-    fputs(k > 0 ? ",\n    " : "\n    ", stdout);
+  for (int c = 0; c < g->chosen.count; c++) {
+    const int k = g->chosen.index[c];
+    fputs(c > 0 ? ",\n    " : "\n    ", stdout);
     cli_json_string(mbg_model_criterion_name(g->model, k));
     fputs(": {\"value\": ", stdout);
     cli_json_number(stdout, g->psi[k]);
     fputs(", \"gradient\": ", stdout);
     cli_json_by_parameter(g->model, g->gradient + (size_t)k * (size_t)g->np);
+    fputs(", \"error\": ", stdout);
+    cli_error_json(g->r->run, g->model, k);
     if (g->all) {
       fputs(", \"all\": ", stdout);
       json_all(g, k);
     }
     putchar('}');
   }
-  fputs("\n  },\n  \"work\": ", stdout);
+  fputs("\n  },\n  \"error\": ", stdout);
+  cli_error_json_all(g->r->run, g->model);
+  fputs(",\n  \"work\": ", stdout);
   cli_json_work(g->r->run);
   fputs("\n}\n", stdout);
 }
@@ -265,14 +273,15 @@ static void print_text(const gradients *g, bool full) {
                            mbg_method_name((int)g->method));
   cli_heading(title);
   free(title);
-  cli_criteria_print(g->model, g->psi);
+  cli_criteria_print(g->model, &g->chosen, g->psi);
   if (g->np > 0) {
-    cli_gradient_print(g->model, g->gradient, g->r->session.parameters, full);
+    cli_gradient_print(g->model, &g->chosen, g->gradient, g->r->session.parameters, full);
   }
-  for (int k = 0; g->all && k < g->nc; k++) {
-    print_all(g, k);
+  for (int c = 0; g->all && c < g->chosen.count; c++) {
+    print_all(g, g->chosen.index[c]);
   }
   print_work(g);
+  cli_error_print(g->r->run, g->model);
 }
 
 /* ---------------------------------------------------------------------- the command */
@@ -310,7 +319,8 @@ static int differentiate(gradients *g, bool all) {
   }
   if (result == MBG_OK && all) {
     g->all = cli_resize(NULL, (size_t)g->nc * (size_t)g->na, sizeof(double));
-    for (int k = 0; result == MBG_OK && k < g->nc; k++) {
+    for (int c = 0; result == MBG_OK && c < g->chosen.count; c++) {
+      const int k = g->chosen.index[c];
       result = mbg_run_gradient_all(ctx, g->r->run, k, g->all + (size_t)k * (size_t)g->na);
     }
   }
@@ -323,6 +333,12 @@ static int compute(const cli_args *args, gradients *g) {
   /* by every number: a model without parameters will do */
   int status = all && g->np == 0 && g->nc > 0 ? CLI_DONE : cli_need_gradient(g->model);
   if (status == CLI_DONE) {
+    status = cli_criteria_choose(g->model, cli_value(args, "criteria", 0), &g->chosen);
+  }
+  if (status == CLI_DONE) {
+    status = cli_run_status(g->r, mbg_run_select(g->r->session.ctx, g->r->run, g->chosen.count, g->chosen.index));
+  }
+  if (status == CLI_DONE) {
     status = cli_run_simulate(g->r);
   }
   if (status == CLI_DONE && mbg_run_partial(g->r->run)) {
@@ -334,7 +350,7 @@ static int compute(const cli_args *args, gradients *g) {
   if (status == CLI_DONE && path) {
     status = write_history(g, path, cli_value(args, "signals", 0));
   }
-  return status;
+  return status == CLI_DONE ? cli_error_estimate(g->r, args, g->r->run, g->method) : status;
 }
 
 static int run_gradient(const cli_args *args, cli_run *r, gradients *g) {
@@ -356,6 +372,7 @@ static int run_gradient(const cli_args *args, cli_run *r, gradients *g) {
     warn_parameters(g);
     warn_criteria(g);
   }
+  free(g->chosen.index);
   free(g->psi);
   free(g->gradient);
   free(g->all);
@@ -386,6 +403,8 @@ static const cli_option options[] = {
     {"top", "N", false, "with --all: this many numbers; default: 20"},
     {"history", "FILE.csv", false, "write signals and their derivatives over time: columns y, y:p1, y:p2, ..."},
     {"signals", "A,B,...", false, "with --history: these signals only"},
+    {"criteria", "A,B,...", false, "these criteria only"},
+    CLI_OPTION_NO_ERROR,
     CLI_OPTION_FULL,
     CLI_OPTION_JSON,
 };

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "identify_report.h"
 #include "search.h"
+#include "step_error.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static int take_options(const cli_args *args, const cli_run *r, mbg_identify_opt
   mbg_identify_options_default(o, sizeof(*o));
   o->run = &r->options;
   o->parameters = cli_value(args, "set", 0) ? r->session.parameters : NULL;
-  o->bias = !cli_flag(args, "no-bias");
+  o->bias = !cli_flag(args, "no-error-estimate");
   o->progress = isatty(STDERR_FILENO) ? show_iteration : NULL;
   o->optimizer = cli_value(args, "optimizer", 0);
   if (o->optimizer && strcmp(o->optimizer, "lm") != 0 && strcmp(o->optimizer, "lbfgs") != 0) {
@@ -32,7 +33,7 @@ static int take_options(const cli_args *args, const cli_run *r, mbg_identify_opt
   status = status == CLI_DONE ? cli_start_options(args, &o->starts, &o->seed) : status;
   status = status == CLI_DONE ? cli_count(args, "homotopy", &o->homotopy) : status;
   status = status == CLI_DONE ? cli_positive(args, "gain", &o->gain) : status;
-  status = status == CLI_DONE ? cli_positive(args, "accuracy", &o->tolerance) : status;
+  status = status == CLI_DONE ? cli_positive(args, "fit-tolerance", &o->tolerance) : status;
   return status == CLI_DONE ? cli_restart_options(args, &o->restart, &o->resume) : status;
 }
 
@@ -97,11 +98,11 @@ static const cli_option options[] = {
     CLI_OPTIONS_RUN,
     {"optimizer", "NAME", false, "lm (default): Levenberg-Marquardt, direct; lbfgs: L-BFGS, adjoint"},
     {"iterations", "N", false, "most iterations; default: 100"},
-    {"accuracy", "NUMBER", false, "relative steps at which the fit has converged; default: 1e-10"},
+    {"fit-tolerance", "NUMBER", false, "relative steps at which the fit has converged; default: 1e-10"},
     CLI_OPTIONS_STARTS,
     {"homotopy", "N", false, "N fits of a model that is pulled to the data less and less, then the model itself"},
     {"gain", "NUMBER", false, "of the pull at its beginning; default: 1000"},
-    {"no-bias", NULL, false, "do not estimate the bias of the step by a fit with half the step"},
+    CLI_OPTION_NO_ERROR,
     CLI_OPTIONS_RESTART,
     {"output", "FOLDER", false, "write a plot of each channel: data, model and residual"},
     {"write", "FILE", false, "write the model file with the fitted parameters"},

@@ -3,6 +3,7 @@
 #include "optimize_report.h"
 #include "optimize_starts.h"
 #include "search.h"
+#include "step_error.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -50,7 +51,7 @@ static int take_options(const cli_args *args, const cli_run *r, search *s) {
   o->optimizer = cli_value(args, "optimizer", 0);
   o->parameters = cli_value(args, "set", 0) ? r->session.parameters : NULL;
   int status = cli_count(args, "iterations", &o->iterations);
-  status = status == CLI_DONE ? cli_positive(args, "accuracy", &o->tolerance) : status;
+  status = status == CLI_DONE ? cli_positive(args, "optimality", &o->tolerance) : status;
   status = status == CLI_DONE ? cli_start_options(args, &s->starts, &o->seed) : status;
   status = status == CLI_DONE ? cli_count(args, "jobs", &s->jobs) : status;
   status = status == CLI_DONE ? cli_restart_options(args, &o->restart, &o->resume) : status;
@@ -103,6 +104,9 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
   if (status == CLI_DONE) {
     status = cli_session_status(&r->session, result);
   }
+  if (status == CLI_DONE && !cli_flag(args, "no-error-estimate")) {
+    cli_error_optional(&r->session, mbg_optimize_error(ctx, opt));
+  }
   if (status == CLI_DONE) {
     status = put_results(args, r, opt, s->starts, starts, best);
   }
@@ -130,7 +134,8 @@ static const cli_option options[] = {
     CLI_OPTIONS_RUN,
     {"optimizer", "NAME", false, "lbfgs, nlopt-lbfgs, slsqp, mma, ipopt, ipopt-gn; default: by the problem"},
     {"iterations", "N", false, "most iterations (points with gradients); default: 200"},
-    {"accuracy", "NUMBER", false, "residual of the conditions of optimality, relative to the start; default: 1e-6"},
+    {"optimality", "NUMBER", false, "residual of the conditions of optimality, relative to the start; default: 1e-6"},
+    CLI_OPTION_NO_ERROR,
     CLI_OPTIONS_STARTS,
     {"jobs", "N", false, "load cases in N threads at a time, or starts in N processes"},
     CLI_OPTIONS_RESTART,

@@ -70,7 +70,10 @@ static void print_summary(const cli_series *s, const cli_origin *o) {
     print_signals(s);
   }
   if (o->criteria && mbg_model_criterion_count(o->model) > 0) {
-    cli_criteria_print(o->model, o->criteria);
+    cli_criteria all;
+    (void)cli_criteria_choose(o->model, NULL, &all);
+    cli_criteria_print(o->model, &all, o->criteria);
+    free(all.index);
   }
 }
 

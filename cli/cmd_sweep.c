@@ -1,5 +1,6 @@
 /* mbgrad sweep: criteria and gradients over a grid or a random sample of parameters */
 #include "cli.h"
+#include "gradient_table.h"
 #include "jobs.h"
 #include "results.h"
 #include "run_options.h"
@@ -156,32 +157,11 @@ static int count_points(job *j) {
 
 /* columns: all criteria, or the list of --criteria */
 static int take_criteria(job *j) {
-  const mbg_model *m = j->r.session.model;
-  const char *list = cli_value(j->args, "criteria", 0);
-  const int all = mbg_model_criterion_count(m);
-  j->criterion = cli_resize(NULL, (size_t)all + 1, sizeof(int));
-  for (int k = 0; k < all; k++) {
-    const char *name = mbg_model_criterion_name(m, k);
-    const size_t n = strlen(name);
-    bool wanted = !list;
-    for (const char *p = list; p && !wanted; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-      wanted = strcspn(p, ",") == n && !strncmp(p, name, n);
-    }
-    if (wanted) {
-      j->criterion[j->ncriterion++] = k;
-    }
-  }
-  for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-    bool found = false;
-    for (int k = 0; k < all && !found; k++) {
-      const char *name = mbg_model_criterion_name(m, k);
-      found = strcspn(p, ",") == strlen(name) && !strncmp(p, name, strlen(name));
-    }
-    if (!found) {
-      return cli_bad_input("--criteria: the model has no criterion '%.*s'", (int)strcspn(p, ","), p);
-    }
-  }
-  return j->ncriterion > 0 ? CLI_DONE : cli_bad_input("the model has no criteria");
+  cli_criteria chosen;
+  const int status = cli_criteria_choose(j->r.session.model, cli_value(j->args, "criteria", 0), &chosen);
+  j->criterion = chosen.index;
+  j->ncriterion = chosen.count;
+  return status != CLI_DONE || j->ncriterion > 0 ? status : cli_bad_input("the model has no criteria");
 }
 
 static int take_options(job *j) {

@@ -37,6 +37,53 @@ double cli_gradient_difference(const double *g, const double *h, const double *p
   return worst;
 }
 
+/* ---------------------------------------------------------------------- choice of criteria */
+
+/* is the name one of the list "A,B,..."? */
+static bool is_listed(const char *list, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+    if (strcspn(p, ",") == n && !strncmp(p, name, n)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int unknown_criterion(const mbg_model *model, const char *name) {
+  const int all = mbg_model_criterion_count(model);
+  const char **names = cli_resize(NULL, (size_t)all + 1, sizeof(*names));
+  for (int k = 0; k < all; k++) {
+    names[k] = mbg_model_criterion_name(model, k);
+  }
+  const char *near = cli_nearest(name, names, all);
+  const int status = cli_bad_input("--criteria: the model has no criterion '%s'%s%s%s", name,
+                                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  free(names);
+  return status;
+}
+
+int cli_criteria_choose(const mbg_model *model, const char *list, cli_criteria *chosen) {
+  const int all = mbg_model_criterion_count(model);
+  int status = CLI_DONE;
+  *chosen = (cli_criteria){.index = cli_resize(NULL, (size_t)all + 1, sizeof(int))};
+  for (int k = 0; k < all; k++) {
+    if (!list || is_listed(list, mbg_model_criterion_name(model, k))) {
+      chosen->index[chosen->count++] = k;
+    }
+  }
+  for (const char *p = list; p && status == CLI_DONE; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+    char *name = cli_format("%.*s", (int)strcspn(p, ","), p);
+    bool known = false;
+    for (int i = 0; i < chosen->count; i++) {
+      known = known || !strcmp(name, mbg_model_criterion_name(model, chosen->index[i]));
+    }
+    status = known ? CLI_DONE : unknown_criterion(model, name);
+    free(name);
+  }
+  return status;
+}
+
 /* ---------------------------------------------------------------------- choice of entries */
 
 /* effect of each entry: the largest over the criteria, relative to the largest of that criterion */
@@ -90,11 +137,11 @@ cli_entries cli_entries_choose(const mbg_model *model, const double *gradient, c
 
 /* ---------------------------------------------------------------------- tables */
 
-void cli_criteria_print(const mbg_model *model, const double *psi) {
+void cli_criteria_print(const mbg_model *model, const cli_criteria *chosen, const double *psi) {
   cli_table table = cli_table_make("lr");
-  for (int k = 0; k < mbg_model_criterion_count(model); k++) {
-    cli_table_text(&table, mbg_model_criterion_name(model, k));
-    cli_table_format(&table, "%.6g", psi[k]);
+  for (int i = 0; i < chosen->count; i++) {
+    cli_table_text(&table, mbg_model_criterion_name(model, chosen->index[i]));
+    cli_table_format(&table, "%.6g", psi[chosen->index[i]]);
   }
   cli_heading("\ncriteria");
   cli_table_print(&table, 2);
@@ -102,45 +149,46 @@ void cli_criteria_print(const mbg_model *model, const double *psi) {
 }
 
 static void add_row(cli_table *table, const mbg_model *model, const double *gradient, const double *p, int index,
-                    int first, int count) {
+                    int count, const int *criteria) {
   char name[256];
   const size_t np = (size_t)mbg_model_parameter_count(model);
   (void)mbg_model_parameter_name(model, index, name, sizeof(name));
   cli_table_text(table, name);
   cli_table_format(table, "%.6g", p[index]);
   cli_table_text(table, mbg_model_parameter_unit(model, index));
-  for (int k = first; k < first + count; k++) {
-    cli_table_format(table, "%.6g", gradient[(size_t)k * np + (size_t)index]);
+  for (int i = 0; i < count; i++) {
+    cli_table_format(table, "%.6g", gradient[(size_t)criteria[i] * np + (size_t)index]);
   }
 }
 
-/* criteria first .. first+count-1 as columns */
+/* these criteria as columns */
 static void print_block(const mbg_model *model, const double *gradient, const double *p, const cli_entries *e,
-                        int first, int count) {
+                        int count, const int *criteria) {
   static const char align[] = "lrlrrrrr";
   char own[sizeof(align)];
   snprintf(own, sizeof(own), "%.*s", 3 + count, align);
   cli_table table = cli_table_make(own);
   cli_table_texts(&table, "parameter", "value", "unit", NULL);
-  for (int k = first; k < first + count; k++) {
-    cli_table_format(&table, "d %s", mbg_model_criterion_name(model, k));
+  for (int i = 0; i < count; i++) {
+    cli_table_format(&table, "d %s", mbg_model_criterion_name(model, criteria[i]));
   }
   for (int i = 0; i < e->count; i++) {
-    add_row(&table, model, gradient, p, e->index[i], first, count);
+    add_row(&table, model, gradient, p, e->index[i], count, criteria);
   }
   cli_table_print(&table, 2);
   cli_table_destroy(&table);
 }
 
-void cli_gradient_print(const mbg_model *model, const double *gradient, const double *p, bool full) {
-  const int nc = mbg_model_criterion_count(model);
+void cli_gradient_print(const mbg_model *model, const cli_criteria *chosen, const double *gradient, const double *p,
+                        bool full) {
   cli_entries e = cli_entries_choose(model, gradient, p, full);
   cli_heading("\ngradient");
-  for (int first = 0; first < nc; first += COLUMNS) {
+  for (int first = 0; first < chosen->count; first += COLUMNS) {
+    const int left = chosen->count - first;
     if (first > 0) {
       putchar('\n');
     }
-    print_block(model, gradient, p, &e, first, nc - first < COLUMNS ? nc - first : COLUMNS);
+    print_block(model, gradient, p, &e, left < COLUMNS ? left : COLUMNS, chosen->index + first);
   }
   if (e.hidden > 0) {
     printf("  ... %d entries of vectors with less effect (--full prints all)\n", e.hidden);

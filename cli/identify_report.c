@@ -20,7 +20,36 @@ static const char *optimizer_name(const mbg_identify_summary *s) {
   return !strcmp(s->optimizer, "lbfgs") ? "L-BFGS" : "Levenberg-Marquardt";
 }
 
-static void print_head(const mbg_identify_summary *s) {
+/* the parameter whose value owes most to the steps, in standard errors where there are some */
+static void print_step_error(const mbg_identify *id) {
+  const mbg_identify_summary *s = mbg_identify_get_summary(id);
+  const mbg_identify_parameter *worst = NULL;
+  double most = -1;
+  for (int i = 0; i < s->parameters; i++) {
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(id, i);
+    const double part = fabs(p->bias) / (p->value != 0 ? fabs(p->value) : 1);
+    if (part > most) {
+      most = part;
+      worst = p;
+    }
+  }
+  if (!worst) {
+    return;
+  }
+  const double deviations = fabs(worst->bias / worst->standard_error);
+  char *more = isfinite(deviations) ? cli_format(", %.2g of its standard error", deviations) : cli_format("%s", "");
+  char *text =
+      cli_format("parameters within %.2g %% (%s%s)%s", 100 * most, worst->name, more,
+                 fabs(worst->value - worst->start) < fabs(worst->bias) ? "; the fit moved it by less than this error"
+                 : deviations > 1 ? "; shorter steps would change the result more than the noise does"
+                                  : "");
+  cli_paragraph("  error of the steps: ", text);
+  free(more);
+  free(text);
+}
+
+static void print_head(const mbg_identify *id) {
+  const mbg_identify_summary *s = mbg_identify_get_summary(id);
   char *title = cli_format("%s, formulation %s, %s", mbg_model_name(s->model), s->formulation, optimizer_name(s));
   char a[CLI_NUMBER_SIZE], b[CLI_NUMBER_SIZE];
   cli_heading(title);
@@ -32,6 +61,7 @@ static void print_head(const mbg_identify_summary *s) {
          s->experiments == 1 ? "" : "s");
   printf("  standard deviation of the weighted residuals %s%s\n", cli_number(a, sqrt(s->variance)),
          s->sigma_known ? " (1 when model and sigma are right)" : "; no sigma is given, so it is taken from them");
+  print_step_error(id);
 }
 
 /* a number that may not be there */
@@ -161,7 +191,7 @@ static void print_starts(const mbg_identify *id) {
 }
 
 void cli_identify_print(const mbg_identify *id, bool full) {
-  print_head(mbg_identify_get_summary(id));
+  print_head(id);
   print_parameters(id);
   print_correlations(id, full);
   print_identifiability(id);

@@ -4,6 +4,7 @@
 #include "design_picture.h"
 #include "plot.h"
 #include "results.h"
+#include "step_error.h"
 #include "table.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ static void print_head(const mbg_optimize *opt) {
   free(title);
   printf("\n  %s\n", mbg_optimize_reason_text(s->reason));
   printf("  objective %.9g, at the start %.9g\n", s->objective, s->objective_start);
+  cli_error_of_search(s->objective, s->objective_start, s->objective_error, s->error_regular);
   printf("  %d iterations in %d solve%s, %d evaluations of %d load case%s", s->iterations, s->solves,
          s->solves == 1 ? "" : "s", s->evaluations, s->cases, s->cases == 1 ? "" : "s");
   if (s->failures > 0) {
@@ -325,6 +327,7 @@ void cli_optimize_json(const mbg_optimize *opt, int nstart, const cli_start *sta
          s->iterations, s->solves, s->evaluations, s->failures, s->replayed);
   top_member("objective", s->objective);
   top_member("objective_start", s->objective_start);
+  top_member("objective_error", s->objective_error);
   top_member("violation", s->violation);
   top_member("optimality", s->optimality);
   top_member("gradient", s->gradient);

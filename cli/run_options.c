@@ -77,10 +77,15 @@ int cli_run_options(const cli_args *args, mbg_run_options *o) {
   mbg_run_options_default(o, sizeof(*o));
   o->formulation = cli_value(args, "formulation", 0);
   o->integrator = cli_value(args, "integrator", 0);
-  if (cli_value(args, "step", 0) && cli_value(args, "tolerance", 0)) {
-    return cli_bad_input("--step and --tolerance exclude each other");
+  const int given = (cli_value(args, "step", 0) != NULL) + (cli_value(args, "tolerance", 0) != NULL) +
+                    (cli_takes(args, "accuracy") && cli_value(args, "accuracy", 0) != NULL);
+  if (given > 1) {
+    return cli_bad_input("--step, --tolerance and --accuracy exclude each other");
   }
   int status = cli_positive(args, "step", &o->step);
+  if (status == CLI_DONE && cli_takes(args, "accuracy")) {
+    status = cli_positive(args, "accuracy", &o->accuracy);
+  }
   status = status == CLI_DONE ? cli_positive(args, "tolerance", &o->tolerance) : status;
   status = status == CLI_DONE ? take_end(args, &o->end) : status;
   if (status == CLI_DONE && cli_takes(args, "threads")) {

@@ -10,6 +10,7 @@
   CLI_OPTION_SET, CLI_OPTION_RUN, {"formulation", "NAME", false, "{formulations}; default: the model's, else lie"},    \
       {"integrator", "NAME", false, "{integrators}"}, {"step", "SECONDS", false, "fixed step"},                        \
       {"tolerance", "NUMBER", false, "controlled steps of this relative error instead"},                               \
+      {"accuracy", "NUMBER", false, "find the step (qr, dca: the tolerance) for this relative error of the results"},  \
       {"end", "SECONDS", false, "end of the run"},                                                                     \
       {"threads", "N", false, "threads of dca; results do not depend on their number"}, {                              \
     "memory", "BYTES", false, "most memory for the trajectory (64M, 2G); the rest is recomputed"                       \

@@ -5,6 +5,7 @@
 #include "mbgrad/check.h"
 #include "mbgrad/context.h"
 #include "mbgrad/control.h"
+#include "mbgrad/error.h"
 #include "mbgrad/identify.h"
 #include "mbgrad/model.h"
 #include "mbgrad/modes.h"

@@ -82,6 +82,10 @@ MBG_API int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt);
 MBG_API int mbg_optimize_evaluate(mbg_context *ctx, mbg_optimize *opt, const double *values, double *objective,
                                   double *violation, double *gradient);
 
+/* Estimates the error of the steps in the objective at the solution (mbgrad/error.h) and files it in the summary:
+   objective_error. */
+MBG_API int mbg_optimize_error(mbg_context *ctx, mbg_optimize *opt);
+
 /* ---------------------------------------------------------------------- results */
 
 /* Results hold for the last solution. */
@@ -104,6 +108,8 @@ typedef struct {
   int direct, adjoint;                /* gradient evaluations by direct differentiation and by the adjoint */
   int replayed;                       /* evaluations from the restart file */
   double seconds;
+  double objective_error; /* of the steps; NAN: not estimated */
+  bool error_regular;     /* the estimate is better than a guess */
 } mbg_optimize_summary;
 MBG_API const mbg_optimize_summary *mbg_optimize_get_summary(const mbg_optimize *opt);
 

@@ -39,8 +39,9 @@ MBG_API bool mbg_formulation_has(int index, mbg_method method);
 
 /* ---------------------------------------------------------------------- options */
 
-/* Numbers that are NAN (0 for memory, threads and interval) and texts that are NULL come from the run section of the
-   model, then from the presets of the formulation. A step overrides a tolerance and vice versa. For formulations with
+/* Numbers that are NAN (0 for memory, threads, interval and refine) and texts that are NULL come from the run section of the
+   model, then from the presets of the formulation. Of step, tolerance and accuracy the
+   caller gives at most one, which overrides all three of the model. For formulations with
    error control the tolerance is the relative one; the absolute tolerance is a thousandth of it. */
 typedef struct {
   size_t size;             /* of this structure: set by mbg_run_options_default */
@@ -57,6 +58,9 @@ typedef struct {
   bool (*interrupt)(void *user); /* called after each step; true stops the run and keeps its results; may be NULL */
   void (*progress)(void *user, double t); /* called after each step; may be NULL */
   void *user;                             /* first argument of both */
+  double refine;   /* > 0: as many times more steps than step, accuracy or the model say; not under error control */
+  double accuracy; /* the first simulation finds the step (qr, dca: the tolerance) for which the estimated relative
+                      error of every criterion and gradient is at most this; mbgrad/error.h */
 } mbg_run_options;
 
 MBG_API void mbg_run_options_default(mbg_run_options *options, size_t size);
@@ -137,8 +141,11 @@ MBG_API int mbg_run_read_state(mbg_context *ctx, mbg_run *run, const char *path)
 /* Values of all criteria: psi (mbg_model_criterion_count). */
 MBG_API int mbg_run_criteria(mbg_context *ctx, mbg_run *run, double *psi);
 
-/* Gradient of every criterion by every parameter: criteria x parameters, row-major. used (may be NULL) receives the
-   method that AUTO chose. */
+/* The criteria whose gradients and errors are wanted; n = 0: all of them, as in the beginning. */
+MBG_API int mbg_run_select(mbg_context *ctx, mbg_run *run, int n, const int *criteria);
+
+/* Gradient of every criterion by every parameter: criteria x parameters, row-major, NAN for criteria that
+   mbg_run_select left out. used (may be NULL) receives the method that AUTO chose. */
 MBG_API int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *gradient, mbg_method *used);
 
 /* Gradient of sum_k weights[k] psi_k by every parameter (parameters): one backward pass for any number of criteria and

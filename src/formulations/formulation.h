@@ -70,6 +70,7 @@ typedef struct {
   const char *key, *name, *paper;
   unsigned methods; /* bit 1 << method for each mbg_method but AUTO */
   unsigned supports;
+  int order;
   double rho_inf, alpha_f;
   const char *integrators;
   double cost_direct, cost_adjoint;

@@ -8,12 +8,13 @@
 #include "formulations/formulations.def"
 
 #define BY(method) (1u << MBG_METHOD_##method)
-#define MBG_FORMULATION(k, folder, n, p, by, what, rho, af, words, direct, adjoint)                                    \
+#define MBG_FORMULATION(k, folder, n, p, by, what, power, rho, af, words, direct, adjoint)                             \
   {.key = #k,                                                                                                          \
    .name = n,                                                                                                          \
    .paper = p,                                                                                                         \
    .methods = (by),                                                                                                    \
    .supports = (what),                                                                                                 \
+   .order = (power),                                                                                                   \
    .rho_inf = (rho),                                                                                                   \
    .alpha_f = (af),                                                                                                    \
    .integrators = words,                                                                                               \

@@ -229,6 +229,8 @@ done:
   return err;
 }
 
+static const double accuracy_preset = 1e-3; /* of "step": "auto" */
+
 static int check_run(mbg__item *item, const mbg__run *run) {
   const mbg__json *end = mbg__json_member(item->json, "end"), *start = mbg__json_member(item->json, "start");
   const mbg__json *step = mbg__json_member(item->json, "step");
@@ -278,13 +280,38 @@ static int run_kappa(mbg__item *item, mbg__run *run) {
   return mbg__item_bad(item, json, "kappa must be between 1e2 and 1e8, is %g", run->kappa);
 }
 
+/* a number, or "auto": the step follows from the accuracy */
+static int run_step(mbg__item *item, mbg__run *run) {
+  const mbg__json *step = mbg__json_member(item->json, "step"), *accuracy = mbg__json_member(item->json, "accuracy");
+  const bool automatic = step && step->kind == MBG__JSON_STRING && !strcmp(step->text, "auto");
+  int err = MBG_OK;
+  if (step || mbg__json_member(item->json, "tolerance")) {
+    run->accuracy = 0;
+  }
+  if (accuracy && step && !automatic) {
+    return mbg__item_bad_key(item, accuracy, "give a 'step' or an 'accuracy', for which the step is found, not both");
+  }
+  MBG_TRY(run_number(item, "accuracy", false, &run->accuracy));
+  if (accuracy && !(run->accuracy >= 1e-12 && run->accuracy < 1)) {
+    return mbg__item_bad(item, accuracy, "accuracy must be at least 1e-12 and below 1, is %g", run->accuracy);
+  }
+  if (automatic || accuracy) {
+    run->step = run->tolerance = 0;
+    run->accuracy = accuracy ? run->accuracy : accuracy_preset;
+    return MBG_OK;
+  }
+  MBG_TRY(run_number(item, "step", false, &run->step));
+done:
+  return err;
+}
+
 int mbg__item_run(mbg__item *item, mbg__run *run) {
   int err = MBG_OK;
   clear_steps(item, run);
   MBG_TRY(run_words(item, run));
   MBG_TRY(run_number(item, "start", true, &run->start));
   MBG_TRY(run_number(item, "end", true, &run->end));
-  MBG_TRY(run_number(item, "step", false, &run->step));
+  MBG_TRY(run_step(item, run));
   MBG_TRY(run_number(item, "tolerance", false, &run->tolerance));
   MBG_TRY(run_number(item, "relative_tolerance", false, &run->relative_tolerance));
   MBG_TRY(run_number(item, "absolute_tolerance", false, &run->absolute_tolerance));

@@ -365,6 +365,7 @@ typedef struct {
   double start, end;                                        /* end NAN: not given */
   double step;                                              /* 0: not given */
   double tolerance, relative_tolerance, absolute_tolerance; /* 0: not given */
+  double accuracy;                                          /* "step": "auto": find the step; 0: not given */
   double stabilization;                                     /* 0: none */
   double rho_inf, alpha_f;                                  /* NAN: default */
   double kappa;                                             /* ali3p: penalty factor of projections, 0: exact */

@@ -35,14 +35,8 @@ static int open_run(mbg_context *ctx, mbg_identify *id, mbg__experiment *e) {
   o.interrupt = interrupt;
   o.progress = progress;
   o.user = id;
+  o.refine = id->refine;
   MBG_TRY(mbg_run_create(ctx, e->model, &o, &e->run));
-  const double step = mbg__run_step(e->run);
-  if (id->refine != 1 && step > 0) {
-    mbg_run_destroy(e->run);
-    e->run = NULL;
-    o.step = step / id->refine;
-    MBG_TRY(mbg_run_create(ctx, e->model, &o, &e->run));
-  }
   e->p = MBG_TAKE(&id->arena, double, id->np);
   MBG_TRY(mbg__arena_check(ctx, &id->arena));
 done:

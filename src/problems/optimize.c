@@ -332,6 +332,7 @@ static int create(mbg_context *ctx, mbg_optimize *opt, const mbg_optimize_option
   opt->summary.formulation = mbg_run_formulation(opt->load[0].run);
   opt->summary.parameters = opt->n;
   opt->summary.cases = opt->ncase;
+  opt->summary.objective_error = NAN;
   opt->summary.constraints = opt->nlimit;
 done:
   return err;

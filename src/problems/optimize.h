@@ -27,6 +27,8 @@ typedef struct {
   int nvalue;
   bool simulated; /* at p */
   int status;
+  double error; /* of the steps, in the objective */
+  bool regular; /* ... an estimate better than a guess */
   /* rows to be differentiated */
   int nrow, room;
   mbg__gradient_row *row;
@@ -118,6 +120,8 @@ void mbg__optimize_parameters_at(mbg_optimize *opt, const double *x);
 int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x);
 /* Gradients of the objectives and listed constraints by x, scaled: g (nx), J (m x nx). At the x of the last values. */
 int mbg__optimize_gradients(mbg_context *ctx, mbg_optimize *opt, const double *x, double *g, double *J);
+/* Error of the steps in the objective of every case, at the parameters of its last values. */
+int mbg__optimize_case_errors(mbg_context *ctx, mbg_optimize *opt);
 /* Gauss-Newton Hessian (nx x nx). */
 int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, double *H);
 /* First simulations, which decide steps and redundant rows; places of the values. */

@@ -1,6 +1,7 @@
 /* Evaluations: load cases in threads, values and gradients by the unknowns, recorded. */
 #include "problems/optimize.h"
 
+#include "mbgrad/error.h"
 #include "problems/cases.h"
 
 #include <pthread.h>
@@ -102,6 +103,20 @@ static void differentiate_case(mbg__case *c) {
   c->status = c->simulated ? MBG_OK : simulate(c);
   if (c->status == MBG_OK && c->nrow > 0) {
     c->status = mbg__run_gradient_rows(c->ctx, c->run, MBG_METHOD_AUTO, c->nrow, c->row, c->gradient, &c->used);
+  }
+}
+
+static void error_case(mbg__case *c) {
+  c->error = 0;
+  c->regular = true;
+  c->status = c->objective < 0 || c->simulated ? MBG_OK : simulate(c);
+  if (c->status == MBG_OK && c->objective >= 0) {
+    (void)mbg_run_select(c->ctx, c->run, 1, &c->objective);
+    c->status = mbg_run_error(c->ctx, c->run, MBG_METHOD_AUTO, false);
+    const mbg_step_error *s = mbg_run_get_error(c->run, c->objective);
+    c->error = s ? s->value : NAN;
+    c->regular = s && s->regular;
+    (void)mbg_run_select(c->ctx, c->run, 0, NULL);
   }
 }
 
@@ -289,6 +304,8 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
 done:
   return err;
 }
+
+int mbg__optimize_case_errors(mbg_context *ctx, mbg_optimize *opt) { return evaluate_all(ctx, opt, error_case, false); }
 
 /* ---------------------------------------------------------------------- gradients */
 

@@ -118,3 +118,27 @@ int mbg__optimize_report(mbg_context *ctx, mbg_optimize *opt) {
 done:
   return err;
 }
+
+/* the sum of the cases' errors, or the largest one */
+int mbg_optimize_error(mbg_context *ctx, mbg_optimize *opt) {
+  MBG_NEED(ctx, ctx && opt);
+  int err = MBG_OK;
+  double error = 0;
+  bool regular = true;
+  opt->summary.objective_error = NAN;
+  if (opt->summary.reason == MBG_OPTIMIZE_NOT_RUN) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "solve first: there is no optimum whose error could be estimated");
+    goto done;
+  }
+  MBG_TRY(mbg__optimize_case_errors(ctx, opt));
+  MBG_TRY(err > 0 ? MBG_ERROR_CONVERGENCE : MBG_OK);
+  for (int k = 0; k < opt->ncase; k++) {
+    const double part = fabs(opt->load[k].shown.weight) * opt->load[k].error;
+    error = opt->task->worst ? fmax(error, part) : error + part;
+    regular = regular && opt->load[k].regular;
+  }
+  opt->summary.objective_error = error;
+  opt->summary.error_regular = regular;
+done:
+  return err;
+}

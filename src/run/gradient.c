@@ -228,14 +228,50 @@ done:
   return finish(run, begin, err);
 }
 
+int mbg_run_select(mbg_context *ctx, mbg_run *run, int n, const int *criteria) {
+  MBG_NEED(ctx, ctx && run && (n <= 0 || criteria));
+  for (int i = 0; i < n; i++) {
+    if (criteria[i] < 0 || criteria[i] >= run->m->ncriterion) {
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "there is no criterion %d; the model has %d", criteria[i],
+                       run->m->ncriterion);
+    }
+  }
+  for (int k = 0; k < run->m->ncriterion; k++) {
+    run->left_out[k] = n > 0;
+  }
+  for (int i = 0; i < n; i++) {
+    run->left_out[criteria[i]] = false;
+  }
+  return MBG_OK;
+}
+
+/* rows of the selected criteria, from the first places of a table to their own */
+static void spread_rows(const mbg_run *run, int n, double *gradient) {
+  const size_t np = (size_t)run->m->np;
+  for (int k = run->m->ncriterion - 1; k >= 0; k--) {
+    double *own = gradient + (size_t)k * np;
+    if (!run->left_out[k]) {
+      memmove(own, gradient + (size_t)--n * np, np * sizeof(double));
+      continue;
+    }
+    for (size_t i = 0; i < np; i++) {
+      own[i] = NAN;
+    }
+  }
+}
+
 int mbg_run_gradient(mbg_context *ctx, mbg_run *run, mbg_method method, double *gradient, mbg_method *used) {
   MBG_NEED(ctx, ctx && run && gradient);
-  const int n = run->m->ncriterion;
-  mbg__gradient_row *rows = mbg__alloc_zero(ctx, (size_t)n + 1, sizeof(*rows));
-  for (int k = 0; rows && k < n; k++) {
-    rows[k].criterion = k;
+  mbg__gradient_row *rows = mbg__alloc_zero(ctx, (size_t)run->m->ncriterion + 1, sizeof(*rows));
+  int n = 0;
+  for (int k = 0; rows && k < run->m->ncriterion; k++) {
+    rows[n].criterion = k;
+    n += !run->left_out[k];
   }
   const int err = rows ? mbg__run_gradient_rows(ctx, run, method, n, rows, gradient, used) : mbg__fail_memory(ctx);
+  if (err == MBG_OK) {
+    spread_rows(run, n, gradient);
+  }
   mbg__free(ctx, rows);
   return err;
 }

@@ -143,6 +143,10 @@ static void list_quadratures(mbg__arena *arena, const mbg_model *m, const int *u
 
 /* ---------------------------------------------------------------------- steps and tolerances */
 
+double mbg__plan_accuracy(const mbg_model *m, const mbg_run_options *o) {
+  return !isnan(o->accuracy) ? o->accuracy : isnan(o->step) && isnan(o->tolerance) ? m->run.accuracy : 0;
+}
+
 /* Steps and tolerances of steppers: an option, else the model's. */
 static void choose_step(mbg_context *ctx, const mbg_model *m, const mbg_run_options *o, mbg__run_plan *plan) {
   const mbg__run *r = &m->run;
@@ -152,8 +156,10 @@ static void choose_step(mbg_context *ctx, const mbg_model *m, const mbg_run_opti
     plan->tolerance = o->tolerance;
   } else if (r->step > 0) {
     plan->step = r->step;
-  } else if (r->tolerance > 0) {
+  } else if (r->tolerance > 0 && !(mbg__plan_accuracy(m, o) > 0)) {
     plan->tolerance = r->tolerance;
+  } else if (mbg__plan_accuracy(m, o) > 0) {
+    plan->step = (plan->t1 - plan->t0) / 100; /* where the search begins */
   } else {
     plan->step = (plan->t1 - plan->t0) / 1000;
     const bool tolerances = r->relative_tolerance > 0 || r->absolute_tolerance > 0;
@@ -176,6 +182,12 @@ static void choose_tolerances(const mbg_model *m, const mbg__formulation *formul
   plan->absolute =
       isnan(o->tolerance) && r->absolute_tolerance > 0 ? r->absolute_tolerance : absolute_to_relative * plan->relative;
   plan->step = !isnan(o->step) ? o->step : isnan(o->tolerance) && own && !given && r->step > 0 ? r->step : 0;
+  const double accuracy = mbg__plan_accuracy(m, o);
+  if (accuracy > 0) {
+    plan->step = 0;
+    plan->relative = fmax(0.1 * accuracy, 1e-13); /* where the search begins */
+    plan->absolute = absolute_to_relative * plan->relative;
+  }
 }
 
 /* Damping: the formulation's own kind, from its preset when not given, unless the other kind is given. */
@@ -207,10 +219,23 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
                           .interrupt = o->interrupt,
                           .progress = o->progress,
                           .user = o->user};
+  const int given = !isnan(o->step) + !isnan(o->tolerance) + !isnan(o->accuracy);
+  if (given > 1) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "give one of step, tolerance and accuracy, not several");
+    goto done;
+  }
+  if (!isnan(o->accuracy) && !(o->accuracy >= 1e-12 && o->accuracy < 1)) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "accuracy %g: must be at least 1e-12 and below 1", o->accuracy);
+    goto done;
+  }
   if (formulation->supports & MBG__ODE) {
     choose_tolerances(m, formulation, o, plan);
   } else {
     choose_step(ctx, m, o, plan);
+  }
+  if (plan->step > 0 && o->refine > 0) {
+    plan->step /= formulation->supports & MBG__ODE ? o->refine : 1;
+    plan->refine = formulation->supports & MBG__ODE ? 0 : o->refine;
   }
   MBG_TRY(mbg__plan_check(ctx, plan));
   choose_damping(formulation, plan);

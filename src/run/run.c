@@ -15,7 +15,7 @@ double mbg__run_clock(void) {
 /* ---------------------------------------------------------------------- creation */
 
 static const mbg_run_options defaults = {
-    .start = NAN, .end = NAN, .step = NAN, .tolerance = NAN, .rho_inf = NAN, .alpha_f = NAN};
+    .start = NAN, .end = NAN, .step = NAN, .tolerance = NAN, .rho_inf = NAN, .alpha_f = NAN, .accuracy = NAN};
 
 void mbg_run_options_default(mbg_run_options *options, size_t size) {
   mbg__options_default(options, size, &defaults, sizeof(defaults));
@@ -56,12 +56,15 @@ static int prepare(mbg_context *ctx, mbg_run *run, const mbg_run_options *option
   mbg_run_options o;
   int err = MBG_OK;
   MBG_TRY(mbg__run_options_take(ctx, options, &o));
+  run->options = o;
   MBG_TRY(mbg__run_choose_formulation(ctx, o.formulation, m, &run->formulation));
   run->method = (mbg_method)m->run.method;
   MBG_TRY(list_signals(ctx, run, o.all_signals));
   MBG_TRY(mbg__plan_make(ctx, &run->arena, m, run->formulation, &o, run->used, &run->plan));
+  run->accuracy = mbg__plan_accuracy(m, &o);
   run->p = MBG_TAKE(&run->arena, real, m->np);
   run->psi = MBG_TAKE(&run->arena, real, m->ncriterion);
+  run->left_out = MBG_TAKE(&run->arena, bool, m->ncriterion);
   MBG_TRY(mbg__arena_check(ctx, &run->arena));
   for (int i = 0; i < m->np; i++) {
     run->p[i] = m->p[i];
@@ -83,6 +86,7 @@ int mbg_run_create(mbg_context *ctx, const mbg_model *model, const mbg_run_optio
   mbg__arena_init(&run->arena, mbg__context_allocator(ctx));
   mbg__arena_init(&run->grid_arena, mbg__context_allocator(ctx));
   mbg__arena_init(&run->proof_arena, mbg__context_allocator(ctx));
+  mbg__arena_init(&run->error_arena, mbg__context_allocator(ctx));
   run->m = model;
   const int err = prepare(ctx, run, options);
   if (err < 0) {
@@ -102,6 +106,7 @@ void mbg_run_destroy(mbg_run *run) {
   }
   mbg__start_destroy(run->start);
   mbg__system_destroy(run->sys);
+  mbg__arena_destroy(&run->error_arena);
   mbg__arena_destroy(&run->proof_arena);
   mbg__arena_destroy(&run->grid_arena);
   mbg__arena_destroy(&run->arena);
@@ -114,8 +119,14 @@ double mbg_run_start(const mbg_run *run) { return run ? run->plan.t0 : NAN; }
 
 double mbg_run_end(const mbg_run *run) { return run ? run->plan.t1 : NAN; }
 
+bool mbg_run_controlled(const mbg_run *run) { return run && !(run->plan.step > 0); }
+
+double mbg_run_step(const mbg_run *run) {
+  return !run ? NAN : run->plan.step > 0 ? run->plan.step : fmax(run->plan.tolerance, run->plan.relative);
+}
+
 static bool controlled(const mbg_run *run) {
-  return run && (run->formulation->supports & MBG__ODE) && !(run->plan.step > 0);
+  return mbg_run_controlled(run) && (run->formulation->supports & MBG__ODE);
 }
 
 double mbg_run_relative_tolerance(const mbg_run *run) { return controlled(run) ? run->plan.relative : 0; }
@@ -241,6 +252,9 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   if (run->refused) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
     goto done;
+  }
+  if (run->accuracy > 0 && !run->started) {
+    MBG_TRY(mbg__run_find_step(ctx, run));
   }
   MBG_TRY(mbg__plan_check(ctx, &run->plan));
   MBG_TRY(mbg__start_solve(ctx, run->start, !run->started));

@@ -3,6 +3,7 @@
 #define MBG_RUN_RUN_INTERNAL_H
 
 #include "formulations/formulation.h"
+#include "mbgrad/error.h"
 #include "mbgrad/proof.h"
 #include "model/design.h"
 #include "run/run.h"
@@ -11,12 +12,15 @@ struct mbg_run {
   mbg__arena arena;       /* lives with the run */
   mbg__arena grid_arena;  /* lives with the grid of nodes */
   mbg__arena proof_arena; /* lives until the next proof */
+  mbg__arena error_arena; /* lives until the next estimate of the error */
   const mbg_model *m;
   mbg__design *design;
   mbg__system *sys;
   mbg__start_work *start;
   const mbg__formulation *formulation;
   mbg__formulation_work *work;
+  mbg_run_options options; /* of the caller, completed by defaults */
+  double accuracy;         /* > 0: the first simulation finds steps for it */
   mbg__run_plan plan;
   mbg_method method; /* of the model's run section */
   int nused;
@@ -30,8 +34,10 @@ struct mbg_run {
   mbg__criteria *criteria;
   int criteria_nodes; /* nodes of the grid of `criteria` */
   real *psi;          /* (ncriterion) */
+  bool *left_out;     /* criteria whose gradients are not wanted              (ncriterion) */
   mbg_run_work effort;
-  mbg_proof *proofs; /* (ncriterion), NULL before the first proof */
+  mbg_proof *proofs;      /* (ncriterion), NULL before the first proof */
+  mbg_step_error *errors; /* (ncriterion), NULL before the first estimate */
 };
 
 /* ---------------------------------------------------------------------- run.c */
@@ -40,6 +46,17 @@ struct mbg_run {
 double mbg__run_clock(void);
 /* Brings the public counts of work up to date. */
 void mbg__run_count_work(mbg_run *run);
+
+/* ---------------------------------------------------------------------- error.c */
+
+/* A run of the same model, formulation and parameters, simulated with refine times as many steps (under error
+   control: refine 2 takes a hundredth of the tolerance). Its messages are dropped when it succeeds. */
+int mbg__run_refined(mbg_context *ctx, const mbg_run *run, double refine, mbg_run **out);
+
+/* ---------------------------------------------------------------------- accuracy.c */
+
+/* Finds the step (the tolerance) that reaches run->accuracy at the present parameters, for all later simulations. */
+int mbg__run_find_step(mbg_context *ctx, mbg_run *run);
 
 /* ---------------------------------------------------------------------- methods.c */
 

@@ -73,6 +73,11 @@ int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__ma
     MBG_TRY(mbg__plan_grid(ctx, &m->plan, NULL, &m->nstep));
     MBG_TRY(reserve(ctx, m, m->nstep));
     MBG_TRY(mbg__plan_grid(ctx, &m->plan, m->h, &m->nstep));
+  } else if (plan->nlength > 0) {
+    MBG_TRY(err);
+    MBG_TRY(reserve(ctx, m, plan->nlength));
+    m->nstep = plan->nlength;
+    memcpy(m->h + 1, plan->lengths, (size_t)plan->nlength * sizeof(double));
   }
 done:
   if (err < 0) {
@@ -189,7 +194,7 @@ int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes
   nodes->partial = false;
   nodes->nnode = 0;
   m->counts.steps = 0;
-  if (m->plan.step <= 0 && !frozen) {
+  if (m->plan.step <= 0 && m->plan.nlength == 0 && !frozen) {
     MBG_TRY(find_steps(ctx, m));
   }
   MBG_TRY(reserve(ctx, m, m->nstep));

@@ -22,8 +22,8 @@ typedef struct {
 
 typedef struct mbg__march mbg__march;
 
-/* plan->step > 0: equal steps between breaks, none longer than it; else steps of plan->tolerance. The plan is copied.
-   */
+/* plan->step > 0: equal steps between breaks, none longer than it; else plan->lengths, or steps of plan->tolerance. The
+   plan is copied. */
 int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__march_method *method, void *user,
                       int nused, const int *used, mbg__march **out);
 void mbg__march_destroy(mbg__march *m);

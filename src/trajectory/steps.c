@@ -23,7 +23,8 @@ int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nst
   double t = p->t0;
   *nstep = 0;
   while (t < p->t1) {
-    const double end = mbg__plan_next_break(p, t), n = ceil((end - t) / p->step * (1 - 1e-9));
+    const double end = mbg__plan_next_break(p, t), refine = p->refine > 0 ? p->refine : 1;
+    const double n = ceil(refine * ceil((end - t) / p->step * (1 - 1e-9)));
     if (!(n + *nstep <= STEPS_MAX)) {
       return mbg__fail(ctx, MBG_ERROR_INPUT, "a step of %g from t = %g to %g gives more than %d steps", p->step, p->t0,
                        p->t1, STEPS_MAX);

@@ -17,6 +17,9 @@ typedef struct {
   double t0, t1;
   double step;               /* fixed step, or 0 with a tolerance */
   double tolerance;          /* controlled steps */
+  double refine;             /* fixed steps: as many times more of them between two breaks, 0: as `step` says */
+  int nlength;               /* steppers: these steps instead of controlled ones, 0: none given */
+  const double *lengths;     /*                                        (nlength) */
   double relative, absolute; /* tolerances of MBG__ODE */
   const char *integrator;    /* MBG__ODE: key, NULL: preset */
   double stabilization;      /* MBG__ODE: rate at which position residuals are made to decay, 0: none */

@@ -2,7 +2,8 @@
 for method in auto direct adjoint continuous; do
   "$MBGRAD" gradient quarter-car --method $method --json >$method.json
 done
-"$MBGRAD" gradient quarter-car --method adjoint --json --memory 5000 >limited.json
+"$MBGRAD" gradient quarter-car --method adjoint --json --memory 5000 --no-error-estimate >limited.json
+"$MBGRAD" gradient quarter-car --method adjoint --json --no-error-estimate >adjoint-only.json
 "$MBGRAD" gradient overhead-crane --json >vector.json
 python3 - <<'END'
 import json
@@ -23,7 +24,7 @@ for name, wanted in reference.items():
     for got, want in zip(numbers(runs["continuous"], name), wanted):
         assert abs(got / want - 1) < 0.3 # an approximation at this step
 # less memory changes nothing but the work
-print(runs["limited"]["criteria"] == runs["adjoint"]["criteria"], runs["limited"]["work"]["recomputed_steps"] > 0,
+print(runs["limited"]["criteria"] == json.load(open("adjoint-only.json"))["criteria"], runs["limited"]["work"]["recomputed_steps"] > 0,
       runs["limited"]["work"]["peak_bytes"] <= 5000)
 vector = json.load(open("vector.json"))
 print(len(vector["criteria"]["J"]["gradient"]["u_k"]), len(vector["parameters"]["u_k"]))

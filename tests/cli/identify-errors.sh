@@ -22,7 +22,7 @@ printf 'time,x\n2,0\n3,1\n' >x.csv
 run model.json
 # warnings: gaps, samples outside, units; the rest is fitted
 printf 'time,x\n0,0\n0.2,30\n0.4,\n0.6,270\n0.8,480\n1,750\n1.2,9\n' >x.csv
-run model.json --no-bias
+run model.json --no-error-estimate
 sed -n '/^channels/,$p' out
 run model.json --starts 3
 run model.json --homotopy 2 --optimizer gn
@@ -30,7 +30,7 @@ run model.json --resume
 run model.json --restart no/such/folder
 run model.json --run first
 run model.json --iterations 0
-run model.json --accuracy small
+run model.json --fit-tolerance small
 run model.json --output x.csv/plots
 run quarter-car
-run ringing-mass --iterations 2 --no-bias
+run ringing-mass --iterations 2 --no-error-estimate

@@ -1,8 +1,8 @@
 # stopped and resumed: the same end, to the last digit
-"$MBGRAD" identify noisy-pendulum --no-bias --json >whole.json
-"$MBGRAD" identify noisy-pendulum --no-bias --json --iterations 3 --restart fit.restart >part.json
+"$MBGRAD" identify noisy-pendulum --no-error-estimate --json >whole.json
+"$MBGRAD" identify noisy-pendulum --no-error-estimate --json --iterations 3 --restart fit.restart >part.json
 echo "status $?"
-"$MBGRAD" identify noisy-pendulum --no-bias --json --restart fit.restart --resume >resumed.json
+"$MBGRAD" identify noisy-pendulum --no-error-estimate --json --restart fit.restart --resume >resumed.json
 echo "status $?"
 head -n 1 fit.restart | sed 's/[0-9a-f]\{16\}$/HASH/'
 python3 - <<'PY'
@@ -13,4 +13,4 @@ for fit in (whole, part, resumed):
 print("the part differs:", part["parameters"] != whole["parameters"], "- the end is the same:", resumed == whole)
 PY
 # a record of another identification
-"$MBGRAD" identify ringing-mass --no-bias --restart fit.restart --resume
+"$MBGRAD" identify ringing-mass --no-error-estimate --restart fit.restart --resume

@@ -30,7 +30,7 @@ run model.json --optimizer lbfgs
 run model.json --optimizer ipopt-gn
 run model.json --optimizer simplex
 run model.json --starts 0
-run model.json --accuracy -1
+run model.json --optimality -1
 # bounds that contradict each other, a start outside of them
 LOW=200; model; run model.json; LOW=
 OPTIMIZE=', "optimize": { "objective": "rest" }'; model; run model.json --set k=500

@@ -13,5 +13,5 @@ cat >model.json <<'END'
 END
 "$MBGRAD" check model.json --gradient >out
 status=$?
-grep -oE '^  [a-z]+ +(NOT|gradient) proven[^;]*' out
+tr -s '\n ' ' ' <out | grep -oE '(kink|line|constant) gradient (NOT proven: |proven exact)[^;=]*'
 exit $status
