@@ -1,6 +1,5 @@
 /* mbgrad control: controls u(t) that minimize criteria */
 #include "cli.h"
-#include "gradient_table.h"
 #include "mbgrad/control.h"
 #include "plot.h"
 #include "results.h"
@@ -429,31 +428,18 @@ static int simulate_best(job *j) {
   return status == CLI_DONE ? cli_run_simulate(&j->r) : status;
 }
 
-/* error of the steps in the objective under the best control: sum of weighted errors */
+/* error of the steps in the objective under the best control */
 static void estimate_error(job *j) {
-  const mbg_model *model = mbg_control_model(j->control);
   const int n = mbg_control_get_summary(j->control)->terms;
-  cli_criteria terms = {.index = cli_resize(NULL, (size_t)n, sizeof(int))};
-  mbg_context *ctx = j->r.session.ctx;
-  double error = 0;
+  const char **names = cli_resize(NULL, (size_t)n, sizeof(*names));
+  double *weights = cli_resize(NULL, (size_t)n, sizeof(*weights));
   for (int i = 0; i < n; i++) {
-    for (int k = 0; k < mbg_model_criterion_count(model); k++) {
-      if (!strcmp(mbg_model_criterion_name(model, k), mbg_control_get_term(j->control, i)->criterion)) {
-        terms.index[terms.count++] = k;
-      }
-    }
+    names[i] = mbg_control_get_term(j->control, i)->criterion;
+    weights[i] = mbg_control_get_term(j->control, i)->weight;
   }
-  int result = mbg_run_select(ctx, j->r.run, terms.count, terms.index);
-  result = result == MBG_OK ? mbg_run_error(ctx, j->r.run, MBG_METHOD_AUTO, false) : result;
-  j->regular = true;
-  for (int i = 0; result == MBG_OK && i < terms.count; i++) {
-    const mbg_step_error *s = mbg_run_get_error(j->r.run, terms.index[i]);
-    error += fabs(mbg_control_get_term(j->control, i)->weight) * s->value;
-    j->regular = j->regular && s->regular;
-  }
-  j->error = result == MBG_OK ? error : NAN;
-  cli_error_optional(&j->r.session, result);
-  free(terms.index);
+  cli_error_of_sum(&j->r.session, mbg_control_model(j->control), j->r.run, n, names, weights, &j->error, &j->regular);
+  free(names);
+  free(weights);
 }
 
 static int write_files(job *j) {

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const double cli_error_small = 0.01;
 
@@ -39,6 +40,33 @@ void cli_error_optional(cli_session *session, int result) {
   fprintf(stderr, "mbgrad: warning: no estimate of the error of the steps: %s\n",
           n > 0 ? mbg_context_message(session->ctx, n - 1) : "interrupted");
   mbg_context_clear(session->ctx);
+}
+
+static int find_criterion(const mbg_model *model, const char *name) {
+  int k = mbg_model_criterion_count(model) - 1;
+  while (k >= 0 && strcmp(mbg_model_criterion_name(model, k), name) != 0) {
+    k--;
+  }
+  return k;
+}
+
+void cli_error_of_sum(cli_session *session, const mbg_model *model, mbg_run *run, int n, const char *const *names,
+                      const double *weights, double *error, bool *regular) {
+  int *index = cli_resize(NULL, (size_t)n, sizeof(int));
+  for (int i = 0; i < n; i++) {
+    index[i] = find_criterion(model, names[i]);
+  }
+  int result = mbg_run_select(session->ctx, run, n, index);
+  result = result == MBG_OK ? mbg_run_error(session->ctx, run, MBG_METHOD_AUTO, false) : result;
+  *error = result == MBG_OK ? 0 : NAN;
+  *regular = true;
+  for (int i = 0; result == MBG_OK && i < n; i++) {
+    const mbg_step_error *s = mbg_run_get_error(run, index[i]);
+    *error += fabs(weights[i]) * s->value;
+    *regular = *regular && s->regular;
+  }
+  cli_error_optional(session, result);
+  free(index);
 }
 
 /* ---------------------------------------------------------------------- the worst errors */

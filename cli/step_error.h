@@ -19,6 +19,10 @@ int cli_error_estimate(cli_run *r, const cli_args *args, mbg_run *run, mbg_metho
 /* The result of an estimate without which the command goes on: failures become warnings. */
 void cli_error_optional(cli_session *session, int result);
 
+/* Error of the steps in sum_i weight_i psi_i, the criteria by name; NAN (with a warning) when there is no estimate. */
+void cli_error_of_sum(cli_session *session, const mbg_model *model, mbg_run *run, int n, const char *const *names,
+                      const double *weights, double *error, bool *regular);
+
 /* A search that went from one objective to another with this error of the steps: one paragraph, which says when the
    change is within the error; nothing for an error that is NAN. */
 void cli_error_of_search(double objective, double start, double error, bool regular);

@@ -39,10 +39,10 @@ MBG_API bool mbg_formulation_has(int index, mbg_method method);
 
 /* ---------------------------------------------------------------------- options */
 
-/* Numbers that are NAN (0 for memory, threads, interval and refine) and texts that are NULL come from the run section of the
-   model, then from the presets of the formulation. Of step, tolerance and accuracy the
-   caller gives at most one, which overrides all three of the model. For formulations with
-   error control the tolerance is the relative one; the absolute tolerance is a thousandth of it. */
+/* Numbers that are NAN (0 for memory, threads, interval and refine) and texts that are NULL come from the run section
+   of the model, then from the presets of the formulation. Of step, tolerance and accuracy the caller gives at most one,
+   which overrides all three of the model. For formulations with error control the tolerance is the relative one; the
+   absolute tolerance is a thousandth of it. */
 typedef struct {
   size_t size;             /* of this structure: set by mbg_run_options_default */
   const char *formulation; /* key */

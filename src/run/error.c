@@ -1,8 +1,8 @@
 /* Error of the steps: the run against runs with double, half and, where these disagree, a quarter of its steps.
 
-   With an error C h^q the differences d0 = |y(2h) - y(h)| and d1 = |y(h) - y(h/2)| have the ratio r = 2^q, and the error
-   of y(h) is d1 r/(r - 1) (Richardson). The ratio is measured, because kinks lower the order; it lies between 3/2 and
-   2^q with the order q of the formulation. A ratio outside the range that smooth errors have makes neither difference
+   With an error C h^q the differences d0 = |y(2h) - y(h)| and d1 = |y(h) - y(h/2)| have the ratio r = 2^q, and the
+   error of y(h) is d1 r/(r - 1) (Richardson). The ratio is measured, because kinks lower the order; it lies between
+   3/2 and 2^q with the order q of the formulation. A ratio outside the range of smooth errors makes neither difference
    trustworthy: a quarter of the step decides. Numbers that share a ratio (a value; the derivatives by one named
    parameter) are a group. */
 #include "integrators/rk.h"
