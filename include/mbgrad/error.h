@@ -35,8 +35,8 @@ MBG_API const mbg_step_error *mbg_run_get_error(const mbg_run *run, int criterio
 MBG_API double mbg_run_step(const mbg_run *run);
 MBG_API bool mbg_run_controlled(const mbg_run *run);
 
-/* The step (under error control the tolerance) that would bring the relative error of a criterion (-1: of every one) and
-   of its gradient to this accuracy, by the last estimate; NAN when the estimate gives none. */
+/* The step (under error control the tolerance) that would bring the relative error of a criterion (-1: of every one)
+   and of its gradient to this accuracy, by the last estimate; NAN when the estimate gives none. */
 MBG_API double mbg_run_step_for(const mbg_run *run, int criterion, double accuracy);
 
 #ifdef __cplusplus
