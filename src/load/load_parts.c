@@ -54,7 +54,10 @@ static int read_root(mbg__loader *L, mbg__source *source, const mbg__model_sourc
   mbg__json *root = NULL;
   mbg__item item = {.L = L, .source = source};
   bool yes;
-  const int status = mbg__json_parse(L->ctx, &L->temp, source->file, file->text, file->length, &root);
+  int status = mbg__load_format(L->ctx, source->file, file->text, file->length);
+  if (status == MBG_OK) {
+    status = mbg__json_parse(L->ctx, &L->temp, source->file, file->text, file->length, &root);
+  }
   if (status < 0) {
     source->bad = true;
     return mbg__item_filed(&item, status);
