@@ -360,7 +360,7 @@ int mbg__pose_enter(mbg__loader *L, const mbg__source *source);
 int mbg__pose_leave(mbg__loader *L, const mbg__source *source);
 int mbg__pose_enter_local(mbg__loader *L, const mbg__source *source);
 int mbg__pose_empty(mbg__loader *L, int *pose);
-/* The operations of "rotate". */
+/* load_rotate.c: the operations of "rotate". */
 int mbg__item_rotate(mbg__item *item, const mbg__json *json, const char *label);
 /* Axis `axis` along the direction. */
 int mbg__pose_align(mbg__loader *L, int axis, int direction);

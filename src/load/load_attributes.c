@@ -165,20 +165,30 @@ done:
   return err;
 }
 
-static int check_symmetric(mbg__item *item, const mbg__json *lower, const char *label, int i, int j, double upper) {
+/* a property of the lower entry at both sets of parameters; upper: an attribute, times sign */
+static int check_symmetric(mbg__item *item, const mbg__json *lower, const char *label, int i, int j, int upper,
+                           double sign) {
   double value = 0;
+  real both[2];
   mbg__formula formula;
   if (!lower || i == j) {
     return MBG_OK;
   }
   char name[64];
   mbg__format(name, sizeof(name), "%s[%d][%d]", label, j, i);
-  const int err = mbg__item_formula(item, lower, name, 1, &formula, &value);
-  if (err < 0 || isnan(value) || isnan(upper) || fabs(value - upper) <= 1e-12 * fmax(fabs(value), fabs(upper))) {
+  int err = mbg__item_formula(item, lower, name, 1, &formula, &value);
+  if (err < 0 || isnan(value)) {
     return err;
   }
-  return mbg__item_bad(item, lower, "%s must be symmetric: entries [%d][%d] and [%d][%d] are %g and %g", label, i, j, j,
-                       i, upper, value);
+  err = mbg__load_evaluate(item, &formula, both);
+  for (int set = 0; err == MBG_OK && set < 2; set++) {
+    const double a = sign * re(item->L->values[set].at[upper]), b = re(both[set]);
+    if (fabs(a - b) > 1e-12 * fmax(fabs(a), fabs(b))) {
+      return mbg__item_bad(item, lower, "%s must be symmetric%s: entries [%d][%d] and [%d][%d] are %g and %g", label,
+                           set == 0 ? "" : ", also when parameters change", i, j, j, i, a, b);
+    }
+  }
+  return err;
 }
 
 static int read_matrix(mbg__item *item, const mbg__json *json, const mbg__key *key) {
@@ -198,32 +208,49 @@ static int read_matrix(mbg__item *item, const mbg__json *json, const mbg__key *k
       mbg__format(label, sizeof(label), "%s[%d][%d]", key->name, i, j);
       const double preset = i == j ? key->preset : 0;
       MBG_TRY(mbg__item_attribute(item, entries[i][j], label, key->unit, preset, sign[i] * sign[j], &index));
-      MBG_TRY(check_symmetric(item, entries[j][i], key->name, i, j, sign[i] * sign[j] * mbg__value(item->L, index)));
+      MBG_TRY(check_symmetric(item, entries[j][i], key->name, i, j, index, sign[i] * sign[j]));
     }
   }
 done:
   return err;
 }
 
-/* Entries of the inertia of a body: part 0 xx yy zz, part 1 xy xz yz. The file gives one number, three or six. */
+/* Entry (i, j), i <= j, of the inertia of a body, number k of its part of the list; NULL: not given. The file gives one
+   number (zz), three (the diagonal), six, or three rows of three. */
+static const mbg__json *inertia_entry(const mbg__json *json, int k, int i, int j) {
+  if (!json || json->kind != MBG__JSON_ARRAY) {
+    return i == 2 && j == 2 ? json : NULL;
+  }
+  const mbg__json *entry = json->child;
+  const bool matrix = entry && entry->kind == MBG__JSON_ARRAY;
+  for (int n = matrix ? i : k; n > 0 && entry; n--) {
+    entry = entry->next;
+  }
+  entry = matrix && entry ? entry->child : entry;
+  for (int n = matrix ? j : 0; n > 0 && entry; n--) {
+    entry = entry->next;
+  }
+  return entry;
+}
+
+/* part 0 xx yy zz, part 1 xy xz yz */
 static int read_inertia(mbg__item *item, const mbg__key *key, int part) {
   int err = MBG_OK, index;
   static const char *const name[2][3] = {{"xx", "yy", "zz"}, {"xy", "xz", "yz"}};
-  static const int row[3] = {0, 0, 1}, col[3] = {1, 2, 2};
+  static const int row[2][3] = {{0, 1, 2}, {0, 0, 1}}, col[2][3] = {{0, 1, 2}, {1, 2, 2}};
   const mbg__json *json = mbg__json_member(item->json, "inertia");
-  const mbg__json *entry = json && json->kind == MBG__JSON_ARRAY ? json->child : NULL;
-  const bool single = json && json->kind != MBG__JSON_ARRAY;
+  const bool matrix = json && json->kind == MBG__JSON_ARRAY && json->child && json->child->kind == MBG__JSON_ARRAY;
   char label[32];
-  for (int i = 0; part == 1 && entry && i < 3; i++) {
-    entry = entry->next;
-  }
-  for (int i = 0; i < 3; i++) {
-    const mbg__json *at = single && part == 0 && i == 2 ? json : entry;
-    const double sign = part == 1 ? item->source->sign[row[i]] * item->source->sign[col[i]] : 1;
-    mbg__format(label, sizeof(label), "inertia.%s", name[part][i]);
-    MBG_TRY(mbg__item_attribute(item, at, label, key->unit, key->preset, sign, &index));
-    MBG_TRY(mbg__item_check_sign(item, at, key->sign, index));
-    entry = entry ? entry->next : NULL;
+  for (int k = 0; k < 3; k++) {
+    const int i = row[part][k], j = col[part][k];
+    const mbg__json *entry = inertia_entry(json, 3 * part + k, i, j);
+    const double sign = item->source->sign[i] * item->source->sign[j];
+    mbg__format(label, sizeof(label), "inertia.%s", name[part][k]);
+    MBG_TRY(mbg__item_attribute(item, entry, label, key->unit, key->preset, sign, &index));
+    MBG_TRY(mbg__item_check_sign(item, entry, key->sign, index));
+    if (matrix && !item->bad) {
+      MBG_TRY(check_symmetric(item, inertia_entry(json, 0, j, i), "inertia", i, j, index, sign));
+    }
   }
 done:
   return err;

@@ -14,7 +14,16 @@ static int check_inertia_shape(mbg__item *item, mbg__motion motion) {
     return mbg__item_bad_key(item, json, "a point has no inertia");
   }
   if (json->kind == MBG__JSON_ARRAY && json->count != 3 && json->count != 6) {
-    return mbg__item_bad(item, json, "inertia: expected 3 or 6 entries, found %d", json->count);
+    return mbg__item_bad(item, json,
+                         "inertia: expected 3 or 6 entries, [xx, yy, zz] or [xx, yy, zz, xy, xz, yz], or a matrix of "
+                         "three rows, found %d",
+                         json->count);
+  }
+  const mbg__json *row = json->kind == MBG__JSON_ARRAY ? json->child : NULL;
+  for (const bool matrix = row && row->kind == MBG__JSON_ARRAY; row; row = row->next) {
+    if (matrix != (row->kind == MBG__JSON_ARRAY) || (matrix && (row->count != 3 || json->count != 3))) {
+      return mbg__item_bad(item, row, "inertia: a matrix has three rows of three numbers");
+    }
   }
   if (motion == MBG__SPATIAL && (json->kind == MBG__JSON_NUMBER || json->kind == MBG__JSON_STRING)) {
     return mbg__item_bad(

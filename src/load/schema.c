@@ -175,7 +175,8 @@ static const shape_form forms[] = {
     [MBG__SHAPE_TWO_VEC3] = {.items = "vector", .least = 2, .most = 2},
     [MBG__SHAPE_TWO_NAMES] = {.items = "text", .least = 2, .most = 2},
     [MBG__SHAPE_ROTATE] = {.any = {"rotate"}},
-    [MBG__SHAPE_INERTIA] = {.any = {"number", "numbers"}},
+    [MBG__SHAPE_INERTIA] = {.any = {"number", "numbers", "matrix3"}},
+    [MBG__SHAPE_MOMENTS] = {.any = {"number", "numbers"}},
     [MBG__SHAPE_NAMES_TO_NAMES] = {.values = "text"},
     [MBG__SHAPE_NAMES_TO_NUMBERS] = {.values = "number"},
     [MBG__SHAPE_OBJECTIVE] = {.any = {"text", "weights"}},
@@ -482,6 +483,7 @@ static void define_values(writer *w) {
   define_list(w, "plains", "plain", -1);
   define_list(w, "numbers", "number", -1);
   define_list(w, "vector", "number", 3);
+  define_list(w, "matrix3", "vector", 3);
   define_list(w, "row", "number", 6);
   begin_choice(w, "matrix");
   array_object(w, "number", 6);
@@ -512,6 +514,7 @@ static void define_rotate(writer *w) {
   define_turn(w);
   begin_choice(w, "rotate");
   array_object(w, "turn", -1);
+  reference_object(w, "matrix3");
   for (int i = 0; i < MBG_COUNT(ways); i++) {
     own_object(w, ways[i]);
   }

@@ -139,6 +139,33 @@ static void test_attributes(void **state) {
   unload(&l);
 }
 
+/* a rotation and an inertia as matrices are the same model as in their other forms, derivatives included */
+static void test_matrices(void **state) {
+  (void)state;
+  loaded l = load("{'mbgrad': 1, 'parameters': {'phi': 0.4, 'J': 0.1}, 'bodies': {"
+                  " 'a': {'mass': 1, 'inertia': [[2, 'J', 0.2], ['J', 3, 0.3], [0.2, 0.3, 4]],"
+                  " 'rotate': [['cos(phi)', '-sin(phi)', 0], ['sin(phi)', 'cos(phi)', 0], [0, 0, 1]]},"
+                  " 'b': {'mass': 1, 'inertia': [2, 3, 4, 'J', 0.2, 0.3], 'rotate': [['z', 'phi']]},"
+                  " 'c': {'mass': 1, 'inertia': [2, 3, 4], 'rotate': [[0.707, 0, 0.707], [0, 1, 0], [-0.707, 0, "
+                  "0.707]]}}}");
+  const mbg_model *m = l.model;
+  const mbg__body *a = &m->bodies[0], *b = &m->bodies[1];
+  assert_close_array(l.design->poses[a->design].h.R, l.design->poses[b->design].h.R, 9, 1e-15);
+  assert_close_array(l.design->attr + a->attr, l.design->attr + b->attr, 10, 0);
+  double da[128], dp[2] = {1, 1}, w[2][6], dv[6];
+  assert_true(m->na <= 128);
+  mbg__design_push(l.design, dp, da);
+  assert_close_array(da + a->attr, da + b->attr, 10, 0);
+  for (int i = 0; i < 2; i++) {
+    mbg__design_guess_push(l.design, i, da, w[i], dv);
+  }
+  assert_close_array(w[0], w[1], 6, 1e-15);
+  assert_close(w[0][5], 1, 1e-15);
+  /* a rounded matrix becomes an exact rotation */
+  assert_close(l.design->poses[m->bodies[2].design].h.R[0], sqrt(0.5), 1e-15);
+  unload(&l);
+}
+
 static void test_constants_in_any_order(void **state) {
   (void)state;
   loaded l = load("{'mbgrad': 1, 'constants': {'a': 'b + 1', 'b': 'c*2', 'c': 3, 'f': 'a - b'}}");
@@ -866,6 +893,7 @@ static void test_many_errors(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_attributes),
+      cmocka_unit_test(test_matrices),
       cmocka_unit_test(test_constants_in_any_order),
       cmocka_unit_test(test_vectors),
       cmocka_unit_test(test_controls),
