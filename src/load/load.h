@@ -285,6 +285,10 @@ int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name,
                     mbg__symbol **symbol, const char **hint);
 const mbg__table *mbg__name_table(mbg__loader *L, const mbg__source *source, const char *name, const char **hint);
 
+/* load_units.c: a number with a unit, "1 kg"? Then *found, and an error that says what to write. key_unit: of the number,
+   "" or NULL when it has none. */
+int mbg__item_unit(mbg__item *item, const mbg__json *json, const char *label, const char *key_unit, bool *found);
+
 /* Values of an expression at both sets; errors are filed for the nominal one only. */
 int mbg__load_evaluate(mbg__item *item, const mbg__formula *formula, real value[2]);
 

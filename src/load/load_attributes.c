@@ -51,9 +51,13 @@ int mbg__item_attribute(mbg__item *item, const mbg__json *json, const char *key,
   mbg__where where = mbg__item_where_key(item, item->json);
   double value;
   if (json) {
+    bool unit_given;
     where = mbg__item_where(item, json);
-    MBG_TRY(mbg__item_formula(item, json, key, sign, &formula, &value));
-    if (isnan(value)) {
+    MBG_TRY(mbg__item_unit(item, json, key, unit, &unit_given));
+    if (!unit_given) {
+      MBG_TRY(mbg__item_formula(item, json, key, sign, &formula, &value));
+    }
+    if (unit_given || isnan(value)) {
       formula = (mbg__formula){.number = NAN}; /* an error was filed */
     }
   }

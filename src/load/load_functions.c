@@ -194,6 +194,7 @@ int mbg__item_function_make(mbg__item *item, const mbg__json *json, const mbg__f
   int err = MBG_OK;
   function_scope f = {.L = item->L, .item = item, .rule = rule, .json = json};
   const char *text = NULL;
+  bool unit_given;
   const mbg__expr *expr = NULL;
   *out = (mbg__fn){0};
   item->L->fn_input.count = item->L->fn_source.count = 0;
@@ -205,7 +206,8 @@ int mbg__item_function_make(mbg__item *item, const mbg__json *json, const mbg__f
     return mbg__item_wrong(item, json, rule->key, "a number or an expression");
   }
   MBG_TRY(mbg__item_text(item, json, rule->key, &text));
-  if (!text) {
+  MBG_TRY(mbg__item_unit(item, json, rule->key, rule->unit, &unit_given));
+  if (!text || unit_given) {
     return MBG_OK;
   }
   MBG_TRY(compile(&f, &expr));

@@ -201,8 +201,10 @@ int mbg__item_formula(mbg__item *item, const mbg__json *json, const char *label,
     return mbg__item_wrong(item, json, label[0] ? label : "value", "a number or an expression");
   }
   const char *text = NULL;
+  bool unit_given;
   MBG_TRY(mbg__item_text(item, json, label, &text));
-  if (!text) {
+  MBG_TRY(mbg__item_unit(item, json, label, NULL, &unit_given));
+  if (!text || unit_given) {
     return MBG_OK;
   }
   MBG_TRY(compile_formula(item, json, label, sign, out));

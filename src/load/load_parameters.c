@@ -4,6 +4,11 @@
 #include <string.h>
 
 static int not_plain(mbg__item *item, const mbg__json *json, const char *key) {
+  bool unit_given;
+  const int err = mbg__item_unit(item, json, key, NULL, &unit_given);
+  if (err < 0 || unit_given) {
+    return err;
+  }
   return mbg__item_wrong(item, json, key, "a plain number (not an expression)");
 }
 
@@ -95,12 +100,17 @@ static int check_log(mbg__item *item, const mbg__parameter *p) {
 static int load_parameter(mbg__item *item, mbg__parameter *p) {
   int err = MBG_OK;
   static const mbg__file_object keys[] = {MBG__KEYS_PARAMETER};
+  bool unit_given;
   *p = (mbg__parameter){.name = item->name, .min = -INFINITY, .max = INFINITY, .first = item->L->p.count};
   p->where = mbg__item_where_key(item, item->json);
   MBG_TRY(copy_text(item, "unit", &p->unit));
   MBG_TRY(copy_text(item, "note", &p->note));
   if (item->json->kind == MBG__JSON_NUMBER) {
     return add_values(item, p, item->json, NULL);
+  }
+  MBG_TRY(mbg__item_unit(item, item->json, "value", NULL, &unit_given));
+  if (unit_given) {
+    return MBG_OK;
   }
   if (item->json->kind != MBG__JSON_OBJECT) {
     return mbg__item_bad(item, item->json, "expected a plain number or an object, found %s",
