@@ -224,6 +224,10 @@ enum { MBG__HINT_SIZE = 320 };
 const char *mbg__hint(char buffer[MBG__HINT_SIZE], const char *nearest);
 /* As mbg__nearest; a single letter is near to nothing. */
 const char *mbg__near(const char *word, const char *const *candidates, int count);
+/* load_words.c: the candidate that a word of another program stands for ("hinge"), else as mbg__near. */
+const char *mbg__near_word(const char *word, const char *const *candidates, int count);
+/* What to do instead when the thing is not of this section ("gear" among joints), or NULL. owner: of the item. */
+const char *mbg__word_elsewhere(const char *owner, const char *word);
 /* A required key is missing: the message may name a misspelled key. */
 int mbg__item_missing(mbg__item *item, const mbg__json *object, const char *key);
 /* Can the file be opened for reading? If not, an error. */

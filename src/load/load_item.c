@@ -165,7 +165,7 @@ static int far_key(mbg__item *item, const mbg__json *at, const key_list *list) {
 
 int mbg__item_missing(mbg__item *item, const mbg__json *object, const char *key) {
   for (const mbg__json *c = object->child; c; c = c->next) {
-    if (mbg__near(c->key, &key, 1)) {
+    if (mbg__near_word(c->key, &key, 1)) {
       return unknown_key(item, c, key);
     }
   }
@@ -179,7 +179,7 @@ int mbg__item_keys(mbg__item *item, const mbg__json *object, const mbg__file_obj
   list_keys(&list, own, nown, keys, nkey);
   for (const mbg__json *c = object->child; c; c = c->next) {
     if (!in_list(&list, c->key)) {
-      const char *nearest = mbg__near(c->key, list.name, list.count);
+      const char *nearest = mbg__near_word(c->key, list.name, list.count);
       MBG_TRY(nearest ? unknown_key(item, c, nearest) : far_key(item, c, &list));
       /* it will not be missed */
       for (int k = 0; k < list.count; k++) {
@@ -258,7 +258,7 @@ int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, 
       return MBG_OK;
     }
   }
-  const char *nearest = mbg__near(json->text, word, n);
+  const char *nearest = mbg__near_word(json->text, word, n);
   if (nearest) {
     return mbg__item_bad(item, json, "%s: unknown value '%s'%s", label, json->text, mbg__hint(hint, nearest));
   }
@@ -302,7 +302,10 @@ int mbg__item_type(mbg__item *item, const mbg__json *json, const char *const *ke
       return MBG_OK;
     }
   }
-  const char *nearest = mbg__near(name, keys, n);
+  const char *advice = mbg__word_elsewhere(item->owner, name), *nearest = mbg__near_word(name, keys, n);
+  if (advice) {
+    return mbg__item_bad(item, json, "unknown type '%s'; %s", name, advice);
+  }
   if (nearest) {
     return mbg__item_bad(item, json, "unknown type '%s'%s", name, mbg__hint(hint, nearest));
   }
