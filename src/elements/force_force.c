@@ -1,10 +1,10 @@
-/* Applied force and torque at B's origin, given in the axes of A (world) or of B (body):
+/* Applied force and torque at B's origin, given in the axes of A or of B:
 
      f = (R^T F, R^T T)   or   f = (F, T),   F and T functions of time */
 #include "elements/force_clear.h"
 
 enum { FORCE, TORQUE = 3, FUNCTIONS = 6 };
-enum { IN_WORLD, IN_BODY };
+enum { IN_A, IN_B }; /* and IN_WORLD, which the loader accepts where A is the ground */
 
 static const mbg__key keys[] = {
     {.name = "force",
@@ -19,15 +19,15 @@ static const mbg__key keys[] = {
      .help = "torque"},
     {.name = "in",
      .kind = MBG__KEY_CHOICE,
-     .preset = IN_WORLD,
-     .choices = "world body",
-     .help = "axes of force and torque: of A, or of B"},
+     .preset = IN_A,
+     .choices = "reference body world",
+     .help = "axes of force and torque: of A, of B, of the world where A is the ground"},
 };
 
 /* column k of the map from (F, T) to f: row k of R in its half, or the unit vector */
 static void column(const mbg__frame *G, int in_axes, int k, real g[6]) {
   v6_zero(g);
-  if (in_axes == IN_WORLD) {
+  if (in_axes != IN_B) {
     v3_copy(g + 3 * (k / 3), G->R + 3 * (k % 3));
   } else {
     g[k] = 1;
@@ -49,7 +49,7 @@ static int eval(const mbg__force_in *in, mbg__force_out *out) {
   }
 
   /* d(R^T F) = (R^T F)~ W */
-  if (in->derivatives && in->opt[0] == IN_WORLD) {
+  if (in->derivatives && in->opt[0] != IN_B) {
     real S[9];
     m3_skew(S, out->f + FORCE);
     m6_set_block(out->f_G, 0, 1, 1, S);

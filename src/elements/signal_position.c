@@ -9,7 +9,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
   real p[3], row[3];
   m3_mulv_T(p, in->G->R, in->G->x);
   mbg__signal_row(in->G, k, axes, row);
-  out->y = axes == MBG__IN_A ? in->G->x[k] : p[k];
+  out->y = axes != MBG__IN_B ? in->G->x[k] : p[k];
   v3_copy(out->y_w, row);
   if (axes == MBG__IN_B) {
     v3_cross(out->y_w + 3, row, p);

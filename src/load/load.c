@@ -343,9 +343,9 @@ done:
 }
 
 /* Builds the model from `known`: its text, perhaps the texts of its parts. file: its name in messages.
-   run, tracking, ntracked: may be NULL. */
+   run, tracking, ntracked: may be NULL. again: from a model in memory, whose warnings are not repeated. */
 static int build(mbg_context *ctx, const char *file, const mbg__model_source *known, const char *run,
-                 const mbg__tracking *tracking, mbg_model **out, int *ntracked) {
+                 const mbg__tracking *tracking, mbg_model **out, int *ntracked, bool again) {
   const mbg_allocator *allocator = mbg__context_allocator(ctx);
   mbg_model *model = mbg__alloc_zero(ctx, 1, sizeof(*model));
   mbg__loader *L = mbg__alloc_zero(ctx, 1, sizeof(*L));
@@ -362,6 +362,7 @@ static int build(mbg_context *ctx, const char *file, const mbg__model_source *kn
   L->arena = &model->arena;
   L->known = known;
   L->run_name = run;
+  L->again = again;
   L->tracking = tracking ? *tracking : (mbg__tracking){0};
   err = load(L, file);
   if (ntracked) {
@@ -417,7 +418,7 @@ int mbg_model_load_run(mbg_context *ctx, const char *path, const char *run, mbg_
   }
   MBG_TRY(mbg__file_read(ctx, &arena, source.path, &text, &source.length));
   source.text = text;
-  MBG_TRY(build(ctx, source.path, &source, run, NULL, out, NULL));
+  MBG_TRY(build(ctx, source.path, &source, run, NULL, out, NULL, false));
 done:
   mbg__arena_destroy(&arena);
   return err;
@@ -430,7 +431,7 @@ int mbg_model_for_run(mbg_context *ctx, const mbg_model *model, const char *run,
 
 int mbg__model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, const mbg__tracking *tracking,
                        mbg_model **out, int *ntracked) {
-  return build(ctx, model->file, model->sources, run, tracking, out, ntracked);
+  return build(ctx, model->file, model->sources, run, tracking, out, ntracked, true);
 }
 
 int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t length, const char *base,
@@ -447,7 +448,7 @@ int mbg_model_parse(mbg_context *ctx, const char *name, const char *text, size_t
   const char *slash = strrchr(name, '/');
   mbg__format(file, size, base && base[0] ? "%s/%s" : "%s%s", base ? base : "", slash ? slash + 1 : name);
   const mbg__model_source source = {.path = file, .text = text, .length = length};
-  MBG_TRY(build(ctx, name, &source, NULL, NULL, out, NULL));
+  MBG_TRY(build(ctx, name, &source, NULL, NULL, out, NULL, false));
 done:
   mbg__arena_destroy(&arena);
   return err;

@@ -121,6 +121,7 @@ struct mbg__loader {
   mbg__tracking tracking;         /* gain 0: none */
   int ntracked;                   /* criteria with a tracking force */
   const mbg__json *chosen;        /* its entry in "runs" */
+  bool again;                     /* the model is made from one in memory */
   int errors;                     /* filed by this loader and those it called */
   bool no_memory;                 /* out of memory where no status can be returned */
 
@@ -219,6 +220,9 @@ int mbg__item_bad_key(mbg__item *item, const mbg__json *at, const char *format, 
    else MBG_OK. */
 int mbg__item_filed(mbg__item *item, int status);
 
+/* A warning at a value. Silent when the model is made anew from one in memory, whose loading has said it. */
+void mbg__item_warn(const mbg__item *item, const mbg__json *at, const char *format, ...) MBG_PRINTF(3, 4);
+
 /* "; did you mean 'x'?" into a buffer, or "". */
 enum { MBG__HINT_SIZE = 320 };
 const char *mbg__hint(char buffer[MBG__HINT_SIZE], const char *nearest);
@@ -289,8 +293,8 @@ int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name,
                     mbg__symbol **symbol, const char **hint);
 const mbg__table *mbg__name_table(mbg__loader *L, const mbg__source *source, const char *name, const char **hint);
 
-/* load_units.c: a number with a unit, "1 kg"? Then *found, and an error that says what to write. key_unit: of the number,
-   "" or NULL when it has none. */
+/* load_units.c: a number with a unit, "1 kg"? Then *found, and an error that says what to write. key_unit: the unit of
+   the number, "" or NULL when it has none. */
 int mbg__item_unit(mbg__item *item, const mbg__json *json, const char *label, const char *key_unit, bool *found);
 
 /* Values of an expression at both sets; errors are filed for the nominal one only. */
@@ -402,6 +406,8 @@ typedef struct {
 } mbg__ends_rule;
 int mbg__item_ends(mbg__item *item, const mbg__ends_rule *rule, int *pair);
 int mbg__pair_add(mbg__loader *L, int A, int B, int *pair);
+/* "in": "world" of an element that knows the axes of A and B: an error unless A has the axes of the world. */
+int mbg__item_world_axes(mbg__item *item, int pair);
 /* A coordinate in use; turns: it is needed over many turns. */
 int mbg__coord_add(mbg__loader *L, const mbg__coord_type *type, int pair, double sign, bool turns, int *coord);
 /* Sign of a coordinate in a source that is mirrored; 0 when it has no mirror image. */

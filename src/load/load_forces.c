@@ -179,6 +179,7 @@ done:
 }
 
 static int wrench_place(mbg__item *item, const force_type *t, mbg__force *force) {
+  int err = MBG_OK;
   const mbg__ends_rule rule = {MBG__AXES_Z, false, false, !has_key(t, "in")};
   const mbg__json *on = t->type->on_one ? mbg__json_member(item->json, "on") : NULL;
   const mbg__json *between = mbg__json_member(item->json, "between");
@@ -191,7 +192,12 @@ static int wrench_place(mbg__item *item, const force_type *t, mbg__force *force)
   if (!between) {
     return item->bad ? MBG_OK : mbg__item_missing(item, item->json, t->type->on_one ? "on" : "between");
   }
-  return mbg__item_ends(item, &rule, &force->pair);
+  MBG_TRY(mbg__item_ends(item, &rule, &force->pair));
+  if (!rule.has_in && force->pair >= 0) {
+    MBG_TRY(mbg__item_world_axes(item, force->pair));
+  }
+done:
+  return err;
 }
 
 static int check_data(mbg__item *item, const mbg__force *force) {
@@ -236,7 +242,7 @@ static int check_plane(mbg__item *item, const mbg__force *force) {
     return MBG_OK;
   }
   const mbg__pair *pair = &L->pairs.at[force->pair];
-  const mbg__marker *B = &L->markers.at[pair->B], *axes = force->opt[0] == 0 ? &L->markers.at[pair->A] : B;
+  const mbg__marker *B = &L->markers.at[pair->B], *axes = force->opt[0] != 1 ? &L->markers.at[pair->A] : B;
   const mbg__motion motion = B->body >= 0 ? L->bodies.at[B->body].motion : MBG__SPATIAL;
   const mbg__frame *h = &L->placed[0].at[axes->pose].h;
   for (int k = 0; k < 6; k++) {

@@ -85,6 +85,20 @@ int mbg__item_bad_key(mbg__item *item, const mbg__json *at, const char *format, 
   return err;
 }
 
+void mbg__item_warn(const mbg__item *item, const mbg__json *at, const char *format, ...) {
+  char text[1024];
+  va_list args;
+  if (item->L->again) {
+    return;
+  }
+  va_start(args, format);
+  vsnprintf(text, sizeof(text), format, args);
+  va_end(args);
+  const mbg__where where = mbg__item_where(item, at);
+  mbg__note(item->L->ctx, MBG_WARNING, "%s:%d:%d: %s%s%s", where.file, where.line, where.column, item->owner,
+            item->owner[0] ? ": " : "", text);
+}
+
 int mbg__item_wrong(mbg__item *item, const mbg__json *json, const char *label, const char *expected) {
   return mbg__item_bad(item, json, "%s: expected %s, found %s", label, expected, mbg__json_kind_name(json->kind));
 }
@@ -230,6 +244,15 @@ int mbg__item_bool(mbg__item *item, const mbg__json *json, const char *label, bo
   return MBG_OK;
 }
 
+/* axes had the letters of the theory; a word of today for them, or the word itself */
+static const char *axes_word(const mbg__item *item, const mbg__json *json) {
+  const char *now = strcmp(json->text, "A") == 0 ? "reference" : strcmp(json->text, "B") == 0 ? "body" : NULL;
+  if (now) {
+    mbg__item_warn(item, json, "in: '%s' is an old word for these axes; write '%s'", json->text, now);
+  }
+  return now ? now : json->text;
+}
+
 int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, const char *choices, int *out) {
   char buffer[256], all[512], hint[MBG__HINT_SIZE];
   const char *word[32];
@@ -252,8 +275,9 @@ int mbg__item_choice(mbg__item *item, const mbg__json *json, const char *label, 
   if (json->kind != MBG__JSON_STRING) {
     return mbg__item_wrong(item, json, label, all);
   }
+  const char *text = strcmp(label, "in") == 0 ? axes_word(item, json) : json->text;
   for (int i = 0; i < n; i++) {
-    if (strcmp(json->text, word[i]) == 0) {
+    if (strcmp(text, word[i]) == 0) {
       *out = i;
       return MBG_OK;
     }

@@ -161,10 +161,8 @@ static int run_number(mbg__item *item, const char *key, bool any, double *out) {
     return err;
   }
   if (varies) {
-    const mbg__where where = mbg__item_where(item, json);
-    mbg__note(item->L->ctx, MBG_WARNING,
-              "%s:%d:%d: run: %s depends on a parameter; it is taken at the nominal parameters and not differentiated",
-              where.file, where.line, where.column, key);
+    mbg__item_warn(item, json,
+                   "%s depends on a parameter; it is taken at the nominal parameters and not differentiated", key);
   }
   return any || *out > 0 ? MBG_OK : mbg__item_bad(item, json, "%s must be positive, is %g", key, *out);
 }

@@ -39,7 +39,8 @@ static bool between(const mbg__json *signal, const char *along, bool rate, targe
   *t = (target){.A = text_of(signal, "relative_to", "ground"), .B = text_of(signal, "of", NULL), .along = along};
   t->rate = rate;
   t->angle = along && (!strncmp(along, "angle", 5) || !strcmp(along, "polar"));
-  return t->B && along && strcmp(text_of(signal, "in", "A"), "A") == 0;
+  const char *in = text_of(signal, "in", "reference");
+  return t->B && along && strcmp(in, "body") != 0 && strcmp(in, "B") != 0;
 }
 
 static bool of_joint(const mbg__json *signal, bool rate, target *t) {

@@ -343,7 +343,7 @@ static const hand cases[] = {
      "'b']}},"
      "'signals': {"
      "  'v1': {'type': 'velocity', 'of': 'tip', 'relative_to': 'eye', 'component': 'y'},"
-     "  'v2': {'type': 'velocity', 'of': 'b', 'relative_to': 'eye', 'component': 'z', 'in': 'B'},"
+     "  'v2': {'type': 'velocity', 'of': 'b', 'relative_to': 'eye', 'component': 'z', 'in': 'body'},"
      "  'v3': {'type': 'angular-velocity', 'of': 'b', 'relative_to': 'a', 'component': 'x'},"
      "  'd': {'type': 'direction', 'of': 'b', 'axis': 'x', 'component': 'y', 'relative_to': 'a'}},"
      "'initial': {'pin': {'p1': {'signal': 'v1', 'value': 'u'}, 'p2': {'signal': 'v2', 'value': 'w*u'},"

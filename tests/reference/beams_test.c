@@ -116,13 +116,13 @@ static void test_swinging(void **state) {
   static const double force[3] = {2.75187134786, -1.04534126287, 5.24448192670};
   static const char *const names[3] = {"fx", "fy", "fz"};
   gradient_case c;
-  char *text =
-      reference_open(&c, "swinging-beam",
-                     "\"ty\": {\"type\": \"position\", \"of\": \"rod.4\", \"component\": \"y\"}, "
-                     "\"fx\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fx\", \"in\": \"A\"}, "
-                     "\"fy\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fy\", \"in\": \"A\"}, "
-                     "\"fz\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fz\", \"in\": \"A\"}, ",
-                     NULL);
+  char *text = reference_open(
+      &c, "swinging-beam",
+      "\"ty\": {\"type\": \"position\", \"of\": \"rod.4\", \"component\": \"y\"}, "
+      "\"fx\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fx\", \"in\": \"reference\"}, "
+      "\"fy\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fy\", \"in\": \"reference\"}, "
+      "\"fz\": {\"type\": \"reaction\", \"joint\": \"pin\", \"component\": \"fz\", \"in\": \"reference\"}, ",
+      NULL);
   gradient_case_run(&c);
   gradient_case_simulate(&c);
   const int last = mbg_run_node_count(c.run) - 1;

@@ -97,18 +97,18 @@ static void test_quarter_car(void **state) {
 
 /* signals that give the page's accelerations: U' = R^T x'' - W x U */
 #define BODY(b)                                                                                                        \
-  "\"" b "_ux\": {\"type\": \"velocity\", \"of\": \"" b "\", \"component\": \"x\", \"in\": \"B\"}, "                   \
-  "\"" b "_uy\": {\"type\": \"velocity\", \"of\": \"" b "\", \"component\": \"y\", \"in\": \"B\"}, "                   \
-  "\"" b "_uz\": {\"type\": \"velocity\", \"of\": \"" b "\", \"component\": \"z\", \"in\": \"B\"}, "                   \
+  "\"" b "_ux\": {\"type\": \"velocity\", \"of\": \"" b "\", \"component\": \"x\", \"in\": \"body\"}, "                \
+  "\"" b "_uy\": {\"type\": \"velocity\", \"of\": \"" b "\", \"component\": \"y\", \"in\": \"body\"}, "                \
+  "\"" b "_uz\": {\"type\": \"velocity\", \"of\": \"" b "\", \"component\": \"z\", \"in\": \"body\"}, "                \
   "\"" b "_wx\": {\"type\": \"gyroscope\", \"of\": \"" b "\", \"component\": \"x\"}, "                                 \
   "\"" b "_wy\": {\"type\": \"gyroscope\", \"of\": \"" b "\", \"component\": \"y\"}, "                                 \
   "\"" b "_wz\": {\"type\": \"gyroscope\", \"of\": \"" b "\", \"component\": \"z\"}, "                                 \
-  "\"" b "_ax\": {\"type\": \"acceleration\", \"of\": \"" b "\", \"component\": \"x\", \"in\": \"B\"}, "               \
-  "\"" b "_ay\": {\"type\": \"acceleration\", \"of\": \"" b "\", \"component\": \"y\", \"in\": \"B\"}, "               \
-  "\"" b "_az\": {\"type\": \"acceleration\", \"of\": \"" b "\", \"component\": \"z\", \"in\": \"B\"}, "               \
-  "\"" b "_dx\": {\"type\": \"angular-acceleration\", \"of\": \"" b "\", \"component\": \"x\", \"in\": \"B\"}, "       \
-  "\"" b "_dy\": {\"type\": \"angular-acceleration\", \"of\": \"" b "\", \"component\": \"y\", \"in\": \"B\"}, "       \
-  "\"" b "_dz\": {\"type\": \"angular-acceleration\", \"of\": \"" b "\", \"component\": \"z\", \"in\": \"B\"}, "
+  "\"" b "_ax\": {\"type\": \"acceleration\", \"of\": \"" b "\", \"component\": \"x\", \"in\": \"body\"}, "            \
+  "\"" b "_ay\": {\"type\": \"acceleration\", \"of\": \"" b "\", \"component\": \"y\", \"in\": \"body\"}, "            \
+  "\"" b "_az\": {\"type\": \"acceleration\", \"of\": \"" b "\", \"component\": \"z\", \"in\": \"body\"}, "            \
+  "\"" b "_dx\": {\"type\": \"angular-acceleration\", \"of\": \"" b "\", \"component\": \"x\", \"in\": \"body\"}, "    \
+  "\"" b "_dy\": {\"type\": \"angular-acceleration\", \"of\": \"" b "\", \"component\": \"y\", \"in\": \"body\"}, "    \
+  "\"" b "_dz\": {\"type\": \"angular-acceleration\", \"of\": \"" b "\", \"component\": \"z\", \"in\": \"body\"}, "
 #define FORCE(joint, name)                                                                                             \
   "\"" name "x\": {\"type\": \"reaction\", \"joint\": \"" joint "\", \"component\": \"fx\", \"in\": \"world\"}, "      \
   "\"" name "y\": {\"type\": \"reaction\", \"joint\": \"" joint "\", \"component\": \"fy\", \"in\": \"world\"}, "      \

@@ -30,7 +30,7 @@ typedef struct {
 static void force_plain(const input *in, double F[3], double M[3]) {
   const double *n = in->attr + in->nattr, a = n[0], b = n[1], c = n[2], t = in->t;
   const double force[3] = {a * sin(b * t), b * b, c + t}, torque[3] = {0, a * b * c, exp(-t) * c};
-  if (in->opt[0] == 0) { /* world */
+  if (in->opt[0] != 1) { /* axes of A; of the world, where A has them */
     v3_copy(F, force);
     v3_copy(M, torque);
   } else {

@@ -11,7 +11,7 @@ typedef struct {
   int opt[OPTIONS];
 } input;
 
-/* component opt[0] of a vector given in B, in the axes of A (opt[1] = 0) or of B */
+/* component opt[0] of a vector given in B, in the axes of A (opt[1] 0 or 2) or of B (1) */
 static double component(const input *in, const double b[3], bool in_B) {
   double a[3];
   m3_mulv(a, in->G.R, b);
@@ -26,16 +26,16 @@ static void acceleration_in_B(const input *in, double s[3]) {
 static double position(const input *in) {
   double p[3];
   m3_mulv_T(p, in->G.R, in->G.x);
-  return component(in, p, in->opt[1]);
+  return component(in, p, in->opt[1] == 1);
 }
-static double velocity(const input *in) { return component(in, in->v, in->opt[1]); }
+static double velocity(const input *in) { return component(in, in->v, in->opt[1] == 1); }
 static double acceleration(const input *in) {
   double s[3];
   acceleration_in_B(in, s);
-  return component(in, s, in->opt[1]);
+  return component(in, s, in->opt[1] == 1);
 }
-static double angular_velocity(const input *in) { return component(in, in->v + 3, in->opt[1]); }
-static double angular_acceleration(const input *in) { return component(in, in->vd + 3, in->opt[1]); }
+static double angular_velocity(const input *in) { return component(in, in->v + 3, in->opt[1] == 1); }
+static double angular_acceleration(const input *in) { return component(in, in->vd + 3, in->opt[1] == 1); }
 static double accelerometer(const input *in) {
   double s[3], g[3];
   acceleration_in_B(in, s);
