@@ -88,6 +88,31 @@ static int set_parameter(cli_session *s, const char *setting) {
   return status;
 }
 
+/* the first entry of a parameter that --set has put outside its bounds */
+static void warn_entry(const cli_session *s, const char *name, int first, int count) {
+  for (int i = first; i < first + count; i++) {
+    const double min = mbg_model_parameter_min(s->model, i), max = mbg_model_parameter_max(s->model, i);
+    const double value = s->parameters[i];
+    if (value < min || value > max) {
+      fprintf(stderr, "mbgrad: warning: --set: parameter '%s' is %.6g, outside its bounds: %s %.6g\n", name, value,
+              value < min ? "min" : "max", value < min ? min : max);
+      return;
+    }
+  }
+}
+
+/* `check` reports bounds itself */
+static void warn_bounds(const cli_session *s, const cli_args *args) {
+  const bool told = strcmp(args->command->name, "check") == 0;
+  for (int i = 0; !told && i < mbg_model_parameter_group_count(s->model); i++) {
+    const char *name;
+    int first, count;
+    if (mbg_model_parameter_group(s->model, i, &name, &first, &count) == MBG_OK) {
+      warn_entry(s, name, first, count > 0 ? count : 1); /* 0: a scalar */
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- opening */
 
 static int take_parameters(cli_session *s, const cli_args *args) {
@@ -103,6 +128,7 @@ static int take_parameters(cli_session *s, const cli_args *args) {
       return status;
     }
   }
+  warn_bounds(s, args);
   return CLI_DONE;
 }
 
