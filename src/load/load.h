@@ -406,8 +406,9 @@ typedef struct {
 } mbg__ends_rule;
 int mbg__item_ends(mbg__item *item, const mbg__ends_rule *rule, int *pair);
 int mbg__pair_add(mbg__loader *L, int A, int B, int *pair);
-/* "in": "world" of an element that knows the axes of A and B: an error unless A has the axes of the world. */
-int mbg__item_world_axes(mbg__item *item, int pair);
+/* "in": "world" of an element that knows the axes of A and B: an error unless A has the axes of the world. old: a
+   warning, for files from the time when "world" meant the axes of A. */
+int mbg__item_world_axes(mbg__item *item, int pair, bool old);
 /* A coordinate in use; turns: it is needed over many turns. */
 int mbg__coord_add(mbg__loader *L, const mbg__coord_type *type, int pair, double sign, bool turns, int *coord);
 /* Sign of a coordinate in a source that is mirrored; 0 when it has no mirror image. */

@@ -16,7 +16,7 @@ int mbg__pair_add(mbg__loader *L, int A, int B, int *pair) {
   return err < 0 ? err : mbg__map_set(L, &L->pair_map, key, *pair);
 }
 
-int mbg__item_world_axes(mbg__item *item, int pair) {
+int mbg__item_world_axes(mbg__item *item, int pair, bool old) {
   const mbg__json *json = mbg__json_member(item->json, "in");
   const mbg__loader *L = item->L;
   if (item->bad || !json || json->kind != MBG__JSON_STRING || strcmp(json->text, "world") != 0) {
@@ -29,10 +29,14 @@ int mbg__item_world_axes(mbg__item *item, int pair) {
     const double axes = frame >= 0 ? re(L->placed[set].at[frame].h.R[i % 9]) : i % 9 % 4 == 0;
     same = fabs(re(L->placed[set].at[A->pose].h.R[i % 9]) - axes) <= 1e-12;
   }
+  if (!same && old) {
+    mbg__item_warn(item, json, "in: 'world' is an old word for the axes of the first of 'between'; write 'reference'");
+    return MBG_OK;
+  }
   return same ? MBG_OK
               : mbg__item_bad(item, json,
-                              "in: 'world' is for axes relative to the ground; for the axes of %s write 'reference'",
-                              mbg__json_member(item->json, "relative_to") ? "'relative_to'" : "the first of 'between'");
+                              "in: 'world' is for axes relative to the ground; for the axes of 'relative_to' write "
+                              "'reference'");
 }
 
 const mbg__coord_type *mbg__coord_find(const char *key) {

@@ -194,7 +194,7 @@ static int wrench_place(mbg__item *item, const force_type *t, mbg__force *force)
   }
   MBG_TRY(mbg__item_ends(item, &rule, &force->pair));
   if (!rule.has_in && force->pair >= 0) {
-    MBG_TRY(mbg__item_world_axes(item, force->pair));
+    MBG_TRY(mbg__item_world_axes(item, force->pair, true));
   }
 done:
   return err;

@@ -41,7 +41,7 @@ static int of_pair(mbg__item *item, mbg__signal *signal) {
   }
   if (A >= 0 && B >= 0) {
     MBG_TRY(mbg__pair_add(item->L, A, B, &signal->pair));
-    MBG_TRY(mbg__item_world_axes(item, signal->pair));
+    MBG_TRY(mbg__item_world_axes(item, signal->pair, false));
   }
 done:
   return err;

@@ -782,7 +782,7 @@ static void pin_velocity(rm_gen *g) {
   rm_entry(&g->signal, signal);
   rm_put(&g->signal, "{\"type\": \"%s\", \"of\": \"%s\", \"relative_to\": \"%s\", \"component\": \"%s\"",
          angular ? "angular-velocity" : "velocity", rm_body_name(g, body), rm_marker_name(g, marker), axes[axis]);
-  rm_put(&g->signal, ", \"in\": \"%s\"}", rm_chance(g, 0.5) ? "A" : "B");
+  rm_put(&g->signal, ", \"in\": \"%s\"}", rm_chance(g, 0.5) ? "reference" : "body");
   rm_entry(&g->pin, rm_string(g, "p%d", g->npin++));
   rm_put(&g->pin, "{\"signal\": \"%s\", \"value\": %s}", signal, rm_number(g, rm_sign(g, 0, 0.5), 0.2));
   path(g, -1, body, 1, &free, &turn);

@@ -290,7 +290,7 @@ static void put_force(rm_gen *g, const char *on) {
     rm_put(&g->force, ", \"torque\": [%s, %s, %s]", t[0], t[1], t[2]);
   }
   if (rm_chance(g, 0.6)) {
-    rm_put(&g->force, ", \"in\": \"%s\"", rm_chance(g, 0.5) ? "body" : "world");
+    rm_put(&g->force, ", \"in\": \"%s\"", rm_chance(g, 0.5) ? "body" : "reference");
   }
 }
 
@@ -610,7 +610,7 @@ static void pair_signal(rm_gen *g, int kind) {
     rm_put(&g->signal, ", \"axis\": \"%s\"", axes[support_index(&g->rng, 3)]);
   }
   if (of_pairs[kind].in && rm_chance(g, 0.5)) {
-    rm_put(&g->signal, ", \"in\": \"%s\"", rm_chance(g, 0.5) ? "A" : "B");
+    rm_put(&g->signal, ", \"in\": \"%s\"", rm_chance(g, 0.5) ? "reference" : "body");
   }
   rm_put(&g->signal, "}");
 }
@@ -668,7 +668,7 @@ void rm_make_base_signals(rm_gen *g) {
 }
 
 static void reaction_signal(rm_gen *g) {
-  static const char *const axes[] = {"A", "B", "world"};
+  static const char *const axes[] = {"reference", "body", "world"};
   static const char *const part[] = {"fx", "fy", "fz", "mx", "my", "mz"};
   const int kinds = g->njoint + g->ndriver + g->ncoupling;
   if (kinds == 0) {
@@ -691,7 +691,7 @@ static void reaction_signal(rm_gen *g) {
 }
 
 static void force_signal(rm_gen *g, int i) {
-  static const char *const axes[] = {"A", "B", "world"};
+  static const char *const axes[] = {"reference", "body", "world"};
   static const char *const part[] = {"fx", "fy", "fz", "mx", "my", "mz"};
   const rm_item *f = &g->forces[i];
   signal_add(g, "force", 2, false);
