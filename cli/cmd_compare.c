@@ -249,9 +249,8 @@ static void print_text(const comparison *c) {
   char *text =
       cli_format("Reference: %s %s with %s. "
                  "Differences are relative and the largest of all criteria and parameters; those of direct and "
-                 "adjoint are the error of the steps. lie and dae are one stepper with two presets (a model that "
-                 "sets rho_inf or alpha_f makes them the same), so their agreement is no independent evidence; that "
-                 "of lie and qr is.",
+                 "adjoint are the error of the steps. lie and dae are one stepper with two kinds of damping, so their "
+                 "agreement is no independent evidence; that of lie and qr is.",
                  c->reference.formulation, c->reference.method, how);
   putchar('\n');
   cli_paragraph("  ", text);

@@ -49,7 +49,7 @@ typedef struct {
   const char *integrator;  /* one of mbg_formulation_integrators */
   double start, end;       /* s */
   double step, tolerance;
-  double rho_inf, alpha_f; /* numerical damping of lie and dae */
+  double rho_inf, alpha_f; /* numerical damping: rho_inf of lie, alpha_f of dae */
   double memory;           /* largest number of bytes for the trajectory; the rest is recomputed */
   int threads;             /* of formulations with threads ("dca"); results do not depend on it */
   double interval;         /* > 0: place nodes at its multiples from the start, for formulations with free nodes */

@@ -229,6 +229,35 @@ done:
 
 static const double accuracy_preset = 1e-3; /* of "step": "auto" */
 
+/* presets of the numerical damping, in the order of the formulations; NAN: it does not take this kind */
+#define MBG_FORMULATION(key, folder, name, paper, methods, supports, order, rho, alpha, ...) {rho, alpha},
+static const double damping[][2] = {
+#include "formulations/formulations.def"
+};
+
+/* the damping of another formulation than the one of the run */
+static void warn_damping(const mbg__item *item, const mbg__run *run) {
+  static const char *const keys[2] = {"rho_inf", "alpha_f"}, *const owner[2] = {"lie", "dae"};
+  const double given[2] = {run->rho_inf, run->alpha_f};
+  int f = 0;
+  while (run->formulation && strcmp(formulation_keys[f], run->formulation) != 0) {
+    f++;
+  }
+  for (int k = 0; k < 2; k++) {
+    const mbg__json *json = mbg__json_member(item->json, keys[k]);
+    const bool own = !isnan(damping[f][!k]);
+    if (!json || !isnan(damping[f][k]) || (own && !isnan(given[!k]))) {
+      continue;
+    }
+    char used[64] = "";
+    if (own) {
+      mbg__format(used, sizeof(used), "; it takes %s, %g when absent", keys[!k], damping[f][!k]);
+    }
+    mbg__item_warn(item, json, "%s is the damping of '%s' and has no effect on '%s'%s", keys[k], owner[k],
+                   formulation_keys[f], used);
+  }
+}
+
 static int check_run(mbg__item *item, const mbg__run *run) {
   const mbg__json *end = mbg__json_member(item->json, "end"), *start = mbg__json_member(item->json, "start");
   const mbg__json *step = mbg__json_member(item->json, "step");
@@ -321,6 +350,7 @@ int mbg__item_run(mbg__item *item, mbg__run *run) {
   MBG_TRY(run_number(item, "memory", false, &run->memory));
   MBG_TRY(run_breaks(item, run));
   MBG_TRY(check_run(item, run));
+  warn_damping(item, run);
 done:
   return err;
 }

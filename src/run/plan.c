@@ -190,12 +190,21 @@ static void choose_tolerances(const mbg_model *m, const mbg__formulation *formul
   }
 }
 
-/* Damping: the formulation's own kind, from its preset when not given, unless the other kind is given. */
-static void choose_damping(const mbg__formulation *f, mbg__run_plan *plan) {
-  const bool by_rho = !isnan(f->rho_inf);
-  double *own = by_rho ? &plan->rho_inf : &plan->alpha_f;
-  const double other = by_rho ? plan->alpha_f : plan->rho_inf, preset = by_rho ? f->rho_inf : f->alpha_f;
-  *own = !isnan(other) ? NAN : isnan(*own) ? preset : *own;
+/* Damping: the formulation's own kind, from its preset when not given. The other kind is for another formulation; a
+   note says so when the caller has chosen this one and the file damps the other. */
+static void choose_damping(mbg_context *ctx, const mbg__formulation *f, const mbg_run_options *o, const mbg__run *r,
+                           mbg__run_plan *plan) {
+  const bool by_rho = !isnan(f->rho_inf), by_alpha = !isnan(f->alpha_f);
+  plan->rho_inf = !by_rho ? NAN : isnan(plan->rho_inf) ? f->rho_inf : plan->rho_inf;
+  plan->alpha_f = !by_alpha ? NAN : isnan(plan->alpha_f) ? f->alpha_f : plan->alpha_f;
+  if (!o->formulation) {
+    return; /* the loader compares the keys of the file */
+  }
+  if (by_rho && isnan(r->rho_inf) && !isnan(r->alpha_f)) {
+    mbg__note(ctx, MBG_NOTE, "alpha_f of the run is not for '%s', which takes rho_inf = %g", f->key, plan->rho_inf);
+  } else if (by_alpha && isnan(r->alpha_f) && !isnan(r->rho_inf)) {
+    mbg__note(ctx, MBG_NOTE, "rho_inf of the run is not for '%s', which takes alpha_f = %g", f->key, plan->alpha_f);
+  }
 }
 
 int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__formulation *formulation,
@@ -238,7 +247,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
     plan->refine = formulation->supports & MBG__ODE ? 0 : o->refine;
   }
   MBG_TRY(mbg__plan_check(ctx, plan));
-  choose_damping(formulation, plan);
+  choose_damping(ctx, formulation, o, r, plan);
   list_breaks(arena, m, plan);
   list_samples(arena, m, o->interval, plan);
   list_quadratures(arena, m, used, plan);
