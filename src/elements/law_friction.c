@@ -39,6 +39,13 @@ static void eval(const mbg__law_in *in, mbg__law_out *out) {
   out->tau_a[DAMPING] = in->qd;
 }
 
+/* in h, the friction alone changes the rate by h T / inertia; a motion that is faster keeps its direction */
+static double sharp(const mbg__law_in *in, double h, double inertia, const char **key) {
+  const double change = h * fabs(re(in->attr[TORQUE])) / inertia;
+  *key = keys[RATE_SCALE].name;
+  return fabs(re(in->qd)) < 3 * change ? change / re(in->attr[RATE_SCALE]) : 0;
+}
+
 const mbg__law_type mbg__law_friction = {
     .key = "friction",
     .help = "dry and viscous friction, smooth at rest",
@@ -46,4 +53,5 @@ const mbg__law_type mbg__law_friction = {
     .keys = keys,
     .nkey = MBG_COUNT(keys),
     .eval = eval,
+    .sharp = sharp,
 };

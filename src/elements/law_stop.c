@@ -91,6 +91,14 @@ static void eval(const mbg__law_in *in, mbg__law_out *out) {
   out->energy_a[WIDTH] = k * (up.Q_w + low.Q_w);
 }
 
+/* in h, the coordinate moves by h qd; a limit out of reach does not matter */
+static double sharp(const mbg__law_in *in, double h, double inertia, const char **key) {
+  (void)inertia;
+  const double move = h * fabs(re(in->qd)), q = re(in->q);
+  *key = keys[WIDTH].name;
+  return q + move > re(in->attr[UPPER]) || q - move < re(in->attr[LOWER]) ? move / re(in->attr[WIDTH]) : 0;
+}
+
 const mbg__law_type mbg__law_stop = {
     .key = "stop",
     .help = "smooth stops beyond a lower and an upper limit",
@@ -98,4 +106,5 @@ const mbg__law_type mbg__law_stop = {
     .keys = keys,
     .nkey = MBG_COUNT(keys),
     .eval = eval,
+    .sharp = sharp,
 };

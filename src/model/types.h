@@ -173,6 +173,9 @@ typedef struct {
   const mbg__key *keys;
   int nkey;
   void (*eval)(const mbg__law_in *in, mbg__law_out *out); /* out is cleared by the caller */
+  /* How far a step of length h goes, counted in the number that smooths the law (its key into *key): far above 1 the step
+     sees a jump. inertia: of the coordinate. NULL: nothing to smooth. */
+  double (*sharp)(const mbg__law_in *in, double h, double inertia, const char **key);
 } mbg__law_type;
 
 /* ---------------------------------------------------------------------- other forces: force_*.c */

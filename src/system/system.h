@@ -88,6 +88,9 @@ static inline int mbg__system_pose_count(const mbg_model *m) { return 12 * m->nb
 /* Warns of modal bodies beyond linear deformation, and of beam elements that turned too far between their nodes, at the
    nodes whose signals were evaluated since the last call; ctx NULL: forgets them. */
 void mbg__system_warn(mbg_context *ctx, mbg__system *sys);
+/* What to do after a step of length h that failed, for messages: `other`, unless a force law changes over less than the
+   step; then its name and the number that smooths it. */
+void mbg__system_sharp(const mbg__system *s, double h, const char *other, char *advice, size_t size);
 
 /* ---------------------------------------------------------------------- derivatives */
 

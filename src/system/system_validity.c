@@ -91,3 +91,45 @@ void mbg__system_warn(mbg_context *ctx, mbg__system *s) {
   }
   memset(s->turned, 0, (size_t)s->model->nelement * sizeof(*s->turned));
 }
+
+/* ---------------------------------------------------------------------- forces that steps do not resolve */
+
+/* inertia that resists a coordinate, at least: of both bodies as if nothing hung on them, without the ground */
+static double coordinate_inertia(const mbg__system *s, const mbg__coord *c) {
+  const mbg__pair *pair = &s->model->pairs[c->pair];
+  double inverse = 0;
+  for (int i = 0; i < 2; i++) {
+    const int body = s->model->markers[i == 0 ? pair->A : pair->B].body, first = c->type->angular ? 3 : 0;
+    double J = 0;
+    for (int k = first; body >= 0 && k < first + 3; k++) {
+      J = fmax(J, re(s->design->M[36 * body + 7 * k]));
+    }
+    inverse += J > 0 ? 1 / J : 0;
+  }
+  return inverse > 0 ? 1 / inverse : INFINITY;
+}
+
+static double law_sharpness(const mbg__system *s, const mbg__force *f, double h, const char **key) {
+  const mbg__law_in in = {
+      .q = s->coord[f->coord].phi, .qd = s->coord[f->coord].phid, .attr = s->design->attr + f->attr, .opt = f->opt};
+  return f->law->sharp(&in, h, coordinate_inertia(s, &s->model->coords[f->coord]), key);
+}
+
+void mbg__system_sharp(const mbg__system *s, double h, const char *other, char *advice, size_t size) {
+  static const double jump = 10;
+  const mbg_model *m = s->model;
+  double most = jump;
+  mbg__format(advice, size, "%s", other);
+  for (int i = 0; i < m->nforce; i++) {
+    const mbg__force *f = &m->forces[i];
+    const char *key = "";
+    const double x = f->law && f->law->sharp ? law_sharpness(s, f, h, &key) : 0;
+    if (x > most) {
+      most = x;
+      mbg__format(advice, size,
+                  "force '%s' (%s) is a jump for such steps (each goes %.2g times its %s); make the %s larger "
+                  "or the step smaller",
+                  f->name, f->law->key, x, key, key);
+    }
+  }
+}

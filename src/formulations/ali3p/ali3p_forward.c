@@ -224,7 +224,7 @@ done:
 static int not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, int iterations,
                          double change) {
   const int *rows;
-  char label[160] = "the dynamics";
+  char label[160] = "the dynamics", advice[400];
   double most = 0;
   (void)mbg__tree_rows(a->tree, &rows);
   for (int i = 0; i < a->nrow; i++) {
@@ -240,10 +240,12 @@ static int not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p
       mbg__format(label, sizeof(label), "body '%s'", a->m->bodies[a->links[k].body].name);
     }
   }
+  mbg__system_sharp(a->sys, *to->h, "take a smaller step, or look whether the mechanism locks there", advice,
+                    sizeof(advice));
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
-                   "%.2e, worst at %s); take a smaller step, or look whether the mechanism locks there",
-                   *to->t, *to->h, iterations, change, most, label);
+                   "%.2e, worst at %s); %s",
+                   *to->t, *to->h, iterations, change, most, label, advice);
 }
 
 /* one iteration; *change: the largest entry of the increment */

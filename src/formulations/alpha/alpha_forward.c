@@ -160,7 +160,7 @@ bool mbg__alpha_converged(const mbg__alpha *a, const mbg__alpha_node *to, double
 
 int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *to, double change) {
   const mbg_model *m = a->m;
-  char label[160] = "";
+  char label[160] = "", advice[400];
   double most = -1;
   for (int i = 0; i < m->nrow; i++) {
     if (fabs(re(a->phi[i])) > fmax(most, 1e-9)) {
@@ -175,11 +175,11 @@ int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__a
       mbg__format(label, sizeof(label), "body '%s'", m->bodies[b].name);
     }
   }
+  mbg__system_sharp(a->sys, *to->h, "take a smaller step", advice, sizeof(advice));
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
-                   "%.2e, worst at %s); "
-                   "take a smaller step",
-                   *to->t, *to->h, MBG__ALPHA_NEWTON_MAX, change, most, label);
+                   "%.2e, worst at %s); %s",
+                   *to->t, *to->h, MBG__ALPHA_NEWTON_MAX, change, most, label, advice);
 }
 
 /* angles stay near their values at the start of the step: the state is evaluated again when one has passed half a
