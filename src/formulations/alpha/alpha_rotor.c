@@ -9,106 +9,26 @@
 
      v' = G V' + Hv w,   vd' = G D' + Hd V' + Fd w,   w+ = A w + T X' */
 #include "formulations/alpha/alpha_work.h"
+#include "system/axle.h"
 
 #include <string.h>
 
-/* a body is a rotor when the inertia about its axle outweighs everything that turns with it */
-static const double eccentric = 0.01, asymmetric = 0.1, off_line = 1e-9;
+static const double upright_enough = 1e-9;
 
 /* ---------------------------------------------------------------------- which bodies */
 
-typedef struct {
-  bool any, unfit;
-  double d[3]; /* direction of the line, in body axes */
-} axle;
-
-static void read_axle(const mbg__alpha *a, int marker, axle *l) {
-  const mbg__frame *h = &mbg__system_design(a->sys)->markers[marker].h;
-  double x[3], d[3], gap[3], cross[3];
-  for (int i = 0; i < 3; i++) {
-    x[i] = re(h->x[i]);
-    d[i] = re(h->R[3 * i + 2]);
-  }
-  if (!l->any) {
-    memcpy(l->d, d, sizeof d);
-    l->any = true;
-  }
-  for (int i = 0; i < 3; i++) {
-    const int j = (i + 1) % 3, k = (i + 2) % 3;
-    cross[i] = d[j] * l->d[k] - d[k] * l->d[j];
-    gap[i] = x[j] * l->d[k] - x[k] * l->d[j]; /* arm of the body's origin */
-  }
-  for (int i = 0; i < 3; i++) {
-    l->unfit = l->unfit || fabs(cross[i]) > off_line || fabs(gap[i]) > off_line * a->m->size;
-  }
-}
-
-/* the line of all joints of each body */
-static void find_axles(const mbg__alpha *a, axle *axles) {
-  const mbg_model *m = a->m;
-  for (int i = 0; i < m->njoint; i++) {
-    const mbg__pair *p = &m->pairs[m->joints[i].pair];
-    const char *type = m->joints[i].type->key;
-    const bool turns = !strcmp(type, "revolute") || !strcmp(type, "cylindrical");
-    for (int side = 0; side < 2; side++) {
-      const int marker = side ? p->B : p->A, body = m->markers[marker].body;
-      if (body >= 0) {
-        axles[body].unfit = axles[body].unfit || !turns;
-        read_axle(a, marker, &axles[body]);
-      }
-    }
-  }
-}
-
-/* products of the moments of inertia about the origin with two directions */
-static double moment(const real *M, const double x[3], const double y[3]) {
-  double J = 0;
-  for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) {
-      J += x[i] * re(M[6 * (3 + i) + 3 + j]) * y[j];
-    }
-  }
-  return J;
-}
-
-/* two directions across d */
-static void across(const double d[3], double a[3], double b[3]) {
-  const int k = fabs(d[0]) < fabs(d[1]) ? (fabs(d[0]) < fabs(d[2]) ? 0 : 2) : (fabs(d[1]) < fabs(d[2]) ? 1 : 2);
-  const double size = sqrt(1 - d[k] * d[k]);
-  for (int i = 0; i < 3; i++) {
-    a[i] = ((i == k) - d[k] * d[i]) / size;
-  }
-  for (int i = 0; i < 3; i++) {
-    b[i] = d[(i + 1) % 3] * a[(i + 2) % 3] - d[(i + 2) % 3] * a[(i + 1) % 3];
-  }
-}
-
-static bool balanced(const real *M, const double d[3], bool planar) {
-  const double mass = re(M[0]), mc[3] = {re(M[6 * 5 + 1]), re(M[6 * 3 + 2]), re(M[6 * 4])}, J = moment(M, d, d);
-  double a[3], b[3], square = 0, along = 0;
-  across(d, a, b);
-  for (int i = 0; i < 3; i++) {
-    along += mc[i] * d[i];
-    square += mc[i] * mc[i];
-  }
-  const bool centred = square - along * along <= eccentric * J * mass;
-  const bool round = hypot(moment(M, a, a) - moment(M, b, b), 2 * moment(M, a, b)) <= asymmetric * J &&
-                     hypot(moment(M, a, d), moment(M, b, d)) <= asymmetric * J;
-  return J > 0 && mass > 0 && centred && (planar || round);
-}
-
-static bool is_rotor(const mbg__alpha *a, int body, const axle *l) {
+static bool is_rotor(const mbg__alpha *a, int body, const mbg__axle *l) {
   const mbg__body *b = &a->m->bodies[body];
   const bool planar = b->motion == MBG__PLANAR;
   if (b->modal >= 0 || b->carrier >= 0 || !b->type->inertia || (b->motion != MBG__SPATIAL && !planar)) {
     return false;
   }
   const mbg__frame *H = &mbg__start_result_of(a->start)->H[body];
-  const bool upright = !planar || fabs(fabs(re(H->R[8])) - 1) <= off_line;
+  const bool upright = !planar || fabs(fabs(re(H->R[8])) - 1) <= upright_enough;
   if (b->axes != MBG__HISTORY_AUTO) {
     return upright && b->axes == MBG__HISTORY_WORLD;
   }
-  return l->any && !l->unfit && upright && balanced(mbg__system_design(a->sys)->M + 36 * body, l->d, planar);
+  return l->any && !l->unfit && upright && mbg__axle_balanced(mbg__system_design(a->sys)->M + 36 * body, l->d, planar);
 }
 
 int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any) {
@@ -121,11 +41,11 @@ int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any) {
   if (err < 0) {
     return err;
   }
-  axle *axles = mbg__alloc_zero(ctx, (size_t)m->nbody + 1, sizeof(*axles));
+  mbg__axle *axles = mbg__alloc_zero(ctx, (size_t)m->nbody + 1, sizeof(*axles));
   if (!axles) {
     return mbg__fail_memory(ctx);
   }
-  find_axles(a, axles);
+  mbg__axles_find(mbg__system_design(a->sys), axles);
   for (int b = 0; b < m->nbody; b++) {
     a->rotor_of[b] = -1;
     if (any && is_rotor(a, b, &axles[b])) {
