@@ -130,6 +130,17 @@ static bool check(const real *attr, const int *opt, char *why, size_t size) {
   return true;
 }
 
+/* a preload is no part of the energy */
+static mbg__energy_kind energy(const real *attr) {
+  mbg__energy_kind kind = MBG__ENERGY_KEPT;
+  for (int i = DAMPING; i < ATTRIBUTES && kind != MBG__ENERGY_OPEN; i++) {
+    if (re(attr[i]) != 0) {
+      kind = i < PRELOAD ? MBG__ENERGY_FALLS : MBG__ENERGY_OPEN;
+    }
+  }
+  return kind;
+}
+
 const mbg__force_type mbg__force_bushing = {
     .key = "bushing",
     .help = "six-dimensional spring and damper between two frames",
@@ -137,4 +148,5 @@ const mbg__force_type mbg__force_bushing = {
     .nkey = MBG_COUNT(keys),
     .eval = eval,
     .check = check,
+    .energy = energy,
 };

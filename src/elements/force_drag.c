@@ -57,6 +57,11 @@ static int eval(const mbg__force_in *in, mbg__force_out *out) {
   return MBG_OK;
 }
 
+static mbg__energy_kind energy(const real *attr) {
+  (void)attr;
+  return MBG__ENERGY_FALLS;
+}
+
 const mbg__force_type mbg__force_drag = {
     .key = "drag",
     .help = "linear and quadratic drag, angular drag",
@@ -64,4 +69,5 @@ const mbg__force_type mbg__force_drag = {
     .keys = keys,
     .nkey = MBG_COUNT(keys),
     .eval = eval,
+    .energy = energy,
 };

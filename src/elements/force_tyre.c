@@ -258,6 +258,9 @@ done:
   return err;
 }
 
+/* no lift-off: a wheel above the road hangs on its tyre */
+static real pull(const mbg__force_in *in, const real wrench[6]) { return -v3_dot(in->G->R + 3 * in->opt[0], wrench); }
+
 const mbg__force_type mbg__force_tyre = {
     .key = "tyre",
     .help = "tyre on a road: vertical spring and damper, longitudinal and lateral slip",
@@ -266,4 +269,5 @@ const mbg__force_type mbg__force_tyre = {
     .keys = keys,
     .nkey = MBG_COUNT(keys),
     .eval = eval,
+    .pull = pull,
 };

@@ -46,6 +46,11 @@ static double sharp(const mbg__law_in *in, double h, double inertia, const char 
   return fabs(re(in->qd)) < 3 * change ? change / re(in->attr[RATE_SCALE]) : 0;
 }
 
+static mbg__energy_kind energy(const real *attr) {
+  (void)attr;
+  return MBG__ENERGY_FALLS;
+}
+
 const mbg__law_type mbg__law_friction = {
     .key = "friction",
     .help = "dry and viscous friction, smooth at rest",
@@ -54,4 +59,5 @@ const mbg__law_type mbg__law_friction = {
     .nkey = MBG_COUNT(keys),
     .eval = eval,
     .sharp = sharp,
+    .energy = energy,
 };

@@ -41,4 +41,6 @@ static inline void mbg__law_linear(const mbg__law_in *in, mbg__law_out *out) {
   out->energy_a[3] = stretch;
 }
 
+static inline mbg__energy_kind mbg__law_linear_energy(const real *attr) { return mbg__energy_damped(attr[1]); }
+
 #endif

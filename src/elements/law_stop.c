@@ -99,6 +99,15 @@ static double sharp(const mbg__law_in *in, double h, double inertia, const char 
   return q + move > re(in->attr[UPPER]) || q - move < re(in->attr[LOWER]) ? move / re(in->attr[WIDTH]) : 0;
 }
 
+static mbg__energy_kind energy(const real *attr) { return mbg__energy_damped(attr[DAMPING]); }
+
+/* the damper pulls when the stop is left faster than it springs back */
+static real pull(const mbg__law_in *in) {
+  const real k = in->attr[STIFFNESS], w = in->attr[WIDTH], cv = in->attr[DAMPING] * in->qd;
+  const ramp up = ramp_at(in->q - in->attr[UPPER], w), low = ramp_at(in->attr[LOWER] - in->q, w);
+  return -(k * (up.P + low.P) + cv * (up.P_d - low.P_d));
+}
+
 const mbg__law_type mbg__law_stop = {
     .key = "stop",
     .help = "smooth stops beyond a lower and an upper limit",
@@ -107,4 +116,6 @@ const mbg__law_type mbg__law_stop = {
     .nkey = MBG_COUNT(keys),
     .eval = eval,
     .sharp = sharp,
+    .energy = energy,
+    .pull = pull,
 };

@@ -11,4 +11,5 @@ const mbg__law_type mbg__law_torsion_about_point = {
     .keys = keys,
     .nkey = MBG_COUNT(keys),
     .eval = mbg__law_linear,
+    .energy = mbg__law_linear_energy,
 };

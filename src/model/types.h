@@ -148,6 +148,15 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- forces along a coordinate: law_*.c */
 
+/* What a force does to the energy of a model: nothing is known; it can only take some away; it keeps the sum of kinetic
+   and potential energy. */
+typedef enum { MBG__ENERGY_OPEN, MBG__ENERGY_FALLS, MBG__ENERGY_KEPT } mbg__energy_kind;
+
+/* of an element that stores energy in a spring, if it has one, and has this damping */
+static inline mbg__energy_kind mbg__energy_damped(real damping) {
+  return re(damping) == 0 ? MBG__ENERGY_KEPT : re(damping) > 0 ? MBG__ENERGY_FALLS : MBG__ENERGY_OPEN;
+}
+
 /* A law gives the tension tau(q, qd, t; attributes, functions): the generalized force on q is -tau. */
 typedef struct {
   real q, qd;
@@ -176,6 +185,8 @@ typedef struct {
   /* How far a step of length h goes, counted in the number that smooths the law (its key into *key): far above 1 the step
      sees a jump. inertia: of the coordinate. NULL: nothing to smooth. */
   double (*sharp)(const mbg__law_in *in, double h, double inertia, const char **key);
+  mbg__energy_kind (*energy)(const real *attr);           /* NULL: MBG__ENERGY_OPEN */
+  real (*pull)(const mbg__law_in *in); /* contacts: the force by which they pull, negative: push; NULL: no contact */
 } mbg__law_type;
 
 /* ---------------------------------------------------------------------- other forces: force_*.c */
@@ -219,6 +230,8 @@ typedef struct {
   int (*eval)(const mbg__force_in *in, mbg__force_out *out);
   /* checks the data at the nominal parameters, writes the reason of a refusal into `why`; NULL: the keys suffice */
   bool (*check)(const real *attr, const int *opt, char *why, size_t size);
+  mbg__energy_kind (*energy)(const real *attr);                /* as of a law */
+  real (*pull)(const mbg__force_in *in, const real wrench[6]); /* as of a law, with the wrench on B */
 } mbg__force_type;
 
 /* ---------------------------------------------------------------------- signals: signal_*.c */

@@ -207,6 +207,30 @@ static void choose_damping(mbg_context *ctx, const mbg__formulation *f, const mb
   }
 }
 
+/* Of the run from its own start: what is left of it after a restart may be shorter than a step. */
+static int check_spans(mbg_context *ctx, const mbg_model *m, double interval, const mbg__run_plan *plan) {
+  const double span = (plan->t1 - plan->t0) * (1 + 1e-9);
+  if (plan->step > span) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "the step of %g s is longer than the run, from t = %g to %g; take a smaller one", plan->step,
+                     plan->t0, plan->t1);
+  }
+  if (interval > span) {
+    mbg__note(ctx, MBG_WARNING, "the interval of %g s between values is longer than the run, from t = %g to %g",
+              interval, plan->t0, plan->t1);
+  }
+  for (int k = 0; k < m->ncriterion; k++) {
+    const mbg__criterion *c = &m->criteria[k];
+    if (c->kind == MBG__PATH && c->every > span) {
+      mbg__note(ctx, MBG_WARNING,
+                "%s:%d:%d: path '%s': \"every\" is %g s, longer than the run, from t = %g to %g: its only point is the "
+                "start",
+                c->where.file, c->where.line, c->where.column, c->name, c->every, plan->t0, plan->t1);
+    }
+  }
+  return MBG_OK;
+}
+
 int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__formulation *formulation,
                    const mbg_run_options *o, const int *used, mbg__run_plan *plan) {
   const mbg__run *r = &m->run;
@@ -247,6 +271,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
     plan->refine = formulation->supports & MBG__ODE ? 0 : o->refine;
   }
   MBG_TRY(mbg__plan_check(ctx, plan));
+  MBG_TRY(check_spans(ctx, m, o->interval, plan));
   choose_damping(ctx, formulation, o, r, plan);
   list_breaks(arena, m, plan);
   list_samples(arena, m, o->interval, plan);

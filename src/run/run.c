@@ -266,15 +266,24 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
     }
     MBG_TRY(run->formulation->ops->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
   }
+  if (!run->started) {
+    MBG_TRY(mbg__run_look_at_start(ctx, run));
+  }
   mbg__system_warn(NULL, run->sys);
+  mbg__system_watch(run->sys, !run->started);
   MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started, &run->nodes));
   if (!run->started) {
     mbg__system_warn(ctx, run->sys);
   }
+  const bool first = !run->started;
   run->started = run->started || !run->nodes.partial;
   run->simulated = true;
   MBG_TRY(make_criteria(ctx, run));
+  if (first) {
+    mbg__run_warn_steps(ctx, run);
+  }
 done:
+  mbg__system_watch(run->sys, false);
   run->effort.seconds_simulate = mbg__run_clock() - begin;
   mbg__run_count_work(run);
   return err;

@@ -7,6 +7,7 @@
 #include "mbgrad/proof.h"
 #include "model/design.h"
 #include "run/run.h"
+#include "run/step_periods.h"
 
 struct mbg_run {
   mbg__arena arena;       /* lives with the run */
@@ -30,6 +31,7 @@ struct mbg_run {
   bool started;     /* rank and steps are decided */
   bool simulated;   /* at the present parameters */
   bool given_state; /* the start is a given state: no gradients */
+  mbg__start_motion begins; /* fixed steps: the motion that begins at the start */
   mbg__nodes nodes;
   mbg__criteria *criteria;
   int criteria_nodes; /* nodes of the grid of `criteria` */
@@ -66,6 +68,13 @@ int mbg__run_choose_formulation(mbg_context *ctx, const char *option, const mbg_
 int mbg__run_check_method(mbg_context *ctx, const mbg_run *run, mbg_method method);
 /* The given method, else the model's, else the cheaper one for this number of criteria. */
 mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncriterion);
+
+/* ---------------------------------------------------------------------- step_warnings.c */
+
+/* Before the first simulation: the motion that begins at the start, against a fixed step. */
+int mbg__run_look_at_start(mbg_context *ctx, mbg_run *run);
+/* After the first simulation: warnings of steps and models that cannot be right, from what was seen at the nodes. */
+void mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run);
 
 /* ---------------------------------------------------------------------- results.c */
 

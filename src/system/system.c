@@ -164,6 +164,7 @@ int mbg__system_create(mbg_context *ctx, const mbg_model *model, const mbg__desi
   MBG_TRY(take_values(ctx, s));
   MBG_TRY(take_derivatives(ctx, s));
   MBG_TRY(mbg__modals_create(ctx, s));
+  MBG_TRY(mbg__watch_create(ctx, s));
   MBG_TRY(mbg__fn_work_create(ctx, &s->arena, model, &s->fn_work));
   for (int i = 0; i < model->ncoord; i++) {
     mbg__term_of_coord(&model->coords[i], &s->coord_term[i]);

@@ -92,6 +92,27 @@ void mbg__system_warn(mbg_context *ctx, mbg__system *sys);
    step; then its name and the number that smooths it. */
 void mbg__system_sharp(const mbg__system *s, double h, const char *other, char *advice, size_t size);
 
+/* What a run did at the nodes whose signals were evaluated while it was watched. */
+typedef struct {
+  double most, t; /* largest value, not below 0, and its time */
+} mbg__peak;
+
+typedef struct {
+  bool on;                /* nodes are watched */
+  mbg__peak *spin;        /* angular velocity                        (nbody) */
+  mbg__peak *push, *pull; /* of contacts, 0 for other forces         (nforce) */
+  int nodes;
+  double slow, fast;     /* least and largest kinetic energy */
+  mbg__energy_kind kind; /* of the model's energy; what follows is not filled when it is MBG__ENERGY_OPEN */
+  double first, least;   /* energy at the first node, the least */
+  mbg__peak rise;        /* above the least energy before */
+  mbg__peak change;      /* from the first energy, up or down */
+} mbg__watch;
+
+/* Begins to watch, everything forgotten, or ends (what was seen stays). Costs a small part of an update at a node. */
+void mbg__system_watch(mbg__system *sys, bool on);
+const mbg__watch *mbg__system_watched(const mbg__system *sys);
+
 /* ---------------------------------------------------------------------- derivatives */
 
 /* Computes element derivatives at the state of the last update; needed by everything below. */

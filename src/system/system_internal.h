@@ -178,6 +178,7 @@ struct mbg__system {
   vec6 *p_w, *p_dv, *p_dvd, *p_f;   /* per pair */
   mbg__beam_work *beam_work;        /* per reference of beams */
   mbg__beam_watch *beam_watch;      /* per beam */
+  mbg__watch watch;                 /* see system_watch.c */
   bool *turned;                     /* elements that were above MBG__BEAM_TURN_WARN (nelement) */
   real *gradient;                   /* of one signal             (3 nw + nrow + na) */
 };
@@ -271,7 +272,11 @@ real mbg__beam_signal(const mbg__system *s, const mbg__signal *sig);
 void mbg__beam_signal_pull(const mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
 
 /* system_validity.c: records at an accepted node the deformation and spin that mbg__system_warn reports. */
-void mbg__system_watch(mbg__system *s);
+void mbg__validity_at_node(mbg__system *s);
+
+/* system_watch.c: records at an accepted node what mbg__system_watched reports. */
+int mbg__watch_create(mbg_context *ctx, mbg__system *s);
+void mbg__watch_at_node(mbg__system *s);
 
 /* system_modal.c: modal bodies; system_modal_ends.c: markers on them, "ends". */
 int mbg__modals_create(mbg_context *ctx, mbg__system *s);

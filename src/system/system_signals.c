@@ -129,7 +129,8 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
 }
 
 int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
-  mbg__system_watch(s);
+  mbg__validity_at_node(s);
+  mbg__watch_at_node(s);
   for (int i = 0; i < s->model->nsignal; i++) {
     const int err = mbg__signal_value(ctx, s, i);
     if (err < 0) {

@@ -46,7 +46,7 @@ static void watch_beams(mbg__system *s) {
   }
 }
 
-void mbg__system_watch(mbg__system *s) {
+void mbg__validity_at_node(mbg__system *s) {
   watch_modals(s);
   watch_beams(s);
 }

@@ -12,8 +12,9 @@ for name in ("crank", "rod"):
     model["beams"][name]["elements"] = n
 json.dump(model, open("coarse.json", "w"))
 PY
-"$MBGRAD" optimize coarse.json --optimizer mma --output plots --json >coarse.result
+"$MBGRAD" optimize coarse.json --optimizer mma --output plots --json >coarse.result 2>coarse.messages
 echo "status $?"
+grep -o "criterion .* swings to and fro" coarse.messages
 python3 - <<'PY'
 import json, re
 r = json.load(open("coarse.result"))

@@ -1,0 +1,366 @@
+/* Steps that cannot be right, named after the first run: bodies that turn too far in a step, signals that swing within
+   a few steps, energy that appears or vanishes, contacts that pull, smooth maxima that stay below the maximum. All of
+   it is read from what the run left at its nodes; docs/steps.md explains each rule with its measurements. */
+#include "run/run_internal.h"
+#include "system/axle.h"
+
+#include <string.h>
+
+static const double swing_good = 25; /* steps in a period: an error of about 3 percent by a method of second order */
+
+/* the start has its own name: explicit methods look at it from inside of their first step */
+static double shown(const mbg_run *run, double t) {
+  return fabs(t - run->plan.t0) < 1e-9 * (run->plan.t1 - run->plan.t0) ? run->plan.t0 : t;
+}
+
+/* ---------------------------------------------------------------------- energy that counts */
+
+static double mass_of(const mbg_run *run) {
+  const mbg__design *d = run->design;
+  double mass = 0;
+  for (int b = 0; b < run->m->nbody; b++) {
+    mass += re(d->M[36 * b]);
+  }
+  for (int i = 0; i < run->m->nmodal; i++) {
+    mass += re(d->modals[i].D[mbg__modal_places(d->modals[i].n).I1]);
+  }
+  for (int i = 0; i < run->m->nelement; i++) {
+    const real *M = d->elements[i].M; /* 12 x 12: both nodes along x */
+    mass += re(M[0] + M[6] + M[12 * 6] + M[12 * 6 + 6]);
+  }
+  return mass;
+}
+
+/* of all bodies when they move by a millionth of the model's size in the time of the run, and more than rounding */
+static double energy_floor(const mbg_run *run, const mbg__watch *w) {
+  const double speed = 1e-6 * run->m->size / (run->plan.t1 - run->plan.t0);
+  return fmax(mass_of(run) * speed * speed, 1e-7 * (w->fast + (w->kind == MBG__ENERGY_OPEN ? 0 : fabs(w->first))));
+}
+
+/* ---------------------------------------------------------------------- the start */
+
+static const double fast_most = 0.1; /* energy of motions that are not followed, of the kinetic energy exchanged */
+
+/* The largest h times a rate with which steps stay bounded. */
+static double stable(const mbg__run_plan *plan) {
+  const char *name = plan->integrator ? plan->integrator : plan->integrators; /* the preset is the first */
+  return !strncmp(name, "rk4", 3) ? 2.8 : !strncmp(name, "dp5", 3) ? 3.3 : !strncmp(name, "dop853", 6) ? 6 : INFINITY;
+}
+
+static bool is_explicit(const mbg_run *run) { return run->formulation->supports & MBG__ODE; }
+
+int mbg__run_look_at_start(mbg_context *ctx, mbg_run *run) {
+  const mbg__run_plan *plan = &run->plan;
+  mbg__start_motion *b = &run->begins;
+  *b = (mbg__start_motion){0};
+  if (!(plan->step > 0)) {
+    return MBG_OK;
+  }
+  const int err =
+      mbg__start_motion_find(ctx, run->sys, mbg__start_result_of(run->start), plan->step, is_explicit(run), b);
+  const double most = stable(plan);
+  if (err == MBG_OK && run->m->nmodal == 0 && b->rate * plan->step > most) { /* modal bodies: dca_limits.c */
+    mbg__note(ctx, MBG_WARNING,
+              "explicit steps of %g s grow without bounds: the fastest motion at the start, most of all of body '%s', "
+              "has a rate of %.3g/s; take a step below %.2g s, or formulation 'lie'",
+              plan->step, run->m->bodies[b->stiffest].name, b->rate, most / b->rate);
+  }
+  return err;
+}
+
+static void warn_start(mbg_context *ctx, const mbg_run *run) {
+  const mbg__start_motion *b = &run->begins;
+  const mbg__watch *w = mbg__system_watched(run->sys);
+  if (b->energy > fast_most * (w->fast - w->slow) && b->period < MBG__SWING_LEAST * run->plan.step &&
+      b->energy > energy_floor(run, w)) {
+    mbg__note(ctx, MBG_WARNING,
+              "the motion that begins at the start, most of all of body '%s', has a period of %.3g s, %.2g steps of %g "
+              "s: the steps do not follow it; %.2g s would give %g steps a period",
+              run->m->bodies[b->body].name, b->period, b->period / run->plan.step, run->plan.step,
+              b->period / swing_good, swing_good);
+  }
+}
+
+/* ---------------------------------------------------------------------- bodies that turn */
+
+static const double turn_most = 1; /* rad in a step */
+
+/* an element may see at which angle a body stands when it takes hold of it beside its axle */
+static void see_pair(const mbg_run *run, int pair, mbg__axle *axles) {
+  const int marker[2] = {run->m->pairs[pair].A, run->m->pairs[pair].B};
+  for (int side = 0; side < 2; side++) {
+    const int body = run->m->markers[marker[side]].body;
+    if (body >= 0 && axles[body].any && !mbg__axle_has(run->design, marker[side], &axles[body])) {
+      axles[body].unfit = true;
+    }
+  }
+}
+
+static void see_signal(const mbg_run *run, int signal, mbg__axle *axles) {
+  const mbg__signal *sig = &run->m->signals[signal];
+  if (sig->type->of == MBG__OF_PAIR || sig->type->of == MBG__OF_COORD) {
+    see_pair(run, sig->type->of == MBG__OF_PAIR ? sig->pair : run->m->coords[sig->coord].pair, axles);
+  }
+}
+
+/* A wheel that is round, with everything on its axle, turns as far as it likes: its angle does not matter, and all
+   methods hold its axle (theory 4, section 14). */
+static bool any_angle(const mbg_run *run, int body, const mbg__axle *axle) {
+  const mbg__body *b = &run->m->bodies[body];
+  return axle->any && !axle->unfit && b->modal < 0 && b->type->inertia &&
+         mbg__axle_balanced(run->design->M + 36 * body, axle->d, b->motion == MBG__PLANAR);
+}
+
+static void find_axles(const mbg_run *run, mbg__axle *axles) {
+  mbg__axles_find(run->design, axles);
+  for (int i = 0; i < run->m->nforce; i++) {
+    see_pair(run, run->m->forces[i].pair, axles);
+  }
+  for (int k = 0; k < run->nused; k++) {
+    see_signal(run, run->used[k], axles);
+  }
+}
+
+static void warn_turns(mbg_context *ctx, const mbg_run *run) {
+  const mbg__peak *spin = mbg__system_watched(run->sys)->spin;
+  const double h = run->plan.step;
+  int worst = -1, count = 0;
+  bool any = false;
+  for (int b = 0; b < run->m->nbody; b++) {
+    any = any || spin[b].most * h > turn_most;
+  }
+  mbg__axle *axles = any ? mbg__alloc_zero(ctx, (size_t)run->m->nbody, sizeof(*axles)) : NULL;
+  if (!axles) {
+    return;
+  }
+  find_axles(run, axles);
+  for (int b = 0; b < run->m->nbody; b++) {
+    if (spin[b].most * h > turn_most && !any_angle(run, b, &axles[b])) {
+      count++;
+      worst = worst < 0 || spin[b].most > spin[worst].most ? b : worst;
+    }
+  }
+  mbg__free(ctx, axles);
+  if (worst >= 0) {
+    char more[64] = "";
+    if (count > 1) {
+      mbg__format(more, sizeof(more), " (%d bodies turn by more than %g)", count, turn_most);
+    }
+    mbg__note(ctx, MBG_WARNING,
+              "body '%s' turns by %.3g rad in a step of %g s at t = %g%s: the steps do not follow the motion; take a "
+              "step of at most %.1g s",
+              run->m->bodies[worst].name, spin[worst].most * h, h, shown(run, spin[worst].t), more,
+              0.2 * turn_most / spin[worst].most);
+  }
+}
+
+/* ---------------------------------------------------------------------- signals of criteria */
+
+static const double swing_size = 0.1; /* of the range of a signal, from one turning point to the next */
+static const double noise = 1e-9;     /* of the size of a signal: no motion */
+
+/* Turning points that are a swing apart, the last three. */
+typedef struct {
+  int count;
+  double y[3], t[3];
+} turning;
+
+static void turn_at(turning *p, double swing, double t, double y) {
+  const int n = p->count;
+  if (n > 0 && !(fabs(y - p->y[n - 1]) > swing)) {
+    return; /* on the way from one to the next */
+  }
+  if (n == 3) {
+    p->y[0] = p->y[1], p->y[1] = p->y[2];
+    p->t[0] = p->t[1], p->t[1] = p->t[2];
+  }
+  p->count = n < 3 ? n + 1 : 3;
+  p->y[p->count - 1] = y;
+  p->t[p->count - 1] = t;
+}
+
+/* The shortest time from a turning point to the next but one, and when it ends; INFINITY: there is none. */
+static double shortest_swing(const mbg_run *run, int column, double *when) {
+  const mbg__nodes *n = &run->nodes;
+  double low = INFINITY, high = -INFINITY, shortest = INFINITY;
+  turning p = {0};
+  for (int i = 0; i < n->nnode; i++) {
+    low = fmin(low, mbg__run_column(run, i, column));
+    high = fmax(high, mbg__run_column(run, i, column));
+  }
+  if (!(high - low > noise * fmax(fmax(fabs(high), fabs(low)), run->m->size))) {
+    return INFINITY;
+  }
+  for (int i = 1; i + 1 < n->nnode; i++) {
+    const double y = mbg__run_column(run, i, column), before = y - mbg__run_column(run, i - 1, column),
+                 after = mbg__run_column(run, i + 1, column) - y;
+    if (before * after < 0) {
+      turn_at(&p, swing_size * (high - low), n->t[i], y);
+    }
+    if (p.count == 3 && p.t[2] - p.t[0] < shortest) {
+      shortest = p.t[2] - p.t[0];
+      *when = p.t[2];
+    }
+  }
+  return shortest;
+}
+
+/* The fewest steps in which a signal may go to and fro: the square of a motion does so twice in a period. */
+static double fewest_steps(const mbg__signal *s) {
+  const int role = s->type->role;
+  const bool square = role == MBG__ROLE_VALUE || role == MBG__ROLE_KINETIC || role == MBG__ROLE_POTENTIAL ||
+                      role == MBG__ROLE_ENERGY || role == MBG__ROLE_STRAIN_ENERGY;
+  return square ? MBG__SWING_LEAST / 2.0 : MBG__SWING_LEAST;
+}
+
+/* Positions and velocities that go to and fro within ten steps. Accelerations and reactions are left out: they jump
+   with the forces, at any step. */
+static void warn_swings(mbg_context *ctx, const mbg_run *run) {
+  const mbg_model *m = run->m;
+  const double h = run->plan.step;
+  double shortest = INFINITY, when = 0;
+  int worst = -1;
+  for (int k = 0; k < m->ncriterion; k++) {
+    const int signal = m->criteria[k].signal;
+    if (signal < 0 || m->signals[signal].level <= MBG__LEVEL_TIME || m->signals[signal].level > MBG__LEVEL_VELOCITY) {
+      continue;
+    }
+    double t = 0;
+    const double period = shortest_swing(run, mbg__criteria_column(run->criteria, k), &t);
+    if (period < shortest && period < fewest_steps(&m->signals[signal]) * h * (1 - 1e-6)) {
+      shortest = period;
+      when = t;
+      worst = k;
+    }
+  }
+  if (worst >= 0) {
+    mbg__note(ctx, MBG_WARNING,
+              "criterion '%s' follows a motion that swings to and fro within %.2g steps of %g s at t = %g: the steps "
+              "do not resolve it; %.2g s would give %g steps a swing",
+              m->criteria[worst].name, shortest / h, h, when, shortest / swing_good, swing_good);
+  }
+}
+
+/* ---------------------------------------------------------------------- energy */
+
+static const double energy_most = 0.01; /* of the energy exchanged */
+
+/* Numerical damping takes energy from a conservative model: as wrong as energy that appears. */
+static void warn_energy(mbg_context *ctx, const mbg_run *run) {
+  const mbg__watch *w = mbg__system_watched(run->sys);
+  const bool kept = w->kind == MBG__ENERGY_KEPT;
+  const mbg__peak *p = kept ? &w->change : &w->rise;
+  const double exchanged = w->fast - w->slow;
+  char remedy[64];
+  if (w->kind == MBG__ENERGY_OPEN || w->nodes < 2 || !(p->most > energy_most * exchanged) ||
+      !(p->most > energy_floor(run, w))) {
+    return;
+  }
+  if (run->plan.step > 0) {
+    mbg__format(remedy, sizeof(remedy), "take a step below %g s", run->plan.step);
+  } else {
+    mbg__format(remedy, sizeof(remedy), "take a smaller tolerance");
+  }
+  mbg__note(ctx, MBG_WARNING, "%s by %.3g J at t = %g, %.3g %% of the %.3g J of kinetic energy exchanged; %s",
+            kept ? "no force of the model adds or takes energy, but its energy changes"
+                 : "no force of the model adds energy, but its energy grows",
+            p->most, shown(run, p->t), 100 * p->most / exchanged, exchanged, remedy);
+}
+
+/* ---------------------------------------------------------------------- contacts */
+
+static const double pull_most = 0.01; /* of the largest push */
+
+static void warn_contacts(mbg_context *ctx, const mbg_run *run) {
+  const mbg__watch *w = mbg__system_watched(run->sys);
+  char more[64] = "";
+  int worst = -1, count = 0;
+  for (int i = 0; i < run->m->nforce; i++) {
+    if (w->pull[i].most > pull_most * w->push[i].most) {
+      count++;
+      worst = worst < 0 || w->pull[i].most > w->pull[worst].most ? i : worst;
+    }
+  }
+  if (worst < 0) {
+    return;
+  }
+  if (count > 1) {
+    mbg__format(more, sizeof(more), " (%d contacts pull)", count);
+  }
+  const mbg__force *f = &run->m->forces[worst];
+  const bool torque = f->law && !strcmp(run->m->coords[f->coord].type->unit, "rad");
+  mbg__note(ctx, MBG_WARNING, "%s:%d:%d: %s '%s' can only push, but pulls by %.3g %s at t = %g%s: %s", f->where.file,
+            f->where.line, f->where.column, f->law ? f->law->key : f->type->key, f->name, w->pull[worst].most,
+            torque ? "N m" : "N", shown(run, w->pull[worst].t), more,
+            f->law ? "its damping holds what leaves it; take less"
+                   : "its force is linear and knows no lift-off, so that the run is wrong from there on");
+}
+
+/* ---------------------------------------------------------------------- smooth maxima */
+
+static const double gap_most = 0.05, gap_good = 0.01; /* of the largest value, or of the range where that is more */
+
+/* ln of the mean of exp(k (y - top)), the mean over the time of the run */
+static double mean_exponent(const mbg_run *run, int column, double k, double top) {
+  double sum = 0, T = 0;
+  for (int i = 0; i < run->nodes.nnode; i++) {
+    const double omega = re(run->nodes.omega[i]);
+    sum += omega * exp(k * (mbg__run_column(run, i, column) - top));
+    T += omega;
+  }
+  return log(sum / T);
+}
+
+/* the sharpness that brings the smooth maximum so near to the largest value: it comes nearer as the sharpness grows */
+static double sharpness_for(const mbg_run *run, int column, double k, double top, double gap) {
+  double low = k;
+  for (int i = 0; i < 40 && -mean_exponent(run, column, k, top) / k > gap; i++) {
+    low = k;
+    k *= 2;
+  }
+  for (int i = 0; i < 6; i++) {
+    const double middle = sqrt(low * k);
+    *(-mean_exponent(run, column, middle, top) / middle > gap ? &low : &k) = middle;
+  }
+  return k;
+}
+
+static void warn_maximum(mbg_context *ctx, const mbg_run *run, const mbg__criterion *c, int column) {
+  double low = INFINITY, top = -INFINITY, when = 0;
+  for (int i = 0; i < run->nodes.nnode; i++) {
+    const double y = mbg__run_column(run, i, column);
+    when = y > top ? run->nodes.t[i] : when;
+    top = fmax(top, y);
+    low = fmin(low, y);
+  }
+  const double scale = fmax(fabs(top), top - low), gap = -mean_exponent(run, column, c->sharpness, top) / c->sharpness;
+  if (gap > gap_most * scale) {
+    mbg__note(
+        ctx, MBG_WARNING,
+        "%s:%d:%d: smooth maximum '%s' is %.4g, but the largest value is %.4g at t = %g; \"sharpness\": %.2g would "
+        "come within %g %%",
+        c->where.file, c->where.line, c->where.column, c->name, top - gap, top, when,
+        sharpness_for(run, column, c->sharpness, top, gap_good * scale), 100 * gap_good);
+  }
+}
+
+static void warn_maxima(mbg_context *ctx, const mbg_run *run) {
+  for (int k = 0; k < run->m->ncriterion; k++) {
+    if (run->m->criteria[k].kind == MBG__SMOOTH_MAXIMUM && run->nodes.nnode > 1) {
+      warn_maximum(ctx, run, &run->m->criteria[k], mbg__criteria_column(run->criteria, k));
+    }
+  }
+}
+
+void mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
+  if (run->plan.step > 0) {
+    warn_start(ctx, run);
+    warn_turns(ctx, run);
+  }
+  if (run->plan.step > 0 && !is_explicit(run)) {
+    warn_swings(ctx, run); /* nodes of the others lie inside of steps, too */
+  }
+  warn_energy(ctx, run);
+  warn_contacts(ctx, run);
+  warn_maxima(ctx, run);
+}

@@ -1,0 +1,127 @@
+/* What a run is watched for at its nodes: bodies that turn far in a step, contacts that pull, energy that appears from
+   nowhere. Sums and comparisons alone: run/step_warnings.c judges them when the run has ended. */
+#include "system/system_internal.h"
+
+#include <string.h>
+
+int mbg__watch_create(mbg_context *ctx, mbg__system *s) {
+  s->watch.spin = MBG_TAKE(&s->arena, mbg__peak, s->model->nbody);
+  s->watch.push = MBG_TAKE(&s->arena, mbg__peak, s->model->nforce);
+  s->watch.pull = MBG_TAKE(&s->arena, mbg__peak, s->model->nforce);
+  return mbg__arena_check(ctx, &s->arena);
+}
+
+/* ---------------------------------------------------------------------- energy: who adds to it or takes from it */
+
+static mbg__energy_kind lower(mbg__energy_kind a, mbg__energy_kind b) { return a < b ? a : b; }
+
+static mbg__energy_kind of_force(const mbg__system *s, const mbg__force *f) {
+  mbg__energy_kind (*const kind)(const real *) = f->law ? f->law->energy : f->type->energy;
+  return kind ? kind(s->design->attr + f->attr) : MBG__ENERGY_OPEN;
+}
+
+/* the damping matrix of a modal body; it need not be definite, but one that adds energy would be no damping */
+static mbg__energy_kind of_modal(const mbg__modal_data *d) {
+  const mbg__modal_view view = mbg__modal_of(d->n, d->D);
+  real most = 0;
+  for (int i = 0; i < d->n; i++) {
+    if (re(view.C[i * d->n + i]) < 0) {
+      return MBG__ENERGY_OPEN;
+    }
+    most += view.C[i * d->n + i];
+  }
+  return mbg__energy_damped(most);
+}
+
+static mbg__energy_kind of_element(const mbg__system *s, const mbg__beam_element *e) {
+  const int attr = e->attr[MBG__BEAM_DAMPING];
+  return attr < 0 ? MBG__ENERGY_KEPT : mbg__energy_damped(s->design->attr[attr]);
+}
+
+/* drivers move the model from outside */
+static mbg__energy_kind of_model(const mbg__system *s) {
+  const mbg_model *m = s->model;
+  mbg__energy_kind kind = m->ndriver > 0 ? MBG__ENERGY_OPEN : MBG__ENERGY_KEPT;
+  for (int i = 0; i < m->nforce; i++) {
+    kind = lower(kind, of_force(s, &m->forces[i]));
+  }
+  for (int i = 0; i < m->nmodal; i++) {
+    kind = lower(kind, of_modal(&s->design->modals[i]));
+  }
+  for (int i = 0; i < m->nelement; i++) {
+    kind = lower(kind, of_element(s, &m->elements[i]));
+  }
+  return kind;
+}
+
+void mbg__system_watch(mbg__system *s, bool on) {
+  mbg__watch *w = &s->watch;
+  w->on = on;
+  if (!on) {
+    return;
+  }
+  memset(w->spin, 0, (size_t)s->model->nbody * sizeof(*w->spin));
+  memset(w->push, 0, (size_t)s->model->nforce * sizeof(*w->push));
+  memset(w->pull, 0, (size_t)s->model->nforce * sizeof(*w->pull));
+  w->kind = of_model(s);
+  w->nodes = 0;
+  w->rise = w->change = (mbg__peak){0};
+}
+
+const mbg__watch *mbg__system_watched(const mbg__system *s) { return &s->watch; }
+
+/* ---------------------------------------------------------------------- at a node */
+
+static void lift(const mbg__system *s, mbg__peak *p, double value) {
+  if (value > p->most) {
+    *p = (mbg__peak){value, re(s->t)};
+  }
+}
+
+static void watch_contact(mbg__system *s, int i) {
+  const mbg__force *f = &s->model->forces[i];
+  double pull = 0;
+  if (f->law && f->law->pull) {
+    const mbg__law_in in = {
+        .q = s->coord[f->coord].phi, .qd = s->coord[f->coord].phid, .attr = s->design->attr + f->attr, .opt = f->opt};
+    pull = re(f->law->pull(&in));
+  } else if (f->type && f->type->pull) {
+    const mbg__force_in in = {
+        .G = &s->G[f->pair], .v = s->vrel[f->pair], .t = s->t, .attr = s->design->attr + f->attr, .opt = f->opt};
+    pull = re(f->type->pull(&in, s->f[i]));
+  }
+  lift(s, &s->watch.pull[i], pull);
+  lift(s, &s->watch.push[i], -pull);
+}
+
+static void watch_energy(mbg__system *s) {
+  mbg__watch *w = &s->watch;
+  const double kinetic = re(mbg__energy_kinetic(s, -1));
+  const bool first = w->nodes++ == 0;
+  w->slow = first ? kinetic : fmin(w->slow, kinetic);
+  w->fast = first ? kinetic : fmax(w->fast, kinetic);
+  if (w->kind == MBG__ENERGY_OPEN) {
+    return;
+  }
+  const double energy = kinetic + re(mbg__energy_potential(s));
+  if (first) {
+    w->first = w->least = energy;
+  }
+  w->least = fmin(w->least, energy);
+  lift(s, &w->rise, energy - w->least);
+  lift(s, &w->change, fabs(energy - w->first));
+}
+
+void mbg__watch_at_node(mbg__system *s) {
+  if (!s->watch.on) {
+    return;
+  }
+  for (int i = 0; i < s->model->nbody; i++) {
+    const real *W = s->v + s->model->bodies[i].voff + 3;
+    lift(s, &s->watch.spin[i], sqrt(re(W[0]) * re(W[0]) + re(W[1]) * re(W[1]) + re(W[2]) * re(W[2])));
+  }
+  for (int i = 0; i < s->model->nforce; i++) {
+    watch_contact(s, i);
+  }
+  watch_energy(s);
+}
