@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { DONE = 1, WARNED }; /* of a point; an error is negative */
 enum { POINTS_MAX = 10000000 };
 
 /* A parameter that is varied: a list of values, or a range. */
@@ -201,7 +202,16 @@ static double coordinate(const job *j, int point, int i) {
   return a->list ? a->list[k] : a->count == 1 ? a->low : a->low + (a->high - a->low) * k / (a->count - 1);
 }
 
-/* one simulation, perhaps with its gradients: a row of the table, 1 in front when it could be done */
+static bool has_warning(const mbg_context *ctx) {
+  for (int i = 0; i < mbg_context_message_count(ctx); i++) {
+    if (mbg_context_message_severity(ctx, i) == MBG_WARNING) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* one simulation, perhaps with its gradients: a row of the table, in front DONE or WARNED when it could be done */
 static void compute(void *user, int point, void *out) {
   const job *j = user;
   const mbg_model *m = j->r.session.model;
@@ -223,7 +233,7 @@ static void compute(void *user, int point, void *out) {
   if (err == MBG_OK && j->gradient) {
     err = mbg_run_gradient(ctx, run, MBG_METHOD_AUTO, gradient, NULL);
   }
-  row[0] = err == MBG_OK ? 1 : err;
+  row[0] = err != MBG_OK ? err : has_warning(ctx) ? WARNED : DONE;
   for (int k = 0; err == MBG_OK && k < j->ncriterion; k++) {
     row[1 + k] = psi[j->criterion[k]];
     for (int i = 0; j->gradient && i < j->naxis; i++) {
@@ -278,7 +288,7 @@ static void put_head(const job *j, FILE *f) {
 }
 
 static const char *status_of(double code) {
-  return code == 1 ? "ok" : code == MBG_ERROR_INTERRUPTED ? "not run" : "failed";
+  return code > 0 ? "ok" : code == MBG_ERROR_INTERRUPTED ? "not run" : "failed";
 }
 
 /* numbers that read back exactly; failed points have none */
@@ -291,16 +301,34 @@ static int put_table(job *j, FILE *f) {
       fprintf(f, "%.17g,", coordinate(j, k, i));
     }
     for (size_t c = 1; c < width(j); c++) {
-      if (row[0] == 1) {
+      if (row[0] > 0) {
         fprintf(f, "%.17g", row[c]);
       }
       fputc(',', f);
     }
     fprintf(f, "%s\n", status_of(row[0]));
-    failed += row[0] != 1;
-    j->done += row[0] == 1;
+    failed += !(row[0] > 0);
+    j->done += row[0] > 0;
   }
   return failed;
+}
+
+/* the messages of points stay with who computed them: how many have some, and how to read those of the first */
+static void warn_of_warnings(const job *j) {
+  int count = 0, first = 0;
+  for (int k = j->points - 1; k >= 0; k--) {
+    if (j->table[(size_t)k * width(j)] == WARNED) {
+      count++;
+      first = k;
+    }
+  }
+  if (count > 0) {
+    fprintf(stderr, "mbgrad: warning: %d of %d points have warnings; mbgrad simulate", count, j->points);
+    for (int i = 0; i < j->naxis; i++) {
+      fprintf(stderr, " --set %s=%g", j->axes[i].name, coordinate(j, first, i));
+    }
+    fputs(" prints those of the first\n", stderr);
+  }
 }
 
 static int write_table(job *j) {
@@ -320,6 +348,7 @@ static int write_table(job *j) {
   if (status == CLI_DONE && failed > 0) {
     fprintf(stderr, "mbgrad: warning: %d of %d points could not be simulated\n", failed, j->points);
   }
+  warn_of_warnings(j);
   return status;
 }
 

@@ -117,5 +117,6 @@ run simulate peak.json
 echo "--- once, not at every evaluation; after a restart the rest may be shorter than a step"
 sed 's|"k": 400|"k": { "value": 400, "min": 100, "max": 900 }|; s|"run"|"optimize": { "parameters": ["k"], "objective": "end" }, &|; s/"step": 0.001/"step": 0.04/' kept.json >search.json
 "$MBGRAD" optimize search.json 2>&1 >/dev/null | sort | uniq -c | sed 's/^ *//'
+run sweep spring.json --vary k=1,100,400 --vary c=0,1 --step 0.04
 "$MBGRAD" simulate spring.json --end 1.96 --step 0.01 --state state.json >/dev/null
 run simulate spring.json --restart state.json --step 0.1
