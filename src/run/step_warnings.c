@@ -142,15 +142,17 @@ static void warn_turns(mbg_context *ctx, const mbg_run *run) {
   }
   mbg__free(ctx, axles);
   if (worst >= 0) {
-    char more[64] = "";
+    const double good = 0.2 * turn_most / spin[worst].most;
+    char more[64] = "", remedy[64] = "the run has come to nothing before";
     if (count > 1) {
       mbg__format(more, sizeof(more), " (%d bodies turn by more than %g)", count, turn_most);
     }
+    if (good > 1e-6 * (run->plan.t1 - run->plan.t0)) {
+      mbg__format(remedy, sizeof(remedy), "take a step of at most %.1g s", good);
+    }
     mbg__note(ctx, MBG_WARNING,
-              "body '%s' turns by %.3g rad in a step of %g s at t = %g%s: the steps do not follow the motion; take a "
-              "step of at most %.1g s",
-              run->m->bodies[worst].name, spin[worst].most * h, h, shown(run, spin[worst].t), more,
-              0.2 * turn_most / spin[worst].most);
+              "body '%s' turns by %.3g rad in a step of %g s at t = %g%s: the steps do not follow the motion; %s",
+              run->m->bodies[worst].name, spin[worst].most * h, h, shown(run, spin[worst].t), more, remedy);
   }
 }
 
