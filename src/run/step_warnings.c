@@ -173,8 +173,8 @@ static void turn_at(turning *p, double swing, double t, double y) {
     return; /* on the way from one to the next */
   }
   if (n == 3) {
-    p->y[0] = p->y[1], p->y[1] = p->y[2];
-    p->t[0] = p->t[1], p->t[1] = p->t[2];
+    memmove(p->y, p->y + 1, 2 * sizeof(*p->y));
+    memmove(p->t, p->t + 1, 2 * sizeof(*p->t));
   }
   p->count = n < 3 ? n + 1 : 3;
   p->y[p->count - 1] = y;
