@@ -398,7 +398,7 @@ static const mbg__file_key run_keys[] = {
     {"rho_inf", MBG__SHAPE_NUMBER, false, NULL, "spectral radius at infinity of generalized-alpha"},
     {"alpha_f", MBG__SHAPE_NUMBER, false, NULL, "damping of HHT"},
     {"kappa", MBG__SHAPE_NUMBER, false, NULL, "penalty factor of the projections of ali3p"},
-    {"index", MBG__SHAPE_NUMBER, false, NULL, "3, or 2: velocities satisfy their constraints too (simulation only)"},
+    {"index", MBG__SHAPE_NUMBER, false, NULL, "3, or 2: velocities satisfy their constraints too"},
     {"breaks", MBG__SHAPE_NUMBERS, false, NULL, "times that become steps"},
     {"memory", MBG__SHAPE_NUMBER, false, NULL, "bytes that a trajectory may take"},
     {"redundant", MBG__SHAPE_CHOICE, false, "drop error", "what to do with redundant constraints"},

@@ -30,7 +30,7 @@ typedef struct {
   bool curves;             /* nodes serve curves, too: close enough to be joined by lines, where nodes are free */
   double rho_inf, alpha_f; /* damping of generalized-alpha by one of them, the other is NAN */
   double kappa;            /* ali3p: penalty factor of its projections, 0: exact */
-  int index;               /* 2: velocity constraints hold too, simulation only; else 3 */
+  int index;               /* 2: velocity constraints hold too; else 3 */
   int nbreak;
   const double *breaks;          /* times that must be nodes */
   double memory;                 /* most bytes of stored nodes, 0: no limit */

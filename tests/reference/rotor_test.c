@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* a rotor of 50 rad/s in a revolute joint on a cart with a spring; %s: more keys of the rotor */
+/* a rotor of 50 rad/s in a revolute joint on a cart with a spring; %s: more keys of the rotor, of the run */
 static const char cart[] =
     "{\"mbgrad\": 1, \"parameters\": {\"k\": 40, \"m\": 1}, \"gravity\": [0, 0, -9.81],"
     " \"bodies\": {\"cart\": {\"mass\": 3, \"inertia\": [0.1, 0.1, 0.1]},"
@@ -20,7 +20,7 @@ static const char cart[] =
     "  \"f\": {\"type\": \"reaction\", \"joint\": \"axle\", \"component\": \"fx\", \"in\": \"world\"}},"
     " \"criteria\": {\"J\": {\"integral\": \"x^2\"}, \"F\": {\"integral\": \"f^2\"}, \"end\": {\"terminal\": \"x\"}},"
     " \"initial\": {\"pin\": {\"spin\": {\"joint\": \"axle\", \"value\": 0, \"rate\": -50},"
-    "  \"rail\": {\"joint\": \"rail\", \"value\": 0, \"rate\": 0}}}, \"run\": {\"end\": 4, \"step\": 0.01}}";
+    "  \"rail\": {\"joint\": \"rail\", \"value\": 0, \"rate\": 0}}}, \"run\": {\"end\": 4, \"step\": 0.01%s}}";
 
 /* a rotor on a carrier that turns: its axle changes its direction */
 static const char gyro[] =
@@ -42,10 +42,10 @@ static const char gyro[] =
     " \"initial\": {\"pin\": {\"yaw\": {\"joint\": \"yaw\", \"value\": 0, \"rate\": 1.5},"
     "  \"spin\": {\"joint\": \"axle\", \"value\": 0, \"rate\": \"W\"}}}, \"run\": {\"end\": 1, \"step\": 0.01}}";
 
-static char *cart_text(const char *more) {
-  char *text = malloc(sizeof cart + strlen(more));
+static char *cart_text(const char *rotor, const char *run) {
+  char *text = malloc(sizeof cart + strlen(rotor) + strlen(run));
   assert_non_null(text);
-  sprintf(text, cart, more);
+  sprintf(text, cart, rotor, run);
   return text;
 }
 
@@ -81,10 +81,21 @@ static void test_cart(void **state) {
                                 2.773575000333,   .000306546485288,   .001235351177806, -.01235351177806};
   static const double dae[] = {.059613683993372, -.0007450118899578, .007450118899578, 2.0128053228535, .125135330754,
                                2.774257338167,   .00033166192832,    .00128551772578,  -.0128551772578};
-  char *text = cart_text("");
+  char *text = cart_text("", "");
   check(text, "lie", 0.01, lie);
   check(text, "lie", 0.02, lie2);
   check(text, "dae", 0.01, dae);
+  free(text);
+}
+
+static void test_index2(void **state) {
+  (void)state;
+  static const double wanted[] = {
+      .060759098150169, -.0007576215893616, .007915749721798,  2.1839948673479, .1359134361872,
+      2.932809251873,   .00130798342661,    -.002466162863484, .02619843844395,
+  };
+  char *text = cart_text("", ", \"index\": 2");
+  check(text, "lie", 0.01, wanted);
   free(text);
 }
 
@@ -99,7 +110,7 @@ static void test_gyro(void **state) {
 /* order 2 in J against the exact value .0596075302074, up to h W = 2 */
 static void test_large_steps(void **state) {
   (void)state;
-  char *text = cart_text("");
+  char *text = cart_text("", "");
   double before = 0;
   for (double h = 0.001; h < 0.05; h *= 2) {
     gradient_case c;
@@ -119,7 +130,7 @@ static void test_large_steps(void **state) {
 
 /* bodies that are no rotors: the run ends with a message, never with a number that is wrong by more than 10 % */
 static void stops(const char *more, double step, const char *message) {
-  char *text = cart_text(more);
+  char *text = cart_text(more, "");
   gradient_case c;
   gradient_case_open(&c, NULL, text);
   c.options.step = step;
@@ -142,7 +153,7 @@ static void test_guard(void **state) {
 /* "axes": "world" makes a rotor of a body that is too lopsided to be taken for one */
 static void test_axes(void **state) {
   (void)state;
-  char *text = cart_text(", \"com\": [0.01, 0, 0], \"axes\": \"world\"");
+  char *text = cart_text(", \"com\": [0.01, 0, 0], \"axes\": \"world\"", "");
   gradient_case c;
   gradient_case_open(&c, NULL, text);
   c.options.step = 0.004;
@@ -155,8 +166,8 @@ static void test_axes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cart),  cmocka_unit_test(test_gyro), cmocka_unit_test(test_large_steps),
-      cmocka_unit_test(test_guard), cmocka_unit_test(test_axes),
+      cmocka_unit_test(test_cart),        cmocka_unit_test(test_index2), cmocka_unit_test(test_gyro),
+      cmocka_unit_test(test_large_steps), cmocka_unit_test(test_guard),  cmocka_unit_test(test_axes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

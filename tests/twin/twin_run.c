@@ -21,7 +21,7 @@ int twin_run_create(const char *file, const char *text, const mbg_run_options *o
     *out = NULL;
     return MBG_ERROR_MEMORY;
   }
-  MBG_TRY(text ? mbg_model_parse(r->ctx, "twin", text, strlen(text), NULL, &r->model)
+  MBG_TRY(text ? mbg_model_parse(r->ctx, "twin", text, strlen(text), file, &r->model)
                : mbg_model_load(r->ctx, file, &r->model));
   MBG_TRY(mbg_run_create(r->ctx, r->model, options, &r->run));
 done:

@@ -9,7 +9,8 @@
 
 typedef struct twin_run twin_run;
 
-/* Reads the file, or the text when it is given. options may be NULL. *out is NULL only when out of memory. */
+/* Reads the file, or the text when it is given; file is then the folder of its parts, or NULL. options may be NULL.
+   *out is NULL only when out of memory. */
 TWIN_API int twin_run_create(const char *file, const char *text, const mbg_run_options *options, twin_run **out);
 TWIN_API void twin_run_destroy(twin_run *r);
 TWIN_API const char *twin_run_message(const twin_run *r);

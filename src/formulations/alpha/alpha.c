@@ -50,7 +50,7 @@ static void destroy(mbg__alpha *a) {
 
 static int create_march(mbg_context *ctx, mbg__alpha *a, const mbg__run_plan *plan) {
   mbg__march_method method = mbg__alpha_method;
-  method.bytes = mbg__alpha_node_bytes(a->m);
+  method.bytes = mbg__alpha_node_bytes(a);
   const int err = mbg__march_create(ctx, plan, &method, a, a->nused, a->used, &a->march);
   a->counts = a->march ? mbg__march_counts(a->march) : NULL;
   return err;
@@ -74,12 +74,17 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   a->c = coefficients(plan);
   take_arrays(a);
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
-  MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FROZEN, &a->saddle));
   MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FRESH, &a->initial));
   MBG_TRY(mbg__rotors_find(ctx, a, plan->index != 2));
   MBG_TRY(mbg__alpha_guard_create(ctx, a));
   if (plan->index == 2) {
     MBG_TRY(mbg__alpha_index2_create(ctx, a, &a->index2));
+  } else {
+    MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FROZEN, &a->saddle));
+    a->klu = a->saddle.klu;
+    a->n = a->saddle.n;
+    a->atL = a->m->nv;
+    a->atE = -1;
   }
   MBG_TRY(create_march(ctx, a, plan));
 done:
@@ -97,23 +102,9 @@ static int simulate(mbg_context *ctx, mbg__alpha *a, bool frozen, mbg__nodes *no
   return mbg__march_simulate(ctx, a->march, frozen, nodes);
 }
 
-static int refuse_index2(mbg_context *ctx, const mbg__alpha *a) {
-  return a->index2
-             ? mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                         "the index-2 variant is for simulation only; gradients need \"index\": 3 in the run section")
-             : MBG_OK;
-}
-
-static int tangent(mbg_context *ctx, mbg__alpha *a, int (*take)(void *user, int node, const real *dy), void *user) {
-  const int err = refuse_index2(ctx, a);
-  return err < 0 ? err : mbg__alpha_tangent(ctx, a, take, user);
-}
-
 static int adjoint(mbg_context *ctx, mbg__alpha *a, mbg_method method, int ncrit, const mbg__criterion_seeds *seeds,
                    real *psi_a) {
-  const int err = refuse_index2(ctx, a);
-  return err < 0                           ? err
-         : method == MBG_METHOD_ADJOINT    ? mbg__alpha_adjoint(ctx, a, ncrit, seeds, psi_a)
+  return method == MBG_METHOD_ADJOINT      ? mbg__alpha_adjoint(ctx, a, ncrit, seeds, psi_a)
          : method == MBG_METHOD_CONTINUOUS ? mbg__alpha_continuous(ctx, a, ncrit, seeds, psi_a)
                                            : mbg__alpha_paper(ctx, a, ncrit, seeds, psi_a);
 }
@@ -123,7 +114,7 @@ static int last(const mbg__alpha *a, double *t, mbg__frame *H, real *v, int *tur
   if (!block) {
     return MBG_ERROR_INPUT;
   }
-  const mbg__alpha_node n = mbg__alpha_view(a->m, block);
+  const mbg__alpha_node n = mbg__alpha_view(a, block);
   *t = *n.t;
   memcpy(H, n.H, (size_t)a->m->nbody * sizeof(*H));
   memcpy(v, mbg__alpha_state(a, &n).v, (size_t)a->m->nw * sizeof(real));
@@ -138,7 +129,7 @@ extern const mbg__formulation_ops mbg__alpha_ops;
 const mbg__formulation_ops mbg__alpha_ops = {
     .prepare = prepare,
     .simulate = simulate,
-    .tangent = tangent,
+    .tangent = mbg__alpha_tangent,
     .adjoint = adjoint,
     .last = last,
     .counts = counts,

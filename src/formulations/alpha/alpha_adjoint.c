@@ -6,7 +6,13 @@
      bw  = f_H - A^T xi+        bv = f_v - sig+ - h T^T xi+       bd = f_vd - af tau+ + (1-s) g      ba = s g
      S^T (mu, nu) = -(T^T bw + gp bv + bp bd + ba/(beta h^2),  f_lambda)          (T, h of the step that led to n)
      xi = -bw - K^T mu - B^T nu     sig = -bv - C^T mu     tau = (M mu + bd)/(1-af)
-     psi_a += f_a + r_a^T mu + phi_a^T nu */
+     psi_a += f_a + r_a^T mu + phi_a^T nu
+
+   Index 2 (alpha_index2.c) has a multiplier kappa of phid too, and that of the increment is T^T xi:
+
+     bw += h (E^T eta)_H^T T^T xi+          psi_a += h (E^T eta)_a^T T^T xi+ + phid_a^T kappa
+     S^T (mu, eps, nu, kappa) = -(gp bv + bp bd + ba/(beta h^2),  T^T bw,  f_lambda,  0)
+     xi -= Z^T kappa     sig -= B^T kappa */
 #include "formulations/alpha/alpha_work.h"
 
 #include <string.h>
@@ -21,13 +27,14 @@ typedef struct {
   double h;                /* step that follows */
   double rescale;          /* of the step that follows */
   real *seed;              /* weights of the used signals at the node   (nc x nused) */
-  real *Dx, *T;            /* of the step that follows           (nw, nbody x 36) */
+  real *Dx, *T, *eta;      /* of the step that follows           (nw, nbody x 36, nrow) */
   real *xi, *sig, *tau;    /* of the step that follows           (nw x nc) */
   real *bw, *bv, *bd, *ba; /*                                   (nw) */
   real *fl;                /* seed of the multipliers            (nrow) */
-  real *X;                 /* right-hand sides and solutions     (nv + nrow) x nc */
+  real *X;                 /* right-hand sides and solutions     (n x nc, n of the stepper) */
   real *keep;              /* bw, bv, bd of all criteria         (3 nw x nc) */
-  real *mu, *nu;           /*                                    (nw, nrow) */
+  real *mu, *nu, *kappa;   /* kappa: index 2, else NULL          (nw, nrow, nrow) */
+  real *bh;                /* index 2: into bw by the increment that follows   (nw x nc) */
   real *rest;              /* bars of rotors while others are pulled   (nrotor x 18) */
 } adjoint;
 
@@ -46,11 +53,16 @@ static int create(mbg_context *ctx, adjoint *s) {
   s->bd = MBG_TAKE(&s->arena, real, nw);
   s->ba = MBG_TAKE(&s->arena, real, nw);
   s->fl = MBG_TAKE(&s->arena, real, m->nrow);
-  s->X = MBG_TAKE(&s->arena, real, (size_t)(m->nv + m->nrow) * nc);
+  s->X = MBG_TAKE(&s->arena, real, (size_t)s->a->n * nc);
   s->keep = MBG_TAKE(&s->arena, real, 3 * nw * nc);
   s->mu = MBG_TAKE(&s->arena, real, nw);
   s->nu = MBG_TAKE(&s->arena, real, m->nrow);
   s->rest = MBG_TAKE(&s->arena, real, 18 * s->a->nrotor);
+  if (s->a->index2) {
+    s->eta = MBG_TAKE(&s->arena, real, m->nrow);
+    s->kappa = MBG_TAKE(&s->arena, real, m->nrow);
+    s->bh = MBG_TAKE(&s->arena, real, nw * nc);
+  }
   return mbg__arena_check(ctx, &s->arena);
 }
 
@@ -74,6 +86,34 @@ static void take_seeds(adjoint *s, int c, real *ga) {
   mbg__rotors_pull(s->a, s->bw, s->bv, s->bd);
 }
 
+/* index 2: h (E^T eta)^T T^T xi of the step that follows, by the frames (bh) and the attributes; moves the system */
+static int add_correction(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
+  const mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const size_t nw = (size_t)m->nw;
+  const real *f;
+  int err = MBG_OK;
+  if (!a->index2 || s->first) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__alpha_index2_wrenches(ctx, a->index2, node, s->eta, &f));
+  for (int c = 0; c < s->nc; c++) {
+    real *bh = s->bh + (size_t)c * nw;
+    for (int b = 0; b < m->nbody; b++) {
+      const int off = m->bodies[b].voff;
+      m6_mulv_T(s->mu + off, s->T + 36 * b, s->xi + (size_t)c * nw + (size_t)off);
+    }
+    for (int i = 0; i < m->nw; i++) {
+      s->mu[i] = m->dof[i] >= 0 ? s->h * s->mu[i] : 0;
+    }
+    vn_zero(m->nw, bh);
+    mbg__rotors_pull_wrench(a, f, s->mu, bh);
+    mbg__system_pull(a->sys, s->mu, NULL, NULL, NULL, bh, NULL, NULL, NULL, s->psi_a + (size_t)c * (size_t)m->na);
+  }
+done:
+  return err;
+}
+
 /* cotangents that the step that follows hands to this node */
 static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
   const mbg_model *m = s->a->m;
@@ -81,6 +121,9 @@ static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
   const double h = s->h, q = s->rescale;
   const real *xi = s->xi + (size_t)c * (size_t)m->nw, *sig = s->sig + (size_t)c * (size_t)m->nw;
   const real *tau = s->tau + (size_t)c * (size_t)m->nw;
+  if (!s->first && s->bh) {
+    vn_axpy(m->nw, s->bw, 1, s->bh + (size_t)c * (size_t)m->nw);
+  }
   for (int b = 0; !s->first && b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
     real Ax[6], Tx[6];
@@ -102,7 +145,7 @@ static void right_side(adjoint *s, int c, const mbg__alpha_node *node) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   const double h = *node->h, scale = a->c.beta * h * h;
-  real *x = s->X + (size_t)c * (size_t)(m->nv + m->nrow);
+  real *x = s->X + (size_t)c * (size_t)a->n;
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
     real Tb[6];
@@ -110,19 +153,30 @@ static void right_side(adjoint *s, int c, const mbg__alpha_node *node) {
     for (int i = 0; i < 6; i++) {
       const int j = m->dof[off + i];
       if (j >= 0) {
-        x[j] = -(Tb[i] + alpha_gp(a, h) * s->bv[off + i] + alpha_bp(a, h) * s->bd[off + i] + s->ba[off + i] / scale);
+        const real own = a->atD ? 0 : Tb[i];
+        x[a->atD + j] = -Tb[i];
+        x[j] = -(own + alpha_gp(a, h) * s->bv[off + i] + alpha_bp(a, h) * s->bd[off + i] + s->ba[off + i] / scale);
       }
     }
   }
   /* the stepper's matrix has its rows scaled by beta h^2 and its multipliers too: S^T m = g by scaling both ways */
   for (int i = 0; i < m->nrow; i++) {
-    x[m->nv + i] = a->rank->keep[i] ? -s->fl[i] / scale : 0;
+    x[a->atL + i] = a->rank->keep[i] ? -s->fl[i] / scale : 0;
+  }
+  for (int i = 0; a->index2 && i < m->nrow; i++) {
+    x[a->atE + i] = 0;
   }
 }
 
-static void take_solution(adjoint *s, int c, double scale) {
-  const mbg_model *m = s->a->m;
-  mbg__scatter(m, s->a->rank->keep, scale, s->X + (size_t)c * (size_t)(m->nv + m->nrow), s->mu, s->nu);
+static void take_solution(adjoint *s, int c, double h) {
+  const mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  real *x = s->X + (size_t)c * (size_t)a->n;
+  for (int i = 0; a->index2 && i < m->nrow; i++) {
+    s->kappa[i] = a->rank->keep[i] ? h * x[a->atE + i] : 0;
+  }
+  memmove(x + m->nv, x + a->atL, (size_t)m->nrow * sizeof(real));
+  mbg__scatter(m, a->rank->keep, a->c.beta * h * h, x, s->mu, s->nu);
 }
 
 /* bars += (K, C, M)^T mu + (B, 0, 0)^T nu, in the variables of nodes */
@@ -135,7 +189,7 @@ static void add_pull(adjoint *s, real *w, real *v, real *vd, real *ga) {
       v6_zero(bars[k] + a->rotors[i].off);
     }
   }
-  mbg__system_pull(a->sys, s->mu, s->nu, NULL, NULL, w, v, vd, NULL, ga);
+  mbg__system_pull(a->sys, s->mu, s->nu, s->kappa, NULL, w, v, vd, NULL, ga);
   mbg__rotors_pull(a, w, v, vd);
   for (int i = 0; i < a->nrotor; i++) {
     for (int k = 0; k < 3; k++) {
@@ -173,6 +227,9 @@ static void remember(adjoint *s, const mbg__alpha_node *node) {
   s->h = *node->h;
   memcpy(s->Dx, node->Dx, (size_t)s->a->m->nw * sizeof(real));
   memcpy(s->T, s->a->T, 36 * (size_t)s->a->m->nbody * sizeof(real));
+  if (s->eta) {
+    memcpy(s->eta, node->eta, (size_t)s->a->m->nrow * sizeof(real));
+  }
 }
 
 static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
@@ -180,6 +237,7 @@ static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
   const size_t na = (size_t)a->m->na;
   int err = MBG_OK;
   s->rescale = s->first ? 1 : alpha_rescale(*node->h, s->h);
+  MBG_TRY(add_correction(ctx, s, node));
   MBG_TRY(mbg__alpha_factor_at(ctx, a, node));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   for (int c = 0; c < s->nc; c++) {
@@ -188,10 +246,9 @@ static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
     right_side(s, c, node);
     keep_bars(s, c);
   }
-  mbg__klu_solve_T(a->saddle.klu, s->X, s->nc);
-  a->counts->solves += s->nc;
+  mbg__alpha_solve(a, true, s->X, s->nc);
   for (int c = 0; c < s->nc; c++) {
-    take_solution(s, c, a->c.beta * *node->h * *node->h);
+    take_solution(s, c, *node->h);
     leave(s, c, s->psi_a + (size_t)c * na);
   }
   remember(s, node);
@@ -205,7 +262,7 @@ done:
 static void end_criterion(adjoint *s, int c, real *ga) {
   const size_t nw = (size_t)s->a->m->nw;
   real *b = s->keep + 3 * nw * (size_t)c;
-  take_solution(s, c, 1);
+  mbg__scatter(s->a->m, s->a->rank->keep, 1, s->X + (size_t)c * (size_t)(s->a->m->nv + s->a->m->nrow), s->mu, s->nu);
   mbg__system_pull(s->a->sys, s->mu, NULL, NULL, s->nu, b, b + nw, NULL, NULL, ga);
 }
 
@@ -215,6 +272,7 @@ static int end(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
   const size_t na = (size_t)m->na, nw = (size_t)m->nw;
   int err = MBG_OK;
   s->rescale = 1;
+  MBG_TRY(add_correction(ctx, s, node));
   MBG_TRY(mbg__alpha_factor_start(ctx, a, node));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   mbg__rotors_linearize(a, node);
@@ -243,7 +301,7 @@ done:
 
 static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   adjoint *s = user;
-  const mbg__alpha_node node = mbg__alpha_view(s->a->m, block);
+  const mbg__alpha_node node = mbg__alpha_view(s->a, block);
   mbg__seeds_at(s->seeds, s->nc, mbg__march_nodes(s->a->march), n, s->seed);
   return n > 0 ? back(ctx, s, &node) : end(ctx, s, &node);
 }

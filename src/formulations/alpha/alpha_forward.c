@@ -9,12 +9,19 @@ enum { POLISH = sizeof(real) == sizeof(double) ? 1 : 3 };
 
 /* ---------------------------------------------------------------------- nodes */
 
-size_t mbg__alpha_node_bytes(const mbg_model *m) {
-  return sizeof(mbg__node_head) + (size_t)m->nbody * sizeof(mbg__frame) +
-         (4 * (size_t)m->nw + (size_t)m->nrow) * sizeof(real) + (size_t)m->nturn * sizeof(int);
+/* numbers that index 2 adds: eta and E */
+static size_t more(const mbg__alpha *a) {
+  return a->index2 ? (size_t)a->m->nrow + (size_t)mbg__csc_count(mbg__system_pattern_B(a->sys)) : 0;
 }
 
-mbg__alpha_node mbg__alpha_view(const mbg_model *m, const void *block) {
+size_t mbg__alpha_node_bytes(const mbg__alpha *a) {
+  const mbg_model *m = a->m;
+  return sizeof(mbg__node_head) + (size_t)m->nbody * sizeof(mbg__frame) +
+         (4 * (size_t)m->nw + (size_t)m->nrow + more(a)) * sizeof(real) + (size_t)m->nturn * sizeof(int);
+}
+
+mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block) {
+  const mbg_model *m = a->m;
   mbg__node_head *head = (mbg__node_head *)(uintptr_t)block;
   mbg__alpha_node n = {.t = &head->t, .h = &head->h, .H = (mbg__frame *)(void *)(head + 1)};
   real *x = (real *)(void *)(n.H + m->nbody);
@@ -23,7 +30,11 @@ mbg__alpha_node mbg__alpha_view(const mbg_model *m, const void *block) {
   n.al = x + 2 * m->nw;
   n.Dx = x + 3 * m->nw;
   n.lambda = x + 4 * m->nw;
-  n.turns = (int *)(void *)(n.lambda + m->nrow);
+  if (a->index2) {
+    n.eta = n.lambda + m->nrow;
+    n.E = n.eta + m->nrow;
+  }
+  n.turns = (int *)(void *)(n.lambda + m->nrow + more(a));
   return n;
 }
 
@@ -32,13 +43,13 @@ mbg__alpha_node mbg__alpha_view(const mbg_model *m, const void *block) {
 static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
   const mbg__state state = mbg__alpha_state(a, n);
   const int err = mbg__system_update(ctx, a->sys, &state);
-  mbg__system_residual(a->sys, a->r, a->phi, NULL, NULL, NULL);
+  mbg__system_residual(a->sys, a->r, a->phi, a->phid, NULL, NULL);
   return err;
 }
 
 static int assemble(mbg_context *ctx, mbg__alpha *a) {
   const int err = mbg__system_linearize(ctx, a->sys);
-  mbg__system_matrices(a->sys, &(mbg__matrices){.K = a->K, .C = a->C, .M = a->M, .B = a->B});
+  mbg__system_matrices(a->sys, &(mbg__matrices){.K = a->K, .C = a->C, .M = a->M, .B = a->B, .Z = a->Z});
   a->counts->assemblies++;
   return err;
 }
@@ -54,10 +65,13 @@ static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n
   mbg__rotors_columns(a);
   mbg__columns_times(a->sys, mbg__system_pattern_K(a->sys), a->K, a->T, a->KT);
   mbg__columns_times(a->sys, mbg__system_pattern_B(a->sys), a->B, a->T, a->BT);
+  a->counts->factorizations++;
+  if (a->index2) {
+    return mbg__alpha_index2_factor(ctx, a->index2, n);
+  }
   mbg__saddle_clear(&a->saddle);
   mbg__saddle_add_sum(&a->saddle, (real[]){s * alpha_bp(a, h), s * alpha_gp(a, h), s}, a->M, a->C, a->KT);
   mbg__saddle_add_rows(&a->saddle, a->BT, a->B, a->rank->keep, NULL);
-  a->counts->factorizations++;
   char what[64];
   mbg__format(what, sizeof(what), "step to t = %g", *n->t);
   return mbg__saddle_factor(ctx, &a->saddle, what);
@@ -70,6 +84,17 @@ int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node 
   MBG_TRY(factor_step(ctx, a, node));
 done:
   return err;
+}
+
+void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count) {
+  a->counts->solves += count;
+  if (a->index2) {
+    mbg__alpha_index2_solve(a->index2, transposed, x, count);
+  } else if (transposed) {
+    mbg__klu_solve_T(a->klu, x, count);
+  } else {
+    mbg__klu_solve(a->klu, x, count);
+  }
 }
 
 int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
@@ -98,14 +123,14 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   memcpy(n->turns, start->turns, (size_t)m->nturn * sizeof(int));
   memset(n->vd, 0, (size_t)m->nw * sizeof(real));
   memset(n->Dx, 0, (size_t)m->nw * sizeof(real));
-  memset(n->lambda, 0, (size_t)m->nrow * sizeof(real));
+  memset(n->lambda, 0, ((size_t)m->nrow + more(a)) * sizeof(real));
   mbg__rotors_keep(a, n);
   MBG_TRY(mbg__alpha_factor_start(ctx, a, n));
   mbg__system_residual(a->sys, NULL, NULL, NULL, NULL, a->phi);
   mbg__gather(m, a->rank->keep, -1, a->r, -1, a->phi, a->x);
   mbg__klu_solve(a->initial.klu, a->x, 1);
   /* the first step chooses the pivots of the run */
-  mbg__klu_thaw(a->saddle.klu);
+  mbg__klu_thaw(a->klu);
   memcpy(n->v, start->v, (size_t)m->nw * sizeof(real));
   mbg__scatter(m, a->rank->keep, 1, a->x, n->vd, n->lambda);
   mbg__rotors_keep(a, n);
@@ -116,7 +141,8 @@ done:
 
 /* ---------------------------------------------------------------------- step */
 
-void mbg__alpha_follow(const mbg__alpha *a, const mbg__alpha_node *from, const real *X, const mbg__alpha_node *to) {
+/* al, v, vd from X (Dx itself, but for index 2) and H from Dx */
+static void follow(const mbg__alpha *a, const mbg__alpha_node *from, const real *X, const mbg__alpha_node *to) {
   const mbg_model *m = a->m;
   const mbg__alpha_coefs *c = &a->c;
   const double h = *to->h;
@@ -131,7 +157,8 @@ void mbg__alpha_follow(const mbg__alpha *a, const mbg__alpha_node *from, const r
   }
 }
 
-void mbg__alpha_predict(mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+/* guess of the step: vd_{n+1} = vd_n; sets al0, and t, h, Dx, lambda, turns of `to` */
+static void predict(mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
   const mbg_model *m = a->m;
   const mbg__alpha_coefs *c = &a->c;
   const double s = alpha_rescale(*from->h, h);
@@ -154,11 +181,13 @@ static double largest(int n, const real *x) {
   return most;
 }
 
-bool mbg__alpha_converged(const mbg__alpha *a, const mbg__alpha_node *to, double change, double last) {
+/* is a change of the increment Dx as small as rounding allows, after the change `last` of the iteration before? */
+static bool has_converged(const mbg__alpha *a, const mbg__alpha_node *to, double change, double last) {
   return change <= 1e-12 * (1e-3 + largest(a->m->nw, to->Dx)) || (change >= last && last < 1e-9);
 }
 
-int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *to, double change) {
+/* names the body or row with the largest residual */
+static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *to, double change) {
   const mbg_model *m = a->m;
   char label[160] = "", advice[400];
   double most = -1;
@@ -199,19 +228,11 @@ done:
   return err;
 }
 
-/* one Newton iteration; the matrix may be kept for the last one */
-static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, const mbg__alpha_node *to, bool fresh,
-                   double *change) {
+static void correct(mbg__alpha *a, const mbg__alpha_node *to, double *change) {
   const mbg_model *m = a->m;
   const double s = a->c.beta * *to->h * *to->h;
-  int err = MBG_OK;
-  MBG_TRY(evaluate_near(ctx, a, to));
-  if (fresh) {
-    MBG_TRY(assemble(ctx, a));
-    MBG_TRY(factor_step(ctx, a, to));
-  }
   mbg__gather(m, a->rank->keep, -s, a->r, -1, a->phi, a->x);
-  mbg__klu_solve(a->saddle.klu, a->x, 1);
+  mbg__klu_solve(a->klu, a->x, 1);
   for (int j = 0; j < m->nv; j++) {
     to->Dx[m->full[j]] += a->x[j];
   }
@@ -219,7 +240,24 @@ static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from,
     to->lambda[i] += a->x[m->nv + i] / s;
   }
   *change = largest(m->nv, a->x);
-  mbg__alpha_follow(a, from, to->Dx, to);
+}
+
+/* one Newton iteration; the matrix may be kept for the last one */
+static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, const mbg__alpha_node *to, bool fresh,
+                   double *change) {
+  const real *X = to->Dx;
+  int err = MBG_OK;
+  MBG_TRY(evaluate_near(ctx, a, to));
+  if (fresh) {
+    MBG_TRY(assemble(ctx, a));
+    MBG_TRY(factor_step(ctx, a, to));
+  }
+  if (a->index2) {
+    X = mbg__alpha_index2_correct(a->index2, to, change);
+  } else {
+    correct(a, to, change);
+  }
+  follow(a, from, X, to);
   a->counts->newton_iterations++;
   a->counts->solves++;
 done:
@@ -242,12 +280,15 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from
   double change = INFINITY, last = INFINITY;
   bool converged = false;
   int err = MBG_OK, polish = 0;
-  if (m->nturn > 0) {
+  if (m->nturn > 0 || a->index2) {
     MBG_TRY(evaluate(ctx, a, from));
     mbg__system_coords(a->sys, a->q);
   }
-  mbg__alpha_predict(a, from, h, to);
-  mbg__alpha_follow(a, from, to->Dx, to);
+  predict(a, from, h, to);
+  if (a->index2) {
+    MBG_TRY(mbg__alpha_index2_enter(ctx, a->index2, from, to));
+  }
+  follow(a, from, to->Dx, to);
   for (int it = 0; it < MBG__ALPHA_NEWTON_MAX || (converged && polish < POLISH); it++) {
     MBG_TRY(iterate(ctx, a, from, to, !converged, &change));
     if (converged && ++polish == POLISH) {
@@ -257,14 +298,14 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from
       continue;
     }
     if (!isfinite(change)) {
-      err = mbg__alpha_not_converged(ctx, a, to, change);
+      err = not_converged(ctx, a, to, change);
       goto done;
     }
-    converged = mbg__alpha_converged(a, to, change, last);
+    converged = has_converged(a, to, change, last);
     last = change;
   }
   if (!converged) {
-    err = mbg__alpha_not_converged(ctx, a, to, change);
+    err = not_converged(ctx, a, to, change);
     goto done;
   }
   MBG_TRY(evaluate_near(ctx, a, to));
@@ -276,15 +317,15 @@ done:
 
 static int begin(mbg_context *ctx, void *user, void *block) {
   mbg__alpha *a = user;
-  const mbg__alpha_node node = mbg__alpha_view(a->m, block);
+  const mbg__alpha_node node = mbg__alpha_view(a, block);
   return mbg__alpha_begin(ctx, a, &node);
 }
 
 static int step(mbg_context *ctx, void *user, const void *from_block, double h, void *to_block) {
   mbg__alpha *a = user;
-  const mbg__alpha_node from = mbg__alpha_view(a->m, from_block), to = mbg__alpha_view(a->m, to_block);
+  const mbg__alpha_node from = mbg__alpha_view(a, from_block), to = mbg__alpha_view(a, to_block);
   int err = MBG_OK;
-  MBG_TRY(a->index2 ? mbg__alpha_index2_step(ctx, a->index2, &from, h, &to) : mbg__alpha_step(ctx, a, &from, h, &to));
+  MBG_TRY(mbg__alpha_step(ctx, a, &from, h, &to));
   a->error = estimate(a, &from, &to);
 done:
   return err;
@@ -295,7 +336,7 @@ static double error(const void *user) { return ((const mbg__alpha *)user)->error
 /* after a step: phi is still the residual of its end */
 static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__alpha *a = user;
-  const mbg__alpha_node n = mbg__alpha_view(a->m, block);
+  const mbg__alpha_node n = mbg__alpha_view(a, block);
   const mbg__state state = mbg__alpha_state(a, &n);
   const int npose = mbg__march_nodes(a->march)->npose;
   int err = MBG_OK;

@@ -95,9 +95,8 @@ int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
     mbg__row_label(a->m, g->row, label, sizeof(label));
     return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                      "t = %g (h = %g): the reaction of %s jumps from step to step and grows (%.2g beside %.2g); "
-                     "the step is too large for a body that spins there: take a smaller step or, for simulation, "
-                     "\"index\": 2",
-                     *n->t, *n->h, label, g->top[0], g->size);
+                     "the step is too large for a body that spins there: take a smaller step%s",
+                     *n->t, *n->h, label, g->top[0], g->size, a->index2 ? "" : " or \"index\": 2");
   }
   next_block(g);
   return MBG_OK;

@@ -1,14 +1,17 @@
 /* The stabilized index-2 step (theory 4, section 4). With a further multiplier eta per row that corrects the increment,
 
-     Dx = X - h B(q_n)^T eta,   X = h v_n + (1/2-beta) h^2 al_n + beta h^2 al_{n+1}
+     Dx = X - h E^T eta,   X = h v_n + (1/2-beta) h^2 al_n + beta h^2 al_{n+1},   E = B at node n
      r = 0,  phi = 0,  phid = B v + phi_t = 0.
 
    Unknowns (X, Dx, beta h^2 lambda, eta), so that nothing fills in:
 
      beta h^2 r     [ beta h^2 (bp M + gp C)   beta h^2 K T   B^T   .       ]
-     increment      [ -1                       1              .     h B_n^T ]
+     increment      [ -1                       1              .     h E^T   ]
      phi            [ .                        B T            .     .       ]
-     h phid         [ h gp B                   h Z T          .     .       ] */
+     h phid         [ h gp B                   h Z T          .     .       ]
+
+   In the columns of rotors (alpha_rotor.c) rows of velocities are B G, at the end of the step and in E; Z + B Hv
+   replaces Z. */
 #include "formulations/alpha/alpha_work.h"
 
 #include <string.h>
@@ -20,12 +23,12 @@ struct mbg__alpha_index2 {
   mbg__csc A;
   int *slotX, *slotD;          /* entries of the pattern of K in the columns of X and Dx       (nnz K) */
   int *slotI[2];               /* -1 and 1 of the increment                                    (nv) */
-  int *slotBT, *slotN;         /* B^T of lambda, B_n^T of eta                                  (nnz B) */
+  int *slotBT, *slotN;         /* B^T of lambda, E^T of eta                                    (nnz B) */
   int *slotP, *slotV, *slotVD; /* phi by Dx, phid by X and by Dx                               (nnz B) */
   int *slotK[2];               /* diagonals of lambda and eta                                  (nrow) */
   mbg__klu *klu;
-  real *Bn, *Z, *ZT;        /* by the pattern of B */
-  real *X, *eta, *x, *phid; /* nw, nrow, n, nrow */
+  real *ZT;    /* by the pattern of B */
+  real *X, *x; /* nw, n */
 };
 
 /* ---------------------------------------------------------------------- pattern */
@@ -109,15 +112,14 @@ done:
 }
 
 static void take_arrays(mbg__alpha_index2 *s) {
-  const mbg_model *m = s->a->m;
-  const int nB = mbg__csc_count(mbg__system_pattern_B(s->a->sys));
-  s->Bn = MBG_TAKE(&s->arena, real, nB);
-  s->Z = MBG_TAKE(&s->arena, real, nB);
+  mbg__alpha *a = s->a;
+  const int nB = mbg__csc_count(mbg__system_pattern_B(a->sys));
+  a->Z = MBG_TAKE(&s->arena, real, nB);
+  a->phid = MBG_TAKE(&s->arena, real, a->m->nrow);
+  a->BG = MBG_TAKE(&s->arena, real, nB);
   s->ZT = MBG_TAKE(&s->arena, real, nB);
-  s->X = MBG_TAKE(&s->arena, real, m->nw);
-  s->eta = MBG_TAKE(&s->arena, real, m->nrow);
+  s->X = MBG_TAKE(&s->arena, real, a->m->nw);
   s->x = MBG_TAKE(&s->arena, real, s->n);
-  s->phid = MBG_TAKE(&s->arena, real, m->nrow);
 }
 
 int mbg__alpha_index2_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_index2 **out) {
@@ -135,7 +137,13 @@ int mbg__alpha_index2_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_index2 
   MBG_TRY(mbg__arena_check(ctx, &s->arena));
   if (mbg__klu_prepare(&s->klu, mbg__context_allocator(ctx), &s->A, MBG__KLU_FROZEN) < 0) {
     err = mbg__fail_memory(ctx);
+    goto done;
   }
+  a->klu = s->klu;
+  a->n = s->n;
+  a->atD = a->m->nv;
+  a->atL = 2 * a->m->nv;
+  a->atE = 2 * a->m->nv + a->m->nrow;
 done:
   if (err < 0) {
     mbg__alpha_index2_destroy(s);
@@ -169,12 +177,8 @@ static void fill(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
   const mbg__csc *pK = mbg__system_pattern_K(a->sys), *pB = mbg__system_pattern_B(a->sys);
   const int nK = mbg__csc_count(pK), nB = mbg__csc_count(pB), nr = a->m->nrow;
   const double h = *to->h, scale = a->c.beta * h * h;
-  for (int b = 0; b < a->m->nbody; b++) {
-    mbg__se3_tangent(a->T + 36 * b, to->Dx + a->m->bodies[b].voff);
-  }
-  mbg__columns_times(a->sys, pK, a->K, a->T, a->KT);
-  mbg__columns_times(a->sys, pB, a->B, a->T, a->BT);
-  mbg__columns_times(a->sys, pB, s->Z, a->T, s->ZT);
+  mbg__rotors_rows(a, a->B, a->BG, a->Z);
+  mbg__columns_times(a->sys, pB, a->Z, a->T, s->ZT);
   mbg__csc_zero(&s->A);
   put(s, s->slotX, nK, scale * alpha_bp(a, h), a->M, NULL);
   put(s, s->slotX, nK, scale * alpha_gp(a, h), a->C, NULL);
@@ -182,14 +186,52 @@ static void fill(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
   put(s, s->slotI[0], a->m->nv, -1, NULL, NULL);
   put(s, s->slotI[1], a->m->nv, 1, NULL, NULL);
   put(s, s->slotBT, nB, 1, a->B, pB);
-  put(s, s->slotN, nB, h, s->Bn, pB);
+  put(s, s->slotN, nB, h, to->E, pB);
   put(s, s->slotP, nB, 1, a->BT, pB);
-  put(s, s->slotV, nB, h * alpha_gp(a, h), a->B, pB);
+  put(s, s->slotV, nB, h * alpha_gp(a, h), a->BG, pB);
   put(s, s->slotVD, nB, h, s->ZT, pB);
   for (int i = 0; i < nr; i++) {
     s->A.val[s->slotK[0][i]] += a->rank->keep[i] ? 0 : 1;
     s->A.val[s->slotK[1][i]] += a->rank->keep[i] ? 0 : 1;
   }
+}
+
+int mbg__alpha_index2_factor(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *to) {
+  fill(s, to);
+  return mbg__klu_factor(s->klu, NULL) < 0
+             ? mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g: the index-2 system is singular", *to->t)
+             : MBG_OK;
+}
+
+/* rates and reactions are quotients by h and h^2: one refinement gives them two digits */
+void mbg__alpha_index2_solve(mbg__alpha_index2 *s, bool transposed, real *x, int count) {
+  for (int k = 0; k < count; k++, x += s->n) {
+    memcpy(s->x, x, (size_t)s->n * sizeof(real));
+    if (transposed) {
+      mbg__klu_solve_T(s->klu, x, 1);
+      mbg__csc_mul_T_add(s->x, -1, &s->A, x, 1);
+      mbg__klu_solve_T(s->klu, s->x, 1);
+    } else {
+      mbg__klu_solve(s->klu, x, 1);
+      mbg__csc_mul_add(s->x, -1, &s->A, x, 1);
+      mbg__klu_solve(s->klu, s->x, 1);
+    }
+    vn_axpy(s->n, x, 1, s->x);
+  }
+}
+
+int mbg__alpha_index2_enter(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *from,
+                            const mbg__alpha_node *to) {
+  mbg__alpha *a = s->a;
+  int err = MBG_OK;
+  MBG_TRY(mbg__system_linearize(ctx, a->sys));
+  mbg__system_matrices(a->sys, &(mbg__matrices){.B = a->B});
+  mbg__rotors_linearize(a, from);
+  mbg__rotors_rows(a, a->B, to->E, NULL);
+  memcpy(s->X, to->Dx, (size_t)a->m->nw * sizeof(real));
+  memset(to->eta, 0, (size_t)a->m->nrow * sizeof(real));
+done:
+  return err;
 }
 
 /* residuals with opposite sign */
@@ -201,86 +243,50 @@ static void right_side(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
   for (int j = 0; j < m->nv; j++) {
     const int f = m->full[j];
     s->x[j] = -scale * a->r[f];
-    s->x[m->nv + j] = s->X[f] - to->Dx[f];
+    s->x[a->atD + j] = s->X[f] - to->Dx[f];
     for (int i = pB->colptr[j]; i < pB->colptr[j + 1]; i++) {
-      s->x[m->nv + j] -= h * s->Bn[i] * s->eta[pB->rowind[i]];
+      s->x[a->atD + j] -= h * to->E[i] * to->eta[pB->rowind[i]];
     }
   }
   for (int i = 0; i < m->nrow; i++) {
-    s->x[2 * m->nv + i] = a->rank->keep[i] ? -a->phi[i] : 0;
-    s->x[2 * m->nv + m->nrow + i] = a->rank->keep[i] ? -h * s->phid[i] : 0;
+    s->x[a->atL + i] = a->rank->keep[i] ? -a->phi[i] : 0;
+    s->x[a->atE + i] = a->rank->keep[i] ? -h * a->phid[i] : 0;
   }
 }
 
-static int evaluate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *n) {
-  const mbg__state state = {.t = *n->t, .H = n->H, .v = n->v, .vd = n->vd, .lambda = n->lambda, .turns = n->turns};
-  int err = MBG_OK;
-  MBG_TRY(mbg__system_update(ctx, s->a->sys, &state));
-  mbg__system_residual(s->a->sys, s->a->r, s->a->phi, s->phid, NULL, NULL);
-  MBG_TRY(mbg__system_linearize(ctx, s->a->sys));
-  mbg__system_matrices(s->a->sys, &(mbg__matrices){.K = s->a->K, .C = s->a->C, .M = s->a->M, .B = s->a->B, .Z = s->Z});
-  s->a->counts->assemblies++;
-done:
-  return err;
-}
-
-static int iterate(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *from, const mbg__alpha_node *to,
-                   double *change) {
-  mbg__alpha *a = s->a;
+const real *mbg__alpha_index2_correct(mbg__alpha_index2 *s, const mbg__alpha_node *to, double *change) {
+  const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   const double scale = a->c.beta * *to->h * *to->h;
-  int err = MBG_OK;
-  MBG_TRY(evaluate(ctx, s, to));
-  fill(s, to);
-  a->counts->factorizations++;
-  if (mbg__klu_factor(s->klu, NULL) < 0) {
-    err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g: the index-2 system is singular", *to->t);
-    goto done;
-  }
   right_side(s, to);
   mbg__klu_solve(s->klu, s->x, 1);
   *change = 0;
   for (int j = 0; j < m->nv; j++) {
+    const double x = fabs(re(s->x[a->atD + j]));
     s->X[m->full[j]] += s->x[j];
-    to->Dx[m->full[j]] += s->x[m->nv + j];
-    *change = fmax(*change, fabs(re(s->x[m->nv + j])));
+    to->Dx[m->full[j]] += s->x[a->atD + j];
+    *change = x <= *change ? *change : x; /* NaN stays */
   }
   for (int i = 0; i < m->nrow; i++) {
-    to->lambda[i] += s->x[2 * m->nv + i] / scale;
-    s->eta[i] += s->x[2 * m->nv + m->nrow + i];
+    to->lambda[i] += s->x[a->atL + i] / scale;
+    to->eta[i] += s->x[a->atE + i];
   }
-  mbg__alpha_follow(a, from, s->X, to);
-  a->counts->newton_iterations++;
-  a->counts->solves++;
-done:
-  return err;
+  return s->X;
 }
 
-int mbg__alpha_index2_step(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *from, double h,
-                           const mbg__alpha_node *to) {
+/* ---------------------------------------------------------------------- derivatives of the increment */
+
+int mbg__alpha_index2_wrenches(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *node, const real *eta,
+                               const real **f) {
   mbg__alpha *a = s->a;
-  const mbg_model *m = a->m;
-  double change = INFINITY, last = INFINITY;
-  bool converged = false;
+  mbg__state state = mbg__alpha_state(a, node);
   int err = MBG_OK;
-  MBG_TRY(evaluate(ctx, s, from));
-  mbg__system_coords(a->sys, a->q);
-  memcpy(s->Bn, a->B, (size_t)mbg__csc_count(mbg__system_pattern_B(a->sys)) * sizeof(real));
-  mbg__alpha_predict(a, from, h, to);
-  memcpy(s->X, to->Dx, (size_t)m->nw * sizeof(real));
-  memset(s->eta, 0, (size_t)m->nrow * sizeof(real));
-  mbg__alpha_follow(a, from, s->X, to);
-  for (int it = 0; it < MBG__ALPHA_NEWTON_MAX && !converged; it++) {
-    MBG_TRY(iterate(ctx, s, from, to, &change));
-    converged = mbg__alpha_converged(a, to, change, last);
-    last = change;
-  }
-  if (!converged) {
-    err = mbg__alpha_not_converged(ctx, a, to, change);
-    goto done;
-  }
-  MBG_TRY(evaluate(ctx, s, to));
-  mbg__system_turns(a->sys, a->q, to->turns);
+  state.lambda = eta;
+  *f = a->r;
+  MBG_TRY(mbg__system_update_bare(ctx, a->sys, &state));
+  mbg__system_residual(a->sys, a->r, NULL, NULL, NULL, NULL);
+  MBG_TRY(mbg__system_linearize(ctx, a->sys));
+  mbg__rotors_linearize(a, node);
 done:
   return err;
 }

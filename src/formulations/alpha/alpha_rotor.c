@@ -17,7 +17,7 @@ static const double upright_enough = 1e-9;
 
 /* ---------------------------------------------------------------------- which bodies */
 
-static bool is_rotor(const mbg__alpha *a, int body, const mbg__axle *l) {
+static bool is_rotor(const mbg__alpha *a, int body, const mbg__axle *l, bool detect) {
   const mbg__body *b = &a->m->bodies[body];
   const bool planar = b->motion == MBG__PLANAR;
   if (b->modal >= 0 || b->carrier >= 0 || !b->type->inertia || (b->motion != MBG__SPATIAL && !planar)) {
@@ -28,10 +28,11 @@ static bool is_rotor(const mbg__alpha *a, int body, const mbg__axle *l) {
   if (b->axes != MBG__HISTORY_AUTO) {
     return upright && b->axes == MBG__HISTORY_WORLD;
   }
-  return l->any && !l->unfit && upright && mbg__axle_balanced(mbg__system_design(a->sys)->M + 36 * body, l->d, planar);
+  return detect && l->any && !l->unfit && upright &&
+         mbg__axle_balanced(mbg__system_design(a->sys)->M + 36 * body, l->d, planar);
 }
 
-int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any) {
+int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool detect) {
   const mbg_model *m = a->m;
   a->rotor_of = MBG_TAKE(&a->arena, int, m->nbody);
   a->rotors = MBG_TAKE(&a->arena, mbg__rotor, m->nbody);
@@ -48,7 +49,7 @@ int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any) {
   mbg__axles_find(mbg__system_design(a->sys), axles);
   for (int b = 0; b < m->nbody; b++) {
     a->rotor_of[b] = -1;
-    if (any && is_rotor(a, b, &axles[b])) {
+    if (is_rotor(a, b, &axles[b], detect)) {
       a->rotor_of[b] = a->nrotor;
       a->rotors[a->nrotor++] = (mbg__rotor){.body = b, .off = m->bodies[b].voff};
     }
@@ -83,7 +84,7 @@ mbg__state mbg__alpha_state(const mbg__alpha *a, const mbg__alpha_node *n) {
 }
 
 mbg__alpha_node mbg__alpha_body_view(const mbg__alpha *a, const void *block) {
-  mbg__alpha_node n = mbg__alpha_view(a->m, block);
+  mbg__alpha_node n = mbg__alpha_view(a, block);
   if (a->nrotor > 0) {
     (void)mbg__alpha_state(a, &n);
     n.v = a->v;
@@ -238,6 +239,55 @@ void mbg__rotors_columns(mbg__alpha *a) {
         a->C[start[j] + e] = hat[1][j];
         a->K[start[j] + e] = K[j] + hat[2][j];
       }
+    }
+  }
+}
+
+void mbg__rotors_rows(const mbg__alpha *a, const real *B, real *BG, real *Z) {
+  const mbg__csc *p = mbg__system_pattern_B(a->sys);
+  memcpy(BG, B, (size_t)mbg__csc_count(p) * sizeof(real));
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    int start[6], comp[6], count;
+    const int n = mbg__body_columns(a->sys, p, k->body, start, comp, &count);
+    for (int e = 0; e < count; e++) {
+      real b[6], hat[2][6] = {{0}};
+      for (int j = 0; j < n; j++) {
+        b[j] = B[start[j] + e];
+      }
+      times(n, comp, b, k->G, hat[0]);
+      times(n, comp, b, k->Hv, hat[1]);
+      for (int j = 0; j < n; j++) {
+        BG[start[j] + e] = hat[0][j];
+        if (Z) {
+          Z[start[j] + e] += hat[1][j];
+        }
+      }
+    }
+  }
+}
+
+/* dF = G^T (df + w_W x f), force and moment */
+void mbg__rotors_push_wrench(const mbg__alpha *a, const real *f, const real *w, real *df) {
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    real x[6];
+    v6_copy(x, df + k->off);
+    for (int j = 0; j < 6; j += 3) {
+      v3_cross_add(x + j, 1, w + k->off + 3, f + k->off + j);
+    }
+    m6_mulv_T(df + k->off, k->G, x);
+  }
+}
+
+void mbg__rotors_pull_wrench(const mbg__alpha *a, const real *f, real *z, real *w) {
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    real x[6];
+    m6_mulv(x, k->G, z + k->off);
+    v6_copy(z + k->off, x);
+    for (int j = 0; j < 6; j += 3) {
+      v3_cross_add(w + k->off + 3, 1, f + k->off + j, x + j);
     }
   }
 }

@@ -3,7 +3,12 @@
      ca = -(h v' + (1/2-beta) h^2 al')/(beta h^2)      cv = v' + (1-gamma) h al' + gamma h ca
      cd = ((1-am) ca + am al' - af vd')/(1-af)
      S (X, lambda') = -(M cd + C cv + K A w + r_p,  B A w + phi_p)
-     w <- A w + T X,  v' <- gp X + cv,  vd' <- bp X + cd,  al' <- X/(beta h^2) + ca */
+     w <- A w + T X,  v' <- gp X + cv,  vd' <- bp X + cd,  al' <- X/(beta h^2) + ca
+
+   Index 2 (alpha_index2.c), S over (X, Dx', lambda', eta'):
+
+     S (X, Dx', lambda', eta') = -(M cd + C cv + K A w + r_p,  h (E^T eta)_H w + h (E^T eta)_p,
+                                   B A w + phi_p,  B cv + Z A w + phid_p)              w <- A w + T Dx' */
 #include "formulations/alpha/alpha_work.h"
 #include "model/design_columns.h"
 
@@ -20,13 +25,14 @@ typedef struct {
   bool *outside;        /* ... are not all 0               (np) */
   real *L;              /* lambda'                         (nrow x np) */
   real *cv, *cd;        /*                                 (nv x np) */
-  real *X;              /* right-hand sides and solutions  (nv + nrow) x np */
+  real *X;              /* right-hand sides and solutions  (n x np, n of the stepper) */
   real *R, *P;          /* scratch products                (nv x np, nrow x np) */
+  real *I, *Q;          /* index 2: of increment and phid  (nv x np, nrow x np) */
   real *dy;             /* of the used signals             (nused x np) */
   mbg__design_columns columns;
-  real *da;            /*                                 (na) */
-  real *full[4], *row; /*                                 (nw each, nrow) */
-  mbg__csc K, C, M, B; /* views of the stepper's matrices */
+  real *da;                   /*                                 (na) */
+  real *full[4], *row;        /*                                 (nw each, nrow) */
+  mbg__csc K, C, M, B, Z, BG; /* views of the stepper's matrices */
 } tangent;
 
 /* ---------------------------------------------------------------------- creation */
@@ -41,11 +47,14 @@ static int create(mbg_context *ctx, tangent *s) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   const size_t n = (size_t)m->nv * (size_t)s->np, rows = (size_t)m->nrow * (size_t)s->np;
+  const bool index2 = a->index2 != NULL;
   mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
   s->K = view(mbg__system_pattern_K(a->sys), a->K);
   s->C = view(mbg__system_pattern_K(a->sys), a->C);
   s->M = view(mbg__system_pattern_K(a->sys), a->M);
   s->B = view(mbg__system_pattern_B(a->sys), a->B);
+  s->Z = view(mbg__system_pattern_B(a->sys), a->Z);
+  s->BG = view(mbg__system_pattern_B(a->sys), a->BG);
   s->W = MBG_TAKE(&s->arena, real, n);
   s->Wm = MBG_TAKE(&s->arena, real, (size_t)m->nw * (size_t)s->np);
   s->outside = MBG_TAKE(&s->arena, bool, s->np);
@@ -55,9 +64,11 @@ static int create(mbg_context *ctx, tangent *s) {
   s->L = MBG_TAKE(&s->arena, real, rows);
   s->cv = MBG_TAKE(&s->arena, real, n);
   s->cd = MBG_TAKE(&s->arena, real, n);
-  s->X = MBG_TAKE(&s->arena, real, n + rows);
+  s->X = MBG_TAKE(&s->arena, real, (size_t)a->n * (size_t)s->np);
   s->R = MBG_TAKE(&s->arena, real, n);
   s->P = MBG_TAKE(&s->arena, real, rows);
+  s->I = MBG_TAKE(&s->arena, real, index2 ? n : 0);
+  s->Q = MBG_TAKE(&s->arena, real, index2 ? rows : 0);
   s->dy = MBG_TAKE(&s->arena, real, (size_t)a->nused * (size_t)s->np);
   s->da = MBG_TAKE(&s->arena, real, m->na);
   for (int k = 0; k < MBG_COUNT(s->full); k++) {
@@ -220,15 +231,68 @@ static void carry(tangent *s, const mbg__alpha_node *from, const mbg__alpha_node
   }
 }
 
-/* explicit parts r_p and phi_p, and the parts of the masked components of w */
+/* index 2: -h ((E^T eta)_H w + (E^T eta)_p) at the start of the step */
+static int corrections(mbg_context *ctx, tangent *s, const mbg__alpha_node *from, const mbg__alpha_node *to) {
+  const mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const size_t nv = (size_t)m->nv, nw = (size_t)m->nw;
+  const real *f;
+  const int err = mbg__alpha_index2_wrenches(ctx, a->index2, from, to->eta, &f);
+  for (int p = 0; err == MBG_OK && p < s->np; p++) {
+    const mbg__direction d = {.w = s->full[0], .da = s->da};
+    memcpy(s->full[0], s->Wm + (size_t)p * nw, nw * sizeof(real));
+    mbg__to_full(m, 1, s->W + (size_t)p * nv, s->full[0]);
+    mbg__design_column_lay(&s->columns, p, s->da);
+    mbg__system_push(a->sys, &d, s->full[1], NULL, NULL, NULL);
+    mbg__design_column_clear(&s->columns, p, s->da);
+    mbg__rotors_push_wrench(a, f, s->full[0], s->full[1]);
+    mbg__to_free(m, -*to->h, s->full[1], s->I + (size_t)p * nv);
+  }
+  return err;
+}
+
+/* explicit parts r_p, phi_p and phid_p, and the parts of the masked components of w */
 static void explicit_parts(tangent *s) {
   const mbg_model *m = s->a->m;
   for (int p = 0; p < s->np; p++) {
     const mbg__direction d = {.w = s->outside[p] ? s->Wm + (size_t)p * (size_t)m->nw : NULL, .da = s->da};
     mbg__design_column_lay(&s->columns, p, s->da);
-    mbg__system_push(s->a->sys, &d, s->full[0], s->P + (size_t)p * (size_t)m->nrow, NULL, NULL);
+    real *dphid = s->a->index2 ? s->Q + (size_t)p * (size_t)m->nrow : NULL;
+    mbg__system_push(s->a->sys, &d, s->full[0], s->P + (size_t)p * (size_t)m->nrow, dphid, NULL);
     mbg__design_column_clear(&s->columns, p, s->da);
     mbg__to_free(m, 1, s->full[0], s->R + (size_t)p * (size_t)m->nv);
+  }
+}
+
+/* right-hand sides in X, after carry */
+static void right_sides(tangent *s, double h) {
+  const mbg__alpha *a = s->a;
+  const size_t nv = (size_t)a->m->nv, nr = (size_t)a->m->nrow;
+  const double scale = a->c.beta * h * h;
+  explicit_parts(s);
+  mbg__csc_mul_add(s->R, 1, &s->M, s->cd, s->np);
+  mbg__csc_mul_add(s->R, 1, &s->C, s->cv, s->np);
+  mbg__csc_mul_add(s->R, 1, &s->K, s->W, s->np);
+  mbg__csc_mul_add(s->P, 1, &s->B, s->W, s->np);
+  if (a->index2) {
+    mbg__csc_mul_add(s->Q, 1, &s->BG, s->cv, s->np);
+    mbg__csc_mul_add(s->Q, 1, &s->Z, s->W, s->np);
+  }
+  for (int p = 0; p < s->np; p++) {
+    real *x = s->X + (size_t)p * (size_t)a->n;
+    const size_t at = (size_t)p * nv, row = (size_t)p * nr;
+    for (size_t j = 0; j < nv; j++) {
+      x[j] = -scale * s->R[at + j];
+    }
+    for (size_t i = 0; i < nr; i++) {
+      x[(size_t)a->atL + i] = a->rank->keep[i] ? -s->P[row + i] : 0;
+    }
+    for (size_t j = 0; a->index2 && j < nv; j++) {
+      x[(size_t)a->atD + j] = s->I[at + j];
+    }
+    for (size_t i = 0; a->index2 && i < nr; i++) {
+      x[(size_t)a->atE + i] = a->rank->keep[i] ? -h * s->Q[row + i] : 0;
+    }
   }
 }
 
@@ -237,42 +301,28 @@ static int step(mbg_context *ctx, tangent *s, const mbg__alpha_node *from, const
   const mbg_model *m = a->m;
   const double h = *to->h, scale = a->c.beta * h * h;
   const size_t nv = (size_t)m->nv, nr = (size_t)m->nrow;
-  const int err = mbg__alpha_factor_at(ctx, a, to);
-  if (err < 0) {
-    return err;
-  }
+  int err = MBG_OK;
+  MBG_TRY(a->index2 ? corrections(ctx, s, from, to) : MBG_OK);
+  MBG_TRY(mbg__alpha_factor_at(ctx, a, to));
   carry(s, from, to);
-  explicit_parts(s);
-  mbg__csc_mul_add(s->R, 1, &s->M, s->cd, s->np);
-  mbg__csc_mul_add(s->R, 1, &s->C, s->cv, s->np);
-  mbg__csc_mul_add(s->R, 1, &s->K, s->W, s->np);
-  mbg__csc_mul_add(s->P, 1, &s->B, s->W, s->np);
+  right_sides(s, h);
+  mbg__alpha_solve(a, false, s->X, s->np);
   for (int p = 0; p < s->np; p++) {
-    real *x = s->X + (size_t)p * (nv + nr);
-    for (size_t j = 0; j < nv; j++) {
-      x[j] = -scale * s->R[(size_t)p * nv + j];
-    }
-    for (size_t i = 0; i < nr; i++) {
-      x[nv + i] = a->rank->keep[i] ? -s->P[(size_t)p * nr + i] : 0;
-    }
-  }
-  mbg__klu_solve(a->saddle.klu, s->X, s->np);
-  a->counts->solves += s->np;
-  for (int p = 0; p < s->np; p++) {
-    const real *x = s->X + (size_t)p * (nv + nr);
+    const real *x = s->X + (size_t)p * (size_t)a->n;
     for (size_t j = 0; j < nv; j++) {
       const size_t i = (size_t)p * nv + j;
       s->V[i] = alpha_gp(a, h) * x[j] + s->cv[i];
       s->A[i] = alpha_bp(a, h) * x[j] + s->cd[i];
       s->Al[i] += x[j] / scale;
-      s->R[i] = x[j];
+      s->R[i] = x[(size_t)a->atD + j];
     }
     for (size_t i = 0; i < nr; i++) {
-      s->L[(size_t)p * nr + i] = x[nv + i] / scale;
+      s->L[(size_t)p * nr + i] = x[(size_t)a->atL + i] / scale;
     }
   }
   blocks_mul(s, NULL, NULL, a->T, s->R, s->W, true);
-  return MBG_OK;
+done:
+  return err;
 }
 
 /* ---------------------------------------------------------------------- signals */
@@ -314,10 +364,10 @@ static void signal_push(tangent *s, int signal, real *dy) {
 static int visit(mbg_context *ctx, void *user, int n, const void *from_block, const void *block) {
   tangent *s = user;
   mbg__alpha *a = s->a;
-  const mbg__alpha_node node = mbg__alpha_view(a->m, block);
+  const mbg__alpha_node node = mbg__alpha_view(a, block);
   int err = MBG_OK;
   if (from_block) {
-    const mbg__alpha_node from = mbg__alpha_view(a->m, from_block);
+    const mbg__alpha_node from = mbg__alpha_view(a, from_block);
     MBG_TRY(step(ctx, s, &from, &node));
   } else {
     MBG_TRY(begin(ctx, s, &node));

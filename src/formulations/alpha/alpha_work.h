@@ -1,4 +1,4 @@
-/* alpha: the generalized-alpha stepper on frames, index 3, with its exact tangent and adjoint. `lie` and `dae` are
+/* alpha: the generalized-alpha stepper on frames, index 3 or 2, with its exact tangent and adjoint. `lie` and `dae` are
    presets of it (theory 0, section 8; theory 4, sections 4-7; theory 2, sections 3-6): their agreement proves nothing.
 
      (1-am) al_{n+1} + am al_n = (1-af) vd_{n+1} + af vd_n
@@ -27,6 +27,7 @@ typedef struct {
   real *v, *vd, *al; /* twists, rates, auxiliary     (nw) */
   real *Dx;          /* increment that led here      (nw) */
   real *lambda;      /* multipliers                  (nrow) */
+  real *eta, *E;     /* index 2: multipliers of the increment, rows of the node before   (nrow, nnz B); else NULL */
   int *turns;        /* turn counters                (nturn) */
 } mbg__alpha_node;
 
@@ -53,15 +54,18 @@ typedef struct mbg__formulation_work {
   mbg__alpha_guard *guard;
   mbg__alpha_coefs c;
   int nrotor;
-  mbg__rotor *rotors;  /*                                              (nrotor) */
-  int *rotor_of;       /* of a body, -1: none                          (nbody) */
-  real *v, *vd;        /* with rotors: twists and rates in body axes   (nw) */
-  mbg__saddle saddle;  /* [[beta h^2 (bp M + gp C + K T), B^T], [B T, 0]]: rows and multipliers scaled by beta h^2 */
-  mbg__saddle initial; /* [[M, B^T], [B, 0]] */
+  mbg__rotor *rotors;   /*                                              (nrotor) */
+  int *rotor_of;        /* of a body, -1: none                          (nbody) */
+  real *v, *vd;         /* with rotors: twists and rates in body axes   (nw) */
+  mbg__saddle saddle;   /* [[beta h^2 (bp M + gp C + K T), B^T], [B T, 0]]: rows and multipliers scaled by beta h^2 */
+  mbg__saddle initial;  /* [[M, B^T], [B, 0]] */
+  mbg__klu *klu;        /* of the step: of the saddle, or of index 2 */
+  int n, atD, atL, atE; /* its unknowns: number, places of Dx, lambda and eta (-1) after X at 0 */
   real *K, *C, *M, *B, *KT, *BT; /* values by the patterns of the system */
+  real *Z, *BG;                  /* index 2, else NULL: rows of velocities by the frames and velocities of nodes */
   real *T;                       /* T(Dx) of each body                         (nbody x 36) */
   real *x;                       /* right-hand side and solution               (nv + nrow) */
-  real *r, *phi;                 /* residuals                                  (nw, nrow) */
+  real *r, *phi, *phid;          /* residuals; phid: index 2, else NULL        (nw, nrow, nrow) */
   real *al0;                     /* auxiliary acceleration at the start of the step, rescaled  (nw) */
   real *q;                       /* coordinates at the start of a step         (ncoord) */
   int *turns;                    /* scratch                                    (nturn) */
@@ -81,8 +85,8 @@ static inline double alpha_rescale(double h_old, double h) { return h_old > 0 ? 
 
 enum { MBG__ALPHA_NEWTON_MAX = 15 };
 
-size_t mbg__alpha_node_bytes(const mbg_model *m);
-mbg__alpha_node mbg__alpha_view(const mbg_model *m, const void *block);
+size_t mbg__alpha_node_bytes(const mbg__alpha *a);
+mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block);
 
 /* First node from a consistent start: vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma), al = vd. */
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
@@ -91,15 +95,8 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from
 /* Functions of the march; `user` is the formulation. */
 extern const mbg__march_method mbg__alpha_method;
 
-/* Guess of the step: vd_{n+1} = vd_n; sets al0, and t, h, Dx, lambda, turns of `to`. */
-void mbg__alpha_predict(mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to);
-/* al, v, vd from X (Dx itself, but for the index-2 variant) and H from Dx. */
-void mbg__alpha_follow(const mbg__alpha *a, const mbg__alpha_node *from, const real *X, const mbg__alpha_node *to);
-/* Is a change of the increment Dx as small as rounding allows, after the change `last` of the iteration before? */
-bool mbg__alpha_converged(const mbg__alpha *a, const mbg__alpha_node *to, double change, double last);
-/* The error of a step that did not converge: names the body or row with the largest residual. */
-int mbg__alpha_not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *to, double change);
-
+/* Columns of right-hand sides of a step's tangent or adjoint become solutions. */
+void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count);
 /* Matrices and factors of the step that led to a node, at the node's state (the system is updated and linearized). */
 int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 /* ... of the initial accelerations at the first node. */
@@ -107,8 +104,8 @@ int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_no
 
 /* ---------------------------------------------------------------------- alpha_rotor.c */
 
-/* Finds the rotors, for the whole run; any false: no body is one. */
-int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool any);
+/* Finds the rotors, for the whole run; detect false: only bodies with "axes": "world". */
+int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool detect);
 /* A node as the system sees it, twists and rates in body axes; valid until the next call. A view with these. */
 mbg__state mbg__alpha_state(const mbg__alpha *a, const mbg__alpha_node *n);
 mbg__alpha_node mbg__alpha_body_view(const mbg__alpha *a, const void *block);
@@ -125,6 +122,11 @@ void mbg__alpha_transport_T(const mbg__alpha *a, int b, const mbg__frame *from, 
 /* G, Hv, Hd, Fd at a node; then M, C, K by the variables that nodes keep: M G, M Hd + C G, M Fd + C Hv + K. */
 void mbg__rotors_linearize(mbg__alpha *a, const mbg__alpha_node *n);
 void mbg__rotors_columns(mbg__alpha *a);
+/* BG (pattern of B) = rows of velocities by the variables of nodes, B G; Z += B Hv, may be NULL. */
+void mbg__rotors_rows(const mbg__alpha *a, const real *B, real *BG, real *Z);
+/* F = G^T f, f (nw) a wrench in body axes: dF from df and w; z from the cotangent Z of F, and w += its part. */
+void mbg__rotors_push_wrench(const mbg__alpha *a, const real *f, const real *w, real *df);
+void mbg__rotors_pull_wrench(const mbg__alpha *a, const real *f, real *z, real *w);
 /* Cotangents (nw each) of w, v, vd from body axes to the variables of nodes, and back at the first node. */
 void mbg__rotors_pull(const mbg__alpha *a, real *w, real *v, real *vd);
 void mbg__rotors_pull_start(const mbg__alpha *a, real *w, real *V, real *D);
@@ -139,12 +141,22 @@ int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
 
 /* ---------------------------------------------------------------------- alpha_index2.c */
 
-/* The stabilized index-2 variant of the step, for simulation (theory 4, section 4): positions and velocities both
-   satisfy their constraints. Its sensitivities are not offered. */
+/* The stabilized index-2 variant of the step (theory 4, section 4): positions and velocities both satisfy their
+   constraints. Creation sets klu, n, atD, atL, atE, Z and phid of the stepper. */
 int mbg__alpha_index2_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_index2 **out);
 void mbg__alpha_index2_destroy(mbg__alpha_index2 *s);
-int mbg__alpha_index2_step(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *from, double h,
-                           const mbg__alpha_node *to);
+/* Begins a step after its guess, with the system updated at `from`: E, eta = 0, X = Dx. */
+int mbg__alpha_index2_enter(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *from,
+                            const mbg__alpha_node *to);
+/* Factors of the step that led to a node, from K, C, M, B, Z, KT, BT and T of the stepper. */
+int mbg__alpha_index2_factor(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *to);
+/* Solutions with these factors and their transposes, columns (n x count) of the stepper's unknowns, refined once. */
+void mbg__alpha_index2_solve(mbg__alpha_index2 *s, bool transposed, real *x, int count);
+/* One correction of X, Dx, lambda and eta; returns X. */
+const real *mbg__alpha_index2_correct(mbg__alpha_index2 *s, const mbg__alpha_node *to, double *change);
+/* The wrenches f = B^T eta at a node, returned in body axes; until the next update they are the system's r. */
+int mbg__alpha_index2_wrenches(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *node, const real *eta,
+                               const real **f);
 
 /* ---------------------------------------------------------------------- gradients */
 
