@@ -87,6 +87,9 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   w->turns = MBG_TAKE(&w->arena, int, w->m->nturn);
   MBG_TRY(mbg__arena_check(ctx, &w->arena));
   fill_tolerances(w);
+  if (n == 0 && !w->method) { /* CVODES has no vectors without entries, and the steps matter to integrals alone */
+    w->method = &mbg__rk_dop853;
+  }
   if (w->method) {
     MBG_TRY(create_rk(ctx, w));
   } else {
