@@ -1,5 +1,9 @@
 #include "math/dense.h"
 
+#include "math/vec.h"
+
+#include <limits.h>
+
 /* ---------------------------------------------------------------------- LAPACK */
 
 /* Fortran: arguments by reference, lengths of the texts at the end. */
@@ -9,22 +13,20 @@ void dormqr_(const char *side, const char *trans, const int *m, const int *n, co
              const int *lda, const double *tau, double *C, const int *ldc, double *work, const int *lwork, int *info,
              size_t side_length, size_t trans_length);
 
+void dgetrf_(const int *m, const int *n, double *A, const int *lda, int *pivot, int *info);
+void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *A, const int *lda, const int *pivot,
+             double *B, const int *ldb, int *info, size_t trans_length);
+void dpotrf_(const char *uplo, const int *n, double *A, const int *lda, int *info, size_t uplo_length);
+void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *A, const int *lda, double *B,
+             const int *ldb, int *info, size_t uplo_length);
+
+/* rows from which LAPACK pays; in the twin plain loops alone, since LAPACK would conjugate */
 #ifdef MBG_COMPLEX
-void zgetrf_(const int *m, const int *n, real *A, const int *lda, int *pivot, int *info);
-void zgetrs_(const char *trans, const int *n, const int *nrhs, const real *A, const int *lda, const int *pivot, real *B,
-             const int *ldb, int *info, size_t trans_length);
-#define getrf_ zgetrf_
-#define getrs_ zgetrs_
+enum { LARGE = INT_MAX };
 #else
-void dgetrf_(const int *m, const int *n, real *A, const int *lda, int *pivot, int *info);
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const real *A, const int *lda, const int *pivot, real *B,
-             const int *ldb, int *info, size_t trans_length);
-void dpotrf_(const char *uplo, const int *n, real *A, const int *lda, int *info, size_t uplo_length);
-void dpotrs_(const char *uplo, const int *n, const int *nrhs, const real *A, const int *lda, real *B, const int *ldb,
-             int *info, size_t uplo_length);
-#define getrf_ dgetrf_
-#define getrs_ dgetrs_
+enum { LARGE = 64 };
 #endif
+enum { MANY = 8 }; /* right sides from which LAPACK pays */
 
 /* leading dimension: LAPACK wants at least 1 */
 static int leading(int n) { return n > 0 ? n : 1; }
@@ -54,25 +56,90 @@ int mbg__lu_prepare(mbg__lu *lu, mbg__arena *arena, int n) {
   return lu->A && lu->pivot ? MBG_OK : MBG_ERROR_MEMORY;
 }
 
+static void exchange(int n, real *A, int i, int j) {
+  for (int k = 0; i != j && k < n; k++, A += n) {
+    const real a = A[i];
+    A[i] = A[j];
+    A[j] = a;
+  }
+}
+
+/* column by column; pivots counted from 1 as in LAPACK, a column of zeros is passed over */
+static void getrf(real *A, int n, int *pivot) {
+  for (int k = 0; k < n; k++) {
+    real *Ak = A + (size_t)k * n;
+    int p = k;
+    for (int i = k + 1; i < n; i++) {
+      p = fabs(re(Ak[i])) > fabs(re(Ak[p])) ? i : p;
+    }
+    pivot[k] = p + 1;
+    exchange(n, A, k, p);
+    for (int i = k + 1; i < n && re(Ak[k]) != 0; i++) {
+      Ak[i] /= Ak[k];
+    }
+    for (int j = k + 1; j < n; j++) {
+      real *Aj = A + (size_t)j * n;
+      vn_axpy(n - k - 1, Aj + k + 1, -Aj[k], Ak + k + 1);
+    }
+  }
+}
+
+/* L U x = P^T b */
+static void getrs(const real *A, int n, const int *pivot, real *b) {
+  for (int k = 0; k < n; k++) {
+    exchange(1, b, k, pivot[k] - 1);
+  }
+  for (int k = 0; k < n; k++) {
+    vn_axpy(n - k - 1, b + k + 1, -b[k], A + (size_t)k * n + k + 1);
+  }
+  for (int k = n - 1; k >= 0; k--) {
+    b[k] /= A[(size_t)k * n + k];
+    vn_axpy(k, b, -b[k], A + (size_t)k * n);
+  }
+}
+
+/* U^T L^T P^T x = b */
+static void getrs_T(const real *A, int n, const int *pivot, real *b) {
+  for (int k = 0; k < n; k++) {
+    b[k] = (b[k] - vn_dot_long(k, A + (size_t)k * n, b)) / A[(size_t)k * n + k];
+  }
+  for (int k = n - 1; k >= 0; k--) {
+    b[k] -= vn_dot_long(n - k - 1, A + (size_t)k * n + k + 1, b + k + 1);
+  }
+  for (int k = n - 1; k >= 0; k--) {
+    exchange(1, b, k, pivot[k] - 1);
+  }
+}
+
 int mbg__lu_factor(mbg__lu *lu, int *where) {
-  const int n = lu->n, ld = leading(n);
-  int info;
-  getrf_(&n, &n, lu->A, &ld, lu->pivot, &info);
+  const int n = lu->n;
+  int info = 0;
+  if (n < LARGE) {
+    getrf(lu->A, n, lu->pivot);
+  } else {
+    dgetrf_(&n, &n, (double *)lu->A, &n, lu->pivot, &info);
+  }
   assert(info >= 0);
   const int bad = bad_diagonal(lu->A, n);
   return bad < n ? report(where, bad) : MBG_OK;
 }
 
-static void lu_solve(const mbg__lu *lu, const char *trans, real *B, int nrhs) {
-  const int n = lu->n, ld = leading(n);
-  int info;
-  getrs_(trans, &n, &nrhs, lu->A, &ld, lu->pivot, B, &ld, &info, 1);
-  assert(info == 0);
+static void lu_solve(const mbg__lu *lu, bool transposed, real *B, int nrhs) {
+  const int n = lu->n;
+  int info = 0;
+  if (n >= LARGE) {
+    dgetrs_(transposed ? "T" : "N", &n, &nrhs, (double *)lu->A, &n, lu->pivot, (double *)B, &n, &info, 1);
+    assert(info == 0);
+    return;
+  }
+  for (int k = 0; k < nrhs; k++) {
+    (transposed ? getrs_T : getrs)(lu->A, n, lu->pivot, B + (size_t)k * n);
+  }
 }
 
-void mbg__lu_solve(const mbg__lu *lu, real *B, int nrhs) { lu_solve(lu, "N", B, nrhs); }
+void mbg__lu_solve(const mbg__lu *lu, real *B, int nrhs) { lu_solve(lu, false, B, nrhs); }
 
-void mbg__lu_solve_T(const mbg__lu *lu, real *B, int nrhs) { lu_solve(lu, "T", B, nrhs); }
+void mbg__lu_solve_T(const mbg__lu *lu, real *B, int nrhs) { lu_solve(lu, true, B, nrhs); }
 
 double mbg__lu_ratio(const mbg__lu *lu, int *where) {
   double low = INFINITY, high = 0;
@@ -94,17 +161,27 @@ int mbg__cholesky_prepare(mbg__cholesky *chol, mbg__arena *arena, int n) {
   return chol->A ? MBG_OK : MBG_ERROR_MEMORY;
 }
 
-/* A = L L^T without conjugation, column by column; returns the first bad row, or n. LAPACK has only L L^H, and for
-   small matrices its calls cost more than the loops. */
+/* Aj -= sum of Ak A_jk over the columns k < j, four at a time: Aj is read and written less often */
+static void subtract_columns(const real *A, int n, int j, real *Aj) {
+  int k = 0;
+  for (; k + 4 <= j; k += 4) {
+    const real *a = A + (size_t)k * n, *b = a + n, *c = b + n, *d = c + n;
+    const real aj = a[j], bj = b[j], cj = c[j], dj = d[j];
+    for (int i = j; i < n; i++) {
+      Aj[i] = Aj[i] - a[i] * aj - b[i] * bj - c[i] * cj - d[i] * dj;
+    }
+  }
+  for (; k < j; k++) {
+    const real *a = A + (size_t)k * n;
+    vn_axpy(n - j, Aj + j, -a[j], a + j);
+  }
+}
+
+/* A = L L^T without conjugation, column by column; returns the first bad row, or n */
 static int potrf(real *A, int n) {
   for (int j = 0; j < n; j++) {
     real *Aj = A + (size_t)j * n;
-    for (int k = 0; k < j; k++) {
-      const real *Ak = A + (size_t)k * n;
-      for (int i = j; i < n; i++) {
-        Aj[i] -= Ak[i] * Ak[j];
-      }
-    }
+    subtract_columns(A, n, j, Aj);
     if (!(re(Aj[j]) > 0) || !isfinite(re(Aj[j]))) {
       return j;
     }
@@ -120,63 +197,39 @@ static int potrf(real *A, int n) {
 static void potrs(const real *A, int n, real *b) {
   for (int j = 0; j < n; j++) {
     b[j] /= A[(size_t)j * n + j];
-    for (int i = j + 1; i < n; i++) {
-      b[i] -= A[(size_t)j * n + i] * b[j];
-    }
+    vn_axpy(n - j - 1, b + j + 1, -b[j], A + (size_t)j * n + j + 1);
   }
   for (int j = n - 1; j >= 0; j--) {
-    for (int i = j + 1; i < n; i++) {
-      b[j] -= A[(size_t)j * n + i] * b[i];
-    }
-    b[j] /= A[(size_t)j * n + j];
+    b[j] = (b[j] - vn_dot_long(n - j - 1, A + (size_t)j * n + j + 1, b + j + 1)) / A[(size_t)j * n + j];
   }
 }
-
-static int factor_small(mbg__cholesky *chol, int *where) {
-  const int bad = potrf(chol->A, chol->n);
-  return bad < chol->n ? report(where, bad) : MBG_OK;
-}
-
-static void solve_small(const mbg__cholesky *chol, real *B, int nrhs) {
-  for (int k = 0; k < nrhs; k++) {
-    potrs(chol->A, chol->n, B + (size_t)k * chol->n);
-  }
-}
-
-#ifdef MBG_COMPLEX
-
-int mbg__cholesky_factor(mbg__cholesky *chol, int *where) { return factor_small(chol, where); }
-
-void mbg__cholesky_solve(const mbg__cholesky *chol, real *B, int nrhs) { solve_small(chol, B, nrhs); }
-
-#else
-
-enum { LARGE = 24 }; /* rows from which LAPACK pays */
 
 int mbg__cholesky_factor(mbg__cholesky *chol, int *where) {
-  if (chol->n < LARGE) {
-    return factor_small(chol, where);
+  const int n = chol->n;
+  int bad = n;
+  if (n < LARGE) {
+    bad = potrf(chol->A, n);
+  } else {
+    int info = 0;
+    dpotrf_("L", &n, (double *)chol->A, &n, &info, 1);
+    assert(info >= 0);
+    bad = info > 0 ? info - 1 : bad_diagonal(chol->A, n);
   }
-  const int n = chol->n, ld = leading(n);
-  int info;
-  dpotrf_("L", &n, chol->A, &ld, &info, 1);
-  assert(info >= 0);
-  const int bad = info > 0 ? info - 1 : bad_diagonal(chol->A, n);
   return bad < n ? report(where, bad) : MBG_OK;
 }
 
 void mbg__cholesky_solve(const mbg__cholesky *chol, real *B, int nrhs) {
-  if (chol->n < LARGE) {
-    solve_small(chol, B, nrhs);
+  const int n = chol->n;
+  int info = 0;
+  if (n >= LARGE && nrhs >= MANY) {
+    dpotrs_("L", &n, &nrhs, (double *)chol->A, &n, (double *)B, &n, &info, 1);
+    assert(info == 0);
     return;
   }
-  const int n = chol->n, ld = leading(n);
-  int info;
-  dpotrs_("L", &n, &nrhs, chol->A, &ld, B, &ld, &info, 1);
-  assert(info == 0);
+  for (int k = 0; k < nrhs; k++) {
+    potrs(chol->A, n, B + (size_t)k * n);
+  }
 }
-
-#endif
 
 /* ---------------------------------------------------------------------- QR */
 

@@ -1,4 +1,4 @@
-/* math: dense factorizations, thin over LAPACK.
+/* math: dense factorizations: plain loops for small matrices, LAPACK for large ones and for ranks.
 
    Matrices are column-major without gaps: entry (i, j) of an m x n matrix is A[i + m j]; blocks of right-hand sides
    are n x nrhs. `prepare` takes all memory from an arena, once; nothing else allocates. The caller writes the matrix
@@ -6,9 +6,8 @@
 
    Twin: LU and Cholesky work on complex symmetric or general matrices; transposed never means conjugated.
 
-   Threads: OpenBLAS may split large products among threads, and then the last digits may depend on their number. A
-   library cannot change that for its own calls only (openblas_set_num_threads is global), so programs that need equal
-   digits on all machines set OPENBLAS_NUM_THREADS=1. */
+   Threads: none. The build links a LAPACK without threads (cmake/FindSerialLAPACK.cmake), so that digits do not depend
+   on the environment; a host program may put a LAPACK with threads in its place. */
 #ifndef MBG_MATH_DENSE_H
 #define MBG_MATH_DENSE_H
 

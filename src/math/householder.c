@@ -1,15 +1,22 @@
 #include "math/householder.h"
 
+#include "math/vec.h"
+
 /* ---------------------------------------------------------------------- plain loops */
 
-/* H = 1 - tau u u^T with u_k = 1: u below the diagonal, as LAPACK keeps it */
+/* c <- H_k c with H = 1 - tau u u^T, u_k = 1: u below the diagonal, as LAPACK keeps it */
+static void reflect(const mbg__householder *q, int k, real *c) {
+  const real *u = q->A + (size_t)k * (size_t)q->m + k + 1;
+  const int below = q->m - k - 1;
+  const real d = q->tau[k] * (c[k] + vn_dot_long(below, u, c + k + 1));
+  c[k] -= d;
+  vn_axpy(below, c + k + 1, -d, u);
+}
+
 static void factor_small(mbg__householder *q) {
   for (int k = 0; k < q->n; k++) {
     real *a = q->A + (size_t)k * (size_t)q->m;
-    real s = 0;
-    for (int i = k; i < q->m; i++) {
-      s += a[i] * a[i];
-    }
+    const real s = vn_dot_long(q->m - k, a + k, a + k);
     if (re(s) == 0) {
       q->tau[k] = 0;
       continue;
@@ -21,29 +28,8 @@ static void factor_small(mbg__householder *q) {
     }
     a[k] = alpha;
     for (int j = k + 1; j < q->n; j++) {
-      real *b = q->A + (size_t)j * (size_t)q->m, d = b[k];
-      for (int i = k + 1; i < q->m; i++) {
-        d += a[i] * b[i];
-      }
-      d *= q->tau[k];
-      b[k] -= d;
-      for (int i = k + 1; i < q->m; i++) {
-        b[i] -= d * a[i];
-      }
+      reflect(q, k, q->A + (size_t)j * (size_t)q->m);
     }
-  }
-}
-
-static void reflect(const mbg__householder *q, int k, real *c) {
-  const real *a = q->A + (size_t)k * (size_t)q->m;
-  real d = c[k];
-  for (int i = k + 1; i < q->m; i++) {
-    d += a[i] * c[i];
-  }
-  d *= q->tau[k];
-  c[k] -= d;
-  for (int i = k + 1; i < q->m; i++) {
-    c[i] -= d * a[i];
   }
 }
 
@@ -66,7 +52,8 @@ void dormqr_(const char *side, const char *trans, const int *m, const int *n, co
              size_t side_length, size_t trans_length);
 
 enum { BLOCK = 64 }; /* columns that LAPACK treats at once: room for its workspace */
-enum { LARGE = 48 }; /* columns from which its calls pay */
+enum { LARGE = 64 }; /* columns from which its calls pay */
+enum { MANY = 8 };   /* columns of C from which they pay: each call prepares blocks, however few columns there are */
 
 static int work_size(int m, int n) { return n < LARGE ? 1 : BLOCK * (m > n ? m : n) + BLOCK * BLOCK + 1; }
 
@@ -80,13 +67,14 @@ static bool factor_large(mbg__householder *q) {
 }
 
 static bool multiply_large(const mbg__householder *q, bool transposed, real *C, int ncol) {
+  const bool large = q->n >= LARGE && ncol >= MANY;
   int info = 0;
-  if (q->n >= LARGE && ncol > 0) {
+  if (large) {
     dormqr_("L", transposed ? "T" : "N", &q->m, &ncol, &q->n, q->A, &q->m, q->tau, C, &q->m, q->work, &q->lwork, &info,
             1, 1);
     assert(info == 0);
   }
-  return q->n >= LARGE;
+  return large;
 }
 
 #else
@@ -138,31 +126,37 @@ void mbg__householder_solve(const mbg__householder *q, real *x) {
   for (int j = q->n - 1; j >= 0; j--) {
     const real *a = q->A + (size_t)j * (size_t)q->m;
     x[j] /= a[j];
-    for (int i = 0; i < j; i++) {
-      x[i] -= a[i] * x[j];
-    }
+    vn_axpy(j, x, -x[j], a);
   }
 }
 
 void mbg__householder_solve_T(const mbg__householder *q, real *x) {
   for (int j = 0; j < q->n; j++) {
     const real *a = q->A + (size_t)j * (size_t)q->m;
-    for (int i = 0; i < j; i++) {
-      x[j] -= a[i] * x[i];
-    }
-    x[j] /= a[j];
+    x[j] = (x[j] - vn_dot_long(j, a, x)) / a[j];
   }
+}
+
+/* length of R's column k; squares of very long and very short ones leave the range of numbers */
+static double column_length(const real *column, int k) {
+  double sum = 0, length = 0;
+  for (int i = 0; i <= k; i++) {
+    sum += re(column[i]) * re(column[i]);
+  }
+  if (sum > 1e-280 && sum < 1e280) {
+    return sqrt(sum);
+  }
+  for (int i = 0; i <= k; i++) {
+    length = hypot(length, re(column[i]));
+  }
+  return length;
 }
 
 double mbg__householder_ratio(const mbg__householder *q, int *where) {
   double least = INFINITY;
   for (int k = 0; k < q->n; k++) {
     const real *column = q->A + (size_t)k * (size_t)q->m;
-    double length = 0;
-    for (int i = 0; i <= k; i++) {
-      length = hypot(length, re(column[i]));
-    }
-    const double d = length > 0 ? fabs(re(column[k])) / length : 0;
+    const double length = column_length(column, k), d = length > 0 ? fabs(re(column[k])) / length : 0;
     if (!(d >= least)) {
       least = d;
       if (where) {
