@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "text.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,21 @@ static int run(int argc, char **argv) {
   return run_command(command, argc - 2, argv + 2);
 }
 
+/* The build chooses a BLAS without threads. Where the loader brings another one, it gets one thread: results do not
+   depend on the environment, and small factorizations do not wait for threads. */
+static void use_one_thread(void) {
+  void *program = dlopen(NULL, RTLD_LAZY);
+  void (*set)(int) = NULL;
+  if (program) {
+    *(void **)&set = dlsym(program, "openblas_set_num_threads");
+  }
+  if (set) {
+    set(1);
+  }
+}
+
 int main(int argc, char **argv) {
+  use_one_thread();
   const int status = run(argc, argv);
   /* a failed write is a failure of the program */
   if (fflush(stdout) != 0 || ferror(stdout)) {
