@@ -417,8 +417,8 @@ static double compare_solutions(mbg_context *ctx, mbg__arena *arena, mbg__system
   assert_int_equal(mbg__arena_check(ctx, arena), MBG_OK);
   assert_int_equal(mbg__system_update(ctx, sys, &bodies), MBG_OK);
   mbg__system_matrices(sys, &(mbg__matrices){.M = M, .B = B});
-  assert_int_equal(mbg__dca_assembly_create(ctx, arena, sys, s->rank, 1, &a), MBG_OK);
-  assert_int_equal(mbg__dca_panel_create(ctx, arena, a, COLUMNS, 1, &panel), MBG_OK);
+  assert_int_equal(mbg__dca_assembly_create(ctx, arena, sys, s->rank, NULL, &a), MBG_OK);
+  assert_int_equal(mbg__dca_panel_create(ctx, arena, a, COLUMNS, NULL, &panel), MBG_OK);
   if (mbg__dca_assembly_factor(ctx, a, M, B, 0) < 0) {
     fail_msg("seed %d: %s", (int)seed, mbg_context_error(ctx));
   }

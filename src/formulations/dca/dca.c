@@ -94,6 +94,7 @@ static void destroy(mbg__formulation_work *w) {
   mbg__store_destroy(&w->store);
   a.release(a.user, w->frozen);
   mbg__tree_destroy(w->tree);
+  mbg__pool_destroy(w->pool);
   mbg__arena_destroy(&w->arena);
   a.release(a.user, w);
 }
@@ -107,9 +108,9 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
     return mbg__fail_memory(ctx);
   }
   *w = (mbg__formulation_work){.m = mbg__system_model(sys), .start = start, .plan = *plan};
-  w->threads = plan->threads > 1 ? plan->threads : 1;
   mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
   MBG_TRY(check_plan(ctx, plan));
+  MBG_TRY(mbg__pool_create(ctx, plan->threads, &w->pool));
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));
   MBG_TRY(mbg__tree_create(ctx, sys, mbg__start_result_of(start)->rank, &w->tree));
@@ -118,9 +119,9 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   if (is_tree(w)) {
     MBG_TRY(mbg__dca_articulated_create(ctx, &w->arena, w->tree, &w->articulated));
   } else {
-    MBG_TRY(mbg__dca_assembly_create(ctx, &w->arena, sys, w->rank, w->threads, &w->assembly));
+    MBG_TRY(mbg__dca_assembly_create(ctx, &w->arena, sys, w->rank, w->pool, &w->assembly));
   }
-  MBG_TRY(mbg__dca_point_create(ctx, &w->arena, sys, w->tree, w->assembly, w->articulated, w->threads, &w->point));
+  MBG_TRY(mbg__dca_point_create(ctx, &w->arena, sys, w->tree, w->assembly, w->articulated, w->pool, &w->point));
   MBG_TRY(mbg__dca_flow_create(ctx, &w->arena, sys, w->tree, w->point, nused, used, &w->flow));
   MBG_TRY(mbg__dca_project_create(ctx, &w->arena, &w->flow, w->assembly, &w->project));
   w->node_plan = w->plan;

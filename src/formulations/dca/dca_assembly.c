@@ -1,6 +1,5 @@
 #include "formulations/dca/dca_assembly_internal.h"
 
-#include "formulations/dca/dca_threads.h"
 #include "math/vec.h"
 
 #include <string.h>
@@ -77,7 +76,7 @@ static bool masses_differ(const mbg__system *sys) {
 }
 
 int mbg__dca_assembly_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, const mbg__rank *rank,
-                             int threads, mbg__dca_assembly **out) {
+                             mbg__pool *pool, mbg__dca_assembly **out) {
   mbg__dca_assembly *a = MBG_TAKE(arena, mbg__dca_assembly, 1);
   *out = a;
   if (!a) {
@@ -86,7 +85,7 @@ int mbg__dca_assembly_create(mbg_context *ctx, mbg__arena *arena, const mbg__sys
   *a = (mbg__dca_assembly){.m = mbg__system_model(sys),
                            .sys = sys,
                            .rank = rank,
-                           .threads = threads,
+                           .pool = pool,
                            .patM = mbg__system_pattern_K(sys),
                            .patB = mbg__system_pattern_B(sys)};
   return mbg__dca_assembly_tree_build(ctx, arena, a);
@@ -247,17 +246,39 @@ static int report(mbg_context *ctx, const mbg__dca_assembly *a, failure f, doubl
       t, label);
 }
 
+/* nodes of a level, in threads where there are enough of them */
+enum { FACTOR, UP, DOWN, LEVELS = 32 };
+
+typedef struct {
+  const mbg__dca_assembly *a;
+  int first; /* node of the level in `order` */
+  mbg__dca_panel *panel;
+  int m;
+  real *x;
+} level_work;
+
+static void share_level(const mbg__dca_assembly *a, mbg__pool *pool, int what, int l, mbg__pool_work *work,
+                        level_work *user) {
+  const int n = a->level[l + 1] - a->level[l], pieces = 4 * mbg__pool_threads(pool);
+  mbg__pool_for(n >= PARALLEL ? pool : NULL, LEVELS * what + (l < LEVELS ? l : LEVELS - 1), n, n / pieces + 1, work,
+                user);
+}
+
+static void factor_nodes(void *user, int thread, int first, int end) {
+  const level_work *w = user;
+  (void)thread;
+  for (int i = w->first + first; i < w->first + end; i++) {
+    w->a->failed[i] = factor_node(w->a, &w->a->nodes[w->a->order[i]]);
+  }
+}
+
 int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real *M, const real *B, double t) {
   a->M = M;
   a->B = B;
   a->always_refine = masses_differ(a->sys);
   a->regularized = false;
   for (int l = 0; l <= a->depth; l++) {
-#pragma omp parallel for if (a->threads > 1 && a->level[l + 1] - a->level[l] >= PARALLEL) num_threads(a->threads)      \
-    schedule(static)
-    for (int i = a->level[l]; i < a->level[l + 1]; i++) {
-      a->failed[i] = factor_node(a, &a->nodes[a->order[i]]);
-    }
+    share_level(a, a->pool, FACTOR, l, factor_nodes, &(level_work){.a = a, .first = a->level[l]});
     for (int i = a->level[l]; i < a->level[l + 1]; i++) {
       if (a->failed[i].index >= 0) {
         return report(ctx, a, a->failed[i], t);
@@ -270,7 +291,7 @@ int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real 
 
 /* ---------------------------------------------------------------------- right sides */
 
-int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_assembly *a, int columns, int threads,
+int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_assembly *a, int columns, mbg__pool *pool,
                           mbg__dca_panel **out) {
   const size_t n = (size_t)(a->m->nv + a->m->nrow), c = (size_t)columns;
   mbg__dca_panel *p = MBG_TAKE(arena, mbg__dca_panel, 1);
@@ -279,9 +300,9 @@ int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_as
     return mbg__fail_memory(ctx);
   }
   p->columns = columns;
-  p->threads = threads;
+  p->pool = pool;
   p->front_size = (size_t)(a->most_front + a->most_free) * c;
-  p->front = MBG_TAKE(arena, real, p->front_size * (size_t)threads);
+  p->front = MBG_TAKE(arena, real, p->front_size * (size_t)mbg__pool_threads(pool));
   p->b = MBG_TAKE(arena, real, (size_t)a->nb * c);
   p->x0 = MBG_TAKE(arena, real, n * c);
   p->dx = MBG_TAKE(arena, real, n * c);
@@ -428,21 +449,29 @@ static void clear_dropped(const mbg__dca_assembly *a, int m, real *x) {
   }
 }
 
+static void nodes_up(void *user, int thread, int first, int end) {
+  const level_work *w = user;
+  real *front = w->panel->front + (size_t)thread * w->panel->front_size;
+  for (int i = w->first + first; i < w->first + end; i++) {
+    node_up(w->a, w->panel, &w->a->nodes[w->a->order[i]], w->m, w->x, front);
+  }
+}
+
+static void nodes_down(void *user, int thread, int first, int end) {
+  const level_work *w = user;
+  (void)thread;
+  for (int i = w->first + first; i < w->first + end; i++) {
+    node_down(w->a, &w->a->nodes[w->a->order[i]], w->m, w->x);
+  }
+}
+
 static void sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x) {
   clear_dropped(a, m, x);
   for (int l = 0; l <= a->depth; l++) {
-#pragma omp parallel for if (p->threads > 1 && a->level[l + 1] - a->level[l] >= PARALLEL) num_threads(p->threads)      \
-    schedule(static)
-    for (int i = a->level[l]; i < a->level[l + 1]; i++) {
-      node_up(a, p, &a->nodes[a->order[i]], m, x, p->front + (size_t)mbg__thread() * p->front_size);
-    }
+    share_level(a, p->pool, UP, l, nodes_up, &(level_work){a, a->level[l], p, m, x});
   }
   for (int l = a->depth; l >= 0; l--) {
-#pragma omp parallel for if (p->threads > 1 && a->level[l + 1] - a->level[l] >= PARALLEL) num_threads(p->threads)      \
-    schedule(static)
-    for (int i = a->level[l]; i < a->level[l + 1]; i++) {
-      node_down(a, &a->nodes[a->order[i]], m, x);
-    }
+    share_level(a, p->pool, DOWN, l, nodes_down, &(level_work){a, a->level[l], p, m, x});
   }
 }
 

@@ -19,23 +19,24 @@
 #ifndef MBG_FORMULATIONS_DCA_DCA_ASSEMBLY_H
 #define MBG_FORMULATIONS_DCA_DCA_ASSEMBLY_H
 
+#include "base/pool.h"
 #include "start/rank.h"
 #include "system/system.h"
 
 typedef struct mbg__dca_assembly mbg__dca_assembly;
 
-/* Takes the patterns of M and B from the system; rank and system are referenced. At most `threads` threads work on one
+/* Takes the patterns of M and B from the system; rank and system are referenced. The threads of a pool share one
    factorization. Memory in the arena. */
 int mbg__dca_assembly_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, const mbg__rank *rank,
-                             int threads, mbg__dca_assembly **out);
+                             mbg__pool *pool, mbg__dca_assembly **out);
 
 /* Values of M and B by the patterns of the system, referenced until the next factor. MBG_ERROR_SINGULAR names a body
    without inertia, or a row that depends on others. */
 int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real *M, const real *B, double t);
 
-/* Scratch for up to `columns` right sides at once, by `threads` threads that share the nodes of a level. */
+/* Scratch for up to `columns` right sides at once; the threads of the pool, NULL for none, share the nodes of a level. */
 typedef struct mbg__dca_panel mbg__dca_panel;
-int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_assembly *a, int columns, int threads,
+int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_assembly *a, int columns, mbg__pool *pool,
                           mbg__dca_panel **out);
 
 /* x ((nv + nrow) x ncol, row-major): r and kappa in, vd and lambda out; 0 for dropped rows. Refined iteratively if the

@@ -53,14 +53,15 @@ struct mbg__dca_assembly {
   int most_open, most_front, most_free, depth;
   mbg__dca_failure *failed; /*                                                (nnode) */
   double *path;             /* scratch                                        (nnode) */
-  int threads;
+  mbg__pool *pool;
   bool always_refine; /* masses differ much */
   bool regularized;   /* some leaf is */
   const real *M, *B;
 };
 
 struct mbg__dca_panel {
-  int columns, threads;
+  int columns;
+  mbg__pool *pool;
   size_t front_size;
   real *front;  /* of each thread                     (threads x (most_front + most_free) x columns) */
   real *b;      /* of the open rows of all nodes      (nb x columns) */

@@ -31,7 +31,7 @@ struct mbg__dca_point {
 
 /* ---------------------------------------------------------------------- creation */
 
-static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p, int threads) {
+static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p, mbg__pool *pool) {
   const mbg_model *m = p->m;
   const size_t nw = (size_t)m->nw, wide = MBG__DCA_PANEL;
   p->r = MBG_TAKE(arena, real, nw);
@@ -57,11 +57,11 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p, i
   p->B = MBG_TAKE(arena, real, mbg__csc_count(mbg__system_pattern_B(p->sys)));
   p->gamma = MBG_TAKE(arena, real, m->nrow);
   p->x = MBG_TAKE(arena, real, (size_t)(m->nv + m->nrow) * wide);
-  return mbg__dca_panel_create(ctx, arena, p->assembly, MBG__DCA_PANEL, threads, &p->panel);
+  return mbg__dca_panel_create(ctx, arena, p->assembly, MBG__DCA_PANEL, pool, &p->panel);
 }
 
 int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree,
-                          mbg__dca_assembly *assembly, mbg__dca_articulated *articulated, int threads,
+                          mbg__dca_assembly *assembly, mbg__dca_articulated *articulated, mbg__pool *pool,
                           mbg__dca_point **out) {
   const mbg_model *m = mbg__system_model(sys);
   mbg__dca_point *p = MBG_TAKE(arena, mbg__dca_point, 1);
@@ -76,7 +76,7 @@ int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys,
                         .articulated = articulated,
                         .n = mbg__tree_size(tree),
                         .gravity_only = m->nforce == 0};
-  return take_arrays(ctx, arena, p, threads);
+  return take_arrays(ctx, arena, p, pool);
 }
 
 const real *mbg__dca_point_a(const mbg__dca_point *p) { return p->a; }

@@ -22,7 +22,7 @@ typedef struct mbg__dca_point mbg__dca_point;
    articulated-body recursion; points of several threads share them, and only one point factorizes. Memory in the
    arena. */
 int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree,
-                          mbg__dca_assembly *assembly, mbg__dca_articulated *articulated, int threads,
+                          mbg__dca_assembly *assembly, mbg__dca_articulated *articulated, mbg__pool *pool,
                           mbg__dca_point **out);
 
 /* At a state (t, E, w, turns): a (n), vd (nw), lambda (nrow), valid until the next call. */

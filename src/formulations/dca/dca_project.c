@@ -55,7 +55,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_project *p)
   for (int i = 0; i < MBG__DCA_ROUNDS; i++) {
     p->D[i] = MBG_TAKE(arena, real, p->n);
   }
-  return mbg__dca_panel_create(ctx, arena, p->assembly, MBG__DCA_PANEL, 1, &p->panel);
+  return mbg__dca_panel_create(ctx, arena, p->assembly, MBG__DCA_PANEL, NULL, &p->panel);
 }
 
 int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *flow, mbg__dca_assembly *assembly,

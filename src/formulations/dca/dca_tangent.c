@@ -4,8 +4,6 @@
    of its own at the same state; a column does not depend on the thread that computes it. */
 #include "formulations/dca/dca_work.h"
 
-#include "formulations/dca/dca_threads.h"
-
 #include <string.h>
 
 /* objects of one thread */
@@ -14,8 +12,9 @@ typedef struct {
   mbg__system *sys;
   mbg__tree *tree;
   mbg__dca_point *point;
-  real *da; /*                                        (na) */
-  real *e;  /*                                        (panel x 6 nbody) */
+  real *da;   /*                                        (na) */
+  real *e;    /*                                        (panel x 6 nbody) */
+  bool ready; /* the point is the one of the stage */
   int err;
 } worker;
 
@@ -77,7 +76,7 @@ static int make_worker(mbg_context *ctx, tangent *s, int i) {
     MBG_TRY(mbg__system_create(ctx, w->m, mbg__system_design(w->flow.sys), &k->sys));
     MBG_TRY(mbg__tree_create(ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
     MBG_TRY(mbg__tree_modal_create(ctx, k->tree));
-    MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->articulated, 1, &k->point));
+    MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->articulated, NULL, &k->point));
   }
   k->da = MBG_TAKE(&s->arena, real, w->m->na);
   k->e = MBG_TAKE(&s->arena, real, (size_t)MBG__DCA_PANEL * (size_t)s->nb);
@@ -91,8 +90,8 @@ static int make_workers(mbg_context *ctx, tangent *s) {
   const int panels = (s->np + MBG__DCA_PANEL - 1) / MBG__DCA_PANEL;
   const bool enough = (double)s->np * s->w->m->nbody >= 256;
   int err = MBG_OK;
-  s->nworker = enough && s->w->threads > 1 ? (s->w->threads < panels ? s->w->threads : panels) : 1;
-  s->nworker = s->nworker > 0 ? s->nworker : 1;
+  const int threads = mbg__pool_threads(s->w->pool);
+  s->nworker = enough && panels > 1 ? (threads < panels ? threads : panels) : 1;
   s->workers = MBG_TAKE(&s->arena, worker, s->nworker);
   if (!s->workers) {
     return mbg__fail_memory(ctx);
@@ -139,22 +138,36 @@ static void panel(const tangent *s, worker *k, int first, const real *x, real *x
   mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
 }
 
+typedef struct {
+  tangent *s;
+  const real *x;
+  real *xd;
+} stage;
+
+/* a thread that comes in takes the state of the stage first */
+static void panels_of(void *user, int thread, int first, int end) {
+  const stage *g = user;
+  tangent *s = g->s;
+  worker *k = &s->workers[thread];
+  if (!k->ready && k->point != s->w->point) {
+    k->err = mbg__dca_point_follow(k->ctx, k->point, s->w->point);
+  }
+  k->ready = true;
+  for (int i = first; k->err == MBG_OK && i < end; i++) {
+    panel(s, k, i * MBG__DCA_PANEL, g->x, g->xd);
+  }
+}
+
+enum { COLUMNS = MBG__POOL_LOOPS - 1 };
+
 static int all_columns(tangent *s, const real *x, real *xd) {
   int err = MBG_OK;
   for (int i = 0; i < s->nworker; i++) {
+    s->workers[i].ready = false;
     s->workers[i].err = MBG_OK;
   }
-#pragma omp parallel num_threads(s->nworker) if (s->nworker > 1)
-  {
-    worker *k = &s->workers[mbg__thread()];
-    const int stride = mbg__thread_count() * MBG__DCA_PANEL;
-    if (k->point != s->w->point) {
-      k->err = mbg__dca_point_follow(k->ctx, k->point, s->w->point);
-    }
-    for (int first = mbg__thread() * MBG__DCA_PANEL; k->err == MBG_OK && first < s->np; first += stride) {
-      panel(s, k, first, x, xd);
-    }
-  }
+  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, COLUMNS, (s->np + MBG__DCA_PANEL - 1) / MBG__DCA_PANEL, 1,
+                panels_of, &(stage){s, x, xd});
   for (int i = 0; i < s->nworker; i++) {
     err = s->workers[i].err < 0 ? s->workers[i].err : err;
   }

@@ -25,7 +25,7 @@ struct mbg__formulation_work {
   const mbg_model *m;
   mbg__start_work *start;
   mbg__run_plan plan, node_plan; /* breaks sorted */
-  int threads;
+  mbg__pool *pool;
   mbg__rank *rank; /* with the rows that the tree drops */
   mbg__tree *tree;
   mbg__dca_assembly *assembly;       /* factors by pieces, or ... */
