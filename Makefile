@@ -14,8 +14,9 @@ SOURCES = $$(find include src cli tests bench examples -name '*.[ch]' 2>/dev/nul
 all: configure
 	@cmake --build build -j $(JOBS) --target program
 
+# says what is missing, and asks on a terminal; tools of the tests only for those
 bootstrap:
-	@scripts/bootstrap
+	@scripts/bootstrap $(if $(filter test test-long lint,$(MAKECMDGOALS)),tests)
 
 configure: bootstrap
 	@scripts/configure release -DMBG_WERROR=$(WERROR) -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
