@@ -193,6 +193,7 @@ static int load_one(mbg__loader *L, mbg__symbol *symbol, mbg__named_run *out, mb
   static const mbg__file_object keys[] = {MBG__KEYS_RUN, MBG__KEYS_RUNS};
   mbg__item item;
   bool yes;
+  out->name = symbol->name; /* other sections may refer to a run that is refused here */
   MBG_TRY(mbg__item_open(L, symbol, &item));
   MBG_TRY(mbg__item_object(&item, item.json, NULL, &yes));
   if (!yes) {
@@ -200,7 +201,6 @@ static int load_one(mbg__loader *L, mbg__symbol *symbol, mbg__named_run *out, mb
   }
   const mbg__json *note = mbg__json_member(item.json, "note");
   const char *about = note && note->kind == MBG__JSON_STRING ? note->text : "";
-  out->name = symbol->name;
   out->note = mbg__arena_text(L->arena, about, strlen(about));
   MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   MBG_TRY(mbg__item_keys(&item, item.json, keys, 2, NULL, 0));
