@@ -133,11 +133,26 @@ static void print_correlations(const mbg_identify *id, bool full) {
   free(list);
 }
 
+/* parameters that are not held at a bound */
+static int free_parameters(const mbg_identify *id) {
+  int count = 0;
+  for (int i = 0; i < mbg_identify_get_summary(id)->parameters; i++) {
+    const mbg_identify_parameter *p = mbg_identify_get_parameter(id, i);
+    count += p->at_bound == 0;
+  }
+  return count;
+}
+
 static void print_identifiability(const mbg_identify *id) {
   const mbg_identify_summary *s = mbg_identify_get_summary(id);
   char a[CLI_NUMBER_SIZE];
   cli_heading("\nwhat the data determine");
-  printf("  condition %s of the scaled Jacobian", cli_number(a, s->condition));
+  if (isnan(s->condition)) {
+    printf("  nothing: %s", free_parameters(id) > 0 ? "no measured signal depends on a parameter that can move"
+                                                    : "every parameter is held at a bound");
+  } else {
+    printf("  condition %s of the scaled Jacobian", cli_number(a, s->condition));
+  }
   printf(s->combinations ? ", %d combination%s not determined\n" : "\n", s->combinations,
          s->combinations == 1 ? "" : "s");
   for (int k = 0; k < s->combinations; k++) {

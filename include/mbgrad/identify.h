@@ -95,7 +95,7 @@ typedef struct {
   double start_cost, cost;
   bool sigma_known; /* every channel has a standard deviation; false: estimated from the residuals */
   double variance;  /* of the weighted residuals: 2 cost / (samples - free parameters) */
-  double condition; /* of the Jacobian with columns of length 1 */
+  double condition; /* of the Jacobian with columns of length 1; NAN: no free parameter moves a measured signal */
   bool biased;      /* the bias was estimated */
 } mbg_identify_summary;
 MBG_API const mbg_identify_summary *mbg_identify_get_summary(const mbg_identify *id);
