@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct mbg__record {
@@ -58,7 +59,7 @@ static int check_lines(mbg_context *ctx, mbg__record *r, const char *text, size_
     const char *end = memchr(text + at, '\n', *length - at);
     const size_t n = end ? (size_t)(end - text) - at : *length - at;
     const bool last = !end || at + n + 1 == *length;
-    if (!end || (r->number > 1 && !whole(text + at, n))) {
+    if (!end || memchr(text + at, 0, n) || (r->number > 1 && !whole(text + at, n))) {
       if (!last) {
         return broken(ctx, r, "the line is damaged");
       }
@@ -70,7 +71,20 @@ static int check_lines(mbg_context *ctx, mbg__record *r, const char *text, size_
   return MBG_OK;
 }
 
-static bool exists(const char *path) { return access(path, F_OK) == 0; }
+/* does the text begin as the records of this kind do: "mbgrad optimize 1: ..." up to the version? */
+static bool own(const char *text, size_t length, const char *head) {
+  const size_t kind = strcspn(head, "0123456789"), n = length < kind ? length : kind;
+  return strncmp(text, head, n) == 0;
+}
+
+static int foreign(mbg_context *ctx, const mbg__record *r) {
+  return mbg__fail(ctx, MBG_ERROR_INPUT,
+                   "'%s' is no restart file of this command, and is left alone: name another file", r->path);
+}
+
+static int fail_write(mbg_context *ctx, const mbg__record *r) {
+  return mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", r->path, strerror(errno));
+}
 
 static int replay(mbg_context *ctx, mbg__record *r, const char *head) {
   int err = MBG_OK;
@@ -78,6 +92,9 @@ static int replay(mbg_context *ctx, mbg__record *r, const char *head) {
   size_t length;
   MBG_TRY(mbg__file_read(ctx, &r->text, r->path, &text, &length));
   const size_t before = length;
+  if (!own(text, length, head)) {
+    return foreign(ctx, r);
+  }
   MBG_TRY(check_lines(ctx, r, text, &length));
   if (length == 0) {
     return MBG_OK;
@@ -94,7 +111,34 @@ static int replay(mbg_context *ctx, mbg__record *r, const char *head) {
   r->number = 2;
   /* lines that follow are appended to the whole ones */
   if (length < before && truncate(r->path, (off_t)length) != 0) {
-    return mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", r->path, strerror(errno));
+    return fail_write(ctx, r);
+  }
+done:
+  return err;
+}
+
+/* A record that was there becomes FILE~; devices and empty files stay. */
+static int set_aside(mbg_context *ctx, mbg__record *r, const struct stat *old, const char *head) {
+  int err = MBG_OK;
+  char start[64], *kept;
+  if (!S_ISREG(old->st_mode) || old->st_size == 0) {
+    return MBG_OK;
+  }
+  FILE *file = fopen(r->path, "rb");
+  const size_t n = file ? fread(start, 1, sizeof(start), file) : 0;
+  if (file) {
+    fclose(file);
+  }
+  if (n == 0 || !own(start, n, head)) {
+    return foreign(ctx, r);
+  }
+  const size_t length = strlen(r->path);
+  kept = mbg__arena_take(&r->text, length + 2, 1);
+  MBG_TRY(mbg__arena_check(ctx, &r->text));
+  memcpy(kept, r->path, length);
+  memcpy(kept + length, "~", 2);
+  if (rename(r->path, kept) != 0) {
+    return fail_write(ctx, r);
   }
 done:
   return err;
@@ -104,7 +148,7 @@ done:
 static int put(mbg_context *ctx, const mbg__record *r, const char *text, size_t length) {
   const bool done = fwrite(text, 1, length, r->file) == length && fflush(r->file) == 0 &&
                     (fsync(fileno(r->file)) == 0 || errno == EINVAL); /* a pipe cannot be forced */
-  return done ? MBG_OK : mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", r->path, strerror(errno));
+  return done ? MBG_OK : fail_write(ctx, r);
 }
 
 static int begin(mbg_context *ctx, const mbg__record *r, const char *head) {
@@ -121,12 +165,13 @@ int mbg__record_open(mbg_context *ctx, const char *path, const char *head, bool 
   }
   r->path = path;
   mbg__arena_init(&r->text, mbg__context_allocator(ctx));
-  if (resume && exists(path)) {
-    MBG_TRY(replay(ctx, r, head));
+  struct stat old;
+  if (stat(path, &old) == 0) {
+    MBG_TRY(resume ? replay(ctx, r, head) : set_aside(ctx, r, &old, head));
   }
   r->file = fopen(path, r->line ? "a" : "w");
   if (!r->file) {
-    err = mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+    err = fail_write(ctx, r);
     goto done;
   }
   if (!r->line) {
@@ -187,7 +232,9 @@ int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const d
     err = broken(ctx, r, "an evaluation of another kind was expected");
   } else {
     *status = (int)strtol(p + 1, &p, 10);
-    if (!numbers(&p, n, recorded) || !numbers(&p, *status == MBG_OK ? count : 0, values)) {
+    if (*status < 0) {
+      err = broken(ctx, r, "an evaluation that ended the search is not recorded");
+    } else if (!numbers(&p, n, recorded) || !numbers(&p, *status == MBG_OK ? count : 0, values)) {
       err = broken(ctx, r, "the line is not complete");
     } else if (memcmp(recorded, x, (size_t)n * sizeof(double)) != 0) {
       err = broken(ctx, r, "the evaluation is at other parameters: the model, its data or the program has changed");

@@ -11,9 +11,11 @@ typedef struct mbg__record mbg__record;
 #define MBG__SUM_START UINT64_C(14695981039346656037)
 uint64_t mbg__sum(uint64_t sum, const void *data, size_t size);
 
-/* Opens the file for appending. head: one line that identifies the problem of the evaluations. resume: lines that are
-   there are replayed first, except a last one that was cut off; a file that is not there yet, or without a whole
-   first line, is begun. MBG_ERROR_INPUT when it has another head or a line that was changed. path is referenced. */
+/* Opens the file for appending. head: one line that identifies the problem of the evaluations; its words before the
+   first digit identify records of this kind ("mbgrad optimize "). resume: lines that are there are replayed first,
+   except a last one that was cut off; a file that is not there yet, or without a whole first line, is begun. Otherwise
+   a record that is there is kept as FILE~. MBG_ERROR_INPUT when the file is no record of this kind, which is never
+   touched, when it has another head, or a line that was changed. path is referenced. */
 int mbg__record_open(mbg_context *ctx, const char *path, const char *head, bool resume, mbg__record **out);
 void mbg__record_close(mbg__record *r); /* accepts NULL */
 
