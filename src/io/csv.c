@@ -429,7 +429,7 @@ int mbg__csv_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__cs
   /* the text is not needed once the numbers are read */
   mbg__arena scratch;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  MBG_TRY(mbg__file_read(ctx, &scratch, path, &text, &length));
+  MBG_TRY(mbg__file_read_data(ctx, &scratch, path, &text, &length));
   MBG_TRY(mbg__csv_parse(ctx, arena, path, text, length, out));
 done:
   mbg__arena_destroy(&scratch);

@@ -1,10 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 
 #include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,15 +44,18 @@ static int reserve(mbg_context *ctx, block *b, size_t capacity) {
   return MBG_OK;
 }
 
-/* opens for reading, and tells the size where the system knows it */
-static int open_input(mbg_context *ctx, const char *path, int *fd, size_t *size) {
-  *fd = open(path, O_RDONLY | O_CLOEXEC);
+/* opens for reading, and tells the size where the system knows it; data: does not wait for the writer of a pipe */
+static int open_input(mbg_context *ctx, const char *path, bool data, int *fd, size_t *size) {
+  *fd = open(path, O_RDONLY | O_CLOEXEC | (data ? O_NONBLOCK : 0));
   struct stat info;
   if (*fd < 0 || fstat(*fd, &info) < 0) {
     return fail_errno(ctx, "read", path, errno);
   }
   if (S_ISDIR(info.st_mode)) {
     return fail_path(ctx, "read", path, "it is a folder");
+  }
+  if (data && !S_ISREG(info.st_mode)) {
+    return fail_path(ctx, "read", path, "it is a pipe or a device; data must be in a file");
   }
   if (S_ISREG(info.st_mode) && info.st_size > MBG__FILE_BYTES_MAX) {
     return fail_path(ctx, "read", path, "it is larger than 256 MiB");
@@ -86,13 +90,13 @@ done:
   return err;
 }
 
-int mbg__file_read(mbg_context *ctx, mbg__arena *arena, const char *path, char **text, size_t *length) {
+static int read_input(mbg_context *ctx, mbg__arena *arena, const char *path, bool data, char **text, size_t *length) {
   int err = MBG_OK;
   int fd = -1;
   size_t size = 0;
   block b = {NULL, 0, 0};
   *text = NULL;
-  MBG_TRY(open_input(ctx, path, &fd, &size));
+  MBG_TRY(open_input(ctx, path, data, &fd, &size));
   /* one byte more than expected, so that the end is seen without growing */
   MBG_TRY(reserve(ctx, &b, size > 0 ? size + 1 : 4096));
   MBG_TRY(read_all(ctx, path, fd, &b));
@@ -107,6 +111,14 @@ done:
     close(fd);
   }
   return err;
+}
+
+int mbg__file_read(mbg_context *ctx, mbg__arena *arena, const char *path, char **text, size_t *length) {
+  return read_input(ctx, arena, path, false, text, length);
+}
+
+int mbg__file_read_data(mbg_context *ctx, mbg__arena *arena, const char *path, char **text, size_t *length) {
+  return read_input(ctx, arena, path, true, text, length);
 }
 
 /* ---------------------------------------------------------------------- writing */
@@ -158,8 +170,9 @@ static int open_temporary(const char *path, char *name, size_t size) {
   return fd;
 }
 
-static int write_and_rename(mbg_context *ctx, const char *path, const struct stat *old, const char *text,
-                            size_t length) {
+/* shown: the name of the file in messages */
+static int write_and_rename(mbg_context *ctx, const char *path, const char *shown, const struct stat *old,
+                            const char *text, size_t length) {
   const size_t size = strlen(path) + 48;
   char *name = mbg__alloc(ctx, size, 1);
   if (!name) {
@@ -180,19 +193,23 @@ static int write_and_rename(mbg_context *ctx, const char *path, const struct sta
     }
   }
   mbg__free(ctx, name);
-  return number ? fail_errno(ctx, "write", path, number) : MBG_OK;
+  return number ? fail_errno(ctx, "write", shown, number) : MBG_OK;
 }
 
 int mbg__file_write(mbg_context *ctx, const char *path, const char *text, size_t length) {
   struct stat old;
-  const bool exists = lstat(path, &old) == 0;
+  const bool exists = stat(path, &old) == 0;
   if (exists && S_ISDIR(old.st_mode)) {
     return fail_path(ctx, "write", path, "it is a folder");
   }
   if (exists && !S_ISREG(old.st_mode)) {
     return write_in_place(ctx, path, text, length);
   }
-  return write_and_rename(ctx, path, exists ? &old : NULL, text, length);
+  /* the file that a link points to is replaced, not the link */
+  char *target = exists ? realpath(path, NULL) : NULL;
+  const int err = write_and_rename(ctx, target ? target : path, path, exists ? &old : NULL, text, length);
+  free(target);
+  return err;
 }
 
 /* ---------------------------------------------------------------------- paths */
@@ -206,4 +223,18 @@ const char *mbg__path_beside(mbg__arena *arena, const char *file, const char *pa
     memcpy(joined + n, path, m + 1);
   }
   return joined;
+}
+
+bool mbg__path_outside(const char *path) {
+  int depth = 0;
+  if (path[0] == '/') {
+    return true;
+  }
+  while (*path && depth >= 0) {
+    const size_t n = strcspn(path, "/");
+    const bool here = n == 0 || (n == 1 && path[0] == '.'), up = n == 2 && path[0] == '.' && path[1] == '.';
+    depth += up ? -1 : !here;
+    path += n + (path[n] == '/');
+  }
+  return depth < 0;
 }

@@ -178,6 +178,6 @@ done:
 int mbg__matrix_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__matrix *out) {
   char *text;
   size_t length;
-  const int err = mbg__file_read(ctx, arena, path, &text, &length);
+  const int err = mbg__file_read_data(ctx, arena, path, &text, &length);
   return err < 0 ? err : mbg__matrix_parse(ctx, arena, path, text, length, out);
 }

@@ -236,6 +236,9 @@ const char *mbg__word_elsewhere(const char *owner, const char *word);
 int mbg__item_missing(mbg__item *item, const mbg__json *object, const char *key);
 /* Can the file be opened for reading? If not, an error. */
 int mbg__item_readable(mbg__item *item, const mbg__json *at, const char *path, bool *yes);
+/* After a reader refused `file`, called `name` in the model: when it lies outside the folder of the model, the message
+   since the mark keeps its place and loses what it quotes. */
+void mbg__item_hide(mbg__item *item, const char *name, const char *file, int mark);
 
 /* Is it an object? If not, an error. */
 int mbg__item_object(mbg__item *item, const mbg__json *json, const char *label, bool *yes);

@@ -1,9 +1,13 @@
 /* One element of the file: its place in messages, its keys and their values. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "io/file.h"
 #include "load/load.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int mbg__item_make(mbg__loader *L, mbg__source *source, const mbg__json *json, const char *owner, mbg__item *item) {
   *item = (mbg__item){.L = L, .source = source, .json = json};
@@ -338,11 +342,24 @@ int mbg__item_type(mbg__item *item, const mbg__json *json, const char *const *ke
 }
 
 int mbg__item_readable(mbg__item *item, const mbg__json *at, const char *path, bool *yes) {
-  FILE *file = fopen(path, "rb");
-  *yes = file != NULL;
-  if (file) {
-    fclose(file);
-    return MBG_OK;
+  *yes = access(path, R_OK) == 0; /* opening a pipe would wait for its writer */
+  return *yes ? MBG_OK : mbg__item_bad(item, at, "%s: cannot open file '%s'", at->key, path);
+}
+
+void mbg__item_hide(mbg__item *item, const char *name, const char *file, int mark) {
+  mbg_context *ctx = item->L->ctx;
+  const int last = mbg_context_message_count(ctx) - 1;
+  if (!mbg__path_outside(name) || last < mark) {
+    return;
   }
-  return mbg__item_bad(item, at, "%s: cannot open file '%s'", at->key, path);
+  char place[512];
+  const char *text = mbg_context_message(ctx, last), *behind = text + strlen(file), *end = strstr(behind, ": ");
+  if (!strchr(behind, '\'')) {
+    return; /* quotes nothing */
+  }
+  mbg__format(place, sizeof(place), "%.*s", end ? (int)(end - text) : (int)strlen(file), text);
+  mbg__message_rewind(ctx, mark);
+  (void)mbg__fail(
+      ctx, MBG_ERROR_INPUT,
+      "%s: this text cannot be used; it is not shown, because the file lies outside the folder of the model", place);
 }

@@ -34,7 +34,7 @@ static int keep_text(mbg__loader *L, const char *path, const mbg__model_source *
   if (known) {
     text = mbg__arena_text(L->arena, known->text, length);
   } else {
-    MBG_TRY(mbg__file_read(L->ctx, L->arena, path, &text, &length));
+    MBG_TRY(mbg__file_read_data(L->ctx, L->arena, path, &text, &length));
   }
   MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   *source = (mbg__model_source){.path = name, .text = text, .length = length};
@@ -54,9 +54,14 @@ static int read_root(mbg__loader *L, mbg__source *source, const mbg__model_sourc
   mbg__json *root = NULL;
   mbg__item item = {.L = L, .source = source};
   bool yes;
+  const int mark = mbg__message_mark(L->ctx);
   int status = mbg__load_format(L->ctx, source->file, file->text, file->length);
   if (status == MBG_OK) {
     status = mbg__json_parse(L->ctx, &L->temp, source->file, file->text, file->length, &root);
+  }
+  if (status == MBG_ERROR_INPUT && source->part) {
+    const mbg__json *use = mbg__json_member(source->part, "use");
+    mbg__item_hide(&item, use ? use->text : "", source->file, mark);
   }
   if (status < 0) {
     source->bad = true;

@@ -45,6 +45,7 @@ done:
 
 struct mbg__data_file {
   const char *path;
+  bool outside; /* of the folder of the model: nothing of it is quoted */
   mbg__csv csv;
 };
 
@@ -62,12 +63,16 @@ int mbg__item_data_open(mbg__item *item, const mbg__json *file, mbg__data_file *
     return MBG_ERROR_MEMORY;
   }
   data->path = path;
+  data->outside = mbg__path_outside(name);
   bool yes;
   const int stop = mbg__item_readable(item, file, path, &yes);
   if (stop < 0 || !yes) {
     return stop;
   }
-  const int status = mbg__csv_read(L->ctx, &L->temp, path, &data->csv);
+  const int mark = mbg__message_mark(L->ctx), status = mbg__csv_read(L->ctx, &L->temp, path, &data->csv);
+  if (status == MBG_ERROR_INPUT) {
+    mbg__item_hide(item, name, path, mark);
+  }
   if (status < 0) {
     /* the reader has reported the error in the file; this message names the element that uses it */
     const int filed = mbg__item_filed(item, status);
@@ -90,7 +95,7 @@ static int find_column(mbg__item *item, const mbg__data_file *data, const mbg__j
     return MBG_OK;
   }
   return mbg__item_bad(item, json, "'%s' has no column '%s'%s", data->path, name,
-                       mbg__hint(hint, mbg__near(name, data->csv.names, data->csv.ncolumns)));
+                       mbg__hint(hint, data->outside ? NULL : mbg__near(name, data->csv.names, data->csv.ncolumns)));
 }
 
 int mbg__item_data_cells(mbg__item *item, mbg__data_file *data, const mbg__json *at, const mbg__json *json,
@@ -106,7 +111,7 @@ int mbg__item_data_cells(mbg__item *item, mbg__data_file *data, const mbg__json 
     column = -1;
   }
   if (column >= 0) {
-    out->name = data->csv.names[column];
+    out->name = data->outside && !json ? label : data->csv.names[column];
     out->values = mbg__csv_column(&data->csv, column);
   }
 done:

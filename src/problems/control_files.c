@@ -149,7 +149,7 @@ int mbg_control_read_restart(mbg_context *ctx, mbg_control *c, const char *path)
   char *text;
   size_t length;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  MBG_TRY(mbg__file_read(ctx, &arena, path, &text, &length));
+  MBG_TRY(mbg__file_read_data(ctx, &arena, path, &text, &length));
   MBG_TRY(mbg__json_parse(ctx, &arena, path, text, length, &root));
   const mbg__json *mark = mbg__json_member(root, "mbgrad_control"), *stage = mbg__json_member(root, "stage");
   if (!mark || mark->kind != MBG__JSON_NUMBER || mark->number != 1 || !stage || stage->kind != MBG__JSON_NUMBER) {

@@ -90,7 +90,7 @@ static int replay(mbg_context *ctx, mbg__record *r, const char *head) {
   int err = MBG_OK;
   char *text;
   size_t length;
-  MBG_TRY(mbg__file_read(ctx, &r->text, r->path, &text, &length));
+  MBG_TRY(mbg__file_read_data(ctx, &r->text, r->path, &text, &length));
   const size_t before = length;
   if (!own(text, length, head)) {
     return foreign(ctx, r);

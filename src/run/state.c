@@ -140,7 +140,7 @@ static int read_state(mbg_context *ctx, mbg__arena *arena, const char *path, con
   size_t length;
   mbg__json *root;
   int err = MBG_OK;
-  MBG_TRY(mbg__file_read(ctx, arena, path, &text, &length));
+  MBG_TRY(mbg__file_read_data(ctx, arena, path, &text, &length));
   MBG_TRY(mbg__json_parse(ctx, arena, path, text, length, &root));
   const mbg__json *time = mbg__json_member(root, "time"), *bodies = mbg__json_member(root, "bodies");
   if (!time || time->kind != MBG__JSON_NUMBER || !bodies || bodies->kind != MBG__JSON_OBJECT) {

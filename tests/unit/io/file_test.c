@@ -3,6 +3,7 @@
 #include "support/support.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,14 @@ static void test_read_errors(void **state) {
   check_error(f, mbg__file_read(f->ctx, &f->arena, "/dev/zero", &text, NULL),
               "cannot read '%s': it is larger than 256 MiB", "/dev/zero");
   assert_null(text);
+
+  /* data: a device, and a pipe without a writer, on which opening would wait */
+  check_error(f, mbg__file_read_data(f->ctx, &f->arena, "/dev/zero", &text, NULL),
+              "cannot read '%s': it is a pipe or a device; data must be in a file", "/dev/zero");
+  unlink(f->path);
+  assert_int_equal(mkfifo(f->path, 0600), 0);
+  check_error(f, mbg__file_read_data(f->ctx, &f->arena, f->path, &text, NULL),
+              "cannot read '%s': it is a pipe or a device; data must be in a file", f->path);
 }
 
 /* ---------------------------------------------------------------------- writing */
@@ -152,12 +161,18 @@ static void test_write_in_place(void **state) {
   assert_int_equal(mbg__file_write(f->ctx, "/dev/null", "x", 1), MBG_OK);
   assert_true(S_ISCHR(mode_of("/dev/null")));
 
-  /* a link stays a link */
+  /* a link stays a link, and its target is replaced as a whole: a second name keeps the former text */
   char link[128];
   snprintf(link, sizeof(link), "%s/link", f->folder);
   assert_int_equal(symlink("a.txt", link), 0);
+  char second[128];
+  snprintf(second, sizeof(second), "%s/second", f->folder);
+  support_write_file(f->path, "former", 6);
+  assert_int_equal(linkat(AT_FDCWD, f->path, AT_FDCWD, second, 0), 0);
   assert_int_equal(mbg__file_write(f->ctx, link, "through", 7), MBG_OK);
   check_content(f->path, "through");
+  check_content(second, "former");
+  unlink(second);
   assert_true(S_ISLNK(mode_of(link)));
   unlink(link);
 }
@@ -184,6 +199,14 @@ static void test_paths(void **state) {
   assert_string_equal(mbg__path_beside(a, "/a/b.json", "../data.csv"), "/a/../data.csv");
   assert_string_equal(mbg__path_beside(a, "a/b.json", "/data.csv"), "/data.csv");
   assert_string_equal(mbg__path_beside(a, "a/b.json", ""), "a/");
+  static const char *const inside[] = {"a.csv", "a/b.csv", "./a.csv", "a/../b.csv", "a//../b.csv", "..a/b", ""};
+  static const char *const outside[] = {"/a.csv", "../a.csv", "..", "a/../../b.csv", "./../a", "a/..//../b/c/d"};
+  for (int i = 0; i < MBG_COUNT(inside); i++) {
+    assert_false(mbg__path_outside(inside[i]));
+  }
+  for (int i = 0; i < MBG_COUNT(outside); i++) {
+    assert_true(mbg__path_outside(outside[i]));
+  }
 }
 
 /* ---------------------------------------------------------------------- memory */
