@@ -391,7 +391,7 @@ static const cli_option options[] = {
     CLI_OPTION_PLOT,
     CLI_OPTION_JSON,
     {"study", NULL, false, "the study of the paper of qr instead"},
-    {"output", "DIR", false, "of the study: its tables (CSV) and plots (SVG) into this folder"}};
+    {"output", "DIR", CLI_FOLDER, "of the study: its tables (CSV) and plots (SVG) into this folder"}};
 
 extern const cli_command cli_cmd_compare;
 

@@ -399,19 +399,43 @@ static char *name_with(const char *path, const char *name) {
   return cli_format("%.*s-%s%s", stem, path, name, path + stem);
 }
 
+/* a file of the library; index: of the control, -1: all */
+static int write_control(job *j, int index, const char *path) {
+  cli_session *s = &j->r.session;
+  char *held = NULL;
+  int status = index < 0 ? CLI_DONE : cli_file_check(s->ctx, s->model, "--control", path, CLI_FILE_OUT);
+  status = status == CLI_DONE ? cli_file_hold(path, &held) : status;
+  if (status == CLI_DONE) {
+    status = cli_session_written(s, mbg_control_write(s->ctx, j->control, index, path));
+  }
+  return cli_file_release(held, path, status);
+}
+
 static int write_controls(job *j, const char *path) {
-  mbg_context *ctx = j->r.session.ctx;
   if (mbg_control_same_times(j->control)) {
-    return cli_run_status(&j->r, mbg_control_write(ctx, j->control, -1, path));
+    return write_control(j, -1, path);
   }
   int status = CLI_DONE;
   for (int i = 0; status == CLI_DONE && i < mbg_control_get_summary(j->control)->controls; i++) {
     const mbg_control_samples *s = mbg_control_get_samples(j->control, i);
     char *file = name_with(path, s->name);
-    status = cli_run_status(&j->r, mbg_control_write(ctx, j->control, i, file));
+    status = write_control(j, i, file);
     free(file);
   }
   return status;
+}
+
+static int write_model(job *j, const char *path) {
+  cli_session *s = &j->r.session;
+  char *held;
+  int status = cli_file_hold(path, &held);
+  if (status == CLI_DONE) {
+    status = cli_session_written(s, mbg_control_write_model(s->ctx, j->control, path));
+  }
+  if (status == CLI_DONE && cli_value(j->args, "set", 0)) {
+    fprintf(stderr, "note: '%s' has the parameters of the model, not the values of --set\n", path);
+  }
+  return cli_file_release(held, path, status);
 }
 
 /* the motion under the best control, with all signals */
@@ -449,10 +473,7 @@ static int write_files(job *j) {
   cli_series series = {0};
   int status = control ? write_controls(j, control) : CLI_DONE;
   if (status == CLI_DONE && found) {
-    status = cli_run_status(&j->r, mbg_control_write_model(j->r.session.ctx, j->control, found));
-    if (status == CLI_DONE && cli_value(args, "set", 0)) {
-      fprintf(stderr, "note: '%s' has the parameters of the model, not the values of --set\n", found);
-    }
+    status = write_model(j, found);
   }
   if (status == CLI_DONE && (out || plot)) {
     status = cli_series_make(&series, mbg_control_model(j->control), j->r.run, cli_value(args, "signals", 0), 0);
@@ -562,13 +583,13 @@ static const cli_option options[] = {
     {"optimizer", "NAME", false, "lbfgs (default), ipopt, cg or steepest"},
     {"iterations", "N", false, "most iterations of a stage; default: 200"},
     {"gradient-tolerance", "NUMBER", false, "end when the gradient has fallen by this factor; default: 1e-5"},
-    {"control", "FILE.csv", false, "write the controls found"},
-    {"write", "FILE", false, "write the model with the controls found; put it beside the model"},
-    {"out", "FILE", false, "write the signals of the motion found: FILE.csv or FILE.h5"},
+    {"control", "FILE.csv", CLI_FILE_OUT, "write the controls found"},
+    {"write", "FILE", CLI_FILE_MODEL, "write the model with the controls found; put it beside the model"},
+    {"out", "FILE", CLI_FILE_OUT, "write the signals of the motion found: FILE.csv or FILE.h5"},
     {"signals", "A,B,...", false, "these signals only"},
     CLI_OPTION_PLOT,
     {"tracking", "A:B,...", false, "with --plot: signal A and the path B that it should follow, in one panel"},
-    {"restart", "FILE", false, "write a restart file after every iteration"},
+    {"restart", "FILE", CLI_FILE_OUT, "write a restart file after every iteration"},
     {"resume", NULL, false, "with --restart: go on from that file"},
     CLI_OPTIONS_RUN,
     CLI_OPTION_NO_ERROR,

@@ -214,14 +214,17 @@ static int write_history(const gradients *g, const char *path, const char *list)
   if (status == CLI_DONE) {
     find_kept(&h);
     h.file = cli_file_open(path);
-    status = h.file ? CLI_DONE : CLI_BAD_INPUT;
+    status = h.file ? CLI_DONE : CLI_FAILED;
   }
   if (status == CLI_DONE) {
     history_head(&h);
     status = cli_run_status(g->r, mbg_run_history(g->r->session.ctx, g->r->run, history_row, &h));
     fputc('\n', h.file);
-    const int closed = cli_file_close(h.file, path);
-    status = status == CLI_DONE ? closed : status;
+    if (status == CLI_DONE) {
+      status = cli_file_close(h.file, path);
+    } else {
+      cli_file_drop(h.file);
+    }
   }
   free(h.kept);
   free(h.signal);
@@ -401,7 +404,7 @@ static const cli_option options[] = {
     {"method", "NAME", false, "{methods}, or auto (default): the cheaper of the first two"},
     {"all", NULL, false, "also by every number of the model, ranked by effect (number times derivative)"},
     {"top", "N", false, "with --all: this many numbers; default: 20"},
-    {"history", "FILE.csv", false, "write signals and their derivatives over time: columns y, y:p1, y:p2, ..."},
+    {"history", "FILE.csv", CLI_FILE_OUT, "write signals and their derivatives over time: columns y, y:p1, y:p2, ..."},
     {"signals", "A,B,...", false, "with --history: these signals only"},
     {"criteria", "A,B,...", false, "these criteria only"},
     CLI_OPTION_NO_ERROR,

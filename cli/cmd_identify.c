@@ -71,7 +71,7 @@ static int fit(const cli_args *args, cli_session *s, const mbg_identify_options 
   if (o->progress) {
     cli_line_clear();
   }
-  int status = cli_session_status(s, result);
+  int status = cli_session_written(s, result);
   if (status == CLI_DONE) {
     status = put_results(args, s, id);
   }
@@ -104,8 +104,8 @@ static const cli_option options[] = {
     {"gain", "NUMBER", false, "of the pull at its beginning; default: 1000"},
     CLI_OPTION_NO_ERROR,
     CLI_OPTIONS_RESTART,
-    {"output", "FOLDER", false, "write a plot of each channel: data, model and residual"},
-    {"write", "FILE", false, "write the model file with the fitted parameters"},
+    {"output", "FOLDER", CLI_FOLDER, "write a plot of each channel: data, model and residual"},
+    {"write", "FILE", CLI_FILE_MODEL, "write the model file with the fitted parameters"},
     CLI_OPTION_FULL,
     CLI_OPTION_JSON,
 };

@@ -1,5 +1,6 @@
 /* mbgrad modes: frequencies, damping and shapes of small vibrations, and their derivatives */
 #include "cli.h"
+#include "files.h"
 #include "gradient_table.h"
 #include "mode_picture.h"
 #include "run_options.h"
@@ -8,7 +9,6 @@
 
 #include "mbgrad/modes.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,17 +234,12 @@ static void write_csv(FILE *f, const mbg_model *model, const mbg_modes *modes) {
 }
 
 static int write_csv_file(const char *path, const mbg_model *model, const mbg_modes *modes) {
-  if (!strcmp(path, "-")) {
-    write_csv(stdout, model, modes);
-    return CLI_DONE;
-  }
-  FILE *f = fopen(path, "w");
+  FILE *f = cli_file_open(path);
   if (!f) {
-    return cli_bad_input("'%s' cannot be written: %s", path, strerror(errno));
+    return CLI_FAILED;
   }
   write_csv(f, model, modes);
-  const bool failed = ferror(f) != 0;
-  return fclose(f) != 0 || failed ? cli_bad_input("'%s' cannot be written", path) : CLI_DONE;
+  return cli_file_close(f, path);
 }
 
 /* ---------------------------------------------------------------------- the command */
@@ -348,8 +343,8 @@ static const cli_option options[] = {
     {"undamped", NULL, false, "leave damping out"},
     {"gradient", NULL, false, "derivatives of frequencies and damping by the parameters"},
     {"shapes", NULL, false, "print the shapes"},
-    {"csv", "FILE", false, "write modes, derivatives and shapes, a line each; - for standard output"},
-    {"plot", "FILE", false, "write the shapes as an animated picture (SVG)"},
+    {"csv", "FILE", CLI_FILE_OUT, "write modes, derivatives and shapes, a line each; - for standard output"},
+    {"plot", "FILE", CLI_FILE_OUT, "write the shapes as an animated picture (SVG)"},
     CLI_OPTION_JSON,
     CLI_OPTION_FULL,
 };

@@ -1,5 +1,6 @@
 /* mbgrad new: a copy of a gallery model, or a generated one */
 #include "cli.h"
+#include "files.h"
 #include "gallery.h"
 #include "generate.h"
 #include "run_options.h"
@@ -15,40 +16,27 @@
 /* ---------------------------------------------------------------------- copying */
 
 static int copy_file(const char *from, const char *to) {
-  FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "wb") : NULL;
-  int status = CLI_DONE;
-  if (!in || !out) {
-    status = cli_bad_input("cannot %s '%s': %s", in ? "write" : "read", in ? to : from, strerror(errno));
-  }
+  FILE *in = fopen(from, "rb"), *out = in ? cli_file_open(to) : NULL;
+  int status = in && out ? CLI_DONE : in ? CLI_FAILED : cli_bad_input("cannot read '%s': %s", from, strerror(errno));
   char block[65536];
   for (size_t n; status == CLI_DONE && (n = fread(block, 1, sizeof(block), in)) > 0;) {
-    if (fwrite(block, 1, n, out) != n) {
-      status = cli_failed("cannot write '%s': %s", to, strerror(errno));
-    }
+    (void)fwrite(block, 1, n, out);
   }
   if (status == CLI_DONE && ferror(in)) {
     status = cli_failed("cannot read '%s'", from);
+    cli_file_drop(out);
+  } else if (status == CLI_DONE) {
+    status = cli_file_close(out, to);
   }
   if (in) {
     fclose(in);
   }
-  if (out && fclose(out) != 0 && status == CLI_DONE) {
-    status = cli_failed("cannot write '%s': %s", to, strerror(errno));
-  }
   return status;
-}
-
-static int make_folder(const char *path) {
-  struct stat s;
-  if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode))) {
-    return CLI_DONE;
-  }
-  return cli_bad_input("cannot make the folder '%s': %s", path, strerror(errno));
 }
 
 /* a folder with all that is in it; counts the files */
 static int copy_folder(const char *from, const char *to, int *files) {
-  int status = make_folder(to);
+  int status = cli_folder_make("", to);
   DIR *dir = status == CLI_DONE ? opendir(from) : NULL;
   if (status == CLI_DONE && !dir) {
     status = cli_bad_input("cannot read the folder '%s': %s", from, strerror(errno));
@@ -123,16 +111,15 @@ static int generate(const cli_args *args, const char *name, const char *to) {
   if (!cli_flag(args, "force") && !is_empty_or_absent(to)) {
     return not_empty(to);
   }
-  status = make_folder(to);
+  status = cli_folder_make("", to);
   if (status != CLI_DONE) {
     return status;
   }
   char *path = cli_format("%s/model.json", to);
-  FILE *out = fopen(path, "w");
+  FILE *out = cli_file_open(path);
   const int bodies = out ? cli_generate(name, &size, out) : 0;
-  if (!out || fclose(out) != 0) {
-    status = cli_failed("cannot write '%s': %s", path, strerror(errno));
-  } else {
+  status = out ? cli_file_close(out, path) : CLI_FAILED;
+  if (status == CLI_DONE) {
     printf("%s: %d bodies\n\nNext:\n  mbgrad simulate %s\n", path, bodies, to);
   }
   free(path);

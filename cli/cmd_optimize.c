@@ -102,7 +102,7 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
     cli_line_clear();
   }
   if (status == CLI_DONE) {
-    status = cli_session_status(&r->session, result);
+    status = cli_session_written(&r->session, result);
   }
   if (status == CLI_DONE && !cli_flag(args, "no-error-estimate")) {
     cli_error_optional(&r->session, mbg_optimize_error(ctx, opt));
@@ -139,8 +139,8 @@ static const cli_option options[] = {
     CLI_OPTIONS_STARTS,
     {"jobs", "N", false, "load cases in N threads at a time, or starts in N processes"},
     CLI_OPTIONS_RESTART,
-    {"output", "FOLDER", false, "write plots: history.svg, and design.svg of beams with a filling"},
-    {"write", "FILE", false, "write the model file with the optimized parameters; put it beside the model"},
+    {"output", "FOLDER", CLI_FOLDER, "write plots: history.svg, and design.svg of beams with a filling"},
+    {"write", "FILE", CLI_FILE_MODEL, "write the model file with the optimized parameters; put it beside the model"},
     CLI_OPTION_FULL,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,

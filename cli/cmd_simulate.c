@@ -148,7 +148,12 @@ static int put_results(const cli_args *args, cli_run *r, const cli_series *s, co
     status = write_plot(s, o, plot);
   }
   if (status == CLI_DONE && state) {
-    status = cli_run_status(r, mbg_run_write_state(r->session.ctx, r->run, state));
+    char *held;
+    status = cli_file_hold(state, &held);
+    if (status == CLI_DONE) {
+      status = cli_session_written(&r->session, mbg_run_write_state(r->session.ctx, r->run, state));
+    }
+    status = cli_file_release(held, state, status);
   }
   if (status != CLI_DONE) {
     return status;
@@ -224,8 +229,8 @@ static const cli_option options[] = {
     CLI_OPTIONS_RUN,
     {"signals", "A,B,...", false, "these signals only"},
     {"interval", "SECONDS", false, "values at this interval; between fixed steps interpolated linearly"},
-    {"out", "FILE", false, "write the signals: FILE.csv, FILE.h5, or - for CSV on standard output"},
-    {"state", "FILE", false, "write the final state as JSON: time, frames, twists"},
+    {"out", "FILE", CLI_FILE_OUT, "write the signals: FILE.csv, FILE.h5, or - for CSV on standard output"},
+    {"state", "FILE", CLI_FILE_OUT, "write the final state as JSON: time, frames, twists"},
     {"restart", "FILE", false, "start from such a state"},
     CLI_OPTION_PLOT,
     CLI_OPTION_JSON,

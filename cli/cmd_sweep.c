@@ -335,7 +335,7 @@ static int write_table(job *j) {
   const char *path = cli_value(j->args, "out", 0) ? cli_value(j->args, "out", 0) : "-";
   FILE *file = cli_file_open(path);
   if (!file) {
-    return CLI_BAD_INPUT;
+    return CLI_FAILED;
   }
   const int failed = put_table(j, file);
   int status = cli_file_close(file, path);
@@ -380,7 +380,7 @@ static const cli_option options[] = {
     {"criteria", "A,B,...", false, "these criteria only"},
     {"no-gradient", NULL, false, "values only"},
     {"jobs", "N", false, "N processes at a time"},
-    {"out", "FILE.csv", false, "write the table to a file; default: standard output"},
+    {"out", "FILE.csv", CLI_FILE_OUT, "write the table to a file; default: standard output"},
     CLI_OPTIONS_RUN,
 };
 

@@ -201,7 +201,7 @@ int cli_design_picture(mbg_context *ctx, const mbg_optimize *opt, const mbg_run_
       draw(&p, file);
       status = cli_file_close(file, path);
     } else if (err == MBG_OK) {
-      status = CLI_BAD_INPUT;
+      status = CLI_FAILED;
     }
   }
   free(p.list);

@@ -5,12 +5,10 @@
 #include "results.h"
 #include "table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { LONG_LIST = 12 };
 
@@ -363,10 +361,7 @@ static int plot_channel(const mbg_identify *id, const mbg_identify_channel *c, c
 }
 
 int cli_identify_plots(const mbg_identify *id, const char *folder) {
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-    return cli_bad_input("cannot make the folder '%s': %s", folder, strerror(errno));
-  }
-  int status = CLI_DONE;
+  int status = cli_folder_make("--output: ", folder);
   for (int k = 0; status == CLI_DONE && k < mbg_identify_get_summary(id)->channels; k++) {
     status = plot_channel(id, mbg_identify_get_channel(id, k), folder);
   }

@@ -3,9 +3,12 @@
 #include "text.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const cli_command cli_cmd_modes, cli_cmd_simulate, cli_cmd_gradient, cli_cmd_check, cli_cmd_compare,
     cli_cmd_identify, cli_cmd_control, cli_cmd_optimize, cli_cmd_sweep, cli_cmd_list, cli_cmd_new, cli_cmd_help,
@@ -89,12 +92,23 @@ static void use_one_thread(void) {
   }
 }
 
+/* a closed pipe and a limit of file sizes become errors of the write, which names them */
+static void ignore_signals(void) {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
 int main(int argc, char **argv) {
   use_one_thread();
+  ignore_signals();
   const int status = run(argc, argv);
   /* a failed write is a failure of the program */
+  errno = 0;
   if (fflush(stdout) != 0 || ferror(stdout)) {
-    return status != CLI_DONE ? status : cli_failed("standard output could not be written");
+    /* a write that failed earlier fails again for the same reason */
+    const bool again = errno != 0 || write(STDOUT_FILENO, "\n", 1) < 0;
+    const char *why = again ? strerror(errno) : "a part is missing";
+    return status != CLI_DONE ? status : cli_failed("standard output could not be written: %s", why);
   }
   return status;
 }

@@ -1,9 +1,9 @@
 #include "mode_picture.h"
 
 #include "cli.h"
+#include "files.h"
 #include "text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,11 +212,10 @@ static void write_all(FILE *f, const mbg_modes *modes) {
 }
 
 int cli_mode_picture_write(const char *path, const mbg_modes *modes) {
-  FILE *f = fopen(path, "w");
+  FILE *f = cli_file_open(path);
   if (!f) {
-    return cli_bad_input("'%s' cannot be written: %s", path, strerror(errno));
+    return CLI_FAILED;
   }
   write_all(f, modes);
-  const bool failed = ferror(f) != 0;
-  return fclose(f) != 0 || failed ? cli_bad_input("'%s' cannot be written", path) : CLI_DONE;
+  return cli_file_close(f, path);
 }

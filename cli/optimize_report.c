@@ -7,12 +7,10 @@
 #include "step_error.h"
 #include "table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { LONG_LIST = 40 };
 
@@ -384,11 +382,9 @@ static int plot_history(const mbg_optimize *opt, const char *path) {
 }
 
 int cli_optimize_plots(mbg_context *ctx, const mbg_optimize *opt, const mbg_run_options *run, const char *folder) {
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-    return cli_bad_input("cannot make the folder '%s': %s", folder, strerror(errno));
-  }
   char *path = cli_format("%s/history.svg", folder);
-  int status = plot_history(opt, path);
+  int status = cli_folder_make("--output: ", folder);
+  status = status == CLI_DONE ? plot_history(opt, path) : status;
   free(path);
   if (status == CLI_DONE) {
     path = cli_format("%s/design.svg", folder);

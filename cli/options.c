@@ -63,7 +63,7 @@ static int parse_option(cli_args *args, int argc, char **argv, int *used) {
   if (!option->value && equals) {
     return cli_bad_input("%s: option '--%s' takes no value", args->command->name, option->name);
   }
-  if (!option->many && already(args, option)) {
+  if (option->kind != CLI_MANY && already(args, option)) {
     return cli_bad_input("%s: option '--%s' is given twice", args->command->name, option->name);
   }
   cli_given given = {.option = option, .value = equals ? equals + 1 : NULL};

@@ -6,10 +6,14 @@
 
 typedef struct cli_command cli_command;
 
+/* An option that is given once or several times, or that names a file which is written, also in place of the model
+   itself, or a folder for such files. */
+typedef enum { CLI_ONCE = false, CLI_MANY = true, CLI_FILE_OUT, CLI_FILE_MODEL, CLI_FOLDER } cli_option_kind;
+
 typedef struct {
   const char *name;  /* "json" for --json */
   const char *value; /* name of its value: "NAME=VALUE"; NULL: a flag without value */
-  bool many;         /* may be given several times */
+  int kind;          /* CLI_ONCE (false), CLI_MANY (true), ... */
   const char *help;  /* one line; may begin with a list of the library: {formulations}, {integrators} or {methods} */
 } cli_option;
 

@@ -1,9 +1,9 @@
 #include "plot.h"
 
 #include "cli.h"
+#include "files.h"
 #include "text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,14 +285,10 @@ static void put_plot(FILE *f, const char *title, const cli_panel *panels, int np
 }
 
 int cli_plot_write(const char *path, const char *title, const cli_panel *panels, int npanel) {
-  FILE *f = fopen(path, "w");
+  FILE *f = cli_file_open(path);
   if (!f) {
-    return cli_bad_input("cannot write '%s': %s", path, strerror(errno));
+    return CLI_FAILED;
   }
   put_plot(f, title, panels, npanel);
-  const bool bad = ferror(f) != 0;
-  if (fclose(f) != 0 || bad) {
-    return cli_failed("'%s' could not be written to its end", path);
-  }
-  return CLI_DONE;
+  return cli_file_close(f, path);
 }

@@ -3,7 +3,6 @@
 #include "cli.h"
 #include "text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,25 +132,6 @@ void cli_series_destroy(cli_series *s) {
 
 /* ---------------------------------------------------------------------- files */
 
-FILE *cli_file_open(const char *path) {
-  if (!strcmp(path, "-")) {
-    return stdout;
-  }
-  FILE *f = fopen(path, "w");
-  if (!f) {
-    cli_bad_input("cannot write '%s': %s", path, strerror(errno));
-  }
-  return f;
-}
-
-int cli_file_close(FILE *f, const char *path) {
-  if (f == stdout) {
-    return CLI_DONE; /* the program looks at its end whether all was written */
-  }
-  const bool bad = ferror(f) != 0;
-  return fclose(f) != 0 || bad ? cli_failed("'%s' could not be written to its end", path) : CLI_DONE;
-}
-
 static bool ends_with(const char *text, const char *end) {
   const size_t n = strlen(text), k = strlen(end);
   return n > k && !strcmp(text + n - k, end);
@@ -187,7 +167,7 @@ static void put_csv_name(FILE *f, const char *name) {
 static int write_csv(const cli_series *s, const char *path) {
   FILE *f = cli_file_open(path);
   if (!f) {
-    return CLI_BAD_INPUT;
+    return CLI_FAILED;
   }
   fputs("t", f);
   for (int c = 0; c < s->columns; c++) {
@@ -278,13 +258,15 @@ static bool put_series(hid_t file, const cli_series *s, const cli_origin *o) {
 }
 
 static int write_hdf5(const cli_series *s, const cli_origin *o, const char *path) {
+  H5dont_atexit();                       /* HDF5 crashes there when a file could not be written */
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
-  const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  if (file < 0) {
-    return cli_bad_input("cannot write '%s'", path);
+  char *name = cli_file_begin(path);
+  if (!name) {
+    return CLI_FAILED;
   }
-  const bool ok = put_series(file, s, o);
-  return H5Fclose(file) < 0 || !ok ? cli_failed("'%s' could not be written to its end", path) : CLI_DONE;
+  const hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const bool ok = file >= 0 && put_series(file, s, o);
+  return cli_file_end(name, path, file >= 0 && H5Fclose(file) >= 0 && ok);
 }
 #endif
 

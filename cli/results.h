@@ -2,6 +2,7 @@
 #ifndef CLI_RESULTS_H
 #define CLI_RESULTS_H
 
+#include "files.h"
 #include "mbgrad/run.h"
 
 #include <stdbool.h>
@@ -39,10 +40,6 @@ typedef struct {
 int cli_series_write(const cli_series *series, const cli_origin *origin, const char *path);
 /* Is that a name cli_series_write can write? Says so if not. */
 int cli_series_path(const char *path);
-
-/* Opens a file for writing ("-": standard output) and closes it; both print a message on failure. */
-FILE *cli_file_open(const char *path);
-int cli_file_close(FILE *file, const char *path);
 
 /* ---------------------------------------------------------------------- JSON */
 

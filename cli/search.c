@@ -26,7 +26,7 @@ int cli_model_write(cli_session *session, int result, char *text, const char *pa
     fputs(text, file);
     status = cli_file_close(file, path);
   } else if (status == CLI_DONE) {
-    status = CLI_BAD_INPUT;
+    status = CLI_FAILED;
   }
   mbg_text_destroy(session->ctx, text);
   return status;

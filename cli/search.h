@@ -10,7 +10,7 @@
   }
 
 #define CLI_OPTIONS_RESTART                                                                                            \
-  {"restart", "FILE", false, "record every evaluation in this file"}, {                                                \
+  {"restart", "FILE", CLI_FILE_OUT, "record every evaluation in this file"}, {                                         \
     "resume", NULL, false, "with --restart: replay the recorded evaluations, then go on"                               \
   }
 

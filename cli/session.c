@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include "files.h"
 #include "gallery.h"
 #include "text.h"
 
@@ -31,6 +32,11 @@ int cli_session_status(cli_session *s, int result) {
   }
   mbg_context_clear(s->ctx);
   return exit_status(result);
+}
+
+int cli_session_written(cli_session *s, int result) {
+  const int status = cli_session_status(s, result);
+  return result == MBG_ERROR_IO ? CLI_FAILED : status;
 }
 
 /* ---------------------------------------------------------------------- parameters */
@@ -141,8 +147,9 @@ int cli_session_open(cli_session *s, const cli_args *args) {
   if (!path) {
     return CLI_BAD_INPUT;
   }
-  const int status = cli_session_status(s, mbg_model_load_run(s->ctx, path, cli_value(args, "run", 0), &s->model));
+  int status = cli_session_status(s, mbg_model_load_run(s->ctx, path, cli_value(args, "run", 0), &s->model));
   free(path);
+  status = status == CLI_DONE ? cli_files_check(args, s->ctx, s->model) : status;
   return status == CLI_DONE ? take_parameters(s, args) : status;
 }
 

@@ -18,5 +18,7 @@ void cli_session_close(cli_session *session);
 
 /* Prints the messages of the context to standard error and clears them; the exit status for a result of the library. */
 int cli_session_status(cli_session *session, int result);
+/* The same for a call that writes files: what the system refuses is a failure, not bad input. */
+int cli_session_written(cli_session *session, int result);
 
 #endif

@@ -10,12 +10,10 @@
 #include "results.h"
 #include "table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 enum { PERTURBATIONS = 11, FIRST = -2, ROWS = 8, ROUNDS = 3, REPEAT = 300 };
@@ -470,7 +468,7 @@ static int write_plot(const comparison *c, const char *path) {
 static int write_csv(const comparison *c, const char *folder) {
   char *path = cli_format("%s/methods.csv", folder);
   FILE *f = cli_file_open(path);
-  int status = f ? CLI_DONE : CLI_BAD_INPUT;
+  int status = f ? CLI_DONE : CLI_FAILED;
   if (f) {
     fputs("method,absolute_error,relative_error,evaluations,seconds\n", f);
     for (int i = 0; i < c->nrow; i++) {
@@ -489,18 +487,16 @@ static int write_csv(const comparison *c, const char *folder) {
     }
     status = cli_file_close(f, path);
   } else {
-    status = CLI_BAD_INPUT;
+    status = CLI_FAILED;
   }
   free(path);
   return status;
 }
 
 static int write_folder(const comparison *c, const char *folder) {
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-    return cli_bad_input("--output: cannot make the folder '%s': %s", folder, strerror(errno));
-  }
   char *path = cli_format("%s/study.svg", folder);
-  int status = write_csv(c, folder);
+  int status = cli_folder_make("--output: ", folder);
+  status = status == CLI_DONE ? write_csv(c, folder) : status;
   status = status == CLI_DONE ? write_plot(c, path) : status;
   free(path);
   return status;

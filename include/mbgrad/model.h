@@ -43,6 +43,10 @@ MBG_API void mbg_model_destroy(mbg_model *model);
 /* The JSON Schema (draft 2020-12) of model files, for editors and other tools. */
 MBG_API int mbg_model_schema(mbg_context *ctx, char **text);
 
+/* Would a file at this path be written over the model's own file, or over one that the model names: a part, data,
+   matrices, of this or another run? For programs that write files. False for a path where no file is. */
+MBG_API int mbg_model_reads(mbg_context *ctx, const mbg_model *model, const char *path, bool *own, bool *named);
+
 /* ---------------------------------------------------------------------- the model */
 
 /* Name: as given in the file, else the name of the file. Note: "" without one. File: the path as it was opened. */

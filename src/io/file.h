@@ -14,7 +14,8 @@ int mbg__file_read_data(mbg_context *ctx, mbg__arena *arena, const char *path, c
 
 /* Writes a whole file: into a temporary file in the same folder, which is renamed when complete, so that no reader
    sees a partial file. Keeps the permissions of a file that is replaced. A link stays, and what it points to is
-   replaced; devices and pipes are written in place. Returns 0, or MBG_ERROR_IO with a message; the former file is then intact. */
+   replaced; devices and pipes are written in place. Returns 0, or MBG_ERROR_IO with a message; the former file is then
+   intact. */
 int mbg__file_write(mbg_context *ctx, const char *path, const char *text, size_t length);
 
 /* A path in a file, relative to the current folder: "data.csv" in "a/b.json" is "a/data.csv"; absolute paths stay

@@ -3,6 +3,6 @@ if [ -e /dev/full ]; then
   "$MBGRAD" check five-bar >/dev/full
   echo "status $?"
 else
-  echo "mbgrad: error: standard output could not be written" >&2
+  echo "mbgrad: error: standard output could not be written: No space left on device" >&2
   echo "status 1"
 fi

@@ -1,0 +1,46 @@
+/* Which files a model reads: its own, those of its parts, and those that a text in one of them names. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "io/file.h"
+#include "io/json.h"
+#include "mbgrad/model.h"
+#include "model/model.h"
+
+#include <sys/stat.h>
+
+/* a name that leads to the same file leads to it through links as well */
+static bool same_file(const char *path, const struct stat *file) {
+  struct stat own;
+  return path && stat(path, &own) == 0 && own.st_dev == file->st_dev && own.st_ino == file->st_ino;
+}
+
+static bool named_in(mbg__arena *arena, const mbg__json *json, const char *base, const struct stat *file) {
+  bool found = json->kind == MBG__JSON_STRING && same_file(mbg__path_beside(arena, base, json->text), file);
+  for (const mbg__json *c = json->child; c && !found; c = c->next) {
+    found = named_in(arena, c, base, file);
+  }
+  return found;
+}
+
+int mbg_model_reads(mbg_context *ctx, const mbg_model *model, const char *path, bool *own, bool *named) {
+  MBG_NEED(ctx, ctx && model && path && own && named);
+  int err = MBG_OK;
+  struct stat file;
+  mbg__arena arena;
+  *own = *named = false;
+  if (stat(path, &file) < 0) {
+    return MBG_OK;
+  }
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  for (const mbg__model_source *s = model->sources; s && !*named; s = s->next) {
+    mbg__json *root;
+    const bool same = same_file(s->path, &file);
+    *own = *own || (s == model->sources && same);
+    MBG_TRY(mbg__json_parse(ctx, &arena, s->path ? s->path : "", s->text, s->length, &root));
+    *named = (s != model->sources && same) || named_in(&arena, root, s->path ? s->path : "", &file);
+    MBG_TRY(mbg__arena_check(ctx, &arena));
+  }
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}
