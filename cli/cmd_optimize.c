@@ -61,10 +61,21 @@ static int take_options(const cli_args *args, const cli_run *r, search *s) {
 
 /* ---------------------------------------------------------------------- results */
 
-static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt, int nstart, const cli_start *starts,
-                       int best) {
-  const char *folder = cli_value(args, "output", 0), *model = cli_value(args, "write", 0);
+static int outcome(const mbg_optimize *opt, int nstart, const cli_starts *starts) {
   const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
+  const char *violates = s->feasible ? "" : ", which violates constraints";
+  if (nstart > 1 && starts->ended < nstart) {
+    return cli_failed("interrupted: %d of %d starts ended; the best design so far is given%s", starts->ended, nstart,
+                      violates);
+  }
+  return s->converged
+             ? CLI_DONE
+             : cli_failed("%s; the best design so far is given%s", mbg_optimize_reason_text(s->reason), violates);
+}
+
+static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt, int nstart,
+                       const cli_starts *starts) {
+  const char *folder = cli_value(args, "output", 0), *model = cli_value(args, "write", 0);
   int status = folder ? cli_optimize_plots(r->session.ctx, opt, &r->options, folder) : CLI_DONE;
   if (status == CLI_DONE && model) {
     char *text;
@@ -72,16 +83,12 @@ static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt
     status = cli_model_write(&r->session, result, text, model);
   }
   if (status == CLI_DONE && cli_flag(args, "json")) {
-    cli_optimize_json(opt, nstart, starts, best);
+    cli_optimize_json(opt, nstart, starts->list, starts->best);
   } else if (status == CLI_DONE && !cli_flag(args, "quiet")) {
-    cli_optimize_print(opt, nstart, starts, best, cli_flag(args, "full"));
+    cli_optimize_print(opt, nstart, starts->list, starts->best, cli_flag(args, "full"));
   }
   fflush(stdout);
-  if (status == CLI_DONE && !s->converged) {
-    status = cli_failed("%s; the best design so far is given%s", mbg_optimize_reason_text(s->reason),
-                        s->feasible ? "" : ", which violates constraints");
-  }
-  return status;
+  return status == CLI_DONE ? outcome(opt, nstart, starts) : status;
 }
 
 /* ---------------------------------------------------------------------- the command */
@@ -89,10 +96,10 @@ static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt
 static int find_optimum(const cli_args *args, cli_run *r, search *s) {
   mbg_context *ctx = r->session.ctx;
   mbg_optimize *opt = NULL;
-  cli_start *starts = NULL;
-  int best = 0, status = CLI_DONE;
+  cli_starts starts = {0};
+  int status = CLI_DONE;
   if (s->starts > 1) {
-    status = cli_optimize_starts(r->session.model, &s->o, s->starts, s->jobs, &starts, &best);
+    status = cli_optimize_starts(r->session.model, &s->o, s->starts, s->jobs, &starts);
   }
   int result = status == CLI_DONE ? mbg_optimize_create(ctx, r->session.model, &s->o, &opt) : MBG_OK;
   if (opt && result == MBG_OK) {
@@ -108,11 +115,10 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
     cli_error_optional(&r->session, mbg_optimize_error(ctx, opt));
   }
   if (status == CLI_DONE) {
-    status = put_results(args, r, opt, s->starts, starts, best);
+    status = put_results(args, r, opt, s->starts, &starts);
   }
   mbg_optimize_destroy(opt);
-  cli_optimize_starts_end(&s->o, s->starts, cli_value(args, "restart", 0));
-  free(starts);
+  cli_optimize_starts_end(&starts);
   return status;
 }
 

@@ -247,6 +247,11 @@ static void compute(void *user, int point, void *out) {
   free(p);
 }
 
+static bool interrupted(void *user) {
+  const job *j = user;
+  return j->r.options.interrupt(j->r.options.user);
+}
+
 static int compute_all(job *j) {
   const size_t w = width(j);
   j->table = cli_resize(NULL, (size_t)j->points * w, sizeof(double));
@@ -254,9 +259,16 @@ static int compute_all(job *j) {
     j->table[i] = i % w == 0 ? MBG_ERROR_INTERRUPTED : NAN;
   }
   if (j->jobs > 1) {
-    return cli_jobs_run(j->points, j->jobs, w * sizeof(double), j->table, compute, j) < 0 ? CLI_FAILED : CLI_DONE;
+    const cli_jobs jobs = {.pieces = j->points,
+                           .jobs = j->jobs,
+                           .size = w * sizeof(double),
+                           .results = j->table,
+                           .work = compute,
+                           .stop = interrupted,
+                           .user = j};
+    return cli_jobs_run(&jobs) < 0 ? CLI_FAILED : CLI_DONE;
   }
-  for (int k = 0; k < j->points && !j->r.options.interrupt(j->r.options.user); k++) {
+  for (int k = 0; k < j->points && !interrupted(j); k++) {
     compute(j, k, j->table + (size_t)k * w);
     if (j->r.bar) {
       fprintf(stderr, "\r\033[Kpoint %d of %d", k + 1, j->points);
@@ -339,7 +351,7 @@ static int write_table(job *j) {
   }
   const int failed = put_table(j, file);
   int status = cli_file_close(file, path);
-  if (status == CLI_DONE && j->r.options.interrupt(j->r.options.user)) {
+  if (status == CLI_DONE && interrupted(j)) {
     return cli_failed("interrupted; %d of %d points were computed", j->done, j->points);
   }
   if (status == CLI_DONE && j->done == 0) {

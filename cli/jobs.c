@@ -4,6 +4,8 @@
 #include "text.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@ typedef struct {
 
 static pid_t parent; /* of this process, when it was made here */
 
-int cli_jobs_parent_died(void) { return parent != 0 && getppid() != parent; }
+bool cli_jobs_parent_died(void) { return parent != 0 && getppid() != parent; }
 
 static void write_all(int file, const char *data, size_t size) {
   while (size > 0) {
@@ -43,6 +45,15 @@ static size_t read_all(int file, char *data, size_t size) {
   return got;
 }
 
+/* SIGTERM may come twice, to all processes of a group and from the parent: it never ends this one at once */
+static void keep_handler(void) {
+  struct sigaction action;
+  if (sigaction(SIGTERM, NULL, &action) == 0 && action.sa_handler != SIG_DFL) {
+    action.sa_flags &= ~(int)SA_RESETHAND;
+    sigaction(SIGTERM, &action, NULL);
+  }
+}
+
 static int begin(worker *w, int piece, size_t size, void (*work)(void *user, int piece, void *result), void *user) {
   int ends[2];
   const pid_t own = getpid();
@@ -55,6 +66,7 @@ static int begin(worker *w, int piece, size_t size, void (*work)(void *user, int
     void *result = cli_resize(NULL, size, 1);
     memset(result, 0, size);
     parent = own;
+    keep_handler();
     close(ends[0]);
     work(user, piece, result);
     write_all(ends[1], result, size);
@@ -70,52 +82,78 @@ static int begin(worker *w, int piece, size_t size, void (*work)(void *user, int
   return 0;
 }
 
-/* waits for one of them; its result */
-static int finish(worker *w, int jobs, size_t size, void *results) {
-  int how, lost = 1;
-  pid_t ended = 0;
-  do {
-    ended = waitpid(-1, &how, 0);
-  } while (ended < 0 && errno == EINTR);
-  for (int k = 0; k < jobs; k++) {
-    if (w[k].process == ended && ended > 0) {
-      char *data = cli_resize(NULL, size, 1);
-      if (read_all(w[k].pipe, data, size) == size) {
-        memcpy((char *)results + (size_t)w[k].piece * size, data, size);
-        lost = 0;
-      }
-      free(data);
-      close(w[k].pipe);
-      w[k].process = 0;
-    }
+/* the result of a process that has ended, or is about to */
+static int finish(worker *w, size_t size, void *results) {
+  char *data = cli_resize(NULL, size, 1);
+  const bool whole = read_all(w->pipe, data, size) == size;
+  if (whole) {
+    memcpy((char *)results + (size_t)w->piece * size, data, size);
   }
-  return lost;
+  free(data);
+  close(w->pipe);
+  while (waitpid(w->process, NULL, 0) < 0 && errno == EINTR) {
+  }
+  w->process = 0;
+  return !whole;
 }
 
-int cli_jobs_run(int pieces, int jobs, size_t size, void *results, void (*work)(void *user, int piece, void *result),
-                 void *user) {
+/* one of them with a result, or NULL after a moment */
+static worker *wait_for_one(worker *workers, int jobs, struct pollfd *ends) {
+  enum { MILLISECONDS = 100 };
+  for (int k = 0; k < jobs; k++) {
+    ends[k] = (struct pollfd){.fd = workers[k].process ? workers[k].pipe : -1, .events = POLLIN};
+  }
+  const int ready = poll(ends, (nfds_t)jobs, MILLISECONDS);
+  for (int k = 0; ready > 0 && k < jobs; k++) {
+    if (ends[k].fd >= 0 && ends[k].revents) {
+      return &workers[k];
+    }
+  }
+  return NULL;
+}
+
+/* what stops this process stops the others: a signal to it alone does not reach them */
+static void stop_all(const worker *workers, int jobs) {
+  for (int k = 0; k < jobs; k++) {
+    if (workers[k].process) {
+      kill(workers[k].process, SIGTERM);
+    }
+  }
+}
+
+static worker *unused(worker *workers) {
+  while (workers->process != 0) {
+    workers++;
+  }
+  return workers;
+}
+
+int cli_jobs_run(const cli_jobs *j) {
+  const int jobs = j->jobs < j->pieces ? j->jobs : j->pieces;
   worker *workers = cli_resize(NULL, (size_t)jobs, sizeof(*workers));
-  int next = 0, running = 0, lost = 0, failed = 0;
+  struct pollfd *ends = cli_resize(NULL, (size_t)jobs, sizeof(*ends));
+  int next = 0, running = 0, lost = 0;
+  bool failed = false, stopped = false;
   memset(workers, 0, (size_t)jobs * sizeof(*workers));
-  while (next < pieces || running > 0) {
-    if (next < pieces && running < jobs && !failed) {
-      int k = 0;
-      while (workers[k].process != 0) {
-        k++;
-      }
-      failed = begin(&workers[k], next, size, work, user) != 0;
+  while (running > 0 || (next < j->pieces && !failed && !stopped)) {
+    if (!stopped && j->stop(j->user)) {
+      stopped = true;
+      stop_all(workers, jobs);
+    } else if (next < j->pieces && running < jobs && !failed && !stopped) {
+      failed = begin(unused(workers), next, j->size, j->work, j->user) != 0;
       running += !failed;
       next += !failed;
-      next = failed ? pieces : next;
-      continue;
+    } else {
+      worker *ended = wait_for_one(workers, jobs, ends);
+      lost += ended ? finish(ended, j->size, j->results) : 0;
+      running -= ended != NULL;
     }
-    lost += finish(workers, jobs, size, results);
-    running--;
   }
+  free(ends);
   free(workers);
   if (failed) {
     (void)cli_failed("cannot start a process: %s", strerror(errno));
     return -1;
   }
-  return lost;
+  return lost + j->pieces - next;
 }

@@ -2,13 +2,22 @@
 #ifndef CLI_JOBS_H
 #define CLI_JOBS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Does piece k of some work in a process of its own, at most `jobs` at a time: `work` fills its result (size bytes),
-   which lies in results + k size afterwards. Results of processes that died are left as they are. In the process
-   parent_died is true when its parent has ended. Returns the number of unfinished pieces, or -1 with a message. */
-int cli_jobs_run(int pieces, int jobs, size_t size, void *results, void (*work)(void *user, int piece, void *result),
-                 void *user);
-int cli_jobs_parent_died(void);
+typedef struct {
+  int pieces, jobs; /* at most `jobs` at a time */
+  size_t size;      /* bytes of a result */
+  void *results;    /*                                           (pieces x size) */
+  void (*work)(void *user, int piece, void *result);
+  bool (*stop)(void *user); /* true: begins no further piece and sends SIGTERM to those under way */
+  void *user;
+} cli_jobs;
+
+/* Does each piece of some work in a process of its own: `work` fills its result. Results of processes that died and of
+   pieces that were not begun are left as they are. Returns the number of unfinished pieces, or -1 with a message. */
+int cli_jobs_run(const cli_jobs *jobs);
+/* In such a process: has its parent ended? */
+bool cli_jobs_parent_died(void);
 
 #endif

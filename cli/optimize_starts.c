@@ -1,8 +1,11 @@
 #include "optimize_starts.h"
 
+#include "files.h"
 #include "jobs.h"
 #include "text.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,49 +78,99 @@ static int best_of(int n, const cli_start *s) {
   return best;
 }
 
-static char *temporary_stem(void) {
+/* ---------------------------------------------------------------------- temporary records */
+
+static const char prefix[] = "mbgrad-optimize-";
+
+static const char *temporary(void) {
   const char *folder = getenv("TMPDIR");
-  char *stem = cli_format("%s/mbgrad-optimize-XXXXXX", folder ? folder : "/tmp");
-  const int file = mkstemp(stem);
-  if (file >= 0) {
-    close(file);
-  }
-  return stem;
+  return folder && *folder ? folder : "/tmp";
 }
 
-int cli_optimize_starts(const mbg_model *model, mbg_optimize_options *o, int n, int jobs, cli_start **starts,
-                        int *best) {
-  task t = {.model = model, .o = o};
-  char *stem = o->restart ? cli_copy(o->restart) : temporary_stem();
-  t.stem = stem;
-  *starts = cli_resize(NULL, (size_t)n, sizeof(**starts));
-  for (int k = 0; k < n; k++) {
-    (*starts)[k] = (cli_start){.status = MBG_ERROR_INTERRUPTED};
+/* removes a folder of records */
+static void remove_folder(const char *path) {
+  DIR *dir = opendir(path);
+  for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    char *file = cli_format("%s/%s", path, entry->d_name);
+    unlink(file);
+    free(file);
   }
-  const int lost = cli_jobs_run(n, jobs, sizeof(**starts), *starts, run_start, &t);
-  *best = best_of(n, *starts);
+  if (dir) {
+    closedir(dir);
+  }
+  rmdir(path);
+}
+
+/* folders of processes that were killed */
+static void remove_abandoned(void) {
+  DIR *dir = opendir(temporary());
+  for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    if (cli_abandoned(temporary(), entry->d_name, prefix)) {
+      char *path = cli_format("%s/%s", temporary(), entry->d_name);
+      remove_folder(path);
+      free(path);
+    }
+  }
+  if (dir) {
+    closedir(dir);
+  }
+}
+
+/* a folder of its own, NULL with a message */
+static char *make_folder(void) {
+  remove_abandoned();
+  char *folder = cli_format("%s/%s%ld-XXXXXX", temporary(), prefix, (long)getpid());
+  if (!mkdtemp(folder)) {
+    (void)cli_failed("cannot make a folder for the records of the starts in '%s': %s", temporary(), strerror(errno));
+    free(folder);
+    return NULL;
+  }
+  return folder;
+}
+
+/* ---------------------------------------------------------------------- all starts */
+
+static bool stop(void *user) {
+  const mbg_run_options *run = ((const task *)user)->o->run;
+  return run->interrupt && run->interrupt(run->user);
+}
+
+int cli_optimize_starts(const mbg_model *model, mbg_optimize_options *o, int n, int jobs, cli_starts *s) {
+  *s = (cli_starts){.folder = o->restart ? NULL : make_folder()};
+  if (!o->restart && !s->folder) {
+    return CLI_FAILED;
+  }
+  char *stem = o->restart ? cli_copy(o->restart) : cli_format("%s/start", s->folder);
+  task t = {.model = model, .stem = stem, .o = o};
+  s->list = cli_resize(NULL, (size_t)n, sizeof(*s->list));
+  for (int k = 0; k < n; k++) {
+    s->list[k] = (cli_start){.status = MBG_ERROR_INTERRUPTED};
+  }
+  const cli_jobs work = {.pieces = n,
+                         .jobs = jobs,
+                         .size = sizeof(*s->list),
+                         .results = s->list,
+                         .work = run_start,
+                         .stop = stop,
+                         .user = &t};
+  const int lost = cli_jobs_run(&work);
+  s->best = best_of(n, s->list);
+  for (int k = 0; k < n; k++) {
+    s->ended += s->list[k].status != MBG_ERROR_INTERRUPTED && s->list[k].reason != MBG_OPTIMIZE_INTERRUPTED;
+  }
   /* the best one again, from its record; when none ended well the first, for its message */
-  o->place = *best >= 0 ? *best : 0;
-  o->restart = file_of(stem, o->place);
+  o->place = s->best >= 0 ? s->best : 0;
+  o->restart = s->file = file_of(stem, o->place);
   o->resume = true;
   free(stem);
   return lost < 0 ? CLI_FAILED : CLI_DONE;
 }
 
-void cli_optimize_starts_end(mbg_optimize_options *o, int n, const char *given) {
-  if (n < 2 || !o->restart || o->restart == given) {
-    return;
+void cli_optimize_starts_end(cli_starts *s) {
+  if (s->folder) {
+    remove_folder(s->folder);
   }
-  char *stem = cli_format("%.*s", (int)(strrchr(o->restart, '.') - o->restart), o->restart);
-  for (int k = 0; !given && k < n; k++) {
-    char *file = file_of(stem, k);
-    remove(file);
-    free(file);
-  }
-  if (!given) {
-    remove(stem);
-  }
-  free(stem);
-  free((char *)o->restart);
-  o->restart = NULL;
+  free(s->folder);
+  free(s->file);
+  free(s->list);
 }

@@ -5,11 +5,18 @@
 #include "optimize_report.h"
 #include "session.h"
 
+typedef struct {
+  cli_start *list; /*                                            (n) */
+  int best;        /* the lowest feasible one; -1: none could be simulated */
+  int ended;       /* those that were not interrupted */
+  char *folder;    /* of temporary records, NULL: none */
+  char *file;      /* record of the best one */
+} cli_starts;
+
 /* Runs all of them, at most `jobs` at a time; each records its evaluations in a file of its own: FILE.0, FILE.1 ... for
-   --restart FILE, else temporary ones. Afterwards *o replays the best one, *best. *starts (n) is to be freed. */
-int cli_optimize_starts(const mbg_model *model, mbg_optimize_options *o, int n, int jobs, cli_start **starts,
-                        int *best);
-/* Removes temporary files. given: of --restart, or NULL. */
-void cli_optimize_starts_end(mbg_optimize_options *o, int n, const char *given);
+   --restart FILE, else in a temporary folder. An interruption keeps what each has reached. Afterwards *o replays the
+   best one. End it in either case. */
+int cli_optimize_starts(const mbg_model *model, mbg_optimize_options *o, int n, int jobs, cli_starts *starts);
+void cli_optimize_starts_end(cli_starts *starts);
 
 #endif

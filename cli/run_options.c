@@ -106,12 +106,16 @@ static void on_signal(int signal_number) {
   stop_asked = 1;
 }
 
-/* the second Ctrl-C ends the program; one that the caller ignores stays ignored */
+/* Ctrl-C, the end that a system or a batch queue asks for, the end of a terminal; the second one of its kind ends the
+   program; one that the caller ignores (nohup) stays ignored */
 static void catch_interrupts(void) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, old;
   sigemptyset(&action.sa_mask);
-  if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-    sigaction(SIGINT, &action, NULL);
+  for (int i = 0; i < 3; i++) {
+    if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+      sigaction(signals[i], &action, NULL);
+    }
   }
 }
 

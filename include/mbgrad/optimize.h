@@ -60,7 +60,7 @@ typedef struct {
   double tolerance;           /* of the conditions of optimality; NAN: from the model, else 1e-6 */
   int threads;                /* load cases at a time; 1 */
   const char *restart;        /* file to which every evaluation is appended; NULL: none */
-  bool resume;                /* replay the restart file first */
+  bool resume;                /* replay the restart file first; an interruption counts when that is done */
   /* Called after every iteration; true stops and keeps the best design; may be NULL. */
   bool (*progress)(void *user, const mbg_optimize_state *state);
   void *user; /* first argument of progress */

@@ -31,7 +31,7 @@ const char *mbg_optimize_reason_text(int reason) {
 static bool interrupt(void *user) {
   const mbg_optimize *opt = user;
   const mbg_run_options *o = &opt->run_options;
-  return !opt->reporting && o->interrupt && o->interrupt(o->user);
+  return !opt->reporting && !opt->replaying && o->interrupt && o->interrupt(o->user);
 }
 
 /* a case per run with a positive weight, or the model itself */
@@ -315,6 +315,7 @@ static int create(mbg_context *ctx, mbg_optimize *opt, const mbg_optimize_option
   opt->o = defaults;
   MBG_TRY(mbg__options_take(ctx, "optimize", options, &opt->o, sizeof(opt->o)));
   MBG_TRY(mbg__run_options_take(ctx, opt->o.run, &opt->run_options));
+  opt->replaying = opt->o.restart && opt->o.resume;
   MBG_TRY(check_options(ctx, &opt->o));
   MBG_TRY(make_cases(ctx, opt));
   MBG_TRY(choose_parameters(ctx, opt));

@@ -99,7 +99,8 @@ struct mbg_optimize {
   mbg__nlp_options nlp;
   bool chosen; /* the optimizer was, by the problem */
   mbg__record *record;
-  bool replayed; /* the last evaluation */
+  bool replaying; /* evaluations that were recorded are left: no interruptions before they are used */
+  bool replayed;  /* the last evaluation */
   double begin;
   double *best_x; /* best feasible one                                   (nx) */
   double best;    /* its objective; NaN: none */

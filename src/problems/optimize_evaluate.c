@@ -288,6 +288,7 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
   simulate_all(opt, x);
   MBG_TRY(mbg__record_next(ctx, opt->record, 'v', opt->nx, x, opt->nvalue, opt->value, &status, &found));
   opt->replayed = found;
+  opt->replaying = mbg__record_left(opt->record);
   opt->summary.evaluations++;
   if (!found) {
     status = evaluate_all(ctx, opt, simulate_case, false);

@@ -92,7 +92,7 @@ static int progress(void *user, const mbg__nlp_state *state) {
   if (opt->replayed) {
     opt->begin = now();
   }
-  return opt->o.progress && opt->o.progress(opt->o.user, &shown);
+  return opt->o.progress && opt->o.progress(opt->o.user, &shown) && !opt->replaying;
 }
 
 /* ---------------------------------------------------------------------- restart file */
@@ -132,7 +132,9 @@ static int open_record(mbg_context *ctx, mbg_optimize *opt) {
     return MBG_OK;
   }
   head(opt, own, sizeof(own));
-  return mbg__record_open(ctx, opt->o.restart, own, opt->o.resume, &opt->record);
+  const int err = mbg__record_open(ctx, opt->o.restart, own, opt->o.resume, &opt->record);
+  opt->replaying = mbg__record_left(opt->record);
+  return err;
 }
 
 /* ---------------------------------------------------------------------- solves */

@@ -197,6 +197,8 @@ void mbg__record_close(mbg__record *r) {
   }
 }
 
+bool mbg__record_left(const mbg__record *r) { return r && r->line && *r->line; }
+
 int mbg__record_replayed(const mbg__record *r) { return r ? r->replayed : 0; }
 
 /* ---------------------------------------------------------------------- replaying */
@@ -219,7 +221,7 @@ int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const d
                      int *status, bool *found) {
   int err = MBG_OK;
   *found = false;
-  if (!r || !r->line || !*r->line) {
+  if (!mbg__record_left(r)) {
     return MBG_OK;
   }
   double *recorded = mbg__alloc(ctx, (size_t)n + 1, sizeof(double));

@@ -26,6 +26,9 @@ int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const d
 int mbg__record_add(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count,
                     const double *values, int status);
 
+/* Are there recorded evaluations that were not replayed yet? */
+bool mbg__record_left(const mbg__record *r);
+
 /* Evaluations that were replayed. */
 int mbg__record_replayed(const mbg__record *r);
 
