@@ -21,8 +21,6 @@ typedef struct {
   cli_run r;
   mbg_control_options options;
   mbg_control *control;
-  const char *restart; /* file that is kept up to date, or NULL */
-  bool resume;
   char *list; /* copies of lists of names */
   const char **names;
   const char **criteria;
@@ -134,7 +132,7 @@ static int find_signal(const mbg_model *model, const char *name, size_t length) 
 static int check_files(job *j) {
   const char *out = cli_value(j->args, "out", 0), *tracking = cli_value(j->args, "tracking", 0);
   const mbg_model *model = j->r.session.model;
-  int *signal = NULL, status = cli_restart_options(j->args, &j->restart, &j->resume);
+  int *signal = NULL, status = cli_restart_options(j->args, &j->options.restart, &j->options.resume);
   status = status == CLI_DONE && out ? cli_series_path(out) : status;
   if (status == CLI_DONE && cli_signals_choose(model, cli_value(j->args, "signals", 0), &signal) < 0) {
     status = CLI_BAD_INPUT;
@@ -170,12 +168,6 @@ static bool progress(void *user, const mbg_control *control) {
             r->iterations, r->objective, r->gradient);
     fflush(stderr);
     j->last = now;
-  }
-  if (j->restart && mbg_control_write_restart(j->r.session.ctx, control, j->restart) < 0) {
-    clear_line(j);
-    (void)cli_session_status(&j->r.session, MBG_OK);
-    fprintf(stderr, "mbgrad: warning: no further restart files are written\n");
-    j->restart = NULL;
   }
   return j->r.options.interrupt(j->r.options.user);
 }
@@ -501,13 +493,10 @@ static int search(job *j) {
   j->options.progress = progress;
   j->options.user = j;
   int status = cli_run_status(&j->r, mbg_control_create(ctx, j->r.session.model, &j->options, &j->control));
-  if (status == CLI_DONE && j->resume) {
-    status = cli_run_status(&j->r, mbg_control_read_restart(ctx, j->control, j->restart));
-  }
   if (status == CLI_DONE) {
     const int err = mbg_control_solve(ctx, j->control);
     clear_line(j);
-    status = cli_run_status(&j->r, err);
+    status = cli_session_written(&j->r.session, err);
   }
   return status;
 }
@@ -519,8 +508,8 @@ static int outcome(const job *j) {
     return cli_failed("interrupted after %d iterations; the best control so far is kept", r->iterations);
   }
   if (!strncmp(r->status, "limit", 5)) {
-    return cli_failed("not converged: %s after %d iterations; the best control is kept. More: --iterations, or "
-                      "--restart and --resume",
+    return cli_failed("not converged: %s after %d iterations; the best control is kept. More: --iterations, with "
+                      "--restart and --resume from there",
                       r->status, r->iterations);
   }
   return CLI_DONE;
@@ -589,8 +578,7 @@ static const cli_option options[] = {
     {"signals", "A,B,...", false, "these signals only"},
     CLI_OPTION_PLOT,
     {"tracking", "A:B,...", false, "with --plot: signal A and the path B that it should follow, in one panel"},
-    {"restart", "FILE", CLI_FILE_OUT, "write a restart file after every iteration"},
-    {"resume", NULL, false, "with --restart: go on from that file"},
+    CLI_OPTIONS_RESTART,
     CLI_OPTIONS_RUN,
     CLI_OPTION_NO_ERROR,
     CLI_OPTION_JSON,

@@ -39,6 +39,8 @@ typedef struct {
   const char *optimizer;       /* "lbfgs", "ipopt", "cg", "steepest"         [lbfgs] */
   int iterations;              /* limit of a stage                           [200] */
   double gradient_tolerance;   /* reduction of the projected gradient        [1e-5] */
+  const char *restart;         /* file to which every evaluation is appended; NULL: none */
+  bool resume;                 /* replay the restart file first; of another search: begin with its best control */
   /* Called after each iteration, with the summary up to date; true stops and keeps the best control; may be NULL. */
   bool (*progress)(void *user, const mbg_control *control);
   void *user; /* first argument of progress */
@@ -104,8 +106,8 @@ MBG_API bool mbg_control_same_times(const mbg_control *control);
    the model. MBG_ERROR_UNSUPPORTED when the control belongs to a part. */
 MBG_API int mbg_control_write_model(mbg_context *ctx, const mbg_control *control, const char *path);
 
-/* Restart file: stage and best control so far, as JSON. After reading it the next solve starts there; the controls
-   must be the same, their samples may differ. */
+/* Stage and best control so far, as JSON. After reading it, or the restart file of another search, the next solve
+   starts there; the controls must be the same, their samples may differ. */
 MBG_API int mbg_control_write_restart(mbg_context *ctx, const mbg_control *control, const char *path);
 MBG_API int mbg_control_read_restart(mbg_context *ctx, mbg_control *control, const char *path);
 

@@ -306,6 +306,7 @@ static int take_arrays(mbg_context *ctx, mbg_control *c, int most) {
   for (int i = 0; i < MBG_COUNT(scratch); i++) {
     *scratch[i] = MBG_TAKE(&c->arena, real, most);
   }
+  c->recorded = MBG_TAKE(&c->arena, double, 2 + c->m->ncriterion + n);
   return mbg__arena_check(ctx, &c->arena);
 }
 
@@ -402,6 +403,8 @@ int mbg_control_create(mbg_context *ctx, const mbg_model *model, const mbg_contr
   MBG_TRY(mbg__options_take(ctx, "control", options, &o, sizeof(o)));
   c->m = model;
   c->progress = o.progress;
+  c->restart = o.restart;
+  c->resume = o.resume;
   c->user = o.user;
   MBG_TRY(prepare(ctx, c, &o, &scratch));
 done:
@@ -418,6 +421,7 @@ void mbg_control_destroy(mbg_control *c) {
     return;
   }
   const mbg_allocator allocator = c->arena.allocator;
+  mbg__record_close(c->record);
   mbg_run_destroy(c->run);
   mbg_model_destroy(c->sampled);
   mbg__arena_destroy(&c->arena);

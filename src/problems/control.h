@@ -6,6 +6,7 @@
 #include "mbgrad/control.h"
 #include "model/model.h"
 #include "optimizers/minimize.h"
+#include "problems/record.h"
 #include "run/run.h"
 
 /* One control that is found: samples first .. first+n-1 of x. */
@@ -44,6 +45,11 @@ struct mbg_control {
   double factor;         /* of the effort in this stage */
   double value_best;     /* objective of this stage at best */
   double effort_best;    /* of the last stage's weight */
+  const char *restart;   /* file of the record, NULL: none */
+  bool resume;           /* replay it first */
+  mbg__record *record;   /* during a solve */
+  int record_error;      /* it could not be written between evaluations */
+  double *recorded;      /* of an evaluation: objective, effort, criteria, gradient             (2 + ncriterion + n) */
   mbg_context *ctx;      /* during a solve */
   int stage_iterations;  /* of the stages before */
   int stage_evaluations, /* ... */
@@ -53,5 +59,8 @@ struct mbg_control {
 /* sum_c effort_c/2 int u_c^2 dt of the samples x, exactly; factor times its gradient is added to g (NULL: not
    wanted). */
 double mbg__control_effort(mbg_control *c, const double *x, double factor, double *g);
+
+/* Opens the record of a search that has one, and takes up what is in it. */
+int mbg__control_open_record(mbg_context *ctx, mbg_control *c);
 
 #endif

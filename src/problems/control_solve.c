@@ -85,8 +85,9 @@ static void keep_best(mbg_control *c, double value, double effort) {
   }
 }
 
-static int evaluate(void *user, const double *x, double *value, double *gradient) {
-  mbg_control *c = user;
+/* objective, effort, criteria and gradient into c->recorded; positive: the control cannot be simulated */
+static int compute(mbg_control *c, const double *x) {
+  double *value = &c->recorded[0], *effort = &c->recorded[1], *gradient = c->recorded + 2 + c->m->ncriterion;
   int err = simulate(c, x);
   if (err < 0) {
     return step_back(err);
@@ -96,11 +97,33 @@ static int evaluate(void *user, const double *x, double *value, double *gradient
     return step_back(err);
   }
   memcpy(gradient, c->g + c->m->np, (size_t)c->n * sizeof(double));
-  const double effort = mbg__control_effort(c, x, c->factor, gradient);
-  *value = c->factor * effort;
+  *effort = mbg__control_effort(c, x, c->factor, gradient);
+  *value = c->factor * *effort;
   for (int k = 0; k < c->m->ncriterion; k++) {
     *value += c->weights[k] != 0 ? c->weights[k] * c->psi[k] : 0;
+    c->recorded[2 + k] = c->psi[k];
   }
+  return MBG_OK;
+}
+
+static int evaluate(void *user, const double *x, double *value, double *gradient) {
+  mbg_control *c = user;
+  const int nc = c->m->ncriterion, count = 2 + nc + c->n;
+  int status = MBG_OK, err = MBG_OK;
+  bool found;
+  MBG_TRY(mbg__record_next(c->ctx, c->record, 'e', c->n, x, count, c->recorded, &status, &found));
+  if (!found) {
+    MBG_TRY(status = compute(c, x));
+    MBG_TRY(mbg__record_add(c->ctx, c->record, 'e', c->n, x, count, c->recorded, status));
+  }
+  if (status != MBG_OK) {
+    return status;
+  }
+  *value = c->recorded[0];
+  const double effort = c->recorded[1];
+  memcpy(c->p + c->m->np, x, (size_t)c->n * sizeof(double));
+  memcpy(c->psi, c->recorded + 2, (size_t)nc * sizeof(double));
+  memcpy(gradient, c->recorded + 2 + nc, (size_t)c->n * sizeof(double));
   if (isfinite(*value)) {
     if (c->summary.evaluations == 0) {
       c->summary.objective_start = *value + (1 - c->factor) * effort;
@@ -108,7 +131,20 @@ static int evaluate(void *user, const double *x, double *value, double *gradient
     keep_best(c, *value, effort);
   }
   c->summary.evaluations++;
-  return 0;
+done:
+  return err;
+}
+
+/* a number that a search with other options needs from the record */
+static int mark(mbg_control *c, char kind, double number) {
+  int status, err = MBG_OK;
+  bool found;
+  MBG_TRY(mbg__record_next(c->ctx, c->record, kind, 1, &number, 0, NULL, &status, &found));
+  if (!found) {
+    MBG_TRY(mbg__record_add(c->ctx, c->record, kind, 1, &number, 0, NULL, MBG_OK));
+  }
+done:
+  return err;
 }
 
 /* ---------------------------------------------------------------------- stages */
@@ -127,11 +163,14 @@ static int report(void *user, const mbg__minimize_state *state) {
   r->iterations = c->stage_iterations + state->iteration;
   r->evaluations = c->stage_evaluations + state->evaluations;
   r->gradient = state->gradient;
-  c->reference = c->reference > 0 ? c->reference : state->gradient;
+  if (!(c->reference > 0)) {
+    c->reference = state->gradient;
+    c->record_error = mark(c, 'r', c->reference);
+  }
   r->gradient_start = c->reference;
   r->objective = objective_best(c);
   r->effort = c->effort_best;
-  return c->progress ? c->progress(c->user, c) : 0;
+  return c->record_error < 0 || (c->progress && c->progress(c->user, c) && !mbg__record_left(c->record));
 }
 
 /* What a stage ended with. */
@@ -169,7 +208,8 @@ static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m
                                          .user = c};
   c->value_best = INFINITY;
   c->factor = pow(c->reduction, c->summary.stage - (c->summary.stages - 1));
-  return mbg__minimize(ctx, &problem, &opt, c->x, m);
+  const int err = mark(c, 's', c->summary.stage);
+  return err < 0 ? err : mbg__minimize(ctx, &problem, &opt, c->x, m);
 }
 
 int mbg_control_solve(mbg_context *ctx, mbg_control *c) {
@@ -178,8 +218,18 @@ int mbg_control_solve(mbg_context *ctx, mbg_control *c) {
   int err = MBG_OK;
   c->ctx = ctx;
   c->stage_iterations = c->stage_evaluations = c->stage_failed = c->summary.evaluations = 0;
+  c->record_error = MBG_OK;
+  err = mbg__control_open_record(ctx, c);
   for (; err == MBG_OK && c->summary.stage < c->summary.stages; c->summary.stage++) {
     err = solve_stage(ctx, c, &m);
+    err = c->record_error < 0 ? c->record_error : err;
+    if (err == MBG_ERROR_INTERRUPTED && c->summary.evaluations > 0) {
+      /* in the first simulation of a later stage: the stages before have a result */
+      c->summary.interrupted = true;
+      c->summary.status = mbg__minimize_reason_text(MBG__MINIMIZE_INTERRUPTED);
+      err = MBG_OK;
+      break;
+    }
     if (err == MBG_OK) {
       conclude(c, &m);
     }
@@ -187,10 +237,15 @@ int mbg_control_solve(mbg_context *ctx, mbg_control *c) {
       break;
     }
   }
+  mbg__record_close(c->record);
+  c->record = NULL;
   c->ctx = NULL;
   if (err == MBG_ERROR_CONVERGENCE && c->summary.evaluations == 0) {
     mbg__fail(ctx, err,
               "the control that the search starts from cannot be simulated: give other values in \"controls\"");
+  }
+  if (err == MBG_ERROR_INTERRUPTED) {
+    mbg__fail(ctx, err, "interrupted during the first simulation; there is no result");
   }
   return err;
 }

@@ -1,6 +1,7 @@
 /* Evaluations of an identification in a file: each is appended when it is done, and replayed when the identification is
    resumed, so that the optimizer goes the way it went. */
 #include "problems/identify.h"
+#include "problems/model_text.h"
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 
 /* the problem that the evaluations of a file belong to */
 static void head(const mbg_identify *id, char *buffer, size_t size) {
-  uint64_t h = MBG__SUM_START;
+  uint64_t h = mbg__model_sum(MBG__SUM_START, id->model);
   h = mbg__sum(h, id->p0, (size_t)id->np * sizeof(double));
   h = mbg__sum(h, id->lower, (size_t)id->n * sizeof(double));
   h = mbg__sum(h, id->upper, (size_t)id->n * sizeof(double));

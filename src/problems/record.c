@@ -82,8 +82,21 @@ static int foreign(mbg_context *ctx, const mbg__record *r) {
                    "'%s' is no restart file of this command, and is left alone: name another file", r->path);
 }
 
-static int fail_write(mbg_context *ctx, const mbg__record *r) {
-  return mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", r->path, strerror(errno));
+static int fail_write(mbg_context *ctx, const char *path) {
+  return mbg__fail(ctx, MBG_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+}
+
+int mbg__record_keep(mbg_context *ctx, const char *path) {
+  const size_t length = strlen(path);
+  char *kept = mbg__alloc(ctx, length + 2, 1);
+  if (!kept) {
+    return mbg__fail_memory(ctx);
+  }
+  memcpy(kept, path, length);
+  memcpy(kept + length, "~", 2);
+  const int err = rename(path, kept) == 0 ? MBG_OK : fail_write(ctx, path);
+  mbg__free(ctx, kept);
+  return err;
 }
 
 static int replay(mbg_context *ctx, mbg__record *r, const char *head) {
@@ -111,16 +124,15 @@ static int replay(mbg_context *ctx, mbg__record *r, const char *head) {
   r->number = 2;
   /* lines that follow are appended to the whole ones */
   if (length < before && truncate(r->path, (off_t)length) != 0) {
-    return fail_write(ctx, r);
+    return fail_write(ctx, r->path);
   }
 done:
   return err;
 }
 
 /* A record that was there becomes FILE~; devices and empty files stay. */
-static int set_aside(mbg_context *ctx, mbg__record *r, const struct stat *old, const char *head) {
-  int err = MBG_OK;
-  char start[64], *kept;
+static int set_aside(mbg_context *ctx, const mbg__record *r, const struct stat *old, const char *head) {
+  char start[64];
   if (!S_ISREG(old->st_mode) || old->st_size == 0) {
     return MBG_OK;
   }
@@ -132,23 +144,14 @@ static int set_aside(mbg_context *ctx, mbg__record *r, const struct stat *old, c
   if (n == 0 || !own(start, n, head)) {
     return foreign(ctx, r);
   }
-  const size_t length = strlen(r->path);
-  kept = mbg__arena_take(&r->text, length + 2, 1);
-  MBG_TRY(mbg__arena_check(ctx, &r->text));
-  memcpy(kept, r->path, length);
-  memcpy(kept + length, "~", 2);
-  if (rename(r->path, kept) != 0) {
-    return fail_write(ctx, r);
-  }
-done:
-  return err;
+  return mbg__record_keep(ctx, r->path);
 }
 
 /* a line to the file and to the disk */
 static int put(mbg_context *ctx, const mbg__record *r, const char *text, size_t length) {
   const bool done = fwrite(text, 1, length, r->file) == length && fflush(r->file) == 0 &&
                     (fsync(fileno(r->file)) == 0 || errno == EINVAL); /* a pipe cannot be forced */
-  return done ? MBG_OK : fail_write(ctx, r);
+  return done ? MBG_OK : fail_write(ctx, r->path);
 }
 
 static int begin(mbg_context *ctx, const mbg__record *r, const char *head) {
@@ -168,10 +171,12 @@ int mbg__record_open(mbg_context *ctx, const char *path, const char *head, bool 
   struct stat old;
   if (stat(path, &old) == 0) {
     MBG_TRY(resume ? replay(ctx, r, head) : set_aside(ctx, r, &old, head));
+  } else if (resume) {
+    mbg__note(ctx, MBG_NOTE, "there is no restart file '%s' yet: the search begins anew", path);
   }
   r->file = fopen(path, r->line ? "a" : "w");
   if (!r->file) {
-    err = fail_write(ctx, r);
+    err = fail_write(ctx, path);
     goto done;
   }
   if (!r->line) {
@@ -249,6 +254,23 @@ int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const d
   r->number++;
   r->replayed += *found;
   return err;
+}
+
+char mbg__record_kind(const mbg__record *r) { return *r->line; }
+
+int mbg__record_any(mbg_context *ctx, mbg__record *r, char *kind, int most, double *out, int *count) {
+  char *p = r->line + 1, *end = strchr(r->line, '\n'), *sum = end - SUM_DIGITS - 1;
+  *kind = *r->line;
+  *count = 0;
+  *sum = 0;
+  const long status = strtol(p, &p, 10);
+  while (status == MBG_OK && *count < most && numbers(&p, 1, &out[*count])) {
+    ++*count;
+  }
+  *sum = ' ';
+  r->line = end + 1;
+  r->number++;
+  return status < 0 ? broken(ctx, r, "an evaluation that ended the search is not recorded") : MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- recording */

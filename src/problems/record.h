@@ -26,6 +26,15 @@ int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const d
 int mbg__record_add(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count,
                     const double *values, int status);
 
+/* The kind of the next recorded line, of which at least one must be left. */
+char mbg__record_kind(const mbg__record *r);
+/* The next recorded line, of which at least one must be left, whatever it is: the first numbers of it, at most `most`;
+   none of an evaluation that failed. */
+int mbg__record_any(mbg_context *ctx, mbg__record *r, char *kind, int most, double *out, int *count);
+
+/* A file that is there becomes FILE~. */
+int mbg__record_keep(mbg_context *ctx, const char *path);
+
 /* Are there recorded evaluations that were not replayed yet? */
 bool mbg__record_left(const mbg__record *r);
 

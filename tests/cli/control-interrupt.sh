@@ -8,7 +8,7 @@ command = [sys.argv[1], "control", "overhead-crane", "--samples", "3001", "--eff
 process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 for _ in range(600):
     time.sleep(0.1)
-    if os.path.exists("restart"):
+    if os.path.exists("restart") and open("restart", "rb").read().count(b"\n") > 4:
         break
 time.sleep(0.2)
 process.send_signal(signal.SIGINT)
