@@ -147,7 +147,27 @@ static void test_guard(void **state) {
   (void)state;
   stops(", \"axes\": \"body\"", 0.01, "the reaction of joint 'axle' row x1 jumps from step to step and grows");
   stops(", \"axes\": \"body\"", 0.04, "jumps from step to step and grows");
-  stops(", \"com\": [0.05, 0, 0]", 0.01, "the reaction of joint 'axle' row");
+  stops(", \"com\": [0.05, 0, 0], \"axes\": \"body\"", 0.01, "the reaction of joint 'axle' row");
+  stops(", \"com\": [0.15, 0, 0]", 0.01, "the reaction of joint 'axle' row");
+}
+
+/* next to the limit reactions alternate and do not grow: a warning, once */
+static void test_warning(void **state) {
+  (void)state;
+  char *text = cart_text(", \"axes\": \"body\"", "");
+  gradient_case c;
+  gradient_case_open(&c, NULL, text);
+  c.options.step = 0.008;
+  gradient_case_run(&c);
+  gradient_case_simulate(&c);
+  gradient_case_simulate(&c);
+  assert_int_equal(mbg_context_message_count(c.ctx), 1);
+  assert_int_equal(mbg_context_message_severity(c.ctx, 0), MBG_WARNING);
+  assert_non_null(
+      strstr(mbg_context_message(c.ctx, 0), "the reaction of joint 'axle' row x1 alternates from step to step"));
+  assert_non_null(strstr(mbg_context_message(c.ctx, 0), "take a smaller step or \"index\": 2"));
+  gradient_case_close(&c);
+  free(text);
 }
 
 /* "axes": "world" makes a rotor of a body that is too lopsided to be taken for one */
@@ -167,7 +187,8 @@ static void test_axes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cart),        cmocka_unit_test(test_index2), cmocka_unit_test(test_gyro),
-      cmocka_unit_test(test_large_steps), cmocka_unit_test(test_guard),  cmocka_unit_test(test_axes),
+      cmocka_unit_test(test_large_steps), cmocka_unit_test(test_guard),  cmocka_unit_test(test_warning),
+      cmocka_unit_test(test_axes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

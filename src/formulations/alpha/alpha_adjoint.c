@@ -36,6 +36,7 @@ typedef struct {
   real *mu, *nu, *kappa;   /* kappa: index 2, else NULL          (nw, nrow, nrow) */
   real *bh;                /* index 2: into bw by the increment that follows   (nw x nc) */
   real *rest;              /* bars of rotors while others are pulled   (nrotor x 18) */
+  real *bc;                /* of points of rotors                (3 nrotor x nc) */
 } adjoint;
 
 static int create(mbg_context *ctx, adjoint *s) {
@@ -58,6 +59,7 @@ static int create(mbg_context *ctx, adjoint *s) {
   s->mu = MBG_TAKE(&s->arena, real, nw);
   s->nu = MBG_TAKE(&s->arena, real, m->nrow);
   s->rest = MBG_TAKE(&s->arena, real, 18 * s->a->nrotor);
+  s->bc = MBG_TAKE(&s->arena, real, 3 * (size_t)s->a->nrotor * nc);
   if (s->a->index2) {
     s->eta = MBG_TAKE(&s->arena, real, m->nrow);
     s->kappa = MBG_TAKE(&s->arena, real, m->nrow);
@@ -67,6 +69,8 @@ static int create(mbg_context *ctx, adjoint *s) {
 }
 
 /* ---------------------------------------------------------------------- one criterion at one node */
+
+static real *point(const adjoint *s, int c) { return s->bc + 3 * (size_t)(c * s->a->nrotor); }
 
 /* seeds of the node in bw, bv, bd, fl; explicit attributes into ga */
 static void take_seeds(adjoint *s, int c, real *ga) {
@@ -83,6 +87,7 @@ static void take_seeds(adjoint *s, int c, real *ga) {
       mbg__system_signal_pull(s->a->sys, s->a->used[k], weight, s->bw, s->bv, s->bd, s->fl, ga);
     }
   }
+  mbg__rotors_pull_twist(s->a, 1, s->bv, s->bd, point(s, c));
   mbg__rotors_pull(s->a, s->bw, s->bv, s->bd);
 }
 
@@ -107,7 +112,7 @@ static int add_correction(mbg_context *ctx, adjoint *s, const mbg__alpha_node *n
       s->mu[i] = m->dof[i] >= 0 ? s->h * s->mu[i] : 0;
     }
     vn_zero(m->nw, bh);
-    mbg__rotors_pull_wrench(a, f, s->mu, bh);
+    mbg__rotors_pull_wrench(a, node, f, s->mu, bh, point(s, c));
     mbg__system_pull(a->sys, s->mu, NULL, NULL, NULL, bh, NULL, NULL, NULL, s->psi_a + (size_t)c * (size_t)m->na);
   }
 done:
@@ -123,6 +128,9 @@ static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
   const real *tau = s->tau + (size_t)c * (size_t)m->nw;
   if (!s->first && s->bh) {
     vn_axpy(m->nw, s->bw, 1, s->bh + (size_t)c * (size_t)m->nw);
+  }
+  if (!s->first) {
+    mbg__rotors_pull_step(s->a, node, s->Dx, -1, xi, point(s, c));
   }
   for (int b = 0; !s->first && b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
@@ -180,7 +188,7 @@ static void take_solution(adjoint *s, int c, double h) {
 }
 
 /* bars += (K, C, M)^T mu + (B, 0, 0)^T nu, in the variables of nodes */
-static void add_pull(adjoint *s, real *w, real *v, real *vd, real *ga) {
+static void add_pull(adjoint *s, int c, real *w, real *v, real *vd, real *ga) {
   const mbg__alpha *a = s->a;
   real *bars[3] = {w, v, vd};
   for (int i = 0; i < a->nrotor; i++) {
@@ -190,6 +198,7 @@ static void add_pull(adjoint *s, real *w, real *v, real *vd, real *ga) {
     }
   }
   mbg__system_pull(a->sys, s->mu, s->nu, s->kappa, NULL, w, v, vd, NULL, ga);
+  mbg__rotors_pull_twist(a, 1, v, vd, point(s, c));
   mbg__rotors_pull(a, w, v, vd);
   for (int i = 0; i < a->nrotor; i++) {
     for (int k = 0; k < 3; k++) {
@@ -205,7 +214,7 @@ static void leave(adjoint *s, int c, real *ga) {
   const size_t nw = (size_t)m->nw;
   real *b = s->keep + 3 * nw * (size_t)c;
   real *xi = s->xi + (size_t)c * nw, *sig = s->sig + (size_t)c * nw, *tau = s->tau + (size_t)c * nw;
-  add_pull(s, b, b + nw, b + 2 * nw, ga);
+  add_pull(s, c, b, b + nw, b + 2 * nw, ga);
   for (int i = 0; i < m->nw; i++) {
     const bool is_free = m->dof[i] >= 0;
     xi[i] = -b[i]; /* masked components too: a frame may depend on parameters outside its motions */
@@ -281,6 +290,8 @@ static int end(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
     add_following(s, c, node);
     vn_axpy(m->nw, s->bd, 1, s->ba);
     mbg__rotors_pull_start(a, s->bw, s->bv, s->bd);
+    mbg__rotors_pull_twist(a, -1, s->bv, s->bd, point(s, c));
+    mbg__rotors_pull_point(a, point(s, c), s->psi_a + (size_t)c * na);
     mbg__gather(m, a->rank->keep, -1, s->bd, -1, s->fl, s->X + (size_t)c * (size_t)(m->nv + m->nrow));
     keep_bars(s, c);
   }

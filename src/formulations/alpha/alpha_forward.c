@@ -118,6 +118,7 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   int err = MBG_OK;
   *n->t = re(start->t);
   *n->h = 0;
+  mbg__rotors_place(a);
   memcpy(n->H, start->H, (size_t)m->nbody * sizeof(*n->H));
   memcpy(n->v, start->v, (size_t)m->nw * sizeof(real));
   memcpy(n->turns, start->turns, (size_t)m->nturn * sizeof(int));

@@ -7,65 +7,31 @@
 
    and the equations see the twist and its rate in body axes as for every other body. Variations, w in body axes:
 
-     v' = G V' + Hv w,   vd' = G D' + Hd V' + Fd w,   w+ = A w + T X' */
+     v' = G V' + Hv w,   vd' = G D' + Hd V' + Fd w,   w+ = A w + T X'
+
+   x, u and U above belong to the point c of the body on the axle (alpha_rotor_point.c): twists and variations of the
+   origin are P^-1 times those of c, P = [[1, -c~], [0, 1]]. */
 #include "formulations/alpha/alpha_work.h"
-#include "system/axle.h"
 
 #include <string.h>
 
-static const double upright_enough = 1e-9;
-
-/* ---------------------------------------------------------------------- which bodies */
-
-static bool is_rotor(const mbg__alpha *a, int body, const mbg__axle *l, bool detect) {
-  const mbg__body *b = &a->m->bodies[body];
-  const bool planar = b->motion == MBG__PLANAR;
-  if (b->modal >= 0 || b->carrier >= 0 || !b->type->inertia || (b->motion != MBG__SPATIAL && !planar)) {
-    return false;
-  }
-  const mbg__frame *H = &mbg__start_result_of(a->start)->H[body];
-  const bool upright = !planar || fabs(fabs(re(H->R[8])) - 1) <= upright_enough;
-  if (b->axes != MBG__HISTORY_AUTO) {
-    return upright && b->axes == MBG__HISTORY_WORLD;
-  }
-  return detect && l->any && !l->unfit && upright &&
-         mbg__axle_balanced(mbg__system_design(a->sys)->M + 36 * body, l->d, planar);
-}
-
-int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool detect) {
-  const mbg_model *m = a->m;
-  a->rotor_of = MBG_TAKE(&a->arena, int, m->nbody);
-  a->rotors = MBG_TAKE(&a->arena, mbg__rotor, m->nbody);
-  a->v = MBG_TAKE(&a->arena, real, m->nw);
-  a->vd = MBG_TAKE(&a->arena, real, m->nw);
-  const int err = mbg__arena_check(ctx, &a->arena);
-  if (err < 0) {
-    return err;
-  }
-  mbg__axle *axles = mbg__alloc_zero(ctx, (size_t)m->nbody + 1, sizeof(*axles));
-  if (!axles) {
-    return mbg__fail_memory(ctx);
-  }
-  mbg__axles_find(mbg__system_design(a->sys), axles);
-  for (int b = 0; b < m->nbody; b++) {
-    a->rotor_of[b] = -1;
-    if (is_rotor(a, b, &axles[b], detect)) {
-      a->rotor_of[b] = a->nrotor;
-      a->rotors[a->nrotor++] = (mbg__rotor){.body = b, .off = m->bodies[b].voff};
-    }
-  }
-  mbg__free(ctx, axles);
-  return MBG_OK;
-}
-
 /* ---------------------------------------------------------------------- states */
 
-static void to_body(const mbg__frame *H, const real V[6], const real D[6], real v[6], real vd[6]) {
+/* twist and rate of the frame at c in body axes */
+static void to_point(const mbg__frame *H, const real V[6], const real D[6], real v[6], real vd[6]) {
   for (int k = 0; k < 6; k += 3) {
     m3_mulv_T(v + k, H->R, V + k);
     m3_mulv_T(vd + k, H->R, D + k);
   }
   v3_cross_add(vd, -1, v + 3, v);
+}
+
+static void to_body(const mbg__rotor *k, const mbg__frame *H, const real V[6], const real D[6], real v[6], real vd[6]) {
+  to_point(H, V, D, v, vd);
+  if (k->off_origin) {
+    v3_cross_add(v, -1, v + 3, k->c);
+    v3_cross_add(vd, -1, vd + 3, k->c);
+  }
 }
 
 mbg__state mbg__alpha_state(const mbg__alpha *a, const mbg__alpha_node *n) {
@@ -75,7 +41,7 @@ mbg__state mbg__alpha_state(const mbg__alpha *a, const mbg__alpha_node *n) {
     vn_copy(a->m->nw, a->vd, n->vd);
     for (int i = 0; i < a->nrotor; i++) {
       const mbg__rotor *k = &a->rotors[i];
-      to_body(&n->H[k->body], n->v + k->off, n->vd + k->off, a->v + k->off, a->vd + k->off);
+      to_body(k, &n->H[k->body], n->v + k->off, n->vd + k->off, a->v + k->off, a->vd + k->off);
     }
     s.v = a->v;
     s.vd = a->vd;
@@ -98,6 +64,10 @@ void mbg__rotors_keep(const mbg__alpha *a, const mbg__alpha_node *n) {
     const mbg__rotor *k = &a->rotors[i];
     const real *R = n->H[k->body].R;
     real *v = n->v + k->off, *vd = n->vd + k->off, V[6], D[6];
+    if (k->off_origin) {
+      v3_cross_add(v, 1, v + 3, k->c);
+      v3_cross_add(vd, 1, vd + 3, k->c);
+    }
     v3_cross_add(vd, 1, v + 3, v);
     for (int j = 0; j < 6; j += 3) {
       m3_mulv(V + j, R, v + j);
@@ -119,6 +89,33 @@ void mbg__alpha_move(const mbg__alpha *a, int b, const mbg__frame *from, const r
   mbg__so3_exp(E, X + 3);
   m3_mul(to->R, E, from->R);
   v3_add(to->x, from->x, X);
+  const mbg__rotor *k = &a->rotors[a->rotor_of[b]];
+  if (k->off_origin) {
+    real before[3], after[3];
+    m3_mulv(before, from->R, k->c);
+    m3_mulv(after, to->R, k->c);
+    for (int i = 0; i < 3; i++) {
+      to->x[i] += before[i] - after[i];
+    }
+  }
+}
+
+/* A <- P^-1 A, P = [[1, -c~], [0, 1]] from the origin to c; A <- A P */
+static void from_point(const mbg__rotor *k, real A[36]) {
+  for (int j = 0; k->off_origin && j < 6; j++) {
+    const real w[3] = {A[18 + j], A[24 + j], A[30 + j]};
+    real x[3] = {0};
+    v3_cross_add(x, 1, k->c, w);
+    for (int i = 0; i < 3; i++) {
+      A[6 * i + j] += x[i];
+    }
+  }
+}
+
+static void of_origin(const mbg__rotor *k, real A[36]) {
+  for (int i = 0; k->off_origin && i < 6; i++) {
+    v3_cross_add(A + 6 * i + 3, 1, k->c, A + 6 * i); /* u.(-c x w) = (c x u).w */
+  }
 }
 
 void mbg__alpha_increment(const mbg__alpha *a, int b, const mbg__alpha_node *to, real T[36]) {
@@ -135,6 +132,7 @@ void mbg__alpha_increment(const mbg__alpha *a, int b, const mbg__alpha_node *to,
   m6_zero(T);
   m6_set_block(T, 0, 0, 1, Rt);
   m6_set_block(T, 1, 1, 1, B);
+  from_point(&a->rotors[a->rotor_of[b]], T);
 }
 
 void mbg__alpha_transport(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, real A[36]) {
@@ -151,6 +149,8 @@ void mbg__alpha_transport(const mbg__alpha *a, int b, const mbg__frame *from, co
   m3_mul_TN(C, B, from->R);
   m6_identity(A);
   m6_set_block(A, 0, 0, 1, C);
+  of_origin(&a->rotors[a->rotor_of[b]], A);
+  from_point(&a->rotors[a->rotor_of[b]], A);
 }
 
 void mbg__alpha_transport_T(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, const real xi[6],
@@ -168,11 +168,25 @@ void mbg__alpha_transport_T(const mbg__alpha *a, int b, const mbg__frame *from, 
 
 /* ---------------------------------------------------------------------- derivatives */
 
+/* G, Hv, Hd, Fd of the frame at c become those of the origin; Gi = G^-1 */
+static void refer_to_origin(mbg__rotor *k) {
+  m6_transpose(k->Gi, k->G);
+  of_origin(k, k->Gi);
+  of_origin(k, k->Hv);
+  of_origin(k, k->Fd);
+  from_point(k, k->G);
+  from_point(k, k->Hv);
+  from_point(k, k->Hd);
+  from_point(k, k->Fd);
+}
+
 void mbg__rotors_linearize(mbg__alpha *a, const mbg__alpha_node *n) {
   for (int i = 0; i < a->nrotor; i++) {
     mbg__rotor *k = &a->rotors[i];
     real v[6], vd[6], Rt[9], B[9], ud[3], omd[3];
-    to_body(&n->H[k->body], n->v + k->off, n->vd + k->off, v, vd);
+    to_point(&n->H[k->body], n->v + k->off, n->vd + k->off, v, vd);
+    v3_copy(k->W, v + 3);
+    v3_copy(k->Wd, vd + 3);
     m3_transpose(Rt, n->H[k->body].R);
     m3_mulv(ud, Rt, n->vd + k->off);
     m3_mulv(omd, Rt, n->vd + k->off + 3);
@@ -204,6 +218,7 @@ void mbg__rotors_linearize(mbg__alpha *a, const mbg__alpha_node *n) {
     m6_set_block(k->Fd, 0, 1, 1, B);
     m3_skew(B, omd);
     m6_set_block(k->Fd, 1, 1, 1, B);
+    refer_to_origin(k);
   }
 }
 
@@ -267,28 +282,45 @@ void mbg__rotors_rows(const mbg__alpha *a, const real *B, real *BG, real *Z) {
   }
 }
 
-/* dF = G^T (df + w_W x f), force and moment */
-void mbg__rotors_push_wrench(const mbg__alpha *a, const real *f, const real *w, real *df) {
-  for (int i = 0; i < a->nrotor; i++) {
-    const mbg__rotor *k = &a->rotors[i];
-    real x[6];
-    v6_copy(x, df + k->off);
-    for (int j = 0; j < 6; j += 3) {
-      v3_cross_add(x + j, 1, w + k->off + 3, f + k->off + j);
-    }
-    m6_mulv_T(df + k->off, k->G, x);
+/* (G^T f)' = G^T f' + R (w_W x f_c), f_c the force and the moment about c */
+static void at_point(const mbg__rotor *k, const real f[6], real fc[6]) {
+  v6_copy(fc, f);
+  if (k->off_origin) {
+    v3_cross_add(fc + 3, -1, k->c, f);
   }
 }
 
-void mbg__rotors_pull_wrench(const mbg__alpha *a, const real *f, real *z, real *w) {
+void mbg__rotors_push_wrench(const mbg__alpha *a, const mbg__alpha_node *n, const real *f, const real *w,
+                             const real *dc, real *df) {
   for (int i = 0; i < a->nrotor; i++) {
     const mbg__rotor *k = &a->rotors[i];
-    real x[6];
+    real x[6], fc[6], turn[3];
+    v6_copy(x, df + k->off);
+    m6_mulv_T(df + k->off, k->G, x);
+    at_point(k, f + k->off, fc);
+    for (int j = 0; j < 6; j += 3) {
+      v3_cross(turn, w + k->off + 3, fc + j);
+      if (j == 3) {
+        v3_cross_add(turn, -1, dc + 3 * i, fc);
+      }
+      m3_mulv(x, n->H[k->body].R, turn);
+      v3_add(df + k->off + j, df + k->off + j, x);
+    }
+  }
+}
+
+void mbg__rotors_pull_wrench(const mbg__alpha *a, const mbg__alpha_node *n, const real *f, real *z, real *w, real *bc) {
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    real x[6], fc[6], y[3];
+    at_point(k, f + k->off, fc);
+    for (int j = 0; j < 6; j += 3) {
+      m3_mulv_T(y, n->H[k->body].R, z + k->off + j);
+      v3_cross_add(w + k->off + 3, 1, fc + j, y);
+    }
+    v3_cross_add(bc + 3 * i, -1, fc, y);
     m6_mulv(x, k->G, z + k->off);
     v6_copy(z + k->off, x);
-    for (int j = 0; j < 6; j += 3) {
-      v3_cross_add(w + k->off + 3, 1, f + k->off + j, x + j);
-    }
   }
 }
 
@@ -306,15 +338,15 @@ void mbg__rotors_pull(const mbg__alpha *a, real *w, real *v, real *vd) {
   }
 }
 
-/* D = G^-1 (vd - Hd V - Fd w), V = G^-1 (v - Hv w), G^-1 = G^T */
+/* D = G^-1 (vd - Hd V - Fd w), V = G^-1 (v - Hv w) */
 void mbg__rotors_pull_start(const mbg__alpha *a, real *w, real *V, real *D) {
   for (int i = 0; i < a->nrotor; i++) {
     const mbg__rotor *k = &a->rotors[i];
     real vd[6], v[6], x[6];
-    m6_mulv(vd, k->G, D + k->off);
+    m6_mulv_T(vd, k->Gi, D + k->off);
     m6_mulv_T(x, k->Hd, vd);
     v6_sub(x, V + k->off, x);
-    m6_mulv(v, k->G, x);
+    m6_mulv_T(v, k->Gi, x);
     m6_mulv_T(x, k->Fd, vd);
     v6_axpy(w + k->off, -1, x);
     m6_mulv_T(x, k->Hv, v);
@@ -330,11 +362,11 @@ void mbg__rotors_push_start(const mbg__alpha *a, const real *w, real *v, real *v
     real x[6], y[6], V[6];
     m6_mulv(x, k->Hv, w + k->off);
     v6_sub(x, v + k->off, x);
-    m6_mulv_T(V, k->G, x);
+    m6_mulv(V, k->Gi, x);
     m6_mulv(y, k->Fd, w + k->off);
     m6_mulv_add(y, k->Hd, V);
     v6_sub(y, vd + k->off, y);
-    m6_mulv_T(vd + k->off, k->G, y);
+    m6_mulv(vd + k->off, k->Gi, y);
     v6_copy(v + k->off, V);
   }
 }

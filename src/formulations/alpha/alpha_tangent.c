@@ -29,9 +29,10 @@ typedef struct {
   real *R, *P;          /* scratch products                (nv x np, nrow x np) */
   real *I, *Q;          /* index 2: of increment and phid  (nv x np, nrow x np) */
   real *dy;             /* of the used signals             (nused x np) */
+  real *dc, *bc;        /* of points of rotors             (3 nrotor x np, 3 nrotor) */
   mbg__design_columns columns;
   real *da;                   /*                                 (na) */
-  real *full[4], *row;        /*                                 (nw each, nrow) */
+  real *full[5], *row;        /*                                 (nw each, nrow) */
   mbg__csc K, C, M, B, Z, BG; /* views of the stepper's matrices */
 } tangent;
 
@@ -71,6 +72,8 @@ static int create(mbg_context *ctx, tangent *s) {
   s->Q = MBG_TAKE(&s->arena, real, index2 ? rows : 0);
   s->dy = MBG_TAKE(&s->arena, real, (size_t)a->nused * (size_t)s->np);
   s->da = MBG_TAKE(&s->arena, real, m->na);
+  s->dc = MBG_TAKE(&s->arena, real, 3 * (size_t)a->nrotor * (size_t)s->np);
+  s->bc = MBG_TAKE(&s->arena, real, 3 * a->nrotor);
   for (int k = 0; k < MBG_COUNT(s->full); k++) {
     s->full[k] = MBG_TAKE(&s->arena, real, m->nw);
   }
@@ -113,6 +116,11 @@ static void keep_columns(tangent *s, const mbg__alpha_node *node) {
       memset(s->full[k], 0, (size_t)m->nw * sizeof(real));
       mbg__to_full(m, 1, x[k] + (size_t)p * (size_t)m->nv, s->full[k]);
     }
+    memset(s->full[3], 0, (size_t)m->nw * sizeof(real));
+    memset(s->full[4], 0, (size_t)m->nw * sizeof(real));
+    mbg__rotors_push_twist(s->a, s->dc + 3 * (size_t)(p * s->a->nrotor), s->full[3], s->full[4]);
+    vn_axpy(m->nw, s->full[1], -1, s->full[3]);
+    vn_axpy(m->nw, s->full[2], -1, s->full[4]);
     mbg__rotors_push_start(s->a, s->full[0], s->full[1], s->full[2]);
     for (int k = 1; k < 3; k++) {
       mbg__to_free(m, 1, s->full[k], x[k] + (size_t)p * (size_t)m->nv);
@@ -126,6 +134,7 @@ static int begin(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
   int err = MBG_OK;
   for (int p = 0; p < s->np; p++) {
     mbg__design_column_lay(&s->columns, p, s->da);
+    mbg__rotors_push_point(s->a, s->da, s->dc + 3 * (size_t)(p * s->a->nrotor));
     err = mbg__start_push(ctx, s->a->start, s->da, s->full[0], s->full[1]);
     mbg__design_column_clear(&s->columns, p, s->da);
     MBG_TRY(err);
@@ -228,6 +237,13 @@ static void carry(tangent *s, const mbg__alpha_node *from, const mbg__alpha_node
     if (s->outside[p]) {
       carry_masked(s, p, from, to);
     }
+    if (s->a->nrotor > 0) {
+      memset(s->full[0], 0, (size_t)s->a->m->nw * sizeof(real));
+      mbg__rotors_push_step(s->a, from, to->Dx, s->dc + 3 * (size_t)(p * s->a->nrotor), s->full[0]);
+      for (int j = 0; j < s->a->m->nv; j++) {
+        s->W[(size_t)p * (size_t)s->a->m->nv + (size_t)j] += s->full[0][s->a->m->full[j]];
+      }
+    }
   }
 }
 
@@ -245,7 +261,7 @@ static int corrections(mbg_context *ctx, tangent *s, const mbg__alpha_node *from
     mbg__design_column_lay(&s->columns, p, s->da);
     mbg__system_push(a->sys, &d, s->full[1], NULL, NULL, NULL);
     mbg__design_column_clear(&s->columns, p, s->da);
-    mbg__rotors_push_wrench(a, f, s->full[0], s->full[1]);
+    mbg__rotors_push_wrench(a, from, f, s->full[0], s->dc + 3 * (size_t)(p * a->nrotor), s->full[1]);
     mbg__to_free(m, -*to->h, s->full[1], s->I + (size_t)p * nv);
   }
   return err;
@@ -255,7 +271,14 @@ static int corrections(mbg_context *ctx, tangent *s, const mbg__alpha_node *from
 static void explicit_parts(tangent *s) {
   const mbg_model *m = s->a->m;
   for (int p = 0; p < s->np; p++) {
-    const mbg__direction d = {.w = s->outside[p] ? s->Wm + (size_t)p * (size_t)m->nw : NULL, .da = s->da};
+    mbg__direction d = {.w = s->outside[p] ? s->Wm + (size_t)p * (size_t)m->nw : NULL, .da = s->da};
+    if (s->a->nrotor > 0) {
+      memset(s->full[1], 0, (size_t)m->nw * sizeof(real));
+      memset(s->full[2], 0, (size_t)m->nw * sizeof(real));
+      mbg__rotors_push_twist(s->a, s->dc + 3 * (size_t)(p * s->a->nrotor), s->full[1], s->full[2]);
+      d.dv = s->full[1];
+      d.dvd = s->full[2];
+    }
     mbg__design_column_lay(&s->columns, p, s->da);
     real *dphid = s->a->index2 ? s->Q + (size_t)p * (size_t)m->nrow : NULL;
     mbg__system_push(s->a->sys, &d, s->full[0], s->P + (size_t)p * (size_t)m->nrow, dphid, NULL);
@@ -337,8 +360,13 @@ static void signal_push(tangent *s, int signal, real *dy) {
   }
   memset(s->row, 0, (size_t)m->nrow * sizeof(real));
   mbg__system_signal_pull(s->a->sys, signal, 1, s->full[0], s->full[1], s->full[2], s->row, s->da);
+  memset(s->bc, 0, 3 * (size_t)s->a->nrotor * sizeof(real));
+  mbg__rotors_pull_twist(s->a, 1, s->full[1], s->full[2], s->bc);
   mbg__rotors_pull(s->a, s->full[0], s->full[1], s->full[2]);
   memset(dy, 0, (size_t)s->np * sizeof(real));
+  for (int p = 0; p < s->np; p++) {
+    dy[p] += vn_dot(3 * s->a->nrotor, s->bc, s->dc + 3 * (size_t)(p * s->a->nrotor));
+  }
   for (int k = 0; k < 3; k++) {
     for (int j = 0; j < m->nv; j++) {
       const real g = s->full[k][m->full[j]];

@@ -37,6 +37,12 @@ typedef struct mbg__alpha_guard mbg__alpha_guard;
 /* A body that spins about its axle: v, vd, al and Dx of its nodes are in world axes (alpha_rotor.c). */
 typedef struct {
   int body, off;
+  int marker;       /* of a joint on the axle, -1: none */
+  int via, weld[2]; /* else: the rotor that a fixed joint holds it to, -1: none; its markers, own last */
+  bool off_origin;  /* c is not 0 */
+  real c[3];        /* point of the axle, in body axes: place of the marker */
+  real W[3], Wd[3]; /* in body axes, at the node of the last mbg__rotors_linearize */
+  real Gi[36];      /* G^-1 */
   real G[36], Hv[36], Hd[36], Fd[36]; /* at the node of the last mbg__rotors_linearize */
 } mbg__rotor;
 
@@ -102,10 +108,21 @@ int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node 
 /* ... of the initial accelerations at the first node. */
 int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 
-/* ---------------------------------------------------------------------- alpha_rotor.c */
+/* ---------------------------------------------------------------------- alpha_rotor_find.c */
 
 /* Finds the rotors, for the whole run; detect false: only bodies with "axes": "world". */
 int mbg__rotors_find(mbg_context *ctx, mbg__alpha *a, bool detect);
+
+/* ---------------------------------------------------------------------- alpha_rotor.c */
+
+/* c of all rotors at the present parameters; its variations dc (3 per rotor) by attributes; transposed: ga += ... */
+void mbg__rotors_place(mbg__alpha *a);
+void mbg__rotors_push_point(const mbg__alpha *a, const real *da, real *dc);
+void mbg__rotors_pull_point(const mbg__alpha *a, const real *bc, real *ga);
+/* Variations of v and vd (nw, of rotors only) by c at a node; cotangents of c from such of v and vd: bc += s ... */
+void mbg__rotors_push_twist(const mbg__alpha *a, const real *dc, real *dv, real *dvd);
+void mbg__rotors_pull_twist(const mbg__alpha *a, double s, const real *v, const real *vd, real *bc);
+
 /* A node as the system sees it, twists and rates in body axes; valid until the next call. A view with these. */
 mbg__state mbg__alpha_state(const mbg__alpha *a, const mbg__alpha_node *n);
 mbg__alpha_node mbg__alpha_body_view(const mbg__alpha *a, const void *block);
@@ -125,12 +142,17 @@ void mbg__rotors_columns(mbg__alpha *a);
 /* BG (pattern of B) = rows of velocities by the variables of nodes, B G; Z += B Hv, may be NULL. */
 void mbg__rotors_rows(const mbg__alpha *a, const real *B, real *BG, real *Z);
 /* F = G^T f, f (nw) a wrench in body axes: dF from df and w; z from the cotangent Z of F, and w += its part. */
-void mbg__rotors_push_wrench(const mbg__alpha *a, const real *f, const real *w, real *df);
-void mbg__rotors_pull_wrench(const mbg__alpha *a, const real *f, real *z, real *w);
+void mbg__rotors_push_wrench(const mbg__alpha *a, const mbg__alpha_node *n, const real *f, const real *w,
+                             const real *dc, real *df);
+void mbg__rotors_pull_wrench(const mbg__alpha *a, const mbg__alpha_node *n, const real *f, real *z, real *w, real *bc);
+/* w+ by c in a step: (R+^T R - 1) dc added to the origins' part of w (nw); bc += s times its transpose. */
+void mbg__rotors_push_step(const mbg__alpha *a, const mbg__alpha_node *from, const real *Dx, const real *dc, real *w);
+void mbg__rotors_pull_step(const mbg__alpha *a, const mbg__alpha_node *from, const real *Dx, double s, const real *xi,
+                           real *bc);
 /* Cotangents (nw each) of w, v, vd from body axes to the variables of nodes, and back at the first node. */
 void mbg__rotors_pull(const mbg__alpha *a, real *w, real *v, real *vd);
 void mbg__rotors_pull_start(const mbg__alpha *a, real *w, real *V, real *D);
-/* Variations at the first node, from body axes. */
+/* Variations at the first node, from body axes; subtract those by c before. */
 void mbg__rotors_push_start(const mbg__alpha *a, const real *w, real *v, real *vd);
 
 /* ---------------------------------------------------------------------- alpha_guard.c */
