@@ -262,6 +262,20 @@ static int check_keys(mbg_context *ctx, const mbg__design *d, const mbg__key *ke
   return MBG_OK;
 }
 
+/* Products of mass and inverse mass lose digits where doubles underflow. */
+static int check_mass(mbg_context *ctx, const mbg__design *d, const mbg__body *body) {
+  static const double least = 1e-290;
+  for (int i = 0; body->modal < 0 && body->carrier < 0 && i < body->nattr; i++) {
+    const mbg__attribute *a = &d->model->attributes[body->attr + i];
+    const double x = fabs(re(d->attr[body->attr + i]));
+    if (!strcmp(a->key, "mass") && x > 0 && x < least) {
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0,
+                          "mass is %g at these parameters; double precision needs at least %g, or 0", x, least);
+    }
+  }
+  return MBG_OK;
+}
+
 static int check_values(mbg_context *ctx, const mbg__design *d) {
   const mbg_model *m = d->model;
   int err = MBG_OK;
@@ -274,6 +288,7 @@ static int check_values(mbg_context *ctx, const mbg__design *d) {
   }
   for (int i = 0; i < m->nbody; i++) {
     MBG_TRY(check_keys(ctx, d, m->bodies[i].type->keys, m->bodies[i].type->nkey, m->bodies[i].attr));
+    MBG_TRY(check_mass(ctx, d, &m->bodies[i]));
   }
   for (int i = 0; i < m->njoint; i++) {
     MBG_TRY(check_keys(ctx, d, m->joints[i].type->keys, m->joints[i].type->nkey, m->joints[i].attr));

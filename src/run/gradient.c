@@ -37,6 +37,7 @@ int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi) {
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(criteria_values(ctx, run, &arena));
+  MBG_TRY(mbg__run_check_criteria(ctx, run));
   memmove(psi, run->psi, (size_t)run->m->ncriterion * sizeof(real));
 done:
   mbg__arena_destroy(&arena);
@@ -220,6 +221,9 @@ int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, in
     mbg__design_pull(run->design, b.psi_a + k * na, b.psi_p + k * np);
   }
   copy_gradient((size_t)n * np, b.psi_p, gradient);
+  for (size_t k = 0; k < (size_t)n; k++) {
+    MBG_TRY(mbg__run_check_gradient(ctx, run, &rows[k], gradient + k * np));
+  }
   if (used) {
     *used = method;
   }
@@ -302,6 +306,7 @@ int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *
   MBG_TRY(adjoint(ctx, run, mbg_run_adjoint_method(run), &b));
   mbg__design_fold(run->design, b.psi_a);
   copy_gradient((size_t)m->na, b.psi_a, gradient);
+  MBG_TRY(mbg__run_check_attributes(ctx, run, criterion, gradient));
 done:
   mbg__arena_destroy(&b.arena);
   return finish(run, begin, err);
@@ -310,6 +315,8 @@ done:
 /* ---------------------------------------------------------------------- sensitivities over time */
 
 typedef struct {
+  mbg_context *ctx;
+  const mbg_run *run;
   int (*take)(void *user, int node, const double *dy);
   void *user;
   size_t n; /* length of dy */
@@ -319,12 +326,13 @@ typedef struct {
 static int history_take(void *user, int node, const real *dy) {
   history *h = user;
   copy_gradient(h->n, dy, h->dy);
-  return h->take(h->user, node, h->dy);
+  const int err = mbg__run_check_history(h->ctx, h->run, node, h->dy);
+  return err < 0 ? err : h->take(h->user, node, h->dy);
 }
 
 int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dy), void *user) {
   MBG_NEED(ctx, ctx && run && take);
-  history h = {.take = take, .user = user, .n = (size_t)run->m->np * (size_t)run->nused};
+  history h = {.ctx = ctx, .run = run, .take = take, .user = user, .n = (size_t)run->m->np * (size_t)run->nused};
   int err = MBG_OK;
   MBG_TRY(check_run(ctx, run, MBG_METHOD_DIRECT));
   MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));

@@ -1,5 +1,6 @@
 #include "run/plan.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,26 @@ static const double preset_relative = 1e-9, absolute_to_relative = 1e-3;
 /* an option, else the model's, else the default */
 static double choose(double option, double model, double preset) {
   return !isnan(option) ? option : !isnan(model) ? model : preset;
+}
+
+/* Times are doubles: far from 0 they are coarse. A fixed step must have 10^4 of their units, so that nodes divide the
+   run evenly; a run with free steps, 10^6. */
+static int check_resolution(mbg_context *ctx, const mbg__run_plan *p) {
+  const double unit = DBL_EPSILON * fmax(fabs(p->t0), fabs(p->t1)), span = p->t1 - p->t0;
+  if (p->step > 0 && p->step < 1e4 * unit) {
+    return mbg__fail(
+        ctx, MBG_ERROR_INPUT,
+        "the step %g is too small for times near t = %.10g, which double precision resolves to %.2g: start "
+        "the run at 0 and shift the functions of time, or take a step of at least %.2g",
+        p->step, p->t0, unit, 1e4 * unit);
+  }
+  if (span < 1e6 * unit) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "the run of %g s is too short for times near t = %.10g, which double precision resolves to %.2g: "
+                     "start the run at 0 and shift the functions of time",
+                     span, p->t0, unit);
+  }
+  return MBG_OK;
 }
 
 int mbg__plan_check(mbg_context *ctx, const mbg__run_plan *p) {
@@ -29,7 +50,7 @@ int mbg__plan_check(mbg_context *ctx, const mbg__run_plan *p) {
   if (!isnan(p->alpha_f) && !(p->alpha_f > 0 && p->alpha_f <= 1.0 / 3)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "alpha_f is %g; it must be positive and at most 1/3", p->alpha_f);
   }
-  return MBG_OK;
+  return check_resolution(ctx, p);
 }
 
 /* ---------------------------------------------------------------------- breaks */

@@ -275,6 +275,7 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   if (!run->started) {
     mbg__system_warn(ctx, run->sys);
   }
+  MBG_TRY(mbg__run_check_nodes(ctx, run));
   const bool first = !run->started;
   run->started = run->started || !run->nodes.partial;
   run->simulated = true;

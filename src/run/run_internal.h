@@ -81,4 +81,14 @@ void mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run);
 /* A frame as 12 numbers (rotation row-major, position), a twist as 6. */
 void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], double twist[6]);
 
+/* ---------------------------------------------------------------------- finite.c */
+
+/* Every number is finite, or an error names the first one that is not: signals and poses at the nodes; values of the
+   criteria; one row of a gradient by the parameters (np), or by the attributes (na); sensitivities at a node. */
+int mbg__run_check_nodes(mbg_context *ctx, const mbg_run *run);
+int mbg__run_check_criteria(mbg_context *ctx, const mbg_run *run);
+int mbg__run_check_gradient(mbg_context *ctx, const mbg_run *run, const mbg__gradient_row *row, const double *gradient);
+int mbg__run_check_attributes(mbg_context *ctx, const mbg_run *run, int criterion, const double *gradient);
+int mbg__run_check_history(mbg_context *ctx, const mbg_run *run, int node, const double *dy);
+
 #endif

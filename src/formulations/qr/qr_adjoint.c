@@ -416,6 +416,9 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, rea
           "simulation, or oscillates within a step");
     }
   }
+  if (err == MBG_ERROR_CONVERGENCE) {
+    mbg__note(ctx, MBG_NOTE, "this is the backward integration of the adjoint; --method direct integrates forward");
+  }
 done:
   mbg__rk_destroy(rk);
   return err;
