@@ -116,6 +116,9 @@ int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const r
   rk->next = 0;
   rk->h = rk->opt.h0;
   rk->worst = -1;
+  rk->refused = 0;
+  rk->mark_t = run->t0;
+  rk->mark_attempts = 0;
   rk->count = (mbg__rk_counts){0};
   rk->why = (mbg__rk_failure){.t = run->t0, .component = -1};
   vn_copy(rk->n, rk->y, y);
@@ -148,6 +151,12 @@ static int fail_step(mbg_context *ctx, mbg__rk *rk, mbg__rk_reason reason, doubl
                      "integration stopped at t = %.9g, step %.3g: more than %ld steps (largest error in component %d); "
                      "loosen the tolerances, raise the limit, or use a method for stiff problems",
                      rk->t, h, rk->opt.max_steps, rk->worst);
+  case MBG__RK_NO_HEADWAY:
+    return mbg__fail(
+        ctx, status,
+        "integration stopped at t = %.9g, step %.3g: no headway in %d attempts (largest error in component "
+        "%d); the solution is singular here, or the tolerances are too tight",
+        rk->t, h, rk->refused >= MBG__RK_REFUSALS ? rk->refused : MBG__RK_WINDOW, rk->worst);
   default:
     return mbg__fail(ctx, status,
                      "integration stopped at t = %.9g: step %.3g is too small (largest error in component %d); the "
@@ -351,6 +360,7 @@ static void accept(mbg__rk *rk, double t1, bool retried) {
 /* After a refused attempt: counts it and shortens the step, or fails when it cannot be shorter. */
 static int refuse(mbg_context *ctx, mbg__rk *rk, double h, mbg__rk_reason reason) {
   *(reason == MBG__RK_TOO_SMALL ? &rk->count.rejected : &rk->count.failed) += 1;
+  rk->refused++;
   if (!rk->controlled) {
     return fail_step(ctx, rk, reason, h);
   }
@@ -358,6 +368,24 @@ static int refuse(mbg_context *ctx, mbg__rk *rk, double h, mbg__rk_reason reason
   double t1;
   const int err = next_end(ctx, rk, &t1);
   return err == MBG_OK && too_small(rk, t1) ? fail_step(ctx, rk, reason, h) : err;
+}
+
+/* Does a controlled run advance? Looked at every MBG__RK_WINDOW attempts. */
+static bool stands_still(mbg__rk *rk) {
+  const long attempts = rk->count.steps + rk->count.rejected + rk->count.failed;
+  if (!rk->controlled) {
+    return false;
+  }
+  if (rk->refused >= MBG__RK_REFUSALS) {
+    return true;
+  }
+  if (attempts < rk->mark_attempts + MBG__RK_WINDOW) {
+    return false;
+  }
+  const bool still = fabs(rk->t - rk->mark_t) < 1e-8 * fabs(rk->run.t1 - rk->run.t0);
+  rk->mark_t = rk->t;
+  rk->mark_attempts = attempts;
+  return still;
 }
 
 static int make_step(mbg_context *ctx, mbg__rk *rk) {
@@ -373,8 +401,12 @@ static int make_step(mbg_context *ctx, mbg__rk *rk) {
     if (!rk->run.frozen && c->steps + c->rejected + c->failed >= rk->opt.max_steps) {
       return fail_step(ctx, rk, MBG__RK_TOO_MANY, t1 - rk->t);
     }
+    if (stands_still(rk)) {
+      return fail_step(ctx, rk, MBG__RK_NO_HEADWAY, t1 - rk->t);
+    }
     MBG_TRY(attempt(rk, t1));
     if (err == 0) {
+      rk->refused = 0;
       accept(rk, t1, retried);
       return 1;
     }

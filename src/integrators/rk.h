@@ -120,11 +120,16 @@ typedef struct {
   long evaluations;
 } mbg__rk_counts;
 
+/* When a controlled run makes no headway: see MBG__RK_NO_HEADWAY. */
+enum { MBG__RK_REFUSALS = 100, MBG__RK_WINDOW = 2000 };
+
 /* Why a run stopped, for callers that know the components by name. */
 typedef enum {
   MBG__RK_FINE,
   MBG__RK_TOO_SMALL,  /* the error test asks for steps below rounding; component: largest error */
   MBG__RK_TOO_MANY,   /* max_steps; component: largest error of the last test */
+  MBG__RK_NO_HEADWAY, /* MBG__RK_REFUSALS attempts refused in a row, or MBG__RK_WINDOW that advanced the run by less
+                         than 1e-8 of it; component: largest error */
   MBG__RK_NOT_FINITE, /* component of f */
   MBG__RK_REFUSED,    /* right-hand side returned a positive value until the step was too small */
   MBG__RK_FATAL       /* right-hand side or segment returned a negative value */

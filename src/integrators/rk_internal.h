@@ -25,6 +25,11 @@ struct mbg__rk {
   double error_old; /* of the last accepted step, for the PI controller */
   int worst;        /* component of the largest error, or that is not finite */
 
+  /* headway: refused attempts in a row; time and attempts when it was looked at last */
+  int refused;
+  double mark_t;
+  long mark_attempts;
+
   /* values */
   double t;
   real *y, *y1; /* at t; at the end of the attempt              (n) */

@@ -410,6 +410,37 @@ static void expect_bad(const mbg__rk_method *m, mbg__rk_options opt, const char 
   mbg_context_destroy(ctx);
 }
 
+/* noise that no step resolves: errors of h times 1, so that steps of 1e-13 are accepted and creep */
+static int noise_rhs(void *user, double t, const real *y, real *dydt) {
+  (void)user, (void)y;
+  uint64_t bits;
+  memcpy(&bits, &t, sizeof(bits));
+  bits *= 0x9e3779b97f4a7c15u;
+  bits ^= bits >> 29;
+  bits *= 0xbf58476d1ce4e5b9u;
+  dydt[0] = (double)(bits >> 40) / (1 << 24);
+  return 0;
+}
+
+static void runs_without_headway_end(void **state) {
+  (void)state;
+  mbg_context *ctx = new_context(NULL);
+  mbg__rk_options opt = mbg__rk_options_default();
+  mbg__rk *rk = NULL;
+  real y[1] = {0};
+  const mbg__rk_run run = {.rhs = noise_rhs, .t0 = 0, .t1 = 1};
+  opt.rtol = 0;
+  opt.atol = 1e-13;
+  assert_int_equal(mbg__rk_create(ctx, 1, all_methods[1], &opt, &rk), MBG_OK);
+  assert_int_equal(mbg__rk_integrate(ctx, rk, &run, y, NULL), MBG_ERROR_CONVERGENCE);
+  assert_int_equal(mbg__rk_why(rk)->reason, MBG__RK_NO_HEADWAY);
+  const mbg__rk_counts *count = mbg__rk_count(rk);
+  assert_true(count->steps + count->rejected + count->failed <= 2 * MBG__RK_WINDOW);
+  assert_non_null(strstr(mbg_context_message(ctx, 0), "no headway in"));
+  mbg__rk_destroy(rk);
+  mbg_context_destroy(ctx);
+}
+
 static void bad_options_are_named(void **state) {
   (void)state;
   const mbg__rk_method *m = &mbg__rk_dp5;
@@ -523,6 +554,7 @@ int main(void) {
       cmocka_unit_test(refused_steps_are_retried),
       cmocka_unit_test(walls_stop_a_run),
       cmocka_unit_test(failures_name_time_and_component),
+      cmocka_unit_test(runs_without_headway_end),
       cmocka_unit_test(bad_options_are_named),
       cmocka_unit_test(bad_runs_are_named),
       cmocka_unit_test(every_allocation_may_fail),
