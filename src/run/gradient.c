@@ -1,6 +1,7 @@
 /* Criteria of a run and their gradients by every method. */
 #include "run/run_internal.h"
 #include "start/redundancy.h"
+#include "trajectory/rank_watch.h"
 
 #include <string.h>
 
@@ -210,6 +211,7 @@ int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, in
   method = mbg__run_choose_method(run, method, n);
   MBG_TRY(mbg__run_check_method(ctx, run, method));
   MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
+  MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
   MBG_TRY(make_block(ctx, run, n, rows, &b));
   if (method == MBG_METHOD_DIRECT) {
     direct_sum sum = {run, &b};
@@ -336,6 +338,7 @@ int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int 
   int err = MBG_OK;
   MBG_TRY(check_run(ctx, run, MBG_METHOD_DIRECT));
   MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
+  MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
   h.dy = mbg__alloc(ctx, h.n + 1, sizeof(double));
   MBG_TRY(h.dy ? run->formulation->ops->tangent(ctx, run->work, history_take, &h) : mbg__fail_memory(ctx));
 done:

@@ -2,6 +2,7 @@
 #include "run/plan.h"
 #include "run/run_internal.h"
 #include "start/rank.h"
+#include "trajectory/rank_watch.h"
 
 #include <string.h>
 #include <time.h>
@@ -104,6 +105,7 @@ void mbg_run_destroy(mbg_run *run) {
   if (run->work) {
     run->formulation->ops->destroy(run->work);
   }
+  mbg__rank_watch_destroy(run->plan.watch);
   mbg__start_destroy(run->start);
   mbg__system_destroy(run->sys);
   mbg__arena_destroy(&run->error_arena);
@@ -244,6 +246,21 @@ static int make_criteria(mbg_context *ctx, mbg_run *run) {
   return err;
 }
 
+/* the formulation's workspace and the watch, for the rows that the start has kept */
+static int prepare_work(mbg_context *ctx, mbg_run *run) {
+  int err = MBG_OK;
+  MBG_TRY(check_signals(ctx, run));
+  if (run->work) {
+    run->formulation->ops->destroy(run->work);
+    run->work = NULL;
+  }
+  mbg__rank_watch_destroy(run->plan.watch);
+  MBG_TRY(mbg__rank_watch_create(ctx, run->sys, mbg__start_result_of(run->start)->rank, &run->plan.watch));
+  MBG_TRY(run->formulation->ops->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
+done:
+  return err;
+}
+
 int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   MBG_NEED(ctx, ctx && run);
   const double begin = mbg__run_clock();
@@ -259,21 +276,16 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   MBG_TRY(mbg__plan_check(ctx, &run->plan));
   MBG_TRY(mbg__start_solve(ctx, run->start, !run->started));
   if (!run->started) {
-    MBG_TRY(check_signals(ctx, run));
-    if (run->work) {
-      run->formulation->ops->destroy(run->work);
-      run->work = NULL;
-    }
-    MBG_TRY(run->formulation->ops->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
-  }
-  if (!run->started) {
+    MBG_TRY(prepare_work(ctx, run));
     MBG_TRY(mbg__run_look_at_start(ctx, run));
   }
   mbg__system_warn(NULL, run->sys);
   mbg__system_watch(run->sys, !run->started);
+  mbg__rank_watch_begin(run->plan.watch);
   MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started, &run->nodes));
   if (!run->started) {
     mbg__system_warn(ctx, run->sys);
+    mbg__rank_watch_report(ctx, run->plan.watch);
   }
   MBG_TRY(mbg__run_check_nodes(ctx, run));
   const bool first = !run->started;

@@ -1,9 +1,14 @@
 #include "trajectory/march.h"
 
+#include "trajectory/rank_watch.h"
 #include "trajectory/steps.h"
 #include "trajectory/store.h"
 
 #include <string.h>
+
+/* A run under error control makes no headway after so many attempts refused in a row, or steps that advance it by less
+   than 1e-8 of its length. */
+enum { REFUSALS = 100, WINDOW = 2000 };
 
 struct mbg__march {
   mbg_allocator allocator;
@@ -105,16 +110,28 @@ const mbg__nodes *mbg__march_nodes(const mbg__march *m) { return &m->nodes; }
 
 const void *mbg__march_last(const mbg__march *m) { return m->nodes.nnode > 0 ? m->last : NULL; }
 
+/* ---------------------------------------------------------------------- failures */
+
+static double time_of(const char *node) { return ((const mbg__node_head *)(const void *)node)->t; }
+
+/* what the watch says about a node from which no step succeeds; y: scratch for its signals */
+static void explain(mbg_context *ctx, mbg__march *m, const char *node, real *y, char *text, size_t size) {
+  const int mark = mbg__message_mark(ctx);
+  text[0] = '\0';
+  if (m->plan.watch && m->method.record(ctx, m->user, node, y) == MBG_OK) {
+    mbg__rank_watch_begin(m->plan.watch);
+    (void)mbg__rank_watch_step(ctx, m->plan.watch, time_of(node), time_of(node), NULL, NULL);
+    mbg__rank_watch_explain(m->plan.watch, text, size);
+  }
+  mbg__message_rewind(ctx, mark);
+}
+
 /* ---------------------------------------------------------------------- steps under error control */
 
-/* One trial of length try_h. A step that does not converge has an infinite error, unless a fifth of it would be below
-   `least`. */
-static int try_step(mbg_context *ctx, mbg__march *m, const char *from, double try_h, double least, char *to,
-                    double *error) {
-  const int before = mbg__message_mark(ctx);
-  const int err = m->method.step(ctx, m->user, from, try_h, to);
-  if (err == MBG_ERROR_CONVERGENCE && try_h >= 5 * least) {
-    mbg__message_rewind(ctx, before);
+/* One trial of length h. A step that does not converge has an infinite error; its message is the caller's. */
+static int try_step(mbg_context *ctx, mbg__march *m, const char *from, double h, char *to, double *error) {
+  const int err = m->method.step(ctx, m->user, from, h, to);
+  if (err == MBG_ERROR_CONVERGENCE) {
     *error = INFINITY;
     return MBG_OK;
   }
@@ -122,16 +139,30 @@ static int try_step(mbg_context *ctx, mbg__march *m, const char *from, double tr
   return err;
 }
 
+/* The tolerance cannot be met from a node on. said: the last attempt, which did not converge, has left its message. */
+static int no_headway(mbg_context *ctx, mbg__march *m, const char *from, double h, int refused, bool said) {
+  char cause[300];
+  explain(ctx, m, from, m->nodes.y, cause, sizeof(cause));
+  if (said && !cause[0]) {
+    return MBG_ERROR_CONVERGENCE;
+  }
+  return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                   "no headway at t = %g: the step fell to %.1e (%d attempts refused in a row), and the tolerance %g "
+                   "cannot be met; %s",
+                   time_of(from), h, refused, m->plan.tolerance,
+                   cause[0] ? cause : "forces jump or grow without limit there, or the tolerance is too tight");
+}
+
 /* Finds the lengths of the steps. Nodes are not kept: a run over these steps follows. */
 static int find_steps(mbg_context *ctx, mbg__march *m) {
   const double span = m->plan.t1 - m->plan.t0, least = 1e-12 * span;
-  double h = 1e-3 * span, error;
-  int err = MBG_OK, now = 0;
+  double h = 1e-3 * span, error, mark = -INFINITY;
+  int err = MBG_OK, now = 0, refused = 0, begin = 0;
   m->nstep = 0;
   MBG_TRY(m->method.begin(ctx, m->user, m->store.spare[0]));
   for (;;) {
     const char *from = m->store.spare[now];
-    const double t = ((const mbg__node_head *)(const void *)from)->t;
+    const double t = time_of(from);
     if (!(t < m->plan.t1 - least)) {
       break;
     }
@@ -142,16 +173,25 @@ static int find_steps(mbg_context *ctx, mbg__march *m) {
     const double left = mbg__plan_next_break(&m->plan, t) - t;
     const double try_h = h >= left ? left : h > 0.5 * left ? 0.5 * left : h;
     MBG_TRY(reserve(ctx, m, m->nstep + 1));
-    MBG_TRY(try_step(ctx, m, from, try_h, least, m->store.spare[!now], &error));
+    begin = refused == 0 ? mbg__message_mark(ctx) : begin;
+    mbg__message_rewind(ctx, begin);
+    MBG_TRY(try_step(ctx, m, from, try_h, m->store.spare[!now], &error));
     h = try_h * (error > 0 ? fmin(2, fmax(0.2, 0.9 * pow(error, -1.0 / 3))) : 2);
-    if (error > 1 && h < least) {
-      err = mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "the step fell below %.1e at t = %g; the tolerance %g cannot be met",
-                      least, t, m->plan.tolerance);
+    refused = error > 1 ? refused + 1 : 0;
+    if (error > 1 && (h < least || refused >= REFUSALS)) {
+      err = no_headway(ctx, m, from, h, refused, isinf(error));
       goto done;
     }
     if (!(error > 1)) {
       m->h[++m->nstep] = try_h;
       now = !now;
+    }
+    if (m->nstep % WINDOW == 0 && refused == 0) {
+      if (t - mark < 1e-8 * span) {
+        err = no_headway(ctx, m, from, h, refused, false);
+        goto done;
+      }
+      mark = t;
     }
   }
 done:
@@ -159,6 +199,24 @@ done:
 }
 
 /* ---------------------------------------------------------------------- simulation */
+
+/* the values of node n */
+static real *values(const mbg__march *m, int n) {
+  return m->nodes.y + (size_t)n * (size_t)(m->nodes.nused + m->nodes.npose);
+}
+
+/* Step n. If it fails beside a singular position, a note explains why. */
+static int make_step(mbg_context *ctx, mbg__march *m, int n, char *from, char *to) {
+  const int err = m->method.step(ctx, m->user, from, m->h[n], to);
+  if (err == MBG_ERROR_CONVERGENCE || err == MBG_ERROR_SINGULAR) {
+    char cause[300];
+    explain(ctx, m, from, values(m, n), cause, sizeof(cause));
+    if (cause[0]) {
+      mbg__note(ctx, MBG_NOTE, "%s", cause);
+    }
+  }
+  return err;
+}
 
 static int run(mbg_context *ctx, mbg__march *m) {
   mbg__nodes *nodes = &m->nodes;
@@ -171,11 +229,13 @@ static int run(mbg_context *ctx, mbg__march *m) {
       nodes->partial = true;
       break;
     }
-    MBG_TRY(n == 0 ? m->method.begin(ctx, m->user, node[0])
-                   : m->method.step(ctx, m->user, node[now], m->h[n], node[!now]));
+    MBG_TRY(n == 0 ? m->method.begin(ctx, m->user, node[0]) : make_step(ctx, m, n, node[now], node[!now]));
     now = n == 0 ? 0 : !now;
-    nodes->t[n] = ((const mbg__node_head *)(const void *)node[now])->t;
-    MBG_TRY(m->method.record(ctx, m->user, node[now], nodes->y + (size_t)n * (size_t)(nodes->nused + nodes->npose)));
+    nodes->t[n] = time_of(node[now]);
+    MBG_TRY(m->method.record(ctx, m->user, node[now], values(m, n)));
+    if (nodes->nused + nodes->npose > 0) {
+      MBG_TRY(mbg__rank_watch_step(ctx, m->plan.watch, nodes->t[n > 0 ? n - 1 : 0], nodes->t[n], NULL, NULL));
+    }
     MBG_TRY(mbg__store_checkpoint(ctx, &m->store, node[now]));
     memcpy(m->last, node[now], m->store.bytes);
     nodes->nnode = n + 1;

@@ -1,5 +1,7 @@
 #include "trajectory/ode.h"
 
+#include "trajectory/rank_watch.h"
+
 #include <float.h>
 
 /* ---------------------------------------------------------------------- evaluation */
@@ -51,13 +53,21 @@ mbg__rk_run mbg__ode_run(const mbg__run_plan *plan, double t1, mbg__rk_rhs rhs, 
 }
 
 /* replaces the integrator's message, which counts components, by one that names them */
-static int explain(mbg_context *ctx, const mbg__rk *rk, const mbg__ode_steps *steps, int mark, int err) {
+static int explain(mbg_context *ctx, const mbg__run_plan *plan, const mbg__rk *rk, const mbg__ode_steps *steps,
+                   int mark, int err) {
   const mbg__rk_failure *why = mbg__rk_why(rk);
-  char label[200];
-  if (why->reason != MBG__RK_TOO_SMALL && why->reason != MBG__RK_TOO_MANY && why->reason != MBG__RK_NOT_FINITE) {
+  char label[200], cause[300];
+  mbg__rank_watch_explain(plan->watch, cause, sizeof(cause));
+  if (why->reason == MBG__RK_FINE || why->reason == MBG__RK_REFUSED || why->reason == MBG__RK_FATAL) {
     return err;
   }
   mbg__message_rewind(ctx, mark);
+  if (cause[0]) {
+    return mbg__fail(ctx, err,
+                     "integration stopped at t = %.9g (step %.2g, %ld attempts refused): no step is small enough; %s; "
+                     "choose other dimensions or initial values, or a looser tolerance, which steps across",
+                     why->t, why->h, mbg__rk_count(rk)->rejected + mbg__rk_count(rk)->failed, cause);
+  }
   steps->label(steps->user, why->component, label, sizeof(label));
   switch (why->reason) {
   case MBG__RK_NOT_FINITE:
@@ -70,6 +80,13 @@ static int explain(mbg_context *ctx, const mbg__rk *rk, const mbg__ode_steps *st
                      "integration stopped at t = %.9g after %ld steps (the last one %.2g s): the motion is stiff or "
                      "fast, look at %s; use %s, or a looser tolerance",
                      why->t, mbg__rk_count(rk)->steps, why->h, label, steps->stiff);
+  case MBG__RK_NO_HEADWAY:
+    return mbg__fail(
+        ctx, err,
+        "integration stopped at t = %.9g: the last attempts (step %.2g) made no headway, look at %s; forces "
+        "jump or grow without limit there (list jumps as \"breaks\" of the run), the motion is stiff (use "
+        "%s), or the tolerance is too tight",
+        why->t, why->h, label, steps->stiff);
   default:
     return mbg__fail(ctx, err,
                      "integration stopped at t = %.9g: no step is small enough for %s; forces jump or grow without "
@@ -85,7 +102,7 @@ int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk,
     const int mark = mbg__message_mark(ctx);
     err = mbg__rk_step(ctx, rk);
     if (err <= 0) {
-      return err < 0 ? explain(ctx, rk, steps, mark, err) : MBG_OK;
+      return err < 0 ? explain(ctx, plan, rk, steps, mark, err) : MBG_OK;
     }
     MBG_TRY(steps->finish_step(ctx, steps->user));
     if (plan->progress) {

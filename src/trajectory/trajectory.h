@@ -36,6 +36,7 @@ typedef struct {
   double memory;                 /* most bytes of stored nodes, 0: no limit */
   int npose;                     /* mbg__system_pose_count: keep frames and twists at every node; 0: not */
   int threads;                   /* at least 1 */
+  struct mbg__rank_watch *watch; /* of singular positions; NULL: there are none */
   bool (*interrupt)(void *user); /* true: stop after the current step; may be NULL */
   void (*progress)(void *user, double t);
   void *user;

@@ -1,6 +1,8 @@
 /* Forward runs: Runge-Kutta steps in coordinates of the step, loops projected at the ends. */
 #include "formulations/dca/dca_work.h"
 
+#include "trajectory/rank_watch.h"
+
 #include <string.h>
 
 /* the breaks around ta .. tb: equal for a run that is repeated from the middle */
@@ -47,21 +49,32 @@ static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, doubl
   return mbg__rank_check(ctx, w->m, w->rank, t, w->phi, fmax(1e-6, 1e3 * w->plan.relative));
 }
 
-/* at the start, or in a step from base `now` to the other one */
-static int value_at(void *user, double t, real *values) {
-  mbg__formulation_work *w = user;
-  mbg_context *ctx = w->flow.ctx;
+/* at the start, or in a step from base `now` to the other one: the base of t, and the state there in yi */
+static const mbg__dca_base *state_at(mbg__formulation_work *w, double t) {
   const mbg__rk_record *step = mbg__rk_last(w->rk);
   const bool begun = w->counts.steps > 0, inside = begun && t < step->t1;
   const mbg__dca_base *base = &w->base[begun && !inside ? !w->now : w->now];
   const int n = w->flow.n;
-  int err = MBG_OK;
   if (inside) {
     mbg__rk_interpolate(w->method, 2 * n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, 2 * n, w->yi, NULL);
   } else {
     vn_zero(n, w->yi);
     vn_copy(n, w->yi + n, base->w);
   }
+  return base;
+}
+
+static int place_at(void *user, double t) {
+  mbg__formulation_work *w = user;
+  const mbg__dca_base *base = state_at(w, t);
+  return mbg__dca_flow_place(w->flow.ctx, &w->flow, base, t, w->yi);
+}
+
+static int value_at(void *user, double t, real *values) {
+  mbg__formulation_work *w = user;
+  mbg_context *ctx = w->flow.ctx;
+  const mbg__dca_base *base = state_at(w, t);
+  int err = MBG_OK;
   MBG_TRY(w->flow.full ? mbg__dca_flow_eval(ctx, &w->flow, base, t, w->yi)
                        : mbg__dca_flow_place(ctx, &w->flow, base, t, w->yi));
   MBG_TRY(mbg__dca_flow_signals(ctx, &w->flow, values));
@@ -128,6 +141,10 @@ static int finish_step(mbg_context *ctx, void *user) {
   MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], w->y));
   MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value_at, w));
   MBG_TRY(check_dropped(ctx, w, t1));
+  if (w->project) {
+    MBG_TRY(place_at(w, t1));
+    MBG_TRY(mbg__rank_watch_step(ctx, w->plan.watch, t0, t1, place_at, w));
+  }
   if (!w->nodes.fixed) {
     MBG_TRY(keep_time(ctx, w, t1));
   }
@@ -162,6 +179,10 @@ static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->y));
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
   MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, w));
+  if (w->project) {
+    MBG_TRY(place_at(w, w->plan.t0));
+    MBG_TRY(mbg__rank_watch_step(ctx, w->plan.watch, w->plan.t0, w->plan.t0, NULL, NULL));
+  }
   MBG_TRY(mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
 done:
   return err;

@@ -101,12 +101,25 @@ done:
   return err;
 }
 
-static double largest(const mbg__dca_project *p) {
-  double most = 0;
-  for (int i = 0; i < p->nfree; i++) {
-    most = fmax(most, fabs(re(p->phi[p->free_rows[i]])));
+static int worst_row(const mbg__dca_project *p) {
+  int row = p->free_rows[0];
+  for (int i = 1; i < p->nfree; i++) {
+    row = !(fabs(re(p->phi[p->free_rows[i]])) <= fabs(re(p->phi[row]))) ? p->free_rows[i] : row;
   }
-  return most;
+  return row;
+}
+
+static double largest(const mbg__dca_project *p) { return fabs(re(p->phi[worst_row(p)])); }
+
+/* Newton's method does not close the loops, which a step has opened by `drift` */
+static int stays_open(mbg_context *ctx, const mbg__dca_project *p, double t, double drift) {
+  char label[160];
+  const int row = worst_row(p);
+  mbg__row_label(p->m, row, label, sizeof(label));
+  return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                   "t = %.6g: the loop at %s cannot be closed: the step opened it by %.2e, and %.2e is left after %d "
+                   "corrections; the mechanism locks there, or the step is too large",
+                   t, label, drift, fabs(re(p->phi[row])), MBG__DCA_ROUNDS - 1);
 }
 
 /* K (u, lambda) = (0, -phi), d from u */
@@ -133,6 +146,10 @@ int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, cons
     }
     if (round > 0 && now <= 1e-12 * size) {
       break;
+    }
+    if (!(now <= (round < MBG__DCA_ROUNDS - 1 ? 1e3 : 1e-5) * size)) {
+      err = stays_open(ctx, p, t, drift[0]);
+      goto done;
     }
     correct(p);
     memcpy(p->E[0], E, (size_t)p->m->nbody * sizeof(*E));

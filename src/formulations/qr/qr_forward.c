@@ -1,6 +1,8 @@
 /* Forward runs by Runge-Kutta pairs, and the checks after a step of any integrator. */
 #include "formulations/qr/qr_work.h"
 
+#include "trajectory/rank_watch.h"
+
 #include <string.h>
 
 /* ---------------------------------------------------------------------- checks after each step */
@@ -71,6 +73,27 @@ done:
   return err;
 }
 
+/* the flow at a time of the last step */
+typedef struct {
+  mbg__step_value value;
+  void *user;
+  real *y; /* scratch */
+} placing;
+
+static int place_at(void *user, double t) {
+  const placing *p = user;
+  return p->value(p->user, t, p->y);
+}
+
+/* singular positions; the flow is at t1, also afterwards */
+static int watch(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, mbg__step_value value, void *user) {
+  const long evaluations = w->flow->evaluations;
+  placing p = {value, user, w->nodes.buffer};
+  const int err = mbg__rank_watch_step(ctx, w->plan.watch, t0, t1, place_at, &p);
+  w->flow->evaluations = evaluations;
+  return err;
+}
+
 int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, const real *z,
                         mbg__step_value value, void *user) {
   int err = MBG_OK;
@@ -79,6 +102,7 @@ int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, d
   if (w->nodes.t[w->nodes.count - 1] != t1) {
     MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t1, z));
   }
+  MBG_TRY(watch(ctx, w, t0, t1, value, user));
   MBG_TRY(monitor(ctx, w, t1));
   w->last = t1;
   memcpy(w->z, z, (size_t)w->flow->state.n * sizeof(real));
