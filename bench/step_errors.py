@@ -46,6 +46,13 @@ def flat(value: object) -> list[float]:
     return [math.nan if x is None else x for x in entries]
 
 
+def part(error: float, size: float) -> float:
+    """Return the error as a part of a size; below 1e-12 of nothing it is rounding."""
+    if error == 0 or (size == 0 and error < 1e-12):
+        return 0.0
+    return error / size if size > 0 else math.inf
+
+
 def relative(run: dict, criterion: str, limit: dict) -> tuple[float, float]:
     """Return the relative errors of value and gradient, measured as mbgrad/error.h says."""
     c, exact = run["criteria"][criterion], limit["criteria"][criterion]
@@ -58,8 +65,8 @@ def relative(run: dict, criterion: str, limit: dict) -> tuple[float, float]:
     for n in size:
         d = max(s * abs(a - b) for s, a, b in zip(size[n], flat(c["gradient"][n]), flat(exact["gradient"][n])))
         base = max(max(effects[n]), 0.1 * largest)
-        worst = max(worst, d / base if d > 0 else 0)
-    return (off / scale if off > 0 else 0), worst
+        worst = max(worst, part(d, base))
+    return part(off, scale), worst
 
 
 def between(fine: dict, finer: dict, factor: float) -> dict:
@@ -101,6 +108,17 @@ def study(program: str, model: str, options: list[str], reference: str) -> list[
     return lines
 
 
+def verdict(x: Line) -> tuple[bool, bool]:
+    """Print the line of a number; return whether the estimate is within a factor of 3, and whether it is far too low."""
+    small = max(x.true, x.estimate) < FLOOR
+    ratio = 1.0 if small else x.estimate / x.true if x.true > 0 else math.inf
+    good, low = 1 / 3 <= ratio <= 3, ratio < 0.1 and not x.warned
+    mark = "" if good else "  LOW" if low else "  low" if ratio < 1 else "  high"
+    warned = "guess" if x.warned else ""
+    print(f"{x.model}\t{x.number}\t{x.estimate:.2e}\t{x.true:.2e}\t{ratio:.2g}\t{warned}{mark}", flush=True)
+    return good, low
+
+
 def main() -> int:
     """Run the study."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -110,23 +128,17 @@ def main() -> int:
     parser.add_argument("--reference", choices=("qr", "steps"), default="qr", help="the limit to compare with")
     parser.add_argument("--option", action="append", default=[], help="a further word for every run")
     args = parser.parse_args()
-    lines, skipped = [], []
+    within = under = judged = 0
+    skipped = []
     with ThreadPoolExecutor(args.jobs) as pool:
         jobs = [(m, pool.submit(study, args.program, m, args.option, args.reference)) for m in args.models]
         for model, job in jobs:
             found = job.result()
-            (lines.extend(found) if found else skipped.append(model))
-    within = under = judged = 0
-    for x in lines:
-        small = max(x.true, x.estimate) < FLOOR
-        ratio = 1.0 if small else x.estimate / x.true if x.true > 0 else math.inf
-        judged += 1
-        good = 1 / 3 <= ratio <= 3
-        low = ratio < 0.1 and not x.warned
-        within += good
-        under += low
-        mark = "" if good else "  LOW" if low else "  low" if ratio < 1 else "  high"
-        print(f"{x.model}\t{x.number}\t{x.estimate:.2e}\t{x.true:.2e}\t{ratio:.2g}\t{'guess' if x.warned else ''}{mark}")
+            if not found:
+                skipped.append(model)
+            for line in found or []:
+                good, low = verdict(line)
+                within, under, judged = within + good, under + low, judged + 1
     print(f"{judged} numbers of {len(args.models) - len(skipped)} models: {within} within a factor of 3 "
           f"({100 * within / max(judged, 1):.1f} %), {under} below a tenth without a warning; "
           f"not judged: {' '.join(skipped) or 'none'}")
