@@ -48,9 +48,9 @@ double mbg__check_half_mass(const mbg__check_work *w, int element);
 /* "" for NULL. */
 const char *mbg__check_text(const char *text);
 
-/* Spanning tree of the mechanism into links, closes_loop and connected. Joints are taken by most kept rows, then hints,
-   then smallest depth, then order of the file (theory 0, section 9). */
-int mbg__check_tree(mbg_context *ctx, mbg_check *check, const mbg__rank *rank);
+/* Spanning tree of the mechanism into links, closes_loop and connected. Joints are taken by most rows, then hints,
+   then smallest depth, then names (theory 0, section 9). */
+int mbg__check_tree(mbg_context *ctx, mbg_check *check);
 
 /* Name of the body of an end of a pair: side 0 is A, 1 is B. */
 const char *mbg__check_end(const mbg_model *model, int pair, int side);

@@ -111,26 +111,20 @@ static void list_links(tree *t, mbg_check *check) {
   }
 }
 
-static int take_arrays(mbg_context *ctx, mbg__arena *arena, tree *t, int **kept) {
+static int take_arrays(mbg_context *ctx, mbg__arena *arena, tree *t) {
   t->child = MBG_TAKE(arena, int, t->m->nbody + 1);
   t->next = MBG_TAKE(arena, int, t->m->nbody);
-  *kept = MBG_TAKE(arena, int, t->m->njoint);
   return mbg__arena_check(ctx, arena);
 }
 
-int mbg__check_tree(mbg_context *ctx, mbg_check *check, const mbg__rank *rank) {
+int mbg__check_tree(mbg_context *ctx, mbg_check *check) {
   const mbg_model *m = check->model;
   tree t = {.m = m};
   mbg__arena scratch;
-  int err = MBG_OK, *kept;
+  int err = MBG_OK;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  MBG_TRY(take_arrays(ctx, &scratch, &t, &kept));
-  for (int j = 0; j < m->njoint; j++) {
-    for (int i = m->joints[j].row; i < m->joints[j].row + m->joints[j].nrow; i++) {
-      kept[j] += rank->keep[i];
-    }
-  }
-  MBG_TRY(mbg__spanning_tree_create(ctx, &scratch, m, kept, NULL, &t.span));
+  MBG_TRY(take_arrays(ctx, &scratch, &t));
+  MBG_TRY(mbg__spanning_tree_create(ctx, &scratch, m, NULL, &t.span));
   list_links(&t, check);
 done:
   mbg__arena_destroy(&scratch);

@@ -13,25 +13,33 @@ typedef struct {
   int *first, *joint; /* joints of each body, the ground last: joint[first[b]] ..  (nbody + 2), (2 njoint) */
   candidate *heap;    /* best one first                                            (2 njoint) */
   int nheap;
-  const int *rows; /* of each joint                                             (njoint) */
   mbg__spanning_tree *span;
 } tree;
 
 /* ---------------------------------------------------------------------- heap of candidates */
 
-static bool better(const candidate *a, const candidate *b) {
+/* ties are broken by names: the order of the file does not matter */
+static bool before(const char *a, const char *b, bool index) {
+  const int order = strcmp(a ? a : "", b ? b : "");
+  return order != 0 ? order < 0 : index;
+}
+
+static bool better(const tree *t, const candidate *a, const candidate *b) {
   if (a->rows != b->rows) {
     return a->rows > b->rows;
   }
   if (a->cut != b->cut) {
     return a->cut < b->cut;
   }
-  return a->depth != b->depth ? a->depth < b->depth : a->joint < b->joint;
+  if (a->depth != b->depth) {
+    return a->depth < b->depth;
+  }
+  return before(t->m->joints[a->joint].name, t->m->joints[b->joint].name, a->joint < b->joint);
 }
 
 static void heap_push(tree *t, candidate c) {
   int i = t->nheap++;
-  for (; i > 0 && better(&c, &t->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+  for (; i > 0 && better(t, &c, &t->heap[(i - 1) / 2]); i = (i - 1) / 2) {
     t->heap[i] = t->heap[(i - 1) / 2];
   }
   t->heap[i] = c;
@@ -41,10 +49,10 @@ static candidate heap_pop(tree *t) {
   const candidate top = t->heap[0], last = t->heap[--t->nheap];
   int i = 0;
   for (int k = 1; k < t->nheap; k = 2 * i + 1) {
-    if (k + 1 < t->nheap && better(&t->heap[k + 1], &t->heap[k])) {
+    if (k + 1 < t->nheap && better(t, &t->heap[k + 1], &t->heap[k])) {
       k++;
     }
-    if (!better(&t->heap[k], &last)) {
+    if (!better(t, &t->heap[k], &last)) {
       break;
     }
     t->heap[i] = t->heap[k];
@@ -80,7 +88,7 @@ static void offer_joints(tree *t, int body, int depth) {
   for (int k = t->first[b]; k < t->first[b + 1]; k++) {
     const int j = t->joint[k], hint = t->m->joints[j].cut;
     const int cut = hint < 0 ? 1 : 2 * hint; /* keep, no hint, cut */
-    heap_push(t, (candidate){.rows = t->rows[j], .cut = cut, .depth = depth + 1, .joint = j});
+    heap_push(t, (candidate){.rows = t->m->joints[j].nrow, .cut = cut, .depth = depth + 1, .joint = j});
   }
 }
 
@@ -105,9 +113,23 @@ static void grow(tree *t) {
   }
 }
 
-int mbg__spanning_tree_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *rows,
+/* The base of a component without ground: its body with most joints, the first by name among equal ones; -1: none. */
+static int next_base(const tree *t) {
+  int best = -1, most = 0;
+  for (int b = 0; b < t->m->nbody; b++) {
+    const int n = t->first[b + 1] - t->first[b];
+    if (t->span->depth[b] == 0 && n > 0 &&
+        (n > most || (n == most && before(t->m->bodies[b].name, t->m->bodies[best].name, false)))) {
+      best = b;
+      most = n;
+    }
+  }
+  return best;
+}
+
+int mbg__spanning_tree_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m,
                               bool (*usable)(const mbg_model *m, int joint, int side), mbg__spanning_tree *out) {
-  tree t = {.m = m, .usable = usable, .rows = rows, .span = out};
+  tree t = {.m = m, .usable = usable, .span = out};
   mbg__arena scratch;
   int err = MBG_OK;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
@@ -125,14 +147,16 @@ int mbg__spanning_tree_create(mbg_context *ctx, mbg__arena *arena, const mbg_mod
     out->by[b] = out->parent[b] = -1;
   }
   list_joints(&t);
+  for (int b = 0; b < m->nbody; b++) {
+    out->depth[b] = t.first[b + 1] == t.first[b]; /* bodies without joints are bases */
+  }
   offer_joints(&t, -1, 0);
   grow(&t);
-  for (int b = 0; b < m->nbody; b++) {
-    if (out->depth[b] == 0) {
-      out->depth[b] = 1;
-      offer_joints(&t, b, 1);
-      grow(&t);
-    }
+  /* what does not hang on the ground: bases */
+  for (int base; (base = next_base(&t)) >= 0;) {
+    out->depth[base] = 1;
+    offer_joints(&t, base, 1);
+    grow(&t);
   }
 done:
   mbg__arena_destroy(&scratch);

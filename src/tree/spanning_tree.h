@@ -1,5 +1,6 @@
-/* spanning_tree: a spanning tree of the mechanism from the ground. Joints with most kept rows come first, then hints
-   ("cut"), then the smallest depth, then the order of the file (theory 0, section 9). The other joints close loops. */
+/* spanning_tree: a spanning tree of the mechanism from the ground. Joints with most rows come first, then hints
+   ("cut"), then the smallest depth, then their names: the order of the file does not matter (theory 0, section 9).
+   The other joints close loops. The base of what does not hang on the ground is the body with most joints. */
 #ifndef MBG_TREE_SPANNING_TREE_H
 #define MBG_TREE_SPANNING_TREE_H
 
@@ -12,9 +13,9 @@ typedef struct {
   bool *closes; /* joints that are not in the tree                           (njoint) */
 } mbg__spanning_tree;
 
-/* rows: number of rows of each joint. usable: whether the joint may carry the body at its end `side` (0 A, 1 B) on the
+/* usable: whether the joint may carry the body at its end `side` (0 A, 1 B) on the
    other body; NULL: all may. Memory in the arena. */
-int mbg__spanning_tree_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const int *rows,
+int mbg__spanning_tree_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m,
                               bool (*usable)(const mbg_model *m, int joint, int side), mbg__spanning_tree *out);
 
 /* Body of end `side` of a joint, -1: the ground. */

@@ -204,14 +204,6 @@ static void list_rows(mbg__tree *t, const bool *dropped) {
 
 /* ---------------------------------------------------------------------- all of it */
 
-static void count_kept(const mbg_model *m, const mbg__rank *rank, int *kept) {
-  for (int j = 0; j < m->njoint; j++) {
-    for (int i = m->joints[j].row; i < m->joints[j].row + m->joints[j].nrow; i++) {
-      kept[j] += rank->keep[i];
-    }
-  }
-}
-
 int mbg__tree_topology(mbg_context *ctx, mbg__tree *t, const mbg__rank *rank) {
   const mbg_model *m = t->m;
   const size_t nd = (size_t)rank->ndropped;
@@ -219,7 +211,7 @@ int mbg__tree_topology(mbg_context *ctx, mbg__tree *t, const mbg__rank *rank) {
   mbg__spanning_tree span;
   int err = MBG_OK;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  int *kept = MBG_TAKE(&scratch, int, m->njoint), *first = MBG_TAKE(&scratch, int, m->nbody + 2);
+  int *first = MBG_TAKE(&scratch, int, m->nbody + 2);
   double *N = MBG_TAKE(&scratch, double, (size_t)m->nrow *nd), *u = MBG_TAKE(&scratch, double, nd);
   bool *dropped = MBG_TAKE(&scratch, bool, m->nrow);
   t->links = MBG_TAKE(&t->arena, mbg__link, m->nbody);
@@ -230,8 +222,7 @@ int mbg__tree_topology(mbg_context *ctx, mbg__tree *t, const mbg__rank *rank) {
   t->free_rows = MBG_TAKE(&t->arena, bool, m->nrow);
   MBG_TRY(mbg__arena_check(ctx, &scratch));
   MBG_TRY(mbg__arena_check(ctx, &t->arena));
-  count_kept(m, rank, kept);
-  MBG_TRY(mbg__spanning_tree_create(ctx, &scratch, m, kept, usable, &span));
+  MBG_TRY(mbg__spanning_tree_create(ctx, &scratch, m, usable, &span));
   list_links(t, &span, first);
   mark_held(t);
   if (nd > 0) {
