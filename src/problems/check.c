@@ -215,6 +215,7 @@ int mbg_check_create(mbg_context *ctx, const mbg_model *model, const mbg_check_o
   MBG_TRY(list_redundant(&w));
   MBG_TRY(mbg__check_lists(&w));
   MBG_TRY(mbg__check_tree(ctx, w.check));
+  MBG_TRY(mbg__check_locks(&w));
 done:
   mbg__start_destroy(w.start_work);
   mbg__system_destroy(w.sys);

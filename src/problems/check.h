@@ -52,6 +52,9 @@ const char *mbg__check_text(const char *text);
    then smallest depth, then names (theory 0, section 9). */
 int mbg__check_tree(mbg_context *ctx, mbg_check *check);
 
+/* Warns of hinges and slides that lock each other. */
+int mbg__check_locks(mbg__check_work *w);
+
 /* Name of the body of an end of a pair: side 0 is A, 1 is B. */
 const char *mbg__check_end(const mbg_model *model, int pair, int side);
 
