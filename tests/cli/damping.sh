@@ -2,7 +2,7 @@
 model() { cat >"$1.json" <<END
 { "mbgrad": 1, "parameters": { "k": 400 },
   "bodies": { "b": { "motion": "planar-point", "mass": 1, "position": [1, 0, 0] } },
-  "forces": { "s": { "type": "spring-damper", "between": ["ground", "b"], "along": "x", "stiffness": "k" } },
+  "forces": { "s": { "type": "spring-damper", "between": ["ground", "b"], "along": "x", "stiffness": "k", "damping": 0.5 } },
   "signals": { "x": { "type": "position", "of": "b", "component": "x" } },
   "criteria": { "end": { "terminal": "x" } },
   "run": { "end": 1, "step": 0.02 $2 } }
