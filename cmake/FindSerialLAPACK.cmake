@@ -16,7 +16,8 @@ if(NOT SerialLAPACK_DIR)
       endif()
     endforeach()
   endforeach()
-  set(SerialLAPACK_DIR "${serial_lapack_found}" CACHE PATH "Folder of a LAPACK without threads; empty: the system's" FORCE)
+  set(SerialLAPACK_DIR "${serial_lapack_found}"
+      CACHE PATH "Folder of a LAPACK without threads; empty: the system's" FORCE)
 endif()
 mark_as_advanced(SerialLAPACK_DIR)
 

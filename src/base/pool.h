@@ -21,9 +21,9 @@ int mbg__pool_create(mbg_context *ctx, int threads, mbg__pool **out);
 void mbg__pool_destroy(mbg__pool *pool);
 /* Most threads that take part: numbers below it are handed to work functions. pool may be NULL: 1. */
 int mbg__pool_threads(const mbg__pool *pool);
-/* All items 0 <= i < n in pieces of at most `piece`, by at most one thread a piece; returns when they are done. `loop` names the loop in the source
-   for the statistic (0 <= loop < MBG__POOL_LOOPS, larger ones share the last). Inside a piece, and with pool NULL, the
-   caller does everything. */
+/* All items 0 <= i < n in pieces of at most `piece`, by at most one thread a piece; returns when they are done. `loop`
+   names the loop in the source for the statistic (0 <= loop < MBG__POOL_LOOPS, larger ones share the last). Inside a
+   piece, and with pool NULL, the caller does everything. */
 void mbg__pool_for(mbg__pool *pool, int loop, int n, int piece, mbg__pool_work *work, void *user);
 
 #endif

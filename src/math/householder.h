@@ -1,6 +1,6 @@
 /* math: orthogonal factors A = Q R of a tall matrix without exchanges, by plain loops for small ones and over LAPACK
-   (dgeqrf, dormqr) for large ones; a few columns are always multiplied by plain loops. In the twin by reflections without conjugation, so that derivatives pass through.
-   Column-major; memory from an arena. */
+   (dgeqrf, dormqr) for large ones; a few columns are always multiplied by plain loops. In the twin by reflections
+   without conjugation, so that derivatives pass through. Column-major; memory from an arena. */
 #ifndef MBG_MATH_HOUSEHOLDER_H
 #define MBG_MATH_HOUSEHOLDER_H
 

@@ -34,7 +34,7 @@ int mbg__dca_assembly_create(mbg_context *ctx, mbg__arena *arena, const mbg__sys
    without inertia, or a row that depends on others. */
 int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real *M, const real *B, double t);
 
-/* Scratch for up to `columns` right sides at once; the threads of the pool, NULL for none, share the nodes of a level. */
+/* Scratch for up to `columns` right sides at once; the threads of the pool (NULL: none) share the nodes of a level. */
 typedef struct mbg__dca_panel mbg__dca_panel;
 int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_assembly *a, int columns, mbg__pool *pool,
                           mbg__dca_panel **out);
