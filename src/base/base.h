@@ -106,4 +106,10 @@ int mbg__split(char *text, const char **word, int most);
    candidate is near. */
 void mbg__known(char *buffer, size_t size, const char *word, const char *const *candidates, int count);
 
+/* ---------------------------------------------------------------------- sums */
+
+/* A sum over bytes that tells texts and numbers apart (FNV-1a); begin with MBG__SUM_START. */
+#define MBG__SUM_START UINT64_C(14695981039346656037)
+uint64_t mbg__sum(uint64_t sum, const void *data, size_t size);
+
 #endif

@@ -76,3 +76,13 @@ void mbg__known(char *buffer, size_t size, const char *word, const char *const *
     mbg__format(buffer + used, size - used, "%s%s", candidates[i], i + 1 < count ? ", " : ")");
   }
 }
+
+/* ---------------------------------------------------------------------- sums */
+
+uint64_t mbg__sum(uint64_t sum, const void *data, size_t size) {
+  const unsigned char *bytes = data;
+  for (size_t i = 0; i < size; i++) {
+    sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
+  }
+  return sum;
+}

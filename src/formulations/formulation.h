@@ -61,6 +61,10 @@ typedef struct {
                  const mbg__criterion_seeds *seeds, real *psi_a);
   /* Frames, twists ... of the last node, for a restart: into a caller's arrays (H: nbody, v: nw, turns: nturn). */
   int (*last)(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns);
+  /* What a step needs besides them: accelerations, multipliers, the step before. memory (NULL: not wanted) is filled;
+     returns how many numbers there are. A start that was given them (mbg__start_result) goes on as if the run had not
+     ended. NULL: nothing. */
+  int (*memory)(const mbg__formulation_work *w, real *memory);
   const mbg__work_counts *(*counts)(const mbg__formulation_work *w);
   void (*destroy)(mbg__formulation_work *w);
 } mbg__formulation_ops;

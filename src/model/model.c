@@ -2,6 +2,8 @@
 #include "mbgrad/model.h"
 #include "model/model.h"
 
+#include <string.h>
+
 /* a model that has an entry of this index */
 #define HAS(model, index, count) ((model) && (index) >= 0 && (index) < (model)->count)
 
@@ -201,4 +203,12 @@ void mbg__row_label(const mbg_model *m, int row, char *buffer, size_t size) {
     mbg__format(buffer, size, "coupling '%s'", m->couplings[r->owner].name);
     break;
   }
+}
+
+uint64_t mbg__model_sum(uint64_t sum, const mbg_model *m) {
+  const char *run = mbg_model_active_run(m);
+  for (const mbg__model_source *s = m->sources; s; s = s->next) {
+    sum = mbg__sum(sum, s->text, s->length);
+  }
+  return run ? mbg__sum(sum, run, strlen(run)) : sum;
 }

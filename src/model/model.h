@@ -543,6 +543,9 @@ static inline int mbg__frames(const mbg_model *m) {
   return n;
 }
 
+/* A sum over the texts of the model and its parts, and the name of its run, after `sum`. */
+uint64_t mbg__model_sum(uint64_t sum, const mbg_model *m);
+
 /* "joint 'crank' row x1" */
 void mbg__row_label(const mbg_model *model, int row, char *buffer, size_t size);
 

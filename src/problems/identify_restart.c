@@ -1,7 +1,6 @@
 /* Evaluations of an identification in a file: each is appended when it is done, and replayed when the identification is
    resumed, so that the optimizer goes the way it went. */
 #include "problems/identify.h"
-#include "problems/model_text.h"
 #include "run/run.h"
 
 #include <inttypes.h>

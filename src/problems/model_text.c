@@ -1,7 +1,5 @@
 #include "problems/model_text.h"
 
-#include "problems/record.h"
-
 #include <string.h>
 
 /* ---------------------------------------------------------------------- replacing values */
@@ -84,11 +82,4 @@ int mbg__model_text(mbg_context *ctx, const mbg_model *m, int n, const mbg__vari
 done:
   mbg__model_edit_close(&edit);
   return err;
-}
-
-uint64_t mbg__model_sum(uint64_t sum, const mbg_model *m) {
-  for (const mbg__model_source *s = m->sources; s; s = s->next) {
-    sum = mbg__sum(sum, s->text, s->length);
-  }
-  return sum;
 }

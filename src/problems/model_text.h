@@ -21,9 +21,6 @@ void mbg__model_edit_skip(mbg__model_edit *edit, const mbg__json *value);
 void mbg__model_edit_copy_rest(mbg__model_edit *edit);
 void mbg__model_edit_close(mbg__model_edit *edit);
 
-/* A sum over the texts of the model and its parts, after `sum`. */
-uint64_t mbg__model_sum(uint64_t sum, const mbg_model *m);
-
 /* The source with n scalar parameters at other values. *text is the caller's: mbg_text_destroy. */
 typedef struct {
   int index;

@@ -24,14 +24,6 @@ struct mbg__record {
   mbg__arena text; /* the file as it was */
 };
 
-uint64_t mbg__sum(uint64_t sum, const void *data, size_t size) {
-  const unsigned char *bytes = data;
-  for (size_t i = 0; i < size; i++) {
-    sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
-  }
-  return sum;
-}
-
 /* ---------------------------------------------------------------------- opening */
 
 static int broken(mbg_context *ctx, const mbg__record *r, const char *what) {

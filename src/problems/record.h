@@ -7,10 +7,6 @@
 
 typedef struct mbg__record mbg__record;
 
-/* A sum over bytes that tells texts and numbers apart (FNV-1a); begin with MBG__SUM_START. */
-#define MBG__SUM_START UINT64_C(14695981039346656037)
-uint64_t mbg__sum(uint64_t sum, const void *data, size_t size);
-
 /* Opens the file for appending. head: one line that identifies the problem of the evaluations; its words before the
    first digit identify records of this kind ("mbgrad optimize "). resume: lines that are there are replayed first,
    except a last one that was cut off; a file that is not there yet, or without a whole first line, is begun. Otherwise

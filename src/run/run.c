@@ -145,6 +145,7 @@ double mbg__run_step(const mbg_run *run) { return run->plan.step; }
 
 static int take_parameters(mbg_context *ctx, mbg_run *run) {
   const int err = mbg__design_update(ctx, run->design, run->p);
+  mbg__start_drop_memory(run->start); /* accelerations of a given state were those at other parameters */
   run->simulated = false;
   run->refused = err < 0;
   return err;

@@ -1,11 +1,18 @@
 /* Final states as files, and runs that start from them:
 
-     {"model": name, "time": t, "turns": [n, ...], "bodies": {name: {"frame": [R row-major, x], "twist": [U, W]}}} */
+     {"version": 2, "model": name, "time": t, "turns": [n, ...],
+      "bodies": {name: {"frame": [R row-major, x], "twist": [U, W]}},
+      "stepper": {"problem": text, "numbers": [...]}}
+
+   "stepper", of formulations that have it, is what a step needs besides the state: accelerations, multipliers. A run of
+   the same problem goes on with it as if it had not ended; any other one, and one from a file without version, computes
+   it anew. */
 #include "io/file.h"
 #include "io/json.h"
 #include "io/json_write.h"
 #include "run/run_internal.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct {
@@ -13,7 +20,22 @@ typedef struct {
   mbg__frame *H;
   real *v;
   int *turns;
+  int nmemory; /* 0: none */
+  real *memory;
+  char problem[80]; /* that the memory belongs to */
 } state;
+
+/* formulation with its damping, model, parameters */
+static void name_problem(const mbg_run *run, char *buffer, size_t size) {
+  const double numbers[] = {run->plan.rho_inf, run->plan.alpha_f, run->plan.kappa, run->plan.index};
+  uint64_t h = mbg__model_sum(MBG__SUM_START, run->m);
+  for (int i = 0; i < run->m->np; i++) {
+    const double p = re(run->p[i]);
+    h = mbg__sum(h, &p, sizeof(p));
+  }
+  h = mbg__sum(h, numbers, sizeof(numbers));
+  mbg__format(buffer, size, "%s %016" PRIx64, run->formulation->key, h);
+}
 
 static int take_state(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, state *s) {
   s->H = MBG_TAKE(arena, mbg__frame, m->nbody);
@@ -36,8 +58,24 @@ static void put_body(mbg__json_writer *w, const char *name, const mbg__frame *H,
   mbg__json_end_object(w);
 }
 
+static void put_memory(mbg__json_writer *w, const state *s) {
+  mbg__json_key(w, "stepper");
+  mbg__json_begin_object(w);
+  mbg__json_key(w, "problem");
+  mbg__json_string(w, s->problem);
+  mbg__json_key(w, "numbers");
+  mbg__json_begin_array(w);
+  for (int i = 0; i < s->nmemory; i++) {
+    mbg__json_number(w, re(s->memory[i]));
+  }
+  mbg__json_end_array(w);
+  mbg__json_end_object(w);
+}
+
 static void put_state(mbg__json_writer *w, const mbg_model *m, const state *s) {
   mbg__json_begin_object(w);
+  mbg__json_key(w, "version");
+  mbg__json_integer(w, 2);
   mbg__json_key(w, "model");
   mbg__json_string(w, m->name ? m->name : "");
   mbg__json_key(w, "time");
@@ -54,7 +92,26 @@ static void put_state(mbg__json_writer *w, const mbg_model *m, const state *s) {
     put_body(w, m->bodies[b].name, &s->H[b], s->v + m->bodies[b].voff);
   }
   mbg__json_end_object(w);
+  if (s->nmemory > 0) {
+    put_memory(w, s);
+  }
   mbg__json_end_object(w);
+}
+
+/* the last node of the run */
+static int take_last(mbg_context *ctx, mbg__arena *arena, const mbg_run *run, state *s) {
+  int (*memory)(const mbg__formulation_work *, real *) = run->formulation->ops->memory;
+  const int err = mbg__run_last(run, &s->t, s->H, s->v, s->turns);
+  if (err < 0) {
+    return mbg__fail(ctx, err, "there is no final state: simulate first");
+  }
+  s->nmemory = memory ? memory(run->work, NULL) : 0;
+  s->memory = MBG_TAKE(arena, real, s->nmemory);
+  if (s->nmemory > 0 && s->memory) {
+    (void)memory(run->work, s->memory);
+    name_problem(run, s->problem, sizeof(s->problem));
+  }
+  return mbg__arena_check(ctx, arena);
 }
 
 int mbg_run_write_state(mbg_context *ctx, const mbg_run *run, const char *path) {
@@ -69,11 +126,7 @@ int mbg_run_write_state(mbg_context *ctx, const mbg_run *run, const char *path) 
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   mbg__json_writer_init(&w, ctx, true);
   MBG_TRY(take_state(ctx, &arena, m, &s));
-  err = mbg__run_last(run, &s.t, s.H, s.v, s.turns);
-  if (err < 0) {
-    err = mbg__fail(ctx, err, "there is no final state: simulate first");
-    goto done;
-  }
+  MBG_TRY(take_last(ctx, &arena, run, &s));
   put_state(&w, m, &s);
   MBG_TRY(mbg__json_writer_finish(&w, &text, &length));
   MBG_TRY(mbg__file_write(ctx, path, text, length));
@@ -135,6 +188,29 @@ done:
   return err;
 }
 
+static int read_memory(mbg_context *ctx, mbg__arena *arena, const char *path, const mbg__json *root, state *s) {
+  const mbg__json *stepper = mbg__json_member(root, "stepper"), *problem = mbg__json_member(stepper, "problem");
+  const mbg__json *list = mbg__json_member(stepper, "numbers");
+  int err = MBG_OK;
+  if (!mbg__json_member(root, "version")) {
+    mbg__note(ctx, MBG_NOTE, "%s: of an older version, without accelerations: they are computed anew", path);
+  }
+  if (!problem || problem->kind != MBG__JSON_STRING || !list || list->kind != MBG__JSON_ARRAY) {
+    return MBG_OK;
+  }
+  double *out = MBG_TAKE(arena, double, list->count);
+  s->memory = MBG_TAKE(arena, real, list->count);
+  MBG_TRY(mbg__arena_check(ctx, arena));
+  MBG_TRY(numbers(ctx, path, stepper, "numbers", list->count, out));
+  mbg__format(s->problem, sizeof(s->problem), "%s", problem->text);
+  s->nmemory = list->count;
+  for (int i = 0; i < s->nmemory; i++) {
+    s->memory[i] = out[i];
+  }
+done:
+  return err;
+}
+
 static int read_state(mbg_context *ctx, mbg__arena *arena, const char *path, const mbg_model *m, state *s) {
   char *text;
   size_t length;
@@ -158,6 +234,7 @@ static int read_state(mbg_context *ctx, mbg__arena *arena, const char *path, con
     s->turns[i] = (int)turns[i];
   }
   s->t = time->number;
+  MBG_TRY(read_memory(ctx, arena, path, root, s));
   for (int b = 0; b < m->nbody; b++) {
     MBG_TRY(read_body(ctx, path, bodies, m, b, s));
   }
@@ -175,6 +252,11 @@ int mbg_run_read_state(mbg_context *ctx, mbg_run *run, const char *path) {
   MBG_TRY(take_state(ctx, &arena, m, &s));
   MBG_TRY(read_state(ctx, &arena, path, m, &s));
   mbg__run_give(run, s.t, s.H, s.v, s.turns);
+  char own[sizeof(s.problem)];
+  name_problem(run, own, sizeof(own));
+  if (s.nmemory > 0 && !strcmp(own, s.problem)) {
+    MBG_TRY(mbg__start_give_memory(ctx, run->start, s.nmemory, s.memory));
+  }
 done:
   mbg__arena_destroy(&arena);
   return err;

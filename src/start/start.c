@@ -233,11 +233,25 @@ void mbg__start_indifferent(mbg__start_work *w, bool yes) { w->indifferent = yes
 
 void mbg__start_give(mbg__start_work *w, double t, const mbg__frame *H, const real *v, const int *turns) {
   w->given = true;
+  w->result.nmemory = 0;
   w->given_t = t;
   memcpy(w->given_H, H, (size_t)w->m->nbody * sizeof(*H));
   memcpy(w->given_v, v, (size_t)w->m->nw * sizeof(real));
   memcpy(w->given_turns, turns, (size_t)w->m->nturn * sizeof(int));
 }
+
+int mbg__start_give_memory(mbg_context *ctx, mbg__start_work *w, int count, const real *memory) {
+  real *copy = MBG_TAKE(&w->arena, real, count);
+  if (!copy) {
+    return mbg__fail_memory(ctx);
+  }
+  memcpy(copy, memory, (size_t)count * sizeof(real));
+  w->result.memory = copy;
+  w->result.nmemory = count;
+  return MBG_OK;
+}
+
+void mbg__start_drop_memory(mbg__start_work *w) { w->result.nmemory = 0; }
 
 static int solve_given(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   const mbg_model *m = w->m;

@@ -29,6 +29,8 @@ typedef struct {
   double *turned;                 /* angle                                         (nbody) */
   int free_positions, free_rates; /* freedoms that neither rows nor pins determine */
   bool metric_matters;            /* moved by more than 1e-6 l_ref while freedoms are unpinned */
+  int nmemory;                    /* of a given state: what the formulation remembers, 0: nothing */
+  const real *memory;             /*                                               (nmemory) */
 } mbg__start_result;
 
 /* The system (and its design) is referenced and used as scratch. */
@@ -38,6 +40,9 @@ void mbg__start_destroy(mbg__start_work *start);
 /* A state that the next solves take as it is, instead of assembling one; copied. It must satisfy the constraints to
    1e-6. Such a start has no derivatives. */
 void mbg__start_give(mbg__start_work *start, double t, const mbg__frame *H, const real *v, const int *turns);
+/* The memory of the formulation at that state; copied. */
+int mbg__start_give_memory(mbg_context *ctx, mbg__start_work *start, int count, const real *memory);
+void mbg__start_drop_memory(mbg__start_work *start);
 
 /* Equilibria that are not isolated, because no force acts on some freedom (a vehicle on the plane): a billionth of the
    largest stiffness is added to every freedom, towards the iterate, so that the equilibrium near the guess is found.

@@ -171,6 +171,19 @@ static int last(const mbg__ali3p *a, double *t, mbg__frame *H, real *v, int *tur
   return MBG_OK;
 }
 
+static int memory(const mbg__ali3p *a, real *numbers) {
+  const void *block = mbg__march_last(a->march);
+  if (!block) {
+    return 0;
+  }
+  if (numbers) {
+    const mbg__ali3p_node n = mbg__ali3p_view(a, block);
+    vn_copy(a->n, numbers, n.a);
+    vn_copy(a->nrow, numbers + a->n, n.lambda);
+  }
+  return a->n + a->nrow;
+}
+
 static const mbg__work_counts *counts(const mbg__ali3p *a) { return a->counts; }
 
 extern const mbg__formulation_ops mbg__ali3p_ops;
@@ -181,6 +194,7 @@ const mbg__formulation_ops mbg__ali3p_ops = {
     .tangent = mbg__ali3p_tangent,
     .adjoint = adjoint,
     .last = last,
+    .memory = memory,
     .counts = counts,
     .destroy = destroy,
 };

@@ -166,6 +166,10 @@ static int begin(mbg_context *ctx, void *user, void *block) {
   mbg__klu_solve(a->mass.klu, a->b, 1);
   vn_copy(a->n, n.a, a->b);
   vn_copy(a->nrow, n.lambda, a->b + a->n);
+  if (start->nmemory == a->n + a->nrow) { /* a run that goes on */
+    vn_copy(a->n, n.a, start->memory);
+    vn_copy(a->nrow, n.lambda, start->memory + a->n);
+  }
   vn_copy(a->n, n.ws, n.w);
   vn_copy(a->n, n.as, n.a);
 done:

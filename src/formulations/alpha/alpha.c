@@ -122,6 +122,15 @@ static int last(const mbg__alpha *a, double *t, mbg__frame *H, real *v, int *tur
   return MBG_OK;
 }
 
+static int memory(const mbg__alpha *a, real *numbers) {
+  const void *block = mbg__march_last(a->march);
+  if (!block) {
+    return 0;
+  }
+  const mbg__alpha_node n = mbg__alpha_view(a, block);
+  return mbg__alpha_memory(a, &n, numbers);
+}
+
 static const mbg__work_counts *counts(const mbg__alpha *a) { return a->counts; }
 
 extern const mbg__formulation_ops mbg__alpha_ops;
@@ -132,6 +141,7 @@ const mbg__formulation_ops mbg__alpha_ops = {
     .tangent = mbg__alpha_tangent,
     .adjoint = adjoint,
     .last = last,
+    .memory = memory,
     .counts = counts,
     .destroy = destroy,
 };

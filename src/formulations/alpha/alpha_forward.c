@@ -112,6 +112,41 @@ done:
 
 /* ---------------------------------------------------------------------- first node */
 
+int mbg__alpha_memory(const mbg__alpha *a, const mbg__alpha_node *n, real *memory) {
+  const int nw = a->m->nw, nrow = a->m->nrow;
+  if (memory) {
+    memory[0] = *n->h;
+    vn_copy(nw, memory + 1, mbg__alpha_state(a, n).vd);
+    mbg__rotors_auxiliary(a, n, memory + 1 + nw);
+    vn_copy(nrow, memory + 1 + 2 * nw, n->lambda);
+  }
+  return 1 + 2 * nw + nrow;
+}
+
+/* a run that goes on: the memory of its last node, unless rows that are dropped now carried a multiplier */
+static void go_on(mbg__alpha *a, const mbg__alpha_node *n, const mbg__start_result *start) {
+  const int nw = a->m->nw, nrow = a->m->nrow;
+  const real *vd = start->memory + 1, *al = vd + nw, *lambda = al + nw;
+  a->h_before = 0;
+  bool fits = start->nmemory == mbg__alpha_memory(a, n, NULL);
+  for (int i = 0; fits && i < nrow; i++) {
+    fits = a->rank->keep[i] || lambda[i] == 0;
+  }
+  if (!fits) {
+    return;
+  }
+  a->h_before = re(start->memory[0]);
+  vn_copy(nrow, n->lambda, lambda);
+  /* from body axes, one after the other */
+  vn_copy(nw, n->v, start->v);
+  vn_copy(nw, n->vd, al);
+  mbg__rotors_keep(a, n);
+  vn_copy(nw, n->al, n->vd);
+  vn_copy(nw, n->v, start->v);
+  vn_copy(nw, n->vd, vd);
+  mbg__rotors_keep(a, n);
+}
+
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
   const mbg_model *m = a->m;
   const mbg__start_result *start = mbg__start_result_of(a->start);
@@ -136,6 +171,7 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   mbg__scatter(m, a->rank->keep, 1, a->x, n->vd, n->lambda);
   mbg__rotors_keep(a, n);
   memcpy(n->al, n->vd, (size_t)m->nw * sizeof(real));
+  go_on(a, n, start);
 done:
   return err;
 }
@@ -162,7 +198,7 @@ static void follow(const mbg__alpha *a, const mbg__alpha_node *from, const real 
 static void predict(mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
   const mbg_model *m = a->m;
   const mbg__alpha_coefs *c = &a->c;
-  const double s = alpha_rescale(*from->h, h);
+  const double s = alpha_rescale(*from->h > 0 ? *from->h : a->h_before, h);
   *to->t = *from->t + h;
   *to->h = h;
   for (int i = 0; i < m->nw; i++) {

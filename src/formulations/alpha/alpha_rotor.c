@@ -59,6 +59,15 @@ mbg__alpha_node mbg__alpha_body_view(const mbg__alpha *a, const void *block) {
   return n;
 }
 
+void mbg__rotors_auxiliary(const mbg__alpha *a, const mbg__alpha_node *n, real *al) {
+  real v[6];
+  vn_copy(a->m->nw, al, n->al);
+  for (int i = 0; i < a->nrotor; i++) {
+    const mbg__rotor *k = &a->rotors[i];
+    to_body(&n->H[k->body], n->v + k->off, n->al + k->off, v, al + k->off);
+  }
+}
+
 void mbg__rotors_keep(const mbg__alpha *a, const mbg__alpha_node *n) {
   for (int i = 0; i < a->nrotor; i++) {
     const mbg__rotor *k = &a->rotors[i];

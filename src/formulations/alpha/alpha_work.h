@@ -73,6 +73,7 @@ typedef struct mbg__formulation_work {
   real *x;                       /* right-hand side and solution               (nv + nrow) */
   real *r, *phi, *phid;          /* residuals; phid: index 2, else NULL        (nw, nrow, nrow) */
   real *al0;                     /* auxiliary acceleration at the start of the step, rescaled  (nw) */
+  double h_before;               /* step that led to the first node, of a run that goes on; 0: none */
   real *q;                       /* coordinates at the start of a step         (ncoord) */
   int *turns;                    /* scratch                                    (nturn) */
   double error;                  /* estimate of the local error of the last step, relative to the model's size */
@@ -98,6 +99,8 @@ mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block);
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 /* One step of length h from `from` to `to`; 15 Newton iterations at most. */
 int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to);
+/* What a restart needs of a node: step, vd and al in body axes, lambda. memory may be NULL; returns the count. */
+int mbg__alpha_memory(const mbg__alpha *a, const mbg__alpha_node *node, real *memory);
 /* Functions of the march; `user` is the formulation. */
 extern const mbg__march_method mbg__alpha_method;
 
@@ -128,6 +131,8 @@ mbg__state mbg__alpha_state(const mbg__alpha *a, const mbg__alpha_node *n);
 mbg__alpha_node mbg__alpha_body_view(const mbg__alpha *a, const void *block);
 /* v and vd of a node from body axes to those that it keeps. */
 void mbg__rotors_keep(const mbg__alpha *a, const mbg__alpha_node *n);
+/* al of a node in body axes (nw). */
+void mbg__rotors_auxiliary(const mbg__alpha *a, const mbg__alpha_node *n, real *al);
 
 /* Body b: its frame after the increment X; T of w+ = A w + T X' at the end of a step; A from its start. */
 void mbg__alpha_move(const mbg__alpha *a, int b, const mbg__frame *from, const real *X, mbg__frame *to);
