@@ -437,6 +437,7 @@ static int simulate_best(job *j) {
   mbg_run_options o = j->r.options;
   o.interrupt = NULL;
   o.progress = NULL;
+  cli_run_forward(&o);
   int status = cli_run_status(&j->r, mbg_run_create(ctx, model, &o, &j->r.run));
   if (status == CLI_DONE) {
     status = cli_run_status(&j->r, mbg_run_set_parameters(ctx, j->r.run, mbg_control_parameters(j->control)));

@@ -208,7 +208,11 @@ static int check_options(const cli_args *args, const mbg_model *model) {
 
 static int simulate(const cli_args *args) {
   cli_run r;
-  int status = cli_run_open(&r, args, true, cli_flag(args, "quiet"));
+  int status = cli_run_begin(&r, args, true, cli_flag(args, "quiet"));
+  if (status == CLI_DONE) {
+    cli_run_forward(&r.options);
+    status = cli_run_make(&r);
+  }
   if (status == CLI_DONE) {
     status = check_options(args, r.session.model);
   }

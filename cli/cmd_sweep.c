@@ -140,7 +140,7 @@ static int count_points(job *j) {
         return cli_bad_input("--vary: '%s' has a list of values; a random sample needs a range", j->axes[i].name);
       }
     }
-    return CLI_DONE;
+    return j->points <= POINTS_MAX ? CLI_DONE : cli_bad_input("--random: %d points; at most %d", j->points, POINTS_MAX);
   }
   for (int i = 0; i < j->naxis; i++) {
     if (j->axes[i].count == 0) {
@@ -371,6 +371,9 @@ static int sweep(const cli_args *args) {
   int status = cli_run_begin(&j.r, args, false, false);
   j.r.options.progress = NULL;
   status = status == CLI_DONE ? take_options(&j) : status;
+  if (!j.gradient) {
+    cli_run_forward(&j.r.options);
+  }
   status = status == CLI_DONE ? compute_all(&j) : status;
   status = status == CLI_DONE ? write_table(&j) : status;
   for (int i = 0; i < j.naxis; i++) {

@@ -180,12 +180,19 @@ int cli_run_begin(cli_run *r, const cli_args *args, bool all_signals, bool quiet
 }
 
 int cli_run_open(cli_run *r, const cli_args *args, bool all_signals, bool quiet) {
-  int status = cli_run_begin(r, args, all_signals, quiet);
-  if (status != CLI_DONE) {
-    return status;
+  const int status = cli_run_begin(r, args, all_signals, quiet);
+  return status == CLI_DONE ? cli_run_make(r) : status;
+}
+
+void cli_run_forward(mbg_run_options *o) {
+  if (!(o->memory > 0)) {
+    o->memory = 1; /* the fewest checkpoints that the library keeps */
   }
+}
+
+int cli_run_make(cli_run *r) {
   mbg_context *ctx = r->session.ctx;
-  status = cli_run_status(r, mbg_run_create(ctx, r->session.model, &r->options, &r->run));
+  int status = cli_run_status(r, mbg_run_create(ctx, r->session.model, &r->options, &r->run));
   if (status == CLI_DONE) {
     r->start = mbg_run_start(r->run);
     r->end = mbg_run_end(r->run);

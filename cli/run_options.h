@@ -41,6 +41,10 @@ typedef struct {
 int cli_run_open(cli_run *run, const cli_args *args, bool all_signals, bool quiet);
 /* The same without the run: options and model, for commands that make runs of their own. */
 int cli_run_begin(cli_run *run, const cli_args *args, bool all_signals, bool quiet);
+/* ... and then the run. */
+int cli_run_make(cli_run *run);
+/* Options of a run of which no gradient is asked: its nodes need not be kept, unless --memory says so. */
+void cli_run_forward(mbg_run_options *options);
 void cli_run_close(cli_run *run);
 
 /* Simulates, with a progress bar when standard error is a terminal. CLI_DONE also when Ctrl-C stopped it: ask

@@ -12,8 +12,12 @@ int cli_restart_options(const cli_args *args, const char **restart, bool *resume
 }
 
 int cli_start_options(const cli_args *args, int *starts, unsigned *seed) {
+  enum { STARTS_MAX = 100000 };
   int number = (int)*seed;
   int status = cli_count(args, "starts", starts);
+  if (status == CLI_DONE && *starts > STARTS_MAX) {
+    return cli_bad_input("--starts: %d starts; at most %d", *starts, STARTS_MAX);
+  }
   status = status == CLI_DONE ? cli_count(args, "seed", &number) : status;
   *seed = (unsigned)number;
   return status;

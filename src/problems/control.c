@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* of each control; bytes: measured, with the pairs of L-BFGS */
+enum { SAMPLES_MAX = 100000, BYTES_OF_SAMPLE = 2000 };
+
 static const mbg_control_options defaults = {
     .min = NAN, .max = NAN, .effort = NAN, .reduction = NAN, .gradient_tolerance = NAN};
 
@@ -134,6 +137,12 @@ static int take_times(mbg_context *ctx, mbg__arena *arena, const mbg__control *u
   }
   if (samples < 2) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "%d sample of control '%s': at least 2 are needed", samples, u->name);
+  }
+  if (samples > SAMPLES_MAX) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "%d samples of control '%s': at most %d; each is a time step of the run and needs about %d bytes, "
+                     "%.0f MB in all",
+                     samples, u->name, SAMPLES_MAX, BYTES_OF_SAMPLE, 1e-6 * BYTES_OF_SAMPLE * samples);
   }
   if (!(span[1] > span[0])) {
     return mbg__fail(ctx, MBG_ERROR_INPUT,

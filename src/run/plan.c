@@ -99,10 +99,31 @@ static void list_breaks(mbg__arena *arena, const mbg_model *m, mbg__run_plan *pl
 
 enum { SAMPLES_MAX = 10000000 };
 
+static double multiples(const mbg__run_plan *plan, double every) {
+  return floor((plan->t1 - plan->t0) / every * (1 + 1e-12)) + 1;
+}
+
+/* refuses intervals of which too many fit the run */
+static int check_intervals(mbg_context *ctx, const mbg_model *m, const mbg__run_plan *plan, double interval) {
+  if (interval > 0 && multiples(plan, interval) > SAMPLES_MAX) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "values every %g s are %.0f values over the run; at most %d", interval,
+                     multiples(plan, interval), SAMPLES_MAX);
+  }
+  for (int k = 0; k < m->ncriterion; k++) {
+    const mbg__criterion *c = &m->criteria[k];
+    if (c->kind == MBG__PATH && c->every > 0 && multiples(plan, c->every) > SAMPLES_MAX) {
+      return mbg__fail(ctx, MBG_ERROR_INPUT,
+                       "criterion '%s': points every %g s are %.0f points over the run; at most %d", c->name, c->every,
+                       multiples(plan, c->every), SAMPLES_MAX);
+    }
+  }
+  return MBG_OK;
+}
+
 /* multiples of an interval, as criteria and results compute them */
 static void add_multiples(times *list, const mbg__run_plan *plan, double every) {
-  const double n = floor((plan->t1 - plan->t0) / every * (1 + 1e-12)) + 1;
-  for (int i = 0; i < (int)fmin(n, SAMPLES_MAX); i++) {
+  const double n = multiples(plan, every);
+  for (int i = 0; i < (int)n; i++) {
     const double t = plan->t0 + i * every;
     add_times(list, 1, &t);
   }
@@ -293,6 +314,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
   }
   MBG_TRY(mbg__plan_check(ctx, plan));
   MBG_TRY(check_spans(ctx, m, o->interval, plan));
+  MBG_TRY(check_intervals(ctx, m, plan, o->interval));
   choose_damping(ctx, formulation, o, r, plan);
   list_breaks(arena, m, plan);
   list_samples(arena, m, o->interval, plan);
