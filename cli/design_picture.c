@@ -1,6 +1,7 @@
 #include "design_picture.h"
 
 #include "cli.h"
+#include "plot.h"
 #include "results.h"
 #include "text.h"
 
@@ -143,7 +144,9 @@ static void draw(const picture *p, FILE *f) {
   const sheet s = lay_out(p);
   fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n", WIDTH,
           s.height, WIDTH, s.height);
-  fprintf(f, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", mbg_model_name(p->model));
+  fputs("<title>", f);
+  cli_svg_text(f, mbg_model_name(p->model));
+  fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", f);
   for (int pass = 0; pass < 2; pass++) {
     fprintf(f, "<g fill=\"%s\">\n", pass ? "#0b3c5d" : "#dde3e8");
     for (int i = 0, n; i < p->count; i += n) {

@@ -83,7 +83,7 @@ static void make_axes(const cli_panel *p, double top, axis *x, axis *y) {
 
 /* ---------------------------------------------------------------------- text and ticks */
 
-static void put_text(FILE *f, const char *text) {
+void cli_svg_text(FILE *f, const char *text) {
   for (; *text; text++) {
     switch (*text) {
     case '<':
@@ -103,7 +103,7 @@ static void put_text(FILE *f, const char *text) {
 
 static void put_label(FILE *f, double x, double y, const char *anchor, const char *more, const char *text) {
   fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>", x, y, anchor, more);
-  put_text(f, text);
+  cli_svg_text(f, text);
   fputs("</text>\n", f);
 }
 

@@ -3,6 +3,7 @@
 #define CLI_PLOT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* A line through points; points that are not finite, or not positive on a logarithmic axis, interrupt it. */
 typedef struct {
@@ -24,5 +25,8 @@ typedef struct {
 
 /* Panels one below the other. Returns CLI_DONE, or CLI_BAD_INPUT with a message when the file cannot be written. */
 int cli_plot_write(const char *path, const char *title, const cli_panel *panels, int npanel);
+
+/* Text as SVG has it. */
+void cli_svg_text(FILE *file, const char *text);
 
 #endif

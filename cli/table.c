@@ -24,7 +24,7 @@ static void add(cli_table *t, char *cell) {
   t->cells[t->count++] = cell;
 }
 
-void cli_table_text(cli_table *t, const char *text) { add(t, cli_copy(text)); }
+void cli_table_text(cli_table *t, const char *text) { add(t, cli_visible(text, false)); }
 
 void cli_table_number(cli_table *t, double value) {
   char buffer[CLI_NUMBER_SIZE];
@@ -37,7 +37,7 @@ void cli_table_format(cli_table *t, const char *format, ...) {
   va_start(args, format);
   vsnprintf(text, sizeof(text), format, args);
   va_end(args);
-  add(t, cli_copy(text));
+  add(t, cli_visible(text, false));
 }
 
 void cli_table_texts(cli_table *t, ...) {

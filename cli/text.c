@@ -13,10 +13,12 @@
 /* ---------------------------------------------------------------------- messages */
 
 static void message(const char *format, va_list args) {
+  char text[4096];
+  vsnprintf(text, sizeof(text), format, args);
+  char *visible = cli_visible(text, false);
   fflush(stdout);
-  fputs("mbgrad: error: ", stderr);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
+  fprintf(stderr, "mbgrad: error: %s\n", visible);
+  free(visible);
 }
 
 int cli_bad_input(const char *format, ...) {
@@ -50,6 +52,27 @@ char *cli_copy(const char *text) {
   return memcpy(cli_resize(NULL, size, 1), text, size);
 }
 
+/* 1 or 2 bytes of a control character, U+0080 to U+009F included; 0: none */
+static size_t control_bytes(const char *text) {
+  const unsigned char c = (unsigned char)text[0], next = c ? (unsigned char)text[1] : 0;
+  return c < 0x20 || c == 0x7f ? 1 : c == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
+}
+
+char *cli_visible(const char *text, bool keep_breaks) {
+  char *out = cli_resize(NULL, 4 * strlen(text) + 1, 1), *p = out;
+  while (*text) {
+    const size_t n = control_bytes(text);
+    if (n == 0 || (*text == '\n' && keep_breaks)) {
+      *p++ = *text++;
+    } else {
+      p += sprintf(p, "\\x%02x", (unsigned char)text[n - 1]);
+      text += n;
+    }
+  }
+  *p = 0;
+  return out;
+}
+
 char *cli_format(const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -67,7 +90,9 @@ char *cli_format(const char *format, ...) {
 void cli_heading(const char *text) {
   const char *no_color = getenv("NO_COLOR");
   const bool bold = isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
-  printf(bold ? "\033[1m%s\033[0m\n" : "%s\n", text);
+  char *visible = cli_visible(text, true);
+  printf(bold ? "\033[1m%s\033[0m\n" : "%s\n", visible);
+  free(visible);
 }
 
 int cli_columns(const char *text) {
@@ -85,7 +110,8 @@ void cli_paragraph(const char *first, const char *text) {
   fputs(first, stdout);
   while (*text) {
     const size_t blank = strspn(text, " \t\r\n"), length = strcspn(text + blank, " \t\r\n");
-    char *word = cli_format("%.*s", (int)length, text + blank);
+    char *raw = cli_format("%.*s", (int)length, text + blank), *word = cli_visible(raw, false);
+    free(raw);
     const int width = cli_columns(word);
     if (begun && column + 1 + width > CLI_WIDTH) {
       printf("\n%*s%s", indent, "", word);
@@ -116,8 +142,9 @@ void cli_json_string(const char *text) {
     const unsigned char c = (unsigned char)*text;
     if (c == '"' || c == '\\') {
       printf("\\%c", c);
-    } else if (c < 0x20) {
-      printf("\\u%04x", c);
+    } else if (control_bytes(text) > 0) {
+      text += control_bytes(text) - 1;
+      printf("\\u%04x", (unsigned char)*text);
     } else {
       putchar(c);
     }

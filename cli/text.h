@@ -40,6 +40,9 @@ const char *cli_nearest(const char *word, const char *const *candidates, int cou
 /* Memory or the end of the program. */
 void *cli_resize(void *block, size_t count, size_t size);
 char *cli_copy(const char *text);
+/* A copy in which control characters read \\x1b, line breaks as well unless they are kept: names and notes come from
+   files, and go to terminals. */
+char *cli_visible(const char *text, bool keep_breaks);
 /* Formatted text, to be freed. */
 char *cli_format(const char *format, ...) CLI_PRINTF(1, 2);
 

@@ -125,10 +125,29 @@ static void file_message(mbg_context *ctx, mbg_severity severity, const char *te
   ctx->messages[ctx->count++] = (message){severity, copy};
 }
 
+/* The text with control characters as \\x1b: names and paths come from files, and messages go to terminals. Of UTF-8
+   the characters U+0080 to U+009F as well. */
+static void make_visible(const char *text, char *out, size_t size) {
+  size_t n = 0;
+  for (; *text && n + 5 < size; text++) {
+    const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
+    const bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
+    if (c < 0x20 || c == 0x7f || c1) {
+      text += c1;
+      mbg__format(out + n, size - n, "\\x%02x", c1 ? next : c);
+      n += 4;
+    } else {
+      out[n++] = *text;
+    }
+  }
+  out[n] = 0;
+}
+
 static void file_format(mbg_context *ctx, mbg_severity severity, const char *format, va_list args) {
-  char text[2048];
+  char text[2048], visible[sizeof(text)];
   vsnprintf(text, sizeof(text), format, args);
-  file_message(ctx, severity, text);
+  make_visible(text, visible, sizeof(visible));
+  file_message(ctx, severity, visible);
 }
 
 int mbg__fail(mbg_context *ctx, int status, const char *format, ...) {

@@ -174,6 +174,12 @@ static void add_escape(mbg__buffer *b, unsigned char c) {
   }
 }
 
+/* U+007F to U+009F: control characters that JSON permits, but that a terminal obeys */
+static bool obeyed(const char *p, const char *stop) {
+  const unsigned char c = (unsigned char)*p, next = stop - p > 1 ? (unsigned char)p[1] : 0;
+  return c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0);
+}
+
 static void add_quoted(mbg__buffer *b, const char *text, size_t length) {
   const char *p = text, *stop = text + length;
   mbg__buffer_text(b, "\"");
@@ -181,12 +187,15 @@ static void add_quoted(mbg__buffer *b, const char *text, size_t length) {
     /* as much as can be copied at once */
     const char *q = p;
     int n = 0;
-    while (q < stop && (unsigned char)*q >= 0x20 && *q != '"' && *q != '\\' &&
+    while (q < stop && (unsigned char)*q >= 0x20 && *q != '"' && *q != '\\' && !obeyed(q, stop) &&
            (n = mbg__utf8_decode(q, stop, NULL)) > 0) {
       q += n;
     }
     mbg__buffer_add(b, p, (size_t)(q - p));
-    if (q < stop && (unsigned char)*q < 0x80) {
+    if (q < stop && obeyed(q, stop)) {
+      q += (unsigned char)*q == 0xc2;
+      add_escape(b, (unsigned char)*q++);
+    } else if (q < stop && (unsigned char)*q < 0x80) {
       add_escape(b, (unsigned char)*q++);
     } else if (q < stop) {
       mbg__buffer_text(b, "\xef\xbf\xbd");

@@ -105,9 +105,9 @@ static void test_escapes(void **state) {
   fixture *f = *state;
   mbg__json_begin_object(&f->w);
   mbg__json_key(&f->w, "a\"b");
-  mbg__json_string_n(&f->w, "\"\\/\b\f\n\r\t\x01\x1f\0\x7f", 12);
+  mbg__json_string_n(&f->w, "\"\\/\b\f\n\r\t\x01\x1f\0\x7f\xc2\x80\xc2\x9f\xc2\xa0", 18);
   mbg__json_end_object(&f->w);
-  check_text(f, "{\"a\\\"b\":\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u0000\x7f\"}");
+  check_text(f, "{\"a\\\"b\":\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u0000\\u007f\\u0080\\u009f\xc2\xa0\"}");
 }
 
 static void test_broken_utf8(void **state) {
