@@ -210,12 +210,20 @@ static bool put_numbers(hid_t object, const char *name, int count, const double 
   return ok;
 }
 
+/* objects without the time of their making: the same results are the same file */
+static hid_t timeless(hid_t kind) {
+  const hid_t list = H5Pcreate(kind);
+  H5Pset_obj_track_times(list, false);
+  return list;
+}
+
 static bool put_column(hid_t group, const char *name, int rows, const double *values) {
   const hsize_t size = (hsize_t)rows;
-  const hid_t space = H5Screate_simple(1, &size, NULL);
-  const hid_t d = H5Dcreate2(group, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(1, &size, NULL), plain = timeless(H5P_DATASET_CREATE);
+  const hid_t d = H5Dcreate2(group, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, plain, H5P_DEFAULT);
   const bool ok = d >= 0 && H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
   H5Dclose(d);
+  H5Pclose(plain);
   H5Sclose(space);
   return ok;
 }
@@ -244,9 +252,10 @@ static bool put_series(hid_t file, const cli_series *s, const cli_origin *o) {
   bool ok = put_text(file, "model", mbg_model_name(o->model)) &&
             put_text(file, "formulation", mbg_run_formulation(o->run)) && put_numbers(file, "partial", 0, &partial) &&
             put_column(file, "time", s->rows, s->time);
-  const hid_t signals = H5Gcreate2(file, "signals", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  const hid_t parameters = H5Gcreate2(file, "parameters", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  const hid_t criteria = H5Gcreate2(file, "criteria", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t plain = timeless(H5P_GROUP_CREATE);
+  const hid_t signals = H5Gcreate2(file, "signals", H5P_DEFAULT, plain, H5P_DEFAULT);
+  const hid_t parameters = H5Gcreate2(file, "parameters", H5P_DEFAULT, plain, H5P_DEFAULT);
+  const hid_t criteria = H5Gcreate2(file, "criteria", H5P_DEFAULT, plain, H5P_DEFAULT);
   ok = ok && put_parameters(parameters, o) && put_criteria(criteria, o);
   for (int c = 0; ok && c < s->columns; c++) {
     ok = put_column(signals, s->names[c], s->rows, s->values + (size_t)c * (size_t)s->rows);
@@ -254,6 +263,7 @@ static bool put_series(hid_t file, const cli_series *s, const cli_origin *o) {
   H5Gclose(criteria);
   H5Gclose(parameters);
   H5Gclose(signals);
+  H5Pclose(plain);
   return ok;
 }
 
@@ -264,7 +274,9 @@ static int write_hdf5(const cli_series *s, const cli_origin *o, const char *path
   if (!name) {
     return CLI_FAILED;
   }
-  const hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t plain = timeless(H5P_FILE_CREATE);
+  const hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, plain, H5P_DEFAULT);
+  H5Pclose(plain);
   const bool ok = file >= 0 && put_series(file, s, o);
   return cli_file_end(name, path, file >= 0 && H5Fclose(file) >= 0 && ok);
 }

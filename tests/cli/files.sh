@@ -9,8 +9,9 @@ run "${all[@]}"
 run --out run.h5
 sha1sum run.* state.json >first
 echo "again: nothing changes, nothing is kept"
-sleep 0.1
+sleep 1.1
 run "${all[@]}"
+run --out run.h5
 ls
 echo "another run: the former files are kept, also through a link"
 mv state.json elsewhere.json
