@@ -445,20 +445,6 @@ static int simulate_best(job *j) {
   return status == CLI_DONE ? cli_run_simulate(&j->r) : status;
 }
 
-/* error of the steps in the objective under the best control */
-static void estimate_error(job *j) {
-  const int n = mbg_control_get_summary(j->control)->terms;
-  const char **names = cli_resize(NULL, (size_t)n, sizeof(*names));
-  double *weights = cli_resize(NULL, (size_t)n, sizeof(*weights));
-  for (int i = 0; i < n; i++) {
-    names[i] = mbg_control_get_term(j->control, i)->criterion;
-    weights[i] = mbg_control_get_term(j->control, i)->weight;
-  }
-  cli_error_of_sum(&j->r.session, mbg_control_model(j->control), j->r.run, n, names, weights, &j->error, &j->regular);
-  free(names);
-  free(weights);
-}
-
 static int write_files(job *j) {
   const cli_args *args = j->args;
   const char *control = cli_value(args, "control", 0), *out = cli_value(args, "out", 0);
@@ -531,7 +517,7 @@ static int run_job(job *j, char **copy) {
     status = simulate_best(j);
   }
   if (status == CLI_DONE && !cli_flag(j->args, "no-error-estimate")) {
-    estimate_error(j);
+    cli_error_of_control(&j->r.session, j->control, j->r.run, &j->error, &j->regular);
   }
   if (status == CLI_DONE) {
     status = write_files(j);

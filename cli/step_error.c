@@ -50,11 +50,12 @@ static int find_criterion(const mbg_model *model, const char *name) {
   return k;
 }
 
-void cli_error_of_sum(cli_session *session, const mbg_model *model, mbg_run *run, int n, const char *const *names,
-                      const double *weights, double *error, bool *regular) {
+void cli_error_of_control(cli_session *session, const mbg_control *control, mbg_run *run, double *error,
+                          bool *regular) {
+  const int n = mbg_control_get_summary(control)->terms;
   int *index = cli_resize(NULL, (size_t)n, sizeof(int));
   for (int i = 0; i < n; i++) {
-    index[i] = find_criterion(model, names[i]);
+    index[i] = find_criterion(mbg_control_model(control), mbg_control_get_term(control, i)->criterion);
   }
   int result = mbg_run_select(session->ctx, run, n, index);
   result = result == MBG_OK ? mbg_run_error(session->ctx, run, MBG_METHOD_AUTO, false) : result;
@@ -62,7 +63,7 @@ void cli_error_of_sum(cli_session *session, const mbg_model *model, mbg_run *run
   *regular = true;
   for (int i = 0; result == MBG_OK && i < n; i++) {
     const mbg_step_error *s = mbg_run_get_error(run, index[i]);
-    *error += fabs(weights[i]) * s->value;
+    *error += fabs(mbg_control_get_term(control, i)->weight) * s->value;
     *regular = *regular && s->regular;
   }
   cli_error_optional(session, result);

@@ -2,6 +2,7 @@
 #ifndef CLI_STEP_ERROR_H
 #define CLI_STEP_ERROR_H
 
+#include "mbgrad/control.h"
 #include "mbgrad/error.h"
 #include "run_options.h"
 
@@ -19,9 +20,9 @@ int cli_error_estimate(cli_run *r, const cli_args *args, mbg_run *run, mbg_metho
 /* The result of an estimate without which the command goes on: failures become warnings. */
 void cli_error_optional(cli_session *session, int result);
 
-/* Error of the steps in sum_i weight_i psi_i, the criteria by name; NAN (with a warning) when there is no estimate. */
-void cli_error_of_sum(cli_session *session, const mbg_model *model, mbg_run *run, int n, const char *const *names,
-                      const double *weights, double *error, bool *regular);
+/* Error of the steps in the objective of a control problem, at a run under the control found; NAN (with a warning) when
+   there is no estimate. */
+void cli_error_of_control(cli_session *session, const mbg_control *control, mbg_run *run, double *error, bool *regular);
 
 /* A search that went from one objective to another with this error of the steps: one paragraph, which says when the
    change is within the error; nothing for an error that is NAN. */

@@ -185,7 +185,7 @@ typedef struct {
   /* How far a step of length h goes, counted in the number that smooths the law (its key into *key): far above 1 the
      step sees a jump. inertia: of the coordinate. NULL: nothing to smooth. */
   double (*sharp)(const mbg__law_in *in, double h, double inertia, const char **key);
-  mbg__energy_kind (*energy)(const real *attr);           /* NULL: MBG__ENERGY_OPEN */
+  mbg__energy_kind (*energy)(const real *attr); /* NULL: MBG__ENERGY_OPEN */
   real (*pull)(const mbg__law_in *in); /* contacts: the force by which they pull, negative: push; NULL: no contact */
 } mbg__law_type;
 

@@ -1,5 +1,7 @@
 #include "run/plan.h"
 
+#include "trajectory/steps.h"
+
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ static double choose(double option, double model, double preset) {
    run evenly; a run with free steps, 10^6. */
 static int check_resolution(mbg_context *ctx, const mbg__run_plan *p) {
   const double unit = DBL_EPSILON * fmax(fabs(p->t0), fabs(p->t1)), span = p->t1 - p->t0;
-  if (p->step > 0 && p->step < 1e4 * unit) {
+  if (p->step > 0 && p->step < 1e4 * unit && span / p->step <= MBG__STEPS_MAX) {
     return mbg__fail(
         ctx, MBG_ERROR_INPUT,
         "the step %g is too small for times near t = %.10g, which double precision resolves to %.2g: start "

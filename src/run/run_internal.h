@@ -27,10 +27,10 @@ struct mbg_run {
   int nused;
   int *used; /* kept signals: of the criteria first, in their order   (nused) */
   real *p;
-  bool refused;     /* the last parameters were invalid */
-  bool started;     /* rank and steps are decided */
-  bool simulated;   /* at the present parameters */
-  bool given_state; /* the start is a given state: no gradients */
+  bool refused;             /* the last parameters were invalid */
+  bool started;             /* rank and steps are decided */
+  bool simulated;           /* at the present parameters */
+  bool given_state;         /* the start is a given state: no gradients */
   mbg__start_motion begins; /* fixed steps: the motion that begins at the start */
   mbg__nodes nodes;
   mbg__criteria *criteria;

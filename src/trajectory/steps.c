@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_MAX = 100000000 };
-
 /* ---------------------------------------------------------------------- fixed steps */
 
 double mbg__plan_next_break(const mbg__run_plan *p, double t) {
@@ -25,9 +23,9 @@ int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nst
   while (t < p->t1) {
     const double end = mbg__plan_next_break(p, t), refine = p->refine > 0 ? p->refine : 1;
     const double n = ceil(refine * ceil((end - t) / p->step * (1 - 1e-9)));
-    if (!(n + *nstep <= STEPS_MAX)) {
+    if (!(n + *nstep <= MBG__STEPS_MAX)) {
       return mbg__fail(ctx, MBG_ERROR_INPUT, "a step of %g from t = %g to %g gives more than %d steps", p->step, p->t0,
-                       p->t1, STEPS_MAX);
+                       p->t1, MBG__STEPS_MAX);
     }
     for (int i = 1; h && i <= (int)n; i++) {
       h[*nstep + i] = (end - t) / n;

@@ -5,6 +5,8 @@
 #include "integrators/rk.h"
 #include "trajectory/trajectory.h"
 
+enum { MBG__STEPS_MAX = 100000000 };
+
 /* The next break after t, or the end of the run. */
 double mbg__plan_next_break(const mbg__run_plan *p, double t);
 /* Equal steps between breaks, none longer than p->step: their number, and (h not NULL) their lengths h[1 .. nstep]. */

@@ -27,7 +27,7 @@ COMMANDS = {
                  "record"),
     "optimize-starts": (["spring-balanced-arm", "--starts", "3", "--jobs", "2", "--json"], ["--seed", "2"],
                         {"--write": "best.json"}, "record"),
-    "identify": (["noisy-pendulum", "--json", "--no-bias"], ["--step", "0.02"], {"--write": "fit.json"}, "record"),
+    "identify": (["noisy-pendulum", "--json", "--no-error-estimate"], ["--step", "0.02"], {"--write": "fit.json"}, "record"),
     "control": (["overhead-crane", "--samples", "21", "--effort", "1e-7", "--step", "0.02", "--stages", "2",
                  "--iterations", "20", "--json"], ["--effort", "1e-6"],
                 {"--control": "u.csv", "--write": "found.json", "--out": "motion.csv", "--plot": "u.svg"}, "record"),

@@ -64,7 +64,7 @@ void mbg__rotors_auxiliary(const mbg__alpha *a, const mbg__alpha_node *n, real *
   vn_copy(a->m->nw, al, n->al);
   for (int i = 0; i < a->nrotor; i++) {
     const mbg__rotor *k = &a->rotors[i];
-    to_body(&n->H[k->body], n->v + k->off, n->al + k->off, v, al + k->off);
+    to_body(k, &n->H[k->body], n->v + k->off, n->al + k->off, v, al + k->off);
   }
 }
 
