@@ -70,15 +70,26 @@ int cli_signals_choose(const mbg_model *model, const char *list, int **signal) {
 static int row_count(const mbg_run *run, double interval) {
   const int nodes = mbg_run_node_count(run);
   const double span = mbg_run_node_time(run, nodes - 1) - mbg_run_node_time(run, 0);
-  return interval > 0 ? (int)floor(span / interval * (1 + 1e-12) + 1e-9) + 1 : nodes;
+  if (interval > 0) {
+    return (int)floor(span / interval * (1 + 1e-12) + 1e-9) + 1;
+  }
+  int rows = 0;
+  for (int node = 0; node < nodes; node++) {
+    rows += !mbg_run_node_inner(run, node);
+  }
+  return rows;
 }
 
 static void take_nodes(cli_series *s, const mbg_run *run) {
-  for (int i = 0; i < s->rows; i++) {
-    s->time[i] = mbg_run_node_time(run, i);
-    for (int c = 0; c < s->columns; c++) {
-      s->values[(size_t)c * (size_t)s->rows + (size_t)i] = mbg_run_signal(run, i, s->signal[c]);
+  for (int i = 0, node = 0; i < s->rows; node++) {
+    if (mbg_run_node_inner(run, node)) {
+      continue;
     }
+    s->time[i] = mbg_run_node_time(run, node);
+    for (int c = 0; c < s->columns; c++) {
+      s->values[(size_t)c * (size_t)s->rows + (size_t)i] = mbg_run_signal(run, node, s->signal[c]);
+    }
+    i++;
   }
 }
 

@@ -106,6 +106,8 @@ MBG_API bool mbg_run_partial(const mbg_run *run);
 MBG_API int mbg_run_node_count(const mbg_run *run);
 MBG_API double mbg_run_node_time(const mbg_run *run, int node);
 MBG_API int mbg_run_times(const mbg_run *run, double *t);
+/* True for a node inside a fixed step, which serves the integrals of criteria. */
+MBG_API bool mbg_run_node_inner(const mbg_run *run, int node);
 
 /* Value of a signal at a node; NAN when it was not kept (all_signals). All values at once: values is nodes x signals
    (mbg_model_signal_count), row-major, with NAN for signals that were not kept. */

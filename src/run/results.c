@@ -20,6 +20,12 @@ double mbg_run_node_time(const mbg_run *run, int node) {
   return node >= 0 && node < node_count(run) ? run->nodes.t[node] : NAN;
 }
 
+/* the ends of steps and the samples have no weight in the rule of the integrals */
+bool mbg_run_node_inner(const mbg_run *run, int node) {
+  return node >= 0 && node < node_count(run) && (run->formulation->supports & MBG__ODE) && run->plan.step > 0 &&
+         run->nodes.omega[node] != 0;
+}
+
 int mbg_run_times(const mbg_run *run, double *t) {
   MBG_NEED(NULL, run && t);
   memcpy(t, run->nodes.t, (size_t)run->nodes.nnode * sizeof(double));

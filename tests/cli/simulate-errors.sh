@@ -31,3 +31,6 @@ try quarter-car --memory lots
 try quarter-car --sigals a
 try rssr --step 0.5 2>&1 | sed -E 's/\(last change.*worst/(... worst/' >&2
 try torsional-pendulum --quiet
+try quarter-car --plot run.png
+# steps of dca in the output, not the nodes of its integrals
+"$MBGRAD" simulate slider-crank --formulation dca --step 0.1 --end 0.3 --out - 2>/dev/null | cut -d, -f1
