@@ -99,6 +99,9 @@ void mbg__format(char *buffer, size_t size, const char *format, ...) MBG_PRINTF(
 /* The candidate nearest to `word` by edit distance, or NULL when none is near (more than a third of its letters). */
 const char *mbg__nearest(const char *word, const char *const *candidates, int count);
 
+/* A time for messages: rounding at the beginning of a run, which starts at 0, is 0. */
+double mbg__time_shown(double t);
+
 /* Splits "a b c" in place: pointers to at most `most` words, their number is returned. */
 int mbg__split(char *text, const char **word, int most);
 

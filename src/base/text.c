@@ -54,6 +54,8 @@ const char *mbg__nearest(const char *word, const char *const *candidates, int co
   return best;
 }
 
+double mbg__time_shown(double t) { return fabs(t) < 1e-12 ? 0 : t; }
+
 int mbg__split(char *text, const char **word, int most) {
   int n = 0;
   for (char *c = text; *c && n < most;) {

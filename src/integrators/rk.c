@@ -137,31 +137,32 @@ static int stop(mbg__rk *rk, mbg__rk_reason reason, double h) {
 /* Files why no step of length h or longer is possible from t. */
 static int fail_step(mbg_context *ctx, mbg__rk *rk, mbg__rk_reason reason, double h) {
   const int status = stop(rk, reason, h);
+  const double t = mbg__time_shown(rk->t);
   const char *advice = rk->controlled || rk->run.frozen || h == 0 ? "" : "; smaller steps or error control may help";
   switch (reason) {
   case MBG__RK_NOT_FINITE:
     return mbg__fail(ctx, status,
-                     "integration stopped at t = %.9g, step %.3g: derivative of component %d is not finite%s", rk->t, h,
+                     "integration stopped at t = %.9g, step %.3g: derivative of component %d is not finite%s", t, h,
                      rk->worst, advice);
   case MBG__RK_REFUSED:
     return mbg__fail(ctx, status, "integration stopped at t = %.9g, step %.3g: right-hand side cannot be evaluated%s",
-                     rk->t, h, advice);
+                     t, h, advice);
   case MBG__RK_TOO_MANY:
     return mbg__fail(ctx, status,
                      "integration stopped at t = %.9g, step %.3g: more than %ld steps (largest error in component %d); "
                      "loosen the tolerances, raise the limit, or use a method for stiff problems",
-                     rk->t, h, rk->opt.max_steps, rk->worst);
+                     t, h, rk->opt.max_steps, rk->worst);
   case MBG__RK_NO_HEADWAY:
     return mbg__fail(
         ctx, status,
         "integration stopped at t = %.9g, step %.3g: no headway in %d attempts (largest error in component "
         "%d); the solution is singular here, or the tolerances are too tight",
-        rk->t, h, rk->refused >= MBG__RK_REFUSALS ? rk->refused : MBG__RK_WINDOW, rk->worst);
+        t, h, rk->refused >= MBG__RK_REFUSALS ? rk->refused : MBG__RK_WINDOW, rk->worst);
   default:
     return mbg__fail(ctx, status,
                      "integration stopped at t = %.9g: step %.3g is too small (largest error in component %d); the "
                      "solution is singular here, jumps without a break, or the tolerances are too tight",
-                     rk->t, h, rk->worst);
+                     t, h, rk->worst);
   }
 }
 

@@ -496,5 +496,5 @@ int mbg__rank_lost(mbg_context *ctx, const mbg_model *m, int row, double t, doub
   return mbg__fail(ctx, MBG_ERROR_SINGULAR,
                    "redundant constraint became independent at t = %g: %s is violated by %.2e%s; the start, where it "
                    "follows from the others, is a singular configuration: start elsewhere",
-                   t, label, violation, by_rate);
+                   mbg__time_shown(t), label, violation, by_rate);
 }

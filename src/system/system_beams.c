@@ -17,7 +17,7 @@ int mbg__beams_update(mbg_context *ctx, mbg__system *s) {
       return mbg__fail_at(ctx, MBG_ERROR_CONVERGENCE, &beam->where, 0,
                           "element %d has turned by nearly pi between its nodes at t = %g; use more elements or "
                           "smaller steps",
-                          i - beam->first, re(s->t));
+                          i - beam->first, mbg__time_shown(re(s->t)));
     }
     v6_axpy(s->F[pair], 1, b.state->f);
   }

@@ -15,7 +15,7 @@ static int kernel_failed(mbg_context *ctx, const mbg__system *s, const mbg__forc
     return err;
   }
   return mbg__fail_at(ctx, err, &f->where, 0, "the force is not defined at t = %g: a singular position of '%s'",
-                      re(s->t), f->type->key);
+                      mbg__time_shown(re(s->t)), f->type->key);
 }
 
 /* ---------------------------------------------------------------------- laws */

@@ -139,7 +139,7 @@ int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
     if (!isfinite(re(s->y[i]))) {
       const mbg__signal *sig = &s->model->signals[i];
       return mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0, "signal '%s' is not finite at t = %g",
-                          sig->name ? sig->name : sig->type->key, re(s->t));
+                          sig->name ? sig->name : sig->type->key, mbg__time_shown(re(s->t)));
     }
   }
   *y = s->y;

@@ -56,6 +56,7 @@ mbg__rk_run mbg__ode_run(const mbg__run_plan *plan, double t1, mbg__rk_rhs rhs, 
 static int explain(mbg_context *ctx, const mbg__run_plan *plan, const mbg__rk *rk, const mbg__ode_steps *steps,
                    int mark, int err) {
   const mbg__rk_failure *why = mbg__rk_why(rk);
+  const double t = mbg__time_shown(why->t);
   char label[200], cause[300];
   mbg__rank_watch_explain(plan->watch, cause, sizeof(cause));
   if (why->reason == MBG__RK_FINE || why->reason == MBG__RK_REFUSED || why->reason == MBG__RK_FATAL) {
@@ -74,24 +75,24 @@ static int explain(mbg_context *ctx, const mbg__run_plan *plan, const mbg__rk *r
     return mbg__fail(ctx, err,
                      "integration stopped at t = %.9g: the time derivative of %s is not a finite number; the motion "
                      "grows without limit, or the step exceeds the stability limit of an explicit method",
-                     why->t, label);
+                     t, label);
   case MBG__RK_TOO_MANY:
     return mbg__fail(ctx, err,
                      "integration stopped at t = %.9g after %ld steps (the last one %.2g s): the motion is stiff or "
                      "fast, look at %s; use %s, or a looser tolerance",
-                     why->t, mbg__rk_count(rk)->steps, why->h, label, steps->stiff);
+                     t, mbg__rk_count(rk)->steps, why->h, label, steps->stiff);
   case MBG__RK_NO_HEADWAY:
     return mbg__fail(
         ctx, err,
         "integration stopped at t = %.9g: the last attempts (step %.2g) made no headway, look at %s; forces "
         "jump or grow without limit there (list jumps as \"breaks\" of the run), the motion is stiff (use "
         "%s), or the tolerance is too tight",
-        why->t, why->h, label, steps->stiff);
+        t, why->h, label, steps->stiff);
   default:
     return mbg__fail(ctx, err,
                      "integration stopped at t = %.9g: no step is small enough for %s; forces jump or grow without "
                      "limit there (list jumps as \"breaks\" of the run), or the tolerance is too tight",
-                     why->t, label);
+                     t, label);
   }
 }
 

@@ -94,7 +94,7 @@ int mbg__ali3p_at_start(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *
 
 int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool penalty) {
   char what[64];
-  mbg__format(what, sizeof(what), "step to t = %g", *n->t);
+  mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(*n->t));
   mbg__tree_matrix_step(a->tree, &a->step, *n->h, n->D, penalty ? a->eps : NULL);
   a->counts->factorizations++;
   return mbg__tree_matrix_factor(ctx, a->tree, &a->step, what);
@@ -103,7 +103,7 @@ int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool exact) {
   const int mark = mbg__message_mark(ctx);
   char what[64];
-  mbg__format(what, sizeof(what), *n->h > 0 ? "projection at t = %g" : "initial accelerations", *n->t);
+  mbg__format(what, sizeof(what), *n->h > 0 ? "projection at t = %g" : "initial accelerations", mbg__time_shown(*n->t));
   mbg__tree_matrix_mass(a->tree, &a->mass, a->soft && !exact ? a->eps : NULL);
   a->counts->factorizations++;
   int err = mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
@@ -249,7 +249,7 @@ static int not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
                    "%.2e, worst at %s); %s",
-                   *to->t, *to->h, iterations, change, most, label, advice);
+                   mbg__time_shown(*to->t), *to->h, iterations, change, most, label, advice);
 }
 
 /* one iteration; *change: the largest entry of the increment */

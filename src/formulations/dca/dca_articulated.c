@@ -255,7 +255,7 @@ static int singular(mbg_context *ctx, const mbg__dca_articulated *k, int i, doub
       ctx, MBG_ERROR_SINGULAR,
       "t = %g: body '%s' and the bodies that hang on it have no inertia in the motion of its joint; give it "
       "mass and inertia",
-      t, k->m->bodies[k->links[i].body].name);
+      mbg__time_shown(t), k->m->bodies[k->links[i].body].name);
 }
 
 /* ---------------------------------------------------------------------- dynamics in two passes */

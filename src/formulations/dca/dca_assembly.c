@@ -232,18 +232,16 @@ static failure factor_node(const mbg__dca_assembly *a, mbg__dca_node *n) {
 static int report(mbg_context *ctx, const mbg__dca_assembly *a, failure f, double t) {
   char label[160];
   if (f.body) {
-    return mbg__fail(
-        ctx, MBG_ERROR_SINGULAR,
-        "t = %g: body '%s' has no inertia in a direction in which it can move; give it mass and inertia, or use "
-        "formulation 'lie', 'dae' or 'ali3p'",
-        t, a->m->bodies[f.index].name);
+    return mbg__fail(ctx, MBG_ERROR_SINGULAR,
+                     "t = %g: body '%s' has no inertia in a direction in which it can move; give it mass and inertia",
+                     mbg__time_shown(t), a->m->bodies[f.index].name);
   }
   mbg__row_label(a->m, f.index, label, sizeof(label));
   return mbg__fail(
       ctx, MBG_ERROR_SINGULAR,
       "t = %g: singular configuration: %s depends on the other constraints; the mechanism locks, or passes a "
       "singular position",
-      t, label);
+      mbg__time_shown(t), label);
 }
 
 /* nodes of a level, in threads where there are enough of them */

@@ -114,8 +114,8 @@ static int eval_assembly(mbg_context *ctx, mbg__dca_point *p) {
   if (solve(p, 1) > 1e-6) {
     err = mbg__fail(ctx, MBG_ERROR_SINGULAR,
                     "t = %g: the accelerations are not unique: a body moves without inertia, or constraints depend on "
-                    "each other; check masses and inertias, or use formulation 'lie', 'dae' or 'ali3p'",
-                    re(p->state.t));
+                    "each other; check masses and inertias",
+                    mbg__time_shown(re(p->state.t)));
     goto done;
   }
   mbg__dca_unpack(p->m, 0, 1, p->x, p->vd, p->lambda);

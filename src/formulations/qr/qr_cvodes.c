@@ -101,8 +101,9 @@ int mbg__qr_cvodes_solver_create(const mbg__qr_cvodes *c, int n, N_Vector like, 
 
 /* ---------------------------------------------------------------------- failures */
 
-int mbg__qr_cvodes_failed(mbg__qr_cvodes *c, int flag, double t) {
+int mbg__qr_cvodes_failed(mbg__qr_cvodes *c, int flag, double at) {
   mbg_context *ctx = c->ctx;
+  const double t = mbg__time_shown(at);
   if (c->status == MBG_ERROR_MEMORY || flag == CV_MEM_FAIL || flag == CV_MEM_NULL) {
     return mbg__fail_memory(ctx);
   }

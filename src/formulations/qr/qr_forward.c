@@ -23,7 +23,7 @@ static int check_drift(mbg_context *ctx, const mbg__formulation_work *w, double 
       ctx, MBG_ERROR_CONVERGENCE,
       "t = %g: the constraints have drifted by %.2e (positions) and %.2e (velocities), more than the tolerances "
       "%.1e (relative) and %.1e (absolute) explain; tighten them or set \"stabilization\"",
-      t, phi, phid, w->plan.relative, w->plan.absolute);
+      mbg__time_shown(t), phi, phid, w->plan.relative, w->plan.absolute);
 }
 
 /* A dropped row no longer follows from the others: the start, where it did, is a singular configuration. */
@@ -52,7 +52,7 @@ static int check_rank(mbg_context *ctx, const mbg__formulation_work *w, double t
       ctx, MBG_ERROR_SINGULAR,
       "t = %g: nearly singular configuration: %s depends on the other constraints (pivot %.1e of its row); "
       "the state space ends here and gradients diverge",
-      t, label, independence);
+      mbg__time_shown(t), label, independence);
 }
 
 /* at the end of a step, where the flow was evaluated last: drift, rank, redundant rows; then an anchor for angles */

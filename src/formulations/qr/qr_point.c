@@ -171,7 +171,7 @@ static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
     char label[160];
     mbg__row_label(q->m, q->dependent, label, sizeof(label));
     return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: singular configuration: %s depends on the other constraints",
-                     re(q->t), label);
+                     mbg__time_shown(re(q->t)), label);
   }
   return MBG_OK;
 }
@@ -209,8 +209,8 @@ static int factor_M(mbg_context *ctx, mbg__qr_point *q) {
     }
   }
   if (mbg__cholesky_factor(&q->Mr, &where) < 0) {
-    return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: a degree of freedom has no mass (look at body '%s')", re(q->t),
-                     body_of(q, q->Q2 + (size_t)where * (size_t)q->n));
+    return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: a degree of freedom has no mass (look at body '%s')",
+                     mbg__time_shown(re(q->t)), body_of(q, q->Q2 + (size_t)where * (size_t)q->n));
   }
   return MBG_OK;
 }
