@@ -334,6 +334,7 @@ static int load(mbg__loader *L, const char *file) {
   if (L->errors > 0) {
     return MBG_ERROR_INPUT;
   }
+  MBG_TRY(mbg__load_sizes(L));
   MBG_TRY(measure(L));
   MBG_TRY(copy_lists(L));
   MBG_TRY(number_velocities(L));

@@ -488,6 +488,9 @@ int mbg__joint_rows(mbg__item *item, mbg__joint *joint, int index);
 int mbg__term_moves(mbg__loader *L, const mbg__term *term, bool *moves, double *phi);
 bool mbg__body_is_planar(const mbg__loader *L, int body); /* or the ground */
 
+/* load_sizes.c: warns of a length or a mass far above the rest; after all attributes. */
+int mbg__load_sizes(mbg__loader *L);
+
 /* load_format.c: an error when the text (ended by 0) is a file of another kind: a picture, XML, YAML, .... */
 int mbg__load_format(mbg_context *ctx, const char *file, const char *text, size_t length);
 

@@ -1,5 +1,6 @@
 /* Models that load with warnings: each file of warnings/ gives the warnings beside it, and nothing else. */
 #include "mbgrad/mbgrad.h"
+#include "support/random_model.h"
 #include "support/support.h"
 
 #include <dirent.h>
@@ -61,7 +62,38 @@ static void test_warnings(void **state) {
   assert_true(count > 0);
 }
 
+/* no false alarm: all models of the gallery, and random ones */
+static void test_no_warnings(void **state) {
+  (void)state;
+  char found[8192], path[600];
+  mbg_context *ctx;
+  mbg_model *model;
+  DIR *folder = opendir(MBG_GALLERY_DIR);
+  assert_non_null(folder);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    snprintf(path, sizeof(path), "%s/%s/model.json", MBG_GALLERY_DIR, entry->d_name);
+    if (access(path, R_OK) == 0) {
+      assert_int_equal(mbg_model_load(ctx, path, &model), MBG_OK);
+      mbg_model_destroy(model);
+    }
+  }
+  closedir(folder);
+  for (uint64_t seed = 1; seed <= (uint64_t)support_rounds(200, 2000); seed++) {
+    const random_model_options o = random_model_mix(seed);
+    char *text = random_model(seed, &o);
+    assert_int_equal(mbg_model_parse(ctx, "model", text, strlen(text), NULL, &model), MBG_OK);
+    mbg_model_destroy(model);
+    free(text);
+  }
+  messages_of(ctx, found, sizeof(found));
+  if (strstr(found, "times as large") || strstr(found, "old word")) {
+    fail_msg("a false alarm:\n%s", found);
+  }
+  mbg_context_destroy(ctx);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_warnings)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_warnings), cmocka_unit_test(test_no_warnings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
