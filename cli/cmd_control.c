@@ -1,5 +1,6 @@
 /* mbgrad control: controls u(t) that minimize criteria */
 #include "cli.h"
+#include "control_files.h"
 #include "mbgrad/control.h"
 #include "plot.h"
 #include "results.h"
@@ -384,52 +385,6 @@ static int write_plot(const job *j, const cli_series *s, const char *path) {
 
 /* ---------------------------------------------------------------------- files */
 
-/* "dir/a.csv" and "u" give "dir/a-u.csv" */
-static char *name_with(const char *path, const char *name) {
-  const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-  const int stem = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
-  return cli_format("%.*s-%s%s", stem, path, name, path + stem);
-}
-
-/* a file of the library; index: of the control, -1: all */
-static int write_control(job *j, int index, const char *path) {
-  cli_session *s = &j->r.session;
-  char *held = NULL;
-  int status = index < 0 ? CLI_DONE : cli_file_check(s->ctx, s->model, "--control", path, CLI_FILE_OUT);
-  status = status == CLI_DONE ? cli_file_hold(path, &held) : status;
-  if (status == CLI_DONE) {
-    status = cli_session_written(s, mbg_control_write(s->ctx, j->control, index, path));
-  }
-  return cli_file_release(held, path, status);
-}
-
-static int write_controls(job *j, const char *path) {
-  if (mbg_control_same_times(j->control)) {
-    return write_control(j, -1, path);
-  }
-  int status = CLI_DONE;
-  for (int i = 0; status == CLI_DONE && i < mbg_control_get_summary(j->control)->controls; i++) {
-    const mbg_control_samples *s = mbg_control_get_samples(j->control, i);
-    char *file = name_with(path, s->name);
-    status = write_control(j, i, file);
-    free(file);
-  }
-  return status;
-}
-
-static int write_model(job *j, const char *path) {
-  cli_session *s = &j->r.session;
-  char *held;
-  int status = cli_file_hold(path, &held);
-  if (status == CLI_DONE) {
-    status = cli_session_written(s, mbg_control_write_model(s->ctx, j->control, path));
-  }
-  if (status == CLI_DONE && cli_value(j->args, "set", 0)) {
-    fprintf(stderr, "note: '%s' has the parameters of the model, not the values of --set\n", path);
-  }
-  return cli_file_release(held, path, status);
-}
-
 /* the motion under the best control, with all signals */
 static int simulate_best(job *j) {
   mbg_context *ctx = j->r.session.ctx;
@@ -450,9 +405,12 @@ static int write_files(job *j) {
   const char *control = cli_value(args, "control", 0), *out = cli_value(args, "out", 0);
   const char *plot = cli_value(args, "plot", 0), *found = cli_value(args, "write", 0);
   cli_series series = {0};
-  int status = control ? write_controls(j, control) : CLI_DONE;
+  int status = control ? cli_controls_write(&j->r.session, j->control, control) : CLI_DONE;
   if (status == CLI_DONE && found) {
-    status = write_model(j, found);
+    status = cli_controls_write_model(&j->r.session, j->control, found);
+    if (status == CLI_DONE && cli_value(args, "set", 0)) {
+      fprintf(stderr, "note: '%s' has the parameters of the model, not the values of --set\n", found);
+    }
   }
   if (status == CLI_DONE && (out || plot)) {
     status = cli_series_make(&series, mbg_control_model(j->control), j->r.run, cli_value(args, "signals", 0), 0);

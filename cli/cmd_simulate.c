@@ -148,12 +148,9 @@ static int put_results(const cli_args *args, cli_run *r, const cli_series *s, co
     status = write_plot(s, o, plot);
   }
   if (status == CLI_DONE && state) {
-    char *held;
-    status = cli_file_hold(state, &held);
-    if (status == CLI_DONE) {
-      status = cli_session_written(&r->session, mbg_run_write_state(r->session.ctx, r->run, state));
-    }
-    status = cli_file_release(held, state, status);
+    char *name = cli_file_begin(state);
+    status = name ? cli_session_wrote(&r->session, mbg_run_write_state(r->session.ctx, r->run, name), name, state)
+                  : CLI_FAILED;
   }
   if (status != CLI_DONE) {
     return status;

@@ -150,31 +150,17 @@ static int link_file(const char *name, const void *path) {
   return link(path, name) == 0 ? 0 : errno == EEXIST ? -1 : copy_file(name, path);
 }
 
-int cli_file_hold(const char *path, char **held) {
-  struct stat s;
-  *held = NULL;
-  if (stat(path, &s) != 0 || !S_ISREG(s.st_mode)) {
-    return CLI_DONE;
-  }
-  char *target = target_of(path);
-  remove_abandoned(target);
-  *held = make_beside(target, link_file, target);
-  free(target);
-  return *held ? CLI_DONE : cli_failed("the former '%s' cannot be kept: %s", path, strerror(errno));
-}
-
-int cli_file_release(char *held, const char *path, int status) {
-  if (held && status == CLI_DONE && !equal_files(held, path)) {
-    char *target = target_of(path), *kept = cli_format("%s~", target);
-    if (rename(held, kept) != 0) {
-      status = cli_failed("the former '%s' cannot be kept as '%s': %s", path, kept, strerror(errno));
-    }
-    free(kept);
-    free(target);
+/* Keeps the file at `target` as FILE~ before another one takes its place; at every moment each name is a whole file. */
+static int keep_former(const char *path, const char *target) {
+  char *held = make_beside(target, link_file, target), *kept = cli_format("%s~", target);
+  int status = CLI_DONE;
+  if (!held || rename(held, kept) != 0) {
+    status = cli_failed("the former '%s' cannot be kept as '%s': %s", path, kept, strerror(errno));
   }
   if (held) {
-    unlink(held);
+    unlink(held); /* a link to the file that is FILE~ already was not renamed */
   }
+  free(kept);
   free(held);
   return status;
 }
@@ -233,13 +219,27 @@ static int force(const char *name) {
 
 static int take_place(const char *name, const char *path) {
   const int number = force(name);
-  char *held = NULL, *target = target_of(path);
-  int status = number ? cannot_write(path, number) : cli_file_hold(path, &held);
+  struct stat old;
+  if (number) {
+    return cannot_write(path, number);
+  }
+  char *target = target_of(path);
+  int status = CLI_DONE;
+  if (stat(target, &old) == 0 && !equal_files(name, target)) {
+    status = keep_former(path, target);
+  }
   if (status == CLI_DONE && rename(name, target) != 0) {
     status = cannot_write(path, errno);
   }
   free(target);
-  return cli_file_release(held, path, status);
+  return status;
+}
+
+void cli_file_give_up(char *name, const char *path) {
+  if (!in_place(path)) {
+    unlink(name);
+  }
+  free(name);
 }
 
 int cli_file_end(char *name, const char *path, bool complete) {
@@ -323,10 +323,7 @@ int cli_file_close(FILE *file, const char *path) {
   if (number == 0) {
     return cli_file_end(name, path, true);
   }
-  if (!in_place(path)) {
-    unlink(name);
-  }
-  free(name);
+  cli_file_give_up(name, path);
   return cannot_write(path, number);
 }
 

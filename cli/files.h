@@ -17,15 +17,11 @@ int cli_file_close(FILE *file, const char *path);
 /* Gives it up: the former file stays. */
 void cli_file_drop(FILE *file);
 
-/* The same for libraries that open files by name: write to the name that begin returns (NULL: as above), which end
-   releases. complete false: a message is printed, the former file stays. */
+/* The same for libraries that open files by name: write to the name that begin returns (NULL: as above), which end and
+   give_up release. complete false: a message is printed, the former file stays. */
 char *cli_file_begin(const char *path);
 int cli_file_end(char *name, const char *path, bool complete);
-
-/* Around a call of mbgrad's library that writes a file: the former file is kept by hold, and becomes FILE~ when the
-   call wrote another one. status: of the call; returned. */
-int cli_file_hold(const char *path, char **held);
-int cli_file_release(char *held, const char *path, int status);
+void cli_file_give_up(char *name, const char *path);
 
 /* Makes a folder that is not there yet. what: "--output: " or "", before the message. */
 int cli_folder_make(const char *what, const char *path);

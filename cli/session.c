@@ -39,6 +39,19 @@ int cli_session_written(cli_session *s, int result) {
   return result == MBG_ERROR_IO ? CLI_FAILED : status;
 }
 
+int cli_session_wrote(cli_session *s, int result, char *name, const char *path) {
+  if (result == MBG_ERROR_IO) {
+    mbg_context_clear(s->ctx); /* it names the file beside */
+    return cli_file_end(name, path, false);
+  }
+  const int status = cli_session_status(s, result);
+  if (status == CLI_DONE) {
+    return cli_file_end(name, path, true);
+  }
+  cli_file_give_up(name, path);
+  return status;
+}
+
 /* ---------------------------------------------------------------------- parameters */
 
 static int unknown_parameter(const cli_session *s, const char *name) {

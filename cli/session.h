@@ -20,5 +20,7 @@ void cli_session_close(cli_session *session);
 int cli_session_status(cli_session *session, int result);
 /* The same for a call that writes files: what the system refuses is a failure, not bad input. */
 int cli_session_written(cli_session *session, int result);
+/* The same for a call that wrote the file `name` of cli_file_begin(path), which takes its place. */
+int cli_session_wrote(cli_session *session, int result, char *name, const char *path);
 
 #endif
