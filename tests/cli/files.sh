@@ -16,8 +16,8 @@ ls
 echo "another run: the former files are kept, also through a link"
 mv state.json elsewhere.json
 ln -s elsewhere.json state.json
-run "${all[@]}" --set p1=9000
-run --out run.h5 --set p1=9000
+run "${all[@]}" --set p1=11000
+run --out run.h5 --set p1=11000
 sed 's/state.json/elsewhere.json/; s/$/~/' first | sha1sum -c
 sha1sum -c first 2>/dev/null
 readlink state.json
