@@ -1,0 +1,89 @@
+#include "support/random_criteria.h"
+
+#include "support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  const mbg_model *m;
+  support_rng rng;
+  char text[20000];
+  size_t used;
+} criteria_text;
+
+static void put(criteria_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(criteria_text *t, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  const int n = vsnprintf(t->text + t->used, sizeof t->text - t->used, format, list);
+  va_end(list);
+  t->used += (size_t)n;
+  assert_true(t->used < sizeof t->text);
+}
+
+/* all signals of a level with weights, "0.7*y1 - 0.9*y4"; false when there is none */
+static bool put_level(criteria_text *t, mbg__level level, double scale) {
+  bool any = false;
+  for (int i = 0; i < t->m->nsignal; i++) {
+    const mbg__signal *s = &t->m->signals[i];
+    if (s->name && s->level == level) {
+      put(t, "%s%.3f*%s", any ? " + " : "", scale * support_uniform(&t->rng, 0.5, 1), s->name);
+      any = true;
+    }
+  }
+  return any;
+}
+
+static bool has_level(const criteria_text *t, mbg__level level) {
+  for (int i = 0; i < t->m->nsignal; i++) {
+    if (t->m->signals[i].name && t->m->signals[i].level == level) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* a level that has signals */
+static mbg__level some_level(criteria_text *t) {
+  for (;;) {
+    const mbg__level level = (mbg__level)support_index(&t->rng, MBG__LEVEL_REACTION + 1);
+    if (has_level(t, level)) {
+      return level;
+    }
+  }
+}
+
+/* one end value and one integral for each level, one of each other kind for some level; bounded before an exponential,
+   because reactions reach hundreds */
+static void write_criteria(criteria_text *t, double end) {
+  put(t, "\"criteria\": {");
+  for (int level = MBG__LEVEL_TIME; level <= MBG__LEVEL_REACTION; level++) {
+    if (has_level(t, (mbg__level)level)) {
+      put(t, "\"end%d\": {\"terminal\": \"", level);
+      put_level(t, (mbg__level)level, 1);
+      put(t, "\"}, \"sum%d\": {\"integral\": \"(", level);
+      put_level(t, (mbg__level)level, 1);
+      put(t, ")^2\"}, ");
+    }
+  }
+  put(t, "\"most\": {\"sharpness\": 10, \"smooth_maximum\": \"tanh(");
+  put_level(t, some_level(t), 0.1);
+  put(t, ")\"}, \"fit\": {\"data\": {\"time\": [%g, %g, %g], \"value\": [0.3, -1, 2]}, \"least_squares\": \"",
+      0.13 * end, 0.41 * end, 0.97 * end);
+  put_level(t, some_level(t), 1);
+  put(t, "\"}, \"top\": {\"path\": \"");
+  put_level(t, some_level(t), 1);
+  put(t, "\"}, \"both\": {\"value\": \"end1 + 0.1*most*fit\"}}");
+}
+
+char *random_criteria(const char *text, const mbg_model *m, uint64_t number, double end) {
+  criteria_text t = {.m = m, .rng = support_rng_make(number + 77)};
+  write_criteria(&t, end);
+  const char *from = strstr(text, "\"criteria\": {"), *to = strstr(text, "\"initial\": {");
+  assert_non_null(from);
+  char *out = malloc(strlen(text) + t.used + 3);
+  sprintf(out, "%.*s%s%s%s", (int)(from - text), text, t.text, to ? ", " : "", to ? to : strrchr(text, '}'));
+  return out;
+}
