@@ -1,4 +1,5 @@
 # SIGTERM and SIGHUP stop as Ctrl-C does, also processes of their own; finished starts are kept; nothing is left behind
+# not under sanitizers: its starts take minutes there
 export TMPDIR=$PWD/tmp
 mkdir tmp
 cat >run.py <<'END'
