@@ -6,7 +6,8 @@
    - after three blocks in a row it has grown by 10 over three blocks and is rough (rows that turn by more than a radian
      a step do not alternate regularly);
    - it has grown over four windows in a row, by 2, 1.75 or 1.5 from one to the next for windows of 2, 4 or 8 steps, and
-     is rough in the last two (short runs with large steps); for windows of 2 also by 4, and then 0.06 |lambda| will do;
+     is rough in the last two (short runs with large steps: a body turns by half a radian in the step; reactions near
+     singular positions grow as fast); for windows of 2 also by 4, and then 0.06 |lambda| will do;
 
    rough: |z| > 0.15 |lambda|, which no smooth growth reaches (1/8 at most, 0.05 when lambda grows by 4 a step); and
    when a body turns by more than a tenth of a radian in the step, without which the rows do not turn enough (reactions
@@ -18,8 +19,8 @@
 #include "formulations/alpha/alpha_work.h"
 
 enum { BLOCK = 10, BLOCKS = 4, RINGS = 3, ALTERNATIONS = 7, ALARMS = 2, EXPLOSIONS = 3, WINDOWS = 4, RECENT = 32 };
-static const double growth = 1.3, relevant = 1e-3, explosive = 10, rough = 0.15, turning = 0.1, slowest = 0.02,
-                    slow = 0.75, ringing = 0.3, loudest = 0.6, visible = 0.01;
+static const double growth = 1.3, relevant = 1e-3, explosive = 10, rough = 0.15, turning = 0.1, fast = 0.5,
+                    slowest = 0.02, slow = 0.75, ringing = 0.3, loudest = 0.6, visible = 0.01;
 
 struct mbg__alpha_guard {
   int nrow;
@@ -213,7 +214,7 @@ int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
   }
   double turn;
   const int body = fastest(a->m, n, &turn);
-  if (turn > turning &&
+  if (turn > fast &&
       (grows(g, 2, 4, 0.06) || grows(g, 2, 2, rough) || grows(g, 4, 1.75, rough) || grows(g, 8, 1.5, rough))) {
     const int at = (g->steps - 1) % RECENT;
     return stop(ctx, a, n, worst_row(g, a->m, body, g->row_now), g->z_now[at], g->size_now[at]);
