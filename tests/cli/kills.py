@@ -20,9 +20,9 @@ CHOSEN = sys.argv[4:]
 
 # options; those of the former files; output files; --restart of a search that can be resumed
 COMMANDS = {
-    "simulate": (["quarter-car", "--step", "2e-4", "--quiet"], ["--set", "p1=9000"],
+    "simulate": (["quarter-car", "--step", "2e-4", "--quiet"], ["--set", "p1=11000"],
                  {"--out": "run.csv", "--plot": "run.svg", "--state": "state.json"}, None),
-    "simulate-h5": (["quarter-car", "--step", "2e-4", "--quiet"], ["--set", "p1=9000"], {"--out": "run.h5"}, None),
+    "simulate-h5": (["quarter-car", "--step", "2e-4", "--quiet"], ["--set", "p1=11000"], {"--out": "run.h5"}, None),
     "optimize": (["quarter-car-design", "--step", "0.002", "--json"], ["--step", "0.004"], {"--write": "best.json"},
                  "record"),
     "optimize-starts": (["spring-balanced-arm", "--starts", "3", "--jobs", "2", "--json"], ["--seed", "2"],
@@ -31,8 +31,8 @@ COMMANDS = {
     "control": (["overhead-crane", "--samples", "21", "--effort", "1e-7", "--step", "0.02", "--stages", "2",
                  "--iterations", "20", "--json"], ["--effort", "1e-6"],
                 {"--control": "u.csv", "--write": "found.json", "--out": "motion.csv", "--plot": "u.svg"}, "record"),
-    "sweep": (["quarter-car", "--step", "0.005", "--vary", "p1=9000:11000:12", "--jobs", "2"],
-              ["--vary", "p1=8000:9000:3"], {"--out": "table.csv"}, None),
+    "sweep": (["quarter-car", "--step", "0.005", "--vary", "p1=10000:12000:12", "--jobs", "2"],
+              ["--vary", "p1=12000:13000:3"], {"--out": "table.csv"}, None),
 }
 TIMES = ("seconds", "replayed", "rows", "direct", "adjoint", "evaluations", "work", "simulations")
 
@@ -92,6 +92,7 @@ class Check:
 
     def fault(self, text):
         self.faults.append(f"{self.command} {self.number}: {text}")
+        print(self.faults[-1], file=sys.stderr)
 
     def look(self):
         for name in self.files:
@@ -104,7 +105,7 @@ class Check:
                 self.fault(f"the former {name} is lost")
         known = set(self.files) | {name + "~" for name in self.files}
         for name in os.listdir("."):
-            base = re.sub(r"\.\d+-\d+\.tmp$", "", name)
+            base = re.sub(r"(\.\d+-\d+\.tmp)+$", "", name)
             if base not in known and not (self.record and name.startswith(self.record)):
                 self.fault(f"{name} is left behind")
 
@@ -164,5 +165,5 @@ for number, command in enumerate(CHOSEN or COMMANDS):
     print(f"{command}: {done} kills, {check.writing} of them while a file was written", file=sys.stderr)
     os.chdir(top)
     shutil.rmtree(folder)
-print(*faults, sep="\n")
+print("faults:", *faults[:5], sep="\n")
 sys.exit(bool(faults))
