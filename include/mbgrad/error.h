@@ -10,7 +10,8 @@ extern "C" {
 
 /* Estimated error of the steps in one criterion: the distance of its value and of its gradient from those of the exact
    motion. Relative errors are parts of a size: of a value, the larger of |psi| and max_j |p_j g_j|; of a parameter, the
-   larger of its own effect |p_j g_j| and a tenth of the largest effect (a vector parameter counts as one). */
+   larger of its own effect |p_j g_j|, a tenth of the largest effect and 1e-10 |psi| (a vector parameter counts as
+   one). */
 typedef struct {
   double value;             /* absolute; NAN: not known, because the run with finer steps failed */
   double value_relative;    /* */

@@ -426,6 +426,8 @@ done:
 const real *mbg__rk_rate(const mbg__rk *rk) { return rk->k; }
 
 /* a segment that has ended begins anew anyway */
+void mbg__rk_limit(mbg__rk *rk, double h) { rk->opt.hmax = h; }
+
 int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dydt) {
   vn_copy(rk->n, rk->y, y);
   if (dydt) {

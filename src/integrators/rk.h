@@ -158,6 +158,9 @@ int mbg__rk_step(mbg_context *ctx, mbg__rk *rk);
    status. */
 int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dydt);
 
+/* Controlled steps from here on are at most h long, 0: no limit. */
+void mbg__rk_limit(mbg__rk *rk, double h);
+
 /* dydt at the end of the last step, the first stage of the next one (n). */
 const real *mbg__rk_rate(const mbg__rk *rk);
 

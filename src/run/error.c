@@ -14,7 +14,7 @@
 enum { COARSE, HALF, QUARTER, RUNS };
 static const double refine_of[RUNS] = {0.5, 2, 4};
 /* The ratio of the differences counts as regular between these (the second times 2^q), when they matter at all. */
-static const double ratio_least = 1.7, ratio_most = 2.5, matters = 1e-6, negligible = 0.1;
+static const double ratio_least = 1.7, ratio_most = 2.5, matters = 1e-6, negligible = 0.1, rounding = 1e-10;
 
 typedef struct {
   const mbg_run *run;
@@ -238,7 +238,8 @@ static void group_gradient(const estimate *e, int k, int head, double effect, do
   const size_t at = (size_t)k * (size_t)e->np;
   const group_error group = judge(e, k, head);
   const double far = between(e, k, head, HALF, RUNS), factor = far > 0 ? group.error / far : 0;
-  const double size = fmax(distance(e, k, head, of(e, RUNS, x), NULL), negligible * effect);
+  const double least = fmax(negligible * effect, rounding * fabs(e->psi[RUNS][k]));
+  const double size = fmax(distance(e, k, head, of(e, RUNS, x), NULL), least);
   const double relative = part_of(group.error, size);
   double worst = -1;
   int which = head;

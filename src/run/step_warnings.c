@@ -81,6 +81,18 @@ static void warn_start(mbg_context *ctx, const mbg_run *run) {
   }
 }
 
+/* an angle at half a turn, where a small change of a number may make it jump by a whole one */
+static void warn_half_turn(mbg_context *ctx, const mbg_run *run) {
+  const int coord = mbg__start_result_of(run->start)->half_turn;
+  if (coord >= 0) {
+    const mbg__pair *pair = &run->m->pairs[run->m->coords[coord].pair];
+    mbg__note(ctx, MBG_WARNING,
+              "the angle between '%s' and '%s' starts at half a turn: it is taken as +180 deg, and where a change of a "
+              "parameter makes it -180 deg, values jump; turn one of the two, so that it starts elsewhere",
+              run->m->markers[pair->A].name, run->m->markers[pair->B].name);
+  }
+}
+
 /* ---------------------------------------------------------------------- bodies that turn */
 
 static const double turn_most = 1; /* rad in a step */
@@ -362,6 +374,7 @@ void mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
   if (run->plan.step > 0 && !is_explicit(run)) {
     warn_swings(ctx, run); /* nodes of the others lie inside of steps, too */
   }
+  warn_half_turn(ctx, run);
   warn_energy(ctx, run);
   warn_contacts(ctx, run);
   warn_maxima(ctx, run);

@@ -179,6 +179,30 @@ static int check_branches(mbg_context *ctx, mbg__start_work *w) {
   return MBG_OK;
 }
 
+static bool is_held(const mbg_model *m, int turn) {
+  for (int i = 0; i < m->nrow; i++) {
+    for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
+      if (m->terms[k].turn == turn) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* At half a turn rounding would decide between +pi and -pi: an angle starts at +pi there, unless a row holds it. */
+static void half_turns(mbg__start_work *w) {
+  const mbg_model *m = w->m;
+  for (int i = 0; i < m->ncoord; i++) {
+    const mbg__coord *c = &m->coords[i];
+    const double q = c->turn < 0 ? 0 : re(w->sys->coord[i].phi);
+    if (fabs(M_PI - fabs(q)) < 1e-9 && w->result.turns[c->turn] == 0 && !is_held(m, c->turn)) {
+      w->result.half_turn = i;
+      w->result.turns[c->turn] = q < 0 ? (int)c->sign : 0;
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- all */
 
 static void take_guess(mbg__start_work *w) {
@@ -192,6 +216,7 @@ static void take_guess(mbg__start_work *w) {
   w->result.t = m->run.start;
   w->result.iterations = 0;
   w->result.metric_matters = false;
+  w->result.half_turn = -1;
 }
 
 static int solve_positions(mbg_context *ctx, mbg__start_work *w, bool fresh) {
@@ -225,6 +250,7 @@ static int solve_positions(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   }
   MBG_TRY(mbg__start_bare(ctx, w, w->result.H, NULL, NULL));
   MBG_TRY(check_branches(ctx, w));
+  half_turns(w);
 done:
   return err < 0 ? err : MBG_OK;
 }

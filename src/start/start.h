@@ -28,6 +28,7 @@ typedef struct {
   double *moved;                  /* distance of each body's frame from its guess  (nbody) */
   double *turned;                 /* angle                                         (nbody) */
   int free_positions, free_rates; /* freedoms that neither rows nor pins determine */
+  int half_turn;                  /* a coordinate that starts at half a turn, -1: none */
   bool metric_matters;            /* moved by more than 1e-6 l_ref while freedoms are unpinned */
   int nmemory;                    /* of a given state: what the formulation remembers, 0: nothing */
   const real *memory;             /*                                               (nmemory) */

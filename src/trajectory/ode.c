@@ -96,9 +96,20 @@ static int explain(mbg_context *ctx, const mbg__run_plan *plan, const mbg__rk *r
   }
 }
 
+double mbg__ode_turn_limit(const mbg__run_plan *plan, int order, double W) {
+  return W > 0 ? 10 * pow(plan->relative, 1.0 / order) / W : 0;
+}
+
+static void limit_step(const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps) {
+  if (steps->longest_step && plan->step == 0) {
+    mbg__rk_limit(rk, steps->longest_step(steps->user));
+  }
+}
+
 int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,
                        bool *partial) {
   int err = MBG_OK;
+  limit_step(plan, rk, steps);
   while (!(*partial = mbg__plan_interrupted(plan))) {
     const int mark = mbg__message_mark(ctx);
     err = mbg__rk_step(ctx, rk);
@@ -106,6 +117,7 @@ int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk,
       return err < 0 ? explain(ctx, plan, rk, steps, mark, err) : MBG_OK;
     }
     MBG_TRY(steps->finish_step(ctx, steps->user));
+    limit_step(plan, rk, steps);
     if (plan->progress) {
       plan->progress(plan->user, mbg__rk_last(rk)->t1);
     }

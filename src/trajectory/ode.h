@@ -42,9 +42,16 @@ typedef struct {
   int (*finish_step)(mbg_context *ctx, void *user); /* after each step */
   /* "the velocity of body 'b'": component i of the state, for messages */
   void (*label)(const void *user, int i, char *label, size_t size);
+  /* the longest step from here, or 0: any; NULL: any (controlled steps only) */
+  double (*longest_step)(const void *user);
   const char *stiff; /* remedy for a stiff model: "--integrator bdf" */
   void *user;
 } mbg__ode_steps;
+
+/* The longest controlled step of a method of this order when a body or joint turns at a rate W. The state of a rotor is
+   smooth and lets steps be long, but its derivatives by numbers that unbalance it turn with it: (h W)^order is kept at
+   the tolerance, but for a factor. 0: any. */
+double mbg__ode_turn_limit(const mbg__run_plan *plan, int order, double W);
 
 /* After mbg__rk_start: steps until the end, or until the plan interrupts (*partial). */
 int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,

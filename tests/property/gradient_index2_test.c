@@ -146,8 +146,10 @@ int main(void) {
   formulations = keys;
   nformulation = MBG_COUNT(keys);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_special), cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_continuous),
-      cmocka_unit_test(test_gallery), cmocka_unit_test(test_random),      cmocka_unit_test(test_flexible),
+      cmocka_unit_test(test_special),  cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_continuous),
+      cmocka_unit_test(test_gallery),  cmocka_unit_test(test_random),      cmocka_unit_test(test_special_models),
+      cmocka_unit_test(test_flexible),
   };
-  return cmocka_run_group_tests(tests, NULL, report);
+  const struct CMUnitTest one[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_special_models)};
+  return getenv("MBG_SEED") ? cmocka_run_group_tests(one, NULL, report) : cmocka_run_group_tests(tests, NULL, report);
 }

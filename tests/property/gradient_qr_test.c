@@ -64,7 +64,7 @@ static bool runs_qr(gradient_case *c, const char *name, int *left) {
   *left = 2000;
   int err = mbg_run_simulate(c->ctx, c->run);
   const bool partial = err == MBG_OK && mbg_run_partial(c->run);
-  *left = 1000000;
+  *left = 100000;
   err = err < 0 || partial ? err : mbg_run_gradient(c->ctx, c->run, MBG_METHOD_CONTINUOUS, g, NULL);
   if (err < 0 || partial) {
     print_message("%s: skipped: %s\n", name, partial ? "too many steps" : mbg_context_error(c->ctx));
@@ -77,11 +77,12 @@ static bool runs_qr(gradient_case *c, const char *name, int *left) {
 
 static void check_random_qr(uint64_t number) {
   gradient_case c;
-  char name[40], *text = random_text(number);
+  double step, end;
+  char name[40], *text = random_text(number, &step, &end);
   int left;
   snprintf(name, sizeof name, "seed %llu", (unsigned long long)number);
   open_qr(&c, text);
-  c.options.end = random_end;
+  c.options.end = end;
   c.options.interrupt = count_down;
   c.options.user = &left;
   gradient_case_run(&c);
@@ -100,11 +101,15 @@ static void test_random_qr(void **state) {
     check_random_qr(strtoull(one, NULL, 10));
     return;
   }
-  const int rounds = support_sanitized() ? 1 : support_rounds(4, 300);
+  const int rounds = support_sanitized() ? 1 : support_rounds(4, 300), specials = support_rounds(1, 300);
   for (int i = 0; i < rounds; i++) {
     check_random_qr((uint64_t)i);
   }
   assert_true(skipped <= 1 + rounds / 20);
+  for (int i = 0; i < specials; i++) {
+    check_random_qr(PROOF_SPECIAL + (uint64_t)i);
+  }
+  assert_true(skipped <= 1 + rounds / 20 + specials / 4); /* as in test_special_models */
   assert_true(kinked <= compared / 50);
   if (support_rounds(0, 1)) {
     print_message("direct against adjoint %.1e, adjoint against twin %.1e, %d models skipped, %d of %d kinked\n",
@@ -409,12 +414,13 @@ static void test_place(void **state) {
 }
 
 int main(void) {
-  random_end = support_sanitized() ? 0.02 : random_end;
+  random_steps = support_sanitized() ? 2 : random_steps;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_qr),       cmocka_unit_test(test_kinds),     cmocka_unit_test(test_values),
       cmocka_unit_test(test_history_and_all), cmocka_unit_test(test_turns),     cmocka_unit_test(test_equilibrium),
       cmocka_unit_test(test_restart),         cmocka_unit_test(test_interrupt), cmocka_unit_test(test_place),
       cmocka_unit_test(test_modal_qr),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const struct CMUnitTest one[] = {cmocka_unit_test(test_random_qr)};
+  return getenv("MBG_SEED") ? cmocka_run_group_tests(one, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }

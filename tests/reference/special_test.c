@@ -94,11 +94,39 @@ static void test_modal_driver(void **state) {
   check_dca("modal-driver", 5e-5);
 }
 
+/* Nothing accelerates: forces and reactions balance each other, and accelerations are rounding. */
+static void test_balanced_screw(void **state) {
+  (void)state;
+  check_dca("balanced-screw", 1e-2);
+}
+
+/* The state of a balanced rotor lets controlled steps be long, but its derivative by an eccentricity turns with it:
+   steps that turn it by less than 10 tolerance^(1/8), 1 rad here. 1e-6: the error of such a derivative after 75 rad. */
+static void test_balanced_rotor(void **state) {
+  (void)state;
+  const result reference = run("balanced-rotor", "qr", 0, 1e-12, MBG_METHOD_DIRECT);
+  const result direct = run("balanced-rotor", "dca", 0, 1e-8, MBG_METHOD_DIRECT);
+  const result adjoint = run("balanced-rotor", "dca", 0, 1e-8, MBG_METHOD_ADJOINT);
+  close_to("dca, direct,", "balanced-rotor", distance(&direct, &reference), 1e-6);
+  close_to("dca, adjoint,", "balanced-rotor", distance(&adjoint, &reference), 1e-6);
+}
+
+/* An angle that stays at half a turn while loops are closed: rounding moves it to and fro across +-pi, and no turn may
+   be counted. Its torque is the angle itself. */
+static void test_half_turn(void **state) {
+  (void)state;
+  static const char *const keys[] = {"lie", "dae", "ali3p", "qr", "dca"};
+  for (int i = 0; i < 5; i++) {
+    const bool steps = i < 3;
+    const result r = run("half-turn", keys[i], steps ? 1e-3 : 0, 1e-10, MBG_METHOD_DIRECT);
+    close_to(keys[i], "half-turn", fabs(fabs(r.psi[0]) - 3.14159265358979324), 1e-9);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rigid_pivot),
-      cmocka_unit_test(test_modal_pivot),
-      cmocka_unit_test(test_modal_driver),
+      cmocka_unit_test(test_rigid_pivot),    cmocka_unit_test(test_modal_pivot),    cmocka_unit_test(test_modal_driver),
+      cmocka_unit_test(test_balanced_screw), cmocka_unit_test(test_balanced_rotor), cmocka_unit_test(test_half_turn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

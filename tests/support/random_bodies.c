@@ -46,6 +46,9 @@ bool rm_turns(const rm_gen *g, int body) {
 }
 
 static void random_rotation(rm_gen *g, bool flat, double R[9]) {
+  if (g->opt->special && rm_special_rotation(g, flat, R)) {
+    return;
+  }
   const double w[3] = {0, 0, rm_sign(g, 0.1, 2.5)};
   if (flat) {
     mbg__so3_exp(R, w);
@@ -55,6 +58,9 @@ static void random_rotation(rm_gen *g, bool flat, double R[9]) {
 }
 
 static void random_offset(rm_gen *g, bool flat, double low, double high, double x[3]) {
+  if (g->opt->special && rm_special_offset(g, flat, low, high, x)) {
+    return;
+  }
   const double length = rm_between(g, low, high), a = rm_between(g, 0, 2 * M_PI);
   if (flat) {
     x[0] = length * cos(a);
@@ -74,7 +80,8 @@ static void put_inertia(rm_gen *g, double m, const double c[3], bool flat) {
     d[i] = m * rm_between(g, 0.01, 0.05);
   }
   const double xy = m * rm_sign(g, 0, 0.003), xz = m * rm_sign(g, 0, 0.003), yz = m * rm_sign(g, 0, 0.003);
-  const double Jc[9] = {d[1] + d[2], xy, xz, xy, d[0] + d[2], yz, xz, yz, d[0] + d[1]};
+  double Jc[9] = {d[1] + d[2], xy, xz, xy, d[0] + d[2], yz, xz, yz, d[0] + d[1]};
+  rm_special_inertia(g, m, Jc);
   m3_skew_square_add(S, origin ? -m : 0, c, c);
   m3_add(J, Jc, S);
   if (origin) {
@@ -121,7 +128,7 @@ static void put_rigid(rm_gen *g, int i) {
   }
   if (rm_turns(g, i)) {
     random_offset(g, flat, 0.02, 0.2, com);
-    if (rm_chance(g, 0.2)) {
+    if (rm_chance(g, 0.2) || v3_norm(com) == 0) {
       v3_zero(com);
     } else {
       rm_put(&g->body, ", \"com\": %s", rm_vec(g, com, 0.1));
@@ -146,7 +153,7 @@ static void put_body(rm_gen *g, int i) {
   if (fabs(b->H.R[0]) < 1 || fabs(b->H.R[4]) < 1) {
     rm_put(&g->body, ", \"rotate\": %s", rm_world_rotate(g, b->H.R));
   }
-  if (g->opt->guesses && rm_chance(g, 0.6)) {
+  if (g->opt->guesses && rm_chance(g, 0.6) && !rm_special(g, RANDOM_REST)) {
     put_rates(g, &g->body, i);
   }
   rm_put(&g->body, "}");
@@ -410,9 +417,14 @@ static rm_joint *join(rm_gen *g, rm_type type, int A, int B, bool move_B) {
   }
   if (how == BY_MARKERS && !flat && A >= 0 && rm_chance(g, 0.2)) {
     HA = *rm_frame(g, A);
+  } else if (rm_special(g, RANDOM_COINCIDENT) && rm_chance(g, 0.6)) {
+    v3_copy(HA.x, rm_frame(g, rm_chance(g, 0.5) ? A : B)->x);
   }
   frame_relative(&hA, rm_frame(g, A), &HA);
-  relative_frame(g, j, how == BY_PLACE || (how == BY_POINTS && type == RM_SCREW), &extra, &G);
+  relative_frame(g, j,
+                 how == BY_PLACE || rm_special(g, RANDOM_COINCIDENT | RANDOM_ALIGNED) ||
+                     (how == BY_POINTS && type == RM_SCREW),
+                 &extra, &G);
   if (flat) {
     flatten(g, j, &G);
   }
@@ -484,6 +496,9 @@ static void place(rm_gen *g, int parent, int body) {
   rm_body *b = &g->bodies[body];
   const bool flat = in_plane(g, body);
   random_offset(g, flat, 0.4, 0.8, b->H.x);
+  if (rm_special(g, RANDOM_COINCIDENT) && rm_chance(g, 0.3)) {
+    v3_zero(b->H.x);
+  }
   v3_add(b->H.x, b->H.x, rm_frame(g, parent)->x);
   m3_identity(b->H.R);
   if (flat) {
@@ -497,7 +512,7 @@ static void place(rm_gen *g, int parent, int body) {
 static rm_body *body_add(rm_gen *g, rm_motion motion) {
   rm_body *b = &g->bodies[g->nbody++];
   *b = (rm_body){.motion = motion, .H = identity, .parent = -1};
-  b->mass = rm_between(g, 0.5, 3);
+  b->mass = rm_special_mass(g, rm_between(g, 0.5, 3));
   snprintf(b->name, sizeof b->name, "b%d", g->nbody - 1);
   if (g->opt->modal && (motion == RM_SPATIAL || motion == RM_PLANAR) && rm_chance(g, 0.5)) {
     b->modal = true;
@@ -818,7 +833,7 @@ void rm_make_guesses(rm_gen *g) {
   for (int i = 0; i < g->nbody; i++) {
     const rm_body *b = &g->bodies[i];
     const bool flat = in_plane(g, i);
-    if (b->outer || rm_chance(g, 0.6)) {
+    if (b->outer || b->rotor || rm_chance(g, 0.6)) {
       continue;
     }
     mbg__frame H = b->H;
@@ -835,7 +850,7 @@ void rm_make_guesses(rm_gen *g) {
     if (rm_turns(g, i) && rm_chance(g, 0.6)) {
       rm_put(&g->guess, ", \"rotate\": %s", rm_world_rotate(g, H.R));
     }
-    if (rm_turns(g, i) && rm_chance(g, 0.5)) {
+    if (rm_turns(g, i) && rm_chance(g, 0.5) && !rm_special(g, RANDOM_REST)) {
       put_rates(g, &g->guess, i);
     }
     rm_put(&g->guess, "}");
@@ -860,9 +875,12 @@ void rm_make_pool(rm_gen *g) {
   }
   for (int i = -1; i < g->nbody; i++) {
     const bool flat = i < 0 ? g->opt->kind == RANDOM_PLANAR : in_plane(g, i);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2 && (i < 0 || !g->bodies[i].rotor); k++) {
       mbg__frame h = identity, H;
       random_offset(g, flat, 0.1, 0.3, h.x);
+      if (k == 1 && g->opt->special) {
+        h.x[i & 1] += 0.25 + 0.125 * (i + 1); /* apart from all others */
+      }
       if (i < 0 || rm_turns(g, i)) {
         random_rotation(g, flat, h.R);
       }

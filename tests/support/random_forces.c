@@ -30,7 +30,7 @@ void rm_make_controls(rm_gen *g) {
   rm_put(&g->control, "]}");
   rm_entry(&g->control, "ue");
   rm_put(&g->control, "{\"times\": [0, 1], \"values\": \"0.8*%s\"}", rm_name(g));
-  if (!g->part) {
+  if (!g->part && !g->opt->special) {
     rm_entry(&g->control, "ur");
     rm_put(&g->control, "{\"times\": [0, 0.2, 0.5, 0.9, 1.6], \"values\": \"sigma\", \"interpolation\": \"cubic\"}");
   }
@@ -46,7 +46,7 @@ static const char *time_factor(rm_gen *g) {
   case 2:
     return "ue*tc(t)";
   case 3:
-    return g->part ? "tl(t)" : "ur";
+    return g->part || g->opt->special ? "tl(t)" : "ur";
   default:
     return rm_string(g, "(1 + 0.3*sin(%s*t))", rm_name(g));
   }
@@ -106,7 +106,8 @@ static bool fit(const rm_gen *g, const int m[2], const mbg__frame *G, coordinate
   return (c < ANGLE || c == POLAR || turn) && radius > 0.4;
 }
 
-/* "between" and "along" for one of the coordinates allowed (bits); returns its value in the design configuration */
+/* "between" and "along" for one of the coordinates allowed (bits); returns its value in the design configuration; NAN:
+   no pair of a special model fits */
 static double put_between(rm_gen *g, unsigned allowed, coordinate preset) {
   int m[2];
   mbg__frame G;
@@ -114,6 +115,9 @@ static double put_between(rm_gen *g, unsigned allowed, coordinate preset) {
   double radius;
   int tries = 0;
   do {
+    if (g->opt->special && tries > 500) {
+      return NAN;
+    }
     assert_true(tries++ < 5000);
     marker_pair(g, m, &G);
     c = (coordinate)support_index(&g->rng, COORDINATES);
@@ -316,7 +320,9 @@ static void put_six(rm_gen *g, const char *key, double low, double high) {
   for (int i = 0; i < 6; i++) {
     rm_put(&g->force, "%s[", i ? ", " : "");
     for (int j = 0; j < 6; j++) {
-      rm_put(&g->force, "%s\"%.6g*%s\"", j ? ", " : "", S[6 * i + j], g->names[(i + j) % g->nname].text);
+      const rm_quantity *p = &g->names[(i + j) % g->nname];
+      rm_put(&g->force, "%s\"%.6g*%s%s\"", j ? ", " : "", S[6 * i + j], p->value == 0 ? "cos" : "",
+             p->value == 0 ? rm_string(g, "(%s)", p->text) : p->text);
     }
     rm_put(&g->force, "]");
   }
@@ -460,7 +466,7 @@ static bool put_wrench(rm_gen *g, int kind) {
   }
 }
 
-static void put_law(rm_gen *g, int kind) {
+static bool put_law(rm_gen *g, int kind) {
   static const char *const key[] = {"spring-damper",
                                     "torsion-spring-damper",
                                     "torsion-about-point",
@@ -469,36 +475,43 @@ static void put_law(rm_gen *g, int kind) {
                                     "stop",
                                     "actuator",
                                     "expression"};
+  double q;
   rm_put(&g->force, "{\"type\": \"%s\"", key[kind]);
   switch (kind) {
   case 0:
-    put_linear_law(g, rm_chance(g, 0.5) ? put_between(g, lengths, DISTANCE) : put_place(g, lengths, DISTANCE));
-    return;
+    q = rm_chance(g, 0.5) ? put_between(g, lengths, DISTANCE) : put_place(g, lengths, DISTANCE);
+    put_linear_law(g, q);
+    break;
   case 1:
-    put_linear_law(g, put_place(g, angles, ANGLE));
-    return;
+    q = put_place(g, angles, ANGLE);
+    put_linear_law(g, q);
+    break;
   case 2:
-    put_linear_law(g, put_between(g, 1u << POLAR, POLAR));
-    return;
+    q = put_between(g, 1u << POLAR, POLAR);
+    put_linear_law(g, q);
+    break;
   case 3:
-    put_nonlinear(g, put_place(g, lengths, DISTANCE));
-    return;
+    q = put_place(g, lengths, DISTANCE);
+    put_nonlinear(g, q);
+    break;
   case 4:
-    put_place(g, angles | lengths, ANGLE);
+    q = put_place(g, angles | lengths, ANGLE);
     put_friction(g);
-    return;
+    break;
   case 5:
-    put_stop(g, put_place(g, angles | lengths, ANGLE));
-    return;
+    q = put_place(g, angles | lengths, ANGLE);
+    put_stop(g, q);
+    break;
   case 6:
-    put_place(g, angles | lengths, ANGLE);
+    q = put_place(g, angles | lengths, ANGLE);
     put_actuator(g);
-    return;
+    break;
   default:
-    put_place(g, angles | lengths, DISTANCE);
+    q = put_place(g, angles | lengths, DISTANCE);
     put_expression(g);
-    return;
+    break;
   }
+  return !isnan(q);
 }
 
 static void make_force(rm_gen *g, int kind) {
@@ -507,9 +520,7 @@ static void make_force(rm_gen *g, int kind) {
   *f = (rm_item){.law = kind < 8};
   snprintf(f->name, sizeof f->name, "f%d", g->nforce);
   rm_entry(&g->force, f->name);
-  if (f->law) {
-    put_law(g, kind);
-  } else if (!put_wrench(g, kind - 8)) {
+  if (f->law ? !put_law(g, kind) : !put_wrench(g, kind - 8)) {
     g->force.size = mark; /* no body fits */
     g->force.at[mark] = 0;
     return;
@@ -525,7 +536,8 @@ void rm_make_forces(rm_gen *g) {
     order[i] = order[k];
     order[k] = i;
   }
-  const int count = g->part ? 3 : 6 + support_index(&g->rng, 4);
+  const int most = g->part ? 3 : 6 + support_index(&g->rng, 4);
+  const int count = rm_special(g, RANDOM_SPARSE) ? 1 : most;
   for (int i = 0; i < (g->opt->conservative ? FORCE_KINDS : count); i++) {
     const int kind = order[i];
     const bool elastic = kind < 3 || kind == 5 || kind == 9;
@@ -571,7 +583,10 @@ static void put_of(rm_gen *g) {
   }
   rm_put(&g->signal, ", \"of\": \"%s\"", rm_marker_name(g, m[1]));
   const bool absent = !g->opt->indifferent && rm_chance(g, 0.3);
-  if (!absent) {
+  mbg__frame H;
+  rm_marker_frame(g, m[1], &H);
+  /* at the origin of the ground a distance has a kink */
+  if (!absent || (g->opt->special && v3_norm(H.x) < 0.2)) {
     rm_put(&g->signal, ", \"relative_to\": \"%s\"", rm_marker_name(g, m[0]));
   }
 }
@@ -733,7 +748,7 @@ static void tension_signals(rm_gen *g) {
 
 void rm_make_signals(rm_gen *g) {
   const int pairs = MBG_COUNT(of_pairs);
-  for (int i = 0; i < (g->part ? 3 : 8); i++) {
+  for (int i = 0; i < (g->part || rm_special(g, RANDOM_SPARSE) ? 3 : 8); i++) {
     pair_signal(g, i < 3 ? pairs - 1 - i : support_index(&g->rng, pairs));
   }
   for (int i = 0; i < 3; i++) {

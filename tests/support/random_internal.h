@@ -54,6 +54,7 @@ typedef struct {
   int parent;     /* body that it was joined to */
   int free, turn; /* freedoms of that joint that nothing has taken; rotations among them */
   double mass;
+  bool rotor;       /* spins: nothing else acts on it */
   bool modal;       /* frame and modes */
   int modes, nodes; /* 0 nodes: markers may be anywhere */
 } rm_body;
@@ -159,6 +160,19 @@ void rm_make_pins(rm_gen *g);
 void rm_make_guesses(rm_gen *g);
 const char *rm_coordinate(rm_type type, int k); /* name of a free coordinate or NULL */
 bool rm_coordinate_turns(rm_type type, int k);  /* an angle */
+
+/* ---------------------------------------------------------------------- random_special.c */
+
+bool rm_special(const rm_gen *g, unsigned bit);
+/* False or NULL where the switches ask for nothing special. */
+bool rm_special_offset(rm_gen *g, bool flat, double low, double high, double x[3]);
+bool rm_special_rotation(rm_gen *g, bool flat, double R[9]);
+const char *rm_special_rotate(rm_gen *g, const double R[9]);
+bool rm_special_inertia(const rm_gen *g, double m, double J[9]);
+double rm_special_mass(rm_gen *g, double m);
+void rm_make_special_names(rm_gen *g);
+void rm_make_reactions(rm_gen *g);
+void rm_make_rotors(rm_gen *g);
 
 /* ---------------------------------------------------------------------- random_forces.c */
 

@@ -126,6 +126,7 @@ static void put_modes(rm_gen *g, const lumps *l, const char *key, bool flat) {
 
 /* K = A^T A + 20 */
 static void put_matrix(rm_gen *g, int n, const char *key, double scale) {
+  scale *= rm_special(g, RANDOM_STIFF) && strcmp(key, "K") == 0 ? 1e5 : 1;
   double A[MODES * MODES];
   support_normals(&g->rng, A, MODES * MODES);
   rm_put(&g->body, ", \"%s\": [", key);
@@ -212,7 +213,7 @@ static void put_generated(rm_gen *g, rm_body *b, bool flat) {
   rm_put(&g->body, ", \"boundary\": \"%s\", \"theory\": \"%s\"", boundaries[boundary],
          rm_chance(g, 0.5) ? "timoshenko" : "euler-bernoulli");
   rm_put(&g->body, ", \"section\": %s", rm_section(g, n));
-  rm_put(&g->body, ", \"E\": %s, \"nu\": 0.3", rm_series(g, n, 1000));
+  rm_put(&g->body, ", \"E\": %s, \"nu\": 0.3", rm_series(g, n, rm_special(g, RANDOM_STIFF) ? 1e8 : 1000));
   rm_put(&g->body, ", \"rho\": %s}", rm_series(g, n, 20));
 }
 
@@ -227,13 +228,14 @@ void rm_put_modal(rm_gen *g, int body) {
     put_lumps(g, b, flat);
   }
   if (!g->opt->conservative && rm_chance(g, 0.6)) {
-    rm_put(&g->body, ", \"damping\": %s", rm_number(g, 0.01, 0.003));
+    const double damping = rm_special(g, RANDOM_STIFF) ? 1e-6 : 0.01;
+    rm_put(&g->body, ", \"damping\": %s", rm_number(g, damping, 0.3 * damping));
   }
   if (!g->opt->conservative && rm_chance(g, 0.4)) {
     rm_put(&g->body, ", \"mass_damping\": %s", rm_number(g, 0.3, 0.1));
   }
   static const char *const keys[] = {"deformation", "deformation_rate"};
-  for (int k = 0; k < 2 && g->opt->guesses && rm_chance(g, 0.5); k++) {
+  for (int k = 0; k < 2 && g->opt->guesses && !rm_special(g, RANDOM_REST | RANDOM_STIFF) && rm_chance(g, 0.5); k++) {
     rm_put(&g->body, ", \"%s\": [", keys[k]);
     for (int j = 0; j < b->modes; j++) {
       rm_put(&g->body, "%s%s", rm_number(g, rm_sign(g, 0, 0.02), 0.02), separator(j, b->modes));

@@ -100,6 +100,9 @@ static void make_contents(rm_gen *g) {
   if (opt->signals) {
     rm_make_modal_signals(g);
   }
+  if (opt->signals && rm_special(g, RANDOM_REACTIONS)) {
+    rm_make_reactions(g);
+  }
   if (opt->beams) {
     rm_make_beams(g);
   }
@@ -160,7 +163,14 @@ static const char *head(rm_gen *g) {
   double n[3];
   support_direction(&g->rng, n);
   v3_scale(n, 9.81, n);
+  if (rm_special(g, RANDOM_ALIGNED)) {
+    v3_zero(n);
+    n[support_index(&g->rng, flat ? 2 : 3)] = -9.81;
+  }
   n[2] = flat ? 0 : n[2];
+  if (rm_special(g, RANDOM_WEIGHTLESS)) {
+    v3_zero(n);
+  }
   const char *gravity = rm_world_direction(g, n, 1);
   return rm_string(g, ",\n  \"name\": \"random\",\n  \"gravity\": %s,\n  \"run\": {\"end\": 0.5, \"step\": 0.01}",
                    gravity);
@@ -177,6 +187,9 @@ char *random_model(uint64_t seed, const random_model_options *options) {
   rm_make_bodies(g);
   if (options->kind == RANDOM_LOOP || (options->kind != RANDOM_TREE && rm_chance(g, 0.6))) {
     rm_close_loops(g);
+  }
+  if (options->special & RANDOM_ROTORS) {
+    rm_make_rotors(g);
   }
   make_contents(g);
   if (options->signals) {

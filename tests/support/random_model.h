@@ -19,6 +19,22 @@ typedef enum {
   RANDOM_KINDS
 } random_kind;
 
+/* Switches of special models, for the whole model. */
+enum {
+  RANDOM_ALIGNED = 1 << 0,    /* axes along coordinate axes, quarter turns, offsets along axes by powers of two */
+  RANDOM_COINCIDENT = 1 << 1, /* offsets of joints, centres of mass and markers are 0, bodies stand in one place */
+  RANDOM_LEANING = 1 << 2,    /* zeros of directions that parameters move */
+  RANDOM_EQUAL = 1 << 3,      /* equal masses, moments of a ball or a wheel */
+  RANDOM_REST = 1 << 4,       /* nothing moves at the start */
+  RANDOM_REACTIONS = 1 << 5,  /* reactions of everything */
+  RANDOM_SPARSE = 1 << 6,     /* one or two bodies, few forces */
+  RANDOM_LIGHT = 1 << 7,      /* some masses are 1e-2 of others, 1e-6 without forces */
+  RANDOM_ROTORS = 1 << 8,     /* bodies that turn by 0.05 to 2 rad a step of 0.01 */
+  RANDOM_WEIGHTLESS = 1 << 9, /* no gravity */
+  RANDOM_STIFF = 1 << 10,     /* modal bodies with the stiffness of metal */
+  RANDOM_SPECIAL = 1 << 11    /* set for all of them: three parameters of value 0, 1 and any, one unused */
+};
+
 typedef struct {
   random_kind kind;
   int bodies;        /* 0: 2-6 */
@@ -31,6 +47,7 @@ typedef struct {
   bool beams;        /* one or two beams, with signals of their own */
   bool modal;        /* some bodies are modal ones, with signals of their own */
   bool signals;      /* signals of all types, criteria */
+  unsigned special;  /* switches of special models, 0: a general one */
   bool mirrorable;   /* nothing that a mirror image changes: no tyres or polar angles, no components in laws or pins */
   bool local_road;   /* tyres roll on a road of the model that moves with it when it becomes a part */
   bool indifferent;  /* nothing that depends on the place of the model in the world: no components in world axes */
@@ -43,6 +60,9 @@ typedef struct {
 
 /* Everything, of the kind seed % RANDOM_KINDS; without parts. */
 random_model_options random_model_mix(uint64_t seed);
+
+/* A special one: switches and what it consists of are drawn from the seed. */
+random_model_options random_model_special(uint64_t seed);
 
 /* The text; free with free(). */
 char *random_model(uint64_t seed, const random_model_options *options);

@@ -61,7 +61,8 @@ const char *rm_name(rm_gen *g) { return some_name(g)->text; }
 const char *rm_expression(rm_gen *g, double x, double scale) {
   const rm_quantity *p = some_name(g), *q = some_name(g);
   const double k = rm_sign(g, 0.2, 0.8) * scale;
-  switch (support_index(&g->rng, 9)) {
+  const int form = support_index(&g->rng, 9);
+  switch ((form == 0 || form == 2) && (p->value == 0 || q->value == 0) ? 1 : form) {
   case 0:
     return rm_string(g, "%.17g*%s", x / p->value, p->text);
   case 1:
@@ -120,9 +121,10 @@ const char *rm_world_direction(rm_gen *g, const double n[3], double scale) { ret
 
 /* R = Rz(a) Ry(b) Rx(c) */
 static void euler_zyx(const double R[9], double e[3]) {
-  e[0] = atan2(R[3], R[0]);
+  const bool edge = fabs(R[6]) > 1 - 1e-15; /* the first and the last turn are about one line */
+  e[0] = edge ? atan2(-R[1], R[4]) : atan2(R[3], R[0]);
   e[1] = asin(fmax(-1, fmin(1, -R[6])));
-  e[2] = atan2(R[7], R[8]);
+  e[2] = edge ? 0 : atan2(R[7], R[8]);
 }
 
 static const char *angle(rm_gen *g, double x) {
@@ -170,7 +172,7 @@ static const char *rotate_zx(rm_gen *g, const double R[9], bool flat, bool world
   return rm_string(g, "{\"z\": %s, \"x\": %s}", zt, xt);
 }
 
-bool rm_is_flat(const double R[9]) { return fabs(R[8]) > 1 - 1e-12 || fabs(R[6]) > 1 - 1e-12; }
+bool rm_is_flat(const double R[9]) { return R[8] > 1 - 1e-12 || R[6] < -1 + 1e-12; }
 
 /* about z, in all forms; or Rz(a) Ry(90 deg), which keeps z in the plane */
 static const char *rotate_flat(rm_gen *g, const double R[9]) {
@@ -193,6 +195,10 @@ static const char *rotate_flat(rm_gen *g, const double R[9]) {
 }
 
 const char *rm_rotate(rm_gen *g, const double R[9]) {
+  const char *special = rm_special_rotate(g, R);
+  if (special) {
+    return special;
+  }
   if (rm_is_flat(R)) {
     return rotate_flat(g, R);
   }
@@ -281,6 +287,10 @@ static void make_constants(rm_gen *g, double p0, double p1) {
 }
 
 void rm_make_names(rm_gen *g) {
+  if (g->opt->special) {
+    rm_make_special_names(g);
+    return;
+  }
   double p[2];
   const int count = g->part ? 3 : 8;
   for (int i = 0; i < count; i++) {

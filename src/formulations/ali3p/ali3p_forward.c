@@ -307,6 +307,9 @@ static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, 
   for (; polish < POLISH; polish++) {
     MBG_TRY(iterate(ctx, a, from, to, polish == 0, penalty, &change));
   }
+  if (a->m->nturn > 0) {
+    MBG_TRY(evaluate_near(ctx, a, to)); /* the last increment may have led across half a turn */
+  }
 done:
   return err;
 }

@@ -9,6 +9,8 @@
      is rough in the last two (short runs with large steps: a body turns by half a radian in the step; reactions near
      singular positions grow as fast); for windows of 2 also by 4, and then 0.06 |lambda| will do;
 
+   and |z| is more than rounding, which alternates and wanders as it likes where nothing pulls at a joint;
+
    rough: |z| > 0.15 |lambda|, which no smooth growth reaches (1/8 at most, 0.05 when lambda grows by 4 a step); and
    when a body turns by more than a tenth of a radian in the step, without which the rows do not turn enough (reactions
    also jump near singular positions and when steps change).
@@ -17,6 +19,8 @@
    to the limit: a warning, once. Bodies turn by less than 0.75 rad in the step then, since three blades may shake their
    hub three times a turn. */
 #include "formulations/alpha/alpha_work.h"
+
+#include <float.h>
 
 enum { BLOCK = 10, BLOCKS = 4, RINGS = 3, ALTERNATIONS = 7, ALARMS = 2, EXPLOSIONS = 3, WINDOWS = 4, RECENT = 32 };
 static const double growth = 1.3, relevant = 1e-3, explosive = 10, rough = 0.15, turning = 0.1, fast = 0.5,
@@ -81,6 +85,21 @@ static void take(mbg__alpha_guard *g, const real *lambda) {
     g->last[1][i] = g->last[0][i];
     g->last[0][i] = x;
   }
+}
+
+/* Rounding of a multiplier: that of the coordinates divided by h^2, on the mass of the whole model, times 1e4 for its
+   growth through the factorization; moments have the model's size as their arm. */
+static double rounding(const mbg__alpha *a, double h) {
+  const mbg_model *m = a->m;
+  const mbg__design *design = mbg__system_design(a->sys);
+  double mass = 0;
+  for (int b = 0; b < m->nbody; b++) {
+    mass += re(design->M[36 * (size_t)b]);
+  }
+  for (int i = 0; i < m->nmodal; i++) {
+    mass += re(design->modals[i].D[0]);
+  }
+  return 1e4 * DBL_EPSILON * mass * m->size * fmax(1, m->size) / (h * h);
 }
 
 static void next_block(mbg__alpha_guard *g) {
@@ -217,14 +236,17 @@ int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
   if (turn > fast &&
       (grows(g, 2, 4, 0.06) || grows(g, 2, 2, rough) || grows(g, 4, 1.75, rough) || grows(g, 8, 1.5, rough))) {
     const int at = (g->steps - 1) % RECENT;
-    return stop(ctx, a, n, worst_row(g, a->m, body, g->row_now), g->z_now[at], g->size_now[at]);
+    if (g->z_now[at] > rounding(a, *n->h)) {
+      return stop(ctx, a, n, worst_row(g, a->m, body, g->row_now), g->z_now[at], g->size_now[at]);
+    }
   }
   if (block) {
-    if (block_alarm(g) && turn > turning) {
+    const bool seen = g->top[0] > rounding(a, *n->h);
+    if (block_alarm(g) && turn > turning && seen) {
       return stop(ctx, a, n, worst_row(g, a->m, body, g->row), g->top[0], g->size);
     }
     const int row = ringing_row(g, turn > slowest && turn < slow && a->c.af < 0.49);
-    if (row >= 0 && !g->warned) {
+    if (row >= 0 && !g->warned && seen) {
       warn(ctx, a, n, row);
     }
     next_block(g);

@@ -209,8 +209,8 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
     s->pa[c] = row(s->psi_a, c, w->m->na);
   }
   if (w->project) {
-    MBG_TRY(mbg__dca_project_pull(ctx, w->project, t1, w->base[1].turns, s->E, w->before, rounds, s->nc, s->pe, s->pw,
-                                  s->pa));
+    MBG_TRY(
+        mbg__dca_project_pull(ctx, w->project, t1, w->base[1].q, s->E, w->before, rounds, s->nc, s->pe, s->pw, s->pa));
   }
   /* frames of the end from those of the start and the increments */
   memset(s->gn, 0, (size_t)s->nc * (size_t)s->nb * sizeof(real));

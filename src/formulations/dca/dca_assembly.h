@@ -39,6 +39,10 @@ typedef struct mbg__dca_panel mbg__dca_panel;
 int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_assembly *a, int columns, mbg__pool *pool,
                           mbg__dca_panel **out);
 
+/* For residuals of the next solves: accelerations below 1e-6 of centripetal ones at these twists v (nw) count as
+   rounding; v NULL: none does. */
+void mbg__dca_assembly_motion(mbg__dca_assembly *a, const real *v);
+
 /* x ((nv + nrow) x ncol, row-major): r and kappa in, vd and lambda out; 0 for dropped rows. Refined iteratively if the
    residual is large. Returns the largest relative residual. */
 double mbg__dca_assembly_solve(const mbg__dca_assembly *a, mbg__dca_panel *p, int ncol, real *x);

@@ -55,6 +55,7 @@ struct mbg__dca_assembly {
   double *path;             /* scratch                                        (nnode) */
   mbg__pool *pool;
   bool always_refine; /* masses differ much */
+  double least;       /* accelerations below this count as rounding */
   bool regularized;   /* some leaf is */
   const real *M, *B;
 };

@@ -29,9 +29,11 @@ int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, 
   vn_copy(n, w->before, y1 + n);
   MBG_TRY(mbg__dca_flow_turns(ctx, &w->flow, from, t1, to->E, to->w, to->turns));
   if (w->project) {
-    MBG_TRY(mbg__dca_project_apply(ctx, w->project, t1, to->turns, to->E, to->w, &w->rounds, drift));
+    MBG_TRY(mbg__dca_project_apply(ctx, w->project, t1, w->flow.q, to->E, to->w, &w->rounds, drift));
     w->counts.drift_position = fmax(w->counts.drift_position, drift[0]);
     w->counts.drift_velocity = fmax(w->counts.drift_velocity, drift[1]);
+    /* at half a turn rounding decides about the number of turns, and the projection has moved the angle */
+    MBG_TRY(mbg__dca_flow_turns(ctx, &w->flow, from, t1, to->E, to->w, to->turns));
   }
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, to));
 done:
@@ -169,9 +171,28 @@ static void label(const void *user, int i, char *text, size_t size) {
   }
 }
 
+/* by the angular rate of the fastest joint */
+static double longest_step(const void *user) {
+  const mbg__formulation_work *w = user;
+  double fastest = 0;
+  for (int k = 0; k < w->m->nbody; k++) {
+    const mbg__link *l = &w->flow.links[k];
+    double W = 0;
+    for (int i = 0; i < l->nz; i++) {
+      const double rate = l->comp[i] >= 3 ? re(w->y[w->flow.n + l->first + i]) : 0;
+      W += rate * rate;
+    }
+    fastest = fmax(fastest, W);
+  }
+  return mbg__ode_turn_limit(&w->plan, w->method->order, sqrt(fastest));
+}
+
 static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
-  const mbg__ode_steps steps = {
-      .finish_step = finish_step, .label = label, .stiff = "formulation 'lie' or 'dae', which are implicit", .user = w};
+  const mbg__ode_steps steps = {.finish_step = finish_step,
+                                .label = label,
+                                .longest_step = longest_step,
+                                .stiff = "formulation 'lie' or 'dae', which are implicit",
+                                .user = w};
   mbg__rk_run run = mbg__ode_run(&w->plan, w->plan.t1, mbg__dca_rhs, mbg__dca_begin_segment, w);
   int err = MBG_OK;
   run.nfrozen = frozen ? w->nfrozen : 0;

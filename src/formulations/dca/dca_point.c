@@ -111,7 +111,10 @@ static int eval_assembly(mbg_context *ctx, mbg__dca_point *p) {
   mbg__system_matrices(p->sys, &(mbg__matrices){.M = p->M, .B = p->B});
   MBG_TRY(mbg__dca_assembly_factor(ctx, p->assembly, p->M, p->B, re(p->state.t)));
   mbg__dca_pack(p->m, 0, 1, -1, p->r, p->gamma, p->x);
-  if (solve(p, 1) > 1e-6) {
+  mbg__dca_assembly_motion(p->assembly, mbg__tree_bodies(p->tree).v);
+  const double residual = solve(p, 1);
+  mbg__dca_assembly_motion(p->assembly, NULL);
+  if (residual > 1e-6) {
     err = mbg__fail(ctx, MBG_ERROR_SINGULAR,
                     "t = %g: the accelerations are not unique: a body moves without inertia, or constraints depend on "
                     "each other; check masses and inertias",

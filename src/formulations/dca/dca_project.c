@@ -23,6 +23,7 @@ struct mbg__dca_project {
   real *top, *bottom;                 /* ... right sides                  (panel x nw), (panel x nrow) */
   mbg__frame *E[MBG__DCA_ROUNDS + 1]; /* before each solve of frames      (nbody) */
   real *D[MBG__DCA_ROUNDS];           /* its increments                   (n) */
+  int *turns, *near;                  /* of the current place; scratch    (nturn) */
   real *dummy, *dd, *gn;              /*                                  (n), (panel x n), (6 nbody) */
 };
 
@@ -46,6 +47,8 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_project *p)
   p->k = MBG_TAKE(arena, real, nw * wide);
   p->top = MBG_TAKE(arena, real, nw * wide);
   p->bottom = MBG_TAKE(arena, real, nr * wide);
+  p->turns = MBG_TAKE(arena, int, m->nturn);
+  p->near = MBG_TAKE(arena, int, m->nturn);
   p->dummy = MBG_TAKE(arena, real, p->n);
   p->dd = MBG_TAKE(arena, real, (size_t)p->n * wide);
   p->gn = MBG_TAKE(arena, real, 6 * (size_t)m->nbody);
@@ -85,15 +88,31 @@ int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *
 
 /* ---------------------------------------------------------------------- one solve */
 
-/* constraints at (t, E, w): twists v and violations phi (rates: of the rates); then factors */
-static int at(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E, const real *w,
-              bool rates) {
+/* the system at (t, E, w) with whole turns that bring its coordinates next to q */
+static int place(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, const mbg__frame *E, const real *w) {
+  const size_t size = (size_t)p->m->nturn * sizeof(int);
   int err = MBG_OK;
-  mbg__tree_place(p->tree, &(mbg__tree_state){.t = t, .E = E, .w = w, .turns = turns});
+  mbg__tree_place(p->tree, &(mbg__tree_state){.t = t, .E = E, .w = w, .turns = p->turns});
   mbg__state bodies = mbg__tree_bodies(p->tree);
   bodies.vd = NULL;
   memcpy(p->v, bodies.v, (size_t)p->m->nw * sizeof(real));
   MBG_TRY(mbg__system_update_bare(ctx, p->sys, &bodies));
+  if (p->m->nturn > 0) {
+    mbg__system_turns(p->sys, q, p->near);
+    if (memcmp(p->near, p->turns, size) != 0) {
+      memcpy(p->turns, p->near, size);
+      MBG_TRY(mbg__system_update_bare(ctx, p->sys, &bodies));
+    }
+  }
+done:
+  return err;
+}
+
+/* constraints at (t, E, w): twists v and violations phi (rates: of the rates); then factors */
+static int at(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, const mbg__frame *E, const real *w,
+              bool rates) {
+  int err = MBG_OK;
+  MBG_TRY(place(ctx, p, t, q, E, w));
   mbg__system_residual(p->sys, NULL, rates ? NULL : p->phi, rates ? p->phi : NULL, NULL, NULL);
   mbg__system_matrices(p->sys, &(mbg__matrices){.M = p->M, .B = p->B});
   MBG_TRY(mbg__dca_assembly_factor(ctx, p->assembly, p->M, p->B, t));
@@ -134,12 +153,12 @@ static void correct(mbg__dca_project *p) {
   mbg__tree_joint_twists(p->tree, p->u, p->d);
 }
 
-int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, mbg__frame *E, real *w,
+int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, mbg__frame *E, real *w,
                            int *rounds, double drift[2]) {
   const double size = fmax(1, p->m->size);
   int err = MBG_OK, round = 0;
   for (; round < MBG__DCA_ROUNDS; round++) {
-    MBG_TRY(at(ctx, p, t, turns, E, p->zero, false));
+    MBG_TRY(at(ctx, p, t, q, E, p->zero, false));
     const double now = largest(p);
     if (round == 0) {
       drift[0] = now;
@@ -156,7 +175,7 @@ int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, cons
     mbg__tree_move(p->tree, p->E[0], p->d, E);
   }
   *rounds = round;
-  MBG_TRY(at(ctx, p, t, turns, E, w, true));
+  MBG_TRY(at(ctx, p, t, q, E, w, true));
   drift[1] = largest(p);
   correct(p);
   vn_axpy(p->n, w, 1, p->d);
@@ -167,7 +186,7 @@ done:
 /* ---------------------------------------------------------------------- derivatives of a solve */
 
 /* the system at the solution, linearized: twists v + u (of rates), or u, with the multipliers */
-static int linearize(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns) {
+static int linearize(mbg_context *ctx, mbg__dca_project *p, double t) {
   int err = MBG_OK;
   vn_add(p->m->nw, p->v, p->v, p->u);
   mbg__state bodies = mbg__tree_bodies(p->tree);
@@ -175,7 +194,7 @@ static int linearize(mbg_context *ctx, mbg__dca_project *p, double t, const int 
   bodies.v = p->v;
   bodies.lambda = p->lambda;
   bodies.t = t;
-  bodies.turns = turns;
+  bodies.turns = p->turns;
   MBG_TRY(mbg__system_update_bare(ctx, p->sys, &bodies));
   MBG_TRY(mbg__system_linearize(ctx, p->sys));
   mbg__tree_rates(p->tree, p->d, p->u);
@@ -296,11 +315,11 @@ static void solve_pull(mbg__dca_project *p, bool rates, int ncol, real *const *g
 /* ---------------------------------------------------------------------- derivatives of all */
 
 /* frames before each solve and their increments */
-static int repeat(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E, int rounds) {
+static int repeat(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, const mbg__frame *E, int rounds) {
   int err = MBG_OK;
   memcpy(p->E[0], E, (size_t)p->m->nbody * sizeof(*E));
   for (int i = 0; i < rounds; i++) {
-    MBG_TRY(at(ctx, p, t, turns, p->E[i], p->zero, false));
+    MBG_TRY(at(ctx, p, t, q, p->E[i], p->zero, false));
     correct(p);
     vn_copy(p->n, p->D[i], p->d);
     mbg__tree_move(p->tree, p->E[i], p->d, p->E[i + 1]);
@@ -310,29 +329,28 @@ done:
 }
 
 /* at the solve of frames i, or (i = rounds) of rates */
-static int at_solve(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const real *w, int i,
-                    int rounds) {
+static int at_solve(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, const real *w, int i, int rounds) {
   int err = MBG_OK;
-  MBG_TRY(at(ctx, p, t, turns, p->E[i], i < rounds ? p->zero : w, i == rounds));
+  MBG_TRY(at(ctx, p, t, q, p->E[i], i < rounds ? p->zero : w, i == rounds));
   correct(p);
-  MBG_TRY(linearize(ctx, p, t, turns));
+  MBG_TRY(linearize(ctx, p, t));
 done:
   return err;
 }
 
 static int panel_of(int ncol, int first) { return ncol - first < MBG__DCA_PANEL ? ncol - first : MBG__DCA_PANEL; }
 
-int mbg__dca_project_push(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E,
+int mbg__dca_project_push(mbg_context *ctx, mbg__dca_project *p, double t, const real *near, const mbg__frame *E,
                           const real *w, int rounds, int ncol, real *const *e, real *const *dw,
                           const mbg__dca_attributes *attributes) {
   int err = MBG_OK;
-  MBG_TRY(repeat(ctx, p, t, turns, E, rounds));
+  MBG_TRY(repeat(ctx, p, t, near, E, rounds));
   for (int i = 0; i <= rounds; i++) {
     for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
       const int m = panel_of(ncol, c);
       mbg__dca_attributes own = *attributes;
       own.first += c;
-      MBG_TRY(at_solve(ctx, p, t, turns, w, i, rounds));
+      MBG_TRY(at_solve(ctx, p, t, near, w, i, rounds));
       solve_push(p, i == rounds, m, e + c, dw + c, &own);
       for (int q = 0; q < m; q++) {
         const real *dd = column(p->dd, q, p->n);
@@ -348,15 +366,15 @@ done:
   return err;
 }
 
-int mbg__dca_project_pull(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E,
+int mbg__dca_project_pull(mbg_context *ctx, mbg__dca_project *p, double t, const real *near, const mbg__frame *E,
                           const real *w, int rounds, int ncol, real *const *ge, real *const *gw, real *const *gattr) {
   const size_t nb = 6 * (size_t)p->m->nbody;
   int err = MBG_OK;
-  MBG_TRY(repeat(ctx, p, t, turns, E, rounds));
+  MBG_TRY(repeat(ctx, p, t, near, E, rounds));
   for (int i = rounds; i >= 0; i--) {
     for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
       const int m = panel_of(ncol, c);
-      MBG_TRY(at_solve(ctx, p, t, turns, w, i, rounds));
+      MBG_TRY(at_solve(ctx, p, t, near, w, i, rounds));
       for (int q = 0; q < m; q++) {
         real *gd = column(p->dd, q, p->n);
         if (i < rounds) {

@@ -18,16 +18,18 @@ typedef struct mbg__dca_project mbg__dca_project;
 int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *flow, mbg__dca_assembly *assembly,
                             mbg__dca_project **out);
 
-/* Projects (t, E, w) in place. rounds: number of solves of frames; drift: violations of positions and rates before. */
-int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, mbg__frame *E, real *w,
+/* Projects (t, E, w) in place; angles count the whole turns that bring them next to q (ncoord). rounds: number of solves
+   of frames; drift: violations of positions and rates before. */
+int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, mbg__frame *E, real *w,
                            int *rounds, double drift[2]);
 
-/* Derivative at the (E, w) before the projection: e (6 per link), dw (n) of any number of columns in place. */
-int mbg__dca_project_push(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E,
+/* Derivative at the (E, w) before the projection, with coordinates `near` it: e (6 per link), dw (n) of any number of
+   columns in place. */
+int mbg__dca_project_push(mbg_context *ctx, mbg__dca_project *p, double t, const real *near, const mbg__frame *E,
                           const real *w, int rounds, int ncol, real *const *e, real *const *dw,
                           const mbg__dca_attributes *attributes);
 /* Transposed: ge, gw in place, gattr (na) added. */
-int mbg__dca_project_pull(mbg_context *ctx, mbg__dca_project *p, double t, const int *turns, const mbg__frame *E,
+int mbg__dca_project_pull(mbg_context *ctx, mbg__dca_project *p, double t, const real *near, const mbg__frame *E,
                           const real *w, int rounds, int ncol, real *const *ge, real *const *gw, real *const *gattr);
 
 #endif

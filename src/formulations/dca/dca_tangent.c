@@ -287,8 +287,8 @@ static int finish(mbg_context *ctx, tangent *s, double t1) {
     /* E before the projection again */
     const mbg__dca_attributes attributes = {&s->columns, 0, s->workers[0].da};
     mbg__dca_flow_frames(&w->flow, &w->base[w->now], w->y, w->flow.E);
-    MBG_TRY(mbg__dca_project_push(ctx, w->project, t1, w->base[!w->now].turns, w->flow.E, w->before, w->rounds, s->np,
-                                  s->e, s->dw, &attributes));
+    MBG_TRY(mbg__dca_project_push(ctx, w->project, t1, w->base[!w->now].q, w->flow.E, w->before, w->rounds, s->np, s->e,
+                                  s->dw, &attributes));
   }
   w->now = !w->now;
   vn_zero(s->n, s->x);

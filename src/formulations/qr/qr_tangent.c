@@ -121,11 +121,12 @@ static void take_sizes(tangent *s, const real *x, double factor) {
 }
 
 /* The tolerance of a column is relative to its largest entry, but not below a thousandth of the largest column:
-   parameters with little effect do not determine the steps. */
+   parameters with little effect do not determine the steps. Effects below 1e-6 of the model's size may be rounding and
+   have no digits to keep. */
 static void set_tolerances(tangent *s) {
   const mbg_model *m = s->w->m;
   const double span = s->w->plan.t1 - s->w->plan.t0;
-  double w = 0, v = 0;
+  double w = 1e-3, v = 0;
   for (int p = 0; p < s->np; p++) {
     w = fmax(w, s->size[2 * p]);
     v = fmax(v, s->size[2 * p + 1]);
@@ -136,10 +137,10 @@ static void set_tolerances(tangent *s) {
     double *own = s->atol + s->n + (size_t)p * (size_t)s->column;
     const double unit = s->w->plan.relative / parameter_size(s, p);
     for (int i = 0; i < m->nw; i++) {
-      own[i] = w > 0 ? unit * weight(s, i) * fmax(s->size[2 * p], 1e-3 * w) : 1;
+      own[i] = unit * weight(s, i) * fmax(s->size[2 * p], 1e-3 * w);
     }
     for (int j = 0; j < m->nv; j++) {
-      own[m->nw + j] = v > 0 ? unit * weight(s, m->full[j]) * fmax(s->size[2 * p + 1], 1e-3 * v) : 1;
+      own[m->nw + j] = unit * weight(s, m->full[j]) * fmax(s->size[2 * p + 1], 1e-3 * v);
     }
   }
 }
