@@ -149,14 +149,27 @@ static int no_headway(mbg_context *ctx, mbg__march *m, const char *from, double 
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "no headway at t = %g: the step fell to %.1e (%d attempts refused in a row), and the tolerance %g "
                    "cannot be met; %s",
-                   time_of(from), h, refused, m->plan.tolerance,
+                   mbg__time_shown(time_of(from)), h, refused, m->plan.tolerance,
                    cause[0] ? cause : "forces jump or grow without limit there, or the tolerance is too tight");
+}
+
+/* The length of the next attempt: equal steps to the next break, at most 5 % longer than h. */
+static double attempt(double h, double left) { return left / fmax(1, ceil(left / h - 0.05)); }
+
+/* The length that follows a step of length h with `error` in units of the tolerance. A method that carries
+   accelerations from step to step keeps what a change of the step leaves in them, so that accepted steps change by a
+   factor of at most `growth`, and less than the error asks for (docs/theory/4-lie-group.md, section 15). */
+static double next_length(double h, double error, double growth) {
+  const double best = error > 0 ? 0.7 * pow(error, -1.0 / 3) : INFINITY;
+  return error > 1  ? h * fmax(0.2, best)
+         : best < 1 ? h * fmax(1 / growth, sqrt(best))
+                    : h * fmin(growth, pow(best, 0.2));
 }
 
 /* Finds the lengths of the steps. Nodes are not kept: a run over these steps follows. */
 static int find_steps(mbg_context *ctx, mbg__march *m) {
   const double span = m->plan.t1 - m->plan.t0, least = 1e-12 * span;
-  double h = 1e-3 * span, error, mark = -INFINITY;
+  double want = 1e-3 * span, error, mark = -INFINITY;
   int err = MBG_OK, now = 0, refused = 0, begin = 0;
   m->nstep = 0;
   MBG_TRY(m->method.begin(ctx, m->user, m->store.spare[0]));
@@ -170,25 +183,24 @@ static int find_steps(mbg_context *ctx, mbg__march *m) {
       m->nodes.partial = true;
       break;
     }
-    const double left = mbg__plan_next_break(&m->plan, t) - t;
-    const double try_h = h >= left ? left : h > 0.5 * left ? 0.5 * left : h;
+    const double h = attempt(want, mbg__plan_next_break(&m->plan, t) - t);
     MBG_TRY(reserve(ctx, m, m->nstep + 1));
     begin = refused == 0 ? mbg__message_mark(ctx) : begin;
     mbg__message_rewind(ctx, begin);
-    MBG_TRY(try_step(ctx, m, from, try_h, m->store.spare[!now], &error));
-    h = try_h * (error > 0 ? fmin(2, fmax(0.2, 0.9 * pow(error, -1.0 / 3))) : 2);
+    MBG_TRY(try_step(ctx, m, from, h, m->store.spare[!now], &error));
+    want = next_length(h, error, m->method.growth);
     refused = error > 1 ? refused + 1 : 0;
-    if (error > 1 && (h < least || refused >= REFUSALS)) {
-      err = no_headway(ctx, m, from, h, refused, isinf(error));
+    if (error > 1 && (want < least || refused >= REFUSALS)) {
+      err = no_headway(ctx, m, from, want, refused, isinf(error));
       goto done;
     }
     if (!(error > 1)) {
-      m->h[++m->nstep] = try_h;
+      m->h[++m->nstep] = h;
       now = !now;
     }
     if (m->nstep % WINDOW == 0 && refused == 0) {
       if (t - mark < 1e-8 * span) {
-        err = no_headway(ctx, m, from, h, refused, false);
+        err = no_headway(ctx, m, from, want, refused, false);
         goto done;
       }
       mark = t;

@@ -16,6 +16,7 @@ typedef struct {
   int (*step)(mbg_context *ctx, void *user, const void *from, double h, void *to);
   /* Local error of the last step, relative to the model's size: third order in h. NULL: fixed steps only. */
   double (*error)(const void *user);
+  double growth; /* largest ratio of a step under error control to the one before */
   /* Checks of the run at a new node; values of the used signals, then the pose (mbg__system_record). */
   int (*record)(mbg_context *ctx, void *user, const void *node, real *y);
 } mbg__march_method;

@@ -48,9 +48,16 @@ static void destroy(mbg__alpha *a) {
   allocator.release(allocator.user, a);
 }
 
+/* Steps whose ratios lie within 1/growth and growth are stable (theory 4, section 15); rho_inf = 1 damps nothing. */
+static double growth(const mbg__run_plan *plan) {
+  const double af = plan->alpha_f, rho = isnan(plan->rho_inf) ? (1 - af) / (1 + af) : plan->rho_inf;
+  return 1 + fmax(1 - rho, 0.02) / 2;
+}
+
 static int create_march(mbg_context *ctx, mbg__alpha *a, const mbg__run_plan *plan) {
   mbg__march_method method = mbg__alpha_method;
   method.bytes = mbg__alpha_node_bytes(a);
+  method.growth = growth(plan);
   const int err = mbg__march_create(ctx, plan, &method, a, a->nused, a->used, &a->march);
   a->counts = a->march ? mbg__march_counts(a->march) : NULL;
   return err;
