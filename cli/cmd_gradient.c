@@ -42,6 +42,11 @@ static bool column_is_zero(const gradients *g, int first, int count) {
 static void warn_parameter(const mbg_check_parameter *p) {
   if (p->uses == 0) {
     fprintf(stderr, "mbgrad: warning: parameter '%s' has no effect on the model; all its derivatives are 0\n", p->name);
+  } else if (p->decides[0]) {
+    fprintf(stderr,
+            "note: parameter '%s' decides a comparison or a sign at %s; where a switch takes place is not "
+            "differentiated, and all its derivatives are 0 (a smooth switch, (1 + tanh((x - x0)/w))/2, has them)\n",
+            p->name, p->decides);
   } else {
     fprintf(stderr, "note: parameter '%s' changes no criterion; all its derivatives are 0\n", p->name);
   }

@@ -121,6 +121,7 @@ typedef struct {
   const double *values;           /* (count) */
   double min, max;                /* infinite when not given */
   int uses;                       /* attributes that depend on it */
+  const char *decides;            /* place of a comparison or sign that it decides, without derivative; "": none */
 } mbg_check_parameter;
 MBG_API const mbg_check_parameter *mbg_check_get_parameter(const mbg_check *check, int index);
 

@@ -5,6 +5,7 @@
    of jets:  a_bar += v_bar * (dv/da). Lines that were not reached have adjoint 0 and are passed over. */
 #include "expr/jet.h"
 #include "expr/program.h"
+#include <string.h>
 
 /* carved from the caller's scratch, each n lines of order+1 coefficients */
 typedef struct {
@@ -239,4 +240,43 @@ const mbg__table *mbg__expr_linear_table(const mbg__expr *e) {
     }
   }
   return NULL;
+}
+
+static bool is_switch(const mbg__line *line) {
+  return mbg__operations[line->op].kind == KIND_truth || line->op == OP_sign || line->op == OP_unless ||
+         line->op == OP_when;
+}
+
+bool mbg__expr_has_switch(const mbg__expr *e) {
+  for (int i = 0; i < e->n; i++) {
+    if (is_switch(&e->code[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int mbg__expr_lines(const mbg__expr *e) { return e->n; }
+
+void mbg__expr_deciding(const mbg__expr *e, bool *marks, bool *inputs) {
+  memset(marks, 0, (size_t)e->n * sizeof(bool));
+  memset(inputs, 0, (size_t)e->ninputs * sizeof(bool));
+  for (int i = e->n - 1; i >= 0; i--) {
+    const mbg__line *line = &e->code[i];
+    const mbg__kind kind = mbg__operations[line->op].kind;
+    const bool one = kind == KIND_unary || line->op == OP_table || line->op == OP_not || kind == KIND_jump;
+    if (line->op == OP_input && marks[i]) {
+      inputs[line->c] = true;
+    }
+    if (kind == KIND_leaf && line->op != OP_table) {
+      continue;
+    }
+    if (marks[i] || is_switch(line)) {
+      marks[line->a] = marks[line->a] || line->op != OP_jump;
+      marks[line->b] = marks[line->b] || !one;
+    }
+    if (kind == KIND_choice) {
+      marks[line->c] = true;
+    }
+  }
 }

@@ -59,6 +59,12 @@ const mbg__table *mbg__expr_linear_table(const mbg__expr *e);
 /* The k-th table that is called with the input itself as its argument, name(t) say, or NULL: its knots are breaks in
    time. */
 const mbg__table *mbg__expr_table_of(const mbg__expr *e, int input, int k);
+/* Does it compare, take a sign, or choose by a condition that is not constant? */
+bool mbg__expr_has_switch(const mbg__expr *e);
+int mbg__expr_lines(const mbg__expr *e);
+/* Inputs (ninputs) that decide a comparison, a sign or a condition: their effect there has no derivative.
+   marks: scratch (lines). */
+void mbg__expr_deciding(const mbg__expr *e, bool *marks, bool *inputs);
 /* Number of reals that any of the evaluations below needs as scratch. */
 size_t mbg__expr_scratch(const mbg__expr *e);
 

@@ -55,6 +55,9 @@ int mbg__check_tree(mbg_context *ctx, mbg_check *check);
 /* Warns of hinges and slides that lock each other. */
 int mbg__check_locks(mbg__check_work *w);
 
+/* at[i] = a place where parameter i decides a comparison or a sign, NULL: none; zero at entry (nparameter). */
+int mbg__check_switches(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__where **at);
+
 /* Name of the body of an end of a pair: side 0 is A, 1 is B. */
 const char *mbg__check_end(const mbg_model *model, int pair, int side);
 

@@ -194,6 +194,29 @@ static int count_uses(work *w) {
   return MBG_OK;
 }
 
+/* "model.json:12:30 (force 'push' force)" of a comparison that a parameter decides */
+static int find_switches(work *w) {
+  const mbg_model *m = w->m;
+  int err = MBG_OK;
+  const mbg__where **at = MBG_TAKE(&w->arena, const mbg__where *, m->nparameter);
+  if (!at) {
+    return mbg__fail_memory(w->ctx);
+  }
+  MBG_TRY(mbg__check_switches(w->ctx, &w->arena, m, at));
+  for (int i = 0; i < m->nparameter && err == MBG_OK; i++) {
+    w->check->parameters[i].decides = "";
+    if (at[i]) {
+      char text[400];
+      mbg__format(text, sizeof(text), "%s:%d:%d%s%s%s", at[i]->file ? at[i]->file : "", at[i]->line, at[i]->column,
+                  at[i]->owner ? " (" : "", at[i]->owner ? at[i]->owner : "", at[i]->owner ? ")" : "");
+      w->check->parameters[i].decides = mbg__arena_text(&w->check->arena, text, strlen(text));
+      err = w->check->parameters[i].decides ? MBG_OK : mbg__fail_memory(w->ctx);
+    }
+  }
+done:
+  return err;
+}
+
 static int check_parameter(work *w, const mbg_check_parameter *p) {
   int err = MBG_OK;
   if (p->uses == 0) {
@@ -232,6 +255,7 @@ static int list_parameters(work *w) {
                                                     .max = p->max};
   }
   MBG_TRY(count_uses(w));
+  MBG_TRY(find_switches(w));
   for (int i = 0; i < m->nparameter; i++) {
     MBG_TRY(check_parameter(w, &w->check->parameters[i]));
   }
