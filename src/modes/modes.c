@@ -83,7 +83,7 @@ static int find_body(mbg__modes_work *w, const mbg__mode *mode, mbg_mode *out) {
     /* the first of equal ones, whatever their rounding */
     out->body = own[b] > (out->body < 0 ? 0 : (1 + 1e-6) * own[out->body]) ? b : out->body;
   }
-  out->share = out->body >= 0 && all > 0 ? own[out->body] / all : 0;
+  out->share = !isfinite(all) ? NAN : out->body >= 0 && all > 0 ? own[out->body] / all : 0;
   mbg__free(w->ctx, f);
   mbg__free(w->ctx, own);
   return MBG_OK;
@@ -152,6 +152,22 @@ static int make_shape(mbg__modes_work *w, mbg_modes *modes, int i) {
   return MBG_OK;
 }
 
+static void warn_unresolved(const mbg__modes_work *w) {
+  const double f = w->unresolved / (2 * M_PI);
+  if (f > 1) {
+    mbg__note(
+        w->ctx, MBG_WARNING,
+        "modes below %.2g Hz cannot be told from zero beside the largest stiffness and damping of the model; check "
+        "the sizes of stiffnesses, dampings, masses and coordinates",
+        f);
+  }
+}
+
+static int not_finite(const mbg__modes_work *w, int mode) {
+  return mbg__fail(w->ctx, MBG_ERROR_SINGULAR,
+                   "mode %d is not a finite number; check the sizes of masses, stiffnesses and coordinates", mode + 1);
+}
+
 static int list_modes(mbg__modes_work *w, mbg_modes *modes) {
   int err = MBG_OK;
   modes->modes = MBG_TAKE(&modes->arena, mbg_mode, w->count);
@@ -171,9 +187,11 @@ static int list_modes(mbg__modes_work *w, mbg_modes *modes) {
     modes->summary.zero += out->kind == MBG_MODE_ZERO;
     modes->summary.unstable += out->kind == MBG_MODE_UNSTABLE;
     MBG_TRY(find_body(w, mode, out));
+    MBG_TRY(isfinite(out->re) && isfinite(out->im) && isfinite(out->share) ? MBG_OK : not_finite(w, i));
     MBG_TRY(make_shape(w, modes, i));
   }
   find_repeated(w, modes);
+  warn_unresolved(w);
 done:
   return err;
 }

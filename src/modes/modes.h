@@ -63,6 +63,7 @@ typedef struct {
   int nzero; /* motions without stiffness, K x = 0 and y^T K = 0, each set orthonormal in M */
   double **zero, **zero_left;
 
+  double unresolved; /* sizes of eigenvalues that were taken for zero: at most this */
   int count, massless;
   mbg__mode *modes;
   const char *solver;

@@ -40,7 +40,7 @@ static double largest(int n, const double *A) {
 }
 
 static bool is_undamped(const mbg__reduced *d) {
-  return d->w->opt.undamped || largest(d->nr, d->C) <= 1e-14 * sqrt(largest(d->nr, d->K));
+  return d->w->opt.undamped || (!d->massless_damped && largest(d->nr, d->C) <= 1e-14 * sqrt(largest(d->nr, d->K)));
 }
 
 static int solve_sparse(mbg__modes_work *w) {

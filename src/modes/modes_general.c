@@ -170,7 +170,9 @@ static int find_zeros(mbg__reduced *d) {
   int err = MBG_OK, right = 0, left = 0;
   for (int k = 0; d->w->K_symmetric && k < d->nr; k++) {
     const double *x = column(d->Z, d->nv, k);
-    if (fabs(d->omega2[k]) <= fmax(mbg__reduced_rounding(d), mbg__modes_stiffness_floor(w, x))) {
+    const double limit = fmax(mbg__reduced_rounding(d), mbg__modes_stiffness_floor(w, x));
+    if (fabs(d->omega2[k]) <= limit) {
+      w->unresolved = fmax(w->unresolved, sqrt(limit));
       MBG_TRY(mbg__modes_keep_zero(w, d->nr, x, NULL));
     }
   }
@@ -216,8 +218,7 @@ done:
 
 /* eigenvalues with im >= 0 by size, without the zeros of motions without stiffness; a double zero comes out as the root
    of rounding */
-static int candidates(const mbg__modes_work *w, int N, const double *wr, const double *wi, candidate *c,
-                      double *zero_limit) {
+static int candidates(mbg__modes_work *w, int N, const double *wr, const double *wi, candidate *c, double *zero_limit) {
   double norm = 0;
   int found = 0;
   for (int k = 0; k < N; k++) {
@@ -225,6 +226,7 @@ static int candidates(const mbg__modes_work *w, int N, const double *wr, const d
   }
   *zero_limit = w->nzero > 0 ? 1e2 * sqrt(2.2e-16 * norm * fmax(1, norm)) : 1e-14 * norm;
   for (int k = 0; k < N; k++) {
+    w->unresolved = hypot(wr[k], wi[k]) <= *zero_limit ? fmax(w->unresolved, *zero_limit) : w->unresolved;
     if (wi[k] >= 0 && (w->nzero == 0 || hypot(wr[k], wi[k]) > *zero_limit)) {
       c[found++] = (candidate){wr[k], wi[k], k};
     }

@@ -173,6 +173,24 @@ static void leave_out(const mbg__modes_derivative *k, mbg_modes *modes) {
   }
 }
 
+static int check_finite(const mbg__modes_derivative *k, const mbg_modes *modes) {
+  for (int i = 0; i < k->w->count; i++) {
+    for (int p = 0; p < k->w->m->np; p++) {
+      for (int what = 0; what < 4 && modes->gradient[what][i]; what++) {
+        if (!isfinite(modes->gradient[what][i][p])) {
+          char name[MBG__EXPR_NAME_MAX + 16];
+          (void)mbg_model_parameter_name(k->w->m, p, name, sizeof(name));
+          return mbg__fail(k->w->ctx, MBG_ERROR_SINGULAR,
+                           "the derivative of mode %d by parameter '%s' is not a finite number; check the sizes of "
+                           "masses, stiffnesses and coordinates",
+                           i + 1, name);
+        }
+      }
+    }
+  }
+  return MBG_OK;
+}
+
 static int all(mbg__modes_derivative *k, mbg_modes *modes) {
   const bool free_motions = k->w->opt.at == MBG_MODES_EQUILIBRIUM && k->w->nzero > 0;
   int err = MBG_OK;
@@ -190,6 +208,7 @@ static int all(mbg__modes_derivative *k, mbg_modes *modes) {
     MBG_TRY(modes->modes[i].multiplicity == 1 ? simple(k, modes, i)
                                               : mbg__modes_repeated(k, modes, i, modes->modes[i].multiplicity));
   }
+  MBG_TRY(check_finite(k, modes));
   if (free_motions) {
     leave_out(k, modes);
   }

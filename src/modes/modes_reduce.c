@@ -103,6 +103,26 @@ done:
   return err;
 }
 
+/* does damping act in freedoms without inertia? C in the metric */
+static bool damps_massless(const mbg__reduced *d) {
+  const int n = d->n;
+  double within = 0, most = 0;
+  for (int k = 0; k < n; k++) {
+    for (int i = 0; i < n; i++) {
+      most = fmax(most, fabs(column(d->C, n, k)[i]));
+    }
+  }
+  for (int k = 0; k < n - d->nr; k++) {
+    const double *q = column(d->Q, n, k);
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+      sum += q[i] * row_dot(n, d->C, i, q);
+    }
+    within = fmax(within, fabs(sum));
+  }
+  return within > 1e-12 * most;
+}
+
 /* Z becomes the map from u to x; K and C in u */
 static int reduce(mbg__reduced *d) {
   const mbg__modes_work *w = d->w;
@@ -119,6 +139,8 @@ static int reduce(mbg__reduced *d) {
     d->nr--;
   }
   MBG_TRY(mbg__reduced_project(d, n, w->K, d->K));
+  MBG_TRY(mbg__reduced_project(d, n, w->C, d->C));
+  d->massless_damped = damps_massless(d);
   MBG_TRY(condense(d));
   MBG_TRY(mbg__reduced_project(d, d->nr, w->K, d->K));
   MBG_TRY(mbg__reduced_project(d, d->nr, w->C, d->C));

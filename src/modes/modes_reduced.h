@@ -11,7 +11,8 @@ typedef struct {
   double *Z;     /* S Z, later the map from u to x: (nv x n), (nv x nr) */
   double *K, *C; /* in u: (nr x nr) */
   double *mu, *Q;
-  double *omega2; /* eigenvalues of the symmetric part of K  (nr) */
+  bool massless_damped; /* damping acts in freedoms without inertia */
+  double *omega2;       /* eigenvalues of the symmetric part of K  (nr) */
 } mbg__reduced;
 
 enum { MBG__MODES_SPARE = 6 }; /* modes computed beyond those asked for */

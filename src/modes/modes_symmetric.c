@@ -93,8 +93,9 @@ static int finish_symmetric(mbg__modes_work *w, int found, double *omega2, doubl
     MBG_TRY(mbg__modes_polish(w, zeros ? -0.1 * least : 0, omega2, X));
   }
   for (int k = 0; k < found; k++) {
-    zero[k] =
-        fabs(omega2[k]) <= fmax(mbg__modes_stiffness_floor(w, column(X, w->m->nv, k)), least > 0 ? 1e-10 * least : off);
+    const double limit = fmax(mbg__modes_stiffness_floor(w, column(X, w->m->nv, k)), least > 0 ? 1e-10 * least : off);
+    zero[k] = fabs(omega2[k]) <= limit;
+    w->unresolved = zero[k] ? fmax(w->unresolved, sqrt(limit)) : w->unresolved;
   }
   w->count = listed(w, found, omega2, zero);
   w->modes = MBG_TAKE(&w->arena, mbg__mode, w->count);
