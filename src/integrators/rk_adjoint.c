@@ -53,7 +53,7 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
     if (status > 0) {
       return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                        "adjoint stopped at t = %.9g: right-hand side cannot be evaluated, but was in the simulation",
-                       t);
+                       mbg__time_shown(t));
     }
     if (status < 0) {
       return status;

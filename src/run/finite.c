@@ -25,7 +25,7 @@ static void say_largest(const mbg_run *run, char *text, size_t size) {
         char name[160];
         most = x;
         name_signal(run, run->used[k], name, sizeof(name));
-        mbg__format(text, size, "; %s reaches %.2g at t = %.9g", name, x, run->nodes.t[node]);
+        mbg__format(text, size, "; %s reaches %.2g at t = %.9g", name, x, mbg__time_shown(run->nodes.t[node]));
       }
     }
   }
@@ -49,7 +49,7 @@ int mbg__run_check_nodes(mbg_context *ctx, const mbg_run *run) {
       return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                        "t = %.9g: %s is not a finite number (formulation '%s'); the motion grows without limit, or a "
                        "formula leaves its domain: take a smaller step, and check the sizes of masses and coordinates",
-                       nodes->t[node], name, run->formulation->key);
+                       mbg__time_shown(nodes->t[node]), name, run->formulation->key);
     }
   }
   return MBG_OK;
@@ -115,7 +115,7 @@ int mbg__run_check_history(mbg_context *ctx, const mbg_run *run, int node, const
         return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                          "t = %.9g: the derivative of %s by parameter '%s' is not a finite number "
                          "(formulation '%s'); take a smaller step",
-                         run->nodes.t[node], name, run->m->parameters[i].name, run->formulation->key);
+                         mbg__time_shown(run->nodes.t[node]), name, run->m->parameters[i].name, run->formulation->key);
       }
     }
   }

@@ -251,7 +251,7 @@ static void warn_swings(mbg_context *ctx, const mbg_run *run) {
     mbg__note(ctx, MBG_WARNING,
               "criterion '%s' follows a motion that swings to and fro within %.2g steps of %g s at t = %g: the steps "
               "do not resolve it; %.2g s would give %g steps a swing",
-              m->criteria[worst].name, shortest / h, h, when, shortest / swing_good, swing_good);
+              m->criteria[worst].name, shortest / h, h, shown(run, when), shortest / swing_good, swing_good);
   }
 }
 
@@ -353,7 +353,7 @@ static void warn_maximum(mbg_context *ctx, const mbg_run *run, const mbg__criter
         ctx, MBG_WARNING,
         "%s:%d:%d: smooth maximum '%s' is %.4g, but the largest value is %.4g at t = %g; \"sharpness\": %.2g would "
         "come within %g %%",
-        c->where.file, c->where.line, c->where.column, c->name, top - gap, top, when,
+        c->where.file, c->where.line, c->where.column, c->name, top - gap, top, shown(run, when),
         sharpness_for(run, column, c->sharpness, top, gap_good * scale), 100 * gap_good);
   }
 }

@@ -71,7 +71,7 @@ static void warn_beam(mbg_context *ctx, const mbg__beam *beam, const mbg__beam_w
               "%s:%d:%d: beam '%s': element %d turns by up to %.3g rad between its nodes, %d of %d elements by more "
               "than %g, first at t = %g; use more elements",
               beam->where.file, beam->where.line, beam->where.column, beam->name, w->element, w->turn, w->count,
-              beam->count, MBG__BEAM_TURN_WARN, w->when);
+              beam->count, MBG__BEAM_TURN_WARN, mbg__time_shown(w->when));
   }
 }
 

@@ -67,7 +67,7 @@ static int explain(mbg_context *ctx, const mbg__run_plan *plan, const mbg__rk *r
     return mbg__fail(ctx, err,
                      "integration stopped at t = %.9g (step %.2g, %ld attempts refused): no step is small enough; %s; "
                      "choose other dimensions or initial values, or a looser tolerance, which steps across",
-                     why->t, why->h, mbg__rk_count(rk)->rejected + mbg__rk_count(rk)->failed, cause);
+                     t, why->h, mbg__rk_count(rk)->rejected + mbg__rk_count(rk)->failed, cause);
   }
   steps->label(steps->user, why->component, label, sizeof(label));
   switch (why->reason) {

@@ -303,7 +303,7 @@ static int pass(mbg_context *ctx, mbg__rank_watch *w, const sample *last, const 
         "the mechanism went on with other velocities than it came with; take another step or formulation, "
         "choose dimensions or initial values that avoid the position, or add a constraint that keeps the "
         "branch",
-        when, label);
+        mbg__time_shown(when), label);
   }
   return check_parameters(ctx, w, s, when);
 }
@@ -414,14 +414,14 @@ void mbg__rank_watch_report(mbg_context *ctx, const mbg__rank_watch *w) {
         "with "
         "continuous velocities, but results and gradients lose digits there (condition %.1e at t = %.6g): compare "
         "with another step or tolerance",
-        w->when, w->passages, label, 1 / fmax(w->least, 1e-16), w->least_t);
+        mbg__time_shown(w->when), w->passages, label, 1 / fmax(w->least, 1e-16), mbg__time_shown(w->least_t));
   } else if (w && w->least < near) {
     mbg__row_label(w->m, w->least_row, label, sizeof(label));
     mbg__note(
         ctx, MBG_WARNING,
         "t = %.6g: nearly singular position: %s nearly depends on the other constraints (condition %.1e); results "
         "and gradients lose digits there: compare with another step or tolerance",
-        w->least_t, label, 1 / fmax(w->least, 1e-16));
+        mbg__time_shown(w->least_t), label, 1 / fmax(w->least, 1e-16));
   }
 }
 
@@ -436,7 +436,7 @@ int mbg__rank_watch_gradient(mbg_context *ctx, const mbg__rank_watch *w) {
                    "there is no gradient by parameter '%s': the run passes a singular position at t = %.6g (%s depends "
                    "on the other constraints), where branches meet that a change of '%s' takes apart; make it a "
                    "constant, or choose dimensions or initial values that avoid the position",
-                   name, w->split_t, label, name);
+                   name, mbg__time_shown(w->split_t), label, name);
 }
 
 void mbg__rank_watch_explain(const mbg__rank_watch *w, char *text, size_t size) {
@@ -449,6 +449,6 @@ void mbg__rank_watch_explain(const mbg__rank_watch *w, char *text, size_t size) 
         text, size,
         "at t = %.6g %s nearly depends on the other constraints (condition %.1e): the mechanism locks, or passes "
         "a singular position",
-        s->t, label, 1 / fmax(s->sigma, 1e-16));
+        mbg__time_shown(s->t), label, 1 / fmax(s->sigma, 1e-16));
   }
 }

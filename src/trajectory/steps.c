@@ -41,8 +41,9 @@ int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nst
 bool mbg__plan_interrupted(const mbg__run_plan *p) { return p->interrupt && p->interrupt(p->user) != 0; }
 
 int mbg__plan_check_interrupt(mbg_context *ctx, const mbg__run_plan *p, double t) {
-  return mbg__plan_interrupted(p) ? mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", t)
-                                  : MBG_OK;
+  return mbg__plan_interrupted(p)
+             ? mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the gradient was interrupted at t = %g", mbg__time_shown(t))
+             : MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- steps under error control */

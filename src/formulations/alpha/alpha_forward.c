@@ -73,7 +73,7 @@ static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n
   mbg__saddle_add_sum(&a->saddle, (real[]){s * alpha_bp(a, h), s * alpha_gp(a, h), s}, a->M, a->C, a->KT);
   mbg__saddle_add_rows(&a->saddle, a->BT, a->B, a->rank->keep, NULL);
   char what[64];
-  mbg__format(what, sizeof(what), "step to t = %g", *n->t);
+  mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(*n->t));
   return mbg__saddle_factor(ctx, &a->saddle, what);
 }
 
@@ -245,7 +245,7 @@ static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
                    "%.2e, worst at %s); %s",
-                   *to->t, *to->h, MBG__ALPHA_NEWTON_MAX, change, most, label, advice);
+                   mbg__time_shown(*to->t), *to->h, MBG__ALPHA_NEWTON_MAX, change, most, label, advice);
 }
 
 /* angles stay near their values at the start of the step: the state is evaluated again when one has passed half a

@@ -201,7 +201,7 @@ static void warn(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *n
   mbg__note(ctx, MBG_WARNING,
             "t = %g (h = %g): the reaction of %s alternates from step to step (%.2g beside %.2g): the step is close to "
             "its limit for a body that spins there; take a smaller step%s",
-            *n->t, *n->h, label, a->guard->z_block[row], a->guard->size_block[row],
+            mbg__time_shown(*n->t), *n->h, label, a->guard->z_block[row], a->guard->size_block[row],
             a->index2 ? "" : " or \"index\": 2");
   a->guard->warned = true;
 }
@@ -212,7 +212,7 @@ static int stop(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *n,
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "t = %g (h = %g): the reaction of %s jumps from step to step and grows (%.2g beside %.2g); "
                    "the step is too large for a body that spins there: take a smaller step%s",
-                   *n->t, *n->h, label, z, size, a->index2 ? "" : " or \"index\": 2");
+                   mbg__time_shown(*n->t), *n->h, label, z, size, a->index2 ? "" : " or \"index\": 2");
 }
 
 int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {

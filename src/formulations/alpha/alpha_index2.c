@@ -199,7 +199,8 @@ static void fill(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
 int mbg__alpha_index2_factor(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__alpha_node *to) {
   fill(s, to);
   return mbg__klu_factor(s->klu, NULL) < 0
-             ? mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g: the index-2 system is singular", *to->t)
+             ? mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g: the index-2 system is singular",
+                         mbg__time_shown(*to->t))
              : MBG_OK;
 }
 

@@ -144,7 +144,7 @@ static int refuse_value(mbg_context *ctx, const mbg__alpha_node *node) {
       ctx, MBG_ERROR_UNSUPPORTED,
       "the method 'continuous-paper' takes integrals and end values only; there is a sample or path value at t = %g "
       "('adjoint' and 'continuous' take them)",
-      *node->t);
+      mbg__time_shown(*node->t));
 }
 
 static int visit(mbg_context *ctx, void *user, int n, const void *block) {

@@ -138,7 +138,7 @@ static int stays_open(mbg_context *ctx, const mbg__dca_project *p, double t, dou
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "t = %.6g: the loop at %s cannot be closed: the step opened it by %.2e, and %.2e is left after %d "
                    "corrections; the mechanism locks there, or the step is too large",
-                   t, label, drift, fabs(re(p->phi[row])), MBG__DCA_ROUNDS - 1);
+                   mbg__time_shown(t), label, drift, fabs(re(p->phi[row])), MBG__DCA_ROUNDS - 1);
 }
 
 /* K (u, lambda) = (0, -phi), d from u */

@@ -204,7 +204,8 @@ static int value_at(void *user, double t, real *y) {
   int err = MBG_OK;
   if (c->at && CVodeGetCurrentTime(c->at->memory, &now) == 0 && t < now) {
     if (CVodeGetDky(c->at->memory, t, 0, c->at->end) != 0) {
-      return mbg__fail(c->ctx, MBG_ERROR_CONVERGENCE, "t = %g: CVODES cannot interpolate there: %s", t, c->message);
+      return mbg__fail(c->ctx, MBG_ERROR_CONVERGENCE, "t = %g: CVODES cannot interpolate there: %s", mbg__time_shown(t),
+                       c->message);
     }
     z = N_VGetArrayPointer(c->at->end);
   }
