@@ -47,13 +47,24 @@ done:
   return err;
 }
 
+/* any entry of v may be large: numbers of at most 1 */
+static void shrink(double v[3]) {
+  const double most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
+  for (int k = 0; k < 3 && most > 0; k++) {
+    v[k] /= most;
+  }
+}
+
 static int check_orient(reader *r, const double along[3], int orient) {
-  double a = 0, b = 0, ab = 0;
+  double a = 0, b = 0, ab = 0, o[3];
   for (int k = 0; k < 3; k++) {
-    const double o = mbg__value(r->item->L, orient + k);
+    o[k] = mbg__value(r->item->L, orient + k);
+  }
+  shrink(o);
+  for (int k = 0; k < 3; k++) {
     a += along[k] * along[k];
-    b += o * o;
-    ab += along[k] * o;
+    b += o[k] * o[k];
+    ab += along[k] * o[k];
   }
   if (r->item->bad || ab * ab < (1 - 1e-12) * a * b) {
     return MBG_OK;
@@ -76,6 +87,10 @@ static int read_line(reader *r) {
   if (!item->bad && !(size / r->n > 1e-12)) {
     return mbg__item_bad(item, to, "to: coincides with 'from', so the elements have length zero");
   }
+  if (!item->bad && !isfinite(size)) {
+    return mbg__item_bad(item, to, "to: the distance from 'from' is not a finite number");
+  }
+  shrink(along);
   MBG_TRY(read_orient(r, along, &orient));
   MBG_TRY(check_orient(r, along, orient));
 done:

@@ -10,10 +10,10 @@ static const mbg__json *all_runs(const mbg__loader *L) {
 
 static bool is_note(const mbg__json *json) { return !strcmp(json->key, "note") && json->kind == MBG__JSON_STRING; }
 
-/* the nearest key of an object, or NULL */
+/* the nearest key of an object, or NULL; `object` may be something else, which its own section reports */
 static const char *nearest_key(mbg__loader *L, const mbg__json *object, const char *word) {
   MBG__LIST_OF(const char *) keys = {0};
-  for (const mbg__json *c = object ? object->child : NULL; c; c = c->next) {
+  for (const mbg__json *c = object && object->kind == MBG__JSON_OBJECT ? object->child : NULL; c; c = c->next) {
     const char **key = is_note(c) ? NULL : MBG__PUSH(L, keys);
     if (key) {
       *key = c->key;

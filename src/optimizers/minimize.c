@@ -76,13 +76,13 @@ double mbg__minimize_norm(const mbg__minimizer *m, const double *x, const double
 
 /* ---------------------------------------------------------------------- evaluations */
 
-static bool finite_all(int n, const double *a) {
-  for (int k = 0; k < n; k++) {
-    if (!isfinite(a[k])) {
-      return false;
-    }
+/* of the whole gradient; not finite when an entry is not, or when its square is too large for a number */
+static double length(const mbg__minimizer *m, const double *g) {
+  double sum = 0;
+  for (int k = 0; k < m->n; k++) {
+    sum += g[k] * g[k] / mbg__minimize_metric(m, k);
   }
-  return true;
+  return sqrt(sum);
 }
 
 static void keep_best(mbg__minimizer *m, const double *x, double f, const double *g) {
@@ -106,7 +106,7 @@ int mbg__minimize_evaluate(mbg__minimizer *m, const double *x, double *f, double
     mbg__message_rewind(m->ctx, mark);
     m->result->reason = MBG__MINIMIZE_INTERRUPTED;
   }
-  if (err == 0 && (!isfinite(*f) || !finite_all(m->n, g))) {
+  if (err == 0 && (!isfinite(*f) || !isfinite(length(m, g)))) {
     err = 1;
   }
   if (err > 0) {

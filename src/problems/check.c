@@ -126,6 +126,20 @@ double mbg__check_half_mass(const work *w, int element) {
   return re(d->elements[element].c[MBG__BEAM_MU] * d->shapes[w->m->elements[element].reference].L) / 2;
 }
 
+/* masses and coordinates may each be finite, and their products not */
+static int check_finite(work *w) {
+  const mbg_check_summary *s = &w->check->summary;
+  const char *what = !isfinite(s->mass)               ? "mass"
+                     : !isfinite(s->kinetic_energy)   ? "kinetic energy"
+                     : !isfinite(s->potential_energy) ? "potential energy"
+                                                      : NULL;
+  return what ? mbg__fail(w->ctx, MBG_ERROR_CONVERGENCE,
+                          "the %s of the model at the start is not a finite number: check the sizes of masses, "
+                          "stiffnesses, coordinates and velocities",
+                          what)
+              : MBG_OK;
+}
+
 static int energies(work *w) {
   mbg_check_summary *s = &w->check->summary;
   real *p = MBG_TAKE(&w->arena, real, w->m->nw);
@@ -149,7 +163,7 @@ static int energies(work *w) {
   }
   s->potential_energy += re(mbg__beams_gravity(w->sys) + mbg__beams_strain_energy(w->sys, NULL));
   s->potential_energy += re(mbg__modals_gravity(w->sys) + mbg__modals_strain(w->sys, -1));
-  return MBG_OK;
+  return check_finite(w);
 }
 
 static int summarize(work *w) {

@@ -419,6 +419,9 @@ int mbg_identify_solve(mbg_context *ctx, mbg_identify *id) {
     MBG_TRY(estimate_bias(ctx, id));
   }
 done:
+  if (err == MBG_ERROR_INTERRUPTED) {
+    mbg__fail(ctx, err, "interrupted before the first step of the fit; there is no result");
+  }
   mbg__record_close(id->record);
   id->record = NULL;
   return err;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,15 @@ static bool numbers(char **p, int n, double *out) {
   return true;
 }
 
+static bool all_finite(int n, const double *x) {
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(x[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count, double *values,
                      int *status, bool *found) {
   int err = MBG_OK;
@@ -235,6 +245,8 @@ int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const d
       err = broken(ctx, r, "an evaluation that ended the search is not recorded");
     } else if (!numbers(&p, n, recorded) || !numbers(&p, *status == MBG_OK ? count : 0, values)) {
       err = broken(ctx, r, "the line is not complete");
+    } else if (*status == MBG_OK && !all_finite(count, values)) {
+      err = broken(ctx, r, "the line has a number that is not finite");
     } else if (memcmp(recorded, x, (size_t)n * sizeof(double)) != 0) {
       err = broken(ctx, r, "the evaluation is at other parameters: the model, its data or the program has changed");
     }

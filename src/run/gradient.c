@@ -183,8 +183,9 @@ done:
   return err;
 }
 
+/* nothing to do without a row: a model may have no criteria */
 static int adjoint(mbg_context *ctx, mbg_run *run, mbg_method method, block *b) {
-  return run->formulation->ops->adjoint(ctx, run->work, method, b->n, b->seeds, b->psi_a);
+  return b->n == 0 ? MBG_OK : run->formulation->ops->adjoint(ctx, run->work, method, b->n, b->seeds, b->psi_a);
 }
 
 static void copy_gradient(size_t n, const real *from, double *to) {

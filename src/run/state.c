@@ -160,6 +160,17 @@ static int numbers(mbg_context *ctx, const char *path, const mbg__json *object, 
   return MBG_OK;
 }
 
+/* R R^T = 1, and no mirror */
+static bool is_rotation(const real R[9]) {
+  bool right = fabs(re(m3_det(R)) - 1) < 1e-6;
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j <= i; j++) {
+      right = right && fabs(re(v3_dot(R + 3 * i, R + 3 * j)) - (i == j)) < 1e-6;
+    }
+  }
+  return right;
+}
+
 static int read_body(mbg_context *ctx, const char *path, const mbg__json *bodies, const mbg_model *m, int b, state *s) {
   const mbg__json *json = mbg__json_member(bodies, m->bodies[b].name);
   double frame[12], twist[6];
@@ -180,8 +191,7 @@ static int read_body(mbg_context *ctx, const char *path, const mbg__json *bodies
   for (int i = 0; i < 6; i++) {
     s->v[m->bodies[b].voff + i] = m->bodies[b].mask >> i & 1 ? twist[i] : 0;
   }
-  const double det = re(m3_det(s->H[b].R));
-  if (!(fabs(det - 1) < 1e-6)) {
+  if (!is_rotation(s->H[b].R)) {
     return bad(ctx, path, json, "\"frame\" begins with nine numbers that are no rotation");
   }
 done:

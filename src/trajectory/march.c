@@ -65,6 +65,7 @@ int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__ma
   }
   m->allocator = *mbg__context_allocator(ctx);
   m->plan = *plan;
+  m->room = -1; /* not even for the start */
   m->method = *method;
   m->user = user;
   m->nodes.nused = nused;

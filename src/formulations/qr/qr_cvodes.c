@@ -127,7 +127,10 @@ int mbg__qr_cvodes_failed(mbg__qr_cvodes *c, int flag, double at) {
   if (flag == CV_RHSFUNC_FAIL || flag == CV_UNREC_RHSFUNC_ERR || flag == CV_REPTD_RHSFUNC_ERR ||
       flag == CV_FIRST_RHSFUNC_ERR) {
     return c->status < 0 ? c->status
-                         : mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "t = %g: the equations cannot be evaluated", t);
+                         : mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                                     "t = %g: the equations cannot be evaluated: rates are not finite; check the sizes "
+                                     "of masses, stiffnesses and coordinates",
+                                     t);
   }
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "t = %g: CVODES stopped with code %d: %s", t, flag, c->message);
 }
@@ -143,6 +146,16 @@ void mbg__qr_cvodes_retry(const mbg__qr_cvodes *c) {
   }
 }
 
+int mbg__qr_cvodes_usable(mbg__qr_cvodes *c, N_Vector rates) {
+  const double *x = N_VGetArrayPointer(rates);
+  for (sunindextype i = 0; i < N_VGetLength(rates); i++) {
+    if (!(fabs(x[i]) < 1e150)) {
+      return 1;
+    }
+  }
+  return mbg__qr_cvodes_answer(c, MBG_OK);
+}
+
 /* ---------------------------------------------------------------------- forward */
 
 static int rhs(sunrealtype t, N_Vector z, N_Vector zd, void *user) {
@@ -153,7 +166,7 @@ static int rhs(sunrealtype t, N_Vector z, N_Vector zd, void *user) {
   if (err == MBG_OK) {
     mbg__qr_state_rates(&c->w->flow->state, x, c->w->flow->v_star, c->w->flow->a, N_VGetArrayPointer(zd));
   }
-  return mbg__qr_cvodes_answer(c, err);
+  return err == MBG_OK ? mbg__qr_cvodes_usable(c, zd) : mbg__qr_cvodes_answer(c, err);
 }
 
 static int jacobian(sunrealtype t, N_Vector z, N_Vector zd, SUNMatrix J, void *user, N_Vector a, N_Vector b,

@@ -61,6 +61,8 @@ int mbg__qr_cvodes_failed(mbg__qr_cvodes *c, int flag, double t);
 /* A status as CVODES takes it. The messages of a point that is tried again with a smaller step are dropped by the next
    evaluation, which begins with `retry`; the last one is kept. */
 int mbg__qr_cvodes_answer(mbg__qr_cvodes *c, int status);
+/* The same after rates were computed: CVODES never ends on numbers that are not finite, or whose squares are not. */
+int mbg__qr_cvodes_usable(mbg__qr_cvodes *c, N_Vector rates);
 void mbg__qr_cvodes_retry(const mbg__qr_cvodes *c);
 void mbg__qr_cvodes_free_vector(N_Vector *v);
 

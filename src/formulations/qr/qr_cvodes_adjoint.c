@@ -50,7 +50,7 @@ static int rhs_back(sunrealtype t, N_Vector z, N_Vector y, N_Vector yd, void *us
   if (err == MBG_OK) {
     pack(&c->back, c->back.rate, N_VGetArrayPointer(yd), NULL);
   }
-  return mbg__qr_cvodes_answer(c, err);
+  return err == MBG_OK ? mbg__qr_cvodes_usable(c, yd) : mbg__qr_cvodes_answer(c, err);
 }
 
 static int rhs_quad(sunrealtype t, N_Vector z, N_Vector y, N_Vector qd, void *user) {
@@ -59,7 +59,7 @@ static int rhs_quad(sunrealtype t, N_Vector z, N_Vector y, N_Vector qd, void *us
   if (err == MBG_OK) {
     pack(&c->back, c->back.rate, NULL, N_VGetArrayPointer(qd));
   }
-  return mbg__qr_cvodes_answer(c, err);
+  return err == MBG_OK ? mbg__qr_cvodes_usable(c, qd) : mbg__qr_cvodes_answer(c, err);
 }
 
 /* (A3), (A4) are linear: columns by unit vectors, the same block for every criterion */
@@ -269,6 +269,11 @@ int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_a
     MBG_TRY(mbg__qr_cvodes_simulate(ctx, w, true));
   }
   c->used = true;
+  if (w->partial) {
+    err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED,
+                    "the simulation was interrupted: CVODES gives no gradient of a part of a run; 'dop853' does");
+    goto done;
+  }
   MBG_TRY(take_arrays(ctx, &arena, c, a));
   MBG_TRY(mbg__qr_adjoint_breaks(ctx, &arena, a, &ntime, &times));
   for (int i = c->nsegment - 1; i >= 0; i--) {

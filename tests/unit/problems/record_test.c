@@ -69,6 +69,22 @@ static void test_replay(void **state) {
   assert_int_equal(mbg__record_add(c->ctx, NULL, 'v', 3, x, 2, values, MBG_OK), MBG_OK);
 }
 
+/* a sum that fits does not make a number of it */
+static void test_infinite(void **state) {
+  fit_case *c = *state;
+  const double bad[2] = {1, -INFINITY};
+  double got[2];
+  int status;
+  bool found;
+  mbg__record *r = opened(c, "head 1", false);
+  assert_int_equal(mbg__record_add(c->ctx, r, 'v', 3, x, 2, bad, MBG_OK), MBG_OK);
+  mbg__record_close(r);
+  r = opened(c, "head 1", true);
+  assert_int_equal(mbg__record_next(c->ctx, r, 'v', 3, x, 2, got, &status, &found), MBG_ERROR_INPUT);
+  assert_non_null(strstr(mbg_context_error(c->ctx), "record:2: the line has a number that is not finite"));
+  mbg__record_close(r);
+}
+
 /* cut off anywhere: whole lines are replayed, the next ones go behind them */
 static void test_torn(void **state) {
   fit_case *c = *state;
@@ -216,6 +232,7 @@ static void test_cannot_write(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_infinite, setup, teardown),
       cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
       cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
       cmocka_unit_test_setup_teardown(test_forged, setup, teardown),
