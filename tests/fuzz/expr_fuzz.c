@@ -1,21 +1,11 @@
 /* The compiler and the evaluator of expressions never crash, never hang, and give either finite numbers or one message
-   whose column lies in the text. Deterministic: each seed cut at every byte, then random mutations (argv[1] of them,
-   20000 by default). */
-#include "support/support.h"
+   whose column lies in the text. Good expressions are cut at every byte, then changed at random.
+
+   What it cannot produce: expressions of many thousand characters, names of a model (parts, vectors of parameters). */
+#include "support/fuzz.h"
 #include "twin/twin_expr.h"
 
-#include <stdio.h>
-
-/* an assertion that also holds without asserts and without cmocka around it */
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                  \
-      abort();                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include <string.h>
 
 /* ---------------------------------------------------------------------- what must hold */
 
@@ -41,7 +31,7 @@ static void check_finite(const double *a, int count) {
 }
 
 /* all evaluations agree on the value; with inputs at rest the jet is at rest */
-static void check_point(mbg_context *ctx, const mbg__expr *e, const double *x, size_t length) {
+static bool check_point(mbg_context *ctx, const mbg__expr *e, const double *x, size_t length) {
   double f[4], fj[3], g[3 * N] = {0}, h[N * N], rest[3 * N] = {0}, moving[3 * N];
   for (int i = 0; i < N; i++) {
     rest[3 * i] = moving[3 * i] = x[i];
@@ -58,16 +48,18 @@ static void check_point(mbg_context *ctx, const mbg__expr *e, const double *x, s
                                 out, g, h);
     if (err < 0) {
       check_message(ctx, err, length);
-      return;
+      return false;
     }
     check_finite(out, what >= FIXTURE_JET ? 3 : 1);
     check_finite(g, what >= FIXTURE_JET ? 3 * N : what ? N : 0);
     CHECK(out[0] == f[0]);
     CHECK(what != FIXTURE_JET || (fj[1] == 0 && fj[2] == 0));
   }
+  return true;
 }
 
-static void check_text(mbg_context *ctx, const char *text) {
+static fuzz_outcome check_text(mbg_context *ctx, const char *text) {
+  fuzz_outcome outcome = FUZZ_REFUSED;
   const mbg__where where = {"f", 1, 1, NULL};
   mbg__arena arena;
   mbg__table *tables[2];
@@ -81,32 +73,30 @@ static void check_text(mbg_context *ctx, const char *text) {
     check_message(ctx, err, strlen(text));
   } else {
     CHECK(mbg_context_message_count(ctx) == 0 && mbg__expr_ninputs(e) <= N);
+    outcome = FUZZ_ACCEPTED;
     for (int i = 0; i < MBG_COUNT(points); i++) {
-      check_point(ctx, e, points[i], strlen(text));
+      outcome = check_point(ctx, e, points[i], strlen(text)) ? FUZZ_ANSWERED : outcome;
     }
   }
   mbg__arena_destroy(&arena);
+  return outcome;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static fuzz_outcome take(support_rng *rng, int problem, const char *data, size_t size) {
+  (void)rng;
+  (void)problem;
   char *text = malloc(size + 1);
-  mbg_context *ctx = NULL;
-  CHECK(text && mbg_context_create(NULL, &ctx) == MBG_OK);
-  if (size > 0) {
-    memcpy(text, data, size);
-  }
+  mbg_context *ctx = fuzz_context();
+  CHECK(text);
+  memcpy(text, data, size);
   text[size] = 0;
-  check_text(ctx, text);
-  mbg_context_destroy(ctx);
+  const fuzz_outcome outcome = check_text(ctx, text);
+  fuzz_context_close(ctx);
   free(text);
-  return 0;
+  return outcome;
 }
 
-/* ---------------------------------------------------------------------- campaign */
-
-#ifndef MBG_LIBFUZZER
-
-enum { INPUT_MAX = 4096 };
+/* ---------------------------------------------------------------------- inputs */
 
 static const char *const seeds[] = {
     "x0*cos(x1) + 30 deg - t/2",
@@ -129,91 +119,30 @@ static const char *const pieces[] = {"(",    ")",    "[",           "]",      ",
                                      "1",    "1e9",  ".",           "e",      "-1",   "0.5", "sqrt(", "log(",
                                      "if(",  "min(", "smooth_max(", "atan2(", "lin(", "\n",  "\xc3",  "\x7f"};
 
-typedef struct {
-  char bytes[INPUT_MAX];
-  size_t length;
-} input;
-
-static void set_input(input *in, const char *text) {
-  in->length = strlen(text);
-  memcpy(in->bytes, text, in->length);
-}
-
-static void insert(input *in, size_t at, const char *bytes, size_t count) {
-  if (in->length + count > INPUT_MAX) {
-    return;
-  }
-  memmove(in->bytes + at + count, in->bytes + at, in->length - at);
-  memcpy(in->bytes + at, bytes, count);
-  in->length += count;
-}
-
-static void erase(input *in, size_t at, size_t count) {
-  count = count < in->length - at ? count : in->length - at;
-  memmove(in->bytes + at, in->bytes + at + count, in->length - at - count);
-  in->length -= count;
-}
-
-static void splice(support_rng *rng, input *in, size_t at) {
-  const char *other = seeds[support_index(rng, MBG_COUNT(seeds))];
-  const size_t length = strlen(other), from = (size_t)support_index(rng, (int)length);
-  const size_t count = (size_t)support_index(rng, 24);
-  insert(in, at, other + from, count < length - from ? count : length - from);
-}
-
-static void mutate(support_rng *rng, input *in) {
-  const size_t at = (size_t)support_index(rng, (int)in->length + 1);
-  const char *piece = pieces[support_index(rng, MBG_COUNT(pieces))];
-  switch (support_index(rng, 5)) {
-  case 0:
-    if (at < in->length) {
-      in->bytes[at] = (char)((unsigned char)in->bytes[at] ^ 1u << support_index(rng, 8));
-    }
-    break;
-  case 1:
-    erase(in, at, strlen(piece));
-    insert(in, at, piece, strlen(piece));
-    break;
-  case 2:
-    insert(in, at, piece, strlen(piece));
-    break;
-  case 3:
-    erase(in, at, (size_t)support_index(rng, 8));
-    break;
-  default:
-    splice(rng, in, at);
-    break;
-  }
-}
-
-static void run(const input *in) { LLVMFuzzerTestOneInput((const uint8_t *)in->bytes, in->length); }
-
-static void cut_everywhere(input *in) {
+static void cut_everywhere(void) {
   for (int i = 0; i < MBG_COUNT(seeds); i++) {
-    for (set_input(in, seeds[i]); in->length > 0; in->length--) {
-      run(in);
+    for (size_t length = strlen(seeds[i]) + 1; length-- > 0;) {
+      (void)take(NULL, i, seeds[i], length);
     }
-    run(in);
   }
 }
 
-int main(int argc, char **argv) {
-  const long count = argc > 1 ? strtol(argv[1], NULL, 10) : support_rounds(20000, 1000000);
-  input *in = malloc(sizeof(*in));
-  CHECK(in);
-  cut_everywhere(in);
-  support_rng rng = support_rng_make(1);
-  for (long i = 0; i < count; i++) {
-    set_input(in, seeds[support_index(&rng, MBG_COUNT(seeds))]);
-    const int steps = 1 + support_index(&rng, 6);
-    for (int k = 0; k < steps; k++) {
-      mutate(&rng, in);
+static void make(support_rng *rng, int problem, fuzz_text *out) {
+  fuzz_puts(out, seeds[problem]);
+  for (int n = support_index(rng, 3); n >= 0; n--) {
+    if (fuzz_one_of(rng, 5)) {
+      fuzz_splice(rng, out, FUZZ_PICK(rng, seeds));
+    } else {
+      fuzz_damage(rng, out, pieces, MBG_COUNT(pieces));
     }
-    run(in);
   }
-  free(in);
-  printf("%ld mutations\n", count);
-  return 0;
 }
 
-#endif
+static const fuzz_program program = {.name = "expr_fuzz",
+                                     .inputs = 20000,
+                                     .inputs_long = 1000000,
+                                     .problems = MBG_COUNT(seeds),
+                                     .open = cut_everywhere,
+                                     .make = make,
+                                     .take = take};
+FUZZ_PROGRAM(program)

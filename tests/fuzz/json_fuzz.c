@@ -1,24 +1,14 @@
 /* The readers of JSON and of tables never crash, never hang, and say either what they read or one message with its
-   place. Deterministic: each seed cut at every byte, then random mutations (argv[1] of them, 20000 by default). */
+   place. Good files are cut at every byte, then changed at random without regard to their structure.
+
+   What it cannot produce: files of more than some kilobytes; what a model file means (tree_fuzz) or a table is for
+   (csv_fuzz). */
 #include "io/csv.h"
 #include "io/json.h"
 #include "io/json_write.h"
-#include "support/support.h"
+#include "support/fuzz.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* an assertion that also holds without asserts and without cmocka around it */
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                  \
-      abort();                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---------------------------------------------------------------------- what must hold */
 
@@ -92,7 +82,7 @@ static void check_message(const mbg_context *ctx, int err) {
   }
 }
 
-static void check_json(mbg_context *ctx, const char *text, size_t length) {
+static bool check_json(mbg_context *ctx, const char *text, size_t length) {
   mbg__arena arena;
   mbg__json *value = NULL;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
@@ -106,9 +96,10 @@ static void check_json(mbg_context *ctx, const char *text, size_t length) {
     check_message(ctx, err);
   }
   mbg__arena_destroy(&arena);
+  return err == MBG_OK;
 }
 
-static void check_csv(mbg_context *ctx, const char *text, size_t length) {
+static bool check_csv(mbg_context *ctx, const char *text, size_t length) {
   mbg__arena arena;
   mbg__csv csv;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
@@ -123,28 +114,19 @@ static void check_csv(mbg_context *ctx, const char *text, size_t length) {
     check_message(ctx, err);
   }
   mbg__arena_destroy(&arena);
+  return err == MBG_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  /* a copy of its exact size: the input of a caller may be followed by a 0 that hides a mistake */
-  char *text = malloc(size ? size : 1);
-  mbg_context *ctx = NULL;
-  CHECK(text && mbg_context_create(NULL, &ctx) == MBG_OK);
-  if (size > 0) {
-    memcpy(text, data, size);
-  }
-  check_json(ctx, text, size);
-  check_csv(ctx, text, size);
-  mbg_context_destroy(ctx);
-  free(text);
-  return 0;
+static fuzz_outcome take(support_rng *rng, int problem, const char *text, size_t size) {
+  (void)rng;
+  (void)problem;
+  mbg_context *ctx = fuzz_context();
+  const bool json = check_json(ctx, text, size), csv = check_csv(ctx, text, size);
+  fuzz_context_close(ctx);
+  return json || csv ? FUZZ_ANSWERED : FUZZ_REFUSED;
 }
 
-/* ---------------------------------------------------------------------- campaign */
-
-#ifndef MBG_LIBFUZZER
-
-enum { INPUT_MAX = 4096 };
+/* ---------------------------------------------------------------------- inputs */
 
 static const char *const seeds[] = {
     "{\n  \"mbgrad\": 1,\n  \"name\": \"torsional-pendulum\",\n"
@@ -160,107 +142,39 @@ static const char *const seeds[] = {
     "1,2,3\n4,5,6\n7,8\n",
 };
 
-/* bytes that mean something somewhere */
-static const char marks[] = "{}[]:,;\t\n\r \"\"\\/u0159+-.eE#'nNtf\xc3\xa9\xff\xd8\x80\x01";
+/* bytes that mean something somewhere; "" is a 0 */
+static const char *const pieces[] = {"{", "}", "[", "]", ":", ",",    ";",    "\t",   "\n",   "\r",   " ",   "\"", "\\",
+                                     "/", "u", "0", "1", "5", "9",    "+",    "-",    ".",    "e",    "E",   "#",  "'",
+                                     "n", "N", "t", "f", "",  "\xc3", "\xa9", "\xff", "\xd8", "\x80", "\x01"};
 
-typedef struct {
-  char bytes[INPUT_MAX];
-  size_t length;
-} input;
-
-static void set_input(input *in, const char *text) {
-  in->length = strlen(text);
-  memcpy(in->bytes, text, in->length);
-}
-
-static void insert(input *in, size_t at, const char *bytes, size_t count) {
-  if (in->length + count > INPUT_MAX) {
-    return;
-  }
-  memmove(in->bytes + at + count, in->bytes + at, in->length - at);
-  memcpy(in->bytes + at, bytes, count);
-  in->length += count;
-}
-
-static void erase(input *in, size_t at, size_t count) {
-  count = count < in->length - at ? count : in->length - at;
-  memmove(in->bytes + at, in->bytes + at + count, in->length - at - count);
-  in->length -= count;
-}
-
-static void splice(support_rng *rng, input *in, size_t at) {
-  const char *other = seeds[support_index(rng, MBG_COUNT(seeds))];
-  const size_t length = strlen(other);
-  const size_t from = (size_t)support_index(rng, (int)length);
-  const size_t count = (size_t)support_index(rng, 24);
-  insert(in, at, other + from, count < length - from ? count : length - from);
-}
-
-static void mutate(support_rng *rng, input *in) {
-  const size_t at = (size_t)support_index(rng, (int)in->length + 1);
-  const char mark = marks[support_index(rng, MBG_COUNT(marks))]; /* the 0 at its end too */
-  switch (support_index(rng, 6)) {
-  case 0:
-    if (at < in->length) {
-      in->bytes[at] = (char)((unsigned char)in->bytes[at] ^ 1u << support_index(rng, 8));
-    }
-    break;
-  case 1:
-    if (at < in->length) {
-      in->bytes[at] = mark;
-    }
-    break;
-  case 2:
-    insert(in, at, &mark, 1);
-    break;
-  case 3:
-    erase(in, at, (size_t)support_index(rng, 8));
-    break;
-  case 4:
-    splice(rng, in, at);
-    break;
-  default:
-    /* a piece of itself once more */
-    if (at < in->length) {
-      char piece[16];
-      const size_t count = in->length - at < sizeof(piece) ? in->length - at : sizeof(piece);
-      memcpy(piece, in->bytes + at, count);
-      insert(in, (size_t)support_index(rng, (int)in->length), piece, count);
-    }
-    break;
-  }
-}
-
-static void run(const input *in) { LLVMFuzzerTestOneInput((const uint8_t *)in->bytes, in->length); }
-
-static void cut_everywhere(input *in) {
+static void cut_everywhere(void) {
   for (int i = 0; i < MBG_COUNT(seeds); i++) {
-    set_input(in, seeds[i]);
-    while (in->length > 0) {
-      run(in);
-      in->length--;
+    for (size_t length = strlen(seeds[i]) + 1; length-- > 0;) {
+      char *exact = malloc(length ? length : 1);
+      CHECK(exact);
+      memcpy(exact, seeds[i], length);
+      (void)take(NULL, i, exact, length);
+      free(exact);
     }
-    run(in);
   }
 }
 
-int main(int argc, char **argv) {
-  const long count = argc > 1 ? strtol(argv[1], NULL, 10) : support_rounds(20000, 1000000);
-  input *in = malloc(sizeof(*in));
-  CHECK(in);
-  cut_everywhere(in);
-  support_rng rng = support_rng_make(1);
-  for (long i = 0; i < count; i++) {
-    set_input(in, seeds[support_index(&rng, MBG_COUNT(seeds))]);
-    const int steps = 1 + support_index(&rng, 6);
-    for (int k = 0; k < steps; k++) {
-      mutate(&rng, in);
+static void make(support_rng *rng, int problem, fuzz_text *out) {
+  fuzz_puts(out, seeds[problem]);
+  for (int n = support_index(rng, 3); n >= 0; n--) {
+    if (fuzz_one_of(rng, 5)) {
+      fuzz_splice(rng, out, FUZZ_PICK(rng, seeds));
+    } else {
+      fuzz_damage(rng, out, pieces, MBG_COUNT(pieces));
     }
-    run(in);
   }
-  free(in);
-  printf("%ld mutations\n", count);
-  return 0;
 }
 
-#endif
+static const fuzz_program program = {.name = "json_fuzz",
+                                     .inputs = 20000,
+                                     .inputs_long = 1000000,
+                                     .problems = MBG_COUNT(seeds),
+                                     .open = cut_everywhere,
+                                     .make = make,
+                                     .take = take};
+FUZZ_PROGRAM(program)

@@ -1,21 +1,10 @@
 /* The loader and the check of a model never crash, hang or leak, whatever a file holds: every file of the gallery cut
    at every byte, and with every byte changed once. In the short run every 23rd place is tried, from a place that moves
    on from file to file; MBG_TEST_LONG=1 tries all. */
-#include "mbgrad/mbgrad.h"
-#include "support/support.h"
+#include "support/fuzz.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                  \
-      abort();                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
