@@ -174,7 +174,7 @@ static fuzz_outcome take(support_rng *rng, int problem, const char *text, size_t
 }
 
 static const fuzz_program program = {.name = "tree_fuzz",
-                                     .inputs = 300,
+                                     .inputs = 250,
                                      .inputs_long = 20000,
                                      .problems = 1 << 20, /* any base, whatever their number */
                                      .open = open_corpus,
