@@ -315,6 +315,7 @@ static int create(mbg_context *ctx, mbg_optimize *opt, const mbg_optimize_option
   opt->o = defaults;
   MBG_TRY(mbg__options_take(ctx, "optimize", options, &opt->o, sizeof(opt->o)));
   MBG_TRY(mbg__run_options_take(ctx, opt->o.run, &opt->run_options));
+  opt->run_options.all_signals = opt->run_options.keep_poses = false; /* nobody can ask for them */
   opt->replaying = opt->o.restart && opt->o.resume;
   MBG_TRY(check_options(ctx, &opt->o));
   MBG_TRY(make_cases(ctx, opt));

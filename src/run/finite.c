@@ -31,6 +31,37 @@ static void say_largest(const mbg_run *run, char *text, size_t size) {
   }
 }
 
+/* what a state file would hold, and no signal may show */
+static int check_last(mbg_context *ctx, const mbg_run *run) {
+  const mbg_model *m = run->m;
+  double t = 0;
+  bool finite = true;
+  int err = MBG_OK;
+  mbg__arena scratch;
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  mbg__frame *H = MBG_TAKE(&scratch, mbg__frame, m->nbody);
+  real *v = MBG_TAKE(&scratch, real, m->nw);
+  int *turns = MBG_TAKE(&scratch, int, m->nturn);
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  if (run->formulation->ops->last(run->work, &t, H, v, turns) == MBG_OK) {
+    for (int b = 0; b < m->nbody; b++) {
+      finite = finite && isfinite(re(H[b].x[0] + H[b].x[1] + H[b].x[2]));
+    }
+    for (int i = 0; i < m->nw; i++) {
+      finite = finite && isfinite(re(v[i]));
+    }
+  }
+  if (!finite) {
+    err = mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                    "t = %.9g: the position or velocity of a body is not a finite number (formulation '%s'); take a "
+                    "smaller step, and check the sizes of masses, coordinates and velocities",
+                    t, run->formulation->key);
+  }
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
 int mbg__run_check_nodes(mbg_context *ctx, const mbg_run *run) {
   const mbg__nodes *nodes = &run->nodes;
   const size_t width = (size_t)(nodes->nused + nodes->npose);
@@ -52,7 +83,7 @@ int mbg__run_check_nodes(mbg_context *ctx, const mbg_run *run) {
                        mbg__time_shown(nodes->t[node]), name, run->formulation->key);
     }
   }
-  return MBG_OK;
+  return nodes->nnode > 0 ? check_last(ctx, run) : MBG_OK;
 }
 
 int mbg__run_check_criteria(mbg_context *ctx, const mbg_run *run) {

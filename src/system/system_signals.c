@@ -17,8 +17,10 @@ static void wrench_row(const mbg__system *s, int pair, const int *opt, real q[3]
   }
 }
 
-/* the pair of its first row */
-int mbg__reaction_pair(const mbg_model *m, const mbg__signal *sig) { return m->terms[m->rows[sig->rows[0]].term].pair; }
+/* the pair of its first row; a joint between planar bodies may have none, and no reaction */
+int mbg__reaction_pair(const mbg_model *m, const mbg__signal *sig) {
+  return sig->nrows > 0 ? m->terms[m->rows[sig->rows[0]].term].pair : sig->pair;
+}
 
 /* f = -b^T lambda of the rows of a reaction on their pair */
 static void reaction_wrench(const mbg__system *s, const mbg__signal *sig, real f[6]) {

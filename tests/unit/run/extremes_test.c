@@ -135,6 +135,37 @@ static void test_sheared_frame(void **state) {
   end(&f);
 }
 
+/* no signal shows where the body goes */
+static void test_infinite_path(void **state) {
+  (void)state;
+  static const char text[] = "{\"mbgrad\": 1, \"bodies\": {\"bob\": {\"motion\": \"planar-point\", \"mass\": 1,"
+                             " \"velocity\": [0, 1e308, 0]}}, \"run\": {\"end\": 100, \"step\": 10}}";
+  fixture f;
+  begin(&f, text, "dae", NULL);
+  make_run(&f);
+  assert_int_equal(mbg_run_simulate(f.ctx, f.run), MBG_ERROR_CONVERGENCE);
+  assert_true(mbg_context_error(f.ctx)[0] != 0);
+  end(&f);
+}
+
+/* the plane of planar bodies: such a joint has no row, and no reaction */
+static void test_reaction_without_rows(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"mbgrad\": 1, \"bodies\": {\"bob\": {\"motion\": \"planar\", \"mass\": 1, \"inertia\": 1}},"
+      " \"joints\": {\"table\": {\"type\": \"point-on-plane\", \"between\": [\"ground\", \"bob\"]}},"
+      " \"signals\": {\"f\": {\"type\": \"reaction\", \"joint\": \"table\", \"component\": \"fx\"}},"
+      " \"criteria\": {\"J\": {\"terminal\": \"f\"}}, \"run\": {\"end\": 1, \"step\": 0.1}}";
+  fixture f;
+  double psi = 1;
+  begin(&f, text, "lie", NULL);
+  make_run(&f);
+  assert_int_equal(mbg_run_simulate(f.ctx, f.run), MBG_OK);
+  assert_int_equal(mbg_run_criteria(f.ctx, f.run, &psi), MBG_OK);
+  assert_true(psi == 0);
+  end(&f);
+}
+
 /* after the simulation that creates the fit, in the first one of its search */
 static void test_stopped_fit(void **state) {
   (void)state;
@@ -160,6 +191,30 @@ static void test_stopped_fit(void **state) {
   end(&f);
 }
 
+/* what a run keeps besides is not what a search reads */
+static void test_optimize_with_poses(void **state) {
+  (void)state;
+  char *text = support_read_file(MBG_SOURCE_DIR "/tests/fuzz/corpus/design.json", NULL);
+  double found[2];
+  for (int k = 0; k < 2; k++) {
+    fixture f;
+    mbg_optimize_options o;
+    mbg_optimize *opt = NULL;
+    begin(&f, text, NULL, NULL);
+    f.options.keep_poses = f.options.all_signals = k;
+    mbg_optimize_options_default(&o, sizeof(o));
+    o.run = &f.options;
+    o.iterations = 3;
+    assert_int_equal(mbg_optimize_create(f.ctx, f.model, &o, &opt), MBG_OK);
+    assert_int_equal(mbg_optimize_solve(f.ctx, opt), MBG_OK);
+    found[k] = mbg_optimize_get_summary(opt)->objective;
+    mbg_optimize_destroy(opt);
+    end(&f);
+  }
+  assert_true(found[0] == found[1]);
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_criteria),
                                      cmocka_unit_test(test_stopped_at_once),
@@ -167,6 +222,9 @@ int main(void) {
                                      cmocka_unit_test(test_infinite_force),
                                      cmocka_unit_test(test_infinite_energy),
                                      cmocka_unit_test(test_sheared_frame),
-                                     cmocka_unit_test(test_stopped_fit)};
+                                     cmocka_unit_test(test_stopped_fit),
+                                     cmocka_unit_test(test_infinite_path),
+                                     cmocka_unit_test(test_reaction_without_rows),
+                                     cmocka_unit_test(test_optimize_with_poses)};
   return cmocka_run_group_tests(tests, support_folder_enter, support_folder_leave);
 }
