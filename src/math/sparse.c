@@ -127,6 +127,9 @@ void mbg__csc_mul_T_add(real *Y, real s, const mbg__csc *A, const real *X, int n
 /* frozen pivots are given up for one factorization when the entries grow this much more than when they were chosen */
 #define GROWTH_MAX 1e3
 
+/* an indefinite matrix this large is ordered by COLAMD */
+enum { INDEFINITE_LARGE = 500, ORDER_COLAMD = 1 };
+
 struct mbg__klu {
   const mbg__csc *A;
   mbg__klu_mode mode;
@@ -139,7 +142,8 @@ struct mbg__klu {
   klu_numeric *use;    /* belongs to the last factorization; NULL: none succeeded */
 };
 
-int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode) {
+int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode,
+                     bool indefinite) {
   assert(A->nrow == A->ncol);
   *out = NULL;
   mbg__klu *klu = allocator->resize(allocator->user, NULL, sizeof *klu);
@@ -149,6 +153,10 @@ int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__
   *klu = (mbg__klu){.A = A, .mode = mode, .allocator = *allocator};
   klu_defaults(&klu->common);
   klu->common.tol = PIVOT_MIN;
+  if (indefinite && A->ncol >= INDEFINITE_LARGE) {
+    klu->common.ordering = ORDER_COLAMD;
+    klu->common.initmem = 2; /* first room for the factors, in entries of A; the default 10 is a multiple of the need */
+  }
   if (A->ncol > 0) {
     klu->symbolic = klu_analyze(A->ncol, A->colptr, A->rowind, &klu->common);
     if (!klu->symbolic) {

@@ -46,8 +46,13 @@ typedef enum { MBG__KLU_FRESH, MBG__KLU_FROZEN } mbg__klu_mode;
 typedef struct mbg__klu mbg__klu;
 
 /* Symbolic analysis of the square A, which is referenced: its values are read at each factor. The allocator is copied
-   and serves the object itself; KLU takes its own memory from malloc. MBG_OK or MBG_ERROR_MEMORY, *out NULL then. */
-int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode);
+   and serves the object itself; KLU takes its own memory from malloc. MBG_OK or MBG_ERROR_MEMORY, *out NULL then.
+
+   `indefinite`: A has zeros on its diagonal, so that pivots lie beside it. The default order AMD minimizes the fill for
+   pivots on the diagonal; with others the factors of a mechanism with many loops become dense. From 500 unknowns on
+   such a matrix is ordered by COLAMD, whose fill is bounded for all pivots. */
+int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode,
+                     bool indefinite);
 void mbg__klu_destroy(mbg__klu *klu); /* accepts NULL */
 
 /* MBG_OK, MBG_ERROR_MEMORY, or MBG_ERROR_SINGULAR with the first column whose pivot is zero, or whose values are not
