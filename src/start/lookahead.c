@@ -92,7 +92,7 @@ static int best_row(const mbg__lookahead *k) {
 
 /* takes the direction of a chosen row out of the others */
 static void project(double *N, int nrow, int nd, int row) {
-  double u[64];
+  double u[MBG__LOOKAHEAD_MAX];
   const double l = row_norm(N + row * nd, nd);
   if (!(l > 0)) {
     return;
@@ -112,7 +112,7 @@ static void project(double *N, int nrow, int nd, int row) {
 }
 
 const int *mbg__lookahead_choose(mbg__lookahead *k) {
-  if (k->count == 0 || k->nd > 64) {
+  if (k->count == 0 || k->nd > MBG__LOOKAHEAD_MAX) {
     return NULL;
   }
   for (int d = 0; d < k->nd; d++) {

@@ -9,6 +9,9 @@
 
 #include "start/rank.h"
 
+/* More redundant rows are left as the factorization at the start chose them. */
+enum { MBG__LOOKAHEAD_MAX = 64 };
+
 typedef struct mbg__lookahead mbg__lookahead;
 
 /* For a rank decision with dropped rows; memory in the arena. */

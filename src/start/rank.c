@@ -1,12 +1,13 @@
 #include "start/rank.h"
 
 #include "math/dense.h"
-#include "system/saddle.h"
+#include "start/rank_full.h"
 #include "system/system_internal.h"
 
 #include <string.h>
 
 static const double rank_tolerance = 1e-7;
+enum { PROOF_MIN = 200 }; /* so many connected rows are first proved to be independent by sparse factors */
 
 /* ---------------------------------------------------------------------- the matrix by bodies */
 
@@ -161,73 +162,199 @@ static int peel(scaled_rows *q, mbg__arena *scratch, const mbg__system *s) {
 
 /* ---------------------------------------------------------------------- undecided rows */
 
+/* The undecided rows in parts: rows of different parts have no column in common, and are decided apart. */
 typedef struct {
-  int nrow, ncol;
-  int *row;   /* rows left */
-  int *index; /* place of each row among them */
+  int npart;
+  int *row, *row_start; /* rows of each part, ascending            (nrow), (npart + 1) */
+  int *col, *col_start; /* its columns, ascending                  (nv), (npart + 1) */
+  int *index;           /* place of each row in its part           (nrow) */
 } rest;
 
+/* rows of a part in the order of their pivots: the first `rank` are kept, the others depend on them by T */
+typedef struct {
+  int nrow, rank;
+  int *row;  /* (nrow) */
+  double *T; /* (rank x (nrow - rank)) */
+} decision;
+
+static int root_of(int *root, int i) {
+  while (root[i] != i) {
+    root[i] = root[root[i]];
+    i = root[i];
+  }
+  return i;
+}
+
+static int first_left(const scaled_rows *q, int column) {
+  for (int e = q->B->colptr[column]; e < q->B->colptr[column + 1]; e++) {
+    if (q->row_left[q->B->rowind[e]]) {
+      return q->B->rowind[e];
+    }
+  }
+  return -1;
+}
+
+/* joins the undecided rows of each column; the root of a part is its first row */
+static void join_rows(const scaled_rows *q, int *root) {
+  for (int i = 0; i < q->m->nrow; i++) {
+    root[i] = i;
+  }
+  for (int j = 0; j < q->m->nv; j++) {
+    const int first = first_left(q, j);
+    for (int e = q->B->colptr[j]; first >= 0 && e < q->B->colptr[j + 1]; e++) {
+      if (q->row_left[q->B->rowind[e]]) {
+        const int r = root_of(root, q->B->rowind[e]), t = root_of(root, first);
+        root[r > t ? r : t] = r > t ? t : r;
+      }
+    }
+  }
+}
+
+/* lists the items i < n by ascending part[i], -1: none */
+static void list_by_part(int n, const int *part, int npart, int *start, int *list) {
+  for (int i = 0; i < n; i++) {
+    if (part[i] >= 0) {
+      start[part[i] + 1]++;
+    }
+  }
+  for (int p = 0; p < npart; p++) {
+    start[p + 1] += start[p];
+  }
+  for (int i = 0; i < n; i++) {
+    if (part[i] >= 0) {
+      list[start[part[i]]++] = i;
+    }
+  }
+  for (int p = npart; p > 0; p--) {
+    start[p] = start[p - 1];
+  }
+  start[0] = 0;
+}
+
 static int list_rest(const scaled_rows *q, mbg__arena *arena, rest *r) {
-  const mbg_model *m = q->m;
-  r->row = MBG_TAKE(arena, int, m->nrow);
-  r->index = MBG_TAKE(arena, int, m->nrow);
+  const int nrow = q->m->nrow, nv = q->m->nv;
+  int *root = MBG_TAKE(arena, int, nrow), *part = MBG_TAKE(arena, int, nrow), *of_col = MBG_TAKE(arena, int, nv);
+  r->row = MBG_TAKE(arena, int, nrow);
+  r->row_start = MBG_TAKE(arena, int, nrow + 2);
+  r->col = MBG_TAKE(arena, int, nv);
+  r->col_start = MBG_TAKE(arena, int, nrow + 2);
+  r->index = MBG_TAKE(arena, int, nrow);
   if (mbg__arena_check(q->ctx, arena) < 0) {
     return MBG_ERROR_MEMORY;
   }
-  for (int i = 0; i < m->nrow; i++) {
-    if (q->row_left[i]) {
-      r->index[i] = r->nrow;
-      r->row[r->nrow++] = i;
-    }
+  join_rows(q, root);
+  for (int i = 0; i < nrow; i++) {
+    const int top = root_of(root, i);
+    part[i] = !q->row_left[i] ? -1 : top == i ? r->npart++ : part[top];
   }
-  for (int j = 0; j < m->nv; j++) {
-    bool used = false;
-    for (int e = q->B->colptr[j]; e < q->B->colptr[j + 1]; e++) {
-      used = used || q->row_left[q->B->rowind[e]];
-    }
-    r->ncol += used;
+  for (int j = 0; j < nv; j++) {
+    const int first = first_left(q, j);
+    of_col[j] = first < 0 ? -1 : part[first];
+  }
+  list_by_part(nrow, part, r->npart, r->row_start, r->row);
+  list_by_part(nv, of_col, r->npart, r->col_start, r->col);
+  for (int k = 0; k < r->row_start[r->npart]; k++) {
+    r->index[r->row[k]] = k - r->row_start[part[r->row[k]]];
   }
   return MBG_OK;
 }
 
-static void fill_rest(const scaled_rows *q, const rest *r, mbg__qr *qr) {
-  int c = 0;
-  memset(qr->A, 0, (size_t)qr->m * (size_t)qr->n * sizeof(double));
-  for (int j = 0; j < q->m->nv; j++) {
-    bool used = false;
-    for (int e = q->B->colptr[j]; e < q->B->colptr[j + 1]; e++) {
-      const int i = q->B->rowind[e];
-      if (q->row_left[i]) {
-        qr->A[c + qr->m * r->index[i]] = q->val[e];
-        used = true;
+/* entries of a part; row NULL: counts them alone */
+static int list_entries(const scaled_rows *q, const rest *r, int part, int *row, int *col, double *val) {
+  int n = 0;
+  for (int c = r->col_start[part]; c < r->col_start[part + 1]; c++) {
+    for (int e = q->B->colptr[r->col[c]]; e < q->B->colptr[r->col[c] + 1]; e++) {
+      if (q->row_left[q->B->rowind[e]]) {
+        if (row) {
+          row[n] = r->index[q->B->rowind[e]];
+          col[n] = c - r->col_start[part];
+          val[n] = q->val[e];
+        }
+        n++;
       }
     }
-    c += used;
+  }
+  return n;
+}
+
+/* many rows: are they all independent? *sigma > 0: yes */
+static int prove_part(const scaled_rows *q, mbg__arena *scratch, const rest *r, int part, double *sigma) {
+  const int nrow = r->row_start[part + 1] - r->row_start[part], ncol = r->col_start[part + 1] - r->col_start[part];
+  *sigma = 0;
+  if (nrow < PROOF_MIN) {
+    return MBG_OK;
+  }
+  const int count = list_entries(q, r, part, NULL, NULL, NULL);
+  int *row = MBG_TAKE(scratch, int, count), *col = MBG_TAKE(scratch, int, count);
+  double *val = MBG_TAKE(scratch, double, count);
+  if (mbg__arena_check(q->ctx, scratch) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
+  (void)list_entries(q, r, part, row, col, val);
+  return mbg__rows_independence(q->ctx, nrow, ncol, count, row, col, val, sigma);
+}
+
+static void fill_part(const scaled_rows *q, const rest *r, int part, mbg__qr *qr) {
+  memset(qr->A, 0, (size_t)qr->m * (size_t)qr->n * sizeof(double));
+  for (int c = r->col_start[part]; c < r->col_start[part + 1]; c++) {
+    for (int e = q->B->colptr[r->col[c]]; e < q->B->colptr[r->col[c] + 1]; e++) {
+      const int i = q->B->rowind[e];
+      if (q->row_left[i]) {
+        qr->A[(size_t)(c - r->col_start[part]) + (size_t)qr->m * (size_t)r->index[i]] = q->val[e];
+      }
+    }
   }
 }
 
+/* the rows of a part in the order of their pivots, and the smallest pivot of the kept ones */
+static int factor_part(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, const rest *r, int part,
+                       decision *d, double *smallest) {
+  const int ncol = r->col_start[part + 1] - r->col_start[part], nrow = r->row_start[part + 1] - r->row_start[part];
+  mbg__qr qr;
+  int err = MBG_OK;
+  (void)mbg__qr_prepare(&qr, scratch, ncol > 0 ? ncol : 1, nrow);
+  MBG_TRY(mbg__arena_check(q->ctx, scratch));
+  fill_part(q, r, part, &qr);
+  if (mbg__qr_factor(&qr) < 0) {
+    err = mbg__fail(q->ctx, MBG_ERROR_SINGULAR, "the constraint Jacobian is not finite");
+    goto done;
+  }
+  const int rank = mbg__qr_rank(&qr, rank_tolerance);
+  *d = (decision){.nrow = nrow,
+                  .rank = rank,
+                  .row = MBG_TAKE(arena, int, nrow),
+                  .T = MBG_TAKE(arena, double, (size_t)rank *(size_t)(nrow - rank))};
+  MBG_TRY(mbg__arena_check(q->ctx, arena));
+  for (int k = 0; k < nrow; k++) {
+    d->row[k] = r->row[r->row_start[part] + qr.column[k]];
+  }
+  mbg__qr_dependence(&qr, rank, d->T);
+  *smallest = rank > 0 ? fabs(qr.A[(size_t)(rank - 1) * (size_t)(qr.m + 1)] / qr.A[0]) : 1;
+done:
+  return err;
+}
+
 /* dependence of the dropped rows in terms of the original (unscaled) rows */
-static int take_dependence(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, const rest *r,
-                           const mbg__qr *qr, int rank, mbg__rank *out) {
-  const int ndrop = r->nrow - rank;
+static int take_dependence(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, const decision *all, int n,
+                           mbg__rank *out) {
   int err = MBG_OK, *place = MBG_TAKE(scratch, int, out->nrow);
-  double *T = MBG_TAKE(scratch, double, (size_t)rank *(size_t)ndrop);
   out->T = MBG_TAKE(arena, double, (size_t)out->ndropped *(size_t)out->nkept);
   MBG_TRY(mbg__arena_check(q->ctx, scratch));
   MBG_TRY(mbg__arena_check(q->ctx, arena));
-  mbg__qr_dependence(qr, rank, T);
   for (int i = 0; i < out->nkept; i++) {
     place[out->kept[i]] = i;
   }
   for (int i = 0; i < out->ndropped; i++) {
     place[out->dropped[i]] = i;
   }
-  for (int d = 0; d < ndrop; d++) {
-    const int drop = r->row[qr->column[rank + d]];
-    for (int k = 0; k < rank; k++) {
-      const int keep = r->row[qr->column[k]];
-      out->T[(size_t)place[drop] * (size_t)out->nkept + (size_t)place[keep]] =
-          T[k + (size_t)rank * (size_t)d] * q->scale[drop] / (q->scale[keep] > 0 ? q->scale[keep] : 1);
+  for (const decision *p = all; p < all + n; p++) {
+    for (int d = 0; d < p->nrow - p->rank; d++) {
+      const int drop = p->row[p->rank + d];
+      for (int k = 0; k < p->rank; k++) {
+        const int keep = p->row[k];
+        out->T[(size_t)place[drop] * (size_t)out->nkept + (size_t)place[keep]] =
+            p->T[k + (size_t)p->rank * (size_t)d] * q->scale[drop] / (q->scale[keep] > 0 ? q->scale[keep] : 1);
+      }
     }
   }
 done:
@@ -245,29 +372,38 @@ static void list_kept(mbg__rank *out) {
   }
 }
 
+/* decides one part; what it keeps for later lies in `arena` */
+static int decide_part(const scaled_rows *q, mbg__arena *arena, const rest *r, int part, decision *d, mbg__rank *out) {
+  mbg__arena scratch;
+  int err = MBG_OK;
+  double smallest;
+  mbg__arena_init(&scratch, mbg__context_allocator(q->ctx));
+  MBG_TRY(prove_part(q, &scratch, r, part, &smallest));
+  if (smallest == 0) {
+    MBG_TRY(factor_part(q, &scratch, arena, r, part, d, &smallest));
+  }
+  for (int k = d->rank; k < d->nrow; k++) {
+    out->keep[d->row[k]] = false;
+  }
+  out->smallest = fmin(out->smallest, smallest);
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
 static int factor_rest(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, mbg__rank *out) {
   rest r = {0};
-  mbg__qr qr;
   int err = MBG_OK;
   MBG_TRY(list_rest(q, scratch, &r));
-  if (r.nrow == 0) {
-    list_kept(out);
-    goto done;
-  }
-  (void)mbg__qr_prepare(&qr, scratch, r.ncol > 0 ? r.ncol : 1, r.nrow);
+  decision *all = MBG_TAKE(scratch, decision, r.npart);
   MBG_TRY(mbg__arena_check(q->ctx, scratch));
-  fill_rest(q, &r, &qr);
-  if (mbg__qr_factor(&qr) < 0) {
-    err = mbg__fail(q->ctx, MBG_ERROR_SINGULAR, "the constraint Jacobian is not finite");
-    goto done;
+  for (int p = 0; p < r.npart; p++) {
+    MBG_TRY(decide_part(q, scratch, &r, p, &all[p], out));
   }
-  const int rank = mbg__qr_rank(&qr, rank_tolerance);
-  for (int k = rank; k < r.nrow; k++) {
-    out->keep[r.row[qr.column[k]]] = false;
-  }
-  out->smallest = rank > 0 ? fabs(qr.A[(size_t)(rank - 1) * (size_t)(qr.m + 1)] / qr.A[0]) : 1;
   list_kept(out);
-  MBG_TRY(take_dependence(q, scratch, arena, &r, &qr, rank, out));
+  if (out->ndropped > 0) {
+    MBG_TRY(take_dependence(q, scratch, arena, all, r.npart, out));
+  }
 done:
   return err;
 }
@@ -374,127 +510,4 @@ int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const
     *out = r;
   }
   return err;
-}
-
-/* ---------------------------------------------------------------------- uses */
-
-int mbg__rank_motions(mbg_context *ctx, const mbg__rank *rank, const mbg__system *s, const real *B, double *Z) {
-  const mbg_model *m = s->model;
-  const mbg__csc *p = &s->patB;
-  const size_t nv = (size_t)m->nv;
-  const int n = m->nv - rank->nkept;
-  mbg__arena scratch;
-  mbg__qr qr;
-  int err = MBG_OK;
-  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  int *place = MBG_TAKE(&scratch, int, m->nrow);
-  double *W = MBG_TAKE(&scratch, double, m->nv);
-  (void)mbg__qr_prepare(&qr, &scratch, m->nv, rank->nkept);
-  MBG_TRY(mbg__arena_check(ctx, &scratch));
-  mbg__metric_free(m, W);
-  for (int i = 0; i < rank->nkept; i++) {
-    place[rank->kept[i]] = i;
-  }
-  for (int j = 0; j < m->nv; j++) {
-    for (int i = p->colptr[j]; i < p->colptr[j + 1]; i++) {
-      if (rank->keep[p->rowind[i]]) {
-        qr.A[(size_t)j + nv * (size_t)place[p->rowind[i]]] = re(B[i]) / sqrt(W[j]);
-      }
-    }
-  }
-  if (rank->nkept > 0 && mbg__qr_factor(&qr) < 0) {
-    err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "the constraints are not finite");
-    goto done;
-  }
-  memset(Z, 0, nv * (size_t)n * sizeof(double));
-  for (int k = 0; k < n; k++) {
-    Z[(size_t)(rank->nkept + k) + nv * (size_t)k] = 1;
-  }
-  if (rank->nkept > 0) {
-    mbg__qr_mul_Q(&qr, Z, n);
-  }
-  for (size_t k = 0; k < nv * (size_t)n; k++) {
-    Z[k] /= sqrt(W[k % nv]);
-  }
-done:
-  mbg__arena_destroy(&scratch);
-  return err;
-}
-
-/* wrench on B of a null vector of B^T: lambda_d = 1, lambda_I = -T_d; *scale: sum of |lambda| */
-static void null_wrench(const mbg__system *s, const mbg__rank *rank, int d, const mbg__signal *sig, int pair, real f[6],
-                        double *scale) {
-  const mbg_model *m = s->model;
-  const double *T = rank->T + (size_t)d * (size_t)rank->nkept;
-  v6_zero(f);
-  *scale = 0;
-  for (int i = 0; i < sig->nrows; i++) {
-    const mbg__row *row = &m->rows[sig->rows[i]];
-    double lambda = sig->rows[i] == rank->dropped[d] ? 1 : 0;
-    for (int k = 0; k < rank->nkept; k++) {
-      lambda -= rank->kept[k] == sig->rows[i] ? T[k] : 0;
-    }
-    *scale += fabs(lambda);
-    for (int k = row->term; k < row->term + row->nterm; k++) {
-      if (m->terms[k].pair == pair) {
-        v6_axpy(f, lambda, s->term[k].b);
-      }
-    }
-  }
-}
-
-bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int signal) {
-  const mbg__signal *sig = &s->model->signals[signal];
-  const int pair = mbg__reaction_pair(s->model, sig);
-  for (int d = 0; d < rank->ndropped; d++) {
-    real f[6];
-    double scale;
-    null_wrench(s, rank, d, sig, pair, f, &scale);
-    if (fabs(re(mbg__wrench_component(s, pair, sig->opt, f))) > 1e-6 * fmax(1, scale)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor) {
-  int worst = -1;
-  double most = 0, size = 0;
-  for (int i = 0; i < rank->nrow; i++) {
-    size = fmax(size, fabs(re(dphi[i])));
-  }
-  for (int d = 0; d < rank->ndropped; d++) {
-    double x = re(dphi[rank->dropped[d]]);
-    for (int k = 0; k < rank->nkept; k++) {
-      x -= rank->T[(size_t)d * (size_t)rank->nkept + (size_t)k] * re(dphi[rank->kept[k]]);
-    }
-    if (fabs(x) > most) {
-      most = fabs(x);
-      worst = rank->dropped[d];
-    }
-  }
-  return most > fmax(1e-6 * size, floor) ? worst : -1;
-}
-
-int mbg__rank_check(mbg_context *ctx, const mbg_model *m, const mbg__rank *rank, double t, const real *phi,
-                    double tolerance) {
-  for (int i = 0; i < rank->ndropped; i++) {
-    const double violation = fabs(re(phi[rank->dropped[i]]));
-    if (violation > tolerance * fmax(1, m->size)) {
-      return mbg__rank_lost(ctx, m, rank->dropped[i], t, violation, -1);
-    }
-  }
-  return MBG_OK;
-}
-
-int mbg__rank_lost(mbg_context *ctx, const mbg_model *m, int row, double t, double violation, double rate) {
-  char label[160], by_rate[40] = "";
-  mbg__row_label(m, row, label, sizeof(label));
-  if (rate >= 0) {
-    mbg__format(by_rate, sizeof(by_rate), " (rate %.2e)", rate);
-  }
-  return mbg__fail(ctx, MBG_ERROR_SINGULAR,
-                   "redundant constraint became independent at t = %g: %s is violated by %.2e%s; the start, where it "
-                   "follows from the others, is a singular configuration: start elsewhere",
-                   mbg__time_shown(t), label, violation, by_rate);
 }

@@ -1,8 +1,9 @@
 /* rank: one analysis of redundant constraints for all formulations (theory 0, section 5).
 
    Rows are scaled to unit length; column-pivoted QR of B^T, rank at 1e-7. Kept rows I, dropped rows D, B_D = T B_I.
-   Rows of bodies that hang on by independent rows (tree parts) are kept beforehand: only the others need the dense
-   factorization, so that long chains cost linear time. */
+   Rows of bodies that hang on by independent rows (tree parts) are kept beforehand. The others are decided in parts
+   without a common column; a part of 200 rows or more is factored densely only if sparse factors do not prove that its
+   rows are independent (rank_full.h). So long chains and many loops cost linear time. */
 #ifndef MBG_START_RANK_H
 #define MBG_START_RANK_H
 
@@ -14,7 +15,8 @@ typedef struct {
   int nkept, *kept;       /* ascending                              (nkept) */
   int ndropped, *dropped; /* ascending                              (ndropped) */
   double *T;              /* B_D = T B_I, row-major                        (ndropped x nkept) */
-  double smallest;        /* smallest pivot of the kept rows relative to the largest (1 when nothing was factored) */
+  double smallest;        /* smallest pivot of the kept rows relative to the largest, or the smallest singular value of
+                             a part that was proved; 1 when nothing was factored */
 } mbg__rank;
 
 /* Analyses B at the state of the last update (linearize is not needed). Memory in the arena. */

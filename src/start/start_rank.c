@@ -108,5 +108,6 @@ int mbg__start_rank(mbg_context *ctx, mbg__start_work *w, bool fresh) {
                      "%d redundant constraint rows, the first is %s; \"redundant\": \"drop\" accepts them",
                      w->result.rank->ndropped, label);
   }
-  return w->result.rank->ndropped > 0 ? look_ahead(ctx, w) : MBG_OK;
+  const int redundant = w->result.rank->ndropped;
+  return redundant > 0 && redundant <= MBG__LOOKAHEAD_MAX ? look_ahead(ctx, w) : MBG_OK;
 }
