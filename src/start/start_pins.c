@@ -3,10 +3,13 @@
 
 #include "elements/lists.h"
 #include "math/dense.h"
+#include "start/rank_full.h"
 
 #include <string.h>
 
 static const double pin_tolerance = 1e-9; /* rank of the equations of pins */
+static const double pin_certain = 1e-4;   /* its square, with room for a factor of two, is above the tolerance */
+enum { PIN_PROOF_MIN = 64 };              /* so many equations are first proved to be independent by sparse factors */
 
 /* a signal of position level as a function of entries of G; false when it is none */
 static bool signal_term(const mbg_model *m, const mbg__signal *sig, mbg__term *t) {
@@ -206,17 +209,90 @@ static int mark_related(mbg_context *ctx, mbg__arena *scratch, const mbg__qr *qr
   return MBG_OK;
 }
 
+/* kept rows, then equations of pins: entries (row, col, val) by the metric */
+typedef struct {
+  int nrow, count;
+  int *row, *col;
+  double *val;
+  double *length; /* squared, of the rows  (nrow) */
+} pin_rows;
+
+static void add_entry(const mbg__start_work *w, pin_rows *x, int row, int column, double value) {
+  const double scaled = value / sqrt(w->W[w->m->full[column]]);
+  x->row[x->count] = row;
+  x->col[x->count] = column;
+  x->val[x->count++] = scaled;
+  x->length[row] += scaled * scaled;
+}
+
+static void list_kept(const mbg__start_work *w, pin_rows *x, const int *place) {
+  const mbg__csc *p = &w->sys->patB;
+  for (int j = 0; j < w->m->nv; j++) {
+    for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
+      if (w->result.rank->keep[p->rowind[e]]) {
+        add_entry(w, x, place[p->rowind[e]], j, re(w->B[e]));
+      }
+    }
+  }
+}
+
+static void list_pin(const mbg__start_work *w, pin_rows *x, const mbg__equation *e, const real *gradient, int row) {
+  static const vec6 zero = {0};
+  const mbg__system *s = w->sys;
+  mbg__kin_pair_pull(s, e->pair, gradient, zero, NULL, &(mbg__cotangent){.w = w->full});
+  for (int i = 0; i < mbg__pair_parts(s, e->pair); i++) {
+    const int body = mbg__pair_part(s, e->pair, i), off = w->m->bodies[body].voff;
+    for (int k = 0; k < s->nfree[body]; k++) {
+      add_entry(w, x, row, w->m->dof[off + s->free_[body][k]], re(w->full[off + s->free_[body][k]]));
+    }
+    v6_zero(w->full + off);
+  }
+}
+
+/* Many equations: do sparse factors prove that they and the kept rows are independent? */
+static int prove_pins(mbg_context *ctx, mbg__start_work *w, int n, const mbg__equation *eq, bool *proved) {
+  const mbg__rank *rank = w->result.rank;
+  mbg__arena scratch;
+  pin_rows x = {.nrow = rank->nkept + n};
+  int err = MBG_OK, most = mbg__csc_count(&w->sys->patB);
+  double sigma = 0;
+  *proved = false;
+  for (int i = 0; i < n; i++) {
+    most += 6 * mbg__pair_parts(w->sys, eq[i].pair);
+  }
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  int *place = MBG_TAKE(&scratch, int, rank->nrow);
+  x.row = MBG_TAKE(&scratch, int, most);
+  x.col = MBG_TAKE(&scratch, int, most);
+  x.val = MBG_TAKE(&scratch, double, most);
+  x.length = MBG_TAKE(&scratch, double, x.nrow);
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  for (int i = 0; i < rank->nkept; i++) {
+    place[rank->kept[i]] = i;
+  }
+  list_kept(w, &x, place);
+  vn_zero(w->m->nw, w->full);
+  for (int i = 0; i < n; i++) {
+    list_pin(w, &x, &eq[i], w->gradient[i], rank->nkept + i);
+  }
+  for (int k = 0; k < x.count; k++) {
+    x.val[k] /= x.length[x.row[k]] > 0 ? sqrt(x.length[x.row[k]]) : 1;
+  }
+  MBG_TRY(mbg__rows_independence(ctx, x.nrow, w->m->nv, x.count, x.row, x.col, x.val, &sigma));
+  *proved = sigma > pin_certain;
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
 /* Gram matrix of the equations' gradients, projected on the motions that the kept rows allow; dependent ones become
    inactive. Returns the number of independent ones, or a negative status. */
-int mbg__pins_rank(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, mbg__equation *eq) {
+static int factor_pins(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, mbg__equation *eq) {
   const int n = kkt->npin, nv = w->m->nv;
   mbg__arena scratch;
   mbg__qr qr;
   int err = MBG_OK, rank = 0;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  if (n == 0) {
-    return 0;
-  }
   real *P = MBG_TAKE(&scratch, real, (size_t)n * (size_t)nv);
   (void)mbg__qr_prepare(&qr, &scratch, n, n);
   MBG_TRY(mbg__arena_check(ctx, &scratch));
@@ -254,6 +330,22 @@ int mbg__pins_rank(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, mbg__equ
 done:
   mbg__arena_destroy(&scratch);
   return err < 0 ? err : rank;
+}
+
+int mbg__pins_rank(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, mbg__equation *eq) {
+  bool proved = false;
+  if (kkt->npin == 0) {
+    return 0;
+  }
+  const int err = kkt->npin < PIN_PROOF_MIN ? MBG_OK : prove_pins(ctx, w, kkt->npin, eq, &proved);
+  if (err < 0 || !proved) {
+    return err < 0 ? err : factor_pins(ctx, w, kkt, eq);
+  }
+  for (int i = 0; i < kkt->npin; i++) {
+    eq[i].active = true;
+    eq[i].related = false;
+  }
+  return kkt->npin;
 }
 
 /* names of the pins whose equations depend on each other */
