@@ -46,6 +46,7 @@ static int assemble(work *w, const double *parameters) {
   MBG_TRY(mbg__design_update(w->ctx, w->design, p));
   MBG_TRY(mbg__system_create(w->ctx, m, w->design, &w->sys));
   MBG_TRY(mbg__start_create(w->ctx, w->sys, &w->start_work));
+  mbg__start_brief(w->start_work);
   MBG_TRY(mbg__start_solve(w->ctx, w->start_work, true));
   w->start = mbg__start_result_of(w->start_work);
 done:

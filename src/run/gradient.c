@@ -122,6 +122,7 @@ done:
 
 static int make_block(mbg_context *ctx, mbg_run *run, int n, const mbg__gradient_row *rows, block *b) {
   const int *used;
+  mbg__arena scratch;
   const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used), nodes = (size_t)run->nodes.nnode;
   int err = MBG_OK;
   b->n = n;
@@ -131,13 +132,17 @@ static int make_block(mbg_context *ctx, mbg_run *run, int n, const mbg__gradient
   b->point = MBG_TAKE(&b->arena, real, (size_t)n * nodes * (size_t)run->nused);
   b->psi_a = MBG_TAKE(&b->arena, real, (size_t)n * (size_t)run->m->na);
   b->psi_p = MBG_TAKE(&b->arena, real, (size_t)n * (size_t)run->m->np);
-  b->own = MBG_TAKE(&b->arena, real, 2 * nodes * own);
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  b->own = MBG_TAKE(&scratch, real, 2 * nodes * own);
   MBG_TRY(mbg__arena_check(ctx, &b->arena));
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
   MBG_TRY(criteria_values(ctx, run, &b->arena));
   for (int k = 0; k < n; k++) {
     MBG_TRY(add_row(ctx, run, b, k, &rows[k]));
   }
 done:
+  mbg__arena_destroy(&scratch);
+  b->own = NULL;
   return err;
 }
 

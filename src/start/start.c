@@ -14,42 +14,42 @@ static const double given_limit = 1e-6; /* a given state */
 
 static int take_arrays(mbg_context *ctx, mbg__start_work *w) {
   const mbg_model *m = w->m;
-  mbg__arena *arena = &w->arena;
+  mbg__arena *arena = &w->arena, *scratch = &w->scratch;
   w->result.H = MBG_TAKE(arena, mbg__frame, m->nbody);
   w->result.v = MBG_TAKE(arena, real, m->nw);
   w->result.turns = MBG_TAKE(arena, int, m->nturn);
   w->result.lambda = MBG_TAKE(arena, real, m->nrow);
   w->result.moved = MBG_TAKE(arena, double, m->nbody);
   w->result.turned = MBG_TAKE(arena, double, m->nbody);
-  w->values = MBG_TAKE(arena, mbg__equation, m->npin);
-  w->rates = MBG_TAKE(arena, mbg__equation, m->npin);
-  w->K = MBG_TAKE(arena, real, mbg__csc_count(&w->sys->patK));
-  w->B = MBG_TAKE(arena, real, mbg__csc_count(&w->sys->patB));
-  w->k = MBG_TAKE(arena, real, m->nrow);
-  w->kp = MBG_TAKE(arena, real, m->npin);
-  w->kv = MBG_TAKE(arena, real, m->nrow);
-  w->kvp = MBG_TAKE(arena, real, m->npin);
-  w->phi = MBG_TAKE(arena, real, m->nrow);
-  w->pin = MBG_TAKE(arena, real, m->npin);
-  w->gradient = MBG_TAKE(arena, vec6, m->npin);
-  w->d = MBG_TAKE(arena, vec6, m->nbody);
-  w->metric = MBG_TAKE(arena, mat6, m->nbody);
-  w->block = MBG_TAKE(arena, mat6, m->nbody);
-  w->full = MBG_TAKE(arena, real, m->nw);
-  w->full2 = MBG_TAKE(arena, real, m->nw);
-  w->full3 = MBG_TAKE(arena, real, m->nw);
-  w->full4 = MBG_TAKE(arena, real, m->nw);
-  w->row = MBG_TAKE(arena, real, m->nrow);
-  w->row2 = MBG_TAKE(arena, real, m->nrow);
-  w->trial = MBG_TAKE(arena, mbg__frame, m->nbody);
-  w->before = MBG_TAKE(arena, mbg__frame, m->nbody);
-  w->angles = MBG_TAKE(arena, real, m->ncoord);
-  w->angles_before = MBG_TAKE(arena, real, m->ncoord);
-  w->W = MBG_TAKE(arena, double, m->nw);
+  w->values = MBG_TAKE(scratch, mbg__equation, m->npin);
+  w->rates = MBG_TAKE(scratch, mbg__equation, m->npin);
+  w->K = MBG_TAKE(scratch, real, mbg__csc_count(&w->sys->patK));
+  w->B = MBG_TAKE(scratch, real, mbg__csc_count(&w->sys->patB));
+  w->k = MBG_TAKE(scratch, real, m->nrow);
+  w->kp = MBG_TAKE(scratch, real, m->npin);
+  w->kv = MBG_TAKE(scratch, real, m->nrow);
+  w->kvp = MBG_TAKE(scratch, real, m->npin);
+  w->phi = MBG_TAKE(scratch, real, m->nrow);
+  w->pin = MBG_TAKE(scratch, real, m->npin);
+  w->gradient = MBG_TAKE(scratch, vec6, m->npin);
+  w->d = MBG_TAKE(scratch, vec6, m->nbody);
+  w->metric = MBG_TAKE(scratch, mat6, m->nbody);
+  w->block = MBG_TAKE(scratch, mat6, m->nbody);
+  w->full = MBG_TAKE(scratch, real, m->nw);
+  w->full2 = MBG_TAKE(scratch, real, m->nw);
+  w->full3 = MBG_TAKE(scratch, real, m->nw);
+  w->full4 = MBG_TAKE(scratch, real, m->nw);
+  w->row = MBG_TAKE(scratch, real, m->nrow);
+  w->row2 = MBG_TAKE(scratch, real, m->nrow);
+  w->trial = MBG_TAKE(scratch, mbg__frame, m->nbody);
+  w->before = MBG_TAKE(scratch, mbg__frame, m->nbody);
+  w->angles = MBG_TAKE(scratch, real, m->ncoord);
+  w->angles_before = MBG_TAKE(scratch, real, m->ncoord);
+  w->W = MBG_TAKE(scratch, double, m->nw);
   w->given_H = MBG_TAKE(arena, mbg__frame, m->nbody);
   w->given_v = MBG_TAKE(arena, real, m->nw);
   w->given_turns = MBG_TAKE(arena, int, m->nturn);
-  if (mbg__arena_check(ctx, arena) < 0) {
+  if (mbg__arena_check(ctx, arena) < 0 || mbg__arena_check(ctx, scratch) < 0) {
     return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < m->nbody; i++) {
@@ -68,13 +68,13 @@ int mbg__start_create(mbg_context *ctx, mbg__system *sys, mbg__start_work **out)
     return mbg__fail_memory(ctx);
   }
   mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
+  mbg__arena_init(&w->scratch, mbg__context_allocator(ctx));
   mbg__arena_init(&w->rank_arena, mbg__context_allocator(ctx));
   w->sys = sys;
   w->m = sys->model;
   MBG_TRY(take_arrays(ctx, w));
   MBG_TRY(mbg__pins_create(ctx, w));
   MBG_TRY(mbg__kkt_create(ctx, w, &w->position, w->values, w->nvalue));
-  MBG_TRY(mbg__kkt_create(ctx, w, &w->rate, w->rates, w->nrate));
 done:
   if (err < 0) {
     mbg__start_destroy(w);
@@ -92,6 +92,7 @@ void mbg__start_destroy(mbg__start_work *w) {
   mbg__kkt_destroy(&w->position);
   mbg__kkt_destroy(&w->rate);
   mbg__arena_destroy(&w->rank_arena);
+  mbg__arena_destroy(&w->scratch);
   mbg__arena_destroy(&w->arena);
   allocator.release(allocator.user, w);
 }
@@ -255,6 +256,8 @@ done:
   return err < 0 ? err : MBG_OK;
 }
 
+void mbg__start_brief(mbg__start_work *w) { w->brief = true; }
+
 void mbg__start_indifferent(mbg__start_work *w, bool yes) { w->indifferent = yes; }
 
 void mbg__start_give(mbg__start_work *w, double t, const mbg__frame *H, const real *v, const int *turns) {
@@ -329,8 +332,15 @@ int mbg__start_solve(mbg_context *ctx, mbg__start_work *w, bool fresh) {
                               : cannot_assemble(ctx, w, w->result.phi, worst);
     goto done;
   }
+  if (w->brief) {
+    mbg__kkt_destroy(&w->position);
+  }
   MBG_TRY(mbg__start_rates(ctx, w));
   measure_motion(w);
+  if (w->brief) {
+    mbg__kkt_destroy(&w->rate);
+    mbg__arena_destroy(&w->scratch);
+  }
 done:
   return err;
 }

@@ -50,6 +50,9 @@ void mbg__start_drop_memory(mbg__start_work *start);
    Such an equilibrium has no derivatives here. */
 void mbg__start_indifferent(mbg__start_work *start, bool yes);
 
+/* One solve follows and nothing but its result is read: factors and scratch are released on the way. */
+void mbg__start_brief(mbg__start_work *start);
+
 /* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless
    `fresh`. Errors: no assembly (with the worst row and its residual), contradicting pins (named), not exact, ... */
 int mbg__start_solve(mbg_context *ctx, mbg__start_work *start, bool fresh);

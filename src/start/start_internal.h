@@ -20,6 +20,7 @@ typedef struct {
 
 /* A saddle system with the equations of pins as further rows. */
 typedef struct {
+  mbg__arena arena;
   mbg__saddle saddle;
   int n, npin;
   real *x;        /* right-hand side and solution                     (n) */
@@ -27,8 +28,10 @@ typedef struct {
 } mbg__kkt;
 
 struct mbg__start_work {
-  mbg__arena arena;
+  mbg__arena arena;   /* the result, a given state */
+  mbg__arena scratch; /* all else */
   mbg__arena rank_arena;
+  bool brief; /* see mbg__start_brief */
   mbg__system *sys;
   const mbg_model *m;
   mbg__start_result result;

@@ -2,21 +2,25 @@
 #include "start/start_internal.h"
 
 int mbg__kkt_create(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *eq, int neq) {
-  int *pair = MBG_TAKE(&w->arena, int, neq);
+  mbg__arena_init(&kkt->arena, mbg__context_allocator(ctx));
+  int *pair = MBG_TAKE(&kkt->arena, int, neq);
   kkt->npin = neq;
   kkt->n = w->m->nv + w->m->nrow + neq;
-  kkt->x = MBG_TAKE(&w->arena, real, kkt->n);
-  kkt->diagonal = MBG_TAKE(&w->arena, real, w->m->nrow);
-  if (mbg__arena_check(ctx, &w->arena) < 0) {
+  kkt->x = MBG_TAKE(&kkt->arena, real, kkt->n);
+  kkt->diagonal = MBG_TAKE(&kkt->arena, real, w->m->nrow);
+  if (mbg__arena_check(ctx, &kkt->arena) < 0) {
     return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < neq; i++) {
     pair[i] = eq[i].pair;
   }
-  return mbg__saddle_create(ctx, &w->arena, w->sys, neq, pair, MBG__KLU_FRESH, &kkt->saddle);
+  return mbg__saddle_create(ctx, &kkt->arena, w->sys, neq, pair, MBG__KLU_FRESH, &kkt->saddle);
 }
 
-void mbg__kkt_destroy(mbg__kkt *kkt) { mbg__saddle_destroy(&kkt->saddle); }
+void mbg__kkt_destroy(mbg__kkt *kkt) {
+  mbg__saddle_destroy(&kkt->saddle);
+  mbg__arena_destroy(&kkt->arena);
+}
 
 /* -delta times the square of each row's length in the metric */
 static void regularise(const mbg__start_work *w, const mbg__kkt_fill *f, real *diagonal) {

@@ -76,6 +76,9 @@ done:
 int mbg__start_rates(mbg_context *ctx, mbg__start_work *w) {
   int err = MBG_OK, worst;
   double scale = 1;
+  if (!w->rate.saddle.klu) {
+    MBG_TRY(mbg__kkt_create(ctx, w, &w->rate, w->rates, w->nrate));
+  }
   MBG_TRY(update(ctx, w));
   w->result.guess_phid = largest_residual(w, &worst);
   const int npin = mbg__pins_rank(ctx, w, &w->rate, w->rates);
