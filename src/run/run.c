@@ -294,9 +294,10 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   run->simulated = true;
   MBG_TRY(make_criteria(ctx, run));
   if (first) {
-    mbg__run_warn_steps(ctx, run);
+    MBG_TRY(mbg__run_warn_steps(ctx, run));
   }
 done:
+  run->simulated = run->simulated && err >= 0;
   mbg__system_watch(run->sys, false);
   run->effort.seconds_simulate = mbg__run_clock() - begin;
   mbg__run_count_work(run);

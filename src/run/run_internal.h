@@ -74,7 +74,7 @@ mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncr
 /* Before the first simulation: the motion that begins at the start, against a fixed step. */
 int mbg__run_look_at_start(mbg_context *ctx, mbg_run *run);
 /* After the first simulation: warnings of steps and models that cannot be right, from what was seen at the nodes. */
-void mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run);
+int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run);
 
 /* ---------------------------------------------------------------------- results.c */
 

@@ -366,7 +366,21 @@ static void warn_maxima(mbg_context *ctx, const mbg_run *run) {
   }
 }
 
-void mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
+/* explicit steps beyond their limit, and more energy than all motion exchanged has come from nowhere */
+static bool has_exploded(const mbg_run *run) {
+  const mbg__watch *w = mbg__system_watched(run->sys);
+  return run->plan.step > 0 && run->begins.rate * run->plan.step > stable(&run->plan) && w->nodes > 1 &&
+         w->kind != MBG__ENERGY_OPEN && w->rise.most > w->fast - w->slow && w->rise.most > energy_floor(run, w);
+}
+
+int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
+  if (has_exploded(run)) {
+    const mbg__watch *w = mbg__system_watched(run->sys);
+    return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                     "the run is worthless: no force of the model adds energy, but its energy grows by %.3g J; take a "
+                     "step below %.2g s, or formulation 'lie'",
+                     w->rise.most, stable(&run->plan) / run->begins.rate);
+  }
   if (run->plan.step > 0) {
     warn_start(ctx, run);
     warn_turns(ctx, run);
@@ -378,4 +392,5 @@ void mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
   warn_energy(ctx, run);
   warn_contacts(ctx, run);
   warn_maxima(ctx, run);
+  return MBG_OK;
 }

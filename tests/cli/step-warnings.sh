@@ -120,3 +120,7 @@ sed 's|"k": 400|"k": { "value": 400, "min": 100, "max": 900 }|; s|"run"|"optimiz
 run sweep spring.json --vary k=1,100,400 --vary c=0,1 --step 0.04
 "$MBGRAD" simulate spring.json --end 1.96 --step 0.01 --state state.json >/dev/null
 run simulate spring.json --restart state.json --step 0.1
+
+echo "--- explicit steps that explode"
+run gradient "$SRC/tests/reference/special/big-step.json"
+"$MBGRAD" gradient "$SRC/tests/reference/special/big-step.json" >/dev/null 2>&1 || echo "exit $?"
