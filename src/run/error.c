@@ -25,6 +25,7 @@ typedef struct {
   double *p;                           /* (np) */
   int *group;                          /* parameters of one name: the index of the first     (np) */
   double *psi[RUNS + 1], *g[RUNS + 1]; /* of the runs, then of the run itself   (nc, nc x np) */
+  double *rise, *shift;                /* of paths: from the largest node to the peak (nc, nc x np) */
 } estimate;
 
 /* ---------------------------------------------------------------------- runs with other steps */
@@ -232,25 +233,40 @@ static void note_order(mbg_step_error *s, const estimate *e, const group_error *
   }
 }
 
+/* by how much the derivatives of a group change on the way to the peak of a path, as in `distance` */
+static double largest_shift(const estimate *e, int k, int head) {
+  double most = 0;
+  for (int i = head; i < e->np; i++) {
+    const double shift = size_of(e, i) * fabs(e->shift[(size_t)k * (size_t)e->np + (size_t)i]);
+    most = e->group[i] == head ? fmax(most, shift) : most;
+  }
+  return most;
+}
+
 /* the errors by the parameters of a group, and the worst one */
 static void group_gradient(const estimate *e, int k, int head, double effect, double *error, mbg_step_error *s) {
   const double *x[2];
   const size_t at = (size_t)k * (size_t)e->np;
   const group_error group = judge(e, k, head);
   const double far = between(e, k, head, HALF, RUNS), factor = far > 0 ? group.error / far : 0;
+  const double peak = e->rise[k] > 0 ? largest_shift(e, k, head) : 0;
   const double least = fmax(negligible * effect, rounding * fabs(e->psi[RUNS][k]));
   const double size = fmax(distance(e, k, head, of(e, RUNS, x), NULL), least);
-  const double relative = part_of(group.error, size);
+  const double relative = part_of(fmax(group.error, peak), size);
   double worst = -1;
   int which = head;
   for (int i = head; i < e->np; i++) {
     if (e->group[i] == head) {
-      error[i] = factor * fabs(e->g[HALF][at + (size_t)i] - e->g[RUNS][at + (size_t)i]);
+      error[i] = fmax(factor * fabs(e->g[HALF][at + (size_t)i] - e->g[RUNS][at + (size_t)i]),
+                      e->rise[k] > 0 ? fabs(e->shift[at + (size_t)i]) : 0);
       which = size_of(e, i) * error[i] > worst ? i : which;
       worst = fmax(worst, size_of(e, i) * error[i]);
     }
   }
   note_order(s, e, &group, relative);
+  if (peak > group.error && relative > matters && e->order > 0) {
+    s->order = fmin(s->order, 1); /* how far the next node is */
+  }
   if (relative > s->gradient_relative || isnan(relative) || s->worst < 0) {
     s->gradient_relative = relative;
     s->worst = which;
@@ -260,8 +276,9 @@ static void group_gradient(const estimate *e, int k, int head, double effect, do
 static void criterion_error(const estimate *e, int k, double *error, mbg_step_error *s) {
   const double effect = largest_effect(e, k);
   const group_error value = judge(e, k, -1);
-  *s = (mbg_step_error){.value = value.error, .worst = -1, .order = e->order > 0 ? e->order : NAN, .regular = true};
-  s->value_relative = part_of(value.error, fmax(fabs(e->psi[RUNS][k]), effect));
+  *s = (mbg_step_error){
+      .value = fmax(value.error, e->rise[k]), .worst = -1, .order = e->order > 0 ? e->order : NAN, .regular = true};
+  s->value_relative = part_of(s->value, fmax(fabs(e->psi[RUNS][k]), effect));
   s->gradient = e->gradients ? error : NULL;
   note_order(s, e, &value, s->value_relative);
   for (int i = 0; e->gradients && i < e->np; i++) {
@@ -280,6 +297,8 @@ static void criterion_error(const estimate *e, int k, double *error, mbg_step_er
 
 static int take_arrays(mbg_context *ctx, mbg__arena *arena, estimate *e) {
   const size_t nc = (size_t)e->nc, np = (size_t)e->np;
+  e->rise = MBG_TAKE(arena, double, nc);
+  e->shift = e->gradients ? MBG_TAKE(arena, double, nc *np) : NULL;
   e->p = MBG_TAKE(arena, double, np);
   e->group = MBG_TAKE(arena, int, np);
   for (int i = 0; i <= RUNS; i++) {
@@ -328,6 +347,12 @@ static int compute(mbg_context *ctx, estimate *e, mbg_run *run, mbg_method metho
   MBG_TRY(mbg_run_parameters(run, e->p));
   find_groups(e);
   MBG_TRY(results(ctx, run, method, e, RUNS));
+  for (int k = 0; k < e->nc; k++) {
+    if (!run->left_out[k]) {
+      double *shift = e->gradients ? e->shift + (size_t)k * (size_t)e->np : NULL;
+      MBG_TRY(mbg__run_peak(ctx, run, method, k, &e->rise[k], shift));
+    }
+  }
   MBG_TRY(run_with(ctx, e, method, HALF));
   if (e->known[HALF] && e->order > 0) {
     MBG_TRY(run_with(ctx, e, method, COARSE));

@@ -69,6 +69,12 @@ int mbg__run_check_method(mbg_context *ctx, const mbg_run *run, mbg_method metho
 /* The given method, else the model's, else the cheaper one for this number of criteria. */
 mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncriterion);
 
+/* ---------------------------------------------------------------------- error_peaks.c */
+
+/* From the largest node of path k to its peak between the nodes: the value grows by *rise, the gradient changes by shift
+   (np; NULL: not asked for), which is set where *rise > 0. 0 for other criteria. */
+int mbg__run_peak(mbg_context *ctx, mbg_run *run, mbg_method method, int k, double *rise, double *shift);
+
 /* ---------------------------------------------------------------------- step_warnings.c */
 
 /* Before the first simulation: the motion that begins at the start, against a fixed step. */
