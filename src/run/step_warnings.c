@@ -81,6 +81,12 @@ static void warn_start(mbg_context *ctx, const mbg_run *run) {
   }
 }
 
+/* a marker by its name, or by its body's: those of joints have none */
+static const char *place_of(const mbg_model *m, int marker) {
+  const mbg__marker *k = &m->markers[marker];
+  return k->name ? k->name : k->body >= 0 ? m->bodies[k->body].name : "ground";
+}
+
 /* an angle at half a turn, where a small change of a number may make it jump by a whole one */
 static void warn_half_turn(mbg_context *ctx, const mbg_run *run) {
   const int coord = mbg__start_result_of(run->start)->half_turn;
@@ -89,7 +95,7 @@ static void warn_half_turn(mbg_context *ctx, const mbg_run *run) {
     mbg__note(ctx, MBG_WARNING,
               "the angle between '%s' and '%s' starts at half a turn: it is taken as +180 deg, and where a change of a "
               "parameter makes it -180 deg, values jump; turn one of the two, so that it starts elsewhere",
-              run->m->markers[pair->A].name, run->m->markers[pair->B].name);
+              place_of(run->m, pair->A), place_of(run->m, pair->B));
   }
 }
 
