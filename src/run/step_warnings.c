@@ -383,7 +383,7 @@ int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
   if (has_exploded(run)) {
     const mbg__watch *w = mbg__system_watched(run->sys);
     return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
-                     "the run is worthless: no force of the model adds energy, but its energy grows by %.3g J; take a "
+                     "the steps explode: no force of the model adds energy, but its energy grows by %.3g J; take a "
                      "step below %.2g s, or formulation 'lie'",
                      w->rise.most, stable(&run->plan) / run->begins.rate);
   }
