@@ -65,7 +65,8 @@ static inline bool gradient_case_excused(const char *words) {
                                      "finite",           "assembled",          "contradict",
                                      "no longer agree",  "nearest consistent", "jumps from step to step",
                                      "stability limit",  "takes no",           "half a turn away",
-                                     "no headway",       "small enough",       "cannot be closed"};
+                                     "no headway",       "small enough",       "cannot be closed",
+                                     "interrupted"};
   for (int i = 0; i < MBG_COUNT(list); i++) {
     if (strstr(words, list[i])) {
       return true;

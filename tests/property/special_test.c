@@ -37,14 +37,20 @@ static void ask_errors(gradient_case *c, outcome *o) {
   }
 }
 
+/* a model that is stiff for explicit steps is left out after so many of them */
+static bool count_down(void *user) { return (*(int *)user)-- <= 0; }
+
 /* step: of formulations with steps, tolerance of the others */
 static outcome run_once(const char *text, const char *formulation, double step, bool errors) {
   gradient_case c;
   outcome o = {0};
+  int left = 10000;
   const bool qr = !strcmp(formulation, "qr");
   gradient_case_open(&c, NULL, text);
   c.options.formulation = formulation;
   c.options.end = end_time;
+  c.options.interrupt = count_down;
+  c.options.user = &left;
   if (qr || !strcmp(formulation, "dca")) {
     c.options.tolerance = step;
   } else {
@@ -64,6 +70,9 @@ static outcome run_once(const char *text, const char *formulation, double step, 
   }
   if (o.err < 0) {
     snprintf(o.words, sizeof o.words, "%s", mbg_context_error(c.ctx));
+  } else if (left < 0) {
+    o.err = MBG_ERROR_INTERRUPTED;
+    snprintf(o.words, sizeof o.words, "interrupted: too many steps");
   }
   for (int k = 0; k < c.nc; k++) {
     snprintf(o.name[k], sizeof o.name[k], "%s", c.m->criteria[k].name);
