@@ -64,7 +64,7 @@ def relative(run: dict, criterion: str, limit: dict) -> tuple[float, float]:
     worst = 0.0
     for n in size:
         d = max(s * abs(a - b) for s, a, b in zip(size[n], flat(c["gradient"][n]), flat(exact["gradient"][n])))
-        base = max(max(effects[n]), 0.1 * largest)
+        base = max(max(effects[n]), 0.1 * largest, 1e-10 * abs(c["value"]))
         worst = max(worst, part(d, base))
     return part(off, scale), worst
 

@@ -28,27 +28,25 @@ static int largest_node(const mbg_run *run, int column) {
 int mbg__run_peak(mbg_context *ctx, mbg_run *run, mbg_method method, int k, double *rise, double *shift) {
   const mbg__criterion *c = &run->m->criteria[k];
   const int n = c->kind == MBG__PATH && !(c->every > 0) ? run->nodes.nnode : 0; /* points of a path are the nodes */
-  const int column = n > 0 ? mbg__criteria_column(run->criteria, k) : -1, at = n > 0 ? largest_node(run, column) : 0;
+  const int column = n >= 3 ? mbg__criteria_column(run->criteria, k) : -1, at = n >= 3 ? largest_node(run, column) : 0;
+  const int first = at == 0 ? 0 : at == n - 1 ? n - 3 : at - 1;
   double t[3], y[3], top;
   *rise = 0;
-  if (at == 0 || at == n - 1) {
-    return MBG_OK; /* at an end of the run */
+  for (int i = 0; i < 3 && n >= 3; i++) {
+    t[i] = run->nodes.t[first + i];
+    y[i] = mbg__run_column(run, first + i, column);
   }
-  for (int i = 0; i < 3; i++) {
-    t[i] = run->nodes.t[at - 1 + i];
-    y[i] = mbg__run_column(run, at - 1 + i, column);
+  if (n < 3 || !(t[1] > t[0] && t[2] > t[1])) {
+    return MBG_OK; /* at a break values may jump */
   }
-  if (!(t[1] > t[0] && t[2] > t[1])) {
-    return MBG_OK; /* at a break, where values may jump */
+  const double when = vertex(t, y, &top), s = when - run->nodes.t[at];
+  if (s == 0 || when < t[0] || when > t[2]) {
+    return MBG_OK; /* at a node, or beyond the end of the run */
   }
-  const double s = vertex(t, y, &top) - t[1];
   const int side = s > 0 ? 1 : -1;
-  *rise = top - y[1];
-  if (!shift || s == 0) {
-    return MBG_OK;
-  }
-  const double part = fmin(s / (t[1 + side] - t[1]), 1), weight[2] = {-part, part};
+  *rise = top - y[at - first];
+  const double part = fmin(s / (run->nodes.t[at + side] - run->nodes.t[at]), 1), weight[2] = {-part, part};
   const int point[2] = {at, at + side};
   const mbg__gradient_row row = {.criterion = k, .npoint = 2, .point = point, .weight = weight};
-  return mbg__run_gradient_rows(ctx, run, method, 1, &row, shift, NULL);
+  return shift ? mbg__run_gradient_rows(ctx, run, method, 1, &row, shift, NULL) : MBG_OK;
 }
