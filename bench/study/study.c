@@ -237,12 +237,12 @@ static int end_state(void *user, double t, double *z) {
 
 int study_adjoint_rates(mbg_context *ctx, study *s, int count) {
   const mbg__criterion_seeds none = {0};
-  mbg__qr_adjoint a;
+  mbg__qr_continuous a;
   mbg__arena arena;
   int err = MBG_OK;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   s->w->flow->ctx = ctx;
-  MBG_TRY(mbg__qr_adjoint_create(ctx, &arena, s->w, 1, &none, &a));
+  MBG_TRY(mbg__qr_continuous_create(ctx, &arena, s->w, 1, &none, &a));
   a.forward = end_state;
   a.user = s;
   double *y = MBG_TAKE(&arena, double, a.n), *yd = MBG_TAKE(&arena, double, a.n);
@@ -254,7 +254,7 @@ int study_adjoint_rates(mbg_context *ctx, study *s, int count) {
     y[i] = 1 + 0.1 * i;
   }
   for (int i = 0; err == MBG_OK && i < count; i++) {
-    err = mbg__qr_adjoint_rhs(&a, s->w->plan.t1, y, yd);
+    err = mbg__qr_continuous_rhs(&a, s->w->plan.t1, y, yd);
   }
 done:
   mbg__arena_destroy(&arena);

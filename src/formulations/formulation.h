@@ -40,6 +40,9 @@ void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__node
 /* Is every attribute wanted by one of the criteria? */
 bool mbg__seeds_all(const mbg__criterion_seeds *seeds, int ncrit);
 
+/* Is an entry not 0? */
+bool mbg__any(size_t n, const real *x);
+
 /* Unknowns of [M B^T; B 0] and full vectors: x (nv + nrow) = (c f, d g) over free velocities and kept rows, 0 in
    dropped rows; f (nw) and g (nrow) = (c, 1) x, 0 in masked components and dropped rows. */
 void mbg__gather(const mbg_model *m, const bool *keep, double c, const real *f, double d, const real *g, real *x);
@@ -55,6 +58,8 @@ typedef struct {
   /* dy (np per used signal) at every node, in order. */
   int (*tangent)(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                  void *user);
+  /* Is a method of the table possible with the plan's integrator? NULL: always. */
+  bool (*has)(const mbg__run_plan *plan, mbg_method method);
   /* psi_a (ncrit x na) += gradient by attributes of ncrit criteria; the method is an adjoint that the formulation has.
      */
   int (*adjoint)(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,

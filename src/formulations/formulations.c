@@ -102,6 +102,15 @@ bool mbg__seeds_all(const mbg__criterion_seeds *seeds, int ncrit) {
   return false;
 }
 
+bool mbg__any(size_t n, const real *x) {
+  for (size_t i = 0; i < n; i++) {
+    if (x[i] != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void mbg__gather(const mbg_model *m, const bool *keep, double c, const real *f, double d, const real *g, real *x) {
   mbg__to_free(m, c, f, x);
   for (int i = 0; i < m->nrow; i++) {

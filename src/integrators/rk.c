@@ -116,6 +116,7 @@ int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const r
   rk->next = 0;
   rk->h = rk->opt.h0;
   rk->worst = -1;
+  rk->ahead = false;
   rk->refused = 0;
   rk->mark_t = run->t0;
   rk->mark_attempts = 0;
@@ -283,6 +284,7 @@ static int begin_segment(mbg_context *ctx, mbg__rk *rk) {
   rk->ta = rk->t;
   rk->tb = segment_end(rk);
   rk->done = 0;
+  rk->ahead = false;
   if (rk->run.segment) {
     MBG_TRY(rk->run.segment(rk->run.user, rk->ta, rk->tb, rk->y));
   }
@@ -339,7 +341,7 @@ static bool too_small(const mbg__rk *rk, double t1) {
   return (t1 - rk->t) * rk->dir <= 0 || (t1 != rk->tb && fabs(t1 - rk->t) < hmin);
 }
 
-/* Takes the attempt: y1 becomes y, stage s the first one of the next step. */
+/* Takes the attempt: y1 becomes y; stage s will be the first one of the next step. */
 static void accept(mbg__rk *rk, double t1, bool retried) {
   const double h = t1 - rk->t;
   if (rk->opt.dense) {
@@ -351,8 +353,14 @@ static void accept(mbg__rk *rk, double t1, bool retried) {
   real *const y0 = rk->y;
   rk->y = rk->y1;
   rk->y1 = y0;
-  vn_copy(rk->n, rk->k, rk->k + (size_t)rk->method->nstage * (size_t)rk->n);
-  rk->last = (mbg__rk_record){rk->t, t1, y0, rk->y, rk->opt.dense ? rk->r : NULL, rk->done == 0};
+  rk->ahead = true;
+  rk->last = (mbg__rk_record){.t0 = rk->t,
+                              .t1 = t1,
+                              .y0 = y0,
+                              .y1 = rk->y,
+                              .r = rk->opt.dense ? rk->r : NULL,
+                              .k = rk->opt.dense ? rk->k : NULL,
+                              .first = rk->done == 0};
   rk->t = t1;
   rk->done++;
   rk->count.steps++;
@@ -392,6 +400,10 @@ static bool stands_still(mbg__rk *rk) {
 static int make_step(mbg_context *ctx, mbg__rk *rk) {
   int err = MBG_OK;
   const int mark = mbg__message_mark(ctx);
+  if (rk->ahead) {
+    vn_copy(rk->n, rk->k, mbg__rk_rate(rk));
+    rk->ahead = false;
+  }
   for (bool retried = false;; retried = true) {
     const mbg__rk_counts *c = &rk->count;
     double t1;
@@ -423,7 +435,9 @@ done:
   return err;
 }
 
-const real *mbg__rk_rate(const mbg__rk *rk) { return rk->k; }
+const real *mbg__rk_rate(const mbg__rk *rk) {
+  return rk->k + (rk->ahead ? (size_t)rk->method->nstage * (size_t)rk->n : 0);
+}
 
 /* a segment that has ended begins anew anyway */
 void mbg__rk_limit(mbg__rk *rk, double h) { rk->opt.hmax = h; }
@@ -432,7 +446,9 @@ int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dyd
   vn_copy(rk->n, rk->y, y);
   if (dydt) {
     vn_copy(rk->n, rk->k, dydt);
+    rk->ahead = false;
   } else if (rk->t != rk->tb) {
+    rk->ahead = false;
     const int status = mbg__rk_evaluate(rk, rk->t, rk->y, rk->k);
     return status > 0 ? fail_step(ctx, rk, (mbg__rk_reason)status, 0) : status;
   }

@@ -111,6 +111,7 @@ typedef struct {
   double t0, t1;       /* the step's ends; its length is t1 - t0 */
   const real *y0, *y1; /* (n) */
   const real *r;       /* dense output (ndense x n), NULL without the option */
+  const real *k;       /* stages (nextended x n), NULL without the option; not after a rebase */
   bool first;          /* of a segment */
 } mbg__rk_record;
 
@@ -215,12 +216,14 @@ typedef struct {
   /* For each column: b_y = f_y^T b, and psi_p += f_p^T b wherever the caller keeps it. b, b_y: ncol x n, row-major. */
   int (*vjp)(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y);
   void *user;
+  const real *k; /* the stages of the step as they were (nextended x n): rhs is not called; NULL: evaluated again */
 } mbg__rk_adjoint_run;
 
 typedef struct mbg__rk_adjoint mbg__rk_adjoint;
 
-/* ncol: adjoint columns (criteria) that go backward together. */
-int mbg__rk_adjoint_create(mbg_context *ctx, int n, int ncol, const mbg__rk_method *method, mbg__rk_adjoint **out);
+/* ncol: adjoint columns (criteria) that go backward together; npoint: most values of the dense output in a step. */
+int mbg__rk_adjoint_create(mbg_context *ctx, int n, int ncol, int npoint, const mbg__rk_method *method,
+                           mbg__rk_adjoint **out);
 void mbg__rk_adjoint_destroy(mbg_context *ctx, mbg__rk_adjoint *a);
 
 /* The exact transpose of the step from (t0, y0) to t1. lambda (ncol x n): d psi/d y1 comes back as d psi/d y0. With

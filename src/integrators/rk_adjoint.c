@@ -5,13 +5,15 @@
 struct mbg__rk_adjoint {
   mbg__arena arena;
   const mbg__rk_method *method;
-  int n, ncol;
+  int n, ncol, npoint;
   real *Y, *k; /* arguments and values of the stages        (nextended x n) */
   real *g;     /* transposed products of the stages         (nextended x ncol x n) */
   real *b;     /* weight of a stage                         (ncol x n) */
+  double *W;   /* weights of the stages in the points       (npoint x MBG__RK_STAGES) */
 };
 
-int mbg__rk_adjoint_create(mbg_context *ctx, int n, int ncol, const mbg__rk_method *method, mbg__rk_adjoint **out) {
+int mbg__rk_adjoint_create(mbg_context *ctx, int n, int ncol, int npoint, const mbg__rk_method *method,
+                           mbg__rk_adjoint **out) {
   *out = NULL;
   mbg__rk_adjoint *a = mbg__alloc_zero(ctx, 1, sizeof *a);
   if (!a) {
@@ -22,11 +24,13 @@ int mbg__rk_adjoint_create(mbg_context *ctx, int n, int ncol, const mbg__rk_meth
   a->method = method;
   a->n = n;
   a->ncol = ncol;
+  a->npoint = npoint;
   a->Y = MBG_TAKE(&a->arena, real, rows);
   a->k = MBG_TAKE(&a->arena, real, rows);
   a->g = MBG_TAKE(&a->arena, real, columns * (size_t)method->nextended);
   a->b = MBG_TAKE(&a->arena, real, columns);
-  if (!a->Y || !a->k || !a->g || !a->b) {
+  a->W = MBG_TAKE(&a->arena, double, (size_t)npoint *MBG__RK_STAGES);
+  if (!a->Y || !a->k || !a->g || !a->b || !a->W) {
     mbg__rk_adjoint_destroy(ctx, a);
     return mbg__fail_memory(ctx);
   }
@@ -41,15 +45,15 @@ void mbg__rk_adjoint_destroy(mbg_context *ctx, mbg__rk_adjoint *a) {
   }
 }
 
-/* Y_i = y0 + h sum_j<i a_ij k_j,  k_i = f(t_i, Y_i) */
+/* Y_i = y0 + h sum_j<i a_ij k_j,  k_i = f(t_i, Y_i) or known */
 static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, int nstage, double t0,
                    double t1, const real *y0) {
   const mbg__rk_method *m = a->method;
   for (int i = 0; i < nstage; i++) {
     real *const Y = a->Y + (size_t)i * (size_t)a->n;
     const double t = mbg__rk_stage_time(m, i, t0, t1);
-    mbg__rk_combine(a->n, Y, y0, t1 - t0, i, m->A[i], a->k);
-    const int status = run->rhs(run->user, i, t, Y, a->k + (size_t)i * (size_t)a->n);
+    mbg__rk_combine(a->n, Y, y0, t1 - t0, i, m->A[i], run->k ? run->k : a->k);
+    const int status = run->k ? 0 : run->rhs(run->user, i, t, Y, a->k + (size_t)i * (size_t)a->n);
     if (status > 0) {
       return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                        "adjoint stopped at t = %.9g: right-hand side cannot be evaluated, but was in the simulation",
@@ -64,13 +68,15 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
 
 void mbg__rk_dense_weights(const mbg__rk_method *method, double x, double W[MBG__RK_STAGES]) {
   const int s = method->nstage;
-  real unit[MBG__RK_STAGES], r[MBG__RK_DENSE], y, zero = 0;
   for (int i = 0; i < method->nextended; i++) {
-    const real step = i < s ? method->A[s][i] : 0; /* y1 - y of h = 1 and k_i = 1 alone */
-    for (int j = 0; j < method->nextended; j++) {
-      unit[j] = j == i;
+    /* r of y = 0, h = 1 and k_i = 1 alone */
+    real r[MBG__RK_DENSE] = {0}, y;
+    r[1] = i < s ? method->A[s][i] : 0;
+    r[2] = (i == 0) - r[1];
+    r[3] = r[1] - (i == s) - r[2];
+    for (int l = 4; l < method->ndense; l++) {
+      r[l] = method->d[l - 4][i];
     }
-    mbg__rk_interpolant(method, 1, 1, &zero, &step, unit, r);
     mbg__rk_interpolate(method, 1, r, x, 0, 1, &y, NULL);
     W[i] = re(y);
   }
@@ -94,9 +100,7 @@ static void stage_weight(const mbg__rk_adjoint *a, int i, double h, const points
     }
   }
   for (int j = 0; j < p->n; j++) {
-    double W[MBG__RK_STAGES];
-    mbg__rk_dense_weights(m, p->x[j], W);
-    vn_axpy(size, a->b, h * W[i], p->g + (size_t)j * (size_t)size);
+    vn_axpy(size, a->b, h * a->W[j * MBG__RK_STAGES + i], p->g + (size_t)j * (size_t)size);
   }
 }
 
@@ -105,6 +109,10 @@ static int step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjo
   int err = MBG_OK;
   const mbg__rk_method *m = a->method;
   const int size = a->n * a->ncol;
+  assert(p->n <= a->npoint);
+  for (int j = 0; j < p->n; j++) {
+    mbg__rk_dense_weights(m, p->x[j], a->W + (size_t)j * MBG__RK_STAGES);
+  }
   MBG_TRY(forward(ctx, a, run, p->nstage, t0, t1, y0));
   for (int i = p->nstage - 1; i >= 0; i--) {
     stage_weight(a, i, t1 - t0, p, lambda);

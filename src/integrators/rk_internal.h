@@ -34,6 +34,7 @@ struct mbg__rk {
   double t;
   real *y, *y1; /* at t; at the end of the attempt              (n) */
   real *k;      /* stages; the first is f(t, y)                 (nextended x n) */
+  bool ahead;   /* after a step f(t, y) is still stage s of it */
   real *Y;      /* argument of a stage                          (n) */
   real *r;      /* dense output                                 (ndense x n) */
 

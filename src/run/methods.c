@@ -46,11 +46,16 @@ int mbg__run_choose_formulation(mbg_context *ctx, const char *option, const mbg_
   return err < 0 ? err : check_flexible(ctx, m, *out);
 }
 
+static bool has(const mbg_run *run, mbg_method method) {
+  const mbg__formulation *f = run->formulation;
+  return mbg__formulation_has(f, method) && (!f->ops->has || f->ops->has(&run->plan, method));
+}
+
 mbg_method mbg_run_adjoint_method(const mbg_run *run) {
   if (!run) {
     return MBG_METHOD_AUTO;
   }
-  return mbg__formulation_has(run->formulation, MBG_METHOD_ADJOINT) ? MBG_METHOD_ADJOINT : MBG_METHOD_CONTINUOUS;
+  return has(run, MBG_METHOD_ADJOINT) ? MBG_METHOD_ADJOINT : MBG_METHOD_CONTINUOUS;
 }
 
 mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncriterion) {
@@ -71,14 +76,14 @@ int mbg__run_check_method(mbg_context *ctx, const mbg_run *run, mbg_method metho
   if (method < 0 || method >= MBG_METHOD_COUNT) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown gradient method %d", (int)method);
   }
-  if (mbg__formulation_has(run->formulation, method)) {
+  if (has(run, method)) {
     return MBG_OK;
   }
-  if (method == MBG_METHOD_ADJOINT && mbg__formulation_has(run->formulation, MBG_METHOD_CONTINUOUS)) {
+  if (mbg__formulation_has(run->formulation, method)) {
     return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                     "formulation '%s' has no method 'adjoint', which transposes steps: it differentiates its "
-                     "differential equation; take 'continuous'",
-                     run->formulation->key);
+                     "integrator '%s' has no method '%s', which transposes the steps of a Runge-Kutta pair; take "
+                     "method '%s' or another integrator",
+                     run->plan.integrator, mbg_method_name(method), mbg_method_name(mbg_run_adjoint_method(run)));
   }
   for (int i = 0; i < n; i++) {
     if (mbg__formulation_has(&list[i], method)) {

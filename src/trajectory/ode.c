@@ -13,6 +13,17 @@ double mbg__segment_inside(const mbg__segment *s, double t) {
   return isfinite(d) && s->tb - s->ta > 4 * d ? fmin(fmax(t, s->ta + d), s->tb - d) : t;
 }
 
+mbg__segment mbg__plan_segment(const mbg__run_plan *plan, double ta, double tb) {
+  const double middle = (ta + tb) / 2;
+  double from = plan->t0, to = plan->t1;
+  for (int i = 0; i < plan->nbreak; i++) {
+    const double b = plan->breaks[i];
+    from = b < middle && b > from ? b : from;
+    to = b > middle && b < to ? b : to;
+  }
+  return mbg__segment_between(from, to);
+}
+
 void mbg__ode_turns(mbg__system *sys, double t0, const real *q0, const real *qd0, double t, real *q, real *qd,
                     int *turns) {
   mbg__system_coord_rates(sys, qd);
@@ -124,6 +135,20 @@ int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk,
   }
 done:
   return err;
+}
+
+int mbg__ode_keep_time(mbg_context *ctx, const mbg_allocator *allocator, double time, int *n, int *room, double **t) {
+  if (*n + 1 >= *room) {
+    const int more = 2 * *room + 256;
+    double *times = allocator->resize(allocator->user, *t, (size_t)more * sizeof(double));
+    if (!times) {
+      return mbg__fail_memory(ctx);
+    }
+    *t = times;
+    *room = more;
+  }
+  (*t)[++*n] = time;
+  return MBG_OK;
 }
 
 mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial) {

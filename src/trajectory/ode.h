@@ -19,6 +19,9 @@ mbg__segment mbg__segment_between(double ta, double tb); /* in any order */
 /* t moved off the ends by a few units in the last place: time functions take their limits from inside. */
 double mbg__segment_inside(const mbg__segment *s, double t);
 
+/* Between the breaks around ta .. tb: equal for a run that is repeated from the middle. */
+mbg__segment mbg__plan_segment(const mbg__run_plan *plan, double ta, double tb);
+
 /* Turn counters by continuity: angles nearest to q0 + (q0' + q') (t - t0)/2, with coordinates q0 and rates qd0 at an
    earlier time t0 and the system at t. q, qd (ncoord): scratch. */
 void mbg__ode_turns(mbg__system *sys, double t0, const real *q0, const real *qd0, double t, real *q, real *qd,
@@ -56,6 +59,9 @@ double mbg__ode_turn_limit(const mbg__run_plan *plan, int order, double W);
 /* After mbg__rk_start: steps until the end, or until the plan interrupts (*partial). */
 int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,
                        bool *partial);
+
+/* The end of the next step, to be repeated by later runs: t[++n], with more room when it is full. */
+int mbg__ode_keep_time(mbg_context *ctx, const mbg_allocator *allocator, double time, int *n, int *room, double **t);
 
 /* The result of a run. */
 mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial);

@@ -205,3 +205,16 @@ int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double
 done:
   return err;
 }
+
+int mbg__step_nodes_inside(const mbg__step_nodes *n, int nstep, const double *t) {
+  int most = 0;
+  for (int k = 0, i = 1; k < nstep; k++) {
+    const int first = i;
+    while (i < n->count && n->t[i] < t[k + 1]) {
+      i++;
+    }
+    most = i - first > most ? i - first : most;
+    i++; /* the node at the end */
+  }
+  return most;
+}

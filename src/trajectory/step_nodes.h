@@ -34,6 +34,8 @@ void mbg__step_nodes_destroy(mbg__step_nodes *n);
 
 /* Begins a run with the node at its start. */
 int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg__step_value value, void *user);
+/* The largest number of nodes strictly inside one of nstep steps with the ends t (nstep + 1). */
+int mbg__step_nodes_inside(const mbg__step_nodes *n, int nstep, const double *t);
 /* All nodes in ]ta, tb], in order. */
 int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, mbg__step_value value, void *user);
 

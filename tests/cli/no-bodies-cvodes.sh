@@ -7,4 +7,5 @@ for integrator in bdf adams dop853; do
       grep '^  [ac] '
   done
 done
+"$MBGRAD" gradient still.json --formulation qr --tolerance 1e-6 --method adjoint | grep '^  [ac] '
 "$MBGRAD" simulate still.json --formulation qr --integrator bdf --tolerance 1e-6 --json | grep -c '"time"'

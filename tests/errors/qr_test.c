@@ -125,27 +125,37 @@ static void test_options(void **state) {
   }
 }
 
-/* the discrete adjoint is not there, and the message says what is */
+/* CVODES has no discrete adjoint, and the message says what it has; auto does not choose it */
 static void test_methods(void **state) {
   (void)state;
   static const char text[] = MODEL(POINT(", \"velocity\": [0, \"k\", 0]"), "", "");
-  gradient_case c;
-  double g;
-  gradient_case_open(&c, NULL, text);
-  gradient_case_run(&c);
-  gradient_case_simulate(&c);
-  assert_int_equal(mbg_run_gradient(c.ctx, c.run, MBG_METHOD_ADJOINT, &g, NULL), MBG_ERROR_UNSUPPORTED);
-  assert_non_null(strstr(mbg_context_error(c.ctx), "'qr' has no method 'adjoint'"));
-  assert_non_null(strstr(mbg_context_error(c.ctx), "take 'continuous'"));
-  mbg_context_clear(c.ctx);
-  assert_int_equal(mbg_run_gradient(c.ctx, c.run, MBG_METHOD_PAPER, &g, NULL), MBG_ERROR_UNSUPPORTED);
-  mbg_context_clear(c.ctx);
-  for (int i = 0; i < 2; i++) {
-    gradient_case_check(&c, mbg_run_gradient(c.ctx, c.run, i ? MBG_METHOD_CONTINUOUS : MBG_METHOD_DIRECT, &g, NULL),
-                        "");
-    assert_close(g, 1, 1e-9);
+  static const char *const integrators[] = {"dop853", "adams"};
+  for (int k = 0; k < 2; k++) {
+    gradient_case c;
+    double g;
+    mbg_method used;
+    gradient_case_open(&c, NULL, text);
+    c.options.integrator = integrators[k];
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    assert_int_equal(mbg_run_gradient(c.ctx, c.run, MBG_METHOD_PAPER, &g, NULL), MBG_ERROR_UNSUPPORTED);
+    mbg_context_clear(c.ctx);
+    if (k == 1) {
+      assert_int_equal(mbg_run_gradient(c.ctx, c.run, MBG_METHOD_ADJOINT, &g, NULL), MBG_ERROR_UNSUPPORTED);
+      assert_non_null(strstr(mbg_context_error(c.ctx), "integrator 'adams' has no method 'adjoint'"));
+      assert_non_null(strstr(mbg_context_error(c.ctx), "take method 'continuous'"));
+      mbg_context_clear(c.ctx);
+    }
+    gradient_case_check(&c, mbg_run_gradient(c.ctx, c.run, MBG_METHOD_AUTO, &g, &used), "auto");
+    assert_int_equal(used, k == 1 ? MBG_METHOD_CONTINUOUS : MBG_METHOD_ADJOINT);
+    for (int method = MBG_METHOD_DIRECT; method <= MBG_METHOD_CONTINUOUS; method++) {
+      if (k == 0 || method != MBG_METHOD_ADJOINT) {
+        gradient_case_check(&c, mbg_run_gradient(c.ctx, c.run, (mbg_method)method, &g, NULL), "");
+        assert_close(g, 1, 1e-9);
+      }
+    }
+    gradient_case_close(&c);
   }
-  gradient_case_close(&c);
 }
 
 int main(void) {

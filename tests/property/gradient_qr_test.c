@@ -1,6 +1,7 @@
 /* Gradients of `qr`: direct and continuous adjoint agree to the tolerance, with each other and with the derivative of
    the discrete run (the complex twin repeats its steps), on random models and for every kind of criterion, input and
-   start. A failing seed is repeated with MBG_SEED=number. */
+   start. The discrete adjoint is the derivative of the discrete run, at any tolerance: equal to the complex twin, with
+   Taylor slope 2. A failing seed is repeated with MBG_SEED=number. */
 #include "model/design.h"
 #include "property/gradient_proof.h"
 
@@ -23,13 +24,14 @@ static void open_qr(gradient_case *c, const char *text) {
 
 /* ---------------------------------------------------------------------- random models */
 
-static double far[2];
+static double far[4];
 
 /* a path stands for its largest node; nodes of the twin may differ where rounding decided about a step */
 /* special: at a kink or a jump, or at rest, where criteria are rounding; few may be */
 static void compare_all(gradient_case *c, const char *name, bool special) {
   double *direct = gradient_case_gradient(c, MBG_METHOD_DIRECT),
-         *adjoint = gradient_case_gradient(c, MBG_METHOD_CONTINUOUS);
+         *adjoint = gradient_case_gradient(c, MBG_METHOD_CONTINUOUS),
+         *discrete = gradient_case_gradient(c, MBG_METHOD_ADJOINT);
   double *d = calloc((size_t)c->np + 1, sizeof *d), *exact = calloc((size_t)c->nc + 1, sizeof *exact);
   support_rng rng = support_rng_make(5);
   for (int j = 0; j < c->np; j++) {
@@ -40,20 +42,28 @@ static void compare_all(gradient_case *c, const char *name, bool special) {
     const bool nodes = c->m->criteria[k].kind == MBG__PATH && !(c->m->criteria[k].every > 0);
     const double a = gradient_difference(c->np, c->p, direct + k * c->np, adjoint + k * c->np, unit);
     const double b = nodes ? 0 : along(c->np, adjoint + k * c->np, d, exact[k]);
+    const double e = gradient_difference(c->np, c->p, discrete + k * c->np, direct + k * c->np, unit);
     far[0] = fmax(far[0], a);
     far[1] = fmax(far[1], b);
-    const bool exact_enough = a <= tol_adjoint && b <= tol_discrete, near = a <= tol_kink && b <= tol_kink;
+    const double x = nodes ? 0 : along(c->np, discrete + k * c->np, d, exact[k]);
+    far[2] = fmax(far[2], e);
+    far[3] = fmax(far[3], x);
+    const double most = fmax(b, e);
+    const bool exact_enough = a <= tol_adjoint && most <= tol_discrete, near = a <= tol_kink && most <= tol_kink;
     compared++;
     kinked += !exact_enough && (near || special);
     if (!exact_enough && !near && special) {
-      print_message("%s, '%s': %.2e, %.2e\n", name, c->m->criteria[k].name, a, b);
+      print_message("%s, '%s': %.2e, %.2e, %.2e\n", name, c->m->criteria[k].name, a, b, e);
     } else if (!exact_enough && !near) {
-      fail_msg("%s, '%s': direct and adjoint differ by %.2e, adjoint and twin by %.2e", name, c->m->criteria[k].name, a,
-               b);
+      fail_msg(
+          "%s, '%s': direct and continuous differ by %.2e, continuous and twin by %.2e, direct and discrete by %.2e, "
+          "discrete and twin by %.2e",
+          name, c->m->criteria[k].name, a, b, e, x);
     }
   }
   free(direct);
   free(adjoint);
+  free(discrete);
   free(exact);
   free(d);
 }
@@ -115,8 +125,9 @@ static void test_random_qr(void **state) {
   assert_true(skipped <= 1 + rounds / 20 + specials / 4); /* as in test_special_models */
   assert_true(kinked <= compared / 50);
   if (support_rounds(0, 1)) {
-    print_message("direct against adjoint %.1e, adjoint against twin %.1e, %d models skipped, %d of %d kinked\n",
-                  far[0], far[1], skipped, kinked, compared);
+    print_message("direct against continuous %.1e, discrete %.1e; twin against continuous %.1e, discrete %.1e; "
+                  "%d models skipped, %d of %d kinked\n",
+                  far[0], far[2], far[1], far[3], skipped, kinked, compared);
   }
   unit = 0;
 }
@@ -135,6 +146,131 @@ static void test_modal_qr(void **state) {
   assert_true(kinked <= compared / 50);
   unit = 0;
   with_modal = false;
+}
+
+/* ---------------------------------------------------------------------- the discrete adjoint is exact */
+
+/* Under error control rounding decides about lengths of steps in their last digits; those of the twin differ. So the
+   steps are fixed, and long: their derivative is another one than that of the motion. */
+static const char *const pairs[] = {"dop853", "dp5", "rk4"};
+
+/* adjoint against twin and Taylor slope of every criterion; a path stands for its largest node */
+static void check_exact(gradient_case *c, const char *name) {
+  const size_t nc = (size_t)c->nc + 1;
+  trial x = {.c = c, .name = name, .adjoint = gradient_case_matrix(c)};
+  x.noise = calloc(nc, sizeof(double));
+  x.size = calloc(nc, sizeof(double));
+  x.proofs = calloc(nc, sizeof(mbg_proof));
+  gradient_case_check(c, mbg_run_prove(c->ctx, c->run), name);
+  for (int k = 0; k < c->nc; k++) {
+    x.proofs[k] = *mbg_run_get_proof(c->run, k);
+    memcpy(x.adjoint + k * c->np, x.proofs[k].gradient, (size_t)c->np * sizeof(double));
+  }
+  measure_noise(&x);
+  for (int k = 0; k < c->nc; k++) {
+    if (c->m->criteria[k].kind != MBG__PATH || c->m->criteria[k].every > 0) {
+      compare(&x, "adjoint and twin", x.adjoint, x.exact, tol_direct, &worst_twin, k);
+    }
+    if (c->m->criteria[k].kind != MBG__PATH) {
+      check_taylor(&x, k);
+    }
+  }
+  double *all[] = {x.adjoint, x.exact, x.noise, x.size};
+  for (int i = 0; i < MBG_COUNT(all); i++) {
+    free(all[i]);
+  }
+  free(x.proofs);
+}
+
+/* few criteria may be too noisy to be judged, few too curved for three decades above rounding */
+static void check_shares(void) {
+  if (!support_sanitized()) {
+    assert_true(noisy <= judged / 20);
+    assert_true(short_ <= 1 + judged / 20);
+  }
+  (void)report(NULL);
+  judged = flat = short_ = noisy = skipped = 0;
+  worst_twin = 0;
+  worst_slope = 2;
+  least_decades = 99;
+}
+
+static void check_random_exact(uint64_t number) {
+  gradient_case c;
+  double step, end;
+  char name[40], *text = random_text(number, &step, &end);
+  int left;
+  snprintf(name, sizeof name, "seed %llu", (unsigned long long)number);
+  open_qr(&c, text);
+  c.options.tolerance = NAN;
+  c.options.integrator = pairs[number % MBG_COUNT(pairs)];
+  c.options.step = step;
+  c.options.end = end;
+  c.options.interrupt = count_down;
+  c.options.user = &left;
+  gradient_case_run(&c);
+  if (runs_qr(&c, name, &left)) {
+    check_exact(&c, name);
+  }
+  gradient_case_close(&c);
+  free(text);
+}
+
+static void test_random_exact(void **state) {
+  (void)state;
+  const char *one = getenv("MBG_SEED");
+  const int rounds = support_sanitized() ? 1 : support_rounds(4, 300);
+  unit = 1e-3;
+  skipped = 0;
+  for (int i = 0; i < (one ? 1 : rounds); i++) {
+    check_random_exact(one ? strtoull(one, NULL, 10) : (uint64_t)i);
+  }
+  assert_true(skipped <= 1 + rounds / 20);
+  check_shares();
+  unit = 0;
+}
+
+/* a tenth of the run of every model that qr takes; four-bar-chain passes singular positions */
+static void check_gallery_exact(const char *name, int number) {
+  gradient_case c;
+  char path[300];
+  int left = 1000000;
+  snprintf(path, sizeof path, "%s/%s", MBG_GALLERY_DIR, name);
+  gradient_case_open(&c, path, NULL);
+  if (c.m->nbeam == 0 && c.np > 0 && c.np <= 20 && c.nc > 0 && strcmp(name, "four-bar-chain") != 0) {
+    c.options.formulation = "qr";
+    c.options.integrator = pairs[number % MBG_COUNT(pairs)];
+    c.options.end = c.m->run.start + 0.1 * (c.m->run.end - c.m->run.start);
+    c.options.step = (c.options.end - c.m->run.start) / 20;
+    gradient_case_run(&c);
+    if (runs_qr(&c, name, &left)) {
+      check_exact(&c, name);
+    }
+  }
+  gradient_case_close(&c);
+}
+
+static void test_gallery_exact(void **state) {
+  (void)state;
+  struct dirent **list;
+  const int n = scandir(MBG_GALLERY_DIR, &list, NULL, alphasort),
+            stride = support_sanitized() ? 12 : support_rounds(3, 1);
+  int models = 0;
+  for (int i = 0; i < n; i++) {
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s/model.json", MBG_GALLERY_DIR, list[i]->d_name);
+    FILE *file = fopen(path, "r");
+    if (file) {
+      fclose(file);
+      if (models % stride == 0) {
+        check_gallery_exact(list[i]->d_name, models);
+      }
+      models++;
+    }
+    free(list[i]);
+  }
+  free(list);
+  check_shares();
 }
 
 /* ---------------------------------------------------------------------- criteria and inputs */
@@ -181,6 +317,85 @@ static void test_kinds(void **state) {
   gradient_case_run(&c);
   gradient_case_simulate(&c);
   compare_all(&c, "kinds", false);
+  gradient_case_close(&c);
+}
+
+/* under error control at loose tolerances, where the three gradients differ: the discrete one is that of the values */
+static void test_kinds_exact(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    gradient_case c;
+    open_qr(&c, kinds);
+    c.options.integrator = i ? "dp5" : NULL;
+    c.options.tolerance = i ? 1e-2 : 1e-4;
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    double *g = gradient_case_gradient(&c, MBG_METHOD_ADJOINT), *exact = gradient_case_twin(&c, NULL),
+           *direct = gradient_case_gradient(&c, MBG_METHOD_DIRECT), most = 0;
+    for (int k = 0; k < c.nc; k++) {
+      const int at = k * c.np;
+      assert_true(gradient_difference(c.np, c.p, g + at, exact + at, 0) < tol_direct);
+      most = fmax(most, gradient_difference(c.np, c.p, g + at, direct + at, 0));
+    }
+    assert_true(most > 1e-6);
+    free(g);
+    free(exact);
+    free(direct);
+    gradient_case_close(&c);
+  }
+}
+
+/* limits from one step to almost all: the same bits, also when the gradient is asked for again */
+static void test_checkpoints(void **state) {
+  (void)state;
+  static const double part[] = {0, 1e-9, 0.1, 0.3, 0.99};
+  static const mbg_method methods[] = {MBG_METHOD_ADJOINT, MBG_METHOD_CONTINUOUS, MBG_METHOD_ADJOINT};
+  double *whole[2] = {NULL, NULL}, bytes = 0;
+  for (int i = 0; i < MBG_COUNT(part); i++) {
+    gradient_case c;
+    open_qr(&c, kinds);
+    c.options.tolerance = 1e-7;
+    c.options.memory = part[i] * bytes;
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    for (int k = 0; k < MBG_COUNT(methods); k++) {
+      double *g = gradient_case_gradient(&c, methods[k]);
+      if (!whole[k % 2]) {
+        whole[k % 2] = g;
+        continue;
+      }
+      assert_memory_equal(g, whole[k % 2], (size_t)(c.nc * c.np) * sizeof(double));
+      free(g);
+    }
+    const mbg_run_work *work = mbg_run_get_work(c.run);
+    bytes = i == 0 ? work->peak_bytes : bytes;
+    assert_true(i == 0 ? work->recomputed_steps == 0 : work->recomputed_steps > 0 || part[i] > 0.9);
+    assert_true(i < 2 || work->peak_bytes <= part[i] * bytes);
+    gradient_case_close(&c);
+  }
+  free(whole[0]);
+  free(whole[1]);
+}
+
+/* the second simulation of a run gives the bits of the first, at the node of the start too */
+static void test_repeated(void **state) {
+  (void)state;
+  gradient_case c;
+  double psi[2][16];
+  open_qr(&c, SLIDE("\"first\": {\"path\": \"f\"}, \"sum\": {\"integral\": \"f^2\"}", ", \"breaks\": [0.6, 1.1]"));
+  c.options.tolerance = 1e-7;
+  c.options.all_signals = true;
+  gradient_case_run(&c);
+  double start[3] = {0};
+  for (int i = 0; i < 2; i++) {
+    gradient_case_simulate(&c);
+    gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi[i]), "criteria");
+    for (int k = 0; k < 3; k++) {
+      start[k] = i ? start[k] : mbg_run_signal(c.run, 0, k);
+      assert_true(mbg_run_signal(c.run, 0, k) == start[k]);
+    }
+  }
+  assert_memory_equal(psi[0], psi[1], (size_t)c.nc * sizeof(double));
   gradient_case_close(&c);
 }
 
@@ -419,11 +634,12 @@ static void test_place(void **state) {
 int main(void) {
   random_steps = support_sanitized() ? 2 : random_steps;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random_qr),       cmocka_unit_test(test_kinds),     cmocka_unit_test(test_values),
-      cmocka_unit_test(test_history_and_all), cmocka_unit_test(test_turns),     cmocka_unit_test(test_equilibrium),
-      cmocka_unit_test(test_restart),         cmocka_unit_test(test_interrupt), cmocka_unit_test(test_place),
-      cmocka_unit_test(test_modal_qr),
+      cmocka_unit_test(test_random_qr), cmocka_unit_test(test_random_exact), cmocka_unit_test(test_gallery_exact),
+      cmocka_unit_test(test_kinds),     cmocka_unit_test(test_kinds_exact),  cmocka_unit_test(test_checkpoints),
+      cmocka_unit_test(test_repeated),  cmocka_unit_test(test_values),       cmocka_unit_test(test_history_and_all),
+      cmocka_unit_test(test_turns),     cmocka_unit_test(test_equilibrium),  cmocka_unit_test(test_restart),
+      cmocka_unit_test(test_interrupt), cmocka_unit_test(test_place),        cmocka_unit_test(test_modal_qr),
   };
-  const struct CMUnitTest one[] = {cmocka_unit_test(test_random_qr)};
+  const struct CMUnitTest one[] = {cmocka_unit_test(test_random_qr), cmocka_unit_test(test_random_exact)};
   return getenv("MBG_SEED") ? cmocka_run_group_tests(one, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }

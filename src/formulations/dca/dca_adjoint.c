@@ -36,24 +36,10 @@ typedef struct {
 
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
-/* largest number of nodes inside a step */
-static int most_inner(const mbg__formulation_work *w) {
-  int most = 0;
-  for (int k = 0, i = 1; k + 1 < w->store.count; k++) {
-    int n = 0;
-    for (; i < w->nodes.count && w->nodes.t[i] < w->frozen[k + 1]; i++) {
-      n++;
-    }
-    i++;
-    most = n > most ? n : most;
-  }
-  return most;
-}
-
 static int take_arrays(mbg_context *ctx, adjoint *s) {
   const mbg__formulation_work *w = s->w;
   const size_t nc = (size_t)s->nc, n = (size_t)s->n, nb = (size_t)s->nb;
-  s->room = most_inner(w);
+  s->room = mbg__step_nodes_inside(&w->nodes, w->store.count - 1, w->frozen);
   s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)w->flow.nused);
   s->ze = MBG_TAKE(&s->arena, real, nc * nb);
   s->wb = MBG_TAKE(&s->arena, real, nc * n);
@@ -221,7 +207,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
     vn_copy(s->n, own + s->n, s->pw[c]);
   }
   MBG_TRY(inner_nodes(ctx, s, node, t0, t1, &count));
-  const mbg__rk_adjoint_run run = {stage_rhs, stage_vjp, s};
+  const mbg__rk_adjoint_run run = {.rhs = stage_rhs, .vjp = stage_vjp, .user = s};
   vn_zero(s->n, w->y);
   vn_copy(s->n, w->y + s->n, w->base[0].w);
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->rk, &run, t0, t1, w->y, count, s->x, s->g, s->lambda));
@@ -293,7 +279,7 @@ int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method meth
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, ncrit, &s.signals));
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n, w->method, &options, &s.again));
-  MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit, w->method, &s.rk));
+  MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit, s.room, w->method, &s.rk));
   MBG_TRY(passes(ctx, &s));
 done:
   mbg__rk_adjoint_destroy(ctx, s.rk);

@@ -5,16 +5,8 @@
 
 #include <string.h>
 
-/* the breaks around ta .. tb: equal for a run that is repeated from the middle */
 void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb) {
-  const double middle = (ta + tb) / 2;
-  double from = w->plan.t0, to = w->plan.t1;
-  for (int i = 0; i < w->plan.nbreak; i++) {
-    const double b = w->plan.breaks[i];
-    from = b < middle && b > from ? b : from;
-    to = b > middle && b < to ? b : to;
-  }
-  w->flow.segment = mbg__segment_between(from, to);
+  w->flow.segment = mbg__plan_segment(&w->plan, ta, tb);
 }
 
 int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1) {
@@ -119,17 +111,7 @@ static int restart(mbg_context *ctx, mbg__formulation_work *w) {
 }
 
 static int keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
-  if (w->nfrozen + 1 >= w->frozen_room) {
-    const int room = 2 * w->frozen_room + 256;
-    double *times = w->arena.allocator.resize(w->arena.allocator.user, w->frozen, (size_t)room * sizeof(double));
-    if (!times) {
-      return mbg__fail_memory(ctx);
-    }
-    w->frozen = times;
-    w->frozen_room = room;
-  }
-  w->frozen[++w->nfrozen] = t;
-  return MBG_OK;
+  return mbg__ode_keep_time(ctx, &w->arena.allocator, t, &w->nfrozen, &w->frozen_room, &w->frozen);
 }
 
 static int finish_step(mbg_context *ctx, void *user) {

@@ -28,15 +28,6 @@ int mbg__dca_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_
   return mbg__arena_check(ctx, arena);
 }
 
-static bool any(size_t n, const real *x) {
-  for (size_t i = 0; i < n; i++) {
-    if (x[i] != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static int at_node(mbg_context *ctx, const mbg__dca_seeds *s, const mbg__dca_base *base, double t, const real *y) {
   mbg__dca_flow *f = &s->w->flow;
   int err = MBG_OK;
@@ -58,7 +49,7 @@ static void pull(mbg__dca_seeds *s, int c, real *ge, real *gw, real *gattr) {
   const mbg_model *m = s->w->m;
   const real *w = row(s->g[0], c, m->nw), *v = row(s->g[1], c, m->nw), *vd = row(s->g[2], c, m->nw),
              *l = row(s->gl, c, m->nrow);
-  if (s->w->flow.full && (any((size_t)m->nw, vd) || any((size_t)m->nrow, l))) {
+  if (s->w->flow.full && (mbg__any((size_t)m->nw, vd) || mbg__any((size_t)m->nrow, l))) {
     const mbg__dca_cotangent cotangent = {.w = w, .v = v, .vd = vd, .lambda = l};
     mbg__dca_point_pull(s->w->point, 1, &cotangent, &ge, &gw, &gattr);
   } else {
@@ -71,7 +62,7 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
   const mbg__formulation_work *w = s->w;
   const size_t nw = (size_t)w->m->nw, nc = (size_t)s->nc;
   int err = MBG_OK;
-  if (!any(nc * (size_t)w->flow.nused, seed)) {
+  if (!mbg__any(nc * (size_t)w->flow.nused, seed)) {
     return MBG_OK;
   }
   MBG_TRY(at_node(ctx, s, base, t, y));

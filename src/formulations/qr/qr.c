@@ -44,8 +44,8 @@ static void fill_tolerances(mbg__formulation_work *w) {
 
 static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
   const mbg__rk_options options = mbg__ode_options(&w->plan, w->atol);
-  mbg__rk_dense_init(&w->dense, w->method, w->flow->state.n);
-  return mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->rk);
+  const int err = mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->rk);
+  return err < 0 ? err : mbg__qr_store_create(ctx, w);
 }
 
 static void destroy(mbg__formulation_work *w) {
@@ -57,7 +57,7 @@ static void destroy(mbg__formulation_work *w) {
   mbg__step_nodes_destroy(&w->nodes);
   mbg__qr_flow_destroy(w->flow);
   mbg__rk_destroy(w->rk);
-  mbg__rk_dense_free(&a, &w->dense);
+  mbg__store_destroy(&w->store);
   a.release(a.user, w->frozen);
   mbg__arena_destroy(&w->arena);
   a.release(a.user, w);
@@ -76,8 +76,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));
-  MBG_TRY(mbg__qr_flow_create(ctx, &w->arena, sys, mbg__start_result_of(start)->rank, plan->stabilization, nused, used,
-                              &w->flow));
+  MBG_TRY(mbg__qr_flow_create(ctx, &w->arena, sys, mbg__start_result_of(start)->rank, &w->plan, nused, used, &w->flow));
   MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->plan, nused, &w->nodes));
   const int n = w->flow->state.n;
   w->atol = MBG_TAKE(&w->arena, double, n);
@@ -115,13 +114,25 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
 
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
+/* CVODES has no steps that could be transposed: its method chooses order and interpolation as it goes */
+static bool has(const mbg__run_plan *plan, mbg_method method) {
+  return method != MBG_METHOD_ADJOINT || !plan->integrator || mbg__rk_find(plan->integrator);
+}
+
+static int adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
+                   const mbg__criterion_seeds *seeds, real *psi_a) {
+  return method == MBG_METHOD_ADJOINT ? mbg__qr_adjoint(ctx, w, ncrit, seeds, psi_a)
+                                      : mbg__qr_continuous_run(ctx, w, ncrit, seeds, psi_a);
+}
+
 extern const mbg__formulation_ops mbg__qr_ops;
 
 const mbg__formulation_ops mbg__qr_ops = {
     .prepare = prepare,
     .simulate = mbg__qr_simulate,
     .tangent = mbg__qr_tangent,
-    .adjoint = mbg__qr_adjoint_run,
+    .adjoint = adjoint,
+    .has = has,
     .last = last,
     .counts = counts,
     .destroy = destroy,

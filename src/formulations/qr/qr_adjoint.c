@@ -1,168 +1,100 @@
-/* The continuous adjoint (theory 1, section 7), integrated backward with the forward state interpolated. */
+/* Discrete adjoint (theory 3, section 11): the exact transpose of the Runge-Kutta steps that the simulation made, with
+   their dense output at samples and points of integrals, and of the start. Per criterion go backward
+
+     lambda   gradient by the state z at the end of a step
+     g0       gradient by the frames of the start: H = H0 g, w = Ad(g^-1) w0 + w_g at every evaluation (qr_state.h)
+     psi_a    gradient by attributes
+
+   The stages of a step are stored: a transposed stage costs one evaluation, its linearization and one transposed
+   product for each criterion. */
 #include "formulations/qr/qr_work.h"
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------- creation */
+typedef struct {
+  mbg__formulation_work *w;
+  mbg__arena arena;
+  mbg_context *ctx;
+  int nc, n;
+  const mbg__criterion_seeds *seeds;
+  mbg__nodes nodes;
+  real *psi_a;
+  mbg__rk_adjoint *rk;
+  real *seed;     /*                                        (nc x nused) */
+  real *lambda;   /*                                        (nc x n) */
+  real *g0;       /*                                        (nc x nw) */
+  real *mu, *rho; /* gradients by v* and a                  (nc x nw) */
+  real *gw, *gv;  /* by frames and twists                   (nc x nw) */
+  real *reaction; /* by multipliers                         (nc x nrow) */
+  real *zi;       /*                                        (n) */
+  double *x;      /* nodes inside a step, most of them      (room) */
+  real *g;        /* gradients by z there                   (room x nc x n) */
+  int room;
+} adjoint;
 
-static void list_wanted(mbg__arena *arena, mbg__qr_adjoint *a) {
-  const mbg__design *design = mbg__system_design(a->w->flow->sys);
-  const bool all = mbg__seeds_all(a->seeds, a->nc);
-  a->wanted = MBG_TAKE(arena, int, a->w->m->na);
-  for (int i = 0; a->wanted && i < a->w->m->na; i++) {
-    /* curvatures of cubic controls depend on parameters through the samples */
-    if (all || design->start[i + 1] > design->start[i] || a->w->m->attributes[i].control >= 0) {
-      a->wanted[a->nwanted++] = i;
-    }
+static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
+
+static int take_arrays(mbg_context *ctx, adjoint *s) {
+  const mbg__formulation_work *w = s->w;
+  const size_t nc = (size_t)s->nc, n = (size_t)s->n, nw = (size_t)w->m->nw;
+  s->room = mbg__step_nodes_inside(&w->nodes, mbg__qr_store_steps(w), w->frozen);
+  s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)w->flow->nused);
+  s->lambda = MBG_TAKE(&s->arena, real, nc * n);
+  s->g0 = MBG_TAKE(&s->arena, real, nc * nw);
+  s->mu = MBG_TAKE(&s->arena, real, nc * nw);
+  s->rho = MBG_TAKE(&s->arena, real, nc * nw);
+  s->gw = MBG_TAKE(&s->arena, real, nc * nw);
+  s->gv = MBG_TAKE(&s->arena, real, nc * nw);
+  s->reaction = MBG_TAKE(&s->arena, real, nc * (size_t)w->m->nrow);
+  s->zi = MBG_TAKE(&s->arena, real, n);
+  s->x = MBG_TAKE(&s->arena, double, s->room);
+  s->g = MBG_TAKE(&s->arena, real, (size_t)s->room * nc * n);
+  return mbg__arena_check(ctx, &s->arena);
+}
+
+static void clear(adjoint *s, real *x) { memset(x, 0, (size_t)s->nc * (size_t)s->w->m->nw * sizeof(real)); }
+
+/* gradients by frames and twists at z become those by z (nc x n), and by the start */
+static void to_state(adjoint *s, const real *z, real *gz) {
+  for (int c = 0; c < s->nc; c++) {
+    mbg__qr_state_read_pull(&s->w->flow->state, z, row(s->gw, c, s->w->m->nw), row(s->gv, c, s->w->m->nw),
+                            row(gz, c, s->n), row(s->g0, c, s->w->m->nw));
   }
 }
 
-/* lengths against angles; attributes by their size */
-static void fill_weights(mbg__qr_adjoint *a) {
-  const mbg_model *m = a->w->m;
-  const mbg__design *design = mbg__system_design(a->w->flow->sys);
-  for (int i = 0; i < m->nw; i++) {
-    a->weight[i] = i % 6 < 3 ? m->size : 1;
-  }
-  for (int j = 0; j < m->nv; j++) {
-    a->weight[m->nw + j] = m->full[j] % 6 < 3 ? m->size : 1;
-  }
-  for (int k = 0; k < a->nwanted; k++) {
-    const double x = fabs(re(design->attr[a->wanted[k]]));
-    a->weight[m->nw + m->nv + k] = x > 0 ? x : 1;
-  }
-}
+/* ---------------------------------------------------------------------- stages */
 
-int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int ncrit,
-                           const mbg__criterion_seeds *seeds, mbg__qr_adjoint *a) {
-  const mbg_model *m = w->m;
-  const size_t nc = (size_t)ncrit, nw = nc * (size_t)m->nw;
-  *a = (mbg__qr_adjoint){.w = w, .nc = ncrit, .seeds = seeds};
-  list_wanted(arena, a);
-  a->n = m->nw + m->nv + a->nwanted;
-  for (int c = 0; c < ncrit; c++) {
-    a->densities = a->densities || seeds[c].nterm > 0;
-  }
-  a->weight = MBG_TAKE(arena, double, a->n);
-  a->scale = MBG_TAKE(arena, double, 3 * nc);
-  a->atol = MBG_TAKE(arena, double, nc *(size_t)a->n);
-  a->mu = MBG_TAKE(arena, real, nw);
-  a->rho = MBG_TAKE(arena, real, nw);
-  a->gw = MBG_TAKE(arena, real, nw);
-  a->gv = MBG_TAKE(arena, real, nw);
-  a->gvd = MBG_TAKE(arena, real, nw);
-  a->lb = MBG_TAKE(arena, real, nc * (size_t)m->nrow);
-  a->ga = MBG_TAKE(arena, real, nc * (size_t)m->na);
-  a->signals = MBG_TAKE(arena, real, w->flow->nused);
-  a->rate = MBG_TAKE(arena, real, nc * (size_t)a->n);
-  const int err = mbg__arena_check(ctx, arena);
-  if (err == MBG_OK) {
-    fill_weights(a);
-  }
-  return err;
-}
-
-/* ---------------------------------------------------------------------- right-hand side */
-
-static void clear(mbg__qr_adjoint *a) {
-  const mbg_model *m = a->w->m;
-  const size_t nc = (size_t)a->nc, nw = nc * (size_t)m->nw * sizeof(real);
-  memset(a->gw, 0, nw);
-  memset(a->gv, 0, nw);
-  memset(a->gvd, 0, nw);
-  memset(a->lb, 0, nc * (size_t)m->nrow * sizeof(real));
-  memset(a->ga, 0, nc * (size_t)m->na * sizeof(real));
-}
-
-static void pull_signal(mbg__qr_adjoint *a, int c, int column, real weight) {
-  const mbg_model *m = a->w->m;
-  const size_t at = (size_t)c * (size_t)m->nw;
-  mbg__system_signal_pull(a->w->flow->sys, a->w->flow->used[column], weight, a->gw + at, a->gv + at, a->gvd + at,
-                          a->lb + (size_t)c * (size_t)m->nrow, a->ga + (size_t)c * (size_t)m->na);
-}
-
-/* F_H, F_v, F_a, F_lambda, F_p of the integrands */
-static int pull_densities(mbg_context *ctx, mbg__qr_adjoint *a) {
-  mbg__qr_flow *f = a->w->flow;
+/* gradients b of z' of all criteria */
+static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, const real *b, real *b_z) {
+  adjoint *s = user;
+  mbg__qr_flow *f = s->w->flow;
+  const size_t size = (size_t)ncol * (size_t)s->n;
   int err = MBG_OK;
-  MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
-  MBG_TRY(mbg__qr_flow_signals(ctx, f, a->signals));
-  MBG_TRY(mbg__system_linearize_signals(ctx, a->w->flow->sys));
-  for (int c = 0; c < a->nc; c++) {
-    for (int k = 0; k < a->seeds[c].nterm; k++) {
-      const mbg__density_term *term = &a->seeds[c].terms[k];
-      const real grown = term->sharpness > 0 ? r_exp(term->sharpness * (a->signals[term->column] - term->top)) : 1;
-      pull_signal(a, c, term->column, term->factor * grown);
-    }
+  (void)stage;
+  memset(b_z, 0, size * sizeof(real));
+  if (!mbg__any(size, b)) { /* no criterion looks at what follows */
+    return MBG_OK;
   }
+  MBG_TRY(mbg__qr_flow_eval(s->ctx, f, t, z));
+  for (int c = 0; c < ncol; c++) {
+    mbg__qr_state_rates_pull(&f->state, z, f->v_star, b + (size_t)c * (size_t)s->n, row(b_z, c, s->n),
+                             row(s->mu, c, f->m->nw), row(s->rho, c, f->m->nw));
+  }
+  clear(s, s->gw);
+  clear(s, s->gv);
+  MBG_TRY(mbg__qr_point_pull(s->ctx, f->point, ncol, s->mu, s->rho, NULL, s->gw, s->gv, s->psi_a));
+  to_state(s, z, b_z);
 done:
   return err;
 }
 
-/* (A1)-(A2) with the duals mu, nu + F_a, F_lambda */
-static int pull_point(mbg_context *ctx, mbg__qr_adjoint *a, const real *y) {
-  const mbg_model *m = a->w->m;
-  for (int c = 0; c < a->nc; c++) {
-    const size_t at = (size_t)c * (size_t)m->nw;
-    const real *own = y ? y + (size_t)c * (size_t)a->n : NULL;
-    memcpy(a->rho + at, a->gvd + at, (size_t)m->nw * sizeof(real));
-    memset(a->mu + at, 0, (size_t)m->nw * sizeof(real));
-    if (own) {
-      memcpy(a->mu + at, own, (size_t)m->nw * sizeof(real));
-      for (int j = 0; j < m->nv; j++) {
-        a->rho[at + (size_t)m->full[j]] += own[m->nw + j];
-      }
-    }
-  }
-  const real *lb = a->densities || !y ? a->lb : NULL;
-  return a->w->pull ? a->w->pull(a->w->pull_user, ctx, a->nc, a->mu, a->rho, lb, a->gw, a->gv, a->ga)
-                    : mbg__qr_point_pull(ctx, a->w->flow->point, a->nc, a->mu, a->rho, lb, a->gw, a->gv, a->ga);
-}
+/* ---------------------------------------------------------------------- nodes */
 
-int mbg__qr_adjoint_rates(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *yd) {
-  const mbg_model *m = a->w->m;
-  int err = MBG_OK;
-  clear(a);
-  if (a->densities) {
-    MBG_TRY(pull_densities(ctx, a));
-  }
-  MBG_TRY(pull_point(ctx, a, y));
-  for (int c = 0; c < a->nc; c++) {
-    const size_t at = (size_t)c * (size_t)m->nw;
-    real *out = yd + (size_t)c * (size_t)a->n;
-    vn_scale(m->nw, out, -1, a->gw + at);
-    mbg__qr_flow_add_adT(a->w->flow, 1, a->mu + at, out);
-    mbg__to_free(m, -1, a->gv + at, out + m->nw);
-    for (int k = 0; k < a->nwanted; k++) {
-      out[m->nw + m->nv + k] = -a->ga[(size_t)c * (size_t)m->na + (size_t)a->wanted[k]];
-    }
-  }
-done:
-  return err;
-}
-
-int mbg__qr_adjoint_rhs(void *adjoint, double t, const real *y, real *yd) {
-  mbg__qr_adjoint *a = adjoint;
-  mbg__qr_flow *f = a->w->flow;
-  int err = MBG_OK;
-  MBG_TRY(a->forward(a->user, t, a->w->zi));
-  MBG_TRY(mbg__qr_flow_eval(f->ctx, f, t, a->w->zi));
-  MBG_TRY(mbg__qr_adjoint_rates(f->ctx, a, y, yd));
-done:
-  return mbg__ode_status(err);
-}
-
-/* ---------------------------------------------------------------------- values at nodes */
-
-/* weight of used signal k at node n */
-static real value_weight(const mbg__qr_adjoint *a, int c, int n, int k) {
-  return a->seeds[c].point[(size_t)n * (size_t)a->w->flow->nused + (size_t)k];
-}
-
-static bool has_values(const mbg__qr_adjoint *a, int n) {
-  for (int c = 0; c < a->nc; c++) {
-    for (int k = 0; k < a->w->flow->nused; k++) {
-      if (value_weight(a, c, n, k) != 0) {
+/* do seeds of the node concern accelerations or reactions? */
+static bool needs_accelerations(const adjoint *s) {
+  for (int k = 0; k < s->nodes.nused; k++) {
+    for (int c = 0; mbg__ode_needs_accelerations(s->w->m, 1, s->nodes.used + k) && c < s->nc; c++) {
+      if (s->seed[(size_t)c * (size_t)s->nodes.nused + (size_t)k] != 0) {
         return true;
       }
     }
@@ -170,280 +102,146 @@ static bool has_values(const mbg__qr_adjoint *a, int n) {
   return false;
 }
 
-static void pull_values(mbg__qr_adjoint *a, int n) {
-  for (int c = 0; c < a->nc; c++) {
-    for (int k = 0; k < a->w->flow->nused; k++) {
-      const real weight = value_weight(a, c, n, k);
+static int linearize_node(mbg_context *ctx, const adjoint *s, double t, const real *z, bool full) {
+  mbg__qr_flow *f = s->w->flow;
+  int err = MBG_OK;
+  if (full) {
+    MBG_TRY(mbg__qr_flow_eval(ctx, f, t, z));
+    MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
+  } else {
+    MBG_TRY(mbg__qr_flow_place(ctx, f, t, z));
+    MBG_TRY(mbg__system_linearize(ctx, f->sys));
+  }
+  MBG_TRY(mbg__system_linearize_signals(ctx, f->sys));
+done:
+  return err;
+}
+
+static void pull_signals(adjoint *s) {
+  const mbg_model *m = s->w->m;
+  clear(s, s->gw);
+  clear(s, s->gv);
+  clear(s, s->rho);
+  memset(s->reaction, 0, (size_t)s->nc * (size_t)m->nrow * sizeof(real));
+  for (int c = 0; c < s->nc; c++) {
+    for (int k = 0; k < s->nodes.nused; k++) {
+      const real weight = s->seed[(size_t)c * (size_t)s->nodes.nused + (size_t)k];
       if (weight != 0) {
-        pull_signal(a, c, k, weight);
+        mbg__system_signal_pull(s->w->flow->sys, s->nodes.used[k], weight, row(s->gw, c, m->nw), row(s->gv, c, m->nw),
+                                row(s->rho, c, m->nw), row(s->reaction, c, m->nrow), row(s->psi_a, c, m->na));
       }
     }
   }
 }
 
-/* mu += G_H + vjp_H, nu += G_v + vjp_v, g += G_p + vjp_p with the duals (0, G_a, G_lambda) */
-static void add_jump(const mbg__qr_adjoint *a, real *y) {
-  const mbg_model *m = a->w->m;
-  for (int c = 0; c < a->nc; c++) {
-    const size_t at = (size_t)c * (size_t)m->nw;
-    real *own = y + (size_t)c * (size_t)a->n;
-    vn_axpy(m->nw, own, 1, a->gw + at);
-    for (int j = 0; j < m->nv; j++) {
-      own[m->nw + j] += a->gv[at + (size_t)m->full[j]];
-    }
-    for (int k = 0; k < a->nwanted; k++) {
-      own[m->nw + m->nv + k] += a->ga[(size_t)c * (size_t)m->na + (size_t)a->wanted[k]];
-    }
-  }
+static bool take_seeds(adjoint *s, int node) {
+  mbg__seeds_at(s->seeds, s->nc, &s->nodes, node, s->seed);
+  return mbg__any((size_t)s->nc * (size_t)s->nodes.nused, s->seed);
 }
 
-/* first node not before t */
-static int node_at(const mbg__step_nodes *n, double t) {
-  int lo = 0, hi = n->count;
-  while (lo < hi) {
-    const int mid = (lo + hi) / 2;
-    if (n->t[mid] < t) {
-      lo = mid + 1;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
-
-int mbg__qr_adjoint_jump(mbg_context *ctx, mbg__qr_adjoint *a, double t, real *y) {
-  mbg__formulation_work *w = a->w;
+/* the seeds taken, of a node at (t, z), added to the gradient by z (nc x n) */
+static int node_gradient(mbg_context *ctx, adjoint *s, double t, const real *z, real *gz) {
+  const bool full = needs_accelerations(s);
   int err = MBG_OK;
-  for (int n = node_at(&w->nodes, t); n < w->nodes.count && w->nodes.t[n] == t; n++) {
-    if (!has_values(a, n)) {
+  MBG_TRY(linearize_node(ctx, s, t, z, full));
+  pull_signals(s);
+  if (full) {
+    MBG_TRY(mbg__qr_point_pull(ctx, s->w->flow->point, s->nc, NULL, s->rho, s->reaction, s->gw, s->gv, s->psi_a));
+  }
+  to_state(s, z, gz);
+done:
+  return err;
+}
+
+/* gradients g of the dense output at x for the nodes inside step k, last first; their number */
+static int inner_nodes(mbg_context *ctx, adjoint *s, int k, const mbg__qr_step *step, int *node, int *count) {
+  mbg__formulation_work *w = s->w;
+  const size_t size = (size_t)s->nc * (size_t)s->n;
+  int err = MBG_OK;
+  *count = 0;
+  for (; *node > 0 && w->nodes.t[*node] > step->t0; (*node)--) {
+    const double t = w->nodes.t[*node];
+    if (!take_seeds(s, *node)) {
       continue;
     }
-    clear(a);
-    MBG_TRY(a->forward(a->user, t, w->zi));
-    MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t, w->zi));
-    MBG_TRY(mbg__qr_point_linearize(ctx, w->flow->point));
-    MBG_TRY(mbg__system_linearize_signals(ctx, w->flow->sys));
-    pull_values(a, n);
-    MBG_TRY(pull_point(ctx, a, NULL));
-    add_jump(a, y);
+    real *g = s->g + (size_t)*count * size;
+    memset(g, 0, size * sizeof(real));
+    mbg__qr_step_interpolate(w, k, step, t, s->zi);
+    MBG_TRY(node_gradient(ctx, s, t, s->zi, g));
+    s->x[(*count)++] = (t - step->t0) / (step->t1 - step->t0);
   }
 done:
   return err;
 }
 
-static void add_time(const mbg__formulation_work *w, double t, double *times, int *count) {
-  if (t > w->plan.t0 && t < w->last && (*count == 0 || t > times[*count - 1])) {
-    times[(*count)++] = t;
+/* ---------------------------------------------------------------------- passes */
+
+static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
+  mbg__formulation_work *w = s->w;
+  mbg__qr_step step;
+  int err = MBG_OK, count;
+  w->flow->segment = mbg__plan_segment(&w->plan, w->frozen[k - 1], w->frozen[k]);
+  MBG_TRY(mbg__qr_store_step(ctx, w, k, &step));
+  if (take_seeds(s, *node)) {
+    MBG_TRY(node_gradient(ctx, s, step.t1, step.z1, s->lambda));
   }
+  (*node)--;
+  MBG_TRY(inner_nodes(ctx, s, k, &step, node, &count));
+  const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k};
+  MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->rk, &run, step.t0, step.t1, step.z0, count, s->x, s->g, s->lambda));
+done:
+  return err;
 }
 
-int mbg__qr_adjoint_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr_adjoint *a, int *count, double **times) {
-  const mbg__formulation_work *w = a->w;
-  const mbg__step_nodes *nodes = &w->nodes;
-  double *t = MBG_TAKE(arena, double, w->plan.nbreak + nodes->count);
-  *times = t;
-  *count = 0;
-  for (int i = 0, b = 0; t && i < nodes->count; i++) {
-    for (; b < w->plan.nbreak && w->plan.breaks[b] <= nodes->t[i]; b++) {
-      add_time(w, w->plan.breaks[b], t, count);
-    }
-    if (has_values(a, i)) {
-      add_time(w, nodes->t[i], t, count);
-    }
-  }
-  return mbg__arena_check(ctx, arena);
-}
-
-/* ---------------------------------------------------------------------- tolerances */
-
-/* first entry and number of entries of a group */
-static int group(const mbg__qr_adjoint *a, int g, int *count) {
-  const mbg_model *m = a->w->m;
-  *count = g == 0 ? m->nw : g == 1 ? m->nv : a->nwanted;
-  return g == 0 ? 0 : g == 1 ? m->nw : m->nw + m->nv;
-}
-
-static double largest(const mbg__qr_adjoint *a, int c, int g, const real *y) {
-  int count;
-  const int first = group(a, g, &count);
-  double most = 0;
-  for (int i = first; i < first + count; i++) {
-    most = fmax(most, a->weight[i] * fabs(re(y[(size_t)c * (size_t)a->n + (size_t)i])));
-  }
-  return most;
-}
-
-/* errors of the adjoint enter the gradient directly, errors of the state only through derivatives */
-static const double strict = 0.1;
-
-static void set_tolerance(mbg__qr_adjoint *a, int c, int g, double scale) {
-  const double relative = strict * pow(10, a->loosened) * a->w->plan.relative;
-  int count;
-  const int first = group(a, g, &count);
-  for (int i = first; i < first + count; i++) {
-    /* a criterion that depends on nothing does not limit the steps */
-    a->atol[(size_t)c * (size_t)a->n + (size_t)i] = scale > 0 ? relative * scale / a->weight[i] : 1;
-  }
-}
-
-/* With their weights mu, nu/time and g all have the size of the criterion: the tolerance of a group that is still small
-   is not below a thousandth of that of the others. */
-static void set_tolerances(mbg__qr_adjoint *a, int c, double mu, double nu, double g) {
-  const double span = a->w->plan.t1 - a->w->plan.t0;
-  const double all = fmax(mu, nu / span);
-  set_tolerance(a, c, 0, fmax(mu, all));
-  set_tolerance(a, c, 1, fmax(nu, 1e-3 * span * all));
-  set_tolerance(a, c, 2, fmax(g, 1e-2 * all));
-}
-
-void mbg__qr_adjoint_scales(mbg__qr_adjoint *a, const real *y) {
-  for (int c = 0; c < a->nc; c++) {
-    double *scale = a->scale + 3 * c;
-    for (int g = 0; g < 3; g++) {
-      scale[g] = fmax(scale[g], largest(a, c, g, y));
-    }
-    if (scale[0] > 0 || scale[1] > 0) {
-      set_tolerances(a, c, scale[0], scale[1], scale[2]);
-    }
-  }
-}
-
-int mbg__qr_adjoint_begin(mbg__qr_adjoint *a, double t, const real *y) {
-  const double ahead = 1e-2 * (a->w->plan.t1 - a->w->plan.t0);
-  bool zero = false;
-  mbg__qr_adjoint_scales(a, y);
-  for (int c = 0; c < a->nc; c++) {
-    zero = zero || (a->scale[3 * c] == 0 && a->scale[3 * c + 1] == 0);
-  }
-  if (!zero) {
-    return MBG_OK;
-  }
-  const int err = mbg__qr_adjoint_rhs(a, t, y, a->rate);
-  for (int c = 0; err == MBG_OK && c < a->nc; c++) {
-    if (a->scale[3 * c] == 0 && a->scale[3 * c + 1] == 0) {
-      set_tolerances(a, c, ahead * largest(a, c, 0, a->rate), ahead * largest(a, c, 1, a->rate),
-                     ahead * largest(a, c, 2, a->rate));
-    }
-  }
-  return err > 0 ? MBG_ERROR_SINGULAR : err;
-}
-
-int mbg__qr_adjoint_finish(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *psi_a) {
-  const mbg_model *m = a->w->m;
+/* the numbers of the first frames are constants of the state; the rates are not */
+static int start(mbg_context *ctx, adjoint *s) {
+  mbg__formulation_work *w = s->w;
+  const mbg__qr_state *state = &w->flow->state;
   int err = MBG_OK;
-  for (int c = 0; c < a->nc; c++) {
-    const real *own = y + (size_t)c * (size_t)a->n;
-    real *out = psi_a + (size_t)c * (size_t)m->na;
-    vn_zero(m->nw, a->gv);
-    mbg__to_full(m, 1, own + m->nw, a->gv);
-    MBG_TRY(mbg__start_pull(ctx, a->w->start, own, a->gv, out));
-    for (int k = 0; k < a->nwanted; k++) {
-      out[a->wanted[k]] += own[m->nw + m->nv + k];
-    }
+  w->flow->segment = (mbg__segment){-INFINITY, INFINITY};
+  if (take_seeds(s, 0)) {
+    MBG_TRY(node_gradient(ctx, s, w->plan.t0, w->z0, s->lambda));
+  }
+  for (int c = 0; c < s->nc; c++) {
+    vn_zero(w->m->nw, s->gv);
+    mbg__to_full(w->m, 1, row(s->lambda, c, s->n) + state->nplace, s->gv);
+    MBG_TRY(mbg__start_pull(ctx, w->start, row(s->g0, c, w->m->nw), s->gv, row(s->psi_a, c, w->m->na)));
   }
 done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- Runge-Kutta backward */
-
-static int forward_state(void *user, double t, real *z) {
-  const mbg__formulation_work *w = user;
-  if (w->dense.nstep == 0) { /* interrupted before the first step */
-    memcpy(z, w->z0, (size_t)w->flow->state.n * sizeof(real));
-    return MBG_OK;
+static int passes(mbg_context *ctx, adjoint *s) {
+  mbg__formulation_work *w = s->w;
+  int err = MBG_OK, node = w->nodes.count - 1;
+  for (int k = mbg__qr_store_steps(w); k > 0; k--) {
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, w->frozen[k]));
+    MBG_TRY(back(ctx, s, k, &node));
   }
-  mbg__rk_dense_eval(&w->dense, t, MBG__RK_LEFT, 0, w->flow->state.n, z, NULL);
-  return MBG_OK;
-}
-
-static int begin_segment(void *user, double ta, double tb, real *y) {
-  mbg__qr_adjoint *a = user;
-  mbg_context *ctx = a->w->flow->ctx;
-  int err = MBG_OK;
-  a->w->flow->segment = mbg__segment_between(ta, tb);
-  MBG_TRY(mbg__qr_adjoint_jump(ctx, a, ta, y));
-  MBG_TRY(mbg__qr_adjoint_begin(a, ta, y));
+  MBG_TRY(start(ctx, s));
 done:
   return err;
 }
 
-/* The forward solution is a polynomial in each step, accurate to its tolerance: much shorter adjoint steps resolve only
-   its errors. They occur where a criterion is itself below the tolerances (a drift, a residual); kinks of a law also
-   need a few. So short steps are allowed until there are too many of them: then the tolerance is loosened tenfold, as
-   often as necessary. */
-enum { SHORT_STEPS = 10, LOOSENED_MAX = 8, LOOSENED_WARNED = 4 };
-
-static double shortest_step(const mbg__formulation_work *w) {
-  return 1e-4 * (w->last - w->plan.t0) / fmax(1, w->dense.nstep);
-}
-
-static void limit_steps(mbg__qr_adjoint *a, const mbg__rk *rk, double t) {
-  const mbg__formulation_work *w = a->w;
-  const double part = (w->last - t) / (w->last - w->plan.t0);
-  const double allowed = 200 * (1 + a->loosened) + SHORT_STEPS * w->dense.nstep * part;
-  a->loosened += (double)mbg__rk_count(rk)->steps > allowed && a->loosened < LOOSENED_MAX;
-}
-
-static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_adjoint *a, real *y) {
-  mbg__formulation_work *w = a->w;
-  mbg__rk_options options = mbg__rk_options_default();
-  mbg__rk_run run = {.rhs = mbg__qr_adjoint_rhs, .segment = begin_segment, .user = a, .t0 = w->last, .t1 = w->plan.t0};
-  mbg__rk *rk = NULL;
-  double *breaks;
+int mbg__qr_adjoint(mbg_context *ctx, mbg__formulation_work *w, int ncrit, const mbg__criterion_seeds *seeds,
+                    real *psi_a) {
+  adjoint s = {.w = w,
+               .ctx = ctx,
+               .nc = ncrit,
+               .n = w->flow->state.n,
+               .seeds = seeds,
+               .nodes = mbg__ode_nodes(&w->nodes, w->flow->used, w->partial),
+               .psi_a = psi_a};
   int err = MBG_OK;
-  options.rtol = 0;
-  options.atol_vector = a->atol;
-  options.fixed = w->plan.step;
-  options.hmin = shortest_step(w);
-  MBG_TRY(mbg__qr_adjoint_breaks(ctx, arena, a, &run.nbreak, &breaks));
-  run.breaks = breaks;
-  MBG_TRY(mbg__rk_create(ctx, a->nc * a->n, w->method, &options, &rk));
-  MBG_TRY(mbg__rk_start(ctx, rk, &run, y));
-  while ((err = mbg__rk_step(ctx, rk)) > 0) {
-    const mbg__rk_record *step = mbg__rk_last(rk);
-    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, step->t1));
-    limit_steps(a, rk, step->t1);
-    mbg__qr_adjoint_scales(a, step->y1);
-  }
-  if (err == MBG_OK) {
-    memcpy(y, mbg__rk_last(rk)->y1, (size_t)a->nc * (size_t)a->n * sizeof(real));
-    MBG_TRY(mbg__qr_adjoint_jump(ctx, a, w->plan.t0, y));
-    if (a->loosened >= LOOSENED_WARNED || mbg__rk_count(rk)->forced > mbg__rk_count(rk)->steps / 10) {
-      mbg__note(
-          ctx, MBG_WARNING,
-          "the tolerance does not resolve the gradient of a criterion: the criterion is as small as the errors of the "
-          "simulation, or oscillates within a step");
-    }
-  }
-  if (err == MBG_ERROR_CONVERGENCE) {
-    mbg__note(ctx, MBG_NOTE, "this is the backward integration of the adjoint; --method direct integrates forward");
-  }
-done:
-  mbg__rk_destroy(rk);
-  return err;
-}
-
-int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
-                        const mbg__criterion_seeds *seeds, real *psi_a) {
-  mbg__qr_adjoint a;
-  mbg__arena arena;
-  int err = MBG_OK;
-  (void)method;
-  mbg__arena_init(&arena, mbg__context_allocator(ctx));
   w->flow->ctx = ctx;
-  MBG_TRY(mbg__qr_adjoint_create(ctx, &arena, w, ncrit, seeds, &a));
-  real *y = MBG_TAKE(&arena, real, (size_t)ncrit * (size_t)a.n);
-  MBG_TRY(mbg__arena_check(ctx, &arena));
-  if (w->method) {
-    a.forward = forward_state;
-    a.user = w;
-    MBG_TRY(backward(ctx, &arena, &a, y));
-  } else {
-    MBG_TRY(mbg__qr_cvodes_adjoint(ctx, w, &a, y));
-  }
-  MBG_TRY(mbg__qr_adjoint_finish(ctx, &a, y, psi_a));
+  mbg__system_want(w->flow->sys, mbg__seeds_all(seeds, ncrit));
+  mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
+  MBG_TRY(take_arrays(ctx, &s));
+  MBG_TRY(mbg__rk_adjoint_create(ctx, s.n, ncrit, s.room, w->method, &s.rk));
+  MBG_TRY(passes(ctx, &s));
 done:
-  mbg__arena_destroy(&arena);
+  mbg__rk_adjoint_destroy(ctx, s.rk);
+  mbg__system_want(w->flow->sys, true);
+  mbg__arena_destroy(&s.arena);
   return err;
 }

@@ -31,7 +31,7 @@ typedef struct {
 
 /* The backward problem. */
 typedef struct {
-  mbg__qr_adjoint *adjoint;
+  mbg__qr_continuous *adjoint;
   int n, nquad; /* all of mu, nu; of g */
   N_Vector y, quad, atol, quad_atol;
   real *full, *rate;       /* in the layout of the adjoint */

@@ -13,7 +13,7 @@ enum { CHUNKS = 24 }; /* between two values, after each of which tolerances are 
 
 /* y of CVODES in the layout of the adjoint, with g = 0 */
 static void unpack(const mbg__qr_cvodes_backward *b, const double *y) {
-  const mbg__qr_adjoint *a = b->adjoint;
+  const mbg__qr_continuous *a = b->adjoint;
   const size_t own = (size_t)(a->w->m->nw + a->w->m->nv);
   for (size_t k = 0; k < (size_t)a->nc; k++) {
     memcpy(b->full + k * (size_t)a->n, y + k * own, own * sizeof(double));
@@ -21,7 +21,7 @@ static void unpack(const mbg__qr_cvodes_backward *b, const double *y) {
 }
 
 static void pack(const mbg__qr_cvodes_backward *b, const real *full, double *y, double *quad) {
-  const mbg__qr_adjoint *a = b->adjoint;
+  const mbg__qr_continuous *a = b->adjoint;
   const size_t own = (size_t)(a->w->m->nw + a->w->m->nv), nq = (size_t)a->nwanted;
   for (size_t k = 0; k < (size_t)a->nc; k++) {
     if (y) {
@@ -39,7 +39,7 @@ static int rates(mbg__qr_cvodes *c, double t, N_Vector z, N_Vector y) {
   mbg__qr_cvodes_retry(c);
   MBG_TRY(mbg__qr_flow_eval(c->ctx, c->w->flow, t, N_VGetArrayPointer(z)));
   unpack(b, N_VGetArrayPointer(y));
-  MBG_TRY(mbg__qr_adjoint_rates(c->ctx, b->adjoint, b->full, b->rate));
+  MBG_TRY(mbg__qr_continuous_rates(c->ctx, b->adjoint, b->full, b->rate));
 done:
   return err;
 }
@@ -155,7 +155,7 @@ static int forward_state(void *user, double t, real *z) {
 /* y and the integrals from CVODES, in the layout of the adjoint */
 static int read_back(mbg__qr_cvodes *c, real *y) {
   mbg__qr_cvodes_backward *b = &c->back;
-  const mbg__qr_adjoint *a = b->adjoint;
+  const mbg__qr_continuous *a = b->adjoint;
   const size_t own = (size_t)(a->w->m->nw + a->w->m->nv);
   sunrealtype t;
   int flag = CVodeGetB(b->at->memory, 0, &t, b->y);
@@ -198,7 +198,7 @@ static int run_back(mbg__qr_cvodes *c, double from, double to, real *y) {
     }
     mbg__message_rewind(c->ctx, c->mark);
     flag = read_back(c, y);
-    mbg__qr_adjoint_scales(b->adjoint, y);
+    mbg__qr_continuous_scales(b->adjoint, y);
     flag = flag == 0 && i < CHUNKS ? set_tolerances(b) : flag;
     if (flag != 0) {
       return mbg__qr_cvodes_failed(c, flag, t);
@@ -223,8 +223,8 @@ static int segment_back(mbg__qr_cvodes *c, mbg__qr_cvodes_segment *s, int ntime,
       i--;
     }
     const double next = i >= 0 && times[i] > s->ta ? times[i] : s->ta;
-    MBG_TRY(mbg__qr_adjoint_jump(c->ctx, b->adjoint, t, y));
-    MBG_TRY(mbg__qr_adjoint_begin(b->adjoint, t, y));
+    MBG_TRY(mbg__qr_continuous_jump(c->ctx, b->adjoint, t, y));
+    MBG_TRY(mbg__qr_continuous_begin(b->adjoint, t, y));
     const int flag = write_back(c, t, y, t == s->tb);
     if (flag != 0) {
       return mbg__qr_cvodes_failed(c, flag, t);
@@ -236,7 +236,7 @@ done:
   return err;
 }
 
-static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_cvodes *c, mbg__qr_adjoint *a) {
+static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_cvodes *c, mbg__qr_continuous *a) {
   const size_t nw = (size_t)c->w->m->nw, own = nw + (size_t)c->w->m->nv, all = (size_t)a->nc * (size_t)a->n;
   mbg__qr_cvodes_backward *b = &c->back;
   *b = (mbg__qr_cvodes_backward){.adjoint = a, .n = a->nc * (int)own, .nquad = a->nc * a->nwanted};
@@ -254,7 +254,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_cvodes *c, m
   return arena->failed || !vectors ? mbg__fail_memory(ctx) : MBG_OK;
 }
 
-int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_adjoint *a, real *y) {
+int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_continuous *a, real *y) {
   mbg__qr_cvodes *c = w->cvodes;
   mbg__arena arena;
   double *times;
@@ -275,11 +275,11 @@ int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_a
     goto done;
   }
   MBG_TRY(take_arrays(ctx, &arena, c, a));
-  MBG_TRY(mbg__qr_adjoint_breaks(ctx, &arena, a, &ntime, &times));
+  MBG_TRY(mbg__qr_continuous_breaks(ctx, &arena, a, &ntime, &times));
   for (int i = c->nsegment - 1; i >= 0; i--) {
     MBG_TRY(segment_back(c, &c->segments[i], ntime, times, y));
   }
-  MBG_TRY(mbg__qr_adjoint_jump(ctx, a, w->plan.t0, y));
+  MBG_TRY(mbg__qr_continuous_jump(ctx, a, w->plan.t0, y));
 done:
   mbg__qr_cvodes_free_vector(&c->back.y);
   mbg__qr_cvodes_free_vector(&c->back.atol);
@@ -293,7 +293,7 @@ done:
 
 #include "formulations/qr/qr_work.h"
 
-int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_adjoint *a, real *y) {
+int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_continuous *a, real *y) {
   (void)ctx, (void)w, (void)a, (void)y;
   return MBG_ERROR_UNSUPPORTED;
 }

@@ -4,8 +4,8 @@
 
 /* ---------------------------------------------------------------------- creation */
 
-int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
-                        int nused, const int *used, mbg__qr_flow **out) {
+int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank,
+                        const mbg__run_plan *plan, int nused, const int *used, mbg__qr_flow **out) {
   const mbg_model *m = mbg__system_model(sys);
   int err = MBG_OK;
   mbg__qr_flow *f = MBG_TAKE(arena, mbg__qr_flow, 1);
@@ -17,6 +17,7 @@ int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, c
                       .allocator = *mbg__context_allocator(ctx),
                       .m = m,
                       .sys = sys,
+                      .plan = plan,
                       .nused = nused,
                       .used = used,
                       .full = mbg__ode_needs_accelerations(m, m->nsignal, NULL),
@@ -28,7 +29,7 @@ int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, c
   f->q = MBG_TAKE(arena, real, m->ncoord);
   f->qd = MBG_TAKE(arena, real, m->ncoord);
   MBG_TRY(mbg__qr_state_create(ctx, arena, m, &f->state));
-  MBG_TRY(mbg__qr_point_create(ctx, arena, sys, rank, beta, &f->point));
+  MBG_TRY(mbg__qr_point_create(ctx, arena, sys, rank, plan->stabilization, &f->point));
 done:
   return err;
 }
@@ -102,7 +103,7 @@ static bool count_turns(mbg__qr_flow *f, double t) {
 static int place(mbg_context *ctx, mbg__qr_flow *f, double t) {
   const mbg__state state = {.t = t, .H = f->H, .v = f->v, .turns = f->turns};
   const int err = mbg__system_update_bare(ctx, f->sys, &state);
-  return err == MBG_OK && count_turns(f, t) ? mbg__system_update_bare(ctx, f->sys, &state) : err;
+  return err == MBG_OK && f->m->nturn > 0 && count_turns(f, t) ? mbg__system_update_bare(ctx, f->sys, &state) : err;
 }
 
 /* ---------------------------------------------------------------------- evaluation */
@@ -125,12 +126,18 @@ int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z
   mbg__qr_state_read(&f->state, z, f->H, f->v);
   f->evaluations++;
   f->t = at;
-  if (f->m->nturn > 0) {
-    MBG_TRY(place(ctx, f, at));
-    MBG_TRY(mbg__qr_point_eval_placed(ctx, f->point, at, f->H, f->v, f->turns, &f->v_star, &f->a));
-  } else {
-    MBG_TRY(mbg__qr_point_eval(ctx, f->point, at, f->H, f->v, f->turns, &f->v_star, &f->a));
-  }
+  MBG_TRY(place(ctx, f, at));
+  MBG_TRY(mbg__qr_point_eval_placed(ctx, f->point, at, f->H, f->v, f->turns, &f->v_star, &f->a));
+done:
+  return err;
+}
+
+int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
+  int err = MBG_OK;
+  mbg__qr_state_read(&f->state, z, f->H, f->v);
+  f->t = mbg__segment_inside(&f->segment, t);
+  MBG_TRY(place(ctx, f, f->t));
+  MBG_TRY(mbg__system_update_forces(ctx, f->sys));
 done:
   return err;
 }

@@ -31,6 +31,7 @@ typedef struct {
   mbg__qr_state state;
   int nused;
   const int *used;
+  const mbg__run_plan *plan;
   bool full;              /* signals need accelerations or reactions */
   mbg__segment segment;   /* around the evaluations */
   double t;               /* of the last evaluation */
@@ -43,8 +44,9 @@ typedef struct {
   long evaluations;
 } mbg__qr_flow;
 
-int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
-                        int nused, const int *used, mbg__qr_flow **out);
+/* The plan is referenced. */
+int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank,
+                        const mbg__run_plan *plan, int nused, const int *used, mbg__qr_flow **out);
 void mbg__qr_flow_destroy(mbg__qr_flow *f);
 
 /* Begins at a start: z (state.n), first anchor. */
@@ -54,7 +56,9 @@ int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t);
 
 /* Everything at (t, z): frames, twists, v*, a, factors. */
 int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
-/* The same, then z'. Signature and result as an integrator wants it: positive when the state is not possible. */
+/* Constraints, forces and signals at (t, z), without v* and a. */
+int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
+/* Everything, then z'. Signature and result as an integrator wants it: positive when the state is not possible. */
 int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd);
 
 /* After eval: values y (nused) of the used signals. */

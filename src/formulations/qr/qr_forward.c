@@ -130,17 +130,24 @@ done:
   return err;
 }
 
-static int begin_segment(void *flow, double ta, double tb, real *z) {
+int mbg__qr_begin_segment(void *user, double ta, double tb, real *z) {
+  mbg__qr_flow *f = user;
   (void)z;
-  ((mbg__qr_flow *)flow)->segment = mbg__segment_between(ta, tb);
+  f->segment = mbg__plan_segment(f->plan, ta, tb);
   return MBG_OK;
 }
 
 static int finish_step(mbg_context *ctx, void *user) {
   mbg__formulation_work *w = user;
   const mbg__rk_record *step = mbg__rk_last(w->rk);
-  const int err = mbg__rk_dense_add(ctx, &w->dense, w->rk);
-  return err < 0 ? err : mbg__qr_finish_step(ctx, w, step->t0, step->t1, step->y1, value_at, w);
+  int err = MBG_OK;
+  MBG_TRY(mbg__qr_store_add(ctx, w, step->y1, step->k));
+  if (!w->nodes.fixed) {
+    MBG_TRY(mbg__ode_keep_time(ctx, &w->arena.allocator, step->t1, &w->nfrozen, &w->frozen_room, &w->frozen));
+  }
+  MBG_TRY(mbg__qr_finish_step(ctx, w, step->t0, step->t1, step->y1, value_at, w));
+done:
+  return err;
 }
 
 static void label(const void *user, int i, char *text, size_t size) {
@@ -149,30 +156,20 @@ static void label(const void *user, int i, char *text, size_t size) {
 
 static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
   const mbg__ode_steps steps = {.finish_step = finish_step, .label = label, .stiff = "--integrator bdf", .user = w};
-  mbg__rk_run run = mbg__ode_run(&w->plan, w->plan.t1, mbg__qr_flow_rhs, begin_segment, w->flow);
+  mbg__rk_run run = mbg__ode_run(&w->plan, w->plan.t1, mbg__qr_flow_rhs, mbg__qr_begin_segment, w->flow);
   int err = MBG_OK;
   run.nfrozen = frozen ? w->nfrozen : 0;
   run.frozen = frozen ? w->frozen : NULL;
-  mbg__rk_dense_clear(&w->dense);
+  if (!frozen) {
+    w->nfrozen = -1;
+    MBG_TRY(mbg__ode_keep_time(ctx, &w->arena.allocator, w->plan.t0, &w->nfrozen, &w->frozen_room, &w->frozen));
+  }
+  MBG_TRY(mbg__qr_store_begin(ctx, w));
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->z0));
   MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, w));
   MBG_TRY(mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
 done:
   return err;
-}
-
-/* nodes of the first run, to be repeated */
-static int keep_steps(mbg_context *ctx, mbg__formulation_work *w) {
-  const size_t n = (size_t)w->dense.nstep + 1;
-  const mbg_allocator *a = &w->arena.allocator;
-  double *t = a->resize(a->user, w->frozen, n * sizeof(double));
-  if (!t) {
-    return mbg__fail_memory(ctx);
-  }
-  memcpy(t, w->dense.t, n * sizeof(double));
-  w->frozen = t;
-  w->nfrozen = w->dense.nstep;
-  return MBG_OK;
 }
 
 int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes) {
@@ -182,16 +179,13 @@ int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mb
   w->speed = 0;
   w->flow->ctx = ctx;
   w->flow->evaluations = 0;
+  w->flow->segment = (mbg__segment){-INFINITY, INFINITY}; /* the node at the start */
   MBG_TRY(mbg__qr_flow_begin(ctx, w->flow, mbg__start_result_of(w->start), w->z0));
   memcpy(w->z, w->z0, (size_t)w->flow->state.n * sizeof(real));
   memcpy(w->turns, mbg__start_result_of(w->start)->turns, (size_t)w->m->nturn * sizeof(int));
   w->last = w->plan.t0;
   if (w->method) {
     MBG_TRY(integrate(ctx, w, frozen));
-    if (!frozen && !w->partial) {
-      MBG_TRY(keep_steps(ctx, w));
-    }
-    w->counts.bytes = mbg__rk_dense_bytes(&w->dense);
   } else {
     MBG_TRY(mbg__qr_cvodes_simulate(ctx, w, frozen));
   }

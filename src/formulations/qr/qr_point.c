@@ -1,5 +1,6 @@
 #include "formulations/qr/qr_point.h"
 
+#include "formulations/formulation.h"
 #include "math/dense.h"
 #include "math/householder.h"
 
@@ -31,7 +32,8 @@ struct mbg__qr_point {
   real *F;                          /* f of theory 1                                     (nw) */
   /* scratch */
   real *x, *y, *z, *s;             /*                                                   (n) */
-  real *k, *l;                     /* kept rows                                         (r) */
+  real *k;                         /* kept rows                                         (r) */
+  real *h;                         /* freedoms                                          (f) */
   real *full, *full2, *row, *row2; /*                                         (nw, nw, nrow, nrow) */
 };
 
@@ -59,7 +61,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   q->z = MBG_TAKE(arena, real, q->n);
   q->s = MBG_TAKE(arena, real, q->n);
   q->k = MBG_TAKE(arena, real, q->r);
-  q->l = MBG_TAKE(arena, real, q->r);
+  q->h = MBG_TAKE(arena, real, q->f);
   q->full = MBG_TAKE(arena, real, m->nw);
   q->full2 = MBG_TAKE(arena, real, m->nw);
   q->row = MBG_TAKE(arena, real, m->nrow);
@@ -393,6 +395,52 @@ done:
 
 /* ---------------------------------------------------------------------- transposes */
 
+/* h = Q2^T y */
+static void to_freedoms(const mbg__qr_point *q, const real *y, real *h) {
+  for (int k = 0; k < q->f; k++) {
+    h[k] = vn_dot(q->n, q->Q2 + (size_t)k * (size_t)q->n, y);
+  }
+}
+
+/* y = Q2 h */
+static void from_freedoms(const mbg__qr_point *q, const real *h, real *y) {
+  vn_zero(q->n, y);
+  for (int k = 0; k < q->f; k++) {
+    vn_axpy(q->n, y, h[k], q->Q2 + (size_t)k * (size_t)q->n);
+  }
+}
+
+/* fewer freedoms than rows: products with Q2 cost less than the reflections */
+static bool few_freedoms(const mbg__qr_point *q) { return q->f < q->r; }
+
+/* out = Y y */
+static void pull_Y(const mbg__qr_point *q, const real *y, real *out) {
+  if (few_freedoms(q)) {
+    to_freedoms(q, y, q->h);
+    mbg__cholesky_solve(&q->Mr, q->h, 1);
+    from_freedoms(q, q->h, out);
+  } else {
+    vn_copy(q->n, out, y);
+    mul_Y(q, out);
+  }
+}
+
+/* out = P y, k = N^T y; y is overwritten */
+static void pull_P_N(const mbg__qr_point *q, real *y, real *out, real *k) {
+  if (few_freedoms(q)) {
+    to_freedoms(q, y, q->h);
+    from_freedoms(q, q->h, out);
+  }
+  mbg__householder_mul_T(&q->qr, y, 1);
+  memcpy(k, y, (size_t)q->r * sizeof(real));
+  mbg__householder_solve(&q->qr, k);
+  if (!few_freedoms(q)) {
+    vn_copy(q->n, out, y);
+    vn_zero(q->r, out);
+    mbg__householder_mul(&q->qr, out, 1);
+  }
+}
+
 /* (A1) with -s for s: rho' = rho + M s, y = Y rho', sig = N^T (rho' - M y); vjp = r1^T (y - s) - r2^T sig */
 static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb, real *gw, real *gv, real *ga) {
   free_of(q, rho, q->x);
@@ -404,8 +452,7 @@ static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb
     mul_M(q, q->s, q->y);
     vn_axpy(q->n, q->x, 1, q->y);
   }
-  memcpy(q->y, q->x, (size_t)q->n * sizeof(real));
-  mul_Y(q, q->y);
+  pull_Y(q, q->x, q->y);
   mul_M(q, q->y, q->z);
   vn_sub(q->n, q->x, q->x, q->z);
   mul_N_T(q, q->x, q->k);
@@ -420,12 +467,10 @@ static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb
 /* vjp = -r3^T (P mu) - r4^T (N^T mu), plus P mu for the twists */
 static void pull_velocities(mbg__qr_point *q, const real *mu, real *gw, real *gv, real *ga) {
   free_of(q, mu, q->x);
-  memcpy(q->y, q->x, (size_t)q->n * sizeof(real));
-  mul_P(q, q->y);
+  pull_P_N(q, q->x, q->y, q->k);
   for (int j = 0; gv && j < q->n; j++) {
     gv[q->m->full[j]] += q->y[j];
   }
-  mul_N_T(q, q->x, q->k);
   vn_scale(q->r, q->k, -1, q->k);
   rows_of(q, q->k, q->row);
   vn_scale(q->m->nrow, q->row2, q->beta, q->row);
@@ -440,8 +485,13 @@ int mbg__qr_point_pull(mbg_context *ctx, mbg__qr_point *q, int ncol, const real 
   int err = MBG_OK;
   MBG_TRY(mbg__qr_point_linearize(ctx, q));
   for (size_t c = 0; c < (size_t)ncol; c++) {
-    pull_accelerations(q, rho + c * nw, lb ? lb + c * nr : NULL, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL,
-                       ga ? ga + c * na : NULL);
+    if (mbg__any(nw, rho + c * nw) || (lb && mbg__any(nr, lb + c * nr))) {
+      pull_accelerations(q, rho + c * nw, lb ? lb + c * nr : NULL, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL,
+                         ga ? ga + c * na : NULL);
+    }
+  }
+  if (!mu) {
+    return MBG_OK;
   }
   linearize_velocities(q);
   for (size_t c = 0; c < (size_t)ncol; c++) {

@@ -170,6 +170,81 @@ void mbg__qr_state_rates_push(const mbg__qr_state *s, const real *z, const real 
   mbg__to_free(s->m, 1, da, dzd + s->nplace);
 }
 
+/* ---------------------------------------------------------------------- transposes */
+
+static bool has_height(mbg__motion motion) { return motion == MBG__SPATIAL || motion == MBG__POINT; }
+
+/* gq += transpose of W = 2 vec(q^-1 o dq)/|q|^2 */
+static void turn_pull(const real q[4], const real W[3], real *gq) {
+  real x[4];
+  quaternion_rate(q, W, x);
+  vn_axpy(4, gq, 4 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]), x);
+}
+
+/* transpose of q o W / 2 in W */
+static void quaternion_rate_pull(const real q[4], const real b[4], real W[3]) {
+  W[0] = 0.5 * (q[0] * b[1] - q[1] * b[0] + q[3] * b[2] - q[2] * b[3]);
+  W[1] = 0.5 * (q[0] * b[2] - q[2] * b[0] - q[3] * b[1] + q[1] * b[3]);
+  W[2] = 0.5 * (q[0] * b[3] - q[3] * b[0] + q[2] * b[1] - q[1] * b[2]);
+}
+
+/* of place_rates_push; dq o W / 2 is skew in dq */
+static void place_rates_pull(mbg__motion motion, const real *z, const real v[6], const real *b, real *gz, real mu[6]) {
+  const real bx[3] = {b[0], b[1], has_height(motion) ? b[2] : 0};
+  real turn[3], q[4];
+  mbg__frame g;
+  read_place(motion, z, &g);
+  m3_mulv_T(mu, g.R, bx);
+  v3_zero(mu + 3);
+  v3_cross(turn, v, mu);
+  if (motion == MBG__SPATIAL) {
+    turn_pull(z + 3, turn, gz + 3);
+    quaternion_rate(b + 3, v + 3, q);
+    vn_axpy(4, gz + 3, -1, q);
+    quaternion_rate_pull(z + 3, b + 3, mu + 3);
+  } else if (motion == MBG__PLANAR) {
+    gz[2] += turn[2];
+    mu[5] = b[2];
+  }
+}
+
+void mbg__qr_state_rates_pull(const mbg__qr_state *s, const real *z, const real *v_star, const real *b, real *gz,
+                              real *mu, real *rho) {
+  memset(rho, 0, (size_t)s->m->nw * sizeof(real));
+  mbg__to_full(s->m, 1, b + s->nplace, rho);
+  for (int i = 0; i < s->m->nbody; i++) {
+    const int off = s->m->bodies[i].voff, at = s->first[i];
+    place_rates_pull(s->m->bodies[i].motion, z + at, v_star + off, b + at, gz + at, mu + off);
+  }
+}
+
+/* of place_variation, and of w = Ad(g^-1) w0 */
+static void read_place_pull(mbg__motion motion, const real *z, const real gw[6], real *gz, real g0[6]) {
+  real x[3], start[6];
+  mbg__frame g;
+  read_place(motion, z, &g);
+  m3_mulv(x, g.R, gw);
+  vn_axpy(has_height(motion) ? 3 : 2, gz, 1, x);
+  if (motion == MBG__SPATIAL) {
+    turn_pull(z + 3, gw + 3, gz + 3);
+  } else if (motion == MBG__PLANAR) {
+    gz[2] += gw[5];
+  }
+  AdInvT_mul(start, &g, gw);
+  v6_axpy(g0, 1, start);
+}
+
+void mbg__qr_state_read_pull(const mbg__qr_state *s, const real *z, const real *gw, const real *gv, real *gz,
+                             real *g0) {
+  for (int i = 0; i < s->m->nbody; i++) {
+    const int off = s->m->bodies[i].voff, at = s->first[i];
+    read_place_pull(s->m->bodies[i].motion, z + at, gw + off, gz + at, g0 + off);
+  }
+  for (int j = 0; j < s->m->nv; j++) {
+    gz[s->nplace + j] += gv[s->m->full[j]];
+  }
+}
+
 void mbg__qr_state_label(const mbg__qr_state *s, int i, char *buffer, size_t size) {
   const mbg_model *m = s->m;
   int body = 0;

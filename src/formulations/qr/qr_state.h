@@ -37,6 +37,13 @@ void mbg__qr_state_variation(const mbg__qr_state *s, const real *z, const real *
 void mbg__qr_state_rates_push(const mbg__qr_state *s, const real *z, const real *dz, const real *v_star,
                               const real *dv_star, const real *da, real *dzd);
 
+/* Transposes. The gradient b (n) by z' adds to the gradient by z at fixed v* and a (gz), and gives those by v* and a
+   (mu, rho: nw); the gradient by frames and twists (gw, gv: nw) adds to those by z (gz) and by the frames H0 of the
+   start (g0: nw). */
+void mbg__qr_state_rates_pull(const mbg__qr_state *s, const real *z, const real *v_star, const real *b, real *gz,
+                              real *mu, real *rho);
+void mbg__qr_state_read_pull(const mbg__qr_state *s, const real *z, const real *gw, const real *gv, real *gz, real *g0);
+
 /* Name of the body and kind of component ("position of body 'bob'") of component i. */
 void mbg__qr_state_label(const mbg__qr_state *s, int i, char *buffer, size_t size);
 

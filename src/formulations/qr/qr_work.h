@@ -6,6 +6,7 @@
 #include "formulations/qr/qr_flow.h"
 #include "integrators/rk.h"
 #include "trajectory/step_nodes.h"
+#include "trajectory/store.h"
 
 typedef struct mbg__qr_cvodes mbg__qr_cvodes;
 
@@ -35,9 +36,11 @@ struct mbg__formulation_work {
   /* Runge-Kutta pairs */
   const mbg__rk_method *method; /* NULL: CVODES */
   mbg__rk *rk;
-  mbg__rk_dense dense;
-  int nfrozen;
-  double *frozen; /* nodes of the first run                         (nfrozen + 1) */
+  int nfrozen, frozen_room;
+  double *frozen; /* ends of the steps of the first run             (nfrozen + 1) */
+  mbg__store store;
+  int interpolated; /* step of the dense output r, 0: none */
+  real *r;          /*                                              (ndense x n) */
 
   mbg__qr_cvodes *cvodes;
 };
@@ -49,7 +52,31 @@ struct mbg__formulation_work {
 int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, const real *z,
                         mbg__step_value value, void *user);
 
-/* ---------------------------------------------------------------------- adjoint of any integrator */
+/* ---------------------------------------------------------------------- steps of Runge-Kutta pairs */
+
+/* A segment of smooth time functions begins; the user is the flow, whose plan has the breaks. */
+int mbg__qr_begin_segment(void *user, double ta, double tb, real *z);
+
+/* A step of the last run. */
+typedef struct {
+  double t0, t1;
+  const real *z0, *z1; /*                                           (n) */
+  const real *k;       /* stages                                    (nextended x n) */
+} mbg__qr_step;
+
+/* qr_store.c */
+int mbg__qr_store_create(mbg_context *ctx, mbg__formulation_work *w);
+int mbg__qr_store_begin(mbg_context *ctx, mbg__formulation_work *w);
+/* The next end of a step: z (n), and the stages k (nextended x n) that led there, NULL: none. */
+int mbg__qr_store_add(mbg_context *ctx, mbg__formulation_work *w, const real *z, const real *k);
+/* Number of steps; step k = 1, 2, ..., recomputed if it is not stored, valid until the next call. */
+int mbg__qr_store_steps(const mbg__formulation_work *w);
+int mbg__qr_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__qr_step *out);
+/* z (n) at a time of step k by its dense output. */
+void mbg__qr_step_interpolate(mbg__formulation_work *w, int k, const mbg__qr_step *step, double t, real *z);
+int mbg__qr_store_interpolate(mbg_context *ctx, mbg__formulation_work *w, int k, double t, real *z);
+
+/* ---------------------------------------------------------------------- continuous adjoint of any integrator */
 
 /* y = (mu: nw, nu: nv, g: wanted attributes) for each criterion in turn. */
 typedef struct {
@@ -70,37 +97,40 @@ typedef struct {
   /* forward state at t, for the integrator at hand */
   int (*forward)(void *user, double t, real *z);
   void *user;
-} mbg__qr_adjoint;
+} mbg__qr_continuous;
 
-int mbg__qr_adjoint_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int ncrit,
-                           const mbg__criterion_seeds *seeds, mbg__qr_adjoint *a);
+int mbg__qr_continuous_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int ncrit,
+                              const mbg__criterion_seeds *seeds, mbg__qr_continuous *a);
 /* y' of (A3)-(A5) at the flow's current evaluation; and with the forward state looked up. */
-int mbg__qr_adjoint_rates(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *yd);
-int mbg__qr_adjoint_rhs(void *adjoint, double t, const real *y, real *yd);
+int mbg__qr_continuous_rates(mbg_context *ctx, mbg__qr_continuous *a, const real *y, real *yd);
+int mbg__qr_continuous_rhs(void *adjoint, double t, const real *y, real *yd);
 /* The jump of y by the values of criteria at the nodes of time t. */
-int mbg__qr_adjoint_jump(mbg_context *ctx, mbg__qr_adjoint *a, double t, real *y);
+int mbg__qr_continuous_jump(mbg_context *ctx, mbg__qr_continuous *a, double t, real *y);
 /* Absolute tolerances relative to the largest y so far; at the beginning of a segment the rate of y replaces a group
    that is still zero. */
-void mbg__qr_adjoint_scales(mbg__qr_adjoint *a, const real *y);
-int mbg__qr_adjoint_begin(mbg__qr_adjoint *a, double t, const real *y);
+void mbg__qr_continuous_scales(mbg__qr_continuous *a, const real *y);
+int mbg__qr_continuous_begin(mbg__qr_continuous *a, double t, const real *y);
 /* psi_a += contribution of the start, and the integrals g. */
-int mbg__qr_adjoint_finish(mbg_context *ctx, mbg__qr_adjoint *a, const real *y, real *psi_a);
+int mbg__qr_continuous_finish(mbg_context *ctx, mbg__qr_continuous *a, const real *y, real *psi_a);
 
 /* Times inside the run where a criterion has values, with the breaks: sorted. Memory in the arena. */
-int mbg__qr_adjoint_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr_adjoint *a, int *count, double **times);
+int mbg__qr_continuous_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr_continuous *a, int *count,
+                              double **times);
 
 /* ---------------------------------------------------------------------- passes */
 
 int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
 int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                     void *user);
-int mbg__qr_adjoint_run(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
-                        const mbg__criterion_seeds *seeds, real *psi_a);
+int mbg__qr_adjoint(mbg_context *ctx, mbg__formulation_work *w, int ncrit, const mbg__criterion_seeds *seeds,
+                    real *psi_a);
+int mbg__qr_continuous_run(mbg_context *ctx, mbg__formulation_work *w, int ncrit, const mbg__criterion_seeds *seeds,
+                           real *psi_a);
 
 /* CVODES (Adams, BDF). */
 int mbg__qr_cvodes_create(mbg_context *ctx, mbg__formulation_work *w, bool stiff, mbg__qr_cvodes **out);
 void mbg__qr_cvodes_destroy(mbg__qr_cvodes *c);
 int mbg__qr_cvodes_simulate(mbg_context *ctx, mbg__formulation_work *w, bool fixed);
-int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_adjoint *a, real *y);
+int mbg__qr_cvodes_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg__qr_continuous *a, real *y);
 
 #endif

@@ -160,6 +160,54 @@ static void check_push(bench *b) {
   free(z);
 }
 
+static double dot(int n, const double *a, const double *b) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+/* <b, push> = <pull b, direction> */
+static void check_rates_pull(bench *b) {
+  const mbg_model *m = b->c.m;
+  const int n = b->s.n;
+  double *x[3], *dz = randoms(b, n), *dzd = model_case_array(&b->c, n), *bz = randoms(b, n), *gz = randoms(b, n),
+                *before = model_case_array(&b->c, n), *mu = randoms(b, m->nw), *rho = randoms(b, m->nw);
+  for (int i = 0; i < 3; i++) {
+    x[i] = model_case_array(&b->c, m->nw);
+    model_case_random_velocity(&b->c, &b->rng, x[i]);
+  }
+  memcpy(before, gz, (size_t)n * sizeof(double));
+  mbg__qr_state_rates_push(&b->s, b->z, dz, x[0], x[1], x[2], dzd);
+  mbg__qr_state_rates_pull(&b->s, b->z, x[0], bz, gz, mu, rho);
+  const double pushed = dot(n, bz, dzd), size = sqrt(dot(n, bz, bz) * dot(n, dzd, dzd));
+  assert_close(dot(n, gz, dz) - dot(n, before, dz) + dot(m->nw, mu, x[1]) + dot(m->nw, rho, x[2]), pushed,
+               10 * tol * (1 + size));
+}
+
+/* H = H0 g: dH = H w~ with w = Ad(g^-1) w0 + w_g for a change w0 of the first frame, here in all its components */
+static void check_read_pull(bench *b) {
+  const mbg_model *m = b->c.m;
+  const int n = b->s.n;
+  double *w = model_case_array(&b->c, m->nw), *dv = model_case_array(&b->c, m->nw), *w0 = randoms(b, m->nw);
+  double *dz = randoms(b, n), *gw = randoms(b, m->nw), *gv = randoms(b, m->nw);
+  double *gz = model_case_array(&b->c, n), *g0 = model_case_array(&b->c, m->nw);
+  mbg__qr_state_variation(&b->s, b->z, dz, w, dv);
+  for (int k = 0; k < m->nbody; k++) {
+    const int at = m->bodies[k].voff;
+    double moved[6];
+    mbg__frame inverse, g;
+    frame_inv(&inverse, &b->s.H0[k]);
+    frame_mul(&g, &inverse, &b->H[k]);
+    AdInv_mul(moved, &g, w0 + at);
+    v6_axpy(w + at, 1, moved);
+  }
+  mbg__qr_state_read_pull(&b->s, b->z, gw, gv, gz, g0);
+  const double pushed = dot(m->nw, gw, w) + dot(m->nw, gv, dv), size = dot(m->nw, w, w) + dot(m->nw, gw, gw);
+  assert_close(dot(n, gz, dz) + dot(m->nw, g0, w0), pushed, 10 * tol * (1 + size));
+}
+
 static void random_states(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= (uint64_t)support_rounds(20, 200); seed++) {
@@ -170,6 +218,8 @@ static void random_states(void **state) {
     check_rotations(&b);
     check_rates(&b);
     check_push(&b);
+    check_rates_pull(&b);
+    check_read_pull(&b);
     teardown(&b);
   }
 }

@@ -175,8 +175,8 @@ static void adjoint_is_the_transpose(void **state) {
 
       mbg__rk_adjoint *a = NULL;
       adjoint_case c = {.nstage = m->nstage};
-      const mbg__rk_adjoint_run run = {stage_rhs, stage_vjp, &c};
-      assert_int_equal(mbg__rk_adjoint_create(ctx, N, COLUMNS, m, &a), MBG_OK);
+      const mbg__rk_adjoint_run run = {.rhs = stage_rhs, .vjp = stage_vjp, .user = &c};
+      assert_int_equal(mbg__rk_adjoint_create(ctx, N, COLUMNS, 0, m, &a), MBG_OK);
       for (int i = NSTEP - 1; i >= 0; i--) {
         assert_int_equal(mbg__rk_step_adjoint(ctx, a, &run, t[i], t[i + 1], y + i * N, lambda[0]), MBG_OK);
         assert_int_equal(c.next, 0);
@@ -195,6 +195,26 @@ static void adjoint_is_the_transpose(void **state) {
       mbg_context_destroy(ctx);
     }
   }
+}
+
+/* the stages that a run has made: the right-hand side is not evaluated, the bits are the same */
+static void with_known_stages(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_method *m, const double t[2],
+                              const double x[2], const double *g, const double *weight, const double *expected,
+                              adjoint_case *c) {
+  mbg__rk_options opt = mbg__rk_options_default();
+  const mbg__rk_run run = {.rhs = plain_rhs, .t0 = t[0], .t1 = t[1], .nfrozen = 1, .frozen = t};
+  double lambda[COLUMNS][N] = {{0}};
+  mbg__rk *rk = NULL;
+  opt.dense = true;
+  c->next = m->nextended; /* products at the points of the stages before */
+  assert_int_equal(mbg__rk_create(ctx, N, m, &opt, &rk), MBG_OK);
+  assert_int_equal(mbg__rk_start(ctx, rk, &run, y_at), MBG_OK);
+  assert_int_equal(mbg__rk_step(ctx, rk), 1);
+  memcpy(lambda[1], weight, sizeof lambda[1]);
+  const mbg__rk_adjoint_run back = {.vjp = stage_vjp, .user = c, .k = mbg__rk_last(rk)->k};
+  assert_int_equal(mbg__rk_step_adjoint_dense(ctx, a, &back, t[0], t[1], y_at, 2, x, g, lambda[0]), MBG_OK);
+  assert_memory_equal(lambda[1], expected, sizeof lambda[1]);
+  mbg__rk_destroy(rk);
 }
 
 /* weights of the end and of two points of the dense output of one step, by all its stages; the tangent's dense output
@@ -233,13 +253,14 @@ static void adjoint_of_dense_output(void **state) {
     mbg__rk_destroy(rk);
     mbg__rk_adjoint *a = NULL;
     adjoint_case c = {.nstage = m->nextended};
-    const mbg__rk_adjoint_run back = {stage_rhs, stage_vjp, &c};
-    assert_int_equal(mbg__rk_adjoint_create(ctx, N, COLUMNS, m, &a), MBG_OK);
+    const mbg__rk_adjoint_run back = {.rhs = stage_rhs, .vjp = stage_vjp, .user = &c};
+    assert_int_equal(mbg__rk_adjoint_create(ctx, N, COLUMNS, 2, m, &a), MBG_OK);
     assert_int_equal(mbg__rk_step_adjoint_dense(ctx, a, &back, t[0], t[1], y_at, 2, x, g[0][0], lambda[0]), MBG_OK);
     for (int k = 0; k < N + P; k++) {
       assert_close(k < N ? lambda[1][k] : c.psi_p[1][k - N], expected[k], 1e-13);
       assert_true((k < N ? lambda[0][k] : c.psi_p[0][k - N]) == 0);
     }
+    with_known_stages(ctx, a, m, t, x, g[0][0], weight[0], lambda[1], &c);
     mbg__rk_adjoint_destroy(ctx, a);
     mbg_context_destroy(ctx);
   }
@@ -278,9 +299,9 @@ static void adjoint_reports_failures(void **state) {
   mbg_context *ctx = new_context(NULL);
   mbg__rk_adjoint *a = NULL;
   double lambda[N] = {1, 1, 1};
-  assert_int_equal(mbg__rk_adjoint_create(ctx, N, 1, &mbg__rk_dp5, &a), MBG_OK);
+  assert_int_equal(mbg__rk_adjoint_create(ctx, N, 1, 0, &mbg__rk_dp5, &a), MBG_OK);
   adjoint_case c = {.refuse = 1};
-  const mbg__rk_adjoint_run run = {stage_rhs, stage_vjp, &c};
+  const mbg__rk_adjoint_run run = {.rhs = stage_rhs, .vjp = stage_vjp, .user = &c};
   assert_int_equal(mbg__rk_step_adjoint(ctx, a, &run, 0, 1, y_at, lambda), MBG_ERROR_CONVERGENCE);
   assert_non_null(strstr(mbg_context_error(ctx), "adjoint stopped at t = 0.3"));
   c = (adjoint_case){.refuse = MBG_ERROR_SINGULAR};

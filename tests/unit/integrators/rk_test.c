@@ -504,7 +504,7 @@ static int store_run(mbg_context *ctx, support_memory *memory, long *in_steps) {
   kepler_exact(0, y);
   mbg__rk_dense_init(&s, &mbg__rk_dop853, 4);
   MBG_TRY(mbg__rk_create(ctx, 4, &mbg__rk_dop853, &opt, &rk));
-  MBG_TRY(mbg__rk_adjoint_create(ctx, 4, 3, &mbg__rk_dop853, &adjoint));
+  MBG_TRY(mbg__rk_adjoint_create(ctx, 4, 3, 0, &mbg__rk_dop853, &adjoint));
   MBG_TRY(mbg__rk_integrate(ctx, rk, &run, y, &s));
   const long before = memory->requests;
   kepler_exact(0, y);
