@@ -407,6 +407,7 @@ static int gradient(const cli_args *args) {
 static const cli_option options[] = {
     CLI_OPTIONS_RUN,
     {"method", "NAME", false, "{methods}, or auto (default): the cheaper of the first two"},
+    {"adjoint-tolerance", "NUMBER", false, "qr, method continuous: relative tolerance of the backward integration"},
     {"all", NULL, false, "also by every number of the model, ranked by effect (number times derivative)"},
     {"top", "N", false, "with --all: this many numbers; default: 20"},
     {"history", "FILE.csv", CLI_FILE_OUT, "write signals and their derivatives over time: columns y, y:p1, y:p2, ..."},

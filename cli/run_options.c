@@ -105,6 +105,9 @@ int cli_run_options(const cli_args *args, mbg_run_options *o) {
     status = cli_positive(args, "accuracy", &o->accuracy);
   }
   status = status == CLI_DONE ? cli_positive(args, "tolerance", &o->tolerance) : status;
+  if (status == CLI_DONE && cli_takes(args, "adjoint-tolerance")) {
+    status = cli_positive(args, "adjoint-tolerance", &o->adjoint_tolerance);
+  }
   status = status == CLI_DONE ? take_end(args, &o->end) : status;
   if (status == CLI_DONE && cli_takes(args, "threads")) {
     status = cli_count(args, "threads", &o->threads);

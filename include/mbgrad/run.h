@@ -61,6 +61,7 @@ typedef struct {
   double refine;   /* > 0: as many times more steps than step, accuracy or the model say; not under error control */
   double accuracy; /* the first simulation finds the step (qr, dca: the tolerance) for which the estimated relative
                       error of every criterion and gradient is at most this; mbgrad/error.h */
+  double adjoint_tolerance; /* qr, method continuous: relative tolerance of the backward integration */
 } mbg_run_options;
 
 MBG_API void mbg_run_options_default(mbg_run_options *options, size_t size);

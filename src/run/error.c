@@ -60,6 +60,7 @@ static int set_steps(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   plan->tolerance = run->plan.tolerance;
   plan->relative = run->plan.relative;
   plan->absolute = run->plan.absolute;
+  plan->adjoint = fmin(0.5, fmax(run->plan.adjoint * pow(0.1, 2 * log2(refine)), run->plan.adjoint > 0 ? 1e-14 : 0));
   if (plan->step > 0) {
     plan->step /= ode ? refine : 1;
     plan->refine = ode ? 0 : refine * (run->plan.refine > 0 ? run->plan.refine : 1);

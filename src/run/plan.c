@@ -275,6 +275,21 @@ static int check_spans(mbg_context *ctx, const mbg_model *m, double interval, co
   return MBG_OK;
 }
 
+static int check_adjoint_tolerance(mbg_context *ctx, const mbg__formulation *formulation, const mbg_run_options *o,
+                                   const mbg__run_plan *plan) {
+  const bool backward = (formulation->supports & MBG__ODE) && mbg__formulation_has(formulation, MBG_METHOD_CONTINUOUS);
+  if (!isnan(o->adjoint_tolerance) && !backward) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "formulation '%s' integrates nothing backward under error control; the adjoint tolerance is an "
+                     "option of 'qr' with method 'continuous'",
+                     formulation->key);
+  }
+  if (plan->adjoint != 0 && !(plan->adjoint >= 1e-14 && plan->adjoint < 1)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "adjoint tolerance %g: must be at least 1e-14 and below 1", plan->adjoint);
+  }
+  return MBG_OK;
+}
+
 int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__formulation *formulation,
                    const mbg_run_options *o, const int *used, mbg__run_plan *plan) {
   const mbg__run *r = &m->run;
@@ -289,6 +304,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
                           .index = r->index,
                           .integrator = o->integrator ? o->integrator : r->integrator,
                           .stabilization = r->stabilization,
+                          .adjoint = choose(o->adjoint_tolerance, 0, 0),
                           .curves = o->all_signals || o->keep_poses,
                           .npose = o->keep_poses ? mbg__system_pose_count(m) : 0,
                           .memory = o->memory > 0 ? o->memory : r->memory,
@@ -305,6 +321,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "accuracy %g: must be at least 1e-12 and below 1", o->accuracy);
     goto done;
   }
+  MBG_TRY(check_adjoint_tolerance(ctx, formulation, o, plan));
   if (formulation->supports & MBG__ODE) {
     choose_tolerances(m, formulation, o, plan);
   } else {

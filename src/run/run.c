@@ -15,8 +15,14 @@ double mbg__run_clock(void) {
 
 /* ---------------------------------------------------------------------- creation */
 
-static const mbg_run_options defaults = {
-    .start = NAN, .end = NAN, .step = NAN, .tolerance = NAN, .rho_inf = NAN, .alpha_f = NAN, .accuracy = NAN};
+static const mbg_run_options defaults = {.start = NAN,
+                                         .end = NAN,
+                                         .step = NAN,
+                                         .tolerance = NAN,
+                                         .rho_inf = NAN,
+                                         .alpha_f = NAN,
+                                         .accuracy = NAN,
+                                         .adjoint_tolerance = NAN};
 
 void mbg_run_options_default(mbg_run_options *options, size_t size) {
   mbg__options_default(options, size, &defaults, sizeof(defaults));

@@ -21,6 +21,7 @@ typedef struct {
   int nlength;               /* steppers: these steps instead of controlled ones, 0: none given */
   const double *lengths;     /*                                        (nlength) */
   double relative, absolute; /* tolerances of MBG__ODE */
+  double adjoint;            /* relative tolerance of a backward integration, 0: a tenth of that of the run */
   const char *integrator;    /* MBG__ODE: key, NULL: preset */
   double stabilization;      /* MBG__ODE: rate at which position residuals are made to decay, 0: none */
   int nsample;

@@ -7,6 +7,8 @@ try gradient quarter-car --method ajoint
 try gradient quarter-car --method magic
 try gradient quarter-car --end 0
 try gradient quarter-car --formulation qr --integrator adams --method adjoint
+try gradient quarter-car --formulation lie --adjoint-tolerance 1e-6
+try gradient quarter-car --formulation qr --adjoint-tolerance 2
 try gradient quarter-car --formulation qr --method continuous-paper
 try gradient quarter-car --formulation lei
 try gradient quarter-car --set p7=1

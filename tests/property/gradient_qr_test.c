@@ -26,6 +26,14 @@ static void open_qr(gradient_case *c, const char *text) {
 
 static double far[4];
 
+static double sum_along(int np, const double *g, const double *d) {
+  double sum = 0;
+  for (int j = 0; j < np; j++) {
+    sum += g[j] * d[j];
+  }
+  return sum;
+}
+
 /* a path stands for its largest node; nodes of the twin may differ where rounding decided about a step */
 /* special: at a kink or a jump, or at rest, where criteria are rounding; few may be */
 static void compare_all(gradient_case *c, const char *name, bool special) {
@@ -42,7 +50,7 @@ static void compare_all(gradient_case *c, const char *name, bool special) {
     const bool nodes = c->m->criteria[k].kind == MBG__PATH && !(c->m->criteria[k].every > 0);
     const double a = gradient_difference(c->np, c->p, direct + k * c->np, adjoint + k * c->np, unit);
     const double b = nodes ? 0 : along(c->np, adjoint + k * c->np, d, exact[k]);
-    const double e = gradient_difference(c->np, c->p, discrete + k * c->np, direct + k * c->np, unit);
+    const double e = along(c->np, discrete + k * c->np, d, sum_along(c->np, direct + k * c->np, d));
     far[0] = fmax(far[0], a);
     far[1] = fmax(far[1], b);
     const double x = nodes ? 0 : along(c->np, discrete + k * c->np, d, exact[k]);

@@ -54,6 +54,38 @@ static void test_integrators(void **state) {
   }
 }
 
+/* relative error of the continuous adjoint of R1 with tolerances apart; by the options of the run and, at a fixed step,
+   backward under error control */
+static double apart(const char *integrator, double tolerance, double step, double adjoint) {
+  gradient_case c;
+  char *text = reference_open(&c, "torsional-pendulum", NULL, NULL);
+  c.options.all_signals = 0;
+  c.options.integrator = integrator;
+  c.options.step = step;
+  c.options.adjoint_tolerance = adjoint;
+  run_at(&c, tolerance);
+  double *g = gradient_case_gradient(&c, MBG_METHOD_CONTINUOUS);
+  const double error = g[0] / psi_l - 1;
+  free(g);
+  reference_close(&c, text);
+  return error;
+}
+
+/* the looser of the two tolerances decides about the error; without the option it is a tenth of the other */
+static void test_tolerances_apart(void **state) {
+  (void)state;
+  static const char *const integrators[] = {"dop853", "adams"};
+  for (int i = 0; i < 2; i++) {
+    const double both = fabs(apart(integrators[i], 1e-11, NAN, NAN)),
+                 backward = fabs(apart(integrators[i], 1e-11, NAN, 1e-6)),
+                 forward = fabs(apart(integrators[i], 1e-6, NAN, 1e-11));
+    assert_true(both < 1e-7 && backward > 10 * both && backward < 1e-3 && forward > 10 * both && forward < 1e-2);
+    assert_true(apart(integrators[i], 1e-11, NAN, 0.1 * 1e-11) == apart(integrators[i], 1e-11, NAN, NAN));
+  }
+  const double fixed = apart("dop853", NAN, 0.02, NAN), controlled = apart("dop853", NAN, 0.02, 1e-12);
+  assert_true(fixed != controlled && fabs(fixed) < 1e-6 && fabs(controlled) < 1e-6);
+}
+
 /* R2: quaternions, rheonomic drive, one redundant row; criterion with accelerations and a reaction. 6e-10: the page
    prints ten digits */
 static void test_driven_flap(void **state) {
@@ -169,8 +201,9 @@ static void test_tolerances(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pendulum),   cmocka_unit_test(test_integrators),   cmocka_unit_test(test_driven_flap),
-      cmocka_unit_test(test_two_bodies), cmocka_unit_test(test_stabilization), cmocka_unit_test(test_tolerances),
+      cmocka_unit_test(test_pendulum),         cmocka_unit_test(test_integrators),   cmocka_unit_test(test_driven_flap),
+      cmocka_unit_test(test_two_bodies),       cmocka_unit_test(test_stabilization), cmocka_unit_test(test_tolerances),
+      cmocka_unit_test(test_tolerances_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,7 +278,9 @@ static double largest(const mbg__qr_continuous *a, int c, int g, const real *y) 
 static const double strict = 0.1;
 
 static void set_tolerance(mbg__qr_continuous *a, int c, int g, double scale) {
-  const double relative = strict * pow(10, a->loosened) * a->w->plan.relative;
+  const mbg__run_plan *plan = &a->w->plan;
+  const double given = plan->adjoint > 0 ? plan->adjoint : strict * plan->relative;
+  const double relative = pow(10, a->loosened) * given;
   int count;
   const int first = group(a, g, &count);
   for (int i = first; i < first + count; i++) {
@@ -396,7 +398,7 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_continuous *a, 
   int err = MBG_OK;
   options.rtol = 0;
   options.atol_vector = a->atol;
-  options.fixed = w->plan.step;
+  options.fixed = w->plan.adjoint > 0 && w->method->error_order > 0 ? 0 : w->plan.step;
   options.hmin = shortest_step(w);
   MBG_TRY(mbg__qr_continuous_breaks(ctx, arena, a, &run.nbreak, &breaks));
   run.breaks = breaks;
