@@ -3,8 +3,8 @@
 
      qr_adjoint MODEL [WHAT [COUNT]]
 
-   WHAT is all (times), or the one that bench/run counts with callgrind: products, differences, factors (COUNT
-   right-hand sides each), gradient-products, gradient-differences, simulate. */
+   WHAT is all (times), or the one that bench/run counts with callgrind: products, differences, factors, algorithm
+   (COUNT right-hand sides each), gradient-products, gradient-differences, simulate. */
 #include "bench/study/study.h"
 
 #include <stdio.h>
@@ -125,6 +125,7 @@ static void count_one(subject *x, const char *what, int count) {
   study_choose(x->s,
                !strcmp(kind, "products")      ? STUDY_PRODUCTS
                : !strcmp(kind, "differences") ? STUDY_DIFFERENCES
+               : !strcmp(kind, "algorithm")   ? STUDY_ALGORITHM
                                               : STUDY_FACTORS,
                1e-7);
   (whole ? measure_gradient : measure_rates)(x, count);

@@ -372,6 +372,9 @@ static int run_comparison(const cli_args *args, comparison *c) {
 static int compare(const cli_args *args) {
   cli_run r;
   comparison c = {.r = &r};
+  if (!cli_flag(args, "study") && cli_value(args, "adjoint-tolerance", 0)) {
+    return cli_bad_input("--adjoint-tolerance belongs to --study; the comparison has one tolerance");
+  }
   int status = cli_run_open(&r, args, false, false);
   if (status == CLI_DONE) {
     status = cli_need_gradient(r.session.model);
@@ -391,6 +394,7 @@ static const cli_option options[] = {
     CLI_OPTION_PLOT,
     CLI_OPTION_JSON,
     {"study", NULL, false, "the study of the paper of qr instead"},
+    {"adjoint-tolerance", "NUMBER", false, "of the study: relative tolerance of the backward integration"},
     {"output", "DIR", CLI_FOLDER, "of the study: its tables (CSV) and plots (SVG) into this folder"}};
 
 extern const cli_command cli_cmd_compare;
@@ -402,8 +406,8 @@ const cli_command cli_cmd_compare = {
     .details = "Computes criteria and gradients by every formulation and method, and prints values, derivatives, the\n"
                "difference to a reference (the model's formulation with half the step, or a hundredth of its\n"
                "tolerance), time and memory. With --study: gradients of qr with analytic products, with a Jacobian by\n"
-               "differences and from the derivatives of the QR factors, by minimal coordinates and by finite\n"
-               "differences, with their errors and times.\n",
+               "differences, from the derivatives of the QR factors and of the QR algorithm, by minimal coordinates\n"
+               "and by finite differences, with their errors and times.\n",
     .least = 1,
     .most = 1,
     .options = options,

@@ -1,4 +1,4 @@
-/* mbgrad compare --study: gradients by the continuous adjoint of `qr` with three kinds of Jacobian, by minimal
+/* mbgrad compare --study: gradients by the continuous adjoint of `qr` with five kinds of Jacobian, by minimal
    coordinates and by finite differences; errors of the Jacobian and of finite differences over the perturbation
    (Held and Seifried, Table 1, Figs 3 and 4). */
 #include "study.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PERTURBATIONS = 11, FIRST = -2, ROWS = 8, ROUNDS = 3, REPEAT = 300 };
+enum { PERTURBATIONS = 11, FIRST = -2, ROWS = 10, ROUNDS = 3, REPEAT = 300 };
 
 static const double usual = 1e-7; /* perturbation of the states, as in the paper */
 
@@ -41,14 +41,16 @@ typedef struct {
   double tight;          /* tolerance of the exact gradient, 0: closed form */
   int nrow;
   row rows[ROWS];
-  double perturbation[PERTURBATIONS];  /* relative */
-  double jacobian[PERTURBATIONS];      /* error of the Jacobian by differences (Fig. 3) */
-  double jacobian_factors;             /* ... from the factors */
+  double perturbation[PERTURBATIONS]; /* relative */
+  double jacobian[PERTURBATIONS];     /* error of the Jacobian by differences (Fig. 3) */
+  double jacobian_factors;            /* ... from the factors */
+  double jacobian_algorithm;          /* ... from the differentiated algorithm */
+  double adjoint[PERTURBATIONS]; /* relative error of the adjoint with the Jacobian by differences; pendulum only */
   double difference[PERTURBATIONS][2]; /* errors of gradients by finite differences, absolute and relative (Fig. 4) */
   double time_jacobian[STUDY_KINDS], time_rates[STUDY_KINDS], time_gradient[STUDY_KINDS];
 } comparison;
 
-static const char *const kind_names[STUDY_KINDS] = {"products", "differences", "factors"};
+static const char *const kind_names[STUDY_KINDS] = {"products", "differences", "factors", "algorithm", "central"};
 
 /* of the processor: other programs do not disturb */
 static double seconds(void) {
@@ -262,12 +264,29 @@ static int jacobians(comparison *c) {
   study_choose(c->s, STUDY_FACTORS, usual);
   result = result == MBG_OK ? study_jacobian(ctx, c->s, J) : result;
   c->jacobian_factors = jacobian_error(n, exact, J);
+  study_choose(c->s, STUDY_ALGORITHM, usual);
+  result = result == MBG_OK ? study_jacobian(ctx, c->s, J) : result;
+  c->jacobian_algorithm = jacobian_error(n, exact, J);
   for (int i = 0; i < PERTURBATIONS && result == MBG_OK; i++) {
     study_choose(c->s, STUDY_DIFFERENCES, c->perturbation[i]);
     result = study_jacobian(ctx, c->s, J);
     c->jacobian[i] = jacobian_error(n, exact, J);
   }
   free(exact);
+  return result;
+}
+
+/* the gradient by the adjoint with Jacobians by differences of every size */
+static int adjoint_differences(comparison *c) {
+  mbg_context *ctx = c->r->session.ctx;
+  int result = MBG_OK;
+  for (int i = 0; i < PERTURBATIONS && result == MBG_OK; i++) {
+    double absolute;
+    study_choose(c->s, STUDY_DIFFERENCES, c->perturbation[i]);
+    result = mbg_run_gradient(ctx, study_run(c->s), MBG_METHOD_CONTINUOUS, c->scratch, NULL);
+    measure(c, c->scratch, &absolute, &c->adjoint[i]);
+  }
+  mbg_context_clear(ctx);
   return result;
 }
 
@@ -303,13 +322,16 @@ static int compute(comparison *c) {
   result = result == MBG_OK ? find_exact(c) : result;
   result = result == MBG_OK ? adjoint_row(c, STUDY_PRODUCTS, "adjoint, analytic products") : result;
   result = result == MBG_OK ? adjoint_row(c, STUDY_DIFFERENCES, "adjoint, Jacobian by differences of 1e-7") : result;
+  result = result == MBG_OK ? adjoint_row(c, STUDY_CENTRAL, "adjoint, central differences of 1e-7") : result;
   result = result == MBG_OK ? adjoint_row(c, STUDY_FACTORS, "adjoint, derivatives of the factors") : result;
+  result = result == MBG_OK ? adjoint_row(c, STUDY_ALGORITHM, "adjoint, differentiated QR algorithm") : result;
   if (c->pendulum) {
     result = result == MBG_OK ? minimal_row(c) : result;
     result = result == MBG_OK && has_formulation("ali3p") ? revolute_row(c, "ali3p") : result;
   }
   result = result == MBG_OK ? differences(c) : result;
   result = result == MBG_OK ? jacobians(c) : result;
+  result = result == MBG_OK && c->pendulum ? adjoint_differences(c) : result;
   result = result == MBG_OK ? time_kinds(c) : result;
   return result == MBG_ERROR_INTERRUPTED ? cli_failed("interrupted") : cli_run_status(c->r, result);
 }
@@ -337,11 +359,16 @@ static void print_rows(const comparison *c) {
 }
 
 static void print_perturbations(const comparison *c) {
-  cli_table table = cli_table_make("rrrr");
-  cli_table_texts(&table, "perturbation", "Jacobian", "gradient, absolute", "relative", NULL);
+  cli_table table = cli_table_make("rrrrr");
+  cli_table_texts(&table, "perturbation", "Jacobian", "adjoint with it", "gradient, absolute", "relative", NULL);
   for (int i = 0; i < PERTURBATIONS; i++) {
     cli_table_format(&table, "%.0e", c->perturbation[i]);
     cli_table_format(&table, "%.1e", c->jacobian[i]);
+    if (c->pendulum) {
+      cli_table_format(&table, "%.1e", c->adjoint[i]);
+    } else {
+      cli_table_text(&table, "");
+    }
     cli_table_format(&table, "%.1e", c->difference[i][0]);
     cli_table_format(&table, "%.1e", c->difference[i][1]);
   }
@@ -352,9 +379,7 @@ static void print_perturbations(const comparison *c) {
 
 static void add_times(cli_table *table, const char *name, const double *time) {
   cli_table_text(table, name);
-  for (int k = 0; k < STUDY_KINDS; k++) {
-    cli_table_format(table, "%.3g us", 1e6 * time[k]);
-  }
+  cli_table_format(table, "%.3g us", 1e6 * time[STUDY_PRODUCTS]);
   for (int k = 1; k < STUDY_KINDS; k++) {
     cli_table_format(table, "%.2f", time[k] / time[STUDY_PRODUCTS]);
   }
@@ -362,12 +387,11 @@ static void add_times(cli_table *table, const char *name, const double *time) {
 
 static void print_times(const comparison *c) {
   cli_table table = cli_table_make("lrrrrr");
-  cli_table_texts(&table, "time of", "products", "differences", "factors", "differences/products", "factors/products",
-                  NULL);
+  cli_table_texts(&table, "time of", "products", "differences", "factors", "algorithm", "central", NULL);
   add_times(&table, "Jacobian", c->time_jacobian);
   add_times(&table, "adjoint right-hand side", c->time_rates);
   add_times(&table, "simulation and gradient", c->time_gradient);
-  cli_heading("\nevaluation times");
+  cli_heading("\nevaluation times, multiples of those of the products");
   cli_table_print(&table, 2);
   cli_table_destroy(&table);
 }
@@ -382,8 +406,8 @@ static void print_text(const comparison *c) {
   char *text =
       cli_format("Exact: %s. Errors are the largest of all criteria and parameters. Perturbations are relative "
                  "for parameters, absolute for states. The Jacobian from the factors differs from the products "
-                 "by %.1e.",
-                 exact, c->jacobian_factors);
+                 "by %.1e, that of the differentiated algorithm by %.1e.",
+                 exact, c->jacobian_factors, c->jacobian_algorithm);
   putchar('\n');
   cli_paragraph("  ", text);
   free(text);
@@ -423,11 +447,15 @@ static void print_json(const comparison *c) {
   }
   fputs("  \"perturbations\": [\n", stdout);
   for (int i = 0; i < PERTURBATIONS; i++) {
-    printf("    {\"perturbation\": %g, \"jacobian\": %.6g, \"absolute_error\": %.6g, \"relative_error\": %.6g}%s\n",
-           c->perturbation[i], c->jacobian[i], c->difference[i][0], c->difference[i][1],
+    printf("    {\"perturbation\": %g, \"jacobian\": %.6g, ", c->perturbation[i], c->jacobian[i]);
+    if (c->pendulum) {
+      printf("\"adjoint\": %.6g, ", c->adjoint[i]);
+    }
+    printf("\"absolute_error\": %.6g, \"relative_error\": %.6g}%s\n", c->difference[i][0], c->difference[i][1],
            i + 1 < PERTURBATIONS ? "," : "");
   }
-  printf("  ],\n  \"jacobian_factors\": %.6g,\n  \"seconds\": {\n", c->jacobian_factors);
+  printf("  ],\n  \"jacobian_factors\": %.6g,\n  \"jacobian_algorithm\": %.6g,\n  \"seconds\": {\n",
+         c->jacobian_factors, c->jacobian_algorithm);
   json_times("jacobian", c->time_jacobian, ",");
   json_times("adjoint_rates", c->time_rates, ",");
   json_times("gradient", c->time_gradient, "");

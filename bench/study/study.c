@@ -21,7 +21,8 @@ static double against(const study *s, const double *column, const double *mu, co
 }
 
 static int fill(mbg_context *ctx, study *s) {
-  return s->kind == STUDY_DIFFERENCES ? study_differences(ctx, s) : study_factors(ctx, s);
+  const bool differences = s->kind == STUDY_DIFFERENCES || s->kind == STUDY_CENTRAL;
+  return differences ? study_differences(ctx, s) : study_factors(ctx, s);
 }
 
 /* in place of mbg__qr_point_pull; derivatives by attributes stay products, as in the paper */
@@ -54,7 +55,7 @@ void study_choose(study *s, study_kind kind, double perturbation) {
   s->w->flow->evaluations = 0;
 }
 
-/* ---------------------------------------------------------------------- forward differences */
+/* ---------------------------------------------------------------------- differences */
 
 /* (v*, a, lambda) of the other point at the flow's time with frames and twists of the study */
 static int evaluate(mbg_context *ctx, study *s, double *out) {
@@ -88,23 +89,34 @@ static void read_base(study *s) {
   }
 }
 
-/* H exp(eps e_k) of one body, or v + eps e_k */
-static int difference(mbg_context *ctx, study *s, int k, double *column) {
+/* at H exp(eps e_k) of one body, or v + eps e_k */
+static int evaluate_beside(mbg_context *ctx, study *s, int k, double eps, double *out) {
   const mbg__qr_flow *f = s->w->flow;
   const int full = f->m->full[k % s->n], body = full / 6;
   if (k < s->n) {
     double e[6] = {0};
-    e[full % 6] = s->perturbation;
+    e[full % 6] = eps;
     mbg__se3_retract(&s->H[body], &f->H[body], e);
   } else {
-    s->v[full] = f->v[full] + s->perturbation;
+    s->v[full] = f->v[full] + eps;
   }
-  const int err = evaluate(ctx, s, column);
+  const int err = evaluate(ctx, s, out);
   s->H[body] = f->H[body];
   s->v[full] = f->v[full];
-  for (int i = 0; i < 2 * s->n + s->r; i++) {
-    column[i] = (column[i] - s->base[i]) / s->perturbation;
+  return err;
+}
+
+static int difference(mbg_context *ctx, study *s, int k, double *column) {
+  const bool central = s->kind == STUDY_CENTRAL;
+  int err = MBG_OK;
+  MBG_TRY(evaluate_beside(ctx, s, k, s->perturbation, column));
+  if (central) {
+    MBG_TRY(evaluate_beside(ctx, s, k, -s->perturbation, s->base));
   }
+  for (int i = 0; i < 2 * s->n + s->r; i++) {
+    column[i] = (column[i] - s->base[i]) / (central ? 2 * s->perturbation : s->perturbation);
+  }
+done:
   return err;
 }
 

@@ -1,6 +1,6 @@
 /* study: what the paper of `qr` compares (Held and Seifried), around the library and not in it: the adjoint with a
-   Jacobian by finite differences, and with the derivatives of the orthogonal factors; closed form and minimal
-   coordinates of the torsional pendulum.
+   Jacobian by finite differences, with the derivatives of the orthogonal factors in closed form and by differentiating
+   the algorithm that makes them; closed form and minimal coordinates of the torsional pendulum.
 
    Only this folder and the tests look into the library; the headers here use public types. */
 #ifndef STUDY_STUDY_H
@@ -15,6 +15,8 @@ typedef enum {
   STUDY_PRODUCTS,    /* transposed products, as the library does: (A1), (A2) */
   STUDY_DIFFERENCES, /* the matrix by forward differences, column by column */
   STUDY_FACTORS,     /* the matrix from the derivatives of the orthogonal factors: (Q1)-(Q3) */
+  STUDY_ALGORITHM,   /* the same with derivatives of the factors by differentiating Householder's algorithm */
+  STUDY_CENTRAL,     /* the matrix by central differences */
   STUDY_KINDS
 } study_kind;
 

@@ -42,7 +42,7 @@ int study_factors_prepare(mbg_context *ctx, study *s) {
       !s->rows2 || mbg__householder_prepare(&s->qr, a, s->n, s->r) < 0 || mbg__cholesky_prepare(&s->Mr, a, s->f) < 0) {
     return mbg__fail_memory(ctx);
   }
-  return MBG_OK;
+  return study_algorithm_prepare(ctx, s);
 }
 
 /* ---------------------------------------------------------------------- small matrices */
@@ -155,25 +155,25 @@ done:
 
 /* ---------------------------------------------------------------------- factors */
 
-static void fill_B_T(study *s) {
+void study_fill_B_T(const study *s, double *A) {
   const mbg__csc *p = mbg__system_pattern_B(s->w->flow->sys);
   const mbg__rank *rank = mbg__start_result_of(s->w->start)->rank;
-  memset(s->qr.A, 0, (size_t)s->n * (size_t)s->r * sizeof(double));
+  memset(A, 0, (size_t)s->n * (size_t)s->r * sizeof(double));
   for (int j = 0; j < s->n; j++) {
     for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
       for (int i = 0; i < s->r; i++) {
         if (rank->kept[i] == p->rowind[e]) {
-          s->qr.A[j + s->n * i] = s->B[e];
+          A[j + s->n * i] = s->B[e];
         }
       }
     }
   }
 }
 
-/* Q2, N = Q1 R^-T, Mr = Q2^T M Q2 */
-static int factor(mbg_context *ctx, study *s) {
+/* Q2, N = Q1 R^-T */
+static void decompose(study *s) {
   const int n = s->n, r = s->r, f = s->f;
-  fill_B_T(s);
+  study_fill_B_T(s, s->qr.A);
   mbg__householder_factor(&s->qr);
   memset(s->Q2, 0, (size_t)n * (size_t)f * sizeof(double));
   memset(s->N, 0, (size_t)n * (size_t)r * sizeof(double));
@@ -186,6 +186,16 @@ static int factor(mbg_context *ctx, study *s) {
   }
   mbg__householder_mul(&s->qr, s->Q2, f);
   mbg__householder_mul(&s->qr, s->N, r);
+}
+
+/* Q2, N, Mr = Q2^T M Q2 */
+static int factor(mbg_context *ctx, study *s) {
+  const int n = s->n, f = s->f;
+  if (s->kind == STUDY_ALGORITHM) {
+    study_algorithm(s, NULL);
+  } else {
+    decompose(s);
+  }
   product(n, f, n, 1, s->M, false, s->Q2, false, false, s->MQ2);
   product(f, f, n, 1, s->Q2, true, s->MQ2, false, false, s->Mr.A);
   return mbg__cholesky_factor(&s->Mr, NULL) < 0
@@ -256,7 +266,12 @@ static void frame_column(study *s, const shared *p, int k, double *out) {
   const int n = s->n, r = s->r, f = s->f;
   const double *df = s->df + (size_t)n * (size_t)k;
   double *y = s->vectors, *g = y + n, *du = g + n;
-  factor_derivatives(s, s->dB + (size_t)r * (size_t)n * (size_t)k);
+  const double *dB = s->dB + (size_t)r * (size_t)n * (size_t)k;
+  if (s->kind == STUDY_ALGORITHM) {
+    study_algorithm(s, dB);
+  } else {
+    factor_derivatives(s, dB);
+  }
   /* dv* */
   times(f, n, 1, s->Q2, true, p->v, false, y);
   times(n, f, 1, s->dQ2, false, y, false, out);

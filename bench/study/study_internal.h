@@ -24,11 +24,16 @@ struct study {
   /* factors (study_factors.c) */
   mbg__householder qr;
   mbg__cholesky Mr;
-  double *B;                                /* values by the system's pattern */
-  double *Q2, *N, *M, *MQ2;                 /*                          (n x f, n x r, n x n, n x f) */
-  double *dB;                               /* of every direction       (n of r x n) */
-  double *dphi_t, *df, *dgam;               /* of every direction       (n x r, 2n x n, 2n x r) */
-  double *dQ2, *dN;                         /* of one direction         (n x f, n x r) */
+  double *B;                  /* values by the system's pattern */
+  double *Q2, *N, *M, *MQ2;   /*                          (n x f, n x r, n x n, n x f) */
+  double *dB;                 /* of every direction       (n of r x n) */
+  double *dphi_t, *df, *dgam; /* of every direction       (n x r, 2n x n, 2n x r) */
+  double *dQ2, *dN;           /* of one direction         (n x f, n x r) */
+  /* the algorithm and its derivative (study_algorithm.c) */
+  double *A, *dA;                           /* B^T, becomes R                                 (n x r) */
+  double *V, *dV;                           /* reflections 1 - b v v^T                        (n x r) */
+  double *b, *db;                           /*                                                (r) */
+  double *column[2];                        /* of Q and of dQ                                 (n) */
   double *parts;                            /* of all directions        (6n + 2r) */
   double *square, *small, *third, *vectors; /* scratch                  (n x n and 2n, n x n, n x n, 3n) */
   double *full, *full2, *rows, *rows2;      /*                          (nw, nw, nrow, nrow) */
@@ -36,6 +41,12 @@ struct study {
 
 /* Fills J at the state of the flow's last evaluation. */
 int study_differences(mbg_context *ctx, study *s);
+/* B^T of the kept rows (n x r). */
+void study_fill_B_T(const study *s, double *A);
+/* Q2 and N of B^T (n x r) by Householder's algorithm, with their derivatives dQ2 and dN for a change dB (r x n; NULL:
+   none): each of its operations is differentiated. */
+int study_algorithm_prepare(mbg_context *ctx, study *s);
+void study_algorithm(study *s, const double *dB);
 int study_factors_prepare(mbg_context *ctx, study *s);
 int study_factors(mbg_context *ctx, study *s);
 
