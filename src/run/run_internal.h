@@ -71,8 +71,8 @@ mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncr
 
 /* ---------------------------------------------------------------------- error_peaks.c */
 
-/* From the largest node of path k to its peak between the nodes: the value grows by *rise, the gradient changes by shift
-   (np; NULL: not asked for), which is set where *rise > 0. 0 for other criteria. */
+/* From the largest node of path k to its peak between the nodes: the value grows by *rise, the gradient changes by
+   shift (np; NULL: not asked for), which is set where *rise > 0. 0 for other criteria. */
 int mbg__run_peak(mbg_context *ctx, mbg_run *run, mbg_method method, int k, double *rise, double *shift);
 
 /* ---------------------------------------------------------------------- step_warnings.c */

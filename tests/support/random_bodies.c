@@ -393,6 +393,26 @@ static bool needs_node(const rm_gen *g, int body) {
   return body >= 0 && g->bodies[body].modal && g->bodies[body].nodes > 0;
 }
 
+/* A's marker: on the way to B */
+static void first_marker(rm_gen *g, const rm_joint *j, int A, int B, bool by_markers, mbg__frame *H) {
+  double to[3];
+  const bool flat = j->planar;
+  v3_sub(to, rm_frame(g, B)->x, rm_frame(g, A)->x);
+  random_offset(g, flat, 0.05, 0.2, H->x);
+  v3_axpy(H->x, 0.5, to);
+  v3_add(H->x, H->x, rm_frame(g, A)->x);
+  if (flat) {
+    flat_rotation(g, edge_on(j), H->R);
+  } else {
+    random_rotation(g, false, H->R);
+  }
+  if (by_markers && !flat && A >= 0 && rm_chance(g, 0.2)) {
+    *H = *rm_frame(g, A);
+  } else if (rm_special(g, RANDOM_COINCIDENT) && rm_chance(g, 0.6)) {
+    v3_copy(H->x, rm_frame(g, rm_chance(g, 0.5) ? A : B)->x);
+  }
+}
+
 /* Joins B to A where they stand; or (move_B) B is moved so that its own frame is the marker. */
 static rm_joint *join(rm_gen *g, rm_type type, int A, int B, bool move_B) {
   rm_joint *j = &g->joints[g->njoint++];
@@ -402,24 +422,10 @@ static rm_joint *join(rm_gen *g, rm_type type, int A, int B, bool move_B) {
   const bool nodes = needs_node(g, A) || needs_node(g, B);
   const way how = move_B || nodes ? BY_MARKERS : choose_way(g, type, j->planar);
   mbg__frame hA, HA, HB, G;
-  double extra, to[3];
+  double extra;
   const bool flat = j->planar;
 
-  /* A's marker: on the way to B */
-  v3_sub(to, rm_frame(g, B)->x, rm_frame(g, A)->x);
-  random_offset(g, flat, 0.05, 0.2, HA.x);
-  v3_axpy(HA.x, 0.5, to);
-  v3_add(HA.x, HA.x, rm_frame(g, A)->x);
-  if (flat) {
-    flat_rotation(g, edge_on(j), HA.R);
-  } else {
-    random_rotation(g, false, HA.R);
-  }
-  if (how == BY_MARKERS && !flat && A >= 0 && rm_chance(g, 0.2)) {
-    HA = *rm_frame(g, A);
-  } else if (rm_special(g, RANDOM_COINCIDENT) && rm_chance(g, 0.6)) {
-    v3_copy(HA.x, rm_frame(g, rm_chance(g, 0.5) ? A : B)->x);
-  }
+  first_marker(g, j, A, B, how == BY_MARKERS, &HA);
   frame_relative(&hA, rm_frame(g, A), &HA);
   relative_frame(g, j,
                  how == BY_PLACE || rm_special(g, RANDOM_COINCIDENT | RANDOM_ALIGNED) ||

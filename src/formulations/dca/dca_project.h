@@ -18,8 +18,8 @@ typedef struct mbg__dca_project mbg__dca_project;
 int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *flow, mbg__dca_assembly *assembly,
                             mbg__dca_project **out);
 
-/* Projects (t, E, w) in place; angles count the whole turns that bring them next to q (ncoord). rounds: number of solves
-   of frames; drift: violations of positions and rates before. */
+/* Projects (t, E, w) in place; angles count the whole turns that bring them next to q (ncoord). rounds: number of
+   solves of frames; drift: violations of positions and rates before. */
 int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, mbg__frame *E, real *w,
                            int *rounds, double drift[2]);
 
