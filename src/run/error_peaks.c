@@ -1,7 +1,7 @@
 /* Errors of largest values. A path is looked at in the nodes of a run; its peak lies between two of them, where the
-   value is larger and the derivatives are others. Runs with finer steps often meet the same node again and do not see it. A
-   parabola through the largest value and its neighbours has its vertex at t0 + s (t1 - t0), t1 the neighbour on that
-   side: the value there is larger by `rise`, and derivatives change by s (g1 - g0). */
+   value is larger and the derivatives are others. Runs with finer steps often meet the same node again and do not see
+   it. A parabola through the largest value and its neighbours has its vertex at t0 + s (t1 - t0), t1 the neighbour on
+   that side: the value there is larger by `rise`, and derivatives change by s (g1 - g0). */
 #include "run/run_internal.h"
 
 /* vertex of the parabola through three points: its time; y there is *top */
