@@ -183,8 +183,8 @@ const char *fuzz_no_number(support_rng *rng) {
                                       " ",
                                       "1 2",
                                       "1d3",
-                                      "\xe2\x88\x92"
-                                      "1"};
+                                      ("\xe2\x88\x92"
+                                       "1")};
   return FUZZ_PICK(rng, words);
 }
 
