@@ -186,7 +186,13 @@ static int read_record(mbg_context *ctx, mbg_control *c, mbg__arena *arena, cons
   text[line] = 0;
   MBG_TRY(mbg__json_parse(ctx, arena, path, text + begin, line - begin, &root));
   const mbg__json *controls = mbg__json_member(root, "controls");
-  for (const mbg__json *e = controls ? controls->child : NULL; e; e = e->next) {
+  if (!controls || controls->kind != MBG__JSON_OBJECT) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "%s:1: the first line has no \"controls\": not a restart file of a control "
+                     "problem, or a damaged one; remove it or name another file",
+                     path);
+  }
+  for (const mbg__json *e = controls->child; e; e = e->next) {
     b.n += e->count;
   }
   b.numbers = MBG_TAKE(arena, double, b.n + 2);

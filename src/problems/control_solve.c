@@ -85,6 +85,29 @@ static void keep_best(mbg_control *c, double value, double effort) {
   }
 }
 
+/* the objective of the last stage */
+static double objective_of(const mbg_control *c, double effort, const double *psi) {
+  double value = effort;
+  for (int k = 0; k < c->m->ncriterion; k++) {
+    value += c->weights[k] != 0 ? c->weights[k] * psi[k] : 0;
+  }
+  return value;
+}
+
+static double objective_best(const mbg_control *c) { return objective_of(c, c->effort_best, c->psi_best); }
+
+/* the same from the objective of this stage */
+static double objective_from(const mbg_control *c, double value, double effort) {
+  return value + (1 - c->factor) * effort;
+}
+
+/* are the objectives of c->recorded finite, in this stage and in the last one? */
+static bool finite_objectives(const mbg_control *c) {
+  const double value = c->recorded[0], effort = c->recorded[1];
+  return isfinite(value) && isfinite(objective_from(c, value, effort)) &&
+         isfinite(objective_of(c, effort, c->recorded + 2));
+}
+
 /* objective, effort, criteria and gradient into c->recorded; positive: the control cannot be simulated */
 static int compute(mbg_control *c, const double *x) {
   double *value = &c->recorded[0], *effort = &c->recorded[1], *gradient = c->recorded + 2 + c->m->ncriterion;
@@ -103,7 +126,7 @@ static int compute(mbg_control *c, const double *x) {
     *value += c->weights[k] != 0 ? c->weights[k] * c->psi[k] : 0;
     c->recorded[2 + k] = c->psi[k];
   }
-  return MBG_OK;
+  return finite_objectives(c) ? MBG_OK : 1;
 }
 
 static int evaluate(void *user, const double *x, double *value, double *gradient) {
@@ -119,17 +142,18 @@ static int evaluate(void *user, const double *x, double *value, double *gradient
   if (status != MBG_OK) {
     return status;
   }
+  if (!finite_objectives(c)) {
+    return mbg__record_refuse(c->ctx, c->record, "the line gives an objective that is not finite");
+  }
   *value = c->recorded[0];
   const double effort = c->recorded[1];
   memcpy(c->p + c->m->np, x, (size_t)c->n * sizeof(double));
   memcpy(c->psi, c->recorded + 2, (size_t)nc * sizeof(double));
   memcpy(gradient, c->recorded + 2 + nc, (size_t)c->n * sizeof(double));
-  if (isfinite(*value)) {
-    if (c->summary.evaluations == 0) {
-      c->summary.objective_start = *value + (1 - c->factor) * effort;
-    }
-    keep_best(c, *value, effort);
+  if (c->summary.evaluations == 0) {
+    c->summary.objective_start = objective_from(c, *value, effort);
   }
+  keep_best(c, *value, effort);
   c->summary.evaluations++;
 done:
   return err;
@@ -148,14 +172,6 @@ done:
 }
 
 /* ---------------------------------------------------------------------- stages */
-
-static double objective_best(const mbg_control *c) {
-  double value = c->effort_best;
-  for (int k = 0; k < c->m->ncriterion; k++) {
-    value += c->weights[k] != 0 ? c->weights[k] * c->psi_best[k] : 0;
-  }
-  return value;
-}
 
 static int report(void *user, const mbg__minimize_state *state) {
   mbg_control *c = user;

@@ -27,8 +27,12 @@ struct mbg__record {
 
 /* ---------------------------------------------------------------------- opening */
 
+static int broken_line(mbg_context *ctx, const mbg__record *r, int number, const char *what) {
+  return mbg__fail(ctx, MBG_ERROR_INPUT, "%s:%d: %s; remove the file or name another one", r->path, number, what);
+}
+
 static int broken(mbg_context *ctx, const mbg__record *r, const char *what) {
-  return mbg__fail(ctx, MBG_ERROR_INPUT, "%s:%d: %s; remove the file or name another one", r->path, r->number, what);
+  return broken_line(ctx, r, r->number, what);
 }
 
 enum { SUM_DIGITS = 16 };
@@ -260,6 +264,10 @@ int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const d
   return err;
 }
 
+int mbg__record_refuse(mbg_context *ctx, const mbg__record *r, const char *what) {
+  return broken_line(ctx, r, r->number - 1, what);
+}
+
 char mbg__record_kind(const mbg__record *r) { return *r->line; }
 
 int mbg__record_any(mbg_context *ctx, mbg__record *r, char *kind, int most, double *out, int *count) {
@@ -274,7 +282,7 @@ int mbg__record_any(mbg_context *ctx, mbg__record *r, char *kind, int most, doub
   *sum = ' ';
   r->line = end + 1;
   r->number++;
-  return status < 0 ? broken(ctx, r, "an evaluation that ended the search is not recorded") : MBG_OK;
+  return status < 0 ? mbg__record_refuse(ctx, r, "an evaluation that ended the search is not recorded") : MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- recording */

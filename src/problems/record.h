@@ -19,6 +19,8 @@ void mbg__record_close(mbg__record *r); /* accepts NULL */
    MBG_OK, its values (count). r NULL: none. MBG_ERROR_INPUT when it is another one. */
 int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count, double *values,
                      int *status, bool *found);
+/* MBG_ERROR_INPUT for what the line that was replayed last says. */
+int mbg__record_refuse(mbg_context *ctx, const mbg__record *r, const char *what);
 int mbg__record_add(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count,
                     const double *values, int status);
 

@@ -403,8 +403,39 @@ static void test_restart(void **state) {
   expect_resume(
       f, "[",
       "control_test.restart:1:2: the file ends inside the array that starts at line 1, column 1; expected a value");
+  expect_resume(
+      f, "mbgrad control 2: {\"kontrols\": {}}\ns 0 0000000000000000 d9054e5a80fc2ee6\n",
+      "control_test.restart:1: the first line has no \"controls\": not a restart file of a control problem, or "
+      "a damaged one; remove it or name another file");
+  expect_resume(
+      f, "mbgrad control 2: {\"controls\": [[0, 1]]}\ns 0 0000000000000000 d9054e5a80fc2ee6\n",
+      "control_test.restart:1: the first line has no \"controls\": not a restart file of a control problem, or "
+      "a damaged one; remove it or name another file");
   mbg_context_clear(f->ctx);
   assert_int_equal(mbg_control_read_restart(f->ctx, f->control, "no-such.restart"), MBG_ERROR_IO);
+}
+
+/* an effort of 1e308 in a record makes the objective of the last stage infinite */
+static void test_restart_infinite(void **state) {
+  fixture *f = *state;
+  f->o.stages = 2;
+  f->o.restart = "control_test.record";
+  remove(f->o.restart);
+  solve(f);
+  char *text = support_read_file(f->o.restart, NULL), *line = strstr(text, "\ne ") + 1, *end = strchr(line, '\n');
+  const int n = samples(f, 0).samples + samples(f, 1).samples;
+  memcpy(line + 3 + 17 * (n + 1) + 1, "7fe1ccf385ebc8a0", 16);
+  char sum[17];
+  snprintf(sum, sizeof(sum), "%016llx", (unsigned long long)mbg__sum(MBG__SUM_START, line, (size_t)(end - 17 - line)));
+  memcpy(end - 16, sum, 16);
+  support_write_file(f->o.restart, text, strlen(text));
+  free(text);
+  f->o.resume = true;
+  create(f);
+  assert_int_equal(mbg_control_solve(f->ctx, f->control), MBG_ERROR_INPUT);
+  assert_string_equal(mbg_context_error(f->ctx),
+                      "control_test.record:3: the line gives an objective that is not finite; "
+                      "remove the file or name another one");
 }
 
 /* ---------------------------------------------------------------------- refused */
@@ -544,10 +575,22 @@ static void test_memory(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(test_section),   TEST(test_parameters), TEST(test_sampled), TEST(test_becomes_cubic),
-      TEST(test_effort),    TEST(test_bounds),     TEST(test_domain),  TEST(test_stages),
-      TEST(test_interrupt), TEST(test_limit),      TEST(test_files),   TEST(test_restart),
-      TEST(test_refused),   TEST(test_models),     TEST(test_start),   cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {TEST(test_section),
+                                     TEST(test_parameters),
+                                     TEST(test_sampled),
+                                     TEST(test_becomes_cubic),
+                                     TEST(test_effort),
+                                     TEST(test_bounds),
+                                     TEST(test_domain),
+                                     TEST(test_stages),
+                                     TEST(test_interrupt),
+                                     TEST(test_limit),
+                                     TEST(test_files),
+                                     TEST(test_restart),
+                                     TEST(test_restart_infinite),
+                                     TEST(test_refused),
+                                     TEST(test_models),
+                                     TEST(test_start),
+                                     cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, support_folder_enter, support_folder_leave);
 }
