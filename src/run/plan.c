@@ -70,6 +70,17 @@ static void add_times(times *list, int n, const double *t) {
   list->n += n;
 }
 
+static int by_time(const void *x, const void *y) {
+  const double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+static void sort_times(const times *list) {
+  if (list->at && list->n > 0) {
+    qsort(list->at, (size_t)list->n, sizeof(double), by_time);
+  }
+}
+
 /* breaks of the model, knots of its controls and of tables that are functions of t become nodes */
 static void collect_breaks(const mbg_model *m, times *list) {
   list->n = 0;
@@ -93,6 +104,7 @@ static void list_breaks(mbg__arena *arena, const mbg_model *m, mbg__run_plan *pl
   collect_breaks(m, &list);
   list.at = MBG_TAKE(arena, double, list.n);
   collect_breaks(m, &list);
+  sort_times(&list);
   plan->nbreak = list.n;
   plan->breaks = list.at;
 }
@@ -147,20 +159,13 @@ static void collect_samples(const mbg_model *m, const mbg__run_plan *plan, doubl
   }
 }
 
-static int by_time(const void *x, const void *y) {
-  const double a = *(const double *)x, b = *(const double *)y;
-  return (a > b) - (a < b);
-}
-
 static void list_samples(mbg__arena *arena, const mbg_model *m, double interval, mbg__run_plan *plan) {
   times list = {0};
   int n = 0;
   collect_samples(m, plan, interval, &list);
   double *t = list.at = MBG_TAKE(arena, double, list.n);
   collect_samples(m, plan, interval, &list);
-  if (t && list.n > 0) {
-    qsort(t, (size_t)list.n, sizeof(double), by_time);
-  }
+  sort_times(&list);
   for (int i = 0; t && i < list.n; i++) {
     if (t[i] > plan->t0 && t[i] < plan->t1 && (n == 0 || t[i] > t[n - 1])) {
       t[n++] = t[i];
@@ -180,7 +185,7 @@ static void list_quadratures(mbg__arena *arena, const mbg_model *m, const int *u
       while (used[column] != c->signal) {
         column++;
       }
-      q[plan->nquadrature++] = (mbg__quadrature){column, c->kind == MBG__SMOOTH_MAXIMUM ? c->sharpness : 0};
+      q[plan->nquadrature++] = (mbg__quadrature){column, c->kind == MBG__SMOOTH_MAXIMUM ? c->sharpness : 0, c->name};
     }
   }
 }

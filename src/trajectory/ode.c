@@ -15,13 +15,13 @@ double mbg__segment_inside(const mbg__segment *s, double t) {
 
 mbg__segment mbg__plan_segment(const mbg__run_plan *plan, double ta, double tb) {
   const double middle = (ta + tb) / 2;
-  double from = plan->t0, to = plan->t1;
-  for (int i = 0; i < plan->nbreak; i++) {
-    const double b = plan->breaks[i];
-    from = b < middle && b > from ? b : from;
-    to = b > middle && b < to ? b : to;
+  const int after = mbg__plan_break_after(plan, middle);
+  int before = after - 1;
+  while (before >= 0 && !(plan->breaks[before] < middle)) {
+    before--;
   }
-  return mbg__segment_between(from, to);
+  return mbg__segment_between(before >= 0 ? plan->breaks[before] : plan->t0,
+                              after < plan->nbreak ? plan->breaks[after] : plan->t1);
 }
 
 void mbg__ode_turns(mbg__system *sys, double t0, const real *q0, const real *qd0, double t, real *q, real *qd,

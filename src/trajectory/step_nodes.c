@@ -4,6 +4,10 @@
 
 enum { POINTS = 7, DEPTH = 12 };
 
+/* A jump costs one panel of the last depth that is not accurate, noise all of them: 4096 in a step. A run may have ROUGH
+   of these panels, and ROUGH_STEP more for each step; beyond that, steps are divided to DEPTH_ROUGH only. */
+enum { ROUGH = 256, ROUGH_STEP = 1, DEPTH_ROUGH = 2 };
+
 /* Kronrod's extension of Gauss' rule of three points (points 1, 3, 5): exact to degree 11 (5). A. S. Kronrod 1965. */
 static const double point[POINTS] = {-0.960491268708020283, -0.774596669241483377, -0.434243749346802558, 0,
                                      0.434243749346802558,  0.774596669241483377,  0.960491268708020283};
@@ -123,15 +127,33 @@ static double panel_error(const double f[POINTS], double h, double *size) {
   return spread > 0 ? spread * fmin(1, pow(200 * difference / spread, 1.5)) : difference;
 }
 
-static bool accurate(mbg__step_nodes *n, double h) {
-  bool good = true;
+/* the last integrand that is not accurate, -1: all are */
+static int inaccurate(mbg__step_nodes *n, double h) {
+  int which = -1;
   for (int k = 0; k < n->plan->nquadrature; k++) {
     double f[POINTS], size;
     integrand(n, k, f);
     const double error = panel_error(f, h, &size);
-    good = good && error <= n->plan->relative * (n->total[k] + size) + n->plan->absolute * h;
+    which = error <= n->plan->relative * (n->total[k] + size) + n->plan->absolute * h ? which : k;
   }
-  return good;
+  return which;
+}
+
+static bool rough(const mbg__step_nodes *n) { return n->rough > ROUGH + ROUGH_STEP * (double)n->steps; }
+
+/* says so once a run */
+static void count_rough(mbg_context *ctx, mbg__step_nodes *n, double t, int k) {
+  const bool before = n->warned;
+  n->rough++;
+  n->warned = before || rough(n);
+  if (n->warned && !before) {
+    mbg__note(ctx, MBG_WARNING,
+              "criterion '%s': its integral does not converge near t = %.6g: %ld pieces of 1/%d of a step are not "
+              "accurate enough, so the signal has noise or jumps there; steps are divided less from here on, and the "
+              "integral does not have the accuracy that the tolerance asks for: take a smoother signal, or a larger "
+              "tolerance",
+              n->plan->quadratures[k].name, mbg__time_shown(t), n->rough, 1 << DEPTH);
+  }
 }
 
 static void take_totals(mbg__step_nodes *n, double h) {
@@ -152,10 +174,14 @@ static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int
     t[i] = ta + h * (1 + point[i]) / 2;
     MBG_TRY(value(user, t[i], n->buffer + (size_t)i * (size_t)n->width));
   }
-  if (depth < DEPTH && !accurate(n, h)) {
+  const int bad = inaccurate(n, h);
+  if (bad >= 0 && depth < (rough(n) ? DEPTH_ROUGH : DEPTH)) {
     MBG_TRY(panel(ctx, n, ta, ta + h / 2, depth + 1, value, user));
     MBG_TRY(panel(ctx, n, ta + h / 2, tb, depth + 1, value, user));
     return MBG_OK;
+  }
+  if (bad >= 0 && depth == DEPTH) {
+    count_rough(ctx, n, ta, bad);
   }
   take_totals(n, h);
   for (int i = 0; i < POINTS; i++) {
@@ -173,6 +199,8 @@ int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg_
   n->fixed = fixed;
   n->count = 0;
   n->sample = 0;
+  n->steps = n->rough = 0;
+  n->warned = false;
   for (int k = 0; k < n->plan->nquadrature; k++) {
     n->total[k] = 0;
     n->top[k] = -INFINITY;
@@ -196,6 +224,7 @@ int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double
     }
     return MBG_OK;
   }
+  n->steps++;
   if (n->panels) {
     MBG_TRY(panel(ctx, n, ta, tb, 0, value, user));
   }

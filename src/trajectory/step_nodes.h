@@ -22,6 +22,9 @@ typedef struct {
   int room;
   double *t;
   real *omega, *y;
+  long steps;    /* so far */
+  long rough;    /* panels so far that are not accurate, and were not divided any further */
+  bool warned;   /* of those */
   int sample;    /* next one */
   real *buffer;  /* values at the points of a panel                 (points x width) */
   double *total; /* integral of |f| so far                          (nquadrature) */

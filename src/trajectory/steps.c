@@ -1,20 +1,27 @@
 #include "trajectory/steps.h"
 
 #include <float.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- fixed steps */
 
-double mbg__plan_next_break(const mbg__run_plan *p, double t) {
-  const double slack = 1e-9 * (p->t1 - p->t0);
-  double next = p->t1;
-  for (int i = 0; i < p->nbreak; i++) {
-    if (p->breaks[i] > t + slack && p->breaks[i] < next - slack) {
-      next = p->breaks[i];
+int mbg__plan_break_after(const mbg__run_plan *p, double t) {
+  int low = 0, high = p->nbreak;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (p->breaks[middle] > t) {
+      high = middle;
+    } else {
+      low = middle + 1;
     }
   }
-  return next;
+  return low;
+}
+
+double mbg__plan_next_break(const mbg__run_plan *p, double t) {
+  const double slack = 1e-9 * (p->t1 - p->t0);
+  const int next = mbg__plan_break_after(p, t + slack);
+  return next < p->nbreak && p->breaks[next] < p->t1 - slack ? p->breaks[next] : p->t1;
 }
 
 int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nstep) {
@@ -48,25 +55,17 @@ int mbg__plan_check_interrupt(mbg_context *ctx, const mbg__run_plan *p, double t
 
 /* ---------------------------------------------------------------------- steps under error control */
 
-static int by_time(const void *x, const void *y) {
-  const double a = *(const double *)x, b = *(const double *)y;
-  return (a > b) - (a < b);
-}
-
-int mbg__plan_sort_breaks(mbg_context *ctx, mbg__arena *arena, mbg__run_plan *p) {
+int mbg__plan_thin_breaks(mbg_context *ctx, mbg__arena *arena, mbg__run_plan *p) {
   const double slack = 1e-12 * (p->t1 - p->t0);
   double *t = MBG_TAKE(arena, double, p->nbreak + 1);
   int n = 0;
   if (!t) {
     return mbg__arena_check(ctx, arena);
   }
-  if (p->nbreak > 0) {
-    memcpy(t, p->breaks, (size_t)p->nbreak * sizeof(double));
-    qsort(t, (size_t)p->nbreak, sizeof(double), by_time);
-  }
   for (int i = 0; i < p->nbreak; i++) {
-    if (t[i] > p->t0 + slack && t[i] < p->t1 - slack && (n == 0 || t[i] > t[n - 1] + slack)) {
-      t[n++] = t[i];
+    const double b = p->breaks[i];
+    if (b > p->t0 + slack && b < p->t1 - slack && (n == 0 || b > t[n - 1] + slack)) {
+      t[n++] = b;
     }
   }
   p->breaks = t;

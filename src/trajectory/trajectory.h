@@ -8,6 +8,7 @@
 typedef struct {
   int column; /* among the used signals */
   double sharpness;
+  const char *name; /* of the criterion */
 } mbg__quadrature;
 
 /* How to run; every number is decided by the caller. */
@@ -33,7 +34,7 @@ typedef struct {
   double kappa;            /* ali3p: penalty factor of its projections, 0: exact */
   int index;               /* 2: velocity constraints hold too; else 3 */
   int nbreak;
-  const double *breaks;          /* times that must be nodes */
+  const double *breaks;          /* ascending times that must be nodes */
   double memory;                 /* most bytes of stored nodes, 0: no limit */
   int npose;                     /* mbg__system_pose_count: keep frames and twists at every node; 0: not */
   int threads;                   /* at least 1 */

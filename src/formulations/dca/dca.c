@@ -112,7 +112,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(mbg__pool_create(ctx, plan->threads, &w->pool));
   MBG_TRY(find_integrator(ctx, w));
-  MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));
+  MBG_TRY(mbg__plan_thin_breaks(ctx, &w->arena, &w->plan));
   MBG_TRY(mbg__tree_create(ctx, sys, mbg__start_result_of(start)->rank, &w->tree));
   MBG_TRY(mbg__tree_modal_create(ctx, w->tree));
   MBG_TRY(choose_rows(ctx, w));

@@ -2,6 +2,7 @@
 #include "formulations/dca/dca_work.h"
 
 #include "trajectory/rank_watch.h"
+#include "trajectory/steps.h"
 
 #include <string.h>
 

@@ -75,7 +75,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
-  MBG_TRY(mbg__plan_sort_breaks(ctx, &w->arena, &w->plan));
+  MBG_TRY(mbg__plan_thin_breaks(ctx, &w->arena, &w->plan));
   MBG_TRY(mbg__qr_flow_create(ctx, &w->arena, sys, mbg__start_result_of(start)->rank, &w->plan, nused, used, &w->flow));
   MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->plan, nused, &w->nodes));
   const int n = w->flow->state.n;

@@ -215,6 +215,25 @@ static void test_optimize_with_poses(void **state) {
   free(text);
 }
 
+/* knots of controls are nodes: the grid takes time in proportion to their number, not to its square */
+static void test_million_knots(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"mbgrad\": 1, \"controls\": {\"u\": {\"times\": {\"from\": 0, \"to\": 1, \"count\": 1000000}, \"values\": 0}},"
+      " \"bodies\": {\"b\": {\"motion\": \"planar-point\", \"mass\": 1}},"
+      " \"forces\": {\"f\": {\"type\": \"force\", \"on\": \"b\", \"force\": [\"u\", 0, 0]}},"
+      " \"run\": {\"end\": 1, \"step\": 0.1}}";
+  for (int i = 0; i < mbg_formulation_count(); i++) {
+    fixture f;
+    begin(&f, text, mbg_formulation_key(i), NULL);
+    f.left = 3;
+    make_run(&f);
+    assert_int_equal(mbg_run_simulate(f.ctx, f.run), MBG_OK);
+    assert_true(mbg_run_partial(f.run));
+    end(&f);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_criteria),
                                      cmocka_unit_test(test_stopped_at_once),
@@ -225,6 +244,7 @@ int main(void) {
                                      cmocka_unit_test(test_stopped_fit),
                                      cmocka_unit_test(test_infinite_path),
                                      cmocka_unit_test(test_reaction_without_rows),
-                                     cmocka_unit_test(test_optimize_with_poses)};
+                                     cmocka_unit_test(test_optimize_with_poses),
+                                     cmocka_unit_test(test_million_knots)};
   return cmocka_run_group_tests(tests, support_folder_enter, support_folder_leave);
 }

@@ -3,6 +3,7 @@
 #include "trajectory/step_nodes.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef double (*function)(double t);
 
@@ -58,6 +59,8 @@ static double power(double t) { return pow(t, degree); }
 static double bump(double t) { return exp(-2000 * (t - 0.7) * (t - 0.7)); }
 static double wave(double t) { return sin(3 * t); }
 static double kink(double t) { return fabs(t - 0.9); }
+static double noise(double t) { return 1 + 0.5 * sin(1e9 * t * t); }
+static double jumps(double t) { return fmod(floor(30 * t), 2); }
 
 /* exact to degree 11 without any halving: 3 steps of 7 points and their ends; rounding of the sums */
 static void weights_are_exact(void **state) {
@@ -158,11 +161,34 @@ static void no_panels(void **state) {
   teardown(&b);
 }
 
+/* Noise is not followed: 256 panels of the last depth, a warning, then coarse steps. Jumps are no noise. */
+static void noise_is_not_followed(void **state) {
+  (void)state;
+  bench b;
+  setup(&b, noise, 1e-9, 0);
+  b.quadrature.name = "wobble";
+  run(&b, false);
+  assert_true(b.n.count < 7 * 1024); /* 3 * 7 * 4096 */
+  assert_close(integral(&b), 2, 0.2);
+  assert_int_equal(mbg_context_message_count(b.ctx), 1);
+  const char *message = mbg_context_message(b.ctx, 0);
+  const char *expected = "criterion 'wobble': its integral does not converge near t = 0.0";
+  if (!strstr(message, expected)) {
+    fail_msg("'%s' is not in '%s'", expected, message);
+  }
+  teardown(&b);
+  setup(&b, jumps, 1e-9, 0);
+  run(&b, false);
+  assert_close(integral(&b), 1, 1e-4);
+  assert_int_equal(mbg_context_message_count(b.ctx), 0);
+  teardown(&b);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(weights_are_exact),  cmocka_unit_test(halving_follows_the_tolerance),
       cmocka_unit_test(sharp_exponentials), cmocka_unit_test(samples_and_repetition),
-      cmocka_unit_test(no_panels),
+      cmocka_unit_test(no_panels),          cmocka_unit_test(noise_is_not_followed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
