@@ -1,5 +1,6 @@
 #include "criteria/criteria.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* linear interpolation at a time: (1 - s) y_n + s y_{n+1} */
@@ -11,14 +12,15 @@ typedef struct {
 typedef struct {
   int column;  /* of its signal in y, -1 for expressions */
   int nsample; /* least squares, path */
-  sample *samples;
+  sample *samples; /* NULL: the nodes */
   double *value, *weight; /* least squares */
 } accumulator;
 
 struct mbg__criteria {
   const mbg_model *model;
   int nnode, nused;
-  double *t;
+  const double *t;
+  int width; /* columns of y */
   int *used;                    /* signals                                     (nused) */
   accumulator *acc;             /*                                             (ncriterion) */
   const real *omega, *y, *attr; /* of the last values call */
@@ -28,6 +30,8 @@ struct mbg__criteria {
 };
 
 /* ---------------------------------------------------------------------- sampling */
+
+static sample sample_of(const accumulator *a, int i) { return a->samples ? a->samples[i] : (sample){i, 0}; }
 
 static sample sample_at(const mbg__criteria *c, double t) {
   int lo = 0, hi = c->nnode - 1;
@@ -43,17 +47,10 @@ static sample sample_at(const mbg__criteria *c, double t) {
   return (sample){lo, h > 0 ? (t - c->t[lo]) / h : 0};
 }
 
-static real sample_value(const mbg__criteria *c, int column, const sample *s) {
-  const real *y = c->y + (size_t)s->node * (size_t)c->nused + (size_t)column;
-  return s->s == 0 ? y[0] : (1 - s->s) * y[0] + s->s * y[c->nused];
-}
-
-static void sample_seed(const mbg__criteria *c, int column, const sample *s, real weight, real *seed) {
-  real *y = seed + (size_t)s->node * (size_t)c->nused + (size_t)column;
-  y[0] += (1 - s->s) * weight;
-  if (s->s != 0) {
-    y[c->nused] += s->s * weight;
-  }
+static real sample_value(const mbg__criteria *c, const accumulator *a, int i) {
+  const sample s = sample_of(a, i);
+  const real *y = c->y + (size_t)s.node * (size_t)c->width + (size_t)a->column;
+  return s.s == 0 ? y[0] : (1 - s.s) * y[0] + s.s * y[c->width];
 }
 
 /* ---------------------------------------------------------------------- creation */
@@ -97,12 +94,15 @@ static int make_path(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
                         PATH_MAX);
   }
   a->nsample = (int)n;
+  if (!(k->every > 0)) {
+    return MBG_OK;
+  }
   a->samples = MBG_TAKE(arena, sample, a->nsample);
   if (mbg__arena_check(ctx, arena) < 0) {
     return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < a->nsample; i++) {
-    a->samples[i] = k->every > 0 ? sample_at(c, fmin(first + i * k->every, first + span)) : (sample){i, 0};
+    a->samples[i] = sample_at(c, fmin(first + i * k->every, first + span));
   }
   return MBG_OK;
 }
@@ -140,13 +140,11 @@ int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m
                          mbg__criteria **out) {
   int err = MBG_OK;
   mbg__criteria *c = MBG_TAKE(arena, mbg__criteria, 1);
-  double *nodes = MBG_TAKE(arena, double, nnode);
   int *used = MBG_TAKE(arena, int, m->ncriterion);
   accumulator *acc = MBG_TAKE(arena, accumulator, m->ncriterion);
   *out = c;
   MBG_TRY(mbg__arena_check(ctx, arena));
-  *c = (mbg__criteria){.model = m, .nnode = nnode, .t = nodes, .used = used, .acc = acc};
-  memcpy(nodes, t, (size_t)nnode * sizeof(double));
+  *c = (mbg__criteria){.model = m, .nnode = nnode, .t = t, .used = used, .acc = acc};
   for (int k = 0; k < m->ncriterion; k++) {
     const mbg__criterion *kr = &m->criteria[k];
     c->acc[k].column = kr->kind == MBG__COMBINATION ? -1 : column_of(c, kr->signal);
@@ -161,6 +159,8 @@ done:
   return err;
 }
 
+void mbg__criteria_times(mbg__criteria *c, const double *t) { c->t = t; }
+
 int mbg__criteria_signals(const mbg__criteria *c, const int **signal) {
   *signal = c->used;
   return c->nused;
@@ -168,13 +168,18 @@ int mbg__criteria_signals(const mbg__criteria *c, const int **signal) {
 
 /* ---------------------------------------------------------------------- values */
 
-static const real *column(const mbg__criteria *c, int k) { return c->y + c->acc[k].column; }
+static real value_at(const mbg__criteria *c, int k, int n) {
+  return c->y[(size_t)n * (size_t)c->width + (size_t)c->acc[k].column];
+}
+
+static real omega_at(const mbg__criteria *c, int n) {
+  return c->omega ? c->omega[n] : mbg__trapezoid(c->t, c->nnode, n);
+}
 
 static real integral(const mbg__criteria *c, int k) {
-  const real *y = column(c, k);
   real s = 0;
   for (int n = 0; n < c->nnode; n++) {
-    s += c->omega[n] * y[(size_t)n * (size_t)c->nused];
+    s += omega_at(c, n) * value_at(c, k, n);
   }
   return s;
 }
@@ -183,7 +188,7 @@ static real least_squares(const mbg__criteria *c, int k) {
   const accumulator *a = &c->acc[k];
   real s = 0;
   for (int i = 0; i < a->nsample; i++) {
-    const real r = sample_value(c, a->column, &a->samples[i]) - a->value[i];
+    const real r = sample_value(c, a, i) - a->value[i];
     s += 0.5 * a->weight[i] * r * r;
   }
   return s;
@@ -191,16 +196,16 @@ static real least_squares(const mbg__criteria *c, int k) {
 
 /* sum_n omega_n exp(k (y_n - y_max)), T and y_max: the shift keeps the exponentials in range */
 static real exponential_sum(const mbg__criteria *c, int k, real *T, real *top) {
-  const real *y = column(c, k);
   real s = 0;
   *T = 0;
-  *top = y[0];
+  *top = value_at(c, k, 0);
   for (int n = 1; n < c->nnode; n++) {
-    *top = re(y[(size_t)n * (size_t)c->nused]) > re(*top) ? y[(size_t)n * (size_t)c->nused] : *top;
+    *top = re(value_at(c, k, n)) > re(*top) ? value_at(c, k, n) : *top;
   }
   for (int n = 0; n < c->nnode; n++) {
-    s += c->omega[n] * r_exp(c->model->criteria[k].sharpness * (y[(size_t)n * (size_t)c->nused] - *top));
-    *T += c->omega[n];
+    const real omega = omega_at(c, n);
+    s += omega * r_exp(c->model->criteria[k].sharpness * (value_at(c, k, n) - *top));
+    *T += omega;
   }
   return s;
 }
@@ -232,7 +237,7 @@ static int value(mbg_context *ctx, mbg__criteria *c, int k, real *psi) {
   const mbg__criterion *kr = &c->model->criteria[k];
   switch (kr->kind) {
   case MBG__TERMINAL:
-    *psi = column(c, k)[(size_t)(c->nnode - 1) * (size_t)c->nused];
+    *psi = value_at(c, k, c->nnode - 1);
     return MBG_OK;
   case MBG__INTEGRAL:
     *psi = integral(c, k);
@@ -252,9 +257,10 @@ static int value(mbg_context *ctx, mbg__criteria *c, int k, real *psi) {
   }
 }
 
-int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, const real *y, const real *attr,
-                         real *psi) {
+int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, int width, const real *y,
+                         const real *attr, real *psi) {
   c->omega = omega;
+  c->width = width;
   c->y = y;
   c->attr = attr;
   for (int k = 0; k < c->model->ncriterion; k++) {
@@ -269,36 +275,53 @@ int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, 
 
 /* ---------------------------------------------------------------------- seeds */
 
-static void seed_own(mbg__criteria *c, int k, real w, real *density, real *point) {
-  const mbg__criterion *kr = &c->model->criteria[k];
+/* without arrays, seeds are counted */
+static void add_point(mbg__seeds *seeds, int node, int column, real weight) {
+  if (seeds->point) {
+    seeds->point[seeds->npoint] = (mbg__point_seed){node, column, seeds->npoint, weight};
+  }
+  seeds->npoint++;
+}
+
+static void add_sample(mbg__seeds *seeds, const accumulator *a, int i, real weight) {
+  const sample s = sample_of(a, i);
+  add_point(seeds, s.node, a->column, (1 - s.s) * weight);
+  if (s.s != 0) {
+    add_point(seeds, s.node + 1, a->column, s.s * weight);
+  }
+}
+
+static void add_density(mbg__seeds *seeds, const mbg__criteria *c, int k, real weight) {
+  mbg__density_seed *d = seeds->density ? &seeds->density[seeds->ndensity] : NULL;
+  seeds->ndensity++;
+  if (!d) {
+    return;
+  }
+  *d = (mbg__density_seed){.column = c->acc[k].column, .weight = weight};
+  if (c->model->criteria[k].kind == MBG__SMOOTH_MAXIMUM) {
+    real T;
+    d->sharpness = c->model->criteria[k].sharpness;
+    d->sum = exponential_sum(c, k, &T, &d->top);
+  }
+}
+
+static void seed_own(const mbg__criteria *c, int k, real w, mbg__seeds *seeds) {
   const accumulator *a = &c->acc[k];
-  const size_t stride = (size_t)c->nused;
-  real *d = density + a->column, *s = point + a->column, T, top;
-  const real *y = column(c, k);
-  switch (kr->kind) {
+  switch (c->model->criteria[k].kind) {
   case MBG__TERMINAL:
-    s[(size_t)(c->nnode - 1) * stride] += w;
+    add_point(seeds, c->nnode - 1, a->column, w);
     break;
   case MBG__INTEGRAL:
-    for (int n = 0; n < c->nnode; n++) {
-      d[(size_t)n * stride] += w;
-    }
+  case MBG__SMOOTH_MAXIMUM:
+    add_density(seeds, c, k, w);
     break;
   case MBG__LEAST_SQUARES:
     for (int i = 0; i < a->nsample; i++) {
-      const real r = sample_value(c, a->column, &a->samples[i]) - a->value[i];
-      sample_seed(c, a->column, &a->samples[i], w * a->weight[i] * r, point);
+      add_sample(seeds, a, i, w * a->weight[i] * (sample_value(c, a, i) - a->value[i]));
     }
     break;
-  case MBG__SMOOTH_MAXIMUM: {
-    const real sum = exponential_sum(c, k, &T, &top);
-    for (int n = 0; n < c->nnode; n++) {
-      d[(size_t)n * stride] += w * r_exp(kr->sharpness * (y[(size_t)n * stride] - top)) / sum;
-    }
-    break;
-  }
   default:
-    mbg__criteria_path_seed(c, k, path_largest(c, k), w, point);
+    add_sample(seeds, a, path_largest(c, k), w);
     break;
   }
 }
@@ -332,15 +355,94 @@ static int weigh(mbg_context *ctx, mbg__criteria *c, int first, int n, const dou
   return MBG_OK;
 }
 
-int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight, real *density, real *point,
-                        real *ga) {
-  const int err = weigh(ctx, c, k, 1, &weight, ga);
-  for (int i = 0; err == MBG_OK && i <= k; i++) {
-    if (c->bar[i] != 0 && c->model->criteria[i].kind != MBG__COMBINATION) {
-      seed_own(c, i, c->bar[i], density, point);
+static int by_node(const void *x, const void *y) {
+  const mbg__point_seed *a = x, *b = y;
+  return a->node != b->node ? (a->node > b->node) - (a->node < b->node) : (a->order > b->order) - (a->order < b->order);
+}
+
+/* arrays for what was counted */
+static int take_seeds(mbg_context *ctx, mbg__arena *arena, mbg__seeds *seeds) {
+  *seeds = (mbg__seeds){.point = MBG_TAKE(arena, mbg__point_seed, seeds->npoint),
+                        .density = MBG_TAKE(arena, mbg__density_seed, seeds->ndensity)};
+  return mbg__arena_check(ctx, arena);
+}
+
+static void sort_seeds(mbg__seeds *seeds) {
+  if (seeds->npoint > 1) {
+    qsort(seeds->point, (size_t)seeds->npoint, sizeof(*seeds->point), by_node);
+  }
+}
+
+/* criteria one after the other: sums of seeds are those of the criteria */
+static int seed_all(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight, mbg__seeds *seeds,
+                    real *ga) {
+  int err = MBG_OK;
+  for (int k = first; k < first + n; k++) {
+    if (weight[k - first] == 0) {
+      continue;
+    }
+    MBG_TRY(weigh(ctx, c, k, 1, &weight[k - first], ga));
+    for (int i = 0; i <= k; i++) {
+      if (c->bar[i] != 0 && c->model->criteria[i].kind != MBG__COMBINATION) {
+        seed_own(c, i, c->bar[i], seeds);
+      }
     }
   }
+done:
   return err;
+}
+
+int mbg__criteria_seeds(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, int first, int n, const double *weight,
+                        mbg__seeds *seeds, real *ga) {
+  int err = MBG_OK;
+  *seeds = (mbg__seeds){0};
+  MBG_TRY(seed_all(ctx, c, first, n, weight, seeds, NULL));
+  MBG_TRY(take_seeds(ctx, arena, seeds));
+  MBG_TRY(seed_all(ctx, c, first, n, weight, seeds, ga));
+  sort_seeds(seeds);
+done:
+  return err;
+}
+
+int mbg__criteria_path_seeds(mbg_context *ctx, mbg__arena *arena, const mbg__criteria *c, int k, int npoint,
+                             const int *point, const double *weight, mbg__seeds *seeds) {
+  int err = MBG_OK;
+  *seeds = (mbg__seeds){.npoint = 2 * npoint};
+  MBG_TRY(take_seeds(ctx, arena, seeds));
+  for (int i = 0; i < npoint; i++) {
+    add_sample(seeds, &c->acc[k], point[i], weight[i]);
+  }
+  sort_seeds(seeds);
+done:
+  return err;
+}
+
+real mbg__seeds_density(const mbg__seeds *s, int column, const real *y) {
+  real sum = 0;
+  for (int i = 0; i < s->ndensity; i++) {
+    const mbg__density_seed *d = &s->density[i];
+    if (d->column == column) {
+      sum += d->sharpness > 0 ? d->weight * r_exp(d->sharpness * (y[column] - d->top)) / d->sum : d->weight;
+    }
+  }
+  return sum;
+}
+
+real mbg__seeds_point(const mbg__seeds *s, int node, int column) {
+  int lo = 0, hi = s->npoint;
+  real sum = 0;
+  while (lo < hi) {
+    const int mid = (lo + hi) / 2;
+    if (s->point[mid].node < node) {
+      lo = mid + 1;
+    } else {
+      hi = mid;
+    }
+  }
+  for (; lo < s->npoint && s->point[lo].node == node; lo++) {
+    sum += s->point[lo].column == column ? s->point[lo].weight : 0;
+  }
+  return sum;
 }
 
 int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight,
@@ -382,14 +484,8 @@ mbg__criteria_sample mbg__criteria_sample_at(const mbg__criteria *c, int k, int 
 int mbg__criteria_path(const mbg__criteria *c, int k) { return c->acc[k].nsample; }
 
 double mbg__criteria_path_time(const mbg__criteria *c, int k, int i) {
-  const sample *s = &c->acc[k].samples[i];
-  return s->s == 0 ? c->t[s->node] : (1 - s->s) * c->t[s->node] + s->s * c->t[s->node + 1];
+  const sample s = sample_of(&c->acc[k], i);
+  return s.s == 0 ? c->t[s.node] : (1 - s.s) * c->t[s.node] + s.s * c->t[s.node + 1];
 }
 
-real mbg__criteria_path_value(const mbg__criteria *c, int k, int i) {
-  return sample_value(c, c->acc[k].column, &c->acc[k].samples[i]);
-}
-
-void mbg__criteria_path_seed(const mbg__criteria *c, int k, int i, real weight, real *seed) {
-  sample_seed(c, c->acc[k].column, &c->acc[k].samples[i], weight, seed);
-}
+real mbg__criteria_path_value(const mbg__criteria *c, int k, int i) { return sample_value(c, &c->acc[k], i); }

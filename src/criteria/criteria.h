@@ -9,8 +9,9 @@
      path             y at every node, or interpolated at multiples of `every`; as one number: the largest
      value            an expression of other criteria and attributes
 
-   Formulations see only seeds: d psi / d y_n for each node and signal. The signals themselves, values and derivatives
-   at a state, are evaluated by the system (system/system_signals.c); nothing here knows how. */
+   Formulations see only seeds: d psi / d y_n for each node and signal, made when a node is visited from what little
+   they depend on. The signals themselves, values and derivatives at a state, are evaluated by the system
+   (system/system_signals.c); nothing here knows how. */
 #ifndef MBG_CRITERIA_CRITERIA_H
 #define MBG_CRITERIA_CRITERIA_H
 
@@ -26,22 +27,55 @@ typedef struct {
   real factor, top;
 } mbg__density_term;
 
-/* For a grid of nnode >= 1 increasing times; copied. Least-squares samples outside the grid are left out with a
-   warning; a criterion without any sample left is an error. Memory in the arena. */
+/* d psi / d y at any node, of a weighted sum of criteria: values at nodes and an integrand. */
+typedef struct {
+  int node, column;
+  int order; /* in which weights of a node and column are added */
+  real weight;
+} mbg__point_seed;
+typedef struct {
+  int column;
+  double sharpness; /* 0: the derivative of the integrand is the weight */
+  real weight, top, sum;
+} mbg__density_seed; /* weight exp(sharpness (y - top)) / sum */
+typedef struct {
+  int npoint, ndensity;
+  mbg__point_seed *point; /* ascending nodes                              (npoint) */
+  mbg__density_seed *density;
+} mbg__seeds;
+
+/* For a grid of nnode >= 1 increasing times, which are referenced. Least-squares samples outside the grid are left out
+   with a warning; a criterion without any sample left is an error. Memory in the arena. */
 int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int nnode, const double *t,
                          mbg__criteria **out);
+/* The same times in another place. */
+void mbg__criteria_times(mbg__criteria *c, const double *t);
 
-/* Signals that criteria use: y below has one column for each of them, in this order. */
+/* Signals that criteria use: the first columns of y below belong to them, in this order. */
 int mbg__criteria_signals(const mbg__criteria *c, const int **signal);
 
-/* Values psi (ncriterion) from y (nnode x nused, row-major), omega (nnode) and attribute values (na). */
-int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, const real *y, const real *attr,
-                         real *psi);
+/* The weight of node n in the trapezoidal rule. */
+static inline double mbg__trapezoid(const double *t, int nnode, int n) {
+  const double left = n > 0 ? t[n] - t[n - 1] : 0, right = n + 1 < nnode ? t[n + 1] - t[n] : 0;
+  return (left + right) / 2;
+}
 
-/* Seeds of criterion k at the values of the last call, times weight, added: density (nnode x nused), the derivative of
-   the integrand, and point (nnode x nused), of values at nodes; d psi_k/dy_n = omega_n density_n + point_n. ga (na, may
-   be NULL) += weight d psi_k/da. A path criterion stands for its largest value. */
-int mbg__criteria_seeds(mbg_context *ctx, mbg__criteria *c, int k, double weight, real *density, real *point, real *ga);
+/* Values psi (ncriterion) from y (nnode x width, row-major), omega (nnode; NULL: trapezoidal rule) and attribute values
+   (na). The arrays are referenced until the next call. */
+int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, int width, const real *y,
+                         const real *attr, real *psi);
+
+/* Seeds of sum_k weight[k] psi_(first+k), n criteria, at the values of the last call, in the arena. ga (na, may be NULL)
+   += the derivatives by attributes. A path criterion stands for its largest value. */
+int mbg__criteria_seeds(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, int first, int n, const double *weight,
+                        mbg__seeds *seeds, real *ga);
+/* Seeds of a weighted sum of points of path k. */
+int mbg__criteria_path_seeds(mbg_context *ctx, mbg__arena *arena, const mbg__criteria *c, int k, int npoint,
+                             const int *point, const double *weight, mbg__seeds *seeds);
+/* The derivative of the integrand by a column at a node with values y, and that of values at a node:
+   d psi / d y_n = omega_n density_n + point_n. */
+real mbg__seeds_density(const mbg__seeds *s, int column, const real *y);
+real mbg__seeds_point(const mbg__seeds *s, int node, int column);
 
 /* The density of sum_k weight[k] psi_(first+k), n criteria, at the values of the last call as a function of time: terms
    (at most ncriterion). */
@@ -59,10 +93,9 @@ int mbg__criteria_samples(const mbg__criteria *c, int k);
 int mbg__criteria_column(const mbg__criteria *c, int k);
 mbg__criteria_sample mbg__criteria_sample_at(const mbg__criteria *c, int k, int i);
 
-/* Points of a path criterion: their number; time and value of point i; its seed. */
+/* Points of a path criterion: their number; time and value of point i. */
 int mbg__criteria_path(const mbg__criteria *c, int k);
 double mbg__criteria_path_time(const mbg__criteria *c, int k, int i);
 real mbg__criteria_path_value(const mbg__criteria *c, int k, int i);
-void mbg__criteria_path_seed(const mbg__criteria *c, int k, int i, real weight, real *seed);
 
 #endif

@@ -21,19 +21,20 @@ enum {
 
 typedef struct mbg__formulation_work mbg__formulation_work;
 
-/* Seeds of a criterion: of its integrand (density, per unit of time) and of values at nodes (point). The discrete
-   methods take them together: mbg__seed. nnode x nused each. terms: the density as a function of time, for formulations
-   that integrate backward with steps of their own. */
+/* Seeds of a criterion: of its integrand (mbg__seeds_density, per unit of time) and of values at nodes
+   (mbg__seeds_point). The discrete methods take them together: mbg__seeds_at. terms: the density as a function of time,
+   for formulations that integrate backward with steps of their own. */
 typedef struct {
-  const real *density, *point;
+  mbg__seeds at;
   int nterm;
   const mbg__density_term *terms;
   bool all; /* every attribute is wanted, not only those that depend on parameters */
 } mbg__criterion_seeds;
 
-/* The discrete seed of a used signal at a node: at = node * nused + signal. */
-static inline real mbg__seed(const mbg__criterion_seeds *s, real omega, size_t at) {
-  return omega * s->density[at] + s->point[at];
+/* The discrete seed of used signal k at a node. */
+static inline real mbg__seed(const mbg__criterion_seeds *s, const mbg__nodes *nodes, int node, int k) {
+  return mbg__nodes_omega(nodes, node) * mbg__seeds_density(&s->at, k, mbg__nodes_values(nodes, node)) +
+         mbg__seeds_point(&s->at, node, k);
 }
 /* The discrete seeds of ncrit criteria at a node: seed (ncrit x nused). */
 void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__nodes *nodes, int node, real *seed);

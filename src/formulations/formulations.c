@@ -85,10 +85,9 @@ int mbg_method_find(const char *name) {
 /* ---------------------------------------------------------------------- shared by formulations */
 
 void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__nodes *nodes, int node, real *seed) {
-  const size_t nused = (size_t)nodes->nused;
   for (int c = 0; c < ncrit; c++) {
-    for (size_t k = 0; k < nused; k++) {
-      seed[(size_t)c * nused + k] = mbg__seed(&seeds[c], nodes->omega[node], (size_t)node * nused + k);
+    for (int k = 0; k < nodes->nused; k++) {
+      *seed++ = mbg__seed(&seeds[c], nodes, node, k);
     }
   }
 }

@@ -12,36 +12,20 @@ static int need_simulation(mbg_context *ctx, const mbg_run *run) {
                         : mbg__fail(ctx, MBG_ERROR_INPUT, "simulate first: there is no trajectory at these parameters");
 }
 
-/* Criteria see their own columns: y of the run has them first, perhaps followed by further numbers. The criteria
-   refer to the columns, in the arena, until their next values. */
-static int criteria_values(mbg_context *ctx, mbg_run *run, mbg__arena *arena) {
-  const int *used;
+/* y of the run has the columns of the criteria first, perhaps followed by further numbers */
+static int criteria_values(mbg_context *ctx, mbg_run *run) {
   const mbg__nodes *nodes = &run->nodes;
-  const size_t n = (size_t)mbg__criteria_signals(run->criteria, &used), width = (size_t)(nodes->nused + nodes->npose);
-  const real *y = nodes->y;
-  if (n < width) {
-    real *own = MBG_TAKE(arena, real, (size_t)nodes->nnode * n);
-    if (!own) {
-      return mbg__fail_memory(ctx);
-    }
-    for (size_t i = 0; i < (size_t)nodes->nnode; i++) {
-      memcpy(own + i * n, y + i * width, n * sizeof(real));
-    }
-    y = own;
-  }
-  return mbg__criteria_values(ctx, run->criteria, nodes->omega, y, run->design->attr, run->psi);
+  return mbg__criteria_values(ctx, run->criteria, nodes->omega, nodes->nused + nodes->npose, nodes->y,
+                              run->design->attr, run->psi);
 }
 
 int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi) {
-  mbg__arena arena;
   int err = MBG_OK;
-  mbg__arena_init(&arena, mbg__context_allocator(ctx));
   MBG_TRY(need_simulation(ctx, run));
-  MBG_TRY(criteria_values(ctx, run, &arena));
+  MBG_TRY(criteria_values(ctx, run));
   MBG_TRY(mbg__run_check_criteria(ctx, run));
   memmove(psi, run->psi, (size_t)run->m->ncriterion * sizeof(real));
 done:
-  mbg__arena_destroy(&arena);
   return err;
 }
 
@@ -58,16 +42,14 @@ const mbg__criteria *mbg__run_criteria_of(const mbg_run *run) { return run->crit
 
 /* ---------------------------------------------------------------------- seeds */
 
-/* Seeds of n rows, laid out by the run's signals, and their derivatives. */
+/* Seeds of n rows and their derivatives. */
 typedef struct {
   mbg__arena arena;
   int n;
   mbg__criterion_seeds *seeds; /* (n) */
   mbg__density_term *terms;    /*                                             (n x ncriterion) */
-  real *density, *point;       /*                                             (n x nodes x nused) */
   real *psi_a;                 /* explicit parts, then by every attribute     (n x na) */
   real *psi_p;                 /* by every parameter                          (n x np) */
-  real *own;                   /* scratch: by the criteria's signals          (2 x nodes x own) */
 } block;
 
 /* n criteria from `first`, and their weights in a row */
@@ -79,70 +61,38 @@ static void terms_of(const mbg_run *run, const mbg__gradient_row *row, int *firs
   *weight = sum ? row->weight : &one;
 }
 
-/* density and point seeds by the criteria's own signals; explicit part into ga */
-static int seed_row(mbg_context *ctx, mbg_run *run, const mbg__gradient_row *row, real *density, real *point,
-                    real *ga) {
+static int add_row(mbg_context *ctx, mbg_run *run, block *b, int k, const mbg__gradient_row *row) {
+  mbg__criterion_seeds *seeds = &b->seeds[k];
+  mbg__density_term *terms = b->terms + (size_t)k * (size_t)run->m->ncriterion;
+  real *ga = b->psi_a + (size_t)k * (size_t)run->m->na;
   const double *weight;
   int first, n, err = MBG_OK;
-  for (int i = 0; i < row->npoint; i++) {
-    mbg__criteria_path_seed(run->criteria, row->criterion, row->point[i], row->weight[i], point);
+  if (row->npoint > 0) {
+    MBG_TRY(mbg__criteria_path_seeds(ctx, &b->arena, run->criteria, row->criterion, row->npoint, row->point,
+                                     row->weight, &seeds->at));
+    return MBG_OK;
   }
   terms_of(run, row, &first, &n, &weight);
-  for (int k = 0; row->npoint == 0 && k < n; k++) {
-    if (weight[k] != 0) {
-      MBG_TRY(mbg__criteria_seeds(ctx, run->criteria, first + k, weight[k], density, point, ga));
-    }
-  }
-done:
-  return err;
-}
-
-static int add_row(mbg_context *ctx, mbg_run *run, block *b, int k, const mbg__gradient_row *row) {
-  const int *used;
-  const size_t nused = (size_t)run->nused, nodes = (size_t)run->nodes.nnode;
-  const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used);
-  const double *weight;
-  int first, n, err = MBG_OK;
-  real *density = b->density + (size_t)k * nodes * nused, *point = b->point + (size_t)k * nodes * nused;
-  mbg__density_term *terms = b->terms + (size_t)k * (size_t)run->m->ncriterion;
-  memset(b->own, 0, 2 * nodes * own * sizeof(real));
-  MBG_TRY(seed_row(ctx, run, row, b->own, b->own + nodes * own, b->psi_a + (size_t)k * (size_t)run->m->na));
-  for (size_t i = 0; i < nodes; i++) {
-    memcpy(density + i * nused, b->own + i * own, own * sizeof(real));
-    memcpy(point + i * nused, b->own + (nodes + i) * own, own * sizeof(real));
-  }
-  b->seeds[k] = (mbg__criterion_seeds){.density = density, .point = point, .terms = terms};
-  if (row->npoint == 0) {
-    terms_of(run, row, &first, &n, &weight);
-    MBG_TRY(mbg__criteria_terms(ctx, run->criteria, first, n, weight, terms, &b->seeds[k].nterm));
-  }
+  seeds->terms = terms;
+  MBG_TRY(mbg__criteria_seeds(ctx, &b->arena, run->criteria, first, n, weight, &seeds->at, ga));
+  MBG_TRY(mbg__criteria_terms(ctx, run->criteria, first, n, weight, terms, &seeds->nterm));
 done:
   return err;
 }
 
 static int make_block(mbg_context *ctx, mbg_run *run, int n, const mbg__gradient_row *rows, block *b) {
-  const int *used;
-  mbg__arena scratch;
-  const size_t own = (size_t)mbg__criteria_signals(run->criteria, &used), nodes = (size_t)run->nodes.nnode;
   int err = MBG_OK;
   b->n = n;
   b->seeds = MBG_TAKE(&b->arena, mbg__criterion_seeds, n);
   b->terms = MBG_TAKE(&b->arena, mbg__density_term, (size_t)n * (size_t)run->m->ncriterion);
-  b->density = MBG_TAKE(&b->arena, real, (size_t)n * nodes * (size_t)run->nused);
-  b->point = MBG_TAKE(&b->arena, real, (size_t)n * nodes * (size_t)run->nused);
   b->psi_a = MBG_TAKE(&b->arena, real, (size_t)n * (size_t)run->m->na);
   b->psi_p = MBG_TAKE(&b->arena, real, (size_t)n * (size_t)run->m->np);
-  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  b->own = MBG_TAKE(&scratch, real, 2 * nodes * own);
   MBG_TRY(mbg__arena_check(ctx, &b->arena));
-  MBG_TRY(mbg__arena_check(ctx, &scratch));
-  MBG_TRY(criteria_values(ctx, run, &b->arena));
+  MBG_TRY(criteria_values(ctx, run));
   for (int k = 0; k < n; k++) {
     MBG_TRY(add_row(ctx, run, b, k, &rows[k]));
   }
 done:
-  mbg__arena_destroy(&scratch);
-  b->own = NULL;
   return err;
 }
 
@@ -157,13 +107,12 @@ typedef struct {
 static int direct_take(void *user, int node, const real *dy) {
   const direct_sum *s = user;
   const mbg_run *run = s->run;
-  const size_t np = (size_t)run->m->np, nused = (size_t)run->nused;
+  const size_t np = (size_t)run->m->np;
   for (int c = 0; c < s->block->n; c++) {
-    for (size_t k = 0; k < nused; k++) {
-      const size_t at = (size_t)node * nused + k;
-      const real w = mbg__seed(&s->block->seeds[c], run->nodes.omega[node], at);
+    for (int k = 0; k < run->nused; k++) {
+      const real w = mbg__seed(&s->block->seeds[c], &run->nodes, node, k);
       for (size_t p = 0; w != 0 && p < np; p++) {
-        s->block->psi_p[(size_t)c * np + p] += w * dy[k * np + p];
+        s->block->psi_p[(size_t)c * np + p] += w * dy[(size_t)k * np + p];
       }
     }
   }

@@ -5,11 +5,6 @@
 
 static int node_count(const mbg_run *run) { return run ? run->nodes.nnode : 0; }
 
-/* the numbers of a node: signals, then the pose */
-static const real *node_values(const mbg_run *run, int node) {
-  return run->nodes.y + (size_t)node * (size_t)(run->nodes.nused + run->nodes.npose);
-}
-
 /* ---------------------------------------------------------------------- nodes and signals */
 
 bool mbg_run_partial(const mbg_run *run) { return run && run->nodes.partial; }
@@ -60,7 +55,7 @@ int mbg_run_kept_signal(const mbg_run *run, int kept) {
   return kept >= 0 && kept < mbg_run_kept_count(run) ? run->used[kept] : -1;
 }
 
-double mbg__run_column(const mbg_run *run, int node, int column) { return re(node_values(run, node)[column]); }
+double mbg__run_column(const mbg_run *run, int node, int column) { return re(mbg__nodes_values(&run->nodes, node)[column]); }
 
 /* ---------------------------------------------------------------------- attributes */
 
@@ -110,7 +105,7 @@ int mbg_run_frames(const mbg_run *run, double *frames) {
   MBG_NEED(NULL, run && frames && run->nodes.npose > 0);
   const size_t n = 12 * (size_t)mbg__frames(run->m);
   for (int node = 0; node < run->nodes.nnode; node++) {
-    const real *pose = node_values(run, node) + run->nused;
+    const real *pose = mbg__nodes_values(&run->nodes, node) + run->nused;
     for (size_t i = 0; i < n; i++) {
       *frames++ = re(pose[i]);
     }
@@ -121,7 +116,7 @@ int mbg_run_frames(const mbg_run *run, double *frames) {
 int mbg_run_twists(const mbg_run *run, double *twists) {
   MBG_NEED(NULL, run && twists && run->nodes.npose > 0);
   for (int node = 0; node < run->nodes.nnode; node++) {
-    const real *v = node_values(run, node) + run->nused + 12 * (size_t)run->m->nbody;
+    const real *v = mbg__nodes_values(&run->nodes, node) + run->nused + 12 * (size_t)run->m->nbody;
     for (int b = 0; b < mbg__frames(run->m); b++) {
       for (int i = 0; i < 6; i++) {
         *twists++ = re(v[run->m->bodies[b].voff + i]);
@@ -136,7 +131,7 @@ int mbg_run_modal(const mbg_run *run, double *coordinates, double *rates) {
   MBG_NEED(NULL, run && coordinates && rates && run->nodes.npose > 0);
   const mbg_model *m = run->m;
   for (int node = 0; node < run->nodes.nnode; node++) {
-    const real *pose = node_values(run, node) + run->nused, *v = pose + 12 * (size_t)m->nbody;
+    const real *pose = mbg__nodes_values(&run->nodes, node) + run->nused, *v = pose + 12 * (size_t)m->nbody;
     for (int i = 0; i < m->nmodal; i++) {
       for (int j = 0; j < m->modals[i].n; j++) {
         const int body = mbg__modal_carrier(&m->modals[i], j);

@@ -244,6 +244,7 @@ done:
 
 static int make_criteria(mbg_context *ctx, mbg_run *run) {
   if (run->criteria && run->criteria_nodes == run->nodes.nnode) {
+    mbg__criteria_times(run->criteria, run->nodes.t);
     return MBG_OK;
   }
   mbg__arena_destroy(&run->grid_arena);
@@ -260,6 +261,9 @@ static int prepare_work(mbg_context *ctx, mbg_run *run) {
   if (run->work) {
     run->formulation->ops->destroy(run->work);
     run->work = NULL;
+    run->nodes = (mbg__nodes){0};
+    run->criteria = NULL; /* refers to nodes of the work */
+    mbg__arena_destroy(&run->grid_arena);
   }
   mbg__rank_watch_destroy(run->plan.watch);
   MBG_TRY(mbg__rank_watch_create(ctx, run->sys, mbg__start_result_of(run->start)->rank, &run->plan.watch));

@@ -324,7 +324,7 @@ static const double gap_most = 0.05, gap_good = 0.01; /* of the largest value, o
 static double mean_exponent(const mbg_run *run, int column, double k, double top) {
   double sum = 0, T = 0;
   for (int i = 0; i < run->nodes.nnode; i++) {
-    const double omega = re(run->nodes.omega[i]);
+    const double omega = re(mbg__nodes_omega(&run->nodes, i));
     sum += omega * exp(k * (mbg__run_column(run, i, column) - top));
     T += omega;
   }

@@ -41,7 +41,6 @@ static int reserve(mbg_context *ctx, mbg__march *m, int steps) {
   bool failed = false;
   m->h = grow(m, m->h, n, sizeof(double), &failed);
   m->nodes.t = grow(m, m->nodes.t, n, sizeof(double), &failed);
-  m->nodes.omega = grow(m, m->nodes.omega, n, sizeof(real), &failed);
   m->nodes.y = grow(m, m->nodes.y, n * (size_t)(m->nodes.nused + m->nodes.npose), sizeof(real), &failed);
   if (failed) {
     return mbg__fail_memory(ctx);
@@ -99,7 +98,7 @@ void mbg__march_destroy(mbg__march *m) {
   }
   const mbg_allocator a = m->allocator;
   mbg__store_destroy(&m->store);
-  void *all[] = {m->h, m->nodes.t, m->nodes.omega, m->nodes.y, m->last, m};
+  void *all[] = {m->h, m->nodes.t, m->nodes.y, m->last, m};
   for (int i = 0; i < MBG_COUNT(all); i++) {
     a.release(a.user, all[i]);
   }
@@ -213,17 +212,12 @@ done:
 
 /* ---------------------------------------------------------------------- simulation */
 
-/* the values of node n */
-static real *values(const mbg__march *m, int n) {
-  return m->nodes.y + (size_t)n * (size_t)(m->nodes.nused + m->nodes.npose);
-}
-
 /* Step n. If it fails beside a singular position, a note explains why. */
 static int make_step(mbg_context *ctx, mbg__march *m, int n, char *from, char *to) {
   const int err = m->method.step(ctx, m->user, from, m->h[n], to);
   if (err == MBG_ERROR_CONVERGENCE || err == MBG_ERROR_SINGULAR) {
     char cause[300];
-    explain(ctx, m, from, values(m, n), cause, sizeof(cause));
+    explain(ctx, m, from, mbg__nodes_values(&m->nodes, n), cause, sizeof(cause));
     if (cause[0]) {
       mbg__note(ctx, MBG_NOTE, "%s", cause);
     }
@@ -245,7 +239,7 @@ static int run(mbg_context *ctx, mbg__march *m) {
     MBG_TRY(n == 0 ? m->method.begin(ctx, m->user, node[0]) : make_step(ctx, m, n, node[now], node[!now]));
     now = n == 0 ? 0 : !now;
     nodes->t[n] = time_of(node[now]);
-    MBG_TRY(m->method.record(ctx, m->user, node[now], values(m, n)));
+    MBG_TRY(m->method.record(ctx, m->user, node[now], mbg__nodes_values(&m->nodes, n)));
     if (nodes->nused + nodes->npose > 0) {
       MBG_TRY(mbg__rank_watch_step(ctx, m->plan.watch, nodes->t[n > 0 ? n - 1 : 0], nodes->t[n], NULL, NULL));
     }
@@ -273,11 +267,6 @@ int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes
   MBG_TRY(reserve(ctx, m, m->nstep));
   MBG_TRY(run(ctx, m));
 done:
-  for (int n = 0; n < nodes->nnode; n++) {
-    const double left = n > 0 ? nodes->t[n] - nodes->t[n - 1] : 0,
-                 right = n + 1 < nodes->nnode ? nodes->t[n + 1] - nodes->t[n] : 0;
-    nodes->omega[n] = (left + right) / 2;
-  }
   *out = *nodes;
   return err;
 }

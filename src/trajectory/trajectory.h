@@ -2,7 +2,7 @@
 #ifndef MBG_TRAJECTORY_TRAJECTORY_H
 #define MBG_TRAJECTORY_TRAJECTORY_H
 
-#include "base/base.h"
+#include "criteria/criteria.h"
 
 /* An integral that criteria need: of a used signal y, or (sharpness k > 0) of exp(k y). */
 typedef struct {
@@ -49,12 +49,20 @@ typedef struct {
   int nnode; /* nodes computed; fewer than planned when interrupted */
   bool partial;
   double *t;   /*                                        (nnode) */
-  real *omega; /* weights: trapezoidal, or of the formulation's own rule (nnode) */
+  real *omega; /* weights of the formulation's own rule, NULL: trapezoidal (nnode) */
   int nused;
   const int *used; /* signals                                (nused) */
   int npose;       /* numbers of the pose at a node, 0: not kept */
   real *y;         /* signals, then the pose                 (nnode x (nused + npose), row-major) */
 } mbg__nodes;
+
+static inline real mbg__nodes_omega(const mbg__nodes *nodes, int n) {
+  return nodes->omega ? nodes->omega[n] : mbg__trapezoid(nodes->t, nodes->nnode, n);
+}
+/* The numbers of a node: signals, then the pose. */
+static inline real *mbg__nodes_values(const mbg__nodes *nodes, int n) {
+  return nodes->y + (size_t)n * (size_t)(nodes->nused + nodes->npose);
+}
 
 typedef struct {
   long steps, newton_iterations, factorizations, assemblies, solves, recomputed;

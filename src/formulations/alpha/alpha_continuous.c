@@ -85,7 +85,8 @@ void mbg__adj_mask(const mbg_model *m, real *x) {
 
 bool mbg__adj_seeds(mbg__adj *s, int c, int n) {
   const mbg_model *m = s->a->m;
-  const mbg__criterion_seeds *seed = &s->seeds[c];
+  const mbg__seeds *seeds = &s->seeds[c].at;
+  const real *y = mbg__nodes_values(mbg__march_nodes(s->a->march), n);
   const double omega = s->ga ? s->omega : 1;
   bool jump = false;
   vn_zero(m->nw, s->hw), vn_zero(m->nw, s->hv), vn_zero(m->nw, s->ha), vn_zero(m->nrow, s->hl);
@@ -94,13 +95,13 @@ bool mbg__adj_seeds(mbg__adj *s, int c, int n) {
     vn_zero(m->na, s->hp), vn_zero(m->na, s->sp);
   }
   for (int k = 0; k < s->a->nused; k++) {
-    const size_t at = (size_t)n * (size_t)s->a->nused + (size_t)k;
-    if (seed->density[at] != 0) {
-      mbg__system_signal_pull(s->a->sys, s->a->used[k], omega * seed->density[at], s->hw, s->hv, s->ha, s->hl,
+    const real density = mbg__seeds_density(seeds, k, y), point = mbg__seeds_point(seeds, n, k);
+    if (density != 0) {
+      mbg__system_signal_pull(s->a->sys, s->a->used[k], omega * density, s->hw, s->hv, s->ha, s->hl,
                               s->ga ? s->ga : s->hp);
     }
-    if (seed->point[at] != 0) {
-      mbg__system_signal_pull(s->a->sys, s->a->used[k], seed->point[at], s->sw, s->sv, s->sa, s->sl,
+    if (point != 0) {
+      mbg__system_signal_pull(s->a->sys, s->a->used[k], point, s->sw, s->sv, s->sa, s->sl,
                               s->ga ? s->ga : s->sp);
       jump = true;
     }
@@ -333,7 +334,7 @@ done:
    value */
 static bool criterion(mbg__adj *s, int c, int n, const mbg__alpha_node *node, const scheme *k) {
   const bool later = s->nodes > 0;
-  const double omega = re(mbg__march_nodes(s->a->march)->omega[n]);
+  const double omega = re(mbg__nodes_omega(mbg__march_nodes(s->a->march), n));
   const double right = later ? (s->t1 - *node->t) / 2 : 0, left = omega - right;
   mbg__adj_level *fresh = &s->l0[c];
   s->ga = s->psi_a + (size_t)c * (size_t)s->a->m->na;

@@ -153,7 +153,7 @@ static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   const mbg__nodes *nodes = mbg__march_nodes(s->a->march);
   const mbg__alpha_node node = mbg__alpha_body_view(s->a, block);
   const int age = nodes->nnode - 1 - n;
-  const double k1 = s->t1 - *node.t, k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0, omega = re(nodes->omega[n]);
+  const double k1 = s->t1 - *node.t, k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0, omega = re(mbg__nodes_omega(nodes, n));
   const double c0 = age > 1 ? (1 + 2 * q) / ((1 + q) * k1) : 1 / k1;
   const double r[2] = {age > 1 ? (1 + q) / k1 : 1 / k1, age > 1 ? -q * q / ((1 + q) * k1) : 0};
   int err = MBG_OK;
@@ -251,7 +251,7 @@ int mbg__alpha_paper(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__crit
     const void *block;
     MBG_TRY(mbg__march_restore(ctx, a->march, n, &block));
     const mbg__alpha_node node = mbg__alpha_body_view(a, block);
-    MBG_TRY(late(ctx, &s, &node, re(nodes->omega[n])));
+    MBG_TRY(late(ctx, &s, &node, re(mbg__nodes_omega(nodes, n))));
   }
 done:
   mbg__adj_destroy(&s);

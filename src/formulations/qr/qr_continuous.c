@@ -156,7 +156,7 @@ done:
 
 /* weight of used signal k at node n */
 static real value_weight(const mbg__qr_continuous *a, int c, int n, int k) {
-  return a->seeds[c].point[(size_t)n * (size_t)a->w->flow->nused + (size_t)k];
+  return mbg__seeds_point(&a->seeds[c].at, n, k);
 }
 
 static bool has_values(const mbg__qr_continuous *a, int n) {
@@ -241,7 +241,11 @@ int mbg__qr_continuous_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr
                               double **times) {
   const mbg__formulation_work *w = a->w;
   const mbg__step_nodes *nodes = &w->nodes;
-  double *t = MBG_TAKE(arena, double, w->plan.nbreak + nodes->count);
+  int most = w->plan.nbreak;
+  for (int c = 0; c < a->nc; c++) {
+    most += a->seeds[c].at.npoint;
+  }
+  double *t = MBG_TAKE(arena, double, most);
   *times = t;
   *count = 0;
   for (int i = 0, b = 0; t && i < nodes->count; i++) {

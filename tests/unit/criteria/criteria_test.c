@@ -136,14 +136,16 @@ static void values_and_seeds(void **state) {
         z[n][used[i]] = y[n][i] + _Complex_I * step * dy[n][i];
       }
     }
-    assert_int_equal(mbg__criteria_values(b.ctx, c, b.omega, &y[0][0], b.attr, psi), MBG_OK);
+    assert_int_equal(mbg__criteria_values(b.ctx, c, b.omega, SIGNALS, &y[0][0], b.attr, psi), MBG_OK);
     reference(&b, (const double _Complex(*)[SIGNALS])z, b.attr[0] + _Complex_I * step * da, expected);
     for (int k = 0; k < 7; k++) {
-      double density[NODES][SIGNALS] = {{0}}, point[NODES][SIGNALS] = {{0}}, ga[1] = {0}, d = 0, size = 0;
-      assert_int_equal(mbg__criteria_seeds(b.ctx, c, k, 2, &density[0][0], &point[0][0], ga), MBG_OK);
+      const double two = 2;
+      double ga[1] = {0}, d = 0, size = 0;
+      mbg__seeds seeds;
+      assert_int_equal(mbg__criteria_seeds(b.ctx, &b.arena, c, k, 1, &two, &seeds, ga), MBG_OK);
       for (int n = 0; n < NODES; n++) {
         for (int i = 0; i < SIGNALS; i++) {
-          const double total = b.omega[n] * density[n][i] + point[n][i];
+          const double total = b.omega[n] * mbg__seeds_density(&seeds, i, y[n]) + mbg__seeds_point(&seeds, n, i);
           d += total * dy[n][i] / 2;
           size += fabs(total);
         }
