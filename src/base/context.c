@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "base/clear.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,6 +29,14 @@ static void *plain_resize(void *user, void *block, size_t size) {
 static void plain_release(void *user, void *block) {
   (void)user;
   free(block);
+}
+
+void *mbg__allocator_clear(const mbg_allocator *a, size_t bytes) {
+  if (a->resize == plain_resize) {
+    return calloc(1, bytes);
+  }
+  void *block = a->resize(a->user, NULL, bytes);
+  return block ? memset(block, 0, bytes) : NULL;
 }
 
 const char *mbg_status_text(int status) {

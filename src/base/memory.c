@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "base/clear.h"
 
 #include <string.h>
 
@@ -24,11 +25,11 @@ void *mbg__resize(mbg_context *ctx, void *block, size_t count, size_t size) {
 void *mbg__alloc(mbg_context *ctx, size_t count, size_t size) { return mbg__resize(ctx, NULL, count, size); }
 
 void *mbg__alloc_zero(mbg_context *ctx, size_t count, size_t size) {
-  void *block = mbg__alloc(ctx, count, size);
-  if (block) {
-    memset(block, 0, count * size);
+  if (size && count > SIZE_MAX / 2 / size) {
+    return NULL;
   }
-  return block;
+  const size_t bytes = count * size;
+  return mbg__allocator_clear(mbg__context_allocator(ctx), bytes ? bytes : 1);
 }
 
 void mbg__free(mbg_context *ctx, void *block) {
@@ -65,7 +66,7 @@ static struct mbg__chunk *grow(mbg__arena *arena, size_t bytes) {
   if (size < bytes) {
     size = bytes;
   }
-  struct mbg__chunk *chunk = arena->allocator.resize(arena->allocator.user, NULL, sizeof(*chunk) + size);
+  struct mbg__chunk *chunk = mbg__allocator_clear(&arena->allocator, sizeof(*chunk) + size);
   if (!chunk) {
     return NULL;
   }
@@ -92,7 +93,6 @@ void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size) {
   }
   void *block = (char *)chunk->data + chunk->used;
   chunk->used += bytes;
-  memset(block, 0, bytes);
   return block;
 }
 
