@@ -317,6 +317,10 @@ static int parse_table(parser *p, const char *name, int at) {
   const char *hint = NULL;
   const mbg__scope *scope = p->scope;
   const mbg__table *table = scope && scope->table ? scope->table(scope->user, name, &hint) : NULL;
+  if (!table && hint && strcmp(hint, name) == 0) {
+    mbg__lexer_stop(&p->lexer, MBG_ERROR_INPUT);
+    return 0;
+  }
   if (!table) {
     const char *near = mbg__nearest(name, function_names, MBG_COUNT(function_names));
     fail_unknown(p, "function", name, near ? near : hint, at);

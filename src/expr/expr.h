@@ -29,7 +29,8 @@ typedef struct {
   /* An input index >= 0 for `name` (index i for name[i], -1 for a plain name) or one of the answers above. May
      register inputs on the fly. *hint is NULL at entry. */
   int (*resolve)(void *user, const char *name, int index, const char **hint);
-  /* The tabulated function called as name(x), or NULL, with the nearest known one (or NULL) in *hint. */
+  /* The tabulated function called as name(x), or NULL, with the nearest known one (or NULL) in *hint; *hint is the name
+     itself when its error is filed. */
   const mbg__table *(*table)(void *user, const char *name, const char **hint);
   int t_input; /* input index of `t`, or -1 when time is not allowed here (then 't' is an error that says so) */
 } mbg__scope;

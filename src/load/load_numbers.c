@@ -74,6 +74,10 @@ const mbg__table *mbg__name_table(mbg__loader *L, const mbg__source *source, con
   if (s && s->kind == MBG__NAME_TABLE && !s->bad) {
     return L->tables.at[s->index];
   }
+  if (s && s->kind == MBG__NAME_TABLE) {
+    *hint = name; /* bad, with its own message */
+    return NULL;
+  }
   *hint = mbg__name_nearest(L, source, 1u << MBG__NAME_TABLE, name);
   return NULL;
 }
