@@ -10,9 +10,9 @@ typedef struct {
 } sample;
 
 typedef struct {
-  int column;  /* of its signal in y, -1 for expressions */
-  int nsample; /* least squares, path */
-  sample *samples; /* NULL: the nodes */
+  int column;             /* of its signal in y, -1 for expressions */
+  int nsample;            /* least squares, path */
+  sample *samples;        /* NULL: the nodes */
   double *value, *weight; /* least squares */
 } accumulator;
 
@@ -20,7 +20,7 @@ struct mbg__criteria {
   const mbg_model *model;
   int nnode, nused;
   const double *t;
-  int width; /* columns of y */
+  int width;                    /* columns of y */
   int *used;                    /* signals                                     (nused) */
   accumulator *acc;             /*                                             (ncriterion) */
   const real *omega, *y, *attr; /* of the last values call */

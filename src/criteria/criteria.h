@@ -65,8 +65,8 @@ static inline double mbg__trapezoid(const double *t, int nnode, int n) {
 int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, int width, const real *y,
                          const real *attr, real *psi);
 
-/* Seeds of sum_k weight[k] psi_(first+k), n criteria, at the values of the last call, in the arena. ga (na, may be NULL)
-   += the derivatives by attributes. A path criterion stands for its largest value. */
+/* Seeds of sum_k weight[k] psi_(first+k), n criteria, at the values of the last call, in the arena. ga (na, may be
+   NULL) += the derivatives by attributes. A path criterion stands for its largest value. */
 int mbg__criteria_seeds(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, int first, int n, const double *weight,
                         mbg__seeds *seeds, real *ga);
 /* Seeds of a weighted sum of points of path k. */

@@ -55,7 +55,9 @@ int mbg_run_kept_signal(const mbg_run *run, int kept) {
   return kept >= 0 && kept < mbg_run_kept_count(run) ? run->used[kept] : -1;
 }
 
-double mbg__run_column(const mbg_run *run, int node, int column) { return re(mbg__nodes_values(&run->nodes, node)[column]); }
+double mbg__run_column(const mbg_run *run, int node, int column) {
+  return re(mbg__nodes_values(&run->nodes, node)[column]);
+}
 
 /* ---------------------------------------------------------------------- attributes */
 

@@ -101,8 +101,7 @@ bool mbg__adj_seeds(mbg__adj *s, int c, int n) {
                               s->ga ? s->ga : s->hp);
     }
     if (point != 0) {
-      mbg__system_signal_pull(s->a->sys, s->a->used[k], point, s->sw, s->sv, s->sa, s->sl,
-                              s->ga ? s->ga : s->sp);
+      mbg__system_signal_pull(s->a->sys, s->a->used[k], point, s->sw, s->sv, s->sa, s->sl, s->ga ? s->ga : s->sp);
       jump = true;
     }
   }

@@ -153,7 +153,8 @@ static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   const mbg__nodes *nodes = mbg__march_nodes(s->a->march);
   const mbg__alpha_node node = mbg__alpha_body_view(s->a, block);
   const int age = nodes->nnode - 1 - n;
-  const double k1 = s->t1 - *node.t, k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0, omega = re(mbg__nodes_omega(nodes, n));
+  const double k1 = s->t1 - *node.t, k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0,
+               omega = re(mbg__nodes_omega(nodes, n));
   const double c0 = age > 1 ? (1 + 2 * q) / ((1 + q) * k1) : 1 / k1;
   const double r[2] = {age > 1 ? (1 + q) / k1 : 1 / k1, age > 1 ? -q * q / ((1 + q) * k1) : 0};
   int err = MBG_OK;

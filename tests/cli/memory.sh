@@ -1,0 +1,28 @@
+# seeds of many criteria take memory for what they look at, not for every node and signal; not under sanitizers
+peak() { # most resident memory of a program beyond that of `version`, below a limit in MB
+  python3 -c '
+import os, sys
+def peak(command):
+    null = os.open(os.devnull, os.O_RDWR)
+    child = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, i) for i in (0, 1)])
+    _, status, usage = os.wait4(child, 0)
+    if status:
+        sys.exit(f"status {status}")
+    return usage.ru_maxrss / 1024
+limit, command = float(sys.argv[1]), sys.argv[2:]
+more = peak(command) - peak([command[0], "version"])
+print("within the limit" if more < limit else f"{more:.0f} MB above the least, limit {limit:.0f} MB")
+' "$@"
+}
+
+echo "seeds of 50 criteria at 4000 steps"
+{
+  sed '/"x_end"/,$d' "$SRC/gallery/simple-pendulum/model.json"
+  for i in $(seq 25); do printf '    "end%s": {"terminal": "x^2 + %s*y"},\n' "$i" "$i"; done
+  for i in $(seq 25); do printf '    "sum%s": {"integral": "x + %s*y^2"},\n' "$i" "$i"; done
+  printf '    "most": {"path": "x"}\n  },\n'
+  sed -n '/"initial": {/,$p' "$SRC/gallery/simple-pendulum/model.json"
+} >many.json
+for method in adjoint direct; do
+  peak 30 "$MBGRAD" gradient many.json --formulation lie --step 0.0025 --method $method --memory 1M --no-error-estimate
+done
