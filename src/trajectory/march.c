@@ -10,16 +10,24 @@
    than 1e-8 of its length. */
 enum { REFUSALS = 100, WINDOW = 2000 };
 
+/* steps from `first` on, up to the next part, have one length */
+typedef struct {
+  int first;
+  double h;
+} part;
+
 struct mbg__march {
   mbg_allocator allocator;
   mbg__run_plan plan;
   mbg__march_method method;
   void *user;
   mbg__store store;
-  int nstep;  /* planned (fixed) or accepted (controlled) */
-  int room;   /* steps that the arrays hold */
-  double *h;  /* step n leads to node n                        (nstep + 1) */
-  char *last; /* node of the last run */
+  int nstep; /* planned (fixed) or accepted (controlled) */
+  int room;  /* steps that the arrays hold */
+  double *h; /* controlled steps: step n leads to node n      (nstep + 1) */
+  int npart;
+  part *parts; /* fixed steps                                   (npart) */
+  char *last;  /* node of the last run */
   mbg__nodes nodes;
   mbg__work_counts counts;
 };
@@ -32,6 +40,8 @@ static void *grow(const mbg__march *m, void *block, size_t count, size_t size, b
   return more ? more : block;
 }
 
+static bool controlled(const mbg__run_plan *plan) { return !(plan->step > 0) && plan->nlength == 0; }
+
 static int reserve(mbg_context *ctx, mbg__march *m, int steps) {
   if (steps <= m->room) {
     return MBG_OK;
@@ -39,7 +49,9 @@ static int reserve(mbg_context *ctx, mbg__march *m, int steps) {
   const int room = steps > 2 * m->room ? steps : 2 * m->room;
   const size_t n = (size_t)room + 1;
   bool failed = false;
-  m->h = grow(m, m->h, n, sizeof(double), &failed);
+  if (controlled(&m->plan)) {
+    m->h = grow(m, m->h, n, sizeof(double), &failed);
+  }
   m->nodes.t = grow(m, m->nodes.t, n, sizeof(double), &failed);
   m->nodes.y = grow(m, m->nodes.y, n * (size_t)(m->nodes.nused + m->nodes.npose), sizeof(real), &failed);
   if (failed) {
@@ -49,9 +61,45 @@ static int reserve(mbg_context *ctx, mbg__march *m, int steps) {
   return MBG_OK;
 }
 
+/* fixed steps between breaks, part by part */
+static int make_parts(mbg_context *ctx, mbg__march *m) {
+  int err = MBG_OK;
+  double *h = NULL;
+  MBG_TRY(mbg__plan_grid(ctx, &m->plan, NULL, &m->nstep));
+  h = mbg__alloc_zero(ctx, (size_t)m->nstep + 1, sizeof(double));
+  MBG_TRY(h ? MBG_OK : mbg__fail_memory(ctx));
+  MBG_TRY(mbg__plan_grid(ctx, &m->plan, h, &m->nstep));
+  for (int n = 1; n <= m->nstep; n++) {
+    m->npart += n == 1 || h[n] != h[n - 1];
+  }
+  m->parts = mbg__alloc(ctx, (size_t)m->npart, sizeof(part));
+  MBG_TRY(m->parts ? MBG_OK : mbg__fail_memory(ctx));
+  m->npart = 0;
+  for (int n = 1; n <= m->nstep; n++) {
+    if (n == 1 || h[n] != h[n - 1]) {
+      m->parts[m->npart++] = (part){n, h[n]};
+    }
+  }
+done:
+  mbg__free(ctx, h);
+  return err;
+}
+
+static double length_of(const mbg__march *m, int n) {
+  int lo = 0, hi = m->npart;
+  if (hi == 0) {
+    return m->plan.nlength > 0 ? m->plan.lengths[n - 1] : m->h[n];
+  }
+  while (hi - lo > 1) {
+    const int mid = (lo + hi) / 2;
+    *(m->parts[mid].first <= n ? &lo : &hi) = mid;
+  }
+  return m->parts[lo].h;
+}
+
 static int again(mbg_context *ctx, void *march, int n, const void *from, void *to) {
   const mbg__march *m = march;
-  return m->method.step(ctx, m->user, from, m->h[n], to);
+  return m->method.step(ctx, m->user, from, length_of(m, n), to);
 }
 
 int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__march_method *method, void *user,
@@ -75,14 +123,12 @@ int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__ma
   err = m->last ? MBG_OK : mbg__fail_memory(ctx);
   if (plan->step > 0) {
     MBG_TRY(err);
-    MBG_TRY(mbg__plan_grid(ctx, &m->plan, NULL, &m->nstep));
+    MBG_TRY(make_parts(ctx, m));
     MBG_TRY(reserve(ctx, m, m->nstep));
-    MBG_TRY(mbg__plan_grid(ctx, &m->plan, m->h, &m->nstep));
   } else if (plan->nlength > 0) {
     MBG_TRY(err);
     MBG_TRY(reserve(ctx, m, plan->nlength));
     m->nstep = plan->nlength;
-    memcpy(m->h + 1, plan->lengths, (size_t)plan->nlength * sizeof(double));
   }
 done:
   if (err < 0) {
@@ -98,7 +144,7 @@ void mbg__march_destroy(mbg__march *m) {
   }
   const mbg_allocator a = m->allocator;
   mbg__store_destroy(&m->store);
-  void *all[] = {m->h, m->nodes.t, m->nodes.y, m->last, m};
+  void *all[] = {m->h, m->parts, m->nodes.t, m->nodes.y, m->last, m};
   for (int i = 0; i < MBG_COUNT(all); i++) {
     a.release(a.user, all[i]);
   }
@@ -214,7 +260,7 @@ done:
 
 /* Step n. If it fails beside a singular position, a note explains why. */
 static int make_step(mbg_context *ctx, mbg__march *m, int n, char *from, char *to) {
-  const int err = m->method.step(ctx, m->user, from, m->h[n], to);
+  const int err = m->method.step(ctx, m->user, from, length_of(m, n), to);
   if (err == MBG_ERROR_CONVERGENCE || err == MBG_ERROR_SINGULAR) {
     char cause[300];
     explain(ctx, m, from, mbg__nodes_values(&m->nodes, n), cause, sizeof(cause));
@@ -261,7 +307,7 @@ int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes
   nodes->partial = false;
   nodes->nnode = 0;
   m->counts.steps = 0;
-  if (m->plan.step <= 0 && m->plan.nlength == 0 && !frozen) {
+  if (controlled(&m->plan) && !frozen) {
     MBG_TRY(find_steps(ctx, m));
   }
   MBG_TRY(reserve(ctx, m, m->nstep));
