@@ -307,6 +307,35 @@ static int run_kappa(mbg__item *item, mbg__run *run) {
   return mbg__item_bad(item, json, "kappa must be between 1e2 and 1e8, is %g", run->kappa);
 }
 
+/* ali3p: the iteration with its penalties, the matrix of the projections */
+static int run_penalties(mbg__item *item, mbg__run *run) {
+  static const char *const keys[] = {"alpha", "varsigma"};
+  const mbg__json *kappa = mbg__json_member(item->json, "kappa");
+  int err = MBG_OK, augmented = run->augmented, oblique = run->oblique;
+  MBG_TRY(
+      mbg__item_choice(item, mbg__json_member(item->json, "iteration"), "iteration", "saddle augmented", &augmented));
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "projection"), "projection", "mass tangent", &oblique));
+  run->augmented = augmented == 1;
+  run->oblique = oblique == 1;
+  run->alpha = kappa || !run->augmented ? 0 : run->alpha; /* of the model, in its runs */
+  run->varsigma = kappa || !run->augmented ? 0 : run->varsigma;
+  MBG_TRY(run_number(item, "alpha", false, &run->alpha));
+  MBG_TRY(run_number(item, "varsigma", false, &run->varsigma));
+  for (int i = 0; i < MBG_COUNT(keys); i++) {
+    const mbg__json *json = mbg__json_member(item->json, keys[i]);
+    if (json && !run->augmented) {
+      MBG_TRY(mbg__item_bad_key(item, json, "%s belongs to \"iteration\": \"augmented\"", keys[i]));
+    } else if (json && kappa) {
+      MBG_TRY(mbg__item_bad_key(item, json, "give 'kappa', from which alpha and varsigma follow, or %s, not both",
+                                keys[i]));
+    } else if (json) {
+      run->kappa = 0;
+    }
+  }
+done:
+  return err;
+}
+
 /* a number, or "auto": the step follows from the accuracy */
 static int run_step(mbg__item *item, mbg__run *run) {
   const mbg__json *step = mbg__json_member(item->json, "step"), *accuracy = mbg__json_member(item->json, "accuracy");
@@ -346,6 +375,7 @@ int mbg__item_run(mbg__item *item, mbg__run *run) {
   MBG_TRY(run_fraction(item, "rho_inf", 1, &run->rho_inf));
   MBG_TRY(run_fraction(item, "alpha_f", 1.0 / 3, &run->alpha_f));
   MBG_TRY(run_kappa(item, run));
+  MBG_TRY(run_penalties(item, run));
   MBG_TRY(run_index(item, run));
   MBG_TRY(run_number(item, "memory", false, &run->memory));
   MBG_TRY(run_breaks(item, run));

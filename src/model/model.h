@@ -369,6 +369,9 @@ typedef struct {
   double stabilization;                                     /* 0: none */
   double rho_inf, alpha_f;                                  /* NAN: default */
   double kappa;                                             /* ali3p: penalty factor of projections, 0: exact */
+  bool augmented;                                           /* ali3p: iteration of the paper, else saddle point */
+  double alpha, varsigma;                                   /* ali3p: its penalties, 0: not given */
+  bool oblique;                                             /* ali3p: projections by the matrix of the step */
   int index;                                                /* 3, or 2: velocity constraints too */
   double memory;                                            /* bytes, 0: no limit */
   bool redundant_error;

@@ -34,6 +34,10 @@ static void name_problem(const mbg_run *run, char *buffer, size_t size) {
     h = mbg__sum(h, &p, sizeof(p));
   }
   h = mbg__sum(h, numbers, sizeof(numbers));
+  if (run->plan.varsigma > 0 || run->plan.oblique) { /* the iteration leads to the same step, projections do not */
+    const double projections[] = {run->plan.alpha, run->plan.varsigma, run->plan.oblique};
+    h = mbg__sum(h, projections, sizeof(projections));
+  }
   mbg__format(buffer, size, "%s %016" PRIx64, run->formulation->key, h);
 }
 

@@ -32,6 +32,9 @@ typedef struct {
   bool curves;             /* nodes serve curves, too: close enough to be joined by lines, where nodes are free */
   double rho_inf, alpha_f; /* damping of generalized-alpha by one of them, the other is NAN */
   double kappa;            /* ali3p: penalty factor of its projections, 0: exact */
+  bool augmented;          /* ali3p: augmented Lagrangian iteration, else saddle point */
+  double alpha, varsigma;  /* ali3p: penalties of this iteration and of projections, 0: not given */
+  bool oblique;            /* ali3p: projections by the matrix of the step */
   int index;               /* 2: velocity constraints hold too; else 3 */
   int nbreak;
   const double *breaks;          /* ascending times that must be nodes */

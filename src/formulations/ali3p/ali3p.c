@@ -9,6 +9,7 @@ static void take_arrays(mbg__ali3p *a) {
   const int *rows;
   (void)mbg__tree_rows(a->tree, &rows);
   a->eps = MBG_TAKE(&a->arena, double, a->nrow);
+  a->softness = MBG_TAKE(&a->arena, double, a->nrow);
   a->hard = MBG_TAKE(&a->arena, bool, a->nrow);
   for (int i = 0; a->hard && i < a->nrow; i++) {
     a->hard[i] = a->m->rows[rows[i]].kind == MBG__ROW_DRIVER;
@@ -85,6 +86,7 @@ static void destroy(mbg__ali3p *a) {
   }
   const mbg_allocator allocator = a->arena.allocator;
   mbg__march_destroy(a->march);
+  mbg__penalty_destroy(a->penalty);
   mbg__tree_matrix_destroy(&a->step);
   mbg__tree_matrix_destroy(&a->mass);
   mbg__saddle_destroy(&a->index1);
@@ -126,7 +128,10 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   a->nused = nused;
   a->used = used;
   a->rank = mbg__start_result_of(start)->rank;
-  a->soft = plan->kappa > 0;
+  a->soft = plan->kappa > 0 || plan->varsigma > 0;
+  a->oblique = plan->oblique;
+  a->alpha = plan->alpha;
+  a->varsigma = plan->varsigma;
   a->kappa = plan->kappa > 0 ? plan->kappa : 1e4;
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(create_tree(ctx, a));
@@ -135,6 +140,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(look_for_forces(ctx, a));
   MBG_TRY(mbg__tree_matrix_create(ctx, a->tree, MBG__KLU_FROZEN, &a->step));
   MBG_TRY(mbg__tree_matrix_create(ctx, a->tree, MBG__KLU_FROZEN, &a->mass));
+  MBG_TRY(plan->augmented ? mbg__penalty_create(ctx, a) : MBG_OK);
   MBG_TRY(prepare_reactions(ctx, a));
   MBG_TRY(create_march(ctx, a, plan));
 done:
@@ -153,10 +159,24 @@ static int simulate(mbg_context *ctx, mbg__ali3p *a, bool frozen, mbg__nodes *no
   return mbg__march_simulate(ctx, a->march, frozen, nodes);
 }
 
+static int check_gradient(mbg_context *ctx, const mbg__ali3p *a) {
+  return a->oblique && a->nrow > 0
+             ? mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                         "\"projection\": \"tangent\" has no gradients: those of its matrix need second derivatives of "
+                         "all forces; take \"mass\"")
+             : MBG_OK;
+}
+
+static int tangent(mbg_context *ctx, mbg__ali3p *a, int (*take)(void *user, int node, const real *dy), void *user) {
+  const int err = check_gradient(ctx, a);
+  return err < 0 ? err : mbg__ali3p_tangent(ctx, a, take, user);
+}
+
 static int adjoint(mbg_context *ctx, mbg__ali3p *a, mbg_method method, int ncrit, const mbg__criterion_seeds *seeds,
                    real *psi_a) {
+  const int err = check_gradient(ctx, a);
   (void)method; /* the discrete adjoint is the only one */
-  return mbg__ali3p_adjoint(ctx, a, ncrit, seeds, psi_a);
+  return err < 0 ? err : mbg__ali3p_adjoint(ctx, a, ncrit, seeds, psi_a);
 }
 
 static int last(const mbg__ali3p *a, double *t, mbg__frame *H, real *v, int *turns) {
@@ -191,7 +211,7 @@ extern const mbg__formulation_ops mbg__ali3p_ops;
 const mbg__formulation_ops mbg__ali3p_ops = {
     .prepare = prepare,
     .simulate = simulate,
-    .tangent = mbg__ali3p_tangent,
+    .tangent = tangent,
     .adjoint = adjoint,
     .last = last,
     .memory = memory,

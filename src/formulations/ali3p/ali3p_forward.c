@@ -48,6 +48,11 @@ static int evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
   return err;
 }
 
+int mbg__ali3p_evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to, const real *lambda) {
+  const mbg__tree_state s = state_at(to, to->ws, to->as, NULL, lambda);
+  return evaluate(ctx, a, &s);
+}
+
 static int linearized(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
   const int err = evaluate(ctx, a, s);
   a->counts->assemblies++;
@@ -100,11 +105,22 @@ int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
   return mbg__tree_matrix_factor(ctx, a->tree, &a->step, what);
 }
 
+/* eps of the projections; NULL: 0 */
+static const double *softness(const mbg__ali3p *a, const mbg__ali3p_node *n, bool exact) {
+  if (exact || !a->soft) {
+    return NULL;
+  }
+  for (int i = 0; a->varsigma > 0 && i < a->nrow; i++) {
+    a->softness[i] = a->hard[i] ? 0 : 1 / (a->varsigma * mbg__ali3p_alpha(a, i, *n->h));
+  }
+  return a->varsigma > 0 ? a->softness : a->eps;
+}
+
 int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool exact) {
   const int mark = mbg__message_mark(ctx);
   char what[64];
   mbg__format(what, sizeof(what), *n->h > 0 ? "projection at t = %g" : "initial accelerations", mbg__time_shown(*n->t));
-  mbg__tree_matrix_mass(a->tree, &a->mass, a->soft && !exact ? a->eps : NULL);
+  mbg__tree_matrix_mass(a->tree, &a->mass, softness(a, n, exact));
   a->counts->factorizations++;
   int err = mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
   if (err == MBG_ERROR_SINGULAR && !exact && !a->soft && a->nrow > 0) {
@@ -160,6 +176,9 @@ static int begin(mbg_context *ctx, void *user, void *block) {
   /* the first factorizations choose the pivots of the run */
   mbg__klu_thaw(a->step.klu);
   mbg__klu_thaw(a->mass.klu);
+  if (a->penalty) {
+    mbg__penalty_thaw(a->penalty);
+  }
   MBG_TRY(mbg__ali3p_factor_mass(ctx, a, &n, true));
   vn_scale(a->n, a->b, -1, a->E1);
   vn_scale(a->nrow, a->b + a->n, -1, a->phidd);
@@ -178,7 +197,7 @@ done:
 
 /* ---------------------------------------------------------------------- Newton */
 
-static double largest(int n, const real *x) {
+double mbg__ali3p_largest(int n, const real *x) {
   double most = 0;
   for (int i = 0; i < n; i++) {
     most = fabs(re(x[i])) > most || isnan(re(x[i])) ? fabs(re(x[i])) : most;
@@ -187,7 +206,7 @@ static double largest(int n, const real *x) {
 }
 
 /* z+, ws, as from D */
-static void follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to) {
+void mbg__ali3p_follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to) {
   const double h = *to->h;
   mbg__tree_move(a->tree, from->E, to->D, to->E);
   for (int i = 0; i < a->n; i++) {
@@ -196,7 +215,7 @@ static void follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__
   }
 }
 
-static void predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, const mbg__ali3p_node *to) {
+void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, const mbg__ali3p_node *to) {
   *to->t = *from->t + h;
   *to->h = h;
   for (int i = 0; i < a->n; i++) {
@@ -204,12 +223,12 @@ static void predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, 
   }
   vn_copy(a->nrow, to->lambda, from->lambda);
   memcpy(to->turns, from->turns, (size_t)a->m->nturn * sizeof(int));
-  follow(a, from, to);
+  mbg__ali3p_follow(a, from, to);
 }
 
 /* angles stay near their values at the start of the step: the state is evaluated again when one has passed half a turn
    */
-static int evaluate_near(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to) {
+int mbg__ali3p_evaluate_near(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to) {
   const size_t bytes = (size_t)a->m->nturn * sizeof(int);
   const mbg__tree_state s = state_at(to, to->ws, to->as, NULL, to->lambda);
   int err = MBG_OK;
@@ -225,10 +244,10 @@ done:
   return err;
 }
 
-static int not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, int iterations,
-                         double change) {
+int mbg__ali3p_not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, const char *who,
+                             int iterations, double change, const char *advice) {
   const int *rows;
-  char label[160] = "the dynamics", advice[400];
+  char label[160] = "the dynamics", smaller[400];
   double most = 0;
   (void)mbg__tree_rows(a->tree, &rows);
   for (int i = 0; i < a->nrow; i++) {
@@ -238,18 +257,18 @@ static int not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p
     }
   }
   for (int k = 0; most == 0 && k < a->m->nbody; k++) {
-    const double x = largest(a->links[k].nz, a->E1 + a->links[k].first);
+    const double x = mbg__ali3p_largest(a->links[k].nz, a->E1 + a->links[k].first);
     if (!(x <= most)) {
       most = x;
       mbg__format(label, sizeof(label), "body '%s'", a->m->bodies[a->links[k].body].name);
     }
   }
-  mbg__system_sharp(a->sys, *to->h, "take a smaller step, or look whether the mechanism locks there", advice,
-                    sizeof(advice));
+  mbg__system_sharp(a->sys, *to->h, "take a smaller step, or look whether the mechanism locks there", smaller,
+                    sizeof(smaller));
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
-                   "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
+                   "step to t = %g (h = %g): %s did not converge in %d iterations (last change %.2e, residual "
                    "%.2e, worst at %s); %s",
-                   mbg__time_shown(*to->t), *to->h, iterations, change, most, label, advice);
+                   mbg__time_shown(*to->t), *to->h, who, iterations, change, most, label, advice ? advice : smaller);
 }
 
 /* one iteration; *change: the largest entry of the increment */
@@ -257,7 +276,7 @@ static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from,
                    bool penalty, double *change) {
   const double s = *to->h * *to->h / 4;
   int err = MBG_OK;
-  MBG_TRY(evaluate_near(ctx, a, to));
+  MBG_TRY(mbg__ali3p_evaluate_near(ctx, a, to));
   if (fresh) {
     MBG_TRY(mbg__tree_linearize(ctx, a->tree));
     a->counts->assemblies++;
@@ -268,8 +287,8 @@ static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from,
   mbg__klu_solve(a->step.klu, a->b, 1);
   vn_axpy(a->n, to->D, 1, a->b);
   vn_axpy(a->nrow, to->lambda, 1 / s, a->b + a->n);
-  *change = largest(a->n, a->b);
-  follow(a, from, to);
+  *change = mbg__ali3p_largest(a->n, a->b);
+  mbg__ali3p_follow(a, from, to);
   a->counts->newton_iterations++;
   a->counts->solves++;
 done:
@@ -288,27 +307,27 @@ static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, 
   double change = INFINITY, last = INFINITY;
   bool fresh = true;
   int err = MBG_OK, it = 0, polish = 0;
-  predict(a, from, h, to);
+  mbg__ali3p_predict(a, from, h, to);
   for (; it < most; it++) {
     MBG_TRY(iterate(ctx, a, from, to, fresh, penalty, &change));
     if (!isfinite(change)) {
       break;
     }
-    if (it > 0 && is_small(change, last, largest(a->n, to->D))) {
+    if (it > 0 && is_small(change, last, mbg__ali3p_largest(a->n, to->D))) {
       break;
     }
     fresh = it > 0 && change > 0.2 * last;
     last = change;
   }
   if (!isfinite(change) || it == most) {
-    err = not_converged(ctx, a, to, it, change);
+    err = mbg__ali3p_not_converged(ctx, a, to, "Newton", it, change, NULL);
     goto done;
   }
   for (; polish < POLISH; polish++) {
     MBG_TRY(iterate(ctx, a, from, to, polish == 0, penalty, &change));
   }
   if (a->m->nturn > 0) {
-    MBG_TRY(evaluate_near(ctx, a, to)); /* the last increment may have led across half a turn */
+    MBG_TRY(mbg__ali3p_evaluate_near(ctx, a, to)); /* the last increment may have led across half a turn */
   }
 done:
   return err;
@@ -332,6 +351,19 @@ static int check_dropped(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p
   return row >= 0 && x > 1e-6 * fmax(1, a->m->size) ? mbg__rank_lost(ctx, a->m, row, *n->t, x, -1) : MBG_OK;
 }
 
+/* [M + h/2 C + h^2/4 K, Phi_z^T; Phi_z, -eps] at the step's end */
+static int factor_oblique(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  char what[64];
+  int err = MBG_OK;
+  MBG_TRY(mbg__ali3p_at_step(ctx, a, n));
+  mbg__format(what, sizeof(what), "projection at t = %g", mbg__time_shown(*n->t));
+  mbg__tree_matrix_step(a->tree, &a->mass, *n->h, a->zero, softness(a, n, false));
+  a->counts->factorizations++;
+  MBG_TRY(mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what));
+done:
+  return err;
+}
+
 static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
   int err = MBG_OK;
   if (a->nrow == 0) {
@@ -343,7 +375,10 @@ static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n
   MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
   mbg__tree_residual(a->tree, NULL, NULL, a->phid, NULL);
   MBG_TRY(check_dropped(ctx, a, n));
-  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, n, false));
+  MBG_TRY(a->oblique ? factor_oblique(ctx, a, n) : mbg__ali3p_factor_mass(ctx, a, n, false));
+  if (a->penalty) {
+    mbg__ali3p_polish(a, n);
+  }
   project(a, a->phid, n->ws, n->w, n->y);
   s.w = n->w;
   s.a = n->as;
@@ -364,8 +399,8 @@ static int step(mbg_context *ctx, void *user, const void *block, double h, void 
     MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
     mbg__system_coords(a->sys, a->coords);
   }
-  err = newton(ctx, a, &from, &to, h, false);
-  if ((err == MBG_ERROR_SINGULAR || err == MBG_ERROR_CONVERGENCE) && a->nrow > 0) {
+  err = a->penalty && a->nrow > 0 ? mbg__ali3p_augmented(ctx, a, &from, &to, h) : newton(ctx, a, &from, &to, h, false);
+  if (!a->penalty && (err == MBG_ERROR_SINGULAR || err == MBG_ERROR_CONVERGENCE) && a->nrow > 0) {
     mbg__message_rewind(ctx, mark);
     err = newton(ctx, a, &from, &to, h, true);
   }

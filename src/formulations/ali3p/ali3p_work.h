@@ -20,6 +20,8 @@ typedef struct {
   int *turns;                /*                                     (nturn) */
 } mbg__ali3p_node;
 
+typedef struct mbg__penalty mbg__penalty;
+
 typedef struct mbg__formulation_work {
   mbg__arena arena;
   mbg__march *march;
@@ -32,12 +34,17 @@ typedef struct mbg__formulation_work {
   int n, nrow; /* coordinates, constraint rows */
   int nused;
   const int *used;
-  bool forces;  /* used signals need forces */
-  bool soft;    /* projections with eps, else exact */
-  bool scaled;  /* eps is known */
-  double kappa; /* of the penalty */
-  bool *hard;   /* rows of drivers                                     (rows) */
-  double *eps;  /* diag(Phi_z M^-1 Phi_z^T)/kappa                      (rows) */
+  bool forces;           /* used signals need forces */
+  bool soft;             /* projections with eps, else exact */
+  bool oblique;          /* projections by the matrix of the step instead of the mass matrix: no gradients */
+  bool scaled;           /* eps is known */
+  double kappa;          /* of the penalty */
+  bool *hard;            /* rows of drivers                                     (rows) */
+  double *eps;           /* diag(Phi_z M^-1 Phi_z^T)/kappa                      (rows) */
+  double alpha;          /* augmented: penalty of all rows, 0: 4/(h^2 eps) */
+  double varsigma;       /* projections with 1/(varsigma alpha) instead of eps, 0: not */
+  double *softness;      /* the former                                     (rows) */
+  mbg__penalty *penalty; /* of the augmented iteration, NULL: saddle point */
   mbg__tree_matrix step, mass;
   real *b;                  /* right side and solution             (n + rows) */
   real *E1, *zero, *q;      /*                                     (n) */
@@ -72,6 +79,30 @@ int mbg__ali3p_at_start(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *
 /* Factors of the step and of the mass matrix there; the latter with eps unless `exact`. */
 int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool penalty);
 int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool exact);
+
+/* Pieces of the step. E1, phi of the step's equations with the multipliers lambda; the same with those of the node,
+   angles near those at the start of the step. */
+int mbg__ali3p_evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to, const real *lambda);
+int mbg__ali3p_evaluate_near(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to);
+void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, const mbg__ali3p_node *to);
+/* z+, ws, as from D. */
+void mbg__ali3p_follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to);
+double mbg__ali3p_largest(int n, const real *x);
+/* who: of the iteration; advice NULL: a smaller step. */
+int mbg__ali3p_not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, const char *who,
+                             int iterations, double change, const char *advice);
+
+/* ali3p_augmented.c: a->penalty after a->step; destroy accepts NULL. */
+int mbg__penalty_create(mbg_context *ctx, mbg__ali3p *a);
+void mbg__penalty_thaw(mbg__penalty *p);
+void mbg__penalty_destroy(mbg__penalty *p);
+/* Penalty of a row that is not a driver's. */
+double mbg__ali3p_alpha(const mbg__ali3p *a, int row, double h);
+/* The step by the augmented iteration; E1 at its end. */
+int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to,
+                         double h);
+/* Multipliers that satisfy E1 best, by the factors of the projections. */
+void mbg__ali3p_polish(mbg__ali3p *a, const mbg__ali3p_node *n);
 
 /* ali3p_signals.c */
 /* lambda1, vd1 of index 1 at the bodies of the tree's last update. */
