@@ -17,6 +17,11 @@ static mbg__alpha_coefs coefficients(const mbg__run_plan *plan) {
   return isnan(rho) ? second_order(0, plan->alpha_f) : second_order((2 * rho - 1) / (rho + 1), rho / (rho + 1));
 }
 
+mbg__alpha_coefs mbg__alpha_damped(const mbg__alpha *a, double rho_max) {
+  const double rho = fmin(a->rho_inf, rho_max);
+  return second_order((2 * rho - 1) / (rho + 1), rho / (rho + 1));
+}
+
 static void take_arrays(mbg__alpha *a) {
   const mbg_model *m = a->m;
   const int nK = mbg__csc_count(mbg__system_pattern_K(a->sys)), nB = mbg__csc_count(mbg__system_pattern_B(a->sys));
@@ -79,6 +84,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   a->nused = nused;
   a->used = used;
   a->c = coefficients(plan);
+  a->rho_inf = plan->rho_inf;
   take_arrays(a);
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
   MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FRESH, &a->initial));
@@ -113,7 +119,8 @@ static int adjoint(mbg_context *ctx, mbg__alpha *a, mbg_method method, int ncrit
                    real *psi_a) {
   return method == MBG_METHOD_ADJOINT      ? mbg__alpha_adjoint(ctx, a, ncrit, seeds, psi_a)
          : method == MBG_METHOD_CONTINUOUS ? mbg__alpha_continuous(ctx, a, ncrit, seeds, psi_a)
-                                           : mbg__alpha_paper(ctx, a, ncrit, seeds, psi_a);
+         : isnan(a->rho_inf)               ? mbg__alpha_paper(ctx, a, ncrit, seeds, psi_a)
+                                           : mbg__alpha_second(ctx, a, ncrit, seeds, psi_a);
 }
 
 static int last(const mbg__alpha *a, double *t, mbg__frame *H, real *v, int *turns) {

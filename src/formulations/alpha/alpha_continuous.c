@@ -160,6 +160,20 @@ void mbg__adj_add_adT(const mbg__adj *s, const mbg__alpha_node *node, const real
   }
 }
 
+void mbg__adj_rate_of_B(mbg__adj *s, const mbg__alpha_node *node, real *out) {
+  const mbg_model *m = s->a->m;
+  const mbg__direction d = {.w = s->z};
+  mbg__system_push(s->a->sys, &d, NULL, NULL, s->kappa, NULL);
+  for (int b = 0; b < m->nbody; b++) {
+    ad_mul(s->sa + m->bodies[b].voff, node->v + m->bodies[b].voff, s->z + m->bodies[b].voff);
+  }
+  mbg__adj_mask(m, s->sa);
+  mbg__system_B_mul(s->a->sys, s->sa, out);
+  for (int i = 0; i < m->nrow; i++) {
+    out[i] += s->kappa[i];
+  }
+}
+
 /* rates of y and s at the node from (y, s) and the pulled-back z, kappa */
 static void rates(mbg__adj *s, const mbg__alpha_node *node, mbg__adj_level *l) {
   const mbg_model *m = s->a->m;

@@ -1,4 +1,4 @@
-/* What the two continuous adjoints share: workspace and the pieces of a node. */
+/* What the continuous adjoints share: workspace and the pieces of a node. */
 #ifndef MBG_FORMULATIONS_ALPHA_ALPHA_CONTINUOUS_H
 #define MBG_FORMULATIONS_ALPHA_ALPHA_CONTINUOUS_H
 
@@ -60,6 +60,9 @@ void mbg__adj_fold(mbg__adj *s, real *by_vd, real *by_lambda);
 /* out += c ad(v)^T y per body */
 void mbg__adj_add_adT(const mbg__adj *s, const mbg__alpha_node *node, const real *y, real c, real *out);
 
+/* out (nrow) = B' z = phid_H z + B ad(v) z; kappa and sa are scratch. */
+void mbg__adj_rate_of_B(mbg__adj *s, const mbg__alpha_node *node, real *out);
+
 /* Matrices, factors of [M B^T; B 0] and linearized signals at a node. */
 int mbg__adj_matrices(mbg_context *ctx, mbg__adj *s, const mbg__alpha_node *node);
 
@@ -71,5 +74,17 @@ int mbg__adj_factor(mbg_context *ctx, mbg__adj *s, double c0, const real *low, c
 void mbg__adj_shift(mbg__adj *s, const mbg__alpha_node *node);
 /* After the first node: psi_a -= w0^T y + v0'^T s. */
 int mbg__adj_start(mbg_context *ctx, mbg__adj *s);
+
+/* Can the papers' forms take the run? They follow no parameters that move a body out of its motions. */
+int mbg__alpha_paper_check(mbg_context *ctx, const mbg__alpha *a, int nodes);
+
+/* ---------------------------------------------------------------------- alpha_axle.c */
+
+/* Wrenches y (nw) from body axes to those that the backward scheme keeps, or back; out += factor S y; the rates y1, y2
+   of y become those of what is kept; nbody blocks D1 = gp - S, D2 = bp - 2 S D1 - S' - S^2. */
+void mbg__axles_turn(const mbg__alpha *a, const mbg__alpha_node *node, bool back, real *y);
+void mbg__axles_spin(const mbg__alpha *a, const mbg__alpha_node *node, real factor, const real *y, real *out);
+void mbg__axles_rates(const mbg__alpha *a, const mbg__alpha_node *node, const real *y, real *y1, real *y2);
+void mbg__axles_blocks(const mbg__alpha *a, const mbg__alpha_node *node, double gp, double bp, real *D1, real *D2);
 
 #endif

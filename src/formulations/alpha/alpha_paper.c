@@ -45,21 +45,6 @@ static void fold_value(mbg__adj *s, real *ga) {
   mbg__adj_mask(m, s->sw), mbg__adj_mask(m, s->sv);
 }
 
-/* B' z = phid_H z + B ad(v) z into `out` */
-static void rate_of_B(mbg__adj *s, const mbg__alpha_node *node, real *out) {
-  const mbg_model *m = s->a->m;
-  const mbg__direction d = {.w = s->z};
-  mbg__system_push(s->a->sys, &d, NULL, NULL, s->kappa, NULL);
-  for (int b = 0; b < m->nbody; b++) {
-    ad_mul(s->sa + m->bodies[b].voff, node->v + m->bodies[b].voff, s->z + m->bodies[b].voff);
-  }
-  mbg__adj_mask(m, s->sa);
-  mbg__system_B_mul(s->a->sys, s->sa, out);
-  for (int i = 0; i < m->nrow; i++) {
-    out[i] += s->kappa[i];
-  }
-}
-
 /* consistent end conditions */
 static void begin(mbg__adj *s, const mbg__alpha_node *node, mbg__adj_level *now, real *ga) {
   const mbg_model *m = s->a->m;
@@ -84,7 +69,7 @@ static void begin(mbg__adj *s, const mbg__alpha_node *node, mbg__adj_level *now,
     s->sv[i] = s->hv[i] - now->y[i] + s->pv[i];
   }
   mbg__system_mass_rate(s->a->sys, -1, s->z, s->sv);
-  rate_of_B(s, node, s->sl);
+  mbg__adj_rate_of_B(s, node, s->sl);
   vn_scale(m->nrow, s->sl, -1, s->sl);
   const real *z = s->z;
   memcpy(s->sw, z, (size_t)m->nw * sizeof(real));
@@ -216,9 +201,9 @@ done:
 
 /* ---------------------------------------------------------------------- all */
 
-/* The paper's form follows motions only: a frame that a parameter moves where its body cannot (the height of a planar
+/* Both papers' forms follow motions only: a frame that a parameter moves where its body cannot (the height of a planar
    body, the axes of a point) is beyond it. */
-static int check(mbg_context *ctx, const mbg__alpha *a) {
+int mbg__alpha_paper_check(mbg_context *ctx, const mbg__alpha *a, int nodes) {
   const mbg__design *d = mbg__system_design(a->sys);
   for (int b = 0; b < a->m->nbody; b++) {
     const mbg__body *body = &a->m->bodies[b];
@@ -236,16 +221,16 @@ static int check(mbg_context *ctx, const mbg__alpha *a) {
       }
     }
   }
-  return mbg__march_nodes(a->march)->nnode >= NODES_MIN
+  return mbg__march_nodes(a->march)->nnode >= nodes
              ? MBG_OK
-             : mbg__fail(ctx, MBG_ERROR_INPUT, "the method 'continuous-paper' needs at least %d nodes", NODES_MIN);
+             : mbg__fail(ctx, MBG_ERROR_INPUT, "the method 'continuous-paper' needs at least %d nodes", nodes);
 }
 
 int mbg__alpha_paper(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a) {
   const mbg__nodes *nodes = mbg__march_nodes(a->march);
   mbg__adj s = {0};
   int err = MBG_OK;
-  MBG_TRY(check(ctx, a));
+  MBG_TRY(mbg__alpha_paper_check(ctx, a, NODES_MIN));
   MBG_TRY(mbg__adj_create(ctx, a, ncrit, seeds, psi_a, &s));
   MBG_TRY(mbg__march_backward(ctx, a->march, visit, &s));
   for (int n = nodes->nnode - 1; n > nodes->nnode - 1 - LATE; n--) {

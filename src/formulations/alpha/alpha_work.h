@@ -59,6 +59,7 @@ typedef struct mbg__formulation_work {
   mbg__alpha_index2 *index2; /* NULL: index 3 */
   mbg__alpha_guard *guard;
   mbg__alpha_coefs c;
+  double rho_inf; /* NAN: HHT (`dae`) */
   int nrotor;
   mbg__rotor *rotors;   /*                                              (nrotor) */
   int *rotor_of;        /* of a body, -1: none                          (nbody) */
@@ -84,6 +85,9 @@ static inline double alpha_bp(const mbg__alpha *a, double h) {
   return (1 - a->c.am) / (h * h * a->c.beta * (1 - a->c.af));
 }
 static inline double alpha_gp(const mbg__alpha *a, double h) { return a->c.gamma / (h * a->c.beta); }
+
+/* Coefficients of `lie` for a spectral radius that is rho_max at most. */
+mbg__alpha_coefs mbg__alpha_damped(const mbg__alpha *a, double rho_max);
 
 /* Factor of al - vd when a step of length h follows one of length h_old; 1 at the start. */
 static inline double alpha_rescale(double h_old, double h) { return h_old > 0 ? h / h_old : 1; }
@@ -193,8 +197,10 @@ int mbg__alpha_adjoint(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__cr
 /* Continuous adjoint in index-1 form on the nodes of a run (theory 2, section 7.2): converges to the discrete one with
    second order; for cross-checks and for data with noise. */
 int mbg__alpha_continuous(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a);
-/* The papers' continuous adjoint, index 3, with consistent end conditions (theory 2, section 7.3; theory 4, section 8
-   in first-order form, where y = -xi): for the study of the papers. Integrals and end values only. */
+/* The paper's continuous adjoint of `dae`: first order, index 3, BDF, with consistent end conditions (theory 2, section
+   7.3); integrals and end values only. That of `lie`: second order, by the generalized-alpha scheme (theory 4, section
+   8). Both for the study of the papers. */
 int mbg__alpha_paper(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a);
+int mbg__alpha_second(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a);
 
 #endif
