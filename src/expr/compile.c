@@ -306,24 +306,21 @@ bool mbg__expr_reserved(const char *name) {
 }
 
 static void fail_unknown(parser *p, const char *what, const char *name, const char *hint, int at) {
-  if (hint) {
-    mbg__lexer_fail(&p->lexer, at, "unknown %s '%s'; did you mean '%s'?", what, name, hint);
-  } else {
-    mbg__lexer_fail(&p->lexer, at, "unknown %s '%s'", what, name);
+  if (hint == name) { /* its error is filed */
+    mbg__lexer_stop(&p->lexer, MBG_ERROR_INPUT);
+    return;
   }
+  mbg__lexer_fail(&p->lexer, at, "unknown %s '%s'%s%s%s", what, name, hint ? "; did you mean '" : "", hint ? hint : "",
+                  hint ? "'?" : "");
 }
 
 static int parse_table(parser *p, const char *name, int at) {
   const char *hint = NULL;
   const mbg__scope *scope = p->scope;
   const mbg__table *table = scope && scope->table ? scope->table(scope->user, name, &hint) : NULL;
-  if (!table && hint && strcmp(hint, name) == 0) {
-    mbg__lexer_stop(&p->lexer, MBG_ERROR_INPUT);
-    return 0;
-  }
   if (!table) {
     const char *near = mbg__nearest(name, function_names, MBG_COUNT(function_names));
-    fail_unknown(p, "function", name, near ? near : hint, at);
+    fail_unknown(p, "function", name, near && hint != name ? near : hint, at);
     return 0;
   }
   int args[3] = {0};

@@ -186,6 +186,8 @@ static double distance2(const double a[3], const double b[3]) {
   return d;
 }
 
+static double largest_of(const double x[3]) { return fmax(fmax(fabs(x[0]), fabs(x[1])), fabs(x[2])); }
+
 /* markers of joints and forces; signals only observe */
 static int mark_used(mbg__loader *L, bool **used) {
   *used = MBG_TAKE(&L->temp, bool, L->markers.count);
@@ -204,7 +206,8 @@ static int mark_used(mbg__loader *L, bool **used) {
 /* Extent of the design configuration: twice the largest distance of bodies and used markers from their mean.
    Rotating or moving the model does not change it (a box along the world axes would change the metric of the start). */
 static int measure(mbg__loader *L) {
-  double centre[3] = {0, 0, 0}, x[3], d = 0;
+  const mbg__where *farthest = NULL;
+  double centre[3] = {0, 0, 0}, x[3], d = 0, largest = -1;
   int count = 0;
   bool *used;
   const int err = mark_used(L, &used);
@@ -222,6 +225,10 @@ static int measure(mbg__loader *L) {
       } else {
         frame_origin(mbg__body_frame(L, i), x);
       }
+      if (largest_of(x) > largest) {
+        largest = largest_of(x);
+        farthest = marker >= 0 ? &L->markers.at[marker].where : &L->bodies.at[i].where;
+      }
       count += pass == 0;
       for (int k = 0; pass == 0 && k < 3; k++) {
         centre[k] += x[k];
@@ -233,7 +240,11 @@ static int measure(mbg__loader *L) {
     }
   }
   L->model->size = fmax(2 * sqrt(d), 1e-3);
-  return MBG_OK;
+  return isfinite(d)
+             ? MBG_OK
+             : mbg__fail_at(L->ctx, MBG_ERROR_INPUT, farthest, 0,
+                            "this is more than 1e154 m away from the rest of the model: squares of such lengths "
+                            "are not finite numbers; check positions and units");
 }
 
 /* data of modal bodies at the nominal parameters: a design rejects matrices that are not those of a flexible body */

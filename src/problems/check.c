@@ -130,8 +130,7 @@ double mbg__check_half_mass(const work *w, int element) {
 /* masses and coordinates may each be finite, and their products not */
 static int check_finite(work *w) {
   const mbg_check_summary *s = &w->check->summary;
-  const char *what = !isfinite(s->size)               ? "extent"
-                     : !isfinite(s->mass)             ? "mass"
+  const char *what = !isfinite(s->mass)               ? "mass"
                      : !isfinite(s->kinetic_energy)   ? "kinetic energy"
                      : !isfinite(s->potential_energy) ? "potential energy"
                                                       : NULL;

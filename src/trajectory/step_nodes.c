@@ -4,8 +4,8 @@
 
 enum { POINTS = 7, DEPTH = 12 };
 
-/* A jump costs one panel of the last depth that is not accurate, noise all of them: 4096 in a step. A run may have ROUGH
-   of these panels, and ROUGH_STEP more for each step; beyond that, steps are divided to DEPTH_ROUGH only. */
+/* A jump costs one panel of the last depth that is not accurate, noise all of them: 4096 in a step. A run may have
+   ROUGH of these panels, and ROUGH_STEP more for each step; beyond that, steps are divided to DEPTH_ROUGH only. */
 enum { ROUGH = 256, ROUGH_STEP = 1, DEPTH_ROUGH = 2 };
 
 /* Kronrod's extension of Gauss' rule of three points (points 1, 3, 5): exact to degree 11 (5). A. S. Kronrod 1965. */

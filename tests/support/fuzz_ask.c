@@ -207,7 +207,7 @@ static fuzz_outcome ask_modes(support_rng *rng, mbg_context *ctx, const mbg_mode
   mbg_modes_options o;
   mbg_modes *modes = NULL;
   char *text = NULL;
-  /* up to 600 steps to an equilibrium, each with all eigenvalues: that of many bodies takes its time, and does not hang */
+  /* up to 600 steps to an equilibrium, each with all eigenvalues: many bodies take their time, and do not hang */
   if (mbg_model_body_count(model) > MODES_BODIES) {
     return FUZZ_ACCEPTED;
   }

@@ -121,21 +121,6 @@ static void test_infinite_energy(void **state) {
   end(&f);
 }
 
-/* a point of a line, 1e308 m away from the body on it */
-static void test_infinite_extent(void **state) {
-  (void)state;
-  static const char text[] = "{\"mbgrad\": 1, \"bodies\": {\"bob\": {\"motion\": \"planar-point\", \"mass\": 1}},"
-                             " \"joints\": {\"mast\": {\"type\": \"point-on-line\", \"between\": [\"ground\", \"bob\"],"
-                             " \"at\": [0, 1e308, 0], \"axis\": [0, 1, 0]}}, \"run\": {\"end\": 1, \"step\": 0.1}}";
-  fixture f;
-  mbg_check *check = NULL;
-  begin(&f, text, "lie", NULL);
-  assert_int_equal(mbg_check_create(f.ctx, f.model, NULL, &check), MBG_ERROR_CONVERGENCE);
-  assert_message(&f, "the extent of the model at the start is not a finite number");
-  mbg_check_destroy(check);
-  end(&f);
-}
-
 /* twice as wide and half as high: the determinant is 1 */
 static void test_sheared_frame(void **state) {
   (void)state;
@@ -255,7 +240,6 @@ int main(void) {
                                      cmocka_unit_test(test_part_of_a_run_by_cvodes),
                                      cmocka_unit_test(test_infinite_force),
                                      cmocka_unit_test(test_infinite_energy),
-                                     cmocka_unit_test(test_infinite_extent),
                                      cmocka_unit_test(test_sheared_frame),
                                      cmocka_unit_test(test_stopped_fit),
                                      cmocka_unit_test(test_infinite_path),
