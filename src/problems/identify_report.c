@@ -307,11 +307,15 @@ static const char *unit_hint(mbg_identify *id, const mbg__channel *c) {
 static void statistics(const mbg_identify *id, mbg__channel *c) {
   const double *r = id->r + c->row;
   const int n = c->shown.samples;
-  double square = 0, mean = 0, chi = 0, lag = 0, sum = 0, size = 0;
+  double square = 0, mean = 0, chi = 0, lag = 0, sum = 0, size = 0, top = 0; /* squares in units of the largest, top */
   for (int i = 0; i < n; i++) {
-    const double e = c->model[i] - c->data[i];
+    top = fmax(top, fabs(c->model[i] - c->data[i]));
+  }
+  const double unit = top > 0 ? top : 1;
+  for (int i = 0; i < n; i++) {
+    const double e = (c->model[i] - c->data[i]) / unit, y = c->data[i] / unit;
     square += e * e;
-    size += c->data[i] * c->data[i];
+    size += y * y;
     chi += r[i] * r[i];
     mean += r[i] / n;
   }
@@ -319,7 +323,7 @@ static void statistics(const mbg_identify *id, mbg__channel *c) {
     sum += (r[i] - mean) * (r[i] - mean);
     lag += i > 0 ? (r[i] - mean) * (r[i - 1] - mean) : 0;
   }
-  c->shown.rms = sqrt(square / n);
+  c->shown.rms = unit * sqrt(square / n);
   c->shown.chi_square = chi;
   c->shown.autocorrelation = sum > 0 ? lag / sum : 0;
   /* three standard deviations of white noise; rounding is not white and does not matter */

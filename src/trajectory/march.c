@@ -237,7 +237,7 @@ static int find_steps(mbg_context *ctx, mbg__march *m) {
     want = next_length(h, error, m->method.growth);
     refused = error > 1 ? refused + 1 : 0;
     if (error > 1 && (want < least || refused >= REFUSALS)) {
-      err = no_headway(ctx, m, from, want, refused, isinf(error));
+      err = no_headway(ctx, m, from, want, refused, isinf(error) && mbg__message_mark(ctx) > begin);
       goto done;
     }
     if (!(error > 1)) {

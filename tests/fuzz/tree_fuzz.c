@@ -14,7 +14,7 @@
 #include <dirent.h>
 #include <string.h>
 
-enum { BASES_MAX = 128, RANDOM = 40, BODIES_MAX = 40, ASKED_MAX = 300 };
+enum { BASES_MAX = 400, RANDOM = 40, BODIES_MAX = 40, ASKED_MAX = 300 };
 
 static struct {
   char *text[BASES_MAX];
