@@ -175,7 +175,26 @@ static void list_methods(char *list, size_t size) {
   }
 }
 
-static void add_help(cli_table *table, const char *help) {
+/* rows of a table of two columns, broken between words; the first column is written already */
+static void add_lines(cli_table *table, const char *text, int width) {
+  while (cli_columns(text) > width) {
+    const char *end = NULL;
+    int column = 0;
+    for (const char *p = text; *p && column <= width; p++) {
+      end = *p == ' ' ? p : end;
+      column += ((unsigned char)*p & 0xC0) != 0x80;
+    }
+    if (!end) {
+      break; /* one long word */
+    }
+    cli_table_format(table, "%.*s", (int)(end - text), text);
+    cli_table_text(table, "");
+    text = end + 1;
+  }
+  cli_table_text(table, text);
+}
+
+static void add_help(cli_table *table, const char *help, int width) {
   static const struct {
     const char *mark;
     void (*list)(char *list, size_t size);
@@ -185,19 +204,27 @@ static void add_help(cli_table *table, const char *help) {
     if (!strncmp(help, marks[i].mark, length)) {
       char list[256] = "";
       marks[i].list(list, sizeof list);
-      cli_table_format(table, "%s%s", list, help + length);
+      char *text = cli_format("%s%s", list, help + length);
+      add_lines(table, text, width);
+      free(text);
       return;
     }
   }
-  cli_table_text(table, help);
+  add_lines(table, help, width);
 }
 
 void cli_options_print(const cli_command *command) {
   cli_table table = cli_table_make("ll");
+  int widest = 6; /* --help */
+  for (int i = 0; i < command->noption; i++) {
+    const cli_option *o = &command->options[i];
+    const int width = 2 + (int)strlen(o->name) + (o->value ? 1 + (int)strlen(o->value) : 0);
+    widest = width > widest ? width : widest;
+  }
   for (int i = 0; i < command->noption; i++) {
     const cli_option *o = &command->options[i];
     cli_table_format(&table, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-    add_help(&table, o->help);
+    add_help(&table, o->help, CLI_WIDTH - 2 - widest - 2);
   }
   cli_table_text(&table, "--help");
   cli_table_text(&table, "print this");

@@ -7,3 +7,5 @@ for command in check list new help version; do
 done
 "$MBGRAD" --help >again
 "$MBGRAD" help | cmp - again
+# texts of options are broken between words, not cut off
+"$MBGRAD" help gradient | grep -A1 -e '--method'
