@@ -9,6 +9,9 @@
 /* f is of the order of 1 */
 static const double refused = 1e6;
 
+/* SLSQP may ask for one point for ever, where its numbers are too large for it */
+enum { REPEATS_MAX = 1000, CALLS_MAX = 1000000 };
+
 typedef struct {
   mbg__nlp *w;
   nlopt_opt opt;
@@ -16,12 +19,21 @@ typedef struct {
   int *le, *eq;   /* inequalities, equalities      (m) */
   double *last_c; /* of the last good point        (m) */
   double last_f;
+  double *last_x; /* of the last call, good or not (n) */
+  int repeats, calls;
 } nlopt;
+
+static bool goes_round(nlopt *s, const double *x) {
+  const size_t size = (size_t)s->w->p->n * sizeof(double);
+  s->repeats = s->calls++ > 0 && memcmp(x, s->last_x, size) == 0 ? s->repeats + 1 : 0;
+  memcpy(s->last_x, x, size);
+  return s->repeats >= REPEATS_MAX || s->calls >= CALLS_MAX;
+}
 
 /* values (and gradients) at x; false: large ones take their place */
 static bool evaluate(nlopt *s, const double *x, bool gradients) {
   const int failed = gradients ? mbg__nlp_derivatives(s->w, x) : mbg__nlp_values(s->w, x);
-  if (s->w->stop) {
+  if (s->w->stop || goes_round(s, x)) {
     nlopt_force_stop(s->opt);
   }
   if (failed == 0) {
@@ -100,6 +112,7 @@ int mbg__nlp_nlopt(mbg__nlp *w) {
   s.le = MBG_TAKE(&w->arena, int, m + 1);
   s.eq = MBG_TAKE(&w->arena, int, m + 1);
   s.last_c = MBG_TAKE(&w->arena, double, m + 1);
+  s.last_x = MBG_TAKE(&w->arena, double, n + 1);
   double *x = MBG_TAKE(&w->arena, double, n + 1), f;
   MBG_TRY(mbg__arena_check(w->ctx, &w->arena));
   s.opt = nlopt_create(algorithm(w->opt->method), (unsigned)n);
