@@ -19,6 +19,15 @@ static bool show_iteration(void *user, const mbg_identify_state *state) {
   return false;
 }
 
+static bool is_known(const char *optimizer) {
+  static const char *const known[] = {"lm", "lbfgs", "cg", "steepest"};
+  bool yes = !optimizer;
+  for (size_t i = 0; !yes && i < sizeof known / sizeof *known; i++) {
+    yes = !strcmp(optimizer, known[i]);
+  }
+  return yes;
+}
+
 static int take_options(const cli_args *args, const cli_run *r, mbg_identify_options *o) {
   mbg_identify_options_default(o, sizeof(*o));
   o->run = &r->options;
@@ -26,8 +35,8 @@ static int take_options(const cli_args *args, const cli_run *r, mbg_identify_opt
   o->bias = !cli_flag(args, "no-error-estimate");
   o->progress = isatty(STDERR_FILENO) ? show_iteration : NULL;
   o->optimizer = cli_value(args, "optimizer", 0);
-  if (o->optimizer && strcmp(o->optimizer, "lm") != 0 && strcmp(o->optimizer, "lbfgs") != 0) {
-    return cli_bad_input("--optimizer: '%s' is not known; give lm or lbfgs", o->optimizer);
+  if (!is_known(o->optimizer)) {
+    return cli_bad_input("--optimizer: '%s' is not known; give lm, lbfgs, cg or steepest", o->optimizer);
   }
   int status = cli_count(args, "iterations", &o->iterations);
   status = status == CLI_DONE ? cli_start_options(args, &o->starts, &o->seed) : status;
@@ -96,7 +105,7 @@ static int identify(const cli_args *args) {
 
 static const cli_option options[] = {
     CLI_OPTIONS_RUN,
-    {"optimizer", "NAME", false, "lm (default): Levenberg-Marquardt, direct; lbfgs: L-BFGS, adjoint"},
+    {"optimizer", "NAME", false, "lm (default): Levenberg-Marquardt, direct; by the adjoint: lbfgs, cg, steepest"},
     {"iterations", "N", false, "most iterations; default: 100"},
     {"fit-tolerance", "NUMBER", false, "relative steps at which the fit has converged; default: 1e-10"},
     CLI_OPTIONS_STARTS,

@@ -15,7 +15,10 @@ enum { LONG_LIST = 12 };
 /* ---------------------------------------------------------------------- for readers */
 
 static const char *optimizer_name(const mbg_identify_summary *s) {
-  return !strcmp(s->optimizer, "lbfgs") ? "L-BFGS" : "Levenberg-Marquardt";
+  return !strcmp(s->optimizer, "lbfgs")      ? "L-BFGS"
+         : !strcmp(s->optimizer, "cg")       ? "conjugate gradients"
+         : !strcmp(s->optimizer, "steepest") ? "steepest descent"
+                                             : "Levenberg-Marquardt";
 }
 
 /* the parameter whose value owes most to the steps, in standard errors where there are some */

@@ -44,7 +44,8 @@ typedef struct {
   const mbg_run_options *run; /* of every experiment, callbacks included; NULL: defaults */
   const double *parameters;   /* start (mbg_model_parameter_count); NULL: the nominal values */
   const char *optimizer;      /* "lm": Levenberg-Marquardt on direct differentiation (NULL: this one);
-                                 "lbfgs": limited-memory BFGS on the adjoint, for many parameters */
+                                 on the adjoint, for many parameters: "lbfgs", "cg" (conjugate gradients),
+                                 "steepest" (descent) */
   int iterations;             /* limit; 100 */
   double tolerance;           /* of relative steps and of the gradient; 1e-10 */
   int starts;                 /* 1; more: the best of several starts, spread over the bounds */

@@ -1,6 +1,7 @@
 /* Identification: experiments, identified parameters, the public object. */
 #include "problems/identify.h"
 
+#include "optimizers/minimize.h"
 #include "problems/cases.h"
 #include "problems/model_text.h"
 #include "run/run.h"
@@ -242,8 +243,9 @@ static int check_options(mbg_context *ctx, const mbg_identify_options *o) {
                      "identify: iterations %d, starts %d, homotopy %d, tolerance %g, gain %g: they must be positive",
                      o->iterations, o->starts, o->homotopy, o->tolerance, o->gain);
   }
-  if (strcmp(o->optimizer, "lm") != 0 && strcmp(o->optimizer, "lbfgs") != 0) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown optimizer '%s' (known: lm, lbfgs)", o->optimizer);
+  const int method = mbg__minimize_method_find(o->optimizer);
+  if (strcmp(o->optimizer, "lm") != 0 && (method < 0 || method == MBG__MINIMIZE_IPOPT)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown optimizer '%s' (known: lm, lbfgs, cg, steepest)", o->optimizer);
   }
   return o->resume && !o->restart ? mbg__fail(ctx, MBG_ERROR_INPUT, "identify: resume needs the restart file") : MBG_OK;
 }

@@ -138,8 +138,9 @@ static int minimize_lm(user_data *u, double *x, mbg_identify_start *outcome) {
   return err;
 }
 
-/* quasi-Newton needs more iterations than Gauss-Newton: ten times as many are allowed */
-static int minimize_lbfgs(user_data *u, double *x, mbg_identify_start *outcome) {
+/* By the gradient of the cost. Quasi-Newton needs more iterations than Gauss-Newton: ten times as many are allowed, and
+   a hundred times as many for methods without a memory. */
+static int minimize_by_gradient(user_data *u, mbg__minimize_method method, double *x, mbg_identify_start *outcome) {
   static const mbg_identify_reason reasons[MBG__MINIMIZE_REASONS] = {
       [MBG__MINIMIZE_GRADIENT] = MBG_IDENTIFY_GRADIENT,
       [MBG__MINIMIZE_VALUE] = MBG_IDENTIFY_COST,
@@ -164,9 +165,10 @@ static int minimize_lbfgs(user_data *u, double *x, mbg_identify_start *outcome) 
                                          .user = u};
   mbg__minimize_options o = mbg__minimize_options_default();
   mbg__minimize_result result = {0};
-  o.method = MBG__MINIMIZE_LBFGS;
-  o.max_iterations = 10 * id->o.iterations;
-  o.max_evaluations = 100 * id->o.iterations;
+  const int more = method == MBG__MINIMIZE_LBFGS ? 10 : 100;
+  o.method = method;
+  o.max_iterations = more * id->o.iterations;
+  o.max_evaluations = 10 * more * id->o.iterations;
   o.memory = 20;
   o.gradient_relative = fmax(id->o.tolerance, 1e-9); /* half of the digits of the cost and some more */
   o.value_tolerance = 1e-14;
@@ -181,7 +183,8 @@ static int minimize_lbfgs(user_data *u, double *x, mbg_identify_start *outcome) 
 
 int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_identify_start *outcome) {
   user_data u = {ctx, id};
-  return !strcmp(id->o.optimizer, "lbfgs") ? minimize_lbfgs(&u, x, outcome) : minimize_lm(&u, x, outcome);
+  const int method = mbg__minimize_method_find(id->o.optimizer);
+  return method >= 0 ? minimize_by_gradient(&u, method, x, outcome) : minimize_lm(&u, x, outcome);
 }
 
 /* ---------------------------------------------------------------------- several starts */

@@ -1,7 +1,9 @@
-# both optimizers and the continuation end at the same point; the best of several starts is taken; not under sanitizers
+# all optimizers and the continuation end at the same point; the best of several starts is taken; not under sanitizers
 value() { python3 -c 'import json, sys; f = json.load(sys.stdin); print(*("%s %.5g" % (k, p["value"]) for k, p in f["parameters"].items()), len(f["starts"]))'; }
 "$MBGRAD" identify noisy-pendulum --json --no-error-estimate | value
 "$MBGRAD" identify noisy-pendulum --json --no-error-estimate --optimizer lbfgs | value
+"$MBGRAD" identify noisy-pendulum --json --no-error-estimate --optimizer cg | value
+"$MBGRAD" identify noisy-pendulum --json --no-error-estimate --optimizer steepest | value
 "$MBGRAD" identify ringing-mass --json --no-error-estimate --homotopy 6 | value
 "$MBGRAD" identify ringing-mass --json --no-error-estimate --starts 4 --iterations 20 --fit-tolerance 1e-6 | value
 # without either it ends in a local minimum, and says so

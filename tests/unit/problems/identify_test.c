@@ -135,12 +135,15 @@ static void test_direct_and_adjoint(void **state) {
   }
   free(r);
   free(J);
-  mbg_identify_options o = fit_options();
-  o.optimizer = "lbfgs";
-  s = fit_solve(c, &o);
-  assert_true(s->converged);
-  assert_close(fit_value(c, "k"), 30, 30e-6);
-  assert_close(fit_value(c, "c"), 1.5, 1.5e-6);
+  static const char *const by_gradient[] = {"lbfgs", "cg", "steepest"};
+  for (int i = 0; i < 3; i++) {
+    mbg_identify_options o = fit_options();
+    o.optimizer = by_gradient[i];
+    s = fit_solve(c, &o);
+    assert_true(s->converged);
+    assert_close(fit_value(c, "k"), 30, 30e-6);
+    assert_close(fit_value(c, "c"), 1.5, 1.5e-6);
+  }
 }
 
 /* ---------------------------------------------------------------------- standard errors */
