@@ -169,10 +169,11 @@ static bool factor(mbg__rank_watch *w) {
   return mbg__klu_factor(w->saddle.klu, NULL) == MBG_OK;
 }
 
-/* One inverse iteration: u = W^-1 B^T S^-1 L y in b, S = B W^-1 B^T, and the next y in z. The norm of u is 1/sigma. */
+/* One inverse iteration: u = W^-1 B^T S^-1 L y in b, S = B W^-1 B^T, and the next y in z. The norm of u is 1/sigma, and
+   that of z is 1/sigma^2. At a singular position to rounding B^T S^-1 L y is 0 times infinity: z tells. */
 static double iterate(mbg__rank_watch *w, const double *y) {
   const int nv = w->m->nv, nrow = w->m->nrow;
-  double square = 0;
+  double square = 0, fourth = 0;
   for (int i = 0; i < nv + nrow; i++) {
     w->b[i] = i < nv ? 0 : w->length[i - nv] * y[i - nv];
   }
@@ -182,8 +183,10 @@ static double iterate(mbg__rank_watch *w, const double *y) {
   }
   for (int i = 0; i < nrow; i++) {
     w->z[i] = w->rank->keep[i] ? -w->length[i] * re(w->b[nv + i]) : 0;
+    fourth += w->z[i] * w->z[i];
   }
-  return 1 / sqrt(square);
+  const double sigma = 1 / sqrt(square), lost = 1 / sqrt(sqrt(fourth));
+  return lost < 1e-3 * sigma ? lost : sigma;
 }
 
 /* x, of unit length in W, turned into world axes */
