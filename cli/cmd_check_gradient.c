@@ -126,7 +126,8 @@ static char *exact_text(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
   char how[96], far[200] = "no finite difference could be computed";
   snprintf(how, sizeof(how), "direct and adjoint agree to %.1g", fmax(q->direct_vs_adjoint, 1e-16));
-  if (isfinite(q->finite_difference) && q->finite_difference > one_sided) {
+  const verdict is = judge(p, k);
+  if (isfinite(q->finite_difference) && q->finite_difference > one_sided && (is == PROVEN || is == LINEAR)) {
     snprintf(far, sizeof(far),
              "but central differences are off by %.1g at best: on the other side of these values the criterion has a "
              "kink or jumps, and the gradient does not hold there",
@@ -135,7 +136,7 @@ static char *exact_text(const cli_proof *p, int k) {
     snprintf(far, sizeof(far), "the best finite difference reaches %.1g (relative step %.0e)", q->finite_difference,
              q->finite_difference_step);
   }
-  switch (judge(p, k)) {
+  switch (is) {
   case PROVEN:
     return cli_format("gradient proven exact for these steps: slope %.2f over %.1f decades; %s; %s", q->taylor_slope,
                       q->taylor_decades, how, far);
