@@ -1,8 +1,5 @@
 /* Steps of `lie` and `dae` that change: which changes a mechanism bears, and what error control makes of it. */
-#include "formulations/alpha/alpha_work.h"
-#include "mbgrad/mbgrad.h"
-#include "model/design.h"
-#include "support/support.h"
+#include "unit/formulations/alpha_bench.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,51 +10,13 @@
 
 enum { STEPS = 1500 };
 
-typedef struct {
-  mbg_context *ctx;
-  mbg_model *model;
-  mbg__arena arena;
-  mbg__design *design;
-  mbg__system *sys;
-  mbg__start_work *start;
-  mbg__alpha *alpha;
-  mbg__alpha_node node[2];
-} bench;
-
-static void setup(bench *b, const char *model) {
-  memset(b, 0, sizeof(*b));
-  assert_int_equal(mbg_context_create(NULL, &b->ctx), MBG_OK);
-  assert_int_equal(mbg_model_load(b->ctx, model, &b->model), MBG_OK);
-  mbg__arena_init(&b->arena, mbg__context_allocator(b->ctx));
-  assert_int_equal(mbg__design_create(b->ctx, &b->arena, b->model, &b->design), MBG_OK);
-  assert_int_equal(mbg__design_update(b->ctx, b->design, b->model->p), MBG_OK);
-  assert_int_equal(mbg__system_create(b->ctx, b->model, b->design, &b->sys), MBG_OK);
-  assert_int_equal(mbg__start_create(b->ctx, b->sys, &b->start), MBG_OK);
-  assert_int_equal(mbg__start_solve(b->ctx, b->start, true), MBG_OK);
-  const mbg__run_plan plan = {.t1 = 1, .step = 0.02, .rho_inf = 0.8, .alpha_f = NAN, .index = 3};
-  const mbg__formulation_ops *ops = mbg__formulation_find("lie")->ops;
-  assert_int_equal(ops->prepare(b->ctx, b->sys, b->start, &plan, 0, NULL, &b->alpha), MBG_OK);
-  for (int i = 0; i < 2; i++) {
-    b->node[i] = mbg__alpha_view(b->alpha, mbg__arena_take(&b->arena, mbg__alpha_node_bytes(b->alpha), 1));
-  }
-}
-
-static void teardown(bench *b) {
-  mbg__formulation_find("lie")->ops->destroy(b->alpha);
-  mbg__start_destroy(b->start);
-  mbg__system_destroy(b->sys);
-  mbg__arena_destroy(&b->arena);
-  mbg_model_destroy(b->model);
-  mbg_context_destroy(b->ctx);
-}
-
 /* The largest violation of velocities in the last 100 of STEPS steps. The step lies between h/spread and h: it
    changes by `ratio` after every `interval` steps, to and fro. Infinite: a step failed. */
 static double drift(const char *model, double h, double ratio, double spread, int interval) {
-  bench b[1];
+  alpha_bench b[1];
   double phid[64], most = 0, length = h, factor = 1 / ratio;
   int now = 0;
-  setup(b, model);
+  alpha_bench_open(b, model, 3);
   assert_true(b->model->nrow <= MBG_COUNT(phid));
   assert_int_equal(mbg__alpha_begin(b->ctx, b->alpha, &b->node[0]), MBG_OK);
   for (int n = 0; n < STEPS && isfinite(most); n++, now = !now) {
@@ -72,7 +31,7 @@ static double drift(const char *model, double h, double ratio, double spread, in
     }
     most = err < 0 || most > 1e3 ? INFINITY : most;
   }
-  teardown(b);
+  alpha_bench_close(b);
   return most;
 }
 
