@@ -3,9 +3,12 @@
 
 #include <string.h>
 
-/* iterations after convergence, with the last matrix: one makes the discrete gradient exact, the twin carries
-   derivatives that converge one iteration later */
-enum { POLISH = sizeof(real) == sizeof(double) ? 1 : 3 };
+/* The twin carries derivatives that converge one iteration later: it takes a matrix for every iteration, and more of
+   them after convergence; one makes the discrete gradient exact. */
+enum { FULL = sizeof(real) > sizeof(double), POLISH = FULL ? 3 : 1 };
+
+/* a new matrix costs as much as so many iterations with an old one */
+enum { SLOW = 8 };
 
 /* ---------------------------------------------------------------------- nodes */
 
@@ -153,6 +156,7 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   int err = MBG_OK;
   *n->t = re(start->t);
   *n->h = 0;
+  a->t_q = a->ended = NAN;
   mbg__rotors_place(a);
   memcpy(n->H, start->H, (size_t)m->nbody * sizeof(*n->H));
   memcpy(n->v, start->v, (size_t)m->nw * sizeof(real));
@@ -218,9 +222,28 @@ static double largest(int n, const real *x) {
   return most;
 }
 
-/* is a change of the increment Dx as small as rounding allows, after the change `last` of the iteration before? */
-static bool has_converged(const mbg__alpha *a, const mbg__alpha_node *to, double change, double last) {
-  return change <= 1e-12 * (1e-3 + largest(a->m->nw, to->Dx)) || (change >= last && last < 1e-9);
+/* The iteration of a step. One matrix, at the guess, serves it as long as the changes shrink fast. Where they do not
+   (`slow`), it begins again with a matrix for every iteration (`full`): a step has several solutions, and where
+   contraction is slow the two iterations may find different ones. */
+typedef struct {
+  bool full, done, slow;
+  int count, age;      /* iterations, and those that followed the first one with the present matrix */
+  int polish;          /* full: iterations since convergence, with the last matrix */
+  double change, last; /* largest changes of Dx in the last two */
+} newton;
+
+/* Is Dx as good as rounding allows? With a matrix that stays, changes shrink by one ratio, and ratio / (1 - ratio)
+   times the last change is left. */
+static void newton_judge(const mbg__alpha *a, const mbg__alpha_node *to, newton *k) {
+  const double size = 1e-3 + largest(a->m->nw, to->Dx), ratio = k->change / k->last;
+  const bool small = k->change <= 1e-12 * size, stands = !(ratio < 1);
+  if (k->full) {
+    k->polish += small || (stands && k->last < 1e-9) || k->polish > 0;
+    k->done = k->polish > POLISH;
+  } else if (k->age > 0) {
+    k->done = small && (stands || ratio / (1 - ratio) * k->change <= 1e-15 * size);
+    k->slow = !k->done && (stands || log(1e-15 * size / k->change) < SLOW * log(ratio));
+  }
 }
 
 /* names the body or row with the largest residual */
@@ -279,20 +302,22 @@ static void correct(mbg__alpha *a, const mbg__alpha_node *to, double *change) {
   *change = largest(m->nv, a->x);
 }
 
-/* one Newton iteration; the matrix may be kept for the last one */
-static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, const mbg__alpha_node *to, bool fresh,
-                   double *change) {
+/* one iteration, with a new matrix when it is due */
+static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, const mbg__alpha_node *to, newton *k) {
   const real *X = to->Dx;
   int err = MBG_OK;
   MBG_TRY(evaluate_near(ctx, a, to));
-  if (fresh) {
+  k->age++;
+  if (k->count++ == 0 || (k->full && k->polish == 0)) {
     MBG_TRY(assemble(ctx, a));
     MBG_TRY(factor_step(ctx, a, to));
+    k->age = 0;
   }
+  k->last = k->change;
   if (a->index2) {
-    X = mbg__alpha_index2_correct(a->index2, to, change);
+    X = mbg__alpha_index2_correct(a->index2, to, &k->change);
   } else {
-    correct(a, to, change);
+    correct(a, to, &k->change);
   }
   follow(a, from, X, to);
   a->counts->newton_iterations++;
@@ -312,40 +337,50 @@ static double estimate(const mbg__alpha *a, const mbg__alpha_node *from, const m
   return fabs(a->c.beta - 1.0 / 6) * *to->h * *to->h * most;
 }
 
-int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
-  const mbg_model *m = a->m;
-  double change = INFINITY, last = INFINITY;
-  bool converged = false;
-  int err = MBG_OK, polish = 0;
-  if (m->nturn > 0 || a->index2) {
+/* the iteration from its guess on, with the system updated at `from` for index 2 */
+static int iterate_all(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h,
+                       const mbg__alpha_node *to, newton *k) {
+  int err = MBG_OK;
+  if (a->index2) {
     MBG_TRY(evaluate(ctx, a, from));
-    mbg__system_coords(a->sys, a->q);
   }
   predict(a, from, h, to);
   if (a->index2) {
     MBG_TRY(mbg__alpha_index2_enter(ctx, a->index2, from, to));
   }
   follow(a, from, to->Dx, to);
-  for (int it = 0; it < MBG__ALPHA_NEWTON_MAX || (converged && polish < POLISH); it++) {
-    MBG_TRY(iterate(ctx, a, from, to, !converged, &change));
-    if (converged && ++polish == POLISH) {
+  while (!k->done && !k->slow && k->count < MBG__ALPHA_NEWTON_MAX) {
+    MBG_TRY(iterate(ctx, a, from, to, k));
+    if (!isfinite(k->change)) {
       break;
     }
-    if (converged) {
-      continue;
-    }
-    if (!isfinite(change)) {
-      err = not_converged(ctx, a, to, change);
-      goto done;
-    }
-    converged = has_converged(a, to, change, last);
-    last = change;
+    newton_judge(a, to, k);
   }
-  if (!converged) {
-    err = not_converged(ctx, a, to, change);
+done:
+  return err;
+}
+
+int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+  newton k = {.full = FULL, .change = INFINITY};
+  int err = MBG_OK;
+  a->ended = NAN;
+  if (a->m->nturn > 0 && *from->t != a->t_q) {
+    MBG_TRY(evaluate(ctx, a, from));
+    mbg__system_coords(a->sys, a->q);
+  }
+  a->t_q = NAN;
+  MBG_TRY(iterate_all(ctx, a, from, h, to, &k));
+  if (!k.done && !FULL) {
+    k = (newton){.full = true, .change = INFINITY};
+    MBG_TRY(iterate_all(ctx, a, from, h, to, &k));
+  }
+  if (!k.done) {
+    err = not_converged(ctx, a, to, k.change);
     goto done;
   }
   MBG_TRY(evaluate_near(ctx, a, to));
+  mbg__system_coords(a->sys, a->q);
+  a->t_q = a->ended = *to->t;
 done:
   return err;
 }
@@ -370,7 +405,7 @@ done:
 
 static double error(const void *user) { return ((const mbg__alpha *)user)->error; }
 
-/* after a step: phi is still the residual of its end */
+/* after a step: phi is still the residual of its end, where the system stands */
 static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__alpha *a = user;
   const mbg__alpha_node n = mbg__alpha_view(a, block);
@@ -382,9 +417,10 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
     MBG_TRY(mbg__rank_check(ctx, a->m, a->rank, *n.t, a->phi, 1e-6));
   }
   if (a->nused + npose > 0) {
-    MBG_TRY(mbg__system_update(ctx, a->sys, &state));
+    MBG_TRY(*n.t == a->ended ? MBG_OK : mbg__system_update(ctx, a->sys, &state));
     MBG_TRY(mbg__system_record(ctx, a->sys, a->nused, a->used, npose, y));
   }
+  a->ended = NAN;
 done:
   return err;
 }

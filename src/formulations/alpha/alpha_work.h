@@ -76,6 +76,8 @@ typedef struct mbg__formulation_work {
   real *al0;                     /* auxiliary acceleration at the start of the step, rescaled  (nw) */
   double h_before;               /* step that led to the first node, of a run that goes on; 0: none */
   real *q;                       /* coordinates at the start of a step         (ncoord) */
+  double t_q;                    /* time of the node whose coordinates q are, NAN: of none */
+  double ended;                  /* time of the node at which the step just made has left the system, NAN: none */
   int *turns;                    /* scratch                                    (nturn) */
   double error;                  /* estimate of the local error of the last step, relative to the model's size */
 } mbg__alpha;
@@ -101,7 +103,7 @@ mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block);
 
 /* First node from a consistent start: vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma), al = vd. */
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
-/* One step of length h from `from` to `to`; 15 Newton iterations at most. */
+/* One step of length h from `from` to `to`; the iteration has 15 steps at most. */
 int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to);
 /* What a restart needs of a node: step, vd and al in body axes, lambda. memory may be NULL; returns the count. */
 int mbg__alpha_memory(const mbg__alpha *a, const mbg__alpha_node *node, real *memory);
