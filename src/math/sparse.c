@@ -1,5 +1,7 @@
 #include "math/sparse.h"
 
+#include "math/order.h"
+
 #include <klu.h>
 
 /* ---------------------------------------------------------------------- pattern */
@@ -127,8 +129,8 @@ void mbg__csc_mul_T_add(real *Y, real s, const mbg__csc *A, const real *X, int n
 /* frozen pivots are given up for one factorization when the entries grow this much more than when they were chosen */
 #define GROWTH_MAX 1e3
 
-/* an indefinite matrix this large is ordered by COLAMD */
-enum { INDEFINITE_LARGE = 500, ORDER_COLAMD = 1 };
+/* an indefinite matrix this large gets an order of its own, or COLAMD */
+enum { INDEFINITE_LARGE = 64, ORDER_COLAMD = 1 };
 
 struct mbg__klu {
   const mbg__csc *A;
@@ -140,10 +142,28 @@ struct mbg__klu {
   double growth_min;   /* smallest rgrowth = max |A| / max |U| (by columns) at which they are used */
   klu_numeric *fresh;  /* made with pivots of its own */
   klu_numeric *use;    /* belongs to the last factorization; NULL: none succeeded */
+  bool trust;          /* frozen pivots are used without a look at the growth */
 };
 
-int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode,
-                     bool indefinite) {
+/* symbolic = analysis in an order found here or by KLU; NULL: no memory */
+static void analyze(mbg__klu *klu, int ndef) {
+  const mbg__csc *A = klu->A;
+  const int n = A->ncol;
+  int *order = NULL;
+  if (ndef < n && n >= INDEFINITE_LARGE) {
+    klu->common.initmem = 2; /* first room for the factors, in entries of A; the default 10 is a multiple of the need */
+    klu->common.ordering = ORDER_COLAMD;
+    order = klu->allocator.resize(klu->allocator.user, NULL, (size_t)n * sizeof(int));
+  }
+  if (order && mbg__order_saddle(&klu->allocator, A, ndef, order)) {
+    klu->symbolic = klu_analyze_given(n, A->colptr, A->rowind, order, order, &klu->common);
+  } else {
+    klu->symbolic = klu_analyze(n, A->colptr, A->rowind, &klu->common);
+  }
+  klu->allocator.release(klu->allocator.user, order);
+}
+
+int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode, int ndef) {
   assert(A->nrow == A->ncol);
   *out = NULL;
   mbg__klu *klu = allocator->resize(allocator->user, NULL, sizeof *klu);
@@ -153,14 +173,9 @@ int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__
   *klu = (mbg__klu){.A = A, .mode = mode, .allocator = *allocator};
   klu_defaults(&klu->common);
   klu->common.tol = PIVOT_MIN;
-  if (indefinite && A->ncol >= INDEFINITE_LARGE) {
-    klu->common.ordering = ORDER_COLAMD;
-    klu->common.initmem = 2; /* first room for the factors, in entries of A; the default 10 is a multiple of the need */
-  }
   if (A->ncol > 0) {
-    klu->symbolic = klu_analyze(A->ncol, A->colptr, A->rowind, &klu->common);
+    analyze(klu, ndef);
     if (!klu->symbolic) {
-      assert(klu->common.status != KLU_INVALID);
       mbg__klu_destroy(klu);
       return MBG_ERROR_MEMORY;
     }
@@ -217,23 +232,26 @@ static int factor_fresh(mbg__klu *klu, klu_numeric **out, int *where) {
   return *out ? MBG_OK : MBG_ERROR_MEMORY;
 }
 
-/* new values into the factors with frozen pivots; returns the reciprocal growth, 0 when a pivot is zero */
-static double refactor(mbg__klu *klu) {
+/* new values into the factors with frozen pivots; false: a pivot is zero */
+static bool refactor(mbg__klu *klu) {
   const mbg__csc *A = klu->A;
-  double *val = (double *)A->val;
-  if (!KLU(refactor)(A->colptr, A->rowind, val, klu->symbolic, klu->frozen, &klu->common) ||
-      klu->common.status != KLU_OK ||
-      !KLU(rgrowth)(A->colptr, A->rowind, val, klu->symbolic, klu->frozen, &klu->common)) {
-    return 0;
-  }
-  return klu->common.rgrowth;
+  return KLU(refactor)(A->colptr, A->rowind, (double *)A->val, klu->symbolic, klu->frozen, &klu->common) &&
+         klu->common.status == KLU_OK;
+}
+
+/* the reciprocal growth of their entries */
+static double rgrowth(mbg__klu *klu) {
+  const mbg__csc *A = klu->A;
+  return KLU(rgrowth)(A->colptr, A->rowind, (double *)A->val, klu->symbolic, klu->frozen, &klu->common)
+             ? klu->common.rgrowth
+             : 0;
 }
 
 /* chooses the frozen pivots */
 static int freeze(mbg__klu *klu, int *where) {
   const int err = factor_fresh(klu, &klu->frozen, where);
   if (err == MBG_OK) {
-    klu->growth_min = refactor(klu) / GROWTH_MAX;
+    klu->growth_min = refactor(klu) ? rgrowth(klu) / GROWTH_MAX : 0;
   }
   return err;
 }
@@ -253,7 +271,7 @@ int mbg__klu_factor(mbg__klu *klu, int *where) {
   }
 
   /* also the first time: its sums run in a different order from a fresh factorization */
-  if (klu->frozen && refactor(klu) > klu->growth_min) {
+  if (klu->frozen && refactor(klu) && (klu->trust || rgrowth(klu) > klu->growth_min)) {
     klu->use = klu->frozen;
     return MBG_OK;
   }
@@ -276,6 +294,8 @@ void mbg__klu_solve_T(mbg__klu *klu, real *B, int nrhs) {
     TSOLVE(klu->symbolic, klu->use, klu->A->ncol, nrhs, (double *)B, &klu->common);
   }
 }
+
+void mbg__klu_trust(mbg__klu *klu, bool trust) { klu->trust = trust; }
 
 double mbg__klu_ratio(mbg__klu *klu) {
   if (!klu->use) {

@@ -48,11 +48,11 @@ typedef struct mbg__klu mbg__klu;
 /* Symbolic analysis of the square A, which is referenced: its values are read at each factor. The allocator is copied
    and serves the object itself; KLU takes its own memory from malloc. MBG_OK or MBG_ERROR_MEMORY, *out NULL then.
 
-   `indefinite`: A has zeros on its diagonal, so that pivots lie beside it. The default order AMD minimizes the fill for
-   pivots on the diagonal; with others the factors of a mechanism with many loops become dense. From 500 unknowns on
-   such a matrix is ordered by COLAMD, whose fill is bounded for all pivots. */
-int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode,
-                     bool indefinite);
+   ndef: the first unknowns with a diagonal that can be a pivot, all in a definite matrix. The others have zeros there:
+   from 64 unknowns on such a matrix is eliminated in the order of mbg__order_saddle, or by COLAMD where that has none.
+   AMD, which KLU takes otherwise, minimizes the fill for pivots on the diagonal of a symmetric pattern; with others the
+   factors of a mechanism with many loops become dense. */
+int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode, int ndef);
 void mbg__klu_destroy(mbg__klu *klu); /* accepts NULL */
 
 /* MBG_OK, MBG_ERROR_MEMORY, or MBG_ERROR_SINGULAR with the first column whose pivot is zero, or whose values are not
@@ -65,5 +65,8 @@ void mbg__klu_solve_T(mbg__klu *klu, real *B, int nrhs);
 double mbg__klu_ratio(mbg__klu *klu);
 /* Forgets the frozen pivots: the next factor chooses. */
 void mbg__klu_thaw(mbg__klu *klu);
+/* Frozen pivots are used from now on without a look at the growth of entries, or with it. For iterations, which notice
+   poor factors themselves. */
+void mbg__klu_trust(mbg__klu *klu, bool trust);
 
 #endif

@@ -37,7 +37,7 @@ static int factor(mbg_context *ctx, factors *f, int count, const int *row, const
   for (int k = 0; k < entries; k++) {
     f->A.val[slot[k]] += k < f->ncol ? 1 : k < n ? 0 : val[(k - n) / 2];
   }
-  if (mbg__klu_prepare(&f->klu, &f->arena.allocator, &f->A, MBG__KLU_FRESH, true) < 0) {
+  if (mbg__klu_prepare(&f->klu, &f->arena.allocator, &f->A, MBG__KLU_FRESH, f->ncol) < 0) {
     return mbg__fail_memory(ctx);
   }
   const int err = mbg__klu_factor(f->klu, NULL);

@@ -115,7 +115,7 @@ int mbg__saddle_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s
     goto done;
   }
   MBG_TRY(take_slots(ctx, arena, k, slot));
-  if (mbg__klu_prepare(&k->klu, mbg__context_allocator(ctx), &k->A, mode, true) < 0) {
+  if (mbg__klu_prepare(&k->klu, mbg__context_allocator(ctx), &k->A, mode, m->nv) < 0) {
     err = mbg__fail_memory(ctx);
   }
 done:

@@ -207,7 +207,7 @@ int mbg__tree_matrix_create(mbg_context *ctx, mbg__tree *t, mbg__klu_mode mode, 
   }
   list_entries(t, row, col);
   if (mbg__csc_build(&x->A, &t->arena, t->n + t->nrow, t->n + t->nrow, count, row, col, x->slots) < 0 ||
-      mbg__klu_prepare(&x->klu, mbg__context_allocator(ctx), &x->A, mode, true) < 0) {
+      mbg__klu_prepare(&x->klu, mbg__context_allocator(ctx), &x->A, mode, t->n) < 0) {
     err = mbg__fail_memory(ctx);
     goto done;
   }

@@ -20,7 +20,7 @@ echo "without an estimate: status $?"
 grep -A2 'steps TOO LONG' out
 
 echo "# a criterion that is zero"
-"$MBGRAD" check "$SRC/tests/reference/special/zero-criterion.json" --gradient --criteria zero | sed -n 3,9p
+"$MBGRAD" check "$SRC/tests/reference/special/zero-criterion.json" --gradient --criteria zero | sed -nE '3,9s/= -?[0-9.]+e-1[0-9]/= rounding/;3,9p'
 
 cat >pendulum.json <<'END'
 { "mbgrad": 1, "parameters": { "l": 0.7, "m": 2 }, "gravity": [0, -9.81, 0],

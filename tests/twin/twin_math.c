@@ -92,7 +92,7 @@ int twin_klu_solve(int n, int count, const int *row, const int *col, const real 
   for (int k = 0; k < count; k++) {
     A.val[slot[k]] += val[k];
   }
-  MBG_TRY(mbg__klu_prepare(&klu, &plain, &A, MBG__KLU_FROZEN, false));
+  MBG_TRY(mbg__klu_prepare(&klu, &plain, &A, MBG__KLU_FROZEN, A.ncol));
   MBG_TRY(mbg__klu_factor(klu, where));
   (transposed ? mbg__klu_solve_T : mbg__klu_solve)(klu, B, nrhs);
 done:

@@ -115,7 +115,7 @@ static int build_matrix(mbg_context *ctx, mbg__ali3p *a, mbg__penalty *p, int si
   }
   const int entries = visit_entries(a, p, 0, row, col);
   if (mbg__csc_build(&p->A, &a->arena, size, size, entries, row, col, p->slots) < 0 ||
-      mbg__klu_prepare(&p->klu, mbg__context_allocator(ctx), &p->A, MBG__KLU_FROZEN, size > a->n) < 0) {
+      mbg__klu_prepare(&p->klu, mbg__context_allocator(ctx), &p->A, MBG__KLU_FROZEN, a->n) < 0) {
     err = mbg__fail_memory(ctx);
   }
 done:

@@ -1,6 +1,7 @@
 /* The step (theory 4, section 4), the first node, and the signals at nodes. */
 #include "formulations/alpha/alpha_work.h"
 
+#include <float.h>
 #include <string.h>
 
 /* The twin carries derivatives that converge one iteration later: it takes a matrix for every iteration, and more of
@@ -232,17 +233,18 @@ typedef struct {
   double change, last; /* largest changes of Dx in the last two */
 } newton;
 
-/* Is Dx as good as rounding allows? With a matrix that stays, changes shrink by one ratio, and ratio / (1 - ratio)
-   times the last change is left. */
+/* Is Dx as good as rounding allows, that of positions included? With a matrix that stays, changes shrink by one ratio,
+   and ratio / (1 - ratio) times the last change is left. */
 static void newton_judge(const mbg__alpha *a, const mbg__alpha_node *to, newton *k) {
-  const double size = 1e-3 + largest(a->m->nw, to->Dx), ratio = k->change / k->last;
-  const bool small = k->change <= 1e-12 * size, stands = !(ratio < 1);
+  const double least = 1e-12 * (1e-3 + largest(a->m->nw, to->Dx)) + 8 * DBL_EPSILON * a->m->size;
+  const double ratio = k->change / k->last, left = 1e-3 * least;
+  const bool small = k->change <= least, stands = !(ratio < 1);
   if (k->full) {
     k->polish += small || (stands && k->last < 1e-9) || k->polish > 0;
     k->done = k->polish > POLISH;
   } else if (k->age > 0) {
-    k->done = small && (stands || ratio / (1 - ratio) * k->change <= 1e-15 * size);
-    k->slow = !k->done && (stands || log(1e-15 * size / k->change) < SLOW * log(ratio));
+    k->done = small && (stands || ratio / (1 - ratio) * k->change <= left);
+    k->slow = !k->done && (stands || log(left / k->change) < SLOW * log(ratio));
   }
 }
 
@@ -310,7 +312,10 @@ static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from,
   k->age++;
   if (k->count++ == 0 || (k->full && k->polish == 0)) {
     MBG_TRY(assemble(ctx, a));
-    MBG_TRY(factor_step(ctx, a, to));
+    mbg__klu_trust(a->klu, !k->full);
+    err = factor_step(ctx, a, to);
+    mbg__klu_trust(a->klu, false);
+    MBG_TRY(err);
     k->age = 0;
   }
   k->last = k->change;

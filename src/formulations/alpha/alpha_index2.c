@@ -135,7 +135,7 @@ int mbg__alpha_index2_create(mbg_context *ctx, mbg__alpha *a, mbg__alpha_index2 
   MBG_TRY(make_pattern(ctx, s));
   take_arrays(s);
   MBG_TRY(mbg__arena_check(ctx, &s->arena));
-  if (mbg__klu_prepare(&s->klu, mbg__context_allocator(ctx), &s->A, MBG__KLU_FROZEN, true) < 0) {
+  if (mbg__klu_prepare(&s->klu, mbg__context_allocator(ctx), &s->A, MBG__KLU_FROZEN, 2 * a->m->nv) < 0) {
     err = mbg__fail_memory(ctx);
     goto done;
   }

@@ -156,7 +156,7 @@ static void klu_finds_planted_solutions(void **state) {
     build(&A, &arena, &e);
     const mbg_allocator allocator = support_allocator(&memory);
     const mbg__klu_mode mode = i % 2 ? MBG__KLU_FRESH : MBG__KLU_FROZEN;
-    assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, mode, i % 3 == 0), MBG_OK);
+    assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, mode, i % 3 == 0 ? 0 : A.ncol), MBG_OK);
     assert_int_equal(mbg__klu_factor(klu, NULL), MBG_OK);
     for (int transposed = 0; transposed < 2; transposed++) {
       double X[NMAX * RHS], B[NMAX * RHS];
@@ -188,13 +188,13 @@ static void klu_reports_singular_matrices(void **state) {
 
     assert_int_equal(mbg__csc_build(&A, &arena, 3, 3, 2, row, col, slot), MBG_OK); /* column 2 is empty */
     A.val[0] = A.val[1] = 1;
-    assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, mode, false), MBG_OK);
+    assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, mode, A.ncol), MBG_OK);
     assert_int_equal(mbg__klu_factor(klu, &where), MBG_ERROR_SINGULAR);
     assert_int_equal(where, 2);
     mbg__klu_destroy(klu);
 
     assert_int_equal(mbg__csc_build(&A, &arena, 3, 3, 5, row, col, slot), MBG_OK);
-    assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, mode, false), MBG_OK);
+    assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, mode, A.ncol), MBG_OK);
     A.val[slot[1]] = A.val[slot[2]] = 1; /* column 0 is zero */
     assert_int_equal(mbg__klu_factor(klu, &where), MBG_ERROR_SINGULAR);
     assert_int_equal(where, 0);
@@ -230,7 +230,7 @@ static void klu_accepts_nothing(void **state) {
   mbg__csc A;
   mbg__klu *klu;
   assert_int_equal(mbg__csc_build(&A, &arena, 0, 0, 0, NULL, NULL, NULL), MBG_OK);
-  assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, MBG__KLU_FROZEN, false), MBG_OK);
+  assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, MBG__KLU_FROZEN, A.ncol), MBG_OK);
   assert_int_equal(mbg__klu_factor(klu, NULL), MBG_OK);
   mbg__klu_solve(klu, NULL, 1);
   mbg__klu_destroy(klu);
@@ -272,7 +272,7 @@ static void check_history(support_rng *rng, mbg__klu_mode mode) {
   double x[NMAX], y[NMAX], b[NMAX];
   random_regular(&first, rng, 1 + support_index(rng, NMAX));
   assert_int_equal(mbg__csc_build(&A, &arena, first.nrow, first.ncol, first.count, first.row, first.col, slot), MBG_OK);
-  assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, mode, false), MBG_OK);
+  assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, mode, A.ncol), MBG_OK);
   solution(x, klu, &A, &first, slot);
   for (int k = 0; k < 4; k++) {
     e = first;
@@ -285,7 +285,7 @@ static void check_history(support_rng *rng, mbg__klu_mode mode) {
       assert_close(b[i], 1 + i, 1e-13);
     }
     mbg__klu *other;
-    assert_int_equal(mbg__klu_prepare(&other, &allocator, &A, mode, false), MBG_OK);
+    assert_int_equal(mbg__klu_prepare(&other, &allocator, &A, mode, A.ncol), MBG_OK);
     if (mode == MBG__KLU_FROZEN) {
       solution(y, other, &A, &first, slot);
     }
@@ -321,7 +321,7 @@ static void frozen_pivots_give_way_once(void **state) {
   }
   const double suits[4] = {5, 1, 2, 3}, zero[4] = {0, 1, 2, 3}, tiny[4] = {1e-14, 1, 2, 3};
   assert_int_equal(mbg__csc_build(&A, &arena, 2, 2, 4, e.row, e.col, slot), MBG_OK);
-  assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, MBG__KLU_FROZEN, false), MBG_OK);
+  assert_int_equal(mbg__klu_prepare(&klu, &allocator, &A, MBG__KLU_FROZEN, A.ncol), MBG_OK);
   memcpy(e.val, suits, sizeof suits);
   solution(x, klu, &A, &e, slot);
   memcpy(e.val, zero, sizeof zero);
@@ -361,7 +361,7 @@ static void building_survives_lack_of_memory(void **state) {
     mbg__klu *klu = NULL;
     int err = mbg__csc_build(&A, &arena, e.nrow, e.ncol, e.count, e.row, e.col, NULL);
     if (err == MBG_OK) {
-      err = mbg__klu_prepare(&klu, &allocator, &A, MBG__KLU_FRESH, false);
+      err = mbg__klu_prepare(&klu, &allocator, &A, MBG__KLU_FRESH, A.ncol);
     }
     assert_int_equal(err, memory.requests < n ? MBG_OK : MBG_ERROR_MEMORY);
     mbg__klu_destroy(klu);
@@ -407,7 +407,7 @@ static void klu_survives_lack_of_memory(void **state) {
     for (klu_fail_at = 1;; klu_fail_at++) {
       mbg__klu *klu;
       klu_requests = 0;
-      int err = mbg__klu_prepare(&klu, &allocator, &A, mode, false);
+      int err = mbg__klu_prepare(&klu, &allocator, &A, mode, A.ncol);
       if (err == MBG_OK) {
         err = mbg__klu_factor(klu, NULL);
       }
