@@ -138,7 +138,7 @@ static int optimize(const cli_args *args) {
 
 static const cli_option options[] = {
     CLI_OPTIONS_RUN,
-    {"optimizer", "NAME", false, "lbfgs, nlopt-lbfgs, slsqp, mma, ipopt, ipopt-gn; default: by the problem"},
+    {"optimizer", "NAME", false, "lbfgs, nlopt-lbfgs, slsqp, mma, conlin, ipopt, ipopt-gn; default: by the problem"},
     {"iterations", "N", false, "most iterations (points with gradients); default: 200"},
     {"optimality", "NUMBER", false, "residual of the conditions of optimality, relative to the start; default: 1e-6"},
     CLI_OPTION_NO_ERROR,

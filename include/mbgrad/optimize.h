@@ -34,7 +34,7 @@ typedef enum {
 /* A sentence for a reason; never NULL. */
 MBG_API const char *mbg_optimize_reason_text(int reason);
 
-/* Optimizers by index: "lbfgs", "slsqp", "mma", "ipopt", ...; NULL when the index is out of range. */
+/* Optimizers by index: "lbfgs", "slsqp", "mma", "conlin", "ipopt", ...; NULL when the index is out of range. */
 MBG_API const char *mbg_optimize_optimizer(int index);
 
 /* State of a search after an iteration. */

@@ -446,7 +446,7 @@ static const mbg__file_key optimize_keys[] = {
     {"runs", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "the runs that count, with their weights; absent: all, each 1"},
     {"combine", MBG__SHAPE_CHOICE, false, "sum worst", "objective of several runs: weighted sum, or the largest"},
     {"filter", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "vectors that are smoothed, with the radius in entries"},
-    {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs nlopt-lbfgs slsqp mma ipopt ipopt-gn",
+    {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs nlopt-lbfgs slsqp mma conlin ipopt ipopt-gn",
      "method; absent: chosen by the problem"},
     {"iterations", MBG__SHAPE_COUNT, false, NULL, "most iterations"},
     {"tolerance", MBG__SHAPE_NUMBER, false, NULL, "residual of the conditions of optimality, relative to the start"},

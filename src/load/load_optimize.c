@@ -265,7 +265,7 @@ done:
 
 static int task_numbers(mbg__item *item, mbg__optimize_task *task) {
   int err = MBG_OK, optimizer = -1, combine = 0;
-  static const char *const optimizers[] = {"lbfgs", "nlopt-lbfgs", "slsqp", "mma", "ipopt", "ipopt-gn"};
+  static const char *const optimizers[] = {"lbfgs", "nlopt-lbfgs", "slsqp", "mma", "conlin", "ipopt", "ipopt-gn"};
   const mbg__json *json = item->json, *scale = mbg__json_member(json, "scale");
   MBG_TRY(mbg__task_weight(item, json, "scale", &task->scale));
   if (scale && !item->bad && !(task->scale > 0)) {
@@ -275,7 +275,7 @@ static int task_numbers(mbg__item *item, mbg__optimize_task *task) {
   MBG_TRY(mbg__task_weight(item, json, "settle", &task->settle));
   MBG_TRY(mbg__task_count(item, json, "iterations", 1, &task->iterations));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(json, "optimizer"), "optimizer",
-                           "lbfgs nlopt-lbfgs slsqp mma ipopt ipopt-gn", &optimizer));
+                           "lbfgs nlopt-lbfgs slsqp mma conlin ipopt ipopt-gn", &optimizer));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(json, "combine"), "combine", "sum worst", &combine));
   task->optimizer = optimizer >= 0 ? optimizers[optimizer] : NULL;
   task->worst = combine == 1;

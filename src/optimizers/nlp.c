@@ -11,7 +11,8 @@
    residual */
 static const double nearly_active = 1e-3;
 
-static const char *const names[MBG__NLP_METHODS] = {"lbfgs", "nlopt-lbfgs", "slsqp", "mma", "ipopt", "ipopt-gn"};
+static const char *const names[MBG__NLP_METHODS] = {"lbfgs",  "nlopt-lbfgs", "slsqp",   "mma",
+                                                    "conlin", "ipopt",       "ipopt-gn"};
 
 const char *mbg__nlp_method_name(int method) { return method >= 0 && method < MBG__NLP_METHODS ? names[method] : NULL; }
 
@@ -29,7 +30,7 @@ bool mbg__nlp_takes_constraints(mbg__nlp_method method) {
 }
 
 bool mbg__nlp_takes_equalities(mbg__nlp_method method) {
-  return mbg__nlp_takes_constraints(method) && method != MBG__NLP_MMA;
+  return mbg__nlp_takes_constraints(method) && method != MBG__NLP_MMA && method != MBG__NLP_CONLIN;
 }
 
 mbg__nlp_options mbg__nlp_options_default(void) {
@@ -331,6 +332,7 @@ int mbg__nlp_solve(mbg_context *ctx, const mbg__nlp_problem *problem, const mbg_
   MBG_TRY(start(&w, x));
   if (!w.stop) {
     err = options->method == MBG__NLP_LBFGS                                           ? mbg__nlp_descent(&w)
+          : options->method == MBG__NLP_CONLIN                                        ? mbg__nlp_conlin(&w)
           : options->method == MBG__NLP_IPOPT || options->method == MBG__NLP_IPOPT_GN ? mbg__nlp_ipopt(&w)
                                                                                       : mbg__nlp_nlopt(&w);
   }

@@ -17,13 +17,14 @@ typedef enum {
   MBG__NLP_NLOPT_LBFGS, /* NLopt (Luksan, Vlcek): bounds alone */
   MBG__NLP_SLSQP,       /* NLopt: sequential quadratic programs (Kraft 1988), dense */
   MBG__NLP_MMA,         /* NLopt: method of moving asymptotes (Svanberg 2002), inequalities, many unknowns */
+  MBG__NLP_CONLIN,      /* convex linearization (Fleury, Braibant 1986), inequalities */
   MBG__NLP_IPOPT,       /* IPOPT: interior points, quasi-Newton with limited memory */
   MBG__NLP_IPOPT_GN,    /* IPOPT with the Gauss-Newton Hessian of a sum of squares */
   MBG__NLP_METHODS
 } mbg__nlp_method;
 
-/* "lbfgs", "nlopt-lbfgs", "slsqp", "mma", "ipopt", "ipopt-gn"; NULL for an unknown method. find: -1 for an unknown
-   name. */
+/* "lbfgs", "nlopt-lbfgs", "slsqp", "mma", "conlin", "ipopt", "ipopt-gn"; NULL for an unknown method. find: -1 for an
+   unknown name. */
 const char *mbg__nlp_method_name(int method);
 int mbg__nlp_method_find(const char *name);
 /* Capabilities of a method: constraints, equality constraints. */
@@ -44,6 +45,10 @@ typedef struct {
   int n, m;
   const double *lower, *upper; /* (n), infinite without a bound; referenced */
   const bool *equal;           /* (m); referenced */
+  /* The number that x_k stands for: offset + span x_k, or exp of it where log is true; NULL, all three: x_k itself.
+     CONLIN expands in these numbers and in their reciprocals.                               (n); referenced */
+  const double *offset, *span;
+  const bool *log;
   /* f and c (m) at x, which lies within the bounds. Returns 0; positive: not computable here, a smaller step is
      tried (messages are withdrawn); negative: a status for the caller, but MBG_ERROR_INTERRUPTED ends the search. A
      value that is not finite counts as positive. */

@@ -39,6 +39,7 @@ double mbg__nlp_violation(const mbg__nlp *w, const double *c);
 /* The methods: from best_x on, until they end or w->stop. 0 or a negative status; their reason to end goes into
    result->reason unless w->stop. */
 int mbg__nlp_nlopt(mbg__nlp *w);
+int mbg__nlp_conlin(mbg__nlp *w);
 int mbg__nlp_ipopt(mbg__nlp *w);
 int mbg__nlp_descent(mbg__nlp *w);
 

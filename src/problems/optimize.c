@@ -251,7 +251,7 @@ static int choose_optimizer(mbg_context *ctx, mbg_optimize *opt) {
   const int found = name ? mbg__nlp_method_find(name) : (int)by_problem(opt);
   if (found < 0) {
     return mbg__fail(ctx, MBG_ERROR_INPUT,
-                     "unknown optimizer '%s' (known: lbfgs, nlopt-lbfgs, slsqp, mma, ipopt, ipopt-gn)", name);
+                     "unknown optimizer '%s' (known: lbfgs, nlopt-lbfgs, slsqp, mma, conlin, ipopt, ipopt-gn)", name);
   }
   opt->chosen = !name;
   opt->nlp = mbg__nlp_options_default();
@@ -296,6 +296,9 @@ static int place_start(mbg_context *ctx, mbg_optimize *opt) {
     opt->lower[opt->n] = -INFINITY;
     opt->upper[opt->n] = INFINITY;
     opt->x[opt->n] = f / opt->f_scale;
+    opt->offset[opt->n] = 0;
+    opt->span[opt->n] = 1;
+    opt->log[opt->n] = false;
   }
   return MBG_OK;
 }

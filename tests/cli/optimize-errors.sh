@@ -26,6 +26,7 @@ OPTIMIZE=', "optimize": { "objective": "rest", "filter": { "k": 0.5 } }'; model;
 OPTIMIZE=', "optimize": { "objective": "rest", "parameters": ["k"], "filter": { "c": 2 } }'; model; run model.json
 OPTIMIZE=', "optimize": { "objective": "rest", "constraints": { "end": { "equal": 0 } } }'; model
 run model.json --optimizer mma
+run model.json --optimizer conlin
 run model.json --optimizer lbfgs
 run model.json --optimizer ipopt-gn
 run model.json --optimizer simplex
@@ -40,7 +41,7 @@ OPTIMIZE=', "optimize": { "objective": "end + 0.002*k + 0.01*c - log(60 - k)/10"
 # a simulation that fails at the start, and on the way
 STIFF='k + log(50 - k)'; OPTIMIZE=', "optimize": { "objective": "rest - k/100" }'; K=60; model; run model.json; K=20
 model
-for name in lbfgs nlopt-lbfgs slsqp mma ipopt; do
+for name in lbfgs nlopt-lbfgs slsqp mma conlin ipopt; do
   "$MBGRAD" optimize model.json --optimizer $name --iterations 60 --json >out 2>/dev/null; python3 -c '
 import json
 r = json.load(open("out"))

@@ -20,14 +20,14 @@ for r in runs:
     best = [h["best"] for h in r["history"] if h["best"] is not None]
     print("  best never rises:", all(a >= b for a, b in zip(best, best[1:])))
 PY
-# three optimizers, one answer to 5 digits
-for name in slsqp mma ipopt; do
+# four optimizers, one answer to 5 digits
+for name in slsqp mma ipopt conlin; do
   "$MBGRAD" optimize spring-balanced-arm --optimizer $name --json >"$name.json" || echo "status $?"
 done
 python3 - <<'PY'
 import json
-a, b, c = (json.load(open(n + ".json")) for n in ("slsqp", "mma", "ipopt"))
-for other in (b, c):
+a, *others = (json.load(open(n + ".json")) for n in ("slsqp", "mma", "ipopt", "conlin"))
+for other in others:
     print(other["optimizer"], all(abs(other["parameters"][n]["value"] / a["parameters"][n]["value"] - 1) < 5e-6 for n in ("k", "h", "a")),
           abs(other["objective"] / a["objective"] - 1) < 5e-6)
 PY

@@ -71,6 +71,60 @@ static int roots(const double *x, double *f, double *c, double *g, double *J) {
   return 0;
 }
 
+/* Svanberg 1987, section 6: cantilever of five segments, weight 0.0624 sum X, limited deflection of the tip; X = 5 x.
+   Optimum in closed form: X_k = load_k^(1/4) (sum load^(1/4))^(1/3), value 1.340 */
+static int cantilever(const double *x, double *f, double *c, double *g, double *J) {
+  static const double load[] = {61, 37, 19, 7, 1};
+  *f = 0;
+  c[0] = -1;
+  for (int k = 0; k < 5; k++) {
+    const double X = 5 * x[k];
+    *f += 0.0624 * X;
+    c[0] += load[k] / (X * X * X);
+    g[k] = 5 * 0.0624;
+    J[k] = -5 * 3 * load[k] / (X * X * X * X);
+  }
+  return 0;
+}
+
+/* Svanberg 1987, section 6: two-bar truss, x0 area of the bars, x1 half their distance, limited stresses. Optimum: the
+   first stress is active and 16 x1^3 + x1^2 = 1, value 1.51 */
+static int truss(const double *x, double *f, double *c, double *g, double *J) {
+  const double w = sqrt(1 + x[1] * x[1]), w_1 = x[1] / w;
+  *f = x[0] * w;
+  g[0] = w;
+  g[1] = x[0] * w_1;
+  for (int i = 0; i < 2; i++) {
+    const double sign = i == 0 ? 1 : -1, force = 8 / x[0] + sign / (x[0] * x[1]);
+    c[i] = 0.124 * w * force - 1;
+    J[2 * i] = -0.124 * w * force / x[0];
+    J[2 * i + 1] = 0.124 * (w_1 * force - w * sign / (x[0] * x[1] * x[1]));
+  }
+  return 0;
+}
+
+static problem make_cantilever(void) {
+  return (problem){.n = 5,
+                   .m = 1,
+                   .lower = {0.2, 0.2, 0.2, 0.2, 0.2},
+                   .upper = {2, 2, 2, 2, 2},
+                   .start = {1, 1, 1, 1, 1},
+                   .solution = {1.203203179, 1.061834771, 0.898865915, 0.700294994, 0.430533066},
+                   .value = 1.339956361,
+                   .f = cantilever};
+}
+
+static problem make_truss(void) {
+  return (problem){.n = 2,
+                   .m = 2,
+                   .lower = {0.2, 0.1},
+                   .upper = {4, 1.6},
+                   .start = {1.5, 0.5},
+                   .solution = {1.411631137, 0.3770724337},
+                   .value = 1.508652418,
+                   .f = truss};
+}
+
 static problem make(const char *name) {
   problem p = {.stop_at = -1};
   if (!strcmp(name, "hs71")) {
@@ -92,6 +146,10 @@ static problem make(const char *name) {
                   .solution = {2 / sqrt(5), 1 / sqrt(5)},
                   .value = (sqrt(5) - 1) * (sqrt(5) - 1) / 5,
                   .f = disc};
+  } else if (!strcmp(name, "cantilever")) {
+    p = make_cantilever();
+  } else if (!strcmp(name, "truss")) {
+    p = make_truss();
   } else {
     p = (problem){.n = 3,
                   .lower = {0, 0, 0},
@@ -176,13 +234,13 @@ static mbg_context *context(void) {
 
 /* ---------------------------------------------------------------------- tests */
 
-static const char *const all[] = {"hs71", "disc", "roots"};
+static const char *const all[] = {"hs71", "disc", "roots", "truss"};
 
 /* every method that takes the problem finds its solution; 1e-5: the conditions hold to 1e-7 of the start */
 static void test_solutions(void **state) {
   (void)state;
   mbg_context *ctx = context();
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < MBG_COUNT(all); i++) {
     for (int method = 0; method < MBG__NLP_METHODS; method++) {
       problem p = make(all[i]);
       mbg__nlp_options o = mbg__nlp_options_default();
@@ -199,6 +257,98 @@ static void test_solutions(void **state) {
       assert_close(r.value, p.value, 1e-5 * p.value);
       assert_true(r.violation <= o.feasibility && r.optimality <= 1e-7);
       assert_int_equal(mbg_context_message_count(ctx), 0);
+    }
+  }
+  mbg_context_destroy(ctx);
+}
+
+/* CONLIN is made for problems like this one. NLopt's MMA stays 5e-7 outside of the limit, the tolerance of its own dual
+   search, and finds 5 digits; the others end at the closed form */
+static void test_cantilever(void **state) {
+  (void)state;
+  static const mbg__nlp_method methods[] = {MBG__NLP_SLSQP, MBG__NLP_CONLIN, MBG__NLP_IPOPT, MBG__NLP_MMA};
+  mbg_context *ctx = context();
+  for (int i = 0; i < MBG_COUNT(methods); i++) {
+    problem p = make_cantilever();
+    mbg__nlp_options o = mbg__nlp_options_default();
+    mbg__nlp_result r;
+    double x[NMAX];
+    const bool mma = methods[i] == MBG__NLP_MMA;
+    p.stop_at = -1;
+    o.method = methods[i];
+    o.optimality = 1e-7;
+    assert_int_equal(solve(ctx, &p, &o, x, &r), MBG_OK);
+    assert_close_array(x, p.solution, p.n, mma ? 2e-4 : 1e-6);
+    assert_close(r.value, p.value, 1e-6);
+    assert_int_equal(r.reason, mma ? MBG__NLP_ITERATIONS : MBG__NLP_OPTIMAL);
+    assert_true(methods[i] != MBG__NLP_CONLIN || r.iterations <= 30);
+  }
+  mbg_context_destroy(ctx);
+}
+
+/* the same problem in logarithms, and measured from the lower bound: CONLIN sees the numbers behind x and takes the
+   same way, up to rounding */
+static int cantilever_log(const double *x, double *f, double *c, double *g, double *J) {
+  double X[NMAX];
+  for (int k = 0; k < 5; k++) {
+    X[k] = exp(x[k]);
+  }
+  const int status = cantilever(X, f, c, g, J);
+  for (int k = 0; k < 5; k++) {
+    g[k] *= X[k];
+    J[k] *= X[k];
+  }
+  return status;
+}
+
+static int cantilever_moved(const double *x, double *f, double *c, double *g, double *J) {
+  double X[NMAX];
+  for (int k = 0; k < 5; k++) {
+    X[k] = 0.2 + x[k];
+  }
+  return cantilever(X, f, c, g, J);
+}
+
+static void test_numbers(void **state) {
+  (void)state;
+  static const double offset[2][NMAX] = {{0}, {0.2, 0.2, 0.2, 0.2, 0.2}}, span[NMAX] = {1, 1, 1, 1, 1};
+  static const bool log_scale[2][NMAX] = {{true, true, true, true, true}, {false}};
+  mbg_context *ctx = context();
+  for (int moved = 0; moved < 2; moved++) {
+    static problem p, q;
+    mbg__nlp_options o = mbg__nlp_options_default();
+    mbg__nlp_result r;
+    double x[NMAX];
+    o.method = MBG__NLP_CONLIN;
+    p = make_cantilever();
+    p.stop_at = -1;
+    assert_int_equal(solve(ctx, &p, &o, x, &r), MBG_OK);
+    q = make_cantilever();
+    q.stop_at = -1;
+    q.f = moved ? cantilever_moved : cantilever_log;
+    for (int k = 0; k < q.n; k++) {
+      q.lower[k] = moved ? 0 : log(0.2);
+      q.upper[k] = moved ? 1.8 : log(2);
+      x[k] = moved ? 0.8 : 0;
+    }
+    const mbg__nlp_problem numbers = {.n = q.n,
+                                      .m = q.m,
+                                      .lower = q.lower,
+                                      .upper = q.upper,
+                                      .equal = q.equal,
+                                      .offset = offset[moved],
+                                      .span = span,
+                                      .log = log_scale[moved],
+                                      .values = values,
+                                      .derivatives = derivatives,
+                                      .user = &q};
+    assert_int_equal(mbg__nlp_solve(ctx, &numbers, &o, x, &r), MBG_OK);
+    assert_int_equal(r.reason, MBG__NLP_OPTIMAL);
+    for (int i = 0; i < 8; i++) { /* 1e-7: the multipliers are known to 1e-12 of the constraint */
+      for (int k = 0; k < q.n; k++) {
+        const double number = moved ? 0.2 + q.path[i].x[k] : exp(q.path[i].x[k]);
+        assert_close(number, p.path[i].x[k], 1e-7);
+      }
     }
   }
   mbg_context_destroy(ctx);
@@ -320,8 +470,7 @@ static void test_errors(void **state) {
 }
 
 /* every allocation of our own fails once */
-static void test_memory(void **state) {
-  (void)state;
+static void fail_each(mbg__nlp_method method) {
   for (int n = 1;; n++) {
     support_memory memory = {.fail_at = n};
     const mbg_allocator allocator = support_allocator(&memory);
@@ -330,6 +479,7 @@ static void test_memory(void **state) {
     mbg__nlp_options o = mbg__nlp_options_default();
     mbg__nlp_result r;
     double x[NMAX];
+    o.method = method;
     int err = mbg_context_create(&allocator, &ctx);
     if (err == MBG_OK) {
       err = solve(ctx, &p, &o, x, &r);
@@ -343,6 +493,12 @@ static void test_memory(void **state) {
   }
 }
 
+static void test_memory(void **state) {
+  (void)state;
+  fail_each(MBG__NLP_SLSQP);
+  fail_each(MBG__NLP_CONLIN);
+}
+
 static void test_names(void **state) {
   (void)state;
   for (int method = 0; method < MBG__NLP_METHODS; method++) {
@@ -354,9 +510,9 @@ static void test_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_solutions), cmocka_unit_test(test_not_possible), cmocka_unit_test(test_replay),
-      cmocka_unit_test(test_ends),      cmocka_unit_test(test_errors),       cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_solutions),    cmocka_unit_test(test_cantilever), cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_not_possible), cmocka_unit_test(test_replay),     cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_errors),       cmocka_unit_test(test_memory),     cmocka_unit_test(test_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
