@@ -39,6 +39,7 @@ static int place(mbg_context *ctx, mbg__dca_flow *f, double t, const mbg__frame 
   mbg__tree_place(f->tree, &(mbg__tree_state){.t = t, .E = E, .w = w, .turns = turns});
   mbg__state bodies = mbg__tree_bodies(f->tree);
   bodies.vd = NULL;
+  bodies.rows = mbg__dca_point_rows(f->point);
   return mbg__system_update_bare(ctx, f->sys, &bodies);
 }
 
@@ -233,6 +234,7 @@ int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
   mbg__tree_place(f->tree, &state);
   mbg__state bodies = mbg__tree_bodies(f->tree);
   bodies.vd = NULL;
+  bodies.rows = mbg__dca_point_rows(f->point);
   return mbg__system_update(ctx, f->sys, &bodies);
 }
 

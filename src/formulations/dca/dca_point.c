@@ -83,6 +83,8 @@ const real *mbg__dca_point_a(const mbg__dca_point *p) { return p->a; }
 
 double mbg__dca_point_residual(const mbg__dca_point *p) { return p->residual; }
 
+const bool *mbg__dca_point_rows(const mbg__dca_point *p) { return p->rows; }
+
 /* ---------------------------------------------------------------------- right sides and solutions */
 
 static double solve(mbg__dca_point *p, int m) {

@@ -29,6 +29,8 @@ int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys,
 int mbg__dca_point_eval(mbg_context *ctx, mbg__dca_point *p, const mbg__tree_state *state);
 const real *mbg__dca_point_a(const mbg__dca_point *p);
 double mbg__dca_point_residual(const mbg__dca_point *p); /* largest relative residual since the creation */
+/* Rows that states of the system need (nrow): none of a tree without rows; NULL: all. */
+const bool *mbg__dca_point_rows(const mbg__dca_point *p);
 
 /* Brings the system to the full state with accelerations and multipliers, where signals can be evaluated; and
    linearizes it. After eval, unless the system was used otherwise since. */
