@@ -15,6 +15,9 @@
 
 #ifdef MBG_COMPLEX
 
+/* Iterations that are short cuts for values must not cut the imaginary part short. */
+enum { MBG__TWIN = 1 };
+
 typedef double _Complex real;
 
 static inline double re(real x) { return __real__ x; }
@@ -57,6 +60,8 @@ static inline real r_pow(real x, real y) {
 }
 
 #else
+
+enum { MBG__TWIN = 0 };
 
 typedef double real;
 

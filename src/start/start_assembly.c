@@ -7,6 +7,7 @@
 enum { FEASIBLE_MAX = 100, NEAREST_MAX = 60 };
 
 static const double feasible_goal = 1e-13; /* scaled residual at which stage 1 ends */
+static const double guess_fits = 1e-15;    /* ... at which a guess is the solution */
 static const double regular = 1e-10;       /* relative regularisation of stage 1: redundant rows */
 
 /* ---------------------------------------------------------------------- states and residuals */
@@ -222,12 +223,22 @@ static int not_converged(mbg_context *ctx, const mbg__start_work *w, double leng
                    length, w->m->name ? w->m->name : "");
 }
 
+int mbg__start_position_factors(mbg_context *ctx, mbg__start_work *w) {
+  const int err = w->position.due ? nearest_fill(ctx, w, true) : MBG_OK;
+  w->position.due = false;
+  return err;
+}
+
 int mbg__start_nearest(mbg_context *ctx, mbg__start_work *w) {
   int err = MBG_OK, after = 0;
   double last = INFINITY;
   bool newton = false;
   vn_zero(w->m->nrow, w->k);
   vn_zero(w->m->npin, w->kp);
+  w->position.due = !MBG__TWIN && w->result.guess_phi <= guess_fits;
+  if (w->position.due) {
+    return MBG_OK;
+  }
   for (int it = 0; it < NEAREST_MAX; it++) {
     MBG_TRY(nearest_fill(ctx, w, newton));
     mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);

@@ -36,6 +36,12 @@ static void guess_matrix(const mbg__start_work *w, int body, real A[36]) {
   m6_mul(A, w->metric[body], Ti);
 }
 
+/* factors that the solution did not need; they use the scratch vectors of derivatives */
+static int make_factors(mbg_context *ctx, mbg__start_work *w) {
+  const int err = mbg__start_position_factors(ctx, w);
+  return err < 0 ? err : mbg__start_rate_factors(ctx, w);
+}
+
 /* ---------------------------------------------------------------------- outside the motions */
 
 static void keep_masked(const mbg_model *m, int body, real x[6]) {
@@ -150,6 +156,7 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *
   const mbg_model *m = w->m;
   const mbg__direction d = {.w = w0, .da = da};
   int err = MBG_OK;
+  MBG_TRY(make_factors(ctx, w));
   MBG_TRY(push_positions(ctx, w, da, w0));
   MBG_TRY(solution_state(ctx, w, true));
   mbg__system_push(w->sys, &d, w->full, NULL, w->row, NULL);
@@ -203,6 +210,7 @@ static void pull_pins(mbg__start_work *w, const mbg__kkt *kkt, const mbg__equati
 int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const real *gv, real *ga) {
   const mbg_model *m = w->m;
   int err = MBG_OK;
+  MBG_TRY(make_factors(ctx, w));
   /* rates: full = -z, and what they say about the frames is added to gw */
   MBG_TRY(solution_state(ctx, w, true));
   solve_T(w, &w->rate, gv);

@@ -18,11 +18,13 @@ typedef struct {
   bool related; /* is such an equation, or one that it depends on */
 } mbg__equation;
 
-/* A saddle system with the equations of pins as further rows. */
+/* A saddle system with the equations of pins as further rows; its pattern is made when it is first factorized. */
 typedef struct {
   mbg__arena arena;
   mbg__saddle saddle;
   int n, npin;
+  int *pair; /* of the equations of pins                              (npin) */
+  bool due;  /* the solution was the guess: factors are made when derivatives ask for them */
   real *x;        /* right-hand side and solution                     (n) */
   real *diagonal; /* scratch                                          (nrow) */
 } mbg__kkt;
@@ -106,6 +108,8 @@ void mbg__start_take_step(mbg__start_work *w, double step);
 /* Stages 1 and 3. */
 int mbg__start_feasible(mbg_context *ctx, mbg__start_work *w, bool pins, double *largest, int *worst);
 int mbg__start_nearest(mbg_context *ctx, mbg__start_work *w);
+/* The factors at the solution, for derivatives, when they are due. */
+int mbg__start_position_factors(mbg_context *ctx, mbg__start_work *w);
 
 /* start_rank.c: stage 2, unless the rank is known and not `fresh`. */
 int mbg__start_rank(mbg_context *ctx, mbg__start_work *w, bool fresh);
@@ -116,6 +120,7 @@ int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w);
 
 /* start_rates.c, stage 5. */
 int mbg__start_rates(mbg_context *ctx, mbg__start_work *w);
+int mbg__start_rate_factors(mbg_context *ctx, mbg__start_work *w);
 
 /* start_pins.c: the equations `values` and `rates` of the model's pins. */
 int mbg__pins_create(mbg_context *ctx, mbg__start_work *w);

@@ -3,7 +3,7 @@
 
 int mbg__kkt_create(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__equation *eq, int neq) {
   mbg__arena_init(&kkt->arena, mbg__context_allocator(ctx));
-  int *pair = MBG_TAKE(&kkt->arena, int, neq);
+  kkt->pair = MBG_TAKE(&kkt->arena, int, neq);
   kkt->npin = neq;
   kkt->n = w->m->nv + w->m->nrow + neq;
   kkt->x = MBG_TAKE(&kkt->arena, real, kkt->n);
@@ -12,14 +12,15 @@ int mbg__kkt_create(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const m
     return MBG_ERROR_MEMORY;
   }
   for (int i = 0; i < neq; i++) {
-    pair[i] = eq[i].pair;
+    kkt->pair[i] = eq[i].pair;
   }
-  return mbg__saddle_create(ctx, &kkt->arena, w->sys, neq, pair, MBG__KLU_FRESH, &kkt->saddle);
+  return MBG_OK;
 }
 
 void mbg__kkt_destroy(mbg__kkt *kkt) {
   mbg__saddle_destroy(&kkt->saddle);
   mbg__arena_destroy(&kkt->arena);
+  kkt->x = NULL;
 }
 
 /* -delta times the square of each row's length in the metric */
@@ -37,6 +38,13 @@ static void regularise(const mbg__start_work *w, const mbg__kkt_fill *f, real *d
 }
 
 int mbg__kkt_factor(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__kkt_fill *f, const char *what) {
+  if (!kkt->saddle.klu) {
+    const int err =
+        mbg__saddle_create(ctx, &kkt->arena, w->sys, kkt->npin, kkt->pair, MBG__KLU_FRESH, &kkt->saddle);
+    if (err < 0) {
+      return err;
+    }
+  }
   mbg__saddle_clear(&kkt->saddle);
   if (f->K) {
     mbg__saddle_add_K(&kkt->saddle, 1, f->K);

@@ -31,19 +31,42 @@ static double largest_residual(const mbg__start_work *w, int *worst) {
   return largest;
 }
 
+/* the largest rate, at least 1 */
+static double scale_of(const mbg__start_work *w) {
+  double scale = 1;
+  for (int i = 0; i < w->m->nw; i++) {
+    scale = fmax(scale, fabs(re(w->result.v[i])));
+  }
+  return scale;
+}
+
+static int factor(mbg_context *ctx, mbg__start_work *w) {
+  const mbg__kkt_fill fill = {
+      .diagonal = 1, .B = w->B, .keep = w->result.rank->keep, .eq = w->rates, .gradient = w->gradient};
+  w->rate.due = false;
+  return mbg__kkt_factor(ctx, w, &w->rate, &fill, "rates");
+}
+
+int mbg__start_rate_factors(mbg_context *ctx, mbg__start_work *w) {
+  int err = MBG_OK;
+  if (w->rate.due) {
+    MBG_TRY(update(ctx, w));
+    MBG_TRY(factor(ctx, w));
+  }
+done:
+  return err;
+}
+
 /* v solves W (v - vbar) + B^T kv + P^T kvp = 0, phid = 0, pins; linear, the second pass refines */
 static int solve(mbg_context *ctx, mbg__start_work *w) {
   const mbg_model *m = w->m;
   const bool *keep = w->result.rank->keep;
   int err = MBG_OK;
   static const vec6 zero = {0};
-  vn_zero(m->nrow, w->kv);
-  vn_zero(m->npin, w->kvp);
   for (int pass = 0; pass < 2; pass++) {
     MBG_TRY(update(ctx, w));
     if (pass == 0) {
-      const mbg__kkt_fill fill = {.diagonal = 1, .B = w->B, .keep = keep, .eq = w->rates, .gradient = w->gradient};
-      MBG_TRY(mbg__kkt_factor(ctx, w, &w->rate, &fill, "rates"));
+      MBG_TRY(factor(ctx, w));
     }
     vn_zero(m->nw, w->full);
     mbg__system_B_mul_T(w->sys, w->kv, w->full);
@@ -75,8 +98,7 @@ done:
 
 int mbg__start_rates(mbg_context *ctx, mbg__start_work *w) {
   int err = MBG_OK, worst;
-  double scale = 1;
-  if (!w->rate.saddle.klu) {
+  if (!w->rate.x) {
     MBG_TRY(mbg__kkt_create(ctx, w, &w->rate, w->rates, w->nrate));
   }
   MBG_TRY(update(ctx, w));
@@ -91,12 +113,14 @@ int mbg__start_rates(mbg_context *ctx, mbg__start_work *w) {
                     w->result.guess_phid);
     goto done;
   }
-  MBG_TRY(solve(ctx, w));
-  for (int i = 0; i < w->m->nw; i++) {
-    scale = fmax(scale, fabs(re(w->result.v[i])));
+  vn_zero(w->m->nrow, w->kv);
+  vn_zero(w->m->npin, w->kvp);
+  w->rate.due = !MBG__TWIN && w->result.guess_phid <= 1e-15 * scale_of(w);
+  if (!w->rate.due) {
+    MBG_TRY(solve(ctx, w));
   }
   w->result.phid = largest_residual(w, &worst);
-  if (!(w->result.phid <= 1e-8 * scale * fmax(1, w->m->size))) {
+  if (!(w->result.phid <= 1e-8 * scale_of(w) * fmax(1, w->m->size))) {
     if (worst >= w->m->nrow) {
       err = mbg__pins_contradict(ctx, w, w->rates, w->nrate, w->result.phid, "rates");
     } else {

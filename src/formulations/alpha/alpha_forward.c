@@ -6,7 +6,7 @@
 
 /* The twin carries derivatives that converge one iteration later: it takes a matrix for every iteration, and more of
    them after convergence; one makes the discrete gradient exact. */
-enum { FULL = sizeof(real) > sizeof(double), POLISH = FULL ? 3 : 1 };
+enum { FULL = MBG__TWIN, POLISH = FULL ? 3 : 1 };
 
 /* a new matrix costs as much as so many iterations with an old one */
 enum { SLOW = 8 };
