@@ -1,4 +1,5 @@
-/* Threads that sleep on a condition variable between loops, and the choice between them and the caller alone. */
+/* Threads that look for the next loop for a few microseconds, then sleep on a condition variable; the choice between
+   them and the caller alone. */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -20,13 +21,21 @@ typedef struct {
   pthread_t id;
 } helper;
 
+/* The state of the pool in one word: helpers in the loop, whether it takes helpers in, and its number. A helper enters
+   by adding 1 while the loop is open; the caller closes it and waits until nobody is inside, so that what the helpers
+   inside read never changes. */
+typedef unsigned long long word;
+static const word OPEN = 1ULL << 16, LOOP = 1ULL << 17;
+
 struct mbg__pool {
   mbg_allocator allocator;
   pthread_mutex_t lock;
   pthread_cond_t wake, done;
-  bool open, quit;    /* a loop takes helpers in; the pool ends */
-  unsigned long loop; /* number of the loop */
-  int inside;         /* helpers in the loop */
+  atomic_bool quit;
+  atomic_ullong state;
+  atomic_int asleep;   /* helpers that need a signal */
+  atomic_bool waiting; /* the caller does */
+  atomic_int parts;    /* of the loop */
   int n, piece;
   mbg__pool_work *work;
   void *user;
@@ -40,6 +49,16 @@ struct mbg__pool {
 
 /* ---------------------------------------------------------------------- threads */
 
+enum { SPINS = 400 }; /* looks at the state before a thread sleeps: about ten microseconds */
+
+static inline void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+static word inside(word state) { return state & (OPEN - 1); }
+
 static void take_pieces(mbg__pool *p, int thread) {
   for (;;) {
     const int first = atomic_fetch_add(&p->next, p->piece);
@@ -50,48 +69,82 @@ static void take_pieces(mbg__pool *p, int thread) {
   }
 }
 
+/* a loop that helper h has not seen and that has a part for it */
+static bool can_enter(mbg__pool *p, const helper *h, word seen, word state) {
+  return (state & OPEN) && state / LOOP != seen && atomic_load(&p->parts) > h->number;
+}
+
+static void sleep_until_loop(mbg__pool *p, const helper *h, word seen) {
+  pthread_mutex_lock(&p->lock);
+  atomic_fetch_add(&p->asleep, 1);
+  while (!atomic_load(&p->quit) && !can_enter(p, h, seen, atomic_load(&p->state))) {
+    pthread_cond_wait(&p->wake, &p->lock);
+  }
+  atomic_fetch_sub(&p->asleep, 1);
+  pthread_mutex_unlock(&p->lock);
+}
+
 static void *help(void *user) {
   const helper *h = user;
   mbg__pool *p = h->pool;
-  unsigned long seen = 0;
-  pthread_mutex_lock(&p->lock);
-  while (!p->quit) {
-    if (!p->open || p->loop == seen || (p->n - 1) / p->piece < h->number) {
-      pthread_cond_wait(&p->wake, &p->lock);
-      continue;
-    }
-    seen = p->loop;
-    p->inside++;
-    pthread_mutex_unlock(&p->lock);
-    take_pieces(p, h->number);
-    pthread_mutex_lock(&p->lock);
-    if (--p->inside == 0) {
-      pthread_cond_signal(&p->done);
+  word seen = 0;
+  for (int spin = 0; !atomic_load(&p->quit);) {
+    word state = atomic_load(&p->state);
+    if (can_enter(p, h, seen, state)) {
+      if (atomic_compare_exchange_strong(&p->state, &state, state + 1)) {
+        seen = state / LOOP;
+        take_pieces(p, h->number);
+        if (inside(atomic_fetch_sub(&p->state, 1)) == 1 && atomic_load(&p->waiting)) {
+          pthread_mutex_lock(&p->lock);
+          pthread_cond_signal(&p->done);
+          pthread_mutex_unlock(&p->lock);
+        }
+      }
+      spin = 0;
+    } else if (spin++ < SPINS) {
+      relax();
+    } else {
+      sleep_until_loop(p, h, seen);
+      spin = 0;
     }
   }
-  pthread_mutex_unlock(&p->lock);
   return NULL;
 }
 
-/* the caller works too; when nothing is left, late helpers are not let in, and those inside finish their pieces */
-static void run_shared(mbg__pool *p, int n, int piece, mbg__pool_work *work, void *user) {
+/* the loop is closed: helpers inside finish their pieces */
+static void wait_for_helpers(mbg__pool *p) {
+  for (int spin = 0; spin < SPINS; spin++) {
+    if (inside(atomic_load(&p->state)) == 0) {
+      return;
+    }
+    relax();
+  }
   pthread_mutex_lock(&p->lock);
+  atomic_store(&p->waiting, true);
+  while (inside(atomic_load(&p->state)) > 0) {
+    pthread_cond_wait(&p->done, &p->lock);
+  }
+  atomic_store(&p->waiting, false);
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* the caller works too; when nothing is left, late helpers are not let in */
+static void run_shared(mbg__pool *p, int n, int piece, mbg__pool_work *work, void *user) {
   p->n = n;
   p->piece = piece;
   p->work = work;
   p->user = user;
   atomic_store(&p->next, 0);
-  p->open = true;
-  p->loop++;
-  pthread_cond_broadcast(&p->wake);
-  pthread_mutex_unlock(&p->lock);
-  take_pieces(p, 0);
-  pthread_mutex_lock(&p->lock);
-  p->open = false;
-  while (p->inside > 0) {
-    pthread_cond_wait(&p->done, &p->lock);
+  atomic_store(&p->parts, (n - 1) / piece + 1);
+  atomic_store(&p->state, (atomic_load(&p->state) / LOOP + 1) * LOOP + OPEN);
+  if (atomic_load(&p->asleep) > 0) {
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
   }
-  pthread_mutex_unlock(&p->lock);
+  take_pieces(p, 0);
+  atomic_fetch_and(&p->state, ~OPEN);
+  wait_for_helpers(p);
 }
 
 int mbg__pool_create(mbg_context *ctx, int threads, mbg__pool **out) {
@@ -125,7 +178,7 @@ void mbg__pool_destroy(mbg__pool *p) {
     return;
   }
   pthread_mutex_lock(&p->lock);
-  p->quit = true;
+  atomic_store(&p->quit, true);
   pthread_cond_broadcast(&p->wake);
   pthread_mutex_unlock(&p->lock);
   for (int i = 0; i < p->nhelper; i++) {

@@ -14,7 +14,7 @@ typedef struct mbg__pool mbg__pool;
 /* Items first <= i < end, by thread number `thread` (0: the caller). */
 typedef void mbg__pool_work(void *user, int thread, int first, int end);
 
-enum { MBG__POOL_LOOPS = 128 }; /* loops with a statistic of their own */
+enum { MBG__POOL_LOOPS = 256 }; /* loops with a statistic of their own */
 
 /* `threads` counts the caller. Where the system grants fewer, fewer work. */
 int mbg__pool_create(mbg_context *ctx, int threads, mbg__pool **out);

@@ -175,25 +175,12 @@ int mbg__rk_evaluate(mbg__rk *rk, double t, const real *y, real *k) {
   if (status != 0) {
     return status < 0 ? status : MBG__RK_REFUSED;
   }
-  for (int i = 0; i < rk->n; i++) {
-    if (!isfinite(re(k[i]))) {
-      rk->worst = i;
-      return MBG__RK_NOT_FINITE;
-    }
+  const int bad = mbg__rk_first_bad(rk->opt.pool, rk->n, k);
+  if (bad >= 0) {
+    rk->worst = bad;
+    return MBG__RK_NOT_FINITE;
   }
   return 0;
-}
-
-void mbg__rk_combine(int n, real *out, const real *y, double h, int s, const double *w, const real *k) {
-  vn_zero(n, out);
-  for (int j = 0; j < s; j++) {
-    if (w[j] != 0) {
-      vn_axpy(n, out, w[j], k + (size_t)j * (size_t)n);
-    }
-  }
-  for (int i = 0; i < n; i++) {
-    out[i] = y[i] + h * out[i];
-  }
 }
 
 double mbg__rk_stage_time(const mbg__rk_method *method, int i, double t0, double t1) {
@@ -207,7 +194,7 @@ double mbg__rk_stage_time(const mbg__rk_method *method, int i, double t0, double
 /* Y = y + h sum_j<i a_ij k_j,  k_i = f(t + c_i h, Y) */
 static int stage(mbg__rk *rk, int i, double t1, real *Y) {
   const mbg__rk_method *m = rk->method;
-  mbg__rk_combine(rk->n, Y, rk->y, t1 - rk->t, i, m->A[i], rk->k);
+  mbg__rk_combine(rk->opt.pool, rk->n, Y, rk->y, t1 - rk->t, i, m->A[i], rk->k);
   return mbg__rk_evaluate(rk, mbg__rk_stage_time(m, i, rk->t, t1), Y, rk->k + (size_t)i * (size_t)rk->n);
 }
 
@@ -229,7 +216,7 @@ static int test_error(mbg__rk *rk, double t1) {
     return 0;
   }
   if (!m->error_at_end) {
-    mbg__rk_combine(rk->n, rk->y1, rk->y, t1 - rk->t, m->nstage, m->A[m->nstage], rk->k);
+    mbg__rk_combine(rk->opt.pool, rk->n, rk->y1, rk->y, t1 - rk->t, m->nstage, m->A[m->nstage], rk->k);
   }
   mbg__rk_estimate(rk, t1 - rk->t);
   if (rk->error > 1 && fabs(t1 - rk->t) <= 1.001 * rk->opt.hmin) {
@@ -345,7 +332,7 @@ static bool too_small(const mbg__rk *rk, double t1) {
 static void accept(mbg__rk *rk, double t1, bool retried) {
   const double h = t1 - rk->t;
   if (rk->opt.dense) {
-    mbg__rk_interpolant(rk->method, rk->n, h, rk->y, rk->y1, rk->k, rk->r);
+    mbg__rk_interpolant(rk->opt.pool, rk->method, rk->n, h, rk->y, rk->y1, rk->k, rk->r);
   }
   if (rk->controlled) {
     mbg__rk_control(rk, fabs(h), retried);
@@ -401,7 +388,7 @@ static int make_step(mbg_context *ctx, mbg__rk *rk) {
   int err = MBG_OK;
   const int mark = mbg__message_mark(ctx);
   if (rk->ahead) {
-    vn_copy(rk->n, rk->k, mbg__rk_rate(rk));
+    mbg__rk_copy(rk->opt.pool, rk->n, rk->k, mbg__rk_rate(rk));
     rk->ahead = false;
   }
   for (bool retried = false;; retried = true) {
@@ -443,9 +430,9 @@ const real *mbg__rk_rate(const mbg__rk *rk) {
 void mbg__rk_limit(mbg__rk *rk, double h) { rk->opt.hmax = h; }
 
 int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dydt) {
-  vn_copy(rk->n, rk->y, y);
+  mbg__rk_copy(rk->opt.pool, rk->n, rk->y, y);
   if (dydt) {
-    vn_copy(rk->n, rk->k, dydt);
+    mbg__rk_copy(rk->opt.pool, rk->n, rk->k, dydt);
     rk->ahead = false;
   } else if (rk->t != rk->tb) {
     rk->ahead = false;

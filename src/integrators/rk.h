@@ -21,6 +21,7 @@
 #define MBG_INTEGRATORS_RK_H
 
 #include "base/base.h"
+#include "base/pool.h"
 
 /* ---------------------------------------------------------------------- methods */
 
@@ -59,11 +60,14 @@ extern const mbg__rk_method mbg__rk_dop853; /* "dop853": Dormand and Prince 8(5,
 const mbg__rk_method *mbg__rk_find(const char *key);
 
 /* r (ndense x n) from the stages k (nextended x n) of the step of length h from y to y1. */
-void mbg__rk_interpolant(const mbg__rk_method *method, int n, double h, const real *y, const real *y1, const real *k,
-                         real *r);
+void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, double h, const real *y, const real *y1,
+                         const real *k, real *r);
 /* Components first ... first+count-1 of the dense output at x in [0, 1], and their derivative by x (or NULL). */
 void mbg__rk_interpolate(const mbg__rk_method *method, int n, const real *r, double x, int first, int count, real *y,
                          real *y_x);
+/* All components, and a copy of a vector, in threads (pool NULL: none). */
+void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, double x, real *y);
+void mbg__rk_copy(mbg__pool *pool, int n, real *out, const real *x);
 
 /* ---------------------------------------------------------------------- what the caller provides */
 
@@ -98,6 +102,7 @@ typedef struct {
   double fixed;              /* > 0: no error control, each segment is cut into equal steps of at most this length */
   long max_steps;            /* accepted and rejected ones of a run */
   bool dense;                /* dense output is wanted: three evaluations more per step of dop853, otherwise free */
+  mbg__pool *pool;           /* threads for long vectors, NULL: none */
 } mbg__rk_options;
 
 mbg__rk_options mbg__rk_options_default(void); /* 1e-8, 1e-10, no dense output, 1e6 steps */

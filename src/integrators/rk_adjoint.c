@@ -52,7 +52,7 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
   for (int i = 0; i < nstage; i++) {
     real *const Y = a->Y + (size_t)i * (size_t)a->n;
     const double t = mbg__rk_stage_time(m, i, t0, t1);
-    mbg__rk_combine(a->n, Y, y0, t1 - t0, i, m->A[i], run->k ? run->k : a->k);
+    mbg__rk_combine(NULL, a->n, Y, y0, t1 - t0, i, m->A[i], run->k ? run->k : a->k);
     const int status = run->k ? 0 : run->rhs(run->user, i, t, Y, a->k + (size_t)i * (size_t)a->n);
     if (status > 0) {
       return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,

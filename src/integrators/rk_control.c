@@ -91,7 +91,7 @@ static int second_derivative(mbg__rk *rk, double *h, double *size) {
   for (int i = 0; i < 20 && status > 0; i++) {
     *h *= i > 0 ? 0.1 : 1;
     const double one = 1;
-    mbg__rk_combine(n, rk->Y, rk->y, rk->dir * *h, 1, &one, rk->k);
+    mbg__rk_combine(rk->opt.pool, n, rk->Y, rk->y, rk->dir * *h, 1, &one, rk->k);
     const double t = rk->t + rk->dir * *h;
     status = mbg__rk_evaluate(rk, rk->dir > 0 ? fmin(t, rk->tb) : fmax(t, rk->tb), rk->Y, k1);
   }

@@ -6,28 +6,6 @@
 
 /* ---------------------------------------------------------------------- one step */
 
-void mbg__rk_interpolant(const mbg__rk_method *method, int n, double h, const real *y, const real *y1, const real *k,
-                         real *r) {
-  const size_t N = (size_t)n;
-  const real *const ks = k + (size_t)method->nstage * N;
-  for (int i = 0; i < n; i++) {
-    const real dy = y1[i] - y[i], curve = h * k[i] - dy;
-    r[i] = y[i];
-    r[N + (size_t)i] = dy;
-    r[2 * N + (size_t)i] = curve;
-    r[3 * N + (size_t)i] = dy - h * ks[i] - curve;
-  }
-  for (int l = 4; l < method->ndense; l++) {
-    real *const rl = r + (size_t)l * N;
-    vn_zero(n, rl);
-    for (int j = 0; j < method->nextended; j++) {
-      if (method->d[l - 4][j] != 0) {
-        vn_axpy(n, rl, h * method->d[l - 4][j], k + (size_t)j * N);
-      }
-    }
-  }
-}
-
 /* Nested from the inside: y = r_l + f y with f = x for even l, 1 - x for odd l; y_x = f y_x + f_x y. */
 void mbg__rk_interpolate(const mbg__rk_method *method, int n, const real *r, double x, int first, int count, real *y,
                          real *y_x) {

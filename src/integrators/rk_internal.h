@@ -43,8 +43,10 @@ struct mbg__rk {
   mbg__rk_failure why;
 };
 
-/* out = y + h sum_j<s w_j k_j; k: s x n. out is not y. */
-void mbg__rk_combine(int n, real *out, const real *y, double h, int s, const double *w, const real *k);
+/* rk_vectors.c: out = y + h sum_j<s w_j k_j; k: s x n. out is not y. The pool may be NULL in all of them. */
+void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, double h, int s, const double *w, const real *k);
+/* The first entry that is not finite, -1: none. */
+int mbg__rk_first_bad(mbg__pool *pool, int n, const real *x);
 
 /* Time of stage i: the end itself for c = 1, never beyond it. */
 double mbg__rk_stage_time(const mbg__rk_method *method, int i, double t0, double t1);

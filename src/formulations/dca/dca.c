@@ -47,6 +47,7 @@ static void fill_tolerances(mbg__formulation_work *w) {
 static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
   mbg__rk_options options = mbg__ode_options(&w->plan, w->atol);
   options.max_steps = 100000000;
+  options.pool = w->pool;
   return mbg__rk_create(ctx, 2 * w->flow.n, w->method, &options, &w->rk);
 }
 

@@ -51,7 +51,7 @@ static const mbg__dca_base *state_at(mbg__formulation_work *w, double t) {
   const mbg__dca_base *base = &w->base[begun && !inside ? !w->now : w->now];
   const int n = w->flow.n;
   if (inside) {
-    mbg__rk_interpolate(w->method, 2 * n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, 2 * n, w->yi, NULL);
+    mbg__rk_interpolate_all(w->pool, w->method, 2 * n, step->r, (t - step->t0) / (step->t1 - step->t0), w->yi);
   } else {
     vn_zero(n, w->yi);
     vn_copy(n, w->yi + n, base->w);

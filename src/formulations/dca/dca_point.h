@@ -14,7 +14,8 @@
 #include "model/design_columns.h"
 #include "tree/tree_local.h"
 
-enum { MBG__DCA_PANEL = 8 }; /* columns that are solved together */
+enum { MBG__DCA_PANEL = 8 };   /* most columns that are solved together */
+enum { MBG__DCA_LARGE = 200 }; /* bodies from which on a model is worked on by many threads */
 
 typedef struct mbg__dca_point mbg__dca_point;
 

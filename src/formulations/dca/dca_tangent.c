@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+/* Columns that are solved together. The recursion takes them one by one; pieces refine all columns of a panel if one
+   needs it, so that the width follows from the model alone. */
+static int panel_width(const mbg__formulation_work *w) {
+  return w->articulated ? 2 : w->m->nbody < MBG__DCA_LARGE ? MBG__DCA_PANEL : MBG__DCA_PANEL / 2;
+}
+
 /* objects of one thread */
 typedef struct {
   mbg_context *ctx;
@@ -30,7 +36,8 @@ typedef struct {
   real **e, **dw;    /* pointers to columns                                (np) */
   real *eye;         /* unit seeds                                         (nused x nused) */
   real *ge, *gw, *gattr, *dy;
-  real *enode; /* e at a node                                        (nb) */
+  int width;   /* columns of a panel */
+  real *enode; /* e at a node, of each thread                        (threads x nb) */
   mbg__dca_seeds *seeds;
   int (*take)(void *user, int node, const real *dy);
   void *user;
@@ -53,7 +60,7 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   s->gw = MBG_TAKE(&s->arena, real, used * (size_t)s->n);
   s->gattr = MBG_TAKE(&s->arena, real, used * (size_t)w->m->na);
   s->dy = MBG_TAKE(&s->arena, real, used * np);
-  s->enode = MBG_TAKE(&s->arena, real, s->nb);
+  s->enode = MBG_TAKE(&s->arena, real, (size_t)mbg__pool_threads(w->pool) * (size_t)s->nb);
   for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
@@ -79,19 +86,20 @@ static int make_worker(mbg_context *ctx, tangent *s, int i) {
     MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->articulated, NULL, &k->point));
   }
   k->da = MBG_TAKE(&s->arena, real, w->m->na);
-  k->e = MBG_TAKE(&s->arena, real, (size_t)MBG__DCA_PANEL * (size_t)s->nb);
+  k->e = MBG_TAKE(&s->arena, real, (size_t)s->width * (size_t)s->nb);
   err = mbg__arena_check(ctx, &s->arena);
 done:
   return err;
 }
 
+static int panels(const tangent *s) { return (s->np + s->width - 1) / s->width; }
+
 /* threads pay if each has panels of its own and enough work */
 static int make_workers(mbg_context *ctx, tangent *s) {
-  const int panels = (s->np + MBG__DCA_PANEL - 1) / MBG__DCA_PANEL;
   const bool enough = (double)s->np * s->w->m->nbody >= 256;
   int err = MBG_OK;
   const int threads = mbg__pool_threads(s->w->pool);
-  s->nworker = enough && panels > 1 ? (threads < panels ? threads : panels) : 1;
+  s->nworker = enough && panels(s) > 1 ? (threads < panels(s) ? threads : panels(s)) : 1;
   s->workers = MBG_TAKE(&s->arena, worker, s->nworker);
   if (!s->workers) {
     return mbg__fail_memory(ctx);
@@ -122,7 +130,7 @@ static real *en_of(const tangent *s, int p) { return s->en + (size_t)p * (size_t
 /* rates of a panel of columns from parameter `first` on */
 static void panel(const tangent *s, worker *k, int first, const real *x, real *xd) {
   const mbg__dca_flow *f = &s->w->flow;
-  const int m = s->np - first < MBG__DCA_PANEL ? s->np - first : MBG__DCA_PANEL;
+  const int m = s->np - first < s->width ? s->np - first : s->width;
   const real *e[MBG__DCA_PANEL], *dw[MBG__DCA_PANEL];
   real *out[MBG__DCA_PANEL];
   for (int q = 0; q < m; q++) {
@@ -154,11 +162,11 @@ static void panels_of(void *user, int thread, int first, int end) {
   }
   k->ready = true;
   for (int i = first; k->err == MBG_OK && i < end; i++) {
-    panel(s, k, i * MBG__DCA_PANEL, g->x, g->xd);
+    panel(s, k, i * s->width, g->x, g->xd);
   }
 }
 
-enum { COLUMNS = MBG__POOL_LOOPS - 1 };
+enum { COLUMNS = 3 * 32, NODE_COLUMNS, END_COLUMNS, RATE_COLUMNS }; /* loops, after those of the assembly */
 
 static int all_columns(tangent *s, const real *x, real *xd) {
   int err = MBG_OK;
@@ -166,8 +174,7 @@ static int all_columns(tangent *s, const real *x, real *xd) {
     s->workers[i].ready = false;
     s->workers[i].err = MBG_OK;
   }
-  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, COLUMNS, (s->np + MBG__DCA_PANEL - 1) / MBG__DCA_PANEL, 1,
-                panels_of, &(stage){s, x, xd});
+  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, COLUMNS, panels(s), 1, panels_of, &(stage){s, x, xd});
   for (int i = 0; i < s->nworker; i++) {
     err = s->workers[i].err < 0 ? s->workers[i].err : err;
   }
@@ -231,6 +238,21 @@ done:
 
 /* ---------------------------------------------------------------------- nodes */
 
+/* columns of dy/dp from the cotangents of the signals */
+static void node_columns(void *user, int thread, int first, int end) {
+  const stage *g = user;
+  const tangent *s = g->s;
+  const size_t nb = (size_t)s->nb, n = (size_t)s->n, np = (size_t)s->np;
+  real *e = s->enode + (size_t)thread * nb;
+  for (int p = first; p < end; p++) {
+    const real *own = column_of(s, g->x, p);
+    mbg__dca_flow_frames_push(&s->w->flow, g->x, en_of(s, p), own, e);
+    for (size_t k = 0; k < (size_t)s->w->flow.nused; k++) {
+      s->dy[k * np + (size_t)p] = vn_dot(s->nb, s->ge + k * nb, e) + vn_dot(s->n, s->gw + k * n, own + s->n);
+    }
+  }
+}
+
 /* dy/dp of the used signals at (t, x) after base */
 static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
   mbg__formulation_work *w = s->w;
@@ -241,12 +263,8 @@ static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *b
   memset(s->gattr, 0, used * na * sizeof(real));
   memset(s->dy, 0, used * np * sizeof(real));
   const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
-  for (int p = 0; err == MBG_OK && p < s->np; p++) {
-    const real *own = column_of(s, x, p);
-    mbg__dca_flow_frames_push(&w->flow, x, en_of(s, p), own, s->enode);
-    for (size_t k = 0; k < used; k++) {
-      s->dy[k * np + (size_t)p] = vn_dot(s->nb, s->ge + k * nb, s->enode) + vn_dot(s->n, s->gw + k * n, own + s->n);
-    }
+  if (err == MBG_OK) {
+    mbg__pool_for(w->pool, NODE_COLUMNS, s->np, 1, node_columns, &(stage){s, x, NULL});
   }
   for (size_t k = 0; err == MBG_OK && k < used; k++) {
     mbg__design_pull(mbg__system_design(w->flow.sys), s->gattr + k * na, s->dy + k * np);
@@ -260,7 +278,7 @@ static int inner_nodes(mbg_context *ctx, tangent *s, const mbg__rk_record *step)
   int err = MBG_OK;
   for (; s->node < w->nodes.count && w->nodes.t[s->node] < step->t1; s->node++) {
     const double t = w->nodes.t[s->node];
-    mbg__rk_interpolate(w->method, all, step->r, (t - step->t0) / (step->t1 - step->t0), 0, all, s->xi, NULL);
+    mbg__rk_interpolate_all(w->pool, w->method, all, step->r, (t - step->t0) / (step->t1 - step->t0), s->xi);
     MBG_TRY(node_derivatives(ctx, s, &w->base[w->now], t, s->xi));
     MBG_TRY(s->take(s->user, s->node, s->dy));
   }
@@ -270,17 +288,23 @@ done:
 
 /* ---------------------------------------------------------------------- the run */
 
-/* the end of a step: e_n, projection, dsigma = 0 */
-static int finish(mbg_context *ctx, tangent *s, double t1) {
-  mbg__formulation_work *w = s->w;
-  int err = MBG_OK;
-  for (int p = 0; p < s->np; p++) {
+static void end_columns(void *user, int thread, int first, int end) {
+  tangent *s = user;
+  (void)thread;
+  for (int p = first; p < end; p++) {
     real *own = column(s, s->x, p);
-    mbg__dca_flow_frames_push(&w->flow, s->x, en_of(s, p), own, en_of(s, p));
+    mbg__dca_flow_frames_push(&s->w->flow, s->x, en_of(s, p), own, en_of(s, p));
     vn_zero(s->n, own);
     s->e[p] = en_of(s, p);
     s->dw[p] = own + s->n;
   }
+}
+
+/* the end of a step: e_n, projection, dsigma = 0 */
+static int finish(mbg_context *ctx, tangent *s, double t1) {
+  mbg__formulation_work *w = s->w;
+  int err = MBG_OK;
+  mbg__pool_for(w->pool, END_COLUMNS, s->np, 1, end_columns, s);
   vn_copy(2 * s->n, w->y, s->x);
   MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
   if (w->project) {
@@ -297,18 +321,23 @@ done:
   return err;
 }
 
+static void rate_columns(void *user, int thread, int first, int end) {
+  const stage *g = user;
+  const tangent *s = g->s;
+  (void)thread;
+  for (int p = first - 1; p < end - 1; p++) {
+    real *to = column(s, g->xd, p);
+    vn_copy(s->n, to, column_of(s, s->x, p) + s->n);
+    vn_copy(s->n, to + s->n, column_of(s, g->x, p) + s->n);
+  }
+}
+
 /* without a projection the rates at the end are those of the next start: dsigma' = dw, dw' unchanged */
 static int restart(mbg_context *ctx, tangent *s, mbg__rk *rk) {
-  const size_t n = (size_t)s->n;
   if (s->w->project) {
     return mbg__rk_rebase(ctx, rk, s->x, NULL);
   }
-  const real *rate = mbg__rk_rate(rk);
-  for (int p = -1; p < s->np; p++) {
-    real *to = column(s, s->xd, p);
-    vn_copy(s->n, to, column(s, s->x, p) + n);
-    vn_copy(s->n, to + n, column_of(s, rate, p) + n);
-  }
+  mbg__pool_for(s->w->pool, RATE_COLUMNS, 1 + s->np, 4, rate_columns, &(stage){s, mbg__rk_rate(rk), s->xd});
   return mbg__rk_rebase(ctx, rk, s->x, s->xd);
 }
 
@@ -333,7 +362,7 @@ static int integrate(mbg_context *ctx, tangent *s, mbg__rk *rk) {
     const double t1 = step->t1;
     MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, t1));
     MBG_TRY(inner_nodes(ctx, s, step));
-    vn_copy(2 * s->n * (1 + s->np), s->x, step->y1);
+    mbg__rk_copy(w->pool, 2 * s->n * (1 + s->np), s->x, step->y1);
     MBG_TRY(finish(ctx, s, t1));
     MBG_TRY(node_derivatives(ctx, s, &w->base[w->now], t1, s->x));
     MBG_TRY(s->take(s->user, s->node++, s->dy));
@@ -353,6 +382,8 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
   w->flow.ctx = ctx;
   options.fixed = 1; /* not used: steps are repeated */
   options.dense = true;
+  options.pool = w->pool;
+  s.width = panel_width(w);
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(make_workers(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->flow.nused, &s.seeds));

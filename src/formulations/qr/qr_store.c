@@ -70,7 +70,7 @@ void mbg__qr_step_interpolate(mbg__formulation_work *w, int k, const mbg__qr_ste
   const int n = w->flow->state.n;
   const double h = step->t1 - step->t0;
   if (w->interpolated != k) {
-    mbg__rk_interpolant(w->method, n, h, step->z0, step->z1, step->k, w->r);
+    mbg__rk_interpolant(NULL, w->method, n, h, step->z0, step->z1, step->k, w->r);
     w->interpolated = k;
   }
   mbg__rk_interpolate(w->method, n, w->r, fmin(1, fmax(0, (t - step->t0) / h)), 0, n, z, NULL);

@@ -146,7 +146,7 @@ static void dense_weights(const mbg__rk_method *m, double x, double *w, double *
     k[i * n + i] = 1;
     y1[i] = i < m->nstage ? m->A[m->nstage][i] : 0;
   }
-  mbg__rk_interpolant(m, n, 1, y, y1, k, r);
+  mbg__rk_interpolant(NULL, m, n, 1, y, y1, k, r);
   mbg__rk_interpolate(m, n, r, x, 0, n, w, w_x);
 }
 

@@ -1,0 +1,112 @@
+/* Vectors of stages in threads: long ones are cut into pieces, each of which goes through all terms. Entries do not
+   depend on each other, so that the pieces do not change a bit. */
+#include "integrators/rk_internal.h"
+#include "math/vec.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+enum { PIECE = 4096 }; /* numbers that a thread takes at once: a piece of all stages fits into its cache */
+enum { COMBINE = MBG__POOL_LOOPS - 16, INTERPOLANT, INTERPOLATE, COPY, FINITE };
+
+typedef struct {
+  const mbg__rk_method *method;
+  int n, s;
+  double h, x;
+  const double *w;
+  const real *y, *y1, *k;
+  real *out;
+  atomic_int bad;
+} vectors;
+
+static void combine(void *user, int thread, int first, int end) {
+  const vectors *v = user;
+  const int n = end - first;
+  real *out = v->out + first;
+  (void)thread;
+  vn_zero(n, out);
+  for (int j = 0; j < v->s; j++) {
+    if (v->w[j] != 0) {
+      vn_axpy(n, out, v->w[j], v->k + (size_t)j * (size_t)v->n + first);
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    out[i] = v->y[first + i] + v->h * out[i];
+  }
+}
+
+void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, double h, int s, const double *w,
+                     const real *k) {
+  mbg__pool_for(pool, COMBINE, n, PIECE, combine, &(vectors){.n = n, .s = s, .h = h, .w = w, .y = y, .k = k, .out = out});
+}
+
+static void interpolant(void *user, int thread, int first, int end) {
+  const vectors *v = user;
+  const mbg__rk_method *m = v->method;
+  const size_t N = (size_t)v->n;
+  const real *const ks = v->k + (size_t)m->nstage * N;
+  (void)thread;
+  for (int i = first; i < end; i++) {
+    const real dy = v->y1[i] - v->y[i], curve = v->h * v->k[i] - dy;
+    v->out[i] = v->y[i];
+    v->out[N + (size_t)i] = dy;
+    v->out[2 * N + (size_t)i] = curve;
+    v->out[3 * N + (size_t)i] = dy - v->h * ks[i] - curve;
+  }
+  for (int l = 4; l < m->ndense; l++) {
+    real *const rl = v->out + (size_t)l * N + first;
+    vn_zero(end - first, rl);
+    for (int j = 0; j < m->nextended; j++) {
+      if (m->d[l - 4][j] != 0) {
+        vn_axpy(end - first, rl, v->h * m->d[l - 4][j], v->k + (size_t)j * N + first);
+      }
+    }
+  }
+}
+
+void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, double h, const real *y, const real *y1,
+                         const real *k, real *r) {
+  mbg__pool_for(pool, INTERPOLANT, n, PIECE, interpolant,
+                &(vectors){.method = method, .n = n, .h = h, .y = y, .y1 = y1, .k = k, .out = r});
+}
+
+static void interpolate(void *user, int thread, int first, int end) {
+  const vectors *v = user;
+  (void)thread;
+  mbg__rk_interpolate(v->method, v->n, v->k, v->x, first, end - first, v->out + first, NULL);
+}
+
+void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, double x, real *y) {
+  mbg__pool_for(pool, INTERPOLATE, n, PIECE, interpolate, &(vectors){.method = method, .n = n, .k = r, .x = x, .out = y});
+}
+
+static void copy(void *user, int thread, int first, int end) {
+  const vectors *v = user;
+  (void)thread;
+  vn_copy(end - first, v->out + first, v->y + first);
+}
+
+void mbg__rk_copy(mbg__pool *pool, int n, real *out, const real *x) {
+  mbg__pool_for(pool, COPY, n, PIECE, copy, &(vectors){.y = x, .out = out});
+}
+
+static void find_bad(void *user, int thread, int first, int end) {
+  vectors *v = user;
+  (void)thread;
+  for (int i = first; i < end; i++) {
+    if (!isfinite(re(v->y[i]))) {
+      int before = atomic_load(&v->bad);
+      while (i < before && !atomic_compare_exchange_weak(&v->bad, &before, i)) {
+      }
+      return;
+    }
+  }
+}
+
+int mbg__rk_first_bad(mbg__pool *pool, int n, const real *x) {
+  vectors v = {.y = x};
+  atomic_init(&v.bad, n);
+  mbg__pool_for(pool, FINITE, n, PIECE, find_bad, &v);
+  const int bad = atomic_load(&v.bad);
+  return bad < n ? bad : -1;
+}
