@@ -253,3 +253,23 @@ void mbg__pool_for(mbg__pool *p, int loop, int n, int piece, mbg__pool_work *wor
   learn(p, s, n, shared, now() - from);
   atomic_store(&p->busy, false);
 }
+
+typedef struct {
+  mbg__pool_item *item;
+  void *user;
+} items;
+
+static void each(void *user, int thread, int first, int end) {
+  const items *x = user;
+  (void)thread;
+  for (int i = first; i < end; i++) {
+    x->item(x->user, i);
+  }
+}
+
+enum { FEW = 32 }; /* items that are not worth a second thread */
+
+void mbg__pool_each(mbg__pool *p, int loop, int n, mbg__pool_item *item, void *user) {
+  items x = {item, user};
+  mbg__pool_for(n >= FEW ? p : NULL, loop, n, n / (4 * mbg__pool_threads(p)) + 1, each, &x);
+}

@@ -14,7 +14,9 @@ typedef struct mbg__pool mbg__pool;
 /* Items first <= i < end, by thread number `thread` (0: the caller). */
 typedef void mbg__pool_work(void *user, int thread, int first, int end);
 
-enum { MBG__POOL_LOOPS = 256 }; /* loops with a statistic of their own */
+/* loops with a statistic of their own, and the first one of each room that has some */
+enum { MBG__POOL_LOOPS = 256 };
+enum { MBG__LOOPS_DCA = 0, MBG__LOOPS_SYSTEM = 128, MBG__LOOPS_TREE = 192, MBG__LOOPS_RK = 240 };
 
 /* `threads` counts the caller. Where the system grants fewer, fewer work. */
 int mbg__pool_create(mbg_context *ctx, int threads, mbg__pool **out);
@@ -25,5 +27,9 @@ int mbg__pool_threads(const mbg__pool *pool);
    names the loop in the source for the statistic (0 <= loop < MBG__POOL_LOOPS, larger ones share the last). Inside a
    piece, and with pool NULL, the caller does everything. */
 void mbg__pool_for(mbg__pool *pool, int loop, int n, int piece, mbg__pool_work *work, void *user);
+
+/* The same for items that need no thread number, in pieces of a good size; few items: the caller alone. */
+typedef void mbg__pool_item(void *user, int i);
+void mbg__pool_each(mbg__pool *pool, int loop, int n, mbg__pool_item *item, void *user);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 enum { PIECE = 4096 }; /* numbers that a thread takes at once: a piece of all stages fits into its cache */
-enum { COMBINE = MBG__POOL_LOOPS - 16, INTERPOLANT, INTERPOLATE, COPY, FINITE };
+enum { COMBINE = MBG__LOOPS_RK, INTERPOLANT, INTERPOLATE, COPY, FINITE };
 
 typedef struct {
   const mbg__rk_method *method;

@@ -170,6 +170,7 @@ int mbg__system_create(mbg_context *ctx, const mbg_model *model, const mbg__desi
     mbg__term_of_coord(&model->coords[i], &s->coord_term[i]);
   }
   MBG_TRY(mbg__pattern_create(ctx, s));
+  MBG_TRY(mbg__classes_create(ctx, s));
 done:
   if (err < 0) {
     mbg__system_destroy(s);
@@ -325,6 +326,27 @@ static void row_acceleration(const mbg__system *s, int i, real *phidd, real *gam
   }
 }
 
+typedef struct {
+  const mbg__system *s;
+  real *r, *phidd, *gamma;
+} residual_out;
+
+static void row_residual(void *user, int i) {
+  const residual_out *o = user;
+  if (row_on(o->s, i)) {
+    row_acceleration(o->s, i, o->phidd, o->gamma);
+  }
+}
+
+static void body_residual(void *user, int i) {
+  const residual_out *o = user;
+  const mbg__system *s = o->s;
+  const int off = s->model->bodies[i].voff;
+  if (has_inertia(s, i)) {
+    mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_of(s), o->r + off);
+  }
+}
+
 void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, real *phidd, real *gamma) {
   const mbg_model *m = s->model;
   const size_t rows = (size_t)m->nrow * sizeof(real);
@@ -334,22 +356,16 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
   if (phid) {
     memcpy(phid, s->phid, rows);
   }
-  for (int i = 0; (phidd || gamma) && i < m->nrow; i++) {
-    if (row_on(s, i)) {
-      row_acceleration(s, i, phidd, gamma);
-    }
+  residual_out out = {s, r, phidd, gamma};
+  if (phidd || gamma) {
+    mbg__pool_each(s->pool, MBG__EACH_ROW_RATE, m->nrow, row_residual, &out);
   }
   if (!r) {
     return;
   }
   memset(r, 0, (size_t)m->nw * sizeof(real));
-  for (int i = 0; !s->bare && i < m->nbody; i++) {
-    const int off = m->bodies[i].voff;
-    if (has_inertia(s, i)) {
-      mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_of(s), r + off);
-    }
-  }
   if (!s->bare) {
+    mbg__pool_each(s->pool, MBG__EACH_BODY_R, m->nbody, body_residual, &out);
     mbg__beams_residual(s, r);
     mbg__modals_residual(s, r);
   }

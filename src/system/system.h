@@ -36,6 +36,11 @@ void mbg__system_destroy(mbg__system *sys);
 const mbg_model *mbg__system_model(const mbg__system *sys);
 const mbg__design *mbg__system_design(const mbg__system *sys);
 
+/* Threads for the loops over elements of evaluations, matrices of bodies and rows, and pulls; NULL: none. Results do
+   not depend on their number. */
+struct mbg__pool;
+void mbg__system_share(mbg__system *sys, struct mbg__pool *pool);
+
 /* ---------------------------------------------------------------------- vectors of velocities */
 
 /* free (nv) = c full (nw); the free components of full = c free, masked ones untouched. */

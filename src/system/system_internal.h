@@ -2,6 +2,7 @@
 #ifndef MBG_SYSTEM_SYSTEM_INTERNAL_H
 #define MBG_SYSTEM_SYSTEM_INTERNAL_H
 
+#include "base/pool.h"
 #include "elements/beam.h"
 #include "elements/modal_inertia.h"
 #include "elements/modal_marker.h"
@@ -96,6 +97,12 @@ struct mbg__system {
   bool moved_only;     /* pulls leave out attributes that no parameter moves */
   bool *marker_wanted; /* markers that depend on attributes of pulls    (nmarker) */
   bool bare;           /* constraints alone: no inertia, no forces */
+
+  /* threads (system_share.c) */
+  mbg__pool *pool;              /* NULL: none */
+  int nclass, *class0, *class_; /* pairs of a class share no body and no attribute   (nclass + 1), (npair) */
+  int *pair_term0, *pair_term;  /* terms of each pair, ascending; last those of none   (npair + 2), (nterm) */
+  real (*weight3)[3];           /* scratch: what the weight of a body gives       (nbody) */
 
   /* selected by the rows of a state */
   const bool *rows; /* active rows, NULL: all */
@@ -218,6 +225,35 @@ static inline int signal_pair(const mbg_model *m, const mbg__signal *sig) {
 /* system.c: marks the pairs of a row; the pairs of all forces and beam elements. */
 void mbg__mark_row(const mbg_model *m, int row, bool *pair);
 void mbg__mark_forces(const mbg_model *m, bool *pair);
+
+/* system_share.c: loops over elements that do not depend on each other. */
+enum {
+  MBG__EACH_MODAL = MBG__LOOPS_SYSTEM,
+  MBG__EACH_MARKER,
+  MBG__EACH_PAIR,
+  MBG__EACH_TWIST_MODAL,
+  MBG__EACH_TWIST_MARKER,
+  MBG__EACH_TWIST_PAIR,
+  MBG__EACH_RATE_MODAL,
+  MBG__EACH_RATE_MARKER,
+  MBG__EACH_RATE_PAIR,
+  MBG__EACH_ROW,
+  MBG__EACH_COORD,
+  MBG__EACH_ROW_RATE,
+  MBG__EACH_BODY_R,
+  MBG__EACH_MODAL_R,
+  MBG__EACH_BODY_M,
+  MBG__EACH_MODAL_M,
+  MBG__EACH_TERM_M,
+  MBG__EACH_LINEARIZE,
+  MBG__EACH_TEST,
+  MBG__EACH_PAIR_PULL,
+  MBG__EACH_BODY_PULL,
+  MBG__EACH_MODAL_PULL
+};
+int mbg__classes_create(mbg_context *ctx, mbg__system *s);
+/* item(user, pair) for all pairs: class after class, in threads within a class. */
+void mbg__each_class(const mbg__system *s, int loop, mbg__pool_item *item, void *user);
 
 /* system_kinematics.c: markers and relative frames at the frames of a state, their twists, the rates of these. */
 void mbg__kin_update_frames(mbg__system *s);

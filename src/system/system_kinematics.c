@@ -10,75 +10,94 @@
 
 /* ---------------------------------------------------------------------- values */
 
-void mbg__kin_update_frames(mbg__system *s) {
-  const mbg_model *m = s->model;
-  mbg__modals_update(s);
-  for (int i = 0; i < m->nmarker; i++) {
-    const int body = marker_body(s, i);
-    if (!s->marker_on[i]) {
-      continue;
-    }
-    if (s->end[i]) {
-      mbg__modal_end_update(s, i);
-    } else if (body >= 0) {
-      frame_mul(&s->Hm[i], &s->H[body], &s->design->markers[i].h);
-    } else {
-      s->Hm[i] = s->design->markers[i].h;
-    }
+static void marker_frame(void *user, int i) {
+  mbg__system *s = user;
+  const int body = marker_body(s, i);
+  if (!s->marker_on[i]) {
+    return;
   }
-  for (int i = 0; i < m->npair; i++) {
-    if (s->pair_on[i]) {
-      frame_relative(&s->G[i], &s->Hm[m->pairs[i].A], &s->Hm[m->pairs[i].B]);
-    }
+  if (s->end[i]) {
+    mbg__modal_end_update(s, i);
+  } else if (body >= 0) {
+    frame_mul(&s->Hm[i], &s->H[body], &s->design->markers[i].h);
+  } else {
+    s->Hm[i] = s->design->markers[i].h;
   }
 }
 
-/* out = J v for the markers in use, by `end` for those on modal bodies; on the ground vm, vdm, a and ad are 0 from the
-   beginning */
-static void update_markers(mbg__system *s, const real *v, vec6 *out, void (*end)(mbg__system *, int)) {
-  for (int i = 0; i < s->model->nmarker; i++) {
-    if (s->marker_on[i] && s->end[i]) {
-      end(s, i);
-    } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
-      AdInv_mul(out[i], &s->design->markers[i].h, v + s->model->bodies[marker_body(s, i)].voff);
-    }
+static void pair_frame(void *user, int i) {
+  const mbg__system *s = user;
+  if (s->pair_on[i]) {
+    frame_relative(&s->G[i], &s->Hm[s->model->pairs[i].A], &s->Hm[s->model->pairs[i].B]);
   }
+}
+
+void mbg__kin_update_frames(mbg__system *s) {
+  mbg__modals_update(s);
+  mbg__pool_each(s->pool, MBG__EACH_MARKER, s->model->nmarker, marker_frame, s);
+  mbg__pool_each(s->pool, MBG__EACH_PAIR, s->model->npair, pair_frame, s);
+}
+
+/* out = J v for a marker in use, by `end` for those on modal bodies; on the ground vm, vdm, a and ad are 0 from the
+   beginning */
+static void update_marker(mbg__system *s, int i, const real *v, vec6 *out, void (*end)(mbg__system *, int)) {
+  if (s->marker_on[i] && s->end[i]) {
+    end(s, i);
+  } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
+    AdInv_mul(out[i], &s->design->markers[i].h, v + s->model->bodies[marker_body(s, i)].voff);
+  }
+}
+
+static void marker_twist(void *user, int i) {
+  mbg__system *s = user;
+  update_marker(s, i, s->v, s->vm, mbg__modal_end_twist);
+}
+
+static void marker_rate(void *user, int i) {
+  mbg__system *s = user;
+  update_marker(s, i, s->vd, s->vdm, mbg__modal_end_rate);
+}
+
+static void pair_twist(void *user, int i) {
+  const mbg__system *s = user;
+  const mbg__pair *pair = &s->model->pairs[i];
+  if (!s->pair_on[i]) {
+    return;
+  }
+  if (marker_body(s, pair->A) >= 0) {
+    AdInv_mul(s->a[i], &s->G[i], s->vm[pair->A]);
+  }
+  v6_sub(s->vrel[i], s->vm[pair->B], s->a[i]);
 }
 
 void mbg__kin_update_twists(mbg__system *s) {
-  const mbg_model *m = s->model;
   mbg__modals_twists(s);
-  update_markers(s, s->v, s->vm, mbg__modal_end_twist);
-  for (int i = 0; i < m->npair; i++) {
-    if (!s->pair_on[i]) {
-      continue;
-    }
-    if (marker_body(s, m->pairs[i].A) >= 0) {
-      AdInv_mul(s->a[i], &s->G[i], s->vm[m->pairs[i].A]);
-    }
-    v6_sub(s->vrel[i], s->vm[m->pairs[i].B], s->a[i]);
-  }
+  mbg__pool_each(s->pool, MBG__EACH_TWIST_MARKER, s->model->nmarker, marker_twist, s);
+  mbg__pool_each(s->pool, MBG__EACH_TWIST_PAIR, s->model->npair, pair_twist, s);
 }
 
 /* vd_rel = vd_B - A_i vd_A + ad(v_rel) a */
-void mbg__kin_update_rates(mbg__system *s) {
-  const mbg_model *m = s->model;
-  mbg__modals_rates(s);
-  update_markers(s, s->vd, s->vdm, mbg__modal_end_rate);
-  for (int i = 0; i < m->npair; i++) {
-    if (!s->pair_on[i]) {
-      continue;
-    }
-    if (marker_body(s, m->pairs[i].A) < 0) {
-      v6_copy(s->vdrel[i], s->vdm[m->pairs[i].B]);
-      continue;
-    }
-    real c[6];
-    AdInv_mul(s->ad[i], &s->G[i], s->vdm[m->pairs[i].A]);
-    v6_sub(s->vdrel[i], s->vdm[m->pairs[i].B], s->ad[i]);
-    ad_mul(c, s->vrel[i], s->a[i]);
-    v6_axpy(s->vdrel[i], 1, c);
+static void pair_rate(void *user, int i) {
+  const mbg__system *s = user;
+  const mbg__pair *pair = &s->model->pairs[i];
+  if (!s->pair_on[i]) {
+    return;
   }
+  if (marker_body(s, pair->A) < 0) {
+    v6_copy(s->vdrel[i], s->vdm[pair->B]);
+    return;
+  }
+  real c[6];
+  AdInv_mul(s->ad[i], &s->G[i], s->vdm[pair->A]);
+  v6_sub(s->vdrel[i], s->vdm[pair->B], s->ad[i]);
+  ad_mul(c, s->vrel[i], s->a[i]);
+  v6_axpy(s->vdrel[i], 1, c);
+}
+
+void mbg__kin_update_rates(mbg__system *s) {
+  mbg__modals_rates(s);
+  mbg__pool_each(s->pool, MBG__EACH_RATE_MARKER, s->model->nmarker, marker_rate, s);
+  mbg__pool_each(s->pool, MBG__EACH_RATE_PAIR, s->model->npair, pair_rate, s);
 }
 
 /* ---------------------------------------------------------------------- variations */

@@ -287,6 +287,40 @@ static void modal_term_matrices(const mbg__system *s, int k, const mbg__matrices
 
 /* ---------------------------------------------------------------------- all */
 
+typedef struct {
+  const mbg__system *s;
+  const mbg__matrices *out;
+} matrices_job;
+
+static void each_body(void *user, int i) {
+  const matrices_job *j = user;
+  body_matrices(j->s, i, j->out);
+}
+
+/* the rows of a pair share its motion; of the scratch columns a pair uses the places of its bodies */
+static void each_pair_rows(void *user, int pair) {
+  const matrices_job *j = user;
+  const mbg__system *s = j->s;
+  real X[2][36];
+  bool known = false;
+  for (int i = s->pair_term0[pair]; i < s->pair_term0[pair + 1]; i++) {
+    const int k = s->pair_term[i];
+    if (!row_on(s, s->term_row[k])) {
+      continue;
+    }
+    if (s->pair_local[pair].n > 0) {
+      modal_term_matrices(s, k, j->out);
+      continue;
+    }
+    if (!known) {
+      mbg__kin_jacobian(s, pair, 0, X[0]);
+      mbg__kin_jacobian(s, pair, 1, X[1]);
+      known = true;
+    }
+    term_matrices(s, k, (const real(*)[36])X, j->out);
+  }
+}
+
 static void clear(const mbg__csc *pattern, real *val) {
   if (val) {
     memset(val, 0, (size_t)mbg__csc_count(pattern) * sizeof(real));
@@ -307,9 +341,8 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   clear(&s->patB, out->Z);
   clear(&s->patB, out->A_H);
   clear(&s->patB, out->A_v);
-  for (int i = 0; i < m->nbody; i++) {
-    body_matrices(s, i, out);
-  }
+  matrices_job job = {s, out};
+  mbg__pool_each(s->pool, MBG__EACH_BODY_M, m->nbody, each_body, &job);
   if (out->K || out->C || out->M) {
     mbg__beams_matrices(s, out);
     mbg__modals_matrices(s, out);
@@ -324,22 +357,7 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   for (int i = 0; !s->bare && slopes && i < s->ncross; i++) {
     cross_matrices(s, &s->cross[i], out);
   }
-  real X[2][36];
-  for (int k = 0, last = -1; (out->B || out->Z || out->A_H || out->A_v) && k < m->nterm; k++) {
-    const int pair = m->terms[k].pair;
-    if (pair < 0 || !row_on(s, s->term_row[k])) {
-      continue;
-    }
-    if (s->pair_local[pair].n > 0) {
-      modal_term_matrices(s, k, out);
-      continue;
-    }
-    /* the rows of a joint share their pair */
-    if (pair != last) {
-      mbg__kin_jacobian(s, pair, 0, X[0]);
-      mbg__kin_jacobian(s, pair, 1, X[1]);
-      last = pair;
-    }
-    term_matrices(s, k, (const real(*)[36])X, out);
+  if (out->B || out->Z || out->A_H || out->A_v) {
+    mbg__each_class(s, MBG__EACH_TERM_M, each_pair_rows, &job);
   }
 }

@@ -74,37 +74,58 @@ done:
 
 /* ---------------------------------------------------------------------- coordinates and carriers */
 
+static void gather_twist(void *user, int i) {
+  const mbg__system *s = user;
+  modal_gather(s, i, s->v, s->modal[i].nu);
+}
+
 void mbg__modals_twists(mbg__system *s) {
-  for (int i = 0; i < s->model->nmodal; i++) {
-    modal_gather(s, i, s->v, s->modal[i].nu);
-  }
+  mbg__pool_each(s->pool, MBG__EACH_TWIST_MODAL, s->model->nmodal, gather_twist, s);
+}
+
+static void gather_rate(void *user, int i) {
+  const mbg__system *s = user;
+  modal_gather(s, i, s->vd, s->modal[i].nud);
 }
 
 void mbg__modals_rates(mbg__system *s) {
-  for (int i = 0; i < s->model->nmodal; i++) {
-    modal_gather(s, i, s->vd, s->modal[i].nud);
+  mbg__pool_each(s->pool, MBG__EACH_RATE_MODAL, s->model->nmodal, gather_rate, s);
+}
+
+static void update_body(void *user, int i) {
+  const mbg__system *s = user;
+  const mbg_model *m = s->model;
+  mbg__modal_work *w = &s->modal[i];
+  for (int j = 0; j < m->modals[i].n; j++) {
+    w->eta[j] = s->H[mbg__modal_carrier(&m->modals[i], j)].x[j % 3];
   }
+  m3_mulv_T(w->state.a, s->H[m->modals[i].body].R, gravity_of(s));
+  mbg__modal_update(&w->state);
 }
 
 void mbg__modals_update(mbg__system *s) {
-  const mbg_model *m = s->model;
-  for (int i = 0; i < m->nmodal; i++) {
-    mbg__modal_work *w = &s->modal[i];
-    for (int j = 0; j < m->modals[i].n; j++) {
-      w->eta[j] = s->H[mbg__modal_carrier(&m->modals[i], j)].x[j % 3];
-    }
-    m3_mulv_T(w->state.a, s->H[m->modals[i].body].R, gravity_of(s));
-    mbg__modal_update(&w->state);
-  }
+  mbg__pool_each(s->pool, MBG__EACH_MODAL, s->model->nmodal, update_body, s);
 }
 
 /* ---------------------------------------------------------------------- inertia */
 
+typedef struct {
+  const mbg__system *s;
+  const real *z;
+  const mbg__cotangent *to;
+  const mbg__matrices *out;
+  real *r;
+} body_job;
+
+static void body_residual(void *user, int i) {
+  const body_job *b = user;
+  const mbg__modal_work *w = &b->s->modal[i];
+  mbg__modal_residual(&w->state, w->r);
+  modal_scatter(b->s, i, 1, w->r, b->r);
+}
+
 void mbg__modals_residual(const mbg__system *s, real *r) {
-  for (int i = 0; i < s->model->nmodal; i++) {
-    mbg__modal_residual(&s->modal[i].state, s->modal[i].r);
-    modal_scatter(s, i, 1, s->modal[i].r, r);
-  }
+  mbg__pool_each(s->pool, MBG__EACH_MODAL_R, s->model->nmodal, body_residual, &(body_job){.s = s, .r = r});
 }
 
 void mbg__modals_mass_mul(const mbg__system *s, const real *x, real *y) {
@@ -194,19 +215,35 @@ static void body_scatter(const mbg__system *s, int i, const real ga[3], const mb
   if (g->a) {
     mbg__modal_map_pull(&s->design->modals[i].map, w->gD, g->a);
   }
+}
+
+static void gravity_scatter(const mbg__system *s, int i, const real ga[3], const mbg__cotangent *g) {
   if (g->a && s->model->gravity >= 0) {
-    m3_mulv_add(g->a + s->model->gravity, s->H[body].R, ga);
+    m3_mulv_add(g->a + s->model->gravity, s->H[s->model->modals[i].body].R, ga);
   }
 }
 
+static void all_scatter(const mbg__system *s, int i, const real ga[3], const mbg__cotangent *g) {
+  body_scatter(s, i, ga, g);
+  gravity_scatter(s, i, ga, g);
+}
+
+static void body_pull(void *user, int i) {
+  const body_job *b = user;
+  const mbg__system *s = b->s;
+  mbg__modal_work *w = &s->modal[i];
+  real *a = s->weight3[s->model->modals[i].body];
+  const mbg__modal_gradient g = body_gradient(s, i, a, b->to->a != NULL);
+  modal_gather(s, i, b->z, w->r);
+  mbg__modal_pull(&w->state, w->r, &w->change, &g);
+  body_scatter(s, i, a, b->to);
+}
+
+/* attributes of a modal body are its own; gravity belongs to all, in their order */
 void mbg__modals_pull(const mbg__system *s, const real *z, const mbg__cotangent *to) {
+  mbg__pool_each(s->pool, MBG__EACH_MODAL_PULL, s->model->nmodal, body_pull, &(body_job){.s = s, .z = z, .to = to});
   for (int i = 0; i < s->model->nmodal; i++) {
-    mbg__modal_work *w = &s->modal[i];
-    real a[3];
-    const mbg__modal_gradient g = body_gradient(s, i, a, to->a != NULL);
-    modal_gather(s, i, z, w->r);
-    mbg__modal_pull(&w->state, w->r, &w->change, &g);
-    body_scatter(s, i, a, to);
+    gravity_scatter(s, i, s->weight3[s->model->modals[i].body], to);
   }
 }
 
@@ -275,7 +312,7 @@ void mbg__modals_kinetic_pull(const mbg__system *s, int body, real c, const mbg_
     if (wants(s, i, body)) {
       const mbg__modal_gradient g = body_gradient(s, i, a, to->a != NULL);
       mbg__modal_kinetic_pull(&w->state, c, w->scratch, &w->change, &g);
-      body_scatter(s, i, a, to);
+      all_scatter(s, i, a, to);
     }
   }
 }
@@ -294,7 +331,7 @@ void mbg__modals_strain_pull(const mbg__system *s, int body, real c, const mbg__
     if (wants(s, i, body)) {
       const mbg__modal_gradient g = body_gradient(s, i, a, to->a != NULL);
       mbg__modal_strain_pull(&s->modal[i].state, c, &g);
-      body_scatter(s, i, a, to);
+      all_scatter(s, i, a, to);
     }
   }
 }
@@ -331,7 +368,7 @@ void mbg__modals_gravity_pull(const mbg__system *s, real c, const mbg__cotangent
     if (to->a) {
       v3_axpy(to->a + s->model->gravity, -c * D->I1[0], s->H[body].x);
     }
-    body_scatter(s, i, bar, to);
+    all_scatter(s, i, bar, to);
   }
 }
 
@@ -349,19 +386,24 @@ static void body_column(const mbg__system *s, int i, const mbg__direction *d, in
   }
 }
 
-void mbg__modals_matrices(const mbg__system *s, const mbg__matrices *out) {
+/* of the scratch columns a body uses its own places */
+static void body_matrices(void *user, int i) {
+  const body_job *b = user;
+  const mbg__system *s = b->s;
+  const mbg__local *l = &s->modal[i].local;
   real *unit = s->column + s->model->nw;
-  for (int i = 0; i < s->model->nmodal; i++) {
-    const mbg__local *l = &s->modal[i].local;
-    for (int c = 0; c < l->n; c++) {
-      const mbg__direction w = {.w = unit}, dv = {.dv = unit}, dvd = {.dvd = unit};
-      unit[l->full[c]] = 1;
-      body_column(s, i, &dvd, c, out->M);
-      if (!s->bare) {
-        body_column(s, i, &w, c, out->K);
-        body_column(s, i, &dv, c, out->C);
-      }
-      unit[l->full[c]] = 0;
+  for (int c = 0; c < l->n; c++) {
+    const mbg__direction w = {.w = unit}, dv = {.dv = unit}, dvd = {.dvd = unit};
+    unit[l->full[c]] = 1;
+    body_column(s, i, &dvd, c, b->out->M);
+    if (!s->bare) {
+      body_column(s, i, &w, c, b->out->K);
+      body_column(s, i, &dv, c, b->out->C);
     }
+    unit[l->full[c]] = 0;
   }
+}
+
+void mbg__modals_matrices(const mbg__system *s, const mbg__matrices *out) {
+  mbg__pool_each(s->pool, MBG__EACH_MODAL_M, s->model->nmodal, body_matrices, &(body_job){.s = s, .out = out});
 }

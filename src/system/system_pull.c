@@ -67,8 +67,7 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
     }
   }
   if (g->a && s->model->gravity >= 0) {
-    m3_mulv(c, s->H[i].R, Mz);
-    v3_axpy(g->a + s->model->gravity, -1, c);
+    m3_mulv(s->weight3[i], s->H[i].R, Mz);
   }
 }
 
@@ -182,6 +181,44 @@ static void forces_pull(mbg__system *s, const mbg__cotangent *g) {
   }
 }
 
+typedef struct {
+  mbg__system *s;
+  const real *z;
+  const mbg__cotangent *g;
+  bool rates;
+} pull_job;
+
+static void each_test(void *user, int i) {
+  const pull_job *j = user;
+  if (j->s->touched[i]) {
+    pair_test(j->s, i, j->z, j->g);
+  }
+}
+
+static void each_pair(void *user, int i) {
+  const pull_job *j = user;
+  const mbg__system *s = j->s;
+  if (s->touched[i]) {
+    mbg__kin_pair_pull(s, i, s->p_w[i], s->p_dv[i], j->rates ? s->p_dvd[i] : NULL, j->g);
+  }
+}
+
+static void each_body(void *user, int i) {
+  const pull_job *j = user;
+  body_pull(j->s, i, j->z, j->g);
+}
+
+/* attributes of a body are its own; gravity belongs to all, in their order */
+static void bodies_pull(const mbg__system *s, pull_job *job) {
+  const mbg_model *m = s->model;
+  mbg__pool_each(s->pool, MBG__EACH_BODY_PULL, m->nbody, each_body, job);
+  for (int i = 0; job->g->a && m->gravity >= 0 && i < m->nbody; i++) {
+    if (has_inertia(s, i)) {
+      v3_axpy(job->g->a + m->gravity, -1, s->weight3[i]);
+    }
+  }
+}
+
 void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
                       real *gv, real *gvd, real *glambda, real *ga) {
   const mbg_model *m = s->model;
@@ -192,21 +229,18 @@ void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real 
   memset(s->p_dvd, 0, bytes);
   for (int i = 0; i < m->npair; i++) {
     s->touched[i] = z && s->pair_on[i] && (s->loaded[i] || glambda);
-    if (s->touched[i]) {
-      pair_test(s, i, z, &g);
-    }
+  }
+  pull_job job = {s, z, &g, kappa != NULL};
+  if (z) {
+    mbg__each_class(s, MBG__EACH_TEST, each_test, &job);
   }
   rows_pull(s, z, mu, nu, kappa, &g);
   if (z) {
     forces_pull(s, &g);
   }
-  for (int i = 0; i < m->npair; i++) {
-    if (s->touched[i]) {
-      mbg__kin_pair_pull(s, i, s->p_w[i], s->p_dv[i], kappa ? s->p_dvd[i] : NULL, &g);
-    }
-  }
-  for (int i = 0; z && !s->bare && i < m->nbody; i++) {
-    body_pull(s, i, z, &g);
+  mbg__each_class(s, MBG__EACH_PAIR_PULL, each_pair, &job);
+  if (z && !s->bare) {
+    bodies_pull(s, &job);
   }
   if (z && !s->bare) {
     mbg__beams_pull(s, z, &g);

@@ -27,34 +27,35 @@ static int laws_update(mbg_context *ctx, mbg__system *s) {
   return MBG_OK;
 }
 
-static void coords_update(mbg__system *s) {
-  for (int i = 0; i < s->model->ncoord; i++) {
+static void coord_update(void *user, int i) {
+  const mbg__system *s = user;
+  mbg__term_in in;
+  mbg__term_in_of(s, &s->coord_term[i], &in);
+  mbg__term_eval(&s->coord_term[i], &in, &s->coord[i], NULL);
+}
+
+static void row_update(void *user, int i) {
+  const mbg__system *s = user;
+  const mbg__row *row = &s->model->rows[i];
+  s->phi[i] = s->phid[i] = s->gamma[i] = 0;
+  for (int k = row->term; row_on(s, i) && k < row->term + row->nterm; k++) {
     mbg__term_in in;
-    mbg__term_in_of(s, &s->coord_term[i], &in);
-    mbg__term_eval(&s->coord_term[i], &in, &s->coord[i], NULL);
+    mbg__term_in_of(s, &s->model->terms[k], &in);
+    mbg__term_eval(&s->model->terms[k], &in, &s->term[k], NULL);
+    s->phi[i] += s->term[k].phi;
+    s->phid[i] += s->term[k].phid;
+    s->gamma[i] += s->term[k].gamma;
   }
 }
 
 int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
-  const mbg_model *m = s->model;
   const int err = laws_update(ctx, s);
   if (err < 0) {
     return err;
   }
-  for (int i = 0; i < m->nrow; i++) {
-    const mbg__row *row = &m->rows[i];
-    s->phi[i] = s->phid[i] = s->gamma[i] = 0;
-    for (int k = row->term; row_on(s, i) && k < row->term + row->nterm; k++) {
-      mbg__term_in in;
-      mbg__term_in_of(s, &m->terms[k], &in);
-      mbg__term_eval(&m->terms[k], &in, &s->term[k], NULL);
-      s->phi[i] += s->term[k].phi;
-      s->phid[i] += s->term[k].phid;
-      s->gamma[i] += s->term[k].gamma;
-    }
-  }
+  mbg__pool_each(s->pool, MBG__EACH_ROW, s->model->nrow, row_update, s);
   mbg__rows_load(s);
-  coords_update(s);
+  mbg__pool_each(s->pool, MBG__EACH_COORD, s->model->ncoord, coord_update, s);
   return MBG_OK;
 }
 
@@ -62,7 +63,8 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
 void mbg__rows_load(mbg__system *s) {
   const mbg_model *m = s->model;
   for (int i = 0; i < m->nrow; i++) {
-    for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
+    const bool loaded = s->lambda[i] != 0 && row_on(s, i);
+    for (int k = m->rows[i].term; loaded && k < m->rows[i].term + m->rows[i].nterm; k++) {
       if (m->terms[k].pair >= 0) {
         v6_axpy(s->F[m->terms[k].pair], -s->lambda[i], s->term[k].b);
       }
@@ -91,13 +93,19 @@ static void term_linearize(mbg__system *s, int k, real lambda) {
                                           s->term_attr + s->term_attr0[k]);
 }
 
-void mbg__rows_linearize(mbg__system *s) {
-  const mbg_model *m = s->model;
-  for (int i = 0; i < m->nrow; i++) {
-    for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
-      term_linearize(s, k, s->lambda[i]);
+/* the terms of a pair, which add to its slopes; the last "pair" has the terms of none */
+static void pair_linearize(void *user, int pair) {
+  mbg__system *s = user;
+  for (int i = s->pair_term0[pair]; i < s->pair_term0[pair + 1]; i++) {
+    const int k = s->pair_term[i], row = s->term_row[k];
+    if (row_on(s, row)) {
+      term_linearize(s, k, s->lambda[row]);
     }
   }
+}
+
+void mbg__rows_linearize(mbg__system *s) {
+  mbg__pool_each(s->pool, MBG__EACH_LINEARIZE, s->model->npair + 1, pair_linearize, s);
 }
 
 /* phid = b v + F_t is linear in v, and so are its derivatives: phid_G += L^T dv, phid_a += b_a dv */

@@ -95,6 +95,9 @@ static void destroy(mbg__formulation_work *w) {
   mbg__store_destroy(&w->store);
   a.release(a.user, w->frozen);
   mbg__tree_destroy(w->tree);
+  if (w->sys) {
+    mbg__system_share(w->sys, NULL);
+  }
   mbg__pool_destroy(w->pool);
   mbg__arena_destroy(&w->arena);
   a.release(a.user, w);
@@ -112,6 +115,8 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(mbg__pool_create(ctx, plan->threads, &w->pool));
+  w->sys = sys;
+  mbg__system_share(sys, w->pool);
   MBG_TRY(find_integrator(ctx, w));
   MBG_TRY(mbg__plan_thin_breaks(ctx, &w->arena, &w->plan));
   MBG_TRY(mbg__tree_create(ctx, sys, mbg__start_result_of(start)->rank, &w->tree));

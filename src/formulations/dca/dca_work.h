@@ -23,6 +23,7 @@ typedef struct {
 struct mbg__formulation_work {
   mbg__arena arena;
   const mbg_model *m;
+  mbg__system *sys; /* that the pool serves */
   mbg__start_work *start;
   mbg__run_plan plan, node_plan; /* breaks sorted */
   mbg__pool *pool;
