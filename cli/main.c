@@ -10,6 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 extern const cli_command cli_cmd_modes, cli_cmd_simulate, cli_cmd_gradient, cli_cmd_check, cli_cmd_compare,
     cli_cmd_identify, cli_cmd_control, cli_cmd_optimize, cli_cmd_sweep, cli_cmd_list, cli_cmd_new, cli_cmd_help,
     cli_cmd_version;
@@ -98,7 +102,18 @@ static void ignore_signals(void) {
   signal(SIGXFSZ, SIG_IGN);
 }
 
+/* Large blocks go back to the system when they are released, and new ones come untouched: what a large model takes but
+   never writes needs no memory. The preset of glibc keeps blocks of up to 32 MB once one of that size was released. */
+static void return_blocks(void) {
+#ifdef __GLIBC__
+  const int large = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, large);
+  mallopt(M_TRIM_THRESHOLD, 4 * large);
+#endif
+}
+
 int main(int argc, char **argv) {
+  return_blocks();
   use_one_thread();
   ignore_signals();
   const int status = run(argc, argv);

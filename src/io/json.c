@@ -25,6 +25,8 @@ typedef struct {
   int mark_column;     /* cost linear time even when the whole file is one line */
   int depth;
   const mbg__json *open; /* innermost array or object that is not closed yet, or NULL */
+  const char *text;      /* all of it */
+  char *room, *room_end; /* what is left of a block for short texts, which stand in it without gaps */
 } parser;
 
 static int parse_value(parser *s, mbg__json *node);
@@ -98,6 +100,21 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* ---------------------------------------------------------------------- strings */
+
+/* bytes of text, not cleared; NULL: out of memory */
+static char *take_text(parser *s, size_t bytes) {
+  enum { SHORT = 256, BLOCK = 16384 };
+  if (bytes > SHORT) {
+    return mbg__arena_take(s->arena, bytes, 1);
+  }
+  if ((size_t)(s->room_end - s->room) < bytes) {
+    s->room = mbg__arena_take(s->arena, BLOCK, 1);
+    s->room_end = s->room ? s->room + BLOCK : NULL;
+  }
+  char *taken = s->room;
+  s->room += taken ? bytes : 0;
+  return taken;
+}
 
 /* the closing quote of the string whose first character is at p */
 static int find_quote(parser *s, position start, const char **quote) {
@@ -193,22 +210,23 @@ static int decode_plain(parser *s, const char *quote, char **out) {
 }
 
 /* at the opening quote; leaves p behind the closing one */
-static int parse_string(parser *s, const char **text, size_t *length) {
+static int parse_string(parser *s, const char **text, unsigned *length) {
   int err = MBG_OK;
   const char *quote = NULL;
   const position start = here(s);
   s->p++;
   MBG_TRY(find_quote(s, start, &quote));
   /* decoding never makes a string longer */
-  char *copy = mbg__arena_take(s->arena, (size_t)(quote - s->p) + 1, 1);
+  char *copy = take_text(s, (size_t)(quote - s->p) + 1);
   MBG_TRY(mbg__arena_check(s->ctx, s->arena));
   char *out = copy;
   while (s->p < quote) {
     MBG_TRY(*s->p == '\\' ? decode_escape(s, quote, &out) : decode_plain(s, quote, &out));
   }
+  *out = 0;
   s->p = quote + 1;
   *text = copy;
-  *length = (size_t)(out - copy);
+  *length = (unsigned)(out - copy);
 done:
   return err;
 }
@@ -296,10 +314,16 @@ static int parse_number(parser *s, mbg__json *node) {
     return fail_at(s, here(s), "number '%s' is out of range; the largest is about 1.8e308", shown.text);
   }
   node->kind = MBG__JSON_NUMBER;
-  node->text = mbg__arena_text(s->arena, s->p, length);
-  node->length = length;
+  char *copy = take_text(s, length + 1);
+  if (!copy) {
+    return mbg__fail_memory(s->ctx);
+  }
+  memcpy(copy, s->p, length);
+  copy[length] = 0;
+  node->text = copy;
+  node->length = (unsigned)length;
   s->p = end;
-  return node->text ? MBG_OK : mbg__fail_memory(s->ctx);
+  return MBG_OK;
 }
 
 static int fail_word(parser *s, size_t length) {
@@ -375,7 +399,7 @@ static int check_unique_keys(parser *s, const mbg__json *object) {
 /* "key" : */
 static int parse_key(parser *s, mbg__json *member) {
   int err = MBG_OK;
-  size_t length = 0;
+  unsigned length = 0;
   if (!at_char(s, '"')) {
     return fail_expected(s, s->open->count == 0 ? "a key in double quotes or '}'" : "a key in double quotes");
   }
@@ -492,9 +516,9 @@ static int parse_value(parser *s, mbg__json *node) {
   const position at = here(s);
   node->line = at.line;
   node->column = at.column;
-  node->begin = s->p;
+  node->begin = (unsigned)(s->p - s->text);
   const int err = parse_kind(s, node);
-  node->end = s->p;
+  node->end = (unsigned)(s->p - s->text);
   return err;
 }
 
@@ -525,7 +549,9 @@ int mbg__json_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const
   }
   const char *begin = length > 0 ? text + mbg__utf8_mark(text, length) : "";
   const char *end = length > 0 ? text + length : begin;
-  parser s = {ctx, arena, file, begin, end, 1, begin, 1, 0, NULL};
+  parser s = {.ctx = ctx, .arena = arena, .file = file, .p = begin, .end = end, .line = 1, .text = text};
+  s.mark = begin;
+  s.mark_column = 1;
   mbg__json *root = MBG_TAKE(arena, mbg__json, 1);
   if (!root) {
     return mbg__fail_memory(ctx);

@@ -17,29 +17,27 @@ typedef enum {
   MBG__JSON_OBJECT
 } mbg__json_kind;
 
-/* A value and, when it is a member of an object, its key. Lines and columns count from 1, columns in code points. */
+/* A value and, when it is a member of an object, its key. Lines and columns count from 1, columns in code points. Large
+   models have many: members are ordered by size. */
 typedef struct mbg__json {
-  mbg__json_kind kind;
-  int line, column; /* of the value's first character; for strings: of the opening quote */
-
-  double number; /* NUMBER: the nearest double, always finite */
-  bool boolean;  /* BOOL */
-
+  double number;    /* NUMBER: the nearest double, always finite */
   const char *text; /* STRING: decoded UTF-8; NUMBER: the literal as written; both terminated by 0; else NULL */
-  size_t length;    /* bytes in text; larger than strlen(text) for a string that contains \u0000 */
-
-  const char *begin, *end; /* of the value as written, in the text that was read */
-
-  const char *key;          /* decoded, terminated by 0; NULL when not a member; holds no \u0000 */
-  int key_line, key_column; /* of the opening quote of the key */
+  const char *key;  /* decoded, terminated by 0; NULL when not a member; holds no \u0000 */
 
   struct mbg__json *child; /* ARRAY, OBJECT: first item or member, in the order of the file */
   struct mbg__json *next;  /* next one of the same array or object */
-  int count;               /* ARRAY, OBJECT: how many */
+
+  mbg__json_kind kind : 8;
+  bool boolean : 1;         /* BOOL */
+  int count;                /* ARRAY, OBJECT: how many */
+  unsigned length;          /* bytes in text; larger than strlen(text) for a string that contains \u0000 */
+  unsigned begin, end;      /* of the value as written, in the text that was read */
+  int line, column;         /* of the value's first character; for strings: of the opening quote */
+  int key_line, key_column; /* of the opening quote of the key */
 } mbg__json;
 
-/* Reads `length` bytes of text (which need not end with 0) into a tree that lives in the arena; the text itself is
-   copied where needed; only `begin` and `end` refer to it afterwards. `file` is the name for messages. Returns 0, or
+/* Reads `length` bytes of text (which need not end with 0) into a tree that lives in the arena and does not refer to
+   the text. `file` is the name for messages. Returns 0, or
    MBG_ERROR_INPUT with one message "file:line:column: message", or MBG_ERROR_MEMORY; *out is then NULL, and the partial
    tree stays in the arena until it is destroyed. */
 int mbg__json_parse(mbg_context *ctx, mbg__arena *arena, const char *file, const char *text, size_t length,

@@ -40,7 +40,6 @@ void *mbg__list_more(mbg__loader *L, void *at, int count, int *room, size_t size
   if (more->after) {
     more->after->before = more;
   }
-  memset((char *)more->data + (size_t)count * size, 0, (size_t)(n - count) * size);
   *room = n;
   return more->data;
 }
@@ -50,6 +49,18 @@ static void free_lists(mbg__loader *L) {
     after = b->after;
     mbg__free(L->ctx, b);
   }
+  L->blocks = NULL;
+}
+
+static void free_list(mbg__loader *L, void *at) {
+  block *b = at ? (block *)((char *)at - offsetof(block, data)) : NULL;
+  if (b) {
+    *(b->before ? &b->before->after : &L->blocks) = b->after;
+    if (b->after) {
+      b->after->before = b->before;
+    }
+  }
+  mbg__free(L->ctx, b);
 }
 
 /* ---------------------------------------------------------------------- checks of the whole */
@@ -88,7 +99,8 @@ static int check_gravity(mbg__loader *L) {
 
 /* ---------------------------------------------------------------------- the model's arrays */
 
-static int copy_list(mbg__loader *L, const void *at, int count, size_t size, void *out) {
+/* the list itself goes */
+static int copy_list(mbg__loader *L, void *at, int count, size_t size, void *out) {
   void *copy = mbg__arena_take(L->arena, (size_t)count, size);
   if (!copy) {
     return mbg__fail_memory(L->ctx);
@@ -97,6 +109,7 @@ static int copy_list(mbg__loader *L, const void *at, int count, size_t size, voi
     memcpy(copy, at, (size_t)count * size);
   }
   memcpy(out, &copy, sizeof(copy));
+  free_list(L, at);
   return MBG_OK;
 }
 
@@ -106,9 +119,16 @@ static int copy_list(mbg__loader *L, const void *at, int count, size_t size, voi
     MBG_TRY(copy_list(L, L->list.at, L->list.count, sizeof(*L->list.at), &m->array));                                  \
   } while (0)
 
+/* what loading needed besides goes first: the memory of a large model is largest here */
 static int copy_lists(mbg__loader *L) {
   int err = MBG_OK;
   mbg_model *m = L->model;
+  mbg__arena_destroy(&L->temp);
+  for (int k = 0; k < 2; k++) {
+    free_list(L, L->values[k].at);
+    free_list(L, L->placed[k].at);
+  }
+  free_list(L, L->formulas.at);
   COPY(parameters, nparameter, parameters);
   COPY(p, np, p);
   COPY(constants, nconstant, constants);

@@ -18,6 +18,8 @@
 #include "model/design.h"
 #include "model/model.h"
 
+#include <string.h>
+
 enum {
   MBG__LOAD_ELEMENTS_MAX = 1000000, /* of a kind, of a vector parameter, of a list in the file */
   MBG__LOAD_PARTS_DEEP = 10,        /* parts inside parts */
@@ -34,14 +36,14 @@ enum {
 
 typedef struct mbg__loader mbg__loader;
 
-/* Room for one more entry of a list; NULL when out of memory. */
+/* Room for one more entry of a list, not cleared; NULL when out of memory. */
 void *mbg__list_more(mbg__loader *L, void *at, int count, int *room, size_t size);
 
 /* The next entry of a list, cleared; NULL when out of memory (nothing is lost: the memory is the loader's). */
 #define MBG__PUSH(L, list)                                                                                             \
   (((list).count < (list).room ||                                                                                      \
     ((list).at = mbg__list_more((L), (list).at, (list).count, &(list).room, sizeof(*(list).at))) != NULL)              \
-       ? &(list).at[(list).count++]                                                                                    \
+       ? memset(&(list).at[(list).count++], 0, sizeof(*(list).at))                                                     \
        : NULL)
 
 /* Adds a value to a list: MBG_OK, or MBG_ERROR_MEMORY with its message. */
@@ -110,6 +112,14 @@ typedef struct {
   int rotate, nrotate; /* operations of its rotation */
 } mbg__own_pose;
 
+/* A formula that the file may repeat; equal ones share their program. */
+typedef struct {
+  const mbg__source *source; /* whose names it uses */
+  const char *text;
+  double sign, value;
+  mbg__formula formula;
+} mbg__shared_formula;
+
 struct mbg__loader {
   mbg_context *ctx;
   mbg_model *model;
@@ -177,7 +187,8 @@ struct mbg__loader {
   int quarter;           /* attribute -pi/2, or -1 */
   int empty_pose;        /* pose without operations, or -1 */
   int modal_ground;      /* marker of the ground for signals of modal coordinates, or -1 */
-  struct mbg__index_map *pair_map, *coord_map, *text_map, *driver_map;
+  struct mbg__index_map *pair_map, *coord_map, *text_map, *driver_map, *formula_map;
+  MBG__LIST_OF(mbg__shared_formula) formulas;
   MBG__LIST_OF(const char *) texts;
   const mbg__expr *identity;         /* the expression that returns its only input */
   MBG__LIST_OF(int) formula_input;   /* inputs of the formula that is compiled: entries of (p, constants) */

@@ -53,7 +53,7 @@ static int name_attribute(function_scope *f, const char *name, int vector, int s
     return MBG__NAME_FILED;
   }
   *input = source;
-  const mbg__formula formula = {.expr = L->identity, .ninput = 1, .input = input};
+  const mbg__formula formula = {.expr = L->identity, .input = input};
   const mbg__where where = mbg__item_where(f->item, f->json);
   if (mbg__attribute_add(f->item, &formula, key, "", &where, &f->L->fn_input.at[known].index) < 0) {
     L->no_memory = true;

@@ -141,7 +141,6 @@ static int compile_formula(mbg__item *item, const mbg__json *json, const char *l
     return mbg__fail_memory(L->ctx);
   }
   out->expr = expr;
-  out->ninput = mbg__expr_ninputs(expr);
   if (L->formula_input.count > 0) {
     memcpy(input, L->formula_input.at, (size_t)L->formula_input.count * sizeof(int));
   }
@@ -166,14 +165,15 @@ static int reserve(mbg__loader *L, const mbg__expr *expr) {
 
 int mbg__load_evaluate(mbg__item *item, const mbg__formula *formula, real value[2]) {
   mbg__loader *L = item->L;
-  value[0] = value[1] = formula->number;
+  const int ninput = mbg__formula_inputs(formula);
   if (!formula->expr) {
+    value[0] = value[1] = formula->number;
     return MBG_OK;
   }
   int err = reserve(L, formula->expr);
   for (int set = 0; err == MBG_OK && set < 2; set++) {
     bool known = true;
-    for (int k = 0; k < formula->ninput; k++) {
+    for (int k = 0; k < ninput; k++) {
       L->x[k] = L->s[set][formula->input[k]];
       known = known && !isnan(re(L->x[k]));
     }
@@ -189,6 +189,28 @@ int mbg__load_evaluate(mbg__item *item, const mbg__formula *formula, real value[
     }
   }
   return err;
+}
+
+/* Equal texts of one file mean the same, except inside a beam, whose elements take their own entries of vectors. A
+   formula that fails later fails where it stands first. */
+static const mbg__shared_formula *find_shared(const mbg__item *item, const char *text, double sign, long long *key) {
+  const mbg__loader *L = item->L;
+  uint64_t sum = mbg__sum(MBG__SUM_START, text, strlen(text));
+  sum = mbg__sum(sum, &item->source, sizeof(item->source));
+  *key = (long long)(mbg__sum(sum, &sign, sizeof(sign)) >> 1);
+  const int i = L->element < 0 ? mbg__map_find(L->formula_map, *key) : -1;
+  const mbg__shared_formula *f = i < 0 ? NULL : &L->formulas.at[i];
+  return f && f->source == item->source && f->sign == sign && strcmp(f->text, text) == 0 ? f : NULL;
+}
+
+/* comparisons have places of their own, for warnings */
+static int share(mbg__item *item, long long key, const mbg__shared_formula *f) {
+  mbg__loader *L = item->L;
+  if (item->bad || L->element >= 0 || !f->formula.expr || mbg__expr_has_switch(f->formula.expr)) {
+    return MBG_OK;
+  }
+  const int err = MBG__ADD(L, L->formulas, *f);
+  return err < 0 ? err : mbg__map_set(L, &L->formula_map, key, L->formulas.count - 1);
 }
 
 int mbg__item_formula(mbg__item *item, const mbg__json *json, const char *label, double sign, mbg__formula *out,
@@ -211,6 +233,13 @@ int mbg__item_formula(mbg__item *item, const mbg__json *json, const char *label,
   if (!text || unit_given) {
     return MBG_OK;
   }
+  long long key;
+  const mbg__shared_formula *shared = find_shared(item, text, sign, &key);
+  if (shared) {
+    *out = shared->formula;
+    *value = shared->value;
+    return MBG_OK;
+  }
   MBG_TRY(compile_formula(item, json, label, sign, out));
   if (!out->expr || !item->L->s[0]) {
     return MBG_OK;
@@ -223,6 +252,7 @@ int mbg__item_formula(mbg__item *item, const mbg__json *json, const char *label,
   if (isinf(*value)) {
     MBG_TRY(mbg__item_bad(item, json, "%s is not finite", label));
   }
+  MBG_TRY(share(item, key, &(mbg__shared_formula){item->source, text, sign, *value, *out}));
 done:
   return err;
 }
@@ -230,8 +260,9 @@ done:
 int mbg__item_fixed(mbg__item *item, const mbg__json *json, const char *label, double *value, bool *varies) {
   mbg__formula formula;
   const int err = mbg__item_formula(item, json, label, 1, &formula, value);
+  const int ninput = mbg__formula_inputs(&formula);
   bool found = false;
-  for (int k = 0; formula.expr && k < formula.ninput; k++) {
+  for (int k = 0; k < ninput; k++) {
     found = found || item->L->s_varies[formula.input[k]];
   }
   if (varies) {
@@ -279,8 +310,9 @@ done:
 
 static int constant_dependences(const mbg__loader *L, int i, int *list) {
   const mbg__formula *f = &L->constants.at[i].formula;
+  const int ninput = mbg__formula_inputs(f);
   int count = 0;
-  for (int j = 0; f->expr && j < f->ninput; j++) {
+  for (int j = 0; j < ninput; j++) {
     if (f->input[j] < L->p.count) {
       continue;
     }
@@ -326,14 +358,17 @@ static int permute_constants(mbg__loader *L, constant_item *list, const int *ord
   }
   for (int k = 0; k < n; k++) {
     mbg__formula *f = &sorted[k].formula;
-    int *input = MBG_TAKE(L->arena, int, f->ninput);
+    const int ninput = mbg__formula_inputs(f);
+    int *input = MBG_TAKE(L->arena, int, ninput);
     if (!input) {
       return mbg__fail_memory(L->ctx);
     }
-    for (int j = 0; j < f->ninput; j++) {
+    for (int j = 0; j < ninput; j++) {
       input[j] = f->input[j] < np ? f->input[j] : np + place[f->input[j] - np];
     }
-    f->input = input;
+    if (f->expr) {
+      f->input = input;
+    }
     list[k] = items[k];
     L->constants.at[k] = sorted[k];
   }
@@ -375,7 +410,8 @@ static int evaluate_constants(mbg__loader *L, constant_item *list) {
     if (isinf(re(value[0]))) {
       MBG_TRY(mbg__item_bad(&list[i].item, list[i].json, "the value is not finite"));
     }
-    for (int k = 0; f->expr && k < f->ninput; k++) {
+    const int ninput = mbg__formula_inputs(f);
+    for (int k = 0; k < ninput; k++) {
       L->s_varies[L->p.count + i] = L->s_varies[L->p.count + i] || L->s_varies[f->input[k]];
     }
     L->s[0][L->p.count + i] = value[0];

@@ -264,7 +264,7 @@ static int vector_sample(mbg__item *item, const mbg__json *json, const mbg__para
     return mbg__fail_memory(L->ctx);
   }
   *input = p->first + i;
-  const mbg__formula formula = {.expr = L->identity, .ninput = 1, .input = input};
+  const mbg__formula formula = {.expr = L->identity, .input = input};
   const mbg__where where = mbg__item_where(item, json);
   return mbg__attribute_add(item, &formula, key, "", &where, &index);
 }

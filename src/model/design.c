@@ -29,7 +29,8 @@ struct mbg__design_work {
 static int formula_pattern(const mbg__design *d, const mbg__formula *f, int mark, int *col, int n) {
   const mbg_model *m = d->model;
   struct mbg__design_work *w = d->work;
-  for (int k = 0; f->expr && k < f->ninput; k++) {
+  const int ninput = mbg__formula_inputs(f);
+  for (int k = 0; k < ninput; k++) {
     const int i = f->input[k];
     const int first = i < m->np ? 0 : w->cstart[i - m->np];
     const int last = i < m->np ? 1 : w->cstart[i - m->np + 1];
@@ -109,7 +110,8 @@ static int attributes_pattern(mbg_context *ctx, mbg__arena *arena, mbg__design *
 static void largest_formula(const mbg__formula *f, int *ninput, size_t *scratch) {
   if (f->expr) {
     const size_t s = mbg__expr_scratch(f->expr);
-    *ninput = f->ninput > *ninput ? f->ninput : *ninput;
+    const int n = mbg__formula_inputs(f);
+    *ninput = n > *ninput ? n : *ninput;
     *scratch = s > *scratch ? s : *scratch;
   }
 }
@@ -139,7 +141,8 @@ static int create_work(mbg_context *ctx, mbg__arena *arena, mbg__design *d) {
   return mbg__arena_check(ctx, arena);
 }
 
-static int create_poses(mbg_context *ctx, mbg__arena *arena, mbg__design *d) {
+/* without them the poses and masses have values alone */
+static int take_derivatives(mbg_context *ctx, mbg__arena *arena, mbg__design *d) {
   const mbg_model *m = d->model;
   for (int i = 0; i < m->npose; i++) {
     const int n = m->poses[i].ndep;
@@ -152,7 +155,7 @@ static int create_poses(mbg_context *ctx, mbg__arena *arena, mbg__design *d) {
   return mbg__arena_check(ctx, arena);
 }
 
-int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__design **out) {
+static int create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, bool derivatives, mbg__design **out) {
   int err = MBG_OK;
   mbg__design *d = MBG_TAKE(arena, mbg__design, 1);
   *out = d;
@@ -174,12 +177,22 @@ int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, 
   d->handles = MBG_TAKE(arena, mbg__modal_handle, m->nmarker);
   MBG_TRY(mbg__arena_check(ctx, arena));
   MBG_TRY(create_work(ctx, arena, d));
-  MBG_TRY(create_poses(ctx, arena, d));
+  if (derivatives) {
+    MBG_TRY(take_derivatives(ctx, arena, d));
+  }
   MBG_TRY(mbg__design_create_modals(ctx, arena, d));
   MBG_TRY(constants_pattern(ctx, arena, d));
   MBG_TRY(attributes_pattern(ctx, arena, d));
 done:
   return err;
+}
+
+int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__design **out) {
+  return create(ctx, arena, m, true, out);
+}
+
+int mbg__design_create_plain(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__design **out) {
+  return create(ctx, arena, m, false, out);
 }
 
 /* ---------------------------------------------------------------------- values and dA/dp */
@@ -192,12 +205,12 @@ static int formula_value(mbg_context *ctx, const mbg__design *d, const mbg__form
     *value = f->number;
     return MBG_OK;
   }
-  for (int k = 0; k < f->ninput; k++) {
+  const int n = mbg__formula_inputs(f);
+  for (int k = 0; k < n; k++) {
     const int i = f->input[k];
     w->x[k] = i < m->np ? d->p[i] : d->constants[i - m->np];
   }
   const int err = mbg__expr_gradient(ctx, f->expr, w->x, w->scratch, value, w->g);
-  const int n = mbg__expr_ninputs(f->expr);
   for (int k = 0; err == MBG_OK && k < n; k++) {
     const int i = f->input[k];
     if (i < m->np) {

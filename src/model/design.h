@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 
-/* A frame and its dependence on attributes: (h^-1 dh)^vee = sum_k omega[k] da[dep[k]]. */
+/* A frame and its dependence on attributes: (h^-1 dh)^vee = sum_k omega[k] da[dep[k]]. dep NULL: the frame alone. */
 typedef struct {
   mbg__frame h;
   int ndep;
@@ -71,6 +71,8 @@ typedef struct mbg__design {
 
 /* Allocates in the arena; call mbg__design_update before use. */
 int mbg__design_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, mbg__design **out);
+/* ... without derivatives of poses and masses by attributes, for a caller that only looks: a third of the memory. */
+int mbg__design_create_plain(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, mbg__design **out);
 
 /* Evaluates everything at p (np). Reports non-physical values at p (mass < 0, non-finite ...) as MBG_ERROR_INPUT. */
 int mbg__design_update(mbg_context *ctx, mbg__design *design, const real *p);

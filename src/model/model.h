@@ -26,13 +26,16 @@ typedef struct {
 } mbg__parameter;
 
 /* An expression of parameters and constants: local input k of `expr` is entry input[k] of s = (p, constants).
-   expr NULL: the number. */
+   expr NULL: the number. Large models have many. */
 typedef struct {
-  double number;
   const mbg__expr *expr;
-  int ninput;
-  const int *input;
+  union {
+    double number;
+    const int *input; /* (mbg__formula_inputs) */
+  };
 } mbg__formula;
+
+static inline int mbg__formula_inputs(const mbg__formula *f) { return f->expr ? mbg__expr_ninputs(f->expr) : 0; }
 
 typedef struct {
   const char *name;

@@ -388,6 +388,9 @@ static void append_frame(mbg__placed *out, const mbg__frame *F) {
 }
 
 static void append_omega(mbg__placed *out, const double s[3], int dep, const real omega[6]) {
+  if (!out->dep) {
+    return;
+  }
   real *w = out->omega[out->ndep];
   out->dep[out->ndep++] = dep;
   v6_copy(w, omega);

@@ -16,14 +16,15 @@ typedef struct {
 
 /* p of s = (p, constants) is longer now: constants move up */
 static int move_inputs(maker *k, mbg__formula *f) {
-  if (!f->expr || f->ninput == 0) {
+  const int ninput = mbg__formula_inputs(f);
+  if (ninput == 0) {
     return MBG_OK;
   }
-  int *input = MBG_TAKE(&k->m->arena, int, f->ninput);
+  int *input = MBG_TAKE(&k->m->arena, int, ninput);
   if (!input) {
     return mbg__fail_memory(k->ctx);
   }
-  for (int i = 0; i < f->ninput; i++) {
+  for (int i = 0; i < ninput; i++) {
     input[i] = f->input[i] < k->from->np ? f->input[i] : f->input[i] + k->added;
   }
   f->input = input;
@@ -92,7 +93,7 @@ static int add_attributes(maker *k, const mbg__samples *s, int first, const char
       return mbg__fail_memory(k->ctx);
     }
     input[i] = first + i;
-    a->formula = (mbg__formula){.expr = k->identity, .ninput = 1, .input = &input[i]};
+    a->formula = (mbg__formula){.expr = k->identity, .input = &input[i]};
   }
   for (int i = 0; input && s->interpolation == MBG__CUBIC && i < s->n; i++) {
     mbg__attribute *a = add_attribute(k, c, owner, "curvature", i);

@@ -42,7 +42,7 @@ static int assemble(work *w, const double *parameters) {
   for (int i = 0; i < m->np; i++) {
     p[i] = parameters ? parameters[i] : m->p[i];
   }
-  MBG_TRY(mbg__design_create(w->ctx, &w->arena, m, &w->design));
+  MBG_TRY(mbg__design_create_plain(w->ctx, &w->arena, m, &w->design));
   MBG_TRY(mbg__design_update(w->ctx, w->design, p));
   MBG_TRY(mbg__system_create(w->ctx, m, w->design, &w->sys));
   MBG_TRY(mbg__start_create(w->ctx, w->sys, &w->start_work));
@@ -53,8 +53,23 @@ done:
   return err;
 }
 
+/* accelerations and reactions are solved for where a signal shows them, or where they may not be unique */
+static bool shows_accelerations(const work *w) {
+  for (int i = 0; i < w->m->nsignal; i++) {
+    if (w->m->signals[i].level >= MBG__LEVEL_ACCELERATION) {
+      return true;
+    }
+  }
+  return !mbg__start_has_inertia(w->sys);
+}
+
 static int accelerate(work *w) {
   int massless;
+  if (!shows_accelerations(w)) {
+    const mbg__start_result *r = w->start;
+    w->accelerations = true;
+    return mbg__system_update(w->ctx, w->sys, &(mbg__state){.t = r->t, .H = r->H, .v = r->v, .turns = r->turns});
+  }
   const int err = mbg__start_accelerations(w->ctx, w->sys, w->start, w->vd, w->lambda, &massless);
   if (err < 0 || massless < 0) {
     w->accelerations = err >= 0;

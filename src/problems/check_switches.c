@@ -28,8 +28,9 @@ static void visit_formula(finder *f, const mbg__formula *formula, const mbg__exp
   if (!formula->expr) {
     return;
   }
+  const int ninput = mbg__formula_inputs(formula);
   mbg__expr_deciding(formula->expr, f->marks, f->inputs);
-  for (int k = 0; k < formula->ninput && k < mbg__expr_ninputs(formula->expr); k++) {
+  for (int k = 0; k < ninput; k++) {
     if (f->inputs[k] || outer) {
       mark(&f->symbol[formula->input[k]], f->inputs[k] ? formula->expr : outer);
     }

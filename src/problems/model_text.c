@@ -6,15 +6,16 @@
 
 int mbg__model_edit_open(mbg_context *ctx, const mbg_model *m, mbg__model_edit *edit) {
   const mbg__model_source *source = m->sources;
-  *edit = (mbg__model_edit){.next = source->text, .end = source->text + source->length};
+  *edit = (mbg__model_edit){.text = source->text, .next = source->text, .end = source->text + source->length};
   mbg__arena_init(&edit->arena, mbg__context_allocator(ctx));
   mbg__buffer_init(&edit->out, ctx);
   return mbg__json_parse(ctx, &edit->arena, m->file, source->text, source->length, &edit->root);
 }
 
 void mbg__model_edit_skip(mbg__model_edit *edit, const mbg__json *value) {
-  mbg__buffer_add(&edit->out, edit->next, (size_t)(value->begin - edit->next));
-  edit->next = value->end;
+  const char *text = edit->text;
+  mbg__buffer_add(&edit->out, edit->next, (size_t)(text + value->begin - edit->next));
+  edit->next = text + value->end;
 }
 
 void mbg__model_edit_copy_rest(mbg__model_edit *edit) {

@@ -9,7 +9,8 @@
 typedef struct {
   mbg__arena arena;
   mbg__json *root;        /* of the source */
-  const char *next, *end; /* the part of the source that is not copied yet */
+  const char *text;       /* the source */
+  const char *next, *end; /* the part of it that is not copied yet */
   mbg__buffer out;
 } mbg__model_edit;
 

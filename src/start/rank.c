@@ -24,7 +24,7 @@ typedef struct {
 static int scaled_values(scaled_rows *q, mbg__arena *scratch, mbg__system *s) {
   const int nnz = mbg__csc_count(q->B), nrow = q->m->nrow;
   real *val = MBG_TAKE(scratch, real, nnz);
-  q->val = MBG_TAKE(scratch, double, nnz);
+  q->val = (double *)val; /* in place: a real is at least as long as its real part, which stands first */
   q->scale = MBG_TAKE(scratch, double, nrow);
   if (mbg__arena_check(q->ctx, scratch) < 0) {
     return MBG_ERROR_MEMORY;

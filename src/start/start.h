@@ -50,7 +50,8 @@ void mbg__start_drop_memory(mbg__start_work *start);
    Such an equilibrium has no derivatives here. */
 void mbg__start_indifferent(mbg__start_work *start, bool yes);
 
-/* One solve follows and nothing but its result is read: factors and scratch are released on the way. */
+/* One solve follows and nothing but its result is read: factors and scratch are released on the way, and a large guess
+   that holds to rounding is taken as it is, without factors. */
 void mbg__start_brief(mbg__start_work *start);
 
 /* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless
@@ -77,5 +78,8 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *start, const real *gw, co
    Afterwards the system is at the start with these. */
 int mbg__start_accelerations(mbg_context *ctx, mbg__system *sys, const mbg__start_result *start, real *vd, real *lambda,
                              int *massless);
+
+/* Does the inertia of single bodies prove that no freedom is without? (No: it may have one.) */
+bool mbg__start_has_inertia(const mbg__system *sys);
 
 #endif

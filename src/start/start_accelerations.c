@@ -2,9 +2,11 @@
 #include "start/start.h"
 
 #include "system/saddle.h"
+#include "system/system_internal.h"
 
-static const double shift = 1e-15;          /* of the mass matrix in the search for freedoms without inertia */
-static const double massless_limit = 1e-14; /* inertia of a freedom relative to the largest one */
+static const double shift = 1e-15;           /* of the mass matrix in the search for freedoms without inertia */
+static const double massless_limit = 1e-14;  /* inertia of a freedom relative to the largest one */
+static const double inertia_certain = 1e-12; /* ... that a proof by single bodies asks for */
 
 typedef struct {
   mbg_context *ctx;
@@ -92,10 +94,49 @@ static int body_of(const motion *q) {
   return best;
 }
 
+/* is M - least W positive definite on the free velocities of a body? By elimination. */
+static bool body_has_inertia(const mbg__system *s, int body, double least) {
+  const real *M = s->design->M + 36 * (size_t)body;
+  const int n = s->nfree[body], *at = s->free_[body];
+  double A[6][6];
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      A[i][j] = re(M[6 * at[i] + at[j]]) - (i == j ? least * mbg__metric(s->model, at[i]) : 0);
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    if (!(A[k][k] > 0)) {
+      return false;
+    }
+    for (int i = k + 1; i < n; i++) {
+      for (int j = k + 1; j < n; j++) {
+        A[i][j] -= A[i][k] * A[k][j] / A[k][k];
+      }
+    }
+  }
+  return true;
+}
+
+bool mbg__start_has_inertia(const mbg__system *s) {
+  const mbg_model *m = s->model;
+  double largest = 0;
+  for (int b = 0; b < m->nbody; b++) {
+    for (int i = 0; i < s->nfree[b]; i++) {
+      const int k = s->free_[b][i];
+      largest = fmax(largest, re(s->design->M[36 * (size_t)b + (size_t)(7 * k)]) / mbg__metric(m, k));
+    }
+  }
+  bool all = m->nelement == 0 && m->nmodal == 0;
+  for (int b = 0; all && b < m->nbody; b++) {
+    all = body_has_inertia(s, b, inertia_certain * largest);
+  }
+  return all;
+}
+
 /* inverse iteration on the motions that the rows allow: the one with the least inertia */
 static int find_massless(motion *q, int *body) {
   int err = MBG_OK;
-  if (q->m->nv == q->rank->nkept) {
+  if (q->m->nv == q->rank->nkept || mbg__start_has_inertia(q->sys)) {
     return MBG_OK;
   }
   MBG_TRY(factor(q, shift * (q->inertia > 0 ? q->inertia : 1)));

@@ -7,7 +7,6 @@
 enum { FEASIBLE_MAX = 100, NEAREST_MAX = 60 };
 
 static const double feasible_goal = 1e-13; /* scaled residual at which stage 1 ends */
-static const double guess_fits = 1e-15;    /* ... at which a guess is the solution */
 static const double regular = 1e-10;       /* relative regularisation of stage 1: redundant rows */
 
 /* ---------------------------------------------------------------------- states and residuals */
@@ -235,7 +234,7 @@ int mbg__start_nearest(mbg_context *ctx, mbg__start_work *w) {
   bool newton = false;
   vn_zero(w->m->nrow, w->k);
   vn_zero(w->m->npin, w->kp);
-  w->position.due = !MBG__TWIN && w->result.guess_phi <= guess_fits;
+  w->position.due = !MBG__TWIN && w->result.guess_phi <= (w->brief ? MBG__BRIEF_FITS : MBG__GUESS_FITS);
   if (w->position.due) {
     return MBG_OK;
   }

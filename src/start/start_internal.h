@@ -18,6 +18,10 @@ typedef struct {
   bool related; /* is such an equation, or one that it depends on */
 } mbg__equation;
 
+/* A guess with smaller residuals is the solution as it is; a brief start leaves more to rounding. */
+#define MBG__GUESS_FITS 1e-15
+#define MBG__BRIEF_FITS 1e-14
+
 /* A saddle system with the equations of pins as further rows; its pattern is made when it is first factorized. */
 typedef struct {
   mbg__arena arena;

@@ -1,4 +1,4 @@
-# seeds of many criteria take memory for what they look at, not for every node and signal; not under sanitizers
+# memory follows what is looked at, not every node, signal, body and derivative; not under sanitizers
 peak() { # most resident memory of a program beyond that of `version`, below a limit in MB
   python3 -c '
 import os, sys
@@ -26,3 +26,7 @@ echo "seeds of 50 criteria at 4000 steps"
 for method in adjoint direct; do
   peak 30 "$MBGRAD" gradient many.json --formulation lie --step 0.0025 --method $method --memory 1M --no-error-estimate
 done
+
+echo "check of 3000 bodies"
+"$MBGRAD" new chain chain --bodies 3000 >/dev/null
+peak 50 "$MBGRAD" check chain
