@@ -102,7 +102,9 @@ int mbg__run_check_criteria(mbg_context *ctx, const mbg_run *run) {
 
 /* "criterion 'J'", or the sum of all */
 static void name_row(const mbg_run *run, const mbg__gradient_row *row, char *text, size_t size) {
-  if (row->criterion < 0) {
+  if (row->cotangent) {
+    mbg__format(text, size, "the product with cotangents");
+  } else if (row->criterion < 0) {
     mbg__format(text, size, "the weighted sum of criteria");
   } else {
     mbg__format(text, size, "criterion '%s'", run->m->criteria[row->criterion].name);

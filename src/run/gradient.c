@@ -61,12 +61,43 @@ static void terms_of(const mbg_run *run, const mbg__gradient_row *row, int *firs
   *weight = sum ? row->weight : &one;
 }
 
+/* seeds of sum_nk cotangent_nk y_nk */
+static int cotangent_seeds(mbg_context *ctx, const mbg_run *run, mbg__arena *arena, const double *cotangent,
+                           mbg__seeds *seeds) {
+  const int kept = run->nused, nnode = run->nodes.nnode;
+  int count = 0;
+  for (size_t i = 0; i < (size_t)nnode * (size_t)kept; i++) {
+    if (!isfinite(cotangent[i])) {
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "the cotangent of signal '%s' at node %d is not a finite number",
+                       run->m->signals[run->nodes.used[i % (size_t)kept]].name, (int)(i / (size_t)kept));
+    }
+    count += cotangent[i] != 0;
+  }
+  *seeds = (mbg__seeds){.point = MBG_TAKE(arena, mbg__point_seed, count)};
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
+  for (int n = 0; n < nnode; n++) {
+    for (int k = 0; k < kept; k++) {
+      const double w = cotangent[(size_t)n * (size_t)kept + (size_t)k];
+      if (w != 0) {
+        seeds->point[seeds->npoint] = (mbg__point_seed){.node = n, .column = k, .order = seeds->npoint, .weight = w};
+        seeds->npoint++;
+      }
+    }
+  }
+  return MBG_OK;
+}
+
 static int add_row(mbg_context *ctx, mbg_run *run, block *b, int k, const mbg__gradient_row *row) {
   mbg__criterion_seeds *seeds = &b->seeds[k];
   mbg__density_term *terms = b->terms + (size_t)k * (size_t)run->m->ncriterion;
   real *ga = b->psi_a + (size_t)k * (size_t)run->m->na;
   const double *weight;
   int first, n, err = MBG_OK;
+  if (row->cotangent) {
+    return cotangent_seeds(ctx, run, &b->arena, row->cotangent, &seeds->at);
+  }
   if (row->npoint > 0) {
     MBG_TRY(mbg__criteria_path_seeds(ctx, &b->arena, run->criteria, row->criterion, row->npoint, row->point,
                                      row->weight, &seeds->at));
@@ -243,6 +274,19 @@ int mbg_run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, cons
   return mbg__run_gradient_rows(ctx, run, method, run->m->ncriterion > 0, &row, gradient, NULL);
 }
 
+int mbg_run_vjp(mbg_context *ctx, mbg_run *run, mbg_method method, int count, const double *cotangents,
+                double *gradient) {
+  MBG_NEED(ctx, ctx && run && count >= 0 && (count == 0 || (cotangents && gradient)));
+  const size_t size = (size_t)run->nodes.nnode * (size_t)run->nused;
+  mbg__gradient_row *rows = mbg__alloc_zero(ctx, (size_t)count + 1, sizeof(*rows));
+  for (int k = 0; rows && k < count; k++) {
+    rows[k].cotangent = cotangents + (size_t)k * size;
+  }
+  const int err = rows ? mbg__run_gradient_rows(ctx, run, method, count, rows, gradient, NULL) : mbg__fail_memory(ctx);
+  mbg__free(ctx, rows);
+  return err;
+}
+
 /* ---------------------------------------------------------------------- gradient by every attribute */
 
 int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *gradient) {
@@ -300,4 +344,35 @@ done:
   mbg__free(ctx, h.dy);
   mbg__run_count_work(run);
   return err;
+}
+
+/* dy of a node along a direction */
+typedef struct {
+  const mbg_run *run;
+  const double *direction;
+  double *dy;
+} along;
+
+static int along_take(void *user, int node, const double *dy) {
+  const along *a = user;
+  const size_t np = (size_t)a->run->m->np, kept = (size_t)a->run->nused;
+  for (size_t k = 0; k < kept; k++) {
+    double sum = 0;
+    for (size_t p = 0; p < np; p++) {
+      sum += dy[k * np + p] * a->direction[p];
+    }
+    a->dy[(size_t)node * kept + k] = sum;
+  }
+  return MBG_OK;
+}
+
+int mbg_run_jvp(mbg_context *ctx, mbg_run *run, const double *direction, double *dy) {
+  MBG_NEED(ctx, ctx && run && direction && dy);
+  for (int p = 0; p < run->m->np; p++) {
+    if (!isfinite(direction[p])) {
+      return mbg__fail(ctx, MBG_ERROR_INPUT, "the direction by parameter '%s' is not a finite number",
+                       run->m->parameters[p].name);
+    }
+  }
+  return mbg_run_history(ctx, run, along_take, &(along){run, direction, dy});
 }
