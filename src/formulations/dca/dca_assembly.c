@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { PARALLEL = 64 }; /* nodes of a level below which threads do not pay */
+enum { PARALLEL = 8 }; /* nodes of a level below which threads do not pay */
 
 /* ---------------------------------------------------------------------- small dense factors */
 
@@ -88,7 +88,8 @@ int mbg__dca_assembly_create(mbg_context *ctx, mbg__arena *arena, const mbg__sys
                            .pool = pool,
                            .patM = mbg__system_pattern_K(sys),
                            .patB = mbg__system_pattern_B(sys)};
-  return mbg__dca_assembly_tree_build(ctx, arena, a);
+  const int err = mbg__dca_assembly_rows(ctx, arena, a);
+  return err < 0 ? err : mbg__dca_assembly_tree_build(ctx, arena, a);
 }
 
 /* ---------------------------------------------------------------------- factors */
@@ -274,6 +275,7 @@ int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real 
   a->M = M;
   a->B = B;
   a->always_refine = masses_differ(a->sys);
+  a->largest_row = mbg__dca_largest_row(a);
   a->regularized = false;
   for (int l = 0; l <= a->depth; l++) {
     share_level(a, a->pool, FACTOR, l, factor_nodes, &(level_work){.a = a, .first = a->level[l]});
@@ -463,7 +465,7 @@ static void nodes_down(void *user, int thread, int first, int end) {
   }
 }
 
-static void sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x) {
+void mbg__dca_sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x) {
   clear_dropped(a, m, x);
   for (int l = 0; l <= a->depth; l++) {
     share_level(a, p->pool, UP, l, nodes_up, &(level_work){a, a->level[l], p, m, x});
@@ -471,127 +473,4 @@ static void sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x)
   for (int l = a->depth; l >= 0; l--) {
     share_level(a, p->pool, DOWN, l, nodes_down, &(level_work){a, a->level[l], p, m, x});
   }
-}
-
-/* ---------------------------------------------------------------------- refinement */
-
-/* y += s A x by columns of A; size (rows of A) += |A| |x| of column 0 */
-static void mul(const mbg__csc *A, const real *val, const bool *keep, int m, const real *x, real *y, double *size,
-                bool transposed) {
-  for (int j = 0; j < A->ncol; j++) {
-    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) {
-      const int i = A->rowind[k];
-      if (keep && !keep[i]) {
-        continue;
-      }
-      const int from = transposed ? i : j, to = transposed ? j : i;
-      for (int q = 0; q < m; q++) {
-        const real z = val[k] * x[(size_t)from * (size_t)m + (size_t)q];
-        y[(size_t)to * (size_t)m + (size_t)q] -= z;
-        size[(size_t)to * (size_t)m + (size_t)q] += fabs(re(z));
-      }
-    }
-  }
-}
-
-/* is free velocity j an angular one? */
-static bool turns(const mbg_model *m, int j) { return m->full[j] % 6 >= 3 && m->bodies[m->full[j] / 6].carrier < 0; }
-
-/* the largest mass, or inertia divided by the model's size squared */
-static double heaviest(const mbg__dca_assembly *a) {
-  const double length = a->m->size > 0 ? a->m->size : 1;
-  double most = 0;
-  for (int j = 0; j < a->m->nv; j++) {
-    const double scale = turns(a->m, j) ? length : 1;
-    for (int k = a->patM->colptr[j]; k < a->patM->colptr[j + 1]; k++) {
-      most = a->patM->rowind[k] == j ? fmax(most, fabs(re(a->M[k])) / (scale * scale)) : most;
-    }
-  }
-  return most;
-}
-
-/* The size of B x for column q of m, by norms: the largest entry of B, scaled to lengths, times the largest
-   acceleration. The terms of a row may all be rounding, because a body pinned at its origin does not accelerate there;
-   they are no measure of the residual then. */
-static double row_size(const mbg__dca_assembly *a, int m, int q, const real *x, double least) {
-  const double length = a->m->size > 0 ? a->m->size : 1;
-  double fastest = least, most = 0;
-  for (int j = 0; j < a->m->nv; j++) {
-    const double scale = turns(a->m, j) ? length : 1;
-    fastest = fmax(fastest, scale * fabs(re(x[(size_t)j * (size_t)m + (size_t)q])));
-    for (int k = a->patB->colptr[j]; k < a->patB->colptr[j + 1]; k++) {
-      most = a->rank->keep[a->patB->rowind[k]] ? fmax(most, fabs(re(a->B[k])) / scale) : most;
-    }
-  }
-  return most * fastest;
-}
-
-/* Where forces and reactions balance each other, all accelerations are rounding, and without forces so are the forces.
-   The least acceleration that counts is what the largest force would give the largest mass, and what the motion says:
-   a->least. */
-static double least_acceleration(const mbg__dca_assembly *a, int m, int q, const double *force, double mass) {
-  const double length = a->m->size > 0 ? a->m->size : 1;
-  double strongest = 0;
-  for (int j = 0; j < a->m->nv; j++) {
-    strongest = fmax(strongest, force[(size_t)j * (size_t)m + (size_t)q] / (turns(a->m, j) ? length : 1));
-  }
-  return mass > 0 ? fmax(a->least, strongest / mass) : a->least;
-}
-
-/* dx = x0 - K x; the largest entry relative to the terms of its equations, or (balanced) to terms that count */
-static double residual(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, const real *x, bool balanced) {
-  const size_t nv = (size_t)a->m->nv * (size_t)m, nr = (size_t)a->m->nrow * (size_t)m;
-  const double mass = balanced ? heaviest(a) : 0;
-  double worst = 0;
-  memcpy(p->dx, p->x0, (nv + nr) * sizeof(real));
-  for (size_t i = 0; i < nv + nr; i++) {
-    p->size[i] = fabs(re(p->x0[i]));
-  }
-  mul(a->patM, a->M, NULL, m, x, p->dx, p->size, false);
-  mul(a->patB, a->B, a->rank->keep, m, x + nv, p->dx, p->size, true);
-  mul(a->patB, a->B, a->rank->keep, m, x, p->dx + nv, p->size + nv, false);
-  for (int q = 0; q < m; q++) {
-    for (int part = 0; part < 2; part++) {
-      const int from = part ? a->m->nv : 0, to = part ? a->m->nv + a->m->nrow : a->m->nv;
-      const double least = balanced ? least_acceleration(a, m, q, p->size, mass) : 0;
-      double most = 0, size = part ? row_size(a, m, q, x, least) : mass * a->least * fmin(1, a->m->size);
-      for (int i = from; i < to; i++) {
-        const size_t at = (size_t)i * (size_t)m + (size_t)q;
-        if (part && a->owner[i - from] < 0) {
-          p->dx[at] = 0;
-          continue;
-        }
-        most = fmax(most, fabs(re(p->dx[at])));
-        size = fmax(size, p->size[at]);
-      }
-      worst = size > 0 ? fmax(worst, most / size) : worst;
-    }
-  }
-  return worst;
-}
-
-void mbg__dca_assembly_motion(mbg__dca_assembly *a, const real *v) {
-  const double length = a->m->size > 0 ? a->m->size : 1;
-  double fastest = 0;
-  for (int j = 0; v && j < a->m->nv; j++) {
-    fastest = fmax(fastest, (turns(a->m, j) ? 1 : 1 / length) * fabs(re(v[a->m->full[j]])));
-  }
-  a->least = 1e-6 * fastest * fastest * length;
-}
-
-double mbg__dca_assembly_solve(const mbg__dca_assembly *a, mbg__dca_panel *p, int ncol, real *x) {
-  const size_t n = (size_t)(a->m->nv + a->m->nrow) * (size_t)ncol;
-  memcpy(p->x0, x, n * sizeof(real));
-  sweep(a, p, ncol, x);
-  double worst = residual(a, p, ncol, x, false);
-  const int rounds = a->regularized ? 6 : 2,
-            least = a->regularized || sizeof(real) > sizeof(double) ? 2 : a->always_refine;
-  for (int round = 0; round < rounds && (worst > 1e-12 || round < least); round++) {
-    sweep(a, p, ncol, p->dx);
-    for (size_t i = 0; i < n; i++) {
-      x[i] += p->dx[i];
-    }
-    worst = residual(a, p, ncol, x, false);
-  }
-  return worst > 1e-9 ? residual(a, p, ncol, x, true) : worst;
 }

@@ -56,8 +56,11 @@ struct mbg__dca_assembly {
   mbg__pool *pool;
   bool always_refine; /* masses differ much */
   double least;       /* accelerations below this count as rounding */
+  double largest_row; /* largest entry of B, scaled to lengths */
   bool regularized;   /* some leaf is */
   const real *M, *B;
+  int *rowM, *entryM, *colM; /* M and B by rows: where row i begins, entries, columns */
+  int *rowB, *entryB, *colB;
 };
 
 struct mbg__dca_panel {
@@ -71,6 +74,11 @@ struct mbg__dca_panel {
   double *size; /* of the terms of an equation        ((nv + nrow) x columns) */
 };
 
+/* dca_assembly.c: x <- K^-1 x by the factors, m columns. */
+void mbg__dca_sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x);
+/* dca_assembly_residual.c: M and B by rows; the largest entry of B. */
+int mbg__dca_assembly_rows(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a);
+double mbg__dca_largest_row(const mbg__dca_assembly *a);
 /* dca_assembly_tree.c: builds the tree of pieces. */
 int mbg__dca_assembly_tree_build(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a);
 
