@@ -107,14 +107,19 @@ static inline void set_relative(mbg__tree *t, int k) {
   frame_mul(&t->Rel[k], &F, &t->hCi[k]);
 }
 
-static inline void place_link(mbg__tree *t, int k) {
+/* the frame of the body from Rel and the parent's */
+static inline void follow_parent(mbg__tree *t, int k) {
   const mbg__link *l = &t->links[k];
-  set_relative(t, k);
   if (l->parent >= 0) {
     frame_mul(&t->H[l->body], &t->H[t->links[l->parent].body], &t->Rel[k]);
   } else {
     t->H[l->body] = t->Rel[k];
   }
+}
+
+static inline void place_link(mbg__tree *t, int k) {
+  set_relative(t, k);
+  follow_parent(t, k);
 }
 
 /* hC^-1 and Sb = Ad(hC) S of a link */

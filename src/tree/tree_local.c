@@ -12,10 +12,23 @@ int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows) {
 
 /* ---------------------------------------------------------------------- values */
 
-static void place(mbg__tree *t, int k, const real *w) {
+enum { PLACE_CARRIERS = MBG__LOOPS_TREE, PLACE_LINKS, PLACE_ENDS, RATES, JOINT_RATES };
+
+typedef struct {
+  mbg__tree *t;
+  const real *w, *vd;
+  real *a;
+} link_job;
+
+/* what does not depend on the parent */
+static void place_alone(mbg__tree *t, int k, const real *w) {
+  set_relative(t, k);
+  joint_twist(t, k, w, t->s + link_off(t, k));
+}
+
+static void place_after(mbg__tree *t, int k) {
   const int off = link_off(t, k);
-  place_link(t, k);
-  joint_twist(t, k, w, t->s + off);
+  follow_parent(t, k);
   carried(t, k, t->v, t->Xv + off);
   v6_add(t->v + off, t->Xv + off, t->s + off);
 }
@@ -28,28 +41,66 @@ static void accelerate(mbg__tree *t, int k, const real *a) {
   ad_add(t->vd + off, t->v + off, t->s + off, 1);
 }
 
+static void place_carrier(void *user, int k) {
+  const link_job *j = user;
+  if (mbg__tree_carrier(j->t, k)) {
+    place_alone(j->t, k, j->w);
+    place_after(j->t, k);
+  }
+}
+
+static void place_one(void *user, int k) {
+  const link_job *j = user;
+  if (mbg__tree_on_modes(j->t, k)) {
+    mbg__tree_modal_place_alone(j->t, k, j->w);
+  } else if (!j->t->modal || !mbg__tree_carrier(j->t, k)) {
+    place_alone(j->t, k, j->w);
+  }
+}
+
+static void place_ends(void *user, int k) {
+  const link_job *j = user;
+  if (mbg__tree_on_modes(j->t, k)) {
+    mbg__tree_modal_place_ends(j->t, k);
+  }
+}
+
+/* frames and twists go from parent to child; everything else is done in threads */
 void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
+  link_job job = {.t = t, .w = st->w};
+  const int n = t->m->nbody;
   memcpy(t->E, st->E, (size_t)t->m->nbody * sizeof(*t->E));
   t->t = st->t;
   t->turns = st->turns;
   t->only_q = t->known = t->placed = false;
-  for (int k = 0; t->modal && k < t->m->nbody; k++) {
-    if (mbg__tree_carrier(t, k)) {
-      place(t, k, st->w);
-    }
-  }
   if (t->modal) {
+    mbg__pool_each(t->sys->pool, PLACE_CARRIERS, n, place_carrier, &job);
     mbg__tree_modal_take(t, t->H, t->v);
   }
-  for (int k = 0; k < t->m->nbody; k++) {
+  mbg__pool_each(t->sys->pool, PLACE_LINKS, n, place_one, &job);
+  for (int k = 0; k < n; k++) {
     if (mbg__tree_on_modes(t, k)) {
-      mbg__tree_modal_place(t, k, st->w);
-    } else {
-      place(t, k, st->w);
+      mbg__tree_modal_place_after(t, k);
+    } else if (!t->modal || !mbg__tree_carrier(t, k)) {
+      place_after(t, k);
     }
     if (st->a) {
       accelerate(t, k, st->a);
     }
+  }
+  if (t->modal) {
+    mbg__pool_each(t->sys->pool, PLACE_ENDS, n, place_ends, &job);
+  }
+}
+
+static void one_rate(void *user, int k) {
+  const link_job *j = user;
+  mbg__tree *t = j->t;
+  const int off = link_off(t, k);
+  joint_twist(t, k, j->w, t->sa + off);
+  carried(t, k, t->vd, t->Xvd + off);
+  if (mbg__tree_on_modes(t, k)) {
+    mbg__tree_modal_rates(t, k);
   }
 }
 
@@ -58,14 +109,7 @@ void mbg__tree_rates(mbg__tree *t, const real *a, const real *vd) {
   if (t->modal) {
     mbg__tree_modal_take_rates(t, vd);
   }
-  for (int k = 0; k < t->m->nbody; k++) {
-    const int off = link_off(t, k);
-    joint_twist(t, k, a, t->sa + off);
-    carried(t, k, t->vd, t->Xvd + off);
-    if (mbg__tree_on_modes(t, k)) {
-      mbg__tree_modal_rates(t, k);
-    }
-  }
+  mbg__pool_each(t->sys->pool, RATES, t->m->nbody, one_rate, &(link_job){.t = t, .w = a});
 }
 
 /* ---------------------------------------------------------------------- joints from bodies */
@@ -79,21 +123,25 @@ static void pick(const mbg__tree *t, int k, const real y[6], real *a) {
   }
 }
 
+static void joint_rate(void *user, int k) {
+  const link_job *j = user;
+  mbg__tree *t = j->t;
+  const int off = link_off(t, k);
+  real y[6];
+  if (mbg__tree_on_modes(t, k)) {
+    mbg__tree_modal_joint_rates(t, k, j->a);
+    return;
+  }
+  relative(t, k, j->vd, y);
+  ad_add(y, t->v + off, t->s + off, -1);
+  pick(t, k, y, j->a);
+}
+
 void mbg__tree_joint_rates(mbg__tree *t, const real *vd, real *a) {
   if (t->modal) {
     mbg__tree_modal_take_rates(t, vd);
   }
-  for (int k = 0; k < t->m->nbody; k++) {
-    const int off = link_off(t, k);
-    real y[6];
-    if (mbg__tree_on_modes(t, k)) {
-      mbg__tree_modal_joint_rates(t, k, a);
-      continue;
-    }
-    relative(t, k, vd, y);
-    ad_add(y, t->v + off, t->s + off, -1);
-    pick(t, k, y, a);
-  }
+  mbg__pool_each(t->sys->pool, JOINT_RATES, t->m->nbody, joint_rate, &(link_job){.t = t, .vd = vd, .a = a});
 }
 
 void mbg__tree_joint_twists(const mbg__tree *t, const real *u, real *d) {

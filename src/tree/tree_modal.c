@@ -126,20 +126,30 @@ static void place_frames(mbg__tree *t, int k) {
   set_axes(t, k);
 }
 
-void mbg__tree_modal_place(mbg__tree *t, int k, const real *w) {
+void mbg__tree_modal_place_alone(mbg__tree *t, int k, const real *w) {
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  place_frames(t, k);
+  set_relative(t, k);
+  mbg__link_twist(&t->links[k], w, b->w);
+  /* of the modes alone */
+  mbg__tree_end_twist(t, &b->C, NULL, t->modal->etad, b->C.v);
+}
+
+void mbg__tree_modal_place_after(mbg__tree *t, int k) {
   mbg__tree_modal_joint *b = t->modal->link[k];
   const int off = link_off(t, k);
-  real sC[6] = {0}, x[6];
-  place_frames(t, k);
-  place_link(t, k);
-  mbg__link_twist(&t->links[k], w, b->w);
+  real x[6];
+  follow_parent(t, k);
   mbg__tree_end_twist(t, &b->P, t->v, t->modal->etad, b->P.v);
   AdInv_mul(b->XvP, &t->E[k], b->P.v);
   v6_add(b->vC, b->XvP, b->w);
   /* the twist of the body is that of C without the modes */
-  mbg__tree_end_twist(t, &b->C, NULL, t->modal->etad, sC);
-  v6_sub(x, b->vC, sC);
+  v6_sub(x, b->vC, b->C.v);
   Ad_mul(t->v + off, &t->hC[k], x);
+}
+
+void mbg__tree_modal_place_ends(mbg__tree *t, int k) {
+  mbg__tree_modal_joint *b = t->modal->link[k];
   mbg__tree_end_twist(t, &b->C, t->v, t->modal->etad, b->C.v);
 }
 

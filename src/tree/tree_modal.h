@@ -44,7 +44,9 @@ void mbg__tree_modal_take(mbg__tree *t, const mbg__frame *H, const real *v);
 void mbg__tree_modal_take_rates(mbg__tree *t, const real *vd);
 
 /* One link: frames and twist; rates; a of the rates vd. */
-void mbg__tree_modal_place(mbg__tree *t, int k, const real *w);
+void mbg__tree_modal_place_alone(mbg__tree *t, int k, const real *w); /* without the parent, ... */
+void mbg__tree_modal_place_after(mbg__tree *t, int k);                /* ... after it, then the twist of C */
+void mbg__tree_modal_place_ends(mbg__tree *t, int k);
 void mbg__tree_modal_rates(mbg__tree *t, int k);
 void mbg__tree_modal_joint_rates(mbg__tree *t, int k, real *a);
 
