@@ -21,7 +21,19 @@ static int take_arrays(mbg_context *ctx, mbg__tree *t) {
     *rows[i] = MBG_TAKE(&t->arena, real, t->m->nrow);
   }
   t->Sb = MBG_TAKE(&t->arena, vec6, t->n);
+  t->link_of_pair = MBG_TAKE(&t->arena, int, t->m->npair);
   return mbg__arena_check(ctx, &t->arena);
+}
+
+static void list_pairs(mbg__tree *t) {
+  for (int i = 0; i < t->m->npair; i++) {
+    t->link_of_pair[i] = -1;
+  }
+  for (int k = 0; k < t->m->nbody; k++) {
+    if (t->links[k].joint >= 0) {
+      t->link_of_pair[t->m->joints[t->links[k].joint].pair] = k;
+    }
+  }
 }
 
 int mbg__tree_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, mbg__tree **out) {
@@ -37,6 +49,7 @@ int mbg__tree_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, 
   t->design = mbg__system_design(sys);
   MBG_TRY(mbg__tree_topology(ctx, t, rank));
   MBG_TRY(take_arrays(ctx, t));
+  list_pairs(t);
   mbg__tree_refresh(t);
 done:
   if (err < 0) {

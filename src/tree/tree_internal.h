@@ -13,6 +13,7 @@ struct mbg__tree {
   int n;
   mbg__link *links; /*                                                (nbody) */
   int *link_of;     /* of each body                                  (nbody) */
+  int *link_of_pair; /* link whose joint is this pair, -1: none       (npair) */
   bool *held;       /* rows that the tree holds                       (nrow) */
   int nrow, *rows;  /* constraint rows */
   int ndropped, *dropped;

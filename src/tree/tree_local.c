@@ -12,7 +12,7 @@ int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows) {
 
 /* ---------------------------------------------------------------------- values */
 
-enum { PLACE_CARRIERS = MBG__LOOPS_TREE, PLACE_LINKS, PLACE_ENDS, RATES, JOINT_RATES };
+enum { PLACE_CARRIERS = MBG__LOOPS_TREE, PLACE_LINKS, PLACE_ENDS, RATES, JOINT_RATES, PULL, WRENCH };
 
 typedef struct {
   mbg__tree *t;
@@ -278,46 +278,95 @@ void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still
   }
 }
 
-static void link_pull(mbg__tree *t, int i, const real *k, const real *ct0, const real *cg0, bool still, real *ge,
-                      real *gw, real *gattr) {
+typedef struct {
+  mbg__tree *t;
+  const real *k, *ct0, *cg0;
+  bool still;
+  real *ge, *gw, *gattr;
+} pull_job;
+
+/* cotangents of frame and twist go to the parent */
+static void pull_up(mbg__tree *t, int i, const real *k, bool still) {
   const int off = link_off(t, i);
-  real *nu = t->nu + off, ds[6] = {0}, ct[6], cg[6];
-  const real *c = k + off;
+  if (!still) {
+    adT_add(t->nu + off, t->s + off, k + off, -1);
+  }
+  carry_T(t, i, 1, t->nu + off, t->nu);
+  carry_T(t, i, 1, t->eta + off, t->eta);
+}
+
+/* the rest of a link, when its own cotangents are complete */
+static void pull_alone(const pull_job *j, int i) {
+  mbg__tree *t = j->t;
+  const int off = link_off(t, i);
+  const real *c = j->k + off, *nu = t->nu + off;
+  real ds[6] = {0}, ct[6], cg[6];
   adT_mul(ct, t->Xvd + off, c);
   adT_mul(cg, t->sa + off, c);
   v6_scale(cg, -1, cg);
-  if (ct0) {
-    v6_axpy(ct, 1, ct0 + off);
-    v6_axpy(cg, 1, cg0 + off);
+  if (j->ct0) {
+    v6_axpy(ct, 1, j->ct0 + off);
+    v6_axpy(cg, 1, j->cg0 + off);
   }
-  if (!still) {
-    adT_add(nu, t->s + off, c, -1);
+  if (!j->still) {
     adT_mul(ds, t->v + off, c);
   }
-  carry_T(t, i, 1, nu, t->nu);
   adT_add(ct, t->Xv + off, nu, 1);
   v6_axpy(ds, 1, nu);
   adT_add(cg, t->s + off, ds, -1);
-  joint_add_T(t, i, ds, gw);
-  carry_T(t, i, 1, t->eta + off, t->eta);
+  joint_add_T(t, i, ds, j->gw);
   v6_axpy(ct, 1, t->eta + off);
-  mbg__tree_geometry_pull(t, i, ct, cg, ge, gattr);
+  mbg__tree_geometry_pull(t, i, ct, cg, j->ge, j->gattr);
+}
+
+static void link_pull(const pull_job *j, int i) {
+  pull_up(j->t, i, j->k, j->still);
+  pull_alone(j, i);
+}
+
+/* the link whose joint is this pair */
+static void pull_pair(void *user, int pair) {
+  const pull_job *j = user;
+  const int i = j->t->link_of_pair[pair];
+  if (i >= 0) {
+    pull_alone(j, i);
+  }
+}
+
+/* Rigid bodies: cotangents up the tree, then everything else in threads, by classes of joints that share no
+   attribute. */
+static void pull_rigid(const pull_job *j) {
+  mbg__tree *t = j->t;
+  for (int i = t->m->nbody - 1; i >= 0; i--) {
+    pull_up(t, i, j->k, j->still);
+  }
+  mbg__each_class(t->sys, PULL, pull_pair, (void *)j);
+  for (int i = t->m->nbody - 1; i >= 0; i--) {
+    if (t->links[i].joint < 0) {
+      pull_alone(j, i);
+    }
+  }
 }
 
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct0, const real *cg0,
                           bool still, real *ge, real *gw, real *gattr) {
   memcpy(t->eta, w, (size_t)t->m->nw * sizeof(real));
   memcpy(t->nu, dv, (size_t)t->m->nw * sizeof(real));
+  const pull_job job = {t, k, ct0, cg0, still, ge, gw, gattr};
+  if (!t->modal && t->sys->nclass > 1) {
+    pull_rigid(&job);
+    return;
+  }
   for (int i = t->m->nbody - 1; i >= 0; i--) {
     if (mbg__tree_on_modes(t, i)) {
       mbg__tree_modal_pull(t, i, k + link_off(t, i), still, t->eta, t->nu, ge, gw, gattr);
     } else if (!t->modal || !mbg__tree_carrier(t, i)) {
-      link_pull(t, i, k, ct0, cg0, still, ge, gw, gattr);
+      link_pull(&job, i);
     }
   }
   for (int i = 0; t->modal && i < t->m->nbody; i++) {
     if (mbg__tree_carrier(t, i)) {
-      link_pull(t, i, k, ct0, cg0, still, ge, gw, gattr);
+      link_pull(&job, i);
     }
   }
 }
@@ -335,14 +384,23 @@ void mbg__tree_wrench_push(const mbg__tree *t, const real *f, real *r, real *tau
   }
 }
 
+typedef struct {
+  const mbg__tree *t;
+  const real *f, *z, *y;
+  real *ct, *cg;
+} wrench_job;
+
+static void wrench_pull(void *user, int k) {
+  const wrench_job *j = user;
+  const int off = link_off(j->t, k);
+  real x[6], s[6];
+  carried(j->t, k, j->z, x);
+  adT_mul(j->ct + off, x, j->f + off);
+  v6_scale(j->ct + off, -1, j->ct + off);
+  joint_twist(j->t, k, j->y, s);
+  adT_mul(j->cg + off, s, j->f + off);
+}
+
 void mbg__tree_wrench_pull(const mbg__tree *t, const real *f, const real *z, const real *y, real *ct, real *cg) {
-  for (int k = 0; k < t->m->nbody; k++) {
-    const int off = link_off(t, k);
-    real x[6], s[6];
-    carried(t, k, z, x);
-    adT_mul(ct + off, x, f + off);
-    v6_scale(ct + off, -1, ct + off);
-    joint_twist(t, k, y, s);
-    adT_mul(cg + off, s, f + off);
-  }
+  mbg__pool_each(t->sys->pool, WRENCH, t->m->nbody, wrench_pull, &(wrench_job){t, f, z, y, ct, cg});
 }
