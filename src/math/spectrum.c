@@ -3,6 +3,13 @@
 /* Fortran: arguments by reference, lengths of the texts at the end. */
 void dsyev_(const char *jobz, const char *uplo, const int *n, double *A, const int *lda, double *w, double *work,
             const int *lwork, int *info, size_t jobz_length, size_t uplo_length);
+void dsyevx_(const char *jobz, const char *range, const char *uplo, const int *n, double *A, const int *lda,
+             const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m, double *w,
+             double *Z, const int *ldz, double *work, const int *lwork, int *iwork, int *ifail, int *info,
+             size_t jobz_length, size_t range_length, size_t uplo_length);
+void dgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k, const double *alpha,
+            const double *A, const int *lda, const double *B, const int *ldb, const double *beta, double *C,
+            const int *ldc, size_t transa_length, size_t transb_length);
 void dgeev_(const char *jobvl, const char *jobvr, const int *n, double *A, const int *lda, double *wr, double *wi,
             double *VL, const int *ldvl, double *VR, const int *ldvr, double *work, const int *lwork, int *info,
             size_t jobvl_length, size_t jobvr_length);
@@ -41,6 +48,49 @@ int mbg__eigen_symmetric(mbg_context *ctx, int n, double *A, double *w) {
   dsyev_("V", "L", &n, A, &n, w, work, &lwork, &info, 1, 1);
   mbg__free(ctx, work);
   return status(info);
+}
+
+/* by bisection on the tridiagonal form */
+static int least_of_many(mbg_context *ctx, int n, double *A, double *least) {
+  const int ask = -1, one = 1;
+  const double none = 0;
+  double size, *w = mbg__alloc(ctx, (size_t)n, sizeof(double));
+  int info, count = 0, ifail = 0, *iwork = mbg__alloc(ctx, 5 * (size_t)n, sizeof(int)), err = MBG_ERROR_MEMORY;
+  dsyevx_("N", "I", "L", &n, A, &n, &none, &none, &one, &one, &none, &count, w, NULL, &one, &size, &ask, iwork, &ifail,
+          &info, 1, 1, 1);
+  const int lwork = (int)size;
+  double *work = mbg__alloc(ctx, (size_t)lwork, sizeof(double));
+  if (w && iwork && work) {
+    dsyevx_("N", "I", "L", &n, A, &n, &none, &none, &one, &one, &none, &count, w, NULL, &one, work, &lwork, iwork,
+            &ifail, &info, 1, 1, 1);
+    *least = w[0];
+    err = count == 1 ? status(info) : MBG_ERROR_CONVERGENCE;
+  }
+  mbg__free(ctx, work);
+  mbg__free(ctx, iwork);
+  mbg__free(ctx, w);
+  return err;
+}
+
+int mbg__eigen_least(mbg_context *ctx, int n, double *A, double *least) {
+  double w[MBG__LEAST_LARGE];
+  *least = 0;
+  if (n == 0 || !finite_all((size_t)n * (size_t)n, A)) {
+    return n == 0 ? MBG_OK : MBG_ERROR_CONVERGENCE;
+  }
+  if (n >= MBG__LEAST_LARGE) {
+    return least_of_many(ctx, n, A, least);
+  }
+  const int err = mbg__eigen_symmetric(ctx, n, A, w);
+  *least = err < 0 ? 0 : w[0];
+  return err;
+}
+
+void mbg__product_NT(int n, int m, const double *Z, const double *Y, double *A) {
+  const double one = 1, zero = 0;
+  if (n > 0) {
+    dgemm_("N", "T", &n, &n, &m, &one, Z, &n, Y, &n, &zero, A, &n, 1, 1);
+  }
 }
 
 int mbg__eigen_general(mbg_context *ctx, int n, double *A, double *wr, double *wi, double *Y, double *X) {

@@ -10,6 +10,14 @@
    eigenvectors. */
 int mbg__eigen_symmetric(mbg_context *ctx, int n, double *A, double *w);
 
+/* The smallest of these eigenvalues alone; A is overwritten. From MBG__LEAST_LARGE rows on, without the others and their
+   vectors. */
+enum { MBG__LEAST_LARGE = 64 };
+int mbg__eigen_least(mbg_context *ctx, int n, double *A, double *least);
+
+/* A = Z Y^T (n x n) for Z, Y (n x m). */
+void mbg__product_NT(int n, int m, const double *Z, const double *Y, double *A);
+
 /* A x = w x and y^H A = w y^H for a general A, which is overwritten. wr + i wi: eigenvalues, conjugate pairs side by
    side (n); X, Y: right and left vectors as dgeev stores them, column j and j + 1 are real and imaginary part of a pair
    (n x n). */
