@@ -136,8 +136,8 @@ static void test_steppers(void **state) {
       check_sample(&(sample){.model = models[i], .formulation = formulations[f], .end = 0.2, .step = 2e-3}, 1e-11);
     }
   }
-  check_sample(&(sample){.model = "flexible-slider-crank-beam", .formulation = "lie", .end = 0.02, .step = 1e-3},
-               1e-12);
+  check_sample(&(sample){.model = "flexible-slider-crank-beam", .formulation = "lie", .end = 0.005, .step = 1e-4},
+               1e-11);
   check_sample(&(sample){.model = "two-arm", .formulation = "dca", .end = 0.01, .step = 1e-4}, 1e-11);
 }
 
