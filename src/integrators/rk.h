@@ -59,6 +59,9 @@ extern const mbg__rk_method mbg__rk_dop853; /* "dop853": Dormand and Prince 8(5,
 /* The method with this key, or NULL. */
 const mbg__rk_method *mbg__rk_find(const char *key);
 
+/* The longest step with which a motion of frequency omega and decay d, x'' + 2 d x' + omega^2 x = 0, does not grow. */
+double mbg__rk_stable(const mbg__rk_method *method, double omega, double d);
+
 /* r (ndense x n) from the stages k (nextended x n) of the step of length h from y to y1. */
 void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, double h, const real *y, const real *y1,
                          const real *k, real *r);

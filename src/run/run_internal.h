@@ -32,6 +32,7 @@ struct mbg_run {
   bool simulated;           /* at the present parameters */
   bool given_state;         /* the start is a given state: no gradients */
   mbg__start_motion begins; /* fixed steps: the motion that begins at the start */
+  double beam_step;         /* explicit steps up to this are stable for beams */
   mbg__nodes nodes;
   mbg__criteria *criteria;
   int criteria_nodes; /* nodes of the grid of `criteria` */

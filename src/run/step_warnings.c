@@ -1,7 +1,9 @@
 /* Steps that cannot be right, named after the first run: bodies that turn too far in a step, signals that swing within
    a few steps, energy that appears or vanishes, contacts that pull, smooth maxima that stay below the maximum. All of
    it is read from what the run left at its nodes; docs/steps.md explains each rule with its measurements. */
+#include "integrators/rk.h"
 #include "run/run_internal.h"
+#include "run/step_beams.h"
 #include "system/axle.h"
 
 #include <string.h>
@@ -49,17 +51,114 @@ static double stable(const mbg__run_plan *plan) {
 
 static bool is_explicit(const mbg_run *run) { return run->formulation->supports & MBG__ODE; }
 
+/* NULL: steps that are stable at any length */
+static const mbg__rk_method *explicit_method(const mbg_run *run) {
+  char name[16];
+  const char *key = run->plan.integrator ? run->plan.integrator : run->plan.integrators; /* the preset is the first */
+  mbg__format(name, sizeof(name), "%.*s", (int)strcspn(key, " "), key);
+  return is_explicit(run) ? mbg__rk_find(name) : NULL;
+}
+
+/* ---------------------------------------------------------------------- beams in explicit steps */
+
+static const double many_steps = 20000, most_steps = 1e6; /* the integrators give up after as many */
+
+/* "formulation 'lie' or 'dae', or --integrator bdf": whoever takes beams with any step */
+static void name_implicit(const mbg_run *run, char *text, size_t size) {
+  int n, count = 0;
+  const mbg__formulation *list = mbg__formulations(&n);
+  mbg__format(text, size, "formulation ");
+  for (int i = 0; i < n; i++) {
+    if ((list[i].supports & (MBG__BEAMS | MBG__ODE)) == MBG__BEAMS) {
+      const size_t used = strlen(text);
+      mbg__format(text + used, size - used, "%s'%s'", count++ ? " or " : "", list[i].key);
+    }
+  }
+  if (strstr(run->formulation->integrators, "bdf")) {
+    const size_t used = strlen(text);
+    mbg__format(text + used, size - used, ", or --integrator bdf");
+  }
+}
+
+/* "element 3 vibrates with up to 2e5 rad/s", or what its damping does */
+static void name_vibration(const mbg_run *run, const mbg__beam_vibration *fast, char *text, size_t size) {
+  const int element = fast->element - run->m->beams[run->m->elements[fast->element].beam].first;
+  if (2 * fast->decay > fast->omega) {
+    mbg__format(text, size, "damping of element %d ends vibrations with up to %.3g/s", element, 2 * fast->decay);
+  } else {
+    mbg__format(text, size, "element %d vibrates with up to %.3g rad/s", element, fast->omega);
+  }
+}
+
+/* Fixed steps that surely let an element vibrate with growing amplitude are refused, as the fastest motion of the model
+   at the start shows, which is estimated from below. Between that and the bound of elements with free ends steps may
+   do. Error control finds stable steps, if their number is not beyond all bounds. */
+static int judge_beams(mbg_context *ctx, const mbg_run *run, const mbg__rk_method *method,
+                       const mbg__beam_vibration *fast) {
+  const double h = run->plan.step, limit = run->beam_step;
+  const double sure = fmin(run->begins.rate / fmax(fast->omega, 2 * fast->decay), 1);
+  const double steps = (run->plan.t1 - run->plan.t0) / limit * sure;
+  const mbg__beam *beam = &run->m->beams[run->m->elements[fast->element].beam];
+  char what[200], implicit[200];
+  name_vibration(run, fast, what, sizeof(what));
+  name_implicit(run, implicit, sizeof(implicit));
+  if (h * sure > limit) {
+    return mbg__fail_at(ctx, MBG_ERROR_UNSUPPORTED, &beam->where, 0,
+                        "explicit steps of %g s grow without bounds: %s; integrator '%s' is stable below %.2g s; take "
+                        "such a step, longer elements, or %s, which are implicit",
+                        h, what, method->key, limit, implicit);
+  }
+  if (!(h > 0) && steps > most_steps) {
+    return mbg__fail_at(
+        ctx, MBG_ERROR_UNSUPPORTED, &beam->where, 0,
+        "%s: the run needs %.1g stable steps of integrator '%s' or more, %.0e are the most; take longer "
+        "elements, or %s, which are implicit",
+        what, steps, method->key, most_steps, implicit);
+  }
+  if (h > limit) {
+    mbg__note(ctx, MBG_WARNING,
+              "%s:%d:%d: beam '%s': explicit steps of %g s may grow without bounds: %s if its ends are free; steps "
+              "below %.2g s are stable, and %s takes any step",
+              beam->where.file, beam->where.line, beam->where.column, beam->name, h, what, limit, implicit);
+  } else if (!(h > 0) && steps > many_steps) {
+    mbg__note(ctx, MBG_WARNING,
+              "%s:%d:%d: beam '%s': error control takes %.1g steps or more: %s, and longer steps of integrator '%s' "
+              "grow without bounds; longer elements or %s, which are implicit, take fewer",
+              beam->where.file, beam->where.line, beam->where.column, beam->name, steps, what, method->key, implicit);
+  }
+  return MBG_OK;
+}
+
+static int check_beams(mbg_context *ctx, mbg_run *run) {
+  const mbg__rk_method *method = explicit_method(run);
+  mbg__beam_vibration fast;
+  run->beam_step = INFINITY;
+  if (run->m->nelement == 0 || !method) {
+    return MBG_OK;
+  }
+  const int err = mbg__beam_vibration_find(ctx, run->design, &fast);
+  if (err < 0 || fast.element < 0) {
+    return err;
+  }
+  run->beam_step = mbg__rk_stable(method, fast.omega, fast.decay);
+  return judge_beams(ctx, run, method, &fast);
+}
+
 int mbg__run_look_at_start(mbg_context *ctx, mbg_run *run) {
   const mbg__run_plan *plan = &run->plan;
   mbg__start_motion *b = &run->begins;
+  int err = MBG_OK;
   *b = (mbg__start_motion){0};
-  if (!(plan->step > 0)) {
-    return MBG_OK;
+  if (plan->step > 0 || (run->m->nelement > 0 && explicit_method(run))) {
+    const double step = plan->step > 0 ? plan->step : plan->t1 - plan->t0;
+    err = mbg__start_motion_find(ctx, run->sys, mbg__start_result_of(run->start), step, is_explicit(run), b);
   }
-  const int err =
-      mbg__start_motion_find(ctx, run->sys, mbg__start_result_of(run->start), plan->step, is_explicit(run), b);
+  if (err == MBG_OK) {
+    err = check_beams(ctx, run);
+  }
   const double most = stable(plan);
-  if (err == MBG_OK && run->m->nmodal == 0 && b->rate * plan->step > most) { /* modal bodies: dca_limits.c */
+  if (err == MBG_OK && run->m->nmodal == 0 && run->m->nelement == 0 && b->rate * plan->step > most) {
+    /* modal bodies: dca_limits.c */
     mbg__note(ctx, MBG_WARNING,
               "explicit steps of %g s grow without bounds: the fastest motion at the start, most of all of body '%s', "
               "has a rate of %.3g/s; take a step below %.2g s, or formulation 'lie'",
@@ -372,11 +471,17 @@ static void warn_maxima(mbg_context *ctx, const mbg_run *run) {
   }
 }
 
+/* the longest stable explicit step, as far as it is known */
+static double longest_step(const mbg_run *run) {
+  const double at_start = run->begins.rate > 0 ? stable(&run->plan) / run->begins.rate : INFINITY;
+  return fmin(at_start, run->beam_step);
+}
+
 /* explicit steps beyond their limit, and more energy than all motion exchanged has come from nowhere */
 static bool has_exploded(const mbg_run *run) {
   const mbg__watch *w = mbg__system_watched(run->sys);
-  return run->plan.step > 0 && run->begins.rate * run->plan.step > stable(&run->plan) && w->nodes > 1 &&
-         w->kind != MBG__ENERGY_OPEN && w->rise.most > w->fast - w->slow && w->rise.most > energy_floor(run, w);
+  return run->plan.step > longest_step(run) && w->nodes > 1 && w->kind != MBG__ENERGY_OPEN &&
+         w->rise.most > w->fast - w->slow && w->rise.most > energy_floor(run, w);
 }
 
 int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
@@ -385,7 +490,7 @@ int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
     return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                      "the steps explode: no force of the model adds energy, but its energy grows by %.3g J; take a "
                      "step below %.2g s, or formulation 'lie'",
-                     w->rise.most, stable(&run->plan) / run->begins.rate);
+                     w->rise.most, longest_step(run));
   }
   if (run->plan.step > 0) {
     warn_start(ctx, run);

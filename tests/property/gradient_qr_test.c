@@ -140,20 +140,28 @@ static void test_random_qr(void **state) {
   unit = 0;
 }
 
-/* the same on models with modal bodies */
-static void test_modal_qr(void **state) {
-  (void)state;
-  const int rounds = support_sanitized() ? 1 : support_rounds(2, 20);
+/* the same on models with modal bodies and with beams */
+static void check_flexible_qr(uint64_t first, int rounds, bool *with) {
   skipped = compared = kinked = 0;
   unit = 1e-3;
-  with_modal = true;
+  *with = true;
   for (int i = 0; i < rounds; i++) {
-    check_random_qr(9001 + (uint64_t)(i * (RANDOM_KINDS + 1)));
+    check_random_qr(first + (uint64_t)(i * (RANDOM_KINDS + 1)));
   }
   assert_true(skipped <= 1 + rounds / 20);
   assert_true(kinked <= compared / 50);
   unit = 0;
-  with_modal = false;
+  *with = false;
+}
+
+static void test_modal_qr(void **state) {
+  (void)state;
+  check_flexible_qr(9001, support_sanitized() ? 1 : support_rounds(2, 20), &with_modal);
+}
+
+static void test_beams_qr(void **state) {
+  (void)state;
+  check_flexible_qr(7003, support_sanitized() ? 1 : support_rounds(1, 20), &with_beams);
 }
 
 /* ---------------------------------------------------------------------- the discrete adjoint is exact */
@@ -224,18 +232,28 @@ static void check_random_exact(uint64_t number) {
   free(text);
 }
 
-static void test_random_exact(void **state) {
-  (void)state;
+static void check_seeds_exact(uint64_t first, int rounds) {
   const char *one = getenv("MBG_SEED");
-  const int rounds = support_sanitized() ? 1 : support_rounds(4, 300);
   unit = 1e-3;
   skipped = 0;
   for (int i = 0; i < (one ? 1 : rounds); i++) {
-    check_random_exact(one ? strtoull(one, NULL, 10) : (uint64_t)i);
+    check_random_exact(one ? strtoull(one, NULL, 10) : first + (uint64_t)i);
   }
   assert_true(skipped <= 1 + rounds / 20);
   check_shares();
   unit = 0;
+}
+
+static void test_random_exact(void **state) {
+  (void)state;
+  check_seeds_exact(0, support_sanitized() ? 1 : support_rounds(4, 300));
+}
+
+static void test_beams_exact(void **state) {
+  (void)state;
+  with_beams = true;
+  check_seeds_exact(7002, support_sanitized() ? 1 : support_rounds(3, 300));
+  with_beams = false;
 }
 
 /* a tenth of the run of every model that qr takes; four-bar-chain passes singular positions */
@@ -647,6 +665,7 @@ int main(void) {
       cmocka_unit_test(test_repeated),  cmocka_unit_test(test_values),       cmocka_unit_test(test_history_and_all),
       cmocka_unit_test(test_turns),     cmocka_unit_test(test_equilibrium),  cmocka_unit_test(test_restart),
       cmocka_unit_test(test_interrupt), cmocka_unit_test(test_place),        cmocka_unit_test(test_modal_qr),
+      cmocka_unit_test(test_beams_qr),  cmocka_unit_test(test_beams_exact),
   };
   const struct CMUnitTest one[] = {cmocka_unit_test(test_random_qr), cmocka_unit_test(test_random_exact)};
   return getenv("MBG_SEED") ? cmocka_run_group_tests(one, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,12 +206,31 @@ static void methods_are_found(void **state) {
   assert_null(mbg__rk_find("euler"));
 }
 
+/* rk4: 2 sqrt 2 along the imaginary axis and 2.7853 along the real one (Hairer, Wanner: Solving ODEs II, IV.2); dp5
+   3.3066 along the real one. Damped motions lie between. */
+static void longest_stable_steps(void **state) {
+  (void)state;
+  static const struct {
+    int method;
+    double omega, d, h, within;
+  } known[] = {
+      {0, 1, 0, 2.8284, 0.01}, {0, 10, 0, 0.28284, 0.001}, {0, 0, 0.5, 2.7853, 0.01}, {1, 0, 0.5, 3.3066, 0.01},
+      {1, 1, 0, 1.1, 0.02},    {2, 1, 0, 5.97, 0.02},      {2, 0, 0.5, 6.39, 0.02},
+  };
+  static const mbg__rk_method *const methods[] = {&mbg__rk_rk4, &mbg__rk_dp5, &mbg__rk_dop853};
+  for (int i = 0; i < MBG_COUNT(known); i++) {
+    assert_close(mbg__rk_stable(methods[known[i].method], known[i].omega, known[i].d), known[i].h, known[i].within);
+  }
+  assert_true(mbg__rk_stable(&mbg__rk_dp5, 1, 0.05) > 1.5); /* damping lets dp5 take longer steps */
+  assert_true(isinf(mbg__rk_stable(&mbg__rk_rk4, 0, 0)));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_sum_to_c),          cmocka_unit_test(quadrature_conditions),
       cmocka_unit_test(all_order_conditions),   cmocka_unit_test(estimates_vanish_to_their_order),
       cmocka_unit_test(dense_order_conditions), cmocka_unit_test(dense_output_is_smooth),
-      cmocka_unit_test(methods_are_found),
+      cmocka_unit_test(methods_are_found),      cmocka_unit_test(longest_stable_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
