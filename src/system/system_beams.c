@@ -162,17 +162,29 @@ void mbg__beams_mass_mul(const mbg__system *s, const real *x, real *y) {
   }
 }
 
+/* dM of an element along the direction of the last shapes_push; false: 0 */
+static bool mass_change(const mbg__system *s, const mbg__element *b, const real *da, real dc[MBG__BEAM_COEFS],
+                        real dM[144]) {
+  const mbg__beam_work *w = &s->beam_work[b->e->reference];
+  const real *mu = b->data->c + MBG__BEAM_MU;
+  if (!coefs_push(b, da, dc) && !w->any) {
+    return false;
+  }
+  vn_zero(144, dM);
+  for (int j = 0; j < 3; j++) {
+    vn_axpy(144, dM, dc[MBG__BEAM_MU + j], b->shape->N[j]);
+    vn_axpy(144, dM, mu[j], w->N[j]);
+  }
+  return true;
+}
+
 /* by attributes: dM = sum_j dmu_j N_j + mu_j dN_j, d half = (dmu_1 L + mu_1 dL)/2; and by gravity */
 static void inertia_change(const mbg__system *s, const mbg__element *b, const real *da, real dr[12]) {
   const mbg__beam_work *w = &s->beam_work[b->e->reference];
   const real *mu = b->data->c + MBG__BEAM_MU, L = b->shape->L;
-  real dc[MBG__BEAM_COEFS], dM[144] = {0};
+  real dc[MBG__BEAM_COEFS], dM[144];
   vn_zero(12, dr);
-  if (coefs_push(b, da, dc) || w->any) {
-    for (int j = 0; j < 3; j++) {
-      vn_axpy(144, dM, dc[MBG__BEAM_MU + j], b->shape->N[j]);
-      vn_axpy(144, dM, mu[j], w->N[j]);
-    }
+  if (mass_change(s, b, da, dc, dM)) {
     const real dL = v3_dot(b->shape->d0, w->d0) / L;
     inertia(s, b, dM, (dc[MBG__BEAM_MU] * L + mu[0] * dL) / 2, gravity_of(s), dr);
   }
@@ -216,6 +228,19 @@ void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real
   }
 }
 
+void mbg__beams_mass_push(mbg__system *s, const real *u, const real *da, real *dr) {
+  shapes_push(s, da);
+  for (int i = 0; i < s->model->nelement; i++) {
+    const mbg__element b = element_of(s, i);
+    real dc[MBG__BEAM_COEFS], dM[144], in[12], out[12];
+    if (mass_change(s, &b, da, dc, dM)) {
+      element_gather(s, &b, u, in);
+      element_mul(out, dM, in);
+      element_scatter(s, &b, 1, out, dr);
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- transposes */
 
 /* y.f of the element with z_rel in p_f: -z.df = (T^-1 z).dy */
@@ -225,14 +250,13 @@ static void force_pull(const mbg__system *s, const mbg__element *b, real gc[MBG_
   mbg__beam_change_T(b->state, b->K, b->eta, b->shape->d0, u, gc + MBG__BEAM_K, &gc[MBG__BEAM_ETA], gd0);
 }
 
-/* z.dM vd - (ad(v) z).dM v = <S, dM> with S = z vd^T - (ad(v) z) v^T; the part of N(d0) is summed over the elements
-   that share it */
-static void mass_pull(mbg__system *s, const mbg__element *b, const real z[12], const real u[12], const real v[12],
-                      real gc[MBG__BEAM_COEFS]) {
+/* z.dM vd - (ad(v) z).dM v = <S, dM> with S = z vd^T - (ad(v) z) v^T, u = ad(v) z; the part of N(d0) is summed over
+   the elements that share it */
+static void mass_pull(mbg__system *s, const mbg__element *b, const real z[12], const real vd[12], const real u[12],
+                      const real v[12], real gc[MBG__BEAM_COEFS]) {
   mbg__beam_work *w = &s->beam_work[b->e->reference];
   const real *mu = b->data->c + MBG__BEAM_MU;
-  real vd[12], S[144];
-  element_gather(s, b, s->vd, vd);
+  real S[144];
   for (int i = 0; i < 12; i++) {
     for (int j = 0; j < 12; j++) {
       S[12 * i + j] = z[i] * vd[j] - u[i] * v[j];
@@ -286,20 +310,22 @@ static void element_pull(mbg__system *s, int i, const real *z, const mbg__cotang
   gravity_pull(s, &b, x, g, gc, s->beam_work[b.e->reference].d0);
   if (g->a) {
     force_pull(s, &b, gc, s->beam_work[b.e->reference].d0);
-    mass_pull(s, &b, x, u, v, gc);
+    element_gather(s, &b, s->vd, p);
+    mass_pull(s, &b, x, p, u, v, gc);
     coefs_pull(&b, gc, g->a);
   }
 }
 
-void mbg__beams_pull(mbg__system *s, const real *z, const mbg__cotangent *g) {
+static void shapes_begin(mbg__system *s) {
   for (int i = 0; i < s->model->nreference; i++) {
     v6_zero(s->beam_work[i].d0);
     memset(s->beam_work[i].N, 0, sizeof(s->beam_work[i].N));
   }
-  for (int i = 0; i < s->model->nelement; i++) {
-    element_pull(s, i, z, g);
-  }
-  for (int i = 0; g->a && i < s->model->nreference; i++) {
+}
+
+/* cotangents of N and d0, collected from the elements, to attributes */
+static void shapes_pull(mbg__system *s, real *ga) {
+  for (int i = 0; i < s->model->nreference; i++) {
     mbg__beam_work *w = &s->beam_work[i];
     const mbg__beam_shape *shape = &s->design->shapes[i];
     for (int k = 0; k < 6; k++) {
@@ -307,8 +333,32 @@ void mbg__beams_pull(mbg__system *s, const real *z, const mbg__cotangent *g) {
         w->d0[k] += vn_dot(144, w->N[j], shape->N_d[k][j]);
       }
     }
-    shape_pull(shape, w->d0, g->a);
+    shape_pull(shape, w->d0, ga);
   }
+}
+
+void mbg__beams_pull(mbg__system *s, const real *z, const mbg__cotangent *g) {
+  shapes_begin(s);
+  for (int i = 0; i < s->model->nelement; i++) {
+    element_pull(s, i, z, g);
+  }
+  if (g->a) {
+    shapes_pull(s, g->a);
+  }
+}
+
+void mbg__beams_mass_pull(mbg__system *s, const real *u, const real *z, real *ga) {
+  static const real zero[12] = {0};
+  shapes_begin(s);
+  for (int i = 0; i < s->model->nelement; i++) {
+    const mbg__element b = element_of(s, i);
+    real x[12], y[12], gc[MBG__BEAM_COEFS] = {0};
+    element_gather(s, &b, z, x);
+    element_gather(s, &b, u, y);
+    mass_pull(s, &b, x, y, zero, zero, gc);
+    coefs_pull(&b, gc, ga);
+  }
+  shapes_pull(s, ga);
 }
 
 /* ---------------------------------------------------------------------- matrices */

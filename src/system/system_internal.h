@@ -296,6 +296,9 @@ void mbg__beams_residual(const mbg__system *s, real *r);
 void mbg__beams_mass_mul(const mbg__system *s, const real *x, real *y);
 void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
 void mbg__beams_pull(mbg__system *s, const real *z, const mbg__cotangent *g);
+/* dr += M_a da u, and transposed: ga += z . M_a u */
+void mbg__beams_mass_push(mbg__system *s, const real *u, const real *da, real *dr);
+void mbg__beams_mass_pull(mbg__system *s, const real *u, const real *z, real *ga);
 void mbg__beams_matrices(const mbg__system *s, const mbg__matrices *out);
 /* Energies (sig NULL: all beams) and the other signals of beams, with their gradients. */
 real mbg__beams_kinetic(const mbg__system *s, int body); /* -1: all; of a node: its share */

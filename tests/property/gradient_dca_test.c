@@ -1,4 +1,4 @@
-/* The proof of gradients by divide and conquer, and with modal bodies. */
+/* The proof of gradients by divide and conquer, and with modal bodies and beams. */
 #define PROOF_RANDOM 8
 #define PROOF_GALLERY 3
 #include "property/gradient_proof.h"
@@ -16,7 +16,9 @@ static void test_modal_loop(void **state) {
 
 int main(void) {
   static const char *const keys[] = {"dca"};
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_modal), cmocka_unit_test(test_modal_loop)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_modal), cmocka_unit_test(test_modal_loop),
+                                     cmocka_unit_test(test_beams)};
+  beam_step = 5e-4;
   const int failed = gradient_proof(MBG_COUNT(keys), keys);
   return cmocka_run_group_tests(tests, NULL, report) + failed;
 }

@@ -365,6 +365,7 @@ static void test_gallery(void **state) {
 static bool with_beams, with_modal; /* random models have beams, modal bodies */
 
 static double random_steps = 15; /* how far random models run */
+static double beam_step = 0.01;  /* with beams, which limit explicit steps */
 
 /* Text of a random model with its step and end; stiff ones take small steps, which explicit integrators need. */
 static char *random_text(uint64_t number, double *step, double *end) {
@@ -373,6 +374,7 @@ static char *random_text(uint64_t number, double *step, double *end) {
   opt.beams = with_beams;
   opt.modal = with_modal;
   *step = with_modal && opt.special & RANDOM_STIFF ? 1e-4 : opt.special & RANDOM_LIGHT && opt.forces ? 2.5e-4 : 0.01;
+  *step = with_beams ? fmin(*step, beam_step) : *step;
   *end = random_steps * *step;
   char *text = random_model_with_criteria(number % PROOF_SPECIAL, &opt, *end, *step);
   return *run_keys ? with_run_keys(text) : text;

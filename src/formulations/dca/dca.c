@@ -67,7 +67,7 @@ static bool is_tree(const mbg__formulation_work *w) {
       return false;
     }
   }
-  return w->m->nmodal == 0 && mbg__tree_rows(w->tree, NULL) == 0;
+  return w->m->nmodal == 0 && w->m->nelement == 0 && mbg__tree_rows(w->tree, NULL) == 0;
 }
 
 static int take_arrays(mbg_context *ctx, mbg__formulation_work *w) {

@@ -60,6 +60,64 @@ static void solve_small(int n, const real *L, int m, real *X) {
   backward(n, L, m, X);
 }
 
+/* ---------------------------------------------------------------------- factors of leaves */
+
+/* The same for the mass matrix of a leaf. That of beams has a profile, which the factor keeps: its cost is linear in
+   the number of elements. */
+static int leaf_cholesky(const mbg__dca_node *n, real *A) {
+  const int nf = n->nf, *from = n->from;
+  if (!from) {
+    return cholesky(nf, A);
+  }
+  for (int i = 0; i < nf; i++) {
+    real *Li = A + i * nf;
+    const real diagonal = Li[i];
+    real d = diagonal;
+    for (int j = from[i]; j < i; j++) {
+      const real *Lj = A + j * nf;
+      real x = Li[j];
+      for (int k = from[i] > from[j] ? from[i] : from[j]; k < j; k++) {
+        x -= Li[k] * Lj[k];
+      }
+      Li[j] = x * Lj[j];
+      d -= Li[j] * Li[j];
+    }
+    if (!(re(d) > 1e-14 * re(diagonal))) {
+      return i;
+    }
+    Li[i] = 1 / r_sqrt(d);
+  }
+  return -1;
+}
+
+static void leaf_forward(const mbg__dca_node *n, int m, real *X) {
+  if (!n->from) {
+    forward(n->nf, n->LM, m, X);
+    return;
+  }
+  for (int i = 0; i < n->nf; i++) {
+    real *x = X + i * m;
+    for (int k = n->from[i]; k < i; k++) {
+      vn_axpy(m, x, -n->LM[i * n->nf + k], X + k * m);
+    }
+    vn_scale(m, x, n->LM[i * n->nf + i], x);
+  }
+}
+
+static void leaf_backward(const mbg__dca_node *n, int m, real *X) {
+  if (!n->from) {
+    backward(n->nf, n->LM, m, X);
+    return;
+  }
+  for (int i = n->nf - 1; i >= 0; i--) {
+    real *x = X + i * m;
+    vn_scale(m, x, n->LM[i * n->nf + i], x);
+    for (int k = n->from[i]; k < i; k++) {
+      vn_axpy(m, X + k * m, -n->LM[i * n->nf + k], x);
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- creation */
 
 /* masses differ by more than theory 3, section 12, allows without refinement */
@@ -114,7 +172,9 @@ static failure add_absorbed(const mbg__dca_assembly *a, const mbg__dca_node *n, 
   forward(nc, L, nf, P);
   for (int k = 0; k < nc; k++) {
     for (int j = 0; j < nf; j++) {
-      vn_axpy(nf, M + j * nf, P[k * nf + j], P + k * nf);
+      if (!n->from || P[k * nf + j] != 0) {
+        vn_axpy(nf, M + j * nf, P[k * nf + j], P + k * nf);
+      }
     }
   }
   backward(nc, L, nf, P);
@@ -133,7 +193,7 @@ static bool regularize(const mbg__dca_assembly *a, mbg__dca_node *n) {
     n->LM[k] = entry(a->M, n->M[k]);
   }
   for (int k = 0; k < n->nf; k++) {
-    const bool turn = a->m->bodies[n->body].modal < 0 && a->m->full[n->dof[k]] - a->m->bodies[n->body].voff >= 3;
+    const bool turn = a->m->bodies[n->body].modal < 0 && (a->m->full[n->dof[k]] - a->m->bodies[n->body].voff) % 6 >= 3;
     n->LM[k * n->nf + k] += 1e-6 * mass * (turn ? size * size : 1);
   }
   for (int i = 0; i < n->nabsorbed; i++) {
@@ -142,7 +202,7 @@ static bool regularize(const mbg__dca_assembly *a, mbg__dca_node *n) {
     }
   }
   n->regularized = true;
-  return mass > 0 && cholesky(n->nf, n->LM) < 0;
+  return mass > 0 && leaf_cholesky(n, n->LM) < 0;
 }
 
 /* Phi = Z M^-1 Z^T of a body */
@@ -158,7 +218,7 @@ static failure leaf_front(const mbg__dca_assembly *a, mbg__dca_node *n) {
       return f;
     }
   }
-  if (cholesky(nf, n->LM) >= 0 && !regularize(a, n)) {
+  if (leaf_cholesky(n, n->LM) >= 0 && !regularize(a, n)) {
     return (failure){true, n->body};
   }
   /* y = L^-1 z for each row, Phi = y y^T, then M^-1 z */
@@ -167,13 +227,13 @@ static failure leaf_front(const mbg__dca_assembly *a, mbg__dca_node *n) {
     for (int k = 0; k < nf; k++) {
       y[k] = entry(a->B, n->B[i * nf + k]);
     }
-    forward(nf, n->LM, 1, y);
+    leaf_forward(n, 1, y);
     for (int j = 0; j <= i; j++) {
       n->F[i * front + j] = n->F[j * front + i] = vn_dot(nf, y, n->Y + j * nf);
     }
   }
   for (int i = 0; i < front; i++) {
-    backward(nf, n->LM, 1, n->Y + i * nf);
+    leaf_backward(n, 1, n->Y + i * nf);
   }
   return (failure){false, -1};
 }
@@ -383,7 +443,8 @@ static void node_b(const mbg__dca_assembly *a, const mbg__dca_panel *p, const mb
         vn_axpy(m, front + i * m, n->Y[i * n->nf + k], v + k * m);
       }
     }
-    solve_small(n->nf, n->LM, m, v);
+    leaf_forward(n, m, v);
+    leaf_backward(n, m, v);
     scatter(n, m, v, x);
     return;
   }

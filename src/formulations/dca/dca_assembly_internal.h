@@ -4,7 +4,8 @@
 
 #include "formulations/dca/dca_assembly.h"
 
-/* A body (leaf) with the pieces that it has absorbed, or the join of two pieces. The front has the rows that are
+/* A body (leaf) with the pieces that it has absorbed, or the join of two pieces. Bodies whose masses couple are one
+   leaf, that of the first of them: the frame and the modal coordinates of a modal body, the nodes of beams. The front has the rows that are
    eliminated here, then the rows that stay open. */
 typedef struct {
   int body;                 /* leaf, else -1 */
@@ -17,7 +18,8 @@ typedef struct {
   int *B;                   /* leaf: entries of B by rows of the front   ((nelim + nopen) x nf, -1: 0) */
   int **Z;                  /* leaf: of the rows of each absorbed node (its nopen x nf) */
   int nf, *dof;             /* leaf: free velocities                        (nf) */
-  const int *M;             /* leaf: entries of M                        (nf x nf) */
+  int *from;    /* leaf of beams: first entry in each row of the factor of M, which has few; else NULL  (nf) */
+  const int *M; /* leaf: entries of M                        (nf x nf) */
 
   /* filled by factor */
   real *L;   /* factor of the eliminated block                    (nelim x nelim) */

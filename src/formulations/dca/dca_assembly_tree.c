@@ -26,6 +26,7 @@ typedef struct {
   int *first, *body; /* bodies of each row: body[first[row]] ..                (nrow + 1) */
   int *left;         /* pieces that share a row                                (nrow) */
   int *of;           /* piece of each body */
+  int *head, *next;  /* the body whose leaf holds a body, and its next one there, -1: none  (nbody) */
   int *row_mark, *piece_mark, stamp, stamp2;
   int npiece;
   piece *pieces;
@@ -44,9 +45,33 @@ static int add_body(const builder *b, int from, int n, int body) {
   return n + 1;
 }
 
-/* the frame of a modal body also stands for its modal coordinates */
-static int head_of(const mbg_model *m, int body) {
-  return m->bodies[body].carrier >= 0 ? m->modals[m->bodies[body].carrier].body : body;
+static int first_of(const builder *b, int body) {
+  while (b->head[body] != body) {
+    body = b->head[body];
+  }
+  return body;
+}
+
+/* the frame of a modal body also stands for its modal coordinates, the first node of beams for all that they join */
+static void find_heads(builder *b) {
+  const mbg_model *m = b->a->m;
+  for (int i = 0; i < m->nbody; i++) {
+    b->head[i] = m->bodies[i].carrier >= 0 ? m->modals[m->bodies[i].carrier].body : i;
+  }
+  for (int i = 0; i < m->nelement; i++) {
+    const int x = first_of(b, m->elements[i].body[0]), y = first_of(b, m->elements[i].body[1]);
+    b->head[x < y ? y : x] = x < y ? x : y;
+  }
+  for (int i = 0; i < m->nbody; i++) {
+    b->head[i] = first_of(b, i);
+    b->next[i] = -1;
+  }
+  for (int i = m->nbody - 1; i >= 0; i--) {
+    if (b->head[i] != i) {
+      b->next[i] = b->next[b->head[i]];
+      b->next[b->head[i]] = i;
+    }
+  }
 }
 
 static void list_bodies(builder *b) {
@@ -58,7 +83,7 @@ static void list_bodies(builder *b) {
       const mbg__pair *pair = m->terms[k].pair >= 0 ? &m->pairs[m->terms[k].pair] : NULL;
       for (int side = 0; pair && side < 2; side++) {
         const int body = m->markers[side ? pair->B : pair->A].body;
-        n = body >= 0 ? add_body(b, b->first[r], n, head_of(m, body)) : n;
+        n = body >= 0 ? add_body(b, b->first[r], n, b->head[body]) : n;
       }
     }
     b->left[r] = n - b->first[r];
@@ -81,28 +106,23 @@ static void add_velocities(const mbg_model *m, int body, mbg__dca_node *n) {
   }
 }
 
-static void all_velocities(const mbg_model *m, mbg__dca_node *n) {
-  const int modal = m->bodies[n->body].modal;
+static void all_velocities(const builder *b, mbg__dca_node *n) {
   n->nf = 0;
-  if (m->bodies[n->body].carrier >= 0) {
-    return;
-  }
-  add_velocities(m, n->body, n);
-  for (int c = 0; modal >= 0 && c < m->modals[modal].ncarrier; c++) {
-    add_velocities(m, m->modals[modal].carrier + c, n);
+  for (int i = n->body; i >= 0 && b->head[n->body] == n->body; i = b->next[i]) {
+    add_velocities(b->a->m, i, n);
   }
 }
 
 /* free velocities of a leaf and the entries of M between them */
 static int leaf_mass(builder *b, mbg__dca_node *n) {
   const mbg__csc *A = b->a->patM;
-  all_velocities(b->a->m, n);
+  all_velocities(b, n);
   n->dof = MBG_TAKE(b->arena, int, n->nf);
   int *slot = MBG_TAKE(b->arena, int, n->nf * n->nf);
   if (b->arena->failed) {
     return mbg__fail_memory(b->ctx);
   }
-  all_velocities(b->a->m, n);
+  all_velocities(b, n);
   for (int j = 0; j < n->nf; j++) {
     for (int i = 0; i < n->nf; i++) {
       slot[i * n->nf + j] = -1;
@@ -126,7 +146,7 @@ static int make_leaves(builder *b) {
     mbg__dca_node *n = &b->a->nodes[i];
     *n = (mbg__dca_node){.body = i, .child = {-1, -1}, .bodies = 1};
     MBG_TRY(leaf_mass(b, n));
-    *p = (piece){.node = i, .alive = m->bodies[i].carrier < 0, .tree = true};
+    *p = (piece){.node = i, .alive = b->head[i] == i, .tree = true};
     p->open = MBG_TAKE(&b->scratch, int, b->list[i]);
     p->elim = MBG_TAKE(&b->scratch, int, b->list[i]);
     b->of[i] = i;
@@ -184,6 +204,28 @@ static void absorbed_arrays(builder *b, mbg__dca_node *n) {
   }
 }
 
+/* first entries in the rows of the factor of M, with those that absorbed pieces add */
+static void find_profile(builder *b, mbg__dca_node *n) {
+  n->from = MBG_TAKE(b->arena, int, n->nf);
+  for (int i = 0; !b->arena->failed && i < n->nf; i++) {
+    n->from[i] = i;
+    for (int j = i - 1; j >= 0; j--) {
+      n->from[i] = n->M[i * n->nf + j] >= 0 ? j : n->from[i];
+    }
+  }
+  for (int q = 0; !b->arena->failed && q < n->nabsorbed; q++) {
+    const int rows = b->a->nodes[n->absorbed[q]].nopen;
+    int first = n->nf;
+    for (int k = 0; k < rows * n->nf; k++) {
+      first = n->Z[q][k] >= 0 && k % n->nf < first ? k % n->nf : first;
+    }
+    for (int k = 0; k < rows * n->nf; k++) {
+      int *from = &n->from[k % n->nf];
+      *from = n->Z[q][k] >= 0 && first < *from ? first : *from;
+    }
+  }
+}
+
 static int complete_node(builder *b, piece *p) {
   mbg__dca_assembly *a = b->a;
   mbg__dca_node *n = &a->nodes[p->node];
@@ -215,6 +257,9 @@ static int complete_node(builder *b, piece *p) {
     n->LM = matrix(b, n->nf, n->nf);
     n->Y = matrix(b, front, n->nf);
     absorbed_arrays(b, n);
+    if (a->m->nelement > 0) {
+      find_profile(b, n);
+    }
   }
   return mbg__arena_check(b->ctx, b->arena);
 }
@@ -550,6 +595,8 @@ int mbg__dca_assembly_tree_build(mbg_context *ctx, mbg__arena *arena, mbg__dca_a
   b.body = MBG_TAKE(&b.scratch, int, 2 * m->nterm);
   b.left = MBG_TAKE(&b.scratch, int, m->nrow);
   b.of = MBG_TAKE(&b.scratch, int, m->nbody);
+  b.head = MBG_TAKE(&b.scratch, int, m->nbody);
+  b.next = MBG_TAKE(&b.scratch, int, m->nbody);
   b.row_mark = MBG_TAKE(&b.scratch, int, m->nrow);
   b.piece_mark = MBG_TAKE(&b.scratch, int, 2 * m->nbody);
   b.pieces = MBG_TAKE(&b.scratch, piece, 2 * m->nbody);
@@ -559,6 +606,7 @@ int mbg__dca_assembly_tree_build(mbg_context *ctx, mbg__arena *arena, mbg__dca_a
   for (int r = 0; r < m->nrow; r++) {
     a->owner[r] = -1;
   }
+  find_heads(&b);
   list_bodies(&b);
   a->nnode = m->nbody;
   MBG_TRY(make_leaves(&b));

@@ -252,6 +252,7 @@ static void solve_push(mbg__dca_project *p, bool rates, int ncol, real *const *e
     mbg__system_push(p->sys, &x, top, p->phi, bottom, NULL);
     inertia_push(p, attributes->da, top);
     mbg__modals_mass_push(p->sys, p->u, w, attributes->da, top);
+    mbg__beams_mass_push(p->sys, p->u, attributes->da, top);
     mbg__design_column_clear(attributes->columns, attributes->first + q, attributes->da);
     if (!rates) {
       only_free(p, p->phi, p->rows);
@@ -297,6 +298,9 @@ static void solve_pull(mbg__dca_project *p, bool rates, int ncol, real *const *g
     mbg__system_pull(p->sys, p->r, rates ? NULL : p->rows, bottom, NULL, w, rates ? dv : NULL, NULL, NULL, gattr[q]);
     inertia_pull(p, p->r, gattr[q]);
     mbg__modals_mass_pull(p->sys, p->u, p->r, w, gattr[q]);
+    if (gattr[q]) {
+      mbg__beams_mass_pull(p->sys, p->u, p->r, gattr[q]);
+    }
   }
   if (!rates) {
     mbg__system_constraints_at(p->sys, p->zero, p->zero);
