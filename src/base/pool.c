@@ -273,3 +273,8 @@ void mbg__pool_each(mbg__pool *p, int loop, int n, mbg__pool_item *item, void *u
   items x = {item, user};
   mbg__pool_for(n >= FEW ? p : NULL, loop, n, n / (4 * mbg__pool_threads(p)) + 1, each, &x);
 }
+
+void mbg__pool_heavy(mbg__pool *p, int loop, int n, mbg__pool_item *item, void *user) {
+  items x = {item, user};
+  mbg__pool_for(p, loop, n, n / (8 * mbg__pool_threads(p)) + 1, each, &x);
+}

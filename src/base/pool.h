@@ -31,5 +31,7 @@ void mbg__pool_for(mbg__pool *pool, int loop, int n, int piece, mbg__pool_work *
 /* The same for items that need no thread number, in pieces of a good size; few items: the caller alone. */
 typedef void mbg__pool_item(void *user, int i);
 void mbg__pool_each(mbg__pool *pool, int loop, int n, mbg__pool_item *item, void *user);
+/* For items of many microseconds: two of them are enough. */
+void mbg__pool_heavy(mbg__pool *pool, int loop, int n, mbg__pool_item *item, void *user);
 
 #endif

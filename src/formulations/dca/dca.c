@@ -123,7 +123,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(mbg__tree_modal_create(ctx, w->tree));
   MBG_TRY(choose_rows(ctx, w));
   if (is_tree(w)) {
-    MBG_TRY(mbg__dca_articulated_create(ctx, &w->arena, w->tree, &w->articulated));
+    MBG_TRY(mbg__dca_articulated_create(ctx, &w->arena, w->tree, w->pool, &w->articulated));
   } else {
     MBG_TRY(mbg__dca_assembly_create(ctx, &w->arena, sys, w->rank, w->pool, &w->assembly));
   }

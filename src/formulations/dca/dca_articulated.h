@@ -1,6 +1,7 @@
 /* The articulated-body recursion (Featherstone) for trees of rigid bodies without constraint rows: from the tips to the
    ground each body absorbs the bodies that hang on it. That is assembly (dca_assembly.h) with RAKE operations alone,
-   one body after the other (theory 3, sections 6 and 13). One thread; linear in the number of bodies.
+   one body after the other (theory 3, sections 6 and 13). Linear in the number of bodies. Large trees are cut into
+   pieces, which the threads of a pool share (dca_articulated_pieces.c); the cuts depend on the model alone.
 
      vd_i = X vd_p + S a + c        f_i = M vd_i - r_i + sum over children X^T f_c        S^T f_i = tau
 
@@ -10,11 +11,13 @@
 #ifndef MBG_FORMULATIONS_DCA_DCA_ARTICULATED_H
 #define MBG_FORMULATIONS_DCA_DCA_ARTICULATED_H
 
+#include "base/pool.h"
 #include "tree/tree.h"
 
 typedef struct mbg__dca_articulated mbg__dca_articulated;
 
-int mbg__dca_articulated_create(mbg_context *ctx, mbg__arena *arena, const mbg__tree *tree, mbg__dca_articulated **out);
+int mbg__dca_articulated_create(mbg_context *ctx, mbg__arena *arena, const mbg__tree *tree, mbg__pool *pool,
+                                mbg__dca_articulated **out);
 /* Reads the constants of the links from the design: after a change of parameters. */
 void mbg__dca_articulated_refresh(mbg__dca_articulated *k);
 

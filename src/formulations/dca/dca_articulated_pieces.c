@@ -1,0 +1,608 @@
+/* The articulated-body recursion by pieces (theory 3, section 6, with the handles of pieces for joints). A piece is a
+   connected part of the tree. It hangs on its base, a link outside, by its first link; other pieces hang on one of its
+   links at most, the exit. With the acceleration vb of the base and the wrench q of what hangs on the exit, the
+   recursion inside the piece gives
+
+     f = I vb + p + K^T q        vd = K vb + b - Phi q         at base and exit
+
+   q = Ie vd + pe, and (Ie, pe) are the sums of (I, p) over the pieces that hang there, so that
+
+     vd = (1 + Phi Ie)^-1 (K vb + b - Phi pe)                  I += K^T Ie (1 + Phi Ie)^-1 K
+
+   Pieces are worked on in threads, and one thread goes through the short tree of pieces in between. */
+#include "formulations/dca/dca_articulated_internal.h"
+
+#include <string.h>
+
+enum { LARGE = 512, SIZE = 64, SMALL = 8 }; /* bodies of a tree that is cut, of a piece, of a branch that is not */
+
+typedef struct {
+  int first, count;  /* links in `list`, parents first */
+  int path, npath;   /* in `path`: from the first link to the exit; 0: no exit */
+  int base, on;      /* piece and link that it hangs on, -1: the ground */
+  mbg__frame G;      /* exit in axes of the base */
+  real s[6], v[6];   /* twist of the exit relative to the base, whole */
+  mbg__art_inertia I, Ie;
+  real P[6][6];      /* columns of K^T */
+  real Phi[36];
+  real LU[36];       /* of 1 + Phi Ie */
+  int pivot[6];
+  bool bad;
+} piece;
+
+/* right side of a piece */
+typedef struct {
+  real p[6], pe[6], b[6], q[6], vd[6];
+} side;
+
+struct mbg__art_pieces {
+  int n;
+  piece *pieces;
+  int *list, *path, *of; /* links by piece; piece of a link */
+  side *sides;           /* of dynamics                       (n) */
+};
+
+/* ---------------------------------------------------------------------- cuts */
+
+/* while the tree is gone through from the tips: links in the open part below a link, its exit, what is cut off */
+typedef struct {
+  int *child, *next; /* first child, next sibling */
+  int *size, *exit;
+  bool *root;        /* first link of a piece */
+} cuts;
+
+/* Parts below link i that have an exit, are large, or do not fit any more are cut off. */
+static void cut_below(const cuts *c, int i) {
+  int total = 1, exits = 0, exit = -1;
+  for (int k = c->child[i]; k >= 0; k = c->next[k]) {
+    total += c->size[k];
+    exits += c->exit[k] >= 0;
+    exit = c->exit[k] >= 0 ? c->exit[k] : exit;
+  }
+  c->size[i] = total;
+  c->exit[i] = exit;
+  if (total <= SIZE && exits < 2) {
+    return;
+  }
+  c->size[i] = 1;
+  c->exit[i] = i;
+  for (int k = c->child[i]; k >= 0; k = c->next[k]) {
+    c->root[k] = c->exit[k] >= 0 || c->size[k] >= SMALL || c->size[i] + c->size[k] > SIZE;
+    c->size[i] += c->root[k] ? 0 : c->size[k];
+  }
+}
+
+static void fill_piece(const mbg__dca_articulated *k, mbg__art_pieces *p, const cuts *c, int i) {
+  const int parent = k->links[i].parent, at = p->of[i];
+  piece *x = &p->pieces[at];
+  *x = (piece){.base = parent >= 0 ? p->of[parent] : -1, .on = parent};
+  /* the exit of the piece: its base's exit is the link it hangs on */
+  for (int l = c->exit[i]; l >= 0; l = l == i ? -1 : k->links[l].parent) {
+    x->npath++;
+  }
+}
+
+static void list_links(const mbg__dca_articulated *k, mbg__art_pieces *p, const cuts *c) {
+  int at = 0, on_path = 0;
+  for (int i = 0; i < k->nbody; i++) {
+    p->pieces[p->of[i]].count++;
+  }
+  for (int j = 0; j < p->n; j++) {
+    p->pieces[j].first = at;
+    at += p->pieces[j].count;
+    p->pieces[j].count = 0;
+    p->pieces[j].path = on_path;
+    on_path += p->pieces[j].npath;
+  }
+  for (int i = 0; i < k->nbody; i++) {
+    piece *x = &p->pieces[p->of[i]];
+    p->list[x->first + x->count++] = i;
+  }
+  for (int j = 0; j < p->n; j++) {
+    const piece *x = &p->pieces[j];
+    int l = x->npath > 0 ? c->exit[p->list[x->first]] : -1;
+    for (int q = x->npath - 1; q >= 0; q--, l = k->links[l].parent) {
+      p->path[x->path + q] = l;
+    }
+  }
+}
+
+static int cut(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k, const cuts *c, mbg__art_pieces *p) {
+  const int n = k->nbody;
+  for (int i = 0; i < n; i++) {
+    c->child[i] = -1;
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    const int parent = k->links[i].parent;
+    cut_below(c, i);
+    c->root[i] = parent < 0;
+    if (parent >= 0) {
+      c->next[i] = c->child[parent];
+      c->child[parent] = i;
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    p->of[i] = c->root[i] ? p->n++ : p->of[k->links[i].parent];
+  }
+  p->pieces = MBG_TAKE(arena, piece, p->n);
+  p->sides = MBG_TAKE(arena, side, p->n);
+  if (arena->failed) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < n; i++) {
+    if (c->root[i]) {
+      fill_piece(k, p, c, i);
+    }
+  }
+  list_links(k, p, c);
+  return MBG_OK;
+}
+
+int mbg__art_pieces_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k, mbg__art_pieces **out) {
+  const int n = k->nbody;
+  mbg__arena scratch;
+  int err = MBG_OK;
+  *out = NULL;
+  if (n < LARGE) {
+    return MBG_OK;
+  }
+  mbg__art_pieces *p = MBG_TAKE(arena, mbg__art_pieces, 1);
+  if (!p) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  const cuts c = {MBG_TAKE(&scratch, int, n), MBG_TAKE(&scratch, int, n), MBG_TAKE(&scratch, int, n),
+                  MBG_TAKE(&scratch, int, n), MBG_TAKE(&scratch, bool, n)};
+  *p = (mbg__art_pieces){
+      .list = MBG_TAKE(arena, int, n), .path = MBG_TAKE(arena, int, n), .of = MBG_TAKE(arena, int, n)};
+  MBG_TRY(mbg__arena_check(ctx, arena));
+  MBG_TRY(mbg__arena_check(ctx, &scratch));
+  MBG_TRY(cut(ctx, arena, k, &c, p));
+  *out = p;
+done:
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
+size_t mbg__art_pieces_scratch(const mbg__art_pieces *p) {
+  return p ? (size_t)p->n * (sizeof(side) / sizeof(real)) : 0;
+}
+
+/* ---------------------------------------------------------------------- factors */
+
+/* A <- L U of A (6 x 6), rows exchanged */
+static void lu_factor(real A[36], int pivot[6]) {
+  for (int j = 0; j < 6; j++) {
+    int most = j;
+    for (int i = j + 1; i < 6; i++) {
+      most = fabs(re(A[6 * i + j])) > fabs(re(A[6 * most + j])) ? i : most;
+    }
+    pivot[j] = most;
+    for (int q = 0; q < 6; q++) {
+      const real x = A[6 * j + q];
+      A[6 * j + q] = A[6 * most + q];
+      A[6 * most + q] = x;
+    }
+    for (int i = j + 1; i < 6; i++) {
+      A[6 * i + j] /= A[6 * j + j];
+      for (int q = j + 1; q < 6; q++) {
+        A[6 * i + q] -= A[6 * i + j] * A[6 * j + q];
+      }
+    }
+  }
+}
+
+static void lu_solve(const real A[36], const int pivot[6], real x[6]) {
+  for (int j = 0; j < 6; j++) {
+    const real y = x[pivot[j]];
+    x[pivot[j]] = x[j];
+    x[j] = y;
+  }
+  for (int i = 0; i < 6; i++) {
+    for (int j = 0; j < i; j++) {
+      x[i] -= A[6 * i + j] * x[j];
+    }
+  }
+  for (int i = 5; i >= 0; i--) {
+    for (int j = i + 1; j < 6; j++) {
+      x[i] -= A[6 * i + j] * x[j];
+    }
+    x[i] /= A[6 * i + i];
+  }
+}
+
+/* P (columns of K^T) from the exit to the base, and Phi */
+static void factor_path(const mbg__dca_articulated *k, const mbg__art_pieces *s, piece *x) {
+  memset(x->P, 0, sizeof(x->P));
+  memset(x->Phi, 0, sizeof(x->Phi));
+  for (int c = 0; c < 6; c++) {
+    x->P[c][c] = 1;
+  }
+  for (int q = x->npath - 1; q >= 0; q--) {
+    const int i = s->path[x->path + q];
+    const mbg__art_link *l = &k->links[i];
+    for (int j = 0; j < l->nz; j++) {
+      const mbg__art_freedom *f = &k->free_[l->first + j];
+      real w[6];
+      for (int c = 0; c < 6; c++) {
+        w[c] = x->P[c][l->comp[j]];
+      }
+      m6_outer_add(x->Phi, f->inverse, w, w);
+      for (int c = 0; c < 6; c++) {
+        v6_axpy(x->P[c], -w[c] * f->inverse, f->U);
+      }
+    }
+    for (int c = 0; c < 6; c++) {
+      real z[6];
+      AdInvT_mul(z, &k->nodes[i].Rel, x->P[c]);
+      v6_copy(x->P[c], z);
+    }
+  }
+}
+
+/* a freedom of the piece alone has next to no inertia: it needs that of what hangs on the exit */
+static bool too_light(const mbg__art_link *l, const mbg__art_inertia *own, const mbg__art_freedom *x) {
+  for (int j = 0; j < l->nz; j++) {
+    const real *d = l->comp[j] < 3 ? own->A : own->C;
+    const double most = fmax(re(d[0]), fmax(re(d[1]), re(d[2])));
+    if (!(re(x[j].inverse) * most < 1e6)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* eliminates link i, whose inertia goes to the parent or to that of the piece */
+static bool factor_link(mbg__dca_articulated *k, piece *x, int i, bool first) {
+  const mbg__art_link *l = &k->links[i];
+  mbg__art_node *n = &k->nodes[i];
+  const mbg__art_inertia before = n->I;
+  if (!eliminate(l, n, k->free_ + l->first) || too_light(l, &before, k->free_ + l->first)) {
+    return false;
+  }
+  carry_inertia(&n->Rel, &n->I, first ? &x->I : &k->nodes[l->parent].I);
+  return true;
+}
+
+/* I += N, made symmetric */
+static void add_inertia(const real N[36], mbg__art_inertia *I) {
+  static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+  for (int i = 0; i < 6; i++) {
+    const int r = row[i], c = column[i];
+    I->A[i] += (N[6 * r + c] + N[6 * c + r]) / 2;
+    I->C[i] += (N[6 * (3 + r) + 3 + c] + N[6 * (3 + c) + 3 + r]) / 2;
+  }
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      I->B[3 * i + j] += (N[6 * i + 3 + j] + N[6 * (3 + j) + i]) / 2;
+    }
+  }
+}
+
+/* 1 + Phi Ie, and what the piece shows at its base, from the tips to the ground */
+static void factor_coarse(const mbg__art_pieces *s) {
+  for (int j = 0; j < s->n; j++) {
+    memset(&s->pieces[j].Ie, 0, sizeof(s->pieces[j].Ie));
+  }
+  for (int j = s->n - 1; j >= 0; j--) {
+    piece *x = &s->pieces[j];
+    if (x->npath > 0) {
+      real N[36];
+      for (int c = 0; c < 6; c++) {
+        real e[6] = {0}, y[6], z[6];
+        e[c] = 1;
+        inertia_mul(&x->Ie, e, y);
+        m6_mulv(z, x->Phi, y);
+        for (int i = 0; i < 6; i++) {
+          x->LU[6 * i + c] = z[i] + (i == c);
+        }
+      }
+      lu_factor(x->LU, x->pivot);
+      for (int c = 0; c < 6; c++) {
+        real y[6], z[6];
+        for (int i = 0; i < 6; i++) {
+          y[i] = x->P[i][c];
+        }
+        lu_solve(x->LU, x->pivot, y);
+        inertia_mul(&x->Ie, y, z);
+        v6_zero(y);
+        for (int i = 0; i < 6; i++) {
+          v6_axpy(y, z[i], x->P[i]);
+        }
+        for (int i = 0; i < 6; i++) {
+          N[6 * i + c] = y[i];
+        }
+      }
+      add_inertia(N, &x->I);
+    }
+    if (x->base >= 0) {
+      piece *b = &s->pieces[x->base];
+      vn_axpy(6, b->Ie.A, 1, x->I.A);
+      vn_axpy(9, b->Ie.B, 1, x->I.B);
+      vn_axpy(6, b->Ie.C, 1, x->I.C);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- right sides */
+
+/* b: acceleration of the exit with the base at rest */
+static void exit_rate(const mbg__dca_articulated *k, const mbg__art_pieces *s, const piece *x, const real *c, size_t stride,
+                      const real *u, side *r) {
+  for (int q = 0; q < x->npath; q++) {
+    const int i = s->path[x->path + q];
+    real v[6];
+    art_down(k, i, q > 0 ? r->b : NULL, c + (size_t)i * stride, u, v, NULL);
+    v6_copy(r->b, v);
+  }
+}
+
+/* vd and q of the exit for the acceleration vb of the base, NULL: 0 */
+static void exit_wrench(const piece *x, side *r, const real *vb) {
+  real y[6];
+  m6_mulv(y, x->Phi, r->pe);
+  v6_sub(r->vd, r->b, y);
+  for (int i = 0; vb && i < 6; i++) {
+    r->vd[i] += v6_dot(x->P[i], vb);
+  }
+  lu_solve(x->LU, x->pivot, r->vd);
+  inertia_mul(&x->Ie, r->vd, r->q);
+  v6_axpy(r->q, 1, r->pe);
+}
+
+static void solve_coarse(const mbg__art_pieces *s, side *sides, const real *base) {
+  for (int j = 0; j < s->n; j++) {
+    v6_zero(sides[j].pe);
+  }
+  for (int j = s->n - 1; j >= 0; j--) {
+    const piece *x = &s->pieces[j];
+    side *r = &sides[j];
+    if (x->npath > 0) {
+      exit_wrench(x, r, NULL);
+      for (int i = 0; i < 6; i++) {
+        v6_axpy(r->p, r->q[i], x->P[i]);
+      }
+    }
+    if (x->base >= 0) {
+      v6_axpy(sides[x->base].pe, 1, r->p);
+    }
+  }
+  for (int j = 0; j < s->n; j++) {
+    const piece *x = &s->pieces[j];
+    if (x->npath > 0) {
+      exit_wrench(x, &sides[j], x->base >= 0 ? sides[x->base].vd : base);
+    }
+  }
+}
+
+/* the wrench q at the exit, carried through the piece: changes u and p of the path */
+static void add_exit(const mbg__dca_articulated *k, const mbg__art_pieces *s, const piece *x, const real q0[6], real *u,
+                     real *p, size_t stride) {
+  real d[6], z[6];
+  v6_copy(d, q0);
+  for (int q = x->npath - 1; q >= 0; q--) {
+    const int i = s->path[x->path + q];
+    const mbg__art_link *l = &k->links[i];
+    for (int j = 0; j < l->nz; j++) {
+      const mbg__art_freedom *f = &k->free_[l->first + j];
+      const real du = -d[l->comp[j]];
+      u[l->first + j] += du;
+      v6_axpy(d, du * f->inverse, f->U);
+    }
+    v6_axpy(p + (size_t)i * stride, 1, d);
+    AdInvT_mul(z, &k->nodes[i].Rel, d);
+    v6_copy(d, z);
+  }
+}
+
+/* ---------------------------------------------------------------------- dynamics */
+
+enum { PLACE = MBG__LOOPS_DCA + 112, FACTOR, FACTOR_ALONE, ACCELERATE, LOAD, SOLVE };
+static const size_t NODE = sizeof(mbg__art_node) / sizeof(real);
+
+typedef struct {
+  mbg__dca_articulated *k;
+  const mbg__frame *E;
+  const real *w, *base;
+  real *a;
+} dynamics;
+
+/* relative frames, and the exit from the base */
+static void place_piece(void *user, int j) {
+  const dynamics *d = user;
+  mbg__dca_articulated *k = d->k;
+  const mbg__art_pieces *s = k->pieces;
+  piece *x = &s->pieces[j];
+  for (int q = x->first; q < x->first + x->count; q++) {
+    art_relative(k, s->list[q], d->E);
+  }
+  for (int q = 0; d->w && q < x->npath; q++) {
+    const mbg__art_link *l = &k->links[s->path[x->path + q]];
+    const mbg__frame *Rel = &k->nodes[s->path[x->path + q]].Rel, G = x->G;
+    real y[6] = {0};
+    if (q > 0) {
+      frame_mul(&x->G, &G, Rel);
+      AdInv_mul(y, Rel, x->s);
+    } else {
+      x->G = *Rel;
+    }
+    for (int i = 0; i < l->nz; i++) {
+      y[l->comp[i]] += d->w[l->first + i];
+    }
+    v6_copy(x->s, y);
+  }
+}
+
+static void place_coarse(const mbg__art_pieces *s) {
+  for (int j = 0; j < s->n; j++) {
+    piece *x = &s->pieces[j];
+    v6_copy(x->v, x->s);
+    if (x->npath > 0 && x->base >= 0) {
+      real y[6];
+      AdInv_mul(y, &x->G, s->pieces[x->base].v);
+      v6_axpy(x->v, 1, y);
+    }
+  }
+}
+
+static const real *parent_vector(const mbg__dca_articulated *k, const piece *x, int q, int i, const real *outside,
+                                 const real *nodes, size_t stride) {
+  return q == x->first ? outside : nodes + (size_t)k->links[i].parent * stride;
+}
+
+static void factor_piece(void *user, int j) {
+  const dynamics *d = user;
+  mbg__dca_articulated *k = d->k;
+  const mbg__art_pieces *s = k->pieces;
+  piece *x = &s->pieces[j];
+  side *r = &s->sides[j];
+  const real *vb = x->base >= 0 ? s->pieces[x->base].v : NULL;
+  for (int q = x->first; q < x->first + x->count; q++) {
+    const int i = s->list[q];
+    art_place(k, i, parent_vector(k, x, q, i, vb, k->nodes[0].v, NODE), d->w);
+  }
+  memset(&x->I, 0, sizeof(x->I));
+  v6_zero(r->p);
+  x->bad = false;
+  for (int q = x->first + x->count - 1; q >= x->first && !x->bad; q--) {
+    const int i = s->list[q];
+    mbg__art_node *n = &k->nodes[i];
+    x->bad = !factor_link(k, x, i, q == x->first);
+    art_up(k, i, NULL, -0.0, n->c, n->p, k->u, q == x->first ? r->p : k->nodes[k->links[i].parent].p);
+  }
+  if (!x->bad) {
+    factor_path(k, s, x);
+    exit_rate(k, s, x, k->nodes[0].c, NODE, k->u, r);
+  }
+}
+
+static void accelerate_piece(void *user, int j) {
+  const dynamics *d = user;
+  mbg__dca_articulated *k = d->k;
+  const mbg__art_pieces *s = k->pieces;
+  const piece *x = &s->pieces[j];
+  const real *vb = x->base >= 0 ? s->sides[x->base].vd : d->base;
+  if (x->npath > 0) {
+    add_exit(k, s, x, s->sides[j].q, k->u, k->nodes[0].p, NODE);
+  }
+  for (int q = x->first; q < x->first + x->count; q++) {
+    const int i = s->list[q];
+    art_down(k, i, parent_vector(k, x, q, i, vb, k->nodes[0].vd, NODE), k->nodes[i].c, k->u, k->nodes[i].vd, d->a);
+  }
+}
+
+static bool any_bad(const mbg__art_pieces *s) {
+  for (int j = 0; j < s->n; j++) {
+    if (s->pieces[j].bad) {
+      return true;
+    }
+  }
+  return false;
+}
+
+
+bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__frame *E, const real *w, const real base[6],
+                              real *a) {
+  dynamics d = {k, E, w, base, a};
+  const mbg__art_pieces *s = k->pieces;
+  mbg__pool_heavy(k->pool, PLACE, s->n, place_piece, &d);
+  place_coarse(s);
+  mbg__pool_heavy(k->pool, FACTOR, s->n, factor_piece, &d);
+  if (any_bad(s)) {
+    return false;
+  }
+  factor_coarse(s);
+  solve_coarse(s, s->sides, base);
+  mbg__pool_heavy(k->pool, ACCELERATE, s->n, accelerate_piece, &d);
+  return true;
+}
+
+/* ---------------------------------------------------------------------- factors and right sides alone */
+
+static void factor_alone(void *user, int j) {
+  const dynamics *d = user;
+  mbg__dca_articulated *k = d->k;
+  const mbg__art_pieces *s = k->pieces;
+  piece *x = &s->pieces[j];
+  for (int q = x->first; q < x->first + x->count; q++) {
+    own_inertia(&k->links[s->list[q]], &k->nodes[s->list[q]].I);
+  }
+  memset(&x->I, 0, sizeof(x->I));
+  x->bad = false;
+  for (int q = x->first + x->count - 1; q >= x->first && !x->bad; q--) {
+    x->bad = !factor_link(k, x, s->list[q], q == x->first);
+  }
+  if (!x->bad) {
+    factor_path(k, s, x);
+  }
+}
+
+bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E) {
+  dynamics d = {.k = k, .E = E};
+  const mbg__art_pieces *s = k->pieces;
+  mbg__pool_heavy(k->pool, PLACE, s->n, place_piece, &d);
+  mbg__pool_heavy(k->pool, FACTOR_ALONE, s->n, factor_alone, &d);
+  if (any_bad(s)) {
+    return false;
+  }
+  factor_coarse(s);
+  return true;
+}
+
+typedef struct {
+  const mbg__dca_articulated *k;
+  const real *r, *tau, *c;
+  real *p, *cK, *vK, *u;
+  side *sides;
+  real *vd, *a, *f;
+} right_side;
+
+static void load_piece(void *user, int j) {
+  const right_side *b = user;
+  const mbg__dca_articulated *k = b->k;
+  const mbg__art_pieces *s = k->pieces;
+  const piece *x = &s->pieces[j];
+  side *r = &b->sides[j];
+  for (int q = x->first; q < x->first + x->count; q++) {
+    const int i = s->list[q];
+    art_load(k, i, b->r, b->c, b->p + 6 * i, b->cK + 6 * i);
+  }
+  v6_zero(r->p);
+  for (int q = x->first + x->count - 1; q >= x->first; q--) {
+    const int i = s->list[q];
+    art_up(k, i, b->tau, 0, b->cK + 6 * i, b->p + 6 * i, b->u, q == x->first ? r->p : b->p + 6 * k->links[i].parent);
+  }
+  exit_rate(k, s, x, b->cK, 6, b->u, r);
+}
+
+static void solve_piece(void *user, int j) {
+  const right_side *b = user;
+  const mbg__dca_articulated *k = b->k;
+  const mbg__art_pieces *s = k->pieces;
+  const piece *x = &s->pieces[j];
+  const real *vb = x->base >= 0 ? b->sides[x->base].vd : NULL;
+  if (x->npath > 0) {
+    add_exit(k, s, x, b->sides[j].q, b->u, b->p, 6);
+  }
+  for (int q = x->first; q < x->first + x->count; q++) {
+    const int i = s->list[q];
+    real *v = b->vK + 6 * i;
+    art_down(k, i, parent_vector(k, x, q, i, vb, b->vK, 6), b->cK + 6 * i, b->u, v, b->a);
+    art_unload(k, i, v, b->p + 6 * i, b->vd, b->f);
+  }
+}
+
+void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd,
+                           real *a, real *f, real *scratch) {
+  const mbg__art_pieces *s = k->pieces;
+  const size_t nw = 6 * (size_t)k->nbody;
+  right_side b = {.k = k, .r = r, .tau = tau, .c = c, .vd = vd, .a = a, .f = f};
+  b.p = scratch;
+  b.cK = b.p + nw;
+  b.vK = b.cK + nw;
+  b.u = b.vK + nw;
+  b.sides = (side *)(scratch + 8 * nw + 4 * (size_t)k->n + 1); /* after what the recursion needs */
+  mbg__pool_heavy(k->pool, LOAD, s->n, load_piece, &b);
+  solve_coarse(s, b.sides, NULL);
+  mbg__pool_heavy(k->pool, SOLVE, s->n, solve_piece, &b);
+}
