@@ -12,11 +12,10 @@
 #include "system/system.h"
 #include "trajectory/trajectory.h"
 
-/* Capabilities. */
+/* What a formulation is. */
 enum {
-  MBG__BEAMS = 1, /* takes elements whose mass couples two bodies */
-  MBG__MODAL = 2, /* takes bodies with modal coordinates */
-  MBG__ODE = 4    /* integrates an ordinary differential equation with relative and absolute tolerances */
+  MBG__ODE = 1,  /* integrates an ordinary differential equation with relative and absolute tolerances */
+  MBG__RIGID = 2 /* takes no beams and no modal bodies, whose masses couple several bodies */
 };
 
 typedef struct mbg__formulation_work mbg__formulation_work;

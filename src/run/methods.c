@@ -23,20 +23,18 @@ static int find_formulation(mbg_context *ctx, const char *key, const mbg__formul
 static int check_flexible(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
   int n;
   const mbg__formulation *list = mbg__formulations(&n);
-  const unsigned wants = (m->nelement > 0 ? MBG__BEAMS : 0u) | (m->nmodal > 0 ? MBG__MODAL : 0u);
-  const unsigned lacks = wants & ~f->supports;
   char who[128] = "";
-  if (!lacks) {
+  if (!(f->supports & MBG__RIGID) || m->nelement + m->nmodal == 0) {
     return MBG_OK;
   }
   for (int i = 0; i < n; i++) {
     const size_t used = strlen(who);
-    if ((list[i].supports & wants) == wants) {
+    if (!(list[i].supports & MBG__RIGID)) {
       mbg__format(who + used, sizeof(who) - used, "%s'%s'", used ? ", " : "", list[i].key);
     }
   }
   return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' takes no %s; these do: %s", f->key,
-                   lacks & MBG__BEAMS ? "beams" : "modal bodies", who);
+                   m->nelement > 0 ? "beams" : "modal bodies", who);
 }
 
 int mbg__run_choose_formulation(mbg_context *ctx, const char *option, const mbg_model *m,

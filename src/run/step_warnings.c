@@ -69,7 +69,7 @@ static void name_implicit(const mbg_run *run, char *text, size_t size) {
   const mbg__formulation *list = mbg__formulations(&n);
   mbg__format(text, size, "formulation ");
   for (int i = 0; i < n; i++) {
-    if ((list[i].supports & (MBG__BEAMS | MBG__ODE)) == MBG__BEAMS) {
+    if (!(list[i].supports & (MBG__ODE | MBG__RIGID))) {
       const size_t used = strlen(text);
       mbg__format(text + used, size - used, "%s'%s'", count++ ? " or " : "", list[i].key);
     }

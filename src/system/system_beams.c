@@ -229,6 +229,9 @@ void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real
 }
 
 void mbg__beams_mass_push(mbg__system *s, const real *u, const real *da, real *dr) {
+  if (!da || s->model->nelement == 0) {
+    return;
+  }
   shapes_push(s, da);
   for (int i = 0; i < s->model->nelement; i++) {
     const mbg__element b = element_of(s, i);
@@ -349,6 +352,9 @@ void mbg__beams_pull(mbg__system *s, const real *z, const mbg__cotangent *g) {
 
 void mbg__beams_mass_pull(mbg__system *s, const real *u, const real *z, real *ga) {
   static const real zero[12] = {0};
+  if (!ga || s->model->nelement == 0) {
+    return;
+  }
   shapes_begin(s);
   for (int i = 0; i < s->model->nelement; i++) {
     const mbg__element b = element_of(s, i);

@@ -294,11 +294,11 @@ void mbg__beams_linearize(mbg__system *s);
 void mbg__beams_push(mbg__system *s, const mbg__direction *d); /* attributes: into p_f */
 void mbg__beams_residual(const mbg__system *s, real *r);
 void mbg__beams_mass_mul(const mbg__system *s, const real *x, real *y);
-void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
-void mbg__beams_pull(mbg__system *s, const real *z, const mbg__cotangent *g);
-/* dr += M_a da u, and transposed: ga += z . M_a u */
+/* dr += M_a da u, and the gradient of z.M u by attributes; da, ga NULL: nothing. */
 void mbg__beams_mass_push(mbg__system *s, const real *u, const real *da, real *dr);
 void mbg__beams_mass_pull(mbg__system *s, const real *u, const real *z, real *ga);
+void mbg__beams_inertia_push(const mbg__system *s, const mbg__direction *d, real *dr);
+void mbg__beams_pull(mbg__system *s, const real *z, const mbg__cotangent *g);
 void mbg__beams_matrices(const mbg__system *s, const mbg__matrices *out);
 /* Energies (sig NULL: all beams) and the other signals of beams, with their gradients. */
 real mbg__beams_kinetic(const mbg__system *s, int body); /* -1: all; of a node: its share */

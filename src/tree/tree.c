@@ -1,6 +1,8 @@
 #include "tree/tree.h"
 
 #include "tree/tree_internal.h"
+#include "tree/tree_local.h"
+#include "tree/tree_modal.h"
 
 #include <string.h>
 
@@ -47,6 +49,7 @@ int mbg__tree_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, 
   t->m = mbg__system_model(sys);
   t->sys = sys;
   t->design = mbg__system_design(sys);
+  t->coupled = t->m->nmodal > 0 || t->m->nelement > 0;
   MBG_TRY(mbg__tree_topology(ctx, t, rank));
   MBG_TRY(take_arrays(ctx, t));
   list_pairs(t);
@@ -162,7 +165,13 @@ static void link_update(mbg__tree *t, int k, const mbg__tree_state *st) {
   }
 }
 
-void mbg__tree_frames(const mbg__tree *t, const mbg__frame *E, const real *w, mbg__frame *H, real *v) {
+void mbg__tree_frames(mbg__tree *t, const mbg__frame *E, const real *w, mbg__frame *H, real *v) {
+  if (t->modal) {
+    mbg__tree_place(t, &(mbg__tree_state){.E = E, .w = w});
+    memcpy(H, t->H, (size_t)t->m->nbody * sizeof(*H));
+    memcpy(v, t->v, (size_t)t->m->nw * sizeof(real));
+    return;
+  }
   for (int k = 0; k < t->m->nbody; k++) {
     const mbg__link *l = &t->links[k];
     mbg__frame F, Rel;
@@ -186,13 +195,40 @@ mbg__state mbg__tree_bodies(const mbg__tree *t) {
   return (mbg__state){.t = t->t, .H = t->H, .v = t->v, .vd = t->vd, .turns = t->turns};
 }
 
+/* the same with joints on modal bodies, whose frames follow the modes: carriers first */
+static void update_modal(mbg__tree *t, const mbg__tree_state *st) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    if (mbg__tree_carrier(t, k)) {
+      place_link(t, k);
+      link_update(t, k, st);
+    }
+  }
+  mbg__tree_modal_take(t, t->H, t->v);
+  mbg__tree_modal_take_rates(t, t->vd);
+  for (int k = 0; k < t->m->nbody; k++) {
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_place_alone(t, k, st->w);
+      mbg__tree_modal_place_after(t, k);
+      mbg__tree_modal_place_ends(t, k);
+      mbg__tree_modal_accelerate(t, k, st->a);
+      if (st->q) {
+        mbg__tree_modal_forward(t, k, st->q, NULL, t->u);
+      }
+    } else if (!mbg__tree_carrier(t, k)) {
+      place_link(t, k);
+      link_update(t, k, st);
+    }
+  }
+  memcpy(t->modal->vd, t->vd, (size_t)t->m->nw * sizeof(real));
+}
+
 int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *st) {
   const size_t frames = (size_t)t->m->nbody * sizeof(*t->E);
   const bool still = t->known && memcmp(t->E, st->E, frames) == 0;
   if (!still) {
     memcpy(t->E, st->E, frames);
     t->placed = false;
-    for (int k = 0; k < t->m->nbody; k++) {
+    for (int k = 0; !t->modal && k < t->m->nbody; k++) {
       place_link(t, k);
     }
     t->known = true;
@@ -200,7 +236,10 @@ int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *st) 
   t->t = st->t;
   t->turns = st->turns;
   t->only_q = st->q != NULL;
-  for (int k = 0; k < t->m->nbody; k++) {
+  if (t->modal) {
+    update_modal(t, st);
+  }
+  for (int k = 0; !t->modal && k < t->m->nbody; k++) {
     link_update(t, k, st);
   }
   spread_rows(t, st->lambda, t->lambda);
@@ -212,8 +251,17 @@ int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *st) 
 }
 
 void mbg__tree_weigh(mbg__tree *t, const real *q, const real *lambda) {
+  for (int k = 0; t->modal && k < t->m->nbody; k++) {
+    if (mbg__tree_carrier(t, k)) {
+      weigh_link(t, k, q);
+    }
+  }
   for (int k = 0; k < t->m->nbody; k++) {
-    weigh_link(t, k, q);
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_forward(t, k, q, NULL, t->u);
+    } else {
+      weigh_link(t, k, q);
+    }
   }
   spread_rows(t, lambda, t->lambda);
   mbg__system_multipliers_at(t->sys, t->lambda);
@@ -224,12 +272,22 @@ void mbg__tree_weigh(mbg__tree *t, const real *q, const real *lambda) {
 /* x (nw): each body's own part becomes the sum over its subtree */
 static void gather(const mbg__tree *t, real *x) {
   for (int k = t->m->nbody - 1; k >= 0; k--) {
-    carry_T(t, k, 1, x + link_off(t, k), x);
+    if (mbg__tree_on_modes(t, k)) {
+      real c[6];
+      mbg__tree_modal_backward(t, k, x, NULL, c);
+    } else {
+      carry_T(t, k, 1, x + link_off(t, k), x);
+    }
   }
 }
 
 /* F += M J q on the free components */
-static void add_inertia(const mbg__tree *t, const real *x, real *F) {
+static void add_inertia(mbg__tree *t, const real *x, real *F) {
+  if (t->coupled) {
+    mbg__system_mass_mul(t->sys, x, t->dr);
+    vn_axpy(t->m->nw, F, 1, t->dr);
+    return;
+  }
   for (int b = 0; b < t->m->nbody; b++) {
     const int off = t->m->bodies[b].voff;
     real c[6];

@@ -58,8 +58,8 @@ void mbg__tree_refresh(mbg__tree *t);
 /* Reads joint frames by link (nbody) and rates (n) from bodies whose frames H (nbody) and twists v (nw) satisfy the
    joints of the tree. */
 void mbg__tree_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg__frame *E, real *w);
-/* Back again: frames and twists of the bodies; the tree's state is not touched. */
-void mbg__tree_frames(const mbg__tree *t, const mbg__frame *E, const real *w, mbg__frame *H, real *v);
+/* Back again: frames and twists of the bodies. The state of a tree with modal bodies is lost. */
+void mbg__tree_frames(mbg__tree *t, const mbg__frame *E, const real *w, mbg__frame *H, real *v);
 /* Variations of the joint frames, e (6 per link), and rates, dw (n), in a direction (w, v', da). After an update at (E,
    w). */
 void mbg__tree_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw);

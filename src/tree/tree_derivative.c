@@ -8,6 +8,7 @@
      du  = X du_p + ad(X u_p) theta + ad(g) Sb q + Sb dq                    of u = J q
      df_p += X^T (df - ad(theta)^T f),   dE1 = Sb^T (df + ad(g)^T f) */
 #include "tree/tree_internal.h"
+#include "tree/tree_modal.h"
 
 #include <string.h>
 
@@ -101,8 +102,18 @@ static void link_push(mbg__tree *t, int k, const mbg__tree_direction *d) {
 }
 
 static void kin_push(mbg__tree *t, const mbg__tree_direction *d) {
+  /* modal coordinates first */
+  for (int k = 0; t->modal && k < t->m->nbody; k++) {
+    if (mbg__tree_carrier(t, k)) {
+      link_push(t, k, d);
+    }
+  }
   for (int k = 0; k < t->m->nbody; k++) {
-    link_push(t, k, d);
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_link_push(t, k, d);
+    } else {
+      link_push(t, k, d);
+    }
   }
 }
 
@@ -185,7 +196,16 @@ static void link_pull(mbg__tree *t, int k, bool rates, bool accelerations, const
 
 static void kin_pull(mbg__tree *t, bool rates, bool accelerations, const mbg__tree_gradient *o) {
   for (int k = t->m->nbody - 1; k >= 0; k--) {
-    link_pull(t, k, rates || accelerations, accelerations, o);
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_link_pull(t, k, o);
+    } else if (!t->modal || !mbg__tree_carrier(t, k)) {
+      link_pull(t, k, rates || accelerations, accelerations, o);
+    }
+  }
+  for (int k = 0; t->modal && k < t->m->nbody; k++) {
+    if (mbg__tree_carrier(t, k)) {
+      link_pull(t, k, true, true, o);
+    }
   }
 }
 
@@ -263,6 +283,18 @@ void mbg__tree_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, rea
 
 /* ---------------------------------------------------------------------- residual */
 
+/* dF += d(M u) of modal bodies and beams */
+static void coupled_push(mbg__tree *t, const real *da, real *dF) {
+  vn_zero(t->m->nw, t->ct);
+  mbg__beams_mass_mul(t->sys, t->du, t->ct);
+  mbg__modals_mass_mul(t->sys, t->du, t->ct);
+  mbg__beams_mass_push(t->sys, t->u, da, t->ct);
+  mbg__modals_mass_push(t->sys, t->u, t->eta, da, t->ct);
+  for (int i = 0; i < t->m->nw; i++) {
+    dF[i] += t->m->dof[i] >= 0 ? t->ct[i] : 0;
+  }
+}
+
 /* dF += M du + M_a da u */
 static void inertia_push(const mbg__tree *t, const real *da, real *dF) {
   for (int b = 0; b < t->m->nbody; b++) {
@@ -282,6 +314,21 @@ static void inertia_push(const mbg__tree *t, const real *da, real *dF) {
   }
 }
 
+/* dE1 of a link from the change of its wrench in dr, which goes on to the parent */
+static void wrench_push(mbg__tree *t, int k, real *dE1) {
+  const mbg__link *l = &t->links[k];
+  const int off = link_off(t, k);
+  real y[6];
+  v6_copy(y, t->dr + off);
+  adT_add(y, t->g + off, t->f + off, 1);
+  for (int i = 0; i < l->nz; i++) {
+    dE1[l->first + i] = v6_dot(t->Sb[l->first + i], y);
+  }
+  v6_copy(y, t->dr + off);
+  adT_add(y, t->theta + off, t->f + off, -1);
+  carry_T(t, k, 1, y, t->dr);
+}
+
 void mbg__tree_push(mbg__tree *t, const mbg__tree_direction *d, real *dE1, real *dphi, real *dphid, real *dphidd) {
   kin_push(t, d);
   spread_rows(t, d->dlambda, t->row0);
@@ -297,33 +344,60 @@ void mbg__tree_push(mbg__tree *t, const mbg__tree_direction *d, real *dE1, real 
   if (t->only_q) {
     inertia_push(t, d->attributes, t->dr);
   }
+  if (t->only_q && t->coupled) {
+    coupled_push(t, d->attributes, t->dr);
+  }
   for (int k = t->m->nbody - 1; k >= 0; k--) {
-    const mbg__link *l = &t->links[k];
-    const int off = link_off(t, k);
-    real y[6];
-    v6_copy(y, t->dr + off);
-    adT_add(y, t->g + off, t->f + off, 1);
-    for (int i = 0; i < l->nz; i++) {
-      dE1[l->first + i] = v6_dot(t->Sb[l->first + i], y);
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_wrench_push(t, k, d, t->eta, t->f + link_off(t, k), t->dr, dE1);
+    } else if (!t->modal || !mbg__tree_carrier(t, k)) {
+      wrench_push(t, k, dE1);
     }
-    v6_copy(y, t->dr + off);
-    adT_add(y, t->theta + off, t->f + off, -1);
-    carry_T(t, k, 1, y, t->dr);
+  }
+  for (int k = 0; t->modal && k < t->m->nbody; k++) {
+    if (mbg__tree_carrier(t, k)) {
+      wrench_push(t, k, dE1);
+    }
   }
 }
 
 /* test twists z = X z_p + Sb mu in dr, and the part of the geometry: f . (ad(X z_p) theta + ad(g) Sb mu) */
-static void test_twists(mbg__tree *t, const real *mu) {
-  for (int k = 0; k < t->m->nbody; k++) {
-    const int off = link_off(t, k);
-    real s[6], x[6];
-    joint_twist(t, k, mu, s);
-    carried(t, k, t->dr, x);
-    v6_add(t->dr + off, x, s);
-    adT_mul(t->ct + off, x, t->f + off);
-    adT_mul(t->cg + off, s, t->f + off);
-    v6_scale(t->cg + off, -1, t->cg + off);
+static void test_twist(mbg__tree *t, int k, const real *mu) {
+  const int off = link_off(t, k);
+  real s[6], x[6];
+  joint_twist(t, k, mu, s);
+  carried(t, k, t->dr, x);
+  v6_add(t->dr + off, x, s);
+  adT_mul(t->ct + off, x, t->f + off);
+  adT_mul(t->cg + off, s, t->f + off);
+  v6_scale(t->cg + off, -1, t->cg + off);
+}
+
+static void test_twists(mbg__tree *t, const real *mu, const mbg__tree_gradient *g) {
+  for (int k = 0; t->modal && k < t->m->nbody; k++) {
+    if (mbg__tree_carrier(t, k)) {
+      test_twist(t, k, mu);
+    }
   }
+  for (int k = 0; k < t->m->nbody; k++) {
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_forward(t, k, mu, NULL, t->dr);
+      mbg__tree_modal_test_pull(t, k, t->f + link_off(t, k), t->dr, g);
+    } else {
+      test_twist(t, k, mu);
+    }
+  }
+}
+
+/* z . M u of modal bodies and beams: adds to the cotangents of u, of modes and of attributes */
+static void coupled_pull(mbg__tree *t, real *ga) {
+  for (int i = 0; i < t->m->nw; i++) {
+    t->dr[i] = t->m->dof[i] >= 0 ? t->dr[i] : 0;
+  }
+  mbg__beams_mass_mul(t->sys, t->dr, t->du);
+  mbg__modals_mass_mul(t->sys, t->dr, t->du);
+  mbg__beams_mass_pull(t->sys, t->u, t->dr, ga);
+  mbg__modals_mass_pull(t->sys, t->u, t->dr, t->eta, ga);
 }
 
 /* z . M u: cotangent of u, and of the attributes of the bodies */
@@ -356,12 +430,15 @@ void mbg__tree_pull(mbg__tree *t, const mbg__tree_weights *k, const mbg__tree_gr
   spread_rows(t, k->k1, t->row1);
   spread_rows(t, k->k2, t->row2);
   if (k->mu) {
-    test_twists(t, k->mu);
+    test_twists(t, k->mu, g);
   }
   mbg__system_pull(t->sys, k->mu ? t->dr : NULL, k->k0 ? t->row0 : NULL, k->k1 ? t->row1 : NULL, k->k2 ? t->row2 : NULL,
                    t->eta, t->nu, t->al, NULL, g->attributes);
   if (k->mu && t->only_q) {
     inertia_pull(t, g->attributes);
+  }
+  if (k->mu && t->only_q && t->coupled) {
+    coupled_pull(t, g->attributes);
   }
   const bool whole = k->mu && !t->only_q;
   kin_pull(t, whole || k->k1, whole || k->k2, g);

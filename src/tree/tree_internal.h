@@ -59,6 +59,12 @@ struct mbg__tree {
   bool *used; /* blocks of the bodies' matrices that can be nonzero: not those of held rows alone */
   int nslots, nrow_slots;
 
+  /* models with modal bodies or beams: mass matrices couple bodies */
+  bool coupled;
+  real *K, *C, *M; /* values by the pattern of the system */
+  mat6 *mass;      /* blocks of M, each transposed                    (blocks of the system) */
+  bool *has_mass;  /*                                                 (blocks of the system) */
+
   struct mbg__tree_modal *modal; /* tree_modal.h: joints on modal bodies; NULL: none, or not created */
 };
 

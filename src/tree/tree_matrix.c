@@ -6,6 +6,7 @@
 
    Cost: the squares of path lengths. */
 #include "tree/tree_internal.h"
+#include "tree/tree_modal.h"
 
 #include <string.h>
 
@@ -28,7 +29,8 @@ static int list_paths(mbg_context *ctx, mbg__tree *t) {
     return mbg__fail_memory(ctx);
   }
   for (int k = 0; k < n; k++) {
-    const int p = t->links[k].parent, length = (p >= 0 ? path_length(t, p) : 0) + t->links[k].nz;
+    const int p = t->links[k].parent, more = mbg__tree_on_modes(t, k) ? mbg__tree_modal_more(t, k) : 0;
+    const int length = (p >= 0 ? path_length(t, p) : 0) + t->links[k].nz + more;
     total += length;
     if (total > 1e8) {
       return too_deep(ctx, t);
@@ -54,8 +56,11 @@ static int list_paths(mbg_context *ctx, mbg__tree *t) {
     for (int i = 0; i < l->nz; i++) {
       t->path[at++] = l->first + i;
     }
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_more_columns(t, k, t->path + at);
+    }
   }
-  return MBG_OK;
+  return t->modal ? mbg__tree_modal_paths(ctx, t) : MBG_OK;
 }
 
 /* places in B of a row on a body; the pattern is by columns */
@@ -111,7 +116,7 @@ static void mark_blocks(mbg__tree *t) {
   const mbg_model *m = t->m;
   const mbg__system *s = t->sys;
   for (int b = 0; b < s->nblock; b++) {
-    t->used[b] = s->blocks[b].Q == s->blocks[b].P;
+    t->used[b] = t->coupled || s->blocks[b].Q == s->blocks[b].P;
   }
   for (int i = 0; i < m->nforce; i++) {
     mark_pair(t, m->forces[i].pair);
@@ -147,6 +152,14 @@ static int columns_create(mbg_context *ctx, mbg__tree *t) {
                            .C = MBG_TAKE(&t->arena, mat6, nblock),
                            .has_K = MBG_TAKE(&t->arena, bool, nblock),
                            .has_C = MBG_TAKE(&t->arena, bool, nblock)};
+  if (t->coupled) {
+    const int count = mbg__csc_count(mbg__system_pattern_K(t->sys));
+    t->K = MBG_TAKE(&t->arena, real, count);
+    t->C = MBG_TAKE(&t->arena, real, count);
+    t->M = MBG_TAKE(&t->arena, real, count);
+    t->mass = MBG_TAKE(&t->arena, mat6, nblock);
+    t->has_mass = MBG_TAKE(&t->arena, bool, nblock);
+  }
   MBG_TRY(list_paths(ctx, t));
   MBG_TRY(list_row_blocks(ctx, t));
   mark_blocks(t);
@@ -232,6 +245,10 @@ static void motions(mbg__tree *t) {
     const mbg__link *l = &t->links[k];
     const int n = l->parent >= 0 ? path_length(t, l->parent) : 0;
     vec6 *J = t->J + t->col0[k];
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_motions(t, k);
+      continue;
+    }
     for (int i = 0; i < n; i++) {
       AdInv_mul(J[i], &t->Rel[k], t->J[t->col0[l->parent] + i]);
     }
@@ -239,8 +256,48 @@ static void motions(mbg__tree *t) {
   }
 }
 
+/* a sparse matrix of the system as blocks, each transposed; has: those that are not 0 */
+static void take_blocks(const mbg__tree *t, const real *val, mat6 *blocks, bool *has) {
+  const mbg__system *s = t->sys;
+  for (int b = 0; b < s->nblock; b++) {
+    const mbg__block *block = &s->blocks[b];
+    const int nQ = s->nfree[block->Q], nP = s->nfree[block->P];
+    has[b] = false;
+    m6_zero(blocks[b]);
+    for (int i = 0; i < nQ * nP; i++) {
+      const real x = val[block->slot[i]];
+      blocks[b][6 * s->free_[block->P][i % nP] + s->free_[block->Q][i / nP]] = x;
+      has[b] = has[b] || x != 0;
+    }
+  }
+}
+
+/* the same where mass matrices couple bodies */
+static void place_coupled(mbg__tree *t, mbg__dense *slopes) {
+  const bool placed = t->placed;
+  if (slopes || !placed) {
+    mbg__system_matrices(t->sys, &(mbg__matrices){.K = slopes ? t->K : NULL,
+                                                  .C = slopes ? t->C : NULL,
+                                                  .M = placed ? NULL : t->M,
+                                                  .B = placed ? NULL : t->B});
+  }
+  if (slopes) {
+    take_blocks(t, t->K, slopes->K, slopes->has_K);
+    take_blocks(t, t->C, slopes->C, slopes->has_C);
+  }
+  if (!placed) {
+    take_blocks(t, t->M, t->mass, t->has_mass);
+    motions(t);
+  }
+  t->placed = true;
+}
+
 /* J and B, unless they are up to date, and the slopes of the forces if wanted */
 static void place(mbg__tree *t, mbg__dense *slopes) {
+  if (t->coupled) {
+    place_coupled(t, slopes);
+    return;
+  }
   if (slopes || !t->placed) {
     mbg__system_matrices(t->sys, &(mbg__matrices){.B = t->placed ? NULL : t->B, .dense = slopes});
   }
@@ -276,6 +333,10 @@ static void variations(mbg__tree *t, double h, const real *D) {
   for (int k = 0; k < t->m->nbody; k++) {
     const mbg__link *l = &t->links[k];
     const int n = l->parent >= 0 ? path_length(t, l->parent) : 0;
+    if (mbg__tree_on_modes(t, k)) {
+      mbg__tree_modal_variations(t, k, h, D);
+      continue;
+    }
     for (int i = 0; i < n; i++) {
       const int at = t->col0[k] + i, from = t->col0[l->parent] + i;
       real c[6];
@@ -327,7 +388,22 @@ static void geometry(const mbg__tree *t, mbg__tree_matrix *x, const int *slot, i
   }
 }
 
-static void dynamics(mbg__tree *t, mbg__tree_matrix *x) {
+static bool has_mass(const mbg__tree *t, int b) {
+  return t->coupled ? t->has_mass[b] : t->sys->blocks[b].Q == t->sys->blocks[b].P;
+}
+
+/* work = M_QP x for columns x of a block */
+static void mass_times(const mbg__tree *t, int b, const vec6 *x, int n) {
+  for (int c = 0; c < n; c++) {
+    if (t->coupled) {
+      m6_mulv_T(t->work[c], t->mass[b], x[c]);
+    } else {
+      m6_mulv(t->work[c], t->design->M + 36 * t->sys->blocks[b].Q, x[c]);
+    }
+  }
+}
+
+static void dynamics(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D) {
   const int *slot = x->slots;
   for (int b = 0; b < t->sys->nblock; b++) {
     const mbg__block *block = &t->sys->blocks[b];
@@ -335,16 +411,14 @@ static void dynamics(mbg__tree *t, mbg__tree_matrix *x) {
     if (!t->used[b]) {
       continue;
     }
-    if (Q != P && !t->slopes.has_K[b] && !t->slopes.has_C[b]) {
+    if (Q != P && !has_mass(t, b) && !t->slopes.has_K[b] && !t->slopes.has_C[b]) {
       slot += path_length(t, Q) * n;
       continue;
     }
-    for (int c = 0; c < n; c++) {
-      if (Q == P) {
-        m6_mulv(t->work[c], t->design->M + 36 * block->Q, t->Ja[at + c]);
-      } else {
-        v6_zero(t->work[c]);
-      }
+    if (has_mass(t, b)) {
+      mass_times(t, b, (const vec6 *)t->Ja + at, n);
+    } else {
+      memset(t->work, 0, (size_t)n * sizeof(vec6));
     }
     if (t->slopes.has_K[b]) {
       block_times(t, t->slopes.K[b], (const vec6 *)t->Je + at, n);
@@ -352,7 +426,9 @@ static void dynamics(mbg__tree *t, mbg__tree_matrix *x) {
     if (t->slopes.has_C[b]) {
       block_times(t, t->slopes.C[b], (const vec6 *)t->Jn + at, n);
     }
-    if (Q == P) {
+    if (Q == P && mbg__tree_on_modes(t, Q)) {
+      mbg__tree_modal_geometry(t, Q, h, D, slot, x->A.val);
+    } else if (Q == P) {
       geometry(t, x, slot, Q);
     }
     project(t, x, slot, Q, n);
@@ -382,7 +458,7 @@ void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const re
   place(t, &t->slopes);
   variations(t, h, D);
   mbg__csc_zero(&x->A);
-  dynamics(t, x);
+  dynamics(t, x, h, D);
   rows(t, x, (const vec6 *)t->Je, 4 / (h * h), NULL);
   for (int i = 0; eps && i < t->nrow; i++) {
     x->A.val[x->diagonal[i]] -= eps[i];
@@ -395,11 +471,9 @@ static void mass(mbg__tree *t, mbg__tree_matrix *x) {
   const int *slot = x->slots;
   for (int b = 0; b < t->sys->nblock; b++) {
     const mbg__block *block = &t->sys->blocks[b];
-    const int Q = t->link_of[block->Q], n = path_length(t, t->link_of[block->P]);
-    if (block->Q == block->P) {
-      for (int c = 0; c < n; c++) {
-        m6_mulv(t->work[c], t->design->M + 36 * block->Q, t->J[t->col0[Q] + c]);
-      }
+    const int Q = t->link_of[block->Q], P = t->link_of[block->P], n = path_length(t, P);
+    if (has_mass(t, b)) {
+      mass_times(t, b, (const vec6 *)t->J + t->col0[P], n);
       project(t, x, slot, Q, n);
     }
     slot += t->used[b] ? path_length(t, Q) * n : 0;

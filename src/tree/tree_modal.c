@@ -160,6 +160,25 @@ void mbg__tree_modal_rates(mbg__tree *t, int k) {
   AdInv_mul(b->XvdP, &t->E[k], b->P.vd);
 }
 
+void mbg__tree_modal_accelerate(mbg__tree *t, int k, const real *a) {
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  real x[6], c[6];
+  end_rate(t, &b->P, t->vd, b->P.vd);
+  AdInv_mul(b->XvdP, &t->E[k], b->P.vd);
+  mbg__link_twist(&t->links[k], a, x);
+  v6_axpy(x, 1, b->XvdP);
+  ad_add(x, b->vC, b->w, 1);
+  if (b->C.modal >= 0) {
+    static const real none[6] = {0};
+    mbg__modal_marker_mul(&b->C.m, none, t->modal->etadd[b->C.modal], c);
+    v6_axpy(x, -1, c);
+    mbg__modal_marker_gamma(&b->C.m, c);
+    v6_axpy(x, -1, c);
+  }
+  Ad_mul(t->vd + link_off(t, k), &t->hC[k], x);
+  end_rate(t, &b->C, t->vd, b->C.vd);
+}
+
 void mbg__tree_modal_joint_rates(mbg__tree *t, int k, real *a) {
   const mbg__link *l = &t->links[k];
   const mbg__tree_modal_joint *b = t->modal->link[k];

@@ -16,6 +16,7 @@ typedef struct {
   int modal;        /* modal body that the marker moves with, -1: rigid */
   mbg__modal_marker m;
   real *dP, *gP; /* variation and cotangent of its modal columns */
+  int *col;      /* of the modes among the columns of the link's path (tree_modal_matrix.c) */
   real v[6], vd[6];
 } mbg__tree_end;
 
@@ -31,6 +32,7 @@ struct mbg__tree_modal {
   mbg__tree_modal_joint **link;                                  /* NULL: rigid ends                    (nbody) */
   real **eta, **etad, **etadd, **deta, **detad, **geta, **getad; /* of each modal body                  (nmodal) */
   real *vd;                                                      /* rates of the bodies                 (nw) */
+  real *y[3], *e, *x[2]; /* scratch of columns, zero between calls           (nw), (6 nbody), (n) */
 };
 
 /* Creates t->modal; it stays NULL if the model has no modal bodies. */
@@ -61,6 +63,32 @@ void mbg__tree_modal_pull(mbg__tree *t, int k, const real *kC, bool still, real 
 void mbg__tree_modal_read(mbg__tree *t, int k, const mbg__frame *H, const real *v, mbg__frame *E, real *w);
 void mbg__tree_modal_read_push(mbg__tree *t, int k, const real *w, const real *dv, const real *da, real *e, real *dw);
 void mbg__tree_modal_read_pull(mbg__tree *t, int k, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);
+
+/* The functions of tree.h for one link, with vectors of all bodies in the tree; carriers and the parent come first.
+   accelerate: rates by a (NULL: 0). link_push, link_pull: eta, nu, al and, with q, du. */
+void mbg__tree_modal_accelerate(mbg__tree *t, int k, const real *a);
+void mbg__tree_modal_link_push(mbg__tree *t, int k, const mbg__tree_direction *d);
+void mbg__tree_modal_link_pull(mbg__tree *t, int k, const mbg__tree_gradient *o);
+/* The linear part for a vector y of all bodies,
+     y_k = Ad(hC) (Ad(E^-1) J_P y + S x + c - Psi_C y)
+   with x (n) and c (6, axes of C); NULL: 0. Transposed: from y_k, adds to y of parent and modes and to x, sets c. */
+void mbg__tree_modal_forward(const mbg__tree *t, int k, const real *x, const real *c, real *y);
+void mbg__tree_modal_backward(const mbg__tree *t, int k, real *y, real *x, real c[6]);
+/* Wrench f on the subtree of link k in the direction (w of the modes, e, attributes), with its change in dr: adds to dr
+   of the parent and of the modes, sets dE1 of the link. */
+void mbg__tree_modal_wrench_push(mbg__tree *t, int k, const mbg__tree_direction *d, const real *w, const real f[6],
+                                 real *dr, real *dE1);
+/* The gradient of f.z_k with z = J mu (nw), mu and the z of parent and modes held: adds to t->eta and o. */
+void mbg__tree_modal_test_pull(mbg__tree *t, int k, const real f[6], real *z, const mbg__tree_gradient *o);
+
+/* Columns (tree_matrix.c): modes that a link adds to the path of its parent and of its own coordinates; their list at
+   `path`; values of the columns; d(J^T) f in a step of length h, at the slots of the diagonal block. */
+int mbg__tree_modal_more(const mbg__tree *t, int k);
+int mbg__tree_modal_paths(mbg_context *ctx, mbg__tree *t);
+void mbg__tree_modal_more_columns(const mbg__tree *t, int k, int *path);
+void mbg__tree_modal_motions(mbg__tree *t, int k);
+void mbg__tree_modal_variations(mbg__tree *t, int k, double h, const real *D);
+void mbg__tree_modal_geometry(mbg__tree *t, int k, double h, const real *D, const int *slot, real *val);
 
 /* ---------------------------------------------------------------------- shared by the files of the module */
 

@@ -345,3 +345,156 @@ void mbg__tree_modal_read_pull(mbg__tree *t, int k, const real *ge, const real *
   end_pull(t, &b->P, P, gw, gv, true, ga);
   scatter_cotangents(t, b, gw, gv);
 }
+
+/* ---------------------------------------------------------------------- sweeps over the tree */
+
+/* y += c Psi x of the modes in a vector of bodies */
+static void modes_add(const mbg__tree *t, const mbg__tree_end *x, double c, const real *y, real out[6]) {
+  for (int j = 0; x->modal >= 0 && j < x->m.n; j++) {
+    v6_axpy(out, c * y[mode_at(t, x->modal, j)], x->m.Psi + 6 * j);
+  }
+}
+
+void mbg__tree_modal_forward(const mbg__tree *t, int k, const real *x, const real *c, real *y) {
+  const mbg__tree_modal_joint *b = t->modal->link[k];
+  real P[6], C[6], own[6];
+  end_mul(t, &b->P, y, P);
+  AdInv_mul(C, &t->E[k], P);
+  mbg__link_twist(&t->links[k], x, own);
+  v6_axpy(C, 1, own);
+  if (c) {
+    v6_axpy(C, 1, c);
+  }
+  modes_add(t, &b->C, -1, y, C);
+  Ad_mul(y + link_off(t, k), &t->hC[k], C);
+}
+
+void mbg__tree_modal_backward(const mbg__tree *t, int k, real *y, real *x, real c[6]) {
+  const mbg__link *l = &t->links[k];
+  const mbg__tree_modal_joint *b = t->modal->link[k];
+  real P[6];
+  AdT_mul(c, &t->hC[k], y + link_off(t, k));
+  for (int i = 0; x && i < l->nz; i++) {
+    x[l->first + i] += c[l->comp[i]];
+  }
+  for (int j = 0; b->C.modal >= 0 && j < b->C.m.n; j++) {
+    y[mode_at(t, b->C.modal, j)] -= v6_dot(b->C.m.Psi + 6 * j, c);
+  }
+  AdInvT_mul(P, &t->E[k], c);
+  end_mul_T(t, &b->P, 1, P, y);
+}
+
+/* variation eps of an end's frame by attributes and, in w, its modes */
+static void end_change(mbg__tree *t, mbg__tree_end *x, const real *da, const real *w, real omega[6],
+                       mbg__modal_marker_direction *d, mbg__modal_marker_change *change) {
+  const real *dP;
+  real out[3][6];
+  end_geometry(t, x, da, omega, &dP);
+  v6_copy(change->eps, omega);
+  if (x->modal >= 0) {
+    gather_modes(t, x->modal, w, t->modal->deta[x->modal]);
+    *d = (mbg__modal_marker_direction){.deta = t->modal->deta[x->modal], .omega = omega, .dP = dP};
+    mbg__modal_marker_push(&x->m, d, change, out[0], out[1], out[2]);
+  }
+}
+
+/* dr += c d(J^T f); body false: of the modes alone */
+static void end_wrench_push(mbg__tree *t, mbg__tree_end *x, const mbg__modal_marker_direction *d,
+                            const mbg__modal_marker_change *change, double c, const real f[6], const real df[6],
+                            bool body, real *dr) {
+  real y[6] = {0}, z[6];
+  if (x->modal >= 0) {
+    mbg__modal_marker_wrench_push(&x->m, d, change, c, f, df, y, t->modal->geta[x->modal]);
+    scatter_modes(t, x->modal, t->modal->geta[x->modal], dr);
+  } else {
+    adT_mul(z, change->eps, f);
+    v6_sub(z, df, z);
+    AdInvT_mul(y, &t->design->markers[x->marker].h, z);
+    v6_scale(y, c, y);
+  }
+  if (body && x->body >= 0) {
+    v6_axpy(dr + t->m->bodies[x->body].voff, 1, y);
+  }
+}
+
+void mbg__tree_modal_wrench_push(mbg__tree *t, int k, const mbg__tree_direction *d, const real *w, const real f[6],
+                                 real *dr, real *dE1) {
+  const mbg__link *l = &t->links[k];
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  mbg__modal_marker_direction by;
+  mbg__modal_marker_change change;
+  real omega[6], fC[6], dfC[6], fP[6], dfP[6];
+  end_change(t, &b->C, d->attributes, w, omega, &by, &change);
+  AdT_mul(fC, &t->hC[k], f);
+  AdT_mul(dfC, &t->hC[k], dr + link_off(t, k));
+  adT_add(dfC, change.eps, fC, 1);
+  for (int i = 0; i < l->nz; i++) {
+    dE1[l->first + i] = dfC[l->comp[i]];
+  }
+  if (b->C.modal >= 0) {
+    end_wrench_push(t, &b->C, &by, &change, -1, fC, dfC, false, dr);
+  }
+  AdInvT_mul(fP, &t->E[k], fC);
+  if (d->e) {
+    adT_add(dfC, d->e + 6 * k, fC, -1);
+  }
+  AdInvT_mul(dfP, &t->E[k], dfC);
+  end_change(t, &b->P, d->attributes, w, omega, &by, &change);
+  end_wrench_push(t, &b->P, &by, &change, 1, fP, dfP, true, dr);
+}
+
+/* the rates that a joint sees become x (nw) */
+static void see(mbg__tree *t, int k, const mbg__tree_modal_joint *b, real *x) {
+  const int modal[2] = {b->P.modal, b->C.modal};
+  t->modal->vd = x;
+  for (int i = 0; i < 2; i++) {
+    if (modal[i] >= 0) {
+      gather_modes(t, modal[i], x, t->modal->etadd[modal[i]]);
+    }
+  }
+  mbg__tree_modal_rates(t, k);
+}
+
+void mbg__tree_modal_link_push(mbg__tree *t, int k, const mbg__tree_direction *d) {
+  const mbg__tree_modal_joint *b = t->modal->link[k];
+  real c[6], *vd = t->modal->vd;
+  mbg__tree_modal_push(t, k, d, false, t->eta, t->nu, c);
+  mbg__tree_modal_forward(t, k, d->da, c, t->al);
+  if (t->only_q) {
+    see(t, k, b, t->u);
+    mbg__tree_modal_push(t, k, d, true, t->eta, t->nu, c);
+    mbg__tree_modal_forward(t, k, d->dq, c, t->du);
+    see(t, k, b, vd);
+  }
+}
+
+/* c: cotangent of the k of twists u = J q; the link's own cotangents wait */
+static void still_pull(mbg__tree *t, int k, real *u, const real c[6], const mbg__tree_gradient *o) {
+  const mbg__tree_modal_joint *b = t->modal->link[k];
+  real *eta = t->eta + link_off(t, k), *nu = t->nu + link_off(t, k), *vd = t->modal->vd, keep[2][6];
+  v6_copy(keep[0], eta);
+  v6_copy(keep[1], nu);
+  v6_zero(eta);
+  v6_zero(nu);
+  see(t, k, b, u);
+  mbg__tree_modal_pull(t, k, c, true, t->eta, t->nu, o->e, NULL, o->attributes);
+  see(t, k, b, vd);
+  v6_copy(eta, keep[0]);
+  v6_copy(nu, keep[1]);
+}
+
+void mbg__tree_modal_link_pull(mbg__tree *t, int k, const mbg__tree_gradient *o) {
+  real c[6];
+  if (t->only_q) {
+    mbg__tree_modal_backward(t, k, t->du, o->q, c);
+    still_pull(t, k, t->u, c, o);
+  }
+  mbg__tree_modal_backward(t, k, t->al, o->a, c);
+  mbg__tree_modal_pull(t, k, c, false, t->eta, t->nu, o->e, o->w, o->attributes);
+}
+
+void mbg__tree_modal_test_pull(mbg__tree *t, int k, const real f[6], real *z, const mbg__tree_gradient *o) {
+  real c[6];
+  AdT_mul(c, &t->hC[k], f);
+  still_pull(t, k, z, c, o);
+}

@@ -46,13 +46,19 @@ static bool moves_with_modes(const mbg_model *m, int marker) {
   return body >= 0 && m->bodies[body].modal >= 0 && m->markers[marker].node != MBG__MODAL_RIGID;
 }
 
+/* a node of a beam */
+static bool is_node(const mbg_model *m, int body) {
+  const mbg__body *b = &m->bodies[body];
+  return m->nelement > 0 && b->type->nkey == 0 && b->modal < 0 && b->carrier < 0;
+}
+
 /* Points keep their axes and planar bodies their plane whatever body they hang on: their joints are rows, except joints
    between planar bodies. */
 static bool usable(const mbg_model *m, int joint, int side) {
   const motion *x = motion_of(m, joint);
   const mbg__pair *pair = &m->pairs[m->joints[joint].pair];
   const int body = mbg__joint_body(m, joint, side), other = mbg__joint_body(m, joint, !side);
-  if (!x) {
+  if (!x || (is_node(m, body) && other >= 0 && x->spatial != 0)) {
     return false;
   }
   /* markers on modes have axes of their own: planar joints on them are rows, joints about the plane's normal are not */

@@ -240,7 +240,9 @@ static char *with_run_keys(char *text) {
 
 /* ---------------------------------------------------------------------- gallery */
 
-static bool takes_flexible(const char *key) { return strcmp(key, "lie") == 0 || strcmp(key, "dae") == 0; }
+static bool takes_flexible(const char *key) {
+  return strcmp(key, "lie") == 0 || strcmp(key, "dae") == 0 || strcmp(key, "ali3p") == 0;
+}
 
 /* ---------------------------------------------------------------------- directions */
 

@@ -38,7 +38,8 @@ static int look_for_forces(mbg_context *ctx, mbg__ali3p *a) {
   for (int i = m->nsignal - 1; i >= 0; i--) {
     const mbg__signal *sig = &m->signals[i];
     const mbg__signal_of of = sig->type->of;
-    a->forces = a->forces || (mark[i] && (of == MBG__OF_FORCE || of == MBG__OF_BODIES || of == MBG__OF_JOINT));
+    a->forces = a->forces ||
+                (mark[i] && (of == MBG__OF_FORCE || of == MBG__OF_BODIES || of == MBG__OF_JOINT || of == MBG__OF_BEAM));
     const mbg__fn *fn = mark[i] && of == MBG__OF_VALUE ? &m->fns[sig->fn] : NULL;
     for (int k = 0; fn && k < fn->ninput; k++) {
       if (fn->input[k].role == MBG__ROLE_SIGNAL) {
@@ -104,7 +105,8 @@ static int create_march(mbg_context *ctx, mbg__ali3p *a, const mbg__run_plan *pl
 }
 
 static int create_tree(mbg_context *ctx, mbg__ali3p *a) {
-  const int err = mbg__tree_create(ctx, a->sys, a->rank, &a->tree);
+  int err = mbg__tree_create(ctx, a->sys, a->rank, &a->tree);
+  err = err < 0 ? err : mbg__tree_modal_create(ctx, a->tree);
   if (err == MBG_OK) {
     a->links = mbg__tree_links(a->tree);
     a->n = mbg__tree_size(a->tree);

@@ -193,8 +193,8 @@ static int start(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
   solve_T(s, &a->mass);
   for (int c = 0; c < s->nc; c++) {
     pull(s, c, 2, row(s->wb, c, a->n), NULL);
-    mbg__tree_read_pull(a->tree, row(s->ze, c, nb), row(s->wb, c, a->n), row(frames, c, a->m->nw),
-                        row(twists, c, a->m->nw), row(s->psi_a, c, a->m->na));
+    mbg__tree_local_read_pull(a->tree, row(s->ze, c, nb), row(s->wb, c, a->n), row(frames, c, a->m->nw),
+                              row(twists, c, a->m->nw), row(s->psi_a, c, a->m->na));
   }
   /* the start uses the system as scratch: after all criteria */
   for (int c = 0; c < s->nc; c++) {

@@ -168,7 +168,7 @@ static int begin(mbg_context *ctx, void *user, void *block) {
   *n.t = re(start->t);
   memcpy(n.turns, start->turns, (size_t)a->m->nturn * sizeof(int));
   mbg__tree_refresh(a->tree);
-  mbg__tree_read(a->tree, start->H, start->v, n.E, n.w);
+  mbg__tree_local_read(a->tree, start->H, start->v, n.E, n.w);
   const mbg__tree_state s = state_at(&n, n.w, NULL, NULL, NULL);
   MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
   mbg__tree_residual(a->tree, a->E1, NULL, NULL, a->phidd);
@@ -301,25 +301,29 @@ static bool is_small(double change, double last, double size) {
   return left <= 1e-15 * (1e-2 + size) || (change >= 0.5 * last && last < 1e-11);
 }
 
+/* careful: a matrix for each iteration while changes are large; a kept one leads astray where a step is long for stiff
+   parts */
 static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, double h,
-                  bool penalty) {
+                  bool careful, bool penalty) {
   const int most = penalty ? PENALTY_MAX : NEWTON_MAX;
   double change = INFINITY, last = INFINITY;
   bool fresh = true;
   int err = MBG_OK, it = 0, polish = 0;
   mbg__ali3p_predict(a, from, h, to);
+  /* beyond it forces need not have values */
+  const double far = 1e3 * (1 + a->m->size + mbg__ali3p_largest(a->n, to->D));
   for (; it < most; it++) {
     MBG_TRY(iterate(ctx, a, from, to, fresh, penalty, &change));
-    if (!isfinite(change)) {
+    if (!(change <= far)) {
       break;
     }
     if (it > 0 && is_small(change, last, mbg__ali3p_largest(a->n, to->D))) {
       break;
     }
-    fresh = it > 0 && change > 0.2 * last;
+    fresh = (it > 0 && change > 0.2 * last) || (careful && change > 1e-6);
     last = change;
   }
-  if (!isfinite(change) || it == most) {
+  if (!(change <= far) || it == most) {
     err = mbg__ali3p_not_converged(ctx, a, to, "Newton", it, change, NULL);
     goto done;
   }
@@ -330,6 +334,19 @@ static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, 
     MBG_TRY(mbg__ali3p_evaluate_near(ctx, a, to)); /* the last increment may have led across half a turn */
   }
 done:
+  return err;
+}
+
+/* Newton, then with more matrices, then with soft rows */
+static int solve(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, double h) {
+  const int mark = mbg__message_mark(ctx);
+  int err = newton(ctx, a, from, to, h, false, false);
+  for (int again = 0; again < (a->nrow > 0 ? 2 : 1); again++) {
+    if (err == MBG_ERROR_SINGULAR || err == MBG_ERROR_CONVERGENCE) {
+      mbg__message_rewind(ctx, mark);
+      err = newton(ctx, a, from, to, h, again == 0, again == 1);
+    }
+  }
   return err;
 }
 
@@ -392,19 +409,17 @@ done:
 static int step(mbg_context *ctx, void *user, const void *block, double h, void *to_block) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node from = mbg__ali3p_view(a, block), to = mbg__ali3p_view(a, to_block);
-  const int mark = mbg__message_mark(ctx);
   int err = MBG_OK;
   if (a->m->nturn > 0) {
     const mbg__tree_state s = state_at(&from, from.w, NULL, a->zero, NULL);
     MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
     mbg__system_coords(a->sys, a->coords);
   }
-  err = a->penalty && a->nrow > 0 ? mbg__ali3p_augmented(ctx, a, &from, &to, h) : newton(ctx, a, &from, &to, h, false);
-  if (!a->penalty && (err == MBG_ERROR_SINGULAR || err == MBG_ERROR_CONVERGENCE) && a->nrow > 0) {
-    mbg__message_rewind(ctx, mark);
-    err = newton(ctx, a, &from, &to, h, true);
+  if (a->penalty && a->nrow > 0) {
+    MBG_TRY(mbg__ali3p_augmented(ctx, a, &from, &to, h));
+  } else {
+    MBG_TRY(solve(ctx, a, &from, &to, h));
   }
-  MBG_TRY(err);
   MBG_TRY(projections(ctx, a, &to));
 done:
   return err;

@@ -106,7 +106,7 @@ static int begin(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   for (int p = 0; p < s->np; p++) {
     real *e = column(s->e, p, nb), *w = column(s->w, p, a->n);
     mbg__design_column_lay(&s->columns, p, s->da);
-    mbg__tree_read_push(a->tree, column(frames, p, a->m->nw), column(twists, p, a->m->nw), s->da, e, w);
+    mbg__tree_local_read_push(a->tree, column(frames, p, a->m->nw), column(twists, p, a->m->nw), s->da, e, w);
     right_side(s, p, &(mbg__tree_direction){.e = e, .dw = w}, 1, 2);
   }
   solve(s, &a->mass);

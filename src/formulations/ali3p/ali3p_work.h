@@ -10,6 +10,7 @@
 #include "system/saddle.h"
 #include "trajectory/march.h"
 #include "tree/tree.h"
+#include "tree/tree_local.h"
 
 /* A node, seen in its block of memory. */
 typedef struct {

@@ -298,9 +298,7 @@ static void solve_pull(mbg__dca_project *p, bool rates, int ncol, real *const *g
     mbg__system_pull(p->sys, p->r, rates ? NULL : p->rows, bottom, NULL, w, rates ? dv : NULL, NULL, NULL, gattr[q]);
     inertia_pull(p, p->r, gattr[q]);
     mbg__modals_mass_pull(p->sys, p->u, p->r, w, gattr[q]);
-    if (gattr[q]) {
-      mbg__beams_mass_pull(p->sys, p->u, p->r, gattr[q]);
-    }
+    mbg__beams_mass_pull(p->sys, p->u, p->r, gattr[q]);
   }
   if (!rates) {
     mbg__system_constraints_at(p->sys, p->zero, p->zero);
