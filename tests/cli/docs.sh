@@ -1,4 +1,5 @@
-# Every command shown in the README and in docs/ works (not under sanitizers: they see the tests of each command), and the C example of the README is examples/check.c.
+# Every command shown in the README and in docs/ works (not under sanitizers: they see the tests of each command; docs/papers: papers.sh),
+# and the C example of the README is examples/check.c.
 mkdir bin
 ln -s "$MBGRAD" bin/mbgrad
 export PATH=$PWD/bin:$PATH
