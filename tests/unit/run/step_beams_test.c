@@ -96,7 +96,8 @@ static void test_messages(void **state) {
   } cases[] = {
       {"0", "rk4", 1e-2, 1, MBG_ERROR_UNSUPPORTED,
        "beam 'rod': explicit steps of 0.01 s grow without bounds: element 0 vibrates with up to 1.25e+03 rad/s; "
-       "integrator 'rk4' is stable below 0.0023 s; take such a step, longer elements, or formulation 'lie' or 'dae', "
+       "integrator 'rk4' is stable below 0.0023 s; take such a step, longer elements, or formulation 'lie' or 'dae' or "
+       "'ali3p', "
        "or --integrator bdf, which are implicit"},
       {"1", "dp5", 1e-2, 1, MBG_ERROR_UNSUPPORTED,
        "damping of element 0 ends vibrations with up to 1.56e+06/s; integrator 'dp5' is stable below 2.1e-06 s"},
@@ -105,7 +106,8 @@ static void test_messages(void **state) {
        "1e+06 are the most; take longer elements"},
       {"0", "dop853", 0, 200, MBG_OK,
        "beam 'rod': error control takes 4e+04 steps or more: element 0 vibrates with up to 1.25e+03 rad/s, and longer "
-       "steps of integrator 'dop853' grow without bounds; longer elements or formulation 'lie' or 'dae', or "
+       "steps of integrator 'dop853' grow without bounds; longer elements or formulation 'lie' or 'dae' or "
+       "'ali3p', or "
        "--integrator bdf, which are implicit, take fewer"},
       {"0", "rk4", 2.2e-3, 1, MBG_OK, NULL},
       {"0", "dop853", 0, 1, MBG_OK, NULL},
