@@ -309,7 +309,8 @@ static const mbg__file_key of_modes_keys[] = {
 static const mbg__file_key of_beam_keys[] = {
     {"of", MBG__SHAPE_NAME, false, NULL, "modal body, instead of `beam`, for its strain energy"},
     {"beam", MBG__SHAPE_NAME, false, NULL, "beam; absent (energies): all beams"},
-    {"element", MBG__SHAPE_ELEMENT, false, NULL, "number of the element, from 0; absent (energies): all elements"},
+    {"element", MBG__SHAPE_ELEMENT_OR_ALL, false, NULL,
+     "number of the element, from 0, or \"all\" (stress); absent (energies): all elements"},
 };
 
 /* ---------------------------------------------------------------------- criteria */

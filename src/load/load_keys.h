@@ -9,20 +9,21 @@ typedef enum {
   MBG__SHAPE_TEXT,
   MBG__SHAPE_NAME, /* of another element */
   MBG__SHAPE_BOOL,
-  MBG__SHAPE_CHOICE,  /* one of `choices` */
-  MBG__SHAPE_PLAIN,   /* a number that is no expression */
-  MBG__SHAPE_COUNT,   /* an integer from 1 */
-  MBG__SHAPE_ELEMENT, /* an integer from 0 */
-  MBG__SHAPE_NUMBER,  /* a number or an expression */
-  MBG__SHAPE_NUMBERS, /* an array of them */
-  MBG__SHAPE_PLAINS,  /* an array of plain numbers */
-  MBG__SHAPE_VALUES,  /* a plain number or an array of them */
-  MBG__SHAPE_SAMPLES, /* a number, an expression, or an array of them */
-  MBG__SHAPE_TIMES,   /* an array of plain numbers, or {"from", "to", "count"} */
-  MBG__SHAPE_COLUMN,  /* an array of plain numbers, or the name of a column */
-  MBG__SHAPE_DATA,    /* a file, or {"time": [..], "value": [..]} */
-  MBG__SHAPE_VEC3,    /* three numbers or expressions */
-  MBG__SHAPE_POINTS,  /* two or more of them */
+  MBG__SHAPE_CHOICE,         /* one of `choices` */
+  MBG__SHAPE_PLAIN,          /* a number that is no expression */
+  MBG__SHAPE_COUNT,          /* an integer from 1 */
+  MBG__SHAPE_ELEMENT,        /* an integer from 0 */
+  MBG__SHAPE_ELEMENT_OR_ALL, /* or "all" */
+  MBG__SHAPE_NUMBER,         /* a number or an expression */
+  MBG__SHAPE_NUMBERS,        /* an array of them */
+  MBG__SHAPE_PLAINS,         /* an array of plain numbers */
+  MBG__SHAPE_VALUES,         /* a plain number or an array of them */
+  MBG__SHAPE_SAMPLES,        /* a number, an expression, or an array of them */
+  MBG__SHAPE_TIMES,          /* an array of plain numbers, or {"from", "to", "count"} */
+  MBG__SHAPE_COLUMN,         /* an array of plain numbers, or the name of a column */
+  MBG__SHAPE_DATA,           /* a file, or {"time": [..], "value": [..]} */
+  MBG__SHAPE_VEC3,           /* three numbers or expressions */
+  MBG__SHAPE_POINTS,         /* two or more of them */
   MBG__SHAPE_TWO_VEC3,
   MBG__SHAPE_TWO_NAMES,
   MBG__SHAPE_ROTATE,

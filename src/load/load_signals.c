@@ -249,6 +249,25 @@ done:
   return err;
 }
 
+/* stress of all elements: at the outer fibres of their sections, or at points of a section that has no known outline */
+static int of_all_elements(mbg__item *item, mbg__signal *signal, const mbg__json *element, const mbg__beam *beam) {
+  const mbg__json *y = mbg__json_member(item->json, "y"), *z = mbg__json_member(item->json, "z");
+  const bool general = beam->rule.section == MBG__GENERAL;
+  if (signal->type->role != MBG__ROLE_STRESS) {
+    return mbg__item_bad(item, element, "element \"all\" belongs to stresses; here it must be an integer from 0 to %d",
+                         beam->count - 1);
+  }
+  if (general && !y && !z) {
+    return mbg__item_bad_key(item, element,
+                             "a section of type 'general' has no known outline: give y and z of its outer fibres, too");
+  }
+  if (!general && (y || z)) {
+    return mbg__item_bad_key(item, y ? y : z,
+                             "element \"all\" takes the outer fibres of the sections; leave y and z out");
+  }
+  return MBG_OK;
+}
+
 /* an element of a beam; energies may cover a beam or all beams */
 static int of_beam(mbg__item *item, mbg__signal *signal) {
   int err = MBG_OK;
@@ -278,10 +297,14 @@ static int of_beam(mbg__item *item, mbg__signal *signal) {
     return whole ? MBG_OK : mbg__item_missing(item, item->json, "element");
   }
   const mbg__beam *beam = &item->L->beams.at[symbol->index];
+  if (element->kind == MBG__JSON_STRING && !strcmp(element->text, "all")) {
+    return of_all_elements(item, signal, element, beam);
+  }
   if (element->kind != MBG__JSON_NUMBER || element->number != floor(element->number) || !(element->number >= 0) ||
       !(element->number < beam->count)) {
-    return mbg__item_bad(item, element, "element must be an integer from 0 to %d: beam '%s' has %d elements",
-                         beam->count - 1, beam->name, beam->count);
+    return mbg__item_bad(item, element, "element must be an integer from 0 to %d%s: beam '%s' has %d elements",
+                         beam->count - 1, signal->type->role == MBG__ROLE_STRESS ? ", or \"all\"" : "", beam->name,
+                         beam->count);
   }
   signal->element = beam->first + (int)element->number;
   signal->pair = item->L->elements.at[signal->element].pair;

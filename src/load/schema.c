@@ -162,6 +162,7 @@ static const shape_form forms[] = {
     [MBG__SHAPE_PLAIN] = {.any = {"plain"}},
     [MBG__SHAPE_COUNT] = {.type = "integer", .least = 1, .most = MBG__LOAD_ELEMENTS_MAX},
     [MBG__SHAPE_ELEMENT] = {.type = "integer", .least = 0, .most = -1},
+    [MBG__SHAPE_ELEMENT_OR_ALL] = {.any = {"number"}}, /* "all" is text, too */
     [MBG__SHAPE_NUMBER] = {.any = {"number"}},
     [MBG__SHAPE_NUMBERS] = {.any = {"numbers"}},
     [MBG__SHAPE_PLAINS] = {.any = {"plains"}},

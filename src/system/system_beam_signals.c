@@ -164,6 +164,9 @@ static void strain_weights(const mbg__system *s, const mbg__signal *sig, const m
 }
 
 real mbg__beam_signal(const mbg__system *s, const mbg__signal *sig) {
+  if (sig->element < 0) {
+    return mbg__beam_stress(s, sig);
+  }
   const mbg__element b = element_of(s, sig->element);
   real q[6];
   if (sig->type->role == MBG__ROLE_SECTION_FORCE) {
@@ -184,6 +187,10 @@ static void section_force_pull(const mbg__system *s, const mbg__element *b, int 
 }
 
 void mbg__beam_signal_pull(const mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g) {
+  if (sig->element < 0) {
+    mbg__beam_stress_pull(s, sig, c, g);
+    return;
+  }
   const mbg__element b = element_of(s, sig->element);
   const real L = b.shape->L;
   vec6 w, v = {0};

@@ -81,10 +81,13 @@ typedef struct {
 } mbg__beam_work;
 
 /* Record of a beam at accepted nodes: the largest rotation between the nodes of an element, that element, the number of
-   elements above MBG__BEAM_TURN_WARN and the time of the first. */
+   elements above MBG__BEAM_TURN_WARN and the time of the first; the largest stress that a signal of all elements met,
+   its time and element. */
 typedef struct {
   double turn, when;
   int element, count;
+  double stress, stressed_when;
+  int stressed;
 } mbg__beam_watch;
 
 struct mbg__system {
@@ -309,6 +312,9 @@ void mbg__beams_gravity_pull(const mbg__system *s, real c, const mbg__cotangent 
 void mbg__beams_strain_energy_pull(const mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
 real mbg__beam_signal(const mbg__system *s, const mbg__signal *sig);
 void mbg__beam_signal_pull(const mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
+/* system_beam_stress.c: the stress of all elements of a beam. */
+real mbg__beam_stress(const mbg__system *s, const mbg__signal *sig);
+void mbg__beam_stress_pull(const mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
 
 /* system_validity.c: records at an accepted node the deformation and spin that mbg__system_warn reports. */
 void mbg__validity_at_node(mbg__system *s);

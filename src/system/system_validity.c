@@ -75,6 +75,13 @@ static void warn_beam(mbg_context *ctx, const mbg__beam *beam, const mbg__beam_w
   }
 }
 
+static void note_stress(mbg_context *ctx, const mbg__beam *beam, const mbg__beam_watch *w) {
+  if (w->stress > 0) {
+    mbg__note(ctx, MBG_NOTE, "beam '%s': the largest stress of all elements is %.4g N/m^2 in element %d at t = %g",
+              beam->name, w->stress, w->stressed, mbg__time_shown(w->stressed_when));
+  }
+}
+
 void mbg__system_warn(mbg_context *ctx, mbg__system *s) {
   for (int i = 0; i < s->model->nmodal; i++) {
     mbg__modal_work *w = &s->modal[i];
@@ -86,6 +93,7 @@ void mbg__system_warn(mbg_context *ctx, mbg__system *s) {
   for (int i = 0; i < s->model->nbeam; i++) {
     if (ctx) {
       warn_beam(ctx, &s->model->beams[i], &s->beam_watch[i]);
+      note_stress(ctx, &s->model->beams[i], &s->beam_watch[i]);
     }
     s->beam_watch[i] = (mbg__beam_watch){0};
   }

@@ -42,3 +42,10 @@ import json, sys
 r = json.load(sys.stdin)
 p = r["parameters"]
 print(r["optimizer"], abs(p["L01"]["value"] - 2.4319235744575836) < 1e-6, abs(p["L02"]["value"] - 1.844868886805388) < 1e-6, r["gradient"] < 1e-6 * r["gradient_start"])'
+# a stress limit of all elements at each step: both links are fully stressed, and half the step gives the same mass
+"$MBGRAD" optimize flexible-arm-design --json 2>note | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+h = [v["value"] for k, v in sorted(r["parameters"].items())]
+print(r["converged"], r["feasible"], abs(r["objective"] - 1.31502) < 2e-5, h == sorted(h, reverse=True), abs(h[0] - 0.04729) < 2e-5, abs(h[5] - 0.02098) < 2e-5, h[9] == 0.005)'
+cat note

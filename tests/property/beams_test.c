@@ -97,6 +97,101 @@ static void test_formulations(void **state) {
   gradient_case_close(&c);
 }
 
+/* ---------------------------------------------------------------------- stress of all elements */
+
+static const char three_elements[] =
+    "{\"mbgrad\": 1, \"parameters\": {\"E\": 1000, \"b\": {\"value\": [0.3, 0.25, 0.2]}, \"h\": 0.2, \"L\": 0.8}, "
+    "\"beams\": {\"arm\": {\"elements\": 3, \"to\": [\"L\", 0, 0], \"section\": {%s}, \"E\": \"E\", \"nu\": 0.3, "
+    "\"rho\": 10}}, \"signals\": {\"s\": {\"type\": \"stress\", \"beam\": \"arm\", \"element\": \"all\"%s}}, "
+    "\"criteria\": {\"c\": {\"terminal\": \"s\"}}, \"run\": {\"end\": 0.01, \"step\": 0.001}}";
+
+static const struct {
+  const char *section, *points;
+  double y, z; /* of the fibres; z < 0: a circle of radius y */
+} outlines[] = {
+    {"\"type\": \"rectangle\", \"width\": 0.3, \"height\": \"h\"", "", 0.15, 0.1},
+    {"\"type\": \"rectangle\", \"width\": \"b\", \"height\": \"h\"", "", 0, 0}, /* a width for each element */
+    {"\"type\": \"circle\", \"diameter\": \"h\"", "", 0.1, -1},
+    {"\"type\": \"tube\", \"diameter\": \"h\", \"wall\": 0.02", "", 0.1, -1},
+    {"\"type\": \"general\", \"A\": 0.1, \"I2\": 1e-3, \"I3\": 1e-3, \"Jt\": 1e-3", ", \"y\": \"h/2\", \"z\": 0.03",
+     0.1, 0.03},
+    {"\"type\": \"general\", \"A\": 0.1, \"I2\": 1e-3, \"I3\": 1e-3, \"Jt\": 1e-3", ", \"z\": 0.03", 0, 0.03},
+};
+
+/* the largest stress of all fibres, from the strains e = (log G - d0)/L; returns their number */
+static int largest_stress(const model_case *c, double y, double z, double *most) {
+  const double L = 0.8 / 3, E = 1000;
+  int n = 0;
+  *most = 0;
+  for (int i = 0; i < 3; i++) {
+    mbg__frame G;
+    double e[6];
+    frame_relative(&G, &c->H[i], &c->H[i + 1]);
+    mbg__se3_log(e, &G);
+    e[0] -= L;
+    v6_scale(e, 1 / L, e);
+    const double bent = z < 0 ? y * sqrt(e[4] * e[4] + e[5] * e[5]) : z * fabs(e[4]) + y * fabs(e[5]);
+    *most = fmax(*most, E * (fabs(e[0]) + bent));
+    n += z < 0 || y == 0 ? 2 : 4;
+  }
+  return n;
+}
+
+/* by complex step: bent at random, nearly straight, one element alone */
+static void check_all_elements(model_case *c, support_rng *rng, double distance) {
+  model_direction d = {.w = model_case_array(c, c->m->nw), .da = model_case_array(c, c->m->na)};
+  model_change exact = model_change_make(c), got = model_change_make(c);
+  model_case_state(c, rng, distance);
+  support_normals(rng, d.w, c->m->nw);
+  support_normals(rng, d.da, c->m->na);
+  model_case_twin(c, &d, &exact);
+  model_case_push(c, &d, &got);
+  compare(distance, 1, got.y, exact.y);
+  assert_true(fabs(got.y[0]) > 1e-3);
+}
+
+static void test_all_elements(void **state) {
+  (void)state;
+  static const double distances[] = {0.3, 0.1, 1e-3, 1e-6};
+  support_rng rng = support_rng_make(8);
+  for (int i = 0; i < MBG_COUNT(outlines); i++) {
+    model_case c;
+    char text[1200];
+    snprintf(text, sizeof text, three_elements, outlines[i].section, outlines[i].points);
+    model_case_open(&c, NULL, text);
+    for (int k = 0; k < 40; k++) {
+      const real *y;
+      double most;
+      check_all_elements(&c, &rng, distances[k % MBG_COUNT(distances)]);
+      if (outlines[i].y > 0 || outlines[i].z > 0) {
+        const int n = largest_stress(&c, outlines[i].y, outlines[i].z, &most);
+        assert_int_equal(mbg__system_signals(c.ctx, c.sys, &y), MBG_OK);
+        assert_true(y[0] >= most * (1 - 1e-12) && y[0] <= most * pow(n, 0.01) * (1 + 1e-12));
+      }
+    }
+    model_case_close(&c);
+  }
+}
+
+/* without stress: 0, and no derivative */
+static void test_no_stress(void **state) {
+  (void)state;
+  gradient_case c;
+  char text[1200];
+  double psi, g[8];
+  snprintf(text, sizeof text, three_elements, outlines[0].section, "");
+  gradient_case_open(&c, NULL, text);
+  gradient_case_run(&c);
+  gradient_case_simulate(&c);
+  gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, &psi), "criteria");
+  gradient_case_check(&c, mbg_run_gradient(c.ctx, c.run, MBG_METHOD_ADJOINT, g, NULL), "gradient");
+  assert_true(fabs(psi) < 1e-9);
+  for (int j = 0; j < c.np; j++) {
+    assert_true(isfinite(g[j]));
+  }
+  gradient_case_close(&c);
+}
+
 /* near pi between two nodes, sections and lengths that parameters spoil */
 static void test_messages(void **state) {
   (void)state;
@@ -148,10 +243,8 @@ static void test_turn(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rotations),
-      cmocka_unit_test(test_formulations),
-      cmocka_unit_test(test_messages),
-      cmocka_unit_test(test_turn),
+      cmocka_unit_test(test_rotations),    cmocka_unit_test(test_all_elements), cmocka_unit_test(test_no_stress),
+      cmocka_unit_test(test_formulations), cmocka_unit_test(test_messages),     cmocka_unit_test(test_turn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
