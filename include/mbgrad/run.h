@@ -127,6 +127,16 @@ MBG_API int mbg_run_frames(const mbg_run *run, double *frames);
 MBG_API int mbg_run_twists(const mbg_run *run, double *twists);
 MBG_API int mbg_run_modal(const mbg_run *run, double *coordinates, double *rates);
 
+/* The same numbers where they lie, without a copy, until the next simulation, proof or end of the run; NULL before a
+   simulation. times: nodes. Values: nodes x mbg_run_value_width, row-major; column k < mbg_run_kept_count holds kept
+   signal k. With keep_poses 12 numbers of a body's frame begin at mbg_run_frame_column, 6 of its twist at
+   mbg_run_twist_column (-1: not kept). */
+MBG_API const double *mbg_run_time_array(const mbg_run *run);
+MBG_API const double *mbg_run_value_array(const mbg_run *run);
+MBG_API int mbg_run_value_width(const mbg_run *run);
+MBG_API int mbg_run_frame_column(const mbg_run *run, int body);
+MBG_API int mbg_run_twist_column(const mbg_run *run, int body);
+
 /* State at the last node: time, frames (bodies x 12: rotation row-major, then position) and twists (bodies x 6:
    velocity, then angular velocity, in the axes of the body). Nodes of beams are bodies (mbg_model_body_count).
    MBG_ERROR_INPUT before a simulation. */

@@ -145,6 +145,27 @@ int mbg_run_modal(const mbg_run *run, double *coordinates, double *rates) {
   return MBG_OK;
 }
 
+/* ---------------------------------------------------------------------- without a copy */
+
+const double *mbg_run_time_array(const mbg_run *run) { return node_count(run) > 0 ? run->nodes.t : NULL; }
+
+/* the twin, whose scalars are complex, has no array of doubles */
+const double *mbg_run_value_array(const mbg_run *run) {
+  return sizeof(real) == sizeof(double) && node_count(run) > 0 ? (const void *)run->nodes.y : NULL;
+}
+
+int mbg_run_value_width(const mbg_run *run) { return node_count(run) > 0 ? run->nodes.nused + run->nodes.npose : 0; }
+
+static bool has_pose(const mbg_run *run, int body) {
+  return node_count(run) > 0 && run->nodes.npose > 0 && body >= 0 && body < mbg__frames(run->m);
+}
+
+int mbg_run_frame_column(const mbg_run *run, int body) { return has_pose(run, body) ? run->nused + 12 * body : -1; }
+
+int mbg_run_twist_column(const mbg_run *run, int body) {
+  return has_pose(run, body) ? run->nused + 12 * run->m->nbody + run->m->bodies[body].voff : -1;
+}
+
 /* ---------------------------------------------------------------------- state */
 
 void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], double twist[6]) {

@@ -205,12 +205,44 @@ static void test_arrays(void **state) {
     assert_close(t[i], 0.1 * i, 1e-14);
     assert_close(y[i], 3 * t[i] * t[i] / 4, 1e-13);
   }
+  for (int i = 0; i < 11; i++) {
+    assert_close(mbg_run_time_array(run)[i], t[i], 0);
+    assert_close(mbg_run_value_array(run)[i * mbg_run_value_width(run)], y[i], 0);
+  }
+  assert_int_equal(mbg_run_frame_column(run, 0), -1);
   assert_int_equal(mbg_run_parameters(run, &p), MBG_OK);
   assert_close(p, 3, 0);
   const double q = 4;
   assert_int_equal(mbg_run_set_parameters(f->ctx, run, &q), MBG_OK);
   assert_int_equal(mbg_run_parameters(run, &p), MBG_OK);
   assert_close(p, 4, 0);
+  mbg_run_destroy(run);
+}
+
+/* the arrays without a copy have the same numbers as the copies */
+static void test_poses(void **state) {
+  fixture *f = *state;
+  mbg_run_options o;
+  mbg_run *run = NULL;
+  double frames[11 * 12], twists[11 * 6];
+  mbg_run_options_default(&o, sizeof(o));
+  o.keep_poses = true;
+  assert_int_equal(mbg_run_create(f->ctx, f->model, &o, &run), MBG_OK);
+  assert_null(mbg_run_time_array(run));
+  assert_null(mbg_run_value_array(run));
+  assert_int_equal(mbg_run_value_width(run), 0);
+  assert_int_equal(mbg_run_twist_column(run, 0), -1);
+  assert_int_equal(mbg_run_simulate(f->ctx, run), MBG_OK);
+  assert_int_equal(mbg_run_node_count(run), 11);
+  assert_int_equal(mbg_run_frames(run, frames), MBG_OK);
+  assert_int_equal(mbg_run_twists(run, twists), MBG_OK);
+  for (int i = 0; i < 11; i++) {
+    const double *values = mbg_run_value_array(run) + i * mbg_run_value_width(run);
+    assert_memory_equal(values + mbg_run_frame_column(run, 0), frames + 12 * i, 12 * sizeof(double));
+    assert_memory_equal(values + mbg_run_twist_column(run, 0), twists + 6 * i, 6 * sizeof(double));
+  }
+  assert_int_equal(mbg_run_frame_column(run, -1), -1);
+  assert_int_equal(mbg_run_twist_column(run, mbg_model_body_count(f->model)), -1);
   mbg_run_destroy(run);
 }
 
@@ -279,8 +311,8 @@ static void test_identify(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_defaults), TEST(test_sizes),   TEST(test_null),
-                                     TEST(test_indices),  TEST(test_arrays),  TEST(test_null_getters),
-                                     TEST(test_optimize), TEST(test_identify)};
+  const struct CMUnitTest tests[] = {TEST(test_defaults),     TEST(test_sizes),    TEST(test_null),
+                                     TEST(test_indices),      TEST(test_arrays),   TEST(test_poses),
+                                     TEST(test_null_getters), TEST(test_optimize), TEST(test_identify)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
