@@ -9,14 +9,14 @@ CTEST = ctest --output-on-failure -j $(JOBS) --timeout 600
 UNTRACKED = git ls-files --others --exclude-standard 2>/dev/null
 SOURCES = $$(find include src cli tests bench examples -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all bootstrap configure configure-asan demo test test-long bench install format format-check lint clean
+.PHONY: all bootstrap configure configure-asan demo test test-long bench install wheel format format-check lint clean
 
 all: configure
 	@cmake --build build -j $(JOBS) --target program
 
 # says what is missing, and asks on a terminal; tools of the tests only for those
 bootstrap:
-	@scripts/bootstrap $(if $(filter test test-long lint,$(MAKECMDGOALS)),tests)
+	@scripts/bootstrap $(if $(filter test-long,$(MAKECMDGOALS)),long,$(if $(filter test lint,$(MAKECMDGOALS)),tests))
 
 configure: bootstrap
 	@scripts/configure release -DMBG_WERROR=$(WERROR) -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
@@ -52,6 +52,10 @@ bench: all
 	@if [ -x bench/run ]; then bench/run build/bench; \
 	else for program in build/bench/*; do if [ -x "$$program" ]; then echo "== $$program"; "$$program" || exit 1; fi; done; fi
 
+# the Python package as a wheel with its libraries, tried in fresh environments
+wheel: bootstrap
+	@scripts/wheel
+
 install: all
 	@cmake --install build
 
@@ -65,6 +69,9 @@ format-check:
 
 lint: all
 	@tools/lint build
+	@if [ -x build/venv/bin/ruff ]; then \
+	  build/venv/bin/ruff check --cache-dir build/.ruff -q && build/venv/bin/ruff format --cache-dir build/.ruff -q --check && \
+	  build/venv/bin/mypy --cache-dir build/.mypy; fi
 
 clean:
 	@rm -rf build

@@ -1,0 +1,70 @@
+"""mbgrad: exact gradients of multibody simulations.
+
+>>> import mbgrad
+>>> model = mbgrad.load("five-bar")
+>>> run = model.simulate(k1=250)
+>>> value, gradient = model.value_and_grad("psi", k1=250)
+"""
+
+from ._batch import Batch, Table
+from ._errors import (
+    ConvergenceError,
+    Error,
+    FileError,
+    InputError,
+    MbgradWarning,
+    Message,
+    SingularError,
+    UnsupportedError,
+)
+from ._function import Function
+from ._gallery import gallery
+from ._mbgrad import lib as _lib
+from ._model import Model, formulations, load, schema
+from ._native import text_of as _text_of
+from ._parameters import Parameters
+from ._problems import (
+    Check,
+    ControlResult,
+    GradientCheck,
+    IdentifyResult,
+    Modes,
+    OptimizeResult,
+    SearchState,
+)
+from ._records import Proof, StepError
+from ._run import Frame, Run
+
+__version__: str = _text_of(_lib.mbg_version())
+
+__all__ = [
+    "Batch",
+    "Check",
+    "ControlResult",
+    "ConvergenceError",
+    "Error",
+    "FileError",
+    "Frame",
+    "Function",
+    "GradientCheck",
+    "IdentifyResult",
+    "InputError",
+    "MbgradWarning",
+    "Message",
+    "Model",
+    "Modes",
+    "OptimizeResult",
+    "Parameters",
+    "Proof",
+    "Run",
+    "SearchState",
+    "SingularError",
+    "StepError",
+    "Table",
+    "UnsupportedError",
+    "__version__",
+    "formulations",
+    "gallery",
+    "load",
+    "schema",
+]

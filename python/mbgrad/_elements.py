@@ -1,0 +1,2228 @@
+"""Methods that add elements to a model. Written by tools/python-elements from the schema of model files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    Number = float | str
+    Vector = Sequence[Number] | NDArray[Any]
+    Array = Sequence[Any] | NDArray[Any]
+
+
+class Elements:
+    """Elements of a model, one method for each type; every method returns the name of the element."""
+
+    def add(self, section: str, name: str, /, *value: Any, **keys: Any) -> str:
+        """Add an element to any section of the model, with the keys of the model file."""
+        raise NotImplementedError
+
+    def parameter(
+        self,
+        name: str,
+        value: Any,
+        *,
+        count: int | None = None,
+        min: float | None = None,
+        max: float | None = None,
+        unit: str | None = None,
+        scale: Literal["linear", "log"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a parameter, by which criteria are differentiated.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        value : Any
+            Nominal value; an array makes a vector.
+        count : int, optional
+            Number of entries of a vector.
+        min : float, optional
+            Lower bound.
+        max : float, optional
+            Upper bound.
+        unit : str, optional
+            Unit, for reports.
+        scale : Literal['linear', 'log'], optional
+            Scale that optimizers use.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "parameters",
+            name,
+            value=value,
+            count=count,
+            min=min,
+            max=max,
+            unit=unit,
+            scale=scale,
+            note=note,
+        )
+
+    def body(
+        self,
+        name: str,
+        *,
+        mass: Number,
+        position: Vector | None = None,
+        rotate: Array | Mapping[str, Any] | None = None,
+        velocity: Vector | None = None,
+        angular_velocity: Vector | None = None,
+        in_: Literal["world", "body"] | None = None,
+        motion: Literal["spatial", "planar", "point", "planar-point"] | None = None,
+        axes: Literal["auto", "body", "world"] | None = None,
+        inertia: Any | None = None,
+        com: Vector | None = None,
+        inertia_about: Literal["com", "origin"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a rigid body with mass, centre of mass and inertia.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        mass : Number
+            Mass.
+        position : Vector, optional
+            Origin of the body's frame.
+        rotate : Array | Mapping[str, Any], optional
+            Rotation of the body's frame.
+        velocity : Vector, optional
+            Velocity of the origin.
+        angular_velocity : Vector, optional
+            Angular velocity.
+        in_ : Literal['world', 'body'], optional
+            Axes of the two velocities.
+        motion : Literal['spatial', 'planar', 'point', 'planar-point'], optional
+            Motion of the body.
+        axes : Literal['auto', 'body', 'world'], optional
+            Axes in which lie and dae step the twist of the body.
+        inertia : Any, optional
+            [xx, yy, zz, xy, xz, yz], [xx, yy, zz], the matrix, or (planar) zz.
+        com : Vector, optional
+            Centre of mass in body axes.
+        inertia_about : Literal['com', 'origin'], optional
+            Point that the inertia refers to, and that keeps it when the mass varies.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "bodies",
+            name,
+            mass=mass,
+            position=position,
+            rotate=rotate,
+            velocity=velocity,
+            angular_velocity=angular_velocity,
+            in_=in_,
+            motion=motion,
+            axes=axes,
+            inertia=inertia,
+            com=com,
+            inertia_about=inertia_about,
+            note=note,
+        )
+
+    def modal_body(
+        self,
+        name: str,
+        *,
+        modes: int,
+        position: Vector | None = None,
+        rotate: Array | Mapping[str, Any] | None = None,
+        velocity: Vector | None = None,
+        angular_velocity: Vector | None = None,
+        in_: Literal["world", "body"] | None = None,
+        motion: Literal["spatial", "planar"] | None = None,
+        invariants: Any | None = None,
+        beam: Any | None = None,
+        files: Any | None = None,
+        nodes: Any | None = None,
+        damping: Number | None = None,
+        mass_damping: Number | None = None,
+        deformation: Array | None = None,
+        deformation_rate: Array | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a flexible body with a floating frame and modal coordinates.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        modes : int
+            Number of modal coordinates.
+        position : Vector, optional
+            Origin of the body's frame.
+        rotate : Array | Mapping[str, Any], optional
+            Rotation of the body's frame.
+        velocity : Vector, optional
+            Velocity of the origin.
+        angular_velocity : Vector, optional
+            Angular velocity.
+        in_ : Literal['world', 'body'], optional
+            Axes of the two velocities.
+        motion : Literal['spatial', 'planar'], optional
+            Motion of the body.
+        invariants : Any, optional
+            Inertia and stiffness as given numbers, with ``nodes``.
+        beam : Any, optional
+            Or: a beam along x, whose modes are computed.
+        files : Any, optional
+            Or: matrices and nodes of a finite-element model, which is reduced.
+        nodes : Any, optional
+            Points for markers, with the mode shapes there.
+        damping : Number, optional
+            Stiffness-proportional damping: time that multiplies the stiffness matrix.
+        mass_damping : Number, optional
+            Mass-proportional damping: rate that multiplies the modal mass matrix.
+        deformation : Array, optional
+            Modal coordinates at the start, a guess.
+        deformation_rate : Array, optional
+            Their rates.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "bodies",
+            name,
+            type="modal",
+            modes=modes,
+            position=position,
+            rotate=rotate,
+            velocity=velocity,
+            angular_velocity=angular_velocity,
+            in_=in_,
+            motion=motion,
+            invariants=invariants,
+            beam=beam,
+            files=files,
+            nodes=nodes,
+            damping=damping,
+            mass_damping=mass_damping,
+            deformation=deformation,
+            deformation_rate=deformation_rate,
+            note=note,
+        )
+
+    def beam(
+        self,
+        name: str,
+        *,
+        elements: int,
+        section: Any,
+        E: Any,
+        rho: Any,
+        from_: Vector | None = None,
+        to: Vector | None = None,
+        points: Array | None = None,
+        direction: Vector | None = None,
+        length: Number | None = None,
+        curvature: Vector | None = None,
+        orient: Vector | None = None,
+        nu: Any | None = None,
+        G: Any | None = None,
+        damping: Any | None = None,
+        fill: Any | None = None,
+        penalty: float | None = None,
+        stiffness_min: float | None = None,
+        mass: Literal["consistent", "lumped"] | None = None,
+        velocity: Vector | None = None,
+        angular_velocity: Vector | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a flexible beam: nodes and elements.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        elements : int
+            Number of elements.
+        section : Any
+            Cross section.
+        E : Any
+            Young's modulus.
+        rho : Any
+            Density.
+        from_ : Vector, optional
+            First node.
+        to : Vector, optional
+            Last node of a straight beam.
+        points : Array, optional
+            Points on the axis, from the first node to the last, instead of ``to``.
+        direction : Vector, optional
+            Tangent at the first node, with ``length``.
+        length : Number, optional
+            Length along the axis, instead of ``to``.
+        curvature : Vector, optional
+            Twist and curvatures about axes 2 and 3, with ``length``.
+        orient : Vector, optional
+            A vector in the half plane of axes 1 and 2 at the first node, with ``points`` at all.
+        nu : Any, optional
+            Poisson's ratio, or ``G``.
+        G : Any, optional
+            Shear modulus.
+        damping : Any, optional
+            Time eta of Kelvin-Voigt damping: eta times the stiffness.
+        fill : Any, optional
+            Filling x: stiffness times k_min + (1 - k_min) x^s, mass times x.
+        penalty : float, optional
+            Exponent s of the filling, 3 when absent.
+        stiffness_min : float, optional
+            K_min of the filling, 0.001 when absent.
+        mass : Literal['consistent', 'lumped'], optional
+            Mass matrix of the elements.
+        velocity : Vector, optional
+            Velocity of the first node; the beam moves as a rigid body.
+        angular_velocity : Vector, optional
+            Angular velocity.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "beams",
+            name,
+            elements=elements,
+            section=section,
+            E=E,
+            rho=rho,
+            from_=from_,
+            to=to,
+            points=points,
+            direction=direction,
+            length=length,
+            curvature=curvature,
+            orient=orient,
+            nu=nu,
+            G=G,
+            damping=damping,
+            fill=fill,
+            penalty=penalty,
+            stiffness_min=stiffness_min,
+            mass=mass,
+            velocity=velocity,
+            angular_velocity=angular_velocity,
+            note=note,
+        )
+
+    def marker(
+        self,
+        name: str,
+        *,
+        on: str,
+        at: Vector | None = None,
+        rotate: Array | Mapping[str, Any] | None = None,
+        in_: Literal["body", "world"] | None = None,
+        node: str | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a frame fixed on a body or on the ground.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        on : str
+            Body, or ground.
+        at : Vector, optional
+            Origin.
+        rotate : Array | Mapping[str, Any], optional
+            Rotation.
+        in_ : Literal['body', 'world'], optional
+            Axes of the body, or the world in the design configuration.
+        node : str, optional
+            Node of a modal body that it moves with.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "markers",
+            name,
+            on=on,
+            at=at,
+            rotate=rotate,
+            in_=in_,
+            node=node,
+            note=note,
+        )
+
+    def driver(
+        self,
+        name: str,
+        *,
+        joint: str,
+        law: Number,
+        coordinate: str | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint coordinate given in time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        joint : str
+            Joint.
+        law : Number
+            The coordinate as an expression of t.
+        coordinate : str, optional
+            One of its free coordinates.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "drivers",
+            name,
+            joint=joint,
+            law=law,
+            coordinate=coordinate,
+            note=note,
+        )
+
+    def coupling(
+        self,
+        name: str,
+        *,
+        terms: Array,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a linear relation of joint coordinates.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        terms : Array
+            Joint coordinates with their factors.
+        constant : Number, optional
+            Value of the sum.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            terms=terms,
+            constant=constant,
+            note=note,
+        )
+
+    def table(
+        self,
+        name: str,
+        *,
+        x: Any,
+        y: Any,
+        file: str | None = None,
+        interpolation: Literal["linear", "cubic"] | None = None,
+        extrapolation: Literal["error", "hold", "extend"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a tabulated function of one argument.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        x : Any
+            Arguments, increasing; with a file: the name of the column.
+        y : Any
+            Values; with a file: the name of the column.
+        file : str, optional
+            CSV file beside the model.
+        interpolation : Literal['linear', 'cubic'], optional
+            Straight lines, or the natural spline.
+        extrapolation : Literal['error', 'hold', 'extend'], optional
+            Rule for arguments outside the table.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "tables",
+            name,
+            x=x,
+            y=y,
+            file=file,
+            interpolation=interpolation,
+            extrapolation=extrapolation,
+            note=note,
+        )
+
+    def part(
+        self,
+        name: str,
+        *,
+        use: str,
+        at: Vector | None = None,
+        rotate: Array | Mapping[str, Any] | None = None,
+        mirror: Literal["x", "y", "z"] | None = None,
+        set: Any | None = None,
+        bind: Any | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add another model file used in this one.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        use : str
+            Model file beside this one.
+        at : Vector, optional
+            Origin of the part's world.
+        rotate : Array | Mapping[str, Any], optional
+            Rotation of the part's world.
+        mirror : Literal['x', 'y', 'z'], optional
+            Reflection of the part's world, before it is moved.
+        set : Any, optional
+            Values of the part's parameters.
+        bind : Any, optional
+            Bodies of this model for the part's outer bodies.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "parts",
+            name,
+            use=use,
+            at=at,
+            rotate=rotate,
+            mirror=mirror,
+            set=set,
+            bind=bind,
+            note=note,
+        )
+
+    def control_input(
+        self,
+        name: str,
+        *,
+        times: Any,
+        values: Any,
+        file: str | None = None,
+        interpolation: Literal["linear", "cubic"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a function of time given by samples.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        times : Any
+            Times of the samples, increasing; with a file: the name of the column.
+        values : Any
+            Samples: an array, a vector parameter, or one number for all; with a file: the name of the
+            column.
+        file : str, optional
+            CSV file beside the model.
+        interpolation : Literal['linear', 'cubic'], optional
+            Straight lines, or the natural spline.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "controls",
+            name,
+            times=times,
+            values=values,
+            file=file,
+            interpolation=interpolation,
+            note=note,
+        )
+
+    def cylindrical(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: rotation about and translation along z.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="cylindrical",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def distance(
+        self,
+        name: str,
+        *,
+        length: Number,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: a massless rod between the two origins.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        length : Number
+            Distance of the two points.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="distance",
+            length=length,
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def fixed(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: B does not move in A.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="fixed",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def planar(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: motion in the plane with normal z.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="planar",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def point_on_line(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: B's origin stays on z of A.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="point-on-line",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def point_on_plane(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: B's origin stays in the plane with normal z of A.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="point-on-plane",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def prismatic(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: translation along z.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="prismatic",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def revolute(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: rotation about z.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="revolute",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def screw(
+        self,
+        name: str,
+        *,
+        pitch: Number,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: rotation about z with proportional advance.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        pitch : Number
+            Advance along z per radian.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="screw",
+            pitch=pitch,
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def spherical(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: the origins coincide, all rotations are free.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="spherical",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def universal(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        axis2: Vector | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: two rotations: about x of A, then about y of B.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        axis2 : Vector, optional
+            Second axis, with ``at`` and ``axis``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="universal",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            axis2=axis2,
+            note=note,
+        )
+
+    def actuator(
+        self,
+        name: str,
+        *,
+        force: Number,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        along: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: force or torque given in time or by a control.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        force : Number
+            Force or torque that increases the coordinate, of t, controls, the coordinate x and its rate
+            v.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        along : str, optional
+            Coordinate of B relative to A that the law acts on, with ``between``.
+        joint : str, optional
+            Joint, instead of ``between``.
+        coordinate : str, optional
+            Coordinate of the joint.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="actuator",
+            force=force,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            along=along,
+            joint=joint,
+            coordinate=coordinate,
+            note=note,
+        )
+
+    def expression_force(
+        self,
+        name: str,
+        *,
+        force: Number,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        along: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: force or torque by an expression of signals.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        force : Number
+            Force or torque that increases the coordinate, of x, v, t, controls and signals up to
+            velocities.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        along : str, optional
+            Coordinate of B relative to A that the law acts on, with ``between``.
+        joint : str, optional
+            Joint, instead of ``between``.
+        coordinate : str, optional
+            Coordinate of the joint.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="expression",
+            force=force,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            along=along,
+            joint=joint,
+            coordinate=coordinate,
+            note=note,
+        )
+
+    def friction(
+        self,
+        name: str,
+        *,
+        torque: Number,
+        rate_scale: Number,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        along: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        damping: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: dry and viscous friction, smooth at rest.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        torque : Number
+            Friction torque or force T of a fast motion.
+        rate_scale : Number
+            Rate ws at which the friction has 76 percent of T.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        along : str, optional
+            Coordinate of B relative to A that the law acts on, with ``between``.
+        joint : str, optional
+            Joint, instead of ``between``.
+        coordinate : str, optional
+            Coordinate of the joint.
+        damping : Number, optional
+            Viscous part c.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="friction",
+            torque=torque,
+            rate_scale=rate_scale,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            along=along,
+            joint=joint,
+            coordinate=coordinate,
+            damping=damping,
+            note=note,
+        )
+
+    def nonlinear_spring(
+        self,
+        name: str,
+        *,
+        law: Number,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        along: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: spring with any characteristic.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        law : Number
+            Tension as a function of the coordinate x and its rate v.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        along : str, optional
+            Coordinate of B relative to A that the law acts on, with ``between``.
+        joint : str, optional
+            Joint, instead of ``between``.
+        coordinate : str, optional
+            Coordinate of the joint.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="nonlinear-spring",
+            law=law,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            along=along,
+            joint=joint,
+            coordinate=coordinate,
+            note=note,
+        )
+
+    def spring_damper(
+        self,
+        name: str,
+        *,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        along: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        rest: Number | None = None,
+        preload: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: linear spring and damper between two points.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        along : str, optional
+            Coordinate of B relative to A that the law acts on, with ``between``.
+        joint : str, optional
+            Joint, instead of ``between``.
+        coordinate : str, optional
+            Coordinate of the joint.
+        stiffness : Number, optional
+            Stiffness k.
+        damping : Number, optional
+            Damping c.
+        rest : Number, optional
+            Coordinate of the unstretched spring.
+        preload : Number, optional
+            Constant part of the tension.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="spring-damper",
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            along=along,
+            joint=joint,
+            coordinate=coordinate,
+            stiffness=stiffness,
+            damping=damping,
+            rest=rest,
+            preload=preload,
+            note=note,
+        )
+
+    def stop(
+        self,
+        name: str,
+        *,
+        stiffness: Number,
+        width: Number,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        along: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        lower: Number | None = None,
+        upper: Number | None = None,
+        damping: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: smooth stops beyond a lower and an upper limit.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        stiffness : Number
+            Stiffness k beyond the limit.
+        width : Number
+            Depth w over which the stiffness grows to k.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        along : str, optional
+            Coordinate of B relative to A that the law acts on, with ``between``.
+        joint : str, optional
+            Joint, instead of ``between``.
+        coordinate : str, optional
+            Coordinate of the joint.
+        lower : Number, optional
+            Lower limit; absent: none.
+        upper : Number, optional
+            Upper limit; absent: none.
+        damping : Number, optional
+            Damping c beyond the limit.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="stop",
+            stiffness=stiffness,
+            width=width,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            along=along,
+            joint=joint,
+            coordinate=coordinate,
+            lower=lower,
+            upper=upper,
+            damping=damping,
+            note=note,
+        )
+
+    def torsion_about_point(
+        self,
+        name: str,
+        *,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        along: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        rest: Number | None = None,
+        preload: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: linear spring and damper on the polar angle of a point, many turns.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        along : str, optional
+            Coordinate of B relative to A that the law acts on, with ``between``.
+        joint : str, optional
+            Joint, instead of ``between``.
+        coordinate : str, optional
+            Coordinate of the joint.
+        stiffness : Number, optional
+            Stiffness k.
+        damping : Number, optional
+            Damping c.
+        rest : Number, optional
+            Coordinate of the unstretched spring.
+        preload : Number, optional
+            Constant part of the tension.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="torsion-about-point",
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            along=along,
+            joint=joint,
+            coordinate=coordinate,
+            stiffness=stiffness,
+            damping=damping,
+            rest=rest,
+            preload=preload,
+            note=note,
+        )
+
+    def torsion_spring_damper(
+        self,
+        name: str,
+        *,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        along: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        rest: Number | None = None,
+        preload: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: linear spring and damper about an axis, many turns.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        along : str, optional
+            Coordinate of B relative to A that the law acts on, with ``between``.
+        joint : str, optional
+            Joint, instead of ``between``.
+        coordinate : str, optional
+            Coordinate of the joint.
+        stiffness : Number, optional
+            Stiffness k.
+        damping : Number, optional
+            Damping c.
+        rest : Number, optional
+            Coordinate of the unstretched spring.
+        preload : Number, optional
+            Constant part of the tension.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="torsion-spring-damper",
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            along=along,
+            joint=joint,
+            coordinate=coordinate,
+            stiffness=stiffness,
+            damping=damping,
+            rest=rest,
+            preload=preload,
+            note=note,
+        )
+
+    def bushing(
+        self,
+        name: str,
+        *,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        stiffness: Array | None = None,
+        damping: Array | None = None,
+        preload_force: Vector | None = None,
+        preload_torque: Vector | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: six-dimensional spring and damper between two frames.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        stiffness : Array, optional
+            Stiffness K: translation x y z, then rotation x y z, axes of B.
+        damping : Array, optional
+            Damping D, as stiffness.
+        preload_force : Vector, optional
+            Force on B at G = 1, axes of B.
+        preload_torque : Vector, optional
+            Torque on B at G = 1, axes of B.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="bushing",
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            stiffness=stiffness,
+            damping=damping,
+            preload_force=preload_force,
+            preload_torque=preload_torque,
+            note=note,
+        )
+
+    def drag(
+        self,
+        name: str,
+        *,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        on: str | None = None,
+        linear: Number | None = None,
+        quadratic: Number | None = None,
+        angular: Number | None = None,
+        smoothing: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: linear and quadratic drag, angular drag.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        on : str, optional
+            Marker B; A is the ground.
+        linear : Number, optional
+            Linear coefficient c1.
+        quadratic : Number, optional
+            Quadratic coefficient c2.
+        angular : Number, optional
+            Angular coefficient ca.
+        smoothing : Number, optional
+            Speed e below which the quadratic part is linear.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="drag",
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            on=on,
+            linear=linear,
+            quadratic=quadratic,
+            angular=angular,
+            smoothing=smoothing,
+            note=note,
+        )
+
+    def force(
+        self,
+        name: str,
+        *,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        on: str | None = None,
+        force: Vector | None = None,
+        torque: Vector | None = None,
+        in_: Literal["reference", "body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: force and torque given in time, in axes of the world or of the body.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        on : str, optional
+            Marker B; A is the ground.
+        force : Vector, optional
+            Force at B's origin.
+        torque : Vector, optional
+            Torque.
+        in_ : Literal['reference', 'body', 'world'], optional
+            Axes of force and torque: of A, of B, of the world where A is the ground.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="force",
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            on=on,
+            force=force,
+            torque=torque,
+            in_=in_,
+            note=note,
+        )
+
+    def tyre(
+        self,
+        name: str,
+        *,
+        stiffness: Number,
+        radius: Number,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        on: str | None = None,
+        damping: Number | None = None,
+        slip_x: Number | None = None,
+        slip_y: Number | None = None,
+        slip_speed: Number | None = None,
+        road: Number | None = None,
+        up: Literal["x", "y", "z"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: tyre on a road: vertical spring and damper, longitudinal and lateral slip.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        stiffness : Number
+            Vertical stiffness kz.
+        radius : Number
+            Radius r0 without load.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        on : str, optional
+            Marker B; A is the ground.
+        damping : Number, optional
+            Vertical damping cz.
+        slip_x : Number, optional
+            Longitudinal slip stiffness cx.
+        slip_y : Number, optional
+            Lateral slip stiffness cy.
+        slip_speed : Number, optional
+            Speed v0 below which slip forces are linear in the sliding speed.
+        road : Number, optional
+            Height of the road at the wheel's centre x y z (in A) and time t.
+        up : Literal['x', 'y', 'z'], optional
+            Vertical axis of A.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="tyre",
+            stiffness=stiffness,
+            radius=radius,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            on=on,
+            damping=damping,
+            slip_x=slip_x,
+            slip_y=slip_y,
+            slip_speed=slip_speed,
+            road=road,
+            up=up,
+            note=note,
+        )
+
+    def signal(
+        self,
+        name: str,
+        type: Literal[
+            "acceleration",
+            "accelerometer",
+            "angular-acceleration",
+            "angular-velocity",
+            "control",
+            "coordinate",
+            "coordinate-acceleration",
+            "direction",
+            "distance",
+            "distance-rate",
+            "energy",
+            "expression",
+            "force",
+            "gyroscope",
+            "kinetic-energy",
+            "modal-acceleration",
+            "modal-coordinate",
+            "modal-rate",
+            "position",
+            "potential-energy",
+            "rate",
+            "reaction",
+            "section-force",
+            "strain",
+            "strain-energy",
+            "stress",
+            "velocity",
+        ],
+        *,
+        of: str | None = None,
+        relative_to: str | None = None,
+        component: Any | None = None,
+        in_: Any | None = None,
+        note: str | None = None,
+        control: str | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        axis: Literal["x", "y", "z"] | None = None,
+        value: Number | None = None,
+        force: str | None = None,
+        mode: int | None = None,
+        driver: str | None = None,
+        coupling: str | None = None,
+        beam: str | None = None,
+        element: int | None = None,
+        y: Number | None = None,
+        z: Number | None = None,
+    ) -> str:
+        """Add a scalar measured during the motion.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        type : str
+            Type of the signal, which decides about the other keys.
+        of : str, optional
+            Marker B.
+        relative_to : str, optional
+            Marker A; ground when absent.
+        component : Any, optional
+            Component x, y or z.
+        in_ : Any, optional
+            Axes of the components: of A (``relative_to``), of B (``of``), of the world where A is the
+            ground.
+        note : str, optional
+            A remark.
+        control : str, optional
+            Control.
+        joint : str, optional
+            Joint, or ``of``.
+        coordinate : str, optional
+            Coordinate of the joint or of B relative to A.
+        axis : Literal['x', 'y', 'z'], optional
+            Axis of B.
+        value : Number, optional
+            Expression of t, names and other signals.
+        force : str, optional
+            Force element.
+        mode : int, optional
+            Number of the mode, from 0.
+        driver : str, optional
+            Driver, instead of ``joint``.
+        coupling : str, optional
+            Coupling, instead of ``joint``.
+        beam : str, optional
+            Beam; absent (energies): all beams.
+        element : int, optional
+            Number of the element, from 0; absent (energies): all elements.
+        y : Number, optional
+            Place of the fibre along axis 2.
+        z : Number, optional
+            Place of the fibre along axis 3.
+        """
+        return self.add(
+            "signals",
+            name,
+            type=type,
+            of=of,
+            relative_to=relative_to,
+            component=component,
+            in_=in_,
+            note=note,
+            control=control,
+            joint=joint,
+            coordinate=coordinate,
+            axis=axis,
+            value=value,
+            force=force,
+            mode=mode,
+            driver=driver,
+            coupling=coupling,
+            beam=beam,
+            element=element,
+            y=y,
+            z=z,
+        )
+
+    def criterion(
+        self,
+        name: str,
+        *,
+        terminal: Number | None = None,
+        note: str | None = None,
+        integral: Number | None = None,
+        least_squares: Number | None = None,
+        data: Any | None = None,
+        time: str | None = None,
+        column: str | None = None,
+        sigma: Number | None = None,
+        sigma_column: str | None = None,
+        weight: Number | None = None,
+        smooth_maximum: Number | None = None,
+        sharpness: Number | None = None,
+        path: Number | None = None,
+        every: Number | None = None,
+        min: Number | None = None,
+        max: Number | None = None,
+        value: Number | None = None,
+    ) -> str:
+        """Add a scalar of a whole run.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        terminal : Number, optional
+            Signal or expression of signals at the end.
+        note : str, optional
+            A remark.
+        integral : Number, optional
+            Signal or expression of signals, integrated over time.
+        least_squares : Number, optional
+            Signal or expression of signals, compared with data.
+        data : Any, optional
+            CSV file beside the model, or the samples themselves; or given by runs.
+        time : str, optional
+            Column of the times; the first when absent.
+        column : str, optional
+            Column of the values; the second when absent.
+        sigma : Number, optional
+            Standard deviation: weight 1/sigma^2.
+        sigma_column : str, optional
+            Column of the standard deviations, instead of sigma.
+        weight : Number, optional
+            Weight of each sample, instead of sigma; 1 when absent.
+        smooth_maximum : Number, optional
+            Signal or expression of signals.
+        sharpness : Number, optional
+            K of (1/k) ln((1/T) int exp(k y) dt).
+        path : Number, optional
+            Signal or expression of signals.
+        every : Number, optional
+            Spacing in time; every step when absent.
+        min : Number, optional
+            Lower limit.
+        max : Number, optional
+            Upper limit.
+        value : Number, optional
+            Expression of other criteria and names.
+        """
+        return self.add(
+            "criteria",
+            name,
+            terminal=terminal,
+            note=note,
+            integral=integral,
+            least_squares=least_squares,
+            data=data,
+            time=time,
+            column=column,
+            sigma=sigma,
+            sigma_column=sigma_column,
+            weight=weight,
+            smooth_maximum=smooth_maximum,
+            sharpness=sharpness,
+            path=path,
+            every=every,
+            min=min,
+            max=max,
+            value=value,
+        )

@@ -1,0 +1,722 @@
+"""Models: loading, building, and everything that is computed from them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._compiled import Compiled, evaluate, load_compiled, parse_compiled
+from ._elements import Elements
+from ._errors import FileError, InputError
+from ._function import Function
+from ._gallery import find_model, gallery_folder
+from ._mbgrad import ffi, lib
+from ._native import FloatArray, Watch, context, did_you_mean, method_index, take_text, text_of
+from ._parameters import Parameters
+from ._problems import Problems
+from ._progress import run_progress
+from ._run import Run
+
+if TYPE_CHECKING:
+    from ._adapters import ScipyProblem
+    from ._batch import Batch, Table
+
+# keys of a model that hold named elements
+SECTIONS = (
+    "parameters",
+    "constants",
+    "tables",
+    "controls",
+    "bodies",
+    "beams",
+    "markers",
+    "joints",
+    "drivers",
+    "couplings",
+    "forces",
+    "signals",
+    "criteria",
+    "parts",
+    "runs",
+)
+SETTINGS = ("initial", "run", "control", "identify", "optimize")
+
+
+def plain(value: Any, where: str) -> Any:
+    """Turn a value into what JSON knows."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{where}: {value} is not a finite number")
+        return value
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"{where}: keys are texts, not {type(key).__name__} {key!r}")
+        return {key: plain(v, f"{where}.{key}") for key, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
+    if hasattr(value, "__float__"):
+        return plain(float(value), where)
+    raise TypeError(f"{where}: {type(value).__name__} {value!r} is neither a number nor a text, list or mapping")
+
+
+class Model(Elements, Problems):
+    """A mechanism with parameters, signals, criteria and a run.
+
+    Made by :func:`load`, of a dictionary with the keys of a model file, or in code::
+
+        model = mbgrad.Model("pendulum")
+        length = model.parameter("l", 1.0, min=0.1, unit="m")
+        bob = model.body("bob", mass=1, inertia=0.01, position=["l", 0, 0], motion="planar")
+        model.revolute("hinge", between=["ground", bob], at=[0, 0, 0])
+        model.gravity = [0, -9.81, 0]
+        model.signal("y", "position", of=bob, component="y")
+        model.criterion("depth", integral="y")
+        model.configure("run", end=1, step=0.01)
+        value, gradient = model.value_and_grad("depth")
+
+    Methods that compute take values of parameters and options of the run as keywords: ``formulation``, ``integrator``,
+    ``start``, ``end``, ``step``, ``tolerance``, ``accuracy``, ``rho_inf``, ``alpha_f``, ``memory``, ``threads``,
+    ``interval``, ``refine``, ``adjoint_tolerance`` (see ``docs/python.md``). They release the interpreter lock, may be
+    called from several threads at once, and stop at Ctrl-C.
+
+    Parameters
+    ----------
+    source : str or mapping, optional
+        Name of a new model, or a whole model as a dictionary.
+    base : path, optional
+        Folder of data files and parts that the model names; the current one when left out.
+    """
+
+    def __init__(
+        self, source: str | Mapping[str, Any] | None = None, *, base: str | os.PathLike[str] | None = None
+    ) -> None:
+        self._source: dict[str, Any] | None
+        if isinstance(source, Mapping):
+            self._source = plain(source, "model")
+        elif source is None or isinstance(source, str):
+            self._source = {"mbgrad": 1, **({"name": source} if source else {})}
+        else:
+            raise TypeError(f"expected a name or a dictionary, not {type(source).__name__}; mbgrad.load reads files")
+        self._text: str | None = None
+        self._path: Path | None = None
+        self._base = None if base is None else Path(base).absolute()
+        self._run_name: str | None = None
+        self._done: Compiled | None = None
+        self._lock = threading.RLock()
+
+    @classmethod
+    def _load(cls, path: Path, run: str | None) -> Model:
+        model = cls()
+        done = load_compiled(os.fsencode(path), run)
+        try:
+            model._text = path.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise FileError(f"{path}: {error.strerror}") from None
+        model._source = None
+        model._path, model._base = path, path.absolute().parent
+        model._run_name = run
+        model._done = done
+        return model
+
+    # ------------------------------------------------------------------ source
+
+    def _compile(self) -> Compiled:
+        done = self._done
+        if done is None:
+            with self._lock:
+                if self._done is None:
+                    name = str(self._path) if self._path else f"<{self.name}>"
+                    base = None if self._base is None else str(self._base)
+                    self._done = parse_compiled(name, self.to_json(), base, self._run_name)
+                done = self._done
+        return done
+
+    def _edit(self) -> dict[str, Any]:
+        """Return the source for a change."""
+        with self._lock:
+            if self._source is None:
+                assert self._text is not None
+                self._source = json.loads(self._text)
+            self._text = self._done = self._path = None
+            return self._source
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as a dictionary with the keys of a model file."""
+        if self._source is None:
+            assert self._text is not None
+            return json.loads(self._text)  # type: ignore[no-any-return]
+        return copy.deepcopy(self._source)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the text of the model file, and write it to a path if given.
+
+        A model of a file keeps its text. Data files and parts keep their names: write the file beside them.
+        """
+        text = self._text if self._text is not None else json.dumps(self._source, indent=2, ensure_ascii=False) + "\n"
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def copy(self) -> Model:
+        """Return a model that can be changed without changing this one."""
+        new = copy.copy(self)
+        new._source = copy.deepcopy(self._source)
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_lock"], state["_done"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+        self._done = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return self.to_dict() == other.to_dict() and self._run_name == other._run_name
+
+    __hash__ = object.__hash__
+
+    def add(self, section: str, name: str, /, *value: Any, **keys: Any) -> str:
+        """Add an element to any section: ``model.add("constants", "g", 9.81)``.
+
+        Parameters
+        ----------
+        section : str
+            Section of the model file: ``"bodies"``, ``"joints"``, ``"constants"``, ...
+        name : str
+            Name of the element; an element of that name is replaced.
+        *value
+            The element itself, where it is no mapping.
+        **keys
+            Its keys; keys that are None are left out, ``in_`` and ``from_`` stand for ``in`` and ``from``.
+
+        Returns
+        -------
+        str
+            The name.
+        """
+        if section not in SECTIONS:
+            raise InputError(f"no section '{section}' of elements{did_you_mean(section, SECTIONS)}")
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an element is a text, not {type(name).__name__} {name!r}")
+        if len(value) > 1 or (value and keys):
+            raise TypeError("give one value, or keys")
+        where = f"{section}.{name}"
+        element: Any
+        if value:
+            element = plain(value[0], where)
+        else:
+            given = {k.removesuffix("_"): v for k, v in keys.items() if v is not None}
+            element = {k: plain(v, f"{where}.{k}") for k, v in given.items()}
+            if section == "parameters" and set(element) == {"value"} and not isinstance(element["value"], list):
+                element = element["value"]
+        self._edit().setdefault(section, {})[name] = element
+        return name
+
+    def constant(self, name: str, value: float | str) -> str:
+        """Add a constant: a number, or an expression of parameters and other constants."""
+        return self.add("constants", name, value)
+
+    def remove(self, section: str, name: str) -> None:
+        """Take an element out of a section."""
+        held = self._edit().get(section, {})
+        if name not in held:
+            raise InputError(f"no '{name}' in section '{section}'{did_you_mean(name, list(held))}")
+        del held[name]
+
+    def configure(self, section: str, /, **keys: Any) -> None:
+        """Set keys of the sections ``run``, ``initial``, ``optimize``, ``identify`` and ``control``.
+
+        ``model.configure("run", formulation="lie", end=2, step=0.01)``; a key that is None is removed.
+        """
+        if section not in SETTINGS:
+            raise InputError(f"no section '{section}' of settings{did_you_mean(section, SETTINGS)}")
+        held = self._edit().setdefault(section, {})
+        for key, value in keys.items():
+            if value is None:
+                held.pop(key, None)
+            else:
+                held[key] = plain(value, f"{section}.{key}")
+
+    @property
+    def gravity(self) -> list[float | str] | None:
+        """Acceleration of gravity in world axes; None without gravity."""
+        return self.to_dict().get("gravity")
+
+    @gravity.setter
+    def gravity(self, value: Sequence[float | str] | FloatArray | None) -> None:
+        source = self._edit()
+        if value is None:
+            source.pop("gravity", None)
+        else:
+            source["gravity"] = plain(value, "gravity")
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        if self._done is not None:
+            return self._done.name
+        return str(self.to_dict().get("name", "model"))
+
+    @property
+    def note(self) -> str:
+        """Remark of the model; "" without one."""
+        return self._compile().note
+
+    # ------------------------------------------------------------------ contents
+
+    @property
+    def parameters(self) -> Parameters:
+        """Nominal values of the parameters."""
+        done = self._compile()
+        return Parameters(done.layout, done.nominal)
+
+    @property
+    def bounds(self) -> tuple[Parameters, Parameters]:
+        """Lower and upper bounds of the parameters."""
+        done = self._compile()
+        low, high = done.bounds()
+        return Parameters(done.layout, low), Parameters(done.layout, high)
+
+    @property
+    def criteria(self) -> list[str]:
+        """Names of the criteria."""
+        return list(self._compile().criteria)
+
+    @property
+    def signals(self) -> list[str]:
+        """Names of the signals."""
+        return list(self._compile().signals)
+
+    @property
+    def bodies(self) -> list[str]:
+        """Names of the bodies, nodes of beams included."""
+        return list(self._compile().bodies)
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints."""
+        return list(self._compile().joints)
+
+    @property
+    def forces(self) -> list[str]:
+        """Names of the forces."""
+        return list(self._compile().forces)
+
+    @property
+    def runs(self) -> list[str]:
+        """Names of the runs of the model: load cases, experiments."""
+        return list(self._compile().runs)
+
+    @property
+    def run_name(self) -> str | None:
+        """Name of the run that the model is for, or None."""
+        return self._run_name
+
+    def for_run(self, run: str | None) -> Model:
+        """Return the model for one of its runs."""
+        if run is not None and not isinstance(run, str):
+            raise TypeError(f"expected the name of a run, not {type(run).__name__}")
+        if run is not None and run not in self._compile().runs:
+            raise InputError(f"no run '{run}'{did_you_mean(run, self._compile().runs)}")
+        new = self.copy()
+        new._run_name, new._done = run, None
+        new._compile()
+        return new
+
+    def __repr__(self) -> str:
+        try:
+            done = self._compile()
+        except Exception as error:
+            first = str(error).split("\n")[0]
+            return f"<Model '{self.name}', not complete: {first}>"
+        shown = ", ".join(list(done.layout.groups)[:8]) + (", ..." if len(done.layout.groups) > 8 else "")
+        run = f", run '{self._run_name}'" if self._run_name else ""
+        return (
+            f"<Model '{done.name}'{run}: {len(done.bodies)} bodies, {len(done.joints)} joints, parameters"
+            f" {shown or 'none'}, criteria {', '.join(done.criteria) or 'none'}>"
+        )
+
+    # ------------------------------------------------------------------ runs and gradients
+
+    def simulate(
+        self,
+        parameters: ArrayLike | Mapping[str, Any] | None = None,
+        *,
+        poses: bool = True,
+        restart: str | os.PathLike[str] | None = None,
+        progress: bool | Callable[[float], Any] | None = None,
+        **settings: Any,
+    ) -> Run:
+        """Simulate the model.
+
+        Parameters
+        ----------
+        parameters : array or mapping, optional
+            Values of the parameters: all of them as a vector, or some by name.
+        poses : bool
+            Keep the frames of the bodies at every node: ``run.frames``.
+        restart : path, optional
+            Begin with the state that ``run.save_state`` wrote; such a run has no derivatives.
+        progress : bool or callable, optional
+            True shows a progress bar; a callable gets the part that is done, from 0 to 1.
+        **settings
+            Values of parameters, and options of the run: ``simulate(k1=250, formulation="lie", step=1e-3)``.
+
+        Returns
+        -------
+        Run
+            Signals, frames, criteria and their derivatives.
+        """
+        done = self._compile()
+        values, options = done.split(settings)
+        p = done.vector(parameters, values)
+        with run_progress(self, progress, options) as shown:
+            return Run(self, p, options, poses, Watch(shown), None if restart is None else os.fsencode(restart))
+
+    @overload
+    def value_and_grad(
+        self, criterion: str | None = ..., x: None = ..., *, wrt: Any = ..., method: str = ..., **settings: Any
+    ) -> tuple[float, Parameters]: ...
+
+    @overload
+    def value_and_grad(
+        self, criterion: str | None, x: ArrayLike, *, wrt: Any = ..., method: str = ..., **settings: Any
+    ) -> tuple[float, FloatArray]: ...
+
+    def value_and_grad(
+        self,
+        criterion: str | None = None,
+        x: ArrayLike | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        method: str = "auto",
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> tuple[float, Parameters] | tuple[float, FloatArray]:
+        """Simulate, and return a criterion with its exact gradient.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of the criterion; the only one of the model when left out.
+        x : array, optional
+            Values of the parameters `wrt`, in their order. The gradient is then an array, too.
+        wrt : str or list of str, optional
+            Parameters to differentiate by; all of them when left out.
+        method : str
+            ``"auto"``, ``"direct"``, ``"adjoint"``, ``"continuous"``, ``"continuous-paper"``.
+        parameters : mapping, optional
+            Values of parameters by name.
+        **settings
+            Values of parameters, and options of the run.
+
+        Returns
+        -------
+        value : float
+        gradient : Parameters or numpy.ndarray
+            By name without `x`, else an array.
+
+        Notes
+        -----
+        Every call simulates anew. An optimizer is served better by :meth:`function`, which keeps its run.
+        """
+        done = self._compile()
+        k = done.criterion(criterion)
+        values, options = done.split(settings) if settings else ({}, {})
+        if parameters:
+            values = {**parameters, **values}
+        index, layout = (None, done.layout) if wrt is None else done.layout.subset(_names(wrt))
+        p = done.vector(x, values, index)
+        psi, g = evaluate(done, p, options, (k,), method_index(method))
+        assert g is not None
+        row = g[k] if index is None else g[k][index]
+        value = float(psi[k])
+        if x is None:
+            return value, Parameters(layout, row)
+        return value, row
+
+    def value(
+        self,
+        criterion: str | None = None,
+        x: ArrayLike | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> float:
+        """Simulate, and return a criterion; arguments as in :meth:`value_and_grad`."""
+        done = self._compile()
+        k = done.criterion(criterion)
+        values, options = done.split(settings)
+        index = None if wrt is None else done.layout.subset(_names(wrt))[0]
+        p = done.vector(x, {**(parameters or {}), **values}, index)
+        psi, _ = evaluate(done, p, options, (k,), 0, gradient=False)
+        return float(psi[k])
+
+    def grad(self, criterion: str | None = None, x: ArrayLike | None = None, **settings: Any) -> Any:
+        """Return the gradient alone; arguments as in :meth:`value_and_grad`."""
+        return self.value_and_grad(criterion, x, **settings)[1]
+
+    def jacobian(
+        self,
+        criteria: str | Sequence[str] | None = None,
+        x: ArrayLike | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        method: str = "auto",
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> FloatArray:
+        """Simulate, and differentiate several criteria (all when left out): an array (criteria, parameters).
+
+        Further arguments as in :meth:`value_and_grad`.
+        """
+        done = self._compile()
+        rows = done.criteria_indices(criteria)
+        values, options = done.split(settings)
+        index = None if wrt is None else done.layout.subset(_names(wrt))[0]
+        p = done.vector(x, {**(parameters or {}), **values}, index)
+        _, g = evaluate(done, p, options, rows, method_index(method))
+        assert g is not None
+        out: FloatArray = g[rows] if index is None else g[rows][:, index]
+        return out
+
+    def function(
+        self,
+        criteria: str | Sequence[str] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        signals: str | Sequence[str] | None = None,
+        method: str = "auto",
+        workers: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Function:
+        """Return criteria, or signals over time, as a function of the parameters with exact derivatives.
+
+        The function keeps its runs: evaluations cost nothing but the simulation, and steps and dropped constraints
+        are decided once, at the values of the parameters given here, so that the function is smooth.
+
+        Parameters
+        ----------
+        criteria : str or list of str, optional
+            One criterion (the function returns a number) or several (a vector). All of them when left out.
+        wrt : str or list of str, optional
+            The arguments of the function: parameters by name; all when left out.
+        signals : str or list of str, optional
+            Instead of criteria: values of these signals at every node, an array (nodes) or (nodes, signals).
+        method : str
+            Method of differentiation.
+        workers : int, optional
+            Threads for a batch of arguments; the number of processors when left out.
+        parameters : mapping, optional
+            Values of parameters by name, as in **settings.
+        **settings
+            Values of the other parameters, and options of the run.
+        """
+        done = self._compile()
+        values, options = done.split(settings)
+        base = done.vector(None, {**(parameters or {}), **values})
+        return Function(self, criteria, signals, None if wrt is None else _names(wrt), base, options, method, workers)
+
+    def batch(
+        self,
+        parameters: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        criteria: str | Sequence[str] | None = None,
+        wrt: str | Sequence[str] | None = None,
+        gradient: bool = True,
+        method: str = "auto",
+        workers: int | None = None,
+        progress: bool | Callable[[float], Any] | None = None,
+        **settings: Any,
+    ) -> Batch:
+        """Run many parameter sets in threads.
+
+        Parameters
+        ----------
+        parameters : array (sets, parameters) or mapping from names to arrays (sets)
+            Values of the parameters of each set; those that are not named keep their values.
+        criteria : str or list of str, optional
+            All of them when left out.
+        wrt : str or list of str, optional
+            Parameters of the columns of an array, and of the gradients; all of them when left out. With a mapping the
+            gradients are by its parameters unless `wrt` says otherwise.
+        gradient : bool
+            Compute gradients.
+        workers : int, optional
+            Threads; the number of processors when left out. Results do not depend on it.
+        progress : bool or callable, optional
+            As in :meth:`simulate`.
+        **settings
+            Values of other parameters, and options of the run.
+
+        Returns
+        -------
+        Batch
+            Values, gradients, and the error of each set that failed. Each row is what a run of its own gives.
+        """
+        from ._batch import batch
+
+        return batch(self, parameters, criteria, wrt, gradient, method, workers, progress, settings)
+
+    def sweep(
+        self,
+        vary: Mapping[str, ArrayLike] | None = None,
+        *,
+        criteria: str | Sequence[str] | None = None,
+        gradient: bool = True,
+        method: str = "auto",
+        workers: int | None = None,
+        progress: bool | Callable[[float], Any] | None = None,
+        **settings: Any,
+    ) -> Table:
+        """Evaluate criteria and gradients on a grid: ``model.sweep(k1=[80, 120], L01=np.linspace(2, 2.5, 3))``.
+
+        Parameters
+        ----------
+        vary : mapping, optional
+            Values of parameters by name, as an alternative to keywords.
+        criteria, gradient, method, workers, progress
+            As in :meth:`batch`.
+        **settings
+            Parameters with a list of values are varied, the last one fastest; other parameters and options are set.
+
+        Returns
+        -------
+        Table
+            Columns by name: parameters, criteria, ``dpsi/dk1``, and the status of each row.
+        """
+        from ._batch import sweep
+
+        return sweep(self, dict(vary or {}), criteria, gradient, method, workers, progress, settings)
+
+    # ------------------------------------------------------------------ frameworks
+
+    def scipy(self, criterion: str | None = None, *, wrt: Any = None, **settings: Any) -> ScipyProblem:
+        """Return a problem for scipy.optimize: ``minimize(**model.scipy("psi", wrt=["k1", "k2"]))``.
+
+        Start and bounds come from the model. Arguments as in :meth:`function`.
+        """
+        from ._adapters import ScipyProblem
+
+        name = self._compile().criteria[self._compile().criterion(criterion)]
+        return ScipyProblem(self.function(name, wrt=wrt, **settings))
+
+    def jax(self, criteria: Any = None, *, wrt: Any = None, signals: Any = None, **settings: Any) -> Any:
+        """Return a JAX function of the parameters, for grad, jacfwd, jacrev, jit and vmap.
+
+        Arguments as in :meth:`function`. JAX needs 64-bit numbers: ``jax.config.update("jax_enable_x64", True)``.
+        """
+        from ._jax import jax_function
+
+        return jax_function(self.function(criteria, wrt=wrt, signals=signals, **settings))
+
+    def torch(self, criteria: Any = None, *, wrt: Any = None, signals: Any = None, **settings: Any) -> Any:
+        """Return a PyTorch function of the parameters (float64), with gradients; batches by leading dimensions.
+
+        Arguments as in :meth:`function`.
+        """
+        from ._torch import torch_function
+
+        return torch_function(self.function(criteria, wrt=wrt, signals=signals, **settings))
+
+    def openmdao(self, criteria: Any = None, *, wrt: Any = None, **settings: Any) -> Any:
+        """Return an OpenMDAO ExplicitComponent: one input for each parameter, one output for each criterion.
+
+        Arguments as in :meth:`function`.
+        """
+        from ._openmdao import openmdao_component
+
+        names = [criteria] if isinstance(criteria, str) else criteria
+        return openmdao_component(self.function(names, wrt=wrt, **settings))
+
+    def casadi(self, criteria: Any = None, *, wrt: Any = None, name: str = "mbgrad", **settings: Any) -> Any:
+        """Return a CasADi Callback of the parameters, with its Jacobian.
+
+        Arguments as in :meth:`function`. Keep a reference to it as long as expressions use it.
+        """
+        from ._casadi import casadi_callback
+
+        return casadi_callback(self.function(criteria, wrt=wrt, **settings), name)
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    if isinstance(names, str):
+        return [names]
+    names = list(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"wrt: expected names of parameters, not {type(name).__name__} {name!r}")
+    return names
+
+
+def load(source: str | os.PathLike[str] | Mapping[str, Any], *, run: str | None = None) -> Model:
+    """Load a model.
+
+    Parameters
+    ----------
+    source : str, path or mapping
+        A model file, a folder that holds ``model.json``, a name of the gallery, or a dictionary with the keys of a
+        model file.
+    run : str, optional
+        One of the runs of the model: a load case or an experiment.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    InputError
+        The model is wrong; the message has every error with file, line and column.
+    FileError
+        There is no such model, or it cannot be read.
+    """
+    if run is not None and not isinstance(run, str):
+        raise TypeError(f"run: expected a name, not {type(run).__name__}")
+    if isinstance(source, Mapping):
+        model = Model(source)
+        model._run_name = run
+        model._compile()
+        return model
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"expected a path, a name or a dictionary, not {type(source).__name__}")
+    return Model._load(find_model(source), run)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of model files."""
+    with context() as ctx:
+        text = ffi.new("char **")
+        return json.loads(take_text(ctx, lib.mbg_model_schema(ctx, text), text))  # type: ignore[no-any-return]
+
+
+def formulations() -> dict[str, str]:
+    """Return the keys and names of the formulations."""
+    count = lib.mbg_formulation_count()
+    return {text_of(lib.mbg_formulation_key(i)): text_of(lib.mbg_formulation_name(i)) for i in range(count)}
+
+
+__all__ = ["Model", "formulations", "gallery_folder", "load", "schema"]

@@ -1,0 +1,237 @@
+"""Results as records; the fields of those that come from C have the names of the C structures."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar
+
+from ._mbgrad import ffi
+from ._native import FloatArray, text_of
+from ._parameters import Parameters
+
+_T = TypeVar("_T")
+
+
+def record(cls: type[_T], c: Any, **given: Any) -> _T:
+    """Make a record of a C structure; fields that are given are not read from it."""
+    values = dict(given)
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        if field.name in values or not field.init:
+            continue
+        value = getattr(c, field.name)
+        if isinstance(value, ffi.CData):
+            value = text_of(value) if value else None
+        values[field.name] = value
+    return cls(**values)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Work:
+    """Work of a run so far."""
+
+    steps: int
+    newton_iterations: int
+    factorizations: int
+    assemblies: int
+    solves: int
+    recomputed_steps: int
+    seconds_simulate: float
+    seconds_gradient: float
+    peak_bytes: float
+    drift_position: float
+    drift_velocity: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Attribute:
+    """A number of the model, with the derivative of a criterion by it."""
+
+    owner: str
+    key: str
+    unit: str
+    value: float
+    derivative: float
+    effect: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StepError:
+    """Estimated error of the steps in a criterion: its distance from the exact motion.
+
+    Attributes
+    ----------
+    value, value_relative : float
+        Of the value; NAN when it is not known.
+    gradient : Parameters or None
+        Of each derivative.
+    gradient_relative : float
+        Of the worst derivative.
+    order : float
+        The error falls with the step to this power; NAN under error control.
+    regular : bool
+        False: the estimate is no better than a guess.
+    """
+
+    value: float
+    value_relative: float
+    gradient: Parameters | None
+    gradient_relative: float
+    order: float
+    regular: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Proof:
+    """Proof of the gradient of a criterion: Taylor test, direct against adjoint, finite differences.
+
+    Attributes
+    ----------
+    criterion : str
+        Its name.
+    value : float
+        Its value.
+    gradient : Parameters
+        Its gradient by the exact adjoint.
+    proven : bool
+        The gradient is exact for the steps made, by the conditions of ``mbgrad check --gradient``.
+    taylor_slope, taylor_decades : float
+        Slope of the remainder, 2 for an exact gradient, and the width of its window in decades.
+    direct_vs_adjoint : float
+        Relative difference of the two gradients.
+    finite_difference, finite_difference_step : float
+        Best agreement with central differences, and the relative step that reached it.
+    eps, remainder : tuple of float
+        The points of the Taylor test.
+    """
+
+    criterion: str
+    value: float
+    gradient: Parameters
+    proven: bool
+    taylor_slope: float
+    taylor_decades: float
+    direct_vs_adjoint: float
+    finite_difference: float
+    finite_difference_step: float
+    eps: tuple[float, ...] = dataclasses.field(repr=False)
+    remainder: tuple[float, ...] = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mode:
+    """A mode of small vibrations.
+
+    Attributes
+    ----------
+    kind : str
+        ``"oscillation"``, ``"decay"``, ``"zero"`` or ``"unstable"``.
+    eigenvalue : complex
+        s [1/s].
+    frequency : float
+        [Hz]; 0 without oscillation.
+    damping : float
+        Damping ratio.
+    body : str or None
+        Body with the largest share of the kinetic energy.
+    shape : dict from bodies to arrays (6)
+        Displacement and rotation in world axes; complex for a damped mode.
+    frequency_gradient, damping_gradient : Parameters or None
+        Derivatives by the parameters.
+    """
+
+    kind: str
+    eigenvalue: complex
+    frequency: float
+    damping: float
+    multiplicity: int
+    body: str | None
+    shape: dict[str, Any] = dataclasses.field(repr=False)
+    frequency_gradient: Parameters | None = dataclasses.field(repr=False)
+    damping_gradient: Parameters | None = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ParameterResult:
+    """An optimized parameter."""
+
+    name: str
+    unit: str
+    start: float
+    value: float
+    min: float
+    max: float
+    at_bound: int
+    multiplier: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConstraintResult:
+    """One side of one limit of an optimization, in one load case."""
+
+    name: str
+    run: str | None
+    kind: str
+    limit: float
+    value: float
+    violation: float
+    path: bool
+    time: float
+    multiplier: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Iteration:
+    """An iteration of an optimization."""
+
+    objective: float
+    violation: float
+    optimality: float
+    best: float
+    step: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FittedParameter:
+    """An identified parameter with its standard error."""
+
+    name: str
+    unit: str
+    start: float
+    value: float
+    min: float
+    max: float
+    standard_error: float
+    bias: float
+    at_bound: int
+    determined: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Channel:
+    """A measured signal of an experiment and its fit."""
+
+    run: str | None
+    criterion: str
+    samples: int
+    missing: int
+    outside: int
+    rms: float
+    chi_square: float
+    autocorrelation: float
+    white: bool
+    hint: str
+    time: FloatArray = dataclasses.field(repr=False)
+    data: FloatArray = dataclasses.field(repr=False)
+    model: FloatArray = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ControlSamples:
+    """Samples of a control that was found."""
+
+    name: str
+    interpolation: str
+    min: float
+    max: float
+    times: FloatArray = dataclasses.field(repr=False)
+    values: FloatArray = dataclasses.field(repr=False)

@@ -1,0 +1,455 @@
+"""Results of a simulation."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._compiled import Compiled, NativeRun, evaluate_run, select
+from ._errors import InputError
+from ._mbgrad import ffi, lib
+from ._native import (
+    FloatArray,
+    RunOptions,
+    Watch,
+    check,
+    context,
+    did_you_mean,
+    doubles,
+    method_index,
+    need,
+    numbers,
+    text_of,
+)
+from ._parameters import Parameters
+from ._records import Attribute, StepError, Work, record
+
+if TYPE_CHECKING:
+    from ._model import Model
+
+
+class _Memory:
+    """Numbers inside a C run, as an array that keeps the run alive."""
+
+    def __init__(self, owner: NativeRun, pointer: Any, shape: tuple[int, ...]) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": "<f8",
+            "shape": shape,
+            "data": (int(ffi.cast("uintptr_t", pointer)), True),
+        }
+
+
+class Frame:
+    """Motion of the frame of a body, at every node of a run.
+
+    Attributes
+    ----------
+    position : numpy.ndarray, (nodes, 3)
+        Origin in world axes.
+    rotation : numpy.ndarray, (nodes, 3, 3)
+        Rotation matrices, from axes of the body to axes of the world.
+    velocity, angular_velocity : numpy.ndarray, (nodes, 3)
+        In axes of the body.
+    """
+
+    __slots__ = ("angular_velocity", "name", "position", "rotation", "velocity")
+
+    def __init__(self, name: str, frame: FloatArray, twist: FloatArray) -> None:
+        self.name = name
+        self.position = frame[:, 9:]
+        self.rotation = np.lib.stride_tricks.as_strided(
+            frame, (len(frame), 3, 3), (frame.strides[0], 24, 8), writeable=False
+        )
+        self.velocity = twist[:, :3]
+        self.angular_velocity = twist[:, 3:]
+
+    @property
+    def matrix(self) -> FloatArray:
+        """Homogeneous matrices (nodes, 4, 4); a copy."""
+        out = np.zeros((len(self.position), 4, 4))
+        out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = self.rotation, self.position, 1
+        return out
+
+    def __repr__(self) -> str:
+        return f"<Frame of '{self.name}' at {len(self.position)} nodes>"
+
+
+class Frames(Mapping[str, Frame]):
+    """Frames of all bodies by name; nodes of a beam are bodies (``"rod.3"``)."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._index = {name: i for i, name in enumerate(run._compiled.bodies)}
+
+    def __getitem__(self, name: str) -> Frame:
+        run = self._run
+        index = self._index.get(name)
+        if index is None:
+            raise KeyError(f"no body '{name}'{did_you_mean(str(name), list(self._index))}")
+        if run._columns is None:
+            raise InputError("the run keeps no frames: simulate with poses=True")
+        at, to = run._columns[0][index], run._columns[1][index]
+        return Frame(name, run._values[:, at : at + 12], run._values[:, to : to + 6])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __repr__(self) -> str:
+        return f"<frames of {', '.join(self._index)}>" if len(self) <= 12 else f"<frames of {len(self)} bodies>"
+
+
+class Run(Mapping[str, FloatArray]):
+    """A simulation: signals by name, frames, criteria, and derivatives of all of them.
+
+    ``run["phi"]`` are the values of a signal at the times ``run.t``. Arrays are read-only views of the memory of the
+    run, which lives as long as one of them does. A run can be pickled; its derivatives are then computed from a
+    simulation that is repeated.
+    """
+
+    _native: NativeRun | None
+
+    def __init__(
+        self,
+        model: Model,
+        p: FloatArray,
+        settings: dict[str, Any],
+        poses: bool,
+        watch: Watch,
+        restart: Any = None,
+    ) -> None:
+        self._model = model
+        self._compiled: Compiled = model._compile()
+        self._p = p
+        self._settings = settings
+        self._poses = poses
+        self._restart = restart
+        self._lock = threading.RLock()
+        self._simulate(watch)
+
+    def _simulate(self, watch: Watch) -> None:
+        with context() as ctx:
+            options = RunOptions(self._settings, watch, self._poses, signals=True)
+            native = NativeRun(self._compiled, options, ctx)
+            check(ctx, lib.mbg_run_set_parameters(ctx, native.c, doubles(self._p)))
+            if self._restart is not None:
+                check(ctx, lib.mbg_run_read_state(ctx, native.c, self._restart))
+            check(ctx, lib.mbg_run_simulate(ctx, native.c), watch)
+            psi = np.empty(len(self._compiled.criteria))
+            if len(psi):
+                check(ctx, lib.mbg_run_criteria(ctx, native.c, doubles(psi)))
+            if lib.mbg_run_partial(native.c):
+                raise watch.reason()
+        watch.owner.progress = None
+        self._native = native
+        self._psi = psi
+        c = native.c
+        self.formulation = text_of(lib.mbg_run_formulation(c))
+        n, width = lib.mbg_run_node_count(c), lib.mbg_run_value_width(c)
+        self._t: FloatArray = np.asarray(_Memory(native, lib.mbg_run_time_array(c), (n,)))
+        values = lib.mbg_run_value_array(c)
+        if width > 0:
+            self._values: FloatArray = np.asarray(_Memory(native, values, (n, width)))
+        else:
+            self._values = np.zeros((n, 0))
+        kept: dict[str, int] = {}
+        for k in range(lib.mbg_run_kept_count(c)):
+            name = lib.mbg_model_signal_name(self._compiled.c, lib.mbg_run_kept_signal(c, k))
+            if name:
+                kept[text_of(name)] = k
+        self._kept = {name: kept[name] for name in self._compiled.signals if name in kept}
+        self._columns: tuple[list[int], list[int]] | None = None
+        if self._poses:
+            bodies = range(len(self._compiled.bodies))
+            self._columns = (
+                [lib.mbg_run_frame_column(c, b) for b in bodies],
+                [lib.mbg_run_twist_column(c, b) for b in bodies],
+            )
+
+    # ------------------------------------------------------------------ pickling
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = ("_model", "_p", "_settings", "_poses", "_restart", "_psi", "_kept", "_columns", "formulation")
+        state = {name: getattr(self, name) for name in names}
+        state["_t"], state["_values"] = np.array(self._t), np.array(self._values)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._t.flags.writeable = self._values.flags.writeable = False
+        self._compiled = self._model._compile()
+        self._lock = threading.RLock()
+        self._native = None
+
+    def _live(self) -> NativeRun:
+        if self._native is None:  # unpickled: simulate again, with the same numbers
+            values, t = self._values, self._t
+            self._simulate(Watch())
+            self._values, self._t = values, t
+        assert self._native is not None
+        return self._native
+
+    # ------------------------------------------------------------------ results
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self._model
+
+    @property
+    def t(self) -> FloatArray:
+        """Times of the nodes [s]."""
+        return self._t
+
+    @property
+    def parameters(self) -> Parameters:
+        """Values of the parameters."""
+        return Parameters(self._compiled.layout, self._p)
+
+    @property
+    def criteria(self) -> dict[str, float]:
+        """Values of the criteria by name."""
+        return dict(zip(self._compiled.criteria, self._psi.tolist(), strict=True))
+
+    def __getitem__(self, signal: str) -> FloatArray:
+        column = self._kept.get(signal)
+        if column is None:
+            raise KeyError(f"no signal '{signal}'{did_you_mean(str(signal), list(self._kept))}")
+        return self._values[:, column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @functools.cached_property
+    def frames(self) -> Frames:
+        """Frames of the bodies: ``run.frames["rod"].position``."""
+        return Frames(self)
+
+    @property
+    def work(self) -> Work:
+        """Steps, iterations, seconds."""
+        return record(Work, lib.mbg_run_get_work(self._live().c))
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{k}={v:.6g}" for k, v in list(self.criteria.items())[:4])
+        more = f", {values}" if values else ""
+        end = f"t = {self.t[0]:g} ... {self.t[-1]:g} s" if len(self.t) else "no nodes"
+        return f"<Run of '{self._compiled.name}' by {self.formulation}: {len(self.t)} nodes, {end}{more}>"
+
+    # ------------------------------------------------------------------ derivatives
+
+    def gradient(self, criterion: str | None = None, *, method: str = "auto") -> Parameters:
+        """Differentiate a criterion by all parameters.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of the criterion; the only one of the model when left out.
+        method : str
+            ``"auto"``, ``"direct"``, ``"adjoint"``, ``"continuous"``, ``"continuous-paper"``.
+
+        Returns
+        -------
+        gradient : Parameters
+            Derivatives by name; ``numpy.asarray`` gives the vector.
+        """
+        k = self._compiled.criterion(criterion)
+        _, g = self._evaluate([k], method)
+        return Parameters(self._compiled.layout, g[k].copy())
+
+    def jacobian(self, criteria: Sequence[str] | None = None, *, method: str = "auto") -> FloatArray:
+        """Differentiate several criteria (all of them when left out): an array (criteria, parameters)."""
+        index = self._compiled.criteria_indices(criteria)
+        _, g = self._evaluate(index, method)
+        return g[index]
+
+    def _evaluate(self, index: list[int], method: str) -> tuple[FloatArray, FloatArray]:
+        number = method_index(method)
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            check(ctx, lib.mbg_run_select(ctx, run.c, 0, ffi.NULL))
+            psi, g = evaluate_run(ctx, run, None, index, number)
+        assert g is not None
+        return psi, g
+
+    def sensitivity(self, signal: str) -> FloatArray:
+        """Differentiate a signal at every node by every parameter: an array (nodes, parameters).
+
+        By direct differentiation: the cost grows with the number of parameters.
+        """
+        self[signal]  # the name is right
+        dy = self._history()
+        return dy[:, self._kept[signal], :]
+
+    def _history(self) -> FloatArray:
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            kept, n = lib.mbg_run_kept_count(run.c), self._compiled.layout.count
+            dy = np.empty((len(self.t), kept, n))
+            if dy.size:
+                check(ctx, lib.mbg_py_history(ctx, run.c, doubles(dy), kept * n), run.options.watch)
+        return dy
+
+    def vjp(self, weights: Mapping[str, ArrayLike]) -> Parameters:
+        """Pull weights of signals back to the parameters.
+
+        Parameters
+        ----------
+        weights : mapping from names of signals to arrays (nodes)
+            Derivative of a loss by the values of each signal: ``{"phi": 2 * (run["phi"] - wanted)}``.
+
+        Returns
+        -------
+        gradient : Parameters
+            Derivative of the loss by the parameters: the sum over signals and nodes of weight times dy/dp, by direct
+            differentiation.
+        """
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            kept, n = lib.mbg_run_kept_count(run.c), self._compiled.layout.count
+            w = np.zeros((len(self.t), kept))
+            for name, value in weights.items():
+                self[name]
+                w[:, self._kept[name]] = numbers(f"weights of '{name}'", value, self.t.shape)
+            g = np.zeros(n)
+            if n:
+                status = lib.mbg_py_history_pull(ctx, run.c, doubles(w), kept, n, doubles(g))
+                check(ctx, status, run.options.watch)
+        return Parameters(self._compiled.layout, g)
+
+    def attributes(self, criterion: str | None = None) -> list[Attribute]:
+        """Differentiate a criterion by every number of the model, the most important first.
+
+        Returns
+        -------
+        list of Attribute
+            Owner, key, value, derivative and effect (value times derivative), ranked by effect.
+        """
+        k = self._compiled.criterion(criterion)
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            c, n = run.c, lib.mbg_run_attribute_count(run.c)
+            g, values, scales = np.zeros(n), np.zeros(n), np.zeros(n)
+            check(ctx, lib.mbg_run_gradient_all(ctx, c, k, doubles(g)), run.options.watch)
+            check(ctx, lib.mbg_run_attributes(c, doubles(values), doubles(scales)))
+            order = np.argsort(-np.abs(scales * g), kind="stable")
+            return [
+                Attribute(
+                    text_of(lib.mbg_run_attribute_owner(c, i)),
+                    text_of(lib.mbg_run_attribute_key(c, i)),
+                    text_of(lib.mbg_run_attribute_unit(c, i)),
+                    float(values[i]),
+                    float(g[i]),
+                    float(scales[i] * g[i]),
+                )
+                for i in order.tolist()
+            ]
+
+    def error(
+        self, criteria: str | Sequence[str] | None = None, *, gradient: bool = True, method: str = "auto"
+    ) -> dict[str, StepError]:
+        """Estimate the error that the steps leave in criteria and gradients.
+
+        Takes a few more simulations with other steps.
+
+        Returns
+        -------
+        dict from names of criteria to StepError
+        """
+        index, number = self._compiled.criteria_indices(criteria), method_index(method)
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            check(ctx, lib.mbg_run_select(ctx, run.c, 0, ffi.NULL))
+            select(ctx, run, index)
+            check(ctx, lib.mbg_run_error(ctx, run.c, number, gradient), run.options.watch)
+            n, found = self._compiled.layout.count, {}
+            for k in index:
+                e = lib.mbg_run_get_error(run.c, k)
+                by = None
+                if e.gradient:
+                    by = Parameters(self._compiled.layout, np.array(ffi.unpack(e.gradient, n)) if n else np.zeros(0))
+                found[self._compiled.criteria[k]] = record(StepError, e, gradient=by)
+        return found
+
+    def save_state(self, path: Any) -> None:
+        """Write the last state as JSON; ``model.simulate(restart=path)`` begins there."""
+        import os
+
+        with self._lock, context() as ctx:
+            check(ctx, lib.mbg_run_write_state(ctx, self._live().c, os.fsencode(path)))
+
+    # ------------------------------------------------------------------ tables and pictures
+
+    def to_pandas(self) -> Any:
+        """Return the signals as a pandas DataFrame with the time as index."""
+        pandas = need("pandas", "run.to_pandas()")
+        return pandas.DataFrame({name: self[name] for name in self}, index=pandas.Index(self.t, name="t"))
+
+    def to_xarray(self) -> Any:
+        """Return signals and frames as an xarray Dataset over the time."""
+        xarray = need("xarray", "run.to_xarray()")
+        signals = {name: ("t", self[name]) for name in self}
+        attrs = {"model": self._compiled.name, "formulation": self.formulation, **self.criteria}
+        coords: dict[str, Any] = {"t": ("t", self.t, {"units": "s"})}
+        if self._columns is not None and "position" not in signals and "rotation" not in signals:
+            frames = list(self.frames.values())
+            coords["body"] = [f.name for f in frames]
+            signals["position"] = (  # type: ignore[assignment]
+                ("t", "body", "axis"),
+                np.stack([f.position for f in frames], 1) if frames else np.zeros((len(self.t), 0, 3)),
+            )
+            coords["axis"] = ["x", "y", "z"]
+        return xarray.Dataset(signals, coords, attrs)
+
+    def plot(self, *signals: str, axes: Any = None) -> Any:
+        """Plot signals over time with matplotlib.
+
+        Parameters
+        ----------
+        *signals : str
+            Names; all signals when left out, each in axes of its own.
+        axes : matplotlib axes, optional
+            Draw all of them into these.
+
+        Returns
+        -------
+        The axes, or an array of them.
+        """
+        plt = need("matplotlib.pyplot", "run.plot()")
+        names = list(signals) or list(self)
+        for name in names:
+            self[name]
+        if axes is not None:
+            for name in names:
+                axes.plot(self.t, self[name], label=name)
+            axes.set_xlabel("t [s]")
+            axes.legend()
+            return axes
+        figure, rows = plt.subplots(
+            max(len(names), 1), 1, sharex=True, squeeze=False, figsize=(7, 1 + 1.6 * max(len(names), 1))
+        )
+        for ax, name in zip(rows[:, 0], names, strict=False):
+            ax.plot(self.t, self[name])
+            ax.set_ylabel(name)
+            ax.grid(alpha=0.3)
+        rows[-1, 0].set_xlabel("t [s]")
+        figure.suptitle(self._compiled.name)
+        figure.tight_layout()
+        return rows[:, 0] if len(names) != 1 else rows[0, 0]
