@@ -37,8 +37,6 @@ int mbg_py_evaluate(mbg_context *ctx, mbg_run *run, const double *p, int method,
 int mbg_py_evaluate_new(mbg_context *ctx, const mbg_model *model, const mbg_run_options *options, const double *p,
                         int n, const int *criteria, int method, double *psi, double *gradient);
 int mbg_py_history(mbg_context *ctx, mbg_run *run, double *dy, size_t row);
-int mbg_py_history_pull(mbg_context *ctx, mbg_run *run, const double *weights, int signals, int parameters,
-                        double *gradient);
 """
 
 

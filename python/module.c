@@ -118,8 +118,6 @@ static int mbg_py_evaluate_new(mbg_context *ctx, const mbg_model *model, const m
 typedef struct {
   double *out;
   size_t row; /* numbers a node */
-  const double *weights;
-  int signals, parameters;
 } taker;
 
 static int take_rows(void *user, int node, const double *dy) {
@@ -132,23 +130,4 @@ static int take_rows(void *user, int node, const double *dy) {
 static int mbg_py_history(mbg_context *ctx, mbg_run *run, double *dy, size_t row) {
   taker k = {.out = dy, .row = row};
   return mbg_run_history(ctx, run, take_rows, &k);
-}
-
-static int take_sum(void *user, int node, const double *dy) {
-  const taker *k = user;
-  const double *w = k->weights + (size_t)node * (size_t)k->signals;
-  for (int i = 0; i < k->signals; i++) {
-    for (int j = 0; w[i] != 0 && j < k->parameters; j++) {
-      k->out[j] += w[i] * dy[(size_t)i * (size_t)k->parameters + (size_t)j];
-    }
-  }
-  return MBG_OK;
-}
-
-/* The sum over nodes and kept signals of weights (nodes x signals) times their derivatives: gradient (parameters). */
-static int mbg_py_history_pull(mbg_context *ctx, mbg_run *run, const double *weights, int signals, int parameters,
-                               double *gradient) {
-  taker k = {.out = gradient, .weights = weights, .signals = signals, .parameters = parameters};
-  memset(gradient, 0, (size_t)parameters * sizeof(double));
-  return mbg_run_history(ctx, run, take_sum, &k);
 }

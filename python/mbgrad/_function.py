@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,6 +119,22 @@ class _Evaluator:
             check(ctx, lib.mbg_py_history(ctx, run.c, doubles(dy), kept * n), self.watch)
             dy = dy[:, columns]
             self.jacobian = dy if f._index is None else dy[..., f._index]
+
+    def pull(self, f: Function, p: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the gradient of the sum of weights times the values of a function of signals at p."""
+        self.compute(f, p, False)
+        ctx = take_context()
+        try:
+            self.watch.begin()
+            run = self.run
+            assert run is not None
+            w = np.zeros((lib.mbg_run_node_count(run.c), lib.mbg_run_kept_count(run.c)))
+            w[:, f._columns_of(run)] = weights
+            g = np.empty(f._compiled.layout.count)
+            check(ctx, lib.mbg_run_vjp(ctx, run.c, f._method, 1, doubles(w), doubles(g)), self.watch)
+        finally:
+            give_context(ctx)
+        return g if f._index is None else g[f._index]
 
 
 class Function:
@@ -274,6 +291,18 @@ class Function:
             raise ValueError(f"x: the value of '{at}' is not a finite number")
         return out
 
+    @contextmanager
+    def _lend(self, watch: Watch) -> Iterator[_Evaluator]:
+        try:
+            evaluator = self._free.pop()
+        except IndexError:
+            evaluator = _Evaluator()
+        watch.inner = evaluator.watch
+        try:
+            yield evaluator
+        finally:
+            self._free.append(evaluator)
+
     def _compute(self, x: FloatArray, derivative: bool, watch: Watch | None = None) -> tuple[Any, Any]:
         try:
             evaluator = self._free.pop()
@@ -320,6 +349,28 @@ class Function:
         y, j = self._compute(x, True)
         assert j is not None
         return (float(y) if self.signals is None and self._scalar else y.copy()), j.copy()
+
+    def vjp(self, x: ArrayLike | Mapping[str, Any], weights: ArrayLike) -> FloatArray:
+        """Return the gradient at x of the sum of weights times values; weights have the shape of the value.
+
+        For signals by one backward pass (the adjoint), for any number of arguments.
+        """
+        x = self._arguments(x)
+        w = numbers("weights", weights, (*x.shape[:-1], *self.shape))
+        if self.signals is None:
+            j = self.jacobian(x)
+            inner = tuple(range(x.ndim - 1, j.ndim - 1))
+            out: FloatArray = (w[..., None] * j).sum(axis=inner) if inner else w[..., None] * j
+            return out
+        points, rows = x.reshape(-1, self.size), w.reshape(-1, *self.shape)
+        g = np.empty_like(points)
+
+        def work(i: int, watch: Watch) -> None:
+            with self._lend(watch) as evaluator:
+                g[i] = evaluator.pull(self, self._vector(points[i]), rows[i])
+
+        parallel(len(points), self.workers, work)
+        return g.reshape(x.shape)
 
     def jacobian(self, x: ArrayLike | Mapping[str, Any]) -> FloatArray:
         """Return the derivative at x."""

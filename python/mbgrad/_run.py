@@ -304,20 +304,22 @@ class Run(Mapping[str, FloatArray]):
                 check(ctx, lib.mbg_py_history(ctx, run.c, doubles(dy), kept * n), run.options.watch)
         return dy
 
-    def vjp(self, weights: Mapping[str, ArrayLike]) -> Parameters:
+    def vjp(self, weights: Mapping[str, ArrayLike], *, method: str = "auto") -> Parameters:
         """Pull weights of signals back to the parameters.
 
         Parameters
         ----------
         weights : mapping from names of signals to arrays (nodes)
             Derivative of a loss by the values of each signal: ``{"phi": 2 * (run["phi"] - wanted)}``.
+        method : str
+            As in :meth:`gradient`; the adjoint makes one backward pass for any number of parameters.
 
         Returns
         -------
         gradient : Parameters
-            Derivative of the loss by the parameters: the sum over signals and nodes of weight times dy/dp, by direct
-            differentiation.
+            Derivative of the loss by the parameters: the sum over signals and nodes of weight times dy/dp.
         """
+        number = method_index(method)
         with self._lock, context() as ctx:
             run = self._live()
             run.options.watch.begin()
@@ -328,9 +330,31 @@ class Run(Mapping[str, FloatArray]):
                 w[:, self._kept[name]] = numbers(f"weights of '{name}'", value, self.t.shape)
             g = np.zeros(n)
             if n:
-                status = lib.mbg_py_history_pull(ctx, run.c, doubles(w), kept, n, doubles(g))
+                status = lib.mbg_run_vjp(ctx, run.c, number, 1, doubles(w), doubles(g))
                 check(ctx, status, run.options.watch)
         return Parameters(self._compiled.layout, g)
+
+    def jvp(self, direction: ArrayLike | Mapping[str, Any]) -> dict[str, FloatArray]:
+        """Differentiate all signals along a direction of the parameters.
+
+        Parameters
+        ----------
+        direction : array or mapping
+            Rates of all parameters, or of some by name.
+
+        Returns
+        -------
+        dict from names of signals to arrays (nodes)
+        """
+        zero = np.zeros_like(self._p)
+        d = self._compiled.vector(direction, base=zero)
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            dy = np.zeros((len(self.t), lib.mbg_run_kept_count(run.c)))
+            if dy.size and d.size:
+                check(ctx, lib.mbg_run_jvp(ctx, run.c, doubles(d), doubles(dy)), run.options.watch)
+        return {name: dy[:, column] for name, column in self._kept.items()}
 
     def attributes(self, criterion: str | None = None) -> list[Attribute]:
         """Differentiate a criterion by every number of the model, the most important first.

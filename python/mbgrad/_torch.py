@@ -20,9 +20,9 @@ def torch_function(function: Function) -> Callable[[Any], Any]:
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             argument = x.detach().cpu().numpy()
-            if ctx.needs_input_grad[0]:
-                y, j = function.value_and_jacobian(argument)
-                ctx.save_for_backward(torch.from_numpy(np.ascontiguousarray(j)))
+            ctx.argument = argument
+            if function.signals is None and ctx.needs_input_grad[0]:
+                y, ctx.jacobian = function.value_and_jacobian(argument)
             else:
                 y = function(argument)
             return torch.from_numpy(np.array(y, dtype=np.float64)).to(x.device)
@@ -30,15 +30,14 @@ def torch_function(function: Function) -> Callable[[Any], Any]:
         @staticmethod
         @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator, unused-ignore]
         def backward(ctx: Any, weights: Any) -> Any:
-            (j,) = ctx.saved_tensors
-            j = j.to(weights.device)
-            for _ in function.shape:
-                weights = weights.unsqueeze(-1) if weights.dim() < j.dim() else weights
-            if weights.dim() < j.dim():
-                weights = weights.unsqueeze(-1)
-            product = weights * j
-            inner = tuple(range(product.dim() - 1 - len(function.shape), product.dim() - 1))
-            return product.sum(dim=inner) if inner else product
+            w = weights.detach().cpu().numpy()
+            if function.signals is not None:
+                gradient = function.vjp(ctx.argument, w)
+            else:
+                product = w[..., None] * ctx.jacobian
+                inner = tuple(range(ctx.argument.ndim - 1, product.ndim - 1))
+                gradient = product.sum(axis=inner) if inner else product
+            return torch.from_numpy(np.ascontiguousarray(gradient)).to(weights.device)
 
     def f(x: Any) -> Any:
         if not isinstance(x, torch.Tensor):

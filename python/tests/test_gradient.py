@@ -90,6 +90,12 @@ def test_function_of_signals(quick):
     assert (y == run["x2"]).all()
     names = run.parameters.names
     assert (j == run.sensitivity("x2")[:, [names.index("k1"), names.index("m1")]]).all()
+    w = np.random.default_rng(2).normal(size=f.shape)
+    assert np.allclose(f.vjp(f.x0, w), w @ j, rtol=1e-9, atol=1e-15)  # adjoint against direct
+    points = np.array([f.x0, 1.1 * f.x0])
+    assert np.allclose(f.vjp(points, np.array([w, w]))[0], w @ j, rtol=1e-9, atol=1e-15)
+    c = quick.function("psi", wrt=["k1", "m1"])
+    assert (c.vjp(c.x0, 2.0) == 2 * c.grad(c.x0)).all()
     g = quick.function(signals=["x2", "y2"])
     assert g.value_and_jacobian(g.x0)[1].shape == (*g.shape, 8)
     with pytest.raises(InputError, match="not both"):

@@ -89,9 +89,15 @@ def test_signals_differentiate(five_bar, run):
     # central differences: error of rounding 1e-16 / h
     assert np.allclose(dy[:, k], (plus - minus) / (2 * h), atol=1e-10)
     w = np.random.default_rng(1).normal(size=101)
-    assert np.allclose(run.vjp({"x2": w}).array, w @ dy, rtol=1e-12, atol=1e-18)
+    # adjoint against direct differentiation
+    assert np.allclose(run.vjp({"x2": w}).array, w @ dy, rtol=1e-9, atol=1e-15)
     both = run.vjp({"x2": w, "y2": 2 * w}).array
-    assert np.allclose(both, w @ dy + 2 * w @ run.sensitivity("y2"), rtol=1e-12, atol=1e-18)
+    assert np.allclose(both, w @ dy + 2 * w @ run.sensitivity("y2"), rtol=1e-9, atol=1e-15)
+    direct = run.vjp({"x2": w, "y2": 2 * w}, method="direct").array
+    assert np.allclose(direct, both, rtol=1e-9, atol=1e-15)
+    along = run.jvp({"k1": 2.0})
+    assert np.allclose(along["x2"], 2 * dy[:, k], rtol=1e-12, atol=1e-18)
+    assert np.allclose(run.jvp(np.ones(8))["x2"], dy.sum(1), rtol=1e-10, atol=1e-15)
     with pytest.raises(ValueError, match="expected an array of shape"):
         run.vjp({"x2": w[1:]})
     with pytest.raises(KeyError):
