@@ -2068,7 +2068,7 @@ class Elements:
         driver: str | None = None,
         coupling: str | None = None,
         beam: str | None = None,
-        element: int | None = None,
+        element: Number | None = None,
         y: Number | None = None,
         z: Number | None = None,
     ) -> str:
@@ -2111,8 +2111,8 @@ class Elements:
             Coupling, instead of ``joint``.
         beam : str, optional
             Beam; absent (energies): all beams.
-        element : int, optional
-            Number of the element, from 0; absent (energies): all elements.
+        element : Number, optional
+            Number of the element, from 0, or "all" (stress); absent (energies): all elements.
         y : Number, optional
             Place of the fibre along axis 2.
         z : Number, optional
