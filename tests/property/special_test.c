@@ -1,4 +1,5 @@
-/* Special random models in all formulations, which share no scheme: a scheme that explodes proves its own gradients.
+/* Special random models, and models with modal bodies and beams, in all formulations, which share no scheme: a scheme
+   that explodes proves its own gradients.
    `qr` under error control is the reference. `dca` under error control approaches it when the tolerance falls, `lie`,
    `dae` and `ali3p` when the step is halved. Where they are far off, the error of the steps says so: an explosion
    (theory 4, section 14) is seen here, or a guard has named it. What one formulation refuses and others run is a fault
@@ -181,6 +182,18 @@ static int check_formulation(const char *text, const char *name, const char *key
   return bad + (refused == 2);
 }
 
+/* seeds from here on are those of flexible models: modal bodies, beams, both */
+#define FLEXIBLE 3000000u
+
+static random_model_options flexible_options(uint64_t seed, double *step) {
+  random_model_options opt = random_model_mix(seed);
+  opt.modal = seed % 3 != 1;
+  opt.beams = seed % 3 != 0;
+  *step = 0.2 * first_step;
+  end_time = 20 * *step;
+  return opt;
+}
+
 /* every third model is little more than its rotors, and runs long enough for an instability to grow */
 static random_model_options options_of(uint64_t seed, double *step) {
   random_model_options opt = random_model_special(seed);
@@ -202,8 +215,9 @@ static random_model_options options_of(uint64_t seed, double *step) {
 static int check_seed(uint64_t seed) {
   char name[60];
   double step;
-  const random_model_options opt = options_of(seed, &step);
-  char *text = random_model_with_criteria(seed, &opt, end_time, first_step);
+  const bool flexible = seed >= FLEXIBLE;
+  const random_model_options opt = flexible ? flexible_options(seed - FLEXIBLE, &step) : options_of(seed, &step);
+  char *text = random_model_with_criteria(seed % FLEXIBLE, &opt, end_time, first_step);
   if (getenv("MBG_SEED") && getenv("MBG_TEXT")) {
     support_write_file(getenv("MBG_TEXT"), text, strlen(text));
   }
@@ -246,7 +260,19 @@ static void test_special(void **state) {
   assert_int_equal(bad, 0);
 }
 
+static void test_flexible(void **state) {
+  (void)state;
+  const int rounds = getenv("MBG_SEED") ? 0 : support_sanitized() ? 1 : support_rounds(3, 300);
+  int bad = 0;
+  judged = skipped = 0;
+  for (int i = 0; i < rounds; i++) {
+    bad += check_seed(FLEXIBLE + (uint64_t)i);
+  }
+  print_message("%d criteria judged, %d runs refused\n", judged, skipped);
+  assert_int_equal(bad, 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_special)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_special), cmocka_unit_test(test_flexible)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
