@@ -37,7 +37,8 @@ static void combine(void *user, int thread, int first, int end) {
 
 void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, double h, int s, const double *w,
                      const real *k) {
-  mbg__pool_for(pool, COMBINE, n, PIECE, combine, &(vectors){.n = n, .s = s, .h = h, .w = w, .y = y, .k = k, .out = out});
+  mbg__pool_for(pool, COMBINE, n, PIECE, combine,
+                &(vectors){.n = n, .s = s, .h = h, .w = w, .y = y, .k = k, .out = out});
 }
 
 static void interpolant(void *user, int thread, int first, int end) {
@@ -77,7 +78,8 @@ static void interpolate(void *user, int thread, int first, int end) {
 }
 
 void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, double x, real *y) {
-  mbg__pool_for(pool, INTERPOLATE, n, PIECE, interpolate, &(vectors){.method = method, .n = n, .k = r, .x = x, .out = y});
+  mbg__pool_for(pool, INTERPOLATE, n, PIECE, interpolate,
+                &(vectors){.method = method, .n = n, .k = r, .x = x, .out = y});
 }
 
 static void copy(void *user, int thread, int first, int end) {

@@ -28,12 +28,15 @@ void mbg__mark_forces(const mbg_model *m, bool *pair) {
 static void select_rows(mbg__system *s, const bool *rows) {
   const mbg_model *m = s->model;
   s->rows = rows;
+  s->any_row = !rows;
   memset(s->pair_on, !rows, (size_t)m->npair);
   memset(s->marker_on, !rows, (size_t)m->nmarker);
   for (int i = 0; rows && i < m->nrow; i++) {
     if (rows[i]) {
+      s->any_row = true;
       mbg__mark_row(m, i, s->pair_on);
     }
+    s->phi[i] = s->phid[i] = s->gamma[i] = 0;
   }
   mbg__mark_forces(m, s->pair_on);
   for (int i = 0; i < m->ncoord; i++) {

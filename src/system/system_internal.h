@@ -109,6 +109,7 @@ struct mbg__system {
 
   /* selected by the rows of a state */
   const bool *rows; /* active rows, NULL: all */
+  bool any_row;     /* is there one? */
   bool *pair_on;    /* pairs of active rows, forces, coordinates or signals  (npair) */
   bool *marker_on;  /* their markers                                 (nmarker) */
   bool *loaded;     /* pairs that carry wrenches                     (npair) */

@@ -103,9 +103,7 @@ static void update_body(void *user, int i) {
   mbg__modal_update(&w->state);
 }
 
-void mbg__modals_update(mbg__system *s) {
-  mbg__pool_each(s->pool, MBG__EACH_MODAL, s->model->nmodal, update_body, s);
-}
+void mbg__modals_update(mbg__system *s) { mbg__pool_each(s->pool, MBG__EACH_MODAL, s->model->nmodal, update_body, s); }
 
 /* ---------------------------------------------------------------------- inertia */
 

@@ -53,8 +53,10 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
   if (err < 0) {
     return err;
   }
-  mbg__pool_each(s->pool, MBG__EACH_ROW, s->model->nrow, row_update, s);
-  mbg__rows_load(s);
+  if (s->any_row) {
+    mbg__pool_each(s->pool, MBG__EACH_ROW, s->model->nrow, row_update, s);
+    mbg__rows_load(s);
+  }
   mbg__pool_each(s->pool, MBG__EACH_COORD, s->model->ncoord, coord_update, s);
   return MBG_OK;
 }
@@ -105,7 +107,9 @@ static void pair_linearize(void *user, int pair) {
 }
 
 void mbg__rows_linearize(mbg__system *s) {
-  mbg__pool_each(s->pool, MBG__EACH_LINEARIZE, s->model->npair + 1, pair_linearize, s);
+  if (s->any_row) {
+    mbg__pool_each(s->pool, MBG__EACH_LINEARIZE, s->model->npair + 1, pair_linearize, s);
+  }
 }
 
 /* phid = b v + F_t is linear in v, and so are its derivatives: phid_G += L^T dv, phid_a += b_a dv */

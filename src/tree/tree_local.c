@@ -16,6 +16,7 @@ enum { PLACE_CARRIERS = MBG__LOOPS_TREE, PLACE_LINKS, PLACE_ENDS, RATES, JOINT_R
 
 typedef struct {
   mbg__tree *t;
+  const mbg__frame *E;
   const real *w, *vd;
   real *a;
 } link_job;
@@ -44,6 +45,7 @@ static void accelerate(mbg__tree *t, int k, const real *a) {
 static void place_carrier(void *user, int k) {
   const link_job *j = user;
   if (mbg__tree_carrier(j->t, k)) {
+    j->t->E[k] = j->E[k];
     place_alone(j->t, k, j->w);
     place_after(j->t, k);
   }
@@ -51,6 +53,7 @@ static void place_carrier(void *user, int k) {
 
 static void place_one(void *user, int k) {
   const link_job *j = user;
+  j->t->E[k] = j->E[k];
   if (mbg__tree_on_modes(j->t, k)) {
     mbg__tree_modal_place_alone(j->t, k, j->w);
   } else if (!j->t->modal || !mbg__tree_carrier(j->t, k)) {
@@ -67,9 +70,8 @@ static void place_ends(void *user, int k) {
 
 /* frames and twists go from parent to child; everything else is done in threads */
 void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
-  link_job job = {.t = t, .w = st->w};
+  link_job job = {.t = t, .E = st->E, .w = st->w};
   const int n = t->m->nbody;
-  memcpy(t->E, st->E, (size_t)t->m->nbody * sizeof(*t->E));
   t->t = st->t;
   t->turns = st->turns;
   t->only_q = t->known = t->placed = false;

@@ -128,7 +128,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
     MBG_TRY(mbg__dca_assembly_create(ctx, &w->arena, sys, w->rank, w->pool, &w->assembly));
   }
   MBG_TRY(mbg__dca_point_create(ctx, &w->arena, sys, w->tree, w->assembly, w->articulated, w->pool, &w->point));
-  MBG_TRY(mbg__dca_flow_create(ctx, &w->arena, sys, w->tree, w->point, nused, used, &w->flow));
+  MBG_TRY(mbg__dca_flow_create(ctx, &w->arena, sys, w->tree, w->point, w->pool, nused, used, &w->flow));
   MBG_TRY(mbg__dca_project_create(ctx, &w->arena, &w->flow, w->assembly, &w->project));
   w->node_plan = w->plan;
   w->node_plan.relative = plan->step > 0 ? 1e30 : plan->relative; /* fixed steps: each has the same nodes */

@@ -22,8 +22,8 @@ typedef struct {
 } mbg__art_link;
 
 typedef struct {
-  mbg__frame Rel; /* K in the parent's K */
-  mbg__art_inertia I;      /* of the subtree, then without the motions of the joint */
+  mbg__frame Rel;     /* K in the parent's K */
+  mbg__art_inertia I; /* of the subtree, then without the motions of the joint */
   real v[6], c[6], p[6], vd[6];
 } mbg__art_node;
 

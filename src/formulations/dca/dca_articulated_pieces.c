@@ -14,18 +14,18 @@
 
 #include <string.h>
 
-enum { LARGE = 512, SIZE = 64, SMALL = 8 }; /* bodies of a tree that is cut, of a piece, of a branch that is not */
+enum { LARGE = 512, SIZE = 32, SMALL = 6 }; /* bodies of a tree that is cut, of a piece, of a branch that is not */
 
 typedef struct {
-  int first, count;  /* links in `list`, parents first */
-  int path, npath;   /* in `path`: from the first link to the exit; 0: no exit */
-  int base, on;      /* piece and link that it hangs on, -1: the ground */
-  mbg__frame G;      /* exit in axes of the base */
-  real s[6], v[6];   /* twist of the exit relative to the base, whole */
+  int first, count; /* links in `list`, parents first */
+  int path, npath;  /* in `path`: from the first link to the exit; 0: no exit */
+  int base, on;     /* piece and link that it hangs on, -1: the ground */
+  mbg__frame G;     /* exit in axes of the base */
+  real s[6], v[6];  /* twist of the exit relative to the base, whole */
   mbg__art_inertia I, Ie;
-  real P[6][6];      /* columns of K^T */
+  real P[6][6]; /* columns of K^T */
   real Phi[36];
-  real LU[36];       /* of 1 + Phi Ie */
+  real LU[36]; /* of 1 + Phi Ie */
   int pivot[6];
   bool bad;
 } piece;
@@ -48,7 +48,7 @@ struct mbg__art_pieces {
 typedef struct {
   int *child, *next; /* first child, next sibling */
   int *size, *exit;
-  bool *root;        /* first link of a piece */
+  bool *root; /* first link of a piece */
 } cuts;
 
 /* Parts below link i that have an exit, are large, or do not fit any more are cut off. */
@@ -327,8 +327,8 @@ static void factor_coarse(const mbg__art_pieces *s) {
 /* ---------------------------------------------------------------------- right sides */
 
 /* b: acceleration of the exit with the base at rest */
-static void exit_rate(const mbg__dca_articulated *k, const mbg__art_pieces *s, const piece *x, const real *c, size_t stride,
-                      const real *u, side *r) {
+static void exit_rate(const mbg__dca_articulated *k, const mbg__art_pieces *s, const piece *x, const real *c,
+                      size_t stride, const real *u, side *r) {
   for (int q = 0; q < x->npath; q++) {
     const int i = s->path[x->path + q];
     real v[6];
@@ -499,7 +499,6 @@ static bool any_bad(const mbg__art_pieces *s) {
   }
   return false;
 }
-
 
 bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__frame *E, const real *w, const real base[6],
                               real *a) {

@@ -12,9 +12,10 @@ int mbg__dca_base_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_flo
 }
 
 int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree, mbg__dca_point *point,
-                         int nused, const int *used, mbg__dca_flow *f) {
+                         mbg__pool *pool, int nused, const int *used, mbg__dca_flow *f) {
   const mbg_model *m = mbg__system_model(sys);
   *f = (mbg__dca_flow){.ctx = ctx,
+                       .pool = pool,
                        .m = m,
                        .sys = sys,
                        .tree = tree,
@@ -87,19 +88,33 @@ static void slide(const mbg__frame *from, int axis, real distance, mbg__frame *t
   }
 }
 
-void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const real *sigma, mbg__frame *E) {
-  for (int k = 0; k < f->m->nbody; k++) {
-    const mbg__link *l = &f->links[k];
-    if (l->nz != 1) {
-      real d[6];
-      mbg__link_twist(l, sigma, d);
-      mbg__se3_retract(&E[k], &b->E[k], d);
-    } else if (l->comp[0] >= 3) {
-      rotate(&b->E[k], l->comp[0] - 3, sigma[l->first], &E[k]);
-    } else {
-      slide(&b->E[k], l->comp[0], sigma[l->first], &E[k]);
-    }
+typedef struct {
+  const mbg__dca_flow *f;
+  const mbg__frame *from;
+  mbg__frame *E;
+  const real *sigma, *ge;
+  real *gn, *gsigma;
+} link_job;
+
+enum { FRAMES = MBG__LOOPS_DCA + 104, FRAMES_PULL };
+
+static void frame_of(void *user, int k) {
+  const link_job *j = user;
+  const mbg__link *l = &j->f->links[k];
+  if (l->nz != 1) {
+    real d[6];
+    mbg__link_twist(l, j->sigma, d);
+    mbg__se3_retract(&j->E[k], &j->from[k], d);
+  } else if (l->comp[0] >= 3) {
+    rotate(&j->from[k], l->comp[0] - 3, j->sigma[l->first], &j->E[k]);
+  } else {
+    slide(&j->from[k], l->comp[0], j->sigma[l->first], &j->E[k]);
   }
+}
+
+void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const real *sigma, mbg__frame *E) {
+  link_job job = {.f = f, .from = b->E, .E = E, .sigma = sigma};
+  mbg__pool_each(f->pool, FRAMES, f->m->nbody, frame_of, &job);
 }
 
 void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e) {
@@ -118,23 +133,27 @@ void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const 
   }
 }
 
-void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma) {
-  for (int k = 0; k < f->m->nbody; k++) {
-    const mbg__link *l = &f->links[k];
-    mbg__frame F;
-    real d[6], x[6], y[6];
-    mbg__link_twist(l, sigma, d);
-    mbg__se3_exp(&F, d);
-    AdInvT_mul(d, &F, ge + 6 * k);
-    v6_axpy(gn + 6 * k, 1, d);
-    for (int i = 0; i < l->nz; i++) {
-      x[i] = ge[6 * k + l->comp[i]];
-    }
-    if (gsigma) {
-      mbg__tree_tangent_T(l, sigma, x, y);
-      vn_axpy(l->nz, gsigma + l->first, 1, y);
-    }
+static void frame_pull(void *user, int k) {
+  const link_job *j = user;
+  const mbg__link *l = &j->f->links[k];
+  mbg__frame F;
+  real d[6], x[6], y[6];
+  mbg__link_twist(l, j->sigma, d);
+  mbg__se3_exp(&F, d);
+  AdInvT_mul(d, &F, j->ge + 6 * k);
+  v6_axpy(j->gn + 6 * k, 1, d);
+  for (int i = 0; i < l->nz; i++) {
+    x[i] = j->ge[6 * k + l->comp[i]];
   }
+  if (j->gsigma) {
+    mbg__tree_tangent_T(l, j->sigma, x, y);
+    vn_axpy(l->nz, j->gsigma + l->first, 1, y);
+  }
+}
+
+void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma) {
+  link_job job = {.f = f, .sigma = sigma, .ge = ge, .gn = gn, .gsigma = gsigma};
+  mbg__pool_each(f->pool, FRAMES_PULL, f->m->nbody, frame_pull, &job);
 }
 
 /* Ti = T^-1 and, if wanted, D = d(T^-1 w)/dsigma of a link whose motions do not commute */

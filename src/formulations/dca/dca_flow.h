@@ -28,6 +28,7 @@ typedef struct {
 
 typedef struct {
   mbg_context *ctx;
+  mbg__pool *pool;
   const mbg_model *m;
   mbg__system *sys;
   mbg__tree *tree;
@@ -50,7 +51,7 @@ int mbg__dca_base_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_flo
 int mbg__dca_base_set(mbg_context *ctx, mbg__dca_flow *f, mbg__dca_base *b);
 
 int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__tree *tree, mbg__dca_point *point,
-                         int nused, const int *used, mbg__dca_flow *f);
+                         mbg__pool *pool, int nused, const int *used, mbg__dca_flow *f);
 
 /* Evaluates the point at (t, y) of a step that starts at the base. */
 int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y);
