@@ -24,9 +24,11 @@ struct mbg__criteria {
   int *used;                    /* signals                                     (nused) */
   accumulator *acc;             /*                                             (ncriterion) */
   const real *omega, *y, *attr; /* of the last values call */
-  real *psi;                    /*                                             (ncriterion) */
-  real *bar;                    /* weights of criteria behind an expression    (ncriterion) */
-  real *x, *g, *scratch;        /* of the largest expression */
+  const int *place;             /* NULL, or see mbg__criteria_places */
+  const real *end, *sum;
+  real *psi;             /*                                             (ncriterion) */
+  real *bar;             /* weights of criteria behind an expression    (ncriterion) */
+  real *x, *g, *scratch; /* of the largest expression */
 };
 
 /* ---------------------------------------------------------------------- sampling */
@@ -47,9 +49,12 @@ static sample sample_at(const mbg__criteria *c, double t) {
   return (sample){lo, h > 0 ? (t - c->t[lo]) / h : 0};
 }
 
+/* where a row of y holds the signal of a column */
+static int place_of(const mbg__criteria *c, int column) { return c->place ? c->place[column] : column; }
+
 static real sample_value(const mbg__criteria *c, const accumulator *a, int i) {
   const sample s = sample_of(a, i);
-  const real *y = c->y + (size_t)s.node * (size_t)c->width + (size_t)a->column;
+  const real *y = c->y + (size_t)s.node * (size_t)c->width + (size_t)place_of(c, a->column);
   return s.s == 0 ? y[0] : (1 - s.s) * y[0] + s.s * y[c->width];
 }
 
@@ -169,7 +174,7 @@ int mbg__criteria_signals(const mbg__criteria *c, const int **signal) {
 /* ---------------------------------------------------------------------- values */
 
 static real value_at(const mbg__criteria *c, int k, int n) {
-  return c->y[(size_t)n * (size_t)c->width + (size_t)c->acc[k].column];
+  return c->y[(size_t)n * (size_t)c->width + (size_t)place_of(c, c->acc[k].column)];
 }
 
 static real omega_at(const mbg__criteria *c, int n) {
@@ -178,6 +183,9 @@ static real omega_at(const mbg__criteria *c, int n) {
 
 static real integral(const mbg__criteria *c, int k) {
   real s = 0;
+  if (c->place) {
+    return c->sum[c->acc[k].column];
+  }
   for (int n = 0; n < c->nnode; n++) {
     s += omega_at(c, n) * value_at(c, k, n);
   }
@@ -237,7 +245,7 @@ static int value(mbg_context *ctx, mbg__criteria *c, int k, real *psi) {
   const mbg__criterion *kr = &c->model->criteria[k];
   switch (kr->kind) {
   case MBG__TERMINAL:
-    *psi = value_at(c, k, c->nnode - 1);
+    *psi = c->place ? c->end[c->acc[k].column] : value_at(c, k, c->nnode - 1);
     return MBG_OK;
   case MBG__INTEGRAL:
     *psi = integral(c, k);
@@ -255,6 +263,12 @@ static int value(mbg_context *ctx, mbg__criteria *c, int k, real *psi) {
     gather(c, kr);
     return mbg__expr_value(ctx, kr->expr, c->x, c->scratch, psi);
   }
+}
+
+void mbg__criteria_places(mbg__criteria *c, const int *place, const real *end, const real *sum) {
+  c->place = place;
+  c->end = end;
+  c->sum = sum;
 }
 
 int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, int width, const real *y,
@@ -297,7 +311,7 @@ static void add_density(mbg__seeds *seeds, const mbg__criteria *c, int k, real w
   if (!d) {
     return;
   }
-  *d = (mbg__density_seed){.column = c->acc[k].column, .weight = weight};
+  *d = (mbg__density_seed){.column = c->acc[k].column, .place = place_of(c, c->acc[k].column), .weight = weight};
   if (c->model->criteria[k].kind == MBG__SMOOTH_MAXIMUM) {
     real T;
     d->sharpness = c->model->criteria[k].sharpness;
@@ -422,7 +436,7 @@ real mbg__seeds_density(const mbg__seeds *s, int column, const real *y) {
   for (int i = 0; i < s->ndensity; i++) {
     const mbg__density_seed *d = &s->density[i];
     if (d->column == column) {
-      sum += d->sharpness > 0 ? d->weight * r_exp(d->sharpness * (y[column] - d->top)) / d->sum : d->weight;
+      sum += d->sharpness > 0 ? d->weight * r_exp(d->sharpness * (y[d->place] - d->top)) / d->sum : d->weight;
     }
   }
   return sum;

@@ -35,6 +35,7 @@ typedef struct {
 } mbg__point_seed;
 typedef struct {
   int column;
+  int place;        /* of its signal among the numbers of a node */
   double sharpness; /* 0: the derivative of the integrand is the weight */
   real weight, top, sum;
 } mbg__density_seed; /* weight exp(sharpness (y - top)) / sum */
@@ -60,6 +61,9 @@ static inline double mbg__trapezoid(const double *t, int nnode, int n) {
   return (left + right) / 2;
 }
 
+/* The next values are those of a run that keeps little: column k of y is the signal at place[k], -1: only its last value
+   and its integral are known, in end and sum. NULL: y is complete. Referenced. */
+void mbg__criteria_places(mbg__criteria *c, const int *place, const real *end, const real *sum);
 /* Values psi (ncriterion) from y (nnode x width, row-major), omega (nnode; NULL: trapezoidal rule) and attribute values
    (na). The arrays are referenced until the next call. */
 int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, int width, const real *y,

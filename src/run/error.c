@@ -75,6 +75,26 @@ static int set_steps(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   return MBG_OK;
 }
 
+/* Nobody looks at the nodes of such a run: of signals that end or integrate, it keeps the last value and the sum. */
+static int keep_little(mbg_context *ctx, mbg_run *run) {
+  const mbg_model *m = run->m;
+  int *place = MBG_TAKE(&run->arena, int, run->nused), n = 0;
+  if (!place) {
+    return mbg__arena_check(ctx, &run->arena);
+  }
+  for (int i = 0; i < run->nused; i++) {
+    bool each = false;
+    for (int k = 0; k < m->ncriterion; k++) {
+      const mbg__criterion_kind kind = m->criteria[k].kind;
+      const bool own = kind != MBG__COMBINATION && m->criteria[k].signal == run->used[i];
+      each = each || (own && kind != MBG__TERMINAL && kind != MBG__INTEGRAL);
+    }
+    place[i] = each ? n++ : -1;
+  }
+  run->plan.place = place;
+  return MBG_OK;
+}
+
 int mbg__run_refined(mbg_context *ctx, const mbg_run *run, double refine, mbg_run **out) {
   const int mark = mbg__message_mark(ctx);
   mbg_run_options options = run->options;
@@ -92,6 +112,8 @@ int mbg__run_refined(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   MBG_TRY(mbg_run_create(ctx, run->m, &options, &other));
   other->accuracy = 0;
   MBG_TRY(set_steps(ctx, run, refine, other));
+  MBG_TRY(keep_little(ctx, other));
+  other->plan.memory = mbg__store_share(other->plan.memory, mbg__nodes_bytes(&run->nodes, run->nodes.nnode));
   memcpy(other->left_out, run->left_out, (size_t)run->m->ncriterion * sizeof(bool));
   MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
   MBG_TRY(mbg_run_simulate(ctx, other));
@@ -353,6 +375,9 @@ static int compute(mbg_context *ctx, estimate *e, mbg_run *run, mbg_method metho
       double *shift = e->gradients ? e->shift + (size_t)k * (size_t)e->np : NULL;
       MBG_TRY(mbg__run_peak(ctx, run, method, k, &e->rise[k], shift));
     }
+  }
+  if (run->plan.memory > 0 && run->formulation->ops->forget) {
+    run->formulation->ops->forget(run->work); /* one run at a time */
   }
   MBG_TRY(run_with(ctx, e, method, HALF));
   if (e->known[HALF] && e->order > 0) {

@@ -64,8 +64,9 @@ done:
 
 int mbg__run_check_nodes(mbg_context *ctx, const mbg_run *run) {
   const mbg__nodes *nodes = &run->nodes;
-  const size_t width = (size_t)(nodes->nused + nodes->npose);
-  for (int node = 0; node < nodes->nnode; node++) {
+  const size_t width = (size_t)nodes->width;
+  /* with places, integrals and last values show it: mbg__run_check_criteria */
+  for (int node = 0; !nodes->place && node < nodes->nnode; node++) {
     const real *y = nodes->y + (size_t)node * width;
     for (size_t k = 0; k < width; k++) {
       if (isfinite(re(y[k]))) {

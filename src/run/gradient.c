@@ -15,8 +15,8 @@ static int need_simulation(mbg_context *ctx, const mbg_run *run) {
 /* y of the run has the columns of the criteria first, perhaps followed by further numbers */
 static int criteria_values(mbg_context *ctx, mbg_run *run) {
   const mbg__nodes *nodes = &run->nodes;
-  return mbg__criteria_values(ctx, run->criteria, nodes->omega, nodes->nused + nodes->npose, nodes->y,
-                              run->design->attr, run->psi);
+  mbg__criteria_places(run->criteria, nodes->place, nodes->end, nodes->sum);
+  return mbg__criteria_values(ctx, run->criteria, nodes->omega, nodes->width, nodes->y, run->design->attr, run->psi);
 }
 
 int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi) {

@@ -56,7 +56,8 @@ int mbg_run_kept_signal(const mbg_run *run, int kept) {
 }
 
 double mbg__run_column(const mbg_run *run, int node, int column) {
-  return re(mbg__nodes_values(&run->nodes, node)[column]);
+  const int place = run->nodes.place ? run->nodes.place[column] : column;
+  return place < 0 ? (double)NAN : re(mbg__nodes_values(&run->nodes, node)[place]);
 }
 
 /* ---------------------------------------------------------------------- attributes */

@@ -492,6 +492,9 @@ int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
                      "step below %.2g s, or formulation 'lie'",
                      w->rise.most, longest_step(run));
   }
+  if (run->plan.place) {
+    return MBG_OK; /* the run that this one refines has said it */
+  }
   if (run->plan.step > 0) {
     warn_start(ctx, run);
     warn_turns(ctx, run);

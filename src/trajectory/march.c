@@ -28,6 +28,7 @@ struct mbg__march {
   int npart;
   part *parts; /* fixed steps                                   (npart) */
   char *last;  /* node of the last run */
+  real *row;   /* values of one node                            (nused + npose) */
   mbg__nodes nodes;
   mbg__work_counts counts;
 };
@@ -53,7 +54,7 @@ static int reserve(mbg_context *ctx, mbg__march *m, int steps) {
     m->h = grow(m, m->h, n, sizeof(double), &failed);
   }
   m->nodes.t = grow(m, m->nodes.t, n, sizeof(double), &failed);
-  m->nodes.y = grow(m, m->nodes.y, n * (size_t)(m->nodes.nused + m->nodes.npose), sizeof(real), &failed);
+  m->nodes.y = grow(m, m->nodes.y, n * (size_t)m->nodes.width, sizeof(real), &failed);
   if (failed) {
     return mbg__fail_memory(ctx);
   }
@@ -118,6 +119,12 @@ int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__ma
   m->nodes.nused = nused;
   m->nodes.used = used;
   m->nodes.npose = plan->npose;
+  m->nodes.place = plan->place;
+  m->nodes.width = plan->place ? mbg__nodes_places(plan->place, nused) : nused + plan->npose;
+  m->row = mbg__alloc_zero(ctx, (size_t)(nused + plan->npose) + 2 * (size_t)nused, sizeof(real));
+  MBG_TRY(m->row ? MBG_OK : mbg__fail_memory(ctx));
+  m->nodes.end = m->row + nused + plan->npose;
+  m->nodes.sum = m->nodes.end + nused;
   MBG_TRY(mbg__store_create(ctx, method->bytes, plan->memory, again, m, &m->store));
   m->last = mbg__alloc_zero(ctx, 1, m->store.bytes);
   err = m->last ? MBG_OK : mbg__fail_memory(ctx);
@@ -144,7 +151,7 @@ void mbg__march_destroy(mbg__march *m) {
   }
   const mbg_allocator a = m->allocator;
   mbg__store_destroy(&m->store);
-  void *all[] = {m->h, m->parts, m->nodes.t, m->nodes.y, m->last, m};
+  void *all[] = {m->h, m->parts, m->nodes.t, m->nodes.y, m->row, m->last, m};
   for (int i = 0; i < MBG_COUNT(all); i++) {
     a.release(a.user, all[i]);
   }
@@ -154,17 +161,19 @@ mbg__work_counts *mbg__march_counts(mbg__march *m) { return &m->counts; }
 
 const mbg__nodes *mbg__march_nodes(const mbg__march *m) { return &m->nodes; }
 
+void mbg__march_forget(mbg__march *m) { mbg__store_forget(&m->store); }
+
 const void *mbg__march_last(const mbg__march *m) { return m->nodes.nnode > 0 ? m->last : NULL; }
 
 /* ---------------------------------------------------------------------- failures */
 
 static double time_of(const char *node) { return ((const mbg__node_head *)(const void *)node)->t; }
 
-/* what the watch says about a node from which no step succeeds; y: scratch for its signals */
-static void explain(mbg_context *ctx, mbg__march *m, const char *node, real *y, char *text, size_t size) {
+/* what the watch says about a node from which no step succeeds */
+static void explain(mbg_context *ctx, mbg__march *m, const char *node, char *text, size_t size) {
   const int mark = mbg__message_mark(ctx);
   text[0] = '\0';
-  if (m->plan.watch && m->method.record(ctx, m->user, node, y) == MBG_OK) {
+  if (m->plan.watch && m->method.record(ctx, m->user, node, m->row) == MBG_OK) {
     mbg__rank_watch_begin(m->plan.watch);
     (void)mbg__rank_watch_step(ctx, m->plan.watch, time_of(node), time_of(node), NULL, NULL);
     mbg__rank_watch_explain(m->plan.watch, text, size);
@@ -188,7 +197,7 @@ static int try_step(mbg_context *ctx, mbg__march *m, const char *from, double h,
 /* The tolerance cannot be met from a node on. said: the last attempt, which did not converge, has left its message. */
 static int no_headway(mbg_context *ctx, mbg__march *m, const char *from, double h, int refused, bool said) {
   char cause[300];
-  explain(ctx, m, from, m->nodes.y, cause, sizeof(cause));
+  explain(ctx, m, from, cause, sizeof(cause));
   if (said && !cause[0]) {
     return MBG_ERROR_CONVERGENCE;
   }
@@ -263,7 +272,7 @@ static int make_step(mbg_context *ctx, mbg__march *m, int n, char *from, char *t
   const int err = m->method.step(ctx, m->user, from, length_of(m, n), to);
   if (err == MBG_ERROR_CONVERGENCE || err == MBG_ERROR_SINGULAR) {
     char cause[300];
-    explain(ctx, m, from, mbg__nodes_values(&m->nodes, n), cause, sizeof(cause));
+    explain(ctx, m, from, cause, sizeof(cause));
     if (cause[0]) {
       mbg__note(ctx, MBG_NOTE, "%s", cause);
     }
@@ -271,10 +280,26 @@ static int make_step(mbg_context *ctx, mbg__march *m, int n, char *from, char *t
   return err;
 }
 
+/* values of a node; with places, the integrals go on by the node before, whose weight is known now */
+static int record(mbg_context *ctx, mbg__march *m, const char *node, int n) {
+  const mbg__nodes *nodes = &m->nodes;
+  if (!nodes->place) {
+    return m->method.record(ctx, m->user, node, mbg__nodes_values(nodes, n));
+  }
+  const int err = m->method.record(ctx, m->user, node, m->row);
+  if (err == MBG_OK && n > 0) {
+    mbg__nodes_sum(nodes, mbg__trapezoid(nodes->t, n + 1, n - 1), nodes->end);
+  }
+  mbg__nodes_take(nodes, n, m->row);
+  return err;
+}
+
 static int run(mbg_context *ctx, mbg__march *m) {
   mbg__nodes *nodes = &m->nodes;
   char *const *node = m->store.spare;
   int err = MBG_OK, now = 0;
+  vn_zero(nodes->nused, nodes->sum);
+  m->store.memory = mbg__store_share(m->plan.memory, mbg__nodes_bytes(nodes, m->nstep + 1));
   MBG_TRY(mbg__store_begin(ctx, &m->store, m->nstep + 1));
   m->counts.bytes = mbg__store_bytes(&m->store);
   for (int n = 0; n <= m->nstep; n++) {
@@ -285,7 +310,7 @@ static int run(mbg_context *ctx, mbg__march *m) {
     MBG_TRY(n == 0 ? m->method.begin(ctx, m->user, node[0]) : make_step(ctx, m, n, node[now], node[!now]));
     now = n == 0 ? 0 : !now;
     nodes->t[n] = time_of(node[now]);
-    MBG_TRY(m->method.record(ctx, m->user, node[now], mbg__nodes_values(&m->nodes, n)));
+    MBG_TRY(record(ctx, m, node[now], n));
     if (nodes->nused + nodes->npose > 0) {
       MBG_TRY(mbg__rank_watch_step(ctx, m->plan.watch, nodes->t[n > 0 ? n - 1 : 0], nodes->t[n], NULL, NULL));
     }
@@ -296,6 +321,9 @@ static int run(mbg_context *ctx, mbg__march *m) {
     if (n > 0 && m->plan.progress) {
       m->plan.progress(m->plan.user, nodes->t[n]);
     }
+  }
+  if (nodes->place && nodes->nnode > 0) {
+    mbg__nodes_sum(nodes, mbg__trapezoid(nodes->t, nodes->nnode, nodes->nnode - 1), nodes->end);
   }
 done:
   return err;

@@ -31,6 +31,8 @@ void mbg__march_destroy(mbg__march *m);
 
 /* frozen: repeats controlled steps of the last run. */
 int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes *nodes);
+/* mbg__store_forget */
+void mbg__march_forget(mbg__march *m);
 /* The nodes of the last run. */
 const mbg__nodes *mbg__march_nodes(const mbg__march *m);
 /* The last node, NULL: there is none. */

@@ -152,12 +152,5 @@ int mbg__ode_keep_time(mbg_context *ctx, const mbg_allocator *allocator, double 
 }
 
 mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial) {
-  return (mbg__nodes){.nnode = n->count,
-                      .partial = partial,
-                      .t = n->t,
-                      .omega = n->omega,
-                      .nused = n->nused,
-                      .used = used,
-                      .npose = n->plan->npose,
-                      .y = n->y};
+  return mbg__step_nodes_of(n, used, partial);
 }

@@ -25,6 +25,10 @@ int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_p
                          .nused = nused,
                          .width = nused + plan->npose,
                          .panels = plan->nquadrature > 0 || plan->curves};
+  n->kept = plan->place ? mbg__nodes_places(plan->place, nused) : n->width;
+  n->end = MBG_TAKE(arena, real, nused);
+  n->sum = MBG_TAKE(arena, real, nused);
+  n->row = MBG_TAKE(arena, real, nused);
   n->buffer = MBG_TAKE(arena, real, POINTS * n->width);
   n->total = MBG_TAKE(arena, double, plan->nquadrature);
   n->top = MBG_TAKE(arena, double, plan->nquadrature);
@@ -52,7 +56,7 @@ static int reserve(mbg_context *ctx, mbg__step_nodes *n) {
   n->t = t ? t : n->t;
   real *omega = grow(n, n->omega, (size_t)room, sizeof(real));
   n->omega = omega ? omega : n->omega;
-  real *y = grow(n, n->y, (size_t)room * (size_t)(n->width > 0 ? n->width : 1), sizeof(real));
+  real *y = grow(n, n->y, (size_t)room * (size_t)(n->kept > 0 ? n->kept : 1), sizeof(real));
   n->y = y ? y : n->y;
   if (!t || !omega || !y) {
     return mbg__fail_memory(ctx);
@@ -61,19 +65,45 @@ static int reserve(mbg_context *ctx, mbg__step_nodes *n) {
   return MBG_OK;
 }
 
+mbg__nodes mbg__step_nodes_of(const mbg__step_nodes *n, const int *used, bool partial) {
+  return (mbg__nodes){.nnode = n->count,
+                      .partial = partial,
+                      .t = n->t,
+                      .omega = n->omega,
+                      .nused = n->nused,
+                      .used = used,
+                      .npose = n->plan->npose,
+                      .width = n->kept,
+                      .y = n->y,
+                      .place = n->plan->place,
+                      .end = n->end,
+                      .sum = n->sum};
+}
+
+/* values (y, NULL: not known yet) of node i with its time and weight */
+static int keep(mbg__step_nodes *n, int i, const real *y, mbg__step_value value, void *user) {
+  real *out = n->plan->place ? n->row : n->y + (size_t)i * (size_t)n->width;
+  if (y && !n->plan->place) {
+    memcpy(out, y, (size_t)n->width * sizeof(real));
+  }
+  const int err = y ? MBG_OK : value(user, n->t[i], out);
+  if (err == MBG_OK && n->plan->place) {
+    const mbg__nodes nodes = mbg__step_nodes_of(n, NULL, false);
+    mbg__nodes_take(&nodes, i, y ? y : out);
+    mbg__nodes_sum(&nodes, n->omega[i], y ? y : out);
+  }
+  return err;
+}
+
 /* a node with known (y) or still unknown values */
 static int add(mbg_context *ctx, mbg__step_nodes *n, double t, double omega, const real *y, mbg__step_value value,
                void *user) {
   int err = MBG_OK;
   MBG_TRY(reserve(ctx, n));
-  real *out = n->y + (size_t)n->count * (size_t)n->width;
-  if (y) {
-    memcpy(out, y, (size_t)n->width * sizeof(real));
-  } else {
-    MBG_TRY(value(user, t, out));
-  }
   n->t[n->count] = t;
-  n->omega[n->count++] = omega;
+  n->omega[n->count] = omega;
+  MBG_TRY(keep(n, n->count, y, value, user));
+  n->count++;
 done:
   return err;
 }
@@ -205,9 +235,10 @@ int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg_
     n->total[k] = 0;
     n->top[k] = -INFINITY;
   }
+  vn_zero(n->nused, n->sum);
   if (fixed) {
     n->count = 1;
-    return value(user, n->t[0], n->y);
+    return keep(n, 0, NULL, value, user);
   }
   const int err = add(ctx, n, n->plan->t0, 0, NULL, value, user);
   n->planned = n->count;
@@ -219,7 +250,7 @@ int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double
   int err = MBG_OK;
   if (n->fixed) {
     while (n->count < n->planned && n->t[n->count] <= tb) {
-      MBG_TRY(value(user, n->t[n->count], n->y + (size_t)n->count * (size_t)n->width));
+      MBG_TRY(keep(n, n->count, NULL, value, user));
       n->count++;
     }
     return MBG_OK;

@@ -14,7 +14,8 @@ typedef struct {
   mbg_allocator allocator;
   const mbg__run_plan *plan;
   int nused;
-  int width;   /* nused + npose: numbers at a node */
+  int width;   /* nused + npose: numbers of a node */
+  int kept;    /* ... that y holds: fewer with places */
   bool panels; /* inner points are wanted */
   bool fixed;  /* times are decided: a repeated run */
   int count;   /* nodes with values */
@@ -22,13 +23,15 @@ typedef struct {
   int room;
   double *t;
   real *omega, *y;
-  long steps;    /* so far */
-  long rough;    /* panels so far that are not accurate, and were not divided any further */
-  bool warned;   /* of those */
-  int sample;    /* next one */
-  real *buffer;  /* values at the points of a panel                 (points x width) */
-  double *total; /* integral of |f| so far                          (nquadrature) */
-  double *top;   /* largest y so far                                (nquadrature) */
+  real *end, *sum; /* with places: see mbg__nodes                      (nused) */
+  real *row;       /* with places: values of one node                  (nused) */
+  long steps;      /* so far */
+  long rough;      /* panels so far that are not accurate, and were not divided any further */
+  bool warned;     /* of those */
+  int sample;      /* next one */
+  real *buffer;    /* values at the points of a panel                 (points x width) */
+  double *total;   /* integral of |f| so far                          (nquadrature) */
+  double *top;     /* largest y so far                                (nquadrature) */
 } mbg__step_nodes;
 
 int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_plan *plan, int nused,
@@ -37,6 +40,8 @@ void mbg__step_nodes_destroy(mbg__step_nodes *n);
 
 /* Begins a run with the node at its start. */
 int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg__step_value value, void *user);
+/* What the run has left so far. */
+mbg__nodes mbg__step_nodes_of(const mbg__step_nodes *n, const int *used, bool partial);
 /* The largest number of nodes strictly inside one of nstep steps with the ends t (nstep + 1). */
 int mbg__step_nodes_inside(const mbg__step_nodes *n, int nstep, const double *t);
 /* All nodes in ]ta, tb], in order. */

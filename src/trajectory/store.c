@@ -106,6 +106,16 @@ done:
   return err;
 }
 
+void mbg__store_forget(mbg__store *s) {
+  if (s->used == 0 || s->room < 2) {
+    return;
+  }
+  char *block = s->allocator.resize(s->allocator.user, s->block, s->bytes);
+  s->block = block ? block : s->block;
+  s->room = s->used = 1;
+  s->stride = INT_MAX;
+}
+
 /* ---------------------------------------------------------------------- backward */
 
 const void *mbg__store_first(const mbg__store *s) { return place(s, 0); }

@@ -43,6 +43,8 @@ const void *mbg__store_first(const mbg__store *s);
 int mbg__store_restore(mbg_context *ctx, mbg__store *s, int n, const void **node);
 /* Nodes n - 1 and n, valid until the next call. */
 int mbg__store_restore_step(mbg_context *ctx, mbg__store *s, int n, const void **from, const void **to);
+/* Gives all places back but that of the first node, from which the others are recomputed when they are asked for. */
+void mbg__store_forget(mbg__store *s);
 /* Bytes of all places. */
 double mbg__store_bytes(const mbg__store *s);
 

@@ -39,6 +39,7 @@ typedef struct {
   int nbreak;
   const double *breaks;          /* ascending times that must be nodes */
   double memory;                 /* most bytes of stored nodes, 0: no limit */
+  const int *place;              /* NULL, or a run whose nodes nobody looks at: see mbg__nodes (nused); no poses then */
   int npose;                     /* mbg__system_pose_count: keep frames and twists at every node; 0: not */
   int threads;                   /* at least 1 */
   struct mbg__rank_watch *watch; /* of singular positions; NULL: there are none */
@@ -56,15 +57,50 @@ typedef struct {
   int nused;
   const int *used; /* signals                                (nused) */
   int npose;       /* numbers of the pose at a node, 0: not kept */
-  real *y;         /* signals, then the pose                 (nnode x (nused + npose), row-major) */
+  int width;       /* numbers kept at a node: nused + npose, or fewer by `place` */
+  real *y;         /* signals, then the pose                 (nnode x width, row-major) */
+  /* Of a run whose nodes nobody looks at: where the numbers of a node hold a used signal, -1: they do not, as criteria
+     need its last value and integral alone; NULL: all are held in their order. */
+  const int *place; /*                                        (nused) */
+  real *end, *sum;  /* with a place: the last values, and sum omega_n y_n   (nused) */
 } mbg__nodes;
 
 static inline real mbg__nodes_omega(const mbg__nodes *nodes, int n) {
   return nodes->omega ? nodes->omega[n] : mbg__trapezoid(nodes->t, nodes->nnode, n);
 }
-/* The numbers of a node: signals, then the pose. */
+/* The numbers of a node: signals, then the pose; fewer by `place`. */
 static inline real *mbg__nodes_values(const mbg__nodes *nodes, int n) {
-  return nodes->y + (size_t)n * (size_t)(nodes->nused + nodes->npose);
+  return nodes->y + (size_t)n * (size_t)nodes->width;
+}
+/* Bytes of n nodes. */
+static inline double mbg__nodes_bytes(const mbg__nodes *nodes, int n) {
+  const size_t node = sizeof(double) + (nodes->omega ? sizeof(real) : 0) + (size_t)nodes->width * sizeof(real);
+  return (double)n * (double)node;
+}
+/* What other memory leaves of a limit (0: there is none) for stored nodes: half of it at least, because few of them cost
+   much time. */
+static inline double mbg__store_share(double limit, double other) { return fmax(limit - other, limit / 2); }
+/* How many signals have a place. */
+static inline int mbg__nodes_places(const int *place, int nused) {
+  int n = 0;
+  for (int k = 0; k < nused; k++) {
+    n += place[k] >= 0;
+  }
+  return n;
+}
+/* With places: the values (nused) of node n; their part of the integrals. */
+static inline void mbg__nodes_take(const mbg__nodes *nodes, int n, const real *values) {
+  for (int k = 0; k < nodes->nused; k++) {
+    if (nodes->place[k] >= 0) {
+      mbg__nodes_values(nodes, n)[nodes->place[k]] = values[k];
+    }
+    nodes->end[k] = values[k];
+  }
+}
+static inline void mbg__nodes_sum(const mbg__nodes *nodes, real omega, const real *values) {
+  for (int k = 0; k < nodes->nused; k++) {
+    nodes->sum[k] += omega * values[k];
+  }
 }
 
 typedef struct {

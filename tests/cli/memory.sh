@@ -30,3 +30,6 @@ done
 echo "check of 3000 bodies"
 "$MBGRAD" new chain chain --bodies 3000 >/dev/null
 peak 50 "$MBGRAD" check chain
+
+echo "a limit, with the runs of the error estimate"
+peak 12 "$MBGRAD" gradient simple-pendulum --step 1e-3 --end 20 --method adjoint --memory 8M --formulation lie

@@ -206,6 +206,8 @@ static int memory(const mbg__ali3p *a, real *numbers) {
   return a->n + a->nrow;
 }
 
+static void forget(mbg__ali3p *a) { mbg__march_forget(a->march); }
+
 static const mbg__work_counts *counts(const mbg__ali3p *a) { return a->counts; }
 
 extern const mbg__formulation_ops mbg__ali3p_ops;
@@ -217,6 +219,7 @@ const mbg__formulation_ops mbg__ali3p_ops = {
     .adjoint = adjoint,
     .last = last,
     .memory = memory,
+    .forget = forget,
     .counts = counts,
     .destroy = destroy,
 };

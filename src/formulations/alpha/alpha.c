@@ -145,6 +145,8 @@ static int memory(const mbg__alpha *a, real *numbers) {
   return mbg__alpha_memory(a, &n, numbers);
 }
 
+static void forget(mbg__alpha *a) { mbg__march_forget(a->march); }
+
 static const mbg__work_counts *counts(const mbg__alpha *a) { return a->counts; }
 
 extern const mbg__formulation_ops mbg__alpha_ops;
@@ -156,6 +158,7 @@ const mbg__formulation_ops mbg__alpha_ops = {
     .adjoint = adjoint,
     .last = last,
     .memory = memory,
+    .forget = forget,
     .counts = counts,
     .destroy = destroy,
 };

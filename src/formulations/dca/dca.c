@@ -160,6 +160,8 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
   return MBG_OK;
 }
 
+static void forget(mbg__formulation_work *w) { mbg__store_forget(&w->store); }
+
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
 extern const mbg__formulation_ops mbg__dca_ops;
@@ -170,6 +172,7 @@ const mbg__formulation_ops mbg__dca_ops = {
     .tangent = mbg__dca_tangent,
     .adjoint = mbg__dca_adjoint,
     .last = last,
+    .forget = forget,
     .counts = counts,
     .destroy = destroy,
 };

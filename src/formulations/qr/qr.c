@@ -112,6 +112,8 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
   return MBG_OK;
 }
 
+static void forget(mbg__formulation_work *w) { mbg__store_forget(&w->store); }
+
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
 /* CVODES has no steps that could be transposed: its method chooses order and interpolation as it goes */
@@ -134,6 +136,7 @@ const mbg__formulation_ops mbg__qr_ops = {
     .adjoint = adjoint,
     .has = has,
     .last = last,
+    .forget = forget,
     .counts = counts,
     .destroy = destroy,
 };

@@ -148,6 +148,31 @@ static void samples_and_repetition(void **state) {
   teardown(&b);
 }
 
+/* a run that keeps no values has the same integral, to the last bit, also when it is repeated */
+static void little_is_kept(void **state) {
+  (void)state;
+  const int nowhere = -1, first = 0;
+  bench b;
+  setup(&b, wave, 1e-12, 0);
+  run(&b, false);
+  const double sum = integral(&b);
+  const int count = b.n.count;
+  teardown(&b);
+  for (int k = 0; k < 2; k++) {
+    setup(&b, wave, 1e-12, 0);
+    b.plan.place = k == 0 ? &nowhere : &first;
+    assert_int_equal(mbg__step_nodes_create(b.ctx, &b.arena, &b.plan, 1, &b.n), MBG_OK);
+    for (int again = 0; again < 2; again++) {
+      run(&b, again);
+      const mbg__nodes nodes = mbg__step_nodes_of(&b.n, NULL, false);
+      assert_true(nodes.sum[0] == sum && nodes.end[0] == wave(2));
+      assert_true(nodes.nnode == count && nodes.width == k);
+      assert_true(k == 0 || integral(&b) == sum);
+    }
+    teardown(&b);
+  }
+}
+
 /* without integrals and curves only ends and samples are nodes */
 static void no_panels(void **state) {
   (void)state;
@@ -189,6 +214,7 @@ int main(void) {
       cmocka_unit_test(weights_are_exact),  cmocka_unit_test(halving_follows_the_tolerance),
       cmocka_unit_test(sharp_exponentials), cmocka_unit_test(samples_and_repetition),
       cmocka_unit_test(no_panels),          cmocka_unit_test(noise_is_not_followed),
+      cmocka_unit_test(little_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,36 @@ static void test_work(void **state) {
   mbg_context_destroy(ctx);
 }
 
+/* a store that has forgotten its nodes gives them once more, within its limit */
+static void test_forget(void **state) {
+  (void)state;
+  node all[NODES_MAX];
+  mbg_context *ctx;
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
+  for (int count = 1; count <= NODES_MAX; count += 37) {
+    for (int places = 3; places <= 2 * NODES_MAX; places *= 3) {
+      mbg__store s;
+      long steps = 0;
+      assert_int_equal(mbg__store_create(ctx, BYTES, places * BYTES, recompute, &steps, &s), MBG_OK);
+      run(ctx, &s, count, places % 2, all);
+      mbg__store_forget(&s);
+      assert_true(count < 2 || mbg__store_bytes(&s) == BYTES);
+      for (int again = 0; again < 2; again++) {
+        for (int n = count - 1; n >= 0; n--) {
+          check(ctx, &s, n, all);
+        }
+      }
+      assert_true(mbg__store_bytes(&s) <= places * BYTES);
+      run(ctx, &s, count, places % 2, all);
+      check(ctx, &s, count - 1, all);
+      mbg__store_destroy(&s);
+    }
+  }
+  mbg_context_destroy(ctx);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_limits), cmocka_unit_test(test_work)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_limits), cmocka_unit_test(test_work),
+                                     cmocka_unit_test(test_forget)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
