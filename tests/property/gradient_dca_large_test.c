@@ -66,10 +66,11 @@ static char *tree_text(shape s, int n, bool springs) {
   }
   fprintf(f, "}, \"forces\": {");
   for (int i = 0; springs && i < n; i += 7) {
-    fprintf(f,
-            "%s\n\"s%d\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"b%d\"], \"points\": [[0, 0, 5],"
-            " [0, 0, 0]], \"stiffness\": \"k\", \"damping\": 0.2, \"rest\": 4}",
-            i ? "," : "", i, i);
+    fprintf(
+        f,
+        "%s\n\"s%d\": {\"type\": \"spring-damper\", \"between\": [\"ground\", \"b%d\"], \"points\": [[%.12g, %.12g, 5],"
+        " [0, 0, 0]], \"stiffness\": \"k\", \"damping\": 0.2, \"rest\": 4}",
+        i ? "," : "", i, i, x[i][0], x[i][1]);
   }
   /* far from the ground bodies fall freely, and gradients are rounding */
   fprintf(f, "}, \"markers\": {\"tip\": {\"on\": \"b3\", \"at\": [\"l\", 0, 0]}}, \"signals\": {\"h\": {\"type\":"

@@ -304,6 +304,8 @@ static char *gallery_text(const char *path) {
 }
 
 /* a tenth of the model's run in few steps */
+static const char *left_out = ""; /* a gallery model that the test excuses */
+
 static void check_gallery_model(const char *name, int index) {
   gradient_case c;
   char path[300];
@@ -312,7 +314,8 @@ static void check_gallery_model(const char *name, int index) {
   gradient_case_open(&c, path, text);
   c.options.formulation = formulations[index % nformulation];
   const bool flexible = c.m->nbeam > 0 || c.m->nmodal > 0, many = c.np > 200;
-  if ((flexible && !takes_flexible(c.options.formulation)) || (many && !support_rounds(0, 1))) {
+  const bool excused = (flexible && !takes_flexible(c.options.formulation)) || !strcmp(name, left_out);
+  if (excused || (many && !support_rounds(0, 1))) {
     gradient_case_close(&c);
     free(text);
     return;
