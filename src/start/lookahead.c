@@ -28,8 +28,8 @@ int mbg__lookahead_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *
 static void null_vectors(const mbg__rank *rank, double *N) {
   const int nd = rank->ndropped;
   for (int d = 0; d < nd; d++) {
-    for (int i = 0; i < rank->nkept; i++) {
-      N[rank->kept[i] * nd + d] = -rank->T[(size_t)d * (size_t)rank->nkept + (size_t)i];
+    for (int k = rank->d_start[d]; k < rank->d_start[d + 1]; k++) {
+      N[rank->kept[rank->depends[k]] * nd + d] = -rank->T[k];
     }
     N[rank->dropped[d] * nd + d] = 1;
   }

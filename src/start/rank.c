@@ -4,6 +4,7 @@
 #include "start/rank_full.h"
 #include "system/system_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const double rank_tolerance = 1e-7;
@@ -334,11 +335,48 @@ done:
   return err;
 }
 
-/* dependence of the dropped rows in terms of the original (unscaled) rows */
+/* a kept row and its factor */
+typedef struct {
+  int kept;
+  double factor;
+} dependence;
+
+static int by_kept(const void *a, const void *b) {
+  const int i = ((const dependence *)a)->kept, j = ((const dependence *)b)->kept;
+  return (i > j) - (i < j);
+}
+
+/* dropped row d of a part, in terms of the original (unscaled) rows; its entries of T are reserved */
+static void take_row(const scaled_rows *q, const decision *p, int d, const int *place, dependence *list,
+                     mbg__rank *out) {
+  const int drop = p->row[p->rank + d], first = out->d_start[place[drop]];
+  for (int k = 0; k < p->rank; k++) {
+    const int keep = p->row[k];
+    const double T = p->T[k + (size_t)p->rank * (size_t)d] * q->scale[drop];
+    list[k] = (dependence){place[keep], T / (q->scale[keep] > 0 ? q->scale[keep] : 1)};
+  }
+  qsort(list, (size_t)p->rank, sizeof(*list), by_kept);
+  for (int k = 0; k < p->rank; k++) {
+    out->depends[first + k] = list[k].kept;
+    out->T[first + k] = list[k].factor;
+  }
+}
+
+/* room for so many entries of each dropped row, counted in d_start[d + 1] */
+static int reserve_rows(mbg_context *ctx, mbg__arena *arena, mbg__rank *out) {
+  for (int d = 0; d < out->ndropped; d++) {
+    out->d_start[d + 1] += out->d_start[d];
+  }
+  out->depends = MBG_TAKE(arena, int, out->d_start[out->ndropped]);
+  out->T = MBG_TAKE(arena, double, out->d_start[out->ndropped]);
+  return mbg__arena_check(ctx, arena);
+}
+
 static int take_dependence(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, const decision *all, int n,
                            mbg__rank *out) {
   int err = MBG_OK, *place = MBG_TAKE(scratch, int, out->nrow);
-  out->T = MBG_TAKE(arena, double, (size_t)out->ndropped *(size_t)out->nkept);
+  dependence *list = MBG_TAKE(scratch, dependence, out->nkept);
+  out->d_start = MBG_TAKE(arena, int, out->ndropped + 1);
   MBG_TRY(mbg__arena_check(q->ctx, scratch));
   MBG_TRY(mbg__arena_check(q->ctx, arena));
   for (int i = 0; i < out->nkept; i++) {
@@ -349,12 +387,13 @@ static int take_dependence(const scaled_rows *q, mbg__arena *scratch, mbg__arena
   }
   for (const decision *p = all; p < all + n; p++) {
     for (int d = 0; d < p->nrow - p->rank; d++) {
-      const int drop = p->row[p->rank + d];
-      for (int k = 0; k < p->rank; k++) {
-        const int keep = p->row[k];
-        out->T[(size_t)place[drop] * (size_t)out->nkept + (size_t)place[keep]] =
-            p->T[k + (size_t)p->rank * (size_t)d] * q->scale[drop] / (q->scale[keep] > 0 ? q->scale[keep] : 1);
-      }
+      out->d_start[place[p->row[p->rank + d]] + 1] = p->rank;
+    }
+  }
+  MBG_TRY(reserve_rows(q->ctx, arena, out));
+  for (const decision *p = all; p < all + n; p++) {
+    for (int d = 0; d < p->nrow - p->rank; d++) {
+      take_row(q, p, d, place, list, out);
     }
   }
 done:
@@ -453,9 +492,9 @@ static double null_entry(const mbg__rank *rank, int row, int d) {
       return i == d ? 1 : 0;
     }
   }
-  for (int i = 0; i < rank->nkept; i++) {
-    if (rank->kept[i] == row) {
-      return -rank->T[(size_t)d * (size_t)rank->nkept + (size_t)i];
+  for (int k = rank->d_start[d]; k < rank->d_start[d + 1]; k++) {
+    if (rank->kept[rank->depends[k]] == row) {
+      return -rank->T[k];
     }
   }
   return 0;
@@ -468,7 +507,12 @@ static int new_dependence(mbg_context *ctx, mbg__arena *arena, const mbg__rank *
   mbg__lu lu;
   int err = MBG_OK;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  out->T = MBG_TAKE(arena, double, (size_t)nd *(size_t)out->nkept);
+  out->d_start = MBG_TAKE(arena, int, nd + 1);
+  MBG_TRY(mbg__arena_check(ctx, arena));
+  for (int d = 0; d < nd; d++) {
+    out->d_start[d + 1] = out->nkept; /* few rows: all entries */
+  }
+  MBG_TRY(reserve_rows(ctx, arena, out));
   real *x = MBG_TAKE(&scratch, real, nd);
   (void)mbg__lu_prepare(&lu, &scratch, nd);
   MBG_TRY(mbg__arena_check(ctx, &scratch));
@@ -485,7 +529,8 @@ static int new_dependence(mbg_context *ctx, mbg__arena *arena, const mbg__rank *
     }
     mbg__lu_solve(&lu, x, 1);
     for (int i = 0; i < nd; i++) {
-      out->T[(size_t)i * (size_t)out->nkept + (size_t)k] = re(x[i]);
+      out->depends[out->d_start[i] + k] = k;
+      out->T[out->d_start[i] + k] = re(x[i]);
     }
   }
 done:

@@ -14,8 +14,12 @@ typedef struct {
   bool *keep;             /*                                               (nrow) */
   int nkept, *kept;       /* ascending                              (nkept) */
   int ndropped, *dropped; /* ascending                              (ndropped) */
-  double *T;              /* B_D = T B_I, row-major                        (ndropped x nkept) */
-  double smallest;        /* smallest pivot of the kept rows relative to the largest, or the smallest singular value of
+  /* B_D = T B_I by rows: dropped row d depends on kept row `depends[k]` (in kept, ascending) by T[k], d_start[d] <= k <
+     d_start[d + 1]; parts without a common column do not depend on each other */
+  int *d_start; /*                                                         (ndropped + 1) */
+  int *depends; /*                                                         (d_start[ndropped]) */
+  double *T;
+  double smallest; /* smallest pivot of the kept rows relative to the largest, or the smallest singular value of
                              a part that was proved; 1 when nothing was factored */
 } mbg__rank;
 

@@ -53,14 +53,13 @@ done:
 static void null_wrench(const mbg__system *s, const mbg__rank *rank, int d, const mbg__signal *sig, int pair, real f[6],
                         double *scale) {
   const mbg_model *m = s->model;
-  const double *T = rank->T + (size_t)d * (size_t)rank->nkept;
   v6_zero(f);
   *scale = 0;
   for (int i = 0; i < sig->nrows; i++) {
     const mbg__row *row = &m->rows[sig->rows[i]];
     double lambda = sig->rows[i] == rank->dropped[d] ? 1 : 0;
-    for (int k = 0; k < rank->nkept; k++) {
-      lambda -= rank->kept[k] == sig->rows[i] ? T[k] : 0;
+    for (int k = rank->d_start[d]; k < rank->d_start[d + 1]; k++) {
+      lambda -= rank->kept[rank->depends[k]] == sig->rows[i] ? rank->T[k] : 0;
     }
     *scale += fabs(lambda);
     for (int k = row->term; k < row->term + row->nterm; k++) {
@@ -93,8 +92,8 @@ int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor
   }
   for (int d = 0; d < rank->ndropped; d++) {
     double x = re(dphi[rank->dropped[d]]);
-    for (int k = 0; k < rank->nkept; k++) {
-      x -= rank->T[(size_t)d * (size_t)rank->nkept + (size_t)k] * re(dphi[rank->kept[k]]);
+    for (int k = rank->d_start[d]; k < rank->d_start[d + 1]; k++) {
+      x -= rank->T[k] * re(dphi[rank->kept[rank->depends[k]]]);
     }
     if (fabs(x) > most) {
       most = fabs(x);
