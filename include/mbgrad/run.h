@@ -179,8 +179,8 @@ MBG_API int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *us
 /* Products with the Jacobian J = dy/dp of all kept signals y at all nodes (nodes x kept signals, row-major, as
    mbg_run_kept_signal numbers them). vjp: for each of `count` cotangents (count x nodes x kept) the gradient of sum
    cotangent y, with the cotangent held (count x parameters), by any method: the adjoint makes one backward pass. A loss
-   that is written outside of the model is differentiated by its derivatives by y as the cotangent. jvp: dy = J direction
-   (nodes x kept), direction: parameters. */
+   that is written outside of the model passes its derivatives by y as the cotangent. jvp: dy = J direction (nodes x
+   kept), direction: parameters. */
 MBG_API int mbg_run_vjp(mbg_context *ctx, mbg_run *run, mbg_method method, int count, const double *cotangents,
                         double *gradient);
 MBG_API int mbg_run_jvp(mbg_context *ctx, mbg_run *run, const double *direction, double *dy);

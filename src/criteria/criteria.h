@@ -61,8 +61,8 @@ static inline double mbg__trapezoid(const double *t, int nnode, int n) {
   return (left + right) / 2;
 }
 
-/* The next values are those of a run that keeps little: column k of y is the signal at place[k], -1: only its last value
-   and its integral are known, in end and sum. NULL: y is complete. Referenced. */
+/* The next values are those of a run that keeps little: column k of y is the signal at place[k], -1: only its last
+   value and its integral are known, in end and sum. NULL: y is complete. Referenced. */
 void mbg__criteria_places(mbg__criteria *c, const int *place, const real *end, const real *sum);
 /* Values psi (ncriterion) from y (nnode x width, row-major), omega (nnode; NULL: trapezoidal rule) and attribute values
    (na). The arrays are referenced until the next call. */

@@ -70,8 +70,8 @@ typedef struct {
      returns how many numbers there are. A start that was given them (mbg__start_result) goes on as if the run had not
      ended. NULL: nothing. */
   int (*memory)(const mbg__formulation_work *w, real *memory);
-  /* Releases the memory of the nodes of the last run but the first; what asks for them computes them again. NULL: nothing
-     is released. */
+  /* Releases the memory of the nodes of the last run but the first; what asks for them computes them again. NULL:
+     nothing is released. */
   void (*forget)(mbg__formulation_work *w);
   const mbg__work_counts *(*counts)(const mbg__formulation_work *w);
   void (*destroy)(mbg__formulation_work *w);

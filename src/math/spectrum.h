@@ -10,8 +10,8 @@
    eigenvectors. */
 int mbg__eigen_symmetric(mbg_context *ctx, int n, double *A, double *w);
 
-/* The smallest of these eigenvalues alone; A is overwritten. From MBG__LEAST_LARGE rows on, without the others and their
-   vectors. */
+/* The smallest of these eigenvalues alone; A is overwritten. From MBG__LEAST_LARGE rows on, without the others and
+   their vectors. */
 enum { MBG__LEAST_LARGE = 64 };
 int mbg__eigen_least(mbg_context *ctx, int n, double *A, double *least);
 

@@ -27,8 +27,8 @@ typedef struct {
   mbg__arena arena;
   mbg__saddle saddle;
   int n, npin;
-  int *pair; /* of the equations of pins                              (npin) */
-  bool due;  /* the solution was the guess: factors are made when derivatives ask for them */
+  int *pair;      /* of the equations of pins                              (npin) */
+  bool due;       /* the solution was the guess: factors are made when derivatives ask for them */
   real *x;        /* right-hand side and solution                     (n) */
   real *diagonal; /* scratch                                          (nrow) */
 } mbg__kkt;

@@ -39,8 +39,7 @@ static void regularise(const mbg__start_work *w, const mbg__kkt_fill *f, real *d
 
 int mbg__kkt_factor(mbg_context *ctx, mbg__start_work *w, mbg__kkt *kkt, const mbg__kkt_fill *f, const char *what) {
   if (!kkt->saddle.klu) {
-    const int err =
-        mbg__saddle_create(ctx, &kkt->arena, w->sys, kkt->npin, kkt->pair, MBG__KLU_FRESH, &kkt->saddle);
+    const int err = mbg__saddle_create(ctx, &kkt->arena, w->sys, kkt->npin, kkt->pair, MBG__KLU_FRESH, &kkt->saddle);
     if (err < 0) {
       return err;
     }

@@ -77,8 +77,8 @@ static inline double mbg__nodes_bytes(const mbg__nodes *nodes, int n) {
   const size_t node = sizeof(double) + (nodes->omega ? sizeof(real) : 0) + (size_t)nodes->width * sizeof(real);
   return (double)n * (double)node;
 }
-/* What other memory leaves of a limit (0: there is none) for stored nodes: half of it at least, because few of them cost
-   much time. */
+/* What other memory leaves of a limit (0: there is none) for stored nodes: half of it at least, because few of them
+   cost much time. */
 static inline double mbg__store_share(double limit, double other) { return fmax(limit - other, limit / 2); }
 /* How many signals have a place. */
 static inline int mbg__nodes_places(const int *place, int nused) {

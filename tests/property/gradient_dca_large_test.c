@@ -39,7 +39,7 @@ static char *tree_text(shape s, int n, bool springs) {
   double(*x)[2] = calloc((size_t)n, sizeof(*x)), *angle = calloc((size_t)n, sizeof(double));
   int *parent = calloc((size_t)n, sizeof(int));
   static const char *const types[] = {"revolute", "revolute", "revolute", "spherical", "prismatic", "cylindrical"};
-  fprintf(f, "{\"mbgrad\": 1, \"name\": \"large\", \"parameters\": {\"m\": {\"value\": [1, 1.5]}, \"l\": 1, \"k\": 0.05},"
+  fprintf(f, "{\"mbgrad\": 1, \"name\": \"large\", \"parameters\": {\"m\": {\"value\": [1, 1.5]}, \"l\": 1, \"k\": 2},"
              " \"gravity\": [0, 0, -9.81], \"bodies\": {");
   for (int i = 0; i < n; i++) {
     parent[i] = parent_of_body(s, i, &rng);

@@ -291,4 +291,45 @@ bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E);
 void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd,
                            real *a, real *f, real *scratch);
 
+/* A <- L U of A (6 x 6), rows exchanged */
+static inline void lu_factor(real A[36], int pivot[6]) {
+  for (int j = 0; j < 6; j++) {
+    int most = j;
+    for (int i = j + 1; i < 6; i++) {
+      most = fabs(re(A[6 * i + j])) > fabs(re(A[6 * most + j])) ? i : most;
+    }
+    pivot[j] = most;
+    for (int q = 0; q < 6; q++) {
+      const real x = A[6 * j + q];
+      A[6 * j + q] = A[6 * most + q];
+      A[6 * most + q] = x;
+    }
+    for (int i = j + 1; i < 6; i++) {
+      A[6 * i + j] /= A[6 * j + j];
+      for (int q = j + 1; q < 6; q++) {
+        A[6 * i + q] -= A[6 * i + j] * A[6 * j + q];
+      }
+    }
+  }
+}
+
+static inline void lu_solve(const real A[36], const int pivot[6], real x[6]) {
+  for (int j = 0; j < 6; j++) {
+    const real y = x[pivot[j]];
+    x[pivot[j]] = x[j];
+    x[j] = y;
+  }
+  for (int i = 0; i < 6; i++) {
+    for (int j = 0; j < i; j++) {
+      x[i] -= A[6 * i + j] * x[j];
+    }
+  }
+  for (int i = 5; i >= 0; i--) {
+    for (int j = i + 1; j < 6; j++) {
+      x[i] -= A[6 * i + j] * x[j];
+    }
+    x[i] /= A[6 * i + i];
+  }
+}
+
 #endif

@@ -170,47 +170,6 @@ size_t mbg__art_pieces_scratch(const mbg__art_pieces *p) {
 
 /* ---------------------------------------------------------------------- factors */
 
-/* A <- L U of A (6 x 6), rows exchanged */
-static void lu_factor(real A[36], int pivot[6]) {
-  for (int j = 0; j < 6; j++) {
-    int most = j;
-    for (int i = j + 1; i < 6; i++) {
-      most = fabs(re(A[6 * i + j])) > fabs(re(A[6 * most + j])) ? i : most;
-    }
-    pivot[j] = most;
-    for (int q = 0; q < 6; q++) {
-      const real x = A[6 * j + q];
-      A[6 * j + q] = A[6 * most + q];
-      A[6 * most + q] = x;
-    }
-    for (int i = j + 1; i < 6; i++) {
-      A[6 * i + j] /= A[6 * j + j];
-      for (int q = j + 1; q < 6; q++) {
-        A[6 * i + q] -= A[6 * i + j] * A[6 * j + q];
-      }
-    }
-  }
-}
-
-static void lu_solve(const real A[36], const int pivot[6], real x[6]) {
-  for (int j = 0; j < 6; j++) {
-    const real y = x[pivot[j]];
-    x[pivot[j]] = x[j];
-    x[j] = y;
-  }
-  for (int i = 0; i < 6; i++) {
-    for (int j = 0; j < i; j++) {
-      x[i] -= A[6 * i + j] * x[j];
-    }
-  }
-  for (int i = 5; i >= 0; i--) {
-    for (int j = i + 1; j < 6; j++) {
-      x[i] -= A[6 * i + j] * x[j];
-    }
-    x[i] /= A[6 * i + i];
-  }
-}
-
 /* P (columns of K^T) from the exit to the base, and Phi */
 static void factor_path(const mbg__dca_articulated *k, const mbg__art_pieces *s, piece *x) {
   memset(x->P, 0, sizeof(x->P));

@@ -5,8 +5,8 @@
 #include "formulations/dca/dca_assembly.h"
 
 /* A body (leaf) with the pieces that it has absorbed, or the join of two pieces. Bodies whose masses couple are one
-   leaf, that of the first of them: the frame and the modal coordinates of a modal body, the nodes of beams. The front has the rows that are
-   eliminated here, then the rows that stay open. */
+   leaf, that of the first of them: the frame and the modal coordinates of a modal body, the nodes of beams. The front
+   has the rows that are eliminated here, then the rows that stay open. */
 typedef struct {
   int body;                 /* leaf, else -1 */
   int child[2];             /* join; -1 for a leaf */
@@ -76,6 +76,8 @@ struct mbg__dca_panel {
   double *size; /* of the terms of an equation        ((nv + nrow) x columns) */
 };
 
+/* dca_assembly_shape.c: nodes by level, children first. */
+int mbg__dca_assembly_levels(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a);
 /* dca_assembly.c: x <- K^-1 x by the factors, m columns. */
 void mbg__dca_sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x);
 /* dca_assembly_residual.c: M and B by rows; the largest entry of B. */

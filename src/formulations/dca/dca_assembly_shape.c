@@ -61,3 +61,27 @@ mbg__dca_shape mbg__dca_assembly_shape(const mbg__dca_assembly *a) {
   s.solve_path = longest(a, a->path, solve_count, &s.solve);
   return s;
 }
+
+/* nodes by level, children first */
+int mbg__dca_assembly_levels(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a) {
+  for (int i = 0; i < a->nnode; i++) {
+    a->depth = a->nodes[i].level > a->depth ? a->nodes[i].level : a->depth;
+  }
+  a->order = MBG_TAKE(arena, int, a->nnode);
+  a->level = MBG_TAKE(arena, int, a->depth + 3);
+  a->failed = MBG_TAKE(arena, mbg__dca_failure, a->nnode);
+  a->path = MBG_TAKE(arena, double, a->nnode);
+  if (arena->failed) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int i = 0; i < a->nnode; i++) {
+    a->level[a->nodes[i].level + 2]++;
+  }
+  for (int l = 1; l < a->depth + 3; l++) {
+    a->level[l] += a->level[l - 1];
+  }
+  for (int i = 0; i < a->nnode; i++) {
+    a->order[a->level[a->nodes[i].level + 1]++] = i;
+  }
+  return MBG_OK;
+}

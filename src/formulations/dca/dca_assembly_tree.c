@@ -560,30 +560,6 @@ done:
   return err;
 }
 
-/* nodes by level, children first */
-static int list_levels(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a) {
-  for (int i = 0; i < a->nnode; i++) {
-    a->depth = a->nodes[i].level > a->depth ? a->nodes[i].level : a->depth;
-  }
-  a->order = MBG_TAKE(arena, int, a->nnode);
-  a->level = MBG_TAKE(arena, int, a->depth + 3);
-  a->failed = MBG_TAKE(arena, mbg__dca_failure, a->nnode);
-  a->path = MBG_TAKE(arena, double, a->nnode);
-  if (arena->failed) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int i = 0; i < a->nnode; i++) {
-    a->level[a->nodes[i].level + 2]++;
-  }
-  for (int l = 1; l < a->depth + 3; l++) {
-    a->level[l] += a->level[l - 1];
-  }
-  for (int i = 0; i < a->nnode; i++) {
-    a->order[a->level[a->nodes[i].level + 1]++] = i;
-  }
-  return MBG_OK;
-}
-
 int mbg__dca_assembly_tree_build(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a) {
   const mbg_model *m = a->m;
   builder b = {.ctx = ctx, .arena = arena, .a = a};
@@ -611,7 +587,7 @@ int mbg__dca_assembly_tree_build(mbg_context *ctx, mbg__arena *arena, mbg__dca_a
   a->nnode = m->nbody;
   MBG_TRY(make_leaves(&b));
   MBG_TRY(rounds(&b));
-  MBG_TRY(list_levels(ctx, arena, a));
+  MBG_TRY(mbg__dca_assembly_levels(ctx, arena, a));
   for (int i = 0; i < a->nnode; i++) {
     for (int side = 0; a->nodes[i].body < 0 && side < 2; side++) {
       place_rows(&b, &a->nodes[i], side);
