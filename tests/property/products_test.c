@@ -1,6 +1,6 @@
 /* Products with the Jacobian of a trajectory: J^T of mbg_run_vjp and J of mbg_run_jvp are adjoint to each other in
-   every formulation, the adjoint's product is that of direct differentiation, and a seed of one signal gives its derivative.
- */
+   every formulation, the adjoint's product is that of direct differentiation, and a seed of one signal gives its
+   derivative. */
 #include "mbgrad/run.h"
 #include "support/support.h"
 
