@@ -76,7 +76,10 @@ def test_batch(model):
         check(times)
     f = model.function("psi", wrt="k1", workers=3)
     check([interrupted(lambda: f(np.linspace(80, 120, 1000)[:, None]), 0.3)])
-    assert not [t.name for t in threading.enumerate() if t.name.startswith("mbgrad")]
+    workers = [t for t in threading.enumerate() if t.name.startswith("mbgrad")]
+    for worker in workers:  # they stop after the step at hand
+        worker.join(timeout=20)
+    assert not [t.name for t in workers if t.is_alive()]
 
 
 def test_searches(model):
