@@ -391,9 +391,10 @@ static void set_level(mbg__loader *L, mbg__signal *s, bool *whole) {
   const mbg__fn *fn = &L->fns.at[s->fn];
   for (int k = 0; k < fn->ninput; k++) {
     if (fn->input[k].role == MBG__ROLE_SIGNAL) {
-      const mbg__signal *other = &L->signals.at[fn->input[k].index];
+      const int index = fn->input[k].index;
+      const mbg__signal *other = &L->signals.at[index];
       s->level = other->level > s->level ? other->level : s->level;
-      *whole = *whole || L->signal_whole.at[fn->input[k].index];
+      *whole = *whole || (index < L->signal_whole.count && L->signal_whole.at[index]); /* later ones: a cycle */
     }
   }
 }
