@@ -13,7 +13,7 @@ typedef struct {
   int *group;       /* of an unknown                                          (ndef) */
   int *first;       /* unknown of a group                                     (ngroup + 1) */
   int *start, *to;  /* neighbours of a group: to[start[g]] ...                (ngroup + 1, edges) */
-  int *sequence;    /* groups in their order, later their places              (ngroup) */
+  int *sequence;    /* place of a group in the order                          (ngroup) */
   int *room, *link; /* rows that a group can still carry, first of its rows   (ngroup each) */
   int *next;        /* row after a row of the same group, -1: none            (ncol - ndef) */
 } graph;

@@ -354,7 +354,7 @@ static int iterate_all(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *f
     MBG_TRY(mbg__alpha_index2_enter(ctx, a->index2, from, to));
   }
   follow(a, from, to->Dx, to);
-  while (!k->done && !k->slow && k->count < MBG__ALPHA_NEWTON_MAX) {
+  while (!k->done && !k->slow && (k->count < MBG__ALPHA_NEWTON_MAX || k->polish > 0)) {
     MBG_TRY(iterate(ctx, a, from, to, k));
     if (!isfinite(k->change)) {
       break;
