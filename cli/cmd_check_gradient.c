@@ -221,7 +221,7 @@ static int gradient_by(cli_proof *p, const char *formulation, double *g) {
   mbg_context *ctx = p->r.session.ctx;
   mbg_run_options options = p->r.options;
   mbg_run *run = NULL;
-  options.formulation = formulation;
+  cli_run_formulation(&options, formulation);
   int result = mbg_run_create(ctx, p->model, &options, &run);
   result = result == MBG_OK ? mbg_run_set_parameters(ctx, run, p->r.session.parameters) : result;
   result = result == MBG_OK ? mbg_run_simulate(ctx, run) : result;

@@ -70,7 +70,7 @@ static int add_formulation(comparison *c, int index) {
   const char *key = mbg_formulation_key(index);
   mbg_run_options options = c->r->options;
   mbg_run *run = NULL;
-  options.formulation = key;
+  cli_run_formulation(&options, key);
   const int result = simulate(c, &options, &run);
   for (int m = MBG_METHOD_DIRECT; m < MBG_METHOD_COUNT && result != MBG_ERROR_INTERRUPTED; m++) {
     if (!mbg_formulation_has(index, (mbg_method)m)) {

@@ -205,6 +205,25 @@ int cli_run_open(cli_run *r, const cli_args *args, bool all_signals, bool quiet)
   return status == CLI_DONE ? cli_run_make(r) : status;
 }
 
+static bool has_word(const char *words, const char *word) {
+  const size_t n = strlen(word);
+  for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ') {
+    if (strcspn(at, " ") == n && !strncmp(at, word, n)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void cli_run_formulation(mbg_run_options *options, const char *key) {
+  options->formulation = key;
+  for (int i = 0; i < mbg_formulation_count() && options->integrator; i++) {
+    if (!strcmp(mbg_formulation_key(i), key) && !has_word(mbg_formulation_integrators(i), options->integrator)) {
+      options->integrator = NULL;
+    }
+  }
+}
+
 void cli_run_forward(mbg_run_options *o) {
   if (!(o->memory > 0)) {
     o->memory = 1; /* the fewest checkpoints that the library keeps */

@@ -45,6 +45,8 @@ int cli_run_begin(cli_run *run, const cli_args *args, bool all_signals, bool qui
 int cli_run_make(cli_run *run);
 /* Options of a run of which no gradient is asked: its nodes need not be kept, unless --memory says so. */
 void cli_run_forward(mbg_run_options *options);
+/* Options of a run by another formulation; an integrator that it does not have is left to its preset. */
+void cli_run_formulation(mbg_run_options *options, const char *key);
 void cli_run_close(cli_run *run);
 
 /* Simulates, with a progress bar when standard error is a terminal. CLI_DONE also when Ctrl-C stopped it: ask

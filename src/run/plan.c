@@ -280,8 +280,14 @@ static int check_spans(mbg_context *ctx, const mbg_model *m, double interval, co
   return MBG_OK;
 }
 
-static int check_adjoint_tolerance(mbg_context *ctx, const mbg__formulation *formulation, const mbg_run_options *o,
-                                   const mbg__run_plan *plan) {
+/* Options that the caller names for a formulation without them. Keys of the file may be for another formulation. */
+static int check_foreign(mbg_context *ctx, const mbg__formulation *formulation, const mbg_run_options *o,
+                         const mbg__run_plan *plan) {
+  if (o->integrator && !formulation->integrators[0]) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "formulation '%s' takes steps of its own; an integrator is an option of 'qr' and 'dca'",
+                     formulation->key);
+  }
   const bool backward = (formulation->supports & MBG__ODE) && mbg__formulation_has(formulation, MBG_METHOD_CONTINUOUS);
   if (!isnan(o->adjoint_tolerance) && !backward) {
     return mbg__fail(ctx, MBG_ERROR_INPUT,
@@ -330,7 +336,7 @@ int mbg__plan_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, cons
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "accuracy %g: must be at least 1e-12 and below 1", o->accuracy);
     goto done;
   }
-  MBG_TRY(check_adjoint_tolerance(ctx, formulation, o, plan));
+  MBG_TRY(check_foreign(ctx, formulation, o, plan));
   if (formulation->supports & MBG__ODE) {
     choose_tolerances(m, formulation, o, plan);
   } else {

@@ -15,6 +15,7 @@ try quarter-car --formulation magic
 try quarter-car --formulation qr --integrator dop583
 try quarter-car --formulation qr --integrator euler
 try quarter-car --formulation qr --integrator rk4
+try quarter-car --formulation lie --integrator dp5
 try quarter-car --formulation qr --tolerance 1e-15
 try quarter-car --formulation qr --tolerance 2
 try quarter-car --set p5=1
