@@ -1,0 +1,448 @@
+"""Ratios of CPU times of mbgrad and other programs on the same mechanisms: bench/peers/run."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import five_bar
+import numpy as np
+import planar
+import rods
+
+import mbgrad
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "build" / "peers"
+
+
+@dataclass
+class Way:
+    """One program's way to a result: ``go`` returns the CPU seconds it took; ``value`` what it found."""
+
+    name: str
+    go: Callable[[], float]
+    value: Callable[[], np.ndarray]
+
+
+@dataclass
+class Row:
+    """Ratio of one way to the first of its case, over repetitions in turn."""
+
+    case: str
+    name: str
+    seconds: float
+    ratio: float
+    low: float
+    high: float
+    far: float
+
+
+def timed(function: Callable[[], object]) -> tuple[float, object]:
+    """CPU time of this process in a call, and its result."""
+    begin = time.process_time()
+    result = function()
+    return time.process_time() - begin, result
+
+
+def calls(function: Callable[[], object]) -> Way:
+    """A way that is a Python call; its name is given later."""
+    kept: list[np.ndarray] = []
+
+    def go() -> float:
+        spent, result = timed(function)
+        kept[:] = [np.atleast_1d(np.asarray(result, dtype=float))]
+        return spent
+
+    return Way("", go, lambda: kept[0])
+
+
+def named(name: str, way: Way) -> Way:
+    way.name = name
+    return way
+
+
+def compare(case: str, ways: list[Way], repeat: int, agree: float) -> list[Row]:
+    """Runs the ways in turn. All must give the value of the first to the relative difference ``agree``."""
+    times: list[list[float]] = [[] for _ in ways]
+    for _ in range(repeat + 1):
+        for k, way in enumerate(ways):
+            times[k].append(way.go())
+    first = ways[0].value()
+    rows = []
+    for k, way in enumerate(ways):
+        spent = times[k][1:]  # the first round warms caches
+        ratios = [a / b for a, b in zip(spent, times[0][1:], strict=True)]
+        far = float(np.max(np.abs(way.value() - first)) / np.max(np.abs(first)))
+        if not far <= agree:
+            sys.exit(f"{case}: {way.name} is {far:.2g} away from {ways[0].name}, more than {agree:.2g}")
+        rows.append(
+            Row(case, way.name, statistics.median(spent), statistics.median(ratios), min(ratios), max(ratios), far)
+        )
+        print(text(rows[-1]), flush=True)
+    return rows
+
+
+def text(row: Row) -> str:
+    """One line of the table."""
+    spread = f"{row.low:.2f} to {row.high:.2f}"
+    return (
+        f"{row.case:34} {row.name:34} {1e3 * row.seconds:10.3f} ms {row.ratio:8.2f}  ({spread})  differs {row.far:.1g}"
+    )
+
+
+# ---------------------------------------------------------------------------- gradient of the five-bar
+
+
+class Sundials:
+    """The program five_bar.c for one number of parameters."""
+
+    def __init__(self, count: int) -> None:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        five_bar.write(FOLDER, count)
+        self.program = FOLDER / f"five_bar_{count}"
+        self.input = " ".join(repr(float(p)) for p in five_bar.parameters(count))
+        libraries = ["cvodes", "idas", "nvecserial", "sunmatrixdense", "sunlinsoldense", "sunnonlinsolfixedpoint"]
+        source = Path(__file__).with_name("five_bar.c")
+        link = [f"-lsundials_{name}" for name in libraries]
+        subprocess.run(
+            ["cc", "-O3", "-DNDEBUG", f"-I{FOLDER}", str(source), "-o", str(self.program), *link, "-lm"], check=True
+        )
+
+    def run(self, solver: str, tolerance: float) -> tuple[float, np.ndarray]:
+        command = [str(self.program), solver, repr(tolerance), "3"]
+        out = subprocess.run(command, input=self.input, capture_output=True, text=True, check=True).stdout
+        times, _, gradient = json.loads(out)
+        return min(times), np.array(gradient)
+
+    def way(self, solver: str, tolerance: float) -> Way:
+        kept: list[np.ndarray] = []
+
+        def go() -> float:
+            spent, gradient = self.run(solver, tolerance)
+            kept[:] = [gradient]
+            return spent
+
+        return Way(solver, go, lambda: kept[0])
+
+
+def loosest(error: Callable[[float], float], aim: float) -> float:
+    """The largest tolerance 10^-k/2 from which on all errors stay below the aim."""
+    good = None
+    for k in range(26, 7, -1):
+        tolerance = 10 ** (-k / 2)
+        if not error(tolerance) <= aim:
+            break
+        good = tolerance
+    if good is None:
+        sys.exit("no tolerance reaches the accuracy")
+    return good
+
+
+def mbgrad_gradient(model: mbgrad.Model, tolerance: float, **options: object) -> Callable[[], np.ndarray]:
+    """Simulation and gradient of a kept run; the parameters change by a rounding so that nothing is remembered."""
+    function = model.function("psi", formulation="qr", tolerance=tolerance, **options)
+    turn = [0]
+
+    def call() -> np.ndarray:
+        turn[0] += 1
+        return np.asarray(function.value_and_grad(function.x0 * (1 + 1e-15 * turn[0]))[1])
+
+    return call
+
+
+def five_bar_gradients(repeat: int, quick: bool) -> list[Row]:
+    """Gradients with a relative error of 1e-6, which each program reaches at a tolerance of its own."""
+    rows = []
+    for count in (2, 20) if quick else (2, 20, 200):
+        model = mbgrad.load(five_bar.model(count))
+        exact = np.asarray(model.grad("psi", formulation="qr", tolerance=1e-12))
+        peer = Sundials(count)
+
+        def far(gradient: np.ndarray, exact: np.ndarray = exact) -> float:
+            return float(np.max(np.abs(gradient - exact)) / np.max(np.abs(exact)))
+
+        def own(tolerance: float, model: mbgrad.Model = model) -> float:
+            return far(mbgrad_gradient(model, tolerance)())
+
+        def general(tolerance: float, model: mbgrad.Model = model) -> float:
+            return far(mbgrad_gradient(model, tolerance, integrator="adams")())
+
+        ways = [named("mbgrad qr", calls(mbgrad_gradient(model, loosest(own, 1e-6))))]
+        tolerance = loosest(general, 1e-6)
+        label = f"CVODES, general equations, {tolerance:.0e}"
+        ways.append(named(label, calls(mbgrad_gradient(model, tolerance, integrator="adams"))))
+        for solver in ("cvodes", "idas"):
+            tolerance = loosest(lambda t, s=solver, p=peer: far(p.run(s, t)[1]), 1e-6)
+            label = f"{solver.upper()}, equations by hand, {tolerance:.0e}"
+            ways.append(named(label, peer.way(solver, tolerance)))
+        rows += compare(f"five-bar gradient, np {count}", ways, repeat, 3e-6)
+    return rows
+
+
+# ---------------------------------------------------------------------------- simulations beside Exudyn
+
+
+def alpha(name: str, model: dict, peer: Callable[[], float], signal: str, repeat: int, agree: float) -> list[Row]:
+    """lie and ali3p beside Exudyn at the same steps."""
+
+    def own(formulation: str) -> Callable[[], float]:
+        data = json.loads(json.dumps(model))
+        data["run"]["formulation"] = formulation
+        if formulation != "lie":
+            data["run"].pop("rho_inf", None)
+        loaded = mbgrad.load(data)
+
+        def turned() -> float:
+            values = loaded.simulate(poses=False)[signal]
+            return float(values[-1] - values[0])
+
+        return turned
+
+    ways = [named("mbgrad lie", calls(own("lie"))), named("mbgrad ali3p", calls(own("ali3p")))]
+    ways.append(named("Exudyn, modified Newton", calls(peer)))
+    return compare(name, ways, repeat, agree)
+
+
+def rods_alpha(repeat: int, quick: bool) -> list[Row]:
+    """Windows and planar chains: 400 steps of 1 ms. The schemes are of second order: they agree to about 1e-5."""
+    rows = []
+    sizes = [("windows", rods.windows, n) for n in (10, 40, 160)] + [("chain", rods.chain, n) for n in (16, 64, 256)]
+    for name, make, count in sizes:
+        if quick and count > 40:
+            continue
+        mechanism = make(count)
+        model = rods.model(mechanism, 0.4, 1e-3, "lie")
+        peer = rods.exudyn(mechanism, 0.4, 1e-3)
+        rows += alpha(f"{name} of {count}, 400 steps", model, peer, "y", repeat, 1e-5)
+    return rows
+
+
+def gallery_alpha(repeat: int, quick: bool) -> list[Row]:
+    """Models of the gallery that Exudyn's elements can hold."""
+    rows = []
+    cases = [("slider-crank", "crank", "q", 10.0, 0.005, 1e-3), ("andrews", "K1", "beta", 0.03, 1e-5, 1e-3)]
+    for name, body, signal, end, step, agree in cases[: 1 if quick else 2]:
+        model = mbgrad.load(name).to_dict()
+        model["run"] = {"formulation": "lie", "end": end, "step": step, "rho_inf": 0.8}
+        peer = planar.exudyn(model, body, rods.alpha_settings(end, step))
+        rows += alpha(f"{name}, {round(end / step)} steps", model, peer, signal, repeat, agree)
+    pendulum = rods.chain(1)
+    peer = rods.exudyn(pendulum, 10, 1e-3)
+    rows += alpha("pendulum, 10000 steps", rods.model(pendulum, 10, 1e-3, "lie"), peer, "y", repeat, 1e-3)
+    return rows
+
+
+# ---------------------------------------------------------------------------- chains beside Pinocchio and MuJoCo
+
+
+def evaluations(count: int) -> dict[str, float]:
+    """Seconds of one evaluation and one adjoint of dca by bench/dca."""
+    out = subprocess.run(
+        [str(ROOT / "build" / "bench" / "dca"), "count", "chain", str(count)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return {name: 1e-6 * float(value) for name, value in re.findall(r"(evaluation|adjoint) ([0-9.]+)", out)}
+
+
+def chain_model(count: int, masses: int = 1) -> mbgrad.Model:
+    """The chain that ``mbgrad new`` writes."""
+    command = [str(ROOT / "build" / "mbgrad"), "new", "chain", str(FOLDER / "chain"), "--bodies", str(count)]
+    subprocess.run([*command, "--masses", str(masses), "--force"], check=True, capture_output=True)
+    return mbgrad.load(FOLDER / "chain" / "model.json")
+
+
+def chain_accelerations(count: int, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Accelerations of the joints by dca at a state, for the comparison of values."""
+    data = chain_model(count).to_dict()
+    joints = [f"j{i}" for i in range(count)]
+    data["initial"] = {
+        "pin": {
+            joint: {"joint": joint, "coordinate": "angle", "value": float(q[i]), "rate": float(v[i])}
+            for i, joint in enumerate(joints)
+        }
+    }
+    data["signals"] |= {
+        f"a{i}": {"type": "coordinate-acceleration", "joint": joint, "coordinate": "angle"}
+        for i, joint in enumerate(joints)
+    }
+    data["run"] = {"formulation": "dca", "end": 1e-6, "step": 1e-6}
+    run = mbgrad.load(data).simulate(poses=False)
+    return np.array([run[f"a{i}"][0] for i in range(count)])
+
+
+def chain_dynamics(repeat: int, quick: bool) -> list[Row]:
+    """Forward dynamics of spatial chains at one state, and their derivatives."""
+    import mujoco
+    import pinocchio as pin
+
+    rows = []
+    for count in (16, 64) if quick else (16, 64, 256):
+        model = rods.pinocchio(count)
+        data = model.createData()
+        generator = np.random.default_rng(1)
+        q, v = generator.uniform(-1, 1, count), generator.uniform(-1, 1, count)
+        tau = np.zeros(count)
+        other = mujoco.MjModel.from_xml_string(rods.mjcf(count, 1e-3))
+        state = mujoco.MjData(other)
+        state.qpos[:], state.qvel[:] = q, v
+        times = 2000 if count < 100 else 300
+
+        def many(call: Callable[[], object], times: int = times) -> Callable[[], float]:
+            def go() -> float:
+                begin = time.process_time()
+                for _ in range(times):
+                    call()
+                return (time.process_time() - begin) / times
+
+            return go
+
+        def accelerations(
+            model: object = model, data: object = data, q: np.ndarray = q, v: np.ndarray = v, tau: np.ndarray = tau
+        ) -> np.ndarray:
+            return np.array(pin.aba(model, data, q, v, tau))
+
+        first = chain_accelerations(count, q, v)
+        ways = [
+            Way("mbgrad dca", lambda n=count: evaluations(n)["evaluation"], lambda f=first: f),
+            Way("Pinocchio aba", many(accelerations), accelerations),
+            Way(
+                "MuJoCo mj_forward",
+                many(lambda m=other, s=state: mujoco.mj_forward(m, s)),
+                lambda s=state: np.array(s.qacc),
+            ),
+        ]
+        rows += compare(f"chain of {count}, forward dynamics", ways, repeat, 1e-9)
+        ways = [
+            Way("mbgrad dca, adjoint", lambda n=count: evaluations(n)["adjoint"], lambda f=first: f),
+            Way(
+                "Pinocchio computeABADerivatives",
+                many(partial(pin.computeABADerivatives, model, data, q, v, tau), times // 10),
+                accelerations,
+            ),
+        ]
+        rows += compare(f"chain of {count}, derivatives", ways, repeat, 1e-9)
+    return rows
+
+
+def mujoco_differences(count: int, steps: int) -> tuple[Callable[[], np.ndarray], Callable[[], float]]:
+    """Gradient of the height of the second rod's end by all masses: forward differences of MuJoCo's RK4."""
+    import mujoco
+    from mujoco import rollout
+
+    model = mujoco.MjModel.from_xml_string(rods.mjcf(count, 1e-3))
+    body = model.body(2).id
+    inertia = model.body_inertia.copy()
+    start = np.zeros((1, mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
+    data = mujoco.MjData(model)
+
+    def height() -> float:
+        rollout.rollout(model, data, start, nstep=steps)
+        mujoco.mj_kinematics(model, data)
+        return float(data.xpos[body][2] + data.xmat[body][6])
+
+    def gradient() -> np.ndarray:
+        base, slopes = height(), []
+        for i in range(1, count + 1):
+            delta = 1e-6
+            model.body_mass[i] += delta
+            model.body_inertia[i] = inertia[i] * (1 + delta)
+            slopes.append((height() - base) / delta)
+            model.body_mass[i] -= delta
+            model.body_inertia[i] = inertia[i]
+        return np.array(slopes)
+
+    return gradient, height
+
+
+def chain_gradient(repeat: int, quick: bool) -> list[Row]:
+    """Gradient of a chain of 16 by its 16 masses, 500 steps of 1 ms (Runge-Kutta of order 4 in both)."""
+    count, steps = 16, 100 if quick else 500
+    model = chain_model(count, count)
+    names = [f"m[{i}]" for i in range(count)]
+    function = model.function("drop", wrt=names, end=1e-3 * steps, step=1e-3)
+    turn = [0]
+
+    def own() -> np.ndarray:
+        turn[0] += 1
+        return np.asarray(function.value_and_grad(function.x0 * (1 + 1e-15 * turn[0]))[1])
+
+    peer, _ = mujoco_differences(count, steps)
+    ways = [named("mbgrad dca, adjoint", calls(own)), named("MuJoCo, forward differences", calls(peer))]
+    return compare(f"chain of {count}, gradient by {count} masses", ways, repeat, 1e-3)
+
+
+# ---------------------------------------------------------------------------- the table
+
+CASES = {
+    "five-bar": five_bar_gradients,
+    "gallery": gallery_alpha,
+    "rods": rods_alpha,
+    "dynamics": chain_dynamics,
+    "gradient": chain_gradient,
+}
+
+
+def machine() -> str:
+    """Processor, date and versions."""
+    cpu = next(
+        (s.split(":")[1].strip() for s in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in s), ""
+    )
+    packages = ", ".join(f"{n} {importlib.metadata.version(n)}" for n in ("casadi", "exudyn", "mujoco", "pin"))
+    sundials = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Version}", "libsundials-dev"], capture_output=True, text=True
+    ).stdout.split("+")[0]
+    today = datetime.date.today().isoformat()
+    versions = f"mbgrad {mbgrad.__version__}, {packages}, SUNDIALS {sundials}"
+    return f"{cpu or platform.machine()}, one thread, {today}; {versions}"
+
+
+def markdown(rows: list[Row], repeat: int) -> str:
+    """The table of docs/performance.md."""
+    lines = [
+        machine() + f"; medians of {repeat} repetitions in turn.",
+        "",
+        "| case | program | CPU time | ratio | spread |",
+        "|---|---|---|---|---|",
+    ]
+    last = ""
+    for row in rows:
+        case = row.case if row.case != last else ""
+        last = row.case
+        lines.append(
+            f"| {case} | {row.name} | {1e3 * row.seconds:.3g} ms | {row.ratio:.2f} | {row.low:.2f} to {row.high:.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table")
+    args = parser.parse_args()
+    unknown = [c for c in args.cases if c not in CASES]
+    if unknown:
+        parser.error(f"unknown case {', '.join(unknown)}; known: {', '.join(CASES)}")
+    rows = [row for name in args.cases or CASES for row in CASES[name](args.repeat, args.quick)]
+    if args.markdown:
+        args.markdown.write_text(markdown(rows, args.repeat))
+
+
+if __name__ == "__main__":
+    main()
