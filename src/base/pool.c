@@ -1,24 +1,29 @@
-/* Threads that look for the next loop for a few microseconds, then sleep on a condition variable; the choice between
-   them and the caller alone. */
+/* Threads that look for the next loop as long as loops follow one another closely, else sleep; the choice between them
+   and the caller alone. */
 #include "base/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 
-enum { THREADS_MAX = 256 };
+enum { THREADS_MAX = 256, LINE = 128 }; /* LINE: bytes that cores hand to each other at once */
 
 /* What is known of a loop: seconds an item takes with the caller alone and with threads, smoothed; 0 when unknown. */
 typedef struct {
   double alone, shared;
-  int wait;  /* loops until the other way is tried again */
-  int pause; /* the last such wait */
+  int wait; /* loops until the other way is tried again */
 } statistic;
 
 typedef struct {
   mbg__pool *pool;
   int number;
+  double patience; /* seconds to look for the next loop before it sleeps */
   pthread_t id;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  atomic_bool asleep; /* it needs a signal */
+  char apart[LINE];
 } helper;
 
 /* The state of the pool in one word: helpers in the loop, whether it takes helpers in, and its number. A helper enters
@@ -30,26 +35,35 @@ static const word OPEN = 1ULL << 16, LOOP = 1ULL << 17;
 struct mbg__pool {
   mbg_allocator allocator;
   pthread_mutex_t lock;
-  pthread_cond_t wake, done;
-  atomic_bool quit;
-  atomic_ullong state;
-  atomic_int asleep;   /* helpers that need a signal */
-  atomic_bool waiting; /* the caller does */
-  atomic_int parts;    /* of the loop */
+  pthread_cond_t done;
+  atomic_bool waiting; /* the caller needs a signal */
   int n, piece;
   mbg__pool_work *work;
   void *user;
-  atomic_int next;    /* first item that nobody has taken */
   atomic_bool busy;   /* a loop runs: loops inside it do not share */
   double spent, lost; /* seconds in all loops; lost in shared ones, compared with the caller alone (negative: won) */
   int nhelper;
   helper *helpers;
   statistic loops[MBG__POOL_LOOPS];
+  char apart0[LINE];
+  atomic_ullong state; /* what idle helpers look at */
+  atomic_int parts;    /* of the loop */
+  atomic_bool quit;
+  char apart1[LINE];
+  atomic_int next; /* first item that nobody has taken */
+  char apart2[LINE];
 };
 
 /* ---------------------------------------------------------------------- threads */
 
-enum { SPINS = 400 }; /* looks at the state before a thread sleeps: about ten microseconds */
+static double now(void) {
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+enum { LOOKS = 32 }; /* at the state between two looks at the clock */
+static const double PATIENCE_MIN = 10e-6, PATIENCE_MAX = 300e-6;
 
 static inline void relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -74,38 +88,63 @@ static bool can_enter(mbg__pool *p, const helper *h, word seen, word state) {
   return (state & OPEN) && state / LOOP != seen && atomic_load(&p->parts) > h->number;
 }
 
-static void sleep_until_loop(mbg__pool *p, const helper *h, word seen) {
-  pthread_mutex_lock(&p->lock);
-  atomic_fetch_add(&p->asleep, 1);
+static void sleep_until_loop(mbg__pool *p, helper *h, word seen) {
+  pthread_mutex_lock(&h->lock);
+  atomic_store(&h->asleep, true);
   while (!atomic_load(&p->quit) && !can_enter(p, h, seen, atomic_load(&p->state))) {
-    pthread_cond_wait(&p->wake, &p->lock);
+    pthread_cond_wait(&h->wake, &h->lock);
   }
-  atomic_fetch_sub(&p->asleep, 1);
-  pthread_mutex_unlock(&p->lock);
+  atomic_store(&h->asleep, false);
+  pthread_mutex_unlock(&h->lock);
+}
+
+/* thread 0 wakes 1 to 4, thread 1 wakes 5 to 8, ... */
+static void wake_some(mbg__pool *p, int thread) {
+  for (int i = 4 * thread + 1; i <= 4 * thread + 4 && i <= p->nhelper; i++) {
+    helper *h = &p->helpers[i - 1];
+    if (atomic_load(&h->asleep)) {
+      pthread_mutex_lock(&h->lock);
+      pthread_cond_signal(&h->wake);
+      pthread_mutex_unlock(&h->lock);
+    }
+  }
+}
+
+/* Looks for the next loop for a while, longer if loops followed one another closely, then sleeps. */
+static void wait_for_loop(mbg__pool *p, helper *h, word seen) {
+  const double from = now();
+  for (double time = from; time - from < h->patience; time = now()) {
+    for (int i = 0; i < LOOKS; i++) {
+      if (atomic_load(&p->quit) || can_enter(p, h, seen, atomic_load(&p->state))) {
+        h->patience = PATIENCE_MAX;
+        return;
+      }
+      relax();
+    }
+    sched_yield();
+  }
+  sleep_until_loop(p, h, seen);
+  const double seconds = now() - from;
+  h->patience = seconds >= 0 && seconds < PATIENCE_MAX ? PATIENCE_MAX : fmax(h->patience / 2, PATIENCE_MIN);
 }
 
 static void *help(void *user) {
-  const helper *h = user;
+  helper *h = user;
   mbg__pool *p = h->pool;
   word seen = 0;
-  for (int spin = 0; !atomic_load(&p->quit);) {
+  while (!atomic_load(&p->quit)) {
     word state = atomic_load(&p->state);
-    if (can_enter(p, h, seen, state)) {
-      if (atomic_compare_exchange_strong(&p->state, &state, state + 1)) {
-        seen = state / LOOP;
-        take_pieces(p, h->number);
-        if (inside(atomic_fetch_sub(&p->state, 1)) == 1 && atomic_load(&p->waiting)) {
-          pthread_mutex_lock(&p->lock);
-          pthread_cond_signal(&p->done);
-          pthread_mutex_unlock(&p->lock);
-        }
+    if (!can_enter(p, h, seen, state)) {
+      wait_for_loop(p, h, seen);
+    } else if (atomic_compare_exchange_strong(&p->state, &state, state + 1)) {
+      seen = state / LOOP;
+      wake_some(p, h->number);
+      take_pieces(p, h->number);
+      if (inside(atomic_fetch_sub(&p->state, 1)) == 1 && atomic_load(&p->waiting)) {
+        pthread_mutex_lock(&p->lock);
+        pthread_cond_signal(&p->done);
+        pthread_mutex_unlock(&p->lock);
       }
-      spin = 0;
-    } else if (spin++ < SPINS) {
-      relax();
-    } else {
-      sleep_until_loop(p, h, seen);
-      spin = 0;
     }
   }
   return NULL;
@@ -113,11 +152,15 @@ static void *help(void *user) {
 
 /* the loop is closed: helpers inside finish their pieces */
 static void wait_for_helpers(mbg__pool *p) {
-  for (int spin = 0; spin < SPINS; spin++) {
-    if (inside(atomic_load(&p->state)) == 0) {
-      return;
+  const double from = now();
+  for (double time = from; time - from < PATIENCE_MAX; time = now()) {
+    for (int i = 0; i < LOOKS; i++) {
+      if (inside(atomic_load(&p->state)) == 0) {
+        return;
+      }
+      relax();
     }
-    relax();
+    sched_yield();
   }
   pthread_mutex_lock(&p->lock);
   atomic_store(&p->waiting, true);
@@ -137,14 +180,15 @@ static void run_shared(mbg__pool *p, int n, int piece, mbg__pool_work *work, voi
   atomic_store(&p->next, 0);
   atomic_store(&p->parts, (n - 1) / piece + 1);
   atomic_store(&p->state, (atomic_load(&p->state) / LOOP + 1) * LOOP + OPEN);
-  if (atomic_load(&p->asleep) > 0) {
-    pthread_mutex_lock(&p->lock);
-    pthread_cond_broadcast(&p->wake);
-    pthread_mutex_unlock(&p->lock);
-  }
+  wake_some(p, 0);
   take_pieces(p, 0);
   atomic_fetch_and(&p->state, ~OPEN);
   wait_for_helpers(p);
+}
+
+static void destroy_helper(helper *h) {
+  pthread_cond_destroy(&h->wake);
+  pthread_mutex_destroy(&h->lock);
 }
 
 int mbg__pool_create(mbg_context *ctx, int threads, mbg__pool **out) {
@@ -161,12 +205,14 @@ int mbg__pool_create(mbg_context *ctx, int threads, mbg__pool **out) {
   p->allocator = *mbg__context_allocator(ctx);
   p->helpers = helpers;
   pthread_mutex_init(&p->lock, NULL);
-  pthread_cond_init(&p->wake, NULL);
   pthread_cond_init(&p->done, NULL);
   for (; p->nhelper < wanted - 1; p->nhelper++) {
     helper *h = &helpers[p->nhelper];
-    *h = (helper){.pool = p, .number = p->nhelper + 1};
+    *h = (helper){.pool = p, .number = p->nhelper + 1, .patience = PATIENCE_MIN};
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->wake, NULL);
     if (pthread_create(&h->id, NULL, help, h) != 0) {
+      destroy_helper(h);
       break;
     }
   }
@@ -177,14 +223,15 @@ void mbg__pool_destroy(mbg__pool *p) {
   if (!p) {
     return;
   }
-  pthread_mutex_lock(&p->lock);
   atomic_store(&p->quit, true);
-  pthread_cond_broadcast(&p->wake);
-  pthread_mutex_unlock(&p->lock);
   for (int i = 0; i < p->nhelper; i++) {
-    pthread_join(p->helpers[i].id, NULL);
+    helper *h = &p->helpers[i];
+    pthread_mutex_lock(&h->lock);
+    pthread_cond_signal(&h->wake);
+    pthread_mutex_unlock(&h->lock);
+    pthread_join(h->id, NULL);
+    destroy_helper(h);
   }
-  pthread_cond_destroy(&p->wake);
   pthread_cond_destroy(&p->done);
   pthread_mutex_destroy(&p->lock);
   const mbg_allocator a = p->allocator;
@@ -196,28 +243,32 @@ int mbg__pool_threads(const mbg__pool *p) { return p ? p->nhelper + 1 : 1; }
 
 /* ---------------------------------------------------------------------- the choice */
 
-enum { PAUSE_MIN = 16, PAUSE_MAX = 1024 }; /* loops between two trials of the slower way */
-static const double MAY_LOSE = 0.02;       /* of the time in all loops */
+/* Loops between two trials of the slower way: as many as make what a trial loses a hundredth of what they take. Helpers
+   that are found asleep make a first trial look bad: then there is another one soon. */
+enum { PAUSE_MIN = 16, PAUSE_ALONE = 128, PAUSE_SHARED = 4096 };
+static const double MAY_LOSE = 0.02; /* of the time in all loops */
 
-static double now(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+static int pause_after(const statistic *s) {
+  const double least = fmin(s->alone, s->shared), most = fmax(s->alone, s->shared);
+  const double loops = least > 0 ? 100 * (most - least) / least : 0;
+  const int limit = s->shared < s->alone ? PAUSE_SHARED : PAUSE_ALONE;
+  return loops < PAUSE_MIN ? PAUSE_MIN : loops > limit ? limit : (int)loops;
 }
 
 /* The faster way as far as is known, the other one now and then; shared only while the time lost so is small. */
 static bool choose_shared(const mbg__pool *p, statistic *s) {
-  const bool faster = s->shared < s->alone;
-  bool shared = s->alone > 0 && (s->shared <= 0 || faster);
+  bool shared = s->alone > 0 && (s->shared <= 0 || s->shared < s->alone);
   if (s->alone > 0 && s->shared > 0 && --s->wait <= 0) {
-    s->pause = 2 * s->pause < PAUSE_MAX ? 2 * s->pause : PAUSE_MAX;
-    s->wait = s->pause;
+    s->wait = pause_after(s);
     shared = !shared;
   }
   return shared && p->lost <= MAY_LOSE * p->spent;
 }
 
-static double smooth(double old, double seconds) { return old > 0 ? old + (seconds - old) / 4 : seconds; }
+/* other work on the machine makes times longer, nothing makes them shorter */
+static double smooth(double old, double seconds) {
+  return old > 0 ? old + (seconds - old) / (seconds < old ? 2 : 8) : seconds;
+}
 
 static void learn(mbg__pool *p, statistic *s, int n, bool shared, double seconds) {
   const bool before = s->shared < s->alone;
@@ -230,7 +281,7 @@ static void learn(mbg__pool *p, statistic *s, int n, bool shared, double seconds
     s->alone = smooth(s->alone, seconds / n);
   }
   if (before != (s->shared < s->alone)) {
-    s->pause = s->wait = PAUSE_MIN;
+    s->wait = pause_after(s);
   }
 }
 
