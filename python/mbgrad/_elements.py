@@ -2028,6 +2028,7 @@ class Elements:
             "accelerometer",
             "angular-acceleration",
             "angular-velocity",
+            "axial-force",
             "control",
             "coordinate",
             "coordinate-acceleration",
@@ -2035,6 +2036,7 @@ class Elements:
             "distance",
             "distance-rate",
             "energy",
+            "euler-angle",
             "expression",
             "force",
             "gyroscope",
@@ -2058,10 +2060,26 @@ class Elements:
         component: Any | None = None,
         in_: Any | None = None,
         note: str | None = None,
-        control: str | None = None,
         joint: str | None = None,
+        control: str | None = None,
         coordinate: str | None = None,
         axis: Literal["x", "y", "z"] | None = None,
+        sequence: Literal[
+            "xyz",
+            "xzy",
+            "yxz",
+            "yzx",
+            "zxy",
+            "zyx",
+            "xyx",
+            "xzx",
+            "yxy",
+            "yzy",
+            "zxz",
+            "zyz",
+        ]
+        | None = None,
+        angle: Literal["first", "second", "third"] | None = None,
         value: Number | None = None,
         force: str | None = None,
         mode: int | None = None,
@@ -2091,14 +2109,18 @@ class Elements:
             ground.
         note : str, optional
             A remark.
+        joint : str, optional
+            Joint; an axial force needs one of type ``distance``.
         control : str, optional
             Control.
-        joint : str, optional
-            Joint, or ``of``.
         coordinate : str, optional
             Coordinate of the joint or of B relative to A.
         axis : Literal['x', 'y', 'z'], optional
             Axis of B.
+        sequence : Literal['xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'zxz', 'zyz'], optional
+            Moving axes of the three turns, the first one first.
+        angle : Literal['first', 'second', 'third'], optional
+            Which of the three angles.
         value : Number, optional
             Expression of t, names and other signals.
         force : str, optional
@@ -2127,10 +2149,12 @@ class Elements:
             component=component,
             in_=in_,
             note=note,
-            control=control,
             joint=joint,
+            control=control,
             coordinate=coordinate,
             axis=axis,
+            sequence=sequence,
+            angle=angle,
             value=value,
             force=force,
             mode=mode,

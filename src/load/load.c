@@ -312,10 +312,14 @@ static int name_model(mbg__loader *L) {
   const mbg__source *source = L->sources.at[0];
   mbg__item item = {.L = L, .source = L->sources.at[0], .owner = ""};
   const mbg__json *name = mbg__json_member(source->root, "name"), *note = mbg__json_member(source->root, "note");
+  const mbg__json *schema = mbg__json_member(source->root, "$schema");
   const char *slash = strrchr(source->file, '/'), *text = slash ? slash + 1 : source->file, *about = "";
   size_t length = strlen(text);
   if (length > 5 && strcmp(text + length - 5, ".json") == 0) {
     length -= 5;
+  }
+  if (schema && schema->kind != MBG__JSON_STRING) {
+    MBG_TRY(mbg__item_wrong(&item, schema, schema->key, "the address of a JSON Schema, a string"));
   }
   if (name) {
     MBG_TRY(mbg__item_text(&item, name, "name", &text));

@@ -6,6 +6,7 @@
 
 static const mbg__file_key model_keys[] = {
     {"mbgrad", MBG__SHAPE_VERSION, true, NULL, "version of the format"},
+    {"$schema", MBG__SHAPE_TEXT, false, NULL, "address of the JSON Schema of model files, for editors; not read"},
     {"name", MBG__SHAPE_TEXT, false, NULL, "name of the model"},
     {"parameters", MBG__SHAPE_SECTION, false, NULL, "numbers with respect to which gradients are taken"},
     {"constants", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "numbers and expressions of parameters and constants"},
@@ -306,6 +307,9 @@ static const mbg__file_key of_modes_keys[] = {
     {"of", MBG__SHAPE_NAME, true, NULL, "modal body"},
     {"mode", MBG__SHAPE_ELEMENT, true, NULL, "number of the mode, from 0"},
 };
+static const mbg__file_key of_rod_keys[] = {
+    {"joint", MBG__SHAPE_NAME, true, NULL, "joint; an axial force needs one of type `distance`"},
+};
 static const mbg__file_key of_beam_keys[] = {
     {"of", MBG__SHAPE_NAME, false, NULL, "modal body, instead of `beam`, for its strain energy"},
     {"beam", MBG__SHAPE_NAME, false, NULL, "beam; absent (energies): all beams"},
@@ -507,6 +511,7 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_OF_VALUE] = KEYS(of_value_keys),
     [MBG__KEYS_OF_BEAM] = KEYS(of_beam_keys),
     [MBG__KEYS_OF_MODES] = KEYS(of_modes_keys),
+    [MBG__KEYS_OF_ROD] = KEYS(of_rod_keys),
     [MBG__KEYS_CRITERION] = {NULL, 0},
     [MBG__KEYS_TERMINAL] = KEYS(terminal_keys),
     [MBG__KEYS_INTEGRAL] = KEYS(integral_keys),
@@ -532,6 +537,12 @@ static const mbg__file_keys tables[] = {
 };
 
 mbg__file_keys mbg__file_keys_of(mbg__file_object object) { return tables[object]; }
+
+mbg__file_object mbg__signal_object(const mbg__signal_type *type) {
+  return type->modes                     ? MBG__KEYS_OF_MODES
+         : type->role == MBG__ROLE_AXIAL ? MBG__KEYS_OF_ROD
+                                         : (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)type->of);
+}
 
 int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]) {
   int n = 0;

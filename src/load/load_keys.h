@@ -97,6 +97,7 @@ typedef enum {
   MBG__KEYS_OF_VALUE,
   MBG__KEYS_OF_BEAM,
   MBG__KEYS_OF_MODES,
+  MBG__KEYS_OF_ROD, /* axial forces */
   MBG__KEYS_CRITERION,
   MBG__KEYS_TERMINAL, /* MBG__KEYS_TERMINAL + k: criteria of kind k of mbg__criterion_kind */
   MBG__KEYS_INTEGRAL,
@@ -121,6 +122,8 @@ typedef enum {
   MBG__KEYS_ROTATE_ZX
 } mbg__file_object;
 mbg__file_keys mbg__file_keys_of(mbg__file_object object);
+/* The keys of the object that a signal refers to. */
+mbg__file_object mbg__signal_object(const mbg__signal_type *type);
 /* Lists of keys of a force in addition to the keys of its type (law or type is NULL); returns their number, at most
    4. */
 int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]);

@@ -131,6 +131,15 @@ static int single_row(mbg__loader *L, int row, mbg__signal *signal) {
   return MBG_OK;
 }
 
+/* an axial force belongs to a joint of type distance, which has one row */
+static int check_rod(mbg__item *item, const mbg__json *json, const mbg__joint *joint) {
+  if (!joint->type || strcmp(joint->type->key, "distance") == 0) {
+    return MBG_OK;
+  }
+  return mbg__item_bad(item, json, "joint '%s' is of type '%s', an axial force needs 'distance'; use a 'reaction'",
+                       joint->name, joint->type->key);
+}
+
 static int of_joint(mbg__item *item, mbg__signal *signal) {
   static const struct {
     const char *key;
@@ -151,13 +160,14 @@ static int of_joint(mbg__item *item, mbg__signal *signal) {
     }
     if (owners[k].kind == MBG__NAME_JOINT) {
       MBG_TRY(joint_rows(L, symbol->index, signal));
+      MBG_TRY(signal->type->role == MBG__ROLE_AXIAL ? check_rod(item, json, &L->joints.at[symbol->index]) : MBG_OK);
     } else {
       const int row =
           owners[k].kind == MBG__NAME_DRIVER ? L->drivers.at[symbol->index].row : L->couplings.at[symbol->index].row;
       MBG_TRY(single_row(L, row, signal));
     }
   }
-  if (given != 1) {
+  if (given != 1 && signal->type->role != MBG__ROLE_AXIAL) {
     MBG_TRY(mbg__item_bad_key(item, item->json, "give one of 'joint', 'driver' and 'coupling'"));
   }
 done:
@@ -338,8 +348,7 @@ static int load_signal(mbg__item *item, mbg__signal *signal) {
     return MBG_OK;
   }
   const mbg__signal_type *type = signal->type;
-  const mbg__file_object of = type->modes ? MBG__KEYS_OF_MODES : (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)type->of);
-  const mbg__file_object keys[] = {MBG__KEYS_SIGNAL, of};
+  const mbg__file_object keys[] = {MBG__KEYS_SIGNAL, mbg__signal_object(type)};
   signal->level = type->level;
   MBG_TRY(mbg__item_keys(item, item->json, keys, 2, type->keys, type->nkey));
   MBG_TRY(mbg__item_type_numbers(item, type->keys, type->nkey, &signal->attr, &signal->nattr, &signal->opt));

@@ -447,8 +447,7 @@ static void define_signals(writer *w) {
   const mbg__signal_type *const *types = mbg__signal_types(&n);
   begin_choice(w, "signal");
   for (int i = 0; i < n; i++) {
-    const mbg__file_object of = (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)types[i]->of);
-    const mbg__file_object own[] = {MBG__KEYS_SIGNAL, types[i]->modes ? MBG__KEYS_OF_MODES : of};
+    const mbg__file_object own[] = {MBG__KEYS_SIGNAL, mbg__signal_object(types[i])};
     const object o = {own, 2, types[i]->keys, types[i]->nkey, types[i]->key, true, types[i]->help};
     object_schema(w, &o);
   }

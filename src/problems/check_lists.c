@@ -279,7 +279,7 @@ static bool is_determined(const work *w, int i) {
   if (sig->level >= MBG__LEVEL_ACCELERATION && !w->accelerations) {
     return false;
   }
-  return sig->type->role != MBG__ROLE_REACTION || mbg__rank_reaction_unique(w->sys, w->start->rank, i);
+  return sig->type->of != MBG__OF_JOINT || mbg__rank_reaction_unique(w->sys, w->start->rank, i);
 }
 
 static int list_signals(work *w) {

@@ -220,7 +220,7 @@ static int check_signals(mbg_context *ctx, mbg_run *run) {
     if (!mark[i]) {
       continue;
     }
-    if (sig->type->role == MBG__ROLE_REACTION && !mbg__rank_reaction_unique(run->sys, start->rank, i)) {
+    if (sig->type->of == MBG__OF_JOINT && !mbg__rank_reaction_unique(run->sys, start->rank, i)) {
       err =
           mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0,
                        "the reaction is not unique, because constraint rows are redundant; a criterion cannot use it");

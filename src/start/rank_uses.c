@@ -77,7 +77,8 @@ bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int 
     real f[6];
     double scale;
     null_wrench(s, rank, d, sig, pair, f, &scale);
-    if (fabs(re(mbg__wrench_component(s, pair, sig->opt, f))) > 1e-6 * fmax(1, scale)) {
+    const real part = sig->type->role == MBG__ROLE_AXIAL ? v3_norm(f) : mbg__wrench_component(s, pair, sig->opt, f);
+    if (fabs(re(part)) > 1e-6 * fmax(1, scale)) {
       return false;
     }
   }

@@ -97,6 +97,9 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
     reaction_wrench(s, sig, f);
     s->y[i] = mbg__wrench_component(s, mbg__reaction_pair(s->model, sig), sig->opt, f);
     return MBG_OK;
+  case MBG__ROLE_AXIAL:
+    s->y[i] = sig->nrows > 0 ? s->lambda[sig->rows[0]] : 0;
+    return MBG_OK;
   case MBG__ROLE_FORCE:
     s->y[i] = force_value(s, sig);
     return MBG_OK;
@@ -381,6 +384,11 @@ static void own_pull(mbg__system *s, int i, real c, const mbg__cotangent *g) {
   switch (sig->type->role) {
   case MBG__ROLE_REACTION:
     reaction_pull(s, sig, c, g);
+    return;
+  case MBG__ROLE_AXIAL:
+    if (g->lambda && sig->nrows > 0) {
+      g->lambda[sig->rows[0]] += c;
+    }
     return;
   case MBG__ROLE_FORCE:
     if (s->model->forces[sig->force].law) {

@@ -746,6 +746,25 @@ static void tension_signals(rm_gen *g) {
   rm_put(&g->signal, ", \"value\": \"%s + 0.2*%s*%s\"}", mixed, tension, some_signal(g, true));
 }
 
+/* signals that no other part of the model uses: they take no random numbers, so that old seeds keep their models */
+static void unused_signals(rm_gen *g) {
+  static const char *const sequences[] = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx",
+                                          "xyx", "xzx", "yxy", "yzy", "zxz", "zyz"};
+  static const char *const angles[] = {"first", "second", "third"};
+  if (!g->opt->indifferent) {
+    rm_entry(&g->signal, "euler");
+    rm_put(&g->signal, "{\"type\": \"euler-angle\", \"of\": \"%s\", \"sequence\": \"%s\", \"angle\": \"%s\"}",
+           rm_body_name(g, g->nbody - 1), sequences[(g->nbody + g->nsignal) % 12], angles[(g->njoint + g->nforce) % 3]);
+  }
+  for (int k = 0; k < g->njoint; k++) {
+    if (g->joints[k].type == RM_DISTANCE) {
+      rm_entry(&g->signal, "axial");
+      rm_put(&g->signal, "{\"type\": \"axial-force\", \"joint\": \"%s\"}", g->joints[k].name);
+      return;
+    }
+  }
+}
+
 void rm_make_signals(rm_gen *g) {
   const int pairs = MBG_COUNT(of_pairs);
   for (int i = 0; i < (g->part || rm_special(g, RANDOM_SPARSE) ? 3 : 8); i++) {
@@ -762,6 +781,7 @@ void rm_make_signals(rm_gen *g) {
   expression_signal(g, false);
   expression_signal(g, false);
   tension_signals(g);
+  unused_signals(g);
 }
 
 /* ---------------------------------------------------------------------- criteria */

@@ -55,6 +55,27 @@ static double distance_rate(const input *in) {
   return v3_dot(in->G.x, V) / distance(in);
 }
 
+/* letters of the sequence, entries by the letters: R(i, j) */
+static const char *const sequences[] = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx",
+                                        "xyx", "xzx", "yxy", "yzy", "zxz", "zyz"};
+static double euler_angle(const input *in) {
+  const char *word = sequences[in->opt[0]];
+  const int i = word[0] - 'x', j = word[1] - 'x', k = 3 - i - j;
+  const double e = (i + 1) % 3 == j ? 1 : -1, (*R)[3] = (const double(*)[3])in->G.R;
+  const bool two = word[0] == word[2];
+  const double across = hypot(R[i][j], two ? R[i][k] : R[i][i]);
+  if (in->opt[1] == 1) {
+    return two ? atan2(across, R[i][i]) : atan2(e * R[i][k], across);
+  }
+  if (across < 1e-14) {
+    return in->opt[1] == 0 ? atan2(e * R[k][j], R[j][j]) : 0;
+  }
+  if (in->opt[1] == 0) {
+    return two ? atan2(R[j][i], -e * R[k][i]) : atan2(-e * R[j][k], R[k][k]);
+  }
+  return two ? atan2(R[i][j], e * R[i][k]) : atan2(-e * R[i][j], R[i][i]);
+}
+
 typedef struct {
   const char *key;
   mbg__level level;
@@ -73,12 +94,14 @@ static const signal_case cases[] = {
     {"accelerometer", MBG__LEVEL_ACCELERATION, accelerometer, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
     {"gyroscope", MBG__LEVEL_VELOCITY, gyroscope, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
     {"direction", MBG__LEVEL_POSITION, direction, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
+    {"euler-angle", MBG__LEVEL_POSITION, euler_angle, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
     {"distance", MBG__LEVEL_POSITION, distance, MBG__OF_PAIR, MBG__ROLE_NONE, "distance-rate"},
     {"distance-rate", MBG__LEVEL_VELOCITY, distance_rate, MBG__OF_PAIR, MBG__ROLE_NONE, NULL},
     {"coordinate", MBG__LEVEL_POSITION, NULL, MBG__OF_COORD, MBG__ROLE_COORD_VALUE, NULL},
     {"rate", MBG__LEVEL_VELOCITY, NULL, MBG__OF_COORD, MBG__ROLE_COORD_RATE, NULL},
     {"coordinate-acceleration", MBG__LEVEL_ACCELERATION, NULL, MBG__OF_COORD, MBG__ROLE_COORD_ACCELERATION, NULL},
     {"reaction", MBG__LEVEL_REACTION, NULL, MBG__OF_JOINT, MBG__ROLE_REACTION, NULL},
+    {"axial-force", MBG__LEVEL_REACTION, NULL, MBG__OF_JOINT, MBG__ROLE_AXIAL, NULL},
     {"force", MBG__LEVEL_VELOCITY, NULL, MBG__OF_FORCE, MBG__ROLE_FORCE, NULL},
     {"kinetic-energy", MBG__LEVEL_VELOCITY, NULL, MBG__OF_BODIES, MBG__ROLE_KINETIC, NULL},
     {"potential-energy", MBG__LEVEL_POSITION, NULL, MBG__OF_BODIES, MBG__ROLE_POTENTIAL, NULL},
@@ -118,7 +141,14 @@ static const mbg__signal_type *find_type(const char *key) {
 
 /* ---------------------------------------------------------------------- inputs */
 
-/* false where a distance has no direction */
+/* where the first and the third axis coincide */
+static bool euler_singular(const input *in) {
+  const char *word = sequences[in->opt[0]];
+  const int i = word[0] - 'x', j = word[1] - 'x', k = word[0] == word[2] ? 3 - i - j : i;
+  return hypot(in->G.R[3 * i + j], in->G.R[3 * i + k]) < 2e-14;
+}
+
+/* false where a distance has no direction, an Euler angle no derivative */
 static bool input_sample(const mbg__signal_type *type, int i, int options, input *in) {
   support_rng rng = support_rng_make((uint64_t)(i + 1000 * options) + 1);
   *in = (input){.G = frame_sample(i, &rng)};
@@ -129,6 +159,9 @@ static bool input_sample(const mbg__signal_type *type, int i, int options, input
     v6_scale(in->v, i % 8 == 1 ? 0 : 1e-8, in->v);
   }
   option_sample(type->keys, type->nkey, options, in->opt);
+  if (strcmp(type->key, "euler-angle") == 0) {
+    return !euler_singular(in);
+  }
   return v3_dot(in->G.x, in->G.x) > 0 || strncmp(type->key, "distance", 8) != 0;
 }
 
@@ -249,6 +282,63 @@ static void accelerometers_feel_support_not_gravity(void **state) {
   assert_close(evaluate(type, &in).y, 0, 0);
 }
 
+static mbg__frame turned(const char *word, const double angle[3]) {
+  mbg__frame G;
+  frame_identity(&G);
+  for (int n = 0; n < 3; n++) {
+    double T[9], R[9];
+    turn_about(word[n] - 'x', angle[n], T);
+    m3_mul(R, G.R, T);
+    memcpy(G.R, R, sizeof R);
+  }
+  return G;
+}
+
+static void euler_angles_of(int sequence, const mbg__frame *G, double angle[3], double *slope) {
+  for (int n = 0; n < 3; n++) {
+    const input in = {.G = *G, .opt = {sequence, n}};
+    const mbg__signal_out out = evaluate(find_type("euler-angle"), &in);
+    angle[n] = out.y;
+    *slope += v6_dot(out.y_w, out.y_w);
+  }
+}
+
+/* the angles of three turns about moving axes are the angles; 1e-12: the second one 0.05 from the end of its range */
+static void euler_angles_are_the_angles_of_the_turns(void **state) {
+  (void)state;
+  support_rng rng = support_rng_make(5);
+  for (int n = 0; n < MBG_COUNT(sequences); n++) {
+    for (int round = 0; round < 100; round++) {
+      const bool two = sequences[n][0] == sequences[n][2];
+      const double low = two ? 0.05 : 0.05 - M_PI / 2;
+      const double a[3] = {support_uniform(&rng, -M_PI, M_PI), support_uniform(&rng, low, low + M_PI - 0.1),
+                           support_uniform(&rng, -M_PI, M_PI)};
+      const mbg__frame G = turned(sequences[n], a);
+      double found[3], slope = 0;
+      euler_angles_of(n, &G, found, &slope);
+      assert_close_array(found, a, 3, 1e-12);
+    }
+  }
+}
+
+/* where the first and the third axis coincide the third angle is 0, the turns give the same frame, nothing is NaN */
+static void euler_angles_at_singular_positions(void **state) {
+  (void)state;
+  for (int n = 0; n < MBG_COUNT(sequences); n++) {
+    const bool two = sequences[n][0] == sequences[n][2];
+    for (int end = 0; end < 2; end++) {
+      const double a[3] = {0.4, two ? end * M_PI : (end - 0.5) * M_PI, 1.1};
+      const mbg__frame G = turned(sequences[n], a);
+      double found[3], slope = 0;
+      euler_angles_of(n, &G, found, &slope);
+      const mbg__frame again = turned(sequences[n], found);
+      assert_true(found[2] == 0 && slope == 0);
+      assert_close(found[1], a[1], 1e-15);
+      assert_close_array(again.R, G.R, 9, 1e-15);
+    }
+  }
+}
+
 /* no NaN where a distance has no direction */
 static void distances_at_zero_are_zero(void **state) {
   (void)state;
@@ -268,6 +358,8 @@ int main(void) {
       cmocka_unit_test(derivatives_agree_with_complex_step),
       cmocka_unit_test(rates_follow_from_the_gradients),
       cmocka_unit_test(accelerometers_feel_support_not_gravity),
+      cmocka_unit_test(euler_angles_are_the_angles_of_the_turns),
+      cmocka_unit_test(euler_angles_at_singular_positions),
       cmocka_unit_test(distances_at_zero_are_zero),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
