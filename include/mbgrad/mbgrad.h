@@ -7,6 +7,7 @@
 #include "mbgrad/control.h"
 #include "mbgrad/error.h"
 #include "mbgrad/identify.h"
+#include "mbgrad/import.h"
 #include "mbgrad/model.h"
 #include "mbgrad/modes.h"
 #include "mbgrad/optimize.h"

@@ -80,6 +80,7 @@ class Elements:
         inertia: Any | None = None,
         com: Vector | None = None,
         inertia_about: Literal["com", "origin"] | None = None,
+        moments: Literal["physical", "any"] | None = None,
         note: str | None = None,
     ) -> str:
         """Add a rigid body with mass, centre of mass and inertia.
@@ -110,6 +111,8 @@ class Elements:
             Centre of mass in body axes.
         inertia_about : Literal['com', 'origin'], optional
             Point that the inertia refers to, and that keeps it when the mass varies.
+        moments : Literal['physical', 'any'], optional
+            Any: a principal moment may exceed the sum of the others, as in files of some robots.
         note : str, optional
             A remark.
         """
@@ -127,6 +130,7 @@ class Elements:
             inertia=inertia,
             com=com,
             inertia_about=inertia_about,
+            moments=moments,
             note=note,
         )
 

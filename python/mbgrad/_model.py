@@ -7,7 +7,7 @@ import json
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -19,6 +19,7 @@ from ._elements import Elements
 from ._errors import FileError, InputError
 from ._function import Function
 from ._gallery import find_model, gallery_folder
+from ._import import ENDINGS, imported
 from ._mbgrad import ffi, lib
 from ._native import FloatArray, Watch, context, did_you_mean, method_index, take_text, text_of
 from ._parameters import Parameters
@@ -119,6 +120,8 @@ class Model(Elements, Problems):
         self._run_name: str | None = None
         self._done: Compiled | None = None
         self._lock = threading.RLock()
+        #: what an import left out, approximated or renamed; "" for other models
+        self.import_report = ""
 
     @classmethod
     def _load(cls, path: Path, run: str | None) -> Model:
@@ -678,8 +681,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], *, run: str | None 
     Parameters
     ----------
     source : str, path or mapping
-        A model file, a folder that holds ``model.json``, a name of the gallery, or a dictionary with the keys of a
-        model file.
+        A model file, a folder that holds ``model.json``, a name of the gallery, a robot in URDF or SDF (see
+        `import_file`), or a dictionary with the keys of a model file.
     run : str, optional
         One of the runs of the model: a load case or an experiment.
 
@@ -703,7 +706,45 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], *, run: str | None 
         return model
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"expected a path, a name or a dictionary, not {type(source).__name__}")
-    return Model._load(find_model(source), run)
+    path = find_model(source)
+    if path.suffix.lower() in ENDINGS:
+        return import_file(path)
+    return Model._load(path, run)
+
+
+def import_file(
+    path: str | os.PathLike[str],
+    *,
+    parameters: Iterable[str] = (),
+    without: Iterable[str] = (),
+    base: str = "fixed",
+    keep_fixed: bool = False,
+) -> Model:
+    """Make a model of a robot in URDF or SDF.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    parameters : iterable of str
+        Numbers that become parameters: any of mass, com, inertia, damping, friction, stiffness.
+    without : iterable of str
+        What is left out: any of limits, damping, friction.
+    base : str
+        ``"fixed"``: the root is fixed to the ground; ``"free"``: it moves freely.
+    keep_fixed : bool
+        Links that are fixed to another stay bodies of their own.
+
+    Returns
+    -------
+    Model
+        Its attribute ``import_report`` says, line by line, what was left out, approximated or renamed.
+    """
+    text, report = imported(path, parameters, without, base, keep_fixed)
+    model = Model(json.loads(text))
+    model.import_report = report
+    model._compile()
+    return model
 
 
 def schema() -> dict[str, Any]:

@@ -29,6 +29,10 @@ static const mbg__key keys[] = {
      .preset = ABOUT_COM,
      .choices = "com origin",
      .help = "point that the inertia refers to, and that keeps it when the mass varies"},
+    {.name = "moments",
+     .kind = MBG__KEY_CHOICE,
+     .choices = "physical any",
+     .help = "any: a principal moment may exceed the sum of the others, as in files of some robots"},
 };
 
 /* 6x6 entry of J_ij and of its mirror image */

@@ -1,0 +1,96 @@
+/* robot: links and joints as URDF, SDF and MJCF have them, before they become a model of mbgrad. Readers fill it;
+   robot.c places the links, merges those that are fixed to each other; robot_write.c writes the model file. */
+#ifndef MBG_IMPORT_ROBOT_H
+#define MBG_IMPORT_ROBOT_H
+
+#include "import/names.h"
+#include "import/report.h"
+#include "import/xml.h"
+#include "math/se3.h"
+#include "mbgrad/import.h"
+
+enum { MBG__ROBOT_GROUND = -1 };
+
+typedef enum {
+  MBG__ROBOT_FIXED,
+  MBG__ROBOT_REVOLUTE,
+  MBG__ROBOT_PRISMATIC,
+  MBG__ROBOT_CYLINDRICAL,
+  MBG__ROBOT_UNIVERSAL,
+  MBG__ROBOT_SPHERICAL,
+  MBG__ROBOT_PLANAR,
+  MBG__ROBOT_SCREW,
+  MBG__ROBOT_FREE
+} mbg__robot_kind;
+
+/* Mass properties in axes of the link; the inertia xx yy zz xy xz yz is about the centre of mass. */
+typedef struct {
+  double mass, com[3], inertia[6];
+} mbg__robot_mass;
+
+typedef struct {
+  const char *name;           /* as in the file */
+  const char *word;           /* as in the model: letters, digits, _ and - */
+  mbg__robot_mass own, total; /* total: with the links that are merged into it */
+  mbg__frame place;           /* in the world, all joints at zero */
+  int joint;                  /* that carries it; -1: root */
+  int body;                   /* the link it moves with after merging; MBG__ROBOT_GROUND */
+  bool placed;
+  const mbg__xml *at;
+} mbg__robot_link;
+
+typedef struct {
+  const char *name, *word;
+  mbg__robot_kind kind;
+  int parent, child;              /* links, or the ground */
+  mbg__frame in_parent, in_child; /* the frame of the joint on both sides */
+  double axis[3], axis2[3];       /* in the frame of the joint */
+  double pitch;                   /* screw: metres per radian */
+  bool loop;                      /* closes a loop: places no link */
+  double lower, upper;            /* NAN: none */
+  double effort;                  /* 0: unknown */
+  double damping, friction, stiffness, rest, armature;
+  int mimic; /* -1: none; q = multiplier q_mimic + offset */
+  double multiplier, offset;
+  const mbg__xml *at;
+} mbg__robot_joint;
+
+typedef struct {
+  mbg_context *ctx;
+  mbg__arena *arena;
+  mbg__report *report;
+  const char *file, *name;
+  mbg__robot_link *links;
+  mbg__robot_joint *joints;
+  mbg__names link_names, joint_names;
+  int nlink, njoint, most_links, most_joints;
+  double gravity[3];
+} mbg__robot;
+
+void mbg__robot_init(mbg__robot *robot, mbg_context *ctx, mbg__arena *arena, mbg__report *report, const char *file);
+void mbg__robot_destroy(mbg__robot *robot);
+
+/* One more link or joint; a name that is there already is an error. The pointer holds until the next one is added. */
+int mbg__robot_add_link(mbg__robot *robot, const mbg__xml *at, const char *name, mbg__robot_link **out);
+int mbg__robot_add_joint(mbg__robot *robot, const mbg__xml *at, const char *name, mbg__robot_joint **out);
+/* Index of a link or joint, or -1. */
+int mbg__robot_find_link(const mbg__robot *robot, const char *name);
+int mbg__robot_find_joint(const mbg__robot *robot, const char *name);
+
+/* Adds the mass properties b, given in frame H of the axes of a. */
+void mbg__robot_add_mass(mbg__robot_mass *a, const mbg__robot_mass *b, const mbg__frame *H);
+
+/* Places all links, finds cycles and links that hang on nothing, merges links that are fixed to each other. */
+int mbg__robot_finish(mbg__robot *robot, const mbg_import_options *options);
+
+/* The model file. */
+int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options, char **text);
+
+/* R = Rz(yaw) Ry(pitch) Rx(roll), as URDF and SDF have it */
+void mbg__robot_rpy(double R[9], const double rpy[3]);
+
+/* The readers: one for each format. */
+int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root);
+int mbg__robot_read_sdf(mbg__robot *robot, const mbg__xml *root);
+
+#endif

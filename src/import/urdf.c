@@ -1,0 +1,324 @@
+/* URDF: links and joints in a flat list. Extensions: <loop_joint> with <link1> and <link2>, <drake:joint>,
+   <drake:ball_constraint>. */
+#include "import/robot.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------- pieces */
+
+static int read_origin(mbg__robot *robot, const mbg__xml *origin, mbg__frame *out) {
+  double rpy[3] = {0, 0, 0};
+  int err = MBG_OK;
+  frame_identity(out);
+  if (!origin) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__xml_vector(robot->ctx, origin, "xyz", 3, out->x));
+  MBG_TRY(mbg__xml_vector(robot->ctx, origin, "rpy", 3, rpy));
+  mbg__robot_rpy(out->R, rpy);
+done:
+  return err;
+}
+
+static int need_name(mbg__robot *robot, const mbg__xml *at, const char *key, const char **out) {
+  *out = mbg__xml_value(at, key);
+  if (!*out || !**out) {
+    return mbg__xml_fail(robot->ctx, at, "the attribute '%s' is missing", key);
+  }
+  return MBG_OK;
+}
+
+/* direction of unit length */
+static int read_axis(mbg__robot *robot, const mbg__xml *at, double out[3]) {
+  double axis[3] = {1, 0, 0};
+  const int err = at ? mbg__xml_vector(robot->ctx, at, "xyz", 3, axis) : MBG_OK;
+  if (err < 0) {
+    return err;
+  }
+  const double length = sqrt(v3_dot(axis, axis));
+  if (!(length > 0) || !isfinite(length)) {
+    return mbg__xml_fail(robot->ctx, at, "the axis has no direction");
+  }
+  v3_scale(out, 1 / length, axis);
+  return MBG_OK;
+}
+
+static int find_link(mbg__robot *robot, const mbg__xml *at, const char *key, int *out) {
+  const char *name;
+  const int err = need_name(robot, at, key, &name);
+  if (err < 0) {
+    return err;
+  }
+  *out = mbg__robot_find_link(robot, name);
+  return *out >= 0 ? MBG_OK : mbg__xml_fail(robot->ctx, at, "there is no link '%s'", name);
+}
+
+/* lists children that the reader does not know */
+static void report_others(mbg__robot *robot, const mbg__xml *at, const char *const *known, int n) {
+  for (const mbg__xml *c = at->child; c; c = c->next) {
+    bool found = false;
+    for (int i = 0; i < n && !found; i++) {
+      found = !strcmp(c->name, known[i]);
+    }
+    if (!found) {
+      mbg__report_add(robot->report, c, "left out", "<%s> in <%s>", c->name, at->name);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- links */
+
+static int read_inertial(mbg__robot *robot, const mbg__xml *at, mbg__robot_mass *out) {
+  static const char *const entries[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
+  const mbg__xml *mass = mbg__xml_child(at, "mass"), *inertia = mbg__xml_child(at, "inertia");
+  mbg__robot_mass in_frame = {0};
+  mbg__frame H;
+  int err = MBG_OK;
+  MBG_TRY(read_origin(robot, mbg__xml_child(at, "origin"), &H));
+  if (mass) {
+    MBG_TRY(mbg__xml_number(robot->ctx, mass, "value", &in_frame.mass));
+  }
+  for (int i = 0; i < 6 && inertia; i++) {
+    MBG_TRY(mbg__xml_number(robot->ctx, inertia, entries[i], &in_frame.inertia[i]));
+  }
+  if (in_frame.mass < 0) {
+    err = mbg__xml_fail(robot->ctx, mass, "the mass %g is negative", in_frame.mass);
+    goto done;
+  }
+  *out = (mbg__robot_mass){0};
+  mbg__robot_add_mass(out, &in_frame, &H);
+done:
+  return err;
+}
+
+static int read_link(mbg__robot *robot, const mbg__xml *at) {
+  static const char *const known[] = {"inertial", "visual", "collision"};
+  const mbg__xml *inertial = mbg__xml_child(at, "inertial");
+  mbg__robot_link *link;
+  const char *name;
+  int err = MBG_OK;
+  MBG_TRY(need_name(robot, at, "name", &name));
+  MBG_TRY(mbg__robot_add_link(robot, at, name, &link));
+  if (inertial) {
+    MBG_TRY(read_inertial(robot, inertial, &link->own));
+  }
+  for (const mbg__xml *c = mbg__xml_child(at, "collision"); c; c = mbg__xml_next(c)) {
+    mbg__report_add(robot->report, c, "left out", "<collision> in <link>: contact geometry");
+  }
+  for (const mbg__xml *c = mbg__xml_child(at, "visual"); c; c = mbg__xml_next(c)) {
+    mbg__report_add(robot->report, c, "left out", "<visual> in <link>: shapes");
+  }
+  report_others(robot, at, known, 3);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- joints */
+
+static int read_kind(mbg__robot *robot, const mbg__xml *at, mbg__robot_kind *out) {
+  static const struct {
+    const char *word;
+    mbg__robot_kind kind;
+  } kinds[] = {{"revolute", MBG__ROBOT_REVOLUTE},   {"continuous", MBG__ROBOT_REVOLUTE},
+               {"prismatic", MBG__ROBOT_PRISMATIC}, {"fixed", MBG__ROBOT_FIXED},
+               {"floating", MBG__ROBOT_FREE},       {"planar", MBG__ROBOT_PLANAR},
+               {"ball", MBG__ROBOT_SPHERICAL},      {"spherical", MBG__ROBOT_SPHERICAL},
+               {"universal", MBG__ROBOT_UNIVERSAL}, {"cylindrical", MBG__ROBOT_CYLINDRICAL}};
+  const char *words[MBG_COUNT(kinds)], *type;
+  char hint[300];
+  const int err = need_name(robot, at, "type", &type);
+  if (err < 0) {
+    return err;
+  }
+  for (int i = 0; i < MBG_COUNT(kinds); i++) {
+    words[i] = kinds[i].word;
+    if (!strcmp(type, kinds[i].word)) {
+      *out = kinds[i].kind;
+      return MBG_OK;
+    }
+  }
+  mbg__known(hint, sizeof(hint), type, words, MBG_COUNT(kinds));
+  return mbg__xml_fail(robot->ctx, at, "unknown type '%.60s' of a joint%s", type, hint);
+}
+
+static int read_limits(mbg__robot *robot, const mbg__xml *at, mbg__robot_joint *joint) {
+  const mbg__xml *limit = mbg__xml_child(at, "limit"), *dynamics = mbg__xml_child(at, "dynamics");
+  double lower = 0, upper = 0;
+  int err = MBG_OK;
+  if (limit) {
+    MBG_TRY(mbg__xml_number(robot->ctx, limit, "effort", &joint->effort));
+    MBG_TRY(mbg__xml_number(robot->ctx, limit, "lower", &lower));
+    MBG_TRY(mbg__xml_number(robot->ctx, limit, "upper", &upper));
+    if (strcmp(mbg__xml_value(at, "type"), "continuous") != 0 && lower < upper) {
+      joint->lower = lower;
+      joint->upper = upper;
+    }
+    if (mbg__xml_value(limit, "velocity")) {
+      mbg__report_add(robot->report, limit, "left out", "largest velocities of joints (velocity of <limit>)");
+    }
+  }
+  if (dynamics) {
+    MBG_TRY(mbg__xml_number(robot->ctx, dynamics, "damping", &joint->damping));
+    MBG_TRY(mbg__xml_number(robot->ctx, dynamics, "friction", &joint->friction));
+  }
+done:
+  return err;
+}
+
+static int read_joint(mbg__robot *robot, const mbg__xml *at) {
+  static const char *const known[] = {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"};
+  const mbg__xml *parent = mbg__xml_child(at, "parent"), *child = mbg__xml_child(at, "child");
+  mbg__robot_joint *joint;
+  const char *name;
+  int err = MBG_OK;
+  MBG_TRY(need_name(robot, at, "name", &name));
+  MBG_TRY(mbg__robot_add_joint(robot, at, name, &joint));
+  MBG_TRY(read_kind(robot, at, &joint->kind));
+  if (!parent || !child) {
+    err = mbg__xml_fail(robot->ctx, at, "joint '%s' has no <%s>", name, parent ? "child" : "parent");
+    goto done;
+  }
+  MBG_TRY(find_link(robot, parent, "link", &joint->parent));
+  MBG_TRY(find_link(robot, child, "link", &joint->child));
+  MBG_TRY(read_origin(robot, mbg__xml_child(at, "origin"), &joint->in_parent));
+  if (joint->kind != MBG__ROBOT_FIXED && joint->kind != MBG__ROBOT_FREE && joint->kind != MBG__ROBOT_SPHERICAL) {
+    MBG_TRY(read_axis(robot, mbg__xml_child(at, "axis"), joint->axis));
+    MBG_TRY(read_limits(robot, at, joint));
+  }
+  if (joint->kind == MBG__ROBOT_UNIVERSAL) {
+    const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
+    v3_copy(joint->axis, x);
+    v3_copy(joint->axis2, y);
+  }
+  report_others(robot, at, known, MBG_COUNT(known));
+done:
+  return err;
+}
+
+static int read_mimic(mbg__robot *robot, const mbg__xml *at) {
+  const mbg__xml *mimic = mbg__xml_child(at, "mimic");
+  const char *name;
+  int err = MBG_OK;
+  if (!mimic) {
+    return MBG_OK;
+  }
+  MBG_TRY(need_name(robot, mimic, "joint", &name));
+  mbg__robot_joint *joint = &robot->joints[mbg__robot_find_joint(robot, mbg__xml_value(at, "name"))];
+  joint->mimic = mbg__robot_find_joint(robot, name);
+  joint->multiplier = 1;
+  MBG_TRY(mbg__xml_number(robot->ctx, mimic, "multiplier", &joint->multiplier));
+  MBG_TRY(mbg__xml_number(robot->ctx, mimic, "offset", &joint->offset));
+  if (joint->mimic < 0) {
+    mbg__report_add(robot->report, mimic, "left out", "<mimic> of joint '%s': there is no joint '%s'", joint->name,
+                    name);
+  } else if (robot->joints[joint->mimic].kind == MBG__ROBOT_FIXED || joint->kind == MBG__ROBOT_FIXED) {
+    mbg__report_add(robot->report, mimic, "left out", "<mimic> of a joint that is fixed or follows a fixed one");
+    joint->mimic = -1;
+  } else if (&robot->joints[joint->mimic] == joint) {
+    err = mbg__xml_fail(robot->ctx, mimic, "joint '%s' follows itself", name);
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- loops */
+
+static int read_side(mbg__robot *robot, const mbg__xml *at, const char *name, int *link, mbg__frame *H) {
+  const mbg__xml *side = mbg__xml_child(at, name);
+  int err = MBG_OK;
+  if (!side) {
+    return mbg__xml_fail(robot->ctx, at, "<%s> is missing", name);
+  }
+  MBG_TRY(find_link(robot, side, mbg__xml_value(side, "link") ? "link" : "name", link));
+  const mbg__xml *origin = mbg__xml_child(side, "origin");
+  MBG_TRY(read_origin(robot, origin ? origin : side, H));
+done:
+  return err;
+}
+
+static int read_loop(mbg__robot *robot, const mbg__xml *at) {
+  mbg__robot_joint *joint;
+  const char *name;
+  int err = MBG_OK;
+  MBG_TRY(need_name(robot, at, "name", &name));
+  MBG_TRY(mbg__robot_add_joint(robot, at, name, &joint));
+  joint->loop = true;
+  MBG_TRY(read_kind(robot, at, &joint->kind));
+  MBG_TRY(read_side(robot, at, "link1", &joint->parent, &joint->in_parent));
+  MBG_TRY(read_side(robot, at, "link2", &joint->child, &joint->in_child));
+  MBG_TRY(read_axis(robot, mbg__xml_child(at, "axis"), joint->axis));
+done:
+  return err;
+}
+
+static int read_ball_constraint(mbg__robot *robot, const mbg__xml *at, int number) {
+  static const char *const bodies[2] = {"drake:ball_constraint_body_A", "drake:ball_constraint_body_B"};
+  static const char *const points[2] = {"drake:ball_constraint_p_AP", "drake:ball_constraint_p_BQ"};
+  mbg__robot_joint *joint;
+  char name[40];
+  int err = MBG_OK;
+  mbg__format(name, sizeof(name), "ball_constraint_%d", number);
+  const char *kept = mbg__arena_text(robot->arena, name, strlen(name));
+  if (!kept) {
+    return mbg__fail_memory(robot->ctx);
+  }
+  MBG_TRY(mbg__robot_add_joint(robot, at, kept, &joint));
+  joint->loop = true;
+  joint->kind = MBG__ROBOT_SPHERICAL;
+  for (int side = 0; side < 2; side++) {
+    const mbg__xml *body = mbg__xml_child(at, bodies[side]), *point = mbg__xml_child(at, points[side]);
+    if (!body || !point) {
+      err = mbg__xml_fail(robot->ctx, at, "<%s> is missing", body ? points[side] : bodies[side]);
+      goto done;
+    }
+    MBG_TRY(find_link(robot, body, "name", side == 0 ? &joint->parent : &joint->child));
+    MBG_TRY(mbg__xml_vector(robot->ctx, point, "value", 3, side == 0 ? joint->in_parent.x : joint->in_child.x));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- the file */
+
+static bool is_joint(const mbg__xml *e) { return !strcmp(e->name, "joint") || !strcmp(e->name, "drake:joint"); }
+
+static int refuse_xacro(mbg__robot *robot, const mbg__xml *root) {
+  static const char *const words[] = {"xacro:include", "xacro:macro", "xacro:property", "xacro:arg", "xacro:if"};
+  for (const mbg__xml *e = root->child; e; e = e->next) {
+    for (int i = 0; i < MBG_COUNT(words); i++) {
+      if (!strcmp(e->name, words[i])) {
+        return mbg__xml_fail(robot->ctx, e, "this is a xacro file; expand it first: xacro FILE > robot.urdf");
+      }
+    }
+  }
+  return MBG_OK;
+}
+
+int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root) {
+  int err = MBG_OK, balls = 0;
+  const char *name = mbg__xml_value(root, "name");
+  robot->name = name && *name ? name : robot->name;
+  MBG_TRY(refuse_xacro(robot, root));
+  for (const mbg__xml *e = mbg__xml_child(root, "link"); e; e = mbg__xml_next(e)) {
+    MBG_TRY(read_link(robot, e));
+  }
+  for (const mbg__xml *e = root->child; e; e = e->next) {
+    if (is_joint(e)) {
+      MBG_TRY(read_joint(robot, e));
+    } else if (!strcmp(e->name, "loop_joint")) {
+      MBG_TRY(read_loop(robot, e));
+    } else if (!strcmp(e->name, "drake:ball_constraint")) {
+      MBG_TRY(read_ball_constraint(robot, e, ++balls));
+    } else if (strcmp(e->name, "link") != 0) {
+      mbg__report_add(robot->report, e, "left out", "<%s> in <robot>", e->name);
+    }
+  }
+  for (const mbg__xml *e = root->child; e; e = e->next) {
+    if (is_joint(e)) {
+      MBG_TRY(read_mimic(robot, e));
+    }
+  }
+done:
+  return err;
+}

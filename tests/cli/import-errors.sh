@@ -1,0 +1,50 @@
+# files that cannot be imported: file, line and column, what is wrong and what to do; nothing is written
+try() {
+  printf '%s' "$1" >robot.urdf
+  shift
+  "$MBGRAD" import robot.urdf "$@"
+  echo "status $?" >&2
+  [ ! -e robot ] || echo "a folder is left" >&2
+}
+mass='<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+two="<link name='a'>$mass</link><link name='b'>$mass</link>"
+joint() { printf "<joint name='%s' type='%s'><parent link='%s'/><child link='%s'/>%s</joint>" "$@"; }
+try ''
+try 'robot'
+try '<robot name="r"><link name="a"></robot>'
+try '<urdf/>'
+try '<robot/>'
+try '<robot><link/></robot>'
+try "<robot>$two<link name='a'/></robot>"
+try "<robot>$two$(joint j hinge a b '')</robot>"
+try "<robot>$two$(joint j revolut a b '')</robot>"
+try "<robot>$two$(joint j revolute a c '')</robot>"
+try "<robot>$two$(joint j revolute a a '')</robot>"
+try "<robot>$two$(joint j revolute a b '')$(joint k revolute b a '')</robot>"
+try "<robot>$two$(joint j revolute a b '')$(joint k revolute a b '')</robot>"
+try "<robot>$two$(joint j revolute a b '')$(joint j revolute b a '')</robot>"
+try "<robot>$two<joint name='j' type='revolute'><parent link='a'/></joint></robot>"
+try "<robot>$two$(joint j revolute a b '<axis xyz="0 0 0"/>')</robot>"
+try "<robot>$two$(joint j revolute a b '<axis xyz="0 1"/>')</robot>"
+try "<robot>$two$(joint j revolute a b '<origin xyz="0 1e999 0"/>')</robot>"
+try "<robot>$two$(joint j revolute a b '<limit lower="${x}"/>')</robot>"
+try "<robot>$two$(joint j revolute a b '<mimic joint="j"/>')</robot>"
+try '<robot><link name="a"><inertial><mass value="-1"/></inertial></link></robot>'
+try '<robot xmlns:xacro="x"><xacro:property name="r" value="1"/><link name="a"/></robot>'
+try '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><robot name="&b;"/>'
+try '<!DOCTYPE r [<!ENTITY a SYSTEM "/etc/hostname">]><robot name="x">&a;</robot>'
+try "<robot>$(printf '<g>%.0s' $(seq 300))</robot>"
+try "<robot>$two<loop_joint name='l' type='revolute'><link1 link='a'/></loop_joint></robot>"
+try '<sdf><model><link name="a"/></model><model/></sdf>'
+try '<sdf><model><include><uri>x</uri></include></model></sdf>'
+try '<sdf><model><link name="a"><pose relative_to="b">0 0 0 0 0 0</pose></link><frame name="b"><pose relative_to="a"/></frame></model></sdf>'
+try '<sdf><model><link name="a"><pose>0 0 0</pose></link></model></sdf>'
+try "<robot>$two</robot>" --parameters masses
+try "<robot>$two</robot>" --without stops
+try "<robot>$two</robot>" --base loose
+"$MBGRAD" import absent.urdf
+"$MBGRAD" import .
+"$MBGRAD" import
+mkdir kept && echo mine >kept/model.json
+"$MBGRAD" import robot.urdf --out kept
+cat kept/model.json

@@ -1,0 +1,16 @@
+# robots of URDF and SDF: what comes out, what the report says, and that it runs
+cp "$SRC"/tests/fuzz/corpus/arm.urdf "$SRC"/tests/fuzz/corpus/loop.urdf "$SRC"/tests/fuzz/corpus/leg.sdf .
+for robot in arm.urdf loop.urdf leg.sdf; do
+  echo "== $robot"
+  "$MBGRAD" import $robot
+  "$MBGRAD" check "${robot%.*}" | sed -n '4,7p'
+  "$MBGRAD" gradient "${robot%.*}" --all --end 0.05 | grep -c "body "
+done
+echo "== parameters, and nothing but inertia"
+"$MBGRAD" import arm.urdf --out bare --without limits,damping,friction --parameters mass,com >report
+sed '1,2d; /^$/,$d' report | cmp - bare/import.txt
+"$MBGRAD" gradient bare --end 0.05 | sed -n '/mass_hand/p'
+sed -n '/^    "mass_hand"/,/}/p' bare/model.json
+echo "== free and with fixed links"
+"$MBGRAD" import leg.sdf --out free --base free --keep-fixed | tail -n 4
+"$MBGRAD" check free | sed -n '4,6p'
