@@ -2,9 +2,11 @@
    and the caller alone. */
 #include "base/pool.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 enum { THREADS_MAX = 256, LINE = 128 }; /* LINE: bytes that cores hand to each other at once */
@@ -171,14 +173,14 @@ static void wait_for_helpers(mbg__pool *p) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* the caller works too; when nothing is left, late helpers are not let in */
-static void run_shared(mbg__pool *p, int n, int piece, mbg__pool_work *work, void *user) {
+/* Items from <= i < n. The caller works too; when nothing is left, late helpers are not let in. */
+static void run_shared(mbg__pool *p, int from, int n, int piece, mbg__pool_work *work, void *user) {
   p->n = n;
   p->piece = piece;
   p->work = work;
   p->user = user;
-  atomic_store(&p->next, 0);
-  atomic_store(&p->parts, (n - 1) / piece + 1);
+  atomic_store(&p->next, from);
+  atomic_store(&p->parts, (n - from - 1) / piece + 1);
   atomic_store(&p->state, (atomic_load(&p->state) / LOOP + 1) * LOOP + OPEN);
   wake_some(p, 0);
   take_pieces(p, 0);
@@ -257,8 +259,8 @@ static int pause_after(const statistic *s) {
 
 /* The faster way as far as is known, the other one now and then; shared only while the time lost so is small. */
 static bool choose_shared(const mbg__pool *p, statistic *s) {
-  bool shared = s->alone > 0 && (s->shared <= 0 || s->shared < s->alone);
-  if (s->alone > 0 && s->shared > 0 && --s->wait <= 0) {
+  bool shared = s->shared <= 0 || s->shared < s->alone;
+  if (s->shared > 0 && --s->wait <= 0) {
     s->wait = pause_after(s);
     shared = !shared;
   }
@@ -289,19 +291,27 @@ void mbg__pool_for(mbg__pool *p, int loop, int n, int piece, mbg__pool_work *wor
   if (n <= 0) {
     return;
   }
-  if (!p || p->nhelper == 0 || n <= piece || atomic_exchange(&p->busy, true)) {
+  if (!p || p->nhelper == 0 || n <= piece || atomic_load(&p->busy) || atomic_exchange(&p->busy, true)) {
     work(user, 0, 0, n);
     return;
   }
   statistic *s = &p->loops[loop < MBG__POOL_LOOPS ? loop : MBG__POOL_LOOPS - 1];
-  const bool shared = choose_shared(p, s);
-  const double from = now();
-  if (shared) {
-    run_shared(p, n, piece, work, user);
-  } else {
-    work(user, 0, 0, n);
+  double from = now();
+  int first = 0;
+  if (s->alone <= 0) {
+    /* the first piece tells how fast the caller is */
+    first = piece;
+    work(user, 0, 0, first);
+    learn(p, s, first, false, now() - from);
+    from = now();
   }
-  learn(p, s, n, shared, now() - from);
+  const bool shared = choose_shared(p, s);
+  if (shared) {
+    run_shared(p, first, n, piece, work, user);
+  } else {
+    work(user, 0, first, n);
+  }
+  learn(p, s, n - first, shared, now() - from);
   atomic_store(&p->busy, false);
 }
 
@@ -328,4 +338,20 @@ void mbg__pool_each(mbg__pool *p, int loop, int n, mbg__pool_item *item, void *u
 void mbg__pool_heavy(mbg__pool *p, int loop, int n, mbg__pool_item *item, void *user) {
   items x = {item, user};
   mbg__pool_for(p, loop, n, n / (8 * mbg__pool_threads(p)) + 1, each, &x);
+}
+
+enum { ZEROS = 8192 };
+
+static void zero(void *user, int thread, int first, int end) {
+  real *x = user;
+  (void)thread;
+  memset(x + first, 0, (size_t)(end - first) * sizeof(real));
+}
+
+void mbg__pool_zero(mbg__pool *p, int loop, size_t n, real *x) {
+  if (n > INT_MAX - ZEROS) {
+    memset(x, 0, n * sizeof(real));
+    return;
+  }
+  mbg__pool_for(p, loop, (int)n, ZEROS, zero, x);
 }

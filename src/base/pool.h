@@ -8,6 +8,7 @@
 #define MBG_BASE_POOL_H
 
 #include "base/base.h"
+#include "base/real.h"
 
 typedef struct mbg__pool mbg__pool;
 
@@ -33,5 +34,8 @@ typedef void mbg__pool_item(void *user, int i);
 void mbg__pool_each(mbg__pool *pool, int loop, int n, mbg__pool_item *item, void *user);
 /* For items of many microseconds: two of them are enough. */
 void mbg__pool_heavy(mbg__pool *pool, int loop, int n, mbg__pool_item *item, void *user);
+
+/* x (n) <- 0. */
+void mbg__pool_zero(mbg__pool *pool, int loop, size_t n, real *x);
 
 #endif
