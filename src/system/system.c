@@ -58,7 +58,7 @@ static void select_rows(mbg__system *s, const bool *rows) {
 static void find_loaded(mbg__system *s) {
   const mbg_model *m = s->model;
   memset(s->loaded, 0, (size_t)m->npair);
-  for (int i = 0; i < m->nrow; i++) {
+  for (int i = 0; !s->unloaded && i < m->nrow; i++) {
     if (s->lambda[i] != 0) {
       mbg__mark_row(m, i, s->loaded);
     }
@@ -218,15 +218,37 @@ static void copy_or_zero(int n, real *out, const real *x) {
   }
 }
 
+typedef struct {
+  mbg__system *s;
+  const mbg__state *state;
+  bool still;
+} copy_job;
+
+static void copy_body(void *user, int i) {
+  const copy_job *j = user;
+  const int off = j->s->model->bodies[i].voff;
+  if (!j->still) {
+    j->s->H[i] = j->state->H[i];
+  }
+  copy_or_zero(6, j->s->v + off, j->state->v ? j->state->v + off : NULL);
+  copy_or_zero(6, j->s->vd + off, j->state->vd ? j->state->vd + off : NULL);
+}
+
+static void set_multipliers(mbg__system *s, const real *lambda) {
+  if (lambda || !s->unloaded) {
+    copy_or_zero(s->model->nrow, s->lambda, lambda);
+  }
+  s->unloaded = !lambda;
+}
+
 static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   const mbg_model *m = s->model;
   const size_t frames = (size_t)m->nbody * sizeof(*s->H);
   /* others may have used the system since */
   const bool still = state->still && state->rows == s->rows && memcmp(s->H, state->H, frames) == 0;
   s->t = state->t;
-  copy_or_zero(m->nw, s->v, state->v);
-  copy_or_zero(m->nw, s->vd, state->vd);
-  copy_or_zero(m->nrow, s->lambda, state->lambda);
+  mbg__pool_each(s->pool, MBG__EACH_COPY, m->nbody, copy_body, &(copy_job){s, state, still});
+  set_multipliers(s, state->lambda);
   for (int i = 0; i < m->nturn; i++) {
     s->turns[i] = state->turns ? state->turns[i] : 0;
   }
@@ -234,13 +256,7 @@ static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
     select_rows(s, state->rows);
   }
   find_loaded(s);
-  if (!still) {
-    memcpy(s->H, state->H, frames);
-    mbg__kin_update_frames(s);
-  }
-  mbg__kin_update_twists(s);
-  mbg__kin_update_rates(s);
-  memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
+  mbg__kin_update(s, still);
   return mbg__rows_update(ctx, s);
 }
 
@@ -263,7 +279,7 @@ int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state
 
 void mbg__system_complete(mbg__system *s, const real *vd, const real *lambda) {
   memcpy(s->vd, vd, (size_t)s->model->nw * sizeof(real));
-  memcpy(s->lambda, lambda, (size_t)s->model->nrow * sizeof(real));
+  set_multipliers(s, s->model->nrow > 0 && s->any_row ? lambda : NULL);
   find_loaded(s);
   mbg__kin_update_rates(s);
   mbg__rows_load(s);
@@ -447,7 +463,7 @@ void mbg__system_constraints_at(mbg__system *s, const real *v, const real *lambd
   const size_t twists = (size_t)m->npair * sizeof(*s->vrel), wrenches = (size_t)m->npair * sizeof(*s->F_G);
   s->bare = true;
   memcpy(s->v, v, (size_t)m->nw * sizeof(real));
-  memcpy(s->lambda, lambda, (size_t)m->nrow * sizeof(real));
+  set_multipliers(s, lambda);
   memcpy(s->p_dv, s->vrel, twists);
   memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
   memset(s->F_G, 0, wrenches);
@@ -463,7 +479,7 @@ void mbg__system_constraints_at(mbg__system *s, const real *v, const real *lambd
 
 void mbg__system_multipliers_at(mbg__system *s, const real *lambda) {
   const mbg_model *m = s->model;
-  memcpy(s->lambda, lambda, (size_t)m->nrow * sizeof(real));
+  set_multipliers(s, lambda);
   memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
   clear_slopes(s);
   find_loaded(s);

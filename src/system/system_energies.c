@@ -32,19 +32,44 @@ static real gravity_energy(const mbg__system *s, int body) {
   return -v3_dot(s->design->attr + s->model->gravity, arm);
 }
 
-real mbg__energy_kinetic(const mbg__system *s, int body) {
+static void body_terms(void *user, int i) {
+  const mbg__system *s = user;
+  s->weight3[i][0] = kinetic(s, i);
+  s->weight3[i][1] = gravity_energy(s, i);
+}
+
+void mbg__energy_terms(const mbg__system *s) {
+  mbg__pool_each(s->pool, MBG__EACH_ENERGY, s->model->nbody, body_terms, (void *)s);
+}
+
+real mbg__energy_kinetic_sum(const mbg__system *s) {
   real e = 0;
-  for (int i = body < 0 ? 0 : body; i < (body < 0 ? s->model->nbody : body + 1); i++) {
-    e += kinetic(s, i);
+  for (int i = 0; i < s->model->nbody; i++) {
+    e += s->weight3[i][0];
   }
+  e += mbg__modals_kinetic(s, -1);
+  return e + mbg__beams_kinetic(s, -1);
+}
+
+real mbg__energy_kinetic(const mbg__system *s, int body) {
+  if (body < 0) {
+    mbg__energy_terms(s);
+    return mbg__energy_kinetic_sum(s);
+  }
+  real e = kinetic(s, body);
   e += mbg__modals_kinetic(s, body);
   return e + mbg__beams_kinetic(s, body);
 }
 
 real mbg__energy_potential(const mbg__system *s) {
+  mbg__energy_terms(s);
+  return mbg__energy_potential_sum(s);
+}
+
+real mbg__energy_potential_sum(const mbg__system *s) {
   real e = 0;
   for (int i = 0; i < s->model->nbody; i++) {
-    e += gravity_energy(s, i);
+    e += s->weight3[i][1];
   }
   for (int i = 0; i < s->model->nforce; i++) {
     e += s->energy[i];

@@ -105,7 +105,8 @@ struct mbg__system {
   mbg__pool *pool;              /* NULL: none */
   int nclass, *class0, *class_; /* pairs of a class share no body and no attribute   (nclass + 1), (npair) */
   int *pair_term0, *pair_term;  /* terms of each pair, ascending; last those of none   (npair + 2), (nterm) */
-  real (*weight3)[3];           /* scratch: what the weight of a body gives       (nbody) */
+  real (*weight3)[3];           /* scratch: what the weight of a body gives, energies  (nbody) */
+  int nlaw, *laws;              /* terms with functions of time */
 
   /* selected by the rows of a state */
   const bool *rows; /* active rows, NULL: all */
@@ -120,6 +121,7 @@ struct mbg__system {
   mbg__frame *H; /* frames                                        (nbody) */
   real *v, *vd;  /* twists and their rates                        (nw) */
   real *lambda;  /*                                               (nrow) */
+  bool unloaded; /* all lambda are 0 */
   int *turns;    /*                                               (nturn) */
 
   /* filled by update */
@@ -232,7 +234,8 @@ void mbg__mark_forces(const mbg_model *m, bool *pair);
 
 /* system_share.c: loops over elements that do not depend on each other. */
 enum {
-  MBG__EACH_MODAL = MBG__LOOPS_SYSTEM,
+  MBG__EACH_COPY = MBG__LOOPS_SYSTEM,
+  MBG__EACH_MODAL,
   MBG__EACH_MARKER,
   MBG__EACH_PAIR,
   MBG__EACH_TWIST_MODAL,
@@ -253,14 +256,18 @@ enum {
   MBG__EACH_TEST,
   MBG__EACH_PAIR_PULL,
   MBG__EACH_BODY_PULL,
-  MBG__EACH_MODAL_PULL
+  MBG__EACH_MODAL_PULL,
+  MBG__EACH_ENERGY,
+  MBG__EACH_CLEAR,
+  MBG__EACH_TOUCHED
 };
 int mbg__classes_create(mbg_context *ctx, mbg__system *s);
 /* item(user, pair) for all pairs: class after class, in threads within a class. */
 void mbg__each_class(const mbg__system *s, int loop, mbg__pool_item *item, void *user);
 
 /* system_kinematics.c: markers and relative frames at the frames of a state, their twists, the rates of these. */
-void mbg__kin_update_frames(mbg__system *s);
+/* still: frames have not changed. */
+void mbg__kin_update(mbg__system *s, bool still);
 void mbg__kin_update_twists(mbg__system *s);
 void mbg__kin_update_rates(mbg__system *s);
 /* w_m = J w + omega da, dv_m = J dv + ad(v_m) omega da, dvd_m = J dvd + ad(vd_m) omega da for all markers in use, then
@@ -326,7 +333,7 @@ void mbg__watch_at_node(mbg__system *s);
 
 /* system_modal.c: modal bodies; system_modal_ends.c: markers on them, "ends". */
 int mbg__modals_create(mbg_context *ctx, mbg__system *s);
-void mbg__modals_update(mbg__system *s);
+void mbg__modals_update(mbg__system *s, bool still); /* shapes, unless still; twists and rates */
 void mbg__modals_twists(mbg__system *s);
 void mbg__modals_rates(mbg__system *s);
 void mbg__modal_end_update(mbg__system *s, int marker);
@@ -370,6 +377,9 @@ void mbg__pair_wrench_push(const mbg__system *s, int pair, const vec6 w, const v
 void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val);
 
 /* system_energies.c: body -1: of all bodies. Strain energy of a modal body, of beams or of all, as the signal says. */
+void mbg__energy_terms(const mbg__system *s); /* of all bodies, for the two sums */
+real mbg__energy_kinetic_sum(const mbg__system *s);
+real mbg__energy_potential_sum(const mbg__system *s);
 real mbg__energy_kinetic(const mbg__system *s, int body);
 real mbg__energy_potential(const mbg__system *s);
 real mbg__energy_strain(const mbg__system *s, const mbg__signal *sig);

@@ -32,12 +32,6 @@ static void pair_frame(void *user, int i) {
   }
 }
 
-void mbg__kin_update_frames(mbg__system *s) {
-  mbg__modals_update(s);
-  mbg__pool_each(s->pool, MBG__EACH_MARKER, s->model->nmarker, marker_frame, s);
-  mbg__pool_each(s->pool, MBG__EACH_PAIR, s->model->npair, pair_frame, s);
-}
-
 /* out = J v for a marker in use, by `end` for those on modal bodies; on the ground vm, vdm, a and ad are 0 from the
    beginning */
 static void update_marker(mbg__system *s, int i, const real *v, vec6 *out, void (*end)(mbg__system *, int)) {
@@ -98,6 +92,38 @@ void mbg__kin_update_rates(mbg__system *s) {
   mbg__modals_rates(s);
   mbg__pool_each(s->pool, MBG__EACH_RATE_MARKER, s->model->nmarker, marker_rate, s);
   mbg__pool_each(s->pool, MBG__EACH_RATE_PAIR, s->model->npair, pair_rate, s);
+}
+
+typedef struct {
+  mbg__system *s;
+  bool still;
+} update_job;
+
+static void marker_update(void *user, int i) {
+  const update_job *j = user;
+  if (!j->still) {
+    marker_frame(j->s, i);
+  }
+  marker_twist(j->s, i);
+  marker_rate(j->s, i);
+}
+
+static void pair_update(void *user, int i) {
+  const update_job *j = user;
+  v6_zero(j->s->F[i]);
+  if (!j->still) {
+    pair_frame(j->s, i);
+  }
+  pair_twist(j->s, i);
+  pair_rate(j->s, i);
+}
+
+/* frames, twists and rates together: few loops for threads */
+void mbg__kin_update(mbg__system *s, bool still) {
+  update_job j = {s, still};
+  mbg__modals_update(s, still);
+  mbg__pool_each(s->pool, MBG__EACH_MARKER, s->model->nmarker, marker_update, &j);
+  mbg__pool_each(s->pool, MBG__EACH_PAIR, s->model->npair, pair_update, &j);
 }
 
 /* ---------------------------------------------------------------------- variations */

@@ -321,9 +321,9 @@ static void each_pair_rows(void *user, int pair) {
   }
 }
 
-static void clear(const mbg__csc *pattern, real *val) {
+static void clear(const mbg__system *s, const mbg__csc *pattern, real *val) {
   if (val) {
-    memset(val, 0, (size_t)mbg__csc_count(pattern) * sizeof(real));
+    mbg__pool_zero(s->pool, MBG__EACH_CLEAR, (size_t)mbg__csc_count(pattern), val);
   }
 }
 
@@ -334,13 +334,13 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
     memset(out->dense->has_K, 0, (size_t)s->nblock);
     memset(out->dense->has_C, 0, (size_t)s->nblock);
   }
-  clear(&s->patK, out->K);
-  clear(&s->patK, out->C);
-  clear(&s->patK, out->M);
-  clear(&s->patB, out->B);
-  clear(&s->patB, out->Z);
-  clear(&s->patB, out->A_H);
-  clear(&s->patB, out->A_v);
+  clear(s, &s->patK, out->K);
+  clear(s, &s->patK, out->C);
+  clear(s, &s->patK, out->M);
+  clear(s, &s->patB, out->B);
+  clear(s, &s->patB, out->Z);
+  clear(s, &s->patB, out->A_H);
+  clear(s, &s->patB, out->A_v);
   matrices_job job = {s, out};
   mbg__pool_each(s->pool, MBG__EACH_BODY_M, m->nbody, each_body, &job);
   if (out->K || out->C || out->M) {

@@ -103,7 +103,23 @@ static void update_body(void *user, int i) {
   mbg__modal_update(&w->state);
 }
 
-void mbg__modals_update(mbg__system *s) { mbg__pool_each(s->pool, MBG__EACH_MODAL, s->model->nmodal, update_body, s); }
+typedef struct {
+  mbg__system *s;
+  bool still;
+} update_job;
+
+static void update_all(void *user, int i) {
+  const update_job *j = user;
+  if (!j->still) {
+    update_body(j->s, i);
+  }
+  gather_twist(j->s, i);
+  gather_rate(j->s, i);
+}
+
+void mbg__modals_update(mbg__system *s, bool still) {
+  mbg__pool_each(s->pool, MBG__EACH_MODAL, s->model->nmodal, update_all, &(update_job){s, still});
+}
 
 /* ---------------------------------------------------------------------- inertia */
 

@@ -188,6 +188,15 @@ typedef struct {
   bool rates;
 } pull_job;
 
+static void each_clear(void *user, int i) {
+  const pull_job *j = user;
+  const mbg__system *s = j->s;
+  v6_zero(s->p_w[i]);
+  v6_zero(s->p_dv[i]);
+  v6_zero(s->p_dvd[i]);
+  s->touched[i] = j->z && s->pair_on[i] && (s->loaded[i] || j->g->lambda);
+}
+
 static void each_test(void *user, int i) {
   const pull_job *j = user;
   if (j->s->touched[i]) {
@@ -223,18 +232,14 @@ void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real 
                       real *gv, real *gvd, real *glambda, real *ga) {
   const mbg_model *m = s->model;
   const mbg__cotangent g = {gw, gv, gvd, glambda, ga};
-  const size_t bytes = (size_t)m->npair * sizeof(vec6);
-  memset(s->p_w, 0, bytes);
-  memset(s->p_dv, 0, bytes);
-  memset(s->p_dvd, 0, bytes);
-  for (int i = 0; i < m->npair; i++) {
-    s->touched[i] = z && s->pair_on[i] && (s->loaded[i] || glambda);
-  }
   pull_job job = {s, z, &g, kappa != NULL};
+  mbg__pool_each(s->pool, MBG__EACH_TOUCHED, m->npair, each_clear, &job);
   if (z) {
     mbg__each_class(s, MBG__EACH_TEST, each_test, &job);
   }
-  rows_pull(s, z, mu, nu, kappa, &g);
+  if (mu || nu || kappa || glambda || !s->unloaded) {
+    rows_pull(s, z, mu, nu, kappa, &g);
+  }
   if (z) {
     forces_pull(s, &g);
   }

@@ -13,15 +13,13 @@ void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in)
 }
 
 static int laws_update(mbg_context *ctx, mbg__system *s) {
-  for (int i = 0; i < s->model->nterm; i++) {
-    const int law = s->model->terms[i].law;
-    if (law >= 0) {
-      mbg__fn_env env;
-      mbg__env(s, ctx, law, &env);
-      const int err = mbg__fn_time_jet(&env, 0, &s->jet[law]);
-      if (err < 0) {
-        return err;
-      }
+  for (int i = 0; i < s->nlaw; i++) {
+    const int law = s->model->terms[s->laws[i]].law;
+    mbg__fn_env env;
+    mbg__env(s, ctx, law, &env);
+    const int err = mbg__fn_time_jet(&env, 0, &s->jet[law]);
+    if (err < 0) {
+      return err;
     }
   }
   return MBG_OK;
@@ -64,7 +62,7 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
 /* a row acts on B with -b^T lambda */
 void mbg__rows_load(mbg__system *s) {
   const mbg_model *m = s->model;
-  for (int i = 0; i < m->nrow; i++) {
+  for (int i = 0; !s->unloaded && i < m->nrow; i++) {
     const bool loaded = s->lambda[i] != 0 && row_on(s, i);
     for (int k = m->rows[i].term; loaded && k < m->rows[i].term + m->rows[i].nterm; k++) {
       if (m->terms[k].pair >= 0) {

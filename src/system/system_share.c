@@ -16,6 +16,9 @@ static void list_terms(mbg__system *s) {
   const mbg_model *m = s->model;
   int *at = s->pair_term0;
   for (int k = 0; k < m->nterm; k++) {
+    if (m->terms[k].law >= 0) {
+      s->laws[s->nlaw++] = k;
+    }
     at[(m->terms[k].pair >= 0 ? m->terms[k].pair : m->npair) + 1]++;
   }
   for (int i = 0; i <= m->npair; i++) {
@@ -92,6 +95,7 @@ int mbg__classes_create(mbg_context *ctx, mbg__system *s) {
   s->class_ = MBG_TAKE(&s->arena, int, m->npair);
   s->pair_term0 = MBG_TAKE(&s->arena, int, m->npair + 2);
   s->pair_term = MBG_TAKE(&s->arena, int, m->nterm);
+  s->laws = MBG_TAKE(&s->arena, int, m->nterm);
   s->weight3 = mbg__arena_take(&s->arena, (size_t)m->nbody, sizeof(*s->weight3));
   const bool failed = !used || !of || s->arena.failed;
   s->nclass = 1;

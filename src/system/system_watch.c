@@ -96,14 +96,15 @@ static void watch_contact(mbg__system *s, int i) {
 
 static void watch_energy(mbg__system *s) {
   mbg__watch *w = &s->watch;
-  const double kinetic = re(mbg__energy_kinetic(s, -1));
+  mbg__energy_terms(s);
+  const double kinetic = re(mbg__energy_kinetic_sum(s));
   const bool first = w->nodes++ == 0;
   w->slow = first ? kinetic : fmin(w->slow, kinetic);
   w->fast = first ? kinetic : fmax(w->fast, kinetic);
   if (w->kind == MBG__ENERGY_OPEN) {
     return;
   }
-  const double energy = kinetic + re(mbg__energy_potential(s));
+  const double energy = kinetic + re(mbg__energy_potential_sum(s));
   if (first) {
     w->first = w->least = energy;
   }
