@@ -2,6 +2,7 @@
 
 #include "tree/tree_internal.h"
 #include "tree/tree_local.h"
+#include "tree/tree_local_pieces.h"
 #include "tree/tree_modal.h"
 
 #include <string.h>
@@ -52,6 +53,7 @@ int mbg__tree_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, 
   t->coupled = t->m->nmodal > 0 || t->m->nelement > 0;
   MBG_TRY(mbg__tree_topology(ctx, t, rank));
   MBG_TRY(take_arrays(ctx, t));
+  MBG_TRY(mbg__tree_parts_create(ctx, t));
   list_pairs(t);
   mbg__tree_refresh(t);
 done:

@@ -65,6 +65,7 @@ struct mbg__tree {
   mat6 *mass;      /* blocks of M, each transposed                    (blocks of the system) */
   bool *has_mass;  /*                                                 (blocks of the system) */
 
+  struct mbg__tree_parts *parts; /* tree_local_pieces.h: pieces of a large tree; NULL: a small one */
   struct mbg__tree_modal *modal; /* tree_modal.h: joints on modal bodies; NULL: none, or not created */
 };
 

@@ -1,6 +1,7 @@
 #include "tree/tree_local.h"
 
 #include "tree/tree_internal.h"
+#include "tree/tree_local_pieces.h"
 #include "tree/tree_modal.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows) {
 
 /* ---------------------------------------------------------------------- values */
 
-enum { PLACE_CARRIERS = MBG__LOOPS_TREE, PLACE_LINKS, PLACE_ENDS, RATES, JOINT_RATES, PULL, WRENCH };
+enum { PLACE_CARRIERS = MBG__LOOPS_TREE, PLACE_LINKS, PLACE_ENDS, RATES, JOINT_RATES, PULL, WRENCH, PULL_CARRIERS };
 
 typedef struct {
   mbg__tree *t;
@@ -69,16 +70,9 @@ static void place_ends(void *user, int k) {
 }
 
 /* frames and twists go from parent to child; everything else is done in threads */
-void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
+static void place_links(mbg__tree *t, const mbg__tree_state *st) {
   link_job job = {.t = t, .E = st->E, .w = st->w};
   const int n = t->m->nbody;
-  t->t = st->t;
-  t->turns = st->turns;
-  t->only_q = t->known = t->placed = false;
-  if (t->modal) {
-    mbg__pool_each(t->sys->pool, PLACE_CARRIERS, n, place_carrier, &job);
-    mbg__tree_modal_take(t, t->H, t->v);
-  }
   mbg__pool_each(t->sys->pool, PLACE_LINKS, n, place_one, &job);
   for (int k = 0; k < n; k++) {
     if (mbg__tree_on_modes(t, k)) {
@@ -86,12 +80,31 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
     } else if (!t->modal || !mbg__tree_carrier(t, k)) {
       place_after(t, k);
     }
-    if (st->a) {
-      accelerate(t, k, st->a);
-    }
   }
   if (t->modal) {
     mbg__pool_each(t->sys->pool, PLACE_ENDS, n, place_ends, &job);
+  }
+}
+
+void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
+  link_job job = {.t = t, .E = st->E, .w = st->w};
+  t->t = st->t;
+  t->turns = st->turns;
+  t->only_q = t->known = t->placed = false;
+  if (t->modal) {
+    mbg__pool_each(t->sys->pool, PLACE_CARRIERS, t->m->nbody, place_carrier, &job);
+    mbg__tree_modal_take(t, t->H, t->v);
+  }
+  if (t->parts && (!t->modal || t->sys->nclass > 1)) {
+    mbg__tree_parts_place(t, st->E, st->w);
+  } else {
+    place_links(t, st);
+  }
+}
+
+void mbg__tree_accelerate(mbg__tree *t, const real *a) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    accelerate(t, k, a);
   }
 }
 
@@ -329,34 +342,53 @@ static void link_pull(const pull_job *j, int i) {
 /* the link whose joint is this pair */
 static void pull_pair(void *user, int pair) {
   const pull_job *j = user;
-  const int i = j->t->link_of_pair[pair];
-  if (i >= 0) {
+  mbg__tree *t = j->t;
+  const int i = t->link_of_pair[pair];
+  if (i >= 0 && mbg__tree_on_modes(t, i)) {
+    mbg__tree_modal_pull_rest(t, i, j->k + link_off(t, i), j->still, t->eta, t->nu, j->ge, j->gw, j->gattr);
+  } else if (i >= 0) {
     pull_alone(j, i);
   }
 }
 
-/* Rigid bodies: cotangents up the tree, then everything else in threads, by classes of joints that share no
-   attribute. */
-static void pull_rigid(const pull_job *j) {
-  mbg__tree *t = j->t;
-  for (int i = t->m->nbody - 1; i >= 0; i--) {
-    pull_up(t, i, j->k, j->still);
+static void pull_carrier(void *user, int i) {
+  const pull_job *j = user;
+  if (mbg__tree_carrier(j->t, i)) {
+    link_pull(j, i);
   }
+}
+
+/* Large models, after cotangents went up the tree: everything else in threads, by classes of joints that share neither
+   a body nor an attribute. */
+static void pull_shared(const pull_job *j) {
+  mbg__tree *t = j->t;
   mbg__each_class(t->sys, PULL, pull_pair, (void *)j);
   for (int i = t->m->nbody - 1; i >= 0; i--) {
-    if (t->links[i].joint < 0) {
+    if (t->links[i].joint < 0 && !(t->modal && mbg__tree_carrier(t, i))) {
       pull_alone(j, i);
     }
+  }
+  if (t->modal) {
+    mbg__pool_each(t->sys->pool, PULL_CARRIERS, t->m->nbody, pull_carrier, (void *)j);
   }
 }
 
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct0, const real *cg0,
                           bool still, real *ge, real *gw, real *gattr) {
+  const pull_job job = {t, k, ct0, cg0, still, ge, gw, gattr};
+  const bool shared = t->sys->nclass > 1 && (!t->modal || t->parts);
+  if (shared && t->parts) {
+    mbg__tree_parts_pull(t, w, dv, k, still);
+    pull_shared(&job);
+    return;
+  }
   memcpy(t->eta, w, (size_t)t->m->nw * sizeof(real));
   memcpy(t->nu, dv, (size_t)t->m->nw * sizeof(real));
-  const pull_job job = {t, k, ct0, cg0, still, ge, gw, gattr};
-  if (!t->modal && t->sys->nclass > 1) {
-    pull_rigid(&job);
+  if (shared) {
+    for (int i = t->m->nbody - 1; i >= 0; i--) {
+      pull_up(t, i, k, still);
+    }
+    pull_shared(&job);
     return;
   }
   for (int i = t->m->nbody - 1; i >= 0; i--) {

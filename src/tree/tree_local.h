@@ -14,8 +14,10 @@
 /* Redundant rows that the tree drops, ascending; their number. */
 int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows);
 
-/* Frames, twists and, with a, rates of the bodies at a state; the system is not touched. */
+/* Frames and twists of the bodies at a state; the system is not touched. */
 void mbg__tree_place(mbg__tree *t, const mbg__tree_state *state);
+/* After place: their rates, of a tree without modal bodies. */
+void mbg__tree_accelerate(mbg__tree *t, const real *a);
 
 /* After place: rates vd (nw) of the bodies, given by the caller instead of by a. */
 void mbg__tree_rates(mbg__tree *t, const real *a, const real *vd);

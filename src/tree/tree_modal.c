@@ -153,6 +153,24 @@ void mbg__tree_modal_place_ends(mbg__tree *t, int k) {
   mbg__tree_end_twist(t, &b->C, t->v, t->modal->etad, b->C.v);
 }
 
+void mbg__tree_modal_relative_twist(mbg__tree *t, int k, real s[6]) {
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  real x[6], y[6];
+  mbg__tree_end_twist(t, &b->P, NULL, t->modal->etad, x);
+  AdInv_mul(y, &t->E[k], x);
+  v6_axpy(y, 1, b->w);
+  v6_axpy(y, -1, b->C.v);
+  Ad_mul(s, &t->hC[k], y);
+}
+
+void mbg__tree_modal_place_both(mbg__tree *t, int k) {
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  mbg__tree_end_twist(t, &b->P, t->v, t->modal->etad, b->P.v);
+  AdInv_mul(b->XvP, &t->E[k], b->P.v);
+  v6_add(b->vC, b->XvP, b->w);
+  mbg__tree_modal_place_ends(t, k);
+}
+
 void mbg__tree_modal_rates(mbg__tree *t, int k) {
   mbg__tree_modal_joint *b = t->modal->link[k];
   end_rate(t, &b->P, t->modal->vd, b->P.vd);

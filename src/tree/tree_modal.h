@@ -49,6 +49,9 @@ void mbg__tree_modal_take_rates(mbg__tree *t, const real *vd);
 void mbg__tree_modal_place_alone(mbg__tree *t, int k, const real *w); /* without the parent, ... */
 void mbg__tree_modal_place_after(mbg__tree *t, int k);                /* ... after it, then the twist of C */
 void mbg__tree_modal_place_ends(mbg__tree *t, int k);
+/* For sweeps by pieces: s in v = X v_p + s; the twists of both ends when those of the bodies are known. */
+void mbg__tree_modal_relative_twist(mbg__tree *t, int k, real s[6]);
+void mbg__tree_modal_place_both(mbg__tree *t, int k);
 void mbg__tree_modal_rates(mbg__tree *t, int k);
 void mbg__tree_modal_joint_rates(mbg__tree *t, int k, real *a);
 
@@ -60,6 +63,11 @@ void mbg__tree_modal_change_T(const mbg__tree *t, int k, const real *ga, real *q
 void mbg__tree_modal_push(mbg__tree *t, int k, const mbg__tree_direction *d, bool still, real *w, real *dv, real *kC);
 void mbg__tree_modal_pull(mbg__tree *t, int k, const real *kC, bool still, real *w, real *dv, real *ge, real *gw,
                           real *gattr);
+/* The same in two parts: nu of the link becomes complete, and what its parent gets beside X^T nu is in `parent`; then
+   everything that goes to modes, coordinates and attributes. */
+void mbg__tree_modal_pull_up(const mbg__tree *t, int k, const real *kC, bool still, real nu[6], real parent[6]);
+void mbg__tree_modal_pull_rest(mbg__tree *t, int k, const real *kC, bool still, real *w, real *dv, real *ge, real *gw,
+                               real *gattr);
 void mbg__tree_modal_read(mbg__tree *t, int k, const mbg__frame *H, const real *v, mbg__frame *E, real *w);
 void mbg__tree_modal_read_push(mbg__tree *t, int k, const real *w, const real *dv, const real *da, real *e, real *dw);
 void mbg__tree_modal_read_pull(mbg__tree *t, int k, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);

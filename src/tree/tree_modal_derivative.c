@@ -266,14 +266,18 @@ void mbg__tree_modal_push(mbg__tree *t, int k, const mbg__tree_direction *d, boo
   }
 }
 
-void mbg__tree_modal_pull(mbg__tree *t, int k, const real *kC, bool still, real *w, real *dv, real *ge, real *gw,
-                          real *gattr) {
-  const mbg__link *l = &t->links[k];
+static bool is_zero(const real x[6]) {
+  return x[0] == 0 && x[1] == 0 && x[2] == 0 && x[3] == 0 && x[4] == 0 && x[5] == 0;
+}
+
+/* k of the joint: the rates of its ends */
+static void rates_pull(mbg__tree *t, int k, const real *kC, const real up[6], bool still, real *dv, real *gattr) {
   mbg__tree_modal_joint *b = t->modal->link[k];
-  const int off = link_off(t, k);
-  real minus[6], up[6], wC[6], dvC[6], ce[6], cdw[6], x[6], y[6], z[6];
+  real minus[6];
+  if (still && is_zero(kC)) {
+    return;
+  }
   v6_scale(minus, -1, kC);
-  AdInvT_mul(up, &t->E[k], kC);
   if (still) {
     end_rest_pull(t, &b->C, minus, gattr);
     end_rest_pull(t, &b->P, up, gattr);
@@ -282,6 +286,17 @@ void mbg__tree_modal_pull(mbg__tree *t, int k, const real *kC, bool still, real 
     const real *rest[3] = {NULL, NULL, minus};
     end_pull(t, &b->C, rest, NULL, dv, true, gattr);
   }
+}
+
+/* own: also the part of dv of the link that comes from its rate, and w, dv of the parent */
+static void joint_pull(mbg__tree *t, int k, const real *kC, bool still, bool own, real *w, real *dv, real *ge, real *gw,
+                       real *gattr) {
+  const mbg__link *l = &t->links[k];
+  mbg__tree_modal_joint *b = t->modal->link[k];
+  const int off = link_off(t, k);
+  real up[6], wC[6], dvC[6], ce[6], cdw[6], x[6], y[6], z[6];
+  AdInvT_mul(up, &t->E[k], kC);
+  rates_pull(t, k, kC, up, still, own ? dv : NULL, gattr);
   /* the body from its marker */
   AdT_mul(wC, &t->hC[k], w + off);
   AdT_mul(dvC, &t->hC[k], dv + off);
@@ -308,8 +323,41 @@ void mbg__tree_modal_pull(mbg__tree *t, int k, const real *kC, bool still, real 
   AdInvT_mul(y, &t->E[k], wC);
   AdInvT_mul(z, &t->E[k], dvC);
   const real *parent[3] = {y, z, still ? NULL : up};
-  end_pull(t, &b->P, parent, w, dv, true, gattr);
+  end_pull(t, &b->P, parent, own ? w : NULL, own ? dv : NULL, true, gattr);
   scatter_cotangents(t, b, w, dv);
+}
+
+void mbg__tree_modal_pull(mbg__tree *t, int k, const real *kC, bool still, real *w, real *dv, real *ge, real *gw,
+                          real *gattr) {
+  joint_pull(t, k, kC, still, true, w, dv, ge, gw, gattr);
+}
+
+/* The rate of a marker contains -ad(s) vE, with the twists s of the modes and vE of the body. */
+void mbg__tree_modal_pull_up(const mbg__tree *t, int k, const real *kC, bool still, real nu[6], real parent[6]) {
+  const mbg__tree_modal_joint *b = t->modal->link[k];
+  real x[6], y[6], z[6];
+  v6_zero(parent);
+  if (still) {
+    return;
+  }
+  if (b->C.modal >= 0) {
+    adT_mul(x, b->C.m.s, kC);
+    AdInvT_mul(y, &t->hC[k], x);
+    v6_axpy(nu, 1, y);
+  }
+  adT_mul(x, b->w, kC);
+  AdInvT_mul(z, &t->E[k], x);
+  if (b->P.modal >= 0) {
+    AdInvT_mul(x, &t->E[k], kC);
+    adT_add(z, b->P.m.s, x, 1);
+  }
+  AdInvT_mul(parent, &t->hP[k], z);
+  v6_scale(parent, -1, parent);
+}
+
+void mbg__tree_modal_pull_rest(mbg__tree *t, int k, const real *kC, bool still, real *w, real *dv, real *ge, real *gw,
+                               real *gattr) {
+  joint_pull(t, k, kC, still, false, w, dv, ge, gw, gattr);
 }
 
 void mbg__tree_modal_read_push(mbg__tree *t, int k, const real *w, const real *dv, const real *da, real *e, real *dw) {

@@ -5,6 +5,8 @@
 typedef mbg__art_link link;
 typedef mbg__art_node node;
 
+enum { WRENCHES = MBG__LOOPS_DCA + 120, RATES };
+
 /* ---------------------------------------------------------------------- creation */
 
 int mbg__dca_articulated_create(mbg_context *ctx, mbg__arena *arena, const mbg__tree *tree, mbg__pool *pool,
@@ -103,13 +105,18 @@ static int singular(mbg_context *ctx, const mbg__dca_articulated *k, int i, doub
 
 static bool use_pieces(const mbg__dca_articulated *k) { return k->pieces && !k->refine; }
 
-int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E,
-                                  const real *w, real *a) {
-  real base[6] = {0};
-  /* gravity is an upward acceleration of the ground */
+/* gravity is an upward acceleration of the ground */
+static void ground_rate(const mbg__dca_articulated *k, real base[6]) {
+  v6_zero(base);
   for (int i = 0; i < 3 && k->m->gravity >= 0; i++) {
     base[i] = -k->design->attr[k->m->gravity + i];
   }
+}
+
+int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E,
+                                  const real *w, real *a) {
+  real base[6];
+  ground_rate(k, base);
   k->by_pieces = use_pieces(k) && mbg__art_pieces_dynamics(k, E, w, base, a);
   if (k->by_pieces) {
     return MBG_OK;
@@ -139,6 +146,31 @@ int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, dou
 
 typedef struct {
   const mbg__dca_articulated *k;
+  const mbg__frame *H;
+  real base[6], *vd;
+} rate_job;
+
+/* without the acceleration of the ground */
+static void rate(void *user, int i) {
+  const rate_job *j = user;
+  const link *l = &j->k->links[i];
+  real x[3];
+  Ad_mul(j->vd + l->off, &l->hC, j->k->nodes[i].vd);
+  m3_mulv_T(x, j->H[l->body].R, j->base);
+  v3_axpy(j->vd + l->off, -1, x);
+}
+
+bool mbg__dca_articulated_rates(const mbg__dca_articulated *k, const mbg__frame *H, real *vd) {
+  rate_job j = {.k = k, .H = H, .vd = vd};
+  if (k->by_pieces) {
+    ground_rate(k, j.base);
+    mbg__pool_each(k->pool, RATES, k->nbody, rate, &j);
+  }
+  return k->by_pieces;
+}
+
+typedef struct {
+  const mbg__dca_articulated *k;
   real *f;
 } wrench_job;
 
@@ -152,8 +184,6 @@ static void wrench(void *user, int i) {
   v6_axpy(y, 1, n->p);
   AdInvT_mul(j->f + l->off, &l->hC, y);
 }
-
-enum { WRENCHES = MBG__LOOPS_DCA + 120 };
 
 void mbg__dca_articulated_wrenches(const mbg__dca_articulated *k, real *f) {
   mbg__pool_each(k->pool, WRENCHES, k->nbody, wrench, &(wrench_job){k, f});

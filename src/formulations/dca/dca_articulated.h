@@ -25,6 +25,9 @@ void mbg__dca_articulated_refresh(mbg__dca_articulated *k);
    kinematics, factors and solution in two passes. */
 int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E,
                                   const real *w, real *a);
+/* After dynamics by pieces (false: by another way, nothing is written): the rates vd (nw, body axes) of bodies with
+   frames H (nbody). */
+bool mbg__dca_articulated_rates(const mbg__dca_articulated *k, const mbg__frame *H, real *vd);
 /* After dynamics: the wrenches f (nw, body axes) of the joints. */
 void mbg__dca_articulated_wrenches(const mbg__dca_articulated *k, real *f);
 

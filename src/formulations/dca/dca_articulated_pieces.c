@@ -11,17 +11,16 @@
 
    Pieces are worked on in threads, and one thread goes through the short tree of pieces in between. */
 #include "formulations/dca/dca_articulated_internal.h"
+#include "tree/tree_pieces.h"
 
 #include <string.h>
 
-enum { LARGE = 512, SIZE = 32, SMALL = 6 }; /* bodies of a tree that is cut, of a piece, of a branch that is not */
+enum { LARGE = 512, SIZE = 32 }; /* bodies of a tree that is cut, of a piece at least */
 
 typedef struct {
-  int first, count; /* links in `list`, parents first */
-  int path, npath;  /* in `path`: from the first link to the exit; 0: no exit */
-  int base, on;     /* piece and link that it hangs on, -1: the ground */
-  mbg__frame G;     /* exit in axes of the base */
-  real s[6], v[6];  /* twist of the exit relative to the base, whole */
+  int first, count, path, npath, base; /* as in tree_pieces.h */
+  mbg__frame G;                        /* exit in axes of the base */
+  real s[6], v[6];                     /* twist of the exit relative to the base, whole */
   mbg__art_inertia I, Ie;
   real P[6][6]; /* columns of K^T */
   real Phi[36];
@@ -38,129 +37,32 @@ typedef struct {
 struct mbg__art_pieces {
   int n;
   piece *pieces;
-  int *list, *path, *of; /* links by piece; piece of a link */
-  side *sides;           /* of dynamics                       (n) */
+  const int *list, *path; /* links by piece */
+  side *sides;            /* of dynamics                      (n) */
 };
 
-/* ---------------------------------------------------------------------- cuts */
-
-/* while the tree is gone through from the tips: links in the open part below a link, its exit, what is cut off */
-typedef struct {
-  int *child, *next; /* first child, next sibling */
-  int *size, *exit;
-  bool *root; /* first link of a piece */
-} cuts;
-
-/* Parts below link i that have an exit, are large, or do not fit any more are cut off. */
-static void cut_below(const cuts *c, int i) {
-  int total = 1, exits = 0, exit = -1;
-  for (int k = c->child[i]; k >= 0; k = c->next[k]) {
-    total += c->size[k];
-    exits += c->exit[k] >= 0;
-    exit = c->exit[k] >= 0 ? c->exit[k] : exit;
-  }
-  c->size[i] = total;
-  c->exit[i] = exit;
-  if (total <= SIZE && exits < 2) {
-    return;
-  }
-  c->size[i] = 1;
-  c->exit[i] = i;
-  for (int k = c->child[i]; k >= 0; k = c->next[k]) {
-    c->root[k] = c->exit[k] >= 0 || c->size[k] >= SMALL || c->size[i] + c->size[k] > SIZE;
-    c->size[i] += c->root[k] ? 0 : c->size[k];
-  }
-}
-
-static void fill_piece(const mbg__dca_articulated *k, mbg__art_pieces *p, const cuts *c, int i) {
-  const int parent = k->links[i].parent, at = p->of[i];
-  piece *x = &p->pieces[at];
-  *x = (piece){.base = parent >= 0 ? p->of[parent] : -1, .on = parent};
-  /* the exit of the piece: its base's exit is the link it hangs on */
-  for (int l = c->exit[i]; l >= 0; l = l == i ? -1 : k->links[l].parent) {
-    x->npath++;
-  }
-}
-
-static void list_links(const mbg__dca_articulated *k, mbg__art_pieces *p, const cuts *c) {
-  int at = 0, on_path = 0;
-  for (int i = 0; i < k->nbody; i++) {
-    p->pieces[p->of[i]].count++;
-  }
-  for (int j = 0; j < p->n; j++) {
-    p->pieces[j].first = at;
-    at += p->pieces[j].count;
-    p->pieces[j].count = 0;
-    p->pieces[j].path = on_path;
-    on_path += p->pieces[j].npath;
-  }
-  for (int i = 0; i < k->nbody; i++) {
-    piece *x = &p->pieces[p->of[i]];
-    p->list[x->first + x->count++] = i;
-  }
-  for (int j = 0; j < p->n; j++) {
-    const piece *x = &p->pieces[j];
-    int l = x->npath > 0 ? c->exit[p->list[x->first]] : -1;
-    for (int q = x->npath - 1; q >= 0; q--, l = k->links[l].parent) {
-      p->path[x->path + q] = l;
-    }
-  }
-}
-
-static int cut(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k, const cuts *c, mbg__art_pieces *p) {
-  const int n = k->nbody;
-  for (int i = 0; i < n; i++) {
-    c->child[i] = -1;
-  }
-  for (int i = n - 1; i >= 0; i--) {
-    const int parent = k->links[i].parent;
-    cut_below(c, i);
-    c->root[i] = parent < 0;
-    if (parent >= 0) {
-      c->next[i] = c->child[parent];
-      c->child[parent] = i;
-    }
-  }
-  for (int i = 0; i < n; i++) {
-    p->of[i] = c->root[i] ? p->n++ : p->of[k->links[i].parent];
-  }
-  p->pieces = MBG_TAKE(arena, piece, p->n);
-  p->sides = MBG_TAKE(arena, side, p->n);
-  if (arena->failed) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int i = 0; i < n; i++) {
-    if (c->root[i]) {
-      fill_piece(k, p, c, i);
-    }
-  }
-  list_links(k, p, c);
-  return MBG_OK;
-}
+/* ---------------------------------------------------------------------- creation */
 
 int mbg__art_pieces_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k, mbg__art_pieces **out) {
-  const int n = k->nbody;
-  mbg__arena scratch;
+  mbg__tree_pieces cut;
   int err = MBG_OK;
   *out = NULL;
-  if (n < LARGE) {
+  if (k->nbody < LARGE) {
     return MBG_OK;
   }
+  MBG_TRY(
+      mbg__tree_pieces_create(ctx, arena, k->m, mbg__tree_links(k->tree), mbg__tree_piece_size(k->nbody, SIZE), &cut));
   mbg__art_pieces *p = MBG_TAKE(arena, mbg__art_pieces, 1);
-  if (!p) {
-    return mbg__fail_memory(ctx);
-  }
-  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  const cuts c = {MBG_TAKE(&scratch, int, n), MBG_TAKE(&scratch, int, n), MBG_TAKE(&scratch, int, n),
-                  MBG_TAKE(&scratch, int, n), MBG_TAKE(&scratch, bool, n)};
-  *p = (mbg__art_pieces){
-      .list = MBG_TAKE(arena, int, n), .path = MBG_TAKE(arena, int, n), .of = MBG_TAKE(arena, int, n)};
+  piece *pieces = MBG_TAKE(arena, piece, cut.n);
+  side *sides = MBG_TAKE(arena, side, cut.n);
   MBG_TRY(mbg__arena_check(ctx, arena));
-  MBG_TRY(mbg__arena_check(ctx, &scratch));
-  MBG_TRY(cut(ctx, arena, k, &c, p));
+  *p = (mbg__art_pieces){.n = cut.n, .pieces = pieces, .list = cut.list, .path = cut.path, .sides = sides};
+  for (int j = 0; j < cut.n; j++) {
+    const mbg__tree_piece *x = &cut.pieces[j];
+    pieces[j] = (piece){.first = x->first, .count = x->count, .path = x->path, .npath = x->npath, .base = x->base};
+  }
   *out = p;
 done:
-  mbg__arena_destroy(&scratch);
   return err;
 }
 

@@ -154,11 +154,15 @@ int mbg__dca_point_eval(mbg_context *ctx, mbg__dca_point *p, const mbg__tree_sta
 /* tree and system at the state with its accelerations, after dynamics that did not need the system */
 static int place_full(mbg_context *ctx, mbg__dca_point *p) {
   mbg__tree_state state = p->state;
-  state.a = p->a;
   mbg__tree_place(p->tree, &state);
+  if (mbg__dca_articulated_rates(p->articulated, mbg__tree_bodies(p->tree).H, p->vd)) {
+    mbg__tree_rates(p->tree, p->a, p->vd);
+  } else {
+    mbg__tree_accelerate(p->tree, p->a);
+    vn_copy(p->m->nw, p->vd, mbg__tree_bodies(p->tree).vd);
+  }
   mbg__state bodies = mbg__tree_bodies(p->tree);
   bodies.rows = p->rows;
-  vn_copy(p->m->nw, p->vd, bodies.vd);
   mbg__dca_articulated_wrenches(p->articulated, p->f);
   p->placed = p->complete = true;
   return mbg__system_update(ctx, p->sys, &bodies);
