@@ -224,7 +224,8 @@ typedef struct {
   /* For each column: b_y = f_y^T b, and psi_p += f_p^T b wherever the caller keeps it. b, b_y: ncol x n, row-major. */
   int (*vjp)(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y);
   void *user;
-  const real *k; /* the stages of the step as they were (nextended x n): rhs is not called; NULL: evaluated again */
+  const real *k;   /* the stages of the step as they were (nextended x n): rhs is not called; NULL: evaluated again */
+  mbg__pool *pool; /* threads for long vectors, NULL: none */
 } mbg__rk_adjoint_run;
 
 typedef struct mbg__rk_adjoint mbg__rk_adjoint;

@@ -52,7 +52,7 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
   for (int i = 0; i < nstage; i++) {
     real *const Y = a->Y + (size_t)i * (size_t)a->n;
     const double t = mbg__rk_stage_time(m, i, t0, t1);
-    mbg__rk_combine(NULL, a->n, Y, y0, t1 - t0, i, m->A[i], run->k ? run->k : a->k);
+    mbg__rk_combine(run->pool, a->n, Y, y0, t1 - t0, i, m->A[i], run->k ? run->k : a->k);
     const int status = run->k ? 0 : run->rhs(run->user, i, t, Y, a->k + (size_t)i * (size_t)a->n);
     if (status > 0) {
       return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
@@ -89,18 +89,47 @@ typedef struct {
   const real *g;
 } points;
 
+typedef struct {
+  const mbg__rk_adjoint *a;
+  int stage;
+  double h;
+  const points *p;
+  real *lambda;
+} weights;
+
+enum { WEIGHT = MBG__LOOPS_RK + 8, SUM };
+
 /* beta_i = h (b_i lambda + sum_j>i a_ji g_j + sum over points W_i g), in a->b */
-static void stage_weight(const mbg__rk_adjoint *a, int i, double h, const points *p, const real *lambda) {
+static void stage_weight(void *user, int thread, int first, int end) {
+  const weights *w = user;
+  const mbg__rk_adjoint *a = w->a;
   const mbg__rk_method *m = a->method;
-  const int size = a->n * a->ncol;
-  vn_scale(size, a->b, i < m->nstage ? h * m->A[m->nstage][i] : 0, lambda);
+  const points *p = w->p;
+  const int n = end - first, i = w->stage;
+  const size_t size = (size_t)a->n * (size_t)a->ncol;
+  real *b = a->b + first;
+  (void)thread;
+  vn_scale(n, b, i < m->nstage ? w->h * m->A[m->nstage][i] : 0, w->lambda + first);
   for (int j = i + 1; j < p->nstage; j++) {
     if (m->A[j][i] != 0) {
-      vn_axpy(size, a->b, h * m->A[j][i], a->g + (size_t)j * (size_t)size);
+      vn_axpy(n, b, w->h * m->A[j][i], a->g + (size_t)j * size + first);
     }
   }
   for (int j = 0; j < p->n; j++) {
-    vn_axpy(size, a->b, h * a->W[j * MBG__RK_STAGES + i], p->g + (size_t)j * (size_t)size);
+    vn_axpy(n, b, w->h * a->W[j * MBG__RK_STAGES + i], p->g + (size_t)j * size + first);
+  }
+}
+
+/* lambda += all g */
+static void sum_stages(void *user, int thread, int first, int end) {
+  const weights *w = user;
+  const size_t size = (size_t)w->a->n * (size_t)w->a->ncol;
+  (void)thread;
+  for (int i = w->p->nstage - 1; i >= 0; i--) {
+    vn_axpy(end - first, w->lambda + first, 1, w->a->g + (size_t)i * size + first);
+  }
+  for (int j = 0; j < w->p->n; j++) {
+    vn_axpy(end - first, w->lambda + first, 1, w->p->g + (size_t)j * size + first);
   }
 }
 
@@ -109,22 +138,19 @@ static int step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjo
   int err = MBG_OK;
   const mbg__rk_method *m = a->method;
   const int size = a->n * a->ncol;
+  weights w = {.a = a, .h = t1 - t0, .p = p, .lambda = lambda};
   assert(p->n <= a->npoint);
   for (int j = 0; j < p->n; j++) {
     mbg__rk_dense_weights(m, p->x[j], a->W + (size_t)j * MBG__RK_STAGES);
   }
   MBG_TRY(forward(ctx, a, run, p->nstage, t0, t1, y0));
   for (int i = p->nstage - 1; i >= 0; i--) {
-    stage_weight(a, i, t1 - t0, p, lambda);
+    w.stage = i;
+    mbg__pool_for(run->pool, WEIGHT, size, MBG__RK_PIECE, stage_weight, &w);
     MBG_TRY(run->vjp(run->user, i, mbg__rk_stage_time(m, i, t0, t1), a->Y + (size_t)i * (size_t)a->n, a->ncol, a->b,
                      a->g + (size_t)i * (size_t)size));
   }
-  for (int i = p->nstage - 1; i >= 0; i--) {
-    vn_axpy(size, lambda, 1, a->g + (size_t)i * (size_t)size);
-  }
-  for (int j = 0; j < p->n; j++) {
-    vn_axpy(size, lambda, 1, p->g + (size_t)j * (size_t)size);
-  }
+  mbg__pool_for(run->pool, SUM, size, MBG__RK_PIECE, sum_stages, &w);
   err = MBG_OK;
 done:
   return err;

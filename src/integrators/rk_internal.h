@@ -45,6 +45,8 @@ struct mbg__rk {
 
 /* rk_vectors.c: out = y + h sum_j<s w_j k_j; k: s x n. out is not y. The pool may be NULL in all of them. */
 void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, double h, int s, const double *w, const real *k);
+/* Numbers that a thread takes at once: a piece of all stages fits into its cache. */
+enum { MBG__RK_PIECE = 4096 };
 /* The first entry that is not finite, -1: none. */
 int mbg__rk_first_bad(mbg__pool *pool, int n, const real *x);
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-enum { PIECE = 4096 }; /* numbers that a thread takes at once: a piece of all stages fits into its cache */
+enum { PIECE = MBG__RK_PIECE };
 enum { COMBINE = MBG__LOOPS_RK, INTERPOLANT, INTERPOLATE, COPY, FINITE };
 
 typedef struct {

@@ -34,6 +34,8 @@ typedef struct {
   mbg__frame *E;         /*                                        (nbody) */
 } adjoint;
 
+enum { CLEAR = MBG__LOOPS_DCA + 100 };
+
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
 static int take_arrays(mbg_context *ctx, adjoint *s) {
@@ -81,8 +83,8 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
   (void)stage;
   MBG_TRY(mbg__dca_flow_eval(s->ctx, f, &w->base[0], t, y));
   MBG_TRY(mbg__dca_point_linearize(s->ctx, w->point));
-  memset(s->ge, 0, (size_t)ncol * (size_t)s->nb * sizeof(real));
-  memset(b_y, 0, (size_t)ncol * 2 * (size_t)s->n * sizeof(real));
+  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
+  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);
   for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
     const int m = ncol - c < MBG__DCA_PANEL ? ncol - c : MBG__DCA_PANEL;
     mbg__dca_cotangent cotangent[MBG__DCA_PANEL];
@@ -152,10 +154,10 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
     }
     const double t = w->nodes.t[*node], x = (t - t0) / (t1 - t0);
     real *g = s->g + (size_t)*count * size;
-    mbg__rk_interpolate(w->method, 2 * s->n, mbg__rk_last(s->again)->r, x, 0, 2 * s->n, s->yi, NULL);
-    memset(s->ge, 0, (size_t)s->nc * (size_t)s->nb * sizeof(real));
-    memset(s->gw, 0, (size_t)s->nc * (size_t)s->n * sizeof(real));
-    memset(g, 0, size * sizeof(real));
+    mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, mbg__rk_last(s->again)->r, x, s->yi);
+    mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
+    mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
+    mbg__pool_zero(w->pool, CLEAR, size, g);
     MBG_TRY(mbg__dca_seeds_at(ctx, s->signals, &w->base[0], t, s->yi, s->seed, s->ge, s->gw, s->psi_a));
     for (int c = 0; c < s->nc; c++) {
       real *own = row(g, c, 2 * s->n);
@@ -207,7 +209,11 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
     vn_copy(s->n, own + s->n, s->pw[c]);
   }
   MBG_TRY(inner_nodes(ctx, s, node, t0, t1, &count));
-  const mbg__rk_adjoint_run run = {.rhs = stage_rhs, .vjp = stage_vjp, .user = s};
+  const mbg__rk_adjoint_run run = {.rhs = stage_rhs,
+                                   .vjp = stage_vjp,
+                                   .user = s,
+                                   .k = count > 0 ? mbg__rk_last(s->again)->k : NULL,
+                                   .pool = w->pool};
   vn_zero(s->n, w->y);
   vn_copy(s->n, w->y + s->n, w->base[0].w);
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->rk, &run, t0, t1, w->y, count, s->x, s->g, s->lambda));
@@ -274,6 +280,7 @@ int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method meth
   w->now = 0;
   options.fixed = 1; /* not used: steps are repeated */
   options.dense = true;
+  options.pool = w->pool;
   mbg__system_want(w->flow.sys, mbg__seeds_all(seeds, ncrit));
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));

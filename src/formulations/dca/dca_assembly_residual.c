@@ -65,16 +65,21 @@ static double heaviest(const mbg__dca_assembly *a) {
   return most;
 }
 
+/* fmax without a call */
+static inline double larger(double a, double b) { return b > a ? b : a; }
+
 double mbg__dca_largest_row(const mbg__dca_assembly *a) {
   const double length = a->m->size > 0 ? a->m->size : 1;
-  double most = 0;
+  double most[2] = {0};
   for (int j = 0; j < a->m->nv; j++) {
-    const double scale = turns(a->m, j) ? length : 1;
+    double own = 0;
     for (int k = a->patB->colptr[j]; k < a->patB->colptr[j + 1]; k++) {
-      most = a->rank->keep[a->patB->rowind[k]] ? fmax(most, fabs(re(a->B[k])) / scale) : most;
+      own = a->rank->keep[a->patB->rowind[k]] ? larger(own, fabs(re(a->B[k]))) : own;
     }
+    const int turning = turns(a->m, j);
+    most[turning] = larger(most[turning], own);
   }
-  return most;
+  return larger(most[0], most[1] / length);
 }
 
 /* The size of B x for column q of m, by norms: the largest entry of B, scaled to lengths, times the largest
@@ -85,7 +90,7 @@ static double row_size(const mbg__dca_assembly *a, int m, int q, const real *x, 
   double fastest = least;
   for (int j = 0; j < a->m->nv; j++) {
     const double scale = turns(a->m, j) ? length : 1;
-    fastest = fmax(fastest, scale * fabs(re(x[(size_t)j * (size_t)m + (size_t)q])));
+    fastest = larger(fastest, scale * fabs(re(x[(size_t)j * (size_t)m + (size_t)q])));
   }
   return a->largest_row * fastest;
 }
@@ -165,8 +170,8 @@ static double residual(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, con
           p->dx[at] = 0;
           continue;
         }
-        most = fmax(most, fabs(re(p->dx[at])));
-        size = fmax(size, p->size[at]);
+        most = larger(most, fabs(re(p->dx[at])));
+        size = larger(size, p->size[at]);
       }
       worst = size > 0 ? fmax(worst, most / size) : worst;
     }
@@ -178,7 +183,7 @@ void mbg__dca_assembly_motion(mbg__dca_assembly *a, const real *v) {
   const double length = a->m->size > 0 ? a->m->size : 1;
   double fastest = 0;
   for (int j = 0; v && j < a->m->nv; j++) {
-    fastest = fmax(fastest, (turns(a->m, j) ? 1 : 1 / length) * fabs(re(v[a->m->full[j]])));
+    fastest = larger(fastest, (turns(a->m, j) ? 1 : 1 / length) * fabs(re(v[a->m->full[j]])));
   }
   a->least = 1e-6 * fastest * fastest * length;
 }

@@ -43,6 +43,8 @@ done:
   return err;
 }
 
+enum { CLEAR = MBG__LOOPS_DCA + 101 };
+
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
 static void pull(mbg__dca_seeds *s, int c, real *ge, real *gw, real *gattr) {
@@ -67,9 +69,9 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
   }
   MBG_TRY(at_node(ctx, s, base, t, y));
   for (int i = 0; i < 3; i++) {
-    memset(s->g[i], 0, nc * nw * sizeof(real));
+    mbg__pool_zero(w->pool, CLEAR, nc * nw, s->g[i]);
   }
-  memset(s->gl, 0, nc * (size_t)w->m->nrow * sizeof(real));
+  mbg__pool_zero(w->pool, CLEAR, nc * (size_t)w->m->nrow, s->gl);
   for (int c = 0; c < s->nc; c++) {
     for (int k = 0; k < w->flow.nused; k++) {
       const real weight = seed[(size_t)c * (size_t)w->flow.nused + (size_t)k];

@@ -24,7 +24,9 @@ static mbg__dca_step view(const mbg__formulation_work *w, const void *block) {
 static void write_node(const mbg__formulation_work *w, void *block, const mbg__dca_base *base, const real *sigma) {
   const mbg__dca_step s = view(w, block);
   const size_t bytes = (size_t)w->flow.n * sizeof(real);
-  memset(block, 0, w->store.bytes);
+  char *end = (char *)(void *)(s.turns + w->m->nturn);
+  memset(block, 0, 16);
+  memset(end, 0, w->store.bytes - (size_t)(end - (char *)block));
   *s.t = base->t;
   *s.rounds = w->rounds;
   memcpy(s.E, base->E, (size_t)w->m->nbody * sizeof(mbg__frame));
@@ -33,6 +35,8 @@ static void write_node(const mbg__formulation_work *w, void *block, const mbg__d
   if (sigma) {
     memcpy(s.sigma, sigma, bytes);
     memcpy(s.before, w->before, bytes);
+  } else {
+    memset(s.sigma, 0, 2 * bytes);
   }
 }
 
