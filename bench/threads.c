@@ -1,10 +1,12 @@
 /* Threads of `dca` on chains: times of one evaluation of the accelerations, of a simulation, of a gradient by direct
    differentiation with respect to 64 parameters and by the adjoint, with several numbers of threads.
 
-     threads [--threads 1,2,4] [--sizes 1024,4096] [--kinds rigid,flexible] [--rounds 5] [--steps 4] [--svg OUT.svg]
+     threads [--threads 1,2,4] [--sizes 1024,4096] [--flexible-sizes 256,1024] [--kinds rigid,flexible] [--rounds 5]
+             [--steps 4] [--direct STEPS|no] [--direct-most BODIES] [--limit SECONDS] [--tsv OUT.tsv] [--svg OUT.svg]
 
    Runs with different numbers of threads take turns, and the best time of each counts, so that other work on the
-   machine matters little. --sizes 0 prints nothing but the number of cores. Under callgrind (--threads 1) the share of
+   machine matters little. --direct: steps of direct differentiation, which is long; one round. --limit: no further
+   rounds after this time. --sizes 0 prints nothing but the number of cores. Under callgrind (--threads 1) the share of
    mbg__pool_for in mbg__dca_simulate, mbg__dca_tangent or mbg__dca_adjoint is what threads can share. */
 #include "formulations/dca/dca_work.h"
 #include "generate.h"
@@ -20,14 +22,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 16, PARAMETERS = 64, WHAT = 4 };
-static const char *const what_names[WHAT] = {"evaluation", "simulation", "direct", "adjoint"};
+enum { MOST = 16, PARAMETERS = 64, DIRECT = 3, WHAT };
+static const char *const what_names[WHAT] = {"evaluation", "simulation", "adjoint", "direct"};
 
 typedef struct {
-  int nthreads, threads[MOST], nsizes, sizes[MOST];
-  bool rigid, flexible, direct;
-  int rounds, steps;
-  const char *svg;
+  int nthreads, threads[MOST];
+  int nsizes[2], sizes[2][MOST]; /* flexible, rigid */
+  bool kinds[2];
+  int rounds, steps, direct, direct_most;
+  double limit;
+  const char *tsv, *svg;
 } options;
 
 static void check(const mbg_context *ctx, int err) {
@@ -61,13 +65,13 @@ static mbg_model *generate(mbg_context *ctx, int bodies, bool flexible) {
   return model;
 }
 
-static mbg_run *make(mbg_context *ctx, const mbg_model *model, const options *o, int threads) {
+static mbg_run *make(mbg_context *ctx, const mbg_model *model, int steps, int threads) {
   mbg_run_options run_options;
   mbg_run *run;
   mbg_run_options_default(&run_options, sizeof(run_options));
   run_options.formulation = "dca";
   run_options.step = 1e-4;
-  run_options.end = 1e-4 * o->steps;
+  run_options.end = 1e-4 * steps;
   run_options.threads = threads;
   check(ctx, mbg_run_create(ctx, model, &run_options, &run));
   check(ctx, mbg_run_simulate(ctx, run));
@@ -100,28 +104,33 @@ static double measure(mbg_context *ctx, mbg_run *run, int what, double *g) {
     check(ctx, mbg_run_simulate(ctx, run));
     break;
   default:
-    check(ctx, mbg_run_gradient(ctx, run, what == 2 ? MBG_METHOD_DIRECT : MBG_METHOD_ADJOINT, g, NULL));
+    check(ctx, mbg_run_gradient(ctx, run, what == DIRECT ? MBG_METHOD_DIRECT : MBG_METHOD_ADJOINT, g, NULL));
   }
   return now() - from;
 }
 
-/* best times [what][threads] */
-static void one_size(const options *o, int bodies, bool flexible, double best[WHAT][MOST]) {
-  mbg_context *ctx;
+typedef struct {
+  const options *o;
+  bool flexible;
+  int bodies;
+  bool direct;
+  double best[WHAT][MOST];
+} result;
+
+static bool measured(const result *r, int what) { return what != DIRECT || r->direct; }
+
+/* all numbers of threads in turn */
+static void rounds_of(mbg_context *ctx, const mbg_model *model, result *r, int steps, int from, int to, int rounds) {
+  const options *o = r->o;
   mbg_run *runs[MOST];
-  mbg_context_create(NULL, &ctx);
-  mbg_model *model = generate(ctx, bodies, flexible);
   double *g = calloc((size_t)(model->ncriterion * model->np) + 1, sizeof *g);
   for (int k = 0; k < o->nthreads; k++) {
-    runs[k] = make(ctx, model, o, o->threads[k]);
-    for (int q = 0; q < WHAT; q++) {
-      best[q][k] = INFINITY;
-    }
+    runs[k] = make(ctx, model, steps, o->threads[k]);
   }
-  for (int round = 0; round < o->rounds; round++) {
-    for (int q = 0; q < WHAT; q++) {
-      for (int k = 0; (q != 2 || o->direct) && k < o->nthreads; k++) {
-        best[q][k] = fmin(best[q][k], measure(ctx, runs[k], q, g));
+  for (int round = 0; round < rounds && (round == 0 || now() < o->limit); round++) {
+    for (int q = from; q < to; q++) {
+      for (int k = 0; (q != DIRECT || steps == o->direct) && k < o->nthreads; k++) {
+        r->best[q][k] = fmin(r->best[q][k], measure(ctx, runs[k], q, g));
       }
     }
   }
@@ -129,60 +138,132 @@ static void one_size(const options *o, int bodies, bool flexible, double best[WH
     mbg_run_destroy(runs[k]);
   }
   free(g);
+}
+
+static void one_size(result *r) {
+  const options *o = r->o;
+  mbg_context *ctx;
+  mbg_context_create(NULL, &ctx);
+  mbg_model *model = generate(ctx, r->bodies, r->flexible);
+  for (int q = 0; q < WHAT; q++) {
+    for (int k = 0; k < o->nthreads; k++) {
+      r->best[q][k] = INFINITY;
+    }
+  }
+  r->direct = o->direct > 0 && r->bodies <= o->direct_most;
+  rounds_of(ctx, model, r, o->steps, 0, DIRECT, o->rounds);
+  if (r->direct) {
+    rounds_of(ctx, model, r, o->direct, DIRECT, DIRECT + 1, 1);
+  }
   mbg_model_destroy(model);
   mbg_context_destroy(ctx);
 }
 
-static void print_size(const options *o, int bodies, bool flexible, double best[WHAT][MOST]) {
+static void print_size(const result *r, FILE *tsv) {
+  const options *o = r->o;
+  const char *kind = r->flexible ? "flexible" : "rigid";
   for (int q = 0; q < WHAT; q++) {
-    if (q == 2 && !o->direct) {
+    const int steps = q == 0 ? 0 : q == DIRECT ? o->direct : o->steps;
+    if (!measured(r, q)) {
       continue;
     }
-    printf("%-8s %6d  %-10s", flexible ? "flexible" : "rigid", bodies, what_names[q]);
+    printf("%-8s %6d  %-10s %3d steps", kind, r->bodies, what_names[q], steps);
     for (int k = 0; k < o->nthreads; k++) {
-      printf("  %9.4g ms x%5.2f", 1e3 * best[q][k], best[q][0] / best[q][k]);
+      const double speed = r->best[q][0] / r->best[q][k];
+      printf("  %9.4g ms x%5.2f", 1e3 * r->best[q][k], speed);
+      if (tsv) {
+        fprintf(tsv, "%s\t%d\t%s\t%d\t%d\t%.6g\t%.4g\n", kind, r->bodies, what_names[q], steps, o->threads[k],
+                r->best[q][k], speed);
+      }
     }
     printf("\n");
   }
-  printf("%-8s %6d  us a level", flexible ? "flexible" : "rigid", bodies);
+  printf("%-8s %6d  us a level          ", kind, r->bodies);
   for (int k = 0; k < o->nthreads; k++) {
-    printf("  %9.4g           ", 1e6 * best[0][k] / log2(bodies));
+    printf("  %9.4g           ", 1e6 * r->best[0][k] / log2(r->bodies));
   }
   printf("\n");
   fflush(stdout);
+  if (tsv) {
+    fflush(tsv);
+  }
 }
 
+/* ---------------------------------------------------------------------- pictures */
+
+static const char *const titles[2] = {"flexible bodies", "rigid bodies"};
+static char names[MOST][32];
+
 /* times of one evaluation over the number of bodies, beside a multiple of log2 n */
-static int draw(const options *o, const char *file, double times[2][MOST][MOST], const bool kinds[2]) {
-  static const char *const titles[2] = {"flexible bodies", "rigid bodies"};
-  static char names[MOST][32];
-  double x[MOST], level[2][MOST];
-  cli_curve curves[2][MOST + 1];
-  cli_panel panels[2];
-  int count = 0;
-  for (int kind = 0; kind < 2; kind++) {
-    if (!kinds[kind]) {
-      continue;
-    }
+static cli_panel times_panel(const options *o, int kind, result results[MOST], cli_curve curves[MOST + 1]) {
+  static double x[2][MOST], times[2][MOST][MOST], level[2][MOST];
+  const int n = o->nsizes[kind];
+  for (int i = 0; i < n; i++) {
+    x[kind][i] = o->sizes[kind][i];
+    level[kind][i] = 1e3 * results[0].best[0][o->nthreads - 1] * log2(x[kind][i]) / log2(x[kind][0]);
     for (int k = 0; k < o->nthreads; k++) {
-      snprintf(names[k], sizeof(names[k]), "%d thread%s", o->threads[k], o->threads[k] == 1 ? "" : "s");
-      curves[kind][k] = (cli_curve){.name = names[k], .count = o->nsizes, .x = x, .y = times[kind][k], .dots = true};
+      times[kind][k][i] = 1e3 * results[i].best[0][k];
     }
-    for (int i = 0; i < o->nsizes; i++) {
-      x[i] = o->sizes[i];
-      level[kind][i] = times[kind][o->nthreads - 1][0] * log2(o->sizes[i]) / log2(o->sizes[0]);
-    }
-    curves[kind][o->nthreads] =
-        (cli_curve){.name = "log2 n", .count = o->nsizes, .x = x, .y = level[kind], .dashed = true};
-    panels[count++] = (cli_panel){.title = titles[kind],
-                                  .x_label = "bodies",
-                                  .y_label = "ms of an evaluation",
-                                  .log_x = true,
-                                  .log_y = true,
-                                  .ncurve = o->nthreads + 1,
-                                  .curves = curves[kind]};
   }
-  return cli_plot_write(file, "One evaluation of the accelerations of a chain", panels, count);
+  for (int k = 0; k < o->nthreads; k++) {
+    curves[k] = (cli_curve){.name = names[k], .count = n, .x = x[kind], .y = times[kind][k], .dots = true};
+  }
+  curves[o->nthreads] = (cli_curve){.name = "log2 n", .count = n, .x = x[kind], .y = level[kind], .dashed = true};
+  return (cli_panel){.title = titles[kind],
+                     .x_label = "bodies",
+                     .y_label = "ms of an evaluation",
+                     .log_x = true,
+                     .log_y = true,
+                     .ncurve = o->nthreads + 1,
+                     .curves = curves};
+}
+
+/* ratios to the first number of threads, of the largest model with direct differentiation */
+static cli_panel speed_panel(const options *o, int kind, result results[MOST], cli_curve curves[WHAT + 1]) {
+  static double x[MOST], speed[2][WHAT][MOST], ideal[MOST];
+  static char title[2][64];
+  int at = 0, count = 0;
+  for (int i = 0; i < o->nsizes[kind]; i++) {
+    at = results[i].direct || !results[at].direct ? i : at;
+  }
+  for (int k = 0; k < o->nthreads; k++) {
+    x[k] = o->threads[k];
+    ideal[k] = x[k] / x[0];
+    for (int q = 0; q < WHAT; q++) {
+      speed[kind][q][k] = results[at].best[q][0] / results[at].best[q][k];
+    }
+  }
+  for (int q = 0; q < WHAT; q++) {
+    if (measured(&results[at], q)) {
+      curves[count++] =
+          (cli_curve){.name = what_names[q], .count = o->nthreads, .x = x, .y = speed[kind][q], .dots = true};
+    }
+  }
+  curves[count++] = (cli_curve){.name = "threads", .count = o->nthreads, .x = x, .y = ideal, .dashed = true};
+  snprintf(title[kind], sizeof(title[kind]), "%d %s", results[at].bodies, titles[kind]);
+  return (cli_panel){.title = title[kind],
+                     .x_label = "threads",
+                     .y_label = "times faster",
+                     .log_x = true,
+                     .log_y = true,
+                     .ncurve = count,
+                     .curves = curves};
+}
+
+static int draw(const options *o, result results[2][MOST]) {
+  cli_curve curves[2][2][MOST + 1];
+  cli_panel panels[4];
+  int count = 0;
+  for (int k = 0; k < o->nthreads; k++) {
+    snprintf(names[k], sizeof(names[k]), "%d thread%s", o->threads[k], o->threads[k] == 1 ? "" : "s");
+  }
+  for (int kind = 0; kind < 2; kind++) {
+    if (o->kinds[kind]) {
+      panels[count++] = times_panel(o, kind, results[kind], curves[kind][0]);
+      panels[count++] = speed_panel(o, kind, results[kind], curves[kind][1]);
+    }
+  }
+  return cli_plot_write(o->svg, "Chains in threads", panels, count);
 }
 
 static int read_list(const char *text, int *list) {
@@ -198,66 +279,89 @@ static int read_list(const char *text, int *list) {
   return n;
 }
 
+static bool read_numbers(const char *key, const char *value, options *o) {
+  if (!strcmp(key, "--rounds")) {
+    o->rounds = atoi(value);
+  } else if (!strcmp(key, "--steps")) {
+    o->steps = atoi(value);
+  } else if (!strcmp(key, "--direct")) {
+    o->direct = atoi(value); /* no: 0 */
+  } else if (!strcmp(key, "--direct-most")) {
+    o->direct_most = atoi(value);
+  } else if (!strcmp(key, "--limit")) {
+    o->limit = now() + strtod(value, NULL);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 static bool read_options(int argc, char **argv, options *o) {
   *o = (options){.nthreads = 2,
                  .threads = {1, 2},
-                 .nsizes = 2,
-                 .sizes = {1024, 4096},
-                 .rigid = true,
-                 .flexible = true,
-                 .direct = true,
+                 .nsizes = {2, 2},
+                 .sizes = {{1024, 4096}, {1024, 4096}},
+                 .kinds = {true, true},
                  .rounds = 5,
-                 .steps = 4};
+                 .steps = 4,
+                 .direct = 4,
+                 .direct_most = 1 << 30,
+                 .limit = INFINITY};
   for (int i = 1; i < argc; i += 2) {
     const char *key = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(key, "--threads")) {
       o->nthreads = read_list(value, o->threads);
     } else if (!strcmp(key, "--sizes")) {
-      o->nsizes = read_list(value, o->sizes);
+      o->nsizes[0] = o->nsizes[1] = read_list(value, o->sizes[0]);
+      memcpy(o->sizes[1], o->sizes[0], sizeof(o->sizes[0]));
+    } else if (!strcmp(key, "--flexible-sizes")) {
+      o->nsizes[0] = read_list(value, o->sizes[0]);
     } else if (!strcmp(key, "--kinds")) {
-      o->rigid = strstr(value, "rigid") != NULL;
-      o->flexible = strstr(value, "flexible") != NULL;
-    } else if (!strcmp(key, "--rounds")) {
-      o->rounds = atoi(value);
-    } else if (!strcmp(key, "--steps")) {
-      o->steps = atoi(value);
-    } else if (!strcmp(key, "--direct")) {
-      o->direct = strcmp(value, "no") != 0;
+      o->kinds[0] = strstr(value, "flexible") != NULL;
+      o->kinds[1] = strstr(value, "rigid") != NULL;
+    } else if (!strcmp(key, "--tsv")) {
+      o->tsv = value;
     } else if (!strcmp(key, "--svg")) {
       o->svg = value;
-    } else {
+    } else if (!read_numbers(key, value, o)) {
       return false;
     }
   }
-  return o->nthreads > 0 && o->nsizes > 0 && o->rounds > 0 && o->steps > 0;
+  return o->nthreads > 0 && o->nsizes[0] > 0 && o->nsizes[1] > 0 && o->rounds > 0 && o->steps > 0;
 }
 
 int main(int argc, char **argv) {
-  static double times[2][MOST][MOST];
+  static result results[2][MOST];
   options o;
   if (!read_options(argc, argv, &o)) {
-    fprintf(stderr, "threads [--threads 1,2,4] [--sizes 1024,4096] [--kinds rigid,flexible] [--rounds 5] [--steps 4] "
-                    "[--direct no] [--svg OUT.svg]\n");
+    fprintf(stderr, "threads [--threads 1,2,4] [--sizes 1024,4096] [--flexible-sizes 256,1024] [--kinds rigid,flexible]"
+                    " [--rounds 5] [--steps 4] [--direct STEPS|no] [--direct-most BODIES] [--limit SECONDS]"
+                    " [--tsv OUT.tsv] [--svg OUT.svg]\n");
     return 2;
   }
-  const bool kinds[2] = {o.flexible, o.rigid};
+  FILE *tsv = o.tsv ? fopen(o.tsv, "w") : NULL;
+  if (o.tsv && !tsv) {
+    perror(o.tsv);
+    return 1;
+  }
   printf("%ld cores; threads", sysconf(_SC_NPROCESSORS_ONLN));
   for (int k = 0; k < o.nthreads; k++) {
     printf(" %d", o.threads[k]);
   }
   printf("\n");
-  for (int i = 0; i < o.nsizes; i++) {
-    for (int kind = 1; kind >= 0 && o.sizes[i] > 0; kind--) {
-      double best[WHAT][MOST];
-      if (!kinds[kind]) {
-        continue;
-      }
-      one_size(&o, o.sizes[i], kind == 0, best);
-      print_size(&o, o.sizes[i], kind == 0, best);
-      for (int k = 0; k < o.nthreads; k++) {
-        times[kind][k][i] = 1e3 * best[0][k];
-      }
+  if (tsv) {
+    fprintf(tsv, "kind\tbodies\twhat\tsteps\tthreads\tseconds\tspeedup\n");
+  }
+  for (int kind = 1; kind >= 0; kind--) {
+    for (int i = 0; o.kinds[kind] && i < o.nsizes[kind] && o.sizes[kind][i] > 0; i++) {
+      result *r = &results[kind][i];
+      *r = (result){.o = &o, .flexible = kind == 0, .bodies = o.sizes[kind][i]};
+      one_size(r);
+      print_size(r, tsv);
     }
   }
-  return o.svg ? draw(&o, o.svg, times, kinds) : 0;
+  if (tsv) {
+    fclose(tsv);
+  }
+  return o.svg ? draw(&o, results) : 0;
 }
