@@ -10,6 +10,26 @@ enum { LARGE = 128 }; /* pairs from which on there are classes */
 
 void mbg__system_share(mbg__system *s, mbg__pool *pool) { s->pool = pool; }
 
+bool mbg__system_view(mbg__system *view, const mbg__system *of) {
+  if (of->model->nmodal > 0 || of->model->nelement > 0 || of->ncross > 0) {
+    return false;
+  }
+  /* everything but the memory of the view and what pushes write to */
+  const mbg__system own = *view;
+  *view = *of;
+  view->arena = own.arena;
+  view->pool = own.pool;
+  view->m_geo = own.m_geo;
+  view->m_w = own.m_w;
+  view->m_dv = own.m_dv;
+  view->m_dvd = own.m_dvd;
+  view->p_w = own.p_w;
+  view->p_dv = own.p_dv;
+  view->p_dvd = own.p_dvd;
+  view->p_f = own.p_f;
+  return true;
+}
+
 /* ---------------------------------------------------------------------- terms of pairs */
 
 static void list_terms(mbg__system *s) {

@@ -257,6 +257,15 @@ void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_join
 
 /* ---------------------------------------------------------------------- derivatives */
 
+void mbg__tree_view(mbg__tree *view, const mbg__tree *of) {
+  const mbg__tree own = *view;
+  *view = *of;
+  view->arena = own.arena;
+  view->sys = own.sys;
+  view->theta = own.theta;
+  view->g = own.g;
+}
+
 static void link_push(mbg__tree *t, int i, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {
   const int off = link_off(t, i);
   const real *theta = t->theta + off, *g = t->g + off;

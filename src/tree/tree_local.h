@@ -39,6 +39,10 @@ void mbg__tree_local_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg_
 void mbg__tree_local_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw);
 void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);
 
+/* `view` shows the state of `of`, a tree of the same model without joints on modal bodies, for local_push and
+   wrench_push alone, which may run at the same time in several views. */
+void mbg__tree_view(mbg__tree *view, const mbg__tree *of);
+
 /* Variations w, dv (nw) of frames and twists in a direction (e, dw, attributes) and k (nw). After place and rates.
    still: without the last two terms of k, for twists u = J a in place of vd. */
 void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k);

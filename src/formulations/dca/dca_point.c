@@ -25,7 +25,7 @@ struct mbg__dca_point {
   bool placed;       /* tree and system are at the state ... */
   bool complete;     /* ... with its accelerations and multipliers */
   const bool *rows;  /* all false: rows are not needed         (nrow) */
-  real *f;           /* joint wrenches                        (nw) */
+  real *f;           /* joint wrenches; of the leader in a view (nw) */
   real *tau, *z, *ct, *cg, *scratch;
 };
 
@@ -189,6 +189,11 @@ int mbg__dca_point_follow(mbg_context *ctx, mbg__dca_point *p, const mbg__dca_po
   int err = MBG_OK;
   p->state = leader->state;
   p->complete = false;
+  if (mbg__system_view(p->sys, leader->sys)) {
+    mbg__tree_view(p->tree, leader->tree);
+    p->f = leader->f;
+    return MBG_OK;
+  }
   MBG_TRY(place(ctx, p));
   vn_copy(p->m->nw, p->vd, leader->vd);
   vn_copy(p->m->nrow, p->lambda, leader->lambda);

@@ -37,7 +37,7 @@ const bool *mbg__dca_point_rows(const mbg__dca_point *p);
    linearizes it. After eval, unless the system was used otherwise since. */
 int mbg__dca_point_full(mbg_context *ctx, mbg__dca_point *p);
 int mbg__dca_point_linearize(mbg_context *ctx, mbg__dca_point *p);
-/* Brings p to the state and solution of a linearized point, and linearizes it. */
+/* Brings p to the state and solution of a linearized point, and linearizes it: for push alone. */
 int mbg__dca_point_follow(mbg_context *ctx, mbg__dca_point *p, const mbg__dca_point *leader);
 
 /* Attribute directions of consecutive parameters, written one at a time into a vector (na) that is 0 otherwise. */
