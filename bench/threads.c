@@ -352,7 +352,7 @@ int main(int argc, char **argv) {
   if (tsv) {
     fprintf(tsv, "kind\tbodies\twhat\tsteps\tthreads\tseconds\tspeedup\n");
   }
-  for (int kind = 1; kind >= 0; kind--) {
+  for (int kind = 0; kind < 2; kind++) {
     for (int i = 0; o.kinds[kind] && i < o.nsizes[kind] && o.sizes[kind][i] > 0; i++) {
       result *r = &results[kind][i];
       *r = (result){.o = &o, .flexible = kind == 0, .bodies = o.sizes[kind][i]};

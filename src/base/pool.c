@@ -328,16 +328,22 @@ static void each(void *user, int thread, int first, int end) {
   }
 }
 
-enum { FEW = 32 }; /* items that are not worth a second thread */
+enum { FEW = 32, CROWD = 4 }; /* items that are not worth a second thread; threads that get in each other's way */
+
+/* items of a piece, if each thread shall have `few` pieces, or `crowd` where many threads ask for them */
+static int piece_of(const mbg__pool *p, int n, int few, int crowd) {
+  const int threads = mbg__pool_threads(p);
+  return n / (threads * (threads > CROWD ? crowd : few)) + 1;
+}
 
 void mbg__pool_each(mbg__pool *p, int loop, int n, mbg__pool_item *item, void *user) {
   items x = {item, user};
-  mbg__pool_for(n >= FEW ? p : NULL, loop, n, n / (4 * mbg__pool_threads(p)) + 1, each, &x);
+  mbg__pool_for(n >= FEW ? p : NULL, loop, n, piece_of(p, n, 4, 2), each, &x);
 }
 
 void mbg__pool_heavy(mbg__pool *p, int loop, int n, mbg__pool_item *item, void *user) {
   items x = {item, user};
-  mbg__pool_for(p, loop, n, n / (8 * mbg__pool_threads(p)) + 1, each, &x);
+  mbg__pool_for(p, loop, n, piece_of(p, n, 8, 3), each, &x);
 }
 
 enum { ZEROS = 8192 };

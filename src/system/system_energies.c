@@ -40,6 +40,7 @@ static void body_terms(void *user, int i) {
 
 void mbg__energy_terms(const mbg__system *s) {
   mbg__pool_each(s->pool, MBG__EACH_ENERGY, s->model->nbody, body_terms, (void *)s);
+  mbg__modals_energy_terms(s);
 }
 
 real mbg__energy_kinetic_sum(const mbg__system *s) {
@@ -47,7 +48,7 @@ real mbg__energy_kinetic_sum(const mbg__system *s) {
   for (int i = 0; i < s->model->nbody; i++) {
     e += s->weight3[i][0];
   }
-  e += mbg__modals_kinetic(s, -1);
+  e += mbg__modals_energy_sum(s, 0);
   return e + mbg__beams_kinetic(s, -1);
 }
 
@@ -74,7 +75,7 @@ real mbg__energy_potential_sum(const mbg__system *s) {
   for (int i = 0; i < s->model->nforce; i++) {
     e += s->energy[i];
   }
-  e += mbg__modals_gravity(s) + mbg__modals_strain(s, -1);
+  e += mbg__modals_energy_sum(s, 2) + mbg__modals_energy_sum(s, 1);
   return e + mbg__beams_gravity(s) + mbg__beams_strain_energy(s, NULL);
 }
 

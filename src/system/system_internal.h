@@ -47,6 +47,7 @@ typedef struct {
   /* largest at accepted nodes: angular velocity of the frame, rotation and displacement of a marker by the modes,
      distance of a marker from the frame */
   double spin, turn, shift, reach;
+  real energies[3]; /* of the last mbg__energy_terms: kinetic, strain, weight */
 } mbg__modal_work;
 
 /* A marker on a modal body: where it is, and the last direction it was pushed in. */
@@ -258,6 +259,7 @@ enum {
   MBG__EACH_BODY_PULL,
   MBG__EACH_MODAL_PULL,
   MBG__EACH_ENERGY,
+  MBG__EACH_MODAL_ENERGY,
   MBG__EACH_CLEAR,
   MBG__EACH_TOUCHED
 };
@@ -360,7 +362,6 @@ void mbg__modals_matrices(const mbg__system *s, const mbg__matrices *out);
 /* Energies; body -1: of all. */
 real mbg__modals_kinetic(const mbg__system *s, int body);
 real mbg__modals_strain(const mbg__system *s, int body);
-real mbg__modals_gravity(const mbg__system *s);
 void mbg__modals_kinetic_pull(const mbg__system *s, int body, real c, const mbg__cotangent *g);
 void mbg__modals_strain_pull(const mbg__system *s, int body, real c, const mbg__cotangent *g);
 void mbg__modals_gravity_pull(const mbg__system *s, real c, const mbg__cotangent *g);
@@ -378,6 +379,9 @@ void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36]
 
 /* system_energies.c: body -1: of all bodies. Strain energy of a modal body, of beams or of all, as the signal says. */
 void mbg__energy_terms(const mbg__system *s); /* of all bodies, for the two sums */
+void mbg__modals_energy_terms(const mbg__system *s);
+real mbg__modals_gravity(const mbg__system *s);
+real mbg__modals_energy_sum(const mbg__system *s, int which);
 real mbg__energy_kinetic_sum(const mbg__system *s);
 real mbg__energy_potential_sum(const mbg__system *s);
 real mbg__energy_kinetic(const mbg__system *s, int body);

@@ -351,11 +351,35 @@ void mbg__modals_strain_pull(const mbg__system *s, int body, real c, const mbg__
 }
 
 /* V = -g.(I1 x + R mc) = -(I1 R^T x + mc).a */
+static real weight_energy(const mbg__system *s, int i) {
+  const mbg__modal_state *b = &s->modal[i].state;
+  return -(b->D.I1[0] * v3_dot(gravity_of(s), s->H[s->model->modals[i].body].x) + v3_dot(b->at.mc, b->a));
+}
+
 real mbg__modals_gravity(const mbg__system *s) {
   real e = 0;
   for (int i = 0; s->model->gravity >= 0 && i < s->model->nmodal; i++) {
-    const mbg__modal_state *b = &s->modal[i].state;
-    e -= b->D.I1[0] * v3_dot(gravity_of(s), s->H[s->model->modals[i].body].x) + v3_dot(b->at.mc, b->a);
+    e += weight_energy(s, i);
+  }
+  return e;
+}
+
+static void energy_terms(void *user, int i) {
+  const mbg__system *s = user;
+  mbg__modal_work *w = &s->modal[i];
+  w->energies[0] = mbg__modal_kinetic(&w->state, w->scratch);
+  w->energies[1] = mbg__modal_strain(&w->state);
+  w->energies[2] = s->model->gravity >= 0 ? weight_energy(s, i) : 0;
+}
+
+void mbg__modals_energy_terms(const mbg__system *s) {
+  mbg__pool_each(s->pool, MBG__EACH_MODAL_ENERGY, s->model->nmodal, energy_terms, (void *)s);
+}
+
+real mbg__modals_energy_sum(const mbg__system *s, int which) {
+  real e = 0;
+  for (int i = 0; i < s->model->nmodal; i++) {
+    e += s->modal[i].energies[which];
   }
   return e;
 }

@@ -228,22 +228,31 @@ static void bodies_pull(const mbg__system *s, pull_job *job) {
   }
 }
 
+/* rows and forces */
+static void pairs_pull(pull_job *job, const real *mu, const real *nu, const real *kappa, bool rows) {
+  mbg__system *s = job->s;
+  mbg__pool_each(s->pool, MBG__EACH_TOUCHED, s->model->npair, each_clear, job);
+  if (job->z) {
+    mbg__each_class(s, MBG__EACH_TEST, each_test, job);
+  }
+  if (rows) {
+    rows_pull(s, job->z, mu, nu, kappa, job->g);
+  }
+  if (job->z) {
+    forces_pull(s, job->g);
+  }
+  mbg__each_class(s, MBG__EACH_PAIR_PULL, each_pair, job);
+}
+
 void mbg__system_pull(mbg__system *s, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
                       real *gv, real *gvd, real *glambda, real *ga) {
   const mbg_model *m = s->model;
   const mbg__cotangent g = {gw, gv, gvd, glambda, ga};
   pull_job job = {s, z, &g, kappa != NULL};
-  mbg__pool_each(s->pool, MBG__EACH_TOUCHED, m->npair, each_clear, &job);
-  if (z) {
-    mbg__each_class(s, MBG__EACH_TEST, each_test, &job);
+  const bool rows = mu || nu || kappa || glambda || !s->unloaded;
+  if (rows || (!s->bare && m->nforce + m->nelement > 0)) {
+    pairs_pull(&job, mu, nu, kappa, rows);
   }
-  if (mu || nu || kappa || glambda || !s->unloaded) {
-    rows_pull(s, z, mu, nu, kappa, &g);
-  }
-  if (z) {
-    forces_pull(s, &g);
-  }
-  mbg__each_class(s, MBG__EACH_PAIR_PULL, each_pair, &job);
   if (z && !s->bare) {
     bodies_pull(s, &job);
   }

@@ -69,19 +69,34 @@ bool mbg__tree_on_modes(const mbg__tree *t, int k) { return t->modal && t->modal
 
 /* ---------------------------------------------------------------------- modal coordinates in vectors of bodies */
 
-void mbg__tree_modal_take(mbg__tree *t, const mbg__frame *H, const real *v) {
-  for (int i = 0; i < t->m->nmodal; i++) {
-    for (int j = 0; j < t->m->modals[i].n; j++) {
-      t->modal->eta[i][j] = H[mbg__modal_carrier(&t->m->modals[i], j)].x[j % 3];
-    }
-    gather_modes(t, i, v, t->modal->etad[i]);
+enum { TAKE = MBG__LOOPS_TREE + 24, TAKE_RATES };
+
+typedef struct {
+  const mbg__tree *t;
+  const mbg__frame *H;
+  const real *v;
+} take_job;
+
+static void take(void *user, int i) {
+  const take_job *k = user;
+  const mbg__modal *m = &k->t->m->modals[i];
+  for (int j = 0; j < m->n; j++) {
+    k->t->modal->eta[i][j] = k->H[mbg__modal_carrier(m, j)].x[j % 3];
   }
+  gather_modes(k->t, i, k->v, k->t->modal->etad[i]);
+}
+
+static void take_rates(void *user, int i) {
+  const take_job *k = user;
+  gather_modes(k->t, i, k->v, k->t->modal->etadd[i]);
+}
+
+void mbg__tree_modal_take(mbg__tree *t, const mbg__frame *H, const real *v) {
+  mbg__pool_each(t->sys->pool, TAKE, t->m->nmodal, take, &(take_job){t, H, v});
 }
 
 void mbg__tree_modal_take_rates(mbg__tree *t, const real *vd) {
-  for (int i = 0; i < t->m->nmodal; i++) {
-    gather_modes(t, i, vd, t->modal->etadd[i]);
-  }
+  mbg__pool_each(t->sys->pool, TAKE_RATES, t->m->nmodal, take_rates, &(take_job){t, NULL, vd});
   memcpy(t->modal->vd, vd, (size_t)t->m->nw * sizeof(real));
 }
 

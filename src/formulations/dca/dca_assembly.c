@@ -367,6 +367,8 @@ int mbg__dca_panel_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_as
   p->x0 = MBG_TAKE(arena, real, n * c);
   p->dx = MBG_TAKE(arena, real, n * c);
   p->size = MBG_TAKE(arena, double, n *c);
+  p->nmost = 5 * c + 16;
+  p->most = MBG_TAKE(arena, double, p->nmost *(size_t)mbg__pool_threads(pool));
   return mbg__arena_check(ctx, arena);
 }
 

@@ -56,10 +56,11 @@ struct mbg__dca_assembly {
   mbg__dca_failure *failed; /*                                                (nnode) */
   double *path;             /* scratch                                        (nnode) */
   mbg__pool *pool;
-  bool always_refine; /* masses differ much */
-  double least;       /* accelerations below this count as rounding */
-  double largest_row; /* largest entry of B, scaled to lengths */
-  bool regularized;   /* some leaf is */
+  bool always_refine;   /* masses differ much */
+  double least;         /* accelerations below this count as rounding */
+  double largest_row;   /* largest entry of B, scaled to lengths */
+  double (*most_B)[16]; /* scratch of each thread for it */
+  bool regularized;     /* some leaf is */
   const real *M, *B;
   int *rowM, *entryM, *colM; /* M and B by rows: where row i begins, entries, columns */
   int *rowB, *entryB, *colB;
@@ -74,6 +75,8 @@ struct mbg__dca_panel {
   real *x0;     /* right side, for refinement         ((nv + nrow) x columns) */
   real *dx;     /* correction                         ((nv + nrow) x columns) */
   double *size; /* of the terms of an equation        ((nv + nrow) x columns) */
+  size_t nmost; /* numbers of a thread in: */
+  double *most; /* largest entries seen by it (dca_assembly_residual.c)      (threads x nmost) */
 };
 
 /* dca_assembly_shape.c: nodes by level, children first. */

@@ -39,6 +39,7 @@ int mbg__dca_assembly_rows(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembl
   a->entryB = MBG_TAKE(arena, int, nB);
   a->colM = MBG_TAKE(arena, int, nM);
   a->colB = MBG_TAKE(arena, int, nB);
+  a->most_B = mbg__arena_take(arena, (size_t)mbg__pool_threads(a->pool), sizeof(*a->most_B));
   if (arena->failed) {
     return mbg__fail_memory(ctx);
   }
@@ -68,10 +69,10 @@ static double heaviest(const mbg__dca_assembly *a) {
 /* fmax without a call */
 static inline double larger(double a, double b) { return b > a ? b : a; }
 
-double mbg__dca_largest_row(const mbg__dca_assembly *a) {
-  const double length = a->m->size > 0 ? a->m->size : 1;
-  double most[2] = {0};
-  for (int j = 0; j < a->m->nv; j++) {
+static void largest_of(void *user, int thread, int first, int end) {
+  const mbg__dca_assembly *a = user;
+  double *most = a->most_B[thread];
+  for (int j = first; j < end; j++) {
     double own = 0;
     for (int k = a->patB->colptr[j]; k < a->patB->colptr[j + 1]; k++) {
       own = a->rank->keep[a->patB->rowind[k]] ? larger(own, fabs(re(a->B[k]))) : own;
@@ -79,20 +80,24 @@ double mbg__dca_largest_row(const mbg__dca_assembly *a) {
     const int turning = turns(a->m, j);
     most[turning] = larger(most[turning], own);
   }
-  return larger(most[0], most[1] / length);
 }
 
-/* The size of B x for column q of m, by norms: the largest entry of B, scaled to lengths, times the largest
-   acceleration. The terms of a row may all be rounding, because a body pinned at its origin does not accelerate there;
-   they are no measure of the residual then. */
-static double row_size(const mbg__dca_assembly *a, int m, int q, const real *x, double least) {
+enum { RESIDUAL = MBG__LOOPS_DCA + 110, LARGEST };
+
+/* items of a piece */
+static int piece_of(mbg__pool *pool, int n) { return n / (3 * mbg__pool_threads(pool)) + 32; }
+
+double mbg__dca_largest_row(const mbg__dca_assembly *a) {
   const double length = a->m->size > 0 ? a->m->size : 1;
-  double fastest = least;
-  for (int j = 0; j < a->m->nv; j++) {
-    const double scale = turns(a->m, j) ? length : 1;
-    fastest = larger(fastest, scale * fabs(re(x[(size_t)j * (size_t)m + (size_t)q])));
+  const int threads = mbg__pool_threads(a->pool);
+  double most[2] = {0};
+  memset(a->most_B, 0, (size_t)threads * sizeof(*a->most_B));
+  mbg__pool_for(a->pool, LARGEST, a->m->nv, piece_of(a->pool, a->m->nv), largest_of, (void *)a);
+  for (int i = 0; i < threads; i++) {
+    most[0] = larger(most[0], a->most_B[i][0]);
+    most[1] = larger(most[1], a->most_B[i][1]);
   }
-  return a->largest_row * fastest;
+  return larger(most[0], most[1] / length);
 }
 
 /* Where forces and reactions balance each other, all accelerations are rounding, and without forces so are the forces.
@@ -125,8 +130,7 @@ static void subtract(const rest *r, real *dx, double *size, real value, int j) {
 }
 
 /* equation i: of a body, or of a row */
-static void equation(void *user, int i) {
-  const rest *r = user;
+static void equation(const rest *r, int i) {
   const mbg__dca_assembly *a = r->a;
   const int nv = a->m->nv, row = i - nv;
   const size_t at = (size_t)i * (size_t)r->m;
@@ -152,29 +156,59 @@ static void equation(void *user, int i) {
   }
 }
 
-enum { RESIDUAL = MBG__LOOPS_DCA + 110 };
+/* Largest entries that a thread has seen, of each column: residuals and terms in the equations of bodies, then of rows,
+   then accelerations scaled to lengths. */
+static void note(const rest *r, int i, double *most) {
+  const mbg__dca_assembly *a = r->a;
+  const int nv = a->m->nv, part = i >= nv, m = r->m;
+  const size_t at = (size_t)i * (size_t)m;
+  const double length = a->m->size > 0 ? a->m->size : 1, scale = !part && turns(a->m, i) ? length : 1;
+  const bool dropped = part && a->owner[i - nv] < 0;
+  for (int q = 0; q < m; q++) {
+    if (dropped) {
+      r->p->dx[at + (size_t)q] = 0;
+      continue;
+    }
+    double *own = most + 2 * part * m + q;
+    own[0] = larger(own[0], fabs(re(r->p->dx[at + (size_t)q])));
+    own[m] = larger(own[m], r->p->size[at + (size_t)q]);
+    if (!part) {
+      most[4 * m + q] = larger(most[4 * m + q], scale * fabs(re(r->x[at + (size_t)q])));
+    }
+  }
+}
 
-/* dx = x0 - K x; the largest entry relative to the terms of its equations, or (balanced) to terms that count */
+static void equations(void *user, int thread, int first, int end) {
+  const rest *r = user;
+  for (int i = first; i < end; i++) {
+    equation(r, i);
+    note(r, i, r->p->most + (size_t)thread * r->p->nmost);
+  }
+}
+
+/* over all threads, into those of the first */
+static void gather_most(mbg__dca_panel *p) {
+  for (size_t i = p->nmost; i < p->nmost * (size_t)mbg__pool_threads(p->pool); i++) {
+    p->most[i % p->nmost] = larger(p->most[i % p->nmost], p->most[i]);
+  }
+}
+
+/* dx = x0 - K x; the largest entry relative to the terms of its equations, or (balanced) to terms that count. The size
+   of B x follows from norms: the largest entry of B times the largest acceleration. The terms of a row may all be
+   rounding, because a body pinned at its origin does not accelerate there; they are no measure of the residual then. */
 static double residual(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, const real *x, bool balanced) {
   const double mass = balanced ? heaviest(a) : 0;
+  const int n = a->m->nv + a->m->nrow;
   double worst = 0;
-  mbg__pool_each(p->pool, RESIDUAL, a->m->nv + a->m->nrow, equation, &(rest){a, p, m, x});
+  memset(p->most, 0, p->nmost * (size_t)mbg__pool_threads(p->pool) * sizeof(double));
+  mbg__pool_for(p->pool, RESIDUAL, n, piece_of(p->pool, n), equations, &(rest){a, p, m, x});
+  gather_most(p);
   for (int q = 0; q < m; q++) {
-    for (int part = 0; part < 2; part++) {
-      const int from = part ? a->m->nv : 0, to = part ? a->m->nv + a->m->nrow : a->m->nv;
-      const double least = balanced ? least_acceleration(a, m, q, p->size, mass) : 0;
-      double most = 0, size = part ? row_size(a, m, q, x, least) : mass * a->least * fmin(1, a->m->size);
-      for (int i = from; i < to; i++) {
-        const size_t at = (size_t)i * (size_t)m + (size_t)q;
-        if (part && a->owner[i - from] < 0) {
-          p->dx[at] = 0;
-          continue;
-        }
-        most = larger(most, fabs(re(p->dx[at])));
-        size = larger(size, p->size[at]);
-      }
-      worst = size > 0 ? fmax(worst, most / size) : worst;
-    }
+    const double least = balanced ? least_acceleration(a, m, q, p->size, mass) : 0;
+    const double bodies = larger(mass * a->least * fmin(1, a->m->size), p->most[m + q]);
+    const double rows = larger(a->largest_row * larger(least, p->most[4 * m + q]), p->most[3 * m + q]);
+    worst = bodies > 0 ? larger(worst, p->most[q] / bodies) : worst;
+    worst = rows > 0 ? larger(worst, p->most[2 * m + q] / rows) : worst;
   }
   return worst;
 }

@@ -8,6 +8,7 @@ struct mbg__dca_point {
   mbg__tree *tree;
   mbg__dca_assembly *assembly;
   mbg__dca_panel *panel;
+  mbg__pool *pool;
   mbg__tree_state state; /* of the last eval */
   int n;                 /* coordinates */
   real *M, *B;           /* by the patterns of the system */
@@ -74,6 +75,7 @@ int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys,
                         .tree = tree,
                         .assembly = assembly,
                         .articulated = articulated,
+                        .pool = pool,
                         .n = mbg__tree_size(tree),
                         .gravity_only = m->nforce == 0};
   return take_arrays(ctx, arena, p, pool);
@@ -245,18 +247,38 @@ static void add(int n, real *out, const real *x) {
   }
 }
 
+typedef struct {
+  mbg__dca_point *p;
+  const mbg__dca_cotangent *c;
+} weight_job;
+
+static void copy_or_zero(real out[6], const real *x, int off) {
+  if (x) {
+    v6_copy(out + off, x + off);
+  } else {
+    v6_zero(out + off);
+  }
+}
+
+/* cotangents of frame and twist of a body, and the weights -z and -h of its equations */
+static void weigh_body(void *user, int i) {
+  const weight_job *j = user;
+  mbg__dca_point *p = j->p;
+  const int off = p->m->bodies[i].voff;
+  copy_or_zero(p->w, j->c->w, off);
+  copy_or_zero(p->dv, j->c->v, off);
+  v6_scale(p->r + off, -1, p->z + off);
+  v6_scale(p->k + off, -1, p->k + off);
+}
+
+enum { WEIGH = MBG__LOOPS_DCA + 124 };
+
 /* one cotangent by the articulated-body recursion: K (z, y, h) = (vd, a, 0), then the transposed local maps with z, y
    and -h */
 static void pull_articulated(mbg__dca_point *p, const mbg__dca_cotangent *c, real *ge, real *gw, real *gattr) {
-  const int nw = p->m->nw;
   mbg__dca_articulated_solve(p->articulated, c->vd, c->a, NULL, p->z, p->tau, p->k, p->scratch);
-  vn_zero(nw, p->w);
-  vn_zero(nw, p->dv);
-  add(nw, p->w, c->w);
-  add(nw, p->dv, c->v);
   mbg__tree_wrench_pull(p->tree, p->f, p->z, p->tau, p->ct, p->cg);
-  vn_scale(nw, p->r, -1, p->z);
-  vn_scale(nw, p->k, -1, p->k);
+  mbg__pool_each(p->pool, WEIGH, p->m->nbody, weigh_body, &(weight_job){p, c});
   mbg__system_pull(p->sys, p->r, NULL, NULL, NULL, p->w, p->dv, NULL, NULL, gattr);
   mbg__tree_local_pull(p->tree, p->w, p->dv, p->k, p->ct, p->cg, false, ge, gw, gattr);
 }
