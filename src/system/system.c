@@ -245,7 +245,8 @@ static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   const mbg_model *m = s->model;
   const size_t frames = (size_t)m->nbody * sizeof(*s->H);
   /* others may have used the system since */
-  const bool still = state->still && state->rows == s->rows && memcmp(s->H, state->H, frames) == 0;
+  const bool still = state->still && !s->partial && state->rows == s->rows && memcmp(s->H, state->H, frames) == 0;
+  s->partial = false;
   s->t = state->t;
   mbg__pool_each(s->pool, MBG__EACH_COPY, m->nbody, copy_body, &(copy_job){s, state, still});
   set_multipliers(s, state->lambda);

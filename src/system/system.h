@@ -94,6 +94,22 @@ int mbg__system_record(mbg_context *ctx, mbg__system *sys, int nused, const int 
 void mbg__system_pose(const mbg__system *sys, int npose, real *pose);
 static inline int mbg__system_pose_count(const mbg_model *m) { return 12 * m->nbody + m->nw; }
 
+/* What a set of signals needs: the least that must be evaluated, and for kinematics the signals (expressions after
+   those they use), markers, pairs and coordinates concerned. */
+typedef enum { MBG__SAMPLE_KINEMATICS, MBG__SAMPLE_FORCES, MBG__SAMPLE_ACCELERATIONS } mbg__sampling_level;
+typedef struct {
+  mbg__sampling_level level;
+  int nused, nsignal, nmarker, npair, ncoord;
+  const int *used;
+  int *signal, *marker, *pair, *coord;
+} mbg__sampling;
+/* The list of used signals is referenced. Memory in the arena. */
+int mbg__sampling_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, int nused, const int *used,
+                         mbg__sampling *out);
+/* At a point of an integral, level kinematics: y (nused, may be NULL) at the frames, twists and time of a state. Until
+   the next update the system has frames, twists and these signals, nothing else. */
+int mbg__system_sample(mbg_context *ctx, mbg__system *sys, const mbg__sampling *what, const mbg__state *state, real *y);
+
 /* Warns of modal bodies beyond linear deformation, and of beam elements that turned too far between their nodes, at the
    nodes whose signals were evaluated since the last call; ctx NULL: forgets them. */
 void mbg__system_warn(mbg_context *ctx, mbg__system *sys);
@@ -155,6 +171,9 @@ void mbg__system_want(mbg__system *sys, bool all);
 
 /* Derivatives of all signals at the state of the last update; needed by the two functions below, after linearize. */
 int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *sys);
+
+/* The same after mbg__system_sample, for its signals. */
+int mbg__system_sample_linearize(mbg_context *ctx, mbg__system *sys, const mbg__sampling *what);
 
 /* Signals: directional derivative of signal k, and weight * gradient added (any output may be NULL). */
 real mbg__system_signal_push(mbg__system *sys, int signal, const mbg__direction *d);

@@ -101,6 +101,7 @@ struct mbg__system {
   bool moved_only;     /* pulls leave out attributes that no parameter moves */
   bool *marker_wanted; /* markers that depend on attributes of pulls    (nmarker) */
   bool bare;           /* constraints alone: no inertia, no forces */
+  bool partial;        /* markers are those of a sample: not all belong to the frames */
 
   /* threads (system_share.c) */
   mbg__pool *pool;              /* NULL: none */
@@ -272,6 +273,8 @@ void mbg__each_class(const mbg__system *s, int loop, mbg__pool_item *item, void 
 void mbg__kin_update(mbg__system *s, bool still);
 void mbg__kin_update_twists(mbg__system *s);
 void mbg__kin_update_rates(mbg__system *s);
+/* Frames and twists of the markers and pairs of a sample. */
+void mbg__kin_update_some(mbg__system *s, const mbg__sampling *w);
 /* w_m = J w + omega da, dv_m = J dv + ad(v_m) omega da, dvd_m = J dvd + ad(vd_m) omega da for all markers in use, then
    the relative variations of all pairs. J = Ad(h^-1); a marker on a modal body has modal columns as well. */
 void mbg__kin_push(mbg__system *s, const mbg__direction *d);
@@ -289,6 +292,7 @@ void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]);
 
 /* system_rows.c */
 int mbg__rows_update(mbg_context *ctx, mbg__system *s);
+void mbg__coord_update(const mbg__system *s, int i);
 void mbg__rows_linearize(mbg__system *s);
 /* F += the wrenches of the multipliers. */
 void mbg__rows_load(mbg__system *s);
@@ -395,6 +399,7 @@ void mbg__energy_strain_pull(const mbg__system *s, const mbg__signal *sig, real 
 /* Component of a wrench f on B of a pair, in the axes of the signal's options; pair of a reaction. */
 real mbg__wrench_component(const mbg__system *s, int pair, const int *opt, const real f[6]);
 int mbg__reaction_pair(const mbg_model *m, const mbg__signal *sig);
+int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i);
 int mbg__signal_value(mbg_context *ctx, mbg__system *s, int signal);
 int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
 /* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */

@@ -126,6 +126,17 @@ void mbg__kin_update(mbg__system *s, bool still) {
   mbg__pool_each(s->pool, MBG__EACH_PAIR, s->model->npair, pair_update, &j);
 }
 
+void mbg__kin_update_some(mbg__system *s, const mbg__sampling *w) {
+  for (int k = 0; k < w->nmarker; k++) {
+    marker_frame(s, w->marker[k]);
+    marker_twist(s, w->marker[k]);
+  }
+  for (int k = 0; k < w->npair; k++) {
+    pair_frame(s, w->pair[k]);
+    pair_twist(s, w->pair[k]);
+  }
+}
+
 /* ---------------------------------------------------------------------- variations */
 
 static void add_mul(vec6 out, const mbg__frame *h, const real *x, int off) {

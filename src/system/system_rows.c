@@ -25,12 +25,13 @@ static int laws_update(mbg_context *ctx, mbg__system *s) {
   return MBG_OK;
 }
 
-static void coord_update(void *user, int i) {
-  const mbg__system *s = user;
+void mbg__coord_update(const mbg__system *s, int i) {
   mbg__term_in in;
   mbg__term_in_of(s, &s->coord_term[i], &in);
   mbg__term_eval(&s->coord_term[i], &in, &s->coord[i], NULL);
 }
+
+static void coord_update(void *user, int i) { mbg__coord_update(user, i); }
 
 static void row_update(void *user, int i) {
   const mbg__system *s = user;

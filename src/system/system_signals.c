@@ -133,22 +133,25 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
   }
 }
 
+int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  return isfinite(re(s->y[i]))
+             ? MBG_OK
+             : mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0, "signal '%s' is not finite at t = %g",
+                            sig->name ? sig->name : sig->type->key, mbg__time_shown(re(s->t)));
+}
+
 int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
+  int err = MBG_OK;
   mbg__validity_at_node(s);
   mbg__watch_at_node(s);
   for (int i = 0; i < s->model->nsignal; i++) {
-    const int err = mbg__signal_value(ctx, s, i);
-    if (err < 0) {
-      return err;
-    }
-    if (!isfinite(re(s->y[i]))) {
-      const mbg__signal *sig = &s->model->signals[i];
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0, "signal '%s' is not finite at t = %g",
-                          sig->name ? sig->name : sig->type->key, mbg__time_shown(re(s->t)));
-    }
+    MBG_TRY(mbg__signal_value(ctx, s, i));
+    MBG_TRY(mbg__signal_finite(ctx, s, i));
   }
   *y = s->y;
-  return MBG_OK;
+done:
+  return err;
 }
 
 void mbg__system_pose(const mbg__system *s, int npose, real *pose) {

@@ -86,7 +86,9 @@ static int keep(mbg__step_nodes *n, int i, const real *y, mbg__step_value value,
   if (y && !n->plan->place) {
     memcpy(out, y, (size_t)n->width * sizeof(real));
   }
+  n->point = n->omega[i] != 0;
   const int err = y ? MBG_OK : value(user, n->t[i], out);
+  n->point = false;
   if (err == MBG_OK && n->plan->place) {
     const mbg__nodes nodes = mbg__step_nodes_of(n, NULL, false);
     mbg__nodes_take(&nodes, i, y ? y : out);
@@ -202,7 +204,10 @@ static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int
   int err = MBG_OK;
   for (int i = 0; i < POINTS; i++) {
     t[i] = ta + h * (1 + point[i]) / 2;
-    MBG_TRY(value(user, t[i], n->buffer + (size_t)i * (size_t)n->width));
+    n->point = true;
+    err = value(user, t[i], n->buffer + (size_t)i * (size_t)n->width);
+    n->point = false;
+    MBG_TRY(err);
   }
   const int bad = inaccurate(n, h);
   if (bad >= 0 && depth < (rough(n) ? DEPTH_ROUGH : DEPTH)) {

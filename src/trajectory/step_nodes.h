@@ -18,6 +18,7 @@ typedef struct {
   int kept;    /* ... that y holds: fewer with places */
   bool panels; /* inner points are wanted */
   bool fixed;  /* times are decided: a repeated run */
+  bool point;  /* the value asked for is at a point of an integral */
   int count;   /* nodes with values */
   int planned; /* nodes with times */
   int room;

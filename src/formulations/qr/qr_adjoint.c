@@ -105,13 +105,11 @@ static bool needs_accelerations(const adjoint *s) {
 static int linearize_node(mbg_context *ctx, const adjoint *s, double t, const real *z, bool full) {
   mbg__qr_flow *f = s->w->flow;
   int err = MBG_OK;
-  if (full) {
-    MBG_TRY(mbg__qr_flow_eval(ctx, f, t, z));
-    MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
-  } else {
-    MBG_TRY(mbg__qr_flow_place(ctx, f, t, z));
-    MBG_TRY(mbg__system_linearize(ctx, f->sys));
+  if (!full) {
+    return mbg__qr_flow_linearize_signals(ctx, f, t, z);
   }
+  MBG_TRY(mbg__qr_flow_eval(ctx, f, t, z));
+  MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
   MBG_TRY(mbg__system_linearize_signals(ctx, f->sys));
 done:
   return err;

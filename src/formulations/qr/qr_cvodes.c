@@ -214,19 +214,15 @@ static int value_at(void *user, double t, real *y) {
   mbg__formulation_work *w = c->w;
   const double *z = N_VGetArrayPointer(c->z);
   sunrealtype now;
-  int err = MBG_OK;
-  if (c->at && CVodeGetCurrentTime(c->at->memory, &now) == 0 && t < now) {
+  const bool inside = c->at && CVodeGetCurrentTime(c->at->memory, &now) == 0 && t < now;
+  if (inside) {
     if (CVodeGetDky(c->at->memory, t, 0, c->at->end) != 0) {
       return mbg__fail(c->ctx, MBG_ERROR_CONVERGENCE, "t = %g: CVODES cannot interpolate there: %s", mbg__time_shown(t),
                        c->message);
     }
     z = N_VGetArrayPointer(c->at->end);
   }
-  MBG_TRY(mbg__qr_flow_eval(c->ctx, w->flow, t, z));
-  MBG_TRY(mbg__qr_flow_signals(c->ctx, w->flow, y));
-  mbg__system_pose(w->flow->sys, w->plan.npose, y + w->nodes.nused);
-done:
-  return err;
+  return mbg__qr_node_value(c->ctx, w, t, z, inside, false, y);
 }
 
 static int run_segment(mbg__qr_cvodes *c, mbg__qr_cvodes_segment *s) {

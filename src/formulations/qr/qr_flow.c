@@ -30,6 +30,7 @@ int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, c
   f->qd = MBG_TAKE(arena, real, m->ncoord);
   MBG_TRY(mbg__qr_state_create(ctx, arena, m, &f->state));
   MBG_TRY(mbg__qr_point_create(ctx, arena, sys, rank, plan->stabilization, &f->point));
+  MBG_TRY(mbg__sampling_create(ctx, arena, sys, nused, used, &f->sampling));
 done:
   return err;
 }
@@ -108,6 +109,14 @@ static int place(mbg_context *ctx, mbg__qr_flow *f, double t) {
 
 /* ---------------------------------------------------------------------- evaluation */
 
+enum { RECENT = (int)(sizeof(((mbg__qr_flow *)0)->recent) / sizeof(((mbg__qr_flow *)0)->recent[0])) };
+
+static void forget(mbg__qr_flow *f) {
+  for (int i = 0; i < RECENT; i++) {
+    f->recent[i].t = NAN;
+  }
+}
+
 int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_result *start, real *z) {
   const mbg__state state = {.t = start->t, .H = start->H, .v = start->v, .turns = start->turns};
   const int err = mbg__system_update_bare(ctx, f->sys, &state);
@@ -115,6 +124,7 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
     return err;
   }
   f->anchors.count = 0;
+  forget(f);
   memcpy(f->turns, start->turns, (size_t)f->m->nturn * sizeof(int));
   mbg__qr_state_begin(&f->state, start->H, start->v, z);
   return mbg__qr_flow_anchor(ctx, f, re(start->t));
@@ -146,9 +156,44 @@ int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd) {
   mbg__qr_flow *f = flow;
   const int err = mbg__qr_flow_eval(f->ctx, f, t, z);
   if (err == MBG_OK) {
+    f->recent[f->next].t = f->t;
+    f->recent[f->next].independence = mbg__qr_point_independence(f->point, &f->recent[f->next].row);
+    f->next = (f->next + 1) % RECENT;
     mbg__qr_state_rates(&f->state, z, f->v_star, f->a, zd);
   }
   return mbg__ode_status(err);
+}
+
+bool mbg__qr_flow_recall(mbg__qr_flow *f) {
+  for (int i = 0; i < RECENT; i++) {
+    const int k = (f->next + RECENT - 1 - i) % RECENT;
+    if (f->recent[k].t == f->t) {
+      mbg__qr_point_recall(f->point, f->recent[k].independence, f->recent[k].row);
+      return true;
+    }
+  }
+  return false;
+}
+
+int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z, real *y) {
+  f->t = mbg__segment_inside(&f->segment, t);
+  mbg__qr_state_read(&f->state, z, f->H, f->v);
+  const mbg__state state = {.t = f->t, .H = f->H, .v = f->v};
+  return mbg__system_sample(ctx, f->sys, &f->sampling, &state, y);
+}
+
+int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
+  int err = MBG_OK;
+  if (f->sampling.level == MBG__SAMPLE_KINEMATICS) {
+    MBG_TRY(mbg__qr_flow_sample(ctx, f, t, z, NULL));
+    MBG_TRY(mbg__system_sample_linearize(ctx, f->sys, &f->sampling));
+  } else {
+    MBG_TRY(mbg__qr_flow_place(ctx, f, t, z));
+    MBG_TRY(mbg__system_linearize(ctx, f->sys));
+    MBG_TRY(mbg__system_linearize_signals(ctx, f->sys));
+  }
+done:
+  return err;
 }
 
 int mbg__qr_flow_signals(mbg_context *ctx, mbg__qr_flow *f, real *y) {

@@ -33,6 +33,7 @@ typedef struct {
   const int *used;
   const mbg__run_plan *plan;
   bool full;              /* signals need accelerations or reactions */
+  mbg__sampling sampling; /* what the used ones need */
   mbg__segment segment;   /* around the evaluations */
   double t;               /* of the last evaluation */
   mbg__frame *H;          /*                                          (nbody) */
@@ -41,6 +42,11 @@ typedef struct {
   const real *v_star, *a; /*                                          (nw) */
   mbg__qr_anchors anchors;
   real *q, *qd; /*                                                    (ncoord) */
+  struct {
+    double t, independence;
+    int row;
+  } recent[8]; /* last evaluations by rhs */
+  int next;    /* oldest of them */
   long evaluations;
 } mbg__qr_flow;
 
@@ -61,8 +67,15 @@ int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *
 /* Everything, then z'. Signature and result as an integrator wants it: positive when the state is not possible. */
 int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd);
 
-/* After eval: values y (nused) of the used signals. */
+/* After eval, or after place when no signal needs accelerations: values y (nused) of the used signals. */
 int mbg__qr_flow_signals(mbg_context *ctx, mbg__qr_flow *f, real *y);
+/* The same at (t, z), where nothing else is evaluated: for sampling of level kinematics. */
+int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z, real *y);
+/* Their derivatives at (t, z), for mbg__system_signal_push and _pull without accelerations and multipliers. */
+int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
+/* After place: the evaluation by rhs at the same time, before at most 8 others, was at the same state; the point has
+   its residuals and its rank. False: there is none. */
+bool mbg__qr_flow_recall(mbg__qr_flow *f);
 
 /* ad(v*) w and ad(v*)^T mu, added with a factor (nw). */
 void mbg__qr_flow_add_ad(const mbg__qr_flow *f, real c, const real *w, real *out);

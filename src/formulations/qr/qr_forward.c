@@ -111,23 +111,41 @@ done:
   return err;
 }
 
+/* Without accelerations nothing is solved: inside a step the constraints and forces are evaluated, at its end too when
+   the last stage was there (same), at points of integrals the signals alone unless the run is watched. */
+int mbg__qr_node_value(mbg_context *ctx, mbg__formulation_work *w, double t, const real *z, bool inside, bool same,
+                       real *y) {
+  mbg__qr_flow *f = w->flow;
+  int err = MBG_OK;
+  if (w->nodes.point && f->sampling.level == MBG__SAMPLE_KINEMATICS && !mbg__system_watched(f->sys)->on) {
+    MBG_TRY(mbg__qr_flow_sample(ctx, f, t, z, y));
+  } else {
+    bool known = (inside || same) && !f->full;
+    if (known) {
+      MBG_TRY(mbg__qr_flow_place(ctx, f, t, z));
+      known = inside || mbg__qr_flow_recall(f);
+    }
+    if (!known) {
+      MBG_TRY(mbg__qr_flow_eval(ctx, f, t, z));
+    }
+    MBG_TRY(mbg__qr_flow_signals(ctx, f, y));
+  }
+  mbg__system_pose(f->sys, w->plan.npose, y + w->nodes.nused);
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- the run */
 
 static int value_at(void *user, double t, real *y) {
   mbg__formulation_work *w = user;
   const mbg__rk_record *step = mbg__rk_last(w->rk);
   const int n = w->flow->state.n;
-  const real *z = step->y1;
-  int err = MBG_OK;
-  if (t < step->t1 && step->r) {
+  const bool inside = t < step->t1 && step->r;
+  if (inside) {
     mbg__rk_interpolate(w->method, n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, n, w->zi, NULL);
-    z = w->zi;
   }
-  MBG_TRY(mbg__qr_flow_eval(w->flow->ctx, w->flow, t, z));
-  MBG_TRY(mbg__qr_flow_signals(w->flow->ctx, w->flow, y));
-  mbg__system_pose(w->flow->sys, w->plan.npose, y + w->nodes.nused);
-done:
-  return err;
+  return mbg__qr_node_value(w->flow->ctx, w, t, inside ? w->zi : step->y1, inside, true, y);
 }
 
 int mbg__qr_begin_segment(void *user, double ta, double tb, real *z) {

@@ -25,11 +25,14 @@ struct mbg__qr_point {
   mbg__frame *H;
   real *v, *v_star, *a; /*                                                   (nw) */
   int *turns;
-  real *lambda, *kappa;             /* core's sign; kappa of (F4)                        (nrow) */
-  real *phi, *phid, *gamma, *phi_t; /*                                        (nrow) */
-  double independence;              /* smallest |R_kk| relative to its row */
-  int dependent;                    /* that row */
-  real *F;                          /* f of theory 1                                     (nw) */
+  bool solved;          /* lambda and kappa belong to the point */
+  real *lambda, *kappa; /* core's sign; kappa of (F4)                        (nrow) */
+  real *phi, *phid;     /*                                                   (nrow) */
+  real *gamma;          /*                                                   (nrow) */
+  double independence;  /* smallest |R_kk| relative to its row */
+  int dependent;        /* that row */
+  real *F;              /* f of theory 1                                     (nw) */
+  real *drop;           /* v - v*                                            (n) */
   /* scratch */
   real *x, *y, *z, *s;             /*                                                   (n) */
   real *k;                         /* kept rows                                         (r) */
@@ -54,8 +57,8 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   q->phi = MBG_TAKE(arena, real, m->nrow);
   q->phid = MBG_TAKE(arena, real, m->nrow);
   q->gamma = MBG_TAKE(arena, real, m->nrow);
-  q->phi_t = MBG_TAKE(arena, real, m->nrow);
   q->F = MBG_TAKE(arena, real, m->nw);
+  q->drop = MBG_TAKE(arena, real, q->n);
   q->x = MBG_TAKE(arena, real, q->n);
   q->y = MBG_TAKE(arena, real, q->n);
   q->z = MBG_TAKE(arena, real, q->n);
@@ -147,6 +150,63 @@ static void mul_M(const mbg__qr_point *q, const real *x, real *y) {
   free_of(q, q->full2, y);
 }
 
+/* h = Q2^T y */
+static void to_freedoms(const mbg__qr_point *q, const real *y, real *h) {
+  for (int k = 0; k < q->f; k++) {
+    h[k] = vn_dot(q->n, q->Q2 + (size_t)k * (size_t)q->n, y);
+  }
+}
+
+/* y = Q2 h */
+static void from_freedoms(const mbg__qr_point *q, const real *h, real *y) {
+  vn_zero(q->n, y);
+  for (int k = 0; k < q->f; k++) {
+    vn_axpy(q->n, y, h[k], q->Q2 + (size_t)k * (size_t)q->n);
+  }
+}
+
+/* fewer freedoms than rows: products with Q2 cost less than the reflections */
+static bool few_freedoms(const mbg__qr_point *q) { return q->f < q->r; }
+
+/* out = Y y */
+static void apply_Y(const mbg__qr_point *q, const real *y, real *out) {
+  if (few_freedoms(q)) {
+    to_freedoms(q, y, q->h);
+    mbg__cholesky_solve(&q->Mr, q->h, 1);
+    from_freedoms(q, q->h, out);
+  } else {
+    vn_copy(q->n, out, y);
+    mul_Y(q, out);
+  }
+}
+
+/* out = P y */
+static void apply_P(const mbg__qr_point *q, const real *y, real *out) {
+  if (few_freedoms(q)) {
+    to_freedoms(q, y, q->h);
+    from_freedoms(q, q->h, out);
+  } else {
+    vn_copy(q->n, out, y);
+    mul_P(q, out);
+  }
+}
+
+/* out = P y, k = N^T y; y is overwritten */
+static void apply_P_N(const mbg__qr_point *q, real *y, real *out, real *k) {
+  if (few_freedoms(q)) {
+    to_freedoms(q, y, q->h);
+    from_freedoms(q, q->h, out);
+  }
+  mbg__householder_mul_T(&q->qr, y, 1);
+  memcpy(k, y, (size_t)q->r * sizeof(real));
+  mbg__householder_solve(&q->qr, k);
+  if (!few_freedoms(q)) {
+    vn_copy(q->n, out, y);
+    vn_zero(q->r, out);
+    mbg__householder_mul(&q->qr, out, 1);
+  }
+}
+
 /* ---------------------------------------------------------------------- factors */
 
 static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
@@ -222,41 +282,48 @@ static int factor_M(mbg_context *ctx, mbg__qr_point *q) {
 static void read_system(mbg__qr_point *q) {
   mbg__system_residual(q->sys, q->F, q->phi, q->phid, NULL, q->gamma);
   vn_scale(q->m->nw, q->F, -1, q->F);
-  /* phi_t = phid - B v, with the drift of positions fed back */
-  mbg__system_B_mul(q->sys, q->v, q->phi_t);
-  for (int i = 0; i < q->m->nrow; i++) {
-    q->phi_t[i] = q->phid[i] - q->phi_t[i] + q->beta * q->phi[i];
+}
+
+/* (F3): v - v* = N (B v + phi_t + beta phi) = N (phid + beta phi), which is 0 but for the drift */
+static void project_velocity(mbg__qr_point *q) {
+  for (int i = 0; i < q->r; i++) {
+    const int row = q->rank->kept[i];
+    q->k[i] = q->phid[row] + q->beta * q->phi[row];
+  }
+  mul_N(q, q->k, q->drop);
+  memcpy(q->v_star, q->v, (size_t)q->m->nw * sizeof(real));
+  for (int j = 0; j < q->n; j++) {
+    q->v_star[q->m->full[j]] -= q->drop[j];
   }
 }
 
-/* (F3), (F4) */
-static void project_velocity(mbg__qr_point *q) {
-  free_of(q, q->v, q->x);
-  kept_of(q, q->phi_t, q->k);
-  mul_N(q, q->k, q->y);
-  memcpy(q->z, q->x, (size_t)q->n * sizeof(real));
-  mul_P(q, q->z);
-  vn_sub(q->n, q->z, q->z, q->y);
-  full_of(q, q->z, q->v_star);
-  vn_sub(q->n, q->x, q->x, q->z);
-  mul_N_T(q, q->x, q->k);
-  rows_of(q, q->k, q->kappa);
-}
-
-/* (F5), (F6) */
+/* (F5) */
 static void accelerate(mbg__qr_point *q) {
   kept_of(q, q->gamma, q->k);
   mul_N(q, q->k, q->y);
   mul_M(q, q->y, q->z);
   free_of(q, q->F, q->x);
   vn_axpy(q->n, q->z, 1, q->x);
-  mul_Y(q, q->z);
-  vn_sub(q->n, q->z, q->z, q->y);
+  apply_Y(q, q->z, q->x);
+  vn_sub(q->n, q->z, q->x, q->y);
   full_of(q, q->z, q->a);
+}
+
+/* (F4), (F6): signals and derivatives need them, steps do not */
+static void solve_multipliers(mbg__qr_point *q) {
+  if (q->solved) {
+    return;
+  }
+  vn_copy(q->n, q->x, q->drop);
+  mul_N_T(q, q->x, q->k);
+  rows_of(q, q->k, q->kappa);
+  free_of(q, q->F, q->x);
+  free_of(q, q->a, q->z);
   mul_M(q, q->z, q->y);
   vn_sub(q->n, q->y, q->x, q->y);
   mul_N_T(q, q->y, q->k);
   rows_of(q, q->k, q->lambda);
+  q->solved = true;
 }
 
 int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
@@ -271,6 +338,7 @@ int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const 
   read_system(q);
   MBG_TRY(factor_B(ctx, q));
   MBG_TRY(factor_M(ctx, q));
+  q->solved = false;
   project_velocity(q);
   accelerate(q);
   q->at = AT_STATE;
@@ -287,13 +355,23 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
   return err < 0 ? err : mbg__qr_point_eval_placed(ctx, q, t, H, v, turns, v_star, a);
 }
 
-const real *mbg__qr_point_lambda(const mbg__qr_point *q) { return q->lambda; }
+const real *mbg__qr_point_lambda(mbg__qr_point *q) {
+  solve_multipliers(q);
+  return q->lambda;
+}
 
 double mbg__qr_point_independence(const mbg__qr_point *q, int *row) {
   if (row) {
     *row = q->dependent;
   }
   return q->independence;
+}
+
+void mbg__qr_point_recall(mbg__qr_point *q, double independence, int row) {
+  q->at = AT_NOTHING;
+  q->independence = independence;
+  q->dependent = row;
+  mbg__system_residual(q->sys, NULL, q->phi, q->phid, NULL, NULL);
 }
 
 const real *mbg__qr_point_phi(const mbg__qr_point *q) { return q->phi; }
@@ -312,6 +390,7 @@ int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q) {
   if (q->at == AT_FULL || q->at == AT_FULL_LINEAR) {
     return MBG_OK;
   }
+  solve_multipliers(q);
   if (q->at == AT_STATE) {
     mbg__system_complete(q->sys, q->a, q->lambda);
     q->at = AT_FULL;
@@ -350,8 +429,8 @@ static void push_accelerations(mbg__qr_point *q, const mbg__direction *d, real *
   mul_N(q, q->k, q->y);
   mul_M(q, q->y, q->z);
   vn_axpy(q->n, q->z, 1, q->s);
-  mul_Y(q, q->z);
-  vn_sub(q->n, q->z, q->z, q->y);
+  apply_Y(q, q->z, q->x);
+  vn_sub(q->n, q->z, q->x, q->y);
   full_of(q, q->z, d_a);
   if (dlambda) {
     mul_M(q, q->z, q->y);
@@ -368,10 +447,10 @@ static void push_velocities(mbg__qr_point *q, const mbg__direction *d, const rea
   free_of(q, dv, q->x);
   free_of(q, q->full2, q->y);
   vn_sub(q->n, q->x, q->x, q->y);
-  mul_P(q, q->x);
+  apply_P(q, q->x, q->z);
   kept_of(q, q->row, q->k);
   mul_N(q, q->k, q->y);
-  vn_sub(q->n, q->x, q->x, q->y);
+  vn_sub(q->n, q->x, q->z, q->y);
   full_of(q, q->x, dv_star);
 }
 
@@ -395,52 +474,6 @@ done:
 
 /* ---------------------------------------------------------------------- transposes */
 
-/* h = Q2^T y */
-static void to_freedoms(const mbg__qr_point *q, const real *y, real *h) {
-  for (int k = 0; k < q->f; k++) {
-    h[k] = vn_dot(q->n, q->Q2 + (size_t)k * (size_t)q->n, y);
-  }
-}
-
-/* y = Q2 h */
-static void from_freedoms(const mbg__qr_point *q, const real *h, real *y) {
-  vn_zero(q->n, y);
-  for (int k = 0; k < q->f; k++) {
-    vn_axpy(q->n, y, h[k], q->Q2 + (size_t)k * (size_t)q->n);
-  }
-}
-
-/* fewer freedoms than rows: products with Q2 cost less than the reflections */
-static bool few_freedoms(const mbg__qr_point *q) { return q->f < q->r; }
-
-/* out = Y y */
-static void pull_Y(const mbg__qr_point *q, const real *y, real *out) {
-  if (few_freedoms(q)) {
-    to_freedoms(q, y, q->h);
-    mbg__cholesky_solve(&q->Mr, q->h, 1);
-    from_freedoms(q, q->h, out);
-  } else {
-    vn_copy(q->n, out, y);
-    mul_Y(q, out);
-  }
-}
-
-/* out = P y, k = N^T y; y is overwritten */
-static void pull_P_N(const mbg__qr_point *q, real *y, real *out, real *k) {
-  if (few_freedoms(q)) {
-    to_freedoms(q, y, q->h);
-    from_freedoms(q, q->h, out);
-  }
-  mbg__householder_mul_T(&q->qr, y, 1);
-  memcpy(k, y, (size_t)q->r * sizeof(real));
-  mbg__householder_solve(&q->qr, k);
-  if (!few_freedoms(q)) {
-    vn_copy(q->n, out, y);
-    vn_zero(q->r, out);
-    mbg__householder_mul(&q->qr, out, 1);
-  }
-}
-
 /* (A1) with -s for s: rho' = rho + M s, y = Y rho', sig = N^T (rho' - M y); vjp = r1^T (y - s) - r2^T sig */
 static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb, real *gw, real *gv, real *ga) {
   free_of(q, rho, q->x);
@@ -452,7 +485,7 @@ static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb
     mul_M(q, q->s, q->y);
     vn_axpy(q->n, q->x, 1, q->y);
   }
-  pull_Y(q, q->x, q->y);
+  apply_Y(q, q->x, q->y);
   mul_M(q, q->y, q->z);
   vn_sub(q->n, q->x, q->x, q->z);
   mul_N_T(q, q->x, q->k);
@@ -467,7 +500,7 @@ static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb
 /* vjp = -r3^T (P mu) - r4^T (N^T mu), plus P mu for the twists */
 static void pull_velocities(mbg__qr_point *q, const real *mu, real *gw, real *gv, real *ga) {
   free_of(q, mu, q->x);
-  pull_P_N(q, q->x, q->y, q->k);
+  apply_P_N(q, q->x, q->y, q->k);
   for (int j = 0; gv && j < q->n; j++) {
     gv[q->m->full[j]] += q->y[j];
   }

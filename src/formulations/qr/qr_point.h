@@ -33,11 +33,15 @@ int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const 
 int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q);
 /* The same with the derivatives of the elements. */
 int mbg__qr_point_linearize(mbg_context *ctx, mbg__qr_point *q);
-const real *mbg__qr_point_lambda(const mbg__qr_point *q);
+const real *mbg__qr_point_lambda(mbg__qr_point *q);
 
 /* Distance of a kept row from the span of the others, relative to its length: the smallest one, and its row (may be
    NULL). */
 double mbg__qr_point_independence(const mbg__qr_point *q, int *row);
+
+/* At a place that eval has seen before, with this distance and row, and where the system is now: residuals and distance
+   as if eval had been called there. v*, a and their derivatives are not available. */
+void mbg__qr_point_recall(mbg__qr_point *q, double independence, int row);
 
 /* Largest violations of positions and velocities at the point of the last eval, all rows. */
 void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid);

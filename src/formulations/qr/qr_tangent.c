@@ -171,14 +171,15 @@ static int node_derivatives(mbg_context *ctx, tangent *s, double t, const real *
   const mbg_model *m = s->w->m;
   mbg__qr_flow *f = s->w->flow;
   int err = MBG_OK;
-  MBG_TRY(mbg__qr_flow_eval(ctx, f, t, x));
   if (s->full) {
+    MBG_TRY(mbg__qr_flow_eval(ctx, f, t, x));
     MBG_TRY(push(ctx, s, x, s->dlambda));
+    MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
+    MBG_TRY(mbg__system_linearize_signals(ctx, f->sys));
   } else {
     read_columns(s, x);
+    MBG_TRY(mbg__qr_flow_linearize_signals(ctx, f, t, x));
   }
-  MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
-  MBG_TRY(mbg__system_linearize_signals(ctx, s->w->flow->sys));
   for (int p = 0; p < s->np; p++) {
     const size_t at = (size_t)p * (size_t)m->nw;
     const mbg__direction d = {.w = s->W + at,

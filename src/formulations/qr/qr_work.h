@@ -52,6 +52,10 @@ struct mbg__formulation_work {
 int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, const real *z,
                         mbg__step_value value, void *user);
 
+/* Values y of a node at (t, z), inside a step or at its end; same: the last evaluation by rhs at this time was at z. */
+int mbg__qr_node_value(mbg_context *ctx, mbg__formulation_work *w, double t, const real *z, bool inside, bool same,
+                       real *y);
+
 /* ---------------------------------------------------------------------- steps of Runge-Kutta pairs */
 
 /* A segment of smooth time functions begins; the user is the flow, whose plan has the breaks. */
