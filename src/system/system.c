@@ -247,6 +247,7 @@ static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   /* others may have used the system since */
   const bool still = state->still && !s->partial && state->rows == s->rows && memcmp(s->H, state->H, frames) == 0;
   s->partial = false;
+  s->rest = !state->vd && m->nmodal == 0;
   s->t = state->t;
   mbg__pool_each(s->pool, MBG__EACH_COPY, m->nbody, copy_body, &(copy_job){s, state, still});
   set_multipliers(s, state->lambda);
@@ -281,6 +282,7 @@ int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state
 void mbg__system_complete(mbg__system *s, const real *vd, const real *lambda) {
   memcpy(s->vd, vd, (size_t)s->model->nw * sizeof(real));
   set_multipliers(s, s->model->nrow > 0 && s->any_row ? lambda : NULL);
+  s->rest = false;
   find_loaded(s);
   mbg__kin_update_rates(s);
   mbg__rows_load(s);
@@ -333,8 +335,13 @@ static void row_acceleration(const mbg__system *s, int i, real *phidd, real *gam
     const int pair = m->terms[k].pair;
     if (pair >= 0) {
       real c[6];
+      const real rate = v6_dot(s->term[k].b, s->vdrel[pair]);
+      at_vd += rate;
+      if (s->rest || !gamma) {
+        at_zero += rate;
+        continue;
+      }
       rate_at_rest(s, pair, c);
-      at_vd += v6_dot(s->term[k].b, s->vdrel[pair]);
       at_zero += v6_dot(s->term[k].b, c);
     }
   }

@@ -101,6 +101,7 @@ struct mbg__system {
   bool moved_only;     /* pulls leave out attributes that no parameter moves */
   bool *marker_wanted; /* markers that depend on attributes of pulls    (nmarker) */
   bool bare;           /* constraints alone: no inertia, no forces */
+  bool rest;           /* the state has no rates, and no modes add to those of markers */
   bool partial;        /* markers are those of a sample: not all belong to the frames */
 
   /* threads (system_share.c) */

@@ -49,7 +49,11 @@ static void marker_twist(void *user, int i) {
 
 static void marker_rate(void *user, int i) {
   mbg__system *s = user;
-  update_marker(s, i, s->vd, s->vdm, mbg__modal_end_rate);
+  if (s->rest) {
+    v6_zero(s->vdm[i]);
+  } else {
+    update_marker(s, i, s->vd, s->vdm, mbg__modal_end_rate);
+  }
 }
 
 static void pair_twist(void *user, int i) {
@@ -79,6 +83,11 @@ static void pair_rate(void *user, int i) {
   }
   if (marker_body(s, pair->A) < 0) {
     v6_copy(s->vdrel[i], s->vdm[pair->B]);
+    return;
+  }
+  if (s->rest) {
+    v6_zero(s->ad[i]);
+    ad_mul(s->vdrel[i], s->vrel[i], s->a[i]);
     return;
   }
   real c[6];

@@ -1,5 +1,8 @@
 #include "system/term.h"
 
+#include <stddef.h>
+#include <string.h>
+
 /* ---------------------------------------------------------------------- entries of G */
 
 /* rows of the first derivatives of an entry: e1 (on w), and at v: e2(., v), e2(v, .), e3(., v, v) */
@@ -106,10 +109,11 @@ static real scale_of(const mbg__term *t, const mbg__term_in *in) {
   return (has_law(t) ? 1 : t->sign) * (t->factor >= 0 ? in->attr[t->factor] : 1);
 }
 
+/* third derivatives are not set below order 3 */
 static void jet_of(const mbg__term *t, const mbg__term_in *in, int order, mbg__jet3 *jet) {
   real z[MBG__NZ];
   int n = 0;
-  *jet = (mbg__jet3){0};
+  memset(jet, 0, order < 3 ? offsetof(mbg__jet3, F_zzz) : sizeof(*jet));
   if (t->pair < 0) {
     jet->F = 1;
     return;
@@ -243,18 +247,75 @@ static void eval_entry(const mbg__term *t, const mbg__term_in *in, mbg__term_val
   }
 }
 
+/* e1 v, e2(v, v) and the row e1 of an entry: x_k: r.U, (U x r).W, (r, 0);  R_kl as entry_rows_at */
+static void entry_value_row(const mbg__frame *G, const real v[6], int entry, real e1[6], real *e1v, real *e2vv) {
+  if (entry >= MBG__X1) {
+    const real *r = G->R + 3 * (entry - MBG__X1);
+    real c[3];
+    v3_copy(e1, r);
+    v3_zero(e1 + 3);
+    v3_cross(c, v, r);
+    *e1v = v3_dot(r, v);
+    *e2vv = v3_dot(c, v + 3);
+    return;
+  }
+  entry_rows e;
+  entry_rows_at(&e, G, v, entry, false);
+  v6_copy(e1, e.e1);
+  *e1v = e.e1v;
+  *e2vv = e.e2vv;
+}
+
+/* values alone of a term without a law */
+static void eval_values(const mbg__term *t, const mbg__term_in *in, mbg__term_value *out) {
+  mbg__jet3 jet;
+  real e1[3][6], e1v[3], e2vv[3];
+  const real c = scale_of(t, in);
+  jet_of(t, in, 2, &jet);
+  *out = (mbg__term_value){.phi = jet.F * c};
+  for (int i = 0; i < t->nentry; i++) {
+    entry_value_row(in->G, in->v, t->entry[i], e1[i], &e1v[i], &e2vv[i]);
+  }
+  for (int i = 0; i < t->nentry; i++) {
+    v6_axpy(out->b, c * jet.F_z[i], e1[i]);
+    out->gamma += c * jet.F_z[i] * e2vv[i];
+    for (int j = 0; j < t->nentry; j++) {
+      out->gamma += c * jet.F_zz[i][j] * e1v[i] * e1v[j];
+    }
+  }
+  out->phid = v6_dot(out->b, in->v);
+}
+
+/* the same for a plain entry */
+static void eval_plain(const mbg__term *t, const mbg__term_in *in, mbg__term_value *out) {
+  real e1[6], e1v, e2vv;
+  entry_value_row(in->G, in->v, t->entry[0], e1, &e1v, &e2vv);
+  out->phi = t->sign * entry_value(in->G, t->entry[0]);
+  out->phid = t->sign * e1v;
+  out->gamma = t->sign * e2vv;
+  v6_scale(out->b, t->sign, e1);
+}
+
 static bool plain(const mbg__term *t) { return !t->kernel && t->law < 0 && t->factor < 0 && t->pair >= 0; }
 
 void mbg__term_eval(const mbg__term *t, const mbg__term_in *in, mbg__term_value *value, mbg__term_gradient *gradient) {
   static const real zero[6] = {0};
   if (plain(t)) {
-    eval_entry(t, in, value, gradient);
+    if (gradient) {
+      eval_entry(t, in, value, gradient);
+    } else {
+      eval_plain(t, in, value);
+    }
+    return;
+  }
+  if (!gradient && !has_law(t) && t->pair >= 0 && in->v) {
+    eval_values(t, in, value);
     return;
   }
   mbg__jet3 jet;
   inserted f;
   entry_rows e[3];
-  jet_of(t, in, gradient ? 3 : 2, &jet);
+  jet_of(t, in, 3, &jet);
   insert(t, in, &jet, scale_of(t, in), &f);
   for (int i = 0; i < f.n; i++) {
     entry_rows_at(&e[i], in->G, in->v, t->entry[i], gradient != NULL);
