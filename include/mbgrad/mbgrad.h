@@ -8,6 +8,7 @@
 #include "mbgrad/error.h"
 #include "mbgrad/identify.h"
 #include "mbgrad/import.h"
+#include "mbgrad/linearize.h"
 #include "mbgrad/model.h"
 #include "mbgrad/modes.h"
 #include "mbgrad/optimize.h"

@@ -234,3 +234,21 @@ int mbg__eigen_quadratic(mbg_context *ctx, int n, const double *K, const double 
   mbg__free(ctx, pivot);
   return room ? MBG_OK : MBG_ERROR_MEMORY;
 }
+
+int mbg__solve_complex(mbg_context *ctx, int n, double *A, int m, double *B) {
+  int info = 0;
+  if (n == 0 || m == 0) {
+    return MBG_OK;
+  }
+  int *pivot = mbg__alloc(ctx, (size_t)n, sizeof(int));
+  if (!pivot) {
+    return MBG_ERROR_MEMORY;
+  }
+  zgetrf_(&n, &n, A, &n, pivot, &info);
+  const bool singular = info != 0;
+  if (!singular) {
+    zgetrs_("N", &n, &m, A, &n, pivot, B, &n, &info, 1);
+  }
+  mbg__free(ctx, pivot);
+  return singular ? MBG_ERROR_SINGULAR : status(info);
+}

@@ -26,6 +26,10 @@ int mbg__eigen_general(mbg_context *ctx, int n, double *A, double *wr, double *w
 /* Eigenvalues (2 n numbers: re, im) of a complex A (2 n n numbers), which is overwritten. */
 int mbg__eigen_complex(mbg_context *ctx, int n, double *A, double *w);
 
+/* B <- A^-1 B for complex A (2 n n numbers), which is overwritten, and B (2 n m numbers). MBG_ERROR_SINGULAR when a
+   pivot is 0. */
+int mbg__solve_complex(mbg_context *ctx, int n, double *A, int m, double *B);
+
 /* A pair of the quadratic problem (w^2 + w C + K) x = 0, y^T (w^2 + w C + K) = 0 near (w, x, y), improved by inverse
    iteration. Real n x n matrices; complex numbers as (re, im) side by side: w (1), x, y (n). Unchanged when the
    iteration diverges. */

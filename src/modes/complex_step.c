@@ -17,6 +17,7 @@ struct mbg__complex_step {
   mbg__frame *H;
   real *v, *vd, *lambda, *z, *mu;     /* (nw, nw, nrow, nw, nrow) */
   real *gw, *gv, *gvd, *glambda, *ga; /* (nw, nw, nw, nrow, na) */
+  double *p;                          /* (np) */
 };
 
 /* ---------------------------------------------------------------------- types */
@@ -132,9 +133,13 @@ static int make(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_
   s->gvd = MBG_TAKE(arena, real, m->nw);
   s->glambda = MBG_TAKE(arena, real, m->nrow);
   s->ga = MBG_TAKE(arena, real, m->na);
+  s->p = MBG_TAKE(arena, double, m->np);
   real *p = MBG_TAKE(arena, real, m->np);
   MBG_TRY(mbg__arena_check(ctx, arena));
   complex_copy(m->np, parameters, p);
+  for (int i = 0; i < m->np; i++) {
+    s->p[i] = parameters[i];
+  }
   MBG_TRY(mbg__design_create(ctx, arena, m, &s->design));
   MBG_TRY(mbg__design_update(ctx, s->design, p));
   MBG_TRY(mbg__system_create(ctx, m, s->design, &s->sys));
@@ -202,14 +207,19 @@ static void imaginary(int n, const real *x, double *out) {
   }
 }
 
+/* frames and twists */
+static void vary_motion(mbg__complex_step *s, const mbg__complex_step_state *x) {
+  for (int i = 0; i < s->model.nbody; i++) {
+    vary_frame(x->H + 12 * (size_t)i, x->w + s->model.bodies[i].voff, &s->H[i]);
+  }
+  vary(s->model.nw, x->v, x->dv, s->v);
+}
+
 int mbg__complex_step_pull(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_state *x, const double *z,
                            const double *mu, const mbg__complex_step_pull_out *out) {
   const mbg_model *m = &s->model;
   int err = MBG_OK;
-  for (int i = 0; i < m->nbody; i++) {
-    vary_frame(x->H + 12 * (size_t)i, x->w + m->bodies[i].voff, &s->H[i]);
-  }
-  vary(m->nw, x->v, x->dv, s->v);
+  vary_motion(s, x);
   vary(m->nw, x->vd, x->dvd, s->vd);
   vary(m->nrow, x->lambda, x->dlambda, s->lambda);
   complex_copy(m->nw, z, s->z);
@@ -229,5 +239,32 @@ int mbg__complex_step_pull(mbg_context *ctx, mbg__complex_step *s, const mbg__co
   imaginary(m->nrow, s->glambda, out->lambda);
   imaginary(m->na, s->ga, out->a);
 done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- linear models */
+
+int mbg__complex_step_linear(mbg_context *ctx, mbg__complex_step *s, const mbg__linear_spec *spec,
+                             const mbg__complex_step_state *x, const double *dp, double *const matrices[4]) {
+  const int n[2] = {2 * spec->nq, spec->noutput}, c[2] = {2 * spec->nq, spec->ninput};
+  int err = MBG_OK;
+  mbg__arena arena;
+  mbg__linear out;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  real *p = MBG_TAKE(&arena, real, s->model.np);
+  MBG_TRY(mbg__linear_make(ctx, &arena, &s->model, spec, &out));
+  vary(s->model.np, s->p, dp, p);
+  MBG_TRY(mbg__design_update(ctx, s->design, p));
+  vary_motion(s, x);
+  const mbg__state state = {.t = x->t, .H = s->H, .v = s->v, .turns = x->turns};
+  MBG_TRY(mbg__linear_model(ctx, s->sys, spec, &state, &out));
+  const real *const result[4] = {out.A, out.B, out.C, out.D};
+  for (int k = 0; k < 4; k++) {
+    if (matrices[k]) {
+      imaginary(n[k / 2] * c[k % 2], result[k], matrices[k]);
+    }
+  }
+done:
+  mbg__arena_destroy(&arena);
   return err;
 }

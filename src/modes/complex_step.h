@@ -8,8 +8,7 @@
 #define MBG_MODES_COMPLEX_STEP_H
 
 #include "mbgrad/context.h"
-
-#include <stdbool.h>
+#include "system/state_space.h"
 
 typedef struct mbg__complex_step mbg__complex_step;
 
@@ -32,7 +31,7 @@ typedef struct {
 
 /* The lists of types of the real sources, in the order coordinates, joints, laws, forces, signals, bodies: the complex
    ones have the same lists. */
-typedef struct {
+typedef struct mbg__complex_step_types {
   const void *const *types[6];
   const void *node, *carrier; /* types of nodes of beams, of carriers of modal coordinates */
 } mbg__complex_step_types;
@@ -46,5 +45,10 @@ void mbg__complex_step_destroy(mbg__complex_step *step); /* accepts NULL */
    frames vary by H exp(d~) exp(w~). z: nw, mu: nrow. Sets the outputs. */
 int mbg__complex_step_pull(mbg_context *ctx, mbg__complex_step *step, const mbg__complex_step_state *state,
                            const double *z, const double *mu, const mbg__complex_step_pull_out *out);
+
+/* Derivatives of the matrices of a linear model (system/state_space.h) along a direction (w, dv) of the state and dp of
+   the parameters (np): A, B, C, D by rows; each may be NULL. */
+int mbg__complex_step_linear(mbg_context *ctx, mbg__complex_step *step, const mbg__linear_spec *spec,
+                             const mbg__complex_step_state *state, const double *dp, double *const matrices[4]);
 
 #endif

@@ -34,6 +34,7 @@ typedef struct {
   mbg_model model; /* a copy with another kind of start */
   const mbg_model *m;
   mbg_modes_options opt;
+  const char *action; /* what to do at the start instead, for messages; NULL: take the modes there */
   mbg__arena arena;
   mbg__design *design;
   mbg__system *sys;
@@ -74,6 +75,8 @@ int mbg__modes_state(mbg__modes_work *w);
 /* Its first part: design, system and a start of this kind at w->p, solved; room for state and matrices, H from the
    start. */
 int mbg__modes_begin(mbg__modes_work *w, mbg__start kind);
+/* The same at a given state. */
+int mbg__modes_begin_at(mbg__modes_work *w, double t, const mbg__frame *H, const real *v, const int *turns);
 /* [[a K + b M + c W, B^T], [B, 0]] on the kept rows, factored. */
 int mbg__modes_factor(mbg__modes_work *w, double a, double b, double c, const char *what);
 /* y = A x and y = A^T x on the free velocities, A with the pattern of K. */
@@ -93,7 +96,10 @@ int mbg__modes_krylov(mbg__modes_work *w, double *omega2, double *X, double *off
 /* Rayleigh-Ritz on (K - shift M)^-1 M X: improves X (nv x count) and omega2. */
 int mbg__modes_polish(mbg__modes_work *w, double shift, double *omega2, double *X);
 
-/* modes_gradient.c: derivatives of all modes into the result */
+/* modes_gradient.c: the types of the real sources, for complex_step.h */
+struct mbg__complex_step_types;
+void mbg__modes_types(struct mbg__complex_step_types *types);
+/* Derivatives of all modes into the result. */
 int mbg__modes_gradient(mbg__modes_work *w, mbg_modes *modes);
 
 /* ---------------------------------------------------------------------- dense matrices by columns */

@@ -57,21 +57,26 @@ static void plain(int n, const real *x, double *out) {
   }
 }
 
+void mbg__modes_types(mbg__complex_step_types *types) {
+  int n;
+  *types = (mbg__complex_step_types){.node = &mbg__beam_node, .carrier = &mbg__modes_carrier};
+  types->types[0] = (const void *const *)mbg__coord_types(&n);
+  types->types[1] = (const void *const *)mbg__joint_types(&n);
+  types->types[2] = (const void *const *)mbg__law_types(&n);
+  types->types[3] = (const void *const *)mbg__force_types(&n);
+  types->types[4] = (const void *const *)mbg__signal_types(&n);
+  types->types[5] = (const void *const *)mbg__body_types(&n);
+}
+
 static int create_step(mbg__modes_derivative *k) {
   const mbg__modes_work *w = k->w;
-  mbg__complex_step_types types = {.node = &mbg__beam_node, .carrier = &mbg__modes_carrier};
-  int n;
+  mbg__complex_step_types types;
   double *p = MBG_TAKE(&k->arena, double, w->m->np);
   if (mbg__arena_check(w->ctx, &k->arena) < 0) {
     return MBG_ERROR_MEMORY;
   }
+  mbg__modes_types(&types);
   plain(w->m->np, w->p, p);
-  types.types[0] = (const void *const *)mbg__coord_types(&n);
-  types.types[1] = (const void *const *)mbg__joint_types(&n);
-  types.types[2] = (const void *const *)mbg__law_types(&n);
-  types.types[3] = (const void *const *)mbg__force_types(&n);
-  types.types[4] = (const void *const *)mbg__signal_types(&n);
-  types.types[5] = (const void *const *)mbg__body_types(&n);
   for (int b = 0; b < w->m->nbody; b++) {
     plain(9, w->H[b].R, k->H + 12 * (size_t)b);
     plain(3, w->H[b].x, k->H + 12 * (size_t)b + 9);

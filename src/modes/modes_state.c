@@ -97,6 +97,19 @@ done:
   return err;
 }
 
+int mbg__modes_begin_at(mbg__modes_work *w, double t, const mbg__frame *H, const real *v, const int *turns) {
+  int err = MBG_OK;
+  MBG_TRY(create(w, MBG__START_ASSEMBLE));
+  mbg__start_give(w->start, t, H, v, turns);
+  MBG_TRY(mbg__start_solve(w->ctx, w->start, true));
+  MBG_TRY(take_state(w));
+  memcpy(w->v, v, (size_t)w->m->nw * sizeof(real));
+done:
+  return err;
+}
+
+static const char *action_of(const mbg__modes_work *w) { return w->action ? w->action : "take the modes"; }
+
 static mbg__state state_of(const mbg__modes_work *w) {
   return (mbg__state){.t = w->t, .H = w->H, .v = w->v, .vd = w->vd, .lambda = w->lambda, .turns = w->turns};
 }
@@ -151,8 +164,8 @@ static int start_is_balanced(mbg__modes_work *w, const char *reason) {
   state.lambda = NULL;
   MBG_TRY(balance(w, &state, w->lambda, &force, &imbalance, &worst));
   if (imbalance > balanced * fmax(force, 1e-300)) {
-    err = mbg__fail(w->ctx, MBG_ERROR_CONVERGENCE,
-                    "%s; support the mechanism, improve the guesses, or take the modes at the start", reason);
+    err = mbg__fail(w->ctx, MBG_ERROR_CONVERGENCE, "%s; support the mechanism, improve the guesses, or %s at the start",
+                    reason, action_of(w));
   }
 done:
   return err;
@@ -240,8 +253,8 @@ static int common_twist(mbg__modes_work *w) {
         return mbg__fail(
             w->ctx, MBG_ERROR_INPUT,
             "no steady motion: at the start body '%s' does not move with body '%s' as one rigid body; give all "
-            "bodies the rates of the rotation, or take the modes at the start",
-            m->bodies[b].name, m->bodies[w->reference].name);
+            "bodies the rates of the rotation, or %s at the start",
+            m->bodies[b].name, m->bodies[w->reference].name, action_of(w));
       }
     }
   }

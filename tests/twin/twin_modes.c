@@ -1,15 +1,10 @@
 #include "twin/twin_modes.h"
 
 #include "math/dense.h"
-#include "modes/modes.h"
+#include "twin/twin_modes_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct twin_modes {
-  mbg_context *ctx;
-  mbg_model *model;
-};
 
 int twin_modes_create(const char *file, const char *text, twin_modes **out) {
   twin_modes *t = calloc(1, sizeof *t);
@@ -163,14 +158,16 @@ done:
   return err;
 }
 
-static int about_given(mbg__modes_work *w, const twin_modes_given *about, double *push) {
+int twin_modes_about(mbg__modes_work *w, const twin_modes_given *about, double *push) {
+  const mbg_model *given = w->given;
   int err = MBG_OK;
-  mbg_model model = *w->given;
+  mbg_model model = *given;
   model.npin = 0; /* as for an equilibrium */
   w->given = &model;
   MBG_TRY(mbg__modes_begin(w, MBG__START_ASSEMBLE));
   MBG_TRY(settle(w, about, push));
 done:
+  w->given = given;
   return err;
 }
 
@@ -181,7 +178,7 @@ int twin_modes_matrices(twin_modes *t, const mbg_modes_options *opt, const twin_
   mbg__arena_init(&w.arena, mbg__context_allocator(t->ctx));
   double unused, *largest = push ? push : &unused;
   *largest = 0;
-  const int err = about ? about_given(&w, about, largest) : mbg__modes_state(&w);
+  const int err = about ? twin_modes_about(&w, about, largest) : mbg__modes_state(&w);
   if (err == MBG_OK) {
     const int nK = mbg__csc_count(mbg__system_pattern_K(w.sys)), nB = mbg__csc_count(mbg__system_pattern_B(w.sys));
     vn_copy(nK, K, w.K);

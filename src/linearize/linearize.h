@@ -1,0 +1,68 @@
+/* linearize: shared by the files of this folder. linearize.c is the whole; linearize_model.c extends the model by
+   coordinates, linearize_choose.c picks independent ones, linearize_point.c finds the point and its derivative,
+   linearize_poles.c has poles, zeros and responses. */
+#ifndef MBG_LINEARIZE_LINEARIZE_H
+#define MBG_LINEARIZE_LINEARIZE_H
+
+#include "mbgrad/linearize.h"
+#include "modes/modes.h"
+#include "system/state_space.h"
+
+struct mbg_linearize {
+  mbg__arena arena;
+  const mbg_model *model;
+  mbg_linearize_summary summary;
+  mbg_linearize_name *states, *inputs, *outputs;
+  double *matrix[4];     /* A, B, C, D */
+  double *derivative[4]; /* of each, one parameter after the other, or NULL */
+  int *by;               /* (summary.parameters) */
+  double *re, *im;       /* poles (states) */
+};
+
+/* A coordinate that may become a state. */
+typedef struct {
+  mbg__q q;
+  const char *name, *unit, *what;
+  const char *owner; /* joint of a single coordinate: another name for it; else NULL */
+} mbg__candidate;
+
+typedef struct {
+  mbg_context *ctx;
+  const mbg_model *given;
+  mbg_model model; /* the given one, with coordinates of all joints and their signals appended */
+  mbg_linearize_options opt;
+  mbg__arena arena;
+  real *p;
+  int ncandidate;
+  mbg__candidate *candidates;
+  mbg__modes_work at; /* the point */
+  mbg__q *q;
+  int *chosen; /* candidates (spec.nq) */
+  double condition;
+  mbg__linear_spec spec;
+  mbg__linear linear;
+} mbg__linearize_work;
+
+/* linearize_model.c */
+int mbg__linearize_extend(mbg__linearize_work *k);
+
+/* linearize_choose.c: k->q, k->chosen, from candidates at the point. */
+int mbg__linearize_choose(mbg__linearize_work *k);
+
+/* linearize_point.c */
+int mbg__linearize_point(mbg__linearize_work *k);
+mbg__state mbg__linearize_state(const mbg__linearize_work *k);
+/* Derivatives of the matrices along parameters into the result. */
+int mbg__linearize_derivatives(mbg__linearize_work *k, mbg_linearize *out);
+
+/* linearize.c: inputs and outputs by name; coordinates and the linear model at a point; all of it up to k->linear.
+   `end` releases the work. */
+int mbg__linearize_lists(mbg__linearize_work *k);
+int mbg__linearize_at_point(mbg__linearize_work *k);
+int mbg__linearize_solve(mbg__linearize_work *k);
+void mbg__linearize_end(mbg__linearize_work *k);
+
+/* linearize_poles.c: into the result */
+int mbg__linearize_find_poles(mbg_context *ctx, mbg_linearize *out);
+
+#endif

@@ -1,0 +1,146 @@
+/* The choice of independent coordinates (theory 6, section 9): rows of unit length in the metric, on the motions that
+   the constraints allow; those that the caller names first, then the first one whose rest is at least half of the
+   largest rest, until all freedoms have a coordinate. */
+#include "linearize/linearize.h"
+
+#include <string.h>
+
+static const double independent = 1e-6; /* smallest rest of a coordinate that the caller names */
+
+typedef struct {
+  mbg__linearize_work *k;
+  mbg__arena arena;
+  int f;
+  double *c; /* rows on the motions (ncandidate x f) */
+  bool *taken;
+} choice;
+
+static double *row_of(const choice *s, int i) { return s->c + (size_t)i * (size_t)s->f; }
+
+static double norm(int n, const double *x) { return sqrt(dot(n, x, x)); }
+
+/* rows of all candidates on an orthonormal basis Z of the motions */
+static int make_rows(choice *s) {
+  mbg__linearize_work *k = s->k;
+  const mbg_model *m = k->at.m;
+  int err = MBG_OK;
+  real *J = MBG_TAKE(&s->arena, real, m->nw);
+  double *Z = MBG_TAKE(&s->arena, double, (size_t)m->nv *(size_t)s->f), *own = MBG_TAKE(&s->arena, double, m->nv);
+  s->c = MBG_TAKE(&s->arena, double, (size_t)k->ncandidate *(size_t)s->f);
+  s->taken = MBG_TAKE(&s->arena, bool, k->ncandidate);
+  MBG_TRY(mbg__arena_check(k->ctx, &s->arena));
+  const mbg__state state = mbg__linearize_state(k);
+  MBG_TRY(mbg__system_update(k->ctx, k->at.sys, &state));
+  MBG_TRY(mbg__system_linearize(k->ctx, k->at.sys));
+  MBG_TRY(mbg__system_linearize_signals(k->ctx, k->at.sys));
+  mbg__system_matrices(k->at.sys, &(mbg__matrices){.B = k->at.B});
+  MBG_TRY(mbg__rank_motions(k->ctx, k->at.result->rank, k->at.sys, k->at.B, Z));
+  for (int i = 0; i < k->ncandidate; i++) {
+    double length = 0;
+    mbg__q_row(k->at.sys, &k->candidates[i].q, J);
+    for (int j = 0; j < m->nv; j++) {
+      own[j] = re(J[m->full[j]]);
+      length += own[j] * own[j] / k->at.W[j];
+    }
+    for (int c = 0; c < s->f; c++) {
+      const double x = dot(m->nv, own, column(Z, m->nv, c));
+      row_of(s, i)[c] = length > 0 && isfinite(length) ? x / sqrt(length) : 0;
+    }
+  }
+done:
+  return err;
+}
+
+/* takes a candidate: its direction is removed from all others */
+static void take(choice *s, int i) {
+  mbg__linearize_work *k = s->k;
+  const double length = norm(s->f, row_of(s, i));
+  double *e = row_of(s, i);
+  k->condition = fmin(k->condition, length);
+  k->chosen[k->spec.nq] = i;
+  k->q[k->spec.nq++] = k->candidates[i].q;
+  s->taken[i] = true;
+  for (int c = 0; c < s->f; c++) {
+    e[c] /= length;
+  }
+  for (int j = 0; j < k->ncandidate; j++) {
+    for (int pass = 0; pass < 2 && !s->taken[j]; pass++) {
+      axpy(s->f, -dot(s->f, e, row_of(s, j)), e, row_of(s, j));
+    }
+  }
+}
+
+static int find(const mbg__linearize_work *k, const char *name) {
+  for (int i = 0; i < k->ncandidate; i++) {
+    const mbg__candidate *c = &k->candidates[i];
+    if (!strcmp(c->name, name) || (c->owner && !strcmp(c->owner, name))) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* those that the caller wants */
+static int take_named(choice *s) {
+  mbg__linearize_work *k = s->k;
+  for (int n = 0; n < k->opt.ncoordinate; n++) {
+    const char *name = k->opt.coordinates[n];
+    const int i = name ? find(k, name) : -1;
+    if (i < 0) {
+      return mbg__fail(k->ctx, MBG_ERROR_INPUT,
+                       "there is no coordinate '%s'; coordinates are JOINT.angle, JOINT.slide, ..., BODY.x, BODY.y, "
+                       "BODY.z, BODY.about_x, BODY.about_y and BODY.about_z",
+                       name ? name : "");
+    }
+    if (k->spec.nq == s->f) {
+      return mbg__fail(k->ctx, MBG_ERROR_INPUT, "coordinate '%s' is one too many: the model has %d degree%s of freedom",
+                       name, s->f, s->f == 1 ? "" : "s");
+    }
+    if (s->taken[i] || norm(s->f, row_of(s, i)) < independent) {
+      return mbg__fail(k->ctx, MBG_ERROR_INPUT,
+                       "coordinate '%s' does not move, or follows from the coordinates named before it; name another "
+                       "one",
+                       name);
+    }
+    take(s, i);
+  }
+  return MBG_OK;
+}
+
+static int take_first(choice *s) {
+  mbg__linearize_work *k = s->k;
+  while (k->spec.nq < s->f) {
+    double most = 0;
+    int i = 0;
+    for (int j = 0; j < k->ncandidate; j++) {
+      most = s->taken[j] ? most : fmax(most, norm(s->f, row_of(s, j)));
+    }
+    if (!(most > 1e-9)) {
+      return mbg__fail(k->ctx, MBG_ERROR_SINGULAR,
+                       "%d of %d degrees of freedom have a coordinate, the others have none", k->spec.nq, s->f);
+    }
+    while (s->taken[i] || norm(s->f, row_of(s, i)) < 0.5 * most) {
+      i++;
+    }
+    take(s, i);
+  }
+  return MBG_OK;
+}
+
+int mbg__linearize_choose(mbg__linearize_work *k) {
+  choice s = {.k = k, .f = k->at.m->nv - k->at.result->rank->nkept};
+  int err = MBG_OK;
+  mbg__arena_init(&s.arena, mbg__context_allocator(k->ctx));
+  k->q = MBG_TAKE(&k->arena, mbg__q, s.f);
+  k->chosen = MBG_TAKE(&k->arena, int, s.f);
+  k->condition = 1;
+  MBG_TRY(mbg__arena_check(k->ctx, &k->arena));
+  k->spec.q = k->q;
+  k->spec.nq = 0;
+  MBG_TRY(make_rows(&s));
+  MBG_TRY(take_named(&s));
+  MBG_TRY(take_first(&s));
+done:
+  mbg__arena_destroy(&s.arena);
+  return err;
+}

@@ -1,0 +1,100 @@
+/* Linear models as JSON. */
+#include "linearize/linearize.h"
+
+#include "io/json_write.h"
+
+typedef const mbg_linearize_name *(*name_of)(const mbg_linearize *linear, int index);
+
+static void names(mbg__json_writer *w, const char *key, const mbg_linearize *s, int count, name_of get) {
+  mbg__json_key(w, key);
+  mbg__json_begin_array(w);
+  for (int i = 0; i < count; i++) {
+    const mbg_linearize_name *n = get(s, i);
+    mbg__json_begin_object(w);
+    mbg__json_key(w, "name");
+    mbg__json_string(w, n->name);
+    mbg__json_key(w, "unit");
+    mbg__json_string(w, n->unit);
+    mbg__json_key(w, "what");
+    mbg__json_string(w, n->what);
+    mbg__json_key(w, "value");
+    mbg__json_number(w, n->value);
+    if (get == mbg_linearize_input) {
+      mbg__json_key(w, "constant");
+      mbg__json_boolean(w, n->constant);
+    }
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_array(w);
+}
+
+static void matrix(mbg__json_writer *w, const char *key, const double *A, int rows, int columns) {
+  mbg__json_key(w, key);
+  mbg__json_begin_array(w);
+  for (int i = 0; i < rows; i++) {
+    mbg__json_numbers(w, A + (size_t)i * (size_t)columns, columns);
+  }
+  mbg__json_end_array(w);
+}
+
+static void matrices(mbg__json_writer *w, const mbg_linearize *s, int derivative) {
+  for (char q = 'A'; q <= 'D'; q++) {
+    int rows = 0, columns = 0;
+    const double *A = mbg_linearize_matrix(s, q, &rows, &columns);
+    matrix(w, (const char[]){q, 0}, derivative < 0 ? A : mbg_linearize_derivative(s, q, derivative), rows, columns);
+  }
+}
+
+static void poles(mbg__json_writer *w, const mbg_linearize *s) {
+  mbg__json_key(w, "poles");
+  mbg__json_begin_array(w);
+  for (int i = 0; i < s->summary.states; i++) {
+    mbg__json_numbers(w, (const double[]){s->re[i], s->im[i]}, 2);
+  }
+  mbg__json_end_array(w);
+}
+
+static void derivatives(mbg__json_writer *w, const mbg_linearize *s) {
+  mbg__json_key(w, "derivatives");
+  mbg__json_begin_object(w);
+  for (int i = 0; i < s->summary.parameters; i++) {
+    char name[256];
+    (void)mbg_model_parameter_name(s->model, s->by[i], name, sizeof(name));
+    mbg__json_key(w, name);
+    mbg__json_begin_object(w);
+    matrices(w, s, i);
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_object(w);
+}
+
+int mbg_linearize_json(mbg_context *ctx, const mbg_linearize *s, char **text) {
+  MBG_NEED(ctx, ctx && s && text);
+  mbg__json_writer w;
+  mbg__json_writer_init(&w, ctx, true);
+  mbg__json_begin_object(&w);
+  mbg__json_key(&w, "model");
+  mbg__json_string(&w, s->summary.model);
+  mbg__json_key(&w, "at");
+  mbg__json_string(&w, mbg_linearize_at_name((int)s->summary.at));
+  mbg__json_key(&w, "time");
+  mbg__json_number(&w, s->summary.time);
+  mbg__json_key(&w, "degrees_of_freedom");
+  mbg__json_integer(&w, s->summary.freedoms);
+  mbg__json_key(&w, "redundant");
+  mbg__json_integer(&w, s->summary.redundant);
+  mbg__json_key(&w, "unstable");
+  mbg__json_integer(&w, s->summary.unstable);
+  mbg__json_key(&w, "condition");
+  mbg__json_number(&w, s->summary.condition);
+  names(&w, "states", s, s->summary.states, mbg_linearize_state);
+  names(&w, "inputs", s, s->summary.inputs, mbg_linearize_input);
+  names(&w, "outputs", s, s->summary.outputs, mbg_linearize_output);
+  matrices(&w, s, -1);
+  poles(&w, s);
+  if (s->summary.parameters > 0) {
+    derivatives(&w, s);
+  }
+  mbg__json_end_object(&w);
+  return mbg__json_writer_hand_over(&w, text);
+}

@@ -1,0 +1,67 @@
+/* state_space: the linear model of a system at a state, in minimal coordinates (theory 6, section 9).
+
+     x = (dq, dqd)      x' = A x + B du      dy = C x + D du
+
+   q are f independent coordinates. With the lift [B; J] from changes of coordinates to those of frames and twists,
+
+     [B; J] w  = (-phi_p dp; dq - q_p dp)        [B; J] dv = (-phid_H w - phid_p dp; dqd - qd_H w - qd_p dp)
+     [M B^T; B 0] (dvd, dlambda) = -(r_H w + r_v dv + r_p dp; phidd_H w + phidd_v dv + phidd_p dp)
+
+   a column of A is the change of (q', qd') along (w, dv, dvd), a column of C that of the signals. First-order states of
+   a model follow qd in x. */
+#ifndef MBG_SYSTEM_STATE_SPACE_H
+#define MBG_SYSTEM_STATE_SPACE_H
+
+#include "system/system.h"
+
+/* A coordinate. JOINT: three signals from `signal` on are its value, rate and acceleration. SHIFT: the origin of a body
+   along a world axis. OWN: component `axis` (0 to 5) of the motion of a body in its own axes, of which only the rate is
+   a number: q' = qd - (ad(v) w)_k. */
+typedef enum { MBG__Q_JOINT, MBG__Q_SHIFT, MBG__Q_OWN } mbg__q_kind;
+typedef struct {
+  mbg__q_kind kind;
+  int signal;
+  int body, axis;
+} mbg__q;
+
+/* What is linearized. An input is the value of a control (all samples move alike), or an entry of p. */
+typedef struct {
+  int control, parameter; /* one of them is -1 */
+} mbg__linear_input;
+typedef struct {
+  int nq;
+  const mbg__q *q; /* (nq) */
+  int ninput;
+  const mbg__linear_input *inputs; /* (ninput) */
+  int noutput;
+  const int *outputs; /* signals (noutput) */
+  const bool *keep;   /* independent rows (nrow) */
+  bool rest;          /* an equilibrium: v = vd = 0, drivers hold still */
+} mbg__linear_spec;
+
+/* The result, row-major. */
+typedef struct {
+  int n, ninput, noutput;
+  real *A, *B, *C, *D; /* (n x n, n x ninput, noutput x n, noutput x ninput) */
+  real *q, *qd, *qdd;  /* the coordinates at the state; OWN: 0, component of the twist, of its rate (n / 2) */
+  real *y;             /* the outputs (noutput) */
+  real *w, *dv;        /* lifts: frames and twists along each state, then each input (nw x (n + ninput)) */
+  bool *moves;         /* inputs that move the constraints: columns hold for a constant input (ninput) */
+} mbg__linear;
+
+/* Takes the memory for a result. */
+int mbg__linear_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__linear_spec *spec,
+                     mbg__linear *out);
+
+/* Fills it at a state (t, H, v, turns); accelerations and multipliers follow. MBG_ERROR_SINGULAR when a freedom has no
+   inertia, or when the coordinates do not determine the frames. */
+int mbg__linear_model(mbg_context *ctx, mbg__system *sys, const mbg__linear_spec *spec, const mbg__state *state,
+                      mbg__linear *out);
+
+/* Row J of a coordinate over the velocities (nw), at the state of the last update and linearization of signals. */
+void mbg__q_row(mbg__system *sys, const mbg__q *q, real *J);
+
+/* w (nw) along da of frames that vary outside the motions of their bodies, as the guess of the start does; else 0. */
+void mbg__linear_outside(const mbg__design *design, const mbg__frame *H, const real *da, real *w);
+
+#endif
