@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 16 };
+enum { CHUNK_BYTES = 1 << 12 };
 
 struct mbg__chunk {
   struct mbg__chunk *next;
