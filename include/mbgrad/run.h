@@ -98,6 +98,10 @@ MBG_API int mbg_run_parameters(const mbg_run *run, double *p);
    mbg_run_partial. */
 MBG_API int mbg_run_simulate(mbg_context *ctx, mbg_run *run);
 
+/* Makes the next simulation the first one again: it decides rows and steps anew and warns, and its results are those of
+   a new run, bit for bit. Memory is kept where it serves, so that many parameters cost less than as many runs. */
+MBG_API int mbg_run_renew(mbg_context *ctx, mbg_run *run);
+
 /* True when the interrupt callback stopped the last simulation. */
 MBG_API bool mbg_run_partial(const mbg_run *run);
 

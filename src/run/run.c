@@ -69,6 +69,9 @@ static int prepare(mbg_context *ctx, mbg_run *run, const mbg_run_options *option
   MBG_TRY(list_signals(ctx, run, o.all_signals));
   MBG_TRY(mbg__plan_make(ctx, &run->arena, m, run->formulation, &o, run->used, &run->plan));
   run->accuracy = mbg__plan_accuracy(m, &o);
+  run->step = run->plan.step;
+  run->relative = run->plan.relative;
+  run->absolute = run->plan.absolute;
   run->p = MBG_TAKE(&run->arena, real, m->np);
   run->psi = MBG_TAKE(&run->arena, real, m->ncriterion);
   run->left_out = MBG_TAKE(&run->arena, bool, m->ncriterion);
@@ -257,7 +260,6 @@ static int make_criteria(mbg_context *ctx, mbg_run *run) {
 /* the formulation's workspace and the watch, for the rows that the start has kept */
 static int prepare_work(mbg_context *ctx, mbg_run *run) {
   int err = MBG_OK;
-  MBG_TRY(check_signals(ctx, run));
   if (run->work) {
     run->formulation->ops->destroy(run->work);
     run->work = NULL;
@@ -272,11 +274,35 @@ done:
   return err;
 }
 
+int mbg_run_renew(mbg_context *ctx, mbg_run *run) {
+  MBG_NEED(ctx, ctx && run);
+  run->reusable = run->started && run->plan.step > 0 && !(run->accuracy > 0);
+  run->plan.step = run->step;
+  run->plan.relative = run->relative;
+  run->plan.absolute = run->absolute;
+  run->started = run->simulated = false;
+  return MBG_OK;
+}
+
+/* What the first simulation needs and decides before its first step. `kept`: a workspace is there; is it of use? */
+static int prepare_first(mbg_context *ctx, mbg_run *run, bool *kept) {
+  int err = MBG_OK;
+  MBG_TRY(check_signals(ctx, run));
+  *kept = *kept && mbg__start_rank_stands(run->start);
+  if (!*kept) {
+    MBG_TRY(prepare_work(ctx, run));
+  }
+  MBG_TRY(mbg__run_look_at_start(ctx, run));
+done:
+  return err;
+}
+
 int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   MBG_NEED(ctx, ctx && run);
   const double begin = mbg__run_clock();
+  bool kept = run->reusable;
   int err = MBG_OK;
-  run->simulated = false;
+  run->simulated = run->reusable = false;
   if (run->refused) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
     goto done;
@@ -287,13 +313,12 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   MBG_TRY(mbg__plan_check(ctx, &run->plan));
   MBG_TRY(mbg__start_solve(ctx, run->start, !run->started));
   if (!run->started) {
-    MBG_TRY(prepare_work(ctx, run));
-    MBG_TRY(mbg__run_look_at_start(ctx, run));
+    MBG_TRY(prepare_first(ctx, run, &kept));
   }
   mbg__system_warn(NULL, run->sys);
   mbg__system_watch(run->sys, !run->started);
   mbg__rank_watch_begin(run->plan.watch);
-  MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started, &run->nodes));
+  MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started || kept, &run->nodes));
   if (!run->started) {
     mbg__system_warn(ctx, run->sys);
     mbg__rank_watch_report(ctx, run->plan.watch);
@@ -318,7 +343,7 @@ void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, c
   mbg__start_give(run->start, t, H, v, turns);
   run->plan.t0 = t;
   run->given_state = true;
-  run->started = run->simulated = false;
+  run->started = run->simulated = run->reusable = false;
 }
 
 /* ---------------------------------------------------------------------- work */

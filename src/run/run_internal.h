@@ -23,12 +23,14 @@ struct mbg_run {
   mbg_run_options options; /* of the caller, completed by defaults */
   double accuracy;         /* > 0: the first simulation finds steps for it */
   mbg__run_plan plan;
-  mbg_method method; /* of the model's run section */
+  double step, relative, absolute; /* of the plan, before an accuracy has changed them */
+  mbg_method method;               /* of the model's run section */
   int nused;
   int *used; /* kept signals: of the criteria first, in their order   (nused) */
   real *p;
   bool refused;             /* the last parameters were invalid */
   bool started;             /* rank and steps are decided */
+  bool reusable;            /* the workspace serves a new decision that comes out the same: fixed steps */
   bool simulated;           /* at the present parameters */
   bool given_state;         /* the start is a given state: no gradients */
   mbg__start_motion begins; /* fixed steps: the motion that begins at the start */

@@ -57,6 +57,8 @@ void mbg__start_brief(mbg__start_work *start);
 /* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless
    `fresh`. Errors: no assembly (with the worst row and its residual), contradicting pins (named), not exact, ... */
 int mbg__start_solve(mbg_context *ctx, mbg__start_work *start, bool fresh);
+/* Has the last fresh solve come to the decision that stood before? Then references to the rank remain valid. */
+bool mbg__start_rank_stands(const mbg__start_work *start);
 const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);
 
 /* Derivative of the start: (w0, v0') (nw each) in direction da (na). After a solve.

@@ -42,6 +42,7 @@ struct mbg__start_work {
   const mbg_model *m;
   mbg__start_result result;
   bool has_rank;
+  bool rank_stands; /* the last fresh decision was the one before it */
 
   bool indifferent; /* equilibria that are not isolated */
 

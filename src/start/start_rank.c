@@ -91,10 +91,35 @@ done:
   return err;
 }
 
+/* A decision that no row is dropped is made again, aside: as long as it comes out the same, the one that others refer
+   to stays. */
+static int confirm_rank(mbg_context *ctx, mbg__start_work *w) {
+  mbg__arena scratch;
+  mbg__rank *rank;
+  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
+  const int err = mbg__rank_analyse(ctx, &scratch, w->sys, &rank);
+  if (err == MBG_OK && rank->ndropped == 0 && (rank->smallest == 1) == (w->result.rank->smallest == 1)) {
+    w->result.rank->smallest = rank->smallest;
+    w->rank_stands = true;
+  }
+  mbg__arena_destroy(&scratch);
+  return err;
+}
+
+bool mbg__start_rank_stands(const mbg__start_work *w) { return w->rank_stands; }
+
 int mbg__start_rank(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   if (w->has_rank && !fresh) {
     return MBG_OK;
   }
+  w->rank_stands = false;
+  if (w->has_rank && w->result.rank->ndropped == 0) {
+    const int err = confirm_rank(ctx, w);
+    if (err < 0 || w->rank_stands) {
+      return err;
+    }
+  }
+  w->has_rank = false;
   mbg__arena_destroy(&w->rank_arena);
   const int err = mbg__rank_analyse(ctx, &w->rank_arena, w->sys, &w->result.rank);
   if (err < 0) {
