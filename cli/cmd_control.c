@@ -416,7 +416,7 @@ static int write_files(job *j) {
     status = cli_series_make(&series, mbg_control_model(j->control), j->r.run, cli_value(args, "signals", 0), 0);
   }
   if (status == CLI_DONE && out) {
-    const cli_origin origin = {mbg_control_model(j->control), j->r.run, mbg_control_parameters(j->control), NULL};
+    const cli_origin origin = {mbg_control_model(j->control), j->r.run, mbg_control_parameters(j->control), NULL, NULL};
     status = cli_series_write(&series, &origin, out);
   }
   if (status == CLI_DONE && plot) {

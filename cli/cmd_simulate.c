@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "gradient_table.h"
 #include "plot.h"
+#include "poses.h"
 #include "results.h"
 #include "run_options.h"
 #include "table.h"
@@ -143,7 +144,11 @@ static int write_plot(const cli_series *s, const cli_origin *o, const char *path
 /* writes every file that was asked for, then prints */
 static int put_results(const cli_args *args, cli_run *r, const cli_series *s, const cli_origin *o) {
   const char *out = cli_value(args, "out", 0), *plot = cli_value(args, "plot", 0), *state = cli_value(args, "state", 0);
+  const char *poses = cli_value(args, "poses", 0);
   int status = out ? cli_series_write(s, o, out) : CLI_DONE;
+  if (status == CLI_DONE && poses) {
+    status = cli_poses_write(o->poses, o->model, poses);
+  }
   if (status == CLI_DONE && plot) {
     status = write_plot(s, o, plot);
   }
@@ -166,8 +171,9 @@ static int put_results(const cli_args *args, cli_run *r, const cli_series *s, co
 static int results(const cli_args *args, cli_run *r) {
   const mbg_model *model = r->session.model;
   double *psi = cli_resize(NULL, (size_t)mbg_model_criterion_count(model), sizeof(double));
-  cli_origin origin = {model, r->run, r->session.parameters, psi};
+  cli_origin origin = {model, r->run, r->session.parameters, psi, NULL};
   cli_series series = {0};
+  cli_poses poses = {0};
   const bool partial = mbg_run_partial(r->run);
   /* a criterion may need times that a partial run does not reach */
   int status = cli_run_status(r, mbg_run_criteria(r->session.ctx, r->run, psi));
@@ -178,12 +184,17 @@ static int results(const cli_args *args, cli_run *r) {
   if (status == CLI_DONE) {
     status = cli_series_make(&series, model, r->run, cli_value(args, "signals", 0), r->options.interval);
   }
+  if (status == CLI_DONE && r->options.keep_poses) {
+    cli_poses_make(&poses, model, r->run, &series);
+    origin.poses = &poses;
+  }
   if (status == CLI_DONE) {
     status = put_results(args, r, &series, &origin);
   }
   if (status == CLI_DONE && partial) {
     status = cli_run_interrupted(r, "the results up to there are kept");
   }
+  cli_poses_destroy(&poses);
   cli_series_destroy(&series);
   free(psi);
   return status;
@@ -191,7 +202,7 @@ static int results(const cli_args *args, cli_run *r) {
 
 /* errors that are visible before the run */
 static int check_options(const cli_args *args, const mbg_model *model) {
-  const char *out = cli_value(args, "out", 0);
+  const char *out = cli_value(args, "out", 0), *poses = cli_value(args, "poses", 0);
   int *signal = NULL, status = out ? cli_series_path(out) : CLI_DONE;
   if (status == CLI_DONE && cli_signals_choose(model, cli_value(args, "signals", 0), &signal) < 0) {
     status = CLI_BAD_INPUT;
@@ -199,6 +210,10 @@ static int check_options(const cli_args *args, const mbg_model *model) {
   free(signal);
   if (status == CLI_DONE && cli_flag(args, "json") && out && !strcmp(out, "-")) {
     status = cli_bad_input("--json and --out - both write to standard output");
+  }
+  const size_t length = poses ? strlen(poses) : 0;
+  if (status == CLI_DONE && poses && (length < 5 || strcmp(poses + length - 4, ".csv") != 0)) {
+    status = cli_bad_input("--poses: '%s' does not end with .csv", poses);
   }
   return status;
 }
@@ -208,6 +223,7 @@ static int simulate(const cli_args *args) {
   int status = cli_run_begin(&r, args, true, cli_flag(args, "quiet"));
   if (status == CLI_DONE) {
     cli_run_forward(&r.options);
+    r.options.keep_poses = cli_value(args, "poses", 0) || cli_series_is_hdf5(cli_value(args, "out", 0));
     status = cli_run_make(&r);
   }
   if (status == CLI_DONE) {
@@ -231,6 +247,7 @@ static const cli_option options[] = {
     {"signals", "A,B,...", false, "these signals only"},
     {"interval", "SECONDS", false, "values at this interval; between fixed steps interpolated linearly"},
     {"out", "FILE", CLI_FILE_OUT, "write the signals: FILE.csv, FILE.h5, or - for CSV on standard output"},
+    {"poses", "FILE.csv", CLI_FILE_OUT, "write positions and quaternions of all bodies, and modal coordinates"},
     {"state", "FILE", CLI_FILE_OUT, "write the final state as JSON: time, frames, twists"},
     {"restart", "FILE", false, "start from such a state"},
     CLI_OPTION_PLOT,

@@ -1,15 +1,12 @@
 #include "results.h"
 
 #include "cli.h"
+#include "hdf5_file.h"
 #include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef MBG_HDF5
-#include <hdf5.h>
-#endif
 
 /* ---------------------------------------------------------------------- choice of signals */
 
@@ -162,8 +159,9 @@ int cli_series_path(const char *path) {
   return CLI_DONE;
 }
 
-/* a name with a comma or a quote is quoted */
-static void put_csv_name(FILE *f, const char *name) {
+bool cli_series_is_hdf5(const char *path) { return path && is_hdf5(path); }
+
+void cli_csv_name(FILE *f, const char *name) {
   if (!strpbrk(name, ",\"\n")) {
     fputs(name, f);
     return;
@@ -183,7 +181,7 @@ static int write_csv(const cli_series *s, const char *path) {
   fputs("t", f);
   for (int c = 0; c < s->columns; c++) {
     fputc(',', f);
-    put_csv_name(f, s->names[c]);
+    cli_csv_name(f, s->names[c]);
   }
   for (int i = 0; i < s->rows; i++) {
     fprintf(f, "\n%.15g", s->time[i]);
@@ -195,110 +193,12 @@ static int write_csv(const cli_series *s, const char *path) {
   return cli_file_close(f, path);
 }
 
-/* ---------------------------------------------------------------------- HDF5 */
-
-#ifdef MBG_HDF5
-/* each function returns false when HDF5 could not write */
-static bool put_text(hid_t object, const char *name, const char *text) {
-  const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-  H5Tset_size(type, strlen(text) + 1);
-  const hid_t a = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-  const bool ok = a >= 0 && H5Awrite(a, type, text) >= 0;
-  H5Aclose(a);
-  H5Sclose(space);
-  H5Tclose(type);
-  return ok;
-}
-
-/* count 0: a single number */
-static bool put_numbers(hid_t object, const char *name, int count, const double *values) {
-  const hsize_t size = (hsize_t)count;
-  const hid_t space = count > 0 ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
-  const hid_t a = H5Acreate2(object, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
-  const bool ok = a >= 0 && H5Awrite(a, H5T_NATIVE_DOUBLE, values) >= 0;
-  H5Aclose(a);
-  H5Sclose(space);
-  return ok;
-}
-
-/* objects without the time of their making: the same results are the same file */
-static hid_t timeless(hid_t kind) {
-  const hid_t list = H5Pcreate(kind);
-  H5Pset_obj_track_times(list, false);
-  return list;
-}
-
-static bool put_column(hid_t group, const char *name, int rows, const double *values) {
-  const hsize_t size = (hsize_t)rows;
-  const hid_t space = H5Screate_simple(1, &size, NULL), plain = timeless(H5P_DATASET_CREATE);
-  const hid_t d = H5Dcreate2(group, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, plain, H5P_DEFAULT);
-  const bool ok = d >= 0 && H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
-  H5Dclose(d);
-  H5Pclose(plain);
-  H5Sclose(space);
-  return ok;
-}
-
-static bool put_parameters(hid_t group, const cli_origin *o) {
-  bool ok = true;
-  for (int i = 0; i < mbg_model_parameter_group_count(o->model); i++) {
-    const char *name;
-    int first, count;
-    (void)mbg_model_parameter_group(o->model, i, &name, &first, &count);
-    ok = ok && put_numbers(group, name, count, o->parameters + first);
-  }
-  return ok;
-}
-
-static bool put_criteria(hid_t group, const cli_origin *o) {
-  bool ok = true;
-  for (int i = 0; o->criteria && i < mbg_model_criterion_count(o->model); i++) {
-    ok = ok && put_numbers(group, mbg_model_criterion_name(o->model, i), 0, &o->criteria[i]);
-  }
-  return ok;
-}
-
-static bool put_series(hid_t file, const cli_series *s, const cli_origin *o) {
-  const double partial = mbg_run_partial(o->run);
-  bool ok = put_text(file, "model", mbg_model_name(o->model)) &&
-            put_text(file, "formulation", mbg_run_formulation(o->run)) && put_numbers(file, "partial", 0, &partial) &&
-            put_column(file, "time", s->rows, s->time);
-  const hid_t plain = timeless(H5P_GROUP_CREATE);
-  const hid_t signals = H5Gcreate2(file, "signals", H5P_DEFAULT, plain, H5P_DEFAULT);
-  const hid_t parameters = H5Gcreate2(file, "parameters", H5P_DEFAULT, plain, H5P_DEFAULT);
-  const hid_t criteria = H5Gcreate2(file, "criteria", H5P_DEFAULT, plain, H5P_DEFAULT);
-  ok = ok && put_parameters(parameters, o) && put_criteria(criteria, o);
-  for (int c = 0; ok && c < s->columns; c++) {
-    ok = put_column(signals, s->names[c], s->rows, s->values + (size_t)c * (size_t)s->rows);
-  }
-  H5Gclose(criteria);
-  H5Gclose(parameters);
-  H5Gclose(signals);
-  H5Pclose(plain);
-  return ok;
-}
-
-static int write_hdf5(const cli_series *s, const cli_origin *o, const char *path) {
-  H5dont_atexit();                       /* HDF5 crashes there when a file could not be written */
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
-  char *name = cli_file_begin(path);
-  if (!name) {
-    return CLI_FAILED;
-  }
-  const hid_t plain = timeless(H5P_FILE_CREATE);
-  const hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, plain, H5P_DEFAULT);
-  H5Pclose(plain);
-  const bool ok = file >= 0 && put_series(file, s, o);
-  return cli_file_end(name, path, file >= 0 && H5Fclose(file) >= 0 && ok);
-}
-#endif
-
 int cli_series_write(const cli_series *s, const cli_origin *o, const char *path) {
   const int status = cli_series_path(path);
   (void)o;
 #ifdef MBG_HDF5
   if (status == CLI_DONE && is_hdf5(path)) {
-    return write_hdf5(s, o, path);
+    return cli_hdf5_write(s, o, path);
   }
 #endif
   return status == CLI_DONE ? write_csv(s, path) : status;

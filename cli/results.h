@@ -33,13 +33,18 @@ typedef struct {
   const mbg_model *model;
   const mbg_run *run;
   const double *parameters;
-  const double *criteria; /* NULL: not known */
+  const double *criteria;        /* NULL: not known */
+  const struct cli_poses *poses; /* for HDF5 files; NULL: not kept */
 } cli_origin;
 
 /* By the end of the name: .csv, .h5 or .hdf5; "-": CSV to standard output. Exit status. */
 int cli_series_write(const cli_series *series, const cli_origin *origin, const char *path);
 /* Is that a name cli_series_write can write? Says so if not. */
 int cli_series_path(const char *path);
+/* An HDF5 file, which has poses, too? path may be NULL. */
+bool cli_series_is_hdf5(const char *path);
+/* A name in a row of a CSV file: one with a comma or a quote is quoted. */
+void cli_csv_name(FILE *file, const char *name);
 
 /* ---------------------------------------------------------------------- JSON */
 

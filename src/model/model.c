@@ -156,6 +156,21 @@ int mbg_model_modal_body(const mbg_model *model, int index) {
   return -1;
 }
 
+int mbg_model_beam_count(const mbg_model *model) { return model ? model->nbeam : 0; }
+const char *mbg_model_beam_name(const mbg_model *model, int index) {
+  return HAS(model, index, nbeam) ? model->beams[index].name : NULL;
+}
+int mbg_model_beam_nodes(const mbg_model *model, int index, int *first, int *count) {
+  MBG_NEED(NULL, HAS(model, index, nbeam));
+  if (first) {
+    *first = model->beams[index].body;
+  }
+  if (count) {
+    *count = model->beams[index].count + 1;
+  }
+  return MBG_OK;
+}
+
 int mbg_model_joint_count(const mbg_model *model) { return model ? model->njoint : 0; }
 const char *mbg_model_joint_name(const mbg_model *model, int index) {
   return HAS(model, index, njoint) ? model->joints[index].name : NULL;
