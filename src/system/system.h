@@ -40,7 +40,7 @@ const mbg__design *mbg__system_design(const mbg__system *sys);
    not depend on their number. */
 struct mbg__pool;
 void mbg__system_share(mbg__system *sys, struct mbg__pool *pool);
-/* `view` shows the state and the linearization of `of`, a system of the same model, for pushes alone (mbg__system_push),
+/* `view` shows state and linearization of `of`, a system of the same model, for pushes alone (mbg__system_push),
    which may run at the same time in several views. False: nothing is done; modal bodies, beams and forces that depend
    on signals need a system of their own. */
 bool mbg__system_view(mbg__system *view, const mbg__system *of);

@@ -1,5 +1,5 @@
 /* dca on models that are large enough for pieces and classes: trees of rigid bodies of several shapes, with and without
-   forces, and a chain of modal bodies. The recursion by pieces agrees with the one from body to body, direct
+   forces, a chain and a tree of modal bodies. The recursion by pieces agrees with the one from body to body, direct
    differentiation with the adjoint and with the complex twin, and results have the same bits with 1, 2, 3 and 4
    threads. */
 #include "formulations/dca/dca_articulated_internal.h"
@@ -83,34 +83,45 @@ static char *tree_text(shape s, int n, bool springs) {
   return text;
 }
 
-static char *modal_text(int n) {
+/* a chain of modal bodies; branches: a tree, in which every seventh body is rigid, with a signal of an acceleration */
+static char *modal_text(int n, bool branches) {
   char *text = NULL;
   size_t size = 0;
   FILE *f = open_memstream(&text, &size);
+  int *parent = calloc((size_t)n, sizeof *parent), *depth = calloc((size_t)n, sizeof *depth);
   fprintf(f, "{\"mbgrad\": 1, \"name\": \"modal\", \"parameters\": {\"l\": 1, \"d\": 0.04}, \"gravity\": [0, 0, -9.81],"
              " \"bodies\": {");
   for (int i = 0; i < n; i++) {
-    fprintf(f,
-            "%s\n\"b%d\": {\"position\": [\"%d*l\", 0, 0], \"type\": \"modal\", \"modes\": 2, \"damping\": 1e-3,"
-            " \"beam\": {\"length\": \"l\", \"elements\": 4, \"boundary\": \"fixed-free\", \"E\": 2e9, \"nu\": 0.3,"
-            " \"rho\": 1000, \"section\": {\"type\": \"circle\", \"diameter\": \"d\"}}}",
-            i ? "," : "", i, i);
+    parent[i] = branches && i % 5 == 4 ? i - 3 : i - 1;
+    depth[i] = parent[i] >= 0 ? depth[parent[i]] + 1 : 0;
+    fprintf(f, "%s\n\"b%d\": {\"position\": [\"%d*l\", 0, 0], ", i ? "," : "", i, depth[i]);
+    fprintf(
+        f,
+        branches && i % 7 == 3
+            ? "\"mass\": 1.2, \"com\": [\"l/2\", 0, 0], \"inertia\": [0.01, \"0.1*l^2\", \"0.1*l^2\"]}"
+            : "\"type\": \"modal\", \"modes\": 2, \"damping\": 1e-3,"
+              " \"beam\": {\"length\": \"l\", \"elements\": 4, \"boundary\": \"fixed-free\", \"E\": 2e9, \"nu\": 0.3,"
+              " \"rho\": 1000, \"section\": {\"type\": \"circle\", \"diameter\": \"d\"}}}");
   }
   fprintf(f, "}, \"joints\": {");
   for (int i = 0; i < n; i++) {
     char on[32] = "ground";
-    if (i > 0) {
-      sprintf(on, "b%d", i - 1);
+    if (parent[i] >= 0) {
+      sprintf(on, "b%d", parent[i]);
     }
     fprintf(f,
             "%s\n\"j%d\": {\"type\": \"revolute\", \"between\": [\"%s\", \"b%d\"], \"at\": [\"%d*l\", 0, 0], \"axis\":"
             " [0, 1, 0]}",
-            i ? "," : "", i, on, i, i);
+            i ? "," : "", i, on, i, depth[i]);
   }
-  fprintf(f,
-          "}, \"markers\": {\"tip\": {\"on\": \"b2\", \"at\": [\"l\", 0, 0]}}, \"signals\": {\"h\": {\"type\":"
-          " \"position\", \"of\": \"tip\", \"component\": \"z\"}}, \"criteria\": {\"drop\": {\"terminal\": \"h\"}}}");
+  fprintf(f, "}, \"markers\": {\"tip\": {\"on\": \"b2\", \"at\": [\"l\", 0, 0]}}, \"signals\": {\"h\": {\"type\":"
+             " \"position\", \"of\": \"tip\", \"component\": \"z\"}");
+  fprintf(f, branches ? ", \"a\": {\"type\": \"acceleration\", \"of\": \"tip\", \"component\": \"z\"}}, \"criteria\":"
+                        " {\"drop\": {\"terminal\": \"h\"}, \"shake\": {\"integral\": \"a^2\"}}}"
+                      : "}, \"criteria\": {\"drop\": {\"terminal\": \"h\"}}}");
   fclose(f);
+  free(parent);
+  free(depth);
   return text;
 }
 
@@ -194,10 +205,10 @@ static void test_pieces(void **state) {
 
 static void test_exact(void **state) {
   (void)state;
-  for (int k = 0; k <= 2 * SHAPES; k++) {
+  for (int k = 0; k < 2 * SHAPES + 2; k++) {
     gradient_case c;
-    const bool modal = k == 2 * SHAPES;
-    char *text = modal ? modal_text(130) : tree_text((shape)(k / 2), 520, k % 2);
+    const bool modal = k >= 2 * SHAPES;
+    char *text = modal ? modal_text(130, k % 2) : tree_text((shape)(k / 2), 520, k % 2);
     open_text(&c, text, modal ? 1e-3 : 1e-2, modal ? 2 : 4, 2);
     gradient_case_compare(&c, modal ? "modal" : shape_names[k / 2], tol_direct, tol_twin);
     gradient_case_close(&c);
@@ -231,9 +242,11 @@ static void test_threads(void **state) {
     same_bits(shape_names[k / 2], text, 4);
     free(text);
   }
-  char *text = modal_text(130);
-  same_bits("modal", text, 1);
-  free(text);
+  for (int branches = 0; branches < 2; branches++) {
+    char *text = modal_text(130, branches);
+    same_bits("modal", text, 1);
+    free(text);
+  }
 }
 
 int main(void) {

@@ -3,6 +3,7 @@
 #include "support/support.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ITEMS = 1000 };
@@ -90,6 +91,28 @@ static void loops_inside_loops_are_not_shared(void **state) {
   mbg_context_destroy(ctx);
 }
 
+static void vectors_are_cleared(void **state) {
+  (void)state;
+  enum { MANY = 40000 };
+  mbg_context *ctx;
+  mbg__pool *pool;
+  real *x = malloc((MANY + 2) * sizeof *x);
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
+  assert_int_equal(mbg__pool_create(ctx, 4, &pool), MBG_OK);
+  for (int round = 0; round < 20; round++) {
+    for (int i = 0; i < MANY + 2; i++) {
+      x[i] = 1;
+    }
+    mbg__pool_zero(round % 2 ? pool : NULL, 2, MANY, x + 1);
+    for (int i = 0; i < MANY + 2; i++) {
+      assert_true(x[i] == (i == 0 || i == MANY + 1));
+    }
+  }
+  free(x);
+  mbg__pool_destroy(pool);
+  mbg_context_destroy(ctx);
+}
+
 static void no_pool_is_the_caller(void **state) {
   (void)state;
   static job j;
@@ -108,6 +131,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_item_once),
       cmocka_unit_test(loops_inside_loops_are_not_shared),
+      cmocka_unit_test(vectors_are_cleared),
       cmocka_unit_test(no_pool_is_the_caller),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
