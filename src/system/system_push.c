@@ -44,7 +44,8 @@ static void body_push(const mbg__system *s, int i, const mbg__direction *d, real
       v6_axpy(dr, d->da[b->attr + k], c);
     }
   }
-  if (d->da && s->model->gravity >= 0) {
+  const real *dg = d->da && s->model->gravity >= 0 ? d->da + s->model->gravity : NULL;
+  if (dg && (dg[0] != 0 || dg[1] != 0 || dg[2] != 0)) {
     mbg__inertia_change(M, s->H[i].R, v, vd, g, NULL, d->da + s->model->gravity, c);
     v6_axpy(dr, 1, c);
   }
@@ -53,6 +54,9 @@ static void body_push(const mbg__system *s, int i, const mbg__direction *d, real
 static void forces_push(mbg__system *s, const mbg__direction *d) {
   const mbg_model *m = s->model;
   for (int i = 0; i < m->npair; i++) {
+    if (!s->pair_on[i] && !s->loaded[i]) {
+      continue;
+    }
     v6_zero(s->p_f[i]);
     if (s->loaded[i]) {
       m6_mulv_add(s->p_f[i], s->F_G[i], s->p_w[i]);
@@ -73,7 +77,13 @@ static void forces_push(mbg__system *s, const mbg__direction *d) {
 static void rows_push(mbg__system *s, const mbg__direction *d, real *dphi, real *dphid, real *dphidd) {
   const mbg_model *m = s->model;
   static const vec6 zero = {0};
-  for (int i = 0; i < m->nrow; i++) {
+  real *const out[3] = {dphi, dphid, dphidd};
+  for (int k = 0; !s->any_row && k < 3; k++) {
+    if (out[k]) {
+      vn_zero(m->nrow, out[k]);
+    }
+  }
+  for (int i = 0; s->any_row && i < m->nrow; i++) {
     real p = 0, pd = 0, pdd = 0;
     for (int k = m->rows[i].term; row_on(s, i) && k < m->rows[i].term + m->rows[i].nterm; k++) {
       const int pair = m->terms[k].pair;

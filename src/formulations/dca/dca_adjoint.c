@@ -97,6 +97,7 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
     }
     mbg__dca_point_pull(w->point, m, cotangent, ge, gw, ga);
   }
+  mbg__dca_flow_increments(f, y);
   for (int c = 0; c < ncol; c++) {
     real *out = row(b_y, c, 2 * s->n);
     mbg__dca_flow_increment_pull(f, y, b + (size_t)c * 2 * (size_t)s->n, out, out + s->n);
@@ -159,6 +160,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
     mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
     mbg__pool_zero(w->pool, CLEAR, size, g);
     MBG_TRY(mbg__dca_seeds_at(ctx, s->signals, &w->base[0], t, s->yi, s->seed, s->ge, s->gw, s->psi_a));
+    mbg__dca_flow_increments(&w->flow, s->yi);
     for (int c = 0; c < s->nc; c++) {
       real *own = row(g, c, 2 * s->n);
       mbg__dca_flow_frames_pull(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
@@ -203,6 +205,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   /* frames of the end from those of the start and the increments */
   memset(s->gn, 0, (size_t)s->nc * (size_t)s->nb * sizeof(real));
   memset(s->lambda, 0, (size_t)s->nc * 2 * (size_t)s->n * sizeof(real));
+  mbg__dca_flow_increments(&w->flow, w->y);
   for (int c = 0; c < s->nc; c++) {
     real *own = row(s->lambda, c, 2 * s->n);
     mbg__dca_flow_frames_pull(&w->flow, w->y, s->pe[c], row(s->gn, c, s->nb), own);

@@ -27,6 +27,7 @@ int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
                        .full = mbg__ode_needs_accelerations(m, m->nsignal, NULL),
                        .segment = {-INFINITY, INFINITY},
                        .E = MBG_TAKE(arena, mbg__frame, m->nbody),
+                       .X = MBG_TAKE(arena, mbg__frame, m->nbody),
                        .w = MBG_TAKE(arena, real, mbg__tree_size(tree)),
                        .turns = MBG_TAKE(arena, int, m->nturn),
                        .q = MBG_TAKE(arena, real, m->ncoord),
@@ -96,7 +97,7 @@ typedef struct {
   real *gn, *gsigma;
 } link_job;
 
-enum { FRAMES = MBG__LOOPS_DCA + 104, FRAMES_PULL };
+enum { FRAMES = MBG__LOOPS_DCA + 104, FRAMES_PULL, INCREMENTS };
 
 static void frame_of(void *user, int k) {
   const link_job *j = user;
@@ -117,14 +118,23 @@ void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const 
   mbg__pool_each(f->pool, FRAMES, f->m->nbody, frame_of, &job);
 }
 
+static void increment_of(void *user, int k) {
+  const link_job *j = user;
+  real d[6];
+  mbg__link_twist(&j->f->links[k], j->sigma, d);
+  mbg__se3_exp(&j->E[k], d);
+}
+
+void mbg__dca_flow_increments(const mbg__dca_flow *f, const real *sigma) {
+  link_job job = {.f = f, .E = f->X, .sigma = sigma};
+  mbg__pool_each(f->pool, INCREMENTS, f->m->nbody, increment_of, &job);
+}
+
 void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e) {
   for (int k = 0; k < f->m->nbody; k++) {
     const mbg__link *l = &f->links[k];
-    mbg__frame F;
     real d[6], x[6];
-    mbg__link_twist(l, sigma, d);
-    mbg__se3_exp(&F, d);
-    AdInv_mul(d, &F, en + 6 * k);
+    AdInv_mul(d, &f->X[k], en + 6 * k);
     mbg__tree_tangent(l, sigma, dsigma + l->first, x);
     for (int i = 0; i < l->nz; i++) {
       d[l->comp[i]] += x[i];
@@ -136,11 +146,8 @@ void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const 
 static void frame_pull(void *user, int k) {
   const link_job *j = user;
   const mbg__link *l = &j->f->links[k];
-  mbg__frame F;
   real d[6], x[6], y[6];
-  mbg__link_twist(l, j->sigma, d);
-  mbg__se3_exp(&F, d);
-  AdInvT_mul(d, &F, j->ge + 6 * k);
+  AdInvT_mul(d, &j->f->X[k], j->ge + 6 * k);
   v6_axpy(j->gn + 6 * k, 1, d);
   for (int i = 0; i < l->nz; i++) {
     x[i] = j->ge[6 * k + l->comp[i]];

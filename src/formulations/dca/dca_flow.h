@@ -40,6 +40,7 @@ typedef struct {
   bool full;            /* used signals need accelerations or reactions */
   mbg__segment segment; /* around the evaluations */
   mbg__frame *E;        /* of the last evaluation                    (nbody) */
+  mbg__frame *X;        /* exp(S sigma) of the last increments       (nbody) */
   real *w;              /*                                           (n) */
   int *turns;           /*                                           (nturn) */
   real *q, *qd;         /*                                           (ncoord) */
@@ -66,8 +67,9 @@ void mbg__dca_flow_rates(const mbg__dca_flow *f, const real *y, real *yd);
 int mbg__dca_flow_signals(mbg_context *ctx, mbg__dca_flow *f, real *values);
 
 /* E = E_n exp(S sigma); the variation e (6 per link) of (e_n, dsigma); transposed: adds to gn and gsigma (may be
-   NULL). */
+   NULL). Both need the increments at sigma, once for all columns. */
 void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const real *sigma, mbg__frame *E);
+void mbg__dca_flow_increments(const mbg__dca_flow *f, const real *sigma);
 void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e);
 void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma);
 /* The variation of sigma' = T^-1 w in the direction (dsigma, dw); transposed: adds to gsigma, gw. */

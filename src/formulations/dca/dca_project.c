@@ -348,6 +348,9 @@ int mbg__dca_project_push(mbg_context *ctx, mbg__dca_project *p, double t, const
   int err = MBG_OK;
   MBG_TRY(repeat(ctx, p, t, near, E, rounds));
   for (int i = 0; i <= rounds; i++) {
+    if (i < rounds) {
+      mbg__dca_flow_increments(p->flow, p->D[i]);
+    }
     for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
       const int m = panel_of(ncol, c);
       mbg__dca_attributes own = *attributes;
@@ -374,6 +377,9 @@ int mbg__dca_project_pull(mbg_context *ctx, mbg__dca_project *p, double t, const
   int err = MBG_OK;
   MBG_TRY(repeat(ctx, p, t, near, E, rounds));
   for (int i = rounds; i >= 0; i--) {
+    if (i < rounds) {
+      mbg__dca_flow_increments(p->flow, p->D[i]);
+    }
     for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
       const int m = panel_of(ncol, c);
       MBG_TRY(at_solve(ctx, p, t, near, w, i, rounds));

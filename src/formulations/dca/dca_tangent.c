@@ -188,6 +188,7 @@ static int rhs(void *user, double t, const real *x, real *xd) {
   MBG_TRY(mbg__dca_flow_eval(w->flow.ctx, &w->flow, &w->base[w->now], t, x));
   mbg__dca_flow_rates(&w->flow, x, xd);
   MBG_TRY(mbg__dca_point_linearize(w->flow.ctx, w->point));
+  mbg__dca_flow_increments(&w->flow, x);
   MBG_TRY(all_columns(s, x, xd));
 done:
   return mbg__ode_status(err);
@@ -264,6 +265,7 @@ static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *b
   memset(s->dy, 0, used * np * sizeof(real));
   const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
   if (err == MBG_OK) {
+    mbg__dca_flow_increments(&w->flow, x);
     mbg__pool_for(w->pool, NODE_COLUMNS, s->np, 1, node_columns, &(stage){s, x, NULL});
   }
   for (size_t k = 0; err == MBG_OK && k < used; k++) {
@@ -304,6 +306,7 @@ static void end_columns(void *user, int thread, int first, int end) {
 static int finish(mbg_context *ctx, tangent *s, double t1) {
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
+  mbg__dca_flow_increments(&w->flow, s->x);
   mbg__pool_for(w->pool, END_COLUMNS, s->np, 1, end_columns, s);
   vn_copy(2 * s->n, w->y, s->x);
   MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
