@@ -34,8 +34,16 @@ extern "Python" int mbg_py_optimize_state(void *owner, const mbg_optimize_state 
 extern "Python" int mbg_py_identify_state(void *owner, const mbg_identify_state *state);
 extern "Python" int mbg_py_control_state(void *owner, const mbg_control *control);
 int mbg_py_evaluate(mbg_context *ctx, mbg_run *run, const double *p, int method, double *psi, double *gradient);
-int mbg_py_evaluate_new(mbg_context *ctx, const mbg_model *model, const mbg_run_options *options, const double *p,
-                        int n, const int *criteria, int method, double *psi, double *gradient);
+typedef struct {
+  mbg_run *run;
+  mbg_py_watch *watch;
+  int keep;
+  int clean;
+} mbg_py_slot;
+int mbg_py_evaluate_new(mbg_context *ctx, const mbg_model *model, const mbg_run_options *options, mbg_py_slot *slot,
+                        int poll, const double *p, int n, const int *criteria, int method, double *psi,
+                        double *gradient);
+void mbg_py_release(mbg_py_slot *slot);
 int mbg_py_history(mbg_context *ctx, mbg_run *run, double *dy, size_t row);
 """
 

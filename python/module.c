@@ -102,16 +102,42 @@ static int mbg_py_evaluate(mbg_context *ctx, mbg_run *run, const double *p, int 
   return status == MBG_OK && gradient ? mbg_run_gradient(ctx, run, (mbg_method)method, gradient, NULL) : status;
 }
 
-/* The same by a run of its own; n criteria are differentiated. */
-static int mbg_py_evaluate_new(mbg_context *ctx, const mbg_model *model, const mbg_run_options *options, const double *p,
-                               int n, const int *criteria, int method, double *psi, double *gradient) {
-  mbg_run *run = NULL;
-  int status = mbg_run_create(ctx, model, options, &run);
-  status = status == MBG_OK && gradient ? mbg_run_select(ctx, run, n, criteria) : status;
-  status = status == MBG_OK ? mbg_py_evaluate(ctx, run, p, method, psi, gradient) : status;
-  mbg_run_destroy(run);
+/* A run for calls that follow each other, each as by a run of its own. */
+typedef struct {
+  mbg_run *run; /* NULL before the first call */
+  mbg_py_watch *watch;
+  int keep;  /* worth another call: made without messages, which would be missing then, and not large */
+  int clean; /* the last call has succeeded, without messages */
+} mbg_py_slot;
+
+static const double keep_bytes = 4e6; /* of a trajectory: a longer simulation gains nothing */
+
+static void begin(mbg_py_watch *watch, int poll) {
+  watch->cancel = watch->stopped = 0;
+  watch->poll = poll;
+  watch->next = clock_seconds() + 0.02;
+}
+
+/* The same by the run of a slot, anew; n criteria are differentiated. */
+static int mbg_py_evaluate_new(mbg_context *ctx, const mbg_model *model, const mbg_run_options *options,
+                               mbg_py_slot *slot, int poll, const double *p, int n, const int *criteria, int method,
+                               double *psi, double *gradient) {
+  int status;
+  begin(slot->watch, poll);
+  if (slot->run) {
+    status = mbg_run_renew(ctx, slot->run);
+  } else {
+    status = mbg_run_create(ctx, model, options, &slot->run);
+    slot->keep = status == MBG_OK && mbg_context_message_count(ctx) == 0;
+  }
+  status = status == MBG_OK && gradient ? mbg_run_select(ctx, slot->run, n, criteria) : status;
+  status = status == MBG_OK ? mbg_py_evaluate(ctx, slot->run, p, method, psi, gradient) : status;
+  slot->keep = slot->keep && status == MBG_OK && mbg_run_get_work(slot->run)->peak_bytes <= keep_bytes;
+  slot->clean = status == MBG_OK && !slot->watch->stopped && mbg_context_message_count(ctx) == 0;
   return status;
 }
+
+static void mbg_py_release(mbg_py_slot *slot) { mbg_run_destroy(slot->run); }
 
 /* ---------------------------------------------------------------------- derivatives of signals */
 

@@ -36,19 +36,17 @@ def main():
     turn = 0
     with context() as ctx:
         options = RunOptions({"end": 0.01}, Watch())
-        run = NativeRun(compiled, options, ctx)
+        run, renewed = NativeRun(compiled, options, ctx), NativeRun(compiled, options, ctx)
+        lib.mbg_py_evaluate(ctx, renewed.c, points_c[0], method, psi_c, g_c)
 
         def c_kept():
             nonlocal turn
             turn = 1 - turn
             lib.mbg_py_evaluate(ctx, run.c, points_c[turn], method, psi_c, g_c)
 
-        out = ffi.new("mbg_run **")
-
-        def c_new():
-            lib.mbg_run_create(ctx, compiled.c, options.c, out)
-            lib.mbg_py_evaluate(ctx, out[0], points_c[0], method, psi_c, g_c)
-            lib.mbg_run_destroy(out[0])
+        def c_renewed():
+            lib.mbg_run_renew(ctx, renewed.c)
+            lib.mbg_py_evaluate(ctx, renewed.c, points_c[0], method, psi_c, g_c)
 
         f = model.function("psi", **settings)
 
@@ -60,13 +58,13 @@ def main():
         rows = [
             ("function.value_and_grad(x), a run that is kept", c_kept, kept),
             (
-                "model.value_and_grad(criterion, x), a new run",
-                c_new,
+                "model.value_and_grad(criterion, x), a renewed run",
+                c_renewed,
                 lambda: model.value_and_grad("psi", points[0], **settings),
             ),
             (
-                "model.value_and_grad(criterion, k1=...), a new run",
-                c_new,
+                "model.value_and_grad(criterion, k1=...), renewed",
+                c_renewed,
                 lambda: model.value_and_grad("psi", k1=100, **settings),
             ),
         ]
@@ -76,8 +74,7 @@ def main():
             a, b = best(c), best(python)
             more.append(b - a)
             print(f"{name:52s} {a:8.1f} {b:8.1f} {b - a:8.1f}")
-    # the first row is what optimizers call; a new run finds cold caches after its allocation
-    sys.exit(0 if more[0] <= 20 else "a kept run: more than 20 us")
+    sys.exit(0 if max(more) <= 20 else "more than 20 us")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from ._errors import InputError
 from ._mbgrad import ffi, lib
 from ._native import (
+    MAIN_THREAD,
     RUN_OPTIONS,
     FloatArray,
     IndexArray,
@@ -20,10 +22,10 @@ from ._native import (
     check,
     context,
     did_you_mean,
-    give_session,
+    doubles,
+    new_context,
     number,
     numbers,
-    take_session,
     text_of,
 )
 from ._parameters import Layout, Parameters
@@ -42,6 +44,20 @@ class Compiled:
         n = self.layout.count
         self.nominal: FloatArray = np.array([lib.mbg_model_parameter_value(c, i) for i in range(n)], dtype=np.float64)
         self.nominal.flags.writeable = False
+        self.slots: dict[Any, list[Slot]] = {}  # runs that wait for their next call, by their options
+
+    def waiting(self, settings: dict[str, Any]) -> list[Slot]:
+        """Return the runs with these options that wait for their next call: as many as threads were at work."""
+        key = tuple(settings.items())
+        try:
+            found = self.slots.get(key)
+        except TypeError:  # a value that cannot be hashed: the check of its type is up to the options
+            return []
+        if found is None:
+            if len(self.slots) >= 8:
+                self.slots.clear()
+            found = self.slots.setdefault(key, [])
+        return found
 
     def _names(self, kind: str) -> list[str]:
         count, name = getattr(lib, f"mbg_model_{kind}_count"), getattr(lib, f"mbg_model_{kind}_name")
@@ -96,6 +112,10 @@ class Compiled:
 
     def criterion(self, name: str | None) -> int:
         """Return the index of a criterion; None is the only one of the model."""
+        try:
+            return self.criterion_index[name]  # type: ignore[index]
+        except (KeyError, TypeError):
+            pass
         if name is None:
             if len(self.criteria) == 1:
                 return 0
@@ -103,10 +123,7 @@ class Compiled:
             raise InputError(f"name a criterion: model '{self.name}' {has}")
         if not isinstance(name, str):
             raise TypeError(f"criterion: expected a name, not {type(name).__name__}")
-        index = self.criterion_index.get(name)
-        if index is None:
-            raise InputError(f"no criterion '{name}'{did_you_mean(name, self.criteria)}")
-        return index
+        raise InputError(f"no criterion '{name}'{did_you_mean(name, self.criteria)}")
 
     def criteria_indices(self, names: str | Sequence[str] | None) -> list[int]:
         """Return the indices of some criteria; None: all."""
@@ -149,7 +166,9 @@ class Compiled:
         if type(x) is np.ndarray and not values and index is None:
             return numbers("parameters", x, self.nominal.shape)
         p = (self.nominal if base is None else base).copy()
-        if isinstance(x, Parameters):
+        if x is None:
+            pass
+        elif isinstance(x, Parameters):
             x = dict(x) if index is None and len(x.array) != len(p) else x.array
         if isinstance(x, Mapping):
             values = {**x, **(values or {})}
@@ -183,6 +202,26 @@ class NativeRun:
         self.options = options
 
 
+class Slot:
+    """A run with what belongs to it, for calls that follow each other; each call decides everything anew."""
+
+    __slots__ = ("c", "ctx", "g", "g_c", "options", "psi", "psi_c", "watch")
+
+    def __init__(self, compiled: Compiled, settings: dict[str, Any]) -> None:
+        self.watch = Watch()
+        self.options = RunOptions(settings, self.watch)
+        self.ctx = new_context()
+        nc = len(compiled.criteria)
+        self.psi, self.g = np.empty(nc), np.empty((nc, compiled.layout.count))
+        self.psi_c, self.g_c = doubles(self.psi), doubles(self.g)
+
+        def release(slot: Any, model: Any = compiled.c) -> None:  # the model goes after the run
+            lib.mbg_py_release(slot)
+
+        self.c = ffi.gc(ffi.new("mbg_py_slot *"), release)
+        self.c.watch = self.watch.c
+
+
 def evaluate(
     compiled: Compiled,
     p: FloatArray,
@@ -192,29 +231,34 @@ def evaluate(
     watch: Watch | None = None,
     gradient: bool = True,
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Simulate a run of its own at p: values of all criteria, and the gradients of some (others: NAN)."""
-    session = take_session()
+    """Simulate as by a new run at p: values of all criteria, and the gradients of some (others: NAN)."""
+    waiting = compiled.waiting(settings)
     try:
-        if watch is not None:
-            watch.inner = session.watch
-        nc = len(compiled.criteria)
-        psi = np.empty(nc)
-        g = np.empty((nc, compiled.layout.count)) if gradient else None
-        status = lib.mbg_py_evaluate_new(
-            session.ctx,
-            compiled.c,
-            session.run_options(settings).c,
-            ffi.from_buffer("double[]", p),
-            len(criteria),
-            criteria,
-            method,
-            ffi.from_buffer("double[]", psi),
-            ffi.NULL if g is None else ffi.from_buffer("double[]", g),
-        )
-        check(session.ctx, status, session.watch)
-        return psi, g
-    finally:
-        give_session(session)
+        slot = waiting.pop()
+    except IndexError:
+        slot = Slot(compiled, settings)
+    if watch is not None:
+        watch.inner = slot.watch
+    c = slot.c
+    status = lib.mbg_py_evaluate_new(
+        slot.ctx,
+        compiled.c,
+        slot.options.c,
+        c,
+        get_ident() == MAIN_THREAD,
+        doubles(p),
+        len(criteria),
+        criteria,
+        method,
+        slot.psi_c,
+        slot.g_c if gradient else ffi.NULL,
+    )
+    if not c.clean:
+        check(slot.ctx, status, slot.watch)
+    psi, g = slot.psi.copy(), slot.g.copy() if gradient else None
+    if c.keep:  # what failed or was stopped is not used again
+        waiting.append(slot)
+    return psi, g
 
 
 def select(ctx: Any, run: NativeRun, criteria: Sequence[int]) -> None:

@@ -64,9 +64,9 @@ def parallel(
                 state["done"] += 1
 
     threads = [threading.Thread(target=loop, name=f"mbgrad-{i}", daemon=True) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    try:
+    try:  # Ctrl-C may come while the threads start
+        for thread in threads:
+            thread.start()
         for thread in threads:
             while thread.is_alive():
                 thread.join(0.05)

@@ -31,6 +31,51 @@ def test_by_name_and_by_array(quick):
     assert "k1" in repr(gradient)
 
 
+def test_calls_do_not_depend_on_each_other():
+    # steps under error control, redundant rows, fixed steps: each call is as by a new run
+    rng = np.random.default_rng(3)
+    for name, end in (("torsional-pendulum", 0.5), ("bricard", 0.05), ("five-bar", 0.05)):
+        model = mbgrad.load(name)
+        criterion = model.criteria[0]
+        for _ in range(4):
+            x = model.parameters.array * rng.uniform(0.98, 1.02, len(model.parameters.array))
+            run = model.simulate(x, end=end)
+            value, gradient = model.value_and_grad(criterion, x, end=end)
+            assert value == run.criteria[criterion]
+            assert (gradient == run.gradient(criterion).array).all()
+            assert model.value(criterion, x, end=end) == value
+
+
+def test_calls_share_runs():
+    model = mbgrad.load("five-bar").copy()
+    first = model.value_and_grad("psi", end=0.02)
+    done = model._compile()
+    ((waiting,),) = done.slots.values()
+    assert model.value_and_grad("psi", end=0.02) == first
+    assert list(done.slots.values()) == [[waiting]]  # the same run
+    with pytest.raises(InputError, match="mass"):
+        model.value("psi", end=0.02, m1=-1.0)
+    assert list(done.slots.values()) == [[]]  # what failed is not used again
+    assert model.value_and_grad("psi", end=0.02) == first
+    for k in range(20):  # options are not kept forever
+        model.value("psi", end=0.02 + 0.01 * k)
+    assert len(done.slots) <= 8
+    with pytest.raises(TypeError, match="end: expected a number"):
+        model.value("psi", end=[1])
+    model.constant("unused", 1)
+    assert model._compile().slots == {}
+    assert model.value_and_grad("psi", end=0.02)[0] == first[0]
+    assert pickle.loads(pickle.dumps(model)).value_and_grad("psi", end=0.02) == first
+
+
+def test_warnings_come_with_every_call():
+    model = mbgrad.load("five-bar")
+    for _ in range(3):
+        with pytest.warns(mbgrad.MbgradWarning):
+            model.value("psi", step=0.1, k1=1000.0, k2=1000.0, end=1, formulation="lie")
+        model.value("psi", step=0.01, end=0.05, formulation="lie")
+
+
 def test_vector_parameters():
     model = mbgrad.load("slider-crank-topology")
     p = model.parameters

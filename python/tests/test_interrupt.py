@@ -69,6 +69,13 @@ def test_function_goes_on(model):
     assert f([90.0]) == value
 
 
+def test_calls_go_on(model):
+    value, gradient = model.value_and_grad("psi", k1=90.0)
+    calls = lambda: [model.value_and_grad("psi", k1=90.0 + i) for i in range(1000)]  # noqa: E731
+    check([interrupted(calls, 0.05 + 0.013 * i) for i in range(ROUNDS)])
+    assert model.value_and_grad("psi", k1=90.0) == (value, gradient)
+
+
 def test_batch(model):
     x = {"k1": np.linspace(80, 120, 1000)}
     for workers in (1, 3):
