@@ -94,6 +94,34 @@ def test_jax_signals():
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("model", "wrt", "options"), [(c[1], *c[3:]) for c in CASES], ids=[c[0] for c in CASES])
+def test_jax_pulls_signals_back(model, wrt, options, monkeypatch):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    options = {**options, "end": options["end"] / 4}
+    f = model.jax(signals=model.signals[:2], wrt=wrt, **options)
+    reference = model.function(signals=model.signals[:2], wrt=wrt, **options)
+    x = reference.x0 * 1.01
+    y, j = reference.value_and_jacobian(x)
+    size = np.abs(y).max()
+    loss = lambda x: jax.numpy.sum((f(x) / size - 0.4) ** 2)  # noqa: E731
+    expected = np.einsum("ns,nsp->p", 2 * (y / size - 0.4) / size, j)
+    assert np.allclose(jax.jacfwd(f)(x), j, rtol=1e-13)
+    assert np.allclose(jax.jvp(f, (x,), (x,))[1], j @ x, rtol=1e-12)
+    with monkeypatch.context() as patch:  # backward: the adjoint, no Jacobian
+        patch.setattr(mbgrad.Function, "value_and_jacobian", None)
+        tolerance = {"rtol": 1e-7, "atol": 1e-9 * np.abs(expected).max()}
+        assert np.allclose(jax.grad(loss)(x), expected, **tolerance)
+        assert np.allclose(jax.jit(jax.grad(loss))(x), expected, **tolerance)
+        points = np.stack([x, 1.01 * x])
+        assert np.allclose(jax.vmap(jax.grad(loss))(points)[0], expected, **tolerance)
+        batch = jax.grad(lambda points: jax.vmap(loss)(points).sum())(points)
+        assert np.allclose(batch[0], expected, **tolerance)
+        rows = jax.jit(jax.jacrev(lambda x: f(x)[-2:]))(x)
+    assert np.allclose(rows, j[-2:], rtol=1e-7, atol=1e-9 * np.abs(j[-2:]).max())
+
+
+@pytest.mark.long
 def test_jax_wrong():
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
