@@ -1,0 +1,70 @@
+"""The package calls every function of the public headers, or this file says what it offers in its place."""
+
+import re
+
+from conftest import SRC
+
+ELSEWHERE = {
+    "model.check().data holds the JSON, with all of them": (
+        "mbg_check_coupling mbg_check_get_body mbg_check_get_criterion mbg_check_get_driver mbg_check_get_force"
+        " mbg_check_get_joint mbg_check_get_link mbg_check_get_parameter mbg_check_get_signal mbg_check_get_summary"
+        " mbg_check_redundant mbg_check_warning"
+    ),
+    "arrays without a copy hold the same numbers": (
+        "mbg_run_frames mbg_run_last_state mbg_run_node_time mbg_run_parameters mbg_run_signal mbg_run_signals"
+        " mbg_run_times mbg_run_twists"
+    ),
+    "exceptions carry every message, and names are looked up in Python": (
+        "mbg_context_error mbg_method_find mbg_model_parameter_find mbg_modes_at_name"
+    ),
+    "run.vjp and function.vjp": "mbg_run_gradient_sum",
+    "mbg_model_load_run without a run is the same": "mbg_model_load",
+    "model.run_name, model.to_dict()": (
+        "mbg_model_active_run mbg_model_file mbg_model_force_type mbg_model_joint_type mbg_model_parameter_is_set"
+        " mbg_model_parameter_log_scale mbg_model_parameter_note mbg_model_parameter_unit mbg_model_run_note"
+        " mbg_model_signal_type"
+    ),
+    "overwriting of files is looked after by the program": "mbg_model_reads",
+    "result.model is a model with the solution, whose to_json() writes it": (
+        "mbg_control_model mbg_control_parameters mbg_control_write mbg_control_write_model mbg_control_same_times"
+    ),
+}
+# wanted, and not there
+MISSING = (
+    "mbg_control_read_restart mbg_control_write_restart mbg_formulation_has mbg_formulation_integrators"
+    " mbg_formulation_paper mbg_identify_get_start mbg_identify_gradient mbg_identify_residuals"
+    " mbg_identify_singular_values mbg_identify_warning mbg_model_modal_body mbg_model_modal_count"
+    " mbg_modes_body_position mbg_modes_displace mbg_modes_eigenvalue_gradient mbg_modes_get_line mbg_modes_json"
+    " mbg_optimize_error mbg_optimize_evaluate mbg_optimize_get_active mbg_optimize_get_case mbg_optimize_optimizer"
+    " mbg_optimize_warning mbg_run_absolute_tolerance mbg_run_adjoint_method mbg_run_controlled mbg_run_end"
+    " mbg_run_modal mbg_run_node_inner mbg_run_start mbg_run_step mbg_run_step_for"
+    " mbg_linearize_at_find mbg_linearize_at_name mbg_linearize_by mbg_linearize_create mbg_linearize_derivative"
+    " mbg_linearize_destroy mbg_linearize_get_summary mbg_linearize_input mbg_linearize_json mbg_linearize_matrix"
+    " mbg_linearize_options_default mbg_linearize_output mbg_linearize_poles mbg_linearize_response"
+    " mbg_linearize_state mbg_linearize_zeros mbg_model_beam_count mbg_model_beam_name mbg_model_beam_nodes"
+)
+
+
+def public():
+    text = "".join(p.read_text(encoding="utf-8") for p in sorted((SRC / "include" / "mbgrad").glob("*.h")))
+    return set(re.findall(r"^MBG_API [^;(]*?\b(mbg_\w+)\(", text, re.M))
+
+
+def called():
+    python = "".join(p.read_text(encoding="utf-8") for p in (SRC / "python" / "mbgrad").glob("*.py"))
+    module = (SRC / "python" / "module.c").read_text(encoding="utf-8")
+    found = set(re.findall(r"lib\.(mbg_\w+)", python)) | set(re.findall(r"\b(mbg_\w+)\(", module))
+    # by names that are put together: see _compiled.py and _problems.py
+    for kind in re.findall(r'_names\("(\w+)"\)', python):
+        found |= {f"mbg_model_{kind}_count", f"mbg_model_{kind}_name"}
+    found |= {f"{name}_default" for name in re.findall(r'"(mbg_\w+_options)"', python)}
+    return found
+
+
+def test_every_function_is_reached():
+    functions = public()
+    assert len(functions) > 150
+    listed = set(" ".join(ELSEWHERE.values()).split()) | set(MISSING.split())
+    assert functions - called() - listed == set(), "neither called nor listed"
+    assert listed - functions == set(), "listed, but not in the headers"
+    assert listed & called() == set(), "listed, but called"
