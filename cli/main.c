@@ -102,7 +102,7 @@ static void ignore_signals(void) {
    never writes needs no memory. The preset of glibc keeps blocks of up to 32 MB once one of that size was released. */
 static void return_blocks(void) {
 #ifdef __GLIBC__
-  const int large = 1 << 20;
+  const int large = 1 << 17;
   mallopt(M_MMAP_THRESHOLD, large);
   mallopt(M_TRIM_THRESHOLD, 4 * large);
 #endif

@@ -29,7 +29,7 @@ static int attribute(const mbg_model *m, const char *kind, const char *name, con
   char owner[256];
   snprintf(owner, sizeof(owner), "%s '%s'", kind, name);
   for (int i = 0; i < m->na; i++) {
-    if (!strcmp(m->attributes[i].owner, owner) && !strcmp(m->attributes[i].key, key)) {
+    if (!strcmp(m->attributes[i].owner, owner) && !strcmp(m->attributes[i].label->key, key)) {
       return i;
     }
   }

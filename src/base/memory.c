@@ -81,7 +81,7 @@ void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size) {
   if (arena->failed) {
     return NULL;
   }
-  const size_t unit = sizeof(max_align_t);
+  const size_t unit = _Alignof(max_align_t);
   const size_t bytes = (count * size + unit - 1) / unit * unit;
   struct mbg__chunk *chunk = arena->head;
   if (!chunk || chunk->size - chunk->used < bytes) {

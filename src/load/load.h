@@ -187,9 +187,10 @@ struct mbg__loader {
   int quarter;           /* attribute -pi/2, or -1 */
   int empty_pose;        /* pose without operations, or -1 */
   int modal_ground;      /* marker of the ground for signals of modal coordinates, or -1 */
-  struct mbg__index_map *pair_map, *coord_map, *text_map, *driver_map, *formula_map;
+  struct mbg__index_map *pair_map, *coord_map, *text_map, *label_map, *driver_map, *formula_map;
   MBG__LIST_OF(mbg__shared_formula) formulas;
   MBG__LIST_OF(const char *) texts;
+  MBG__LIST_OF(const mbg__label *) labels;
   const mbg__expr *identity;         /* the expression that returns its only input */
   MBG__LIST_OF(int) formula_input;   /* inputs of the formula that is compiled: entries of (p, constants) */
   MBG__LIST_OF(mbg__input) fn_input; /* inputs of the function that is compiled */

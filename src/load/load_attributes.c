@@ -3,12 +3,16 @@
 
 #include <string.h>
 
-const char *mbg__intern(mbg__loader *L, const char *text) {
+static unsigned long long hash_text(const char *text) {
   unsigned long long h = 14695981039346656037ULL;
   for (const char *c = text; *c; c++) {
     h = (h ^ (unsigned char)*c) * 1099511628211ULL;
   }
-  const long long key = (long long)(h >> 1);
+  return h;
+}
+
+const char *mbg__intern(mbg__loader *L, const char *text) {
+  const long long key = (long long)(hash_text(text) >> 1);
   const int known = mbg__map_find(L->text_map, key);
   if (known >= 0 && strcmp(L->texts.at[known], text) == 0) {
     return L->texts.at[known];
@@ -20,6 +24,28 @@ const char *mbg__intern(mbg__loader *L, const char *text) {
   return mbg__map_set(L, &L->text_map, key, L->texts.count - 1) < 0 ? NULL : copy;
 }
 
+/* one label for all numbers with this key, unit and file; NULL: out of memory */
+static const mbg__label *find_label(mbg__loader *L, const char *key, const char *unit, const char *file) {
+  const unsigned long long h = hash_text(key) ^ 31 * (uintptr_t)unit ^ 37 * (uintptr_t)file;
+  const long long place = (long long)(h >> 1);
+  const int known = mbg__map_find(L->label_map, place);
+  if (known >= 0) {
+    const mbg__label *label = L->labels.at[known];
+    if (strcmp(label->key, key) == 0 && label->unit == unit && label->file == file) {
+      return label;
+    }
+  }
+  mbg__label *label = MBG_TAKE(L->arena, mbg__label, 1);
+  if (!label) {
+    return NULL;
+  }
+  *label = (mbg__label){mbg__intern(L, key), unit, file};
+  if (!label->key || MBG__ADD(L, L->labels, label) < 0) {
+    return NULL;
+  }
+  return mbg__map_set(L, &L->label_map, place, L->labels.count - 1) < 0 ? NULL : label;
+}
+
 int mbg__attribute_add(mbg__item *item, const mbg__formula *formula, const char *key, const char *unit,
                        const mbg__where *where, int *index) {
   mbg__loader *L = item->L;
@@ -27,17 +53,16 @@ int mbg__attribute_add(mbg__item *item, const mbg__formula *formula, const char 
   int err = MBG_OK;
   MBG_TRY(mbg__load_evaluate(item, formula, value));
   const mbg__attribute a = {.formula = *formula,
-                            .control = -1,
-                            .knot = -1,
+                            .label = find_label(L, key, unit ? unit : "", where->file),
                             .owner = item->owner,
-                            .key = mbg__intern(L, key),
-                            .unit = unit ? unit : "",
-                            .where = *where};
+                            .line = where->line,
+                            .column = where->column,
+                            .control = -1};
   MBG_TRY(MBG__ADD(L, L->attributes, a));
   MBG_TRY(MBG__ADD(L, L->values[0], value[0]));
   MBG_TRY(MBG__ADD(L, L->values[1], value[1]));
   *index = L->attributes.count - 1;
-  err = a.key ? MBG_OK : mbg__fail_memory(L->ctx);
+  err = a.label ? MBG_OK : mbg__fail_memory(L->ctx);
 done:
   return err;
 }
@@ -114,7 +139,7 @@ done:
 
 int mbg__item_check_sign(mbg__item *item, const mbg__json *json, mbg__sign sign, int attribute) {
   const double x = mbg__value(item->L, attribute);
-  const char *name = item->L->attributes.at[attribute].key;
+  const char *name = item->L->attributes.at[attribute].label->key;
   if (!json || isnan(x)) {
     return MBG_OK;
   }

@@ -178,7 +178,8 @@ static int read_velocity(mbg__item *item, const mbg__json *json, const char *key
   *first = item->L->attributes.count;
   for (int i = 0; i < 3; i++) {
     const mbg__attribute a = item->L->attributes.at[before + i];
-    MBG_TRY(mbg__attribute_add(item, &a.formula, a.key, a.unit, &a.where, &index));
+    const mbg__where where = mbg__attribute_where(&a);
+    MBG_TRY(mbg__attribute_add(item, &a.formula, a.label->key, a.label->unit, &where, &index));
   }
 done:
   return err;

@@ -52,7 +52,8 @@ static int place(mbg__item *item, const mbg__pose *pose, int set) {
   unknown_frame(&out->h);
   if (set == 0 && !item->bad) {
     const mbg__attribute *a = &L->attributes.at[ops[where].attr];
-    return mbg__item_filed(item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, &a->where, 0,
+    const mbg__where at = mbg__attribute_where(a);
+    return mbg__item_filed(item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, &at, 0,
                                               "a direction has length zero, or two directions are parallel"));
   }
   return MBG_OK;

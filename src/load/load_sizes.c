@@ -31,13 +31,15 @@ static bool is_length(const char *key) {
 }
 
 static bool counts(const mbg__attribute *a, const kind *k) {
-  return strcmp(a->unit, k->unit) == 0 && (k->unit[0] == 'm' ? is_length(a->key) : strcmp(a->key, "mass") == 0);
+  return strcmp(a->label->unit, k->unit) == 0 &&
+         (k->unit[0] == 'm' ? is_length(a->label->key) : strcmp(a->label->key, "mass") == 0);
 }
 
 /* entries [0], [1], [2] of one vector follow each other */
 static bool same_vector(const mbg__attribute *a, const mbg__attribute *b) {
-  const char *end = strrchr(a->key, '[');
-  return end && a->owner == b->owner && strncmp(a->key, b->key, (size_t)(end - a->key) + 1) == 0 && end[1] != '2';
+  const char *end = strrchr(a->label->key, '[');
+  return end && a->owner == b->owner && strncmp(a->label->key, b->label->key, (size_t)(end - a->label->key) + 1) == 0 &&
+         end[1] != '2';
 }
 
 static int list_quantities(const mbg__loader *L, const kind *k, quantity *list) {
@@ -91,9 +93,9 @@ static int check_kind(mbg__loader *L, const kind *k) {
       mbg__format(guess, sizeof(guess), "%s? then write %g", k->suspicion, x / 1000);
     }
     mbg__note(L->ctx, MBG_WARNING,
-              "%s:%d:%d: %s: %s = %g %s is %.2g times as large as the other %s of the model (%g %s); %s", a->where.file,
-              a->where.line, a->where.column, a->owner, a->key, x, k->unit, list[i].size / median, k->what, median,
-              k->unit, guess);
+              "%s:%d:%d: %s: %s = %g %s is %.2g times as large as the other %s of the model (%g %s); %s",
+              a->label->file, a->line, a->column, a->owner, a->label->key, x, k->unit, list[i].size / median, k->what,
+              median, k->unit, guess);
   }
   return MBG_OK;
 }

@@ -320,7 +320,6 @@ static int control_curvatures(mbg__item *item, int control, int n) {
     mbg__format(key, sizeof(key), "curvature[%d]", i);
     MBG_TRY(mbg__attribute_add(item, &none, key, "", &where, &index));
     L->attributes.at[index].control = control;
-    L->attributes.at[index].knot = i;
   }
   for (int set = 0; set < 2; set++) {
     real *y = L->values[set].at + first;

@@ -167,7 +167,7 @@ static int create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, bool 
   d->attr = MBG_TAKE(arena, real, m->na);
   d->start = MBG_TAKE(arena, int, m->na + 1);
   d->poses = MBG_TAKE(arena, mbg__placed, m->npose);
-  d->markers = MBG_TAKE(arena, mbg__placed, m->nmarker);
+  d->markers = MBG_TAKE(arena, mbg__placed *, m->nmarker);
   d->M = MBG_TAKE(arena, real, 36 * m->nbody);
   d->M_a = MBG_TAKE(arena, real *, m->nbody);
   d->guess_v = MBG_TAKE(arena, real, m->nw);
@@ -176,6 +176,9 @@ static int create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, bool 
   d->modals = MBG_TAKE(arena, mbg__modal_data, m->nmodal);
   d->handles = MBG_TAKE(arena, mbg__modal_handle, m->nmarker);
   MBG_TRY(mbg__arena_check(ctx, arena));
+  for (int i = 0; i < m->nmarker; i++) {
+    d->markers[i] = &d->poses[m->markers[i].pose];
+  }
   MBG_TRY(create_work(ctx, arena, d));
   if (derivatives) {
     MBG_TRY(take_derivatives(ctx, arena, d));
@@ -267,7 +270,8 @@ static int check_keys(mbg_context *ctx, const mbg__design *d, const mbg__key *ke
       const bool bad = (keys[k].sign == MBG__NOT_NEGATIVE && x < 0) || (keys[k].sign == MBG__POSITIVE && x <= 0);
       if (bad) {
         const mbg__attribute *a = &d->model->attributes[attr];
-        return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0, "%s is %g at these parameters; it must be %s", a->key,
+        const mbg__where at = mbg__attribute_where(a);
+        return mbg__fail_at(ctx, MBG_ERROR_INPUT, &at, 0, "%s is %g at these parameters; it must be %s", a->label->key,
                             x, keys[k].sign == MBG__POSITIVE ? "positive" : "zero or positive");
       }
     }
@@ -281,8 +285,9 @@ static int check_mass(mbg_context *ctx, const mbg__design *d, const mbg__body *b
   for (int i = 0; body->modal < 0 && body->carrier < 0 && i < body->nattr; i++) {
     const mbg__attribute *a = &d->model->attributes[body->attr + i];
     const double x = fabs(re(d->attr[body->attr + i]));
-    if (!strcmp(a->key, "mass") && x > 0 && x < least) {
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0,
+    if (!strcmp(a->label->key, "mass") && x > 0 && x < least) {
+      const mbg__where at = mbg__attribute_where(a);
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &at, 0,
                           "mass is %g at these parameters; double precision needs at least %g, or 0", x, least);
     }
   }
@@ -296,7 +301,8 @@ static int check_values(mbg_context *ctx, const mbg__design *d) {
     const double x = re(d->attr[i]);
     if (isnan(x)) {
       const mbg__attribute *a = &m->attributes[i];
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0, "%s is not a number at these parameters", a->key);
+      const mbg__where at = mbg__attribute_where(a);
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &at, 0, "%s is not a number at these parameters", a->label->key);
     }
   }
   for (int i = 0; i < m->nbody; i++) {
@@ -324,12 +330,10 @@ static int update_poses(mbg_context *ctx, mbg__design *d) {
     int where = 0;
     if (!mbg__pose_eval(m->ops + pose->first, pose->count, d->attr, d->poses, &d->poses[i], &where)) {
       const mbg__attribute *a = &m->attributes[m->ops[pose->first + where].attr];
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0,
-                          "%s: a direction has length zero, or two directions are parallel", a->key);
+      const mbg__where at = mbg__attribute_where(a);
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &at, 0,
+                          "%s: a direction has length zero, or two directions are parallel", a->label->key);
     }
-  }
-  for (int i = 0; i < m->nmarker; i++) {
-    d->markers[i] = d->poses[m->markers[i].pose];
   }
   return MBG_OK;
 }

@@ -57,7 +57,7 @@ typedef struct mbg__design {
   int *col;                   /* parameter                                          (nnz)  */
   real *val;                  /* derivative                                         (nnz)  */
   mbg__placed *poses;         /*                                                 (npose) */
-  mbg__placed *markers;       /* pose of each marker                             (nmarker); shares memory with poses */
+  mbg__placed **markers;      /* pose of each marker, one of `poses`             (nmarker) */
   real *M;                    /* mass matrices, 36 per body                         (nbody x 36) */
   real **M_a;                 /* by the body's own attributes, nattr x 36 each      (nbody) */
   mbg__beam_shape *shapes;    /* references of beams                         (nreference) */

@@ -36,7 +36,8 @@ static int check_element(mbg_context *ctx, const mbg__design *d, const mbg__beam
     }
     if (!good) {
       const mbg__attribute *a = &d->model->attributes[e->attr[k]];
-      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &a->where, 0, "%s is %g at these parameters; it must be %s", a->key, x,
+      const mbg__where at = mbg__attribute_where(a);
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &at, 0, "%s is %g at these parameters; it must be %s", a->label->key, x,
                           range);
     }
   }

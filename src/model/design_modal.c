@@ -193,10 +193,10 @@ static void update_marker(mbg__design *d, int i) {
   const mbg__modal *m = &d->model->modals[modal];
   h->map.count = 0;
   if (m->beam) {
-    update_beam_marker(d, m, marker->node - 1, &d->markers[i], h);
+    update_beam_marker(d, m, marker->node - 1, d->markers[i], h);
     return;
   }
-  update_node_marker(d, m, &m->nodes[marker->node], &d->markers[i], h);
+  update_node_marker(d, m, &m->nodes[marker->node], d->markers[i], h);
 }
 
 void mbg__design_update_modals(mbg__design *d) {

@@ -43,15 +43,26 @@ typedef struct {
   mbg__where where;
 } mbg__constant;
 
-/* One number of an element: from a formula, or (spline >= 0) the second derivative of a cubic control at a knot. */
+/* What many numbers of a file have in common. */
+typedef struct {
+  const char *key; /* "mass", "position[2]" */
+  const char *unit;
+  const char *file;
+} mbg__label;
+
+/* One number of an element: from a formula, or the second derivative of a cubic control at a knot. Large models have
+   many. */
 typedef struct {
   mbg__formula formula;
-  int control, knot; /* control >= 0: curvature of that control at that knot; formula unused */
+  const mbg__label *label;
   const char *owner; /* "body 'bob'" */
-  const char *key;   /* "mass", "position[2]" */
-  const char *unit;
-  mbg__where where;
+  int line, column;
+  int control; /* >= 0: a curvature of that control; formula unused */
 } mbg__attribute;
+
+static inline mbg__where mbg__attribute_where(const mbg__attribute *a) {
+  return (mbg__where){a->label->file, a->line, a->column, a->owner};
+}
 
 /* u(t) = sum N_k(t) u_k on knots; the samples are attributes attr..attr+n-1, then (cubic) n curvatures. */
 typedef struct {
@@ -165,15 +176,15 @@ typedef struct {
    With a law (a driver q = theta, q = sign * F(entries)) the sign multiplies the law's value instead: F(entries) = sign
    * theta. */
 typedef struct {
-  int pair;               /* -1: no pair, F = 1 (the constant of a coupling) */
   mbg__row_kernel kernel; /* NULL: the entry itself; with a law: the entry minus sign * law */
+  double sign;
+  double attr_sign; /* of attributes: -1 for the pitch of a screw in a mirrored part, else 1 */
+  int pair;         /* -1: no pair, F = 1 (the constant of a coupling) */
   int nentry, entry[3];
   int law;            /* function of t, or -1 */
   int nattr, attr[2]; /* global attributes in z */
-  double attr_sign;   /* of these: -1 for the pitch of a screw in a mirrored part, else 1 */
   int turn;           /* turn counter or -1 */
-  double sign;
-  int factor; /* global attribute that multiplies the term (coupling), or -1 */
+  int factor;         /* global attribute that multiplies the term (coupling), or -1 */
 } mbg__term;
 
 typedef enum { MBG__ROW_JOINT, MBG__ROW_DRIVER, MBG__ROW_COUPLING } mbg__row_kind;

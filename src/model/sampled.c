@@ -73,14 +73,19 @@ done:
 
 /* ---------------------------------------------------------------------- one control */
 
-/* one more attribute of the control; its key is "label[i]" */
-static mbg__attribute *add_attribute(maker *k, const mbg__control *c, const char *owner, const char *label, int i) {
+/* one more attribute of the control; its key is "name[i]" */
+static mbg__attribute *add_attribute(maker *k, const mbg__control *c, const char *owner, const char *name, int i) {
   char key[64];
-  mbg__format(key, sizeof(key), "%s[%d]", label, i);
+  mbg__format(key, sizeof(key), "%s[%d]", name, i);
   mbg__attribute *a = &k->m->attributes[k->m->na++];
-  *a = (mbg__attribute){.control = -1, .owner = owner, .unit = "", .where = c->where};
-  a->key = mbg__arena_text(&k->m->arena, key, strlen(key));
-  return a->key ? a : NULL;
+  mbg__label *label = MBG_TAKE(&k->m->arena, mbg__label, 1);
+  if (!label) {
+    return NULL;
+  }
+  *label = (mbg__label){mbg__arena_text(&k->m->arena, key, strlen(key)), "", c->where.file};
+  *a =
+      (mbg__attribute){.label = label, .owner = owner, .line = c->where.line, .column = c->where.column, .control = -1};
+  return label->key ? a : NULL;
 }
 
 static int add_attributes(maker *k, const mbg__samples *s, int first, const char *owner) {
@@ -101,7 +106,6 @@ static int add_attributes(maker *k, const mbg__samples *s, int first, const char
       return mbg__fail_memory(k->ctx);
     }
     a->control = s->control;
-    a->knot = i;
   }
   return input ? MBG_OK : mbg__fail_memory(k->ctx);
 }

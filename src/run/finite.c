@@ -134,7 +134,7 @@ int mbg__run_check_attributes(mbg_context *ctx, const mbg_run *run, int criterio
     if (!isfinite(gradient[i])) {
       return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                        "the derivative of criterion '%s' by %s of %s is not a finite number (formulation '%s')",
-                       run->m->criteria[criterion].name, a->key, a->owner, run->formulation->key);
+                       run->m->criteria[criterion].name, a->label->key, a->owner, run->formulation->key);
     }
   }
   return MBG_OK;

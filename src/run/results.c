@@ -75,12 +75,12 @@ const char *mbg_run_attribute_owner(const mbg_run *run, int index) {
 
 const char *mbg_run_attribute_key(const mbg_run *run, int index) {
   const mbg__attribute *a = attribute(run, index);
-  return a ? a->key : NULL;
+  return a ? a->label->key : NULL;
 }
 
 const char *mbg_run_attribute_unit(const mbg_run *run, int index) {
   const mbg__attribute *a = attribute(run, index);
-  return a ? (a->unit ? a->unit : "") : NULL;
+  return a ? (a->label->unit ? a->label->unit : "") : NULL;
 }
 
 /* reference sizes of units, so that numbers that happen to be zero are not hidden when ranked */
@@ -96,7 +96,7 @@ int mbg_run_attributes(const mbg_run *run, double *values, double *scales) {
       values[i] = value;
     }
     if (scales) {
-      scales[i] = fmax(fabs(value), unit_reference(run->m, run->m->attributes[i].unit));
+      scales[i] = fmax(fabs(value), unit_reference(run->m, run->m->attributes[i].label->unit));
     }
   }
   return MBG_OK;

@@ -51,7 +51,7 @@ static void null_vectors(const mbg__rank *rank, double *N) {
 
 int mbg__lookahead_add(mbg_context *ctx, mbg__arena *arena, mbg__lookahead *k, mbg__system *sys) {
   mbg__rank *rank;
-  const int err = mbg__rank_analyse(ctx, arena, sys, &rank);
+  const int err = mbg__rank_analyse(ctx, arena, sys, NULL, &rank);
   if (err < 0 || rank->ndropped != k->nd || k->count == SAMPLES_MAX) {
     return err;
   }

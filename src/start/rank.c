@@ -22,9 +22,9 @@ typedef struct {
   bool *row_left, *body_left;
 } scaled_rows;
 
-static int scaled_values(scaled_rows *q, mbg__arena *scratch, mbg__system *s) {
+static int scaled_values(scaled_rows *q, mbg__arena *scratch, mbg__system *s, real *room) {
   const int nnz = mbg__csc_count(q->B), nrow = q->m->nrow;
-  real *val = MBG_TAKE(scratch, real, nnz);
+  real *val = room ? room : MBG_TAKE(scratch, real, nnz);
   q->val = (double *)val; /* in place: a real is at least as long as its real part, which stands first */
   q->scale = MBG_TAKE(scratch, double, nrow);
   if (mbg__arena_check(q->ctx, scratch) < 0) {
@@ -462,7 +462,7 @@ static mbg__rank *take_rank(mbg_context *ctx, mbg__arena *arena, int nrow) {
   return rank;
 }
 
-int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, mbg__rank **out) {
+int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, real *room, mbg__rank **out) {
   const mbg_model *m = s->model;
   scaled_rows q = {.ctx = ctx, .m = m, .B = &s->patB};
   mbg__arena scratch;
@@ -475,7 +475,7 @@ int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, mbg__
   MBG_TRY(*out ? MBG_OK : MBG_ERROR_MEMORY);
   memset(q.row_left, true, (size_t)m->nrow);
   memset(q.body_left, true, (size_t)m->nbody);
-  MBG_TRY(scaled_values(&q, &scratch, s));
+  MBG_TRY(scaled_values(&q, &scratch, s, room));
   MBG_TRY(peel(&q, &scratch, s));
   MBG_TRY(factor_rest(&q, &scratch, arena, *out));
 done:

@@ -23,8 +23,9 @@ typedef struct {
                              a part that was proved; 1 when nothing was factored */
 } mbg__rank;
 
-/* Analyses B at the state of the last update (linearize is not needed). Memory in the arena. */
-int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__rank **out);
+/* Analyses B at the state of the last update (linearize is not needed). Memory in the arena. room: space for the
+   entries of B, which the analysis overwrites; NULL: it takes its own. */
+int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, real *room, mbg__rank **out);
 
 /* The same decision with other rows dropped (rank->ndropped of them, ascending): T follows from the null vectors. *out
    is `rank` itself when these rows cannot be dropped at this configuration. */

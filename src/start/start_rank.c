@@ -121,7 +121,8 @@ int mbg__start_rank(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   }
   w->has_rank = false;
   mbg__arena_destroy(&w->rank_arena);
-  const int err = mbg__rank_analyse(ctx, &w->rank_arena, w->sys, &w->result.rank);
+  const int err = mbg__rank_analyse(ctx, &w->rank_arena, w->sys, w->B, &w->result.rank);
+  mbg__system_matrices(w->sys, &(mbg__matrices){.B = w->B});
   if (err < 0) {
     return err;
   }

@@ -17,7 +17,7 @@ static bool small(const double x[3], double size) {
 }
 
 bool mbg__axle_has(const mbg__design *design, int marker, const mbg__axle *l) {
-  const mbg__frame *h = &design->markers[marker].h;
+  const mbg__frame *h = &design->markers[marker]->h;
   const double x[3] = {re(h->x[0]), re(h->x[1]), re(h->x[2])};
   double gap[3];
   cross(x, l->d, gap); /* arm of the body's origin */
@@ -25,7 +25,7 @@ bool mbg__axle_has(const mbg__design *design, int marker, const mbg__axle *l) {
 }
 
 static void read_axle(const mbg__design *design, int marker, mbg__axle *l) {
-  const mbg__frame *h = &design->markers[marker].h;
+  const mbg__frame *h = &design->markers[marker]->h;
   const double d[3] = {re(h->R[2]), re(h->R[5]), re(h->R[8])};
   double tilt[3];
   if (!l->any) {

@@ -149,10 +149,10 @@ void mbg__saddle_add_sum(mbg__saddle *k, const real c[3], const real *A, const r
 
 void mbg__saddle_add_body(mbg__saddle *k, int body, real c, const real A[36]) {
   const mbg__system *s = k->sys;
-  const int *slot = s->blocks[s->body_block[body]].slot;
-  for (int i = 0; i < s->nfree[body]; i++) {
-    for (int j = 0; j < s->nfree[body]; j++, slot++) {
-      k->A.val[k->slotK[*slot]] += c * A[6 * s->free_[body][i] + s->free_[body][j]];
+  const int *column = s->blocks[s->body_block[body]].column;
+  for (int j = 0; j < s->nfree[body]; j++) {
+    for (int i = 0; i < s->nfree[body]; i++) {
+      k->A.val[k->slotK[column[j] + i]] += c * A[6 * s->free_[body][i] + s->free_[body][j]];
     }
   }
 }
@@ -171,9 +171,9 @@ void mbg__metric_free(const mbg_model *m, double *W) {
 void mbg__saddle_add_metric(mbg__saddle *k, real c) {
   const mbg__system *s = k->sys;
   for (int b = 0; b < s->model->nbody; b++) {
-    const int *slot = s->blocks[s->body_block[b]].slot, n = s->nfree[b];
-    for (int i = 0; i < n; i++) {
-      k->A.val[k->slotK[slot[(n + 1) * i]]] += c * mbg__metric(s->model, s->free_[b][i]);
+    const int *column = s->blocks[s->body_block[b]].column;
+    for (int i = 0; i < s->nfree[b]; i++) {
+      k->A.val[k->slotK[column[i] + i]] += c * mbg__metric(s->model, s->free_[b][i]);
     }
   }
 }

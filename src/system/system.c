@@ -295,7 +295,7 @@ static void marker_wrench_sub(const mbg__system *s, int marker, double c, const 
     v6_scale(fb, c, f);
     mbg__modal_end_wrench_sub(s, marker, fb, r);
   } else if (marker_body(s, marker) >= 0) {
-    AdInvT_mul(fb, &s->design->markers[marker].h, f);
+    AdInvT_mul(fb, &s->design->markers[marker]->h, f);
     v6_axpy(r + s->model->bodies[marker_body(s, marker)].voff, -c, fb);
   }
 }

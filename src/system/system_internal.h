@@ -12,10 +12,11 @@
 typedef real vec6[6];
 typedef real mat6[36];
 
-/* A block of a matrix over free velocities: rows of body Q, columns of body P; slot of each pair of free components. */
+/* A block of a matrix over free velocities: rows of body Q, columns of body P. The rows of a column follow each other:
+   entry (i, j) of the free components stands at column[j] + i. */
 typedef struct {
   int Q, P;
-  int *slot; /* nfree(Q) x nfree(P) */
+  int *column; /* nfree(P) */
 } mbg__block;
 
 /* Blocks of one pair: of K and C over (A, B) x (A, B); -1 where an end is on the ground. */

@@ -19,9 +19,9 @@ static void marker_frame(void *user, int i) {
   if (s->end[i]) {
     mbg__modal_end_update(s, i);
   } else if (body >= 0) {
-    frame_mul(&s->Hm[i], &s->H[body], &s->design->markers[i].h);
+    frame_mul(&s->Hm[i], &s->H[body], &s->design->markers[i]->h);
   } else {
-    s->Hm[i] = s->design->markers[i].h;
+    s->Hm[i] = s->design->markers[i]->h;
   }
 }
 
@@ -38,7 +38,7 @@ static void update_marker(mbg__system *s, int i, const real *v, vec6 *out, void 
   if (s->marker_on[i] && s->end[i]) {
     end(s, i);
   } else if (s->marker_on[i] && marker_body(s, i) >= 0) {
-    AdInv_mul(out[i], &s->design->markers[i].h, v + s->model->bodies[marker_body(s, i)].voff);
+    AdInv_mul(out[i], &s->design->markers[i]->h, v + s->model->bodies[marker_body(s, i)].voff);
   }
 }
 
@@ -158,7 +158,7 @@ static void add_mul(vec6 out, const mbg__frame *h, const real *x, int off) {
 
 void mbg__kin_marker_push(const mbg__system *s, int marker, const mbg__direction *d, vec6 geo, vec6 w, vec6 dv,
                           vec6 dvd) {
-  const mbg__placed *h = &s->design->markers[marker];
+  const mbg__placed *h = s->design->markers[marker];
   const int body = marker_body(s, marker);
   v6_zero(geo);
   for (int k = 0; d->da && k < h->ndep; k++) {
@@ -245,7 +245,7 @@ static void add_mul_T(real *out, const mbg__frame *h, const real *g, int off) {
 
 void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const real *gv, const real *gvd,
                           const mbg__cotangent *g) {
-  const mbg__placed *h = &s->design->markers[marker];
+  const mbg__placed *h = s->design->markers[marker];
   const int body = marker_body(s, marker);
   real geo[6], c[6];
   if (s->end[marker]) {
@@ -316,13 +316,13 @@ void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec
 
 void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]) {
   const int marker = side ? s->model->pairs[pair].B : s->model->pairs[pair].A;
-  mbg__frame H = s->design->markers[marker].h;
+  mbg__frame H = s->design->markers[marker]->h;
   if (side) {
     mbg__AdInv_matrix(X, &H);
     return;
   }
   /* - Ad(G^-1) Ad(h_A^-1) = - Ad((h_A G)^-1) */
-  frame_mul(&H, &s->design->markers[marker].h, &s->G[pair]);
+  frame_mul(&H, &s->design->markers[marker]->h, &s->G[pair]);
   mbg__AdInv_matrix(X, &H);
   m6_scale(X, -1, X);
 }

@@ -20,18 +20,18 @@ void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36]
     return;
   }
   const mbg__block *b = &s->blocks[block];
-  const int *slot = b->slot;
   if (s->nfree[b->Q] == 6 && s->nfree[b->P] == 6) {
-    for (int i = 0; i < 36; i += 6) {
-      for (int j = i; j < i + 6; j++) {
-        val[slot[j]] += c * A[j];
+    for (int j = 0; j < 6; j++) {
+      real *to = val + b->column[j];
+      for (int i = 0; i < 6; i++) {
+        to[i] += c * A[6 * i + j];
       }
     }
     return;
   }
-  for (int i = 0; i < s->nfree[b->Q]; i++) {
-    for (int j = 0; j < s->nfree[b->P]; j++) {
-      val[*slot++] += c * A[6 * s->free_[b->Q][i] + s->free_[b->P][j]];
+  for (int j = 0; j < s->nfree[b->P]; j++) {
+    for (int i = 0; i < s->nfree[b->Q]; i++) {
+      val[b->column[j] + i] += c * A[6 * s->free_[b->Q][i] + s->free_[b->P][j]];
     }
   }
 }
@@ -131,7 +131,7 @@ static void pair_matrices(const mbg__system *s, int i, const mbg__matrices *out)
   real XA[36], XB[36], Kr[2][36], T[36], U[36];
   const real *X[2] = {XA, XB};
   mbg__kin_jacobian(s, i, 0, XA);
-  if (is_frame(&s->design->markers[s->model->pairs[i].B].h)) {
+  if (is_frame(&s->design->markers[s->model->pairs[i].B]->h)) {
     X[1] = NULL;
   } else {
     mbg__kin_jacobian(s, i, 1, XB);

@@ -15,7 +15,7 @@ static int create_end(mbg_context *ctx, mbg__system *s, int marker) {
   }
   e->modal = s->model->bodies[marker_body(s, marker)].modal;
   e->m = (mbg__modal_marker){.n = n,
-                             .h = &s->design->markers[marker].h,
+                             .h = &s->design->markers[marker]->h,
                              .P = s->design->handles[marker].P,
                              .Psi = memory,
                              .eta = s->modal[e->modal].eta};

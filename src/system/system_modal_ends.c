@@ -88,7 +88,7 @@ static mbg__modal_marker_gradient end_gradient(const mbg__system *s, int marker,
 
 /* to modes and attributes */
 static void end_scatter(const mbg__system *s, int marker, const real omega[6], const mbg__cotangent *to) {
-  const mbg__placed *h = &s->design->markers[marker];
+  const mbg__placed *h = s->design->markers[marker];
   const mbg__modal_end *e = s->end[marker];
   if (to->w) {
     modal_scatter_modes(s, e->modal, s->modal[e->modal].geta, to->w);

@@ -128,34 +128,46 @@ static int find_block(const mbg__system *s, int Q, int P) {
   return -1;
 }
 
-/* entries of all blocks as (row, col), and the pattern of K with their slots */
-static int lay_blocks(mbg_context *ctx, mbg__system *s, mbg__arena *scratch, int count) {
+/* The pattern of K. Blocks are sorted by their rows, and the free velocities of a body follow each other: so each block
+   stands in its columns below those before it. */
+static int lay_blocks(mbg_context *ctx, mbg__system *s, int count, int columns) {
   const mbg_model *m = s->model;
-  int err = MBG_OK, n = 0;
-  int *row = MBG_TAKE(scratch, int, count), *col = MBG_TAKE(scratch, int, count);
-  int *slot = MBG_TAKE(&s->arena, int, count);
-  MBG_TRY(mbg__arena_check(ctx, scratch));
-  MBG_TRY(mbg__arena_check(ctx, &s->arena));
-  for (int b = 0; b < s->nblock; b++) {
-    mbg__block *block = &s->blocks[b];
-    block->slot = slot + n;
-    for (int i = 0; i < s->nfree[block->Q]; i++) {
-      for (int j = 0; j < s->nfree[block->P]; j++, n++) {
-        row[n] = m->dof[m->bodies[block->Q].voff + s->free_[block->Q][i]];
-        col[n] = m->dof[m->bodies[block->P].voff + s->free_[block->P][j]];
+  mbg__csc *K = &s->patK;
+  int *column = MBG_TAKE(&s->arena, int, columns);
+  *K = (mbg__csc){.nrow = m->nv, .ncol = m->nv};
+  K->colptr = MBG_TAKE(&s->arena, int, m->nv + 1);
+  K->rowind = MBG_TAKE(&s->arena, int, count);
+  K->val = MBG_TAKE(&s->arena, real, count);
+  if (mbg__arena_check(ctx, &s->arena) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
+  for (int pass = 0; pass < 2; pass++) {
+    /* lengths of columns, then their places: while blocks are laid, entry j + 1 says where column j goes on */
+    for (int b = 0, n = 0; b < s->nblock; n += s->nfree[s->blocks[b++].P]) {
+      const mbg__block *block = &s->blocks[b];
+      s->blocks[b].column = column + n;
+      for (int j = 0; j < s->nfree[block->P]; j++) {
+        int *end = &K->colptr[m->dof[m->bodies[block->P].voff + s->free_[block->P][j]] + 1];
+        block->column[j] = *end;
+        for (int i = 0; pass == 1 && i < s->nfree[block->Q]; i++) {
+          K->rowind[*end + i] = m->dof[m->bodies[block->Q].voff + s->free_[block->Q][i]];
+        }
+        *end += s->nfree[block->Q];
       }
     }
+    for (int j = m->nv; pass == 0 && j > 0; j--) {
+      K->colptr[j] = K->colptr[j - 1];
+    }
+    for (int j = 0; pass == 0 && j < m->nv; j++) {
+      K->colptr[j + 1] += K->colptr[j];
+    }
   }
-  if (mbg__csc_build(&s->patK, &s->arena, m->nv, m->nv, count, row, col, slot) < 0) {
-    err = mbg__fail_memory(ctx);
-  }
-done:
-  return err;
+  return MBG_OK;
 }
 
 static int make_blocks(mbg_context *ctx, mbg__system *s, mbg__arena *scratch, const bool *active) {
   requests r = {.nbody = s->model->nbody};
-  int err = MBG_OK, count = 0;
+  int err = MBG_OK, count = 0, columns = 0;
   request_all(s, active, &r);
   r.key = MBG_TAKE(scratch, long long, r.n);
   s->blocks = MBG_TAKE(&s->arena, mbg__block, r.n);
@@ -169,9 +181,10 @@ static int make_blocks(mbg_context *ctx, mbg__system *s, mbg__arena *scratch, co
       b->Q = (int)(r.key[i] / r.nbody);
       b->P = (int)(r.key[i] % r.nbody);
       count += s->nfree[b->Q] * s->nfree[b->P];
+      columns += s->nfree[b->P];
     }
   }
-  MBG_TRY(lay_blocks(ctx, s, scratch, count));
+  MBG_TRY(lay_blocks(ctx, s, count, columns));
 done:
   return err;
 }
@@ -280,7 +293,7 @@ static int body_of_modal(const mbg__system *s, int of, int k) { return modal_par
 
 static int slot_of(const mbg__system *s, int Q, int i, int P, int j) {
   const int b = find_block(s, Q, P);
-  return b < 0 ? -1 : s->blocks[b].slot[i * s->nfree[P] + j];
+  return b < 0 ? -1 : s->blocks[b].column[j] + i;
 }
 
 /* slots of rows in one list and columns in another, row-major */

@@ -7,7 +7,7 @@
 void mbg__system_want(mbg__system *s, bool all) {
   s->moved_only = !all;
   for (int i = 0; i < s->model->nmarker; i++) {
-    const mbg__placed *h = &s->design->markers[i];
+    const mbg__placed *h = s->design->markers[i];
     s->marker_wanted[i] = all;
     for (int k = 0; !s->marker_wanted[i] && k < h->ndep; k++) {
       s->marker_wanted[i] = wanted(s, h->dep[k]);
@@ -79,7 +79,7 @@ static void marker_test(const mbg__system *s, int marker, const real *z, vec6 ou
   } else if (body < 0) {
     v6_zero(out);
   } else {
-    AdInv_mul(out, &s->design->markers[marker].h, z + s->model->bodies[body].voff);
+    AdInv_mul(out, &s->design->markers[marker]->h, z + s->model->bodies[body].voff);
   }
 }
 
@@ -87,7 +87,7 @@ static void marker_test(const mbg__system *s, int marker, const real *z, vec6 ou
    + f . ad(omega da) z_m = -(ad(z_m)^T f) . omega da */
 static void marker_geometry_pull(const mbg__system *s, int marker, const real *whole, const vec6 z, const vec6 f,
                                  const mbg__cotangent *g) {
-  const mbg__placed *h = &s->design->markers[marker];
+  const mbg__placed *h = s->design->markers[marker];
   real c[6];
   if (s->end[marker]) {
     mbg__modal_end_test_pull(s, marker, whole, f, -1, g);

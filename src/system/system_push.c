@@ -130,7 +130,7 @@ static void marker_wrench_push(const mbg__system *s, int marker, const vec6 f, c
   }
   adT_mul(c, s->m_geo[marker], f);
   v6_sub(c, df, c);
-  AdInvT_mul(fb, &s->design->markers[marker].h, c);
+  AdInvT_mul(fb, &s->design->markers[marker]->h, c);
   v6_axpy(dr + s->model->bodies[body].voff, -1, fb);
 }
 

@@ -69,7 +69,7 @@ static mask uses(const mbg__system *s, int pair, mask set, mask *used) {
   const int ends[2] = {m->pairs[pair].A, m->pairs[pair].B};
   mask all = 0;
   for (int k = 0; k < 2; k++) {
-    const mbg__placed *h = &s->design->markers[ends[k]];
+    const mbg__placed *h = s->design->markers[ends[k]];
     const mbg__modal_map *map = &s->design->handles[ends[k]].map;
     const int body = m->markers[ends[k]].body;
     if (body >= 0) {

@@ -92,7 +92,7 @@ const mbg__link *mbg__tree_links(const mbg__tree *t) { return t->links; }
 static void link_frame(const mbg__tree *t, int marker, bool plain, mbg__frame *h) {
   frame_identity(h);
   if (marker >= 0) {
-    const mbg__frame *from = &t->design->markers[marker].h;
+    const mbg__frame *from = &t->design->markers[marker]->h;
     v3_copy(h->x, from->x);
     if (!plain) {
       m3_copy(h->R, from->R);

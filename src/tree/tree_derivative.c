@@ -21,7 +21,7 @@ static void frame_push(const mbg__tree *t, int marker, bool plain, const real *d
   if (marker < 0 || !da) {
     return;
   }
-  const mbg__placed *h = &t->design->markers[marker];
+  const mbg__placed *h = t->design->markers[marker];
   for (int i = 0; i < h->ndep; i++) {
     v6_axpy(x, da[h->dep[i]], h->omega[i]);
   }
@@ -34,10 +34,10 @@ static void frame_push(const mbg__tree *t, int marker, bool plain, const real *d
 
 static void frame_pull(const mbg__tree *t, int marker, bool plain, const real c[6], real *ga) {
   real x[6] = {0};
-  if (marker < 0 || !ga || t->design->markers[marker].ndep == 0) {
+  if (marker < 0 || !ga || t->design->markers[marker]->ndep == 0) {
     return;
   }
-  const mbg__placed *h = &t->design->markers[marker];
+  const mbg__placed *h = t->design->markers[marker];
   if (plain) {
     m3_mulv_T(x, h->h.R, c);
   } else {

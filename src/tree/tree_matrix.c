@@ -265,7 +265,7 @@ static void take_blocks(const mbg__tree *t, const real *val, mat6 *blocks, bool 
     has[b] = false;
     m6_zero(blocks[b]);
     for (int i = 0; i < nQ * nP; i++) {
-      const real x = val[block->slot[i]];
+      const real x = val[block->column[i % nP] + i / nP];
       blocks[b][6 * s->free_[block->P][i % nP] + s->free_[block->Q][i / nP]] = x;
       has[b] = has[b] || x != 0;
     }

@@ -13,7 +13,7 @@ static void make_end(mbg__tree *t, int marker, int body, mbg__tree_end *x) {
   *x = (mbg__tree_end){.marker = marker, .body = body, .modal = modal_of(t, marker)};
   if (x->modal >= 0) {
     const int n = t->m->modals[x->modal].n;
-    x->m = (mbg__modal_marker){.n = n, .h = &t->design->markers[marker].h, .P = t->design->handles[marker].P};
+    x->m = (mbg__modal_marker){.n = n, .h = &t->design->markers[marker]->h, .P = t->design->handles[marker].P};
     x->m.Psi = MBG_TAKE(&t->arena, real, 6 * n);
     x->dP = MBG_TAKE(&t->arena, real, 6 * n);
     x->gP = MBG_TAKE(&t->arena, real, 6 * n);
@@ -107,7 +107,7 @@ static void end_place(mbg__tree *t, mbg__tree_end *x, mbg__frame *h) {
     mbg__modal_marker_place(&x->m, t->modal->eta[x->modal]);
     *h = x->m.E;
   } else {
-    *h = t->design->markers[x->marker].h;
+    *h = t->design->markers[x->marker]->h;
   }
 }
 
@@ -117,7 +117,7 @@ void mbg__tree_end_twist(const mbg__tree *t, mbg__tree_end *x, const real *y, re
   if (x->modal >= 0) {
     mbg__modal_marker_twist(&x->m, v ? v : none, modes[x->modal], out);
   } else if (v) {
-    AdInv_mul(out, &t->design->markers[x->marker].h, v);
+    AdInv_mul(out, &t->design->markers[x->marker]->h, v);
   } else {
     v6_zero(out);
   }
@@ -128,7 +128,7 @@ static void end_rate(mbg__tree *t, mbg__tree_end *x, const real *vd, real out[6]
   if (x->modal >= 0) {
     mbg__modal_marker_rate(&x->m, y, t->modal->etadd[x->modal], out);
   } else if (y) {
-    AdInv_mul(out, &t->design->markers[x->marker].h, y);
+    AdInv_mul(out, &t->design->markers[x->marker]->h, y);
   } else {
     v6_zero(out);
   }

@@ -21,7 +21,7 @@ static void end_mul(const mbg__tree *t, const mbg__tree_end *x, const real *y, r
     mbg__modal_marker_mul(&x->m, v, modes, out);
     vn_zero(t->m->modals[x->modal].n, modes);
   } else if (v) {
-    AdInv_mul(out, &t->design->markers[x->marker].h, v);
+    AdInv_mul(out, &t->design->markers[x->marker]->h, v);
   }
 }
 
@@ -37,7 +37,7 @@ static void end_mul_T(const mbg__tree *t, const mbg__tree_end *x, real c, const 
     scatter_modes(t, x->modal, modes, y);
   } else {
     real z[6];
-    AdInvT_mul(z, &t->design->markers[x->marker].h, f);
+    AdInvT_mul(z, &t->design->markers[x->marker]->h, f);
     v6_axpy(v, c, z);
   }
 }
@@ -69,7 +69,7 @@ void mbg__tree_modal_change_T(const mbg__tree *t, int k, const real *ga, real *q
 
 /* omega of the marker, and its modal columns, in direction da */
 static void end_geometry(const mbg__tree *t, mbg__tree_end *x, const real *da, real omega[6], const real **dP) {
-  const mbg__placed *h = &t->design->markers[x->marker];
+  const mbg__placed *h = t->design->markers[x->marker];
   v6_zero(omega);
   *dP = NULL;
   if (!da) {
@@ -84,7 +84,7 @@ static void end_geometry(const mbg__tree *t, mbg__tree_end *x, const real *da, r
 }
 
 static void geometry_pull(const mbg__tree *t, const mbg__tree_end *x, const real omega[6], const real *gP, real *ga) {
-  const mbg__placed *h = &t->design->markers[x->marker];
+  const mbg__placed *h = t->design->markers[x->marker];
   if (!ga) {
     return;
   }
@@ -118,11 +118,11 @@ static void end_push(mbg__tree *t, mbg__tree_end *x, const real *w, const real *
   ad_mul(out[1], x->v, omega);
   ad_mul(out[2], x->vd, omega);
   if (wb) {
-    AdInv_mul(y, &t->design->markers[x->marker].h, wb);
+    AdInv_mul(y, &t->design->markers[x->marker]->h, wb);
     v6_axpy(out[0], 1, y);
   }
   if (vb) {
-    AdInv_mul(y, &t->design->markers[x->marker].h, vb);
+    AdInv_mul(y, &t->design->markers[x->marker]->h, vb);
     v6_axpy(out[1], 1, y);
   }
 }
@@ -149,7 +149,7 @@ static void end_pull(mbg__tree *t, mbg__tree_end *x, const real *g[3], real *w, 
   if (g[0]) {
     v6_copy(omega, g[0]);
     if (wb) {
-      AdInvT_mul(y, &t->design->markers[x->marker].h, g[0]);
+      AdInvT_mul(y, &t->design->markers[x->marker]->h, g[0]);
       v6_axpy(wb, 1, y);
     }
   }
@@ -160,7 +160,7 @@ static void end_pull(mbg__tree *t, mbg__tree_end *x, const real *g[3], real *w, 
     }
   }
   if (g[1] && vb) {
-    AdInvT_mul(y, &t->design->markers[x->marker].h, g[1]);
+    AdInvT_mul(y, &t->design->markers[x->marker]->h, g[1]);
     v6_axpy(vb, 1, y);
   }
   geometry_pull(t, x, omega, NULL, ga);
@@ -457,7 +457,7 @@ static void end_wrench_push(mbg__tree *t, mbg__tree_end *x, const mbg__modal_mar
   } else {
     adT_mul(z, change->eps, f);
     v6_sub(z, df, z);
-    AdInvT_mul(y, &t->design->markers[x->marker].h, z);
+    AdInvT_mul(y, &t->design->markers[x->marker]->h, z);
     v6_scale(y, c, y);
   }
   if (body && x->body >= 0) {

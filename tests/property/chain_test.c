@@ -187,7 +187,7 @@ static void check_attributes(fixture *f, int most) {
     memset(da, 0, (size_t)m->na * sizeof(double));
     da[k] = 1;
     const model_direction d = {.da = da};
-    snprintf(label, sizeof label, "%s of %s", m->attributes[k].key, m->attributes[k].owner);
+    snprintf(label, sizeof label, "%s of %s", m->attributes[k].label->key, m->attributes[k].owner);
     model_case_twin(&f->c, &d, &f->exact);
     model_case_push(&f->c, &d, &f->got);
     compare_change(f, ATTRIBUTES, label);
@@ -397,7 +397,7 @@ static void check_design(fixture *f) {
     mbg__design_push(c->design, dp, da);
     for (int i = 0; i < m->na; i++) {
       const double size = fmin(fabs(c->design->attr[i]), 1e6);
-      compare(DESIGN, m->attributes[i].key, 1, &da[i], &exact[i], size);
+      compare(DESIGN, m->attributes[i].label->key, 1, &da[i], &exact[i], size);
     }
     dp[k] = 0;
   }

@@ -143,7 +143,7 @@ int twin_system_qr(twin_system *s, double beta, real t, const real *H, const rea
   int err = MBG_OK;
   MBG_TRY(twin_system_update(s, t, H, v, NULL, NULL, turns));
   if (!s->point) {
-    MBG_TRY(mbg__rank_analyse(s->ctx, &s->arena, s->system, &s->rank));
+    MBG_TRY(mbg__rank_analyse(s->ctx, &s->arena, s->system, NULL, &s->rank));
     MBG_TRY(mbg__qr_point_create(s->ctx, &s->arena, s->system, s->rank, beta, &s->point));
   }
   MBG_TRY(mbg__qr_point_eval(s->ctx, s->point, t, s->H, v, turns, &got_v, &got_a));

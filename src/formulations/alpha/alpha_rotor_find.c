@@ -60,7 +60,7 @@ static void weld(search *s) {
 
 /* the joint axis of a marker belongs to the line of its group */
 static void read_axle(const search *s, int marker, group *g) {
-  const mbg__frame *h = &mbg__system_design(s->a->sys)->markers[marker].h;
+  const mbg__frame *h = &mbg__system_design(s->a->sys)->markers[marker]->h;
   const mbg__frame *H = start_frame(s->a, s->a->m->markers[marker].body);
   const double at[3] = {re(h->x[0]), re(h->x[1]), re(h->x[2])}, z[3] = {re(h->R[2]), re(h->R[5]), re(h->R[8])};
   double x[3], d[3], gap[3];

@@ -9,7 +9,7 @@
 static bool is_planar(const mbg__alpha *a, const mbg__rotor *k) { return a->m->bodies[k->body].motion == MBG__PLANAR; }
 
 static const mbg__placed *placed(const mbg__alpha *a, int marker) {
-  return &mbg__system_design(a->sys)->markers[marker];
+  return mbg__system_design(a->sys)->markers[marker];
 }
 
 static void place(const mbg__alpha *a, const mbg__rotor *k, real c[3]) {

@@ -37,7 +37,7 @@ int mbg__dca_articulated_create(mbg_context *ctx, mbg__arena *arena, const mbg__
 static void marker_frame(const mbg__dca_articulated *k, int marker, bool plain, mbg__frame *h) {
   frame_identity(h);
   if (marker >= 0) {
-    const mbg__frame *from = &k->design->markers[marker].h;
+    const mbg__frame *from = &k->design->markers[marker]->h;
     v3_copy(h->x, from->x);
     if (!plain) {
       m3_copy(h->R, from->R);

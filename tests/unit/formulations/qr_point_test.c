@@ -25,7 +25,7 @@ static void setup(bench *b, uint64_t seed) {
   free(text);
   model_case_design(&b->c, &b->rng, 0);
   model_case_state(&b->c, &b->rng, 0.02);
-  assert_int_equal(mbg__rank_analyse(b->c.ctx, &b->c.arena, b->c.sys, &b->rank), MBG_OK);
+  assert_int_equal(mbg__rank_analyse(b->c.ctx, &b->c.arena, b->c.sys, NULL, &b->rank), MBG_OK);
   assert_int_equal(mbg__qr_point_create(b->c.ctx, &b->c.arena, b->c.sys, b->rank, beta, &b->point), MBG_OK);
   const int err = mbg__qr_point_eval(b->c.ctx, b->point, b->c.t, b->c.H, b->c.v, b->c.turns, &b->v_star, &b->a);
   if (err < 0) {

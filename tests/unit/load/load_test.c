@@ -82,7 +82,7 @@ FIND(controls, ncontrol, name)
 /* frame of a marker in the world, bodies in their design configuration */
 static mbg__frame world_of(const loaded *l, int marker) {
   const mbg__marker *m = &l->model->markers[marker];
-  mbg__frame F = l->design->markers[marker].h, out = F;
+  mbg__frame F = l->design->markers[marker]->h, out = F;
   if (m->body >= 0) {
     frame_mul(&out, &l->design->poses[l->model->bodies[m->body].design].h, &F);
   }
@@ -122,12 +122,12 @@ static void test_attributes(void **state) {
   static const double values[] = {2, 0, 7, 0, 5, 5, 5, 0, 0, 0};
   assert_int_equal(b->nattr, 10);
   for (int i = 0; i < 10; i++) {
-    assert_string_equal(m->attributes[b->attr + i].key, keys[i]);
+    assert_string_equal(m->attributes[b->attr + i].label->key, keys[i]);
     assert_string_equal(m->attributes[b->attr + i].owner, "body 'bob'");
     assert_close(l.design->attr[b->attr + i], values[i], 0);
   }
-  assert_string_equal(m->attributes[b->attr].unit, "kg");
-  assert_int_equal(m->attributes[b->attr].where.line, 1);
+  assert_string_equal(m->attributes[b->attr].label->unit, "kg");
+  assert_int_equal(m->attributes[b->attr].line, 1);
   assert_close(l.design->poses[b->design].h.x[2], 6, 0);
 
   /* da/dp: mass 1, com[1] 3, position[2] 3 */
@@ -228,11 +228,11 @@ static void test_controls(void **state) {
   const mbg__control *u = &m->controls[find_controls(m, "u")], *q = &m->controls[find_controls(m, "q")];
   assert_int_equal(u->spline->n, 3);
   assert_close(l.design->attr[u->attr + 1], 4, 0);
-  assert_string_equal(m->attributes[u->attr + 1].key, "values[1]");
+  assert_string_equal(m->attributes[u->attr + 1].label->key, "values[1]");
   assert_close(q->spline->x[1], 1, 0);
   /* curvature of the natural spline through (0, 1), (1, 0), (2, 1): 0, 3, 0 */
   assert_int_equal(m->attributes[q->attr + 4].control, find_controls(m, "q"));
-  assert_int_equal(m->attributes[q->attr + 4].knot, 1);
+  assert_string_equal(m->attributes[q->attr + 4].label->key, "curvature[1]");
   assert_close(l.design->attr[q->attr + 4], 3, 1e-14);
   assert_close(l.design->attr[m->controls[find_controls(m, "z")].attr + 1], 2, 0);
   unload(&l);
@@ -264,8 +264,8 @@ static void test_functions(void **state) {
   assert_string_equal(law->text, "k1*x + k1*v + r[1]*t");
   bool found[2] = {false, false};
   for (int i = 0; i < m->na; i++) {
-    found[0] = found[0] || strcmp(m->attributes[i].key, "law: k1") == 0;
-    found[1] = found[1] || strcmp(m->attributes[i].key, "law: r[1]") == 0;
+    found[0] = found[0] || strcmp(m->attributes[i].label->key, "law: k1") == 0;
+    found[1] = found[1] || strcmp(m->attributes[i].label->key, "law: r[1]") == 0;
   }
   assert_true(found[0] && found[1]);
 
@@ -274,7 +274,7 @@ static void test_functions(void **state) {
   assert_int_equal(number->ninput, 1);
   assert_int_equal(number->input[0].role, MBG__ROLE_ATTR);
   assert_close(l.design->attr[number->input[0].index], 5, 0);
-  assert_string_equal(m->attributes[number->input[0].index].key, "force");
+  assert_string_equal(m->attributes[number->input[0].index].label->key, "force");
   assert_close(l.design->attr[m->fns[m->forces[find_forces(m, "d")].fn].input[0].index], 6, 0);
 
   /* four active samples of a cubic control, one signal */
@@ -353,12 +353,12 @@ static void test_markers(void **state) {
                   " 'signals': {'d': {'type': 'distance', 'of': 'a'}, 'e': {'type': 'distance', 'of': 'a', "
                   "'relative_to': 'ground'}}}");
   const mbg_model *m = l.model;
-  const mbg__frame W = world_of(&l, find_markers(m, "world")), *L = &l.design->markers[find_markers(m, "local")].h;
+  const mbg__frame W = world_of(&l, find_markers(m, "world")), *L = &l.design->markers[find_markers(m, "local")]->h;
   const double at[3] = {1, 2, 3};
   assert_close_array(W.x, at, 3, 1e-14);
   assert_close(W.R[2], sqrt(0.5), 1e-14);
   assert_close_array(L->x, at, 3, 0);
-  assert_close(l.design->markers[find_markers(m, "g")].h.x[1], 5, 0);
+  assert_close(l.design->markers[find_markers(m, "g")]->h.x[1], 5, 0);
   /* a body's own frame is one marker, and both signals are on one pair */
   assert_int_equal(m->nmarker, 5);
   assert_int_equal(m->npair, 1);
