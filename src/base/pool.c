@@ -346,7 +346,29 @@ void mbg__pool_heavy(mbg__pool *p, int loop, int n, mbg__pool_item *item, void *
   mbg__pool_for(p, loop, n, piece_of(p, n, 8, 3), each, &x);
 }
 
-enum { ZEROS = 8192 };
+enum { ZEROS = 2048, BYTES = 16384 };
+
+typedef struct {
+  char *to;
+  const char *from;
+  size_t bytes;
+} copy_job;
+
+static void copy(void *user, int thread, int first, int end) {
+  const copy_job *j = user;
+  const size_t from = (size_t)first * BYTES, to = (size_t)end * BYTES;
+  (void)thread;
+  memcpy(j->to + from, j->from + from, (to < j->bytes ? to : j->bytes) - from);
+}
+
+void mbg__pool_copy(mbg__pool *p, int loop, size_t bytes, void *to, const void *from) {
+  copy_job j = {to, from, bytes};
+  if (bytes <= BYTES || bytes / BYTES > INT_MAX - 1) {
+    memcpy(to, from, bytes);
+    return;
+  }
+  mbg__pool_for(p, loop, (int)((bytes - 1) / BYTES) + 1, 1, copy, &j);
+}
 
 static void zero(void *user, int thread, int first, int end) {
   real *x = user;

@@ -17,7 +17,13 @@ typedef void mbg__pool_work(void *user, int thread, int first, int end);
 
 /* loops with a statistic of their own, and the first one of each room that has some */
 enum { MBG__POOL_LOOPS = 256 };
-enum { MBG__LOOPS_DCA = 0, MBG__LOOPS_SYSTEM = 128, MBG__LOOPS_TREE = 192, MBG__LOOPS_RK = 240 };
+enum {
+  MBG__LOOPS_DCA = 0,
+  MBG__LOOPS_SYSTEM = 128,
+  MBG__LOOPS_TREE = 192,
+  MBG__LOOPS_RK = 232,
+  MBG__LOOPS_STORE = 252
+};
 
 /* `threads` counts the caller. Where the system grants fewer, fewer work. */
 int mbg__pool_create(mbg_context *ctx, int threads, mbg__pool **out);
@@ -35,6 +41,8 @@ void mbg__pool_each(mbg__pool *pool, int loop, int n, mbg__pool_item *item, void
 /* For items of many microseconds: two of them are enough. */
 void mbg__pool_heavy(mbg__pool *pool, int loop, int n, mbg__pool_item *item, void *user);
 
+/* Bytes from one place to another; the pool may be NULL. */
+void mbg__pool_copy(mbg__pool *pool, int loop, size_t bytes, void *to, const void *from);
 /* x (n) <- 0. */
 void mbg__pool_zero(mbg__pool *pool, int loop, size_t n, real *x);
 

@@ -146,11 +146,11 @@ static int step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjo
   MBG_TRY(forward(ctx, a, run, p->nstage, t0, t1, y0));
   for (int i = p->nstage - 1; i >= 0; i--) {
     w.stage = i;
-    mbg__pool_for(run->pool, WEIGHT, size, MBG__RK_PIECE, stage_weight, &w);
+    mbg__pool_for(run->pool, WEIGHT, size, mbg__rk_piece(run->pool, size), stage_weight, &w);
     MBG_TRY(run->vjp(run->user, i, mbg__rk_stage_time(m, i, t0, t1), a->Y + (size_t)i * (size_t)a->n, a->ncol, a->b,
                      a->g + (size_t)i * (size_t)size));
   }
-  mbg__pool_for(run->pool, SUM, size, MBG__RK_PIECE, sum_stages, &w);
+  mbg__pool_for(run->pool, SUM, size, mbg__rk_piece(run->pool, size), sum_stages, &w);
   err = MBG_OK;
 done:
   return err;

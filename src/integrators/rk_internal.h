@@ -45,8 +45,12 @@ struct mbg__rk {
 
 /* rk_vectors.c: out = y + h sum_j<s w_j k_j; k: s x n. out is not y. The pool may be NULL in all of them. */
 void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, double h, int s, const double *w, const real *k);
-/* Numbers that a thread takes at once: a piece of all stages fits into its cache. */
-enum { MBG__RK_PIECE = 4096 };
+/* Numbers of n that a thread takes at once: a piece of all stages fits into its cache. */
+static inline int mbg__rk_piece(const mbg__pool *pool, int n) {
+  enum { LEAST = 512, MOST = 4096 };
+  const int piece = n / (2 * mbg__pool_threads(pool)) + 1;
+  return piece < LEAST ? LEAST : piece > MOST ? MOST : piece;
+}
 /* The first entry that is not finite, -1: none. */
 int mbg__rk_first_bad(mbg__pool *pool, int n, const real *x);
 

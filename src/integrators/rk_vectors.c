@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdatomic.h>
 
-enum { PIECE = MBG__RK_PIECE };
 enum { COMBINE = MBG__LOOPS_RK, INTERPOLANT, INTERPOLATE, COPY, FINITE };
 
 typedef struct {
@@ -37,7 +36,7 @@ static void combine(void *user, int thread, int first, int end) {
 
 void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, double h, int s, const double *w,
                      const real *k) {
-  mbg__pool_for(pool, COMBINE, n, PIECE, combine,
+  mbg__pool_for(pool, COMBINE, n, mbg__rk_piece(pool, n), combine,
                 &(vectors){.n = n, .s = s, .h = h, .w = w, .y = y, .k = k, .out = out});
 }
 
@@ -67,7 +66,7 @@ static void interpolant(void *user, int thread, int first, int end) {
 
 void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, double h, const real *y, const real *y1,
                          const real *k, real *r) {
-  mbg__pool_for(pool, INTERPOLANT, n, PIECE, interpolant,
+  mbg__pool_for(pool, INTERPOLANT, n, mbg__rk_piece(pool, n), interpolant,
                 &(vectors){.method = method, .n = n, .h = h, .y = y, .y1 = y1, .k = k, .out = r});
 }
 
@@ -78,7 +77,7 @@ static void interpolate(void *user, int thread, int first, int end) {
 }
 
 void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, double x, real *y) {
-  mbg__pool_for(pool, INTERPOLATE, n, PIECE, interpolate,
+  mbg__pool_for(pool, INTERPOLATE, n, mbg__rk_piece(pool, n), interpolate,
                 &(vectors){.method = method, .n = n, .k = r, .x = x, .out = y});
 }
 
@@ -89,7 +88,7 @@ static void copy(void *user, int thread, int first, int end) {
 }
 
 void mbg__rk_copy(mbg__pool *pool, int n, real *out, const real *x) {
-  mbg__pool_for(pool, COPY, n, PIECE, copy, &(vectors){.y = x, .out = out});
+  mbg__pool_for(pool, COPY, n, mbg__rk_piece(pool, n), copy, &(vectors){.y = x, .out = out});
 }
 
 static void find_bad(void *user, int thread, int first, int end) {
@@ -108,7 +107,7 @@ static void find_bad(void *user, int thread, int first, int end) {
 int mbg__rk_first_bad(mbg__pool *pool, int n, const real *x) {
   vectors v = {.y = x};
   atomic_init(&v.bad, n);
-  mbg__pool_for(pool, FINITE, n, PIECE, find_bad, &v);
+  mbg__pool_for(pool, FINITE, n, mbg__rk_piece(pool, n), find_bad, &v);
   const int bad = atomic_load(&v.bad);
   return bad < n ? bad : -1;
 }

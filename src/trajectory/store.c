@@ -75,7 +75,7 @@ int mbg__store_begin(mbg_context *ctx, mbg__store *s, int nnode) {
 
 static void keep(mbg__store *s, const void *node, int n) {
   s->index[s->used] = n;
-  memcpy(place(s, s->used++), node, s->bytes);
+  mbg__pool_copy(s->pool, MBG__LOOPS_STORE, s->bytes, place(s, s->used++), node);
 }
 
 /* every second checkpoint goes */

@@ -7,6 +7,7 @@
 #ifndef MBG_TRAJECTORY_STORE_H
 #define MBG_TRAJECTORY_STORE_H
 
+#include "base/pool.h"
 #include "trajectory/trajectory.h"
 
 /* Node n from node n - 1, exactly as the run computed it. A node is a block of bytes without pointers into itself. */
@@ -16,6 +17,7 @@ typedef struct {
   mbg_allocator allocator;
   mbg__store_recompute recompute;
   void *user;
+  mbg__pool *pool; /* threads for copies of large nodes, NULL: none; may be set after the creation */
   size_t bytes;    /* of a node, a multiple of 16 */
   double memory;   /* most bytes, 0: no limit */
   int count;       /* nodes of the run so far */

@@ -1,6 +1,6 @@
 #include "tree/tree_pieces.h"
 
-enum { SMALL = 6, PIECES = 64 }; /* bodies of a branch that is not cut off; pieces of a very large tree */
+enum { SMALL = 6, PIECES = 32 }; /* bodies of a branch that is not cut off; pieces of a very large tree */
 
 /* while the tree is gone through from the tips: links in the open part below a link, its exit, what is cut off */
 typedef struct {

@@ -140,6 +140,65 @@ static void add_inertia(const real N[36], mbg__art_inertia *I) {
   }
 }
 
+static void full_inertia(const mbg__art_inertia *I, real M[36]) {
+  for (int c = 0; c < 6; c++) {
+    column_of(I, c, M + 6 * c); /* symmetric */
+  }
+}
+
+/* X <- A^-1 X, all columns at once */
+static void lu_solve_all(const real A[36], const int pivot[6], real X[36]) {
+  for (int j = 0; j < 6; j++) {
+    if (pivot[j] != j) {
+      real y[6];
+      v6_copy(y, X + 6 * pivot[j]);
+      v6_copy(X + 6 * pivot[j], X + 6 * j);
+      v6_copy(X + 6 * j, y);
+    }
+  }
+  for (int i = 1; i < 6; i++) {
+    for (int j = 0; j < i; j++) {
+      v6_axpy(X + 6 * i, -A[6 * i + j], X + 6 * j);
+    }
+  }
+  for (int i = 5; i >= 0; i--) {
+    for (int j = i + 1; j < 6; j++) {
+      v6_axpy(X + 6 * i, -A[6 * i + j], X + 6 * j);
+    }
+    v6_scale(X + 6 * i, 1 / A[6 * i + i], X + 6 * i);
+  }
+}
+
+/* out = A B by rows */
+static void mul_rows(real out[36], const real A[36], const real B[36]) {
+  for (int i = 0; i < 6; i++) {
+    v6_scale(out + 6 * i, A[6 * i], B);
+    for (int k = 1; k < 6; k++) {
+      v6_axpy(out + 6 * i, A[6 * i + k], B + 6 * k);
+    }
+  }
+}
+
+/* 1 + Phi Ie, then I += K^T Ie (1 + Phi Ie)^-1 K with the rows of K in P */
+static void factor_exit(piece *x) {
+  real Ie[36], K[36], Y[36], N[36] = {0};
+  full_inertia(&x->Ie, Ie);
+  mul_rows(x->LU, x->Phi, Ie);
+  for (int i = 0; i < 6; i++) {
+    x->LU[7 * i] += 1;
+    v6_copy(K + 6 * i, x->P[i]);
+  }
+  lu_factor(x->LU, x->pivot);
+  lu_solve_all(x->LU, x->pivot, K);
+  mul_rows(Y, Ie, K);
+  for (int i = 0; i < 6; i++) {
+    for (int k = 0; k < 6; k++) {
+      v6_axpy(N + 6 * k, x->P[i][k], Y + 6 * i);
+    }
+  }
+  add_inertia(N, &x->I);
+}
+
 /* 1 + Phi Ie, and what the piece shows at its base, from the tips to the ground */
 static void factor_coarse(const mbg__art_pieces *s) {
   for (int j = 0; j < s->n; j++) {
@@ -148,33 +207,7 @@ static void factor_coarse(const mbg__art_pieces *s) {
   for (int j = s->n - 1; j >= 0; j--) {
     piece *x = &s->pieces[j];
     if (x->npath > 0) {
-      real N[36];
-      for (int c = 0; c < 6; c++) {
-        real e[6] = {0}, y[6], z[6];
-        e[c] = 1;
-        inertia_mul(&x->Ie, e, y);
-        m6_mulv(z, x->Phi, y);
-        for (int i = 0; i < 6; i++) {
-          x->LU[6 * i + c] = z[i] + (i == c);
-        }
-      }
-      lu_factor(x->LU, x->pivot);
-      for (int c = 0; c < 6; c++) {
-        real y[6], z[6];
-        for (int i = 0; i < 6; i++) {
-          y[i] = x->P[i][c];
-        }
-        lu_solve(x->LU, x->pivot, y);
-        inertia_mul(&x->Ie, y, z);
-        v6_zero(y);
-        for (int i = 0; i < 6; i++) {
-          v6_axpy(y, z[i], x->P[i]);
-        }
-        for (int i = 0; i < 6; i++) {
-          N[6 * i + c] = y[i];
-        }
-      }
-      add_inertia(N, &x->I);
+      factor_exit(x);
     }
     if (x->base >= 0) {
       piece *b = &s->pieces[x->base];

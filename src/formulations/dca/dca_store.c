@@ -29,7 +29,7 @@ static void write_node(const mbg__formulation_work *w, void *block, const mbg__d
   memset(end, 0, w->store.bytes - (size_t)(end - (char *)block));
   *s.t = base->t;
   *s.rounds = w->rounds;
-  memcpy(s.E, base->E, (size_t)w->m->nbody * sizeof(mbg__frame));
+  mbg__pool_copy(w->pool, MBG__LOOPS_STORE + 1, (size_t)w->m->nbody * sizeof(mbg__frame), s.E, base->E);
   memcpy(s.w, base->w, bytes);
   memcpy(s.turns, base->turns, (size_t)w->m->nturn * sizeof(int));
   if (sigma) {
@@ -42,7 +42,7 @@ static void write_node(const mbg__formulation_work *w, void *block, const mbg__d
 
 void mbg__dca_base_load(const mbg__formulation_work *w, const mbg__dca_step *s, mbg__dca_base *b) {
   b->t = *s->t;
-  memcpy(b->E, s->E, (size_t)w->m->nbody * sizeof(mbg__frame));
+  mbg__pool_copy(w->pool, MBG__LOOPS_STORE + 1, (size_t)w->m->nbody * sizeof(mbg__frame), b->E, s->E);
   memcpy(b->w, s->w, (size_t)w->flow.n * sizeof(real));
   memcpy(b->turns, s->turns, (size_t)w->m->nturn * sizeof(int));
 }
@@ -75,7 +75,9 @@ done:
 }
 
 int mbg__dca_store_create(mbg_context *ctx, mbg__formulation_work *w) {
-  return mbg__store_create(ctx, node_bytes(w), w->plan.memory, recompute, w, &w->store);
+  const int err = mbg__store_create(ctx, node_bytes(w), w->plan.memory, recompute, w, &w->store);
+  w->store.pool = w->pool;
+  return err;
 }
 
 int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma) {
