@@ -147,7 +147,7 @@ static void full_inertia(const mbg__art_inertia *I, real M[36]) {
 }
 
 /* X <- A^-1 X, all columns at once */
-static void lu_solve_all(const real A[36], const int pivot[6], real X[36]) {
+static void lu_solve_all(const real *restrict A, const int pivot[6], real *restrict X) {
   for (int j = 0; j < 6; j++) {
     if (pivot[j] != j) {
       real y[6];
@@ -156,32 +156,39 @@ static void lu_solve_all(const real A[36], const int pivot[6], real X[36]) {
       v6_copy(X + 6 * j, y);
     }
   }
-  for (int i = 1; i < 6; i++) {
+  for (int i = 0; i < 6; i++) {
+    real row[6];
+    v6_copy(row, X + 6 * i);
     for (int j = 0; j < i; j++) {
-      v6_axpy(X + 6 * i, -A[6 * i + j], X + 6 * j);
+      v6_axpy(row, -A[6 * i + j], X + 6 * j);
     }
+    v6_copy(X + 6 * i, row);
   }
   for (int i = 5; i >= 0; i--) {
+    real row[6];
+    v6_copy(row, X + 6 * i);
     for (int j = i + 1; j < 6; j++) {
-      v6_axpy(X + 6 * i, -A[6 * i + j], X + 6 * j);
+      v6_axpy(row, -A[6 * i + j], X + 6 * j);
     }
-    v6_scale(X + 6 * i, 1 / A[6 * i + i], X + 6 * i);
+    v6_scale(X + 6 * i, 1 / A[6 * i + i], row);
   }
 }
 
 /* out = A B by rows */
-static void mul_rows(real out[36], const real A[36], const real B[36]) {
+static void mul_rows(real *restrict out, const real *restrict A, const real *restrict B) {
   for (int i = 0; i < 6; i++) {
-    v6_scale(out + 6 * i, A[6 * i], B);
+    real row[6];
+    v6_scale(row, A[6 * i], B);
     for (int k = 1; k < 6; k++) {
-      v6_axpy(out + 6 * i, A[6 * i + k], B + 6 * k);
+      v6_axpy(row, A[6 * i + k], B + 6 * k);
     }
+    v6_copy(out + 6 * i, row);
   }
 }
 
 /* 1 + Phi Ie, then I += K^T Ie (1 + Phi Ie)^-1 K with the rows of K in P */
 static void factor_exit(piece *x) {
-  real Ie[36], K[36], Y[36], N[36] = {0};
+  real Ie[36], K[36], KT[36], Y[36], N[36];
   full_inertia(&x->Ie, Ie);
   mul_rows(x->LU, x->Phi, Ie);
   for (int i = 0; i < 6; i++) {
@@ -191,11 +198,12 @@ static void factor_exit(piece *x) {
   lu_factor(x->LU, x->pivot);
   lu_solve_all(x->LU, x->pivot, K);
   mul_rows(Y, Ie, K);
-  for (int i = 0; i < 6; i++) {
-    for (int k = 0; k < 6; k++) {
-      v6_axpy(N + 6 * k, x->P[i][k], Y + 6 * i);
+  for (int k = 0; k < 6; k++) {
+    for (int i = 0; i < 6; i++) {
+      KT[6 * k + i] = x->P[i][k];
     }
   }
+  mul_rows(N, KT, Y);
   add_inertia(N, &x->I);
 }
 
