@@ -8,6 +8,7 @@
 #ifndef MBG_START_START_H
 #define MBG_START_START_H
 
+#include "model/design_columns.h"
 #include "start/rank.h"
 #include "system/system.h"
 
@@ -64,6 +65,9 @@ const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);
 /* Derivative of the start: (w0, v0') (nw each) in direction da (na). After a solve.
    Returns MBG_ERROR_INPUT when the direction breaks a redundant assembly, with the row in the message. */
 int mbg__start_push(mbg_context *ctx, mbg__start_work *start, const real *da, real *w0, real *v0);
+/* The same for all np parameters: da (na) is 0 and scratch, w0 and v0 np x nw. */
+int mbg__start_push_all(mbg_context *ctx, mbg__start_work *start, const mbg__design_columns *columns, int np, real *da,
+                        real *w0, real *v0);
 
 /* Components of w0 outside the motions of the bodies follow the guess: ga (na) += (dw0/da)^T gw of these alone. */
 void mbg__start_pull_masked(const mbg__start_work *start, const real *gw, real *ga);

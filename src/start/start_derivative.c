@@ -12,6 +12,15 @@
 
 static bool is_equilibrium(const mbg__start_work *w) { return w->m->start == MBG__START_EQUILIBRIUM; }
 
+static bool any(size_t n, const real *x) {
+  for (size_t i = 0; i < n; i++) {
+    if (x[i] != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* the system at the solution of the positions (with the multipliers of stage 3 or 4) or of the rates */
 static int solution_state(mbg_context *ctx, mbg__start_work *w, bool rate) {
   const mbg__state state = {.t = w->result.t,
@@ -113,18 +122,18 @@ static int breaks_assembly(mbg_context *ctx, const mbg__start_work *w, int row) 
                    label);
 }
 
-static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {
+/* right side of the positions, at their state; w0 has the components outside the motions then */
+static int right_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {
   const mbg_model *m = w->m;
   const mbg__direction d = {.w = w0, .da = da};
-  int err = MBG_OK;
-  MBG_TRY(solution_state(ctx, w, false));
   vn_zero(m->nw, w->full2);
   for (int b = 0; b < m->nbody; b++) {
     real wbar[6], vbar[6], A[36], x[6];
     const int off = m->bodies[b].voff;
     mbg__design_guess_push(w->sys->design, b, da, wbar, vbar);
     masked_push(w, b, wbar, w0 + off);
-    if (!is_equilibrium(w)) {
+    /* most parameters leave the guess where it is */
+    if (!is_equilibrium(w) && any(6, wbar)) {
       guess_matrix(w, b, A);
       m6_mulv(w->full2 + off, A, wbar);
       m6_mulv(x, w->block[b], w0 + off);
@@ -138,27 +147,20 @@ static int push_positions(mbg_context *ctx, mbg__start_work *w, const real *da, 
   }
   const int bad = mbg__rank_inconsistent(w->result.rank, w->row, 1e-9 * size);
   if (bad >= 0) {
-    err = breaks_assembly(ctx, w, bad);
-    goto done;
+    return breaks_assembly(ctx, w, bad);
   }
   for (int j = 0; j < m->nv; j++) {
     w->position.x[j] = w->full2[m->full[j]] - w->full[m->full[j]];
   }
   right_rows(w, &w->position, w->row);
   right_pins(w, &w->position, w->values, false, &d);
-  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
-  mbg__to_full(m, 1, w->position.x, w0);
-done:
-  return err;
+  return MBG_OK;
 }
 
-int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0, real *v0) {
+/* right side of the rates, at their state */
+static void right_rates(mbg__start_work *w, const real *da, const real *w0) {
   const mbg_model *m = w->m;
   const mbg__direction d = {.w = w0, .da = da};
-  int err = MBG_OK;
-  MBG_TRY(make_factors(ctx, w));
-  MBG_TRY(push_positions(ctx, w, da, w0));
-  MBG_TRY(solution_state(ctx, w, true));
   mbg__system_push(w->sys, &d, w->full, NULL, w->row, NULL);
   for (int b = 0; b < m->nbody; b++) {
     real wbar[6];
@@ -170,10 +172,80 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *
   }
   right_rows(w, &w->rate, w->row);
   right_pins(w, &w->rate, w->rates, true, &d);
+}
+
+int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0, real *v0) {
+  const mbg_model *m = w->m;
+  int err = MBG_OK;
+  MBG_TRY(make_factors(ctx, w));
+  MBG_TRY(solution_state(ctx, w, false));
+  MBG_TRY(right_positions(ctx, w, da, w0));
+  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
+  mbg__to_full(m, 1, w->position.x, w0);
+  MBG_TRY(solution_state(ctx, w, true));
+  right_rates(w, da, w0);
   mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
   vn_zero(m->nw, v0);
   mbg__to_full(m, 1, w->rate.x, v0);
 done:
+  return err;
+}
+
+enum { PANEL = 4 }; /* right sides that KLU takes at once */
+
+/* positions or rates of up to a panel of parameters from `first` on; x: scratch (PANEL x n) */
+static int push_panel(mbg_context *ctx, mbg__start_work *w, const mbg__design_columns *columns, int first, int count,
+                      bool rate, real *da, real *x, real *w0, real *v0) {
+  const mbg__kkt *kkt = rate ? &w->rate : &w->position;
+  const size_t n = (size_t)kkt->n, nw = (size_t)w->m->nw;
+  int err = MBG_OK;
+  for (int q = 0; q < count; q++) {
+    real *own = w0 + (size_t)(first + q) * nw;
+    mbg__design_column_lay(columns, first + q, da);
+    if (rate) {
+      right_rates(w, da, own);
+    } else {
+      err = right_positions(ctx, w, da, own);
+    }
+    mbg__design_column_clear(columns, first + q, da);
+    MBG_TRY(err);
+    vn_copy(kkt->n, x + (size_t)q * n, kkt->x);
+  }
+  /* nor do they move anything at the start */
+  if (any(n * (size_t)count, x)) {
+    mbg__klu_solve(kkt->saddle.klu, x, count);
+  }
+  for (int q = 0; q < count; q++) {
+    real *out = (rate ? v0 : w0) + (size_t)(first + q) * nw;
+    if (rate) {
+      vn_zero(w->m->nw, out);
+    }
+    mbg__to_full(w->m, 1, x + (size_t)q * n, out);
+  }
+done:
+  return err;
+}
+
+int mbg__start_push_all(mbg_context *ctx, mbg__start_work *w, const mbg__design_columns *columns, int np, real *da,
+                        real *w0, real *v0) {
+  real *x = NULL;
+  int err = MBG_OK;
+  if (np == 0) {
+    return MBG_OK;
+  }
+  MBG_TRY(make_factors(ctx, w));
+  x = mbg__alloc_zero(ctx, (size_t)(w->position.n > w->rate.n ? w->position.n : w->rate.n), PANEL * sizeof(real));
+  if (!x) {
+    return mbg__fail_memory(ctx);
+  }
+  for (int rate = 0; rate < 2; rate++) {
+    MBG_TRY(solution_state(ctx, w, rate));
+    for (int p = 0; p < np; p += PANEL) {
+      MBG_TRY(push_panel(ctx, w, columns, p, np - p < PANEL ? np - p : PANEL, rate, da, x, w0, v0));
+    }
+  }
+done:
+  mbg__free(ctx, x);
   return err;
 }
 

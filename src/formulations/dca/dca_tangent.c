@@ -204,12 +204,7 @@ static int fill_start(mbg_context *ctx, tangent *s) {
   /* the start uses the system as scratch: all parameters before the tree */
   real *frames = MBG_TAKE(&s->arena, real, nw * (size_t)s->np), *twists = MBG_TAKE(&s->arena, real, nw * (size_t)s->np);
   MBG_TRY(mbg__arena_check(ctx, &s->arena));
-  for (int p = 0; p < s->np; p++) {
-    mbg__design_column_lay(&s->columns, p, da);
-    err = mbg__start_push(ctx, w->start, da, frames + nw * (size_t)p, twists + nw * (size_t)p);
-    mbg__design_column_clear(&s->columns, p, da);
-    MBG_TRY(err);
-  }
+  MBG_TRY(mbg__start_push_all(ctx, w->start, &s->columns, s->np, da, frames, twists));
   mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
   for (int p = 0; p < s->np; p++) {
     mbg__design_column_lay(&s->columns, p, da);
