@@ -73,6 +73,13 @@ static inline void relax(void) {
 #endif
 }
 
+/* after a while others may have the core */
+static inline void give_way(double seconds) {
+  if (seconds > 30e-6) {
+    sched_yield();
+  }
+}
+
 static word inside(word state) { return state & (OPEN - 1); }
 
 static void take_pieces(mbg__pool *p, int thread) {
@@ -123,7 +130,7 @@ static void wait_for_loop(mbg__pool *p, helper *h, word seen) {
       }
       relax();
     }
-    sched_yield();
+    give_way(time - from);
   }
   sleep_until_loop(p, h, seen);
   const double seconds = now() - from;
@@ -162,7 +169,7 @@ static void wait_for_helpers(mbg__pool *p) {
       }
       relax();
     }
-    sched_yield();
+    give_way(time - from);
   }
   pthread_mutex_lock(&p->lock);
   atomic_store(&p->waiting, true);
