@@ -22,8 +22,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 16, PARAMETERS = 64, DIRECT = 3, STEP, WHAT };
-static const char *const what_names[WHAT] = {"evaluation", "simulation", "adjoint", "direct", "a step of direct"};
+enum {
+  MOST = 16,
+  PARAMETERS = 64,
+  SIMULATION = 1,
+  ADJOINT,
+  DIRECT,
+  STEP = 3,
+  WHAT = DIRECT + STEP + 1
+}; /* then of a step */
+static const char *const what_names[WHAT] = {"evaluation",         "simulation",      "adjoint",       "direct",
+                                             "simulation, a step", "adjoint, a step", "direct, a step"};
 
 typedef struct {
   int nthreads, threads[MOST];
@@ -104,7 +113,7 @@ static double measure(mbg_context *ctx, mbg_run *run, int what, double *g) {
     check(ctx, mbg_run_simulate(ctx, run));
     break;
   default:
-    check(ctx, mbg_run_gradient(ctx, run, what >= DIRECT ? MBG_METHOD_DIRECT : MBG_METHOD_ADJOINT, g, NULL));
+    check(ctx, mbg_run_gradient(ctx, run, what == DIRECT ? MBG_METHOD_DIRECT : MBG_METHOD_ADJOINT, g, NULL));
   }
   return now() - from;
 }
@@ -117,10 +126,11 @@ typedef struct {
   double best[WHAT][MOST];
 } result;
 
-static bool measured(const result *r, int what) { return what < DIRECT || r->direct; }
+static bool measured(const result *r, int what) { return (what != DIRECT && what != DIRECT + STEP) || r->direct; }
 
 /* all numbers of threads in turn */
-static void rounds_of(mbg_context *ctx, const mbg_model *model, result *r, int steps, int from, int to, int rounds) {
+static void rounds_of(mbg_context *ctx, const mbg_model *model, result *r, int steps, int from, int to, int rounds,
+                      double best[WHAT][MOST]) {
   const options *o = r->o;
   mbg_run *runs[MOST];
   double *g = calloc((size_t)(model->ncriterion * model->np) + 1, sizeof *g);
@@ -130,7 +140,7 @@ static void rounds_of(mbg_context *ctx, const mbg_model *model, result *r, int s
   for (int round = 0; round < rounds && (round == 0 || now() < o->limit); round++) {
     for (int q = from; q < to; q++) {
       for (int k = 0; k < o->nthreads; k++) {
-        r->best[q][k] = fmin(r->best[q][k], measure(ctx, runs[k], q, g));
+        best[q][k] = fmin(best[q][k], measure(ctx, runs[k], q, g));
       }
     }
   }
@@ -138,6 +148,26 @@ static void rounds_of(mbg_context *ctx, const mbg_model *model, result *r, int s
     mbg_run_destroy(runs[k]);
   }
   free(g);
+}
+
+/* long and short runs; a step without the start is their difference */
+static void long_and_short(mbg_context *ctx, const mbg_model *model, result *r, int steps, int from, int to,
+                           int rounds) {
+  const options *o = r->o;
+  const int few = steps / 4 > 0 ? steps / 4 : 1, more = steps > few ? steps - few : 1;
+  double brief[WHAT][MOST];
+  for (int q = 0; q < WHAT; q++) {
+    for (int k = 0; k < o->nthreads; k++) {
+      brief[q][k] = INFINITY;
+    }
+  }
+  rounds_of(ctx, model, r, steps, from, to, rounds, r->best);
+  rounds_of(ctx, model, r, few, from, to, rounds, brief);
+  for (int q = from > 0 ? from : SIMULATION; q < to; q++) {
+    for (int k = 0; k < o->nthreads; k++) {
+      r->best[q + STEP][k] = (r->best[q][k] - brief[q][k]) / more;
+    }
+  }
 }
 
 static void one_size(result *r) {
@@ -151,15 +181,9 @@ static void one_size(result *r) {
     }
   }
   r->direct = o->direct > 0 && r->bodies <= o->direct_most;
-  rounds_of(ctx, model, r, o->steps, 0, DIRECT, o->rounds);
+  long_and_short(ctx, model, r, o->steps, 0, DIRECT, o->rounds);
   if (r->direct) {
-    /* a step without the start: the difference of long and short runs */
-    const int few = o->direct / 4 > 0 ? o->direct / 4 : 1, more = o->direct > few ? o->direct - few : 1;
-    rounds_of(ctx, model, r, o->direct, DIRECT, DIRECT + 1, 1);
-    rounds_of(ctx, model, r, few, STEP, STEP + 1, 1);
-    for (int k = 0; k < o->nthreads; k++) {
-      r->best[STEP][k] = (r->best[DIRECT][k] - r->best[STEP][k]) / more;
-    }
+    long_and_short(ctx, model, r, o->direct, DIRECT, DIRECT + 1, 1);
   }
   mbg_model_destroy(model);
   mbg_context_destroy(ctx);
@@ -169,11 +193,11 @@ static void print_size(const result *r, FILE *tsv) {
   const options *o = r->o;
   const char *kind = r->flexible ? "flexible" : "rigid";
   for (int q = 0; q < WHAT; q++) {
-    const int steps = q == 0 ? 0 : q == STEP ? 1 : q == DIRECT ? o->direct : o->steps;
+    const int steps = q == 0 ? 0 : q > DIRECT ? 1 : q == DIRECT ? o->direct : o->steps;
     if (!measured(r, q)) {
       continue;
     }
-    printf("%-8s %6d  %-16s %3d steps", kind, r->bodies, what_names[q], steps);
+    printf("%-8s %6d  %-18s %3d steps", kind, r->bodies, what_names[q], steps);
     for (int k = 0; k < o->nthreads; k++) {
       const double speed = r->best[q][0] / r->best[q][k];
       printf("  %9.4g ms x%5.2f", 1e3 * r->best[q][k], speed);
@@ -184,7 +208,7 @@ static void print_size(const result *r, FILE *tsv) {
     }
     printf("\n");
   }
-  printf("%-8s %6d  us a level                ", kind, r->bodies);
+  printf("%-8s %6d  us a level                  ", kind, r->bodies);
   for (int k = 0; k < o->nthreads; k++) {
     printf("  %9.4g           ", 1e6 * r->best[0][k] / log2(r->bodies));
   }
