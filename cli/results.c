@@ -140,15 +140,10 @@ void cli_series_destroy(cli_series *s) {
 
 /* ---------------------------------------------------------------------- files */
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t n = strlen(text), k = strlen(end);
-  return n > k && !strcmp(text + n - k, end);
-}
-
-static bool is_hdf5(const char *path) { return ends_with(path, ".h5") || ends_with(path, ".hdf5"); }
+static bool is_hdf5(const char *path) { return cli_ends_with(path, ".h5") || cli_ends_with(path, ".hdf5"); }
 
 int cli_series_path(const char *path) {
-  if (strcmp(path, "-") != 0 && !ends_with(path, ".csv") && !is_hdf5(path)) {
+  if (strcmp(path, "-") != 0 && !cli_ends_with(path, ".csv") && !is_hdf5(path)) {
     return cli_bad_input("--out: '%s' ends neither with .csv nor with .h5", path);
   }
 #ifndef MBG_HDF5

@@ -95,6 +95,11 @@ void cli_heading(const char *text) {
   free(visible);
 }
 
+bool cli_ends_with(const char *text, const char *end) {
+  const size_t n = strlen(text), m = strlen(end);
+  return n >= m && !strcmp(text + n - m, end);
+}
+
 int cli_columns(const char *text) {
   int count = 0;
   for (; *text; text++) {

@@ -28,6 +28,8 @@ void cli_paragraph(const char *first, const char *text);
 enum { CLI_NUMBER_SIZE = 32 };
 const char *cli_number(char *buffer, double value);
 
+bool cli_ends_with(const char *text, const char *end);
+
 /* Columns of a text on a terminal (characters, not bytes). */
 int cli_columns(const char *text);
 

@@ -225,6 +225,68 @@ class Modes:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Linear:
+    """Result of ``model.linearize()``: x' = A x + B u, y = C x + D u.
+
+    Attributes
+    ----------
+    states, inputs, outputs : list of str
+        Names; states are coordinates, then their rates.
+    values : dict
+        Values of all of them at the point of linearization; nan for rotations of bodies.
+    A, B, C, D : numpy.ndarray
+    poles : numpy.ndarray, complex
+        By size.
+    derivatives : dict
+        ``derivatives["k"]["A"]`` is dA/dk.
+    """
+
+    at: str
+    time: float
+    freedoms: int
+    states: list[str]
+    inputs: list[str]
+    outputs: list[str]
+    values: dict[str, float]
+    A: FloatArray
+    B: FloatArray
+    C: FloatArray
+    D: FloatArray
+    poles: Any
+    derivatives: dict[str, dict[str, FloatArray]]
+    _c: Any
+
+    def __repr__(self) -> str:
+        return (
+            f"Linear({len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs, "
+            f"at {self.at}, t = {self.time:g} s)"
+        )
+
+    def zeros(self, input: str, output: str) -> Any:
+        """Transmission zeros from an input to an output, by size."""
+        i, o = self._index(self.inputs, "input", input), self._index(self.outputs, "output", output)
+        count = ffi.new("int *")
+        re, im = ffi.new("double[]", len(self.states) + 1), ffi.new("double[]", len(self.states) + 1)
+        with context() as ctx:
+            check(ctx, lib.mbg_linearize_zeros(ctx, self._c, i, o, count, re, im))
+        return np.array([complex(re[k], im[k]) for k in range(count[0])], dtype=complex)
+
+    def response(self, omega: float) -> Any:
+        """Response C (i omega - A)^-1 B + D at an angular frequency [rad/s]: outputs x inputs, complex."""
+        shape = (len(self.outputs), len(self.inputs))
+        re, im = np.zeros(shape), np.zeros(shape)
+        with context() as ctx:
+            check(ctx, lib.mbg_linearize_response(ctx, self._c, float(omega), doubles(re), doubles(im)))
+        return re + 1j * im
+
+    @staticmethod
+    def _index(names: list[str], kind: str, name: str) -> int:
+        if name not in names:
+            raise InputError(f"no {kind} '{name}'{did_you_mean(name, names)}")
+        return names.index(name)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class OptimizeResult:
     """Result of ``model.optimize()``.
 
@@ -481,6 +543,61 @@ class Problems:
             c = ffi.gc(out[0], lib.mbg_modes_destroy)
             s = lib.mbg_modes_get_summary(c)
             return Modes(at, s.freedoms, [_mode(done, c, i, s) for i in range(s.count)])
+
+    def linearize(
+        self,
+        parameters: ArrayLike | Mapping[str, Any] | None = None,
+        *,
+        at: str = "equilibrium",
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        coordinates: Sequence[str] = (),
+        by: Sequence[str] = (),
+        **values: Any,
+    ) -> Linear:
+        """Linear model x' = A x + B u, y = C x + D u in minimal coordinates.
+
+        Parameters
+        ----------
+        parameters : array or mapping, optional
+        at : str
+            ``"equilibrium"``, ``"start"`` or ``"steady"``.
+        inputs, outputs : sequence of str, optional
+            Controls and parameters (default: all controls), signals (default: all that have a name).
+        coordinates : sequence of str
+            The first coordinates, ``"crank.angle"``, ``"body.x"``; others are added.
+        by : sequence of str
+            Parameters to differentiate A, B, C, D by.
+        **values
+            Values of parameters.
+        """
+        done = self._compile()
+        p = done.vector(parameters, done.split(values)[0])
+        options = ffi.new("mbg_linearize_options *")
+        lib.mbg_linearize_options_default(options, ffi.sizeof("mbg_linearize_options"))
+        where = lib.mbg_linearize_at_find(str(at).encode())
+        if where < 0 or at == "run":
+            raise InputError(f"at: no '{at}'{did_you_mean(str(at), ['equilibrium', 'start', 'steady'])}")
+        options.at = where
+        options.parameters = doubles(p)
+        keep: list[Any] = []
+        for name, count, names in (
+            ("inputs", "ninput", inputs),
+            ("outputs", "noutput", outputs),
+            ("coordinates", "ncoordinate", coordinates),
+        ):
+            if names is not None:
+                texts = [ffi.new("char[]", str(n).encode()) for n in names]
+                keep += [texts, ffi.new("char *[]", texts or [ffi.NULL])]
+                setattr(options, name, keep[-1])
+                setattr(options, count, len(texts))
+        index = [_parameter_index(done, n) for n in by]
+        keep.append(ffi.new("int[]", index or [0]))
+        options.by, options.nby, options.gradient = keep[-1], len(index), bool(index)
+        with context() as ctx:
+            out = ffi.new("mbg_linearize **")
+            check(ctx, lib.mbg_linearize_create(ctx, done.c, options, out))
+            return _linear(at, list(by), ffi.gc(out[0], lib.mbg_linearize_destroy))
 
     def optimize(
         self,
@@ -751,4 +868,48 @@ def _mode(done: Compiled, c: Any, i: int, summary: Any) -> Mode:
         shape=dict(zip(bodies, shape, strict=False)),
         frequency_gradient=by(lib.mbg_modes_frequency_gradient(c, i)),
         damping_gradient=by(lib.mbg_modes_damping_gradient(c, i)),
+    )
+
+
+def _parameter_index(done: Any, name: str) -> int:
+    found: int = lib.mbg_model_parameter_find(done.c, str(name).encode())
+    if found < 0:
+        raise InputError(f"by: no parameter '{name}'")
+    return found
+
+
+def _linear(at: str, by: list[str], c: Any) -> Linear:
+    s = lib.mbg_linearize_get_summary(c)
+    rows, columns = ffi.new("int *"), ffi.new("int *")
+
+    def matrix(which: str, derivative: int = -1) -> FloatArray:
+        pointer = lib.mbg_linearize_matrix(c, which.encode(), rows, columns)
+        if derivative >= 0:
+            pointer = lib.mbg_linearize_derivative(c, which.encode(), derivative)
+        n = rows[0] * columns[0]
+        found = np.array(_array(pointer, n)) if n else np.zeros(0)
+        return found.reshape(rows[0], columns[0])
+
+    def names(get: Any, count: int) -> list[Any]:
+        return [get(c, i) for i in range(count)]
+
+    states, inputs = names(lib.mbg_linearize_state, s.states), names(lib.mbg_linearize_input, s.inputs)
+    outputs = names(lib.mbg_linearize_output, s.outputs)
+    re, im = ffi.new("double[]", s.states + 1), ffi.new("double[]", s.states + 1)
+    lib.mbg_linearize_poles(c, re, im)
+    return Linear(
+        at=at,
+        time=s.time,
+        freedoms=s.freedoms,
+        states=[text_of(n.name) for n in states],
+        inputs=[text_of(n.name) for n in inputs],
+        outputs=[text_of(n.name) for n in outputs],
+        values={text_of(n.name): n.value for n in states + inputs + outputs},
+        A=matrix("A"),
+        B=matrix("B"),
+        C=matrix("C"),
+        D=matrix("D"),
+        poles=np.array([complex(re[i], im[i]) for i in range(s.states)], dtype=complex),
+        derivatives={name: {q: matrix(q, i) for q in "ABCD"} for i, name in enumerate(by)},
+        _c=c,
     )

@@ -82,6 +82,39 @@ def test_modes(program):
         mbgrad.load("quarter-car").modes(at="equilibrum")
 
 
+def test_linearize(program):
+    said = program("linearize", "five-bar", "--inputs", "k1", "--by", "k1,m1")
+    linear = mbgrad.load("five-bar").linearize(inputs=["k1"], by=["k1", "m1"])
+    assert linear.states == [s["name"] for s in said["states"]]
+    for letter in "ABCD":
+        assert getattr(linear, letter).tolist() == said[letter]
+        assert linear.derivatives["m1"][letter].tolist() == said["derivatives"]["m1"][letter]
+    assert linear.poles.tolist() == [complex(*s) for s in said["poles"]]
+    with pytest.raises(mbgrad.InputError, match="did you mean 'equilibrium'"):
+        mbgrad.load("five-bar").linearize(at="equilibrum")
+    with pytest.raises(mbgrad.InputError, match="no parameter 'k9'"):
+        mbgrad.load("five-bar").linearize(by=["k9"])
+    with pytest.raises(mbgrad.InputError, match="input 'k9' is neither a control nor a parameter"):
+        mbgrad.load("five-bar").linearize(inputs=["k9"])
+
+
+def test_linearize_against_scipy():
+    linalg = pytest.importorskip("scipy.linalg")
+    crane = mbgrad.load("overhead-crane").linearize(at="start", inputs=["u"], outputs=["x_t", "x_l"])
+    poles = sorted(linalg.eigvals(crane.A), key=lambda s: (round(abs(s), 9), -s.imag))
+    np.testing.assert_allclose(crane.poles, poles, rtol=1e-9, atol=1e-9)
+    # zeros: eigenvalues of the pencil ([A B; C D], [1 0; 0 0]) that are finite
+    n = len(crane.states)
+    pencil = np.block([[crane.A, crane.B], [crane.C[:1], crane.D[:1]]])
+    found = linalg.eigvals(pencil, np.diag([1.0] * n + [0.0]))
+    found = sorted(found[np.isfinite(found) & (abs(found) < 1e3)], key=lambda s: -s.imag)
+    np.testing.assert_allclose(crane.zeros("u", "x_t"), found, rtol=1e-7, atol=1e-7)
+    s = 2j * np.eye(n) - crane.A
+    np.testing.assert_allclose(crane.response(2.0), crane.C @ np.linalg.solve(s, crane.B) + crane.D, rtol=1e-12)
+    with pytest.raises(mbgrad.InputError, match="no output 'x_m'"):
+        crane.zeros("u", "x_m")
+
+
 def test_optimize(program):
     said = program("optimize", "five-bar-design")
     model = mbgrad.load("five-bar-design")

@@ -15,7 +15,7 @@ static int whole(mbg_context *ctx, const char *path, mbg_linearize_at at, double
   opt.at = at;
   opt.gradient = true;
   opt.ninput = 1;
-  opt.inputs = (const char *const[]){"k"};
+  opt.inputs = (const char *const[]){"m1"};
   int err = mbg_model_load(ctx, path, &model);
   err = err < 0 ? err : mbg_linearize_create(ctx, model, &opt, &linear);
   err = err < 0 ? err : mbg_linearize_zeros(ctx, linear, -1, -1, &count, NULL, NULL);
