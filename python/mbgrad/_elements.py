@@ -426,8 +426,9 @@ class Elements:
         *,
         x: Any,
         y: Any,
+        z: Any | None = None,
         file: str | None = None,
-        interpolation: Literal["linear", "cubic"] | None = None,
+        interpolation: Literal["linear", "cubic", "monotone"] | None = None,
         extrapolation: Literal["error", "hold", "extend"] | None = None,
         note: str | None = None,
     ) -> str:
@@ -440,11 +441,13 @@ class Elements:
         x : Any
             Arguments, increasing; with a file: the name of the column.
         y : Any
-            Values; with a file: the name of the column.
+            Values, or with ``z`` the second arguments; with a file: name of the column.
+        z : Any, optional
+            Values of a table of two arguments, a row for each x; with a file: the column.
         file : str, optional
             CSV file beside the model.
-        interpolation : Literal['linear', 'cubic'], optional
-            Straight lines, or the natural spline.
+        interpolation : Literal['linear', 'cubic', 'monotone'], optional
+            Straight lines, the natural spline, or cubics that do not overshoot (one argument).
         extrapolation : Literal['error', 'hold', 'extend'], optional
             Rule for arguments outside the table.
         note : str, optional
@@ -455,6 +458,7 @@ class Elements:
             name,
             x=x,
             y=y,
+            z=z,
             file=file,
             interpolation=interpolation,
             extrapolation=extrapolation,

@@ -94,8 +94,11 @@ int mbg__build(mbg__builder *b, int at, int op, int operand_a, int operand_b) {
   return add_line(b, (mbg__line){.op = (unsigned char)op, .at = at, .a = operand_a, .b = operand_b});
 }
 
-int mbg__build_table(mbg__builder *b, int at, const mbg__table *table, int operand) {
-  return add_line(b, (mbg__line){.op = OP_table, .at = at, .a = operand, .table = table});
+int mbg__build_table(mbg__builder *b, int at, const mbg__table *table, const int *operands) {
+  const bool two = mbg__table_arguments(table) == 2;
+  const mbg__line line = {
+      .op = two ? OP_grid : OP_table, .at = at, .a = operands[0], .b = two ? operands[1] : 0, .table = table};
+  return add_line(b, line);
 }
 
 /* ---------------------------------------------------------------------- lazy parts */

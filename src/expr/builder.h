@@ -16,7 +16,7 @@ typedef struct {
 
 int mbg__build_constant(mbg__builder *b, double value);
 int mbg__build_input(mbg__builder *b, int at, int input);
-int mbg__build_table(mbg__builder *b, int at, const mbg__table *table, int operand);
+int mbg__build_table(mbg__builder *b, int at, const mbg__table *table, const int *operands); /* one or two */
 int mbg__build(mbg__builder *b, int at, int op, int operand_a, int operand_b); /* operand_b 0 for one operand */
 
 /* Lazy parts: jump returns its line, land lets it jump to what comes next. */

@@ -324,11 +324,11 @@ static int parse_table(parser *p, const char *name, int at) {
     return 0;
   }
   int args[3] = {0};
-  const int count = parse_arguments(p, at, 0, args);
-  if (count != 1) {
-    fail_count(p, "table", name, 1, 1, at, count);
+  const int count = parse_arguments(p, at, 0, args), needed = mbg__table_arguments(table);
+  if (count != needed) {
+    fail_count(p, "table", name, needed, needed, at, count);
   }
-  return failed(p) ? 0 : mbg__build_table(&p->builder, at, table, args[0]);
+  return failed(p) ? 0 : mbg__build_table(&p->builder, at, table, args);
 }
 
 /* "[i]" after a name: a constant, non-negative integer; -1 when there is none */

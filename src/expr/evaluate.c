@@ -223,19 +223,24 @@ bool mbg__expr_is_constant(const mbg__expr *e) { return e->code[e->n - 1].op == 
 
 const mbg__where *mbg__expr_where(const mbg__expr *e) { return &e->where; }
 
-const mbg__table *mbg__expr_table_of(const mbg__expr *e, int input, int k) {
+const mbg__spline *mbg__expr_knots_of(const mbg__expr *e, int input, int k) {
   for (int i = 0; i < e->n; i++) {
-    const mbg__line *argument = e->code[i].op == OP_table ? &e->code[e->code[i].a] : NULL;
-    if (argument && argument->op == OP_input && argument->c == input && k-- == 0) {
-      return e->code[i].table;
+    const mbg__line *line = &e->code[i];
+    const int arguments = line->op == OP_table ? 1 : line->op == OP_grid ? 2 : 0;
+    for (int j = 0; j < arguments; j++) {
+      const mbg__line *argument = &e->code[j == 0 ? line->a : line->b];
+      if (argument->op == OP_input && argument->c == input && k-- == 0) {
+        return mbg__table_knots(line->table, j);
+      }
     }
   }
   return NULL;
 }
 
-const mbg__table *mbg__expr_linear_table(const mbg__expr *e) {
+const mbg__table *mbg__expr_rough_table(const mbg__expr *e) {
   for (int i = 0; i < e->n; i++) {
-    if (e->code[i].op == OP_table && mbg__table_is_linear(e->code[i].table)) {
+    const bool table = e->code[i].op == OP_table || e->code[i].op == OP_grid;
+    if (table && mbg__table_interpolation(e->code[i].table) != MBG__CUBIC) {
       return e->code[i].table;
     }
   }

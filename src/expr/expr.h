@@ -29,8 +29,8 @@ typedef struct {
   /* An input index >= 0 for `name` (index i for name[i], -1 for a plain name) or one of the answers above. May
      register inputs on the fly. *hint is NULL at entry. */
   int (*resolve)(void *user, const char *name, int index, const char **hint);
-  /* The tabulated function called as name(x), or NULL, with the nearest known one (or NULL) in *hint; *hint is the name
-     itself when its error is filed. */
+  /* The tabulated function called as name(x) or name(x, y), or NULL, with the nearest known one (or NULL) in *hint;
+     *hint is the name itself when its error is filed. */
   const mbg__table *(*table)(void *user, const char *name, const char **hint);
   int t_input; /* input index of `t`, or -1 when time is not allowed here (then 't' is an error that says so) */
 } mbg__scope;
@@ -55,11 +55,12 @@ const int *mbg__expr_inputs(const mbg__expr *e, int *count);
 bool mbg__expr_is_constant(const mbg__expr *e); /* a number, whatever the inputs are */
 /* The place of the text (file referenced, owner copied), for messages of the caller. */
 const mbg__where *mbg__expr_where(const mbg__expr *e);
-/* The first linear table that it calls, or NULL: time laws that need second derivatives refuse them. */
-const mbg__table *mbg__expr_linear_table(const mbg__expr *e);
-/* The k-th table that is called with the input itself as its argument, name(t) say, or NULL: its knots are breaks in
+/* The first table that it calls whose second derivative jumps or is missing (linear, monotone), or NULL: time laws that
+   need second derivatives refuse them. */
+const mbg__table *mbg__expr_rough_table(const mbg__expr *e);
+/* The knots of the k-th table that is called with the input itself as an argument, name(t) say, or NULL: breaks in
    time. */
-const mbg__table *mbg__expr_table_of(const mbg__expr *e, int input, int k);
+const mbg__spline *mbg__expr_knots_of(const mbg__expr *e, int input, int k);
 /* Does it compare, take a sign, or choose by a condition that is not constant? */
 bool mbg__expr_has_switch(const mbg__expr *e);
 int mbg__expr_lines(const mbg__expr *e);

@@ -378,8 +378,9 @@ static const char *partial_pow(mbg__depth depth, const real *a, const real *b, b
 
 const mbg__operation mbg__operations[OP_count] = {
     [OP_constant] = {"constant", KIND_leaf, NULL, NULL}, [OP_input] = {"input", KIND_leaf, NULL, NULL},
-    [OP_table] = {"table", KIND_unary, NULL, NULL},      [OP_jump] = {"jump", KIND_jump, NULL, NULL},
-    [OP_unless] = {"unless", KIND_jump, NULL, NULL},     [OP_when] = {"when", KIND_jump, NULL, NULL},
+    [OP_table] = {"table", KIND_unary, NULL, NULL},      [OP_grid] = {"table", KIND_binary, NULL, NULL},
+    [OP_jump] = {"jump", KIND_jump, NULL, NULL},         [OP_unless] = {"unless", KIND_jump, NULL, NULL},
+    [OP_when] = {"when", KIND_jump, NULL, NULL},
 #define MBG_OPERATOR(code, symbol, kind) OPERATION_##kind(code, symbol)
 #define MBG_FUNCTION(name, least, most, kind, description) OPERATION_##kind(name, #name)
 #include "expr/functions.def"
@@ -430,6 +431,33 @@ static const char *apply_unary(const mbg__line *line, mbg__depth depth, const re
   return NULL;
 }
 
+/* jet of a partial derivative f of a table of two arguments, d its own partial derivatives, along the jets a and b:
+     f' = f_x a' + f_y b'      f'' = f_x a'' + f_y b'' + f_xx a'^2 + 2 f_xy a' b' + f_yy b'^2 */
+static void jet_partial(int K, real d[4][4], int p, int q, const real *a, const real *b, real *r) {
+  r[0] = d[p][q];
+  if (K > 0) {
+    r[1] = d[p + 1][q] * a[1] + d[p][q + 1] * b[1];
+  }
+  if (K > 1) {
+    r[2] = d[p + 1][q] * a[2] + d[p][q + 1] * b[2] + d[p + 2][q] * a[1] * a[1] + 2 * d[p + 1][q + 1] * a[1] * b[1] +
+           d[p][q + 2] * b[1] * b[1];
+  }
+}
+
+static const char *apply_grid(const mbg__line *line, mbg__depth depth, const real *a, const real *b, real *v, real *pa,
+                              real *pb) {
+  real d[4][4];
+  if (!mbg__table_at_grid(line->table, a[0], b[0], depth.partials ? depth.order + 1 : 0, d)) {
+    return "the arguments lie outside the table";
+  }
+  v[0] = d[0][0];
+  if (depth.partials) {
+    jet_partial(depth.order, d, 1, 0, a, b, pa);
+    jet_partial(depth.order, d, 0, 1, a, b, pb);
+  }
+  return NULL;
+}
+
 const char *mbg__line_apply(const mbg__line *line, mbg__depth depth, bool b_active, const real *a, const real *b,
                             real *v, real *pa, real *pb) {
   const int K = depth.order;
@@ -440,8 +468,9 @@ const char *mbg__line_apply(const mbg__line *line, mbg__depth depth, bool b_acti
     return NULL;
   }
   jet_constant(K, 0, v);
-  const char *complaint =
-      unary ? apply_unary(line, depth, a, v, pa) : operation->partial(depth, a, b, b_active, v, pa, pb);
+  const char *complaint = unary                 ? apply_unary(line, depth, a, v, pa)
+                          : line->op == OP_grid ? apply_grid(line, depth, a, b, v, pa, pb)
+                                                : operation->partial(depth, a, b, b_active, v, pa, pb);
   if (complaint) {
     return complaint;
   }
@@ -465,9 +494,13 @@ static void describe(const mbg__line *line, double a, double b, char *text, size
   const mbg__operation *operation = &mbg__operations[line->op];
   const char *name = operation->name;
   if (line->op == OP_table) {
-    const mbg__spline *s = mbg__table_spline(line->table);
+    const mbg__spline *s = mbg__table_knots(line->table, 0);
     mbg__format(text, size, "table '%s' on [%.6g, %.6g] at %.6g", mbg__table_name(line->table), s->x[0], s->x[s->n - 1],
                 a);
+  } else if (line->op == OP_grid) {
+    const mbg__spline *s = mbg__table_knots(line->table, 0), *u = mbg__table_knots(line->table, 1);
+    mbg__format(text, size, "table '%s' on [%.6g, %.6g] x [%.6g, %.6g] at (%.6g, %.6g)", mbg__table_name(line->table),
+                s->x[0], s->x[s->n - 1], u->x[0], u->x[u->n - 1], a, b);
   } else if (operation->kind == KIND_smooth) {
     mbg__format(text, size, "%s with difference %.6g and width %.6g", name, a, b);
   } else if (operation->kind == KIND_unary) {

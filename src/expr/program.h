@@ -10,6 +10,7 @@ typedef enum {
   OP_constant, /* value */
   OP_input,    /* input c */
   OP_table,    /* table(a) */
+  OP_grid,     /* table(a, b) */
   OP_jump,     /* to c */
   OP_unless,   /* to c when a is 0 */
   OP_when,     /* to c when a is not 0 */

@@ -1,8 +1,10 @@
-/* table: tabulated functions y(x) and the spline basis of control signals.
+/* table: tabulated functions y(x) and z(x, y), and the spline basis of control signals.
 
    Linear:  y = A y_i + B y_{i+1}                                    A = (x_{i+1} - x)/h,  B = (x - x_i)/h
    Cubic:   y = A y_i + B y_{i+1} + h^2/6 ((A^3 - A) m_i + (B^3 - B) m_{i+1}),   m_i = y''(x_i)
-   with h = x_{i+1} - x_i. The cubic one is the natural C2 spline (m = 0 at both ends).
+   Monotone: y = A^2 (1 + 2 B) y_i + B^2 (1 + 2 A) y_{i+1} + h A B (A s_i - B s_{i+1}),   s_i = y'(x_i)
+   with h = x_{i+1} - x_i. The cubic one is the natural C2 spline (m = 0 at both ends). The monotone one (PCHIP of
+   Fritsch and Butland, 1984) is C1, rises and falls where its points do and overshoots nowhere.
 
    A linear table has kinks: at a knot the derivatives are those of the interval to the right (at the last knot, of
    the last interval), its second derivative is 0 everywhere. Outside the knots: an error, the value of the nearest
@@ -12,7 +14,7 @@
 
 #include "base/where.h"
 
-typedef enum { MBG__LINEAR, MBG__CUBIC } mbg__interpolation;
+typedef enum { MBG__LINEAR, MBG__CUBIC, MBG__MONOTONE } mbg__interpolation;
 typedef enum { MBG__OUTSIDE_ERROR, MBG__OUTSIDE_HOLD, MBG__OUTSIDE_EXTEND } mbg__outside;
 
 /* ---------------------------------------------------------------------- basis */
@@ -28,7 +30,8 @@ typedef struct {
 
 /* Value and derivatives as sums over the knot data around x:
      y^(k)(x) = w[k][0] y_i + w[k][1] y_{i+1} + w[k][2] m_i + w[k][3] m_{i+1},    k = 0..3
-   (w[k][2] = w[k][3] = 0 when linear). In a complex build w carries the derivative by x. */
+   (w[k][2] = w[k][3] = 0 when linear; the slopes s take the place of m when monotone). In a complex build w carries the
+   derivative by x. */
 typedef struct {
   int i;
   real w[4][4];
@@ -63,9 +66,19 @@ int mbg__table_create(mbg_context *ctx, mbg__arena *arena, const mbg__where *whe
 /* d[0..order] = value and derivatives at x, order 0..3. Returns false outside (see mbg__spline_weights_at). */
 bool mbg__table_at(const mbg__table *table, real x, int order, real *d);
 
+/* A table of two arguments: z has n rows of m, z[i m + j] at (x_i, y_j). It is the tensor product of two linear or two
+   cubic interpolations. */
+int mbg__table_create_grid(mbg_context *ctx, mbg__arena *arena, const mbg__where *where, const char *name, int n,
+                           const double *x, int m, const double *y, const double *z, mbg__interpolation interpolation,
+                           mbg__outside outside, mbg__table **out);
+
+/* d[p][q] = p-th derivative by x, q-th by y, p + q <= order, order 0..3. Returns false outside. */
+bool mbg__table_at_grid(const mbg__table *table, real x, real y, int order, real d[4][4]);
+
 const char *mbg__table_name(const mbg__table *table);
-bool mbg__table_is_linear(const mbg__table *table);
-const mbg__spline *mbg__table_spline(const mbg__table *table); /* knots: n, x */
-const double *mbg__table_values(const mbg__table *table);      /* y at the knots */
+int mbg__table_arguments(const mbg__table *table); /* 1 or 2 */
+mbg__interpolation mbg__table_interpolation(const mbg__table *table);
+const mbg__spline *mbg__table_knots(const mbg__table *table, int argument); /* knots: n, x */
+const double *mbg__table_values(const mbg__table *table);                   /* y (or z) at the knots */
 
 #endif

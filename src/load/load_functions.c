@@ -181,13 +181,14 @@ static int constant_function(function_scope *f, const mbg__formula *formula, con
 }
 
 static int check_smooth(function_scope *f, const mbg__expr *expr) {
-  const mbg__table *linear = f->rule->smooth ? mbg__expr_linear_table(expr) : NULL;
-  if (!linear) {
+  const mbg__table *rough = f->rule->smooth ? mbg__expr_rough_table(expr) : NULL;
+  if (!rough) {
     return MBG_OK;
   }
-  return mbg__item_bad(f->item, f->json,
-                       "%s: table '%s' is linear and has no second derivative; use \"interpolation\": \"cubic\"",
-                       f->rule->key, mbg__table_name(linear));
+  return mbg__item_bad(f->item, f->json, "%s: table '%s' is %s; use \"interpolation\": \"cubic\"", f->rule->key,
+                       mbg__table_name(rough),
+                       mbg__table_interpolation(rough) == MBG__LINEAR ? "linear and has no second derivative"
+                                                                      : "monotone and its second derivative jumps");
 }
 
 int mbg__item_function_make(mbg__item *item, const mbg__json *json, const mbg__function_rule *rule, mbg__fn *out) {

@@ -10,7 +10,7 @@ static const mbg__file_key model_keys[] = {
     {"name", MBG__SHAPE_TEXT, false, NULL, "name of the model"},
     {"parameters", MBG__SHAPE_SECTION, false, NULL, "numbers with respect to which gradients are taken"},
     {"constants", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "numbers and expressions of parameters and constants"},
-    {"tables", MBG__SHAPE_SECTION, false, NULL, "tabulated functions of one argument"},
+    {"tables", MBG__SHAPE_SECTION, false, NULL, "tabulated functions of one or two arguments"},
     {"controls", MBG__SHAPE_SECTION, false, NULL, "functions of time given by samples"},
     {"gravity", MBG__SHAPE_VEC3, false, NULL, "acceleration of gravity in world axes; absent: none"},
     {"bodies", MBG__SHAPE_SECTION, false, NULL, "bodies"},
@@ -44,9 +44,12 @@ static const mbg__file_key parameter_keys[] = {
 };
 static const mbg__file_key table_keys[] = {
     {"x", MBG__SHAPE_COLUMN, true, NULL, "arguments, increasing; with a file: the name of the column"},
-    {"y", MBG__SHAPE_COLUMN, true, NULL, "values; with a file: the name of the column"},
+    {"y", MBG__SHAPE_COLUMN, true, NULL, "values, or with `z` the second arguments; with a file: name of the column"},
+    {"z", MBG__SHAPE_GRID, false, NULL,
+     "values of a table of two arguments, a row for each x; with a file: the column"},
     {"file", MBG__SHAPE_TEXT, false, NULL, "CSV file beside the model"},
-    {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic", "straight lines, or the natural spline"},
+    {"interpolation", MBG__SHAPE_CHOICE, false, "linear cubic monotone",
+     "straight lines, the natural spline, or cubics that do not overshoot (one argument)"},
     {"extrapolation", MBG__SHAPE_CHOICE, false, "error hold extend", "rule for arguments outside the table"},
 };
 static const mbg__file_key control_keys[] = {

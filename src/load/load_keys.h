@@ -21,6 +21,7 @@ typedef enum {
   MBG__SHAPE_SAMPLES,        /* a number, an expression, or an array of them */
   MBG__SHAPE_TIMES,          /* an array of plain numbers, or {"from", "to", "count"} */
   MBG__SHAPE_COLUMN,         /* an array of plain numbers, or the name of a column */
+  MBG__SHAPE_GRID,           /* an array of such arrays, or the name of a column */
   MBG__SHAPE_DATA,           /* a file, or {"time": [..], "value": [..]} */
   MBG__SHAPE_VEC3,           /* three numbers or expressions */
   MBG__SHAPE_POINTS,         /* two or more of them */

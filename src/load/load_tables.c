@@ -3,6 +3,7 @@
 #include "io/file.h"
 #include "load/load.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- arrays and columns */
@@ -167,32 +168,167 @@ done:
   return err;
 }
 
+/* the values of a grid of n times m points */
+typedef struct {
+  int n, m;
+  double *x, *y, *z;
+} grid;
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* the different values among n, increasing; returns their number */
+static int distinct(int n, const double *all, double *out) {
+  int count = 0;
+  memcpy(out, all, (size_t)n * sizeof(*all));
+  qsort(out, (size_t)n, sizeof(*out), by_value);
+  for (int i = 0; i < n; i++) {
+    if (count == 0 || out[i] != out[count - 1]) {
+      out[count++] = out[i];
+    }
+  }
+  return count;
+}
+
+static int place_of(double value, const double *list, int n) {
+  const double *found = bsearch(&value, list, (size_t)n, sizeof(*list), by_value);
+  return (int)(found - list);
+}
+
+/* rows x, y, z of a file, in any order: every pair of an x and a y once */
+static int grid_from_rows(mbg__item *item, const mbg__json *file, int rows, const double *const column[3], grid *g) {
+  mbg__loader *L = item->L;
+  g->x = MBG_TAKE(&L->temp, double, rows);
+  g->y = MBG_TAKE(&L->temp, double, rows);
+  g->z = MBG_TAKE(&L->temp, double, rows);
+  bool *given = MBG_TAKE(&L->temp, bool, rows);
+  if (mbg__arena_check(L->ctx, &L->temp) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
+  g->n = distinct(rows, column[0], g->x);
+  g->m = distinct(rows, column[1], g->y);
+  if ((long long)g->n * g->m != rows) {
+    return mbg__item_bad(item, file, "%d values of x and %d of y need %lld rows, the file has %d", g->n, g->m,
+                         (long long)g->n * g->m, rows);
+  }
+  for (int k = 0; k < rows; k++) {
+    const int at = place_of(column[0][k], g->x, g->n) * g->m + place_of(column[1][k], g->y, g->m);
+    if (given[at]) {
+      return mbg__item_bad(item, file, "row %d: the point (%g, %g) is given twice", k + 1, column[0][k], column[1][k]);
+    }
+    given[at] = true;
+    g->z[at] = column[2][k];
+  }
+  return MBG_OK;
+}
+
+static int grid_of_file(mbg__item *item, const mbg__json *file, const mbg__json *const json[3], grid *g) {
+  static const char *const labels[] = {"x", "y", "z"};
+  int err = MBG_OK, rows = 0;
+  const double *column[3] = {NULL, NULL, NULL};
+  mbg__data_file *data;
+  MBG_TRY(mbg__item_data_open(item, file, &data));
+  for (int k = 0; data && k < 3; k++) {
+    MBG_TRY(mbg__item_data_column(item, data, file, json[k], labels[k], k, &column[k], &rows));
+  }
+  if (column[0] && column[1] && column[2] && !item->bad) {
+    MBG_TRY(grid_from_rows(item, file, rows, column, g));
+  }
+done:
+  return err;
+}
+
+/* x, y, and a row of z for each x */
+static int grid_of_arrays(mbg__item *item, const mbg__json *const json[3], grid *g) {
+  mbg__loader *L = item->L;
+  int err = MBG_OK;
+  const mbg__json *row = NULL;
+  MBG_TRY(mbg__item_plains(item, json[0], "x", &g->x, &g->n));
+  MBG_TRY(mbg__item_plains(item, json[1], "y", &g->y, &g->m));
+  MBG_TRY(mbg__item_array(item, json[2], "z", item->bad ? -1 : g->n, &row));
+  if (item->bad) {
+    return MBG_OK;
+  }
+  g->z = MBG_TAKE(&L->temp, double, (size_t)g->n *(size_t)g->m);
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
+  for (int i = 0; row; i++, row = row->next) {
+    char label[32];
+    double *values;
+    int count;
+    mbg__format(label, sizeof(label), "z[%d]", i);
+    MBG_TRY(mbg__item_plains(item, row, label, &values, &count));
+    if (!item->bad && count != g->m) {
+      MBG_TRY(mbg__item_bad(item, row, "%s must have %d entries, as many as y, not %d", label, g->m, count));
+    }
+    if (!item->bad && count > 0) {
+      memcpy(g->z + (size_t)i * (size_t)g->m, values, (size_t)count * sizeof(*values));
+    }
+  }
+done:
+  return err;
+}
+
+/* a table of two arguments; *table stays NULL after an error in the file */
+static int make_grid(mbg__item *item, int interpolation, int extrapolation, mbg__where *where, mbg__table **table) {
+  int err = MBG_OK;
+  mbg__loader *L = item->L;
+  const mbg__json *const json[3] = {mbg__json_member(item->json, "x"), mbg__json_member(item->json, "y"),
+                                    mbg__json_member(item->json, "z")};
+  const mbg__json *other = mbg__run_file(L, item->name, false);
+  const mbg__json *file = other ? other : mbg__json_member(item->json, "file");
+  grid g = {0};
+  if (interpolation == MBG__MONOTONE) {
+    MBG_TRY(mbg__item_bad(item, mbg__json_member(item->json, "interpolation"),
+                          "a table of two arguments is 'linear' or 'cubic', not 'monotone'"));
+  }
+  if (!json[0] || !json[1] || item->bad) {
+    return MBG_OK;
+  }
+  MBG_TRY(file ? grid_of_file(item, file, json, &g) : grid_of_arrays(item, json, &g));
+  if (!item->bad && g.z) {
+    const int status = mbg__table_create_grid(L->ctx, L->arena, where, item->name, g.n, g.x, g.m, g.y, g.z,
+                                              (mbg__interpolation)interpolation, (mbg__outside)extrapolation, table);
+    MBG_TRY(status < 0 ? mbg__item_filed(item, status) : MBG_OK);
+  }
+done:
+  return err;
+}
+
+static int make_table(mbg__item *item, int interpolation, int extrapolation, mbg__where *where, mbg__table **table) {
+  int n = 0;
+  const double *x, *y;
+  const int err = table_data(item, &x, &y, &n);
+  if (err < 0 || item->bad) {
+    return err;
+  }
+  const int status = mbg__table_create(item->L->ctx, item->L->arena, where, item->name, n, x, y,
+                                       (mbg__interpolation)interpolation, (mbg__outside)extrapolation, table);
+  return status < 0 ? mbg__item_filed(item, status) : MBG_OK;
+}
+
 static int load_table(mbg__item *item, mbg__symbol *symbol) {
-  int err = MBG_OK, interpolation = 0, extrapolation = 0, n = 0;
+  int err = MBG_OK, interpolation = 0, extrapolation = 0;
   static const mbg__file_object keys[] = {MBG__KEYS_TABLE};
   mbg__loader *L = item->L;
-  const double *x, *y;
   bool yes;
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
     return MBG_OK;
   }
   MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
-  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "interpolation"), "interpolation", "linear cubic",
-                           &interpolation));
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "interpolation"), "interpolation",
+                           "linear cubic monotone", &interpolation));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "extrapolation"), "extrapolation", "error hold extend",
                            &extrapolation));
-  MBG_TRY(table_data(item, &x, &y, &n));
-  if (item->bad) {
-    return MBG_OK;
-  }
   mbg__table *table = NULL;
   mbg__where where = mbg__item_where_key(item, item->json);
   where.owner = NULL; /* the table names itself */
-  const int status = mbg__table_create(L->ctx, L->arena, &where, item->name, n, x, y, (mbg__interpolation)interpolation,
-                                       (mbg__outside)extrapolation, &table);
-  if (status < 0) {
-    return mbg__item_filed(item, status);
+  MBG_TRY(mbg__json_member(item->json, "z") ? make_grid(item, interpolation, extrapolation, &where, &table)
+                                            : make_table(item, interpolation, extrapolation, &where, &table));
+  if (!table) {
+    return MBG_OK;
   }
   where.owner = item->owner;
   MBG_TRY(MBG__ADD(L, L->tables, table));

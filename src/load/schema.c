@@ -170,6 +170,7 @@ static const shape_form forms[] = {
     [MBG__SHAPE_SAMPLES] = {.any = {"number", "numbers"}},
     [MBG__SHAPE_TIMES] = {.any = {"plains", "times", "text"}},
     [MBG__SHAPE_COLUMN] = {.any = {"plains", "text"}},
+    [MBG__SHAPE_GRID] = {.any = {"nested", "text"}},
     [MBG__SHAPE_DATA] = {.any = {"text", "data"}},
     [MBG__SHAPE_VEC3] = {.any = {"vector"}},
     [MBG__SHAPE_POINTS] = {.items = "vector", .least = 2, .most = -1},

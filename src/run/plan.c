@@ -90,10 +90,10 @@ static void collect_breaks(const mbg_model *m, times *list) {
   }
   for (int i = 0; i < m->nfn; i++) {
     for (int k = 0; k < m->fns[i].ninput; k++) {
-      const mbg__table *table;
-      for (int j = 0; m->fns[i].input[k].role == MBG__ROLE_T && (table = mbg__expr_table_of(m->fns[i].expr, k, j));
+      const mbg__spline *knots;
+      for (int j = 0; m->fns[i].input[k].role == MBG__ROLE_T && (knots = mbg__expr_knots_of(m->fns[i].expr, k, j));
            j++) {
-        add_times(list, mbg__table_spline(table)->n, mbg__table_spline(table)->x);
+        add_times(list, knots->n, knots->x);
       }
     }
   }

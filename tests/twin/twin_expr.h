@@ -9,11 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* names x0..x5 and t; tables lin(x) and cub(x), both extended beyond their ends */
-enum { FIXTURE_INPUTS = 7, FIXTURE_TIME = 6, FIXTURE_KNOTS = 6 };
+/* names x0..x5 and t; tables lin(x), cub(x), mon(x), bilin(x, y) and bicub(x, y), all extended beyond their ends */
+enum { FIXTURE_INPUTS = 7, FIXTURE_TIME = 6, FIXTURE_KNOTS = 6, FIXTURE_COLUMNS = 3, FIXTURE_TABLES = 5 };
 
 static const double fixture_x[FIXTURE_KNOTS] = {-2, -1.25, -0.5, 0.5, 1.5, 2};
 static const double fixture_y[FIXTURE_KNOTS] = {1, 0.25, -0.5, 1.5, 0.75, 2};
+
+static const double fixture_columns[FIXTURE_COLUMNS] = {-1, 0.25, 1.5};
+static const double fixture_z[FIXTURE_KNOTS * FIXTURE_COLUMNS] = {1,     0.25, -0.5, 1.5, 0.75,  2, 0.5,  -1,  0.25,
+                                                                  -0.75, 1.25, 1,    0.5, -0.25, 0, 1.75, 0.5, -1.5};
+static const char *const fixture_names[FIXTURE_TABLES] = {"lin", "cub", "mon", "bilin", "bicub"};
 
 typedef enum { FIXTURE_VALUE, FIXTURE_GRADIENT, FIXTURE_HESSIAN, FIXTURE_JET } fixture_what;
 
@@ -47,18 +52,26 @@ static inline int fixture_resolve(void *user, const char *name, int index, const
 }
 
 static inline const mbg__table *fixture_table(void *user, const char *name, const char **hint) {
-  static const char *const known[] = {"lin", "cub"};
   mbg__table *const *tables = user;
-  *hint = mbg__nearest(name, known, 2);
-  return strcmp(name, "lin") == 0 ? tables[0] : strcmp(name, "cub") == 0 ? tables[1] : NULL;
+  *hint = mbg__nearest(name, fixture_names, FIXTURE_TABLES);
+  for (int i = 0; i < FIXTURE_TABLES; i++) {
+    if (strcmp(name, fixture_names[i]) == 0) {
+      return tables[i];
+    }
+  }
+  return NULL;
 }
 
-static inline int fixture_tables(mbg_context *ctx, mbg__arena *arena, mbg__table *tables[2]) {
-  const int err = mbg__table_create(ctx, arena, NULL, "lin", FIXTURE_KNOTS, fixture_x, fixture_y, MBG__LINEAR,
-                                    MBG__OUTSIDE_EXTEND, &tables[0]);
-  return err < 0 ? err
-                 : mbg__table_create(ctx, arena, NULL, "cub", FIXTURE_KNOTS, fixture_x, fixture_y, MBG__CUBIC,
-                                     MBG__OUTSIDE_EXTEND, &tables[1]);
+static inline int fixture_tables(mbg_context *ctx, mbg__arena *arena, mbg__table *tables[FIXTURE_TABLES]) {
+  static const mbg__interpolation kinds[] = {MBG__LINEAR, MBG__CUBIC, MBG__MONOTONE, MBG__LINEAR, MBG__CUBIC};
+  int err = MBG_OK;
+  for (int i = 0; i < FIXTURE_TABLES && err == MBG_OK; i++) {
+    err = i < 3 ? mbg__table_create(ctx, arena, NULL, fixture_names[i], FIXTURE_KNOTS, fixture_x, fixture_y, kinds[i],
+                                    MBG__OUTSIDE_EXTEND, &tables[i])
+                : mbg__table_create_grid(ctx, arena, NULL, fixture_names[i], FIXTURE_KNOTS, fixture_x, FIXTURE_COLUMNS,
+                                         fixture_columns, fixture_z, kinds[i], MBG__OUTSIDE_EXTEND, &tables[i]);
+  }
+  return err;
 }
 
 /* evaluates, with the results spread over all inputs of the fixture */
@@ -90,7 +103,7 @@ static inline int fixture_run(mbg_context *ctx, const mbg__expr *e, fixture_what
 static inline int fixture_expr(const char *text, fixture_what what, const real *x, real *f, real *g, real *h) {
   mbg_context *ctx = NULL;
   mbg__arena arena;
-  mbg__table *tables[2];
+  mbg__table *tables[FIXTURE_TABLES];
   mbg__expr *e = NULL;
   int err = mbg_context_create(NULL, &ctx);
   if (err < 0) {

@@ -165,6 +165,9 @@ static const value_case values[] = {
     {"lin(x0)", 1.35},
     {"lin(-3)", 2},
     {"cub(0.5)", 1.5},
+    {"mon(0.5)", 1.5},
+    {"bicub(0.5, 0.25)", 1.25},
+    {"bilin(0.5, 1.5)", 1},
     {"lin(-2)", 1},
     {"lin(2)", 2},
     /* what is not chosen is not evaluated */
@@ -220,8 +223,9 @@ static void test_list(void **state) {
 typedef struct {
   mbg_context *ctx;
   mbg__arena arena;
-  mbg__table *tables[2];
+  mbg__table *tables[FIXTURE_TABLES];
   mbg__table *narrow; /* narrow(x) on [0, 1], an error outside */
+  mbg__table *plate;  /* plate(x, y) on [0, 1] x [2, 3], an error outside */
   mbg__scope scope;
 } bench;
 
@@ -243,7 +247,9 @@ static int bench_resolve(void *user, const char *name, int index, const char **h
 
 static const mbg__table *bench_table(void *user, const char *name, const char **hint) {
   bench *b = user;
-  return strcmp(name, "narrow") == 0 ? b->narrow : fixture_table(b->tables, name, hint);
+  return strcmp(name, "narrow") == 0  ? b->narrow
+         : strcmp(name, "plate") == 0 ? b->plate
+                                      : fixture_table(b->tables, name, hint);
 }
 
 static void bench_open(bench *b) {
@@ -252,6 +258,9 @@ static void bench_open(bench *b) {
   assert_int_equal(fixture_tables(b->ctx, &b->arena, b->tables), MBG_OK);
   assert_int_equal(mbg__table_create(b->ctx, &b->arena, NULL, "narrow", 2, (double[]){0, 1}, (double[]){0, 1},
                                      MBG__LINEAR, MBG__OUTSIDE_ERROR, &b->narrow),
+                   MBG_OK);
+  assert_int_equal(mbg__table_create_grid(b->ctx, &b->arena, NULL, "plate", 2, (double[]){0, 1}, 2, (double[]){2, 3},
+                                          (double[]){1, 2, 3, 5}, MBG__LINEAR, MBG__OUTSIDE_ERROR, &b->plate),
                    MBG_OK);
   b->scope = (mbg__scope){b, bench_resolve, bench_table, FIXTURE_TIME};
 }
@@ -321,6 +330,8 @@ static const error_case errors[] = {
     {"if (x0", 6, "missing ')' for the '(' at column 14"},
     {"lin(1, 2)", 0, "table 'lin' takes 1 argument, not 2"},
     {"lin()", 0, "table 'lin' takes 1 argument, not 0"},
+    {"bicub(1)", 0, "table 'bicub' takes 2 arguments, not 1"},
+    {"bilin(1, 2, 3)", 0, "table 'bilin' takes 2 arguments, not 3"},
     /* structure */
     {"(x0 + 1", 7, "missing ')' for the '(' at column 11"},
     {"sin(x0", 6, "missing ')' for the '(' at column 14"},
@@ -376,6 +387,8 @@ static const error_case errors[] = {
     {"atan2(0, 0)", 0, "atan2(0, 0): the angle is undefined at the origin"},
     {"exp(1000)", 0, "exp(1000): the result is not a finite number"},
     {"1e300*1e300", 5, "1e+300 * 1e+300: the result is not a finite number"},
+    {"plate(0.5, 4)", 0, "table 'plate' on [0, 1] x [2, 3] at (0.5, 4): the arguments lie outside the table"},
+    {"plate(-1, 2)", 0, "table 'plate' on [0, 1] x [2, 3] at (-1, 2): the arguments lie outside the table"},
     {"narrow(2)", 0, "table 'narrow' on [0, 1] at 2: the argument lies outside the table"},
     {"if(1, 1/0, 2)", 7, "1 / 0: division by zero"},
     {"1 and 1/0", 7, "1 / 0: division by zero"},
@@ -686,6 +699,10 @@ static const char *const forms[] = {"(#+#)",
                                     "if(@ < 0 and # >= @ or not @ == @, #, @)",
                                     "lin(#)",
                                     "cub(#)",
+                                    "mon(#)",
+                                    "bilin(#, #)",
+                                    "bicub(#, #)",
+                                    "bicub(0.3*@, t)",
                                     "(@) deg",
                                     "(#)*(@ <= #)",
                                     "(# != @)*#"};
@@ -875,9 +892,17 @@ static void test_inputs(void **state) {
   assert_int_equal(mbg__expr_ninputs(e), 5);
   assert_false(mbg__expr_is_constant(e));
   assert_string_equal(mbg__expr_where(e)->owner, "owner");
-  assert_null(mbg__expr_linear_table(e));
+  assert_null(mbg__expr_rough_table(e));
   assert_int_equal(mbg__expr_ninputs(bench_compile(&b, "FL.LCA.k")), 4);
-  assert_ptr_equal(mbg__expr_linear_table(bench_compile(&b, "cub(x0)*lin(x0)")), b.tables[0]);
+  assert_ptr_equal(mbg__expr_rough_table(bench_compile(&b, "cub(x0)*lin(x0)")), b.tables[0]);
+  assert_ptr_equal(mbg__expr_rough_table(bench_compile(&b, "mon(x0)")), b.tables[2]);
+  assert_ptr_equal(mbg__expr_rough_table(bench_compile(&b, "bicub(x0, x1) + bilin(x0, x1)")), b.tables[3]);
+  e = bench_compile(&b, "bicub(x1, x0)*cub(x0)");
+  assert_null(mbg__expr_rough_table(e));
+  assert_int_equal(mbg__expr_knots_of(e, 0, 0)->n, FIXTURE_COLUMNS);
+  assert_int_equal(mbg__expr_knots_of(e, 0, 1)->n, FIXTURE_KNOTS);
+  assert_int_equal(mbg__expr_knots_of(e, 1, 0)->n, FIXTURE_KNOTS);
+  assert_null(mbg__expr_knots_of(e, 0, 2));
   /* constants fold whole, and a decided choice forgets its other branch */
   static const char *const constants[] = {"2*sin(30 deg)+max(1,2)", "if(1, 2, x0)", "0 and x0", "smooth_max(1,2,3)",
                                           "lin(0.1)"};
@@ -924,7 +949,7 @@ static bool compile_starved(long fail_at) {
   const mbg_allocator allocator = support_allocator(&memory);
   mbg_context *ctx = NULL;
   mbg__arena arena;
-  mbg__table *tables[2];
+  mbg__table *tables[FIXTURE_TABLES];
   const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME};
   int err = mbg_context_create(&allocator, &ctx);
   if (err == MBG_OK) {

@@ -61,10 +61,10 @@ static void test_linear(void **state) {
   assert_true(mbg__table_at(table, 0, 3, d) && d[0] == 2 && d[1] == 3);
   assert_false(mbg__table_at(table, -1e-9, 3, d) || mbg__table_at(table, 3.0001, 3, d));
   assert_false(mbg__table_at(table, NAN, 0, d));
-  assert_true(mbg__table_is_linear(table));
+  assert_true(mbg__table_interpolation(table) == MBG__LINEAR && mbg__table_arguments(table) == 1);
   assert_string_equal(mbg__table_name(table), "k");
-  assert_int_equal(mbg__table_spline(table)->n, 3);
-  assert_true(mbg__table_spline(table)->x[2] == 3 && mbg__table_values(table)[1] == 5);
+  assert_int_equal(mbg__table_knots(table, 0)->n, 3);
+  assert_true(mbg__table_knots(table, 0)->x[2] == 3 && mbg__table_values(table)[1] == 5);
   bench_close(&b);
 }
 
@@ -98,7 +98,7 @@ static void test_cubic_planted(void **state) {
       y[k] = planted(x, c, n, x[k], 0);
     }
     mbg__table *table = make(&b, n, x, y, MBG__CUBIC, MBG__OUTSIDE_ERROR);
-    assert_false(mbg__table_is_linear(table));
+    assert_int_equal(mbg__table_interpolation(table), MBG__CUBIC);
     for (int i = 0; i < 20; i++) {
       const double at = support_uniform(&rng, x[0], x[n - 1]);
       double d[4], scale = 1;
@@ -154,6 +154,120 @@ static void test_continuity(void **state) {
   bench_close(&b);
 }
 
+/* PchipInterpolator of SciPy 1.x on the same points: value and slope */
+static void test_monotone_reference(void **state) {
+  static const double x[] = {0, 1, 3, 4, 6, 7.5}, y[] = {0, 2, 2.5, 2.4, 5, 9};
+  static const double known[][3] = {{0, 0, 2.5833333333333335},
+                                    {0.3, 0.7811013513513513, 2.5402927927927927},
+                                    {1, 2, 0.4864864864864865},
+                                    {2.2, 2.4174054054054057, 0.2043243243243243},
+                                    {3, 2.5, 0},
+                                    {3.4, 2.4648, -0.14400000000000013},
+                                    {4, 2.4, 0},
+                                    {5.1, 3.410546908055329, 1.5884170056956874},
+                                    {6.9, 7.1453815645705, 2.8810568406369876},
+                                    {7.5, 9, 3.2523809523809515}};
+  double d[4];
+  bench b;
+  (void)state;
+  bench_open(&b);
+  mbg__table *table = make(&b, 6, x, y, MBG__MONOTONE, MBG__OUTSIDE_ERROR);
+  for (int i = 0; i < MBG_COUNT(known); i++) {
+    assert_true(mbg__table_at(table, known[i][0], 3, d));
+    assert_close_array(d, known[i] + 1, 2, 1e-14);
+  }
+  bench_close(&b);
+}
+
+/* between two points it stays between their values, its slope has their sign, and it is C1 */
+static void test_monotone(void **state) {
+  support_rng rng = support_rng_make(11);
+  bench b;
+  (void)state;
+  bench_open(&b);
+  for (int round = 0; round < 300; round++) {
+    const int n = 2 + support_index(&rng, POINTS - 1);
+    double x[POINTS], y[POINTS], d[4], left[4];
+    random_points(&rng, n, x, y);
+    y[1] = support_index(&rng, 3) ? y[1] : y[0]; /* flat pieces, too */
+    mbg__table *table = make(&b, n, x, y, MBG__MONOTONE, MBG__OUTSIDE_EXTEND);
+    for (int i = 0; i < 50; i++) {
+      const int k = support_index(&rng, n - 1);
+      const double at = support_uniform(&rng, x[k], x[k + 1]), rounding = 1e-14 * (fabs(y[k]) + fabs(y[k + 1]));
+      assert_true(mbg__table_at(table, at, 3, d));
+      assert_true(d[0] >= fmin(y[k], y[k + 1]) - rounding && d[0] <= fmax(y[k], y[k + 1]) + rounding);
+      assert_true(d[1] * (y[k + 1] - y[k]) >= -1e-12);
+    }
+    for (int i = 0; i < n; i++) {
+      assert_true(mbg__table_at(table, nextafter(x[i], -9), 3, left) && mbg__table_at(table, x[i], 3, d));
+      assert_close(d[0], y[i], 1e-15);
+      assert_close_array(left, d, 2, 1e-12 * fmax(1, fabs(left[2]))); /* the slope changes by left[2] times an ulp */
+    }
+  }
+  bench_close(&b);
+}
+
+/* a product of two splines is the table of two arguments of the products; linear: the values of the corners */
+static void test_grid(void **state) {
+  support_rng rng = support_rng_make(12);
+  bench b;
+  (void)state;
+  bench_open(&b);
+  for (int round = 0; round < 200; round++) {
+    const int n = 2 + support_index(&rng, POINTS - 1), m = 2 + support_index(&rng, POINTS - 1);
+    const mbg__interpolation kind = round % 2 ? MBG__CUBIC : MBG__LINEAR;
+    const mbg__outside outside = round % 3 ? MBG__OUTSIDE_EXTEND : MBG__OUTSIDE_HOLD;
+    double x[POINTS], f[POINTS], y[POINTS], g[POINTS], z[POINTS * POINTS], df[4], dg[4], d[4][4], scale = 1;
+    random_points(&rng, n, x, f);
+    random_points(&rng, m, y, g);
+    for (int k = 0; k < n * m; k++) {
+      z[k] = f[k / m] * g[k % m];
+    }
+    mbg__table *one = make(&b, n, x, f, kind, outside), *two = make(&b, m, y, g, kind, outside), *both = NULL;
+    assert_int_equal(mbg__table_create_grid(b.ctx, &b.arena, NULL, "k", n, x, m, y, z, kind, outside, &both), MBG_OK);
+    assert_true(mbg__table_arguments(both) == 2 && mbg__table_knots(both, 1)->n == m);
+    const double u = support_uniform(&rng, x[0] - 0.5, x[n - 1] + 0.5), v = support_uniform(&rng, y[0], y[m - 1]);
+    assert_true(mbg__table_at(one, u, 3, df) && mbg__table_at(two, v, 3, dg) && mbg__table_at_grid(both, u, v, 3, d));
+    for (int k = 0; k < 4; k++) {
+      scale = fmax(scale, fmax(fabs(df[k]), fabs(dg[k])));
+    }
+    for (int p = 0; p < 4; p++) {
+      for (int q = 0; p + q < 4; q++) {
+        assert_close(d[p][q], df[p] * dg[q], 1e-12 * scale * scale);
+      }
+    }
+  }
+  bench_close(&b);
+}
+
+static void test_grid_errors(void **state) {
+  static const struct {
+    int n, m;
+    double x[2], y[3], z[6];
+    const char *message;
+  } cases[] = {
+      {1, 2, {0}, {0, 1}, {0}, "table 'k' needs at least 2 points, not 1"},
+      {2, 1, {0, 1}, {0}, {0}, "table 'k' needs at least 2 values of y, not 1"},
+      {2, 3, {0, 1}, {0, 2, 2}, {0}, "table 'k': y must increase, but y[2] = 2 follows y[1] = 2"},
+      {2, 3, {0, 1}, {0, 2, NAN}, {0}, "table 'k': y[2] is not a finite number"},
+      {2, 3, {0, 1}, {0, 1, 2}, {0, 1, 2, 3, NAN, 5}, "table 'k': z[1][1] is not a finite number"},
+      {2, 3, {0, 1}, {0, 1e-300, 2e-300}, {0, 1e10, 0}, "table 'k': the spline through its points overflows"},
+  };
+  bench b;
+  (void)state;
+  bench_open(&b);
+  for (int i = 0; i < MBG_COUNT(cases); i++) {
+    mbg__table *table = NULL;
+    mbg_context_clear(b.ctx);
+    assert_int_equal(mbg__table_create_grid(b.ctx, &b.arena, NULL, "k", cases[i].n, cases[i].x, cases[i].m, cases[i].y,
+                                            cases[i].z, MBG__CUBIC, MBG__OUTSIDE_ERROR, &table),
+                     MBG_ERROR_INPUT);
+    assert_null(table);
+    assert_string_equal(mbg_context_error(b.ctx), cases[i].message);
+  }
+  bench_close(&b);
+}
+
 /* ---------------------------------------------------------------------- derivatives */
 
 /* d[k+1] is the complex step of d[k], inside and outside; 1e-12 of the largest */
@@ -165,7 +279,7 @@ static void test_derivatives(void **state) {
   bench_open(&b);
   for (int round = 0; round < support_rounds(400, 20000); round++) {
     const int n = 2 + support_index(&rng, POINTS - 1);
-    const mbg__interpolation kind = support_index(&rng, 2) ? MBG__CUBIC : MBG__LINEAR;
+    const mbg__interpolation kind = (mbg__interpolation)support_index(&rng, 3);
     const mbg__outside outside = support_index(&rng, 2) ? MBG__OUTSIDE_HOLD : MBG__OUTSIDE_EXTEND;
     double x[POINTS], y[POINTS], d[4], step[3], scale = 1;
     double _Complex z[4];
@@ -301,9 +415,18 @@ static void test_errors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_linear),     cmocka_unit_test(test_cubic_planted), cmocka_unit_test(test_two_points),
-      cmocka_unit_test(test_continuity), cmocka_unit_test(test_derivatives),   cmocka_unit_test(test_weights),
-      cmocka_unit_test(test_curvature),  cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_cubic_planted),
+      cmocka_unit_test(test_two_points),
+      cmocka_unit_test(test_continuity),
+      cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_weights),
+      cmocka_unit_test(test_curvature),
+      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_monotone_reference),
+      cmocka_unit_test(test_monotone),
+      cmocka_unit_test(test_grid),
+      cmocka_unit_test(test_grid_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
