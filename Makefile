@@ -69,6 +69,8 @@ format-check:
 
 lint: all
 	@tools/lint build
+	@if command -v node >/dev/null; then node tools/web-page --check; \
+	else echo "web/dist/page.html: not checked, node is missing"; fi
 	@if [ -x build/venv/bin/ruff ]; then \
 	  build/venv/bin/ruff check --cache-dir build/.ruff -q && build/venv/bin/ruff format --cache-dir build/.ruff -q --check && \
 	  build/venv/bin/mypy --cache-dir build/.mypy; fi

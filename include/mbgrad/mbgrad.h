@@ -15,5 +15,6 @@
 #include "mbgrad/proof.h"
 #include "mbgrad/run.h"
 #include "mbgrad/version.h"
+#include "mbgrad/view.h"
 
 #endif

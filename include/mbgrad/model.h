@@ -105,8 +105,8 @@ MBG_API const char *mbg_model_body_name(const mbg_model *model, int index);
 MBG_API int mbg_model_modal_count(const mbg_model *model);
 MBG_API int mbg_model_modal_body(const mbg_model *model, int index);
 
-/* Beams: their nodes are the bodies first .. first+count-1. Results may be NULL; MBG_ERROR_INPUT when the index is out of
-   range. */
+/* Beams: their nodes are the bodies first .. first+count-1. Results may be NULL; MBG_ERROR_INPUT when the index is out
+   of range. */
 MBG_API int mbg_model_beam_count(const mbg_model *model);
 MBG_API const char *mbg_model_beam_name(const mbg_model *model, int index);
 MBG_API int mbg_model_beam_nodes(const mbg_model *model, int index, int *first, int *count);

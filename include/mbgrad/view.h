@@ -1,0 +1,27 @@
+/* mbgrad: motion to look at: a page for browsers. */
+#ifndef MBGRAD_VIEW_H
+#define MBGRAD_VIEW_H
+
+#include "mbgrad/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  size_t size;   /* of this structure: set by mbg_view_options_default */
+  int frames;    /* limit: of more nodes so many are taken, evenly in time; 1000 */
+  bool gradient; /* gradients of the criteria by the parameters, too */
+} mbg_view_options;
+
+MBG_API void mbg_view_options_default(mbg_view_options *options, size_t size);
+
+/* A page with the motion of a simulated run that keeps poses (mbg_run_options: keep_poses; all_signals shows all
+   signals): one HTML file without references to others. *page is the caller's to free (mbg_text_destroy). */
+MBG_API int mbg_view_page(mbg_context *ctx, mbg_run *run, const mbg_view_options *options, char **page);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,418 @@
+/* Shapes from masses and markers. A body is drawn
+
+     with two points of joints, forces     as a rod between them
+     or markers of the file
+     with more of them                     as rods from the centre of mass to each of them
+     with one of them                      as a rod through the centre of mass, as long as its inertia says
+     compact, or with none                 as the box, cylinder or sphere of its inertia
+     without inertia                       as a sphere, larger for a larger mass
+     with a tyre                           as a wheel */
+#include "view/scene.h"
+
+#include "math/eigen.h"
+
+#include <string.h>
+
+const char *mbg__draw_name(mbg__draw_kind kind) {
+  static const char *const names[MBG__DRAW_KINDS] = {"box", "cylinder", "sphere", "capsule"};
+  return names[kind];
+}
+
+void mbg__scene_flatten(const mbg__frame *H, double frame[12]) {
+  for (int i = 0; i < 9; i++) {
+    frame[i] = re(H->R[i]);
+  }
+  for (int i = 0; i < 3; i++) {
+    frame[9 + i] = re(H->x[i]);
+  }
+}
+
+/* ---------------------------------------------------------------------- vectors */
+
+static double distance(const double a[3], const double b[3]) {
+  return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* rotation with z along a unit vector */
+static void along(const double z[3], double R[12]) {
+  const int least = fabs(z[0]) <= fabs(z[1]) && fabs(z[0]) <= fabs(z[2]) ? 0 : fabs(z[1]) <= fabs(z[2]) ? 1 : 2;
+  double x[3] = {0}, y[3], length = 0;
+  x[least] = 1;
+  for (int i = 0; i < 3; i++) {
+    x[i] -= z[least] * z[i];
+    length += x[i] * x[i];
+  }
+  for (int i = 0; i < 3; i++) {
+    x[i] /= sqrt(length);
+  }
+  for (int i = 0; i < 3; i++) {
+    y[i] = z[(i + 1) % 3] * x[(i + 2) % 3] - z[(i + 2) % 3] * x[(i + 1) % 3];
+  }
+  for (int i = 0; i < 3; i++) {
+    R[3 * i] = x[i];
+    R[3 * i + 1] = y[i];
+    R[3 * i + 2] = z[i];
+  }
+}
+
+/* ---------------------------------------------------------------------- shapes */
+
+static mbg__draw *add(mbg__scene *s, mbg__draw_kind kind, int body, const double at[3]) {
+  if (s->nshape == s->capacity) {
+    const int capacity = 2 * s->capacity + 64;
+    mbg__draw *shapes = MBG_TAKE(&s->arena, mbg__draw, capacity);
+    if (!shapes) {
+      return &s->nowhere;
+    }
+    if (s->nshape > 0) {
+      memcpy(shapes, s->shapes, (size_t)s->nshape * sizeof(*shapes));
+    }
+    s->shapes = shapes;
+    s->capacity = capacity;
+  }
+  mbg__draw *d = &s->shapes[s->nshape++];
+  *d = (mbg__draw){.kind = kind, .body = body, .frame = {1, 0, 0, 0, 1, 0, 0, 0, 1, at[0], at[1], at[2]}};
+  return d;
+}
+
+static void add_sphere(mbg__scene *s, int body, const double at[3], double radius) {
+  add(s, MBG__DRAW_SPHERE, body, at)->size[0] = radius;
+}
+
+static void add_rod(mbg__scene *s, int body, const double a[3], const double b[3], double radius) {
+  const double length = distance(a, b);
+  if (length < 1e-6 * s->size) {
+    return;
+  }
+  mbg__draw *d =
+      add(s, MBG__DRAW_CAPSULE, body, (const double[3]){(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2});
+  along((const double[3]){(b[0] - a[0]) / length, (b[1] - a[1]) / length, (b[2] - a[2]) / length}, d->frame);
+  d->size[0] = fmin(radius, 0.1 * length);
+  d->size[1] = length;
+}
+
+/* ---------------------------------------------------------------------- inertia */
+
+/* mass, centre of mass, and the box of the same inertia about it: edges in its axes (columns of R). Two equal moments
+   make it a cylinder about axis z, three a sphere: edges of the box around it. */
+typedef struct {
+  double mass, com[3], edge[3], R[9];
+  mbg__draw_kind kind;
+} solid;
+
+static bool near(double a, double b) { return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)); }
+
+/* columns of R in cyclic order, so that the one of number k becomes z */
+static void turn_axes(double R[9], int k) {
+  double old[9];
+  memcpy(old, R, sizeof(old));
+  for (int i = 0; i < 9; i++) {
+    R[i] = old[i - i % 3 + (i % 3 + k + 1) % 3];
+  }
+}
+
+/* a box: a^2 = 6 (I_b + I_c - I_a)/m; a cylinder: r^2 = 2 I_z/m, l^2 = 12 I/m - 3 r^2; a sphere: r^2 = 5 I/(2 m) */
+static void solid_edges(solid *o, const double w[3]) {
+  const int odd = near(w[0], w[1]) ? 2 : near(w[1], w[2]) ? 0 : -1;
+  const double one = w[odd < 0 ? 0 : odd], two = w[odd < 0 ? 0 : (odd + 1) % 3];
+  const double length = 12 * two / o->mass - 6 * one / o->mass;
+  for (int k = 0; k < 3; k++) {
+    o->edge[k] = sqrt(fmax(0, 6 * (w[(k + 1) % 3] + w[(k + 2) % 3] - w[k]) / o->mass));
+  }
+  if (odd >= 0 && near(w[0], w[2])) {
+    o->kind = MBG__DRAW_SPHERE;
+    o->edge[0] = o->edge[1] = o->edge[2] = 2 * sqrt(2.5 * one / o->mass);
+  } else if (odd >= 0 && length >= 0) {
+    o->kind = MBG__DRAW_CYLINDER;
+    turn_axes(o->R, odd);
+    o->edge[0] = o->edge[1] = 2 * sqrt(2 * one / o->mass);
+    o->edge[2] = sqrt(length);
+  }
+}
+
+static void solid_shape(mbg_context *ctx, solid *o, double J[9]) {
+  double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, w[3], scale = 0;
+  for (int i = 0; i < 9; i++) {
+    scale = fmax(scale, fabs(J[i]));
+  }
+  if (!(scale > 0) || !isfinite(scale) || mbg__eigen_pair(ctx, 3, J, one, w) < 0) {
+    return;
+  }
+  for (int i = 0; i < 9; i++) {
+    o->R[3 * (i % 3) + i / 3] = J[i]; /* column-major */
+  }
+  const double *R = o->R;
+  const double det =
+      R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
+  for (int i = 0; det < 0 && i < 3; i++) {
+    o->R[3 * i] = -o->R[3 * i];
+  }
+  solid_edges(o, w);
+}
+
+static solid solid_of(mbg_context *ctx, const mbg__scene *s, int body) {
+  const mbg__body *b = &s->m->bodies[body];
+  const real *M = s->design->M + 36 * (size_t)body;
+  solid o = {.mass = re(M[0]), .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  double J[9], c2 = 0;
+  if (!(o.mass > 0)) {
+    return o;
+  }
+  o.com[0] = re(M[6 * 5 + 1]) / o.mass;
+  o.com[1] = re(M[6 * 3 + 2]) / o.mass;
+  o.com[2] = re(M[6 * 4 + 0]) / o.mass;
+  for (int i = 0; i < 3; i++) {
+    c2 += o.com[i] * o.com[i];
+  }
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      J[3 * i + j] = re(M[6 * (3 + i) + 3 + j]) - o.mass * ((i == j) * c2 - o.com[i] * o.com[j]);
+    }
+  }
+  if (b->motion == MBG__PLANAR) { /* one number is known: a square plate */
+    o.edge[0] = o.edge[1] = sqrt(fmax(0, 6 * J[8] / o.mass));
+    return o;
+  }
+  solid_shape(ctx, &o, J);
+  return o;
+}
+
+/* ---------------------------------------------------------------------- points of joints and forces */
+
+typedef struct {
+  int n;
+  double (*at)[3];
+} points;
+
+static void add_point(const mbg__scene *s, points *all, int marker) {
+  const mbg__marker *k = &s->m->markers[marker];
+  if (k->body < 0) {
+    return;
+  }
+  points *p = &all[k->body];
+  double at[3];
+  for (int i = 0; i < 3; i++) {
+    at[i] = re(s->design->markers[marker].h.x[i]);
+  }
+  for (int i = 0; p->at && i < p->n; i++) {
+    if (distance(p->at[i], at) < 1e-6 * s->size) {
+      return;
+    }
+  }
+  if (p->at) {
+    memcpy(p->at[p->n], at, sizeof(at));
+  }
+  p->n++;
+}
+
+static void add_points(const mbg__scene *s, points *all) {
+  const mbg_model *m = s->m;
+  for (int i = 0; i < m->njoint; i++) {
+    add_point(s, all, m->pairs[m->joints[i].pair].A);
+    add_point(s, all, m->pairs[m->joints[i].pair].B);
+  }
+  for (int i = 0; i < m->nmarker; i++) {
+    if (m->markers[i].name) {
+      add_point(s, all, i);
+    }
+  }
+  for (int i = 0; i < m->nforce; i++) {
+    if (m->forces[i].pair >= 0) {
+      add_point(s, all, m->pairs[m->forces[i].pair].A);
+      add_point(s, all, m->pairs[m->forces[i].pair].B);
+    }
+  }
+}
+
+static points *gather_points(mbg__scene *s) {
+  const int n = mbg__frames(s->m);
+  points *all = MBG_TAKE(&s->arena, points, n + 1);
+  if (!all) {
+    return NULL;
+  }
+  add_points(s, all);
+  for (int b = 0; b < n; b++) {
+    all[b].at = mbg__arena_take(&s->arena, (size_t)all[b].n + 1, sizeof(*all[b].at));
+    all[b].n = 0;
+  }
+  if (s->arena.failed) {
+    return NULL;
+  }
+  add_points(s, all);
+  return all;
+}
+
+/* ---------------------------------------------------------------------- bodies */
+
+static bool is_tyre(const mbg__force *f) { return f->type && !strcmp(f->type->key, "tyre"); }
+
+static void add_solid(mbg__scene *s, int body, const solid *o, bool glass) {
+  mbg__draw *d = add(s, o->kind, body, o->com);
+  const double least = 0.01 * s->size;
+  memcpy(d->frame, o->R, sizeof(o->R));
+  d->glass = glass;
+  for (int k = 0; k < 3; k++) {
+    d->size[k] = fmax(o->edge[k], least);
+  }
+  if (o->kind != MBG__DRAW_BOX) { /* radius and length */
+    d->size[0] /= 2;
+    d->size[1] = d->size[2];
+  }
+}
+
+static bool is_inside(const solid *o, const double at[3]) {
+  bool inside = true;
+  for (int k = 0; k < 3; k++) {
+    double x = 0;
+    for (int i = 0; i < 3; i++) {
+      x += o->R[3 * i + k] * (at[i] - o->com[i]);
+    }
+    inside = inside && fabs(x) <= 0.5 * o->edge[k];
+  }
+  return inside;
+}
+
+/* a point of mass */
+static void add_mass(mbg__scene *s, int body, const solid *o, double heaviest) {
+  const double part = heaviest > 0 ? cbrt(o->mass / heaviest) : 1;
+  add_sphere(s, body, o->com, s->size * (0.012 + 0.028 * part));
+}
+
+/* largest and second largest edge */
+static void two_edges(const solid *o, double *longest, double *second) {
+  *longest = *second = 0;
+  for (int k = 0; k < 3; k++) {
+    const double e = o->edge[k];
+    *second = e > *longest ? *longest : fmax(*second, e);
+    *longest = fmax(*longest, e);
+  }
+}
+
+/* one point: from there through the centre of mass; the end of a body that is not slender is its solid or its mass */
+static void add_arm(mbg__scene *s, int body, const solid *o, const double at[3], double length, double heaviest) {
+  const double reach = distance(at, o->com);
+  const bool slender = length > 1.6 * reach;
+  double end[3];
+  for (int i = 0; i < 3; i++) {
+    end[i] = o->com[i] + (slender ? o->com[i] - at[i] : 0);
+  }
+  add_rod(s, body, at, end, mbg__scene_radius(s));
+  if (!slender && length > 0) {
+    add_mass(s, body, o, heaviest);
+  }
+}
+
+/* rods to the points; of many the ones inside of the solid are left out */
+static void add_rods(mbg__scene *s, int body, const solid *o, const points *p, bool compact) {
+  const double r = mbg__scene_radius(s);
+  if (p->n == 2 && !compact) {
+    add_rod(s, body, p->at[0], p->at[1], r);
+    return;
+  }
+  for (int i = 0; i < p->n; i++) {
+    if (!compact || p->n <= 6 || !is_inside(o, p->at[i])) {
+      add_rod(s, body, o->com, p->at[i], r);
+    }
+  }
+}
+
+static void add_body(mbg_context *ctx, mbg__scene *s, int body, const points *p, double heaviest) {
+  const mbg__body *b = &s->m->bodies[body];
+  const solid o = solid_of(ctx, s, body);
+  double longest, second;
+  two_edges(&o, &longest, &second);
+  if (b->motion == MBG__POINT || b->motion == MBG__PLANAR_POINT || (p->n == 0 && !(longest > 0))) {
+    add_mass(s, body, &o, heaviest);
+    return;
+  }
+  const bool compact = b->motion == MBG__SPATIAL && second > 0.3 * longest && longest > 0.03 * s->size;
+  if (p->n == 0 || compact) {
+    add_solid(s, body, &o, p->n > 1);
+  }
+  if (p->n == 1 && distance(p->at[0], o.com) > 1e-3 * s->size) {
+    const double length = b->motion == MBG__PLANAR ? sqrt(2) * longest : longest;
+    add_arm(s, body, &o, p->at[0], compact ? 0 : fmax(length, 1e-9 * s->size), heaviest);
+  } else if (p->n == 1 && !compact) {
+    add_mass(s, body, &o, heaviest);
+  } else if (p->n > 1) {
+    add_rods(s, body, &o, p, compact);
+  }
+}
+
+/* as a wheel, a beam or a modal body */
+static bool drawn_elsewhere(const mbg_model *m, int body) {
+  for (int i = 0; i < m->nforce; i++) {
+    if (is_tyre(&m->forces[i]) && m->markers[m->pairs[m->forces[i].pair].B].body == body) {
+      return true;
+    }
+  }
+  for (int i = 0; i < m->nbeam; i++) {
+    if (body >= m->beams[i].body && body <= m->beams[i].body + m->beams[i].count) {
+      return true;
+    }
+  }
+  return m->bodies[body].modal >= 0;
+}
+
+static void add_bodies(mbg_context *ctx, mbg__scene *s) {
+  const points *all = gather_points(s);
+  double heaviest = 0;
+  for (int b = 0; b < mbg__frames(s->m); b++) {
+    heaviest = fmax(heaviest, re(s->design->M[36 * (size_t)b]));
+  }
+  for (int b = 0; all && b < mbg__frames(s->m); b++) {
+    if (!drawn_elsewhere(s->m, b)) {
+      add_body(ctx, s, b, &all[b], heaviest);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- wheels */
+
+static void add_wheels(mbg__scene *s) {
+  const mbg_model *m = s->m;
+  enum { RADIUS = 2 }; /* stiffness, damping, radius: force_tyre.c */
+  for (int i = 0; i < m->nforce; i++) {
+    const mbg__force *f = &m->forces[i];
+    if (!is_tyre(f)) {
+      continue;
+    }
+    const int marker = m->pairs[f->pair].B;
+    const double radius = re(s->design->attr[f->attr + RADIUS]);
+    mbg__draw *d = add(s, MBG__DRAW_CYLINDER, m->markers[marker].body, (const double[3]){0, 0, 0});
+    mbg__scene_flatten(&s->design->markers[marker].h, d->frame);
+    d->wheel = true;
+    d->size[0] = radius;
+    d->size[1] = 0.6 * radius;
+  }
+}
+
+/* ---------------------------------------------------------------------- all */
+
+static void look(mbg__scene *s) {
+  const mbg_model *m = s->m;
+  s->planar = m->nbody > 0 && m->nmodal == 0;
+  for (int b = 0; b < m->nbody; b++) {
+    s->planar = s->planar && (m->bodies[b].motion == MBG__PLANAR || m->bodies[b].motion == MBG__PLANAR_POINT);
+  }
+  s->up[s->planar ? 1 : 2] = 1;
+  double g[3], length = 0;
+  for (int i = 0; i < 3; i++) {
+    g[i] = m->gravity >= 0 ? re(s->design->attr[m->gravity + i]) : 0;
+    length += g[i] * g[i];
+  }
+  for (int i = 0; length > 0 && i < 3; i++) {
+    s->up[i] = -g[i] / sqrt(length);
+  }
+}
+
+int mbg__scene_make(mbg_context *ctx, mbg__scene *s, const mbg__design *design) {
+  *s = (mbg__scene){.m = design->model, .design = design, .size = design->model->size};
+  mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
+  look(s);
+  add_bodies(ctx, s);
+  add_wheels(s);
+  return mbg__arena_check(ctx, &s->arena);
+}
+
+void mbg__scene_destroy(mbg__scene *s) { mbg__arena_destroy(&s->arena); }

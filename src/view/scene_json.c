@@ -1,0 +1,297 @@
+#include "view/scene_json.h"
+
+#include "mbgrad/model.h"
+#include "model/modal_beam.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- short forms */
+
+static void text(mbg__json_writer *w, const char *key, const char *value) {
+  mbg__json_key(w, key);
+  mbg__json_string(w, value ? value : "");
+}
+
+static void integer(mbg__json_writer *w, const char *key, int value) {
+  mbg__json_key(w, key);
+  mbg__json_integer(w, value);
+}
+
+static void numbers(mbg__json_writer *w, const char *key, const double *values, int count) {
+  mbg__json_key(w, key);
+  mbg__json_numbers(w, values, count);
+}
+
+static void array(mbg__json_writer *w, const char *key) {
+  mbg__json_key(w, key);
+  mbg__json_begin_array(w);
+}
+
+/* ---------------------------------------------------------------------- markers */
+
+/* "modal": displacement of the origin by each mode */
+static void marker(mbg__json_writer *w, const mbg__scene *s, const char *key, int index) {
+  const mbg__modal_handle *handle = &s->design->handles[index];
+  double frame[12];
+  mbg__json_key(w, key);
+  mbg__json_begin_object(w);
+  integer(w, "body", s->m->markers[index].body);
+  mbg__scene_flatten(&s->design->markers[index].h, frame);
+  numbers(w, "frame", frame, 12);
+  if (handle->n > 0) {
+    array(w, "modal");
+    for (int j = 0; j < 3 * handle->n; j++) {
+      mbg__json_number(w, re(handle->P[6 * (j / 3) + j % 3]));
+    }
+    mbg__json_end_array(w);
+  }
+  mbg__json_end_object(w);
+}
+
+static void pair(mbg__json_writer *w, const mbg__scene *s, int index) {
+  marker(w, s, "a", s->m->pairs[index].A);
+  marker(w, s, "b", s->m->pairs[index].B);
+}
+
+/* ---------------------------------------------------------------------- elements */
+
+static void bodies(mbg__json_writer *w, const mbg__scene *s) {
+  array(w, "bodies");
+  for (int b = 0; b < mbg__frames(s->m); b++) {
+    mbg__json_string(w, s->m->bodies[b].name);
+  }
+  mbg__json_end_array(w);
+}
+
+static void shapes(mbg__json_writer *w, const mbg__scene *s) {
+  array(w, "shapes");
+  for (int i = 0; i < s->nshape; i++) {
+    const mbg__draw *d = &s->shapes[i];
+    mbg__json_begin_object(w);
+    text(w, "kind", mbg__draw_name(d->kind));
+    integer(w, "body", d->body);
+    numbers(w, "frame", d->frame, 12);
+    numbers(w, "size", d->size, 3);
+    if (d->glass || d->wheel) {
+      mbg__json_key(w, d->glass ? "glass" : "wheel");
+      mbg__json_boolean(w, true);
+    }
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_array(w);
+}
+
+static void joints(mbg__json_writer *w, const mbg__scene *s) {
+  array(w, "joints");
+  for (int i = 0; i < s->m->njoint; i++) {
+    const mbg__joint *j = &s->m->joints[i];
+    mbg__json_begin_object(w);
+    text(w, "name", j->name);
+    text(w, "type", j->type->key);
+    pair(w, s, j->pair);
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_array(w);
+}
+
+/* "along": the coordinate of a law */
+static void forces(mbg__json_writer *w, const mbg__scene *s) {
+  array(w, "forces");
+  for (int i = 0; i < s->m->nforce; i++) {
+    const mbg__force *f = &s->m->forces[i];
+    if (f->pair < 0) {
+      continue;
+    }
+    mbg__json_begin_object(w);
+    text(w, "name", f->name);
+    text(w, "type", f->law ? f->law->key : f->type->key);
+    if (f->law) {
+      text(w, "along", s->m->coords[f->coord].type->key);
+    }
+    pair(w, s, f->pair);
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_array(w);
+}
+
+static void markers(mbg__json_writer *w, const mbg__scene *s) {
+  array(w, "markers");
+  for (int i = 0; i < s->m->nmarker; i++) {
+    if (s->m->markers[i].name) {
+      mbg__json_begin_object(w);
+      text(w, "name", s->m->markers[i].name);
+      marker(w, s, "a", i);
+      mbg__json_end_object(w);
+    }
+  }
+  mbg__json_end_array(w);
+}
+
+/* ---------------------------------------------------------------------- beams */
+
+/* edges or diameters of the section: rectangle (y, z), circle and tube (d, d), others by area and inertia */
+static void section(const mbg__scene *s, const mbg__beam_rule *rule, const int *attr, double out[2]) {
+  const real *a = s->design->attr;
+  const int *z = attr + MBG__BEAM_SECTION;
+  if (rule->section == MBG__RECTANGLE) {
+    out[0] = re(a[z[0]]);
+    out[1] = re(a[z[1]]);
+  } else if (rule->section == MBG__GENERAL) { /* A, I2, I3: the rectangle of the same radii of gyration */
+    const double A = fmax(re(a[z[0]]), 1e-300);
+    out[0] = sqrt(12 * fmax(0, re(a[z[2]])) / A);
+    out[1] = sqrt(12 * fmax(0, re(a[z[1]])) / A);
+  } else {
+    out[0] = out[1] = re(a[z[0]]);
+  }
+}
+
+static bool is_round(const mbg__beam_rule *rule) { return rule->section == MBG__CIRCLE || rule->section == MBG__TUBE; }
+
+static void beams(mbg__json_writer *w, const mbg__scene *s) {
+  array(w, "beams");
+  for (int i = 0; i < s->m->nbeam; i++) {
+    const mbg__beam *b = &s->m->beams[i];
+    mbg__json_begin_object(w);
+    text(w, "name", b->name);
+    integer(w, "first", b->body);
+    integer(w, "count", b->count);
+    mbg__json_key(w, "round");
+    mbg__json_boolean(w, is_round(&b->rule));
+    array(w, "section");
+    for (int e = 0; e < b->count; e++) {
+      double size[2];
+      section(s, &b->rule, s->m->elements[b->first + e].attr, size);
+      mbg__json_numbers(w, size, 2);
+    }
+    mbg__json_end_array(w);
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_array(w);
+}
+
+/* ---------------------------------------------------------------------- modal bodies */
+
+enum { STATIONS = 5 }; /* of each element of a generated beam, its last end not counted */
+
+/* a point of the axis of a generated beam, its displacements and rotations by the modes: 3 + 6 n numbers */
+static void station(mbg__json_writer *w, const mbg__scene *s, const mbg__modal *o, double xi) {
+  const double L = re(s->design->attr[o->beam->length]);
+  const real r[3] = {o->sign[0] * xi * L, 0, 0};
+  int e = (int)(xi * o->beam->count);
+  e = e >= o->beam->count ? o->beam->count - 1 : e;
+  mbg__json_begin_array(w);
+  for (int i = 0; i < 3; i++) {
+    mbg__json_number(w, re(r[i]));
+  }
+  for (int j = 0; j < o->n; j++) {
+    real P[6], P_r[3][6], P_L[6];
+    mbg__modal_beam_column(o->beam, j, e, r, L, o->sign, P, P_r, P_L);
+    for (int i = 0; i < 6; i++) {
+      mbg__json_number(w, re(P[i]));
+    }
+  }
+  mbg__json_end_array(w);
+}
+
+static void modal_beam(mbg__json_writer *w, const mbg__scene *s, const mbg__modal *o) {
+  double size[2];
+  array(w, "stations");
+  const int n = STATIONS * o->beam->count;
+  for (int k = 0; k <= n; k++) {
+    station(w, s, o, (double)k / n);
+  }
+  mbg__json_end_array(w);
+  section(s, &o->beam->rule, o->beam->attr[0], size);
+  numbers(w, "section", size, 2);
+  mbg__json_key(w, "round");
+  mbg__json_boolean(w, is_round(&o->beam->rule));
+}
+
+static void modal_nodes(mbg__json_writer *w, const mbg__scene *s, const mbg__modal *o) {
+  const real *a = s->design->attr;
+  array(w, "nodes");
+  for (int k = 0; k < o->nnode; k++) {
+    const mbg__modal_node *node = &o->nodes[k];
+    mbg__json_begin_array(w);
+    for (int i = 0; i < 3; i++) {
+      mbg__json_number(w, node->at >= 0 ? node->sign[i] * re(a[node->at + i]) : node->place[i]);
+    }
+    for (int i = 0; i < 6 * o->n; i++) {
+      mbg__json_number(w, node->columns >= 0 ? re(a[node->columns + i]) : node->P[i]);
+    }
+    mbg__json_end_array(w);
+  }
+  mbg__json_end_array(w);
+}
+
+static void modals(mbg__json_writer *w, const mbg__scene *s) {
+  int first = 0;
+  array(w, "modal");
+  for (int i = 0; i < s->m->nmodal; i++) {
+    const mbg__modal *o = &s->m->modals[i];
+    mbg__json_begin_object(w);
+    integer(w, "body", o->body);
+    integer(w, "first", first);
+    integer(w, "n", o->n);
+    if (o->beam) {
+      modal_beam(w, s, o);
+    } else {
+      modal_nodes(w, s, o);
+    }
+    mbg__json_end_object(w);
+    first += o->n;
+  }
+  mbg__json_end_array(w);
+}
+
+/* ---------------------------------------------------------------------- all */
+
+void mbg__scene_json(mbg__json_writer *w, const mbg__scene *s) {
+  text(w, "name", s->m->name);
+  text(w, "note", s->m->note);
+  mbg__json_key(w, "size");
+  mbg__json_number(w, s->size);
+  numbers(w, "up", s->up, 3);
+  mbg__json_key(w, "planar");
+  mbg__json_boolean(w, s->planar);
+  bodies(w, s);
+  shapes(w, s);
+  joints(w, s);
+  forces(w, s);
+  markers(w, s);
+  beams(w, s);
+  modals(w, s);
+}
+
+static void parameters(mbg__json_writer *w, const mbg_model *model, const double *p) {
+  array(w, "parameters");
+  for (int i = 0; i < model->np; i++) {
+    char name[256];
+    (void)mbg_model_parameter_name(model, i, name, sizeof(name));
+    mbg__json_begin_object(w);
+    text(w, "name", name);
+    mbg__json_key(w, "value");
+    mbg__json_number(w, p[i]);
+    text(w, "unit", mbg_model_parameter_unit(model, i));
+    text(w, "note", mbg_model_parameter_note(model, i));
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_array(w);
+}
+
+void mbg__scene_json_results(mbg__json_writer *w, const mbg_model *model, const double *p, const double *psi,
+                             const double *gradient) {
+  parameters(w, model, p);
+  array(w, "criteria");
+  for (int k = 0; psi && k < model->ncriterion; k++) {
+    mbg__json_begin_object(w);
+    text(w, "name", model->criteria[k].name);
+    mbg__json_key(w, "value");
+    mbg__json_number(w, psi[k]);
+    if (gradient) {
+      numbers(w, "gradient", gradient + (size_t)k * (size_t)model->np, model->np);
+    }
+    mbg__json_end_object(w);
+  }
+  mbg__json_end_array(w);
+}

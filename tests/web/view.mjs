@@ -1,0 +1,130 @@
+// Pages of `mbgrad view` in a browser: node tests/web/view.mjs MODEL ... (names of the gallery; all: every model)
+//
+// Opens each page from file:// in Debian's chromium and checks that nothing is reported or loaded, that the picture is
+// not empty, that bodies are where the simulation says at three times, and that buttons, keys, slider and plots work.
+// MBGRAD: the program; SRC: the source tree. Status 77 without chromium or the packages of web/ (npm ci --prefix web).
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+
+const {MBGRAD, SRC} = process.env;
+const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
+if (!chromium || !existsSync(join(SRC, 'web/node_modules/playwright-core'))) {
+  console.log('skipped: chromium or the packages of web/ are missing (scripts/bootstrap tests)');
+  process.exit(77);
+}
+const playwright = createRequire(join(SRC, 'web/package.json'))('playwright-core');
+
+let models = process.argv.slice(2);
+if (models[0] === 'all') models = readdirSync(join(SRC, 'gallery')).filter(m => existsSync(join(SRC, 'gallery', m, 'model.json')));
+
+let failures = 0;
+const check = (ok, ...what) => { if (!ok) { failures++; console.log('FAILED:', ...what); } };
+
+function poses(file) {
+  const [head, ...rows] = readFileSync(file, 'utf8').trim().split('\n').map(line => line.split(','));
+  return {head, rows: rows.map(r => r.map(Number))};
+}
+
+// how many colours the picture has
+const colours = page => page.evaluate(async () => {
+  const view = await window.mbgrad, from = document.getElementById('canvas'), c = document.createElement('canvas');
+  view.draw();
+  c.width = c.height = 200;
+  const g = c.getContext('2d');
+  g.drawImage(from, 0, 0, 200, 200);
+  return new Set(new Uint32Array(g.getImageData(0, 0, 200, 200).data.buffer)).size;
+});
+
+async function positions(page, table, model) {
+  const size = await page.evaluate(() => window.mbgrad.then(v => Math.max(v.scene.size, v.radius)));
+  for (const part of [0, 0.37, 1]) {
+    const got = await page.evaluate(part => window.mbgrad.then(v => {
+      v.seek(v.motion.time[Math.round(part * (v.motion.n - 1))]);
+      v.draw();
+      return {t: v.t, at: v.scene.bodies.map((name, b) => ({name, x: [...v.motion.matrices.slice(16 * b + 12, 16 * b + 15)]}))};
+    }), part);
+    const row = table.rows.reduce((best, r) => (Math.abs(r[0] - got.t) < Math.abs(best[0] - got.t) ? r : best));
+    for (const {name, x} of got.at) {
+      const k = table.head.indexOf(name + '.x');
+      const off = k < 0 ? Infinity : Math.hypot(...x.map((v, i) => v - row[k + i]));
+      check(off <= 1e-6 * size + 1e-6 * Math.hypot(...x), model, name, 't =', got.t, 'is off by', off, 'of size', size);
+    }
+  }
+}
+
+async function controls(page, model) {
+  const state = () => page.evaluate(() => window.mbgrad.then(v => ({
+    t: v.t, t0: v.motion.t0, t1: v.motion.t1, playing: v.playing, dark: v.dark, speed: v.speed, loop: v.loop, show: {...v.show},
+    eye: v.camera.position.toArray(), plots: document.getElementById('plots').hidden, next: v.motion.time[1], shown: v.plots.shown.size,
+  })));
+  const press = async key => { await page.keyboard.press(key); return state(); };
+  let s = await press('Home');
+  check(s.t === s.t0, model, 'Home');
+  s = await press('End');
+  check(s.t === s.t1, model, 'End');
+  s = await press('Home');
+  s = await press('ArrowRight');
+  check(s.t === s.next, model, 'one picture on');
+  s = await press('ArrowLeft');
+  check(s.t === s.t0, model, 'one picture back');
+  s = await press(']');
+  check(s.speed === 2, model, 'faster');
+  for (const [key, what] of [['t', 'traces'], ['n', 'labels'], ['a', 'frames'], ['g', 'grid']]) {
+    const before = (await state()).show[what];
+    s = await press(key);
+    check(s.show[what] === !before, model, 'key', key);
+  }
+  const dark = s.dark;
+  await page.click('#theme');
+  check((await state()).dark === !dark, model, 'theme');
+  const eye = (await state()).eye;
+  s = await press('4');
+  check(s.eye.some((v, i) => Math.abs(v - eye[i]) > 1e-6), model, 'camera from the top');
+  await page.locator('#time').evaluate(e => { e.value = 5000; e.dispatchEvent(new Event('input')); });
+  s = await state();
+  check(Math.abs(s.t - (s.t0 + s.t1) / 2) <= 1e-6 * (s.t1 - s.t0), model, 'slider', s.t);
+  await page.click('#play');
+  await page.waitForTimeout(300);
+  const later = await state();
+  check(later.playing && later.t !== s.t, model, 'play');
+  s = await press(' ');
+  check(!s.playing, model, 'pause by the space bar');
+  if (s.shown) {
+    const box = await page.locator('#plot').boundingBox();
+    await page.mouse.click(box.x + box.width / 3, box.y + box.height / 2);
+    check((await state()).t < later.t1 * 0.5 + later.t0 * 0.5, model, 'click into a plot');
+  }
+  await page.click('#info');
+  check(await page.locator('#panel').isVisible(), model, 'panel');
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'mbgrad-view-'));
+const browser = await playwright.chromium.launch({
+  executablePath: chromium, args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+});
+try {
+  for (const model of models) {
+    const file = join(folder, model + '.html'), csv = join(folder, model + '.csv');
+    const run = (...args) => execFileSync(MBGRAD, args, {cwd: folder, stdio: ['ignore', 'inherit', 'ignore']});
+    run('view', model, '--out', file, '--quiet');
+    run('simulate', model, '--poses', csv, '--quiet');
+    const page = await browser.newPage({viewport: {width: 900, height: 640}});
+    page.on('console', m => check(!/error|warning/.test(m.type()), model, 'console:', m.text()));
+    page.on('pageerror', e => check(false, model, e.message));
+    page.on('request', r => check(/^(file|data|blob):/.test(r.url()), model, 'request of', r.url()));
+    await page.goto('file://' + file);
+    await page.evaluate(() => window.mbgrad.then(() => true));
+    check(await colours(page) > 20, model, 'the picture is empty:', await colours(page), 'colours');
+    await positions(page, poses(csv), model);
+    await controls(page, model);
+    await page.close();
+    console.log(model);
+  }
+} finally {
+  await browser.close();
+  rmSync(folder, {recursive: true});
+}
+process.exit(failures ? 1 : 0);

@@ -1,0 +1,93 @@
+// The data of the page: a scene (JSON) and the motion (src/view/motion.h says how it is stored).
+
+async function inflate(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+export function bytesOf(base64) {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+// one channel: planes of bytes -> second differences -> values
+function channel(bytes, at, n, offset, scale, out, first, stride) {
+  let last = 0, before = 0;
+  for (let i = 0; i < n; i++) {
+    const z = bytes[at + i] | bytes[at + n + i] << 8 | bytes[at + 2 * n + i] << 16 | bytes[at + 3 * n + i] << 24;
+    const d = z >>> 1 ^ -(z & 1);
+    const x = d + 2 * last - before | 0;
+    before = last;
+    last = x;
+    out[first + i * stride] = offset + scale * x;
+  }
+  return at + 4 * n;
+}
+
+export async function readData(base64) {
+  const bytes = await inflate(bytesOf(base64));
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const scene = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const m = scene.motion, n = m.frames, nb = scene.bodies.length;
+  let at = 4 + length;
+  const take = (offset, scale, out, first, stride) => { at = channel(bytes, at, n, offset, scale, out, first, stride); };
+  const time = new Float64Array(n), poses = new Float32Array(7 * nb * n);
+  take(m.time[0], m.time[1], time, 0, 1);
+  for (let b = 0; b < nb; b++) {
+    for (let k = 0; k < 7; k++) take(0, k < 3 ? m.position : m.rotation, poses, 7 * b + k, 7 * nb);
+  }
+  const nm = m.modal.length / 2, modal = new Float32Array(nm * n);
+  for (let j = 0; j < nm; j++) take(m.modal[2 * j], m.modal[2 * j + 1], modal, j, nm);
+  const signals = m.names.map((name, k) => {
+    const values = new Float64Array(n);
+    take(m.signals[2 * k], m.signals[2 * k + 1], values, 0, 1);
+    return {name, values};
+  });
+  return {scene, n, nb, nm, time, poses, modal, signals};
+}
+
+// The motion at any time: poses between two frames on straight lines and shortest turns.
+export class Motion {
+  constructor(data) {
+    Object.assign(this, data);
+    this.matrices = new Float32Array(16 * this.nb); // columns, as three.js stores them
+    this.eta = new Float32Array(Math.max(1, this.nm));
+    this.t0 = this.time[0];
+    this.t1 = this.time[this.n - 1];
+  }
+
+  // index of the last frame at or before t
+  frame(t) {
+    let low = 0, high = this.n - 1;
+    while (low < high) {
+      const mid = (low + high + 1) >> 1;
+      if (this.time[mid] <= t) low = mid; else high = mid - 1;
+    }
+    return low;
+  }
+
+  set(t) {
+    const i = this.frame(t), j = Math.min(i + 1, this.n - 1), {time, poses, nb, nm, modal, eta} = this;
+    const f = j > i ? Math.min(1, Math.max(0, (t - time[i]) / (time[j] - time[i]))) : 0;
+    for (let b = 0; b < nb; b++) this.pose(7 * (i * nb + b), 7 * (j * nb + b), f, poses, 16 * b);
+    for (let k = 0; k < nm; k++) eta[k] = modal[i * nm + k] + f * (modal[j * nm + k] - modal[i * nm + k]);
+  }
+
+  pose(a, b, f, p, at) {
+    const m = this.matrices;
+    let dot = 0, length = 0;
+    for (let k = 3; k < 7; k++) dot += p[a + k] * p[b + k];
+    const s = dot < 0 ? -f : f, q = this.q ??= new Float64Array(4);
+    for (let k = 0; k < 4; k++) {
+      q[k] = (1 - f) * p[a + 3 + k] + s * p[b + 3 + k];
+      length += q[k] * q[k];
+    }
+    const c = 2 / length, [x, y, z, w] = q;
+    m[at] = 1 - c * (y * y + z * z); m[at + 1] = c * (x * y + z * w); m[at + 2] = c * (x * z - y * w); m[at + 3] = 0;
+    m[at + 4] = c * (x * y - z * w); m[at + 5] = 1 - c * (x * x + z * z); m[at + 6] = c * (y * z + x * w); m[at + 7] = 0;
+    m[at + 8] = c * (x * z + y * w); m[at + 9] = c * (y * z - x * w); m[at + 10] = 1 - c * (x * x + y * y); m[at + 11] = 0;
+    for (let k = 0; k < 3; k++) m[at + 12 + k] = (1 - f) * p[a + k] + f * p[b + k];
+    m[at + 15] = 1;
+  }
+}
