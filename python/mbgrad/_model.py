@@ -26,6 +26,7 @@ from ._parameters import Parameters
 from ._problems import Problems
 from ._progress import run_progress
 from ._run import Run
+from ._view import Page
 
 if TYPE_CHECKING:
     from ._adapters import ScipyProblem
@@ -396,6 +397,25 @@ class Model(Elements, Problems):
         p = done.vector(parameters, values)
         with run_progress(self, progress, options) as shown:
             return Run(self, p, options, poses, Watch(shown), None if restart is None else os.fsencode(restart))
+
+    def view(self, path: str | os.PathLike[str] | None = None, *, gradient: bool = False, **settings: Any) -> Page:
+        """Simulate the model and show its motion.
+
+        Parameters
+        ----------
+        path : path, optional
+            Write the page to this file, too.
+        gradient : bool
+            Show the gradients of the criteria.
+        **settings
+            As of ``simulate``.
+
+        Returns
+        -------
+        Page
+            Shown by notebooks; ``page.open()`` opens a browser, ``page.save(path)`` writes a file.
+        """
+        return self.simulate(**settings).view(path, gradient=gradient)
 
     @overload
     def value_and_grad(

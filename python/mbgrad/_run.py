@@ -24,10 +24,12 @@ from ._native import (
     method_index,
     need,
     numbers,
+    take_text,
     text_of,
 )
 from ._parameters import Parameters
 from ._records import Attribute, StepError, Work, record
+from ._view import Page
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -441,6 +443,37 @@ class Run(Mapping[str, FloatArray]):
             )
             coords["axis"] = ["x", "y", "z"]
         return xarray.Dataset(signals, coords, attrs)
+
+    def view(self, path: Any = None, *, gradient: bool = False, frames: int = 1000) -> Page:
+        """Show the motion: a page for browsers.
+
+        Parameters
+        ----------
+        path : path, optional
+            Write the page to this file, too.
+        gradient : bool
+            Show the gradients of the criteria.
+        frames : int
+            Limit of the pictures; of more nodes so many are taken, evenly in time.
+
+        Returns
+        -------
+        Page
+            Shown by notebooks; ``page.open()`` opens a browser, ``page.save(path)`` writes a file.
+        """
+        if self._columns is None:
+            raise InputError("the run keeps no frames: simulate with poses=True")
+        options = ffi.new("mbg_view_options *")
+        lib.mbg_view_options_default(options, ffi.sizeof("mbg_view_options"))
+        options.gradient, options.frames = gradient, frames
+        text = ffi.new("char **")
+        with self._lock, context() as ctx:
+            page = Page(
+                self._compiled.name, take_text(ctx, lib.mbg_view_page(ctx, self._live().c, options, text), text)
+            )
+        if path is not None:
+            page.save(path)
+        return page
 
     def plot(self, *signals: str, axes: Any = None) -> Any:
         """Plot signals over time with matplotlib.

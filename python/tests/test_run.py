@@ -225,3 +225,19 @@ def test_progress(five_bar, capsys):
     with pytest.raises(RuntimeError, match="no"):
         five_bar.simulate(progress=broken, step=1e-4, end=1)
     five_bar.simulate(progress=True, end=0.1)
+
+
+def test_view(tmp_path):
+    run = mbgrad.load("five-bar").simulate(end=0.5)
+    page = run.view(tmp_path / "motion.html", gradient=True)
+    text = (tmp_path / "motion.html").read_text()
+    assert text == page.html
+    assert "<title>five-bar</title>" in text
+    assert page._repr_html_().startswith("<iframe srcdoc=")
+    assert "five-bar" in repr(page)
+    assert len(run.view(frames=10).html) < len(run.view().html)
+    assert mbgrad.load("five-bar").view(end=0.5, gradient=True).html == page.html
+    with pytest.raises(mbgrad.InputError, match="poses=True"):
+        mbgrad.load("five-bar").simulate(end=0.1, poses=False).view()
+    with pytest.raises(mbgrad.InputError, match="frames is 1"):
+        run.view(frames=1)

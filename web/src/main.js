@@ -532,12 +532,8 @@ class View {
   }
 }
 
-window.mbgrad = readData($('data').textContent.trim()).then(data => {
+window.mbgradView = readData($('data').textContent.trim()).then(data => {
   const view = new View(data);
   $('message').hidden = true;
   return view;
-}).catch(e => {
-  $('message').hidden = false;
-  $('message').textContent = 'The motion cannot be shown: ' + e.message;
-  throw e;
 });
