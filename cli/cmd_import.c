@@ -96,7 +96,7 @@ static int import_file(const cli_args *args) {
 static const cli_option options[] = {
     {"out", "FOLDER", false, "where the model goes (default: the file's name without its ending)"},
     {"parameters", "LIST", false, "numbers that become parameters: mass, com, inertia, damping, friction, stiffness"},
-    {"without", "LIST", false, "leave out limits, damping, friction"},
+    {"without", "LIST", false, "leave out limits, damping, friction, armature"},
     {"base", "fixed|free", false, "the root is fixed to the ground (default) or moves freely"},
     {"keep-fixed", NULL, false, "links that are fixed to another stay bodies of their own"},
     {"force", NULL, false, "overwrite a model that is there"},
@@ -107,7 +107,7 @@ extern const cli_command cli_cmd_import;
 const cli_command cli_cmd_import = {
     .name = "import",
     .arguments = "FILE",
-    .summary = "make a model of a URDF or SDF file",
+    .summary = "make a model of a URDF, SDF or MJCF file",
     .details =
         "Writes a model folder: model.json and import.txt, which lists what was left out, approximated, merged or "
         "renamed.\n",

@@ -1,4 +1,4 @@
-/* mbgrad: models from files of other programs: URDF and SDF. */
+/* mbgrad: models from files of other programs: URDF, SDF and MJCF. */
 #ifndef MBGRAD_IMPORT_H
 #define MBGRAD_IMPORT_H
 
@@ -12,7 +12,7 @@ typedef struct {
   size_t size;            /* of this structure: set by mbg_import_options_default */
   const char *parameters; /* numbers that become parameters: words of "mass com inertia damping friction stiffness",
                              separated by commas or blanks; NULL: none */
-  const char *without;    /* what is left out: words of "limits damping friction"; NULL: nothing */
+  const char *without;    /* what is left out: words of "limits damping friction armature"; NULL: nothing */
   bool free_base;         /* the root moves freely; otherwise it is fixed to the ground */
   bool keep_fixed;        /* links that are fixed to another stay bodies of their own, held by fixed joints */
 } mbg_import_options;

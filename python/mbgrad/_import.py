@@ -9,7 +9,7 @@ from typing import Any
 from ._mbgrad import ffi, lib
 from ._native import check, context, text_of
 
-ENDINGS = (".urdf", ".sdf")
+ENDINGS = (".urdf", ".sdf", ".xml", ".mjcf")
 
 
 def imported(

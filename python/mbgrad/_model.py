@@ -701,7 +701,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], *, run: str | None 
     Parameters
     ----------
     source : str, path or mapping
-        A model file, a folder that holds ``model.json``, a name of the gallery, a robot in URDF or SDF (see
+        A model file, a folder that holds ``model.json``, a name of the gallery, a robot in URDF, SDF or MJCF (see
         `import_file`), or a dictionary with the keys of a model file.
     run : str, optional
         One of the runs of the model: a load case or an experiment.
@@ -740,7 +740,7 @@ def import_file(
     base: str = "fixed",
     keep_fixed: bool = False,
 ) -> Model:
-    """Make a model of a robot in URDF or SDF.
+    """Make a model of a robot in URDF, SDF or MJCF.
 
     Parameters
     ----------
@@ -749,7 +749,7 @@ def import_file(
     parameters : iterable of str
         Numbers that become parameters: any of mass, com, inertia, damping, friction, stiffness.
     without : iterable of str
-        What is left out: any of limits, damping, friction.
+        What is left out: any of limits, damping, friction, armature.
     base : str
         ``"fixed"``: the root is fixed to the ground; ``"free"``: it moves freely.
     keep_fixed : bool

@@ -10,14 +10,17 @@ void mbg_import_options_default(mbg_import_options *options, size_t size) {
   mbg__options_default(options, size, &defaults, sizeof(defaults));
 }
 
-static int read(mbg__robot *robot, const mbg__xml *root) {
+static int read(mbg__robot *robot, mbg__xml *root) {
   if (!strcmp(root->name, "robot")) {
     return mbg__robot_read_urdf(robot, root);
   }
   if (!strcmp(root->name, "sdf")) {
     return mbg__robot_read_sdf(robot, root);
   }
-  return mbg__xml_fail(robot->ctx, root, "expected <robot> (URDF) or <sdf>");
+  if (!strcmp(root->name, "mujoco")) {
+    return mbg__robot_read_mjcf(robot, root);
+  }
+  return mbg__xml_fail(robot->ctx, root, "expected <robot> (URDF), <sdf> or <mujoco> (MJCF)");
 }
 
 int mbg_import_file(mbg_context *ctx, const char *path, const mbg_import_options *options, char **model,

@@ -203,6 +203,24 @@ static int place(mbg__robot *robot, int link, int *path) {
   return MBG_OK;
 }
 
+/* the other side of joints that are given on one: where they are with all joints at zero */
+static void anchor(mbg__robot *robot) {
+  for (int j = 0; j < robot->njoint; j++) {
+    mbg__robot_joint *joint = &robot->joints[j];
+    mbg__frame world = joint->in_parent;
+    if (!joint->anchored) {
+      continue;
+    }
+    if (joint->parent >= 0) {
+      frame_mul(&world, &robot->links[joint->parent].place, &joint->in_parent);
+    }
+    joint->in_child = world;
+    if (joint->child >= 0) {
+      frame_relative(&joint->in_child, &robot->links[joint->child].place, &world);
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- merging */
 
 /* the link that it moves with: through fixed joints toward the root */
@@ -262,6 +280,7 @@ int mbg__robot_finish(mbg__robot *robot, const mbg_import_options *options) {
   for (int l = 0; l < robot->nlink; l++) {
     MBG_TRY(place(robot, l, path));
   }
+  anchor(robot);
   if (count_roots(robot, &root) > 1 && !options->free_base) {
     mbg__report_add(robot->report, robot->links[root].at, "note",
                     "several links hang on no joint; each is fixed to the ground");

@@ -47,6 +47,7 @@ typedef struct {
   double axis[3], axis2[3];       /* in the frame of the joint */
   double pitch;                   /* screw: metres per radian */
   bool loop;                      /* closes a loop: places no link */
+  bool anchored;                  /* only in_parent is given; in_child is where it is with all joints at zero */
   double lower, upper;            /* NAN: none */
   double effort;                  /* 0: unknown */
   double damping, friction, stiffness, rest, armature;
@@ -83,6 +84,12 @@ void mbg__robot_add_mass(mbg__robot_mass *a, const mbg__robot_mass *b, const mbg
 /* Places all links, finds cycles and links that hang on nothing, merges links that are fixed to each other. */
 int mbg__robot_finish(mbg__robot *robot, const mbg_import_options *options);
 
+/* The words of links and joints in the model; the report names those that differ from the file. */
+int mbg__robot_make_words(const mbg__robot *robot);
+/* out[i] for each of the known words in a list with commas or blanks; a message names the option of another one. */
+int mbg__robot_take_words(mbg_context *ctx, const char *option, const char *list, const char *const *known, int n,
+                          bool *out);
+
 /* The model file. */
 int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options, char **text);
 
@@ -92,5 +99,6 @@ void mbg__robot_rpy(double R[9], const double rpy[3]);
 /* The readers: one for each format. */
 int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root);
 int mbg__robot_read_sdf(mbg__robot *robot, const mbg__xml *root);
+int mbg__robot_read_mjcf(mbg__robot *robot, mbg__xml *root); /* puts included files into the tree */
 
 #endif

@@ -14,54 +14,10 @@ static const char *const kind_words[] = {"fixed",     "revolute", "prismatic", "
 typedef struct {
   const mbg__robot *robot;
   mbg__json_writer w;
-  mbg__names used; /* words of bodies and markers */
-  bool parameter[CLASSES], limits, damping, friction;
+  bool parameter[CLASSES], limits, damping, friction, armature;
 } writer;
 
-/* ---------------------------------------------------------------------- words */
-
-static bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
-
-/* The name with letters of mbgrad alone; a number is added where the word is there already. */
-static const char *make_word(const mbg__robot *robot, mbg__names *used, const char *name, const mbg__xml *at) {
-  char word[256];
-  size_t n = 0;
-  for (const char *c = name; *c && n < 240; c++) {
-    word[n++] = is_letter(*c) ? *c : '_';
-  }
-  word[n] = 0;
-  if (n == 0 || !strcmp(word, "ground")) {
-    n = (size_t)snprintf(word, sizeof(word), "%s_link", n == 0 ? "unnamed" : word);
-  }
-  for (int k = 2; mbg__names_find(used, word) >= 0; k++) {
-    (void)snprintf(word + n, sizeof(word) - n, "_%d", k);
-  }
-  const char *kept = mbg__arena_text(robot->arena, word, strlen(word));
-  if (!kept || !mbg__names_add(used, kept, 0)) {
-    return NULL;
-  }
-  if (strcmp(kept, name) != 0) {
-    mbg__report_add(robot->report, at, "renamed", "'%s' is called '%s'", name, kept);
-  }
-  return kept;
-}
-
-static int make_words(writer *w) {
-  const mbg__robot *robot = w->robot;
-  mbg__names joints;
-  bool good = true;
-  mbg__names_init(&joints, robot->ctx);
-  for (int l = 0; l < robot->nlink && good; l++) {
-    good = (robot->links[l].word = make_word(robot, &w->used, robot->links[l].name, robot->links[l].at)) != NULL;
-  }
-  for (int j = 0; j < robot->njoint && good; j++) {
-    good = (robot->joints[j].word = make_word(robot, &joints, robot->joints[j].name, robot->joints[j].at)) != NULL;
-  }
-  mbg__names_destroy(&joints);
-  return good ? MBG_OK : mbg__fail_memory(robot->ctx);
-}
+/* ---------------------------------------------------------------------- names */
 
 static const char *body_word(const mbg__robot *robot, int link) {
   const int body = link < 0 ? MBG__ROBOT_GROUND : robot->links[link].body;
@@ -209,6 +165,24 @@ static void write_parameters(writer *w) {
 
 /* ---------------------------------------------------------------------- bodies, markers, joints */
 
+/* Armature a adds a q'^2/2 to the kinetic energy: a rotor on the ground whose angle is the coordinate of the joint. */
+static bool has_rotor(const writer *w, const mbg__robot_joint *j) {
+  return w->armature && j->armature > 0 && has_coordinate(j) && !j->loop;
+}
+
+static void rotor_word(char out[300], const mbg__robot_joint *j) { (void)snprintf(out, 300, "%s_rotor", j->word); }
+
+static void write_rotor(writer *w, const mbg__robot_joint *joint) {
+  const double inertia[3] = {joint->armature / 2, joint->armature / 2, joint->armature};
+  char word[300];
+  rotor_word(word, joint);
+  begin(w, word);
+  key_number(w, "mass", joint->armature);
+  key_numbers(w, "inertia", inertia, 3);
+  end(w);
+  mbg__report_add(w->robot->report, joint->at, "note", "armature is a rotor on the ground that turns with its joint");
+}
+
 /* Some files have moments that no body can have: the principal ones must not exceed the sum of the others. The largest
    is above trace/2 then: trace/2 E - J has a negative eigenvalue. */
 static bool is_impossible(const double I[6]) {
@@ -240,6 +214,11 @@ static void write_bodies(writer *w) {
     }
     key_frame(w, "position", &link->place);
     end(w);
+  }
+  for (int j = 0; j < robot->njoint; j++) {
+    if (has_rotor(w, &robot->joints[j])) {
+      write_rotor(w, &robot->joints[j]);
+    }
   }
   end(w);
 }
@@ -369,7 +348,7 @@ static void write_joint(writer *w, const mbg__robot_joint *joint) {
 /* a joint between two bodies of the model; those inside a merged body have gone */
 static bool is_joint(const mbg__robot *robot, const mbg__robot_joint *joint) {
   const int a = joint->parent < 0 ? joint->parent : robot->links[joint->parent].body,
-            b = robot->links[joint->child].body;
+            b = joint->child < 0 ? joint->child : robot->links[joint->child].body;
   return joint->kind != MBG__ROBOT_FREE && a != b;
 }
 
@@ -378,6 +357,19 @@ static void write_joints(writer *w) {
   for (int j = 0; j < w->robot->njoint; j++) {
     if (is_joint(w->robot, &w->robot->joints[j])) {
       write_joint(w, &w->robot->joints[j]);
+    }
+  }
+  for (int j = 0; j < w->robot->njoint; j++) {
+    static const double origin[3] = {0, 0, 0}, z[3] = {0, 0, 1};
+    char word[300];
+    if (has_rotor(w, &w->robot->joints[j])) {
+      rotor_word(word, &w->robot->joints[j]);
+      begin(w, word);
+      key_string(w, "type", "revolute");
+      write_between(w, "ground", word);
+      key_numbers(w, "at", origin, 3);
+      key_numbers(w, "axis", z, 3);
+      end(w);
     }
   }
   end(w);
@@ -390,29 +382,42 @@ static void write_term(writer *w, const char *joint, double factor) {
   mbg__json_end_object(&w->w);
 }
 
+static void write_coupling(writer *w, const char *name, const char *other, double factor, double constant) {
+  begin(w, name);
+  mbg__json_key(&w->w, "terms");
+  mbg__json_begin_array(&w->w);
+  write_term(w, name, 1);
+  write_term(w, other, -factor);
+  mbg__json_end_array(&w->w);
+  key_number(w, "constant", constant);
+  end(w);
+}
+
+static bool has_coupling(const writer *w) {
+  for (int j = 0; j < w->robot->njoint; j++) {
+    if (w->robot->joints[j].mimic >= 0 || has_rotor(w, &w->robot->joints[j])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void write_couplings(writer *w) {
   const mbg__robot *robot = w->robot;
-  bool any = false;
-  for (int j = 0; j < robot->njoint; j++) {
-    any = any || robot->joints[j].mimic >= 0;
-  }
-  if (!any) {
+  if (!has_coupling(w)) {
     return;
   }
   begin(w, "couplings");
   for (int j = 0; j < robot->njoint; j++) {
     const mbg__robot_joint *joint = &robot->joints[j];
-    if (joint->mimic < 0) {
-      continue;
+    if (joint->mimic >= 0) {
+      write_coupling(w, joint->word, robot->joints[joint->mimic].word, joint->multiplier, joint->offset);
     }
-    begin(w, joint->word);
-    mbg__json_key(&w->w, "terms");
-    mbg__json_begin_array(&w->w);
-    write_term(w, joint->word, 1);
-    write_term(w, robot->joints[joint->mimic].word, -joint->multiplier);
-    mbg__json_end_array(&w->w);
-    key_number(w, "constant", joint->offset);
-    end(w);
+    if (has_rotor(w, joint)) {
+      char word[300];
+      rotor_word(word, joint);
+      write_coupling(w, word, joint->word, 1, 0);
+    }
   }
   end(w);
 }
@@ -487,13 +492,13 @@ static void write_signal(writer *w, const char *prefix, const char *type, const 
   end(w);
 }
 
-static bool has_loop(const mbg__robot *robot) {
-  for (int j = 0; j < robot->njoint; j++) {
-    if (robot->joints[j].loop || robot->joints[j].mimic >= 0) {
+static bool has_loop(const writer *w) {
+  for (int j = 0; j < w->robot->njoint; j++) {
+    if (w->robot->joints[j].loop) {
       return true;
     }
   }
-  return false;
+  return has_coupling(w);
 }
 
 static void write_rest(writer *w) {
@@ -515,7 +520,7 @@ static void write_rest(writer *w) {
   end(w);
   end(w);
   begin(w, "run");
-  key_string(w, "formulation", has_loop(robot) ? "ali3p" : "dca");
+  key_string(w, "formulation", has_loop(w) ? "ali3p" : "dca");
   key_number(w, "end", 1);
   key_number(w, "step", 0.001);
   end(w);
@@ -523,38 +528,17 @@ static void write_rest(writer *w) {
 
 /* ---------------------------------------------------------------------- options */
 
-static int take_words(mbg_context *ctx, const char *option, const char *list, const char *const *known, int n,
-                      bool *out) {
-  for (const char *p = list ? list : ""; *p;) {
-    const size_t length = strcspn(p, ", ");
-    int found = -1;
-    for (int i = 0; i < n; i++) {
-      found = strlen(known[i]) == length && !strncmp(known[i], p, length) ? i : found;
-    }
-    if (length > 0 && found < 0) {
-      char word[64], hint[256];
-      mbg__format(word, sizeof(word), "%.*s", (int)(length < 60 ? length : 60), p);
-      mbg__known(hint, sizeof(hint), word, known, n);
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "%s: unknown word '%s'%s", option, word, hint);
-    }
-    if (length > 0) {
-      out[found] = true;
-    }
-    p += length + (p[length] != 0);
-  }
-  return MBG_OK;
-}
-
 static int take_options(writer *w, const mbg_import_options *options) {
-  static const char *const left_out[] = {"limits", "damping", "friction"};
-  bool without[3] = {false, false, false};
-  int err = take_words(w->robot->ctx, "parameters", options->parameters, class_words, CLASSES, w->parameter);
+  static const char *const left_out[] = {"limits", "damping", "friction", "armature"};
+  bool without[4] = {false, false, false, false};
+  int err = mbg__robot_take_words(w->robot->ctx, "parameters", options->parameters, class_words, CLASSES, w->parameter);
   if (err == MBG_OK) {
-    err = take_words(w->robot->ctx, "without", options->without, left_out, 3, without);
+    err = mbg__robot_take_words(w->robot->ctx, "without", options->without, left_out, 4, without);
   }
   w->limits = !without[0];
   w->damping = !without[1];
   w->friction = !without[2];
+  w->armature = !without[3];
   return err;
 }
 
@@ -563,10 +547,9 @@ int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options,
   char note[512];
   const char *name = strrchr(robot->file, '/');
   int err = MBG_OK;
-  mbg__names_init(&w.used, robot->ctx);
   mbg__json_writer_init(&w.w, robot->ctx, true);
   MBG_TRY(take_options(&w, options));
-  MBG_TRY(make_words(&w));
+  MBG_TRY(mbg__robot_make_words(robot));
   mbg__json_begin_object(&w.w);
   mbg__json_key(&w.w, "mbgrad");
   mbg__json_integer(&w.w, 1);
@@ -585,6 +568,5 @@ int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options,
   err = mbg__json_writer_hand_over(&w.w, text);
 done:
   mbg__json_writer_destroy(&w.w);
-  mbg__names_destroy(&w.used);
   return err;
 }

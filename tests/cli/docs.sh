@@ -5,7 +5,7 @@ ln -s "$MBGRAD" bin/mbgrad
 export PATH=$PWD/bin:$PATH
 for page in "$SRC"/README.md "$SRC"/docs/*.md "$SRC"/docs/formulations/*.md; do
   folder=$(mktemp -d -p .)
-  case $page in */import.md) cp "$SRC"/tests/fuzz/corpus/arm.urdf "$SRC"/tests/fuzz/corpus/leg.sdf "$folder" ;; esac
+  case $page in */import.md) cp "$SRC"/tests/fuzz/corpus/{arm.urdf,leg.sdf,walker.xml} "$folder" ;; esac
   # lines of ```sh blocks that begin with mbgrad
   awk '/^```/ { inside = $0 == "```sh"; next } inside && /^mbgrad( |$)/' "$page" >commands
   while read -r command; do

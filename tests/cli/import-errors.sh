@@ -39,6 +39,17 @@ try '<sdf><model><link name="a"/></model><model/></sdf>'
 try '<sdf><model><include><uri>x</uri></include></model></sdf>'
 try '<sdf><model><link name="a"><pose relative_to="b">0 0 0 0 0 0</pose></link><frame name="b"><pose relative_to="a"/></frame></model></sdf>'
 try '<sdf><model><link name="a"><pose>0 0 0</pose></link></model></sdf>'
+body() { printf '<mujoco>%s<worldbody><body name="a">%s</body></worldbody>%s</mujoco>' "$@"; }
+try "$(body '' '<joint type="hing"/>' '')"
+try "$(body '' '<joint axis="0 0 0"/>' '')"
+try "$(body '' '<geom type="mesh" mesh="m"/>' '')"
+try "$(body '' '<geom size="-1"/>' '')"
+try "$(body '' '<geom class="c"/>' '')"
+try "$(body '<compiler eulerseq="xyw"/>' '' '')"
+try "$(body '<include file="robot.urdf"/>' '' '')"
+try "$(body '<include file="absent.xml"/>' '' '')"
+try "$(body '' '' '<equality><connect body1="a" body2="b" anchor="0 0 0"/></equality>')"
+try '<mujoco><worldbody/></mujoco>'
 try "<robot>$two</robot>" --parameters masses
 try "<robot>$two</robot>" --without stops
 try "<robot>$two</robot>" --base loose

@@ -1,6 +1,6 @@
-# robots of URDF and SDF: what comes out, what the report says, and that it runs
-cp "$SRC"/tests/fuzz/corpus/arm.urdf "$SRC"/tests/fuzz/corpus/loop.urdf "$SRC"/tests/fuzz/corpus/leg.sdf .
-for robot in arm.urdf loop.urdf leg.sdf; do
+# robots of URDF, SDF and MJCF: what comes out, what the report says, and that it runs
+cp "$SRC"/tests/fuzz/corpus/arm.urdf "$SRC"/tests/fuzz/corpus/loop.urdf "$SRC"/tests/fuzz/corpus/leg.sdf "$SRC"/tests/fuzz/corpus/walker.xml .
+for robot in arm.urdf loop.urdf leg.sdf walker.xml; do
   echo "== $robot"
   "$MBGRAD" import $robot
   "$MBGRAD" check "${robot%.*}" | sed -n '4,7p'

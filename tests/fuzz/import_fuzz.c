@@ -1,4 +1,4 @@
-/* Robots in XML: attributes, texts and elements of good files of URDF and SDF are changed, swapped, repeated and taken
+/* Robots in XML: attributes, texts and elements of good files of URDF, SDF and MJCF are changed, swapped, repeated and taken
    out, entities are declared, elements nested; then the file is imported, and a model that comes out is loaded and
    asked.
 
@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-enum { PROBLEMS = 3 };
+enum { PROBLEMS = 4 };
 
-static const char *const names[PROBLEMS] = {"arm.urdf", "loop.urdf", "leg.sdf"};
+static const char *const names[PROBLEMS] = {"arm.urdf", "loop.urdf", "leg.sdf", "walker.xml"};
 static char *files[PROBLEMS];
 
 static void open_corpus(void) {

@@ -1,0 +1,513 @@
+/* MJCF: nested bodies with any number of joints each. A body with several joints becomes a chain of links without mass;
+   armature becomes a rotor on the ground that turns with its joint. */
+#include "import/mjcf.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 190 };
+
+static const char *text(mbg__mjcf *m, const char *format, const char *name, int number) {
+  char out[300];
+  mbg__format(out, sizeof(out), format, name, number);
+  return mbg__arena_text(m->robot->arena, out, strlen(out));
+}
+
+/* ---------------------------------------------------------------------- compiler, option */
+
+static bool is_true(const char *value, bool preset) { return value ? !strcmp(value, "true") : preset; }
+
+static int read_compiler(mbg__mjcf *m, const mbg__xml *at) {
+  static const char *const known[] = {
+      "angle",         "eulerseq",     "autolimits",     "inertiafromgeom", "inertiagrouprange",
+      "boundmass",     "boundinertia", "settotalmass",   "meshdir",         "texturedir",
+      "assetdir",      "coordinate",   "balanceinertia", "strippath",       "fusestatic",
+      "discardvisual", "convexhull",   "usethread",      "exactmeshinertia"};
+  const mbg__mjcf_element e = {.at = at, .tag = at->name, .class = -1};
+  const char *angle = mbg__xml_value(at, "angle"), *sequence = mbg__xml_value(at, "eulerseq"),
+             *from = mbg__xml_value(at, "inertiafromgeom"), *coordinate = mbg__xml_value(at, "coordinate");
+  int err = MBG_OK;
+  m->angle = angle ? (!strcmp(angle, "radian") ? 1 : 0.017453292519943295) : m->angle;
+  m->autolimits = is_true(mbg__xml_value(at, "autolimits"), m->autolimits);
+  if (sequence && (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3)) {
+    return mbg__xml_fail(m->robot->ctx, at, "eulerseq: '%.20s' is not three of x, y, z, X, Y, Z", sequence);
+  }
+  if (sequence) {
+    memcpy(m->eulerseq, sequence, 4);
+  }
+  if (coordinate && !strcmp(coordinate, "global")) {
+    return mbg__xml_fail(m->robot->ctx, at, "coordinate=\"global\" is no longer part of the format");
+  }
+  if (from) {
+    m->inertia_from = !strcmp(from, "true")    ? MBG__MJCF_GEOMS
+                      : !strcmp(from, "false") ? MBG__MJCF_INERTIAL
+                                               : MBG__MJCF_AUTO;
+  }
+  MBG_TRY(mbg__mjcf_numbers(m, &e, "inertiagrouprange", 2, 2, m->group_range, NULL));
+  MBG_TRY(mbg__mjcf_number(m, &e, "boundmass", &m->boundmass));
+  MBG_TRY(mbg__mjcf_number(m, &e, "boundinertia", &m->boundinertia));
+  MBG_TRY(mbg__mjcf_number(m, &e, "settotalmass", &m->total_mass));
+  if (is_true(mbg__xml_value(at, "balanceinertia"), false)) {
+    mbg__report_add(m->robot->report, at, "left out", "balanceinertia: inertias are taken as they are");
+  }
+  for (const mbg__xml_attribute *a = at->attributes; a; a = a->next) {
+    bool found = false;
+    for (int i = 0; i < MBG_COUNT(known); i++) {
+      found = found || !strcmp(a->key, known[i]);
+    }
+    if (!found) {
+      mbg__report_add(m->robot->report, at, "left out", "%s of <compiler>", a->key);
+    }
+  }
+done:
+  return err;
+}
+
+static int read_option(mbg__mjcf *m, const mbg__xml *at) {
+  static const char *const fluid[] = {"density", "viscosity", "wind"};
+  const char *gravity = mbg__xml_value(mbg__xml_child(at, "flag"), "gravity");
+  const int err = mbg__xml_vector(m->robot->ctx, at, "gravity", 3, m->robot->gravity);
+  if (gravity && !strcmp(gravity, "disable")) {
+    m->robot->gravity[0] = m->robot->gravity[1] = m->robot->gravity[2] = 0;
+  }
+  for (int i = 0; i < 3; i++) {
+    if (mbg__xml_value(at, fluid[i])) {
+      mbg__report_add(m->robot->report, at, "left out", "%s of <option>: forces of a fluid", fluid[i]);
+    }
+  }
+  return err;
+}
+
+/* ---------------------------------------------------------------------- mass */
+
+static int read_inertial(mbg__mjcf *m, const mbg__xml *at, mbg__robot_mass *out) {
+  const mbg__mjcf_element e = {.at = at, .tag = at->name, .class = -1};
+  mbg__robot_mass own = {0};
+  mbg__frame H;
+  int err = MBG_OK, found = 0;
+  MBG_TRY(mbg__mjcf_number(m, &e, "mass", &own.mass));
+  MBG_TRY(mbg__mjcf_numbers(m, &e, "diaginertia", 3, 3, own.inertia, &found));
+  if (!found) { /* xx yy zz xy xz yz, as here */
+    MBG_TRY(mbg__mjcf_numbers(m, &e, "fullinertia", 6, 6, own.inertia, NULL));
+  }
+  if (own.mass < 0) {
+    err = mbg__xml_fail(m->robot->ctx, at, "the mass %g is negative", own.mass);
+    goto done;
+  }
+  MBG_TRY(mbg__mjcf_frame(m, &e, &H));
+  mbg__robot_add_mass(out, &own, &H);
+done:
+  return err;
+}
+
+static int read_mass(mbg__mjcf *m, const mbg__xml *body, const char *childclass, mbg__robot_mass *out) {
+  const mbg__xml *inertial = mbg__xml_child(body, "inertial");
+  int err = MBG_OK;
+  *out = (mbg__robot_mass){0};
+  if (inertial && m->inertia_from != MBG__MJCF_GEOMS) {
+    err = read_inertial(m, inertial, out);
+  } else if (m->inertia_from != MBG__MJCF_INERTIAL) {
+    for (const mbg__xml *g = mbg__xml_child(body, "geom"); g; g = mbg__xml_next(g)) {
+      static const mbg__frame unit = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+      mbg__mjcf_element e;
+      mbg__robot_mass geom;
+      MBG_TRY(mbg__mjcf_element_of(m, g, childclass, &e));
+      MBG_TRY(mbg__mjcf_geom_mass(m, &e, &geom));
+      mbg__robot_add_mass(out, &geom, &unit);
+    }
+  }
+  if (out->mass < m->boundmass) {
+    out->mass = m->boundmass;
+    mbg__report_add(m->robot->report, body, "note", "boundmass raises the mass of bodies");
+  }
+  for (int i = 0; i < 3; i++) {
+    if (out->inertia[i] < m->boundinertia) {
+      out->inertia[i] = m->boundinertia;
+      mbg__report_add(m->robot->report, body, "approximated", "boundinertia raises moments about the axes of bodies");
+    }
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- joints */
+
+static int joint_kind(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_kind *out) {
+  static const char *const words[] = {"hinge", "slide", "ball", "free"};
+  static const mbg__robot_kind kinds[] = {MBG__ROBOT_REVOLUTE, MBG__ROBOT_PRISMATIC, MBG__ROBOT_SPHERICAL,
+                                          MBG__ROBOT_FREE};
+  const char *type = mbg__mjcf_value(m, e, "type");
+  char hint[200];
+  *out = !strcmp(e->at->name, "freejoint") ? MBG__ROBOT_FREE : MBG__ROBOT_REVOLUTE;
+  for (int i = 0; type && i < 4; i++) {
+    if (!strcmp(type, words[i])) {
+      *out = kinds[i];
+      return MBG_OK;
+    }
+  }
+  if (!type) {
+    return MBG_OK;
+  }
+  mbg__known(hint, sizeof(hint), type, words, 4);
+  return mbg__xml_fail(m->robot->ctx, e->at, "unknown type '%.40s' of a joint%s", type, hint);
+}
+
+/* range, damping, spring, friction, rotor of a hinge or slide */
+static int read_dynamics(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint) {
+  const char *limited = mbg__mjcf_value(m, e, "limited");
+  const double unit = joint->kind == MBG__ROBOT_REVOLUTE ? m->angle : 1;
+  double range[2] = {0, 0}, ref = 0, spring = 0;
+  int err = MBG_OK, found = 0;
+  MBG_TRY(mbg__mjcf_number(m, e, "ref", &ref));
+  MBG_TRY(mbg__mjcf_number(m, e, "springref", &spring));
+  MBG_TRY(mbg__mjcf_number(m, e, "damping", &joint->damping));
+  MBG_TRY(mbg__mjcf_number(m, e, "stiffness", &joint->stiffness));
+  MBG_TRY(mbg__mjcf_number(m, e, "frictionloss", &joint->friction));
+  MBG_TRY(mbg__mjcf_number(m, e, "armature", &joint->armature));
+  MBG_TRY(mbg__mjcf_numbers(m, e, "range", 2, 2, range, &found));
+  if (found && is_true(limited, m->autolimits || !limited) && range[0] < range[1]) {
+    joint->lower = unit * (range[0] - ref);
+    joint->upper = unit * (range[1] - ref);
+  }
+  joint->rest = unit * (spring - ref);
+  if (ref != 0) {
+    mbg__report_add(m->robot->report, e->at, "note", "the coordinate of joint '%s' begins at 0, not at its ref",
+                    joint->name);
+  }
+done:
+  return err;
+}
+
+static int read_joint(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name, int parent, int child,
+                      const mbg__frame *H) {
+  mbg__robot *robot = m->robot;
+  mbg__robot_joint *joint;
+  double length;
+  int err = MBG_OK;
+  MBG_TRY(mbg__robot_add_joint(robot, e->at, name, &joint));
+  MBG_TRY(joint_kind(m, e, &joint->kind));
+  joint->parent = parent;
+  joint->child = child;
+  if (joint->kind == MBG__ROBOT_FREE) {
+    joint->in_parent = *H;
+    goto done;
+  }
+  MBG_TRY(mbg__mjcf_numbers(m, e, "pos", 3, 3, joint->in_child.x, NULL));
+  frame_mul(&joint->in_parent, H, &joint->in_child);
+  if (joint->kind == MBG__ROBOT_SPHERICAL) {
+    mbg__frame none;
+    frame_identity(&none);
+    MBG_TRY(mbg__mjcf_number(m, e, "damping", &joint->damping));
+    if (joint->damping > 0 || mbg__mjcf_value(m, e, "stiffness") || mbg__mjcf_value(m, e, "range")) {
+      mbg__report_add(robot->report, e->at, "left out", "damping, stiffness and range of ball joints");
+    }
+    goto done;
+  }
+  MBG_TRY(mbg__mjcf_numbers(m, e, "axis", 3, 3, joint->axis, NULL));
+  length = sqrt(v3_dot(joint->axis, joint->axis));
+  if (!(length > 0) || !isfinite(length)) {
+    err = mbg__xml_fail(robot->ctx, e->at, "the axis of joint '%s' has no direction", name);
+    goto done;
+  }
+  v3_scale(joint->axis, 1 / length, joint->axis);
+  MBG_TRY(read_dynamics(m, e, joint));
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- bodies */
+
+typedef struct {
+  mbg__mjcf *m;
+  int bodies, joints; /* without a name so far */
+} walk;
+
+static bool is_joint(const mbg__xml *e) { return !strcmp(e->name, "joint") || !strcmp(e->name, "freejoint"); }
+
+static int add_link(walk *w, const mbg__xml *at, const char *name, int *index) {
+  mbg__robot_link *link;
+  if (!name) {
+    return mbg__fail_memory(w->m->robot->ctx);
+  }
+  *index = w->m->robot->nlink;
+  return mbg__robot_add_link(w->m->robot, at, name, &link);
+}
+
+/* One joint after the other: all but the last carry links without mass. Without joints the body is fixed. */
+static int read_chain(walk *w, const mbg__xml *body, const char *name, const char *childclass, int parent,
+                      const mbg__frame *H, int *out) {
+  mbg__mjcf *m = w->m;
+  mbg__frame at = *H;
+  int err = MBG_OK, left = 0, number = 0;
+  for (const mbg__xml *j = body->child; j; j = j->next) {
+    left += is_joint(j);
+  }
+  if (left == 0) {
+    mbg__robot_joint *joint;
+    const char *fixed = text(m, "%s_fixed", name, 0);
+    MBG_TRY(add_link(w, body, name, out));
+    MBG_TRY(fixed ? mbg__robot_add_joint(m->robot, body, fixed, &joint) : mbg__fail_memory(m->robot->ctx));
+    joint->parent = parent;
+    joint->child = *out;
+    joint->in_parent = at;
+  }
+  for (const mbg__xml *j = body->child; j; j = j->next) {
+    mbg__mjcf_element e;
+    const char *own = mbg__xml_value(j, "name");
+    int link = -1;
+    if (!is_joint(j)) {
+      continue;
+    }
+    own = own && *own ? own : text(m, "joint_%s%d", "", ++w->joints);
+    MBG_TRY(add_link(w, j, --left > 0 ? text(m, "%s_%d", name, ++number) : name, &link));
+    MBG_TRY(own ? mbg__mjcf_element_of(m, j, childclass, &e) : mbg__fail_memory(m->robot->ctx));
+    MBG_TRY(read_joint(m, &e, own, parent, link, &at));
+    frame_identity(&at);
+    parent = *out = link;
+  }
+done:
+  return err;
+}
+
+static int read_bodies(walk *w, const mbg__xml *parent, int link, const char *childclass, const mbg__frame *place,
+                       int depth);
+
+static void report_children(mbg__mjcf *m, const mbg__xml *body) {
+  static const char *const known[] = {"body", "joint", "freejoint", "inertial", "site", "frame"};
+  for (const mbg__xml *c = body->child; c; c = c->next) {
+    bool found = false;
+    for (int i = 0; i < MBG_COUNT(known); i++) {
+      found = found || !strcmp(c->name, known[i]);
+    }
+    if (!found) {
+      mbg__report_add(m->robot->report, c, "left out", !strcmp(c->name, "geom") ? "<%s>: shapes and contact" : "<%s>",
+                      c->name);
+    }
+  }
+}
+
+/* sites are links that are fixed to their body: they become markers */
+static int read_sites(walk *w, const mbg__xml *body, int link, const char *childclass) {
+  mbg__mjcf *m = w->m;
+  int err = MBG_OK;
+  for (const mbg__xml *s = mbg__xml_child(body, "site"); s; s = mbg__xml_next(s)) {
+    const char *name = mbg__xml_value(s, "name");
+    mbg__mjcf_element e;
+    mbg__robot_joint *joint;
+    int own = -1;
+    if (!name || !*name) {
+      continue; /* a drawing */
+    }
+    const char *word = text(m, "site_%s", name, 0), *fixed = text(m, "site_%s_fixed", name, 0);
+    MBG_TRY(mbg__mjcf_element_of(m, s, childclass, &e));
+    MBG_TRY(add_link(w, s, word, &own));
+    MBG_TRY(fixed ? mbg__robot_add_joint(m->robot, s, fixed, &joint) : mbg__fail_memory(m->robot->ctx));
+    joint->parent = link;
+    joint->child = own;
+    MBG_TRY(mbg__mjcf_frame(m, &e, &joint->in_parent));
+  }
+done:
+  return err;
+}
+
+static int read_body(walk *w, const mbg__xml *body, int parent, const char *childclass, const mbg__frame *place,
+                     int depth) {
+  mbg__mjcf *m = w->m;
+  const mbg__mjcf_element e = {.at = body, .tag = "body", .class = -1};
+  const char *name = mbg__xml_value(body, "name"), *class = mbg__xml_value(body, "childclass");
+  mbg__frame own, H, none;
+  mbg__robot_mass mass;
+  int err = MBG_OK, link = -1;
+  if (depth > DEPTH_MAX) {
+    return mbg__xml_fail(m->robot->ctx, body, "bodies nested more than %d deep", DEPTH_MAX);
+  }
+  childclass = class ? class : childclass;
+  name = name && *name ? name : text(m, "body_%s%d", "", ++w->bodies);
+  MBG_TRY(name ? mbg__mjcf_frame(m, &e, &own) : mbg__fail_memory(m->robot->ctx));
+  frame_mul(&H, place, &own);
+  MBG_TRY(read_chain(w, body, name, childclass, parent, &H, &link));
+  MBG_TRY(read_mass(m, body, childclass, &mass));
+  m->robot->links[link].own = mass;
+  report_children(m, body);
+  MBG_TRY(read_sites(w, body, link, childclass));
+  frame_identity(&none);
+  MBG_TRY(read_bodies(w, body, link, childclass, &none, depth + 1));
+done:
+  return err;
+}
+
+/* the bodies in a body, in the world or in a <frame>, which only moves them */
+static int read_bodies(walk *w, const mbg__xml *parent, int link, const char *childclass, const mbg__frame *place,
+                       int depth) {
+  int err = MBG_OK;
+  if (depth > DEPTH_MAX) {
+    return mbg__xml_fail(w->m->robot->ctx, parent, "bodies nested more than %d deep", DEPTH_MAX);
+  }
+  for (const mbg__xml *c = parent->child; c; c = c->next) {
+    if (!strcmp(c->name, "body")) {
+      MBG_TRY(read_body(w, c, link, childclass, place, depth));
+    } else if (!strcmp(c->name, "frame")) {
+      const mbg__mjcf_element e = {.at = c, .tag = "frame", .class = -1};
+      const char *class = mbg__xml_value(c, "childclass");
+      mbg__frame own, H;
+      if (mbg__xml_child(c, "geom") || mbg__xml_child(c, "joint") || mbg__xml_child(c, "site")) {
+        err = mbg__xml_fail(w->m->robot->ctx, c, "only bodies are read inside of <frame>");
+        goto done;
+      }
+      MBG_TRY(mbg__mjcf_frame(w->m, &e, &own));
+      frame_mul(&H, place, &own);
+      MBG_TRY(read_bodies(w, c, link, class ? class : childclass, &H, depth + 1));
+    }
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- equality */
+
+static int find_body(mbg__mjcf *m, const mbg__xml *at, const char *key, int *out) {
+  const char *name = mbg__xml_value(at, key);
+  *out = MBG__ROBOT_GROUND;
+  if (!name || !strcmp(name, "world")) {
+    return MBG_OK;
+  }
+  *out = mbg__robot_find_link(m->robot, name);
+  return *out >= 0 ? MBG_OK : mbg__xml_fail(m->robot->ctx, at, "there is no body '%s'", name);
+}
+
+/* connect: a point that both bodies share; weld: all of it, as the bodies stand at zero */
+static int read_hold(mbg__mjcf *m, const mbg__xml *at, const char *name, bool weld) {
+  mbg__robot_joint *joint;
+  const mbg__mjcf_element e = {.at = at, .tag = at->name, .class = -1};
+  int err = MBG_OK;
+  if (!mbg__xml_value(at, "body1")) {
+    mbg__report_add(m->robot->report, at, "left out", "<%s> between sites", at->name);
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__robot_add_joint(m->robot, at, name, &joint));
+  joint->loop = true;
+  joint->kind = weld ? MBG__ROBOT_FIXED : MBG__ROBOT_SPHERICAL;
+  MBG_TRY(find_body(m, at, "body1", &joint->parent));
+  MBG_TRY(find_body(m, at, "body2", &joint->child));
+  MBG_TRY(mbg__mjcf_numbers(m, &e, "anchor", 3, 3, joint->in_parent.x, NULL));
+  if (weld && mbg__xml_value(at, "relpose")) {
+    mbg__report_add(m->robot->report, at, "left out", "relpose of <weld>: bodies are held as they stand at zero");
+  }
+  joint->anchored = true;
+  mbg__report_add(m->robot->report, at, "note", "<%s> is soft in its own program and exact here", at->name);
+done:
+  return err;
+}
+
+static int read_joint_equality(mbg__mjcf *m, const mbg__xml *at) {
+  const char *first = mbg__xml_value(at, "joint1"), *second = mbg__xml_value(at, "joint2");
+  const mbg__mjcf_element e = {.at = at, .tag = at->name, .class = -1};
+  double c[5] = {0, 1, 0, 0, 0};
+  int err = MBG_OK;
+  MBG_TRY(mbg__mjcf_numbers(m, &e, "polycoef", 1, 5, c, NULL));
+  const int j = first ? mbg__robot_find_joint(m->robot, first) : -1,
+            k = second ? mbg__robot_find_joint(m->robot, second) : -1;
+  if (j < 0 || (second && k < 0)) {
+    err = mbg__xml_fail(m->robot->ctx, at, "there is no joint '%s'", j < 0 ? (first ? first : "") : second);
+  } else if (!second || c[2] != 0 || c[3] != 0 || c[4] != 0 || m->robot->joints[j].mimic >= 0 || j == k) {
+    mbg__report_add(m->robot->report, at, "left out", "<joint> in <equality> that is no linear relation of two joints");
+  } else {
+    m->robot->joints[j].mimic = k;
+    m->robot->joints[j].offset = c[0];
+    m->robot->joints[j].multiplier = c[1];
+  }
+done:
+  return err;
+}
+
+static int read_equality(mbg__mjcf *m, const mbg__xml *at) {
+  int err = MBG_OK, number = 0;
+  for (const mbg__xml *e = at->child; e; e = e->next) {
+    const char *name = mbg__xml_value(e, "name"), *active = mbg__xml_value(e, "active");
+    name = name && *name ? name : text(m, "equality_%s%d", "", ++number);
+    if (!name) {
+      return mbg__fail_memory(m->robot->ctx);
+    }
+    if (active && !strcmp(active, "false")) {
+      mbg__report_add(m->robot->report, e, "left out", "<%s> that is not active", e->name);
+    } else if (!strcmp(e->name, "connect") || !strcmp(e->name, "weld")) {
+      MBG_TRY(read_hold(m, e, name, !strcmp(e->name, "weld")));
+    } else if (!strcmp(e->name, "joint")) {
+      MBG_TRY(read_joint_equality(m, e));
+    } else {
+      mbg__report_add(m->robot->report, e, "left out", "<%s> in <equality>", e->name);
+    }
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- the file */
+
+static void set_total_mass(mbg__mjcf *m) {
+  double mass = 0;
+  for (int l = 0; l < m->robot->nlink; l++) {
+    mass += m->robot->links[l].own.mass;
+  }
+  for (int l = 0; l < m->robot->nlink && m->total_mass > 0 && mass > 0; l++) {
+    mbg__robot_mass *own = &m->robot->links[l].own;
+    own->mass *= m->total_mass / mass;
+    for (int i = 0; i < 6; i++) {
+      own->inertia[i] *= m->total_mass / mass;
+    }
+  }
+}
+
+static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
+  static const char *const known[] = {"compiler", "option", "default", "worldbody",
+                                      "equality", "size",   "visual",  "statistic"};
+  walk w = {.m = m};
+  mbg__frame none;
+  int err = MBG_OK;
+  frame_identity(&none);
+  for (const mbg__xml *e = mbg__xml_child(root, "compiler"); e; e = mbg__xml_next(e)) {
+    MBG_TRY(read_compiler(m, e));
+  }
+  for (const mbg__xml *e = mbg__xml_child(root, "option"); e; e = mbg__xml_next(e)) {
+    MBG_TRY(read_option(m, e));
+  }
+  MBG_TRY(mbg__mjcf_read_defaults(m, root));
+  for (const mbg__xml *e = mbg__xml_child(root, "worldbody"); e; e = mbg__xml_next(e)) {
+    report_children(m, e);
+    MBG_TRY(read_bodies(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass"), &none, 0));
+  }
+  for (const mbg__xml *e = mbg__xml_child(root, "equality"); e; e = mbg__xml_next(e)) {
+    MBG_TRY(read_equality(m, e));
+  }
+  for (const mbg__xml *e = root->child; e; e = e->next) {
+    bool found = false;
+    for (int i = 0; i < MBG_COUNT(known); i++) {
+      found = found || !strcmp(e->name, known[i]);
+    }
+    for (const mbg__xml *c = e->child; c && !found; c = c->next) {
+      mbg__report_add(m->robot->report, c, "left out", "<%s> in <%s>", c->name, e->name);
+    }
+  }
+  set_total_mass(m);
+done:
+  return err;
+}
+
+int mbg__robot_read_mjcf(mbg__robot *robot, mbg__xml *root) {
+  const char *name = mbg__xml_value(root, "model");
+  mbg__mjcf m = {.main = -1,
+                 .robot = robot,
+                 .angle = 0.017453292519943295,
+                 .eulerseq = "xyz",
+                 .autolimits = true,
+                 .group_range = {0, 5}};
+  robot->name = name && *name ? name : robot->name;
+  mbg__names_init(&m.class_names, robot->ctx);
+  int err = mbg__mjcf_include(&m, root);
+  if (err == MBG_OK) {
+    err = read_sections(&m, root);
+  }
+  mbg__free(robot->ctx, m.classes);
+  mbg__names_destroy(&m.class_names);
+  return err;
+}

@@ -1,0 +1,56 @@
+/* mjcf: what the files of this reader share: classes of defaults, orientations, inertia of geoms. */
+#ifndef MBG_IMPORT_MJCF_H
+#define MBG_IMPORT_MJCF_H
+
+#include "import/robot.h"
+
+typedef struct {
+  const char *name; /* "main" for the outermost */
+  int parent;       /* index, -1: none */
+  const mbg__xml *at;
+} mbg__mjcf_class;
+
+typedef struct {
+  mbg__robot *robot;
+  mbg__mjcf_class *classes; /* owned */
+  int nclass, most_classes;
+  int main; /* the class of elements that name none, -1 without defaults */
+  mbg__names class_names;
+  double angle; /* radians of a unit of angle: 1, or pi/180 */
+  char eulerseq[4];
+  bool autolimits;
+  enum { MBG__MJCF_AUTO, MBG__MJCF_GEOMS, MBG__MJCF_INERTIAL } inertia_from;
+  double group_range[2]; /* geoms of these groups count */
+  double boundmass, boundinertia, total_mass;
+} mbg__mjcf;
+
+/* ---------------------------------------------------------------------- mjcf_defaults.c */
+
+/* Puts the elements of included files in the place of <include>. */
+int mbg__mjcf_include(mbg__mjcf *m, mbg__xml *root);
+int mbg__mjcf_read_defaults(mbg__mjcf *m, const mbg__xml *root);
+
+/* An element with the class that counts for it. */
+typedef struct {
+  const mbg__xml *at;
+  const char *tag; /* under which defaults are given */
+  int class;       /* -1: no defaults */
+} mbg__mjcf_element;
+
+/* class: the class of the element's surroundings (childclass), or NULL */
+int mbg__mjcf_element_of(mbg__mjcf *m, const mbg__xml *at, const char *childclass, mbg__mjcf_element *out);
+const char *mbg__mjcf_value(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *key);
+/* n numbers of an attribute, or at least `least`; unchanged where there is none. */
+int mbg__mjcf_numbers(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *key, int least, int n, double *out,
+                      int *found);
+int mbg__mjcf_number(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *key, double *out);
+
+/* pos with quat, euler, axisangle, xyaxes or zaxis */
+int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *out);
+
+/* ---------------------------------------------------------------------- mjcf_geom.c */
+
+/* Mass properties of a geom in axes of its body; zero for planes and what has no mass. */
+int mbg__mjcf_geom_mass(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_mass *out);
+
+#endif
