@@ -97,7 +97,7 @@ static int confirm_rank(mbg_context *ctx, mbg__start_work *w) {
   mbg__arena scratch;
   mbg__rank *rank;
   mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  const int err = mbg__rank_analyse(ctx, &scratch, w->sys, &rank);
+  const int err = mbg__rank_analyse(ctx, &scratch, w->sys, NULL, &rank);
   if (err == MBG_OK && rank->ndropped == 0 && (rank->smallest == 1) == (w->result.rank->smallest == 1)) {
     w->result.rank->smallest = rank->smallest;
     w->rank_stands = true;

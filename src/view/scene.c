@@ -192,7 +192,7 @@ static void add_point(const mbg__scene *s, points *all, int marker) {
   points *p = &all[k->body];
   double at[3];
   for (int i = 0; i < 3; i++) {
-    at[i] = re(s->design->markers[marker].h.x[i]);
+    at[i] = re(s->design->markers[marker]->h.x[i]);
   }
   for (int i = 0; p->at && i < p->n; i++) {
     if (distance(p->at[i], at) < 1e-6 * s->size) {
@@ -380,7 +380,7 @@ static void add_wheels(mbg__scene *s) {
     const int marker = m->pairs[f->pair].B;
     const double radius = re(s->design->attr[f->attr + RADIUS]);
     mbg__draw *d = add(s, MBG__DRAW_CYLINDER, m->markers[marker].body, (const double[3]){0, 0, 0});
-    mbg__scene_flatten(&s->design->markers[marker].h, d->frame);
+    mbg__scene_flatten(&s->design->markers[marker]->h, d->frame);
     d->wheel = true;
     d->size[0] = radius;
     d->size[1] = 0.6 * radius;

@@ -36,7 +36,7 @@ static void marker(mbg__json_writer *w, const mbg__scene *s, const char *key, in
   mbg__json_key(w, key);
   mbg__json_begin_object(w);
   integer(w, "body", s->m->markers[index].body);
-  mbg__scene_flatten(&s->design->markers[index].h, frame);
+  mbg__scene_flatten(&s->design->markers[index]->h, frame);
   numbers(w, "frame", frame, 12);
   if (handle->n > 0) {
     array(w, "modal");

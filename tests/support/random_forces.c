@@ -750,11 +750,11 @@ static void tension_signals(rm_gen *g) {
 static void unused_signals(rm_gen *g) {
   static const char *const sequences[] = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx",
                                           "xyx", "xzx", "yxy", "yzy", "zxz", "zyz"};
-  static const char *const angles[] = {"first", "second", "third"};
+  static const char *const which[] = {"first", "second", "third"};
   if (!g->opt->indifferent) {
     rm_entry(&g->signal, "euler");
     rm_put(&g->signal, "{\"type\": \"euler-angle\", \"of\": \"%s\", \"sequence\": \"%s\", \"angle\": \"%s\"}",
-           rm_body_name(g, g->nbody - 1), sequences[(g->nbody + g->nsignal) % 12], angles[(g->njoint + g->nforce) % 3]);
+           rm_body_name(g, g->nbody - 1), sequences[(g->nbody + g->nsignal) % 12], which[(g->njoint + g->nforce) % 3]);
   }
   for (int k = 0; k < g->njoint; k++) {
     if (g->joints[k].type == RM_DISTANCE) {
