@@ -32,7 +32,8 @@ int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
                        .turns = MBG_TAKE(arena, int, m->nturn),
                        .q = MBG_TAKE(arena, real, m->ncoord),
                        .qd = MBG_TAKE(arena, real, m->ncoord)};
-  return mbg__arena_check(ctx, arena);
+  const int err = mbg__arena_check(ctx, arena);
+  return err < 0 ? err : mbg__sampling_create(ctx, arena, sys, nused, used, &f->sampling);
 }
 
 /* ---------------------------------------------------------------------- whole turns */
@@ -262,6 +263,16 @@ int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
   bodies.vd = NULL;
   bodies.rows = mbg__dca_point_rows(f->point);
   return mbg__system_update(ctx, f->sys, &bodies);
+}
+
+int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y,
+                         real *values) {
+  const double at = mbg__segment_inside(&f->segment, t);
+  mbg__dca_flow_frames(f, b, y, f->E);
+  vn_copy(f->n, f->w, y + f->n);
+  mbg__tree_place(f->tree, &(mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns});
+  const mbg__state bodies = mbg__tree_bodies(f->tree);
+  return mbg__system_sample(ctx, f->sys, &f->sampling, &bodies, values);
 }
 
 int mbg__dca_flow_signals(mbg_context *ctx, mbg__dca_flow *f, real *values) {

@@ -37,13 +37,14 @@ typedef struct {
   int n; /* coordinates */
   int nused;
   const int *used;
-  bool full;            /* used signals need accelerations or reactions */
-  mbg__segment segment; /* around the evaluations */
-  mbg__frame *E;        /* of the last evaluation                    (nbody) */
-  mbg__frame *X;        /* exp(S sigma) of the last increments       (nbody) */
-  real *w;              /*                                           (n) */
-  int *turns;           /*                                           (nturn) */
-  real *q, *qd;         /*                                           (ncoord) */
+  bool full;              /* signals need accelerations or reactions */
+  mbg__sampling sampling; /* what the used ones need */
+  mbg__segment segment;   /* around the evaluations */
+  mbg__frame *E;          /* of the last evaluation                    (nbody) */
+  mbg__frame *X;          /* exp(S sigma) of the last increments       (nbody) */
+  real *w;                /*                                           (n) */
+  int *turns;             /*                                           (nturn) */
+  real *q, *qd;           /*                                           (ncoord) */
   long evaluations;
 } mbg__dca_flow;
 
@@ -58,6 +59,9 @@ int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
 int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y);
 /* Places tree and system there without accelerations and multipliers, for signals that need none. */
 int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y);
+/* Places the tree there and evaluates the used signals alone (values may be NULL): for sampling of level kinematics. */
+int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y,
+                         real *values);
 /* Turn counters at (t, E, w) after the base. */
 int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const mbg__frame *E,
                         const real *w, int *turns);

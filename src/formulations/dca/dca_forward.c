@@ -70,9 +70,13 @@ static int value_at(void *user, double t, real *values) {
   mbg_context *ctx = w->flow.ctx;
   const mbg__dca_base *base = state_at(w, t);
   int err = MBG_OK;
-  MBG_TRY(w->flow.full ? mbg__dca_flow_eval(ctx, &w->flow, base, t, w->yi)
-                       : mbg__dca_flow_place(ctx, &w->flow, base, t, w->yi));
-  MBG_TRY(mbg__dca_flow_signals(ctx, &w->flow, values));
+  if (w->nodes.point && w->flow.sampling.level == MBG__SAMPLE_KINEMATICS && !mbg__system_watched(w->flow.sys)->on) {
+    MBG_TRY(mbg__dca_flow_sample(ctx, &w->flow, base, t, w->yi, values));
+  } else {
+    MBG_TRY(w->flow.full ? mbg__dca_flow_eval(ctx, &w->flow, base, t, w->yi)
+                         : mbg__dca_flow_place(ctx, &w->flow, base, t, w->yi));
+    MBG_TRY(mbg__dca_flow_signals(ctx, &w->flow, values));
+  }
   mbg__system_pose(w->flow.sys, w->plan.npose, values + w->nodes.nused);
 done:
   return err;

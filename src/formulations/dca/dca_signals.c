@@ -31,6 +31,10 @@ int mbg__dca_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_
 static int at_node(mbg_context *ctx, const mbg__dca_seeds *s, const mbg__dca_base *base, double t, const real *y) {
   mbg__dca_flow *f = &s->w->flow;
   int err = MBG_OK;
+  if (f->sampling.level == MBG__SAMPLE_KINEMATICS) {
+    MBG_TRY(mbg__dca_flow_sample(ctx, f, base, t, y, NULL));
+    return mbg__system_sample_linearize(ctx, f->sys, &f->sampling);
+  }
   if (f->full) {
     MBG_TRY(mbg__dca_flow_eval(ctx, f, base, t, y));
     MBG_TRY(mbg__dca_point_linearize(ctx, f->point));
