@@ -44,6 +44,22 @@ static int write_page(const cli_args *args, cli_run *r, const mbg_view_options *
   return status;
 }
 
+static int write_glb(cli_run *r, const mbg_view_options *options, const char *path) {
+  char *data = NULL;
+  size_t length = 0;
+  int status = cli_run_status(r, mbg_view_glb(r->session.ctx, r->run, options, &data, &length));
+  FILE *f = status == CLI_DONE ? cli_file_open(path) : NULL;
+  if (status == CLI_DONE && !f) {
+    status = CLI_FAILED;
+  }
+  if (f) {
+    fwrite(data, 1, length, f);
+    status = cli_file_close(f, path);
+  }
+  mbg_text_destroy(r->session.ctx, data);
+  return status;
+}
+
 static int make_run(const cli_args *args, cli_run *r) {
   int status = cli_run_begin(r, args, true, cli_flag(args, "quiet"));
   if (status == CLI_DONE) {
@@ -60,14 +76,14 @@ static int view(const cli_args *args) {
   cli_run r;
   mbg_view_options options;
   char *own = NULL;
-  const char *out = cli_value(args, "out", 0);
+  const char *out = cli_value(args, "out", 0), *glb = cli_value(args, "glb", 0);
   mbg_view_options_default(&options, sizeof(options));
   options.gradient = cli_flag(args, "gradient");
   int status = make_run(args, &r);
   if (status == CLI_DONE) {
     status = cli_count(args, "frames", &options.frames);
   }
-  if (status == CLI_DONE && !out) {
+  if (status == CLI_DONE && !out && !glb) {
     out = own = default_path(r.session.model);
     status = cli_file_check(r.session.ctx, r.session.model, "--out", out, CLI_FILE_OUT);
   }
@@ -75,6 +91,9 @@ static int view(const cli_args *args) {
     status = cli_run_simulate(&r);
   }
   if (status == CLI_DONE) {
+    status = glb ? write_glb(&r, &options, glb) : CLI_DONE;
+  }
+  if (status == CLI_DONE && out) {
     status = write_page(args, &r, &options, out);
   }
   if (status == CLI_DONE && mbg_run_partial(r.run)) {
@@ -88,6 +107,7 @@ static int view(const cli_args *args) {
 static const cli_option options[] = {
     CLI_OPTIONS_RUN,
     {"out", "FILE.html", CLI_FILE_OUT, "name of the page, - for standard output; default: NAME.html of the model"},
+    {"glb", "FILE.glb", CLI_FILE_OUT, "write an animated glTF file for other viewers; with --out a page, too"},
     {"frames", "N", false, "most pictures of the motion; default: 1000"},
     {"gradient", NULL, false, "show the gradients of the criteria, too"},
     {"interval", "SECONDS", false, "pictures at this interval, for formulations with free nodes"},

@@ -1,4 +1,4 @@
-/* mbgrad: motion to look at: a page for browsers. */
+/* mbgrad: motion to look at: a page for browsers, and glTF for other viewers. */
 #ifndef MBGRAD_VIEW_H
 #define MBGRAD_VIEW_H
 
@@ -19,6 +19,11 @@ MBG_API void mbg_view_options_default(mbg_view_options *options, size_t size);
 /* A page with the motion of a simulated run that keeps poses (mbg_run_options: keep_poses; all_signals shows all
    signals): one HTML file without references to others. *page is the caller's to free (mbg_text_destroy). */
 MBG_API int mbg_view_page(mbg_context *ctx, mbg_run *run, const mbg_view_options *options, char **page);
+
+/* The motion as binary glTF 2.0 (.glb), for other viewers: bodies with their shapes and animation, beams as skins of
+   their nodes, modal bodies as morph targets whose weights are the modal coordinates. *data: *length bytes, the caller's
+   to free (mbg_text_destroy). */
+MBG_API int mbg_view_glb(mbg_context *ctx, mbg_run *run, const mbg_view_options *options, char **data, size_t *length);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,8 @@
 #include "view/scene.h"
 
 #include "math/eigen.h"
+#include "model/modal_beam.h"
+#include "view/view_internal.h"
 
 #include <string.h>
 
@@ -55,6 +57,13 @@ static void along(const double z[3], double R[12]) {
   }
 }
 
+void mbg__scene_along(const double a[3], const double b[3], double R[12]) {
+  const double length = distance(a, b);
+  if (length > 0) {
+    along((const double[3]){(b[0] - a[0]) / length, (b[1] - a[1]) / length, (b[2] - a[2]) / length}, R);
+  }
+}
+
 /* ---------------------------------------------------------------------- shapes */
 
 static mbg__draw *add(mbg__scene *s, mbg__draw_kind kind, int body, const double at[3]) {
@@ -86,7 +95,7 @@ static void add_rod(mbg__scene *s, int body, const double a[3], const double b[3
   }
   mbg__draw *d =
       add(s, MBG__DRAW_CAPSULE, body, (const double[3]){(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2});
-  along((const double[3]){(b[0] - a[0]) / length, (b[1] - a[1]) / length, (b[2] - a[2]) / length}, d->frame);
+  mbg__scene_along(a, b, d->frame);
   d->size[0] = fmin(radius, 0.1 * length);
   d->size[1] = length;
 }
@@ -384,6 +393,40 @@ static void add_wheels(mbg__scene *s) {
     d->wheel = true;
     d->size[0] = radius;
     d->size[1] = 0.6 * radius;
+  }
+}
+
+/* ---------------------------------------------------------------------- beams */
+
+/* edges or diameters of the section: rectangle (y, z), circle and tube (d, d), others by area and inertia */
+void mbg__scene_section(const mbg__scene *s, const mbg__beam_rule *rule, const int *attr, double out[2]) {
+  const real *a = s->design->attr;
+  const int *z = attr + MBG__BEAM_SECTION;
+  if (rule->section == MBG__RECTANGLE) {
+    out[0] = re(a[z[0]]);
+    out[1] = re(a[z[1]]);
+  } else if (rule->section == MBG__GENERAL) { /* A, I2, I3: the rectangle of the same radii of gyration */
+    const double A = fmax(re(a[z[0]]), 1e-300);
+    out[0] = sqrt(12 * fmax(0, re(a[z[2]])) / A);
+    out[1] = sqrt(12 * fmax(0, re(a[z[1]])) / A);
+  } else {
+    out[0] = out[1] = re(a[z[0]]);
+  }
+}
+
+void mbg__scene_station(const mbg__scene *s, const mbg__modal *o, double xi, double r[3], double *P) {
+  const double L = re(s->design->attr[o->beam->length]);
+  const real at[3] = {o->sign[0] * xi * L, 0, 0};
+  const int last = o->beam->count - 1, e = (int)(xi * o->beam->count);
+  for (int i = 0; i < 3; i++) {
+    r[i] = re(at[i]);
+  }
+  for (int j = 0; j < o->n; j++) {
+    real column[6], by_r[3][6], by_L[6];
+    mbg__modal_beam_column(o->beam, j, e < last ? e : last, at, L, o->sign, column, by_r, by_L);
+    for (int i = 0; i < 6; i++) {
+      P[6 * j + i] = re(column[i]);
+    }
   }
 }
 

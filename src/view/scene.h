@@ -39,6 +39,9 @@ void mbg__scene_destroy(mbg__scene *scene);
 /* 12 numbers of a frame. */
 void mbg__scene_flatten(const mbg__frame *H, double frame[12]);
 
+/* The rotation of a frame with z from point a to point b; left alone when they are the same. */
+void mbg__scene_along(const double a[3], const double b[3], double frame[12]);
+
 /* Half a thickness of lines that are drawn as rods. */
 static inline double mbg__scene_radius(const mbg__scene *s) { return 0.012 * s->size; }
 

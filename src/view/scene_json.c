@@ -2,6 +2,7 @@
 
 #include "mbgrad/model.h"
 #include "model/modal_beam.h"
+#include "view/view_internal.h"
 
 #include <string.h>
 
@@ -129,22 +130,6 @@ static void markers(mbg__json_writer *w, const mbg__scene *s) {
 
 /* ---------------------------------------------------------------------- beams */
 
-/* edges or diameters of the section: rectangle (y, z), circle and tube (d, d), others by area and inertia */
-static void section(const mbg__scene *s, const mbg__beam_rule *rule, const int *attr, double out[2]) {
-  const real *a = s->design->attr;
-  const int *z = attr + MBG__BEAM_SECTION;
-  if (rule->section == MBG__RECTANGLE) {
-    out[0] = re(a[z[0]]);
-    out[1] = re(a[z[1]]);
-  } else if (rule->section == MBG__GENERAL) { /* A, I2, I3: the rectangle of the same radii of gyration */
-    const double A = fmax(re(a[z[0]]), 1e-300);
-    out[0] = sqrt(12 * fmax(0, re(a[z[2]])) / A);
-    out[1] = sqrt(12 * fmax(0, re(a[z[1]])) / A);
-  } else {
-    out[0] = out[1] = re(a[z[0]]);
-  }
-}
-
 static bool is_round(const mbg__beam_rule *rule) { return rule->section == MBG__CIRCLE || rule->section == MBG__TUBE; }
 
 static void beams(mbg__json_writer *w, const mbg__scene *s) {
@@ -160,7 +145,7 @@ static void beams(mbg__json_writer *w, const mbg__scene *s) {
     array(w, "section");
     for (int e = 0; e < b->count; e++) {
       double size[2];
-      section(s, &b->rule, s->m->elements[b->first + e].attr, size);
+      mbg__scene_section(s, &b->rule, s->m->elements[b->first + e].attr, size);
       mbg__json_numbers(w, size, 2);
     }
     mbg__json_end_array(w);
@@ -175,20 +160,14 @@ enum { STATIONS = 5 }; /* of each element of a generated beam, its last end not 
 
 /* a point of the axis of a generated beam, its displacements and rotations by the modes: 3 + 6 n numbers */
 static void station(mbg__json_writer *w, const mbg__scene *s, const mbg__modal *o, double xi) {
-  const double L = re(s->design->attr[o->beam->length]);
-  const real r[3] = {o->sign[0] * xi * L, 0, 0};
-  int e = (int)(xi * o->beam->count);
-  e = e >= o->beam->count ? o->beam->count - 1 : e;
+  double r[3], P[6 * MBG__MODES_MAX];
+  mbg__scene_station(s, o, xi, r, P);
   mbg__json_begin_array(w);
   for (int i = 0; i < 3; i++) {
-    mbg__json_number(w, re(r[i]));
+    mbg__json_number(w, r[i]);
   }
-  for (int j = 0; j < o->n; j++) {
-    real P[6], P_r[3][6], P_L[6];
-    mbg__modal_beam_column(o->beam, j, e, r, L, o->sign, P, P_r, P_L);
-    for (int i = 0; i < 6; i++) {
-      mbg__json_number(w, re(P[i]));
-    }
+  for (int i = 0; i < 6 * o->n; i++) {
+    mbg__json_number(w, P[i]);
   }
   mbg__json_end_array(w);
 }
@@ -201,7 +180,7 @@ static void modal_beam(mbg__json_writer *w, const mbg__scene *s, const mbg__moda
     station(w, s, o, (double)k / n);
   }
   mbg__json_end_array(w);
-  section(s, &o->beam->rule, o->beam->attr[0], size);
+  mbg__scene_section(s, &o->beam->rule, o->beam->attr[0], size);
   numbers(w, "section", size, 2);
   mbg__json_key(w, "round");
   mbg__json_boolean(w, is_round(&o->beam->rule));

@@ -7,6 +7,7 @@
 #include "view/motion.h"
 #include "view/page.h"
 #include "view/scene_json.h"
+#include "view/view_internal.h"
 
 #include <string.h>
 
@@ -98,7 +99,7 @@ static const char *add_up_to(mbg__buffer *out, const char *from, const char *mar
   return at + strlen(mark);
 }
 
-static int check_run(mbg_context *ctx, const mbg_run *run, const mbg_view_options *o) {
+int mbg__view_check(mbg_context *ctx, const mbg_run *run, const mbg_view_options *o) {
   if (o->frames < 2) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "frames is %d; at least 2 are needed", o->frames);
   }
@@ -123,7 +124,7 @@ int mbg_view_page(mbg_context *ctx, mbg_run *run, const mbg_view_options *option
   mbg__buffer_init(&packed, ctx);
   mbg__buffer_init(&out, ctx);
   MBG_TRY(mbg__options_take(ctx, "view", options, &o, sizeof(o)));
-  MBG_TRY(check_run(ctx, run, &o));
+  MBG_TRY(mbg__view_check(ctx, run, &o));
   MBG_TRY(write_data(ctx, run, &o, &data));
   MBG_TRY(mbg__buffer_finish(&data, &bytes, &size));
   MBG_TRY(mbg__deflate(ctx, bytes, size, &packed));

@@ -4,6 +4,9 @@
 "$MBGRAD" view vehicle --end 0.1 --frames 20 --quiet --out car.html
 "$MBGRAD" view flexible-slider-crank --end 0.01 --quiet --out modal.html
 "$MBGRAD" view cantilever --quiet --out - >beam.html
+"$MBGRAD" view cantilever --glb beam.glb && head -c 4 beam.glb && echo && ls *.html *.glb
+"$MBGRAD" view five-bar --glb nowhere/x.glb
+echo "status $?"
 "$MBGRAD" view five-bar --out spatial-chain.html/x.html
 echo "status $?"
 "$MBGRAD" view five-bar --frames 1

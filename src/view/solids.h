@@ -1,0 +1,25 @@
+/* solids: triangles of unit shapes and of tubes, for files of meshes. */
+#ifndef MBG_VIEW_SOLIDS_H
+#define MBG_VIEW_SOLIDS_H
+
+#include "view/glb.h"
+
+/* Each appends positions, normals and triangles, three accessors, and returns the first. A box of edge 1, a cylinder of
+   radius 1 and length 1 along z, a sphere of radius 1. */
+int mbg__solid_box(mbg__glb *glb);
+int mbg__solid_cylinder(mbg__glb *glb);
+int mbg__solid_sphere(mbg__glb *glb);
+
+/* A section of a tube: centre, and two axes from there to the surface. */
+typedef struct {
+  double at[3], y[3], z[3];
+} mbg__section_place;
+
+enum { MBG__TUBE_RING = 12 }; /* vertices of a section */
+
+/* A tube of n sections with an elliptic section, without ends: positions, normals, triangles. */
+int mbg__solid_tube(mbg__glb *glb, int n, const mbg__section_place *sections);
+/* Cosine and sine of vertex k. */
+void mbg__tube_vertex(int k, double *c, double *s);
+
+#endif
