@@ -108,6 +108,9 @@ static void print_summary(const mbg_check *check) {
   putchar('\n');
   line("degrees of freedom", cli_format("%d", s->degrees_of_freedom));
   line("unknowns", cli_format("%d of %d bod%s", s->unknowns, s->bodies, s->bodies == 1 ? "y" : "ies"));
+  if (s->states > 0) {
+    line("states", cli_format("%d", s->states));
+  }
   print_constraints(check, s);
   print_start(s);
   line("mass", cli_format("%s kg", cli_number(number, s->mass)));

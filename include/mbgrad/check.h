@@ -60,6 +60,7 @@ typedef struct {
   double kinetic_energy, potential_energy; /* J, at the start */
   bool accelerations;                      /* initial accelerations and reactions are determined */
   mbg_check_start start;
+  int states; /* first-order states beside the mechanism; not among the unknowns */
 } mbg_check_summary;
 
 MBG_API const mbg_check_summary *mbg_check_get_summary(const mbg_check *check);

@@ -12,5 +12,8 @@ const mbg__signal_type *const *mbg__signal_types(int *count);
 const mbg__body_type *const *mbg__body_types(int *count);
 /* Nodes of beams and carriers of modal coordinates, which no file names: without inertia of their own. */
 extern const mbg__body_type mbg__beam_node, mbg__modes_carrier;
+/* Carriers of states and the forces on them that are their rates. */
+extern const mbg__body_type mbg__state_carrier;
+extern const mbg__law_type mbg__state_rate;
 
 #endif

@@ -65,9 +65,14 @@ static void free_list(mbg__loader *L, void *at) {
 
 /* ---------------------------------------------------------------------- checks of the whole */
 
+/* a body of the file, not one that carries states or modal coordinates */
+static bool is_frame(const mbg__loader *L, int body) {
+  return L->bodies.at[body].carrier < 0 && L->bodies.at[body].state < 0;
+}
+
 static bool all_planar(const mbg__loader *L) {
   for (int i = 0; i < L->bodies.count; i++) {
-    if (L->bodies.at[i].carrier < 0 && !mbg__body_is_planar(L, i)) {
+    if (is_frame(L, i) && !mbg__body_is_planar(L, i)) {
       return false;
     }
   }
@@ -152,6 +157,7 @@ static int copy_lists(mbg__loader *L) {
   COPY(beams, nbeam, beams);
   COPY(elements, nelement, elements);
   COPY(modals, nmodal, modals);
+  COPY(states, nstate, states);
   COPY(signals, nsignal, signals);
   COPY(criteria, ncriterion, criteria);
   COPY(pins, npin, pins);
@@ -214,7 +220,7 @@ static int mark_used(mbg__loader *L, bool **used) {
   if (!*used) {
     return mbg__fail_memory(L->ctx);
   }
-  for (int i = 0; i < L->joints.count + L->forces.count; i++) {
+  for (int i = 0; i < L->joints.count + L->forces.count - L->states.count; i++) {
     const int force = i - L->joints.count;
     const mbg__pair *pair = &L->pairs.at[force < 0 ? L->joints.at[i].pair : L->forces.at[force].pair];
     (*used)[pair->A] = true;
@@ -237,7 +243,7 @@ static int measure(mbg__loader *L) {
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < L->bodies.count + L->markers.count; i++) {
       const int marker = i - L->bodies.count;
-      if (marker >= 0 ? !used[marker] : L->bodies.at[i].carrier >= 0) {
+      if (marker >= 0 ? !used[marker] : !is_frame(L, i)) {
         continue;
       }
       if (marker >= 0) {
@@ -300,7 +306,7 @@ static int prepare(mbg__loader *L) {
   mbg__expr *expr = NULL;
   const int err = mbg__expr_compile(L->ctx, L->arena, "x", NULL, &scope, &expr);
   L->identity = expr;
-  L->quarter = L->empty_pose = L->element = L->modal_ground = -1;
+  L->quarter = L->empty_pose = L->element = L->carrier_ground = -1;
   L->model->chosen = -1;
   return err;
 }
@@ -337,13 +343,37 @@ done:
 }
 
 static int load_sections(mbg__loader *L) {
-  static int (*const sections[])(mbg__loader *) = {
-      name_model,         mbg__choose_run,        mbg__load_tracking, mbg__load_names,        mbg__load_settings,
-      mbg__check_parts,   mbg__load_parameters,   mbg__load_tables,   mbg__load_constants,    mbg__load_controls,
-      mbg__load_gravity,  mbg__load_part_poses,   mbg__load_bodies,   mbg__load_beams,        mbg__load_carriers,
-      mbg__load_markers,  mbg__load_joints,       mbg__load_drivers,  mbg__load_couplings,    mbg__load_forces,
-      mbg__load_signals,  mbg__load_criteria,     mbg__load_initial,  mbg__load_run,          mbg__load_runs,
-      mbg__load_identify, mbg__load_control_task, mbg__load_optimize, mbg__load_modal_markers};
+  static int (*const sections[])(mbg__loader *) = {name_model,
+                                                   mbg__choose_run,
+                                                   mbg__load_tracking,
+                                                   mbg__load_names,
+                                                   mbg__load_settings,
+                                                   mbg__check_parts,
+                                                   mbg__load_parameters,
+                                                   mbg__load_tables,
+                                                   mbg__load_constants,
+                                                   mbg__load_controls,
+                                                   mbg__load_gravity,
+                                                   mbg__load_part_poses,
+                                                   mbg__load_bodies,
+                                                   mbg__load_beams,
+                                                   mbg__load_carriers,
+                                                   mbg__load_state_carriers,
+                                                   mbg__load_markers,
+                                                   mbg__load_joints,
+                                                   mbg__load_drivers,
+                                                   mbg__load_couplings,
+                                                   mbg__load_forces,
+                                                   mbg__load_state_rates,
+                                                   mbg__load_signals,
+                                                   mbg__load_criteria,
+                                                   mbg__load_initial,
+                                                   mbg__load_run,
+                                                   mbg__load_runs,
+                                                   mbg__load_identify,
+                                                   mbg__load_control_task,
+                                                   mbg__load_optimize,
+                                                   mbg__load_modal_markers};
   int err = MBG_OK;
   for (int k = 0; k < MBG_COUNT(sections); k++) {
     MBG_TRY(sections[k](L));

@@ -96,8 +96,11 @@ typedef enum {
 typedef struct mbg__symbol {
   const char *name; /* full: with the prefix of its part */
   mbg__name_kind kind;
-  int index; /* in the list of its kind; -1 until it is read */
-  bool bad;  /* an error was filed: references to it fail silently */
+  int index;   /* in the list of its kind; -1 until it is read */
+  int state;   /* SIGNAL: the state that it is, -1: none */
+  int entry;   /* ... in its vector */
+  int entries; /* SIGNAL: a vector of states, found as NAME[i]; 0: no vector */
+  bool bad;    /* an error was filed: references to it fail silently */
   const mbg__json *json;
   mbg__source *source;
   const mbg__json *set;     /* PARAMETER of a part: the outer file's value, a constant then */
@@ -140,6 +143,7 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__symbol *) names[MBG__NAME_KINDS]; /* in the order of the files */
   mbg__symbol **buckets;
   int nbucket, nsymbol;
+  int nstate; /* of the names */
 
   /* the model's lists */
   MBG__LIST_OF(mbg__parameter) parameters;
@@ -165,6 +169,7 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__beam) beams;
   MBG__LIST_OF(mbg__beam_element) elements;
   MBG__LIST_OF(mbg__modal) modals;
+  MBG__LIST_OF(mbg__user_state) states;
   MBG__LIST_OF(mbg__signal) signals;
   MBG__LIST_OF(mbg__criterion) criteria;
   MBG__LIST_OF(mbg__pin) pins;
@@ -186,7 +191,7 @@ struct mbg__loader {
   bool element_used;     /* ... and has done so */
   int quarter;           /* attribute -pi/2, or -1 */
   int empty_pose;        /* pose without operations, or -1 */
-  int modal_ground;      /* marker of the ground for signals of modal coordinates, or -1 */
+  int carrier_ground;    /* marker of the ground for states and signals of modal coordinates, or -1 */
   struct mbg__index_map *pair_map, *coord_map, *text_map, *label_map, *driver_map, *formula_map;
   MBG__LIST_OF(mbg__shared_formula) formulas;
   MBG__LIST_OF(const char *) texts;
@@ -451,10 +456,19 @@ int mbg__load_carriers(mbg__loader *L);
    given. */
 int mbg__load_modal_markers(mbg__loader *L);
 int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at);
-/* The pair of the ground and the carrier of a coordinate. */
+/* The pair of the ground and a carrier; ... of a modal coordinate. */
+int mbg__carrier_pair(mbg__loader *L, int body, int *pair);
 int mbg__modal_pair(mbg__loader *L, int modal, int mode, int *pair);
 /* The mode that the file names, from 0; -1 after an error. */
 int mbg__item_mode(mbg__item *item, const mbg__json *json, int modal, int *mode);
+/* load_states.c: the bodies that carry states, after all others; their rates, after all other forces; the signal that
+   is a state; the check of what rates may use, after the levels of signals are known. */
+int mbg__load_state_carriers(mbg__loader *L);
+int mbg__load_state_rates(mbg__loader *L);
+void mbg__state_signal(const mbg__loader *L, int state, mbg__signal *signal);
+int mbg__check_state_rates(mbg__loader *L);
+/* load_signals.c: the signals that the functions of a force may use. */
+int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int force);
 int mbg__load_signals(mbg__loader *L);
 int mbg__load_criteria(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);

@@ -296,7 +296,8 @@ static int add_nodes(reader *r, int velocity) {
                     .velocity = velocity,
                     .velocity_point = -1,
                     .modal = -1,
-                    .carrier = -1};
+                    .carrier = -1,
+                    .state = -1};
   char name[MBG__HINT_SIZE];
   body.where = mbg__item_where_key(item, item->json);
   body.velocity_frame = item->source->frame;

@@ -323,7 +323,8 @@ static int load_body(mbg__item *item, mbg__body *body, mbg__own_pose *own) {
                       .velocity_frame = -1,
                       .velocity_point = -1,
                       .modal = -1,
-                      .carrier = -1};
+                      .carrier = -1,
+                      .state = -1};
   body->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {

@@ -17,7 +17,8 @@ int mbg__item_make(mbg__loader *L, mbg__source *source, const mbg__json *json, c
 
 int mbg__item_open(mbg__loader *L, mbg__symbol *symbol, mbg__item *item) {
   char owner[MBG__HINT_SIZE];
-  mbg__format(owner, sizeof(owner), "%s '%s'", mbg__name_noun(symbol->kind), symbol->name);
+  const bool state = symbol->state >= 0 || symbol->entries > 0;
+  mbg__format(owner, sizeof(owner), "%s '%s'", state ? "state" : mbg__name_noun(symbol->kind), symbol->name);
   const int err = mbg__item_make(L, symbol->source, symbol->json, owner, item);
   item->name = symbol->name;
   item->bad = symbol->bad;

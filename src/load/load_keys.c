@@ -21,6 +21,7 @@ static const mbg__file_key model_keys[] = {
     {"couplings", MBG__SHAPE_SECTION, false, NULL, "linear relations of joint coordinates"},
     {"forces", MBG__SHAPE_SECTION, false, NULL, "forces and torques"},
     {"signals", MBG__SHAPE_SECTION, false, NULL, "scalars measured during the motion"},
+    {"states", MBG__SHAPE_SECTION, false, NULL, "first-order differential equations beside the mechanism"},
     {"criteria", MBG__SHAPE_SECTION, false, NULL, "scalars of a whole run"},
     {"initial", MBG__SHAPE_SECTION, false, NULL, "the start"},
     {"parts", MBG__SHAPE_SECTION, false, NULL, "other model files used in this one"},
@@ -320,6 +321,17 @@ static const mbg__file_key of_beam_keys[] = {
      "number of the element, from 0, or \"all\" (stress); absent (energies): all elements"},
 };
 
+static const mbg__file_key state_keys[] = {
+    {"rate", MBG__SHAPE_SAMPLES, true, NULL,
+     "derivative by time: expression of t, names, states and signals; an array makes a vector"},
+    {"initial", MBG__SHAPE_SAMPLES, false, NULL,
+     "value at the start, or \"steady\": the rate is 0 there; 0 when absent"},
+    {"guess", MBG__SHAPE_SAMPLES, false, NULL, "where the search for a steady value begins; 0 when absent"},
+    {"scale", MBG__SHAPE_SAMPLES, false, NULL,
+     "typical size, for tolerances and linear equations; max(1, |initial|) when absent"},
+    {"unit", MBG__SHAPE_TEXT, false, NULL, "unit, for reports"},
+};
+
 /* ---------------------------------------------------------------------- criteria */
 
 static const mbg__file_key terminal_keys[] = {
@@ -515,6 +527,7 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_OF_BEAM] = KEYS(of_beam_keys),
     [MBG__KEYS_OF_MODES] = KEYS(of_modes_keys),
     [MBG__KEYS_OF_ROD] = KEYS(of_rod_keys),
+    [MBG__KEYS_STATE] = KEYS(state_keys),
     [MBG__KEYS_CRITERION] = {NULL, 0},
     [MBG__KEYS_TERMINAL] = KEYS(terminal_keys),
     [MBG__KEYS_INTEGRAL] = KEYS(integral_keys),

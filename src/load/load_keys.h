@@ -99,6 +99,7 @@ typedef enum {
   MBG__KEYS_OF_BEAM,
   MBG__KEYS_OF_MODES,
   MBG__KEYS_OF_ROD, /* axial forces */
+  MBG__KEYS_STATE,
   MBG__KEYS_CRITERION,
   MBG__KEYS_TERMINAL, /* MBG__KEYS_TERMINAL + k: criteria of kind k of mbg__criterion_kind */
   MBG__KEYS_INTEGRAL,

@@ -155,6 +155,7 @@ static int add_carrier(mbg__loader *L, const mbg__modal *m, int index, int k) {
                     .velocity_point = -1,
                     .modal = -1,
                     .carrier = index,
+                    .state = -1,
                     .where = m->where};
   body.name = mbg__intern(L, name);
   MBG_TRY(mbg__pose_begin(L, &first));
@@ -306,18 +307,21 @@ int mbg__item_modal_node(mbg__item *item, int body, int *node, int *at) {
                        mbg__hint(hint, mbg__near(name, names, m->nnode)));
 }
 
-int mbg__modal_pair(mbg__loader *L, int modal, int mode, int *pair) {
+int mbg__carrier_pair(mbg__loader *L, int body, int *pair) {
   int err = MBG_OK, ground, carrier, pose;
-  const mbg__modal *m = &L->modals.at[modal];
-  if (L->modal_ground < 0) {
+  if (L->carrier_ground < 0) {
     MBG_TRY(mbg__pose_empty(L, &pose));
-    MBG_TRY(mbg__marker_add(L, NULL, -1, pose, &m->where, &L->modal_ground));
+    MBG_TRY(mbg__marker_add(L, NULL, -1, pose, &L->bodies.at[body].where, &L->carrier_ground));
   }
-  ground = L->modal_ground;
-  MBG_TRY(mbg__body_marker(L, mbg__modal_carrier(m, mode), &carrier));
+  ground = L->carrier_ground;
+  MBG_TRY(mbg__body_marker(L, body, &carrier));
   MBG_TRY(mbg__pair_add(L, ground, carrier, pair));
 done:
   return err;
+}
+
+int mbg__modal_pair(mbg__loader *L, int modal, int mode, int *pair) {
+  return mbg__carrier_pair(L, mbg__modal_carrier(&L->modals.at[modal], mode), pair);
 }
 
 int mbg__item_mode(mbg__item *item, const mbg__json *json, int modal, int *mode) {

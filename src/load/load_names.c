@@ -45,6 +45,9 @@ static const section sections[MBG__NAME_KINDS] = {
     {"runs", MBG__NAME_RUN, "run", SPACE_RUNS, false},
 };
 
+/* states are signals that expressions use by name, each entry of a vector one */
+static const section states = {"states", MBG__NAME_SIGNAL, "state", SPACE_NUMBERS, true};
+
 const char *mbg__name_noun(mbg__name_kind kind) { return sections[kind].noun; }
 
 /* ---------------------------------------------------------------------- table */
@@ -160,7 +163,8 @@ static int check_clash(mbg__item *item, const mbg__symbol *other) {
   if (!other) {
     return MBG_OK;
   }
-  return mbg__item_bad_key(item, item->json, "the name is already used by a %s in line %d", sections[other->kind].noun,
+  const char *noun = other->state >= 0 || other->entries > 0 ? states.noun : sections[other->kind].noun;
+  return mbg__item_bad_key(item, item->json, "the name is already used by a %s in line %d", noun,
                            other->json->key_line);
 }
 
@@ -174,7 +178,8 @@ static int add_name(mbg__loader *L, mbg__source *source, const section *s, const
   MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   mbg__format(name, size, "%s%s", source->prefix, json->key);
-  *symbol = (mbg__symbol){.name = name, .kind = s->kind, .index = -1, .json = json, .source = source};
+  *symbol = (mbg__symbol){.name = name, .kind = s->kind, .index = -1, .state = -1, .json = json, .source = source};
+  symbol->state = s == &states ? L->nstate++ : -1;
   if (s->kind == MBG__NAME_SIGNAL || s->kind == MBG__NAME_CRITERION) {
     symbol->index = L->names[s->kind].count - 1; /* they are referred to before they are read */
   } else if (s->kind == MBG__NAME_PARAMETER && source->part) {
@@ -201,8 +206,13 @@ static int add_node(mbg__loader *L, const mbg__symbol *beam, int k) {
   MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
   MBG_TRY(mbg__arena_check(L->ctx, L->arena));
   mbg__format(name, size, "%s.%d", beam->name, k);
-  *symbol = (mbg__symbol){
-      .name = name, .kind = MBG__NAME_BODY, .index = -1, .json = beam->json, .source = beam->source, .bad = beam->bad};
+  *symbol = (mbg__symbol){.name = name,
+                          .kind = MBG__NAME_BODY,
+                          .index = -1,
+                          .state = -1,
+                          .json = beam->json,
+                          .source = beam->source,
+                          .bad = beam->bad};
   const mbg__symbol *other = find(L, SPACE_FRAMES, "", name);
   if (other) {
     mbg__item item;
@@ -234,6 +244,44 @@ done:
   return err;
 }
 
+/* The entries of a vector are NAME[0], NAME[1] ...; NAME itself stands in the table alone, to find them. */
+static int add_entries(mbg__loader *L, const mbg__symbol *first, int n) {
+  int err = MBG_OK;
+  const size_t size = strlen(first->name) + 16;
+  for (int k = 0; k < n; k++) {
+    mbg__symbol *symbol = MBG_TAKE(&L->temp, mbg__symbol, 1);
+    char *name = mbg__arena_take(L->arena, size, 1);
+    MBG_TRY(MBG__ADD(L, L->names[MBG__NAME_SIGNAL], symbol));
+    MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
+    MBG_TRY(mbg__arena_check(L->ctx, L->arena));
+    mbg__format(name, size, "%s[%d]", first->name, k);
+    *symbol = *first;
+    symbol->name = name;
+    symbol->index = L->names[MBG__NAME_SIGNAL].count - 1;
+    symbol->state = L->nstate++;
+    symbol->entry = k;
+    symbol->entries = 0;
+    MBG_TRY(insert(L, symbol));
+  }
+done:
+  return err;
+}
+
+static int add_state(mbg__loader *L, mbg__source *source, const mbg__json *json) {
+  int err = MBG_OK;
+  const mbg__json *rate = json->kind == MBG__JSON_OBJECT ? mbg__json_member(json, "rate") : NULL;
+  MBG_TRY(add_name(L, source, &states, json));
+  if (rate && rate->kind == MBG__JSON_ARRAY && rate->count > 0 && rate->count <= MBG__LOAD_ELEMENTS_MAX) {
+    mbg__symbol *symbol = L->names[MBG__NAME_SIGNAL].at[--L->names[MBG__NAME_SIGNAL].count];
+    L->nstate--;
+    symbol->state = -1;
+    symbol->entries = rate->count;
+    return add_entries(L, symbol, rate->count);
+  }
+done:
+  return err;
+}
+
 static int add_section(mbg__loader *L, mbg__source *source, const section *s) {
   int err = MBG_OK;
   const bool start = s->kind == MBG__NAME_PIN || s->kind == MBG__NAME_GUESS;
@@ -259,7 +307,7 @@ static int add_section(mbg__loader *L, mbg__source *source, const section *s) {
     if (L->names[s->kind].count >= MBG__LOAD_ELEMENTS_MAX) {
       return mbg__item_bad(&item, list, "the model has more than %d %s", MBG__LOAD_ELEMENTS_MAX, s->section);
     }
-    MBG_TRY(add_name(L, source, s, c));
+    MBG_TRY(s == &states ? add_state(L, source, c) : add_name(L, source, s, c));
     if (s->kind == MBG__NAME_BEAM) {
       MBG_TRY(add_nodes(L, L->names[s->kind].at[L->names[s->kind].count - 1]));
     }
@@ -274,6 +322,9 @@ int mbg__load_names(mbg__loader *L) {
   for (int k = 0; k < MBG__NAME_KINDS; k++) {
     for (int i = 0; i < L->sources.count; i++) {
       MBG_TRY(add_section(L, L->sources.at[i], &sections[k]));
+    }
+    for (int i = 0; k == MBG__NAME_SIGNAL && i < L->sources.count; i++) {
+      MBG_TRY(add_section(L, L->sources.at[i], &states));
     }
   }
   MBG_TRY(mbg__optimize_criterion(L, &objective));
@@ -330,6 +381,9 @@ int mbg__item_reference(mbg__item *item, const mbg__json *json, const char *labe
   if (!s && mbg__name_lost(item->L, item->source, name)) {
     item->bad = true;
     return MBG_OK;
+  }
+  if (s && s->kind == kind && s->entries > 0) {
+    return mbg__item_bad(item, json, "'%s' is a vector: write %s[i]", name, name);
   }
   if (!s || s->kind != kind) {
     return mbg__item_bad(item, json, "unknown %s '%s'%s", sections[kind].noun, name,

@@ -39,6 +39,20 @@ static int vector_entry(mbg__loader *L, const mbg__symbol *s, const char *name, 
   return p->first + (index > 0 ? index : 0);
 }
 
+/* the entry of a vector of states */
+static int state_entry(mbg__loader *L, mbg__symbol **symbol, const char *name, int index, const char **hint) {
+  char entry[MBG__EXPR_NAME_MAX + 32];
+  if (index < 0) {
+    return refuse(L, hint, "'%s' is a vector: write %s[i]", name, name, 0);
+  }
+  if (index >= (*symbol)->entries) {
+    return refuse(L, hint, "'%s' has no such entry%s; entries are numbered 0 to %d", name, "", (*symbol)->entries - 1);
+  }
+  mbg__format(entry, sizeof(entry), "%s[%d]", name, index);
+  *symbol = mbg__name_find(L, (*symbol)->source, MBG__NAME_SIGNAL, entry);
+  return *symbol && !(*symbol)->bad ? 0 : MBG__NAME_FILED;
+}
+
 int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name, int index, unsigned also,
                     mbg__symbol **symbol, const char **hint) {
   const unsigned numbers = 1u << MBG__NAME_PARAMETER | 1u << MBG__NAME_CONSTANT;
@@ -58,13 +72,20 @@ int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name,
     return refuse(L, hint, "'%s' is a table: write %s(x)", name, name, 0);
   }
   if (!((numbers | also) >> s->kind & 1)) {
-    return refuse(L, hint, "'%s' is a %s and cannot be used here", name, mbg__name_noun(s->kind), 0);
+    const bool state = s->state >= 0 || s->entries > 0;
+    return refuse(L, hint,
+                  state ? "'%s' is a state, which changes in time: forces, rates, signals and criteria may use it%s"
+                        : "'%s' is a %s and cannot be used here",
+                  name, state ? "" : mbg__name_noun(s->kind), 0);
   }
   if (s->kind == MBG__NAME_PARAMETER && !s->set) {
     return vector_entry(L, s, name, index, hint);
   }
+  if (s->entries > 0) {
+    return state_entry(L, symbol, name, index, hint);
+  }
   if (index >= 0) {
-    return refuse(L, hint, "'%s' is a %s, not a vector", name, mbg__name_noun(s->kind), 0);
+    return refuse(L, hint, "'%s' is a %s, not a vector", name, s->state >= 0 ? "state" : mbg__name_noun(s->kind), 0);
   }
   return is_constant(s) ? L->p.count + s->index : 0;
 }

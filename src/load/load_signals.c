@@ -419,10 +419,17 @@ static int set_levels(mbg__loader *L) {
   return MBG_OK;
 }
 
+static const char *needs(const mbg__signal *signal) {
+  return signal->level == MBG__LEVEL_ACCELERATION ? "accelerations"
+         : signal->level == MBG__LEVEL_REACTION   ? "reactions"
+                                                  : "forces or energies";
+}
+
 /* A force may depend on positions and velocities: anything else depends on forces itself. */
-static int check_force(mbg__loader *L, mbg__symbol *symbol) {
+int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int index) {
   int err = MBG_OK;
-  const mbg__force *force = &L->forces.at[symbol->index];
+  const mbg__force *force = &L->forces.at[index];
+  const bool rate = force->law == &mbg__state_rate;
   mbg__item item;
   MBG_TRY(mbg__item_open(L, symbol, &item));
   for (int k = force->fn; !symbol->bad && k < force->fn + force->nfn; k++) {
@@ -434,13 +441,11 @@ static int check_force(mbg__loader *L, mbg__symbol *symbol) {
       }
       const mbg__signal *signal = &L->signals.at[s];
       if (signal->level > MBG__LEVEL_VELOCITY || L->signal_whole.at[s]) {
-        const char *what = signal->level == MBG__LEVEL_ACCELERATION ? "accelerations"
-                           : signal->level == MBG__LEVEL_REACTION   ? "reactions"
-                                                                    : "forces or energies";
-        MBG_TRY(
-            mbg__item_filed(&item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0,
-                                                "algebraic loop: signal '%s' depends on %s, which depend on this force",
-                                                signal->name, what)));
+        const char *format = rate ? "signal '%s' depends on %s, but rates of states may use positions, velocities, "
+                                    "states, controls and t alone; instead of an acceleration, filter its velocity"
+                                  : "algebraic loop: signal '%s' depends on %s, which depend on this force";
+        MBG_TRY(mbg__item_filed(&item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0, format,
+                                                    signal->name, needs(signal))));
       }
     }
   }
@@ -455,7 +460,12 @@ int mbg__load_signals(mbg__loader *L) {
     mbg__item item;
     mbg__signal signal;
     MBG_TRY(mbg__item_open(L, s, &item));
-    MBG_TRY(load_signal(&item, &signal));
+    if (s->state >= 0) {
+      no_signal(&signal);
+      mbg__state_signal(L, s->state, &signal);
+    } else {
+      MBG_TRY(load_signal(&item, &signal));
+    }
     MBG_TRY(MBG__ADD(L, L->signals, signal));
     s->bad = item.bad;
   }
@@ -463,8 +473,10 @@ int mbg__load_signals(mbg__loader *L) {
   MBG_TRY(permute_signals(L, order));
   MBG_TRY(set_levels(L));
   for (int i = 0; i < L->names[MBG__NAME_FORCE].count; i++) {
-    MBG_TRY(check_force(L, L->names[MBG__NAME_FORCE].at[i]));
+    mbg__symbol *s = L->names[MBG__NAME_FORCE].at[i];
+    MBG_TRY(mbg__check_law(L, s, s->index));
   }
+  MBG_TRY(mbg__check_state_rates(L));
 done:
   return err;
 }
@@ -488,7 +500,7 @@ int mbg__item_signal(mbg__item *item, const mbg__json *json, const char *label, 
   *signal = -1;
   if (json->kind == MBG__JSON_STRING) {
     const mbg__symbol *s = mbg__name_find(L, item->source, MBG__NAME_SIGNAL, json->text);
-    if (s && s->kind == MBG__NAME_SIGNAL) {
+    if (s && s->kind == MBG__NAME_SIGNAL && s->entries == 0) {
       item->bad = item->bad || s->bad;
       *signal = s->bad ? -1 : s->index;
       return MBG_OK;

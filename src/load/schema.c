@@ -110,7 +110,6 @@ static void any_of(writer *w, const char *const *names, int n) {
   mbg__json_end_array(w);
 }
 
-/* the definition that the entries of a section follow */
 static const char *section_of(const char *name) {
   static const char *const sections[][2] = {
       {"parameters", "parameter"}, {"tables", "table"},       {"controls", "control"},
@@ -121,7 +120,7 @@ static const char *section_of(const char *name) {
       {"initial", "*initial"},     {"run", "*run"},           {"control", "*control_task"},
       {"runs", "named_run"},       {"identify", "*identify"}, {"invariants", "*invariants"},
       {"nodes", "modal_node"},     {"beam", "*modal_beam"},   {"files", "*modal_files"},
-      {"optimize", "*optimize"},   {"constraints", "limit"}};
+      {"optimize", "*optimize"},   {"constraints", "limit"},  {"states", "state"}};
   for (int i = 0; i < MBG_COUNT(sections); i++) {
     if (strcmp(sections[i][0], name) == 0) {
       return sections[i][1];
@@ -564,6 +563,7 @@ static void definitions(writer *w) {
   define_sections(w);
   define(w, "beam", MBG__KEYS_BEAM);
   define_signals(w);
+  define(w, "state", MBG__KEYS_STATE);
   define(w, "data", MBG__KEYS_DATA);
   define_criteria(w);
   define(w, "guess", MBG__KEYS_GUESS);

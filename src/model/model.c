@@ -179,12 +179,12 @@ const char *mbg_model_joint_type(const mbg_model *model, int index) {
   return HAS(model, index, njoint) ? model->joints[index].type->key : NULL;
 }
 
-int mbg_model_force_count(const mbg_model *model) { return model ? model->nforce : 0; }
+int mbg_model_force_count(const mbg_model *model) { return model ? mbg__forces(model) : 0; }
 const char *mbg_model_force_name(const mbg_model *model, int index) {
-  return HAS(model, index, nforce) ? model->forces[index].name : NULL;
+  return index < mbg_model_force_count(model) && HAS(model, index, nforce) ? model->forces[index].name : NULL;
 }
 const char *mbg_model_force_type(const mbg_model *model, int index) {
-  if (!HAS(model, index, nforce)) {
+  if (index >= mbg_model_force_count(model) || !HAS(model, index, nforce)) {
     return NULL;
   }
   return model->forces[index].law ? model->forces[index].law->key : model->forces[index].type->key;

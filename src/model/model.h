@@ -144,6 +144,7 @@ typedef struct {
   int velocity_point;      /* pose whose origin has the given velocity (a beam moves as a rigid body), or -1: its own */
   int modal;               /* the frame of this modal body, or -1 */
   int carrier;             /* carries coordinates of this modal body and nothing else, or -1 */
+  int state;               /* carries states from this one on and nothing else, or -1 */
   mbg__where where;
 } mbg__body;
 
@@ -235,10 +236,29 @@ typedef struct {
   int joint;       /* law on a joint's coordinate, else -1 */
   int attr, nattr; /* own attributes */
   const int *opt;
-  int fn, nfn; /* functions */
-  int nact;    /* own attributes + most active ones of the functions */
+  int fn, nfn;  /* functions */
+  int nact;     /* own attributes + most active ones of the functions */
+  double scale; /* rate of a state: see mbg__user_state */
   mbg__where where;
 } mbg__force;
+
+/* ---------------------------------------------------------------------- states */
+
+/* A state x of the file: x' = rate. It is s times a velocity y of a body that carries three states, has mass 1 and
+   no weight, and moves along the axes of a frame that never turns; the rate pushes this body along a coordinate
+   q = s times its place, by the hidden force `force`, so that y' = rate / s. So formulations, starts and stores need
+   not know of states: what the theory calls a velocity without position is a velocity whose position nobody reads. */
+typedef struct {
+  const char *name, *unit;
+  int body, component; /* of the velocity */
+  int coord;           /* its rate is the state */
+  int signal;          /* the state */
+  int force;           /* whose function is the rate */
+  int initial;         /* attribute: value at the start, or the guess of it */
+  bool steady;         /* starts where its rate is 0 */
+  double scale;        /* s > 0, at the nominal parameters; in no equation */
+  mbg__where where;
+} mbg__user_state;
 
 /* ---------------------------------------------------------------------- beams */
 
@@ -510,7 +530,9 @@ struct mbg_model {
 
   int gravity; /* attributes (3), or -1 */
   int nforce;
-  mbg__force *forces;
+  mbg__force *forces; /* the rates of states are the last ones */
+  int nstate;
+  mbg__user_state *states;
   int nbeam;
   mbg__beam *beams;
   int nelement;
@@ -551,9 +573,13 @@ typedef struct {
 int mbg__model_for_run(mbg_context *ctx, const mbg_model *model, const char *run, const mbg__tracking *tracking,
                        mbg_model **out, int *ntracked);
 
-/* Bodies without the carriers of modal coordinates, which are the last ones. */
+/* Bodies without the carriers of states, which are the last ones; forces without the rates of states. */
+static inline int mbg__masses(const mbg_model *m) { return m->nbody - (m->nstate + 2) / 3; }
+static inline int mbg__forces(const mbg_model *m) { return m->nforce - m->nstate; }
+
+/* Bodies without the carriers of states and of modal coordinates, which come before these. */
 static inline int mbg__frames(const mbg_model *m) {
-  int n = m->nbody;
+  int n = mbg__masses(m);
   while (n > 0 && m->bodies[n - 1].carrier >= 0) {
     n--;
   }

@@ -163,6 +163,7 @@ typedef struct {
   const real *attr; /* the element's own attributes, in the order of its keys */
   const int *opt;   /* its options */
   const real *fn;   /* values of its functions, arguments (x = q, v = qd) and t inserted by the caller */
+  double scale;     /* of a state */
 } mbg__law_in;
 
 enum { MBG__LAW_ATTR = 8, MBG__LAW_FN = 2 };

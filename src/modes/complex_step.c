@@ -92,7 +92,9 @@ static int exchange_types(mbg_context *ctx, mbg__complex_step *s, const mbg__com
     m->terms[i].kernel = exchange_kernel(m->terms[i].kernel, types);
   }
   for (int i = 0; i < m->nforce; i++) {
-    m->forces[i].law = exchange(m->forces[i].law, types->types[LAW], own[LAW], n[LAW]);
+    m->forces[i].law = m->forces[i].law == types->state_rate
+                           ? &mbg__state_rate
+                           : exchange(m->forces[i].law, types->types[LAW], own[LAW], n[LAW]);
     m->forces[i].type = exchange(m->forces[i].type, types->types[FORCE], own[FORCE], n[FORCE]);
   }
   for (int i = 0; i < m->nsignal; i++) {
@@ -102,6 +104,7 @@ static int exchange_types(mbg_context *ctx, mbg__complex_step *s, const mbg__com
     const void *own_type = exchange(m->bodies[i].type, types->types[BODY], own[BODY], n[BODY]);
     m->bodies[i].type = m->bodies[i].type == types->node      ? &mbg__beam_node
                         : m->bodies[i].type == types->carrier ? &mbg__modes_carrier
+                        : m->bodies[i].type == types->states  ? &mbg__state_carrier
                                                               : own_type;
     assert(m->bodies[i].type);
   }

@@ -33,7 +33,8 @@ typedef struct {
    ones have the same lists. */
 typedef struct mbg__complex_step_types {
   const void *const *types[6];
-  const void *node, *carrier; /* types of nodes of beams, of carriers of modal coordinates */
+  const void *node, *carrier;      /* types of nodes of beams, of carriers of modal coordinates */
+  const void *states, *state_rate; /* of carriers of states, of the forces that are their rates */
 } mbg__complex_step_types;
 
 /* model: an mbg_model, referenced; parameters: np. */

@@ -243,7 +243,7 @@ static int make_lines(mbg__modes_work *w, mbg_modes *modes) {
     }
     add_line(modes, line, m->size);
   }
-  for (int i = 0; i < m->nforce; i++) {
+  for (int i = 0; i < mbg__forces(m); i++) {
     const mbg__pair *pair = &m->pairs[m->forces[i].pair];
     mbg_modes_line line = {.kind = MBG_LINE_FORCE, .body = {m->markers[pair->A].body, m->markers[pair->B].body}};
     if (m->forces[i].law) {
@@ -331,6 +331,11 @@ done:
 
 int mbg_modes_create(mbg_context *ctx, const mbg_model *model, const mbg_modes_options *options, mbg_modes **out) {
   MBG_NEED(ctx, ctx && model && out);
+  if (model->nstate > 0) {
+    *out = NULL;
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &model->states[0].where, 0,
+                        "modes are for models without states: the eigenvalues of a closed loop are not computed yet");
+  }
   mbg__modes_work w = {.ctx = ctx, .given = model, .opt = defaults};
   *out = NULL;
   int err = mbg__options_take(ctx, "modes", options, &w.opt, sizeof(w.opt));

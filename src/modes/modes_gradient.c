@@ -59,7 +59,10 @@ static void plain(int n, const real *x, double *out) {
 
 void mbg__modes_types(mbg__complex_step_types *types) {
   int n;
-  *types = (mbg__complex_step_types){.node = &mbg__beam_node, .carrier = &mbg__modes_carrier};
+  *types = (mbg__complex_step_types){.node = &mbg__beam_node,
+                                     .carrier = &mbg__modes_carrier,
+                                     .states = &mbg__state_carrier,
+                                     .state_rate = &mbg__state_rate};
   types->types[0] = (const void *const *)mbg__coord_types(&n);
   types->types[1] = (const void *const *)mbg__joint_types(&n);
   types->types[2] = (const void *const *)mbg__law_types(&n);

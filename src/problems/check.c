@@ -164,7 +164,7 @@ static int energies(work *w) {
   }
   mbg__system_mass_mul(w->sys, w->start->v, p);
   s->kinetic_energy = re(vn_dot(w->m->nw, p, w->start->v)) / 2;
-  for (int i = 0; i < w->m->nbody; i++) {
+  for (int i = 0; i < mbg__masses(w->m); i++) {
     s->mass += re(w->design->M[36 * (size_t)i]);
     s->potential_energy += gravity_energy(w, i);
   }
@@ -189,16 +189,17 @@ static int summarize(work *w) {
   int err = MBG_OK;
   s->model = mbg__check_text(m->name);
   s->note = mbg__check_text(m->note);
-  s->unknowns = m->nv;
+  s->unknowns = m->nv - m->nstate;
+  s->states = m->nstate;
   s->constraints = m->nrow;
   s->rank = rank->nkept;
   s->redundant = rank->ndropped;
-  s->degrees_of_freedom = m->nv - rank->nkept;
+  s->degrees_of_freedom = s->unknowns - rank->nkept;
   s->bodies = mbg__frames(m);
   s->joints = m->njoint;
   s->drivers = m->ndriver;
   s->couplings = m->ncoupling;
-  s->forces = m->nforce;
+  s->forces = mbg__forces(m);
   s->parameters = m->nparameter;
   s->criteria = m->ncriterion;
   s->attributes = m->na;

@@ -209,6 +209,9 @@ static void put_summary(writer *w, const mbg_check *c) {
   put_text(w, "note", s->note);
   put_integer(w, "degrees_of_freedom", s->degrees_of_freedom);
   put_integer(w, "unknowns", s->unknowns);
+  if (s->states > 0) {
+    put_integer(w, "states", s->states);
+  }
   put_integer(w, "constraints", s->constraints);
   put_integer(w, "rank", s->rank);
   put_texts(w, "redundant", c, s->redundant, mbg_check_redundant);

@@ -291,10 +291,12 @@ static int list_signals(work *w) {
     return err;
   }
   for (int i = 0; i < m->nsignal; i++) {
+    const bool state =
+        m->signals[i].coord >= 0 && m->bodies[m->markers[m->pairs[m->signals[i].pair].B].body].state >= 0;
     w->determined[i] = is_determined(w, i);
     if (m->signals[i].name) {
       c->signals[c->summary.signals++] = (mbg_check_signal){.name = m->signals[i].name,
-                                                            .type = m->signals[i].type->key,
+                                                            .type = state ? "state" : m->signals[i].type->key,
                                                             .value = w->determined[i] ? re(y[i]) : (double)NAN,
                                                             .determined = w->determined[i]};
     }
@@ -341,7 +343,7 @@ int mbg__check_lists(work *w) {
   for (int i = 0; i < m->ndriver; i++) {
     list_driver(w, i);
   }
-  for (int i = 0; i < m->nforce; i++) {
+  for (int i = 0; i < mbg__forces(m); i++) {
     list_force(w, i);
   }
   MBG_TRY(list_parameters(w));

@@ -95,7 +95,7 @@ static void list_links(tree *t, mbg_check *check) {
     walk(t, check, b, true);
   }
   for (int b = 0; b < m->nbody; b++) {
-    if (t->span.by[b] < 0 && m->bodies[b].carrier < 0) {
+    if (t->span.by[b] < 0 && m->bodies[b].carrier < 0 && m->bodies[b].state < 0) {
       walk(t, check, b, false);
     }
   }

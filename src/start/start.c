@@ -3,7 +3,8 @@
      2. rank: which rows and pins are independent there; frozen (start_rank.c, rank.c, start_pins.c)
      3. nearest: Gauss-Newton, then Newton with curvature, on the KKT system of the nearest configuration
      4. equilibrium instead of 3 on request (start_equilibrium.c)
-     5. rates: one KKT solve (start_rates.c) */
+     5. rates: one KKT solve (start_rates.c)
+     6. states that start steady (start_steady.c) */
 #include "start/start_internal.h"
 
 #include <string.h>
@@ -74,6 +75,7 @@ int mbg__start_create(mbg_context *ctx, mbg__system *sys, mbg__start_work **out)
   w->m = sys->model;
   MBG_TRY(take_arrays(ctx, w));
   MBG_TRY(mbg__pins_create(ctx, w));
+  MBG_TRY(mbg__steady_create(ctx, w));
   MBG_TRY(mbg__kkt_create(ctx, w, &w->position, w->values, w->nvalue));
 done:
   if (err < 0) {
@@ -243,7 +245,7 @@ static int solve_positions(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   MBG_TRY(mbg__start_rank(ctx, w, fresh));
   const int npin = mbg__pins_rank(ctx, w, &w->position, w->values);
   MBG_TRY(npin);
-  w->result.free_positions = m->nv - w->result.rank->nkept - npin;
+  w->result.free_positions = m->nv - m->nstate - w->result.rank->nkept - npin;
   if (m->start == MBG__START_EQUILIBRIUM) {
     MBG_TRY(mbg__start_equilibrium(ctx, w));
   } else {
@@ -336,6 +338,7 @@ int mbg__start_solve(mbg_context *ctx, mbg__start_work *w, bool fresh) {
     mbg__kkt_destroy(&w->position);
   }
   MBG_TRY(mbg__start_rates(ctx, w));
+  MBG_TRY(mbg__start_steady(ctx, w));
   measure_motion(w);
   if (w->brief) {
     mbg__kkt_destroy(&w->rate);

@@ -187,6 +187,7 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *
   mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
   vn_zero(m->nw, v0);
   mbg__to_full(m, 1, w->rate.x, v0);
+  MBG_TRY(mbg__steady_push(ctx, w, da, w0, v0));
 done:
   return err;
 }
@@ -226,12 +227,25 @@ done:
   return err;
 }
 
+/* with states: one parameter after the other */
+static int push_each(mbg_context *ctx, mbg__start_work *w, const mbg__design_columns *columns, int np, real *da,
+                     real *w0, real *v0) {
+  const size_t nw = (size_t)w->m->nw;
+  int err = MBG_OK;
+  for (int p = 0; p < np && err == MBG_OK; p++) {
+    mbg__design_column_lay(columns, p, da);
+    err = mbg__start_push(ctx, w, da, w0 + (size_t)p * nw, v0 + (size_t)p * nw);
+    mbg__design_column_clear(columns, p, da);
+  }
+  return err;
+}
+
 int mbg__start_push_all(mbg_context *ctx, mbg__start_work *w, const mbg__design_columns *columns, int np, real *da,
                         real *w0, real *v0) {
   real *x = NULL;
   int err = MBG_OK;
-  if (np == 0) {
-    return MBG_OK;
+  if (np == 0 || w->m->nstate > 0) {
+    return push_each(ctx, w, columns, np, da, w0, v0);
   }
   MBG_TRY(make_factors(ctx, w));
   x = mbg__alloc_zero(ctx, (size_t)(w->position.n > w->rate.n ? w->position.n : w->rate.n), PANEL * sizeof(real));
@@ -283,6 +297,7 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
   const mbg_model *m = w->m;
   int err = MBG_OK;
   MBG_TRY(make_factors(ctx, w));
+  MBG_TRY(mbg__steady_pull(ctx, w, &gw, &gv, ga));
   /* rates: full = -z, and what they say about the frames is added to gw */
   MBG_TRY(solution_state(ctx, w, true));
   solve_T(w, &w->rate, gv);

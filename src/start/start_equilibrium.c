@@ -205,6 +205,13 @@ int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w) {
   mbg__search d = {.end = MBG__STUCK, .body = -1};
   int err = MBG_OK;
   bool found = false;
+  if (w->m->nstate > 0) {
+    err = mbg__fail_at(
+        ctx, MBG_ERROR_INPUT, &w->m->states[0].where, 0,
+        "a model with states cannot start at equilibrium; give positions in \"initial\", and \"steady\" or "
+        "values to the states");
+    goto done;
+  }
   MBG_TRY(search(ctx, w, &d, &found));
   if (!found) {
     err = not_found(ctx, w, &d);

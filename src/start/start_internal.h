@@ -3,6 +3,7 @@
 #ifndef MBG_START_START_INTERNAL_H
 #define MBG_START_START_INTERNAL_H
 
+#include "math/dense.h"
 #include "start/start.h"
 #include "system/saddle.h"
 #include "system/system_internal.h"
@@ -32,6 +33,18 @@ typedef struct {
   real *x;        /* right-hand side and solution                     (n) */
   real *diagonal; /* scratch                                          (nrow) */
 } mbg__kkt;
+
+/* The states that start steady. */
+typedef struct {
+  int n;
+  int *state;    /*                                                (n) */
+  int *dof;      /* their velocities in full vectors               (n) */
+  int *place;    /* of a free velocity among them, or -1           (nv) */
+  real *C;       /* by the pattern of the system */
+  mbg__lu lu;    /* of their block of C                            (n x n) */
+  real *x;       /*                                                (n) */
+  real *gw, *gv; /* cotangents of the other parts of the start     (nw) */
+} mbg__steady;
 
 struct mbg__start_work {
   mbg__arena arena;   /* the result, a given state */
@@ -72,6 +85,7 @@ struct mbg__start_work {
   real *angles, *angles_before;       /* coordinates of the last state of the search (ncoord) */
   bool angles_known;
   double *W; /* metric of each component                    (nw) */
+  mbg__steady steady;
 };
 
 /* start_kkt.c */
@@ -126,6 +140,13 @@ int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w);
 /* start_rates.c, stage 5. */
 int mbg__start_rates(mbg_context *ctx, mbg__start_work *w);
 int mbg__start_rate_factors(mbg_context *ctx, mbg__start_work *w);
+
+/* start_steady.c, stage 6. The derivatives come after those of frames and rates: push replaces entries of v0; pull adds
+   to ga and replaces gw and gv, before the others are pulled. */
+int mbg__steady_create(mbg_context *ctx, mbg__start_work *w);
+int mbg__start_steady(mbg_context *ctx, mbg__start_work *w);
+int mbg__steady_push(mbg_context *ctx, mbg__start_work *w, const real *da, const real *w0, real *v0);
+int mbg__steady_pull(mbg_context *ctx, mbg__start_work *w, const real **gw, const real **gv, real *ga);
 
 /* start_pins.c: the equations `values` and `rates` of the model's pins. */
 int mbg__pins_create(mbg_context *ctx, mbg__start_work *w);

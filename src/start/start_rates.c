@@ -105,7 +105,7 @@ int mbg__start_rates(mbg_context *ctx, mbg__start_work *w) {
   w->result.guess_phid = largest_residual(w, &worst);
   const int npin = mbg__pins_rank(ctx, w, &w->rate, w->rates);
   MBG_TRY(npin);
-  w->result.free_rates = w->m->nv - w->result.rank->nkept - npin;
+  w->result.free_rates = w->m->nv - w->m->nstate - w->result.rank->nkept - npin;
   if (w->m->start == MBG__START_EXACT && w->result.guess_phid > MBG__EXACT * fmax(1, w->m->size)) {
     char label[160];
     mbg__start_label(w, w->rates, worst, label, sizeof(label));

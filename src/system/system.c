@@ -370,7 +370,7 @@ static void body_residual(void *user, int i) {
   const mbg__system *s = o->s;
   const int off = s->model->bodies[i].voff;
   if (has_inertia(s, i)) {
-    mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_of(s), o->r + off);
+    mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_on(s, i), o->r + off);
   }
 }
 

@@ -45,7 +45,7 @@ void mbg__energy_terms(const mbg__system *s) {
 
 real mbg__energy_kinetic_sum(const mbg__system *s) {
   real e = 0;
-  for (int i = 0; i < s->model->nbody; i++) {
+  for (int i = 0; i < mbg__masses(s->model); i++) {
     e += s->weight3[i][0];
   }
   e += mbg__modals_energy_sum(s, 0);
@@ -69,7 +69,7 @@ real mbg__energy_potential(const mbg__system *s) {
 
 real mbg__energy_potential_sum(const mbg__system *s) {
   real e = 0;
-  for (int i = 0; i < s->model->nbody; i++) {
+  for (int i = 0; i < mbg__masses(s->model); i++) {
     e += s->weight3[i][1];
   }
   for (int i = 0; i < s->model->nforce; i++) {
@@ -104,7 +104,7 @@ static void kinetic_pull(const mbg__system *s, int body, real c, const mbg__cota
 void mbg__energy_kinetic_pull(const mbg__system *s, int body, real c, const mbg__cotangent *g) {
   mbg__modals_kinetic_pull(s, body, c, g);
   mbg__beams_kinetic_pull(s, body, c, g);
-  for (int b = body < 0 ? 0 : body; b < (body < 0 ? s->model->nbody : body + 1); b++) {
+  for (int b = body < 0 ? 0 : body; b < (body < 0 ? mbg__masses(s->model) : body + 1); b++) {
     kinetic_pull(s, b, c, g);
   }
 }
@@ -132,7 +132,7 @@ static void gravity_pull(const mbg__system *s, int body, real c, const mbg__cota
 
 void mbg__energy_potential_pull(const mbg__system *s, real c, const mbg__cotangent *g) {
   vec6 zero = {0};
-  for (int i = 0; s->model->gravity >= 0 && i < s->model->nbody; i++) {
+  for (int i = 0; s->model->gravity >= 0 && i < mbg__masses(s->model); i++) {
     gravity_pull(s, i, c, g);
   }
   for (int i = 0; i < s->model->nforce; i++) {

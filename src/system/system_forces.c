@@ -42,7 +42,8 @@ static void law_eval(const mbg__system *s, const mbg__force *f, const real *fn, 
                           .qd = s->coord[f->coord].phid,
                           .attr = s->design->attr + f->attr,
                           .opt = f->opt,
-                          .fn = fn};
+                          .fn = fn,
+                          .scale = f->scale};
   *out = (mbg__law_out){0};
   f->law->eval(&in, out);
 }

@@ -211,11 +211,23 @@ static inline bool row_on(const mbg__system *s, int row) { return !s->rows || s-
 static inline int marker_body(const mbg__system *s, int marker) { return s->model->markers[marker].body; }
 
 /* false: the frame itself has no mass (nodes of beams, modal bodies: their elements and modes have it) */
-static inline bool has_inertia(const mbg__system *s, int body) { return s->model->bodies[body].type->nkey > 0; }
+static inline bool has_inertia(const mbg__system *s, int body) {
+  return s->model->bodies[body].type->nkey > 0 || s->model->bodies[body].state >= 0;
+}
+/* carriers of states have mass, but no weight */
+static inline bool has_weight(const mbg__system *s, int body) {
+  return s->model->gravity >= 0 && s->model->bodies[body].state < 0;
+}
 
 static inline const real *gravity_of(const mbg__system *s) {
   static const real none[3] = {0, 0, 0};
   return s->model->gravity >= 0 ? s->design->attr + s->model->gravity : none;
+}
+
+/* acceleration of a body by its weight */
+static inline const real *gravity_on(const mbg__system *s, int body) {
+  static const real none[3] = {0, 0, 0};
+  return has_weight(s, body) ? s->design->attr + s->model->gravity : none;
 }
 
 /* masked components are reactions of the plane: not ours */

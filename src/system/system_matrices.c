@@ -93,7 +93,7 @@ static void body_matrices(const mbg__system *s, int i, const mbg__matrices *out)
   }
   mbg__matrix_block(s, s->body_block[i], 1, M, out->M);
   if (!s->bare && (out->K || out->C || out->dense)) {
-    mbg__inertia_derivatives(M, s->H[i].R, s->v + s->model->bodies[i].voff, gravity_of(s), r_w, r_v);
+    mbg__inertia_derivatives(M, s->H[i].R, s->v + s->model->bodies[i].voff, gravity_on(s, i), r_w, r_v);
     add_K(s, s->body_block[i], 1, r_w, out);
     add_C(s, s->body_block[i], 1, r_v, out);
   }

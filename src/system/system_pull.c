@@ -35,7 +35,7 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
     return;
   }
   v6_zero(a);
-  m3_mulv_T(a, s->H[i].R, gravity_of(s));
+  m3_mulv_T(a, s->H[i].R, gravity_on(s, i));
   ad_mul(adz, v, zb);
   m6_mulv_T(Mz, M, zb);
   if (g->w) {
@@ -66,7 +66,7 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
       }
     }
   }
-  if (g->a && s->model->gravity >= 0) {
+  if (g->a && has_weight(s, i)) {
     m3_mulv(s->weight3[i], s->H[i].R, Mz);
   }
 }
@@ -222,7 +222,7 @@ static void bodies_pull(const mbg__system *s, pull_job *job) {
   const mbg_model *m = s->model;
   mbg__pool_each(s->pool, MBG__EACH_BODY_PULL, m->nbody, each_body, job);
   for (int i = 0; job->g->a && m->gravity >= 0 && i < m->nbody; i++) {
-    if (has_inertia(s, i)) {
+    if (has_inertia(s, i) && has_weight(s, i)) {
       v3_axpy(job->g->a + m->gravity, -1, s->weight3[i]);
     }
   }

@@ -9,7 +9,7 @@
 /* change of r of one body with frame, twist, rate and its own attributes */
 static void body_push(const mbg__system *s, int i, const mbg__direction *d, real dr[6]) {
   const mbg__body *b = &s->model->bodies[i];
-  const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff, *g = gravity_of(s);
+  const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff, *g = gravity_on(s, i);
   real moved[6], c[6];
   v6_zero(dr);
   if (!has_inertia(s, i)) {
@@ -20,13 +20,13 @@ static void body_push(const mbg__system *s, int i, const mbg__direction *d, real
   if (d->dvd) {
     v6_copy(moved, d->dvd + b->voff);
   }
-  if (d->w && s->model->gravity >= 0) {
+  if (d->w && has_weight(s, i)) {
     real a[3], turned[3];
     m3_mulv_T(a, s->H[i].R, g);
     v3_cross(turned, a, d->w + b->voff + 3);
     v3_axpy(moved, -1, turned);
   }
-  if (d->dvd || (d->w && s->model->gravity >= 0)) {
+  if (d->dvd || (d->w && has_weight(s, i))) {
     m6_mulv(dr, M, moved);
   }
   if (d->dv) {
@@ -44,7 +44,7 @@ static void body_push(const mbg__system *s, int i, const mbg__direction *d, real
       v6_axpy(dr, d->da[b->attr + k], c);
     }
   }
-  const real *dg = d->da && s->model->gravity >= 0 ? d->da + s->model->gravity : NULL;
+  const real *dg = d->da && has_weight(s, i) ? d->da + s->model->gravity : NULL;
   if (dg && (dg[0] != 0 || dg[1] != 0 || dg[2] != 0)) {
     mbg__inertia_change(M, s->H[i].R, v, vd, g, NULL, d->da + s->model->gravity, c);
     v6_axpy(dr, 1, c);

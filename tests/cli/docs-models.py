@@ -3,7 +3,7 @@ import json
 import os
 import re
 
-PAGES = ["model.md", "elements.md", "expressions.md"]
+PAGES = ["model.md", "elements.md", "expressions.md", "states.md"]
 NAME = re.compile(r"^`([A-Za-z0-9_-]+\.[a-z]+)`:$")
 
 

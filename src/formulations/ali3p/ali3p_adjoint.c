@@ -111,6 +111,20 @@ done:
   return err;
 }
 
+/* accelerations of states at the projected rates: X = (-ab_S, 0), ab_S = 0 */
+static int state_rates(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
+  mbg__ali3p *a = s->a;
+  const int err = mbg__ali3p_has_states(a) ? mbg__ali3p_at_start(ctx, a, node) : MBG_OK;
+  for (int c = 0; err == MBG_OK && mbg__ali3p_has_states(a) && c < s->nc; c++) {
+    real *X = row(s->X, c, a->n + a->nrow), *ab = row(s->ab, c, a->n);
+    vn_zero(a->n + a->nrow, X);
+    mbg__ali3p_states_take(a, -1, ab, X);
+    mbg__ali3p_states_take(a, -1, ab, ab);
+    pull(s, c, 0, row(s->wb, c, a->n), NULL);
+  }
+  return err;
+}
+
 static void step_sides(adjoint *s, const mbg__ali3p_node *node) {
   const mbg__ali3p *a = s->a;
   const double h = *node->h;
@@ -211,13 +225,14 @@ done:
 static int visit(mbg_context *ctx, void *user, int i, const void *block) {
   adjoint *s = user;
   const mbg__ali3p_node n = mbg__ali3p_view(s->a, block);
-  const bool there = i > 0 && s->a->nrow > 0 && !s->a->forces && !s->a->reactions;
+  const bool there = i > 0 && s->a->nrow > 0 && !s->a->forces && !s->a->reactions && s->a->m->nstate == 0;
   int err = MBG_OK;
   MBG_TRY(there ? mbg__ali3p_at_accelerations(ctx, s->a, &n) : MBG_OK);
   MBG_TRY(take_seeds(ctx, s, i, &n, there));
   if (i == 0) {
     return start(ctx, s, &n);
   }
+  MBG_TRY(state_rates(ctx, s, &n));
   MBG_TRY(projections(ctx, s, &n, there));
   MBG_TRY(position_step(ctx, s, &n));
 done:

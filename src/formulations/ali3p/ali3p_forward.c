@@ -397,11 +397,15 @@ static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n
     mbg__ali3p_polish(a, n);
   }
   project(a, a->phid, n->ws, n->w, n->y);
+  mbg__ali3p_states_held(a, n->ws, n->w);
   s.w = n->w;
   s.a = n->as;
   MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
   mbg__tree_residual(a->tree, NULL, NULL, NULL, a->phidd);
   project(a, a->phidd, n->as, n->a, n->x);
+  if (mbg__ali3p_has_states(a)) {
+    MBG_TRY(mbg__ali3p_states_rates(ctx, a, n));
+  }
 done:
   return err;
 }

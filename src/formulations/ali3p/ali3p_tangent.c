@@ -205,6 +205,21 @@ done:
   return err;
 }
 
+/* accelerations of states at the projected rates: E1_S' = 0 */
+static int state_rates(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
+  mbg__ali3p *a = s->a;
+  const int nb = 6 * a->m->nbody, err = mbg__ali3p_has_states(a) ? mbg__ali3p_at_start(ctx, a, to) : MBG_OK;
+  for (int p = 0; err == MBG_OK && mbg__ali3p_has_states(a) && p < s->np; p++) {
+    const mbg__tree_direction d = {
+        .e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .da = column(s->v, p, a->n), .attributes = s->da};
+    mbg__design_column_lay(&s->columns, p, s->da);
+    mbg__tree_push(a->tree, &d, s->dE1, NULL, NULL, NULL);
+    mbg__design_column_clear(&s->columns, p, s->da);
+    mbg__ali3p_states_take(a, -1, s->dE1, column(s->v, p, a->n));
+  }
+  return err;
+}
+
 /* ---------------------------------------------------------------------- signals */
 
 static int signals(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
@@ -239,6 +254,7 @@ static int visit(mbg_context *ctx, void *user, int i, const void *from, const vo
   if (from) {
     MBG_TRY(position_step(ctx, s, &n));
     MBG_TRY(projections(ctx, s, &n));
+    MBG_TRY(state_rates(ctx, s, &n));
   } else {
     MBG_TRY(begin(ctx, s, &n));
   }

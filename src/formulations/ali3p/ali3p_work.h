@@ -105,6 +105,13 @@ int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node 
 /* Multipliers that satisfy E1 best, by the factors of the projections. */
 void mbg__ali3p_polish(mbg__ali3p *a, const mbg__ali3p_node *n);
 
+/* ali3p_states.c: states beside rows. Their entries of a vector (n): copied, added; their accelerations at the
+   projected rates. */
+bool mbg__ali3p_has_states(const mbg__ali3p *a);
+void mbg__ali3p_states_held(const mbg__ali3p *a, const real *from, real *to);
+void mbg__ali3p_states_take(const mbg__ali3p *a, double c, const real *from, real *to);
+int mbg__ali3p_states_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
+
 /* ali3p_signals.c */
 /* lambda1, vd1 of index 1 at the bodies of the tree's last update. */
 int mbg__ali3p_index1(mbg_context *ctx, mbg__ali3p *a);
