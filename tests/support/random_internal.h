@@ -109,7 +109,7 @@ typedef struct {
   bool controls;
 
   rm_text parameters, constants, tables, control, body, marker, joint, driver, coupling, force, beam, signal, criteria,
-      guess, pin, parts;
+      guess, pin, parts, state;
 } rm_gen;
 
 /* ---------------------------------------------------------------------- random_text.c */
@@ -188,6 +188,10 @@ void rm_make_criteria(rm_gen *g);
 void rm_make_beams(rm_gen *g);
 const char *rm_section(rm_gen *g, int n);
 const char *rm_series(rm_gen *g, int n, double x); /* a number of n elements */
+
+/* ---------------------------------------------------------------------- random_states.c */
+
+void rm_make_states(rm_gen *g); /* after the signals that force laws use, before the forces */
 
 /* ---------------------------------------------------------------------- random_modal.c */
 

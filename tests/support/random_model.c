@@ -57,6 +57,7 @@ static char *file_text(rm_gen *g, const char *head) {
   put_section(&out, "forces", &g->force);
   put_section(&out, "beams", &g->beam);
   put_section(&out, "signals", &g->signal);
+  put_section(&out, "states", &g->state);
   put_section(&out, "criteria", &g->criteria);
   put_initial(g, &out);
   put_section(&out, "parts", &g->parts);
@@ -90,6 +91,9 @@ static void make_contents(rm_gen *g) {
   }
   if (opt->signals) {
     rm_make_base_signals(g);
+  }
+  if (opt->states && !g->part) {
+    rm_make_states(g);
   }
   if (opt->forces) {
     rm_make_forces(g);

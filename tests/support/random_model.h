@@ -47,6 +47,8 @@ typedef struct {
   bool beams;        /* one or two beams, with signals of their own */
   bool modal;        /* some bodies are modal ones, with signals of their own */
   bool signals;      /* signals of all types, criteria */
+  bool states;       /* states, which force laws, signals and criteria use */
+  bool stiff;        /* ... some of them fast */
   unsigned special;  /* switches of special models, 0: a general one */
   bool mirrorable;   /* nothing that a mirror image changes: no tyres or polar angles, no components in laws or pins */
   bool local_road;   /* tyres roll on a road of the model that moves with it when it becomes a part */
