@@ -4,7 +4,8 @@
 #include <string.h>
 
 int mbg__balance_constraints(mbg_context *ctx, mbg__start_work *w, const real *lambda) {
-  const mbg__state state = {.t = w->result.t, .H = w->result.H, .lambda = lambda, .turns = w->result.turns};
+  const mbg__state state = {
+      .t = w->result.t, .H = w->result.H, .v = mbg__steady_twists(w), .lambda = lambda, .turns = w->result.turns};
   int err = MBG_OK;
   MBG_TRY(mbg__system_update_bare(ctx, w->sys, &state));
   if (w->angles_known && w->m->nturn > 0) {
@@ -24,6 +25,7 @@ int mbg__balance_update(mbg_context *ctx, mbg__start_work *w, const real *lambda
   MBG_TRY(mbg__system_linearize(ctx, w->sys));
   mbg__system_residual(w->sys, w->full, w->phi, NULL, NULL, NULL);
   mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .B = w->B});
+  mbg__steady_stiffness(w, w->full);
 done:
   return err;
 }

@@ -25,7 +25,9 @@ static bool any(size_t n, const real *x) {
 static int solution_state(mbg_context *ctx, mbg__start_work *w, bool rate) {
   const mbg__state state = {.t = w->result.t,
                             .H = w->result.H,
-                            .v = rate ? w->result.v : NULL,
+                            .v = rate                ? w->result.v
+                                 : is_equilibrium(w) ? w->steady.still
+                                                     : NULL,
                             .lambda = rate ? w->kv : w->k,
                             .turns = w->result.turns};
   int err = MBG_OK;
@@ -125,7 +127,7 @@ static int breaks_assembly(mbg_context *ctx, const mbg__start_work *w, int row) 
 /* right side of the positions, at their state; w0 has the components outside the motions then */
 static int right_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {
   const mbg_model *m = w->m;
-  const mbg__direction d = {.w = w0, .da = da};
+  const mbg__direction d = {.w = w0, .dv = is_equilibrium(w) ? mbg__steady_direction(w, da) : NULL, .da = da};
   vn_zero(m->nw, w->full2);
   for (int b = 0; b < m->nbody; b++) {
     real wbar[6], vbar[6], A[36], x[6];
@@ -148,6 +150,9 @@ static int right_positions(mbg_context *ctx, mbg__start_work *w, const real *da,
   const int bad = mbg__rank_inconsistent(w->result.rank, w->row, 1e-9 * size);
   if (bad >= 0) {
     return breaks_assembly(ctx, w, bad);
+  }
+  if (is_equilibrium(w)) {
+    mbg__steady_residual(w, w->full);
   }
   for (int j = 0; j < m->nv; j++) {
     w->position.x[j] = w->full2[m->full[j]] - w->full[m->full[j]];
@@ -182,6 +187,9 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *
   MBG_TRY(right_positions(ctx, w, da, w0));
   mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
   mbg__to_full(m, 1, w->position.x, w0);
+  if (is_equilibrium(w)) {
+    mbg__steady_solution(w, w0);
+  }
   MBG_TRY(solution_state(ctx, w, true));
   right_rates(w, da, w0);
   mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
@@ -309,9 +317,19 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
   }
 
   MBG_TRY(solution_state(ctx, w, false));
+  real *given = is_equilibrium(w) ? mbg__steady_cotangent(w) : NULL;
+  if (is_equilibrium(w)) {
+    mbg__steady_right_side(w, w->full2);
+  }
   solve_T(w, &w->position, w->full2);
+  if (is_equilibrium(w)) {
+    mbg__steady_residual(w, w->full);
+  }
   vn_copy(m->nw, w->full4, w->full2);
-  mbg__system_pull(w->sys, w->full, w->row, NULL, NULL, w->full4, NULL, NULL, NULL, ga);
+  mbg__system_pull(w->sys, w->full, w->row, NULL, NULL, w->full4, given, NULL, NULL, ga);
+  if (given) {
+    mbg__steady_given_pull(w, w->full3);
+  }
   pull_pins(w, &w->position, w->values, false, w->full4, ga);
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;

@@ -126,10 +126,27 @@ done:
 
 /* ---------------------------------------------------------------------- all */
 
+/* the state that moves most, where the search moved the body that carries it */
+static int state_not_found(mbg_context *ctx, const mbg__start_work *w, const mbg__search *d) {
+  int k = 0;
+  for (int i = 1; i < 3; i++) {
+    k = fabs(d->along[i]) > fabs(d->along[k]) ? i : k;
+  }
+  const mbg__user_state *s = &w->m->states[w->m->bodies[d->body].state + k];
+  return mbg__fail_at(
+      ctx, MBG_ERROR_CONVERGENCE, &s->where, 0,
+      "no static equilibrium was found near the start: the search ended where the rate of this state is "
+      "about %.3g; give a \"guess\", or \"initial\" a value",
+      d->force * s->scale);
+}
+
 static int not_found(mbg_context *ctx, const mbg__start_work *w, const mbg__search *d) {
   char pushed[200];
   if (d->body < 0) {
     return mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "no static equilibrium was found near the start");
+  }
+  if (w->m->bodies[d->body].state >= 0) {
+    return state_not_found(ctx, w, d);
   }
   mbg__format(pushed, sizeof(pushed), "body '%s' %s (%.3g, %.3g, %.3g), pushed by %.3g %s", w->m->bodies[d->body].name,
               d->turns ? "turns about" : "moves along", d->along[0], d->along[1], d->along[2], d->force,
@@ -205,13 +222,7 @@ int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w) {
   mbg__search d = {.end = MBG__STUCK, .body = -1};
   int err = MBG_OK;
   bool found = false;
-  if (w->m->nstate > 0) {
-    err = mbg__fail_at(
-        ctx, MBG_ERROR_INPUT, &w->m->states[0].where, 0,
-        "a model with states cannot start at equilibrium; give positions in \"initial\", and \"steady\" or "
-        "values to the states");
-    goto done;
-  }
+  mbg__steady_begin(w);
   MBG_TRY(search(ctx, w, &d, &found));
   if (!found) {
     err = not_found(ctx, w, &d);
@@ -223,6 +234,7 @@ int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w) {
       .K = w->K, .diagonal = mbg__stiffness_added(w), .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
   MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium"));
   vn_copy(w->m->nrow, w->result.lambda, w->k);
+  mbg__steady_end(w);
 done:
   return err;
 }

@@ -44,6 +44,9 @@ typedef struct {
   mbg__lu lu;    /* of their block of C                            (n x n) */
   real *x;       /*                                                (n) */
   real *gw, *gv; /* cotangents of the other parts of the start     (nw) */
+  /* equilibrium */
+  real *still; /* twists: 0, but states have their values        (nw) */
+  real *y;     /* steady states, their variations, cotangents    (n) */
 } mbg__steady;
 
 struct mbg__start_work {
@@ -147,6 +150,23 @@ int mbg__steady_create(mbg_context *ctx, mbg__start_work *w);
 int mbg__start_steady(mbg_context *ctx, mbg__start_work *w);
 int mbg__steady_push(mbg_context *ctx, mbg__start_work *w, const real *da, const real *w0, real *v0);
 int mbg__steady_pull(mbg_context *ctx, mbg__start_work *w, const real **gw, const real **gv, real *ga);
+
+/* Equilibrium. During the search, the place of a carrier stands for the value of its state. `begin`: all places at the
+   values of given states and the guesses of steady ones. `twists`: of the state at these places, NULL without states.
+   `stiffness`: columns of r_v are added to K, given states held, in r too. `end`: takes the values and sets the places
+   back. */
+void mbg__steady_begin(mbg__start_work *w);
+const real *mbg__steady_twists(mbg__start_work *w);
+void mbg__steady_stiffness(mbg__start_work *w, real *r);
+void mbg__steady_end(mbg__start_work *w);
+/* Push: the direction of given states (NULL without states); r without their rows; w0 without states, which are kept.
+   Pull: the cotangents of steady states, in g; where a pull adds its part by twists, which then goes to the guesses. */
+const real *mbg__steady_direction(mbg__start_work *w, const real *da);
+void mbg__steady_residual(mbg__start_work *w, real *r);
+void mbg__steady_solution(mbg__start_work *w, real *w0);
+void mbg__steady_right_side(mbg__start_work *w, real *g);
+real *mbg__steady_cotangent(mbg__start_work *w);
+void mbg__steady_given_pull(const mbg__start_work *w, real *guess);
 
 /* start_pins.c: the equations `values` and `rates` of the model's pins. */
 int mbg__pins_create(mbg_context *ctx, mbg__start_work *w);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { STEADY_MAX = 60 };
+enum { STEADY_MAX = 60, OTHER = -1, HELD = -2 };
 
 /* ---------------------------------------------------------------------- equations */
 
@@ -22,9 +22,11 @@ int mbg__steady_create(mbg_context *ctx, mbg__start_work *w) {
     n += m->states[i].steady;
   }
   w->steady.n = n;
-  if (n == 0) {
+  if (m->nstate == 0) {
     return MBG_OK;
   }
+  w->steady.still = MBG_TAKE(arena, real, m->nw);
+  w->steady.y = MBG_TAKE(arena, real, n);
   w->steady.state = MBG_TAKE(arena, int, n);
   w->steady.dof = MBG_TAKE(arena, int, n);
   w->steady.place = MBG_TAKE(arena, int, m->nv);
@@ -36,10 +38,11 @@ int mbg__steady_create(mbg_context *ctx, mbg__start_work *w) {
     return mbg__fail_memory(ctx);
   }
   for (int j = 0; j < m->nv; j++) {
-    w->steady.place[j] = -1;
+    w->steady.place[j] = OTHER;
   }
   n = 0;
   for (int i = 0; i < m->nstate; i++) {
+    w->steady.place[m->dof[state_dof(m, &m->states[i])]] = HELD;
     if (m->states[i].steady) {
       w->steady.state[n] = i;
       w->steady.dof[n] = state_dof(m, &m->states[i]);
@@ -139,10 +142,22 @@ done:
   return err;
 }
 
+static bool is_equilibrium(const mbg__start_work *w) { return w->m->start == MBG__START_EQUILIBRIUM; }
+
+static void put(const mbg__start_work *w, const real *x, real *v) {
+  for (int k = 0; k < w->steady.n; k++) {
+    v[w->steady.dof[k]] = x[k];
+  }
+}
+
 int mbg__start_steady(mbg_context *ctx, mbg__start_work *w) {
   int err = MBG_OK, after = 0;
   double change = INFINITY;
   if (w->steady.n == 0) {
+    return MBG_OK;
+  }
+  if (is_equilibrium(w)) {
+    put(w, w->steady.y, w->result.v);
     return MBG_OK;
   }
   MBG_TRY(update(ctx, w));
@@ -162,16 +177,14 @@ done:
 
 /* ---------------------------------------------------------------------- derivatives */
 
-static void take_back(const mbg__start_work *w, real *v0) {
-  for (int k = 0; k < w->steady.n; k++) {
-    v0[w->steady.dof[k]] = w->steady.x[k];
-  }
-}
-
 int mbg__steady_push(mbg_context *ctx, mbg__start_work *w, const real *da, const real *w0, real *v0) {
   const mbg__direction d = {.w = w0, .dv = v0, .da = da};
   int err = MBG_OK;
   if (w->steady.n == 0) {
+    return MBG_OK;
+  }
+  if (is_equilibrium(w)) {
+    put(w, w->steady.y, v0);
     return MBG_OK;
   }
   MBG_TRY(update(ctx, w));
@@ -184,7 +197,7 @@ int mbg__steady_push(mbg_context *ctx, mbg__start_work *w, const real *da, const
     w->steady.x[k] = -w->full[w->steady.dof[k]];
   }
   mbg__lu_solve(&w->steady.lu, w->steady.x, 1);
-  take_back(w, v0);
+  put(w, w->steady.x, v0);
 done:
   return err;
 }
@@ -195,13 +208,19 @@ int mbg__steady_pull(mbg_context *ctx, mbg__start_work *w, const real **gw, cons
   if (w->steady.n == 0) {
     return MBG_OK;
   }
-  MBG_TRY(update(ctx, w));
-  MBG_TRY(factor(ctx, w));
   vn_copy(nw, w->steady.gw, *gw);
   vn_copy(nw, w->steady.gv, *gv);
   for (int k = 0; k < w->steady.n; k++) {
-    w->steady.x[k] = (*gv)[w->steady.dof[k]];
+    w->steady.x[k] = w->steady.y[k] = (*gv)[w->steady.dof[k]];
+    w->steady.gv[w->steady.dof[k]] = 0;
   }
+  if (is_equilibrium(w)) { /* the rest follows with the frames */
+    *gw = w->steady.gw;
+    *gv = w->steady.gv;
+    return MBG_OK;
+  }
+  MBG_TRY(update(ctx, w));
+  MBG_TRY(factor(ctx, w));
   mbg__lu_solve_T(&w->steady.lu, w->steady.x, 1);
   vn_zero(nw, w->full);
   for (int k = 0; k < w->steady.n; k++) {
@@ -215,4 +234,116 @@ int mbg__steady_pull(mbg_context *ctx, mbg__start_work *w, const real **gw, cons
   *gv = w->steady.gv;
 done:
   return err;
+}
+
+/* ---------------------------------------------------------------------- equilibrium */
+
+/* the place that stands for a state */
+static real *place_of(const mbg__start_work *w, const mbg__user_state *s) {
+  return &w->result.H[s->body].x[s->component];
+}
+
+void mbg__steady_begin(mbg__start_work *w) {
+  for (int i = 0; i < w->m->nstate; i++) {
+    const mbg__user_state *s = &w->m->states[i];
+    *place_of(w, s) = w->sys->design->guess_v[state_dof(w->m, s)];
+  }
+}
+
+const real *mbg__steady_twists(mbg__start_work *w) {
+  for (int i = 0; i < w->m->nstate; i++) {
+    const mbg__user_state *s = &w->m->states[i];
+    w->steady.still[state_dof(w->m, s)] = *place_of(w, s);
+  }
+  return w->m->nstate > 0 ? w->steady.still : NULL;
+}
+
+/* given states do not follow */
+static void hold(const mbg__start_work *w, real *full) {
+  for (int i = 0; i < w->m->nstate; i++) {
+    const mbg__user_state *s = &w->m->states[i];
+    full[state_dof(w->m, s)] = s->steady ? full[state_dof(w->m, s)] : 0;
+  }
+}
+
+/* columns of states: they have no stiffness of their own */
+static void add_columns(mbg__start_work *w) {
+  const mbg__csc *P = &w->sys->patK;
+  for (int i = 0; i < w->m->nstate; i++) {
+    const int j = w->m->dof[state_dof(w->m, &w->m->states[i])];
+    for (int e = P->colptr[j]; e < P->colptr[j + 1]; e++) {
+      w->K[e] += w->steady.C[e];
+    }
+  }
+}
+
+void mbg__steady_stiffness(mbg__start_work *w, real *r) {
+  const mbg__csc *P = &w->sys->patK;
+  const mbg_model *m = w->m;
+  if (m->nstate == 0) {
+    return;
+  }
+  mbg__system_matrices(w->sys, &(mbg__matrices){.C = w->steady.C});
+  add_columns(w);
+  for (int j = 0; j < m->nv; j++) {
+    for (int e = P->colptr[j]; e < P->colptr[j + 1]; e++) {
+      if (w->steady.place[P->rowind[e]] == HELD) {
+        w->K[e] = P->rowind[e] == j ? 1 : 0;
+      }
+    }
+  }
+  hold(w, r);
+}
+
+void mbg__steady_end(mbg__start_work *w) {
+  (void)mbg__steady_twists(w);
+  for (int k = 0; k < w->steady.n; k++) {
+    w->steady.y[k] = w->steady.still[w->steady.dof[k]];
+  }
+  for (int i = 0; i < w->m->nstate; i++) {
+    *place_of(w, &w->m->states[i]) = 0;
+  }
+}
+
+const real *mbg__steady_direction(mbg__start_work *w, const real *da) {
+  const mbg_model *m = w->m;
+  for (int i = 0; i < m->nstate; i++) {
+    const mbg__user_state *s = &m->states[i];
+    real wbar[6], vbar[6];
+    mbg__design_guess_push(w->sys->design, s->body, da, wbar, vbar);
+    w->steady.gv[state_dof(m, s)] = s->steady ? 0 : vbar[s->component];
+  }
+  return m->nstate > 0 ? w->steady.gv : NULL;
+}
+
+void mbg__steady_residual(mbg__start_work *w, real *r) { hold(w, r); }
+
+void mbg__steady_solution(mbg__start_work *w, real *w0) {
+  for (int k = 0; k < w->steady.n; k++) {
+    w->steady.y[k] = w0[w->steady.dof[k]];
+  }
+  for (int i = 0; i < w->m->nstate; i++) {
+    w0[state_dof(w->m, &w->m->states[i])] = 0;
+  }
+}
+
+void mbg__steady_right_side(mbg__start_work *w, real *g) {
+  for (int i = 0; i < w->m->nstate; i++) {
+    g[state_dof(w->m, &w->m->states[i])] = 0;
+  }
+  put(w, w->steady.y, g);
+}
+
+real *mbg__steady_cotangent(mbg__start_work *w) {
+  if (w->m->nstate > 0) {
+    vn_zero(w->m->nw, w->steady.gv);
+  }
+  return w->m->nstate > 0 ? w->steady.gv : NULL;
+}
+
+void mbg__steady_given_pull(const mbg__start_work *w, real *guess) {
+  for (int i = 0; i < w->m->nstate; i++) {
+    const mbg__user_state *s = &w->m->states[i];
+    guess[state_dof(w->m, s)] += s->steady ? 0 : w->steady.gv[state_dof(w->m, s)];
+  }
 }

@@ -30,7 +30,9 @@ change 'm["states"]["xf"]["rate"] = "1 + xf^2"; m["states"]["xf"]["guess"] = 0.3
 "$MBGRAD" check m.json >out || cat out
 change 'm["states"]["xi"]["rate"] = "1/(xi - xi)"'
 "$MBGRAD" simulate m.json >out || cat out
-change 'm["initial"] = {"start": "equilibrium"}'
+change 'm["initial"] = {"start": "equilibrium"}; m["states"]["F"]["initial"] = "steady"; m["states"]["xi"]["initial"] = "steady"'
+"$MBGRAD" check m.json >out || cat out
+change 'm["initial"] = {"start": "equilibrium"}; m["states"]["xi"] = {"rate": "1 + F^2 + xi^2", "initial": "steady"}'
 "$MBGRAD" check m.json >out || cat out
 "$MBGRAD" modes "$model" --at start >out || cat out
 true

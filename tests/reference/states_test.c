@@ -279,11 +279,37 @@ static void test_order(void **state) {
   }
 }
 
+/* frames, multipliers and steady states together: an integrator decides where the crane stands, given states stay */
+static void test_equilibrium(void **state) {
+  static const char *const models[] = {"crane-equilibrium", "cylinder-equilibrium"};
+  (void)state;
+  for (int i = 0; i < MBG_COUNT(models); i++) {
+    const reference r = {models[i], "lie", i == 0 ? 0.02 : 0.001, 0, {0}, 0, {0}};
+    gradient_case c;
+    char path[300];
+    double psi[16];
+    open_model(&c, path, &r);
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    gradient_case_compare(&c, r.model, 1e-10, 1e-9);
+    c.options.end = c.options.step = 1e-6;
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi), r.model);
+    if (i == 1) {
+      near(&r, "criterion", 1, psi[0], 1.853178601, 1);
+      near(&r, "criterion", 2, psi[1], 6.05, 6.05);
+    }
+    gradient_case_close(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reference),
       cmocka_unit_test(test_gradients),
       cmocka_unit_test(test_order),
+      cmocka_unit_test(test_equilibrium),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
