@@ -328,7 +328,7 @@ static int given_places(file *f, const mbg__modal *b, place *o) {
   for (int i = 0; i < m->nmarker; i++) {
     if (m->markers[i].body == b->body) {
       for (int k = 0; k < 3; k++) {
-        o[n].r[k] = re(d->markers[i].h.x[k]);
+        o[n].r[k] = re(d->markers[i]->h.x[k]);
       }
       for (int k = 0; k < 6 * d->handles[i].n; k++) {
         o[n].P[k] = re(d->handles[i].P[k]);

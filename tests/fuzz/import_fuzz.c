@@ -1,6 +1,6 @@
 /* Robots in XML: attributes, texts and elements of good files of URDF, SDF and MJCF are changed, swapped, repeated and
-   taken out, entities are declared, elements nested; then the file is imported, and a model that comes out is loaded and
-   asked.
+   taken out, entities are declared, elements nested; then the file is imported, and a model that comes out is loaded
+   and asked.
 
    What it cannot produce: files of more than some hundred kilobytes, encodings other than UTF-8; bytes without any
    structure are one case in sixteen. */

@@ -1,5 +1,5 @@
-/* Counts of operations: all of them, and those on the longest path through the tree; the order in which nodes are worked
-   on. */
+/* Counts of operations: all of them, and those on the longest path through the tree; the order in which nodes are
+   worked on. */
 #include "formulations/dca/dca_assembly_internal.h"
 
 static double cube(double n) { return n * n * n; }
