@@ -349,6 +349,11 @@ done:
 int mbg_linearize_create(mbg_context *ctx, const mbg_model *model, const mbg_linearize_options *options,
                          mbg_linearize **out) {
   MBG_NEED(ctx, ctx && model && out);
+  if (model->nstate > 0) {
+    *out = NULL;
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &model->states[0].where, 0,
+                        "linear models are for models without states: those of a closed loop are not computed yet");
+  }
   mbg__linearize_work k = {.ctx = ctx, .given = model, .opt = defaults};
   *out = NULL;
   int err = mbg__options_take(ctx, "linearize", options, &k.opt, sizeof(k.opt));

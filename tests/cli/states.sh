@@ -35,4 +35,5 @@ change 'm["initial"] = {"start": "equilibrium"}; m["states"]["F"]["initial"] = "
 change 'm["initial"] = {"start": "equilibrium"}; m["states"]["xi"] = {"rate": "1 + F^2 + xi^2", "initial": "steady"}'
 "$MBGRAD" check m.json >out || cat out
 "$MBGRAD" modes "$model" --at start >out || cat out
+"$MBGRAD" linearize "$model" >out || cat out
 true
