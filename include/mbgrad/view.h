@@ -21,8 +21,8 @@ MBG_API void mbg_view_options_default(mbg_view_options *options, size_t size);
 MBG_API int mbg_view_page(mbg_context *ctx, mbg_run *run, const mbg_view_options *options, char **page);
 
 /* The motion as binary glTF 2.0 (.glb), for other viewers: bodies with their shapes and animation, beams as skins of
-   their nodes, modal bodies as morph targets whose weights are the modal coordinates. *data: *length bytes, the caller's
-   to free (mbg_text_destroy). */
+   their nodes, modal bodies as morph targets whose weights are the modal coordinates. *data: *length bytes, the
+   caller's to free (mbg_text_destroy). */
 MBG_API int mbg_view_glb(mbg_context *ctx, mbg_run *run, const mbg_view_options *options, char **data, size_t *length);
 
 #ifdef __cplusplus

@@ -1,35 +1,12 @@
 /* The motion as binary glTF: a node for each body with its shapes and its animation, beams as skins of their nodes,
    modal bodies as morph targets. The root turns the upward direction of the model to y, as glTF wants it. */
+#include "view/view_glb.h"
 #include "mbgrad/view.h"
-#include "model/modal_beam.h"
 #include "run/run_internal.h"
-#include "view/glb.h"
 #include "view/motion.h"
-#include "view/solids.h"
 #include "view/view_internal.h"
 
 #include <string.h>
-
-enum { KINDS = 3, COLOURS = 10 };
-
-typedef struct {
-  mbg__scene scene;
-  mbg__glb glb;
-  mbg__json_writer w;
-  const mbg_run *run;
-  int n;                            /* pictures */
-  int *node;                        /* of the run                                    (all nodes) */
-  int bodies;                       /* nodes 0 .. bodies-1 of the file; the root is node `bodies` */
-  int times;                        /* accessor */
-  int *motion;                      /* accessors: position and quaternion of each body (2 x bodies) */
-  int *weights;                     /* accessor: coordinates of each modal body         (nmodal) */
-  int solid[KINDS];                 /* first accessors of box, cylinder, sphere */
-  int mesh[KINDS][COLOURS], nmesh;  /* meshes of shapes that are in use, else -1 */
-  int material[COLOURS], nmaterial; /* in use, else -1 */
-  int *beams, *modals;              /* first accessors of their meshes */
-  int *shapes;                      /* first node of each shape                         (nshape + 1) */
-  float *scratch;                   /*                                                  (4 n) */
-} file;
 
 /* ---------------------------------------------------------------------- short forms */
 
@@ -58,13 +35,8 @@ static void numbers(mbg__json_writer *w, const char *key, const double *v, int n
 
 /* ---------------------------------------------------------------------- motion */
 
-static const double *frame_at(const file *f, int body, int i) {
-  return mbg_run_value_array(f->run) + (size_t)f->node[i] * (size_t)mbg_run_value_width(f->run) +
-         mbg_run_frame_column(f->run, body);
-}
-
 /* times from 0 on; equal ones as floats are left out */
-static void put_times(file *f) {
+static void put_times(mbg__glb_file *f) {
   const double t0 = mbg_run_node_time(f->run, f->node[0]);
   int n = 0;
   for (int i = 0; i < f->n; i++) {
@@ -78,17 +50,17 @@ static void put_times(file *f) {
   f->times = mbg__glb_floats(&f->glb, f->scratch, n, 1, true, 0);
 }
 
-static void put_motion(file *f, int body) {
+static void put_motion(mbg__glb_file *f, int body) {
   double q[4] = {0, 0, 0, 1};
   for (int i = 0; i < f->n; i++) {
     for (int k = 0; k < 3; k++) {
-      f->scratch[3 * i + k] = (float)frame_at(f, body, i)[9 + k];
+      f->scratch[3 * i + k] = (float)mbg__glb_frame(f, body, i)[9 + k];
     }
   }
   f->motion[2 * body] = mbg__glb_floats(&f->glb, f->scratch, f->n, 3, false, 0);
   for (int i = 0; i < f->n; i++) {
     const double before[4] = {q[0], q[1], q[2], q[3]};
-    mbg__motion_quaternion(frame_at(f, body, i), before, q);
+    mbg__motion_quaternion(mbg__glb_frame(f, body, i), before, q);
     for (int k = 0; k < 4; k++) {
       f->scratch[4 * i + k] = (float)q[k];
     }
@@ -96,7 +68,7 @@ static void put_motion(file *f, int body) {
   f->motion[2 * body + 1] = mbg__glb_floats(&f->glb, f->scratch, f->n, 4, false, 0);
 }
 
-static int put_weights(mbg_context *ctx, file *f) {
+static int put_weights(mbg_context *ctx, mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
   const size_t nodes = (size_t)mbg_run_node_count(f->run), all = (size_t)mbg_model_modal_count(m);
   double *eta = MBG_TAKE(&f->scene.arena, double, 2 * nodes * all + 1);
@@ -128,9 +100,9 @@ static void put_channel(mbg__json_writer *w, int sampler, int node, const char *
 }
 
 /* node of the mesh of a modal body: behind the root and the beams */
-static int modal_node(const file *f, int k) { return f->bodies + 1 + f->scene.m->nbeam + k; }
+static int modal_node(const mbg__glb_file *f, int k) { return f->bodies + 1 + f->scene.m->nbeam + k; }
 
-static void put_animation(file *f) {
+static void put_animation(mbg__glb_file *f) {
   mbg__json_writer *w = &f->w;
   if (f->n < 2 || f->bodies == 0) {
     return;
@@ -161,29 +133,29 @@ static void put_animation(file *f) {
 
 static int kind_of(const mbg__draw *d) { return d->kind == MBG__DRAW_BOX ? 0 : d->kind == MBG__DRAW_SPHERE ? 2 : 1; }
 
-static int colour_of(int body) { return body < 0 ? 0 : body % COLOURS; }
+static int colour_of(int body) { return body < 0 ? 0 : body % MBG__GLB_COLOURS; }
 
 /* a capsule is a cylinder and two spheres */
 static int parts_of(const mbg__draw *d) { return d->kind == MBG__DRAW_CAPSULE ? 3 : 1; }
 
-static void use_colour(file *f, int colour) {
+static void use_colour(mbg__glb_file *f, int colour) {
   if (f->material[colour] < 0) {
     f->material[colour] = f->nmaterial++;
   }
 }
 
-static void use_mesh(file *f, int kind, int colour) {
+static void use_mesh(mbg__glb_file *f, int kind, int colour) {
   use_colour(f, colour);
   if (f->mesh[kind][colour] < 0) {
     f->mesh[kind][colour] = f->nmesh++;
   }
 }
 
-static void number_shapes(file *f) {
+static void number_shapes(mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
   int next = f->bodies + 1 + m->nbeam + m->nmodal;
-  for (int k = 0; k < KINDS * COLOURS; k++) {
-    f->mesh[k / COLOURS][k % COLOURS] = f->material[k % COLOURS] = -1;
+  for (int k = 0; k < MBG__GLB_KINDS * MBG__GLB_COLOURS; k++) {
+    f->mesh[k / MBG__GLB_COLOURS][k % MBG__GLB_COLOURS] = f->material[k % MBG__GLB_COLOURS] = -1;
   }
   for (int i = 0; i < f->scene.nshape; i++) {
     const mbg__draw *d = &f->scene.shapes[i];
@@ -204,7 +176,7 @@ static void number_shapes(file *f) {
 }
 
 /* a node of a shape: place, quaternion, scale */
-static void put_part(file *f, const mbg__draw *d, int mesh, double along, const double scale[3]) {
+static void put_part(mbg__glb_file *f, const mbg__draw *d, int mesh, double along, const double scale[3]) {
   mbg__json_writer *w = &f->w;
   double q[4], at[3];
   mbg__motion_quaternion(d->frame, (const double[4]){0, 0, 0, 1}, q);
@@ -219,190 +191,13 @@ static void put_part(file *f, const mbg__draw *d, int mesh, double along, const 
   mbg__json_end_object(w);
 }
 
-static void put_shape(file *f, const mbg__draw *d) {
+static void put_shape(mbg__glb_file *f, const mbg__draw *d) {
   const int colour = colour_of(d->body);
   const double *s = d->size, r[3] = {s[0], s[0], s[0]}, rod[3] = {s[0], s[0], s[1]};
   put_part(f, d, f->mesh[kind_of(d)][colour], 0, kind_of(d) == 0 ? s : kind_of(d) == 2 ? r : rod);
   for (int end = -1; d->kind == MBG__DRAW_CAPSULE && end <= 1; end += 2) {
     put_part(f, d, f->mesh[2][colour], end * s[1] / 2, r);
   }
-}
-
-/* ---------------------------------------------------------------------- beams */
-
-enum { PER_ELEMENT = 4 }; /* sections */
-
-/* sections of a beam at the first picture, weights of its nodes */
-static int put_beam(mbg_context *ctx, file *f, const mbg__beam *b) {
-  enum { R = MBG__TUBE_RING };
-  const int per = b->count > 1000 ? 1 : PER_ELEMENT, n = b->count * per + 1;
-  mbg__section_place *o = MBG_TAKE(&f->scene.arena, mbg__section_place, n);
-  uint16_t *joint = MBG_TAKE(&f->scene.arena, uint16_t, 4 * n * R);
-  float *weight = MBG_TAKE(&f->scene.arena, float, 4 * n * R),
-        *bind = MBG_TAKE(&f->scene.arena, float, 16 * (b->count + 1));
-  if (n * R > UINT16_MAX) {
-    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "beam '%s' has too many elements for a glTF file", b->name);
-  }
-  if (f->scene.arena.failed) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int i = 0; i < n; i++) {
-    const int e = i == n - 1 ? b->count - 1 : i / per;
-    const double s = (double)(i - e * per) / per, *A = frame_at(f, b->body + e, 0),
-                 *B = frame_at(f, b->body + e + 1, 0);
-    double size[2];
-    mbg__scene_section(&f->scene, &b->rule, f->scene.m->elements[b->first + e].attr, size);
-    for (int k = 0; k < 3; k++) {
-      o[i].at[k] = (1 - s) * A[9 + k] + s * B[9 + k];
-      o[i].y[k] = size[0] / 2 * ((1 - s) * A[3 * k + 1] + s * B[3 * k + 1]);
-      o[i].z[k] = size[1] / 2 * ((1 - s) * A[3 * k + 2] + s * B[3 * k + 2]);
-    }
-    for (int v = i * R; v < (i + 1) * R; v++) {
-      joint[4 * v] = (uint16_t)(s < 1 ? e : e + 1);
-      joint[4 * v + 1] = (uint16_t)(s > 0 && s < 1 ? e + 1 : 0);
-      weight[4 * v] = s < 1 ? (float)(1 - s) : 1;
-      weight[4 * v + 1] = s < 1 ? (float)s : 0;
-    }
-  }
-  for (int j = 0; j <= b->count; j++) { /* the inverse of the frame, columns one after the other */
-    const double *H = frame_at(f, b->body + j, 0);
-    for (int r = 0; r < 3; r++) {
-      for (int c = 0; c < 3; c++) {
-        bind[16 * j + 4 * c + r] = (float)H[3 * c + r];
-        bind[16 * j + 12 + r] -= (float)(H[3 * c + r] * H[9 + c]);
-      }
-    }
-    bind[16 * j + 15] = 1;
-  }
-  const int first = mbg__solid_tube(&f->glb, n, o);
-  mbg__glb_shorts(&f->glb, joint, n * R, 4, MBG__GLB_VERTICES);
-  mbg__glb_floats(&f->glb, weight, n * R, 4, false, MBG__GLB_VERTICES);
-  mbg__glb_floats(&f->glb, bind, b->count + 1, 16, false, 0);
-  f->beams[b - f->scene.m->beams] = first;
-  return MBG_OK;
-}
-
-/* ---------------------------------------------------------------------- modal bodies */
-
-/* A place of a modal body with its columns: on the axis of a generated beam, else nodes and markers along the longest
-   extent. */
-typedef struct {
-  double r[3], *P;
-} place;
-
-static int compare_places(const place *a, const place *b, int axis) { return a->r[axis] < b->r[axis]; }
-
-static void sort_places(place *o, int n) {
-  double low[3], high[3];
-  int axis = 0;
-  for (int k = 0; k < 3; k++) {
-    low[k] = high[k] = n > 0 ? o[0].r[k] : 0;
-    for (int i = 0; i < n; i++) {
-      low[k] = fmin(low[k], o[i].r[k]);
-      high[k] = fmax(high[k], o[i].r[k]);
-    }
-    axis = high[k] - low[k] > high[axis] - low[axis] ? k : axis;
-  }
-  for (int i = 1; i < n; i++) {
-    for (int j = i; j > 0 && compare_places(&o[j], &o[j - 1], axis); j--) {
-      const place swap = o[j];
-      o[j] = o[j - 1];
-      o[j - 1] = swap;
-    }
-  }
-}
-
-static int given_places(file *f, const mbg__modal *b, place *o) {
-  const mbg_model *m = f->scene.m;
-  const mbg__design *d = f->scene.design;
-  int n = 0;
-  for (int i = 0; i < b->nnode; i++, n++) {
-    const mbg__modal_node *v = &b->nodes[i];
-    for (int k = 0; k < 3; k++) {
-      o[n].r[k] = v->at >= 0 ? v->sign[k] * re(d->attr[v->at + k]) : v->place[k];
-    }
-    for (int k = 0; k < 6 * b->n; k++) {
-      o[n].P[k] = v->columns >= 0 ? re(d->attr[v->columns + k]) : v->P[k];
-    }
-  }
-  for (int i = 0; i < m->nmarker; i++) {
-    if (m->markers[i].body == b->body) {
-      for (int k = 0; k < 3; k++) {
-        o[n].r[k] = re(d->markers[i]->h.x[k]);
-      }
-      for (int k = 0; k < 6 * d->handles[i].n; k++) {
-        o[n].P[k] = re(d->handles[i].P[k]);
-      }
-      n++;
-    }
-  }
-  sort_places(o, n);
-  return n;
-}
-
-/* displacement of a vertex by a mode: of the place, and by the rotation there */
-static void put_target(file *f, int n, const place *o, const mbg__section_place *sections, int mode) {
-  enum { R = MBG__TUBE_RING };
-  float *out = MBG_TAKE(&f->scene.arena, float, 3 * n * R);
-  for (int v = 0; out && v < n * R; v++) {
-    const double *P = o[v / R].P + 6 * mode;
-    double c, s, d[3];
-    mbg__tube_vertex(v % R, &c, &s);
-    for (int k = 0; k < 3; k++) {
-      d[k] = c * sections[v / R].y[k] + s * sections[v / R].z[k];
-    }
-    for (int k = 0; k < 3; k++) {
-      const int i = (k + 1) % 3, j = (k + 2) % 3;
-      out[3 * v + k] = (float)(P[k] + P[3 + i] * d[j] - P[3 + j] * d[i]);
-    }
-  }
-  if (out) {
-    mbg__glb_floats(&f->glb, out, n * R, 3, true, MBG__GLB_VERTICES);
-  }
-}
-
-enum { STATIONS = 5 }; /* of an element of a generated beam */
-
-/* a tube along the places; its axis is the line from the first to the last */
-static int put_modal(mbg_context *ctx, file *f, const mbg__modal *b) {
-  const int most = b->beam ? STATIONS * b->beam->count + 1 : b->nnode + f->scene.m->nmarker + 2;
-  place *o = MBG_TAKE(&f->scene.arena, place, most);
-  mbg__section_place *sections = MBG_TAKE(&f->scene.arena, mbg__section_place, most);
-  double size[2] = {2 * mbg__scene_radius(&f->scene), 2 * mbg__scene_radius(&f->scene)};
-  for (int i = 0; o && i < most; i++) {
-    o[i].P = MBG_TAKE(&f->scene.arena, double, 6 * b->n);
-  }
-  if (f->scene.arena.failed) {
-    return mbg__fail_memory(ctx);
-  }
-  int n = most;
-  if (b->beam) {
-    mbg__scene_section(&f->scene, &b->beam->rule, b->beam->attr[0], size);
-    for (int i = 0; i < n; i++) {
-      mbg__scene_station(&f->scene, b, (double)i / (n - 1), o[i].r, o[i].P);
-    }
-  } else {
-    n = given_places(f, b, o);
-  }
-  while (n < 2) { /* a body without places is a point */
-    o[n++] = (place){.P = o[most - 1].P};
-  }
-  mbg__frame axes = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
-  double turn[12];
-  mbg__scene_flatten(&axes, turn);
-  mbg__scene_along(o[0].r, o[n - 1].r, turn);
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < 3; k++) {
-      sections[i].at[k] = o[i].r[k];
-      sections[i].y[k] = size[0] / 2 * (b->beam ? k == 1 : turn[3 * k]);
-      sections[i].z[k] = size[1] / 2 * (b->beam ? k == 2 : turn[3 * k + 1]);
-    }
-  }
-  f->modals[b - f->scene.m->modals] = mbg__solid_tube(&f->glb, n, sections);
-  for (int j = 0; j < b->n; j++) {
-    put_target(f, n, o, sections, j);
-  }
-  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- meshes */
@@ -437,16 +232,16 @@ static void put_mesh(mbg__json_writer *w, int first, int material, bool skin, in
 }
 
 /* shapes in the order of their numbers, then beams, then modal bodies */
-static void put_meshes(file *f) {
+static void put_meshes(mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
   if (f->nmesh + m->nbeam + m->nmodal == 0) {
     return;
   }
   array(&f->w, "meshes");
   for (int i = 0; i < f->nmesh; i++) {
-    for (int k = 0; k < KINDS * COLOURS; k++) {
-      if (f->mesh[k / COLOURS][k % COLOURS] == i) {
-        put_mesh(&f->w, f->solid[k / COLOURS], f->material[k % COLOURS], false, 0);
+    for (int k = 0; k < MBG__GLB_KINDS * MBG__GLB_COLOURS; k++) {
+      if (f->mesh[k / MBG__GLB_COLOURS][k % MBG__GLB_COLOURS] == i) {
+        put_mesh(&f->w, f->solid[k / MBG__GLB_COLOURS], f->material[k % MBG__GLB_COLOURS], false, 0);
       }
     }
   }
@@ -461,8 +256,8 @@ static void put_meshes(file *f) {
 
 /* a colour of the page, as light */
 static void put_material(mbg__json_writer *w, int colour) {
-  static const int colours[COLOURS] = {0x4c8bf5, 0xf08c2e, 0x35a77c, 0xc94f7c, 0x8a6fd1,
-                                       0xc9a227, 0x2fa4b8, 0x9a6b4b, 0x7fa33a, 0xd9634c};
+  static const int colours[MBG__GLB_COLOURS] = {0x4c8bf5, 0xf08c2e, 0x35a77c, 0xc94f7c, 0x8a6fd1,
+                                                0xc9a227, 0x2fa4b8, 0x9a6b4b, 0x7fa33a, 0xd9634c};
   double c[4] = {0, 0, 0, 1};
   for (int k = 0; k < 3; k++) {
     c[k] = pow((colours[colour] >> (16 - 8 * k) & 255) / 255.0, 2.2);
@@ -476,13 +271,13 @@ static void put_material(mbg__json_writer *w, int colour) {
   mbg__json_end_object(w);
 }
 
-static void put_materials(file *f) {
+static void put_materials(mbg__glb_file *f) {
   if (f->nmaterial == 0) {
     return;
   }
   array(&f->w, "materials");
   for (int i = 0; i < f->nmaterial; i++) {
-    for (int k = 0; k < COLOURS; k++) {
+    for (int k = 0; k < MBG__GLB_COLOURS; k++) {
       if (f->material[k] == i) {
         put_material(&f->w, k);
       }
@@ -493,9 +288,9 @@ static void put_materials(file *f) {
 
 /* ---------------------------------------------------------------------- nodes */
 
-static void put_body(file *f, int body) {
+static void put_body(mbg__glb_file *f, int body) {
   mbg__json_writer *w = &f->w;
-  const double *H = frame_at(f, body, 0);
+  const double *H = mbg__glb_frame(f, body, 0);
   double q[4];
   bool any = false;
   mbg__motion_quaternion(H, (const double[4]){0, 0, 0, 1}, q);
@@ -526,7 +321,7 @@ static void put_body(file *f, int body) {
 }
 
 /* turns the upward direction u to y: quaternion (u x y, 1 + u.y) */
-static void put_root(file *f) {
+static void put_root(mbg__glb_file *f) {
   const double *u = f->scene.up, length = sqrt(2 * (1 + u[1]));
   double q[4] = {1, 0, 0, 0};
   if (length > 1e-6) {
@@ -546,7 +341,7 @@ static void put_root(file *f) {
   mbg__json_end_object(&f->w);
 }
 
-static void put_nodes(file *f) {
+static void put_nodes(mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
   array(&f->w, "nodes");
   for (int b = 0; b < f->bodies; b++) {
@@ -567,7 +362,7 @@ static void put_nodes(file *f) {
   mbg__json_end_array(&f->w);
 }
 
-static void put_skins(file *f) {
+static void put_skins(mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
   if (m->nbeam == 0) {
     return;
@@ -587,7 +382,7 @@ static void put_skins(file *f) {
 }
 
 /* the root, and the meshes of beams, whose place skins determine */
-static void put_scene(file *f) {
+static void put_scene(mbg__glb_file *f) {
   integer(&f->w, "scene", 0);
   array(&f->w, "scenes");
   mbg__json_begin_object(&f->w);
@@ -609,7 +404,7 @@ static void put_scene(file *f) {
 
 /* ---------------------------------------------------------------------- all */
 
-static int take_memory(mbg_context *ctx, file *f, int frames) {
+static int take_memory(mbg_context *ctx, mbg__glb_file *f, int frames) {
   mbg__arena *a = &f->scene.arena;
   const mbg_model *m = f->scene.m;
   f->bodies = mbg__frames(m);
@@ -628,23 +423,23 @@ done:
   return err;
 }
 
-static int put_numbers(mbg_context *ctx, file *f) {
-  static int (*const make[KINDS])(mbg__glb *) = {mbg__solid_box, mbg__solid_cylinder, mbg__solid_sphere};
+static int put_numbers(mbg_context *ctx, mbg__glb_file *f) {
+  static int (*const make[MBG__GLB_KINDS])(mbg__glb *) = {mbg__solid_box, mbg__solid_cylinder, mbg__solid_sphere};
   const mbg_model *m = f->scene.m;
   int err = MBG_OK;
   number_shapes(f);
-  for (int k = 0; k < KINDS; k++) {
+  for (int k = 0; k < MBG__GLB_KINDS; k++) {
     bool used = false;
-    for (int c = 0; c < COLOURS; c++) {
+    for (int c = 0; c < MBG__GLB_COLOURS; c++) {
       used = used || f->mesh[k][c] >= 0;
     }
     f->solid[k] = used ? make[k](&f->glb) : -1;
   }
   for (int i = 0; i < m->nbeam; i++) {
-    MBG_TRY(put_beam(ctx, f, &m->beams[i]));
+    MBG_TRY(mbg__glb_beam(ctx, f, &m->beams[i]));
   }
   for (int i = 0; i < m->nmodal; i++) {
-    MBG_TRY(put_modal(ctx, f, &m->modals[i]));
+    MBG_TRY(mbg__glb_modal(ctx, f, &m->modals[i]));
   }
   if (f->n > 1 && f->bodies > 0) {
     put_times(f);
@@ -660,7 +455,7 @@ done:
 int mbg_view_glb(mbg_context *ctx, mbg_run *run, const mbg_view_options *options, char **data, size_t *length) {
   MBG_NEED(ctx, ctx && run && data && length);
   mbg_view_options o;
-  file f = {.run = run};
+  mbg__glb_file f = {.run = run};
   int err = MBG_OK;
   *data = NULL;
   *length = 0;

@@ -54,7 +54,7 @@ class View {
 
   makeWorld() {
     const canvas = $('canvas');
-    this.renderer = new WebGLRenderer({canvas, antialias: true, preserveDrawingBuffer: true});
+    this.renderer = new WebGLRenderer({canvas, antialias: this.motion.nb <= 300, preserveDrawingBuffer: true});
     this.renderer.shadowMap.type = PCFShadowMap;
     this.world = new Scene();
     this.camera = new PerspectiveCamera(28, 1, 0.01, 1000);

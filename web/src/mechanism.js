@@ -15,6 +15,7 @@ export class Mechanism {
     this.parts = new Parts();
     this.updates = [];
     this.unit = scene.size;
+    this.many = scene.bodies.length > 300; // fewer triangles
     const more = look.ghost ? {transparent: true, opacity: look.opacity ?? 0.3, depthWrite: false} : {};
     this.material = color => lambert(look.color ?? color, more);
     this.firstMode = new Map(scene.modal.map(m => [m.body, m.first]));
@@ -51,7 +52,7 @@ export class Mechanism {
       else if (s.kind === 'cone') put('cone', [a, a, b]);
       else if (s.kind === 'capsule') {
         put('cylinder', [a, a, b]);
-        for (const end of [-1, 1]) {
+        for (const end of this.many ? [] : [-1, 1]) {
           const local = frameMatrix(s.frame).multiply(new Matrix4().makeTranslation(0, 0, end * b / 2));
           this.parts.add('sphere', s.body, local.scale(new Vector3(a, a, a)), c, what);
         }
@@ -77,15 +78,16 @@ export class Mechanism {
 
   addJoints() {
     const r = 0.02 * this.unit;
+    this.rails = [];
     for (const j of this.scene.joints) {
       const on = j.b.body >= 0 ? j.b : j.a, more = {owner: 'joint ' + j.name, modal: on.modal, first: on.first};
       const put = (kind, scale, color = DARK) => this.parts.shape(kind, on.body, on.frame, scale, color, more);
-      const rail = axis => this.rail(j, axis);
+      const rail = () => this.rail(j);
       switch (j.type) {
-        case 'revolute': put('cylinder', [r, r, 3.2 * r]); put('cylinder', [0.55 * r, 0.55 * r, 3.6 * r], '#d5dae2'); break;
-        case 'cylindrical': case 'screw': put('cylinder', [r, r, 3.5 * r]); rail(2); break;
-        case 'prismatic': put('box', [3 * r, 3 * r, 4 * r]); rail(2); break;
-        case 'point-on-line': put('sphere', [1.1 * r, 1.1 * r, 1.1 * r]); rail(2); break;
+        case 'revolute': put('cylinder', [r, r, 3.2 * r]); if (!this.many) put('cylinder', [0.55 * r, 0.55 * r, 3.6 * r], '#d5dae2'); break;
+        case 'cylindrical': case 'screw': put('cylinder', [r, r, 3.5 * r]); rail(); break;
+        case 'prismatic': put('box', [3 * r, 3 * r, 4 * r]); rail(); break;
+        case 'point-on-line': put('sphere', [1.1 * r, 1.1 * r, 1.1 * r]); rail(); break;
         case 'planar': case 'point-on-plane': put('cylinder', [1.8 * r, 1.8 * r, 0.5 * r]); break;
         case 'universal': put('cylinder', [0.6 * r, 0.6 * r, 3 * r]); put('box', [1.8 * r, 1.8 * r, 1.8 * r]); break;
         case 'fixed': put('box', [2 * r, 2 * r, 2 * r]); break;
@@ -94,6 +96,7 @@ export class Mechanism {
       }
       for (const end of [j.a, j.b]) if (end.body < 0 && !/prismatic|cylindrical|point-on|planar|screw/.test(j.type)) this.support(end.frame, j);
     }
+    this.addRails();
   }
 
   // a foot under a point of the ground
@@ -106,22 +109,29 @@ export class Mechanism {
     this.parts.add('cylinder', -1, new Matrix4().compose(at, turn, new Vector3(0.8 * h, 0.8 * h, 0.12 * h)), DARK, {owner: 'joint ' + j.name});
   }
 
-  // the way of a sliding joint: as far as the motion goes
-  rail(j, axis) {
+  // the way of a sliding joint: as far as the motion goes, which one look at the pictures tells for all of them
+  rail(j) {
     const [base, slider] = j.a.body < 0 || j.b.body >= 0 ? [j.a, j.b] : [j.b, j.a];
+    this.rails.push({j, base, slider, low: 0, high: 0});
+  }
+
+  addRails() {
     const inverse = new Matrix4(), p = new Vector3(), m = this.motion, step = Math.max(1, m.n / 200 | 0);
-    let low = 0, high = 0;
-    for (let i = 0; i < m.n; i += step) {
+    for (let i = 0; this.rails.length && i < m.n; i += step) {
       m.set(m.time[i]);
-      inverse.copy(frameMatrix(base.frame));
-      if (base.body >= 0) inverse.premultiply(new Matrix4().fromArray(m.matrices, 16 * base.body));
-      this.point(slider, p).applyMatrix4(inverse.invert());
-      low = Math.min(low, p.z);
-      high = Math.max(high, p.z);
+      for (const o of this.rails) {
+        inverse.copy(frameMatrix(o.base.frame));
+        if (o.base.body >= 0) inverse.premultiply(new Matrix4().fromArray(m.matrices, 16 * o.base.body));
+        this.point(o.slider, p).applyMatrix4(inverse.invert());
+        o.low = Math.min(o.low, p.z);
+        o.high = Math.max(o.high, p.z);
+      }
     }
-    const r = 0.007 * this.unit, over = 0.06 * this.unit, length = high - low + 2 * over;
-    const local = frameMatrix(base.frame).multiply(new Matrix4().makeTranslation(0, 0, (low + high) / 2));
-    this.parts.add('cylinder', base.body, local.scale(new Vector3(r, r, length)), RAIL, {owner: 'joint ' + j.name, modal: base.modal, first: base.first});
+    for (const {j, base, low, high} of this.rails) {
+      const r = 0.007 * this.unit, length = high - low + 0.12 * this.unit;
+      const local = frameMatrix(base.frame).multiply(new Matrix4().makeTranslation(0, 0, (low + high) / 2));
+      this.parts.add('cylinder', base.body, local.scale(new Vector3(r, r, length)), RAIL, {owner: 'joint ' + j.name, modal: base.modal, first: base.first});
+    }
   }
 
   // a shape that is laid between two markers
@@ -137,7 +147,10 @@ export class Mechanism {
   addForces() {
     const u = this.unit, many = this.scene.forces.length > 40;
     for (const f of this.scene.forces) {
-      const linear = /^(distance|x|y|z)$/.test(f.along ?? '');
+      const linear = /^(distance|x|y|z)$/.test(f.along ?? ''), dot = 0.012 * u;
+      for (const end of linear && !this.ghost ? [f.a, f.b] : []) {
+        if (end.body < 0) this.parts.shape('sphere', -1, end.frame, [dot, dot, dot], DARK, {owner: f.name});
+      }
       if (f.type === 'bushing') {
         const on = f.b.body >= 0 ? f.b : f.a, r = 0.026 * u;
         this.parts.shape('sphere', on.body, on.frame, [r, r, r], BUSHING, {owner: f.name, modal: on.modal, first: on.first});

@@ -1,0 +1,41 @@
+/* view_glb: a glTF file while it is made. */
+#ifndef MBG_VIEW_VIEW_GLB_H
+#define MBG_VIEW_VIEW_GLB_H
+
+#include "mbgrad/run.h"
+#include "view/scene.h"
+#include "view/solids.h"
+
+enum { MBG__GLB_KINDS = 3, MBG__GLB_COLOURS = 10 };
+
+typedef struct {
+  mbg__scene scene;
+  mbg__glb glb;
+  mbg__json_writer w;
+  const mbg_run *run;
+  int n;                                             /* pictures */
+  int *node;                                         /* of the run                                    (all nodes) */
+  int bodies;                                        /* nodes 0 .. bodies-1 of the file; the root is node `bodies` */
+  int times;                                         /* accessor */
+  int *motion;                                       /* accessors: position and quaternion of each body (2 x bodies) */
+  int *weights;                                      /* accessor: coordinates of each modal body         (nmodal) */
+  int solid[MBG__GLB_KINDS];                         /* first accessors of box, cylinder, sphere */
+  int mesh[MBG__GLB_KINDS][MBG__GLB_COLOURS], nmesh; /* meshes of shapes that are in use, else -1 */
+  int material[MBG__GLB_COLOURS], nmaterial;         /* in use, else -1 */
+  int *beams, *modals;                               /* first accessors of their meshes */
+  int *shapes;                                       /* first node of each shape                         (nshape + 1) */
+  float *scratch;                                    /*                                                  (4 n) */
+} mbg__glb_file;
+
+/* The frame of a body at picture i. */
+static inline const double *mbg__glb_frame(const mbg__glb_file *f, int body, int i) {
+  return mbg_run_value_array(f->run) + (size_t)f->node[i] * (size_t)mbg_run_value_width(f->run) +
+         mbg_run_frame_column(f->run, body);
+}
+
+/* view_glb_flexible.c: numbers of the mesh of a beam (positions, normals, triangles, joints, weights, inverse frames)
+   and of a modal body (positions, normals, triangles, displacements by each mode). */
+int mbg__glb_beam(mbg_context *ctx, mbg__glb_file *f, const mbg__beam *beam);
+int mbg__glb_modal(mbg_context *ctx, mbg__glb_file *f, const mbg__modal *body);
+
+#endif
