@@ -2,6 +2,7 @@
 
 #include "math/dense.h"
 #include "start/rank_full.h"
+#include "start/rank_parts.h"
 #include "system/system_internal.h"
 
 #include <stdlib.h>
@@ -362,8 +363,7 @@ static void take_row(const scaled_rows *q, const decision *p, int d, const int *
   }
 }
 
-/* room for so many entries of each dropped row, counted in d_start[d + 1] */
-static int reserve_rows(mbg_context *ctx, mbg__arena *arena, mbg__rank *out) {
+int mbg__rank_reserve(mbg_context *ctx, mbg__arena *arena, mbg__rank *out) {
   for (int d = 0; d < out->ndropped; d++) {
     out->d_start[d + 1] += out->d_start[d];
   }
@@ -390,7 +390,7 @@ static int take_dependence(const scaled_rows *q, mbg__arena *scratch, mbg__arena
       out->d_start[place[p->row[p->rank + d]] + 1] = p->rank;
     }
   }
-  MBG_TRY(reserve_rows(q->ctx, arena, out));
+  MBG_TRY(mbg__rank_reserve(q->ctx, arena, out));
   for (const decision *p = all; p < all + n; p++) {
     for (int d = 0; d < p->nrow - p->rank; d++) {
       take_row(q, p, d, place, list, out);
@@ -400,7 +400,7 @@ done:
   return err;
 }
 
-static void list_kept(mbg__rank *out) {
+void mbg__rank_list(mbg__rank *out) {
   out->nkept = out->ndropped = 0;
   for (int i = 0; i < out->nrow; i++) {
     if (out->keep[i]) {
@@ -439,7 +439,7 @@ static int factor_rest(const scaled_rows *q, mbg__arena *scratch, mbg__arena *ar
   for (int p = 0; p < r.npart; p++) {
     MBG_TRY(decide_part(q, scratch, &r, p, &all[p], out));
   }
-  list_kept(out);
+  mbg__rank_list(out);
   if (out->ndropped > 0) {
     MBG_TRY(take_dependence(q, scratch, arena, all, r.npart, out));
   }
@@ -449,8 +449,7 @@ done:
 
 /* ---------------------------------------------------------------------- analysis */
 
-/* a decision that keeps all rows, lists not made yet; NULL when out of memory */
-static mbg__rank *take_rank(mbg_context *ctx, mbg__arena *arena, int nrow) {
+mbg__rank *mbg__rank_take(mbg_context *ctx, mbg__arena *arena, int nrow) {
   mbg__rank *rank = MBG_TAKE(arena, mbg__rank, 1);
   bool *keep = MBG_TAKE(arena, bool, nrow);
   int *kept = MBG_TAKE(arena, int, nrow), *dropped = MBG_TAKE(arena, int, nrow);
@@ -471,7 +470,7 @@ int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, real 
   q.row_left = MBG_TAKE(&scratch, bool, m->nrow);
   q.body_left = MBG_TAKE(&scratch, bool, m->nbody);
   MBG_TRY(mbg__arena_check(ctx, &scratch));
-  *out = take_rank(ctx, arena, m->nrow);
+  *out = mbg__rank_take(ctx, arena, m->nrow);
   MBG_TRY(*out ? MBG_OK : MBG_ERROR_MEMORY);
   memset(q.row_left, true, (size_t)m->nrow);
   memset(q.body_left, true, (size_t)m->nbody);
@@ -480,79 +479,5 @@ int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *s, real 
   MBG_TRY(factor_rest(&q, &scratch, arena, *out));
 done:
   mbg__arena_destroy(&scratch);
-  return err;
-}
-
-/* ---------------------------------------------------------------------- another choice */
-
-/* entry of the null vector of dropped row d: lambda_d = 1, lambda_I = -T_d */
-static double null_entry(const mbg__rank *rank, int row, int d) {
-  for (int i = 0; i < rank->ndropped; i++) {
-    if (rank->dropped[i] == row) {
-      return i == d ? 1 : 0;
-    }
-  }
-  for (int k = rank->d_start[d]; k < rank->d_start[d + 1]; k++) {
-    if (rank->kept[rank->depends[k]] == row) {
-      return -rank->T[k];
-    }
-  }
-  return 0;
-}
-
-/* N_D^T B_D + N_I^T B_I = 0, so T = -N_D^-T N_I^T */
-static int new_dependence(mbg_context *ctx, mbg__arena *arena, const mbg__rank *old, mbg__rank *out, bool *ok) {
-  const int nd = out->ndropped;
-  mbg__arena scratch;
-  mbg__lu lu;
-  int err = MBG_OK;
-  mbg__arena_init(&scratch, mbg__context_allocator(ctx));
-  out->d_start = MBG_TAKE(arena, int, nd + 1);
-  MBG_TRY(mbg__arena_check(ctx, arena));
-  for (int d = 0; d < nd; d++) {
-    out->d_start[d + 1] = out->nkept; /* few rows: all entries */
-  }
-  MBG_TRY(reserve_rows(ctx, arena, out));
-  real *x = MBG_TAKE(&scratch, real, nd);
-  (void)mbg__lu_prepare(&lu, &scratch, nd);
-  MBG_TRY(mbg__arena_check(ctx, &scratch));
-  MBG_TRY(mbg__arena_check(ctx, arena));
-  for (int i = 0; i < nd; i++) {
-    for (int d = 0; d < nd; d++) {
-      lu.A[d + nd * i] = null_entry(old, out->dropped[i], d);
-    }
-  }
-  *ok = mbg__lu_factor(&lu, NULL) == MBG_OK && mbg__lu_ratio(&lu, NULL) > 1e-3;
-  for (int k = 0; *ok && k < out->nkept; k++) {
-    for (int d = 0; d < nd; d++) {
-      x[d] = -null_entry(old, out->kept[k], d);
-    }
-    mbg__lu_solve(&lu, x, 1);
-    for (int i = 0; i < nd; i++) {
-      out->depends[out->d_start[i] + k] = k;
-      out->T[out->d_start[i] + k] = re(x[i]);
-    }
-  }
-done:
-  mbg__arena_destroy(&scratch);
-  return err;
-}
-
-int mbg__rank_choose(mbg_context *ctx, mbg__arena *arena, mbg__rank *rank, const int *dropped, mbg__rank **out) {
-  bool ok = false;
-  mbg__rank *r = take_rank(ctx, arena, rank->nrow);
-  *out = rank;
-  if (!r) {
-    return MBG_ERROR_MEMORY;
-  }
-  r->smallest = rank->smallest;
-  for (int i = 0; i < rank->ndropped; i++) {
-    r->keep[dropped[i]] = false;
-  }
-  list_kept(r);
-  const int err = new_dependence(ctx, arena, rank, r, &ok);
-  if (err == MBG_OK && ok) {
-    *out = r;
-  }
   return err;
 }

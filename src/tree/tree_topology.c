@@ -1,4 +1,5 @@
 /* The links of a tree: which joints become coordinates, which rows remain constraints. */
+#include "start/rank_parts.h"
 #include "tree/spanning_tree.h"
 #include "tree/tree_internal.h"
 
@@ -134,93 +135,6 @@ static void mark_held(mbg__tree *t) {
 
 /* ---------------------------------------------------------------------- redundant rows */
 
-/* Null vectors of B^T, lambda_d = 1, lambda_I = -T_d, in parts without a common row: each is decided apart. */
-typedef struct {
-  int *root;           /* of the part of a vector: its first one                  (ndropped) */
-  int *part;           /* of a row: the root of its vectors, -1: none             (nrow) */
-  int *row, *next_row; /* first row of a part (at its root), the next one; -1 ends (ndropped, nrow) */
-  int *vector, *next;  /* its vectors alike                                       (ndropped each) */
-  int *place;          /* of a vector in its part                                 (ndropped) */
-  int nrow, nd, *rows; /* the part at hand                                        (nrow) */
-  double *N, *u;       /* its vectors by rows, scratch                            (nrow x nd, nd) */
-} null_parts;
-
-static int root_of(int *root, int i) {
-  while (root[i] != i) {
-    root[i] = root[root[i]];
-    i = root[i];
-  }
-  return i;
-}
-
-static int take_parts(mbg_context *ctx, mbg__arena *arena, const mbg__rank *rank, null_parts *p) {
-  const int nd = rank->ndropped, nrow = rank->nrow;
-  *p = (null_parts){.root = MBG_TAKE(arena, int, nd),
-                    .part = MBG_TAKE(arena, int, nrow),
-                    .row = MBG_TAKE(arena, int, nd),
-                    .next_row = MBG_TAKE(arena, int, nrow),
-                    .vector = MBG_TAKE(arena, int, nd),
-                    .next = MBG_TAKE(arena, int, nd),
-                    .place = MBG_TAKE(arena, int, nd),
-                    .rows = MBG_TAKE(arena, int, nrow)};
-  return mbg__arena_check(ctx, arena);
-}
-
-static void find_parts(const mbg__rank *rank, null_parts *p) {
-  for (int i = 0; i < rank->nrow; i++) {
-    p->part[i] = -1;
-  }
-  for (int d = 0; d < rank->ndropped; d++) {
-    p->root[d] = d;
-    p->row[d] = p->vector[d] = -1;
-    p->part[rank->dropped[d]] = d;
-  }
-  for (int d = 0; d < rank->ndropped; d++) {
-    for (int k = rank->d_start[d]; k < rank->d_start[d + 1]; k++) {
-      int *part = &p->part[rank->kept[rank->depends[k]]];
-      const int a = root_of(p->root, d), b = *part < 0 ? a : root_of(p->root, *part);
-      p->root[a > b ? a : b] = a > b ? b : a;
-      *part = d;
-    }
-  }
-  for (int i = rank->nrow - 1; i >= 0; i--) {
-    if (p->part[i] >= 0) {
-      p->part[i] = root_of(p->root, p->part[i]);
-      p->next_row[i] = p->row[p->part[i]];
-      p->row[p->part[i]] = i;
-    }
-  }
-  for (int d = rank->ndropped - 1; d >= 0; d--) {
-    const int r = root_of(p->root, d);
-    p->next[d] = p->vector[r];
-    p->vector[r] = d;
-  }
-}
-
-/* the vectors of a part; index (nrow): scratch */
-static int take_part(mbg_context *ctx, mbg__arena *arena, const mbg__rank *rank, null_parts *p, int root, int *index) {
-  p->nrow = p->nd = 0;
-  for (int i = p->row[root]; i >= 0; i = p->next_row[i]) {
-    index[i] = p->nrow;
-    p->rows[p->nrow++] = i;
-  }
-  for (int d = p->vector[root]; d >= 0; d = p->next[d]) {
-    p->place[d] = p->nd++;
-  }
-  p->N = MBG_TAKE(arena, double, (size_t)p->nrow *(size_t)p->nd);
-  p->u = MBG_TAKE(arena, double, p->nd);
-  if (mbg__arena_check(ctx, arena) < 0) {
-    return MBG_ERROR_MEMORY;
-  }
-  for (int d = p->vector[root]; d >= 0; d = p->next[d]) {
-    p->N[(size_t)index[rank->dropped[d]] * (size_t)p->nd + (size_t)p->place[d]] = 1;
-    for (int k = rank->d_start[d]; k < rank->d_start[d + 1]; k++) {
-      p->N[(size_t)index[rank->kept[rank->depends[k]]] * (size_t)p->nd + (size_t)p->place[d]] = -rank->T[k];
-    }
-  }
-  return MBG_OK;
-}
-
 static double norm(const double *x, int n) {
   double s = 0;
   for (int i = 0; i < n; i++) {
@@ -248,7 +162,7 @@ static void project(double *N, int nrow, int nd, int row, double *u) {
 
 /* Drops the rows that the start dropped unless the tree holds them; instead of a held row, the row with the largest
    component in the remaining null vectors. The held rows are independent, so that enough rows are found. */
-static void drop_part(const mbg__tree *t, const mbg__rank *rank, const null_parts *p, bool *dropped) {
+static void drop_part(const mbg__tree *t, const mbg__rank *rank, const mbg__null_parts *p, double *u, bool *dropped) {
   for (int pass = 0, found = 0; pass < 2; pass++) {
     while (found < p->nd) {
       double most = pass ? 1e-12 : 1e-6;
@@ -266,23 +180,23 @@ static void drop_part(const mbg__tree *t, const mbg__rank *rank, const null_part
       }
       dropped[p->rows[best]] = true;
       found++;
-      project(p->N, p->nrow, p->nd, best, p->u);
+      project(p->N, p->nrow, p->nd, best, u);
     }
   }
 }
 
 static int drop_rows(mbg_context *ctx, mbg__arena *arena, const mbg__tree *t, const mbg__rank *rank, bool *dropped) {
-  null_parts p;
-  int err = MBG_OK, *index = MBG_TAKE(arena, int, rank->nrow);
-  MBG_TRY(take_parts(ctx, arena, rank, &p));
-  find_parts(rank, &p);
+  mbg__null_parts p;
+  int err = MBG_OK;
+  double *u = MBG_TAKE(arena, double, rank->ndropped);
+  MBG_TRY(mbg__null_parts_find(ctx, arena, rank, &p));
   for (int d = 0; d < rank->ndropped; d++) {
     if (p.root[d] == d) {
       mbg__arena one;
       mbg__arena_init(&one, mbg__context_allocator(ctx));
-      err = take_part(ctx, &one, rank, &p, d, index);
+      err = mbg__null_parts_take(ctx, &one, rank, &p, d);
       if (err == MBG_OK) {
-        drop_part(t, rank, &p, dropped);
+        drop_part(t, rank, &p, u, dropped);
       }
       mbg__arena_destroy(&one);
       MBG_TRY(err);
