@@ -124,7 +124,7 @@ static int plant(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const 
   mbg__rank *rank;
   int err = MBG_OK;
   MBG_TRY(mbg__system_update(ctx, w->sys, &w->state));
-  MBG_TRY(mbg__rank_analyse(ctx, arena, w->sys, &rank));
+  MBG_TRY(mbg__rank_analyse(ctx, arena, w->sys, NULL, &rank));
   MBG_TRY(mbg__tree_create(ctx, w->sys, rank, &w->tree));
   const int n = mbg__tree_size(w->tree);
   mbg__frame *E = MBG_TAKE(arena, mbg__frame, m->nbody);
