@@ -42,6 +42,7 @@ MISSING = (
     " mbg_linearize_destroy mbg_linearize_get_summary mbg_linearize_input mbg_linearize_json mbg_linearize_matrix"
     " mbg_linearize_options_default mbg_linearize_output mbg_linearize_poles mbg_linearize_response"
     " mbg_linearize_state mbg_linearize_zeros mbg_model_beam_count mbg_model_beam_name mbg_model_beam_nodes"
+    " mbg_view_glb"
 )
 
 

@@ -1,4 +1,4 @@
-/* The choice of independent coordinates (theory 6, section 9): rows of unit length in the metric, on the motions that
+/* The choice of independent coordinates (theory 6, section 6): rows of unit length in the metric, on the motions that
    the constraints allow; those that the caller names first, then the first one whose rest is at least half of the
    largest rest, until all freedoms have a coordinate. */
 #include "linearize/linearize.h"

@@ -1,4 +1,4 @@
-/* state_space: the linear model of a system at a state, in minimal coordinates (theory 6, section 9).
+/* state_space: the linear model of a system at a state, in minimal coordinates (theory 6, section 6).
 
      x = (dq, dqd)      x' = A x + B du      dy = C x + D du
 

@@ -442,7 +442,7 @@ static void test_random_derivatives(void **state) {
   }
 }
 
-/* ---------------------------------------------------------------------- a crane by hand, theory 6, R1 */
+/* ---------------------------------------------------------------------- a crane by hand, theory 6, section 7, R1 */
 
 static const char crane[] =
     "{\"mbgrad\": 1, \"parameters\": {\"mt\": 8, \"ml\": 4, \"l\": 1.2, \"c\": 3, \"F\": 4, \"v0\": 0.1},"

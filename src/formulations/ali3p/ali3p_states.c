@@ -3,7 +3,7 @@
 
      a_S+ = F(z+, w+)/s instead of the projection of as_S     i.e. E1_S(z+, w+, a+) = 0
 
-   which keeps states of second order (theory 6, section 6). Without rows w+ = ws, and it is so already. */
+   which keeps states of second order (theory 6, section 5). Without rows w+ = ws, and it is so already. */
 #include "formulations/ali3p/ali3p_work.h"
 
 bool mbg__ali3p_has_states(const mbg__ali3p *a) { return a->m->nstate > 0 && a->nrow > 0; }
