@@ -87,8 +87,11 @@ async function controls(page, model) {
   s = await state();
   check(Math.abs(s.t - (s.t0 + s.t1) / 2) <= 1e-6 * (s.t1 - s.t0), model, 'slider', s.t);
   await page.click('#play');
-  await page.waitForTimeout(300);
-  const later = await state();
+  let later = await state(); // a busy machine may take seconds to the next picture
+  for (let i = 0; i < 100 && !(later.playing && later.t !== s.t); i++) {
+    await page.waitForTimeout(200);
+    later = await state();
+  }
   check(later.playing && later.t !== s.t, model, 'play');
   s = await press(' ');
   check(!s.playing, model, 'pause by the space bar');
