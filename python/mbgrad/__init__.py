@@ -20,7 +20,7 @@ from ._errors import (
 from ._function import Function
 from ._gallery import gallery
 from ._mbgrad import lib as _lib
-from ._model import Model, formulations, import_file, load, schema
+from ._model import Formulation, Model, formulations, import_file, load, schema
 from ._native import text_of as _text_of
 from ._parameters import Parameters
 from ._problems import (
@@ -45,6 +45,7 @@ __all__ = [
     "ConvergenceError",
     "Error",
     "FileError",
+    "Formulation",
     "Frame",
     "Function",
     "GradientCheck",

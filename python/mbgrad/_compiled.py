@@ -87,6 +87,21 @@ class Compiled:
         return self._names("body")
 
     @functools.cached_property
+    def beams(self) -> dict[str, list[str]]:
+        """Names of the beams, with the bodies that are their nodes."""
+        found, first, count = {}, ffi.new("int *"), ffi.new("int *")
+        for i, name in enumerate(self._names("beam")):
+            lib.mbg_model_beam_nodes(self.c, i, first, count)
+            found[name] = self.bodies[first[0] : first[0] + count[0]]
+        return found
+
+    @functools.cached_property
+    def modal(self) -> list[str]:
+        """Name of the body of each modal coordinate."""
+        count = lib.mbg_model_modal_count(self.c)
+        return [self.bodies[lib.mbg_model_modal_body(self.c, i)] for i in range(count)]
+
+    @functools.cached_property
     def joints(self) -> list[str]:
         """Names of the joints."""
         return self._names("joint")

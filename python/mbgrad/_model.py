@@ -21,7 +21,7 @@ from ._function import Function
 from ._gallery import find_model, gallery_folder
 from ._import import ENDINGS, imported
 from ._mbgrad import ffi, lib
-from ._native import FloatArray, Watch, context, did_you_mean, method_index, take_text, text_of
+from ._native import METHODS, FloatArray, Watch, context, did_you_mean, method_index, take_text, text_of
 from ._parameters import Parameters
 from ._problems import Problems
 from ._progress import run_progress
@@ -318,6 +318,17 @@ class Model(Elements, Problems):
         return list(self._compile().bodies)
 
     @property
+    def beams(self) -> dict[str, list[str]]:
+        """Names of the beams, with the bodies that are their nodes, from the first end to the second."""
+        return {name: list(nodes) for name, nodes in self._compile().beams.items()}
+
+    @property
+    def modal(self) -> dict[str, int]:
+        """Number of modal coordinates of each flexible body that has some."""
+        owners = self._compile().modal
+        return {body: owners.count(body) for body in dict.fromkeys(owners)}
+
+    @property
     def joints(self) -> list[str]:
         """Names of the joints."""
         return list(self._compile().joints)
@@ -416,6 +427,18 @@ class Model(Elements, Problems):
             Shown by notebooks; ``page.open()`` opens a browser, ``page.save(path)`` writes a file.
         """
         return self.simulate(**settings).view(path, gradient=gradient)
+
+    def glb(self, path: str | os.PathLike[str] | None = None, **settings: Any) -> bytes:
+        """Simulate the model and return its motion as binary glTF 2.0, for other viewers.
+
+        Parameters
+        ----------
+        path : path, optional
+            Write it to this file, too.
+        **settings
+            As of ``simulate``.
+        """
+        return self.simulate(**settings).glb(path)
 
     @overload
     def value_and_grad(
@@ -774,10 +797,40 @@ def schema() -> dict[str, Any]:
         return json.loads(take_text(ctx, lib.mbg_model_schema(ctx, text), text))  # type: ignore[no-any-return]
 
 
-def formulations() -> dict[str, str]:
-    """Return the keys and names of the formulations."""
-    count = lib.mbg_formulation_count()
-    return {text_of(lib.mbg_formulation_key(i)): text_of(lib.mbg_formulation_name(i)) for i in range(count)}
+class Formulation(str):
+    """Name of a formulation, with what it offers.
+
+    Attributes
+    ----------
+    key : str
+        ``"lie"``, as options have it.
+    paper : str
+        Authors of the paper.
+    integrators : tuple of str
+        Keys of its integrators, the preset first; empty for steps of its own.
+    methods : tuple of str
+        Methods of differentiation.
+    """
+
+    key: str
+    paper: str
+    integrators: tuple[str, ...]
+    methods: tuple[str, ...]
+
+    @classmethod
+    def _of(cls, i: int) -> Formulation:
+        found = cls(text_of(lib.mbg_formulation_name(i)))
+        found.key = text_of(lib.mbg_formulation_key(i))
+        found.paper = text_of(lib.mbg_formulation_paper(i))
+        found.integrators = tuple(text_of(lib.mbg_formulation_integrators(i)).split())
+        found.methods = tuple(name for name, m in METHODS.items() if m > 0 and lib.mbg_formulation_has(i, m))
+        return found
 
 
-__all__ = ["Model", "formulations", "gallery_folder", "load", "schema"]
+def formulations() -> dict[str, Formulation]:
+    """Return the formulations by key: their names, which tell paper, integrators and methods, too."""
+    found = [Formulation._of(i) for i in range(lib.mbg_formulation_count())]
+    return {f.key: f for f in found}
+
+
+__all__ = ["Formulation", "Model", "formulations", "gallery_folder", "load", "schema"]

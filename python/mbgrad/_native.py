@@ -31,6 +31,7 @@ from ._mbgrad import ffi, lib
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 
 _DOUBLES = ffi.typeof("double[]")
 
@@ -150,6 +151,15 @@ def take_text(ctx: Any, status: int, text: Any) -> str:
         return text_of(text[0])
     finally:
         lib.mbg_text_destroy(ctx, text[0])
+
+
+def take_bytes(ctx: Any, status: int, data: Any, length: Any) -> bytes:
+    """Take over bytes that a function handed out."""
+    check(ctx, status)
+    try:
+        return bytes(ffi.buffer(data[0], length[0]))
+    finally:
+        lib.mbg_text_destroy(ctx, data[0])
 
 
 # ---------------------------------------------------------------------- interruption and progress

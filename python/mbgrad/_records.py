@@ -43,6 +43,21 @@ class Work:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class ModalMotion:
+    """Modal coordinates of a flexible body at every node of a run.
+
+    Attributes
+    ----------
+    body : str
+    coordinates, rates : numpy.ndarray, (nodes, modes)
+    """
+
+    body: str
+    coordinates: FloatArray = dataclasses.field(repr=False)
+    rates: FloatArray = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Attribute:
     """A number of the model, with the derivative of a criterion by it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pathlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from ._compiled import Compiled, NativeRun, evaluate_run, select
 from ._errors import InputError
 from ._mbgrad import ffi, lib
 from ._native import (
+    METHODS,
+    BoolArray,
     FloatArray,
     RunOptions,
     Watch,
@@ -23,12 +26,14 @@ from ._native import (
     doubles,
     method_index,
     need,
+    number,
     numbers,
+    take_bytes,
     take_text,
     text_of,
 )
 from ._parameters import Parameters
-from ._records import Attribute, StepError, Work, record
+from ._records import Attribute, ModalMotion, StepError, Work, record
 from ._view import Page
 
 if TYPE_CHECKING:
@@ -116,9 +121,33 @@ class Run(Mapping[str, FloatArray]):
     ``run["phi"]`` are the values of a signal at the times ``run.t``. Arrays are read-only views of the memory of the
     run, which lives as long as one of them does. A run can be pickled; its derivatives are then computed from a
     simulation that is repeated.
+
+    Attributes
+    ----------
+    formulation : str
+        Key of the formulation.
+    start, end : float
+        Of the run [s].
+    controlled : bool
+        The steps are under error control.
+    step : float
+        Length of the steps [s], also of those that ``accuracy`` found; NAN under error control.
+    relative_tolerance, absolute_tolerance : float
+        Of steps under error control; 0 for others.
+    adjoint_method : str
+        The exact adjoint of the formulation: ``"adjoint"``, or ``"continuous"`` where it solves a differential
+        equation.
     """
 
     _native: NativeRun | None
+    formulation: str
+    start: float
+    end: float
+    controlled: bool
+    step: float
+    relative_tolerance: float
+    absolute_tolerance: float
+    adjoint_method: str
 
     def __init__(
         self,
@@ -136,6 +165,7 @@ class Run(Mapping[str, FloatArray]):
         self._poses = poses
         self._restart = restart
         self._lock = threading.RLock()
+        self._estimated: Any = None  # what the last estimate of errors was made for
         self._simulate(watch)
 
     def _simulate(self, watch: Watch) -> None:
@@ -155,7 +185,7 @@ class Run(Mapping[str, FloatArray]):
         self._native = native
         self._psi = psi
         c = native.c
-        self.formulation = text_of(lib.mbg_run_formulation(c))
+        self._settle(c)
         n, width = lib.mbg_run_node_count(c), lib.mbg_run_value_width(c)
         self._t: FloatArray = np.asarray(_Memory(native, lib.mbg_run_time_array(c), (n,)))
         values = lib.mbg_run_value_array(c)
@@ -177,10 +207,21 @@ class Run(Mapping[str, FloatArray]):
                 [lib.mbg_run_twist_column(c, b) for b in bodies],
             )
 
+    def _settle(self, c: Any) -> None:
+        """Take over what was decided about the steps."""
+        self.formulation = text_of(lib.mbg_run_formulation(c))
+        self.start, self.end = lib.mbg_run_start(c), lib.mbg_run_end(c)
+        self.controlled = lib.mbg_run_controlled(c)
+        self.step = float("nan") if self.controlled else lib.mbg_run_step(c)
+        self.relative_tolerance = lib.mbg_run_relative_tolerance(c)
+        self.absolute_tolerance = lib.mbg_run_absolute_tolerance(c)
+        self.adjoint_method = list(METHODS)[lib.mbg_run_adjoint_method(c)]
+
     # ------------------------------------------------------------------ pickling
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("_model", "_p", "_settings", "_poses", "_restart", "_psi", "_kept", "_columns", "formulation")
+        names = ["_model", "_p", "_settings", "_poses", "_restart", "_psi", "_kept", "_columns", "formulation"]
+        names += ["start", "end", "controlled", "step", "relative_tolerance", "absolute_tolerance", "adjoint_method"]
         state = {name: getattr(self, name) for name in names}
         state["_t"], state["_values"] = np.array(self._t), np.array(self._values)
         return state
@@ -190,7 +231,7 @@ class Run(Mapping[str, FloatArray]):
         self._t.flags.writeable = self._values.flags.writeable = False
         self._compiled = self._model._compile()
         self._lock = threading.RLock()
-        self._native = None
+        self._native = self._estimated = None
 
     def _live(self) -> NativeRun:
         if self._native is None:  # unpickled: simulate again, with the same numbers
@@ -238,6 +279,27 @@ class Run(Mapping[str, FloatArray]):
     def frames(self) -> Frames:
         """Frames of the bodies: ``run.frames["rod"].position``."""
         return Frames(self)
+
+    @functools.cached_property
+    def modal(self) -> dict[str, ModalMotion]:
+        """Modal coordinates and their rates by body: ``run.modal["arm"].coordinates``."""
+        owners = self._compiled.modal
+        if owners and self._columns is None:
+            raise InputError("the run keeps no modal coordinates: simulate with poses=True")
+        eta, rates = np.zeros((2, len(self.t), len(owners)))
+        if owners:
+            with self._lock, context() as ctx:
+                check(ctx, lib.mbg_run_modal(self._live().c, doubles(eta), doubles(rates)))
+        eta.flags.writeable = rates.flags.writeable = False
+        columns = {body: [i for i, owner in enumerate(owners) if owner == body] for body in dict.fromkeys(owners)}
+        return {body: ModalMotion(body, eta[:, k], rates[:, k]) for body, k in columns.items()}
+
+    @functools.cached_property
+    def inner(self) -> BoolArray:
+        """True for nodes inside a fixed step, which serve the integrals of criteria: an array (nodes)."""
+        with self._lock:
+            c = self._live().c
+            return np.array([lib.mbg_run_node_inner(c, i) for i in range(len(self.t))], dtype=np.bool_)
 
     @property
     def work(self) -> Work:
@@ -404,7 +466,9 @@ class Run(Mapping[str, FloatArray]):
             run.options.watch.begin()
             check(ctx, lib.mbg_run_select(ctx, run.c, 0, ffi.NULL))
             select(ctx, run, index)
+            self._estimated = None
             check(ctx, lib.mbg_run_error(ctx, run.c, number, gradient), run.options.watch)
+            self._estimated = (set(index), gradient, number)
             n, found = self._compiled.layout.count, {}
             for k in index:
                 e = lib.mbg_run_get_error(run.c, k)
@@ -413,6 +477,42 @@ class Run(Mapping[str, FloatArray]):
                     by = Parameters(self._compiled.layout, np.array(ffi.unpack(e.gradient, n)) if n else np.zeros(0))
                 found[self._compiled.criteria[k]] = record(StepError, e, gradient=by)
         return found
+
+    def step_for(
+        self,
+        accuracy: float,
+        criteria: str | Sequence[str] | None = None,
+        *,
+        gradient: bool = True,
+        method: str = "auto",
+    ) -> float:
+        """Return the step that would bring the relative error of criteria and gradients to an accuracy.
+
+        Parameters
+        ----------
+        accuracy : float
+            Relative error that is wanted.
+        criteria, gradient, method
+            As in :meth:`error`, whose last estimate is used where it was made for the same.
+
+        Returns
+        -------
+        float
+            A step [s], under error control a relative tolerance; NAN when the estimate gives none.
+        """
+        wanted = number("accuracy", accuracy)
+        if wanted <= 0:
+            raise ValueError(f"accuracy: {wanted:g} is not positive")
+        index = self._compiled.criteria_indices(criteria)
+        with self._lock, context() as ctx:
+            if self._estimated != (set(index), gradient, method_index(method)):
+                self.error(criteria, gradient=gradient, method=method)
+            c = self._live().c
+            check(ctx, lib.mbg_run_select(ctx, c, len(index), index))
+            errors = [lib.mbg_run_get_error(c, k) for k in index]
+            if any(np.isnan(e.value_relative) or np.isnan(e.gradient_relative) for e in errors):
+                return float("nan")
+            return float(lib.mbg_run_step_for(c, -1, wanted))
 
     def save_state(self, path: Any) -> None:
         """Write the last state as JSON; ``model.simulate(restart=path)`` begins there."""
@@ -461,12 +561,8 @@ class Run(Mapping[str, FloatArray]):
         Page
             Shown by notebooks; ``page.open()`` opens a browser, ``page.save(path)`` writes a file.
         """
-        if self._columns is None:
-            raise InputError("the run keeps no frames: simulate with poses=True")
-        options = ffi.new("mbg_view_options *")
-        lib.mbg_view_options_default(options, ffi.sizeof("mbg_view_options"))
-        options.gradient, options.frames = gradient, frames
-        text = ffi.new("char **")
+        options, text = self._view_options(frames), ffi.new("char **")
+        options.gradient = gradient
         with self._lock, context() as ctx:
             page = Page(
                 self._compiled.name, take_text(ctx, lib.mbg_view_page(ctx, self._live().c, options, text), text)
@@ -474,6 +570,32 @@ class Run(Mapping[str, FloatArray]):
         if path is not None:
             page.save(path)
         return page
+
+    def glb(self, path: Any = None, *, frames: int = 1000) -> bytes:
+        """Return the motion as binary glTF 2.0, for other viewers.
+
+        Parameters
+        ----------
+        path : path, optional
+            Write it to this file, too.
+        frames : int
+            Limit of the pictures; of more nodes so many are taken, evenly in time.
+        """
+        options, data, length = self._view_options(frames), ffi.new("char **"), ffi.new("size_t *")
+        with self._lock, context() as ctx:
+            status = lib.mbg_view_glb(ctx, self._live().c, options, data, length)
+            found = take_bytes(ctx, status, data, length)
+        if path is not None:
+            pathlib.Path(path).write_bytes(found)
+        return found
+
+    def _view_options(self, frames: int) -> Any:
+        if self._columns is None:
+            raise InputError("the run keeps no frames: simulate with poses=True")
+        options = ffi.new("mbg_view_options *")
+        lib.mbg_view_options_default(options, ffi.sizeof("mbg_view_options"))
+        options.frames = frames
+        return options
 
     def plot(self, *signals: str, axes: Any = None) -> Any:
         """Plot signals over time with matplotlib.

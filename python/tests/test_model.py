@@ -205,3 +205,34 @@ def test_runs(five_bar):
     with pytest.raises(TypeError):
         mbgrad.load(name, run=3)
     assert pickle.loads(pickle.dumps(one)).run_name == model.runs[0]
+
+
+def test_beams():
+    model = mbgrad.load("swinging-beam")
+    assert model.beams == {"rod": [f"rod.{i}" for i in range(5)]}
+    assert model.modal == {}
+    run = model.simulate(end=0.01)
+    x = [run.frames[node].position[0, 0] for node in model.beams["rod"]]
+    assert np.allclose(x, np.linspace(0, 1, 5))
+    assert mbgrad.load("five-bar").beams == {}
+
+
+def test_formulations():
+    found = mbgrad.formulations()
+    lie = found["lie"]
+    assert isinstance(lie, str)
+    assert lie == "Lie group generalized-alpha"
+    assert (lie.key, lie.integrators) == ("lie", ())
+    assert all(f.paper for f in found.values())
+    assert {"dop853", "rk4"} <= set(found["qr"].integrators)
+    assert pickle.loads(pickle.dumps(lie)).methods == lie.methods
+    model = mbgrad.load("five-bar")
+    for f in found.values():
+        for method in ("direct", "adjoint", "continuous", "continuous-paper"):
+            if method in f.methods:
+                assert np.isfinite(model.grad("psi", formulation=f.key, method=method, end=0.05)["k1"])
+            else:
+                with pytest.raises(mbgrad.UnsupportedError):
+                    model.grad("psi", formulation=f.key, method=method, end=0.05)
+        for integrator in f.integrators[:2]:
+            assert model.simulate(formulation=f.key, integrator=integrator, step=0.005, end=0.01).formulation == f.key

@@ -2,7 +2,9 @@
 
 import copy
 import gc
+import json
 import pickle
+import struct
 
 import numpy as np
 import pytest
@@ -241,3 +243,77 @@ def test_view(tmp_path):
         mbgrad.load("five-bar").simulate(end=0.1, poses=False).view()
     with pytest.raises(mbgrad.InputError, match="frames is 1"):
         run.view(frames=1)
+
+
+def test_glb(tmp_path):
+    model = mbgrad.load("five-bar")
+    run = model.simulate(end=0.1)
+    data = run.glb(tmp_path / "motion.glb")
+    assert (tmp_path / "motion.glb").read_bytes() == data == model.glb(end=0.1)
+    magic, version, length, size, kind = struct.unpack("<4sIII4s", data[:20])
+    assert (magic, version, length, kind) == (b"glTF", 2, len(data), b"JSON")
+    scene = json.loads(data[20 : 20 + size])
+    assert {"rod1", "rod2", "rod3", "rod4"} <= {node.get("name") for node in scene["nodes"]}
+    times = scene["accessors"][scene["animations"][0]["samplers"][0]["input"]]
+    assert times["max"] == [pytest.approx(0.1)]
+    assert len(run.glb(frames=5)) < len(data)
+    with pytest.raises(InputError, match="poses=True"):
+        model.simulate(end=0.1, poses=False).glb()
+    with pytest.raises(InputError, match="frames is 1"):
+        run.glb(frames=1)
+
+
+def test_steps(five_bar):
+    run = five_bar.simulate(end=0.1, formulation="lie")
+    assert (run.start, run.end, run.controlled) == (0, 0.1, False)
+    assert run.step == pytest.approx(np.diff(run.t)[0], rel=1e-12)
+    assert run.relative_tolerance == run.absolute_tolerance == 0
+    assert run.adjoint_method == "adjoint"
+    assert not run.inner.any()
+    run = five_bar.simulate(start=0.02, end=0.1, formulation="qr", tolerance=1e-7)
+    assert (run.start, run.end, run.controlled) == (0.02, 0.1, True)
+    assert np.isnan(run.step)
+    assert (run.relative_tolerance, run.absolute_tolerance) == pytest.approx((1e-7, 1e-10))
+    # adams has no discrete adjoint: a differential equation is solved backward
+    assert five_bar.simulate(end=0.05, formulation="qr", integrator="adams").adjoint_method == "continuous"
+    again = pickle.loads(pickle.dumps(run))
+    assert (again.start, again.end, again.relative_tolerance) == (0.02, 0.1, run.relative_tolerance)
+
+
+def test_inner_nodes(five_bar):
+    run = five_bar.simulate(end=0.1, formulation="qr", step=0.01)
+    ends = run.t[~run.inner]
+    np.testing.assert_allclose(ends, np.linspace(0, 0.1, 11), atol=1e-15)
+    assert run.inner.sum() == len(run.t) - 11
+    assert (pickle.loads(pickle.dumps(run)).inner == run.inner).all()
+
+
+def test_step_for(five_bar):
+    run = five_bar.simulate(end=0.5, formulation="lie")
+    assert "psi" in run.error()
+    step = run.step_for(1e-4)
+    assert step < run.step
+    finer = five_bar.simulate(end=0.5, formulation="lie", step=step).error()["psi"]
+    assert 2e-5 < max(finer.value_relative, finer.gradient_relative) < 1e-4  # met, and not by far
+    # second order: a hundredth of the error takes a tenth of the step
+    assert run.step_for(1e-6, "psi") == pytest.approx(0.1 * step, rel=0.02)
+    assert run.step_for(1e-4, gradient=False) > step
+    with pytest.raises(ValueError, match="accuracy: -1 is not positive"):
+        run.step_for(-1)
+    with pytest.raises(InputError, match="no criterion 'psy'"):
+        run.step_for(1e-4, "psy")
+
+
+def test_modal():
+    model = mbgrad.load("two-arm").copy()
+    model.signal("bending", "modal-rate", of="fore", mode=0)
+    assert model.modal == {"upper": 2, "fore": 2}
+    run = model.simulate(end=0.02)
+    found = run.modal["fore"]
+    assert found.coordinates.shape == found.rates.shape == (len(run.t), 2)
+    assert (found.coordinates[:, 0] == run["bend"]).all()
+    assert (found.rates[:, 0] == run["bending"]).all()
+    assert (run.modal["upper"].coordinates != found.coordinates).any()
+    assert mbgrad.load("five-bar").simulate(end=0.01).modal == {}
+    with pytest.raises(InputError, match="poses=True"):
+        model.simulate(end=0.01, poses=False).modal  # noqa: B018
