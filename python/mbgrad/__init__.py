@@ -31,10 +31,10 @@ from ._problems import (
     Linear,
     Modes,
     OptimizeResult,
-    SearchState,
 )
 from ._records import Proof, StepError
 from ._run import Frame, Run
+from ._searches import IdentifyProblem, OptimizeProblem, SearchState, optimizers
 
 __version__: str = _text_of(_lib.mbg_version())
 
@@ -49,6 +49,7 @@ __all__ = [
     "Frame",
     "Function",
     "GradientCheck",
+    "IdentifyProblem",
     "IdentifyResult",
     "InputError",
     "Linear",
@@ -56,6 +57,7 @@ __all__ = [
     "Message",
     "Model",
     "Modes",
+    "OptimizeProblem",
     "OptimizeResult",
     "Parameters",
     "Proof",
@@ -70,5 +72,6 @@ __all__ = [
     "gallery",
     "import_file",
     "load",
+    "optimizers",
     "schema",
 ]

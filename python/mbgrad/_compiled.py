@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
 from typing import Any
 
@@ -215,6 +215,38 @@ class NativeRun:
         self.c = ffi.gc(out[0], lib.mbg_run_destroy)
         self.compiled = compiled
         self.options = options
+
+
+def held(c: Any, destroy: Callable[[Any], None], compiled: Compiled) -> Any:
+    """Return the owner of a C object that refers to a model, which lives at least as long."""
+
+    def release(c: Any, model: Any = compiled.c) -> None:
+        destroy(c)
+
+    return ffi.gc(c, release)
+
+
+class Held:
+    """A result in C. A pickled one is computed again when it is needed."""
+
+    __slots__ = ("_c", "_make")
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._c = make()
+
+    @property
+    def c(self) -> Any:
+        """The C object."""
+        if self._c is None:
+            self._c = self._make()
+        return self._c
+
+    def __getstate__(self) -> Any:
+        return self._make
+
+    def __setstate__(self, make: Callable[[], Any]) -> None:
+        self._make, self._c = make, None
 
 
 class Slot:

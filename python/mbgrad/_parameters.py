@@ -81,7 +81,7 @@ class Parameters(Mapping[str, "float | FloatArray"]):
     def __getitem__(self, name: str) -> float | FloatArray:
         place = self._layout.place(name)
         value = self.array[place]
-        return value if isinstance(place, slice) else float(value)
+        return value if isinstance(place, slice) else value.item()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._layout.groups)

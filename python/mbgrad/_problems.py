@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._compiled import Compiled, NativeRun
+from ._compiled import Compiled, Held, NativeRun, held
 from ._errors import InputError
 from ._mbgrad import ffi, lib
 from ._native import (
@@ -21,129 +23,43 @@ from ._native import (
     context,
     did_you_mean,
     doubles,
+    number,
     set_option,
     take_text,
     text_of,
 )
 from ._parameters import Parameters
 from ._records import (
+    ActivePoint,
     Channel,
     ConstraintResult,
     ControlSamples,
+    FitStart,
     FittedParameter,
     Iteration,
+    Line,
+    LoadCase,
     Mode,
     ParameterResult,
     Proof,
     record,
 )
+from ._searches import (
+    CONTROL,
+    IDENTIFY,
+    OPTIMIZE,
+    IdentifyProblem,
+    OptimizeProblem,
+    Search,
+    SearchState,
+    array_of,
+    finished,
+    list_of,
+)
 
 if TYPE_CHECKING:
     from ._model import Model
-
-State = Callable[[Any], Any]
-
-
-def _array(pointer: Any, n: int) -> FloatArray:
-    """Copy numbers out of C."""
-    if not pointer or n == 0:
-        return np.zeros(0)
-    return np.frombuffer(ffi.buffer(pointer, n * 8), dtype=np.float64).copy()
-
-
-def _list(get: Callable[..., Any], c: Any, count: int) -> list[Any]:
-    return [get(c, i) for i in range(count)]
-
-
-def _kinds(structure: str) -> dict[str, str]:
-    """Return the plain options of a structure, as the header lists them."""
-    own = {"size", "run", "parameters", "progress", "user", "nname", "names", "nterm", "criteria", "weights"}
-    return {name: field.type.cname for name, field in ffi.typeof(structure).fields if name not in own}
-
-
-_OPTIMIZE = _kinds("mbg_optimize_options")
-_IDENTIFY = _kinds("mbg_identify_options")
-_CONTROL = _kinds("mbg_control_options")
-_CONTROL_LISTS = ("names", "criteria", "weights")
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class SearchState:
-    """State of a search after an iteration, for progress functions.
-
-    Attributes
-    ----------
-    iteration : int
-    objective : float
-        Objective, or cost of a fit.
-    violation : float
-        Largest violation of a limit.
-    """
-
-    iteration: int
-    objective: float
-    violation: float = 0.0
-
-
-class _Search:
-    """What searches have in common: options in C, the watch, the start."""
-
-    def __init__(
-        self,
-        compiled: Compiled,
-        structure: str,
-        kinds: dict[str, str],
-        start: ArrayLike | Mapping[str, Any] | None,
-        settings: dict[str, Any],
-        progress: Any,
-        state: State,
-    ) -> None:
-        own = {name: settings.pop(name) for name in list(settings) if name in kinds and name not in ("threads",)}
-        if "threads" in settings and "threads" in kinds:
-            own["threads"] = settings.pop("threads")
-        values, options = compiled.split(settings, list(kinds))
-        self.keep: list[Any] = []
-        self.watch = Watch(state=self._shown(progress, state))
-        self.run = RunOptions(options, self.watch)
-        self.p = compiled.vector(start, values)
-        c = ffi.new(f"{structure} *")
-        getattr(lib, structure + "_default")(c, ffi.sizeof(structure))
-        c.run = self.run.c
-        c.parameters = doubles(self.p)
-        for name, value in own.items():
-            if value is not None:
-                set_option(c, kinds, name, value, self.keep)
-        self.c = c
-
-    def check(self, ctx: Any, status: int) -> None:
-        """Check the status of the search; one that was stopped has its best result, and no warnings."""
-        if self.watch.c.stopped and status >= 0:
-            lib.mbg_context_clear(ctx)
-        else:
-            check(ctx, status, self.watch)
-
-    @staticmethod
-    def _shown(progress: Any, state: State) -> State | None:
-        if progress is None or progress is False:
-            return None
-        if progress is True:
-
-            def line(s: SearchState) -> None:
-                print(f"{s.iteration:4d}  {s.objective:.9g}  violation {s.violation:.2g}")
-
-            progress = line
-        elif not callable(progress):
-            raise TypeError(f"progress: expected True or a callable, not {type(progress).__name__}")
-        return lambda c: progress(state(c))
-
-
-def _stopped(search: _Search, result: Any) -> Any:
-    """Return the result, or raise what stopped the search, with the best so far in `partial`."""
-    if search.watch.c.stopped and search.watch.exception is not None:
-        error = search.watch.exception
-        error.partial = result  # type: ignore[attr-defined]
-        raise error
-    return result
+    from ._run import Run
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -196,11 +112,18 @@ class Modes:
     frequencies, dampings : numpy.ndarray
         [Hz], and damping ratios.
     eigenvalues : numpy.ndarray, complex
+    positions : dict from bodies to arrays (3)
+        Origins of the bodies at the point of linearization, in world axes.
+    lines : list of Line
+        A picture of the mechanism.
     """
 
     at: str
     freedoms: int
     modes: list[Mode]
+    positions: dict[str, FloatArray] = dataclasses.field(repr=False)
+    lines: list[Line] = dataclasses.field(repr=False)
+    _held: Held = dataclasses.field(repr=False, compare=False)
 
     @property
     def frequencies(self) -> FloatArray:
@@ -222,6 +145,49 @@ class Modes:
 
     def __getitem__(self, index: int) -> Mode:
         return self.modes[index]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Everything that ``mbgrad modes --json`` prints."""
+        return _json(self._held, lib.mbg_modes_json)
+
+    def displace(
+        self, mode: int, body: str | None, points: ArrayLike, *, amplitude: float = 1.0, phase: float = 0.0
+    ) -> FloatArray:
+        """Displace points of a body by a mode.
+
+        Parameters
+        ----------
+        mode : int
+            Index of the mode.
+        body : str or None
+            The body; None is the ground, which does not move.
+        points : array (3) or (points, 3)
+            In world axes, at the point of linearization.
+        amplitude : float
+            Factor of the shape.
+        phase : float
+            Of the oscillation [rad].
+
+        Returns
+        -------
+        numpy.ndarray
+            x + amplitude re((u + theta x r) exp(i phase)), in the shape of `points`.
+        """
+        bodies = list(self.positions)
+        if body is not None and body not in self.positions:
+            raise InputError(f"no body '{body}'{did_you_mean(str(body), bodies)}")
+        k = range(len(self.modes))[mode]
+        index = -1 if body is None else bodies.index(body)
+        x = np.array(points, dtype=np.float64)
+        if x.ndim not in (1, 2) or x.shape[-1] != 3 or not np.isfinite(x).all():
+            raise ValueError(f"points: expected finite numbers in an array (3) or (points, 3), not {x.shape}")
+        rows, out = x.reshape(-1, 3), np.empty((x.size // 3, 3))
+        size, angle = number("amplitude", amplitude), number("phase", phase)
+        for old, new in zip(rows, out, strict=True):
+            with context() as ctx:
+                check(ctx, lib.mbg_modes_displace(self._held.c, k, size, angle, index, doubles(old), doubles(new)))
+        return out.reshape(x.shape)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -254,7 +220,7 @@ class Linear:
     D: FloatArray
     poles: Any
     derivatives: dict[str, dict[str, FloatArray]]
-    _c: Any
+    _held: Held = dataclasses.field(compare=False)
 
     def __repr__(self) -> str:
         return (
@@ -262,13 +228,18 @@ class Linear:
             f"at {self.at}, t = {self.time:g} s)"
         )
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """Everything that ``mbgrad linearize --json`` prints: units and meanings of states, inputs and outputs, too."""
+        return _json(self._held, lib.mbg_linearize_json)
+
     def zeros(self, input: str, output: str) -> Any:
         """Transmission zeros from an input to an output, by size."""
         i, o = self._index(self.inputs, "input", input), self._index(self.outputs, "output", output)
         count = ffi.new("int *")
         re, im = ffi.new("double[]", len(self.states) + 1), ffi.new("double[]", len(self.states) + 1)
         with context() as ctx:
-            check(ctx, lib.mbg_linearize_zeros(ctx, self._c, i, o, count, re, im))
+            check(ctx, lib.mbg_linearize_zeros(ctx, self._held.c, i, o, count, re, im))
         return np.array([complex(re[k], im[k]) for k in range(count[0])], dtype=complex)
 
     def response(self, omega: float) -> Any:
@@ -276,7 +247,7 @@ class Linear:
         shape = (len(self.outputs), len(self.inputs))
         re, im = np.zeros(shape), np.zeros(shape)
         with context() as ctx:
-            check(ctx, lib.mbg_linearize_response(ctx, self._c, float(omega), doubles(re), doubles(im)))
+            check(ctx, lib.mbg_linearize_response(ctx, self._held.c, float(omega), doubles(re), doubles(im)))
         return re + 1j * im
 
     @staticmethod
@@ -300,7 +271,16 @@ class OptimizeResult:
         All parameters at the solution.
     optimized : list of ParameterResult
     constraints : list of ConstraintResult
+    active : list of ActivePoint
+        Points of the constraints that hold the objective up.
+    cases : list of LoadCase
+        Objective of each load case.
     history : list of Iteration
+    warnings : list of str
+    objective_error : float
+        Error of the steps in the objective, NAN unless ``optimize(error=True)`` estimated it.
+    error_regular : bool
+        The estimate is better than a guess.
     model : Model
         The model with the optimized values.
     """
@@ -318,10 +298,15 @@ class OptimizeResult:
     evaluations: int
     failures: int
     seconds: float
+    objective_error: float
+    error_regular: bool
     parameters: Parameters = dataclasses.field(repr=False)
     optimized: list[ParameterResult] = dataclasses.field(repr=False)
     constraints: list[ConstraintResult] = dataclasses.field(repr=False)
+    active: list[ActivePoint] = dataclasses.field(repr=False)
+    cases: list[LoadCase] = dataclasses.field(repr=False)
     history: list[Iteration] = dataclasses.field(repr=False)
+    warnings: list[str] = dataclasses.field(repr=False)
     model: Model = dataclasses.field(repr=False)
 
     @property
@@ -361,6 +346,11 @@ class IdentifyResult:
         Of the estimates.
     combinations, weak : list of str
         What the data cannot tell apart, and what they determine weakly.
+    singular_values : numpy.ndarray
+        Of the Jacobian of the residuals with columns of length 1, decreasing.
+    starts : list of FitStart
+        What became of each start.
+    warnings : list of str
     model : Model
         The model with the fitted values.
     """
@@ -383,6 +373,9 @@ class IdentifyResult:
     correlation: FloatArray = dataclasses.field(repr=False)
     combinations: list[str] = dataclasses.field(repr=False)
     weak: list[str] = dataclasses.field(repr=False)
+    singular_values: FloatArray = dataclasses.field(repr=False)
+    starts: list[FitStart] = dataclasses.field(repr=False)
+    warnings: list[str] = dataclasses.field(repr=False)
     model: Model = dataclasses.field(repr=False)
 
     def __repr__(self) -> str:
@@ -527,22 +520,18 @@ class Problems:
         """
         done = self._compile()
         p = done.vector(parameters, done.split(values)[0])
-        options = ffi.new("mbg_modes_options *")
-        lib.mbg_modes_options_default(options, ffi.sizeof("mbg_modes_options"))
-        kinds = {"count": "int", "undamped": "_Bool", "gradient": "_Bool"}
-        for name, value in (("count", count), ("undamped", undamped), ("gradient", gradient)):
-            set_option(options, kinds, name, value, [])
-        where = lib.mbg_modes_at_find(str(at).encode())
-        if where < 0:
-            raise InputError(f"at: no '{at}'{did_you_mean(str(at), ['equilibrium', 'start', 'steady'])}")
-        options.at = where
-        options.parameters = doubles(p)
-        with context() as ctx:
-            out = ffi.new("mbg_modes **")
-            check(ctx, lib.mbg_modes_create(ctx, done.c, options, out))
-            c = ffi.gc(out[0], lib.mbg_modes_destroy)
-            s = lib.mbg_modes_get_summary(c)
-            return Modes(at, s.freedoms, [_mode(done, c, i, s) for i in range(s.count)])
+        result = Held(functools.partial(_create_modes, self, p, at, count, undamped, gradient))
+        c = result.c
+        s = lib.mbg_modes_get_summary(c)
+        bodies = [text_of(lib.mbg_modes_body_name(c, b)) for b in range(s.bodies)]
+        return Modes(
+            at,
+            s.freedoms,
+            [_mode(done, c, i, bodies) for i in range(s.count)],
+            {name: array_of(lib.mbg_modes_body_position(c, b), 3) for b, name in enumerate(bodies)},
+            [_line(lib.mbg_modes_get_line(c, i), bodies) for i in range(s.lines)],
+            result,
+        )
 
     def linearize(
         self,
@@ -567,43 +556,23 @@ class Problems:
         coordinates : sequence of str
             The first coordinates, ``"crank.angle"``, ``"body.x"``; others are added.
         by : sequence of str
-            Parameters to differentiate A, B, C, D by.
+            Parameters to differentiate A, B, C, D by; of a vector, by each of its entries.
         **values
             Values of parameters.
         """
         done = self._compile()
         p = done.vector(parameters, done.split(values)[0])
-        options = ffi.new("mbg_linearize_options *")
-        lib.mbg_linearize_options_default(options, ffi.sizeof("mbg_linearize_options"))
-        where = lib.mbg_linearize_at_find(str(at).encode())
-        if where < 0 or at == "run":
-            raise InputError(f"at: no '{at}'{did_you_mean(str(at), ['equilibrium', 'start', 'steady'])}")
-        options.at = where
-        options.parameters = doubles(p)
-        keep: list[Any] = []
-        for name, count, names in (
-            ("inputs", "ninput", inputs),
-            ("outputs", "noutput", outputs),
-            ("coordinates", "ncoordinate", coordinates),
-        ):
-            if names is not None:
-                texts = [ffi.new("char[]", str(n).encode()) for n in names]
-                keep += [texts, ffi.new("char *[]", texts or [ffi.NULL])]
-                setattr(options, name, keep[-1])
-                setattr(options, count, len(texts))
-        index = [_parameter_index(done, n) for n in by]
-        keep.append(ffi.new("int[]", index or [0]))
-        options.by, options.nby, options.gradient = keep[-1], len(index), bool(index)
-        with context() as ctx:
-            out = ffi.new("mbg_linearize **")
-            check(ctx, lib.mbg_linearize_create(ctx, done.c, options, out))
-            return _linear(at, list(by), ffi.gc(out[0], lib.mbg_linearize_destroy))
+        if at not in ("equilibrium", "start", "steady"):
+            hint = "; run.linearize() is about the end of a run" if at == "run" else ""
+            raise InputError(f"at: no '{at}'{hint or did_you_mean(str(at), ['equilibrium', 'start', 'steady'])}")
+        return linear_model(self, p, at, inputs, outputs, coordinates, by)
 
     def optimize(
         self,
         parameters: ArrayLike | Mapping[str, Any] | None = None,
         *,
         progress: bool | Callable[[SearchState], Any] | None = None,
+        error: bool = False,
         **settings: Any,
     ) -> OptimizeResult:
         """Solve the problem of the section ``optimize`` of the model.
@@ -614,6 +583,8 @@ class Problems:
             The start.
         progress : bool or callable, optional
             True prints a line for each iteration; a callable gets a SearchState and may return True to stop.
+        error : bool
+            Estimate the error of the steps in the objective at the solution: ``result.objective_error``.
         **settings
             ``optimizer``, ``iterations``, ``tolerance``, ``threads``, ``place``, ``seed``, ``restart``, ``resume``;
             values of parameters; options of the runs, except ``tolerance`` and ``threads``.
@@ -625,36 +596,48 @@ class Problems:
             its attribute ``partial``.
         """
         done = self._compile()
-        search = _Search(
-            done,
-            "mbg_optimize_options",
-            _OPTIMIZE,
-            parameters,
-            settings,
-            progress,
-            lambda c: SearchState(c.iteration, c.objective, c.violation),
-        )
-        lib.mbg_py_watch_optimize(search.c, search.watch.c)
+        search = self._optimize_search(parameters, settings, progress)
         with context() as ctx:
             out, text = ffi.new("mbg_optimize **"), ffi.new("char **")
             check(ctx, lib.mbg_optimize_create(ctx, done.c, search.c, out), search.watch)
             c = ffi.gc(out[0], lib.mbg_optimize_destroy)
             search.check(ctx, lib.mbg_optimize_solve(ctx, c))
+            if error and not search.watch.c.stopped:
+                check(ctx, lib.mbg_optimize_error(ctx, c), search.watch)
             s = lib.mbg_optimize_get_summary(c)
             source = take_text(ctx, lib.mbg_optimize_model_text(ctx, c, text), text)
             result = record(
                 OptimizeResult,
                 s,
                 message=text_of(lib.mbg_optimize_reason_text(s.reason)),
-                parameters=Parameters(done.layout, _array(lib.mbg_optimize_parameters(c), done.layout.count)),
-                optimized=[record(ParameterResult, r) for r in _list(lib.mbg_optimize_get_parameter, c, s.parameters)],
-                constraints=[
-                    record(ConstraintResult, r) for r in _list(lib.mbg_optimize_get_constraint, c, s.constraints)
+                parameters=Parameters(done.layout, array_of(lib.mbg_optimize_parameters(c), done.layout.count)),
+                optimized=[
+                    record(ParameterResult, r) for r in list_of(lib.mbg_optimize_get_parameter, c, s.parameters)
                 ],
-                history=[record(Iteration, r) for r in _list(lib.mbg_optimize_get_record, c, s.history)],
+                constraints=[
+                    record(ConstraintResult, r) for r in list_of(lib.mbg_optimize_get_constraint, c, s.constraints)
+                ],
+                active=[record(ActivePoint, r) for r in list_of(lib.mbg_optimize_get_active, c, s.active)],
+                cases=[record(LoadCase, r) for r in list_of(lib.mbg_optimize_get_case, c, s.cases)],
+                history=[record(Iteration, r) for r in list_of(lib.mbg_optimize_get_record, c, s.history)],
+                warnings=[text_of(r) for r in list_of(lib.mbg_optimize_warning, c, s.warnings)],
                 model=self._with_text(source),
             )
-        return _stopped(search, result)  # type: ignore[no-any-return]
+        return finished(search, result)  # type: ignore[no-any-return]
+
+    def optimize_problem(
+        self, parameters: ArrayLike | Mapping[str, Any] | None = None, **settings: Any
+    ) -> OptimizeProblem:
+        """Return the problem of the section ``optimize`` for other optimizers; arguments as in :meth:`optimize`."""
+        return OptimizeProblem(self._compile(), self._optimize_search(parameters, settings))
+
+    def _optimize_search(self, start: Any, settings: dict[str, Any], progress: Any = None) -> Search:
+        def state(c: Any) -> SearchState:
+            return SearchState(c.iteration, c.objective, c.violation)
+
+        search = Search(self._compile(), "mbg_optimize_options", OPTIMIZE, start, settings, progress, state)
+        lib.mbg_py_watch_optimize(search.c, search.watch.c)
+        return search
 
     def identify(
         self,
@@ -681,16 +664,7 @@ class Problems:
             Values with standard errors, correlations, and the fit of every measured signal.
         """
         done = self._compile()
-        search = _Search(
-            done,
-            "mbg_identify_options",
-            _IDENTIFY,
-            parameters,
-            settings,
-            progress,
-            lambda c: SearchState(c.iteration, c.cost),
-        )
-        lib.mbg_py_watch_identify(search.c, search.watch.c)
+        search = self._identify_search(parameters, settings, progress)
         with context() as ctx:
             out, text = ffi.new("mbg_identify **"), ffi.new("char **")
             check(ctx, lib.mbg_identify_create(ctx, done.c, search.c, out), search.watch)
@@ -698,7 +672,7 @@ class Problems:
             search.check(ctx, lib.mbg_identify_solve(ctx, c))
             s = lib.mbg_identify_get_summary(c)
             source = take_text(ctx, lib.mbg_identify_model_text(ctx, c, text), text)
-            fitted = _list(lib.mbg_identify_get_parameter, c, s.parameters)
+            fitted = list_of(lib.mbg_identify_get_parameter, c, s.parameters)
             p = search.p.copy()
             for r in fitted:
                 p[r.index] = r.value
@@ -709,15 +683,32 @@ class Problems:
                 message=text_of(lib.mbg_identify_reason_text(s.reason)),
                 parameters=Parameters(done.layout, p),
                 fitted=[record(FittedParameter, r) for r in fitted],
-                channels=[_channel(r) for r in _list(lib.mbg_identify_get_channel, c, s.channels)],
+                channels=[_channel(r) for r in list_of(lib.mbg_identify_get_channel, c, s.channels)],
                 correlation=np.array(
                     [[lib.mbg_identify_correlation(c, i, j) for j in range(n)] for i in range(n)]
                 ).reshape(n, n),
-                combinations=[text_of(r) for r in _list(lib.mbg_identify_combination, c, s.combinations)],
-                weak=[text_of(r) for r in _list(lib.mbg_identify_weak, c, s.weak)],
+                combinations=[text_of(r) for r in list_of(lib.mbg_identify_combination, c, s.combinations)],
+                weak=[text_of(r) for r in list_of(lib.mbg_identify_weak, c, s.weak)],
+                singular_values=array_of(lib.mbg_identify_singular_values(c), n),
+                starts=[_fit_start(r, n) for r in list_of(lib.mbg_identify_get_start, c, s.starts)],
+                warnings=[text_of(r) for r in list_of(lib.mbg_identify_warning, c, s.warnings)],
                 model=self._with_text(source),
             )
-        return _stopped(search, result)  # type: ignore[no-any-return]
+        return finished(search, result)  # type: ignore[no-any-return]
+
+    def identify_problem(
+        self, parameters: ArrayLike | Mapping[str, Any] | None = None, **settings: Any
+    ) -> IdentifyProblem:
+        """Return the least-squares problem for other optimizers; arguments as in :meth:`identify`."""
+        return IdentifyProblem(self._compile(), self._identify_search(parameters, settings))
+
+    def _identify_search(self, start: Any, settings: dict[str, Any], progress: Any = None) -> Search:
+        def state(c: Any) -> SearchState:
+            return SearchState(c.iteration, c.cost)
+
+        search = Search(self._compile(), "mbg_identify_options", IDENTIFY, start, settings, progress, state)
+        lib.mbg_py_watch_identify(search.c, search.watch.c)
+        return search
 
     def control(
         self,
@@ -726,6 +717,8 @@ class Problems:
         names: Sequence[str] | None = None,
         criteria: Sequence[str] | Mapping[str, float] | None = None,
         progress: bool | Callable[[SearchState], Any] | None = None,
+        begin: str | os.PathLike[str] | None = None,
+        save: str | os.PathLike[str] | None = None,
         **settings: Any,
     ) -> ControlResult:
         """Find controls u(t) that minimize criteria: the section ``control`` of the model.
@@ -740,6 +733,11 @@ class Problems:
             The objective.
         progress : bool or callable, optional
             As in :meth:`optimize`.
+        begin : path, optional
+            Begin with the best control of a file that ``save`` or ``restart`` of another search wrote; its controls
+            must be the same, their samples may differ.
+        save : path, optional
+            Write stage and best control to this file, also of a search that was stopped.
         **settings
             ``samples``, ``interpolation``, ``min``, ``max``, ``effort``, ``stages``, ``reduction``, ``optimizer``,
             ``iterations``, ``gradient_tolerance``, ``restart``, ``resume``; values of parameters; options of the run.
@@ -754,7 +752,7 @@ class Problems:
             summary = lib.mbg_control_get_summary(c)
             return SearchState(summary.iterations, summary.objective)
 
-        search = _Search(done, "mbg_control_options", _CONTROL, parameters, settings, progress, state)
+        search = Search(done, "mbg_control_options", CONTROL, parameters, settings, progress, state)
         if names is not None:
             search.c.nname, search.c.names = len(names), _texts(names, search.keep)
         if criteria is not None:
@@ -768,16 +766,20 @@ class Problems:
             out = ffi.new("mbg_control **")
             check(ctx, lib.mbg_control_create(ctx, done.c, search.c, out), search.watch)
             c = ffi.gc(out[0], lib.mbg_control_destroy)
+            if begin is not None:
+                check(ctx, lib.mbg_control_read_restart(ctx, c, os.fsencode(begin)), search.watch)
             search.check(ctx, lib.mbg_control_solve(ctx, c))
+            if save is not None:
+                check(ctx, lib.mbg_control_write_restart(ctx, c, os.fsencode(save)))
             s = lib.mbg_control_get_summary(c)
-            samples = _list(lib.mbg_control_get_samples, c, s.controls)
+            samples = list_of(lib.mbg_control_get_samples, c, s.controls)
             controls = {
                 text_of(r.name): record(
-                    ControlSamples, r, times=_array(r.times, r.samples), values=_array(r.values, r.samples)
+                    ControlSamples, r, times=array_of(r.times, r.samples), values=array_of(r.values, r.samples)
                 )
                 for r in samples
             }
-            terms = _list(lib.mbg_control_get_term, c, s.terms)
+            terms = list_of(lib.mbg_control_get_term, c, s.terms)
             result = record(
                 ControlResult,
                 s,
@@ -786,7 +788,7 @@ class Problems:
                 controls=controls,
                 model=self._with_controls(controls),
             )
-        return _stopped(search, result)  # type: ignore[no-any-return]
+        return finished(search, result)  # type: ignore[no-any-return]
 
     def _with_text(self: Any, text: str) -> Model:
         """Return this model with another text."""
@@ -819,11 +821,11 @@ def _texts(names: Sequence[str], keep: list[Any]) -> Any:
 
 def _channel(r: Any) -> Channel:
     n = r.samples
-    return record(Channel, r, time=_array(r.time, n), data=_array(r.data, n), model=_array(r.model, n))
+    return record(Channel, r, time=array_of(r.time, n), data=array_of(r.data, n), model=array_of(r.model, n))
 
 
 def _proof(done: Compiled, k: int, q: Any, agreement: float, p: FloatArray) -> Proof:
-    gradient = _array(q.gradient, done.layout.count)
+    gradient = array_of(q.gradient, done.layout.count)
     points = [(t.eps, t.difference, t.remainder) for t in q.taylor]
     same = q.direct_vs_adjoint <= agreement
     proven = same and 1.95 <= q.taylor_slope <= 2.05 and q.taylor_decades >= 2.99
@@ -847,17 +849,53 @@ def _proof(done: Compiled, k: int, q: Any, agreement: float, p: FloatArray) -> P
     )
 
 
-def _mode(done: Compiled, c: Any, i: int, summary: Any) -> Mode:
+def _json(result: Held, write: Callable[..., int]) -> dict[str, Any]:
+    with context() as ctx:
+        text = ffi.new("char **")
+        return json.loads(take_text(ctx, write(ctx, result.c, text), text))  # type: ignore[no-any-return]
+
+
+def _create_modes(model: Problems, p: FloatArray, at: str, count: int, undamped: bool, gradient: bool) -> Any:
+    done = model._compile()
+    options = ffi.new("mbg_modes_options *")
+    lib.mbg_modes_options_default(options, ffi.sizeof("mbg_modes_options"))
+    kinds = {"count": "int", "undamped": "_Bool", "gradient": "_Bool"}
+    for name, value in (("count", count), ("undamped", undamped), ("gradient", gradient)):
+        set_option(options, kinds, name, value, [])
+    where = lib.mbg_modes_at_find(str(at).encode())
+    if where < 0:
+        raise InputError(f"at: no '{at}'{did_you_mean(str(at), ['equilibrium', 'start', 'steady'])}")
+    options.at = where
+    options.parameters = doubles(p)
+    with context() as ctx:
+        out = ffi.new("mbg_modes **")
+        check(ctx, lib.mbg_modes_create(ctx, done.c, options, out))
+    return held(out[0], lib.mbg_modes_destroy, done)
+
+
+_LINES = {lib.MBG_LINE_BODY: "body", lib.MBG_LINE_BEAM: "beam", lib.MBG_LINE_FORCE: "force"}
+
+
+def _line(r: Any, bodies: list[str]) -> Line:
+    ends = tuple(bodies[b] if b >= 0 else None for b in r.body)
+    return Line(_LINES[r.kind], (ends[0], ends[1]), np.array([list(x) for x in r.x]))
+
+
+def _mode(done: Compiled, c: Any, i: int, bodies: list[str]) -> Mode:
     m = lib.mbg_modes_get_mode(c, i)
-    bodies = [text_of(lib.mbg_modes_body_name(c, b)) for b in range(summary.bodies)]
-    shape: Any = _array(lib.mbg_modes_shape(c, i, 0), 6 * summary.bodies)
+    shape: Any = array_of(lib.mbg_modes_shape(c, i, 0), 6 * len(bodies))
     imaginary = lib.mbg_modes_shape(c, i, 1)
     if imaginary:
-        shape = shape + 1j * _array(imaginary, 6 * summary.bodies)
+        shape = shape + 1j * array_of(imaginary, 6 * len(bodies))
     shape = shape.reshape(-1, 6)
 
-    def by(pointer: Any) -> Parameters | None:
-        return Parameters(done.layout, _array(pointer, done.layout.count)) if pointer else None
+    def by(pointer: Any, imaginary: Any = None) -> Parameters | None:
+        if not pointer:
+            return None
+        found: Any = array_of(pointer, done.layout.count)
+        if imaginary:
+            found = found + 1j * array_of(imaginary, done.layout.count)
+        return Parameters(done.layout, found)
 
     return record(
         Mode,
@@ -868,17 +906,84 @@ def _mode(done: Compiled, c: Any, i: int, summary: Any) -> Mode:
         shape=dict(zip(bodies, shape, strict=False)),
         frequency_gradient=by(lib.mbg_modes_frequency_gradient(c, i)),
         damping_gradient=by(lib.mbg_modes_damping_gradient(c, i)),
+        eigenvalue_gradient=by(lib.mbg_modes_eigenvalue_gradient(c, i, 0), lib.mbg_modes_eigenvalue_gradient(c, i, 1)),
     )
 
 
-def _parameter_index(done: Any, name: str) -> int:
-    found: int = lib.mbg_model_parameter_find(done.c, str(name).encode())
-    if found < 0:
-        raise InputError(f"by: no parameter '{name}'")
+def _fit_start(r: Any, n: int) -> FitStart:
+    message = text_of(lib.mbg_identify_reason_text(r.reason))
+    return record(FitStart, r, parameters=array_of(r.parameters, n), message=message)
+
+
+def _parameter_indices(done: Compiled, names: Sequence[str]) -> list[int]:
+    found: list[int] = []
+    for name in names:
+        first, count = done.layout.groups.get(name, (0, 0))
+        if count > 0:
+            found.extend(range(first, first + count))
+            continue
+        found.append(lib.mbg_model_parameter_find(done.c, str(name).encode()))
+        if found[-1] < 0:
+            raise InputError(f"by: no parameter '{name}'{did_you_mean(str(name), list(done.layout.groups))}")
     return found
 
 
-def _linear(at: str, by: list[str], c: Any) -> Linear:
+def _create_linear(
+    source: Problems | Run,
+    p: FloatArray | None,
+    at: str,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+    coordinates: Sequence[str],
+    by: Sequence[str],
+) -> Any:
+    done: Compiled = source._compile() if isinstance(source, Problems) else source._compiled
+    options = ffi.new("mbg_linearize_options *")
+    lib.mbg_linearize_options_default(options, ffi.sizeof("mbg_linearize_options"))
+    options.at = lib.mbg_linearize_at_find(at.encode())
+    options.parameters = ffi.NULL if p is None else doubles(p)
+    keep: list[Any] = []
+    for name, count, names in (
+        ("inputs", "ninput", inputs),
+        ("outputs", "noutput", outputs),
+        ("coordinates", "ncoordinate", coordinates),
+    ):
+        if names is not None:
+            texts = [ffi.new("char[]", str(n).encode()) for n in names]
+            keep += [texts, ffi.new("char *[]", texts or [ffi.NULL])]
+            setattr(options, name, keep[-1])
+            setattr(options, count, len(texts))
+    index = _parameter_indices(done, by)
+    keep.append(ffi.new("int[]", index or [0]))
+    options.by, options.nby, options.gradient = keep[-1], len(index), bool(index)
+    out = ffi.new("mbg_linearize **")
+    with context() as ctx:
+        if isinstance(source, Problems):
+            check(ctx, lib.mbg_linearize_create(ctx, done.c, options, out))
+        else:
+            with source._lock:
+                options.run = source._live().c
+                check(ctx, lib.mbg_linearize_create(ctx, done.c, options, out))
+    return held(out[0], lib.mbg_linearize_destroy, done)
+
+
+def linear_model(
+    source: Problems | Run,
+    p: FloatArray | None,
+    at: str,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+    coordinates: Sequence[str],
+    by: Sequence[str],
+) -> Linear:
+    """Linearize a model at values of its parameters, or a run at its end."""
+    result = Held(functools.partial(_create_linear, source, p, at, inputs, outputs, coordinates, by))
+    done: Compiled = source._compile() if isinstance(source, Problems) else source._compiled
+    return _linear(result, list(done.layout.entries))
+
+
+def _linear(result: Held, parameters: list[str]) -> Linear:
+    c = result.c
     s = lib.mbg_linearize_get_summary(c)
     rows, columns = ffi.new("int *"), ffi.new("int *")
 
@@ -887,7 +992,7 @@ def _linear(at: str, by: list[str], c: Any) -> Linear:
         if derivative >= 0:
             pointer = lib.mbg_linearize_derivative(c, which.encode(), derivative)
         n = rows[0] * columns[0]
-        found = np.array(_array(pointer, n)) if n else np.zeros(0)
+        found = np.array(array_of(pointer, n)) if n else np.zeros(0)
         return found.reshape(rows[0], columns[0])
 
     def names(get: Any, count: int) -> list[Any]:
@@ -898,7 +1003,7 @@ def _linear(at: str, by: list[str], c: Any) -> Linear:
     re, im = ffi.new("double[]", s.states + 1), ffi.new("double[]", s.states + 1)
     lib.mbg_linearize_poles(c, re, im)
     return Linear(
-        at=at,
+        at=text_of(lib.mbg_linearize_at_name(s.at)),
         time=s.time,
         freedoms=s.freedoms,
         states=[text_of(n.name) for n in states],
@@ -910,6 +1015,8 @@ def _linear(at: str, by: list[str], c: Any) -> Linear:
         C=matrix("C"),
         D=matrix("D"),
         poles=np.array([complex(re[i], im[i]) for i in range(s.states)], dtype=complex),
-        derivatives={name: {q: matrix(q, i) for q in "ABCD"} for i, name in enumerate(by)},
-        _c=c,
+        derivatives={
+            parameters[lib.mbg_linearize_by(c, i)]: {q: matrix(q, i) for q in "ABCD"} for i in range(s.parameters)
+        },
+        _held=result,
     )

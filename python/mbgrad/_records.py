@@ -150,8 +150,8 @@ class Mode:
         Body with the largest share of the kinetic energy.
     shape : dict from bodies to arrays (6)
         Displacement and rotation in world axes; complex for a damped mode.
-    frequency_gradient, damping_gradient : Parameters or None
-        Derivatives by the parameters.
+    frequency_gradient, damping_gradient, eigenvalue_gradient : Parameters or None
+        Derivatives by the parameters; those of the eigenvalue are complex.
     """
 
     kind: str
@@ -163,6 +163,26 @@ class Mode:
     shape: dict[str, Any] = dataclasses.field(repr=False)
     frequency_gradient: Parameters | None = dataclasses.field(repr=False)
     damping_gradient: Parameters | None = dataclasses.field(repr=False)
+    eigenvalue_gradient: Parameters | None = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the picture of a mechanism, between two points fixed on bodies.
+
+    Attributes
+    ----------
+    kind : str
+        ``"body"``, ``"beam"`` or ``"force"``.
+    bodies : tuple of two str or None
+        The body of each end; None is the ground.
+    points : numpy.ndarray, (2, 3)
+        The ends in world axes.
+    """
+
+    kind: str
+    bodies: tuple[str | None, str | None]
+    points: FloatArray = dataclasses.field(repr=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -195,6 +215,52 @@ class ConstraintResult:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class ActivePoint:
+    """A point at which a constraint of an optimization is active.
+
+    Attributes
+    ----------
+    constraint : int
+        Index in the list of constraints.
+    time : float
+        [s]; NAN when the constraint does not hold at every time step.
+    multiplier : float
+        Gain of the objective per unit of the limit.
+    """
+
+    constraint: int
+    time: float
+    multiplier: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LoadCase:
+    """A load case of an optimization: its run, weight, and objective (NAN for one with limits only)."""
+
+    run: str | None
+    weight: float
+    objective: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Design:
+    """Values of an optimization at a point.
+
+    Attributes
+    ----------
+    objective : float
+    violation : float
+        Largest violation of a limit, in units of its scale.
+    gradient : numpy.ndarray or None
+        Of the objective; None when it was not asked for, and for the worst of several load cases.
+    """
+
+    objective: float
+    violation: float
+    gradient: FloatArray | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Iteration:
     """An iteration of an optimization."""
 
@@ -219,6 +285,27 @@ class FittedParameter:
     bias: float
     at_bound: int
     determined: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FitStart:
+    """What became of a start of a fit.
+
+    Attributes
+    ----------
+    parameters : numpy.ndarray
+        Values of the identified parameters at this start, in their order.
+    start_cost, cost : float
+        NAN when the simulation failed.
+    message : str
+        Why the fit ended.
+    """
+
+    parameters: FloatArray
+    start_cost: float
+    cost: float
+    message: str
+    iterations: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

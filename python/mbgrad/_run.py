@@ -33,6 +33,7 @@ from ._native import (
     text_of,
 )
 from ._parameters import Parameters
+from ._problems import Linear, linear_model
 from ._records import Attribute, ModalMotion, StepError, Work, record
 from ._view import Page
 
@@ -513,6 +514,17 @@ class Run(Mapping[str, FloatArray]):
             if any(np.isnan(e.value_relative) or np.isnan(e.gradient_relative) for e in errors):
                 return float("nan")
             return float(lib.mbg_run_step_for(c, -1, wanted))
+
+    def linearize(
+        self,
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        coordinates: Sequence[str] = (),
+        by: Sequence[str] = (),
+    ) -> Linear:
+        """Linear model x' = A x + B u, y = C x + D u about the end of the run; arguments as in ``model.linearize``."""
+        return linear_model(self, None, "run", inputs, outputs, coordinates, by)
 
     def save_state(self, path: Any) -> None:
         """Write the last state as JSON; ``model.simulate(restart=path)`` begins there."""
