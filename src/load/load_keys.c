@@ -132,10 +132,12 @@ static const mbg__file_key modal_beam_keys[] = {
     {"stiffness_min", MBG__SHAPE_PLAIN, false, NULL, "k_min of the filling, 0.001 when absent"},
 };
 static const mbg__file_key modal_files_keys[] = {
-    {"mass", MBG__SHAPE_TEXT, true, NULL, "Matrix Market file of the mass matrix"},
-    {"stiffness", MBG__SHAPE_TEXT, true, NULL, "Matrix Market file of the stiffness matrix"},
-    {"nodes", MBG__SHAPE_TEXT, true, NULL, "CSV file of the nodes in the order of the matrices: number, x, y, z"},
-    {"shapes", MBG__SHAPE_TEXT, false, NULL, "Matrix Market file of the shapes, a column each; computed when absent"},
+    {"mass", MBG__SHAPE_TEXT, true, NULL, "Matrix Market file of the mass matrix, or FILE.h5[:DATASET]"},
+    {"stiffness", MBG__SHAPE_TEXT, true, NULL, "Matrix Market file of the stiffness matrix, or FILE.h5[:DATASET]"},
+    {"nodes", MBG__SHAPE_TEXT, true, NULL,
+     "file of the nodes in the order of the matrices: number, x, y, z in CSV, or FILE.h5[:DATASET]"},
+    {"shapes", MBG__SHAPE_TEXT, false, NULL,
+     "Matrix Market file or FILE.h5[:DATASET] of the shapes, a column each; computed when absent"},
     {"fixed", MBG__SHAPE_PLAINS, false, NULL, "numbers of the nodes that the frame is fixed to"},
     {"interface", MBG__SHAPE_PLAINS, false, NULL,
      "numbers of the interface nodes (joints, forces), which get static modes"},

@@ -1,5 +1,7 @@
-/* Modal bodies from the files of a finite-element program: matrices in Matrix Market form, nodes in CSV. */
+/* Modal bodies from the files of a finite-element program: matrices in Matrix Market form and nodes in CSV, or all of
+   them in HDF5. */
 #include "io/file.h"
+#include "io/hdf5.h"
 #include "io/matrix_market.h"
 #include "load/load_modal.h"
 #include "load/modal_reduce.h"
@@ -19,16 +21,21 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- matrices */
 
+/* The text of a key is FILE.mtx, or FILE.h5 or FILE.h5:DATASET; the dataset has the name of the key when absent. */
 static int read_matrix(files *f, const char *key, mbg__matrix *out) {
   mbg__loader *L = f->item->L;
   const mbg__json *json = mbg__json_member(f->item->json, key);
   const char *name = NULL;
+  size_t length = 0;
   bool yes;
   int err = mbg__item_text(f->item, json, key, &name);
   if (err < 0 || !name) {
     return err;
   }
-  const char *path = mbg__path_beside(&L->temp, f->item->source->base, name);
+  const bool hdf5 = mbg__hdf5_named(name, &length);
+  const char *dataset = hdf5 && name[length] == ':' ? name + length + 1 : key;
+  const char *file = hdf5 ? mbg__arena_text(&L->temp, name, length) : name;
+  const char *path = file ? mbg__path_beside(&L->temp, f->item->source->base, file) : NULL;
   if (!path) {
     return mbg__fail_memory(L->ctx);
   }
@@ -36,7 +43,7 @@ static int read_matrix(files *f, const char *key, mbg__matrix *out) {
   if (err < 0 || !yes) {
     return err;
   }
-  err = mbg__matrix_read(L->ctx, &L->temp, path, out);
+  err = hdf5 ? mbg__hdf5_matrix(L->ctx, &L->temp, path, dataset, out) : mbg__matrix_read(L->ctx, &L->temp, path, out);
   if (err < 0) {
     const int filed = mbg__item_filed(f->item, err);
     return filed < 0 ? filed : mbg__item_bad(f->item, json, "cannot use the matrix of '%s'", name);
@@ -88,24 +95,63 @@ done:
 /* ---------------------------------------------------------------------- nodes */
 
 /* columns node, x, y, z, by their names or in this order */
-static int read_nodes(files *f) {
-  int err = MBG_OK, n[4] = {0};
+static int csv_nodes(files *f, const mbg__json *json, const double *column[4], int *count) {
+  int err = MBG_OK;
   static const char *const names[] = {"node", "x", "y", "z"};
-  mbg__loader *L = f->item->L;
-  const mbg__json *json = mbg__json_member(f->item->json, "nodes");
-  const double *column[4];
   mbg__data_file *data;
   MBG_TRY(mbg__item_data_open(f->item, json, &data));
-  for (int k = 0; data && k < 4; k++) {
-    MBG_TRY(mbg__item_data_column(f->item, data, json, NULL, names[k], k, &column[k], &n[k]));
+  for (int k = 0; data && !f->item->bad && k < 4; k++) {
+    MBG_TRY(mbg__item_data_column(f->item, data, json, NULL, names[k], k, &column[k], count));
     if (!column[k]) {
-      return MBG_OK;
+      return MBG_OK; /* reported */
     }
   }
-  if (!data || f->item->bad) {
+done:
+  return err;
+}
+
+/* rows number, x, y, z; without the number they are counted from 1 */
+static int hdf5_nodes(files *f, const mbg__json *json, const double *column[4], int *count) {
+  int err = MBG_OK;
+  mbg__loader *L = f->item->L;
+  mbg__matrix m = {0};
+  MBG_TRY(read_matrix(f, "nodes", &m));
+  if (f->item->bad) {
     return MBG_OK;
   }
-  const int size = f->M.rows, count = n[0];
+  if (m.cols != 3 && m.cols != 4) {
+    return mbg__item_bad(f->item, json, "nodes: expected rows of number, x, y, z or of x, y, z, found %d columns",
+                         m.cols);
+  }
+  double *id = MBG_TAKE(&L->temp, double, m.rows);
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
+  for (int i = 0; i < m.rows; i++) {
+    id[i] = i + 1;
+  }
+  for (int k = 0; k < 4; k++) {
+    const int at = k - (4 - m.cols);
+    column[k] = at < 0 ? id : m.at + (size_t)m.rows * (size_t)at;
+  }
+  *count = m.rows;
+done:
+  return err;
+}
+
+static int read_nodes(files *f) {
+  int err = MBG_OK, count = 0;
+  mbg__loader *L = f->item->L;
+  const mbg__json *json = mbg__json_member(f->item->json, "nodes");
+  const double *column[4] = {NULL};
+  const char *name = NULL;
+  size_t length;
+  MBG_TRY(mbg__item_text(f->item, json, "nodes", &name));
+  if (name) {
+    MBG_TRY((mbg__hdf5_named(name, &length) ? hdf5_nodes : csv_nodes)(f, json, column, &count));
+  }
+  if (!column[3] || f->item->bad) {
+    return MBG_OK;
+  }
+  const int size = f->M.rows;
   if (count == 0 || size % count != 0 || (size / count != 3 && size / count != 6)) {
     return mbg__item_bad(f->item, json, "nodes: %d nodes do not fit matrices of %d by %d; a node has 3 or 6 unknowns",
                          count, size, size);
