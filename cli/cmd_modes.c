@@ -27,6 +27,9 @@ static void print_summary(const mbg_modes *modes) {
   cli_heading(title);
   free(title);
   printf("\n  %d degree%s of freedom", s->freedoms, plural(s->freedoms));
+  if (s->states > 0) {
+    printf(" and %d state%s", s->states, plural(s->states));
+  }
   if (s->redundant > 0) {
     printf(", %d redundant constraint%s left out", s->redundant, plural(s->redundant));
   }
@@ -34,7 +37,7 @@ static void print_summary(const mbg_modes *modes) {
     printf(", %d of them without inertia", s->massless);
   }
   printf("; %s problem, %s\n", s->damped ? "complex" : "undamped", s->solver);
-  if (s->freedoms == 0) {
+  if (s->freedoms == 0 && s->states == 0) {
     puts("  the model cannot vibrate: constraints and drivers hold all bodies");
   }
 }
@@ -52,6 +55,8 @@ static void print_modes(const mbg_modes *modes) {
     cli_table_number(&table, m->im);
     if (m->body >= 0) {
       cli_table_format(&table, "%s (%.0f %%)", mbg_modes_body_name(modes, m->body), 100 * m->share);
+    } else if (m->state) {
+      cli_table_format(&table, "state %s (%.0f %%)", m->state, 100 * m->share);
     } else {
       cli_table_text(&table, "");
     }

@@ -45,11 +45,11 @@ MBG_API void mbg_linearize_options_default(mbg_linearize_options *options, size_
 /* The result. The model is referenced. */
 typedef struct mbg_linearize mbg_linearize;
 
-/* Linearizes. States are f independent coordinates and their rates. The rule that chooses coordinates is fixed: joint
-   coordinates in the order of the file come first, then positions and rotations of bodies; a coordinate is taken when
-   what the ones before leave of it is at least half of the largest rest. MBG_ERROR_INPUT for unknown names and for
-   coordinates that depend on each other; MBG_ERROR_SINGULAR when a freedom has no inertia; MBG_ERROR_CONVERGENCE
-   without an equilibrium near the start. */
+/* Linearizes. States are f independent coordinates and their rates, then the first-order states of the model. The rule
+   that chooses coordinates is fixed: joint coordinates in the order of the file come first, then positions and
+   rotations of bodies; a coordinate is taken when what the ones before leave of it is at least half of the largest
+   rest. MBG_ERROR_INPUT for unknown names and for coordinates that depend on each other; MBG_ERROR_SINGULAR when a
+   freedom has no inertia; MBG_ERROR_CONVERGENCE without an equilibrium near the start. */
 MBG_API int mbg_linearize_create(mbg_context *ctx, const mbg_model *model, const mbg_linearize_options *options,
                                  mbg_linearize **out);
 MBG_API void mbg_linearize_destroy(mbg_linearize *linear);
@@ -61,7 +61,7 @@ typedef struct {
   mbg_linearize_at at;
   double time;  /* s */
   int freedoms; /* unknowns - independent constraints */
-  int states;   /* 2 freedoms */
+  int states;   /* 2 freedoms + states of the model */
   int inputs, outputs;
   int redundant;       /* dropped constraints */
   int poles, unstable; /* states; poles with a positive real part */

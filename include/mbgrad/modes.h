@@ -41,9 +41,10 @@ typedef struct mbg_modes mbg_modes;
 
      (s^2 M + s C + K) x + B^T xi = 0,   B x = 0
 
-   on the independent constraints; K has the geometric terms of constraints and forces. MBG_ERROR_CONVERGENCE without an
-   equilibrium near the start, MBG_ERROR_INPUT when the motion is not steady, MBG_ERROR_SINGULAR when a freedom has
-   neither inertia nor stiffness. */
+   on the independent constraints; K has the geometric terms of constraints and forces. First-order states of the model
+   take part, so that modes are those of the closed loop; in equilibrium their rates are 0, and initial values only
+   guesses. MBG_ERROR_CONVERGENCE without an equilibrium near the start, MBG_ERROR_INPUT when the motion is not steady,
+   MBG_ERROR_SINGULAR when a freedom has neither inertia nor stiffness. */
 MBG_API int mbg_modes_create(mbg_context *ctx, const mbg_model *model, const mbg_modes_options *options,
                              mbg_modes **out);
 MBG_API void mbg_modes_destroy(mbg_modes *modes);
@@ -66,6 +67,7 @@ typedef struct {
   bool gradient;
   int bodies; /* of a shape */
   int lines;  /* of the picture */
+  int states; /* first-order states of the model, which join the freedoms in modes of a closed loop */
 } mbg_modes_summary;
 
 MBG_API const mbg_modes_summary *mbg_modes_get_summary(const mbg_modes *modes);
@@ -88,8 +90,10 @@ typedef struct {
   double damping;   /* ratio -re/|s| */
   int multiplicity; /* modes with the same eigenvalue (to 1e-9), itself included */
   int first;        /* index of the first of them */
-  int body;         /* with the largest share of the kinetic energy, -1: none */
+  int body;         /* with the largest share of the kinetic energy, -1: none, or a state has it */
   double share;
+  const char *state; /* state with the largest share, each counted as the velocity of 1 kg in units of its scale; NULL:
+                        a body has it. Lives with the model. */
 } mbg_mode;
 
 /* Order: ascending |s|; the unstable modes of a symmetric problem come first. */

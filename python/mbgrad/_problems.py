@@ -903,6 +903,7 @@ def _mode(done: Compiled, c: Any, i: int, bodies: list[str]) -> Mode:
         kind=text_of(lib.mbg_mode_kind_name(m.kind)),
         eigenvalue=complex(m.re, m.im),
         body=bodies[m.body] if m.body >= 0 else None,
+        state=text_of(m.state) if m.state else None,
         shape=dict(zip(bodies, shape, strict=False)),
         frequency_gradient=by(lib.mbg_modes_frequency_gradient(c, i)),
         damping_gradient=by(lib.mbg_modes_damping_gradient(c, i)),

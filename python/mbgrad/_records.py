@@ -148,6 +148,8 @@ class Mode:
         Damping ratio.
     body : str or None
         Body with the largest share of the kinetic energy.
+    state : str or None
+        State of the model with the largest share, where it is no body.
     shape : dict from bodies to arrays (6)
         Displacement and rotation in world axes; complex for a damped mode.
     frequency_gradient, damping_gradient, eigenvalue_gradient : Parameters or None
@@ -160,6 +162,7 @@ class Mode:
     damping: float
     multiplicity: int
     body: str | None
+    state: str | None
     shape: dict[str, Any] = dataclasses.field(repr=False)
     frequency_gradient: Parameters | None = dataclasses.field(repr=False)
     damping_gradient: Parameters | None = dataclasses.field(repr=False)

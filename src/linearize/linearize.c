@@ -163,7 +163,8 @@ static const char *copy(mbg_linearize *out, const char *text, const char *more) 
 }
 
 static void name_states(const mbg__linearize_work *k, mbg_linearize *out) {
-  for (int i = 0; i < k->spec.nq; i++) {
+  const int f = k->spec.nq - k->spec.nstate;
+  for (int i = 0; i < f; i++) {
     const mbg__candidate *c = &k->candidates[k->chosen[i]];
     const bool own = c->q.kind == MBG__Q_OWN;
     char unit[32];
@@ -172,10 +173,17 @@ static void name_states(const mbg__linearize_work *k, mbg_linearize *out) {
                                           .unit = copy(out, c->unit, ""),
                                           .what = copy(out, c->what, ""),
                                           .value = own ? NAN : re(k->linear.q[i])};
-    out->states[k->spec.nq + i] = (mbg_linearize_name){.name = copy(out, c->name, ".rate"),
-                                                       .unit = copy(out, unit, ""),
-                                                       .what = copy(out, "rate of the ", c->what),
-                                                       .value = re(k->linear.qd[i])};
+    out->states[f + i] = (mbg_linearize_name){.name = copy(out, c->name, ".rate"),
+                                              .unit = copy(out, unit, ""),
+                                              .what = copy(out, "rate of the ", c->what),
+                                              .value = re(k->linear.qd[i])};
+  }
+  for (int i = 0; i < k->spec.nstate; i++) {
+    const mbg__user_state *x = &k->given->states[i];
+    out->states[2 * f + i] = (mbg_linearize_name){.name = copy(out, x->name, ""),
+                                                  .unit = copy(out, x->unit, ""),
+                                                  .what = "state of the model",
+                                                  .value = re(k->linear.qd[f + i])};
   }
 }
 
@@ -230,7 +238,7 @@ static int take_result(const mbg__linearize_work *k, mbg_linearize *out) {
   *s = (mbg_linearize_summary){.model = k->given->name ? k->given->name : "",
                                .at = k->opt.at,
                                .time = re(k->at.t),
-                               .freedoms = k->spec.nq,
+                               .freedoms = k->spec.nq - k->spec.nstate,
                                .states = k->linear.n,
                                .inputs = k->spec.ninput,
                                .outputs = k->spec.noutput,
@@ -349,11 +357,6 @@ done:
 int mbg_linearize_create(mbg_context *ctx, const mbg_model *model, const mbg_linearize_options *options,
                          mbg_linearize **out) {
   MBG_NEED(ctx, ctx && model && out);
-  if (model->nstate > 0) {
-    *out = NULL;
-    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &model->states[0].where, 0,
-                        "linear models are for models without states: those of a closed loop are not computed yet");
-  }
   mbg__linearize_work k = {.ctx = ctx, .given = model, .opt = defaults};
   *out = NULL;
   int err = mbg__options_take(ctx, "linearize", options, &k.opt, sizeof(k.opt));

@@ -37,7 +37,7 @@ typedef struct {
   mbg__candidate *candidates;
   mbg__modes_work at; /* the point */
   mbg__q *q;
-  int *chosen; /* candidates (spec.nq) */
+  int *chosen; /* candidates (spec.nq - spec.nstate) */
   double condition;
   mbg__linear_spec spec;
   mbg__linear linear;

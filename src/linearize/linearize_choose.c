@@ -1,6 +1,6 @@
 /* The choice of independent coordinates (theory 6, section 6): rows of unit length in the metric, on the motions that
    the constraints allow; those that the caller names first, then the first one whose rest is at least half of the
-   largest rest, until all freedoms have a coordinate. */
+   largest rest, until all freedoms have a coordinate. First-order states of the model come after them. */
 #include "linearize/linearize.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@ static const double independent = 1e-6; /* smallest rest of a coordinate that th
 typedef struct {
   mbg__linearize_work *k;
   mbg__arena arena;
-  int f;
-  double *c; /* rows on the motions (ncandidate x f) */
+  int f, own; /* freedoms; those of bodies, without the places of states */
+  double *c;  /* rows on the motions (ncandidate x f) */
   bool *taken;
 } choice;
 
@@ -92,9 +92,9 @@ static int take_named(choice *s) {
                        "BODY.z, BODY.about_x, BODY.about_y and BODY.about_z",
                        name ? name : "");
     }
-    if (k->spec.nq == s->f) {
+    if (k->spec.nq == s->own) {
       return mbg__fail(k->ctx, MBG_ERROR_INPUT, "coordinate '%s' is one too many: the model has %d degree%s of freedom",
-                       name, s->f, s->f == 1 ? "" : "s");
+                       name, s->own, s->own == 1 ? "" : "s");
     }
     if (s->taken[i] || norm(s->f, row_of(s, i)) < independent) {
       return mbg__fail(k->ctx, MBG_ERROR_INPUT,
@@ -109,7 +109,7 @@ static int take_named(choice *s) {
 
 static int take_first(choice *s) {
   mbg__linearize_work *k = s->k;
-  while (k->spec.nq < s->f) {
+  while (k->spec.nq < s->own) {
     double most = 0;
     int i = 0;
     for (int j = 0; j < k->ncandidate; j++) {
@@ -117,7 +117,7 @@ static int take_first(choice *s) {
     }
     if (!(most > 1e-9)) {
       return mbg__fail(k->ctx, MBG_ERROR_SINGULAR,
-                       "%d of %d degrees of freedom have a coordinate, the others have none", k->spec.nq, s->f);
+                       "%d of %d degrees of freedom have a coordinate, the others have none", k->spec.nq, s->own);
     }
     while (s->taken[i] || norm(s->f, row_of(s, i)) < 0.5 * most) {
       i++;
@@ -127,9 +127,21 @@ static int take_first(choice *s) {
   return MBG_OK;
 }
 
+/* states of the model follow, in the order of the file */
+static void take_states(choice *s) {
+  mbg__linearize_work *k = s->k;
+  k->spec.nstate = k->given->nstate;
+  for (int i = 0; i < k->given->nstate; i++) {
+    const mbg__user_state *x = &k->given->states[i];
+    k->q[k->spec.nq++] =
+        (mbg__q){.kind = MBG__Q_STATE, .signal = -1, .body = x->body, .axis = x->component, .scale = x->scale};
+  }
+}
+
 int mbg__linearize_choose(mbg__linearize_work *k) {
   choice s = {.k = k, .f = k->at.m->nv - k->at.result->rank->nkept};
   int err = MBG_OK;
+  s.own = s.f - k->given->nstate;
   mbg__arena_init(&s.arena, mbg__context_allocator(k->ctx));
   k->q = MBG_TAKE(&k->arena, mbg__q, s.f);
   k->chosen = MBG_TAKE(&k->arena, int, s.f);
@@ -140,6 +152,7 @@ int mbg__linearize_choose(mbg__linearize_work *k) {
   MBG_TRY(make_rows(&s));
   MBG_TRY(take_named(&s));
   MBG_TRY(take_first(&s));
+  take_states(&s);
 done:
   mbg__arena_destroy(&s.arena);
   return err;

@@ -1,5 +1,6 @@
 /* The model with every coordinate that may become a state: coordinates of joints get signals of value, rate and
-   acceleration, which are appended to those of the model; positions and rotations of bodies need none. */
+   acceleration, which are appended to those of the model; positions and rotations of bodies need none. First-order
+   states of the model are no candidates: all of them follow the coordinates (linearize_choose.c). */
 #include "linearize/linearize.h"
 
 #include "elements/lists.h"
@@ -148,7 +149,7 @@ int mbg__linearize_extend(mbg__linearize_work *k) {
       }
     }
   }
-  for (int b = 0; b < given->nbody; b++) {
+  for (int b = 0; b < mbg__masses(given); b++) {
     add_body(k, b);
   }
   return mbg__arena_check(k->ctx, &k->arena);

@@ -127,7 +127,7 @@ static int prepare_settled(derivative *d) {
   MBG_TRY(mbg__arena_check(k->ctx, &d->arena));
   MBG_TRY(mbg__rank_motions(k->ctx, k->at.result->rank, k->at.sys, k->at.B, d->Z));
   for (int c = 0; c < d->f; c++) {
-    mbg__modes_mul(&k->at, k->at.K, column(d->Z, m->nv, c), d->free);
+    mbg__modes_mul(&k->at, k->at.Kx, column(d->Z, m->nv, c), d->free);
     for (int i = 0; i < d->f; i++) {
       column(d->S, d->f, c)[i] = dot(m->nv, column(d->Z, m->nv, i), d->free);
     }
@@ -213,7 +213,7 @@ static bool settle_free(derivative *d) {
   mbg__linearize_work *k = d->k;
   const mbg_model *m = k->at.m;
   plain(m->nv, d->x, d->free);
-  mbg__modes_mul(&k->at, k->at.K, d->free, d->free2);
+  mbg__modes_mul(&k->at, k->at.Kx, d->free, d->free2);
   for (int j = 0; j < m->nv; j++) {
     d->free2[j] += re(d->full[m->full[j]]);
   }
@@ -255,6 +255,7 @@ static int push_settled(derivative *d, bool *ends) {
   mbg__klu_solve(k->at.saddle.klu, d->x, 1);
   *ends = !d->isolated && !settle_free(d);
   mbg__to_full(m, 1, d->x, d->rw);
+  mbg__modes_states_move(m, d->rw, d->rv);
   for (int b = 0; steady && b < m->nbody; b++) {
     real x[6];
     ad_mul(x, k->at.v + m->bodies[b].voff, d->rw + m->bodies[b].voff);

@@ -249,7 +249,7 @@ done:
 
 int mbg__complex_step_linear(mbg_context *ctx, mbg__complex_step *s, const mbg__linear_spec *spec,
                              const mbg__complex_step_state *x, const double *dp, double *const matrices[4]) {
-  const int n[2] = {2 * spec->nq, spec->noutput}, c[2] = {2 * spec->nq, spec->ninput};
+  const int own = 2 * spec->nq - spec->nstate, n[2] = {own, spec->noutput}, c[2] = {own, spec->ninput};
   int err = MBG_OK;
   mbg__arena arena;
   mbg__linear out;

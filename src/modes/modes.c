@@ -57,11 +57,19 @@ static void find_repeated(const mbg__modes_work *w, mbg_modes *modes) {
   }
 }
 
-/* share of each body in x^T M x; modal coordinates belong to their body */
+/* what component k of a body's velocity counts for: modal coordinates for their body, states, after all bodies, for
+   themselves */
+static int owner_of(const mbg_model *m, int b, int k) {
+  const mbg__body *body = &m->bodies[b];
+  return body->carrier >= 0 ? m->modals[body->carrier].body : body->state >= 0 ? m->nbody + body->state + k : b;
+}
+
+/* share of each body or state in x^T M x */
 static int find_body(mbg__modes_work *w, const mbg__mode *mode, mbg_mode *out) {
   const mbg_model *m = w->m;
   double *f = mbg__alloc(w->ctx, (size_t)m->nv, sizeof(double)), all = 0;
-  double *own = mbg__alloc_zero(w->ctx, (size_t)m->nbody, sizeof(double));
+  double *own = mbg__alloc_zero(w->ctx, (size_t)(m->nbody + m->nstate), sizeof(double));
+  int most = -1;
   if (!f || !own) {
     mbg__free(w->ctx, f);
     mbg__free(w->ctx, own);
@@ -70,20 +78,22 @@ static int find_body(mbg__modes_work *w, const mbg__mode *mode, mbg_mode *out) {
   for (int part = 0; part < 2 && mode->x[part]; part++) {
     mbg__modes_mul(w, w->M, mode->x[part], f);
     for (int b = 0; b < m->nbody; b++) {
-      const int owner = m->bodies[b].carrier >= 0 ? m->modals[m->bodies[b].carrier].body : b;
       for (int k = 0; k < m->bodies[b].nvel; k++) {
         const int j = m->dof[m->bodies[b].voff + k];
-        own[owner] += j >= 0 ? mode->x[part][j] * f[j] : 0;
+        if (j >= 0) {
+          own[owner_of(m, b, k)] += mode->x[part][j] * f[j];
+        }
       }
     }
   }
-  out->body = -1;
-  for (int b = 0; b < m->nbody; b++) {
+  for (int b = 0; b < m->nbody + m->nstate; b++) {
     all += own[b];
     /* the first of equal ones, whatever their rounding */
-    out->body = own[b] > (out->body < 0 ? 0 : (1 + 1e-6) * own[out->body]) ? b : out->body;
+    most = own[b] > (most < 0 ? 0 : (1 + 1e-6) * own[most]) ? b : most;
   }
-  out->share = !isfinite(all) ? NAN : out->body >= 0 && all > 0 ? own[out->body] / all : 0;
+  out->body = most < m->nbody ? most : -1;
+  out->state = most < m->nbody ? NULL : m->states[most - m->nbody].name;
+  out->share = !isfinite(all) ? NAN : most >= 0 && all > 0 ? own[most] / all : 0;
   mbg__free(w->ctx, f);
   mbg__free(w->ctx, own);
   return MBG_OK;
@@ -104,21 +114,22 @@ static void turn_phase(int n, double *a, double *b) {
 }
 
 static void scale_shape(const mbg_model *m, int parts, double *const shape[2]) {
+  const int count = 6 * mbg__masses(m);
   double most = 0;
-  for (int i = 0; i < 6 * m->nbody; i++) {
+  for (int i = 0; i < count; i++) {
     const double size = hypot(shape[0][i], parts > 1 ? shape[1][i] : 0) * (i % 6 >= 3 ? m->size : 1);
     most = fmax(most, size);
   }
   /* the first entry of some size is positive */
   double sign = 1;
-  for (int i = 0; i < 6 * m->nbody; i++) {
+  for (int i = 0; i < count; i++) {
     if (fabs(shape[0][i]) * (i % 6 >= 3 ? m->size : 1) > 0.1 * most) {
       sign = shape[0][i] < 0 ? -1 : 1;
       break;
     }
   }
   for (int part = 0; part < parts; part++) {
-    for (int i = 0; most > 0 && i < 6 * m->nbody; i++) {
+    for (int i = 0; most > 0 && i < count; i++) {
       shape[part][i] *= sign / most;
     }
   }
@@ -146,7 +157,7 @@ static int make_shape(mbg__modes_work *w, mbg_modes *modes, int i) {
     modes->shape[part][i] = shape[part];
   }
   if (parts > 1) {
-    turn_phase(6 * m->nbody, shape[0], shape[1]);
+    turn_phase(6 * mbg__masses(m), shape[0], shape[1]);
   }
   scale_shape(m, parts, shape);
   return MBG_OK;
@@ -298,7 +309,8 @@ static void summarize(const mbg__modes_work *w, mbg_modes *modes) {
   s->model = w->m->name ? w->m->name : "";
   s->at = w->opt.at;
   s->time = re(w->t);
-  s->freedoms = w->n;
+  s->freedoms = w->n - w->m->nstate;
+  s->states = w->m->nstate;
   s->redundant = w->result->rank->ndropped;
   s->massless = w->massless;
   s->count = w->count;
@@ -307,7 +319,7 @@ static void summarize(const mbg__modes_work *w, mbg_modes *modes) {
   s->iterations = w->iterations;
   s->parameters = w->m->np;
   s->gradient = w->opt.gradient;
-  s->bodies = w->m->nbody;
+  s->bodies = mbg__masses(w->m);
 }
 
 static int solve(mbg__modes_work *w, mbg_modes *modes) {
@@ -331,11 +343,6 @@ done:
 
 int mbg_modes_create(mbg_context *ctx, const mbg_model *model, const mbg_modes_options *options, mbg_modes **out) {
   MBG_NEED(ctx, ctx && model && out);
-  if (model->nstate > 0) {
-    *out = NULL;
-    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &model->states[0].where, 0,
-                        "modes are for models without states: the eigenvalues of a closed loop are not computed yet");
-  }
   mbg__modes_work w = {.ctx = ctx, .given = model, .opt = defaults};
   *out = NULL;
   int err = mbg__options_take(ctx, "modes", options, &w.opt, sizeof(w.opt));

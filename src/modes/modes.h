@@ -55,9 +55,10 @@ typedef struct {
 
   /* (s^2 M + s C + K) x + B^T xi = 0, values by the patterns of the system */
   real *K, *C, *M, *B;
+  real *Kx;  /* K with the columns of C in the places of states: modes_states.c; K itself without states */
   double *W; /* metric of the free velocities (nv) */
   mbg__saddle saddle;
-  int n;            /* freedoms */
+  int n;            /* freedoms, places of states among them */
   bool K_symmetric; /* up to rounding and the imbalance of the state */
   bool symmetric;   /* K is symmetric and there is no damping: the symmetric problem is solved */
 
@@ -77,11 +78,24 @@ int mbg__modes_state(mbg__modes_work *w);
 int mbg__modes_begin(mbg__modes_work *w, mbg__start kind);
 /* The same at a given state. */
 int mbg__modes_begin_at(mbg__modes_work *w, double t, const mbg__frame *H, const real *v, const int *turns);
-/* [[a K + b M + c W, B^T], [B, 0]] on the kept rows, factored. */
+/* [[a K_x + b M + c W, B^T], [B, 0]] on the kept rows, factored. */
 int mbg__modes_factor(mbg__modes_work *w, double a, double b, double c, const char *what);
 /* y = A x and y = A^T x on the free velocities, A with the pattern of K. */
 void mbg__modes_mul(const mbg__modes_work *w, const real *A, const double *x, double *y);
 void mbg__modes_mul_T(const mbg__modes_work *w, const real *A, const double *x, double *y);
+
+/* modes_states.c, all of them nothing without states. The place of a state among all velocities. States of w->model are
+   unknowns of the equilibrium, whatever the file says; their values at the start into w->v; w->Kx; the entries of
+   states (nw) from one vector to another. */
+static inline int mbg__modes_place(const mbg_model *m, int state) {
+  return m->bodies[m->states[state].body].voff + m->states[state].component;
+}
+int mbg__modes_states_release(mbg__modes_work *w);
+void mbg__modes_states_take(mbg__modes_work *w);
+void mbg__modes_states_columns(mbg__modes_work *w);
+void mbg__modes_states_move(const mbg_model *m, real *from, real *to);
+/* The error of a model with states, at the first one. */
+int mbg__modes_states_refuse(const mbg__modes_work *w, const char *what);
 
 /* modes_eigen.c: w->modes */
 int mbg__modes_eigen(mbg__modes_work *w);

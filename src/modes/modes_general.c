@@ -1,6 +1,8 @@
 /* Modes of the general problem u'' + C u' + A u = 0. It is solved in the coordinates of the symmetric part of A, as
    (Sigma u, u')' = [[0, Sigma], [-A/Sigma, -C]] (Sigma u, u') with Sigma^2 = |omega^2|: the norm of this matrix is the
-   largest frequency instead of its square, so that the low modes keep their digits. */
+   largest frequency instead of its square, so that the low modes keep their digits. Places of states, the last entries
+   of u, take no part but by their rates: (Sigma u, u')' is solved for the first nm entries of u and all of u', and the
+   place in a mode is the state divided by s. */
 #include "modes/modes_reduced.h"
 
 #include "math/spectrum.h"
@@ -9,15 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* the matrix of the first-order form in A (2n x 2n) */
-static void companion(int n, const double *K, const double *C, const double *sigma, double *A) {
-  const size_t N = 2 * (size_t)n;
+/* the matrix of the first-order form in A (nm + n) */
+static void companion(int n, int nm, const double *K, const double *C, const double *sigma, double *A) {
+  const size_t N = (size_t)(nm + n);
   memset(A, 0, N * N * sizeof(double));
   for (int j = 0; j < n; j++) {
-    A[(size_t)j + N * (size_t)(n + j)] = sigma[j];
+    if (j < nm) {
+      A[(size_t)j + N * (size_t)(nm + j)] = sigma[j];
+    }
     for (int i = 0; i < n; i++) {
-      A[(size_t)(n + i) + N * (size_t)j] = -K[i + (size_t)n * (size_t)j] / sigma[j];
-      A[(size_t)(n + i) + N * (size_t)(n + j)] = -C[i + (size_t)n * (size_t)j];
+      if (j < nm) {
+        A[(size_t)(nm + i) + N * (size_t)j] = -K[i + (size_t)n * (size_t)j] / sigma[j];
+      }
+      A[(size_t)(nm + i) + N * (size_t)(nm + j)] = -C[i + (size_t)n * (size_t)j];
     }
   }
 }
@@ -74,14 +80,20 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* right vector u = a/Sigma, left vector l_b with l the conjugate of what dgeev gives; complex, side by side */
-static void take_vectors(int n, const candidate *c, const double *sigma, const double *X, const double *Y, double *x,
-                         double *y) {
+static void take_vectors(int n, int nm, const candidate *c, const double *sigma, const double *X, const double *Y,
+                         double *x, double *y) {
+  const double size = c->re * c->re + c->im * c->im;
   for (int k = 0; k < n; k++) {
     for (int part = 0; part < 2; part++) {
-      const size_t column = 2 * (size_t)n * (size_t)(c->column + part);
+      const size_t column = (size_t)(nm + n) * (size_t)(c->column + part);
       const bool none = part == 1 && c->im == 0;
-      x[2 * k + part] = none ? 0 : X[(size_t)k + column] / sigma[k];
-      y[2 * k + part] = none ? 0 : (part ? -1 : 1) * Y[(size_t)(n + k) + column];
+      x[2 * k + part] = none ? 0 : X[(size_t)(k < nm ? k : nm + k) + column] / (k < nm ? sigma[k] : 1);
+      y[2 * k + part] = none ? 0 : (part ? -1 : 1) * Y[(size_t)(nm + k) + column];
+    }
+    if (k >= nm && size > 0) { /* the place: state / s */
+      const double a = x[2 * k], b = x[2 * k + 1];
+      x[2 * k] = (a * c->re + b * c->im) / size;
+      x[2 * k + 1] = (b * c->re - a * c->im) / size;
     }
   }
 }
@@ -115,7 +127,7 @@ static int keep_general(mbg__reduced *d, const candidate *c, const double *sigma
   mode->s[0] = c->re;
   mode->s[1] = c->im;
   mode->zero = hypot(c->re, c->im) <= zero_limit;
-  take_vectors(n, c, sigma, X, Y, x, y);
+  take_vectors(n, d->nm, c, sigma, X, Y, x, y);
   if (!mode->zero && mbg__eigen_quadratic(w->ctx, n, d->K, d->C, mode->s, x, y) < 0) {
     return mbg__fail_memory(w->ctx);
   }
@@ -135,7 +147,10 @@ done:
   return err;
 }
 
-/* null vectors of K or K^T by singular values, into N (nv each, at most n); how many */
+/* entry of K_x */
+static double stiffness(const mbg__reduced *d, int i, int j) { return column(j < d->nm ? d->K : d->C, d->nr, j)[i]; }
+
+/* null vectors of K_x or K_x^T by singular values, into N (nv each, at most n); how many */
 static int null_vectors(mbg__reduced *d, bool transposed, double *N, int *count) {
   mbg__modes_work *w = d->w;
   const int n = d->nr;
@@ -148,7 +163,7 @@ static int null_vectors(mbg__reduced *d, bool transposed, double *N, int *count)
   *count = 0;
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) {
-      column(A, n, j)[i] = transposed ? column(d->K, n, i)[j] : column(d->K, n, j)[i];
+      column(A, n, j)[i] = transposed ? stiffness(d, j, i) : stiffness(d, i, j);
     }
   }
   const int err = mbg__svd(w->ctx, n, A, s, V);
@@ -208,9 +223,9 @@ static int keep_free(mbg__modes_work *w, int q, mbg__mode *mode) {
   mode->zero = true;
   mode->x[0] = w->zero[q];
   mode->y[0] = w->zero_left[q];
-  mbg__modes_mul(w, w->K, mode->x[0], f);
+  mbg__modes_mul(w, w->Kx, mode->x[0], f);
   MBG_TRY(mbg__modes_multipliers(w, f, mode->xi[0]));
-  mbg__modes_mul_T(w, w->K, mode->y[0], f);
+  mbg__modes_mul_T(w, w->Kx, mode->y[0], f);
   MBG_TRY(mbg__modes_multipliers(w, f, mode->eta[0]));
 done:
   return err;
@@ -246,7 +261,7 @@ static int list_general(mbg__reduced *d, const double *sigma, const double *wr, 
   double limit;
   candidate *c = MBG_TAKE(&d->arena, candidate, 2 * d->nr);
   MBG_TRY(mbg__arena_check(w->ctx, &d->arena));
-  const int found = candidates(w, 2 * d->nr, wr, wi, c, &limit);
+  const int found = candidates(w, d->nm + d->nr, wr, wi, c, &limit);
   int count = w->opt.count < found ? w->opt.count : found;
   while (count > 0 && count < found && equal(&c[count], &c[count - 1])) {
     count++;
@@ -292,12 +307,12 @@ int mbg__modes_general(mbg__reduced *d) {
   if (w->opt.undamped) {
     memset(d->C, 0, square * sizeof(double));
   }
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < d->nm; k++) {
     sigma[k] = sqrt(fmax(fabs(d->omega2[k]), 10 * mbg__reduced_rounding(d)));
     sigma[k] = sigma[k] > 0 ? sigma[k] : 1;
   }
-  companion(n, d->K, d->C, sigma, A);
-  err = mbg__eigen_general(w->ctx, 2 * n, A, wr, wi, Y, X);
+  companion(n, d->nm, d->K, d->C, sigma, A);
+  err = mbg__eigen_general(w->ctx, d->nm + n, A, wr, wi, Y, X);
   if (err < 0) {
     return mbg__modes_not_found(w, err);
   }

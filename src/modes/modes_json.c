@@ -65,6 +65,9 @@ static void one_mode(mbg__json_writer *w, const mbg_modes *modes, int i) {
   } else {
     mbg__json_null(w);
   }
+  if (m->state) {
+    string(w, "state", m->state);
+  }
   number(w, "share", m->share);
   if (modes->summary.gradient) {
     gradient(w, modes->model, "frequency_gradient", mbg_modes_frequency_gradient(modes, i));
@@ -86,6 +89,9 @@ static void all(mbg__json_writer *w, const mbg_modes *modes) {
   string(w, "at", mbg_modes_at_name((int)s->at));
   number(w, "time", s->time);
   integer(w, "degrees_of_freedom", s->freedoms);
+  if (s->states > 0) {
+    integer(w, "states", s->states);
+  }
   integer(w, "redundant", s->redundant);
   integer(w, "massless", s->massless);
   integer(w, "zero", s->zero);

@@ -170,23 +170,78 @@ static void rotate(int n, double *U, double *A, double *T) {
   }
 }
 
+/* Z, K, C <- Z U, U^T K U, U^T C U with scratch T */
+static int change(mbg__reduced *d, double *U, double *T) {
+  const int err = times(d, d->nr, d->nr, U);
+  rotate(d->nr, U, d->K, T);
+  rotate(d->nr, U, d->C, T);
+  return err;
+}
+
+/* row of Z that is the place of a state */
+static int place_of(const mbg__reduced *d, int state) { return d->w->m->dof[mbg__modes_place(d->w->m, state)]; }
+
+/* The places of states become the last coordinates. Z^T M Z = 1, and their masses are 1 and touch no others: so the
+   rows of Z at places are the places in u, orthonormal, and their complement is the null space of P = sum of row^T row.
+   */
+static int separate(mbg__reduced *d, double *U, double *T) {
+  const int n = d->nr, nx = n - d->nm;
+  memset(U, 0, (size_t)n * (size_t)n * sizeof(double));
+  for (int s = 0; s < nx; s++) {
+    for (int i = 0; i < n; i++) {
+      for (int j = 0; j < n; j++) {
+        column(U, n, j)[i] += column(d->Z, d->nv, i)[place_of(d, s)] * column(d->Z, d->nv, j)[place_of(d, s)];
+      }
+    }
+  }
+  int err = mbg__eigen_symmetric(d->w->ctx, n, U, d->omega2); /* 0 nm times, then 1 */
+  if (err < 0) {
+    return mbg__modes_not_found(d->w, err);
+  }
+  for (int s = 0; s < nx; s++) {
+    for (int i = 0; i < n; i++) {
+      column(U, n, d->nm + s)[i] = column(d->Z, d->nv, i)[place_of(d, s)];
+    }
+  }
+  MBG_TRY(change(d, U, T));
+  /* without the rounding of the change */
+  for (int s = 0; s < nx; s++) {
+    memset(column(d->K, n, d->nm + s), 0, (size_t)n * sizeof(double));
+    memset(column(d->Z, d->nv, d->nm + s), 0, (size_t)d->nv * sizeof(double));
+    for (int i = 0; i < n; i++) {
+      column(d->Z, d->nv, i)[place_of(d, s)] = i == d->nm + s;
+    }
+  }
+  memset(d->omega2, 0, (size_t)n * sizeof(double));
+done:
+  return err;
+}
+
 /* u becomes the coordinates of the modes of the symmetric part of K: Z, K, C in these */
 static int decompose(mbg__reduced *d) {
-  const int n = d->nr;
+  const int n = d->nr, nm = d->nm;
   const size_t square = (size_t)n * (size_t)n;
   int err = MBG_OK;
   double *U = MBG_TAKE(&d->arena, double, square), *T = MBG_TAKE(&d->arena, double, square);
   d->omega2 = MBG_TAKE(&d->arena, double, n);
   MBG_TRY(mbg__arena_check(d->w->ctx, &d->arena));
-  memcpy(U, d->K, square * sizeof(double));
-  symmetrize(n, U);
-  err = mbg__eigen_symmetric(d->w->ctx, n, U, d->omega2);
+  if (nm < n) {
+    MBG_TRY(separate(d, U, T));
+  }
+  for (int j = 0; j < nm; j++) {
+    memcpy(column(T, nm, j), column(d->K, n, j), (size_t)nm * sizeof(double));
+  }
+  symmetrize(nm, T);
+  err = nm > 0 ? mbg__eigen_symmetric(d->w->ctx, nm, T, d->omega2) : MBG_OK;
   if (err < 0) {
     return mbg__modes_not_found(d->w, err);
   }
-  MBG_TRY(times(d, n, n, U));
-  rotate(n, U, d->K, T);
-  rotate(n, U, d->C, T);
+  memset(U, 0, square * sizeof(double));
+  for (int j = 0; j < n; j++) {
+    memcpy(column(U, n, j), column(T, nm, j), (size_t)(j < nm ? nm : 0) * sizeof(double));
+    column(U, n, j)[j] = j < nm ? column(U, n, j)[j] : 1;
+  }
+  MBG_TRY(change(d, U, T));
 done:
   return err;
 }
@@ -201,6 +256,7 @@ int mbg__reduced_create(mbg__reduced *d) {
   d->Z = MBG_TAKE(&d->arena, double, (size_t)d->nv *(size_t)d->n);
   MBG_TRY(mbg__arena_check(d->w->ctx, &d->arena));
   MBG_TRY(reduce(d));
+  d->nm = d->nr - d->w->m->nstate;
   if (d->nr > 0) {
     MBG_TRY(decompose(d));
   }
@@ -209,5 +265,5 @@ done:
 }
 
 double mbg__reduced_rounding(const mbg__reduced *d) {
-  return 1e-13 * fmax(fabs(d->omega2[0]), fabs(d->omega2[d->nr - 1]));
+  return d->nm > 0 ? 1e-13 * fmax(fabs(d->omega2[0]), fabs(d->omega2[d->nm - 1])) : 0;
 }

@@ -8,11 +8,12 @@ typedef struct {
   mbg__modes_work *w;
   mbg__arena arena;
   int nv, n, nr; /* unknowns, freedoms, freedoms with inertia */
+  int nm;        /* without states of the model, whose places are the last of the nr coordinates u */
   double *Z;     /* S Z, later the map from u to x: (nv x n), (nv x nr) */
   double *K, *C; /* in u: (nr x nr) */
   double *mu, *Q;
   bool massless_damped; /* damping acts in freedoms without inertia */
-  double *omega2;       /* eigenvalues of the symmetric part of K  (nr) */
+  double *omega2;       /* eigenvalues of the symmetric part of K  (nm), then 0 (nr) */
 } mbg__reduced;
 
 enum { MBG__MODES_SPARE = 6 }; /* modes computed beyond those asked for */

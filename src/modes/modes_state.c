@@ -13,7 +13,7 @@ static const double balanced = 1e-9; /* imbalance of forces that counts as none,
 
 int mbg__modes_factor(mbg__modes_work *w, double a, double b, double c, const char *what) {
   mbg__saddle_clear(&w->saddle);
-  mbg__saddle_add_K(&w->saddle, a, w->K);
+  mbg__saddle_add_K(&w->saddle, a, w->Kx);
   mbg__saddle_add_K(&w->saddle, b, w->M);
   mbg__saddle_add_metric(&w->saddle, c);
   mbg__saddle_add_rows(&w->saddle, w->B, w->B, w->result->rank->keep, NULL);
@@ -42,7 +42,7 @@ void mbg__modes_mul_T(const mbg__modes_work *w, const real *A, const double *x, 
 
 /* ---------------------------------------------------------------------- starts */
 
-static int create(mbg__modes_work *w, mbg__start kind) {
+static int create(mbg__modes_work *w, mbg__start kind, bool settles) {
   int err = MBG_OK;
   w->model = *w->given;
   w->model.start = kind;
@@ -50,6 +50,9 @@ static int create(mbg__modes_work *w, mbg__start kind) {
     w->model.npin = 0; /* pins hold the start, not the equilibrium */
   }
   w->m = &w->model;
+  if (settles) {
+    MBG_TRY(mbg__modes_states_release(w));
+  }
   MBG_TRY(mbg__design_create(w->ctx, &w->arena, w->m, &w->design));
   MBG_TRY(mbg__design_update(w->ctx, w->design, w->p));
   MBG_TRY(mbg__system_create(w->ctx, w->m, w->design, &w->sys));
@@ -73,6 +76,7 @@ static int take_state(mbg__modes_work *w) {
   w->vd = MBG_TAKE(&w->arena, real, m->nw);
   w->lambda = MBG_TAKE(&w->arena, real, m->nrow);
   w->K = MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
+  w->Kx = m->nstate == 0 ? w->K : MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
   w->C = MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
   w->M = MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_K(w->sys)));
   w->B = MBG_TAKE(&w->arena, real, mbg__csc_count(mbg__system_pattern_B(w->sys)));
@@ -85,12 +89,13 @@ static int take_state(mbg__modes_work *w) {
   w->turns = w->result->turns;
   w->iterations = w->result->iterations;
   memcpy(w->H, w->result->H, (size_t)m->nbody * sizeof(*w->H));
+  mbg__modes_states_take(w);
   return mbg__saddle_create(w->ctx, &w->arena, w->sys, 0, NULL, MBG__KLU_FRESH, &w->saddle);
 }
 
 int mbg__modes_begin(mbg__modes_work *w, mbg__start kind) {
   int err = MBG_OK;
-  MBG_TRY(create(w, kind));
+  MBG_TRY(create(w, kind, false));
   MBG_TRY(mbg__start_solve(w->ctx, w->start, true));
   MBG_TRY(take_state(w));
 done:
@@ -99,7 +104,7 @@ done:
 
 int mbg__modes_begin_at(mbg__modes_work *w, double t, const mbg__frame *H, const real *v, const int *turns) {
   int err = MBG_OK;
-  MBG_TRY(create(w, MBG__START_ASSEMBLE));
+  MBG_TRY(create(w, MBG__START_ASSEMBLE, false));
   mbg__start_give(w->start, t, H, v, turns);
   MBG_TRY(mbg__start_solve(w->ctx, w->start, true));
   MBG_TRY(take_state(w));
@@ -176,7 +181,7 @@ static int equilibrium(mbg__modes_work *w) {
   const int mark = mbg__message_mark(w->ctx);
   char reason[400] = "";
   for (int pass = 0; pass < 2; pass++) {
-    MBG_TRY(create(w, MBG__START_EQUILIBRIUM));
+    MBG_TRY(create(w, MBG__START_EQUILIBRIUM, true));
     mbg__start_indifferent(w->start, pass == 1);
     err = mbg__start_solve(w->ctx, w->start, true);
     if (err == MBG_OK || err == MBG_ERROR_MEMORY) {
@@ -356,6 +361,10 @@ done:
 static int steady(mbg__modes_work *w) {
   int err = MBG_OK, after = 0;
   double length = INFINITY;
+  if (w->given->nstate > 0) {
+    return mbg__modes_states_refuse(w,
+                                    "steady motions are for models without states; take the equilibrium or the start");
+  }
   MBG_TRY(mbg__modes_begin(w, w->given->start));
   MBG_TRY(common_twist(w));
   real *r = MBG_TAKE(&w->arena, real, w->m->nw), *phi = MBG_TAKE(&w->arena, real, w->m->nrow);
@@ -413,7 +422,7 @@ static int compare_transposed(mbg__modes_work *w) {
   for (int j = 0; j < m->nv; j++) {
     out = fmax(out, fabs(re(r[m->full[j]])));
   }
-  w->K_symmetric = true;
+  w->K_symmetric = m->nstate == 0;
   for (int j = 0; w->K_symmetric && j < m->nv; j++) {
     const double own = fabs(value_at(w, j, j));
     for (int i = P->colptr[j]; i < P->colptr[j + 1]; i++) {
@@ -432,6 +441,11 @@ static int matrices(mbg__modes_work *w) {
   MBG_TRY(mbg__system_linearize(w->ctx, w->sys));
   mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .C = w->C, .M = w->M, .B = w->B});
   bool turning = false;
+  if (w->m->nstate > 0 && w->opt.undamped) {
+    err = mbg__modes_states_refuse(
+        w, "damping cannot be left out of a model with states: it cannot be told apart from what they do");
+    goto done;
+  }
   for (int i = 0; i < w->m->nw; i++) {
     turning = turning || w->v[i] != 0;
     w->moving = w->moving || w->v[i] != 0 || w->vd[i] != 0;
@@ -446,6 +460,7 @@ static int matrices(mbg__modes_work *w) {
     MBG_TRY(add_times_ad(w, w->M, w->vd, w->K));
     MBG_TRY(add_times_ad(w, w->M, w->v, w->C));
   }
+  mbg__modes_states_columns(w);
   MBG_TRY(compare_transposed(w));
 done:
   return err;

@@ -88,9 +88,10 @@ static void solve_singular(mbg__modes_derivative *k, const real *gw, const real 
   vn_copy(w->saddle.n, k->solution, total);
 }
 
-/* equilibrium: r(H, lambda) = 0, phi(H) = 0 */
+/* equilibrium: r(H, lambda) = 0, phi(H) = 0; unknowns of states stand in their places */
 static void pull_equilibrium(mbg__modes_derivative *k, int part) {
   const mbg_model *m = k->w->m;
+  mbg__modes_states_move(m, k->g.v[part], k->g.w[part]);
   if (k->w->nzero > 0) {
     solve_singular(k, k->g.w[part], k->g.lambda[part]);
   } else {
@@ -223,10 +224,10 @@ int mbg__modes_state_zeros(mbg__modes_derivative *k) {
     k->Mleft[i] = MBG_TAKE(&k->arena, double, w->m->nv);
     k->left_xi[i] = MBG_TAKE(&k->arena, double, w->m->nrow);
     MBG_TRY(mbg__arena_check(w->ctx, &k->arena));
-    mbg__modes_mul(w, w->K, w->zero[i], k->Mzero[i]);
+    mbg__modes_mul(w, w->Kx, w->zero[i], k->Mzero[i]);
     MBG_TRY(mbg__modes_multipliers(k->w, k->Mzero[i], k->zero_xi[i]));
     mbg__modes_mul(w, w->M, w->zero[i], k->Mzero[i]);
-    mbg__modes_mul_T(w, w->K, w->zero_left[i], k->Mleft[i]);
+    mbg__modes_mul_T(w, w->Kx, w->zero_left[i], k->Mleft[i]);
     MBG_TRY(mbg__modes_multipliers(k->w, k->Mleft[i], k->left_xi[i]));
     mbg__modes_mul(w, w->M, w->zero_left[i], k->Mleft[i]);
   }
@@ -243,7 +244,7 @@ static double force_floor(const mbg__modes_derivative *k, const double *y) {
   for (int j = 0; j < m->nv; j++) {
     double own = 0;
     for (int i = K->colptr[j]; i < K->colptr[j + 1]; i++) {
-      stiff = fmax(stiff, fabs(re(w->K[i])) / sqrt(w->W[j] * w->W[K->rowind[i]]));
+      stiff = fmax(stiff, fabs(re(w->Kx[i])) / sqrt(w->W[j] * w->W[K->rowind[i]]));
     }
     for (int i = B->colptr[j]; i < B->colptr[j + 1]; i++) {
       own += fabs(re(w->B[i] * w->lambda[B->rowind[i]]));

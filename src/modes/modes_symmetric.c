@@ -9,7 +9,7 @@ double mbg__modes_stiffness_floor(const mbg__modes_work *w, const double *x) {
   for (int j = 0; j < w->m->nv; j++) {
     size += x[j] * x[j] * w->W[j];
     for (int i = P->colptr[j]; i < P->colptr[j + 1]; i++) {
-      most = fmax(most, fabs(re(w->K[i])) / sqrt(w->W[j] * w->W[P->rowind[i]]));
+      most = fmax(most, fabs(re(w->Kx[i])) / sqrt(w->W[j] * w->W[P->rowind[i]]));
     }
   }
   return 2e-13 * most * size;

@@ -26,8 +26,8 @@ typedef struct {
 
 int mbg__linear_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__linear_spec *spec,
                      mbg__linear *out) {
-  const size_t n = 2 * (size_t)spec->nq, nin = (size_t)spec->ninput, nout = (size_t)spec->noutput;
-  *out = (mbg__linear){.n = 2 * spec->nq, .ninput = spec->ninput, .noutput = spec->noutput};
+  const size_t n = (size_t)(2 * spec->nq - spec->nstate), nin = (size_t)spec->ninput, nout = (size_t)spec->noutput;
+  *out = (mbg__linear){.n = (int)n, .ninput = spec->ninput, .noutput = spec->noutput};
   out->A = MBG_TAKE(arena, real, n * n);
   out->B = MBG_TAKE(arena, real, n * nin);
   out->C = MBG_TAKE(arena, real, nout * n);
@@ -71,6 +71,9 @@ static int make(work *k) {
 
 static int first_of(const work *k, const mbg__q *q) { return k->m->bodies[q->body].voff; }
 
+/* of a rate in components of the twist */
+static double size_of(const mbg__q *q) { return q->kind == MBG__Q_STATE ? q->scale : 1; }
+
 void mbg__q_row(mbg__system *s, const mbg__q *q, real *J) {
   const mbg_model *m = s->model;
   memset(J, 0, (size_t)m->nw * sizeof(real));
@@ -82,8 +85,8 @@ void mbg__q_row(mbg__system *s, const mbg__q *q, real *J) {
   for (int j = 0; j < 3; j++) {
     own[j] = q->kind == MBG__Q_SHIFT ? s->H[q->body].R[3 * q->axis + j] : 0;
   }
-  if (q->kind == MBG__Q_OWN) {
-    own[q->axis] = 1;
+  if (q->kind == MBG__Q_OWN || q->kind == MBG__Q_STATE) {
+    own[q->axis] = size_of(q);
   }
 }
 
@@ -100,8 +103,8 @@ static real rate_push(const work *k, const mbg__q *q, const mbg__direction *d) {
   const real *v = k->at->v + first_of(k, q), *w = d->w + first_of(k, q);
   static const real zero[6] = {0};
   const real *dv = d->dv ? d->dv + first_of(k, q) : zero;
-  if (q->kind == MBG__Q_OWN) {
-    return dv[q->axis];
+  if (q->kind == MBG__Q_OWN || q->kind == MBG__Q_STATE) {
+    return size_of(q) * dv[q->axis];
   }
   real x[3];
   v3_copy(x, dv);
@@ -116,8 +119,8 @@ static real acceleration_push(const work *k, const mbg__q *q, const mbg__directi
   }
   const int at = first_of(k, q);
   const real *v = k->at->v + at, *w = d->w + at, *dv = d->dv + at, *dvd = d->dvd + at;
-  if (q->kind == MBG__Q_OWN) {
-    return dvd[q->axis];
+  if (q->kind == MBG__Q_OWN || q->kind == MBG__Q_STATE) {
+    return size_of(q) * dvd[q->axis];
   }
   real a[3], x[3];
   v3_copy(a, k->vd + at);
@@ -153,8 +156,8 @@ static void values(work *k, const real *y) {
     v3_copy(a, vd);
     v3_cross_add(a, 1, v + 3, v);
     k->out->q[i] = q->kind == MBG__Q_SHIFT ? k->at->H[q->body].x[q->axis] : 0;
-    k->out->qd[i] = q->kind == MBG__Q_SHIFT ? along(k, q, v) : v[q->axis];
-    k->out->qdd[i] = q->kind == MBG__Q_SHIFT ? along(k, q, a) : vd[q->axis];
+    k->out->qd[i] = q->kind == MBG__Q_SHIFT ? along(k, q, v) : size_of(q) * v[q->axis];
+    k->out->qdd[i] = q->kind == MBG__Q_SHIFT ? along(k, q, a) : size_of(q) * vd[q->axis];
   }
   for (int i = 0; i < k->spec->noutput; i++) {
     k->out->y[i] = y[k->spec->outputs[i]];
@@ -331,9 +334,12 @@ static void read_off(work *k, bool input, int ld, int c, real *F, real *G) {
   const size_t step = (size_t)ld, at = (size_t)c, nw = (size_t)k->m->nw, lifted = (input ? (size_t)k->out->n : 0) + at;
   vn_copy(k->m->nw, k->out->w + nw * lifted, k->w);
   vn_copy(k->m->nw, k->out->dv + nw * lifted, k->dv);
+  const int places = spec->nq - spec->nstate;
   for (int i = 0; i < spec->nq; i++) {
-    F[(size_t)i * step + at] = (!input && c == spec->nq + i ? 1 : 0) + drift(k, &spec->q[i]);
-    F[(size_t)(spec->nq + i) * step + at] = acceleration_push(k, &spec->q[i], &d);
+    if (i < places) {
+      F[(size_t)i * step + at] = (!input && c == places + i ? 1 : 0) + drift(k, &spec->q[i]);
+    }
+    F[(size_t)(places + i) * step + at] = acceleration_push(k, &spec->q[i], &d);
   }
   for (int i = 0; i < spec->noutput; i++) {
     G[(size_t)i * step + at] = mbg__system_signal_push(k->sys, spec->outputs[i], &d);
@@ -374,8 +380,9 @@ static int columns(work *k) {
   if (err < 0) {
     return err;
   }
-  for (int c = 0; c < 2 * spec->nq; c++) {
-    column(k, own, c < spec->nq ? c : -1, c < spec->nq ? -1 : c - spec->nq, false);
+  const int places = spec->nq - spec->nstate;
+  for (int c = 0; c < out->n; c++) {
+    column(k, own, c < places ? c : -1, c < places ? -1 : c - places, false);
     read_off(k, false, out->n, c, out->A, out->C);
   }
   for (int c = 0; c < spec->ninput; c++) {

@@ -1,14 +1,16 @@
 /* state_space: the linear model of a system at a state, in minimal coordinates (theory 6, section 6).
 
-     x = (dq, dqd)      x' = A x + B du      dy = C x + D du
+     x = (dq, dqd, dz)      x' = A x + B du      dy = C x + D du
 
-   q are f independent coordinates. With the lift [B; J] from changes of coordinates to those of frames and twists,
+   q are f independent coordinates, z the first-order states of the model. With the lift [B; J] from changes of
+   coordinates to those of frames and twists,
 
      [B; J] w  = (-phi_p dp; dq - q_p dp)        [B; J] dv = (-phid_H w - phid_p dp; dqd - qd_H w - qd_p dp)
      [M B^T; B 0] (dvd, dlambda) = -(r_H w + r_v dv + r_p dp; phidd_H w + phidd_v dv + phidd_p dp)
 
-   a column of A is the change of (q', qd') along (w, dv, dvd), a column of C that of the signals. First-order states of
-   a model follow qd in x. */
+   a column of A is the change of (q', qd', z') along (w, dv, dvd), a column of C that of the signals. A state z is a
+   rate without a coordinate: it takes part in the lift of dv and in the equations of motion, as mbg__user_state
+   says. */
 #ifndef MBG_SYSTEM_STATE_SPACE_H
 #define MBG_SYSTEM_STATE_SPACE_H
 
@@ -16,12 +18,14 @@
 
 /* A coordinate. JOINT: three signals from `signal` on are its value, rate and acceleration. SHIFT: the origin of a body
    along a world axis. OWN: component `axis` (0 to 5) of the motion of a body in its own axes, of which only the rate is
-   a number: q' = qd - (ad(v) w)_k. */
-typedef enum { MBG__Q_JOINT, MBG__Q_SHIFT, MBG__Q_OWN } mbg__q_kind;
+   a number: q' = qd - (ad(v) w)_k. STATE: its rate, `scale` times component `axis` of the velocity of a carrier, is a
+   state of the model, and the place of the carrier is left out. */
+typedef enum { MBG__Q_JOINT, MBG__Q_SHIFT, MBG__Q_OWN, MBG__Q_STATE } mbg__q_kind;
 typedef struct {
   mbg__q_kind kind;
   int signal;
   int body, axis;
+  double scale; /* STATE */
 } mbg__q;
 
 /* What is linearized. An input is the value of a control (all samples move alike), or an entry of p. */
@@ -29,7 +33,7 @@ typedef struct {
   int control, parameter; /* one of them is -1 */
 } mbg__linear_input;
 typedef struct {
-  int nq;
+  int nq, nstate;  /* coordinates; the last nstate of them are of the kind STATE */
   const mbg__q *q; /* (nq) */
   int ninput;
   const mbg__linear_input *inputs; /* (ninput) */
@@ -41,12 +45,13 @@ typedef struct {
 
 /* The result, row-major. */
 typedef struct {
-  int n, ninput, noutput;
-  real *A, *B, *C, *D; /* (n x n, n x ninput, noutput x n, noutput x ninput) */
-  real *q, *qd, *qdd;  /* the coordinates at the state; OWN: 0, component of the twist, of its rate (n / 2) */
-  real *y;             /* the outputs (noutput) */
-  real *w, *dv;        /* lifts: frames and twists along each state, then each input (nw x (n + ninput)) */
-  bool *moves;         /* inputs that move the constraints: columns hold for a constant input (ninput) */
+  int n, ninput, noutput; /* n = 2 nq - nstate */
+  real *A, *B, *C, *D;    /* (n x n, n x ninput, noutput x n, noutput x ninput) */
+  real *q, *qd, *qdd;     /* the coordinates at the state; OWN: 0, component of the twist, of its rate;
+                          STATE: 0, the state, its rate (nq) */
+  real *y;                /* the outputs (noutput) */
+  real *w, *dv;           /* lifts: frames and twists along each state, then each input (nw x (n + ninput)) */
+  bool *moves;            /* inputs that move the constraints: columns hold for a constant input (ninput) */
 } mbg__linear;
 
 /* Takes the memory for a result. */

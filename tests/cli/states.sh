@@ -34,6 +34,11 @@ change 'm["initial"] = {"start": "equilibrium"}; m["states"]["F"]["initial"] = "
 "$MBGRAD" check m.json >out || cat out
 change 'm["initial"] = {"start": "equilibrium"}; m["states"]["xi"] = {"rate": "1 + F^2 + xi^2", "initial": "steady"}'
 "$MBGRAD" check m.json >out || cat out
-"$MBGRAD" modes "$model" --at start >out || cat out
-"$MBGRAD" linearize "$model" >out || cat out
+"$MBGRAD" modes "$model" --at steady >out || cat out
+"$MBGRAD" modes "$model" --undamped >out || cat out
+"$MBGRAD" linearize "$model" --at steady >out || cat out
+"$MBGRAD" modes "$SRC/tests/reference/states/crane-loop.json"
+# states that nothing feeds back
+"$MBGRAD" modes "$SRC/tests/reference/states/crane.json" --json >modes.json
+/usr/bin/python3 -c 'import json; print([(m["kind"], m.get("state")) for m in json.load(open("modes.json"))["modes"][:3]])'
 true

@@ -1,4 +1,4 @@
-/* Models with states in every formulation, to the digits of theory 6, section 7: a crane with a controller and an
+/* Models with states in every formulation, to the digits of theory 6, section 8: a crane with a controller and an
    actuator, a hydraulic cylinder on a slider-crank, a quarter car with a filter, an adaptive damper and a tyre. Values
    of the discrete schemes, and of qr the limit. Direct, adjoint and complex twin agree. */
 #include "property/gradient_case.h"
