@@ -147,7 +147,8 @@ MBG_API int mbg_run_twist_column(const mbg_run *run, int body);
 MBG_API int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *twists);
 
 /* Writes the state at the last node as a JSON file (time, whole turns, frame and twist of each body). The reader makes
-   the next simulation start from such a file instead of the model's own start; such a run has no gradients. */
+   the next simulation start from such a file instead of the model's own start; such a run has gradients after
+   mbg_run_forget_stepper. */
 MBG_API int mbg_run_write_state(mbg_context *ctx, const mbg_run *run, const char *path);
 MBG_API int mbg_run_read_state(mbg_context *ctx, mbg_run *run, const char *path);
 
@@ -188,6 +189,37 @@ MBG_API int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *us
 MBG_API int mbg_run_vjp(mbg_context *ctx, mbg_run *run, mbg_method method, int count, const double *cotangents,
                         double *gradient);
 MBG_API int mbg_run_jvp(mbg_context *ctx, mbg_run *run, const double *direction, double *dy);
+
+/* Changes of the start: for each body (mbg_model_body_count) a motion along and about its axes (6 numbers, m and rad),
+   then the modal coordinates; as many changes of twists and of modal rates; then one number for each state. Their
+   number and names ("bar.x", "bar.turn-z.rate", "rod.mode[0]", ...). Of changes that constraints forbid, the nearest
+   possible ones count, where a rotation counts as the way of a point at the size of the model; pins do not hold a
+   change. States that start steady follow positions and rates. */
+MBG_API int mbg_run_start_count(const mbg_run *run);
+MBG_API int mbg_run_start_name(const mbg_run *run, int index, char *buffer, size_t size);
+
+/* Derivatives of a loss by what a run keeps at its nodes; NULL: 0. frames (nodes x bodies x 12) and twists (nodes x
+   bodies x 6) as mbg_run_frames and mbg_run_twists give them, of a run with keep_poses. */
+typedef struct {
+  const double *signals; /* nodes x kept signals */
+  const double *frames, *twists;
+} mbg_cotangent;
+
+/* mbg_run_vjp, by the exact adjoint, with cotangents of all kinds, and besides the gradient by the parameters those by
+   changes of the start (count x mbg_run_start_count) and by every attribute (count x mbg_run_attribute_count; samples
+   of controls are among them, see mbg_run_gradient_all); NULL: not wanted. mbg_run_jvp along a change of the start,
+   too; direction and start may be NULL: 0. */
+MBG_API int mbg_run_vjp_start(mbg_context *ctx, mbg_run *run, int count, const mbg_cotangent *cotangents,
+                              double *gradient, double *start, double *attributes);
+MBG_API int mbg_run_jvp_start(mbg_context *ctx, mbg_run *run, const double *direction, const double *start, double *dy);
+
+/* Cotangents of signals (nodes x kept signals) from a CSV file: a column t, and one for each signal with its weights at
+   these times; empty cells are 0, weights at the same time add up. Between two nodes a signal is linear. */
+MBG_API int mbg_run_read_cotangent(mbg_context *ctx, const mbg_run *run, const char *path, double *signals);
+
+/* The next simulation from a given state computes accelerations and multipliers anew instead of going on with those of
+   the run before; then it has gradients by all parameters that do not move its constraints. */
+MBG_API int mbg_run_forget_stepper(mbg_run *run);
 
 /* ---------------------------------------------------------------------- attributes: every number of the model */
 

@@ -27,7 +27,8 @@ typedef struct {
   mbg__seeds at;
   int nterm;
   const mbg__density_term *terms;
-  bool all; /* every attribute is wanted, not only those that depend on parameters */
+  bool all;          /* every attribute is wanted, not only those that depend on parameters */
+  const real *poses; /* by frames and twists at the nodes, for exact adjoints; NULL: 0   (nodes x 2 nw) */
 } mbg__criterion_seeds;
 
 /* The discrete seed of used signal k at a node. */
@@ -37,6 +38,9 @@ static inline real mbg__seed(const mbg__criterion_seeds *s, const mbg__nodes *no
 }
 /* The discrete seeds of ncrit criteria at a node: seed (ncrit x nused). */
 void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__nodes *nodes, int node, real *seed);
+/* Has one of the criteria seeds of frames and twists at a node? And gw, gv (nw) += those of one criterion. */
+bool mbg__seeds_have_poses(const mbg__criterion_seeds *seeds, int ncrit, int nw, int node);
+void mbg__seeds_add_poses(const mbg__criterion_seeds *seeds, int nw, int node, real *gw, real *gv);
 /* Is every attribute wanted by one of the criteria? */
 bool mbg__seeds_all(const mbg__criterion_seeds *seeds, int ncrit);
 

@@ -92,6 +92,28 @@ void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__node
   }
 }
 
+static const real *poses_at(const mbg__criterion_seeds *seeds, int nw, int node) {
+  return seeds->poses ? seeds->poses + 2 * (size_t)nw * (size_t)node : NULL;
+}
+
+bool mbg__seeds_have_poses(const mbg__criterion_seeds *seeds, int ncrit, int nw, int node) {
+  for (int c = 0; c < ncrit; c++) {
+    const real *x = poses_at(&seeds[c], nw, node);
+    if (x && mbg__any(2 * (size_t)nw, x)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void mbg__seeds_add_poses(const mbg__criterion_seeds *seeds, int nw, int node, real *gw, real *gv) {
+  const real *x = poses_at(seeds, nw, node);
+  for (int i = 0; x && i < nw; i++) {
+    gw[i] += x[i];
+    gv[i] += x[nw + i];
+  }
+}
+
 bool mbg__seeds_all(const mbg__criterion_seeds *seeds, int ncrit) {
   for (int c = 0; c < ncrit; c++) {
     if (seeds[c].all) {

@@ -46,6 +46,12 @@ typedef struct {
   mbg__modal_map map;
 } mbg__modal_handle;
 
+/* Directions of direct differentiation instead of one for each parameter. */
+typedef struct {
+  int n;
+  const real *da; /* (n x na) */
+} mbg__directions;
+
 typedef struct mbg__design {
   const mbg_model *model;
   real *p;         /* parameters                                         (np)   */
@@ -67,6 +73,7 @@ typedef struct mbg__design {
   real *guess_v;              /* guessed twists in body axes                        (nw) */
   /* internal scratch follows in design.c */
   struct mbg__design_work *work;
+  const mbg__directions *directions; /* of direct differentiation now; NULL: the parameters */
 } mbg__design;
 
 /* Allocates in the arena; call mbg__design_update before use. */

@@ -51,6 +51,10 @@ int mbg__design_columns_make(mbg_context *ctx, mbg__arena *arena, const mbg__des
 
 void mbg__design_column_lay(const mbg__design_columns *c, int p, real *da) {
   const mbg_model *m = c->design->model;
+  if (c->design->directions) {
+    memcpy(da, c->design->directions->da + (size_t)p * (size_t)m->na, (size_t)m->na * sizeof(real));
+    return;
+  }
   for (int e = c->start[p]; e < c->start[p + 1]; e++) {
     da[c->attr[e]] = c->design->val[c->entry[e]];
   }
@@ -64,6 +68,10 @@ void mbg__design_column_lay(const mbg__design_columns *c, int p, real *da) {
 
 void mbg__design_column_clear(const mbg__design_columns *c, int p, real *da) {
   const mbg_model *m = c->design->model;
+  if (c->design->directions) {
+    memset(da, 0, (size_t)m->na * sizeof(real));
+    return;
+  }
   for (int e = c->start[p]; e < c->start[p + 1]; e++) {
     da[c->attr[e]] = 0;
   }
@@ -71,6 +79,20 @@ void mbg__design_column_clear(const mbg__design_columns *c, int p, real *da) {
     const mbg__control *u = &m->controls[i];
     if (u->spline->interpolation == MBG__CUBIC && (c->curved[p] == i || c->curved[p] == -2)) {
       memset(da + u->attr + u->spline->n, 0, (size_t)u->spline->n * sizeof(real));
+    }
+  }
+}
+
+void mbg__design_columns_pull(const mbg__design *design, const real *ga, real *dy) {
+  const mbg__directions *d = design->directions;
+  const size_t na = (size_t)design->model->na;
+  if (!d) {
+    mbg__design_pull(design, ga, dy);
+    return;
+  }
+  for (int p = 0; p < d->n; p++) {
+    for (size_t i = 0; i < na; i++) {
+      dy[p] += d->da[(size_t)p * na + i] * ga[i];
     }
   }
 }

@@ -15,6 +15,14 @@ typedef struct {
 /* The design is referenced; its pattern is constant. Memory in the arena. */
 int mbg__design_columns_make(mbg_context *ctx, mbg__arena *arena, const mbg__design *design, mbg__design_columns *out);
 
+/* How many columns: directions of the design, or its parameters. */
+static inline int mbg__design_column_count(const mbg__design *design) {
+  return design->directions ? design->directions->n : design->model->np;
+}
+
+/* dy (one number a column) += the columns times ga (na). */
+void mbg__design_columns_pull(const mbg__design *design, const real *ga, real *dy);
+
 /* Column p into da (na), which is zero there; and zero again. */
 void mbg__design_column_lay(const mbg__design_columns *c, int p, real *da);
 void mbg__design_column_clear(const mbg__design_columns *c, int p, real *da);

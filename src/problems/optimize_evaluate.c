@@ -321,7 +321,7 @@ static int add_row(mbg_context *ctx, mbg__case *c, int criterion, int npoint, co
     c->row = row;
     c->room = room;
   }
-  c->row[c->nrow] = (mbg__gradient_row){criterion, npoint, point, weight, NULL};
+  c->row[c->nrow] = (mbg__gradient_row){.criterion = criterion, .npoint = npoint, .point = point, .weight = weight};
   return c->nrow++;
 }
 

@@ -61,42 +61,15 @@ static void terms_of(const mbg_run *run, const mbg__gradient_row *row, int *firs
   *weight = sum ? row->weight : &one;
 }
 
-/* seeds of sum_nk cotangent_nk y_nk */
-static int cotangent_seeds(mbg_context *ctx, const mbg_run *run, mbg__arena *arena, const double *cotangent,
-                           mbg__seeds *seeds) {
-  const int kept = run->nused, nnode = run->nodes.nnode;
-  int count = 0;
-  for (size_t i = 0; i < (size_t)nnode * (size_t)kept; i++) {
-    if (!isfinite(cotangent[i])) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "the cotangent of signal '%s' at node %d is not a finite number",
-                       run->m->signals[run->nodes.used[i % (size_t)kept]].name, (int)(i / (size_t)kept));
-    }
-    count += cotangent[i] != 0;
-  }
-  *seeds = (mbg__seeds){.point = MBG_TAKE(arena, mbg__point_seed, count)};
-  if (mbg__arena_check(ctx, arena) < 0) {
-    return MBG_ERROR_MEMORY;
-  }
-  for (int n = 0; n < nnode; n++) {
-    for (int k = 0; k < kept; k++) {
-      const double w = cotangent[(size_t)n * (size_t)kept + (size_t)k];
-      if (w != 0) {
-        seeds->point[seeds->npoint] = (mbg__point_seed){.node = n, .column = k, .order = seeds->npoint, .weight = w};
-        seeds->npoint++;
-      }
-    }
-  }
-  return MBG_OK;
-}
-
 static int add_row(mbg_context *ctx, mbg_run *run, block *b, int k, const mbg__gradient_row *row) {
   mbg__criterion_seeds *seeds = &b->seeds[k];
   mbg__density_term *terms = b->terms + (size_t)k * (size_t)run->m->ncriterion;
   real *ga = b->psi_a + (size_t)k * (size_t)run->m->na;
   const double *weight;
   int first, n, err = MBG_OK;
+  seeds->all = row->attributes != NULL;
   if (row->cotangent) {
-    return cotangent_seeds(ctx, run, &b->arena, row->cotangent, &seeds->at);
+    return mbg__run_cotangent_seeds(ctx, run, &b->arena, row->cotangent, seeds);
   }
   if (row->npoint > 0) {
     MBG_TRY(mbg__criteria_path_seeds(ctx, &b->arena, run->criteria, row->criterion, row->npoint, row->point,
@@ -150,20 +123,56 @@ static int direct_take(void *user, int node, const real *dy) {
   return MBG_OK;
 }
 
-/* the start of a run from a given state does not follow the parameters */
-static int refuse_given_state(mbg_context *ctx, const mbg_run *run) {
-  return !run->given_state ? MBG_OK
-                           : mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                                       "a run that starts from a given state has no gradients: its start "
-                                       "does not follow the parameters");
+/* A given state does not follow the parameters: none may move its constraints. What a stepper remembers belongs to the
+   parameters of the run before. */
+static int check_given_state(mbg_context *ctx, mbg_run *run) {
+  const mbg_model *m = run->m;
+  int err = MBG_OK;
+  mbg__arena arena;
+  if (!run->given_state) {
+    return MBG_OK;
+  }
+  if (mbg__start_result_of(run->start)->nmemory > 0) {
+    return mbg__fail(
+        ctx, MBG_ERROR_UNSUPPORTED,
+        "a run that goes on with the accelerations of the run before has no gradients: let it compute them "
+        "anew (mbg_run_forget_stepper), so that they follow the parameters");
+  }
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  real *dp = MBG_TAKE(&arena, real, m->np), *da = MBG_TAKE(&arena, real, m->na);
+  real *w = MBG_TAKE(&arena, real, m->nw), *v = MBG_TAKE(&arena, real, m->nw);
+  MBG_TRY(mbg__arena_check(ctx, &arena));
+  for (int p = 0; p < m->np; p++) {
+    char name[256];
+    dp[p] = 1;
+    mbg__design_push(run->design, dp, da);
+    dp[p] = 0;
+    (void)mbg_model_parameter_name(m, p, name, sizeof(name));
+    const int status = mbg__start_push(ctx, run->start, da, w, v);
+    MBG_TRY(status < 0
+                ? mbg__fail(ctx, status, "parameter '%s' has no gradient in a run that starts from a given state", name)
+                : MBG_OK);
+  }
+done:
+  mbg__arena_destroy(&arena);
+  return err;
 }
 
 /* conditions of every gradient */
-static int check_run(mbg_context *ctx, const mbg_run *run, mbg_method method) {
+static int check_run(mbg_context *ctx, mbg_run *run, mbg_method method) {
   int err = MBG_OK;
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(mbg__run_check_method(ctx, run, method));
-  MBG_TRY(refuse_given_state(ctx, run));
+  MBG_TRY(check_given_state(ctx, run));
+done:
+  return err;
+}
+
+int mbg__run_check_differentiable(mbg_context *ctx, mbg_run *run) {
+  int err = MBG_OK;
+  MBG_TRY(check_run(ctx, run, MBG_METHOD_DIRECT));
+  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
+  MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
 done:
   return err;
 }
@@ -207,6 +216,10 @@ int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, in
   }
   for (size_t k = 0; k < (size_t)n; k++) {
     mbg__design_pull(run->design, b.psi_a + k * na, b.psi_p + k * np);
+    if (rows[k].attributes) {
+      mbg__design_fold(run->design, b.psi_a + k * na);
+      copy_gradient(na, b.psi_a + k * na, rows[k].attributes);
+    }
   }
   copy_gradient((size_t)n * np, b.psi_p, gradient);
   for (size_t k = 0; k < (size_t)n; k++) {
@@ -274,19 +287,6 @@ int mbg_run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, cons
   return mbg__run_gradient_rows(ctx, run, method, run->m->ncriterion > 0, &row, gradient, NULL);
 }
 
-int mbg_run_vjp(mbg_context *ctx, mbg_run *run, mbg_method method, int count, const double *cotangents,
-                double *gradient) {
-  MBG_NEED(ctx, ctx && run && count >= 0 && (count == 0 || (cotangents && gradient)));
-  const size_t size = (size_t)run->nodes.nnode * (size_t)run->nused;
-  mbg__gradient_row *rows = mbg__alloc_zero(ctx, (size_t)count + 1, sizeof(*rows));
-  for (int k = 0; rows && k < count; k++) {
-    rows[k].cotangent = cotangents + (size_t)k * size;
-  }
-  const int err = rows ? mbg__run_gradient_rows(ctx, run, method, count, rows, gradient, NULL) : mbg__fail_memory(ctx);
-  mbg__free(ctx, rows);
-  return err;
-}
-
 /* ---------------------------------------------------------------------- gradient by every attribute */
 
 int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, double *gradient) {
@@ -335,44 +335,11 @@ int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int 
   MBG_NEED(ctx, ctx && run && take);
   history h = {.ctx = ctx, .run = run, .take = take, .user = user, .n = (size_t)run->m->np * (size_t)run->nused};
   int err = MBG_OK;
-  MBG_TRY(check_run(ctx, run, MBG_METHOD_DIRECT));
-  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
-  MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
+  MBG_TRY(mbg__run_check_differentiable(ctx, run));
   h.dy = mbg__alloc(ctx, h.n + 1, sizeof(double));
   MBG_TRY(h.dy ? run->formulation->ops->tangent(ctx, run->work, history_take, &h) : mbg__fail_memory(ctx));
 done:
   mbg__free(ctx, h.dy);
   mbg__run_count_work(run);
   return err;
-}
-
-/* dy of a node along a direction */
-typedef struct {
-  const mbg_run *run;
-  const double *direction;
-  double *dy;
-} along;
-
-static int along_take(void *user, int node, const double *dy) {
-  const along *a = user;
-  const size_t np = (size_t)a->run->m->np, kept = (size_t)a->run->nused;
-  for (size_t k = 0; k < kept; k++) {
-    double sum = 0;
-    for (size_t p = 0; p < np; p++) {
-      sum += dy[k * np + p] * a->direction[p];
-    }
-    a->dy[(size_t)node * kept + k] = sum;
-  }
-  return MBG_OK;
-}
-
-int mbg_run_jvp(mbg_context *ctx, mbg_run *run, const double *direction, double *dy) {
-  MBG_NEED(ctx, ctx && run && direction && dy);
-  for (int p = 0; p < run->m->np; p++) {
-    if (!isfinite(direction[p])) {
-      return mbg__fail(ctx, MBG_ERROR_INPUT, "the direction by parameter '%s' is not a finite number",
-                       run->m->parameters[p].name);
-    }
-  }
-  return mbg_run_history(ctx, run, along_take, &(along){run, direction, dy});
 }

@@ -29,14 +29,16 @@ double mbg__run_step(const mbg_run *run);
 double mbg__run_column(const mbg_run *run, int node, int column);
 
 /* Gradients of chosen rows by every parameter (n x np). A row is a criterion (npoint 0), sum_i weight_i y(t_i) over
-   points i of a path criterion, (criterion -1) sum_k weight_k psi_k over all criteria, or the product of cotangents
-   with the kept signals at all nodes. AUTO chooses by their number; used (may be NULL): the method taken. */
+   points i of a path criterion, (criterion -1) sum_k weight_k psi_k over all criteria, or the product of a cotangent
+   with what the run keeps at its nodes (frames and twists: by the exact adjoint alone). AUTO chooses by their number;
+   used (may be NULL): the method taken. */
 typedef struct {
   int criterion;
   int npoint;
-  const int *point;        /* (npoint) */
-  const double *weight;    /* (npoint, or ncriterion) */
-  const double *cotangent; /* NULL: the row is one of the others       (nodes x kept signals) */
+  const int *point;               /* (npoint) */
+  const double *weight;           /* (npoint, or ncriterion) */
+  const mbg_cotangent *cotangent; /* NULL: the row is one of the others */
+  double *attributes;             /* receives the gradient by every attribute, by an adjoint; NULL: not wanted  (na) */
 } mbg__gradient_row;
 int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
                            double *gradient, mbg_method *used);

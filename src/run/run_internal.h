@@ -52,6 +52,20 @@ double mbg__run_clock(void);
 /* Brings the public counts of work up to date. */
 void mbg__run_count_work(mbg_run *run);
 
+/* ---------------------------------------------------------------------- gradient.c */
+
+/* Conditions of direct differentiation. */
+int mbg__run_check_differentiable(mbg_context *ctx, mbg_run *run);
+
+/* ---------------------------------------------------------------------- products.c */
+
+/* Seeds of the product of a cotangent with what the run keeps at its nodes; memory in the arena. */
+int mbg__run_cotangent_seeds(mbg_context *ctx, const mbg_run *run, mbg__arena *arena, const mbg_cotangent *cotangent,
+                             mbg__criterion_seeds *seeds);
+/* Direct differentiation along n directions: da (n x na), and changes of the start w, v (n x nw), consistent ones. */
+int mbg__run_columns(mbg_context *ctx, mbg_run *run, int n, const real *da, const real *w, const real *v,
+                     int (*take)(void *user, int node, const real *dy), void *user);
+
 /* ---------------------------------------------------------------------- error.c */
 
 /* A run of the same model, formulation and parameters, simulated with refine times as many steps (under error

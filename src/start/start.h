@@ -40,7 +40,7 @@ int mbg__start_create(mbg_context *ctx, mbg__system *sys, mbg__start_work **out)
 void mbg__start_destroy(mbg__start_work *start);
 
 /* A state that the next solves take as it is, instead of assembling one; copied. It must satisfy the constraints to
-   1e-6. Such a start has no derivatives. */
+   1e-6. Such a start does not follow the parameters; one that moves its constraints is refused by mbg__start_push. */
 void mbg__start_give(mbg__start_work *start, double t, const mbg__frame *H, const real *v, const int *turns);
 /* The memory of the formulation at that state; copied. */
 int mbg__start_give_memory(mbg_context *ctx, mbg__start_work *start, int count, const real *memory);
@@ -68,6 +68,20 @@ int mbg__start_push(mbg_context *ctx, mbg__start_work *start, const real *da, re
 /* The same for all np parameters: da (na) is 0 and scratch, w0 and v0 np x nw. */
 int mbg__start_push_all(mbg_context *ctx, mbg__start_work *start, const mbg__design_columns *columns, int np, real *da,
                         real *w0, real *v0);
+
+/* The same for column p of direct differentiation, with its change of the start (p < 0: none). */
+int mbg__start_push_column(mbg_context *ctx, mbg__start_work *start, int p, const real *da, real *w0, real *v0);
+
+/* Changes of the start besides those of the attributes, one for each column: w, v (n x nw), referenced; NULL: none.
+   Steady states follow the changes of frames and twists, not those of other states. And where pulls leave the
+   cotangents of these changes, one row each in the order of the calls: gw, gv (n x nw); NULL: nowhere. */
+void mbg__start_change(mbg__start_work *start, const real *w, const real *v);
+void mbg__start_keep(mbg__start_work *start, real *gw, real *gv);
+
+/* Consistent changes of the start nearest in the metric to given ones (theory 6, section 8), on the kept rows without
+   pins: w0 = P w, v0 = P v - R phid_H w0. And transposed, in place. After a solve. */
+int mbg__start_project(mbg_context *ctx, mbg__start_work *start, int n, real *w, real *v);
+int mbg__start_project_T(mbg_context *ctx, mbg__start_work *start, int n, real *gw, real *gv);
 
 /* Components of w0 outside the motions of the bodies follow the guess: ga (na) += (dw0/da)^T gw of these alone. */
 void mbg__start_pull_masked(const mbg__start_work *start, const real *gw, real *ga);

@@ -179,25 +179,57 @@ static void right_rates(mbg__start_work *w, const real *da, const real *w0) {
   right_pins(w, &w->rate, w->rates, true, &d);
 }
 
-int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0, real *v0) {
-  const mbg_model *m = w->m;
+/* a given state stays where it is: the direction must not move its rows */
+static int push_given(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0, real *v0) {
+  const mbg__direction d = {.da = da};
   int err = MBG_OK;
-  MBG_TRY(make_factors(ctx, w));
-  MBG_TRY(solution_state(ctx, w, false));
-  MBG_TRY(right_positions(ctx, w, da, w0));
-  mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
-  mbg__to_full(m, 1, w->position.x, w0);
-  if (is_equilibrium(w)) {
-    mbg__steady_solution(w, w0);
-  }
+  vn_zero(w->m->nw, w0);
+  vn_zero(w->m->nw, v0);
   MBG_TRY(solution_state(ctx, w, true));
-  right_rates(w, da, w0);
-  mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
-  vn_zero(m->nw, v0);
-  mbg__to_full(m, 1, w->rate.x, v0);
-  MBG_TRY(mbg__steady_push(ctx, w, da, w0, v0));
+  mbg__system_push(w->sys, &d, NULL, w->row, w->row2, NULL);
+  for (int i = 0; i < w->m->nrow; i++) {
+    if (w->row[i] != 0 || w->row2[i] != 0) {
+      char label[160];
+      mbg__row_label(w->m, i, label, sizeof(label));
+      err = mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                      "this variation moves the %s, which the given start of the run would then violate", label);
+      break;
+    }
+  }
 done:
   return err;
+}
+
+int mbg__start_push_column(mbg_context *ctx, mbg__start_work *w, int p, const real *da, real *w0, real *v0) {
+  const mbg_model *m = w->m;
+  int err = MBG_OK;
+  if (w->given) {
+    MBG_TRY(push_given(ctx, w, da, w0, v0));
+    mbg__start_add_change(w, p, false, w0, v0);
+  } else {
+    MBG_TRY(make_factors(ctx, w));
+    MBG_TRY(solution_state(ctx, w, false));
+    MBG_TRY(right_positions(ctx, w, da, w0));
+    mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
+    mbg__to_full(m, 1, w->position.x, w0);
+    if (is_equilibrium(w)) {
+      mbg__steady_solution(w, w0);
+    }
+    MBG_TRY(solution_state(ctx, w, true));
+    right_rates(w, da, w0);
+    mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
+    vn_zero(m->nw, v0);
+    mbg__to_full(m, 1, w->rate.x, v0);
+    mbg__start_add_change(w, p, false, w0, v0);
+    MBG_TRY(mbg__steady_push(ctx, w, da, w0, v0));
+  }
+  mbg__start_add_change(w, p, true, w0, v0);
+done:
+  return err;
+}
+
+int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0, real *v0) {
+  return mbg__start_push_column(ctx, w, -1, da, w0, v0);
 }
 
 enum { PANEL = 4 }; /* right sides that KLU takes at once */
@@ -235,14 +267,14 @@ done:
   return err;
 }
 
-/* with states: one parameter after the other */
+/* with states, from a given state or with changes of the start: one parameter after the other */
 static int push_each(mbg_context *ctx, mbg__start_work *w, const mbg__design_columns *columns, int np, real *da,
                      real *w0, real *v0) {
   const size_t nw = (size_t)w->m->nw;
   int err = MBG_OK;
   for (int p = 0; p < np && err == MBG_OK; p++) {
     mbg__design_column_lay(columns, p, da);
-    err = mbg__start_push(ctx, w, da, w0 + (size_t)p * nw, v0 + (size_t)p * nw);
+    err = mbg__start_push_column(ctx, w, p, da, w0 + (size_t)p * nw, v0 + (size_t)p * nw);
     mbg__design_column_clear(columns, p, da);
   }
   return err;
@@ -252,7 +284,7 @@ int mbg__start_push_all(mbg_context *ctx, mbg__start_work *w, const mbg__design_
                         real *w0, real *v0) {
   real *x = NULL;
   int err = MBG_OK;
-  if (np == 0 || w->m->nstate > 0) {
+  if (np == 0 || w->m->nstate > 0 || w->given || w->change_w) {
     return push_each(ctx, w, columns, np, da, w0, v0);
   }
   MBG_TRY(make_factors(ctx, w));
@@ -304,8 +336,14 @@ static void pull_pins(mbg__start_work *w, const mbg__kkt *kkt, const mbg__equati
 int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const real *gv, real *ga) {
   const mbg_model *m = w->m;
   int err = MBG_OK;
+  if (w->given) {
+    mbg__start_keep_cotangents(w, gw, gv, gv);
+    return MBG_OK;
+  }
+  const real *states = gv;
   MBG_TRY(make_factors(ctx, w));
   MBG_TRY(mbg__steady_pull(ctx, w, &gw, &gv, ga));
+  mbg__start_keep_cotangents(w, gw, gv, states);
   /* rates: full = -z, and what they say about the frames is added to gw */
   MBG_TRY(solution_state(ctx, w, true));
   solve_T(w, &w->rate, gv);

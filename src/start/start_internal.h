@@ -89,6 +89,8 @@ struct mbg__start_work {
   bool angles_known;
   double *W; /* metric of each component                    (nw) */
   mbg__steady steady;
+  const real *change_w, *change_v; /* see mbg__start_change */
+  real *keep_w, *keep_v;           /* see mbg__start_keep; their next row */
 };
 
 /* start_kkt.c */
@@ -143,6 +145,11 @@ int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w);
 /* start_rates.c, stage 5. */
 int mbg__start_rates(mbg_context *ctx, mbg__start_work *w);
 int mbg__start_rate_factors(mbg_context *ctx, mbg__start_work *w);
+
+/* start_increments.c: column p of the changes of the start is added, those of the states or all others; the cotangents
+   of a pull are kept, those of states apart. */
+void mbg__start_add_change(const mbg__start_work *w, int p, bool states, real *w0, real *v0);
+void mbg__start_keep_cotangents(mbg__start_work *w, const real *gw, const real *gv, const real *states);
 
 /* start_steady.c, stage 6. The derivatives come after those of frames and rates: push replaces entries of v0; pull adds
    to ga and replaces gw and gv, before the others are pulled. */

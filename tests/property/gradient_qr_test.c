@@ -545,7 +545,7 @@ static void test_equilibrium(void **state) {
   gradient_case_close(&c);
 }
 
-/* a run that is cut and continued from the state in a file ends where the whole one ends; it has no gradients */
+/* a run that is cut and continued from the state in a file ends where the whole one ends */
 static void test_restart(void **state) {
   (void)state;
   double psi[2][16];

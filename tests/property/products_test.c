@@ -111,7 +111,8 @@ static void check_sample(const sample *s, double tolerance) {
   must(&j, s, mbg_run_jvp(j.ctx, j.run, d, dy));
   for (int k = 0; k < SETS; k++) {
     check_pairing(&j, s, w + k * size, g + k * j.np, d, dy, tolerance);
-    check_pairing(&j, s, w + k * size, h + k * j.np, d, dy, 1e-13);
+    /* not the same columns: jvp carries one of its own along the direction */
+    check_pairing(&j, s, w + k * size, h + k * j.np, d, dy, tolerance);
   }
   w[size / 2] = NAN;
   assert_int_equal(mbg_run_vjp(j.ctx, j.run, MBG_METHOD_AUTO, 1, w, g), MBG_ERROR_INPUT);

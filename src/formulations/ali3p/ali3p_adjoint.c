@@ -77,6 +77,7 @@ static void pull(adjoint *s, int c, int level, real *w, real *v) {
 
 static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node *node, bool there) {
   mbg__seeds_at(s->seeds, s->nc, mbg__march_nodes(s->a->march), n, s->seed);
+  mbg__ali3p_seeds_poses(s->signals, s->seeds, n);
   return mbg__ali3p_seeds_at(ctx, s->signals, node, there, s->seed, s->ze, s->wb, s->ab, s->psi_a);
 }
 

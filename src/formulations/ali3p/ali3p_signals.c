@@ -31,10 +31,11 @@ done:
 
 struct mbg__ali3p_seeds {
   mbg__ali3p *a;
-  int nc;
-  real *g[3];       /* cotangents of frames, twists, rates of the bodies   (nc x nw) */
-  real *gl;         /* ... of multipliers                                   (nc x rows) */
-  real *mu, *kappa; /*                                                (nw), (rows) */
+  int nc, node;
+  const mbg__criterion_seeds *poses; /* NULL: none    (nc) */
+  real *g[3];                        /* cotangents of frames, twists, rates of the bodies   (nc x nw) */
+  real *gl;                          /* ... of multipliers                                   (nc x rows) */
+  real *mu, *kappa;                  /*                                                (nw), (rows) */
 };
 
 int mbg__ali3p_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, int nc, mbg__ali3p_seeds **out) {
@@ -113,12 +114,22 @@ done:
   return err;
 }
 
+void mbg__ali3p_seeds_poses(mbg__ali3p_seeds *s, const mbg__criterion_seeds *seeds, int node) {
+  s->poses = seeds;
+  s->node = node;
+}
+
+static bool has_poses(const mbg__ali3p_seeds *s) {
+  return s->poses && mbg__seeds_have_poses(s->poses, s->nc, s->a->m->nw, s->node);
+}
+
 int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_node *n, bool there, const real *seed,
                         real *ge, real *gw, real *ga, real *gattr) {
   mbg__ali3p *a = s->a;
   const size_t nw = (size_t)a->m->nw, nr = (size_t)a->m->nrow, na = (size_t)a->m->na, nc = (size_t)s->nc;
   int err = MBG_OK;
-  if (!any(s->nc * a->nused, seed)) {
+  const bool poses = has_poses(s);
+  if (!any(s->nc * a->nused, seed) && !poses) {
     return MBG_OK;
   }
   MBG_TRY(there ? mbg__system_linearize_signals(ctx, a->sys) : at_signals(ctx, a, n));
@@ -133,6 +144,9 @@ int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_
         mbg__system_signal_pull(a->sys, a->used[k], weight, s->g[0] + c * nw, s->g[1] + c * nw, s->g[2] + c * nw,
                                 s->gl + c * nr, gattr + c * na);
       }
+    }
+    if (poses) {
+      mbg__seeds_add_poses(&s->poses[c], a->m->nw, s->node, s->g[0] + c * nw, s->g[1] + c * nw);
     }
   }
   if (any((int)(nc * nr), s->gl)) {

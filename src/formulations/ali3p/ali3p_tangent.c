@@ -97,7 +97,7 @@ static int begin(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   twists = frames + nw * (size_t)s->np;
   for (int p = 0; p < s->np; p++) {
     mbg__design_column_lay(&s->columns, p, s->da);
-    err = mbg__start_push(ctx, a->start, s->da, column(frames, p, a->m->nw), column(twists, p, a->m->nw));
+    err = mbg__start_push_column(ctx, a->start, p, s->da, column(frames, p, a->m->nw), column(twists, p, a->m->nw));
     mbg__design_column_clear(&s->columns, p, s->da);
     MBG_TRY(err);
   }
@@ -240,7 +240,7 @@ static int signals(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
               vn_dot(a->n, column(s->gw, k, a->n), column(s->w, p, a->n)) +
               vn_dot(a->n, column(s->ga, k, a->n), column(s->v, p, a->n));
     }
-    mbg__design_pull(design, column(s->gattr, k, a->m->na), dy);
+    mbg__design_columns_pull(design, column(s->gattr, k, a->m->na), dy);
   }
   return err;
 }
@@ -265,7 +265,7 @@ done:
 }
 
 int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, int (*take)(void *user, int node, const real *dy), void *user) {
-  tangent s = {.a = a, .np = a->m->np, .take = take, .user = user};
+  tangent s = {.a = a, .np = mbg__design_column_count(mbg__system_design(a->sys)), .take = take, .user = user};
   int err = MBG_OK;
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));

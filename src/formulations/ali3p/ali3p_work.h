@@ -120,6 +120,8 @@ int mbg__ali3p_index1(mbg_context *ctx, mbg__ali3p *a);
    reactions. */
 typedef struct mbg__ali3p_seeds mbg__ali3p_seeds;
 int mbg__ali3p_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, int nc, mbg__ali3p_seeds **out);
+/* ... with the seeds of frames and twists at a node besides those of signals. */
+void mbg__ali3p_seeds_poses(mbg__ali3p_seeds *s, const mbg__criterion_seeds *seeds, int node);
 int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_node *n, bool there, const real *seed,
                         real *ge, real *gw, real *ga, real *gattr);
 

@@ -23,6 +23,7 @@ typedef struct {
   int nc;
   const mbg__criterion_seeds *seeds;
   real *psi_a;
+  int node;                /* the present one */
   bool first;              /* no step follows yet */
   double h;                /* step that follows */
   double rescale;          /* of the step that follows */
@@ -87,6 +88,7 @@ static void take_seeds(adjoint *s, int c, real *ga) {
       mbg__system_signal_pull(s->a->sys, s->a->used[k], weight, s->bw, s->bv, s->bd, s->fl, ga);
     }
   }
+  mbg__seeds_add_poses(&s->seeds[c], m->nw, s->node, s->bw, s->bv);
   mbg__rotors_pull_twist(s->a, 1, s->bv, s->bd, point(s, c));
   mbg__rotors_pull(s->a, s->bw, s->bv, s->bd);
 }
@@ -313,6 +315,7 @@ done:
 static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   adjoint *s = user;
   const mbg__alpha_node node = mbg__alpha_view(s->a, block);
+  s->node = n;
   mbg__seeds_at(s->seeds, s->nc, mbg__march_nodes(s->a->march), n, s->seed);
   return n > 0 ? back(ctx, s, &node) : end(ctx, s, &node);
 }

@@ -135,7 +135,7 @@ static int begin(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
   for (int p = 0; p < s->np; p++) {
     mbg__design_column_lay(&s->columns, p, s->da);
     mbg__rotors_push_point(s->a, s->da, s->dc + 3 * (size_t)(p * s->a->nrotor));
-    err = mbg__start_push(ctx, s->a->start, s->da, s->full[0], s->full[1]);
+    err = mbg__start_push_column(ctx, s->a->start, p, s->da, s->full[0], s->full[1]);
     mbg__design_column_clear(&s->columns, p, s->da);
     MBG_TRY(err);
     mbg__to_free(m, 1, s->full[0], s->W + (size_t)p * nv);
@@ -383,7 +383,7 @@ static void signal_push(tangent *s, int signal, real *dy) {
       dy[p] += s->row[i] * s->L[(size_t)p * (size_t)m->nrow + (size_t)i];
     }
   }
-  mbg__design_pull(design, s->da, dy);
+  mbg__design_columns_pull(design, s->da, dy);
   memset(s->da, 0, (size_t)m->na * sizeof(real));
 }
 
@@ -410,7 +410,7 @@ done:
 }
 
 int mbg__alpha_tangent(mbg_context *ctx, mbg__alpha *a, int (*take)(void *user, int node, const real *dy), void *user) {
-  tangent s = {.a = a, .np = a->m->np, .take = take, .user = user};
+  tangent s = {.a = a, .np = mbg__design_column_count(mbg__system_design(a->sys)), .take = take, .user = user};
   int err = MBG_OK;
   MBG_TRY(create(ctx, &s));
   MBG_TRY(mbg__march_forward(ctx, a->march, visit, &s));

@@ -112,12 +112,13 @@ done:
 /* seeds of all criteria at a node; false: all are 0 */
 static bool take_seeds(adjoint *s, int node) {
   mbg__seeds_at(s->seeds, s->nc, &s->nodes, node, s->seed);
+  mbg__dca_seeds_poses(s->signals, s->seeds, node);
   for (int i = 0; i < s->nc * s->nodes.nused; i++) {
     if (s->seed[i] != 0) {
       return true;
     }
   }
-  return false;
+  return mbg__seeds_have_poses(s->seeds, s->nc, s->w->m->nw, node);
 }
 
 /* the node at the end of a step, or at the start */

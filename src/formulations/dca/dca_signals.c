@@ -6,10 +6,11 @@
 
 struct mbg__dca_seeds {
   mbg__formulation_work *w;
-  int nc;
-  real *g[3]; /* of frames, twists, rates of the bodies   (nc x nw) */
-  real *gl;   /* of multipliers                            (nc x nrow) */
-  real *zero; /*                                           (nw) */
+  int nc, node;
+  const mbg__criterion_seeds *poses; /* NULL: none    (nc) */
+  real *g[3];                        /* of frames, twists, rates of the bodies   (nc x nw) */
+  real *gl;                          /* of multipliers                            (nc x nrow) */
+  real *zero;                        /*                                           (nw) */
 };
 
 int mbg__dca_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int nc, mbg__dca_seeds **out) {
@@ -63,12 +64,22 @@ static void pull(mbg__dca_seeds *s, int c, real *ge, real *gw, real *gattr) {
   }
 }
 
+void mbg__dca_seeds_poses(mbg__dca_seeds *s, const mbg__criterion_seeds *seeds, int node) {
+  s->poses = seeds;
+  s->node = node;
+}
+
+static bool has_poses(const mbg__dca_seeds *s) {
+  return s->poses && mbg__seeds_have_poses(s->poses, s->nc, s->w->m->nw, s->node);
+}
+
 int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *base, double t, const real *y,
                       const real *seed, real *ge, real *gw, real *gattr) {
   const mbg__formulation_work *w = s->w;
   const size_t nw = (size_t)w->m->nw, nc = (size_t)s->nc;
   int err = MBG_OK;
-  if (!mbg__any(nc * (size_t)w->flow.nused, seed)) {
+  const bool poses = has_poses(s);
+  if (!mbg__any(nc * (size_t)w->flow.nused, seed) && !poses) {
     return MBG_OK;
   }
   MBG_TRY(at_node(ctx, s, base, t, y));
@@ -84,6 +95,9 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
                                 row(s->g[1], c, w->m->nw), row(s->g[2], c, w->m->nw), row(s->gl, c, w->m->nrow),
                                 row(gattr, c, w->m->na));
       }
+    }
+    if (poses) {
+      mbg__seeds_add_poses(&s->poses[c], w->m->nw, s->node, row(s->g[0], c, w->m->nw), row(s->g[1], c, w->m->nw));
     }
   }
   for (int c = 0; c < s->nc; c++) {

@@ -264,7 +264,7 @@ static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *b
     mbg__pool_for(w->pool, NODE_COLUMNS, s->np, 1, node_columns, &(stage){s, x, NULL});
   }
   for (size_t k = 0; err == MBG_OK && k < used; k++) {
-    mbg__design_pull(mbg__system_design(w->flow.sys), s->gattr + k * na, s->dy + k * np);
+    mbg__design_columns_pull(mbg__system_design(w->flow.sys), s->gattr + k * na, s->dy + k * np);
   }
   return err;
 }
@@ -372,7 +372,12 @@ done:
 
 int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                      void *user) {
-  tangent s = {.w = w, .np = w->m->np, .n = w->flow.n, .nb = 6 * w->m->nbody, .take = take, .user = user};
+  tangent s = {.w = w,
+               .np = mbg__design_column_count(mbg__system_design(w->flow.sys)),
+               .n = w->flow.n,
+               .nb = 6 * w->m->nbody,
+               .take = take,
+               .user = user};
   mbg__rk_options options = mbg__rk_options_default();
   mbg__rk *rk = NULL;
   int err = MBG_OK;

@@ -115,7 +115,7 @@ done:
   return err;
 }
 
-static void pull_signals(adjoint *s) {
+static void pull_signals(adjoint *s, int node) {
   const mbg_model *m = s->w->m;
   clear(s, s->gw);
   clear(s, s->gv);
@@ -129,20 +129,22 @@ static void pull_signals(adjoint *s) {
                                 row(s->rho, c, m->nw), row(s->reaction, c, m->nrow), row(s->psi_a, c, m->na));
       }
     }
+    mbg__seeds_add_poses(&s->seeds[c], m->nw, node, row(s->gw, c, m->nw), row(s->gv, c, m->nw));
   }
 }
 
 static bool take_seeds(adjoint *s, int node) {
   mbg__seeds_at(s->seeds, s->nc, &s->nodes, node, s->seed);
-  return mbg__any((size_t)s->nc * (size_t)s->nodes.nused, s->seed);
+  return mbg__any((size_t)s->nc * (size_t)s->nodes.nused, s->seed) ||
+         mbg__seeds_have_poses(s->seeds, s->nc, s->w->m->nw, node);
 }
 
 /* the seeds taken, of a node at (t, z), added to the gradient by z (nc x n) */
-static int node_gradient(mbg_context *ctx, adjoint *s, double t, const real *z, real *gz) {
+static int node_gradient(mbg_context *ctx, adjoint *s, int node, double t, const real *z, real *gz) {
   const bool full = needs_accelerations(s);
   int err = MBG_OK;
   MBG_TRY(linearize_node(ctx, s, t, z, full));
-  pull_signals(s);
+  pull_signals(s, node);
   if (full) {
     MBG_TRY(mbg__qr_point_pull(ctx, s->w->flow->point, s->nc, NULL, s->rho, s->reaction, s->gw, s->gv, s->psi_a));
   }
@@ -165,7 +167,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int k, const mbg__qr_step *
     real *g = s->g + (size_t)*count * size;
     memset(g, 0, size * sizeof(real));
     mbg__qr_step_interpolate(w, k, step, t, s->zi);
-    MBG_TRY(node_gradient(ctx, s, t, s->zi, g));
+    MBG_TRY(node_gradient(ctx, s, *node, t, s->zi, g));
     s->x[(*count)++] = (t - step->t0) / (step->t1 - step->t0);
   }
 done:
@@ -181,7 +183,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   w->flow->segment = mbg__plan_segment(&w->plan, w->frozen[k - 1], w->frozen[k]);
   MBG_TRY(mbg__qr_store_step(ctx, w, k, &step));
   if (take_seeds(s, *node)) {
-    MBG_TRY(node_gradient(ctx, s, step.t1, step.z1, s->lambda));
+    MBG_TRY(node_gradient(ctx, s, *node, step.t1, step.z1, s->lambda));
   }
   (*node)--;
   MBG_TRY(inner_nodes(ctx, s, k, &step, node, &count));
@@ -198,7 +200,7 @@ static int start(mbg_context *ctx, adjoint *s) {
   int err = MBG_OK;
   w->flow->segment = (mbg__segment){-INFINITY, INFINITY};
   if (take_seeds(s, 0)) {
-    MBG_TRY(node_gradient(ctx, s, w->plan.t0, w->z0, s->lambda));
+    MBG_TRY(node_gradient(ctx, s, 0, w->plan.t0, w->z0, s->lambda));
   }
   for (int c = 0; c < s->nc; c++) {
     vn_zero(w->m->nw, s->gv);

@@ -160,6 +160,9 @@ static real value_weight(const mbg__qr_continuous *a, int c, int n, int k) {
 }
 
 static bool has_values(const mbg__qr_continuous *a, int n) {
+  if (mbg__seeds_have_poses(a->seeds, a->nc, a->w->m->nw, n)) {
+    return true;
+  }
   for (int c = 0; c < a->nc; c++) {
     for (int k = 0; k < a->w->flow->nused; k++) {
       if (value_weight(a, c, n, k) != 0) {
@@ -178,6 +181,8 @@ static void pull_values(mbg__qr_continuous *a, int n) {
         pull_signal(a, c, k, weight);
       }
     }
+    const size_t at = (size_t)c * (size_t)a->w->m->nw;
+    mbg__seeds_add_poses(&a->seeds[c], a->w->m->nw, n, a->gw + at, a->gv + at);
   }
 }
 
@@ -243,7 +248,7 @@ int mbg__qr_continuous_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr
   const mbg__step_nodes *nodes = &w->nodes;
   int most = w->plan.nbreak;
   for (int c = 0; c < a->nc; c++) {
-    most += a->seeds[c].at.npoint;
+    most += a->seeds[c].poses ? nodes->count : a->seeds[c].at.npoint;
   }
   double *t = MBG_TAKE(arena, double, most);
   *times = t;

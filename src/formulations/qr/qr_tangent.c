@@ -1,6 +1,7 @@
 /* Direct differentiation (theory 1, section 6): the state and one column (w, dv) per parameter, integrated together
    under error control, so that all columns share the factors of a point. */
 #include "formulations/qr/qr_work.h"
+#include "model/design_columns.h"
 
 #include <string.h>
 
@@ -48,10 +49,15 @@ static int fill_start(mbg_context *ctx, tangent *s) {
   memcpy(s->x, s->w->z0, (size_t)s->n * sizeof(real));
   for (int p = 0; p < s->np; p++) {
     real *da = s->da + (size_t)p * (size_t)m->na, *own = s->x + s->n + (size_t)p * (size_t)s->column;
-    vn_zero(s->np, s->dy);
-    s->dy[p] = 1;
-    mbg__design_push(mbg__system_design(s->w->flow->sys), s->dy, da);
-    MBG_TRY(mbg__start_push(ctx, s->w->start, da, own, s->dv));
+    const mbg__design *design = mbg__system_design(s->w->flow->sys);
+    if (design->directions) {
+      vn_copy(m->na, da, design->directions->da + (size_t)p * (size_t)m->na);
+    } else {
+      vn_zero(s->np, s->dy);
+      s->dy[p] = 1;
+      mbg__design_push(design, s->dy, da);
+    }
+    MBG_TRY(mbg__start_push_column(ctx, s->w->start, p, da, own, s->dv));
     mbg__to_free(m, 1, s->dv, own + m->nw);
   }
 done:
@@ -100,8 +106,10 @@ done:
 /* weight of entry i of a full vector: lengths against angles */
 static double weight(const tangent *s, int i) { return i % 6 < 3 ? s->w->m->size : 1; }
 
+/* directions have the size that the caller gave them */
 static double parameter_size(const tangent *s, int p) {
-  const double x = fabs(re(mbg__system_design(s->w->flow->sys)->p[p]));
+  const mbg__design *design = mbg__system_design(s->w->flow->sys);
+  const double x = design->directions ? 1 : fabs(re(design->p[p]));
   return x > 0 ? x : 1;
 }
 
@@ -242,7 +250,7 @@ done:
 int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                     void *user) {
   tangent s = {.w = w,
-               .np = w->m->np,
+               .np = mbg__design_column_count(mbg__system_design(w->flow->sys)),
                .n = w->flow->state.n,
                .column = w->m->nw + w->m->nv,
                .full = mbg__ode_needs_accelerations(w->m, w->flow->nused, w->flow->used),
