@@ -1,5 +1,6 @@
 /* mbgrad gradient: every criterion by every parameter */
 #include "cli.h"
+#include "gradient_seeds.h"
 #include "gradient_table.h"
 #include "mbgrad/check.h"
 #include "results.h"
@@ -390,15 +391,19 @@ static int run_gradient(const cli_args *args, cli_run *r, gradients *g) {
 static int gradient(const cli_args *args) {
   cli_run r = {0};
   gradients g = {.top = cli_flag(args, "json") ? 1000000000 : TOP};
+  const bool seeds = cli_value(args, "seeds", 0) != NULL;
   int status = take_method(args, &g.method);
+  if (status == CLI_DONE && !seeds && cli_flag(args, "start-gradient")) {
+    status = cli_bad_input("--start-gradient belongs to --seeds");
+  }
   if (status == CLI_DONE) {
     status = cli_count(args, "top", &g.top);
   }
   if (status == CLI_DONE) {
-    status = cli_run_open(&r, args, cli_value(args, "history", 0) != NULL, false);
+    status = cli_run_open(&r, args, seeds || cli_value(args, "history", 0), false);
   }
   if (status == CLI_DONE) {
-    status = run_gradient(args, &r, &g);
+    status = seeds ? cli_gradient_seeds(args, &r) : run_gradient(args, &r, &g);
   }
   cli_run_close(&r);
   return status;
@@ -413,6 +418,8 @@ static const cli_option options[] = {
     {"history", "FILE.csv", CLI_FILE_OUT, "write signals and their derivatives over time: columns y, y:p1, y:p2, ..."},
     {"signals", "A,B,...", false, "with --history: these signals only"},
     {"criteria", "A,B,...", false, "these criteria only"},
+    {"seeds", "FILE.csv", false, "instead of criteria: the sum of weights times signals; columns t, y1, y2, ..."},
+    {"start-gradient", NULL, false, "with --seeds: also by changes of the start"},
     CLI_OPTION_NO_ERROR,
     CLI_OPTION_FULL,
     CLI_OPTION_JSON,
