@@ -369,7 +369,14 @@ class Run(Mapping[str, FloatArray]):
                 check(ctx, lib.mbg_py_history(ctx, run.c, doubles(dy), kept * n), run.options.watch)
         return dy
 
-    def vjp(self, weights: Mapping[str, ArrayLike], *, method: str = "auto") -> Parameters:
+    def vjp(
+        self,
+        weights: Mapping[str, ArrayLike],
+        *,
+        method: str = "auto",
+        frames: Mapping[str, ArrayLike] | None = None,
+        initial: bool = False,
+    ) -> Any:
         """Pull weights of signals back to the parameters.
 
         Parameters
@@ -378,47 +385,104 @@ class Run(Mapping[str, FloatArray]):
             Derivative of a loss by the values of each signal: ``{"phi": 2 * (run["phi"] - wanted)}``.
         method : str
             As in :meth:`gradient`; the adjoint makes one backward pass for any number of parameters.
+        frames : mapping from names of bodies to arrays (nodes, 4, 4)
+            Derivative of the loss by the entries of ``run.frames[body].matrix``.
+        initial : bool
+            Also differentiate by changes of the start.
 
         Returns
         -------
         gradient : Parameters
             Derivative of the loss by the parameters: the sum over signals and nodes of weight times dy/dp.
+        start : dict from names to numbers, with ``initial``
+            Derivative by changes of the start: motions of the bodies along and about their axes (``"rod.x"``,
+            ``"rod.turn-z"``), of their rates (``"rod.x.rate"``), modal coordinates and states. Constraints hold: of a
+            change that they forbid, the nearest possible one counts.
         """
         number = method_index(method)
+        if (initial or frames) and method not in ("auto", "adjoint", "continuous"):
+            raise InputError(f"frames and initial need the adjoint, not method '{method}'")
         with self._lock, context() as ctx:
             run = self._live()
             run.options.watch.begin()
-            kept, n = lib.mbg_run_kept_count(run.c), self._compiled.layout.count
-            w = np.zeros((len(self.t), kept))
-            for name, value in weights.items():
-                self[name]
-                w[:, self._kept[name]] = numbers(f"weights of '{name}'", value, self.t.shape)
-            g = np.zeros(n)
-            if n:
+            w = self._weights(run.c, weights)
+            g = np.zeros(self._compiled.layout.count)
+            start = np.zeros(lib.mbg_run_start_count(run.c))
+            if initial or frames:
+                f = self._frame_weights(frames or {})
+                seeds = ffi.new("mbg_cotangent *")
+                # names keep the arrays alive
+                signals, poses = doubles(w), doubles(f) if frames else ffi.NULL
+                seeds.signals, seeds.frames = signals, poses
+                by_start = doubles(start) if initial else ffi.NULL
+                status = lib.mbg_run_vjp_start(ctx, run.c, 1, seeds, doubles(g), by_start, ffi.NULL)
+                check(ctx, status, run.options.watch)
+            elif g.size:
                 status = lib.mbg_run_vjp(ctx, run.c, number, 1, doubles(w), doubles(g))
                 check(ctx, status, run.options.watch)
-        return Parameters(self._compiled.layout, g)
+            names = self._start_names(run.c) if initial else []
+        gradient = Parameters(self._compiled.layout, g)
+        return (gradient, dict(zip(names, start.tolist(), strict=True))) if initial else gradient
 
-    def jvp(self, direction: ArrayLike | Mapping[str, Any]) -> dict[str, FloatArray]:
-        """Differentiate all signals along a direction of the parameters.
+    def _weights(self, c: Any, weights: Mapping[str, ArrayLike]) -> FloatArray:
+        w = np.zeros((len(self.t), lib.mbg_run_kept_count(c)))
+        for name, value in weights.items():
+            self[name]
+            w[:, self._kept[name]] = numbers(f"weights of '{name}'", value, self.t.shape)
+        return w
+
+    def _frame_weights(self, frames: Mapping[str, ArrayLike]) -> FloatArray:
+        bodies = self._compiled.bodies
+        out = np.zeros((len(self.t), len(bodies), 12))
+        for name, value in frames.items():
+            self.frames[name]
+            x = numbers(f"weights of the frame of '{name}'", value, (len(self.t), 4, 4))
+            k = list(bodies).index(name)
+            out[:, k, :9] = x[:, :3, :3].reshape(-1, 9)
+            out[:, k, 9:] = x[:, :3, 3]
+        return out
+
+    def _start_names(self, c: Any) -> list[str]:
+        buffer = ffi.new("char[]", 256)
+        names = []
+        for i in range(lib.mbg_run_start_count(c)):
+            lib.mbg_run_start_name(c, i, buffer, 256)
+            names.append(text_of(buffer))
+        return names
+
+    def jvp(
+        self, direction: ArrayLike | Mapping[str, Any] | None = None, *, initial: Mapping[str, float] | None = None
+    ) -> dict[str, FloatArray]:
+        """Differentiate all signals along a direction of the parameters, or of the start.
 
         Parameters
         ----------
         direction : array or mapping
             Rates of all parameters, or of some by name.
+        initial : mapping from names to numbers
+            Changes of the start, with the names that :meth:`vjp` returns with ``initial``.
 
         Returns
         -------
         dict from names of signals to arrays (nodes)
         """
         zero = np.zeros_like(self._p)
-        d = self._compiled.vector(direction, base=zero)
+        d = zero if direction is None else self._compiled.vector(direction, base=zero)
         with self._lock, context() as ctx:
             run = self._live()
             run.options.watch.begin()
             dy = np.zeros((len(self.t), lib.mbg_run_kept_count(run.c)))
-            if dy.size and d.size:
-                check(ctx, lib.mbg_run_jvp(ctx, run.c, doubles(d), doubles(dy)), run.options.watch)
+            start = ffi.NULL
+            if initial:
+                names = self._start_names(run.c)
+                x = np.zeros(len(names))
+                for name, value in initial.items():
+                    if name not in names:
+                        raise KeyError(f"no change '{name}' of the start{did_you_mean(str(name), names)}")
+                    x[names.index(name)] = value
+                start = doubles(x)
+            if dy.size and (d.size or initial):
+                check(ctx, lib.mbg_run_jvp_start(ctx, run.c, doubles(d), start, doubles(dy)), run.options.watch)
         return {name: dy[:, column] for name, column in self._kept.items()}
 
     def attributes(self, criterion: str | None = None) -> list[Attribute]:

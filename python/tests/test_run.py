@@ -106,6 +106,29 @@ def test_signals_differentiate(five_bar, run):
         run.vjp({"phi": w})
 
 
+def test_start_differentiates(run):
+    rng = np.random.default_rng(2)
+    w = rng.normal(size=101)
+    gradient, start = run.vjp({"x2": w}, initial=True)
+    assert np.allclose(gradient.array, run.vjp({"x2": w}).array, rtol=1e-12)
+    assert len(start) == 4 * 12
+    change = {name: rng.normal() for name in start}
+    along = run.jvp(initial=change)
+    assert np.isclose(w @ along["x2"], sum(start[k] * change[k] for k in start), rtol=1e-9)
+    both = run.jvp({"k1": 2.0}, initial=change)
+    assert np.allclose(both["x2"], along["x2"] + run.jvp({"k1": 2.0})["x2"], rtol=1e-9, atol=1e-12)
+    m = np.zeros((101, 4, 4))
+    m[:, 0, 3] = w
+    origin = run.vjp({}, frames={"rod1": m})
+    h = 1e-3
+    plus, minus = (run.model.simulate(k1=250 + s * h, end=0.5).frames["rod1"].position[:, 0] @ w for s in (1, -1))
+    assert np.isclose(origin["k1"], (plus - minus) / (2 * h), rtol=1e-5, atol=1e-9)
+    with pytest.raises(KeyError, match=r"no change 'rod9\.x' of the start"):
+        run.jvp(initial={"rod9.x": 1.0})
+    with pytest.raises(InputError, match="need the adjoint"):
+        run.vjp({"x2": w}, method="direct", initial=True)
+
+
 def test_attributes_and_error(run):
     ranked = run.attributes("psi")
     assert len(ranked) > 50
