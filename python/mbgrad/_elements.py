@@ -75,6 +75,7 @@ class Elements:
         velocity: Vector | None = None,
         angular_velocity: Vector | None = None,
         in_: Literal["world", "body"] | None = None,
+        shape: Any | None = None,
         motion: Literal["spatial", "planar", "point", "planar-point"] | None = None,
         axes: Literal["auto", "body", "world"] | None = None,
         inertia: Any | None = None,
@@ -101,6 +102,8 @@ class Elements:
             Angular velocity.
         in_ : Literal['world', 'body'], optional
             Axes of the two velocities.
+        shape : Any, optional
+            What pictures show; absent: a shape by masses and joints.
         motion : Literal['spatial', 'planar', 'point', 'planar-point'], optional
             Motion of the body.
         axes : Literal['auto', 'body', 'world'], optional
@@ -125,6 +128,7 @@ class Elements:
             velocity=velocity,
             angular_velocity=angular_velocity,
             in_=in_,
+            shape=shape,
             motion=motion,
             axes=axes,
             inertia=inertia,
@@ -144,6 +148,7 @@ class Elements:
         velocity: Vector | None = None,
         angular_velocity: Vector | None = None,
         in_: Literal["world", "body"] | None = None,
+        shape: Any | None = None,
         motion: Literal["spatial", "planar"] | None = None,
         invariants: Any | None = None,
         beam: Any | None = None,
@@ -173,6 +178,8 @@ class Elements:
             Angular velocity.
         in_ : Literal['world', 'body'], optional
             Axes of the two velocities.
+        shape : Any, optional
+            What pictures show; absent: a shape by masses and joints.
         motion : Literal['spatial', 'planar'], optional
             Motion of the body.
         invariants : Any, optional
@@ -204,6 +211,7 @@ class Elements:
             velocity=velocity,
             angular_velocity=angular_velocity,
             in_=in_,
+            shape=shape,
             motion=motion,
             invariants=invariants,
             beam=beam,
@@ -326,6 +334,7 @@ class Elements:
         rotate: Array | Mapping[str, Any] | None = None,
         in_: Literal["body", "world"] | None = None,
         node: str | None = None,
+        shape: Any | None = None,
         note: str | None = None,
     ) -> str:
         """Add a frame fixed on a body or on the ground.
@@ -344,6 +353,8 @@ class Elements:
             Axes of the body, or the world in the design configuration.
         node : str, optional
             Node of a modal body that it moves with.
+        shape : Any, optional
+            What pictures show there; absent: nothing.
         note : str, optional
             A remark.
         """
@@ -355,6 +366,7 @@ class Elements:
             rotate=rotate,
             in_=in_,
             node=node,
+            shape=shape,
             note=note,
         )
 

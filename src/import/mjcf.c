@@ -280,8 +280,7 @@ static void report_children(mbg__mjcf *m, const mbg__xml *body) {
       found = found || !strcmp(c->name, known[i]);
     }
     if (!found) {
-      mbg__report_add(m->robot->report, c, "left out", !strcmp(c->name, "geom") ? "<%s>: shapes and contact" : "<%s>",
-                      c->name);
+      mbg__report_add(m->robot->report, c, "left out", !strcmp(c->name, "geom") ? "<%s>: contact" : "<%s>", c->name);
     }
   }
 }
@@ -328,6 +327,11 @@ static int read_body(walk *w, const mbg__xml *body, int parent, const char *chil
   MBG_TRY(read_chain(w, body, name, childclass, parent, &H, &link));
   MBG_TRY(read_mass(m, body, childclass, &mass));
   m->robot->links[link].own = mass;
+  for (const mbg__xml *g = mbg__xml_child(body, "geom"); g; g = mbg__xml_next(g)) {
+    mbg__mjcf_element geom;
+    MBG_TRY(mbg__mjcf_element_of(m, g, childclass, &geom));
+    MBG_TRY(mbg__mjcf_geom_figure(m, &geom, link));
+  }
   report_children(m, body);
   MBG_TRY(read_sites(w, body, link, childclass));
   frame_identity(&none);
@@ -459,13 +463,16 @@ static void set_total_mass(mbg__mjcf *m) {
 }
 
 static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
-  static const char *const known[] = {"compiler", "option", "default", "worldbody",
-                                      "equality", "size",   "visual",  "statistic"};
+  static const char *const known[] = {"compiler", "option", "default",   "worldbody", "equality",
+                                      "size",     "visual", "statistic", "asset"};
   walk w = {.m = m};
   mbg__frame none;
   int err = MBG_OK;
   frame_identity(&none);
   for (const mbg__xml *e = mbg__xml_child(root, "compiler"); e; e = mbg__xml_next(e)) {
+    const char *folder = mbg__xml_value(e, "meshdir");
+    folder = folder ? folder : mbg__xml_value(e, "assetdir");
+    m->meshdir = folder ? folder : m->meshdir;
     MBG_TRY(read_compiler(m, e));
   }
   for (const mbg__xml *e = mbg__xml_child(root, "option"); e; e = mbg__xml_next(e)) {
@@ -474,6 +481,9 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
   MBG_TRY(mbg__mjcf_read_defaults(m, root));
   for (const mbg__xml *e = mbg__xml_child(root, "worldbody"); e; e = mbg__xml_next(e)) {
     report_children(m, e);
+    for (const mbg__xml *g = mbg__xml_child(e, "geom"); g; g = mbg__xml_next(g)) {
+      mbg__report_add(m->robot->report, g, "left out", "<geom> of the world: shape");
+    }
     MBG_TRY(read_bodies(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass"), &none, 0));
   }
   for (const mbg__xml *e = mbg__xml_child(root, "equality"); e; e = mbg__xml_next(e)) {
@@ -497,6 +507,7 @@ int mbg__robot_read_mjcf(mbg__robot *robot, mbg__xml *root) {
   const char *name = mbg__xml_value(root, "model");
   mbg__mjcf m = {.main = -1,
                  .robot = robot,
+                 .root = root,
                  .angle = 0.017453292519943295,
                  .eulerseq = "xyz",
                  .autolimits = true,

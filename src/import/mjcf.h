@@ -12,6 +12,8 @@ typedef struct {
 
 typedef struct {
   mbg__robot *robot;
+  const mbg__xml *root;
+  const char *meshdir;      /* folder of meshes, NULL: the file's own */
   mbg__mjcf_class *classes; /* owned */
   int nclass, most_classes;
   int main; /* the class of elements that name none, -1 without defaults */
@@ -52,5 +54,9 @@ int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *
 
 /* Mass properties of a geom in axes of its body; zero for planes and what has no mass. */
 int mbg__mjcf_geom_mass(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_mass *out);
+/* mjcf_figure.c: what pictures show of a geom. */
+int mbg__mjcf_geom_figure(const mbg__mjcf *m, const mbg__mjcf_element *e, int link);
+/* Half lengths, or a radius and a half length; from `fromto` where it is given. */
+int mbg__mjcf_geom_size(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *type, double size[3]);
 
 #endif

@@ -57,13 +57,17 @@ static int take_ends(const mbg__mjcf *m, const mbg__mjcf_element *e, bool round,
   return err;
 }
 
+int mbg__mjcf_geom_size(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *type, double size[3]) {
+  const bool round = !strcmp(type, "capsule") || !strcmp(type, "cylinder");
+  const int err = mbg__mjcf_numbers(m, e, "size", 0, 3, size, NULL);
+  return err < 0 ? err : take_ends(m, e, round, size);
+}
+
 static int volume(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *type, double *out, double I[3]) {
   double size[3] = {0, 0, 0};
   int err = MBG_OK, need = 3;
-  const bool round = !strcmp(type, "capsule") || !strcmp(type, "cylinder");
   *out = 0;
-  MBG_TRY(mbg__mjcf_numbers(m, e, "size", 0, 3, size, NULL));
-  MBG_TRY(take_ends(m, e, round, size));
+  MBG_TRY(mbg__mjcf_geom_size(m, e, type, size));
   if (!strcmp(type, "sphere")) {
     size[1] = size[2] = size[0];
     *out = ellipsoid(size, I);

@@ -6,6 +6,7 @@
 #include "import/names.h"
 #include "import/report.h"
 #include "import/xml.h"
+#include "io/json_write.h"
 #include "math/se3.h"
 #include "mbgrad/import.h"
 
@@ -56,6 +57,25 @@ typedef struct {
   const mbg__xml *at;
 } mbg__robot_joint;
 
+/* What pictures show on a link. */
+typedef enum {
+  MBG__ROBOT_BOX,
+  MBG__ROBOT_CYLINDER,
+  MBG__ROBOT_BALL,
+  MBG__ROBOT_CAPSULE,
+  MBG__ROBOT_MESH,
+  MBG__ROBOT_FORMS
+} mbg__robot_form;
+
+typedef struct {
+  int link;
+  mbg__robot_form form;
+  double size[3];   /* edges | radius, length along z (capsule: between the centres of its ends) | factors of a mesh */
+  mbg__frame place; /* in the link */
+  const char *file; /* MESH: as written, then where it is */
+  double rgba[4];   /* from 0 to 1; rgba[0] < 0: none */
+} mbg__robot_figure;
+
 typedef struct {
   mbg_context *ctx;
   mbg__arena *arena;
@@ -65,6 +85,8 @@ typedef struct {
   mbg__robot_joint *joints;
   mbg__names link_names, joint_names;
   int nlink, njoint, most_links, most_joints;
+  mbg__robot_figure *figures;
+  int nfigure, most_figures;
   double gravity[3];
 } mbg__robot;
 
@@ -74,6 +96,8 @@ void mbg__robot_destroy(mbg__robot *robot);
 /* One more link or joint; a name that is there already is an error. The pointer holds until the next one is added. */
 int mbg__robot_add_link(mbg__robot *robot, const mbg__xml *at, const char *name, mbg__robot_link **out);
 int mbg__robot_add_joint(mbg__robot *robot, const mbg__xml *at, const char *name, mbg__robot_joint **out);
+/* One more figure; the report lists one without a size, and a mesh that is not there or cannot be read. */
+int mbg__robot_add_figure(mbg__robot *robot, const mbg__xml *at, const mbg__robot_figure *figure);
 /* Index of a link or joint, or -1. */
 int mbg__robot_find_link(const mbg__robot *robot, const char *name);
 int mbg__robot_find_joint(const mbg__robot *robot, const char *name);
@@ -92,6 +116,10 @@ int mbg__robot_take_words(mbg_context *ctx, const char *option, const char *list
 
 /* The model file. */
 int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options, char **text);
+
+/* robot_figures.c: a frame as "rotate" and a place under a key; the figures of a link as "shape". */
+void mbg__robot_write_frame(mbg__json_writer *w, const char *place, const mbg__frame *H);
+void mbg__robot_write_figures(const mbg__robot *robot, mbg__json_writer *w, int link);
 
 /* R = Rz(yaw) Ry(pitch) Rx(roll), as URDF and SDF have it */
 void mbg__robot_rpy(double R[9], const double rpy[3]);

@@ -76,25 +76,6 @@ static void key_class_vector(writer *w, const char *key, int class, const char *
   mbg__json_end_array(&w->w);
 }
 
-static void key_frame(writer *w, const char *place, const mbg__frame *H) {
-  static const double unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  double turned = 0;
-  for (int i = 0; i < 9; i++) {
-    turned = fmax(turned, fabs(H->R[i] - unit[i]));
-  }
-  if (v3_dot(H->x, H->x) > 0) {
-    key_numbers(w, place, H->x, 3);
-  }
-  if (turned > 1e-15) {
-    mbg__json_key(&w->w, "rotate");
-    mbg__json_begin_array(&w->w);
-    for (int i = 0; i < 3; i++) {
-      mbg__json_numbers(&w->w, H->R + 3 * i, 3);
-    }
-    mbg__json_end_array(&w->w);
-  }
-}
-
 static void begin(writer *w, const char *key) {
   mbg__json_key(&w->w, key);
   mbg__json_begin_object(&w->w);
@@ -179,6 +160,8 @@ static void write_rotor(writer *w, const mbg__robot_joint *joint) {
   begin(w, word);
   key_number(w, "mass", joint->armature);
   key_numbers(w, "inertia", inertia, 3);
+  mbg__json_key(&w->w, "shape"); /* is not seen */
+  mbg__json_numbers(&w->w, inertia, 0);
   end(w);
   mbg__report_add(w->robot->report, joint->at, "note", "armature is a rotor on the ground that turns with its joint");
 }
@@ -212,7 +195,8 @@ static void write_bodies(writer *w) {
           "the inertia of '%s' is one that no body can have: a principal moment exceeds the sum of the others",
           link->name);
     }
-    key_frame(w, "position", &link->place);
+    mbg__robot_write_frame(&w->w, "position", &link->place);
+    mbg__robot_write_figures(robot, &w->w, l);
     end(w);
   }
   for (int j = 0; j < robot->njoint; j++) {
@@ -276,7 +260,7 @@ static void write_loop_marker(writer *w, const mbg__robot_joint *joint, bool chi
   memcpy(H.R, turned, sizeof(turned));
   begin(w, name);
   key_string(w, "on", body_word(w->robot, link));
-  key_frame(w, "at", &H);
+  mbg__robot_write_frame(&w->w, "at", &H);
   end(w);
 }
 
@@ -294,7 +278,8 @@ static void write_markers(writer *w) {
     }
     begin(w, link->word);
     key_string(w, "on", body_word(robot, l));
-    key_frame(w, "at", &H);
+    mbg__robot_write_frame(&w->w, "at", &H);
+    mbg__robot_write_figures(robot, &w->w, l);
     end(w);
   }
   for (int j = 0; j < robot->njoint; j++) {

@@ -136,6 +136,38 @@ done:
   return err;
 }
 
+static int numbers_of(mbg_context *ctx, const mbg__xml *at, const char *name, int n, double *out) {
+  const mbg__xml *child = mbg__xml_child(at, name);
+  return child && *child->text ? mbg__xml_numbers(ctx, child, name, child->text, n, n, out, NULL) : MBG_OK;
+}
+
+static int read_visual(mbg__robot *robot, const mbg__xml *at, int link) {
+  static const char *const words[MBG__ROBOT_FORMS] = {"box", "cylinder", "sphere", "capsule", "mesh"};
+  const mbg__xml *geometry = mbg__xml_child(at, "geometry"), *pose = mbg__xml_child(at, "pose"), *e = NULL;
+  mbg__robot_figure f = {.link = link, .rgba = {-1, 0, 0, 1}};
+  int err = MBG_OK;
+  for (int form = 0; form < MBG__ROBOT_FORMS && !e; form++) {
+    e = mbg__xml_child(geometry, words[form]);
+    f.form = (mbg__robot_form)form;
+  }
+  f.form = e && !mbg__xml_value(pose, "relative_to") ? f.form : MBG__ROBOT_FORMS;
+  MBG_TRY(read_pose(robot, pose, &f.place));
+  if (f.form == MBG__ROBOT_BOX) {
+    MBG_TRY(numbers_of(robot->ctx, e, "size", 3, f.size));
+  } else if (f.form == MBG__ROBOT_MESH) {
+    f.size[0] = f.size[1] = f.size[2] = 1;
+    f.file = text_of(e, "uri");
+    MBG_TRY(numbers_of(robot->ctx, e, "scale", 3, f.size));
+  } else if (e) {
+    MBG_TRY(number_of(robot->ctx, e, "radius", &f.size[0]));
+    MBG_TRY(number_of(robot->ctx, e, "length", &f.size[1]));
+  }
+  MBG_TRY(numbers_of(robot->ctx, mbg__xml_child(at, "material"), "diffuse", 4, f.rgba));
+  MBG_TRY(mbg__robot_add_figure(robot, at, &f));
+done:
+  return err;
+}
+
 static int read_link(const scope *s, const mbg__xml *at) {
   mbg__robot *robot = s->robot;
   const mbg__xml *inertial = mbg__xml_child(at, "inertial");
@@ -160,7 +192,9 @@ static int read_link(const scope *s, const mbg__xml *at) {
                     "links without <inertial> have the mass 1 and the inertia 1 of the format");
   }
   for (const mbg__xml *c = at->child; c; c = c->next) {
-    if (strcmp(c->name, "inertial") != 0 && strcmp(c->name, "pose") != 0) {
+    if (!strcmp(c->name, "visual")) {
+      MBG_TRY(read_visual(robot, c, robot->nlink - 1));
+    } else if (strcmp(c->name, "inertial") != 0 && strcmp(c->name, "pose") != 0) {
       mbg__report_add(robot->report, c, "left out", "<%s> in <link>", c->name);
     }
   }

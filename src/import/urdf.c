@@ -92,6 +92,56 @@ done:
   return err;
 }
 
+/* <material> of a <visual>: a colour of its own, or the one of that name in the robot */
+static int read_color(mbg__robot *robot, const mbg__xml *material, double rgba[4]) {
+  const mbg__xml *color = mbg__xml_child(material, "color");
+  const char *name = mbg__xml_value(material, "name");
+  const mbg__xml *root = material;
+  while (root && root->parent) {
+    root = root->parent;
+  }
+  for (const mbg__xml *m = mbg__xml_child(root, "material"); m && !color && name; m = mbg__xml_next(m)) {
+    const char *own = mbg__xml_value(m, "name");
+    color = own && !strcmp(own, name) ? mbg__xml_child(m, "color") : NULL;
+  }
+  return color ? mbg__xml_vector(robot->ctx, color, "rgba", 4, rgba) : MBG_OK;
+}
+
+static int read_geometry(mbg__robot *robot, const mbg__xml *geometry, mbg__robot_figure *f) {
+  static const char *const words[MBG__ROBOT_FORMS] = {"box", "cylinder", "sphere", "capsule", "mesh"};
+  const mbg__xml *e = NULL;
+  int err = MBG_OK;
+  for (int form = 0; form < MBG__ROBOT_FORMS && !e; form++) {
+    e = mbg__xml_child(geometry, words[form]);
+    f->form = (mbg__robot_form)form;
+  }
+  if (!e) {
+    f->form = MBG__ROBOT_FORMS;
+  } else if (f->form == MBG__ROBOT_BOX) {
+    MBG_TRY(mbg__xml_vector(robot->ctx, e, "size", 3, f->size));
+  } else if (f->form == MBG__ROBOT_MESH) {
+    f->size[0] = f->size[1] = f->size[2] = 1;
+    f->file = mbg__xml_value(e, "filename");
+    MBG_TRY(mbg__xml_vector(robot->ctx, e, "scale", 3, f->size));
+  } else {
+    MBG_TRY(mbg__xml_number(robot->ctx, e, "radius", &f->size[0]));
+    MBG_TRY(mbg__xml_number(robot->ctx, e, "length", &f->size[1]));
+  }
+done:
+  return err;
+}
+
+static int read_visual(mbg__robot *robot, const mbg__xml *at, int link) {
+  mbg__robot_figure f = {.link = link, .rgba = {-1, 0, 0, 1}};
+  int err = MBG_OK;
+  MBG_TRY(read_origin(robot, mbg__xml_child(at, "origin"), &f.place));
+  MBG_TRY(read_geometry(robot, mbg__xml_child(at, "geometry"), &f));
+  MBG_TRY(read_color(robot, mbg__xml_child(at, "material"), f.rgba));
+  MBG_TRY(mbg__robot_add_figure(robot, at, &f));
+done:
+  return err;
+}
+
 static int read_link(mbg__robot *robot, const mbg__xml *at) {
   static const char *const known[] = {"inertial", "visual", "collision"};
   const mbg__xml *inertial = mbg__xml_child(at, "inertial");
@@ -107,7 +157,7 @@ static int read_link(mbg__robot *robot, const mbg__xml *at) {
     mbg__report_add(robot->report, c, "left out", "<collision> in <link>: contact geometry");
   }
   for (const mbg__xml *c = mbg__xml_child(at, "visual"); c; c = mbg__xml_next(c)) {
-    mbg__report_add(robot->report, c, "left out", "<visual> in <link>: shapes");
+    MBG_TRY(read_visual(robot, c, robot->nlink - 1));
   }
   report_others(robot, at, known, 3);
 done:
@@ -310,7 +360,7 @@ int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root) {
       MBG_TRY(read_loop(robot, e));
     } else if (!strcmp(e->name, "drake:ball_constraint")) {
       MBG_TRY(read_ball_constraint(robot, e, ++balls));
-    } else if (strcmp(e->name, "link") != 0) {
+    } else if (strcmp(e->name, "link") != 0 && strcmp(e->name, "material") != 0) {
       mbg__report_add(robot->report, e, "left out", "<%s> in <robot>", e->name);
     }
   }

@@ -104,8 +104,7 @@ static int check_gravity(mbg__loader *L) {
 
 /* ---------------------------------------------------------------------- the model's arrays */
 
-/* the list itself goes */
-static int copy_list(mbg__loader *L, void *at, int count, size_t size, void *out) {
+int mbg__list_copy(mbg__loader *L, void *at, int count, size_t size, void *out) {
   void *copy = mbg__arena_take(L->arena, (size_t)count, size);
   if (!copy) {
     return mbg__fail_memory(L->ctx);
@@ -121,7 +120,7 @@ static int copy_list(mbg__loader *L, void *at, int count, size_t size, void *out
 #define COPY(list, n, array)                                                                                           \
   do {                                                                                                                 \
     m->n = L->list.count;                                                                                              \
-    MBG_TRY(copy_list(L, L->list.at, L->list.count, sizeof(*L->list.at), &m->array));                                  \
+    MBG_TRY(mbg__list_copy(L, L->list.at, L->list.count, sizeof(*L->list.at), &m->array));                             \
   } while (0)
 
 /* what loading needed besides goes first: the memory of a large model is largest here */
@@ -373,7 +372,8 @@ static int load_sections(mbg__loader *L) {
                                                    mbg__load_identify,
                                                    mbg__load_control_task,
                                                    mbg__load_optimize,
-                                                   mbg__load_modal_markers};
+                                                   mbg__load_modal_markers,
+                                                   mbg__load_figures};
   int err = MBG_OK;
   for (int k = 0; k < MBG_COUNT(sections); k++) {
     MBG_TRY(sections[k](L));

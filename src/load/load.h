@@ -173,6 +173,7 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__signal) signals;
   MBG__LIST_OF(mbg__criterion) criteria;
   MBG__LIST_OF(mbg__pin) pins;
+  MBG__LIST_OF(mbg__figure) figures;
 
   /* Two sets of parameters: [0] nominal, [1] nearby. A property that holds at both holds by geometry, not by
      coincidence. Values that cannot be computed are NaN. */
@@ -437,6 +438,9 @@ const mbg__coord_type *mbg__coord_find(const char *key);
 /* The coordinate of a joint that the file names; json NULL: its only one. *coord is -1 after an error. */
 int mbg__item_joint_coord(mbg__item *item, mbg__symbol *joint, const mbg__json *json, bool turns, int *coord);
 
+/* A copy of a list in the memory of the model, the list itself goes. out: address of a pointer. */
+int mbg__list_copy(mbg__loader *L, void *at, int count, size_t size, void *out);
+
 /* ---------------------------------------------------------------------- the other sections */
 
 int mbg__load_joints(mbg__loader *L);
@@ -513,6 +517,9 @@ int mbg__item_signal(mbg__item *item, const mbg__json *json, const char *label, 
 int mbg__joint_rows(mbg__item *item, mbg__joint *joint, int index);
 int mbg__term_moves(mbg__loader *L, const mbg__term *term, bool *moves, double *phi);
 bool mbg__body_is_planar(const mbg__loader *L, int body); /* or the ground */
+
+/* load_figures.c: "shape" of bodies and markers; after all attributes. */
+int mbg__load_figures(mbg__loader *L);
 
 /* load_sizes.c: warns of a length or a mass far above the rest; after all attributes. */
 int mbg__load_sizes(mbg__loader *L);

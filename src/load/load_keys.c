@@ -79,6 +79,7 @@ static const mbg__file_key times_keys[] = {
 static const mbg__file_key body_keys[] = {
     {"type", MBG__SHAPE_NAME, false, NULL, "type of the body"},
     GUESS_KEYS,
+    {"shape", MBG__SHAPE_FIGURES, false, NULL, "what pictures show; absent: a shape by masses and joints"},
 };
 static const mbg__file_key rigid_keys[] = {
     {"motion", MBG__SHAPE_CHOICE, false, "spatial planar point planar-point", "motion of the body"},
@@ -155,6 +156,7 @@ static const mbg__file_key marker_keys[] = {
     {"rotate", MBG__SHAPE_ROTATE, false, NULL, "rotation"},
     {"in", MBG__SHAPE_CHOICE, false, "body world", "axes of the body, or the world in the design configuration"},
     {"node", MBG__SHAPE_NAME, false, NULL, "node of a modal body that it moves with"},
+    {"shape", MBG__SHAPE_FIGURES, false, NULL, "what pictures show there; absent: nothing"},
 };
 static const mbg__file_key rotate_vector_keys[] = {
     {"vector", MBG__SHAPE_VEC3, true, NULL, "rotation vector"},
@@ -554,7 +556,10 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_ROTATE_ZX] = KEYS(rotate_zx_keys),
 };
 
-mbg__file_keys mbg__file_keys_of(mbg__file_object object) { return tables[object]; }
+mbg__file_keys mbg__file_keys_of(mbg__file_object object) {
+  const bool figure = object >= MBG__KEYS_BOX && object <= MBG__KEYS_MESH;
+  return figure ? mbg__figure_keys((int)(object - MBG__KEYS_BOX)) : tables[object];
+}
 
 mbg__file_object mbg__signal_object(const mbg__signal_type *type) {
   return type->modes                     ? MBG__KEYS_OF_MODES

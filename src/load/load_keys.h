@@ -40,6 +40,7 @@ typedef enum {
   MBG__SHAPE_PAIR,              /* a number, or two */
   MBG__SHAPE_NESTED,            /* an array of numbers or expressions, or of such arrays */
   MBG__SHAPE_TERMS,             /* array of objects with the keys of `inner` */
+  MBG__SHAPE_FIGURES,           /* a figure, or an array of them */
   MBG__SHAPE_SECTION            /* object of objects, described by a section of its own */
 } mbg__shape;
 
@@ -72,6 +73,13 @@ typedef enum {
   MBG__KEYS_MODAL_FILES,
   MBG__KEYS_OUTER_BODY,
   MBG__KEYS_MARKER,
+  MBG__KEYS_BOX, /* MBG__KEYS_BOX + k: figures of kind k of mbg__figure_kind */
+  MBG__KEYS_CYLINDER,
+  MBG__KEYS_SPHERE,
+  MBG__KEYS_CAPSULE,
+  MBG__KEYS_CONE,
+  MBG__KEYS_ARROW,
+  MBG__KEYS_MESH,
   MBG__KEYS_BETWEEN, /* the ends of a joint or force */
   MBG__KEYS_JOINT,
   MBG__KEYS_AXIS2, /* universal joints */
@@ -124,6 +132,9 @@ typedef enum {
   MBG__KEYS_ROTATE_ZX
 } mbg__file_object;
 mbg__file_keys mbg__file_keys_of(mbg__file_object object);
+/* load_figure_keys.c: "box", ... and the keys of each, in the order of mbg__figure_kind. */
+extern const char *const mbg__figure_words[];
+mbg__file_keys mbg__figure_keys(int kind);
 /* The keys of the object that a signal refers to. */
 mbg__file_object mbg__signal_object(const mbg__signal_type *type);
 /* Lists of keys of a force in addition to the keys of its type (law or type is NULL); returns their number, at most

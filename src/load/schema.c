@@ -132,12 +132,8 @@ static const char *section_of(const char *name) {
 static void section(writer *w, mbg__file_object owner, const char *name) {
   const char *of = section_of(name);
   assert(of);
-  if (owner == MBG__KEYS_INITIAL && strcmp(name, "bodies") == 0) {
-    of = "guess";
-  }
-  if (owner == MBG__KEYS_CONTROL_TASK) {
-    of = "task_control";
-  }
+  of = owner == MBG__KEYS_INITIAL && strcmp(name, "bodies") == 0 ? "guess" : of;
+  of = owner == MBG__KEYS_CONTROL_TASK ? "task_control" : of;
   if (of[0] == '*') {
     reference(w, of + 1);
   } else {
@@ -187,6 +183,7 @@ static const shape_form forms[] = {
     [MBG__SHAPE_PAIR] = {.any = {"number", "numbers"}},
     [MBG__SHAPE_NESTED] = {.any = {"nested"}},
     [MBG__SHAPE_TERMS] = {.items = "term", .least = -1, .most = -1},
+    [MBG__SHAPE_FIGURES] = {.any = {"shape", "shapes"}},
     [MBG__SHAPE_SECTION] = {.any = {NULL}}, /* as CHOICE and VERSION: written by shape() itself */
 };
 
@@ -431,12 +428,12 @@ static void define_forces(writer *w) {
   end_choice(w);
 }
 
-static void define_sections(writer *w) {
-  static const char *const keys[] = {"rectangle", "circle", "tube", "general"};
-  begin_choice(w, "section");
-  for (int kind = MBG__RECTANGLE; kind <= MBG__GENERAL; kind++) {
-    const mbg__file_object own[] = {(mbg__file_object)(MBG__KEYS_RECTANGLE + kind)};
-    const object o = {.own = own, .nown = 1, .type = keys[kind]};
+/* objects of kinds that "type" names: the keys of kind k are those of object first + k */
+static void define_kinds(writer *w, const char *name, mbg__file_object first, const char *const *kinds, int n) {
+  begin_choice(w, name);
+  for (int k = 0; k < n; k++) {
+    const mbg__file_object own[] = {(mbg__file_object)(first + k)};
+    const object o = {.own = own, .nown = 1, .type = kinds[k]};
     object_schema(w, &o);
   }
   end_choice(w);
@@ -543,6 +540,7 @@ static void define_runs(writer *w) {
 }
 
 static void definitions(writer *w) {
+  static const char *const sections[] = {"rectangle", "circle", "tube", "general"};
   mbg__json_key(w, "$defs");
   mbg__json_begin_object(w);
   define_values(w);
@@ -554,13 +552,15 @@ static void definitions(writer *w) {
   define_bodies(w);
   define_modal(w);
   define(w, "marker", MBG__KEYS_MARKER);
+  define_kinds(w, "shape", MBG__KEYS_BOX, mbg__figure_words, MBG__FIGURE_KINDS);
+  define_list(w, "shapes", "shape", -1);
   define_joints(w);
   define(w, "driver", MBG__KEYS_DRIVER);
   define(w, "term", MBG__KEYS_COUPLING_TERM);
   define(w, "coupling", MBG__KEYS_COUPLING);
   define_forces(w);
   define(w, "series", MBG__KEYS_SERIES);
-  define_sections(w);
+  define_kinds(w, "section", MBG__KEYS_RECTANGLE, sections, MBG_COUNT(sections));
   define(w, "beam", MBG__KEYS_BEAM);
   define_signals(w);
   define(w, "state", MBG__KEYS_STATE);

@@ -7,6 +7,7 @@
 
 #include "base/where.h"
 #include "expr/expr.h"
+#include "model/figure.h"
 #include "model/modal.h"
 #include "model/section.h"
 #include "model/types.h"
@@ -52,7 +53,7 @@ typedef struct {
 
 /* One number of an element: from a formula, or the second derivative of a cubic control at a knot. Large models have
    many. */
-typedef struct {
+typedef struct mbg__attribute {
   mbg__formula formula;
   const mbg__label *label;
   const char *owner; /* "body 'bob'" */
@@ -111,7 +112,7 @@ typedef enum {
   MBG__POSE_INVERSE_OF, /* its inverse                                                    */
   MBG__POSE_AT_OF,      /* only the rotation of pose `attr` is kept (origin 0)            */
 } mbg__pose_kind;
-typedef struct {
+typedef struct mbg__pose_op {
   mbg__pose_kind kind;
   int mode;
   int attr;        /* first attribute, or the pose */
@@ -145,6 +146,7 @@ typedef struct {
   int modal;               /* the frame of this modal body, or -1 */
   int carrier;             /* carries coordinates of this modal body and nothing else, or -1 */
   int state;               /* carries states from this one on and nothing else, or -1 */
+  bool figured;            /* the file says what it looks like */
   mbg__where where;
 } mbg__body;
 
@@ -540,6 +542,7 @@ struct mbg_model {
   int nreference; /* of all beams */
   int nmodal;
   mbg__modal *modals;
+  mbg__figures figures;
   int nsignal;
   mbg__signal *signals; /* sorted: a signal refers to earlier ones only */
   int ncriterion;

@@ -61,11 +61,15 @@ static int copy_arrays(maker *k, int nsamples, int nattr, int count) {
   MBG_TRY(copy(k, from->controls, from->ncontrol, 0, sizeof(*m->controls), &m->controls));
   MBG_TRY(copy(k, from->fns, from->nfn, 0, sizeof(*m->fns), &m->fns));
   MBG_TRY(copy(k, from->forces, from->nforce, 0, sizeof(*m->forces), &m->forces));
+  MBG_TRY(copy(k, from->figures.numbers, from->figures.nnumber, 0, sizeof(*m->figures.numbers), &m->figures.numbers));
   for (int i = 0; i < from->nconstant; i++) {
     MBG_TRY(move_inputs(k, &m->constants[i].formula));
   }
   for (int i = 0; i < from->na; i++) {
     MBG_TRY(move_inputs(k, &m->attributes[i].formula));
+  }
+  for (int i = 0; i < from->figures.nnumber; i++) {
+    MBG_TRY(move_inputs(k, &m->figures.numbers[i].formula));
   }
 done:
   return err;

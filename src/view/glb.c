@@ -73,6 +73,14 @@ int mbg__glb_shorts(mbg__glb *g, const uint16_t *values, int count, int width, i
   return g->naccessor - 1;
 }
 
+int mbg__glb_ints(mbg__glb *g, const int *values, int count, int target) {
+  const bool ok = add(g, count, 1, MBG__GLB_INT, target) != NULL;
+  for (int i = 0; ok && i < count; i++) {
+    put(g, (uint32_t)values[i], 4);
+  }
+  return g->naccessor - 1;
+}
+
 /* ---------------------------------------------------------------------- tables */
 
 static void integer(mbg__json_writer *w, const char *key, size_t value) {
@@ -84,7 +92,7 @@ static void put_accessor(mbg__json_writer *w, const mbg__glb_accessor *a, int vi
   static const char *const types[] = {"", "SCALAR", "VEC2", "VEC3", "VEC4"};
   mbg__json_begin_object(w);
   integer(w, "bufferView", (size_t)view);
-  integer(w, "componentType", a->type == MBG__GLB_FLOAT ? 5126 : 5123);
+  integer(w, "componentType", a->type == MBG__GLB_FLOAT ? 5126 : a->type == MBG__GLB_INT ? 5125 : 5123);
   integer(w, "count", (size_t)a->count);
   mbg__json_key(w, "type");
   mbg__json_string(w, a->matrix ? "MAT4" : types[a->width]);
@@ -99,7 +107,7 @@ static void put_view(mbg__json_writer *w, const mbg__glb_accessor *a) {
   mbg__json_begin_object(w);
   integer(w, "buffer", 0);
   integer(w, "byteOffset", a->offset);
-  integer(w, "byteLength", (size_t)a->count * (size_t)a->width * (a->type == MBG__GLB_FLOAT ? 4 : 2));
+  integer(w, "byteLength", (size_t)a->count * (size_t)a->width * (a->type == MBG__GLB_SHORT ? 2 : 4));
   if (a->target) {
     integer(w, "target", (size_t)a->target);
   }

@@ -4,7 +4,7 @@
 
 #include "io/json_write.h"
 
-typedef enum { MBG__GLB_FLOAT, MBG__GLB_SHORT } mbg__glb_type;
+typedef enum { MBG__GLB_FLOAT, MBG__GLB_SHORT, MBG__GLB_INT } mbg__glb_type;
 
 /* A row of numbers in the block: `count` items of `width` numbers. */
 typedef struct {
@@ -30,9 +30,10 @@ enum { MBG__GLB_VERTICES = 34962, MBG__GLB_INDICES = 34963 };
 void mbg__glb_init(mbg__glb *glb, mbg_context *ctx);
 void mbg__glb_destroy(mbg__glb *glb);
 
-/* Appends numbers, as floats or unsigned shorts; the index of the accessor. width 16: matrices. */
+/* Appends numbers, as floats, unsigned shorts or ints; the index of the accessor. width 16: matrices. */
 int mbg__glb_floats(mbg__glb *glb, const float *values, int count, int width, bool bounds, int target);
 int mbg__glb_shorts(mbg__glb *glb, const uint16_t *values, int count, int width, int target);
+int mbg__glb_ints(mbg__glb *glb, const int *values, int count, int target);
 
 /* Members "accessors", "bufferViews" and "buffers" of the open object. */
 void mbg__glb_tables(const mbg__glb *glb, mbg__json_writer *w);

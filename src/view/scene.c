@@ -6,17 +6,19 @@
      with one of them                      as a rod through the centre of mass, as long as its inertia says
      compact, or with none                 as the box, cylinder or sphere of its inertia
      without inertia                       as a sphere, larger for a larger mass
-     with a tyre                           as a wheel */
+     with a tyre                           as a wheel
+     with "shape" in the file              as the file says */
 #include "view/scene.h"
 
 #include "math/eigen.h"
 #include "model/modal_beam.h"
+#include "view/figures.h"
 #include "view/view_internal.h"
 
 #include <string.h>
 
 const char *mbg__draw_name(mbg__draw_kind kind) {
-  static const char *const names[MBG__DRAW_KINDS] = {"box", "cylinder", "sphere", "capsule"};
+  static const char *const names[MBG__DRAW_KINDS] = {"box", "cylinder", "sphere", "capsule", "cone", "mesh"};
   return names[kind];
 }
 
@@ -66,7 +68,7 @@ void mbg__scene_along(const double a[3], const double b[3], double R[12]) {
 
 /* ---------------------------------------------------------------------- shapes */
 
-static mbg__draw *add(mbg__scene *s, mbg__draw_kind kind, int body, const double at[3]) {
+mbg__draw *mbg__scene_add(mbg__scene *s, mbg__draw_kind kind, int body, const double at[3]) {
   if (s->nshape == s->capacity) {
     const int capacity = 2 * s->capacity + 64;
     mbg__draw *shapes = MBG_TAKE(&s->arena, mbg__draw, capacity);
@@ -80,12 +82,18 @@ static mbg__draw *add(mbg__scene *s, mbg__draw_kind kind, int body, const double
     s->capacity = capacity;
   }
   mbg__draw *d = &s->shapes[s->nshape++];
-  *d = (mbg__draw){.kind = kind, .body = body, .frame = {1, 0, 0, 0, 1, 0, 0, 0, 1, at[0], at[1], at[2]}};
+  *d = (mbg__draw){.kind = kind,
+                   .body = body,
+                   .color = -1,
+                   .opacity = 1,
+                   .mesh = -1,
+                   .marker = -1,
+                   .frame = {1, 0, 0, 0, 1, 0, 0, 0, 1, at[0], at[1], at[2]}};
   return d;
 }
 
 static void add_sphere(mbg__scene *s, int body, const double at[3], double radius) {
-  add(s, MBG__DRAW_SPHERE, body, at)->size[0] = radius;
+  mbg__scene_add(s, MBG__DRAW_SPHERE, body, at)->size[0] = radius;
 }
 
 static void add_rod(mbg__scene *s, int body, const double a[3], const double b[3], double radius) {
@@ -93,8 +101,8 @@ static void add_rod(mbg__scene *s, int body, const double a[3], const double b[3
   if (length < 1e-6 * s->size) {
     return;
   }
-  mbg__draw *d =
-      add(s, MBG__DRAW_CAPSULE, body, (const double[3]){(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2});
+  mbg__draw *d = mbg__scene_add(s, MBG__DRAW_CAPSULE, body,
+                                (const double[3]){(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2});
   mbg__scene_along(a, b, d->frame);
   d->size[0] = fmin(radius, 0.1 * length);
   d->size[1] = length;
@@ -256,7 +264,7 @@ static points *gather_points(mbg__scene *s) {
 static bool is_tyre(const mbg__force *f) { return f->type && !strcmp(f->type->key, "tyre"); }
 
 static void add_solid(mbg__scene *s, int body, const solid *o, bool glass) {
-  mbg__draw *d = add(s, o->kind, body, o->com);
+  mbg__draw *d = mbg__scene_add(s, o->kind, body, o->com);
   const double least = 0.01 * s->size;
   memcpy(d->frame, o->R, sizeof(o->R));
   d->glass = glass;
@@ -348,8 +356,11 @@ static void add_body(mbg_context *ctx, mbg__scene *s, int body, const points *p,
   }
 }
 
-/* as a wheel, a beam or a modal body */
+/* as the file says, as a wheel, a beam or a modal body */
 static bool drawn_elsewhere(const mbg_model *m, int body) {
+  if (m->bodies[body].figured) {
+    return true;
+  }
   for (int i = 0; i < m->nforce; i++) {
     if (is_tyre(&m->forces[i]) && m->markers[m->pairs[m->forces[i].pair].B].body == body) {
       return true;
@@ -383,12 +394,12 @@ static void add_wheels(mbg__scene *s) {
   enum { RADIUS = 2 }; /* stiffness, damping, radius: force_tyre.c */
   for (int i = 0; i < m->nforce; i++) {
     const mbg__force *f = &m->forces[i];
-    if (!is_tyre(f)) {
+    const int marker = is_tyre(f) ? m->pairs[f->pair].B : -1;
+    if (marker < 0 || (m->markers[marker].body >= 0 && m->bodies[m->markers[marker].body].figured)) {
       continue;
     }
-    const int marker = m->pairs[f->pair].B;
     const double radius = re(s->design->attr[f->attr + RADIUS]);
-    mbg__draw *d = add(s, MBG__DRAW_CYLINDER, m->markers[marker].body, (const double[3]){0, 0, 0});
+    mbg__draw *d = mbg__scene_add(s, MBG__DRAW_CYLINDER, m->markers[marker].body, (const double[3]){0, 0, 0});
     mbg__scene_flatten(&s->design->markers[marker]->h, d->frame);
     d->wheel = true;
     d->size[0] = radius;
@@ -455,7 +466,8 @@ int mbg__scene_make(mbg_context *ctx, mbg__scene *s, const mbg__design *design) 
   look(s);
   add_bodies(ctx, s);
   add_wheels(s);
-  return mbg__arena_check(ctx, &s->arena);
+  const int err = mbg__figures_add(ctx, s);
+  return err < 0 ? err : mbg__arena_check(ctx, &s->arena);
 }
 
 void mbg__scene_destroy(mbg__scene *s) { mbg__arena_destroy(&s->arena); }

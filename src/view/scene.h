@@ -3,19 +3,40 @@
 #ifndef MBG_VIEW_SCENE_H
 #define MBG_VIEW_SCENE_H
 
+#include "io/mesh.h"
 #include "model/design.h"
 
-typedef enum { MBG__DRAW_BOX, MBG__DRAW_CYLINDER, MBG__DRAW_SPHERE, MBG__DRAW_CAPSULE, MBG__DRAW_KINDS } mbg__draw_kind;
+typedef enum {
+  MBG__DRAW_BOX,
+  MBG__DRAW_CYLINDER,
+  MBG__DRAW_SPHERE,
+  MBG__DRAW_CAPSULE,
+  MBG__DRAW_CONE,
+  MBG__DRAW_MESH,
+  MBG__DRAW_KINDS
+} mbg__draw_kind;
 
-/* A shape on a body, centred in its frame. size: edges of a box; radius and length along z of a cylinder or a capsule
-   (between the centres of its ends); radius of a sphere. */
+/* A shape on a body or (-1) the ground, centred in its frame. size: edges of a box; radius and length along z of a
+   cylinder, a cone (its tip above) or a capsule (between the centres of its ends); radius of a sphere; factors of the
+   coordinates of a mesh. */
 typedef struct {
   mbg__draw_kind kind;
   int body;
   double frame[12], size[3];
   bool glass; /* does not hide what is inside */
   bool wheel; /* a cylinder with spokes */
+  int color;  /* 0xrrggbb, -1: by the body */
+  double opacity;
+  int mesh;   /* MESH: in the scene */
+  int marker; /* that it moves with, on a modal body; -1: the body's frame */
 } mbg__draw;
+
+typedef struct {
+  const char *file;
+  mbg__mesh mesh;
+  double low[3], high[3]; /* of its vertices */
+  uint32_t *scratch;      /* (the larger of nvertex, 3 ntriangle) */
+} mbg__scene_mesh;
 
 typedef struct {
   mbg__arena arena;
@@ -26,6 +47,8 @@ typedef struct {
   bool planar;  /* all bodies move in the x-y plane */
   int nshape, capacity;
   mbg__draw *shapes;
+  int nmesh;
+  mbg__scene_mesh *meshes;
   mbg__draw nowhere; /* written when memory is short, never read */
 } mbg__scene;
 
@@ -35,6 +58,9 @@ const char *mbg__draw_name(mbg__draw_kind kind);
 /* design: referenced. Destroy it in either case. */
 int mbg__scene_make(mbg_context *ctx, mbg__scene *scene, const mbg__design *design);
 void mbg__scene_destroy(mbg__scene *scene);
+
+/* One more shape, of size 0. */
+mbg__draw *mbg__scene_add(mbg__scene *scene, mbg__draw_kind kind, int body, const double at[3]);
 
 /* 12 numbers of a frame. */
 void mbg__scene_flatten(const mbg__frame *H, double frame[12]);

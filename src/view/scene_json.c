@@ -31,14 +31,8 @@ static void array(mbg__json_writer *w, const char *key) {
 /* ---------------------------------------------------------------------- markers */
 
 /* "modal": displacement of the origin by each mode */
-static void marker(mbg__json_writer *w, const mbg__scene *s, const char *key, int index) {
+static void modal(mbg__json_writer *w, const mbg__scene *s, int index) {
   const mbg__modal_handle *handle = &s->design->handles[index];
-  double frame[12];
-  mbg__json_key(w, key);
-  mbg__json_begin_object(w);
-  integer(w, "body", s->m->markers[index].body);
-  mbg__scene_flatten(&s->design->markers[index]->h, frame);
-  numbers(w, "frame", frame, 12);
   if (handle->n > 0) {
     array(w, "modal");
     for (int j = 0; j < 3 * handle->n; j++) {
@@ -46,6 +40,16 @@ static void marker(mbg__json_writer *w, const mbg__scene *s, const char *key, in
     }
     mbg__json_end_array(w);
   }
+}
+
+static void marker(mbg__json_writer *w, const mbg__scene *s, const char *key, int index) {
+  double frame[12];
+  mbg__json_key(w, key);
+  mbg__json_begin_object(w);
+  integer(w, "body", s->m->markers[index].body);
+  mbg__scene_flatten(&s->design->markers[index]->h, frame);
+  numbers(w, "frame", frame, 12);
+  modal(w, s, index);
   mbg__json_end_object(w);
 }
 
@@ -73,6 +77,21 @@ static void shapes(mbg__json_writer *w, const mbg__scene *s) {
     integer(w, "body", d->body);
     numbers(w, "frame", d->frame, 12);
     numbers(w, "size", d->size, 3);
+    if (d->color >= 0) {
+      char color[16];
+      mbg__format(color, sizeof(color), "#%06x", (unsigned)d->color);
+      text(w, "color", color);
+    }
+    if (d->opacity < 1) {
+      mbg__json_key(w, "opacity");
+      mbg__json_number(w, d->opacity);
+    }
+    if (d->mesh >= 0) {
+      integer(w, "mesh", d->mesh);
+    }
+    if (d->marker >= 0) {
+      modal(w, s, d->marker);
+    }
     if (d->glass || d->wheel) {
       mbg__json_key(w, d->glass ? "glass" : "wheel");
       mbg__json_boolean(w, true);

@@ -119,6 +119,41 @@ int mbg__solid_sphere(mbg__glb *g) {
   return finish(g, &m);
 }
 
+/* the tip has a vertex for each side, with the normal between its neighbours */
+int mbg__solid_cone(mbg__glb *g) {
+  mesh m;
+  if (!begin(g, &m, 3 * ROUND + 1, 6 * ROUND)) {
+    return 0;
+  }
+  for (int k = 0; k < ROUND; k++) {
+    const double a = 2 * M_PI * k / ROUND, b = 2 * M_PI * (k + 0.5) / ROUND;
+    vertex(&m, cos(a), sin(a), -0.5, cos(a), sin(a), 1);
+    vertex(&m, 0, 0, 0.5, cos(b), sin(b), 1);
+    vertex(&m, cos(a), sin(a), -0.5, 0, 0, -1);
+  }
+  vertex(&m, 0, 0, -0.5, 0, 0, -1);
+  for (int k = 0; k < ROUND; k++) {
+    const int next = (k + 1) % ROUND;
+    triangle(&m, 3 * k, 3 * next, 3 * k + 1);
+    triangle(&m, 3 * ROUND, 3 * next + 2, 3 * k + 2);
+  }
+  return finish(g, &m);
+}
+
+/* ---------------------------------------------------------------------- meshes */
+
+int mbg__solid_mesh(mbg__glb *g, const mbg__mesh *o) {
+  float *at = MBG_TAKE(&g->arena, float, 3 * (size_t)o->nvertex);
+  for (int i = 0; at && i < 3 * o->nvertex; i++) {
+    at[i] = (float)o->vertices[i];
+  }
+  const int first = at ? mbg__glb_floats(g, at, o->nvertex, 3, true, MBG__GLB_VERTICES) : 0;
+  if (at) {
+    (void)mbg__glb_ints(g, o->corners, 3 * o->ntriangle, MBG__GLB_INDICES);
+  }
+  return first;
+}
+
 /* ---------------------------------------------------------------------- tubes */
 
 void mbg__tube_vertex(int k, double *c, double *s) {

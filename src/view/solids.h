@@ -2,13 +2,18 @@
 #ifndef MBG_VIEW_SOLIDS_H
 #define MBG_VIEW_SOLIDS_H
 
+#include "io/mesh.h"
 #include "view/glb.h"
 
 /* Each appends positions, normals and triangles, three accessors, and returns the first. A box of edge 1, a cylinder of
-   radius 1 and length 1 along z, a sphere of radius 1. */
+   radius 1 and length 1 along z, a sphere of radius 1, a cone of radius 1 and length 1 with its tip at z = 1/2. */
 int mbg__solid_box(mbg__glb *glb);
 int mbg__solid_cylinder(mbg__glb *glb);
 int mbg__solid_sphere(mbg__glb *glb);
+int mbg__solid_cone(mbg__glb *glb);
+
+/* The mesh of a file: positions and triangles, two accessors; viewers make its normals, which are flat then. */
+int mbg__solid_mesh(mbg__glb *glb, const mbg__mesh *mesh);
 
 /* A section of a tube: centre, and two axes from there to the surface. */
 typedef struct {

@@ -1,9 +1,10 @@
 /* The page: web/dist/page.html with its title and its data. The data are the length of the scene (4 bytes, lowest
-   first), the scene (JSON) and the motion (view/motion.h), compressed, as base64. */
+   first), the scene (JSON), the motion (view/motion.h) and the meshes (view/figures.h), compressed, as base64. */
 #include "mbgrad/view.h"
 #include "io/deflate.h"
 #include "run/run.h"
 #include "run/run_internal.h"
+#include "view/figures.h"
 #include "view/motion.h"
 #include "view/page.h"
 #include "view/scene_json.h"
@@ -63,6 +64,7 @@ static int write_data(mbg_context *ctx, mbg_run *run, const mbg_view_options *o,
   mbg__json_begin_object(&w);
   MBG_TRY(mbg__motion_write(ctx, run, o->frames, &w, &bytes));
   mbg__json_end_object(&w);
+  mbg__figures_write(&w, &scene, &bytes);
   mbg__json_end_object(&w);
   MBG_TRY(mbg__json_writer_finish(&w, &text, &length));
   MBG_TRY(mbg__buffer_finish(&bytes, &motion, &size));

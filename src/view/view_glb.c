@@ -131,47 +131,67 @@ static void put_animation(mbg__glb_file *f) {
 
 /* ---------------------------------------------------------------------- shapes */
 
-static int kind_of(const mbg__draw *d) { return d->kind == MBG__DRAW_BOX ? 0 : d->kind == MBG__DRAW_SPHERE ? 2 : 1; }
-
-static int colour_of(int body) { return body < 0 ? 0 : body % MBG__GLB_COLOURS; }
+static int solid_of(const mbg__draw *d) {
+  static const int solids[] = {[MBG__DRAW_BOX] = MBG__GLB_BOX,
+                               [MBG__DRAW_CYLINDER] = MBG__GLB_CYLINDER,
+                               [MBG__DRAW_SPHERE] = MBG__GLB_SPHERE,
+                               [MBG__DRAW_CAPSULE] = MBG__GLB_CYLINDER,
+                               [MBG__DRAW_CONE] = MBG__GLB_CONE};
+  return d->kind == MBG__DRAW_MESH ? MBG__GLB_SOLIDS + d->mesh : solids[d->kind];
+}
 
 /* a capsule is a cylinder and two spheres */
 static int parts_of(const mbg__draw *d) { return d->kind == MBG__DRAW_CAPSULE ? 3 : 1; }
 
-static void use_colour(mbg__glb_file *f, int colour) {
-  if (f->material[colour] < 0) {
-    f->material[colour] = f->nmaterial++;
-  }
+/* the colours of the page */
+static int color_of(int body) {
+  static const int colors[] = {0x4c8bf5, 0xf08c2e, 0x35a77c, 0xc94f7c, 0x8a6fd1,
+                               0xc9a227, 0x2fa4b8, 0x9a6b4b, 0x7fa33a, 0xd9634c};
+  return body < 0 ? 0x8d97a5 : colors[body % MBG_COUNT(colors)];
 }
 
-static void use_mesh(mbg__glb_file *f, int kind, int colour) {
-  use_colour(f, colour);
-  if (f->mesh[kind][colour] < 0) {
-    f->mesh[kind][colour] = f->nmesh++;
+/* index of a material or a mesh, which is made when it is new */
+static int material_of(mbg__glb_file *f, int color, double opacity) {
+  for (int i = 0; i < f->nmaterial; i++) {
+    if (f->materials[i].color == color && f->materials[i].opacity == opacity) {
+      return i;
+    }
   }
+  f->materials[f->nmaterial] = (mbg__glb_material){color, opacity};
+  return f->nmaterial++;
 }
+
+static int mesh_of(mbg__glb_file *f, int solid, const mbg__draw *d) {
+  const int material = material_of(f, d->color >= 0 ? d->color : color_of(d->body), d->opacity);
+  for (int i = 0; i < f->nmesh; i++) {
+    if (f->meshes[i].solid == solid && f->meshes[i].material == material) {
+      return i;
+    }
+  }
+  f->meshes[f->nmesh] = (mbg__glb_mesh){solid, material};
+  return f->nmesh++;
+}
+
+static int body_material(mbg__glb_file *f, int body) { return material_of(f, color_of(body), 1); }
 
 static void number_shapes(mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
   int next = f->bodies + 1 + m->nbeam + m->nmodal;
-  for (int k = 0; k < MBG__GLB_KINDS * MBG__GLB_COLOURS; k++) {
-    f->mesh[k / MBG__GLB_COLOURS][k % MBG__GLB_COLOURS] = f->material[k % MBG__GLB_COLOURS] = -1;
-  }
   for (int i = 0; i < f->scene.nshape; i++) {
     const mbg__draw *d = &f->scene.shapes[i];
-    use_mesh(f, kind_of(d), colour_of(d->body));
+    (void)mesh_of(f, solid_of(d), d);
     if (d->kind == MBG__DRAW_CAPSULE) {
-      use_mesh(f, 2, colour_of(d->body));
+      (void)mesh_of(f, MBG__GLB_SPHERE, d);
     }
     f->shapes[i] = next;
     next += parts_of(d);
   }
   f->shapes[f->scene.nshape] = next;
   for (int i = 0; i < m->nbeam; i++) {
-    use_colour(f, colour_of(m->beams[i].body));
+    (void)body_material(f, m->beams[i].body);
   }
   for (int i = 0; i < m->nmodal; i++) {
-    use_colour(f, colour_of(m->modals[i].body));
+    (void)body_material(f, m->modals[i].body);
   }
 }
 
@@ -192,30 +212,33 @@ static void put_part(mbg__glb_file *f, const mbg__draw *d, int mesh, double alon
 }
 
 static void put_shape(mbg__glb_file *f, const mbg__draw *d) {
-  const int colour = colour_of(d->body);
   const double *s = d->size, r[3] = {s[0], s[0], s[0]}, rod[3] = {s[0], s[0], s[1]};
-  put_part(f, d, f->mesh[kind_of(d)][colour], 0, kind_of(d) == 0 ? s : kind_of(d) == 2 ? r : rod);
+  const bool whole = d->kind == MBG__DRAW_BOX || d->kind == MBG__DRAW_MESH;
+  put_part(f, d, mesh_of(f, solid_of(d), d), 0, whole ? s : d->kind == MBG__DRAW_SPHERE ? r : rod);
   for (int end = -1; d->kind == MBG__DRAW_CAPSULE && end <= 1; end += 2) {
-    put_part(f, d, f->mesh[2][colour], end * s[1] / 2, r);
+    put_part(f, d, mesh_of(f, MBG__GLB_SPHERE, d), end * s[1] / 2, r);
   }
 }
 
 /* ---------------------------------------------------------------------- meshes */
 
-static void put_mesh(mbg__json_writer *w, int first, int material, bool skin, int targets) {
+/* first: positions, normals (not of meshes of the scene), triangles, then what skins and targets need */
+static void put_mesh(mbg__json_writer *w, int first, int material, bool normals, bool skin, int targets) {
   mbg__json_begin_object(w);
   array(w, "primitives");
   mbg__json_begin_object(w);
   mbg__json_key(w, "attributes");
   mbg__json_begin_object(w);
   integer(w, "POSITION", first);
-  integer(w, "NORMAL", first + 1);
+  if (normals) {
+    integer(w, "NORMAL", first + 1);
+  }
   if (skin) {
     integer(w, "JOINTS_0", first + 3);
     integer(w, "WEIGHTS_0", first + 4);
   }
   mbg__json_end_object(w);
-  integer(w, "indices", first + 2);
+  integer(w, "indices", first + 1 + normals);
   integer(w, "material", material);
   if (targets > 0) {
     array(w, "targets");
@@ -239,28 +262,23 @@ static void put_meshes(mbg__glb_file *f) {
   }
   array(&f->w, "meshes");
   for (int i = 0; i < f->nmesh; i++) {
-    for (int k = 0; k < MBG__GLB_KINDS * MBG__GLB_COLOURS; k++) {
-      if (f->mesh[k / MBG__GLB_COLOURS][k % MBG__GLB_COLOURS] == i) {
-        put_mesh(&f->w, f->solid[k / MBG__GLB_COLOURS], f->material[k % MBG__GLB_COLOURS], false, 0);
-      }
-    }
+    const mbg__glb_mesh *o = &f->meshes[i];
+    put_mesh(&f->w, f->solid[o->solid], o->material, o->solid < MBG__GLB_SOLIDS, false, 0);
   }
   for (int i = 0; i < m->nbeam; i++) {
-    put_mesh(&f->w, f->beams[i], f->material[colour_of(m->beams[i].body)], true, 0);
+    put_mesh(&f->w, f->beams[i], body_material(f, m->beams[i].body), true, true, 0);
   }
   for (int i = 0; i < m->nmodal; i++) {
-    put_mesh(&f->w, f->modals[i], f->material[colour_of(m->modals[i].body)], false, m->modals[i].n);
+    put_mesh(&f->w, f->modals[i], body_material(f, m->modals[i].body), true, false, m->modals[i].n);
   }
   mbg__json_end_array(&f->w);
 }
 
 /* a colour of the page, as light */
-static void put_material(mbg__json_writer *w, int colour) {
-  static const int colours[MBG__GLB_COLOURS] = {0x4c8bf5, 0xf08c2e, 0x35a77c, 0xc94f7c, 0x8a6fd1,
-                                                0xc9a227, 0x2fa4b8, 0x9a6b4b, 0x7fa33a, 0xd9634c};
-  double c[4] = {0, 0, 0, 1};
+static void put_material(mbg__json_writer *w, const mbg__glb_material *o) {
+  double c[4] = {0, 0, 0, o->opacity};
   for (int k = 0; k < 3; k++) {
-    c[k] = pow((colours[colour] >> (16 - 8 * k) & 255) / 255.0, 2.2);
+    c[k] = pow((o->color >> (16 - 8 * k) & 255) / 255.0, 2.2);
   }
   mbg__json_begin_object(w);
   mbg__json_key(w, "pbrMetallicRoughness");
@@ -268,6 +286,10 @@ static void put_material(mbg__json_writer *w, int colour) {
   numbers(w, "baseColorFactor", c, 4);
   integer(w, "metallicFactor", 0);
   mbg__json_end_object(w);
+  if (o->opacity < 1) {
+    mbg__json_key(w, "alphaMode");
+    mbg__json_string(w, "BLEND");
+  }
   mbg__json_end_object(w);
 }
 
@@ -277,44 +299,46 @@ static void put_materials(mbg__glb_file *f) {
   }
   array(&f->w, "materials");
   for (int i = 0; i < f->nmaterial; i++) {
-    for (int k = 0; k < MBG__GLB_COLOURS; k++) {
-      if (f->material[k] == i) {
-        put_material(&f->w, k);
-      }
-    }
+    put_material(&f->w, &f->materials[i]);
   }
   mbg__json_end_array(&f->w);
 }
 
 /* ---------------------------------------------------------------------- nodes */
 
+/* nodes of the shapes on a body, or (-1) on the ground, as entries of an open array */
+static void put_children(mbg__glb_file *f, int body) {
+  for (int i = 0; i < f->scene.nshape; i++) {
+    for (int k = f->shapes[i]; f->scene.shapes[i].body == body && k < f->shapes[i + 1]; k++) {
+      mbg__json_integer(&f->w, k);
+    }
+  }
+}
+
+static bool has_shapes(const mbg__glb_file *f, int body) {
+  for (int i = 0; i < f->scene.nshape; i++) {
+    if (f->scene.shapes[i].body == body) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void put_body(mbg__glb_file *f, int body) {
   mbg__json_writer *w = &f->w;
   const double *H = mbg__glb_frame(f, body, 0);
+  const int modal = f->scene.m->bodies[body].modal;
   double q[4];
-  bool any = false;
   mbg__motion_quaternion(H, (const double[4]){0, 0, 0, 1}, q);
   begin_node(w, f->scene.m->bodies[body].name);
   numbers(w, "translation", H + 9, 3);
   numbers(w, "rotation", q, 4);
-  const int modal = f->scene.m->bodies[body].modal;
-  for (int i = 0; i < f->scene.nshape || (i == f->scene.nshape && modal >= 0); i++) {
-    const bool shape = i < f->scene.nshape;
-    if (shape && f->scene.shapes[i].body != body) {
-      continue;
-    }
-    if (!any) {
-      array(w, "children");
-      any = true;
-    }
-    if (!shape) {
+  if (modal >= 0 || has_shapes(f, body)) {
+    array(w, "children");
+    put_children(f, body);
+    if (modal >= 0) {
       mbg__json_integer(w, modal_node(f, modal));
     }
-    for (int k = f->shapes[i]; shape && k < f->shapes[i + 1]; k++) {
-      mbg__json_integer(w, k);
-    }
-  }
-  if (any) {
     mbg__json_end_array(w);
   }
   mbg__json_end_object(w);
@@ -331,11 +355,12 @@ static void put_root(mbg__glb_file *f) {
   }
   begin_node(&f->w, f->scene.m->name);
   numbers(&f->w, "rotation", q, 4);
-  if (f->bodies > 0) {
+  if (f->bodies > 0 || has_shapes(f, -1)) {
     array(&f->w, "children");
     for (int b = 0; b < f->bodies; b++) {
       mbg__json_integer(&f->w, b);
     }
+    put_children(f, -1);
     mbg__json_end_array(&f->w);
   }
   mbg__json_end_object(&f->w);
@@ -414,6 +439,9 @@ static int take_memory(mbg_context *ctx, mbg__glb_file *f, int frames) {
   f->beams = MBG_TAKE(a, int, m->nbeam + 1);
   f->modals = MBG_TAKE(a, int, m->nmodal + 1);
   f->shapes = MBG_TAKE(a, int, f->scene.nshape + 1);
+  f->solid = MBG_TAKE(a, int, MBG__GLB_SOLIDS + f->scene.nmesh);
+  f->meshes = MBG_TAKE(a, mbg__glb_mesh, 2 * f->scene.nshape + 1);
+  f->materials = MBG_TAKE(a, mbg__glb_material, f->scene.nshape + m->nbeam + m->nmodal + 1);
   int err = MBG_OK;
   MBG_TRY(mbg__arena_check(ctx, a));
   f->n = mbg__motion_nodes(f->run, frames, f->node);
@@ -423,18 +451,28 @@ done:
   return err;
 }
 
-static int put_numbers(mbg_context *ctx, mbg__glb_file *f) {
-  static int (*const make[MBG__GLB_KINDS])(mbg__glb *) = {mbg__solid_box, mbg__solid_cylinder, mbg__solid_sphere};
-  const mbg_model *m = f->scene.m;
-  int err = MBG_OK;
-  number_shapes(f);
-  for (int k = 0; k < MBG__GLB_KINDS; k++) {
+/* solids that are in use, meshes of the scene */
+static int put_solids(mbg_context *ctx, mbg__glb_file *f) {
+  static int (*const make[MBG__GLB_SOLIDS])(mbg__glb *) = {mbg__solid_box, mbg__solid_cylinder, mbg__solid_sphere,
+                                                           mbg__solid_cone};
+  for (int k = 0; k < MBG__GLB_SOLIDS; k++) {
     bool used = false;
-    for (int c = 0; c < MBG__GLB_COLOURS; c++) {
-      used = used || f->mesh[k][c] >= 0;
+    for (int i = 0; i < f->nmesh; i++) {
+      used = used || f->meshes[i].solid == k;
     }
     f->solid[k] = used ? make[k](&f->glb) : -1;
   }
+  for (int i = 0; i < f->scene.nmesh; i++) {
+    f->solid[MBG__GLB_SOLIDS + i] = mbg__solid_mesh(&f->glb, &f->scene.meshes[i].mesh);
+  }
+  return mbg__arena_check(ctx, &f->glb.arena);
+}
+
+static int put_numbers(mbg_context *ctx, mbg__glb_file *f) {
+  const mbg_model *m = f->scene.m;
+  int err = MBG_OK;
+  number_shapes(f);
+  MBG_TRY(put_solids(ctx, f));
   for (int i = 0; i < m->nbeam; i++) {
     MBG_TRY(mbg__glb_beam(ctx, f, &m->beams[i]));
   }

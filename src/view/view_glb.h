@@ -6,25 +6,36 @@
 #include "view/scene.h"
 #include "view/solids.h"
 
-enum { MBG__GLB_KINDS = 3, MBG__GLB_COLOURS = 10 };
+enum { MBG__GLB_BOX, MBG__GLB_CYLINDER, MBG__GLB_SPHERE, MBG__GLB_CONE, MBG__GLB_SOLIDS };
+
+/* A colour with its opacity, and a solid in such a material. */
+typedef struct {
+  int color;
+  double opacity;
+} mbg__glb_material;
+typedef struct {
+  int solid, material;
+} mbg__glb_mesh;
 
 typedef struct {
   mbg__scene scene;
   mbg__glb glb;
   mbg__json_writer w;
   const mbg_run *run;
-  int n;                                             /* pictures */
-  int *node;                                         /* of the run                                    (all nodes) */
-  int bodies;                                        /* nodes 0 .. bodies-1 of the file; the root is node `bodies` */
-  int times;                                         /* accessor */
-  int *motion;                                       /* accessors: position and quaternion of each body (2 x bodies) */
-  int *weights;                                      /* accessor: coordinates of each modal body         (nmodal) */
-  int solid[MBG__GLB_KINDS];                         /* first accessors of box, cylinder, sphere */
-  int mesh[MBG__GLB_KINDS][MBG__GLB_COLOURS], nmesh; /* meshes of shapes that are in use, else -1 */
-  int material[MBG__GLB_COLOURS], nmaterial;         /* in use, else -1 */
-  int *beams, *modals;                               /* first accessors of their meshes */
-  int *shapes;                                       /* first node of each shape                         (nshape + 1) */
-  float *scratch;                                    /*                                                  (4 n) */
+  int n;                        /* pictures */
+  int *node;                    /* of the run                                    (all nodes) */
+  int bodies;                   /* nodes 0 .. bodies-1 of the file; the root is node `bodies` */
+  int times;                    /* accessor */
+  int *motion;                  /* accessors: position and quaternion of each body (2 x bodies) */
+  int *weights;                 /* accessor: coordinates of each modal body         (nmodal) */
+  int *solid;                   /* first accessors of the solids in use, then of the meshes of the scene */
+  int nmesh;                    /* meshes of shapes */
+  mbg__glb_mesh *meshes;        /*                                                  (2 nshape) */
+  int nmaterial;                /* */
+  mbg__glb_material *materials; /*                                                  (nshape + nbeam + nmodal) */
+  int *beams, *modals;          /* first accessors of their meshes */
+  int *shapes;                  /* first node of each shape                         (nshape + 1) */
+  float *scratch;               /*                                                  (4 n) */
 } mbg__glb_file;
 
 /* The frame of a body at picture i. */

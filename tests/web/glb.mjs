@@ -59,8 +59,8 @@ const folder = mkdtempSync(join(tmpdir(), 'mbgrad-glb-'));
 try {
   for (const model of models) {
     const file = join(folder, 'motion.glb'), csv = join(folder, 'poses.csv');
-    execFileSync(MBGRAD, ['view', model, '--glb', file, '--quiet'], {stdio: ['ignore', 'inherit', 'ignore'], cwd: folder});
-    execFileSync(MBGRAD, ['simulate', model, '--poses', csv, '--quiet'], {stdio: ['ignore', 'inherit', 'ignore'], cwd: folder});
+    execFileSync(MBGRAD, ['view', model, '--glb', file, '--quiet'], {stdio: ['ignore', 'inherit', 'ignore'], cwd: model.includes('/') ? SRC : folder});
+    execFileSync(MBGRAD, ['simulate', model, '--poses', csv, '--quiet'], {stdio: ['ignore', 'inherit', 'ignore'], cwd: model.includes('/') ? SRC : folder});
     const bytes = readFileSync(file), report = await validator.validateBytes(new Uint8Array(bytes), {maxIssues: 20});
     for (const m of report.issues.messages) check(false, model, m.code, m.message, m.pointer);
     compare(model, read(bytes), csv);

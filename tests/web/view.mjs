@@ -1,4 +1,4 @@
-// Pages of `mbgrad view` in a browser: node tests/web/view.mjs MODEL ... (names of the gallery; all: every model)
+// Pages of `mbgrad view` in a browser: node tests/web/view.mjs MODEL ... (names of the gallery, or folders; all: every model)
 //
 // Opens each page from file:// in Debian's chromium and checks that nothing is reported or loaded, that the picture is
 // not empty, that bodies are where the simulation says at three times, and that buttons, keys, slider and plots work.
@@ -7,7 +7,7 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 
 const {MBGRAD, SRC} = process.env;
 const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
@@ -104,14 +104,39 @@ async function controls(page, model) {
   check(await page.locator('#panel').isVisible(), model, 'panel');
 }
 
+// the shapes of tests/web/shapes: kinds, colours, places, and the mesh that its file has
+async function shapes(page, model) {
+  const got = await page.evaluate(() => window.mbgrad.then(v => {
+    v.seek(v.motion.t0);
+    v.draw();
+    const parts = v.mechanism.parts.meshes.flatMap(m => m.items.map((item, i) => ({
+      owner: item.owner, kind: item.kind, color: '#' + item.color.getHexString(), at: [...m.instanceMatrix.array.slice(16 * i + 12, 16 * i + 15)],
+      opacity: m.material.opacity,
+    })));
+    return {parts, meshes: v.scene.meshes.map(m => ({points: [...m.points], corners: m.corners.length}))};
+  }));
+  const points = readFileSync(join(SRC, model, 'nut.obj'), 'utf8').split('\n').filter(l => l.startsWith('v ')).flatMap(l => l.slice(2).split(' ').map(Number));
+  check(got.meshes.length === 1 && got.meshes[0].corners === 3 * 120, model, 'one mesh of 120 triangles');
+  check(got.meshes[0].points.every((x, i) => Math.abs(x - points[i]) < 1e-3), model, 'vertices of the mesh');
+  const of = owner => got.parts.filter(p => p.owner === owner), near = (a, b) => Math.hypot(...a.map((x, i) => x - b[i])) < 1e-6;
+  const c = Math.cos(70 * Math.PI / 180), s = Math.sin(70 * Math.PI / 180);
+  check(of('upper').map(p => p.kind).sort().join() === 'box,cylinder,sphere,sphere', model, 'upper', of('upper').map(p => p.kind).join());
+  check(of('upper').find(p => p.kind === 'box').opacity === 0.4, model, 'opacity');
+  check(near(of('upper').find(p => p.kind === 'box').at, [-0.3 * s, 0, -0.3 * c]), model, 'place of the box');
+  const nut = of('lower').find(p => p.kind.startsWith('mesh'));
+  check(nut.color === '#c9a227' && near(nut.at, [-0.6 * s, 0, -0.6 * c - 0.45]), model, 'the mesh', JSON.stringify(nut));
+  check(of('ground').map(p => p.kind).sort().join() === 'box,cone,cylinder', model, 'ground', of('ground').map(p => p.kind).join());
+  check(near(of('ground').find(p => p.kind === 'box').at, [0, 0, 0.06]), model, 'place of the base');
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'mbgrad-view-'));
 const browser = await playwright.chromium.launch({
   executablePath: chromium, args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
 });
 try {
   for (const model of models) {
-    const file = join(folder, model + '.html'), csv = join(folder, model + '.csv');
-    const run = (...args) => execFileSync(MBGRAD, args, {cwd: folder, stdio: ['ignore', 'inherit', 'ignore']});
+    const file = join(folder, basename(model) + '.html'), csv = join(folder, basename(model) + '.csv');
+    const run = (...args) => execFileSync(MBGRAD, args, {cwd: model.includes('/') ? SRC : folder, stdio: ['ignore', 'inherit', 'ignore']});
     run('view', model, '--out', file, '--quiet');
     run('simulate', model, '--poses', csv, '--quiet');
     const page = await browser.newPage({viewport: {width: 900, height: 640}});
@@ -122,6 +147,7 @@ try {
     await page.evaluate(() => window.mbgrad.then(() => true));
     check(await colours(page) > 20, model, 'the picture is empty:', await colours(page), 'colours');
     await positions(page, poses(csv), model);
+    if (basename(model) === 'shapes') await shapes(page, model);
     await controls(page, model);
     await page.close();
     console.log(model);

@@ -1,4 +1,4 @@
-// The data of the page: a scene (JSON) and the motion (src/view/motion.h says how it is stored).
+// The data of the page: a scene (JSON) and the motion (src/view/motion.h says how it is stored), meshes (src/view/figures.h).
 
 async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
@@ -25,6 +25,33 @@ function channel(bytes, at, n, offset, scale, out, first, stride) {
   return at + 4 * n;
 }
 
+// numbers in planes of bytes, lowest first
+function planes(bytes, at, n, count) {
+  const out = new Uint32Array(n);
+  for (let k = 0; k < count; k++) for (let i = 0; i < n; i++) out[i] |= bytes[at + k * n + i] << (8 * k);
+  return out;
+}
+
+// vertices and corners of a mesh; returns the place behind it
+function readMesh(mesh, bytes, at) {
+  const n = mesh.vertices, m = 3 * mesh.triangles;
+  mesh.points = new Float32Array(3 * n);
+  mesh.corners = new Uint32Array(m);
+  for (let k = 0; k < 3; k++, at += 2 * n) {
+    const d = planes(bytes, at, n, 2);
+    for (let i = 0, x = 0; i < n; i++) {
+      x = x + d[i] & 65535;
+      mesh.points[3 * i + k] = mesh.low[k] + mesh.step[k] * x;
+    }
+  }
+  const d = planes(bytes, at, m, 4);
+  for (let i = 0, x = 0; i < m; i++) {
+    x += d[i] >>> 1 ^ -(d[i] & 1);
+    mesh.corners[i] = x;
+  }
+  return at + 4 * m;
+}
+
 export async function readData(base64) {
   const bytes = await inflate(bytesOf(base64));
   const length = new DataView(bytes.buffer).getUint32(0, true);
@@ -44,6 +71,7 @@ export async function readData(base64) {
     take(m.signals[2 * k], m.signals[2 * k + 1], values, 0, 1);
     return {name, values};
   });
+  for (const mesh of scene.meshes) at = readMesh(mesh, bytes, at);
   return {scene, n, nb, nm, time, poses, modal, signals};
 }
 

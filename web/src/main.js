@@ -79,9 +79,10 @@ class View {
     for (const s of scene.shapes) {
       const half = s.kind === 'box' ? Math.hypot(...s.size) / 2 : s.kind === 'capsule' ? s.size[1] / 2 : s.size[0];
       for (let k = 0; k < 3; k++) for (const e of [-1, 1]) {
-        const frame = [...s.frame];
-        const reach = s.kind === 'capsule' ? (k === 2 ? half : 0) : s.kind === 'box' ? s.size[k] / 2 : half;
-        for (let i = 0; i < 3; i++) frame[9 + i] += e * reach * s.frame[3 * i + k];
+        const frame = [...s.frame], mesh = s.kind === 'mesh' && scene.meshes[s.mesh], z = k === 2 && /cylinder|cone/.test(s.kind);
+        const middle = mesh ? [0, 1, 2].map(i => s.size[i] * (mesh.low[i] + 32767.5 * mesh.step[i])) : [0, 0, 0];
+        const reach = mesh ? Math.abs(s.size[k] * 32767.5 * mesh.step[k]) : z ? s.size[1] / 2 : s.kind === 'capsule' ? (k === 2 ? half : 0) : s.kind === 'box' ? s.size[k] / 2 : half;
+        for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) frame[9 + i] += (middle[j] + (j === k ? e * reach : 0)) * s.frame[3 * i + j];
         points.push({body: s.body, frame});
       }
     }

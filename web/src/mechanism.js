@@ -1,5 +1,6 @@
 // The mechanism of a scene: bodies, joints, springs, beams; one object for each motion that is shown.
 import {Group, Matrix4, Quaternion, Vector3} from 'three';
+import {meshGeometry} from './meshes.js';
 import {between, boxSection, Coil, frameMatrix, lambert, markerPoint, Parts, roundSection, Tube} from './parts.js';
 
 // colours that differ for most readers, for bodies one after the other
@@ -34,7 +35,7 @@ export class Mechanism {
     for (const m of this.scene.markers) yield m.a;
   }
 
-  bodyColor(body) { return palette[body % palette.length]; }
+  bodyColor(body) { return body < 0 ? STEEL : palette[body % palette.length]; }
 
   point(marker, out = new Vector3()) { return markerPoint(marker, this.motion, out); }
 
@@ -42,7 +43,8 @@ export class Mechanism {
 
   addBodies(color) {
     for (const s of this.scene.shapes) {
-      const c = color ?? s.color ?? this.bodyColor(s.body), [a, b, d] = s.size, what = {owner: this.scene.bodies[s.body], isBody: true};
+      const c = color ?? s.color ?? this.bodyColor(s.body), [a, b, d] = s.size;
+      const what = {owner: this.scene.bodies[s.body] ?? 'ground', isBody: s.body >= 0, opacity: s.opacity, modal: s.modal, first: this.firstMode.get(s.body)};
       const put = (kind, scale) => this.parts.shape(kind, s.body, s.frame, scale, c, what);
       if (s.glass) put('glass', s.kind === 'box' ? [a, b, d] : s.kind === 'sphere' ? [2 * a, 2 * a, 2 * a] : [2 * a, 2 * a, b]);
       else if (s.kind === 'box') put('box', [a, b, d]);
@@ -50,6 +52,11 @@ export class Mechanism {
       else if (s.kind === 'cylinder' && s.wheel) this.wheel(s, put, color);
       else if (s.kind === 'cylinder') put('cylinder', [a, a, b]);
       else if (s.kind === 'cone') put('cone', [a, a, b]);
+      else if (s.kind === 'mesh') {
+        const name = `mesh ${s.mesh} ${s.size}`; // the factors are in the geometry: normals stay right
+        this.parts.addGeometry(name, () => meshGeometry(this.scene.meshes[s.mesh], s.size));
+        put(name, [1, 1, 1]);
+      }
       else if (s.kind === 'capsule') {
         put('cylinder', [a, a, b]);
         for (const end of this.many ? [] : [-1, 1]) {

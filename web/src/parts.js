@@ -1,6 +1,6 @@
 // Rigid parts as instances of few shapes, and parts that change their form: rods, springs, beams.
 import {
-  BoxGeometry, BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Group,
+  BoxGeometry, BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DoubleSide, DynamicDrawUsage, Group,
   InstancedMesh, Matrix4, Mesh, MeshLambertMaterial, Quaternion, SphereGeometry, Vector3,
 } from 'three';
 
@@ -27,10 +27,13 @@ export class Parts {
   }
 
   add(kind, body, local, color, more) {
-    const item = {kind, body, local, color: new Color(color), ...more};
-    this.items[kind].push(item);
+    const item = {kind, body, local, color: new Color(color), ...more}, opacity = item.opacity ?? 1;
+    (this.items[opacity < 1 ? kind + '@' + opacity : kind] ??= []).push(item);
     return item;
   }
+
+  // a geometry of its own under a name
+  addGeometry(kind, make) { (this.geometries ??= {})[kind] ??= make(); }
 
   // a frame of the file, with the shape scaled in its axes
   shape(kind, body, frame, scale, color, more) {
@@ -41,13 +44,17 @@ export class Parts {
   build(material, glass, ghost) {
     const total = Object.values(this.items).reduce((n, list) => n + list.length, 0);
     const segments = total > 1500 ? 6 : total > 400 ? 10 : 24;
+    let double; // files may have triangles either way round
     this.meshes = [];
-    for (const [kind, list] of Object.entries(this.items)) {
+    for (const [key, list] of Object.entries(this.items)) {
       if (!list.length) continue;
-      const mesh = new InstancedMesh(kinds[kind === 'glass' ? 'box' : kind](segments), kind === 'glass' ? glass : material, list.length);
+      const [kind, opacity] = key.split('@'), own = this.geometries?.[kind];
+      const form = own ?? kinds[kind === 'glass' ? 'box' : kind](segments);
+      const look = kind === 'glass' ? glass : opacity && !ghost ? lambert('#ffffff', {transparent: true, opacity: +opacity, depthWrite: false}) : own && !ghost ? (double ??= lambert('#ffffff', {side: DoubleSide})) : material;
+      const mesh = new InstancedMesh(form, look, list.length);
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
       mesh.frustumCulled = false;
-      mesh.castShadow = mesh.receiveShadow = !ghost && total < 400 && kind !== 'glass';
+      mesh.castShadow = mesh.receiveShadow = !ghost && total < 400 && kind !== 'glass' && !opacity;
       mesh.items = list;
       list.forEach((item, i) => mesh.setColorAt(i, item.color));
       this.group.add(mesh);
