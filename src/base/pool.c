@@ -1,5 +1,6 @@
 /* Threads that look for the next loop as long as loops follow one another closely, else sleep; the choice between them
-   and the caller alone. */
+   and the caller alone. A thread starts with the same part of every loop, whose data its core has from the loop before,
+   and then helps where work is left. */
 #include "base/pool.h"
 
 #include <limits.h>
@@ -34,26 +35,32 @@ typedef struct {
 typedef unsigned long long word;
 static const word OPEN = 1ULL << 16, LOOP = 1ULL << 17;
 
+/* Pieces of a thread's part that are taken, below the number of their loop: older ones count as none. */
+typedef struct {
+  atomic_ullong taken;
+  char apart[LINE - sizeof(atomic_ullong)];
+} part;
+enum { TAKEN_BITS = 24 };
+
 struct mbg__pool {
   mbg_allocator allocator;
   pthread_mutex_t lock;
   pthread_cond_t done;
   atomic_bool waiting; /* the caller needs a signal */
-  int n, piece;
+  int from, n, piece, npiece;
   mbg__pool_work *work;
   void *user;
   atomic_bool busy;   /* a loop runs: loops inside it do not share */
   double spent, lost; /* seconds in all loops; lost in shared ones, compared with the caller alone (negative: won) */
   int nhelper;
   helper *helpers;
+  part *shares; /* of the caller and the helpers */
   statistic loops[MBG__POOL_LOOPS];
   char apart0[LINE];
   atomic_ullong state; /* what idle helpers look at */
-  atomic_int parts;    /* of the loop */
+  atomic_int parts;    /* of the loop: threads that it has work for */
   atomic_bool quit;
   char apart1[LINE];
-  atomic_int next; /* first item that nobody has taken */
-  char apart2[LINE];
 };
 
 /* ---------------------------------------------------------------------- threads */
@@ -82,13 +89,34 @@ static inline void give_way(double seconds) {
 
 static word inside(word state) { return state & (OPEN - 1); }
 
-static void take_pieces(mbg__pool *p, int thread) {
+/* the next piece of a thread's part that nobody has taken, -1: none */
+static int take_piece(mbg__pool *p, word loop, int thread, int parts) {
+  const long long all = p->npiece;
+  const int first = (int)(all * thread / parts), count = (int)(all * (thread + 1) / parts) - first;
+  atomic_ullong *taken = &p->shares[thread].taken;
+  word at = atomic_load(taken);
   for (;;) {
-    const int first = atomic_fetch_add(&p->next, p->piece);
-    if (first >= p->n) {
-      return;
+    const word now_at = at >> TAKEN_BITS == loop ? at : loop << TAKEN_BITS;
+    const int k = (int)(now_at & ((1ULL << TAKEN_BITS) - 1));
+    if (k >= count) {
+      return -1;
     }
-    p->work(p->user, thread, first, p->n - first < p->piece ? p->n : first + p->piece);
+    if (atomic_compare_exchange_weak(taken, &at, now_at + 1)) {
+      return first + k;
+    }
+  }
+}
+
+/* its own part, then what is left of the others' */
+static void take_pieces(mbg__pool *p, word loop, int thread) {
+  const int parts = atomic_load(&p->parts);
+  loop &= (1ULL << (64 - TAKEN_BITS)) - 1;
+  for (int i = 0; i < parts; i++) {
+    const int whose = (thread + i) % parts;
+    for (int k = take_piece(p, loop, whose, parts); k >= 0; k = take_piece(p, loop, whose, parts)) {
+      const int first = p->from + k * p->piece;
+      p->work(p->user, thread, first, p->n - first < p->piece ? p->n : first + p->piece);
+    }
   }
 }
 
@@ -148,7 +176,7 @@ static void *help(void *user) {
     } else if (atomic_compare_exchange_strong(&p->state, &state, state + 1)) {
       seen = state / LOOP;
       wake_some(p, h->number);
-      take_pieces(p, h->number);
+      take_pieces(p, seen, h->number);
       if (inside(atomic_fetch_sub(&p->state, 1)) == 1 && atomic_load(&p->waiting)) {
         pthread_mutex_lock(&p->lock);
         pthread_cond_signal(&p->done);
@@ -182,15 +210,18 @@ static void wait_for_helpers(mbg__pool *p) {
 
 /* Items from <= i < n. The caller works too; when nothing is left, late helpers are not let in. */
 static void run_shared(mbg__pool *p, int from, int n, int piece, mbg__pool_work *work, void *user) {
+  const word loop = atomic_load(&p->state) / LOOP + 1;
+  const int npiece = (n - from - 1) / piece + 1;
+  p->from = from;
   p->n = n;
   p->piece = piece;
+  p->npiece = npiece;
   p->work = work;
   p->user = user;
-  atomic_store(&p->next, from);
-  atomic_store(&p->parts, (n - from - 1) / piece + 1);
-  atomic_store(&p->state, (atomic_load(&p->state) / LOOP + 1) * LOOP + OPEN);
+  atomic_store(&p->parts, npiece < p->nhelper + 1 ? npiece : p->nhelper + 1);
+  atomic_store(&p->state, loop * LOOP + OPEN);
   wake_some(p, 0);
-  take_pieces(p, 0);
+  take_pieces(p, loop, 0);
   atomic_fetch_and(&p->state, ~OPEN);
   wait_for_helpers(p);
 }
@@ -204,15 +235,18 @@ int mbg__pool_create(mbg_context *ctx, int threads, mbg__pool **out) {
   const int wanted = threads < THREADS_MAX ? threads : THREADS_MAX;
   mbg__pool *p = mbg__alloc_zero(ctx, 1, sizeof(*p));
   helper *helpers = mbg__alloc_zero(ctx, (size_t)(wanted > 1 ? wanted - 1 : 1), sizeof(*helpers));
+  part *shares = mbg__alloc_zero(ctx, (size_t)(wanted > 1 ? wanted : 1), sizeof(*shares));
   *out = p;
-  if (!p || !helpers) {
+  if (!p || !helpers || !shares) {
     mbg__free(ctx, p);
     mbg__free(ctx, helpers);
+    mbg__free(ctx, shares);
     *out = NULL;
     return mbg__fail_memory(ctx);
   }
   p->allocator = *mbg__context_allocator(ctx);
   p->helpers = helpers;
+  p->shares = shares;
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->done, NULL);
   for (; p->nhelper < wanted - 1; p->nhelper++) {
@@ -245,6 +279,7 @@ void mbg__pool_destroy(mbg__pool *p) {
   pthread_mutex_destroy(&p->lock);
   const mbg_allocator a = p->allocator;
   a.release(a.user, p->helpers);
+  a.release(a.user, p->shares);
   a.release(a.user, p);
 }
 
@@ -280,7 +315,7 @@ static double smooth(double old, double seconds) {
 }
 
 static void learn(mbg__pool *p, statistic *s, int n, bool shared, double seconds) {
-  const bool before = s->shared < s->alone;
+  const bool before = s->shared < s->alone, first = shared && s->shared <= 0;
   seconds = seconds > 0 ? seconds : 0; /* somebody set the clock */
   p->spent += seconds;
   if (shared) {
@@ -289,7 +324,7 @@ static void learn(mbg__pool *p, statistic *s, int n, bool shared, double seconds
   } else {
     s->alone = smooth(s->alone, seconds / n);
   }
-  if (before != (s->shared < s->alone)) {
+  if (first || before != (s->shared < s->alone)) {
     s->wait = pause_after(s);
   }
 }

@@ -306,7 +306,7 @@ static int report(mbg_context *ctx, const mbg__dca_assembly *a, failure f, doubl
 }
 
 /* nodes of a level, in threads where there are enough of them */
-enum { FACTOR, UP, DOWN, LEVELS = 32, TASKS = MBG__LOOPS_DCA + 125 };
+enum { FACTOR, UP, DOWN, LEVELS = 32 };
 
 typedef struct {
   const mbg__dca_assembly *a;
@@ -323,11 +323,6 @@ static void share_level(const mbg__dca_assembly *a, mbg__pool *pool, int what, i
                 user);
 }
 
-/* whole subtrees: fewer and fuller loops than level by level */
-static void share_tasks(const mbg__dca_assembly *a, mbg__pool *pool, int what, mbg__pool_work *work, level_work *user) {
-  mbg__pool_for(pool, TASKS + what, a->ntask, a->ntask / (4 * mbg__pool_threads(pool)) + 1, work, user);
-}
-
 static void factor_nodes(void *user, int thread, int first, int end) {
   const level_work *w = user;
   (void)thread;
@@ -336,45 +331,22 @@ static void factor_nodes(void *user, int thread, int first, int end) {
   }
 }
 
-static void factor_tasks(void *user, int thread, int first, int end) {
-  const level_work *w = user;
-  const mbg__dca_assembly *a = w->a;
-  (void)thread;
-  for (int t = first; t < end; t++) {
-    bool failed = false;
-    for (int i = a->task[t]; i < a->task[t + 1]; i++) {
-      a->failed[i] = failed ? (failure){false, -1} : factor_node(a, &a->nodes[a->order[i]]);
-      failed = failed || a->failed[i].index >= 0;
-    }
-  }
-}
-
-/* of the nodes from <= i < to in `order` */
-static int check_factors(mbg_context *ctx, mbg__dca_assembly *a, int from, int to, double t) {
-  for (int i = from; i < to; i++) {
-    if (a->failed[i].index >= 0) {
-      return report(ctx, a, a->failed[i], t);
-    }
-    a->regularized = a->regularized || a->nodes[a->order[i]].regularized;
-  }
-  return MBG_OK;
-}
-
 int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real *M, const real *B, double t) {
   a->M = M;
   a->B = B;
   a->always_refine = masses_differ(a->sys);
   a->largest_row = mbg__dca_largest_row(a);
   a->regularized = false;
-  int err = MBG_OK;
-  share_tasks(a, a->pool, FACTOR, factor_tasks, &(level_work){.a = a});
-  MBG_TRY(check_factors(ctx, a, 0, a->level[0], t));
   for (int l = 0; l <= a->depth; l++) {
     share_level(a, a->pool, FACTOR, l, factor_nodes, &(level_work){.a = a, .first = a->level[l]});
-    MBG_TRY(check_factors(ctx, a, a->level[l], a->level[l + 1], t));
+    for (int i = a->level[l]; i < a->level[l + 1]; i++) {
+      if (a->failed[i].index >= 0) {
+        return report(ctx, a, a->failed[i], t);
+      }
+      a->regularized = a->regularized || a->nodes[a->order[i]].regularized;
+    }
   }
-done:
-  return err;
+  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- right sides */
@@ -556,28 +528,12 @@ static void nodes_down(void *user, int thread, int first, int end) {
   }
 }
 
-static void tasks_up(void *user, int thread, int first, int end) {
-  const level_work *w = user;
-  nodes_up(user, thread, w->a->task[first], w->a->task[end]);
-}
-
-static void tasks_down(void *user, int thread, int first, int end) {
-  const level_work *w = user;
-  const mbg__dca_assembly *a = w->a;
-  (void)thread;
-  for (int i = a->task[end] - 1; i >= a->task[first]; i--) {
-    node_down(a, &a->nodes[a->order[i]], w->m, w->x);
-  }
-}
-
 void mbg__dca_sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x) {
   clear_dropped(a, m, x);
-  share_tasks(a, p->pool, UP, tasks_up, &(level_work){a, 0, p, m, x});
   for (int l = 0; l <= a->depth; l++) {
     share_level(a, p->pool, UP, l, nodes_up, &(level_work){a, a->level[l], p, m, x});
   }
   for (int l = a->depth; l >= 0; l--) {
     share_level(a, p->pool, DOWN, l, nodes_down, &(level_work){a, a->level[l], p, m, x});
   }
-  share_tasks(a, p->pool, DOWN, tasks_down, &(level_work){a, 0, p, m, x});
 }

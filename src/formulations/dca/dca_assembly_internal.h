@@ -50,9 +50,8 @@ struct mbg__dca_assembly {
   int nnode;
   mbg__dca_node *nodes; /* leaves in the order of the bodies, then joins */
   int *order, *level;   /* nodes by level: order[level[l]] ..                 (nnode), (depth + 2) */
-  int ntask, *task; /* large models: subtrees come before the levels of the rest: order[task[i]] .., children first */
-  int *owner;       /* node that eliminates a row, or the leaf that absorbed it; -1: dropped   (nrow) */
-  int nb;           /* open rows of all nodes */
+  int *owner;           /* node that eliminates a row, or the leaf that absorbed it; -1: dropped   (nrow) */
+  int nb;               /* open rows of all nodes */
   int most_open, most_front, most_free, depth;
   mbg__dca_failure *failed; /*                                                (nnode) */
   double *path;             /* scratch                                        (nnode) */
@@ -80,7 +79,7 @@ struct mbg__dca_panel {
   double *most; /* largest entries seen by it (dca_assembly_residual.c)      (threads x nmost) */
 };
 
-/* dca_assembly_shape.c: nodes by subtree and level, children first. */
+/* dca_assembly_shape.c: nodes by level, children first. */
 int mbg__dca_assembly_levels(mbg_context *ctx, mbg__arena *arena, mbg__dca_assembly *a);
 /* dca_assembly.c: x <- K^-1 x by the factors, m columns. */
 void mbg__dca_sweep(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, real *x);
