@@ -2,15 +2,15 @@
 #include "cli.h"
 #include "files.h"
 #include "linearize_files.h"
+#include "linearize_tables.h"
 #include "run_options.h"
 #include "table.h"
+#include "transitions.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { COLUMNS = 8 };
 
 /* ---------------------------------------------------------------------- tables */
 
@@ -27,56 +27,11 @@ static void print_summary(const mbg_linearize *s) {
          plural(m->outputs), m->unstable, plural(m->unstable));
 }
 
-static void print_names(const char *title, const mbg_linearize *s, int count,
-                        const mbg_linearize_name *(*get)(const mbg_linearize *, int)) {
-  cli_table table = cli_table_make("rlrll");
-  cli_table_texts(&table, "", "name", "value", "unit", "", NULL);
-  for (int i = 0; i < count; i++) {
-    const mbg_linearize_name *n = get(s, i);
-    cli_table_format(&table, "%d", i + 1);
-    cli_table_text(&table, n->name);
-    if (isnan(n->value)) {
-      cli_table_text(&table, "");
-    } else {
-      cli_table_number(&table, n->value);
-    }
-    cli_table_text(&table, n->unit);
-    cli_table_text(&table, n->what);
-  }
-  if (count > 0) {
-    cli_heading(title);
-    cli_table_print(&table, 2);
-  }
-  cli_table_destroy(&table);
-}
-
-static void print_block(const char *title, const double *A, int rows, int columns, int first, int count) {
-  char align[COLUMNS + 2];
-  memset(align, 'r', (size_t)count + 1);
-  align[count + 1] = 0;
-  cli_table table = cli_table_make(align);
-  cli_table_text(&table, "");
-  for (int j = first; j < first + count; j++) {
-    cli_table_format(&table, "%d", j + 1);
-  }
-  for (int i = 0; i < rows; i++) {
-    cli_table_format(&table, "%d", i + 1);
-    for (int j = first; j < first + count; j++) {
-      cli_table_number(&table, A[i * columns + j]);
-    }
-  }
-  cli_heading(title);
-  cli_table_print(&table, 2);
-  cli_table_destroy(&table);
-}
-
 static void print_matrix(const mbg_linearize *s, char which, const double *A, const char *more) {
   int rows = 0, columns = 0;
   (void)mbg_linearize_matrix(s, which, &rows, &columns);
   char *title = cli_format("\n%c%s", which, more);
-  for (int first = 0; rows > 0 && first < columns; first += COLUMNS) {
-    print_block(title, A, rows, columns, first, columns - first < COLUMNS ? columns - first : COLUMNS);
-  }
+  cli_linear_matrix(title, A, rows, columns);
   free(title);
 }
 
@@ -141,9 +96,7 @@ static int print_tables(cli_session *session, const mbg_linearize *s, const cli_
   double *im = cli_resize(NULL, (size_t)m->states + 1, sizeof(double));
   int err = MBG_OK;
   print_summary(s);
-  print_names("\nstates", s, m->states, mbg_linearize_state);
-  print_names("\ninputs", s, m->inputs, mbg_linearize_input);
-  print_names("\noutputs", s, m->outputs, mbg_linearize_output);
+  cli_linear_names(s);
   for (char q = 'A'; q <= 'D'; q++) {
     print_matrix(s, q, mbg_linearize_matrix(s, q, NULL, NULL), "");
   }
@@ -169,6 +122,7 @@ typedef struct {
   double from, to; /* frequencies, Hz */
   int locus;       /* parameter, -1: none */
   double first, last;
+  double interval; /* of transitions; NAN: none */
 } settings;
 
 /* "a,b": pieces in *text, names in *list; their number, -1 when the option is not given */
@@ -260,6 +214,27 @@ static int read_locus(const cli_args *args, const mbg_model *model, settings *s)
   return status;
 }
 
+/* --transition SECONDS follows a run from its start, and goes with few other options */
+static int read_transition(const cli_args *args, settings *s) {
+  static const char *const others[] = {"at", "gradient", "by", "zeros", "bode", "frequencies", "locus", "plot"};
+  const char *value = cli_value(args, "transition", 0);
+  char *end = NULL;
+  s->interval = NAN;
+  if (!value) {
+    return CLI_DONE;
+  }
+  s->interval = strtod(value, &end);
+  if (end == value || *end || !isfinite(s->interval) || !(s->interval > 0)) {
+    return cli_bad_input("--transition: '%s' is no positive time in seconds", value);
+  }
+  for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+    if (cli_value(args, others[i], 0) || cli_flag(args, others[i])) {
+      return cli_bad_input("--transition follows a run from its start and does not go with --%s", others[i]);
+    }
+  }
+  return CLI_DONE;
+}
+
 static int read_settings(const cli_args *args, const cli_session *session, settings *s) {
   static const char *const lists[] = {"inputs", "outputs", "coordinates"};
   const char *range = cli_value(args, "frequencies", 0), *out = cli_value(args, "out", 0);
@@ -275,6 +250,7 @@ static int read_settings(const cli_args *args, const cli_session *session, setti
   s->o.outputs = s->names[1];
   s->o.ncoordinate = n[2] > 0 ? n[2] : 0;
   s->o.coordinates = s->names[2];
+  status = status == CLI_DONE ? read_transition(args, s) : status;
   status = status == CLI_DONE ? read_by(args, session->model, s) : status;
   status = status == CLI_DONE ? read_locus(args, session->model, s) : status;
   if (status == CLI_DONE && range) {
@@ -343,6 +319,9 @@ static int linearize(cli_run *run, const cli_args *args, settings *s) {
   cli_session *session = &run->session;
   mbg_linearize *linear = NULL;
   int status = read_settings(args, session, s), written = CLI_DONE;
+  if (status == CLI_DONE && s->interval > 0) {
+    return cli_transitions(run, args, &s->o, s->interval);
+  }
   if (status == CLI_DONE && s->locus >= 0 && s->o.at == MBG_LINEARIZE_RUN) {
     status = cli_bad_input("--locus needs --at equilibrium, start or steady");
   }
@@ -384,6 +363,7 @@ static const cli_option options[] = {
     {"inputs", "A,B", false, "controls and parameters (default: all controls)"},
     {"outputs", "A,B", false, "signals (default: all that have a name)"},
     {"coordinates", "A,B", false, "these coordinates first: JOINT.angle, BODY.x, BODY.about_z, ..."},
+    {"transition", "SECONDS", false, "A, B from sample to sample of a run, at this interval, instead of those of x'"},
     {"gradient", NULL, false, "derivatives of A, B, C, D by all parameters"},
     {"by", "A,B", false, "derivatives by these parameters"},
     {"zeros", NULL, false, "zeros from each input to each output"},
@@ -405,7 +385,8 @@ const cli_command cli_cmd_linearize = {
         "Prints x' = A x + B u, y = C x + D u about the static equilibrium near the start, the start itself, a steady\n"
         "motion or a time of a run. States are independent coordinates of joints and bodies, then their rates; of a\n"
         "mechanism with loops the program chooses them by a fixed rule, or takes those of --coordinates. Inputs are\n"
-        "controls and parameters, outputs are signals.\n",
+        "controls and parameters, outputs are signals. With --transition it follows a run and prints discrete models\n"
+        "x(k+1) = A x(k) + B u(k), with inputs that are held from sample to sample.\n",
     .least = 1,
     .most = 1,
     .options = options,

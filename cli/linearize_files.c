@@ -23,12 +23,12 @@ int cli_linear_path(const char *path) {
   return cli_series_is_hdf5(path) ? cli_series_path(path) : CLI_DONE;
 }
 
-static const char *row_name(const mbg_linearize *s, int q, int i) {
-  return (q < 2 ? mbg_linearize_state(s, i) : mbg_linearize_output(s, i))->name;
+const char *cli_linear_row(const mbg_linearize *s, char which, int i) {
+  return (which <= 'B' ? mbg_linearize_state(s, i) : mbg_linearize_output(s, i))->name;
 }
 
-static const char *column_name(const mbg_linearize *s, int q, int j) {
-  return (q % 2 ? mbg_linearize_input(s, j) : mbg_linearize_state(s, j))->name;
+const char *cli_linear_column(const mbg_linearize *s, char which, int j) {
+  return (which == 'B' || which == 'D' ? mbg_linearize_input(s, j) : mbg_linearize_state(s, j))->name;
 }
 
 /* a line per entry: matrix, names, place, value, derivatives */
@@ -43,32 +43,37 @@ static int write_csv(const char *path, const mbg_linearize *s) {
     const double *A = mbg_linearize_matrix(s, letters[q], &rows, &columns);
     for (int i = 0; i < rows * columns; i++) {
       fprintf(f, "%c,%d,%d,", letters[q], i / columns + 1, i % columns + 1);
-      cli_csv_name(f, row_name(s, q, i / columns));
+      cli_csv_name(f, cli_linear_row(s, letters[q], i / columns));
       fputc(',', f);
-      cli_csv_name(f, column_name(s, q, i % columns));
+      cli_csv_name(f, cli_linear_column(s, letters[q], i % columns));
       fprintf(f, ",%.17g\n", A[i]);
     }
   }
   return cli_file_close(f, path);
 }
 
-/* NAME-A.mtx and so on, dense, by columns */
+int cli_linear_mtx(const char *path, const double *A, int rows, int columns) {
+  FILE *f = cli_file_open(path);
+  if (!f) {
+    return CLI_FAILED;
+  }
+  fprintf(f, "%%%%MatrixMarket matrix array real general\n%d %d\n", rows, columns);
+  for (int j = 0; j < columns; j++) {
+    for (int i = 0; i < rows; i++) {
+      fprintf(f, "%.17g\n", A[i * columns + j]);
+    }
+  }
+  return cli_file_close(f, path);
+}
+
+/* NAME-A.mtx and so on */
 static int write_matrix_market(const char *path, const mbg_linearize *s) {
   int status = CLI_DONE;
   for (int q = 0; q < 4 && status == CLI_DONE; q++) {
     int rows = 0, columns = 0;
     const double *A = mbg_linearize_matrix(s, letters[q], &rows, &columns);
     char *name = cli_format("%.*s-%c.mtx", (int)strlen(path) - 4, path, letters[q]);
-    FILE *f = cli_file_open(name);
-    if (f) {
-      fprintf(f, "%%%%MatrixMarket matrix array real general\n%d %d\n", rows, columns);
-      for (int j = 0; j < columns; j++) {
-        for (int i = 0; i < rows; i++) {
-          fprintf(f, "%.17g\n", A[i * columns + j]);
-        }
-      }
-    }
-    status = f ? cli_file_close(f, name) : CLI_FAILED;
+    status = cli_linear_mtx(name, A, rows, columns);
     free(name);
   }
   return status;
@@ -86,15 +91,19 @@ static bool put_names(hid_t file, const char *name, const mbg_linearize *s, int 
   return ok;
 }
 
+bool cli_linear_put_names(hid_t file, const mbg_linearize *s) {
+  const mbg_linearize_summary *about = mbg_linearize_get_summary(s);
+  return put_names(file, "states", s, about->states, mbg_linearize_state) &&
+         put_names(file, "inputs", s, about->inputs, mbg_linearize_input) &&
+         put_names(file, "outputs", s, about->outputs, mbg_linearize_output);
+}
+
 static bool put_linear(hid_t file, const void *user) {
   const mbg_linearize *s = user;
   const mbg_linearize_summary *about = mbg_linearize_get_summary(s);
   bool ok = cli_hdf5_text(file, "model", about->model) &&
             cli_hdf5_text(file, "at", mbg_linearize_at_name((int)about->at)) &&
-            cli_hdf5_numbers(file, "time", 0, &about->time) &&
-            put_names(file, "states", s, about->states, mbg_linearize_state) &&
-            put_names(file, "inputs", s, about->inputs, mbg_linearize_input) &&
-            put_names(file, "outputs", s, about->outputs, mbg_linearize_output);
+            cli_hdf5_numbers(file, "time", 0, &about->time) && cli_linear_put_names(file, s);
   for (int q = 0; ok && q < 4; q++) {
     int rows = 0, columns = 0;
     const double *A = mbg_linearize_matrix(s, letters[q], &rows, &columns);

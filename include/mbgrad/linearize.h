@@ -112,6 +112,40 @@ MBG_API int mbg_linearize_response(mbg_context *ctx, const mbg_linearize *linear
 /* Everything as JSON; the text is ended by mbg_text_destroy. */
 MBG_API int mbg_linearize_json(mbg_context *ctx, const mbg_linearize *linear, char **text);
 
+/* ---------------------------------------------------------------------- transitions along a run */
+
+/* Discrete linear models x_(k+1) = A_k x_k + B_k u_k, y_k = C_k x_k + D_k u_k along a run, from sample to sample at
+   t_k = start + k interval. x are the states of mbg_linearize, u inputs that are held over an interval. A_k, B_k are
+   the exact derivatives of the steps that the formulation makes from one sample to the next, where it begins anew. */
+typedef struct mbg_transitions mbg_transitions;
+
+/* Follows the run from its start to its end, with its formulation, steps and parameters, by pieces of its own: the run
+   need not be simulated. A rest at the end that is shorter than the interval is left out. Of the options inputs,
+   outputs and coordinates count; coordinates are chosen at the start. MBG_ERROR_INPUT when an interval has less than 5
+   steps of a formulation that needs them to get going ("lie", "dae"); MBG_ERROR_SINGULAR when the coordinates of the
+   start do not describe a later position. */
+MBG_API int mbg_transitions_create(mbg_context *ctx, mbg_run *run, const mbg_linearize_options *options,
+                                   double interval, mbg_transitions **out);
+MBG_API void mbg_transitions_destroy(mbg_transitions *transitions);
+
+typedef struct {
+  const char *model, *formulation;
+  double start, interval; /* s */
+  int count;              /* of intervals */
+  int states, inputs, outputs;
+} mbg_transitions_summary;
+
+MBG_API const mbg_transitions_summary *mbg_transitions_get_summary(const mbg_transitions *transitions);
+
+/* The linear model about sample k (0 to count): names and values of states, inputs and outputs, and C_k, D_k. */
+MBG_API const mbg_linearize *mbg_transitions_sample(const mbg_transitions *transitions, int k);
+
+/* A_k ('A') and B_k ('B') of interval k (0 to count - 1), row-major; NULL for others. */
+MBG_API const double *mbg_transitions_matrix(const mbg_transitions *transitions, int k, char which);
+
+/* Everything as JSON; the text is ended by mbg_text_destroy. */
+MBG_API int mbg_transitions_json(mbg_context *ctx, const mbg_transitions *transitions, char **text);
+
 #ifdef __cplusplus
 }
 #endif

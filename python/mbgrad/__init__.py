@@ -31,6 +31,7 @@ from ._problems import (
     Linear,
     Modes,
     OptimizeResult,
+    Transitions,
 )
 from ._records import Proof, StepError
 from ._run import Frame, Run
@@ -66,6 +67,7 @@ __all__ = [
     "SingularError",
     "StepError",
     "Table",
+    "Transitions",
     "UnsupportedError",
     "__version__",
     "formulations",

@@ -258,6 +258,48 @@ class Linear:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Transitions:
+    """Result of ``run.transitions()``: x[k+1] = A[k] x[k] + B[k] u[k], y[k] = C[k] x[k] + D[k] u[k] for small changes.
+
+    Attributes
+    ----------
+    states, inputs, outputs : list of str
+        Names; states are coordinates, then their rates, then states of the model.
+    t : numpy.ndarray, (N + 1,)
+        Times of the samples.
+    x, y : numpy.ndarray, (N + 1, states), (N + 1, outputs)
+        Values at the samples; nan for rotations of bodies.
+    A, B, C, D : numpy.ndarray, (N, ...)
+        A[k], B[k] lead from sample k to sample k + 1, with inputs held between them.
+    """
+
+    formulation: str
+    interval: float
+    states: list[str]
+    inputs: list[str]
+    outputs: list[str]
+    t: FloatArray
+    x: FloatArray
+    y: FloatArray
+    A: FloatArray
+    B: FloatArray
+    C: FloatArray
+    D: FloatArray
+    _held: Held = dataclasses.field(compare=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"Transitions({len(self.A)} intervals of {self.interval:g} s, {len(self.states)} states, "
+            f"{len(self.inputs)} inputs, {len(self.outputs)} outputs)"
+        )
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Everything that ``mbgrad linearize --transition --json`` prints."""
+        return _json(self._held, lib.mbg_transitions_json)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class OptimizeResult:
     """Result of ``model.optimize()``.
 
@@ -929,20 +971,12 @@ def _parameter_indices(done: Compiled, names: Sequence[str]) -> list[int]:
     return found
 
 
-def _create_linear(
-    source: Problems | Run,
-    p: FloatArray | None,
-    at: str,
-    inputs: Sequence[str] | None,
-    outputs: Sequence[str] | None,
-    coordinates: Sequence[str],
-    by: Sequence[str],
-) -> Any:
-    done: Compiled = source._compile() if isinstance(source, Problems) else source._compiled
+def _linear_options(
+    inputs: Sequence[str] | None, outputs: Sequence[str] | None, coordinates: Sequence[str]
+) -> tuple[Any, list[Any]]:
+    """Options with their names, and what must live as long as they do."""
     options = ffi.new("mbg_linearize_options *")
     lib.mbg_linearize_options_default(options, ffi.sizeof("mbg_linearize_options"))
-    options.at = lib.mbg_linearize_at_find(at.encode())
-    options.parameters = ffi.NULL if p is None else doubles(p)
     keep: list[Any] = []
     for name, count, names in (
         ("inputs", "ninput", inputs),
@@ -954,6 +988,22 @@ def _create_linear(
             keep += [texts, ffi.new("char *[]", texts or [ffi.NULL])]
             setattr(options, name, keep[-1])
             setattr(options, count, len(texts))
+    return options, keep
+
+
+def _create_linear(
+    source: Problems | Run,
+    p: FloatArray | None,
+    at: str,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+    coordinates: Sequence[str],
+    by: Sequence[str],
+) -> Any:
+    done: Compiled = source._compile() if isinstance(source, Problems) else source._compiled
+    options, keep = _linear_options(inputs, outputs, coordinates)
+    options.at = lib.mbg_linearize_at_find(at.encode())
+    options.parameters = ffi.NULL if p is None else doubles(p)
     index = _parameter_indices(done, by)
     keep.append(ffi.new("int[]", index or [0]))
     options.by, options.nby, options.gradient = keep[-1], len(index), bool(index)
@@ -966,6 +1016,73 @@ def _create_linear(
                 options.run = source._live().c
                 check(ctx, lib.mbg_linearize_create(ctx, done.c, options, out))
     return held(out[0], lib.mbg_linearize_destroy, done)
+
+
+def _create_transitions(
+    source: Run,
+    interval: float,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+    coordinates: Sequence[str],
+) -> Any:
+    options, keep = _linear_options(inputs, outputs, coordinates)
+    out = ffi.new("mbg_transitions **")
+    with context() as ctx, source._lock:
+        run = source._live()
+        run.options.watch.begin()
+        check(ctx, lib.mbg_transitions_create(ctx, run.c, options, interval, out), run.options.watch)
+    keep.clear()
+    return held(out[0], lib.mbg_transitions_destroy, source._compiled)
+
+
+def transitions_of(
+    source: Run,
+    interval: float,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+    coordinates: Sequence[str],
+) -> Transitions:
+    """Discrete linear models along a run."""
+    length = number("interval", interval)
+    result = Held(functools.partial(_create_transitions, source, length, inputs, outputs, coordinates))
+    c = result.c
+    s = lib.mbg_transitions_get_summary(c)
+    n, m, k = s.states, s.inputs, s.outputs
+    samples = [lib.mbg_transitions_sample(c, i) for i in range(s.count + 1)]
+    shapes = {"A": (n, n), "B": (n, m), "C": (k, n), "D": (k, m)}
+
+    def names(get: Any, count: int) -> list[str]:
+        return [text_of(get(samples[0], i).name) for i in range(count)]
+
+    def values(get: Any, count: int) -> FloatArray:
+        return np.array([[get(one, i).value for i in range(count)] for one in samples]).reshape(len(samples), count)
+
+    def matrices(which: str) -> FloatArray:
+        rows, columns = shapes[which]
+        found = np.zeros((s.count, rows, columns))
+        for i in range(s.count if rows * columns else 0):
+            if which in "AB":
+                pointer = lib.mbg_transitions_matrix(c, i, which.encode())
+            else:
+                pointer = lib.mbg_linearize_matrix(samples[i], which.encode(), ffi.NULL, ffi.NULL)
+            found[i] = array_of(pointer, rows * columns).reshape(rows, columns)
+        return found
+
+    return Transitions(
+        formulation=text_of(s.formulation),
+        interval=s.interval,
+        states=names(lib.mbg_linearize_state, n),
+        inputs=names(lib.mbg_linearize_input, m),
+        outputs=names(lib.mbg_linearize_output, k),
+        t=np.array([lib.mbg_linearize_get_summary(one).time for one in samples]),
+        x=values(lib.mbg_linearize_state, n),
+        y=values(lib.mbg_linearize_output, k),
+        A=matrices("A"),
+        B=matrices("B"),
+        C=matrices("C"),
+        D=matrices("D"),
+        _held=result,
+    )
 
 
 def linear_model(

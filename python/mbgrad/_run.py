@@ -33,7 +33,7 @@ from ._native import (
     text_of,
 )
 from ._parameters import Parameters
-from ._problems import Linear, linear_model
+from ._problems import Linear, Transitions, linear_model, transitions_of
 from ._records import Attribute, ModalMotion, StepError, Work, record
 from ._view import Page
 
@@ -589,6 +589,25 @@ class Run(Mapping[str, FloatArray]):
     ) -> Linear:
         """Linear model x' = A x + B u, y = C x + D u about the end of the run; arguments as in ``model.linearize``."""
         return linear_model(self, None, "run", inputs, outputs, coordinates, by)
+
+    def transitions(
+        self,
+        interval: float,
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        coordinates: Sequence[str] = (),
+    ) -> Transitions:
+        """Discrete linear models x[k+1] = A[k] x[k] + B[k] u[k] along the run, from sample to sample.
+
+        Parameters
+        ----------
+        interval : float
+            Time between samples [s]; a rest at the end that is shorter is left out.
+        inputs, outputs, coordinates
+            As in ``model.linearize``; inputs are held over an interval.
+        """
+        return transitions_of(self, interval, inputs, outputs, coordinates)
 
     def save_state(self, path: Any) -> None:
         """Write the last state as JSON; ``model.simulate(restart=path)`` begins there."""

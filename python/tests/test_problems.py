@@ -94,6 +94,29 @@ def test_linear_models_outlive_their_model():
     assert np.isfinite(linear.response(2.0)).all()
 
 
+def test_transitions(program):
+    crane = mbgrad.load("overhead-crane")
+    run = crane.simulate()
+    found = run.transitions(0.5, inputs=["u"], outputs=["x_t", "x_l"])
+    n = len(found.states)
+    assert found.A.shape == (6, n, n)
+    assert found.B.shape == (6, n, 1)
+    assert found.C.shape == (6, 2, n)
+    assert found.t == pytest.approx(np.arange(7) * 0.5)
+    assert found.x.shape == (7, n)
+    assert found.y[-1] == pytest.approx([run["x_t"][-1], run["x_l"][-1]], abs=1e-3)
+    said = program("linearize", "overhead-crane", "--transition", "0.5", "--inputs", "u", "--outputs", "x_t,x_l")
+    assert found.data == said
+    for k, sample in enumerate(said["samples"][:-1]):
+        assert found.A[k].tolist() == sample["A"]
+        assert found.B[k].tolist() == sample["B"]
+    assert pickle.loads(pickle.dumps(found)).data == said
+    with pytest.raises(InputError, match="no intervals of 9 s"):
+        run.transitions(9)
+    with pytest.raises(ValueError, match="interval"):
+        run.transitions(float("nan"))
+
+
 def test_linearize_a_run():
     crane = mbgrad.load("overhead-crane")
     run = crane.simulate(end=0.5)

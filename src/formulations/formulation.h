@@ -14,8 +14,9 @@
 
 /* What a formulation is. */
 enum {
-  MBG__ODE = 1,  /* integrates an ordinary differential equation with relative and absolute tolerances */
-  MBG__RIGID = 2 /* takes no beams and no modal bodies, whose masses couple several bodies */
+  MBG__ODE = 1,   /* integrates an ordinary differential equation with relative and absolute tolerances */
+  MBG__RIGID = 2, /* takes no beams and no modal bodies, whose masses couple several bodies */
+  MBG__WARM = 4   /* the first step from a given state is of lower order than those that follow */
 };
 
 typedef struct mbg__formulation_work mbg__formulation_work;
@@ -29,6 +30,7 @@ typedef struct {
   const mbg__density_term *terms;
   bool all;          /* every attribute is wanted, not only those that depend on parameters */
   const real *poses; /* by frames and twists at the nodes, for exact adjoints; NULL: 0   (nodes x 2 nw) */
+  int poses_from;    /* the first node of `poses`; 0 before it */
 } mbg__criterion_seeds;
 
 /* The discrete seed of used signal k at a node. */

@@ -93,7 +93,8 @@ void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__node
 }
 
 static const real *poses_at(const mbg__criterion_seeds *seeds, int nw, int node) {
-  return seeds->poses ? seeds->poses + 2 * (size_t)nw * (size_t)node : NULL;
+  const bool any = seeds->poses && node >= seeds->poses_from;
+  return any ? seeds->poses + 2 * (size_t)nw * (size_t)(node - seeds->poses_from) : NULL;
 }
 
 bool mbg__seeds_have_poses(const mbg__criterion_seeds *seeds, int ncrit, int nw, int node) {

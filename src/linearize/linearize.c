@@ -11,6 +11,11 @@ void mbg_linearize_options_default(mbg_linearize_options *options, size_t size) 
   mbg__options_default(options, size, &defaults, sizeof(defaults));
 }
 
+int mbg__linearize_options_take(mbg_context *ctx, const mbg_linearize_options *given, mbg_linearize_options *options) {
+  *options = defaults;
+  return mbg__options_take(ctx, "linearize", given, options, sizeof(*options));
+}
+
 static const char *const at_names[] = {"equilibrium", "start", "steady", "run"};
 
 const char *mbg_linearize_at_name(int at) { return at >= 0 && at < MBG_COUNT(at_names) ? at_names[at] : NULL; }
@@ -120,15 +125,23 @@ int mbg__linearize_lists(mbg__linearize_work *k) {
   return err < 0 ? err : list_outputs(k);
 }
 
-int mbg__linearize_at_point(mbg__linearize_work *k) {
+int mbg__linearize_coordinates(mbg__linearize_work *k) {
+  const int err = check_reactions(k);
+  return err < 0 ? err : mbg__linearize_choose(k);
+}
+
+int mbg__linearize_matrices(mbg__linearize_work *k) {
   int err = MBG_OK;
-  MBG_TRY(check_reactions(k));
-  MBG_TRY(mbg__linearize_choose(k));
   MBG_TRY(mbg__linear_make(k->ctx, &k->arena, k->at.m, &k->spec, &k->linear));
   const mbg__state state = mbg__linearize_state(k);
   MBG_TRY(mbg__linear_model(k->ctx, k->at.sys, &k->spec, &state, &k->linear));
 done:
   return err;
+}
+
+int mbg__linearize_at_point(mbg__linearize_work *k) {
+  const int err = mbg__linearize_coordinates(k);
+  return err < 0 ? err : mbg__linearize_matrices(k);
 }
 
 int mbg__linearize_solve(mbg__linearize_work *k) {
@@ -290,7 +303,7 @@ static int check_finite(mbg_context *ctx, const mbg_linearize *s) {
   return MBG_OK;
 }
 
-static void note_constant(mbg_context *ctx, const mbg_linearize *s) {
+void mbg__linearize_note_constant(mbg_context *ctx, const mbg_linearize *s) {
   for (int i = 0; i < s->summary.inputs; i++) {
     if (s->inputs[i].constant) {
       mbg__note(ctx, MBG_NOTE,
@@ -338,18 +351,35 @@ static int take_parameters(mbg__linearize_work *k) {
   return MBG_OK;
 }
 
-static int make(mbg__linearize_work *k, mbg_linearize *out) {
+int mbg__linearize_object(const mbg__linearize_work *k, mbg_linearize **out) {
+  mbg_linearize *linear = *out = mbg__alloc_zero(k->ctx, 1, sizeof(*linear));
+  int err = MBG_OK;
+  if (!linear) {
+    return mbg__fail_memory(k->ctx);
+  }
+  mbg__arena_init(&linear->arena, mbg__context_allocator(k->ctx));
+  linear->model = k->given;
+  MBG_TRY(take_result(k, linear));
+  MBG_TRY(check_finite(k->ctx, linear));
+  MBG_TRY(mbg__linearize_find_poles(k->ctx, linear));
+done:
+  if (err < 0) {
+    mbg_linearize_destroy(linear);
+    *out = NULL;
+  }
+  return err;
+}
+
+static int make(mbg__linearize_work *k, mbg_linearize **out) {
   int err = MBG_OK;
   MBG_TRY(check_options(k->ctx, k->given, &k->opt));
   MBG_TRY(take_parameters(k));
   MBG_TRY(mbg__linearize_solve(k));
-  MBG_TRY(take_result(k, out));
-  MBG_TRY(check_finite(k->ctx, out));
-  MBG_TRY(mbg__linearize_find_poles(k->ctx, out));
+  MBG_TRY(mbg__linearize_object(k, out));
   if (k->opt.gradient) {
-    MBG_TRY(mbg__linearize_derivatives(k, out));
+    MBG_TRY(mbg__linearize_derivatives(k, *out));
   }
-  note_constant(k->ctx, out);
+  mbg__linearize_note_constant(k->ctx, *out);
 done:
   return err;
 }
@@ -357,27 +387,20 @@ done:
 int mbg_linearize_create(mbg_context *ctx, const mbg_model *model, const mbg_linearize_options *options,
                          mbg_linearize **out) {
   MBG_NEED(ctx, ctx && model && out);
-  mbg__linearize_work k = {.ctx = ctx, .given = model, .opt = defaults};
+  mbg__linearize_work k = {.ctx = ctx, .given = model};
   *out = NULL;
-  int err = mbg__options_take(ctx, "linearize", options, &k.opt, sizeof(k.opt));
+  int err = mbg__linearize_options_take(ctx, options, &k.opt);
   if (err < 0) {
     return err;
   }
-  mbg_linearize *linear = mbg__alloc_zero(ctx, 1, sizeof(*linear));
-  if (!linear) {
-    return mbg__fail_memory(ctx);
-  }
-  mbg__arena_init(&linear->arena, mbg__context_allocator(ctx));
   mbg__arena_init(&k.arena, mbg__context_allocator(ctx));
-  linear->model = model;
-  err = make(&k, linear);
+  err = make(&k, out);
   mbg__linearize_end(&k);
   if (err < 0) {
-    mbg_linearize_destroy(linear);
-    return err;
+    mbg_linearize_destroy(*out);
+    *out = NULL;
   }
-  *out = linear;
-  return MBG_OK;
+  return err;
 }
 
 void mbg_linearize_destroy(mbg_linearize *linear) {

@@ -1,11 +1,12 @@
 /* linearize: shared by the files of this folder. linearize.c is the whole; linearize_model.c extends the model by
    coordinates, linearize_choose.c picks independent ones, linearize_point.c finds the point and its derivative,
-   linearize_poles.c has poles, zeros and responses. */
+   linearize_poles.c has poles, zeros and responses, linearize_transition.c the transitions along a run. */
 #ifndef MBG_LINEARIZE_LINEARIZE_H
 #define MBG_LINEARIZE_LINEARIZE_H
 
 #include "mbgrad/linearize.h"
 #include "modes/modes.h"
+#include "run/run.h"
 #include "system/state_space.h"
 
 struct mbg_linearize {
@@ -17,6 +18,13 @@ struct mbg_linearize {
   double *derivative[4]; /* of each, one parameter after the other, or NULL */
   int *by;               /* (summary.parameters) */
   double *re, *im;       /* poles (states) */
+};
+
+struct mbg_transitions {
+  mbg__arena arena;
+  mbg_transitions_summary summary;
+  mbg_linearize **samples; /* (count + 1) */
+  double *matrix[2];       /* A and B of all intervals (count x states x states, count x states x inputs) */
 };
 
 /* A coordinate that may become a state. */
@@ -51,15 +59,23 @@ int mbg__linearize_choose(mbg__linearize_work *k);
 
 /* linearize_point.c */
 int mbg__linearize_point(mbg__linearize_work *k);
+/* ... about a given state, with its own rates; and memory for one. */
+int mbg__linearize_point_at(mbg__linearize_work *k, const mbg__run_state *state);
+int mbg__linearize_state_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_state *state);
 mbg__state mbg__linearize_state(const mbg__linearize_work *k);
 /* Derivatives of the matrices along parameters into the result. */
 int mbg__linearize_derivatives(mbg__linearize_work *k, mbg_linearize *out);
 
-/* linearize.c: inputs and outputs by name; coordinates and the linear model at a point; all of it up to k->linear.
-   `end` releases the work. */
+/* linearize.c: options over the defaults; inputs and outputs by name; coordinates and the linear model at a point, and
+   both; all of it up to k->linear. `object` makes the result of k->linear, with poles. `end` releases the work. */
+int mbg__linearize_options_take(mbg_context *ctx, const mbg_linearize_options *given, mbg_linearize_options *options);
 int mbg__linearize_lists(mbg__linearize_work *k);
+int mbg__linearize_coordinates(mbg__linearize_work *k);
+int mbg__linearize_matrices(mbg__linearize_work *k);
 int mbg__linearize_at_point(mbg__linearize_work *k);
 int mbg__linearize_solve(mbg__linearize_work *k);
+int mbg__linearize_object(const mbg__linearize_work *k, mbg_linearize **out);
+void mbg__linearize_note_constant(mbg_context *ctx, const mbg_linearize *linear);
 void mbg__linearize_end(mbg__linearize_work *k);
 
 /* linearize_poles.c: into the result */

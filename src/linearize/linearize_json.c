@@ -1,4 +1,4 @@
-/* Linear models as JSON. */
+/* Linear models and transitions as JSON. */
 #include "linearize/linearize.h"
 
 #include "io/json_write.h"
@@ -95,6 +95,60 @@ int mbg_linearize_json(mbg_context *ctx, const mbg_linearize *s, char **text) {
   if (s->summary.parameters > 0) {
     derivatives(&w, s);
   }
+  mbg__json_end_object(&w);
+  return mbg__json_writer_hand_over(&w, text);
+}
+
+static void values(mbg__json_writer *w, const char *key, const mbg_linearize *s, int count, name_of get) {
+  mbg__json_key(w, key);
+  mbg__json_begin_array(w);
+  for (int i = 0; i < count; i++) {
+    mbg__json_number(w, get(s, i)->value);
+  }
+  mbg__json_end_array(w);
+}
+
+/* a sample: time, values, and what leads from it to the next one */
+static void sample(mbg__json_writer *w, const mbg_transitions *t, int k) {
+  const mbg_transitions_summary *about = &t->summary;
+  const mbg_linearize *s = t->samples[k];
+  mbg__json_begin_object(w);
+  mbg__json_key(w, "time");
+  mbg__json_number(w, s->summary.time);
+  values(w, "x", s, about->states, mbg_linearize_state);
+  values(w, "y", s, about->outputs, mbg_linearize_output);
+  if (k < about->count) {
+    matrix(w, "A", mbg_transitions_matrix(t, k, 'A'), about->states, about->states);
+    matrix(w, "B", mbg_transitions_matrix(t, k, 'B'), about->states, about->inputs);
+  }
+  matrix(w, "C", s->matrix[2], about->outputs, about->states);
+  matrix(w, "D", s->matrix[3], about->outputs, about->inputs);
+  mbg__json_end_object(w);
+}
+
+int mbg_transitions_json(mbg_context *ctx, const mbg_transitions *t, char **text) {
+  MBG_NEED(ctx, ctx && t && text);
+  const mbg_transitions_summary *about = &t->summary;
+  mbg__json_writer w;
+  mbg__json_writer_init(&w, ctx, true);
+  mbg__json_begin_object(&w);
+  mbg__json_key(&w, "model");
+  mbg__json_string(&w, about->model);
+  mbg__json_key(&w, "formulation");
+  mbg__json_string(&w, about->formulation);
+  mbg__json_key(&w, "start");
+  mbg__json_number(&w, about->start);
+  mbg__json_key(&w, "interval");
+  mbg__json_number(&w, about->interval);
+  names(&w, "states", t->samples[0], about->states, mbg_linearize_state);
+  names(&w, "inputs", t->samples[0], about->inputs, mbg_linearize_input);
+  names(&w, "outputs", t->samples[0], about->outputs, mbg_linearize_output);
+  mbg__json_key(&w, "samples");
+  mbg__json_begin_array(&w);
+  for (int k = 0; k <= about->count; k++) {
+    sample(&w, t, k);
+  }
+  mbg__json_end_array(&w);
   mbg__json_end_object(&w);
   return mbg__json_writer_hand_over(&w, text);
 }

@@ -16,45 +16,59 @@
 
 static const double singular = 1e-11; /* stiffness that counts as none, relative to the largest */
 
-static int at_run(mbg__linearize_work *k) {
-  const mbg_model *m = &k->model;
-  double t;
-  int err = MBG_OK;
-  mbg__frame *H = MBG_TAKE(&k->arena, mbg__frame, m->nbody);
-  real *v = MBG_TAKE(&k->arena, real, m->nw);
-  int *turns = MBG_TAKE(&k->arena, int, m->nturn);
-  MBG_TRY(mbg__arena_check(k->ctx, &k->arena));
-  if (mbg__run_last(k->opt.run, &t, H, v, turns) < 0) {
-    return mbg__fail(k->ctx, MBG_ERROR_INPUT, "simulate first: the run has no state to linearize about");
+static void begin(mbg__linearize_work *k) {
+  k->at.ctx = k->ctx;
+  k->at.given = &k->model;
+  k->at.p = k->p;
+  k->at.action = "linearize";
+  mbg__arena_init(&k->at.arena, mbg__context_allocator(k->ctx));
+}
+
+static void take_rows(mbg__linearize_work *k) {
+  k->spec.rest = k->opt.at == MBG_LINEARIZE_EQUILIBRIUM;
+  k->spec.keep = k->at.result->rank->keep;
+}
+
+int mbg__linearize_state_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_state *s) {
+  s->H = MBG_TAKE(arena, mbg__frame, m->nbody);
+  s->v = MBG_TAKE(arena, real, m->nw);
+  s->turns = MBG_TAKE(arena, int, m->nturn);
+  return mbg__arena_check(ctx, arena);
+}
+
+static int last_state(mbg__linearize_work *k, mbg__run_state *s) {
+  int err = mbg__linearize_state_make(k->ctx, &k->arena, &k->model, s);
+  if (err == MBG_OK && mbg__run_last(k->opt.run, &s->t, s->H, s->v, s->turns) < 0) {
+    err = mbg__fail(k->ctx, MBG_ERROR_INPUT, "simulate first: the run has no state to linearize about");
   }
-  MBG_TRY(mbg__modes_begin_at(&k->at, t, H, v, turns));
+  return err;
+}
+
+int mbg__linearize_point_at(mbg__linearize_work *k, const mbg__run_state *s) {
+  int err = MBG_OK;
+  begin(k);
+  MBG_TRY(mbg__modes_begin_at(&k->at, s->t, s->H, s->v, s->turns));
+  take_rows(k);
 done:
   return err;
 }
 
 int mbg__linearize_point(mbg__linearize_work *k) {
   int err = MBG_OK;
-  k->at.ctx = k->ctx;
-  k->at.given = &k->model;
-  k->at.p = k->p;
-  k->at.action = "linearize";
-  mbg__arena_init(&k->at.arena, mbg__context_allocator(k->ctx));
-  switch (k->opt.at) {
-  case MBG_LINEARIZE_EQUILIBRIUM:
-  case MBG_LINEARIZE_STEADY:
-    k->at.opt.at = k->opt.at == MBG_LINEARIZE_STEADY ? MBG_MODES_STEADY : MBG_MODES_EQUILIBRIUM;
-    MBG_TRY(mbg__modes_state(&k->at));
-    break;
-  case MBG_LINEARIZE_START:
+  mbg__run_state state;
+  if (k->opt.at == MBG_LINEARIZE_RUN) {
+    err = last_state(k, &state);
+    return err < 0 ? err : mbg__linearize_point_at(k, &state);
+  }
+  begin(k);
+  if (k->opt.at == MBG_LINEARIZE_START) {
     MBG_TRY(mbg__modes_begin(&k->at, k->model.start));
     memcpy(k->at.v, k->at.result->v, (size_t)k->model.nw * sizeof(real));
-    break;
-  case MBG_LINEARIZE_RUN:
-    MBG_TRY(at_run(k));
-    break;
+  } else {
+    k->at.opt.at = k->opt.at == MBG_LINEARIZE_STEADY ? MBG_MODES_STEADY : MBG_MODES_EQUILIBRIUM;
+    MBG_TRY(mbg__modes_state(&k->at));
   }
-  k->spec.rest = k->opt.at == MBG_LINEARIZE_EQUILIBRIUM;
-  k->spec.keep = k->at.result->rank->keep;
+  take_rows(k);
 done:
   return err;
 }

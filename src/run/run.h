@@ -15,6 +15,29 @@ int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi);
 int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns);
 void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns);
 
+/* A state, in arrays of the caller. */
+typedef struct {
+  double t;
+  mbg__frame *H; /* (nbody) */
+  real *v;       /* (nw) */
+  int *turns;    /* (nturn) */
+} mbg__run_state;
+
+/* The state that a simulation starts from: of the last one, else it is solved. With an accuracy, the first call
+   simulates, which finds the steps. */
+int mbg__run_first(mbg_context *ctx, mbg_run *run, mbg__run_state *out);
+
+/* A run with the formulation, steps and parameters of another one from a given state to a time, simulated. plain: the
+   model without criteria, which may lie beyond that time; it outlives the result. */
+int mbg__run_piece(mbg_context *ctx, const mbg_run *run, const mbg_model *plain, const mbg__run_state *from, double end,
+                   mbg_run **out);
+/* The least number of steps of a piece: the first ones of some formulations are of lower order. */
+int mbg__run_least_steps(const mbg_run *run);
+
+/* Cotangents of the last node, by frames and then by twists (n x 2 nw), at the start by the exact adjoint: gw, gv
+   (n x nw); ga (n x na) += those of the attributes. A run from a given state. */
+int mbg__run_pull_end(mbg_context *ctx, mbg_run *run, int n, const real *poses, real *gw, real *gv, real *ga);
+
 /* Options of a caller, of any size, completed by defaults. */
 int mbg__run_options_take(mbg_context *ctx, const mbg_run_options *given, mbg_run_options *options);
 

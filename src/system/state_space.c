@@ -90,6 +90,26 @@ void mbg__q_row(mbg__system *s, const mbg__q *q, real *J) {
   }
 }
 
+void mbg__q_pull(mbg__system *s, const mbg__q *q, bool rate, real *gw, real *gv, real *ga) {
+  if (q->kind == MBG__Q_JOINT) {
+    mbg__system_signal_pull(s, q->signal + (rate ? 1 : 0), 1, gw, gv, NULL, NULL, ga);
+    return;
+  }
+  const int at = s->model->bodies[q->body].voff;
+  real *own = (rate ? gv : gw) + at;
+  if (q->kind != MBG__Q_SHIFT) {
+    own[q->axis] += size_of(q);
+    return;
+  }
+  const real *axis = s->H[q->body].R + 3 * q->axis;
+  for (int j = 0; j < 3; j++) {
+    own[j] += axis[j];
+  }
+  if (rate) { /* R (w x v) */
+    v3_cross_add(gw + at + 3, 1, s->v + at, axis);
+  }
+}
+
 /* row `axis` of R times x */
 static real along(const work *k, const mbg__q *q, const real x[3]) {
   return v3_dot(k->at->H[q->body].R + 3 * q->axis, x);
@@ -346,19 +366,19 @@ static void read_off(work *k, bool input, int ld, int c, real *F, real *G) {
   }
 }
 
-/* da of an input */
-static void lay_input(work *k, const mbg__linear_input *input) {
+void mbg__linear_input_push(const mbg__design *design, const mbg__linear_input *input, real *dp, real *da) {
+  const mbg_model *m = design->model;
   if (input->control >= 0) {
-    memset(k->da, 0, (size_t)k->m->na * sizeof(real));
-    const mbg__control *u = &k->m->controls[input->control];
+    memset(da, 0, (size_t)m->na * sizeof(real));
+    const mbg__control *u = &m->controls[input->control];
     for (int i = 0; i < u->spline->n; i++) {
-      k->da[u->attr + i] = 1;
+      da[u->attr + i] = 1;
     }
     return;
   }
-  k->dp[input->parameter] = 1;
-  mbg__design_push(k->sys->design, k->dp, k->da);
-  k->dp[input->parameter] = 0;
+  dp[input->parameter] = 1;
+  mbg__design_push(design, dp, da);
+  dp[input->parameter] = 0;
 }
 
 static bool moves_rows(work *k) {
@@ -386,7 +406,7 @@ static int columns(work *k) {
     read_off(k, false, out->n, c, out->A, out->C);
   }
   for (int c = 0; c < spec->ninput; c++) {
-    lay_input(k, &spec->inputs[c]);
+    mbg__linear_input_push(k->sys->design, &spec->inputs[c], k->dp, k->da);
     out->moves[c] = moves_rows(k);
     column(k, own, -1, -1, true);
     read_off(k, true, spec->ninput, c, out->B, out->D);
@@ -402,6 +422,33 @@ int mbg__linear_model(mbg_context *ctx, mbg__system *sys, const mbg__linear_spec
   assert(k.nkept + spec->nq == k.m->nv);
   MBG_TRY(prepare(&k));
   MBG_TRY(columns(&k));
+done:
+  mbg__arena_destroy(&k.arena);
+  return err;
+}
+
+int mbg__linear_settle(mbg_context *ctx, mbg__system *sys, const mbg__linear_spec *spec, const mbg__state *state,
+                       real *w, real *v) {
+  work k = {.ctx = ctx, .sys = sys, .m = mbg__system_model(sys), .spec = spec, .at = state};
+  int err = MBG_OK;
+  MBG_TRY(make(&k));
+  real *same = MBG_TAKE(&k.arena, real, spec->nq);
+  MBG_TRY(mbg__arena_check(ctx, &k.arena));
+  MBG_TRY(mbg__system_update(ctx, sys, state));
+  MBG_TRY(mbg__system_linearize(ctx, sys));
+  MBG_TRY(mbg__system_linearize_signals(ctx, sys));
+  MBG_TRY(fill(&k));
+  MBG_TRY(factor_lift(&k));
+  if (w) {
+    vn_zero(k.m->nw, w);
+    mbg__system_residual(sys, NULL, k.row, NULL, NULL, NULL);
+    lift(&k, same, -1, w);
+  }
+  mbg__system_residual(sys, NULL, NULL, k.row, NULL, NULL);
+  lift(&k, same, -1, k.dv);
+  for (int i = 0; i < k.m->nw; i++) {
+    v[i] = state->v[i] + k.dv[i];
+  }
 done:
   mbg__arena_destroy(&k.arena);
   return err;

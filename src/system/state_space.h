@@ -66,6 +66,18 @@ int mbg__linear_model(mbg_context *ctx, mbg__system *sys, const mbg__linear_spec
 /* Row J of a coordinate over the velocities (nw), at the state of the last update and linearization of signals. */
 void mbg__q_row(mbg__system *sys, const mbg__q *q, real *J);
 
+/* Cotangents of a coordinate, or of its rate: gw, gv (nw), ga (na) += its derivatives by frames, twists and attributes,
+   at the state of the last update and linearization of signals. */
+void mbg__q_pull(mbg__system *sys, const mbg__q *q, bool rate, real *gw, real *gv, real *ga);
+
+/* What brings a state back to the rows with coordinates and rates as they are: w (nw; NULL: not wanted), the motion of
+   the frames to first order; v (nw), twists that satisfy the rows at the frames of the state. */
+int mbg__linear_settle(mbg_context *ctx, mbg__system *sys, const mbg__linear_spec *spec, const mbg__state *state,
+                       real *w, real *v);
+
+/* The attributes along an input: da (na). dp: scratch of zeros (np). */
+void mbg__linear_input_push(const mbg__design *design, const mbg__linear_input *input, real *dp, real *da);
+
 /* w (nw) along da of frames that vary outside the motions of their bodies, as the guess of the start does; else 0. */
 void mbg__linear_outside(const mbg__design *design, const mbg__frame *H, const real *da, real *w);
 

@@ -16,6 +16,7 @@ typedef struct {
   mbg_check *check;
   mbg_modes *modes;
   mbg_linearize *linear;
+  mbg_transitions *transitions;
   mbg_optimize *optimize;
   mbg_identify *identify;
   mbg_control *control;
@@ -29,6 +30,7 @@ typedef struct {
 #define CHECK o->check
 #define MODES o->modes
 #define LINEAR o->linear
+#define TRANSITIONS o->transitions
 #define OPTIMIZE o->optimize
 #define IDENTIFY o->identify
 #define CONTROL o->control
@@ -98,6 +100,7 @@ static void create(objects *o) {
   assert_int_equal(mbg_check_create(o->ctx, o->model, NULL, &o->check), MBG_OK);
   assert_int_equal(mbg_modes_create(o->ctx, o->model, NULL, &o->modes), MBG_OK);
   assert_int_equal(mbg_linearize_create(o->ctx, o->model, NULL, &o->linear), MBG_OK);
+  assert_int_equal(mbg_transitions_create(o->ctx, o->run, NULL, 0.5, &o->transitions), MBG_OK);
   assert_int_equal(mbg_optimize_create(o->ctx, o->model, NULL, &o->optimize), MBG_OK);
   assert_int_equal(mbg_identify_create(o->ctx, o->model, NULL, &o->identify), MBG_OK);
   static const char *const objective[] = {"miss"};
@@ -115,6 +118,7 @@ static void destroy(objects *o) {
   mbg_identify_destroy(o->identify);
   mbg_optimize_destroy(o->optimize);
   mbg_linearize_destroy(o->linear);
+  mbg_transitions_destroy(o->transitions);
   mbg_modes_destroy(o->modes);
   mbg_check_destroy(o->check);
   mbg_run_destroy(o->run);

@@ -1,0 +1,91 @@
+/* Pieces of a run: from a state to a time, and the exact adjoint from the end of a piece to its start. */
+#include "run/run_internal.h"
+#include "trajectory/rank_watch.h"
+
+#include <string.h>
+
+enum { WARM_STEPS = 5 };
+
+int mbg__run_least_steps(const mbg_run *run) { return run->formulation->supports & MBG__WARM ? WARM_STEPS : 1; }
+
+int mbg__run_first(mbg_context *ctx, mbg_run *run, mbg__run_state *out) {
+  const mbg_model *m = run->m;
+  int err = MBG_OK;
+  if (run->accuracy > 0 && !run->started) {
+    MBG_TRY(mbg_run_simulate(ctx, run));
+  } else if (!run->simulated) {
+    MBG_TRY(run->refused ? mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others")
+                         : mbg__start_solve(ctx, run->start, !run->started));
+  }
+  const mbg__start_result *start = mbg__start_result_of(run->start);
+  out->t = re(start->t);
+  memcpy(out->H, start->H, (size_t)m->nbody * sizeof(*out->H));
+  memcpy(out->v, start->v, (size_t)m->nw * sizeof(real));
+  memcpy(out->turns, start->turns, (size_t)m->nturn * sizeof(int));
+done:
+  return err;
+}
+
+static void take_steps(const mbg_run *run, mbg_run *other) {
+  other->accuracy = 0;
+  other->step = other->plan.step = run->plan.step;
+  other->relative = other->plan.relative = run->plan.relative;
+  other->absolute = other->plan.absolute = run->plan.absolute;
+  other->plan.tolerance = run->plan.tolerance;
+}
+
+int mbg__run_piece(mbg_context *ctx, const mbg_run *run, const mbg_model *plain, const mbg__run_state *from, double end,
+                   mbg_run **out) {
+  mbg_run_options options = run->options;
+  mbg_run *other = NULL;
+  int err = MBG_OK;
+  options.formulation = run->formulation->key;
+  options.end = end;
+  options.interval = 0;
+  options.all_signals = options.keep_poses = false;
+  MBG_TRY(mbg_run_create(ctx, plain, &options, &other));
+  take_steps(run, other);
+  MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
+  mbg__run_give(other, from->t, from->H, from->v, from->turns);
+  MBG_TRY(mbg_run_simulate(ctx, other));
+  if (mbg_run_partial(other)) {
+    err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the run was interrupted");
+  }
+done:
+  if (err < 0) {
+    mbg_run_destroy(other);
+    other = NULL;
+  }
+  *out = other;
+  return err;
+}
+
+/* Error control follows the motion, not its variations: at rest it takes steps of any length. The continuous adjoint
+   controls its own. */
+static mbg_method pull_method(const mbg_run *run) {
+  const bool own = !(run->plan.step > 0) && mbg__formulation_has(run->formulation, MBG_METHOD_CONTINUOUS) &&
+                   (run->formulation->supports & MBG__ODE);
+  return own ? MBG_METHOD_CONTINUOUS : mbg_run_adjoint_method(run);
+}
+
+int mbg__run_pull_end(mbg_context *ctx, mbg_run *run, int n, const real *poses, real *gw, real *gv, real *ga) {
+  const mbg_method method = pull_method(run);
+  const size_t width = 2 * (size_t)run->m->nw;
+  mbg__criterion_seeds *seeds = mbg__alloc_zero(ctx, (size_t)n + 1, sizeof(*seeds));
+  int err = seeds ? MBG_OK : mbg__fail_memory(ctx);
+  assert(run->given_state && run->simulated);
+  MBG_TRY(err);
+  MBG_TRY(mbg__run_check_method(ctx, run, method));
+  MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
+  for (int k = 0; k < n; k++) {
+    seeds[k] =
+        (mbg__criterion_seeds){.all = true, .poses = poses + (size_t)k * width, .poses_from = run->nodes.nnode - 1};
+  }
+  mbg__start_keep(run->start, gw, gv);
+  err = n > 0 ? run->formulation->ops->adjoint(ctx, run->work, method, n, seeds, ga) : MBG_OK;
+  mbg__start_keep(run->start, NULL, NULL);
+  mbg__run_count_work(run);
+done:
+  mbg__free(ctx, seeds);
+  return err;
+}
