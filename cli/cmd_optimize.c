@@ -5,16 +5,40 @@
 #include "search.h"
 #include "step_error.h"
 #include "text.h"
+#include "view_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+typedef struct {
+  mbg_optimize_options o;
+  mbg_run_options run;
+  int starts, jobs;
+  bool keep; /* the iterates, for a page */
+  int np, niterate;
+  double *iterates; /* (niterate x np) */
+} search;
 
 /* ---------------------------------------------------------------------- progress */
 
-/* a line that the next iteration overwrites */
-static bool interrupted(const mbg_run_options *run) { return run->interrupt && run->interrupt(run->user); }
+static void keep_iterate(search *s, const double *parameters) {
+  const size_t np = (size_t)s->np, n = (size_t)s->niterate;
+  if (s->keep) {
+    s->iterates = cli_resize(s->iterates, (n + 1) * np, sizeof(double));
+    memcpy(s->iterates + n * np, parameters, np * sizeof(double));
+    s->niterate++;
+  }
+}
 
+static bool silent(void *user, const mbg_optimize_state *state) {
+  search *s = user;
+  keep_iterate(s, state->parameters);
+  return s->run.interrupt && s->run.interrupt(s->run.user);
+}
+
+/* a line that the next iteration overwrites */
 static bool show(void *user, const mbg_optimize_state *s) {
   char left[64] = "";
   if (!s->replayed && s->iteration > 0 && s->seconds > 0) {
@@ -24,21 +48,10 @@ static bool show(void *user, const mbg_optimize_state *s) {
   fprintf(stderr, "\r\033[Kiteration %d: objective %.6g, violation %.2g, step %.2g%s", s->iteration, s->objective,
           s->violation, s->step, left);
   fflush(stderr);
-  return interrupted(user);
-}
-
-static bool silent(void *user, const mbg_optimize_state *s) {
-  (void)s;
-  return interrupted(user);
+  return silent(user, s);
 }
 
 /* ---------------------------------------------------------------------- options */
-
-typedef struct {
-  mbg_optimize_options o;
-  mbg_run_options run;
-  int starts, jobs;
-} search;
 
 static int take_options(const cli_args *args, const cli_run *r, search *s) {
   mbg_optimize_options *o = &s->o;
@@ -46,7 +59,10 @@ static int take_options(const cli_args *args, const cli_run *r, search *s) {
   s->starts = s->jobs = 1;
   s->run = r->options;
   s->run.progress = NULL;
-  o->run = o->user = &s->run;
+  o->run = &s->run;
+  o->user = s;
+  s->keep = cli_value(args, "view", 0) != NULL;
+  s->np = mbg_model_parameter_count(r->session.model);
   o->progress = isatty(STDERR_FILENO) && !cli_flag(args, "quiet") ? show : silent;
   o->optimizer = cli_value(args, "optimizer", 0);
   o->parameters = cli_value(args, "set", 0) ? r->session.parameters : NULL;
@@ -73,10 +89,50 @@ static int outcome(const mbg_optimize *opt, int nstart, const cli_starts *starts
              : cli_failed("%s; the best design so far is given%s", mbg_optimize_reason_text(s->reason), violates);
 }
 
-static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt, int nstart,
+/* the optimum, and over it the start and iterates on the way, at most LAID in all */
+static int write_page(const cli_args *args, cli_run *r, const mbg_optimize *opt, const search *s) {
+  enum { LAID = 8 };
+  mbg_context *ctx = r->session.ctx;
+  const mbg_model *model = mbg_optimize_get_summary(opt)->model;
+  mbg_view_options options;
+  cli_others others = {0};
+  mbg_run *run = NULL;
+  mbg_run_options own = r->options;
+  const int n = s->niterate < LAID ? s->niterate : LAID;
+  int status = CLI_DONE;
+  own.all_signals = own.keep_poses = true;
+  own.progress = NULL;
+  cli_run_forward(&own);
+  for (int i = 0; i < n && status == CLI_DONE; i++) {
+    const int k = n > 1 ? i * (s->niterate - 1) / (n - 1) : 0;
+    char *label = cli_format("iteration %d", k + 1);
+    status = cli_others_add(&others, r, model, s->iterates + (size_t)k * (size_t)s->np, label);
+    free(label);
+  }
+  if (status == CLI_DONE) {
+    int result = mbg_run_create(ctx, model, &own, &run);
+    result = result == MBG_OK ? mbg_run_set_parameters(ctx, run, mbg_optimize_parameters(opt)) : result;
+    status = cli_run_status(r, result == MBG_OK ? mbg_run_simulate(ctx, run) : result);
+  }
+  if (status == CLI_DONE) {
+    mbg_view_options_default(&options, sizeof(options));
+    cli_others_show(&others, &options);
+    options.label = "optimum";
+    status = cli_view_write(r, run, &options, cli_value(args, "view", 0), true);
+  }
+  mbg_run_destroy(run);
+  cli_others_destroy(&others);
+  return status;
+}
+
+static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt, const search *s,
                        const cli_starts *starts) {
+  const int nstart = s->starts;
   const char *folder = cli_value(args, "output", 0), *model = cli_value(args, "write", 0);
   int status = folder ? cli_optimize_plots(r->session.ctx, opt, &r->options, folder) : CLI_DONE;
+  if (status == CLI_DONE && s->keep) {
+    status = write_page(args, r, opt, s);
+  }
   if (status == CLI_DONE && model) {
     char *text;
     const int result = mbg_optimize_model_text(r->session.ctx, opt, &text);
@@ -115,7 +171,7 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
     cli_error_optional(&r->session, mbg_optimize_error(ctx, opt));
   }
   if (status == CLI_DONE) {
-    status = put_results(args, r, opt, s->starts, &starts);
+    status = put_results(args, r, opt, s, &starts);
   }
   mbg_optimize_destroy(opt);
   cli_optimize_starts_end(&starts);
@@ -124,7 +180,7 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
 
 static int optimize(const cli_args *args) {
   cli_run r;
-  search s;
+  search s = {0};
   int status = cli_run_begin(&r, args, false, true);
   if (status == CLI_DONE) {
     status = take_options(args, &r, &s);
@@ -132,6 +188,7 @@ static int optimize(const cli_args *args) {
   if (status == CLI_DONE) {
     status = find_optimum(args, &r, &s);
   }
+  free(s.iterates);
   cli_run_close(&r);
   return status;
 }
@@ -147,6 +204,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_RESTART,
     {"output", "FOLDER", CLI_FOLDER, "write plots: history.svg, and design.svg of beams with a filling"},
     {"write", "FILE", CLI_FILE_MODEL, "write the model file with the optimized parameters; put it beside the model"},
+    {"view", "FILE.html", CLI_FILE_OUT, "write a page that shows the motions of the optimum and of iterates before it"},
     CLI_OPTION_FULL,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,

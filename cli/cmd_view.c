@@ -4,6 +4,7 @@
 #include "mbgrad/view.h"
 #include "run_options.h"
 #include "text.h"
+#include "view_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,30 +19,6 @@ static char *default_path(const mbg_model *model) {
     }
   }
   return path;
-}
-
-static int write_text(const char *text, const char *path) {
-  FILE *f = cli_file_open(path);
-  if (!f) {
-    return CLI_FAILED;
-  }
-  fputs(text, f);
-  return cli_file_close(f, path);
-}
-
-static int write_page(const cli_args *args, cli_run *r, const mbg_view_options *options, const char *path) {
-  char *page = NULL;
-  int status = cli_run_status(r, mbg_view_page(r->session.ctx, r->run, options, &page));
-  if (status == CLI_DONE) {
-    status = write_text(page, path);
-  }
-  if (status == CLI_DONE && !cli_flag(args, "quiet") && strcmp(path, "-") != 0) {
-    printf("%s: %d bodies, t = %g .. %g s, %.0f kB\n", path, mbg_model_body_count(r->session.model),
-           mbg_run_node_time(r->run, 0), mbg_run_node_time(r->run, mbg_run_node_count(r->run) - 1),
-           (double)strlen(page) / 1000);
-  }
-  mbg_text_destroy(r->session.ctx, page);
-  return status;
 }
 
 static int write_glb(cli_run *r, const mbg_view_options *options, const char *path) {
@@ -72,34 +49,49 @@ static int make_run(const cli_args *args, cli_run *r) {
   return status;
 }
 
+/* the files, after the simulation */
+static int write_files(const cli_args *args, cli_run *r, const mbg_view_options *options, const char *out) {
+  const char *glb = cli_value(args, "glb", 0);
+  int status = glb ? write_glb(r, options, glb) : CLI_DONE;
+  if (status == CLI_DONE && out) {
+    status = cli_view_write(r, r->run, options, out, cli_flag(args, "quiet"));
+  }
+  if (status == CLI_DONE && mbg_run_partial(r->run)) {
+    status = cli_run_interrupted(r, "the page shows the motion up to there");
+  }
+  return status;
+}
+
+static int take_options(const cli_args *args, const cli_run *r, mbg_view_options *options, int **ghosts) {
+  mbg_view_options_default(options, sizeof(*options));
+  options->gradient = cli_flag(args, "gradient");
+  int status = cli_count(args, "frames", &options->frames);
+  status = status == CLI_DONE ? cli_count(args, "numbers", &options->numbers) : status;
+  return status == CLI_DONE ? cli_ghosts_take(args, &r->session, options, ghosts) : status;
+}
+
 static int view(const cli_args *args) {
   cli_run r;
   mbg_view_options options;
+  cli_others others = {0};
   char *own = NULL;
-  const char *out = cli_value(args, "out", 0), *glb = cli_value(args, "glb", 0);
-  mbg_view_options_default(&options, sizeof(options));
-  options.gradient = cli_flag(args, "gradient");
+  int *ghosts = NULL;
+  const char *out = cli_value(args, "out", 0);
   int status = make_run(args, &r);
-  if (status == CLI_DONE) {
-    status = cli_count(args, "frames", &options.frames);
-  }
-  if (status == CLI_DONE && !out && !glb) {
+  status = status == CLI_DONE ? take_options(args, &r, &options, &ghosts) : status;
+  if (status == CLI_DONE && !out && !cli_value(args, "glb", 0)) {
     out = own = default_path(r.session.model);
     status = cli_file_check(r.session.ctx, r.session.model, "--out", out, CLI_FILE_OUT);
   }
+  status = status == CLI_DONE ? cli_others_take(&others, args, &r) : status;
   if (status == CLI_DONE) {
+    cli_others_show(&others, &options);
     status = cli_run_simulate(&r);
   }
-  if (status == CLI_DONE) {
-    status = glb ? write_glb(&r, &options, glb) : CLI_DONE;
-  }
-  if (status == CLI_DONE && out) {
-    status = write_page(args, &r, &options, out);
-  }
-  if (status == CLI_DONE && mbg_run_partial(r.run)) {
-    status = cli_run_interrupted(&r, "the page shows the motion up to there");
-  }
+  status = status == CLI_DONE ? write_files(args, &r, &options, out) : status;
   free(own);
+  free(ghosts);
+  cli_others_destroy(&others);
   cli_run_close(&r);
   return status;
 }
@@ -109,7 +101,11 @@ static const cli_option options[] = {
     {"out", "FILE.html", CLI_FILE_OUT, "name of the page, - for standard output; default: NAME.html of the model"},
     {"glb", "FILE.glb", CLI_FILE_OUT, "write an animated glTF file for other viewers; with --out a page, too"},
     {"frames", "N", false, "most pictures of the motion; default: 1000"},
-    {"gradient", NULL, false, "show the gradients of the criteria, too"},
+    {"gradient", NULL, false, "show gradients: of the criteria, of the motion by parameters, by every number"},
+    {"parameters", "A,B,...", false,
+     "with --gradient: motion by these parameters, or none; default: the 6 of most effect"},
+    {"numbers", "N", false, "with --gradient: most numbers of the model in the ranking; default: 40"},
+    {"with", "NAME=VALUE,...|MODEL", true, "lay the motion at other values, or of another model, over it"},
     {"interval", "SECONDS", false, "pictures at this interval, for formulations with free nodes"},
     {"quiet", NULL, false, "print nothing but messages"},
 };

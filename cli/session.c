@@ -54,7 +54,7 @@ int cli_session_wrote(cli_session *s, int result, char *name, const char *path) 
 
 /* ---------------------------------------------------------------------- parameters */
 
-static int unknown_parameter(const cli_session *s, const char *name) {
+static int unknown_parameter(const cli_session *s, const char *option, const char *name) {
   const int count = mbg_model_parameter_group_count(s->model);
   const char **names = cli_resize(NULL, (size_t)count, sizeof(*names));
   for (int i = 0; i < count; i++) {
@@ -64,9 +64,9 @@ static int unknown_parameter(const cli_session *s, const char *name) {
   const char *near = cli_nearest(name, names, count);
   free(names);
   if (near) {
-    return cli_bad_input("--set: the model has no parameter '%s'; did you mean '%s'?", name, near);
+    return cli_bad_input("--%s: the model has no parameter '%s'; did you mean '%s'?", option, name, near);
   }
-  return cli_bad_input("--set: the model has no parameter '%s'", name);
+  return cli_bad_input("--%s: the model has no parameter '%s'", option, name);
 }
 
 /* the entries of a name: one, or a whole vector; false for an unknown name */
@@ -84,24 +84,25 @@ static bool find_entries(const mbg_model *model, const char *name, int *first, i
   return *first >= 0;
 }
 
-static int set_parameter(cli_session *s, const char *setting) {
+int cli_session_find(const cli_session *s, const char *option, const char *name, int *first, int *count) {
+  return find_entries(s->model, name, first, count) ? CLI_DONE : unknown_parameter(s, option, name);
+}
+
+int cli_session_set(cli_session *s, const char *option, const char *setting) {
   const char *equals = strchr(setting, '=');
   if (!equals || equals == setting) {
-    return cli_bad_input("--set: '%s' is not NAME=VALUE", setting);
+    return cli_bad_input("--%s: '%s' is not NAME=VALUE", option, setting);
   }
   char *end;
   const double value = strtod(equals + 1, &end);
   if (end == equals + 1 || *end || !isfinite(value)) {
-    return cli_bad_input("--set: '%s' is no number in '%s'", equals + 1, setting);
+    return cli_bad_input("--%s: '%s' is no number in '%s'", option, equals + 1, setting);
   }
   char *name = cli_format("%.*s", (int)(equals - setting), setting);
-  int first, count, status = CLI_DONE;
-  if (find_entries(s->model, name, &first, &count)) {
-    for (int i = first; i < first + count; i++) {
-      s->parameters[i] = value;
-    }
-  } else {
-    status = unknown_parameter(s, name);
+  int first, count;
+  const int status = cli_session_find(s, option, name, &first, &count);
+  for (int i = 0; status == CLI_DONE && i < count; i++) {
+    s->parameters[first + i] = value;
   }
   free(name);
   return status;
@@ -142,7 +143,7 @@ static int take_parameters(cli_session *s, const cli_args *args) {
   }
   const char *setting;
   for (int i = 0; (setting = cli_value(args, "set", i)); i++) {
-    const int status = set_parameter(s, setting);
+    const int status = cli_session_set(s, "set", setting);
     if (status != CLI_DONE) {
       return status;
     }

@@ -39,14 +39,15 @@ MBG_API const char *mbg_optimize_optimizer(int index);
 
 /* State of a search after an iteration. */
 typedef struct {
-  int iteration, most; /* points at which gradients were computed; their limit */
-  double objective;    /* of this point */
-  double violation;    /* largest one over all time steps, in units of the constraints' scales */
-  double optimality;   /* residual of the conditions of optimality, relative to the start */
-  double step;         /* largest relative change of a parameter */
-  double best;         /* best feasible objective so far; NAN: none */
-  double seconds;      /* since the beginning, without replayed evaluations */
-  bool replayed;       /* this evaluation was read from the restart file */
+  int iteration, most;      /* points at which gradients were computed; their limit */
+  double objective;         /* of this point */
+  double violation;         /* largest one over all time steps, in units of the constraints' scales */
+  double optimality;        /* residual of the conditions of optimality, relative to the start */
+  double step;              /* largest relative change of a parameter */
+  double best;              /* best feasible objective so far; NAN: none */
+  double seconds;           /* since the beginning, without replayed evaluations */
+  bool replayed;            /* this evaluation was read from the restart file */
+  const double *parameters; /* all of the model at this point (mbg_model_parameter_count) */
 } mbg_optimize_state;
 
 typedef struct {

@@ -181,6 +181,13 @@ MBG_API int mbg_run_gradient_all(mbg_context *ctx, mbg_run *run, int criterion, 
 MBG_API int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dy),
                             void *user);
 
+/* Derivatives of the poses of a run with keep_poses, in the same way: `take` receives the node and dx, 6 numbers for
+   each body (mbg_model_body_count: displacement, then rotation, both in the axes of the body), then the modal
+   coordinates (mbg_model_modal_count); number i by parameter k at dx[i * parameters + k]. The frame H of a body becomes
+   H exp(dx dp) to first order. */
+MBG_API int mbg_run_pose_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dx),
+                                 void *user);
+
 /* Products with the Jacobian J = dy/dp of all kept signals y at all nodes (nodes x kept signals, row-major, as
    mbg_run_kept_signal numbers them). vjp: for each of `count` cotangents (count x nodes x kept) the gradient of sum
    cotangent y, with the cotangent held (count x parameters), by any method: the adjoint makes one backward pass. A loss

@@ -11,7 +11,14 @@ extern "C" {
 typedef struct {
   size_t size;   /* of this structure: set by mbg_view_options_default */
   int frames;    /* limit: of more nodes so many are taken, evenly in time; 1000 */
-  bool gradient; /* gradients of the criteria by the parameters, too */
+  bool gradient; /* gradients of the criteria by the parameters, too, and what follows */
+  int ghosts; /* parameters whose derivative of the motion is shown: those with the largest effect on the criteria; 6 */
+  const int *ghost;          /* not NULL: these parameters instead (ghosts) */
+  int numbers;               /* numbers of the model that are shown for each criterion, ranked by effect; 40 */
+  int nother;                /* runs that the page lays over the first one, of the same model or another; 0 */
+  mbg_run *const *others;    /* simulated, with poses (nother) */
+  const char *label;         /* of the first run beside others; NULL: the name of the model */
+  const char *const *labels; /* their names on the page (nother); may be NULL */
 } mbg_view_options;
 
 MBG_API void mbg_view_options_default(mbg_view_options *options, size_t size);

@@ -61,7 +61,8 @@ typedef struct {
                  const int *used, mbg__formulation_work **out);
   /* Runs from the start that was solved last. frozen: repeat the steps of the last run (their lengths and number). */
   int (*simulate)(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
-  /* dy (np per used signal) at every node, in order. */
+  /* dy at every node, in order: np numbers for each used signal, then, if the plan keeps poses, for each component of
+     w (nw), the variation of the frames, dH = H w~. */
   int (*tangent)(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                  void *user);
   /* Is a method of the table possible with the plan's integrator? NULL: always. */

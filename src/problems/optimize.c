@@ -132,6 +132,7 @@ static int take_unknowns(mbg_context *ctx, mbg_optimize *opt) {
   opt->log = MBG_TAKE(&opt->arena, bool, opt->nx);
   opt->p0 = MBG_TAKE(&opt->arena, double, opt->np);
   opt->p = MBG_TAKE(&opt->arena, double, opt->np);
+  opt->shown = MBG_TAKE(&opt->arena, double, opt->np + opt->nx);
   return mbg__arena_check(ctx, &opt->arena);
 }
 

@@ -103,6 +103,7 @@ struct mbg_optimize {
   bool replayed;  /* the last evaluation */
   double begin;
   double *best_x; /* best feasible one                                   (nx) */
+  double *shown;  /* parameters of the iteration at hand, then unknowns  (np + n) */
   double best;    /* its objective; NaN: none */
 
   mbg_optimize_summary summary;
@@ -113,10 +114,17 @@ struct mbg_optimize {
   mbg__warnings warnings;
 };
 
-/* ---------------------------------------------------------------------- optimize_evaluate.c: load cases */
+/* ---------------------------------------------------------------------- optimize_unknowns.c */
 
 /* Parameters (np) at x. */
 void mbg__optimize_parameters_at(mbg_optimize *opt, const double *x);
+/* The same into arrays of the caller: unknowns before the filter (n), parameters (np). */
+void mbg__optimize_parameters_of(const mbg_optimize *opt, const double *x, double *unknowns, double *p);
+/* Adds factor d/dx (n) of d/dp (np), for one row; by_u: scratch (n). */
+void mbg__optimize_pull(const mbg_optimize *opt, const double *by_p, double *by_u, double factor, double *by_x);
+
+/* ---------------------------------------------------------------------- optimize_evaluate.c: load cases */
+
 /* Simulates every case at x, or reads it from the record: opt->value. 0; positive: one failed, its message is filed. */
 int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x);
 /* Gradients of the objectives and listed constraints by x, scaled: g (nx), J (m x nx). At the x of the last values. */

@@ -8,57 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------- parameters */
-
-/* p_i = sum_j w_ij u_j / sum_j w_ij, or the transposed product */
-static void smooth(const mbg__filter *f, const double *in, double *out, bool transposed) {
-  const int reach = (int)ceil(f->radius) - 1;
-  memset(out, 0, (size_t)f->count * sizeof(double));
-  for (int i = 0; i < f->count; i++) {
-    const int from = i > reach ? i - reach : 0, to = i + reach < f->count ? i + reach : f->count - 1;
-    double sum = 0;
-    for (int j = from; j <= to; j++) {
-      sum += f->radius - abs(i - j);
-    }
-    for (int j = from; j <= to; j++) {
-      const double w = (f->radius - abs(i - j)) / sum;
-      if (transposed) {
-        out[j] += w * in[i];
-      } else {
-        out[i] += w * in[j];
-      }
-    }
-  }
-}
-
-void mbg__optimize_parameters_at(mbg_optimize *opt, const double *x) {
-  memcpy(opt->p, opt->p0, (size_t)opt->np * sizeof(double));
-  for (int i = 0; i < opt->n; i++) {
-    const double u = opt->offset[i] + opt->span[i] * x[i];
-    opt->u[i] = opt->log[i] ? exp(u) : u;
-    opt->chain[i] = opt->log[i] ? opt->u[i] * opt->span[i] : opt->span[i];
-    opt->p[opt->parameter[i].index] = opt->u[i];
-  }
-  for (int k = 0; k < opt->nfilter; k++) {
-    const mbg__filter *f = &opt->filter[k];
-    smooth(f, opt->u + f->first, opt->p + opt->parameter[f->first].index, false);
-  }
-}
-
-/* d/dx from d/dp, for one row */
-static void pull(const mbg_optimize *opt, const double *by_p, double *by_u, double factor, double *by_x) {
-  for (int i = 0; i < opt->n; i++) {
-    by_u[i] = by_p[opt->parameter[i].index];
-  }
-  for (int k = 0; k < opt->nfilter; k++) {
-    const mbg__filter *f = &opt->filter[k];
-    smooth(f, by_p + opt->parameter[f->first].index, by_u + f->first, true);
-  }
-  for (int i = 0; i < opt->n; i++) {
-    by_x[i] += factor * opt->chain[i] * by_u[i];
-  }
-}
-
 /* ---------------------------------------------------------------------- one case */
 
 /* criteria, then the points of paths */
@@ -395,7 +344,7 @@ static void pull_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p
       by_p[l->of->means[k].first + i] = l->of->means[k].weight / total;
     }
   }
-  pull(opt, by_p, by_u, (l->side ? l->side : 1) / l->scale, by_x);
+  mbg__optimize_pull(opt, by_p, by_u, (l->side ? l->side : 1) / l->scale, by_x);
 }
 
 /* rows of the cases to g and J, in the order of list_rows */
@@ -411,7 +360,7 @@ static void assemble(mbg_optimize *opt, int *next, double *by_p, double *by_u, d
       continue;
     }
     double *out = opt->task->worst ? J + (size_t)row * nx : g;
-    pull(opt, c->gradient, by_u, c->shown.weight / opt->f_scale, out);
+    mbg__optimize_pull(opt, c->gradient, by_u, c->shown.weight / opt->f_scale, out);
     if (opt->task->worst) {
       out[opt->n] = -1;
       row++;
@@ -431,7 +380,7 @@ static void assemble(mbg_optimize *opt, int *next, double *by_p, double *by_u, d
       } else {
         const mbg__case *c = &opt->load[l->load];
         const double factor = l->aggregated ? 1 : (l->side ? l->side : 1) / l->scale;
-        pull(opt, c->gradient + (size_t)next[l->load]++ * np, by_u, factor, out);
+        mbg__optimize_pull(opt, c->gradient + (size_t)next[l->load]++ * np, by_u, factor, out);
       }
     }
   }

@@ -80,6 +80,7 @@ static int progress(void *user, const mbg__nlp_state *state) {
   if (keep_history(s->ctx, opt, &record) < 0) {
     return 1;
   }
+  mbg__optimize_parameters_of(opt, state->x, opt->shown + opt->np, opt->shown);
   const mbg_optimize_state shown = {.iteration = s->before + state->iteration,
                                     .most = opt->nlp.max_iterations,
                                     .objective = record.objective,
@@ -88,7 +89,8 @@ static int progress(void *user, const mbg__nlp_state *state) {
                                     .step = state->step,
                                     .best = opt->best,
                                     .seconds = now() - opt->begin,
-                                    .replayed = opt->replayed};
+                                    .replayed = opt->replayed,
+                                    .parameters = opt->shown};
   if (opt->replayed) {
     opt->begin = now();
   }

@@ -140,12 +140,26 @@ int mbg__run_check_attributes(mbg_context *ctx, const mbg_run *run, int criterio
   return MBG_OK;
 }
 
-int mbg__run_check_history(mbg_context *ctx, const mbg_run *run, int node, const double *dy) {
-  for (int k = 0; k < run->nused; k++) {
+/* of row k: a signal, or behind them a component of the frame of a body */
+static void name_history(const mbg_run *run, int k, char *name, size_t size) {
+  if (k < run->nused) {
+    name_signal(run, run->used[k], name, size);
+    return;
+  }
+  for (int b = 0; b < run->m->nbody; b++) {
+    const int off = run->m->bodies[b].voff;
+    if (k - run->nused >= off && k - run->nused < off + 6) {
+      mbg__format(name, size, "the pose of body '%s'", run->m->bodies[b].name ? run->m->bodies[b].name : "");
+    }
+  }
+}
+
+int mbg__run_check_history(mbg_context *ctx, const mbg_run *run, int node, int rows, const double *dy) {
+  for (int k = 0; k < rows; k++) {
     for (int i = 0; i < run->m->np; i++) {
       if (!isfinite(dy[(size_t)k * (size_t)run->m->np + (size_t)i])) {
-        char name[160];
-        name_signal(run, run->used[k], name, sizeof(name));
+        char name[160] = "a signal";
+        name_history(run, k, name, sizeof(name));
         return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                          "t = %.9g: the derivative of %s by parameter '%s' is not a finite number "
                          "(formulation '%s'); take a smaller step",

@@ -320,26 +320,74 @@ typedef struct {
   const mbg_run *run;
   int (*take)(void *user, int node, const double *dy);
   void *user;
-  size_t n; /* length of dy */
+  int rows; /* of dy */
   double *dy;
 } history;
 
+static size_t length(const mbg_run *run, int rows) { return (size_t)run->m->np * (size_t)rows; }
+
 static int history_take(void *user, int node, const real *dy) {
   history *h = user;
-  copy_gradient(h->n, dy, h->dy);
-  const int err = mbg__run_check_history(h->ctx, h->run, node, h->dy);
+  copy_gradient(length(h->run, h->rows), dy, h->dy);
+  const int err = mbg__run_check_history(h->ctx, h->run, node, h->rows, h->dy);
   return err < 0 ? err : h->take(h->user, node, h->dy);
 }
 
-int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dy), void *user) {
-  MBG_NEED(ctx, ctx && run && take);
-  history h = {.ctx = ctx, .run = run, .take = take, .user = user, .n = (size_t)run->m->np * (size_t)run->nused};
+static int take_history(history h, mbg_run *run) {
+  mbg_context *ctx = h.ctx;
   int err = MBG_OK;
   MBG_TRY(mbg__run_check_differentiable(ctx, run));
-  h.dy = mbg__alloc(ctx, h.n + 1, sizeof(double));
+  h.dy = mbg__alloc(ctx, length(run, h.rows) + 1, sizeof(double));
   MBG_TRY(h.dy ? run->formulation->ops->tangent(ctx, run->work, history_take, &h) : mbg__fail_memory(ctx));
 done:
   mbg__free(ctx, h.dy);
   mbg__run_count_work(run);
+  return err;
+}
+
+int mbg_run_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dy), void *user) {
+  MBG_NEED(ctx, ctx && run && take);
+  return take_history((history){.ctx = ctx, .run = run, .take = take, .user = user, .rows = run->nused}, run);
+}
+
+/* ---------------------------------------------------------------------- poses over time */
+
+typedef struct {
+  const mbg_run *run;
+  int (*take)(void *user, int node, const double *dx);
+  void *user;
+  double *dx; /* (6 bodies + modal coordinates x np) */
+} poses;
+
+static int poses_take(void *user, int node, const double *dy) {
+  const poses *o = user;
+  const mbg_model *m = o->run->m;
+  const size_t np = (size_t)m->np;
+  const double *w = dy + length(o->run, o->run->nused);
+  double *dx = o->dx;
+  for (int b = 0; b < mbg__frames(m); b++, dx += 6 * np) {
+    memcpy(dx, w + (size_t)m->bodies[b].voff * np, 6 * np * sizeof(double));
+  }
+  /* carriers of modal coordinates do not turn */
+  for (int i = 0; i < m->nmodal; i++) {
+    for (int j = 0; j < m->modals[i].n; j++, dx += np) {
+      const int body = mbg__modal_carrier(&m->modals[i], j);
+      memcpy(dx, w + (size_t)(m->bodies[body].voff + j % 3) * np, np * sizeof(double));
+    }
+  }
+  return o->take(o->user, node, o->dx);
+}
+
+int mbg_run_pose_history(mbg_context *ctx, mbg_run *run, int (*take)(void *user, int node, const double *dx),
+                         void *user) {
+  MBG_NEED(ctx, ctx && run && take);
+  poses o = {.run = run, .take = take, .user = user};
+  if (run->simulated && run->m->nbody > 0 && run->nodes.npose == 0) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the run keeps no poses; create it with keep_poses");
+  }
+  o.dx = mbg__alloc(ctx, length(run, run->m->nw) + 1, sizeof(double));
+  const history h = {.ctx = ctx, .run = run, .take = poses_take, .user = &o, .rows = run->nused + run->m->nw};
+  const int err = o.dx ? take_history(h, run) : mbg__fail_memory(ctx);
+  mbg__free(ctx, o.dx);
   return err;
 }

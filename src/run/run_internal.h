@@ -107,11 +107,12 @@ void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], doub
 /* ---------------------------------------------------------------------- finite.c */
 
 /* Every number is finite, or an error names the first one that is not: signals and poses at the nodes; values of the
-   criteria; one row of a gradient by the parameters (np), or by the attributes (na); sensitivities at a node. */
+   criteria; one row of a gradient by the parameters (np), or by the attributes (na); sensitivities at a node (rows x
+   np). */
 int mbg__run_check_nodes(mbg_context *ctx, const mbg_run *run);
 int mbg__run_check_criteria(mbg_context *ctx, const mbg_run *run);
 int mbg__run_check_gradient(mbg_context *ctx, const mbg_run *run, const mbg__gradient_row *row, const double *gradient);
 int mbg__run_check_attributes(mbg_context *ctx, const mbg_run *run, int criterion, const double *gradient);
-int mbg__run_check_history(mbg_context *ctx, const mbg_run *run, int node, const double *dy);
+int mbg__run_check_history(mbg_context *ctx, const mbg_run *run, int node, int rows, const double *dy);
 
 #endif

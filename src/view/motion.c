@@ -65,20 +65,25 @@ typedef struct {
   unsigned char *planes;
 } motion;
 
-static void put_channel(motion *o, const double *y, double offset, double scale) {
-  const size_t n = (size_t)o->n;
+void mbg__motion_channel(mbg__buffer *bytes, int count, const double *y, double offset, double scale,
+                         unsigned char *planes) {
+  const size_t n = (size_t)count;
   uint32_t before = 0, last = 0;
   for (size_t i = 0; i < n; i++) {
     const uint32_t x = (uint32_t)(int32_t)lround((y[i] - offset) / scale);
     const uint32_t d = x - 2 * last + before;
     const uint32_t z = d << 1 ^ (d >> 31 ? UINT32_MAX : 0);
     for (size_t k = 0; k < 4; k++) {
-      o->planes[k * n + i] = (unsigned char)(z >> (8 * k));
+      planes[k * n + i] = (unsigned char)(z >> (8 * k));
     }
     before = last;
     last = x;
   }
-  mbg__buffer_add(o->bytes, (const char *)o->planes, 4 * n);
+  mbg__buffer_add(bytes, (const char *)planes, 4 * n);
+}
+
+static void put_channel(const motion *o, const double *y, double offset, double scale) {
+  mbg__motion_channel(o->bytes, o->n, y, offset, scale, o->planes);
 }
 
 /* offset and scale for 24 bits between the least and the greatest value */

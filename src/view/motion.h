@@ -15,6 +15,10 @@
    limit. Needs a simulated run with poses. */
 int mbg__motion_write(mbg_context *ctx, const mbg_run *run, int frames, mbg__json_writer *w, mbg__buffer *bytes);
 
+/* Adds one channel of n numbers. planes: room for 4 n. */
+void mbg__motion_channel(mbg__buffer *bytes, int n, const double *y, double offset, double scale,
+                         unsigned char *planes);
+
 /* The nodes that are shown: at most `frames` of them, with the first and the last; returns their number. node: room
    for all nodes of the run. */
 int mbg__motion_nodes(const mbg_run *run, int frames, int *node);

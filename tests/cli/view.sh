@@ -42,6 +42,11 @@ def read(name):
         columns[f"eta{j + 1}"] = channel(*m["modal"][2 * j:2 * j + 2])
     for k, name in enumerate(m["names"]):
         columns[name] = channel(*m["signals"][2 * k:2 * k + 2])
+    for g in scene.get("ghosts", []):
+        name = scene["parameters"][g["parameter"]]["name"]
+        for body in scene["bodies"]:
+            for k in range(6):
+                columns[f"{body}.{k}:{name}"] = channel(0, g["position"] if k < 3 else g["rotation"])
     assert at == len(data)
     return text, scene, columns
 

@@ -2,6 +2,7 @@
 
 #include "mbgrad/model.h"
 #include "run/run.h"
+#include "run/run_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,3 +51,18 @@ done:
 }
 
 int twin_run_node_count(const twin_run *r) { return mbg_run_node_count(r->run); }
+
+static const real *pose(const twin_run *r, int node) { return mbg__nodes_values(&r->run->nodes, node) + r->run->nused; }
+
+void twin_run_frame(const twin_run *r, int node, int body, real frame[12]) {
+  memcpy(frame, pose(r, node) + 12 * (size_t)body, 12 * sizeof(real));
+}
+
+real twin_run_modal(const twin_run *r, int node, int mode) {
+  const mbg_model *m = r->run->m;
+  int i = 0;
+  while (mode >= m->modals[i].n) {
+    mode -= m->modals[i++].n;
+  }
+  return pose(r, node)[12 * (size_t)mbg__modal_carrier(&m->modals[i], mode) + 9 + (size_t)(mode % 3)];
+}

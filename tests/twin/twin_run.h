@@ -20,4 +20,9 @@ TWIN_API const char *twin_run_message(const twin_run *r);
 TWIN_API int twin_run_criteria(twin_run *r, const double _Complex *p, double _Complex *psi);
 TWIN_API int twin_run_node_count(const twin_run *r);
 
+/* After it, with keep_poses: frame of a body at a node (rotation row-major, position), and modal coordinate `mode` of
+   all of them. */
+TWIN_API void twin_run_frame(const twin_run *r, int node, int body, double _Complex frame[12]);
+TWIN_API double _Complex twin_run_modal(const twin_run *r, int node, int mode);
+
 #endif

@@ -3,30 +3,15 @@
 // Opens each page from file:// in Debian's chromium and checks that nothing is reported or loaded, that the picture is
 // not empty, that bodies are where the simulation says at three times, and that buttons, keys, slider and plots work.
 // MBGRAD: the program; SRC: the source tree. Status 77 without chromium or the packages of web/ (npm ci --prefix web).
-import {execFileSync} from 'node:child_process';
-import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import {tmpdir} from 'node:os';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {basename, join} from 'node:path';
+import {check, failures, needBrowser, openPage, poses, program} from './support.mjs';
 
-const {MBGRAD, SRC} = process.env;
-const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
-if (!chromium || !existsSync(join(SRC, 'web/node_modules/playwright-core'))) {
-  console.log('skipped: chromium or the packages of web/ are missing (scripts/bootstrap tests)');
-  process.exit(77);
-}
-const playwright = createRequire(join(SRC, 'web/package.json'))('playwright-core');
+const {SRC} = process.env;
+const {browser, folder, close} = await needBrowser();
 
 let models = process.argv.slice(2);
 if (models[0] === 'all') models = readdirSync(join(SRC, 'gallery')).filter(m => existsSync(join(SRC, 'gallery', m, 'model.json')));
-
-let failures = 0;
-const check = (ok, ...what) => { if (!ok) { failures++; console.log('FAILED:', ...what); } };
-
-function poses(file) {
-  const [head, ...rows] = readFileSync(file, 'utf8').trim().split('\n').map(line => line.split(','));
-  return {head, rows: rows.map(r => r.map(Number))};
-}
 
 // how many colours the picture has
 const colours = page => page.evaluate(async () => {
@@ -129,22 +114,12 @@ async function shapes(page, model) {
   check(near(of('ground').find(p => p.kind === 'box').at, [0, 0, 0.06]), model, 'place of the base');
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'mbgrad-view-'));
-const browser = await playwright.chromium.launch({
-  executablePath: chromium, args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-});
 try {
   for (const model of models) {
     const file = join(folder, basename(model) + '.html'), csv = join(folder, basename(model) + '.csv');
-    const run = (...args) => execFileSync(MBGRAD, args, {cwd: model.includes('/') ? SRC : folder, stdio: ['ignore', 'inherit', 'ignore']});
-    run('view', model, '--out', file, '--quiet');
-    run('simulate', model, '--poses', csv, '--quiet');
-    const page = await browser.newPage({viewport: {width: 900, height: 640}});
-    page.on('console', m => check(!/error|warning/.test(m.type()), model, 'console:', m.text()));
-    page.on('pageerror', e => check(false, model, e.message));
-    page.on('request', r => check(/^(file|data|blob):/.test(r.url()), model, 'request of', r.url()));
-    await page.goto('file://' + file);
-    await page.evaluate(() => window.mbgrad.then(() => true));
+    program(folder, 'view', model, '--out', file, '--quiet');
+    program(folder, 'simulate', model, '--poses', csv, '--quiet');
+    const page = await openPage(browser, file, model);
     check(await colours(page) > 20, model, 'the picture is empty:', await colours(page), 'colours');
     await positions(page, poses(csv), model);
     if (basename(model) === 'shapes') await shapes(page, model);
@@ -153,7 +128,6 @@ try {
     console.log(model);
   }
 } finally {
-  await browser.close();
-  rmSync(folder, {recursive: true});
+  await close();
 }
-process.exit(failures ? 1 : 0);
+process.exit(failures() ? 1 : 0);

@@ -52,12 +52,10 @@ function readMesh(mesh, bytes, at) {
   return at + 4 * m;
 }
 
-export async function readData(base64) {
-  const bytes = await inflate(bytesOf(base64));
-  const length = new DataView(bytes.buffer).getUint32(0, true);
-  const scene = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+// the bytes of one run: motion and meshes
+function readRun(scene, bytes, start) {
   const m = scene.motion, n = m.frames, nb = scene.bodies.length;
-  let at = 4 + length;
+  let at = start;
   const take = (offset, scale, out, first, stride) => { at = channel(bytes, at, n, offset, scale, out, first, stride); };
   const time = new Float64Array(n), poses = new Float32Array(7 * nb * n);
   take(m.time[0], m.time[1], time, 0, 1);
@@ -72,13 +70,36 @@ export async function readData(base64) {
     return {name, values};
   });
   for (const mesh of scene.meshes) at = readMesh(mesh, bytes, at);
-  return {scene, n, nb, nm, time, poses, modal, signals};
+  return {run: {scene, n, nb, nm, time, poses, modal, signals}, at};
+}
+
+// derivatives of the motion by a parameter: 6 numbers per body, then modal coordinates
+function readGhost(g, bytes, start, {n, nb, nm}) {
+  const poses = new Float32Array(6 * nb * n), modal = new Float32Array(nm * n);
+  let at = start;
+  for (let b = 0; b < nb; b++) {
+    for (let k = 0; k < 6; k++) at = channel(bytes, at, n, 0, k < 3 ? g.position : g.rotation, poses, 6 * b + k, 6 * nb);
+  }
+  for (let j = 0; j < nm; j++) at = channel(bytes, at, n, 0, g.modal, modal, j, nm);
+  return {ghost: {parameter: g.parameter, poses, modal}, at};
+}
+
+export async function readData(base64) {
+  const bytes = await inflate(bytesOf(base64));
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const scene = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const first = readRun(scene, bytes, 4 + length), data = first.run;
+  let {at} = first;
+  data.ghosts = (scene.ghosts ?? []).map(g => { const o = readGhost(g, bytes, at, data); at = o.at; return o.ghost; });
+  data.others = (scene.others ?? []).map(s => { const o = readRun(s, bytes, at); at = o.at; return o.run; });
+  return data;
 }
 
 // The motion at any time: poses between two frames on straight lines and shortest turns.
 export class Motion {
   constructor(data) {
     Object.assign(this, data);
+    this.data = data;
     this.matrices = new Float32Array(16 * this.nb); // columns, as three.js stores them
     this.eta = new Float32Array(Math.max(1, this.nm));
     this.t0 = this.time[0];
@@ -98,6 +119,7 @@ export class Motion {
   set(t) {
     const i = this.frame(t), j = Math.min(i + 1, this.n - 1), {time, poses, nb, nm, modal, eta} = this;
     const f = j > i ? Math.min(1, Math.max(0, (t - time[i]) / (time[j] - time[i]))) : 0;
+    this.at = {i, j, f};
     for (let b = 0; b < nb; b++) this.pose(7 * (i * nb + b), 7 * (j * nb + b), f, poses, 16 * b);
     for (let k = 0; k < nm; k++) eta[k] = modal[i * nm + k] + f * (modal[j * nm + k] - modal[i * nm + k]);
   }

@@ -7,7 +7,9 @@ import {OrbitControls} from 'three/addons/controls/OrbitControls.js';
 import {Motion, readData} from './data.js';
 import {Mechanism, palette} from './mechanism.js';
 import {markerPoint} from './parts.js';
+import {Others} from './others.js';
 import {Plots, short} from './plots.js';
+import {GHOSTS, heat, Sensitivity} from './sensitivity.js';
 
 const $ = id => document.getElementById(id);
 const make = (tag, more = {}, ...children) => {
@@ -31,6 +33,8 @@ class View {
     this.dirty = true;
     this.show = {grid: true, traces: false, labels: false, frames: false};
     this.makeWorld();
+    this.others = new Others(this);
+    this.sensitivity = new Sensitivity(this, make);
     this.makeBounds();
     this.makeGrid();
     this.makeTraces();
@@ -40,6 +44,7 @@ class View {
     this.makeBar();
     this.makePlots();
     this.makePanel();
+    this.legend();
     this.makeKeys();
     this.makePick();
     this.theme(matchMedia('(prefers-color-scheme: dark)').matches);
@@ -105,7 +110,10 @@ class View {
     const moved = start.map((v, b) => end[b].distanceTo(v)), least = Math.min(...moved);
     this.travels = motion.nb > 0 && least > 1.5 * first;
     this.leader = 0;
-    if (!this.travels) for (let i = 0; i < motion.n; i += step) stretch(i);
+    if (!this.travels) {
+      for (let i = 0; i < motion.n; i += step) stretch(i);
+      for (const o of this.others.list) this.stretchOver(o.motion, low, high);
+    }
     if (!Number.isFinite(low.x)) { low.set(-1, -1, -1); high.set(1, 1, 1); }
     this.low = low;
     this.high = high;
@@ -123,6 +131,16 @@ class View {
     s.mapSize.set(1024, 1024);
     s.bias = -0.002;
     s.normalBias = 0.004 * this.radius;
+  }
+
+  // another run needs room, too
+  stretchOver(motion, low, high) {
+    const p = new Vector3(), points = [...motion.scene.joints, ...motion.scene.forces].flatMap(j => [j.a, j.b]).filter(m => m.body >= 0);
+    for (let i = 0; i < motion.n; i += Math.max(1, Math.ceil(motion.n * (points.length + motion.nb) / 20000))) {
+      motion.set(motion.time[i]);
+      for (const m of points) { markerPoint(m, motion, p); low.min(p); high.max(p); }
+      for (let b = 0; b < motion.nb; b++) { p.fromArray(motion.matrices, 16 * b + 12); low.min(p); high.max(p); }
+    }
   }
 
   // A motion in a plane is looked at from its side: the normal, and an upward direction in the plane.
@@ -252,7 +270,7 @@ class View {
   // from which all corners of the room are seen, besides the title
   distance(from) {
     const right = new Vector3().crossVectors(this.up, from).normalize(), up = new Vector3().crossVectors(from, right), c = new Vector3();
-    const tv = Math.tan(this.camera.fov * Math.PI / 360), th = tv * this.camera.aspect;
+    const tv = Math.tan(this.camera.fov * Math.PI / 360), th = tv * this.camera.aspect * (this.free ?? 1);
     let out = 0;
     for (let k = 0; k < 8; k++) {
       c.set(...['x', 'y', 'z'].map((n, i) => (k >> i & 1 ? this.high : this.low)[n])).sub(this.center);
@@ -279,10 +297,15 @@ class View {
     const box = $('view').getBoundingClientRect();
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1));
     this.renderer.setSize(box.width, box.height, false);
-    const before = this.camera.aspect;
+    const before = this.camera.aspect * (this.free ?? 1);
     this.camera.aspect = box.width / Math.max(1, box.height);
+    // an open panel covers the right side: the middle of the picture moves to the left
+    const panel = $('panel').hidden ? 0 : $('panel').getBoundingClientRect().width + 12;
+    this.free = panel < 0.6 * box.width ? 1 - panel / box.width : 1;
+    if (this.free < 1) this.camera.setViewOffset(box.width, box.height, panel / 2, 0, box.width, box.height);
+    else this.camera.clearViewOffset();
     this.camera.updateProjectionMatrix();
-    if (before !== this.camera.aspect && !this.touched) this.preset('home');
+    if (before !== this.camera.aspect * this.free && !this.touched) this.preset('home');
     this.dirty = true;
   }
 
@@ -327,6 +350,8 @@ class View {
     const {motion} = this;
     motion.set(this.t);
     this.mechanism.update();
+    this.others.update(this.t);
+    this.sensitivity.update();
     if (this.followed >= 0 && this.followed != null) {
       const at = this.bodyAt(this.followed), move = at.clone().sub(this.last ?? at);
       this.last = at;
@@ -428,7 +453,7 @@ class View {
 
   makePlots() {
     const colors = k => palette[k % palette.length];
-    this.plots = new Plots($('plot'), this.motion, colors, t => { this.play(false); this.seek(t); });
+    this.plots = new Plots($('plot'), this.motion, colors, t => { this.play(false); this.seek(t); }, name => this.others.curves(name));
     this.motion.signals.forEach((s, k) => {
       const chip = make('button', {textContent: s.name, onclick: () => flip()});
       const flip = (on = !this.plots.shown.has(k)) => {
@@ -452,6 +477,7 @@ class View {
   openPanel(on = $('panel').hidden) {
     $('panel').hidden = !on;
     $('info').classList.toggle('on', on);
+    this.resize();
   }
 
   makePanel() {
@@ -460,29 +486,26 @@ class View {
       if (row.note) name.append(make('small', {textContent: row.note}));
       return make('tr', {}, name, make('td', {textContent: short(row.value ?? NaN) + (row.unit ? ' ' + row.unit : '')}));
     }))] : [];
-    $('panel').append(...table('criteria', this.scene.criteria), ...this.makeBars(), ...table('parameters', this.scene.parameters));
+    $('panel').append(...table('criteria', this.scene.criteria), ...this.sensitivity.panel(), ...table('parameters', this.scene.parameters));
     $('info').hidden = !$('panel').childNodes.length;
   }
 
-  // p dpsi/dp of each parameter, the largest first
-  makeBars() {
-    const list = this.scene.criteria.filter(c => c.gradient);
-    if (!list.length) return [];
-    const bars = make('div', {className: 'bars'});
-    const fill = c => {
-      const rows = this.scene.parameters.map((p, k) => ({name: p.name, v: c.gradient[k] * (p.value || 1)})).filter(r => r.v)
-        .sort((a, b) => Math.abs(b.v) - Math.abs(a.v)).slice(0, 30), most = Math.abs(rows[0]?.v ?? 1);
-      bars.replaceChildren(...rows.map(r => {
-        const part = 50 * Math.abs(r.v) / most, bar = make('b');
-        bar.style.cssText = `width:${part}%;left:${r.v < 0 ? 50 - part : 50}%;background:${r.v < 0 ? '#d9634c' : '#4c8bf5'}`;
-        return make('div', {title: 'value × derivative: the change of the criterion for the parameter doubled, to first order'},
-          make('span', {textContent: r.name}), make('i', {}, bar), make('span', {textContent: short(r.v)}));
-      }));
-    };
-    const choose = make('select', {onchange: () => fill(list[choose.value])});
-    choose.append(...list.map((c, k) => make('option', {value: k, textContent: c.name})));
-    fill(list[0]);
-    return [make('h2', {textContent: 'value × derivative by each parameter'}), choose, bars];
+  // what the colours of ghosts mean
+  legend() {
+    const {sensitivity, others} = this, rows = [], dot = c => { const e = make('i'); e.style.background = c; return e; };
+    const g = sensitivity.ghosts[sensitivity.chosen];
+    if (others.list.length) rows.push(make('div', {}, dot('#4c8bf5'), this.scene.label));
+    others.list.forEach((o, k) => rows.push(make('div', {className: o.on ? 'click' : 'click off', onclick: () => others.toggle(k), title: 'show or hide'}, dot(o.color), o.name)));
+    if (g && sensitivity.show.ghosts) {
+      const p = this.scene.parameters[g.parameter];
+      GHOSTS.forEach((c, k) => rows.push(make('div', {}, dot(c), `${p.name} ${k ? '−' : '+'} ${short(sensitivity.delta)} ${p.unit ?? ''}, to first order`)));
+    }
+    if (sensitivity.show.colours) {
+      const bar = make('u');
+      bar.style.background = `linear-gradient(to right, ${[0, 0.2, 0.4, 0.6, 0.8, 1].map(x => heat(Math.sqrt(x)).getStyle()).join()})`;
+      rows.push(make('div', {}, '0', bar, `${short(sensitivity.heatMost)}: |number × derivative| of ${sensitivity.criteria[sensitivity.criterion].name}`));
+    }
+    $('legend').replaceChildren(...rows);
   }
 
   makeKeys() {
@@ -497,6 +520,7 @@ class View {
       End: () => this.seek(this.motion.t1), PageUp: () => this.seek(this.t - span / 20), PageDown: () => this.seek(this.t + span / 20),
       '[': () => faster(-1), ']': () => faster(1), l: () => this.again(), t: () => this.toggle('traces'), n: () => this.toggle('labels'),
       a: () => this.toggle('frames'), g: () => this.toggle('grid'), d: () => this.theme(!this.dark), i: () => this.openPanel(), p: () => this.openPlots(),
+      o: () => this.sensitivity.toggle('ghosts'), v: () => this.sensitivity.toggle('arrows'), c: () => this.scene.effects?.length && this.sensitivity.toggle('colours'),
     };
     ['home', 'front', 'back', 'top', 'left', 'right'].forEach((name, k) => { keys[k + 1] = () => { this.touched = true; this.preset(name); $('camera').value = name; }; });
     window.addEventListener('keydown', e => {

@@ -17,7 +17,7 @@ export class Mechanism {
     this.updates = [];
     this.unit = scene.size;
     this.many = scene.bodies.length > 300; // fewer triangles
-    const more = look.ghost ? {transparent: true, opacity: look.opacity ?? 0.3, depthWrite: false} : {};
+    const more = look.ghost ? {transparent: true, opacity: look.opacity ?? 0.3, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8} : {};
     this.material = color => lambert(look.color ?? color, more);
     this.firstMode = new Map(scene.modal.map(m => [m.body, m.first]));
     for (const marker of this.markers()) if (marker.modal) marker.first = this.firstMode.get(marker.body);
@@ -77,7 +77,7 @@ export class Mechanism {
     for (let k = 0; k < 5; k++) {
       const local = frameMatrix(s.frame).multiply(new Matrix4().makeRotationZ(2 * Math.PI * k / 5))
         .multiply(new Matrix4().makeTranslation(0.38 * r, 0, 0));
-      this.parts.add('cylinder', s.body, local.scale(new Vector3(0.09 * r, 0.09 * r, 1.05 * width)), DARK, {owner: this.scene.bodies[s.body]});
+      this.parts.add('cylinder', s.body, local.scale(new Vector3(0.09 * r, 0.09 * r, 1.05 * width)), DARK, {owner: this.scene.bodies[s.body], isBody: true});
     }
   }
 
@@ -98,7 +98,7 @@ export class Mechanism {
         case 'planar': case 'point-on-plane': put('cylinder', [1.8 * r, 1.8 * r, 0.5 * r]); break;
         case 'universal': put('cylinder', [0.6 * r, 0.6 * r, 3 * r]); put('box', [1.8 * r, 1.8 * r, 1.8 * r]); break;
         case 'fixed': put('box', [2 * r, 2 * r, 2 * r]); break;
-        case 'distance': this.link('cylinder', j, 0.35 * r, STEEL); put('sphere', [0.8 * r, 0.8 * r, 0.8 * r]); break;
+        case 'distance': this.link('cylinder', {...j, name: 'joint ' + j.name}, 0.35 * r, STEEL); put('sphere', [0.8 * r, 0.8 * r, 0.8 * r]); break;
         default: put('sphere', [1.3 * r, 1.3 * r, 1.3 * r]);
       }
       for (const end of [j.a, j.b]) if (end.body < 0 && !/prismatic|cylindrical|point-on|planar|screw/.test(j.type)) this.support(end.frame, j);
@@ -145,7 +145,7 @@ export class Mechanism {
   link(kind, j, radius, color, part) {
     const a = new Vector3(), b = new Vector3(), m = new Matrix4();
     this.parts.add(kind, -1, m, color, {
-      owner: j.name, dynamic: () => between(this.point(j.a, a), this.point(j.b, b), radius, part, m),
+      owner: j.name, isBody: j.isBody, dynamic: () => between(this.point(j.a, a), this.point(j.b, b), radius, part, m),
     });
   }
 
@@ -236,6 +236,7 @@ export class Mechanism {
   addModalBeam(o) {
     const tube = new Tube(o.stations.length, o.round ? roundSection(14) : boxSection(), this.material(this.bodyColor(o.body)));
     tube.mesh.userData.owner = this.scene.bodies[o.body];
+    tube.mesh.userData.isBody = true;
     this.group.add(tube.mesh);
     const [sy, sz] = o.section.map(v => Math.max(v, 0.006 * this.unit));
     const body = new Matrix4(), p = new Vector3(), d = [0, 0, 0, 0, 0, 0], x = new Vector3(), y = new Vector3(), z = new Vector3();
@@ -275,11 +276,11 @@ export class Mechanism {
         const length = far(o.nodes[i], o.nodes[k]);
         if (length < best[0]) best = [length, i, k];
       }
-      this.link('cylinder', {name: owner, a: markers[best[1]], b: markers[best[2]]}, 0.8 * r, color);
+      this.link('cylinder', {name: owner, isBody: true, a: markers[best[1]], b: markers[best[2]]}, 0.8 * r, color);
       reached.push(best[2]);
       rest.splice(rest.indexOf(best[2]), 1);
     }
-    for (const m of markers) this.parts.shape('sphere', o.body, m.frame, [r, r, r], color, {owner, modal: m.modal, first: m.first});
+    for (const m of markers) this.parts.shape('sphere', o.body, m.frame, [r, r, r], color, {owner, isBody: true, modal: m.modal, first: m.first});
   }
 
   update() {

@@ -14,6 +14,8 @@ const kinds = {
 
 const Z = new Vector3(0, 0, 1);
 
+export const unitSphere = () => kinds.sphere(24);
+
 export function frameMatrix(f) {
   return new Matrix4().set(f[0], f[1], f[2], f[9], f[3], f[4], f[5], f[10], f[6], f[7], f[8], f[11], 0, 0, 0, 1);
 }

@@ -14,8 +14,8 @@ export const short = v => {
 };
 
 export class Plots {
-  constructor(canvas, motion, colors, seek) {
-    Object.assign(this, {canvas, motion, colors, shown: new Set(), marginLeft: 62, marginRight: 14});
+  constructor(canvas, motion, colors, seek, others = () => []) {
+    Object.assign(this, {canvas, motion, colors, others, shown: new Set(), marginLeft: 62, marginRight: 14});
     const at = e => {
       const box = canvas.getBoundingClientRect(), width = box.width - this.marginLeft - this.marginRight;
       const part = Math.min(1, Math.max(0, (e.clientX - box.left - this.marginLeft) / width));
@@ -61,7 +61,7 @@ export class Plots {
 
   range(values) {
     let low = Infinity, high = -Infinity;
-    for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
+    for (const list of values) for (const v of list) { if (v < low) low = v; if (v > high) high = v; }
     if (high - low < Math.max(1e-12, 1e-9 * Math.max(Math.abs(low), Math.abs(high)))) { const pad = Math.abs(low) * 0.1 || 1; low -= pad; high += pad; }
     return [low, high];
   }
@@ -80,7 +80,7 @@ export class Plots {
       g.fillText(short(t) + (last ? ' s' : ''), Math.min(this.x(t, width) + (last ? 14 : 0), width - 3), height - 6);
     }
     for (const {signal, k, top, bottom} of this.lanes(height)) {
-      const [low, high] = signal.range ??= this.range(signal.values), y = v => bottom - 4 - (v - low) / (high - low) * (bottom - top - 10);
+      const more = this.others(signal.name), [low, high] = signal.range = this.range([signal.values, ...more.map(o => o.values)]), y = v => bottom - 4 - (v - low) / (high - low) * (bottom - top - 10);
       for (const v of ticks(low, high, Math.max(2, (bottom - top) / 30))) {
         g.fillStyle = style.grid;
         g.fillRect(this.marginLeft, y(v), width - this.marginLeft - this.marginRight, 1);
@@ -88,11 +88,15 @@ export class Plots {
         g.textAlign = 'right';
         g.fillText(short(v), this.marginLeft - 6, y(v) + 4);
       }
-      g.strokeStyle = this.colors(k);
-      g.lineWidth = 1.6;
-      g.beginPath();
-      for (let i = 0; i < time.length; i++) g.lineTo(this.x(time[i], width), y(signal.values[i]));
-      g.stroke();
+      const curve = (color, thick, times, values) => {
+        g.strokeStyle = color;
+        g.lineWidth = thick;
+        g.beginPath();
+        for (let i = 0; i < times.length && times[i] <= t1 * (1 + 1e-12); i++) g.lineTo(this.x(times[i], width), y(values[i]));
+        g.stroke();
+      };
+      for (const o of more) curve(o.color, 1, o.time, o.values);
+      curve(this.colors(k), 1.6, time, signal.values);
     }
   }
 

@@ -21,7 +21,9 @@ typedef struct {
   real *da;                   /*                                    (na) */
   real *eye;                  /* unit seeds                         (nused x nused) */
   real *ge, *gw, *ga, *gattr; /* gradients of the used signals      (nused x ...) */
-  real *dy;                   /*                                    (nused x np) */
+  int nw;                     /* frames that are handed over: nw, or 0 */
+  real *frame;                /*                                    (nw) */
+  real *dy;                   /*                                    (nused + nw x np) */
   mbg__ali3p_seeds *seeds;
   int (*take)(void *user, int node, const real *dy);
   void *user;
@@ -46,7 +48,9 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   s->gw = MBG_TAKE(&s->arena, real, used * n);
   s->ga = MBG_TAKE(&s->arena, real, used * n);
   s->gattr = MBG_TAKE(&s->arena, real, used * (size_t)a->m->na);
-  s->dy = MBG_TAKE(&s->arena, real, used * np);
+  s->nw = mbg__march_nodes(a->march)->npose > 0 ? a->m->nw : 0;
+  s->frame = MBG_TAKE(&s->arena, real, s->nw);
+  s->dy = MBG_TAKE(&s->arena, real, (used + (size_t)s->nw) * np);
   for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
@@ -245,6 +249,23 @@ static int signals(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   return err;
 }
 
+/* w of the bodies, by rows */
+static int frames(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n, real *dy) {
+  mbg__ali3p *a = s->a;
+  const mbg__tree_state at = {.t = *n->t, .E = n->E, .w = n->w, .a = n->a, .q = a->zero, .turns = n->turns};
+  const int err = mbg__tree_update(ctx, a->tree, &at);
+  for (int p = 0; err == MBG_OK && p < s->np; p++) {
+    mbg__design_column_lay(&s->columns, p, s->da);
+    mbg__tree_kin_push(a->tree, &(mbg__tree_direction){.e = column(s->e, p, 6 * a->m->nbody), .attributes = s->da},
+                       s->frame, NULL, NULL);
+    mbg__design_column_clear(&s->columns, p, s->da);
+    for (int i = 0; i < s->nw; i++) {
+      dy[(size_t)i * (size_t)s->np + (size_t)p] = s->frame[i];
+    }
+  }
+  return err;
+}
+
 /* ---------------------------------------------------------------------- all */
 
 static int visit(mbg_context *ctx, void *user, int i, const void *from, const void *block) {
@@ -259,6 +280,7 @@ static int visit(mbg_context *ctx, void *user, int i, const void *from, const vo
     MBG_TRY(begin(ctx, s, &n));
   }
   MBG_TRY(signals(ctx, s, &n));
+  MBG_TRY(s->nw > 0 ? frames(ctx, s, &n, column(s->dy, s->a->nused, s->np)) : MBG_OK);
   MBG_TRY(s->take(s->user, i, s->dy));
 done:
   return err;

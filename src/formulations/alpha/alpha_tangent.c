@@ -28,7 +28,8 @@ typedef struct {
   real *X;              /* right-hand sides and solutions  (n x np, n of the stepper) */
   real *R, *P;          /* scratch products                (nv x np, nrow x np) */
   real *I, *Q;          /* index 2: of increment and phid  (nv x np, nrow x np) */
-  real *dy;             /* of the used signals             (nused x np) */
+  int nw;               /* frames that are handed over: nw, or 0 */
+  real *dy;             /* of the used signals and frames  (nused + nw x np) */
   real *dc, *bc;        /* of points of rotors             (3 nrotor x np, 3 nrotor) */
   mbg__design_columns columns;
   real *da;                   /*                                 (na) */
@@ -70,7 +71,8 @@ static int create(mbg_context *ctx, tangent *s) {
   s->P = MBG_TAKE(&s->arena, real, rows);
   s->I = MBG_TAKE(&s->arena, real, index2 ? n : 0);
   s->Q = MBG_TAKE(&s->arena, real, index2 ? rows : 0);
-  s->dy = MBG_TAKE(&s->arena, real, (size_t)a->nused * (size_t)s->np);
+  s->nw = mbg__march_nodes(a->march)->npose > 0 ? m->nw : 0;
+  s->dy = MBG_TAKE(&s->arena, real, (size_t)(a->nused + s->nw) * (size_t)s->np);
   s->da = MBG_TAKE(&s->arena, real, m->na);
   s->dc = MBG_TAKE(&s->arena, real, 3 * (size_t)a->nrotor * (size_t)s->np);
   s->bc = MBG_TAKE(&s->arena, real, 3 * a->nrotor);
@@ -387,6 +389,19 @@ static void signal_push(tangent *s, int signal, real *dy) {
   memset(s->da, 0, (size_t)m->na * sizeof(real));
 }
 
+/* w of the node, by rows */
+static void frames_push(const tangent *s, real *dy) {
+  const mbg_model *m = s->a->m;
+  for (int i = 0; i < s->nw; i++) {
+    for (int p = 0; p < s->np; p++) {
+      const int j = m->dof[i];
+      const real free = j >= 0 ? s->W[(size_t)p * (size_t)m->nv + (size_t)j] : 0;
+      dy[(size_t)i * (size_t)s->np + (size_t)p] =
+          free + (s->outside[p] ? s->Wm[(size_t)p * (size_t)m->nw + (size_t)i] : 0);
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- all */
 
 static int visit(mbg_context *ctx, void *user, int n, const void *from_block, const void *block) {
@@ -404,6 +419,7 @@ static int visit(mbg_context *ctx, void *user, int n, const void *from_block, co
   for (int k = 0; k < a->nused; k++) {
     signal_push(s, a->used[k], s->dy + (size_t)k * (size_t)s->np);
   }
+  frames_push(s, s->dy + (size_t)a->nused * (size_t)s->np);
   MBG_TRY(s->take(s->user, n, s->dy));
 done:
   return err;

@@ -35,7 +35,10 @@ typedef struct {
   real *x, *xi, *xd; /* state and columns                                 (2 n (1 + np)) */
   real **e, **dw;    /* pointers to columns                                (np) */
   real *eye;         /* unit seeds                                         (nused x nused) */
-  real *ge, *gw, *gattr, *dy;
+  real *ge, *gw, *gattr;
+  int nw;      /* frames that are handed over: nw, or 0 */
+  real *frame; /* w, dv and k                                        (3 nw) */
+  real *dy;    /*                                                    (nused + nw x np) */
   int width;   /* columns of a panel */
   real *enode; /* e at a node, of each thread                        (threads x nb) */
   mbg__dca_seeds *seeds;
@@ -59,7 +62,9 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   s->ge = MBG_TAKE(&s->arena, real, used * (size_t)s->nb);
   s->gw = MBG_TAKE(&s->arena, real, used * (size_t)s->n);
   s->gattr = MBG_TAKE(&s->arena, real, used * (size_t)w->m->na);
-  s->dy = MBG_TAKE(&s->arena, real, used * np);
+  s->nw = w->plan.npose > 0 ? w->m->nw : 0;
+  s->frame = MBG_TAKE(&s->arena, real, 3 * s->nw);
+  s->dy = MBG_TAKE(&s->arena, real, (used + (size_t)s->nw) * np);
   s->enode = MBG_TAKE(&s->arena, real, (size_t)mbg__pool_threads(w->pool) * (size_t)s->nb);
   for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
@@ -249,6 +254,27 @@ static void node_columns(void *user, int thread, int first, int end) {
   }
 }
 
+/* w of the bodies at (t, x) after base, by rows behind those of the signals */
+static int node_frames(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
+  mbg__formulation_work *w = s->w;
+  const size_t np = (size_t)s->np, nw = (size_t)s->nw;
+  real *da = s->workers[0].da, *e = s->enode, *dy = s->dy + (size_t)w->flow.nused * np;
+  const int err = mbg__dca_flow_eval(ctx, &w->flow, base, t, x);
+  mbg__dca_flow_increments(&w->flow, x);
+  for (int p = 0; err == MBG_OK && p < s->np; p++) {
+    const real *own = column_of(s, x, p);
+    mbg__dca_flow_frames_push(&w->flow, x, en_of(s, p), own, e);
+    mbg__design_column_lay(&s->columns, p, da);
+    mbg__tree_local_push(w->tree, &(mbg__tree_direction){.e = e, .dw = own + s->n, .attributes = da}, true, s->frame,
+                         s->frame + nw, s->frame + 2 * nw);
+    mbg__design_column_clear(&s->columns, p, da);
+    for (size_t i = 0; i < nw; i++) {
+      dy[i * np + (size_t)p] = s->frame[i];
+    }
+  }
+  return err;
+}
+
 /* dy/dp of the used signals at (t, x) after base */
 static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
   mbg__formulation_work *w = s->w;
@@ -266,7 +292,7 @@ static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *b
   for (size_t k = 0; err == MBG_OK && k < used; k++) {
     mbg__design_columns_pull(mbg__system_design(w->flow.sys), s->gattr + k * na, s->dy + k * np);
   }
-  return err;
+  return err == MBG_OK && s->nw > 0 ? node_frames(ctx, s, base, t, x) : err;
 }
 
 static int inner_nodes(mbg_context *ctx, tangent *s, const mbg__rk_record *step) {

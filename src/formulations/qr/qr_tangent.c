@@ -14,7 +14,8 @@ typedef struct {
   real *dlambda; /*                                            (np x nrow) */
   real *x;       /* state and columns, then their rates         2 x (n + np column) */
   real *xi;      /* interpolated                               (n + np column) */
-  real *dy;      /*                                            (nused x np) */
+  int nw;        /* frames that are handed over: nw, or 0 */
+  real *dy;      /*                                            (nused + nw x np) */
   double *atol;  /*                                            (n + np column) */
   double *size;  /* largest w and dv of each column so far     (2 np) */
   bool full;     /* used signals need accelerations or reactions */
@@ -35,7 +36,8 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, tangent *s) {
   s->d_a = MBG_TAKE(arena, real, np * (size_t)m->nw);
   s->dlambda = MBG_TAKE(arena, real, np * (size_t)m->nrow);
   s->x = MBG_TAKE(arena, real, 2 * all);
-  s->dy = MBG_TAKE(arena, real, np * (size_t)(s->w->flow->nused + 1));
+  s->nw = s->w->plan.npose > 0 ? m->nw : 0;
+  s->dy = MBG_TAKE(arena, real, np * (size_t)(s->w->flow->nused + s->nw + 1));
   s->atol = MBG_TAKE(arena, double, all);
   s->size = MBG_TAKE(arena, double, 2 * np);
   s->xi = MBG_TAKE(arena, real, all);
@@ -197,6 +199,9 @@ static int node_derivatives(mbg_context *ctx, tangent *s, double t, const real *
                               .da = s->da + (size_t)p * (size_t)m->na};
     for (int k = 0; k < s->w->flow->nused; k++) {
       s->dy[(size_t)k * (size_t)s->np + (size_t)p] = mbg__system_signal_push(s->w->flow->sys, s->w->flow->used[k], &d);
+    }
+    for (int i = 0; i < s->nw; i++) {
+      s->dy[(size_t)(f->nused + i) * (size_t)s->np + (size_t)p] = s->W[at + (size_t)i];
     }
   }
 done:
