@@ -170,7 +170,6 @@ static void write_results(const char *folder, const char *name, const curve *cur
                            .y_label = "relative error",
                            .log_x = true,
                            .log_y = true,
-                           .legend_right = true,
                            .ncurve = METHODS,
                            .curves = lines};
   if (cli_plot_write(path, title, &panel, 1) != 0) {

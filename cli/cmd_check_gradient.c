@@ -1,9 +1,7 @@
 /* mbgrad check --gradient: Taylor test, direct against adjoint, finite differences, another formulation */
 #include "cmd_check_gradient.h"
 
-#include "gradient_table.h"
 #include "mbgrad/proof.h"
-#include "plot.h"
 #include "results.h"
 #include "run_options.h"
 #include "step_error.h"
@@ -20,7 +18,7 @@ enum { PER_DECADE = 3, CRITERIA_PER_BLOCK = 3, ENTRIES_MAX = 12 };
 typedef enum { PROVEN, LINEAR, CONSTANT, NOT_PROVEN } verdict;
 
 struct cli_proof {
-  cli_run r;
+  cli_run own, *r; /* r: its own, or the caller's */
   const cli_args *args;
   const mbg_model *model;
   int nc, np;
@@ -36,7 +34,7 @@ struct cli_proof {
 
 /* ---------------------------------------------------------------------- verdicts */
 
-static const mbg_proof *proof_of(const cli_proof *p, int k) { return mbg_run_get_proof(p->r.run, k); }
+static const mbg_proof *proof_of(const cli_proof *p, int k) { return mbg_run_get_proof(p->r->run, k); }
 
 /* largest |psi(p + eps d) - psi(p)| of some points */
 static double largest_difference(const mbg_proof *q, int first) {
@@ -55,7 +53,7 @@ static bool is_constant(const cli_proof *p, int k) {
   const size_t at = (size_t)k * (size_t)p->np;
   bool constant = largest_difference(q, 0) <= rounding;
   for (int i = 0; i < p->np; i++) {
-    const double size = cli_parameter_size(p->r.session.parameters, i);
+    const double size = cli_parameter_size(p->r->session.parameters, i);
     constant = constant && size * fabs(p->adjoint[at + (size_t)i]) <= rounding &&
                size * fabs(p->direct[at + (size_t)i]) <= rounding;
   }
@@ -85,7 +83,7 @@ static verdict judge(const cli_proof *p, int k) {
 }
 
 static bool is_small(const cli_proof *p, int k) {
-  const mbg_step_error *s = mbg_run_get_error(p->r.run, k);
+  const mbg_step_error *s = mbg_run_get_error(p->r->run, k);
   return !s || judge(p, k) == CONSTANT || cli_error_is_small(s);
 }
 
@@ -152,22 +150,35 @@ static char *exact_text(const cli_proof *p, int k) {
 
 /* the second verdict in one line, NULL without an estimate; to be freed */
 static char *steps_text(const cli_proof *p, int k) {
-  char *errors = judge(p, k) == CONSTANT ? NULL : cli_error_text(p->r.run, p->model, k);
+  char *errors = judge(p, k) == CONSTANT ? NULL : cli_error_text(p->r->run, p->model, k);
   char *text = errors ? cli_format("steps %s: %s", is_small(p, k) ? "small enough" : "TOO LONG", errors) : NULL;
   free(errors);
   return text;
 }
 
+char *cli_proof_verdict(const cli_proof *p, int k, bool *good) {
+  char *exact = exact_text(p, k), *steps = steps_text(p, k);
+  char *text = steps ? cli_format("%s.\n%s", exact, steps) : cli_copy(exact);
+  *good = judge(p, k) != NOT_PROVEN && is_small(p, k);
+  free(exact);
+  free(steps);
+  return text;
+}
+
+const mbg_run *cli_proof_run(const cli_proof *p) { return p->r->run; }
+const mbg_model *cli_proof_model(const cli_proof *p) { return p->model; }
+const cli_criteria *cli_proof_criteria(const cli_proof *p) { return &p->chosen; }
+
 /* ---------------------------------------------------------------------- computation */
 
 /* criteria at the parameters with one entry changed by `change` */
 static int evaluate(cli_proof *p, double *trial, int entry, double change, double *psi) {
-  mbg_context *ctx = p->r.session.ctx;
+  mbg_context *ctx = p->r->session.ctx;
   const double before = trial[entry];
   trial[entry] += change;
-  int result = mbg_run_set_parameters(ctx, p->r.run, trial);
-  result = result == MBG_OK ? mbg_run_simulate(ctx, p->r.run) : result;
-  result = result == MBG_OK ? mbg_run_criteria(ctx, p->r.run, psi) : result;
+  int result = mbg_run_set_parameters(ctx, p->r->run, trial);
+  result = result == MBG_OK ? mbg_run_simulate(ctx, p->r->run) : result;
+  result = result == MBG_OK ? mbg_run_criteria(ctx, p->r->run, psi) : result;
   trial[entry] = before;
   return result;
 }
@@ -178,7 +189,7 @@ static void differences_at(cli_proof *p, double step, double *trial, double *plu
     const int entry = p->entries.index[i];
     const double h = step * cli_parameter_size(trial, entry);
     if (evaluate(p, trial, entry, h, plus) < 0 || evaluate(p, trial, entry, -h, minus) < 0) {
-      mbg_context_clear(p->r.session.ctx); /* the model cannot run there: no difference */
+      mbg_context_clear(p->r->session.ctx); /* the model cannot run there: no difference */
       continue;
     }
     for (int c = 0; c < p->chosen.count; c++) {
@@ -197,7 +208,7 @@ static void differences(cli_proof *p) {
   for (int i = 0; i < p->nc * p->np; i++) {
     p->difference[i] = NAN;
   }
-  memcpy(trial, p->r.session.parameters, (size_t)p->np * sizeof(double));
+  memcpy(trial, p->r->session.parameters, (size_t)p->np * sizeof(double));
   for (int c = 0; c < p->chosen.count; c++) {
     const int k = p->chosen.index[c];
     bool done = !isfinite(proof_of(p, k)->finite_difference);
@@ -218,12 +229,12 @@ static bool is_alpha(const char *formulation) { return !strcmp(formulation, "lie
 
 /* gradient of another formulation, at the same steps where it takes steps */
 static int gradient_by(cli_proof *p, const char *formulation, double *g) {
-  mbg_context *ctx = p->r.session.ctx;
-  mbg_run_options options = p->r.options;
+  mbg_context *ctx = p->r->session.ctx;
+  mbg_run_options options = p->r->options;
   mbg_run *run = NULL;
   cli_run_formulation(&options, formulation);
   int result = mbg_run_create(ctx, p->model, &options, &run);
-  result = result == MBG_OK ? mbg_run_set_parameters(ctx, run, p->r.session.parameters) : result;
+  result = result == MBG_OK ? mbg_run_set_parameters(ctx, run, p->r->session.parameters) : result;
   result = result == MBG_OK ? mbg_run_simulate(ctx, run) : result;
   result = result == MBG_OK ? mbg_run_gradient(ctx, run, mbg_run_adjoint_method(run), g, NULL) : result;
   mbg_context_clear(ctx);
@@ -234,7 +245,7 @@ static int gradient_by(cli_proof *p, const char *formulation, double *g) {
 /* Another formulation that can simulate the model; formulations with a stepper of another kind come first. */
 static void other_formulation(cli_proof *p) {
   static const char *const order[] = {"ali3p", "lie", "qr", "dae"};
-  const char *own = mbg_run_formulation(p->r.run), *taken = NULL;
+  const char *own = mbg_run_formulation(p->r->run), *taken = NULL;
   double *g = cli_resize(NULL, (size_t)p->nc * (size_t)p->np, sizeof(double));
   for (int related = 0; related < 2 && !taken; related++) {
     for (int i = 0; i < (int)(sizeof order / sizeof *order) && !taken; i++) {
@@ -247,26 +258,26 @@ static void other_formulation(cli_proof *p) {
   for (int c = 0; taken && c < p->chosen.count; c++) {
     const int k = p->chosen.index[c];
     const size_t at = (size_t)k * (size_t)p->np;
-    p->other_far[k] = cli_gradient_difference(p->adjoint + at, g + at, p->r.session.parameters, p->np);
+    p->other_far[k] = cli_gradient_difference(p->adjoint + at, g + at, p->r->session.parameters, p->np);
   }
   p->other = taken ? cli_copy(taken) : NULL;
   free(g);
 }
 
 static int compute(cli_proof *p) {
-  mbg_context *ctx = p->r.session.ctx;
-  p->same = agreement(p->r.run);
-  int result = mbg_run_prove(ctx, p->r.run);
+  mbg_context *ctx = p->r->session.ctx;
+  p->same = agreement(p->r->run);
+  int result = mbg_run_prove(ctx, p->r->run);
   if (result == MBG_OK) {
     p->adjoint = proof_of(p, 0)->gradient; /* of all criteria */
-    result = mbg_run_gradient(ctx, p->r.run, MBG_METHOD_DIRECT, p->direct, NULL);
+    result = mbg_run_gradient(ctx, p->r->run, MBG_METHOD_DIRECT, p->direct, NULL);
   }
-  int status = cli_run_status(&p->r, result);
+  int status = cli_run_status(p->r, result);
   if (status == CLI_DONE) {
-    status = cli_error_estimate(&p->r, p->args, p->r.run, MBG_METHOD_AUTO);
+    status = cli_error_estimate(p->r, p->args, p->r->run, MBG_METHOD_AUTO);
   }
   if (status == CLI_DONE) {
-    p->entries = cli_entries_choose(p->model, p->adjoint, p->r.session.parameters, false);
+    p->entries = cli_entries_choose(p->model, p->adjoint, p->r->session.parameters, false);
     differences(p);
     other_formulation(p);
   }
@@ -276,19 +287,17 @@ static int compute(cli_proof *p) {
 static int choose_criteria(cli_proof *p, const cli_args *args) {
   const int status = cli_criteria_choose(p->model, cli_value(args, "criteria", 0), &p->chosen);
   return status == CLI_DONE
-             ? cli_run_status(&p->r, mbg_run_select(p->r.session.ctx, p->r.run, p->chosen.count, p->chosen.index))
+             ? cli_run_status(p->r, mbg_run_select(p->r->session.ctx, p->r->run, p->chosen.count, p->chosen.index))
              : status;
 }
 
-int cli_proof_make(const cli_args *args, cli_proof **out) {
-  cli_proof *p = cli_resize(NULL, 1, sizeof(*p));
-  *p = (cli_proof){.args = args};
-  int status = cli_run_open(&p->r, args, false, true);
+/* proves with the run at hand */
+static int prove(cli_proof *p, const cli_args *args, int status, cli_proof **out) {
   if (status == CLI_DONE) {
-    status = cli_need_gradient(p->r.session.model);
+    status = cli_need_gradient(p->r->session.model);
   }
   if (status == CLI_DONE) {
-    p->model = p->r.session.model;
+    p->model = p->r->session.model;
     p->nc = mbg_model_criterion_count(p->model);
     p->np = mbg_model_parameter_count(p->model);
     const size_t size = (size_t)p->nc * (size_t)p->np;
@@ -308,6 +317,22 @@ int cli_proof_make(const cli_args *args, cli_proof **out) {
   return status;
 }
 
+static cli_proof *begin(const cli_args *args, cli_run *given) {
+  cli_proof *p = cli_resize(NULL, 1, sizeof(*p));
+  *p = (cli_proof){.args = args};
+  p->r = given ? given : &p->own;
+  return p;
+}
+
+int cli_proof_make(const cli_args *args, cli_proof **out) {
+  cli_proof *p = begin(args, NULL);
+  return prove(p, args, cli_run_open(p->r, args, false, true), out);
+}
+
+int cli_proof_of(const cli_args *args, cli_run *run, cli_proof **out) {
+  return prove(begin(args, run), args, CLI_DONE, out);
+}
+
 void cli_proof_destroy(cli_proof *p) {
   if (!p) {
     return;
@@ -317,7 +342,9 @@ void cli_proof_destroy(cli_proof *p) {
   free(p->entries.index);
   free(p->other);
   free(p->other_far);
-  cli_run_close(&p->r);
+  if (p->r == &p->own) {
+    cli_run_close(p->r);
+  }
   free(p);
 }
 
@@ -348,7 +375,7 @@ static void print_verdicts(const cli_proof *p) {
 
 /* derivatives by an entry below this are rounding of the criterion and of its larger derivatives */
 static double rounding(const cli_proof *p, int k, int entry) {
-  const double *g = p->adjoint + (size_t)k * (size_t)p->np, *parameters = p->r.session.parameters;
+  const double *g = p->adjoint + (size_t)k * (size_t)p->np, *parameters = p->r->session.parameters;
   double effect = fabs(proof_of(p, k)->value);
   if (judge(p, k) == CONSTANT) {
     return INFINITY;
@@ -456,7 +483,7 @@ static void print_other(const cli_proof *p) {
   if (!p->other) {
     return;
   }
-  const char *own = mbg_run_formulation(p->r.run);
+  const char *own = mbg_run_formulation(p->r->run);
   char *text =
       far > 0 ? cli_format("%s gives the same gradients within %.1g at its steps; the errors of the steps of both are "
                            "in this difference.",
@@ -475,7 +502,7 @@ static void print_other(const cli_proof *p) {
 
 void cli_proof_print(const cli_proof *p, bool full) {
   char *title =
-      cli_format("%s, formulation %s: proof of the gradient", mbg_model_name(p->model), mbg_run_formulation(p->r.run));
+      cli_format("%s, formulation %s: proof of the gradient", mbg_model_name(p->model), mbg_run_formulation(p->r->run));
   cli_heading(title);
   free(title);
   putchar('\n');
@@ -500,9 +527,9 @@ static void json_criterion(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
   cli_json_string(mbg_model_criterion_name(p->model, k));
   printf(": {\"proven\": %s, \"steps_small\": ", judge(p, k) == NOT_PROVEN ? "false" : "true");
-  fputs(!mbg_run_get_error(p->r.run, k) ? "null" : is_small(p, k) ? "true" : "false", stdout);
+  fputs(!mbg_run_get_error(p->r->run, k) ? "null" : is_small(p, k) ? "true" : "false", stdout);
   fputs(", \"error\": ", stdout);
-  cli_error_json(p->r.run, p->model, k);
+  cli_error_json(p->r->run, p->model, k);
   json_member(", ", "value", q->value, "");
   json_member(", ", "taylor_slope", q->taylor_slope, "");
   json_member(", ", "taylor_decades", q->taylor_decades, "");
@@ -537,12 +564,12 @@ void cli_proof_json(const cli_proof *p) {
     }
   }
   printf("  \"gradient\": {\n    \"proven\": %s,\n    \"error\": ", proven ? "true" : "false");
-  cli_error_json_all(p->r.run, p->model);
+  cli_error_json_all(p->r->run, p->model);
   json_member(",\n    ", "taylor_slope", slope, "");
   json_member(",\n    ", "taylor_decades", decades, "");
   json_member(",\n    ", "direct_vs_adjoint", far, "");
   json_member(",\n    ", "other_formulation", other_worst(p), "");
-  printf(",\n    \"formulations\": [\"%s\"%s%s%s]", mbg_run_formulation(p->r.run), p->other ? ", \"" : "",
+  printf(",\n    \"formulations\": [\"%s\"%s%s%s]", mbg_run_formulation(p->r->run), p->other ? ", \"" : "",
          p->other ? p->other : "", p->other ? "\"" : "");
   fputs(",\n    \"criteria\": {", stdout);
   for (int c = 0; c < p->chosen.count; c++) {
@@ -551,50 +578,4 @@ void cli_proof_json(const cli_proof *p) {
     json_criterion(p, k);
   }
   fputs("\n    }\n  }", stdout);
-}
-
-/* ---------------------------------------------------------------------- plot */
-
-/* the line of slope 2 goes through the middle of the window and ends at the least remainder */
-static void take_points(const mbg_proof *q, double *eps, double *remainder, double *square) {
-  double scale = NAN, least = INFINITY;
-  for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
-    eps[i] = q->taylor[i].eps;
-    remainder[i] = q->taylor[i].remainder;
-    least = remainder[i] > 0 ? fmin(least, remainder[i]) : least;
-  }
-  if (q->taylor_last > q->taylor_first) {
-    const int middle = (q->taylor_first + q->taylor_last) / 2;
-    scale = remainder[middle] / (eps[middle] * eps[middle]);
-  }
-  for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
-    square[i] = scale * eps[i] * eps[i] >= least ? scale * eps[i] * eps[i] : NAN;
-  }
-}
-
-int cli_proof_plot(const cli_proof *p, const char *path) {
-  double(*points)[3][MBG_TAYLOR_POINTS] = cli_resize(NULL, (size_t)p->nc, sizeof(*points));
-  cli_curve(*curves)[2] = cli_resize(NULL, (size_t)p->nc, sizeof(*curves));
-  cli_panel *panels = cli_resize(NULL, (size_t)p->nc, sizeof(*panels));
-  for (int c = 0; c < p->chosen.count; c++) {
-    const int k = p->chosen.index[c];
-    const int n = MBG_TAYLOR_POINTS;
-    take_points(proof_of(p, k), points[c][0], points[c][1], points[c][2]);
-    curves[c][0] = (cli_curve){.name = "remainder", .count = n, .x = points[c][0], .y = points[c][1], .dots = true};
-    curves[c][1] = (cli_curve){.name = "slope 2", .count = n, .x = points[c][0], .y = points[c][2], .dashed = true};
-    panels[c] = (cli_panel){.title = mbg_model_criterion_name(p->model, k),
-                            .x_label = "eps",
-                            .y_label = "remainder",
-                            .log_x = true,
-                            .log_y = true,
-                            .ncurve = 2,
-                            .curves = curves[c]};
-  }
-  char *title = cli_format("%s: Taylor test of the gradient", mbg_model_name(p->model));
-  const int status = cli_plot_write(path, title, panels, p->chosen.count);
-  free(title);
-  free(panels);
-  free(curves);
-  free(points);
-  return status;
 }

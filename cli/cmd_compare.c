@@ -329,6 +329,7 @@ static int write_plot(const comparison *c, const char *path) {
                            .y_label = "relative difference",
                            .log_x = true,
                            .log_y = true,
+                           .high = 1.5,
                            .ncurve = count,
                            .curves = curves};
   const int status = cli_plot_write(path, mbg_model_name(c->model), &panel, 1);

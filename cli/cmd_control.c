@@ -315,6 +315,7 @@ typedef struct {
   int npanel, ncurve;
   cli_panel panels[2 * PANELS_MAX];
   cli_curve curves[3 * PANELS_MAX];
+  char *labels[2 * PANELS_MAX]; /* of the panels */
 } figure;
 
 static const double *column(const cli_series *s, int signal) {
@@ -326,16 +327,17 @@ static const double *column(const cli_series *s, int signal) {
   return NULL;
 }
 
-static void add_panel(figure *f, const char *title, int ncurve) {
+static void add_panel(figure *f, const char *name, const char *unit, int ncurve) {
+  char *label = f->labels[f->npanel] = cli_plot_label(name, unit);
   f->panels[f->npanel++] =
-      (cli_panel){.title = title, .x_label = "t [s]", .ncurve = ncurve, .curves = &f->curves[f->ncurve - ncurve]};
+      (cli_panel){.y_label = label, .x_label = "t [s]", .ncurve = ncurve, .curves = &f->curves[f->ncurve - ncurve]};
 }
 
 static void plot_controls(const job *j, figure *f) {
   for (int i = 0; i < mbg_control_get_summary(j->control)->controls && f->npanel < PANELS_MAX; i++) {
     const mbg_control_samples *s = mbg_control_get_samples(j->control, i);
     f->curves[f->ncurve++] = (cli_curve){.count = s->samples, .x = s->times, .y = s->values};
-    add_panel(f, s->name, 1);
+    add_panel(f, s->name, "", 1);
   }
 }
 
@@ -352,7 +354,7 @@ static void plot_tracking(const job *j, const cli_series *all, figure *f) {
                                          .dashed = true};
     f->curves[f->ncurve++] = (cli_curve){
         .name = mbg_model_signal_name(model, own), .count = all->rows, .x = all->time, .y = column(all, own)};
-    add_panel(f, mbg_model_signal_name(model, own), 2);
+    add_panel(f, mbg_model_signal_name(model, own), mbg_model_signal_unit(model, own), 2);
     pair = pair[length] ? pair + length + 1 : NULL;
   }
 }
@@ -372,11 +374,14 @@ static int write_plot(const job *j, const cli_series *s, const char *path) {
     for (int c = 0; c < s->columns && f->npanel < PANELS_MAX; c++) {
       f->curves[f->ncurve++] =
           (cli_curve){.count = s->rows, .x = s->time, .y = s->values + (size_t)c * (size_t)s->rows};
-      add_panel(f, s->names[c], 1);
+      add_panel(f, s->names[c], mbg_model_signal_unit(j->r.session.model, s->signal[c]), 1);
     }
   }
   if (status == CLI_DONE) {
     status = cli_plot_write(path, mbg_model_name(j->r.session.model), f->panels, f->npanel);
+  }
+  for (int i = 0; i < f->npanel; i++) {
+    free(f->labels[i]);
   }
   cli_series_destroy(&all);
   free(f);

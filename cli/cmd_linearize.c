@@ -368,7 +368,7 @@ static const cli_option options[] = {
     {"by", "A,B", false, "derivatives by these parameters"},
     {"zeros", NULL, false, "zeros from each input to each output"},
     {"out", "FILE", CLI_FILE_OUT, "write A, B, C, D: .csv, .h5, or .mtx (FILE-A.mtx, ...); - for standard output"},
-    {"bode", "FILE.svg", CLI_FILE_OUT, "write a plot of the frequency responses"},
+    {"bode", "FILE", CLI_PICTURE, "write a plot of the frequency responses: FILE.svg, FILE.png or FILE.pdf"},
     {"frequencies", "FROM:TO", false, "range of that plot [Hz]"},
     {"locus", "NAME=FROM:TO", false, "poles while a parameter changes, for --plot"},
     CLI_OPTION_PLOT,

@@ -349,7 +349,7 @@ static const cli_option options[] = {
     {"gradient", NULL, false, "derivatives of frequencies and damping by the parameters"},
     {"shapes", NULL, false, "print the shapes"},
     {"csv", "FILE", CLI_FILE_OUT, "write modes, derivatives and shapes, a line each; - for standard output"},
-    {"plot", "FILE", CLI_FILE_OUT, "write the shapes as an animated picture (SVG)"},
+    {"plot", "FILE", CLI_PICTURE, "write the shapes: FILE.svg (animated), FILE.png or FILE.pdf"},
     CLI_OPTION_JSON,
     CLI_OPTION_FULL,
 };

@@ -1,18 +1,16 @@
 /* mbgrad simulate: signals of a model over time */
 #include "cli.h"
 #include "gradient_table.h"
-#include "plot.h"
 #include "poses.h"
 #include "results.h"
 #include "run_options.h"
+#include "signal_plot.h"
 #include "table.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PANELS_MAX = 24 };
 
 /* ---------------------------------------------------------------------- summary */
 
@@ -120,25 +118,6 @@ static void print_json(const cli_series *s, const cli_origin *o) {
   fputs("\n}\n", stdout);
 }
 
-/* ---------------------------------------------------------------------- plot */
-
-static int write_plot(const cli_series *s, const cli_origin *o, const char *path) {
-  const int count = s->columns < PANELS_MAX ? s->columns : PANELS_MAX;
-  cli_curve *curves = cli_resize(NULL, (size_t)count, sizeof(*curves));
-  cli_panel *panels = cli_resize(NULL, (size_t)count, sizeof(*panels));
-  for (int c = 0; c < count; c++) {
-    curves[c] = (cli_curve){.count = s->rows, .x = s->time, .y = s->values + (size_t)c * (size_t)s->rows};
-    panels[c] = (cli_panel){.title = s->names[c], .x_label = "t [s]", .ncurve = 1, .curves = &curves[c]};
-  }
-  if (count < s->columns) {
-    fprintf(stderr, "note: the plot has the first %d of %d signals; --signals chooses others\n", count, s->columns);
-  }
-  const int status = cli_plot_write(path, mbg_model_name(o->model), panels, count);
-  free(panels);
-  free(curves);
-  return status;
-}
-
 /* ---------------------------------------------------------------------- the command */
 
 /* writes every file that was asked for, then prints */
@@ -150,7 +129,7 @@ static int put_results(const cli_args *args, cli_run *r, const cli_series *s, co
     status = cli_poses_write(o->poses, o->model, poses);
   }
   if (status == CLI_DONE && plot) {
-    status = write_plot(s, o, plot);
+    status = cli_signal_plot(args, s, o->model, plot);
   }
   if (status == CLI_DONE && state) {
     char *name = cli_file_begin(state);
@@ -208,6 +187,7 @@ static int check_options(const cli_args *args, const mbg_model *model) {
     status = CLI_BAD_INPUT;
   }
   free(signal);
+  status = status == CLI_DONE ? cli_signal_plot_check(args, model) : status;
   if (status == CLI_DONE && cli_flag(args, "json") && out && !strcmp(out, "-")) {
     status = cli_bad_input("--json and --out - both write to standard output");
   }
@@ -251,6 +231,7 @@ static const cli_option options[] = {
     {"state", "FILE", CLI_FILE_OUT, "write the final state as JSON: time, frames, twists"},
     {"restart", "FILE", false, "start from such a state"},
     CLI_OPTION_PLOT,
+    CLI_OPTIONS_PANELS,
     CLI_OPTION_JSON,
     {"quiet", NULL, false, "print nothing but messages"},
 };

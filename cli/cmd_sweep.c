@@ -4,6 +4,7 @@
 #include "jobs.h"
 #include "results.h"
 #include "run_options.h"
+#include "sweep_plot.h"
 #include "text.h"
 
 #include <math.h>
@@ -364,6 +365,63 @@ static int write_table(job *j) {
   return status;
 }
 
+/* ---------------------------------------------------------------------- plot */
+
+/* the table by columns: values and slopes of the criteria */
+static int draw(const job *j, const char *path, const char **names, const char **units, const char **criteria) {
+  const mbg_model *m = j->r.session.model;
+  const size_t points = (size_t)j->points, na = (size_t)j->naxis, nc = (size_t)j->ncriterion;
+  double *x = cli_resize(NULL, points * na, sizeof(double)), *values = cli_resize(NULL, points * nc, sizeof(double));
+  double *slopes = j->gradient ? cli_resize(NULL, points * nc * na, sizeof(double)) : NULL;
+  int *counts = cli_resize(NULL, na, sizeof(int));
+  for (size_t i = 0; i < na; i++) {
+    names[i] = j->axes[i].name;
+    units[i] = mbg_model_parameter_unit(m, j->axes[i].index);
+    counts[i] = j->axes[i].count;
+  }
+  for (size_t k = 0; k < nc; k++) {
+    criteria[k] = mbg_model_criterion_name(m, j->criterion[k]);
+  }
+  for (size_t k = 0; k < points; k++) {
+    const double *row = j->table + k * width(j);
+    for (size_t i = 0; i < na; i++) {
+      x[k * na + i] = coordinate(j, (int)k, (int)i);
+    }
+    memcpy(values + k * nc, row + 1, nc * sizeof(double));
+    if (slopes) {
+      memcpy(slopes + k * nc * na, row + 1 + nc, nc * na * sizeof(double));
+    }
+  }
+  const cli_sweep_table table = {.title = mbg_model_name(m),
+                                 .naxis = j->naxis,
+                                 .names = names,
+                                 .units = units,
+                                 .counts = j->sample ? NULL : counts,
+                                 .points = j->points,
+                                 .x = x,
+                                 .ncriterion = j->ncriterion,
+                                 .criteria = criteria,
+                                 .values = values,
+                                 .slopes = slopes};
+  const int status = cli_sweep_plot(path, &table);
+  free(x);
+  free(values);
+  free(slopes);
+  free(counts);
+  return status;
+}
+
+static int write_plot(const job *j) {
+  const char *path = cli_value(j->args, "plot", 0);
+  if (!path || j->done == 0) {
+    return CLI_DONE;
+  }
+  const char **names = cli_resize(NULL, 2 * (size_t)j->naxis + (size_t)j->ncriterion, sizeof(*names));
+  const int status = draw(j, path, names, names + j->naxis, names + 2 * j->naxis);
+  free(names);
+  return status;
+}
+
 /* ---------------------------------------------------------------------- the command */
 
 static int sweep(const cli_args *args) {
@@ -376,6 +434,7 @@ static int sweep(const cli_args *args) {
   }
   status = status == CLI_DONE ? compute_all(&j) : status;
   status = status == CLI_DONE ? write_table(&j) : status;
+  status = status == CLI_DONE ? write_plot(&j) : status;
   for (int i = 0; i < j.naxis; i++) {
     free(j.axes[i].name);
     free(j.axes[i].list);
@@ -396,6 +455,7 @@ static const cli_option options[] = {
     {"no-gradient", NULL, false, "values only"},
     {"jobs", "N", false, "N processes at a time"},
     {"out", "FILE.csv", CLI_FILE_OUT, "write the table to a file; default: standard output"},
+    CLI_OPTION_PLOT,
     CLI_OPTIONS_RUN,
 };
 

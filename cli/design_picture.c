@@ -1,8 +1,7 @@
 #include "design_picture.h"
 
+#include "canvas.h"
 #include "cli.h"
-#include "plot.h"
-#include "results.h"
 #include "text.h"
 
 #include <math.h>
@@ -117,48 +116,45 @@ static sheet lay_out(const picture *p) {
 }
 
 /* a point beside the axis of an element */
-static void put_point(FILE *f, const sheet *s, const element *e, double part, double offset, bool begin) {
+static void put_point(cli_canvas *c, const sheet *s, const element *e, double part, double offset, bool begin) {
   const double x = MARGIN + s->scale * (e->a[0] + part * (e->b[0] - e->a[0]) - s->low[0]);
   const double y = s->height - MARGIN - THICK / 2.0 - s->scale * (e->a[1] + part * (e->b[1] - e->a[1]) - s->low[1]);
   const double dx = e->b[0] - e->a[0], dy = e->b[1] - e->a[1], length = fmax(hypot(dx, dy), 1e-300);
-  fprintf(f, "%c%.1f %.1f", begin ? 'M' : 'L', x + offset * dy / length, y + offset * dx / length);
+  (begin ? cli_canvas_move : cli_canvas_line)(c, x + offset * dy / length, y + offset * dx / length);
 }
 
 /* the outline of a beam: along one side and back along the other; full: without its filling */
-static void put_beam(FILE *f, const sheet *s, const element *list, int n, bool full) {
-  fputs("<path d=\"", f);
+static void put_beam(cli_canvas *c, const sheet *s, const element *list, int n, bool full) {
+  cli_canvas_begin(c, &(cli_pen){.colour = full ? "#dde3e8" : "#0b3c5d", .fill = true});
   for (int i = 0; i < 2 * n; i++) {
     const element *e = &list[i < n ? i : 2 * n - 1 - i];
     const double half = 0.5 * THICK * (full ? 1 : fmin(1, fmax(e->fill, 0.01))), side = i < n ? half : -half;
     const bool end = e == list || e == list + n - 1;
     if (end) {
-      put_point(f, s, e, e == list ? 0 : 1, side, i == 0);
+      put_point(c, s, e, e == list ? 0 : 1, side, i == 0);
     } else {
-      put_point(f, s, e, 0.5, side, false);
+      put_point(c, s, e, 0.5, side, false);
     }
   }
-  fputs("z\"/>\n", f);
+  cli_canvas_end(c);
 }
 
-static void draw(const picture *p, FILE *f) {
+static int draw(const picture *p, const char *path) {
   const sheet s = lay_out(p);
-  fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n", WIDTH,
-          s.height, WIDTH, s.height);
-  fputs("<title>", f);
-  cli_svg_text(f, mbg_model_name(p->model));
-  fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", f);
+  cli_canvas *c = cli_canvas_open(path, WIDTH, s.height, mbg_model_name(p->model));
+  if (!c) {
+    return CLI_FAILED;
+  }
   for (int pass = 0; pass < 2; pass++) {
-    fprintf(f, "<g fill=\"%s\">\n", pass ? "#0b3c5d" : "#dde3e8");
     for (int i = 0, n; i < p->count; i += n) {
       n = 1;
       while (i + n < p->count && !p->list[i + n].first) {
         n++;
       }
-      put_beam(f, &s, p->list + i, n, pass == 0);
+      put_beam(c, &s, p->list + i, n, pass == 0);
     }
-    fputs("</g>\n", f);
   }
-  fputs("</svg>\n", f);
+  return cli_canvas_close(c);
 }
 
 /* the frames after one simulation of the design */
@@ -196,15 +192,11 @@ int cli_design_picture(mbg_context *ctx, const mbg_optimize *opt, const mbg_run_
   int err = mbg_run_create(ctx, p.model, options, &run);
   if (err == MBG_OK && has_filling(run)) {
     err = place_bodies(ctx, run, opt, &p);
-    FILE *file = err == MBG_OK ? cli_file_open(path) : NULL;
     p.run = run;
-    if (file) {
+    if (err == MBG_OK) {
       choose_axes(&p);
       collect(&p);
-      draw(&p, file);
-      status = cli_file_close(file, path);
-    } else if (err == MBG_OK) {
-      status = CLI_FAILED;
+      status = draw(&p, path);
     }
   }
   free(p.list);

@@ -2,6 +2,8 @@
 
 #include "files.h"
 
+#include "canvas.h"
+
 #include "cli.h"
 #include "text.h"
 
@@ -399,13 +401,16 @@ int cli_files_check(const cli_args *args, mbg_context *ctx, const mbg_model *mod
     }
     char *what = cli_format("--%s", given->option->name);
     status = cli_file_check(ctx, model, what, given->value, (cli_option_kind)given->option->kind);
-    free(what);
     for (int k = 0; status == CLI_DONE && k < i; k++) {
       const cli_given *other = &args->given[k];
       if (other->option->kind >= CLI_FILE_OUT && !in_place(given->value) && same_path(other->value, given->value)) {
         status = cli_bad_input("--%s and --%s both name '%s'", other->option->name, given->option->name, given->value);
       }
     }
+    if (status == CLI_DONE && given->option->kind == CLI_PICTURE) {
+      status = cli_picture_path(what, given->value);
+    }
+    free(what);
   }
   return status;
 }

@@ -113,7 +113,8 @@ static bool put_series(hid_t file, const cli_series *s, const cli_origin *o) {
   const hid_t criteria = H5Gcreate2(file, "criteria", H5P_DEFAULT, plain, H5P_DEFAULT);
   ok = ok && put_parameters(parameters, o) && put_criteria(criteria, o);
   for (int c = 0; ok && c < s->columns; c++) {
-    ok = cli_hdf5_column(signals, s->names[c], s->rows, s->values + (size_t)c * (size_t)s->rows, NULL);
+    const char *unit = mbg_model_signal_unit(o->model, s->signal[c]);
+    ok = cli_hdf5_column(signals, s->names[c], s->rows, s->values + (size_t)c * (size_t)s->rows, *unit ? unit : NULL);
   }
   H5Gclose(criteria);
   H5Gclose(parameters);

@@ -350,8 +350,8 @@ static int plot_channel(const mbg_identify *id, const mbg_identify_channel *c, c
       {.name = "data", .count = c->samples, .x = c->time, .y = c->data, .dots = true, .no_line = true},
       {.name = "model", .count = c->samples, .x = c->time, .y = c->model}};
   const cli_curve rest[] = {{.count = c->samples, .x = c->time, .y = residual, .dots = true, .no_line = true}};
-  const cli_panel panels[] = {{.title = c->criterion, .x_label = "t [s]", .ncurve = 2, .curves = fit},
-                              {.title = "model - data", .x_label = "t [s]", .ncurve = 1, .curves = rest}};
+  const cli_panel panels[] = {{.y_label = c->criterion, .x_label = "t [s]", .ncurve = 2, .curves = fit},
+                              {.y_label = "model - data", .x_label = "t [s]", .ncurve = 1, .curves = rest}};
   const mbg_model *model = mbg_identify_get_summary(id)->model;
   char *path = c->run ? cli_format("%s/fit-%s-%s.svg", folder, c->run, c->criterion)
                       : cli_format("%s/fit-%s.svg", folder, c->criterion);

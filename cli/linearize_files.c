@@ -193,8 +193,13 @@ int cli_bode_write(const char *path, cli_session *session, const mbg_linearize *
     curves[1][c] = (cli_curve){.name = NULL, .count = POINTS, .x = f, .y = phase + (size_t)c * POINTS};
   }
   const cli_panel panels[] = {
-      {.title = "magnitude", .log_x = true, .log_y = true, .ncurve = shown, .curves = curves[0]},
-      {.title = "phase [deg]", .x_label = "frequency [Hz]", .log_x = true, .ncurve = shown, .curves = curves[1]}};
+      {.y_label = "magnitude",
+       .x_label = "frequency [Hz]",
+       .log_x = true,
+       .log_y = true,
+       .ncurve = shown,
+       .curves = curves[0]},
+      {.y_label = "phase [deg]", .x_label = "frequency [Hz]", .log_x = true, .ncurve = shown, .curves = curves[1]}};
   char *title = cli_format("%s, frequency responses about the %s", about->model, mbg_linearize_at_name((int)about->at));
   const int status = cli_plot_write(path, title, panels, 2);
   for (int c = 0; c < shown; c++) {
@@ -210,6 +215,14 @@ int cli_bode_write(const char *path, cli_session *session, const mbg_linearize *
 /* ---------------------------------------------------------------------- root locus */
 
 enum { VALUES = 101 };
+
+/* parts that are rounding beside the other part are 0 */
+static void clean_poles(double *re, double *im, int n) {
+  for (int i = 0; i < n; i++) {
+    re[i] = fabs(re[i]) < 1e-10 * fabs(im[i]) ? 0 : re[i];
+    im[i] = fabs(im[i]) < 1e-10 * fabs(re[i]) ? 0 : im[i];
+  }
+}
 
 int cli_locus_write(const char *path, cli_session *session, const mbg_linearize_options *options, int parameter,
                     double from, double to) {
@@ -229,6 +242,7 @@ int cli_locus_write(const char *path, cli_session *session, const mbg_linearize_
       re = cli_resize(re, (size_t)VALUES * (size_t)n + 1, sizeof(double));
       im = cli_resize(im, (size_t)VALUES * (size_t)n + 1, sizeof(double));
       (void)mbg_linearize_poles(s, re + (size_t)k * (size_t)n, im + (size_t)k * (size_t)n);
+      clean_poles(re + (size_t)k * (size_t)n, im + (size_t)k * (size_t)n, n);
     }
     mbg_linearize_destroy(s);
   }
@@ -242,7 +256,7 @@ int cli_locus_write(const char *path, cli_session *session, const mbg_linearize_
         {.name = "between", .count = VALUES * n, .x = re, .y = im, .dots = true, .no_line = true},
         {.name = first, .count = n, .x = re, .y = im, .dots = true, .no_line = true},
         {.name = last, .count = n, .x = re + end, .y = im + end, .dots = true, .no_line = true}};
-    const cli_panel panel = {.x_label = "re [1/s]", .title = "im [1/s]", .ncurve = 3, .curves = curves};
+    const cli_panel panel = {.x_label = "re [1/s]", .y_label = "im [1/s]", .high = 1.8, .ncurve = 3, .curves = curves};
     status = cli_plot_write(path, title, &panel, 1);
     free(title);
     free(first);

@@ -1,15 +1,14 @@
 #include "mode_picture.h"
 
 #include "cli.h"
-#include "files.h"
-#include "text.h"
+#include "plot.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 260, TITLE = 30, COLUMNS = 3, FRAMES = 16 };
+enum { PANEL = 260, TITLE = 30, COLUMNS = 3, FRAMES = 16, HEAD = 32 };
 
 static const double swing = 0.15; /* largest displacement relative to the mechanism */
 
@@ -113,109 +112,94 @@ static void pixel(const box *b, const double p[2], double out[2]) {
   out[1] = TITLE + PANEL / 2.0 - scale * (p[1] - (b->low[1] + b->high[1]) / 2);
 }
 
-static const char *style(const mbg_modes_line *line) {
-  return line->kind == MBG_LINE_FORCE  ? "stroke-width=\"1\" stroke-dasharray=\"3 3\""
-         : line->kind == MBG_LINE_BEAM ? "stroke-width=\"3\" stroke-linecap=\"round\""
-                                       : "stroke-width=\"2\" stroke-linecap=\"round\"";
+static cli_pen style(const mbg_modes_line *line, const char *colour) {
+  const bool force = line->kind == MBG_LINE_FORCE;
+  return (cli_pen){.colour = colour,
+                   .width = force                         ? 1
+                            : line->kind == MBG_LINE_BEAM ? 3
+                                                          : 2,
+                   .dash = force ? "3 3" : NULL,
+                   .round = true};
 }
 
-/* the values of one coordinate of one end over a period */
-static void animate(FILE *f, const mbg_modes *modes, const view *v, const box *b, int mode, double amplitude, int line,
-                    int end, int k, double seconds) {
-  fprintf(f, "<animate attributeName=\"%c%d\" dur=\"%gs\" repeatCount=\"indefinite\" values=\"", k ? 'y' : 'x', end + 1,
-          seconds);
-  for (int i = 0; i <= FRAMES; i++) {
-    double x[3], p[2], q[2];
-    place(modes, mode, amplitude, 4 * acos(0) * i / FRAMES, line, end, x);
-    project(v, x, p);
-    pixel(b, p, q);
-    fprintf(f, "%s%.1f", i > 0 ? ";" : "", q[k]);
-  }
-  fputs("\"/>", f);
-}
-
-static void write_line(FILE *f, const mbg_modes *modes, const view *v, const box *b, int mode, double amplitude,
-                       int i) {
+/* both ends of a line over a period, in grey at rest */
+static void draw_line(cli_canvas *c, const mbg_modes *modes, const view *v, const box *b, int mode, double amplitude,
+                      int i) {
   const mbg_modes_line *line = mbg_modes_get_line(modes, i);
-  double q[2][2], x[3], p[2];
+  const cli_pen grey = style(line, "#cccccc"), blue = style(line, cli_plot_colour(0));
+  double q[2][2], x[3], p[2], path[FRAMES + 1][4];
   for (int e = 0; e < 2; e++) {
     project(v, line->x[e], p);
     pixel(b, p, q[e]);
   }
-  fprintf(f, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#cccccc\" %s/>\n", q[0][0], q[0][1],
-          q[1][0], q[1][1], style(line));
-  for (int e = 0; e < 2; e++) {
-    place(modes, mode, amplitude, 0, i, e, x);
-    project(v, x, p);
-    pixel(b, p, q[e]);
-  }
-  fprintf(f, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#0b62a4\" %s>", q[0][0], q[0][1], q[1][0],
-          q[1][1], style(line));
-  for (int e = 0; e < 2; e++) {
-    for (int k = 0; k < 2; k++) {
-      animate(f, modes, v, b, mode, amplitude, i, e, k, 2);
+  cli_canvas_stroke(c, &grey, q[0][0], q[0][1], q[1][0], q[1][1]);
+  for (int k = 0; k <= FRAMES; k++) {
+    for (int e = 0; e < 2; e++) {
+      place(modes, mode, amplitude, 4 * acos(0) * k / FRAMES, i, e, x);
+      project(v, x, p);
+      pixel(b, p, &path[k][2 * e]);
     }
   }
-  fputs("</line>\n", f);
+  cli_canvas_swing(c, &blue, FRAMES + 1, (const double(*)[4])path, 2);
 }
 
-static void write_title(FILE *f, const mbg_modes *modes, int i) {
+static void draw_title(cli_canvas *c, const mbg_modes *modes, int i) {
   const mbg_mode *m = mbg_modes_get_mode(modes, i);
-  fprintf(f, "<text x=\"%d\" y=\"20\" text-anchor=\"middle\">%d: ", PANEL / 2, i + 1);
+  char text[96];
   switch (m->kind) {
-  case MBG_MODE_ZERO:
-    fputs("0 Hz", f);
-    break;
   case MBG_MODE_OSCILLATION:
-    fprintf(f, "%.4g Hz", m->frequency);
     if (mbg_modes_get_summary(modes)->damped) {
-      fprintf(f, ", &#950; = %.2g", fabs(m->damping) < 1e-12 ? 0 : m->damping);
+      snprintf(text, sizeof(text), "%d: %.4g Hz, \316\266 = %.2g", i + 1, m->frequency,
+               fabs(m->damping) < 1e-12 ? 0 : m->damping);
+    } else {
+      snprintf(text, sizeof(text), "%d: %.4g Hz", i + 1, m->frequency);
     }
     break;
   case MBG_MODE_DECAY:
-    fprintf(f, "decay, %.4g /s", -m->re);
+    snprintf(text, sizeof(text), "%d: decay, %.4g /s", i + 1, -m->re);
     break;
   case MBG_MODE_UNSTABLE:
-    fprintf(f, "unstable, %.4g /s", m->re);
+    snprintf(text, sizeof(text), "%d: unstable, %.4g /s", i + 1, m->re);
     break;
+  default:
+    snprintf(text, sizeof(text), "%d: 0 Hz", i + 1);
   }
-  fputs("</text>\n", f);
+  cli_canvas_text(c, PANEL / 2.0, 20, &(cli_font){.size = 13}, text);
 }
 
-static void write_panel(FILE *f, const mbg_modes *modes, const view *v, const box *b, double size, int i) {
+static void draw_panel(cli_canvas *c, const mbg_modes *modes, const view *v, const box *b, double size, int i) {
   const double most = largest(modes, i, -1);
-  fprintf(f, "<g transform=\"translate(%d %d)\">\n", i % COLUMNS * PANEL, i / COLUMNS * (PANEL + TITLE));
-  write_title(f, modes, i);
+  cli_canvas_shift(c, i % COLUMNS * PANEL, HEAD + i / COLUMNS * (PANEL + TITLE));
+  draw_title(c, modes, i);
   for (int k = 0; k < mbg_modes_get_summary(modes)->lines; k++) {
-    write_line(f, modes, v, b, i, swing * size / fmax(most, 0.05), k);
+    draw_line(c, modes, v, b, i, swing * size / fmax(most, 0.05), k);
   }
-  fputs("</g>\n", f);
+  cli_canvas_shift(c, 0, 0);
 }
 
-static void write_all(FILE *f, const mbg_modes *modes) {
-  const int all = mbg_modes_get_summary(modes)->count, count = all < MODE_PANELS ? all : MODE_PANELS;
-  const int columns = count < COLUMNS ? (count > 0 ? count : 1) : COLUMNS,
-            rows = count > 0 ? (count - 1) / COLUMNS + 1 : 1;
+static void draw_all(cli_canvas *c, const mbg_modes *modes, int count, double width) {
   const view v = choose_view(modes, count);
   double low[3], high[3];
   const double size = extent(modes, low, high);
   const box b = measure(modes, &v, swing * size);
-  fprintf(
-      f,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"13\">\n"
-      "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-      columns * PANEL, rows * (PANEL + TITLE));
+  cli_canvas_text(c, width / 2, 24, &(cli_font){.size = 15, .bold = true}, mbg_modes_get_summary(modes)->model);
   for (int i = 0; i < count; i++) {
-    write_panel(f, modes, &v, &b, size, i);
+    draw_panel(c, modes, &v, &b, size, i);
   }
-  fputs("</svg>\n", f);
+  if (count == 0) {
+    cli_canvas_text(c, width / 2, HEAD + PANEL / 2.0, &(cli_font){.size = 14, .colour = "#888888"}, "no modes");
+  }
 }
 
 int cli_mode_picture_write(const char *path, const mbg_modes *modes) {
-  FILE *f = cli_file_open(path);
-  if (!f) {
+  const int all = mbg_modes_get_summary(modes)->count, count = all < MODE_PANELS ? all : MODE_PANELS;
+  const int columns = count < COLUMNS ? (count > 0 ? count : 1) : COLUMNS,
+            rows = count > 0 ? (count - 1) / COLUMNS + 1 : 1;
+  const double width = columns * PANEL;
+  cli_canvas *c = cli_canvas_open(path, width, HEAD + rows * (PANEL + TITLE), mbg_modes_get_summary(modes)->model);
+  if (!c) {
     return CLI_FAILED;
   }
-  write_all(f, modes);
-  return cli_file_close(f, path);
+  draw_all(c, modes, count, width);
+  return cli_canvas_close(c);
 }

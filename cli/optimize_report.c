@@ -366,13 +366,18 @@ static int plot_history(const mbg_optimize *opt, const char *path) {
   cli_panel panels[3];
   int count = 0;
   panels[count++] =
-      (cli_panel){.title = "objective", .x_label = "iteration", .ncurve = 2, .curves = objective, .legend_right = true};
+      (cli_panel){.y_label = "objective", .x_label = "iteration", .whole_x = true, .ncurve = 2, .curves = objective};
   if (violated) {
-    panels[count++] =
-        (cli_panel){.title = "largest violation", .x_label = "iteration", .ncurve = 1, .curves = second, .log_y = true};
+    panels[count++] = (cli_panel){.y_label = "largest violation",
+                                  .x_label = "iteration",
+                                  .whole_x = true,
+                                  .ncurve = 1,
+                                  .curves = second,
+                                  .log_y = true};
   }
-  panels[count++] = (cli_panel){.title = "residual of the conditions of optimality",
+  panels[count++] = (cli_panel){.y_label = "residual of optimality",
                                 .x_label = "iteration",
+                                .whole_x = true,
                                 .ncurve = 1,
                                 .curves = third,
                                 .log_y = true};

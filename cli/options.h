@@ -6,9 +6,16 @@
 
 typedef struct cli_command cli_command;
 
-/* An option that is given once or several times, or that names a file which is written, also in place of the model
-   itself, or a folder for such files. */
-typedef enum { CLI_ONCE = false, CLI_MANY = true, CLI_FILE_OUT, CLI_FILE_MODEL, CLI_FOLDER } cli_option_kind;
+/* An option that is given once or several times, or that names a file which is written, a picture, a file also in place
+   of the model itself, or a folder for such files. */
+typedef enum {
+  CLI_ONCE = false,
+  CLI_MANY = true,
+  CLI_FILE_OUT,
+  CLI_PICTURE,
+  CLI_FILE_MODEL,
+  CLI_FOLDER
+} cli_option_kind;
 
 typedef struct {
   const char *name;  /* "json" for --json */

@@ -73,26 +73,8 @@ static int take_memory(const cli_args *args, double *value) {
   return CLI_DONE;
 }
 
-/* pictures of other kinds are not written */
-static int check_plot(const cli_args *args) {
-  static const char *const other[] = {".png", ".jpg", ".jpeg", ".gif", ".pdf", ".eps", ".html"};
-  const char *path = cli_takes(args, "plot") ? cli_value(args, "plot", 0) : NULL;
-  const char *dot = path ? strrchr(path, '.') : NULL;
-  for (size_t i = 0; dot && i < sizeof(other) / sizeof(other[0]); i++) {
-    if (!strcmp(dot, other[i])) {
-      return cli_bad_input("--plot: '%s': plots are SVG files; write --plot %.*s.svg, which browsers show and Inkscape "
-                           "or rsvg-convert turn into %s",
-                           path, (int)(dot - path), path, dot + 1);
-    }
-  }
-  return CLI_DONE;
-}
-
 int cli_run_options(const cli_args *args, mbg_run_options *o) {
   mbg_run_options_default(o, sizeof(*o));
-  if (check_plot(args) != CLI_DONE) {
-    return CLI_BAD_INPUT;
-  }
   o->formulation = cli_value(args, "formulation", 0);
   o->integrator = cli_value(args, "integrator", 0);
   const int given = (cli_value(args, "step", 0) != NULL) + (cli_value(args, "tolerance", 0) != NULL) +

@@ -17,7 +17,7 @@
   }
 
 #define CLI_OPTION_PLOT                                                                                                \
-  { "plot", "FILE.svg", CLI_FILE_OUT, "write a plot" }
+  { "plot", "FILE", CLI_PICTURE, "write a plot: FILE.svg, FILE.png or FILE.pdf" }
 
 /* What the command line gave; NAN, 0 and NULL when not given. */
 int cli_run_options(const cli_args *args, mbg_run_options *options);

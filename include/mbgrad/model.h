@@ -124,6 +124,7 @@ MBG_API const char *mbg_model_force_type(const mbg_model *model, int index); /* 
 MBG_API int mbg_model_signal_count(const mbg_model *model);
 MBG_API const char *mbg_model_signal_name(const mbg_model *model, int index);
 MBG_API const char *mbg_model_signal_type(const mbg_model *model, int index); /* "position" */
+MBG_API const char *mbg_model_signal_unit(const mbg_model *model, int index); /* "m"; "" when not known */
 
 /* Criteria are sorted: a combination comes after its terms. */
 MBG_API int mbg_model_criterion_count(const mbg_model *model);

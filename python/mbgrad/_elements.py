@@ -2082,6 +2082,7 @@ class Elements:
         note: str | None = None,
         joint: str | None = None,
         control: str | None = None,
+        unit: str | None = None,
         coordinate: str | None = None,
         axis: Literal["x", "y", "z"] | None = None,
         sequence: Literal[
@@ -2133,6 +2134,8 @@ class Elements:
             Joint; an axial force needs one of type ``distance``.
         control : str, optional
             Control.
+        unit : str, optional
+            Unit, for reports and plots.
         coordinate : str, optional
             Coordinate of the joint or of B relative to A.
         axis : Literal['x', 'y', 'z'], optional
@@ -2171,6 +2174,7 @@ class Elements:
             note=note,
             joint=joint,
             control=control,
+            unit=unit,
             coordinate=coordinate,
             axis=axis,
             sequence=sequence,

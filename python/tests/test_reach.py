@@ -25,7 +25,7 @@ ELSEWHERE = {
     "model.run_name, model.to_dict()": (
         "mbg_model_active_run mbg_model_file mbg_model_force_type mbg_model_joint_type mbg_model_parameter_is_set"
         " mbg_model_parameter_log_scale mbg_model_parameter_note mbg_model_parameter_unit mbg_model_run_note"
-        " mbg_model_signal_type"
+        " mbg_model_signal_type mbg_model_signal_unit"
     ),
     "overwriting of files is looked after by the program": "mbg_model_reads",
     "result.model is a model with the solution, whose to_json() writes it": (

@@ -18,6 +18,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_acceleration = {
     .key = "acceleration",
     .help = "acceleration of B's origin relative to A",
+    .unit = {"m/s^2"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_ACCELERATION,
     .keys = keys,

@@ -26,6 +26,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_accelerometer = {
     .key = "accelerometer",
     .help = "specific force: inertial acceleration minus gravity, axes of B",
+    .unit = {"m/s^2"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_ACCELERATION,
     .keys = keys,

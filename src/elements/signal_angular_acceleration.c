@@ -10,6 +10,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_angular_acceleration = {
     .key = "angular-acceleration",
     .help = "angular acceleration of B relative to A",
+    .unit = {"rad/s^2"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_ACCELERATION,
     .keys = keys,

@@ -10,6 +10,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_angular_velocity = {
     .key = "angular-velocity",
     .help = "angular velocity of B relative to A",
+    .unit = {"rad/s"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_VELOCITY,
     .keys = keys,

@@ -15,6 +15,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_distance = {
     .key = "distance",
     .help = "distance of B's origin from A's",
+    .unit = {"m"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_POSITION,
     .eval = eval,

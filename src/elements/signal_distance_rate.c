@@ -23,6 +23,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_distance_rate = {
     .key = "distance-rate",
     .help = "rate of the distance of B's origin from A's",
+    .unit = {"m/s"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_VELOCITY,
     .eval = eval,

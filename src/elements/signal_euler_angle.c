@@ -91,6 +91,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_euler_angle = {
     .key = "euler-angle",
     .help = "Euler or Cardan angle of B relative to A, of three turns about moving axes",
+    .unit = {"rad"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_POSITION,
     .keys = keys,

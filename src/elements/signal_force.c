@@ -6,6 +6,7 @@ static const mbg__key keys[] = {MBG__KEY_WRENCH_COMPONENT(false), MBG__KEY_IN_WR
 const mbg__signal_type mbg__signal_force = {
     .key = "force",
     .help = "tension of a law, or component of a wrench on B",
+    .unit = {"N", "N m"},
     .of = MBG__OF_FORCE,
     .level = MBG__LEVEL_VELOCITY,
     .keys = keys,

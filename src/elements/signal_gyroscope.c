@@ -12,6 +12,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_gyroscope = {
     .key = "gyroscope",
     .help = "angular velocity in the axes of B",
+    .unit = {"rad/s"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_VELOCITY,
     .keys = keys,

@@ -19,6 +19,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
 const mbg__signal_type mbg__signal_position = {
     .key = "position",
     .help = "position of B's origin relative to A",
+    .unit = {"m"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_POSITION,
     .keys = keys,

@@ -6,6 +6,7 @@ static const mbg__key keys[] = {MBG__KEY_WRENCH_COMPONENT(true), MBG__KEY_IN_WRE
 const mbg__signal_type mbg__signal_reaction = {
     .key = "reaction",
     .help = "wrench that the rows of a joint, driver or coupling exert on B",
+    .unit = {"N", "N m"},
     .of = MBG__OF_JOINT,
     .level = MBG__LEVEL_REACTION,
     .keys = keys,

@@ -6,6 +6,7 @@ static const mbg__key keys[] = {MBG__KEY_BEAM_COMPONENT};
 const mbg__signal_type mbg__signal_strain = {
     .key = "strain",
     .help = "strain of a beam element: extension, shear, twist or curvature",
+    .unit = {"", "1/m"},
     .of = MBG__OF_BEAM,
     .level = MBG__LEVEL_POSITION,
     .keys = keys,

@@ -9,6 +9,7 @@ static const mbg__key keys[] = {
 const mbg__signal_type mbg__signal_stress = {
     .key = "stress",
     .help = "normal stress at a point of the section of a beam element",
+    .unit = {"Pa"},
     .of = MBG__OF_BEAM,
     .level = MBG__LEVEL_POSITION,
     .keys = keys,

@@ -8,6 +8,7 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) { mbg__signal_c
 const mbg__signal_type mbg__signal_velocity = {
     .key = "velocity",
     .help = "velocity of B's origin relative to A",
+    .unit = {"m/s"},
     .of = MBG__OF_PAIR,
     .level = MBG__LEVEL_VELOCITY,
     .keys = keys,

@@ -307,9 +307,11 @@ static const mbg__file_key of_bodies_keys[] = {
 };
 static const mbg__file_key of_control_keys[] = {
     {"control", MBG__SHAPE_NAME, true, NULL, "control"},
+    {"unit", MBG__SHAPE_TEXT, false, NULL, "unit, for reports and plots"},
 };
 static const mbg__file_key of_value_keys[] = {
     {"value", MBG__SHAPE_NUMBER, true, NULL, "expression of t, names and other signals"},
+    {"unit", MBG__SHAPE_TEXT, false, NULL, "unit, for reports and plots"},
 };
 static const mbg__file_key of_modes_keys[] = {
     {"of", MBG__SHAPE_NAME, true, NULL, "modal body"},

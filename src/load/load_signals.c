@@ -234,6 +234,20 @@ static int of_value(mbg__item *item, mbg__signal *signal) {
   return json ? mbg__item_function(item, json, &value_rule, &signal->fn) : MBG_OK;
 }
 
+/* of an expression or control, whose unit nothing else says */
+static int read_unit(mbg__item *item, mbg__signal *signal) {
+  int err = MBG_OK;
+  const char *text = NULL;
+  const mbg__json *json = mbg__json_member(item->json, "unit");
+  if (json && (signal->type->of == MBG__OF_VALUE || signal->type->of == MBG__OF_CONTROL)) {
+    MBG_TRY(mbg__item_text(item, json, "unit", &text));
+    signal->unit = mbg__intern(item->L, text ? text : "");
+    MBG_TRY(signal->unit ? MBG_OK : mbg__fail_memory(item->L->ctx));
+  }
+done:
+  return err;
+}
+
 /* a coordinate of a modal body */
 static int of_modes(mbg__item *item, mbg__signal *signal) {
   int err = MBG_OK, body, mode;
@@ -355,6 +369,7 @@ static int load_signal(mbg__item *item, mbg__signal *signal) {
   if (item->bad && type->modes) {
     return MBG_OK;
   }
+  MBG_TRY(read_unit(item, signal));
   MBG_TRY(type->modes ? of_modes(item, signal) : readers[type->of](item, signal));
 done:
   return err;

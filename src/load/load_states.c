@@ -210,6 +210,7 @@ void mbg__state_signal(const mbg__loader *L, int state, mbg__signal *signal) {
   assert(signal->type);
   signal->level = signal->type->level;
   signal->name = L->states.at[state].name;
+  signal->unit = L->states.at[state].unit;
   signal->where = L->states.at[state].where;
   signal->coord = L->states.at[state].coord;
   signal->pair = L->forces.at[L->states.at[state].force].pair;

@@ -198,6 +198,34 @@ const char *mbg_model_signal_type(const mbg_model *model, int index) {
   return HAS(model, index, nsignal) ? model->signals[index].type->key : NULL;
 }
 
+/* of a coordinate, of its rate, of its second rate */
+static const char *coordinate_unit(const mbg__signal *s, const char *unit) {
+  static const char *const rates[2][3] = {{"rad", "rad/s", "rad/s^2"}, {"m", "m/s", "m/s^2"}};
+  const int order = s->level >= MBG__LEVEL_ACCELERATION ? 2 : s->level == MBG__LEVEL_VELOCITY;
+  return rates[unit[0] == 'm'][order];
+}
+
+const char *mbg_model_signal_unit(const mbg_model *model, int index) {
+  if (!HAS(model, index, nsignal)) {
+    return "";
+  }
+  const mbg__signal *s = &model->signals[index];
+  const mbg__signal_type *type = s->type;
+  if (s->unit) {
+    return s->unit;
+  }
+  if (type->of == MBG__OF_COORD) {
+    return coordinate_unit(s, model->coords[s->coord].type->unit);
+  }
+  if (!type->unit[0]) {
+    return "";
+  }
+  if (type->of == MBG__OF_FORCE && model->forces[s->force].law) { /* along a coordinate */
+    return type->unit[model->coords[model->forces[s->force].coord].type->unit[0] != 'm'];
+  }
+  return type->unit[type->unit[1] && s->opt[0] >= 3];
+}
+
 int mbg_model_criterion_count(const mbg_model *model) { return model ? model->ncriterion : 0; }
 const char *mbg_model_criterion_name(const mbg_model *model, int index) {
   return HAS(model, index, ncriterion) ? model->criteria[index].name : NULL;

@@ -339,6 +339,7 @@ static inline int mbg__modal_carrier(const mbg__modal *m, int mode) { return m->
 
 typedef struct {
   const char *name; /* NULL: made for a criterion */
+  const char *unit; /* as the file says, of types that have none of their own; else NULL */
   const mbg__signal_type *type;
   mbg__level level; /* of the type; for expressions the highest level of its signals */
   int pair;         /* OF_PAIR */

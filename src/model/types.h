@@ -274,6 +274,8 @@ typedef struct {
 typedef struct {
   const char *key; /* "position" */
   const char *help;
+  const char
+      *unit[2]; /* "m"; [1]: of components 3 to 5, which turn. NULL: none, or that of the coordinate or control */
   mbg__signal_of of;
   mbg__level level;
   const mbg__key *keys; /* e.g. "component", "in" */

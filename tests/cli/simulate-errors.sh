@@ -32,6 +32,26 @@ try quarter-car --memory lots
 try quarter-car --sigals a
 try rssr --step 0.5 2>&1 | sed -E 's/\(last change.*worst/(... worst/' >&2
 try torsional-pendulum --quiet
-try quarter-car --plot run.png
+try quarter-car --plot run.jpg
+try quarter-car --plot run
+try quarter-car --plot a.b/run
+try quarter-car --plot run.svg --panels "a;lenght"
+try quarter-car --plot run.svg --panels "a,z:F"
+try quarter-car --plot run.svg --panels "a,,F"
+try quarter-car --plot run.svg --panels "a;F" --signals a
+try quarter-car --panels a
+try quarter-car --plot run.svg --log z
+try quarter-car --plot run.svg --columns 9
+try quarter-car --plot run.svg --beside nowhere.csv
+printf 'a,b\n1,2\n' >t.csv
+try quarter-car --plot run.svg --beside t.csv
+printf 't,b\n1,2\n' >t.csv
+try quarter-car --plot run.svg --beside t.csv
+printf 't,a\n1,2\n2,x\n' >t.csv
+try quarter-car --plot run.svg --beside t.csv
+printf 't,a\n1,2\n2\n' >t.csv
+try quarter-car --plot run.svg --beside t.csv
+printf 't,a\n' >t.csv
+try quarter-car --plot run.svg --beside t.csv
 # steps of dca in the output, not the nodes of its integrals
 "$MBGRAD" simulate slider-crank --formulation dca --step 0.1 --end 0.3 --out - 2>/dev/null | cut -d, -f1

@@ -9,7 +9,10 @@ h5dump -y -w 0 -m %.15g -d /twists -o twists.txt chain.h5 >/dev/null
 "$MBGRAD" simulate spatial-chain --quiet --out signals.csv --poses coarse.csv --interval 0.0123
 "$MBGRAD" simulate cantilever --quiet --out beam.h5
 h5dump -n beam.h5 | grep -E 'beams|modal'
-h5dump -a /beams/arm/unit -H beam.h5 | grep -m1 '(0)'
+h5dump -a /beams/arm/unit beam.h5 | grep '(0)'
+h5dump -H -d /beams/arm -d /frames beam.h5 | grep DATASPACE
+h5dump -y -w 0 -m %.15g -d /beams/arm -o beam.txt beam.h5 >/dev/null
+h5dump -y -w 0 -m %.15g -d /frames -o nodes.txt beam.h5 >/dev/null
 "$MBGRAD" simulate flexible-slider-crank --quiet --out modal.h5 --poses modal.csv --signals q1,q2,q3,q4 --end 0.01
 h5dump -n modal.h5 | grep -E '/beams|/modal'
 h5dump -d /modal/bodies modal.h5 | grep '(0)'
@@ -52,6 +55,11 @@ def worst(p, s):
 s, p = table("signals.csv")[1], table("coarse.csv")[1]
 print(worst(c, table("nodes.csv")[1]) < 1e-13, p["t"] == s["t"], 0 < worst(p, s) < 3e-4)
 print([abs(sum(p[f"body1.q{k}"][i] ** 2 for k in "wxyz") - 1) < 1e-14 for i in (0, 7)])
+def numbers(name):
+    return [float(v) for v in open(name).read().replace(",", " ").split()]
+# nodes of a beam are bodies: the position of each is the end of its frame
+frames, beam = numbers("nodes.txt"), numbers("beam.txt")
+print(len(frames) == 4 * len(beam), beam == [v for i in range(0, len(frames), 12) for v in frames[i + 9:i + 12]])
 head, m = table("modal.csv")
 q3 = [float(v) for v in open("q3.txt").read().replace(",", " ").split()]
 print(head[-4:], q3 == m["rod.eta3"])
