@@ -6,6 +6,7 @@
 #include "mbgrad/context.h"
 #include "mbgrad/control.h"
 #include "mbgrad/error.h"
+#include "mbgrad/export.h"
 #include "mbgrad/identify.h"
 #include "mbgrad/import.h"
 #include "mbgrad/linearize.h"

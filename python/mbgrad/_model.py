@@ -19,7 +19,7 @@ from ._elements import Elements
 from ._errors import FileError, InputError
 from ._function import Function
 from ._gallery import find_model, gallery_folder
-from ._import import ENDINGS, imported
+from ._import import ENDINGS, exported, imported
 from ._mbgrad import ffi, lib
 from ._native import METHODS, FloatArray, Watch, context, did_you_mean, method_index, take_text, text_of
 from ._parameters import Parameters
@@ -371,6 +371,35 @@ class Model(Elements, Problems):
             f"<Model '{done.name}'{run}: {len(done.bodies)} bodies, {len(done.joints)} joints, parameters"
             f" {shown or 'none'}, criteria {', '.join(done.criteria) or 'none'}>"
         )
+
+    def export_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        into: str | os.PathLike[str] | None = None,
+        parameters: ArrayLike | Mapping[str, Any] | None = None,
+    ) -> str:
+        """Write the model as a robot of URDF (a path that ends in .urdf) or MJCF (.xml).
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        into : str or path, optional
+            A file that the model was imported from: `path` becomes this file with the masses, damping, friction and
+            stiffness of the model, and without any other change.
+        parameters : array or mapping, optional
+            Values of the parameters: all of them as a vector, or some by name.
+
+        Returns
+        -------
+        str
+            What was left out or approximated, line by line.
+        """
+        done = self._compile()
+        text, report = exported(done, done.vector(parameters, {}), path, into)
+        Path(path).write_text(text, encoding="utf-8")
+        return report
 
     # ------------------------------------------------------------------ runs and gradients
 

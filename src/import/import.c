@@ -10,7 +10,7 @@ void mbg_import_options_default(mbg_import_options *options, size_t size) {
   mbg__options_default(options, size, &defaults, sizeof(defaults));
 }
 
-static int read(mbg__robot *robot, mbg__xml *root) {
+int mbg__robot_read(mbg__robot *robot, mbg__xml *root) {
   if (!strcmp(root->name, "robot")) {
     return mbg__robot_read_urdf(robot, root);
   }
@@ -34,11 +34,11 @@ int mbg_import_file(mbg_context *ctx, const char *path, const mbg_import_options
   int err = MBG_OK;
   *model = *report = NULL;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  mbg__report_init(&lines, ctx, &arena);
+  mbg__report_init(&lines, ctx, &arena, path);
   mbg__robot_init(&robot, ctx, &arena, &lines, path);
   MBG_TRY(mbg__options_take(ctx, "import", options, &o, sizeof(o)));
   MBG_TRY(mbg__xml_read(ctx, &arena, path, &root));
-  MBG_TRY(read(&robot, root));
+  MBG_TRY(mbg__robot_read(&robot, root));
   MBG_TRY(mbg__robot_finish(&robot, &o));
   MBG_TRY(mbg__robot_write(&robot, &o, model));
   err = mbg__report_text(&lines, report);

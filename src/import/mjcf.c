@@ -90,12 +90,8 @@ static int read_inertial(mbg__mjcf *m, const mbg__xml *at, mbg__robot_mass *out)
   if (!found) { /* xx yy zz xy xz yz, as here */
     MBG_TRY(mbg__mjcf_numbers(m, &e, "fullinertia", 6, 6, own.inertia, NULL));
   }
-  if (own.mass < 0) {
-    err = mbg__xml_fail(m->robot->ctx, at, "the mass %g is negative", own.mass);
-    goto done;
-  }
   MBG_TRY(mbg__mjcf_frame(m, &e, &H));
-  mbg__robot_add_mass(out, &own, &H);
+  err = mbg__robot_take_mass(m->robot, at, &own, &H, out);
 done:
   return err;
 }
@@ -154,9 +150,10 @@ static int joint_kind(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_kind 
 
 /* range, damping, spring, friction, rotor of a hinge or slide */
 static int read_dynamics(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint) {
-  const char *limited = mbg__mjcf_value(m, e, "limited");
+  const char *word = mbg__mjcf_value(m, e, "limited");
+  const bool limited = word && strcmp(word, "auto") != 0 ? !strcmp(word, "true") : m->autolimits;
   const double unit = joint->kind == MBG__ROBOT_REVOLUTE ? m->angle : 1;
-  double range[2] = {0, 0}, ref = 0, spring = 0;
+  double range[2] = {0, 0}, force[2] = {0, 0}, ref = 0, spring = 0;
   int err = MBG_OK, found = 0;
   MBG_TRY(mbg__mjcf_number(m, e, "ref", &ref));
   MBG_TRY(mbg__mjcf_number(m, e, "springref", &spring));
@@ -164,10 +161,12 @@ static int read_dynamics(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_jo
   MBG_TRY(mbg__mjcf_number(m, e, "stiffness", &joint->stiffness));
   MBG_TRY(mbg__mjcf_number(m, e, "frictionloss", &joint->friction));
   MBG_TRY(mbg__mjcf_number(m, e, "armature", &joint->armature));
+  MBG_TRY(mbg__mjcf_numbers(m, e, "actuatorfrcrange", 2, 2, force, NULL));
+  joint->effort = fmax(fabs(force[0]), fabs(force[1]));
   MBG_TRY(mbg__mjcf_numbers(m, e, "range", 2, 2, range, &found));
-  if (found && is_true(limited, m->autolimits || !limited) && range[0] < range[1]) {
-    joint->lower = unit * (range[0] - ref);
-    joint->upper = unit * (range[1] - ref);
+  if (found && limited && range[0] < range[1]) {
+    joint->lower = range[0] > -1e8 ? unit * (range[0] - ref) : NAN; /* beyond: a word for none */
+    joint->upper = range[1] < 1e8 ? unit * (range[1] - ref) : NAN;
   }
   joint->rest = unit * (spring - ref);
   if (ref != 0) {
@@ -195,8 +194,6 @@ static int read_joint(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name
   MBG_TRY(mbg__mjcf_numbers(m, e, "pos", 3, 3, joint->in_child.x, NULL));
   frame_mul(&joint->in_parent, H, &joint->in_child);
   if (joint->kind == MBG__ROBOT_SPHERICAL) {
-    mbg__frame none;
-    frame_identity(&none);
     MBG_TRY(mbg__mjcf_number(m, e, "damping", &joint->damping));
     if (joint->damping > 0 || mbg__mjcf_value(m, e, "stiffness") || mbg__mjcf_value(m, e, "range")) {
       mbg__report_add(robot->report, e->at, "left out", "damping, stiffness and range of ball joints");
@@ -379,18 +376,29 @@ static int find_body(mbg__mjcf *m, const mbg__xml *at, const char *key, int *out
   return *out >= 0 ? MBG_OK : mbg__xml_fail(m->robot->ctx, at, "there is no body '%s'", name);
 }
 
-/* connect: a point that both bodies share; weld: all of it, as the bodies stand at zero */
+static int find_site(mbg__mjcf *m, const mbg__xml *at, const char *key, int *out) {
+  const char *name = mbg__xml_value(at, key), *word = name ? text(m, "site_%s", name, 0) : NULL;
+  if (!name) {
+    return mbg__xml_fail(m->robot->ctx, at, "the attribute 'body1' or '%s' is missing", key);
+  }
+  *out = word ? mbg__robot_find_link(m->robot, word) : -1;
+  return *out >= 0 ? MBG_OK : mbg__xml_fail(m->robot->ctx, at, "there is no site '%s'", name);
+}
+
+/* connect: a point that both bodies share, or two sites at one place; weld: all of it, as the bodies stand at zero */
 static int read_hold(mbg__mjcf *m, const mbg__xml *at, const char *name, bool weld) {
   mbg__robot_joint *joint;
   const mbg__mjcf_element e = {.at = at, .tag = at->name, .class = -1};
   int err = MBG_OK;
-  if (!mbg__xml_value(at, "body1")) {
-    mbg__report_add(m->robot->report, at, "left out", "<%s> between sites", at->name);
-    return MBG_OK;
-  }
   MBG_TRY(mbg__robot_add_joint(m->robot, at, name, &joint));
   joint->loop = true;
   joint->kind = weld ? MBG__ROBOT_FIXED : MBG__ROBOT_SPHERICAL;
+  mbg__report_add(m->robot->report, at, "note", "<%s> is soft in its own program and exact here", at->name);
+  if (!mbg__xml_value(at, "body1")) {
+    MBG_TRY(find_site(m, at, "site1", &joint->parent));
+    err = find_site(m, at, "site2", &joint->child);
+    goto done;
+  }
   MBG_TRY(find_body(m, at, "body1", &joint->parent));
   MBG_TRY(find_body(m, at, "body2", &joint->child));
   MBG_TRY(mbg__mjcf_numbers(m, &e, "anchor", 3, 3, joint->in_parent.x, NULL));
@@ -398,7 +406,6 @@ static int read_hold(mbg__mjcf *m, const mbg__xml *at, const char *name, bool we
     mbg__report_add(m->robot->report, at, "left out", "relpose of <weld>: bodies are held as they stand at zero");
   }
   joint->anchored = true;
-  mbg__report_add(m->robot->report, at, "note", "<%s> is soft in its own program and exact here", at->name);
 done:
   return err;
 }
@@ -484,6 +491,7 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
     for (const mbg__xml *g = mbg__xml_child(e, "geom"); g; g = mbg__xml_next(g)) {
       mbg__report_add(m->robot->report, g, "left out", "<geom> of the world: shape");
     }
+    MBG_TRY(read_sites(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass")));
     MBG_TRY(read_bodies(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass"), &none, 0));
   }
   for (const mbg__xml *e = mbg__xml_child(root, "equality"); e; e = mbg__xml_next(e)) {

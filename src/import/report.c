@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void mbg__report_init(mbg__report *report, mbg_context *ctx, mbg__arena *arena) {
-  *report = (mbg__report){.ctx = ctx, .arena = arena};
+void mbg__report_init(mbg__report *report, mbg_context *ctx, mbg__arena *arena, const char *file) {
+  *report = (mbg__report){.ctx = ctx, .arena = arena, .file = file};
 }
 
 void mbg__report_destroy(mbg__report *report) {
@@ -55,11 +55,18 @@ void mbg__report_add(mbg__report *report, const mbg__xml *at, const char *fate, 
 
 int mbg__report_text(const mbg__report *report, char **text) {
   mbg__buffer out;
+  bool placed = false;
   *text = NULL;
   if (report->failed) {
     return mbg__fail_memory(report->ctx);
   }
   mbg__buffer_init(&out, report->ctx);
+  for (int i = 0; i < report->count; i++) {
+    placed = placed || report->lines[i].first;
+  }
+  if (placed) {
+    mbg__buffer_format(&out, "%s:\n", report->file);
+  }
   for (int i = 0; i < report->count; i++) {
     const mbg__report_line *l = &report->lines[i];
     mbg__buffer_format(&out, "%s: %s", l->fate, l->what);
@@ -67,8 +74,9 @@ int mbg__report_text(const mbg__report *report, char **text) {
       mbg__buffer_format(&out, " (%d times)", l->count);
     }
     if (l->first) {
-      mbg__buffer_format(&out, "%s at %s:%d:%d", l->count > 1 ? ", first" : "", l->first->file, l->first->line,
-                         l->first->column);
+      const bool other = strcmp(l->first->file, report->file) != 0;
+      mbg__buffer_format(&out, "%s at %s%s%d:%d", l->count > 1 ? ", first" : "", other ? l->first->file : "",
+                         other ? ":" : "", l->first->line, l->first->column);
     }
     mbg__buffer_text(&out, "\n");
   }

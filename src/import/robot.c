@@ -145,6 +145,16 @@ void mbg__robot_add_mass(mbg__robot_mass *a, const mbg__robot_mass *b, const mbg
   memcpy(a->inertia, I, sizeof(I));
 }
 
+int mbg__robot_take_mass(const mbg__robot *robot, const mbg__xml *at, const mbg__robot_mass *given, const mbg__frame *H,
+                         mbg__robot_mass *out) {
+  *out = (mbg__robot_mass){0};
+  if (given->mass < 0) {
+    return mbg__xml_fail(robot->ctx, at, "the mass %g is negative", given->mass);
+  }
+  mbg__robot_add_mass(out, given, H);
+  return MBG_OK;
+}
+
 /* ---------------------------------------------------------------------- places */
 
 static int carry(mbg__robot *robot) {

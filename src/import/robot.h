@@ -104,6 +104,9 @@ int mbg__robot_find_joint(const mbg__robot *robot, const char *name);
 
 /* Adds the mass properties b, given in frame H of the axes of a. */
 void mbg__robot_add_mass(mbg__robot_mass *a, const mbg__robot_mass *b, const mbg__frame *H);
+/* Mass properties of a link that are given in frame H of its axes; a negative mass is an error at `at`. */
+int mbg__robot_take_mass(const mbg__robot *robot, const mbg__xml *at, const mbg__robot_mass *given, const mbg__frame *H,
+                         mbg__robot_mass *out);
 
 /* Places all links, finds cycles and links that hang on nothing, merges links that are fixed to each other. */
 int mbg__robot_finish(mbg__robot *robot, const mbg_import_options *options);
@@ -123,6 +126,9 @@ void mbg__robot_write_figures(const mbg__robot *robot, mbg__json_writer *w, int 
 
 /* R = Rz(yaw) Ry(pitch) Rx(roll), as URDF and SDF have it */
 void mbg__robot_rpy(double R[9], const double rpy[3]);
+
+/* Reads a file by the reader of its format. */
+int mbg__robot_read(mbg__robot *robot, mbg__xml *root);
 
 /* The readers: one for each format. */
 int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root);

@@ -417,9 +417,11 @@ static void begin_force(writer *w, const mbg__robot_joint *joint, const char *wh
   key_string(w, "joint", joint->word);
 }
 
-/* A limit becomes a soft stop: the effort of the joint, or 10 N m (1000 N), at a depth of 1 degree (1 mm). */
+/* A limit becomes a soft stop: the effort of the joint, or 10 N m (1000 N), at a depth of 5 degrees (5 mm). Its damping
+   c = 1 ms k stays small beside what it pushes, so that it hardly pulls when the joint leaves it: at a rate v by
+   4 c^3 v^3/(k w)^2 at most. */
 static void write_stop(writer *w, const mbg__robot_joint *joint) {
-  const double width = turns(joint) ? 0.017453292519943295 : 1e-3;
+  const double width = turns(joint) ? 0.08726646259971647 : 5e-3;
   const double force = joint->effort > 0 ? joint->effort : turns(joint) ? 10 : 1000, stiffness = 2 * force / width;
   begin_force(w, joint, "stop", "stop");
   if (isfinite(joint->lower)) {
@@ -430,7 +432,7 @@ static void write_stop(writer *w, const mbg__robot_joint *joint) {
   }
   key_number(w, "stiffness", stiffness);
   key_number(w, "width", width);
-  key_number(w, "damping", 0.01 * stiffness);
+  key_number(w, "damping", 0.001 * stiffness);
   end(w);
   mbg__report_add(w->robot->report, joint->at, "approximated",
                   "limits of joints are soft stops; their stiffness is not in the file");

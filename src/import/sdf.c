@@ -126,12 +126,7 @@ static int read_inertial(mbg__robot *robot, const mbg__xml *at, mbg__robot_mass 
   for (int i = 0; i < 6 && inertia; i++) {
     MBG_TRY(number_of(robot->ctx, inertia, entries[i], &given.inertia[i]));
   }
-  if (given.mass < 0) {
-    err = mbg__xml_fail(robot->ctx, at, "the mass %g is negative", given.mass);
-    goto done;
-  }
-  *out = (mbg__robot_mass){0};
-  mbg__robot_add_mass(out, &given, &H);
+  err = mbg__robot_take_mass(robot, at, &given, &H, out);
 done:
   return err;
 }

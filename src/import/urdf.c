@@ -82,12 +82,7 @@ static int read_inertial(mbg__robot *robot, const mbg__xml *at, mbg__robot_mass 
   for (int i = 0; i < 6 && inertia; i++) {
     MBG_TRY(mbg__xml_number(robot->ctx, inertia, entries[i], &in_frame.inertia[i]));
   }
-  if (in_frame.mass < 0) {
-    err = mbg__xml_fail(robot->ctx, mass, "the mass %g is negative", in_frame.mass);
-    goto done;
-  }
-  *out = (mbg__robot_mass){0};
-  mbg__robot_add_mass(out, &in_frame, &H);
+  err = mbg__robot_take_mass(robot, mass, &in_frame, &H, out);
 done:
   return err;
 }
@@ -201,8 +196,8 @@ static int read_limits(mbg__robot *robot, const mbg__xml *at, mbg__robot_joint *
     MBG_TRY(mbg__xml_number(robot->ctx, limit, "lower", &lower));
     MBG_TRY(mbg__xml_number(robot->ctx, limit, "upper", &upper));
     if (strcmp(mbg__xml_value(at, "type"), "continuous") != 0 && lower < upper) {
-      joint->lower = lower;
-      joint->upper = upper;
+      joint->lower = lower > -1e8 ? lower : NAN; /* beyond: a word for none */
+      joint->upper = upper < 1e8 ? upper : NAN;
     }
     if (mbg__xml_value(limit, "velocity")) {
       mbg__report_add(robot->report, limit, "left out", "largest velocities of joints (velocity of <limit>)");

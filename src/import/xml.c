@@ -76,6 +76,8 @@ static void XMLCALL begin(void *user, const XML_Char *name, const XML_Char **att
   e->file = r->file;
   e->text = "";
   e->line = here(r, &e->column);
+  e->begin = (size_t)XML_GetCurrentByteIndex(r->parser);
+  e->inside = e->begin + (size_t)XML_GetCurrentByteCount(r->parser);
   e->parent = r->open;
   if (!r->open) {
     r->root = e;
@@ -110,6 +112,7 @@ static void XMLCALL end(void *user, const XML_Char *name) {
     stop(r, MBG_ERROR_MEMORY, "");
     return;
   }
+  r->open->end = (size_t)XML_GetCurrentByteIndex(r->parser) + (size_t)XML_GetCurrentByteCount(r->parser);
   r->open = r->open->parent;
   r->depth--;
 }

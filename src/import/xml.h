@@ -14,10 +14,11 @@ typedef struct mbg__xml_attribute {
 } mbg__xml_attribute;
 
 typedef struct mbg__xml {
-  const char *name; /* with its prefix, as written: "drake:joint" */
-  const char *text; /* the characters between its children, blanks at both ends cut off; "" without any */
-  const char *file; /* for messages */
-  int line, column; /* of its '<' */
+  const char *name;          /* with its prefix, as written: "drake:joint" */
+  const char *text;          /* the characters between its children, blanks at both ends cut off; "" without any */
+  const char *file;          /* for messages */
+  int line, column;          /* of its '<' */
+  size_t begin, inside, end; /* bytes of the file: from its '<', behind its first tag, behind its last one */
   mbg__xml_attribute *attributes;
   struct mbg__xml *parent, *child, *next;
 } mbg__xml;
