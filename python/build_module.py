@@ -45,6 +45,7 @@ int mbg_py_evaluate_new(mbg_context *ctx, const mbg_model *model, const mbg_run_
                         double *gradient);
 void mbg_py_release(mbg_py_slot *slot);
 int mbg_py_history(mbg_context *ctx, mbg_run *run, double *dy, size_t row);
+int mbg_py_pose_history(mbg_context *ctx, mbg_run *run, double *dx, size_t row);
 """
 
 

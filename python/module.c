@@ -157,3 +157,9 @@ static int mbg_py_history(mbg_context *ctx, mbg_run *run, double *dy, size_t row
   taker k = {.out = dy, .row = row};
   return mbg_run_history(ctx, run, take_rows, &k);
 }
+
+/* All derivatives of poses: dx (nodes x row), row = (6 bodies + modal coordinates) x parameters. */
+static int mbg_py_pose_history(mbg_context *ctx, mbg_run *run, double *dx, size_t row) {
+  taker k = {.out = dx, .row = row};
+  return mbg_run_pose_history(ctx, run, take_rows, &k);
+}

@@ -359,6 +359,23 @@ class Run(Mapping[str, FloatArray]):
         dy = self._history()
         return dy[:, self._kept[signal], :]
 
+    def frame_sensitivity(self, body: str) -> FloatArray:
+        """Differentiate the frame of a body at every node: an array (nodes, 6, parameters).
+
+        Three displacements and three rotations, in axes of the body: the frame H becomes H exp(dx dp) to first order.
+        """
+        self.frames[body]  # the name is right, and the run keeps frames
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            n = self._compiled.layout.count
+            rows = 6 * len(self._compiled.bodies) + len(self._compiled.modal)
+            dx = np.empty((len(self.t), rows, n))
+            if dx.size:
+                check(ctx, lib.mbg_py_pose_history(ctx, run.c, doubles(dx), rows * n), run.options.watch)
+        first = 6 * list(self._compiled.bodies).index(body)
+        return dx[:, first : first + 6, :]
+
     def _history(self) -> FloatArray:
         with self._lock, context() as ctx:
             run = self._live()

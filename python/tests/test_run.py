@@ -106,6 +106,24 @@ def test_signals_differentiate(five_bar, run):
         run.vjp({"phi": w})
 
 
+def test_frames_differentiate():
+    model = mbgrad.load("five-bar")
+    h = 1e-5 * model.parameters["L01"]
+    runs = [model.simulate(end=0.5, L01=model.parameters["L01"] + d) for d in (0, h, -h)]
+    dx = runs[0].frame_sensitivity("rod1")
+    assert dx.shape == (len(runs[0].t), 6, len(model.parameters))
+    frames = [run.frames["rod1"] for run in runs]
+    k = list(model.parameters).index("L01")
+    world = np.einsum("nij,nj->ni", frames[0].rotation, dx[:, :3, k])
+    difference = (frames[1].position - frames[2].position) / (2 * h)
+    assert np.allclose(world, difference, rtol=1e-6, atol=1e-7)  # central differences: (1e-5)^2 and rounding
+    turned = np.einsum("nji,njk->nik", frames[0].rotation, frames[1].rotation - frames[2].rotation) / (2 * h)
+    assert np.allclose(dx[:, 5, k], turned[:, 1, 0], rtol=1e-6, atol=1e-7)
+    with pytest.raises(KeyError, match="rod1"):
+        runs[0].frame_sensitivity("rod")
+
+
+
 def test_start_differentiates(run):
     rng = np.random.default_rng(2)
     w = rng.normal(size=101)

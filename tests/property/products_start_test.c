@@ -377,7 +377,7 @@ static void near(double value, double reference) {
   }
 }
 
-/* the digits of theory 6, section 13: cotangents 1 of X at 0.02 and 0.06 and 1e-6 of pA at 0.06 */
+/* digits of another program: cotangents 1 of X at 0.02 and 0.06 and 1e-6 of pA at 0.06 */
 static void test_reference(void **state) {
   (void)state;
   const sample s = {.model = "cylinder.json", .formulation = "lie", .end = 0.06, .step = 1e-3};
