@@ -82,6 +82,9 @@ int mbg__tree_topology(mbg_context *ctx, mbg__tree *t, const mbg__rank *rank);
 void mbg__tree_geometry_push(mbg__tree *t, int link, const mbg__tree_direction *d);
 void mbg__tree_geometry_pull(const mbg__tree *t, int link, const real ct[6], const real cg[6], real *ge, real *gattr);
 
+/* tree_matrix.c: [[M, Phi_z^T], [Phi_z, 0]] with the hard rows alone, 1 on the diagonal of the others. */
+void mbg__tree_matrix_hard(mbg__tree *t, mbg__tree_matrix *x, const bool *hard);
+
 /* X y_p: a twist of the parent in axes of the body, 0 on the ground */
 static inline void carried(const mbg__tree *t, int k, const real *y, real out[6]) {
   const real *p = parent_of(t, k, y);

@@ -490,27 +490,7 @@ void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps)
   }
 }
 
-/* column of Phi_z^T in b */
-static void row_column(const mbg__tree *t, int row, real *b) {
-  const mbg__system *s = t->sys;
-  memset(b, 0, (size_t)(t->n + t->nrow) * sizeof(real));
-  for (int i = 0; i < t->nblock_row; i++) {
-    const int k = t->block_link[i], body = t->links[k].body;
-    for (int c = t->col0[k]; t->block_row[i] == row && c < t->col0[k + 1]; c++) {
-      for (int j = 0; j < s->nfree[body]; j++) {
-        b[t->path[c]] += t->B[t->block_slot[i][j]] * t->J[c][s->free_[body][j]];
-      }
-    }
-  }
-}
-
-int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const bool *hard, double *out) {
-  const int size = t->n + t->nrow;
-  int err = MBG_OK;
-  real *b = mbg__alloc(ctx, 2 * (size_t)size + 1, sizeof(real)), *y = b ? b + size : NULL;
-  if (!b) {
-    return mbg__fail_memory(ctx);
-  }
+void mbg__tree_matrix_hard(mbg__tree *t, mbg__tree_matrix *x, const bool *hard) {
   place(t, NULL);
   mbg__csc_zero(&x->A);
   mass(t, x);
@@ -518,18 +498,6 @@ int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, co
   for (int i = 0; i < t->nrow; i++) {
     x->A.val[x->diagonal[i]] = !hard[i];
   }
-  mbg__klu_thaw(x->klu);
-  MBG_TRY(mbg__tree_matrix_factor(ctx, t, x, "mass matrix"));
-  for (int i = 0; i < t->nrow; i++) {
-    row_column(t, i, b);
-    memcpy(y, b, (size_t)size * sizeof(real));
-    mbg__klu_solve(x->klu, y, 1);
-    out[i] = hard[i] ? 0 : re(vn_dot(t->n, b, y));
-  }
-done:
-  mbg__klu_thaw(x->klu);
-  mbg__free(ctx, b);
-  return err;
 }
 
 /* ---------------------------------------------------------------------- factors */

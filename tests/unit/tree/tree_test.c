@@ -202,6 +202,31 @@ static void check_transpose(tree_case *x, support_rng *rng, bool with_q) {
   }
 }
 
+/* the masses of all rows, many of them in one solve, against b^T M^-1 b of one row b at a time; matrix: of the mass */
+static void check_row_masses(tree_case *x, mbg__tree_matrix *matrix) {
+  const size_t size = (size_t)(x->n + x->nrow);
+  double *b = model_case_array(&x->c, (int)size * x->nrow), *y = model_case_array(&x->c, (int)size);
+  double *out = model_case_array(&x->c, x->nrow), *expected = model_case_array(&x->c, x->nrow);
+  bool *hard = mbg__arena_take(&x->c.arena, (size_t)x->nrow + 1, sizeof *hard);
+  const mbg__csc *A = &matrix->A;
+  for (int i = 0; i < x->nrow; i++) {
+    for (int e = A->colptr[x->n + i]; e < A->colptr[x->n + i + 1]; e++) {
+      b[(size_t)i * size + (size_t)A->rowind[e]] = A->rowind[e] < x->n ? A->val[e] : 0;
+    }
+  }
+  if (mbg__tree_row_masses(x->c.ctx, x->tree, matrix, hard, out) < 0) {
+    mbg_context_clear(x->c.ctx); /* a body without mass */
+    return;
+  }
+  assert_int_equal(mbg__tree_matrix_factor(x->c.ctx, x->tree, matrix, "masses"), MBG_OK);
+  for (int i = 0; i < x->nrow; i++) {
+    memcpy(y, b + (size_t)i * size, size * sizeof(double));
+    mbg__klu_solve(matrix->klu, y, 1);
+    expected[i] = vn_dot(x->n, b + (size_t)i * size, y);
+  }
+  compare(x, "masses of rows", x->nrow, out, expected);
+}
+
 /* the matrix of a step times (D, (h^2/4) lambda) against directional derivatives; that of the mass against M q +
    Phi_z^T lambda */
 static void check_matrices(tree_case *x, support_rng *rng) {
@@ -246,6 +271,7 @@ static void check_matrices(tree_case *x, support_rng *rng) {
   memset(out, 0, (size_t)(x->n + x->nrow) * sizeof(double));
   mbg__csc_mul_add(out, 1, &matrix.A, both, 1);
   compare(x, "mass matrix", x->n, out, expected);
+  check_row_masses(x, &matrix);
   mbg__tree_matrix_destroy(&matrix);
 }
 
