@@ -75,9 +75,13 @@ static int set_steps(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   return MBG_OK;
 }
 
-/* Nobody looks at the nodes of such a run: of signals that end or integrate, it keeps the last value and the sum. */
+/* Nobody looks at the nodes of such a run: of signals that end or integrate, it keeps the last value and the sum.
+   Without criteria, the signals at the nodes are what it is compared by. */
 static int keep_little(mbg_context *ctx, mbg_run *run) {
   const mbg_model *m = run->m;
+  if (m->ncriterion == 0) {
+    return MBG_OK;
+  }
   int *place = MBG_TAKE(&run->arena, int, run->nused), n = 0;
   if (!place) {
     return mbg__arena_check(ctx, &run->arena);
