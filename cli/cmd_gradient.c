@@ -388,6 +388,13 @@ static int run_gradient(const cli_args *args, cli_run *r, gradients *g) {
   return status;
 }
 
+/* accelerations of the file belong to the run before: a gradient needs those that follow the parameters */
+static int take_restart(const cli_args *args, cli_run *r) {
+  const char *path = cli_value(args, "restart", 0);
+  const int status = path ? cli_run_status(r, mbg_run_read_state(r->session.ctx, r->run, path)) : CLI_DONE;
+  return path && status == CLI_DONE ? cli_run_status(r, mbg_run_forget_stepper(r->run)) : status;
+}
+
 static int gradient(const cli_args *args) {
   cli_run r = {0};
   gradients g = {.top = cli_flag(args, "json") ? 1000000000 : TOP};
@@ -401,6 +408,9 @@ static int gradient(const cli_args *args) {
   }
   if (status == CLI_DONE) {
     status = cli_run_open(&r, args, seeds || cli_value(args, "history", 0), false);
+  }
+  if (status == CLI_DONE) {
+    status = take_restart(args, &r);
   }
   if (status == CLI_DONE) {
     status = seeds ? cli_gradient_seeds(args, &r) : run_gradient(args, &r, &g);
@@ -420,6 +430,7 @@ static const cli_option options[] = {
     {"criteria", "A,B,...", false, "these criteria only"},
     {"seeds", "FILE.csv", false, "instead of criteria: the sum of weights times signals; columns t, y1, y2, ..."},
     {"start-gradient", NULL, false, "with --seeds: also by changes of the start"},
+    {"restart", "FILE", false, "start from the state that simulate --state wrote; accelerations are computed anew"},
     CLI_OPTION_NO_ERROR,
     CLI_OPTION_FULL,
     CLI_OPTION_JSON,

@@ -224,8 +224,9 @@ MBG_API int mbg_run_jvp_start(mbg_context *ctx, mbg_run *run, const double *dire
    these times; empty cells are 0, weights at the same time add up. Between two nodes a signal is linear. */
 MBG_API int mbg_run_read_cotangent(mbg_context *ctx, const mbg_run *run, const char *path, double *signals);
 
-/* The next simulation from a given state computes accelerations and multipliers anew instead of going on with those of
-   the run before; then it has gradients by all parameters that do not move its constraints. */
+/* The next simulations from a given state compute accelerations and multipliers anew instead of going on with those of
+   the run before, and start from the nearest state on the constraints, as a change of the start does; so the start
+   follows the parameters, and the run has gradients, exact at the parameters of the first of these simulations. */
 MBG_API int mbg_run_forget_stepper(mbg_run *run);
 
 /* ---------------------------------------------------------------------- attributes: every number of the model */

@@ -409,6 +409,7 @@ class Model(Elements, Problems):
         *,
         poses: bool = True,
         restart: str | os.PathLike[str] | None = None,
+        fresh: bool = False,
         progress: bool | Callable[[float], Any] | None = None,
         **settings: Any,
     ) -> Run:
@@ -421,7 +422,11 @@ class Model(Elements, Problems):
         poses : bool
             Keep the frames of the bodies at every node: ``run.frames``.
         restart : path, optional
-            Begin with the state that ``run.save_state`` wrote; such a run has no derivatives.
+            Begin with the state that ``run.save_state`` wrote, and go on as if the run had not ended; such a run has
+            no derivatives.
+        fresh : bool
+            With ``restart``: begin with the nearest state on the constraints, and compute accelerations anew. Then the
+            run has derivatives.
         progress : bool or callable, optional
             True shows a progress bar; a callable gets the part that is done, from 0 to 1.
         **settings
@@ -436,7 +441,8 @@ class Model(Elements, Problems):
         values, options = done.split(settings)
         p = done.vector(parameters, values)
         with run_progress(self, progress, options) as shown:
-            return Run(self, p, options, poses, Watch(shown), None if restart is None else os.fsencode(restart))
+            state = None if restart is None else os.fsencode(restart)
+            return Run(self, p, options, poses, Watch(shown), state, fresh)
 
     def view(self, path: str | os.PathLike[str] | None = None, *, gradient: bool = False, **settings: Any) -> Page:
         """Simulate the model and show its motion.

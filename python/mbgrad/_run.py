@@ -158,6 +158,7 @@ class Run(Mapping[str, FloatArray]):
         poses: bool,
         watch: Watch,
         restart: Any = None,
+        fresh: bool = False,
     ) -> None:
         self._model = model
         self._compiled: Compiled = model._compile()
@@ -165,6 +166,7 @@ class Run(Mapping[str, FloatArray]):
         self._settings = settings
         self._poses = poses
         self._restart = restart
+        self._fresh = bool(fresh)
         self._lock = threading.RLock()
         self._estimated: Any = None  # what the last estimate of errors was made for
         self._simulate(watch)
@@ -176,6 +178,8 @@ class Run(Mapping[str, FloatArray]):
             check(ctx, lib.mbg_run_set_parameters(ctx, native.c, doubles(self._p)))
             if self._restart is not None:
                 check(ctx, lib.mbg_run_read_state(ctx, native.c, self._restart))
+                if self._fresh:
+                    lib.mbg_run_forget_stepper(native.c)
             check(ctx, lib.mbg_run_simulate(ctx, native.c), watch)
             psi = np.empty(len(self._compiled.criteria))
             if len(psi):

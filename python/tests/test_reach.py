@@ -20,7 +20,6 @@ ELSEWHERE = {
     "run.vjp and function.vjp": "mbg_run_gradient_sum",
     "run.jvp": "mbg_run_jvp",
     "weights of signals are arrays": "mbg_run_read_cotangent",
-    "a restarted run goes on with its accelerations": "mbg_run_forget_stepper",
     "mbg_model_load_run without a run is the same": "mbg_model_load",
     "model.run_name, model.to_dict()": (
         "mbg_model_active_run mbg_model_file mbg_model_force_type mbg_model_joint_type mbg_model_parameter_is_set"

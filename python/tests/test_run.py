@@ -166,6 +166,10 @@ def test_restart(five_bar, tmp_path, run):
     assert more["x2"][0] == pytest.approx(run["x2"][-1], abs=1e-12)
     with pytest.raises(mbgrad.Error):
         more.gradient()
+    state = tmp_path / "state.json"
+    again, up, down = (five_bar.simulate(k1=k, end=1, restart=state, fresh=True) for k in (250, 250.1, 249.9))
+    difference = (up.criteria["psi"] - down.criteria["psi"]) / 0.2
+    assert again.gradient()["k1"] == pytest.approx(difference, rel=1e-5)
 
 
 def test_pickle(run):

@@ -120,6 +120,10 @@ int mbg__run_refined(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   other->plan.memory = mbg__store_share(other->plan.memory, mbg__nodes_bytes(&run->nodes, run->nodes.nnode));
   memcpy(other->left_out, run->left_out, (size_t)run->m->ncriterion * sizeof(bool));
   MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
+  if (run->given_state) {
+    const mbg__start_result *start = mbg__start_result_of(run->start);
+    mbg__run_give(other, re(start->t), start->H, start->v, start->turns);
+  }
   MBG_TRY(mbg_run_simulate(ctx, other));
   if (mbg_run_partial(other)) {
     err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the estimate of the error was interrupted");
@@ -404,8 +408,10 @@ int mbg_run_error(mbg_context *ctx, mbg_run *run, mbg_method method, bool gradie
   mbg_step_error *errors = MBG_TAKE(&run->error_arena, mbg_step_error, e.nc);
   double *gradient = MBG_TAKE(&run->error_arena, double, (size_t)e.nc *(size_t)e.np);
   MBG_TRY(take_arrays(ctx, &run->error_arena, &e));
-  if (run->given_state) {
-    err = mbg__fail(ctx, MBG_ERROR_INPUT, "the error of the steps needs the model's own start, not a given state");
+  if (run->given_state && mbg__start_result_of(run->start)->nmemory > 0) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT,
+                    "the error of the steps is not known in a run that goes on with the accelerations of the run "
+                    "before; let it compute them anew (mbg_run_forget_stepper), or begin at the model's own start");
     goto done;
   }
   MBG_TRY(compute(ctx, &e, run, method));

@@ -123,8 +123,8 @@ static int direct_take(void *user, int node, const real *dy) {
   return MBG_OK;
 }
 
-/* A given state does not follow the parameters: none may move its constraints. What a stepper remembers belongs to the
-   parameters of the run before. */
+/* What a stepper remembers belongs to the parameters of the run before. A given state that does not follow the
+   parameters needs such as do not move its constraints. */
 static int check_given_state(mbg_context *ctx, mbg_run *run) {
   const mbg_model *m = run->m;
   int err = MBG_OK;
@@ -137,6 +137,9 @@ static int check_given_state(mbg_context *ctx, mbg_run *run) {
         ctx, MBG_ERROR_UNSUPPORTED,
         "a run that goes on with the accelerations of the run before has no gradients: let it compute them "
         "anew (mbg_run_forget_stepper), so that they follow the parameters");
+  }
+  if (mbg__start_follows(run->start)) {
+    return MBG_OK;
   }
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   real *dp = MBG_TAKE(&arena, real, m->np), *da = MBG_TAKE(&arena, real, m->na);

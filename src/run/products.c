@@ -13,6 +13,7 @@
 int mbg_run_forget_stepper(mbg_run *run) {
   MBG_NEED(NULL, run);
   mbg__start_drop_memory(run->start);
+  mbg__start_let_follow(run->start);
   run->simulated = false;
   return MBG_OK;
 }

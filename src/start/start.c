@@ -264,6 +264,7 @@ void mbg__start_indifferent(mbg__start_work *w, bool yes) { w->indifferent = yes
 
 void mbg__start_give(mbg__start_work *w, double t, const mbg__frame *H, const real *v, const int *turns) {
   w->given = true;
+  w->follows = w->followed = false;
   w->result.nmemory = 0;
   w->given_t = t;
   memcpy(w->given_H, H, (size_t)w->m->nbody * sizeof(*H));
@@ -284,6 +285,10 @@ int mbg__start_give_memory(mbg_context *ctx, mbg__start_work *w, int count, cons
 
 void mbg__start_drop_memory(mbg__start_work *w) { w->result.nmemory = 0; }
 
+void mbg__start_let_follow(mbg__start_work *w) { w->follows = w->given; }
+
+bool mbg__start_follows(const mbg__start_work *w) { return w->given && w->follows; }
+
 static int solve_given(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   const mbg_model *m = w->m;
   int err = MBG_OK, worst;
@@ -293,10 +298,15 @@ static int solve_given(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   memcpy(w->result.v, w->given_v, (size_t)m->nw * sizeof(real));
   MBG_TRY(mbg__start_residuals(ctx, w, w->result.H, false, &w->result.phi, &worst));
   memcpy(w->result.turns, w->given_turns, (size_t)m->nturn * sizeof(int));
-  if (w->result.phi <= given_limit) {
+  if (w->result.phi <= given_limit || w->follows) {
     MBG_TRY(mbg__start_bare(ctx, w, w->result.H, NULL, NULL));
     MBG_TRY(mbg__start_rank(ctx, w, fresh));
     memcpy(w->result.turns, w->given_turns, (size_t)m->nturn * sizeof(int));
+    if (w->follows) {
+      MBG_TRY(mbg__start_follow(ctx, w));
+      MBG_TRY(mbg__start_residuals(ctx, w, w->result.H, false, &w->result.phi, &worst));
+      memcpy(w->result.turns, w->given_turns, (size_t)m->nturn * sizeof(int));
+    }
     MBG_TRY(mbg__start_bare(ctx, w, w->result.H, w->result.v, NULL));
     mbg__system_residual(w->sys, NULL, NULL, w->phi, NULL, NULL);
     w->result.phid = 0;

@@ -42,6 +42,10 @@ void mbg__start_destroy(mbg__start_work *start);
 /* A state that the next solves take as it is, instead of assembling one; copied. It must satisfy the constraints to
    1e-6. Such a start does not follow the parameters; one that moves its constraints is refused by mbg__start_push. */
 void mbg__start_give(mbg__start_work *start, double t, const mbg__frame *H, const real *v, const int *turns);
+/* The next solves take the state on the constraints that is nearest to a given one in the metric, so that it follows
+   all parameters. The first of them makes it the given state; derivatives are exact at its parameters. */
+void mbg__start_let_follow(mbg__start_work *start);
+bool mbg__start_follows(const mbg__start_work *start);
 /* The memory of the formulation at that state; copied. */
 int mbg__start_give_memory(mbg_context *ctx, mbg__start_work *start, int count, const real *memory);
 void mbg__start_drop_memory(mbg__start_work *start);

@@ -204,7 +204,7 @@ int mbg__start_push_column(mbg_context *ctx, mbg__start_work *w, int p, const re
   const mbg_model *m = w->m;
   int err = MBG_OK;
   if (w->given) {
-    MBG_TRY(push_given(ctx, w, da, w0, v0));
+    MBG_TRY(w->follows ? mbg__start_follow_push(ctx, w, da, w0, v0) : push_given(ctx, w, da, w0, v0));
     mbg__start_add_change(w, p, false, w0, v0);
   } else {
     MBG_TRY(make_factors(ctx, w));
@@ -338,7 +338,7 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
   int err = MBG_OK;
   if (w->given) {
     mbg__start_keep_cotangents(w, gw, gv, gv);
-    return MBG_OK;
+    return w->follows ? mbg__start_follow_pull(ctx, w, gw, gv, ga) : MBG_OK;
   }
   const real *states = gv;
   MBG_TRY(make_factors(ctx, w));

@@ -64,6 +64,7 @@ struct mbg__start_work {
 
   /* a given state */
   bool given;
+  bool follows, followed; /* a given state is brought to the constraints; the first time is over */
   double given_t;
   mbg__frame *given_H;
   real *given_v;
@@ -150,6 +151,10 @@ int mbg__start_rate_factors(mbg_context *ctx, mbg__start_work *w);
    of a pull are kept, those of states apart. */
 void mbg__start_add_change(const mbg__start_work *w, int p, bool states, real *w0, real *v0);
 void mbg__start_keep_cotangents(mbg__start_work *w, const real *gw, const real *gv, const real *states);
+/* A given state that follows its constraints: the nearest one on them, and its derivatives. */
+int mbg__start_follow(mbg_context *ctx, mbg__start_work *w);
+int mbg__start_follow_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0, real *v0);
+int mbg__start_follow_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const real *gv, real *ga);
 
 /* start_steady.c, stage 6. The derivatives come after those of frames and rates: push replaces entries of v0; pull adds
    to ga and replaces gw and gv, before the others are pulled. */

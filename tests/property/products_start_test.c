@@ -445,6 +445,8 @@ static void test_given(void **state) {
   mbg_context_clear(j.ctx);
   assert_int_equal(mbg_run_forget_stepper(j.run), MBG_OK);
   must(&j, mbg_run_simulate(j.ctx, j.run));
+  j.nodes = mbg_run_node_count(j.run);
+  check_adjoint(&j, true, 7, 1e-12);
   must(&j, mbg_run_parameters(j.run, p));
   must(&j, mbg_run_vjp(j.ctx, j.run, MBG_METHOD_ADJOINT, 1, w, g));
   for (int i = 0; i < j.np; i++) {
