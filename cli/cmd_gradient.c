@@ -3,6 +3,7 @@
 #include "gradient_seeds.h"
 #include "gradient_table.h"
 #include "mbgrad/check.h"
+#include "ranking.h"
 #include "results.h"
 #include "run_options.h"
 #include "step_error.h"
@@ -93,31 +94,8 @@ static void warn_criteria(const gradients *g) {
 
 /* ---------------------------------------------------------------------- every number of the model */
 
-typedef struct {
-  int index;
-  double value, effect;
-} ranked;
-
-static int by_effect(const void *a, const void *b) {
-  const ranked *x = a, *y = b;
-  return x->effect > y->effect ? -1 : x->effect < y->effect ? 1 : x->index - y->index;
-}
-
-/* numbers by falling effect scale |d psi/da|; to be freed */
-static ranked *rank(const gradients *g, int criterion) {
-  ranked *list = cli_resize(NULL, (size_t)g->na, sizeof(*list));
-  double *values = cli_resize(NULL, 2 * (size_t)g->na, sizeof(*values)), *scales = values + g->na;
-  (void)mbg_run_attributes(g->r->run, values, scales);
-  for (int i = 0; i < g->na; i++) {
-    list[i] = (ranked){i, values[i], scales[i] * fabs(g->all[(size_t)criterion * (size_t)g->na + (size_t)i])};
-  }
-  free(values);
-  qsort(list, (size_t)g->na, sizeof(*list), by_effect);
-  return list;
-}
-
 static void print_all(const gradients *g, int criterion) {
-  ranked *list = rank(g, criterion);
+  cli_ranked *list = cli_rank(g->r->run, g->all + (size_t)criterion * (size_t)g->na);
   cli_table table = cli_table_make("rllrlrr");
   int shown = 0;
   cli_table_texts(&table, "", "of", "number", "value", "unit", "derivative", "effect", NULL);
@@ -147,7 +125,7 @@ static void print_all(const gradients *g, int criterion) {
 }
 
 static void json_all(const gradients *g, int criterion) {
-  ranked *list = rank(g, criterion);
+  cli_ranked *list = cli_rank(g->r->run, g->all + (size_t)criterion * (size_t)g->na);
   putchar('[');
   for (int i = 0; i < g->na && i < g->top; i++) {
     const int k = list[i].index;

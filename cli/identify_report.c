@@ -341,26 +341,51 @@ void cli_identify_json(const mbg_identify *id) {
 
 /* ---------------------------------------------------------------------- plots */
 
-static int plot_channel(const mbg_identify *id, const mbg_identify_channel *c, const char *folder) {
-  double *residual = cli_resize(NULL, (size_t)c->samples, sizeof(double));
+/* Data and model of a channel, and what is left. */
+typedef struct {
+  double *residual;
+  cli_curve fit[2], rest;
+  cli_panel panels[2];
+} fitted;
+
+static void make_fit(const mbg_identify_channel *c, fitted *to) {
+  *to = (fitted){.residual = cli_resize(NULL, (size_t)c->samples + 1, sizeof(double))};
   for (int i = 0; i < c->samples; i++) {
-    residual[i] = c->model[i] - c->data[i];
+    to->residual[i] = c->model[i] - c->data[i];
   }
-  const cli_curve fit[] = {
-      {.name = "data", .count = c->samples, .x = c->time, .y = c->data, .dots = true, .no_line = true},
-      {.name = "model", .count = c->samples, .x = c->time, .y = c->model}};
-  const cli_curve rest[] = {{.count = c->samples, .x = c->time, .y = residual, .dots = true, .no_line = true}};
-  const cli_panel panels[] = {{.y_label = c->criterion, .x_label = "t [s]", .ncurve = 2, .curves = fit},
-                              {.y_label = "model - data", .x_label = "t [s]", .ncurve = 1, .curves = rest}};
+  to->fit[0] =
+      (cli_curve){.name = "data", .count = c->samples, .x = c->time, .y = c->data, .dots = true, .no_line = true};
+  to->fit[1] = (cli_curve){.name = "model", .count = c->samples, .x = c->time, .y = c->model};
+  to->rest = (cli_curve){.count = c->samples, .x = c->time, .y = to->residual, .dots = true, .no_line = true};
+  to->panels[0] = (cli_panel){.y_label = c->criterion, .x_label = "t [s]", .ncurve = 2, .curves = to->fit};
+  to->panels[1] = (cli_panel){.y_label = "model - data", .x_label = "t [s]", .ncurve = 1, .curves = &to->rest};
+}
+
+static int plot_channel(const mbg_identify *id, const mbg_identify_channel *c, const char *folder) {
+  fitted fit;
+  make_fit(c, &fit);
   const mbg_model *model = mbg_identify_get_summary(id)->model;
   char *path = c->run ? cli_format("%s/fit-%s-%s.svg", folder, c->run, c->criterion)
                       : cli_format("%s/fit-%s.svg", folder, c->criterion);
   char *title = c->run ? cli_format("%s, run %s", mbg_model_name(model), c->run) : cli_copy(mbg_model_name(model));
-  const int status = cli_plot_write(path, title, panels, 2);
+  const int status = cli_plot_write(path, title, fit.panels, 2);
   free(title);
   free(path);
-  free(residual);
+  free(fit.residual);
   return status;
+}
+
+void cli_identify_put(const mbg_identify *id, FILE *file) {
+  for (int k = 0; k < mbg_identify_get_summary(id)->channels; k++) {
+    const mbg_identify_channel *c = mbg_identify_get_channel(id, k);
+    fitted fit;
+    make_fit(c, &fit);
+    for (int i = 0; i < 2; i++) {
+      fit.panels[i].title = c->run ? c->run : NULL;
+      cli_plot_put(file, c->criterion, &fit.panels[i], 1, 2);
+    }
+    free(fit.residual);
+  }
 }
 
 int cli_identify_plots(const mbg_identify *id, const char *folder) {

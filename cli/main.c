@@ -15,13 +15,29 @@
 #endif
 
 extern const cli_command cli_cmd_linearize, cli_cmd_modes, cli_cmd_simulate, cli_cmd_gradient, cli_cmd_check,
-    cli_cmd_compare, cli_cmd_identify, cli_cmd_control, cli_cmd_optimize, cli_cmd_sweep, cli_cmd_view, cli_cmd_list,
-    cli_cmd_new, cli_cmd_import, cli_cmd_export, cli_cmd_help, cli_cmd_version;
+    cli_cmd_compare, cli_cmd_identify, cli_cmd_control, cli_cmd_optimize, cli_cmd_sweep, cli_cmd_report, cli_cmd_view,
+    cli_cmd_list, cli_cmd_new, cli_cmd_import, cli_cmd_export, cli_cmd_help, cli_cmd_version;
 
 const cli_command *const cli_commands[] = {
-    &cli_cmd_check,   &cli_cmd_simulate, &cli_cmd_view,    &cli_cmd_modes,    &cli_cmd_linearize, &cli_cmd_gradient,
-    &cli_cmd_compare, &cli_cmd_identify, &cli_cmd_control, &cli_cmd_optimize, &cli_cmd_sweep,     &cli_cmd_list,
-    &cli_cmd_new,     &cli_cmd_import,   &cli_cmd_export,  &cli_cmd_help,     &cli_cmd_version,   NULL,
+    &cli_cmd_check,
+    &cli_cmd_simulate,
+    &cli_cmd_view,
+    &cli_cmd_report,
+    &cli_cmd_modes,
+    &cli_cmd_linearize,
+    &cli_cmd_gradient,
+    &cli_cmd_compare,
+    &cli_cmd_identify,
+    &cli_cmd_control,
+    &cli_cmd_optimize,
+    &cli_cmd_sweep,
+    &cli_cmd_list,
+    &cli_cmd_new,
+    &cli_cmd_import,
+    &cli_cmd_export,
+    &cli_cmd_help,
+    &cli_cmd_version,
+    NULL,
 };
 
 const cli_command *cli_command_find(const char *name) {

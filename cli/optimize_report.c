@@ -345,7 +345,15 @@ void cli_optimize_json(const mbg_optimize *opt, int nstart, const cli_start *sta
 
 /* ---------------------------------------------------------------------- plots */
 
-static int plot_history(const mbg_optimize *opt, const char *path) {
+/* The history of a search as panels. */
+typedef struct {
+  double *x;
+  cli_curve objective[2], violation, optimality;
+  int npanel;
+  cli_panel panels[3];
+} history;
+
+static void make_history(const mbg_optimize *opt, history *to) {
   const int n = mbg_optimize_get_summary(opt)->history;
   double *x = cli_resize(NULL, 5 * (size_t)n + 1, sizeof(double));
   double *f = x + n, *best = f + n, *violation = best + n, *optimality = violation + n;
@@ -359,31 +367,41 @@ static int plot_history(const mbg_optimize *opt, const char *path) {
     optimality[i] = h->optimality;
     violated = violated || h->violation > 0;
   }
-  const cli_curve objective[] = {{.name = "objective", .count = n, .x = x, .y = f, .dots = true},
-                                 {.name = "best feasible", .count = n, .x = x, .y = best, .dashed = true}};
-  const cli_curve second[] = {{.count = n, .x = x, .y = violation, .dots = true}};
-  const cli_curve third[] = {{.count = n, .x = x, .y = optimality, .dots = true}};
-  cli_panel panels[3];
-  int count = 0;
-  panels[count++] =
-      (cli_panel){.y_label = "objective", .x_label = "iteration", .whole_x = true, .ncurve = 2, .curves = objective};
-  if (violated) {
-    panels[count++] = (cli_panel){.y_label = "largest violation",
-                                  .x_label = "iteration",
-                                  .whole_x = true,
-                                  .ncurve = 1,
-                                  .curves = second,
-                                  .log_y = true};
+  *to = (history){.x = x};
+  to->objective[0] = (cli_curve){.name = "objective", .count = n, .x = x, .y = f, .dots = true};
+  to->objective[1] = (cli_curve){.name = "best feasible", .count = n, .x = x, .y = best, .dashed = true};
+  to->violation = (cli_curve){.count = n, .x = x, .y = violation, .dots = true};
+  to->optimality = (cli_curve){.count = n, .x = x, .y = optimality, .dots = true};
+  const cli_panel panel = {.x_label = "iteration", .whole_x = true, .ncurve = 1};
+  cli_panel *p = to->panels;
+  *p = panel;
+  p->y_label = "objective";
+  p->ncurve = 2;
+  p->curves = to->objective;
+  for (int k = violated ? 0 : 1; k < 2; k++) {
+    *++p = panel;
+    p->y_label = k == 0 ? "largest violation" : "residual of optimality";
+    p->curves = k == 0 ? &to->violation : &to->optimality;
+    p->log_y = true;
   }
-  panels[count++] = (cli_panel){.y_label = "residual of optimality",
-                                .x_label = "iteration",
-                                .whole_x = true,
-                                .ncurve = 1,
-                                .curves = third,
-                                .log_y = true};
-  const int status = cli_plot_write(path, mbg_model_name(mbg_optimize_get_summary(opt)->model), panels, count);
-  free(x);
+  to->npanel = (int)(p - to->panels) + 1;
+}
+
+static int plot_history(const mbg_optimize *opt, const char *path) {
+  history h;
+  make_history(opt, &h);
+  const int status = cli_plot_write(path, mbg_model_name(mbg_optimize_get_summary(opt)->model), h.panels, h.npanel);
+  free(h.x);
   return status;
+}
+
+void cli_optimize_put(const mbg_optimize *opt, FILE *file) {
+  history h;
+  make_history(opt, &h);
+  for (int i = 0; i < h.npanel; i++) {
+    cli_plot_put(file, h.panels[i].y_label, &h.panels[i], 1, 2);
+  }
+  free(h.x);
 }
 
 int cli_optimize_plots(mbg_context *ctx, const mbg_optimize *opt, const mbg_run_options *run, const char *folder) {

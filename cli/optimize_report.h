@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include <stdio.h>
+
 /* One of several starts. */
 typedef struct {
   int status; /* of the library: 0, or why there is no result */
@@ -18,5 +20,7 @@ void cli_optimize_json(const mbg_optimize *opt, int nstart, const cli_start *sta
 
 /* history.svg and, where beams have a filling, design.svg in the folder, which is made. Exit status. */
 int cli_optimize_plots(mbg_context *ctx, const mbg_optimize *opt, const mbg_run_options *run, const char *folder);
+/* The history as <svg> elements. */
+void cli_optimize_put(const mbg_optimize *opt, FILE *file);
 
 #endif
