@@ -79,7 +79,8 @@ MBG_API void mbg_optimize_destroy(mbg_optimize *opt);
 MBG_API int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt);
 
 /* At values of the optimized parameters, in their order (parameters): objective, largest violation, and the gradient of
-   the objective by these parameters (may be NULL). For tests and for other optimizers. */
+   the objective by these parameters (may be NULL), of the worst load case that of the largest objective. For tests and
+   for other optimizers. */
 MBG_API int mbg_optimize_evaluate(mbg_context *ctx, mbg_optimize *opt, const double *values, double *objective,
                                   double *violation, double *gradient);
 

@@ -595,9 +595,6 @@ class Run(Mapping[str, FloatArray]):
                 self.error(criteria, gradient=gradient, method=method)
             c = self._live().c
             check(ctx, lib.mbg_run_select(ctx, c, len(index), index))
-            errors = [lib.mbg_run_get_error(c, k) for k in index]
-            if any(np.isnan(e.value_relative) or np.isnan(e.gradient_relative) for e in errors):
-                return float("nan")
             return float(lib.mbg_run_step_for(c, -1, wanted))
 
     def linearize(

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._compiled import Compiled, held
-from ._errors import UnsupportedError
 from ._mbgrad import ffi, lib
 from ._native import FloatArray, RunOptions, Watch, check, context, doubles, numbers, set_option, text_of
 from ._records import Design
@@ -185,6 +184,8 @@ class OptimizeProblem(_Problem):
     def evaluate(self, x: ArrayLike, *, gradient: bool = True) -> Design:
         """Simulate all load cases: objective, largest violation of a limit, and the gradient of the objective.
 
+        The worst of several load cases has the gradient of the largest of them.
+
         Parameters
         ----------
         x : array
@@ -193,26 +194,18 @@ class OptimizeProblem(_Problem):
             Compute the gradient.
         """
         objective, violation = np.empty(1), np.empty(1)
-        g = np.full(len(self.x0), np.nan) if gradient else None
+        g = np.empty(len(self.x0)) if gradient else None
         self._call(x, lib.mbg_optimize_evaluate, objective, violation, g)
-        known = g is not None and not np.isnan(g).all()
-        return Design(float(objective[0]), float(violation[0]), g if known else None)
+        return Design(float(objective[0]), float(violation[0]), g)
 
     def value(self, x: ArrayLike) -> float:
         """Return the objective."""
         return self.evaluate(x, gradient=False).objective
 
     def value_and_grad(self, x: ArrayLike) -> tuple[float, FloatArray]:
-        """Return the objective and its gradient.
-
-        Raises
-        ------
-        UnsupportedError
-            The objective is the worst of several load cases, which has no gradient.
-        """
+        """Return the objective and its gradient."""
         found = self.evaluate(x)
-        if found.gradient is None:
-            raise UnsupportedError("the worst of several load cases has no gradient: use evaluate(x, gradient=False)")
+        assert found.gradient is not None
         return found.objective, found.gradient
 
 

@@ -432,6 +432,21 @@ int mbg_optimize_model_text(mbg_context *ctx, const mbg_optimize *opt, char **te
 
 /* ---------------------------------------------------------------------- at a point */
 
+/* the row of J, which begins with the objectives of the load cases, of the largest of them: the first when several are
+   equal */
+static int worst_row(const mbg_optimize *opt) {
+  const double largest = mbg__optimize_objective(opt);
+  int row = 0;
+  for (int k = 0; k < opt->ncase; k++) {
+    const mbg__case *c = &opt->load[k];
+    if (c->objective >= 0 && c->shown.weight * c->value[c->objective] >= largest) {
+      break;
+    }
+    row += c->objective >= 0;
+  }
+  return row;
+}
+
 int mbg_optimize_evaluate(mbg_context *ctx, mbg_optimize *opt, const double *values, double *objective,
                           double *violation, double *gradient) {
   MBG_NEED(ctx, ctx && opt && values && objective && violation);
@@ -452,14 +467,15 @@ int mbg_optimize_evaluate(mbg_context *ctx, mbg_optimize *opt, const double *val
   MBG_TRY(err > 0 ? MBG_ERROR_CONVERGENCE : MBG_OK);
   *objective = mbg__optimize_objective(opt);
   *violation = mbg__optimize_violation(opt);
-  if (gradient && !opt->task->worst) {
+  if (gradient) {
     double *g = x + opt->nx;
     MBG_TRY(mbg__optimize_select(ctx, opt));
     J = mbg__alloc(ctx, (size_t)opt->m * (size_t)opt->nx + 1, sizeof(double));
     MBG_TRY(J ? mbg__optimize_gradients(ctx, opt, x, g, J) : mbg__fail_memory(ctx));
     MBG_TRY(err > 0 ? MBG_ERROR_CONVERGENCE : MBG_OK);
+    const double *own = opt->task->worst ? J + (size_t)worst_row(opt) * (size_t)opt->nx : g;
     for (int i = 0; i < opt->n; i++) {
-      gradient[i] = g[i] * opt->f_scale / opt->chain[i];
+      gradient[i] = own[i] * opt->f_scale / opt->chain[i];
     }
   }
 done:

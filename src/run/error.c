@@ -431,14 +431,16 @@ const mbg_step_error *mbg_run_get_error(const mbg_run *run, int criterion) {
 /* error = C h^order: h (accuracy / error)^(1/order), with a margin; tolerances are proportional to errors */
 double mbg_run_step_for(const mbg_run *run, int criterion, double accuracy) {
   double factor = INFINITY;
+  bool known = true; /* of all of them: fmin and fmax pass over NAN */
   for (int k = 0; run && run->errors && k < run->m->ncriterion; k++) {
     const mbg_step_error *s = &run->errors[k];
     if (run->left_out[k] || (criterion >= 0 && criterion != k)) {
       continue;
     }
-    const double worst = isnan(s->gradient_relative) ? NAN : fmax(s->value_relative, s->gradient_relative);
+    const double worst = fmax(s->value_relative, s->gradient_relative);
     const double order = isnan(s->order) ? 1 : s->order;
-    factor = isnan(worst) ? NAN : fmin(factor, worst > 0 ? pow(0.8 * accuracy / worst, 1 / order) : INFINITY);
+    known = known && !isnan(s->value_relative) && !isnan(s->gradient_relative);
+    factor = fmin(factor, worst > 0 ? pow(0.8 * accuracy / worst, 1 / order) : INFINITY);
   }
-  return run && isfinite(factor) ? factor * mbg_run_step(run) : NAN;
+  return run && known && isfinite(factor) ? factor * mbg_run_step(run) : NAN;
 }

@@ -133,6 +133,14 @@ static void test_load_cases(void **state) {
   assert_string_equal(s->optimizer, "slsqp");
   assert_close(value(c, 0), 3, 1e-5);
   assert_close(s->objective, 1.0 / 16, 1e-6);
+  /* its gradient is that of the larger case: of calm below F = 3, of storm above */
+  for (int k = 0; k < 2; k++) {
+    const double F = k == 0 ? 1 : 5;
+    double f, v, g = NAN;
+    assert_int_equal(mbg_optimize_evaluate(c->files.ctx, c->opt, &F, &f, &v, &g), MBG_OK);
+    assert_close(f, 9.0 / 16, 1e-12);
+    assert_close(g, k == 0 ? -3.0 / 8 : 3.0 / 8, 1e-11);
+  }
   /* a limit that only the gale has */
   s = solve(c, PUSHED(FORCE, WINDS "'optimize': {'objective': 'miss', 'constraints': {'fast': {'max': 3}}}"), NULL);
   assert_close(value(c, 0), 1, 1e-6);

@@ -1,6 +1,8 @@
 /* A repeated run evaluates at points of integrals what its signals need, the first one everything that warnings look
-   at: their criteria agree to the last bit, and so do gradients after either. */
-#include "mbgrad/run.h"
+   at: their criteria agree to the last bit, and so do gradients after either. A step for an accuracy is not known where
+   the error of one criterion is not. */
+#include "mbgrad/error.h"
+#include "run/run_internal.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -50,7 +52,37 @@ static void repeated_runs_agree(void **state) {
   }
 }
 
+static void unknown_errors_give_no_step(void **state) {
+  (void)state;
+  mbg_context *ctx;
+  mbg_model *model;
+  mbg_run *run;
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
+  assert_int_equal(mbg_model_load(ctx, MBG_GALLERY_DIR "/quarter-car", &model), MBG_OK);
+  assert_int_equal(mbg_run_create(ctx, model, NULL, &run), MBG_OK);
+  assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);
+  assert_true(isnan(mbg_run_step_for(run, -1, 1e-3)));
+  assert_int_equal(mbg_run_error(ctx, run, MBG_METHOD_AUTO, true), MBG_OK);
+  const double all = mbg_run_step_for(run, -1, 1e-3);
+  assert_true(all > 0 && all <= mbg_run_step_for(run, 1, 1e-3));
+  /* the first of several: fmin and fmax would pass over it */
+  for (int k = 0; k < 2; k++) {
+    double *part = k == 0 ? &run->errors[0].value_relative : &run->errors[0].gradient_relative;
+    const double before = *part;
+    *part = NAN;
+    assert_true(isnan(mbg_run_step_for(run, -1, 1e-3)));
+    assert_true(isnan(mbg_run_step_for(run, 0, 1e-3)));
+    assert_true(mbg_run_step_for(run, 1, 1e-3) > 0);
+    *part = before;
+  }
+  assert_close(mbg_run_step_for(run, -1, 1e-3), all, 1e-15);
+  mbg_run_destroy(run);
+  mbg_model_destroy(model);
+  mbg_context_destroy(ctx);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(repeated_runs_agree)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(repeated_runs_agree),
+                                     cmocka_unit_test(unknown_errors_give_no_step)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
