@@ -5,6 +5,7 @@
 #include "run_options.h"
 #include "text.h"
 #include "view_page.h"
+#include "view_picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,7 @@ static int make_run(const cli_args *args, cli_run *r) {
 static int write_files(const cli_args *args, cli_run *r, const mbg_view_options *options, const char *out) {
   const char *glb = cli_value(args, "glb", 0);
   int status = glb ? write_glb(r, options, glb) : CLI_DONE;
+  status = status == CLI_DONE ? cli_pictures_write(args, r) : status;
   if (status == CLI_DONE && out) {
     status = cli_view_write(r, r->run, options, out, cli_flag(args, "quiet"));
   }
@@ -65,7 +67,8 @@ static int write_files(const cli_args *args, cli_run *r, const mbg_view_options 
 static int take_options(const cli_args *args, const cli_run *r, mbg_view_options *options, int **ghosts) {
   mbg_view_options_default(options, sizeof(*options));
   options->gradient = cli_flag(args, "gradient");
-  int status = cli_count(args, "frames", &options->frames);
+  int status = cli_pictures_check(args);
+  status = status == CLI_DONE ? cli_count(args, "frames", &options->frames) : status;
   status = status == CLI_DONE ? cli_count(args, "numbers", &options->numbers) : status;
   return status == CLI_DONE ? cli_ghosts_take(args, &r->session, options, ghosts) : status;
 }
@@ -79,7 +82,7 @@ static int view(const cli_args *args) {
   const char *out = cli_value(args, "out", 0);
   int status = make_run(args, &r);
   status = status == CLI_DONE ? take_options(args, &r, &options, &ghosts) : status;
-  if (status == CLI_DONE && !out && !cli_value(args, "glb", 0)) {
+  if (status == CLI_DONE && !out && !cli_value(args, "glb", 0) && !cli_pictures_wanted(args)) {
     out = own = default_path(r.session.model);
     status = cli_file_check(r.session.ctx, r.session.model, "--out", out, CLI_FILE_OUT);
   }
@@ -100,6 +103,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_RUN,
     {"out", "FILE.html", CLI_FILE_OUT, "name of the page, - for standard output; default: NAME.html of the model"},
     {"glb", "FILE.glb", CLI_FILE_OUT, "write an animated glTF file for other viewers; with --out a page, too"},
+    CLI_OPTIONS_PICTURE,
     {"frames", "N", false, "most pictures of the motion; default: 1000"},
     {"gradient", NULL, false, "show gradients: of the criteria, of the motion by parameters, by every number"},
     {"parameters", "A,B,...", false,

@@ -1,0 +1,42 @@
+# pictures without a browser: a film whose figures are where the simulation says, still pictures, numbered ones, a model
+# without motion, messages
+"$MBGRAD" view five-bar --film film.svg --frames 11 --quiet
+"$MBGRAD" simulate five-bar --quiet --poses poses.csv
+"$MBGRAD" view five-bar --picture end.svg --at 5 --quiet
+"$MBGRAD" view five-bar --picture n%02d.svg --frames 3 --quiet
+"$MBGRAD" view cantilever --film still.svg --quiet
+"$MBGRAD" view heavy-top --picture top.svg --eye 0,90 --quiet --out top.html
+for name in vehicle flexible-slider-crank two-arm; do "$MBGRAD" view $name --end 0.01 --picture $name.svg --quiet; done
+ls
+for arguments in "--film x.mp4" "--picture x.png" "--picture x" "--picture x.svg --at soon" "--film x.svg --eye 30" "--film x.svg --frames 20000" "--film no/x.svg"; do
+  "$MBGRAD" view five-bar $arguments
+  echo "$arguments: status $?"
+done
+python3 - <<'END'
+import csv, xml.etree.ElementTree as tree
+S = "{http://www.w3.org/2000/svg}"
+
+def lines(name):  # thick lines: rods
+    return [e for e in tree.parse(name).getroot().iter(S + "line") if float(e.get("stroke-width")) > 4]
+
+def ends(line):
+    values = {a.get("attributeName"): [float(v) for v in a.get("values").split(";")] for a in line}
+    return [values.get(k, [float(line.get(k))] * 11) for k in ("x1", "y1", "x2", "y2")]
+
+rods = [ends(e) for e in lines("film.svg")]
+rows = list(csv.DictReader(open("poses.csv")))
+# midpoints of the rods in pixels against positions in m: one scale for both axes, y upwards
+pairs = []
+for i in range(11):
+    row = min(rows, key=lambda r: abs(float(r["t"]) - 0.5 * i))
+    bodies = sorted((float(row[f"rod{k}.x"]), -float(row[f"rod{k}.y"])) for k in range(1, 5))
+    middles = sorted(((r[0][i] + r[2][i]) / 2, (r[1][i] + r[3][i]) / 2) for r in rods)
+    pairs += list(zip(bodies, middles))
+(a, b), (c, d) = min(pairs), max(pairs)
+scale = (d[0] - b[0]) / (c[0] - a[0])
+off = max(max(abs(m[k] - b[k] - scale * (x[k] - a[k])) for k in (0, 1)) for x, m in pairs)
+print(len(rods), len(pairs), off < 0.15, tree.parse("film.svg").getroot().find(f".//{S}animate").get("dur"))
+first, last = lines("n01.svg")[0], lines("end.svg")[0]
+print(sorted(first.keys()), len(list(first)), len(lines("n03.svg")), len(list(last)))
+print("animate" in open("still.svg").read(), len(list(tree.parse("top.svg").getroot().iter())) > 5)
+END
