@@ -1,5 +1,8 @@
+#define _XOPEN_SOURCE 700 /* mkdtemp */
+
 #include "view_picture.h"
 
+#include "canvas.h"
 #include "files.h"
 #include "text.h"
 
@@ -7,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { FRAMES = 30, MOST = 10000 };
 
@@ -127,6 +132,141 @@ static int write_svg(const mbg_picture *p, const char *title, const char *path, 
   return cli_file_close(f, path);
 }
 
+/* ---------------------------------------------------------------------- PNG and PDF */
+
+static void put_path(cli_canvas *canvas, const mbg_figure *g, const double *at, int points, bool fill) {
+  char colour[16];
+  const cli_pen pen = {.colour = colour, .width = g->width, .round = true, .fill = fill};
+  if ((fill ? g->fill : g->stroke) < 0) {
+    return;
+  }
+  snprintf(colour, sizeof(colour), "#%06x", (unsigned)(fill ? g->fill : g->stroke));
+  cli_canvas_begin(canvas, &pen);
+  for (int k = 0; k < points; k++) {
+    (k > 0 ? cli_canvas_line : cli_canvas_move)(canvas, at[2 * k], at[2 * k + 1]);
+  }
+  if (g->kind != MBG_FIGURE_LINE) {
+    cli_canvas_line(canvas, at[0], at[1]);
+  }
+  cli_canvas_end(canvas);
+}
+
+static void draw_figure(cli_canvas *canvas, const mbg_figure *g, int frame) {
+  enum { ROUND = 48 };
+  const double *at = g->at + 2 * (size_t)frame * (size_t)g->points;
+  double circle[2 * ROUND];
+  const bool ring = g->kind == MBG_FIGURE_CIRCLE;
+  for (int k = 0; ring && k < ROUND; k++) {
+    circle[2 * k] = at[0] + g->radius * cos(2 * acos(-1) * k / ROUND);
+    circle[2 * k + 1] = at[1] + g->radius * sin(2 * acos(-1) * k / ROUND);
+  }
+  if (g->kind != MBG_FIGURE_LINE) {
+    put_path(canvas, g, ring ? circle : at, ring ? ROUND : g->points, true);
+  }
+  put_path(canvas, g, ring ? circle : at, ring ? ROUND : g->points, false);
+}
+
+static int write_canvas(const mbg_picture *p, const char *title, const char *path, int frame) {
+  cli_canvas *canvas = cli_canvas_open(path, mbg_picture_width(p), mbg_picture_height(p), title);
+  if (!canvas) {
+    return CLI_FAILED;
+  }
+  cli_canvas_box(canvas, 0, 0, mbg_picture_width(p), mbg_picture_height(p), "#ffffff");
+  for (int i = 0; i < mbg_picture_figure_count(p); i++) {
+    draw_figure(canvas, mbg_picture_figure(p, i), frame);
+  }
+  return cli_canvas_close(canvas);
+}
+
+static bool ends_in(const char *path, const char *ending) {
+  const char *dot = strrchr(path, '.');
+  return dot && !strcmp(dot, ending);
+}
+
+static int write_still(const mbg_picture *p, const char *title, const char *path, int frame) {
+  return ends_in(path, ".svg") ? write_svg(p, title, path, frame, 1) : write_canvas(p, title, path, frame);
+}
+
+/* ---------------------------------------------------------------------- GIF and MP4 */
+
+static int run_ffmpeg(const char *rate, const char *frames, const char *name) {
+  const bool gif = ends_in(name, ".gif");
+  int state = 0;
+  fflush(NULL);
+  const pid_t process = fork();
+  if (process == 0) {
+    char *const arguments[] = {"ffmpeg",
+                               "-loglevel",
+                               "error",
+                               "-y",
+                               "-framerate",
+                               (char *)rate,
+                               "-i",
+                               (char *)frames,
+                               "-vf",
+                               gif ? "scale=iw/2:-1:flags=lanczos,split[a][b];[a]palettegen[p];[b][p]paletteuse"
+                                   : "pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p",
+                               (char *)name,
+                               NULL};
+    execvp(arguments[0], arguments);
+    _exit(127);
+  }
+  if (process < 0 || waitpid(process, &state, 0) < 0) {
+    return cli_failed("--film: cannot run ffmpeg");
+  }
+  if (WIFEXITED(state) && WEXITSTATUS(state) == 127) {
+    return cli_failed("--film: ffmpeg is missing, which makes GIF and MP4 files; install it, or write FILE.svg");
+  }
+  return WIFEXITED(state) && WEXITSTATUS(state) == 0 ? CLI_DONE : cli_failed("--film: ffmpeg failed");
+}
+
+static int copy_file(const char *from, const char *path) {
+  FILE *in = fopen(from, "rb"), *out = in ? cli_file_open(path) : NULL;
+  char block[65536];
+  size_t n;
+  int status = in ? CLI_FAILED : cli_failed("--film: ffmpeg wrote nothing");
+  while (out && (n = fread(block, 1, sizeof(block), in)) > 0) {
+    fwrite(block, 1, n, out);
+  }
+  if (in) {
+    fclose(in);
+  }
+  return out ? cli_file_close(out, path) : status;
+}
+
+/* frames as PNG files in a folder of their own, then ffmpeg */
+static int write_video(const mbg_picture *p, const char *title, const char *path) {
+  const char *top = getenv("TMPDIR");
+  char *folder = cli_format("%s/mbgrad-film-XXXXXX", top && *top ? top : "/tmp"), rate[32];
+  const int n = mbg_picture_frame_count(p);
+  if (!mkdtemp(folder)) {
+    const int status = cli_failed("--film: cannot make '%s', a folder for pictures", folder);
+    free(folder);
+    return status;
+  }
+  int status = CLI_DONE, done = 0;
+  for (; done < n && status == CLI_DONE; done++) {
+    char *name = cli_format("%s/%05d.png", folder, done + 1);
+    status = write_canvas(p, title, name, done);
+    free(name);
+  }
+  snprintf(rate, sizeof(rate), "%.4g", n / film_seconds(p));
+  char *frames = cli_format("%s/%%05d.png", folder), *part = cli_format("%s/film%s", folder, strrchr(path, '.'));
+  status = status == CLI_DONE ? run_ffmpeg(rate, frames, part) : status;
+  status = status == CLI_DONE ? copy_file(part, path) : status;
+  remove(part);
+  for (int i = 0; i < done; i++) {
+    char *name = cli_format("%s/%05d.png", folder, i + 1);
+    remove(name);
+    free(name);
+  }
+  rmdir(folder);
+  free(folder);
+  free(frames);
+  free(part);
+  return status;
+}
+
 /* ---------------------------------------------------------------------- options */
 
 /* the place of %d, %3d or %03d in a name; NULL: none */
@@ -148,13 +288,15 @@ static char *numbered(const char *path, int number) {
   return cli_format("%.*s%0*d%s", (int)(at - path), path, digits, number, strchr(at, 'd') + 1);
 }
 
-static int check_ending(const char *option, const char *path) {
-  const char *dot = path ? strrchr(path, '.') : NULL;
-  if (!path || (dot && !strcmp(dot, ".svg"))) {
+/* films: SVG, and GIF and MP4 where pictures can be PNG files */
+static int check_film(const char *path) {
+  if (!path || ends_in(path, ".svg")) {
     return CLI_DONE;
   }
-  return cli_bad_input("--%s: '%s': pictures are SVG files; write a name that ends in .svg, which browsers show",
-                       option, path);
+  if (!ends_in(path, ".gif") && !ends_in(path, ".mp4")) {
+    return cli_bad_input("--film: '%s': films are .svg files, or .gif and .mp4 files by ffmpeg", path);
+  }
+  return cli_picture_path("--film", "frame.png");
 }
 
 static int take_number(const char *option, const char *text, char end, double *value, const char **rest) {
@@ -189,24 +331,33 @@ bool cli_pictures_wanted(const cli_args *args) {
 int cli_pictures_check(const cli_args *args) {
   mbg_picture_options o;
   int frames;
-  int status = check_ending("picture", cli_value(args, "picture", 0));
-  status = status == CLI_DONE ? check_ending("film", cli_value(args, "film", 0)) : status;
+  const char *picture = cli_value(args, "picture", 0);
+  int status = picture ? cli_picture_path("--picture", picture) : CLI_DONE;
+  status = status == CLI_DONE ? check_film(cli_value(args, "film", 0)) : status;
   return status == CLI_DONE ? take_options(args, &o, &frames) : status;
 }
 
 /* ---------------------------------------------------------------------- files */
 
-/* several: all frames; else one, or a film of all of them */
-static int write_one(cli_run *r, const mbg_picture_options *o, const char *path, bool several) {
+static int write_film(cli_run *r, const mbg_picture_options *o, const char *path) {
   mbg_picture *picture = NULL;
   const char *title = mbg_model_name(r->session.model);
   int status = cli_run_status(r, mbg_picture_create(r->session.ctx, r->run, o, &picture));
-  if (status == CLI_DONE && !several) {
-    status = write_svg(picture, title, path, 0, o->frames);
+  if (status == CLI_DONE) {
+    status = ends_in(path, ".svg") ? write_svg(picture, title, path, 0, o->frames) : write_video(picture, title, path);
   }
-  for (int i = 0; several && i < o->frames && status == CLI_DONE; i++) {
-    char *name = numbered(path, i + 1);
-    status = write_svg(picture, title, name, i, 1);
+  mbg_picture_destroy(picture);
+  return status;
+}
+
+/* one, or numbered ones */
+static int write_pictures(cli_run *r, const mbg_picture_options *o, const char *path, bool several) {
+  mbg_picture *picture = NULL;
+  const char *title = mbg_model_name(r->session.model);
+  int status = cli_run_status(r, mbg_picture_create(r->session.ctx, r->run, o, &picture));
+  for (int i = 0; i < o->frames && status == CLI_DONE; i++) {
+    char *name = several ? numbered(path, i + 1) : cli_copy(path);
+    status = write_still(picture, title, name, i);
     free(name);
   }
   mbg_picture_destroy(picture);
@@ -219,12 +370,12 @@ int cli_pictures_write(const cli_args *args, cli_run *r) {
   int frames, digits, status = take_options(args, &o, &frames);
   if (status == CLI_DONE && film) {
     o.frames = frames;
-    status = write_one(r, &o, film, false);
+    status = write_film(r, &o, film);
   }
   if (status == CLI_DONE && picture) {
     const bool several = number_in(picture, &digits) != NULL;
     o.frames = several ? frames : 1;
-    status = write_one(r, &o, picture, several);
+    status = write_pictures(r, &o, picture, several);
   }
   return status;
 }

@@ -1,4 +1,4 @@
-/* view_picture: pictures of a mechanism as SVG files, still or moving. */
+/* view_picture: pictures of a mechanism, still (SVG, PNG, PDF) or moving (SVG, and by ffmpeg GIF and MP4). */
 #ifndef CLI_VIEW_PICTURE_H
 #define CLI_VIEW_PICTURE_H
 
@@ -7,8 +7,8 @@
 
 /* Options of the command line: --picture, --film, --at. */
 #define CLI_OPTIONS_PICTURE                                                                                            \
-  {"picture", "FILE.svg", CLI_FILE_OUT, "write a still picture; with %d or %03d in the name: --frames of them"},       \
-      {"film", "FILE.svg", CLI_FILE_OUT, "write a picture that moves, of --frames positions; default: 30"},            \
+  {"picture", "FILE", CLI_FILE_OUT, "write a still picture: .svg, .png, .pdf; %03d in the name: --frames of them"},    \
+      {"film", "FILE", CLI_FILE_OUT, "write a picture that moves: .svg, by ffmpeg .gif and .mp4; --frames: 30"},       \
       {"at", "SECONDS", false, "with --picture: at this time; default: the start"}, {                                  \
     "eye", "AZIMUTH,ELEVATION", false, "of pictures: the direction to look from, in degrees"                           \
   }

@@ -8,7 +8,18 @@
 "$MBGRAD" view heavy-top --picture top.svg --eye 0,90 --quiet --out top.html
 for name in vehicle flexible-slider-crank two-arm; do "$MBGRAD" view $name --end 0.01 --picture $name.svg --quiet; done
 ls
-for arguments in "--film x.mp4" "--picture x.png" "--picture x" "--picture x.svg --at soon" "--film x.svg --eye 30" "--film x.svg --frames 20000" "--film no/x.svg"; do
+# a program of this name that keeps its arguments and counts the pictures
+mkdir bin tmp && export TMPDIR=$PWD/tmp && printf '#!/bin/sh\necho "$@" | sed "s#[^ ]*/mbgrad-film-[^/]*#FOLDER#g"; ls "$(dirname "$7")" | wc -l; echo film >"$(eval echo "\${$#}")"\n' >bin/ffmpeg
+chmod +x bin/ffmpeg
+if "$MBGRAD" view five-bar --picture car.png --quiet 2>/dev/null; then
+  head -c 4 car.png | tail -c 3 && echo
+  "$MBGRAD" view five-bar --picture car.pdf --quiet && head -c 4 car.pdf && echo
+  for film in film.mp4 film.gif; do PATH=$PWD/bin:$PATH "$MBGRAD" view five-bar --film $film --frames 4 --quiet && cat $film; done
+  (PATH=$PWD/none "$MBGRAD" view five-bar --film film.mp4 --frames 2 --quiet) 2>&1; ls tmp
+else
+  cat "$SRC/tests/cli/view-pictures.cairo" # a program without cairo
+fi
+for arguments in "--film x.avi" "--picture x.jpg" "--picture x" "--picture x.svg --at soon" "--film x.svg --eye 30" "--film x.svg --frames 20000" "--film no/x.svg"; do
   "$MBGRAD" view five-bar $arguments
   echo "$arguments: status $?"
 done
