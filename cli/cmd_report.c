@@ -79,6 +79,7 @@ static int put_motion(FILE *f, report *p) {
   mbg_view_options options;
   char *page = NULL;
   mbg_view_options_default(&options, sizeof(options));
+  options.gradient = p->gradient != NULL;
   int status = cli_count(p->args, "frames", &options.frames);
   if (status == CLI_DONE) {
     status = cli_run_status(&p->r, mbg_view_page(p->r.session.ctx, p->r.run, &options, &page));

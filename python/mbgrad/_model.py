@@ -25,6 +25,7 @@ from ._native import METHODS, FloatArray, Watch, context, did_you_mean, method_i
 from ._parameters import Parameters
 from ._problems import Problems
 from ._progress import run_progress
+from ._report import make_report
 from ._run import Run
 from ._view import Page
 
@@ -462,6 +463,53 @@ class Model(Elements, Problems):
             Shown by notebooks; ``page.open()`` opens a browser, ``page.save(path)`` writes a file.
         """
         return self.simulate(**settings).view(path, gradient=gradient)
+
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        parameters: ArrayLike | Mapping[str, Any] | None = None,
+        criteria: str | Sequence[str] | None = None,
+        proof: bool = True,
+        error: bool = True,
+        optimize: bool = False,
+        identify: bool = False,
+        control: bool = False,
+        **settings: Any,
+    ) -> Page:
+        """Report the model, its motion, signals, gradients with their proof, and the numbers that matter most.
+
+        The program of the package makes it: ``mbgrad report``.
+
+        Parameters
+        ----------
+        path : path, optional
+            Write the page to this file, too.
+        parameters : array or mapping, optional
+            Values of the parameters: all of them as a vector, or some by name.
+        criteria : str or list of str, optional
+            These criteria only.
+        proof, error : bool
+            With the proof of the gradients, with the estimated error of the steps.
+        optimize, identify, control : bool
+            Run these searches of the model and show their results, too.
+        **settings
+            Values of parameters by name, and options of the run that the program has.
+
+        Returns
+        -------
+        Page
+            Shown by notebooks; ``page.open()`` opens a browser, ``page.save(path)`` writes a file.
+        """
+        done = self._compile()
+        values, options = done.split(settings)
+        flags = ["--no-proof"] * (not proof) + ["--no-error-estimate"] * (not error)
+        flags += ["--optimize"] * optimize + ["--identify"] * identify + ["--control"] * control
+        names = [criteria] if isinstance(criteria, str) else criteria
+        page = make_report(self, done.vector(parameters, values), options, flags, names)
+        if path is not None:
+            page.save(path)
+        return page
 
     def glb(self, path: str | os.PathLike[str] | None = None, **settings: Any) -> bytes:
         """Simulate the model and return its motion as binary glTF 2.0, for other viewers.
