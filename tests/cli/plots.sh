@@ -71,4 +71,4 @@ for command in "modes five-bar --plot" "linearize five-bar --bode" "sweep many.j
   "$MBGRAD" $command x.gif >out
   echo "status $?"
 done
-ls
+ls | grep -v "png$\|pdf$"
