@@ -1,10 +1,7 @@
-"""Robots from URDF and SDF; long tests hold them against Pinocchio (python/requirements-long.txt)."""
+"""Robots from URDF, SDF and MJCF; test_import_judges.py holds them against other programs."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +10,6 @@ import pytest
 import mbgrad
 
 CORPUS = Path(__file__).parents[2] / "tests" / "fuzz" / "corpus"
-LONG = os.environ.get("MBG_TEST_LONG") == "1"
 
 
 def test_arm():
@@ -60,76 +56,82 @@ def test_errors(tmp_path):
         mbgrad.load(bad)
 
 
-# ---------------------------------------------------------------------- Pinocchio
+# ---------------------------------------------------------------------- meshes
+
+# a U of nine cubes: corners in the plane, triangles of its face
+CORNERS = [(0, 0), (3, 0), (3, 4), (2, 4), (2, 1), (1, 1), (1, 4), (0, 4)]
+FACE = [(0, 1, 5), (1, 4, 5), (1, 2, 4), (2, 3, 4), (0, 5, 6), (0, 6, 7)]
 
 
-def robots() -> list[Path]:
-    """Return the URDF files of example-robot-data, where it is installed."""
-    try:
-        import example_robot_data  # noqa: F401
-    except ImportError:
-        return []
-    import cmeel.config
-
-    return sorted(Path(cmeel.config.CMEEL_PREFIX).glob("**/*.urdf"))
-
-
-def word(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)
+def prism() -> tuple[np.ndarray, list[tuple[int, int, int]]]:
+    n = len(CORNERS)
+    vertices = np.array([(x, y, z) for z in (0, 1) for x, y in CORNERS], float)
+    sides = [(i, (i + 1) % n) for i in range(n)]
+    triangles = [(a, c, b) for a, b, c in FACE] + [(a + n, b + n, c + n) for a, b, c in FACE]
+    for i, j in sides:
+        triangles += [(i, j, j + n), (i, j + n, i + n)]
+    return vertices, triangles
 
 
-def accelerations(data: dict, pin, model, q: np.ndarray, v: np.ndarray, formulation: str) -> np.ndarray:
-    joints = [(word(model.names[j]), model.joints[j]) for j in range(1, model.njoints)]
-
-    def angle(joint) -> float:
-        at = q[joint.idx_q : joint.idx_q + joint.nq]
-        return float(at[0] if joint.nq == 1 else np.arctan2(at[1], at[0]))
-
-    data = json.loads(json.dumps(data))
-    data.pop("couplings", None)
-    data["initial"] = {
-        "pin": {n: {"joint": n, "value": angle(j), "rate": float(v[j.idx_v])} for n, j in joints},
-    }
-    data["signals"] = {f"a{i}": {"type": "coordinate-acceleration", "joint": n} for i, (n, _) in enumerate(joints)}
-    data["criteria"] = {}
-    data["run"] = {"formulation": formulation, "end": 1e-6, "step": 1e-6}
-    run = mbgrad.load(data).simulate(poses=False)
-    return np.array([run[f"a{i}"][0] for i in range(len(joints))])
+def with_mesh(tmp_path: Path, name: str, attributes: str = "", geom: str = 'density="1"') -> mbgrad.Model:
+    robot = tmp_path / "robot.xml"
+    robot.write_text(
+        f"""<mujoco><asset><mesh name="m" file="{name}" {attributes}/></asset>
+        <worldbody><body name="b"><joint/><geom type="mesh" mesh="m" {geom}/></body></worldbody></mujoco>"""
+    )
+    return mbgrad.import_file(robot)
 
 
-@pytest.mark.skipif(not LONG, reason="long")
-@pytest.mark.filterwarnings("ignore")
-def test_robots_against_pinocchio():
-    pin = pytest.importorskip("pinocchio")
-    files = robots()
-    if not files:
-        pytest.skip("example-robot-data is not installed")
-    generator = np.random.default_rng(1)
-    loaded = agreed = 0
-    failures = []
-    for path in files:
-        try:
-            model = pin.buildModelFromUrdf(str(path))
-        except ValueError:
-            continue
-        loaded += 1
-        try:
-            data = mbgrad.import_file(path, without=["limits", "damping", "friction"]).to_dict()
-        except mbgrad.Error as error:
-            failures.append(f"{path.name}: {error}")
-            continue
-        if model.nv == 0:
-            agreed += 1
-            continue
-        work = model.createData()
-        for _ in range(20):
-            q, v = pin.neutral(model), generator.uniform(-1, 1, model.nv)
-            q = pin.integrate(model, q, generator.uniform(-2, 2, model.nv))
-            theirs = np.array(pin.aba(model, work, q, v, np.zeros(model.nv)))
-            if not np.all(np.isfinite(theirs)):
-                break  # links without any inertia: singular in both
-            mine = accelerations(data, pin, model, q, v, "dca")
-            # 1e-9: both lose digits with the condition of the robot's mass matrix, up to some 1e5
-            assert np.max(np.abs(mine - theirs)) <= 1e-9 * np.max(np.abs(theirs)), path.name
-        agreed += 1
-    assert agreed >= 0.95 * loaded, failures
+def body_of(model: mbgrad.Model) -> dict:
+    return model.to_dict()["bodies"]["b"]
+
+
+def test_mass_of_meshes(tmp_path):
+    vertices, triangles = prism()
+    obj = "".join(f"v {x} {y} {z}\n" for x, y, z in vertices) + "".join(
+        f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in triangles
+    )
+    (tmp_path / "u.obj").write_text(obj)
+    exact = body_of(with_mesh(tmp_path, "u.obj", 'inertia="exact"'))
+    # nine cubes: the sum of their masses, moments and products
+    cubes = np.array([(x, y) for x in (0, 2) for y in range(4)] + [(1, 0)]) + 0.5
+    com = cubes.mean(axis=0)
+    xx = 9 / 6 + np.sum((cubes[:, 1] - com[1]) ** 2)
+    yy = 9 / 6 + np.sum((cubes[:, 0] - com[0]) ** 2)
+    assert exact["mass"] == pytest.approx(9, rel=1e-14)
+    np.testing.assert_allclose(exact["com"], [*com, 0.5], rtol=1e-14)
+    np.testing.assert_allclose(exact["inertia"][:3], [xx, yy, xx + yy - 9 / 6], rtol=1e-13)
+    # the preset of the format counts hollows twice; numbers of MuJoCo 4.0
+    preset = body_of(with_mesh(tmp_path, "u.obj"))
+    assert preset["mass"] == pytest.approx(11.594218741718345, rel=1e-14)
+    assert sorted(preset["inertia"][:3]) == pytest.approx([9.95942187, 15.28781113, 23.48781113], rel=1e-9)
+    # scaled, turned and moved, with a mass of its own
+    moved = body_of(
+        with_mesh(tmp_path, "u.obj", 'inertia="exact" scale="2 2 2" refpos="1.5 0 0.5"', 'mass="3" pos="0 0 1"')
+    )
+    assert moved["mass"] == pytest.approx(3, rel=1e-14)
+    np.testing.assert_allclose(moved["com"], [0, 2 * com[1], 1], atol=1e-14)
+    np.testing.assert_allclose(moved["inertia"][0], xx * 4 / 3, rtol=1e-13)
+    # the format of MuJoCo itself
+    header = np.array([len(vertices), 0, 0, len(triangles)], "<i4").tobytes()
+    msh = header + vertices.astype("<f4").tobytes() + np.array(triangles, "<i4").tobytes()
+    (tmp_path / "u.msh").write_bytes(msh)
+    del exact["shape"]  # pictures do not know this format
+    assert body_of(with_mesh(tmp_path, "u.msh", 'inertia="exact"')) == exact
+
+
+def test_errors_of_meshes(tmp_path):
+    with pytest.raises(mbgrad.InputError, match="its mass needs the mesh 'm', whose file is not there"):
+        with_mesh(tmp_path, "absent.stl")
+    (tmp_path / "bad.msh").write_bytes(b"0123456789abcdef")
+    with pytest.raises(mbgrad.InputError, match=r"bad\.msh: no mesh of the format \.msh"):
+        with_mesh(tmp_path, "bad.msh")
+    loose = np.array([3, 0, 0, 1], "<i4").tobytes() + np.eye(3, dtype="<f4").tobytes()
+    (tmp_path / "loose.msh").write_bytes(loose + np.array([0, 1, 3], "<i4").tobytes())
+    with pytest.raises(mbgrad.InputError, match="triangle 1 has a vertex that is not there"):
+        with_mesh(tmp_path, "loose.msh")
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    with pytest.raises(mbgrad.InputError, match="the mesh 'm' has no volume"):
+        with_mesh(tmp_path, "flat.obj")
+    with pytest.raises(mbgrad.InputError, match='inertia="shell" is not computed: expected legacy or exact'):
+        with_mesh(tmp_path, "flat.obj", 'inertia="shell"')

@@ -148,6 +148,17 @@ static int joint_kind(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_kind 
   return mbg__xml_fail(m->robot->ctx, e->at, "unknown type '%.40s' of a joint%s", type, hint);
 }
 
+/* attributes of joints without a counterpart */
+static void report_joint(mbg__mjcf *m, const mbg__mjcf_element *e) {
+  static const char *const others[] = {"springdamper",   "solreflimit",    "solimplimit",
+                                       "solreffriction", "solimpfriction", "margin"};
+  for (int i = 0; i < MBG_COUNT(others); i++) {
+    if (mbg__mjcf_value(m, e, others[i])) {
+      mbg__report_add(m->robot->report, e->at, "left out", "%s of <joint>", others[i]);
+    }
+  }
+}
+
 /* range, damping, spring, friction, rotor of a hinge or slide */
 static int read_dynamics(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint) {
   const char *word = mbg__mjcf_value(m, e, "limited");
@@ -207,6 +218,7 @@ static int read_joint(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name
     goto done;
   }
   v3_scale(joint->axis, 1 / length, joint->axis);
+  report_joint(m, e);
   MBG_TRY(read_dynamics(m, e, joint));
 done:
   return err;
@@ -321,6 +333,9 @@ static int read_body(walk *w, const mbg__xml *body, int parent, const char *chil
   name = name && *name ? name : text(m, "body_%s%d", "", ++w->bodies);
   MBG_TRY(name ? mbg__mjcf_frame(m, &e, &own) : mbg__fail_memory(m->robot->ctx));
   frame_mul(&H, place, &own);
+  if (mbg__xml_value(body, "gravcomp")) {
+    mbg__report_add(m->robot->report, body, "left out", "gravcomp of <body>");
+  }
   MBG_TRY(read_chain(w, body, name, childclass, parent, &H, &link));
   MBG_TRY(read_mass(m, body, childclass, &mass));
   m->robot->links[link].own = mass;

@@ -50,12 +50,19 @@ int mbg__mjcf_number(const mbg__mjcf *m, const mbg__mjcf_element *e, const char 
 /* pos with quat, euler, axisangle, xyaxes or zaxis */
 int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *out);
 
+/* R of a quaternion w x y z of any length but 0 */
+void mbg__mjcf_turn(double R[9], const double q[4]);
+
 /* ---------------------------------------------------------------------- mjcf_geom.c */
 
 /* Mass properties of a geom in axes of its body; zero for planes and what has no mass. */
-int mbg__mjcf_geom_mass(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_mass *out);
+int mbg__mjcf_geom_mass(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_mass *out);
+/* mjcf_mesh.c: the same of a mesh of density 1, in axes of the geom. */
+int mbg__mjcf_mesh_mass(mbg__mjcf *m, const mbg__mjcf_element *geom, mbg__robot_mass *out);
 /* mjcf_figure.c: what pictures show of a geom. */
-int mbg__mjcf_geom_figure(const mbg__mjcf *m, const mbg__mjcf_element *e, int link);
+int mbg__mjcf_geom_figure(mbg__mjcf *m, const mbg__mjcf_element *e, int link);
+/* The <mesh> of a geom and its file below meshdir; NULL: it has none. */
+int mbg__mjcf_find_mesh(mbg__mjcf *m, const mbg__mjcf_element *geom, mbg__mjcf_element *mesh, const char **file);
 /* Half lengths, or a radius and a half length; from `fromto` where it is given. */
 int mbg__mjcf_geom_size(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *type, double size[3]);
 

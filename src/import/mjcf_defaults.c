@@ -164,17 +164,24 @@ static int unit(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *what
   return MBG_OK;
 }
 
+void mbg__mjcf_turn(double R[9], const double q[4]) {
+  const double s = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  const double w = s * q[0], x = s * q[1], y = s * q[2], z = s * q[3];
+  const double out[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+                         2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                         2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
+  memcpy(R, out, sizeof(out));
+}
+
 static int turn_quaternion(const mbg__mjcf *m, const mbg__mjcf_element *e, double R[9]) {
   double q[4] = {1, 0, 0, 0};
   int err = mbg__mjcf_numbers(m, e, "quat", 4, 4, q, NULL);
   if (err == MBG_OK) {
     err = unit(m, e, "quat", 4, q);
   }
-  const double w = q[0], x = q[1], y = q[2], z = q[3];
-  const double out[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
-                         2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                         2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
-  memcpy(R, out, sizeof(out));
+  if (err == MBG_OK) {
+    mbg__mjcf_turn(R, q);
+  }
   return err;
 }
 

@@ -25,12 +25,14 @@ static int read_color(const mbg__mjcf *m, const mbg__mjcf_element *e, double rgb
   return err < 0 ? err : mbg__mjcf_numbers(m, e, "rgba", 4, 4, rgba, NULL);
 }
 
-static int read_mesh(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_figure *f) {
-  const mbg__xml *mesh = find_asset(m, "mesh", mbg__mjcf_value(m, e, "mesh"));
-  const char *file = mbg__xml_value(mesh, "file");
-  f->size[0] = f->size[1] = f->size[2] = 1;
-  if (!file) {
-    return MBG_OK;
+int mbg__mjcf_find_mesh(mbg__mjcf *m, const mbg__mjcf_element *geom, mbg__mjcf_element *mesh, const char **out) {
+  const mbg__xml *at = find_asset(m, "mesh", mbg__mjcf_value(m, geom, "mesh"));
+  const char *file = mbg__xml_value(at, "file");
+  *mesh = (mbg__mjcf_element){.at = at, .tag = "mesh", .class = -1};
+  *out = NULL;
+  const int err = at ? mbg__mjcf_element_of(m, at, NULL, mesh) : MBG_OK;
+  if (err < 0 || !file) {
+    return err;
   }
   const size_t room = strlen(file) + (m->meshdir ? strlen(m->meshdir) : 0) + 2;
   char *path = mbg__arena_take(m->robot->arena, room, 1);
@@ -39,11 +41,18 @@ static int read_mesh(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_
   }
   const bool below = m->meshdir && *m->meshdir && file[0] != '/';
   (void)snprintf(path, room, "%s%s%s", below ? m->meshdir : "", below ? "/" : "", file);
-  f->file = path;
-  return mbg__xml_vector(m->robot->ctx, mesh, "scale", 3, f->size);
+  *out = path;
+  return MBG_OK;
 }
 
-int mbg__mjcf_geom_figure(const mbg__mjcf *m, const mbg__mjcf_element *e, int link) {
+static int read_mesh(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_figure *f) {
+  mbg__mjcf_element mesh;
+  const int err = mbg__mjcf_find_mesh(m, e, &mesh, &f->file);
+  f->size[0] = f->size[1] = f->size[2] = 1;
+  return err < 0 || !mesh.at ? err : mbg__mjcf_numbers(m, &mesh, "scale", 3, 3, f->size, NULL);
+}
+
+int mbg__mjcf_geom_figure(mbg__mjcf *m, const mbg__mjcf_element *e, int link) {
   static const char *const words[MBG__ROBOT_FORMS] = {"box", "cylinder", "sphere", "capsule", "mesh"};
   const char *type = mbg__mjcf_value(m, e, "type");
   mbg__robot_figure f = {.link = link, .form = MBG__ROBOT_FORMS, .rgba = {-1, 0, 0, 1}};

@@ -93,7 +93,7 @@ done:
   return err;
 }
 
-int mbg__mjcf_geom_mass(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_mass *out) {
+int mbg__mjcf_geom_mass(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_mass *out) {
   static const char *const solid[] = {"sphere", "capsule", "cylinder", "box", "ellipsoid"};
   const char *type = mbg__mjcf_value(m, e, "type");
   double density = 1000, mass = NAN, group = 0, content = 0;
@@ -113,17 +113,21 @@ int mbg__mjcf_geom_mass(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__rob
   for (int i = 0; i < MBG_COUNT(solid); i++) {
     known = known || !strcmp(type, solid[i]);
   }
-  if (!known) {
+  if (!strcmp(type, "mesh")) {
+    MBG_TRY(mbg__mjcf_mesh_mass(m, e, &own));
+    content = own.mass;
+  } else if (known) {
+    MBG_TRY(volume(m, e, type, &content, own.inertia));
+  } else {
     err = mbg__xml_fail(m->robot->ctx, e->at,
                         "the mass of a geom of type '%.40s' is not computed: give its body <inertial>, or the geom "
                         "mass=\"0\"",
                         type);
     goto done;
   }
-  MBG_TRY(volume(m, e, type, &content, own.inertia));
   const double scale = isnan(mass) ? density : mass / content;
   own.mass = scale * content;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 6; i++) {
     own.inertia[i] *= scale;
   }
   if (!(own.mass >= 0) || !isfinite(own.mass)) {

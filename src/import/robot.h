@@ -93,6 +93,9 @@ typedef struct {
 void mbg__robot_init(mbg__robot *robot, mbg_context *ctx, mbg__arena *arena, mbg__report *report, const char *file);
 void mbg__robot_destroy(mbg__robot *robot);
 
+/* Where the mesh is that a file names (package://, a path beside the file), or NULL. */
+const char *mbg__robot_mesh_path(mbg__robot *robot, const char *name);
+
 /* One more link or joint; a name that is there already is an error. The pointer holds until the next one is added. */
 int mbg__robot_add_link(mbg__robot *robot, const mbg__xml *at, const char *name, mbg__robot_link **out);
 int mbg__robot_add_joint(mbg__robot *robot, const mbg__xml *at, const char *name, mbg__robot_joint **out);

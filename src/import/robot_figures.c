@@ -49,8 +49,7 @@ static const char *package_path(mbg__robot *robot, const char *name) {
   return found;
 }
 
-/* where the mesh is that the file names, or NULL */
-static const char *mesh_path(mbg__robot *robot, const char *name) {
+const char *mbg__robot_mesh_path(mbg__robot *robot, const char *name) {
   static const char *const packages[] = {"package://", "model://"};
   for (int i = 0; i < MBG_COUNT(packages); i++) {
     if (!strncmp(name, packages[i], strlen(packages[i]))) {
@@ -94,7 +93,7 @@ static bool is_drawn(mbg__robot *robot, const mbg__xml *at, mbg__robot_figure *f
     mbg__report_add(robot->report, at, "left out", "<%s>: meshes of other formats than STL, OBJ, glTF", at->name);
     return false;
   }
-  f->file = mesh_path(robot, f->file);
+  f->file = mbg__robot_mesh_path(robot, f->file);
   if (!f->file) {
     mbg__report_add(robot->report, at, "left out", "<%s>: meshes whose file is not there", at->name);
     return false;
