@@ -636,7 +636,7 @@ class Elements:
         name : str
             Name of the element.
         length : Number
-            Distance of the two points.
+            Distance of the two points, also a function of t and controls.
         cut : bool, optional
             Hint to formulations that cut loops.
         between : Array, optional
@@ -1908,7 +1908,7 @@ class Elements:
         in_: Literal["reference", "body", "world"] | None = None,
         note: str | None = None,
     ) -> str:
-        """Add a force: force and torque given in time, in axes of the world or of the body.
+        """Add a force: force and torque by expressions of time, controls and signals.
 
         Parameters
         ----------
@@ -1929,9 +1929,9 @@ class Elements:
         on : str, optional
             Marker B; A is the ground.
         force : Vector, optional
-            Force at B's origin.
+            Force at B's origin, three expressions of t, controls and signals up to velocities.
         torque : Vector, optional
-            Torque.
+            Torque, three expressions of the same names.
         in_ : Literal['reference', 'body', 'world'], optional
             Axes of force and torque: of A, of B, of the world where A is the ground.
         note : str, optional

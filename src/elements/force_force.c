@@ -1,6 +1,6 @@
 /* Applied force and torque at B's origin, given in the axes of A or of B:
 
-     f = (R^T F, R^T T)   or   f = (F, T),   F and T functions of time */
+     f = (R^T F, R^T T)   or   f = (F, T),   F and T functions of time, controls and signals up to velocities */
 #include "elements/force_clear.h"
 
 enum { FORCE, TORQUE = 3, FUNCTIONS = 6 };
@@ -10,13 +10,13 @@ static const mbg__key keys[] = {
     {.name = "force",
      .kind = MBG__KEY_FN3,
      .unit = "N",
-     .uses = MBG__USES_TIME | MBG__USES_CONTROLS,
-     .help = "force at B's origin"},
+     .uses = MBG__USES_TIME | MBG__USES_CONTROLS | MBG__USES_SIGNALS,
+     .help = "force at B's origin, three expressions of t, controls and signals up to velocities"},
     {.name = "torque",
      .kind = MBG__KEY_FN3,
      .unit = "N m",
-     .uses = MBG__USES_TIME | MBG__USES_CONTROLS,
-     .help = "torque"},
+     .uses = MBG__USES_TIME | MBG__USES_CONTROLS | MBG__USES_SIGNALS,
+     .help = "torque, three expressions of the same names"},
     {.name = "in",
      .kind = MBG__KEY_CHOICE,
      .preset = IN_A,
@@ -62,7 +62,7 @@ done:
 
 const mbg__force_type mbg__force_force = {
     .key = "force",
-    .help = "force and torque given in time, in axes of the world or of the body",
+    .help = "force and torque by expressions of time, controls and signals",
     .on_one = true,
     .keys = keys,
     .nkey = MBG_COUNT(keys),

@@ -1,5 +1,6 @@
 /* Distance joint: a massless rod of length L between the origins, free at both ends.
-   Row: (x.x - L^2)/(2 L), whose multiplier is the force in the rod when the row holds. */
+   Row: (x.x - L^2)/(2 L), whose multiplier is the force in the rod when the row holds. A length L(t), a rope that is
+   wound up, takes the place of the attribute as the time law of the row. */
 #include "elements/joint_rows.h"
 
 enum { LENGTH };
@@ -10,7 +11,8 @@ static const mbg__key keys[] = {
                 .required = true,
                 .sign = MBG__POSITIVE,
                 .unit = "m",
-                .help = "distance of the two points"},
+                .help = "distance of the two points, also a function of t and controls",
+                .in_time = true},
 };
 
 /* F = x.x/(2 L) - L/2, z = (x1, x2, x3, L) */

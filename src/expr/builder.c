@@ -28,12 +28,41 @@ static int append(mbg__builder *b, mbg__line line) {
   return b->n++;
 }
 
-bool mbg__build_is_constant(const mbg__builder *b, int i) { return i < b->n && b->code[i].op == OP_constant; }
+static bool is_constant(const mbg__builder *b, int i) { return i < b->n && b->code[i].op == OP_constant; }
+
+bool mbg__build_is_constant(const mbg__builder *b, int i) { return is_constant(b, i) && !b->code[i].vector; }
+
+int mbg__build_mark(mbg__builder *b, int line) {
+  if (b->lexer->err == MBG_OK) {
+    b->code[line].vector = true;
+  }
+  return line;
+}
+
+/* what vectors may stand in, and whether the result is one; false: refused */
+static bool check_vectors(mbg__builder *b, mbg__line *line, bool binary) {
+  const bool first = b->code[line->a].vector, second = binary && b->code[line->b].vector;
+  const bool sum = line->op == OP_add || line->op == OP_subtract;
+  line->vector = first || second;
+  if (!line->vector || (line->op == OP_negate) || (sum && first && second)) {
+    return true;
+  }
+  if (sum) {
+    mbg__lexer_fail(b->lexer, line->at, "a vector and a number cannot be added");
+  } else if (line->op == OP_multiply && first && second) {
+    mbg__lexer_fail(b->lexer, line->at, "the product of two vectors is dot(a, b) or cross(a, b)");
+  } else if (line->op == OP_multiply || (line->op == OP_divide && !second)) {
+    return true;
+  } else {
+    mbg__lexer_fail(b->lexer, line->at, "'%s' takes numbers, not vectors", mbg__operations[line->op].name);
+  }
+  return false;
+}
 
 void mbg__build_cut(mbg__builder *b, int start) { b->n = start < b->n ? start : b->n; }
 
 int mbg__build_collapse(mbg__builder *b, int start) {
-  if (b->lexer->err < 0 || !mbg__build_is_constant(b, b->n - 1)) {
+  if (b->lexer->err < 0 || !is_constant(b, b->n - 1)) {
     return b->n - 1;
   }
   b->code[start] = b->code[b->n - 1];
@@ -74,7 +103,7 @@ static int fold(mbg__builder *b, mbg__line line, bool binary) {
     return 0;
   }
   drop_operands(b, &line, binary);
-  return mbg__build_constant(b, re(v));
+  return append(b, (mbg__line){.op = OP_constant, .vector = line.vector, .value = re(v)});
 }
 
 static int add_line(mbg__builder *b, mbg__line line) {
@@ -83,8 +112,11 @@ static int add_line(mbg__builder *b, mbg__line line) {
   }
   const mbg__kind kind = mbg__operations[line.op].kind;
   const bool binary = kind != KIND_unary && line.op != OP_not;
+  if (!check_vectors(b, &line, binary)) {
+    return 0;
+  }
   line.active = kind != KIND_truth && (b->code[line.a].active || (binary && b->code[line.b].active));
-  if (mbg__build_is_constant(b, line.a) && (!binary || mbg__build_is_constant(b, line.b))) {
+  if (is_constant(b, line.a) && (!binary || is_constant(b, line.b))) {
     return fold(b, line, binary);
   }
   return append(b, line);
@@ -104,6 +136,9 @@ int mbg__build_table(mbg__builder *b, int at, const mbg__table *table, const int
 /* ---------------------------------------------------------------------- lazy parts */
 
 int mbg__build_jump(mbg__builder *b, int op, int condition) {
+  if (b->lexer->err == MBG_OK && op != OP_jump && b->code[condition].vector) {
+    mbg__lexer_fail(b->lexer, b->code[condition].at, "a condition must be a number, not a vector");
+  }
   return append(b, (mbg__line){.op = (unsigned char)op, .a = condition});
 }
 
@@ -115,6 +150,10 @@ void mbg__build_land(mbg__builder *b, int jump) {
 
 int mbg__build_choice(mbg__builder *b, int condition, int first, int second) {
   if (b->lexer->err < 0) {
+    return 0;
+  }
+  if (b->code[first].vector || b->code[second].vector) {
+    mbg__lexer_fail(b->lexer, b->code[first].at, "'if' takes numbers, not vectors");
     return 0;
   }
   const bool active = b->code[first].active || b->code[second].active;

@@ -24,7 +24,9 @@ int mbg__build_jump(mbg__builder *b, int op, int condition);
 void mbg__build_land(mbg__builder *b, int jump);
 int mbg__build_choice(mbg__builder *b, int condition, int first, int second);
 
-/* True when line i is a constant. */
+/* Marks a line as a component of a vector. */
+int mbg__build_mark(mbg__builder *b, int line);
+/* True when line i is a constant number. */
 bool mbg__build_is_constant(const mbg__builder *b, int i);
 /* Drops the lines from `start` on. */
 void mbg__build_cut(mbg__builder *b, int start);

@@ -9,19 +9,15 @@
      factor     := ("-" | "+") factor | power [ "deg" ]
      power      := primary [ "^" exponent ]
      exponent   := ("-" | "+") exponent | power
-     primary    := number | "(" or ")" | "pi" | name | name "[" or "]" | name "(" or { "," or } ")"
+     primary    := number | "(" or ")" | "pi" | name | name "[" or "]" | name "(" or { "," or } ")" | vector
+     vector     := "[" or "," or "," or "]"
    An error stops the lexer: every token is then the end, so all loops run out, and the builder adds nothing. */
-#include "expr/builder.h"
+#include "expr/parser.h"
 
 #include <limits.h>
 #include <string.h>
 
-typedef struct {
-  mbg__lexer lexer;
-  mbg__builder builder;
-  const mbg__scope *scope;
-  int depth;
-} parser;
+typedef mbg__parser parser;
 
 typedef struct function {
   const char *name;
@@ -36,71 +32,11 @@ static int parse_power(parser *p);
 
 /* ---------------------------------------------------------------------- words */
 
-static mbg__token_kind peek(const parser *p) { return p->lexer.token.kind; }
+static mbg__token_kind peek(const parser *p) { return mbg__parser_peek(p); }
 
-static bool failed(const parser *p) { return p->lexer.err < 0; }
+static bool failed(const parser *p) { return mbg__parser_failed(p); }
 
-static bool accept(parser *p, mbg__token_kind kind) {
-  if (peek(p) != kind) {
-    return false;
-  }
-  mbg__lexer_next(&p->lexer);
-  return true;
-}
-
-/* room for a token in a message, shortened */
-typedef struct {
-  char text[48];
-} shown;
-
-static shown show(const parser *p) {
-  const mbg__token *token = &p->lexer.token;
-  shown s;
-  const int keep = token->length <= 40 ? token->length : 37;
-  mbg__format(s.text, sizeof(s.text), "%.*s%s", keep, p->lexer.text + token->at, keep < token->length ? "..." : "");
-  return s;
-}
-
-/* a token that cannot follow what came before */
-static void fail_token(parser *p) {
-  const mbg__token token = p->lexer.token;
-  const shown s = show(p);
-  switch (token.kind) {
-  case TOKEN_number:
-  case TOKEN_name:
-  case TOKEN_not:
-  case TOKEN_open:
-    mbg__lexer_fail(&p->lexer, token.at, "missing operator before '%s'", s.text);
-    break;
-  case TOKEN_less:
-  case TOKEN_less_equal:
-  case TOKEN_greater:
-  case TOKEN_greater_equal:
-  case TOKEN_equal:
-  case TOKEN_not_equal:
-    mbg__lexer_fail(&p->lexer, token.at, "comparisons do not chain; write 'a < b and b < c'");
-    break;
-  case TOKEN_hat:
-    mbg__lexer_fail(&p->lexer, token.at, "'^' cannot follow 'deg'; write (x deg)^n");
-    break;
-  default:
-    mbg__lexer_fail(&p->lexer, token.at, "unexpected '%s'", s.text);
-  }
-}
-
-static void expect_close(parser *p, mbg__token_kind kind, int open) {
-  const char *pair = kind == TOKEN_close ? "()" : "[]";
-  if (accept(p, kind)) {
-    return;
-  }
-  if (peek(p) == TOKEN_end) {
-    const int column = p->lexer.where ? p->lexer.where->column : 1;
-    mbg__lexer_fail(&p->lexer, p->lexer.token.at, "missing '%c' for the '%c' at column %d", pair[1], pair[0],
-                    column + open);
-  } else {
-    fail_token(p);
-  }
-}
+static bool accept(parser *p, mbg__token_kind kind) { return mbg__parser_accept(p, kind); }
 
 static bool enter(parser *p) {
   if (++p->depth > MBG__EXPR_DEPTH_MAX) {
@@ -142,7 +78,7 @@ static int parse_arguments(parser *p, int at, int folded, int args[3]) {
     }
     count++;
   } while (accept(p, TOKEN_comma));
-  expect_close(p, TOKEN_close, open);
+  mbg__parse_close(p, TOKEN_close, open);
   return count;
 }
 
@@ -205,7 +141,7 @@ static void fail_choice(parser *p, const call *c, int count) {
   }
   p->builder.lazy--;
   if (peek(p) != TOKEN_close) {
-    expect_close(p, TOKEN_close, c->open);
+    mbg__parse_close(p, TOKEN_close, c->open);
   }
   fail_count(p, "function", c->f->name, c->f->least, c->f->most, c->at, count);
 }
@@ -268,8 +204,12 @@ static int parse_choice(parser *p, const function *f, int at) {
   if (peek(p) == TOKEN_comma) {
     fail_choice(p, &c, 3);
   }
-  expect_close(p, TOKEN_close, c.open);
+  mbg__parse_close(p, TOKEN_close, c.open);
   return line;
+}
+
+static int parse_vector(parser *p, const function *f, int at) {
+  return f->op == OP_norm ? mbg__parse_norm(p, at) : f->op == OP_dot ? mbg__parse_dot(p, at) : mbg__parse_cross(p, at);
 }
 
 /* ---------------------------------------------------------------------- names */
@@ -339,7 +279,7 @@ static int parse_index(parser *p, const char *name) {
   }
   const int at = p->lexer.token.at;
   const int line = parse_or(p);
-  expect_close(p, TOKEN_close_bracket, open);
+  mbg__parse_close(p, TOKEN_close_bracket, open);
   if (failed(p)) {
     return -1;
   }
@@ -359,9 +299,16 @@ static int parse_input(parser *p, const char *name, int at) {
   if (failed(p)) {
     return 0;
   }
-  const int input = scope && scope->resolve ? scope->resolve(scope->user, name, index, &hint) : MBG__NAME_UNKNOWN;
+  const int entries = p->component >= 0 && index < 0 && scope && scope->length ? scope->length(scope->user, name) : 0;
+  if (entries != 0 && entries != 3) {
+    mbg__lexer_fail(&p->lexer, at, "'%s' has %d entries; vectors in expressions have three", name, entries);
+    return 0;
+  }
+  const int entry = entries == 3 ? p->component : index;
+  const int input = scope && scope->resolve ? scope->resolve(scope->user, name, entry, &hint) : MBG__NAME_UNKNOWN;
   if (input >= 0) {
-    return mbg__build_input(&p->builder, at, input);
+    const int line = mbg__build_input(&p->builder, at, input);
+    return entries == 3 ? mbg__build_mark(&p->builder, line) : line;
   }
   if (input == MBG__NAME_FILED) {
     mbg__lexer_stop(&p->lexer, MBG_ERROR_INPUT);
@@ -419,13 +366,16 @@ static int parse_primary(parser *p) {
   }
   if (accept(p, TOKEN_open)) {
     const int line = parse_or(p);
-    expect_close(p, TOKEN_close, token.at);
+    mbg__parse_close(p, TOKEN_close, token.at);
     return line;
+  }
+  if (token.kind == TOKEN_open_bracket) {
+    return mbg__parse_literal(p);
   }
   if (token.kind == TOKEN_end) {
     mbg__lexer_fail(&p->lexer, token.at, "the expression ends too early; expected a number, a name or '('");
   } else {
-    const shown s = show(p);
+    const mbg__shown s = mbg__parse_show(p);
     mbg__lexer_fail(&p->lexer, token.at, "expected a number, a name or '(' before '%s'", s.text);
   }
   return 0;
@@ -565,7 +515,18 @@ static int parse_or(parser *p) {
   return leave(p, line);
 }
 
+int mbg__parse_expression(mbg__parser *p) { return parse_or(p); }
+
 /* ---------------------------------------------------------------------- the whole text */
+
+static void check_result(parser *p) {
+  const bool vector = p->builder.code[p->builder.n - 1].vector;
+  if (vector && p->component < 0) {
+    mbg__lexer_fail(&p->lexer, 0, "this is a vector, a number is needed; write norm(a) or dot(a, b)");
+  } else if (!vector && p->component >= 0) {
+    mbg__lexer_fail(&p->lexer, 0, "this is a number, a vector is needed; write [x, y, z]");
+  }
+}
 
 static void parse_text(parser *p) {
   const size_t length = strlen(p->lexer.text);
@@ -581,13 +542,21 @@ static void parse_text(parser *p) {
   }
   parse_or(p);
   if (!failed(p) && peek(p) != TOKEN_end) {
-    fail_token(p);
+    mbg__parse_fail_token(p);
+  }
+  if (!failed(p)) {
+    check_result(p);
   }
 }
 
 int mbg__expr_compile(mbg_context *ctx, mbg__arena *arena, const char *text, const mbg__where *where,
                       const mbg__scope *scope, mbg__expr **out) {
-  parser p = {.lexer = {.ctx = ctx, .where = where, .text = text}, .scope = scope, .depth = -1};
+  return mbg__expr_compile_component(ctx, arena, text, where, scope, -1, out);
+}
+
+int mbg__expr_compile_component(mbg_context *ctx, mbg__arena *arena, const char *text, const mbg__where *where,
+                                const mbg__scope *scope, int k, mbg__expr **out) {
+  parser p = {.lexer = {.ctx = ctx, .where = where, .text = text}, .scope = scope, .depth = -1, .component = k};
   p.builder.lexer = &p.lexer;
   int err = MBG_OK;
   *out = NULL;

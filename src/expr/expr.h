@@ -33,6 +33,8 @@ typedef struct {
      *hint is the name itself when its error is filed. */
   const mbg__table *(*table)(void *user, const char *name, const char **hint);
   int t_input; /* input index of `t`, or -1 when time is not allowed here (then 't' is an error that says so) */
+  /* Number of entries of the vector `name`, 0: not a vector. NULL: no vectors. */
+  int (*length)(void *user, const char *name);
 } mbg__scope;
 
 /* True for words that mean something to every expression and cannot be names of the user: functions, `t`, `pi`,
@@ -47,6 +49,10 @@ bool mbg__expr_reserved(const char *name);
    may not be taken. On an error *out is NULL. */
 int mbg__expr_compile(mbg_context *ctx, mbg__arena *arena, const char *text, const mbg__where *where,
                       const mbg__scope *scope, mbg__expr **out);
+
+/* Component k (0, 1, 2) of a text that is a vector of three, "P + 2*[0, 0, l]". */
+int mbg__expr_compile_component(mbg_context *ctx, mbg__arena *arena, const char *text, const mbg__where *where,
+                                const mbg__scope *scope, int k, mbg__expr **out);
 
 /* 1 + the largest input index that the expression uses; 0 when it uses none. `n` in the sizes below. */
 int mbg__expr_ninputs(const mbg__expr *e);

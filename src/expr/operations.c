@@ -374,6 +374,7 @@ static const char *partial_pow(mbg__depth depth, const real *a, const real *b, b
 #define OPERATION_folded(code, symbol) [OP_##code] = {symbol, KIND_folded, NULL, partial_##code},
 #define OPERATION_smooth(code, symbol) [OP_##code] = {symbol, KIND_smooth, NULL, partial_##code},
 #define OPERATION_truth(code, symbol) [OP_##code] = {symbol, KIND_truth, NULL, NULL},
+#define OPERATION_vector(code, symbol) [OP_##code] = {symbol, KIND_vector, NULL, NULL},
 #define OPERATION_choice(code, symbol) [OP_##code] = {symbol, KIND_choice, NULL, NULL},
 
 const mbg__operation mbg__operations[OP_count] = {

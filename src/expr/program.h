@@ -30,7 +30,8 @@ typedef enum {
   KIND_folded,
   KIND_smooth,
   KIND_truth,
-  KIND_choice
+  KIND_choice,
+  KIND_vector /* made of other lines (vectors.c); none of its own */
 } mbg__kind;
 
 /* How far an evaluation goes. */
@@ -59,6 +60,7 @@ extern const mbg__operation mbg__operations[OP_count];
 typedef struct {
   unsigned char op;
   bool active; /* depends on an input in a differentiable way */
+  bool vector; /* a component of a vector; while compiling */
   int at;      /* offset in the text, for messages */
   int a, b;    /* operands */
   int c;       /* input, target of a jump, or condition of a choice */

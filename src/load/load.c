@@ -305,7 +305,7 @@ static int prepare(mbg__loader *L) {
   mbg__expr *expr = NULL;
   const int err = mbg__expr_compile(L->ctx, L->arena, "x", NULL, &scope, &expr);
   L->identity = expr;
-  L->quarter = L->empty_pose = L->element = L->carrier_ground = -1;
+  L->quarter = L->empty_pose = L->element = L->component = L->carrier_ground = -1;
   L->model->chosen = -1;
   return err;
 }

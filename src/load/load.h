@@ -188,11 +188,13 @@ struct mbg__loader {
   MBG__LIST_OF(int) joint_driver;        /* of each joint: its last driver, or -1 */
   MBG__LIST_OF(int) driver_before;       /* of each driver: the one before it on the same joint, or -1 */
   MBG__LIST_OF(bool) signal_whole;       /* of each signal: forces or energies are behind it */
-  int element, nelement; /* of the beam whose numbers are read: a vector parameter stands for its entry; -1: none */
-  bool element_used;     /* ... and has done so */
-  int quarter;           /* attribute -pi/2, or -1 */
-  int empty_pose;        /* pose without operations, or -1 */
-  int carrier_ground;    /* marker of the ground for states and signals of modal coordinates, or -1 */
+  int element, nelement;  /* of the beam whose numbers are read: a vector parameter stands for its entry; -1: none */
+  bool element_used;      /* ... and has done so */
+  const mbg__json *timed; /* number of a joint that is a function of time and no attribute */
+  int component;          /* of the vector expression that is compiled; -1: of a number */
+  int quarter;            /* attribute -pi/2, or -1 */
+  int empty_pose;         /* pose without operations, or -1 */
+  int carrier_ground;     /* marker of the ground for states and signals of modal coordinates, or -1 */
   struct mbg__index_map *pair_map, *coord_map, *text_map, *label_map, *driver_map, *formula_map;
   MBG__LIST_OF(mbg__shared_formula) formulas;
   MBG__LIST_OF(const char *) texts;
@@ -312,6 +314,8 @@ int mbg__item_fixed(mbg__item *item, const mbg__json *json, const char *label, d
 /* The entry of s = (p, constants) of a parameter or constant as an answer of an mbg__scope, see expr.h. */
 int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name, int index, unsigned also,
                     mbg__symbol **symbol, const char **hint);
+/* Entries of a vector parameter; 0 for all other names. */
+int mbg__name_length(mbg__loader *L, const mbg__source *source, const char *name);
 const mbg__table *mbg__name_table(mbg__loader *L, const mbg__source *source, const char *name, const char **hint);
 
 /* load_units.c: a number with a unit, "1 kg"? Then *found, and an error that says what to write. key_unit: the unit of

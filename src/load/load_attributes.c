@@ -97,16 +97,25 @@ int mbg__item_vector(mbg__item *item, const mbg__json *json, const char *key, co
   const mbg__json *entry = NULL;
   char label[64];
   *first = item->L->attributes.count;
-  if (json) {
+  const bool text = json && json->kind == MBG__JSON_STRING;
+  if (json && !text) {
     MBG_TRY(mbg__item_array(item, json, key, 3, &entry));
     preset = entry ? preset : NAN;
   }
   for (int i = 0; i < 3; i++) {
+    /* a vector expression: its components, until one has an error */
+    const bool bad = text && i > 0 && item->bad;
     mbg__format(label, sizeof(label), "%s[%d]", key, i);
-    MBG_TRY(mbg__item_attribute(item, entry, label, unit, preset, signs ? signs[i] : 1, &index));
+    item->L->component = text && !bad ? i : -1;
+    MBG_TRY(mbg__item_attribute(item,
+                                bad    ? NULL
+                                : text ? json
+                                       : entry,
+                                label, unit, bad ? NAN : preset, signs ? signs[i] : 1, &index));
     entry = entry ? entry->next : NULL;
   }
 done:
+  item->L->component = -1;
   return err;
 }
 
@@ -329,7 +338,7 @@ int mbg__item_type_numbers(mbg__item *item, const mbg__key *keys, int nkey, int 
   for (int k = 0; k < nkey; k++) {
     if (keys[k].kind == MBG__KEY_CHOICE || keys[k].kind == MBG__KEY_BOOL) {
       MBG_TRY(read_option(item, &keys[k], &options[n++]));
-    } else {
+    } else if (!keys[k].in_time || !item->L->timed || mbg__json_member(item->json, keys[k].name) != item->L->timed) {
       MBG_TRY(read_number(item, &keys[k]));
     }
   }
@@ -356,19 +365,24 @@ int mbg__item_type_functions(mbg__item *item, const mbg__key *keys, int nkey, in
     } else if (keys[k].kind == MBG__KEY_FN3) {
       double signs[3];
       vector_signs(item, keys[k].name, signs);
-      if (json) {
+      const bool text = json && json->kind == MBG__JSON_STRING;
+      if (json && !text) {
         MBG_TRY(mbg__item_array(item, json, keys[k].name, 3, &entry));
       }
       for (int i = 0; i < 3; i++) {
+        const bool bad = text && i > 0 && item->bad;
         mbg__format(label, sizeof(label), "%s[%d]", keys[k].name, i);
         rule.key = label;
         rule.sign = signs[i];
-        MBG_TRY(mbg__item_function(item, entry, &rule, &index));
+        item->L->component = text && !bad ? i : -1;
+        MBG_TRY(mbg__item_function(item, bad ? NULL : text ? json : entry, &rule, &index));
         entry = entry ? entry->next : NULL;
       }
+      item->L->component = -1;
     }
   }
   *nfn = item->L->fns.count - *fn;
 done:
+  item->L->component = -1;
   return err;
 }

@@ -110,12 +110,18 @@ static const mbg__table *function_table(void *user, const char *name, const char
   return mbg__name_table(f->item->L, f->item->source, name, hint);
 }
 
+static int function_length(void *user, const char *name) {
+  function_scope *f = user;
+  return argument_of(f->rule->args, name) >= 0 ? 0 : mbg__name_length(f->item->L, f->item->source, name);
+}
+
 /* ---------------------------------------------------------------------- compiling */
 
 static int compile(function_scope *f, const mbg__expr **out) {
   mbg__item *item = f->item;
   mbg__loader *L = item->L;
-  mbg__scope scope = {.user = f, .resolve = function_resolve, .table = function_table, .t_input = -1};
+  mbg__scope scope = {
+      .user = f, .resolve = function_resolve, .table = function_table, .t_input = -1, .length = function_length};
   if (f->rule->uses & MBG__USES_TIME) {
     scope.t_input = add_input(f, MBG__ROLE_T, 0, -1);
     if (scope.t_input < 0) {
@@ -138,7 +144,7 @@ static int compile(function_scope *f, const mbg__expr **out) {
     where.column -= 2;
   }
   mbg__expr *expr = NULL;
-  const int status = mbg__expr_compile(L->ctx, L->arena, text, &where, &scope, &expr);
+  const int status = mbg__expr_compile_component(L->ctx, L->arena, text, &where, &scope, L->component, &expr);
   *out = expr;
   return status < 0 ? mbg__item_filed(item, status) : MBG_OK;
 }

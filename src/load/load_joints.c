@@ -35,12 +35,48 @@ static void coordinate_signs(const mbg__item *item, const mbg__joint_type *type,
   }
 }
 
+/* does the text name the time or a control? */
+static bool names_time(const mbg__item *item, const char *text) {
+  char name[MBG__EXPR_NAME_MAX + 1];
+  while (*text) {
+    const size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789.");
+    const bool word = n > 0 && n < sizeof(name) && !strchr("0123456789.", *text);
+    if (word) {
+      mbg__format(name, sizeof(name), "%.*s", (int)n, text);
+      const mbg__symbol *s = mbg__name_find(item->L, item->source, MBG__NAME_CONTROL, name);
+      if (strcmp(name, "t") == 0 || (s && s->kind == MBG__NAME_CONTROL)) {
+        return true;
+      }
+    }
+    text += n > 0 ? n : 1;
+  }
+  return false;
+}
+
+/* a number of the joint that is a function of time: the law of its rows instead of an attribute */
+static int load_timed(mbg__item *item, mbg__joint *joint) {
+  int err = MBG_OK;
+  item->L->timed = NULL;
+  for (int k = 0; k < joint->type->nkey; k++) {
+    const mbg__key *key = &joint->type->keys[k];
+    const mbg__json *json = key->in_time ? mbg__json_member(item->json, key->name) : NULL;
+    if (json && json->kind == MBG__JSON_STRING && names_time(item, json->text)) {
+      const mbg__function_rule rule = {
+          .key = key->name, .unit = key->unit, .uses = MBG__USES_TIME | MBG__USES_CONTROLS, .smooth = true, .sign = 1};
+      item->L->timed = json;
+      MBG_TRY(mbg__item_function(item, json, &rule, &joint->law));
+    }
+  }
+done:
+  return err;
+}
+
 static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
   int err = MBG_OK;
   static const mbg__file_object keys[] = {MBG__KEYS_JOINT, MBG__KEYS_BETWEEN, MBG__KEYS_AXIS2};
   const mbg__json *cut = mbg__json_member(item->json, "cut");
   bool yes;
-  *joint = (mbg__joint){.name = item->name, .sign = {1, 1, 1}, .cut = -1, .pair = -1};
+  *joint = (mbg__joint){.name = item->name, .sign = {1, 1, 1}, .law = -1, .cut = -1, .pair = -1};
   joint->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
@@ -58,6 +94,7 @@ static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
     MBG_TRY(mbg__item_bool(item, cut, "cut", &value));
     joint->cut = value;
   }
+  MBG_TRY(load_timed(item, joint));
   MBG_TRY(mbg__item_type_numbers(item, type->keys, type->nkey, &joint->attr, &joint->nattr, &joint->opt));
   const mbg__ends_rule rule = {type->axes, type->axes_needed, holds_roll(type), true};
   MBG_TRY(mbg__item_ends(item, &rule, &joint->pair));

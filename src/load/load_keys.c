@@ -107,7 +107,7 @@ static const mbg__file_key invariants_keys[] = {
     {"I4", MBG__SHAPE_NESTED, false, NULL, "int rho s x phi_j: a vector (planar: z) for each mode"},
     {"I5", MBG__SHAPE_NESTED, false, NULL, "int rho phi_j x phi_k: rows of vectors (planar: z)"},
     {"I6", MBG__SHAPE_NESTED, true, NULL, "int rho phi_j.phi_k: rows of numbers"},
-    {"I7", MBG__SHAPE_MOMENTS, true, NULL, "int rho s~^T s~: [xx, yy, zz, xy, xz, yz] about the origin (planar: zz)"},
+    {"I7", MBG__SHAPE_SAMPLES, true, NULL, "int rho s~^T s~: [xx, yy, zz, xy, xz, yz] about the origin (planar: zz)"},
     {"I8", MBG__SHAPE_NESTED, false, NULL, "int rho s~^T phi_j~: a matrix (planar: zz) for each mode"},
     {"I9", MBG__SHAPE_NESTED, false, NULL, "int rho phi_j~^T phi_k~: rows of matrices (planar: zz; I6 when absent)"},
     {"K", MBG__SHAPE_NESTED, true, NULL, "stiffness: rows of numbers"},

@@ -29,7 +29,6 @@ typedef enum {
   MBG__SHAPE_TWO_NAMES,
   MBG__SHAPE_ROTATE,
   MBG__SHAPE_INERTIA,
-  MBG__SHAPE_MOMENTS,
   MBG__SHAPE_NAMES_TO_NAMES,
   MBG__SHAPE_NAMES_TO_NUMBERS,
   MBG__SHAPE_OBJECTIVE,         /* a name, or names to numbers */

@@ -103,6 +103,12 @@ const mbg__table *mbg__name_table(mbg__loader *L, const mbg__source *source, con
   return NULL;
 }
 
+int mbg__name_length(mbg__loader *L, const mbg__source *source, const char *name) {
+  const mbg__symbol *s = mbg__name_find(L, source, MBG__NAME_PARAMETER, name);
+  const bool vector = s && s->kind == MBG__NAME_PARAMETER && !s->bad && !s->set && L->parameters.at[s->index].vector;
+  return vector ? L->parameters.at[s->index].count : 0;
+}
+
 /* ---------------------------------------------------------------------- formulas */
 
 static int formula_resolve(void *user, const char *name, int index, const char **hint) {
@@ -126,6 +132,11 @@ static const mbg__table *formula_table(void *user, const char *name, const char 
   return mbg__name_table(item->L, item->source, name, hint);
 }
 
+static int formula_length(void *user, const char *name) {
+  mbg__item *item = user;
+  return mbg__name_length(item->L, item->source, name);
+}
+
 /* the text, or -(text) */
 static const char *signed_text(mbg__loader *L, const char *text, double sign) {
   if (sign > 0) {
@@ -141,7 +152,8 @@ static const char *signed_text(mbg__loader *L, const char *text, double sign) {
 
 static int compile_formula(mbg__item *item, const mbg__json *json, const char *label, double sign, mbg__formula *out) {
   mbg__loader *L = item->L;
-  const mbg__scope scope = {.user = item, .resolve = formula_resolve, .table = formula_table, .t_input = -1};
+  const mbg__scope scope = {
+      .user = item, .resolve = formula_resolve, .table = formula_table, .t_input = -1, .length = formula_length};
   char owner[MBG__HINT_SIZE];
   mbg__where where = mbg__item_where(item, json);
   mbg__format(owner, sizeof(owner), label[0] ? "%s %s" : "%s", item->owner, label);
@@ -153,7 +165,7 @@ static int compile_formula(mbg__item *item, const mbg__json *json, const char *l
   }
   mbg__expr *expr = NULL;
   L->formula_input.count = 0;
-  const int err = mbg__expr_compile(L->ctx, L->arena, text, &where, &scope, &expr);
+  const int err = mbg__expr_compile_component(L->ctx, L->arena, text, &where, &scope, L->component, &expr);
   if (err < 0) {
     return mbg__item_filed(item, err);
   }
@@ -219,7 +231,7 @@ static const mbg__shared_formula *find_shared(const mbg__item *item, const char 
   uint64_t sum = mbg__sum(MBG__SUM_START, text, strlen(text));
   sum = mbg__sum(sum, &item->source, sizeof(item->source));
   *key = (long long)(mbg__sum(sum, &sign, sizeof(sign)) >> 1);
-  const int i = L->element < 0 ? mbg__map_find(L->formula_map, *key) : -1;
+  const int i = L->element < 0 && L->component < 0 ? mbg__map_find(L->formula_map, *key) : -1;
   const mbg__shared_formula *f = i < 0 ? NULL : &L->formulas.at[i];
   return f && f->source == item->source && f->sign == sign && strcmp(f->text, text) == 0 ? f : NULL;
 }
@@ -227,7 +239,7 @@ static const mbg__shared_formula *find_shared(const mbg__item *item, const char 
 /* comparisons have places of their own, for warnings */
 static int share(mbg__item *item, long long key, const mbg__shared_formula *f) {
   mbg__loader *L = item->L;
-  if (item->bad || L->element >= 0 || !f->formula.expr || mbg__expr_has_switch(f->formula.expr)) {
+  if (item->bad || L->element >= 0 || L->component >= 0 || !f->formula.expr || mbg__expr_has_switch(f->formula.expr)) {
     return MBG_OK;
   }
   const int err = MBG__ADD(L, L->formulas, *f);

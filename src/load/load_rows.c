@@ -237,7 +237,11 @@ static int joint_row(mbg__item *item, const mbg__joint *joint, int index, const 
                     .sign = 1,
                     .factor = -1};
   memcpy(term.entry, spec->entry, sizeof(term.entry));
-  for (int i = 0; i < spec->nattr; i++) {
+  if (joint->law >= 0 && spec->nattr == 1) {
+    term.law = joint->law;
+    term.nattr = 0;
+  }
+  for (int i = 0; i < term.nattr; i++) {
     term.attr[i] = joint->attr + spec->attr[i];
   }
   if (!spec->turns) {

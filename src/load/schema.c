@@ -30,8 +30,9 @@ static void reference_object(writer *w, const char *name) {
   mbg__json_end_object(w);
 }
 
-/* {"type": ...} */
-static void type_object(writer *w, const char *type) {
+/* key: {"type": ...} */
+static void typed_member(writer *w, const char *key, const char *type) {
+  mbg__json_key(w, key);
   mbg__json_begin_object(w);
   text_member(w, "type", type);
   mbg__json_end_object(w);
@@ -94,8 +95,7 @@ static void names_to(writer *w, const char *values) {
   text_member(w, "type", "object");
   mbg__json_key(w, "properties");
   mbg__json_begin_object(w);
-  mbg__json_key(w, "note");
-  type_object(w, "string");
+  typed_member(w, "note", "string");
   mbg__json_end_object(w);
   mbg__json_key(w, "additionalProperties");
   reference_object(w, values);
@@ -173,7 +173,6 @@ static const shape_form forms[] = {
     [MBG__SHAPE_TWO_NAMES] = {.items = "text", .least = 2, .most = 2},
     [MBG__SHAPE_ROTATE] = {.any = {"rotate"}},
     [MBG__SHAPE_INERTIA] = {.any = {"number", "numbers", "matrix3"}},
-    [MBG__SHAPE_MOMENTS] = {.any = {"number", "numbers"}},
     [MBG__SHAPE_NAMES_TO_NAMES] = {.values = "text"},
     [MBG__SHAPE_NAMES_TO_NUMBERS] = {.values = "number"},
     [MBG__SHAPE_OBJECTIVE] = {.any = {"text", "weights"}},
@@ -299,8 +298,7 @@ static void properties(writer *w, const object *o) {
     type_value(w, &o->keys[k]);
     mbg__json_end_object(w);
   }
-  mbg__json_key(w, "note");
-  type_object(w, "string");
+  typed_member(w, "note", "string");
   mbg__json_end_object(w);
 }
 
@@ -428,12 +426,12 @@ static void define_forces(writer *w) {
   end_choice(w);
 }
 
-/* objects of kinds that "type" names: the keys of kind k are those of object first + k */
+/* objects of kinds that "type" names (kinds NULL: their keys tell them apart): the keys of kind k are those of object first + k */
 static void define_kinds(writer *w, const char *name, mbg__file_object first, const char *const *kinds, int n) {
   begin_choice(w, name);
   for (int k = 0; k < n; k++) {
     const mbg__file_object own[] = {(mbg__file_object)(first + k)};
-    const object o = {.own = own, .nown = 1, .type = kinds[k]};
+    const object o = {.own = own, .nown = 1, .type = kinds ? kinds[k] : NULL};
     object_schema(w, &o);
   }
   end_choice(w);
@@ -451,14 +449,6 @@ static void define_signals(writer *w) {
   end_choice(w);
 }
 
-static void define_criteria(writer *w) {
-  begin_choice(w, "criterion");
-  for (int kind = MBG__TERMINAL; kind <= MBG__COMBINATION; kind++) {
-    own_object(w, (mbg__file_object)(MBG__KEYS_TERMINAL + kind));
-  }
-  end_choice(w);
-}
-
 /* ---------------------------------------------------------------------- small definitions */
 
 static void define_list(writer *w, const char *name, const char *items, int n) {
@@ -467,10 +457,8 @@ static void define_list(writer *w, const char *name, const char *items, int n) {
 }
 
 static void define_values(writer *w) {
-  mbg__json_key(w, "text");
-  type_object(w, "string");
-  mbg__json_key(w, "plain");
-  type_object(w, "number");
+  typed_member(w, "text", "string");
+  typed_member(w, "plain", "number");
   mbg__json_key(w, "number");
   mbg__json_begin_object(w);
   text_member(w, "description", "a number, or an expression of parameters and constants (some keys allow more names)");
@@ -479,17 +467,21 @@ static void define_values(writer *w) {
   mbg__json_end_object(w);
   define_list(w, "plains", "plain", -1);
   define_list(w, "numbers", "number", -1);
-  define_list(w, "vector", "number", 3);
   define_list(w, "matrix3", "vector", 3);
   define_list(w, "row", "number", 6);
+  begin_choice(w, "vector");
+  array_object(w, "number", 3);
+  reference_object(w, "text");
+  end_choice(w);
   begin_choice(w, "matrix");
   array_object(w, "number", 6);
   array_object(w, "row", 6);
   end_choice(w);
 }
 
-/* ["z", angle] */
-static void define_turn(writer *w) {
+/* a turn is ["z", angle] */
+static void define_rotate(writer *w) {
+  static const mbg__file_object ways[] = {MBG__KEYS_ROTATE_VECTOR, MBG__KEYS_ROTATE_AXIS, MBG__KEYS_ROTATE_ZX};
   mbg__json_key(w, "turn");
   mbg__json_begin_object(w);
   text_member(w, "type", "array");
@@ -504,11 +496,6 @@ static void define_turn(writer *w) {
   integer_member(w, "minItems", 2);
   integer_member(w, "maxItems", 2);
   mbg__json_end_object(w);
-}
-
-static void define_rotate(writer *w) {
-  static const mbg__file_object ways[] = {MBG__KEYS_ROTATE_VECTOR, MBG__KEYS_ROTATE_AXIS, MBG__KEYS_ROTATE_ZX};
-  define_turn(w);
   begin_choice(w, "rotate");
   array_object(w, "turn", -1);
   reference_object(w, "matrix3");
@@ -529,12 +516,11 @@ static void define_parameter(writer *w) {
 /* the keys of a run, and its own */
 static void define_runs(writer *w) {
   static const mbg__file_object own[] = {MBG__KEYS_RUN, MBG__KEYS_RUNS};
-  static const char *const setting[] = {"number", "plains"};
   const object o = {.own = own, .nown = 2};
-  mbg__json_key(w, "setting");
-  mbg__json_begin_object(w);
-  any_of(w, setting, 2);
-  mbg__json_end_object(w);
+  begin_choice(w, "setting");
+  reference_object(w, "number");
+  reference_object(w, "plains");
+  end_choice(w);
   mbg__json_key(w, "named_run");
   object_schema(w, &o);
 }
@@ -565,7 +551,7 @@ static void definitions(writer *w) {
   define_signals(w);
   define(w, "state", MBG__KEYS_STATE);
   define(w, "data", MBG__KEYS_DATA);
-  define_criteria(w);
+  define_kinds(w, "criterion", MBG__KEYS_TERMINAL, NULL, MBG__COMBINATION + 1);
   define(w, "guess", MBG__KEYS_GUESS);
   define(w, "pin", MBG__KEYS_PIN);
   define(w, "initial", MBG__KEYS_INITIAL);

@@ -310,7 +310,8 @@ static int check_values(mbg_context *ctx, const mbg__design *d) {
     MBG_TRY(check_mass(ctx, d, &m->bodies[i]));
   }
   for (int i = 0; i < m->njoint; i++) {
-    MBG_TRY(check_keys(ctx, d, m->joints[i].type->keys, m->joints[i].type->nkey, m->joints[i].attr));
+    const mbg__joint *j = &m->joints[i];
+    MBG_TRY(j->law < 0 ? check_keys(ctx, d, j->type->keys, j->type->nkey, j->attr) : MBG_OK); /* a law: no attribute */
   }
   for (int i = 0; i < m->nforce; i++) {
     const mbg__force *f = &m->forces[i];

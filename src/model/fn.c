@@ -225,7 +225,7 @@ int mbg__fn_at(mbg__fn_env *env, int k, const real *x, int order, mbg__fn_value 
   slot *s = &env->work->slots[env->fn + k];
   mbg__fn_work *w = env->work;
   const int n = mbg__expr_ninputs(fn->expr);
-  *out = (mbg__fn_value){.act = s->act, .f_act = s->f_act, .f_xact = s->f_xact};
+  *out = (mbg__fn_value){.k = k, .act = s->act, .f_act = s->f_act, .f_xact = s->f_xact};
   gather(env, fn, x);
   const int err = order > 1 ? mbg__expr_hessian(env->ctx, fn->expr, w->x, w->scratch, &out->f, w->g, w->h)
                             : mbg__expr_gradient(env->ctx, fn->expr, w->x, w->scratch, &out->f, w->g);
@@ -310,6 +310,9 @@ int mbg__fn_time_jet(mbg__fn_env *env, int k, mbg__fn_jet *out) {
 /* ---------------------------------------------------------------------- columns of forces */
 
 void mbg__force_fn_column(mbg__force_out *out, const mbg__fn_value *value, const real g[6], const real (*gx)[6]) {
+  if (out->f_fn) {
+    v6_copy(out->f_fn[value->k], g);
+  }
   for (int k = 0; k < value->nact; k++) {
     real *column = out->f_a[out->na];
     out->aidx[out->na++] = value->act[k];

@@ -206,6 +206,7 @@ typedef struct {
   int pair;
   double sign[3]; /* of its free coordinates: -1 where a mirrored part turns them round */
   int row, nrow;  /* rows kept after masking */
+  int law;        /* function of time in the place of an attribute of its rows, or -1 */
   int cut;        /* hint: 1 cut, 0 keep, -1 no hint */
   int attr, nattr;
   const int *opt;
@@ -595,5 +596,24 @@ uint64_t mbg__model_sum(uint64_t sum, const mbg_model *m);
 
 /* "joint 'crank' row x1" */
 void mbg__row_label(const mbg_model *model, int row, char *buffer, size_t size);
+
+/* Does a row follow a function of time: a driver, a joint of given length? */
+static inline bool mbg__row_in_time(const mbg_model *m, int row) {
+  for (int k = m->rows[row].term; k < m->rows[row].term + m->rows[row].nterm; k++) {
+    if (m->terms[k].law >= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static inline bool mbg__model_in_time(const mbg_model *m) {
+  for (int k = 0; k < m->nterm; k++) {
+    if (m->terms[k].law >= 0) {
+      return true;
+    }
+  }
+  return false;
+}
 
 #endif

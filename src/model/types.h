@@ -39,6 +39,7 @@ typedef struct {
   unsigned uses;       /* FN: MBG__USES_... */
   const char *choices; /* CHOICE: "world body" */
   const char *help;    /* one sentence for the manual */
+  bool in_time;        /* NUMBER of a joint: may be a function of t and controls, the time law of its rows */
 } mbg__key;
 
 /* ---------------------------------------------------------------------- functions of the model file in kernels */
@@ -48,6 +49,7 @@ enum { MBG__FN_ARGS = 3 }; /* most arguments of a function besides t */
 /* Value and derivatives of a function F(x_1..x_n, t; attributes) at a point. Index MBG__FN_ARGS of the lists is t.
    The active attributes (names and control samples that matter at this t) are listed by the caller's arrays. */
 typedef struct {
+  int k; /* the function of its element */
   real f;
   real f_x[MBG__FN_ARGS + 1];
   real f_xx[MBG__FN_ARGS + 1][MBG__FN_ARGS + 1]; /* order 2 only */
@@ -211,6 +213,7 @@ typedef struct {
   int na;           /* columns in use; starts at the number of own attributes */
   real (*f_a)[6];   /* cleared for the own attributes */
   int *aidx;        /* global attribute of each column */
+  real (*f_fn)[6];  /* by the value of each function (cleared), set by mbg__force_fn_column: for signals in it */
   real energy;      /* potential energy of the elastic part, or 0 */
   real energy_G[6]; /* by the variation of G */
   real *energy_a;   /* by the own attributes (cleared) */

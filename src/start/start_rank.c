@@ -44,7 +44,7 @@ static int wander(mbg_context *ctx, mbg__start_work *w, mbg__arena *arena, mbg__
     MBG_TRY(free_motion(ctx, w, &seed));
     memcpy(w->before, w->result.H, (size_t)m->nbody * sizeof(*w->before));
     mbg__system_retract(m, w->before, 1, w->position.x, w->result.H);
-    w->result.t += m->ndriver > 0 ? span / 40 : 0;
+    w->result.t += mbg__model_in_time(m) ? span / 40 : 0;
     err = mbg__start_feasible(ctx, w, false, &largest, &worst);
     if (err == MBG_ERROR_MEMORY) {
       goto done;

@@ -139,6 +139,7 @@ static int take_derivatives(mbg_context *ctx, mbg__system *s) {
   s->force_G = MBG_TAKE(arena, mat6, m->nforce);
   s->force_v = MBG_TAKE(arena, mat6, m->nforce);
   s->law_fn = MBG_TAKE(arena, real, m->nforce * MBG__LAW_FN);
+  s->f_fn = MBG_TAKE(arena, vec6, m->nfn);
   s->sig = MBG_TAKE(arena, mbg__signal_out, m->nsignal);
   s->weight = MBG_TAKE(arena, real, m->nsignal);
   s->needed = MBG_TAKE(arena, bool, m->nsignal);

@@ -100,6 +100,7 @@ static int law_linearize(mbg_context *ctx, mbg__system *s, int i) {
     tau_q += out.tau_fn[k] * value[k].f_x[0];
     tau_qd += out.tau_fn[k] * value[k].f_x[1];
     s->law_fn[i * MBG__LAW_FN + k] = out.tau_fn[k];
+    v6_scale(s->f_fn[f->fn + k], -out.tau_fn[k], s->coord[f->coord].b);
   }
   s->tau_d[i].q = tau_q;
   s->tau_d[i].qd = tau_qd;
@@ -139,7 +140,11 @@ static int wrench_eval(mbg_context *ctx, mbg__system *s, int i, bool derivatives
   mbg__force_in in;
   mbg__env(s, ctx, f->fn, &env);
   wrench_in(s, f, &env, derivatives, &in);
-  *out = (mbg__force_out){.na = f->nattr, .f_a = s->f_a + a0, .aidx = s->f_aidx + a0, .energy_a = s->energy_a + a0};
+  *out = (mbg__force_out){.na = f->nattr,
+                          .f_a = s->f_a + a0,
+                          .aidx = s->f_aidx + a0,
+                          .f_fn = s->f_fn + f->fn,
+                          .energy_a = s->energy_a + a0};
   for (int k = 0; derivatives && k < f->nattr; k++) {
     v6_zero(out->f_a[k]);
     out->aidx[k] = f->attr + k;

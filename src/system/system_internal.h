@@ -60,9 +60,11 @@ typedef struct {
   real omega[6], *dP, *gP;
 } mbg__modal_end;
 
-/* A force law that uses signals: the signals of pairs and coordinates behind it, and the blocks they couple. */
+/* A function of a force that uses signals: the signals of pairs and coordinates behind it, and the blocks they couple.
+   The functions of a force follow each other. */
 typedef struct {
   int force;
+  int fn; /* of the model */
   int nbase;
   const int *base;    /* signals                                  (nbase) */
   int (*block)[2][2]; /* [end of force][end of signal's pair]  (nbase) */
@@ -169,14 +171,15 @@ struct mbg__system {
   } * tau_d;               /* total derivatives of tensions      (nforce) */
   mat6 *force_G, *force_v; /* of each wrench force (NULL rows for laws are unused)   (nforce) */
   real *law_fn;            /* d tau / d function value                      (nforce x MBG__LAW_FN) */
+  vec6 *f_fn;              /* wrench by the value of each function of a force   (nfn) */
   mbg__signal_out *sig;    /* gradients of signals of pairs               (nsignal) */
   real *weight;            /* scratch: weights of signals                   (nsignal) */
 
-  /* signals in force laws */
-  bool *needed; /* signals behind force laws                     (nsignal) */
+  /* signals in forces */
+  bool *needed; /* signals behind forces                         (nsignal) */
   int ncross;
   mbg__cross *cross;
-  int *cross_of; /* entry of a force in cross, -1                 (nforce) */
+  int *cross_of; /* first entry of a force in cross, -1           (nforce) */
 
   /* matrices */
   int *nfree, (*free_)[6]; /* free components of each body             (nbody) */
@@ -419,10 +422,15 @@ int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
 /* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */
 void mbg__signal_spread(mbg__system *s, int last);
 
-/* The signals inside a force law: adds c d tau/d y to weight; and their part of the tension's derivatives. */
-void mbg__law_weights(mbg__system *s, int force, real c);
-real mbg__law_signals_push(mbg__system *s, int force, const mbg__direction *d);
-void mbg__law_signals_pull(mbg__system *s, int force, real c, const mbg__cotangent *g);
+/* The signals inside a function of a force: adds c d F/d y to weight; and their part of the derivatives of its value. */
+void mbg__fn_weights(mbg__system *s, int fn, real c);
+real mbg__fn_signals_push(mbg__system *s, int fn, const mbg__direction *d);
+void mbg__fn_signals_pull(mbg__system *s, int fn, real c, const mbg__cotangent *g);
+
+/* The functions of a force that use signals: for (int c = s->cross_of[i]; cross_goes_on(s, c, i); c++). */
+static inline bool cross_goes_on(const mbg__system *s, int c, int force) {
+  return c >= 0 && c < s->ncross && s->cross[c].force == force;
+}
 
 /* Bodies that a marker moves with: none on the ground, one, or the frame of a modal body and its carriers. */
 static inline int marker_parts(const mbg__system *s, int marker) {

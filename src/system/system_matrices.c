@@ -162,9 +162,9 @@ static bool pair_in_matrices(const mbg__system *s, int i) {
   return pb->block[0][0] >= 0 || pb->block[1][1] >= 0;
 }
 
-/* ---------------------------------------------------------------------- signals in force laws */
+/* ---------------------------------------------------------------------- signals in forces */
 
-/* (X_Q^T b) (row of the signal on w, on v): gathered over the local velocities of both pairs */
+/* -(X_Q^T df/dF) (row of the signal on w, on v): gathered over the local velocities of both pairs */
 static void modal_cross(const mbg__system *s, const mbg__cross *c, int k, real weight, const mbg__matrices *out) {
   static const real zero[6] = {0};
   const mbg_model *m = s->model;
@@ -173,7 +173,7 @@ static void modal_cross(const mbg__system *s, const mbg__cross *c, int k, real w
   const int pair = signal_pair(m, &m->signals[c->base[k]]);
   const mbg__local *Q = &s->pair_local[f->pair], *P = &s->pair_local[pair];
   real *col = s->column, *w = s->column + m->nw, *v = s->column + 2 * m->nw;
-  mbg__kin_pair_pull(s, f->pair, s->coord[f->coord].b, zero, NULL, &(mbg__cotangent){.w = col});
+  mbg__kin_pair_pull(s, f->pair, s->f_fn[c->fn], zero, NULL, &(mbg__cotangent){.w = col});
   mbg__kin_pair_pull(s, pair, d->y_w, d->y_v, NULL, &(mbg__cotangent){.w = w, .v = v});
   for (int i = 0; i < Q->n; i++) {
     for (int j = 0; j < P->n; j++) {
@@ -206,7 +206,7 @@ static void cross_base(const mbg__system *s, const mbg__cross *c, int k, const m
   v6_sub(yw, d->y_w, x);
   for (int q = 0; q < 2; q++) {
     mbg__kin_jacobian(s, f->pair, q, XQ);
-    m6_mulv_T(col, XQ, s->coord[f->coord].b);
+    m6_mulv_T(col, XQ, s->f_fn[c->fn]);
     for (int p = 0; p < 2; p++) {
       mbg__kin_jacobian(s, pair, p, XP);
       m6_mulv_T(rw, XP, yw);
@@ -223,7 +223,7 @@ static void cross_base(const mbg__system *s, const mbg__cross *c, int k, const m
 
 static void cross_matrices(mbg__system *s, const mbg__cross *c, const mbg__matrices *out) {
   memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real));
-  mbg__law_weights(s, c->force, 1);
+  mbg__fn_weights(s, c->fn, -1);
   mbg__signal_spread(s, s->model->nsignal - 1);
   for (int k = 0; k < c->nbase; k++) {
     cross_base(s, c, k, out);

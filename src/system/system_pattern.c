@@ -189,27 +189,26 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- signals in force laws */
+/* ---------------------------------------------------------------------- signals in forces */
 
 static int refuse(mbg_context *ctx, const mbg__force *f, const mbg__signal *sig) {
-  return mbg__fail_at(ctx, MBG_ERROR_INPUT, &f->where, 0,
-                      "force '%s' uses the signal '%s' of type '%s'; a force law may use positions, rates, angles, "
-                      "distances, controls and expressions of these",
-                      f->name, sig->name ? sig->name : "", sig->type->key);
+  return mbg__fail_at(
+      ctx, MBG_ERROR_INPUT, &f->where, 0,
+      "force '%s' uses the signal '%s' of type '%s'; a force may use positions, rates, angles, distances, "
+      "controls and expressions of these",
+      f->name, sig->name ? sig->name : "", sig->type->key);
 }
 
-/* marks the signals behind one law; base ones (of pairs and coordinates) are counted */
-static int mark_signals(mbg_context *ctx, mbg__system *s, const mbg__force *f, bool *mark, int *nbase) {
+/* marks the signals behind a function of a force; base ones (of pairs and coordinates) are counted */
+static int mark_signals(mbg_context *ctx, mbg__system *s, const mbg__force *f, int k, bool *mark, int *nbase) {
   const mbg_model *m = s->model;
   int last = -1;
   memset(mark, 0, (size_t)m->nsignal * sizeof(bool));
-  for (int k = f->fn; k < f->fn + f->nfn; k++) {
-    for (int j = 0; j < m->fns[k].ninput; j++) {
-      if (m->fns[k].input[j].role == MBG__ROLE_SIGNAL) {
-        const int i = m->fns[k].input[j].index;
-        mark[i] = true;
-        last = i > last ? i : last;
-      }
+  for (int j = 0; j < m->fns[k].ninput; j++) {
+    if (m->fns[k].input[j].role == MBG__ROLE_SIGNAL) {
+      const int i = m->fns[k].input[j].index;
+      mark[i] = true;
+      last = i > last ? i : last;
     }
   }
   *nbase = 0;
@@ -235,11 +234,11 @@ static int mark_signals(mbg_context *ctx, mbg__system *s, const mbg__force *f, b
   return MBG_OK;
 }
 
-static int make_cross(mbg_context *ctx, mbg__system *s, int force, bool *mark) {
+static int make_cross(mbg_context *ctx, mbg__system *s, int force, int fn, bool *mark) {
   const mbg_model *m = s->model;
   mbg__cross *c = &s->cross[s->ncross];
   int nbase, n = 0;
-  const int err = mark_signals(ctx, s, &m->forces[force], mark, &nbase);
+  const int err = mark_signals(ctx, s, &m->forces[force], fn, mark, &nbase);
   if (err < 0) {
     return err;
   }
@@ -256,9 +255,11 @@ static int make_cross(mbg_context *ctx, mbg__system *s, int force, bool *mark) {
     }
   }
   c->force = force;
+  c->fn = fn;
   c->nbase = nbase;
   c->base = base;
-  s->cross_of[force] = s->ncross++;
+  s->cross_of[force] = s->cross_of[force] < 0 ? s->ncross : s->cross_of[force];
+  s->ncross++;
   return MBG_OK;
 }
 
@@ -266,13 +267,9 @@ static int make_crosses(mbg_context *ctx, mbg__system *s, bool *mark) {
   const mbg_model *m = s->model;
   int err = MBG_OK;
   for (int i = 0; i < m->nforce; i++) {
-    int nsignal = 0;
     s->cross_of[i] = -1;
     for (int k = m->forces[i].fn; k < m->forces[i].fn + m->forces[i].nfn; k++) {
-      nsignal += m->fns[k].nsignal;
-    }
-    if (nsignal > 0) {
-      MBG_TRY(make_cross(ctx, s, i, mark));
+      MBG_TRY(m->fns[k].nsignal > 0 ? make_cross(ctx, s, i, k, mark) : MBG_OK);
     }
   }
 done:
@@ -511,6 +508,16 @@ static void place_blocks(mbg__system *s, const bool *active) {
   }
 }
 
+static int count_crosses(const mbg_model *m) {
+  int n = 0;
+  for (int i = 0; i < m->nforce; i++) {
+    for (int k = m->forces[i].fn; k < m->forces[i].fn + m->forces[i].nfn; k++) {
+      n += m->fns[k].nsignal > 0;
+    }
+  }
+  return n;
+}
+
 static void take_arrays(mbg__system *s) {
   const mbg_model *m = s->model;
   mbg__arena *arena = &s->arena;
@@ -518,7 +525,7 @@ static void take_arrays(mbg__system *s) {
   s->pair_blocks = MBG_TAKE(arena, mbg__pair_blocks, m->npair);
   s->nfree = MBG_TAKE(arena, int, m->nbody);
   s->free_ = mbg__arena_take(arena, (size_t)m->nbody, sizeof(*s->free_));
-  s->cross = MBG_TAKE(arena, mbg__cross, m->nforce);
+  s->cross = MBG_TAKE(arena, mbg__cross, count_crosses(m));
   s->cross_of = MBG_TAKE(arena, int, m->nforce);
   s->pair_local = MBG_TAKE(arena, mbg__local, m->npair);
   s->term_local = MBG_TAKE(arena, int *, m->nterm);

@@ -174,9 +174,9 @@ static void forces_pull(mbg__system *s, const mbg__cotangent *g) {
     for (int k = s->force_a0[i]; g->a && k < s->force_a0[i] + s->force_na[i]; k++) {
       g->a[s->f_aidx[k]] -= v6_dot(s->f_a[k], s->p_f[pair]);
     }
-    if (s->cross_of[i] >= 0) {
-      /* r contains +X^T b tau */
-      mbg__law_signals_pull(s, i, v6_dot(s->coord[m->forces[i].coord].b, s->p_f[pair]), g);
+    for (int c = s->cross_of[i]; cross_goes_on(s, c, i); c++) {
+      /* r contains -X^T f */
+      mbg__fn_signals_pull(s, s->cross[c].fn, -v6_dot(s->f_fn[s->cross[c].fn], s->p_f[pair]), g);
     }
   }
 }

@@ -68,8 +68,8 @@ static void forces_push(mbg__system *s, const mbg__direction *d) {
     for (int k = s->force_a0[i]; d->da && k < s->force_a0[i] + s->force_na[i]; k++) {
       v6_axpy(s->p_f[pair], d->da[s->f_aidx[k]], s->f_a[k]);
     }
-    if (s->cross_of[i] >= 0) {
-      v6_axpy(s->p_f[pair], -mbg__law_signals_push(s, i, d), s->coord[m->forces[i].coord].b);
+    for (int c = s->cross_of[i]; cross_goes_on(s, c, i); c++) {
+      v6_axpy(s->p_f[pair], mbg__fn_signals_push(s, s->cross[c].fn, d), s->f_fn[s->cross[c].fn]);
     }
   }
 }

@@ -12,12 +12,24 @@ void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in)
                        .turns = t->turn >= 0 ? s->turns[t->turn] : 0};
 }
 
+/* data of a joint that are functions of time are lengths */
+static int check_law(mbg_context *ctx, const mbg__system *s, int term, real value) {
+  const mbg__row *row = &s->model->rows[s->term_row[term]];
+  if (row->kind != MBG__ROW_JOINT || re(value) > 0) {
+    return MBG_OK;
+  }
+  const mbg__joint *joint = &s->model->joints[row->owner];
+  return mbg__fail_at(ctx, MBG_ERROR_INPUT, &joint->where, 0, "the %s is %g at t = %g; it must stay positive",
+                      row->name, re(value), mbg__time_shown(re(s->t)));
+}
+
 static int laws_update(mbg_context *ctx, mbg__system *s) {
   for (int i = 0; i < s->nlaw; i++) {
     const int law = s->model->terms[s->laws[i]].law;
     mbg__fn_env env;
     mbg__env(s, ctx, law, &env);
-    const int err = mbg__fn_time_jet(&env, 0, &s->jet[law]);
+    int err = mbg__fn_time_jet(&env, 0, &s->jet[law]);
+    err = err < 0 ? err : check_law(ctx, s, s->laws[i], s->jet[law].f[0]);
     if (err < 0) {
       return err;
     }

@@ -17,6 +17,12 @@ static void wrench_row(const mbg__system *s, int pair, const int *opt, real q[3]
   }
 }
 
+/* row of a wrench: y = e . f with e six numbers */
+static void wrench_selector(const mbg__system *s, int pair, const int *opt, real e[6]) {
+  v6_zero(e);
+  wrench_row(s, pair, opt, e + (opt[0] < 3 ? 0 : 3));
+}
+
 /* the pair of its first row; a joint between planar bodies may have none, and no reaction */
 int mbg__reaction_pair(const mbg_model *m, const mbg__signal *sig) {
   return sig->nrows > 0 ? m->terms[m->rows[sig->rows[0]].term].pair : sig->pair;
@@ -222,17 +228,27 @@ int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *s) {
   return err;
 }
 
-void mbg__law_weights(mbg__system *s, int force, real c) {
-  const mbg__force *f = &s->model->forces[force];
-  for (int k = 0; k < f->nfn; k++) {
-    mbg__fn_env env;
-    const int *input;
-    const real *f_signal;
-    mbg__env(s, NULL, f->fn, &env);
-    const int n = mbg__fn_signals(&env, k, &input, &f_signal);
-    for (int j = 0; j < n; j++) {
-      s->weight[input[j]] += c * s->law_fn[force * MBG__LAW_FN + k] * f_signal[j];
-    }
+void mbg__fn_weights(mbg__system *s, int fn, real c) {
+  mbg__fn_env env;
+  const int *input;
+  const real *f_signal;
+  mbg__env(s, NULL, fn, &env);
+  const int n = mbg__fn_signals(&env, 0, &input, &f_signal);
+  for (int j = 0; j < n; j++) {
+    s->weight[input[j]] += c * f_signal[j];
+  }
+}
+
+/* a signal of a force passes its weight c on to the signals in the functions of the force */
+static void force_weights(mbg__system *s, const mbg__signal *sig, real c) {
+  const mbg__force *f = &s->model->forces[sig->force];
+  real e[6];
+  if (!f->law) {
+    wrench_selector(s, f->pair, sig->opt, e);
+  }
+  for (int k = s->cross_of[sig->force]; cross_goes_on(s, k, sig->force); k++) {
+    const int fn = s->cross[k].fn;
+    mbg__fn_weights(s, fn, c * (f->law ? s->law_fn[sig->force * MBG__LAW_FN + fn - f->fn] : v6_dot(e, s->f_fn[fn])));
   }
 }
 
@@ -285,12 +301,6 @@ static void axes_pull(mbg__system *s, int pair, const int *opt, const real f[6],
   } else {
     mbg__kin_marker_pull(s, s->model->pairs[pair].B, gw, NULL, NULL, g);
   }
-}
-
-/* row of a wrench: y = e . f with e six numbers */
-static void wrench_selector(const mbg__system *s, int pair, const int *opt, real e[6]) {
-  v6_zero(e);
-  wrench_row(s, pair, opt, e + (opt[0] < 3 ? 0 : 3));
 }
 
 static void reaction_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g) {
@@ -438,24 +448,24 @@ static void pull_all(mbg__system *s, const mbg__cotangent *g) {
   }
 }
 
-static bool is_tension_of_signals(const mbg__system *s, int i) {
+static bool is_force_of_signals(const mbg__system *s, int i) {
   const mbg__signal *sig = &s->model->signals[i];
   return sig->type->role == MBG__ROLE_FORCE && s->cross_of[sig->force] >= 0;
 }
 
-/* Tensions with signals in their law pass on what they got. These signals may stand anywhere in the list and may have
-   got weights of their own before, so that they are a second round. No tension is behind them: no third one. */
+/* Signals of forces that use signals pass on what they got. These signals may stand anywhere in the list and may have
+   got weights of their own before, so that they are a second round. No force is behind them: no third one. */
 static bool next_round(mbg__system *s) {
   bool any = false;
   for (int i = 0; i < s->model->nsignal; i++) {
-    any = any || (s->weight[i] != 0 && is_tension_of_signals(s, i));
-    s->weight[i] = is_tension_of_signals(s, i) ? s->weight[i] : 0;
+    any = any || (s->weight[i] != 0 && is_force_of_signals(s, i));
+    s->weight[i] = is_force_of_signals(s, i) ? s->weight[i] : 0;
   }
   for (int i = 0; any && i < s->model->nsignal; i++) {
-    if (is_tension_of_signals(s, i)) {
+    if (is_force_of_signals(s, i)) {
       const real c = s->weight[i];
       s->weight[i] = 0;
-      mbg__law_weights(s, s->model->signals[i].force, c);
+      force_weights(s, &s->model->signals[i], c);
     }
   }
   return any;
@@ -481,9 +491,9 @@ void mbg__system_signal_pull(mbg__system *s, int signal, real weight, real *gw, 
   pull_weights(s, signal, &g);
 }
 
-void mbg__law_signals_pull(mbg__system *s, int force, real c, const mbg__cotangent *g) {
+void mbg__fn_signals_pull(mbg__system *s, int fn, real c, const mbg__cotangent *g) {
   clear_weights(s);
-  mbg__law_weights(s, force, c);
+  mbg__fn_weights(s, fn, c);
   pull_weights(s, s->model->nsignal - 1, g);
 }
 
@@ -510,8 +520,8 @@ real mbg__system_signal_push(mbg__system *s, int signal, const mbg__direction *d
   return push_weights(s, signal, d);
 }
 
-real mbg__law_signals_push(mbg__system *s, int force, const mbg__direction *d) {
+real mbg__fn_signals_push(mbg__system *s, int fn, const mbg__direction *d) {
   clear_weights(s);
-  mbg__law_weights(s, force, 1);
+  mbg__fn_weights(s, fn, 1);
   return push_weights(s, s->model->nsignal - 1, d);
 }

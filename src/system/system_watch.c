@@ -38,10 +38,10 @@ static mbg__energy_kind of_element(const mbg__system *s, const mbg__beam_element
   return attr < 0 ? MBG__ENERGY_KEPT : mbg__energy_damped(s->design->attr[attr]);
 }
 
-/* drivers move the model from outside */
+/* drivers and ropes that are wound move the model from outside */
 static mbg__energy_kind of_model(const mbg__system *s) {
   const mbg_model *m = s->model;
-  mbg__energy_kind kind = m->ndriver > 0 ? MBG__ENERGY_OPEN : MBG__ENERGY_KEPT;
+  mbg__energy_kind kind = mbg__model_in_time(m) ? MBG__ENERGY_OPEN : MBG__ENERGY_KEPT;
   for (int i = 0; i < m->nforce; i++) {
     kind = lower(kind, of_force(s, &m->forces[i]));
   }

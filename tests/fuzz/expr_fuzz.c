@@ -63,7 +63,7 @@ static fuzz_outcome check_text(mbg_context *ctx, const char *text) {
   const mbg__where where = {"f", 1, 1, NULL};
   mbg__arena arena;
   mbg__table *tables[FIXTURE_TABLES];
-  const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME};
+  const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME, fixture_length};
   mbg__expr *e = NULL;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   CHECK(fixture_tables(ctx, &arena, tables) == MBG_OK);
@@ -105,6 +105,7 @@ static const char *const seeds[] = {
     "-x0^2^-1 + 2*30 deg/(x1 + 1e-3)",
     "min(x0, x1, 3, x2) + max(1, x3) + smooth_min(x0, x1, 0.1) - smooth_max(1, 2, x5)",
     "atan2(x0, x1) + asin(x2/3) + acos(x3) + atan(x4) + pow(x0, x1) + abs(x2)*sign(x3)",
+    "dot(cross(P, [x0, 1, t]), -2*P) + norm([x1, x2, 3]/x3)",
     "mon(x0) - bicub(x1, lin(x2))*bilin(x3, 0.5)",
     "lin(x0) + cub(2*x1) - tan(x2) + sinh(x3)*cosh(x4)/tanh(x5)",
     "if(x0, if(x1 == 0, 1/x1, x0/0), 0 and 1/0) != x[2+1] < pi",

@@ -273,6 +273,18 @@ static const char *force_component(rm_gen *g) {
   return rm_chance(g, 0.4) ? rm_number(g, rm_sign(g, 1, 5), 1) : rm_string(g, "\"(%s)*%s\"", c, u);
 }
 
+/* a component with a signal of positions or velocities in it; takes no random numbers */
+static const char *with_signal(rm_gen *g, const char *component) {
+  for (int i = 0; i < g->nsignal && !g->opt->mirrorable && !g->opt->conservative; i++) {
+    const rm_item *s = &g->signals[(g->nforce + i) % g->nsignal];
+    if (s->plain && strcmp(component, "0") != 0) {
+      const bool text = component[0] == '"';
+      return rm_string(g, "\"%.*s + 0.3*sin(%s)\"", (int)strlen(component) - (text ? 2 : 0), component + text, s->name);
+    }
+  }
+  return component;
+}
+
 static void put_force(rm_gen *g, const char *on) {
   const bool flat = g->opt->kind == RANDOM_PLANAR || g->opt->kind == RANDOM_MIXED;
   const char *f[3], *t[3];
@@ -280,6 +292,8 @@ static void put_force(rm_gen *g, const char *on) {
     f[i] = flat && i == 2 ? "0" : force_component(g);
     t[i] = flat && i < 2 ? "0" : force_component(g);
   }
+  f[g->nforce % 2] = with_signal(g, f[g->nforce % 2]);
+  t[2] = with_signal(g, t[2]);
   const bool base = g->opt->indifferent || rm_chance(g, 0.2);
   if (base) {
     rm_put(&g->force, ", \"between\": [\"%s\", \"%s\"]", rm_ground(g), on);

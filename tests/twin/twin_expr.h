@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* names x0..x5 and t; tables lin(x), cub(x), mon(x), bilin(x, y) and bicub(x, y), all extended beyond their ends */
+/* names x0..x5, t and the vector P = (x3, x4, x5); tables lin(x), cub(x), mon(x), bilin(x, y) and bicub(x, y), all extended beyond their ends */
 enum { FIXTURE_INPUTS = 7, FIXTURE_TIME = 6, FIXTURE_KNOTS = 6, FIXTURE_COLUMNS = 3, FIXTURE_TABLES = 5 };
 
 static const double fixture_x[FIXTURE_KNOTS] = {-2, -1.25, -0.5, 0.5, 1.5, 2};
@@ -47,8 +47,16 @@ static inline int fixture_resolve(void *user, const char *name, int index, const
   if (strcmp(name, "x") == 0 && index >= 0 && index < 6) {
     return index;
   }
+  if (strcmp(name, "P") == 0 && index >= 0 && index < 3) {
+    return 3 + index;
+  }
   *hint = mbg__nearest(name, known, 6);
   return MBG__NAME_UNKNOWN;
+}
+
+static inline int fixture_length(void *user, const char *name) {
+  (void)user;
+  return strcmp(name, "P") == 0 ? 3 : strcmp(name, "x") == 0 ? 6 : 0;
 }
 
 static inline const mbg__table *fixture_table(void *user, const char *name, const char **hint) {
@@ -110,7 +118,7 @@ static inline int fixture_expr(const char *text, fixture_what what, const real *
     return err;
   }
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME};
+  const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME, fixture_length};
   MBG_TRY(fixture_tables(ctx, &arena, tables));
   MBG_TRY(mbg__expr_compile(ctx, &arena, text, NULL, &scope, &e));
   MBG_TRY(fixture_run(ctx, e, what, x, f, g, h));

@@ -12,7 +12,7 @@ static void take_arrays(mbg__ali3p *a) {
   a->softness = MBG_TAKE(&a->arena, double, a->nrow);
   a->hard = MBG_TAKE(&a->arena, bool, a->nrow);
   for (int i = 0; a->hard && i < a->nrow; i++) {
-    a->hard[i] = a->m->rows[rows[i]].kind == MBG__ROW_DRIVER;
+    a->hard[i] = mbg__row_in_time(a->m, rows[i]);
   }
   a->b = MBG_TAKE(&a->arena, real, a->n + a->nrow);
   a->E1 = MBG_TAKE(&a->arena, real, a->n);

@@ -40,7 +40,7 @@ typedef struct mbg__formulation_work {
   bool oblique;          /* projections by the matrix of the step instead of the mass matrix: no gradients */
   bool scaled;           /* eps is known */
   double kappa;          /* of the penalty */
-  bool *hard;            /* rows of drivers                                     (rows) */
+  bool *hard;            /* rows that follow time                               (rows) */
   double *eps;           /* diag(Phi_z M^-1 Phi_z^T)/kappa                      (rows) */
   double alpha;          /* augmented: penalty of all rows, 0: 4/(h^2 eps) */
   double varsigma;       /* projections with 1/(varsigma alpha) instead of eps, 0: not */

@@ -166,6 +166,11 @@ static const value_case values[] = {
     {"lin(-3)", 2},
     {"cub(0.5)", 1.5},
     {"mon(0.5)", 1.5},
+    {"norm([3, 4, 12])", 13},
+    {"dot([1, 2, 3], [4, -5, 6])", 12},
+    {"dot(cross([1, 0, 0], [0, 1, 0]), [0, 0, 7])", 7},
+    {"norm(2*[1, 2, 2]/3 - [0, 0, 0])", 2},
+    {"norm(-([1, 2, 2]))", 3},
     {"bicub(0.5, 0.25)", 1.25},
     {"bilin(0.5, 1.5)", 1},
     {"lin(-2)", 1},
@@ -207,7 +212,7 @@ static void test_list(void **state) {
     bool found = false;
     for (int i = 0; i < MBG_COUNT(values); i++) {
       const char *at = strstr(values[i].text, names[k]);
-      found = found || (at == values[i].text && strchr("( ", at[strlen(names[k])]));
+      found = found || (at && (at == values[i].text || at[-1] == '(') && strchr("( ", at[strlen(names[k])]));
     }
     if (!found || !mbg__expr_reserved(names[k])) {
       fail_msg("function %s has no value test or is not reserved", names[k]);
@@ -262,7 +267,7 @@ static void bench_open(bench *b) {
   assert_int_equal(mbg__table_create_grid(b->ctx, &b->arena, NULL, "plate", 2, (double[]){0, 1}, 2, (double[]){2, 3},
                                           (double[]){1, 2, 3, 5}, MBG__LINEAR, MBG__OUTSIDE_ERROR, &b->plate),
                    MBG_OK);
-  b->scope = (mbg__scope){b, bench_resolve, bench_table, FIXTURE_TIME};
+  b->scope = (mbg__scope){b, bench_resolve, bench_table, FIXTURE_TIME, fixture_length};
 }
 
 static void bench_close(bench *b) {
@@ -330,6 +335,26 @@ static const error_case errors[] = {
     {"if (x0", 6, "missing ')' for the '(' at column 14"},
     {"lin(1, 2)", 0, "table 'lin' takes 1 argument, not 2"},
     {"lin()", 0, "table 'lin' takes 1 argument, not 0"},
+    {"[1, 2, 3]", 0, "this is a vector, a number is needed; write norm(a) or dot(a, b)"},
+    {"cross([1, 2, 3], [1, 2, 3])", 0, "this is a vector, a number is needed; write norm(a) or dot(a, b)"},
+    {"norm(2)", 5, "function 'norm' takes vectors: a vector parameter, [x, y, z], or sums of these"},
+    {"norm(x0)", 5, "function 'norm' takes vectors: a vector parameter, [x, y, z], or sums of these"},
+    {"norm(x)", 5, "'x' has 6 entries; vectors in expressions have three"},
+    {"norm([1, 2])", 5, "a vector has three entries: [x, y, z]"},
+    {"norm([1, 2, 3, 4])", 5, "a vector has three entries: [x, y, z]"},
+    {"norm([1, 2, 3)", 13, "unexpected ')'"},
+    {"norm([[1, 2, 3], 2, 3])", 5, "the entries of a vector must be numbers"},
+    {"dot([1, 2, 3])", 0, "function 'dot' takes 2 arguments, not 1"},
+    {"dot([1, 2, 3], [1, 2, 3], 4)", 24, "unexpected ','"},
+    {"norm([1, 2, 3] + 1)", 15, "a vector and a number cannot be added"},
+    {"norm([1, 2, 3]*[1, 2, 3])", 14, "the product of two vectors is dot(a, b) or cross(a, b)"},
+    {"norm(1/[1, 2, 3])", 6, "'/' takes numbers, not vectors"},
+    {"norm(sin([1, 2, 3]))", 5, "'sin' takes numbers, not vectors"},
+    {"norm([1, 2, 3]^2)", 14, "'^' takes numbers, not vectors"},
+    {"norm(if(x0 > 0, [1, 2, 3], [1, 2, 4]))", 0, "'if' takes numbers, not vectors"},
+    {"norm", 0, "'norm' is a function; write norm(...)"},
+    {"cross(cross(cross(cross(cross([1,0,0],[1,0,0]),[1,0,0]),[1,0,0]),[1,0,0]),[1,0,0])", 24,
+     "vector functions are nested deeper than 4 levels"},
     {"bicub(1)", 0, "table 'bicub' takes 2 arguments, not 1"},
     {"bilin(1, 2, 3)", 0, "table 'bilin' takes 2 arguments, not 3"},
     /* structure */
@@ -700,6 +725,11 @@ static const char *const forms[] = {"(#+#)",
                                     "lin(#)",
                                     "cub(#)",
                                     "mon(#)",
+                                    "norm([#, @, 2])",
+                                    "dot(P, [#, #, @])",
+                                    "norm(cross(P, [@, #, 1]) + 2*P - [0, 3, t])",
+                                    "dot(cross(P, [#, @, t]), [1, -2, 3] - P/(2+@^2))",
+                                    "dot(cross([#, 1, @], cross(P, [1, t, 2])), [1, 2, 3] deg)",
                                     "bilin(#, #)",
                                     "bicub(#, #)",
                                     "bicub(0.3*@, t)",
@@ -920,7 +950,7 @@ static void test_inputs(void **state) {
 static void test_no_allocation(void **state) {
   support_memory memory = {.fail_at = 0};
   const mbg_allocator allocator = support_allocator(&memory);
-  const mbg__scope scope = {NULL, fixture_resolve, NULL, FIXTURE_TIME};
+  const mbg__scope scope = {NULL, fixture_resolve, NULL, FIXTURE_TIME, NULL};
   mbg_context *ctx = NULL;
   mbg__arena arena;
   mbg__expr *e = NULL;
@@ -950,7 +980,7 @@ static bool compile_starved(long fail_at) {
   mbg_context *ctx = NULL;
   mbg__arena arena;
   mbg__table *tables[FIXTURE_TABLES];
-  const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME};
+  const mbg__scope scope = {tables, fixture_resolve, fixture_table, FIXTURE_TIME, fixture_length};
   int err = mbg_context_create(&allocator, &ctx);
   if (err == MBG_OK) {
     char *text = nested(200, "x0*", "");
