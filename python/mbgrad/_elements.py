@@ -522,6 +522,47 @@ class Elements:
             note=note,
         )
 
+    def state(
+        self,
+        name: str,
+        *,
+        rate: Any,
+        initial: Any | None = None,
+        guess: Any | None = None,
+        scale: Any | None = None,
+        unit: str | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a first-order differential equation beside the mechanism.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        rate : Any
+            Derivative by time: expression of t, names, states and signals; an array makes a vector.
+        initial : Any, optional
+            Value at the start, or "steady": the rate is 0 there; 0 when absent.
+        guess : Any, optional
+            Where the search for a steady value begins; 0 when absent.
+        scale : Any, optional
+            Typical size, for tolerances and linear equations; max(1, |initial|) when absent.
+        unit : str, optional
+            Unit, for reports.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "states",
+            name,
+            rate=rate,
+            initial=initial,
+            guess=guess,
+            scale=scale,
+            unit=unit,
+            note=note,
+        )
+
     def control_input(
         self,
         name: str,
@@ -2188,6 +2229,217 @@ class Elements:
             element=element,
             y=y,
             z=z,
+        )
+
+    def block(
+        self,
+        name: str,
+        type: Literal[
+            "pid",
+            "lag",
+            "lead-lag",
+            "low-pass",
+            "integrator",
+            "delay",
+            "hydraulic-cylinder",
+            "dc-motor",
+            "tyre",
+        ],
+        *,
+        initial: Number | None = None,
+        input: Number | None = None,
+        kp: Number | None = None,
+        ki: Number | None = None,
+        kd: Number | None = None,
+        filter: Number | None = None,
+        min: Number | None = None,
+        max: Number | None = None,
+        tracking: Number | None = None,
+        note: str | None = None,
+        gain: Number | None = None,
+        time: Number | None = None,
+        lead: Number | None = None,
+        lag: Number | None = None,
+        frequency: Number | None = None,
+        damping: Number | None = None,
+        order: int | None = None,
+        between: Array | None = None,
+        pressure_a: Number | None = None,
+        pressure_b: Number | None = None,
+        valve: Number | None = None,
+        area_a: Number | None = None,
+        area_b: Number | None = None,
+        volume_a: Number | None = None,
+        volume_b: Number | None = None,
+        length: Number | None = None,
+        bulk_modulus: Number | None = None,
+        flow: Number | None = None,
+        supply: Number | None = None,
+        tank: Number | None = None,
+        leakage: Number | None = None,
+        smoothing: Number | None = None,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        voltage: Number | None = None,
+        resistance: Number | None = None,
+        inductance: Number | None = None,
+        constant: Number | None = None,
+        gear: Number | None = None,
+        sliding: Number | None = None,
+        speed: Number | None = None,
+        load: Number | None = None,
+        relaxation: Number | None = None,
+        stiffness: Number | None = None,
+        friction: Number | None = None,
+    ) -> str:
+        """Add a ready controller, filter or actuator, which becomes states.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        type : str
+            Type of the block, which decides about the other keys.
+        initial : Number, optional
+            Value of the state at the start, or "steady": the block is at rest under its input.
+        input : Number, optional
+            Error: target minus measured value, of t, controls, states and signals up to velocities.
+        kp : Number, optional
+            Proportional gain.
+        ki : Number, optional
+            Integral gain; absent: no integral.
+        kd : Number, optional
+            Derivative gain; absent: no derivative.
+        filter : Number, optional
+            Time constant that filters the derivative.
+        min : Number, optional
+            Lower limit of the output, with ``max``.
+        max : Number, optional
+            Upper limit of the output, reached smoothly (tanh).
+        tracking : Number, optional
+            Time in which the integral leaves a limit (anti-windup), kp/ki when absent.
+        note : str, optional
+            A remark.
+        gain : Number, optional
+            Factor of the input, 1 when absent.
+        time : Number, optional
+            Time constant.
+        lead : Number, optional
+            Time constant of the numerator.
+        lag : Number, optional
+            Time constant of the denominator.
+        frequency : Number, optional
+            Corner frequency.
+        damping : Number, optional
+            Damping ratio, 1/sqrt(2) when absent.
+        order : int, optional
+            Order of the approximation, 1 to 10; 4 when absent.
+        between : Array, optional
+            The two markers or bodies that the cylinder pushes apart.
+        pressure_a : Number, optional
+            Pressure at the start, or "steady" (default).
+        pressure_b : Number, optional
+            Pressure at the start, or "steady" (default).
+        valve : Number, optional
+            Position of the valve, -1 to 1; positive: the cylinder grows.
+        area_a : Number, optional
+            Piston area of the chamber that pushes.
+        area_b : Number, optional
+            Ring area of the chamber that pulls.
+        volume_a : Number, optional
+            Oil in chamber a at ``length``.
+        volume_b : Number, optional
+            Oil in chamber b at ``length``.
+        length : Number, optional
+            Length at which the volumes hold.
+        bulk_modulus : Number, optional
+            Of the oil.
+        flow : Number, optional
+            Flow of a throttle of the valve in the middle by root of pressure.
+        supply : Number, optional
+            Pressure of the pump.
+        tank : Number, optional
+            Pressure of the tank, 1e5 when absent.
+        leakage : Number, optional
+            Flow from a to b by pressure, 0 when absent.
+        smoothing : Number, optional
+            Pressure below which throttles are linear, 1e5 when absent.
+        joint : str, optional
+            Joint that the motor turns.
+        coordinate : str, optional
+            One of its free coordinates.
+        voltage : Number, optional
+            Expression of t, controls, states and signals up to velocities.
+        resistance : Number, optional
+            Of the winding.
+        inductance : Number, optional
+            Of the winding.
+        constant : Number, optional
+            Torque by current, and voltage by speed.
+        gear : Number, optional
+            Turns of the motor for one of the joint, 1 when absent.
+        sliding : Number, optional
+            Speed at which the tread of a stiff tyre would slide, along the force.
+        speed : Number, optional
+            Speed at which the wheel travels.
+        load : Number, optional
+            Force that presses the wheel onto the road.
+        relaxation : Number, optional
+            Relaxation length.
+        stiffness : Number, optional
+            Force by slip, of small slip.
+        friction : Number, optional
+            Coefficient of friction, the limit of force by load.
+        """
+        return self.add(
+            "blocks",
+            name,
+            type=type,
+            initial=initial,
+            input=input,
+            kp=kp,
+            ki=ki,
+            kd=kd,
+            filter=filter,
+            min=min,
+            max=max,
+            tracking=tracking,
+            note=note,
+            gain=gain,
+            time=time,
+            lead=lead,
+            lag=lag,
+            frequency=frequency,
+            damping=damping,
+            order=order,
+            between=between,
+            pressure_a=pressure_a,
+            pressure_b=pressure_b,
+            valve=valve,
+            area_a=area_a,
+            area_b=area_b,
+            volume_a=volume_a,
+            volume_b=volume_b,
+            length=length,
+            bulk_modulus=bulk_modulus,
+            flow=flow,
+            supply=supply,
+            tank=tank,
+            leakage=leakage,
+            smoothing=smoothing,
+            joint=joint,
+            coordinate=coordinate,
+            voltage=voltage,
+            resistance=resistance,
+            inductance=inductance,
+            constant=constant,
+            gear=gear,
+            sliding=sliding,
+            speed=speed,
+            load=load,
+            relaxation=relaxation,
+            stiffness=stiffness,
+            friction=friction,
         )
 
     def criterion(

@@ -507,6 +507,10 @@ bool mbg__file_has_criterion(const mbg__loader *L, const char *name);
 const mbg__parameter *mbg__parameter_named(const mbg__loader *L, const char *name);
 /* load_tracking.c: adds the tracking forces to the parsed file, before the names. */
 int mbg__load_tracking(mbg__loader *L);
+/* load_blocks.c: writes blocks out as constants, signals, states and forces, before the names; after the constants: the
+   signs of their numbers. */
+int mbg__load_blocks(mbg__loader *L);
+int mbg__check_blocks(mbg__loader *L);
 /* load_criteria.c: the samples of a least-squares criterion. */
 int mbg__item_samples(mbg__item *item, mbg__criterion *c);
 /* True if the criterion is left out: the chosen run does not list it, or no run gives it data. */

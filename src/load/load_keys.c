@@ -22,6 +22,7 @@ static const mbg__file_key model_keys[] = {
     {"forces", MBG__SHAPE_SECTION, false, NULL, "forces and torques"},
     {"signals", MBG__SHAPE_SECTION, false, NULL, "scalars measured during the motion"},
     {"states", MBG__SHAPE_SECTION, false, NULL, "first-order differential equations beside the mechanism"},
+    {"blocks", MBG__SHAPE_SECTION, false, NULL, "ready controllers, filters and actuators, which become states"},
     {"criteria", MBG__SHAPE_SECTION, false, NULL, "scalars of a whole run"},
     {"initial", MBG__SHAPE_SECTION, false, NULL, "the start"},
     {"parts", MBG__SHAPE_SECTION, false, NULL, "other model files used in this one"},
@@ -560,7 +561,10 @@ static const mbg__file_keys tables[] = {
 
 mbg__file_keys mbg__file_keys_of(mbg__file_object object) {
   const bool figure = object >= MBG__KEYS_BOX && object <= MBG__KEYS_MESH;
-  return figure ? mbg__figure_keys((int)(object - MBG__KEYS_BOX)) : tables[object];
+  const bool block = object >= MBG__KEYS_BLOCK && object <= MBG__KEYS_BLOCK_MOTOR;
+  return figure  ? mbg__figure_keys((int)(object - MBG__KEYS_BOX))
+         : block ? mbg__block_keys((int)(object - MBG__KEYS_BLOCK))
+                 : tables[object];
 }
 
 mbg__file_object mbg__signal_object(const mbg__signal_type *type) {

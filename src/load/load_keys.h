@@ -107,6 +107,11 @@ typedef enum {
   MBG__KEYS_OF_MODES,
   MBG__KEYS_OF_ROD, /* axial forces */
   MBG__KEYS_STATE,
+  MBG__KEYS_BLOCK, /* all blocks; then those of some */
+  MBG__KEYS_BLOCK_START,
+  MBG__KEYS_BLOCK_DELAY,
+  MBG__KEYS_BLOCK_CYLINDER,
+  MBG__KEYS_BLOCK_MOTOR,
   MBG__KEYS_CRITERION,
   MBG__KEYS_TERMINAL, /* MBG__KEYS_TERMINAL + k: criteria of kind k of mbg__criterion_kind */
   MBG__KEYS_INTEGRAL,
@@ -131,6 +136,8 @@ typedef enum {
   MBG__KEYS_ROTATE_ZX
 } mbg__file_object;
 mbg__file_keys mbg__file_keys_of(mbg__file_object object);
+/* load_blocks.c: the keys of MBG__KEYS_BLOCK + k. */
+mbg__file_keys mbg__block_keys(int k);
 /* load_figure_keys.c: "box", ... and the keys of each, in the order of mbg__figure_kind. */
 extern const char *const mbg__figure_words[];
 mbg__file_keys mbg__figure_keys(int kind);

@@ -1,6 +1,6 @@
 /* The JSON Schema of model files, written from the tables by which the loader reads them. */
 #include "io/json_write.h"
-#include "load/load.h"
+#include "load/load_blocks.h"
 #include "mbgrad/model.h"
 
 #include <string.h>
@@ -120,7 +120,8 @@ static const char *section_of(const char *name) {
       {"initial", "*initial"},     {"run", "*run"},           {"control", "*control_task"},
       {"runs", "named_run"},       {"identify", "*identify"}, {"invariants", "*invariants"},
       {"nodes", "modal_node"},     {"beam", "*modal_beam"},   {"files", "*modal_files"},
-      {"optimize", "*optimize"},   {"constraints", "limit"},  {"states", "state"}};
+      {"optimize", "*optimize"},   {"constraints", "limit"},  {"states", "state"},
+      {"blocks", "block"}};
   for (int i = 0; i < MBG_COUNT(sections); i++) {
     if (strcmp(sections[i][0], name) == 0) {
       return sections[i][1];
@@ -449,6 +450,17 @@ static void define_signals(writer *w) {
   end_choice(w);
 }
 
+static void define_blocks(writer *w) {
+  int n;
+  const mbg__block_type *types = mbg__block_types(&n);
+  begin_choice(w, "block");
+  for (int i = 0; i < n; i++) {
+    const object o = {types[i].own, 2, types[i].keys, types[i].nkey, types[i].key, true, types[i].help};
+    object_schema(w, &o);
+  }
+  end_choice(w);
+}
+
 /* ---------------------------------------------------------------------- small definitions */
 
 static void define_list(writer *w, const char *name, const char *items, int n) {
@@ -550,6 +562,7 @@ static void definitions(writer *w) {
   define(w, "beam", MBG__KEYS_BEAM);
   define_signals(w);
   define(w, "state", MBG__KEYS_STATE);
+  define_blocks(w);
   define(w, "data", MBG__KEYS_DATA);
   define_kinds(w, "criterion", MBG__KEYS_TERMINAL, NULL, MBG__COMBINATION + 1);
   define(w, "guess", MBG__KEYS_GUESS);
