@@ -131,7 +131,8 @@ def test_wrong_changes(call, kind, message):
 METHODS = {"bodies": {None: "body", "rigid": "body", "modal": "modal_body"}}
 PLAIN = {
     "beams": "beam", "markers": "marker", "drivers": "driver", "couplings": "coupling", "tables": "table",
-    "parts": "part", "controls": "control_input", "criteria": "criterion", "signals": "signal",
+    "parts": "part", "controls": "control_input", "criteria": "criterion", "signals": "signal", "states": "state",
+    "blocks": "block",
 }  # fmt: skip
 
 
