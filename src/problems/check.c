@@ -163,7 +163,8 @@ static int energies(work *w) {
     return mbg__fail_memory(w->ctx);
   }
   mbg__system_mass_mul(w->sys, w->start->v, p);
-  s->kinetic_energy = re(vn_dot(w->m->nw, p, w->start->v)) / 2;
+  const int masses = mbg__masses(w->m), n = masses < w->m->nbody ? w->m->bodies[masses].voff : w->m->nw;
+  s->kinetic_energy = re(vn_dot(n, p, w->start->v)) / 2; /* carriers of states, the last bodies, have none */
   for (int i = 0; i < mbg__masses(w->m); i++) {
     s->mass += re(w->design->M[36 * (size_t)i]);
     s->potential_energy += gravity_energy(w, i);

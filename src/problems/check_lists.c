@@ -320,11 +320,39 @@ done:
   return err;
 }
 
+/* a criterion, or a function other than its own rate */
+static bool is_read(const mbg_model *m, const mbg__user_state *state) {
+  for (int i = 0; i < m->ncriterion; i++) {
+    if (m->criteria[i].signal == state->signal) {
+      return true;
+    }
+  }
+  for (int i = 0; i < m->nfn; i++) {
+    for (int k = 0; i != m->forces[state->force].fn && k < m->fns[i].ninput; k++) {
+      if (m->fns[i].input[k].role == MBG__ROLE_SIGNAL && m->fns[i].input[k].index == state->signal) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void note_idle_states(const work *w) {
+  for (int i = 0; i < w->m->nstate; i++) {
+    const mbg__user_state *s = &w->m->states[i];
+    if (!is_read(w->m, s)) {
+      mbg__note(w->ctx, MBG_NOTE, "%s:%d:%d: state '%s': no force, rate, signal or criterion reads it", s->where.file,
+                s->where.line, s->where.column, s->name);
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- all */
 
 int mbg__check_lists(work *w) {
   const mbg_model *m = w->m;
   int err = MBG_OK;
+  note_idle_states(w);
   MBG_TRY(list_owners(w));
   for (int i = 0; i < m->nbody; i++) {
     list_body(w, i);

@@ -2,6 +2,7 @@
    a few steps, energy that appears or vanishes, contacts that pull, smooth maxima that stay below the maximum. All of
    it is read from what the run left at its nodes; docs/steps.md explains each rule with its measurements. */
 #include "integrators/rk.h"
+#include "model/body_label.h"
 #include "run/run_internal.h"
 #include "run/step_beams.h"
 #include "system/axle.h"
@@ -20,7 +21,7 @@ static double shown(const mbg_run *run, double t) {
 static double mass_of(const mbg_run *run) {
   const mbg__design *d = run->design;
   double mass = 0;
-  for (int b = 0; b < run->m->nbody; b++) {
+  for (int b = 0; b < mbg__masses(run->m); b++) {
     mass += re(d->M[36 * b]);
   }
   for (int i = 0; i < run->m->nmodal; i++) {
@@ -159,10 +160,12 @@ int mbg__run_look_at_start(mbg_context *ctx, mbg_run *run) {
   const double most = stable(plan);
   if (err == MBG_OK && run->m->nmodal == 0 && run->m->nelement == 0 && b->rate * plan->step > most) {
     /* modal bodies: dca_limits.c */
+    char label[160];
+    mbg__body_label(run->m, b->stiffest, -1, label, sizeof(label));
     mbg__note(ctx, MBG_WARNING,
-              "explicit steps of %g s grow without bounds: the fastest motion at the start, most of all of body '%s', "
+              "explicit steps of %g s grow without bounds: the fastest motion at the start, most of all of %s, "
               "has a rate of %.3g/s; take a step below %.2g s, or formulation 'lie'",
-              plan->step, run->m->bodies[b->stiffest].name, b->rate, most / b->rate);
+              plan->step, label, b->rate, most / b->rate);
   }
   return err;
 }

@@ -8,6 +8,7 @@
    they come out as exact as the positions (section 9). Where it is singular (a singular position) the rows are softened
    by the penalty 1/alpha, which changes the way to the solution and not the solution. */
 #include "formulations/ali3p/ali3p_work.h"
+#include "model/body_label.h"
 
 #include <string.h>
 
@@ -260,7 +261,7 @@ int mbg__ali3p_not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__a
     const double x = mbg__ali3p_largest(a->links[k].nz, a->E1 + a->links[k].first);
     if (!(x <= most)) {
       most = x;
-      mbg__format(label, sizeof(label), "body '%s'", a->m->bodies[a->links[k].body].name);
+      mbg__body_label(a->m, a->links[k].body, -1, label, sizeof(label));
     }
   }
   mbg__system_sharp(a->sys, *to->h, "take a smaller step, or look whether the mechanism locks there", smaller,

@@ -1,5 +1,6 @@
 /* The step (theory 4, section 4), the first node, and the signals at nodes. */
 #include "formulations/alpha/alpha_work.h"
+#include "model/body_label.h"
 
 #include <float.h>
 #include <string.h>
@@ -248,7 +249,16 @@ static void newton_judge(const mbg__alpha *a, const mbg__alpha_node *to, newton 
   }
 }
 
-/* names the body or row with the largest residual */
+/* the largest of the first three entries, of forces or of rates of states */
+static int place_of_largest(const real *r) {
+  int best = 0;
+  for (int k = 1; k < 3; k++) {
+    best = fabs(re(r[k])) > fabs(re(r[best])) ? k : best;
+  }
+  return best;
+}
+
+/* names the body, state or row with the largest residual */
 static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *to, double change) {
   const mbg_model *m = a->m;
   char label[160] = "", advice[400];
@@ -263,7 +273,7 @@ static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha
     const double x = largest(6, a->r + m->bodies[b].voff);
     if (!(x <= most)) {
       most = x;
-      mbg__format(label, sizeof(label), "body '%s'", m->bodies[b].name);
+      mbg__body_label(m, b, place_of_largest(a->r + m->bodies[b].voff), label, sizeof(label));
     }
   }
   mbg__system_sharp(a->sys, *to->h, "take a smaller step", advice, sizeof(advice));

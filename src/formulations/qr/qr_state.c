@@ -1,4 +1,5 @@
 #include "formulations/qr/qr_state.h"
+#include "model/body_label.h"
 
 #include <string.h>
 
@@ -257,5 +258,11 @@ void mbg__qr_state_label(const mbg__qr_state *s, int i, char *buffer, size_t siz
   while (body + 1 < m->nbody && (place ? s->first[body + 1] : m->bodies[body + 1].voff) <= at) {
     body++;
   }
-  mbg__format(buffer, size, "the %s of body '%s'", place ? "position" : "velocity", m->bodies[body].name);
+  char label[160];
+  mbg__body_label(m, body, place ? -1 : at - m->bodies[body].voff, label, sizeof(label));
+  if (m->bodies[body].state >= 0 && !place) {
+    mbg__format(buffer, size, "%s", label);
+  } else {
+    mbg__format(buffer, size, "the %s of %s", place ? "position" : "velocity", label);
+  }
 }
