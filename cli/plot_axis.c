@@ -69,7 +69,7 @@ void cli_axis_finish(cli_axis *a, bool rounded) {
     return;
   }
   const double size = fmax(fabs(a->low), fabs(a->high));
-  if (!(a->high - a->low > 1e-12 * size)) {
+  if (!(a->high - a->low > 2e-11 * size)) { /* rounding is drawn as a constant */
     const double half = size > 0 ? 0.1 * size : 1;
     a->low -= half;
     a->high += half;
