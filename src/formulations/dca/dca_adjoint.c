@@ -4,7 +4,8 @@
 
      (ze, wb) <- projection^T    (gn, gsigma) = frames^T ze    (gsigma, wb) <- step^T, all stages add to gn    ze <- gn
 
-   Each stage solves with the factors at its own state: K^T = K. */
+   Each stage solves with the factors at its own state: K^T = K. Stages come from the store, or with a limit of memory
+   from a repeated step. */
 #include "formulations/dca/dca_work.h"
 
 #include <string.h>
@@ -18,7 +19,9 @@ typedef struct {
   mbg__nodes nodes;
   real *psi_a;
   mbg__rk_adjoint *rk;
-  mbg__rk *again; /* repeats one step for its dense output */
+  mbg__rk *again; /* repeats one step for its stages */
+  const real *k;  /* stages of the step at hand, NULL: not known */
+  real *r;        /* its dense output                        (ndense x 2 n) */
   mbg__dca_seeds *signals;
   real *seed;            /*                                        (nc x nused) */
   real *ze, *wb;         /*                                        (nc x nb), (nc x n) */
@@ -50,6 +53,7 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   s->gw = MBG_TAKE(&s->arena, real, nc * n);
   s->lambda = MBG_TAKE(&s->arena, real, nc * 2 * n);
   s->yi = MBG_TAKE(&s->arena, real, 2 * n);
+  s->r = MBG_TAKE(&s->arena, real, w->method->ndense * 2 * s->n);
   s->x = MBG_TAKE(&s->arena, double, s->room);
   s->g = MBG_TAKE(&s->arena, real, (size_t)s->room * nc * 2 * n);
   s->pe = MBG_TAKE(&s->arena, real *, nc);
@@ -129,34 +133,42 @@ static int end_node(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base 
                              : MBG_OK;
 }
 
-static int repeat_step(mbg_context *ctx, adjoint *s, double t0, double t1) {
+/* stages that are not known, and the dense output; y1: end of the step (2 n) */
+static int make_dense(mbg_context *ctx, adjoint *s, double t0, double t1, const real *y1) {
   const double ends[2] = {t0, t1};
   const mbg__rk_run run = {.rhs = again_rhs, .user = s, .t0 = t0, .t1 = t1, .nfrozen = 1, .frozen = ends};
+  int err = MBG_OK;
   vn_zero(s->n, s->yi);
   vn_copy(s->n, s->yi + s->n, s->w->base[0].w);
-  int err = mbg__rk_start(ctx, s->again, &run, s->yi);
-  err = err < 0 ? err : mbg__rk_step(ctx, s->again);
-  return err < 0 ? err : MBG_OK;
+  if (!s->k) {
+    MBG_TRY(mbg__rk_start(ctx, s->again, &run, s->yi));
+    MBG_TRY(mbg__rk_step(ctx, s->again));
+    s->k = mbg__rk_last(s->again)->k;
+  }
+  mbg__rk_interpolant(s->w->pool, s->w->method, 2 * s->n, t1 - t0, s->yi, y1, s->k, s->r);
+  err = MBG_OK;
+done:
+  return err;
 }
 
 /* cotangents g of the dense output at x for the nodes inside the step from t0 to t1, last first; their number */
-static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, double t1, int *count) {
+static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, double t1, const real *y1, int *count) {
   const mbg__formulation_work *w = s->w;
   const size_t size = (size_t)s->nc * 2 * (size_t)s->n;
-  bool repeated = false;
+  bool known = false;
   int err = MBG_OK;
   *count = 0;
   for (; *node > 0 && w->nodes.t[*node] > t0; (*node)--) {
     if (!take_seeds(s, *node)) {
       continue;
     }
-    if (!repeated) {
-      MBG_TRY(repeat_step(ctx, s, t0, t1));
-      repeated = true;
+    if (!known) {
+      MBG_TRY(make_dense(ctx, s, t0, t1, y1));
+      known = true;
     }
     const double t = w->nodes.t[*node], x = (t - t0) / (t1 - t0);
     real *g = s->g + (size_t)*count * size;
-    mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, mbg__rk_last(s->again)->r, x, s->yi);
+    mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, s->r, x, s->yi);
     mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
     mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
     mbg__pool_zero(w->pool, CLEAR, size, g);
@@ -212,12 +224,9 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
     mbg__dca_flow_frames_pull(&w->flow, w->y, s->pe[c], row(s->gn, c, s->nb), own);
     vn_copy(s->n, own + s->n, s->pw[c]);
   }
-  MBG_TRY(inner_nodes(ctx, s, node, t0, t1, &count));
-  const mbg__rk_adjoint_run run = {.rhs = stage_rhs,
-                                   .vjp = stage_vjp,
-                                   .user = s,
-                                   .k = count > 0 ? mbg__rk_last(s->again)->k : NULL,
-                                   .pool = w->pool};
+  s->k = end.k;
+  MBG_TRY(inner_nodes(ctx, s, node, t0, t1, end.sigma, &count));
+  const mbg__rk_adjoint_run run = {.rhs = stage_rhs, .vjp = stage_vjp, .user = s, .k = s->k, .pool = w->pool};
   vn_zero(s->n, w->y);
   vn_copy(s->n, w->y + s->n, w->base[0].w);
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->rk, &run, t0, t1, w->y, count, s->x, s->g, s->lambda));

@@ -127,7 +127,7 @@ static int finish_step(mbg_context *ctx, void *user) {
   w->counts.steps++;
   vn_copy(2 * w->flow.n, w->y, step->y1);
   MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
-  MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], w->y));
+  MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], w->y, step->k));
   MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value_at, w));
   MBG_TRY(check_dropped(ctx, w, t1));
   if (w->project) {

@@ -5,8 +5,13 @@
 
 /* ---------------------------------------------------------------------- nodes */
 
+/* numbers of the stages of a step; a limit of memory has better uses: stages cost less than steps */
+static size_t stage_count(const mbg__formulation_work *w) {
+  return w->plan.memory > 0 ? 0 : (size_t)w->method->nextended * 2 * (size_t)w->flow.n;
+}
+
 static size_t node_bytes(const mbg__formulation_work *w) {
-  return 16 + (size_t)w->m->nbody * sizeof(mbg__frame) + 3 * (size_t)w->flow.n * sizeof(real) +
+  return 16 + (size_t)w->m->nbody * sizeof(mbg__frame) + (3 * (size_t)w->flow.n + stage_count(w)) * sizeof(real) +
          (size_t)w->m->nturn * sizeof(int);
 }
 
@@ -17,11 +22,13 @@ static mbg__dca_step view(const mbg__formulation_work *w, const void *block) {
   s.w = (real *)(void *)(s.E + w->m->nbody);
   s.sigma = s.w + w->flow.n;
   s.before = s.sigma + w->flow.n;
-  s.turns = (int *)(void *)(s.before + w->flow.n);
+  s.k = stage_count(w) > 0 ? s.before + w->flow.n : NULL;
+  s.turns = (int *)(void *)(s.before + w->flow.n + stage_count(w));
   return s;
 }
 
-static void write_node(const mbg__formulation_work *w, void *block, const mbg__dca_base *base, const real *sigma) {
+static void write_node(const mbg__formulation_work *w, void *block, const mbg__dca_base *base, const real *sigma,
+                       const real *k) {
   const mbg__dca_step s = view(w, block);
   const size_t bytes = (size_t)w->flow.n * sizeof(real);
   char *end = (char *)(void *)(s.turns + w->m->nturn);
@@ -36,7 +43,10 @@ static void write_node(const mbg__formulation_work *w, void *block, const mbg__d
     memcpy(s.sigma, sigma, bytes);
     memcpy(s.before, w->before, bytes);
   } else {
-    memset(s.sigma, 0, 2 * bytes);
+    memset(s.sigma, 0, 2 * bytes + stage_count(w) * sizeof(real));
+  }
+  if (k && s.k) {
+    mbg__pool_copy(w->pool, MBG__LOOPS_STORE + 1, stage_count(w) * sizeof(real), s.k, k);
   }
 }
 
@@ -68,7 +78,7 @@ static int recompute(mbg_context *ctx, void *user, int k, const void *from, void
   const mbg__rk_record *step = mbg__rk_last(w->rk);
   vn_copy(2 * n, w->y, step->y1);
   MBG_TRY(mbg__dca_finish_step(ctx, w, step->t1, w->y));
-  write_node(w, to, &w->base[!w->now], w->y);
+  write_node(w, to, &w->base[!w->now], w->y, mbg__rk_last(w->rk)->k);
   err = MBG_OK;
 done:
   return err;
@@ -80,8 +90,9 @@ int mbg__dca_store_create(mbg_context *ctx, mbg__formulation_work *w) {
   return err;
 }
 
-int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma) {
-  write_node(w, w->store.spare[0], base, sigma);
+int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma,
+                       const real *k) {
+  write_node(w, w->store.spare[0], base, sigma, k);
   const int err = mbg__store_checkpoint(ctx, &w->store, w->store.spare[0]);
   w->counts.bytes = mbg__store_bytes(&w->store);
   return err;
@@ -89,7 +100,7 @@ int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dc
 
 int mbg__dca_store_begin(mbg_context *ctx, mbg__formulation_work *w) {
   const int err = mbg__store_begin(ctx, &w->store, 0);
-  return err < 0 ? err : mbg__dca_store_add(ctx, w, &w->base[w->now], NULL);
+  return err < 0 ? err : mbg__dca_store_add(ctx, w, &w->base[w->now], NULL, NULL);
 }
 
 int mbg__dca_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__dca_step *start, mbg__dca_step *end) {

@@ -17,6 +17,7 @@ typedef struct {
   real *w;       /*                                            (n) */
   real *sigma;   /* increments of the step                     (n) */
   real *before;  /* rates before the projection                (n) */
+  real *k;       /* stages of the step, NULL: not kept         (nextended x 2 n) */
   int *turns;    /*                                            (nturn) */
 } mbg__dca_step;
 
@@ -64,11 +65,12 @@ int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, 
 int mbg__dca_rhs(void *user, double t, const real *y, real *yd);
 int mbg__dca_begin_segment(void *user, double ta, double tb, real *y);
 
-/* dca_store.c */
+/* dca_store.c: ends of steps, with their stages unless memory is limited. */
 int mbg__dca_store_create(mbg_context *ctx, mbg__formulation_work *w);
 int mbg__dca_store_begin(mbg_context *ctx, mbg__formulation_work *w);
 /* The other base and how it was reached, as the next end. */
-int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma);
+int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, const real *sigma,
+                       const real *k);
 /* The start of the last run; both ends of its step k = 1, 2, ..., recomputed if they are not stored (the bases of w are
    then scratch). Valid until the next call. */
 void mbg__dca_store_first(const mbg__formulation_work *w, mbg__dca_step *out);
