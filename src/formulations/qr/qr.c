@@ -112,7 +112,10 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
   return MBG_OK;
 }
 
-static void forget(mbg__formulation_work *w) { mbg__store_forget(&w->store); }
+static void forget(mbg__formulation_work *w) {
+  mbg__store_forget(&w->store);
+  mbg__qr_memory_clear(w->flow);
+}
 
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 

@@ -5,8 +5,8 @@
      g0       gradient by the frames of the start: H = H0 g, w = Ad(g^-1) w0 + w_g at every evaluation (qr_state.h)
      psi_a    gradient by attributes
 
-   The stages of a step are stored: a transposed stage costs one evaluation, its linearization and one transposed
-   product for each criterion. */
+   The stages of a step are stored, and the factors of small systems (qr_memory.c): a transposed stage costs the
+   kinematics, its linearization and one transposed product for each criterion. */
 #include "formulations/qr/qr_work.h"
 
 #include <string.h>
@@ -20,6 +20,7 @@ typedef struct {
   mbg__nodes nodes;
   real *psi_a;
   mbg__rk_adjoint *rk;
+  int step;       /* at hand */
   real *seed;     /*                                        (nc x nused) */
   real *lambda;   /*                                        (nc x n) */
   real *g0;       /*                                        (nc x nw) */
@@ -75,7 +76,7 @@ static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, c
   if (!mbg__any(size, b)) { /* no criterion looks at what follows */
     return MBG_OK;
   }
-  MBG_TRY(mbg__qr_flow_eval(s->ctx, f, t, z));
+  MBG_TRY(mbg__qr_flow_eval_again(s->ctx, f, s->step, t, z));
   for (int c = 0; c < ncol; c++) {
     mbg__qr_state_rates_pull(&f->state, z, f->v_star, b + (size_t)c * (size_t)s->n, row(b_z, c, s->n),
                              row(s->mu, c, f->m->nw), row(s->rho, c, f->m->nw));
@@ -180,6 +181,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__formulation_work *w = s->w;
   mbg__qr_step step;
   int err = MBG_OK, count;
+  s->step = k;
   w->flow->segment = mbg__plan_segment(&w->plan, w->frozen[k - 1], w->frozen[k]);
   MBG_TRY(mbg__qr_store_step(ctx, w, k, &step));
   if (take_seeds(s, *node)) {

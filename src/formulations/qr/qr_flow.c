@@ -39,6 +39,7 @@ void mbg__qr_flow_destroy(mbg__qr_flow *f) {
   if (f) {
     f->allocator.release(f->allocator.user, f->anchors.t);
     f->allocator.release(f->allocator.user, f->anchors.q);
+    f->allocator.release(f->allocator.user, f->memory.kept);
   }
 }
 
@@ -130,23 +131,24 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
   return mbg__qr_flow_anchor(ctx, f, re(start->t));
 }
 
-int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
-  const double at = mbg__segment_inside(&f->segment, t);
-  int err = MBG_OK;
+int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
   mbg__qr_state_read(&f->state, z, f->H, f->v);
+  f->t = mbg__segment_inside(&f->segment, t);
+  return place(ctx, f, f->t);
+}
+
+int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
+  int err = MBG_OK;
   f->evaluations++;
-  f->t = at;
-  MBG_TRY(place(ctx, f, at));
-  MBG_TRY(mbg__qr_point_eval_placed(ctx, f->point, at, f->H, f->v, f->turns, &f->v_star, &f->a));
+  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z));
+  MBG_TRY(mbg__qr_point_eval_placed(ctx, f->point, f->t, f->H, f->v, f->turns, &f->v_star, &f->a));
 done:
   return err;
 }
 
 int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
   int err = MBG_OK;
-  mbg__qr_state_read(&f->state, z, f->H, f->v);
-  f->t = mbg__segment_inside(&f->segment, t);
-  MBG_TRY(place(ctx, f, f->t));
+  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z));
   MBG_TRY(mbg__system_update_forces(ctx, f->sys));
 done:
   return err;
@@ -159,6 +161,7 @@ int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd) {
     f->recent[f->next].t = f->t;
     f->recent[f->next].independence = mbg__qr_point_independence(f->point, &f->recent[f->next].row);
     f->next = (f->next + 1) % RECENT;
+    mbg__qr_memory_add(f, z);
     mbg__qr_state_rates(&f->state, z, f->v_star, f->a, zd);
   }
   return mbg__ode_status(err);

@@ -22,6 +22,18 @@ typedef struct {
   real *q; /* values and rates                                        (count x 2 ncoord) */
 } mbg__qr_anchors;
 
+/* Evaluations of the last run by rhs, for its backward pass: those of a step in turn, the last ones if it was tried
+   several times. */
+typedef struct {
+  bool on;    /* rhs keeps */
+  int width;  /* t, z and the point: reals of one evaluation */
+  int nslot;  /* evaluations of a step */
+  int nstep;  /* complete ones */
+  int next;   /* evaluation of the step at hand */
+  int room;   /* steps */
+  real *kept; /*                                                      (room x nslot x width) */
+} mbg__qr_memory;
+
 typedef struct {
   mbg_context *ctx;
   mbg_allocator allocator;
@@ -41,6 +53,7 @@ typedef struct {
   int *turns, *before;    /* before: those of the evaluation before it (nturn) */
   const real *v_star, *a; /*                                          (nw) */
   mbg__qr_anchors anchors;
+  mbg__qr_memory memory;
   real *q, *qd; /*                                                    (ncoord) */
   struct {
     double t, independence;
@@ -62,6 +75,8 @@ int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t);
 
 /* Everything at (t, z): frames, twists, v*, a, factors. */
 int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
+/* The constraints alone: the system is at (t, z). */
+int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
 /* Constraints, forces and signals at (t, z), without v* and a. */
 int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
 /* Everything, then z'. Signature and result as an integrator wants it: positive when the state is not possible. */
@@ -76,6 +91,17 @@ int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, 
 /* After place: the evaluation by rhs at the same time, before at most 8 others, was at the same state; the point has
    its residuals and its rank. False: there is none. */
 bool mbg__qr_flow_recall(mbg__qr_flow *f);
+
+/* qr_memory.c. A run begins whose steps have at most `stages` evaluations: rhs keeps them while there is room. */
+void mbg__qr_memory_begin(mbg__qr_flow *f, int stages);
+void mbg__qr_memory_add(mbg__qr_flow *f, const real *z);
+/* A step is complete. */
+void mbg__qr_memory_step(mbg__qr_flow *f);
+/* The run ends: what it kept stays; what it kept is forgotten. */
+void mbg__qr_memory_end(mbg__qr_flow *f);
+void mbg__qr_memory_clear(mbg__qr_flow *f);
+/* eval at a state of step k = 1, 2, ... or at its start, from memory where it is there; for derivatives. */
+int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, const real *z);
 
 /* ad(v*) w and ad(v*)^T mu, added with a factor (nw). */
 void mbg__qr_flow_add_ad(const mbg__qr_flow *f, real c, const real *w, real *out);

@@ -159,6 +159,7 @@ static int finish_step(mbg_context *ctx, void *user) {
   mbg__formulation_work *w = user;
   const mbg__rk_record *step = mbg__rk_last(w->rk);
   int err = MBG_OK;
+  mbg__qr_memory_step(w->flow);
   MBG_TRY(mbg__qr_store_add(ctx, w, step->y1, step->k));
   if (!w->nodes.fixed) {
     MBG_TRY(mbg__ode_keep_time(ctx, &w->arena.allocator, step->t1, &w->nfrozen, &w->frozen_room, &w->frozen));
@@ -183,10 +184,12 @@ static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
     MBG_TRY(mbg__ode_keep_time(ctx, &w->arena.allocator, w->plan.t0, &w->nfrozen, &w->frozen_room, &w->frozen));
   }
   MBG_TRY(mbg__qr_store_begin(ctx, w));
+  mbg__qr_memory_begin(w->flow, w->method->nextended);
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->z0));
   MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, w));
   MBG_TRY(mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
 done:
+  mbg__qr_memory_end(w->flow);
   return err;
 }
 

@@ -326,19 +326,24 @@ static void solve_multipliers(mbg__qr_point *q) {
   q->solved = true;
 }
 
-int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
-                              const int *turns, const real **v_star, const real **a) {
-  int err = MBG_OK;
+/* the state, and the forces there */
+static int begin(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns) {
   q->at = AT_NOTHING;
   q->t = t;
+  q->solved = false;
   memcpy(q->H, H, (size_t)q->m->nbody * sizeof(*H));
   memcpy(q->v, v, (size_t)q->m->nw * sizeof(real));
   memcpy(q->turns, turns, (size_t)q->m->nturn * sizeof(int));
-  MBG_TRY(mbg__system_update_forces(ctx, q->sys));
+  return mbg__system_update_forces(ctx, q->sys);
+}
+
+int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
+                              const int *turns, const real **v_star, const real **a) {
+  int err = MBG_OK;
+  MBG_TRY(begin(ctx, q, t, H, v, turns));
   read_system(q);
   MBG_TRY(factor_B(ctx, q));
   MBG_TRY(factor_M(ctx, q));
-  q->solved = false;
   project_velocity(q);
   accelerate(q);
   q->at = AT_STATE;
@@ -353,6 +358,50 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
   const mbg__state state = {.t = t, .H = H, .v = v, .turns = turns};
   const int err = mbg__system_update_bare(ctx, q->sys, &state);
   return err < 0 ? err : mbg__qr_point_eval_placed(ctx, q, t, H, v, turns, v_star, a);
+}
+
+enum { PARTS = 8 };
+
+/* factors and results of eval, with their sizes */
+static void parts(const mbg__qr_point *q, real *part[PARTS], int size[PARTS]) {
+  real *const all[PARTS] = {q->qr.A, q->qr.tau, q->Q2, q->Mr.A, q->drop, q->F, q->v_star, q->a};
+  const int sizes[PARTS] = {q->n * q->r, q->r, q->n * q->f, q->f * q->f, q->n, q->m->nw, q->m->nw, q->m->nw};
+  memcpy(part, all, sizeof(all));
+  memcpy(size, sizes, sizeof(sizes));
+}
+
+int mbg__qr_point_count(const mbg__qr_point *q) {
+  real *part[PARTS];
+  int size[PARTS], count = 0;
+  parts(q, part, size);
+  for (int i = 0; i < PARTS; i++) {
+    count += size[i];
+  }
+  return count;
+}
+
+void mbg__qr_point_keep(const mbg__qr_point *q, real *kept) {
+  real *part[PARTS];
+  int size[PARTS];
+  parts(q, part, size);
+  for (int i = 0; i < PARTS; kept += size[i], i++) {
+    memcpy(kept, part[i], (size_t)size[i] * sizeof(real));
+  }
+}
+
+int mbg__qr_point_again(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
+                        const int *turns, const real *kept, const real **v_star, const real **a) {
+  real *part[PARTS];
+  int size[PARTS];
+  parts(q, part, size);
+  for (int i = 0; i < PARTS; kept += size[i], i++) {
+    memcpy(part[i], kept, (size_t)size[i] * sizeof(real));
+  }
+  const int err = begin(ctx, q, t, H, v, turns);
+  q->at = err < 0 ? AT_NOTHING : AT_STATE;
+  *v_star = q->v_star;
+  *a = q->a;
+  return err;
 }
 
 const real *mbg__qr_point_lambda(mbg__qr_point *q) {

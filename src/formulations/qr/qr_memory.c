@@ -1,0 +1,98 @@
+/* Evaluations of a forward run, for its backward pass: a transposed stage then makes no factors. They are found by time
+   and state, so that whatever is not there is evaluated. Large systems keep none: their factors fill memory. */
+#include "formulations/qr/qr_flow.h"
+
+#include <string.h>
+
+static const size_t MOST = (size_t)32 << 20; /* bytes of a run */
+
+static size_t step_count(const mbg__qr_memory *m) { return (size_t)m->nslot * (size_t)m->width; }
+
+void mbg__qr_memory_clear(mbg__qr_flow *f) {
+  f->allocator.release(f->allocator.user, f->memory.kept);
+  f->memory = (mbg__qr_memory){0};
+}
+
+/* room for one more step; without it the rest of the run is not kept */
+static void grow(mbg__qr_flow *f) {
+  mbg__qr_memory *m = &f->memory;
+  if (m->nstep < m->room) {
+    return;
+  }
+  const size_t most = MOST / (step_count(m) * sizeof(real)), wanted = 2 * (size_t)m->room + 4;
+  const size_t room = wanted < most ? wanted : most;
+  real *kept = room > (size_t)m->room
+                   ? f->allocator.resize(f->allocator.user, m->kept, room * step_count(m) * sizeof(real))
+                   : NULL;
+  m->on = kept != NULL;
+  if (kept) {
+    m->kept = kept;
+    m->room = (int)room;
+  }
+}
+
+/* no step has more evaluations than these when it is tried once, and the one before it */
+void mbg__qr_memory_begin(mbg__qr_flow *f, int stages) {
+  mbg__qr_memory *m = &f->memory;
+  m->width = 1 + f->state.n + mbg__qr_point_count(f->point);
+  m->nslot = stages + 1;
+  m->nstep = m->next = 0;
+  m->on = !(f->plan->memory > 0);
+  if (m->on) {
+    grow(f);
+  }
+}
+
+void mbg__qr_memory_add(mbg__qr_flow *f, const real *z) {
+  mbg__qr_memory *m = &f->memory;
+  if (!m->on) {
+    return;
+  }
+  real *slot = m->kept + (size_t)m->nstep * step_count(m) + (size_t)(m->next % m->nslot) * (size_t)m->width;
+  slot[0] = f->t;
+  memcpy(slot + 1, z, (size_t)f->state.n * sizeof(real));
+  mbg__qr_point_keep(f->point, slot + 1 + f->state.n);
+  m->next++;
+}
+
+/* slots of the last step that it did not use have no time */
+void mbg__qr_memory_step(mbg__qr_flow *f) {
+  mbg__qr_memory *m = &f->memory;
+  if (!m->on) {
+    return;
+  }
+  for (; m->next < m->nslot; m->next++) {
+    m->kept[(size_t)m->nstep * step_count(m) + (size_t)m->next * (size_t)m->width] = NAN;
+  }
+  m->nstep++;
+  m->next = 0;
+  grow(f);
+}
+
+void mbg__qr_memory_end(mbg__qr_flow *f) { f->memory.on = false; }
+
+/* the evaluation at (f->t, z) in step k */
+static const real *find(const mbg__qr_flow *f, int k, const real *z) {
+  const mbg__qr_memory *m = &f->memory;
+  for (int i = 0; k > 0 && k <= m->nstep && i < m->nslot; i++) {
+    const real *slot = m->kept + (size_t)(k - 1) * step_count(m) + (size_t)i * (size_t)m->width;
+    if (re(slot[0]) == f->t && memcmp(slot + 1, z, (size_t)f->state.n * sizeof(real)) == 0) {
+      return slot + 1 + f->state.n;
+    }
+  }
+  return NULL;
+}
+
+int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, const real *z) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z));
+  const real *kept = find(f, k, z);
+  kept = kept ? kept : find(f, k - 1, z); /* the end of a step is the first evaluation of the next */
+  if (kept) {
+    MBG_TRY(mbg__qr_point_again(ctx, f->point, f->t, f->H, f->v, f->turns, kept, &f->v_star, &f->a));
+  } else {
+    MBG_TRY(mbg__qr_point_eval_placed(ctx, f->point, f->t, f->H, f->v, f->turns, &f->v_star, &f->a));
+  }
+done:
+  return err;
+}
