@@ -1,19 +1,23 @@
+/* Products with M, which is symmetric, go by columns: their sums do not wait for each other. */
 #include "elements/inertia.h"
 
 /* out += s M(:,1:3) R^T g */
 static void add_weight(real out[6], real s, const real M[36], const real R[9], const real g[3]) {
-  real a[6] = {0};
+  real a[3], x[6] = {0};
   m3_mulv_T(a, R, g);
-  v6_scale(a, s, a);
-  m6_mulv_add(out, M, a);
+  v3_scale(a, s, a);
+  for (int i = 0; i < 3; i++) {
+    v6_axpy(x, a[i], M + 6 * i);
+  }
+  v6_axpy(out, 1, x);
 }
 
 void mbg__inertia_residual(const real M[36], const real R[9], const real v[6], const real vd[6], const real g[3],
                            real r[6]) {
   real momentum[6], spin[6];
-  m6_mulv(momentum, M, v);
+  m6_mulv_T(momentum, M, v);
   adT_mul(spin, v, momentum);
-  m6_mulv(r, M, vd);
+  m6_mulv_T(r, M, vd);
   v6_sub(r, r, spin);
   add_weight(r, -1, M, R, g);
 }
@@ -29,7 +33,7 @@ void mbg__inertia_derivatives(const real M[36], const real R[9], const real v[6]
 
   /* gyroscopic part */
   real momentum[6], ad[36], C[36];
-  m6_mulv(momentum, M, v);
+  m6_mulv_T(momentum, M, v);
   mbg__ad_matrix(ad, v);
   mbg__coad_matrix(C, momentum);
   m6_mul_TN(r_v, ad, M);

@@ -5,12 +5,20 @@
 /* ---------------------------------------------------------------------- plain loops */
 
 /* c <- H_k c with H = 1 - tau u u^T, u_k = 1: u below the diagonal, as LAPACK keeps it */
-static void reflect(const mbg__householder *q, int k, real *c) {
-  const real *u = q->A + (size_t)k * (size_t)q->m + k + 1;
+static inline void reflect(const mbg__householder *q, int k, real *c) {
+  const real *restrict u = q->A + (size_t)k * (size_t)q->m + k + 1;
+  real *restrict x = c + k + 1;
   const int below = q->m - k - 1;
-  const real d = q->tau[k] * (c[k] + vn_dot_long(below, u, c + k + 1));
+  const real d = q->tau[k] * (c[k] + vn_dot_long(below, u, x));
+  int i = 0;
   c[k] -= d;
-  vn_axpy(below, c + k + 1, -d, u);
+  for (; i + 2 <= below; i += 2) {
+    x[i] -= d * u[i];
+    x[i + 1] -= d * u[i + 1];
+  }
+  if (i < below) {
+    x[i] -= d * u[i];
+  }
 }
 
 static void factor_small(mbg__householder *q) {

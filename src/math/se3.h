@@ -26,9 +26,11 @@ static inline void frame_identity(mbg__frame *out) {
 
 /* out = A B = (R_A R_B, x_A + R_A x_B) */
 static inline void frame_mul(mbg__frame *out, const mbg__frame *A, const mbg__frame *B) {
+  real x[3];
+  v3_copy(x, A->x);
+  m3_mulv_add(x, A->R, B->x);
   m3_mul(out->R, A->R, B->R);
-  v3_copy(out->x, A->x);
-  m3_mulv_add(out->x, A->R, B->x);
+  v3_copy(out->x, x);
 }
 
 /* out = A^-1 = (R^T, -R^T x) */

@@ -70,8 +70,14 @@ static inline real vn_dot_long(int n, const real *a, const real *b) {
       s[k] += a[i + k] * b[i + k];
     }
   }
-  for (; i < n; i++) {
+  if (i < n) {
     s[0] += a[i] * b[i];
+  }
+  if (i + 1 < n) {
+    s[0] += a[i + 1] * b[i + 1];
+  }
+  if (i + 2 < n) {
+    s[0] += a[i + 2] * b[i + 2];
   }
   return (s[0] + s[1]) + (s[2] + s[3]);
 }
@@ -139,16 +145,18 @@ static inline real v3_norm(const real a[3]) { return r_sqrt(v3_dot(a, a)); } /* 
 
 /* out = a x b */
 static inline void v3_cross(real out[3], const real a[3], const real b[3]) {
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
+  const real x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+  out[0] = x;
+  out[1] = y;
+  out[2] = z;
 }
 
 /* out += s a x b */
 static inline void v3_cross_add(real out[3], real s, const real a[3], const real b[3]) {
-  out[0] += s * (a[1] * b[2] - a[2] * b[1]);
-  out[1] += s * (a[2] * b[0] - a[0] * b[2]);
-  out[2] += s * (a[0] * b[1] - a[1] * b[0]);
+  const real x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+  out[0] += s * x;
+  out[1] += s * y;
+  out[2] += s * z;
 }
 
 static inline void m3_zero(real out[9]) { vn_zero(9, out); }
@@ -159,20 +167,33 @@ static inline void m3_sub(real out[9], const real A[9], const real B[9]) { vn_su
 static inline void m3_scale(real out[9], real s, const real A[9]) { vn_scale(9, out, s, A); }
 static inline void m3_axpy(real out[9], real s, const real A[9]) { vn_axpy(9, out, s, A); }
 static inline void m3_transpose(real out[9], const real A[9]) { mn_transpose(3, out, A); }
-static inline void m3_mul(real out[9], const real A[9], const real B[9]) { mn_mul(3, out, A, B); }
-static inline void m3_mul_TN(real out[9], const real A[9], const real B[9]) { mn_mul_TN(3, out, A, B); }
 static inline void m3_mul_NT(real out[9], const real A[9], const real B[9]) { mn_mul_NT(3, out, A, B); }
 static inline void m3_mulv_add(real out[3], const real A[9], const real x[3]) { mn_mulv_add(3, out, A, x); }
 static inline void m3_mulv_T_add(real out[3], const real A[9], const real x[3]) { mn_mulv_T_add(3, out, A, x); }
 
+/* products are summed in registers */
+static inline void m3_mul(real out[9], const real A[9], const real B[9]) {
+  real X[9];
+  mn_mul(3, X, A, B);
+  m3_copy(out, X);
+}
+
+static inline void m3_mul_TN(real out[9], const real A[9], const real B[9]) {
+  real X[9];
+  mn_mul_TN(3, X, A, B);
+  m3_copy(out, X);
+}
+
 static inline void m3_mulv(real out[3], const real A[9], const real x[3]) {
-  v3_zero(out);
-  m3_mulv_add(out, A, x);
+  real y[3] = {0};
+  m3_mulv_add(y, A, x);
+  v3_copy(out, y);
 }
 
 static inline void m3_mulv_T(real out[3], const real A[9], const real x[3]) {
-  v3_zero(out);
-  m3_mulv_T_add(out, A, x);
+  real y[3] = {0};
+  m3_mulv_T_add(y, A, x);
+  v3_copy(out, y);
 }
 
 static inline real m3_det(const real A[9]) {
@@ -262,16 +283,24 @@ static inline void m6_mul_TN(real out[36], const real A[36], const real B[36]) {
 
 static inline void m6_mul_NT(real out[36], const real A[36], const real B[36]) { mn_mul_NT(6, out, A, B); }
 static inline void m6_mulv_add(real out[6], const real A[36], const real x[6]) { mn_mulv_add(6, out, A, x); }
-static inline void m6_mulv_T_add(real out[6], const real A[36], const real x[6]) { mn_mulv_T_add(6, out, A, x); }
+
+static inline void m6_mulv_T_add(real out[6], const real A[36], const real x[6]) {
+  real y[6];
+  v6_copy(y, out);
+  mn_mulv_T_add(6, y, A, x);
+  v6_copy(out, y);
+}
 
 static inline void m6_mulv(real out[6], const real A[36], const real x[6]) {
-  v6_zero(out);
-  m6_mulv_add(out, A, x);
+  real y[6] = {0};
+  m6_mulv_add(y, A, x);
+  v6_copy(out, y);
 }
 
 static inline void m6_mulv_T(real out[6], const real A[36], const real x[6]) {
-  v6_zero(out);
-  m6_mulv_T_add(out, A, x);
+  real y[6] = {0};
+  m6_mulv_T_add(y, A, x);
+  v6_copy(out, y);
 }
 
 /* out += s a b^T */

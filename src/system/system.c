@@ -102,7 +102,6 @@ static int take_values(mbg_context *ctx, mbg__system *s) {
   s->turned = MBG_TAKE(arena, bool, m->nelement);
   s->pair_on = MBG_TAKE(arena, bool, m->npair);
   s->marker_on = MBG_TAKE(arena, bool, m->nmarker);
-  s->marker_wanted = MBG_TAKE(arena, bool, m->nmarker);
   s->loaded = MBG_TAKE(arena, bool, m->npair);
   s->touched = MBG_TAKE(arena, bool, m->npair);
   s->term_attr0 = MBG_TAKE(arena, int, m->nterm + 1);
@@ -117,7 +116,6 @@ static int take_values(mbg_context *ctx, mbg__system *s) {
     s->force_a0[i + 1] = s->force_a0[i] + m->forces[i].nact;
   }
   select_rows(s, NULL);
-  mbg__system_want(s, true);
   return MBG_OK;
 }
 
@@ -167,6 +165,7 @@ int mbg__system_create(mbg_context *ctx, const mbg_model *model, const mbg__desi
   s->design = design;
   MBG_TRY(take_values(ctx, s));
   MBG_TRY(take_derivatives(ctx, s));
+  MBG_TRY(mbg__pull_create(ctx, s));
   MBG_TRY(mbg__modals_create(ctx, s));
   MBG_TRY(mbg__watch_create(ctx, s));
   MBG_TRY(mbg__fn_work_create(ctx, &s->arena, model, &s->fn_work));
@@ -408,7 +407,7 @@ void mbg__system_residual(const mbg__system *s, real *r, real *phi, real *phid, 
 void mbg__system_mass_mul(const mbg__system *s, const real *x, real *y) {
   for (int i = 0; i < s->model->nbody; i++) {
     const int off = s->model->bodies[i].voff;
-    m6_mulv(y + off, s->design->M + 36 * i, x + off);
+    m6_mulv_T(y + off, s->design->M + 36 * i, x + off); /* M^T = M: its sums do not wait for each other */
   }
   mbg__beams_mass_mul(s, x, y);
   mbg__modals_mass_mul(s, x, y);

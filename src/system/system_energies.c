@@ -4,7 +4,7 @@
 static real kinetic(const mbg__system *s, int body) {
   const mbg__body *b = &s->model->bodies[body];
   real p[6];
-  m6_mulv(p, s->design->M + 36 * body, s->v + b->voff);
+  m6_mulv_T(p, s->design->M + 36 * body, s->v + b->voff); /* M^T = M */
   return v6_dot(p, s->v + b->voff) / 2;
 }
 

@@ -107,17 +107,15 @@ static int law_linearize(mbg_context *ctx, mbg__system *s, int i) {
   law_columns(s, i, &out, value);
 
   mbg__term_in in;
-  mbg__term_value q;
-  mbg__term_gradient g;
+  real b[6], qd_G[6], L[36], row[6];
   mbg__term_in_of(s, &s->coord_term[f->coord], &in);
-  mbg__term_eval(&s->coord_term[f->coord], &in, &q, &g);
-  v6_scale(s->energy_G[i], out.energy_q, q.b);
-  real row[6];
-  v6_scale(row, tau_q, q.b);
-  v6_axpy(row, tau_qd, g.phid_G);
-  m6_axpy(s->F_G[f->pair], -out.tau, g.L);
-  m6_outer_add(s->F_G[f->pair], -1, q.b, row);
-  m6_outer_add(s->F_v[f->pair], -tau_qd, q.b, q.b);
+  mbg__coord_slopes(&s->coord_term[f->coord], &in, b, qd_G, L);
+  v6_scale(s->energy_G[i], out.energy_q, b);
+  v6_scale(row, tau_q, b);
+  v6_axpy(row, tau_qd, qd_G);
+  m6_axpy(s->F_G[f->pair], -out.tau, L);
+  m6_outer_add(s->F_G[f->pair], -1, b, row);
+  m6_outer_add(s->F_v[f->pair], -tau_qd, b, b);
   return MBG_OK;
 }
 

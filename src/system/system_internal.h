@@ -31,6 +31,12 @@ typedef struct {
   int *slot; /* of K                                    (n x n) */
 } mbg__local;
 
+/* Entries of matrices that may differ from 0, one matrix an attribute: place[start[k]], ... of the k-th. */
+typedef struct {
+  const int *start;
+  const unsigned char *place;
+} mbg__places;
+
 /* Where a pull adds its gradient: cotangents of frames, twists, their rates (nw), multipliers (nrow), attributes (na);
    each may be NULL. */
 typedef struct {
@@ -103,6 +109,8 @@ struct mbg__system {
 
   bool moved_only;     /* pulls leave out attributes that no parameter moves */
   bool *marker_wanted; /* markers that depend on attributes of pulls    (nmarker) */
+  int *moved0, *moved; /* moved_only: places in dep of those attributes  (nmarker + 1) */
+  mbg__places *mass_a; /* entries of the mass matrix that attributes move (nbody) */
   bool bare;           /* constraints alone: no inertia, no forces */
   bool rest;           /* the state has no rates, and no modes add to those of markers */
   bool partial;        /* markers are those of a sample: not all belong to the frames */
@@ -208,6 +216,17 @@ static inline bool wanted(const mbg__system *s, int attr) {
   return !s->moved_only || s->design->start[attr] < s->design->start[attr + 1];
 }
 
+/* ga += the cotangent x of a marker's own motion, times its dependence on attributes */
+static inline void marker_attributes_pull(const mbg__system *s, int marker, const real x[6], real *ga) {
+  const mbg__placed *h = s->design->markers[marker];
+  for (int k = 0; !s->moved_only && k < h->ndep; k++) {
+    ga[h->dep[k]] += v6_dot(h->omega[k], x);
+  }
+  for (int i = s->moved0[marker]; s->moved_only && i < s->moved0[marker + 1]; i++) {
+    ga[h->dep[s->moved[i]]] += v6_dot(h->omega[s->moved[i]], x);
+  }
+}
+
 static inline bool row_on(const mbg__system *s, int row) { return !s->rows || s->rows[row]; }
 
 /* body of a marker, -1 for the ground */
@@ -250,6 +269,9 @@ static inline int signal_pair(const mbg_model *m, const mbg__signal *sig) {
 /* system.c: marks the pairs of a row; the pairs of all forces and beam elements. */
 void mbg__mark_row(const mbg_model *m, int row, bool *pair);
 void mbg__mark_forces(const mbg_model *m, bool *pair);
+
+/* system_pull.c */
+int mbg__pull_create(mbg_context *ctx, mbg__system *s);
 
 /* system_share.c: loops over elements that do not depend on each other. */
 enum {

@@ -270,9 +270,7 @@ void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const
     adT_mul(c, s->vdm[marker], gvd);
     v6_axpy(geo, 1, c);
   }
-  for (int k = 0; k < h->ndep; k++) {
-    g->a[h->dep[k]] += wanted(s, h->dep[k]) ? v6_dot(h->omega[k], geo) : 0;
-  }
+  marker_attributes_pull(s, marker, geo, g->a);
 }
 
 /* cotangents of the markers from cotangents of the relative motion; gvd NULL: 0 */

@@ -4,16 +4,99 @@
 
 #include <string.h>
 
+/* ---------------------------------------------------------------------- attributes that count */
+
+static int entries(const real *M_a, int nattr, int *start, unsigned char *place) {
+  int count = 0;
+  for (int i = 0; i < 36 * nattr; i++) {
+    if (i % 36 == 0) {
+      start[i / 36] = count;
+    }
+    if (M_a[i] != 0) {
+      place[count++] = (unsigned char)(i % 36);
+    }
+  }
+  start[nattr] = count;
+  return count;
+}
+
+static bool same_places(int nattr, const mbg__places *a, const int *start, const unsigned char *place) {
+  return a && memcmp(a->start, start, ((size_t)nattr + 1) * sizeof(*start)) == 0 &&
+         memcmp(a->place, place, (size_t)start[nattr]) == 0;
+}
+
+/* of all mass matrices, from derivatives at numbers that make no entry 0 by chance; bodies in turn share their lists */
+static int find_places(mbg_context *ctx, mbg__system *s) {
+  enum { MOST = 16 }; /* attributes of a body */
+  const mbg__places *last = NULL;
+  int last_n = -1;
+  for (int i = 0; i < s->model->nbody; i++) {
+    const mbg__body *b = &s->model->bodies[i];
+    real attr[MOST], M[36], M_a[36 * MOST] = {0};
+    unsigned char place[36 * MOST];
+    int start[MOST + 1];
+    if (b->nattr == 0 || !has_inertia(s, i)) {
+      continue;
+    }
+    assert(b->nattr <= MOST);
+    for (int k = 0; k < b->nattr; k++) {
+      attr[k] = 1 + 0.37 * k + 0.011 * k * k;
+    }
+    b->type->inertia(attr, b->opt, M, M_a);
+    const int count = entries(M_a, b->nattr, start, place);
+    if (last_n != b->nattr || !same_places(b->nattr, last, start, place)) {
+      int *own = MBG_TAKE(&s->arena, int, b->nattr + 1);
+      unsigned char *list = MBG_TAKE(&s->arena, unsigned char, count);
+      if (!own || !list) {
+        return mbg__fail_memory(ctx);
+      }
+      memcpy(own, start, ((size_t)b->nattr + 1) * sizeof(*own));
+      memcpy(list, place, (size_t)count);
+      s->mass_a[i] = (mbg__places){own, list};
+    } else {
+      s->mass_a[i] = *last;
+    }
+    last = &s->mass_a[i];
+    last_n = b->nattr;
+  }
+  return MBG_OK;
+}
+
+int mbg__pull_create(mbg_context *ctx, mbg__system *s) {
+  const mbg_model *m = s->model;
+  int ndep = 0;
+  for (int i = 0; i < m->nmarker; i++) {
+    ndep += m->poses[m->markers[i].pose].ndep;
+  }
+  s->marker_wanted = MBG_TAKE(&s->arena, bool, m->nmarker);
+  s->moved0 = MBG_TAKE(&s->arena, int, m->nmarker + 1);
+  s->moved = MBG_TAKE(&s->arena, int, ndep);
+  s->mass_a = MBG_TAKE(&s->arena, mbg__places, m->nbody);
+  int err = mbg__arena_check(ctx, &s->arena);
+  if (err == MBG_OK) {
+    mbg__system_want(s, true);
+    err = find_places(ctx, s);
+  }
+  return err;
+}
+
 void mbg__system_want(mbg__system *s, bool all) {
+  int count = 0;
   s->moved_only = !all;
   for (int i = 0; i < s->model->nmarker; i++) {
     const mbg__placed *h = s->design->markers[i];
-    s->marker_wanted[i] = all;
-    for (int k = 0; !s->marker_wanted[i] && k < h->ndep; k++) {
-      s->marker_wanted[i] = wanted(s, h->dep[k]);
+    s->moved0[i] = count;
+    for (int k = 0; !all && k < h->ndep; k++) {
+      if (wanted(s, h->dep[k])) {
+        s->moved[count++] = k;
+      }
     }
+    s->marker_wanted[i] = all || count > s->moved0[i];
   }
+  s->moved0[s->model->nmarker] = count;
 }
+
+/* ---------------------------------------------------------------------- bodies */
 
 static bool any_wanted(const mbg__system *s, int attr, int n) {
   for (int k = 0; k < n; k++) {
@@ -22,6 +105,17 @@ static bool any_wanted(const mbg__system *s, int attr, int n) {
     }
   }
   return false;
+}
+
+/* <M_a, W> of an attribute of a body */
+static real mass_dot(const mbg__system *s, int body, int k, const real W[36]) {
+  const mbg__places *p = &s->mass_a[body];
+  const real *M_a = s->design->M_a[body] + 36 * k;
+  real sum = 0;
+  for (int e = p->start[k]; e < p->start[k + 1]; e++) {
+    sum += M_a[p->place[e]] * W[p->place[e]];
+  }
+  return sum;
 }
 
 /* z.r of a body is linear in its mass matrix: <M, W> with W = z (vd - R^T g)^T - (ad(v) z) v^T; the weight acts in the
@@ -45,7 +139,7 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
   }
   if (g->v) {
     real momentum[6];
-    m6_mulv(momentum, M, v);
+    m6_mulv_T(momentum, M, v);
     adT_mul(c, zb, momentum);
     v6_axpy(g->v + b->voff, 1, c);
     m6_mulv_T(c, M, adz);
@@ -62,7 +156,7 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
     m6_outer_add(W, -1, adz, v);
     for (int k = 0; k < b->nattr; k++) {
       if (wanted(s, b->attr + k)) {
-        g->a[b->attr + k] += vn_dot(36, s->design->M_a[i] + 36 * k, W);
+        g->a[b->attr + k] += mass_dot(s, i, k, W);
       }
     }
   }
@@ -70,6 +164,8 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
     m3_mulv(s->weight3[i], s->H[i].R, Mz);
   }
 }
+
+/* ---------------------------------------------------------------------- pairs */
 
 /* J z at a marker, 0 on the ground */
 static void marker_test(const mbg__system *s, int marker, const real *z, vec6 out) {
@@ -87,19 +183,17 @@ static void marker_test(const mbg__system *s, int marker, const real *z, vec6 ou
    + f . ad(omega da) z_m = -(ad(z_m)^T f) . omega da */
 static void marker_geometry_pull(const mbg__system *s, int marker, const real *whole, const vec6 z, const vec6 f,
                                  const mbg__cotangent *g) {
-  const mbg__placed *h = s->design->markers[marker];
   real c[6];
   if (s->end[marker]) {
     mbg__modal_end_test_pull(s, marker, whole, f, -1, g);
     return;
   }
-  if (!g->a || !s->marker_wanted[marker] || h->ndep == 0) {
+  if (!g->a || !s->marker_wanted[marker]) {
     return;
   }
   adT_mul(c, z, f);
-  for (int k = 0; k < h->ndep; k++) {
-    g->a[h->dep[k]] -= wanted(s, h->dep[k]) ? v6_dot(h->omega[k], c) : 0;
-  }
+  v6_scale(c, -1, c);
+  marker_attributes_pull(s, marker, c, g->a);
 }
 
 /* contribution of z . r at one pair: z_rel = z_B - A_i z_A is kept in p_f, cotangents in p_w, p_dv */

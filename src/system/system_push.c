@@ -27,14 +27,14 @@ static void body_push(const mbg__system *s, int i, const mbg__direction *d, real
     v3_axpy(moved, -1, turned);
   }
   if (d->dvd || (d->w && has_weight(s, i))) {
-    m6_mulv(dr, M, moved);
+    m6_mulv_T(dr, M, moved); /* M^T = M */
   }
   if (d->dv) {
     real momentum[6];
-    m6_mulv(momentum, M, v);
+    m6_mulv_T(momentum, M, v);
     adT_mul(c, d->dv + b->voff, momentum);
     v6_axpy(dr, -1, c);
-    m6_mulv(momentum, M, d->dv + b->voff);
+    m6_mulv_T(momentum, M, d->dv + b->voff);
     adT_mul(c, v, momentum);
     v6_axpy(dr, -1, c);
   }

@@ -215,13 +215,21 @@ static void gradient_entry(const inserted *f, const entry_rows *e, int i, const 
   v6_axpy(g->bvd_G, bvd, e[i].e1);
 }
 
+/* L += s e1_j e1_i^T: an entry moves with the translation or with the rotation alone */
+static void outer_add(real L[36], real s, const entry_rows *j, const entry_rows *i) {
+  const int row = j->l < 0 ? 0 : 3, column = i->l < 0 ? 0 : 3;
+  for (int k = row; k < row + 3; k++) {
+    vn_axpy(3, L + 6 * k + column, s * j->e1[k], i->e1 + column);
+  }
+}
+
 static void gradients(const inserted *f, const entry_rows *e, const real vd[6], mbg__term_gradient *g) {
   *g = (mbg__term_gradient){0};
   for (int i = 0; i < f->n; i++) {
     gradient_entry(f, e, i, vd, g);
     entry_curvature(&e[i], f->F_i[i], g->L);
     for (int j = 0; j < f->n; j++) {
-      m6_outer_add(g->L, f->F_ij[i][j], e[j].e1, e[i].e1);
+      outer_add(g->L, f->F_ij[i][j], &e[j], &e[i]);
     }
   }
 }
@@ -323,6 +331,30 @@ void mbg__term_eval(const mbg__term *t, const mbg__term_in *in, mbg__term_value 
   values(&f, e, in->v ? in->v : zero, value);
   if (gradient) {
     gradients(&f, e, in->vd ? in->vd : zero, gradient);
+  }
+}
+
+void mbg__coord_slopes(const mbg__term *t, const mbg__term_in *in, real b[6], real phid_G[6], real L[36]) {
+  mbg__jet3 jet;
+  entry_rows e[3];
+  const real c = scale_of(t, in);
+  jet_of(t, in, 2, &jet);
+  v6_zero(b);
+  v6_zero(phid_G);
+  m6_zero(L);
+  for (int i = 0; i < t->nentry; i++) {
+    entry_rows_at(&e[i], in->G, in->v, t->entry[i], false);
+    v6_axpy(b, c * jet.F_z[i], e[i].e1);
+  }
+  for (int i = 0; i < t->nentry; i++) {
+    real d = 0;
+    entry_curvature(&e[i], c * jet.F_z[i], L);
+    for (int j = 0; j < t->nentry; j++) {
+      d += c * jet.F_zz[i][j] * e[j].e1v;
+      outer_add(L, c * jet.F_zz[i][j], &e[j], &e[i]);
+    }
+    v6_axpy(phid_G, c * jet.F_z[i], e[i].e2);
+    v6_axpy(phid_G, d, e[i].e1);
   }
 }
 

@@ -51,6 +51,9 @@ typedef struct {
 void mbg__term_eval(const mbg__term *term, const mbg__term_in *in, mbg__term_value *value,
                     mbg__term_gradient *gradient);
 
+/* b, phid_G and L alone, of a coordinate. */
+void mbg__coord_slopes(const mbg__term *coord, const mbg__term_in *in, real b[6], real phid_G[6], real L[36]);
+
 /* Derivatives by attributes: law_act (nact) with law_jact (nact x 3) are the active attributes of the law. Returns how
    many entries of out were written: nact + nattr + (1 for a factor) at most. */
 int mbg__term_attributes(const mbg__term *term, const mbg__term_in *in, int nact, const int *law_act,

@@ -293,7 +293,7 @@ static void add_inertia(mbg__tree *t, const real *x, real *F) {
   for (int b = 0; b < t->m->nbody; b++) {
     const int off = t->m->bodies[b].voff;
     real c[6];
-    m6_mulv(c, t->design->M + 36 * b, x + off);
+    m6_mulv_T(c, t->design->M + 36 * b, x + off); /* M^T = M */
     for (int i = 0; i < 6; i++) {
       F[off + i] += t->m->dof[off + i] >= 0 ? c[i] : 0;
     }

@@ -43,9 +43,7 @@ static void frame_pull(const mbg__tree *t, int marker, bool plain, const real c[
   } else {
     v6_copy(x, c);
   }
-  for (int i = 0; i < h->ndep; i++) {
-    ga[h->dep[i]] += wanted(t->sys, h->dep[i]) ? v6_dot(h->omega[i], x) : 0;
-  }
+  marker_attributes_pull(t->sys, marker, x, ga);
 }
 
 /* out = X x_p + y */
@@ -301,7 +299,7 @@ static void inertia_push(const mbg__tree *t, const real *da, real *dF) {
     const mbg__body *body = &t->m->bodies[b];
     const int off = body->voff;
     real c[6], x[6];
-    m6_mulv(c, t->design->M + 36 * b, t->du + off);
+    m6_mulv_T(c, t->design->M + 36 * b, t->du + off); /* M^T = M */
     for (int i = 0; da && i < body->nattr; i++) {
       if (da[body->attr + i] != 0) {
         m6_mulv(x, t->design->M_a[b] + 36 * i, t->u + off);
