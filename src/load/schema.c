@@ -427,7 +427,8 @@ static void define_forces(writer *w) {
   end_choice(w);
 }
 
-/* objects of kinds that "type" names (kinds NULL: their keys tell them apart): the keys of kind k are those of object first + k */
+/* objects of kinds that "type" names (kinds NULL: their keys tell them apart): the keys of kind k are those of object
+   first + k */
 static void define_kinds(writer *w, const char *name, mbg__file_object first, const char *const *kinds, int n) {
   begin_choice(w, name);
   for (int k = 0; k < n; k++) {

@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "base/real.h"
+#include "base/where.h"
 
 enum { MBG__MODES_MAX = 200 }; /* of one body */
 
@@ -73,5 +74,52 @@ static inline void mbg__modal_map_pull(const mbg__modal_map *m, const real *gx, 
     ga[m->attr[k]] += m->val[k] * gx[m->entry[k]];
   }
 }
+
+/* ---------------------------------------------------------------------- bodies of a model */
+
+/* A flexible body: a frame and n modal coordinates. The coordinates are carried by bodies of their own, three each,
+   which move along the axes of a frame that never turns: eta_j is component j % 3 of the origin of body carrier + j /
+   3, its rate the same component of the twist. So states, starts, steps and signals need not know of modes; what does
+   is the inertia (elements/modal_inertia.h) and the markers (elements/modal_marker.h). */
+enum { MBG__MODAL_RIGID = -2 };
+
+/* Numbers of the flat array from attributes: D[entry] += factor * attr. */
+typedef struct {
+  int entry, attr;
+  double factor;
+} mbg__modal_link;
+
+/* A point with its modal columns. */
+typedef struct {
+  const char *name;
+  int at;          /* attributes of its place (3), or -1: `place` */
+  int columns;     /* attributes of (phit_j, phir_j) (6 n), or -1: `P` */
+  double place[3]; /* in the axes of the body */
+  double sign[6];  /* of its place, by mirrored parts (first three) */
+  const double *P; /* (6 n) */
+} mbg__modal_node;
+
+/* A beam along x from the origin, made of `count` elements; see model/modal_beam.h. */
+typedef struct mbg__modal_beam mbg__modal_beam;
+
+typedef struct {
+  const char *name;
+  int body; /* its frame */
+  int n;    /* modes */
+  int carrier, ncarrier;
+  int start, rate; /* attributes: guessed coordinates (3 per carrier), their rates (6 per carrier) */
+  int nlink;
+  const mbg__modal_link *links;
+  const mbg__modal_beam *beam; /* NULL: not generated */
+  int nnode;
+  const mbg__modal_node *nodes;
+  int damping, mass_damping; /* attributes: Cf += damping Kf + mass_damping I6; -1: none */
+  bool given;                /* the invariants are given in the file */
+  double sign[3];            /* of the axes in a mirrored part */
+  mbg__where where;
+} mbg__modal;
+
+/* The body that carries a coordinate. */
+static inline int mbg__modal_carrier(const mbg__modal *m, int mode) { return m->carrier + mode / 3; }
 
 #endif

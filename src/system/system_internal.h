@@ -444,7 +444,7 @@ int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
 /* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */
 void mbg__signal_spread(mbg__system *s, int last);
 
-/* The signals inside a function of a force: adds c d F/d y to weight; and their part of the derivatives of its value. */
+/* Signals inside a function of a force: adds c d F/d y to weight; and their part of the derivatives of its value. */
 void mbg__fn_weights(mbg__system *s, int fn, real c);
 real mbg__fn_signals_push(mbg__system *s, int fn, const mbg__direction *d);
 void mbg__fn_signals_pull(mbg__system *s, int fn, real c, const mbg__cotangent *g);

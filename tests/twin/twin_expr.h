@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* names x0..x5, t and the vector P = (x3, x4, x5); tables lin(x), cub(x), mon(x), bilin(x, y) and bicub(x, y), all extended beyond their ends */
+/* names x0..x5, t and the vector P = (x3, x4, x5); tables lin(x), cub(x), mon(x), bilin(x, y) and
+   bicub(x, y), all extended beyond their ends */
 enum { FIXTURE_INPUTS = 7, FIXTURE_TIME = 6, FIXTURE_KNOTS = 6, FIXTURE_COLUMNS = 3, FIXTURE_TABLES = 5 };
 
 static const double fixture_x[FIXTURE_KNOTS] = {-2, -1.25, -0.5, 0.5, 1.5, 2};
