@@ -56,6 +56,45 @@ def test_errors(tmp_path):
         mbgrad.load(bad)
 
 
+ACTUATORS = """<mujoco><compiler angle="radian"/><worldbody><body name="b"><joint name="j" axis="0 1 0" ref="0.2"/>
+<geom type="box" size="0.1 0.1 0.1" pos="0.3 0 0"/></body></worldbody><actuator>
+<motor name="m" joint="j" gear="3"/><position name="p" joint="j" kp="5" kv="0.5" gear="2"/>
+<velocity name="v-1" joint="j" kv="0.7"/><motor name="v_1" joint="j"/>
+<general joint="j" gainprm="2" biastype="affine" biasprm="1 -2 -3"/>
+<general name="filtered" joint="j" dyntype="filter" dynprm="0.1"/></actuator></mujoco>"""
+
+
+def test_actuators(tmp_path):
+    robot = tmp_path / "robot.xml"
+    robot.write_text(ACTUATORS)
+    model = mbgrad.import_file(robot)
+    data = model.to_dict()
+    assert "left out: <general> in <actuator>" in model.import_report
+    # two names that become one are kept apart; the sixth actuator has dynamics and is left out
+    assert list(data["controls"]) == ["u_m", "u_p", "u_v_1", "u_v_1_4", "u_actuator_5"]
+    q, w, u = 0.4, -0.6, [0.3, 0.5, -0.2, 0.9, 0.8]
+    for name, value in zip(data["controls"], u, strict=True):
+        data["controls"][name]["values"] = [value, value]
+    data["initial"] = {"pin": {"start": {"joint": "j", "value": q, "rate": w}}}
+    data["signals"] = {"a": {"type": "coordinate-acceleration", "joint": "j"}}
+    data["criteria"], data["gravity"] = {}, [0, 0, 0]
+    # the coordinate of MuJoCo is q + ref
+    length, position = q + 0.2, 2 * (q + 0.2)
+    torque = 3 * u[0] + 2 * (5 * u[1] - 5 * position - 0.5 * 2 * w) + 0.7 * (u[2] - w) + u[3]
+    torque += 2 * u[4] + 1 - 2 * length - 3 * w
+    mass = 1000 * 0.2**3
+    inertia = mass * (0.04 / 6 + 0.09)
+    a = mbgrad.load(data).simulate(end=1e-6, step=1e-6, formulation="lie")["a"][0]
+    assert a == pytest.approx(torque / inertia, rel=1e-12)
+
+
+def test_errors_of_actuators(tmp_path):
+    robot = tmp_path / "robot.xml"
+    robot.write_text(ACTUATORS.replace('joint="j" gear="3"', 'joint="k" gear="3"'))
+    with pytest.raises(mbgrad.InputError, match=r"robot\.xml:3:1: <motor>: there is no joint 'k'"):
+        mbgrad.load(robot)
+
+
 # ---------------------------------------------------------------------- meshes
 
 # a U of nine cubes: corners in the plane, triangles of its face

@@ -328,8 +328,8 @@ def mjcf_error(path: Path, walker: Walker, generator) -> dict[str, float]:
     names = [n for j, n in enumerate(walker.names) if m.jnt_type[j] in (HINGE, SLIDE)]
     if not names:
         return {}
-    data["forces"] = {k: f for k, f in data["forces"].items() if f.get("joint") in names}
-    data["states"] = {}
+    data["forces"] = {k: f for k, f in data["forces"].items() if f.get("joint") in names and f["type"] != "actuator"}
+    data.pop("controls", None)
     model = with_states(data, names)
     worst: dict[str, float] = {}
     for k in range(STATES if m.nv <= 40 else 1):  # a start takes seconds with a hundred rotors

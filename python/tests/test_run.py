@@ -123,7 +123,6 @@ def test_frames_differentiate():
         runs[0].frame_sensitivity("rod")
 
 
-
 def test_start_differentiates(run):
     rng = np.random.default_rng(2)
     w = rng.normal(size=101)

@@ -180,6 +180,7 @@ static int read_dynamics(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_jo
     joint->upper = range[1] < 1e8 ? unit * (range[1] - ref) : NAN;
   }
   joint->rest = unit * (spring - ref);
+  joint->zero = unit * ref;
   if (ref != 0) {
     mbg__report_add(m->robot->report, e->at, "note", "the coordinate of joint '%s' begins at 0, not at its ref",
                     joint->name);
@@ -486,7 +487,7 @@ static void set_total_mass(mbg__mjcf *m) {
 
 static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
   static const char *const known[] = {"compiler", "option", "default",   "worldbody", "equality",
-                                      "size",     "visual", "statistic", "asset"};
+                                      "size",     "visual", "statistic", "asset",     "actuator"};
   walk w = {.m = m};
   mbg__frame none;
   int err = MBG_OK;
@@ -512,6 +513,7 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
   for (const mbg__xml *e = mbg__xml_child(root, "equality"); e; e = mbg__xml_next(e)) {
     MBG_TRY(read_equality(m, e));
   }
+  MBG_TRY(mbg__mjcf_read_actuators(m, root));
   for (const mbg__xml *e = root->child; e; e = e->next) {
     bool found = false;
     for (int i = 0; i < MBG_COUNT(known); i++) {

@@ -53,6 +53,9 @@ int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *
 /* R of a quaternion w x y z of any length but 0 */
 void mbg__mjcf_turn(double R[9], const double q[4]);
 
+/* mjcf_actuator.c: the section <actuator> */
+int mbg__mjcf_read_actuators(mbg__mjcf *m, const mbg__xml *root);
+
 /* ---------------------------------------------------------------------- mjcf_geom.c */
 
 /* Mass properties of a geom in axes of its body; zero for planes and what has no mass. */

@@ -13,6 +13,7 @@ void mbg__robot_init(mbg__robot *robot, mbg_context *ctx, mbg__arena *arena, mbg
 void mbg__robot_destroy(mbg__robot *robot) {
   mbg__free(robot->ctx, robot->links);
   mbg__free(robot->ctx, robot->joints);
+  mbg__free(robot->ctx, robot->actuators);
   mbg__free(robot->ctx, robot->figures);
   mbg__names_destroy(&robot->link_names);
   mbg__names_destroy(&robot->joint_names);

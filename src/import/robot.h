@@ -52,7 +52,8 @@ typedef struct {
   double lower, upper;            /* NAN: none */
   double effort;                  /* 0: unknown */
   double damping, friction, stiffness, rest, armature;
-  int mimic; /* -1: none; q = multiplier q_mimic + offset */
+  double zero; /* the coordinate of the format where the one of the model is 0 */
+  int mimic;   /* -1: none; q = multiplier q_mimic + offset */
   double multiplier, offset;
   const mbg__xml *at;
 } mbg__robot_joint;
@@ -76,6 +77,14 @@ typedef struct {
   double rgba[4];   /* from 0 to 1; rgba[0] < 0: none */
 } mbg__robot_figure;
 
+/* A force gear (gain u + bias0 + bias1 l + bias2 l') on a joint, l = gear q, with a control u. */
+typedef struct {
+  const char *name, *word; /* word: the control */
+  int joint;
+  double gear, gain, bias[3];
+  const mbg__xml *at;
+} mbg__robot_actuator;
+
 typedef struct {
   mbg_context *ctx;
   mbg__arena *arena;
@@ -88,6 +97,8 @@ typedef struct {
   mbg__robot_figure *figures;
   int nfigure, most_figures;
   double gravity[3];
+  mbg__robot_actuator *actuators;
+  int nactuator, most_actuators;
 } mbg__robot;
 
 void mbg__robot_init(mbg__robot *robot, mbg_context *ctx, mbg__arena *arena, mbg__report *report, const char *file);
@@ -119,6 +130,11 @@ int mbg__robot_make_words(const mbg__robot *robot);
 /* out[i] for each of the known words in a list with commas or blanks; a message names the option of another one. */
 int mbg__robot_take_words(mbg_context *ctx, const char *option, const char *list, const char *const *known, int n,
                           bool *out);
+
+/* robot_actuators.c: one more; "controls" of the model file, and members of "forces". */
+int mbg__robot_add_actuator(mbg__robot *robot, const mbg__robot_actuator *actuator);
+void mbg__robot_write_controls(const mbg__robot *robot, mbg__json_writer *w);
+void mbg__robot_write_actuators(const mbg__robot *robot, mbg__json_writer *w);
 
 /* The model file. */
 int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options, char **text);

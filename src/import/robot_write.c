@@ -467,6 +467,7 @@ static void write_forces(writer *w) {
       write_stop(w, joint);
     }
   }
+  mbg__robot_write_actuators(robot, &w->w);
   end(w);
 }
 
@@ -544,6 +545,7 @@ int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options,
   mbg__format(note, sizeof(note), "imported from %.400s", name ? name + 1 : robot->file);
   key_string(&w, "note", note);
   write_parameters(&w);
+  mbg__robot_write_controls(robot, &w.w);
   key_numbers(&w, "gravity", robot->gravity, 3);
   write_bodies(&w);
   write_markers(&w);
