@@ -474,7 +474,7 @@ static void joint(mbg_picture *p, const mbg__joint *j) {
     link(p, pair, 0, 1, STEEL, 3);
   }
   if (p->scene.m->njoint <= 60) {
-    ring(p, ground[1] ? pair->A : pair->B, 3.5);
+    ring(p, ground[1] ? pair->A : pair->B, p->scene.m->njoint > 12 ? 2.2 : 3.5);
   }
 }
 
@@ -482,12 +482,14 @@ static void joint(mbg_picture *p, const mbg__joint *j) {
 
 static void spring(mbg_picture *p, const mbg__pair *pair) {
   enum { TURNS = 12, POINTS = TURNS + 4 };
-  const double y = 0.028 * p->scene.size;
   mbg__drawing *f = between(p, pair, POINTS, SPRING, 2);
   for (int i = 0; f && i < p->n; i++) {
     double a[3], b[3];
     mbg__picture_marker(p, pair->A, i, a);
     mbg__picture_marker(p, pair->B, i, b);
+    const double length =
+        sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) + (b[2] - a[2]) * (b[2] - a[2]));
+    const double y = fmin(0.028 * p->scene.size, 0.12 * length);
     for (int k = 0; k < POINTS; k++) {
       const double s = k == 0 ? 0 : k == POINTS - 1 ? 1 : 0.12 + 0.76 * (k - 1) / (TURNS + 1);
       const bool straight = k <= 1 || k >= POINTS - 2;

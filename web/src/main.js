@@ -476,6 +476,7 @@ class View {
 
   openPanel(on = $('panel').hidden) {
     $('panel').hidden = !on;
+    $('panel').style.top = $('tools').offsetTop + $('tools').offsetHeight + 8 + 'px'; // buttons may take two rows
     $('info').classList.toggle('on', on);
     this.resize();
   }

@@ -12,6 +12,7 @@ export class Mechanism {
     this.scene = scene;
     this.motion = motion;
     this.ghost = look.ghost;
+    this.color = look.color; // of everything, if given
     this.group = new Group();
     this.parts = new Parts();
     this.updates = [];
@@ -35,7 +36,7 @@ export class Mechanism {
     for (const m of this.scene.markers) yield m.a;
   }
 
-  bodyColor(body) { return body < 0 ? STEEL : palette[body % palette.length]; }
+  bodyColor(body) { return this.color ?? (body < 0 ? STEEL : palette[body % palette.length]); }
 
   point(marker, out = new Vector3()) { return markerPoint(marker, this.motion, out); }
 
@@ -144,7 +145,7 @@ export class Mechanism {
   // a shape that is laid between two markers
   link(kind, j, radius, color, part) {
     const a = new Vector3(), b = new Vector3(), m = new Matrix4();
-    this.parts.add(kind, -1, m, color, {
+    this.parts.add(kind, -1, m, this.color ?? color, {
       owner: j.name, isBody: j.isBody, dynamic: () => between(this.point(j.a, a), this.point(j.b, b), radius, part, m),
     });
   }

@@ -81,7 +81,7 @@ export class Plots {
     }
     for (const {signal, k, top, bottom} of this.lanes(height)) {
       const more = this.others(signal.name), [low, high] = signal.range = this.range([signal.values, ...more.map(o => o.values)]), y = v => bottom - 4 - (v - low) / (high - low) * (bottom - top - 10);
-      for (const v of ticks(low, high, Math.max(2, (bottom - top) / 30))) {
+      for (const v of ticks(low, high, Math.max(1, (bottom - top) / 34))) {
         g.fillStyle = style.grid;
         g.fillRect(this.marginLeft, y(v), width - this.marginLeft - this.marginRight, 1);
         g.fillStyle = style.text;
