@@ -47,6 +47,8 @@ SECTIONS = (
     "couplings",
     "forces",
     "signals",
+    "states",
+    "blocks",
     "criteria",
     "parts",
     "runs",
