@@ -25,7 +25,7 @@ from ._native import METHODS, FloatArray, Watch, context, did_you_mean, method_i
 from ._parameters import Parameters
 from ._problems import Problems
 from ._progress import run_progress
-from ._report import make_report
+from ._report import make_picture, make_report
 from ._run import Run
 from ._view import Page
 
@@ -512,6 +512,55 @@ class Model(Elements, Problems):
         if path is not None:
             page.save(path)
         return page
+
+    def film(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        frames: int | None = None,
+        eye: tuple[float, float] | None = None,
+        parameters: ArrayLike | Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        """Write the motion as a picture that moves: SVG, or by ffmpeg GIF and MP4.
+
+        The program of the package draws it: ``mbgrad view --film``.
+
+        Parameters
+        ----------
+        path : path
+            Its ending tells the kind: ``.svg``, ``.gif``, ``.mp4``.
+        frames : int, optional
+            Number of pictures.
+        eye : (azimuth, elevation), optional
+            Direction to look from, in degrees.
+        parameters : array or mapping, optional
+            Values of the parameters: all of them as a vector, or some by name.
+        **settings
+            Values of parameters by name, and options of the run that the program has.
+        """
+        done = self._compile()
+        values, options = done.split(settings)
+        p = done.vector(parameters, values)
+        make_picture(self, path, p, options, film=True, frames=frames, at=None, eye=eye)
+
+    def picture(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        at: float | None = None,
+        eye: tuple[float, float] | None = None,
+        parameters: ArrayLike | Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        """Write a still picture of the model: SVG, or PNG and PDF where the program has cairo.
+
+        As :meth:`film`; ``at`` is the time, the start when absent.
+        """
+        done = self._compile()
+        values, options = done.split(settings)
+        p = done.vector(parameters, values)
+        make_picture(self, path, p, options, film=False, frames=None, at=at, eye=eye)
 
     def glb(self, path: str | os.PathLike[str] | None = None, **settings: Any) -> bytes:
         """Simulate the model and return its motion as binary glTF 2.0, for other viewers.

@@ -17,6 +17,10 @@ ELSEWHERE = {
     "exceptions carry every message, and names are looked up in Python": (
         "mbg_context_error mbg_method_find mbg_modes_at_name"
     ),
+    "model.film and model.picture, by the program": (
+        "mbg_picture_options_default mbg_picture_create mbg_picture_destroy mbg_picture_width mbg_picture_height"
+        " mbg_picture_frame_count mbg_picture_frame_time mbg_picture_figure_count mbg_picture_figure"
+    ),
     "run.vjp and function.vjp": "mbg_run_gradient_sum",
     "run.jvp": "mbg_run_jvp",
     "weights of signals are arrays": "mbg_run_read_cotangent",

@@ -36,6 +36,21 @@ def test_proof():
     assert "gradient proven exact for these steps" in page.html
 
 
+def test_pictures(tmp_path):
+    model = mbgrad.load("five-bar")
+    model.film(tmp_path / "film.svg", frames=8, end=0.5, k1=120)
+    model.picture(tmp_path / "start.svg")
+    model.picture(tmp_path / "later.svg", at=1.0, eye=(30, 20))
+    film, start, later = ((tmp_path / f"{name}.svg").read_text(encoding="utf-8") for name in ("film", "start", "later"))
+    assert film.startswith("<svg")
+    assert start.startswith("<svg")
+    assert start != later
+    with pytest.raises(mbgrad.Error, match=r"film\.txt"):
+        model.film(tmp_path / "film.txt")
+    with pytest.raises(TypeError, match="a picture takes no option 'interval'"):
+        model.picture(tmp_path / "start.svg", interval=0.1)
+
+
 def test_errors():
     model = mbgrad.load("five-bar")
     with pytest.raises(mbgrad.InputError, match="no criterion 'nothing'"):
