@@ -56,7 +56,7 @@ def _call(
     if model.run_name is not None:
         settings.append(f"--run={model.run_name}")
     with _file(model) as path:
-        arguments = [program, command, *settings, "--", path]
+        arguments = [str(program), command, *settings, "--", str(path)]
         out = subprocess.run(arguments, capture_output=True, encoding="utf-8", check=False)
         message = out.stderr.replace(str(path), f"<{model.name}>").strip()
     if out.returncode != 0:
