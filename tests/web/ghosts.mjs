@@ -1,4 +1,5 @@
-// Derivatives of the motion in pages of `mbgrad view --gradient`: node tests/web/ghosts.mjs MODEL:PARAMETER ...
+// Derivatives of the motion in pages of `mbgrad view --gradient`: node tests/web/ghosts.mjs MODEL:PARAMETER[:STEP] ...
+// (STEP: by `lie` at this step, where the model asks for free steps: other parameters would give other times).
 //
 // The ghost at p + delta, less the motion itself, is delta times the derivative: compared with central differences of
 // the poses of two simulations, for positions and rotations of all bodies. Also: bars choose parameters and mark
@@ -11,9 +12,9 @@ const {browser, folder, close} = await needBrowser();
 const run = (...args) => program(folder, ...args);
 const join = name => folder + '/' + name;
 
-function table(model, name, p, value) {
+function table(model, name, p, value, times) {
   const file = join(name + '.csv');
-  run('simulate', model, '--set', `${p}=${value}`, '--poses', file, '--quiet');
+  run('simulate', model, '--set', `${p}=${value}`, '--poses', file, '--quiet', ...times);
   return poses(file);
 }
 
@@ -27,9 +28,9 @@ function bodyAt({head, rows}, t, name) {
   return {at: row.slice(k, k + 3), R: matrix(q)};
 }
 
-async function derivative(page, model, p) {
+async function derivative(page, model, p, times) {
   const value = await page.evaluate(name => window.mbgrad.then(v => v.scene.parameters.find(q => q.name === name).value), p);
-  const h = 1e-4 * (Math.abs(value) || 1), plus = table(model, 'plus', p, value + h), minus = table(model, 'minus', p, value - h);
+  const h = 1e-4 * (Math.abs(value) || 1), plus = table(model, 'plus', p, value + h, times), minus = table(model, 'minus', p, value - h, times);
   const worst = {at: [0, 0], R: [0, 0]};
   for (const part of [0, 0.31, 0.77, 1]) {
     const got = await page.evaluate(({part, p, h}) => window.mbgrad.then(v => {
@@ -134,10 +135,10 @@ async function others(model, p, factor) {
 
 try {
   for (const word of process.argv.slice(2)) {
-    const [model, p] = word.split(':'), file = join('page.html');
-    run('view', model, '--out', file, '--gradient', '--parameters', p, '--quiet');
+    const [model, p, step] = word.split(':'), file = join('page.html'), times = step ? ['--formulation', 'lie', '--step', step] : [];
+    run('view', model, '--out', file, '--gradient', '--parameters', p, '--quiet', ...times);
     const page = await openPage(browser, file, model);
-    await derivative(page, model, p);
+    await derivative(page, model, p, times);
     await ghosts(page, model);
     await panel(page, model);
     await page.close();
