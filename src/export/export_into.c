@@ -405,7 +405,9 @@ static int take_format(writer *w, const mbg__xml *root) {
 
 static void apply(const writer *w, size_t length, mbg__buffer *out) {
   size_t at = 0;
-  qsort(w->edits, (size_t)w->nedit, sizeof(edit), by_place);
+  if (w->nedit > 0) {
+    qsort(w->edits, (size_t)w->nedit, sizeof(edit), by_place);
+  }
   for (int i = 0; i < w->nedit; i++) {
     const edit *e = &w->edits[i];
     mbg__buffer_add(out, w->text + at, e->begin - at);
