@@ -125,6 +125,12 @@ bool cli_flag(const cli_args *args, const char *name) {
   return already(args, option);
 }
 
+bool cli_given(const cli_args *args, const char *name) {
+  const cli_option *option = find(args->command, name, strlen(name));
+  assert(option);
+  return already(args, option);
+}
+
 bool cli_takes(const cli_args *args, const char *name) { return find(args->command, name, strlen(name)) != NULL; }
 
 const char *cli_value(const cli_args *args, const char *name, int index) {
