@@ -228,7 +228,7 @@ static int read_transition(const cli_args *args, settings *s) {
     return cli_bad_input("--transition: '%s' is no positive time in seconds", value);
   }
   for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-    if (cli_given(args, others[i])) {
+    if (cli_has(args, others[i])) {
       return cli_bad_input("--transition follows a run from its start and does not go with --%s", others[i]);
     }
   }

@@ -125,7 +125,7 @@ bool cli_flag(const cli_args *args, const char *name) {
   return already(args, option);
 }
 
-bool cli_given(const cli_args *args, const char *name) {
+bool cli_has(const cli_args *args, const char *name) {
   const cli_option *option = find(args->command, name, strlen(name));
   assert(option);
   return already(args, option);
