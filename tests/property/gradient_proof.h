@@ -169,9 +169,19 @@ static bool at_kink(const trial *x) {
   return x->special;
 }
 
+/* below it remainders are rounding: what is left of them at the smallest steps, where nothing else is left, tells how
+   much that is; never more than 2e-14 of the criterion's size */
+static double rounding_floor(const mbg_proof *q, double size) {
+  double most = 0;
+  for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
+    most = q->taylor[i].eps < 1.01e-7 ? fmax(most, q->taylor[i].remainder) : most;
+  }
+  return most > 0 ? fmin(2e-14 * size, 20 * most) : 2e-14 * size;
+}
+
 static void check_taylor(const trial *x, int k) {
   const mbg_proof *q = &x->proofs[k];
-  const double floor = 2e-14 * x->size[k], noise = floor + 10 * x->noise[k] * x->size[k];
+  const double floor = rounding_floor(q, x->size[k]), noise = 2e-14 * x->size[k] + 10 * x->noise[k] * x->size[k];
   double slope;
   const double decades = taylor_window(q, tol_decades, floor, &slope);
   if (decades > 0) {
