@@ -112,11 +112,11 @@ static void compare(worst *o, int kind, double got, double right) {
   o->size[kind] = fmax(o->size[kind], fabs(right));
 }
 
-static void compare_node(const job *j, const twin_run *twin, int node, int p, worst *o) {
+static void compare_node(const job *j, const twin_run *twin, int node, int twins, int p, worst *o) {
   for (int b = 0; b < j->nb; b++) {
     double _Complex H[12];
     double w[6], d[12];
-    twin_run_frame(twin, node, b, H);
+    twin_run_frame(twin, twins, b, H);
     for (int i = 0; i < 6; i++) {
       w[i] = at(j, node, 6 * b + i, p);
     }
@@ -126,7 +126,7 @@ static void compare_node(const job *j, const twin_run *twin, int node, int p, wo
     }
   }
   for (int k = 0; k < j->nm; k++) {
-    compare(o, 2, at(j, node, 6 * j->nb + k, p), cimag(twin_run_modal(twin, node, k)) / h);
+    compare(o, 2, at(j, node, 6 * j->nb + k, p), cimag(twin_run_modal(twin, twins, k)) / h);
   }
 }
 
@@ -149,9 +149,10 @@ static void check_sample(const sample *s) {
     if (twin_run_criteria(twin, p, psi) < 0) {
       fail_msg("%s: %s", s->model, twin_run_message(twin));
     }
-    assert_int_equal(twin_run_node_count(twin), j.nodes);
+    const int more = twin_run_node_count(twin) - j.nodes;
+    assert_true(more == 0 || s->tolerance > 0); /* error control may choose one step more or less */
     for (int n = s->tolerance > 0 ? j.nodes - 1 : 0; k >= 0 && n < j.nodes; n++) {
-      compare_node(&j, twin, n, k, &o);
+      compare_node(&j, twin, n, n + more, k, &o);
     }
     for (int i = 0; i < 3; i++) {
       const double none = 1e-14 / fmax(k < 0 ? 1 : fabs(p0[k]), 1e-3); /* no effect at all */
