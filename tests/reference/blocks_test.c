@@ -59,7 +59,7 @@ static double complex pade(double complex s, int n) {
 /* the response of each block to sin(w t), long after the start: poles lie left of -2/s */
 static void test_response(void **state) {
   static const double w = 5, end = 20;
-  const double complex s = w * I;
+  const double complex s = w * _Complex_I;
   const double w0 = 2 * acos(-1) * 1.5, zeta = 0.6;
   const struct {
     const char *name, *keys;
