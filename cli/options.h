@@ -55,7 +55,7 @@ void cli_args_destroy(cli_args *args);
 
 /* Was the flag given? */
 bool cli_flag(const cli_args *args, const char *name);
-bool cli_has(const cli_args *args, const char *name); /* flag or not */
+bool cli_has(const cli_args *args, const char *name);   /* flag or not */
 bool cli_takes(const cli_args *args, const char *name); /* is it an option of the command? */
 /* Value number `index` of an option, in the order of the command line; NULL: out of range. */
 const char *cli_value(const cli_args *args, const char *name, int index);
