@@ -46,19 +46,27 @@ static int product(mbg__parser *p, const char *name, int at, int i, int j) {
   return mbg__build(&p->builder, at, OP_multiply, a, b);
 }
 
-int mbg__parse_dot(mbg__parser *p, int at) {
+/* "(a)" or "(a, b)": the sum over the components of their squares or products; its line */
+static int sum_of(mbg__parser *p, int at, int (*term)(mbg__parser *p, int at, int k)) {
   const mbg__lexer before = p->lexer;
-  const int start = p->builder.n;
   int sum = 0;
-  if (!enter(p, at)) {
-    return 0;
-  }
   for (int k = 0; k < 3 && !mbg__parser_failed(p); k++) {
     p->lexer = before;
-    const int line = product(p, "dot", at, k, k);
+    const int line = term(p, at, k);
     sum = k == 0 ? line : mbg__build(&p->builder, at, OP_add, sum, line);
   }
   p->nested--;
+  return sum;
+}
+
+static int dot_term(mbg__parser *p, int at, int k) { return product(p, "dot", at, k, k); }
+
+int mbg__parse_dot(mbg__parser *p, int at) {
+  const int start = p->builder.n;
+  if (!enter(p, at)) {
+    return 0;
+  }
+  (void)sum_of(p, at, dot_term);
   return mbg__build_collapse(&p->builder, start);
 }
 
@@ -72,19 +80,11 @@ static int square(mbg__parser *p, int at, int k) {
 }
 
 int mbg__parse_norm(mbg__parser *p, int at) {
-  const mbg__lexer before = p->lexer;
   const int start = p->builder.n;
-  int sum = 0;
   if (!enter(p, at)) {
     return 0;
   }
-  for (int k = 0; k < 3 && !mbg__parser_failed(p); k++) {
-    p->lexer = before;
-    const int line = square(p, at, k);
-    sum = k == 0 ? line : mbg__build(&p->builder, at, OP_add, sum, line);
-  }
-  p->nested--;
-  mbg__build(&p->builder, at, OP_sqrt, sum, 0);
+  mbg__build(&p->builder, at, OP_sqrt, sum_of(p, at, square), 0);
   return mbg__build_collapse(&p->builder, start);
 }
 
