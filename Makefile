@@ -7,16 +7,19 @@ CLANG_FORMAT ?= $(shell command -v clang-format-14 || echo clang-format)
 
 CTEST = ctest --output-on-failure -j $(JOBS) --timeout 600
 UNTRACKED = git ls-files --others --exclude-standard 2>/dev/null
+LEFT_FILES = left=$$($(UNTRACKED) | LC_ALL=C comm -13 build/untracked -); if [ -n "$$left" ]; then \
+  echo "the tests left files in the source tree:"; echo "$$left"; exit 1; fi
 SOURCES = $$(find include src cli tests bench examples -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all bootstrap configure configure-asan demo test test-long bench install wheel format format-check lint clean
+.PHONY: all bootstrap configure configure-asan demo test test-all test-long bench install wheel docs deb format format-check lint clean
 
 all: configure
 	@cmake --build build -j $(JOBS) --target program
 
 # says what is missing, and asks on a terminal; tools of the tests only for those
 bootstrap:
-	@scripts/bootstrap $(if $(filter test-long,$(MAKECMDGOALS)),long,$(if $(filter test lint,$(MAKECMDGOALS)),tests))
+	@scripts/bootstrap $(if $(filter test-long,$(MAKECMDGOALS)),long,$(if $(filter test-all lint,$(MAKECMDGOALS)),all,$(if \
+	  $(filter test,$(MAKECMDGOALS)),tests)))
 
 configure: bootstrap
 	@scripts/configure release -DMBG_WERROR=$(WERROR) -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
@@ -30,15 +33,24 @@ demo: all
 	@echo; echo '$$ mbgrad check quarter-car --gradient --criteria psi0,psiL,F1'
 	@build/mbgrad check quarter-car --gradient --criteria psi0,psiL,F1
 
-# the suite twice: optimized, and with sanitizers and asserts; fails when it leaves new files in the source tree
+# every unit, every message, the gallery, each command, Python's essentials; the parts that read files under sanitizers, too.
+# Fails when the tests leave new files in the source tree.
 test: configure configure-asan
+	@cmake --build build -j $(JOBS) --target quick
+	@cmake --build build/asan -j $(JOBS) --target quick
+	@$(UNTRACKED) >build/untracked || true
+	@$(CTEST) --test-dir build -L quick
+	@$(CTEST) --test-dir build/asan -L quick
+	@$(LEFT_FILES)
+
+# the suite twice: optimized, and with sanitizers and asserts
+test-all: configure configure-asan
 	@cmake --build build -j $(JOBS)
 	@cmake --build build/asan -j $(JOBS)
 	@$(UNTRACKED) >build/untracked || true
 	@$(CTEST) --test-dir build -L fast
 	@$(CTEST) --test-dir build/asan -L fast
-	@left=$$($(UNTRACKED) | LC_ALL=C comm -13 build/untracked -); \
-	if [ -n "$$left" ]; then echo "the tests left files in the source tree:"; echo "$$left"; exit 1; fi
+	@$(LEFT_FILES)
 
 # more seeds, long tests, fuzzing under the sanitizers
 test-long: configure configure-asan
@@ -55,6 +67,17 @@ bench: all
 # the Python package as a wheel with its libraries, tried in fresh environments
 wheel: bootstrap
 	@scripts/wheel
+
+# Debian packages: build/deb/*.deb
+deb: bootstrap
+	@scripts/deb
+
+# the pages as a web site, build/site; a dead link stops it. MkDocs goes into an environment of its own
+docs:
+	@[ -x build/docs-venv/bin/mkdocs ] || { python3 -m venv build/docs-venv && \
+	  build/docs-venv/bin/pip -q --disable-pip-version-check install -r docs/requirements.txt; }
+	@build/docs-venv/bin/python tools/site build/site
+	@echo "build/site/index.html"
 
 install: all
 	@cmake --install build

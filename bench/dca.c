@@ -140,7 +140,8 @@ static int count(const char *family, int bodies) {
   mbg__design_columns columns;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   check(ctx, mbg__design_columns_make(ctx, &arena, mbg__system_design(w->flow.sys), &columns));
-  const mbg__dca_attributes attributes = {&columns, 0, da};
+  const mbg__event_tangent steps = {.m = w->m, .columns = &columns, .nparam = 1}; /* no events */
+  const mbg__dca_attributes attributes = {&steps, 0, da};
   for (size_t i = 0; i < n; i++) {
     y[i] = 0.4 * sin(1.3 * (double)i + .5);
     y[n + i] = 0.6 * cos(.7 * (double)i + .2);

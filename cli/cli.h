@@ -19,6 +19,7 @@ struct cli_command {
   const cli_option *options;
   int noption;
   int (*run)(const cli_args *args); /* returns the exit status */
+  bool ranks;                       /* several ranks of mbgrad-mpi share its work */
 };
 
 /* All commands, in the order of the help; ended by NULL. */

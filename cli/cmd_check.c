@@ -89,9 +89,12 @@ static void print_start(const mbg_check_summary *s) {
     line("bodies moved by",
          cli_format("at most %s m, %s rad", cli_number(number, r->most_moved), cli_number(rate, r->most_turned)));
   }
-  const int n = s->degrees_of_freedom;
+  const int n = s->degrees_of_freedom, places = s->position_freedoms;
   if (n > 0 && equilibrium) {
     line("pinned", cli_format("%d of %d freedom%s in rate", n - r->free_rates, n, plural(n)));
+  } else if (places != n) {
+    line("pinned", cli_format("%d of %d freedom%s in position, %d of %d in rate", places - r->free_positions, places,
+                              plural(places), n - r->free_rates, n));
   } else if (n > 0) {
     line("pinned", cli_format("%d of %d freedom%s in position, %d in rate", n - r->free_positions, n, plural(n),
                               n - r->free_rates));
@@ -106,7 +109,10 @@ static void print_summary(const mbg_check *check) {
     cli_paragraph("", s->note);
   }
   putchar('\n');
-  line("degrees of freedom", cli_format("%d", s->degrees_of_freedom));
+  line("degrees of freedom",
+       s->position_freedoms == s->degrees_of_freedom
+           ? cli_format("%d", s->degrees_of_freedom)
+           : cli_format("%d of positions, %d of rates", s->position_freedoms, s->degrees_of_freedom));
   line("unknowns", cli_format("%d of %d bod%s", s->unknowns, s->bodies, s->bodies == 1 ? "y" : "ies"));
   if (s->states > 0) {
     line("states", cli_format("%d", s->states));
@@ -397,6 +403,9 @@ static int check_model(cli_session *session, const cli_proof *proof, const cli_a
 static int refuse_without_gradient(const cli_args *args) {
   static const char *const names[] = {"formulation", "step",   "tolerance", "accuracy",
                                       "end",         "memory", "plot",      "criteria"};
+  if (cli_flag(args, "hessian")) {
+    return cli_bad_input("check: '--hessian' needs '--gradient'");
+  }
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
     if (cli_value(args, names[i], 0)) {
       return cli_bad_input("check: '--%s' needs '--gradient'", names[i]);
@@ -431,6 +440,7 @@ static const cli_option options[] = {
     CLI_OPTION_FULL,
     {"gradient", NULL, false, "prove the gradient: Taylor test, direct against adjoint, finite differences"},
     CLI_OPTION_PLOT,
+    {"hessian", NULL, false, "with --gradient: prove second derivatives, too"},
     {"criteria", "A,B,...", false, "with --gradient: these criteria only"},
     CLI_OPTIONS_RUN,
     CLI_OPTION_NO_ERROR,

@@ -1,6 +1,7 @@
 /* mbgrad check --gradient: Taylor test, direct against adjoint, finite differences, another formulation */
 #include "cmd_check_gradient.h"
 
+#include "hessian_proof.h"
 #include "mbgrad/proof.h"
 #include "results.h"
 #include "run_options.h"
@@ -30,6 +31,8 @@ struct cli_proof {
   double same;       /* direct and adjoint agree to this, relative */
   char *other;       /* another formulation, or NULL */
   double *other_far; /* relative difference of its gradient                 (nc) */
+  bool second;       /* --hessian: */
+  cli_hessian_proof hessian;
 };
 
 /* ---------------------------------------------------------------------- verdicts */
@@ -102,7 +105,7 @@ int cli_proof_status(const cli_proof *p) {
       return CLI_STEPS_TOO_LONG;
     }
   }
-  return CLI_DONE;
+  return p->second ? cli_hessian_proof_status(&p->hessian) : CLI_DONE;
 }
 
 /* why a gradient is not proven: the condition that it misses; to be freed */
@@ -281,7 +284,8 @@ static int compute(cli_proof *p) {
     differences(p);
     other_formulation(p);
   }
-  return status;
+  p->second = status == CLI_DONE && cli_takes(p->args, "hessian") && cli_flag(p->args, "hessian");
+  return p->second ? cli_hessian_prove(&p->hessian, p->r, &p->chosen) : status;
 }
 
 static int choose_criteria(cli_proof *p, const cli_args *args) {
@@ -342,6 +346,7 @@ void cli_proof_destroy(cli_proof *p) {
   free(p->entries.index);
   free(p->other);
   free(p->other_far);
+  cli_hessian_proof_destroy(&p->hessian);
   if (p->r == &p->own) {
     cli_run_close(p->r);
   }
@@ -513,6 +518,9 @@ void cli_proof_print(const cli_proof *p, bool full) {
   }
   print_taylor(p, full);
   print_other(p);
+  if (p->second) {
+    cli_hessian_proof_print(&p->hessian);
+  }
 }
 
 /* ---------------------------------------------------------------------- for programs */
@@ -578,4 +586,8 @@ void cli_proof_json(const cli_proof *p) {
     json_criterion(p, k);
   }
   fputs("\n    }\n  }", stdout);
+  if (p->second) {
+    fputs(",\n", stdout);
+    cli_hessian_proof_json(&p->hessian);
+  }
 }

@@ -519,7 +519,7 @@ static const cli_option options[] = {
     {"max", "NUMBER", false, "upper bound of the samples"},
     {"effort", "NUMBER", false, "weight of half the integral of the squared controls"},
     {"stages", "N", false, "solutions with an effort that falls to this weight by tens"},
-    {"optimizer", "NAME", false, "lbfgs (default), ipopt, cg or steepest"},
+    {"optimizer", "NAME", false, "lbfgs (default), ipopt, ipopt-exact, newton, cg or steepest"},
     {"iterations", "N", false, "most iterations of a stage; default: 200"},
     {"gradient-tolerance", "NUMBER", false, "end when the gradient has fallen by this factor; default: 1e-5"},
     {"control", "FILE.csv", CLI_FILE_OUT, "write the controls found"},

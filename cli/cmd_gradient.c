@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "gradient_seeds.h"
 #include "gradient_table.h"
+#include "hessian_table.h"
 #include "mbgrad/check.h"
 #include "ranking.h"
 #include "results.h"
@@ -26,6 +27,7 @@ typedef struct {
   double *psi;         /*                                              (nc) */
   double *gradient;    /*                                              (nc x np) */
   double *all;         /* by every number of the model; or NULL        (nc x na) */
+  cli_hessian hessian;
 } gradients;
 
 /* ---------------------------------------------------------------------- parameters without effect */
@@ -43,7 +45,7 @@ static bool column_is_zero(const gradients *g, int first, int count) {
 
 static void warn_parameter(const mbg_check_parameter *p) {
   if (p->uses == 0) {
-    fprintf(stderr, "mbgrad: warning: parameter '%s' has no effect on the model; all its derivatives are 0\n", p->name);
+    cli_warning("parameter '%s' has no effect on the model; all its derivatives are 0", p->name);
   } else if (p->decides[0]) {
     fprintf(stderr,
             "note: parameter '%s' decides a comparison or a sign at %s; where a switch takes place is not "
@@ -86,8 +88,7 @@ static void warn_criteria(const gradients *g) {
       zero = zero && g->gradient[(size_t)k * (size_t)g->np + (size_t)i] == 0;
     }
     if (zero) {
-      fprintf(stderr, "mbgrad: warning: criterion '%s' depends on no parameter; its gradient is 0\n",
-              mbg_model_criterion_name(g->model, k));
+      cli_warning("criterion '%s' depends on no parameter; its gradient is 0", mbg_model_criterion_name(g->model, k));
     }
   }
 }
@@ -238,6 +239,7 @@ static void print_json(const gradients *g) {
       fputs(", \"all\": ", stdout);
       json_all(g, k);
     }
+    cli_hessian_json(&g->hessian, g->r, k);
     putchar('}');
   }
   fputs("\n  },\n  \"error\": ", stdout);
@@ -266,6 +268,9 @@ static void print_text(const gradients *g, bool full) {
   }
   for (int c = 0; g->all && c < g->chosen.count; c++) {
     print_all(g, g->chosen.index[c]);
+  }
+  for (int c = 0; c < g->chosen.count; c++) {
+    cli_hessian_print(&g->hessian, g->r, g->chosen.index[c], g->top);
   }
   print_work(g);
   cli_error_print(g->r->run, g->model);
@@ -334,6 +339,9 @@ static int compute(const cli_args *args, gradients *g) {
   if (status == CLI_DONE) {
     status = differentiate(g, all);
   }
+  if (status == CLI_DONE && cli_flag(args, "hessian")) {
+    status = cli_hessian_make(args, g->r, &g->chosen, &g->hessian);
+  }
   if (status == CLI_DONE && path) {
     status = write_history(g, path, cli_value(args, "signals", 0));
   }
@@ -363,6 +371,7 @@ static int run_gradient(const cli_args *args, cli_run *r, gradients *g) {
   free(g->psi);
   free(g->gradient);
   free(g->all);
+  cli_hessian_destroy(&g->hessian);
   return status;
 }
 
@@ -381,11 +390,18 @@ static int gradient(const cli_args *args) {
   if (status == CLI_DONE && !seeds && cli_flag(args, "start-gradient")) {
     status = cli_bad_input("--start-gradient belongs to --seeds");
   }
+  if (status == CLI_DONE && !cli_flag(args, "hessian") && cli_value(args, "along", 0)) {
+    status = cli_bad_input("--along belongs to --hessian");
+  }
   if (status == CLI_DONE) {
     status = cli_count(args, "top", &g.top);
   }
   if (status == CLI_DONE) {
-    status = cli_run_open(&r, args, seeds || cli_value(args, "history", 0), false);
+    status = cli_run_begin(&r, args, seeds || cli_value(args, "history", 0), false);
+  }
+  if (status == CLI_DONE) {
+    r.options.criteria_only = !seeds && !cli_value(args, "history", 0);
+    status = cli_run_make(&r);
   }
   if (status == CLI_DONE) {
     status = take_restart(args, &r);
@@ -402,7 +418,9 @@ static const cli_option options[] = {
     {"method", "NAME", false, "{methods}, or auto (default): the cheaper of the first two"},
     {"adjoint-tolerance", "NUMBER", false, "qr, method continuous: relative tolerance of the backward integration"},
     {"all", NULL, false, "also by every number of the model, ranked by effect (number times derivative)"},
-    {"top", "N", false, "with --all: this many numbers; default: 20"},
+    {"top", "N", false, "with --all or --hessian: this many numbers; default: 20"},
+    {"hessian", NULL, false, "also second derivatives by every pair of parameters, by the exact adjoint"},
+    {"along", "NAME=VALUE", true, "with --hessian: along this direction alone, other parameters 0"},
     {"history", "FILE.csv", CLI_FILE_OUT, "write signals and their derivatives over time: columns y, y:p1, y:p2, ..."},
     {"signals", "A,B,...", false, "with --history: these signals only"},
     {"criteria", "A,B,...", false, "these criteria only"},

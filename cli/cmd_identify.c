@@ -20,7 +20,7 @@ static bool show_iteration(void *user, const mbg_identify_state *state) {
 }
 
 static bool is_known(const char *optimizer) {
-  static const char *const known[] = {"lm", "lbfgs", "cg", "steepest"};
+  static const char *const known[] = {"lm", "lbfgs", "newton", "cg", "steepest"};
   bool yes = !optimizer;
   for (size_t i = 0; !yes && i < sizeof known / sizeof *known; i++) {
     yes = !strcmp(optimizer, known[i]);
@@ -34,9 +34,10 @@ static int take_options(const cli_args *args, const cli_run *r, mbg_identify_opt
   o->parameters = cli_value(args, "set", 0) ? r->session.parameters : NULL;
   o->bias = !cli_flag(args, "no-error-estimate");
   o->progress = isatty(STDERR_FILENO) ? show_iteration : NULL;
+  o->hessian = cli_flag(args, "hessian");
   o->optimizer = cli_value(args, "optimizer", 0);
   if (!is_known(o->optimizer)) {
-    return cli_bad_input("--optimizer: '%s' is not known; give lm, lbfgs, cg or steepest", o->optimizer);
+    return cli_bad_input("--optimizer: '%s' is not known; give lm, lbfgs, newton, cg or steepest", o->optimizer);
   }
   int status = cli_count(args, "iterations", &o->iterations);
   status = status == CLI_DONE ? cli_start_options(args, &o->starts, &o->seed) : status;
@@ -105,7 +106,9 @@ static int identify(const cli_args *args) {
 
 static const cli_option options[] = {
     CLI_OPTIONS_RUN,
-    {"optimizer", "NAME", false, "lm (default): Levenberg-Marquardt, direct; by the adjoint: lbfgs, cg, steepest"},
+    {"optimizer", "NAME", false,
+     "lm (default): Levenberg-Marquardt, direct; by the adjoint: lbfgs, newton, cg, steepest"},
+    {"hessian", NULL, false, "standard errors by second derivatives of the cost, beside those of Gauss-Newton"},
     {"iterations", "N", false, "most iterations; default: 100"},
     {"fit-tolerance", "NUMBER", false, "relative steps at which the fit has converged; default: 1e-10"},
     CLI_OPTIONS_STARTS,

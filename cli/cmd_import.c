@@ -66,7 +66,9 @@ static int import_file(const cli_args *args) {
   mbg_import_options_default(&options, sizeof(options));
   options.parameters = cli_value(args, "parameters", 0);
   options.without = cli_value(args, "without", 0);
+  options.start = cli_value(args, "start", 0);
   options.keep_fixed = cli_flag(args, "keep-fixed");
+  options.contacts = cli_flag(args, "contacts");
   if (base && strcmp(base, "fixed") != 0 && strcmp(base, "free") != 0) {
     return cli_bad_input("--base '%s': expected fixed or free", base);
   }
@@ -98,7 +100,9 @@ static const cli_option options[] = {
     {"parameters", "LIST", false, "numbers that become parameters: mass, com, inertia, damping, friction, stiffness"},
     {"without", "LIST", false, "leave out limits, damping, friction, armature"},
     {"base", "fixed|free", false, "the root is fixed to the ground (default) or moves freely"},
+    {"start", "KEY", false, "MJCF: the keyframe at which the model starts (default: all joints at zero)"},
     {"keep-fixed", NULL, false, "links that are fixed to another stay bodies of their own"},
+    {"contacts", NULL, false, "MJCF: spheres, capsules and boxes touch the planes of the world"},
     {"force", NULL, false, "overwrite a model that is there"},
 };
 
@@ -114,6 +118,6 @@ const cli_command cli_cmd_import = {
     .least = 1,
     .most = 1,
     .options = options,
-    .noption = 6,
+    .noption = 8,
     .run = import_file,
 };

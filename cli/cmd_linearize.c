@@ -22,9 +22,12 @@ static void print_summary(const mbg_linearize *s) {
   char *title = cli_format("%s, linear model about %s, t = %g s", m->model, about[m->at], m->time);
   cli_heading(title);
   free(title);
-  printf("\n  %d degree%s of freedom, %d state%s, %d input%s, %d output%s; %d unstable pole%s\n", m->freedoms,
-         plural(m->freedoms), m->states, plural(m->states), m->inputs, plural(m->inputs), m->outputs,
-         plural(m->outputs), m->unstable, plural(m->unstable));
+  printf("\n  %d degree%s of freedom", m->freedoms, plural(m->freedoms));
+  if (m->position_freedoms != m->freedoms) {
+    printf(" of rates, %d of positions", m->position_freedoms);
+  }
+  printf(", %d state%s, %d input%s, %d output%s; %d unstable pole%s\n", m->states, plural(m->states), m->inputs,
+         plural(m->inputs), m->outputs, plural(m->outputs), m->unstable, plural(m->unstable));
 }
 
 static void print_matrix(const mbg_linearize *s, char which, const double *A, const char *more) {

@@ -27,6 +27,9 @@ static void print_summary(const mbg_modes *modes) {
   cli_heading(title);
   free(title);
   printf("\n  %d degree%s of freedom", s->freedoms, plural(s->freedoms));
+  if (s->position_freedoms != s->freedoms) {
+    printf(" of rates, %d of positions", s->position_freedoms);
+  }
   if (s->states > 0) {
     printf(" and %d state%s", s->states, plural(s->states));
   }

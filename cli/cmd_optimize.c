@@ -16,7 +16,8 @@ typedef struct {
   mbg_optimize_options o;
   mbg_run_options run;
   int starts, jobs;
-  bool keep; /* the iterates, for a page */
+  cli_record_options record; /* of the starts */
+  bool keep;                 /* the iterates, for a page */
   int np, niterate;
   double *iterates; /* (niterate x np) */
 } search;
@@ -71,6 +72,10 @@ static int take_options(const cli_args *args, const cli_run *r, search *s) {
   status = status == CLI_DONE ? cli_start_options(args, &s->starts, &o->seed) : status;
   status = status == CLI_DONE ? cli_count(args, "jobs", &s->jobs) : status;
   status = status == CLI_DONE ? cli_restart_options(args, &o->restart, &o->resume) : status;
+  status = status == CLI_DONE ? cli_record_take(args, &s->record) : status;
+  if (status == CLI_DONE && s->record.folder && s->starts < 2) {
+    status = cli_bad_input("--records records results of several starts: give --starts N");
+  }
   o->threads = s->starts > 1 ? 1 : s->jobs;
   return status;
 }
@@ -149,13 +154,35 @@ static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt
 
 /* ---------------------------------------------------------------------- the command */
 
+/* of a program that did a part of the starts */
+static int end_part(const search *s, const cli_starts *starts) {
+  int own = 0, left = 0;
+  for (int k = 0; k < s->starts; k++) {
+    const cli_start *start = &starts->list[k];
+    const bool ended = start->status != MBG_ERROR_INTERRUPTED && start->reason != MBG_OPTIMIZE_INTERRUPTED;
+    own += cli_record_own(&s->record, k);
+    left += cli_record_own(&s->record, k) && !ended;
+  }
+  if (left > 0) {
+    return cli_failed("interrupted; %d of %d starts of this part are recorded: --resume goes on", own - left, own);
+  }
+  fprintf(stderr, "part %d of %d is recorded, %d starts: without --shard, with --resume, the best of all is given\n",
+          s->record.part, s->record.parts, own);
+  return CLI_DONE;
+}
+
 static int find_optimum(const cli_args *args, cli_run *r, search *s) {
   mbg_context *ctx = r->session.ctx;
   mbg_optimize *opt = NULL;
   cli_starts starts = {0};
   int status = CLI_DONE;
   if (s->starts > 1) {
-    status = cli_optimize_starts(r->session.model, &s->o, s->starts, s->jobs, &starts);
+    status = cli_optimize_starts(&r->session, &s->o, s->starts, s->jobs, &s->record, &starts);
+  }
+  if (starts.part) {
+    status = status == CLI_DONE ? end_part(s, &starts) : status;
+    cli_optimize_starts_end(&starts);
+    return status;
   }
   int result = status == CLI_DONE ? mbg_optimize_create(ctx, r->session.model, &s->o, &opt) : MBG_OK;
   if (opt && result == MBG_OK) {
@@ -169,6 +196,9 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
   }
   if (status == CLI_DONE && !cli_flag(args, "no-error-estimate")) {
     cli_error_optional(&r->session, mbg_optimize_error(ctx, opt));
+  }
+  if (status == CLI_DONE && cli_flag(args, "curvature") && mbg_optimize_get_summary(opt)->feasible) {
+    status = cli_session_written(&r->session, mbg_optimize_curvature(ctx, opt));
   }
   if (status == CLI_DONE) {
     status = put_results(args, r, opt, s, &starts);
@@ -195,12 +225,16 @@ static int optimize(const cli_args *args) {
 
 static const cli_option options[] = {
     CLI_OPTIONS_RUN,
-    {"optimizer", "NAME", false, "lbfgs, nlopt-lbfgs, slsqp, mma, conlin, ipopt, ipopt-gn; default: by the problem"},
+    {"optimizer", "NAME", false,
+     "lbfgs, nlopt-lbfgs, newton, slsqp, mma, conlin, ipopt, ipopt-gn, ipopt-exact; default: by the problem"},
     {"iterations", "N", false, "most iterations (points with gradients); default: 200"},
     {"optimality", "NUMBER", false, "residual of the conditions of optimality, relative to the start; default: 1e-6"},
+    {"curvature", NULL, false,
+     "second-order conditions at the optimum, and how it moves with every number of the model"},
     CLI_OPTION_NO_ERROR,
     CLI_OPTIONS_STARTS,
     {"jobs", "N", false, "load cases in N threads at a time, or starts in N processes"},
+    CLI_OPTIONS_PARTS,
     CLI_OPTIONS_RESTART,
     {"output", "FOLDER", CLI_FOLDER, "write plots: history.svg, and design.svg of beams with a filling"},
     {"write", "FILE", CLI_FILE_MODEL, "write the model file with the optimized parameters; put it beside the model"},

@@ -32,6 +32,8 @@ typedef struct {
   double *gradient; /* or NULL                                      (nc x np) */
   mbg_method method;
   cli_series series;
+  cli_searches searches;
+  int frames; /* most pictures of the motion, 0: default */
 } report;
 
 /* ---------------------------------------------------------------------- summary */
@@ -80,10 +82,8 @@ static int put_motion(FILE *f, report *p) {
   char *page = NULL;
   mbg_view_options_default(&options, sizeof(options));
   options.gradient = p->gradient != NULL;
-  int status = cli_count(p->args, "frames", &options.frames);
-  if (status == CLI_DONE) {
-    status = cli_run_status(&p->r, mbg_view_page(p->r.session.ctx, p->r.run, &options, &page));
-  }
+  options.frames = p->frames > 0 ? p->frames : options.frames;
+  const int status = cli_run_status(&p->r, mbg_view_page(p->r.session.ctx, p->r.run, &options, &page));
   if (status == CLI_DONE) {
     cli_html_section(f, "motion", "Motion");
     fputs("<iframe title=\"motion\" srcdoc=\"", f);
@@ -277,11 +277,6 @@ static void put_links(FILE *f, const report *p) {
 }
 
 static int put_page(FILE *f, report *p) {
-  static const struct {
-    const char *flag;
-    int (*put)(FILE *, cli_run *);
-  } searches[] = {
-      {"optimize", cli_report_optimize}, {"identify", cli_report_identify}, {"control", cli_report_control}};
   cli_html_begin(f, mbg_model_name(p->model), mbg_model_note(p->model));
   put_links(f, p);
   int status = put_summary(f, p);
@@ -292,9 +287,7 @@ static int put_page(FILE *f, report *p) {
     put_proof(f, p);
     status = put_ranks(f, p);
   }
-  for (int i = 0; status == CLI_DONE && i < 3; i++) {
-    status = cli_flag(p->args, searches[i].flag) ? searches[i].put(f, &p->r) : CLI_DONE;
-  }
+  status = status == CLI_DONE ? cli_searches_put(f, &p->searches, &p->r) : status;
   fprintf(f, "<footer>mbgrad %s</footer>\n", mbg_version());
   cli_html_end(f);
   return status;
@@ -387,8 +380,11 @@ static int run_report(const cli_args *args) {
     out = own = default_path(p.model);
     status = cli_file_check(p.r.session.ctx, p.model, "--out", out, CLI_FILE_OUT);
   }
+  status = status == CLI_DONE ? cli_count(args, "frames", &p.frames) : status;
+  status = status == CLI_DONE ? cli_searches_make(&p.searches, args, &p.r) : status;
   status = status == CLI_DONE ? compute(&p) : status;
   status = status == CLI_DONE ? write_page(&p, out) : status;
+  cli_searches_destroy(&p.searches);
   cli_series_destroy(&p.series);
   cli_proof_destroy(p.proof);
   free(p.chosen.index);

@@ -15,19 +15,14 @@
 /* ---------------------------------------------------------------------- summary */
 
 static void add_signal(cli_table *table, const cli_series *s, int column) {
-  const double *y = s->values + (size_t)column * (size_t)s->rows;
-  int low = 0, high = 0;
-  for (int i = 1; i < s->rows; i++) {
-    low = y[i] < y[low] ? i : low;
-    high = y[i] > y[high] ? i : high;
-  }
+  const cli_range *r = &s->range[column];
   cli_table_text(table, s->names[column]);
-  cli_table_number(table, y[0]);
-  cli_table_number(table, y[s->rows - 1]);
-  cli_table_number(table, y[low]);
-  cli_table_number(table, s->time[low]);
-  cli_table_number(table, y[high]);
-  cli_table_number(table, s->time[high]);
+  cli_table_number(table, r->first);
+  cli_table_number(table, r->last);
+  cli_table_number(table, r->low);
+  cli_table_number(table, r->low_t);
+  cli_table_number(table, r->high);
+  cli_table_number(table, r->high_t);
 }
 
 static void print_signals(const cli_series *s) {
@@ -46,6 +41,15 @@ static void print_control(const mbg_run *run, const mbg_run_work *w) {
   if (mbg_run_relative_tolerance(run) > 0) {
     printf("  tolerances %.3g and %.3g; constraints drifted by %.1e in position, %.1e in velocity\n",
            mbg_run_relative_tolerance(run), mbg_run_absolute_tolerance(run), w->drift_position, w->drift_velocity);
+  }
+}
+
+static void print_events(const mbg_run *run) {
+  mbg_run_event e;
+  for (int i = 0; mbg_run_event_at(run, i, &e) == MBG_OK; i++) {
+    printf(i == 0 ? "\n  event                 time     impulse\n" : "");
+    printf("  %-14s %11.6g", e.name, e.time);
+    printf(e.impulse > 0 ? " %11.6g\n" : "\n", e.impulse);
   }
 }
 
@@ -68,6 +72,7 @@ static void print_summary(const cli_series *s, const cli_origin *o) {
   if (s->columns > 0) {
     print_signals(s);
   }
+  print_events(o->run);
   if (o->criteria && mbg_model_criterion_count(o->model) > 0) {
     cli_criteria all;
     (void)cli_criteria_choose(o->model, NULL, &all);
@@ -98,6 +103,25 @@ static void json_signals(const cli_series *s) {
   fputs(s->columns > 0 ? "\n  }" : "}", stdout);
 }
 
+/* only of models with events in their runs */
+static void json_events(const mbg_run *run) {
+  mbg_run_event e;
+  for (int i = 0; mbg_run_event_at(run, i, &e) == MBG_OK; i++) {
+    fputs(i == 0 ? ",\n  \"events\": [\n    {\"name\": " : ",\n    {\"name\": ", stdout);
+    cli_json_string(e.name);
+    fputs(", \"time\": ", stdout);
+    cli_json_number(stdout, e.time);
+    fputs(", \"rate\": ", stdout);
+    cli_json_number(stdout, e.rate);
+    fputs(", \"grazing\": ", stdout);
+    cli_json_number(stdout, e.grazing);
+    fputs(", \"impulse\": ", stdout);
+    cli_json_number(stdout, e.impulse);
+    printf(", \"node\": %d}", e.node);
+  }
+  fputs(mbg_run_event_count(run) > 0 ? "\n  ]" : "", stdout);
+}
+
 static void print_json(const cli_series *s, const cli_origin *o) {
   fputs("{\n  \"model\": ", stdout);
   cli_json_string(mbg_model_name(o->model));
@@ -112,6 +136,7 @@ static void print_json(const cli_series *s, const cli_origin *o) {
     cli_json_number(stdout, o->criteria[i]);
   }
   putchar('}');
+  json_events(o->run);
   json_signals(s);
   fputs(",\n  \"work\": ", stdout);
   cli_json_work(o->run);
@@ -147,11 +172,10 @@ static int put_results(const cli_args *args, cli_run *r, const cli_series *s, co
   return CLI_DONE;
 }
 
-static int results(const cli_args *args, cli_run *r) {
+static int results(const cli_args *args, cli_run *r, const cli_series *series) {
   const mbg_model *model = r->session.model;
   double *psi = cli_resize(NULL, (size_t)mbg_model_criterion_count(model), sizeof(double));
   cli_origin origin = {model, r->run, r->session.parameters, psi, NULL};
-  cli_series series = {0};
   cli_poses poses = {0};
   const bool partial = mbg_run_partial(r->run);
   /* a criterion may need times that a partial run does not reach */
@@ -160,21 +184,17 @@ static int results(const cli_args *args, cli_run *r) {
     origin.criteria = NULL;
     status = CLI_DONE;
   }
-  if (status == CLI_DONE) {
-    status = cli_series_make(&series, model, r->run, cli_value(args, "signals", 0), r->options.interval);
-  }
   if (status == CLI_DONE && r->options.keep_poses) {
-    cli_poses_make(&poses, model, r->run, &series);
+    cli_poses_make(&poses, model, r->run, series);
     origin.poses = &poses;
   }
   if (status == CLI_DONE) {
-    status = put_results(args, r, &series, &origin);
+    status = put_results(args, r, series, &origin);
   }
   if (status == CLI_DONE && partial) {
     status = cli_run_interrupted(r, "the results up to there are kept");
   }
   cli_poses_destroy(&poses);
-  cli_series_destroy(&series);
   free(psi);
   return status;
 }
@@ -198,12 +218,46 @@ static int check_options(const cli_args *args, const mbg_model *model) {
   return status;
 }
 
+/* rows that grow with the run: its nodes are not kept */
+typedef struct {
+  cli_series series;
+  int *kept; /* of each column, among the signals that the run keeps */
+} stream;
+
+static void take_node(void *user, double t, bool inner, const double *signals) {
+  stream *s = user;
+  double *y = cli_series_next(&s->series);
+  for (int c = 0; c < s->series.columns; c++) {
+    y[c] = signals[s->kept[c]];
+  }
+  cli_series_node(&s->series, t, inner);
+}
+
+static int begin_stream(const cli_args *args, const cli_run *r, stream *s) {
+  const bool keep =
+      cli_value(args, "out", 0) || cli_value(args, "plot", 0) || cli_flag(args, "json") || r->options.keep_poses;
+  const int status =
+      cli_series_begin(&s->series, r->session.model, cli_value(args, "signals", 0), r->options.interval, keep);
+  s->kept = cli_resize(NULL, (size_t)s->series.columns, sizeof(int));
+  for (int c = 0; c < s->series.columns; c++) {
+    s->kept[c] = 0;
+    while (s->kept[c] + 1 < mbg_run_kept_count(r->run) &&
+           mbg_run_kept_signal(r->run, s->kept[c]) != s->series.signal[c]) {
+      s->kept[c]++;
+    }
+  }
+  return status;
+}
+
 static int simulate(const cli_args *args) {
+  stream rows = {0};
   cli_run r;
   int status = cli_run_begin(&r, args, true, cli_flag(args, "quiet"));
   if (status == CLI_DONE) {
     cli_run_forward(&r.options);
     r.options.keep_poses = cli_value(args, "poses", 0) || cli_series_is_hdf5(cli_value(args, "out", 0));
+    r.options.node = take_node;
+    r.options.node_user = &rows;
     status = cli_run_make(&r);
   }
   if (status == CLI_DONE) {
@@ -213,11 +267,17 @@ static int simulate(const cli_args *args) {
     status = cli_run_status(&r, mbg_run_read_state(r.session.ctx, r.run, cli_value(args, "restart", 0)));
   }
   if (status == CLI_DONE) {
+    status = begin_stream(args, &r, &rows);
+  }
+  if (status == CLI_DONE) {
     status = cli_run_simulate(&r);
   }
   if (status == CLI_DONE) {
-    status = results(args, &r);
+    cli_series_end(&rows.series);
+    status = results(args, &r, &rows.series);
   }
+  cli_series_destroy(&rows.series);
+  free(rows.kept);
   cli_run_close(&r);
   return status;
 }

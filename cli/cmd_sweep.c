@@ -1,9 +1,11 @@
 /* mbgrad sweep: criteria and gradients over a grid or a random sample of parameters */
 #include "cli.h"
 #include "gradient_table.h"
-#include "jobs.h"
+#include "points.h"
+#include "ranks.h"
 #include "results.h"
 #include "run_options.h"
+#include "slurm.h"
 #include "sweep_plot.h"
 #include "text.h"
 
@@ -14,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DONE = 1, WARNED }; /* of a point; an error is negative */
 enum { POINTS_MAX = 10000000 };
 
 /* A parameter that is varied: a list of values, or a range. */
@@ -35,13 +36,11 @@ typedef struct {
   int points;
   uint64_t seed; /* of a random sample; with it: sample is true */
   bool sample, gradient;
-  int ncriterion, *criterion; /* columns */
-  int jobs;
-  double *table; /* points x width: status, criteria, gradients */
-  int done;
+  cli_criteria chosen; /* columns */
+  int *input;          /* parameters of the axes          (naxis) */
+  cli_points p;
+  cli_point_counts count;
 } job;
-
-static size_t width(const job *j) { return 1 + (size_t)j->ncriterion * (1 + (j->gradient ? (size_t)j->naxis : 0)); }
 
 /* ---------------------------------------------------------------------- options */
 
@@ -159,21 +158,19 @@ static int count_points(job *j) {
 
 /* columns: all criteria, or the list of --criteria */
 static int take_criteria(job *j) {
-  cli_criteria chosen;
-  const int status = cli_criteria_choose(j->r.session.model, cli_value(j->args, "criteria", 0), &chosen);
-  j->criterion = chosen.index;
-  j->ncriterion = chosen.count;
-  return status != CLI_DONE || j->ncriterion > 0 ? status : cli_bad_input("the model has no criteria");
+  const int status = cli_criteria_choose(j->r.session.model, cli_value(j->args, "criteria", 0), &j->chosen);
+  return status != CLI_DONE || j->chosen.count > 0 ? status : cli_bad_input("the model has no criteria");
 }
 
 static int take_options(job *j) {
   int seed = 1;
-  j->jobs = 1;
+  j->p.jobs = 1;
   j->sample = cli_value(j->args, "random", 0) != NULL;
   j->gradient = !cli_flag(j->args, "no-gradient");
   int status = cli_count(j->args, "random", &j->points);
   status = status == CLI_DONE ? cli_count(j->args, "seed", &seed) : status;
-  status = status == CLI_DONE ? cli_count(j->args, "jobs", &j->jobs) : status;
+  status = status == CLI_DONE ? cli_count(j->args, "jobs", &j->p.jobs) : status;
+  status = status == CLI_DONE ? cli_record_take(j->args, &j->p.record) : status;
   status = status == CLI_DONE ? take_axes(j) : status;
   status = status == CLI_DONE ? count_points(j) : status;
   j->seed = (uint64_t)seed;
@@ -203,163 +200,67 @@ static double coordinate(const job *j, int point, int i) {
   return a->list ? a->list[k] : a->count == 1 ? a->low : a->low + (a->high - a->low) * k / (a->count - 1);
 }
 
-static bool has_warning(const mbg_context *ctx) {
-  for (int i = 0; i < mbg_context_message_count(ctx); i++) {
-    if (mbg_context_message_severity(ctx, i) == MBG_WARNING) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* one simulation, perhaps with its gradients: a row of the table, in front DONE or WARNED when it could be done */
-static void compute(void *user, int point, void *out) {
+static void place(const void *user, int point, double *parameters) {
   const job *j = user;
-  const mbg_model *m = j->r.session.model;
-  const int np = mbg_model_parameter_count(m), nc = mbg_model_criterion_count(m);
-  double *row = out, *p = cli_resize(NULL, (size_t)np + 1, sizeof(double));
-  double *psi = cli_resize(NULL, (size_t)nc * (size_t)(np + 1) + 1, sizeof(double)), *gradient = psi + nc;
-  mbg_context *ctx = NULL;
-  mbg_run *run = NULL;
-  memcpy(p, j->r.session.parameters, (size_t)np * sizeof(double));
   for (int i = 0; i < j->naxis; i++) {
-    p[j->axes[i].index] = coordinate(j, point, i);
+    parameters[j->axes[i].index] = coordinate(j, point, i);
   }
-  int err = mbg_context_create(NULL, &ctx);
-  err = err == MBG_OK ? mbg_run_create(ctx, m, &j->r.options, &run) : err;
-  err = err == MBG_OK ? mbg_run_set_parameters(ctx, run, p) : err;
-  err = err == MBG_OK ? mbg_run_simulate(ctx, run) : err;
-  err = err == MBG_OK && mbg_run_partial(run) ? MBG_ERROR_INTERRUPTED : err;
-  err = err == MBG_OK ? mbg_run_criteria(ctx, run, psi) : err;
-  if (err == MBG_OK && j->gradient) {
-    err = mbg_run_gradient(ctx, run, MBG_METHOD_AUTO, gradient, NULL);
-  }
-  row[0] = err != MBG_OK ? err : has_warning(ctx) ? WARNED : DONE;
-  for (int k = 0; err == MBG_OK && k < j->ncriterion; k++) {
-    row[1 + k] = psi[j->criterion[k]];
-    for (int i = 0; j->gradient && i < j->naxis; i++) {
-      row[1 + j->ncriterion + k * j->naxis + i] =
-          gradient[(size_t)j->criterion[k] * (size_t)np + (size_t)j->axes[i].index];
-    }
-  }
-  mbg_run_destroy(run);
-  mbg_context_destroy(ctx);
-  free(psi);
-  free(p);
-}
-
-static bool interrupted(void *user) {
-  const job *j = user;
-  return j->r.options.interrupt(j->r.options.user);
 }
 
 static int compute_all(job *j) {
-  const size_t w = width(j);
-  j->table = cli_resize(NULL, (size_t)j->points * w, sizeof(double));
-  for (size_t i = 0; i < (size_t)j->points * w; i++) {
-    j->table[i] = i % w == 0 ? MBG_ERROR_INTERRUPTED : NAN;
+  cli_points *p = &j->p;
+  j->input = cli_resize(NULL, (size_t)j->naxis, sizeof(int));
+  for (int i = 0; i < j->naxis; i++) {
+    j->input[i] = j->axes[i].index;
   }
-  if (j->jobs > 1) {
-    const cli_jobs jobs = {.pieces = j->points,
-                           .jobs = j->jobs,
-                           .size = w * sizeof(double),
-                           .results = j->table,
-                           .work = compute,
-                           .stop = interrupted,
-                           .user = j};
-    return cli_jobs_run(&jobs) < 0 ? CLI_FAILED : CLI_DONE;
-  }
-  for (int k = 0; k < j->points && !interrupted(j); k++) {
-    compute(j, k, j->table + (size_t)k * w);
-    if (j->r.bar) {
-      fprintf(stderr, "\r\033[Kpoint %d of %d", k + 1, j->points);
-      fflush(stderr);
-    }
-  }
-  if (j->r.bar) {
-    fputs("\r\033[K", stderr);
-  }
-  return CLI_DONE;
+  p->run = &j->r;
+  p->points = j->points;
+  p->place = place;
+  p->user = j;
+  p->ninput = j->naxis;
+  p->input = j->input;
+  p->ncriterion = j->chosen.count;
+  p->criterion = j->chosen.index;
+  p->gradient = j->gradient;
+  const int status = cli_points_run(p, "sweep");
+  j->count = cli_point_table_count(&p->table);
+  return status;
 }
 
 /* ---------------------------------------------------------------------- table */
 
-static void put_head(const job *j, FILE *f) {
-  const mbg_model *m = j->r.session.model;
-  for (int i = 0; i < j->naxis; i++) {
-    fprintf(f, "%s,", j->axes[i].name);
-  }
-  for (int k = 0; k < j->ncriterion; k++) {
-    fprintf(f, "%s,", mbg_model_criterion_name(m, j->criterion[k]));
-  }
-  for (int k = 0; j->gradient && k < j->ncriterion; k++) {
-    for (int i = 0; i < j->naxis; i++) {
-      fprintf(f, "d%s/d%s,", mbg_model_criterion_name(m, j->criterion[k]), j->axes[i].name);
-    }
-  }
-  fputs("status\n", f);
-}
-
-static const char *status_of(double code) {
-  return code > 0 ? "ok" : code == MBG_ERROR_INTERRUPTED ? "not run" : "failed";
-}
-
-/* numbers that read back exactly; failed points have none */
-static int put_table(job *j, FILE *f) {
-  int failed = 0;
-  put_head(j, f);
-  for (int k = 0; k < j->points; k++) {
-    const double *row = j->table + (size_t)k * width(j);
-    for (int i = 0; i < j->naxis; i++) {
-      fprintf(f, "%.17g,", coordinate(j, k, i));
-    }
-    for (size_t c = 1; c < width(j); c++) {
-      if (row[0] > 0) {
-        fprintf(f, "%.17g", row[c]);
-      }
-      fputc(',', f);
-    }
-    fprintf(f, "%s\n", status_of(row[0]));
-    failed += !(row[0] > 0);
-    j->done += row[0] > 0;
-  }
-  return failed;
-}
-
 /* the messages of points stay with who computed them: how many have some, and how to read those of the first */
 static void warn_of_warnings(const job *j) {
-  int count = 0, first = 0;
-  for (int k = j->points - 1; k >= 0; k--) {
-    if (j->table[(size_t)k * width(j)] == WARNED) {
-      count++;
-      first = k;
-    }
+  int first = 0;
+  if (j->count.warned == 0) {
+    return;
   }
-  if (count > 0) {
-    fprintf(stderr, "mbgrad: warning: %d of %d points have warnings; mbgrad simulate", count, j->points);
-    for (int i = 0; i < j->naxis; i++) {
-      fprintf(stderr, " --set %s=%g", j->axes[i].name, coordinate(j, first, i));
-    }
-    fputs(" prints those of the first\n", stderr);
+  while (*cli_point_table_row(&j->p.table, first) != CLI_POINT_WARNED) {
+    first++;
   }
+  fprintf(stderr, "mbgrad: warning: %d of %d points have warnings; mbgrad simulate", j->count.warned, j->points);
+  for (int i = 0; i < j->naxis; i++) {
+    fprintf(stderr, " --set %s=%g", j->axes[i].name, coordinate(j, first, i));
+  }
+  fputs(" prints those of the first\n", stderr);
 }
 
 static int write_table(job *j) {
   const char *path = cli_value(j->args, "out", 0) ? cli_value(j->args, "out", 0) : "-";
-  FILE *file = cli_file_open(path);
-  if (!file) {
-    return CLI_FAILED;
+  int status;
+  if (cli_points_partial(&j->p, &status)) {
+    return status;
   }
-  const int failed = put_table(j, file);
-  int status = cli_file_close(file, path);
-  if (status == CLI_DONE && interrupted(j)) {
-    return cli_failed("interrupted; %d of %d points were computed", j->done, j->points);
+  status = cli_point_table_write(&j->p.table, path);
+  if (status == CLI_DONE && cli_points_interrupted(&j->p)) {
+    return cli_failed("interrupted; %d of %d points were computed", j->count.done, j->points);
   }
-  if (status == CLI_DONE && j->done == 0) {
+  if (status == CLI_DONE && j->count.done == 0) {
     return cli_failed("no point could be simulated");
   }
+  const int failed = j->points - j->count.done;
   if (status == CLI_DONE && failed > 0) {
-    fprintf(stderr, "mbgrad: warning: %d of %d points could not be simulated\n", failed, j->points);
+    cli_warning("%d of %d points could not be simulated", failed, j->points);
   }
   warn_of_warnings(j);
   return status;
@@ -370,7 +271,7 @@ static int write_table(job *j) {
 /* the table by columns: values and slopes of the criteria */
 static int draw(const job *j, const char *path, const char **names, const char **units, const char **criteria) {
   const mbg_model *m = j->r.session.model;
-  const size_t points = (size_t)j->points, na = (size_t)j->naxis, nc = (size_t)j->ncriterion;
+  const size_t points = (size_t)j->points, na = (size_t)j->naxis, nc = (size_t)j->chosen.count;
   double *x = cli_resize(NULL, points * na, sizeof(double)), *values = cli_resize(NULL, points * nc, sizeof(double));
   double *slopes = j->gradient ? cli_resize(NULL, points * nc * na, sizeof(double)) : NULL;
   int *counts = cli_resize(NULL, na, sizeof(int));
@@ -380,16 +281,14 @@ static int draw(const job *j, const char *path, const char **names, const char *
     counts[i] = j->axes[i].count;
   }
   for (size_t k = 0; k < nc; k++) {
-    criteria[k] = mbg_model_criterion_name(m, j->criterion[k]);
+    criteria[k] = mbg_model_criterion_name(m, j->chosen.index[k]);
   }
   for (size_t k = 0; k < points; k++) {
-    const double *row = j->table + k * width(j);
-    for (size_t i = 0; i < na; i++) {
-      x[k * na + i] = coordinate(j, (int)k, (int)i);
-    }
-    memcpy(values + k * nc, row + 1, nc * sizeof(double));
+    const double *row = cli_point_table_row(&j->p.table, (int)k) + 1;
+    memcpy(x + k * na, row, na * sizeof(double));
+    memcpy(values + k * nc, row + na, nc * sizeof(double));
     if (slopes) {
-      memcpy(slopes + k * nc * na, row + 1 + nc, nc * na * sizeof(double));
+      memcpy(slopes + k * nc * na, row + na + nc, nc * na * sizeof(double));
     }
   }
   const cli_sweep_table table = {.title = mbg_model_name(m),
@@ -399,7 +298,7 @@ static int draw(const job *j, const char *path, const char **names, const char *
                                  .counts = j->sample ? NULL : counts,
                                  .points = j->points,
                                  .x = x,
-                                 .ncriterion = j->ncriterion,
+                                 .ncriterion = j->chosen.count,
                                  .criteria = criteria,
                                  .values = values,
                                  .slopes = slopes};
@@ -413,10 +312,10 @@ static int draw(const job *j, const char *path, const char **names, const char *
 
 static int write_plot(const job *j) {
   const char *path = cli_value(j->args, "plot", 0);
-  if (!path || j->done == 0) {
+  if (!path || j->count.done == 0 || cli_ranks_own() > 0) {
     return CLI_DONE;
   }
-  const char **names = cli_resize(NULL, 2 * (size_t)j->naxis + (size_t)j->ncriterion, sizeof(*names));
+  const char **names = cli_resize(NULL, 2 * (size_t)j->naxis + (size_t)j->chosen.count, sizeof(*names));
   const int status = draw(j, path, names, names + j->naxis, names + 2 * j->naxis);
   free(names);
   return status;
@@ -432,16 +331,19 @@ static int sweep(const cli_args *args) {
   if (!j.gradient) {
     cli_run_forward(&j.r.options);
   }
-  status = status == CLI_DONE ? compute_all(&j) : status;
-  status = status == CLI_DONE ? write_table(&j) : status;
-  status = status == CLI_DONE ? write_plot(&j) : status;
+  if (status == CLI_DONE && !cli_slurm(args, &j.p.record, j.points, &status)) {
+    status = compute_all(&j);
+    status = status == CLI_DONE ? write_table(&j) : status;
+    status = status == CLI_DONE ? write_plot(&j) : status;
+  }
   for (int i = 0; i < j.naxis; i++) {
     free(j.axes[i].name);
     free(j.axes[i].list);
   }
   free(j.axes);
-  free(j.criterion);
-  free(j.table);
+  free(j.chosen.index);
+  free(j.input);
+  cli_points_destroy(&j.p);
   cli_run_close(&j.r);
   return status;
 }
@@ -453,8 +355,10 @@ static const cli_option options[] = {
     {"seed", "N", false, "other random points; default: 1"},
     {"criteria", "A,B,...", false, "these criteria only"},
     {"no-gradient", NULL, false, "values only"},
-    {"jobs", "N", false, "N processes at a time"},
-    {"out", "FILE.csv", CLI_FILE_OUT, "write the table to a file; default: standard output"},
+    {"jobs", "N", false, "N threads"},
+    CLI_OPTIONS_RECORDS,
+    CLI_OPTIONS_SLURM,
+    {"out", "FILE", CLI_FILE_OUT, "write the table: .csv, .h5 or .hdf5; default: CSV to standard output"},
     CLI_OPTION_PLOT,
     CLI_OPTIONS_RUN,
 };
@@ -473,4 +377,5 @@ const cli_command cli_cmd_sweep = {
     .options = options,
     .noption = (int)(sizeof(options) / sizeof(options[0])),
     .run = sweep,
+    .ranks = true,
 };

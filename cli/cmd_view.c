@@ -67,6 +67,7 @@ static int write_files(const cli_args *args, cli_run *r, const mbg_view_options 
 static int take_options(const cli_args *args, const cli_run *r, mbg_view_options *options, int **ghosts) {
   mbg_view_options_default(options, sizeof(*options));
   options->gradient = cli_flag(args, "gradient");
+  options->loads = cli_flag(args, "loads");
   int status = cli_pictures_check(args);
   status = status == CLI_DONE ? cli_count(args, "frames", &options->frames) : status;
   status = status == CLI_DONE ? cli_count(args, "numbers", &options->numbers) : status;
@@ -105,6 +106,7 @@ static const cli_option options[] = {
     {"glb", "FILE.glb", CLI_FILE_OUT, "write an animated glTF file for other viewers; with --out a page, too"},
     CLI_OPTIONS_PICTURE,
     {"frames", "N", false, "most pictures of the motion; default: 1000"},
+    {"loads", NULL, false, "show forces and moments as arrows, stresses of beams as colours"},
     {"gradient", NULL, false, "show gradients: of the criteria, of the motion by parameters, by every number"},
     {"parameters", "A,B,...", false,
      "with --gradient: motion by these parameters, or none; default: the 6 of most effect"},

@@ -392,6 +392,16 @@ static bool same_path(const char *a, const char *b) {
   return same;
 }
 
+/* "A,B;X:Y" or a signal of the model, not a file */
+static bool names_signals(const mbg_model *model, const char *text) {
+  bool signal = strpbrk(text, ",;") != NULL && !strpbrk(text, "./");
+  for (int i = 0; model && !signal && i < mbg_model_signal_count(model); i++) {
+    const char *name = mbg_model_signal_name(model, i); /* NULL: of the model's own use */
+    signal = name && !strcmp(name, text);
+  }
+  return signal;
+}
+
 int cli_files_check(const cli_args *args, mbg_context *ctx, const mbg_model *model) {
   int status = CLI_DONE;
   for (int i = 0; status == CLI_DONE && i < args->ngiven; i++) {
@@ -408,7 +418,10 @@ int cli_files_check(const cli_args *args, mbg_context *ctx, const mbg_model *mod
       }
     }
     if (status == CLI_DONE && given->option->kind == CLI_PICTURE) {
-      status = cli_picture_path(what, given->value);
+      status = cli_takes(args, "panels") && names_signals(model, given->value)
+                   ? cli_bad_input("%s: '%s' names signals; give the file, too: %s FILE.svg --panels \"%s\"", what,
+                                   given->value, what, given->value)
+                   : cli_picture_path(what, given->value);
     }
     free(what);
   }

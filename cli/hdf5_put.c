@@ -1,7 +1,8 @@
 #include "hdf5_put.h"
 
+#include "cli.h" /* a file without HDF5 is not empty */
+
 #ifdef MBG_HDF5
-#include "cli.h"
 #include "files.h"
 
 #include <string.h>

@@ -76,14 +76,25 @@ static void number_or(cli_table *t, double value, const char *other) {
 
 static void print_parameters(const mbg_identify *id) {
   const mbg_identify_summary *s = mbg_identify_get_summary(id);
-  cli_table t = cli_table_make("lrrrrll");
-  cli_table_texts(&t, "name", "start", "value", "standard error", "bias of step", "unit", "", NULL);
+  bool hessian = false;
+  for (int i = 0; i < s->parameters; i++) {
+    hessian = hessian || !isnan(mbg_identify_get_parameter(id, i)->hessian_error);
+  }
+  cli_table t = cli_table_make(hessian ? "lrrrrrll" : "lrrrrll");
+  cli_table_texts(&t, "name", "start", "value", "standard error", NULL);
+  if (hessian) {
+    cli_table_text(&t, "by the Hessian");
+  }
+  cli_table_texts(&t, "bias of step", "unit", "", NULL);
   for (int i = 0; i < s->parameters; i++) {
     const mbg_identify_parameter *p = mbg_identify_get_parameter(id, i);
     cli_table_text(&t, p->name);
     cli_table_number(&t, p->start);
     cli_table_format(&t, "%.9g", p->value);
     number_or(&t, p->standard_error, "-");
+    if (hessian) {
+      number_or(&t, p->hessian_error, "-");
+    }
     number_or(&t, p->bias, "-");
     cli_table_text(&t, p->unit);
     cli_table_text(&t, p->at_bound < 0 ? "at min" : p->at_bound > 0 ? "at max" : p->determined ? "" : "not determined");
@@ -232,6 +243,7 @@ static void json_parameters(const mbg_identify *id, int n) {
     cli_json_number(stdout, p->value);
     key_number("start", p->start);
     key_number("standard_error", p->standard_error);
+    key_number("hessian_error", p->hessian_error);
     key_number("bias", p->bias);
     key_number("min", p->min);
     key_number("max", p->max);

@@ -228,7 +228,7 @@ int cli_locus_write(const char *path, cli_session *session, const mbg_linearize_
                     double from, double to) {
   const int np = mbg_model_parameter_count(session->model);
   mbg_linearize_options o = *options;
-  double *p = cli_resize(NULL, (size_t)np, sizeof(double)), *re = NULL, *im = NULL;
+  double *p = cli_resize(NULL, (size_t)np, sizeof(double)), *re = NULL, *im = NULL, *at = NULL;
   int n = 0, status = CLI_DONE;
   memcpy(p, session->parameters, (size_t)np * sizeof(double));
   o.parameters = p;
@@ -243,6 +243,10 @@ int cli_locus_write(const char *path, cli_session *session, const mbg_linearize_
       im = cli_resize(im, (size_t)VALUES * (size_t)n + 1, sizeof(double));
       (void)mbg_linearize_poles(s, re + (size_t)k * (size_t)n, im + (size_t)k * (size_t)n);
       clean_poles(re + (size_t)k * (size_t)n, im + (size_t)k * (size_t)n, n);
+      at = cli_resize(at, (size_t)VALUES * (size_t)n + 1, sizeof(double));
+      for (int i = 0; i < n; i++) {
+        at[k * n + i] = p[parameter];
+      }
     }
     mbg_linearize_destroy(s);
   }
@@ -256,8 +260,13 @@ int cli_locus_write(const char *path, cli_session *session, const mbg_linearize_
         {.name = "between", .count = VALUES * n, .x = re, .y = im, .dots = true, .no_line = true},
         {.name = first, .count = n, .x = re, .y = im, .dots = true, .no_line = true},
         {.name = last, .count = n, .x = re + end, .y = im + end, .dots = true, .no_line = true}};
-    const cli_panel panel = {.x_label = "re [1/s]", .y_label = "im [1/s]", .high = 1.8, .ncurve = 3, .curves = curves};
-    status = cli_plot_write(path, title, &panel, 1);
+    const cli_curve over[] = {{.name = "re", .count = VALUES * n, .x = at, .y = re, .dots = true, .no_line = true},
+                              {.name = "im", .count = VALUES * n, .x = at, .y = im, .dots = true, .no_line = true}};
+    const cli_panel panels[] = {
+        {.x_label = "re [1/s]", .y_label = "im [1/s]", .high = 1.8, .ncurve = 3, .curves = curves},
+        {.x_label = name, .y_label = "re [1/s]", .ncurve = 1, .curves = over},
+        {.x_label = name, .y_label = "im [1/s]", .ncurve = 1, .curves = over + 1}};
+    status = cli_plot_write(path, title, panels, 3);
     free(title);
     free(first);
     free(last);
@@ -265,5 +274,6 @@ int cli_locus_write(const char *path, cli_session *session, const mbg_linearize_
   free(p);
   free(re);
   free(im);
+  free(at);
   return status;
 }

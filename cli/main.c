@@ -1,5 +1,6 @@
 /* mbgrad: the program. Each command is a file cmd_NAME.c with a table of options. */
 #include "cli.h"
+#include "ranks.h"
 #include "text.h"
 
 #include <dlfcn.h>
@@ -15,29 +16,17 @@
 #endif
 
 extern const cli_command cli_cmd_linearize, cli_cmd_modes, cli_cmd_simulate, cli_cmd_gradient, cli_cmd_check,
-    cli_cmd_compare, cli_cmd_identify, cli_cmd_control, cli_cmd_optimize, cli_cmd_sweep, cli_cmd_report, cli_cmd_view,
-    cli_cmd_list, cli_cmd_new, cli_cmd_import, cli_cmd_export, cli_cmd_help, cli_cmd_version;
+    cli_cmd_compare, cli_cmd_identify, cli_cmd_control, cli_cmd_optimize, cli_cmd_sweep, cli_cmd_merge,
+    cli_cmd_uncertainty, cli_cmd_report, cli_cmd_view, cli_cmd_list, cli_cmd_new, cli_cmd_import, cli_cmd_export,
+    cli_cmd_help, cli_cmd_version, cli_cmd_doctor, cli_cmd_completion, cli_cmd_schema;
 
 const cli_command *const cli_commands[] = {
-    &cli_cmd_check,
-    &cli_cmd_simulate,
-    &cli_cmd_view,
-    &cli_cmd_report,
-    &cli_cmd_modes,
-    &cli_cmd_linearize,
-    &cli_cmd_gradient,
-    &cli_cmd_compare,
-    &cli_cmd_identify,
-    &cli_cmd_control,
-    &cli_cmd_optimize,
-    &cli_cmd_sweep,
-    &cli_cmd_list,
-    &cli_cmd_new,
-    &cli_cmd_import,
-    &cli_cmd_export,
-    &cli_cmd_help,
-    &cli_cmd_version,
-    NULL,
+    &cli_cmd_check,      &cli_cmd_simulate,    &cli_cmd_view,     &cli_cmd_report,
+    &cli_cmd_modes,      &cli_cmd_linearize,   &cli_cmd_gradient, &cli_cmd_compare,
+    &cli_cmd_identify,   &cli_cmd_control,     &cli_cmd_optimize, &cli_cmd_sweep,
+    &cli_cmd_merge,      &cli_cmd_uncertainty, &cli_cmd_list,     &cli_cmd_new,
+    &cli_cmd_import,     &cli_cmd_export,      &cli_cmd_schema,   &cli_cmd_doctor,
+    &cli_cmd_completion, &cli_cmd_help,        &cli_cmd_version,  NULL,
 };
 
 const cli_command *cli_command_find(const char *name) {
@@ -67,6 +56,9 @@ static int run_command(const cli_command *command, int argc, char **argv) {
   if (status == CLI_DONE) {
     if (args.help) {
       cli_help_command(command);
+    } else if (cli_ranks_count() > 1 && !command->ranks) {
+      status =
+          cli_bad_input("ranks of mpirun do not share the work of '%s': call mbgrad without mpirun", command->name);
     } else {
       status = command->run(&args);
     }
@@ -128,7 +120,9 @@ int main(int argc, char **argv) {
   return_blocks();
   use_one_thread();
   ignore_signals();
+  cli_ranks_init(&argc, &argv);
   const int status = run(argc, argv);
+  cli_ranks_end();
   /* a failed write is a failure of the program */
   errno = 0;
   if (fflush(stdout) != 0 || ferror(stdout)) {

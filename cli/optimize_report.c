@@ -2,6 +2,7 @@
 
 #include "cli.h"
 #include "design_picture.h"
+#include "optimize_curvature.h"
 #include "plot.h"
 #include "results.h"
 #include "step_error.h"
@@ -184,6 +185,7 @@ void cli_optimize_print(const mbg_optimize *opt, int nstart, const cli_start *st
   print_constraints(opt);
   print_active(opt);
   print_cases(opt);
+  cli_curvature_print(opt, full);
   print_starts(nstart, starts, best);
 }
 
@@ -323,6 +325,7 @@ void cli_optimize_json(const mbg_optimize *opt, int nstart, const cli_start *sta
          s->feasible ? "true" : "false");
   printf(",\n  \"iterations\": %d,\n  \"solves\": %d,\n  \"evaluations\": %d,\n  \"failures\": %d,\n  \"replayed\": %d",
          s->iterations, s->solves, s->evaluations, s->failures, s->replayed);
+  printf(",\n  \"products\": %ld", s->products);
   top_member("objective", s->objective);
   top_member("objective_start", s->objective_start);
   top_member("objective_error", s->objective_error);
@@ -337,6 +340,7 @@ void cli_optimize_json(const mbg_optimize *opt, int nstart, const cli_start *sta
   json_constraints(opt);
   json_active(opt);
   json_cases(opt);
+  cli_curvature_json(opt);
   json_starts(nstart, starts, best);
   json_history(opt);
   top_member("seconds", s->seconds);

@@ -3,7 +3,7 @@
 #define CLI_OPTIMIZE_STARTS_H
 
 #include "optimize_report.h"
-#include "session.h"
+#include "points.h"
 
 typedef struct {
   cli_start *list; /*                                            (n) */
@@ -11,12 +11,15 @@ typedef struct {
   int ended;       /* those that were not interrupted */
   char *folder;    /* of temporary records, NULL: none */
   char *file;      /* record of the best one */
+  bool part;       /* only a part of them was to be done: there is no best one */
 } cli_starts;
 
-/* Runs all of them, at most `jobs` at a time; each records its evaluations in a file of its own: FILE.0, FILE.1 ... for
-   --restart FILE, else in a temporary folder. An interruption keeps what each has reached. Afterwards *o replays the
-   best one. End it in either case. */
-int cli_optimize_starts(const mbg_model *model, mbg_optimize_options *o, int n, int jobs, cli_starts *starts);
+/* Runs all of them, at most `jobs` at a time, or those of a part whose results are not in the folder of `record`, where
+   they are recorded. Each records its evaluations in a file of its own: FILE.0, FILE.1 ... for --restart FILE, in the
+   folder, else in a temporary one. An interruption keeps what each has reached. Afterwards *o replays the best one. End
+   it in either case. */
+int cli_optimize_starts(cli_session *session, mbg_optimize_options *o, int n, int jobs,
+                        const cli_record_options *record, cli_starts *starts);
 void cli_optimize_starts_end(cli_starts *starts);
 
 #endif

@@ -12,9 +12,36 @@
 
 /* ---------------------------------------------------------------------- parsing */
 
+/* letters of the common options, the same in every command that has them */
+static const struct {
+  char letter;
+  const char *name;
+} letters[] = {{'s', "set"},  {'f', "formulation"}, {'m', "method"}, {'c', "criteria"},
+               {'e', "end"},  {'t', "tolerance"},   {'r', "run"},    {'o', "out"},
+               {'p', "plot"}, {'j', "json"},        {'q', "quiet"},  {'n', "threads"}};
+
+char cli_option_letter(const char *name) {
+  for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+    if (!strcmp(letters[i].name, name)) {
+      return letters[i].letter;
+    }
+  }
+  return 0;
+}
+
 static const cli_option *find(const cli_command *command, const char *name, size_t length) {
   for (int i = 0; i < command->noption; i++) {
     if (strlen(command->options[i].name) == length && !strncmp(command->options[i].name, name, length)) {
+      return &command->options[i];
+    }
+  }
+  return NULL;
+}
+
+/* -s: the option of the command with that letter */
+static const cli_option *find_letter(const cli_command *command, const char *word) {
+  for (int i = 0; word[0] && !word[1] && i < command->noption; i++) {
+    if (cli_option_letter(command->options[i].name) == word[0]) {
       return &command->options[i];
     }
   }
@@ -48,17 +75,17 @@ static bool already(const cli_args *args, const cli_option *option) {
 
 /* argv[0] is the option; *used is set to 2 when it took the next word */
 static int parse_option(cli_args *args, int argc, char **argv, int *used) {
-  const char *name = argv[0] + 2, *equals = strchr(argv[0], '=');
+  const bool is_long = argv[0][1] == '-';
+  const char *name = argv[0] + 1 + is_long, *equals = is_long ? strchr(argv[0], '=') : NULL;
   const size_t length = equals ? (size_t)(equals - name) : strlen(name);
   *used = 1;
   if (!strcmp(argv[0], "-h") || !strcmp(argv[0], "--help")) {
     args->help = true;
     return CLI_DONE;
   }
-  const cli_option *option = argv[0][1] == '-' ? find(args->command, name, length) : NULL;
+  const cli_option *option = is_long ? find(args->command, name, length) : find_letter(args->command, name);
   if (!option) {
-    return argv[0][1] == '-' ? unknown(args->command, argv[0], name, length)
-                             : unknown(args->command, argv[0], argv[0] + 1, strlen(argv[0] + 1));
+    return unknown(args->command, argv[0], name, length);
   }
   if (!option->value && equals) {
     return cli_bad_input("%s: option '--%s' takes no value", args->command->name, option->name);
@@ -181,42 +208,20 @@ static void list_methods(char *list, size_t size) {
   }
 }
 
-/* rows of a table of two columns, broken between words; the first column is written already */
-static void add_lines(cli_table *table, const char *text, int width) {
-  while (cli_columns(text) > width) {
-    const char *end = NULL;
-    int column = 0;
-    for (const char *p = text; *p && column <= width; p++) {
-      end = *p == ' ' ? p : end;
-      column += ((unsigned char)*p & 0xC0) != 0x80;
-    }
-    if (!end) {
-      break; /* one long word */
-    }
-    cli_table_format(table, "%.*s", (int)(end - text), text);
-    cli_table_text(table, "");
-    text = end + 1;
-  }
-  cli_table_text(table, text);
-}
-
-static void add_help(cli_table *table, const char *help, int width) {
+char *cli_option_help(const cli_option *option) {
   static const struct {
     const char *mark;
     void (*list)(char *list, size_t size);
   } marks[] = {{"{formulations}", list_formulations}, {"{integrators}", list_integrators}, {"{methods}", list_methods}};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
     const size_t length = strlen(marks[i].mark);
-    if (!strncmp(help, marks[i].mark, length)) {
+    if (!strncmp(option->help, marks[i].mark, length)) {
       char list[256] = "";
       marks[i].list(list, sizeof list);
-      char *text = cli_format("%s%s", list, help + length);
-      add_lines(table, text, width);
-      free(text);
-      return;
+      return cli_format("%s%s", list, option->help + length);
     }
   }
-  add_lines(table, help, width);
+  return cli_copy(option->help);
 }
 
 void cli_options_print(const cli_command *command) {
@@ -229,10 +234,14 @@ void cli_options_print(const cli_command *command) {
   }
   for (int i = 0; i < command->noption; i++) {
     const cli_option *o = &command->options[i];
-    cli_table_format(&table, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-    add_help(&table, o->help, CLI_WIDTH - 2 - widest - 2);
+    const char letter = cli_option_letter(o->name), prefix[] = {'-', letter, ',', ' ', 0};
+    char *help = cli_option_help(o);
+    cli_table_format(&table, "%s--%s%s%s", letter ? prefix : "    ", o->name, o->value ? " " : "",
+                     o->value ? o->value : "");
+    cli_table_lines(&table, help, CLI_WIDTH - 2 - 4 - widest - 2);
+    free(help);
   }
-  cli_table_text(&table, "--help");
+  cli_table_text(&table, "-h, --help");
   cli_table_text(&table, "print this");
   cli_table_print(&table, 2);
   cli_table_destroy(&table);

@@ -60,6 +60,10 @@ bool cli_takes(const cli_args *args, const char *name); /* is it an option of th
 /* Value number `index` of an option, in the order of the command line; NULL: out of range. */
 const char *cli_value(const cli_args *args, const char *name, int index);
 
+/* The letter of a common option ("set": 's'), the same in every command; 0: none. */
+char cli_option_letter(const char *name);
+/* The text of an option's help with the library's lists in it, to be freed. */
+char *cli_option_help(const cli_option *option);
 /* The table of options, one line each, --help included. */
 void cli_options_print(const cli_command *command);
 

@@ -39,6 +39,9 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- curves */
 
+/* beyond the last colour other marks go with the colours */
+static int mark_of(int c) { return c + c / COLOURS; }
+
 static const char *colour_of(const cli_panel *p, int c) {
   return p->curves[c].dashed ? "#888888" : cli_plot_colour(p->curves[c].colour > 0 ? p->curves[c].colour - 1 : c);
 }
@@ -110,7 +113,7 @@ static void draw_line(cli_canvas *v, const place *a, int curve) {
 /* dots at all points, or at those that stand alone, where a line shows nothing */
 static void draw_dots(cli_canvas *v, const place *a, int curve, bool all) {
   const cli_curve *c = &a->p->curves[curve];
-  const int shape = c->no_line ? curve : 0;
+  const int shape = c->no_line ? mark_of(curve) : 0;
   const double radius = c->no_line && c->count < 200 ? 4 : c->no_line ? 2.5 : all && c->count > 100 ? 2 : 3;
   for (int i = 0; i < c->count; i++) {
     const bool alone = (i == 0 || !fits(a, c, i - 1)) && (i + 1 == c->count || !fits(a, c, i + 1));
@@ -150,7 +153,7 @@ static void draw_sample(cli_canvas *v, const cli_panel *p, int c, double x, doub
     cli_canvas_stroke(v, &sample, x, y - 4, x + SAMPLE, y - 4);
   }
   if (q->no_line || q->dots) {
-    cli_canvas_mark(v, x + SAMPLE / 2.0, y - 4, q->no_line ? 4 : 3, q->no_line ? c : 0, pen.colour);
+    cli_canvas_mark(v, x + SAMPLE / 2.0, y - 4, q->no_line ? 4 : 3, q->no_line ? mark_of(c) : 0, pen.colour);
   }
 }
 

@@ -2,9 +2,6 @@
 
 #include "html.h"
 #include "identify_report.h"
-#include "mbgrad/control.h"
-#include "mbgrad/identify.h"
-#include "mbgrad/optimize.h"
 #include "optimize_report.h"
 #include "plot.h"
 #include "text.h"
@@ -79,18 +76,18 @@ static void put_limits(FILE *f, const mbg_optimize *opt) {
   cli_html_table_end(f);
 }
 
-int cli_report_optimize(FILE *f, cli_run *r) {
-  mbg_run_options run = quiet(r);
+static int make_optimize(cli_searches *s, cli_run *r) {
   mbg_optimize_options o;
-  mbg_optimize *opt = NULL;
   mbg_optimize_options_default(&o, sizeof(o));
-  o.run = &run;
+  o.run = &s->run;
   o.parameters = r->session.parameters;
   o.progress = watch_optimize;
-  o.user = &run;
-  int result = mbg_optimize_create(r->session.ctx, r->session.model, &o, &opt);
-  result = result == MBG_OK ? mbg_optimize_solve(r->session.ctx, opt) : result;
-  const int status = cli_run_status(r, result);
+  o.user = &s->run;
+  return cli_run_status(r, mbg_optimize_create(r->session.ctx, r->session.model, &o, &s->optimize));
+}
+
+static int put_optimize(FILE *f, mbg_optimize *opt, cli_run *r) {
+  const int status = cli_run_status(r, mbg_optimize_solve(r->session.ctx, opt));
   if (status == CLI_DONE) {
     const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
     cli_html_section(f, "optimize", "Optimization");
@@ -106,7 +103,6 @@ int cli_report_optimize(FILE *f, cli_run *r) {
     fputs("</div>\n", f);
     cli_html_section_end(f);
   }
-  mbg_optimize_destroy(opt);
   return status;
 }
 
@@ -130,16 +126,16 @@ static void put_estimates(FILE *f, const mbg_identify *id) {
   cli_html_table_end(f);
 }
 
-int cli_report_identify(FILE *f, cli_run *r) {
-  mbg_run_options run = quiet(r);
+static int make_identify(cli_searches *s, cli_run *r) {
   mbg_identify_options o;
-  mbg_identify *id = NULL;
   mbg_identify_options_default(&o, sizeof(o));
-  o.run = &run;
+  o.run = &s->run;
   o.parameters = r->session.parameters;
-  int result = mbg_identify_create(r->session.ctx, r->session.model, &o, &id);
-  result = result == MBG_OK ? mbg_identify_solve(r->session.ctx, id) : result;
-  const int status = cli_run_status(r, result);
+  return cli_run_status(r, mbg_identify_create(r->session.ctx, r->session.model, &o, &s->identify));
+}
+
+static int put_identify(FILE *f, mbg_identify *id, cli_run *r) {
+  const int status = cli_run_status(r, mbg_identify_solve(r->session.ctx, id));
   if (status == CLI_DONE) {
     const mbg_identify_summary *s = mbg_identify_get_summary(id);
     cli_html_section(f, "identify", "Identification");
@@ -156,7 +152,6 @@ int cli_report_identify(FILE *f, cli_run *r) {
     fputs("</div>\n", f);
     cli_html_section_end(f);
   }
-  mbg_identify_destroy(id);
   return status;
 }
 
@@ -178,19 +173,19 @@ static void put_controls(FILE *f, const mbg_control *control) {
   fputs("</div>\n", f);
 }
 
-int cli_report_control(FILE *f, cli_run *r) {
-  static const char *const heads[] = {"criterion", ">weight", ">value", NULL};
-  mbg_run_options run = quiet(r);
+static int make_control(cli_searches *s, cli_run *r) {
   mbg_control_options o;
-  mbg_control *control = NULL;
   mbg_control_options_default(&o, sizeof(o));
-  o.run = &run;
+  o.run = &s->run;
   o.parameters = r->session.parameters;
   o.progress = watch_control;
-  o.user = &run;
-  int result = mbg_control_create(r->session.ctx, r->session.model, &o, &control);
-  result = result == MBG_OK ? mbg_control_solve(r->session.ctx, control) : result;
-  const int status = cli_run_status(r, result);
+  o.user = &s->run;
+  return cli_run_status(r, mbg_control_create(r->session.ctx, r->session.model, &o, &s->control));
+}
+
+static int put_control(FILE *f, mbg_control *control, cli_run *r) {
+  static const char *const heads[] = {"criterion", ">weight", ">value", NULL};
+  const int status = cli_run_status(r, mbg_control_solve(r->session.ctx, control));
   if (status == CLI_DONE) {
     const mbg_control_summary *s = mbg_control_get_summary(control);
     cli_html_section(f, "control", "Control");
@@ -210,6 +205,39 @@ int cli_report_control(FILE *f, cli_run *r) {
     put_controls(f, control);
     cli_html_section_end(f);
   }
-  mbg_control_destroy(control);
   return status;
+}
+
+/* ---------------------------------------------------------------------- all */
+
+int cli_searches_make(cli_searches *s, const cli_args *args, cli_run *r) {
+  int status = CLI_DONE;
+  s->run = quiet(r);
+  if (cli_flag(args, "optimize")) {
+    status = make_optimize(s, r);
+  }
+  if (status == CLI_DONE && cli_flag(args, "identify")) {
+    status = make_identify(s, r);
+  }
+  if (status == CLI_DONE && cli_flag(args, "control")) {
+    status = make_control(s, r);
+  }
+  return status;
+}
+
+int cli_searches_put(FILE *f, cli_searches *s, cli_run *r) {
+  int status = s->optimize ? put_optimize(f, s->optimize, r) : CLI_DONE;
+  if (status == CLI_DONE && s->identify) {
+    status = put_identify(f, s->identify, r);
+  }
+  if (status == CLI_DONE && s->control) {
+    status = put_control(f, s->control, r);
+  }
+  return status;
+}
+
+void cli_searches_destroy(cli_searches *s) {
+  mbg_optimize_destroy(s->optimize);
+  mbg_identify_destroy(s->identify);
+  mbg_control_destroy(s->control);
 }

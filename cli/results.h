@@ -1,30 +1,13 @@
-/* results: signals over time as columns, their CSV and HDF5 files, the final state, numbers for programs. */
+/* results: CSV and HDF5 files of signals over time, numbers for programs. */
 #ifndef CLI_RESULTS_H
 #define CLI_RESULTS_H
 
 #include "files.h"
 #include "mbgrad/run.h"
+#include "series.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-
-/* ---------------------------------------------------------------------- columns */
-
-typedef struct {
-  int rows, columns;
-  const char **names; /* borrowed from the model             (columns) */
-  int *signal;        /* index in the model                  (columns) */
-  double *time;       /*                                     (rows) */
-  double *values;     /* one column after the other          (columns x rows) */
-} cli_series;
-
-/* Signals of the simulated run: `list` ("a,b") or, when NULL, all that have a name. At the nodes, or every `interval`
-   (> 0) by linear interpolation between them. Returns CLI_DONE, or CLI_BAD_INPUT with a message. */
-int cli_series_make(cli_series *series, const mbg_model *model, const mbg_run *run, const char *list, double interval);
-void cli_series_destroy(cli_series *series);
-
-/* The list of signals alone: their number, or -1 with a message. *signal is to be freed. */
-int cli_signals_choose(const mbg_model *model, const char *list, int **signal);
 
 /* ---------------------------------------------------------------------- files */
 

@@ -53,6 +53,13 @@ static int take_end(const cli_args *args, double *value) {
   return status == CLI_DONE && *end ? cli_bad_input("--end: '%s' is no number", text) : status;
 }
 
+/* What a limit of the whole process leaves to the library: the program itself takes 16 MB. Limits of less than that are
+   limits of the trajectory alone. */
+static double beside_program(double limit) {
+  const double program = 16 * 1024.0 * 1024;
+  return limit - fmin(program, fmax(0, (limit - program) / 2));
+}
+
 /* bytes with an optional k, M, G */
 static int take_memory(const cli_args *args, double *value) {
   static const char letters[] = "kMG";
@@ -69,7 +76,7 @@ static int take_memory(const cli_args *args, double *value) {
   if ((*end && (!letter || end[1])) || !(*value > 0)) {
     return cli_bad_input("--memory: '%s' is no number of bytes (64M, 2G)", text);
   }
-  *value *= letter ? pow(1024, (double)(letter - letters + 1)) : 1;
+  *value = beside_program(*value * (letter ? pow(1024, (double)(letter - letters + 1)) : 1));
   return CLI_DONE;
 }
 

@@ -13,7 +13,7 @@
       {"accuracy", "NUMBER", false, "find the step (qr, dca: the tolerance) for this relative error of the results"},  \
       {"end", "SECONDS", false, "end of the run"},                                                                     \
       {"threads", "N", false, "threads of dca; results do not depend on their number"}, {                              \
-    "memory", "BYTES", false, "most memory for the trajectory (64M, 2G); the rest is recomputed"                       \
+    "memory", "BYTES", false, "most memory of the program beside the model (64M, 2G); what does not fit is recomputed" \
   }
 
 #define CLI_OPTION_PLOT                                                                                                \

@@ -8,7 +8,12 @@
 int cli_restart_options(const cli_args *args, const char **restart, bool *resume) {
   *restart = cli_value(args, "restart", 0);
   *resume = cli_flag(args, "resume");
-  return *resume && !*restart ? cli_bad_input("--resume needs --restart FILE, the file to resume from") : CLI_DONE;
+  const bool records = cli_takes(args, "records") && cli_value(args, "records", 0);
+  if (records && *restart) {
+    return cli_bad_input("--records and --restart exclude each other: --records has files of its own");
+  }
+  return *resume && !*restart && !records ? cli_bad_input("--resume needs --restart FILE, the file to resume from")
+                                          : CLI_DONE;
 }
 
 int cli_start_options(const cli_args *args, int *starts, unsigned *seed) {

@@ -11,7 +11,7 @@
 
 #define CLI_OPTIONS_RESTART                                                                                            \
   {"restart", "FILE", CLI_FILE_OUT, "record every evaluation in this file"}, {                                         \
-    "resume", NULL, false, "with --restart: replay the recorded evaluations, then go on"                               \
+    "resume", NULL, false, "with --restart or --records: replay what was recorded, then go on"                         \
   }
 
 #define CLI_OPTION_QUIET                                                                                               \

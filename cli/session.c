@@ -25,10 +25,8 @@ static int exit_status(int result) {
 }
 
 int cli_session_status(cli_session *s, int result) {
-  static const char *const prefix[] = {"note", "mbgrad: warning", "mbgrad: error"};
-  fflush(stdout);
   for (int i = 0; i < mbg_context_message_count(s->ctx); i++) {
-    fprintf(stderr, "%s: %s\n", prefix[mbg_context_message_severity(s->ctx, i)], mbg_context_message(s->ctx, i));
+    cli_message((cli_severity)mbg_context_message_severity(s->ctx, i), mbg_context_message(s->ctx, i));
   }
   mbg_context_clear(s->ctx);
   return exit_status(result);
@@ -114,8 +112,8 @@ static void warn_entry(const cli_session *s, const char *name, int first, int co
     const double min = mbg_model_parameter_min(s->model, i), max = mbg_model_parameter_max(s->model, i);
     const double value = s->parameters[i];
     if (value < min || value > max) {
-      fprintf(stderr, "mbgrad: warning: --set: parameter '%s' is %.6g, outside its bounds: %s %.6g\n", name, value,
-              value < min ? "min" : "max", value < min ? min : max);
+      cli_warning("--set: parameter '%s' is %.6g, outside its bounds: %s %.6g", name, value,
+                  value < min ? "min" : "max", value < min ? min : max);
       return;
     }
   }

@@ -37,8 +37,8 @@ void cli_error_optional(cli_session *session, int result) {
     return;
   }
   const int n = mbg_context_message_count(session->ctx);
-  fprintf(stderr, "mbgrad: warning: no estimate of the error of the steps: %s\n",
-          n > 0 ? mbg_context_message(session->ctx, n - 1) : "interrupted");
+  cli_warning("no estimate of the error of the steps: %s",
+              n > 0 ? mbg_context_message(session->ctx, n - 1) : "interrupted");
   mbg_context_clear(session->ctx);
 }
 

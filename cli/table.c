@@ -115,3 +115,21 @@ void cli_table_print(const cli_table *t, int indent) {
   }
   free(width);
 }
+
+void cli_table_lines(cli_table *table, const char *text, int width) {
+  while (cli_columns(text) > width) {
+    const char *end = NULL;
+    int column = 0;
+    for (const char *p = text; *p && column <= width; p++) {
+      end = *p == ' ' ? p : end;
+      column += ((unsigned char)*p & 0xC0) != 0x80;
+    }
+    if (!end) {
+      break; /* one long word */
+    }
+    cli_table_format(table, "%.*s", (int)(end - text), text);
+    cli_table_text(table, "");
+    text = end + 1;
+  }
+  cli_table_text(table, text);
+}

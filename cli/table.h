@@ -21,6 +21,9 @@ void cli_table_format(cli_table *table, const char *format, ...) CLI_PRINTF(2, 3
 /* Several texts at once, ended by NULL: headings. */
 void cli_table_texts(cli_table *table, ...);
 
+/* Text broken between words into lines of at most `width` columns, for the second of two columns. */
+void cli_table_lines(cli_table *table, const char *text, int width);
+
 /* Prints all rows; a line longer than CLI_WIDTH is cut off in its last column ("..."). */
 void cli_table_print(const cli_table *table, int indent);
 

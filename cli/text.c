@@ -12,19 +12,42 @@
 
 /* ---------------------------------------------------------------------- messages */
 
-static void message(const char *format, va_list args) {
+bool cli_colours(int file) {
+  const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  return isatty(file) && !(no_color && no_color[0]) && !(terminal && !strcmp(terminal, "dumb"));
+}
+
+void cli_message(cli_severity severity, const char *text) {
+  static const char *const label[] = {"note:", "warning:", "error:"};
+  static const char *const colour[] = {"36", "1;33", "1;31"}; /* cyan, yellow, red */
+  const char *program = severity == CLI_NOTE ? "" : "mbgrad: ";
+  fflush(stdout);
+  if (cli_colours(STDERR_FILENO)) {
+    fprintf(stderr, "%s\033[%sm%s\033[0m %s\n", program, colour[severity], label[severity], text);
+  } else {
+    fprintf(stderr, "%s%s %s\n", program, label[severity], text);
+  }
+}
+
+static void message(cli_severity severity, const char *format, va_list args) {
   char text[4096];
   vsnprintf(text, sizeof(text), format, args);
   char *visible = cli_visible(text, false);
-  fflush(stdout);
-  fprintf(stderr, "mbgrad: error: %s\n", visible);
+  cli_message(severity, visible);
   free(visible);
+}
+
+void cli_warning(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  message(CLI_WARNING, format, args);
+  va_end(args);
 }
 
 int cli_bad_input(const char *format, ...) {
   va_list args;
   va_start(args, format);
-  message(format, args);
+  message(CLI_ERROR, format, args);
   va_end(args);
   return CLI_BAD_INPUT;
 }
@@ -32,7 +55,7 @@ int cli_bad_input(const char *format, ...) {
 int cli_failed(const char *format, ...) {
   va_list args;
   va_start(args, format);
-  message(format, args);
+  message(CLI_ERROR, format, args);
   va_end(args);
   return CLI_FAILED;
 }
@@ -88,8 +111,7 @@ char *cli_format(const char *format, ...) {
 /* ---------------------------------------------------------------------- for readers */
 
 void cli_heading(const char *text) {
-  const char *no_color = getenv("NO_COLOR");
-  const bool bold = isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
+  const bool bold = cli_colours(STDOUT_FILENO);
   char *visible = cli_visible(text, true);
   printf(bold ? "\033[1m%s\033[0m\n" : "%s\n", visible);
   free(visible);

@@ -18,7 +18,16 @@ int cli_bad_input(const char *format, ...) CLI_PRINTF(1, 2);
 /* The same, returning CLI_FAILED. */
 int cli_failed(const char *format, ...) CLI_PRINTF(1, 2);
 
-/* A heading: bold when standard output is a terminal and NO_COLOR is not set. */
+/* "mbgrad: warning: ..." in the same way. */
+void cli_warning(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* A line to standard error, its label in colour where cli_colours says so. */
+typedef enum { CLI_NOTE, CLI_WARNING, CLI_ERROR } cli_severity;
+void cli_message(cli_severity severity, const char *text);
+/* Is the file (STDERR_FILENO) a terminal that shows colours, and NO_COLOR not set? */
+bool cli_colours(int file);
+
+/* A heading: bold when standard output is a terminal that shows colours. */
 void cli_heading(const char *text);
 /* Text with line breaks between words, so that lines have at most CLI_WIDTH columns; `first` precedes the first
    line, later lines are indented by its width. */

@@ -152,7 +152,7 @@ static void put_path(cli_canvas *canvas, const mbg_figure *g, const double *at, 
 }
 
 static void draw_figure(cli_canvas *canvas, const mbg_figure *g, int frame) {
-  enum { ROUND = 48 };
+  enum { ROUND = 120 };
   const double *at = g->at + 2 * (size_t)frame * (size_t)g->points;
   double circle[2 * ROUND];
   const bool ring = g->kind == MBG_FIGURE_CIRCLE;

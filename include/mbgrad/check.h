@@ -50,7 +50,7 @@ typedef struct {
   int constraints;          /* rows of joints, drivers, couplings */
   int rank;                 /* independent rows */
   int redundant;            /* constraints - rank */
-  int degrees_of_freedom;   /* unknowns - rank */
+  int degrees_of_freedom;   /* unknowns - rank: of rates */
   int bodies, joints, drivers, couplings, forces, parameters, signals, criteria, links,
       warnings;                            /* lengths of the lists below */
   int attributes;                          /* every number of the model: mbg_run_gradient_all */
@@ -60,7 +60,8 @@ typedef struct {
   double kinetic_energy, potential_energy; /* J, at the start */
   bool accelerations;                      /* initial accelerations and reactions are determined */
   mbg_check_start start;
-  int states; /* first-order states beside the mechanism; not among the unknowns */
+  int states;            /* first-order states beside the mechanism; not among the unknowns */
+  int position_freedoms; /* unknowns - independent rows of positions; more than degrees_of_freedom with rolling */
 } mbg_check_summary;
 
 MBG_API const mbg_check_summary *mbg_check_get_summary(const mbg_check *check);

@@ -36,7 +36,7 @@ typedef struct {
   double effort;               /*                                            [0] */
   int stages;                  /*                                            [1] */
   double reduction;            /* of the effort's weight, per stage          [0.1] */
-  const char *optimizer;       /* "lbfgs", "ipopt", "cg", "steepest"         [lbfgs] */
+  const char *optimizer;       /* "lbfgs", "ipopt", "ipopt-exact", "newton", "cg", "steepest"   [lbfgs] */
   int iterations;              /* limit of a stage                           [200] */
   double gradient_tolerance;   /* reduction of the projected gradient        [1e-5] */
   const char *restart;         /* file to which every evaluation is appended; NULL: none */

@@ -45,7 +45,7 @@ typedef struct {
   const double *parameters;   /* start (mbg_model_parameter_count); NULL: the nominal values */
   const char *optimizer;      /* "lm": Levenberg-Marquardt on direct differentiation (NULL: this one);
                                  on the adjoint, for many parameters: "lbfgs", "cg" (conjugate gradients),
-                                 "steepest" (descent) */
+                                 "steepest" (descent); "newton": with second derivatives */
   int iterations;             /* limit; 100 */
   double tolerance;           /* of relative steps and of the gradient; 1e-10 */
   int starts;                 /* 1; more: the best of several starts, spread over the bounds */
@@ -57,7 +57,8 @@ typedef struct {
   bool resume;                /* replay the restart file first */
   /* Called after every iteration; true stops and keeps the best parameters; may be NULL. */
   bool (*progress)(void *user, const mbg_identify_state *state);
-  void *user; /* first argument of progress */
+  void *user;   /* first argument of progress */
+  bool hessian; /* standard errors by second derivatives, too: about two to three gradients per parameter; false */
 } mbg_identify_options;
 
 MBG_API void mbg_identify_options_default(mbg_identify_options *options, size_t size);
@@ -109,6 +110,7 @@ typedef struct {
   double bias;           /* estimated contribution of the step to the value; NAN: not estimated */
   int at_bound;          /* -1: at min, 1: at max, 0: free */
   bool determined;       /* false: the data do not determine it alone */
+  double hessian_error;  /* standard error by second derivatives; NAN: not asked for, or not determined */
 } mbg_identify_parameter;
 MBG_API const mbg_identify_parameter *mbg_identify_get_parameter(const mbg_identify *id, int index);
 

@@ -15,6 +15,8 @@ typedef struct {
   const char *without;    /* what is left out: words of "limits damping friction armature"; NULL: nothing */
   bool free_base;         /* the root moves freely; otherwise it is fixed to the ground */
   bool keep_fixed;        /* links that are fixed to another stay bodies of their own, held by fixed joints */
+  const char *start;      /* MJCF: the keyframe at which the model starts; NULL: all joints at zero */
+  bool contacts;          /* MJCF: spheres, capsules and boxes touch the planes of the world */
 } mbg_import_options;
 
 MBG_API void mbg_import_options_default(mbg_import_options *options, size_t size);

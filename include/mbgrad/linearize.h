@@ -16,7 +16,8 @@ extern "C" {
 typedef enum {
   MBG_LINEARIZE_EQUILIBRIUM, /* the static equilibrium near the start; drivers keep their value at the start */
   MBG_LINEARIZE_START,       /* the start with its rates */
-  MBG_LINEARIZE_STEADY,      /* all bodies turn and move as one rigid body, at the rates of the start */
+  MBG_LINEARIZE_STEADY,      /* all bodies turn and move as one rigid body, at the rates of the start; with constraints
+                                on rates the motion of the start, in which wheels spin, when it goes on unchanged */
   MBG_LINEARIZE_RUN          /* the last node of a simulated run */
 } mbg_linearize_at;
 
@@ -60,13 +61,14 @@ typedef struct {
   const char *model;
   mbg_linearize_at at;
   double time;  /* s */
-  int freedoms; /* unknowns - independent constraints */
-  int states;   /* 2 freedoms + states of the model */
+  int freedoms; /* of rates: unknowns - independent constraints */
+  int states;   /* freedoms of positions and of rates + states of the model */
   int inputs, outputs;
-  int redundant;       /* dropped constraints */
-  int poles, unstable; /* states; poles with a positive real part */
-  int parameters;      /* of derivatives, 0: not computed */
-  double condition;    /* of the choice: smallest part of a coordinate that the ones before leave, 1 is best */
+  int redundant;         /* dropped constraints */
+  int poles, unstable;   /* states; poles with a positive real part */
+  int parameters;        /* of derivatives, 0: not computed */
+  double condition;      /* of the choice: smallest part of a coordinate that the ones before leave, 1 is best */
+  int position_freedoms; /* more than those of rates with constraints on rates (rolling) */
 } mbg_linearize_summary;
 
 MBG_API const mbg_linearize_summary *mbg_linearize_get_summary(const mbg_linearize *linear);

@@ -7,6 +7,7 @@
 #include "mbgrad/control.h"
 #include "mbgrad/error.h"
 #include "mbgrad/export.h"
+#include "mbgrad/hessian.h"
 #include "mbgrad/identify.h"
 #include "mbgrad/import.h"
 #include "mbgrad/linearize.h"
@@ -14,7 +15,9 @@
 #include "mbgrad/modes.h"
 #include "mbgrad/optimize.h"
 #include "mbgrad/proof.h"
+#include "mbgrad/records.h"
 #include "mbgrad/run.h"
+#include "mbgrad/uncertainty.h"
 #include "mbgrad/version.h"
 #include "mbgrad/view.h"
 

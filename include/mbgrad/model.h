@@ -73,6 +73,12 @@ MBG_API double mbg_model_parameter_max(const mbg_model *model, int index);
 /* True when optimizers vary the logarithm of the parameter ("scale": "log"). */
 MBG_API bool mbg_model_parameter_log_scale(const mbg_model *model, int index);
 
+/* How far it scatters about its value: the standard deviation ("deviation", 0 when not given; NAN when the index is out
+   of range) and the kind of distribution. */
+typedef enum { MBG_NORMAL, MBG_UNIFORM } mbg_distribution;
+MBG_API double mbg_model_parameter_deviation(const mbg_model *model, int index);
+MBG_API mbg_distribution mbg_model_parameter_distribution(const mbg_model *model, int index);
+
 /* Unit and note, "" when not given. */
 MBG_API const char *mbg_model_parameter_unit(const mbg_model *model, int index);
 MBG_API const char *mbg_model_parameter_note(const mbg_model *model, int index);
@@ -129,6 +135,8 @@ MBG_API const char *mbg_model_signal_unit(const mbg_model *model, int index); /*
 /* Criteria are sorted: a combination comes after its terms. */
 MBG_API int mbg_model_criterion_count(const mbg_model *model);
 MBG_API const char *mbg_model_criterion_name(const mbg_model *model, int index);
+/* "terminal", "integral", "least_squares", "smooth_maximum", "path" or "value", as in a model file. */
+MBG_API const char *mbg_model_criterion_kind(const mbg_model *model, int index);
 
 #ifdef __cplusplus
 }

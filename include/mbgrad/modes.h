@@ -16,7 +16,8 @@ typedef enum {
   MBG_MODES_EQUILIBRIUM, /* the static equilibrium near the start */
   MBG_MODES_START,       /* the start with its rates and the resulting accelerations: matrices of this instant */
   MBG_MODES_STEADY       /* all bodies turn and move as one rigid body, at the rates of the start: in balance with the
-                            centrifugal forces, with gyroscopic terms */
+                            centrifugal forces, with gyroscopic terms. With constraints on rates: the motion of the
+                            start, in which wheels spin, when it goes on unchanged */
 } mbg_modes_at;
 
 /* "equilibrium", "start", "steady"; NULL for an unknown value. The index of a name; -1 for an unknown name. */
@@ -43,8 +44,10 @@ typedef struct mbg_modes mbg_modes;
 
    on the independent constraints; K has the geometric terms of constraints and forces. First-order states of the model
    take part, so that modes are those of the closed loop; in equilibrium their rates are 0, and initial values only
-   guesses. MBG_ERROR_CONVERGENCE without an equilibrium near the start, MBG_ERROR_INPUT when the motion is not steady,
-   MBG_ERROR_SINGULAR when a freedom has neither inertia nor stiffness. */
+   guesses. With constraints on rates (rolling) the modes are the eigenvalues of the linear model of
+   mbg_linearize_create, positions having more freedoms than rates. MBG_ERROR_CONVERGENCE without an equilibrium near
+   the start, MBG_ERROR_INPUT when the motion is not steady, MBG_ERROR_SINGULAR when a freedom has neither inertia nor
+   stiffness. */
 MBG_API int mbg_modes_create(mbg_context *ctx, const mbg_model *model, const mbg_modes_options *options,
                              mbg_modes **out);
 MBG_API void mbg_modes_destroy(mbg_modes *modes);
@@ -55,7 +58,7 @@ typedef struct {
   const char *model;
   mbg_modes_at at;
   double time;        /* s: of drivers and laws */
-  int freedoms;       /* unknowns - independent constraints */
+  int freedoms;       /* of rates: unknowns - independent constraints */
   int redundant;      /* dropped constraints */
   int massless;       /* freedoms without inertia, which have no mode of their own */
   int count;          /* modes in the list */
@@ -65,9 +68,10 @@ typedef struct {
   int iterations;     /* of the equilibrium */
   int parameters;     /* entries of a gradient: mbg_model_parameter_count */
   bool gradient;
-  int bodies; /* of a shape */
-  int lines;  /* of the picture */
-  int states; /* first-order states of the model, which join the freedoms in modes of a closed loop */
+  int bodies;            /* of a shape */
+  int lines;             /* of the picture */
+  int states;            /* first-order states of the model, which join the freedoms in modes of a closed loop */
+  int position_freedoms; /* more than those of rates with constraints on rates (rolling) */
 } mbg_modes_summary;
 
 MBG_API const mbg_modes_summary *mbg_modes_get_summary(const mbg_modes *modes);

@@ -34,7 +34,7 @@ typedef enum {
 /* A sentence for a reason; never NULL. */
 MBG_API const char *mbg_optimize_reason_text(int reason);
 
-/* Optimizers by index: "lbfgs", "slsqp", "mma", "conlin", "ipopt", ...; NULL when the index is out of range. */
+/* Optimizers by index: "lbfgs", "slsqp", "mma", "conlin", "ipopt", "newton", ...; NULL: the index is out of range. */
 MBG_API const char *mbg_optimize_optimizer(int index);
 
 /* State of a search after an iteration. */
@@ -88,6 +88,20 @@ MBG_API int mbg_optimize_evaluate(mbg_context *ctx, mbg_optimize *opt, const dou
    objective_error. */
 MBG_API int mbg_optimize_error(mbg_context *ctx, mbg_optimize *opt);
 
+/* Second order at the solution, by exact second derivatives: two to three gradients for each free parameter. Files
+   order, curvatures and shifts. MBG_ERROR_UNSUPPORTED where the model or a limit has no second derivatives
+   (mbgrad/hessian.h). */
+typedef enum {
+  MBG_OPTIMIZE_ORDER_UNKNOWN,
+  MBG_OPTIMIZE_MINIMUM, /* strict: the reduced Hessian is positive */
+  MBG_OPTIMIZE_VERTEX,  /* bounds and constraints alone determine the design */
+  MBG_OPTIMIZE_FLAT,    /* an eigenvalue vanishes: designs nearby are as good to second order */
+  MBG_OPTIMIZE_SADDLE   /* an eigenvalue is negative: there are better designs nearby */
+} mbg_optimize_order;
+MBG_API int mbg_optimize_curvature(mbg_context *ctx, mbg_optimize *opt);
+/* A sentence for an order; never NULL. */
+MBG_API const char *mbg_optimize_order_text(int order);
+
 /* ---------------------------------------------------------------------- results */
 
 /* Results hold for the last solution. */
@@ -110,8 +124,11 @@ typedef struct {
   int direct, adjoint;                /* gradient evaluations by direct differentiation and by the adjoint */
   int replayed;                       /* evaluations from the restart file */
   double seconds;
-  double objective_error; /* of the steps; NAN: not estimated */
-  bool error_regular;     /* the estimate is better than a guess */
+  double objective_error;   /* of the steps; NAN: not estimated */
+  bool error_regular;       /* the estimate is better than a guess */
+  long products;            /* with second derivatives; a matrix counts as one for each unknown */
+  mbg_optimize_order order; /* mbg_optimize_curvature: second-order conditions */
+  int curvatures, shifts;   /* lengths of lists */
 } mbg_optimize_summary;
 MBG_API const mbg_optimize_summary *mbg_optimize_get_summary(const mbg_optimize *opt);
 
@@ -158,6 +175,19 @@ typedef struct {
   double objective, violation, optimality, best, step;
 } mbg_optimize_record;
 MBG_API const mbg_optimize_record *mbg_optimize_get_record(const mbg_optimize *opt, int index);
+
+/* Eigenvalues of the reduced Hessian of the Lagrangian by the scaled unknowns, ascending (summary.curvatures). */
+MBG_API const double *mbg_optimize_curvatures(const mbg_optimize *opt);
+
+/* How the optimum moves with a number of the model: a parameter that is not varied, or an attribute of the first load
+   case (mbg_run_attributes). Holds until the set of active constraints changes. */
+typedef struct {
+  const char *owner, *key, *unit; /* "parameter" and its name, or as those of attributes */
+  double value, scale;            /* scale: size of a change, for ranking */
+  double objective;               /* derivative of the best objective by the number */
+  double *by;                     /* derivatives of the optimized parameters by it (parameters) */
+} mbg_optimize_shift;
+MBG_API const mbg_optimize_shift *mbg_optimize_get_shift(const mbg_optimize *opt, int index);
 
 MBG_API const char *mbg_optimize_warning(const mbg_optimize *opt, int index);
 

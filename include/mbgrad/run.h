@@ -50,7 +50,7 @@ typedef struct {
   double start, end;       /* s */
   double step, tolerance;
   double rho_inf, alpha_f; /* numerical damping: rho_inf of lie, alpha_f of dae */
-  double memory;           /* largest number of bytes for the trajectory; the rest is recomputed */
+  double memory;           /* most bytes of what grows with the steps; nodes that do not fit are recomputed */
   int threads;             /* of formulations with threads ("dca"); results do not depend on it */
   double interval;         /* > 0: place nodes at its multiples from the start, for formulations with free nodes */
   bool all_signals;        /* keep every signal at every node, not only the signals of criteria */
@@ -62,6 +62,13 @@ typedef struct {
   double accuracy; /* the first simulation finds the step (qr, dca: the tolerance) for which the estimated relative
                       error of every criterion and gradient is at most this; mbgrad/error.h */
   double adjoint_tolerance; /* qr, method continuous: relative tolerance of the backward integration */
+  bool criteria_only;       /* criteria and gradients are all that is asked for: with `memory`, signals at nodes and the
+                         array of times are not kept for the caller */
+  /* Called at every node of a simulation, in order, with the kept signals (mbg_run_kept_signal); inner as in
+     mbg_run_node_inner. Without keep_poses, the run itself then keeps at its nodes what criteria need alone: its memory
+     does not grow with the signals. May be NULL. */
+  void (*node)(void *node_user, double t, bool inner, const double *signals);
+  void *node_user;
 } mbg_run_options;
 
 MBG_API void mbg_run_options_default(mbg_run_options *options, size_t size);
@@ -111,6 +118,19 @@ MBG_API bool mbg_run_partial(const mbg_run *run);
 MBG_API int mbg_run_node_count(const mbg_run *run);
 MBG_API double mbg_run_node_time(const mbg_run *run, int node);
 MBG_API int mbg_run_times(const mbg_run *run, double *t);
+/* The events of the last simulation in their order. An event has two nodes at its time, before and after it acts,
+   unless it ends the run. mbg_run_event_at: MBG_ERROR_INPUT when there is no such event. */
+typedef struct {
+  const char *name; /* of the model */
+  double time;
+  double rate;    /* of the guard; NAN: an event at a given time */
+  double grazing; /* the share of its range by which the guard may move until the event is gone; INFINITY: no guard */
+  double impulse; /* of an impact, else 0 */
+  double jump;    /* of the rate of the gap */
+  int node;       /* before it acts */
+} mbg_run_event;
+MBG_API int mbg_run_event_count(const mbg_run *run);
+MBG_API int mbg_run_event_at(const mbg_run *run, int index, mbg_run_event *event);
 /* True for a node inside a fixed step, which serves the integrals of criteria. */
 MBG_API bool mbg_run_node_inner(const mbg_run *run, int node);
 

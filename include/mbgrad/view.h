@@ -19,6 +19,7 @@ typedef struct {
   mbg_run *const *others;    /* simulated, with poses (nother) */
   const char *label;         /* of the first run beside others; NULL: the name of the model */
   const char *const *labels; /* their names on the page (nother); may be NULL */
+  bool loads; /* forces and moments of joints and forces, and stresses of beams, of the first run: simulates again */
 } mbg_view_options;
 
 MBG_API void mbg_view_options_default(mbg_view_options *options, size_t size);

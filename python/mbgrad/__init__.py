@@ -33,9 +33,10 @@ from ._problems import (
     OptimizeResult,
     Transitions,
 )
-from ._records import Proof, StepError
+from ._records import HessianProof, Proof, StepError
 from ._run import Frame, Run
 from ._searches import IdentifyProblem, OptimizeProblem, SearchState, optimizers
+from ._uncertainty import Uncertainty
 
 __version__: str = _text_of(_lib.mbg_version())
 
@@ -50,6 +51,7 @@ __all__ = [
     "Frame",
     "Function",
     "GradientCheck",
+    "HessianProof",
     "IdentifyProblem",
     "IdentifyResult",
     "InputError",
@@ -68,6 +70,7 @@ __all__ = [
     "StepError",
     "Table",
     "Transitions",
+    "Uncertainty",
     "UnsupportedError",
     "__version__",
     "formulations",

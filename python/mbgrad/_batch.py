@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._compiled import evaluate
+from ._compiled import Compiled
 from ._errors import Error, InputError
-from ._native import FloatArray, Watch, method_index, need, number, numbers, real_array
+from ._executor import Result, compute_point, spread
+from ._mbgrad import lib
+from ._native import FloatArray, Watch, method_index, need, number, numbers, real_array, text_of
 from ._parallel import parallel
 from ._progress import Progress, fraction_bar
+from ._recording import Recording
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -67,6 +73,8 @@ def batch(
     workers: int | None,
     progress: Progress,
     settings: dict[str, Any],
+    executor: Any = None,
+    records: str | os.PathLike[str] | None = None,
 ) -> Batch:
     """Run many parameter sets."""
     done = model._compile()
@@ -79,6 +87,8 @@ def batch(
             names = list(parameters)
         p = _from_columns(model, parameters, base)
         index = done.layout.subset(names)[0]
+        if records is not None and names != list(parameters):
+            raise ValueError("records: they have derivatives by the parameters that differ; leave out wrt")
     else:
         index = np.arange(done.layout.count) if names is None else done.layout.subset(names)[0]
         given = real_array("parameters", parameters)
@@ -88,25 +98,105 @@ def batch(
             raise ValueError("parameters: not all numbers are finite")
         p = np.tile(base, (len(given), 1))
         p[:, index] = given
+    entries = list(done.layout.entries)
+    chosen, by = [done.criteria[k] for k in rows], [entries[i] for i in index]
     n = len(p)
     out = np.full((n, len(rows)), np.nan)
     gradients = np.full((n, len(rows), len(index)), np.nan) if gradient else None
-    errors: list[Error | None] = [None] * n
-
-    def work(i: int, watch: Watch) -> None:
-        try:
-            psi, g = evaluate(done, p[i], options, rows, number_of_method, watch, gradient)
-        except Error as error:
-            errors[i] = error
-            return
-        out[i] = psi[rows]
-        if gradients is not None and g is not None:
-            gradients[i] = g[rows][:, index]
-
+    result = Batch(p, chosen, by, out, gradients, [None] * n)
+    if records is not None and number_of_method != method_index("auto"):
+        raise ValueError("records: the method of differentiation is that of the program, auto")
+    recording = records if records is None else _recording(records, done, options, base, result, index, model)
+    todo: Sequence[int] = range(n)
+    if recording is not None:
+        todo = recording.missing
+        _take_recorded(recording, result, todo)
+    task = (options, rows, number_of_method, gradient)
     with fraction_bar(progress) as bar:
-        parallel(n, workers, work, bar)
-    entries = list(done.layout.entries)
-    return Batch(p, [done.criteria[k] for k in rows], [entries[i] for i in index], out, gradients, errors)
+        _run(model, result, index, todo, workers, bar, executor, recording, task)
+    if recording is not None:
+        recording.sync()
+    return result
+
+
+def _outputs(result: Batch) -> list[str]:
+    """Names of the columns of a table after the parameters, in the order of the program."""
+    slopes = [f"d{c}/d{p}" for c in result.criteria for p in result.wrt] if result.gradients is not None else []
+    return [*result.criteria, *slopes]
+
+
+def _recording(
+    folder: str | os.PathLike[str],
+    done: Compiled,
+    options: dict[str, Any],
+    base: FloatArray,
+    result: Batch,
+    index: Any,
+    model: Model,
+) -> Recording:
+    points = np.ascontiguousarray(result.parameters[:, index])
+    return Recording(folder, done, options, base, points, result.wrt, _outputs(result))
+
+
+def _take_recorded(recording: Recording, result: Batch, missing: Sequence[int]) -> None:
+    """Fill in what was recorded before."""
+    nc, absent = len(result.criteria), set(missing)
+    for i in range(len(result)):
+        if i in absent:
+            continue
+        status, row = recording.result(i)
+        if status < 0:
+            result.errors[i] = Error(text_of(lib.mbg_status_text(status)), (), status)
+            continue
+        result.values[i] = row[:nc]
+        if result.gradients is not None:
+            result.gradients[i] = row[nc:].reshape(nc, -1)
+
+
+def _run(
+    model: Model,
+    result: Batch,
+    index: Any,
+    todo: Sequence[int],
+    workers: int | None,
+    bar: Any,
+    executor: Any,
+    recording: Recording | None,
+    task: tuple[dict[str, Any], Sequence[int], int, bool],
+) -> None:
+    done, lock = model._compile(), threading.Lock()
+    finished = 0
+
+    def take(i: int, r: Result) -> None:
+        result.errors[i] = r.error
+        outputs = None
+        if r.values is not None:
+            result.values[i] = r.values
+            outputs = r.values
+        if r.gradients is not None and result.gradients is not None:
+            result.gradients[i] = r.gradients[:, index]
+            outputs = np.concatenate([result.values[i], result.gradients[i].ravel()])
+        if recording is not None:
+            with lock:
+                recording.add(i, r.status, result.parameters[i, index], outputs)
+
+    def taken(i: int, r: Result) -> None:
+        nonlocal finished
+        take(i, r)
+        finished += 1
+        if bar is not None:
+            bar(finished / len(todo))
+
+    options, rows, method, gradient = task
+    if executor is not None:
+        spread(executor, model, result.parameters, todo, taken, options, rows, method, gradient)
+        return
+
+    def work(k: int, watch: Watch) -> None:
+        i = todo[k]
+        take(i, compute_point(done, result.parameters[i], options, rows, method, gradient, watch))
+
+    parallel(len(todo), workers, work, bar)
 
 
 def _from_columns(model: Model, columns: Mapping[str, ArrayLike], base: FloatArray) -> FloatArray:
@@ -130,11 +220,17 @@ def _from_columns(model: Model, columns: Mapping[str, ArrayLike], base: FloatArr
     return p
 
 
+def _csv_name(name: str) -> str:
+    quoted = name.replace('"', '""')
+    return f'"{quoted}"' if any(c in name for c in ',"\n') else name
+
+
 class Table(Mapping[str, Any]):
     """Rows of a sweep by columns: parameters, criteria, ``dpsi/dk1``, ``status``; ``to_pandas()`` makes a frame."""
 
-    def __init__(self, columns: dict[str, Any]) -> None:
+    def __init__(self, columns: dict[str, Any], order: Sequence[str] | None = None) -> None:
         self._columns = columns
+        self._order = list(order) if order is not None else [name for name in columns if name != "status"]
 
     def __getitem__(self, name: str) -> Any:
         return self._columns[name]
@@ -148,6 +244,17 @@ class Table(Mapping[str, Any]):
     def __repr__(self) -> str:
         rows = len(next(iter(self._columns.values()), []))
         return f"<Table of {rows} rows: {', '.join(self._columns)}>"
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as ``mbgrad sweep --out FILE.csv`` does, byte for byte."""
+        columns, status = [self._columns[name] for name in self._order], self._columns["status"]
+        lines = [",".join([*(_csv_name(name) for name in self._order), "status"])]
+        for k, said in enumerate(status):
+            cells = ["" if np.isnan(column[k]) else f"{column[k]:.17g}" for column in columns]
+            lines.append(",".join([*cells, "ok" if said == "ok" else "failed"]))
+        beside = Path(f"{os.fspath(path)}.{os.getpid()}.tmp")
+        beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        beside.replace(path)
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame."""
@@ -164,8 +271,49 @@ def sweep(
     workers: int | None,
     progress: Progress,
     settings: dict[str, Any],
+    points: Mapping[str, ArrayLike] | None,
+    executor: Any,
+    records: str | os.PathLike[str] | None,
 ) -> Table:
-    """Evaluate a grid of parameters."""
+    """Evaluate a grid of parameters, or a list of points."""
+    places = _points(model, points) if points is not None else {}
+    if points is None:
+        places, settings = _grid(model, vary, settings)
+    elif vary:
+        raise ValueError("points: they are a list already; leave out the grid")
+    result = batch(
+        model, places, criteria, list(places), gradient, method, workers, progress, settings, executor, records
+    )
+    columns: dict[str, Any] = dict(places)
+    for k, name in enumerate(result.criteria):
+        columns[name] = result.values[:, k]
+        if result.gradients is not None:
+            for j, parameter in enumerate(result.wrt):
+                columns[f"d{name}/d{parameter}"] = result.gradients[:, k, j]
+    columns["status"] = ["ok" if e is None else str(e).split("\n")[0] for e in result.errors]
+    return Table(columns, [*places, *_outputs(result)])
+
+
+def _points(model: Model, points: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
+    """Columns of the points, one parameter each."""
+    layout, columns = model._compile().layout, {}
+    for name, value in points.items():
+        try:
+            place = layout.place(name)
+        except KeyError as error:
+            raise InputError(str(error.args[0])) from None
+        if isinstance(place, slice):
+            raise InputError(f"'{name}' is a vector: give its entries, as '{name}[1]'")
+        columns[name] = numbers(name, value, np.shape(value))
+    if not columns or {c.ndim for c in columns.values()} != {1} or len({len(c) for c in columns.values()}) != 1:
+        raise ValueError("points: expected lists of one length, one for each parameter")
+    return columns
+
+
+def _grid(
+    model: Model, vary: dict[str, ArrayLike], settings: dict[str, Any]
+) -> tuple[dict[str, FloatArray], dict[str, Any]]:
+    """Columns of all points of a grid, and the other settings."""
     done = model._compile()
     rest: dict[str, Any] = {}
     for name, value in settings.items():
@@ -184,13 +332,4 @@ def sweep(
         if axes[name].ndim != 1:
             raise ValueError(f"{name}: expected a list of values, not an array of shape {axes[name].shape}")
     grid = np.meshgrid(*axes.values(), indexing="ij")
-    points = {name: g.ravel() for name, g in zip(axes, grid, strict=True)}
-    result = batch(model, points, criteria, list(axes), gradient, method, workers, progress, rest)
-    columns: dict[str, Any] = dict(points)
-    for k, name in enumerate(result.criteria):
-        columns[name] = result.values[:, k]
-        if result.gradients is not None:
-            for j, parameter in enumerate(result.wrt):
-                columns[f"d{name}/d{parameter}"] = result.gradients[:, k, j]
-    columns["status"] = ["ok" if e is None else str(e).split("\n")[0] for e in result.errors]
-    return Table(columns)
+    return {name: np.ascontiguousarray(g.ravel()) for name, g in zip(axes, grid, strict=True)}, rest

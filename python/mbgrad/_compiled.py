@@ -269,6 +269,12 @@ class Slot:
         self.c.watch = self.watch.c
 
 
+def warned(ctx: Any) -> bool:
+    """Tell whether there is a warning among the messages."""
+    count = lib.mbg_context_message_count(ctx)
+    return any(lib.mbg_context_message_severity(ctx, i) == lib.MBG_WARNING for i in range(count))
+
+
 def evaluate(
     compiled: Compiled,
     p: FloatArray,
@@ -277,8 +283,12 @@ def evaluate(
     method: int,
     watch: Watch | None = None,
     gradient: bool = True,
+    said: list[bool] | None = None,
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Simulate as by a new run at p: values of all criteria, and the gradients of some (others: NAN)."""
+    """Simulate as by a new run at p: values of all criteria, and the gradients of some (others: NAN).
+
+    said: gets True when the call warns.
+    """
     waiting = compiled.waiting(settings)
     try:
         slot = waiting.pop()
@@ -301,6 +311,8 @@ def evaluate(
         slot.g_c if gradient else ffi.NULL,
     )
     if not c.clean:
+        if said is not None:
+            said.append(warned(slot.ctx))
         check(slot.ctx, status, slot.watch)
     psi, g = slot.psi.copy(), slot.g.copy() if gradient else None
     if c.keep:  # what failed or was stopped is not used again

@@ -30,6 +30,8 @@ class Elements:
         max: float | None = None,
         unit: str | None = None,
         scale: Literal["linear", "log"] | None = None,
+        deviation: float | None = None,
+        distribution: Literal["normal", "uniform"] | None = None,
         note: str | None = None,
     ) -> str:
         """Add a parameter, by which criteria are differentiated.
@@ -50,6 +52,10 @@ class Elements:
             Unit, for reports.
         scale : Literal['linear', 'log'], optional
             Scale that optimizers use.
+        deviation : float, optional
+            Standard deviation of its scatter, for ``mbgrad uncertainty``.
+        distribution : Literal['normal', 'uniform'], optional
+            How it scatters.
         note : str, optional
             A remark.
         """
@@ -62,6 +68,8 @@ class Elements:
             max=max,
             unit=unit,
             scale=scale,
+            deviation=deviation,
+            distribution=distribution,
             note=note,
         )
 
@@ -403,35 +411,6 @@ class Elements:
             note=note,
         )
 
-    def coupling(
-        self,
-        name: str,
-        *,
-        terms: Array,
-        constant: Number | None = None,
-        note: str | None = None,
-    ) -> str:
-        """Add a linear relation of joint coordinates.
-
-        Parameters
-        ----------
-        name : str
-            Name of the element.
-        terms : Array
-            Joint coordinates with their factors.
-        constant : Number, optional
-            Value of the sum.
-        note : str, optional
-            A remark.
-        """
-        return self.add(
-            "couplings",
-            name,
-            terms=terms,
-            constant=constant,
-            note=note,
-        )
-
     def table(
         self,
         name: str,
@@ -542,7 +521,8 @@ class Elements:
         rate : Any
             Derivative by time: expression of t, names, states and signals; an array makes a vector.
         initial : Any, optional
-            Value at the start, or "steady": the rate is 0 there; 0 when absent.
+            Value at the start, of names and signals of positions and velocities, or "steady": the rate is
+            0 there; 0 when absent.
         guess : Any, optional
             Where the search for a steady value begins; 0 when absent.
         scale : Any, optional
@@ -560,6 +540,301 @@ class Elements:
             guess=guess,
             scale=scale,
             unit=unit,
+            note=note,
+        )
+
+    def coupling(
+        self,
+        name: str,
+        *,
+        terms: Array,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a relation of joint coordinates.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        terms : Array
+            Joint coordinates with their factors and laws.
+        constant : Number, optional
+            Value of the sum, 0 when absent; also a function of t and controls.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            terms=terms,
+            constant=constant,
+            note=note,
+        )
+
+    def gear(
+        self,
+        name: str,
+        *,
+        joints: Array,
+        teeth: Array,
+        internal: bool | None = None,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a coupling: two spur gears whose axes point the same way.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        joints : Array
+            The joints whose angles are coupled.
+        teeth : Array
+            Numbers of teeth, or radii: of the first and of the second gear.
+        internal : bool, optional
+            One gear is a ring with teeth inside: both turn the same way.
+        constant : Number, optional
+            Value of the sum, 0 when absent; also a function of t and controls.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            type="gear",
+            joints=joints,
+            teeth=teeth,
+            internal=internal,
+            constant=constant,
+            note=note,
+        )
+
+    def bevel(
+        self,
+        name: str,
+        *,
+        joints: Array,
+        teeth: Array,
+        reverse: bool | None = None,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a coupling: two bevel gears whose axes both point away from their common point.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        joints : Array
+            The joints whose angles are coupled.
+        teeth : Array
+            Numbers of teeth, or radii: of the first and of the second gear.
+        reverse : bool, optional
+            One axis points to the common point.
+        constant : Number, optional
+            Value of the sum, 0 when absent; also a function of t and controls.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            type="bevel",
+            joints=joints,
+            teeth=teeth,
+            reverse=reverse,
+            constant=constant,
+            note=note,
+        )
+
+    def belt(
+        self,
+        name: str,
+        *,
+        joints: Array,
+        radii: Array,
+        crossed: bool | None = None,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a coupling: a belt or chain over two wheels whose axes point the same way.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        joints : Array
+            The joints whose angles are coupled.
+        radii : Array
+            Radii of the two wheels, or their numbers of teeth.
+        crossed : bool, optional
+            The belt crosses itself: the wheels turn against each other.
+        constant : Number, optional
+            Value of the sum, 0 when absent; also a function of t and controls.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            type="belt",
+            joints=joints,
+            radii=radii,
+            crossed=crossed,
+            constant=constant,
+            note=note,
+        )
+
+    def rack(
+        self,
+        name: str,
+        *,
+        pinion: str,
+        rack: str,
+        radius: Number,
+        reverse: bool | None = None,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a coupling: a pinion that drives a rack: displacement = radius * angle.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        pinion : str
+            Joint whose angle drives the rack.
+        rack : str
+            Joint whose displacement is coupled.
+        radius : Number
+            Radius of the pinion's pitch circle.
+        reverse : bool, optional
+            A positive angle moves the rack back.
+        constant : Number, optional
+            Value of the sum, 0 when absent; also a function of t and controls.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            type="rack",
+            pinion=pinion,
+            rack=rack,
+            radius=radius,
+            reverse=reverse,
+            constant=constant,
+            note=note,
+        )
+
+    def planetary(
+        self,
+        name: str,
+        *,
+        sun: str,
+        ring: str,
+        carrier: str,
+        teeth: Array,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a coupling: sun, ring and planet carrier; all three angles against the same housing.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        sun : str
+            Joint of the sun gear.
+        ring : str
+            Joint of the ring gear.
+        carrier : str
+            Joint of the planet carrier.
+        teeth : Array
+            Numbers of teeth, or radii: of the sun and of the ring.
+        constant : Number, optional
+            Value of the sum, 0 when absent; also a function of t and controls.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            type="planetary",
+            sun=sun,
+            ring=ring,
+            carrier=carrier,
+            teeth=teeth,
+            constant=constant,
+            note=note,
+        )
+
+    def differential(
+        self,
+        name: str,
+        *,
+        input: str,
+        outputs: Array,
+        ratio: Number | None = None,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a coupling: one input shaft and two outputs, whose mean it turns.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        input : str
+            Joint of the input shaft.
+        outputs : Array
+            Joints of the two output shafts.
+        ratio : Number, optional
+            Turns of the input for one mean turn of the outputs, 1 when absent.
+        constant : Number, optional
+            Value of the sum, 0 when absent; also a function of t and controls.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            type="differential",
+            input=input,
+            outputs=outputs,
+            ratio=ratio,
+            constant=constant,
+            note=note,
+        )
+
+    def rates(
+        self,
+        name: str,
+        *,
+        rates: Array,
+        constant: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a coupling: a linear relation of rates of joints and velocities of bodies.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        rates : Array
+            Rates and velocities with their factors.
+        constant : Number, optional
+            Value of the sum, 0 when absent; also a function of t and controls.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            type="rates",
+            rates=rates,
+            constant=constant,
             note=note,
         )
 
@@ -598,6 +873,73 @@ class Elements:
             values=values,
             file=file,
             interpolation=interpolation,
+            note=note,
+        )
+
+    def curve_on_curve(
+        self,
+        name: str,
+        *,
+        curve: str,
+        follower: str,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        side: Literal["right", "left"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: a planar curve of B on a planar curve of A: a cam with a curved follower.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        curve : str
+            Curve of A, in its x-y plane.
+        follower : str
+            Curve of B, in its x-y plane.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        side : Literal['right', 'left'], optional
+            Side of the curve of A, seen along growing s, on which B is: right (preset; outside of a curve
+            that runs counterclockwise) or left.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="curve-on-curve",
+            curve=curve,
+            follower=follower,
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            side=side,
             note=note,
         )
 
@@ -767,6 +1109,118 @@ class Elements:
             note=note,
         )
 
+    def flat_on_curve(
+        self,
+        name: str,
+        *,
+        curve: str,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: a flat face of B (normal y) on a planar curve of A: a cam with flat follower.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        curve : str
+            Curve of A, in its x-y plane.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="flat-on-curve",
+            curve=curve,
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def knife_edge(
+        self,
+        name: str,
+        *,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: B's origin does not slide along y of B.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="knife-edge",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
     def planar(
         self,
         name: str,
@@ -810,6 +1264,64 @@ class Elements:
             "joints",
             name,
             type="planar",
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
+    def point_on_curve(
+        self,
+        name: str,
+        *,
+        curve: str,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: B's origin runs on a curve of A: a slot, the groove of a cam, a wire.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        curve : str
+            Curve of A, of two or three coordinates.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="point-on-curve",
+            curve=curve,
             cut=cut,
             between=between,
             at=at,
@@ -929,6 +1441,65 @@ class Elements:
             note=note,
         )
 
+    def point_on_surface(
+        self,
+        name: str,
+        *,
+        surface: Number,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: B's origin stays on a surface of A, where a function of x, y, z is 0.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        surface : Number
+            Function of x, y, z in the axes of A that is 0 on the surface, "z - a*x^2" say; its gradient
+            must not vanish there.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="point-on-surface",
+            surface=surface,
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            note=note,
+        )
+
     def prismatic(
         self,
         name: str,
@@ -1034,6 +1605,209 @@ class Elements:
             points=points,
             axes=axes,
             in_=in_,
+            note=note,
+        )
+
+    def roller_on_curve(
+        self,
+        name: str,
+        *,
+        curve: str,
+        radius: Number,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        side: Literal["right", "left"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: a roller about B's origin on a planar curve of A: a cam with roller follower.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        curve : str
+            Curve of A, in its x-y plane.
+        radius : Number
+            Radius of the roller.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        side : Literal['right', 'left'], optional
+            Side of the curve of A, seen along growing s, on which B is: right (preset; outside of a curve
+            that runs counterclockwise) or left.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="roller-on-curve",
+            curve=curve,
+            radius=radius,
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            side=side,
+            note=note,
+        )
+
+    def rolling_ball(
+        self,
+        name: str,
+        *,
+        radius: Number,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        stabilization: Number | None = None,
+        level: Literal["velocity", "position"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: a ball rolls on the plane with normal z of A; its centre is B's origin.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        radius : Number
+            Radius.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        stabilization : Number, optional
+            Decay of the gap at level ``velocity``.
+        level : Literal['velocity', 'position'], optional
+            How ``lie`` and ``dae`` hold the contact: by its rate, with decay, or by its position.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="rolling-ball",
+            radius=radius,
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            stabilization=stabilization,
+            level=level,
+            note=note,
+        )
+
+    def rolling_wheel(
+        self,
+        name: str,
+        *,
+        radius: Number,
+        cut: bool | None = None,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        tube: Number | None = None,
+        stabilization: Number | None = None,
+        level: Literal["velocity", "position"] | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a joint: a wheel rolls on the plane with normal z of A; its centre is B's origin, its axle z of B.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        radius : Number
+            Radius to the centre of the tube.
+        cut : bool, optional
+            Hint to formulations that cut loops.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        tube : Number, optional
+            Radius of the tube, 0: a thin disc.
+        stabilization : Number, optional
+            Decay of the gap at level ``velocity``.
+        level : Literal['velocity', 'position'], optional
+            How ``lie`` and ``dae`` hold the contact: by its rate, with decay, or by its position.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "joints",
+            name,
+            type="rolling-wheel",
+            radius=radius,
+            cut=cut,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            tube=tube,
+            stabilization=stabilization,
+            level=level,
             note=note,
         )
 
@@ -1224,15 +1998,15 @@ class Elements:
         coordinate: str | None = None,
         note: str | None = None,
     ) -> str:
-        """Add a force: force or torque given in time or by a control.
+        """Add a force: force or torque given in time, by a control or by states.
 
         Parameters
         ----------
         name : str
             Name of the element.
         force : Number
-            Force or torque that increases the coordinate, of t, controls, the coordinate x and its rate
-            v.
+            Force or torque that increases the coordinate, of x, v, t, controls, states and signals up to
+            velocities.
         between : Array, optional
             The two markers or bodies.
         at : Vector, optional
@@ -1863,6 +2637,124 @@ class Elements:
             note=note,
         )
 
+    def contact(
+        self,
+        name: str,
+        *,
+        shape: Literal["sphere-plane", "sphere-sphere", "sphere-socket", "pin-hole", "sphere-road"],
+        radius: Number,
+        stiffness: Number,
+        width: Number,
+        between: Array | None = None,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        x: Vector | None = None,
+        points: Array | None = None,
+        axes: Array | None = None,
+        in_: Literal["body", "world"] | None = None,
+        on: str | None = None,
+        radius_a: Number | None = None,
+        exponent: Number | None = None,
+        restitution: Number | None = None,
+        speed: Number | None = None,
+        damping: Number | None = None,
+        smoothing: Number | None = None,
+        friction: Number | None = None,
+        static_friction: Number | None = None,
+        slip_speed: Number | None = None,
+        stribeck_speed: Number | None = None,
+        up: Literal["x", "y", "z"] | None = None,
+        road: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: contact of a sphere with a plane, sphere, socket, hole or road: Hertz, Hunt-Crossley, friction.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        shape : Literal['sphere-plane', 'sphere-sphere', 'sphere-socket', 'pin-hole', 'sphere-road']
+            What touches: a sphere on B and a plane, sphere, socket, hole (about z) or road on A.
+        radius : Number
+            Radius r of the sphere or pin on B.
+        stiffness : Number
+            Stiffness k.
+        width : Number
+            Depth w over which the force begins smoothly.
+        between : Array, optional
+            The two markers or bodies.
+        at : Vector, optional
+            Place of both markers, in the world in the design configuration.
+        axis : Vector, optional
+            Direction of z of both markers, with ``at``.
+        x : Vector, optional
+            A vector in the half plane of z and x, with ``at`` and ``axis``.
+        points : Array, optional
+            Place of each marker.
+        axes : Array, optional
+            Direction of z of each marker, with ``points``.
+        in_ : Literal['body', 'world'], optional
+            Axes of ``points`` and ``axes``.
+        on : str, optional
+            Marker B; A is the ground.
+        radius_a : Number, optional
+            Radius of the sphere, socket or hole on A.
+        exponent : Number, optional
+            Power n of the depth, 1 or more; 1.5: Hertz.
+        restitution : Number, optional
+            Coefficient of restitution e, up to 1, met at the approach speed ``speed``.
+        speed : Number, optional
+            Approach speed for which the restitution is given.
+        damping : Number, optional
+            Instead of a restitution: damping c, the force is k d^n (1 + c ddot).
+        smoothing : Number, optional
+            Range of c ddot, below 1, in which the force of a separation ends smoothly.
+        friction : Number, optional
+            Coefficient of friction of sliding.
+        static_friction : Number, optional
+            Coefficient of friction near rest; 0: ``friction``.
+        slip_speed : Number, optional
+            Sliding speed vs at which friction has 76 percent of its size.
+        stribeck_speed : Number, optional
+            Sliding speed over which friction falls from its static to its moving size.
+        up : Literal['x', 'y', 'z'], optional
+            Axis of A normal to the plane, or vertical.
+        road : Number, optional
+            Height of the road over x of A (over y where x is up) and time t.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="contact",
+            shape=shape,
+            radius=radius,
+            stiffness=stiffness,
+            width=width,
+            between=between,
+            at=at,
+            axis=axis,
+            x=x,
+            points=points,
+            axes=axes,
+            in_=in_,
+            on=on,
+            radius_a=radius_a,
+            exponent=exponent,
+            restitution=restitution,
+            speed=speed,
+            damping=damping,
+            smoothing=smoothing,
+            friction=friction,
+            static_friction=static_friction,
+            slip_speed=slip_speed,
+            stribeck_speed=stribeck_speed,
+            up=up,
+            road=road,
+            note=note,
+        )
+
     def drag(
         self,
         name: str,
@@ -2013,8 +2905,13 @@ class Elements:
         slip_x: Number | None = None,
         slip_y: Number | None = None,
         slip_speed: Number | None = None,
+        width: Number | None = None,
+        reference_load: Number | None = None,
+        friction: Number | None = None,
+        friction_y: Number | None = None,
         road: Number | None = None,
         up: Literal["x", "y", "z"] | None = None,
+        unilateral: bool | None = None,
         note: str | None = None,
     ) -> str:
         """Add a force: tyre on a road: vertical spring and damper, longitudinal and lateral slip.
@@ -2051,10 +2948,20 @@ class Elements:
             Lateral slip stiffness cy.
         slip_speed : Number, optional
             Speed v0 below which slip forces are linear in the sliding speed.
+        width : Number, optional
+            Unilateral: depth w over which the vertical force begins smoothly.
+        reference_load : Number, optional
+            Unilateral: vertical force N0 at which damping and slip stiffnesses hold; they grow with it.
+        friction : Number, optional
+            Unilateral: limit mux of the longitudinal force by the vertical one.
+        friction_y : Number, optional
+            Unilateral: limit muy of the lateral force; ``friction`` when absent.
         road : Number, optional
             Height of the road at the wheel's centre x y z (in A) and time t.
         up : Literal['x', 'y', 'z'], optional
             Vertical axis of A.
+        unilateral : bool, optional
+            The tyre leaves the road, and its slip forces are limited by an ellipse of friction.
         note : str, optional
             A remark.
         """
@@ -2076,8 +2983,103 @@ class Elements:
             slip_x=slip_x,
             slip_y=slip_y,
             slip_speed=slip_speed,
+            width=width,
+            reference_load=reference_load,
+            friction=friction,
+            friction_y=friction_y,
             road=road,
             up=up,
+            unilateral=unilateral,
+            note=note,
+        )
+
+    def contacts(
+        self,
+        name: str,
+        *,
+        stiffness: Number,
+        width: Number,
+        between: Array | None = None,
+        among: Array | None = None,
+        rounding: Number | None = None,
+        inside: bool | None = None,
+        exponent: Number | None = None,
+        restitution: Number | None = None,
+        speed: Number | None = None,
+        damping: Number | None = None,
+        smoothing: Number | None = None,
+        friction: Number | None = None,
+        static_friction: Number | None = None,
+        slip_speed: Number | None = None,
+        stribeck_speed: Number | None = None,
+        up: Literal["x", "y", "z"] | None = None,
+        road: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add contacts between the shapes of bodies and markers.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        stiffness : Number
+            Stiffness k.
+        width : Number
+            Depth w over which the force begins smoothly.
+        between : Array, optional
+            Two sides, each a name or an array of names: bodies and markers with spheres, capsules or
+            boxes as shapes, then others, or a marker without shape or the ground: a plane.
+        among : Array, optional
+            Instead of ``between``: names whose shapes may touch each other.
+        rounding : Number, optional
+            Radius of the corners of boxes, 0 when absent.
+        inside : bool, optional
+            The shapes of the second side are hollow: a sphere is a socket, a cylinder a hole.
+        exponent : Number, optional
+            Power n of the depth, 1 or more; 1.5: Hertz.
+        restitution : Number, optional
+            Coefficient of restitution e, up to 1, met at the approach speed ``speed``.
+        speed : Number, optional
+            Approach speed for which the restitution is given.
+        damping : Number, optional
+            Instead of a restitution: damping c, the force is k d^n (1 + c ddot).
+        smoothing : Number, optional
+            Range of c ddot, below 1, in which the force of a separation ends smoothly.
+        friction : Number, optional
+            Coefficient of friction of sliding.
+        static_friction : Number, optional
+            Coefficient of friction near rest; 0: ``friction``.
+        slip_speed : Number, optional
+            Sliding speed vs at which friction has 76 percent of its size.
+        stribeck_speed : Number, optional
+            Sliding speed over which friction falls from its static to its moving size.
+        up : Literal['x', 'y', 'z'], optional
+            Axis of A normal to the plane, or vertical.
+        road : Number, optional
+            Height of the road over x of A (over y where x is up) and time t.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "contacts",
+            name,
+            stiffness=stiffness,
+            width=width,
+            between=between,
+            among=among,
+            rounding=rounding,
+            inside=inside,
+            exponent=exponent,
+            restitution=restitution,
+            speed=speed,
+            damping=damping,
+            smoothing=smoothing,
+            friction=friction,
+            static_friction=static_friction,
+            slip_speed=slip_speed,
+            stribeck_speed=stribeck_speed,
+            up=up,
+            road=road,
             note=note,
         )
 
@@ -2090,6 +3092,7 @@ class Elements:
             "angular-acceleration",
             "angular-velocity",
             "axial-force",
+            "contact",
             "control",
             "coordinate",
             "coordinate-acceleration",
@@ -2101,6 +3104,7 @@ class Elements:
             "expression",
             "force",
             "gyroscope",
+            "impulse",
             "kinetic-energy",
             "modal-acceleration",
             "modal-coordinate",
@@ -2122,6 +3126,8 @@ class Elements:
         in_: Any | None = None,
         note: str | None = None,
         joint: str | None = None,
+        force: str | None = None,
+        quantity: Literal["depth", "normal", "slip"] | None = None,
         control: str | None = None,
         unit: str | None = None,
         coordinate: str | None = None,
@@ -2143,7 +3149,7 @@ class Elements:
         | None = None,
         angle: Literal["first", "second", "third"] | None = None,
         value: Number | None = None,
-        force: str | None = None,
+        event: str | None = None,
         mode: int | None = None,
         driver: str | None = None,
         coupling: str | None = None,
@@ -2173,6 +3179,10 @@ class Elements:
             A remark.
         joint : str, optional
             Joint; an axial force needs one of type ``distance``.
+        force : str, optional
+            Force element.
+        quantity : Literal['depth', 'normal', 'slip'], optional
+            Depth (negative: distance), normal force, or sliding speed where the shapes are nearest.
         control : str, optional
             Control.
         unit : str, optional
@@ -2187,8 +3197,8 @@ class Elements:
             Which of the three angles.
         value : Number, optional
             Expression of t, names and other signals.
-        force : str, optional
-            Force element.
+        event : str, optional
+            Event with an impact.
         mode : int, optional
             Number of the mode, from 0.
         driver : str, optional
@@ -2214,6 +3224,8 @@ class Elements:
             in_=in_,
             note=note,
             joint=joint,
+            force=force,
+            quantity=quantity,
             control=control,
             unit=unit,
             coordinate=coordinate,
@@ -2221,7 +3233,7 @@ class Elements:
             sequence=sequence,
             angle=angle,
             value=value,
-            force=force,
+            event=event,
             mode=mode,
             driver=driver,
             coupling=coupling,
@@ -2447,6 +3459,9 @@ class Elements:
         name: str,
         *,
         terminal: Number | None = None,
+        at: str | None = None,
+        firing: int | None = None,
+        side: Literal["after", "before"] | None = None,
         note: str | None = None,
         integral: Number | None = None,
         least_squares: Number | None = None,
@@ -2462,6 +3477,7 @@ class Elements:
         every: Number | None = None,
         min: Number | None = None,
         max: Number | None = None,
+        sum: Number | None = None,
         value: Number | None = None,
     ) -> str:
         """Add a scalar of a whole run.
@@ -2471,7 +3487,13 @@ class Elements:
         name : str
             Name of the element.
         terminal : Number, optional
-            Signal or expression of signals at the end.
+            Signal or expression of signals at the end, or at an event.
+        at : str, optional
+            Event whose last firing takes the place of the end.
+        firing : int, optional
+            Its firing, from 1, instead of the last.
+        side : Literal['after', 'before'], optional
+            After or before the event acts.
         note : str, optional
             A remark.
         integral : Number, optional
@@ -2502,6 +3524,8 @@ class Elements:
             Lower limit.
         max : Number, optional
             Upper limit.
+        sum : Number, optional
+            Signal or expression of signals, added over all firings of an event.
         value : Number, optional
             Expression of other criteria and names.
         """
@@ -2509,6 +3533,9 @@ class Elements:
             "criteria",
             name,
             terminal=terminal,
+            at=at,
+            firing=firing,
+            side=side,
             note=note,
             integral=integral,
             least_squares=least_squares,
@@ -2524,5 +3551,6 @@ class Elements:
             every=every,
             min=min,
             max=max,
+            sum=sum,
             value=value,
         )

@@ -18,6 +18,8 @@ def imported(
     without: Iterable[str] = (),
     base: str = "fixed",
     keep_fixed: bool = False,
+    start: str | None = None,
+    contacts: bool = False,
 ) -> tuple[str, str]:
     """Return the text of the model file and the report of what was left out, approximated or renamed."""
     if base not in ("fixed", "free"):
@@ -26,7 +28,10 @@ def imported(
     lib.mbg_import_options_default(options, ffi.sizeof("mbg_import_options"))
     words = [ffi.new("char[]", ",".join(w).encode()) for w in (list(parameters), list(without))]
     options.parameters, options.without = words
+    key = None if start is None else ffi.new("char[]", start.encode())
+    options.start = ffi.NULL if key is None else key
     options.free_base, options.keep_fixed = base == "free", bool(keep_fixed)
+    options.contacts = bool(contacts)
     model, report = ffi.new("char **"), ffi.new("char **")
     with context() as ctx:
         check(ctx, lib.mbg_import_file(ctx, os.fsencode(path), options, model, report))

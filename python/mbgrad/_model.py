@@ -45,7 +45,11 @@ SECTIONS = (
     "joints",
     "drivers",
     "couplings",
+    "curves",
     "forces",
+    "contacts",
+    "modes",
+    "events",
     "signals",
     "states",
     "blocks",
@@ -447,7 +451,14 @@ class Model(Elements, Problems):
             state = None if restart is None else os.fsencode(restart)
             return Run(self, p, options, poses, Watch(shown), state, fresh)
 
-    def view(self, path: str | os.PathLike[str] | None = None, *, gradient: bool = False, **settings: Any) -> Page:
+    def view(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        gradient: bool = False,
+        loads: bool = False,
+        **settings: Any,
+    ) -> Page:
         """Simulate the model and show its motion.
 
         Parameters
@@ -456,6 +467,8 @@ class Model(Elements, Problems):
             Write the page to this file, too.
         gradient : bool
             Show the gradients of the criteria.
+        loads : bool
+            Show forces and moments as arrows, stresses of beams as colours; simulates a second time.
         **settings
             As of ``simulate``.
 
@@ -464,7 +477,7 @@ class Model(Elements, Problems):
         Page
             Shown by notebooks; ``page.open()`` opens a browser, ``page.save(path)`` writes a file.
         """
-        return self.simulate(**settings).view(path, gradient=gradient)
+        return self.simulate(**settings).view(path, gradient=gradient, loads=loads)
 
     def report(
         self,
@@ -765,6 +778,9 @@ class Model(Elements, Problems):
         self,
         vary: Mapping[str, ArrayLike] | None = None,
         *,
+        points: Mapping[str, ArrayLike] | None = None,
+        executor: Any = None,
+        records: str | os.PathLike[str] | None = None,
         criteria: str | Sequence[str] | None = None,
         gradient: bool = True,
         method: str = "auto",
@@ -774,10 +790,21 @@ class Model(Elements, Problems):
     ) -> Table:
         """Evaluate criteria and gradients on a grid: ``model.sweep(k1=[80, 120], L01=np.linspace(2, 2.5, 3))``.
 
+        ``model.sweep(points={"k1": [80, 90], "L01": [2, 2.1]})`` evaluates two points.
+
         Parameters
         ----------
         vary : mapping, optional
             Values of parameters by name, as an alternative to keywords.
+        points : mapping, optional
+            A list of points instead of a grid: lists of one length by name.
+        executor : concurrent.futures.Executor, optional
+            Where points are computed instead of threads: a process pool, ``dask.distributed.Client``,
+            ``mpi4py.futures.MPIPoolExecutor``, or anything with their method ``submit``. Its workers need the package
+            and no files of the model. Results do not depend on it.
+        records : path, optional
+            Folder in which each result is recorded when it comes; results that are there are not computed again. The
+            same sweep by ``mbgrad sweep --records`` has the same records.
         criteria, gradient, method, workers, progress
             As in :meth:`batch`.
         **settings
@@ -786,11 +813,55 @@ class Model(Elements, Problems):
         Returns
         -------
         Table
-            Columns by name: parameters, criteria, ``dpsi/dk1``, and the status of each row.
+            Columns by name: parameters, criteria, ``dpsi/dk1``, and the status of each row; ``to_csv`` writes it.
         """
         from ._batch import sweep
 
-        return sweep(self, dict(vary or {}), criteria, gradient, method, workers, progress, settings)
+        return sweep(
+            self,
+            dict(vary or {}),
+            criteria,
+            gradient,
+            method,
+            workers,
+            progress,
+            settings,
+            points,
+            executor,
+            records,
+        )
+
+    def scatter(
+        self,
+        count: int,
+        deviations: Mapping[str, float] | None = None,
+        *,
+        uniform: Sequence[str] = (),
+        correlation: ArrayLike | None = None,
+        seed: int = 1,
+    ) -> dict[str, FloatArray]:
+        """Draw random parameters, the samples of ``mbgrad uncertainty``: ``model.batch(model.scatter(1000))``.
+
+        Parameters
+        ----------
+        count : int
+            Number of samples.
+        deviations, uniform, correlation
+            As in :meth:`Run.uncertainty`.
+        seed : int
+            Names the sequence.
+
+        Returns
+        -------
+        dict
+            Values by name, each an array (count).
+        """
+        from ._uncertainty import scatter_of
+
+        compiled = self._compile()
+        scatter, index = scatter_of(compiled, deviations, uniform, correlation)
+        p = np.asarray(self.parameters)[index] + scatter.samples(count, seed)
+        return {name: p[:, k].copy() for k, name in enumerate(scatter.names)}
 
     # ------------------------------------------------------------------ frameworks
 
@@ -896,6 +967,8 @@ def import_file(
     without: Iterable[str] = (),
     base: str = "fixed",
     keep_fixed: bool = False,
+    start: str | None = None,
+    contacts: bool = False,
 ) -> Model:
     """Make a model of a robot in URDF, SDF or MJCF.
 
@@ -911,13 +984,17 @@ def import_file(
         ``"fixed"``: the root is fixed to the ground; ``"free"``: it moves freely.
     keep_fixed : bool
         Links that are fixed to another stay bodies of their own.
+    start : str, optional
+        MJCF: the keyframe at which the model starts.
+    contacts : bool
+        MJCF: spheres, capsules and boxes touch the planes of the world.
 
     Returns
     -------
     Model
         Its attribute ``import_report`` says, line by line, what was left out, approximated or renamed.
     """
-    text, report = imported(path, parameters, without, base, keep_fixed)
+    text, report = imported(path, parameters, without, base, keep_fixed, start, contacts)
     model = Model(json.loads(text))
     model.import_report = report
     model._compile()

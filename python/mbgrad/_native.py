@@ -324,7 +324,17 @@ def doubles(array: FloatArray) -> Any:
 # ---------------------------------------------------------------------- options
 
 # options of a run as the header lists them, without those that the package sets itself
-_OWN = {"size", "all_signals", "keep_poses", "interrupt", "progress", "user"}
+_OWN = {
+    "size",
+    "all_signals",
+    "keep_poses",
+    "interrupt",
+    "progress",
+    "user",
+    "criteria_only",
+    "node",
+    "node_user",
+}
 RUN_OPTIONS: dict[str, str] = {
     name: field.type.cname for name, field in ffi.typeof("mbg_run_options").fields if name not in _OWN
 }

@@ -42,6 +42,7 @@ from ._records import (
     Mode,
     ParameterResult,
     Proof,
+    Shift,
     record,
 )
 from ._searches import (
@@ -319,6 +320,12 @@ class OptimizeResult:
         Objective of each load case.
     history : list of Iteration
     warnings : list of str
+    order : str
+        Second-order conditions, and of ``optimize(curvature=True)`` alone, as the next two.
+    curvatures : array
+        Eigenvalues of the reduced Hessian of the Lagrangian by scaled parameters.
+    shifts : list of Shift
+        How optimum and objective move with numbers of the model.
     objective_error : float
         Error of the steps in the objective, NAN unless ``optimize(error=True)`` estimated it.
     error_regular : bool
@@ -348,6 +355,9 @@ class OptimizeResult:
     active: list[ActivePoint] = dataclasses.field(repr=False)
     cases: list[LoadCase] = dataclasses.field(repr=False)
     history: list[Iteration] = dataclasses.field(repr=False)
+    order: str = dataclasses.field(repr=False)
+    curvatures: FloatArray = dataclasses.field(repr=False)
+    shifts: list[Shift] = dataclasses.field(repr=False)
     warnings: list[str] = dataclasses.field(repr=False)
     model: Model = dataclasses.field(repr=False)
 
@@ -615,6 +625,7 @@ class Problems:
         *,
         progress: bool | Callable[[SearchState], Any] | None = None,
         error: bool = False,
+        curvature: bool = False,
         **settings: Any,
     ) -> OptimizeResult:
         """Solve the problem of the section ``optimize`` of the model.
@@ -627,6 +638,9 @@ class Problems:
             True prints a line for each iteration; a callable gets a SearchState and may return True to stop.
         error : bool
             Estimate the error of the steps in the objective at the solution: ``result.objective_error``.
+        curvature : bool
+            Second-order conditions at the solution, and how it moves with numbers of the model: ``result.order``,
+            ``result.curvatures``, ``result.shifts``.
         **settings
             ``optimizer``, ``iterations``, ``tolerance``, ``threads``, ``place``, ``seed``, ``restart``, ``resume``;
             values of parameters; options of the runs, except ``tolerance`` and ``threads``.
@@ -646,6 +660,8 @@ class Problems:
             search.check(ctx, lib.mbg_optimize_solve(ctx, c))
             if error and not search.watch.c.stopped:
                 check(ctx, lib.mbg_optimize_error(ctx, c), search.watch)
+            if curvature and not search.watch.c.stopped:
+                check(ctx, lib.mbg_optimize_curvature(ctx, c), search.watch)
             s = lib.mbg_optimize_get_summary(c)
             source = take_text(ctx, lib.mbg_optimize_model_text(ctx, c, text), text)
             result = record(
@@ -662,6 +678,12 @@ class Problems:
                 active=[record(ActivePoint, r) for r in list_of(lib.mbg_optimize_get_active, c, s.active)],
                 cases=[record(LoadCase, r) for r in list_of(lib.mbg_optimize_get_case, c, s.cases)],
                 history=[record(Iteration, r) for r in list_of(lib.mbg_optimize_get_record, c, s.history)],
+                order=text_of(lib.mbg_optimize_order_text(int(s.order))),
+                curvatures=array_of(lib.mbg_optimize_curvatures(c), s.curvatures) if s.curvatures else np.empty(0),
+                shifts=[
+                    record(Shift, r, parameters=array_of(r.by, s.parameters))
+                    for r in list_of(lib.mbg_optimize_get_shift, c, s.shifts)
+                ],
                 warnings=[text_of(r) for r in list_of(lib.mbg_optimize_warning, c, s.warnings)],
                 model=self._with_text(source),
             )

@@ -133,6 +133,35 @@ class Proof:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class HessianProof:
+    """Proof of the second derivatives of a criterion: Taylor test of third order, differences of gradients, symmetry.
+
+    Attributes
+    ----------
+    value, curvature : float
+        The criterion, and d.H d for the direction of the proof.
+    asymmetry : float
+        Relative difference of e.H d and d.H e.
+    slope, decades : float
+        Slope of the remainder, 3 when the second derivatives are exact, and the width of its window in decades.
+    difference_slope, difference_decades : float
+        The same of differences of gradients: 2.
+    best_difference, best_step : float
+        Best agreement with differences of gradients, and the relative step that reached it.
+    """
+
+    value: float
+    curvature: float
+    asymmetry: float
+    slope: float
+    decades: float
+    difference_slope: float
+    difference_decades: float
+    best_difference: float
+    best_step: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Mode:
     """A mode of small vibrations.
 
@@ -275,6 +304,18 @@ class Iteration:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Shift:
+    """How an optimum moves with a number of the model: derivatives by it."""
+
+    owner: str
+    key: str
+    unit: str
+    value: float
+    objective: float
+    parameters: FloatArray
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class FittedParameter:
     """An identified parameter with its standard error."""
 
@@ -285,6 +326,7 @@ class FittedParameter:
     min: float
     max: float
     standard_error: float
+    hessian_error: float
     bias: float
     at_bound: int
     determined: bool

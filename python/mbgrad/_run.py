@@ -34,7 +34,8 @@ from ._native import (
 )
 from ._parameters import Parameters
 from ._problems import Linear, Transitions, linear_model, transitions_of
-from ._records import Attribute, ModalMotion, StepError, Work, record
+from ._records import Attribute, HessianProof, ModalMotion, StepError, Work, record
+from ._uncertainty import Uncertainty, scatter_of
 from ._view import Page
 
 if TYPE_CHECKING:
@@ -307,6 +308,19 @@ class Run(Mapping[str, FloatArray]):
             return np.array([lib.mbg_run_node_inner(c, i) for i in range(len(self.t))], dtype=np.bool_)
 
     @property
+    def events(self) -> list[dict[str, Any]]:
+        """Events in their order: dicts of name, time, rate of the guard, grazing measure, impulse, jump, node."""
+        with self._lock:
+            c = self._live().c
+            found = []
+            for i in range(lib.mbg_run_event_count(c)):
+                e = ffi.new("mbg_run_event *")
+                lib.mbg_run_event_at(c, i, e)
+                values = {key: getattr(e, key) for key in ("time", "rate", "grazing", "impulse", "jump", "node")}
+                found.append({"name": text_of(e.name), **values})
+            return found
+
+    @property
     def work(self) -> Work:
         """Steps, iterations, seconds."""
         return record(Work, lib.mbg_run_get_work(self._live().c))
@@ -343,6 +357,114 @@ class Run(Mapping[str, FloatArray]):
         index = self._compiled.criteria_indices(criteria)
         _, g = self._evaluate(index, method)
         return g[index]
+
+    def hessian(self, criterion: str | None = None, *, weights: Mapping[str, float] | None = None) -> FloatArray:
+        """Differentiate a criterion twice by all parameters.
+
+        Exact for the steps made, by the discrete adjoint in complex numbers: about three gradients a parameter.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of the criterion; the only one of the model when left out.
+        weights : mapping from names of criteria to numbers
+            In its place: the sum of weights times criteria, such as a Lagrangian.
+
+        Returns
+        -------
+        array (parameters, parameters), symmetric
+        """
+        w = self._criterion_weights(criterion, weights)
+        n = self._compiled.layout.count
+        H = np.zeros((n, n))
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            if H.size:
+                check(ctx, lib.mbg_run_hessian(ctx, run.c, doubles(w), doubles(H), ffi.NULL), run.options.watch)
+        return H
+
+    def hessian_vector(
+        self,
+        direction: ArrayLike | Mapping[str, Any],
+        criterion: str | None = None,
+        *,
+        weights: Mapping[str, float] | None = None,
+    ) -> Parameters:
+        """Differentiate the gradient of a criterion along a direction of the parameters: about three gradients.
+
+        Parameters
+        ----------
+        direction : array or mapping
+            Rates of all parameters, or of some by name.
+        criterion, weights
+            As in :meth:`hessian`.
+
+        Returns
+        -------
+        product : Parameters
+            Of the Hessian and the direction.
+        """
+        w = self._criterion_weights(criterion, weights)
+        d = self._compiled.vector(direction, base=np.zeros_like(self._p))
+        product = np.zeros_like(self._p)
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            if product.size:
+                done = lib.mbg_run_hessian_vector(ctx, run.c, doubles(w), doubles(d), ffi.NULL, doubles(product))
+                check(ctx, done, run.options.watch)
+        return Parameters(self._compiled.layout, product)
+
+    def prove_hessian(self, criterion: str | None = None) -> HessianProof:
+        """Prove the second derivatives of a criterion (the only one of the model when left out)."""
+        k = self._compiled.criterion(criterion)
+        proof = ffi.new("mbg_hessian_proof *")
+        with self._lock, context() as ctx:
+            run = self._live()
+            run.options.watch.begin()
+            check(ctx, lib.mbg_run_prove_hessian(ctx, run.c, k, proof), run.options.watch)
+        return record(HessianProof, proof)
+
+    def uncertainty(
+        self,
+        deviations: Mapping[str, float] | None = None,
+        criterion: str | None = None,
+        *,
+        uniform: Sequence[str] = (),
+        correlation: ArrayLike | None = None,
+    ) -> Uncertainty:
+        """Tell how a criterion scatters when parameters do, by exact first and second derivatives.
+
+        Parameters
+        ----------
+        deviations : mapping from names of parameters to standard deviations
+            Those of the model file when left out.
+        criterion : str, optional
+            Name of the criterion; the only one of the model when left out.
+        uniform : names
+            Parameters that are uniform, not normal.
+        correlation : array (parameters, parameters), optional
+            Of the parameters in ``deviations``, in their order.
+        """
+        scatter, index = scatter_of(self._compiled, deviations, uniform, correlation)
+        name = self._compiled.criteria[self._compiled.criterion(criterion)]
+        gradient = self.gradient(name).array[index]
+        columns = np.eye(self._compiled.layout.count)[index]
+        H = np.array([self.hessian_vector(d, name).array[index] for d in columns])
+        return scatter.moments(self.criteria[name], gradient, (H + H.T) / 2)
+
+    def _criterion_weights(self, criterion: str | None, weights: Mapping[str, float] | None) -> FloatArray:
+        """Weights of all criteria: 1 for one of them, or those given by name."""
+        w = np.zeros(len(self._compiled.criteria))
+        if weights is None:
+            w[self._compiled.criterion(criterion)] = 1
+            return w
+        if criterion is not None:
+            raise ValueError("give a criterion or weights of criteria, not both")
+        for name, value in weights.items():
+            w[self._compiled.criterion(name)] = value
+        return w
 
     def _evaluate(self, index: list[int], method: str) -> tuple[FloatArray, FloatArray]:
         number = method_index(method)
@@ -657,7 +779,7 @@ class Run(Mapping[str, FloatArray]):
             coords["axis"] = ["x", "y", "z"]
         return xarray.Dataset(signals, coords, attrs)
 
-    def view(self, path: Any = None, *, gradient: bool = False, frames: int = 1000) -> Page:
+    def view(self, path: Any = None, *, gradient: bool = False, loads: bool = False, frames: int = 1000) -> Page:
         """Show the motion: a page for browsers.
 
         Parameters
@@ -666,6 +788,8 @@ class Run(Mapping[str, FloatArray]):
             Write the page to this file, too.
         gradient : bool
             Show the gradients of the criteria.
+        loads : bool
+            Show forces and moments as arrows, stresses of beams as colours; simulates a second time.
         frames : int
             Limit of the pictures; of more nodes so many are taken, evenly in time.
 
@@ -675,7 +799,7 @@ class Run(Mapping[str, FloatArray]):
             Shown by notebooks; ``page.open()`` opens a browser, ``page.save(path)`` writes a file.
         """
         options, text = self._view_options(frames), ffi.new("char **")
-        options.gradient = gradient
+        options.gradient, options.loads = gradient, loads
         with self._lock, context() as ctx:
             page = Page(
                 self._compiled.name, take_text(ctx, lib.mbg_view_page(ctx, self._live().c, options, text), text)

@@ -89,6 +89,19 @@ def test_numbers_go_back(name, tmp_path):
     np.testing.assert_allclose(np.asarray(again.parameters), p, rtol=1e-12, atol=1e-15)
 
 
+def test_springdamper_stays(tmp_path):
+    """MuJoCo makes stiffness and damping of springdamper: what is written beside it has no effect."""
+    path, again = tmp_path / "robot.xml", tmp_path / "again.xml"
+    path.write_text(
+        """<mujoco><worldbody><body name="b"><joint name="s" type="slide" springdamper="0.2 0.7"/>
+        <geom type="sphere" size="0.1" mass="3"/></body></worldbody></mujoco>"""
+    )
+    model = mbgrad.import_file(path, parameters=["damping"])
+    report = model.export_file(again, into=path, parameters=2 * np.asarray(model.parameters))
+    assert "not written: damping of joint 's': springdamper gives it" in report
+    assert again.read_text() == path.read_text()
+
+
 def test_own_model(tmp_path):
     """A model that was never a file of a robot, at other parameters."""
     model = mbgrad.load("spatial-chain")

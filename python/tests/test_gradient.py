@@ -252,3 +252,51 @@ def test_name_of_parameter_and_option():
     with pytest.raises(TypeError, match="is a parameter of the model and an option"):
         model.value("s", step=2.0)
     assert model.value("s", parameters={"step": 2.0}, end=0.05) == 2 * model.value("s", end=0.05)
+
+
+def test_second_derivatives(quick):
+    run = quick.simulate()
+    H = run.hessian("psi")
+    assert (H == H.T).all()
+    along = run.hessian_vector({"k1": 1}, "psi")
+    assert np.allclose(along.array, H[2], rtol=1e-10)
+    # the derivative of the exact gradient, by central differences
+    step = 1e-3
+    plus, minus = (np.asarray(quick.grad("psi", k1=100 + s)) for s in (step, -step))
+    assert np.allclose((plus - minus) / (2 * step), H[2], rtol=1e-5, atol=1e-12)
+    assert np.allclose(run.hessian(weights={"psi": 2.0}), 2 * H, rtol=1e-12)
+    with pytest.raises(ValueError, match="not both"):
+        run.hessian("psi", weights={"psi": 1.0})
+    proof = run.prove_hessian("psi")
+    assert abs(proof.slope - 3) < 0.05
+    assert proof.decades > 2
+    assert proof.asymmetry < 1e-12
+    assert proof.best_difference < 1e-6
+
+
+def test_uncertainty():
+    # theory 9, section 7
+    model = mbgrad.load("quarter-car")
+    run = model.simulate(step=0.005)
+    spread = {"p1": 2200, "p2": 200, "p3": 18.75, "p4": 0.006}
+    u = run.uncertainty(spread, "psi0")
+    assert abs(u.linear_deviation - 0.1779) < 5e-5
+    assert abs(u.mean - 0.8500) < 5e-5
+    assert abs(u.deviation - 0.2175) < 5e-5
+    assert abs(u.skewness - 1.97) < 5e-3
+    assert abs(sum(u.shares.values()) - 1) < 1e-12
+    assert max(u.shares, key=u.shares.get) == "p3"
+    f = u.factor(high=1)
+    smaller = run.uncertainty({k: f * v for k, v in spread.items()}, "psi0")
+    assert abs(smaller.mean + 3 * smaller.deviation - 1) < 1e-9
+    samples = model.scatter(1000, spread, uniform=["p3"], correlation=np.eye(4))
+    assert abs(samples["p1"].std() / 2200 - 1) < 0.1
+    assert np.abs(samples["p3"] - 375).max() <= 18.75 * 3**0.5
+    with pytest.raises(mbgrad.InputError, match="no parameter scatters"):
+        run.uncertainty(criterion="psi0")
+    with pytest.raises(mbgrad.InputError, match="is uniform, but has no deviation"):
+        run.uncertainty(spread, "psi0", uniform=["p9"])
+    with pytest.raises(mbgrad.InputError, match="semidefinite"):
+        run.uncertainty(
+            {"p1": 1, "p2": 1, "p3": 1}, "psi0", correlation=[[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]
+        )

@@ -56,6 +56,35 @@ def test_errors(tmp_path):
         mbgrad.load(bad)
 
 
+CONTACTS = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" pos="0 0 0.1" friction="0.7"/>
+<body name="ball" pos="0 0 {z}"><freejoint/><geom type="sphere" size="0.05" mass="2"/></body>
+<body name="crate" pos="1 0 1"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="3" friction="1.2"/></body>
+<body name="ghost" pos="2 0 1"><freejoint/><geom type="sphere" size="0.1" mass="5" contype="0" conaffinity="0"/></body>
+<body name="pole" pos="3 0 1"><freejoint/><geom type="capsule" size="0.1 0.2" mass="1" group="3"/></body>
+</worldbody></mujoco>"""
+
+
+def test_contacts(tmp_path):
+    path = tmp_path / "drop.xml"
+    path.write_text(CONTACTS.format(z=1))
+    assert "contacts" not in mbgrad.import_file(path).to_dict()
+    k = 11 * 9.81 / 1e-3  # the weight of all bodies at 1 mm
+    z = 0.1 + 0.05 - (2 * 9.81 / k + 0.5e-4)  # the depth counts from half the width on
+    path.write_text(CONTACTS.format(z=repr(z)))
+    data = mbgrad.import_file(path, contacts=True).to_dict()
+    groups = {tuple(g["between"][0]): g for g in data["contacts"].values()}
+    assert set(groups) == {("ball", "pole"), ("crate",)}  # what the larger friction of both says
+    assert groups["ball", "pole"]["friction"] == 1
+    assert groups["crate",]["friction"] == 1.2
+    assert data["markers"]["plane_1"] == {"on": "ground", "at": [0, 0, 0.1]}
+    data["signals"] = {"a": {"type": "acceleration", "of": "ball", "component": "z"}}
+    data["criteria"] = {}
+    run = mbgrad.load(data).simulate(formulation="lie", end=1e-4, step=1e-4)
+    assert abs(run["a"][0]) < 1e-9 * 9.81 * k * 1e-3  # it lies still: rounding of the depth, times k
+    with pytest.raises(mbgrad.InputError, match="contacts: only MJCF"):
+        mbgrad.import_file(CORPUS / "arm.urdf", contacts=True)
+
+
 ACTUATORS = """<mujoco><compiler angle="radian"/><worldbody><body name="b"><joint name="j" axis="0 1 0" ref="0.2"/>
 <geom type="box" size="0.1 0.1 0.1" pos="0.3 0 0"/></body></worldbody><actuator>
 <motor name="m" joint="j" gear="3"/><position name="p" joint="j" kp="5" kv="0.5" gear="2"/>
@@ -69,23 +98,26 @@ def test_actuators(tmp_path):
     robot.write_text(ACTUATORS)
     model = mbgrad.import_file(robot)
     data = model.to_dict()
-    assert "left out: <general> in <actuator>" in model.import_report
-    # two names that become one are kept apart; the sixth actuator has dynamics and is left out
-    assert list(data["controls"]) == ["u_m", "u_p", "u_v_1", "u_v_1_4", "u_actuator_5"]
-    q, w, u = 0.4, -0.6, [0.3, 0.5, -0.2, 0.9, 0.8]
+    assert "<actuator>" not in model.import_report
+    # two names that become one are kept apart; the sixth actuator follows its control with a lag
+    assert list(data["controls"]) == ["u_m", "u_p", "u_v_1", "u_v_1_2", "u_actuator_5", "u_filtered"]
+    assert list(data["states"]) == ["act_filtered"]
+    q, w, u, act = 0.4, -0.6, [0.3, 0.5, -0.2, 0.9, 0.8, 1.1], 0.35
     for name, value in zip(data["controls"], u, strict=True):
         data["controls"][name]["values"] = [value, value]
     data["initial"] = {"pin": {"start": {"joint": "j", "value": q, "rate": w}}}
     data["signals"] = {"a": {"type": "coordinate-acceleration", "joint": "j"}}
     data["criteria"], data["gravity"] = {}, [0, 0, 0]
+    data["states"]["act_filtered"]["initial"] = act
     # the coordinate of MuJoCo is q + ref
     length, position = q + 0.2, 2 * (q + 0.2)
     torque = 3 * u[0] + 2 * (5 * u[1] - 5 * position - 0.5 * 2 * w) + 0.7 * (u[2] - w) + u[3]
-    torque += 2 * u[4] + 1 - 2 * length - 3 * w
+    torque += 2 * u[4] + 1 - 2 * length - 3 * w + act
     mass = 1000 * 0.2**3
     inertia = mass * (0.04 / 6 + 0.09)
-    a = mbgrad.load(data).simulate(end=1e-6, step=1e-6, formulation="lie")["a"][0]
-    assert a == pytest.approx(torque / inertia, rel=1e-12)
+    run = mbgrad.load(data).simulate(end=1e-6, step=1e-6, formulation="lie")
+    assert run["a"][0] == pytest.approx(torque / inertia, rel=1e-12)
+    assert (run["act_filtered"][1] - act) / 1e-6 == pytest.approx((u[5] - act) / 0.1, rel=1e-4)
 
 
 def test_errors_of_actuators(tmp_path):
@@ -93,6 +125,77 @@ def test_errors_of_actuators(tmp_path):
     robot.write_text(ACTUATORS.replace('joint="j" gear="3"', 'joint="k" gear="3"'))
     with pytest.raises(mbgrad.InputError, match=r"robot\.xml:3:1: <motor>: there is no joint 'k'"):
         mbgrad.load(robot)
+
+
+# ---------------------------------------------------------------------- starts, polynomials, inertia
+
+KEYS = """<mujoco><compiler angle="radian"/><worldbody>
+<body name="b" pos="1 0 0"><joint name="j" axis="0 1 0" ref="0.2"/>
+<geom type="box" size="0.1 0.1 0.1" pos="0.3 0 0"/><body name="c" pos="0.5 0 0"><joint name="s" type="slide"/>
+<geom type="sphere" size="0.1"/></body></body><body name="d"><freejoint/><geom size="0.1"/></body></worldbody>
+<actuator><motor name="m" joint="j"/><general name="f" joint="j" dyntype="filter" dynprm="0.1"/></actuator>
+<keyframe><key name="up" qpos="0.9 0.4 1 2 3 0 0 0 1" qvel="-1 0.3 1 2 3 4 5 6" act="0.7" ctrl="0.8 0.9"/></keyframe>
+</mujoco>"""
+
+
+def test_start(tmp_path):
+    robot = tmp_path / "robot.xml"
+    robot.write_text(KEYS)
+    assert "left out: keyframe 'up': the option start takes it" in mbgrad.import_file(robot).import_report
+    model = mbgrad.import_file(robot, start="up")
+    assert "keyframe" not in model.import_report
+    run = model.simulate(end=1e-4, step=1e-4)
+    start = [run[name][0] for name in ("q_j", "w_j", "q_s", "w_s", "act_f")]
+    np.testing.assert_allclose(start, [0.7, -1, 0.4, 0.3, 0.7], rtol=1e-12)
+    free = run.frames["d"]
+    np.testing.assert_allclose(free.position[0], [1, 2, 3], rtol=1e-14)
+    # turned half a turn about z: the velocity is given in the world, the angular one in the body
+    np.testing.assert_allclose(free.velocity[0], [-1, -2, 3], rtol=1e-14)
+    np.testing.assert_allclose(free.angular_velocity[0], [4, 5, 6], rtol=1e-14)
+    assert [c["values"][0] for c in model.to_dict()["controls"].values()] == [0.8, 0.9]
+    with pytest.raises(mbgrad.InputError, match="there is no keyframe 'upp'; did you mean 'up'"):
+        mbgrad.import_file(robot, start="upp")
+
+
+def test_polynomial_couplings(tmp_path):
+    robot = tmp_path / "robot.xml"
+    equality = '<equality><joint joint1="j" joint2="s" polycoef="0.1 0.5 -2 3 4"/></equality>'
+    robot.write_text(KEYS.replace("<actuator>", f"{equality}<actuator>"))
+    model = mbgrad.import_file(robot)
+    data = model.to_dict()
+    data["initial"] = {"pin": {"s": {"joint": "s", "value": 0.3, "rate": 0.2}}}
+    run = mbgrad.load(data).simulate(end=0.1)
+    q, x = run["q_j"], run["q_s"]
+    np.testing.assert_allclose(q, 0.1 + 0.5 * x - 2 * x**2 + 3 * x**3 + 4 * x**4, atol=1e-9)
+    assert np.ptp(x) > 1e-3
+
+
+def test_springs_by_inertia(tmp_path):
+    robot = tmp_path / "robot.xml"
+    robot.write_text(
+        """<mujoco><worldbody><body name="b"><joint name="s" type="slide" springdamper="0.2 0.7"/>
+        <geom type="sphere" size="0.1" mass="3"/></body></worldbody>
+        <actuator><position name="p" joint="s" kp="12" dampratio="0.5" gear="2"/></actuator></mujoco>"""
+    )
+    forces = mbgrad.import_file(robot).to_dict()["forces"]
+    # one mass: k = m/(T z)^2, c = 2 m/T; kv = 2 z sqrt(kp m/gear^2), times gear^2 on the joint
+    assert forces["s_damper"]["stiffness"] == pytest.approx(3 / 0.14**2, rel=1e-14)
+    assert forces["s_damper"]["damping"] == pytest.approx(30, rel=1e-14)
+    assert float(forces["drive_p"]["force"].split(" - ")[-1].removesuffix("*v")) == pytest.approx(12, rel=1e-14)
+
+
+def test_nested_and_included_models():
+    model = mbgrad.import_file(CORPUS / "cart.sdf", base="free")
+    assert model.name == "yard"
+    assert model.check().degrees_of_freedom == 8
+    bodies = model.to_dict()["bodies"]
+    c, s = np.cos(0.5), np.sin(0.5)
+    # the hub of the left wheel is at (0.3, -0.3, 0.2) of the cart, the frame of the right one 0.6 beside it
+    expected = {"cart__left__rim": (0.3, -0.25), "cart__rim": (0.3, 0.1), "cart__body": (0, 0)}
+    for name, (x, y) in expected.items():
+        height = 0.4 if name == "cart__body" else 0.2
+        np.testing.assert_allclose(bodies[name]["position"], [1 + c * x - s * y, s * x + c * y, height], atol=1e-15)
+    assert set(bodies) == set(expected)  # what is static is none
 
 
 # ---------------------------------------------------------------------- meshes

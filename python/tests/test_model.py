@@ -153,7 +153,7 @@ def rebuild(source, base):
 
 
 def rebuild_element(model, section, name, element):
-    if not isinstance(element, dict) or section in ("runs", "constants") or "outer" in element:
+    if not isinstance(element, dict) or section in ("runs", "constants", "events") or "outer" in element:
         model.add(section, name, element)
         return
     keys = {k + "_" if k in ("in", "from") else k: v for k, v in element.items()}

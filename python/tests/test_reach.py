@@ -22,11 +22,15 @@ ELSEWHERE = {
         " mbg_picture_frame_count mbg_picture_frame_time mbg_picture_figure_count mbg_picture_figure"
     ),
     "run.vjp and function.vjp": "mbg_run_gradient_sum",
+    "run.hessian and run.hessian_vector": (
+        "mbg_hessian_create mbg_hessian_destroy mbg_hessian_product mbg_hessian_matrix"
+    ),
     "run.jvp": "mbg_run_jvp",
     "weights of signals are arrays": "mbg_run_read_cotangent",
     "mbg_model_load_run without a run is the same": "mbg_model_load",
     "model.run_name, model.to_dict()": (
-        "mbg_model_active_run mbg_model_file mbg_model_force_type mbg_model_joint_type mbg_model_parameter_is_set"
+        "mbg_model_active_run mbg_model_criterion_kind mbg_model_file mbg_model_force_type mbg_model_joint_type"
+        " mbg_model_parameter_is_set"
         " mbg_model_parameter_log_scale mbg_model_parameter_note mbg_model_parameter_unit mbg_model_run_note"
         " mbg_model_signal_type mbg_model_signal_unit"
     ),

@@ -283,6 +283,8 @@ def test_view(tmp_path):
     assert "five-bar" in repr(page)
     assert len(run.view(frames=10).html) < len(run.view().html)
     assert mbgrad.load("five-bar").view(end=0.5, gradient=True).html == page.html
+    assert len(run.view(loads=True).html) > len(run.view().html) + 1000
+    assert mbgrad.load("five-bar").view(end=0.5, loads=True).html == run.view(loads=True).html
     with pytest.raises(mbgrad.InputError, match="poses=True"):
         mbgrad.load("five-bar").simulate(end=0.1, poses=False).view()
     with pytest.raises(mbgrad.InputError, match="frames is 1"):

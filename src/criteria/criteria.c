@@ -20,11 +20,14 @@ struct mbg__criteria {
   const mbg_model *model;
   int nnode, nused;
   const double *t;
+  const mbg__node_grid *grid;   /* times and weights, NULL: t and omega have them */
   int width;                    /* columns of y */
   int *used;                    /* signals                                     (nused) */
   accumulator *acc;             /*                                             (ncriterion) */
   const real *omega, *y, *attr; /* of the last values call */
-  const int *place;             /* NULL, or see mbg__criteria_places */
+  int nfiring;
+  const mbg__firing *firings;
+  const int *place; /* NULL, or see mbg__criteria_places */
   const real *end, *sum;
   real *psi;             /*                                             (ncriterion) */
   real *bar;             /* weights of criteria behind an expression    (ncriterion) */
@@ -35,18 +38,20 @@ struct mbg__criteria {
 
 static sample sample_of(const accumulator *a, int i) { return a->samples ? a->samples[i] : (sample){i, 0}; }
 
+static double time_at(const mbg__criteria *c, int n) { return c->grid ? mbg__grid_time(c->grid, n) : c->t[n]; }
+
 static sample sample_at(const mbg__criteria *c, double t) {
   int lo = 0, hi = c->nnode - 1;
   while (hi - lo > 1) {
     const int mid = (lo + hi) / 2;
-    if (c->t[mid] <= t) {
+    if (time_at(c, mid) <= t) {
       lo = mid;
     } else {
       hi = mid;
     }
   }
-  const double h = c->nnode > 1 ? c->t[lo + 1] - c->t[lo] : 0;
-  return (sample){lo, h > 0 ? (t - c->t[lo]) / h : 0};
+  const double h = c->nnode > 1 ? time_at(c, lo + 1) - time_at(c, lo) : 0;
+  return (sample){lo, h > 0 ? (t - time_at(c, lo)) / h : 0};
 }
 
 /* where a row of y holds the signal of a column */
@@ -61,7 +66,7 @@ static real sample_value(const mbg__criteria *c, const accumulator *a, int i) {
 /* ---------------------------------------------------------------------- creation */
 
 static int make_data(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, const mbg__criterion *k, accumulator *a) {
-  const double first = c->t[0], last = c->t[c->nnode - 1], slack = 1e-12 * fmax(fabs(first), fabs(last));
+  const double first = time_at(c, 0), last = time_at(c, c->nnode - 1), slack = 1e-12 * fmax(fabs(first), fabs(last));
   a->samples = MBG_TAKE(arena, sample, k->nsample);
   a->value = MBG_TAKE(arena, double, k->nsample);
   a->weight = MBG_TAKE(arena, double, k->nsample);
@@ -89,7 +94,7 @@ static int make_data(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
 enum { PATH_MAX = 10000000 };
 
 static int make_path(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, const mbg__criterion *k, accumulator *a) {
-  const double first = c->t[0], span = c->t[c->nnode - 1] - first;
+  const double first = time_at(c, 0), span = time_at(c, c->nnode - 1) - first;
   double n = c->nnode;
   if (k->every > 0) {
     n = floor(span / k->every * (1 + 1e-12)) + 1;
@@ -142,14 +147,14 @@ static int take_scratch(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c) {
 }
 
 int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, int nnode, const double *t,
-                         mbg__criteria **out) {
+                         const mbg__node_grid *grid, mbg__criteria **out) {
   int err = MBG_OK;
   mbg__criteria *c = MBG_TAKE(arena, mbg__criteria, 1);
   int *used = MBG_TAKE(arena, int, m->ncriterion);
   accumulator *acc = MBG_TAKE(arena, accumulator, m->ncriterion);
   *out = c;
   MBG_TRY(mbg__arena_check(ctx, arena));
-  *c = (mbg__criteria){.model = m, .nnode = nnode, .t = t, .used = used, .acc = acc};
+  *c = (mbg__criteria){.model = m, .nnode = nnode, .t = t, .grid = grid, .used = used, .acc = acc};
   for (int k = 0; k < m->ncriterion; k++) {
     const mbg__criterion *kr = &m->criteria[k];
     c->acc[k].column = kr->kind == MBG__COMBINATION ? -1 : column_of(c, kr->signal);
@@ -164,7 +169,15 @@ done:
   return err;
 }
 
-void mbg__criteria_times(mbg__criteria *c, const double *t) { c->t = t; }
+void mbg__criteria_times(mbg__criteria *c, const double *t, const mbg__node_grid *grid) {
+  c->t = t;
+  c->grid = grid;
+}
+
+void mbg__criteria_events(mbg__criteria *c, int nfiring, const mbg__firing *firings) {
+  c->nfiring = nfiring;
+  c->firings = firings;
+}
 
 int mbg__criteria_signals(const mbg__criteria *c, const int **signal) {
   *signal = c->used;
@@ -178,7 +191,7 @@ static real value_at(const mbg__criteria *c, int k, int n) {
 }
 
 static real omega_at(const mbg__criteria *c, int n) {
-  return c->omega ? c->omega[n] : mbg__trapezoid(c->t, c->nnode, n);
+  return c->grid ? mbg__grid_omega(c->grid, n) : c->omega ? c->omega[n] : mbg__trapezoid(c->t, c->nnode, n);
 }
 
 static real integral(const mbg__criteria *c, int k) {
@@ -241,11 +254,70 @@ static void gather(const mbg__criteria *c, const mbg__criterion *k) {
   }
 }
 
+/* the next node at which criterion k takes its value, after firing *i (-1 at first), which becomes that of the node;
+   -1: there is none */
+static int event_node(const mbg__criteria *c, int k, int *i) {
+  const mbg__criterion *kr = &c->model->criteria[k];
+  int count = 0;
+  for (int f = 0; f <= *i; f++) {
+    count += c->firings[f].event == kr->event;
+  }
+  for (int f = *i + 1; f < c->nfiring; f++) {
+    count += c->firings[f].event == kr->event;
+    if (c->firings[f].event == kr->event && (kr->kind == MBG__SUM || count == kr->firing)) {
+      const int after = c->firings[f].node + !kr->before;
+      *i = f;
+      return after < c->nnode ? after : c->nnode - 1;
+    }
+  }
+  return -1;
+}
+
+/* the node of a terminal criterion, -1: its event did not happen */
+static int terminal_node(const mbg__criteria *c, int k) {
+  const mbg__criterion *kr = &c->model->criteria[k];
+  int i = -1, last = -1;
+  if (kr->event < 0) {
+    return c->nnode - 1;
+  }
+  if (kr->firing > 0) {
+    return event_node(c, k, &i);
+  }
+  for (int f = 0; f < c->nfiring; f++) {
+    last = c->firings[f].event == kr->event ? f : last;
+  }
+  return last < 0                                         ? -1
+         : c->firings[last].node + !kr->before < c->nnode ? c->firings[last].node + !kr->before
+                                                          : c->nnode - 1;
+}
+
+static int no_event(mbg_context *ctx, const mbg__criteria *c, int k) {
+  const mbg__criterion *kr = &c->model->criteria[k];
+  return mbg__fail_at(ctx, MBG_ERROR_INPUT, &kr->where, 0,
+                      kr->firing > 0 ? "event '%s' has fewer than %d firings in this run"
+                                     : "event '%s' does not happen in this run",
+                      c->model->events[kr->event].name, kr->firing);
+}
+
+static real sum_at(const mbg__criteria *c, int k) {
+  real s = 0;
+  for (int i = -1, n = event_node(c, k, &i); n >= 0; n = event_node(c, k, &i)) {
+    s += value_at(c, k, n);
+  }
+  return s;
+}
+
 static int value(mbg_context *ctx, mbg__criteria *c, int k, real *psi) {
   const mbg__criterion *kr = &c->model->criteria[k];
   switch (kr->kind) {
   case MBG__TERMINAL:
-    *psi = c->place ? c->end[c->acc[k].column] : value_at(c, k, c->nnode - 1);
+    if (terminal_node(c, k) < 0) {
+      return no_event(ctx, c, k);
+    }
+    *psi = c->place ? c->end[c->acc[k].column] : value_at(c, k, terminal_node(c, k));
+    return MBG_OK;
+  case MBG__SUM:
+    *psi = sum_at(c, k);
     return MBG_OK;
   case MBG__INTEGRAL:
     *psi = integral(c, k);
@@ -297,8 +369,27 @@ static void add_point(mbg__seeds *seeds, int node, int column, real weight) {
   seeds->npoint++;
 }
 
-static void add_sample(mbg__seeds *seeds, const accumulator *a, int i, real weight) {
+static void add_time(mbg__seeds *seeds, int node, real weight) {
+  if (seeds->time) {
+    seeds->time[seeds->ntime] = (mbg__time_seed){node, weight};
+  }
+  seeds->ntime++;
+}
+
+/* s = (t - t_n)/h moves with both nodes: by -(1 - s)/h and -s/h */
+static void add_sample_times(const mbg__criteria *c, mbg__seeds *seeds, const accumulator *a, sample s, real weight) {
+  const double h = time_at(c, s.node + 1) - time_at(c, s.node);
+  const real *y = c->y + (size_t)s.node * (size_t)c->width + (size_t)place_of(c, a->column);
+  const real slope = h > 0 ? weight * (y[c->width] - y[0]) / h : 0;
+  add_time(seeds, s.node, -(1 - s.s) * slope);
+  add_time(seeds, s.node + 1, -s.s * slope);
+}
+
+static void add_sample(const mbg__criteria *c, mbg__seeds *seeds, const accumulator *a, int i, real weight) {
   const sample s = sample_of(a, i);
+  if (c->nfiring > 0 && a->samples && s.node + 1 < c->nnode) {
+    add_sample_times(c, seeds, a, s, weight);
+  }
   add_point(seeds, s.node, a->column, (1 - s.s) * weight);
   if (s.s != 0) {
     add_point(seeds, s.node + 1, a->column, s.s * weight);
@@ -323,7 +414,12 @@ static void seed_own(const mbg__criteria *c, int k, real w, mbg__seeds *seeds) {
   const accumulator *a = &c->acc[k];
   switch (c->model->criteria[k].kind) {
   case MBG__TERMINAL:
-    add_point(seeds, c->nnode - 1, a->column, w);
+    add_point(seeds, terminal_node(c, k), a->column, w);
+    break;
+  case MBG__SUM:
+    for (int i = -1, n = event_node(c, k, &i); n >= 0; n = event_node(c, k, &i)) {
+      add_point(seeds, n, a->column, w);
+    }
     break;
   case MBG__INTEGRAL:
   case MBG__SMOOTH_MAXIMUM:
@@ -331,11 +427,11 @@ static void seed_own(const mbg__criteria *c, int k, real w, mbg__seeds *seeds) {
     break;
   case MBG__LEAST_SQUARES:
     for (int i = 0; i < a->nsample; i++) {
-      add_sample(seeds, a, i, w * a->weight[i] * (sample_value(c, a, i) - a->value[i]));
+      add_sample(c, seeds, a, i, w * a->weight[i] * (sample_value(c, a, i) - a->value[i]));
     }
     break;
   default:
-    add_sample(seeds, a, path_largest(c, k), w);
+    add_sample(c, seeds, a, path_largest(c, k), w);
     break;
   }
 }
@@ -377,7 +473,8 @@ static int by_node(const void *x, const void *y) {
 /* arrays for what was counted */
 static int take_seeds(mbg_context *ctx, mbg__arena *arena, mbg__seeds *seeds) {
   *seeds = (mbg__seeds){.point = MBG_TAKE(arena, mbg__point_seed, seeds->npoint),
-                        .density = MBG_TAKE(arena, mbg__density_seed, seeds->ndensity)};
+                        .density = MBG_TAKE(arena, mbg__density_seed, seeds->ndensity),
+                        .time = MBG_TAKE(arena, mbg__time_seed, seeds->ntime)};
   return mbg__arena_check(ctx, arena);
 }
 
@@ -421,42 +518,14 @@ done:
 int mbg__criteria_path_seeds(mbg_context *ctx, mbg__arena *arena, const mbg__criteria *c, int k, int npoint,
                              const int *point, const double *weight, mbg__seeds *seeds) {
   int err = MBG_OK;
-  *seeds = (mbg__seeds){.npoint = 2 * npoint};
+  *seeds = (mbg__seeds){.npoint = 2 * npoint, .ntime = 2 * npoint};
   MBG_TRY(take_seeds(ctx, arena, seeds));
   for (int i = 0; i < npoint; i++) {
-    add_sample(seeds, &c->acc[k], point[i], weight[i]);
+    add_sample(c, seeds, &c->acc[k], point[i], weight[i]);
   }
   sort_seeds(seeds);
 done:
   return err;
-}
-
-real mbg__seeds_density(const mbg__seeds *s, int column, const real *y) {
-  real sum = 0;
-  for (int i = 0; i < s->ndensity; i++) {
-    const mbg__density_seed *d = &s->density[i];
-    if (d->column == column) {
-      sum += d->sharpness > 0 ? d->weight * r_exp(d->sharpness * (y[d->place] - d->top)) / d->sum : d->weight;
-    }
-  }
-  return sum;
-}
-
-real mbg__seeds_point(const mbg__seeds *s, int node, int column) {
-  int lo = 0, hi = s->npoint;
-  real sum = 0;
-  while (lo < hi) {
-    const int mid = (lo + hi) / 2;
-    if (s->point[mid].node < node) {
-      lo = mid + 1;
-    } else {
-      hi = mid;
-    }
-  }
-  for (; lo < s->npoint && s->point[lo].node == node; lo++) {
-    sum += s->point[lo].column == column ? s->point[lo].weight : 0;
-  }
-  return sum;
 }
 
 int mbg__criteria_terms(mbg_context *ctx, mbg__criteria *c, int first, int n, const double *weight,
@@ -499,7 +568,7 @@ int mbg__criteria_path(const mbg__criteria *c, int k) { return c->acc[k].nsample
 
 double mbg__criteria_path_time(const mbg__criteria *c, int k, int i) {
   const sample s = sample_of(&c->acc[k], i);
-  return s.s == 0 ? c->t[s.node] : (1 - s.s) * c->t[s.node] + s.s * c->t[s.node + 1];
+  return s.s == 0 ? time_at(c, s.node) : (1 - s.s) * time_at(c, s.node) + s.s * time_at(c, s.node + 1);
 }
 
 real mbg__criteria_path_value(const mbg__criteria *c, int k, int i) { return sample_value(c, &c->acc[k], i); }

@@ -15,6 +15,8 @@
 #ifndef MBG_CRITERIA_CRITERIA_H
 #define MBG_CRITERIA_CRITERIA_H
 
+#include "criteria/firing.h"
+#include "criteria/node_grid.h"
 #include "model/model.h"
 
 typedef struct mbg__criteria mbg__criteria;
@@ -40,17 +42,26 @@ typedef struct {
   real weight, top, sum;
 } mbg__density_seed; /* weight exp(sharpness (y - top)) / sum */
 typedef struct {
-  int npoint, ndensity;
+  int node;
+  real weight; /* d psi / d t of the node, by interpolation between nodes */
+} mbg__time_seed;
+typedef struct {
+  int npoint, ndensity, ntime;
   mbg__point_seed *point; /* ascending nodes                              (npoint) */
   mbg__density_seed *density;
+  mbg__time_seed *time; /* runs with events                             (ntime) */
 } mbg__seeds;
 
-/* For a grid of nnode >= 1 increasing times, which are referenced. Least-squares samples outside the grid are left out
-   with a warning; a criterion without any sample left is an error. Memory in the arena. */
+/* For nnode >= 1 nodes with increasing times t, or (not NULL) those of a grid; both are referenced. Least-squares
+   samples outside the run are left out with a warning; a criterion without any sample left is an error. Memory in the
+   arena. */
 int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int nnode, const double *t,
-                         mbg__criteria **out);
+                         const mbg__node_grid *grid, mbg__criteria **out);
 /* The same times in another place. */
-void mbg__criteria_times(mbg__criteria *c, const double *t);
+void mbg__criteria_times(mbg__criteria *c, const double *t, const mbg__node_grid *grid);
+
+/* The events of the run; referenced. */
+void mbg__criteria_events(mbg__criteria *c, int nfiring, const mbg__firing *firings);
 
 /* Signals that criteria use: the first columns of y below belong to them, in this order. */
 int mbg__criteria_signals(const mbg__criteria *c, const int **signal);
@@ -80,6 +91,10 @@ int mbg__criteria_path_seeds(mbg_context *ctx, mbg__arena *arena, const mbg__cri
    d psi / d y_n = omega_n density_n + point_n. */
 real mbg__seeds_density(const mbg__seeds *s, int column, const real *y);
 real mbg__seeds_point(const mbg__seeds *s, int node, int column);
+/* The integrand itself at a node with values y, T the length of the run: for the derivative by times of nodes. */
+real mbg__seeds_integrand(const mbg__seeds *s, const real *y, real T);
+/* The derivative by the time of a node, by interpolation. */
+real mbg__seeds_time(const mbg__seeds *s, int node);
 
 /* The density of sum_k weight[k] psi_(first+k), n criteria, at the values of the last call as a function of time: terms
    (at most ncriterion). */

@@ -6,11 +6,21 @@
      Fx = -cx (V.e_f - om r)/s           Fy = -cy (V.e_l)/s
      F = Fx e_f + Fy e_l + Fz z   at   X - r z:   f = (R^T F, -R^T (r z x F))
 
-   Linear, no lift-off. A vertical spin axis has no e_f: an error, unless cx = cy = 0 (then the wheel does not roll). */
+   Linear, no lift-off. A vertical spin axis has no e_f: an error, unless cx = cy = 0 (then the wheel does not roll).
+
+   A `unilateral` tyre leaves the road and slides (theory 7, section 9). With d = r0 - r, the laws of contact_law.c,
+   the slips kx = (V.e_f - om r)/s, ky = V.e_l/s and th(q) = tanh(sqrt q)/sqrt q:
+
+     Fz = kz w sg(d/w) P(-cz rd/N0)                 q = ax^2 + ay^2,  ax = cx kx/(mux N0),  ay = cy ky/(muy N0)
+     Fx = -cx kx Fz/N0 th(q)                        Fy = -cy ky Fz/N0 th(q)
+
+   so that (Fx/(mux Fz))^2 + (Fy/(muy Fz))^2 = tanh(sqrt q)^2 < 1: an ellipse that forces approach and do not leave. */
+#include "elements/contact_law.h"
 #include "elements/force_clear.h"
 
-enum { STIFFNESS, DAMPING, RADIUS, SLIP_X, SLIP_Y, SLIP_SPEED };
+enum { STIFFNESS, DAMPING, RADIUS, SLIP_X, SLIP_Y, SLIP_SPEED, WIDTH, LOAD, FRICTION_X, FRICTION_Y };
 enum { ROAD };
+enum { UP, UNILATERAL }; /* options */
 enum { TIME = MBG__FN_ARGS };
 
 static const mbg__key keys[] = {
@@ -47,6 +57,26 @@ static const mbg__key keys[] = {
                     .sign = MBG__POSITIVE,
                     .unit = "m/s",
                     .help = "speed v0 below which slip forces are linear in the sliding speed"},
+    [WIDTH] = {.name = "width",
+               .kind = MBG__KEY_NUMBER,
+               .sign = MBG__NOT_NEGATIVE,
+               .unit = "m",
+               .help = "unilateral: depth w over which the vertical force begins smoothly"},
+    [LOAD] = {.name = "reference_load",
+              .kind = MBG__KEY_NUMBER,
+              .sign = MBG__NOT_NEGATIVE,
+              .unit = "N",
+              .help = "unilateral: vertical force N0 at which damping and slip stiffnesses hold; they grow with it"},
+    [FRICTION_X] = {.name = "friction",
+                    .kind = MBG__KEY_NUMBER,
+                    .sign = MBG__NOT_NEGATIVE,
+                    .unit = "",
+                    .help = "unilateral: limit mux of the longitudinal force by the vertical one"},
+    [FRICTION_Y] = {.name = "friction_y",
+                    .kind = MBG__KEY_NUMBER,
+                    .sign = MBG__NOT_NEGATIVE,
+                    .unit = "",
+                    .help = "unilateral: limit muy of the lateral force; `friction` when absent"},
     {.name = "road",
      .kind = MBG__KEY_FN,
      .unit = "m",
@@ -54,7 +84,11 @@ static const mbg__key keys[] = {
      .uses = MBG__USES_TIME | MBG__USES_CONTROLS,
      .help = "height of the road at the wheel's centre x y z (in A) and time t"},
     {.name = "up", .kind = MBG__KEY_CHOICE, .preset = 2, .choices = "x y z", .help = "vertical axis of A"},
+    {.name = "unilateral",
+     .kind = MBG__KEY_BOOL,
+     .help = "the tyre leaves the road, and its slip forces are limited by an ellipse of friction"},
 };
+static const double rounding = 0.05; /* of the factor of damping, as of contacts */
 
 /* ---------------------------------------------------------------------- state */
 
@@ -70,7 +104,59 @@ typedef struct {
   real vf, vl, s;
   real Fx, Fy, Fz;
   real F[3];
+  /* unilateral */
+  bool lifts;
+  mbg__contact_elastic elastic;
+  mbg__contact_factor factor;
+  mbg__contact_friction ellipse; /* K = th(q) */
+  real kx, ky, ax, ay;
 } tyre;
+
+static real friction_y(const real *a) { return re(a[FRICTION_Y]) > 0 ? a[FRICTION_Y] : a[FRICTION_X]; }
+
+/* vertical force that ends at lift-off */
+static void press(tyre *ty) {
+  const real *a = ty->attr;
+  mbg__contact_elastic_at(a[RADIUS] - ty->r, a[STIFFNESS], 1, a[WIDTH], &ty->elastic);
+  mbg__contact_factor_at(-a[DAMPING] * ty->rd / a[LOAD], rounding, &ty->factor);
+  ty->Fz = ty->elastic.F * ty->factor.P;
+}
+
+/* slips by their sizes at the limit of friction */
+static real limited(real slip, real stiffness, real mu, real load) {
+  return re(mu) > 0 ? stiffness * slip / (mu * load) : 0;
+}
+
+static void saturate(tyre *ty) {
+  const real *a = ty->attr;
+  ty->kx = (ty->vf - ty->om * ty->r) / ty->s;
+  ty->ky = ty->vl / ty->s;
+  ty->ax = limited(ty->kx, a[SLIP_X], a[FRICTION_X], a[LOAD]);
+  ty->ay = limited(ty->ky, a[SLIP_Y], friction_y(a), a[LOAD]);
+  mbg__contact_friction_at(ty->ax * ty->ax + ty->ay * ty->ay, 1, 1, 1, 1, &ty->ellipse);
+  ty->Fx = -a[SLIP_X] * ty->kx * ty->Fz / a[LOAD] * ty->ellipse.K;
+  ty->Fy = -a[SLIP_Y] * ty->ky * ty->Fz / a[LOAD] * ty->ellipse.K;
+}
+
+/* Adds the changes of the slip forces, F = -mu Fz u th(u.u), u = (ax, ay), to d->Fx and d->Fy. Along u (du = along u)
+   they grow by the slope of tanh, which is lost in th + 2 q th' when u is large; across u (du = across (-ay, ax)) they
+   turn by th. */
+static void slip_forces_change(const tyre *ty, real along, real across, real dFz, tyre *d) {
+  const real *a = ty->attr, K = ty->ellipse.K, steep = -ty->ellipse.K_slip;
+  const real dx = steep * ty->ax * along - K * ty->ay * across, dy = steep * ty->ay * along + K * ty->ax * across;
+  d->Fx -= a[FRICTION_X] * (ty->Fz * dx + dFz * ty->ax * K);
+  d->Fy -= friction_y(a) * (ty->Fz * dy + dFz * ty->ay * K);
+}
+
+static void saturate_change(const tyre *ty, real dax, real day, real dFz, tyre *d) {
+  const real *a = ty->attr, q = ty->ax * ty->ax + ty->ay * ty->ay;
+  if (re(q) > 0) {
+    slip_forces_change(ty, (ty->ax * dax + ty->ay * day) / q, (ty->ax * day - ty->ay * dax) / q, dFz, d);
+  } else {
+    d->Fx -= a[FRICTION_X] * ty->Fz * dax;
+    d->Fy -= friction_y(a) * ty->Fz * day;
+  }
+}
 
 /* e_f, e_l and the slip forces */
 static int roll(tyre *ty, const real e[3]) {
@@ -87,6 +173,10 @@ static int roll(tyre *ty, const real e[3]) {
   ty->vf = v3_dot(ty->V, ty->e_f);
   ty->vl = v3_dot(ty->V, ty->e_l);
   ty->s = r_sqrt(ty->vf * ty->vf + a[SLIP_SPEED] * a[SLIP_SPEED]);
+  if (ty->lifts) {
+    saturate(ty);
+    return MBG_OK;
+  }
   ty->Fx = -a[SLIP_X] * (ty->vf - ty->om * ty->r) / ty->s;
   ty->Fy = -a[SLIP_Y] * ty->vl / ty->s;
   return MBG_OK;
@@ -106,13 +196,17 @@ static int tyre_at(const mbg__force_in *in, tyre *ty) {
   const mbg__frame *G = in->G;
   const real *a = in->attr;
   const real e[3] = {G->R[2], G->R[5], G->R[8]};
-  *ty = (tyre){.attr = a, .om = in->v[5]};
-  ty->z[in->opt[0]] = 1;
+  *ty = (tyre){.attr = a, .om = in->v[5], .lifts = in->opt[UNILATERAL] != 0};
+  ty->z[in->opt[UP]] = 1;
   m3_mulv(ty->V, G->R, in->v);
   MBG_TRY(mbg__fn_at(in->fn, ROAD, G->x, in->derivatives ? 2 : 1, &ty->road));
   ty->r = v3_dot(G->x, ty->z) - ty->road.f;
   ty->rd = v3_dot(ty->V, ty->z) - v3_dot(ty->V, ty->road.f_x) - ty->road.f_x[TIME];
-  ty->Fz = a[STIFFNESS] * (a[RADIUS] - ty->r) - a[DAMPING] * ty->rd;
+  if (ty->lifts) {
+    press(ty);
+  } else {
+    ty->Fz = a[STIFFNESS] * (a[RADIUS] - ty->r) - a[DAMPING] * ty->rd;
+  }
   MBG_TRY(roll(ty, e));
   sum_forces(ty, ty->Fx, ty->Fy, ty->Fz, ty->F);
 done:
@@ -135,8 +229,20 @@ static void wrench(const real R[9], const real z[3], real r, const real F[3], re
 static void change(const tyre *ty, const real R[9], tyre *d, real df[6]) {
   const real *a = ty->attr;
   real m[6];
-  d->Fz += -a[STIFFNESS] * d->r - a[DAMPING] * d->rd;
-  if (ty->rolling) {
+  if (ty->lifts) {
+    d->Fz -= ty->elastic.F_d * ty->factor.P * d->r + ty->elastic.F * ty->factor.P_y * a[DAMPING] / a[LOAD] * d->rd;
+  } else {
+    d->Fz += -a[STIFFNESS] * d->r - a[DAMPING] * d->rd;
+  }
+  if (ty->rolling && ty->lifts) {
+    const real dvf = v3_dot(d->V, ty->e_f) + v3_dot(ty->V, d->e_f);
+    const real dvl = v3_dot(d->V, ty->e_l) + v3_dot(ty->V, d->e_l);
+    const real shrink = ty->vf * dvf / (ty->s * ty->s);
+    const real dkx = (dvf - d->om * ty->r - ty->om * d->r) / ty->s - ty->kx * shrink;
+    const real dky = dvl / ty->s - ty->ky * shrink;
+    saturate_change(ty, limited(dkx, a[SLIP_X], a[FRICTION_X], a[LOAD]),
+                    limited(dky, a[SLIP_Y], friction_y(a), a[LOAD]), d->Fz, d);
+  } else if (ty->rolling) {
     const real dvf = v3_dot(d->V, ty->e_f) + v3_dot(ty->V, d->e_f);
     const real dvl = v3_dot(d->V, ty->e_l) + v3_dot(ty->V, d->e_l);
     const real shrink = ty->vf * dvf / (ty->s * ty->s);
@@ -213,8 +319,55 @@ static void by_twist(const tyre *ty, const mbg__frame *G, real f_v[36]) {
   set_column(f_v, 5, df);
 }
 
+/* unilateral: vertical force by its numbers, at fixed motion */
+static void vertical_changes(const tyre *ty, tyre d[]) {
+  const real *a = ty->attr, y = -a[DAMPING] * ty->rd / a[LOAD], slope = ty->elastic.F * ty->factor.P_y;
+  d[STIFFNESS].Fz = ty->elastic.F_k * ty->factor.P;
+  d[RADIUS].Fz = ty->elastic.F_d * ty->factor.P;
+  d[WIDTH].Fz = ty->elastic.F_w * ty->factor.P;
+  d[DAMPING].Fz = -slope * ty->rd / a[LOAD];
+  d[LOAD].Fz = -slope * y / a[LOAD];
+}
+
+/* slip forces by the numbers in ax and ay and by the factors mu, at fixed motion and vertical force. With both changes
+   by mu together th - (th + 2 q th') = -2 q th', small for small slips. */
+static void slip_changes(const tyre *ty, tyre d[]) {
+  const real *a = ty->attr, mux = a[FRICTION_X], muy = friction_y(a), ax = ty->ax, ay = ty->ay;
+  const real c = 2 * ty->Fz * ty->ellipse.K_q;
+  tyre *own = &d[re(a[FRICTION_Y]) > 0 ? FRICTION_Y : FRICTION_X];
+  saturate_change(ty, limited(ty->kx, 1, mux, a[LOAD]), 0, 0, &d[SLIP_X]);
+  saturate_change(ty, 0, limited(ty->ky, 1, muy, a[LOAD]), 0, &d[SLIP_Y]);
+  slip_forces_change(ty, -a[SLIP_SPEED] / (ty->s * ty->s), 0, 0, &d[SLIP_SPEED]);
+  slip_forces_change(ty, -1 / a[LOAD], 0, 0, &d[LOAD]);
+  if (re(mux) > 0) {
+    d[FRICTION_X].Fx += c * ax * ax * ax;
+    d[FRICTION_X].Fy += c * muy / mux * ay * ax * ax;
+    own->Fx += c * mux / muy * ax * ay * ay;
+    own->Fy += c * ay * ay * ay;
+  }
+}
+
+static void lifting_by_attributes(const tyre *ty, const real R[9], real (*f_a)[6]) {
+  static const tyre none;
+  tyre d[FRICTION_Y + 1];
+  for (int i = 0; i < MBG_COUNT(d); i++) {
+    d[i] = none;
+  }
+  vertical_changes(ty, d);
+  if (ty->rolling) {
+    slip_changes(ty, d);
+  }
+  for (int i = 0; i < MBG_COUNT(d); i++) {
+    change(ty, R, &d[i], f_a[i]);
+  }
+}
+
 static void by_attributes(const tyre *ty, const real R[9], real (*f_a)[6]) {
   const real *a = ty->attr;
+  if (ty->lifts) {
+    lifting_by_attributes(ty, R, f_a);
+    return;
+  }
   tyre kz = {.Fz = a[RADIUS] - ty->r}, cz = {.Fz = -ty->rd}, r0 = {.Fz = a[STIFFNESS]};
   change(ty, R, &kz, f_a[STIFFNESS]);
   change(ty, R, &cz, f_a[DAMPING]);
@@ -258,16 +411,36 @@ done:
   return err;
 }
 
-/* no lift-off: a wheel above the road hangs on its tyre */
-static real pull(const mbg__force_in *in, const real wrench[6]) { return -v3_dot(in->G->R + 3 * in->opt[0], wrench); }
+/* without lift-off a wheel above the road hangs on its tyre */
+static real pull(const mbg__force_in *in, const real wrench[6]) { return -v3_dot(in->G->R + 3 * in->opt[UP], wrench); }
+
+static bool check(const real *attr, const int *opt, char *why, size_t size) {
+  const bool slips = re(attr[SLIP_X]) > 0 || re(attr[SLIP_Y]) > 0;
+  const char *text = NULL;
+  if (!opt[UNILATERAL]) {
+    for (int k = WIDTH; k <= FRICTION_Y && !text; k++) {
+      text = re(attr[k]) != 0 ? "width, reference_load and friction belong to a tyre with \"unilateral\": true" : NULL;
+    }
+  } else if (!(re(attr[WIDTH]) > 0)) {
+    text = "'width' is missing: the depth over which the force of a unilateral tyre begins";
+  } else if (!(re(attr[LOAD]) > 0)) {
+    text = "'reference_load' is missing: the vertical force at which damping and slip stiffnesses hold";
+  } else if (slips && !(re(attr[FRICTION_X]) > 0)) {
+    text = "'friction' is missing: the limit of the slip forces of a unilateral tyre";
+  }
+  mbg__format(why, size, "%s", text ? text : "");
+  return !text;
+}
 
 const mbg__force_type mbg__force_tyre = {
     .key = "tyre",
     .help = "tyre on a road: vertical spring and damper, longitudinal and lateral slip",
     .on_one = true,
     .z_axis = true,
+    .of_world = true,
     .keys = keys,
     .nkey = MBG_COUNT(keys),
     .eval = eval,
+    .check = check,
     .pull = pull,
 };

@@ -5,7 +5,8 @@
      sequence i, j, i    a1 = atan2(R_ji, -e R_ki)    cos a2 = R_ii      a3 = atan2(R_ij, e R_ik)
 
    a1 and a3 lie in (-pi, pi], a2 in [-pi/2, pi/2] or, of two axes, in [0, pi]. At the ends of the range of a2 the first
-   and the third axis coincide: a3 is given as 0 there, a1 is the whole turn, and the derivatives are given as 0. */
+   and the third axis coincide: a3 is given as 0 there, a1 is the whole turn, atan2(e R_kj, R_jj), with its derivative,
+   so that a body which turns about that axis alone has one; the derivatives of a2 and a3 are given as 0. */
 #include "elements/signal_keys.h"
 
 enum { SEQUENCE, ANGLE };
@@ -78,7 +79,8 @@ static void eval(const mbg__signal_in *in, mbg__signal_out *out) {
   } else if (in->opt[ANGLE] == SECOND) {
     out->y = two ? (re(along.value) > 0 ? 0 : M_PI) : (re(along.value) > 0 ? M_PI / 2 : -M_PI / 2);
   } else if (in->opt[ANGLE] == FIRST && singular) {
-    out->y = r_atan2(e * G->R[3 * k + j], G->R[3 * j + j]);
+    const entry s = entry_of(G, e, k, j), c = entry_of(G, 1, j, j);
+    angle(&s, &c, out);
   } else if (in->opt[ANGLE] == FIRST) {
     const entry s1 = two ? entry_of(G, 1, j, i) : entry_of(G, -e, j, k);
     const entry c1 = two ? entry_of(G, -e, k, i) : entry_of(G, 1, k, k);

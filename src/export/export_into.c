@@ -347,6 +347,9 @@ static void put_joint(writer *w, const mbg__robot_joint *joint, const mbg__robot
     }
     if (!keys[w->format][i]) {
       mbg__report_add(w->report, NULL, "not written", "stiffness on joint '%s': URDF has no springs", joint->name);
+    } else if (i != 1 && joint->spring_time > 0 && joint->spring_ratio > 0) {
+      mbg__report_add(w->report, NULL, "not written", "%s of joint '%s': springdamper gives it", keys[w->format][i],
+                      joint->name);
     } else {
       put_value(w, joint, keys[w->format][i], new[i]);
     }

@@ -241,13 +241,21 @@ static void end_name(char out[300], const mbg__robot_joint *joint, bool child, i
   mbg__format(out, 300, "%.250s%s_%s", joint->name, number > 0 ? "_axis" : "", child ? "b" : "a");
 }
 
+/* imported sites were called site_NAME; a marker of that NAME keeps it */
+static const char *site_name(const mbg__export *x, const char *name) {
+  const char *own = !strncmp(name, "site_", 5) && name[5] ? name + 5 : name;
+  for (int k = 0; k < x->nmarker && own != name; k++) {
+    own = !strcmp(x->markers[k].name, own) ? name : own;
+  }
+  return own;
+}
+
 /* markers of a link, and the ends of loops that are open with all joints at zero */
 static void write_sites(const writer *w, int level, int link) {
   const mbg__export *x = w->x;
   for (int k = 0; k < x->nmarker; k++) {
     if (x->markers[k].link == link) {
-      const char *name = x->markers[k].name;
-      write_site(w, level, !strncmp(name, "site_", 5) && name[5] ? name + 5 : name, &x->markers[k].at);
+      write_site(w, level, site_name(x, x->markers[k].name), &x->markers[k].at);
     }
   }
   for (int j = 0; j < x->robot.njoint; j++) {

@@ -277,19 +277,22 @@ static int joint_of_pair(const reader *r, int pair) {
   return -1;
 }
 
+/* two factors and a constant */
+static bool is_linear(const mbg__term *term) { return term[0].outer < 0 && term[1].outer < 0 && term[2].law < 0; }
+
 /* f1 q1 + f2 q2 = c: one follows the other */
 static int read_coupling(const reader *r, const mbg__coupling *coupling) {
   const mbg__row *row = &r->m->rows[coupling->row];
   const mbg__term *term = &r->m->terms[row->term];
   double f[2] = {0, 0};
   int j[2] = {-1, -1};
-  for (int i = 0; i < 2 && row->nterm == 3; i++) {
-    f[i] = r->design->attr[term[i].factor];
+  for (int i = 0; i < 2 && row->nterm == 3 && is_linear(term); i++) {
+    f[i] = (term[i].sign < 0 ? -1 : 1) * r->design->attr[term[i].factor];
     j[i] = joint_of_pair(r, term[i].pair);
   }
   if (j[0] < 0 || j[1] < 0 || j[0] == j[1]) {
     return refuse(r, &coupling->where,
-                  "only couplings of two joints of a tree with one coordinate each are part of "
+                  "only linear couplings of two joints of a tree with one coordinate each are part of "
                   "robot files");
   }
   const double constant = r->design->attr[term[2].factor];

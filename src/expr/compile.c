@@ -9,8 +9,9 @@
      factor     := ("-" | "+") factor | power [ "deg" ]
      power      := primary [ "^" exponent ]
      exponent   := ("-" | "+") exponent | power
-     primary    := number | "(" or ")" | "pi" | name | name "[" or "]" | name "(" or { "," or } ")" | vector
+     primary    := number | "(" or ")" | "pi" | name | name "[" or "]" | name "(" or { "," or } ")" | vector | rate
      vector     := "[" or "," or "," or "]"
+     rate       := "rate" "(" name [ "[" number "]" ] ")"
    An error stops the lexer: every token is then the end, so all loops run out, and the builder adds nothing. */
 #include "expr/parser.h"
 
@@ -310,11 +311,7 @@ static int parse_input(parser *p, const char *name, int at) {
     const int line = mbg__build_input(&p->builder, at, input);
     return entries == 3 ? mbg__build_mark(&p->builder, line) : line;
   }
-  if (input == MBG__NAME_FILED) {
-    mbg__lexer_stop(&p->lexer, MBG_ERROR_INPUT);
-  } else if (input == MBG__NAME_REFUSED && hint) {
-    mbg__lexer_fail(&p->lexer, at, "%s", hint);
-  } else {
+  if (!mbg__parse_answered(p, input, hint, at)) {
     fail_unknown(p, "name", name, hint, at);
   }
   return 0;
@@ -346,7 +343,7 @@ static int parse_name(parser *p) {
     return 0;
   }
   if (peek(p) == TOKEN_open) {
-    return parse_table(p, name, token.at);
+    return mbg__parse_is_rate(p, name) ? mbg__parse_rate(p, token.at) : parse_table(p, name, token.at);
   }
   if (strcmp(name, "pi") == 0) {
     return mbg__build_constant(&p->builder, M_PI);

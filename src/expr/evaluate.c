@@ -263,7 +263,14 @@ bool mbg__expr_has_switch(const mbg__expr *e) {
 
 int mbg__expr_lines(const mbg__expr *e) { return e->n; }
 
-void mbg__expr_deciding(const mbg__expr *e, bool *marks, bool *inputs) {
+/* a jump of the value, or of its slope */
+static bool is_kink(const mbg__line *line) {
+  return is_switch(line) || line->op == OP_abs || line->op == OP_min || line->op == OP_max ||
+         ((line->op == OP_table || line->op == OP_grid) && mbg__table_interpolation(line->table) == MBG__LINEAR);
+}
+
+/* inputs on which the arguments of lines depend for which `which` is true */
+static void mark_inputs(const mbg__expr *e, bool (*which)(const mbg__line *), bool *marks, bool *inputs) {
   memset(marks, 0, (size_t)e->n * sizeof(bool));
   memset(inputs, 0, (size_t)e->ninputs * sizeof(bool));
   for (int i = e->n - 1; i >= 0; i--) {
@@ -276,7 +283,7 @@ void mbg__expr_deciding(const mbg__expr *e, bool *marks, bool *inputs) {
     if (kind == KIND_leaf && line->op != OP_table) {
       continue;
     }
-    if (marks[i] || is_switch(line)) {
+    if (marks[i] || which(line)) {
       marks[line->a] = marks[line->a] || line->op != OP_jump;
       marks[line->b] = marks[line->b] || !one;
     }
@@ -285,3 +292,7 @@ void mbg__expr_deciding(const mbg__expr *e, bool *marks, bool *inputs) {
     }
   }
 }
+
+void mbg__expr_deciding(const mbg__expr *e, bool *marks, bool *inputs) { mark_inputs(e, is_switch, marks, inputs); }
+
+void mbg__expr_kinked(const mbg__expr *e, bool *marks, bool *inputs) { mark_inputs(e, is_kink, marks, inputs); }

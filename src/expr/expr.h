@@ -73,6 +73,8 @@ int mbg__expr_lines(const mbg__expr *e);
 /* Inputs (ninputs) that decide a comparison, a sign or a condition: their effect there has no derivative.
    marks: scratch (lines). */
 void mbg__expr_deciding(const mbg__expr *e, bool *marks, bool *inputs);
+/* The same of inputs at which the value or its slope jumps: those above, abs, min, max and linear tables. */
+void mbg__expr_kinked(const mbg__expr *e, bool *marks, bool *inputs);
 /* Number of reals that any of the evaluations below needs as scratch. */
 size_t mbg__expr_scratch(const mbg__expr *e);
 

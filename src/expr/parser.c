@@ -48,3 +48,12 @@ void mbg__parse_close(mbg__parser *p, mbg__token_kind kind, int open) {
     mbg__parse_fail_token(p);
   }
 }
+
+bool mbg__parse_answered(mbg__parser *p, int input, const char *hint, int at) {
+  if (input == MBG__NAME_FILED) {
+    mbg__lexer_stop(&p->lexer, MBG_ERROR_INPUT);
+  } else if (input == MBG__NAME_REFUSED && hint) {
+    mbg__lexer_fail(&p->lexer, at, "%s", hint);
+  }
+  return input == MBG__NAME_FILED || (input == MBG__NAME_REFUSED && hint);
+}

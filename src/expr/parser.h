@@ -26,6 +26,13 @@ int mbg__parse_expression(mbg__parser *p);
 /* Takes the closing parenthesis or bracket of the one at `open`. */
 void mbg__parse_close(mbg__parser *p, mbg__token_kind kind, int open);
 
+/* Has the scope said why it refuses a name? Its answer becomes the error. */
+bool mbg__parse_answered(mbg__parser *p, int input, const char *hint, int at);
+
+/* rate.c: rate(x) of a state. Is a function of this name meant? Unless a table has it. */
+bool mbg__parse_is_rate(const mbg__parser *p, const char *name);
+int mbg__parse_rate(mbg__parser *p, int at);
+
 /* vectors.c. The current token is the opening parenthesis or bracket. */
 int mbg__parse_norm(mbg__parser *p, int at);
 int mbg__parse_dot(mbg__parser *p, int at);

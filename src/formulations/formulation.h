@@ -16,7 +16,8 @@
 enum {
   MBG__ODE = 1,   /* integrates an ordinary differential equation with relative and absolute tolerances */
   MBG__RIGID = 2, /* takes no beams and no modal bodies, whose masses couple several bodies */
-  MBG__WARM = 4   /* the first step from a given state is of lower order than those that follow */
+  MBG__WARM = 4,  /* the first step from a given state is of lower order than those that follow */
+  MBG__EVENTS = 8 /* takes events */
 };
 
 typedef struct mbg__formulation_work mbg__formulation_work;
@@ -40,6 +41,11 @@ static inline real mbg__seed(const mbg__criterion_seeds *s, const mbg__nodes *no
 }
 /* The discrete seeds of ncrit criteria at a node: seed (ncrit x nused). */
 void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__nodes *nodes, int node, real *seed);
+/* d psi / d t of a node, by the weights of integrals and by interpolation; with the signals fixed. */
+real mbg__seed_time(const mbg__criterion_seeds *seeds, const mbg__nodes *nodes, int node);
+/* The part of an integral at a node of the formulation's own rule, whose weight grows with the length of its step: its
+   change is this times h'/h. */
+real mbg__seed_stretch(const mbg__criterion_seeds *seeds, const mbg__nodes *nodes, int node);
 /* Has one of the criteria seeds of frames and twists at a node? And gw, gv (nw) += those of one criterion. */
 bool mbg__seeds_have_poses(const mbg__criterion_seeds *seeds, int ncrit, int nw, int node);
 void mbg__seeds_add_poses(const mbg__criterion_seeds *seeds, int nw, int node, real *gw, real *gv);
@@ -48,6 +54,10 @@ bool mbg__seeds_all(const mbg__criterion_seeds *seeds, int ncrit);
 
 /* Is an entry not 0? */
 bool mbg__any(size_t n, const real *x);
+
+/* An error at the first state with a late rate (mbg__system_late), if there is one: "..., which WHAT does not take; use
+   OTHER". */
+int mbg__formulation_late(mbg_context *ctx, const mbg_model *m, const char *what, const char *other);
 
 /* Unknowns of [M B^T; B 0] and full vectors: x (nv + nrow) = (c f, d g) over free velocities and kept rows, 0 in
    dropped rows; f (nw) and g (nrow) = (c, 1) x, 0 in masked components and dropped rows. */
@@ -65,6 +75,10 @@ typedef struct {
      w (nw), the variation of the frames, dH = H w~. */
   int (*tangent)(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                  void *user);
+  /* Events: the variation of the time of the node that `take` gets (np); NULL: times stay. */
+  const real *(*node_time)(const mbg__formulation_work *w);
+  /* ... and, where it has weights of its own, h'/h of the step in which the node lies (np); NULL: lengths stay. */
+  const real *(*node_stretch)(const mbg__formulation_work *w);
   /* Is a method of the table possible with the plan's integrator? NULL: always. */
   bool (*has)(const mbg__run_plan *plan, mbg_method method);
   /* psi_a (ncrit x na) += gradient by attributes of ncrit criteria; the method is an adjoint that the formulation has.
@@ -78,8 +92,13 @@ typedef struct {
      ended. NULL: nothing. */
   int (*memory)(const mbg__formulation_work *w, real *memory);
   /* Releases the memory of the nodes of the last run but the first; what asks for them computes them again. NULL:
-     nothing is released. */
-  void (*forget)(mbg__formulation_work *w);
+     nothing is released. place (NULL: all): the signals that are looked at from now on; nodes: what is left. */
+  void (*forget)(mbg__formulation_work *w, const int *place, mbg__nodes *nodes);
+  /* The unknowns of the step of the last run that ended at t: increments, then multipliers. False: not in memory. NULL:
+     steps have no unknowns. */
+  bool (*solved)(const mbg__formulation_work *w, double t, double *x);
+  /* The ends of the controlled steps of the last run (*nstep + 1). NULL: they are its nodes. */
+  const double *(*ends)(const mbg__formulation_work *w, int *nstep);
   const mbg__work_counts *(*counts)(const mbg__formulation_work *w);
   void (*destroy)(mbg__formulation_work *w);
 } mbg__formulation_ops;

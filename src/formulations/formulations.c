@@ -92,6 +92,26 @@ void mbg__seeds_at(const mbg__criterion_seeds *seeds, int ncrit, const mbg__node
   }
 }
 
+/* trapezoidal sum: an interval between nodes gives (F_a + F_b)/2 to its end and takes it from its begin */
+real mbg__seed_time(const mbg__criterion_seeds *seeds, const mbg__nodes *nodes, int n) {
+  const real T = mbg__nodes_time(nodes, nodes->nnode - 1) - mbg__nodes_time(nodes, 0);
+  const mbg__seeds *s = &seeds->at;
+  real sum = mbg__seeds_time(s, n);
+  if (s->ndensity == 0 || nodes->omega) {
+    return sum;
+  }
+  const real F = mbg__seeds_integrand(s, mbg__nodes_values(nodes, n), T);
+  sum += n > 0 ? (mbg__seeds_integrand(s, mbg__nodes_values(nodes, n - 1), T) + F) / 2 : 0;
+  sum -= n + 1 < nodes->nnode ? (mbg__seeds_integrand(s, mbg__nodes_values(nodes, n + 1), T) + F) / 2 : 0;
+  return sum;
+}
+
+real mbg__seed_stretch(const mbg__criterion_seeds *seeds, const mbg__nodes *nodes, int n) {
+  const real T = mbg__nodes_time(nodes, nodes->nnode - 1) - mbg__nodes_time(nodes, 0);
+  const real omega = nodes->omega && seeds->at.ndensity > 0 ? nodes->omega[n] : 0;
+  return omega == 0 ? 0 : omega * mbg__seeds_integrand(&seeds->at, mbg__nodes_values(nodes, n), T);
+}
+
 static const real *poses_at(const mbg__criterion_seeds *seeds, int nw, int node) {
   const bool any = seeds->poses && node >= seeds->poses_from;
   return any ? seeds->poses + 2 * (size_t)nw * (size_t)(node - seeds->poses_from) : NULL;
@@ -131,6 +151,18 @@ bool mbg__any(size_t n, const real *x) {
     }
   }
   return false;
+}
+
+int mbg__formulation_late(mbg_context *ctx, const mbg_model *m, const char *what, const char *other) {
+  for (int i = 0; i < m->nstate; i++) {
+    const mbg__force *rate = &m->forces[m->states[i].force];
+    if (rate->late) {
+      return mbg__fail_at(ctx, MBG_ERROR_UNSUPPORTED, &rate->where, 0,
+                          "the rate uses accelerations, reactions, forces or energies, which %s does not take; use %s",
+                          what, other);
+    }
+  }
+  return MBG_OK;
 }
 
 void mbg__gather(const mbg_model *m, const bool *keep, double c, const real *f, double d, const real *g, real *x) {

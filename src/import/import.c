@@ -38,8 +38,19 @@ int mbg_import_file(mbg_context *ctx, const char *path, const mbg_import_options
   mbg__robot_init(&robot, ctx, &arena, &lines, path);
   MBG_TRY(mbg__options_take(ctx, "import", options, &o, sizeof(o)));
   MBG_TRY(mbg__xml_read(ctx, &arena, path, &root));
+  robot.start = o.start;
+  robot.contacts = o.contacts;
+  if (o.start && strcmp(root->name, "mujoco") != 0) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: start: only MJCF has keyframes", path);
+    goto done;
+  }
+  if (o.contacts && strcmp(root->name, "mujoco") != 0) {
+    err = mbg__fail(ctx, MBG_ERROR_INPUT, "%s: contacts: only MJCF says what touches what", path);
+    goto done;
+  }
   MBG_TRY(mbg__robot_read(&robot, root));
   MBG_TRY(mbg__robot_finish(&robot, &o));
+  mbg__robot_find_start(&robot);
   MBG_TRY(mbg__robot_write(&robot, &o, model));
   err = mbg__report_text(&lines, report);
 done:

@@ -150,8 +150,7 @@ static int joint_kind(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_kind 
 
 /* attributes of joints without a counterpart */
 static void report_joint(mbg__mjcf *m, const mbg__mjcf_element *e) {
-  static const char *const others[] = {"springdamper",   "solreflimit",    "solimplimit",
-                                       "solreffriction", "solimpfriction", "margin"};
+  static const char *const others[] = {"solreflimit", "solimplimit", "solreffriction", "solimpfriction", "margin"};
   for (int i = 0; i < MBG_COUNT(others); i++) {
     if (mbg__mjcf_value(m, e, others[i])) {
       mbg__report_add(m->robot->report, e->at, "left out", "%s of <joint>", others[i]);
@@ -164,7 +163,7 @@ static int read_dynamics(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_jo
   const char *word = mbg__mjcf_value(m, e, "limited");
   const bool limited = word && strcmp(word, "auto") != 0 ? !strcmp(word, "true") : m->autolimits;
   const double unit = joint->kind == MBG__ROBOT_REVOLUTE ? m->angle : 1;
-  double range[2] = {0, 0}, force[2] = {0, 0}, ref = 0, spring = 0;
+  double range[2] = {0, 0}, force[2] = {0, 0}, both[2] = {0, 0}, ref = 0, spring = 0;
   int err = MBG_OK, found = 0;
   MBG_TRY(mbg__mjcf_number(m, e, "ref", &ref));
   MBG_TRY(mbg__mjcf_number(m, e, "springref", &spring));
@@ -172,6 +171,9 @@ static int read_dynamics(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_jo
   MBG_TRY(mbg__mjcf_number(m, e, "stiffness", &joint->stiffness));
   MBG_TRY(mbg__mjcf_number(m, e, "frictionloss", &joint->friction));
   MBG_TRY(mbg__mjcf_number(m, e, "armature", &joint->armature));
+  MBG_TRY(mbg__mjcf_numbers(m, e, "springdamper", 2, 2, both, NULL));
+  joint->spring_time = both[0];
+  joint->spring_ratio = both[1];
   MBG_TRY(mbg__mjcf_numbers(m, e, "actuatorfrcrange", 2, 2, force, NULL));
   joint->effort = fmax(fabs(force[0]), fabs(force[1]));
   MBG_TRY(mbg__mjcf_numbers(m, e, "range", 2, 2, range, &found));
@@ -290,7 +292,11 @@ static void report_children(mbg__mjcf *m, const mbg__xml *body) {
       found = found || !strcmp(c->name, known[i]);
     }
     if (!found) {
-      mbg__report_add(m->robot->report, c, "left out", !strcmp(c->name, "geom") ? "<%s>: contact" : "<%s>", c->name);
+      mbg__report_add(m->robot->report, c, "left out",
+                      !strcmp(c->name, "geom")
+                          ? (m->robot->contacts ? "<%s>: contact with others than planes" : "<%s>: contact")
+                          : "<%s>",
+                      c->name);
     }
   }
 }
@@ -426,7 +432,7 @@ done:
   return err;
 }
 
-static int read_joint_equality(mbg__mjcf *m, const mbg__xml *at) {
+static int read_joint_equality(mbg__mjcf *m, const mbg__xml *at, const char *name) {
   const char *first = mbg__xml_value(at, "joint1"), *second = mbg__xml_value(at, "joint2");
   const mbg__mjcf_element e = {.at = at, .tag = at->name, .class = -1};
   double c[5] = {0, 1, 0, 0, 0};
@@ -436,8 +442,14 @@ static int read_joint_equality(mbg__mjcf *m, const mbg__xml *at) {
             k = second ? mbg__robot_find_joint(m->robot, second) : -1;
   if (j < 0 || (second && k < 0)) {
     err = mbg__xml_fail(m->robot->ctx, at, "there is no joint '%s'", j < 0 ? (first ? first : "") : second);
-  } else if (!second || c[2] != 0 || c[3] != 0 || c[4] != 0 || m->robot->joints[j].mimic >= 0 || j == k) {
-    mbg__report_add(m->robot->report, at, "left out", "<joint> in <equality> that is no linear relation of two joints");
+  } else if (!second && mbg__robot_is_single(&m->robot->joints[j])) {
+    err = mbg__mjcf_hold_joint(m, at, name, j);
+  } else if (!second || j == k || !mbg__robot_is_single(&m->robot->joints[j]) ||
+             !mbg__robot_is_single(&m->robot->joints[k])) {
+    mbg__report_add(m->robot->report, at, "left out",
+                    "<joint> in <equality> that is no relation of two hinges or slides");
+  } else if (c[2] != 0 || c[3] != 0 || c[4] != 0 || m->robot->joints[j].mimic >= 0) {
+    err = mbg__mjcf_bind_joints(m, at, name, j, k, c);
   } else {
     m->robot->joints[j].mimic = k;
     m->robot->joints[j].offset = c[0];
@@ -460,7 +472,9 @@ static int read_equality(mbg__mjcf *m, const mbg__xml *at) {
     } else if (!strcmp(e->name, "connect") || !strcmp(e->name, "weld")) {
       MBG_TRY(read_hold(m, e, name, !strcmp(e->name, "weld")));
     } else if (!strcmp(e->name, "joint")) {
-      MBG_TRY(read_joint_equality(m, e));
+      MBG_TRY(read_joint_equality(m, e, name));
+    } else if (!strcmp(e->name, "tendon")) {
+      MBG_TRY(mbg__mjcf_read_tendon_equality(m, e, name));
     } else {
       mbg__report_add(m->robot->report, e, "left out", "<%s> in <equality>", e->name);
     }
@@ -485,9 +499,33 @@ static void set_total_mass(mbg__mjcf *m) {
   }
 }
 
+/* Geoms of the world are seen on the marker "world" of the ground; planes and fields have no end. */
+static int read_scenery(walk *w, const mbg__xml *world) {
+  int err = MBG_OK, link = mbg__robot_find_link(w->m->robot, "world");
+  for (const mbg__xml *g = mbg__xml_child(world, "geom"); g; g = mbg__xml_next(g)) {
+    mbg__mjcf_element e;
+    MBG_TRY(mbg__mjcf_element_of(w->m, g, mbg__xml_value(world, "childclass"), &e));
+    const char *type = mbg__mjcf_value(w->m, &e, "type");
+    if (type && !strcmp(type, "plane") && w->m->robot->contacts) {
+      MBG_TRY(mbg__mjcf_plane(w->m, &e));
+      continue;
+    }
+    if (type && (!strcmp(type, "plane") || !strcmp(type, "hfield"))) {
+      mbg__report_add(w->m->robot->report, g, "left out", "<geom> of the world: %s", type);
+      continue;
+    }
+    if (link < 0) {
+      MBG_TRY(add_link(w, g, "world", &link));
+    }
+    MBG_TRY(mbg__mjcf_geom_figure(w->m, &e, link));
+  }
+done:
+  return err;
+}
+
 static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
-  static const char *const known[] = {"compiler", "option", "default",   "worldbody", "equality",
-                                      "size",     "visual", "statistic", "asset",     "actuator"};
+  static const char *const known[] = {"compiler",  "option", "default",  "worldbody", "equality", "size",    "visual",
+                                      "statistic", "asset",  "actuator", "tendon",    "sensor",   "keyframe"};
   walk w = {.m = m};
   mbg__frame none;
   int err = MBG_OK;
@@ -504,16 +542,16 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
   MBG_TRY(mbg__mjcf_read_defaults(m, root));
   for (const mbg__xml *e = mbg__xml_child(root, "worldbody"); e; e = mbg__xml_next(e)) {
     report_children(m, e);
-    for (const mbg__xml *g = mbg__xml_child(e, "geom"); g; g = mbg__xml_next(g)) {
-      mbg__report_add(m->robot->report, g, "left out", "<geom> of the world: shape");
-    }
+    MBG_TRY(read_scenery(&w, e));
     MBG_TRY(read_sites(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass")));
     MBG_TRY(read_bodies(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass"), &none, 0));
   }
+  MBG_TRY(mbg__mjcf_read_tendons(m, root));
   for (const mbg__xml *e = mbg__xml_child(root, "equality"); e; e = mbg__xml_next(e)) {
     MBG_TRY(read_equality(m, e));
   }
   MBG_TRY(mbg__mjcf_read_actuators(m, root));
+  MBG_TRY(mbg__mjcf_read_sensors(m, root));
   for (const mbg__xml *e = root->child; e; e = e->next) {
     bool found = false;
     for (int i = 0; i < MBG_COUNT(known); i++) {
@@ -524,6 +562,8 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
     }
   }
   set_total_mass(m);
+  MBG_TRY(mbg__mjcf_take_ratios(m));
+  MBG_TRY(mbg__mjcf_read_keys(m, root));
 done:
   return err;
 }

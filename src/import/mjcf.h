@@ -13,6 +13,8 @@ typedef struct {
 typedef struct {
   mbg__robot *robot;
   const mbg__xml *root;
+  int includes; /* files so far, and their bytes */
+  size_t include_bytes;
   const char *meshdir;      /* folder of meshes, NULL: the file's own */
   mbg__mjcf_class *classes; /* owned */
   int nclass, most_classes;
@@ -24,6 +26,7 @@ typedef struct {
   enum { MBG__MJCF_AUTO, MBG__MJCF_GEOMS, MBG__MJCF_INERTIAL } inertia_from;
   double group_range[2]; /* geoms of these groups count */
   double boundmass, boundinertia, total_mass;
+  int actuators, states; /* of the file, those that were left out, too */
 } mbg__mjcf;
 
 /* ---------------------------------------------------------------------- mjcf_defaults.c */
@@ -53,8 +56,19 @@ int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *
 /* R of a quaternion w x y z of any length but 0 */
 void mbg__mjcf_turn(double R[9], const double q[4]);
 
-/* mjcf_actuator.c: the section <actuator> */
+/* mjcf_actuator.c, mjcf_tendon.c, mjcf_sensor.c: the sections <actuator>, <tendon> and <sensor> */
 int mbg__mjcf_read_actuators(mbg__mjcf *m, const mbg__xml *root);
+int mbg__mjcf_read_tendons(mbg__mjcf *m, const mbg__xml *root);
+int mbg__mjcf_read_sensors(mbg__mjcf *m, const mbg__xml *root);
+/* <joint> of one joint, and <tendon>, in <equality> */
+int mbg__mjcf_hold_joint(mbg__mjcf *m, const mbg__xml *at, const char *name, int joint);
+int mbg__mjcf_bind_joints(mbg__mjcf *m, const mbg__xml *at, const char *name, int j, int k, const double c[5]);
+int mbg__mjcf_read_tendon_equality(mbg__mjcf *m, const mbg__xml *at, const char *name);
+
+/* mjcf_inertia.c: stiffness and damping of `springdamper` and `dampratio`, once all masses are known */
+int mbg__mjcf_take_ratios(mbg__mjcf *m);
+/* mjcf_key.c: the keyframe robot->start; without one the report names those that are there */
+int mbg__mjcf_read_keys(mbg__mjcf *m, const mbg__xml *root);
 
 /* ---------------------------------------------------------------------- mjcf_geom.c */
 
@@ -62,7 +76,8 @@ int mbg__mjcf_read_actuators(mbg__mjcf *m, const mbg__xml *root);
 int mbg__mjcf_geom_mass(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_mass *out);
 /* mjcf_mesh.c: the same of a mesh of density 1, in axes of the geom. */
 int mbg__mjcf_mesh_mass(mbg__mjcf *m, const mbg__mjcf_element *geom, mbg__robot_mass *out);
-/* mjcf_figure.c: what pictures show of a geom. */
+/* mjcf_figure.c: a plane that shapes touch; what pictures show of a geom. */
+int mbg__mjcf_plane(mbg__mjcf *m, const mbg__mjcf_element *e);
 int mbg__mjcf_geom_figure(mbg__mjcf *m, const mbg__mjcf_element *e, int link);
 /* The <mesh> of a geom and its file below meshdir; NULL: it has none. */
 int mbg__mjcf_find_mesh(mbg__mjcf *m, const mbg__mjcf_element *geom, mbg__mjcf_element *mesh, const char **file);

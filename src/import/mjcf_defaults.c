@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { INCLUDE_DEPTH = 20, CLASS_DEPTH = 100 };
+enum { INCLUDE_DEPTH = 20, INCLUDES_MAX = 1000, INCLUDE_BYTES = 16000000, CLASS_DEPTH = 100 };
 
 /* ---------------------------------------------------------------------- included files */
 
@@ -23,11 +23,18 @@ static int splice(mbg__mjcf *m, mbg__xml **link, int depth) {
   if (depth > INCLUDE_DEPTH) {
     return mbg__xml_fail(robot->ctx, at, "files include each other more than %d deep", INCLUDE_DEPTH);
   }
+  if (++m->includes > INCLUDES_MAX) {
+    return mbg__xml_fail(robot->ctx, at, "more than %d files are included", INCLUDES_MAX);
+  }
   const char *path = mbg__path_beside(robot->arena, robot->file, file);
   if (!path) {
     return mbg__fail_memory(robot->ctx);
   }
   MBG_TRY(mbg__xml_read(robot->ctx, robot->arena, path, &root));
+  m->include_bytes += root->end;
+  if (m->include_bytes > INCLUDE_BYTES) {
+    return mbg__xml_fail(robot->ctx, at, "included files have more than %d bytes together", INCLUDE_BYTES);
+  }
   MBG_TRY(include_in(m, root, depth + 1));
   if (!root->child) {
     *link = at->next;

@@ -52,6 +52,32 @@ static int read_mesh(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_figure
   return err < 0 || !mesh.at ? err : mbg__mjcf_numbers(m, &mesh, "scale", 3, 3, f->size, NULL);
 }
 
+/* contype, conaffinity and the friction of sliding */
+static int read_touch(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_touch *out) {
+  double type = 1, affinity = 1, friction[3] = {1, 0, 0};
+  int err = MBG_OK;
+  MBG_TRY(mbg__mjcf_number(m, e, "contype", &type));
+  MBG_TRY(mbg__mjcf_number(m, e, "conaffinity", &affinity));
+  MBG_TRY(mbg__mjcf_numbers(m, e, "friction", 1, 3, friction, NULL));
+  out->type = type >= 0 && type < 4e9 ? (unsigned)type : 0;
+  out->affinity = affinity >= 0 && affinity < 4e9 ? (unsigned)affinity : 0;
+  out->friction = friction[0] > 0 ? friction[0] : 0;
+done:
+  return err;
+}
+
+int mbg__mjcf_plane(mbg__mjcf *m, const mbg__mjcf_element *e) {
+  mbg__robot_plane plane = {0};
+  int err = MBG_OK;
+  MBG_TRY(mbg__mjcf_frame(m, e, &plane.place));
+  MBG_TRY(read_touch(m, e, &plane.touch));
+  MBG_TRY(mbg__robot_add_plane(m->robot, &plane));
+  mbg__report_add(m->robot->report, e->at, "approximated",
+                  "contact with <geom> plane: the weight on one point sinks 1 mm; solref and solimp are not used");
+done:
+  return err;
+}
+
 int mbg__mjcf_geom_figure(mbg__mjcf *m, const mbg__mjcf_element *e, int link) {
   static const char *const words[MBG__ROBOT_FORMS] = {"box", "cylinder", "sphere", "capsule", "mesh"};
   const char *type = mbg__mjcf_value(m, e, "type");
@@ -60,7 +86,8 @@ int mbg__mjcf_geom_figure(mbg__mjcf *m, const mbg__mjcf_element *e, int link) {
   int err = MBG_OK;
   type = type ? type : mbg__mjcf_value(m, e, "mesh") ? "mesh" : "sphere";
   MBG_TRY(mbg__mjcf_number(m, e, "group", &group));
-  if (group > 2) {
+  MBG_TRY(read_touch(m, e, &f.touch));
+  if (group > 2 && !(m->robot->contacts && (f.touch.type | f.touch.affinity) != 0)) {
     mbg__report_add(m->robot->report, e->at, "left out", "<geom> of groups above 2: shape");
     return MBG_OK;
   }

@@ -15,6 +15,12 @@ void mbg__robot_destroy(mbg__robot *robot) {
   mbg__free(robot->ctx, robot->joints);
   mbg__free(robot->ctx, robot->actuators);
   mbg__free(robot->ctx, robot->figures);
+  mbg__free(robot->ctx, robot->planes);
+  mbg__free(robot->ctx, robot->ties);
+  mbg__free(robot->ctx, robot->terms);
+  mbg__free(robot->ctx, robot->tendons);
+  mbg__free(robot->ctx, robot->couplings);
+  mbg__free(robot->ctx, robot->signals);
   mbg__names_destroy(&robot->link_names);
   mbg__names_destroy(&robot->joint_names);
 }
@@ -29,19 +35,18 @@ int mbg__robot_find_joint(const mbg__robot *robot, const char *name) {
 
 /* ---------------------------------------------------------------------- adding */
 
-/* room for one more; false when out of memory */
-static bool make_room(mbg_context *ctx, void **list, int count, int *most, size_t size) {
-  if (count < *most) {
-    return true;
+void *mbg__robot_put(mbg_context *ctx, void *list, int *count, int *most, size_t size, const void *item) {
+  if (*count == *most) {
+    const int more = 2 * *most + 32;
+    list = mbg__resize(ctx, list, (size_t)more, size);
+    if (!list) {
+      return NULL;
+    }
+    *most = more;
   }
-  const int more = 2 * *most + 32;
-  void *moved = mbg__resize(ctx, *list, (size_t)more, size);
-  if (!moved) {
-    return false;
-  }
-  *list = moved;
-  *most = more;
-  return true;
+  memcpy((char *)list + (size_t)*count * size, item, size);
+  ++*count;
+  return list;
 }
 
 int mbg__robot_add_link(mbg__robot *robot, const mbg__xml *at, const char *name, mbg__robot_link **out) {
@@ -50,16 +55,16 @@ int mbg__robot_add_link(mbg__robot *robot, const mbg__xml *at, const char *name,
     return mbg__xml_fail(robot->ctx, at, "a second link '%s'; the first is in line %d", name,
                          robot->links[earlier].at->line);
   }
-  void *links = robot->links;
-  if (!make_room(robot->ctx, &links, robot->nlink, &robot->most_links, sizeof(*robot->links)) ||
-      !mbg__names_add(&robot->link_names, name, robot->nlink)) {
-    robot->links = links;
+  mbg__robot_link link = {.name = name, .joint = -1, .body = MBG__ROBOT_GROUND, .at = at};
+  frame_identity(&link.place);
+  void *list = mbg__names_add(&robot->link_names, name, robot->nlink)
+                   ? mbg__robot_put(robot->ctx, robot->links, &robot->nlink, &robot->most_links, sizeof(link), &link)
+                   : NULL;
+  if (!list) {
     return mbg__fail_memory(robot->ctx);
   }
-  robot->links = links;
-  *out = &robot->links[robot->nlink++];
-  **out = (mbg__robot_link){.name = name, .joint = -1, .body = MBG__ROBOT_GROUND, .at = at};
-  frame_identity(&(*out)->place);
+  robot->links = list;
+  *out = &robot->links[robot->nlink - 1];
   return MBG_OK;
 }
 
@@ -69,26 +74,32 @@ int mbg__robot_add_joint(mbg__robot *robot, const mbg__xml *at, const char *name
     return mbg__xml_fail(robot->ctx, at, "a second joint '%s'; the first is in line %d", name,
                          robot->joints[earlier].at->line);
   }
-  void *joints = robot->joints;
-  if (!make_room(robot->ctx, &joints, robot->njoint, &robot->most_joints, sizeof(*robot->joints)) ||
-      !mbg__names_add(&robot->joint_names, name, robot->njoint)) {
-    robot->joints = joints;
+  mbg__robot_joint joint = {.name = name,
+                            .parent = MBG__ROBOT_GROUND,
+                            .child = MBG__ROBOT_GROUND,
+                            .axis = {0, 0, 1},
+                            .axis2 = {0, 1, 0},
+                            .lower = NAN,
+                            .upper = NAN,
+                            .mimic = -1,
+                            .at = at};
+  frame_identity(&joint.in_parent);
+  frame_identity(&joint.in_child);
+  frame_identity(&joint.moved);
+  void *list =
+      mbg__names_add(&robot->joint_names, name, robot->njoint)
+          ? mbg__robot_put(robot->ctx, robot->joints, &robot->njoint, &robot->most_joints, sizeof(joint), &joint)
+          : NULL;
+  if (!list) {
     return mbg__fail_memory(robot->ctx);
   }
-  robot->joints = joints;
-  *out = &robot->joints[robot->njoint++];
-  **out = (mbg__robot_joint){.name = name,
-                             .parent = MBG__ROBOT_GROUND,
-                             .child = MBG__ROBOT_GROUND,
-                             .axis = {0, 0, 1},
-                             .axis2 = {0, 1, 0},
-                             .lower = NAN,
-                             .upper = NAN,
-                             .mimic = -1,
-                             .at = at};
-  frame_identity(&(*out)->in_parent);
-  frame_identity(&(*out)->in_child);
+  robot->joints = list;
+  *out = &robot->joints[robot->njoint - 1];
   return MBG_OK;
+}
+
+bool mbg__robot_is_single(const mbg__robot_joint *joint) {
+  return joint->kind == MBG__ROBOT_REVOLUTE || joint->kind == MBG__ROBOT_PRISMATIC;
 }
 
 /* ---------------------------------------------------------------------- mass */

@@ -26,10 +26,11 @@ static const char *whole_path(mbg__robot *robot, const char *path) {
 }
 
 /* "package://NAME/rest", "model://NAME/rest": NAME is a folder above the file, or beside one of them */
-static const char *package_path(mbg__robot *robot, const char *name) {
+static const char *package_path(mbg__robot *robot, const char *file, const char *name) {
   char folder[PATH], path[2 * PATH];
-  const char *rest = strchr(name, '/'), *own = whole_path(robot, robot->file), *found = NULL;
-  if (!rest || !own || strlen(own) >= sizeof(folder) || strlen(name) >= sizeof(folder)) {
+  const char *slash_at = strchr(name, '/'), *rest = slash_at ? slash_at : name + strlen(name);
+  const char *own = whole_path(robot, file), *found = NULL;
+  if (!own || strlen(own) >= sizeof(folder) || strlen(name) >= sizeof(folder)) {
     return NULL;
   }
   const size_t length = (size_t)(rest - name);
@@ -49,24 +50,27 @@ static const char *package_path(mbg__robot *robot, const char *name) {
   return found;
 }
 
-const char *mbg__robot_mesh_path(mbg__robot *robot, const char *name) {
+const char *mbg__robot_path(mbg__robot *robot, const char *file, const char *name) {
   static const char *const packages[] = {"package://", "model://"};
   for (int i = 0; i < MBG_COUNT(packages); i++) {
     if (!strncmp(name, packages[i], strlen(packages[i]))) {
-      return package_path(robot, name + strlen(packages[i]));
+      return package_path(robot, file, name + strlen(packages[i]));
     }
   }
   if (!strncmp(name, "file://", 7)) {
     return whole_path(robot, name + 7);
   }
   char path[2 * PATH];
-  const char *slash = strrchr(robot->file, '/');
-  if (strlen(robot->file) >= PATH || strlen(name) >= PATH) {
+  const char *slash = strrchr(file, '/');
+  if (strlen(file) >= PATH || strlen(name) >= PATH) {
     return NULL;
   }
-  (void)snprintf(path, sizeof(path), "%.*s%s", name[0] == '/' || !slash ? 0 : (int)(slash - robot->file) + 1,
-                 robot->file, name);
+  (void)snprintf(path, sizeof(path), "%.*s%s", name[0] == '/' || !slash ? 0 : (int)(slash - file) + 1, file, name);
   return whole_path(robot, path);
+}
+
+const char *mbg__robot_mesh_path(mbg__robot *robot, const char *name) {
+  return mbg__robot_path(robot, robot->file, name);
 }
 
 /* ---------------------------------------------------------------------- adding */
@@ -107,16 +111,11 @@ int mbg__robot_add_figure(mbg__robot *robot, const mbg__xml *at, const mbg__robo
   if (!is_drawn(robot, at, &f)) {
     return MBG_OK;
   }
-  if (robot->nfigure == robot->most_figures) {
-    const int most = 2 * robot->most_figures + 32;
-    mbg__robot_figure *more = mbg__resize(robot->ctx, robot->figures, (size_t)most, sizeof(*more));
-    if (!more) {
-      return mbg__fail_memory(robot->ctx);
-    }
-    robot->figures = more;
-    robot->most_figures = most;
+  void *list = mbg__robot_put(robot->ctx, robot->figures, &robot->nfigure, &robot->most_figures, sizeof(f), &f);
+  if (!list) {
+    return mbg__fail_memory(robot->ctx);
   }
-  robot->figures[robot->nfigure++] = f;
+  robot->figures = list;
   return MBG_OK;
 }
 

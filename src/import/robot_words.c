@@ -49,6 +49,27 @@ int mbg__robot_make_words(const mbg__robot *robot) {
   return good ? MBG_OK : mbg__fail_memory(robot->ctx);
 }
 
+void mbg__robot_signal_name(char out[300], const char *prefix, const char *word) {
+  (void)snprintf(out, 300, "%s_%s", prefix, word);
+  for (char *c = out; *c; c++) {
+    *c = *c == '-' ? '_' : *c;
+  }
+}
+
+const char *mbg__robot_expression_word(const mbg__robot *robot, const char *prefix, const char *name,
+                                       bool (*taken)(const mbg__robot *robot, const char *word)) {
+  char out[300];
+  (void)snprintf(out, 260, "%s_%.230s", prefix, name);
+  for (char *c = out; *c; c++) {
+    *c = is_letter(*c) && *c != '-' ? *c : '_';
+  }
+  const size_t n = strlen(out);
+  for (int k = 2; taken(robot, out); k++) {
+    (void)snprintf(out + n, 20, "_%d", k);
+  }
+  return mbg__arena_text(robot->arena, out, strlen(out));
+}
+
 /* ---------------------------------------------------------------------- lists of words */
 
 int mbg__robot_take_words(mbg_context *ctx, const char *option, const char *list, const char *const *known, int n,

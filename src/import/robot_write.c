@@ -24,14 +24,6 @@ static const char *body_word(const mbg__robot *robot, int link) {
   return body < 0 ? "ground" : robot->links[body].word;
 }
 
-/* A name for expressions: class_word, without '-'. */
-static void parameter_name(char out[300], const char *class, const char *word) {
-  (void)snprintf(out, 300, "%s_%s", class, word);
-  for (char *c = out; *c; c++) {
-    *c = *c == '-' ? '_' : *c;
-  }
-}
-
 /* ---------------------------------------------------------------------- values */
 
 static void key_number(writer *w, const char *key, double value) {
@@ -56,7 +48,7 @@ static void key_class(writer *w, const char *key, int class, const char *word, d
     return;
   }
   char name[300];
-  parameter_name(name, class_words[class], word);
+  mbg__robot_signal_name(name, class_words[class], word);
   key_string(w, key, name);
 }
 
@@ -66,7 +58,7 @@ static void key_class_vector(writer *w, const char *key, int class, const char *
     key_numbers(w, key, values, n);
     return;
   }
-  parameter_name(name, class_words[class], word);
+  mbg__robot_signal_name(name, class_words[class], word);
   mbg__json_key(&w->w, key);
   mbg__json_begin_array(&w->w);
   for (int i = 0; i < n; i++) {
@@ -89,7 +81,7 @@ static bool is_body(const mbg__robot *robot, int l) { return robot->links[l].bod
 
 static void parameter(writer *w, int class, const char *word, const double *values, int n, const char *unit) {
   char name[300];
-  parameter_name(name, class_words[class], word);
+  mbg__robot_signal_name(name, class_words[class], word);
   begin(w, name);
   if (n > 1) {
     key_numbers(w, "value", values, n);
@@ -287,6 +279,8 @@ static void write_markers(writer *w) {
       write_loop_marker(w, &robot->joints[j], side == 1);
     }
   }
+  mbg__robot_write_tie_markers(robot, &w->w);
+  mbg__robot_write_plane_markers(robot, &w->w);
   end(w);
 }
 
@@ -384,7 +378,7 @@ static bool has_coupling(const writer *w) {
       return true;
     }
   }
-  return false;
+  return w->robot->ncoupling > 0;
 }
 
 static void write_couplings(writer *w) {
@@ -404,6 +398,7 @@ static void write_couplings(writer *w) {
       write_coupling(w, word, joint->word, 1, 0);
     }
   }
+  mbg__robot_write_tendon_couplings(robot, &w->w);
   end(w);
 }
 
@@ -467,13 +462,15 @@ static void write_forces(writer *w) {
       write_stop(w, joint);
     }
   }
+  mbg__robot_write_ties(robot, &w->w);
+  mbg__robot_write_tendons(robot, &w->w);
   mbg__robot_write_actuators(robot, &w->w);
   end(w);
 }
 
 static void write_signal(writer *w, const char *prefix, const char *type, const char *joint) {
   char name[300];
-  parameter_name(name, prefix, joint);
+  mbg__robot_signal_name(name, prefix, joint);
   begin(w, name);
   key_string(w, "type", type);
   key_string(w, "joint", joint);
@@ -498,6 +495,8 @@ static void write_rest(writer *w) {
       write_signal(w, "w", "rate", robot->joints[j].word);
     }
   }
+  mbg__robot_write_tendon_signals(robot, &w->w);
+  mbg__robot_write_signals(robot, &w->w);
   begin(w, "kinetic");
   key_string(w, "type", "kinetic-energy");
   end(w);
@@ -546,12 +545,15 @@ int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options,
   key_string(&w, "note", note);
   write_parameters(&w);
   mbg__robot_write_controls(robot, &w.w);
+  mbg__robot_write_states(robot, &w.w);
   key_numbers(&w, "gravity", robot->gravity, 3);
   write_bodies(&w);
   write_markers(&w);
   write_joints(&w);
   write_couplings(&w);
   write_forces(&w);
+  mbg__robot_write_contacts(robot, &w.w);
+  mbg__robot_write_start(robot, &w.w, w.armature);
   write_rest(&w);
   mbg__json_end_object(&w.w);
   err = mbg__json_writer_hand_over(&w.w, text);

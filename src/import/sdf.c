@@ -1,116 +1,20 @@
 /* SDF: links with poses of their own, joints that may close loops: a link whose second joint comes is held by it as
-   a loop. Poses relative to the model, to links, joints and frames. */
-#include "import/robot.h"
+   a loop. Poses relative to the model, to links, joints, frames and nested models. */
+#include "import/sdf.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 50 };
-
-typedef struct {
-  mbg__robot *robot;
-  const mbg__xml *model; /* whose names count */
-  const char *prefix;    /* "arm::" of a nested model, "" otherwise */
-  mbg__frame place;      /* of the model in the world */
-} scope;
-
 /* ---------------------------------------------------------------------- texts of children */
-
-static const char *text_of(const mbg__xml *at, const char *name) {
-  const mbg__xml *child = mbg__xml_child(at, name);
-  return child && *child->text ? child->text : NULL;
-}
 
 static int number_of(mbg_context *ctx, const mbg__xml *at, const char *name, double *out) {
   const mbg__xml *child = mbg__xml_child(at, name);
   return child && *child->text ? mbg__xml_numbers(ctx, child, "value", child->text, 1, 1, out, NULL) : MBG_OK;
 }
 
-static const char *join(mbg__robot *robot, const char *prefix, const char *name) {
-  const size_t n = strlen(prefix), m = strlen(name);
-  char *out = mbg__arena_take(robot->arena, n + m + 1, 1);
-  if (out) {
-    memcpy(out, prefix, n);
-    memcpy(out + n, name, m + 1);
-  }
-  return out;
-}
-
 static int need_name(mbg__robot *robot, const mbg__xml *at, const char **out) {
   *out = mbg__xml_value(at, "name");
   return *out && **out ? MBG_OK : mbg__xml_fail(robot->ctx, at, "the attribute 'name' is missing");
-}
-
-/* ---------------------------------------------------------------------- poses */
-
-static int pose_of(const scope *s, const mbg__xml *element, const char *preset, mbg__frame *out, int depth);
-
-static int read_pose(mbg__robot *robot, const mbg__xml *pose, mbg__frame *out) {
-  double values[6] = {0};
-  frame_identity(out);
-  if (!pose || !*pose->text) {
-    return MBG_OK;
-  }
-  const int err = mbg__xml_numbers(robot->ctx, pose, "pose", pose->text, 6, 6, values, NULL);
-  if (err == MBG_OK) {
-    v3_copy(out->x, values);
-    mbg__robot_rpy(out->R, values + 3);
-  }
-  return err;
-}
-
-/* a link, joint or frame of the model by its name */
-static const mbg__xml *named(const scope *s, const char *name) {
-  static const char *const kinds[] = {"link", "joint", "frame", "model"};
-  for (const mbg__xml *e = s->model->child; e; e = e->next) {
-    for (int k = 0; k < MBG_COUNT(kinds); k++) {
-      const char *own = mbg__xml_value(e, "name");
-      if (!strcmp(e->name, kinds[k]) && own && !strcmp(own, name)) {
-        return e;
-      }
-    }
-  }
-  return NULL;
-}
-
-/* the frame of that name in the model's frame */
-static int frame_of(const scope *s, const mbg__xml *at, const char *name, mbg__frame *out, int depth) {
-  frame_identity(out);
-  if (!strcmp(name, "__model__") || !strcmp(name, "world")) {
-    return MBG_OK;
-  }
-  const mbg__xml *e = named(s, name);
-  if (!e && strstr(name, "::")) { /* a link of a nested model, which has been placed */
-    const char *full = join(s->robot, s->prefix, name);
-    const int link = full ? mbg__robot_find_link(s->robot, full) : -1;
-    if (link >= 0) {
-      frame_relative(out, &s->place, &s->robot->links[link].place);
-      return MBG_OK;
-    }
-  }
-  if (!e) {
-    return mbg__xml_fail(s->robot->ctx, at, "there is no link, joint or frame '%s'", name);
-  }
-  const char *preset = !strcmp(e->name, "joint") ? text_of(e, "child") : mbg__xml_value(e, "attached_to");
-  return pose_of(s, e, preset, out, depth + 1);
-}
-
-/* <pose relative_to="..."> of an element in the model's frame; without relative_to the preset frame counts */
-static int pose_of(const scope *s, const mbg__xml *element, const char *preset, mbg__frame *out, int depth) {
-  const mbg__xml *pose = mbg__xml_child(element, "pose");
-  const char *to = mbg__xml_value(pose, "relative_to");
-  mbg__frame own, base;
-  int err = MBG_OK;
-  to = to && *to ? to : preset && *preset ? preset : "__model__";
-  if (depth > DEPTH_MAX) {
-    return mbg__xml_fail(s->robot->ctx, element, "its pose is relative to itself, or through more than %d frames",
-                         DEPTH_MAX);
-  }
-  MBG_TRY(read_pose(s->robot, pose, &own));
-  MBG_TRY(frame_of(s, element, to, &base, depth));
-  frame_mul(out, &base, &own);
-done:
-  return err;
 }
 
 /* ---------------------------------------------------------------------- links */
@@ -121,7 +25,7 @@ static int read_inertial(mbg__robot *robot, const mbg__xml *at, mbg__robot_mass 
   mbg__robot_mass given = {.mass = 1, .inertia = {1, 1, 1, 0, 0, 0}};
   mbg__frame H;
   int err = MBG_OK;
-  MBG_TRY(read_pose(robot, mbg__xml_child(at, "pose"), &H));
+  MBG_TRY(mbg__sdf_read_pose(robot, mbg__xml_child(at, "pose"), &H));
   MBG_TRY(number_of(robot->ctx, at, "mass", &given.mass));
   for (int i = 0; i < 6 && inertia; i++) {
     MBG_TRY(number_of(robot->ctx, inertia, entries[i], &given.inertia[i]));
@@ -146,12 +50,14 @@ static int read_visual(mbg__robot *robot, const mbg__xml *at, int link) {
     f.form = (mbg__robot_form)form;
   }
   f.form = e && !mbg__xml_value(pose, "relative_to") ? f.form : MBG__ROBOT_FORMS;
-  MBG_TRY(read_pose(robot, pose, &f.place));
+  MBG_TRY(mbg__sdf_read_pose(robot, pose, &f.place));
   if (f.form == MBG__ROBOT_BOX) {
     MBG_TRY(numbers_of(robot->ctx, e, "size", 3, f.size));
   } else if (f.form == MBG__ROBOT_MESH) {
     f.size[0] = f.size[1] = f.size[2] = 1;
-    f.file = text_of(e, "uri");
+    f.file = mbg__sdf_text(e, "uri");
+    const char *there = f.file ? mbg__robot_path(robot, at->file, f.file) : NULL;
+    f.file = there ? there : f.file;
     MBG_TRY(numbers_of(robot->ctx, e, "scale", 3, f.size));
   } else if (e) {
     MBG_TRY(number_of(robot->ctx, e, "radius", &f.size[0]));
@@ -163,7 +69,20 @@ done:
   return err;
 }
 
-static int read_link(const scope *s, const mbg__xml *at) {
+/* of a static model: held by the ground where it stands */
+static int fix_link(const mbg__sdf_scope *s, const mbg__xml *at, const char *name) {
+  mbg__robot *robot = s->robot;
+  const char *fixed = mbg__sdf_join(robot, name, "_fixed");
+  mbg__robot_joint *joint;
+  const int err = fixed ? mbg__robot_add_joint(robot, at, fixed, &joint) : mbg__fail_memory(robot->ctx);
+  if (err == MBG_OK) {
+    joint->child = robot->nlink - 1;
+    joint->in_parent = robot->links[robot->nlink - 1].place;
+  }
+  return err;
+}
+
+static int read_link(const mbg__sdf_scope *s, const mbg__xml *at) {
   mbg__robot *robot = s->robot;
   const mbg__xml *inertial = mbg__xml_child(at, "inertial");
   mbg__robot_link *link;
@@ -171,14 +90,15 @@ static int read_link(const scope *s, const mbg__xml *at) {
   const char *name;
   int err = MBG_OK;
   MBG_TRY(need_name(robot, at, &name));
-  MBG_TRY(pose_of(s, at, NULL, &place, 0));
-  name = join(robot, s->prefix, name);
+  MBG_TRY(mbg__sdf_pose(s, at, NULL, &place, 0));
+  name = mbg__sdf_join(robot, s->prefix, name);
   if (!name) {
     err = mbg__fail_memory(robot->ctx);
     goto done;
   }
   MBG_TRY(mbg__robot_add_link(robot, at, name, &link));
   frame_mul(&link->place, &s->place, &place);
+  MBG_TRY(s->fixed ? fix_link(s, at, name) : MBG_OK);
   if (inertial) {
     MBG_TRY(read_inertial(robot, inertial, &link->own));
   } else {
@@ -199,17 +119,49 @@ done:
 
 /* ---------------------------------------------------------------------- joints */
 
-static int find_link(const scope *s, const mbg__xml *at, const char *name, int *out) {
+/* the link that a name means: a frame is attached to one, a model has its canonical link or the first one */
+static int find_attached(const mbg__sdf_scope *s, const mbg__xml *at, const char *name, int *out, int depth) {
+  const char *rest, *full = mbg__sdf_join(s->robot, s->prefix, name), *next = NULL;
+  int err = MBG_OK;
+  mbg__sdf_scope inner;
   *out = MBG__ROBOT_GROUND;
   if (!strcmp(name, "world")) {
     return MBG_OK;
   }
-  const char *full = join(s->robot, s->prefix, name);
   if (!full) {
     return mbg__fail_memory(s->robot->ctx);
   }
   *out = mbg__robot_find_link(s->robot, full);
-  return *out >= 0 ? MBG_OK : mbg__xml_fail(s->robot->ctx, at, "there is no link '%s'", name);
+  if (*out >= 0 || depth > MBG__SDF_DEPTH_MAX) {
+    return *out >= 0 ? MBG_OK : mbg__xml_fail(s->robot->ctx, at, "'%s' is attached to itself", name);
+  }
+  const mbg__xml *e = mbg__sdf_named(s->model, name, strlen(name)),
+                 *nested = e ? NULL : mbg__sdf_nested(s, name, &rest);
+  if (e && !strcmp(e->name, "model")) {
+    nested = e;
+    rest = "__model__";
+  }
+  if (nested) {
+    MBG_TRY(mbg__sdf_enter(s, nested, &inner));
+    err = find_attached(&inner, at, rest, out, depth + 1);
+    goto done;
+  }
+  if (e) {
+    next = !strcmp(e->name, "joint") ? mbg__sdf_text(e, "child") : mbg__xml_value(e, "attached_to");
+    next = next && *next ? next : strcmp(e->name, "frame") == 0 ? "__model__" : NULL;
+  } else if (!strcmp(name, "__model__")) {
+    const mbg__xml *link = mbg__xml_child(s->model, "link"), *model = mbg__xml_child(s->model, "model");
+    next = mbg__xml_value(s->model, "canonical_link");
+    next = next && *next ? next : mbg__xml_value(link ? link : model, "name");
+  }
+  err = next ? find_attached(s, at, next, out, depth + 1)
+             : mbg__xml_fail(s->robot->ctx, at, "there is no link '%s'", name);
+done:
+  return err;
+}
+
+static int find_link(const mbg__sdf_scope *s, const mbg__xml *at, const char *name, int *out) {
+  return find_attached(s, at, name, out, 0);
 }
 
 static int read_kind(mbg__robot *robot, const mbg__xml *at, mbg__robot_kind *out) {
@@ -234,9 +186,9 @@ static int read_kind(mbg__robot *robot, const mbg__xml *at, mbg__robot_kind *out
 }
 
 /* the axis in the frame of the joint, which stands at H in the model's frame */
-static int read_axis(const scope *s, const mbg__xml *axis, const mbg__frame *H, double out[3]) {
+static int read_axis(const mbg__sdf_scope *s, const mbg__xml *axis, const mbg__frame *H, double out[3]) {
   const mbg__xml *xyz = mbg__xml_child(axis, "xyz");
-  const char *old = text_of(axis, "use_parent_model_frame"), *in = mbg__xml_value(xyz, "expressed_in");
+  const char *old = mbg__sdf_text(axis, "use_parent_model_frame"), *in = mbg__xml_value(xyz, "expressed_in");
   double given[3] = {0, 0, 1}, world[3], length;
   mbg__frame base;
   int err = MBG_OK;
@@ -253,7 +205,7 @@ static int read_axis(const scope *s, const mbg__xml *axis, const mbg__frame *H, 
     in = "__model__";
   }
   if (in && *in) {
-    MBG_TRY(frame_of(s, xyz ? xyz : axis, in, &base, 0));
+    MBG_TRY(mbg__sdf_frame(s, xyz ? xyz : axis, in, &base, 0));
     m3_mulv(world, base.R, out);
     m3_mulv_T(out, H->R, world);
   }
@@ -285,7 +237,7 @@ done:
 }
 
 /* axes and data of a joint that stands at H in the model's frame */
-static int read_axes(const scope *s, const mbg__xml *at, const mbg__frame *H, mbg__robot_joint *joint) {
+static int read_axes(const mbg__sdf_scope *s, const mbg__xml *at, const mbg__frame *H, mbg__robot_joint *joint) {
   const mbg__xml *axis = mbg__xml_child(at, "axis"), *axis2 = mbg__xml_child(at, "axis2");
   double pitch = 0;
   int err = MBG_OK;
@@ -301,7 +253,7 @@ static int read_axes(const scope *s, const mbg__xml *at, const mbg__frame *H, mb
       err = mbg__xml_fail(s->robot->ctx, at, "the axes of '%s' are not at a right angle", joint->name);
     }
   } else if (joint->kind == MBG__ROBOT_SCREW) {
-    if (!text_of(at, "screw_thread_pitch")) {
+    if (!mbg__sdf_text(at, "screw_thread_pitch")) {
       err = mbg__xml_fail(s->robot->ctx, at, "a screw needs <screw_thread_pitch>, in metres for one turn");
       goto done;
     }
@@ -312,9 +264,9 @@ done:
   return err;
 }
 
-static int read_joint(const scope *s, const mbg__xml *at) {
+static int read_joint(const mbg__sdf_scope *s, const mbg__xml *at) {
   mbg__robot *robot = s->robot;
-  const char *parent = text_of(at, "parent"), *child = text_of(at, "child"), *name;
+  const char *parent = mbg__sdf_text(at, "parent"), *child = mbg__sdf_text(at, "child"), *name;
   mbg__robot_joint *joint;
   mbg__frame H, world;
   int err = MBG_OK;
@@ -323,7 +275,7 @@ static int read_joint(const scope *s, const mbg__xml *at) {
     err = mbg__xml_fail(robot->ctx, at, "joint '%s' has no <%s>", name, parent ? "child" : "parent");
     goto done;
   }
-  name = join(robot, s->prefix, name);
+  name = mbg__sdf_join(robot, s->prefix, name);
   if (!name) {
     err = mbg__fail_memory(robot->ctx);
     goto done;
@@ -332,7 +284,7 @@ static int read_joint(const scope *s, const mbg__xml *at) {
   MBG_TRY(read_kind(robot, at, &joint->kind));
   MBG_TRY(find_link(s, at, parent, &joint->parent));
   MBG_TRY(find_link(s, at, child, &joint->child));
-  MBG_TRY(pose_of(s, at, child, &H, 0));
+  MBG_TRY(mbg__sdf_pose(s, at, child, &H, 0));
   MBG_TRY(read_axes(s, at, &H, joint));
   frame_mul(&world, &s->place, &H);
   joint->in_parent = world;
@@ -375,9 +327,10 @@ static int joint_between(const mbg__robot *robot, int from, int to, const double
 }
 
 /* theta2 = -ratio theta1: angles of the parent about axis and of the child about axis2, both from the reference body */
-static int read_gearbox(const scope *s, const mbg__xml *at) {
+static int read_gearbox(const mbg__sdf_scope *s, const mbg__xml *at) {
   mbg__robot *robot = s->robot;
-  const char *names[3] = {text_of(at, "gearbox_reference_body"), text_of(at, "parent"), text_of(at, "child")};
+  const char *names[3] = {mbg__sdf_text(at, "gearbox_reference_body"), mbg__sdf_text(at, "parent"),
+                          mbg__sdf_text(at, "child")};
   int link[3], joint[2], err = MBG_OK;
   double ratio = 1, sign[2], axis[2][3] = {{0, 0, 1}, {0, 0, 1}}, world[3];
   mbg__frame H;
@@ -388,7 +341,7 @@ static int read_gearbox(const scope *s, const mbg__xml *at) {
     MBG_TRY(find_link(s, at, names[i], &link[i]));
   }
   MBG_TRY(number_of(robot->ctx, at, "gearbox_ratio", &ratio));
-  MBG_TRY(pose_of(s, at, names[2], &H, 0));
+  MBG_TRY(mbg__sdf_pose(s, at, names[2], &H, 0));
   for (int i = 0; i < 2; i++) {
     const mbg__xml *own = mbg__xml_child(at, i == 0 ? "axis" : "axis2");
     if (own) {
@@ -420,82 +373,89 @@ static bool is_gearbox(const mbg__xml *e) {
   return type && !strcmp(type, "gearbox");
 }
 
-static int read_model(const scope *outer, const mbg__xml *model, const char *prefix, int depth);
+static int read_model(mbg__sdf_scope *s, int depth);
 
-static int read_nested(const scope *s, int depth) {
+static bool is_true(const char *text) { return text && (!strcmp(text, "true") || !strcmp(text, "1")); }
+
+static int read_nested(const mbg__sdf_scope *s, int depth) {
   int err = MBG_OK;
-  for (const mbg__xml *e = s->model->child; e; e = e->next) {
-    if (!strcmp(e->name, "include")) {
-      err = mbg__xml_fail(s->robot->ctx, e, "other files are not read; put the model of <uri> in its place");
-      goto done;
-    }
-    if (!strcmp(e->name, "model")) {
-      const char *name;
-      MBG_TRY(need_name(s->robot, e, &name));
-      const char *with = join(s->robot, s->prefix, name), *prefix = with ? join(s->robot, with, "::") : NULL;
-      if (!prefix) {
-        err = mbg__fail_memory(s->robot->ctx);
-        goto done;
-      }
-      MBG_TRY(read_model(s, e, prefix, depth + 1));
-    }
+  for (const mbg__xml *e = mbg__xml_child(s->model, "model"); e; e = mbg__xml_next(e)) {
+    mbg__sdf_scope inner;
+    mbg__frame own;
+    MBG_TRY(mbg__sdf_enter(s, e, &inner));
+    MBG_TRY(mbg__sdf_model_frame(s, e, &own, 0));
+    frame_mul(&inner.place, &s->place, &own);
+    MBG_TRY(read_model(&inner, depth + 1));
   }
 done:
   return err;
 }
 
-static int read_model(const scope *outer, const mbg__xml *model, const char *prefix, int depth) {
-  static const char *const known[] = {"link", "joint", "frame", "model", "pose", "include", "static"};
-  scope s = {.robot = outer->robot, .model = model, .prefix = prefix};
-  mbg__frame own;
-  int err = MBG_OK;
-  if (depth > DEPTH_MAX) {
-    return mbg__xml_fail(s.robot->ctx, model, "models nested more than %d deep", DEPTH_MAX);
-  }
-  MBG_TRY(read_pose(s.robot, mbg__xml_child(model, "pose"), &own));
-  frame_mul(&s.place, &outer->place, &own);
-  MBG_TRY(read_nested(&s, depth));
-  for (const mbg__xml *e = mbg__xml_child(model, "link"); e; e = mbg__xml_next(e)) {
-    MBG_TRY(read_link(&s, e));
-  }
-  for (const mbg__xml *e = mbg__xml_child(model, "joint"); e; e = mbg__xml_next(e)) {
-    MBG_TRY(is_gearbox(e) ? MBG_OK : read_joint(&s, e));
-  }
-  for (const mbg__xml *e = mbg__xml_child(model, "joint"); e; e = mbg__xml_next(e)) {
-    MBG_TRY(is_gearbox(e) ? read_gearbox(&s, e) : MBG_OK);
-  }
-  for (const mbg__xml *e = model->child; e; e = e->next) {
+static void report_children(const mbg__sdf_scope *s) {
+  static const char *const known[] = {"link", "joint", "frame", "model", "pose", "static", "gravity"};
+  for (const mbg__xml *e = s->model->child; e; e = e->next) {
     bool found = false;
     for (int i = 0; i < MBG_COUNT(known); i++) {
       found = found || !strcmp(e->name, known[i]);
     }
     if (!found) {
-      mbg__report_add(s.robot->report, e, "left out", "<%s> in <model>", e->name);
+      mbg__report_add(s->robot->report, e, "left out", "<%s> in <%s>", e->name, s->model->name);
     }
   }
+}
+
+/* a model at its place: nested ones first, then links, joints and gearboxes */
+static int read_model(mbg__sdf_scope *s, int depth) {
+  const mbg__xml *model = s->model;
+  int err = MBG_OK;
+  if (depth > MBG__SDF_DEPTH_MAX) {
+    return mbg__xml_fail(s->robot->ctx, model, "models nested more than %d deep", MBG__SDF_DEPTH_MAX);
+  }
+  s->fixed = s->fixed || is_true(mbg__sdf_text(model, "static"));
+  MBG_TRY(read_nested(s, depth));
+  for (const mbg__xml *e = mbg__xml_child(model, "link"); e; e = mbg__xml_next(e)) {
+    MBG_TRY(read_link(s, e));
+  }
+  for (const mbg__xml *e = mbg__xml_child(model, "joint"); e; e = mbg__xml_next(e)) {
+    if (s->fixed) {
+      mbg__report_add(s->robot->report, e, "left out", "<joint> of static models: their links are fixed to the ground");
+    } else if (!is_gearbox(e)) {
+      MBG_TRY(read_joint(s, e));
+    }
+  }
+  for (const mbg__xml *e = mbg__xml_child(model, "joint"); e && !s->fixed; e = mbg__xml_next(e)) {
+    MBG_TRY(is_gearbox(e) ? read_gearbox(s, e) : MBG_OK);
+  }
+  report_children(s);
 done:
   return err;
 }
 
-int mbg__robot_read_sdf(mbg__robot *robot, const mbg__xml *root) {
-  const mbg__xml *world = mbg__xml_child(root, "world"), *model = mbg__xml_child(world ? world : root, "model");
-  scope outer = {.robot = robot, .prefix = ""};
+int mbg__robot_read_sdf(mbg__robot *robot, mbg__xml *root) {
   int err = MBG_OK;
-  frame_identity(&outer.place);
+  MBG_TRY(mbg__sdf_include(robot, root));
+  const mbg__xml *world = mbg__xml_child(root, "world"), *all = world ? world : root;
+  const mbg__xml *model = mbg__xml_child(all, "model");
+  int steps = 0;
+  mbg__sdf_scope s = {.robot = robot, .prefix = "", .steps = &steps};
+  frame_identity(&s.place);
   if (!model) {
     return mbg__xml_fail(robot->ctx, root, "there is no <model>");
   }
-  const char *name = mbg__xml_value(model, "name");
+  const bool single = !mbg__xml_next(model) && !mbg__xml_child(all, "joint");
+  const char *name = mbg__xml_value(single ? model : all, "name");
   robot->name = name && *name ? name : robot->name;
-  if (world && text_of(world, "gravity")) {
+  if (world && mbg__sdf_text(world, "gravity")) {
     const mbg__xml *gravity = mbg__xml_child(world, "gravity");
     MBG_TRY(mbg__xml_numbers(robot->ctx, gravity, "gravity", gravity->text, 3, 3, robot->gravity, NULL));
   }
-  if (mbg__xml_next(model)) {
-    err = mbg__xml_fail(robot->ctx, mbg__xml_next(model), "a second model; one at a time is imported");
-    goto done;
+  s.model = all; /* several models are nested in their world */
+  if (single) {
+    MBG_TRY(mbg__sdf_model_frame(&s, model, &s.place, 0));
+    report_children(&s);
+    s.model = model;
   }
-  err = read_model(&outer, model, "", 0);
+  err = read_model(&s, 0);
 done:
   return err;
 }

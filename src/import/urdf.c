@@ -1,13 +1,13 @@
 /* URDF: links and joints in a flat list. Extensions: <loop_joint> with <link1> and <link2>, <drake:joint>,
-   <drake:ball_constraint>. */
-#include "import/robot.h"
+   <drake:ball_constraint>, and those of urdf_extensions.c. */
+#include "import/urdf.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- pieces */
 
-static int read_origin(mbg__robot *robot, const mbg__xml *origin, mbg__frame *out) {
+int mbg__urdf_origin(mbg__robot *robot, const mbg__xml *origin, mbg__frame *out) {
   double rpy[3] = {0, 0, 0};
   int err = MBG_OK;
   frame_identity(out);
@@ -44,7 +44,7 @@ static int read_axis(mbg__robot *robot, const mbg__xml *at, double out[3]) {
   return MBG_OK;
 }
 
-static int find_link(mbg__robot *robot, const mbg__xml *at, const char *key, int *out) {
+int mbg__urdf_find_link(mbg__robot *robot, const mbg__xml *at, const char *key, int *out) {
   const char *name;
   const int err = need_name(robot, at, key, &name);
   if (err < 0) {
@@ -75,7 +75,7 @@ static int read_inertial(mbg__robot *robot, const mbg__xml *at, mbg__robot_mass 
   mbg__robot_mass in_frame = {0};
   mbg__frame H;
   int err = MBG_OK;
-  MBG_TRY(read_origin(robot, mbg__xml_child(at, "origin"), &H));
+  MBG_TRY(mbg__urdf_origin(robot, mbg__xml_child(at, "origin"), &H));
   if (mass) {
     MBG_TRY(mbg__xml_number(robot->ctx, mass, "value", &in_frame.mass));
   }
@@ -129,7 +129,7 @@ done:
 static int read_visual(mbg__robot *robot, const mbg__xml *at, int link) {
   mbg__robot_figure f = {.link = link, .rgba = {-1, 0, 0, 1}};
   int err = MBG_OK;
-  MBG_TRY(read_origin(robot, mbg__xml_child(at, "origin"), &f.place));
+  MBG_TRY(mbg__urdf_origin(robot, mbg__xml_child(at, "origin"), &f.place));
   MBG_TRY(read_geometry(robot, mbg__xml_child(at, "geometry"), &f));
   MBG_TRY(read_color(robot, mbg__xml_child(at, "material"), f.rgba));
   MBG_TRY(mbg__robot_add_figure(robot, at, &f));
@@ -224,9 +224,9 @@ static int read_joint(mbg__robot *robot, const mbg__xml *at) {
     err = mbg__xml_fail(robot->ctx, at, "joint '%s' has no <%s>", name, parent ? "child" : "parent");
     goto done;
   }
-  MBG_TRY(find_link(robot, parent, "link", &joint->parent));
-  MBG_TRY(find_link(robot, child, "link", &joint->child));
-  MBG_TRY(read_origin(robot, mbg__xml_child(at, "origin"), &joint->in_parent));
+  MBG_TRY(mbg__urdf_find_link(robot, parent, "link", &joint->parent));
+  MBG_TRY(mbg__urdf_find_link(robot, child, "link", &joint->child));
+  MBG_TRY(mbg__urdf_origin(robot, mbg__xml_child(at, "origin"), &joint->in_parent));
   if (joint->kind != MBG__ROBOT_FIXED && joint->kind != MBG__ROBOT_FREE && joint->kind != MBG__ROBOT_SPHERICAL) {
     MBG_TRY(read_axis(robot, mbg__xml_child(at, "axis"), joint->axis));
     MBG_TRY(read_limits(robot, at, joint));
@@ -275,9 +275,9 @@ static int read_side(mbg__robot *robot, const mbg__xml *at, const char *name, in
   if (!side) {
     return mbg__xml_fail(robot->ctx, at, "<%s> is missing", name);
   }
-  MBG_TRY(find_link(robot, side, mbg__xml_value(side, "link") ? "link" : "name", link));
+  MBG_TRY(mbg__urdf_find_link(robot, side, mbg__xml_value(side, "link") ? "link" : "name", link));
   const mbg__xml *origin = mbg__xml_child(side, "origin");
-  MBG_TRY(read_origin(robot, origin ? origin : side, H));
+  MBG_TRY(mbg__urdf_origin(robot, origin ? origin : side, H));
 done:
   return err;
 }
@@ -317,7 +317,7 @@ static int read_ball_constraint(mbg__robot *robot, const mbg__xml *at, int numbe
       err = mbg__xml_fail(robot->ctx, at, "<%s> is missing", body ? points[side] : bodies[side]);
       goto done;
     }
-    MBG_TRY(find_link(robot, body, "name", side == 0 ? &joint->parent : &joint->child));
+    MBG_TRY(mbg__urdf_find_link(robot, body, "name", side == 0 ? &joint->parent : &joint->child));
     MBG_TRY(mbg__xml_vector(robot->ctx, point, "value", 3, side == 0 ? joint->in_parent.x : joint->in_child.x));
   }
 done:
@@ -325,6 +325,31 @@ done:
 }
 
 /* ---------------------------------------------------------------------- the file */
+
+/* what needs the joints */
+static int read_extensions(mbg__robot *robot, const mbg__xml *root) {
+  int err = MBG_OK, bushings = 0;
+  for (const mbg__xml *e = root->child; e; e = e->next) {
+    if (!strcmp(e->name, "drake:linear_bushing_rpy")) {
+      MBG_TRY(mbg__urdf_read_bushing(robot, e, ++bushings));
+    } else if (!strcmp(e->name, "transmission")) {
+      MBG_TRY(mbg__urdf_read_transmission(robot, e));
+    }
+  }
+done:
+  return err;
+}
+
+/* elements of <robot> that are read, but neither links nor joints */
+static bool is_known(const char *name) {
+  static const char *const known[] = {"link", "material", "frame", "transmission", "drake:linear_bushing_rpy"};
+  for (int i = 0; i < MBG_COUNT(known); i++) {
+    if (!strcmp(name, known[i])) {
+      return true;
+    }
+  }
+  return false;
+}
 
 static bool is_joint(const mbg__xml *e) { return !strcmp(e->name, "joint") || !strcmp(e->name, "drake:joint"); }
 
@@ -355,7 +380,7 @@ int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root) {
       MBG_TRY(read_loop(robot, e));
     } else if (!strcmp(e->name, "drake:ball_constraint")) {
       MBG_TRY(read_ball_constraint(robot, e, ++balls));
-    } else if (strcmp(e->name, "link") != 0 && strcmp(e->name, "material") != 0) {
+    } else if (!is_known(e->name)) {
       mbg__report_add(robot->report, e, "left out", "<%s> in <robot>", e->name);
     }
   }
@@ -364,6 +389,7 @@ int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root) {
       MBG_TRY(read_mimic(robot, e));
     }
   }
+  err = read_extensions(robot, root);
 done:
   return err;
 }

@@ -67,18 +67,20 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
 }
 
 void mbg__rk_dense_weights(const mbg__rk_method *method, double x, double W[MBG__RK_STAGES]) {
-  const int s = method->nstage;
-  for (int i = 0; i < method->nextended; i++) {
-    /* r of y = 0, h = 1 and k_i = 1 alone */
-    real r[MBG__RK_DENSE] = {0}, y;
-    r[1] = i < s ? method->A[s][i] : 0;
-    r[2] = (i == 0) - r[1];
-    r[3] = r[1] - (i == s) - r[2];
+  const int s = method->nstage, n = method->nextended;
+  real r[MBG__RK_DENSE * MBG__RK_STAGES] = {0}, y[MBG__RK_STAGES];
+  for (int i = 0; i < n; i++) {
+    /* column i: r of y = 0, h = 1 and k_i = 1 alone */
+    r[n + i] = i < s ? method->A[s][i] : 0;
+    r[2 * n + i] = (i == 0) - r[n + i];
+    r[3 * n + i] = r[n + i] - (i == s) - r[2 * n + i];
     for (int l = 4; l < method->ndense; l++) {
-      r[l] = method->d[l - 4][i];
+      r[l * n + i] = method->d[l - 4][i];
     }
-    mbg__rk_interpolate(method, 1, r, x, 0, 1, &y, NULL);
-    W[i] = re(y);
+  }
+  mbg__rk_interpolate(method, n, r, x, 0, n, y, NULL);
+  for (int i = 0; i < n; i++) {
+    W[i] = re(y[i]);
   }
 }
 

@@ -8,7 +8,7 @@ enum {
   MATCH_MIN = 3,    /* bytes of a match */
   MATCH_MAX = 258,  /* ... */
   CHAIN_MAX = 48,   /* candidates that are looked at */
-  TOKENS = 32768,   /* of a block */
+  TOKENS = 8192,    /* of a block */
   LITERALS = 286,   /* literals, end of block, lengths */
   DISTANCES = 30,   /* codes of distances */
   END = 256,        /* end of block */

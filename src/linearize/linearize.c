@@ -135,6 +135,7 @@ int mbg__linearize_matrices(mbg__linearize_work *k) {
   MBG_TRY(mbg__linear_make(k->ctx, &k->arena, k->at.m, &k->spec, &k->linear));
   const mbg__state state = mbg__linearize_state(k);
   MBG_TRY(mbg__linear_model(k->ctx, k->at.sys, &k->spec, &state, &k->linear));
+  MBG_TRY(mbg__linearize_rolls(k) ? mbg__linearize_check_steady(k) : MBG_OK);
 done:
   return err;
 }
@@ -176,27 +177,30 @@ static const char *copy(mbg_linearize *out, const char *text, const char *more) 
 }
 
 static void name_states(const mbg__linearize_work *k, mbg_linearize *out) {
-  const int f = k->spec.nq - k->spec.nstate;
-  for (int i = 0; i < f; i++) {
+  const int places = mbg__linear_places(&k->spec), rates = mbg__linear_rates(&k->spec);
+  for (int i = 0; i < places; i++) {
     const mbg__candidate *c = &k->candidates[k->chosen[i]];
-    const bool own = c->q.kind == MBG__Q_OWN;
-    char unit[32];
-    mbg__format(unit, sizeof(unit), *c->unit ? "%s/s" : "1/s", c->unit);
     out->states[i] = (mbg_linearize_name){.name = copy(out, c->name, ""),
                                           .unit = copy(out, c->unit, ""),
                                           .what = copy(out, c->what, ""),
-                                          .value = own ? NAN : re(k->linear.q[i])};
-    out->states[f + i] = (mbg_linearize_name){.name = copy(out, c->name, ".rate"),
-                                              .unit = copy(out, unit, ""),
-                                              .what = copy(out, "rate of the ", c->what),
-                                              .value = re(k->linear.qd[i])};
+                                          .value = c->q.kind == MBG__Q_OWN ? NAN : re(k->linear.q[i])};
+  }
+  for (int i = 0; i < rates; i++) {
+    const int at = mbg__linear_rate(&k->spec, i);
+    const mbg__candidate *c = &k->candidates[k->chosen[at]];
+    char unit[32];
+    mbg__format(unit, sizeof(unit), *c->unit ? "%s/s" : "1/s", c->unit);
+    out->states[places + i] = (mbg_linearize_name){.name = copy(out, c->name, ".rate"),
+                                                   .unit = copy(out, unit, ""),
+                                                   .what = copy(out, "rate of the ", c->what),
+                                                   .value = re(k->linear.qd[at])};
   }
   for (int i = 0; i < k->spec.nstate; i++) {
     const mbg__user_state *x = &k->given->states[i];
-    out->states[2 * f + i] = (mbg_linearize_name){.name = copy(out, x->name, ""),
-                                                  .unit = copy(out, x->unit, ""),
-                                                  .what = "state of the model",
-                                                  .value = re(k->linear.qd[f + i])};
+    out->states[places + rates + i] = (mbg_linearize_name){.name = copy(out, x->name, ""),
+                                                           .unit = copy(out, x->unit, ""),
+                                                           .what = "state of the model",
+                                                           .value = re(k->linear.qd[places + i])};
   }
 }
 
@@ -251,7 +255,8 @@ static int take_result(const mbg__linearize_work *k, mbg_linearize *out) {
   *s = (mbg_linearize_summary){.model = k->given->name ? k->given->name : "",
                                .at = k->opt.at,
                                .time = re(k->at.t),
-                               .freedoms = k->spec.nq - k->spec.nstate,
+                               .freedoms = mbg__linear_rates(&k->spec),
+                               .position_freedoms = mbg__linear_places(&k->spec),
                                .states = k->linear.n,
                                .inputs = k->spec.ninput,
                                .outputs = k->spec.noutput,
@@ -390,6 +395,9 @@ int mbg_linearize_create(mbg_context *ctx, const mbg_model *model, const mbg_lin
   mbg__linearize_work k = {.ctx = ctx, .given = model};
   *out = NULL;
   int err = mbg__linearize_options_take(ctx, options, &k.opt);
+  if (err == MBG_OK && k.opt.at == MBG_LINEARIZE_EQUILIBRIUM) {
+    err = mbg__rates_refused(ctx, model, "a search for an equilibrium", "take the point 'start' or 'steady'");
+  }
   if (err < 0) {
     return err;
   }

@@ -1,6 +1,7 @@
 /* linearize: shared by the files of this folder. linearize.c is the whole; linearize_model.c extends the model by
    coordinates, linearize_choose.c picks independent ones, linearize_point.c finds the point and its derivative,
-   linearize_poles.c has poles, zeros and responses, linearize_transition.c the transitions along a run. */
+   linearize_steady.c judges motions of wheels, linearize_poles.c has poles, zeros and responses, linearize_null.c the
+   poles 0 and linearize_modes.c the modes with wheels, linearize_transition.c the transitions along a run. */
 #ifndef MBG_LINEARIZE_LINEARIZE_H
 #define MBG_LINEARIZE_LINEARIZE_H
 
@@ -66,6 +67,11 @@ mbg__state mbg__linearize_state(const mbg__linearize_work *k);
 /* Derivatives of the matrices along parameters into the result. */
 int mbg__linearize_derivatives(mbg__linearize_work *k, mbg_linearize *out);
 
+/* linearize_steady.c: is it about a steady motion of a model with constraints on rates, which the start gives? Then the
+   motion and the linear model must not change along it. */
+bool mbg__linearize_rolls(const mbg__linearize_work *k);
+int mbg__linearize_check_steady(mbg__linearize_work *k);
+
 /* linearize.c: options over the defaults; inputs and outputs by name; coordinates and the linear model at a point, and
    both; all of it up to k->linear. `object` makes the result of k->linear, with poles. `end` releases the work. */
 int mbg__linearize_options_take(mbg_context *ctx, const mbg_linearize_options *given, mbg_linearize_options *options);
@@ -77,6 +83,18 @@ int mbg__linearize_solve(mbg__linearize_work *k);
 int mbg__linearize_object(const mbg__linearize_work *k, mbg_linearize **out);
 void mbg__linearize_note_constant(mbg_context *ctx, const mbg_linearize *linear);
 void mbg__linearize_end(mbg__linearize_work *k);
+
+/* linearize_null.c: A (n x n, by columns) on its null space with all Jordan chains, Z, and on a complement, T:
+
+     A [Z T] = [Z T] [N X; 0 R],    [Z T] = D Q,  Q orthogonal, D diagonal
+
+   R has the eigenvalues that are not 0, free of the rounding of those that are. Memory in the arena. */
+typedef struct {
+  int n, rest;       /* size of R; n - rest eigenvalues are 0 */
+  double *d;         /* D (n) */
+  double *Z, *T, *R; /* by columns: n x (n - rest), n x rest, rest x rest */
+} mbg__linear_null;
+int mbg__linearize_null(mbg_context *ctx, mbg__arena *arena, int n, const double *A, mbg__linear_null *out);
 
 /* linearize_poles.c: into the result */
 int mbg__linearize_find_poles(mbg_context *ctx, mbg_linearize *out);

@@ -81,6 +81,10 @@ int mbg_linearize_json(mbg_context *ctx, const mbg_linearize *s, char **text) {
   mbg__json_number(&w, s->summary.time);
   mbg__json_key(&w, "degrees_of_freedom");
   mbg__json_integer(&w, s->summary.freedoms);
+  if (s->summary.position_freedoms != s->summary.freedoms) {
+    mbg__json_key(&w, "position_freedoms");
+    mbg__json_integer(&w, s->summary.position_freedoms);
+  }
   mbg__json_key(&w, "redundant");
   mbg__json_integer(&w, s->summary.redundant);
   mbg__json_key(&w, "unstable");

@@ -82,6 +82,19 @@ static void add_joint(mbg__linearize_work *k, int j, int c) {
   m->ncoord++;
 }
 
+/* the axle of a body that rolls: of a steady motion own axes do not spin about it */
+static void find_axle(const mbg__linearize_work *k, int b, mbg__q *q) {
+  const mbg_model *m = k->given;
+  for (int j = 0; j < m->njoint && mbg__linearize_rolls(k); j++) {
+    const mbg__joint *joint = &m->joints[j];
+    const int marker = m->pairs[joint->pair].B;
+    if (joint->type->spin != MBG__SPIN_NONE && m->markers[marker].body == b) {
+      q->axle = 1 + marker;
+      q->ball = joint->type->spin == MBG__SPIN_BALL;
+    }
+  }
+}
+
 /* Positions in the world, rotations in own axes. About a steady motion positions in own axes, too: the linear model is
    the same at all times only in axes that move along. */
 static void add_body(mbg__linearize_work *k, int b) {
@@ -99,6 +112,9 @@ static void add_body(mbg__linearize_work *k, int b) {
                           .unit = modal   ? ""
                                   : i < 3 ? "m"
                                           : "rad"};
+    if (!world) {
+      find_axle(k, b, &c->q);
+    }
     if (modal) {
       mbg__format(mode, sizeof(mode), "%d", 3 * (b - modal->carrier) + i + 1);
       c->name = text(k, "%s.mode%s", modal->name, mode);

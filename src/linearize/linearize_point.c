@@ -2,7 +2,8 @@
 
      start       the derivative of the assembly
      equilibrium r(H, 0, 0, lambda) = 0 on the motions Z that the constraints allow:  Z^T (K w + r_p) = 0,  B w = -phi_p
-     steady      the same with v = Ad(H^-1) twist:  K + C ad(v) for K, and C Ad(H^-1) twist' more on the right
+     steady      the same with v = Ad(H^-1) twist:  K + C ad(v) for K, and C Ad(H^-1) twist' more on the right; of a
+                 model with constraints on rates the start
      run         the tangent of the run
 
    An equilibrium that is not isolated does not move along its free motions. */
@@ -61,7 +62,7 @@ int mbg__linearize_point(mbg__linearize_work *k) {
     return err < 0 ? err : mbg__linearize_point_at(k, &state);
   }
   begin(k);
-  if (k->opt.at == MBG_LINEARIZE_START) {
+  if (k->opt.at == MBG_LINEARIZE_START || mbg__linearize_rolls(k)) {
     MBG_TRY(mbg__modes_begin(&k->at, k->model.start));
     memcpy(k->at.v, k->at.result->v, (size_t)k->model.nw * sizeof(real));
   } else {
@@ -93,6 +94,8 @@ typedef struct {
   double *free, *free2;  /* scratch (nv) */
   double *b;             /* scratch (f) */
   bool isolated;         /* S is regular: [K B^T; B 0] is factored, else [W B^T; B 0] */
+  /* run */
+  real *by; /* w and dv of the free velocities at the last node, by attributes (2 nv x na) */
 } derivative;
 
 static void plain(int n, const real *x, double *out) {
@@ -102,7 +105,7 @@ static void plain(int n, const real *x, double *out) {
 }
 
 static bool settles(const mbg__linearize_work *k) {
-  return k->opt.at == MBG_LINEARIZE_EQUILIBRIUM || k->opt.at == MBG_LINEARIZE_STEADY;
+  return k->opt.at == MBG_LINEARIZE_EQUILIBRIUM || (k->opt.at == MBG_LINEARIZE_STEADY && !mbg__linearize_rolls(k));
 }
 
 static int take_memory(derivative *d) {
@@ -155,10 +158,27 @@ done:
   return err;
 }
 
+/* the exact adjoint of the run, from each component of frames and twists at its last node */
+static int prepare_run(derivative *d) {
+  mbg__linearize_work *k = d->k;
+  const mbg_model *m = k->at.m;
+  const size_t nv = (size_t)m->nv, nw = (size_t)m->nw;
+  real *poses = MBG_TAKE(&d->arena, real, 2 * nv * 2 * nw);
+  d->by = MBG_TAKE(&d->arena, real, 2 * nv * (size_t)m->na);
+  if (mbg__arena_check(k->ctx, &d->arena) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
+  for (size_t j = 0; j < nv; j++) {
+    const size_t at = (size_t)m->full[j];
+    poses[j * 2 * nw + at] = poses[(nv + j) * 2 * nw + nw + at] = 1;
+  }
+  return mbg__run_pull_last(k->ctx, k->opt.run, 2 * m->nv, poses, d->by);
+}
+
 static int create(derivative *d) {
   mbg__linearize_work *k = d->k;
   const mbg_model *m = k->at.m;
-  mbg__complex_step_types types;
+  mbg__kernels kernels;
   int err = MBG_OK;
   MBG_TRY(take_memory(d));
   for (int b = 0; b < m->nbody; b++) {
@@ -167,11 +187,13 @@ static int create(derivative *d) {
   }
   plain(m->nw, k->at.v, d->v);
   plain(m->np, k->p, d->dp);
-  mbg__modes_types(&types);
-  MBG_TRY(mbg__complex_step_create(k->ctx, m, &types, d->dp, &d->step));
+  mbg__kernels_here(&kernels);
+  MBG_TRY(mbg__complex_step_create(k->ctx, m, &kernels, d->dp, &d->step));
   memset(d->dp, 0, (size_t)m->np * sizeof(double));
   if (settles(k)) {
     MBG_TRY(prepare_settled(d));
+  } else if (k->opt.at == MBG_LINEARIZE_RUN) {
+    MBG_TRY(prepare_run(d));
   }
 done:
   return err;
@@ -279,6 +301,19 @@ done:
   return err;
 }
 
+/* the last node of a run along da: rw, rv */
+static void push_run(derivative *d) {
+  const mbg__linearize_work *k = d->k;
+  const mbg_model *m = k->at.m;
+  const size_t nv = (size_t)m->nv, na = (size_t)m->na;
+  mbg__linear_outside(k->at.design, k->at.H, d->da, d->rw);
+  memset(d->rv, 0, (size_t)m->nw * sizeof(real));
+  for (size_t j = 0; j < nv; j++) {
+    d->rw[m->full[j]] = vn_dot(m->na, d->by + j * na, d->da);
+    d->rv[m->full[j]] = vn_dot(m->na, d->by + (nv + j) * na, d->da);
+  }
+}
+
 /* the point along parameter p: w, dv */
 static int push_point(derivative *d, int p) {
   mbg__linearize_work *k = d->k;
@@ -290,6 +325,8 @@ static int push_point(derivative *d, int p) {
   d->rp[p] = 0;
   if (settles(k)) {
     MBG_TRY(push_settled(d, &ends));
+  } else if (k->opt.at == MBG_LINEARIZE_RUN) {
+    push_run(d);
   } else {
     MBG_TRY(mbg__start_push(k->ctx, k->at.start, d->da, d->rw, d->rv));
   }
@@ -332,10 +369,6 @@ done:
 
 int mbg__linearize_derivatives(mbg__linearize_work *k, mbg_linearize *out) {
   derivative d = {.k = k};
-  if (k->opt.at == MBG_LINEARIZE_RUN) {
-    return mbg__fail(k->ctx, MBG_ERROR_UNSUPPORTED,
-                     "derivatives of a linear model about a time of a run are not offered");
-  }
   mbg__arena_init(&d.arena, mbg__context_allocator(k->ctx));
   const int err = derivatives(&d, out);
   mbg__complex_step_destroy(d.step);

@@ -48,6 +48,24 @@ static int not_found(mbg_context *ctx, const char *what, int err) {
                                              what);
 }
 
+/* eigenvalues of A (n x n, by columns, overwritten) into the first places, the rest is 0; room: 2 n^2 */
+static int find(mbg_context *ctx, int n, double *A, double *room, mbg_linearize *out) {
+  mbg__arena arena;
+  mbg__linear_null null = {.rest = n, .R = A};
+  int err = MBG_OK;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  if (mbg__model_has_rates(out->model)) {
+    MBG_TRY(mbg__linearize_null(ctx, &arena, n, A, &null));
+  }
+  if (null.rest > 0) {
+    err = mbg__eigen_general(ctx, null.rest, null.R, out->re, out->im, room, room + (size_t)n * (size_t)n);
+    err = err < 0 ? not_found(ctx, "poles", err) : MBG_OK;
+  }
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}
+
 int mbg__linearize_find_poles(mbg_context *ctx, mbg_linearize *out) {
   const int n = out->summary.states;
   const size_t square = (size_t)n * (size_t)n;
@@ -60,9 +78,9 @@ int mbg__linearize_find_poles(mbg_context *ctx, mbg_linearize *out) {
       A[i + n * j] = out->matrix[0][(size_t)i * (size_t)n + (size_t)j];
     }
   }
-  int err = n > 0 ? mbg__eigen_general(ctx, n, A, out->re, out->im, A + square, A + 2 * square) : MBG_OK;
+  int err = find(ctx, n, A, A + square, out);
   mbg__free(ctx, A);
-  err = err < 0 ? not_found(ctx, "poles", err) : sort_roots(ctx, n, out->re, out->im);
+  err = err < 0 ? err : sort_roots(ctx, n, out->re, out->im);
   for (int i = 0; i < n; i++) {
     out->summary.unstable += out->re[i] > 1e-9 * hypot(out->re[i], out->im[i]);
   }

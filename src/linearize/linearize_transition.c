@@ -73,7 +73,7 @@ done:
 /* coordinates and outputs of the start are those of all samples; names live with the first one */
 static int keep_names(transit *s) {
   const mbg_linearize *first = s->out->samples[0];
-  const int f = first->summary.freedoms, n = first->summary.outputs;
+  const int f = first->summary.position_freedoms, n = first->summary.outputs;
   const char **coordinates = MBG_TAKE(&s->arena, const char *, f), **outputs = MBG_TAKE(&s->arena, const char *, n);
   if (mbg__arena_check(s->ctx, &s->arena) < 0) {
     return MBG_ERROR_MEMORY;
@@ -97,7 +97,7 @@ static int keep_names(transit *s) {
 static int read_rows(transit *s) {
   const mbg__linearize_work *k = s->k;
   const size_t nw = (size_t)s->m->nw, na = (size_t)s->m->na;
-  const int n = s->out->summary.states, places = k->spec.nq - k->spec.nstate;
+  const int n = s->out->summary.states, places = mbg__linear_places(&k->spec);
   const mbg__state state = mbg__linearize_state(k);
   int err = MBG_OK;
   memset(s->poses, 0, (size_t)n * 2 * nw * sizeof(real));
@@ -108,7 +108,8 @@ static int read_rows(transit *s) {
   for (int i = 0; i < n; i++) {
     const bool rate = i >= places;
     real *gw = s->poses + 2 * nw * (size_t)i;
-    mbg__q_pull(k->at.sys, &k->spec.q[rate ? i - places : i], rate, gw, gw + nw, s->ga + na * (size_t)i);
+    mbg__q_pull(k->at.sys, &k->spec.q[rate ? mbg__linear_rate(&k->spec, i - places) : i], rate, gw, gw + nw,
+                s->ga + na * (size_t)i);
   }
 done:
   return err;
@@ -222,7 +223,7 @@ static int plan(transit *s, double length) {
 static int make_result(transit *s) {
   const mbg__linearize_work *k = s->k;
   mbg_transitions_summary *about = &s->out->summary;
-  const size_t n = (size_t)(2 * k->spec.nq - k->spec.nstate), nin = (size_t)k->spec.ninput, nw = (size_t)s->m->nw;
+  const size_t n = (size_t)mbg__linear_states(&k->spec), nin = (size_t)k->spec.ninput, nw = (size_t)s->m->nw;
   const size_t count = (size_t)about->count;
   about->states = (int)n;
   about->inputs = k->spec.ninput;

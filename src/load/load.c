@@ -152,11 +152,15 @@ static int copy_lists(mbg__loader *L) {
   COPY(joints, njoint, joints);
   COPY(drivers, ndriver, drivers);
   COPY(couplings, ncoupling, couplings);
+  COPY(curves, ncurve, curves);
+  COPY(contacts, ncontact, contacts);
   COPY(forces, nforce, forces);
   COPY(beams, nbeam, beams);
   COPY(elements, nelement, elements);
   COPY(modals, nmodal, modals);
   COPY(states, nstate, states);
+  COPY(modes, nmode, modes);
+  COPY(events, nevent, events);
   COPY(signals, nsignal, signals);
   COPY(criteria, ncriterion, criteria);
   COPY(pins, npin, pins);
@@ -306,7 +310,7 @@ static int prepare(mbg__loader *L) {
   const int err = mbg__expr_compile(L->ctx, L->arena, "x", NULL, &scope, &expr);
   L->identity = expr;
   L->quarter = L->empty_pose = L->element = L->component = L->carrier_ground = -1;
-  L->model->chosen = -1;
+  L->model->chosen = L->model->clock = -1;
   return err;
 }
 
@@ -342,40 +346,15 @@ done:
 }
 
 static int load_sections(mbg__loader *L) {
-  static int (*const sections[])(mbg__loader *) = {name_model,
-                                                   mbg__choose_run,
-                                                   mbg__load_tracking,
-                                                   mbg__load_blocks,
-                                                   mbg__load_names,
-                                                   mbg__load_settings,
-                                                   mbg__check_parts,
-                                                   mbg__load_parameters,
-                                                   mbg__load_tables,
-                                                   mbg__load_constants,
-                                                   mbg__check_blocks,
-                                                   mbg__load_controls,
-                                                   mbg__load_gravity,
-                                                   mbg__load_part_poses,
-                                                   mbg__load_bodies,
-                                                   mbg__load_beams,
-                                                   mbg__load_carriers,
-                                                   mbg__load_state_carriers,
-                                                   mbg__load_markers,
-                                                   mbg__load_joints,
-                                                   mbg__load_drivers,
-                                                   mbg__load_couplings,
-                                                   mbg__load_forces,
-                                                   mbg__load_state_rates,
-                                                   mbg__load_signals,
-                                                   mbg__load_criteria,
-                                                   mbg__load_initial,
-                                                   mbg__load_run,
-                                                   mbg__load_runs,
-                                                   mbg__load_identify,
-                                                   mbg__load_control_task,
-                                                   mbg__load_optimize,
-                                                   mbg__load_modal_markers,
-                                                   mbg__load_figures};
+  static int (*const sections[])(mbg__loader *) = {
+      name_model,         mbg__choose_run,         mbg__load_tracking,   mbg__load_blocks,    mbg__load_names,
+      mbg__load_settings, mbg__check_parts,        mbg__load_parameters, mbg__load_tables,    mbg__load_constants,
+      mbg__check_blocks,  mbg__load_controls,      mbg__load_modes,      mbg__load_gravity,   mbg__load_part_poses,
+      mbg__load_curves,   mbg__load_bodies,        mbg__load_beams,      mbg__load_carriers,  mbg__load_state_carriers,
+      mbg__load_markers,  mbg__load_joints,        mbg__load_drivers,    mbg__load_couplings, mbg__load_forces,
+      mbg__load_contacts, mbg__load_state_rates,   mbg__load_signals,    mbg__load_events,    mbg__load_criteria,
+      mbg__load_initial,  mbg__load_run,           mbg__load_runs,       mbg__load_identify,  mbg__load_control_task,
+      mbg__load_optimize, mbg__load_modal_markers, mbg__load_figures};
   int err = MBG_OK;
   for (int k = 0; k < MBG_COUNT(sections); k++) {
     MBG_TRY(sections[k](L));

@@ -90,6 +90,9 @@ typedef enum {
   MBG__NAME_PIN,
   MBG__NAME_GUESS, /* entries of initial.bodies: they refer to bodies */
   MBG__NAME_RUN,
+  MBG__NAME_MODE,
+  MBG__NAME_EVENT,
+  MBG__NAME_CURVE,
   MBG__NAME_KINDS
 } mbg__name_kind;
 
@@ -165,11 +168,15 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__joint) joints;
   MBG__LIST_OF(mbg__driver) drivers;
   MBG__LIST_OF(mbg__coupling) couplings;
+  MBG__LIST_OF(mbg__curve) curves;
+  MBG__LIST_OF(mbg__contact) contacts;
   MBG__LIST_OF(mbg__force) forces;
   MBG__LIST_OF(mbg__beam) beams;
   MBG__LIST_OF(mbg__beam_element) elements;
   MBG__LIST_OF(mbg__modal) modals;
   MBG__LIST_OF(mbg__user_state) states;
+  MBG__LIST_OF(mbg__event_mode) modes;
+  MBG__LIST_OF(mbg__event) events;
   MBG__LIST_OF(mbg__signal) signals;
   MBG__LIST_OF(mbg__criterion) criteria;
   MBG__LIST_OF(mbg__pin) pins;
@@ -295,6 +302,8 @@ const char *mbg__name_nearest(mbg__loader *L, const mbg__source *source, unsigne
 int mbg__item_reference(mbg__item *item, const mbg__json *json, const char *label, mbg__name_kind kind,
                         mbg__symbol **out);
 bool mbg__name_plain(const char *name); /* fit for expressions */
+/* Registers item->name, which the file does not show: NAME.0 of a group. */
+int mbg__name_made(mbg__item *item, mbg__name_kind kind, int index);
 /* Does the name belong to a part that could not be read? */
 bool mbg__name_lost(const mbg__loader *L, const mbg__source *source, const char *name);
 
@@ -450,7 +459,17 @@ int mbg__list_copy(mbg__loader *L, void *at, int count, size_t size, void *out);
 int mbg__load_joints(mbg__loader *L);
 int mbg__load_drivers(mbg__loader *L);
 int mbg__load_couplings(mbg__loader *L);
+/* load_curves.c: curves; the contact of a joint on them, or on a surface. */
+int mbg__load_curves(mbg__loader *L);
+int mbg__joint_contact(mbg__item *item, mbg__joint *joint, int index);
+/* Does the text name the time or a control? */
+bool mbg__item_names_time(const mbg__item *item, const char *text);
 int mbg__load_forces(mbg__loader *L);
+/* load_contacts.c: forces between the shapes of bodies and markers, after the forces of the file. */
+int mbg__load_contacts(mbg__loader *L);
+/* The type "contact"; a force of that type between the markers of a pair, from the numbers in item->json. */
+const mbg__force_type *mbg__contact_type(void);
+int mbg__contact_force_add(mbg__item *item, const mbg__force_type *type, int pair, int *index);
 /* load_beams.c: nodes and elements of beams. */
 int mbg__load_beams(mbg__loader *L);
 /* load_beam_numbers.c: section and material in item->json for n elements: attributes of each, or -1. */
@@ -479,6 +498,9 @@ int mbg__check_state_rates(mbg__loader *L);
 int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int force);
 int mbg__load_signals(mbg__loader *L);
 int mbg__load_criteria(mbg__loader *L);
+/* load_events.c: modes and what functions need of events; then the events. */
+int mbg__load_modes(mbg__loader *L);
+int mbg__load_events(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);
 int mbg__load_run(mbg__loader *L);
 int mbg__load_control_task(mbg__loader *L);

@@ -321,6 +321,12 @@ done:
 static int read_option(mbg__item *item, const mbg__key *key, int *opt) {
   const mbg__json *json = mbg__json_member(item->json, key->name);
   *opt = (int)key->preset;
+  if (key->kind == MBG__KEY_CURVE) {
+    mbg__symbol *symbol = NULL;
+    const int err = json ? mbg__item_reference(item, json, key->name, MBG__NAME_CURVE, &symbol) : MBG_OK;
+    *opt = symbol ? symbol->index : -1;
+    return err;
+  }
   if (key->kind == MBG__KEY_CHOICE) {
     return mbg__item_choice(item, json, key->name, key->choices, opt);
   }
@@ -336,7 +342,7 @@ int mbg__item_type_numbers(mbg__item *item, const mbg__key *keys, int nkey, int 
   MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
   *attr = item->L->attributes.count;
   for (int k = 0; k < nkey; k++) {
-    if (keys[k].kind == MBG__KEY_CHOICE || keys[k].kind == MBG__KEY_BOOL) {
+    if (keys[k].kind == MBG__KEY_CHOICE || keys[k].kind == MBG__KEY_BOOL || keys[k].kind == MBG__KEY_CURVE) {
       MBG_TRY(read_option(item, &keys[k], &options[n++]));
     } else if (!keys[k].in_time || !item->L->timed || mbg__json_member(item->json, keys[k].name) != item->L->timed) {
       MBG_TRY(read_number(item, &keys[k]));
@@ -357,6 +363,7 @@ int mbg__item_type_functions(mbg__item *item, const mbg__key *keys, int nkey, in
                                .args = keys[k].args,
                                .unit = keys[k].unit,
                                .uses = keys[k].uses,
+                               .smooth = keys[k].smooth,
                                .sign = 1,
                                .preset = keys[k].preset};
     const mbg__json *json = mbg__json_member(item->json, keys[k].name), *entry = NULL;

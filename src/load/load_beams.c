@@ -121,7 +121,8 @@ static int read_helix(reader *r) {
   const mbg__json *way = mbg__json_member(item->json, "direction"), *length = mbg__json_member(item->json, "length");
   const mbg__json *bend = mbg__json_member(item->json, "curvature");
   if (!way) {
-    return mbg__item_bad_key(item, length, "'length' needs 'direction', the tangent at the first node");
+    return mbg__item_bad_key(item, length ? length : bend, "'%s' needs 'direction', the tangent at the first node",
+                             length ? "length" : "curvature");
   }
   MBG_TRY(mbg__item_vector(item, mbg__json_member(item->json, "from"), "from", "m", 0, NULL, &r->start));
   MBG_TRY(mbg__item_direction(item, way, "direction", &direction));

@@ -159,7 +159,7 @@ done:
 
 static int task_numbers(mbg__item *item, mbg__control_task *task) {
   int err = MBG_OK, optimizer = -1;
-  static const char *const optimizers[] = {"lbfgs", "ipopt", "cg", "steepest"};
+  static const char *const optimizers[] = {"lbfgs", "ipopt", "ipopt-exact", "newton", "cg", "steepest"};
   const mbg__json *json = item->json, *reduction = mbg__json_member(json, "reduction");
   MBG_TRY(mbg__task_weight(item, json, "effort", &task->effort));
   MBG_TRY(mbg__task_count(item, json, "stages", 1, &task->stages));
@@ -169,8 +169,8 @@ static int task_numbers(mbg__item *item, mbg__control_task *task) {
   }
   MBG_TRY(mbg__task_count(item, json, "iterations", 1, &task->iterations));
   MBG_TRY(mbg__task_weight(item, json, "gradient_tolerance", &task->gradient_tolerance));
-  MBG_TRY(
-      mbg__item_choice(item, mbg__json_member(json, "optimizer"), "optimizer", "lbfgs ipopt cg steepest", &optimizer));
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(json, "optimizer"), "optimizer",
+                           "lbfgs ipopt ipopt-exact newton cg steepest", &optimizer));
   task->optimizer = optimizer >= 0 ? optimizers[optimizer] : NULL;
 done:
   return err;

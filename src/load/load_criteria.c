@@ -8,7 +8,63 @@ static const char *const kind_keys[] = {[MBG__TERMINAL] = "terminal",
                                         [MBG__LEAST_SQUARES] = "least_squares",
                                         [MBG__SMOOTH_MAXIMUM] = "smooth_maximum",
                                         [MBG__PATH] = "path",
+                                        [MBG__SUM] = "sum",
                                         [MBG__COMBINATION] = "value"};
+
+/* ---------------------------------------------------------------------- keys */
+
+static const mbg__file_key terminal_keys[] = {
+    {"terminal", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals at the end, or at an event"},
+    {"at", MBG__SHAPE_NAME, false, NULL, "event whose last firing takes the place of the end"},
+    {"firing", MBG__SHAPE_COUNT, false, NULL, "its firing, from 1, instead of the last"},
+    {"side", MBG__SHAPE_CHOICE, false, "after before", "after or before the event acts"},
+};
+static const mbg__file_key integral_keys[] = {
+    {"integral", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals, integrated over time"},
+};
+static const mbg__file_key least_squares_keys[] = {
+    {"least_squares", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals, compared with data"},
+    {"data", MBG__SHAPE_DATA, false, NULL, "CSV file beside the model, or the samples themselves; or given by runs"},
+    {"time", MBG__SHAPE_NAME, false, NULL, "column of the times; the first when absent"},
+    {"column", MBG__SHAPE_NAME, false, NULL, "column of the values; the second when absent"},
+    {"sigma", MBG__SHAPE_NUMBER, false, NULL, "standard deviation: weight 1/sigma^2"},
+    {"sigma_column", MBG__SHAPE_NAME, false, NULL, "column of the standard deviations, instead of sigma"},
+    {"weight", MBG__SHAPE_NUMBER, false, NULL, "weight of each sample, instead of sigma; 1 when absent"},
+};
+static const mbg__file_key smooth_maximum_keys[] = {
+    {"smooth_maximum", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals"},
+    {"sharpness", MBG__SHAPE_NUMBER, true, NULL, "k of (1/k) ln((1/T) int exp(k y) dt)"},
+};
+static const mbg__file_key path_keys[] = {
+    {"path", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals"},
+    {"every", MBG__SHAPE_NUMBER, false, NULL, "spacing in time; every step when absent"},
+    {"min", MBG__SHAPE_NUMBER, false, NULL, "lower limit"},
+    {"max", MBG__SHAPE_NUMBER, false, NULL, "upper limit"},
+};
+static const mbg__file_key sum_keys[] = {
+    {"sum", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals, added over all firings of an event"},
+    {"at", MBG__SHAPE_NAME, true, NULL, "event"},
+    {"side", MBG__SHAPE_CHOICE, false, "after before", "after or before the event acts"},
+};
+static const mbg__file_key combination_keys[] = {
+    {"value", MBG__SHAPE_NUMBER, true, NULL, "expression of other criteria and names"},
+};
+
+mbg__file_keys mbg__criterion_keys(int kind) {
+#define KEYS(list)                                                                                                     \
+  { list, MBG_COUNT(list) }
+  static const mbg__file_keys tables[] = {
+      [MBG__TERMINAL] = KEYS(terminal_keys),
+      [MBG__INTEGRAL] = KEYS(integral_keys),
+      [MBG__LEAST_SQUARES] = KEYS(least_squares_keys),
+      [MBG__SMOOTH_MAXIMUM] = KEYS(smooth_maximum_keys),
+      [MBG__PATH] = KEYS(path_keys),
+      [MBG__SUM] = KEYS(sum_keys),
+      [MBG__COMBINATION] = KEYS(combination_keys),
+  };
+#undef KEYS
+  return tables[kind];
+}
 
 /* the kind is the one key of the list that the object has */
 static int find_kind(mbg__item *item, int *kind) {
@@ -32,8 +88,9 @@ static int find_kind(mbg__item *item, int *kind) {
       return mbg__item_bad_key(item, c, "unknown key '%s'%s", c->key, mbg__hint(hint, nearest));
     }
   }
-  return mbg__item_bad_key(item, item->json,
-                           "give one of 'terminal', 'integral', 'least_squares', 'smooth_maximum', 'path' and 'value'");
+  return mbg__item_bad_key(
+      item, item->json,
+      "give one of 'terminal', 'integral', 'least_squares', 'smooth_maximum', 'path', 'sum' and 'value'");
 }
 
 /* ---------------------------------------------------------------------- numbers */
@@ -251,10 +308,28 @@ static int combination(mbg__item *item, mbg__criterion *c) {
   return err;
 }
 
+/* the event at which a value is taken */
+static int at_event(mbg__item *item, mbg__criterion *c) {
+  int err = MBG_OK, side = 0;
+  const mbg__json *at = mbg__json_member(item->json, "at"), *firing = mbg__json_member(item->json, "firing");
+  const mbg__json *other = firing ? firing : mbg__json_member(item->json, "side");
+  mbg__symbol *event;
+  if (!at) {
+    return other ? mbg__item_bad_key(item, other, "'%s' requires 'at', the name of an event", other->key) : MBG_OK;
+  }
+  MBG_TRY(mbg__item_reference(item, at, "at", MBG__NAME_EVENT, &event));
+  c->event = event ? event->index : -1;
+  MBG_TRY(firing ? mbg__item_count(item, firing, "firing", &c->firing) : MBG_OK);
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "side"), "side", "after before", &side));
+  c->before = side == 1;
+done:
+  return err;
+}
+
 static int load_criterion(mbg__item *item, mbg__criterion *c) {
   int err = MBG_OK, kind;
   bool yes;
-  *c = (mbg__criterion){.name = item->name, .signal = -1, .lower = -INFINITY, .upper = INFINITY};
+  *c = (mbg__criterion){.name = item->name, .signal = -1, .event = -1, .lower = -INFINITY, .upper = INFINITY};
   c->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
@@ -271,7 +346,9 @@ static int load_criterion(mbg__item *item, mbg__criterion *c) {
     return combination(item, c);
   }
   MBG_TRY(mbg__item_signal(item, mbg__json_member(item->json, kind_keys[kind]), kind_keys[kind], &c->signal));
-  if (kind == MBG__SMOOTH_MAXIMUM) {
+  if (kind == MBG__TERMINAL || kind == MBG__SUM) {
+    MBG_TRY(at_event(item, c));
+  } else if (kind == MBG__SMOOTH_MAXIMUM) {
     MBG_TRY(positive_number(item, "sharpness", &c->sharpness));
   } else if (kind == MBG__PATH) {
     MBG_TRY(path_numbers(item, c));

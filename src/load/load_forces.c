@@ -1,4 +1,5 @@
 /* Forces: laws along a coordinate, and wrenches between two markers. */
+#include "elements/contact_shape.h"
 #include "load/load.h"
 
 #include <string.h>
@@ -125,7 +126,7 @@ static int check_limits(mbg__item *item, const force_type *t, const mbg__force *
   }
   const double low = mbg__value(item->L, attr[0]), high = mbg__value(item->L, attr[1]);
   if (low >= high) {
-    return mbg__item_bad(item, lower, "lower %g is not below upper %g", low, high);
+    return mbg__item_bad(item, lower ? lower : upper, "lower %g is not below upper %g", low, high);
   }
   return MBG_OK;
 }
@@ -154,7 +155,7 @@ done:
   return err;
 }
 
-/* "on": B is the marker, A the ground of the part; the road of a tyre belongs to the ground of the model */
+/* "on": B is the marker, A the ground of the part; roads belong to the ground of the model */
 static int wrench_on(mbg__item *item, const mbg__force_type *type, const mbg__json *on, int *pair) {
   int err = MBG_OK, A, B;
   mbg__loader *L = item->L;
@@ -168,7 +169,7 @@ static int wrench_on(mbg__item *item, const mbg__force_type *type, const mbg__js
   if (L->markers.at[B].body < 0) {
     return mbg__item_bad(item, on, "on: a force on the ground has no effect");
   }
-  world.source = type->z_axis ? L->sources.at[0] : item->source;
+  world.source = type->of_world ? L->sources.at[0] : item->source;
   MBG_TRY(mbg__item_marker(&world, &ground, "on", &A));
   if (axis) {
     MBG_TRY(spin_marker(item, axis, &B));
@@ -209,6 +210,27 @@ static int check_data(mbg__item *item, const mbg__force *force) {
     return MBG_OK;
   }
   return mbg__item_bad_key(item, item->json, "%s", why);
+}
+
+/* A road belongs to its shape. The side of a plane and the course of a road turn around in a mirror across them. */
+static int check_contact(mbg__item *item, const mbg__force *force) {
+  static const char *const axes[] = {"x", "y", "z"};
+  const mbg__json *road = mbg__json_member(item->json, "road");
+  if (item->bad || !force->type || !force->type->measure) {
+    return MBG_OK;
+  }
+  const bool has_road = force->opt[0] == MBG__CONTACT_ROAD, flat = has_road || force->opt[0] == MBG__CONTACT_PLANE;
+  if (!has_road == (road != NULL)) {
+    return has_road ? mbg__item_missing(item, item->json, "road")
+                    : mbg__item_bad_key(item, road, "'road' belongs to the shape 'sphere-road'");
+  }
+  const double *sign = item->source->sign;
+  const int up = force->opt[1], along = up == 0, axis = sign[up] < 0 ? up : along;
+  if ((force->shaped || mbg__json_member(item->json, "between")) && flat &&
+      (sign[up] < 0 || (has_road && sign[along] < 0))) {
+    return mbg__item_bad_key(item, item->json, "this contact cannot be mirrored along %s: use 'on'", axes[axis]);
+  }
+  return MBG_OK;
 }
 
 /* value of a function that depends on no time, control or signal; 0 for others */
@@ -272,12 +294,31 @@ static int check_plane(mbg__item *item, const mbg__force *force) {
 
 /* ---------------------------------------------------------------------- all of them */
 
+static void begin_force(const mbg__item *item, mbg__force *force) {
+  *force = (mbg__force){.name = item->name, .pair = -1, .coord = -1, .joint = -1};
+  force->where = mbg__item_where_key(item, item->json);
+}
+
+/* numbers and functions */
+static int read_force(mbg__item *item, const force_type *t, mbg__force *force) {
+  int err = MBG_OK;
+  force->law = t->law;
+  force->type = t->type;
+  MBG_TRY(mbg__item_type_numbers(item, t->keys, t->nkey, &force->attr, &force->nattr, &force->opt));
+  MBG_TRY(mbg__item_type_functions(item, t->keys, t->nkey, &force->fn, &force->nfn));
+  force->nact = force->nattr;
+  for (int k = 0; k < force->nfn; k++) {
+    force->nact += item->L->fns.at[force->fn + k].nact;
+  }
+done:
+  return err;
+}
+
 static int load_force(mbg__item *item, mbg__force *force) {
   int err = MBG_OK;
   force_type t;
   bool yes;
-  *force = (mbg__force){.name = item->name, .pair = -1, .coord = -1, .joint = -1};
-  force->where = mbg__item_where_key(item, item->json);
+  begin_force(item, force);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
     return MBG_OK;
@@ -286,18 +327,12 @@ static int load_force(mbg__item *item, mbg__force *force) {
   if (!t.law && !t.type) {
     return MBG_OK;
   }
-  force->law = t.law;
-  force->type = t.type;
   MBG_TRY(check_keys(item, &t));
-  MBG_TRY(mbg__item_type_numbers(item, t.keys, t.nkey, &force->attr, &force->nattr, &force->opt));
-  MBG_TRY(mbg__item_type_functions(item, t.keys, t.nkey, &force->fn, &force->nfn));
-  force->nact = force->nattr;
-  for (int k = 0; k < force->nfn; k++) {
-    force->nact += item->L->fns.at[force->fn + k].nact;
-  }
+  MBG_TRY(read_force(item, &t, force));
   MBG_TRY(t.law ? law_place(item, force) : wrench_place(item, &t, force));
   MBG_TRY(check_limits(item, &t, force));
   MBG_TRY(check_data(item, force));
+  MBG_TRY(check_contact(item, force));
   MBG_TRY(check_plane(item, force));
 done:
   return err;
@@ -308,6 +343,32 @@ static int add_force(mbg__item *item, mbg__symbol *symbol) {
   const int err = load_force(item, &force);
   symbol->index = item->L->forces.count;
   return err < 0 ? err : MBG__ADD(item->L, item->L->forces, force);
+}
+
+const mbg__force_type *mbg__contact_type(void) {
+  int n, k = 0;
+  const mbg__force_type *const *types = mbg__force_types(&n);
+  while (strcmp(types[k]->key, "contact") != 0) {
+    k++;
+    assert(k < n);
+  }
+  return types[k];
+}
+
+int mbg__contact_force_add(mbg__item *item, const mbg__force_type *type, int pair, int *index) {
+  int err = MBG_OK;
+  const force_type t = {NULL, type, type->keys, type->nkey};
+  mbg__force force;
+  begin_force(item, &force);
+  force.pair = pair;
+  force.shaped = true;
+  MBG_TRY(read_force(item, &t, &force));
+  MBG_TRY(check_data(item, &force));
+  MBG_TRY(check_contact(item, &force));
+  *index = item->L->forces.count;
+  MBG_TRY(MBG__ADD(item->L, item->L->forces, force));
+done:
+  return err;
 }
 
 int mbg__load_forces(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_FORCE, add_force); }

@@ -79,6 +79,14 @@ static int control_input(function_scope *f, const char *name, int control, const
   return k;
 }
 
+/* a mode: the attribute that events set */
+static int mode_input(function_scope *f, int mode) {
+  const int before = f->L->fn_input.count, source = -2 - mode;
+  const int k = add_input(f, MBG__ROLE_ATTR, f->L->modes.at[mode].attr, source);
+  f->nact += f->L->fn_input.count > before;
+  return k;
+}
+
 static int function_resolve(void *user, const char *name, int index, const char **hint) {
   function_scope *f = user;
   mbg__loader *L = f->item->L;
@@ -88,11 +96,14 @@ static int function_resolve(void *user, const char *name, int index, const char 
   }
   const unsigned also = (f->rule->uses & MBG__USES_CONTROLS ? 1u << MBG__NAME_CONTROL : 0) |
                         (f->rule->uses & MBG__USES_SIGNALS ? 1u << MBG__NAME_SIGNAL : 0) |
-                        (f->rule->uses & MBG__USES_CRITERIA ? 1u << MBG__NAME_CRITERION : 0);
+                        (f->rule->uses & MBG__USES_CRITERIA ? 1u << MBG__NAME_CRITERION : 1u << MBG__NAME_MODE);
   mbg__symbol *symbol;
   const int s = mbg__name_input(L, f->item->source, name, index, also, &symbol, hint);
   if (s < 0) {
     return s;
+  }
+  if (symbol->kind == MBG__NAME_MODE) {
+    return mode_input(f, symbol->index);
   }
   if (symbol->kind == MBG__NAME_CONTROL) {
     return control_input(f, name, symbol->index, hint);
@@ -162,7 +173,7 @@ static int keep(function_scope *f, const mbg__expr *expr, const char *text, mbg_
   *out = (mbg__fn){.expr = expr,
                    .ninput = mbg__expr_ninputs(expr),
                    .input = input,
-                   .nact = f->nact,
+                   .nact = f->nact + (L->model->clock >= 0),
                    .nsignal = f->nsignal,
                    .text = copy};
   return MBG_OK;

@@ -41,12 +41,13 @@ done:
 /* ---------------------------------------------------------------------- messages */
 
 mbg__where mbg__item_where(const mbg__item *item, const mbg__json *json) {
+  json = json ? json : item->json; /* a key that is not there */
   const int quote = json->kind == MBG__JSON_STRING;
   return (mbg__where){item->source->file, json->line, json->column + quote, item->owner};
 }
 
 mbg__where mbg__item_where_key(const mbg__item *item, const mbg__json *json) {
-  if (!json->key) {
+  if (!json || !json->key) {
     return mbg__item_where(item, json);
   }
   return (mbg__where){item->source->file, json->key_line, json->key_column + 1, item->owner};

@@ -1,4 +1,4 @@
-/* Joints, drivers, couplings. */
+/* Joints and drivers. */
 #include "load/load.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static int find_type(mbg__item *item, const mbg__joint_type **out) {
 static bool holds_roll(const mbg__joint_type *type) {
   bool roll = false;
   for (int i = 0; i < type->nrow; i++) {
-    roll = roll || (!type->rows[i].kernel && type->rows[i].entry[0] == MBG__R12);
+    roll = roll || (!type->rows[i].kernel && !type->rows[i].contact && type->rows[i].entry[0] == MBG__R12);
   }
   return roll && type->axes == MBG__AXES_Z;
 }
@@ -35,8 +35,7 @@ static void coordinate_signs(const mbg__item *item, const mbg__joint_type *type,
   }
 }
 
-/* does the text name the time or a control? */
-static bool names_time(const mbg__item *item, const char *text) {
+bool mbg__item_names_time(const mbg__item *item, const char *text) {
   char name[MBG__EXPR_NAME_MAX + 1];
   while (*text) {
     const size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789.");
@@ -60,7 +59,7 @@ static int load_timed(mbg__item *item, mbg__joint *joint) {
   for (int k = 0; k < joint->type->nkey; k++) {
     const mbg__key *key = &joint->type->keys[k];
     const mbg__json *json = key->in_time ? mbg__json_member(item->json, key->name) : NULL;
-    if (json && json->kind == MBG__JSON_STRING && names_time(item, json->text)) {
+    if (json && json->kind == MBG__JSON_STRING && mbg__item_names_time(item, json->text)) {
       const mbg__function_rule rule = {
           .key = key->name, .unit = key->unit, .uses = MBG__USES_TIME | MBG__USES_CONTROLS, .smooth = true, .sign = 1};
       item->L->timed = json;
@@ -76,7 +75,7 @@ static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
   static const mbg__file_object keys[] = {MBG__KEYS_JOINT, MBG__KEYS_BETWEEN, MBG__KEYS_AXIS2};
   const mbg__json *cut = mbg__json_member(item->json, "cut");
   bool yes;
-  *joint = (mbg__joint){.name = item->name, .sign = {1, 1, 1}, .law = -1, .cut = -1, .pair = -1};
+  *joint = (mbg__joint){.name = item->name, .sign = {1, 1, 1}, .law = -1, .cut = -1, .pair = -1, .contact = -1};
   joint->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (!yes) {
@@ -98,6 +97,9 @@ static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
   MBG_TRY(mbg__item_type_numbers(item, type->keys, type->nkey, &joint->attr, &joint->nattr, &joint->opt));
   const mbg__ends_rule rule = {type->axes, type->axes_needed, holds_roll(type), true};
   MBG_TRY(mbg__item_ends(item, &rule, &joint->pair));
+  if (!item->bad && type->rows[0].contact) {
+    MBG_TRY(mbg__joint_contact(item, joint, index));
+  }
   if (!item->bad) {
     MBG_TRY(mbg__joint_rows(item, joint, index));
   }
@@ -132,8 +134,9 @@ static int driver_row(mbg__item *item, mbg__driver *driver, int index) {
                     .attr_sign = 1,
                     .turn = -1,
                     .sign = coord->sign,
-                    .factor = -1};
-  memcpy(term.entry, coord->type->entry, sizeof(term.entry));
+                    .factor = -1,
+                    .outer = -1};
+  memcpy(term.entry, coord->type->entry, sizeof(coord->type->entry));
   bool moves;
   double phi;
   MBG_TRY(mbg__term_moves(L, &term, &moves, &phi));
@@ -142,7 +145,13 @@ static int driver_row(mbg__item *item, mbg__driver *driver, int index) {
                              L->joints.at[driver->joint].name);
   }
   MBG_TRY(MBG__ADD(L, L->terms, term));
-  MBG_TRY(MBG__ADD(L, L->rows, (mbg__row){MBG__ROW_DRIVER, index, "law", L->terms.count - 1, 1}));
+  MBG_TRY(MBG__ADD(L, L->rows,
+                   ((mbg__row){.kind = MBG__ROW_DRIVER,
+                               .owner = index,
+                               .name = "law",
+                               .term = L->terms.count - 1,
+                               .nterm = 1,
+                               .decay = -1})));
   driver->row = L->rows.count - 1;
 done:
   return err;
@@ -210,85 +219,3 @@ done:
 }
 
 int mbg__load_drivers(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_DRIVER, add_driver); }
-
-/* ---------------------------------------------------------------------- couplings */
-
-static int coupling_term(mbg__item *item, const mbg__json *json, int k) {
-  int err = MBG_OK, coord = -1, factor;
-  static const mbg__file_object keys[] = {MBG__KEYS_COUPLING_TERM};
-  mbg__symbol *symbol = NULL;
-  char label[64];
-  bool yes;
-  mbg__format(label, sizeof(label), "terms[%d]", k);
-  MBG_TRY(mbg__item_object(item, json, label, &yes));
-  if (!yes) {
-    return MBG_OK;
-  }
-  MBG_TRY(mbg__item_keys(item, json, keys, 1, NULL, 0));
-  if (mbg__json_member(json, "joint")) {
-    MBG_TRY(mbg__item_reference(item, mbg__json_member(json, "joint"), "joint", MBG__NAME_JOINT, &symbol));
-  }
-  if (symbol) {
-    mbg__item term = *item;
-    term.json = json;
-    MBG_TRY(mbg__item_joint_coord(&term, symbol, mbg__json_member(json, "coordinate"), true, &coord));
-    item->bad = term.bad;
-  }
-  mbg__format(label, sizeof(label), "terms[%d].factor", k);
-  MBG_TRY(mbg__item_attribute(item, mbg__json_member(json, "factor"), label, "", 1, 1, &factor));
-  if (coord >= 0) {
-    const mbg__coord *c = &item->L->coords.at[coord];
-    mbg__term term = {.pair = c->pair,
-                      .kernel = c->type->value,
-                      .nentry = c->type->nentry,
-                      .law = -1,
-                      .attr_sign = 1,
-                      .turn = c->turn,
-                      .sign = c->sign,
-                      .factor = factor};
-    memcpy(term.entry, c->type->entry, sizeof(term.entry));
-    MBG_TRY(MBG__ADD(item->L, item->L->terms, term));
-  }
-done:
-  return err;
-}
-
-static int load_coupling(mbg__item *item, mbg__coupling *coupling, int index) {
-  int err = MBG_OK, k = 0, constant;
-  static const mbg__file_object keys[] = {MBG__KEYS_COUPLING};
-  mbg__loader *L = item->L;
-  const mbg__json *terms = mbg__json_member(item->json, "terms"), *term = NULL;
-  const int first = L->terms.count;
-  bool yes;
-  *coupling = (mbg__coupling){.name = item->name, .row = -1, .where = mbg__item_where_key(item, item->json)};
-  MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
-  if (!yes) {
-    return MBG_OK;
-  }
-  MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
-  if (terms) {
-    MBG_TRY(mbg__item_array(item, terms, "terms", -1, &term));
-    if (terms->kind == MBG__JSON_ARRAY && terms->count == 0) {
-      MBG_TRY(mbg__item_bad(item, terms, "terms: at least one term is required"));
-    }
-  }
-  for (; term; term = term->next) {
-    MBG_TRY(coupling_term(item, term, k++));
-  }
-  MBG_TRY(mbg__item_attribute(item, mbg__json_member(item->json, "constant"), "constant", "", 0, 1, &constant));
-  const mbg__term last = {.pair = -1, .law = -1, .attr_sign = 1, .turn = -1, .sign = -1, .factor = constant};
-  MBG_TRY(MBG__ADD(L, L->terms, last));
-  MBG_TRY(MBG__ADD(L, L->rows, (mbg__row){MBG__ROW_COUPLING, index, "sum", first, L->terms.count - first}));
-  coupling->row = L->rows.count - 1;
-done:
-  return err;
-}
-
-static int add_coupling(mbg__item *item, mbg__symbol *symbol) {
-  mbg__coupling coupling;
-  const int err = load_coupling(item, &coupling, item->L->couplings.count);
-  symbol->index = item->L->couplings.count;
-  return err < 0 ? err : MBG__ADD(item->L, item->L->couplings, coupling);
-}
-
-int mbg__load_couplings(mbg__loader *L) { return mbg__load_each(L, MBG__NAME_COUPLING, add_coupling); }

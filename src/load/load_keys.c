@@ -12,17 +12,22 @@ static const mbg__file_key model_keys[] = {
     {"constants", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "numbers and expressions of parameters and constants"},
     {"tables", MBG__SHAPE_SECTION, false, NULL, "tabulated functions of one or two arguments"},
     {"controls", MBG__SHAPE_SECTION, false, NULL, "functions of time given by samples"},
+    {"curves", MBG__SHAPE_SECTION, false, NULL, "curves of cams, slots and wires"},
     {"gravity", MBG__SHAPE_VEC3, false, NULL, "acceleration of gravity in world axes; absent: none"},
     {"bodies", MBG__SHAPE_SECTION, false, NULL, "bodies"},
     {"beams", MBG__SHAPE_SECTION, false, NULL, "flexible beams: nodes and elements"},
     {"markers", MBG__SHAPE_SECTION, false, NULL, "frames fixed on bodies or on the ground"},
     {"joints", MBG__SHAPE_SECTION, false, NULL, "constraints between two markers"},
     {"drivers", MBG__SHAPE_SECTION, false, NULL, "joint coordinates given in time"},
-    {"couplings", MBG__SHAPE_SECTION, false, NULL, "linear relations of joint coordinates"},
+    {"couplings", MBG__SHAPE_SECTION, false, NULL, "relations of joint coordinates"},
     {"forces", MBG__SHAPE_SECTION, false, NULL, "forces and torques"},
+    {"contacts", MBG__SHAPE_SECTION, false, NULL,
+     "contacts between the shapes of bodies and markers, which become forces"},
     {"signals", MBG__SHAPE_SECTION, false, NULL, "scalars measured during the motion"},
     {"states", MBG__SHAPE_SECTION, false, NULL, "first-order differential equations beside the mechanism"},
     {"blocks", MBG__SHAPE_SECTION, false, NULL, "ready controllers, filters and actuators, which become states"},
+    {"modes", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "integers that events set, with their first values"},
+    {"events", MBG__SHAPE_SECTION, false, NULL, "what happens where a guard passes 0, or at a given time"},
     {"criteria", MBG__SHAPE_SECTION, false, NULL, "scalars of a whole run"},
     {"initial", MBG__SHAPE_SECTION, false, NULL, "the start"},
     {"parts", MBG__SHAPE_SECTION, false, NULL, "other model files used in this one"},
@@ -43,6 +48,8 @@ static const mbg__file_key parameter_keys[] = {
     {"max", MBG__SHAPE_PLAIN, false, NULL, "upper bound"},
     {"unit", MBG__SHAPE_TEXT, false, NULL, "unit, for reports"},
     {"scale", MBG__SHAPE_CHOICE, false, "linear log", "scale that optimizers use"},
+    {"deviation", MBG__SHAPE_PLAIN, false, NULL, "standard deviation of its scatter, for `mbgrad uncertainty`"},
+    {"distribution", MBG__SHAPE_CHOICE, false, "normal uniform", "how it scatters"},
 };
 static const mbg__file_key table_keys[] = {
     {"x", MBG__SHAPE_COLUMN, true, NULL, "arguments, increasing; with a file: the name of the column"},
@@ -194,14 +201,11 @@ static const mbg__file_key driver_keys[] = {
     {"coordinate", MBG__SHAPE_NAME, false, NULL, "one of its free coordinates"},
     {"law", MBG__SHAPE_NUMBER, true, NULL, "the coordinate as an expression of t"},
 };
-static const mbg__file_key coupling_keys[] = {
-    {"terms", MBG__SHAPE_TERMS, true, NULL, "joint coordinates with their factors"},
-    {"constant", MBG__SHAPE_NUMBER, false, NULL, "value of the sum"},
-};
 static const mbg__file_key coupling_term_keys[] = {
     {"joint", MBG__SHAPE_NAME, true, NULL, "joint"},
     {"coordinate", MBG__SHAPE_NAME, false, NULL, "one of its free coordinates"},
-    {"factor", MBG__SHAPE_NUMBER, false, NULL, "factor of the coordinate, 1 when absent"},
+    {"factor", MBG__SHAPE_NUMBER, false, NULL, "factor of the coordinate or of its law, 1 when absent"},
+    {"law", MBG__SHAPE_NUMBER, false, NULL, "expression of the coordinate `x` in its place"},
 };
 
 /* ---------------------------------------------------------------------- forces */
@@ -328,47 +332,44 @@ static const mbg__file_key of_beam_keys[] = {
      "number of the element, from 0, or \"all\" (stress); absent (energies): all elements"},
 };
 
+static const mbg__file_key of_event_keys[] = {
+    {"event", MBG__SHAPE_NAME, true, NULL, "event with an impact"},
+};
+
 static const mbg__file_key state_keys[] = {
     {"rate", MBG__SHAPE_SAMPLES, true, NULL,
      "derivative by time: expression of t, names, states and signals; an array makes a vector"},
     {"initial", MBG__SHAPE_SAMPLES, false, NULL,
-     "value at the start, or \"steady\": the rate is 0 there; 0 when absent"},
+     "value at the start, of names and signals of positions and velocities, or \"steady\": the rate is 0 there; 0 when "
+     "absent"},
     {"guess", MBG__SHAPE_SAMPLES, false, NULL, "where the search for a steady value begins; 0 when absent"},
     {"scale", MBG__SHAPE_SAMPLES, false, NULL,
      "typical size, for tolerances and linear equations; max(1, |initial|) when absent"},
     {"unit", MBG__SHAPE_TEXT, false, NULL, "unit, for reports"},
 };
 
+/* ---------------------------------------------------------------------- events */
+
+static const mbg__file_key event_keys[] = {
+    {"guard", MBG__SHAPE_NUMBER, false, NULL,
+     "signal or expression of positions, velocities and states: its zero is the event"},
+    {"direction", MBG__SHAPE_CHOICE, false, "- +", "the guard falls through 0, or rises; an impact has \"-\""},
+    {"at", MBG__SHAPE_NUMBER, false, NULL, "instead of a guard: the time, an expression of parameters"},
+    {"armed", MBG__SHAPE_NUMBER, false, NULL, "expression of modes; the event happens only while it is not 0"},
+    {"impact", MBG__SHAPE_SECTION, false, NULL, "the guard is a gap that closes, and velocities jump"},
+    {"set", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "modes and their values after the event"},
+    {"end", MBG__SHAPE_BOOL, false, NULL, "the run ends here"},
+};
+static const mbg__file_key impact_keys[] = {
+    {"restitution", MBG__SHAPE_NUMBER, true, NULL, "coefficient of restitution, from 0 to 1"},
+    {"signal", MBG__SHAPE_NUMBER, false, NULL, "the gap, instead of the guard: a signal or expression of positions"},
+    {"friction", MBG__SHAPE_NUMBER, false, NULL, "coefficient of friction, with `along`"},
+    {"along", MBG__SHAPE_NAME, false, NULL, "signal of the sliding speed, a velocity"},
+    {"slip_speed", MBG__SHAPE_NUMBER, false, NULL, "speed over which the friction impulse grows"},
+};
+
 /* ---------------------------------------------------------------------- criteria */
 
-static const mbg__file_key terminal_keys[] = {
-    {"terminal", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals at the end"},
-};
-static const mbg__file_key integral_keys[] = {
-    {"integral", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals, integrated over time"},
-};
-static const mbg__file_key least_squares_keys[] = {
-    {"least_squares", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals, compared with data"},
-    {"data", MBG__SHAPE_DATA, false, NULL, "CSV file beside the model, or the samples themselves; or given by runs"},
-    {"time", MBG__SHAPE_NAME, false, NULL, "column of the times; the first when absent"},
-    {"column", MBG__SHAPE_NAME, false, NULL, "column of the values; the second when absent"},
-    {"sigma", MBG__SHAPE_NUMBER, false, NULL, "standard deviation: weight 1/sigma^2"},
-    {"sigma_column", MBG__SHAPE_NAME, false, NULL, "column of the standard deviations, instead of sigma"},
-    {"weight", MBG__SHAPE_NUMBER, false, NULL, "weight of each sample, instead of sigma; 1 when absent"},
-};
-static const mbg__file_key smooth_maximum_keys[] = {
-    {"smooth_maximum", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals"},
-    {"sharpness", MBG__SHAPE_NUMBER, true, NULL, "k of (1/k) ln((1/T) int exp(k y) dt)"},
-};
-static const mbg__file_key path_keys[] = {
-    {"path", MBG__SHAPE_NUMBER, true, NULL, "signal or expression of signals"},
-    {"every", MBG__SHAPE_NUMBER, false, NULL, "spacing in time; every step when absent"},
-    {"min", MBG__SHAPE_NUMBER, false, NULL, "lower limit"},
-    {"max", MBG__SHAPE_NUMBER, false, NULL, "upper limit"},
-};
-static const mbg__file_key combination_keys[] = {
-    {"value", MBG__SHAPE_NUMBER, true, NULL, "expression of other criteria and names"},
-};
 static const mbg__file_key data_keys[] = {
     {"time", MBG__SHAPE_PLAINS, true, NULL, "times, increasing"},
     {"value", MBG__SHAPE_PLAINS, true, NULL, "values at these times"},
@@ -433,6 +434,7 @@ static const mbg__file_key run_keys[] = {
     {"breaks", MBG__SHAPE_NUMBERS, false, NULL, "times that become steps"},
     {"memory", MBG__SHAPE_NUMBER, false, NULL, "bytes that a trajectory may take"},
     {"redundant", MBG__SHAPE_CHOICE, false, "drop error", "what to do with redundant constraints"},
+    {"max_events", MBG__SHAPE_COUNT, false, NULL, "most events of a run, 1000 when absent"},
 };
 
 static const mbg__file_key control_task_keys[] = {
@@ -441,7 +443,7 @@ static const mbg__file_key control_task_keys[] = {
     {"effort", MBG__SHAPE_NUMBER, false, NULL, "weight of half the integral of the squared controls"},
     {"stages", MBG__SHAPE_COUNT, false, NULL, "number of stages with decreasing effort weight"},
     {"reduction", MBG__SHAPE_NUMBER, false, NULL, "factor of the effort weight from stage to stage"},
-    {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs ipopt cg steepest", "method of descent"},
+    {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs ipopt ipopt-exact newton cg steepest", "method of descent"},
     {"iterations", MBG__SHAPE_COUNT, false, NULL, "iteration limit of a stage"},
     {"gradient_tolerance", MBG__SHAPE_NUMBER, false, NULL, "end when the gradient has fallen by this factor"},
 };
@@ -469,11 +471,12 @@ static const mbg__file_key optimize_keys[] = {
     {"parameters", MBG__SHAPE_NAMES, false, NULL, "parameters to vary; absent: the parameters with bounds"},
     {"objective", MBG__SHAPE_TEXT, true, NULL, "criterion to be minimized, or an expression of criteria"},
     {"scale", MBG__SHAPE_NUMBER, false, NULL, "size of the objective; its value at the start when absent"},
+    {"robust", MBG__SHAPE_NUMBER, false, NULL, "standard deviations of the objective that are added to it"},
     {"constraints", MBG__SHAPE_SECTION, false, NULL, "limits of criteria, by their names, and of means of parameters"},
     {"runs", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "the runs that count, with their weights; absent: all, each 1"},
     {"combine", MBG__SHAPE_CHOICE, false, "sum worst", "objective of several runs: weighted sum, or the largest"},
     {"filter", MBG__SHAPE_NAMES_TO_NUMBERS, false, NULL, "vectors that are smoothed, with the radius in entries"},
-    {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs nlopt-lbfgs slsqp mma conlin ipopt ipopt-gn",
+    {"optimizer", MBG__SHAPE_CHOICE, false, "lbfgs nlopt-lbfgs newton slsqp mma conlin ipopt ipopt-gn ipopt-exact",
      "method; absent: chosen by the problem"},
     {"iterations", MBG__SHAPE_COUNT, false, NULL, "most iterations"},
     {"tolerance", MBG__SHAPE_NUMBER, false, NULL, "residual of the conditions of optimality, relative to the start"},
@@ -511,8 +514,8 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_JOINT] = KEYS(joint_keys),
     [MBG__KEYS_AXIS2] = KEYS(axis2_keys),
     [MBG__KEYS_DRIVER] = KEYS(driver_keys),
-    [MBG__KEYS_COUPLING] = KEYS(coupling_keys),
     [MBG__KEYS_COUPLING_TERM] = KEYS(coupling_term_keys),
+    [MBG__KEYS_RATE_TERM] = {mbg__rate_term_keys, MBG__RATE_TERM_KEYS},
     [MBG__KEYS_FORCE] = KEYS(force_keys),
     [MBG__KEYS_LAW] = KEYS(law_keys),
     [MBG__KEYS_ON] = KEYS(on_keys),
@@ -535,13 +538,10 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_OF_MODES] = KEYS(of_modes_keys),
     [MBG__KEYS_OF_ROD] = KEYS(of_rod_keys),
     [MBG__KEYS_STATE] = KEYS(state_keys),
+    [MBG__KEYS_EVENT] = KEYS(event_keys),
+    [MBG__KEYS_IMPACT] = KEYS(impact_keys),
+    [MBG__KEYS_OF_EVENT] = KEYS(of_event_keys),
     [MBG__KEYS_CRITERION] = {NULL, 0},
-    [MBG__KEYS_TERMINAL] = KEYS(terminal_keys),
-    [MBG__KEYS_INTEGRAL] = KEYS(integral_keys),
-    [MBG__KEYS_LEAST_SQUARES] = KEYS(least_squares_keys),
-    [MBG__KEYS_SMOOTH_MAXIMUM] = KEYS(smooth_maximum_keys),
-    [MBG__KEYS_PATH] = KEYS(path_keys),
-    [MBG__KEYS_COMBINATION] = KEYS(combination_keys),
     [MBG__KEYS_DATA] = KEYS(data_keys),
     [MBG__KEYS_INITIAL] = KEYS(initial_keys),
     [MBG__KEYS_GUESS] = KEYS(guess_keys),
@@ -561,10 +561,16 @@ static const mbg__file_keys tables[] = {
 
 mbg__file_keys mbg__file_keys_of(mbg__file_object object) {
   const bool figure = object >= MBG__KEYS_BOX && object <= MBG__KEYS_MESH;
+  const bool coupling = object >= MBG__KEYS_COUPLING && object < MBG__KEYS_COUPLING_TERM;
+  const bool criterion = object >= MBG__KEYS_TERMINAL && object <= MBG__KEYS_COMBINATION;
   const bool block = object >= MBG__KEYS_BLOCK && object <= MBG__KEYS_BLOCK_MOTOR;
-  return figure  ? mbg__figure_keys((int)(object - MBG__KEYS_BOX))
-         : block ? mbg__block_keys((int)(object - MBG__KEYS_BLOCK))
-                 : tables[object];
+  return figure                        ? mbg__figure_keys((int)(object - MBG__KEYS_BOX))
+         : coupling                    ? mbg__coupling_keys((int)(object - MBG__KEYS_COUPLING))
+         : criterion                   ? mbg__criterion_keys((int)(object - MBG__KEYS_TERMINAL))
+         : block                       ? mbg__block_keys((int)(object - MBG__KEYS_BLOCK))
+         : object == MBG__KEYS_CONTACT ? mbg__contact_keys()
+         : object == MBG__KEYS_CURVE   ? mbg__curve_keys()
+                                       : tables[object];
 }
 
 mbg__file_object mbg__signal_object(const mbg__signal_type *type) {

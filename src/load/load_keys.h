@@ -27,6 +27,7 @@ typedef enum {
   MBG__SHAPE_POINTS,         /* two or more of them */
   MBG__SHAPE_TWO_VEC3,
   MBG__SHAPE_TWO_NAMES,
+  MBG__SHAPE_TWO_SIDES, /* two names or arrays of names */
   MBG__SHAPE_ROTATE,
   MBG__SHAPE_INERTIA,
   MBG__SHAPE_NAMES_TO_NAMES,
@@ -39,6 +40,7 @@ typedef enum {
   MBG__SHAPE_PAIR,              /* a number, or two */
   MBG__SHAPE_NESTED,            /* an array of numbers or expressions, or of such arrays */
   MBG__SHAPE_TERMS,             /* array of objects with the keys of `inner` */
+  MBG__SHAPE_RATE_TERMS,        /* the same, terms of a coupling of rates */
   MBG__SHAPE_FIGURES,           /* a figure, or an array of them */
   MBG__SHAPE_SECTION            /* object of objects, described by a section of its own */
 } mbg__shape;
@@ -56,11 +58,18 @@ typedef struct {
   int count;
 } mbg__file_keys;
 
+/* Kinds of couplings. */
+enum { MBG__COUPLING_KINDS = 8 };
+extern const char *const mbg__coupling_words[MBG__COUPLING_KINDS];
+enum { MBG__RATE_TERM_KEYS = 6 };
+extern const mbg__file_key mbg__rate_term_keys[MBG__RATE_TERM_KEYS]; /* of a term of a coupling of rates */
+
 /* The keys of each kind of object in the file. */
 typedef enum {
   MBG__KEYS_MODEL,
   MBG__KEYS_PARAMETER,
   MBG__KEYS_TABLE,
+  MBG__KEYS_CURVE,
   MBG__KEYS_CONTROL,
   MBG__KEYS_TIMES,
   MBG__KEYS_BODY,
@@ -83,12 +92,15 @@ typedef enum {
   MBG__KEYS_JOINT,
   MBG__KEYS_AXIS2, /* universal joints */
   MBG__KEYS_DRIVER,
-  MBG__KEYS_COUPLING,
+  MBG__KEYS_COUPLING, /* MBG__KEYS_COUPLING + k: couplings of kind k of mbg__coupling_words */
+  MBG__KEYS_COUPLING_LAST = MBG__KEYS_COUPLING + MBG__COUPLING_KINDS - 1,
   MBG__KEYS_COUPLING_TERM,
-  MBG__KEYS_FORCE, /* all forces */
-  MBG__KEYS_LAW,   /* laws along a coordinate */
-  MBG__KEYS_ON,    /* wrenches on one marker */
-  MBG__KEYS_SPIN,  /* wrenches with an axis */
+  MBG__KEYS_RATE_TERM,
+  MBG__KEYS_FORCE,   /* all forces */
+  MBG__KEYS_LAW,     /* laws along a coordinate */
+  MBG__KEYS_ON,      /* wrenches on one marker */
+  MBG__KEYS_SPIN,    /* wrenches with an axis */
+  MBG__KEYS_CONTACT, /* groups of contacts */
   MBG__KEYS_BEAM,
   MBG__KEYS_SERIES,    /* numbers along a beam that vary linearly */
   MBG__KEYS_RECTANGLE, /* MBG__KEYS_RECTANGLE + k: sections of kind k of mbg__section_kind */
@@ -104,9 +116,12 @@ typedef enum {
   MBG__KEYS_OF_CONTROL,
   MBG__KEYS_OF_VALUE,
   MBG__KEYS_OF_BEAM,
+  MBG__KEYS_OF_EVENT,
   MBG__KEYS_OF_MODES,
   MBG__KEYS_OF_ROD, /* axial forces */
   MBG__KEYS_STATE,
+  MBG__KEYS_EVENT,
+  MBG__KEYS_IMPACT,
   MBG__KEYS_BLOCK, /* all blocks; then those of some */
   MBG__KEYS_BLOCK_START,
   MBG__KEYS_BLOCK_DELAY,
@@ -118,6 +133,7 @@ typedef enum {
   MBG__KEYS_LEAST_SQUARES,
   MBG__KEYS_SMOOTH_MAXIMUM,
   MBG__KEYS_PATH,
+  MBG__KEYS_SUM,
   MBG__KEYS_COMBINATION,
   MBG__KEYS_DATA,
   MBG__KEYS_INITIAL,
@@ -136,6 +152,14 @@ typedef enum {
   MBG__KEYS_ROTATE_ZX
 } mbg__file_object;
 mbg__file_keys mbg__file_keys_of(mbg__file_object object);
+/* load_couplings.c: the keys of MBG__KEYS_COUPLING + kind. */
+mbg__file_keys mbg__coupling_keys(int kind);
+/* load_curves.c: the keys of MBG__KEYS_CURVE. */
+mbg__file_keys mbg__curve_keys(void);
+/* load_criteria.c: the keys of MBG__KEYS_TERMINAL + kind. */
+mbg__file_keys mbg__criterion_keys(int kind);
+/* load_contacts.c: the keys of MBG__KEYS_CONTACT. */
+mbg__file_keys mbg__contact_keys(void);
 /* load_blocks.c: the keys of MBG__KEYS_BLOCK + k. */
 mbg__file_keys mbg__block_keys(int k);
 /* load_figure_keys.c: "box", ... and the keys of each, in the order of mbg__figure_kind. */

@@ -22,7 +22,9 @@ enum {
   SPACE_BEAMS,
   SPACE_PINS,
   SPACE_GUESS,
-  SPACE_RUNS
+  SPACE_RUNS,
+  SPACE_EVENTS,
+  SPACE_CURVES
 };
 
 /* in the order of mbg__name_kind */
@@ -43,6 +45,9 @@ static const section sections[MBG__NAME_KINDS] = {
     {"pin", MBG__NAME_PIN, "pin", SPACE_PINS, true},
     {"bodies", MBG__NAME_GUESS, "initial body", SPACE_GUESS, true},
     {"runs", MBG__NAME_RUN, "run", SPACE_RUNS, false},
+    {"modes", MBG__NAME_MODE, "mode", SPACE_NUMBERS, false},
+    {"events", MBG__NAME_EVENT, "event", SPACE_EVENTS, false},
+    {"curves", MBG__NAME_CURVE, "curve", SPACE_CURVES, true},
 };
 
 /* states are signals that expressions use by name, each entry of a vector one */
@@ -197,6 +202,23 @@ done:
   return err;
 }
 
+int mbg__name_made(mbg__item *item, mbg__name_kind kind, int index) {
+  int err = MBG_OK;
+  mbg__symbol *symbol = MBG_TAKE(&item->L->temp, mbg__symbol, 1);
+  MBG_TRY(mbg__arena_check(item->L->ctx, &item->L->temp));
+  *symbol = (mbg__symbol){.name = item->name,
+                          .kind = kind,
+                          .index = index,
+                          .state = -1,
+                          .json = item->json,
+                          .source = item->source,
+                          .bad = item->bad};
+  const mbg__symbol *other = find(item->L, sections[kind].space, "", item->name);
+  MBG_TRY(other ? check_clash(item, other) : insert(item->L, symbol));
+done:
+  return err;
+}
+
 /* The nodes of a beam are bodies NAME.0, NAME.1 ...; they are not in the list of names that are read one by one. */
 static int add_node(mbg__loader *L, const mbg__symbol *beam, int k) {
   int err = MBG_OK;
@@ -316,6 +338,84 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- rates of states in expressions */
+
+/* "rate(NAME)" in a text, with blanks anywhere between */
+static bool text_mentions(const char *text, const char *name) {
+  for (const char *at = strstr(text, "rate"); at; at = strstr(at + 1, "rate")) {
+    const char *c = at + 4 + strspn(at + 4, " ");
+    if (*c != '(') {
+      continue;
+    }
+    const char *k = name;
+    for (c++; *k && (*c == *k || *c == ' '); c++) {
+      k += *c == *k;
+    }
+    c += strspn(c, " ");
+    if (!*k && *c == ')') {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool mentions(const mbg__json *json, const char *name) {
+  bool any = json->kind == MBG__JSON_STRING && text_mentions(json->text, name);
+  for (const mbg__json *c = json->child; !any && c; c = c->next) {
+    any = mentions(c, name);
+  }
+  return any;
+}
+
+/* the signal "rate(NAME)" of a state that an expression of its file mentions: an expression, the rate of the state */
+static int add_rate(mbg__loader *L, const mbg__symbol *state) {
+  int err = MBG_OK;
+  const char *local = state->name + strlen(state->source->prefix);
+  const mbg__json *rate = state->json->kind == MBG__JSON_OBJECT ? mbg__json_member(state->json, "rate") : NULL;
+  if (!rate || !mentions(state->source->root, local)) {
+    return MBG_OK;
+  }
+  const size_t size = strlen(state->name) + 8;
+  char *name = mbg__arena_take(L->arena, size, 1);
+  mbg__json *nodes = MBG_TAKE(&L->temp, mbg__json, 3);
+  mbg__symbol *symbol = MBG_TAKE(&L->temp, mbg__symbol, 1);
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
+  mbg__format(name, size, "%srate(%s)", state->source->prefix, local);
+  rate = rate->kind == MBG__JSON_ARRAY ? rate->child : rate;
+  for (int k = 0; rate && k < state->entry; k++) {
+    rate = rate->next;
+  }
+  nodes[0] = *state->json;
+  nodes[0].child = &nodes[1];
+  nodes[0].count = 2;
+  nodes[1] = (mbg__json){.kind = MBG__JSON_STRING, .key = "type", .text = "expression", .next = &nodes[2]};
+  nodes[1].length = (unsigned)strlen(nodes[1].text);
+  nodes[2] = *rate;
+  nodes[2].key = "value";
+  nodes[2].next = NULL;
+  *symbol = *state;
+  symbol->name = name;
+  symbol->json = &nodes[0];
+  symbol->state = -1;
+  symbol->entry = 0;
+  symbol->index = L->names[MBG__NAME_SIGNAL].count;
+  MBG_TRY(MBG__ADD(L, L->names[MBG__NAME_SIGNAL], symbol));
+  MBG_TRY(insert(L, symbol));
+done:
+  return err;
+}
+
+static int add_rates(mbg__loader *L) {
+  int err = MBG_OK;
+  for (int i = 0, n = L->names[MBG__NAME_SIGNAL].count; i < n; i++) {
+    const mbg__symbol *symbol = L->names[MBG__NAME_SIGNAL].at[i];
+    MBG_TRY(symbol->state >= 0 ? add_rate(L, symbol) : MBG_OK);
+  }
+done:
+  return err;
+}
+
 int mbg__load_names(mbg__loader *L) {
   int err = MBG_OK;
   const mbg__json *objective;
@@ -327,6 +427,7 @@ int mbg__load_names(mbg__loader *L) {
       MBG_TRY(add_section(L, L->sources.at[i], &states));
     }
   }
+  MBG_TRY(add_rates(L));
   MBG_TRY(mbg__optimize_criterion(L, &objective));
   if (objective) {
     MBG_TRY(add_name(L, L->sources.at[0], &sections[MBG__NAME_CRITERION], objective));

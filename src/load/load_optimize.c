@@ -265,17 +265,19 @@ done:
 
 static int task_numbers(mbg__item *item, mbg__optimize_task *task) {
   int err = MBG_OK, optimizer = -1, combine = 0;
-  static const char *const optimizers[] = {"lbfgs", "nlopt-lbfgs", "slsqp", "mma", "conlin", "ipopt", "ipopt-gn"};
+  static const char *const optimizers[] = {"lbfgs",  "nlopt-lbfgs", "newton",   "slsqp",      "mma",
+                                           "conlin", "ipopt",       "ipopt-gn", "ipopt-exact"};
   const mbg__json *json = item->json, *scale = mbg__json_member(json, "scale");
   MBG_TRY(mbg__task_weight(item, json, "scale", &task->scale));
   if (scale && !item->bad && !(task->scale > 0)) {
     MBG_TRY(mbg__item_bad(item, scale, "scale must be positive, is %g", task->scale));
   }
+  MBG_TRY(mbg__task_weight(item, json, "robust", &task->robust));
   MBG_TRY(mbg__task_weight(item, json, "tolerance", &task->tolerance));
   MBG_TRY(mbg__task_weight(item, json, "settle", &task->settle));
   MBG_TRY(mbg__task_count(item, json, "iterations", 1, &task->iterations));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(json, "optimizer"), "optimizer",
-                           "lbfgs nlopt-lbfgs slsqp mma conlin ipopt ipopt-gn", &optimizer));
+                           "lbfgs nlopt-lbfgs newton slsqp mma conlin ipopt ipopt-gn ipopt-exact", &optimizer));
   MBG_TRY(mbg__item_choice(item, mbg__json_member(json, "combine"), "combine", "sum worst", &combine));
   task->optimizer = optimizer >= 0 ? optimizers[optimizer] : NULL;
   task->worst = combine == 1;

@@ -88,6 +88,19 @@ done:
   return err;
 }
 
+static int read_scatter(mbg__item *item, mbg__parameter *p) {
+  int err = MBG_OK;
+  MBG_TRY(plain_number(item, "deviation", &p->deviation));
+  MBG_TRY(mbg__item_choice(item, mbg__json_member(item->json, "distribution"), "distribution", "normal uniform",
+                           &p->distribution));
+  if (p->deviation < 0) {
+    MBG_TRY(mbg__item_bad(item, mbg__json_member(item->json, "deviation"),
+                          "deviation %g: expected a standard deviation from 0", p->deviation));
+  }
+done:
+  return err;
+}
+
 static int check_log(mbg__item *item, const mbg__parameter *p) {
   for (int i = 0; p->log_scale && !item->bad && i < p->count; i++) {
     if (!(item->L->p.at[p->first + i] > 0)) {
@@ -118,6 +131,7 @@ static int load_parameter(mbg__item *item, mbg__parameter *p) {
   }
   MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
   MBG_TRY(read_bounds(item, p));
+  MBG_TRY(read_scatter(item, p));
   const mbg__json *value = mbg__json_member(item->json, "value");
   if (value) {
     MBG_TRY(add_values(item, p, value, mbg__json_member(item->json, "count")));

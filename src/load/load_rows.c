@@ -50,6 +50,12 @@ static void term_gradient(const mbg__loader *L, const mbg__term *t, const mbg__f
   real z[MBG__NZ + 2] = {0}, e[6];
   mbg__jet3 jet = {0};
   int n = 0;
+  v6_zero(b);
+  if (t->rate >= MBG__RATE_U1) {
+    b[t->rate - MBG__RATE_U1] = 1;
+    *phi = 0;
+    return;
+  }
   for (int i = 0; i < t->nentry; i++) {
     z[n++] = t->entry[i] < MBG__X1 ? G->R[t->entry[i]] : G->x[t->entry[i] - MBG__X1];
   }
@@ -66,7 +72,6 @@ static void term_gradient(const mbg__loader *L, const mbg__term *t, const mbg__f
     jet.F_z[0] = 1;
   }
   *phi = jet.F;
-  v6_zero(b);
   for (int i = 0; i < t->nentry; i++) {
     entry_gradient(G, t->entry[i], e);
     v6_axpy(b, jet.F_z[i], e);
@@ -216,10 +221,67 @@ done:
   return err;
 }
 
-static int add_row(mbg__loader *L, const mbg__row_spec *spec, const mbg__term *term, int index) {
-  const int err = MBG__ADD(L, L->terms, *term);
-  const mbg__row row = {MBG__ROW_JOINT, index, spec->name, L->terms.count - 1, 1};
-  return err < 0 ? err : MBG__ADD(L, L->rows, row);
+static bool at_velocity(const mbg__joint *joint) { return joint->type->decay > 0 && joint->opt[0] == 0; }
+
+/* a term of a row; the first one makes the row */
+static int add_term(mbg__loader *L, const mbg__row_spec *spec, const mbg__term *term, const mbg__joint *joint,
+                    int index) {
+  int err = MBG__ADD(L, L->terms, *term);
+  if (err < 0) {
+    return err;
+  }
+  if (!spec->name) {
+    L->rows.at[L->rows.count - 1].nterm++;
+    return MBG_OK;
+  }
+  const mbg__row row = {.kind = MBG__ROW_JOINT,
+                        .owner = index,
+                        .name = spec->name,
+                        .term = L->terms.count - 1,
+                        .nterm = 1,
+                        .rate = spec->rate != MBG__RATE_NONE,
+                        .decay = at_velocity(joint) && !spec->rate ? joint->attr + joint->type->decay - 1 : -1};
+  return MBG__ADD(L, L->rows, row);
+}
+
+static int make_term(mbg__item *item, const mbg__joint *joint, const mbg__row_spec *spec, mbg__term *term) {
+  *term = (mbg__term){.pair = joint->pair,
+                      .kernel = spec->kernel,
+                      .nentry = spec->nentry,
+                      .law = -1,
+                      .nattr = spec->nattr,
+                      .attr_sign = spec->turns ? item->source->handed : 1, /* only an advance changes its hand */
+                      .turn = -1,
+                      .sign = 1,
+                      .factor = -1,
+                      .outer = -1,
+                      .rate = spec->rate,
+                      .coefficients = spec->coefficients};
+  memcpy(term->entry, spec->entry, sizeof(spec->entry));
+  if (joint->law >= 0 && spec->nattr == 1) {
+    term->law = joint->law;
+    term->nattr = 0;
+  }
+  for (int i = 0; i < term->nattr; i++) {
+    term->attr[i] = joint->attr + spec->attr[i];
+  }
+  return spec->turns ? row_turn(item, joint, &term->turn) : MBG_OK;
+}
+
+/* a row by the contact of the joint; the second one of a planar curve is x3 */
+static void make_contact_term(const mbg__item *item, const mbg__joint *joint, const mbg__row_spec *spec,
+                              mbg__term *term) {
+  const mbg__curve_contact *type = joint->type->contact;
+  if (spec->contact > item->L->contacts.at[joint->contact].nrow) {
+    term->nentry = 1;
+    term->entry[0] = MBG__X3;
+    return;
+  }
+  term->contact = 2 * joint->contact + spec->contact;
+  term->nentry = type ? type->nz : 3;
+  for (int i = 0; i < term->nentry; i++) {
+    term->entry[i] = type ? type->entry[i] : MBG__X1 + i;
+  }
 }
 
 static int joint_row(mbg__item *item, const mbg__joint *joint, int index, const mbg__row_spec *spec, bool may_drop) {
@@ -227,29 +289,12 @@ static int joint_row(mbg__item *item, const mbg__joint *joint, int index, const 
   mbg__loader *L = item->L;
   bool moves = true;
   double phi = 0;
-  mbg__term term = {.pair = joint->pair,
-                    .kernel = spec->kernel,
-                    .nentry = spec->nentry,
-                    .law = -1,
-                    .nattr = spec->nattr,
-                    .attr_sign = item->source->handed,
-                    .turn = -1,
-                    .sign = 1,
-                    .factor = -1};
-  memcpy(term.entry, spec->entry, sizeof(term.entry));
-  if (joint->law >= 0 && spec->nattr == 1) {
-    term.law = joint->law;
-    term.nattr = 0;
+  mbg__term term;
+  MBG_TRY(make_term(item, joint, spec, &term));
+  if (spec->contact) {
+    make_contact_term(item, joint, spec, &term);
   }
-  for (int i = 0; i < term.nattr; i++) {
-    term.attr[i] = joint->attr + spec->attr[i];
-  }
-  if (!spec->turns) {
-    term.attr_sign = 1; /* only an advance per angle changes its hand */
-  } else {
-    MBG_TRY(row_turn(item, joint, &term.turn));
-  }
-  if (may_drop) {
+  if (may_drop && !term.contact) {
     MBG_TRY(mbg__term_moves(L, &term, &moves, &phi));
   }
   if (!moves && phi > 1e-9 * (1 + fabs(phi))) {
@@ -260,10 +305,29 @@ static int joint_row(mbg__item *item, const mbg__joint *joint, int index, const 
                              spec->name);
   }
   if (moves) {
-    MBG_TRY(add_row(L, spec, &term, index));
+    MBG_TRY(add_term(L, spec, &term, joint, index));
+  }
+  for (const mbg__row_spec *more = spec->plus; more; more = more->plus) {
+    MBG_TRY(make_term(item, joint, more, &term));
+    MBG_TRY(add_term(L, more, &term, joint, index));
   }
 done:
   return err;
+}
+
+/* joints for spatial bodies */
+static int check_spatial(mbg__item *item, const mbg__joint *joint, int A, int B) {
+  const mbg__loader *L = item->L;
+  const int flat = A >= 0 && L->bodies.at[A].motion != MBG__SPATIAL   ? A
+                   : B >= 0 && L->bodies.at[B].motion != MBG__SPATIAL ? B
+                                                                      : -1;
+  if (!joint->type->spatial || flat < 0) {
+    return MBG_OK;
+  }
+  return mbg__item_bad(item, mbg__json_member(item->json, "type"),
+                       "a %s joint is between spatial bodies and the ground, but body '%s' is planar or a point; there "
+                       "take a coupling of type 'rack', or 'knife-edge'",
+                       joint->type->key, L->bodies.at[flat].name);
 }
 
 int mbg__joint_rows(mbg__item *item, mbg__joint *joint, int index) {
@@ -271,7 +335,8 @@ int mbg__joint_rows(mbg__item *item, mbg__joint *joint, int index) {
   mbg__loader *L = item->L;
   const int A = L->markers.at[L->pairs.at[joint->pair].A].body, B = L->markers.at[L->pairs.at[joint->pair].B].body;
   const bool planar = mbg__body_is_planar(L, A) && mbg__body_is_planar(L, B);
-  MBG_TRY(check_points(item, joint, A, B));
+  MBG_TRY(check_spatial(item, joint, A, B));
+  MBG_TRY(item->bad ? MBG_OK : check_points(item, joint, A, B));
   if (planar && !item->bad) {
     MBG_TRY(check_plane(item, joint, A, B));
   }

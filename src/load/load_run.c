@@ -379,6 +379,9 @@ int mbg__item_run(mbg__item *item, mbg__run *run) {
   MBG_TRY(run_index(item, run));
   MBG_TRY(run_number(item, "memory", false, &run->memory));
   MBG_TRY(run_breaks(item, run));
+  if (mbg__json_member(item->json, "max_events")) {
+    MBG_TRY(mbg__item_count(item, mbg__json_member(item->json, "max_events"), "max_events", &run->max_events));
+  }
   MBG_TRY(check_run(item, run));
   warn_damping(item, run);
 done:
@@ -392,7 +395,7 @@ int mbg__load_run(mbg__loader *L) {
   const mbg__json *json = mbg__json_member(source->root, "run");
   mbg__item item;
   bool yes;
-  L->model->run = (mbg__run){.end = NAN, .rho_inf = NAN, .alpha_f = NAN, .index = 3};
+  L->model->run = (mbg__run){.end = NAN, .rho_inf = NAN, .alpha_f = NAN, .index = 3, .max_events = 1000};
   if (!json) {
     return MBG_OK;
   }

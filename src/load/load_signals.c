@@ -189,6 +189,11 @@ static int of_force(mbg__item *item, mbg__signal *signal) {
   const mbg__force *force = &item->L->forces.at[symbol->index];
   signal->force = symbol->index;
   signal->pair = force->pair;
+  if (signal->type->role == MBG__ROLE_CONTACT) {
+    return !symbol->bad && (!force->type || !force->type->measure)
+               ? mbg__item_bad(item, json, "force: '%s' is not a contact", force->name)
+               : MBG_OK;
+  }
   if (force->law && component) {
     MBG_TRY(mbg__item_bad_key(
         item, component, "force '%s' acts along a coordinate and has no components; remove 'component'", force->name));
@@ -232,6 +237,29 @@ static const mbg__function_rule value_rule = {
 static int of_value(mbg__item *item, mbg__signal *signal) {
   const mbg__json *json = mbg__json_member(item->json, "value");
   return json ? mbg__item_function(item, json, &value_rule, &signal->fn) : MBG_OK;
+}
+
+/* the attribute that the last impact of an event has set */
+static int of_event(mbg__item *item, mbg__signal *signal) {
+  int err = MBG_OK;
+  const mbg__json *json = mbg__json_member(item->json, "event");
+  mbg__loader *L = item->L;
+  mbg__symbol *symbol = NULL;
+  MBG_TRY(json ? mbg__item_reference(item, json, "event", MBG__NAME_EVENT, &symbol) : MBG_OK);
+  if (!symbol) {
+    return MBG_OK;
+  }
+  if (L->events.at[symbol->index].impulse < 0) {
+    return mbg__item_bad(item, json, "event '%s' has no impact", symbol->name);
+  }
+  mbg__input *input = MBG_TAKE(L->arena, mbg__input, 1);
+  MBG_TRY(mbg__arena_check(L->ctx, L->arena));
+  *input = (mbg__input){MBG__ROLE_ATTR, L->events.at[symbol->index].impulse};
+  const mbg__fn fn = {.expr = L->identity, .ninput = 1, .input = input, .nact = 2, .text = "impulse"};
+  MBG_TRY(MBG__ADD(L, L->fns, fn));
+  signal->fn = L->fns.count - 1;
+done:
+  return err;
 }
 
 /* of an expression or control, whose unit nothing else says */
@@ -347,7 +375,7 @@ static int load_signal(mbg__item *item, mbg__signal *signal) {
   static int (*const readers[])(mbg__item *, mbg__signal *) = {
       [MBG__OF_PAIR] = of_pair,   [MBG__OF_COORD] = of_coord,   [MBG__OF_JOINT] = of_joint,
       [MBG__OF_FORCE] = of_force, [MBG__OF_BODIES] = of_bodies, [MBG__OF_CONTROL] = of_control,
-      [MBG__OF_VALUE] = of_value, [MBG__OF_BEAM] = of_beam};
+      [MBG__OF_VALUE] = of_value, [MBG__OF_BEAM] = of_beam,     [MBG__OF_EVENT] = of_event};
   int err = MBG_OK;
   bool yes;
   no_signal(signal);
@@ -440,10 +468,34 @@ static const char *needs(const mbg__signal *signal) {
                                                   : "forces or energies";
 }
 
-/* A force may depend on positions and velocities: anything else depends on forces itself. */
+static bool is_late(const mbg__loader *L, int signal) {
+  return L->signals.at[signal].level > MBG__LEVEL_VELOCITY || L->signal_whole.at[signal];
+}
+
+/* " by 'u', 'rate(x)', 'acc'": the signals that lead from an expression to what forces must not use; "" for the last */
+static void list_chain(const mbg__loader *L, int signal, char *text, size_t size) {
+  size_t n = 0;
+  text[0] = 0;
+  while (L->signals.at[signal].fn >= 0 && n + 1 < size) {
+    const mbg__fn *fn = &L->fns.at[L->signals.at[signal].fn];
+    int k = 0;
+    while (k < fn->ninput && (fn->input[k].role != MBG__ROLE_SIGNAL || !is_late(L, fn->input[k].index))) {
+      k++;
+    }
+    if (k == fn->ninput || fn->input[k].index >= signal) { /* a cycle, reported elsewhere */
+      return;
+    }
+    signal = fn->input[k].index;
+    mbg__format(text + n, size - n, "%s '%s'", n == 0 ? " by" : ",", L->signals.at[signal].name);
+    n = strlen(text);
+  }
+}
+
+/* A force may depend on positions and velocities: anything else depends on forces itself. The rate of a state may use
+   all of them, because forces depend on the state alone. */
 int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int index) {
   int err = MBG_OK;
-  const mbg__force *force = &L->forces.at[index];
+  mbg__force *force = &L->forces.at[index];
   const bool rate = force->law == &mbg__state_rate;
   mbg__item item;
   MBG_TRY(mbg__item_open(L, symbol, &item));
@@ -455,12 +507,15 @@ int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int index) {
         continue;
       }
       const mbg__signal *signal = &L->signals.at[s];
-      if (signal->level > MBG__LEVEL_VELOCITY || L->signal_whole.at[s]) {
-        const char *format = rate ? "signal '%s' depends on %s, but rates of states may use positions, velocities, "
-                                    "states, controls and t alone; instead of an acceleration, filter its velocity"
-                                  : "algebraic loop: signal '%s' depends on %s, which depend on this force";
-        MBG_TRY(mbg__item_filed(&item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0, format,
-                                                    signal->name, needs(signal))));
+      force->late = force->late || (rate && is_late(L, s));
+      if (!rate && is_late(L, s)) {
+        char chain[200];
+        list_chain(L, s, chain, sizeof(chain));
+        MBG_TRY(mbg__item_filed(
+            &item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0,
+                                "algebraic loop: signal '%s' depends on %s%s, which depend on this force; put a state "
+                                "between, such as a lag with a short time",
+                                signal->name, needs(signal), chain)));
       }
     }
   }

@@ -3,6 +3,7 @@
 #include "elements/lists.h"
 #include "load/load.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- reading */
@@ -38,6 +39,27 @@ static bool is_steady(const mbg__json *json) {
   return json && json->kind == MBG__JSON_STRING && strcmp(json->text, "steady") == 0;
 }
 
+/* Does a value at the start name a signal or a state? Then it is a signal itself. */
+static bool uses_signals(mbg__item *item, const mbg__json *json) {
+  const char *c = json && json->kind == MBG__JSON_STRING ? json->text : "";
+  while (*c) {
+    char name[MBG__EXPR_NAME_MAX + 1];
+    size_t n = 0;
+    while (isalnum((unsigned char)c[n]) || c[n] == '_') {
+      n++;
+    }
+    if (n > 0 && n < sizeof(name) && !isdigit((unsigned char)*c)) {
+      mbg__format(name, sizeof(name), "%.*s", (int)n, c);
+      const mbg__symbol *s = mbg__name_find(item->L, item->source, MBG__NAME_SIGNAL, name);
+      if (s && s->kind == MBG__NAME_SIGNAL) {
+        return true;
+      }
+    }
+    c += n > 0 ? n : 1;
+  }
+  return false;
+}
+
 static int read_scale(mbg__item *item, const mbg__symbol *symbol, mbg__user_state *state) {
   int err = MBG_OK;
   const mbg__json *json;
@@ -61,7 +83,8 @@ static int read_state(mbg__item *item, const mbg__symbol *symbol, mbg__user_stat
   static const mbg__file_object own[] = {MBG__KEYS_STATE};
   const mbg__json *initial = NULL, *guess = NULL, *unit = NULL;
   bool yes;
-  *state = (mbg__user_state){.name = item->name, .unit = "", .signal = -1, .force = -1, .coord = -1, .scale = 1};
+  *state = (mbg__user_state){
+      .name = item->name, .unit = "", .signal = -1, .force = -1, .coord = -1, .scale = 1, .start = -1};
   state->where = mbg__item_where_key(item, item->json);
   MBG_TRY(mbg__item_object(item, item->json, NULL, &yes));
   if (yes && symbol->entry == 0) {
@@ -80,6 +103,9 @@ static int read_state(mbg__item *item, const mbg__symbol *symbol, mbg__user_stat
   state->steady = is_steady(initial);
   if (guess && !state->steady) {
     MBG_TRY(mbg__item_bad_key(item, guess, "'guess' requires \"initial\": \"steady\""));
+  }
+  if (!state->steady && uses_signals(item, initial)) { /* read after the signals */
+    initial = NULL;
   }
   MBG_TRY(mbg__item_attribute(item, state->steady ? guess : initial, state->steady ? "guess" : "initial", state->unit,
                               0, 1, &state->initial));
@@ -216,7 +242,66 @@ void mbg__state_signal(const mbg__loader *L, int state, mbg__signal *signal) {
   signal->pair = L->forces.at[L->states.at[state].force].pair;
 }
 
-/* A rate may use what a force law may use. */
+/* the states behind the signal of an initial value have values before */
+static int check_initial(mbg__item *item, const mbg__json *json, int index, const bool *behind) {
+  mbg__loader *L = item->L;
+  int err = MBG_OK;
+  for (int i = 0; i < L->nstate; i++) {
+    const mbg__user_state *other = &L->states.at[i];
+    if (!behind[other->signal]) {
+      continue;
+    }
+    if (other->steady) {
+      MBG_TRY(mbg__item_bad(item, json, "initial: state '%s' is steady, which is found after other states have values",
+                            other->name));
+    } else if (i >= index) {
+      MBG_TRY(mbg__item_bad(item, json,
+                            "initial: state '%s' gets its value later; initial values may use states that "
+                            "are listed before",
+                            other->name));
+    }
+  }
+done:
+  return err;
+}
+
+/* "initial" as an expression of signals */
+static int read_initial(mbg__loader *L, mbg__symbol *symbol, mbg__user_state *state) {
+  int err = MBG_OK;
+  const mbg__json *json = NULL;
+  mbg__item item;
+  MBG_TRY(mbg__item_open(L, symbol, &item));
+  MBG_TRY(entry_of(&item, symbol, "initial", &json));
+  if (is_steady(json) || !uses_signals(&item, json)) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__item_signal(&item, json, "initial", &state->start));
+  bool *behind = MBG_TAKE(&L->temp, bool, L->signals.count);
+  MBG_TRY(mbg__arena_check(L->ctx, &L->temp));
+  if (state->start < 0) {
+    symbol->bad = item.bad;
+    return MBG_OK;
+  }
+  if (L->signals.at[state->start].level > MBG__LEVEL_VELOCITY || L->signal_whole.at[state->start]) {
+    MBG_TRY(mbg__item_bad(&item, json,
+                          "initial: values at the start may use signals of positions and velocities alone: "
+                          "accelerations, reactions and forces depend on states"));
+  }
+  behind[state->start] = true;
+  for (int i = state->start; i >= 0; i--) {
+    const int fn = behind[i] ? L->signals.at[i].fn : -1;
+    for (int k = 0; fn >= 0 && k < L->fns.at[fn].ninput; k++) {
+      if (L->fns.at[fn].input[k].role == MBG__ROLE_SIGNAL) {
+        behind[L->fns.at[fn].input[k].index] = true;
+      }
+    }
+  }
+  MBG_TRY(check_initial(&item, json, symbol->state, behind));
+  symbol->bad = item.bad;
+done:
+  return err;
+}
+
 int mbg__check_state_rates(mbg__loader *L) {
   int err = MBG_OK;
   for (int i = 0; i < L->names[MBG__NAME_SIGNAL].count; i++) {
@@ -225,6 +310,10 @@ int mbg__check_state_rates(mbg__loader *L) {
       L->states.at[symbol->state].signal = i;
       MBG_TRY(mbg__check_law(L, symbol, L->states.at[symbol->state].force));
     }
+  }
+  for (int i = 0, n = L->names[MBG__NAME_SIGNAL].count; i < n; i++) {
+    mbg__symbol *symbol = L->names[MBG__NAME_SIGNAL].at[i];
+    MBG_TRY(symbol->state >= 0 && !symbol->bad ? read_initial(L, symbol, &L->states.at[symbol->state]) : MBG_OK);
   }
 done:
   return err;

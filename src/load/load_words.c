@@ -57,6 +57,9 @@ static const synonym synonyms[] = {
     {"limit", "stop"},
     {"bumper", "stop"},
     {"tire", "tyre"},
+    {"collision", "contact"},
+    {"hertz", "contact"},
+    {"hunt-crossley", "contact"},
     {"wheel", "tyre"},
     {"motor", "actuator"},
     {"air-resistance", "drag"},
@@ -182,7 +185,6 @@ static const struct {
     {"joint", "spring", "a spring is an entry of \"forces\", type 'spring-damper'"},
     {"joint", "spring-damper", "a spring is an entry of \"forces\""},
     {"force", "gravity", "gravity is a key of the model: \"gravity\": [0, 0, -9.81]"},
-    {"force", "contact", "a smooth contact of a joint coordinate is a 'stop', of other shapes an 'expression'"},
 };
 
 /* small letters, '-' for '_' and blanks */

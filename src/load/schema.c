@@ -1,127 +1,22 @@
 /* The JSON Schema of model files, written from the tables by which the loader reads them. */
-#include "io/json_write.h"
+#include "elements/contact_shape.h"
 #include "load/load_blocks.h"
+#include "load/schema_write.h"
 #include "mbgrad/model.h"
 
 #include <string.h>
 
-typedef mbg__json_writer writer;
-
-static void text_member(writer *w, const char *key, const char *value) {
-  mbg__json_key(w, key);
-  mbg__json_string(w, value);
-}
-
-static void integer_member(writer *w, const char *key, int value) {
-  mbg__json_key(w, key);
-  mbg__json_integer(w, value);
-}
-
-static void reference(writer *w, const char *name) {
-  char path[64];
-  mbg__format(path, sizeof(path), "#/$defs/%s", name);
-  text_member(w, "$ref", path);
-}
-
-/* {"$ref": ...} */
-static void reference_object(writer *w, const char *name) {
-  mbg__json_begin_object(w);
-  reference(w, name);
-  mbg__json_end_object(w);
-}
-
-/* key: {"type": ...} */
-static void typed_member(writer *w, const char *key, const char *type) {
-  mbg__json_key(w, key);
-  mbg__json_begin_object(w);
-  text_member(w, "type", type);
-  mbg__json_end_object(w);
-}
-
-/* ---------------------------------------------------------------------- values */
-
-/* least, most: number of items; -1: not limited */
-static void array_of(writer *w, const char *items, int least, int most) {
-  text_member(w, "type", "array");
-  mbg__json_key(w, "items");
-  reference_object(w, items);
-  if (least >= 0) {
-    integer_member(w, "minItems", least);
-  }
-  if (most >= 0) {
-    integer_member(w, "maxItems", most);
-  }
-}
-
-/* an array of n items; -1: of any number */
-static void array_object(writer *w, const char *items, int n) {
-  mbg__json_begin_object(w);
-  array_of(w, items, n, n);
-  mbg__json_end_object(w);
-}
-
-static void words(writer *w, const char *choices) {
-  mbg__json_begin_array(w);
-  while (*choices) {
-    const size_t n = strcspn(choices, " ");
-    mbg__json_string_n(w, choices, n);
-    choices += n + (choices[n] == ' ');
-  }
-  mbg__json_end_array(w);
-}
-
-static void enumeration(writer *w, const char *name, const char *choices) {
-  /* a component is a letter, or its number */
-  const bool component = strcmp(name, "component") == 0;
-  if (component) {
-    mbg__json_key(w, "anyOf");
-    mbg__json_begin_array(w);
-    mbg__json_begin_object(w);
-  }
-  mbg__json_key(w, "enum");
-  words(w, choices);
-  if (component) {
-    mbg__json_end_object(w);
-    mbg__json_begin_object(w);
-    text_member(w, "type", "integer");
-    integer_member(w, "minimum", 1);
-    mbg__json_end_object(w);
-    mbg__json_end_array(w);
-  }
-}
-
-/* object with any names as keys */
-static void names_to(writer *w, const char *values) {
-  text_member(w, "type", "object");
-  mbg__json_key(w, "properties");
-  mbg__json_begin_object(w);
-  typed_member(w, "note", "string");
-  mbg__json_end_object(w);
-  mbg__json_key(w, "additionalProperties");
-  reference_object(w, values);
-}
-
-static void any_of(writer *w, const char *const *names, int n) {
-  mbg__json_key(w, "anyOf");
-  mbg__json_begin_array(w);
-  for (int i = 0; i < n; i++) {
-    reference_object(w, names[i]);
-  }
-  mbg__json_end_array(w);
-}
-
 static const char *section_of(const char *name) {
+  /* clang-format off */
   static const char *const sections[][2] = {
-      {"parameters", "parameter"}, {"tables", "table"},       {"controls", "control"},
-      {"bodies", "body"},          {"markers", "marker"},     {"joints", "joint"},
-      {"drivers", "driver"},       {"couplings", "coupling"}, {"forces", "force"},
-      {"beams", "beam"},           {"section", "*section"},   {"signals", "signal"},
-      {"criteria", "criterion"},   {"parts", "part"},         {"pin", "pin"},
-      {"initial", "*initial"},     {"run", "*run"},           {"control", "*control_task"},
-      {"runs", "named_run"},       {"identify", "*identify"}, {"invariants", "*invariants"},
-      {"nodes", "modal_node"},     {"beam", "*modal_beam"},   {"files", "*modal_files"},
-      {"optimize", "*optimize"},   {"constraints", "limit"},  {"states", "state"},
-      {"blocks", "block"}};
+    {"parameters", "parameter"}, {"tables", "table"}, {"curves", "curve"}, {"controls", "control"}, {"bodies", "body"},
+    {"markers", "marker"}, {"joints", "joint"}, {"drivers", "driver"}, {"couplings", "coupling"}, {"forces", "force"},
+    {"beams", "beam"}, {"section", "*section"}, {"signals", "signal"}, {"criteria", "criterion"}, {"parts", "part"},
+    {"pin", "pin"}, {"initial", "*initial"}, {"run", "*run"}, {"control", "*control_task"}, {"runs", "named_run"},
+    {"identify", "*identify"}, {"invariants", "*invariants"}, {"nodes", "modal_node"}, {"beam", "*modal_beam"},
+    {"files", "*modal_files"}, {"optimize", "*optimize"}, {"constraints", "limit"}, {"states", "state"},
+    {"blocks", "block"}, {"events", "event"}, {"impact", "*impact"}, {"contacts", "contacts"}};
+  /* clang-format on */
   for (int i = 0; i < MBG_COUNT(sections); i++) {
     if (strcmp(sections[i][0], name) == 0) {
       return sections[i][1];
@@ -172,6 +67,7 @@ static const shape_form forms[] = {
     [MBG__SHAPE_POINTS] = {.items = "vector", .least = 2, .most = -1},
     [MBG__SHAPE_TWO_VEC3] = {.items = "vector", .least = 2, .most = 2},
     [MBG__SHAPE_TWO_NAMES] = {.items = "text", .least = 2, .most = 2},
+    [MBG__SHAPE_TWO_SIDES] = {.items = "side", .least = 2, .most = 2},
     [MBG__SHAPE_ROTATE] = {.any = {"rotate"}},
     [MBG__SHAPE_INERTIA] = {.any = {"number", "numbers", "matrix3"}},
     [MBG__SHAPE_NAMES_TO_NAMES] = {.values = "text"},
@@ -183,6 +79,7 @@ static const shape_form forms[] = {
     [MBG__SHAPE_PAIR] = {.any = {"number", "numbers"}},
     [MBG__SHAPE_NESTED] = {.any = {"nested"}},
     [MBG__SHAPE_TERMS] = {.items = "term", .least = -1, .most = -1},
+    [MBG__SHAPE_RATE_TERMS] = {.items = "rate-term", .least = -1, .most = -1},
     [MBG__SHAPE_FIGURES] = {.any = {"shape", "shapes"}},
     [MBG__SHAPE_SECTION] = {.any = {NULL}}, /* as CHOICE and VERSION: written by shape() itself */
 };
@@ -223,8 +120,8 @@ static void type_value(writer *w, const mbg__key *key) {
                                      [MBG__KEY_SYM6] = "matrix"};
   if (key->kind == MBG__KEY_CHOICE) {
     enumeration(w, key->name, key->choices);
-  } else if (key->kind == MBG__KEY_BOOL) {
-    text_member(w, "type", "boolean");
+  } else if (key->kind == MBG__KEY_BOOL || key->kind == MBG__KEY_CURVE) {
+    text_member(w, "type", key->kind == MBG__KEY_BOOL ? "boolean" : "string");
   } else {
     reference(w, refs[key->kind]);
   }
@@ -462,6 +359,23 @@ static void define_blocks(writer *w) {
   end_choice(w);
 }
 
+/* groups of contacts: the keys of the force without those of its shape */
+static void define_contacts(writer *w) {
+  static const mbg__file_object own[] = {MBG__KEYS_CONTACT};
+  const mbg__force_type *type = mbg__contact_type();
+  const object o = {.own = own,
+                    .nown = 1,
+                    .keys = type->keys + MBG__CONTACT_FIRST_KEYS,
+                    .nkey = type->nkey - MBG__CONTACT_FIRST_KEYS,
+                    .help = "contacts between shapes"};
+  begin_choice(w, "side");
+  reference_object(w, "text");
+  array_object(w, "text", -1);
+  end_choice(w);
+  mbg__json_key(w, "contacts");
+  object_schema(w, &o);
+}
+
 /* ---------------------------------------------------------------------- small definitions */
 
 static void define_list(writer *w, const char *name, const char *items, int n) {
@@ -518,7 +432,6 @@ static void define_rotate(writer *w) {
   end_choice(w);
 }
 
-/* a plain number or an object */
 static void define_parameter(writer *w) {
   begin_choice(w, "parameter");
   reference_object(w, "plain");
@@ -526,7 +439,6 @@ static void define_parameter(writer *w) {
   end_choice(w);
 }
 
-/* the keys of a run, and its own */
 static void define_runs(writer *w) {
   static const mbg__file_object own[] = {MBG__KEYS_RUN, MBG__KEYS_RUNS};
   const object o = {.own = own, .nown = 2};
@@ -554,15 +466,20 @@ static void definitions(writer *w) {
   define_kinds(w, "shape", MBG__KEYS_BOX, mbg__figure_words, MBG__FIGURE_KINDS);
   define_list(w, "shapes", "shape", -1);
   define_joints(w);
+  define(w, "curve", MBG__KEYS_CURVE);
   define(w, "driver", MBG__KEYS_DRIVER);
   define(w, "term", MBG__KEYS_COUPLING_TERM);
-  define(w, "coupling", MBG__KEYS_COUPLING);
+  define(w, "rate-term", MBG__KEYS_RATE_TERM);
+  define_kinds(w, "coupling", MBG__KEYS_COUPLING, mbg__coupling_words, MBG__COUPLING_KINDS);
   define_forces(w);
   define(w, "series", MBG__KEYS_SERIES);
   define_kinds(w, "section", MBG__KEYS_RECTANGLE, sections, MBG_COUNT(sections));
   define(w, "beam", MBG__KEYS_BEAM);
+  define_contacts(w);
   define_signals(w);
   define(w, "state", MBG__KEYS_STATE);
+  define(w, "event", MBG__KEYS_EVENT);
+  define(w, "impact", MBG__KEYS_IMPACT);
   define_blocks(w);
   define(w, "data", MBG__KEYS_DATA);
   define_kinds(w, "criterion", MBG__KEYS_TERMINAL, NULL, MBG__COMBINATION + 1);

@@ -3,6 +3,7 @@
 #include "math/order.h"
 
 #include <klu.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------------- pattern */
 
@@ -114,15 +115,6 @@ void mbg__csc_mul_T_add(real *Y, real s, const mbg__csc *A, const real *X, int n
 
 /* ---------------------------------------------------------------------- KLU */
 
-/* One name per function of KLU; the complex ones take re, im, re, im ... which is the layout of C. */
-#ifdef MBG_COMPLEX
-#define KLU(name) klu_z_##name
-#define TSOLVE(s, n, ld, nrhs, B, c) klu_z_tsolve(s, n, ld, nrhs, B, 0, c)
-#else
-#define KLU(name) klu_##name
-#define TSOLVE(s, n, ld, nrhs, B, c) klu_tsolve(s, n, ld, nrhs, B, c)
-#endif
-
 /* a diagonal entry is the pivot if it has this part of the largest in its column; KLU's default 1e-3 costs digits */
 #define PIVOT_MIN 0.1
 
@@ -143,7 +135,69 @@ struct mbg__klu {
   klu_numeric *fresh;  /* made with pivots of its own */
   klu_numeric *use;    /* belongs to the last factorization; NULL: none succeeded */
   bool trust;          /* frozen pivots are used without a look at the growth */
+#ifdef MBG_COMPLEX
+  double *real_part, *imaginary; /* of the values of the last factorization (entries) */
+  double *work;                  /*                                        (2 n) */
+#endif
 };
+
+#ifdef MBG_COMPLEX
+
+/* The imaginary part is infinitesimal: KLU sees the real one alone. */
+static bool take_parts(mbg__klu *klu) {
+  const size_t n = (size_t)klu->A->colptr[klu->A->ncol], rows = (size_t)klu->A->ncol;
+  klu->real_part = klu->allocator.resize(klu->allocator.user, NULL, (2 * n + 2 * rows + 1) * sizeof(double));
+  klu->imaginary = klu->real_part ? klu->real_part + n : NULL;
+  klu->work = klu->real_part ? klu->real_part + 2 * n : NULL;
+  return klu->real_part != NULL;
+}
+
+static void release_parts(mbg__klu *klu) { klu->allocator.release(klu->allocator.user, klu->real_part); }
+
+static void split_values(mbg__klu *klu) {
+  const int n = klu->A->colptr[klu->A->ncol];
+  for (int k = 0; k < n; k++) {
+    klu->real_part[k] = re(klu->A->val[k]);
+    klu->imaginary[k] = im(klu->A->val[k]);
+  }
+}
+
+static double *values(const mbg__klu *klu) { return klu->real_part; }
+
+static size_t imaginary_bytes(const mbg__klu *klu) {
+  return klu->frozen ? (size_t)klu->A->colptr[klu->A->ncol] * sizeof(double) : 0;
+}
+
+static void keep_imaginary(const mbg__klu *klu, void *to) { memcpy(to, klu->imaginary, imaginary_bytes(klu)); }
+
+static void recall_imaginary(mbg__klu *klu, const void *from) { memcpy(klu->imaginary, from, imaginary_bytes(klu)); }
+
+#else
+
+static bool take_parts(const mbg__klu *klu) { return klu != NULL; }
+
+static void release_parts(const mbg__klu *klu) { (void)klu; }
+
+static void split_values(const mbg__klu *klu) { (void)klu; }
+
+static double *values(const mbg__klu *klu) { return klu->A->val; }
+
+static size_t imaginary_bytes(const mbg__klu *klu) {
+  (void)klu;
+  return 0;
+}
+
+static void keep_imaginary(const mbg__klu *klu, void *to) {
+  (void)klu;
+  (void)to;
+}
+
+static void recall_imaginary(mbg__klu *klu, const void *from) {
+  (void)klu;
+  (void)from;
+}
+
+#endif
 
 /* symbolic = analysis in an order found here or by KLU; NULL: no memory */
 static void analyze(mbg__klu *klu, int ndef) {
@@ -175,7 +229,7 @@ int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__
   klu->common.tol = PIVOT_MIN;
   if (A->ncol > 0) {
     analyze(klu, ndef);
-    if (!klu->symbolic) {
+    if (!klu->symbolic || !take_parts(klu)) {
       mbg__klu_destroy(klu);
       return MBG_ERROR_MEMORY;
     }
@@ -189,15 +243,16 @@ void mbg__klu_destroy(mbg__klu *klu) {
     return;
   }
   mbg__klu_thaw(klu);
-  KLU(free_numeric)(&klu->fresh, &klu->common);
+  klu_free_numeric(&klu->fresh, &klu->common);
   klu_free_symbolic(&klu->symbolic, &klu->common);
+  release_parts(klu);
   const mbg_allocator a = klu->allocator;
   a.release(a.user, klu);
 }
 
 void mbg__klu_thaw(mbg__klu *klu) {
   klu->use = klu->use == klu->frozen ? NULL : klu->use;
-  KLU(free_numeric)(&klu->frozen, &klu->common);
+  klu_free_numeric(&klu->frozen, &klu->common);
 }
 
 static int singular(int *where, int column) {
@@ -222,11 +277,11 @@ static int bad_column(const mbg__csc *A) {
 /* *out = factors with pivots chosen from the values; *out is released before */
 static int factor_fresh(mbg__klu *klu, klu_numeric **out, int *where) {
   const mbg__csc *A = klu->A;
-  KLU(free_numeric)(out, &klu->common);
-  *out = KLU(factor)(A->colptr, A->rowind, (double *)A->val, klu->symbolic, &klu->common);
+  klu_free_numeric(out, &klu->common);
+  *out = klu_factor(A->colptr, A->rowind, values(klu), klu->symbolic, &klu->common);
   if (klu->common.status == KLU_SINGULAR) {
     const int column = klu->common.singular_col;
-    KLU(free_numeric)(out, &klu->common);
+    klu_free_numeric(out, &klu->common);
     return singular(where, column >= 0 && column < A->ncol ? column : -1);
   }
   return *out ? MBG_OK : MBG_ERROR_MEMORY;
@@ -235,16 +290,15 @@ static int factor_fresh(mbg__klu *klu, klu_numeric **out, int *where) {
 /* new values into the factors with frozen pivots; false: a pivot is zero */
 static bool refactor(mbg__klu *klu) {
   const mbg__csc *A = klu->A;
-  return KLU(refactor)(A->colptr, A->rowind, (double *)A->val, klu->symbolic, klu->frozen, &klu->common) &&
+  return klu_refactor(A->colptr, A->rowind, values(klu), klu->symbolic, klu->frozen, &klu->common) &&
          klu->common.status == KLU_OK;
 }
 
 /* the reciprocal growth of their entries */
 static double rgrowth(mbg__klu *klu) {
   const mbg__csc *A = klu->A;
-  return KLU(rgrowth)(A->colptr, A->rowind, (double *)A->val, klu->symbolic, klu->frozen, &klu->common)
-             ? klu->common.rgrowth
-             : 0;
+  return klu_rgrowth(A->colptr, A->rowind, values(klu), klu->symbolic, klu->frozen, &klu->common) ? klu->common.rgrowth
+                                                                                                  : 0;
 }
 
 /* chooses the frozen pivots */
@@ -266,6 +320,7 @@ int mbg__klu_factor(mbg__klu *klu, int *where) {
   if (!klu->symbolic) {
     return MBG_OK; /* 0 x 0 */
   }
+  split_values(klu);
   if (klu->mode == MBG__KLU_FROZEN && !klu->frozen) {
     MBG_TRY(freeze(klu, where));
   }
@@ -281,17 +336,124 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- factors that are kept */
+
+/* What a refactorization writes, part by part: L and U of each block (with their indices, which stay), the diagonal of
+   U, entries outside the blocks, scales of the rows. Bytes of part k. */
+static size_t part_bytes(const klu_numeric *x, int k, void **part) {
+  const int nblocks = x->nblocks;
+  void *const rest[3] = {x->Udiag, x->Offx, x->Rs};
+  const size_t bytes[3] = {(size_t)x->n * sizeof(double), (size_t)x->nzoff * sizeof(double),
+                           (size_t)x->n * sizeof(double)};
+  *part = k < nblocks ? x->LUbx[k] : rest[k - nblocks];
+  return !*part ? 0 : k < nblocks ? x->LUsize[k] * sizeof(double) : bytes[k - nblocks];
+}
+
+static int part_count(const klu_numeric *x) { return x ? x->nblocks + 3 : 0; }
+
+size_t mbg__klu_bytes(const mbg__klu *klu) {
+  size_t sum = 0;
+  void *part;
+  for (int k = 0; k < part_count(klu->frozen); k++) {
+    sum += part_bytes(klu->frozen, k, &part);
+  }
+  return sum + imaginary_bytes(klu);
+}
+
+bool mbg__klu_keep(const mbg__klu *klu, void *out) {
+  char *to = out;
+  void *part;
+  if (!klu->use || klu->use != klu->frozen) {
+    return false;
+  }
+  for (int k = 0; k < part_count(klu->frozen); k++) {
+    const size_t bytes = part_bytes(klu->frozen, k, &part);
+    if (bytes > 0) {
+      memcpy(to, part, bytes);
+    }
+    to += bytes;
+  }
+  keep_imaginary(klu, to);
+  return true;
+}
+
+void mbg__klu_recall(mbg__klu *klu, const void *kept) {
+  const char *from = kept;
+  void *part;
+  for (int k = 0; k < part_count(klu->frozen); k++) {
+    const size_t bytes = part_bytes(klu->frozen, k, &part);
+    if (bytes > 0) {
+      memcpy(part, from, bytes);
+    }
+    from += bytes;
+  }
+  recall_imaginary(klu, from);
+  klu->use = klu->frozen;
+}
+
+/* ---------------------------------------------------------------------- solutions */
+
+/* B0 <- A^-1 B0, or A^-T B0, in real numbers */
+static void solve_real(mbg__klu *klu, bool transposed, double *B, int nrhs) {
+  assert(klu->use);
+  if (transposed) {
+    klu_tsolve(klu->symbolic, klu->use, klu->A->ncol, nrhs, B, &klu->common);
+  } else {
+    klu_solve(klu->symbolic, klu->use, klu->A->ncol, nrhs, B, &klu->common);
+  }
+}
+
+#ifdef MBG_COMPLEX
+
+/* y -= E x, or E^T x, with the imaginary part E of A */
+static void subtract_imaginary(const mbg__klu *klu, bool transposed, const double *x, double *y) {
+  const mbg__csc *A = klu->A;
+  for (int j = 0; j < A->ncol; j++) {
+    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) {
+      const int i = A->rowind[k];
+      if (transposed) {
+        y[j] -= klu->imaginary[k] * x[i];
+      } else {
+        y[i] -= klu->imaginary[k] * x[j];
+      }
+    }
+  }
+}
+
+/* (A + i E)(x + i y) = b + i c with i^2 = 0: A x = b, A y = c - E x. The real factors serve both (theory 9, N3). */
+static void solve(mbg__klu *klu, bool transposed, real *B, int nrhs) {
+  const int n = klu->A->ncol;
+  double *x = klu->work, *y = klu->work + n;
+  for (int r = 0; r < nrhs; r++, B += n) {
+    for (int i = 0; i < n; i++) {
+      x[i] = re(B[i]);
+      y[i] = im(B[i]);
+    }
+    solve_real(klu, transposed, x, 1);
+    subtract_imaginary(klu, transposed, x, y);
+    solve_real(klu, transposed, y, 1);
+    for (int i = 0; i < n; i++) {
+      __real__ B[i] = x[i];
+      __imag__ B[i] = y[i];
+    }
+  }
+}
+
+#else
+
+static void solve(mbg__klu *klu, bool transposed, real *B, int nrhs) { solve_real(klu, transposed, B, nrhs); }
+
+#endif
+
 void mbg__klu_solve(mbg__klu *klu, real *B, int nrhs) {
   if (klu->symbolic && nrhs > 0) {
-    assert(klu->use);
-    KLU(solve)(klu->symbolic, klu->use, klu->A->ncol, nrhs, (double *)B, &klu->common);
+    solve(klu, false, B, nrhs);
   }
 }
 
 void mbg__klu_solve_T(mbg__klu *klu, real *B, int nrhs) {
   if (klu->symbolic && nrhs > 0) {
-    assert(klu->use);
-    TSOLVE(klu->symbolic, klu->use, klu->A->ncol, nrhs, (double *)B, &klu->common);
+    solve(klu, true, B, nrhs);
   }
 }
 
@@ -301,6 +463,6 @@ double mbg__klu_ratio(mbg__klu *klu) {
   if (!klu->use) {
     return klu->symbolic ? 0 : 1;
   }
-  KLU(rcond)(klu->symbolic, klu->use, &klu->common);
+  klu_rcond(klu->symbolic, klu->use, &klu->common);
   return klu->common.rcond;
 }

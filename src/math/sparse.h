@@ -63,6 +63,13 @@ void mbg__klu_solve(mbg__klu *klu, real *B, int nrhs);
 void mbg__klu_solve_T(mbg__klu *klu, real *B, int nrhs);
 /* Smallest pivot divided by the largest, after row scaling: a cheap and crude estimate of the condition. */
 double mbg__klu_ratio(mbg__klu *klu);
+/* Factors with frozen pivots can be kept and used again. Bytes of such a copy, 0: there are no frozen pivots. */
+size_t mbg__klu_bytes(const mbg__klu *klu);
+/* The factors of the last factor into out (mbg__klu_bytes); false: they have pivots of their own, and nothing is kept.
+ */
+bool mbg__klu_keep(const mbg__klu *klu, void *out);
+/* They become the factors again, as long as the pivots stay frozen. */
+void mbg__klu_recall(mbg__klu *klu, const void *kept);
 /* Forgets the frozen pivots: the next factor chooses. */
 void mbg__klu_thaw(mbg__klu *klu);
 /* Frozen pivots are used from now on without a look at the growth of entries, or with it. For iterations, which notice

@@ -206,6 +206,24 @@ static int active(const mbg__fn_env *env, const mbg__fn *fn, int n, int order, s
   return na;
 }
 
+/* time as an attribute: the clock, by which everything that functions of time are in is differentiated as by time */
+static int active_clock(const mbg__fn_env *env, const mbg__fn *fn, int n, int order, const mbg__fn_value *value,
+                        slot *s, int na) {
+  bool timed = false;
+  for (int k = 0; env->model->nevent > 0 && k < n; k++) {
+    timed = timed || fn->input[k].role == MBG__ROLE_T || fn->input[k].role == MBG__ROLE_CTRL;
+  }
+  if (!timed) {
+    return na;
+  }
+  s->act[na] = env->model->clock;
+  s->f_act[na] = value->f_x[T];
+  for (int c = 0; order > 1 && c <= T; c++) {
+    s->f_xact[na * (T + 1) + c] = value->f_xx[T][c];
+  }
+  return na + 1;
+}
+
 static void keep_signals(const mbg__fn_env *env, const mbg__fn *fn, int n, slot *s) {
   int ns = 0;
   for (int k = 0; k < n; k++) {
@@ -236,7 +254,8 @@ int mbg__fn_at(mbg__fn_env *env, int k, const real *x, int order, mbg__fn_value 
   if (order > 1) {
     second_order(env, fn, n, out);
   }
-  out->nact = s->nact = active(env, fn, n, order, s);
+  const int na = active(env, fn, n, order, s);
+  out->nact = s->nact = active_clock(env, fn, n, order, out, s, na);
   keep_signals(env, fn, n, s);
   return MBG_OK;
 }
@@ -272,6 +291,38 @@ static void gather_jet(mbg__fn_env *env, const mbg__fn *fn, int n) {
   }
 }
 
+/* the third derivative of a control: its second one is linear between knots */
+static real control_third(const mbg__fn_env *env, const mbg__control *c, const mbg__spline_weights *w) {
+  const real *m = env->attr + c->attr + c->spline->n;
+  const double h = c->spline->x[w->i + 1] - c->spline->x[w->i];
+  return c->spline->interpolation == MBG__CUBIC ? (m[w->i + 1] - m[w->i]) / h : 0;
+}
+
+/* The clock moves the three coefficients as time does; the third one by the sum of d2/dt2 (g0 x') over the inputs. */
+static int jet_clock(const mbg__fn_env *env, const mbg__fn *fn, int n, const mbg__fn_jet *jet, slot *s, int na) {
+  const mbg__fn_work *w = env->work;
+  real third = 0;
+  bool timed = false;
+  for (int i = 0; env->model->nevent > 0 && i < n; i++) {
+    const real *g = w->gj + 3 * i, *x = w->xj + 3 * i;
+    if (fn->input[i].role == MBG__ROLE_T || fn->input[i].role == MBG__ROLE_CTRL) {
+      timed = true;
+      third += g[2] * x[1] + 2 * g[1] * x[2];
+    }
+    if (fn->input[i].role == MBG__ROLE_CTRL) {
+      third += g[0] * control_third(env, &env->model->controls[fn->input[i].index], &w->weights[i]);
+    }
+  }
+  if (!timed) {
+    return na;
+  }
+  s->act[na] = env->model->clock;
+  s->f_jact[na][0] = jet->f[1];
+  s->f_jact[na][1] = jet->f[2];
+  s->f_jact[na][2] = third;
+  return na + 1;
+}
+
 int mbg__fn_time_jet(mbg__fn_env *env, int k, mbg__fn_jet *out) {
   const mbg__fn *fn = &env->model->fns[env->fn + k];
   slot *s = &env->work->slots[env->fn + k];
@@ -301,10 +352,93 @@ int mbg__fn_time_jet(mbg__fn_env *env, int k, mbg__fn_jet *out) {
       }
     }
   }
+  na = jet_clock(env, fn, n, out, s, na);
   out->nact = na;
   out->act = s->act;
   out->f_act = (const real(*)[3])s->f_jact;
   return MBG_OK;
+}
+
+int mbg__fn_argument_jet(mbg__fn_env *env, int k, real x, mbg__fn_jet *out) {
+  const mbg__fn *fn = &env->model->fns[env->fn + k];
+  slot *s = &env->work->slots[env->fn + k];
+  mbg__fn_work *w = env->work;
+  const int n = mbg__expr_ninputs(fn->expr);
+  gather(env, fn, &x);
+  for (int i = 0; i < n; i++) {
+    w->xj[3 * i] = w->x[i];
+    w->xj[3 * i + 1] = fn->input[i].role == MBG__ROLE_ARG;
+    w->xj[3 * i + 2] = 0;
+  }
+  const int err = mbg__expr_jet(env->ctx, fn->expr, w->xj, w->scratch, out->f, w->gj);
+  if (err < 0) {
+    return err;
+  }
+  int na = 0;
+  out->f[3] = 0;
+  for (int i = 0; i < n; i++) {
+    if (fn->input[i].role == MBG__ROLE_ARG) {
+      out->f[3] = w->gj[3 * i + 2];
+    } else {
+      s->act[na] = fn->input[i].index;
+      memcpy(s->f_jact[na++], w->gj + 3 * i, 3 * sizeof(real));
+    }
+  }
+  out->nact = na;
+  out->act = s->act;
+  out->f_act = (const real(*)[3])s->f_jact;
+  return MBG_OK;
+}
+
+/* jet along a direction d of the arguments: second derivatives of all slopes in w->gj */
+static int space_direction(mbg__fn_env *env, const mbg__fn *fn, int n, int j, int l) {
+  mbg__fn_work *w = env->work;
+  real f[3];
+  for (int i = 0; i < n; i++) {
+    const mbg__input *in = &fn->input[i];
+    w->xj[3 * i] = w->x[i];
+    w->xj[3 * i + 1] = in->role == MBG__ROLE_ARG && (in->index == j || in->index == l);
+    w->xj[3 * i + 2] = 0;
+  }
+  return mbg__expr_jet(env->ctx, fn->expr, w->xj, w->scratch, f, w->gj);
+}
+
+/* Second derivatives of slopes by polarization: f_i[j, l] = (f_i[j + l, j + l] - f_i[j, j] - f_i[l, l])/2; f_a
+   likewise. */
+int mbg__fn_space_jet(mbg__fn_env *env, int k, const real x[3], mbg__jet3 *out, int *nact, int *act,
+                      mbg__contact_slope *slope) {
+  const mbg__fn *fn = &env->model->fns[env->fn + k];
+  mbg__fn_work *w = env->work;
+  const int n = mbg__expr_ninputs(fn->expr);
+  memset(out, 0, sizeof(*out));
+  gather(env, fn, x);
+  int err = mbg__expr_value(env->ctx, fn->expr, w->x, w->scratch, &out->F);
+  for (int j = 0; err == MBG_OK && j < 9; j++) {
+    const int a = j < 3 ? j : (j - 3) / 3, b = j < 3 ? j : (j - 3) % 3;
+    if (j >= 3 && a >= b) {
+      continue;
+    }
+    err = space_direction(env, fn, n, a, b);
+    int na = 0;
+    for (int i = 0; err == MBG_OK && i < n; i++) {
+      const real *g = w->gj + 3 * i;
+      const bool arg = fn->input[i].role == MBG__ROLE_ARG;
+      const int c = fn->input[i].index;
+      real(*const second)[MBG__CONTACT_Z] = arg ? out->F_zzz[c] : slope[na].F_zz;
+      second[a][b] = second[b][a] = a == b ? g[2] : (g[2] - second[a][a] - second[b][b]) / 2;
+      if (arg) {
+        out->F_z[c] = g[0];
+        out->F_zz[c][a] = a == b ? g[1] : out->F_zz[c][a];
+      } else {
+        act[na] = c;
+        slope[na].F = g[0];
+        slope[na].F_z[a] = a == b ? g[1] : slope[na].F_z[a];
+      }
+      na += !arg;
+    }
+    *nact = na;
+  }
+  return err;
 }
 
 /* ---------------------------------------------------------------------- columns of forces */
@@ -315,6 +449,9 @@ void mbg__force_fn_column(mbg__force_out *out, const mbg__fn_value *value, const
   }
   for (int k = 0; k < value->nact; k++) {
     real *column = out->f_a[out->na];
+    if (out->energy_a) {
+      out->energy_a[out->na] = 0;
+    }
     out->aidx[out->na++] = value->act[k];
     v6_scale(column, value->f_act[k], g);
     for (int c = 0; gx && c <= T; c++) {

@@ -31,11 +31,20 @@ int mbg__fn_active(const mbg__fn_env *env, int k, const int **act, const real **
 /* As a function of time alone (drivers): f[3] = (f, f', f''); act/nact active attributes; f_act (nact x 3): derivatives
    of the three coefficients by each. Arrays are owned by the work and valid until the next call for the same k. */
 typedef struct {
-  real f[3];
+  real f[4]; /* f[3]: of mbg__fn_argument_jet alone */
   int nact;
   const int *act;
   const real (*f_act)[3];
 } mbg__fn_jet;
 int mbg__fn_time_jet(mbg__fn_env *env, int k, mbg__fn_jet *out);
+
+/* The same for a function of one argument x and names alone: f[4] = (f, f', f'', f''') by x, f_act: derivatives of the
+   first three. */
+int mbg__fn_argument_jet(mbg__fn_env *env, int k, real x, mbg__fn_jet *out);
+
+/* A function of x, y, z and names alone: derivatives up to third order, and by its active attributes, act and slope
+   (nact). */
+int mbg__fn_space_jet(mbg__fn_env *env, int k, const real x[3], mbg__jet3 *out, int *nact, int *act,
+                      mbg__contact_slope *slope);
 
 #endif

@@ -90,6 +90,14 @@ bool mbg_model_parameter_log_scale(const mbg_model *model, int index) {
   return HAS(model, index, np) && group_of(model, index)->log_scale;
 }
 
+double mbg_model_parameter_deviation(const mbg_model *model, int index) {
+  return HAS(model, index, np) ? group_of(model, index)->deviation : NAN;
+}
+
+mbg_distribution mbg_model_parameter_distribution(const mbg_model *model, int index) {
+  return HAS(model, index, np) ? (mbg_distribution)group_of(model, index)->distribution : MBG_NORMAL;
+}
+
 const char *mbg_model_parameter_unit(const mbg_model *model, int index) {
   return HAS(model, index, np) ? group_of(model, index)->unit : "";
 }
@@ -217,6 +225,10 @@ const char *mbg_model_signal_unit(const mbg_model *model, int index) {
   if (type->of == MBG__OF_COORD) {
     return coordinate_unit(s, model->coords[s->coord].type->unit);
   }
+  if (type->role == MBG__ROLE_CONTACT) {
+    static const char *const units[] = {"m", "N", "m/s"};
+    return units[s->opt[0]];
+  }
   if (!type->unit[0]) {
     return "";
   }
@@ -229,6 +241,17 @@ const char *mbg_model_signal_unit(const mbg_model *model, int index) {
 int mbg_model_criterion_count(const mbg_model *model) { return model ? model->ncriterion : 0; }
 const char *mbg_model_criterion_name(const mbg_model *model, int index) {
   return HAS(model, index, ncriterion) ? model->criteria[index].name : NULL;
+}
+
+const char *mbg_model_criterion_kind(const mbg_model *model, int index) {
+  static const char *const kinds[] = {[MBG__TERMINAL] = "terminal",
+                                      [MBG__INTEGRAL] = "integral",
+                                      [MBG__LEAST_SQUARES] = "least_squares",
+                                      [MBG__SMOOTH_MAXIMUM] = "smooth_maximum",
+                                      [MBG__PATH] = "path",
+                                      [MBG__SUM] = "sum",
+                                      [MBG__COMBINATION] = "value"};
+  return HAS(model, index, ncriterion) ? kinds[model->criteria[index].kind] : NULL;
 }
 
 /* ---------------------------------------------------------------------- rows */
@@ -254,4 +277,13 @@ uint64_t mbg__model_sum(uint64_t sum, const mbg_model *m) {
     sum = mbg__sum(sum, s->text, s->length);
   }
   return run ? mbg__sum(sum, run, strlen(run)) : sum;
+}
+
+bool mbg__model_has_rates(const mbg_model *m) {
+  for (int i = 0; i < m->nrow; i++) {
+    if (m->rows[i].rate) {
+      return true;
+    }
+  }
+  return false;
 }

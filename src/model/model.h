@@ -7,9 +7,12 @@
 
 #include "base/where.h"
 #include "expr/expr.h"
+#include "model/curve_types.h"
+#include "model/event_types.h"
 #include "model/figure.h"
 #include "model/modal.h"
 #include "model/section.h"
+#include "model/state_types.h"
 #include "model/types.h"
 
 /* ---------------------------------------------------------------------- numbers */
@@ -21,7 +24,9 @@ typedef struct {
   bool vector;     /* written name[i] */
   double min, max; /* -INFINITY, INFINITY when not given */
   bool log_scale;
-  bool set; /* by the run that the model was loaded for */
+  double deviation; /* standard deviation of its scatter, 0 when not given */
+  int distribution; /* mbg_distribution */
+  bool set;         /* by the run that the model was loaded for */
   const char *unit, *note;
   mbg__where where;
 } mbg__parameter;
@@ -175,39 +180,45 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- constraints */
 
-/* One term of a row on one pair: factor * sign * F(z), z = (entries, law, attributes).
-   With a law (a driver q = theta, q = sign * F(entries)) the sign multiplies the law's value instead: F(entries) = sign
-   * theta. */
+/* One term of a row on one pair: factor * sign * F(z), z = (entries, law, attributes), or factor * f(sign * F(z)) with
+   an outer function f. With a law (a driver q = theta, q = sign * F(entries)) the sign multiplies the law's value
+   instead: F(entries) = sign * theta. */
 typedef struct {
   mbg__row_kernel kernel; /* NULL: the entry itself; with a law: the entry minus sign * law */
   double sign;
   double attr_sign; /* of attributes: -1 for the pitch of a screw in a mirrored part, else 1 */
-  int pair;         /* -1: no pair, F = 1 (the constant of a coupling) */
-  int nentry, entry[3];
+  int pair;         /* -1: no pair, F = 1, or the law (the constant of a coupling) */
+  int nentry, entry[MBG__CONTACT_Z];
   int law;            /* function of t, or -1 */
   int nattr, attr[2]; /* global attributes in z */
   int turn;           /* turn counter or -1 */
   int factor;         /* global attribute that multiplies the term (coupling), or -1 */
+  int outer;          /* function of one argument, the coordinate (coupling), or -1 */
+  int rate, contact;  /* of a row on rates: MBG__RATE_...; of a contact: 1 + 2 (contact) + row; else 0 */
+  mbg__rate_kernel coefficients;
 } mbg__term;
 
 typedef enum { MBG__ROW_JOINT, MBG__ROW_DRIVER, MBG__ROW_COUPLING } mbg__row_kind;
 
-/* phi = sum of terms. */
+/* phi = sum of terms. A row on rates (rolling, a blade) has phid = sum of terms and counts with phi = 0, whose
+   derivatives are 0 too; its gradient b is that by the twist (theory 8, section 3). */
 typedef struct {
   mbg__row_kind kind;
   int owner;        /* joint, driver, coupling or pin */
   const char *name; /* "x1" */
   int term, nterm;
+  bool rate; /* on rates */
+  int decay; /* attribute: `lie` and `dae` take phid + decay phi = 0 for phi = 0; -1: phi = 0 */
 } mbg__row;
 
 typedef struct {
   const char *name;
   const mbg__joint_type *type;
   int pair;
-  double sign[3]; /* of its free coordinates: -1 where a mirrored part turns them round */
-  int row, nrow;  /* rows kept after masking */
-  int law;        /* function of time in the place of an attribute of its rows, or -1 */
-  int cut;        /* hint: 1 cut, 0 keep, -1 no hint */
+  double sign[3];   /* of its free coordinates: -1 where a mirrored part turns them round */
+  int row, nrow;    /* rows kept after masking */
+  int law;          /* function of time in the place of an attribute of its rows, or -1 */
+  int contact, cut; /* contact of its rows, or -1; hint: 1 cut, 0 keep, -1 no hint */
   int attr, nattr;
   const int *opt;
   mbg__where where;
@@ -242,26 +253,10 @@ typedef struct {
   int fn, nfn;  /* functions */
   int nact;     /* own attributes + most active ones of the functions */
   double scale; /* rate of a state: see mbg__user_state */
+  bool shaped;  /* of the section "contacts": pictures show the shapes themselves */
+  bool late;    /* rate of a state that uses accelerations, reactions, forces or energies: it is found after these */
   mbg__where where;
 } mbg__force;
-
-/* ---------------------------------------------------------------------- states */
-
-/* A state x of the file: x' = rate. It is s times a velocity y of a body that carries three states, has mass 1 and
-   no weight, and moves along the axes of a frame that never turns; the rate pushes this body along a coordinate
-   q = s times its place, by the hidden force `force`, so that y' = rate / s. So formulations, starts and stores need
-   not know of states: what the theory calls a velocity without position is a velocity whose position nobody reads. */
-typedef struct {
-  const char *name, *unit;
-  int body, component; /* of the velocity */
-  int coord;           /* its rate is the state */
-  int signal;          /* the state */
-  int force;           /* whose function is the rate */
-  int initial;         /* attribute: value at the start, or the guess of it */
-  bool steady;         /* starts where its rate is 0 */
-  double scale;        /* s > 0, at the nominal parameters; in no equation */
-  mbg__where where;
-} mbg__user_state;
 
 /* ---------------------------------------------------------------------- beams */
 
@@ -318,6 +313,7 @@ typedef enum {
   MBG__LEAST_SQUARES,
   MBG__SMOOTH_MAXIMUM,
   MBG__PATH,
+  MBG__SUM,        /* of the values at the firings of an event */
   MBG__COMBINATION /* expression of other criteria */
 } mbg__criterion_kind;
 
@@ -327,6 +323,9 @@ typedef struct {
   int signal;          /* the value it accumulates; -1 for COMBINATION */
   double sharpness;    /* SMOOTH_MAXIMUM: k */
   double every;        /* PATH: spacing, 0: every step */
+  int event;           /* TERMINAL, SUM: event, -1: the end of the run */
+  int firing;          /* TERMINAL: its firing from 1, 0: the last */
+  bool before;         /* ... before it acts */
   double lower, upper; /* PATH: limits, infinite when not given */
   int nsample;         /* LEAST_SQUARES: data */
   const double *time, *value, *weight;
@@ -366,6 +365,7 @@ typedef struct {
   int index;                                                /* 3, or 2: velocity constraints too */
   double memory;                                            /* bytes, 0: no limit */
   bool redundant_error;
+  int max_events;
   int nbreak;
   const double *breaks;
 } mbg__run;
@@ -420,6 +420,7 @@ typedef struct {
   int nfilter;
   const mbg__task_vector *filters;
   double scale, tolerance, settle; /* NAN: not given */
+  double robust;                   /* deviations that are added to the objective, 0: none */
   int iterations;                  /* 0: not given */
   const char *optimizer;           /* NULL: not given */
 } mbg__optimize_task;
@@ -482,14 +483,20 @@ struct mbg_model {
   mbg__joint *joints;
   int ndriver;
   mbg__driver *drivers;
-  int ncoupling;
+  int ncoupling, ncurve, ncontact;
   mbg__coupling *couplings;
+  mbg__curve *curves;
+  mbg__contact *contacts;
 
   int gravity; /* attributes (3), or -1 */
   int nforce;
   mbg__force *forces; /* the rates of states are the last ones */
   int nstate;
   mbg__user_state *states;
+  int clock; /* attribute 0, by which functions of time are differentiated as by time; -1: no events */
+  int nmode, nevent;
+  mbg__event_mode *modes;
+  mbg__event *events;
   int nbeam;
   mbg__beam *beams;
   int nelement;
@@ -546,11 +553,13 @@ static inline int mbg__frames(const mbg_model *m) {
 
 /* A sum over the texts of the model and its parts, and the name of its run, after `sum`. */
 uint64_t mbg__model_sum(uint64_t sum, const mbg_model *m);
+/* ... and of the contents of other files that its texts name. */
+int mbg__model_sum_files(mbg_context *ctx, const mbg_model *model, uint64_t *sum);
 
 /* "joint 'crank' row x1" */
 void mbg__row_label(const mbg_model *model, int row, char *buffer, size_t size);
 
-/* Does a row follow a function of time: a driver, a joint of given length? */
+/* Does a row follow a function of time? */
 static inline bool mbg__row_in_time(const mbg_model *m, int row) {
   for (int k = m->rows[row].term; k < m->rows[row].term + m->rows[row].nterm; k++) {
     if (m->terms[k].law >= 0) {
@@ -559,6 +568,8 @@ static inline bool mbg__row_in_time(const mbg_model *m, int row) {
   }
   return false;
 }
+
+bool mbg__model_has_rates(const mbg_model *m);
 
 static inline bool mbg__model_in_time(const mbg_model *m) {
   for (int k = 0; k < m->nterm; k++) {

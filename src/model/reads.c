@@ -44,3 +44,40 @@ done:
   mbg__arena_destroy(&arena);
   return err;
 }
+
+/* ---------------------------------------------------------------------- contents */
+
+/* every file that a text names, into the sum, in the order of the texts */
+static int sum_named(mbg_context *ctx, mbg__arena *arena, const mbg__json *json, const char *base, uint64_t *sum) {
+  int err = MBG_OK;
+  struct stat info;
+  const char *path = json->kind == MBG__JSON_STRING ? mbg__path_beside(arena, base, json->text) : NULL;
+  if (path && json->text[0] && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
+    char *text;
+    size_t length;
+    mbg__arena own;
+    mbg__arena_init(&own, mbg__context_allocator(ctx));
+    err = mbg__file_read_data(ctx, &own, path, &text, &length);
+    *sum = err < 0 ? *sum : mbg__sum(*sum, text, length);
+    mbg__arena_destroy(&own);
+  }
+  for (const mbg__json *c = json->child; c && err == MBG_OK; c = c->next) {
+    err = sum_named(ctx, arena, c, base, sum);
+  }
+  return err;
+}
+
+int mbg__model_sum_files(mbg_context *ctx, const mbg_model *model, uint64_t *sum) {
+  int err = MBG_OK;
+  mbg__arena arena;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  for (const mbg__model_source *s = model->sources; s; s = s->next) {
+    mbg__json *root;
+    MBG_TRY(mbg__json_parse(ctx, &arena, s->path ? s->path : "", s->text, s->length, &root));
+    MBG_TRY(sum_named(ctx, &arena, root, s->path ? s->path : "", sum));
+    MBG_TRY(mbg__arena_check(ctx, &arena));
+  }
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}

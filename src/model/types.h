@@ -20,6 +20,7 @@ typedef enum {
   MBG__KEY_FN,     /* a function: number or expression of its arguments, t, names ...  */
   MBG__KEY_FN3,    /* three functions */
   MBG__KEY_CHOICE, /* one of `choices`; gives an option (its index)                    */
+  MBG__KEY_CURVE,  /* the name of a curve; gives an option (its index)                 */
   MBG__KEY_BOOL    /* gives an option 0 or 1                                           */
 } mbg__key_kind;
 
@@ -40,6 +41,7 @@ typedef struct {
   const char *choices; /* CHOICE: "world body" */
   const char *help;    /* one sentence for the manual */
   bool in_time;        /* NUMBER of a joint: may be a function of t and controls, the time law of its rows */
+  bool smooth;         /* FN: its slope is used, so that tables in it must be cubic */
 } mbg__key;
 
 /* ---------------------------------------------------------------------- functions of the model file in kernels */
@@ -95,6 +97,20 @@ enum {
 /* z = (entries..., time law, attributes...), in this order. turns: whole turns to add to an angle. */
 typedef void (*mbg__row_kernel)(const real *z, int turns, int order, mbg__jet3 *out);
 
+/* Coefficients n_j(z) of the relative twist in a row on rates, chi = sum_j n_j(z) v_j, z = (entries..., attributes...),
+   with derivatives up to order 2 (theory 8, section 3); the caller clears it. */
+enum { MBG__NR = 5 }; /* most inputs */
+typedef struct {
+  real n[6];
+  real n_z[6][MBG__NR];
+  real n_zz[6][MBG__NR][MBG__NR];
+} mbg__rate_jet;
+typedef void (*mbg__rate_kernel)(const real *z, mbg__rate_jet *out);
+
+/* What a term of a row on rates is: nothing of the kind (the rate of a function of positions counts), the sum of a
+   kernel, minus a function of time, or (from MBG__RATE_U1 on) a component of the relative twist. */
+enum { MBG__RATE_NONE, MBG__RATE_KERNEL, MBG__RATE_LAW, MBG__RATE_U1 };
+
 /* ---------------------------------------------------------------------- coordinates: coord_*.c */
 
 /* A scalar q(G) of one relative frame: B relative to A. */
@@ -111,9 +127,78 @@ typedef struct {
   mbg__row_kernel branch; /* must be positive when a driver holds, z as driver; NULL: no other branch */
 } mbg__coord_type;
 
+/* ---------------------------------------------------------------------- joints on curves and surfaces */
+
+enum { MBG__CONTACT_Z = 4, MBG__CONTACT_S = 3, MBG__CONTACT_Y = MBG__CONTACT_Z + MBG__CONTACT_S };
+
+/* psi(y) with derivatives up to third order, y = (entries z, contact parameters s); symmetric. */
+typedef struct {
+  int n; /* length of y */
+  real f, g[MBG__CONTACT_Y], h[MBG__CONTACT_Y][MBG__CONTACT_Y];
+  real t[MBG__CONTACT_Y][MBG__CONTACT_Y][MBG__CONTACT_Y];
+} mbg__form;
+
+/* A function u(y_var) of one variable: value and three derivatives. */
+typedef struct {
+  int var;
+  real u[4];
+} mbg__factor;
+
+/* Adds c times the product of n <= 3 factors of different variables, derivatives up to `order`. */
+void mbg__form_add(mbg__form *form, int order, real c, int n, const mbg__factor *factor);
+
+/* What a contact sees. */
+typedef struct {
+  real y[MBG__CONTACT_Y];
+  const real *attr;    /* own attributes of the joint */
+  const int *opt;      /* its options */
+  const double *triad; /* tangent, two normals of the nearest sample of curve A (9), of spatial curves */
+  int row;             /* 0, 1: the row of a spatial curve */
+  bool spatial;
+} mbg__contact_in;
+
+/* Derivatives of F, of its slopes and of its curvatures by one attribute. */
+typedef struct {
+  real F, F_z[MBG__CONTACT_Z], F_zz[MBG__CONTACT_Z][MBG__CONTACT_Z];
+} mbg__contact_slope;
+
+/* Samples of a curve near which the contact is looked for. */
+typedef struct {
+  int count, dim;
+  double from, spacing;
+  const double *r; /* count x 3 */
+} mbg__curve_samples;
+
+/* An orthonormal triad: along the tangent, and two normals that follow from it. */
+void mbg__curve_triad(const real tangent[3], double triad[9]);
+
+/* A joint on curves eliminates the parameters s of the contact (theory 8, section 9). Its rows are the stationary
+   value of a generating function,
+
+     phi(z) = psi(z, s*),    psi_s(z, s*) = 0,
+
+   psi affine in the points of the curves: psi = base + sum over curves and components of along(r_component). */
+typedef struct {
+  int ncurve;
+  int nz, entry[MBG__CONTACT_Z];
+  int ns;
+  int s_of[2];     /* place of the parameter of each curve among s */
+  double pressed;  /* sign of lambda while the bodies press on each other; 0: the contact holds both ways */
+  const char *out; /* what has happened when the contact equations are singular */
+  void (*base)(const mbg__contact_in *in, mbg__form *form);
+  /* adds the terms of component c of a curve, u(s) in the place of r_c(s) and its derivatives */
+  void (*along)(const mbg__contact_in *in, int curve, int c, const real u[4], int order, mbg__form *form);
+  /* derivative of psi by an own attribute, if there are any */
+  void (*own)(const mbg__contact_in *in, int attr, mbg__form *form);
+  /* the nearest samples, one of each curve, from z = y */
+  void (*nearest)(const mbg__contact_in *in, const mbg__curve_samples *samples, int at[2]);
+  /* s from the parameters of the curves and their tangents there */
+  void (*begin)(const mbg__contact_in *in, const real *const tangent[2], real *s);
+} mbg__curve_contact;
+
 /* ---------------------------------------------------------------------- joints: joint_*.c */
 
-typedef struct {
+typedef struct mbg__row_spec {
   const char *name;       /* "x1", for reports */
   mbg__row_kernel kernel; /* NULL: the row is entry[0] itself */
   int nentry;
@@ -121,6 +206,10 @@ typedef struct {
   int nattr;
   int attr[2]; /* attributes of the joint in z, counted from its first */
   bool turns;  /* kernel uses the angle's turn counter */
+  int rate;    /* a row on rates: MBG__RATE_KERNEL with its kernel, or MBG__RATE_U1 + component; else 0 */
+  mbg__rate_kernel coefficients;
+  const struct mbg__row_spec *plus; /* a further term of the row, or NULL */
+  int contact;                      /* 1 + row of the contact of the joint, 0: none */
 } mbg__row_spec;
 
 typedef struct {
@@ -135,6 +224,9 @@ typedef enum {
   MBG__AXES_UNIVERSAL /* "axis" is x of A, "axis2" is y of B                  */
 } mbg__axes;
 
+/* How a body that rolls by the joint looks the same while it spins: not known, about z of B, about every axis. */
+typedef enum { MBG__SPIN_NONE, MBG__SPIN_AXLE, MBG__SPIN_BALL } mbg__spin;
+
 typedef struct {
   const char *key; /* "revolute" */
   const char *help;
@@ -146,6 +238,12 @@ typedef struct {
   int ncoord;
   const mbg__key *keys;
   int nkey;
+  bool spatial; /* between spatial bodies and the ground alone */
+  int decay;    /* 1 + attribute of the key "stabilization", whose rows follow the option "level"; 0: none */
+  mbg__spin spin;
+  /* why the joint has no meaning at a relative frame; NULL: always has one */
+  const char *(*broken)(const mbg__frame *G);
+  const mbg__curve_contact *contact; /* on curves; NULL: none. With rows of a contact: by the function of its keys */
 } mbg__joint_type;
 
 /* ---------------------------------------------------------------------- forces along a coordinate: law_*.c */
@@ -216,7 +314,8 @@ typedef struct {
   real (*f_fn)[6];  /* by the value of each function (cleared), set by mbg__force_fn_column: for signals in it */
   real energy;      /* potential energy of the elastic part, or 0 */
   real energy_G[6]; /* by the variation of G */
-  real *energy_a;   /* by the own attributes (cleared) */
+  real *energy_a;   /* by the attribute of each column (cleared for the own attributes and by mbg__force_fn_column) */
+  const char *why;  /* of an error: what is wrong with the position, or NULL */
 } mbg__force_out;
 
 /* Appends the columns df = g * d(value) for the active attributes of a function value; g: six numbers. When gx is not
@@ -227,11 +326,14 @@ void mbg__force_fn_column(mbg__force_out *out, const mbg__fn_value *value, const
 typedef struct {
   const char *key; /* "bushing" */
   const char *help;
-  bool on_one; /* takes "on": one marker, A is the ground ("between" is accepted too) */
-  bool z_axis; /* takes "axis": z of marker B (tyre: spin axis) */
+  bool on_one;   /* takes "on": one marker, A is the ground ("between" is accepted too) */
+  bool z_axis;   /* takes "axis": z of marker B (tyre: spin axis) */
+  bool of_world; /* with "on", A is the ground of the model, not that of the part */
   const mbg__key *keys;
   int nkey;
   int (*eval)(const mbg__force_in *in, mbg__force_out *out);
+  /* contacts: depth, normal force and sliding speed in the place of the first three of f; NULL: no contact */
+  int (*measure)(const mbg__force_in *in, mbg__force_out *out);
   /* checks the data at the nominal parameters, writes the reason of a refusal into `why`; NULL: the keys suffice */
   bool (*check)(const real *attr, const int *opt, char *why, size_t size);
   mbg__energy_kind (*energy)(const real *attr);                /* as of a law */
@@ -249,7 +351,8 @@ typedef enum {
   MBG__OF_BODIES,  /* "of": a body, or absent: all bodies                                     */
   MBG__OF_CONTROL, /* "control"                                                               */
   MBG__OF_VALUE,   /* "value": an expression of t, names and other signals                    */
-  MBG__OF_BEAM     /* "beam", "element"                                                       */
+  MBG__OF_BEAM,    /* "beam", "element"                                                       */
+  MBG__OF_EVENT    /* "event": an event with an impact                                        */
 } mbg__signal_of;
 
 /* Levels a signal needs: a force law may use MBG__LEVEL_VELOCITY at most. */
@@ -299,6 +402,7 @@ enum {
   MBG__ROLE_REACTION,
   MBG__ROLE_AXIAL,
   MBG__ROLE_FORCE,
+  MBG__ROLE_CONTACT,
   MBG__ROLE_KINETIC,
   MBG__ROLE_POTENTIAL,
   MBG__ROLE_ENERGY,

@@ -1,8 +1,6 @@
-/* Compiled for complex numbers alone: see complex_step.h. The model is a copy of the given one with the kernels of its
-   types exchanged for complex ones. */
+/* Compiled for complex numbers alone: see complex_step.h. */
 #include "modes/complex_step.h"
 
-#include "elements/lists.h"
 #include "system/system.h"
 
 #include <string.h>
@@ -20,97 +18,6 @@ struct mbg__complex_step {
   double *p;                          /* (np) */
 };
 
-/* ---------------------------------------------------------------------- types */
-
-enum { COORD, JOINT, LAW, FORCE, SIGNAL, BODY };
-
-/* entry of `own` at the place of `type` in the caller's list */
-static const void *exchange(const void *type, const void *const *theirs, const void *const *own, int count) {
-  for (int i = 0; type && i < count; i++) {
-    if (theirs[i] == type) {
-      return own[i];
-    }
-  }
-  return NULL;
-}
-
-/* kernels of rows stand in the types of joints and coordinates */
-static mbg__row_kernel exchange_kernel(mbg__row_kernel kernel, const mbg__complex_step_types *types) {
-  int count;
-  const mbg__joint_type *const *joints = mbg__joint_types(&count);
-  const mbg__joint_type *const *their_joints = (const mbg__joint_type *const *)types->types[JOINT];
-  for (int i = 0; kernel && i < count; i++) {
-    for (int k = 0; k < joints[i]->nrow; k++) {
-      if (their_joints[i]->rows[k].kernel == kernel) {
-        return joints[i]->rows[k].kernel;
-      }
-    }
-  }
-  const mbg__coord_type *const *coords = mbg__coord_types(&count);
-  const mbg__coord_type *const *their_coords = (const mbg__coord_type *const *)types->types[COORD];
-  for (int i = 0; kernel && i < count; i++) {
-    if (their_coords[i]->value == kernel || their_coords[i]->driver == kernel) {
-      return their_coords[i]->value == kernel ? coords[i]->value : coords[i]->driver;
-    }
-  }
-  assert(!kernel);
-  return NULL;
-}
-
-#define LIST(list) ((const void *const *)(list))
-
-static void *copy(mbg__arena *arena, int count, size_t size, const void *list) {
-  void *out = mbg__arena_take(arena, (size_t)count, size);
-  if (out && count > 0) {
-    memcpy(out, list, (size_t)count * size);
-  }
-  return out;
-}
-
-static int exchange_types(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_types *types) {
-  mbg_model *m = &s->model;
-  int n[6];
-  const void *const *own[6] = {LIST(mbg__coord_types(&n[0])),  LIST(mbg__joint_types(&n[1])),
-                               LIST(mbg__law_types(&n[2])),    LIST(mbg__force_types(&n[3])),
-                               LIST(mbg__signal_types(&n[4])), LIST(mbg__body_types(&n[5]))};
-  m->coords = copy(&s->arena, m->ncoord, sizeof(*m->coords), m->coords);
-  m->joints = copy(&s->arena, m->njoint, sizeof(*m->joints), m->joints);
-  m->terms = copy(&s->arena, m->nterm, sizeof(*m->terms), m->terms);
-  m->forces = copy(&s->arena, m->nforce, sizeof(*m->forces), m->forces);
-  m->signals = copy(&s->arena, m->nsignal, sizeof(*m->signals), m->signals);
-  m->bodies = copy(&s->arena, m->nbody, sizeof(*m->bodies), m->bodies);
-  if (mbg__arena_check(ctx, &s->arena) < 0) {
-    return MBG_ERROR_MEMORY;
-  }
-  for (int i = 0; i < m->ncoord; i++) {
-    m->coords[i].type = exchange(m->coords[i].type, types->types[COORD], own[COORD], n[COORD]);
-  }
-  for (int i = 0; i < m->njoint; i++) {
-    m->joints[i].type = exchange(m->joints[i].type, types->types[JOINT], own[JOINT], n[JOINT]);
-  }
-  for (int i = 0; i < m->nterm; i++) {
-    m->terms[i].kernel = exchange_kernel(m->terms[i].kernel, types);
-  }
-  for (int i = 0; i < m->nforce; i++) {
-    m->forces[i].law = m->forces[i].law == types->state_rate
-                           ? &mbg__state_rate
-                           : exchange(m->forces[i].law, types->types[LAW], own[LAW], n[LAW]);
-    m->forces[i].type = exchange(m->forces[i].type, types->types[FORCE], own[FORCE], n[FORCE]);
-  }
-  for (int i = 0; i < m->nsignal; i++) {
-    m->signals[i].type = exchange(m->signals[i].type, types->types[SIGNAL], own[SIGNAL], n[SIGNAL]);
-  }
-  for (int i = 0; i < m->nbody; i++) {
-    const void *own_type = exchange(m->bodies[i].type, types->types[BODY], own[BODY], n[BODY]);
-    m->bodies[i].type = m->bodies[i].type == types->node      ? &mbg__beam_node
-                        : m->bodies[i].type == types->carrier ? &mbg__modes_carrier
-                        : m->bodies[i].type == types->states  ? &mbg__state_carrier
-                                                              : own_type;
-    assert(m->bodies[i].type);
-  }
-  return MBG_OK;
-}
-
 /* ---------------------------------------------------------------------- life */
 
 static void complex_copy(int n, const double *x, real *out) {
@@ -119,12 +26,12 @@ static void complex_copy(int n, const double *x, real *out) {
   }
 }
 
-static int make(mbg_context *ctx, mbg__complex_step *s, const mbg__complex_step_types *types,
+static int make(mbg_context *ctx, mbg__complex_step *s, const mbg_model *model, const mbg__kernels *kernels,
                 const double *parameters) {
   const mbg_model *m = &s->model;
   mbg__arena *arena = &s->arena;
   int err = MBG_OK;
-  MBG_TRY(exchange_types(ctx, s, types));
+  MBG_TRY(mbg__kernels_exchange(ctx, arena, model, kernels, &s->model));
   s->H = MBG_TAKE(arena, mbg__frame, m->nbody);
   s->v = MBG_TAKE(arena, real, m->nw);
   s->vd = MBG_TAKE(arena, real, m->nw);
@@ -150,7 +57,7 @@ done:
   return err;
 }
 
-int mbg__complex_step_create(mbg_context *ctx, const void *model, const mbg__complex_step_types *types,
+int mbg__complex_step_create(mbg_context *ctx, const mbg_model *model, const mbg__kernels *kernels,
                              const double *parameters, mbg__complex_step **out) {
   mbg__complex_step *s = mbg__alloc_zero(ctx, 1, sizeof(*s));
   *out = NULL;
@@ -158,8 +65,7 @@ int mbg__complex_step_create(mbg_context *ctx, const void *model, const mbg__com
     return mbg__fail_memory(ctx);
   }
   mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
-  s->model = *(const mbg_model *)model;
-  const int err = make(ctx, s, types, parameters);
+  const int err = make(ctx, s, model, kernels, parameters);
   if (err < 0) {
     mbg__complex_step_destroy(s);
     return err;
@@ -249,7 +155,7 @@ done:
 
 int mbg__complex_step_linear(mbg_context *ctx, mbg__complex_step *s, const mbg__linear_spec *spec,
                              const mbg__complex_step_state *x, const double *dp, double *const matrices[4]) {
-  const int own = 2 * spec->nq - spec->nstate, n[2] = {own, spec->noutput}, c[2] = {own, spec->ninput};
+  const int own = mbg__linear_states(spec), n[2] = {own, spec->noutput}, c[2] = {own, spec->ninput};
   int err = MBG_OK;
   mbg__arena arena;
   mbg__linear out;

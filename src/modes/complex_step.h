@@ -8,6 +8,7 @@
 #define MBG_MODES_COMPLEX_STEP_H
 
 #include "mbgrad/context.h"
+#include "system/kernels.h"
 #include "system/state_space.h"
 
 typedef struct mbg__complex_step mbg__complex_step;
@@ -29,16 +30,8 @@ typedef struct {
   double *a;          /* (na)   */
 } mbg__complex_step_pull_out;
 
-/* The lists of types of the real sources, in the order coordinates, joints, laws, forces, signals, bodies: the complex
-   ones have the same lists. */
-typedef struct mbg__complex_step_types {
-  const void *const *types[6];
-  const void *node, *carrier;      /* types of nodes of beams, of carriers of modal coordinates */
-  const void *states, *state_rate; /* of carriers of states, of the forces that are their rates */
-} mbg__complex_step_types;
-
-/* model: an mbg_model, referenced; parameters: np. */
-int mbg__complex_step_create(mbg_context *ctx, const void *model, const mbg__complex_step_types *types,
+/* model: referenced; kernels: its types, those of the real compilation; parameters: np. */
+int mbg__complex_step_create(mbg_context *ctx, const mbg_model *model, const mbg__kernels *kernels,
                              const double *parameters, mbg__complex_step **out);
 void mbg__complex_step_destroy(mbg__complex_step *step); /* accepts NULL */
 

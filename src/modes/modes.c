@@ -290,18 +290,14 @@ int mbg_modes_displace(const mbg_modes *modes, int index, double amplitude, doub
 
 /* ---------------------------------------------------------------------- solving */
 
-static int take_gradient(mbg__modes_work *w, mbg_modes *modes) {
-  int err = MBG_OK;
+int mbg__modes_room_gradient(mbg__modes_work *w, mbg_modes *modes) {
   for (int k = 0; k < 4; k++) {
     modes->gradient[k] = MBG_TAKE(&modes->arena, double *, w->count);
     for (int i = 0; modes->gradient[k] && i < w->count; i++) {
       modes->gradient[k][i] = w->modes[i].zero ? NULL : MBG_TAKE(&modes->arena, double, w->m->np);
     }
   }
-  MBG_TRY(mbg__arena_check(w->ctx, &modes->arena));
-  MBG_TRY(mbg__modes_gradient(w, modes));
-done:
-  return err;
+  return mbg__arena_check(w->ctx, &modes->arena);
 }
 
 static void summarize(const mbg__modes_work *w, mbg_modes *modes) {
@@ -309,7 +305,7 @@ static void summarize(const mbg__modes_work *w, mbg_modes *modes) {
   s->model = w->m->name ? w->m->name : "";
   s->at = w->opt.at;
   s->time = re(w->t);
-  s->freedoms = w->n - w->m->nstate;
+  s->freedoms = s->position_freedoms = w->n - w->m->nstate;
   s->states = w->m->nstate;
   s->redundant = w->result->rank->ndropped;
   s->massless = w->massless;
@@ -322,8 +318,20 @@ static void summarize(const mbg__modes_work *w, mbg_modes *modes) {
   s->bodies = mbg__masses(w->m);
 }
 
+int mbg__modes_list(mbg__modes_work *w, mbg_modes *modes) {
+  int err = MBG_OK;
+  summarize(w, modes);
+  MBG_TRY(list_modes(w, modes));
+  MBG_TRY(make_lines(w, modes));
+done:
+  return err;
+}
+
 static int solve(mbg__modes_work *w, mbg_modes *modes) {
   int err = MBG_OK;
+  if (mbg__model_has_rates(w->given)) {
+    return mbg__modes_rolling(w, modes);
+  }
   w->p = MBG_TAKE(&w->arena, real, w->given->np);
   MBG_TRY(mbg__arena_check(w->ctx, &w->arena));
   for (int i = 0; i < w->given->np; i++) {
@@ -331,11 +339,10 @@ static int solve(mbg__modes_work *w, mbg_modes *modes) {
   }
   MBG_TRY(mbg__modes_state(w));
   MBG_TRY(mbg__modes_eigen(w));
-  summarize(w, modes);
-  MBG_TRY(list_modes(w, modes));
-  MBG_TRY(make_lines(w, modes));
+  MBG_TRY(mbg__modes_list(w, modes));
   if (w->opt.gradient) {
-    MBG_TRY(take_gradient(w, modes));
+    MBG_TRY(mbg__modes_room_gradient(w, modes));
+    MBG_TRY(mbg__modes_gradient(w, modes));
   }
 done:
   return err;
@@ -346,6 +353,9 @@ int mbg_modes_create(mbg_context *ctx, const mbg_model *model, const mbg_modes_o
   mbg__modes_work w = {.ctx = ctx, .given = model, .opt = defaults};
   *out = NULL;
   int err = mbg__options_take(ctx, "modes", options, &w.opt, sizeof(w.opt));
+  if (err == MBG_OK && w.opt.at == MBG_MODES_EQUILIBRIUM) {
+    err = mbg__rates_refused(ctx, model, "a search for an equilibrium", "take the modes about 'steady' or 'start'");
+  }
   if (err < 0) {
     return err;
   }

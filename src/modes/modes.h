@@ -55,6 +55,12 @@ typedef struct {
 
   /* (s^2 M + s C + K) x + B^T xi = 0, values by the patterns of the system */
   real *K, *C, *M, *B;
+  /* late rates (mbg__system_late): derivatives by multipliers (nlate x nrow), NULL: none; c of modes_states.c; the
+     places of these rates among the free velocities */
+  real *by_lambda;
+  double *late_c; /* (nlate x nv) */
+  int nlate;
+  const int *late_row;
   real *Kx;  /* K with the columns of C in the places of states: modes_states.c; K itself without states */
   double *W; /* metric of the free velocities (nv) */
   mbg__saddle saddle;
@@ -94,6 +100,13 @@ int mbg__modes_states_release(mbg__modes_work *w);
 void mbg__modes_states_take(mbg__modes_work *w);
 void mbg__modes_states_columns(mbg__modes_work *w);
 void mbg__modes_states_move(const mbg_model *m, real *from, real *to);
+/* v of states += step x, of unknowns x over free velocities, in which they become 0. */
+void mbg__modes_states_add(mbg__modes_work *w, double step, real *x);
+/* Late rates: room for them; c, after the matrices; y += combinations of its entries, x of its transposed (nv). */
+int mbg__modes_late_create(mbg__modes_work *w);
+int mbg__modes_late_prepare(mbg__modes_work *w);
+void mbg__modes_late_combine(const mbg__modes_work *w, double *y);
+void mbg__modes_late_combine_T(const mbg__modes_work *w, double *y);
 /* The error of a model with states, at the first one. */
 int mbg__modes_states_refuse(const mbg__modes_work *w, const char *what);
 
@@ -110,11 +123,17 @@ int mbg__modes_krylov(mbg__modes_work *w, double *omega2, double *X, double *off
 /* Rayleigh-Ritz on (K - shift M)^-1 M X: improves X (nv x count) and omega2. */
 int mbg__modes_polish(mbg__modes_work *w, double shift, double *omega2, double *X);
 
-/* modes_gradient.c: the types of the real sources, for complex_step.h */
-struct mbg__complex_step_types;
-void mbg__modes_types(struct mbg__complex_step_types *types);
-/* Derivatives of all modes into the result. */
+/* modes_gradient.c: derivatives of all modes into the result; ds (re, im) of mode i by parameter p into it. */
 int mbg__modes_gradient(mbg__modes_work *w, mbg_modes *modes);
+void mbg__modes_put_gradient(mbg_modes *modes, int i, int p, const double ds[2]);
+
+/* modes.c: w->modes and what belongs to them into the result; room for derivatives. */
+int mbg__modes_list(mbg__modes_work *w, mbg_modes *modes);
+int mbg__modes_room_gradient(mbg__modes_work *w, mbg_modes *modes);
+
+/* linearize/linearize_modes.c: all of it for a model with constraints on rates, from its linear model; asked: context,
+   model and options. */
+int mbg__modes_rolling(const mbg__modes_work *asked, mbg_modes *modes);
 
 /* ---------------------------------------------------------------------- dense matrices by columns */
 

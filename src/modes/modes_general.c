@@ -136,6 +136,7 @@ static int keep_general(mbg__reduced *d, const candidate *c, const double *sigma
     expand(d, u, mode->x[part]);
     every_second(n, y + part, u);
     expand(d, u, mode->y[part]);
+    mbg__modes_late_combine_T(w, mode->y[part]);
   }
   for (int left = 0; left < 2; left++) {
     MBG_TRY(quadratic(w, mode->s, left ? mode->y : mode->x, left, f));
@@ -170,6 +171,9 @@ static int null_vectors(mbg__reduced *d, bool transposed, double *N, int *count)
   for (int k = n - 1; err >= 0 && k >= 0; k--) {
     double *x = column(N, d->nv, *count);
     expand(d, column(V, n, k), x);
+    if (transposed) {
+      mbg__modes_late_combine_T(w, x);
+    }
     if (s[k] > fmax(mbg__reduced_rounding(d), mbg__modes_stiffness_floor(w, x))) {
       break;
     }

@@ -6,8 +6,6 @@
    F depends on the parameters by the attributes (modes_form.c) and by the state (modes_state_pull.c). */
 #include "modes/modes_derivative.h"
 
-#include "elements/lists.h"
-
 /* ---------------------------------------------------------------------- life */
 
 static int take(mbg__modes_derivative *k) {
@@ -57,28 +55,14 @@ static void plain(int n, const real *x, double *out) {
   }
 }
 
-void mbg__modes_types(mbg__complex_step_types *types) {
-  int n;
-  *types = (mbg__complex_step_types){.node = &mbg__beam_node,
-                                     .carrier = &mbg__modes_carrier,
-                                     .states = &mbg__state_carrier,
-                                     .state_rate = &mbg__state_rate};
-  types->types[0] = (const void *const *)mbg__coord_types(&n);
-  types->types[1] = (const void *const *)mbg__joint_types(&n);
-  types->types[2] = (const void *const *)mbg__law_types(&n);
-  types->types[3] = (const void *const *)mbg__force_types(&n);
-  types->types[4] = (const void *const *)mbg__signal_types(&n);
-  types->types[5] = (const void *const *)mbg__body_types(&n);
-}
-
 static int create_step(mbg__modes_derivative *k) {
   const mbg__modes_work *w = k->w;
-  mbg__complex_step_types types;
+  mbg__kernels kernels;
   double *p = MBG_TAKE(&k->arena, double, w->m->np);
   if (mbg__arena_check(w->ctx, &k->arena) < 0) {
     return MBG_ERROR_MEMORY;
   }
-  mbg__modes_types(&types);
+  mbg__kernels_here(&kernels);
   plain(w->m->np, w->p, p);
   for (int b = 0; b < w->m->nbody; b++) {
     plain(9, w->H[b].R, k->H + 12 * (size_t)b);
@@ -87,7 +71,7 @@ static int create_step(mbg__modes_derivative *k) {
   plain(w->m->nw, w->v, k->v);
   plain(w->m->nw, w->vd, k->vd);
   plain(w->m->nrow, w->lambda, k->lambda);
-  return mbg__complex_step_create(w->ctx, w->m, &types, p, &k->step);
+  return mbg__complex_step_create(w->ctx, w->m, &kernels, p, &k->step);
 }
 
 /* ---------------------------------------------------------------------- eigenvalues */
@@ -132,18 +116,21 @@ static void root(const mbg__mode *mode, double domega2, double ds[2]) {
   ds[1] = mode->s2 < 0 ? domega2 / (2 * mode->s[1]) : 0;
 }
 
-void mbg__modes_store(const mbg__modes_derivative *k, mbg_modes *modes, int i, int p, const double given[2]) {
+void mbg__modes_put_gradient(mbg_modes *modes, int i, int p, const double ds[2]) {
   const mbg_mode *mode = &modes->modes[i];
-  const double size = hypot(mode->re, mode->im);
-  double ds[2] = {given[0], given[1]};
-  if (k->w->symmetric) {
-    root(&k->w->modes[i], given[0], ds);
-  }
-  const double dsize = (mode->re * ds[0] + mode->im * ds[1]) / size;
+  const double size = hypot(mode->re, mode->im), dsize = (mode->re * ds[0] + mode->im * ds[1]) / size;
   modes->gradient[0][i][p] = mode->frequency > 0 ? dsize / (2 * M_PI) : 0;
   modes->gradient[1][i][p] = (-ds[0] * size + mode->re * dsize) / (size * size);
   modes->gradient[2][i][p] = ds[0];
   modes->gradient[3][i][p] = ds[1];
+}
+
+void mbg__modes_store(const mbg__modes_derivative *k, mbg_modes *modes, int i, int p, const double given[2]) {
+  double ds[2] = {given[0], given[1]};
+  if (k->w->symmetric) {
+    root(&k->w->modes[i], given[0], ds);
+  }
+  mbg__modes_put_gradient(modes, i, p, ds);
 }
 
 static int simple(mbg__modes_derivative *k, mbg_modes *modes, int i) {

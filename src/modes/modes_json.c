@@ -89,6 +89,9 @@ static void all(mbg__json_writer *w, const mbg_modes *modes) {
   string(w, "at", mbg_modes_at_name((int)s->at));
   number(w, "time", s->time);
   integer(w, "degrees_of_freedom", s->freedoms);
+  if (s->position_freedoms != s->freedoms) {
+    integer(w, "position_freedoms", s->position_freedoms);
+  }
   if (s->states > 0) {
     integer(w, "states", s->states);
   }

@@ -29,6 +29,7 @@ int mbg__reduced_project(const mbg__reduced *d, int n, const real *A, double *ou
   }
   for (int k = 0; k < n; k++) {
     mbg__modes_mul(d->w, A, column(d->Z, d->nv, k), y);
+    mbg__modes_late_combine(d->w, y);
     for (int i = 0; i < n; i++) {
       column(out, n, k)[i] = dot(d->nv, column(d->Z, d->nv, i), y);
     }

@@ -16,6 +16,9 @@ int mbg__modes_factor(mbg__modes_work *w, double a, double b, double c, const ch
   mbg__saddle_add_K(&w->saddle, a, w->Kx);
   mbg__saddle_add_K(&w->saddle, b, w->M);
   mbg__saddle_add_metric(&w->saddle, c);
+  if (w->nlate > 0 && (a != 0 || b != 0)) { /* at a state */
+    mbg__saddle_add_late(&w->saddle, w->by_lambda, w->result->rank->keep);
+  }
   mbg__saddle_add_rows(&w->saddle, w->B, w->B, w->result->rank->keep, NULL);
   return mbg__saddle_factor(w->ctx, &w->saddle, what);
 }
@@ -90,6 +93,9 @@ static int take_state(mbg__modes_work *w) {
   w->iterations = w->result->iterations;
   memcpy(w->H, w->result->H, (size_t)m->nbody * sizeof(*w->H));
   mbg__modes_states_take(w);
+  if (mbg__modes_late_create(w) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
   return mbg__saddle_create(w->ctx, &w->arena, w->sys, 0, NULL, MBG__KLU_FRESH, &w->saddle);
 }
 
@@ -121,6 +127,23 @@ static mbg__state state_of(const mbg__modes_work *w) {
 
 /* ---------------------------------------------------------------------- equilibrium */
 
+/* late rates at a state follow the multipliers in x (nv + nrow); r (nw): scratch */
+static int late_balance(mbg__modes_work *w, const mbg__state *state, real *x, real *r) {
+  mbg__state with = *state;
+  int err = MBG_OK;
+  if (w->nlate == 0) {
+    return MBG_OK;
+  }
+  with.lambda = x + w->m->nv;
+  MBG_TRY(mbg__system_update(w->ctx, w->sys, &with));
+  mbg__system_residual(w->sys, r, NULL, NULL, NULL, NULL);
+  for (int k = 0; k < w->nlate; k++) {
+    x[w->late_row[k]] = -r[w->m->full[w->late_row[k]]] / w->W[w->late_row[k]];
+  }
+done:
+  return err;
+}
+
 /* forces at a state without multipliers, and the multipliers that balance them best: [[W, B^T], [B, 0]] (a, lambda) =
    (-r, 0); largest force, largest a */
 static int balance(mbg__modes_work *w, const mbg__state *state, real *lambda, double *force, double *imbalance,
@@ -140,6 +163,7 @@ static int balance(mbg__modes_work *w, const mbg__state *state, real *lambda, do
     *force = fmax(*force, fabs(re(x[j])) / sqrt(w->W[j]));
   }
   mbg__klu_solve(w->saddle.klu, x, 1);
+  MBG_TRY(late_balance(w, state, x, r));
   for (int j = 0; j < m->nv; j++) {
     const double a = fabs(re(x[j])) * sqrt(w->W[j]);
     *worst = a > *imbalance ? m->full[j] : *worst;
@@ -224,10 +248,10 @@ done:
 
 /* ---------------------------------------------------------------------- steady motion */
 
-/* v = Ad(H^-1) twist; modal coordinates rest */
+/* v = Ad(H^-1) twist; modal coordinates rest, states stay */
 static void rigid_rates(mbg__modes_work *w) {
   for (int b = 0; b < w->m->nbody; b++) {
-    if (w->m->bodies[b].carrier < 0) {
+    if (w->m->bodies[b].carrier < 0 && w->m->bodies[b].state < 0) {
       AdInv_mul(w->v + w->m->bodies[b].voff, &w->H[b], w->twist);
     }
   }
@@ -251,6 +275,7 @@ static int common_twist(mbg__modes_work *w) {
     }
   }
   rigid_rates(w);
+  mbg__modes_states_take(w);
   for (int b = 0; b < m->nbody; b++) {
     for (int k = 0; k < 6; k++) {
       const int i = m->bodies[b].voff + k;
@@ -284,6 +309,16 @@ done:
   return err;
 }
 
+/* what a step of a free velocity is compared with: the model's size, or a state's value in units of its scale */
+static double length_of(const mbg__modes_work *w, int j) {
+  const int i = w->m->full[j];
+  int b = w->m->nbody - 1;
+  while (w->m->bodies[b].voff > i) {
+    b--;
+  }
+  return w->m->bodies[b].state < 0 ? w->m->size : fmax(1, fabs(re(w->v[i])));
+}
+
 /* Newton on r(H, Ad(H^-1) twist, 0, lambda) = 0, phi = 0, with the matrix K + C ad(v); length of the step */
 static int steady_step(mbg__modes_work *w, real *r, real *phi, real *x, double *length) {
   const mbg_model *m = w->m;
@@ -292,8 +327,9 @@ static int steady_step(mbg__modes_work *w, real *r, real *phi, real *x, double *
   MBG_TRY(mbg__system_update(w->ctx, w->sys, &state));
   MBG_TRY(mbg__system_linearize(w->ctx, w->sys));
   mbg__system_residual(w->sys, r, phi, NULL, NULL, NULL);
-  mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .C = w->C, .B = w->B});
+  mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .C = w->C, .B = w->B, .late = w->by_lambda});
   MBG_TRY(add_times_ad(w, w->C, w->v, w->K));
+  mbg__modes_states_columns(w);
   MBG_TRY(mbg__modes_factor(w, 1, 0, 0, "steady motion"));
   mbg__to_free(m, -1, r, x);
   for (int i = 0; i < m->nrow; i++) {
@@ -302,9 +338,10 @@ static int steady_step(mbg__modes_work *w, real *r, real *phi, real *x, double *
   mbg__klu_solve(w->saddle.klu, x, 1);
   *length = 0;
   for (int j = 0; j < m->nv; j++) {
-    *length = fmax(*length, fabs(re(x[j])) * sqrt(w->W[j]) / m->size);
+    *length = fmax(*length, fabs(re(x[j])) * sqrt(w->W[j]) / length_of(w, j));
   }
   const double step = *length > 0.2 ? 0.2 / *length : 1;
+  mbg__modes_states_add(w, step, x);
   mbg__system_retract(m, w->H, step, x, w->H);
   for (int i = 0; i < m->nrow; i++) {
     w->lambda[i] += step * x[m->nv + i];
@@ -361,10 +398,6 @@ done:
 static int steady(mbg__modes_work *w) {
   int err = MBG_OK, after = 0;
   double length = INFINITY;
-  if (w->given->nstate > 0) {
-    return mbg__modes_states_refuse(w,
-                                    "steady motions are for models without states; take the equilibrium or the start");
-  }
   MBG_TRY(mbg__modes_begin(w, w->given->start));
   MBG_TRY(common_twist(w));
   real *r = MBG_TAKE(&w->arena, real, w->m->nw), *phi = MBG_TAKE(&w->arena, real, w->m->nrow);
@@ -439,7 +472,7 @@ static int matrices(mbg__modes_work *w) {
   int err = MBG_OK;
   MBG_TRY(mbg__system_update(w->ctx, w->sys, &state));
   MBG_TRY(mbg__system_linearize(w->ctx, w->sys));
-  mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .C = w->C, .M = w->M, .B = w->B});
+  mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .C = w->C, .M = w->M, .B = w->B, .late = w->by_lambda});
   bool turning = false;
   if (w->m->nstate > 0 && w->opt.undamped) {
     err = mbg__modes_states_refuse(
@@ -461,6 +494,7 @@ static int matrices(mbg__modes_work *w) {
     MBG_TRY(add_times_ad(w, w->M, w->v, w->C));
   }
   mbg__modes_states_columns(w);
+  MBG_TRY(mbg__modes_late_prepare(w));
   MBG_TRY(compare_transposed(w));
 done:
   return err;

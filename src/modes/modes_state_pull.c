@@ -133,6 +133,7 @@ static int pull_steady(mbg__modes_derivative *k, int part) {
   const mbg_model *m = w->m;
   real gtwist[6] = {0}, minus[6], y[6];
   pull_rates(k, k->g.v[part], k->g.w[part], gtwist);
+  mbg__modes_states_move(m, k->g.v[part], k->g.w[part]); /* unknowns of states stand in their places */
   solve_T(k, k->g.w[part], k->g.lambda[part]);
   pull_state(k, false);
   real gt[6] = {0};

@@ -6,7 +6,8 @@
 
 /* ---------------------------------------------------------------------- names */
 
-static const char *const method_names[MBG__MINIMIZE_METHODS] = {"lbfgs", "ipopt", "cg", "steepest"};
+static const char *const method_names[MBG__MINIMIZE_METHODS] = {"lbfgs",    "ipopt",       "cg",
+                                                                "steepest", "ipopt-exact", "newton"};
 
 const char *mbg__minimize_method_name(int method) {
   return method >= 0 && method < MBG__MINIMIZE_METHODS ? method_names[method] : NULL;
@@ -180,6 +181,10 @@ static int check_options(mbg_context *ctx, const mbg__minimize_options *opt) {
 }
 
 static int check_problem(mbg_context *ctx, const mbg__minimizer *m, const double *x) {
+  const int method = m->opt->method;
+  if ((method == MBG__MINIMIZE_NEWTON || method == MBG__MINIMIZE_IPOPT_EXACT) && !m->problem->product) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "method '%s' needs products with second derivatives", method_names[method]);
+  }
   for (int k = 0; k < m->n; k++) {
     const double lower = mbg__minimize_lower(m, k), upper = mbg__minimize_upper(m, k), d = mbg__minimize_metric(m, k);
     if (!(lower <= upper)) {
@@ -236,7 +241,11 @@ int mbg__minimize(mbg_context *ctx, const mbg__minimize_problem *problem, const 
     err = start(&m, x);
   }
   if (err == 0) {
-    err = m.opt->method == MBG__MINIMIZE_IPOPT ? mbg__minimize_ipopt(&m) : mbg__minimize_descent(&m);
+    const mbg__minimize_method method = m.opt->method;
+    const bool interior = method == MBG__MINIMIZE_IPOPT || method == MBG__MINIMIZE_IPOPT_EXACT;
+    err = interior                         ? mbg__minimize_ipopt(&m)
+          : method == MBG__MINIMIZE_NEWTON ? mbg__minimize_newton(&m)
+                                           : mbg__minimize_descent(&m);
   }
   if (m.started) {
     memcpy(x, m.best_x, (size_t)m.n * sizeof(double));

@@ -17,14 +17,16 @@
 /* ---------------------------------------------------------------------- methods */
 
 typedef enum {
-  MBG__MINIMIZE_LBFGS,    /* quasi-Newton with limited memory on the numbers that are not at a bound */
-  MBG__MINIMIZE_IPOPT,    /* interior points, quasi-Newton with limited memory */
-  MBG__MINIMIZE_CG,       /* nonlinear conjugate gradients (Polak-Ribiere, restarted) */
-  MBG__MINIMIZE_STEEPEST, /* steepest descent */
+  MBG__MINIMIZE_LBFGS,       /* quasi-Newton with limited memory on the numbers that are not at a bound */
+  MBG__MINIMIZE_IPOPT,       /* interior points, quasi-Newton with limited memory */
+  MBG__MINIMIZE_CG,          /* nonlinear conjugate gradients (Polak-Ribiere, restarted) */
+  MBG__MINIMIZE_STEEPEST,    /* steepest descent */
+  MBG__MINIMIZE_IPOPT_EXACT, /* interior points with second derivatives: needs `product`, too */
+  MBG__MINIMIZE_NEWTON,      /* trust-region Newton with conjugate gradients: needs `product` */
   MBG__MINIMIZE_METHODS
 } mbg__minimize_method;
 
-/* "lbfgs", "ipopt", "cg", "steepest"; NULL for an unknown method. find: -1 for an unknown name. */
+/* "lbfgs", "ipopt", "cg", "steepest", "ipopt-exact", "newton"; NULL for an unknown method. find: -1, unknown name. */
 const char *mbg__minimize_method_name(int method);
 int mbg__minimize_method_find(const char *name);
 
@@ -47,6 +49,9 @@ typedef struct {
      but MBG_ERROR_INTERRUPTED, which ends the minimization as `progress` does. Values that are not finite count as
      positive. */
   int (*evaluate)(void *user, const double *x, double *value, double *gradient);
+  /* H d (n) at x, the point of the last iteration: second derivatives. As `evaluate`; a positive result ends the search
+     for a direction with what was found so far. NULL: not known. */
+  int (*product)(void *user, const double *x, const double *d, double *Hd);
   /* After the start and each iteration; not 0: stop here. NULL: none. */
   int (*progress)(void *user, const mbg__minimize_state *state);
   void *user;
@@ -86,6 +91,7 @@ typedef struct {
   double value_start, gradient_start;  /* at the start */
   int iterations, evaluations, failed; /* failed: evaluations that were not possible */
   int active;                          /* numbers at a bound with the gradient pushing outwards */
+  int products;                        /* with second derivatives */
 } mbg__minimize_result;
 
 /* From x (n, moved into the bounds first) to the lowest point found, which comes back in x. Options may be NULL.

@@ -52,5 +52,6 @@ int mbg__minimize_search(mbg__minimizer *m, mbg__search *s);
 /* The methods: from the best point on, until result->reason is set. 0 or a negative status. */
 int mbg__minimize_descent(mbg__minimizer *m);
 int mbg__minimize_ipopt(mbg__minimizer *m);
+int mbg__minimize_newton(mbg__minimizer *m);
 
 #endif

@@ -9,6 +9,7 @@
 typedef struct {
   mbg__minimizer *m;
   double *x, *g; /* point of the last evaluation and its gradient, in the caller's numbers   (n) */
+  double *d;     /* direction of a product, in the caller's numbers                          (n) */
   double f;
 } ipopt;
 
@@ -35,6 +36,20 @@ static int derivatives(void *user, const double *z, double *g, double *J) {
   return 0;
 }
 
+static int product(void *user, const double *z, double factor, const double *lambda, const double *d, double *Hd) {
+  (void)z, (void)lambda;
+  ipopt *w = user;
+  const mbg__minimize_problem *p = w->m->problem;
+  for (int k = 0; k < w->m->n; k++) {
+    w->d[k] = d[k] / root(w, k);
+  }
+  const int status = p->product(p->user, w->x, w->d, Hd);
+  for (int k = 0; k < w->m->n; k++) {
+    Hd[k] *= factor / root(w, k);
+  }
+  return status;
+}
+
 /* the start was reported before */
 static int progress(void *user, const mbg__nlp_state *state) {
   const ipopt *w = user;
@@ -46,7 +61,7 @@ static int progress(void *user, const mbg__nlp_state *state) {
 }
 
 static int take_memory(ipopt *w, double **z, double **lower, double **upper) {
-  double **vectors[] = {&w->x, &w->g, z, lower, upper};
+  double **vectors[] = {&w->x, &w->g, &w->d, z, lower, upper};
   for (int i = 0; i < MBG_COUNT(vectors); i++) {
     *vectors[i] = MBG_TAKE(&w->m->arena, double, w->m->n + 1);
   }
@@ -77,14 +92,16 @@ int mbg__minimize_ipopt(mbg__minimizer *m) {
                                     .upper = upper,
                                     .values = values,
                                     .derivatives = derivatives,
+                                    .product = product,
                                     .progress = progress,
                                     .user = &w};
   mbg__nlp_options o = mbg__nlp_options_default();
-  o.method = MBG__NLP_IPOPT;
+  o.method = m->opt->method == MBG__MINIMIZE_IPOPT_EXACT ? MBG__NLP_IPOPT_EXACT : MBG__NLP_IPOPT;
   o.memory = m->opt->memory;
   o.max_iterations = o.max_evaluations = INT_MAX; /* the limits of the minimizer apply */
   o.optimality = -1;
   err = mbg__nlp_solve(m->ctx, &problem, &o, z, &result);
+  m->result->products = result.products;
   /* our own rules have set the reason; else IPOPT ended by itself */
   if (err == MBG_OK && result.reason != MBG__NLP_INTERRUPTED) {
     m->result->reason = result.reason == MBG__NLP_OPTIMAL ? MBG__MINIMIZE_GRADIENT : MBG__MINIMIZE_SEARCH;

@@ -11,8 +11,8 @@
    residual */
 static const double nearly_active = 1e-3;
 
-static const char *const names[MBG__NLP_METHODS] = {"lbfgs",  "nlopt-lbfgs", "slsqp",   "mma",
-                                                    "conlin", "ipopt",       "ipopt-gn"};
+static const char *const names[MBG__NLP_METHODS] = {"lbfgs", "nlopt-lbfgs", "slsqp",       "mma",   "conlin",
+                                                    "ipopt", "ipopt-gn",    "ipopt-exact", "newton"};
 
 const char *mbg__nlp_method_name(int method) { return method >= 0 && method < MBG__NLP_METHODS ? names[method] : NULL; }
 
@@ -26,7 +26,11 @@ int mbg__nlp_method_find(const char *name) {
 }
 
 bool mbg__nlp_takes_constraints(mbg__nlp_method method) {
-  return method != MBG__NLP_LBFGS && method != MBG__NLP_NLOPT_LBFGS;
+  return method != MBG__NLP_LBFGS && method != MBG__NLP_NLOPT_LBFGS && method != MBG__NLP_NEWTON;
+}
+
+bool mbg__nlp_needs_products(mbg__nlp_method method) {
+  return method == MBG__NLP_IPOPT_EXACT || method == MBG__NLP_NEWTON;
 }
 
 bool mbg__nlp_takes_equalities(mbg__nlp_method method) {
@@ -105,6 +109,8 @@ static int judge(mbg__nlp *w, int status, int mark) {
   }
   return status;
 }
+
+int mbg__nlp_product_status(mbg__nlp *w, int status) { return judge(w, status, mbg__message_mark(w->ctx)); }
 
 int mbg__nlp_values(mbg__nlp *w, const double *z) {
   const mbg__nlp_problem *p = w->p;
@@ -239,10 +245,20 @@ static int descent_evaluate(void *user, const double *x, double *f, double *g) {
   return 0;
 }
 
+static int descent_product(void *user, const double *x, const double *d, double *Hd) {
+  const mbg__nlp *w = user;
+  return w->p->product(w->p->user, x, 1, NULL, d, Hd);
+}
+
 int mbg__nlp_descent(mbg__nlp *w) {
-  const mbg__minimize_problem problem = {
-      .n = w->p->n, .lower = w->p->lower, .upper = w->p->upper, .evaluate = descent_evaluate, .user = w};
+  const mbg__minimize_problem problem = {.n = w->p->n,
+                                         .lower = w->p->lower,
+                                         .upper = w->p->upper,
+                                         .evaluate = descent_evaluate,
+                                         .product = descent_product,
+                                         .user = w};
   mbg__minimize_options o = mbg__minimize_options_default();
+  o.method = w->opt->method == MBG__NLP_NEWTON ? MBG__MINIMIZE_NEWTON : MBG__MINIMIZE_LBFGS;
   mbg__minimize_result result;
   o.max_iterations = w->opt->max_iterations;
   o.max_evaluations = w->opt->max_evaluations;
@@ -255,6 +271,7 @@ int mbg__nlp_descent(mbg__nlp *w) {
   }
   memcpy(x, w->best_x, (size_t)w->p->n * sizeof(double));
   const int err = mbg__minimize(w->ctx, &problem, &o, x, &result);
+  w->result->products = result.products;
   if (!w->stop) {
     w->result->reason = result.reason == MBG__MINIMIZE_ITERATIONS || result.reason == MBG__MINIMIZE_EVALUATIONS
                             ? MBG__NLP_ITERATIONS
@@ -290,6 +307,9 @@ static int check_problem(mbg_context *ctx, const mbg__nlp_problem *p, const mbg_
   if (o->method == MBG__NLP_IPOPT_GN && !p->hessian) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "optimizer 'ipopt-gn' needs an objective that is a sum of squares");
   }
+  if (mbg__nlp_needs_products(o->method) && !p->product) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "optimizer '%s' needs second derivatives", names[o->method]);
+  }
   return MBG_OK;
 }
 
@@ -321,6 +341,22 @@ static int start(mbg__nlp *w, const double *x) {
                          "objective and constraints cannot be evaluated at the start: they are not finite");
 }
 
+static int (*method_of(mbg__nlp_method method))(mbg__nlp *w) {
+  switch (method) {
+  case MBG__NLP_LBFGS:
+  case MBG__NLP_NEWTON:
+    return mbg__nlp_descent;
+  case MBG__NLP_CONLIN:
+    return mbg__nlp_conlin;
+  case MBG__NLP_IPOPT:
+  case MBG__NLP_IPOPT_GN:
+  case MBG__NLP_IPOPT_EXACT:
+    return mbg__nlp_ipopt;
+  default:
+    return mbg__nlp_nlopt;
+  }
+}
+
 int mbg__nlp_solve(mbg_context *ctx, const mbg__nlp_problem *problem, const mbg__nlp_options *options, double *x,
                    mbg__nlp_result *result) {
   mbg__nlp w = {.ctx = ctx, .p = problem, .opt = options, .result = result};
@@ -331,10 +367,7 @@ int mbg__nlp_solve(mbg_context *ctx, const mbg__nlp_problem *problem, const mbg_
   MBG_TRY(take_memory(&w));
   MBG_TRY(start(&w, x));
   if (!w.stop) {
-    err = options->method == MBG__NLP_LBFGS                                           ? mbg__nlp_descent(&w)
-          : options->method == MBG__NLP_CONLIN                                        ? mbg__nlp_conlin(&w)
-          : options->method == MBG__NLP_IPOPT || options->method == MBG__NLP_IPOPT_GN ? mbg__nlp_ipopt(&w)
-                                                                                      : mbg__nlp_nlopt(&w);
+    err = method_of(options->method)(&w);
   }
   err = w.err < 0 ? w.err : err;
   memcpy(x, w.best_x, (size_t)problem->n * sizeof(double));

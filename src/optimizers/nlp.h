@@ -20,14 +20,19 @@ typedef enum {
   MBG__NLP_CONLIN,      /* convex linearization (Fleury, Braibant 1986), inequalities */
   MBG__NLP_IPOPT,       /* IPOPT: interior points, quasi-Newton with limited memory */
   MBG__NLP_IPOPT_GN,    /* IPOPT with the Gauss-Newton Hessian of a sum of squares */
+  MBG__NLP_IPOPT_EXACT, /* IPOPT with second derivatives of the Lagrangian */
+  MBG__NLP_NEWTON,      /* minimize.h: trust-region Newton with products; bounds alone */
   MBG__NLP_METHODS
 } mbg__nlp_method;
 
-/* "lbfgs", "nlopt-lbfgs", "slsqp", "mma", "conlin", "ipopt", "ipopt-gn"; NULL for an unknown method. find: -1 for an
-   unknown name. */
+/* "lbfgs", "nlopt-lbfgs", "slsqp", "mma", "conlin", "ipopt", "ipopt-gn", "ipopt-exact", "newton"; NULL for an unknown
+   method. find: -1 for an unknown name. */
 const char *mbg__nlp_method_name(int method);
 int mbg__nlp_method_find(const char *name);
-/* Capabilities of a method: constraints, equality constraints. */
+/* Is its library part of this build? */
+bool mbg__nlp_available(mbg__nlp_method method);
+/* Capabilities of a method: constraints, equality constraints; needs of it: second derivatives. */
+bool mbg__nlp_needs_products(mbg__nlp_method method);
 bool mbg__nlp_takes_constraints(mbg__nlp_method method);
 bool mbg__nlp_takes_equalities(mbg__nlp_method method);
 
@@ -57,6 +62,9 @@ typedef struct {
   int (*derivatives)(void *user, const double *x, double *g, double *J);
   /* Symmetric approximation of the Hessian of f (n x n) at x; NULL: none (MBG__NLP_IPOPT_GN needs it). */
   int (*hessian)(void *user, const double *x, double *H);
+  /* Hd (n): the product of second derivatives of factor f + sum_i lambda_i c_i (lambda: m) at x with d; NULL: unknown.
+     As `values`. */
+  int (*product)(void *user, const double *x, double factor, const double *lambda, const double *d, double *Hd);
   /* After each iteration; not 0: stop here. NULL: none. */
   int (*progress)(void *user, const mbg__nlp_state *state);
   void *user;
@@ -92,6 +100,7 @@ typedef struct {
   double value, violation, optimality; /* at the point returned; optimality: relative to `reference`, NaN: not known */
   double reference;
   int iterations, evaluations, failed;
+  int products; /* with second derivatives */
 } mbg__nlp_result;
 
 /* From x (moved into the bounds first) to a solution, which comes back in x; when none was reached, to the best point:

@@ -34,6 +34,9 @@ typedef struct {
 int mbg__nlp_values(mbg__nlp *w, const double *z);
 int mbg__nlp_derivatives(mbg__nlp *w, const double *z);
 
+/* What a status of `product` means: fatal ones and interruptions end the search. 0, or 1: not possible here. */
+int mbg__nlp_product_status(mbg__nlp *w, int status);
+
 double mbg__nlp_violation(const mbg__nlp *w, const double *c);
 
 /* The methods: from best_x on, until they end or w->stop. 0 or a negative status; their reason to end goes into

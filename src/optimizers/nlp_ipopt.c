@@ -57,10 +57,41 @@ static answer eval_jac_g(int n, double *x, answer new_x, int m, int nele, int *r
   return fine;
 }
 
-/* Gauss-Newton: the Hessian of the objective without second derivatives, none of the constraints; lower triangle */
+/* The matrix of the Lagrangian, column by column. */
+static int columns(mbg__nlp *w, double factor, const double *lambda, double *H) {
+  const size_t n = (size_t)w->p->n;
+  double *d = mbg__alloc_zero(w->ctx, n + 1, sizeof(double));
+  int err = d ? MBG_OK : mbg__fail_memory(w->ctx);
+  for (size_t k = 0; err == MBG_OK && k < n; k++) {
+    d[k] = 1;
+    err = w->p->product(w->p->user, w->at.x, factor, lambda, d, H + k * n);
+    d[k] = 0;
+    w->result->products++;
+  }
+  mbg__free(w->ctx, d);
+  return err;
+}
+
+/* Gauss-Newton: that of the objective without second derivatives, nothing of the constraints. */
+static bool matrix(mbg__nlp *w, double *x, double factor, const double *lambda, double *H) {
+  const size_t n = (size_t)w->p->n;
+  if (mbg__nlp_values(w, x) != 0) {
+    return false;
+  }
+  if (w->opt->method == MBG__NLP_IPOPT_EXACT) {
+    return mbg__nlp_product_status(w, columns(w, factor, lambda, H)) == 0;
+  }
+  const bool fine = w->p->hessian(w->p->user, w->at.x, H) == 0;
+  for (size_t k = 0; fine && k < n * n; k++) {
+    H[k] *= factor;
+  }
+  return fine;
+}
+
+/* lower triangle */
 static answer eval_h(int n, double *x, answer new_x, double factor, int m, double *lambda, answer new_lambda, int nele,
                      int *row, int *column, double *values, void *user) {
-  (void)new_x, (void)m, (void)lambda, (void)new_lambda;
+  (void)new_x, (void)m, (void)new_lambda;
   mbg__nlp *w = user;
   const size_t size = (size_t)n;
   int e = 0;
@@ -68,11 +99,14 @@ static answer eval_h(int n, double *x, answer new_x, double factor, int m, doubl
     return 0;
   }
   double *H = values ? mbg__alloc(w->ctx, size * size, sizeof(double)) : NULL;
-  bool fine = !values || (H && mbg__nlp_values(w, x) == 0 && w->p->hessian(w->p->user, w->at.x, H) == 0);
+  if (values && !H) {
+    return mbg__nlp_product_status(w, mbg__fail_memory(w->ctx)) == 0;
+  }
+  const bool fine = !values || matrix(w, x, factor, lambda, H);
   for (int i = 0; fine && i < n; i++) {
     for (int k = 0; k <= i; k++, e++) {
       if (values) {
-        values[e] = factor * H[(size_t)i * size + (size_t)k];
+        values[e] = (H[(size_t)i * size + (size_t)k] + H[(size_t)k * size + (size_t)i]) / 2;
       } else {
         row[e] = i;
         column[e] = k;
@@ -101,7 +135,7 @@ static bool number_option(IpoptProblem problem, const char *key, double value) {
 
 /* quiet, within the bounds; our own rules stop it, its tolerance only when nothing is left to gain */
 static bool set_options(IpoptProblem problem, const mbg__nlp_options *opt) {
-  const bool newton = opt->method == MBG__NLP_IPOPT_GN;
+  const bool newton = opt->method == MBG__NLP_IPOPT_GN || opt->method == MBG__NLP_IPOPT_EXACT;
   return text_option(problem, "sb", "yes") && AddIpoptIntOption(problem, (char *)"print_level", 0) &&
          text_option(problem, "hessian_approximation", newton ? "exact" : "limited-memory") &&
          AddIpoptIntOption(problem, (char *)"limited_memory_max_history", opt->memory) &&
@@ -112,9 +146,24 @@ static bool set_options(IpoptProblem problem, const mbg__nlp_options *opt) {
          number_option(problem, "acceptable_tol", 1e-10);
 }
 
+/* Interior points end at a distance from bounds that hold, where the conditions of optimality (kkt.h) count a free
+   unknown: one more evaluation on the bounds. */
+static void step_onto_bounds(mbg__nlp *w, double *x) {
+  static const double near = 1e-7;
+  bool moved = false;
+  for (int k = 0; k < w->p->n; k++) {
+    const double lower = w->p->lower[k], upper = w->p->upper[k], before = x[k];
+    x[k] = x[k] <= lower + near ? lower : x[k] >= upper - near ? upper : x[k];
+    moved = moved || x[k] != before;
+  }
+  if (moved) {
+    (void)mbg__nlp_derivatives(w, x);
+  }
+}
+
 int mbg__nlp_ipopt(mbg__nlp *w) {
   const int n = w->p->n, m = w->p->m;
-  const int hessian = w->opt->method == MBG__NLP_IPOPT_GN ? n * (n + 1) / 2 : 0;
+  const int hessian = w->opt->method == MBG__NLP_IPOPT ? 0 : n * (n + 1) / 2;
   double *x = MBG_TAKE(&w->arena, double, n + 1), *lower = MBG_TAKE(&w->arena, double, n + 1),
          *upper = MBG_TAKE(&w->arena, double, n + 1), *c = MBG_TAKE(&w->arena, double, 2 * m + 2);
   if (mbg__arena_check(w->ctx, &w->arena) < 0) {
@@ -143,6 +192,9 @@ int mbg__nlp_ipopt(mbg__nlp *w) {
     status = (int)IpoptSolve(problem, x, NULL, NULL, NULL, NULL, NULL, w);
   }
   FreeIpoptProblem(problem);
+  if (!w->stop && (status == Solve_Succeeded || status == Solved_To_Acceptable_Level)) {
+    step_onto_bounds(w, x);
+  }
   if (!w->stop) {
     w->result->reason = status == Solve_Succeeded || status == Solved_To_Acceptable_Level ? MBG__NLP_OPTIMAL
                         : status == Maximum_Iterations_Exceeded                           ? MBG__NLP_ITERATIONS

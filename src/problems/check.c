@@ -196,6 +196,7 @@ static int summarize(work *w) {
   s->rank = rank->nkept;
   s->redundant = rank->ndropped;
   s->degrees_of_freedom = s->unknowns - rank->nkept;
+  s->position_freedoms = s->degrees_of_freedom + mbg__rank_kept_rates(m, rank);
   s->bodies = mbg__frames(m);
   s->joints = m->njoint;
   s->drivers = m->ndriver;

@@ -208,6 +208,9 @@ static void put_summary(writer *w, const mbg_check *c) {
   put_text(w, "model", s->model);
   put_text(w, "note", s->note);
   put_integer(w, "degrees_of_freedom", s->degrees_of_freedom);
+  if (s->position_freedoms != s->degrees_of_freedom) {
+    put_integer(w, "position_freedoms", s->position_freedoms);
+  }
   put_integer(w, "unknowns", s->unknowns);
   if (s->states > 0) {
     put_integer(w, "states", s->states);

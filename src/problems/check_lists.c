@@ -305,11 +305,10 @@ static int list_signals(work *w) {
 }
 
 static int list_criteria(work *w) {
-  static const char *const kinds[] = {"terminal", "integral", "least_squares", "smooth_maximum", "path", "value"};
   int err = MBG_OK;
   for (int i = 0; i < w->m->ncriterion; i++) {
     const mbg__criterion *c = &w->m->criteria[i];
-    w->check->criteria[i] = (mbg_check_criterion){.name = c->name, .kind = kinds[c->kind]};
+    w->check->criteria[i] = (mbg_check_criterion){.name = c->name, .kind = mbg_model_criterion_kind(w->m, i)};
     if (c->signal >= 0 && !w->determined[c->signal]) {
       MBG_TRY(mbg__warn(w->ctx, &w->check->warnings,
                         "criterion '%s' uses an acceleration or a reaction that has no unique value at the start",

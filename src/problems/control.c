@@ -262,7 +262,8 @@ static int take_numbers(mbg_context *ctx, mbg_control *c, const mbg_control_opti
   const char *name = o->optimizer ? o->optimizer : task->optimizer ? task->optimizer : "lbfgs";
   const int method = mbg__minimize_method_find(name);
   if (method < 0) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown optimizer '%s' (known: lbfgs, ipopt, cg, steepest)", name);
+    return mbg__fail(ctx, MBG_ERROR_INPUT,
+                     "unknown optimizer '%s' (known: lbfgs, ipopt, ipopt-exact, newton, cg, steepest)", name);
   }
   c->minimize = mbg__minimize_options_default();
   c->minimize.method = (mbg__minimize_method)method;
@@ -316,6 +317,9 @@ static int take_arrays(mbg_context *ctx, mbg_control *c, int most) {
     *scratch[i] = MBG_TAKE(&c->arena, real, most);
   }
   c->recorded = MBG_TAKE(&c->arena, double, 2 + c->m->ncriterion + n);
+  c->simulated_x = MBG_TAKE(&c->arena, double, n);
+  c->along = MBG_TAKE(&c->arena, double, np);
+  c->bent = MBG_TAKE(&c->arena, double, np + 2 * n + 1);
   return mbg__arena_check(ctx, &c->arena);
 }
 
@@ -431,6 +435,7 @@ void mbg_control_destroy(mbg_control *c) {
   }
   const mbg_allocator allocator = c->arena.allocator;
   mbg__record_close(c->record);
+  mbg_hessian_destroy(c->second);
   mbg_run_destroy(c->run);
   mbg_model_destroy(c->sampled);
   mbg__arena_destroy(&c->arena);

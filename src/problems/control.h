@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "mbgrad/control.h"
+#include "mbgrad/hessian.h"
 #include "model/model.h"
 #include "optimizers/minimize.h"
 #include "problems/record.h"
@@ -24,6 +25,7 @@ struct mbg_control {
   const mbg_model *m; /* the user's */
   mbg_model *sampled; /* with the samples as parameters */
   mbg_run *run;
+  mbg_hessian *second; /* of the run; NULL: not asked for yet */
   bool (*progress)(void *user, const mbg_control *control);
   void *user;
   mbg__minimize_options minimize;
@@ -39,19 +41,22 @@ struct mbg_control {
   mbg_control_term *terms;          /*                                                         (terms) */
   real *curvature, *u_bar, *m_bar;  /* scratch of the effort                                   (most samples) */
   real *u;
-  double reduction;      /* of the effort's weight, per stage */
-  double tolerance;      /* fall of the gradient ... */
-  double reference;      /* ... from here: at the very start, before any restart; 0: not known yet */
-  double factor;         /* of the effort in this stage */
-  double value_best;     /* objective of this stage at best */
-  double effort_best;    /* of the last stage's weight */
-  const char *restart;   /* file of the record, NULL: none */
-  bool resume;           /* replay it first */
-  mbg__record *record;   /* during a solve */
-  int record_error;      /* it could not be written between evaluations */
-  double *recorded;      /* of an evaluation: objective, effort, criteria, gradient             (2 + ncriterion + n) */
-  mbg_context *ctx;      /* during a solve */
-  int stage_iterations;  /* of the stages before */
+  bool simulated;       /* the run was, at simulated_x */
+  double *simulated_x;  /*                                                                    (n) */
+  double reduction;     /* of the effort's weight, per stage */
+  double tolerance;     /* fall of the gradient ... */
+  double reference;     /* ... from here: at the very start, before any restart; 0: not known yet */
+  double factor;        /* of the effort in this stage */
+  double value_best;    /* objective of this stage at best */
+  double effort_best;   /* of the last stage's weight */
+  const char *restart;  /* file of the record, NULL: none */
+  bool resume;          /* replay it first */
+  mbg__record *record;  /* during a solve */
+  int record_error;     /* it could not be written between evaluations */
+  double *along, *bent; /* a direction, H times it, by all parameters; then the key of a record  (np), (np + 2 n + 1) */
+  double *recorded;     /* of an evaluation: objective, effort, criteria, gradient             (2 + ncriterion + n) */
+  mbg_context *ctx;     /* during a solve */
+  int stage_iterations; /* of the stages before */
   int stage_evaluations, /* ... */
       stage_failed;
 };

@@ -63,6 +63,8 @@ static int step_back(int err) {
 
 static int simulate(mbg_control *c, const double *x) {
   memcpy(c->p + c->m->np, x, (size_t)c->n * sizeof(double));
+  memcpy(c->simulated_x, x, (size_t)c->n * sizeof(double));
+  c->simulated = false;
   int err = mbg_run_set_parameters(c->ctx, c->run, c->p);
   if (err == MBG_OK) {
     err = mbg_run_simulate(c->ctx, c->run);
@@ -70,6 +72,7 @@ static int simulate(mbg_control *c, const double *x) {
   if (err == MBG_OK && mbg_run_partial(c->run)) {
     return MBG_ERROR_INTERRUPTED;
   }
+  c->simulated = err == MBG_OK;
   return err == MBG_OK ? mbg_run_criteria(c->ctx, c->run, c->psi) : err;
 }
 
@@ -159,6 +162,43 @@ done:
   return err;
 }
 
+/* H d of the objective: of the criteria by second derivatives of the run; the effort is quadratic */
+static int multiply(mbg_control *c, const double *x, const double *d, double *Hd) {
+  const int np = c->m->np;
+  double *bent = c->bent;
+  int err = MBG_OK;
+  /* the run stands at the point that was evaluated last, and a search may ask at the one before */
+  if (!c->simulated || memcmp(c->simulated_x, x, (size_t)c->n * sizeof(double)) != 0) {
+    MBG_TRY(simulate(c, x));
+  }
+  if (!c->second) {
+    MBG_TRY(mbg_hessian_create(c->ctx, c->run, &c->second));
+  }
+  memset(c->along, 0, (size_t)np * sizeof(double));
+  memcpy(c->along + np, d, (size_t)c->n * sizeof(double));
+  MBG_TRY(mbg_hessian_product(c->ctx, c->second, c->weights, c->along, NULL, bent));
+  memcpy(Hd, bent + np, (size_t)c->n * sizeof(double));
+  (void)mbg__control_effort(c, d, c->factor, Hd);
+done:
+  return err < 0 ? step_back(err) : err;
+}
+
+static int product(void *user, const double *x, const double *d, double *Hd) {
+  mbg_control *c = user;
+  double *key = c->bent + c->sampled->np;
+  int status = MBG_OK, err = MBG_OK;
+  bool found;
+  memcpy(key, x, (size_t)c->n * sizeof(double));
+  memcpy(key + c->n, d, (size_t)c->n * sizeof(double));
+  MBG_TRY(mbg__record_next(c->ctx, c->record, 'p', 2 * c->n, key, c->n, Hd, &status, &found));
+  if (!found) {
+    MBG_TRY(status = multiply(c, x, d, Hd));
+    MBG_TRY(mbg__record_add(c->ctx, c->record, 'p', 2 * c->n, key, c->n, Hd, status));
+  }
+done:
+  return err < 0 ? err : status;
+}
+
 /* a number that a search with other options needs from the record */
 static int mark(mbg_control *c, char kind, double number) {
   int status, err = MBG_OK;
@@ -220,6 +260,7 @@ static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m
                                          .upper = c->upper,
                                          .metric = c->metric,
                                          .evaluate = evaluate,
+                                         .product = product,
                                          .progress = report,
                                          .user = c};
   c->value_best = INFINITY;

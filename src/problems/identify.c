@@ -244,8 +244,10 @@ static int check_options(mbg_context *ctx, const mbg_identify_options *o) {
                      o->iterations, o->starts, o->homotopy, o->tolerance, o->gain);
   }
   const int method = mbg__minimize_method_find(o->optimizer);
-  if (strcmp(o->optimizer, "lm") != 0 && (method < 0 || method == MBG__MINIMIZE_IPOPT)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown optimizer '%s' (known: lm, lbfgs, cg, steepest)", o->optimizer);
+  if (strcmp(o->optimizer, "lm") != 0 &&
+      (method < 0 || method == MBG__MINIMIZE_IPOPT || method == MBG__MINIMIZE_IPOPT_EXACT)) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown optimizer '%s' (known: lm, lbfgs, newton, cg, steepest)",
+                     o->optimizer);
   }
   return o->resume && !o->restart ? mbg__fail(ctx, MBG_ERROR_INPUT, "identify: resume needs the restart file") : MBG_OK;
 }
@@ -319,6 +321,7 @@ void mbg_identify_destroy(mbg_identify *id) {
   const mbg_allocator allocator = id->arena.allocator;
   mbg__record_close(id->record);
   for (int k = 0; k < id->nexperiment; k++) {
+    mbg_hessian_destroy(id->experiment[k].second);
     mbg_run_destroy(id->experiment[k].run);
     mbg_model_destroy(id->experiment[k].own);
   }

@@ -5,6 +5,7 @@
 #define MBG_PROBLEMS_IDENTIFY_H
 
 #include "math/dense.h"
+#include "mbgrad/hessian.h"
 #include "mbgrad/identify.h"
 #include "model/model.h"
 #include "optimizers/least_squares.h"
@@ -18,6 +19,7 @@ typedef struct {
   mbg_run *run;
   int channel, nchannel; /* its channels */
   double *p;             /* parameters of its last simulation (np) */
+  mbg_hessian *second;   /* NULL: not asked for yet */
 } mbg__experiment;
 
 /* One least-squares criterion of an experiment: consecutive rows of r. */
@@ -86,6 +88,13 @@ int mbg__identify_reduce(mbg_context *ctx, mbg_identify *id, const double *x, do
 /* Gradient of the cost by x from the adjoint, at x. */
 int mbg__identify_adjoint(mbg_context *ctx, mbg_identify *id, const double *x, double *gradient);
 double mbg__identify_cost(const mbg_identify *id);
+
+/* ---------------------------------------------------------------------- identify_second.c */
+
+/* H d of the cost by x (n), by second derivatives, at x. As mbg__identify_simulate. */
+int mbg__identify_product(mbg_context *ctx, mbg_identify *id, const double *x, const double *d, double *Hd);
+/* Standard errors by the true Hessian, from the covariance by Gauss-Newton's (n x n, NAN: undetermined). */
+int mbg__identify_true_errors(mbg_context *ctx, mbg_identify *id, double variance);
 
 /* ---------------------------------------------------------------------- identify_solve.c */
 

@@ -46,7 +46,7 @@ static void take_values(report *r) {
     p->value = mbg__identify_p(id, i, id->x[i]);
     p->at_bound = id->x[i] <= id->lower[i] ? -1 : id->x[i] >= id->upper[i] ? 1 : 0;
     p->determined = true;
-    p->standard_error = NAN;
+    p->standard_error = p->hessian_error = NAN;
     /* exp(ln p) may be off the bound by rounding */
     p->value = p->at_bound < 0 ? p->min : p->at_bound > 0 ? p->max : p->value;
     double sum = 0;
@@ -409,6 +409,9 @@ static int uncertainties(report *r) {
   }
   covariance(r, s->sigma_known ? 1 : s->variance);
   standard_errors(r);
+  if (id->o.hessian && !id->reporting) {
+    MBG_TRY(mbg__identify_true_errors(r->ctx, id, s->sigma_known ? 1 : s->variance));
+  }
   for (int k = 0; k < s->combinations; k++) {
     MBG_TRY(mbg__warn(r->ctx, &id->warnings, "the data do not tell apart: %s", id->combination[k]));
   }

@@ -97,6 +97,29 @@ done:
   return err;
 }
 
+static int fit_product(void *user, const double *x, const double *d, double *Hd) {
+  const user_data *u = user;
+  const size_t n = (size_t)u->id->n;
+  int status = MBG_OK, err = MBG_OK;
+  bool found;
+  double *key = mbg__alloc(u->ctx, 2 * n + 1, sizeof(double));
+  if (!key) {
+    return mbg__fail_memory(u->ctx);
+  }
+  memcpy(key, x, n * sizeof(double));
+  memcpy(key + n, d, n * sizeof(double));
+  MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'p', 2 * (int)n, key, (int)n, Hd, &status, &found));
+  if (!found) {
+    status = mbg__identify_product(u->ctx, u->id, x, d, Hd);
+    MBG_TRY(status);
+    MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'p', 2 * (int)n, key, (int)n, Hd, status));
+  }
+  err = status;
+done:
+  mbg__free(u->ctx, key);
+  return err;
+}
+
 /* ---------------------------------------------------------------------- one minimization */
 
 static int report(void *user, int iteration, double cost) {
@@ -161,6 +184,7 @@ static int minimize_by_gradient(user_data *u, mbg__minimize_method method, doubl
                                          .upper = id->upper,
                                          .metric = metric,
                                          .evaluate = fit_gradient,
+                                         .product = fit_product,
                                          .progress = report_state,
                                          .user = u};
   mbg__minimize_options o = mbg__minimize_options_default();

@@ -26,6 +26,16 @@ const char *mbg_optimize_reason_text(int reason) {
   return reason >= 0 && reason < MBG_COUNT(texts) ? texts[reason] : "unknown";
 }
 
+const char *mbg_optimize_order_text(int order) {
+  static const char *const texts[] = {
+      [MBG_OPTIMIZE_ORDER_UNKNOWN] = "not known",
+      [MBG_OPTIMIZE_MINIMUM] = "a strict minimum: the objective rises in every direction",
+      [MBG_OPTIMIZE_VERTEX] = "bounds and constraints alone determine the design",
+      [MBG_OPTIMIZE_FLAT] = "not unique: there is a direction in which the objective does not change to second order",
+      [MBG_OPTIMIZE_SADDLE] = "no minimum: there is a direction in which the objective falls"};
+  return order >= 0 && order < MBG_COUNT(texts) ? texts[order] : "unknown";
+}
+
 /* ---------------------------------------------------------------------- load cases */
 
 static bool interrupt(void *user) {
@@ -238,21 +248,31 @@ static mbg__nlp_method by_problem(const mbg_optimize *opt) {
   for (int i = 0; i < opt->nlimit; i++) {
     equalities = equalities || opt->limit[i].side == 0;
   }
-  if (opt->squares && opt->n <= 200) {
+  if (opt->squares && opt->n <= 200 && mbg__nlp_available(MBG__NLP_IPOPT_GN)) {
     return MBG__NLP_IPOPT_GN;
   }
   if (opt->nlimit == 0 && !opt->task->worst) {
     return MBG__NLP_LBFGS;
   }
-  return opt->n <= 200 ? MBG__NLP_SLSQP : equalities ? MBG__NLP_IPOPT : MBG__NLP_MMA;
+  const mbg__nlp_method wanted = opt->n <= 200 ? MBG__NLP_SLSQP : equalities ? MBG__NLP_IPOPT : MBG__NLP_MMA;
+  /* of a build without its library: another one that takes these constraints */
+  const mbg__nlp_method other[] = {wanted, MBG__NLP_SLSQP, MBG__NLP_IPOPT, MBG__NLP_CONLIN};
+  for (int i = 0; i < MBG_COUNT(other); i++) {
+    if (mbg__nlp_available(other[i]) && (!equalities || mbg__nlp_takes_equalities(other[i]))) {
+      return other[i];
+    }
+  }
+  return wanted;
 }
 
 static int choose_optimizer(mbg_context *ctx, mbg_optimize *opt) {
   const char *name = opt->o.optimizer ? opt->o.optimizer : opt->task->optimizer;
   const int found = name ? mbg__nlp_method_find(name) : (int)by_problem(opt);
   if (found < 0) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT,
-                     "unknown optimizer '%s' (known: lbfgs, nlopt-lbfgs, slsqp, mma, conlin, ipopt, ipopt-gn)", name);
+    return mbg__fail(
+        ctx, MBG_ERROR_INPUT,
+        "unknown optimizer '%s' (known: lbfgs, nlopt-lbfgs, newton, slsqp, mma, conlin, ipopt, ipopt-gn, ipopt-exact)",
+        name);
   }
   opt->chosen = !name;
   opt->nlp = mbg__nlp_options_default();
@@ -271,7 +291,7 @@ static int choose_optimizer(mbg_context *ctx, mbg_optimize *opt) {
     return mbg__fail(ctx, MBG_ERROR_INPUT,
                      "optimizer 'ipopt-gn' needs a least_squares criterion as the objective, and no filter");
   }
-  return MBG_OK;
+  return mbg__nlp_needs_products(opt->nlp.method) ? mbg__optimize_check_second(ctx, opt) : MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- creation */
@@ -327,6 +347,7 @@ static int create(mbg_context *ctx, mbg_optimize *opt, const mbg_optimize_option
   MBG_TRY(describe_parameters(ctx, opt));
   MBG_TRY(make_filters(ctx, opt));
   MBG_TRY(check_objective(ctx, opt));
+  MBG_TRY(mbg__optimize_make_robust(ctx, opt));
   for (int k = 0; k < opt->ncase; k++) {
     MBG_TRY(open_case(ctx, opt, &opt->load[k]));
   }
@@ -372,6 +393,7 @@ void mbg_optimize_destroy(mbg_optimize *opt) {
   mbg__record_close(opt->record);
   for (int k = 0; k < opt->ncase; k++) {
     mbg__case *c = &opt->load[k];
+    mbg_hessian_destroy(c->second);
     mbg_run_destroy(c->run);
     mbg_model_destroy(c->own);
     allocator.release(allocator.user, c->row);
@@ -410,6 +432,12 @@ const mbg_optimize_record *mbg_optimize_get_record(const mbg_optimize *opt, int 
 const mbg_optimize_case *mbg_optimize_get_case(const mbg_optimize *opt, int i) {
   const mbg__case *c = GET(opt->load, opt->ncase);
   return c ? &c->shown : NULL;
+}
+
+const double *mbg_optimize_curvatures(const mbg_optimize *opt) { return opt ? opt->curvatures : NULL; }
+
+const mbg_optimize_shift *mbg_optimize_get_shift(const mbg_optimize *opt, int i) {
+  return GET(opt->shift, opt->summary.shifts);
 }
 
 const char *mbg_optimize_warning(const mbg_optimize *opt, int i) {

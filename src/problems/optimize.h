@@ -6,6 +6,7 @@
 #ifndef MBG_PROBLEMS_OPTIMIZE_H
 #define MBG_PROBLEMS_OPTIMIZE_H
 
+#include "hessian/hessian.h"
 #include "mbgrad/optimize.h"
 #include "model/model.h"
 #include "optimizers/nlp.h"
@@ -35,6 +36,16 @@ typedef struct {
   double *gradient; /*                                              (nrow x np) */
   mbg_method used;
   double *hessian; /* of a sum of squares, by p; NULL: not wanted   (np x np) */
+  /* robust design: psi + robust s instead of psi, s^2 = g.C g of the scatter of parameters; 0: not */
+  double robust, deviation; /* and s                                               */
+  double *toward;           /* C g / s                                         (np) */
+  /* second derivatives of the Lagrangian */
+  mbg_hessian *second;            /* NULL: not asked for yet */
+  int nterm;                      /* its terms: all criteria, then points of paths   (nlimit + 1) */
+  mbg__gradient_row *term;        /* ... */
+  double *weight;                 /* of the criteria                              (ncriterion) */
+  double *along, *by_p, *product; /* a direction, gradient, H times the direction (np) */
+  double *by_a;                   /* the same product by attributes, NULL: not wanted (na) */
 } mbg__case;
 
 /* One side of one limit in one load case: c = side (value - bound) / scale <= 0, or = 0 when side is 0. */
@@ -50,6 +61,7 @@ typedef struct {
   bool *known;  /* points that were differentiated                              (npoint) */
   double *soft; /* aggregated: weights of the points in the sum                  (npoint) */
   int *point;   /* aggregated: 0, 1, ...                                         (npoint) */
+  double *pull; /* second derivatives: weights of listed points in the Lagrangian  (npoint) */
   int row;      /* first of its constraints */
   mbg_optimize_constraint shown;
 } mbg__limit;
@@ -109,6 +121,9 @@ struct mbg_optimize {
   mbg_optimize_summary summary;
   mbg_optimize_parameter *parameter; /* (n) */
   mbg_optimize_active *active;
+  double *lambda, *J; /* at the solution: multipliers and gradients of constraints (m), (m x nx); NULL: none */
+  double *curvatures; /*                                             (summary.curvatures) */
+  mbg_optimize_shift *shift;
   mbg_optimize_record *history;
   int history_room;
   mbg__warnings warnings;
@@ -120,6 +135,8 @@ struct mbg_optimize {
 void mbg__optimize_parameters_at(mbg_optimize *opt, const double *x);
 /* The same into arrays of the caller: unknowns before the filter (n), parameters (np). */
 void mbg__optimize_parameters_of(const mbg_optimize *opt, const double *x, double *unknowns, double *p);
+/* The change of the parameters (np) along d (nx) at x of the last mbg__optimize_parameters_at; by_u: scratch (n). */
+void mbg__optimize_push(const mbg_optimize *opt, const double *d, double *by_u, double *along);
 /* Adds factor d/dx (n) of d/dp (np), for one row; by_u: scratch (n). */
 void mbg__optimize_pull(const mbg_optimize *opt, const double *by_p, double *by_u, double factor, double *by_x);
 
@@ -133,9 +150,30 @@ int mbg__optimize_gradients(mbg_context *ctx, mbg_optimize *opt, const double *x
 int mbg__optimize_case_errors(mbg_context *ctx, mbg_optimize *opt);
 /* Gauss-Newton Hessian (nx x nx). */
 int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, double *H);
+/* Evaluates every case in threads; the first status that is not good, in the order of the cases. all: notes, too. */
+int mbg__optimize_evaluate_all(mbg_context *ctx, mbg_optimize *opt, void (*evaluate)(mbg__case *c), bool all);
+/* Simulates a case at its parameters unless it was. */
+int mbg__case_simulated(mbg__case *c);
+/* A mean of parameters by the parameters (np). */
+void mbg__limit_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p);
 /* First simulations, which decide steps and redundant rows; places of the values. */
 int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt);
 
+/* ---------------------------------------------------------------------- optimize_robust.c */
+
+/* Robust cases, if the model asks for them. */
+int mbg__optimize_make_robust(mbg_context *ctx, mbg_optimize *opt);
+/* Adds k s to the objective of a robust case that was simulated; k grad s to its gradient (np). */
+int mbg__case_scatter(mbg__case *c, double *value);
+int mbg__case_add_scatter(mbg__case *c, double *gradient);
+
+/* ---------------------------------------------------------------------- optimize_second.c */
+
+/* An error that names what has no second derivatives: aggregated limits. */
+int mbg__optimize_check_second(mbg_context *ctx, const mbg_optimize *opt);
+/* Hd (nx): H of factor f + sum_i lambda_i c_i (lambda: m, NULL without constraints) times d (nx). At x, recorded. */
+int mbg__optimize_product(mbg_context *ctx, mbg_optimize *opt, const double *x, double factor, const double *lambda,
+                          const double *d, double *Hd);
 /* ---------------------------------------------------------------------- optimize_limits.c: objective and
    constraints */
 

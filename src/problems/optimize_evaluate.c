@@ -25,7 +25,7 @@ static int take_values(mbg__case *c) {
       c->value[c->path[k] + i] = re(mbg__criteria_path_value(criteria, k, i));
     }
   }
-  return err;
+  return err == MBG_OK && c->robust > 0 ? mbg__case_scatter(c, &c->value[c->objective]) : err;
 }
 
 static int simulate(mbg__case *c) {
@@ -41,6 +41,8 @@ done:
   return err;
 }
 
+int mbg__case_simulated(mbg__case *c) { return c->simulated ? MBG_OK : simulate(c); }
+
 static void simulate_case(mbg__case *c) {
   c->status = simulate(c);
   if (c->status == MBG_OK) {
@@ -52,6 +54,9 @@ static void differentiate_case(mbg__case *c) {
   c->status = c->simulated ? MBG_OK : simulate(c);
   if (c->status == MBG_OK && c->nrow > 0) {
     c->status = mbg__run_gradient_rows(c->ctx, c->run, MBG_METHOD_AUTO, c->nrow, c->row, c->gradient, &c->used);
+  }
+  if (c->status == MBG_OK && c->robust > 0) {
+    c->status = mbg__case_add_scatter(c, c->gradient);
   }
 }
 
@@ -175,8 +180,7 @@ static void hand_over(mbg_context *ctx, const mbg__case *c, bool all) {
   mbg_context_clear(c->ctx);
 }
 
-/* evaluates every case; the first status that is not good, in the order of the cases */
-static int evaluate_all(mbg_context *ctx, mbg_optimize *opt, void (*evaluate)(mbg__case *c), bool all) {
+int mbg__optimize_evaluate_all(mbg_context *ctx, mbg_optimize *opt, void (*evaluate)(mbg__case *c), bool all) {
   int status = MBG_OK;
   evaluate_in_threads(opt, evaluate);
   for (int k = 0; k < opt->ncase; k++) {
@@ -240,7 +244,7 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
   opt->replaying = mbg__record_left(opt->record);
   opt->summary.evaluations++;
   if (!found) {
-    status = evaluate_all(ctx, opt, simulate_case, false);
+    status = mbg__optimize_evaluate_all(ctx, opt, simulate_case, false);
     MBG_TRY(status);
     collect(opt);
     MBG_TRY(mbg__record_add(ctx, opt->record, 'v', opt->nx, x, opt->nvalue, opt->value, status));
@@ -255,7 +259,9 @@ done:
   return err;
 }
 
-int mbg__optimize_case_errors(mbg_context *ctx, mbg_optimize *opt) { return evaluate_all(ctx, opt, error_case, false); }
+int mbg__optimize_case_errors(mbg_context *ctx, mbg_optimize *opt) {
+  return mbg__optimize_evaluate_all(ctx, opt, error_case, false);
+}
 
 /* ---------------------------------------------------------------------- gradients */
 
@@ -333,7 +339,7 @@ static void forget_set(const mbg_optimize *opt, const mbg__case *c) {
   }
 }
 
-static void pull_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p, double *by_u, double *by_x) {
+void mbg__limit_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p) {
   double total = 0;
   for (int k = 0; k < l->of->nmean; k++) {
     total += l->of->means[k].weight * l->of->means[k].count;
@@ -344,6 +350,10 @@ static void pull_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p
       by_p[l->of->means[k].first + i] = l->of->means[k].weight / total;
     }
   }
+}
+
+static void pull_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p, double *by_u, double *by_x) {
+  mbg__limit_mean(opt, l, by_p);
   mbg__optimize_pull(opt, by_p, by_u, (l->side ? l->side : 1) / l->scale, by_x);
 }
 
@@ -395,7 +405,7 @@ static int compute_gradients(mbg_context *ctx, mbg_optimize *opt, double *g, dou
     goto done;
   }
   MBG_TRY(list_rows(ctx, opt));
-  MBG_TRY(evaluate_all(ctx, opt, differentiate_case, false));
+  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, differentiate_case, false));
   if (err > 0) {
     goto done;
   }
@@ -450,7 +460,7 @@ static int compute_hessian(mbg_context *ctx, mbg_optimize *opt, double *H) {
       return mbg__fail_memory(ctx);
     }
   }
-  MBG_TRY(evaluate_all(ctx, opt, square_case, false));
+  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, square_case, false));
   memset(H, 0, nx * nx * sizeof(double));
   for (int k = 0; err == MBG_OK && k < opt->ncase; k++) {
     const mbg__case *c = &opt->load[k];
@@ -526,7 +536,7 @@ int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt) {
   for (int k = 0; k < opt->ncase; k++) {
     mbg__case_parameters(opt->load[k].model, opt->p, opt->load[k].p);
   }
-  err = evaluate_all(ctx, opt, first_case, true);
+  err = mbg__optimize_evaluate_all(ctx, opt, first_case, true);
   if (err == MBG_ERROR_INTERRUPTED) {
     return mbg__fail(ctx, err, "interrupted during the first simulation; there is no result");
   }
@@ -534,7 +544,7 @@ int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt) {
   for (int k = 0; k < opt->ncase; k++) {
     MBG_TRY(place_values(ctx, opt, &opt->load[k]));
   }
-  MBG_TRY(evaluate_all(ctx, opt, value_case, false));
+  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, value_case, false));
   MBG_TRY(err > 0 ? first_status(opt) : err);
   opt->summary.failures = 0;
   opt->value = MBG_TAKE(&opt->arena, double, opt->nvalue + 1);

@@ -115,6 +115,8 @@ int mbg__optimize_report(mbg_context *ctx, mbg_optimize *opt) {
   for (int i = 0; i < opt->n; i++) {
     report_parameter(opt, &k, i);
   }
+  opt->lambda = k.lambda;
+  opt->J = k.J;
 done:
   return err;
 }

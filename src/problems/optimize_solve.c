@@ -52,6 +52,11 @@ static int hessian(void *user, const double *x, double *H) {
   return mbg__optimize_hessian(s->ctx, s->opt, x, H);
 }
 
+static int product(void *user, const double *x, double factor, const double *lambda, const double *d, double *Hd) {
+  const searching *s = user;
+  return mbg__optimize_product(s->ctx, s->opt, x, factor, lambda, d, Hd);
+}
+
 static int keep_history(mbg_context *ctx, mbg_optimize *opt, const mbg_optimize_record *record) {
   if (opt->summary.history == opt->history_room) {
     const int room = 2 * opt->history_room + 64;
@@ -109,6 +114,7 @@ static void head(const mbg_optimize *opt, char *buffer, size_t size) {
   h = mbg__sum(h, opt->upper, (size_t)opt->n * sizeof(double));
   h = mbg__sum(h, opt->span, (size_t)opt->n * sizeof(double));
   h = mbg__sum(h, &opt->f_scale, sizeof(double));
+  h = mbg__sum(h, &opt->task->robust, sizeof(double));
   for (int i = 0; i < opt->n; i++) {
     h = mbg__sum(h, opt->parameter[i].name, strlen(opt->parameter[i].name));
   }
@@ -154,6 +160,7 @@ static int solve_once(searching *s, double *x, mbg__nlp_result *result) {
                                     .values = values,
                                     .derivatives = derivatives,
                                     .hessian = opt->squares ? hessian : NULL,
+                                    .product = product,
                                     .progress = progress,
                                     .user = s};
   mbg__nlp_options o = opt->nlp;
@@ -163,6 +170,7 @@ static int solve_once(searching *s, double *x, mbg__nlp_result *result) {
   const int err = mbg__nlp_solve(s->ctx, &problem, &o, x, result);
   opt->summary.gradient_start = result->reference;
   opt->summary.solves++;
+  opt->summary.products += result->products;
   s->before += result->iterations;
   opt->summary.iterations = s->before;
   return err;
@@ -182,7 +190,7 @@ static int another(searching *s, const double *x, const mbg__nlp_result *result)
     return status < 0 ? status : status == MBG_OK;
   }
   s->stuck = result->reason == MBG__NLP_STUCK ? s->stuck + 1 : 0;
-  if (s->stuck > 0 && opt->chosen && opt->nlp.method == MBG__NLP_SLSQP) {
+  if (s->stuck > 0 && opt->chosen && opt->nlp.method == MBG__NLP_SLSQP && mbg__nlp_available(MBG__NLP_IPOPT)) {
     opt->nlp.method =
         MBG__NLP_IPOPT; /* its line search may stall where constraints contradict each other to first order */
     opt->summary.optimizer = "slsqp, then ipopt";

@@ -45,6 +45,18 @@ void mbg__optimize_parameters_at(mbg_optimize *opt, const double *x) {
   }
 }
 
+void mbg__optimize_push(const mbg_optimize *opt, const double *d, double *by_u, double *along) {
+  memset(along, 0, (size_t)opt->np * sizeof(double));
+  for (int i = 0; i < opt->n; i++) {
+    by_u[i] = opt->chain[i] * d[i];
+    along[opt->parameter[i].index] = by_u[i];
+  }
+  for (int k = 0; k < opt->nfilter; k++) {
+    const mbg__filter *f = &opt->filter[k];
+    smooth(f, by_u + f->first, along + opt->parameter[f->first].index, false);
+  }
+}
+
 void mbg__optimize_pull(const mbg_optimize *opt, const double *by_p, double *by_u, double factor, double *by_x) {
   for (int i = 0; i < opt->n; i++) {
     by_u[i] = by_p[opt->parameter[i].index];

@@ -1,14 +1,12 @@
-/* Lines "KIND STATUS x.. values.. SUM": numbers as their bits in hexadecimal, so that what is replayed is what was
-   computed, and a sum over the line, so that one that was cut off or changed is recognised. */
+/* Lines "KIND STATUS x.. values.. SUM" (io/record_line.h). */
 #define _POSIX_C_SOURCE 200809L
 
 #include "problems/record.h"
 
 #include "io/file.h"
-#include "io/json_write.h"
+#include "io/record_line.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,19 +33,6 @@ static int broken(mbg_context *ctx, const mbg__record *r, const char *what) {
   return broken_line(ctx, r, r->number, what);
 }
 
-enum { SUM_DIGITS = 16 };
-
-/* does the line end with " " and the sum of the bytes before it? */
-static bool whole(const char *line, size_t length) {
-  char sum[SUM_DIGITS + 2];
-  if (length <= SUM_DIGITS + 1) {
-    return false;
-  }
-  const size_t n = length - SUM_DIGITS - 1;
-  mbg__format(sum, sizeof(sum), " %016" PRIx64, mbg__sum(MBG__SUM_START, line, n));
-  return memcmp(line + n, sum, SUM_DIGITS + 1) == 0;
-}
-
 /* Checks every line; *length is cut to the whole ones. A bad line that another follows was changed after it was
    written. */
 static int check_lines(mbg_context *ctx, mbg__record *r, const char *text, size_t *length) {
@@ -56,7 +41,7 @@ static int check_lines(mbg_context *ctx, mbg__record *r, const char *text, size_
     const char *end = memchr(text + at, '\n', *length - at);
     const size_t n = end ? (size_t)(end - text) - at : *length - at;
     const bool last = !end || at + n + 1 == *length;
-    if (!end || memchr(text + at, 0, n) || (r->number > 1 && !whole(text + at, n))) {
+    if (!end || memchr(text + at, 0, n) || (r->number > 1 && !mbg__record_line_whole(text + at, n))) {
       if (!last) {
         return broken(ctx, r, "the line is damaged");
       }
@@ -205,20 +190,6 @@ int mbg__record_replayed(const mbg__record *r) { return r ? r->replayed : 0; }
 
 /* ---------------------------------------------------------------------- replaying */
 
-/* n numbers at *p, each as the 16 hexadecimal digits of its bits; false when there are fewer */
-static bool numbers(char **p, int n, double *out) {
-  for (int i = 0; i < n; i++) {
-    char *end;
-    const uint64_t bits = strtoull(*p, &end, 16);
-    if (end == *p) {
-      return false;
-    }
-    memcpy(&out[i], &bits, sizeof(bits));
-    *p = end;
-  }
-  return true;
-}
-
 static bool all_finite(int n, const double *x) {
   for (int i = 0; i < n; i++) {
     if (!isfinite(x[i])) {
@@ -247,7 +218,8 @@ int mbg__record_next(mbg_context *ctx, mbg__record *r, char kind, int n, const d
     *status = (int)strtol(p + 1, &p, 10);
     if (*status < 0) {
       err = broken(ctx, r, "an evaluation that ended the search is not recorded");
-    } else if (!numbers(&p, n, recorded) || !numbers(&p, *status == MBG_OK ? count : 0, values)) {
+    } else if (!mbg__record_line_numbers(&p, n, recorded) ||
+               !mbg__record_line_numbers(&p, *status == MBG_OK ? count : 0, values)) {
       err = broken(ctx, r, "the line is not complete");
     } else if (*status == MBG_OK && !all_finite(count, values)) {
       err = broken(ctx, r, "the line has a number that is not finite");
@@ -271,12 +243,12 @@ int mbg__record_refuse(mbg_context *ctx, const mbg__record *r, const char *what)
 char mbg__record_kind(const mbg__record *r) { return *r->line; }
 
 int mbg__record_any(mbg_context *ctx, mbg__record *r, char *kind, int most, double *out, int *count) {
-  char *p = r->line + 1, *end = strchr(r->line, '\n'), *sum = end - SUM_DIGITS - 1;
+  char *p = r->line + 1, *end = strchr(r->line, '\n'), *sum = end - MBG__RECORD_SUM;
   *kind = *r->line;
   *count = 0;
   *sum = 0;
   const long status = strtol(p, &p, 10);
-  while (status == MBG_OK && *count < most && numbers(&p, 1, &out[*count])) {
+  while (status == MBG_OK && *count < most && mbg__record_line_numbers(&p, 1, &out[*count])) {
     ++*count;
   }
   *sum = ' ';
@@ -286,14 +258,6 @@ int mbg__record_any(mbg_context *ctx, mbg__record *r, char *kind, int most, doub
 }
 
 /* ---------------------------------------------------------------------- recording */
-
-static void add_numbers(mbg__buffer *b, int n, const double *x) {
-  for (int i = 0; i < n; i++) {
-    uint64_t bits;
-    memcpy(&bits, &x[i], sizeof(bits));
-    mbg__buffer_format(b, " %016" PRIx64, bits);
-  }
-}
 
 int mbg__record_add(mbg_context *ctx, mbg__record *r, char kind, int n, const double *x, int count,
                     const double *values, int status) {
@@ -306,11 +270,9 @@ int mbg__record_add(mbg_context *ctx, mbg__record *r, char kind, int n, const do
   }
   mbg__buffer_init(&b, ctx);
   mbg__buffer_format(&b, "%c %d", kind, status);
-  add_numbers(&b, n, x);
-  add_numbers(&b, status == MBG_OK ? count : 0, values);
-  MBG_TRY(mbg__buffer_finish(&b, &text, &length));
-  mbg__buffer_format(&b, " %016" PRIx64 "\n", mbg__sum(MBG__SUM_START, text, length));
-  MBG_TRY(mbg__buffer_finish(&b, &text, &length));
+  mbg__record_line_add(&b, n, x);
+  mbg__record_line_add(&b, status == MBG_OK ? count : 0, values);
+  MBG_TRY(mbg__record_line_finish(&b, &text, &length));
   MBG_TRY(put(ctx, r, text, length));
 done:
   mbg__buffer_destroy(&b);

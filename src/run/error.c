@@ -30,27 +30,35 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- runs with other steps */
 
-/* Every step of the last simulation divided by 2 or 4; or pairs of steps joined, unless a break lies between. */
+/* Pairs of n steps joined, unless a break lies between: their number, and (not NULL) their lengths. */
+static int join_steps(const mbg__run_plan *plan, int n, const double *t, double *h) {
+  int joined = 0;
+  for (int i = 0; i < n; joined++) {
+    const int take = i + 1 < n && mbg__plan_next_break(plan, t[i]) > t[i + 1] * (1 + 1e-12) ? 2 : 1;
+    if (h) {
+      h[joined] = t[i + take] - t[i];
+    }
+    i += take;
+  }
+  return joined;
+}
+
+/* Every step of the last simulation divided by 2 or 4, by its nodes, which are referenced; or pairs of steps joined. */
 static int refine_lengths(mbg_context *ctx, mbg__arena *arena, const mbg_run *run, double refine, mbg__run_plan *plan) {
-  const double *t = run->nodes.t;
-  const int n = run->nodes.nnode - 1, parts = refine > 1 ? (int)refine : 1;
-  double *h = MBG_TAKE(arena, double, n *parts + 1);
-  plan->nlength = 0;
+  const int n = run->nodes.nnode - 1;
+  if (refine >= 1) {
+    plan->parts = (int)refine;
+    plan->ends = run->nodes.t;
+    plan->nlength = n * plan->parts;
+    return MBG_OK;
+  }
+  plan->nlength = join_steps(plan, n, run->nodes.t, NULL);
+  double *h = MBG_TAKE(arena, double, plan->nlength);
   plan->lengths = h;
-  if (!h) {
-    return mbg__arena_check(ctx, arena);
+  if (h) {
+    (void)join_steps(plan, n, run->nodes.t, h);
   }
-  for (int i = 0; i < n; i++) {
-    if (refine < 1 && i + 1 < n && mbg__plan_next_break(plan, t[i]) > t[i + 1] * (1 + 1e-12)) {
-      h[plan->nlength++] = t[i + 2] - t[i];
-      i++;
-      continue;
-    }
-    for (int k = 0; k < parts; k++) {
-      h[plan->nlength++] = (t[i + 1] - t[i]) / parts;
-    }
-  }
-  return MBG_OK;
+  return mbg__arena_check(ctx, arena);
 }
 
 static int set_steps(mbg_context *ctx, const mbg_run *run, double refine, mbg_run *other) {
@@ -61,6 +69,10 @@ static int set_steps(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   plan->relative = run->plan.relative;
   plan->absolute = run->plan.absolute;
   plan->adjoint = fmin(0.5, fmax(run->plan.adjoint * pow(0.1, 2 * log2(refine)), run->plan.adjoint > 0 ? 1e-14 : 0));
+  if (run->m->nevent > 0 && !(plan->step > 0) && !ode) {
+    plan->tolerance /= refine * refine * refine; /* events have nodes of their own: the local error is of third order */
+    return MBG_OK;
+  }
   if (plan->step > 0) {
     plan->step /= ode ? refine : 1;
     plan->refine = ode ? 0 : refine * (run->plan.refine > 0 ? run->plan.refine : 1);
@@ -75,14 +87,14 @@ static int set_steps(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   return MBG_OK;
 }
 
-/* Nobody looks at the nodes of such a run: of signals that end or integrate, it keeps the last value and the sum.
-   Without criteria, the signals at the nodes are what it is compared by. */
-static int keep_little(mbg_context *ctx, mbg_run *run) {
+int mbg__run_places(mbg_context *ctx, mbg_run *run, bool swings, const int **out) {
   const mbg_model *m = run->m;
-  if (m->ncriterion == 0) {
-    return MBG_OK;
+  *out = NULL;
+  if (m->nevent > 0) {
+    return MBG_OK; /* weights move with the events: their derivatives need all values */
   }
-  int *place = MBG_TAKE(&run->arena, int, run->nused), n = 0;
+  int *place = MBG_TAKE(&run->arena, int, run->nused + 1), n = 0;
+  *out = place;
   if (!place) {
     return mbg__arena_check(ctx, &run->arena);
   }
@@ -91,11 +103,11 @@ static int keep_little(mbg_context *ctx, mbg_run *run) {
     for (int k = 0; k < m->ncriterion; k++) {
       const mbg__criterion_kind kind = m->criteria[k].kind;
       const bool own = kind != MBG__COMBINATION && m->criteria[k].signal == run->used[i];
-      each = each || (own && kind != MBG__TERMINAL && kind != MBG__INTEGRAL);
+      each = each || (own && kind != MBG__TERMINAL && kind != MBG__INTEGRAL) ||
+             (own && swings && mbg__run_swings(run, &m->criteria[k]));
     }
     place[i] = each ? n++ : -1;
   }
-  run->plan.place = place;
   return MBG_OK;
 }
 
@@ -112,11 +124,15 @@ int mbg__run_refined(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
     options.tolerance = NAN;
   }
   options.all_signals = options.all_signals && run->m->ncriterion == 0;
-  options.keep_poses = false;
+  options.keep_poses = options.criteria_only = false;
+  options.node = NULL;
   MBG_TRY(mbg_run_create(ctx, run->m, &options, &other));
   other->accuracy = 0;
   MBG_TRY(set_steps(ctx, run, refine, other));
-  MBG_TRY(keep_little(ctx, other));
+  /* nobody looks at its nodes, unless signals are what the runs are compared by */
+  if (run->m->ncriterion > 0) {
+    MBG_TRY(mbg__run_places(ctx, other, false, &other->plan.place));
+  }
   other->plan.memory = mbg__store_share(other->plan.memory, mbg__nodes_bytes(&run->nodes, run->nodes.nnode));
   memcpy(other->left_out, run->left_out, (size_t)run->m->ncriterion * sizeof(bool));
   MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
@@ -385,7 +401,11 @@ static int compute(mbg_context *ctx, estimate *e, mbg_run *run, mbg_method metho
     }
   }
   if (run->plan.memory > 0 && run->formulation->ops->forget) {
-    run->formulation->ops->forget(run->work); /* one run at a time */
+    const int *place = NULL;
+    if (run->options.criteria_only && !run->nodes.place) {
+      MBG_TRY(mbg__run_places(ctx, run, false, &place));
+    }
+    run->formulation->ops->forget(run->work, place, &run->nodes); /* one run at a time */
   }
   MBG_TRY(run_with(ctx, e, method, HALF));
   if (e->known[HALF] && e->order > 0) {

@@ -33,19 +33,20 @@ int mbg__run_peak(mbg_context *ctx, mbg_run *run, mbg_method method, int k, doub
   double t[3], y[3], top;
   *rise = 0;
   for (int i = 0; i < 3 && n >= 3; i++) {
-    t[i] = run->nodes.t[first + i];
+    t[i] = mbg__nodes_time(&run->nodes, first + i);
     y[i] = mbg__run_column(run, first + i, column);
   }
   if (n < 3 || !(t[1] > t[0] && t[2] > t[1])) {
     return MBG_OK; /* at a break values may jump */
   }
-  const double when = vertex(t, y, &top), s = when - run->nodes.t[at];
+  const double when = vertex(t, y, &top), s = when - mbg__nodes_time(&run->nodes, at);
   if (s == 0 || when < t[0] || when > t[2]) {
     return MBG_OK; /* at a node, or beyond the end of the run */
   }
   const int side = s > 0 ? 1 : -1;
   *rise = top - y[at - first];
-  const double part = fmin(s / (run->nodes.t[at + side] - run->nodes.t[at]), 1), weight[2] = {-part, part};
+  const double part = fmin(s / (mbg__nodes_time(&run->nodes, at + side) - mbg__nodes_time(&run->nodes, at)), 1),
+               weight[2] = {-part, part};
   const int point[2] = {at, at + side};
   const mbg__gradient_row row = {.criterion = k, .npoint = 2, .point = point, .weight = weight};
   return shift ? mbg__run_gradient_rows(ctx, run, method, 1, &row, shift, NULL) : MBG_OK;

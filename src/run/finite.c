@@ -14,22 +14,48 @@ static void name_signal(const mbg_run *run, int signal, char *text, size_t size)
   }
 }
 
-/* "; signal 'y' reaches 1e+100 at t = 0": the largest number beyond any mechanism, or nothing */
-static void say_largest(const mbg_run *run, char *text, size_t size) {
-  double most = enormous;
-  text[0] = '\0';
-  for (int node = 0; node < run->nodes.nnode; node++) {
-    for (int k = 0; k < run->nused; k++) {
-      const double x = fabs(mbg__run_column(run, node, k));
-      if (x > most) {
-        char name[160];
-        most = x;
-        name_signal(run, run->used[k], name, sizeof(name));
-        mbg__format(text, size, "; %s reaches %.2g at t = %.9g", name, x, mbg__time_shown(run->nodes.t[node]));
-      }
-    }
+/* ---------------------------------------------------------------------- nodes that pass */
+
+void mbg__run_see_nothing(mbg_run *run) { run->seen = (mbg__run_seen){.most_column = -1, .bad_column = -1}; }
+
+static void see_number(mbg__run_seen *seen, double t, int column, double x) {
+  if (!isfinite(x) && seen->bad_column < 0) {
+    seen->bad_column = column;
+    seen->bad_t = t;
+  }
+  if (fabs(x) > fmax(enormous, seen->most)) {
+    seen->most_column = column;
+    seen->most_t = t;
+    seen->most = fabs(x);
   }
 }
+
+void mbg__run_see(void *user, double t, bool inner, const real *y) {
+  mbg_run *run = user;
+  for (int k = 0; k < run->nused; k++) {
+    run->taken[k] = re(y[k]);
+    see_number(&run->seen, t, k, run->taken[k]);
+  }
+  run->options.node(run->options.node_user, t, inner, run->taken);
+}
+
+/* "; signal 'y' reaches 1e+100 at t = 0": the largest number beyond any mechanism, or nothing */
+static void say_largest(const mbg_run *run, char *text, size_t size) {
+  mbg__run_seen seen = run->options.node ? run->seen : (mbg__run_seen){.most_column = -1, .bad_column = -1};
+  text[0] = '\0';
+  for (int node = 0; !run->options.node && node < run->nodes.nnode; node++) {
+    for (int k = 0; k < run->nused; k++) {
+      see_number(&seen, mbg__nodes_time(&run->nodes, node), k, mbg__run_column(run, node, k));
+    }
+  }
+  if (seen.most_column >= 0) {
+    char name[160];
+    name_signal(run, run->used[seen.most_column], name, sizeof(name));
+    mbg__format(text, size, "; %s reaches %.2g at t = %.9g", name, seen.most, mbg__time_shown(seen.most_t));
+  }
+}
+
+/* ---------------------------------------------------------------------- checks */
 
 /* what a state file would hold, and no signal may show */
 static int check_last(mbg_context *ctx, const mbg_run *run) {
@@ -62,26 +88,42 @@ done:
   return err;
 }
 
+/* the used signal that number k of a node holds; nused or more: of the pose */
+static int column_of(const mbg__nodes *nodes, int k) {
+  int column = nodes->place ? 0 : k;
+  while (nodes->place && nodes->place[column] != k) {
+    column++;
+  }
+  return column;
+}
+
+/* number `column` of a node, used signals first, is not finite */
+static int not_finite(mbg_context *ctx, const mbg_run *run, double t, int column) {
+  char name[160];
+  if (column < run->nused) {
+    name_signal(run, run->used[column], name, sizeof(name));
+  } else {
+    mbg__format(name, sizeof(name), "the position or velocity of a body");
+  }
+  return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                   "t = %.9g: %s is not a finite number (formulation '%s'); the motion grows without limit, or a "
+                   "formula leaves its domain: take a smaller step, and check the sizes of masses and coordinates",
+                   mbg__time_shown(t), name, run->formulation->key);
+}
+
 int mbg__run_check_nodes(mbg_context *ctx, const mbg_run *run) {
   const mbg__nodes *nodes = &run->nodes;
   const size_t width = (size_t)nodes->width;
-  /* with places, integrals and last values show it: mbg__run_check_criteria */
-  for (int node = 0; !nodes->place && node < nodes->nnode; node++) {
+  if (run->options.node && run->seen.bad_column >= 0) {
+    return not_finite(ctx, run, run->seen.bad_t, run->seen.bad_column);
+  }
+  /* other signals without a place show it in their integrals and last values: mbg__run_check_criteria */
+  for (int node = 0; node < nodes->nnode; node++) {
     const real *y = nodes->y + (size_t)node * width;
     for (size_t k = 0; k < width; k++) {
-      if (isfinite(re(y[k]))) {
-        continue;
+      if (!isfinite(re(y[k]))) {
+        return not_finite(ctx, run, mbg__nodes_time(nodes, node), column_of(nodes, (int)k));
       }
-      char name[160];
-      if (k < (size_t)nodes->nused) {
-        name_signal(run, run->used[k], name, sizeof(name));
-      } else {
-        mbg__format(name, sizeof(name), "the position or velocity of a body");
-      }
-      return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
-                       "t = %.9g: %s is not a finite number (formulation '%s'); the motion grows without limit, or a "
-                       "formula leaves its domain: take a smaller step, and check the sizes of masses and coordinates",
-                       mbg__time_shown(nodes->t[node]), name, run->formulation->key);
     }
   }
   return nodes->nnode > 0 ? check_last(ctx, run) : MBG_OK;
@@ -116,13 +158,14 @@ int mbg__run_check_gradient(mbg_context *ctx, const mbg_run *run, const mbg__gra
                             const double *gradient) {
   for (int i = 0; i < run->m->np; i++) {
     if (!isfinite(gradient[i])) {
-      char name[160], largest[240];
+      char name[160], parameter[256], largest[240];
       name_row(run, row, name, sizeof(name));
+      (void)mbg_model_parameter_name(run->m, i, parameter, sizeof(parameter));
       say_largest(run, largest, sizeof(largest));
       return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                        "the derivative of %s by parameter '%s' is not a finite number (formulation '%s'%s); take a "
                        "smaller step, and check the sizes of masses and coordinates",
-                       name, run->m->parameters[i].name, run->formulation->key, largest);
+                       name, parameter, run->formulation->key, largest);
     }
   }
   return MBG_OK;
@@ -158,12 +201,13 @@ int mbg__run_check_history(mbg_context *ctx, const mbg_run *run, int node, int r
   for (int k = 0; k < rows; k++) {
     for (int i = 0; i < run->m->np; i++) {
       if (!isfinite(dy[(size_t)k * (size_t)run->m->np + (size_t)i])) {
-        char name[160] = "a signal";
+        char name[160] = "a signal", parameter[256];
+        (void)mbg_model_parameter_name(run->m, i, parameter, sizeof(parameter));
         name_history(run, k, name, sizeof(name));
         return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                          "t = %.9g: the derivative of %s by parameter '%s' is not a finite number "
                          "(formulation '%s'); take a smaller step",
-                         mbg__time_shown(run->nodes.t[node]), name, run->m->parameters[i].name, run->formulation->key);
+                         mbg__time_shown(mbg__nodes_time(&run->nodes, node)), name, parameter, run->formulation->key);
       }
     }
   }

@@ -1,4 +1,5 @@
 /* Criteria of a run and their gradients by every method. */
+#include "event/event.h"
 #include "run/run_internal.h"
 #include "start/redundancy.h"
 #include "trajectory/rank_watch.h"
@@ -112,7 +113,18 @@ static int direct_take(void *user, int node, const real *dy) {
   const direct_sum *s = user;
   const mbg_run *run = s->run;
   const size_t np = (size_t)run->m->np;
+  const mbg__formulation_ops *ops = run->formulation->ops;
+  const real *dt = ops->node_time ? ops->node_time(run->work) : NULL;
+  const real *stretch = ops->node_stretch ? ops->node_stretch(run->work) : NULL;
   for (int c = 0; c < s->block->n; c++) {
+    const real by_time = dt ? mbg__seed_time(&s->block->seeds[c], &run->nodes, node) : 0;
+    for (size_t p = 0; by_time != 0 && p < np; p++) {
+      s->block->psi_p[(size_t)c * np + p] += by_time * dt[p];
+    }
+    const real part = stretch ? mbg__seed_stretch(&s->block->seeds[c], &run->nodes, node) : 0;
+    for (size_t p = 0; part != 0 && p < np; p++) {
+      s->block->psi_p[(size_t)c * np + p] += part * stretch[p];
+    }
     for (int k = 0; k < run->nused; k++) {
       const real w = mbg__seed(&s->block->seeds[c], &run->nodes, node, k);
       for (size_t p = 0; w != 0 && p < np; p++) {
@@ -167,6 +179,7 @@ static int check_run(mbg_context *ctx, mbg_run *run, mbg_method method) {
   MBG_TRY(need_simulation(ctx, run));
   MBG_TRY(mbg__run_check_method(ctx, run, method));
   MBG_TRY(check_given_state(ctx, run));
+  MBG_TRY(mbg__events_differentiable(ctx, run->plan.events));
 done:
   return err;
 }
@@ -198,40 +211,82 @@ static int finish(mbg_run *run, double begin, int err) {
   return err;
 }
 
-int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
-                           double *gradient, mbg_method *used) {
-  const double begin = mbg__run_clock();
+/* psi_p of the block, and gradients by every attribute where rows want them */
+static int differentiate(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
+                         block *b, mbg_method *used) {
   const size_t np = (size_t)run->m->np, na = (size_t)run->m->na;
-  block b = {0};
   int err = MBG_OK;
-  mbg__arena_init(&b.arena, mbg__context_allocator(ctx));
   MBG_TRY(check_run(ctx, run, method));
   method = mbg__run_choose_method(run, method, n);
   MBG_TRY(mbg__run_check_method(ctx, run, method));
   MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
   MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
-  MBG_TRY(make_block(ctx, run, n, rows, &b));
+  MBG_TRY(make_block(ctx, run, n, rows, b));
   if (method == MBG_METHOD_DIRECT) {
-    direct_sum sum = {run, &b};
+    direct_sum sum = {run, b};
     MBG_TRY(run->formulation->ops->tangent(ctx, run->work, direct_take, &sum));
   } else {
-    MBG_TRY(adjoint(ctx, run, method, &b));
+    MBG_TRY(adjoint(ctx, run, method, b));
   }
   for (size_t k = 0; k < (size_t)n; k++) {
-    mbg__design_pull(run->design, b.psi_a + k * na, b.psi_p + k * np);
+    mbg__design_pull(run->design, b->psi_a + k * na, b->psi_p + k * np);
     if (rows[k].attributes) {
-      mbg__design_fold(run->design, b.psi_a + k * na);
-      copy_gradient(na, b.psi_a + k * na, rows[k].attributes);
+      mbg__design_fold(run->design, b->psi_a + k * na);
+      copy_gradient(na, b->psi_a + k * na, rows[k].attributes);
     }
-  }
-  copy_gradient((size_t)n * np, b.psi_p, gradient);
-  for (size_t k = 0; k < (size_t)n; k++) {
-    MBG_TRY(mbg__run_check_gradient(ctx, run, &rows[k], gradient + k * np));
   }
   if (used) {
     *used = method;
   }
 done:
+  return err;
+}
+
+int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
+                           double *gradient, mbg_method *used) {
+  const double begin = mbg__run_clock();
+  const size_t np = (size_t)run->m->np;
+  block b = {0};
+  int err = MBG_OK;
+  mbg__arena_init(&b.arena, mbg__context_allocator(ctx));
+  MBG_TRY(differentiate(ctx, run, method, n, rows, &b, used));
+  copy_gradient((size_t)n * np, b.psi_p, gradient);
+  for (size_t k = 0; k < (size_t)n; k++) {
+    MBG_TRY(mbg__run_check_gradient(ctx, run, &rows[k], gradient + k * np));
+  }
+done:
+  mbg__arena_destroy(&b.arena);
+  return finish(run, begin, err);
+}
+
+int mbg__run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights, real *gradient) {
+  const double begin = mbg__run_clock();
+  const mbg__gradient_row row = {.criterion = -1, .weight = weights};
+  block b = {0};
+  mbg__arena_init(&b.arena, mbg__context_allocator(ctx));
+  const int err = differentiate(ctx, run, method, 1, &row, &b, NULL);
+  if (err == MBG_OK) {
+    memcpy(gradient, b.psi_p, (size_t)run->m->np * sizeof(real));
+  }
+  mbg__arena_destroy(&b.arena);
+  return finish(run, begin, err);
+}
+
+int mbg__run_gradient_total(mbg_context *ctx, mbg_run *run, int n, const mbg__gradient_row *rows, real *gradient,
+                            real *attributes) {
+  const double begin = mbg__run_clock();
+  const size_t np = (size_t)run->m->np, na = (size_t)run->m->na;
+  block b = {0};
+  mbg__arena_init(&b.arena, mbg__context_allocator(ctx));
+  const int err = differentiate(ctx, run, MBG_METHOD_ADJOINT, n, rows, &b, NULL);
+  for (size_t k = 0; err == MBG_OK && k < (size_t)n; k++) {
+    for (size_t i = 0; i < np; i++) {
+      gradient[i] = (k > 0 ? gradient[i] : 0) + b.psi_p[k * np + i];
+    }
+    for (size_t i = 0; attributes && i < na; i++) {
+      attributes[i] = (k > 0 ? attributes[i] : 0) + b.psi_a[k * na + i];
+    }
+  }
   mbg__arena_destroy(&b.arena);
   return finish(run, begin, err);
 }

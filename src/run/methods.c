@@ -37,11 +37,21 @@ static int check_flexible(mbg_context *ctx, const mbg_model *m, const mbg__formu
                    m->nelement > 0 ? "beams" : "modal bodies", who);
 }
 
+/* events need steps whose length follows them */
+static int check_events(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
+  if (m->nevent == 0 || (f->supports & MBG__EVENTS)) {
+    return MBG_OK;
+  }
+  return mbg__fail_at(ctx, MBG_ERROR_UNSUPPORTED, &m->events[0].where, 0,
+                      "formulation '%s' takes no events; 'lie', 'dae', 'ali3p' and 'dca' do", f->key);
+}
+
 int mbg__run_choose_formulation(mbg_context *ctx, const char *option, const mbg_model *m,
                                 const mbg__formulation **out) {
   const char *own = m->run.formulation ? m->run.formulation : "lie";
   const int err = find_formulation(ctx, option ? option : own, out);
-  return err < 0 ? err : check_flexible(ctx, m, *out);
+  const int flexible = err < 0 ? err : check_flexible(ctx, m, *out);
+  return flexible < 0 ? flexible : check_events(ctx, m, *out);
 }
 
 static bool has(const mbg_run *run, mbg_method method) {

@@ -60,6 +60,56 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- the same motion again */
+
+typedef struct {
+  double end, t;
+} stop;
+
+static void passed(void *user, double t) { ((stop *)user)->t = t; }
+
+static bool stops(void *user) {
+  const stop *s = user;
+  return s->t >= s->end;
+}
+
+int mbg__run_again(mbg_context *ctx, const mbg_run *run, const mbg_model *model, mbg_run **out) {
+  const int mark = mbg__message_mark(ctx);
+  stop end = {.end = mbg_run_node_time(run, mbg_run_node_count(run) - 1), .t = -INFINITY};
+  mbg_run_options options = run->options;
+  mbg_run *other = NULL;
+  int err = MBG_OK;
+  options.formulation = run->formulation->key;
+  options.accuracy = NAN;
+  options.all_signals = true;
+  options.keep_poses = false;
+  options.progress = NULL;
+  if (mbg_run_partial(run)) {
+    options.progress = passed;
+    options.interrupt = stops;
+    options.user = &end;
+  }
+  MBG_TRY(mbg_run_create(ctx, model, &options, &other));
+  take_steps(run, other);
+  MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
+  if (run->given_state) {
+    const mbg__start_result *start = mbg__start_result_of(run->start);
+    mbg__run_give(other, re(start->t), start->H, start->v, start->turns);
+  }
+  MBG_TRY(mbg_run_simulate(ctx, other));
+  if (mbg_run_partial(other) && !mbg_run_partial(run)) {
+    MBG_TRY(mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the run was interrupted"));
+  }
+  mbg__message_rewind(ctx, mark);
+done:
+  if (err < 0) {
+    mbg_run_destroy(other);
+    other = NULL;
+  }
+  *out = other;
+  return err;
+}
+
 /* Error control follows the motion, not its variations: at rest it takes steps of any length. The continuous adjoint
    controls its own. */
 static mbg_method pull_method(const mbg_run *run) {
@@ -68,12 +118,12 @@ static mbg_method pull_method(const mbg_run *run) {
   return own ? MBG_METHOD_CONTINUOUS : mbg_run_adjoint_method(run);
 }
 
-int mbg__run_pull_end(mbg_context *ctx, mbg_run *run, int n, const real *poses, real *gw, real *gv, real *ga) {
+/* gw, gv NULL: the start belongs to the attributes */
+static int pull_last(mbg_context *ctx, mbg_run *run, int n, const real *poses, real *gw, real *gv, real *ga) {
   const mbg_method method = pull_method(run);
   const size_t width = 2 * (size_t)run->m->nw;
   mbg__criterion_seeds *seeds = mbg__alloc_zero(ctx, (size_t)n + 1, sizeof(*seeds));
   int err = seeds ? MBG_OK : mbg__fail_memory(ctx);
-  assert(run->given_state && run->simulated);
   MBG_TRY(err);
   MBG_TRY(mbg__run_check_method(ctx, run, method));
   MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
@@ -88,4 +138,14 @@ int mbg__run_pull_end(mbg_context *ctx, mbg_run *run, int n, const real *poses, 
 done:
   mbg__free(ctx, seeds);
   return err;
+}
+
+int mbg__run_pull_end(mbg_context *ctx, mbg_run *run, int n, const real *poses, real *gw, real *gv, real *ga) {
+  assert(run->given_state && run->simulated);
+  return pull_last(ctx, run, n, poses, gw, gv, ga);
+}
+
+int mbg__run_pull_last(mbg_context *ctx, mbg_run *run, int n, const real *poses, real *ga) {
+  const int err = mbg__run_check_differentiable(ctx, run);
+  return err < 0 ? err : pull_last(ctx, run, n, poses, NULL, NULL, ga);
 }

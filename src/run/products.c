@@ -118,7 +118,7 @@ static int along_take(void *user, int node, const real *dy) {
       return mbg__fail(a->ctx, MBG_ERROR_CONVERGENCE,
                        "t = %.9g: the derivative of a signal along the direction is not a finite number (formulation "
                        "'%s'); take a smaller step",
-                       mbg__time_shown(a->run->nodes.t[node]), a->run->formulation->key);
+                       mbg__time_shown(mbg__nodes_time(&a->run->nodes, node)), a->run->formulation->key);
     }
   }
   return MBG_OK;

@@ -12,18 +12,20 @@ bool mbg_run_partial(const mbg_run *run) { return run && run->nodes.partial; }
 int mbg_run_node_count(const mbg_run *run) { return node_count(run); }
 
 double mbg_run_node_time(const mbg_run *run, int node) {
-  return node >= 0 && node < node_count(run) ? run->nodes.t[node] : NAN;
+  return node >= 0 && node < node_count(run) ? mbg__nodes_time(&run->nodes, node) : NAN;
 }
 
 /* the ends of steps and the samples have no weight in the rule of the integrals */
 bool mbg_run_node_inner(const mbg_run *run, int node) {
   return node >= 0 && node < node_count(run) && (run->formulation->supports & MBG__ODE) && run->plan.step > 0 &&
-         run->nodes.omega[node] != 0;
+         mbg__nodes_omega(&run->nodes, node) != 0;
 }
 
 int mbg_run_times(const mbg_run *run, double *t) {
   MBG_NEED(NULL, run && t);
-  memcpy(t, run->nodes.t, (size_t)run->nodes.nnode * sizeof(double));
+  for (int i = 0; i < run->nodes.nnode; i++) {
+    t[i] = mbg__nodes_time(&run->nodes, i);
+  }
   return MBG_OK;
 }
 
@@ -146,16 +148,35 @@ int mbg_run_modal(const mbg_run *run, double *coordinates, double *rates) {
   return MBG_OK;
 }
 
+/* ---------------------------------------------------------------------- events */
+
+int mbg_run_event_count(const mbg_run *run) { return node_count(run) > 0 ? run->nodes.nfiring : 0; }
+
+int mbg_run_event_at(const mbg_run *run, int index, mbg_run_event *event) {
+  MBG_NEED(NULL, run && event && index >= 0 && index < mbg_run_event_count(run));
+  const mbg__firing *f = &run->nodes.firings[index];
+  *event = (mbg_run_event){.name = run->m->events[f->event].name,
+                           .time = f->t,
+                           .rate = f->gdot,
+                           .grazing = f->grazing,
+                           .impulse = f->impulse,
+                           .jump = f->jump,
+                           .node = f->node};
+  return MBG_OK;
+}
+
 /* ---------------------------------------------------------------------- without a copy */
 
 const double *mbg_run_time_array(const mbg_run *run) { return node_count(run) > 0 ? run->nodes.t : NULL; }
 
 /* the twin, whose scalars are complex, has no array of doubles */
 const double *mbg_run_value_array(const mbg_run *run) {
-  return sizeof(real) == sizeof(double) && node_count(run) > 0 ? (const void *)run->nodes.y : NULL;
+  return sizeof(real) == sizeof(double) && node_count(run) > 0 && !run->nodes.place ? (const void *)run->nodes.y : NULL;
 }
 
-int mbg_run_value_width(const mbg_run *run) { return node_count(run) > 0 ? run->nodes.nused + run->nodes.npose : 0; }
+int mbg_run_value_width(const mbg_run *run) {
+  return node_count(run) > 0 && !run->nodes.place ? run->nodes.nused + run->nodes.npose : 0;
+}
 
 static bool has_pose(const mbg_run *run, int body) {
   return node_count(run) > 0 && run->nodes.npose > 0 && body >= 0 && body < mbg__frames(run->m);

@@ -1,4 +1,5 @@
 /* Runs: options, creation, parameters, simulation. */
+#include "event/event.h"
 #include "run/plan.h"
 #include "run/run_internal.h"
 #include "start/rank.h"
@@ -58,6 +59,25 @@ static int list_signals(mbg_context *ctx, mbg_run *run, bool all) {
   return MBG_OK;
 }
 
+/* which signals the run keeps at its nodes, where the caller takes them one node after the other, or not at all */
+static int choose_places(mbg_context *ctx, mbg_run *run) {
+  const mbg_run_options *o = &run->options;
+  const bool ode = (run->formulation->supports & MBG__ODE) != 0;
+  if (o->node) {
+    run->plan.node = mbg__run_see;
+    run->plan.taker = run;
+    run->taken = MBG_TAKE(&run->arena, double, run->nused);
+  }
+  if (o->node && !o->keep_poses) {
+    return mbg__run_places(ctx, run, true, &run->plan.place);
+  }
+  /* the nodes of steppers serve warnings of the first simulation; they go before the error is estimated */
+  if (o->criteria_only && run->m->ncriterion > 0 && run->plan.memory > 0 && ode) {
+    return mbg__run_places(ctx, run, false, &run->plan.place);
+  }
+  return MBG_OK;
+}
+
 static int prepare(mbg_context *ctx, mbg_run *run, const mbg_run_options *options) {
   const mbg_model *m = run->m;
   mbg_run_options o;
@@ -68,6 +88,7 @@ static int prepare(mbg_context *ctx, mbg_run *run, const mbg_run_options *option
   run->method = (mbg_method)m->run.method;
   MBG_TRY(list_signals(ctx, run, o.all_signals));
   MBG_TRY(mbg__plan_make(ctx, &run->arena, m, run->formulation, &o, run->used, &run->plan));
+  MBG_TRY(choose_places(ctx, run));
   run->accuracy = mbg__plan_accuracy(m, &o);
   run->step = run->plan.step;
   run->relative = run->plan.relative;
@@ -115,6 +136,7 @@ void mbg_run_destroy(mbg_run *run) {
     run->formulation->ops->destroy(run->work);
   }
   mbg__rank_watch_destroy(run->plan.watch);
+  mbg__events_destroy(run->plan.events);
   mbg__start_destroy(run->start);
   mbg__system_destroy(run->sys);
   mbg__arena_destroy(&run->error_arena);
@@ -246,13 +268,17 @@ done:
 /* ---------------------------------------------------------------------- simulation */
 
 static int make_criteria(mbg_context *ctx, mbg_run *run) {
-  if (run->criteria && run->criteria_nodes == run->nodes.nnode) {
-    mbg__criteria_times(run->criteria, run->nodes.t);
+  if (run->criteria && run->criteria_nodes == run->nodes.nnode && !run->plan.events) {
+    mbg__criteria_times(run->criteria, run->nodes.t, run->nodes.grid);
     return MBG_OK;
   }
   mbg__arena_destroy(&run->grid_arena);
   run->criteria = NULL;
-  const int err = mbg__criteria_create(ctx, &run->grid_arena, run->m, run->nodes.nnode, run->nodes.t, &run->criteria);
+  const int err = mbg__criteria_create(ctx, &run->grid_arena, run->m, run->nodes.nnode, run->nodes.t, run->nodes.grid,
+                                       &run->criteria);
+  if (err == MBG_OK) {
+    mbg__criteria_events(run->criteria, run->nodes.nfiring, run->nodes.firings);
+  }
   run->criteria_nodes = run->nodes.nnode;
   return err;
 }
@@ -269,6 +295,8 @@ static int prepare_work(mbg_context *ctx, mbg_run *run) {
   }
   mbg__rank_watch_destroy(run->plan.watch);
   MBG_TRY(mbg__rank_watch_create(ctx, run->sys, mbg__start_result_of(run->start)->rank, &run->plan.watch));
+  mbg__events_destroy(run->plan.events);
+  MBG_TRY(mbg__events_create(ctx, run->sys, run->design, mbg__start_result_of(run->start)->rank, &run->plan.events));
   MBG_TRY(run->formulation->ops->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
 done:
   return err;
@@ -287,12 +315,16 @@ int mbg_run_renew(mbg_context *ctx, mbg_run *run) {
 /* What the first simulation needs and decides before its first step. `kept`: a workspace is there; is it of use? */
 static int prepare_first(mbg_context *ctx, mbg_run *run, bool *kept) {
   int err = MBG_OK;
-  MBG_TRY(check_signals(ctx, run));
+  if (!run->repeats) {
+    MBG_TRY(check_signals(ctx, run));
+  }
   *kept = *kept && mbg__start_rank_stands(run->start);
   if (!*kept) {
     MBG_TRY(prepare_work(ctx, run));
   }
-  MBG_TRY(mbg__run_look_at_start(ctx, run));
+  if (!run->repeats) {
+    MBG_TRY(mbg__run_look_at_start(ctx, run));
+  }
 done:
   return err;
 }
@@ -300,6 +332,7 @@ done:
 int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   MBG_NEED(ctx, ctx && run);
   const double begin = mbg__run_clock();
+  const bool first = !run->started && !run->repeats; /* decides and warns */
   bool kept = run->reusable;
   int err = MBG_OK;
   run->simulated = run->reusable = false;
@@ -307,24 +340,31 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
     goto done;
   }
+  if (run->given_state && run->m->nmode > 0) {
+    err =
+        mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                  "a run cannot begin at a given state when the model has modes: their values are not part of a state");
+    goto done;
+  }
   if (run->accuracy > 0 && !run->started) {
     MBG_TRY(mbg__run_find_step(ctx, run));
   }
   MBG_TRY(mbg__plan_check(ctx, &run->plan));
-  MBG_TRY(mbg__start_solve(ctx, run->start, !run->started));
+  mbg__events_reset(run->m, run->design);
+  MBG_TRY(mbg__start_solve(ctx, run->start, first));
   if (!run->started) {
     MBG_TRY(prepare_first(ctx, run, &kept));
   }
   mbg__system_warn(NULL, run->sys);
-  mbg__system_watch(run->sys, !run->started);
+  mbg__system_watch(run->sys, first);
   mbg__rank_watch_begin(run->plan.watch);
+  mbg__run_see_nothing(run);
   MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started || kept, &run->nodes));
-  if (!run->started) {
+  if (first) {
     mbg__system_warn(ctx, run->sys);
     mbg__rank_watch_report(ctx, run->plan.watch);
   }
   MBG_TRY(mbg__run_check_nodes(ctx, run));
-  const bool first = !run->started;
   run->started = run->started || !run->nodes.partial;
   run->simulated = true;
   MBG_TRY(make_criteria(ctx, run));
@@ -333,6 +373,7 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   }
 done:
   run->simulated = run->simulated && err >= 0;
+  mbg__events_after(run->plan.events, 0);
   mbg__system_watch(run->sys, false);
   run->effort.seconds_simulate = mbg__run_clock() - begin;
   mbg__run_count_work(run);

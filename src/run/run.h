@@ -10,6 +10,8 @@
 /* Parameters and criteria as `real`: in the complex build they carry a derivative. */
 int mbg__run_set_parameters(mbg_context *ctx, mbg_run *run, const real *p);
 int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi);
+/* Gradient of sum_k weights[k] psi_k by every parameter. */
+int mbg__run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights, real *gradient);
 
 /* State of the last node (MBG_ERROR_INPUT before a simulation), and the start of the next simulation. */
 int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns);
@@ -31,12 +33,17 @@ int mbg__run_first(mbg_context *ctx, mbg_run *run, mbg__run_state *out);
    model without criteria, which may lie beyond that time; it outlives the result. */
 int mbg__run_piece(mbg_context *ctx, const mbg_run *run, const mbg_model *plain, const mbg__run_state *from, double end,
                    mbg_run **out);
+/* The same motion again up to its last node, with all signals of a copy of the model that may have more of them; it
+   outlives the result. */
+int mbg__run_again(mbg_context *ctx, const mbg_run *run, const mbg_model *model, mbg_run **out);
 /* The least number of steps of a piece: the first ones of some formulations are of lower order. */
 int mbg__run_least_steps(const mbg_run *run);
 
 /* Cotangents of the last node, by frames and then by twists (n x 2 nw), at the start by the exact adjoint: gw, gv
    (n x nw); ga (n x na) += those of the attributes. A run from a given state. */
 int mbg__run_pull_end(mbg_context *ctx, mbg_run *run, int n, const real *poses, real *gw, real *gv, real *ga);
+/* The same for a run with its own start, whose derivative is part of ga. */
+int mbg__run_pull_last(mbg_context *ctx, mbg_run *run, int n, const real *poses, real *ga);
 
 /* Options of a caller, of any size, completed by defaults. */
 int mbg__run_options_take(mbg_context *ctx, const mbg_run_options *given, mbg_run_options *options);
@@ -65,5 +72,9 @@ typedef struct {
 } mbg__gradient_row;
 int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
                            double *gradient, mbg_method *used);
+/* The sum of the rows by every parameter (np), by the exact adjoint; and by every attribute (na), when the rows have
+   room for them. */
+int mbg__run_gradient_total(mbg_context *ctx, mbg_run *run, int n, const mbg__gradient_row *rows, real *gradient,
+                            real *attributes);
 
 #endif

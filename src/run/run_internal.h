@@ -9,6 +9,13 @@
 #include "run/run.h"
 #include "run/step_periods.h"
 
+/* What passed at the nodes of a run whose signals are taken one node after the other. */
+typedef struct {
+  double most, most_t;         /* the largest number beyond any mechanism, 0: there was none */
+  double bad_t;                /* of the first number that is not finite */
+  int most_column, bad_column; /* ... among the used signals, -1: there was none */
+} mbg__run_seen;
+
 struct mbg_run {
   mbg__arena arena;       /* lives with the run */
   mbg__arena grid_arena;  /* lives with the grid of nodes */
@@ -29,6 +36,7 @@ struct mbg_run {
   int *used; /* kept signals: of the criteria first, in their order   (nused) */
   real *p;
   bool refused;             /* the last parameters were invalid */
+  bool repeats;             /* rank and steps are those of another run, which looked at them (repeat.c) */
   bool started;             /* rank and steps are decided */
   bool reusable;            /* the workspace serves a new decision that comes out the same: fixed steps */
   bool simulated;           /* at the present parameters */
@@ -36,6 +44,8 @@ struct mbg_run {
   mbg__start_motion begins; /* fixed steps: the motion that begins at the start */
   double beam_step;         /* explicit steps up to this are stable for beams */
   mbg__nodes nodes;
+  mbg__run_seen seen; /* options.node only */
+  double *taken;      /* ... signals of one node                               (nused) */
   mbg__criteria *criteria;
   int criteria_nodes; /* nodes of the grid of `criteria` */
   real *psi;          /* (ncriterion) */
@@ -72,6 +82,10 @@ int mbg__run_columns(mbg_context *ctx, mbg_run *run, int n, const real *da, cons
    control: refine 2 takes a hundredth of the tolerance). Its messages are dropped when it succeeds. */
 int mbg__run_refined(mbg_context *ctx, const mbg_run *run, double refine, mbg_run **out);
 
+/* The places of the signals that criteria look at in every node, -1: of others the last value and the sum suffice. In
+   the arena of the run. swings: those in which warnings look for swings have a place, too. */
+int mbg__run_places(mbg_context *ctx, mbg_run *run, bool swings, const int **place);
+
 /* ---------------------------------------------------------------------- accuracy.c */
 
 /* Finds the step (the tolerance) that reaches run->accuracy at the present parameters, for all later simulations. */
@@ -98,6 +112,8 @@ int mbg__run_peak(mbg_context *ctx, mbg_run *run, mbg_method method, int k, doub
 int mbg__run_look_at_start(mbg_context *ctx, mbg_run *run);
 /* After the first simulation: warnings of steps and models that cannot be right, from what was seen at the nodes. */
 int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run);
+/* Do warnings look for swings in the signal of this criterion? */
+bool mbg__run_swings(const mbg_run *run, const mbg__criterion *criterion);
 
 /* ---------------------------------------------------------------------- results.c */
 
@@ -106,6 +122,9 @@ void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], doub
 
 /* ---------------------------------------------------------------------- finite.c */
 
+/* options.node: before a simulation, and at its nodes (the taker of the plan). */
+void mbg__run_see_nothing(mbg_run *run);
+void mbg__run_see(void *run, double t, bool inner, const real *y);
 /* Every number is finite, or an error names the first one that is not: signals and poses at the nodes; values of the
    criteria; one row of a gradient by the parameters (np), or by the attributes (na); sensitivities at a node (rows x
    np). */

@@ -52,14 +52,14 @@ static int find_node(const mbg__nodes *nodes, double t, double *share) {
   int lo = 0, hi = nodes->nnode - 1;
   while (hi - lo > 1) {
     const int mid = (lo + hi) / 2;
-    if (nodes->t[mid] <= t) {
+    if (mbg__nodes_time(nodes, mid) <= t) {
       lo = mid;
     } else {
       hi = mid;
     }
   }
-  const double length = nodes->t[hi] - nodes->t[lo];
-  *share = length > 0 ? fmin(fmax((t - nodes->t[lo]) / length, 0), 1) : 0;
+  const double length = mbg__nodes_time(nodes, hi) - mbg__nodes_time(nodes, lo);
+  *share = length > 0 ? fmin(fmax((t - mbg__nodes_time(nodes, lo)) / length, 0), 1) : 0;
   /* times are written with few digits */
   *share = *share < 1e-6 ? 0 : *share > 1 - 1e-6 ? 1 : *share;
   return lo;
@@ -67,7 +67,8 @@ static int find_node(const mbg__nodes *nodes, double t, double *share) {
 
 static int read_row(const reader *r, int row, double *signals) {
   const mbg__nodes *nodes = &r->run->nodes;
-  const double t = mbg__csv_column(&r->table, r->time)[row], first = nodes->t[0], last = nodes->t[nodes->nnode - 1];
+  const double t = mbg__csv_column(&r->table, r->time)[row], first = mbg__nodes_time(nodes, 0),
+               last = mbg__nodes_time(nodes, nodes->nnode - 1);
   const double slack = 1e-9 * fmax(fabs(first), fabs(last));
   double share;
   if (!(t >= first - slack && t <= last + slack)) {

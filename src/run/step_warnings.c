@@ -317,7 +317,7 @@ static double shortest_swing(const mbg_run *run, int column, double *when) {
     const double y = mbg__run_column(run, i, column), before = y - mbg__run_column(run, i - 1, column),
                  after = mbg__run_column(run, i + 1, column) - y;
     if (before * after < 0) {
-      turn_at(&p, swing_size * (high - low), n->t[i], y);
+      turn_at(&p, swing_size * (high - low), mbg__nodes_time(n, i), y);
     }
     if (p.count == 3 && p.t[2] - p.t[0] < shortest) {
       shortest = p.t[2] - p.t[0];
@@ -335,21 +335,26 @@ static double fewest_steps(const mbg__signal *s) {
   return square ? MBG__SWING_LEAST / 2.0 : MBG__SWING_LEAST;
 }
 
-/* Positions and velocities that go to and fro within ten steps. Accelerations and reactions are left out: they jump
-   with the forces, at any step. */
+/* Nodes of explicit methods lie inside of steps, too. Accelerations and reactions are left out: they jump with the
+   forces, at any step. */
+bool mbg__run_swings(const mbg_run *run, const mbg__criterion *c) {
+  const mbg__signal *s = c->signal >= 0 ? &run->m->signals[c->signal] : NULL;
+  return run->plan.step > 0 && !is_explicit(run) && s && s->level > MBG__LEVEL_TIME && s->level <= MBG__LEVEL_VELOCITY;
+}
+
+/* Positions and velocities that go to and fro within ten steps. */
 static void warn_swings(mbg_context *ctx, const mbg_run *run) {
   const mbg_model *m = run->m;
   const double h = run->plan.step;
   double shortest = INFINITY, when = 0;
   int worst = -1;
   for (int k = 0; k < m->ncriterion; k++) {
-    const int signal = m->criteria[k].signal;
-    if (signal < 0 || m->signals[signal].level <= MBG__LEVEL_TIME || m->signals[signal].level > MBG__LEVEL_VELOCITY) {
+    if (!mbg__run_swings(run, &m->criteria[k])) {
       continue;
     }
     double t = 0;
     const double period = shortest_swing(run, mbg__criteria_column(run->criteria, k), &t);
-    if (period < shortest && period < fewest_steps(&m->signals[signal]) * h * (1 - 1e-6)) {
+    if (period < shortest && period < fewest_steps(&m->signals[m->criteria[k].signal]) * h * (1 - 1e-6)) {
       shortest = period;
       when = t;
       worst = k;
@@ -374,7 +379,7 @@ static void warn_energy(mbg_context *ctx, const mbg_run *run) {
   const mbg__peak *p = kept ? &w->change : &w->rise;
   const double exchanged = w->fast - w->slow;
   char remedy[64];
-  if (w->kind == MBG__ENERGY_OPEN || w->nodes < 2 || !(p->most > energy_most * exchanged) ||
+  if (run->nodes.nfiring > 0 || w->kind == MBG__ENERGY_OPEN || w->nodes < 2 || !(p->most > energy_most * exchanged) ||
       !(p->most > energy_floor(run, w))) {
     return;
   }
@@ -418,6 +423,26 @@ static void warn_contacts(mbg_context *ctx, const mbg_run *run) {
                    : "its force is linear and knows no lift-off, so that the run is wrong from there on");
 }
 
+/* wheels and balls that the plane holds back */
+static void warn_rolling(mbg_context *ctx, const mbg_run *run) {
+  const mbg__watch *w = mbg__system_watched(run->sys);
+  const int first = run->m->nforce;
+  int worst = -1;
+  for (int i = first; i < first + run->m->njoint; i++) {
+    if (w->pull[i].most > pull_most * w->push[i].most && (worst < 0 || w->pull[i].most > w->pull[worst].most)) {
+      worst = i;
+    }
+  }
+  if (worst >= 0) {
+    const mbg__joint *joint = &run->m->joints[worst - first];
+    mbg__note(ctx, MBG_WARNING,
+              "%s:%d:%d: joint '%s' would leave its plane: the contact pulls by %.3g N at t = %g; it holds in both "
+              "directions, so that the run is wrong from there on where nothing else holds the wheel down",
+              joint->where.file, joint->where.line, joint->where.column, joint->name, w->pull[worst].most,
+              shown(run, w->pull[worst].t));
+  }
+}
+
 /* ---------------------------------------------------------------------- smooth maxima */
 
 static const double gap_most = 0.05, gap_good = 0.01; /* of the largest value, or of the range where that is more */
@@ -451,7 +476,7 @@ static void warn_maximum(mbg_context *ctx, const mbg_run *run, const mbg__criter
   double low = INFINITY, top = -INFINITY, when = 0;
   for (int i = 0; i < run->nodes.nnode; i++) {
     const double y = mbg__run_column(run, i, column);
-    when = y > top ? run->nodes.t[i] : when;
+    when = y > top ? mbg__nodes_time(&run->nodes, i) : when;
     top = fmax(top, y);
     low = fmin(low, y);
   }
@@ -495,19 +520,18 @@ int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
                      "step below %.2g s, or formulation 'lie'",
                      w->rise.most, longest_step(run));
   }
-  if (run->plan.place) {
+  if (run->plan.place && !run->options.criteria_only && !run->options.node) {
     return MBG_OK; /* the run that this one refines has said it */
   }
   if (run->plan.step > 0) {
     warn_start(ctx, run);
     warn_turns(ctx, run);
   }
-  if (run->plan.step > 0 && !is_explicit(run)) {
-    warn_swings(ctx, run); /* nodes of the others lie inside of steps, too */
-  }
+  warn_swings(ctx, run);
   warn_half_turn(ctx, run);
   warn_energy(ctx, run);
   warn_contacts(ctx, run);
+  warn_rolling(ctx, run);
   warn_maxima(ctx, run);
   return MBG_OK;
 }

@@ -5,6 +5,8 @@
 enum { SAMPLES_MAX = 16 };
 
 struct mbg__lookahead {
+  const mbg_model *m;
+  int nrate; /* dropped rows on rates */
   int nrow, nd;
   int count;
   double *null_[SAMPLES_MAX]; /* orthonormal null vectors as columns, rows of it one after the other   (nrow x nd) */
@@ -12,7 +14,9 @@ struct mbg__lookahead {
   bool *taken;
 };
 
-int mbg__lookahead_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, int ndropped, mbg__lookahead **out) {
+int mbg__lookahead_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__rank *rank,
+                          mbg__lookahead **out) {
+  const int ndropped = rank->ndropped;
   mbg__lookahead *k = MBG_TAKE(arena, mbg__lookahead, 1);
   int *chosen = MBG_TAKE(arena, int, ndropped);
   bool *taken = MBG_TAKE(arena, bool, m->nrow);
@@ -20,7 +24,10 @@ int mbg__lookahead_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *
   if (mbg__arena_check(ctx, arena) < 0) {
     return MBG_ERROR_MEMORY;
   }
-  *k = (mbg__lookahead){.nrow = m->nrow, .nd = ndropped, .chosen = chosen, .taken = taken};
+  *k = (mbg__lookahead){.m = m, .nrow = m->nrow, .nd = ndropped, .chosen = chosen, .taken = taken};
+  for (int d = 0; d < ndropped; d++) {
+    k->nrate += m->rows[rank->dropped[d]].rate;
+  }
   return MBG_OK;
 }
 
@@ -72,8 +79,8 @@ static double row_norm(const double *row, int n) {
   return sqrt(s);
 }
 
-/* the row whose part of the null vectors is largest where it is least */
-static int best_row(const mbg__lookahead *k) {
+/* the row, on rates or not, whose part of the null vectors is largest where it is least */
+static int best_row(const mbg__lookahead *k, bool rate) {
   int best = -1;
   double most = -1;
   for (int i = 0; i < k->nrow; i++) {
@@ -82,7 +89,7 @@ static int best_row(const mbg__lookahead *k) {
       least = fmin(least, row_norm(k->null_[s] + i * k->nd, k->nd));
     }
     /* ties go to the later row, as file order keeps the first */
-    if (!k->taken[i] && least >= most * (1 - 1e-9)) {
+    if (!k->taken[i] && k->m->rows[i].rate == rate && least >= most * (1 - 1e-9)) {
       most = least;
       best = i;
     }
@@ -116,7 +123,8 @@ const int *mbg__lookahead_choose(mbg__lookahead *k) {
     return NULL;
   }
   for (int d = 0; d < k->nd; d++) {
-    const int row = best_row(k);
+    /* as many rows on rates as follow from the others; without them null vectors join rows of positions alone */
+    const int row = best_row(k, d < k->nrate);
     k->taken[row] = true;
     for (int s = 0; s < k->count; s++) {
       project(k->null_[s], k->nrow, k->nd, row);

@@ -15,7 +15,7 @@ enum { MBG__LOOKAHEAD_MAX = 64 };
 typedef struct mbg__lookahead mbg__lookahead;
 
 /* For a rank decision with dropped rows; memory in the arena. */
-int mbg__lookahead_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int ndropped,
+int mbg__lookahead_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, const mbg__rank *rank,
                           mbg__lookahead **out);
 /* Adds the configuration of the last update when it has as many redundant rows as the start. */
 int mbg__lookahead_add(mbg_context *ctx, mbg__arena *arena, mbg__lookahead *look, mbg__system *sys);

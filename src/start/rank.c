@@ -3,13 +3,16 @@
 #include "math/dense.h"
 #include "start/rank_full.h"
 #include "start/rank_parts.h"
+#include "start/rank_rates.h"
+#include "start/rank_sparse.h"
 #include "system/system_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const double rank_tolerance = 1e-7;
-enum { PROOF_MIN = 200 }; /* so many connected rows are first proved to be independent by sparse factors */
+enum { PROOF_MIN = 200 };  /* so many connected rows are first proved to be independent by sparse factors, */
+enum { SPARSE_MIN = 400 }; /* so many are decided by sparse elimination if they are not */
 
 /* ---------------------------------------------------------------------- the matrix by bodies */
 
@@ -175,9 +178,12 @@ typedef struct {
 /* rows of a part in the order of their pivots: the first `rank` are kept, the others depend on them by T */
 typedef struct {
   int nrow, rank;
-  int *row;  /* (nrow) */
-  double *T; /* (rank x (nrow - rank)) */
+  int *row;           /* (nrow) */
+  int *start, *pivot; /* of the entries of T by dependent rows (mbg__sparse_rank); NULL: all pivots */
+  double *T;          /* (rank x (nrow - rank)), or (start[nrow - rank]) */
 } decision;
+
+static int entries_of(const decision *p, int d) { return p->start ? p->start[d + 1] - p->start[d] : p->rank; }
 
 static int root_of(int *root, int i) {
   while (root[i] != i) {
@@ -308,6 +314,35 @@ static void fill_part(const scaled_rows *q, const rest *r, int part, mbg__qr *qr
   }
 }
 
+/* rows on rates among those of a part (rate NULL: no list); are there any? */
+static bool list_rates(const scaled_rows *q, const rest *r, int part, bool *rate) {
+  bool any = false;
+  for (int k = r->row_start[part]; k < r->row_start[part + 1]; k++) {
+    const bool is = q->m->rows[r->row[k]].rate;
+    if (rate) {
+      rate[k - r->row_start[part]] = is;
+    }
+    any = any || is;
+  }
+  return any;
+}
+
+/* the same with rows on rates, which are decided after those of positions */
+static int factor_rates(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, const rest *r, int part,
+                        const bool *rate, const mbg__qr *qr, decision *d, double *smallest) {
+  int err = MBG_OK, *order = MBG_TAKE(scratch, int, qr->n);
+  *d = (decision){.nrow = qr->n, .row = MBG_TAKE(arena, int, qr->n)};
+  MBG_TRY(mbg__arena_check(q->ctx, scratch));
+  MBG_TRY(mbg__arena_check(q->ctx, arena));
+  MBG_TRY(mbg__rank_rates(q->ctx, scratch, arena, qr->m, qr->n, qr->A, rate, rank_tolerance, order, &d->rank, &d->T,
+                          smallest));
+  for (int k = 0; k < qr->n; k++) {
+    d->row[k] = r->row[r->row_start[part] + order[k]];
+  }
+done:
+  return err;
+}
+
 /* the rows of a part in the order of their pivots, and the smallest pivot of the kept ones */
 static int factor_part(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, const rest *r, int part,
                        decision *d, double *smallest) {
@@ -315,8 +350,12 @@ static int factor_part(const scaled_rows *q, mbg__arena *scratch, mbg__arena *ar
   mbg__qr qr;
   int err = MBG_OK;
   (void)mbg__qr_prepare(&qr, scratch, ncol > 0 ? ncol : 1, nrow);
+  bool *rate = MBG_TAKE(scratch, bool, nrow);
   MBG_TRY(mbg__arena_check(q->ctx, scratch));
   fill_part(q, r, part, &qr);
+  if (list_rates(q, r, part, rate)) {
+    return factor_rates(q, scratch, arena, r, part, rate, &qr, d, smallest);
+  }
   if (mbg__qr_factor(&qr) < 0) {
     err = mbg__fail(q->ctx, MBG_ERROR_SINGULAR, "the constraint Jacobian is not finite");
     goto done;
@@ -336,6 +375,68 @@ done:
   return err;
 }
 
+/* body of each column of a part; returns their number */
+static int group_columns(const scaled_rows *q, const rest *r, int part, int *group) {
+  int body = 0, last = -1, count = 0;
+  for (int c = r->col_start[part]; c < r->col_start[part + 1]; c++) {
+    while (body + 1 < q->m->nbody && q->m->bodies[body + 1].voff <= q->m->full[r->col[c]]) {
+      body++;
+    }
+    count += body != last;
+    last = body;
+    group[c - r->col_start[part]] = count - 1;
+  }
+  return count;
+}
+
+/* the entries of a part by rows */
+static int rows_of_part(const scaled_rows *q, mbg__arena *scratch, const rest *r, int part, mbg__unit_rows *A) {
+  const int count = list_entries(q, r, part, NULL, NULL, NULL);
+  int *row = MBG_TAKE(scratch, int, count), *col = MBG_TAKE(scratch, int, count);
+  double *val = MBG_TAKE(scratch, double, count);
+  A->nrow = r->row_start[part + 1] - r->row_start[part];
+  A->ncol = r->col_start[part + 1] - r->col_start[part];
+  A->start = MBG_TAKE(scratch, int, A->nrow + 2);
+  A->col = MBG_TAKE(scratch, int, count);
+  A->val = MBG_TAKE(scratch, double, count);
+  A->group = MBG_TAKE(scratch, int, A->ncol);
+  if (mbg__arena_check(q->ctx, scratch) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
+  A->ngroup = group_columns(q, r, part, A->group);
+  (void)list_entries(q, r, part, row, col, val);
+  for (int k = 0; k < count; k++) {
+    A->start[row[k] + 2]++;
+  }
+  for (int i = 0; i < A->nrow; i++) {
+    A->start[i + 2] += A->start[i + 1];
+  }
+  for (int k = 0; k < count; k++) { /* start[i + 1] moves from the first entry of row i to the first of the next */
+    const int e = A->start[row[k] + 1]++;
+    A->col[e] = col[k];
+    A->val[e] = val[k];
+  }
+  return MBG_OK;
+}
+
+/* the same for many rows, by sparse elimination */
+static int eliminate_part(const scaled_rows *q, mbg__arena *scratch, mbg__arena *arena, const rest *r, int part,
+                          decision *d, double *smallest) {
+  mbg__unit_rows A;
+  mbg__sparse_rank rank;
+  int err = MBG_OK;
+  MBG_TRY(rows_of_part(q, scratch, r, part, &A));
+  MBG_TRY(mbg__rank_sparse(q->ctx, arena, &A, rank_tolerance, &rank));
+  for (int k = 0; k < A.nrow; k++) {
+    rank.row[k] = r->row[r->row_start[part] + rank.row[k]];
+  }
+  *d = (decision){
+      .nrow = A.nrow, .rank = rank.rank, .row = rank.row, .start = rank.start, .pivot = rank.pivot, .T = rank.T};
+  *smallest = rank.smallest;
+done:
+  return err;
+}
+
 /* a kept row and its factor */
 typedef struct {
   int kept;
@@ -350,14 +451,15 @@ static int by_kept(const void *a, const void *b) {
 /* dropped row d of a part, in terms of the original (unscaled) rows; its entries of T are reserved */
 static void take_row(const scaled_rows *q, const decision *p, int d, const int *place, dependence *list,
                      mbg__rank *out) {
-  const int drop = p->row[p->rank + d], first = out->d_start[place[drop]];
-  for (int k = 0; k < p->rank; k++) {
-    const int keep = p->row[k];
-    const double T = p->T[k + (size_t)p->rank * (size_t)d] * q->scale[drop];
+  const int drop = p->row[p->rank + d], first = out->d_start[place[drop]], count = entries_of(p, d);
+  const size_t at = p->start ? (size_t)p->start[d] : (size_t)p->rank * (size_t)d;
+  for (int k = 0; k < count; k++) {
+    const int keep = p->row[p->start ? p->pivot[p->start[d] + k] : k];
+    const double T = p->T[at + (size_t)k] * q->scale[drop];
     list[k] = (dependence){place[keep], T / (q->scale[keep] > 0 ? q->scale[keep] : 1)};
   }
-  qsort(list, (size_t)p->rank, sizeof(*list), by_kept);
-  for (int k = 0; k < p->rank; k++) {
+  qsort(list, (size_t)count, sizeof(*list), by_kept);
+  for (int k = 0; k < count; k++) {
     out->depends[first + k] = list[k].kept;
     out->T[first + k] = list[k].factor;
   }
@@ -387,7 +489,7 @@ static int take_dependence(const scaled_rows *q, mbg__arena *scratch, mbg__arena
   }
   for (const decision *p = all; p < all + n; p++) {
     for (int d = 0; d < p->nrow - p->rank; d++) {
-      out->d_start[place[p->row[p->rank + d]] + 1] = p->rank;
+      out->d_start[place[p->row[p->rank + d]] + 1] = entries_of(p, d);
     }
   }
   MBG_TRY(mbg__rank_reserve(q->ctx, arena, out));
@@ -419,7 +521,10 @@ static int decide_part(const scaled_rows *q, mbg__arena *arena, const rest *r, i
   mbg__arena_init(&scratch, mbg__context_allocator(q->ctx));
   MBG_TRY(prove_part(q, &scratch, r, part, &smallest));
   if (smallest == 0) {
-    MBG_TRY(factor_part(q, &scratch, arena, r, part, d, &smallest));
+    const int nrow = r->row_start[part + 1] - r->row_start[part];
+    const bool dense = nrow < SPARSE_MIN || list_rates(q, r, part, NULL);
+    err = (dense ? factor_part : eliminate_part)(q, &scratch, arena, r, part, d, &smallest);
+    MBG_TRY(err);
   }
   for (int k = d->rank; k < d->nrow; k++) {
     out->keep[d->row[k]] = false;

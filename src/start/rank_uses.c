@@ -49,6 +49,27 @@ done:
   return err;
 }
 
+const mbg__rank *mbg__rank_positions(mbg__arena *arena, const mbg_model *m, const mbg__rank *rank) {
+  if (!mbg__model_has_rates(m)) {
+    return rank;
+  }
+  mbg__rank *out = MBG_TAKE(arena, mbg__rank, 1);
+  bool *keep = MBG_TAKE(arena, bool, m->nrow);
+  int *kept = MBG_TAKE(arena, int, rank->nkept);
+  if (!out || !keep || !kept) {
+    return NULL;
+  }
+  *out = (mbg__rank){.nrow = m->nrow, .keep = keep, .kept = kept};
+  for (int i = 0; i < rank->nkept; i++) {
+    const int row = rank->kept[i];
+    if (!m->rows[row].rate) {
+      keep[row] = true;
+      kept[out->nkept++] = row;
+    }
+  }
+  return out;
+}
+
 /* wrench on B of a null vector of B^T: lambda_d = 1, lambda_I = -T_d; *scale: sum of |lambda| */
 static void null_wrench(const mbg__system *s, const mbg__rank *rank, int d, const mbg__signal *sig, int pair, real f[6],
                         double *scale) {
@@ -85,7 +106,34 @@ bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int 
   return true;
 }
 
-int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor) {
+int mbg__rank_kept_rates(const mbg_model *m, const mbg__rank *rank) {
+  int n = 0;
+  for (int i = 0; i < rank->nkept; i++) {
+    n += m->rows[rank->kept[i]].rate;
+  }
+  return n;
+}
+
+void mbg__rank_violations(const mbg__system *s, real *phi, real *rates) {
+  mbg__system_residual(s, NULL, phi, rates, NULL, NULL);
+  for (int i = 0; rates && i < s->model->nrow; i++) {
+    phi[i] = s->model->rows[i].rate ? rates[i] : phi[i];
+  }
+}
+
+int mbg__rates_refused(mbg_context *ctx, const mbg_model *m, const char *what, const char *other) {
+  for (int i = 0; i < m->nrow; i++) {
+    if (m->rows[i].rate) {
+      char label[160];
+      mbg__row_label(m, i, label, sizeof(label));
+      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "%s is a constraint on rates, which %s does not take; %s", label,
+                       what, other);
+    }
+  }
+  return MBG_OK;
+}
+
+int mbg__rank_inconsistent(const mbg_model *m, const mbg__rank *rank, const real *dphi, bool rates, double floor) {
   int worst = -1;
   double most = 0, size = 0;
   for (int i = 0; i < rank->nrow; i++) {
@@ -96,7 +144,7 @@ int mbg__rank_inconsistent(const mbg__rank *rank, const real *dphi, double floor
     for (int k = rank->d_start[d]; k < rank->d_start[d + 1]; k++) {
       x -= rank->T[k] * re(dphi[rank->kept[rank->depends[k]]]);
     }
-    if (fabs(x) > most) {
+    if (fabs(x) > most && (rates || !m->rows[rank->dropped[d]].rate)) {
       most = fabs(x);
       worst = rank->dropped[d];
     }

@@ -109,7 +109,7 @@ static int check_parameter(probe *b, int p) {
   const double size = size_of(m->na, b->da);
   MBG_TRY(at_start(b, NULL));
   mbg__system_push(b->sys, &geometry, NULL, b->row, NULL, NULL);
-  row = mbg__rank_inconsistent(b->at->rank, b->row, 1e-9 * size);
+  row = mbg__rank_inconsistent(m, b->at->rank, b->row, false, 1e-9 * size);
   if (row >= 0) {
     return refuse(b, p, row);
   }
@@ -117,7 +117,7 @@ static int check_parameter(probe *b, int p) {
   for (int k = 0; k < MOTIONS; k++) {
     MBG_TRY(at_start(b, b->motion[k]));
     mbg__system_push(b->sys, &both, NULL, NULL, b->row, NULL);
-    row = mbg__rank_inconsistent(b->at->rank, b->row, 1e-7 * (size + size_of(m->nw, b->w)));
+    row = mbg__rank_inconsistent(m, b->at->rank, b->row, true, 1e-7 * (size + size_of(m->nw, b->w)));
     if (row >= 0) {
       return refuse(b, p, row);
     }

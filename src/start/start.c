@@ -93,6 +93,7 @@ void mbg__start_destroy(mbg__start_work *w) {
   const mbg_allocator allocator = w->arena.allocator;
   mbg__kkt_destroy(&w->position);
   mbg__kkt_destroy(&w->rate);
+  mbg__steady_late_destroy(w->steady.late);
   mbg__arena_destroy(&w->rank_arena);
   mbg__arena_destroy(&w->scratch);
   mbg__arena_destroy(&w->arena);
@@ -226,6 +227,9 @@ static int solve_positions(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   const mbg_model *m = w->m;
   double largest;
   int err = MBG_OK, worst;
+  if (m->start == MBG__START_EQUILIBRIUM) {
+    MBG_TRY(mbg__rates_refused(ctx, m, "a start in equilibrium", "take \"start\": \"assemble\""));
+  }
   MBG_TRY(mbg__start_residuals(ctx, w, w->result.H, true, &w->result.guess_phi, &w->result.worst));
   if (m->start == MBG__START_EXACT && w->result.guess_phi > MBG__EXACT) {
     char label[160];
@@ -245,7 +249,8 @@ static int solve_positions(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   MBG_TRY(mbg__start_rank(ctx, w, fresh));
   const int npin = mbg__pins_rank(ctx, w, &w->position, w->values);
   MBG_TRY(npin);
-  w->result.free_positions = m->nv - m->nstate - w->result.rank->nkept - npin;
+  const int held = w->result.rank->nkept - mbg__rank_kept_rates(m, w->result.rank);
+  w->result.free_positions = m->nv - m->nstate - held - npin;
   if (m->start == MBG__START_EQUILIBRIUM) {
     MBG_TRY(mbg__start_equilibrium(ctx, w));
   } else {

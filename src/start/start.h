@@ -62,6 +62,8 @@ void mbg__start_brief(mbg__start_work *start);
 /* Solves at the design's parameters. The rank decision of the first solve is kept for later ones (frozen) unless
    `fresh`. Errors: no assembly (with the worst row and its residual), contradicting pins (named), not exact, ... */
 int mbg__start_solve(mbg_context *ctx, mbg__start_work *start, bool fresh);
+/* The next solves keep the rows of a decision made elsewhere, unless they are fresh; copied. */
+int mbg__start_take_rank(mbg_context *ctx, mbg__start_work *start, const mbg__rank *rank);
 /* Has the last fresh solve come to the decision that stood before? Then references to the rank remain valid. */
 bool mbg__start_rank_stands(const mbg__start_work *start);
 const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);

@@ -186,8 +186,8 @@ static int improve(motion *q, const mbg__state *state, real *vd, real *lambda) {
 int mbg__start_accelerations(mbg_context *ctx, mbg__system *sys, const mbg__start_result *start, real *vd, real *lambda,
                              int *massless) {
   motion q = {.ctx = ctx, .m = mbg__system_model(sys), .sys = sys, .rank = start->rank};
-  const mbg__state state = {
-      .t = start->t, .H = start->H, .v = start->v, .vd = vd, .lambda = lambda, .turns = start->turns};
+  mbg__state state = {
+      .t = start->t, .H = start->H, .v = start->v, .vd = vd, .lambda = lambda, .turns = start->turns, .early = true};
   mbg__arena arena;
   int err = MBG_OK;
   *massless = -1;
@@ -207,6 +207,7 @@ int mbg__start_accelerations(mbg_context *ctx, mbg__system *sys, const mbg__star
   /* linear: the second pass refines */
   for (int pass = 0; pass < 2; pass++) {
     MBG_TRY(improve(&q, &state, vd, lambda));
+    state.early = false; /* late rates belong to the accelerations of the first pass */
   }
   MBG_TRY(mbg__system_update(ctx, sys, &state));
 done:

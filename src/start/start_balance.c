@@ -4,8 +4,12 @@
 #include <string.h>
 
 int mbg__balance_constraints(mbg_context *ctx, mbg__start_work *w, const real *lambda) {
-  const mbg__state state = {
-      .t = w->result.t, .H = w->result.H, .v = mbg__steady_twists(w), .lambda = lambda, .turns = w->result.turns};
+  const mbg__state state = {.t = w->result.t,
+                            .H = w->result.H,
+                            .v = mbg__steady_twists(w),
+                            .vd = w->steady.rest,
+                            .lambda = lambda,
+                            .turns = w->result.turns};
   int err = MBG_OK;
   MBG_TRY(mbg__system_update_bare(ctx, w->sys, &state));
   if (w->angles_known && w->m->nturn > 0) {
@@ -24,7 +28,7 @@ int mbg__balance_update(mbg_context *ctx, mbg__start_work *w, const real *lambda
   MBG_TRY(mbg__system_update_forces(ctx, w->sys));
   MBG_TRY(mbg__system_linearize(ctx, w->sys));
   mbg__system_residual(w->sys, w->full, w->phi, NULL, NULL, NULL);
-  mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .B = w->B});
+  mbg__system_matrices(w->sys, &(mbg__matrices){.K = w->K, .B = w->B, .late = w->steady.by_lambda});
   mbg__steady_stiffness(w, w->full);
 done:
   return err;
@@ -80,8 +84,13 @@ done:
 
 int mbg__balance_solve(mbg_context *ctx, mbg__start_work *w, double sigma, mat6 *block) {
   const mbg_model *m = w->m;
-  const mbg__kkt_fill fill = {
-      .K = w->K, .body = block, .diagonal = sigma, .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
+  const mbg__kkt_fill fill = {.K = w->K,
+                              .body = block,
+                              .diagonal = sigma,
+                              .B = w->B,
+                              .late = w->steady.by_lambda,
+                              .keep = w->result.rank->keep,
+                              .eq = w->values};
   const int err = mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium");
   if (err < 0) {
     return err;

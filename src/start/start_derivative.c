@@ -28,6 +28,7 @@ static int solution_state(mbg_context *ctx, mbg__start_work *w, bool rate) {
                             .v = rate                ? w->result.v
                                  : is_equilibrium(w) ? w->steady.still
                                                      : NULL,
+                            .vd = is_equilibrium(w) && !rate ? w->steady.rest : NULL,
                             .lambda = rate ? w->kv : w->k,
                             .turns = w->result.turns};
   int err = MBG_OK;
@@ -147,7 +148,7 @@ static int right_positions(mbg_context *ctx, mbg__start_work *w, const real *da,
   for (int i = 0; i < m->na; i++) {
     size = fmax(size, fabs(re(da[i])));
   }
-  const int bad = mbg__rank_inconsistent(w->result.rank, w->row, 1e-9 * size);
+  const int bad = mbg__rank_inconsistent(m, w->result.rank, w->row, false, 1e-9 * size);
   if (bad >= 0) {
     return breaks_assembly(ctx, w, bad);
   }

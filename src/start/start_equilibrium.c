@@ -230,8 +230,12 @@ int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w) {
   }
   /* the factors of the solution serve the derivatives */
   MBG_TRY(mbg__balance_update(ctx, w, w->k));
-  const mbg__kkt_fill fill = {
-      .K = w->K, .diagonal = mbg__stiffness_added(w), .B = w->B, .keep = w->result.rank->keep, .eq = w->values};
+  const mbg__kkt_fill fill = {.K = w->K,
+                              .diagonal = mbg__stiffness_added(w),
+                              .B = w->B,
+                              .late = w->steady.by_lambda,
+                              .keep = w->result.rank->keep,
+                              .eq = w->values};
   MBG_TRY(mbg__kkt_factor(ctx, w, &w->position, &fill, "equilibrium"));
   vn_copy(w->m->nrow, w->result.lambda, w->k);
   mbg__steady_end(w);

@@ -32,21 +32,29 @@ typedef struct {
   bool due;       /* the solution was the guess: factors are made when derivatives ask for them */
   real *x;        /* right-hand side and solution                     (n) */
   real *diagonal; /* scratch                                          (nrow) */
+  bool *keep;     /* scratch, NULL: the model has no rows on rates    (nrow) */
 } mbg__kkt;
+
+/* start_late.c: what steady states with late rates need. */
+typedef struct mbg__steady_late mbg__steady_late;
 
 /* The states that start steady. */
 typedef struct {
   int n;
-  int *state;    /*                                                (n) */
-  int *dof;      /* their velocities in full vectors               (n) */
-  int *place;    /* of a free velocity among them, or -1           (nv) */
-  real *C;       /* by the pattern of the system */
-  mbg__lu lu;    /* of their block of C                            (n x n) */
-  real *x;       /*                                                (n) */
-  real *gw, *gv; /* cotangents of the other parts of the start     (nw) */
+  int *state;             /*                                                (n) */
+  int *dof;               /* their velocities in full vectors               (n) */
+  int *place;             /* of a free velocity among them, or -1           (nv) */
+  real *C;                /* by the pattern of the system */
+  mbg__lu lu;             /* of their block of C                            (n x n) */
+  real *x;                /*                                                (n) */
+  real *gw, *gv;          /* cotangents of the other parts of the start     (nw) */
+  bool told;              /* that they are unstable */
+  mbg__steady_late *late; /* NULL: no steady state has a late rate */
   /* equilibrium */
-  real *still; /* twists: 0, but states have their values        (nw) */
-  real *y;     /* steady states, their variations, cotangents    (n) */
+  real *still;     /* twists: 0, but states have their values        (nw) */
+  real *rest;      /* accelerations 0, NULL: no rate is late         (nw) */
+  real *by_lambda; /* late rates by multipliers, NULL: none      (late rates x nrow) */
+  real *y;         /* steady states, their variations, cotangents    (n) */
 } mbg__steady;
 
 struct mbg__start_work {
@@ -104,6 +112,7 @@ typedef struct {
   mat6 *body;
   double diagonal;
   const real *B;
+  const real *late; /* derivatives of late rates by multipliers, may be NULL */
   const bool *keep;
   double delta; /* relative to the square of a row's length in the metric */
   const mbg__equation *eq;
@@ -162,6 +171,14 @@ int mbg__steady_create(mbg_context *ctx, mbg__start_work *w);
 int mbg__start_steady(mbg_context *ctx, mbg__start_work *w);
 int mbg__steady_push(mbg_context *ctx, mbg__start_work *w, const real *da, const real *w0, real *v0);
 int mbg__steady_pull(mbg_context *ctx, mbg__start_work *w, const real **gw, const real **gv, real *ga);
+
+/* start_late.c. Update and linearization with the accelerations and multipliers that belong to the states; derivatives
+   of residuals that include those of accelerations and multipliers. */
+int mbg__steady_late_create(mbg_context *ctx, mbg__start_work *w, mbg__steady_late **out);
+void mbg__steady_late_destroy(mbg__steady_late *late);
+int mbg__steady_late_update(mbg_context *ctx, mbg__start_work *w, mbg__steady_late *late);
+void mbg__steady_late_push(mbg__start_work *w, mbg__steady_late *late, const mbg__direction *d, real *dr);
+void mbg__steady_late_pull(mbg__start_work *w, mbg__steady_late *late, const real *g, real *gw, real *gv, real *ga);
 
 /* Equilibrium. During the search, the place of a carrier stands for the value of its state. `begin`: all places at the
    values of given states and the guesses of steady ones. `twists`: of the state at these places, NULL without states.

@@ -27,7 +27,8 @@ static bool signal_term(const mbg_model *m, const mbg__signal *sig, mbg__term *t
       return true;
     }
   }
-  *t = (mbg__term){.pair = sig->pair, .nentry = 1, .law = -1, .attr_sign = 1, .turn = -1, .sign = 1, .factor = -1};
+  *t = (mbg__term){
+      .pair = sig->pair, .nentry = 1, .law = -1, .attr_sign = 1, .turn = -1, .sign = 1, .factor = -1, .outer = -1};
   if (sig->type->modes || (!strcmp(sig->type->key, "position") && sig->opt[1] == 0)) {
     t->entry[0] = MBG__X1 + sig->opt[0];
     return true;

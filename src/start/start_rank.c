@@ -73,7 +73,7 @@ static int look_ahead(mbg_context *ctx, mbg__start_work *w) {
   mbg__frame *kept = MBG_TAKE(&scratch, mbg__frame, w->m->nbody);
   MBG_TRY(mbg__arena_check(ctx, &scratch));
   memcpy(kept, w->result.H, bytes);
-  MBG_TRY(mbg__lookahead_create(ctx, &scratch, w->m, w->result.rank->ndropped, &look));
+  MBG_TRY(mbg__lookahead_create(ctx, &scratch, w->m, w->result.rank, &look));
   MBG_TRY(mbg__lookahead_add(ctx, &scratch, look, w->sys));
   MBG_TRY(wander(ctx, w, &scratch, look));
   memcpy(w->result.H, kept, bytes);
@@ -107,6 +107,34 @@ static int confirm_rank(mbg_context *ctx, mbg__start_work *w) {
 }
 
 bool mbg__start_rank_stands(const mbg__start_work *w) { return w->rank_stands; }
+
+static void *copy(mbg__arena *arena, int count, size_t size, const void *list) {
+  void *out = mbg__arena_take(arena, (size_t)count, size);
+  if (out && count > 0) {
+    memcpy(out, list, (size_t)count * size);
+  }
+  return out;
+}
+
+int mbg__start_take_rank(mbg_context *ctx, mbg__start_work *w, const mbg__rank *rank) {
+  mbg__arena *arena = &w->rank_arena;
+  const int nt = rank->ndropped > 0 ? rank->d_start[rank->ndropped] : 0;
+  w->has_rank = false;
+  mbg__arena_destroy(arena);
+  mbg__rank *own = copy(arena, 1, sizeof(*rank), rank);
+  if (own) {
+    own->keep = copy(arena, rank->nrow, sizeof(*rank->keep), rank->keep);
+    own->kept = copy(arena, rank->nkept, sizeof(*rank->kept), rank->kept);
+    own->dropped = copy(arena, rank->ndropped, sizeof(*rank->dropped), rank->dropped);
+    own->d_start = copy(arena, rank->ndropped > 0 ? rank->ndropped + 1 : 0, sizeof(*rank->d_start), rank->d_start);
+    own->depends = copy(arena, nt, sizeof(*rank->depends), rank->depends);
+    own->T = copy(arena, nt, sizeof(*rank->T), rank->T);
+  }
+  w->result.rank = own;
+  const int err = mbg__arena_check(ctx, arena);
+  w->has_rank = err == MBG_OK;
+  return err;
+}
 
 int mbg__start_rank(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   if (w->has_rank && !fresh) {

@@ -60,13 +60,16 @@ static void list_entries(const mbg__saddle *k, entries *e) {
   for (int i = m->nv; i < k->n; i++) {
     entry(e, i, i);
   }
+  for (int i = 0; i < s->nlate * m->nrow; i++) {
+    entry(e, s->late_row[i / m->nrow], m->nv + i % m->nrow);
+  }
   list_extra(k, e);
 }
 
 static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const int *slot) {
   const mbg__system *s = k->sys;
   const int nK = mbg__csc_count(&s->patK), nB = mbg__csc_count(&s->patB);
-  const int fixed = nK + 2 * nB + s->model->nrow + k->nextra;
+  const int fixed = nK + 2 * nB + s->model->nrow + k->nextra + s->nlate * s->model->nrow;
   int *copy = MBG_TAKE(arena, int, fixed);
   k->slotE = mbg__arena_take(arena, (size_t)k->nextra, sizeof(*k->slotE));
   k->row = MBG_TAKE(arena, real, s->model->nw);
@@ -78,6 +81,7 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const
   k->slotB[0] = copy + nK;
   k->slotB[1] = k->slotB[0] + nB;
   k->slotD = k->slotB[1] + nB;
+  k->slotL = k->slotD + s->model->nrow + k->nextra;
   slot += fixed;
   for (int q = 0; q < k->nextra; q++) {
     const int n = extra_count(k, q);
@@ -98,6 +102,7 @@ int mbg__saddle_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s
   const mbg_model *m = sys->model;
   mbg__arena scratch;
   size_t most = (size_t)mbg__csc_count(&sys->patK) + 2 * (size_t)mbg__csc_count(&sys->patB) + (size_t)m->nrow;
+  most += (size_t)sys->nlate * (size_t)m->nrow;
   entries e = {0};
   int err = MBG_OK;
   *k = (mbg__saddle){.sys = sys, .n = m->nv + m->nrow + nextra, .nextra = nextra, .extra = extra};
@@ -191,6 +196,13 @@ void mbg__saddle_add_rows(mbg__saddle *k, const real *lower, const real *upper, 
   for (int i = 0; i < p->nrow; i++) {
     const bool kept = !keep || keep[i];
     k->A.val[k->slotD[i]] += !kept ? 1 : diagonal ? diagonal[i] : 0;
+  }
+}
+
+void mbg__saddle_add_late(mbg__saddle *k, const real *late, const bool *keep) {
+  const int nrow = k->sys->model->nrow;
+  for (int i = 0; i < k->sys->nlate * nrow; i++) {
+    k->A.val[k->slotL[i]] += !keep || keep[i % nrow] ? late[i] : 0;
   }
 }
 

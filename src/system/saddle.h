@@ -18,6 +18,7 @@ typedef struct {
   mbg__csc A;
   int *slotK;       /* entries of the pattern of K                            (nnz K) */
   int *slotB[2];    /* entries of B (lower left) and B^T (upper right)        (nnz B) */
+  int *slotL;       /* late rates by multipliers                              (nlate x nrow) */
   int *slotD;       /* diagonal of rows and further rows                      (nrow + nextra) */
   int *(*slotE)[2]; /* [further row][row, column]: free velocities of the bodies of its pair  (nextra) */
   real *row;        /* scratch                                                (nw) */
@@ -41,6 +42,8 @@ void mbg__saddle_add_metric(mbg__saddle *s, real c);
 /* lower and upper: values of B in the lower left and (transposed) in the upper right block; keep (nrow) NULL: all;
    diagonal (nrow) NULL: 0. */
 void mbg__saddle_add_rows(mbg__saddle *s, const real *lower, const real *upper, const bool *keep, const real *diagonal);
+/* late: derivatives of late rates by multipliers (mbg__matrices). */
+void mbg__saddle_add_late(mbg__saddle *s, const real *late, const bool *keep);
 /* Further row k with its gradient on the relative variation of its pair; inactive: x = 0. After update. */
 void mbg__saddle_add_extra(mbg__saddle *s, int k, const real gradient[6], bool active, real diagonal);
 

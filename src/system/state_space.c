@@ -14,7 +14,9 @@ typedef struct {
   mbg__linear *out;
   mbg__arena arena;
   int nkept, *place; /* of a kept row among them (nrow) */
+  int nhold, *hold;  /* ... of a kept row of positions; `place` itself without rows on rates */
   mbg__lu lift, kkt; /* [B; J] and [M B^T; B 0] on free velocities and kept rows */
+  mbg__lu rates;     /* [B; J] of rates; without rows on rates `lift` */
   real *x;           /* right-hand sides (nv + nkept) */
   real *vd, *lambda; /* at the state (nw, nrow) */
   /* a column: changes of frames, twists, their rates, multipliers, attributes */
@@ -26,7 +28,7 @@ typedef struct {
 
 int mbg__linear_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, const mbg__linear_spec *spec,
                      mbg__linear *out) {
-  const size_t n = (size_t)(2 * spec->nq - spec->nstate), nin = (size_t)spec->ninput, nout = (size_t)spec->noutput;
+  const size_t n = (size_t)mbg__linear_states(spec), nin = (size_t)spec->ninput, nout = (size_t)spec->noutput;
   *out = (mbg__linear){.n = (int)n, .ninput = spec->ninput, .noutput = spec->noutput};
   out->A = MBG_TAKE(arena, real, n * n);
   out->B = MBG_TAKE(arena, real, n * nin);
@@ -36,10 +38,23 @@ int mbg__linear_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, co
   out->qd = MBG_TAKE(arena, real, spec->nq);
   out->qdd = MBG_TAKE(arena, real, spec->nq);
   out->y = MBG_TAKE(arena, real, nout);
+  out->vd = MBG_TAKE(arena, real, m->nw);
+  out->spin = MBG_TAKE(arena, real, m->nw);
   out->w = MBG_TAKE(arena, real, (size_t)m->nw * (n + nin));
   out->dv = MBG_TAKE(arena, real, (size_t)m->nw * (n + nin));
   out->moves = MBG_TAKE(arena, bool, nin);
   return mbg__arena_check(ctx, arena);
+}
+
+/* kept rows of positions among themselves */
+static void hold_positions(work *k) {
+  const mbg_model *m = k->m;
+  k->hold = MBG_TAKE(&k->arena, int, m->nrow);
+  k->nhold = 0;
+  for (int i = 0; k->hold && k->place && i < m->nrow; i++) {
+    k->hold[i] = k->place[i] >= 0 && !m->rows[i].rate ? k->nhold++ : -1;
+  }
+  (void)mbg__lu_prepare(&k->rates, &k->arena, m->nv);
 }
 
 static int make(work *k) {
@@ -49,6 +64,11 @@ static int make(work *k) {
   k->place = MBG_TAKE(arena, int, m->nrow);
   for (int i = 0; k->place && i < m->nrow; i++) {
     k->place[i] = k->spec->keep[i] ? k->nkept++ : -1;
+  }
+  k->nhold = k->nkept;
+  k->hold = k->place;
+  if (k->spec->rate) {
+    hold_positions(k);
   }
   const int n = m->nv + k->nkept;
   k->x = MBG_TAKE(arena, real, n);
@@ -115,6 +135,36 @@ static real along(const work *k, const mbg__q *q, const real x[3]) {
   return v3_dot(k->at->H[q->body].R + 3 * q->axis, x);
 }
 
+/* s with v' = -ad(s) v, the spin of a body of revolution about its axle e (theory 8, section 7): s = Omega e, Omega
+   that fits v' best; of a ball e is its angular velocity */
+static void spin_of(const work *k, const mbg__q *q, real s[6]) {
+  v6_zero(s);
+  if (q->kind != MBG__Q_OWN || q->axle == 0 || k->spec->rest) {
+    return;
+  }
+  const real *v = k->at->v + first_of(k, q), *vd = k->vd + first_of(k, q);
+  real own[6] = {0, 0, 0, 0, 0, 1}, e[6], g[6];
+  mbg__frame h;
+  frame_relative(&h, &k->at->H[q->body], &k->sys->Hm[q->axle - 1]);
+  for (int i = 0; q->ball && i < 3; i++) {
+    own[3 + i] = h.R[i] * v[3] + h.R[3 + i] * v[4] + h.R[6 + i] * v[5];
+  }
+  Ad_mul(e, &h, own);
+  ad_mul(g, e, v);
+  const real size = v6_dot(g, g);
+  if (fabs(re(size)) > 1e-24 * fabs(re(v6_dot(v, v)))) {
+    v6_scale(s, -v6_dot(g, vd) / size, e);
+  }
+}
+
+/* x += ad(s) v, component k */
+static real turned(const work *k, const mbg__q *q, const real *v) {
+  real s[6], x[6];
+  spin_of(k, q, s);
+  ad_mul(x, s, v);
+  return x[q->axis];
+}
+
 /* change of the rate of a coordinate along (w, dv, da) */
 static real rate_push(const work *k, const mbg__q *q, const mbg__direction *d) {
   if (q->kind == MBG__Q_JOINT) {
@@ -140,7 +190,7 @@ static real acceleration_push(const work *k, const mbg__q *q, const mbg__directi
   const int at = first_of(k, q);
   const real *v = k->at->v + at, *w = d->w + at, *dv = d->dv + at, *dvd = d->dvd + at;
   if (q->kind == MBG__Q_OWN || q->kind == MBG__Q_STATE) {
-    return size_of(q) * dvd[q->axis];
+    return size_of(q) * (dvd[q->axis] + turned(k, q, dv));
   }
   real a[3], x[3];
   v3_copy(a, k->vd + at);
@@ -152,14 +202,14 @@ static real acceleration_push(const work *k, const mbg__q *q, const mbg__directi
   return along(k, q, x);
 }
 
-/* q' - qd along a column, of own motions alone: -(ad(v) w)_k */
+/* q' - qd along a column, of own motions alone: -(ad(v - s) w)_k */
 static real drift(const work *k, const mbg__q *q) {
   if (q->kind != MBG__Q_OWN) {
     return 0;
   }
   real x[6];
   ad_mul(x, k->at->v + first_of(k, q), k->w + first_of(k, q));
-  return -x[q->axis];
+  return turned(k, q, k->w + first_of(k, q)) - x[q->axis];
 }
 
 static void values(work *k, const real *y) {
@@ -173,15 +223,19 @@ static void values(work *k, const real *y) {
     }
     const real *v = k->at->v + first_of(k, q), *vd = k->vd + first_of(k, q);
     real a[3];
+    if (q->axle > 0) {
+      spin_of(k, q, k->out->spin + first_of(k, q));
+    }
     v3_copy(a, vd);
     v3_cross_add(a, 1, v + 3, v);
     k->out->q[i] = q->kind == MBG__Q_SHIFT ? k->at->H[q->body].x[q->axis] : 0;
     k->out->qd[i] = q->kind == MBG__Q_SHIFT ? along(k, q, v) : size_of(q) * v[q->axis];
-    k->out->qdd[i] = q->kind == MBG__Q_SHIFT ? along(k, q, a) : size_of(q) * vd[q->axis];
+    k->out->qdd[i] = q->kind == MBG__Q_SHIFT ? along(k, q, a) : size_of(q) * (vd[q->axis] + turned(k, q, v));
   }
   for (int i = 0; i < k->spec->noutput; i++) {
     k->out->y[i] = y[k->spec->outputs[i]];
   }
+  vn_copy(k->m->nw, k->out->vd, k->vd);
 }
 
 /* ---------------------------------------------------------------------- matrices */
@@ -199,6 +253,9 @@ static int fill(work *k) {
   mbg__system_matrices(k->sys, &(mbg__matrices){.M = M, .B = B});
   memset(k->kkt.A, 0, n * n * sizeof(real));
   memset(k->lift.A, 0, nv * nv * sizeof(real));
+  if (k->spec->rate) {
+    memset(k->rates.A, 0, nv * nv * sizeof(real));
+  }
   for (size_t j = 0; j < nv; j++) {
     for (int i = P->colptr[j]; i < P->colptr[j + 1]; i++) {
       k->kkt.A[(size_t)P->rowind[i] + n * j] = M[i];
@@ -208,7 +265,12 @@ static int fill(work *k) {
       if (row >= 0) {
         k->kkt.A[nv + (size_t)row + n * j] = B[i];
         k->kkt.A[j + n * (nv + (size_t)row)] = B[i];
-        k->lift.A[(size_t)row + nv * j] = B[i];
+        if (k->spec->rate) {
+          k->rates.A[(size_t)row + nv * j] = B[i];
+        }
+      }
+      if (k->hold[Q->rowind[i]] >= 0) {
+        k->lift.A[(size_t)k->hold[Q->rowind[i]] + nv * j] = B[i];
       }
     }
   }
@@ -224,17 +286,29 @@ static int factor_kkt(work *k) {
   return MBG_OK;
 }
 
+/* row `at` of a lift */
+static void put_row(work *k, mbg__lu *lu, int at) {
+  const size_t nv = (size_t)k->m->nv;
+  for (size_t j = 0; j < nv; j++) {
+    lu->A[(size_t)at + nv * j] = k->full[k->m->full[j]];
+  }
+}
+
 static int factor_lift(work *k) {
-  const mbg_model *m = k->m;
-  const size_t nv = (size_t)m->nv;
-  for (int i = 0; i < k->spec->nq; i++) {
-    mbg__q_row(k->sys, &k->spec->q[i], k->full);
-    for (size_t j = 0; j < nv; j++) {
-      k->lift.A[(size_t)(k->nkept + i) + nv * j] = k->full[m->full[j]];
-    }
+  const mbg__linear_spec *spec = k->spec;
+  for (int i = 0; i < spec->nq; i++) {
+    mbg__q_row(k->sys, &spec->q[i], k->full);
+    put_row(k, &k->lift, k->nhold + i);
+  }
+  for (int i = 0; spec->rate && i < spec->nrate + spec->nstate; i++) {
+    mbg__q_row(k->sys, &spec->q[mbg__linear_rate(spec, i)], k->full);
+    put_row(k, &k->rates, k->nkept + i);
   }
   if (mbg__lu_factor(&k->lift, NULL) < 0) {
     return mbg__fail(k->ctx, MBG_ERROR_SINGULAR, "the coordinates do not determine the positions of all bodies");
+  }
+  if (spec->rate && mbg__lu_factor(&k->rates, NULL) < 0) {
+    return mbg__fail(k->ctx, MBG_ERROR_SINGULAR, "the rates of the coordinates do not determine those of all bodies");
   }
   return MBG_OK;
 }
@@ -274,6 +348,7 @@ static int prepare(work *k) {
   state.vd = k->vd;
   state.lambda = k->lambda;
   MBG_TRY(mbg__system_update(k->ctx, k->sys, &state));
+  MBG_TRY(mbg__system_late(k->ctx, k->sys, k->vd));
   MBG_TRY(mbg__system_linearize(k->ctx, k->sys));
   MBG_TRY(mbg__system_linearize_signals(k->ctx, k->sys));
   MBG_TRY(mbg__system_signals(k->ctx, k->sys, &y));
@@ -285,19 +360,38 @@ done:
 
 /* ---------------------------------------------------------------------- columns */
 
-/* the lift: kept rows of `row` and coordinates, changed by `own` (nq) at place `unit` (-1: none) */
+/* a lift: kept rows of `row` and coordinates, changed by `own` (nq) at place `unit` (-1: none) */
 static void lift(work *k, const real *own, int unit, real *out) {
   const mbg_model *m = k->m;
   for (int i = 0; i < m->nrow; i++) {
+    if (k->hold[i] >= 0) {
+      k->x[k->hold[i]] = -k->row[i];
+    }
+  }
+  for (int i = 0; i < k->spec->nq; i++) {
+    k->x[k->nhold + i] = (i == unit ? 1 : 0) - own[i];
+  }
+  mbg__lu_solve(&k->lift, k->x, 1);
+  mbg__to_full(m, 1, k->x, out);
+}
+
+/* the same of rates, at rate `unit` */
+static void lift_rates(work *k, const real *own, int unit, real *out) {
+  const mbg__linear_spec *spec = k->spec;
+  if (!spec->rate) {
+    lift(k, own, unit, out);
+    return;
+  }
+  for (int i = 0; i < k->m->nrow; i++) {
     if (k->place[i] >= 0) {
       k->x[k->place[i]] = -k->row[i];
     }
   }
-  for (int i = 0; i < k->spec->nq; i++) {
-    k->x[k->nkept + i] = (i == unit ? 1 : 0) - own[i];
+  for (int i = 0; i < spec->nrate + spec->nstate; i++) {
+    k->x[k->nkept + i] = (i == unit ? 1 : 0) - own[mbg__linear_rate(spec, i)];
   }
-  mbg__lu_solve(&k->lift, k->x, 1);
-  mbg__to_full(m, 1, k->x, out);
+  mbg__lu_solve(&k->rates, k->x, 1);
+  mbg__to_full(k->m, 1, k->x, out);
 }
 
 void mbg__linear_outside(const mbg__design *design, const mbg__frame *H, const real *da, real *w) {
@@ -341,10 +435,11 @@ static void column(work *k, real *own, int y, int u, bool input) {
   for (int i = 0; k->spec->rest && i < m->nrow; i++) {
     k->row[i] = 0;
   }
-  lift(k, own, u, k->dv);
+  lift_rates(k, own, u, k->dv);
   d.dv = k->dv;
   mbg__system_push(k->sys, &d, k->full, NULL, NULL, k->row);
   solve_kkt(k, -1, !k->spec->rest, k->dvd, k->dlambda);
+  mbg__system_late_push(k->sys, k->dvd, k->dlambda);
 }
 
 /* column c of a matrix pair: derivatives of the states into F, of the outputs into G, ld entries a row */
@@ -354,12 +449,13 @@ static void read_off(work *k, bool input, int ld, int c, real *F, real *G) {
   const size_t step = (size_t)ld, at = (size_t)c, nw = (size_t)k->m->nw, lifted = (input ? (size_t)k->out->n : 0) + at;
   vn_copy(k->m->nw, k->out->w + nw * lifted, k->w);
   vn_copy(k->m->nw, k->out->dv + nw * lifted, k->dv);
-  const int places = spec->nq - spec->nstate;
-  for (int i = 0; i < spec->nq; i++) {
-    if (i < places) {
-      F[(size_t)i * step + at] = (!input && c == places + i ? 1 : 0) + drift(k, &spec->q[i]);
-    }
-    F[(size_t)(places + i) * step + at] = acceleration_push(k, &spec->q[i], &d);
+  const int places = mbg__linear_places(spec);
+  for (int i = 0; i < places; i++) {
+    const real own = spec->rate ? rate_push(k, &spec->q[i], &d) : !input && c == places + i ? 1 : 0;
+    F[(size_t)i * step + at] = own + drift(k, &spec->q[i]);
+  }
+  for (int i = 0; i < mbg__linear_rates(spec) + spec->nstate; i++) {
+    F[(size_t)(places + i) * step + at] = acceleration_push(k, &spec->q[mbg__linear_rate(spec, i)], &d);
   }
   for (int i = 0; i < spec->noutput; i++) {
     G[(size_t)i * step + at] = mbg__system_signal_push(k->sys, spec->outputs[i], &d);
@@ -400,7 +496,7 @@ static int columns(work *k) {
   if (err < 0) {
     return err;
   }
-  const int places = spec->nq - spec->nstate;
+  const int places = mbg__linear_places(spec);
   for (int c = 0; c < out->n; c++) {
     column(k, own, c < places ? c : -1, c < places ? -1 : c - places, false);
     read_off(k, false, out->n, c, out->A, out->C);
@@ -419,7 +515,7 @@ int mbg__linear_model(mbg_context *ctx, mbg__system *sys, const mbg__linear_spec
   work k = {.ctx = ctx, .sys = sys, .m = mbg__system_model(sys), .spec = spec, .at = state, .out = out};
   int err = MBG_OK;
   MBG_TRY(make(&k));
-  assert(k.nkept + spec->nq == k.m->nv);
+  assert(k.nhold + spec->nq == k.m->nv && k.nkept + mbg__linear_rates(spec) + spec->nstate == k.m->nv);
   MBG_TRY(prepare(&k));
   MBG_TRY(columns(&k));
 done:
@@ -445,7 +541,7 @@ int mbg__linear_settle(mbg_context *ctx, mbg__system *sys, const mbg__linear_spe
     lift(&k, same, -1, w);
   }
   mbg__system_residual(sys, NULL, NULL, k.row, NULL, NULL);
-  lift(&k, same, -1, k.dv);
+  lift_rates(&k, same, -1, k.dv);
   for (int i = 0; i < k.m->nw; i++) {
     v[i] = state->v[i] + k.dv[i];
   }

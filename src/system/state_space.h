@@ -10,7 +10,8 @@
 
    a column of A is the change of (q', qd', z') along (w, dv, dvd), a column of C that of the signals. A state z is a
    rate without a coordinate: it takes part in the lift of dv and in the equations of motion, as mbg__user_state
-   says. */
+   says. Rows on rates leave fewer rates than coordinates: the lift of w has the rows of positions and all coordinates,
+   that of dv all rows and the independent rates, and x = (dq, independent dqd, dz) (theory 8, section 7). */
 #ifndef MBG_SYSTEM_STATE_SPACE_H
 #define MBG_SYSTEM_STATE_SPACE_H
 
@@ -18,14 +19,17 @@
 
 /* A coordinate. JOINT: three signals from `signal` on are its value, rate and acceleration. SHIFT: the origin of a body
    along a world axis. OWN: component `axis` (0 to 5) of the motion of a body in its own axes, of which only the rate is
-   a number: q' = qd - (ad(v) w)_k. STATE: its rate, `scale` times component `axis` of the velocity of a carrier, is a
-   state of the model, and the place of the carrier is left out. */
+   a number: q' = qd - (ad(v) w)_k; on a body with an axle, axes that do not spin with it. STATE: its
+   rate, `scale` times component `axis` of the velocity of a carrier, is a state of the model, and the place of the
+   carrier is left out. */
 typedef enum { MBG__Q_JOINT, MBG__Q_SHIFT, MBG__Q_OWN, MBG__Q_STATE } mbg__q_kind;
 typedef struct {
   mbg__q_kind kind;
   int signal;
   int body, axis;
   double scale; /* STATE */
+  int axle;     /* OWN: 1 + marker whose z axis is that of a body of revolution; 0: none */
+  bool ball;    /* ... about the marker's origin the body is the same in all directions */
 } mbg__q;
 
 /* What is linearized. An input is the value of a control (all samples move alike), or an entry of p. */
@@ -35,6 +39,8 @@ typedef struct {
 typedef struct {
   int nq, nstate;  /* coordinates; the last nstate of them are of the kind STATE */
   const mbg__q *q; /* (nq) */
+  int nrate;       /* independent rates of coordinates */
+  const int *rate; /* coordinates that have them, ascending (nrate); NULL: all */
   int ninput;
   const mbg__linear_input *inputs; /* (ninput) */
   int noutput;
@@ -43,13 +49,24 @@ typedef struct {
   bool rest;          /* an equilibrium: v = vd = 0, drivers hold still */
 } mbg__linear_spec;
 
+/* Coordinates without states; independent rates; entries of x; the coordinate of rate j, states after them. */
+static inline int mbg__linear_places(const mbg__linear_spec *s) { return s->nq - s->nstate; }
+static inline int mbg__linear_rates(const mbg__linear_spec *s) { return s->rate ? s->nrate : s->nq - s->nstate; }
+static inline int mbg__linear_states(const mbg__linear_spec *s) { return s->nq + mbg__linear_rates(s); }
+static inline int mbg__linear_rate(const mbg__linear_spec *s, int j) {
+  const int n = mbg__linear_rates(s);
+  return j >= n ? s->nq - s->nstate + j - n : s->rate ? s->rate[j] : j;
+}
+
 /* The result, row-major. */
 typedef struct {
-  int n, ninput, noutput; /* n = 2 nq - nstate */
+  int n, ninput, noutput; /* n = mbg__linear_states */
   real *A, *B, *C, *D;    /* (n x n, n x ninput, noutput x n, noutput x ninput) */
   real *q, *qd, *qdd;     /* the coordinates at the state; OWN: 0, component of the twist, of its rate;
                           STATE: 0, the state, its rate (nq) */
   real *y;                /* the outputs (noutput) */
+  real *vd, *spin;        /* accelerations at the state; spins s of bodies with an axle whose own motions are
+                          coordinates, v' = -ad(s) v, else 0 (nw) */
   real *w, *dv;           /* lifts: frames and twists along each state, then each input (nw x (n + ninput)) */
   bool *moves;            /* inputs that move the constraints: columns hold for a constant input (ninput) */
 } mbg__linear;

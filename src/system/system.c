@@ -52,6 +52,7 @@ static void select_rows(mbg__system *s, const bool *rows) {
       s->marker_on[m->pairs[i].A] = s->marker_on[m->pairs[i].B] = true;
     }
   }
+  mbg__broad_select(s);
 }
 
 /* pairs with forces on them or rows with multipliers */
@@ -65,6 +66,7 @@ static void find_loaded(mbg__system *s) {
   }
   if (!s->bare) {
     mbg__mark_forces(m, s->loaded);
+    mbg__broad_unload(s);
   }
 }
 
@@ -119,6 +121,15 @@ static int take_values(mbg_context *ctx, mbg__system *s) {
   return MBG_OK;
 }
 
+static int most_measure_columns(const mbg_model *m) {
+  int most = 0;
+  for (int i = 0; i < m->nforce; i++) {
+    const mbg__force *f = &m->forces[i];
+    most = f->type && f->type->measure && f->nact > most ? f->nact : most;
+  }
+  return most;
+}
+
 static int take_derivatives(mbg_context *ctx, mbg__system *s) {
   const mbg_model *m = s->model;
   mbg__arena *arena = &s->arena;
@@ -138,6 +149,10 @@ static int take_derivatives(mbg_context *ctx, mbg__system *s) {
   s->force_v = MBG_TAKE(arena, mat6, m->nforce);
   s->law_fn = MBG_TAKE(arena, real, m->nforce * MBG__LAW_FN);
   s->f_fn = MBG_TAKE(arena, vec6, m->nfn);
+  const int measures = most_measure_columns(m);
+  s->measure_a = MBG_TAKE(arena, vec6, measures);
+  s->measure_aidx = MBG_TAKE(arena, int, measures);
+  s->measure_energy = MBG_TAKE(arena, real, measures);
   s->sig = MBG_TAKE(arena, mbg__signal_out, m->nsignal);
   s->weight = MBG_TAKE(arena, real, m->nsignal);
   s->needed = MBG_TAKE(arena, bool, m->nsignal);
@@ -168,12 +183,15 @@ int mbg__system_create(mbg_context *ctx, const mbg_model *model, const mbg__desi
   MBG_TRY(mbg__pull_create(ctx, s));
   MBG_TRY(mbg__modals_create(ctx, s));
   MBG_TRY(mbg__watch_create(ctx, s));
+  MBG_TRY(mbg__curves_create(ctx, s));
   MBG_TRY(mbg__fn_work_create(ctx, &s->arena, model, &s->fn_work));
   for (int i = 0; i < model->ncoord; i++) {
     mbg__term_of_coord(&model->coords[i], &s->coord_term[i]);
   }
+  MBG_TRY(mbg__late_create(ctx, s));
   MBG_TRY(mbg__pattern_create(ctx, s));
   MBG_TRY(mbg__classes_create(ctx, s));
+  MBG_TRY(mbg__broad_create(ctx, s));
 done:
   if (err < 0) {
     mbg__system_destroy(s);
@@ -249,6 +267,7 @@ static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   s->partial = false;
   s->rest = !state->vd && m->nmodal == 0;
   s->t = state->t;
+  s->late_on = state->vd && !state->early;
   mbg__pool_each(s->pool, MBG__EACH_COPY, m->nbody, copy_body, &(copy_job){s, state, still});
   set_multipliers(s, state->lambda);
   for (int i = 0; i < m->nturn; i++) {
@@ -270,8 +289,9 @@ int mbg__system_update_bare(mbg_context *ctx, mbg__system *s, const mbg__state *
 int mbg__system_update_forces(mbg_context *ctx, mbg__system *s) {
   s->bare = false;
   find_loaded(s);
-  const int err = mbg__forces_update(ctx, s);
-  return err < 0 ? err : mbg__beams_update(ctx, s);
+  int err = mbg__forces_update(ctx, s);
+  err = err < 0 ? err : mbg__beams_update(ctx, s);
+  return err < 0 ? err : mbg__late_update(ctx, s);
 }
 
 int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
@@ -280,11 +300,13 @@ int mbg__system_update(mbg_context *ctx, mbg__system *s, const mbg__state *state
 }
 
 void mbg__system_complete(mbg__system *s, const real *vd, const real *lambda) {
-  memcpy(s->vd, vd, (size_t)s->model->nw * sizeof(real));
   set_multipliers(s, s->model->nrow > 0 && s->any_row ? lambda : NULL);
-  s->rest = false;
   find_loaded(s);
-  mbg__kin_update_rates(s);
+  if (vd) {
+    memcpy(s->vd, vd, (size_t)s->model->nw * sizeof(real));
+    s->rest = false;
+    mbg__kin_update_rates(s);
+  }
   mbg__rows_load(s);
 }
 
@@ -463,19 +485,19 @@ int mbg__system_linearize(mbg_context *ctx, mbg__system *s) {
     return MBG_OK;
   }
   mbg__beams_linearize(s);
-  return mbg__forces_linearize(ctx, s);
+  const int err = mbg__forces_linearize(ctx, s);
+  return err < 0 ? err : mbg__late_linearize(ctx, s);
 }
 
 void mbg__system_constraints_at(mbg__system *s, const real *v, const real *lambda) {
   const mbg_model *m = s->model;
-  const size_t twists = (size_t)m->npair * sizeof(*s->vrel), wrenches = (size_t)m->npair * sizeof(*s->F_G);
+  const size_t twists = (size_t)m->npair * sizeof(*s->vrel);
   s->bare = true;
   memcpy(s->v, v, (size_t)m->nw * sizeof(real));
   set_multipliers(s, lambda);
   memcpy(s->p_dv, s->vrel, twists);
   memset(s->F, 0, (size_t)m->npair * sizeof(*s->F));
-  memset(s->F_G, 0, wrenches);
-  memset(s->F_v, 0, wrenches);
+  clear_slopes(s);
   find_loaded(s);
   mbg__kin_update_twists(s);
   for (int i = 0; i < m->nrow; i++) {

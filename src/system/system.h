@@ -26,6 +26,7 @@ typedef struct {
   const int *turns;    /* turn counters                (nturn) */
   const bool *rows;    /* active rows, NULL: all; the others count as 0 and have no multiplier   (nrow) */
   bool still;          /* nothing but twists, rates and multipliers may have changed since the last update */
+  bool early;          /* late rates are left out, as they are when vd is NULL (see mbg__system_late) */
 } mbg__state;
 
 typedef struct mbg__system mbg__system;
@@ -72,8 +73,16 @@ int mbg__system_update_bare(mbg_context *ctx, mbg__system *sys, const mbg__state
 /* After update_bare: the forces, as if update had been called. */
 int mbg__system_update_forces(mbg_context *ctx, mbg__system *sys);
 
-/* After an update without rates and multipliers: adds these to the state (vd: nw, lambda: nrow). */
+/* After an update without multipliers: adds them to the state (nrow), and rates (nw; NULL: those of the update). */
 void mbg__system_complete(mbg__system *sys, const real *vd, const real *lambda);
+
+/* Late rates are those of states x that use accelerations, reactions, forces or energies: y' = F(H, v, vd, lambda) of
+   their carriers. No force uses F, so the equations are block triangular: vd and lambda of the mechanism come first, by
+   the equations without late rates, and F after them. An update with vd evaluates them. After mbg__system_complete
+   mbg__system_late does, and puts them into vd (nw), the places of their carriers. */
+bool mbg__system_has_late(const mbg__system *sys);
+bool mbg__system_late_reactions(const mbg__system *sys); /* ... that uses reactions */
+int mbg__system_late(mbg_context *ctx, mbg__system *sys, real *vd);
 
 /* After update. Each output may be NULL: r (nw), phi, phid, phidd, gamma (nrow each). */
 void mbg__system_residual(const mbg__system *sys, real *r, real *phi, real *phid, real *phidd, real *gamma);
@@ -125,7 +134,7 @@ typedef struct {
 typedef struct {
   bool on;                /* nodes are watched */
   mbg__peak *spin;        /* angular velocity                        (nbody) */
-  mbg__peak *push, *pull; /* of contacts, 0 for other forces         (nforce) */
+  mbg__peak *push, *pull; /* of contacts, 0 for others    (nforce + njoint) */
   int nodes;
   double slow, fast;     /* least and largest kinetic energy */
   mbg__energy_kind kind; /* of the model's energy; what follows is not filled when it is MBG__ENERGY_OPEN */
@@ -166,6 +175,12 @@ void mbg__system_push(mbg__system *sys, const mbg__direction *d, real *dr, real 
 void mbg__system_pull(mbg__system *sys, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
                       real *gv, real *gvd, real *glambda, real *ga);
 
+/* Around solutions of [[M, B^T], [B, 0]] (dvd, dlambda) = ..., which leaves out the derivatives of late rates by vd and
+   lambda. After a solution: adds them to dvd (nw). Before a transposed one: adds the parts of the cotangents of late
+   rates, which stand in gvd (nw), to gvd and glambda (nrow). */
+void mbg__system_late_push(mbg__system *sys, real *dvd, const real *dlambda);
+void mbg__system_late_pull(mbg__system *sys, real *gvd, real *glambda);
+
 /* Attributes whose derivatives pulls compute: all (after creation), or only those that parameters move. */
 void mbg__system_want(mbg__system *sys, bool all);
 
@@ -190,8 +205,12 @@ const mbg__csc *mbg__system_pattern_B(const mbg__system *sys);
 typedef struct {
   real *K, *C, *M, *B, *Z, *A_H, *A_v;
   struct mbg__dense *dense; /* not NULL: K and C go here, block by block */
+  real *late;               /* not NULL: r_lambda of late rates goes here, and their other parts into K, C, M
+                               (rows of mbg__system_late_rows) */
 } mbg__matrices;
 void mbg__system_matrices(mbg__system *sys, const mbg__matrices *out);
+/* Number of late rates; their places among the free velocities may be NULL. `late` has nrow entries for each. */
+int mbg__system_late_rows(const mbg__system *sys, const int **rows);
 
 /* ---------------------------------------------------------------------- angles */
 

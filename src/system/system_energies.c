@@ -140,8 +140,8 @@ void mbg__energy_potential_pull(const mbg__system *s, real c, const mbg__cotange
     vec6 gw;
     v6_scale(gw, c, s->energy_G[i]);
     mbg__kin_pair_pull(s, f->pair, gw, zero, NULL, g);
-    for (int k = 0; g->a && k < f->nattr; k++) {
-      g->a[f->attr + k] += c * s->energy_a[s->force_a0[i] + k];
+    for (int k = s->force_a0[i]; g->a && k < s->force_a0[i] + s->force_na[i]; k++) {
+      g->a[s->f_aidx[k]] += c * s->energy_a[k];
     }
   }
   mbg__beams_gravity_pull(s, c, g);

@@ -10,9 +10,13 @@ void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env) {
 }
 
 /* "force 'tyre' at t = 0.1: ..." after a kernel that knows no names has failed */
-static int kernel_failed(mbg_context *ctx, const mbg__system *s, const mbg__force *f, int err) {
+static int kernel_failed(mbg_context *ctx, const mbg__system *s, const mbg__force *f, const char *why, int err) {
   if (mbg__error_count(ctx) > 0 || err == MBG_ERROR_MEMORY) {
     return err;
+  }
+  if (why) {
+    return mbg__fail_at(ctx, err, &f->where, 0, "the force is not defined at t = %g: %s", mbg__time_shown(re(s->t)),
+                        why);
   }
   return mbg__fail_at(ctx, err, &f->where, 0, "the force is not defined at t = %g: a singular position of '%s'",
                       mbg__time_shown(re(s->t)), f->type->key);
@@ -48,7 +52,7 @@ static void law_eval(const mbg__system *s, const mbg__force *f, const real *fn, 
   f->law->eval(&in, out);
 }
 
-static int law_update(mbg_context *ctx, mbg__system *s, int i) {
+int mbg__law_update(mbg_context *ctx, mbg__system *s, int i) {
   const mbg__force *f = &s->model->forces[i];
   real fn[MBG__LAW_FN];
   mbg__law_out out;
@@ -85,7 +89,7 @@ static void law_columns(mbg__system *s, int i, const mbg__law_out *out, const mb
   }
 }
 
-static int law_linearize(mbg_context *ctx, mbg__system *s, int i) {
+int mbg__law_linearize(mbg_context *ctx, mbg__system *s, int i) {
   const mbg__force *f = &s->model->forces[i];
   real fn[MBG__LAW_FN];
   mbg__fn_value value[MBG__LAW_FN];
@@ -149,7 +153,21 @@ static int wrench_eval(mbg_context *ctx, mbg__system *s, int i, bool derivatives
     out->energy_a[k] = 0;
   }
   const int err = f->type->eval(&in, out);
-  return err < 0 ? kernel_failed(ctx, s, f, err) : err;
+  return err < 0 ? kernel_failed(ctx, s, f, out->why, err) : err;
+}
+
+int mbg__force_measure(mbg_context *ctx, mbg__system *s, int i, bool derivatives, mbg__force_out *out) {
+  const mbg__force *f = &s->model->forces[i];
+  mbg__fn_env env;
+  mbg__force_in in;
+  mbg__env(s, ctx, f->fn, &env);
+  wrench_in(s, f, &env, derivatives, &in);
+  *out = (mbg__force_out){.na = f->nattr, .f_a = s->measure_a, .aidx = s->measure_aidx, .energy_a = s->measure_energy};
+  for (int k = 0; derivatives && k < f->nattr; k++) {
+    out->aidx[k] = f->attr + k;
+  }
+  const int err = f->type->measure(&in, out);
+  return err < 0 ? kernel_failed(ctx, s, f, out->why, err) : err;
 }
 
 static int wrench_update(mbg_context *ctx, mbg__system *s, int i) {
@@ -188,7 +206,10 @@ int mbg__forces_update(mbg_context *ctx, mbg__system *s) {
     }
   }
   for (int i = 0; i < m->nforce; i++) {
-    MBG_TRY(m->forces[i].law ? law_update(ctx, s, i) : wrench_update(ctx, s, i));
+    if (m->forces[i].late || force_apart(s, i)) {
+      continue;
+    }
+    MBG_TRY(m->forces[i].law ? mbg__law_update(ctx, s, i) : wrench_update(ctx, s, i));
     v6_axpy(s->F[m->forces[i].pair], 1, s->f[i]);
   }
 done:
@@ -204,7 +225,10 @@ int mbg__forces_linearize(mbg_context *ctx, mbg__system *s) {
     }
   }
   for (int i = 0; i < m->nforce; i++) {
-    MBG_TRY(m->forces[i].law ? law_linearize(ctx, s, i) : wrench_linearize(ctx, s, i));
+    if (m->forces[i].late || force_apart(s, i)) {
+      continue;
+    }
+    MBG_TRY(m->forces[i].law ? mbg__law_linearize(ctx, s, i) : wrench_linearize(ctx, s, i));
   }
 done:
   return err;

@@ -100,6 +100,22 @@ typedef struct {
   int stressed;
 } mbg__beam_watch;
 
+typedef struct mbg__broad mbg__broad;
+
+/* A joint on curves at the state: contact parameters, its rows, and what their derivatives by attributes need. */
+typedef struct mbg__curve_work mbg__curve_work;
+typedef struct {
+  real y[2][MBG__CONTACT_Y];                 /* entries and contact parameters of each row */
+  real d[2][MBG__CONTACT_Z][MBG__CONTACT_Y]; /* their derivatives by entries */
+  real second[2][MBG__CONTACT_Z][MBG__CONTACT_Z][MBG__CONTACT_Y];
+  real inverse[2][MBG__CONTACT_S][MBG__CONTACT_S];
+  double triad[9];
+  mbg__contact_jet jet[2];
+  int *act;
+  mbg__contact_slope *slope[2];
+  real (*s_a)[MBG__CONTACT_S]; /* contact parameters of the last row by attributes */
+} mbg__contact_work;
+
 struct mbg__system {
   mbg__arena arena;
   const mbg_model *model;
@@ -121,6 +137,12 @@ struct mbg__system {
   int *pair_term0, *pair_term;  /* terms of each pair, ascending; last those of none   (npair + 2), (nterm) */
   real (*weight3)[3];           /* scratch: what the weight of a body gives, energies  (nbody) */
   int nlaw, *laws;              /* terms with functions of time */
+  int nouter, *outers;          /* terms with functions of their coordinate */
+  mbg__curve_work *curves;      /* system_curves.c                          (ncurve) */
+  mbg__contact_work *contacts;  /*                                          (ncontact) */
+
+  mbg__broad *broad; /* contacts between spheres (system_contacts.c), NULL: few or none */
+  bool *apart;       /* contacts that it leaves out; with broad alone    (nforce) */
 
   /* selected by the rows of a state */
   const bool *rows; /* active rows, NULL: all */
@@ -144,7 +166,7 @@ struct mbg__system {
   mbg__frame *G;            /* relative frames H_A^-1 H_B                    (npair) */
   vec6 *vrel, *vdrel;       /* relative twists and rates in B                (npair) */
   vec6 *a, *ad;             /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
-  mbg__fn_jet *jet;         /* laws of drivers                               (nfn) */
+  mbg__fn_jet *jet;         /* laws of drivers, functions of couplings       (nfn) */
   mbg__term_value *term;    /*                                           (nterm) */
   mbg__term_value *coord;   /*                                           (ncoord) */
   real *phi, *phid, *gamma; /*                                         (nrow) */
@@ -172,13 +194,16 @@ struct mbg__system {
   vec6 *f_a;      /* wrench columns by attribute */
   int *f_aidx;    /* their attributes */
   real *tau_a;    /* laws: tension by the same attributes */
-  real *energy_a; /* elastic energy by the own attributes, placed like the columns */
+  real *energy_a; /* elastic energy by the same attributes */
   vec6 *energy_G; /*                                               (nforce) */
   struct {
     real q, qd;
   } * tau_d;               /* total derivatives of tensions      (nforce) */
   mat6 *force_G, *force_v; /* of each wrench force (NULL rows for laws are unused)   (nforce) */
   real *law_fn;            /* d tau / d function value                      (nforce x MBG__LAW_FN) */
+  vec6 *measure_a;         /* scratch: columns of the measures of a contact, */
+  int *measure_aidx;       /* their attributes */
+  real *measure_energy;    /* and energies */
   vec6 *f_fn;              /* wrench by the value of each function of a force   (nfn) */
   mbg__signal_out *sig;    /* gradients of signals of pairs               (nsignal) */
   real *weight;            /* scratch: weights of signals                   (nsignal) */
@@ -188,6 +213,14 @@ struct mbg__system {
   int ncross;
   mbg__cross *cross;
   int *cross_of; /* first entry of a force in cross, -1           (nforce) */
+
+  /* late rates */
+  int nlate;
+  int *late;         /* forces                                       (nlate) */
+  int *late_row;     /* free velocities whose rates they are         (nlate) */
+  bool late_on;      /* they belong to the state */
+  bool *late_needed; /* signals behind them                          (nsignal) */
+  real *late_g;      /* scratch, zero between calls                  (3 nw + nrow) */
 
   /* matrices */
   int *nfree, (*free_)[6]; /* free components of each body             (nbody) */
@@ -331,6 +364,10 @@ void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]);
 
 /* system_rows.c */
 int mbg__rows_update(mbg_context *ctx, mbg__system *s);
+/* system_curves.c: joints on curves and surfaces at the state; derivatives by attributes. */
+int mbg__curves_create(mbg_context *ctx, mbg__system *s);
+int mbg__curves_update(mbg_context *ctx, mbg__system *s);
+void mbg__curves_linearize(mbg__system *s);
 void mbg__coord_update(const mbg__system *s, int i);
 void mbg__rows_linearize(mbg__system *s);
 /* F += the wrenches of the multipliers. */
@@ -342,7 +379,25 @@ void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in)
 /* system_forces.c */
 int mbg__forces_update(mbg_context *ctx, mbg__system *s);
 int mbg__forces_linearize(mbg_context *ctx, mbg__system *s);
+int mbg__law_update(mbg_context *ctx, mbg__system *s, int force);
+int mbg__law_linearize(mbg_context *ctx, mbg__system *s, int force);
 void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env);
+
+/* system_late.c: rates that use accelerations, reactions, forces or energies. */
+int mbg__late_create(mbg_context *ctx, mbg__system *s);
+int mbg__late_update(mbg_context *ctx, mbg__system *s);
+int mbg__late_linearize(mbg_context *ctx, mbg__system *s);
+void mbg__late_matrices(mbg__system *s, const mbg__matrices *out);
+/* the force takes part in the equations of the state */
+static inline bool force_on(const mbg__system *s, int force) { return s->late_on || !s->model->forces[force].late; }
+
+/* system_contacts.c: spheres that may touch. After the frames of markers: which contacts are apart; these are left out
+   of pair_on (also when rows are selected) and of `loaded`. */
+int mbg__broad_create(mbg_context *ctx, mbg__system *s);
+void mbg__broad_sweep(mbg__system *s);
+void mbg__broad_select(mbg__system *s);
+void mbg__broad_unload(mbg__system *s);
+static inline bool force_apart(const mbg__system *s, int force) { return s->broad && s->apart[force]; }
 
 /* system_beams.c: elements of beams; inertia of elements is added to r and its derivatives. */
 int mbg__beams_update(mbg_context *ctx, mbg__system *s);
@@ -439,6 +494,8 @@ void mbg__energy_strain_pull(const mbg__system *s, const mbg__signal *sig, real 
 real mbg__wrench_component(const mbg__system *s, int pair, const int *opt, const real f[6]);
 int mbg__reaction_pair(const mbg_model *m, const mbg__signal *sig);
 int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i);
+/* Depth, normal force and sliding speed of a contact as the first of out->f; columns are valid until the next call. */
+int mbg__force_measure(mbg_context *ctx, mbg__system *s, int force, bool derivatives, mbg__force_out *out);
 int mbg__signal_value(mbg_context *ctx, mbg__system *s, int signal);
 int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
 /* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */

@@ -132,6 +132,9 @@ void mbg__kin_update(mbg__system *s, bool still) {
   update_job j = {s, still};
   mbg__modals_update(s, still);
   mbg__pool_each(s->pool, MBG__EACH_MARKER, s->model->nmarker, marker_update, &j);
+  if (!still) {
+    mbg__broad_sweep(s);
+  }
   mbg__pool_each(s->pool, MBG__EACH_PAIR, s->model->npair, pair_update, &j);
 }
 
@@ -273,14 +276,25 @@ void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const
   marker_attributes_pull(s, marker, geo, g->a);
 }
 
-/* cotangents of the markers from cotangents of the relative motion; gvd NULL: 0 */
-static void pair_pull(const mbg__system *s, int i, const vec6 gw, const vec6 gv, const real *gvd, vec6 A[3],
-                      vec6 B[3]) {
-  const mbg__frame *G = &s->G[i];
-  real c[6], x[6], y[6], gA[6];
+/* What a marker passes on: cotangents of its frame, twist and rate to its body, and to the attributes that move it. */
+typedef struct {
+  bool w, v, vd;
+} receivers;
+
+static receivers receivers_of(const mbg__system *s, int marker, bool rates, const mbg__cotangent *g) {
+  const bool on_body = marker_body(s, marker) >= 0, end = s->end[marker] != NULL;
+  const bool moved = g->a && s->marker_wanted[marker] && s->design->markers[marker]->ndep > 0;
+  return (receivers){.w = end || (on_body && g->w) || moved,
+                     .v = end || (on_body && (g->v || moved)),
+                     .vd = rates && (end || (on_body && (g->vd || moved)))};
+}
+
+/* cotangents of marker B, frame, twist and rate, from those of the relative motion, gvd NULL: 0; gA: by A_i dv_A
+   besides */
+static void pair_pull(const mbg__system *s, int i, const vec6 gw, const vec6 gv, const real *gvd, vec6 B[3], vec6 gA) {
+  real c[6], x[6], y[6];
   v6_copy(B[0], gw);
   v6_copy(B[1], gv);
-  v6_zero(B[2]);
   v6_zero(gA);
   adT_mul(c, s->a[i], gv);
   v6_axpy(B[0], -1, c);
@@ -296,20 +310,37 @@ static void pair_pull(const mbg__system *s, int i, const vec6 gw, const vec6 gv,
     adT_mul(c, s->a[i], x);
     v6_axpy(B[0], 1, c);
   }
-  AdInvT_mul(A[0], G, B[0]);
-  v6_scale(A[0], -1, A[0]);
-  v6_sub(x, gA, B[1]);
-  AdInvT_mul(A[1], G, x);
-  AdInvT_mul(A[2], G, B[2]);
-  v6_scale(A[2], -1, A[2]);
+}
+
+/* ... of marker A, those that somebody receives */
+static void far_pull(const mbg__system *s, int i, receivers to, vec6 B[3], const vec6 gA, vec6 A[3]) {
+  const mbg__frame *G = &s->G[i];
+  real x[6];
+  if (to.w) {
+    AdInvT_mul(A[0], G, B[0]);
+    v6_scale(A[0], -1, A[0]);
+  }
+  if (to.v) {
+    v6_sub(x, gA, B[1]);
+    AdInvT_mul(A[1], G, x);
+  }
+  if (to.vd) {
+    AdInvT_mul(A[2], G, B[2]);
+    v6_scale(A[2], -1, A[2]);
+  }
 }
 
 void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const real *gvd,
                         const mbg__cotangent *g) {
-  vec6 A[3], B[3];
-  pair_pull(s, pair, gw, gv, gvd, A, B);
-  mbg__kin_marker_pull(s, s->model->pairs[pair].A, A[0], A[1], gvd ? A[2] : NULL, g);
-  mbg__kin_marker_pull(s, s->model->pairs[pair].B, B[0], B[1], gvd ? B[2] : NULL, g);
+  const int mA = s->model->pairs[pair].A, mB = s->model->pairs[pair].B;
+  const receivers to = receivers_of(s, mA, gvd != NULL, g);
+  vec6 A[3], B[3], gA;
+  pair_pull(s, pair, gw, gv, gvd, B, gA);
+  if (to.w || to.v || to.vd) {
+    far_pull(s, pair, to, B, gA, A);
+    mbg__kin_marker_pull(s, mA, A[0], to.v ? A[1] : NULL, to.vd ? A[2] : NULL, g);
+  }
+  mbg__kin_marker_pull(s, mB, B[0], B[1], gvd ? B[2] : NULL, g);
 }
 
 void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]) {

@@ -222,6 +222,9 @@ static void cross_base(const mbg__system *s, const mbg__cross *c, int k, const m
 }
 
 static void cross_matrices(mbg__system *s, const mbg__cross *c, const mbg__matrices *out) {
+  if (s->model->forces[c->force].late) {
+    return;
+  }
   memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real));
   mbg__fn_weights(s, c->fn, -1);
   mbg__signal_spread(s, s->model->nsignal - 1);
@@ -359,5 +362,8 @@ void mbg__system_matrices(mbg__system *s, const mbg__matrices *out) {
   }
   if (out->B || out->Z || out->A_H || out->A_v) {
     mbg__each_class(s, MBG__EACH_TERM_M, each_pair_rows, &job);
+  }
+  if (out->late) {
+    mbg__late_matrices(s, out);
   }
 }

@@ -99,6 +99,11 @@ static void request_all(const mbg__system *s, const bool *active, requests *r) {
   for (int i = 0; i < m->nmodal; i++) {
     request_modal(&m->modals[i], r);
   }
+  for (int i = 0; i < s->nlate; i++) {
+    for (int b = 0; b < m->nbody; b++) {
+      request(r, marker_body(s, m->pairs[m->forces[s->late[i]].pair].B), b);
+    }
+  }
   for (int c = 0; c < s->ncross; c++) {
     for (int k = 0; k < s->cross[c].nbase; k++) {
       request_pairs(s, m->forces[s->cross[c].force].pair, signal_pair(m, &m->signals[s->cross[c].base[k]]), r);
@@ -203,7 +208,6 @@ static int refuse(mbg_context *ctx, const mbg__force *f, const mbg__signal *sig)
 static int mark_signals(mbg_context *ctx, mbg__system *s, const mbg__force *f, int k, bool *mark, int *nbase) {
   const mbg_model *m = s->model;
   int last = -1;
-  memset(mark, 0, (size_t)m->nsignal * sizeof(bool));
   for (int j = 0; j < m->fns[k].ninput; j++) {
     if (m->fns[k].input[j].role == MBG__ROLE_SIGNAL) {
       const int i = m->fns[k].input[j].index;
@@ -227,7 +231,7 @@ static int mark_signals(mbg_context *ctx, mbg__system *s, const mbg__force *f, i
       }
     } else if (sig->type->of == MBG__OF_PAIR || sig->type->of == MBG__OF_COORD) {
       (*nbase)++;
-    } else if (sig->type->of != MBG__OF_CONTROL) {
+    } else if (sig->type->of != MBG__OF_CONTROL && sig->type->of != MBG__OF_EVENT) {
       return refuse(ctx, f, sig);
     }
   }
@@ -237,8 +241,10 @@ static int mark_signals(mbg_context *ctx, mbg__system *s, const mbg__force *f, i
 static int make_cross(mbg_context *ctx, mbg__system *s, int force, int fn, bool *mark) {
   const mbg_model *m = s->model;
   mbg__cross *c = &s->cross[s->ncross];
-  int nbase, n = 0;
-  const int err = mark_signals(ctx, s, &m->forces[force], fn, mark, &nbase);
+  int nbase = 0, n = 0;
+  memset(mark, 0, (size_t)m->nsignal * sizeof(bool));
+  /* late rates have rows of their own */
+  const int err = m->forces[force].late ? MBG_OK : mark_signals(ctx, s, &m->forces[force], fn, mark, &nbase);
   if (err < 0) {
     return err;
   }

@@ -199,31 +199,40 @@ static void marker_geometry_pull(const mbg__system *s, int marker, const real *w
 /* contribution of z . r at one pair: z_rel = z_B - A_i z_A is kept in p_f, cotangents in p_w, p_dv */
 static void pair_test(mbg__system *s, int i, const real *z, const mbg__cotangent *g) {
   const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
-  real zA[6], zB[6], x[6], fA[6], c[6];
-  marker_test(s, A, z, zA);
+  const bool moves = s->end[A] || marker_body(s, A) >= 0; /* else z_A = 0 */
+  real zA[6] = {0}, zB[6], x[6], fA[6], c[6];
   marker_test(s, B, z, zB);
-  AdInv_mul(x, &s->G[i], zA);
-  v6_sub(s->p_f[i], zB, x);
+  if (moves) {
+    marker_test(s, A, z, zA);
+    AdInv_mul(x, &s->G[i], zA);
+    v6_sub(s->p_f[i], zB, x);
+  } else {
+    v6_copy(s->p_f[i], zB);
+  }
   m6_mulv_T(c, s->F_G[i], s->p_f[i]);
   v6_axpy(s->p_w[i], -1, c);
   if (!s->bare) {
     m6_mulv_T(c, s->F_v[i], s->p_f[i]);
     v6_axpy(s->p_dv[i], -1, c);
   }
-  /* -(A_i z_A) . ad(w_rel)^T F = (ad(A_i z_A)^T F) . w_rel */
-  adT_mul(c, x, s->F[i]);
-  v6_axpy(s->p_w[i], 1, c);
+  if (moves) {
+    /* -(A_i z_A) . ad(w_rel)^T F = (ad(A_i z_A)^T F) . w_rel */
+    adT_mul(c, x, s->F[i]);
+    v6_axpy(s->p_w[i], 1, c);
+  }
   marker_geometry_pull(s, B, z, zB, s->F[i], g);
-  AdInvT_mul(fA, &s->G[i], s->F[i]);
-  v6_scale(fA, -1, fA);
-  marker_geometry_pull(s, A, z, zA, fA, g);
+  if (s->end[A] || (g->a && s->marker_wanted[A])) {
+    AdInvT_mul(fA, &s->G[i], s->F[i]);
+    v6_scale(fA, -1, fA);
+    marker_geometry_pull(s, A, z, zA, fA, g);
+  }
 }
 
 static void rows_pull(mbg__system *s, const real *z, const real *mu, const real *nu, const real *kappa,
                       const mbg__cotangent *g) {
   const mbg_model *m = s->model;
   for (int i = 0; i < m->nrow; i++) {
-    const real c0 = mu ? mu[i] : 0, c1 = nu ? nu[i] : 0, c2 = kappa ? kappa[i] : 0;
+    const real c0 = mu && !m->rows[i].rate ? mu[i] : 0, c1 = nu ? nu[i] : 0, c2 = kappa ? kappa[i] : 0;
     if (c0 == 0 && c1 == 0 && c2 == 0 && s->lambda[i] == 0 && !g->lambda) {
       continue;
     }
@@ -232,7 +241,9 @@ static void rows_pull(mbg__system *s, const real *z, const real *mu, const real 
       const real *b = s->term[k].b;
       if (pair >= 0) {
         s->touched[pair] = true;
-        v6_axpy(s->p_w[pair], c0, b);
+        if (c0 != 0) {
+          v6_axpy(s->p_w[pair], c0, b);
+        }
         if (c1 != 0) {
           v6_axpy(s->p_w[pair], c1, s->row_g[k].phid_G);
           v6_axpy(s->p_dv[pair], c1, b);
@@ -265,6 +276,9 @@ static void forces_pull(mbg__system *s, const mbg__cotangent *g) {
   const mbg_model *m = s->model;
   for (int i = 0; !s->bare && i < m->nforce; i++) {
     const int pair = m->forces[i].pair;
+    if (!force_on(s, i)) {
+      continue;
+    }
     for (int k = s->force_a0[i]; g->a && k < s->force_a0[i] + s->force_na[i]; k++) {
       g->a[s->f_aidx[k]] -= v6_dot(s->f_a[k], s->p_f[pair]);
     }

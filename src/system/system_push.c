@@ -65,6 +65,9 @@ static void forces_push(mbg__system *s, const mbg__direction *d) {
   }
   for (int i = 0; !s->bare && i < m->nforce; i++) {
     const int pair = m->forces[i].pair;
+    if (!force_on(s, i)) {
+      continue;
+    }
     for (int k = s->force_a0[i]; d->da && k < s->force_a0[i] + s->force_na[i]; k++) {
       v6_axpy(s->p_f[pair], d->da[s->f_aidx[k]], s->f_a[k]);
     }
@@ -89,12 +92,12 @@ static void rows_push(mbg__system *s, const mbg__direction *d, real *dphi, real 
       const int pair = m->terms[k].pair;
       const real *w = pair >= 0 ? s->p_w[pair] : zero, *dv = pair >= 0 ? s->p_dv[pair] : zero;
       const real *dvd = pair >= 0 ? s->p_dvd[pair] : zero, *b = s->term[k].b;
-      p += v6_dot(b, w);
+      p += m->rows[i].rate ? 0 : v6_dot(b, w);
       pd += v6_dot(s->row_g[k].phid_G, w) + v6_dot(b, dv);
       pdd += v6_dot(s->row_g[k].phidd_G, w) + v6_dot(s->row_g[k].gamma_v, dv) + v6_dot(b, dvd);
       for (int j = 0; d->da && j < s->term_nattr[k]; j++) {
         const mbg__term_attr *a = &s->term_attr[s->term_attr0[k] + j];
-        p += a->phi * d->da[a->attr];
+        p += m->rows[i].rate ? 0 : a->phi * d->da[a->attr];
         pd += a->phid * d->da[a->attr];
         pdd += a->phidd * d->da[a->attr];
         if (pair >= 0) {

@@ -9,7 +9,9 @@ void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in)
                        .vd = on_pair ? s->vdrel[t->pair] : zero,
                        .attr = s->design->attr,
                        .law = t->law >= 0 ? s->jet[t->law].f : NULL,
-                       .turns = t->turn >= 0 ? s->turns[t->turn] : 0};
+                       .outer = t->outer >= 0 ? s->jet[t->outer].f : NULL,
+                       .turns = t->turn >= 0 ? s->turns[t->turn] : 0,
+                       .contact = t->contact ? &s->contacts[(t->contact - 1) / 2].jet[(t->contact - 1) % 2] : NULL};
 }
 
 /* data of a joint that are functions of time are lengths */
@@ -37,6 +39,22 @@ static int laws_update(mbg_context *ctx, mbg__system *s) {
   return MBG_OK;
 }
 
+/* functions of coordinates in couplings, at the coordinates of the state */
+static int outers_update(mbg_context *ctx, mbg__system *s) {
+  for (int i = 0; i < s->nouter; i++) {
+    const mbg__term *t = &s->model->terms[s->outers[i]];
+    mbg__term_in in;
+    mbg__fn_env env;
+    mbg__term_in_of(s, t, &in);
+    mbg__env(s, ctx, t->outer, &env);
+    const int err = mbg__fn_argument_jet(&env, 0, mbg__term_coordinate(t, &in), &s->jet[t->outer]);
+    if (err < 0) {
+      return err;
+    }
+  }
+  return MBG_OK;
+}
+
 void mbg__coord_update(const mbg__system *s, int i) {
   mbg__term_in in;
   mbg__term_in_of(s, &s->coord_term[i], &in);
@@ -53,14 +71,30 @@ static void row_update(void *user, int i) {
     mbg__term_in in;
     mbg__term_in_of(s, &s->model->terms[k], &in);
     mbg__term_eval(&s->model->terms[k], &in, &s->term[k], NULL);
-    s->phi[i] += s->term[k].phi;
+    s->phi[i] += row->rate ? 0 : s->term[k].phi;
     s->phid[i] += s->term[k].phid;
     s->gamma[i] += s->term[k].gamma;
   }
 }
 
+/* joints that have no meaning at the relative frame of the state */
+static int check_joints(mbg_context *ctx, const mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->njoint; i++) {
+    const mbg__joint *joint = &m->joints[i];
+    const char *why = joint->type->broken && s->pair_on[joint->pair] ? joint->type->broken(&s->G[joint->pair]) : NULL;
+    if (why) {
+      return mbg__fail_at(ctx, MBG_ERROR_SINGULAR, &joint->where, 0, "t = %g: %s", mbg__time_shown(re(s->t)), why);
+    }
+  }
+  return MBG_OK;
+}
+
 int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
-  const int err = laws_update(ctx, s);
+  int err = laws_update(ctx, s);
+  err = err < 0 ? err : check_joints(ctx, s);
+  err = err < 0 ? err : outers_update(ctx, s);
+  err = err < 0 ? err : mbg__curves_update(ctx, s);
   if (err < 0) {
     return err;
   }
@@ -87,6 +121,34 @@ void mbg__rows_load(mbg__system *s) {
 
 /* ---------------------------------------------------------------------- derivatives */
 
+/* F_G -= lambda L: a plain entry has one block, rows of its motion and columns of rotations */
+static void load_slopes(const mbg__system *s, int k, real lambda) {
+  const mbg__term *t = &s->model->terms[k];
+  const real *L = s->row_g[k].L;
+  real *F_G = s->F_G[t->pair];
+  if (!mbg__term_plain(t)) {
+    m6_axpy(F_G, -lambda, L);
+    return;
+  }
+  for (int i = mbg__term_turns(t) ? 3 : 0, last = i + 3; i < last; i++) {
+    v3_axpy(F_G + 6 * i + 3, -lambda, L + 6 * i + 3);
+  }
+}
+
+/* phid_G += L^T dv */
+static void shift_slopes(const mbg__system *s, int k, const real dv[6]) {
+  const mbg__term *t = &s->model->terms[k];
+  const real *L = s->row_g[k].L;
+  real *phid_G = s->row_g[k].phid_G;
+  if (!mbg__term_plain(t)) {
+    m6_mulv_T_add(phid_G, L, dv);
+    return;
+  }
+  for (int i = mbg__term_turns(t) ? 3 : 0, last = i + 3; i < last; i++) {
+    v3_axpy(phid_G + 3, dv[i], L + 6 * i + 3);
+  }
+}
+
 static void term_linearize(mbg__system *s, int k, real lambda) {
   const mbg__term *t = &s->model->terms[k];
   mbg__term_in in;
@@ -99,9 +161,10 @@ static void term_linearize(mbg__system *s, int k, real lambda) {
   v6_copy(s->row_g[k].gamma_v, g.gamma_v);
   m6_copy(s->row_g[k].L, g.L);
   if (t->pair >= 0 && lambda != 0) {
-    m6_axpy(s->F_G[t->pair], -lambda, g.L);
+    load_slopes(s, k, lambda);
   }
-  const mbg__fn_jet *jet = t->law >= 0 ? &s->jet[t->law] : NULL;
+  const int fn = t->law >= 0 ? t->law : t->outer;
+  const mbg__fn_jet *jet = fn >= 0 ? &s->jet[fn] : NULL;
   s->term_nattr[k] = mbg__term_attributes(t, &in, jet ? jet->nact : 0, jet ? jet->act : NULL, jet ? jet->f_act : NULL,
                                           s->term_attr + s->term_attr0[k]);
 }
@@ -119,6 +182,7 @@ static void pair_linearize(void *user, int pair) {
 
 void mbg__rows_linearize(mbg__system *s) {
   if (s->any_row) {
+    mbg__curves_linearize(s);
     mbg__pool_each(s->pool, MBG__EACH_LINEARIZE, s->model->npair + 1, pair_linearize, s);
   }
 }
@@ -131,12 +195,12 @@ void mbg__rows_shift(mbg__system *s, int k, real lambda, const vec6 before) {
     return;
   }
   v6_sub(dv, s->vrel[pair], before);
-  m6_mulv_T_add(s->row_g[k].phid_G, s->row_g[k].L, dv);
+  shift_slopes(s, k, dv);
   for (int j = s->term_attr0[k]; j < s->term_attr0[k] + s->term_nattr[k]; j++) {
     s->term_attr[j].phid += v6_dot(s->term_attr[j].b, dv);
   }
   if (lambda != 0) {
     v6_axpy(s->F[pair], -lambda, s->term[k].b);
-    m6_axpy(s->F_G[pair], -lambda, s->row_g[k].L);
+    load_slopes(s, k, lambda);
   }
 }

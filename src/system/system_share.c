@@ -39,6 +39,9 @@ static void list_terms(mbg__system *s) {
     if (m->terms[k].law >= 0) {
       s->laws[s->nlaw++] = k;
     }
+    if (m->terms[k].outer >= 0) {
+      s->outers[s->nouter++] = k;
+    }
     at[(m->terms[k].pair >= 0 ? m->terms[k].pair : m->npair) + 1]++;
   }
   for (int i = 0; i <= m->npair; i++) {
@@ -116,6 +119,7 @@ int mbg__classes_create(mbg_context *ctx, mbg__system *s) {
   s->pair_term0 = MBG_TAKE(&s->arena, int, m->npair + 2);
   s->pair_term = MBG_TAKE(&s->arena, int, m->nterm);
   s->laws = MBG_TAKE(&s->arena, int, m->nterm);
+  s->outers = MBG_TAKE(&s->arena, int, m->nterm);
   s->weight3 = mbg__arena_take(&s->arena, (size_t)m->nbody, sizeof(*s->weight3));
   const bool failed = !used || !of || s->arena.failed;
   s->nclass = 1;

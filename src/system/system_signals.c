@@ -84,6 +84,15 @@ static real force_value(const mbg__system *s, const mbg__signal *sig) {
   return f->law ? s->tau[sig->force] : mbg__wrench_component(s, f->pair, sig->opt, s->f[sig->force]);
 }
 
+/* the measures of a contact at the current state */
+static int contact_value(mbg_context *ctx, mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  mbg__force_out out;
+  const int err = mbg__force_measure(ctx, s, sig->force, false, &out);
+  s->y[i] = err < 0 ? 0 : out.f[sig->opt[0]];
+  return err;
+}
+
 int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
   const mbg__signal *sig = &s->model->signals[i];
   mbg__signal_out out;
@@ -109,6 +118,8 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
   case MBG__ROLE_FORCE:
     s->y[i] = force_value(s, sig);
     return MBG_OK;
+  case MBG__ROLE_CONTACT:
+    return contact_value(ctx, s, i);
   case MBG__ROLE_KINETIC:
     s->y[i] = mbg__energy_kinetic(s, sig->body);
     return MBG_OK;
@@ -369,6 +380,21 @@ static void wrench_pull(mbg__system *s, int i, const int *opt, real c, const mbg
   }
 }
 
+/* the state is that of contact_value, which has succeeded */
+static void contact_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g) {
+  mbg__force_out out;
+  vec6 gw, gv;
+  if (mbg__force_measure(NULL, s, sig->force, true, &out) < 0) {
+    return;
+  }
+  v6_scale(gw, c, out.f_G + 6 * sig->opt[0]);
+  v6_scale(gv, c, out.f_v + 6 * sig->opt[0]);
+  mbg__kin_pair_pull(s, s->model->forces[sig->force].pair, gw, gv, NULL, g);
+  for (int k = 0; g->a && k < out.na; k++) {
+    g->a[out.aidx[k]] += c * out.f_a[k][sig->opt[0]];
+  }
+}
+
 static void control_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g) {
   const mbg__control *u = &s->model->controls[sig->control];
   mbg__spline_weights w;
@@ -377,7 +403,11 @@ static void control_pull(mbg__system *s, const mbg__signal *sig, real c, const m
   }
   (void)mbg__spline_weights_at(u->spline, s->t, &w);
   for (int k = 0; k < (u->spline->interpolation == MBG__CUBIC ? 4 : 2); k++) {
-    g->a[u->attr + w.i + k % 2 + (k < 2 ? 0 : u->spline->n)] += c * w.w[0][k];
+    const int sample = u->attr + w.i + k % 2 + (k < 2 ? 0 : u->spline->n);
+    g->a[sample] += c * w.w[0][k];
+    if (s->model->nevent > 0) {
+      g->a[s->model->clock] += c * w.w[1][k] * s->design->attr[sample];
+    }
   }
 }
 
@@ -409,6 +439,9 @@ static void own_pull(mbg__system *s, int i, real c, const mbg__cotangent *g) {
     } else {
       wrench_pull(s, sig->force, sig->opt, c, g);
     }
+    return;
+  case MBG__ROLE_CONTACT:
+    contact_pull(s, sig, c, g);
     return;
   case MBG__ROLE_ENERGY:
     mbg__energy_potential_pull(s, c, g);

@@ -6,8 +6,8 @@
 
 int mbg__watch_create(mbg_context *ctx, mbg__system *s) {
   s->watch.spin = MBG_TAKE(&s->arena, mbg__peak, s->model->nbody);
-  s->watch.push = MBG_TAKE(&s->arena, mbg__peak, s->model->nforce);
-  s->watch.pull = MBG_TAKE(&s->arena, mbg__peak, s->model->nforce);
+  s->watch.push = MBG_TAKE(&s->arena, mbg__peak, s->model->nforce + s->model->njoint);
+  s->watch.pull = MBG_TAKE(&s->arena, mbg__peak, s->model->nforce + s->model->njoint);
   return mbg__arena_check(ctx, &s->arena);
 }
 
@@ -15,9 +15,22 @@ int mbg__watch_create(mbg_context *ctx, mbg__system *s) {
 
 static mbg__energy_kind lower(mbg__energy_kind a, mbg__energy_kind b) { return a < b ? a : b; }
 
+/* has a function of time, control or signal, as a road that moves? */
+static bool moved_from_outside(const mbg_model *m, const mbg__force *f) {
+  for (int i = f->fn; i < f->fn + f->nfn; i++) {
+    for (int k = 0; k < m->fns[i].ninput; k++) {
+      const mbg__input_role role = m->fns[i].input[k].role;
+      if (role != MBG__ROLE_ARG && role != MBG__ROLE_ATTR) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static mbg__energy_kind of_force(const mbg__system *s, const mbg__force *f) {
   mbg__energy_kind (*const kind)(const real *) = f->law ? f->law->energy : f->type->energy;
-  return kind ? kind(s->design->attr + f->attr) : MBG__ENERGY_OPEN;
+  return kind && !moved_from_outside(s->model, f) ? kind(s->design->attr + f->attr) : MBG__ENERGY_OPEN;
 }
 
 /* the damping matrix of a modal body; it need not be definite, but one that adds energy would be no damping */
@@ -61,8 +74,8 @@ void mbg__system_watch(mbg__system *s, bool on) {
     return;
   }
   memset(w->spin, 0, (size_t)s->model->nbody * sizeof(*w->spin));
-  memset(w->push, 0, (size_t)s->model->nforce * sizeof(*w->push));
-  memset(w->pull, 0, (size_t)s->model->nforce * sizeof(*w->pull));
+  memset(w->push, 0, (size_t)(s->model->nforce + s->model->njoint) * sizeof(*w->push));
+  memset(w->pull, 0, (size_t)(s->model->nforce + s->model->njoint) * sizeof(*w->pull));
   w->kind = of_model(s);
   w->nodes = 0;
   w->rise = w->change = (mbg__peak){0};
@@ -94,6 +107,15 @@ static void watch_contact(mbg__system *s, int i) {
   lift(s, &s->watch.push[i], -pull);
 }
 
+/* the multiplier of the gap is minus the normal force (theory 8, section 4) */
+static void watch_rolling(mbg__system *s, int j) {
+  const mbg__joint *joint = &s->model->joints[j];
+  if (joint->type->spin != MBG__SPIN_NONE) {
+    lift(s, &s->watch.pull[s->model->nforce + j], re(s->lambda[joint->row]));
+    lift(s, &s->watch.push[s->model->nforce + j], -re(s->lambda[joint->row]));
+  }
+}
+
 static void watch_energy(mbg__system *s) {
   mbg__watch *w = &s->watch;
   mbg__energy_terms(s);
@@ -123,6 +145,9 @@ void mbg__watch_at_node(mbg__system *s) {
   }
   for (int i = 0; i < s->model->nforce; i++) {
     watch_contact(s, i);
+  }
+  for (int j = 0; j < s->model->njoint; j++) {
+    watch_rolling(s, j);
   }
   watch_energy(s);
 }

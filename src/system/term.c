@@ -1,5 +1,7 @@
 #include "system/term.h"
 
+#include "system/term_rates.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -75,6 +77,15 @@ static void entry_rows_at(entry_rows *e, const mbg__frame *G, const real v[6], i
   }
 }
 
+real mbg__entry_value(const mbg__frame *G, int entry) { return entry_value(G, entry); }
+
+void mbg__entry_slopes(const mbg__frame *G, const real v[6], int entry, real e1[6], real e2[6]) {
+  entry_rows e;
+  entry_rows_at(&e, G, v, entry, false);
+  v6_copy(e1, e.e1);
+  v6_copy(e2, e.e2);
+}
+
 /* L += s * e2(w, u), rows u, columns w:  x_k: block (U, W) r~;  R_kl: block (W, W) e_l~ r~ = r e_l^T - r_l 1 */
 static void entry_curvature(const entry_rows *e, real s, real L[36]) {
   real B[9];
@@ -93,29 +104,41 @@ static void entry_curvature(const entry_rows *e, real s, real L[36]) {
 
 /* ---------------------------------------------------------------------- F with its law inserted */
 
+enum { N = MBG__CONTACT_Z }; /* most entries */
+
 /* derivatives of factor * sign * F by entries and, through the law, by time */
 typedef struct {
   int n; /* entries */
   real F, F_t, F_tt;
-  real F_i[3], F_it[3], F_itt[3];
-  real F_ij[3][3], F_ijt[3][3];
-  real F_ijk[3][3][3];
+  real F_i[N], F_it[N], F_itt[N];
+  real F_ij[N][N], F_ijt[N][N];
+  real F_ijk[N][N][N];
 } inserted;
 
 static bool has_law(const mbg__term *t) { return t->law >= 0; }
 
+static bool has_outer(const mbg__term *t) { return t->outer >= 0; }
+
+/* sign of the whole term: a law and an outer function have it inside */
+static double sign_of(const mbg__term *t) { return has_law(t) || has_outer(t) ? 1 : t->sign; }
+
 /* scale of the whole term */
 static real scale_of(const mbg__term *t, const mbg__term_in *in) {
-  return (has_law(t) ? 1 : t->sign) * (t->factor >= 0 ? in->attr[t->factor] : 1);
+  return sign_of(t) * (t->factor >= 0 ? in->attr[t->factor] : 1);
 }
 
 /* third derivatives are not set below order 3 */
-static void jet_of(const mbg__term *t, const mbg__term_in *in, int order, mbg__jet3 *jet) {
+static void inner_jet(const mbg__term *t, const mbg__term_in *in, int order, mbg__jet3 *jet) {
   real z[MBG__NZ];
   int n = 0;
+  if (in->contact) {
+    *jet = in->contact->jet;
+    return;
+  }
   memset(jet, 0, order < 3 ? offsetof(mbg__jet3, F_zzz) : sizeof(*jet));
   if (t->pair < 0) {
-    jet->F = 1;
+    jet->F = has_law(t) ? t->sign * in->law[0] : 1;
+    jet->F_z[0] = has_law(t);
     return;
   }
   for (int i = 0; i < t->nentry; i++) {
@@ -137,6 +160,41 @@ static void jet_of(const mbg__term *t, const mbg__term_in *in, int order, mbg__j
     jet->F -= z[1];
     jet->F_z[1] = -1;
   }
+}
+
+/* f(s F) from F, s the sign:  f' s F_i,  f'' F_i F_j + f' s F_ij,  ...  */
+static void compose(int n, double sign, const real *f, int order, mbg__jet3 *j) {
+  const real f1 = sign * f[1], f2 = f[2];
+  for (int i = 0; i < n && order >= 3; i++) {
+    for (int k = 0; k < n; k++) {
+      for (int l = 0; l < n; l++) {
+        j->F_zzz[i][k][l] = f1 * j->F_zzz[i][k][l] + sign * f[3] * j->F_z[i] * j->F_z[k] * j->F_z[l] +
+                            f2 * (j->F_zz[i][k] * j->F_z[l] + j->F_zz[i][l] * j->F_z[k] + j->F_zz[k][l] * j->F_z[i]);
+      }
+    }
+  }
+  for (int i = 0; i < n && order >= 2; i++) {
+    for (int k = 0; k < n; k++) {
+      j->F_zz[i][k] = f1 * j->F_zz[i][k] + f2 * j->F_z[i] * j->F_z[k];
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    j->F_z[i] *= f1;
+  }
+  j->F = f[0];
+}
+
+static void jet_of(const mbg__term *t, const mbg__term_in *in, int order, mbg__jet3 *jet) {
+  inner_jet(t, in, order, jet);
+  if (has_outer(t)) {
+    compose(t->nentry, t->sign, in->outer, order, jet);
+  }
+}
+
+real mbg__term_coordinate(const mbg__term *t, const mbg__term_in *in) {
+  mbg__jet3 jet;
+  inner_jet(t, in, 0, &jet);
+  return t->sign * jet.F;
 }
 
 /* time derivatives through s = z[n]:  F_it = F_is s', F_itt = F_is s'' + F_iss s'^2, ... */
@@ -277,7 +335,7 @@ static void entry_value_row(const mbg__frame *G, const real v[6], int entry, rea
 /* values alone of a term without a law */
 static void eval_values(const mbg__term *t, const mbg__term_in *in, mbg__term_value *out) {
   mbg__jet3 jet;
-  real e1[3][6], e1v[3], e2vv[3];
+  real e1[N][6], e1v[N], e2vv[N];
   const real c = scale_of(t, in);
   jet_of(t, in, 2, &jet);
   *out = (mbg__term_value){.phi = jet.F * c};
@@ -304,11 +362,13 @@ static void eval_plain(const mbg__term *t, const mbg__term_in *in, mbg__term_val
   v6_scale(out->b, t->sign, e1);
 }
 
-static bool plain(const mbg__term *t) { return !t->kernel && t->law < 0 && t->factor < 0 && t->pair >= 0; }
-
 void mbg__term_eval(const mbg__term *t, const mbg__term_in *in, mbg__term_value *value, mbg__term_gradient *gradient) {
   static const real zero[6] = {0};
-  if (plain(t)) {
+  if (t->rate) {
+    mbg__rate_term_eval(t, in, value, gradient);
+    return;
+  }
+  if (mbg__term_plain(t)) {
     if (gradient) {
       eval_entry(t, in, value, gradient);
     } else {
@@ -322,7 +382,7 @@ void mbg__term_eval(const mbg__term *t, const mbg__term_in *in, mbg__term_value 
   }
   mbg__jet3 jet;
   inserted f;
-  entry_rows e[3];
+  entry_rows e[N];
   jet_of(t, in, 3, &jet);
   insert(t, in, &jet, scale_of(t, in), &f);
   for (int i = 0; i < f.n; i++) {
@@ -336,7 +396,7 @@ void mbg__term_eval(const mbg__term *t, const mbg__term_in *in, mbg__term_value 
 
 void mbg__coord_slopes(const mbg__term *t, const mbg__term_in *in, real b[6], real phid_G[6], real L[36]) {
   mbg__jet3 jet;
-  entry_rows e[3];
+  entry_rows e[N];
   const real c = scale_of(t, in);
   jet_of(t, in, 2, &jet);
   v6_zero(b);
@@ -397,23 +457,64 @@ static void attribute_from(const inserted *f, const entry_rows *e, const mbg__te
   v6_copy(out->b, value.b);
 }
 
+/* f_a(s F) by an attribute a of the outer function, c = (f_a, f_a', f_a'') */
+static void insert_outer(const mbg__term *t, const mbg__term_in *in, const real c[3], real k, inserted *f) {
+  mbg__jet3 jet;
+  const real outer[4] = {c[0], c[1], c[2], 0};
+  inner_jet(t, in, 2, &jet);
+  compose(t->nentry, t->sign, outer, 2, &jet);
+  *f = (inserted){.n = t->nentry, .F = k * jet.F};
+  for (int i = 0; i < f->n; i++) {
+    f->F_i[i] = k * jet.F_z[i];
+    for (int l = 0; l < f->n; l++) {
+      f->F_ij[i][l] = k * jet.F_zz[i][l];
+    }
+  }
+}
+
+/* a row of a contact: the attributes that move it */
+static int contact_attributes(const mbg__term *t, const mbg__term_in *in, const entry_rows *e, mbg__term_attr *out) {
+  const mbg__contact_jet *c = in->contact;
+  for (int a = 0; a < c->nact; a++) {
+    inserted f = {.n = t->nentry, .F = c->slope[a].F};
+    for (int i = 0; i < f.n; i++) {
+      f.F_i[i] = c->slope[a].F_z[i];
+      for (int l = 0; l < f.n; l++) {
+        f.F_ij[i][l] = c->slope[a].F_zz[i][l];
+      }
+    }
+    attribute_from(&f, e, in, c->act[a], &out[a]);
+  }
+  return c->nact;
+}
+
 int mbg__term_attributes(const mbg__term *t, const mbg__term_in *in, int nact, const int *law_act,
                          const real (*law_jact)[3], mbg__term_attr *out) {
-  if (plain(t)) {
+  if (mbg__term_plain(t)) {
     return 0;
+  }
+  if (t->rate) {
+    return mbg__rate_term_attributes(t, in, nact, law_act, law_jact, out);
   }
   mbg__jet3 jet;
   inserted f;
-  entry_rows e[3];
+  entry_rows e[N];
   int count = 0;
   const real k = scale_of(t, in);
   jet_of(t, in, 3, &jet);
   for (int i = 0; i < t->nentry; i++) {
     entry_rows_at(&e[i], in->G, in->v, t->entry[i], false);
   }
+  if (in->contact) {
+    return contact_attributes(t, in, e, out);
+  }
   for (int i = 0; i < nact; i++) {
-    const real c[3] = {t->sign * law_jact[i][0], t->sign * law_jact[i][1], t->sign * law_jact[i][2]};
-    insert_attribute(&jet, t, in, t->nentry, c, k, &f);
+    if (has_outer(t)) {
+      insert_outer(t, in, law_jact[i], k, &f);
+    } else {
+      const real c[3] = {t->sign * law_jact[i][0], t->sign * law_jact[i][1], t->sign * law_jact[i][2]};
+      insert_attribute(&jet, t, in, t->nentry, c, k, &f);
+    }
     attribute_from(&f, e, in, law_act[i], &out[count++]);
   }
   for (int i = 0; i < t->nattr; i++) {
@@ -422,14 +523,18 @@ int mbg__term_attributes(const mbg__term *t, const mbg__term_in *in, int nact, c
     attribute_from(&f, e, in, t->attr[i], &out[count++]);
   }
   if (t->factor >= 0) {
-    insert(t, in, &jet, has_law(t) ? 1 : t->sign, &f);
+    insert(t, in, &jet, sign_of(t), &f);
     attribute_from(&f, e, in, t->factor, &out[count++]);
   }
   return count;
 }
 
 int mbg__term_attr_max(const mbg_model *model, const mbg__term *t) {
-  return (t->law >= 0 ? model->fns[t->law].nact : 0) + t->nattr + (t->factor >= 0);
+  const int fn = t->law >= 0 ? t->law : t->outer;
+  if (t->contact) {
+    return model->contacts[(t->contact - 1) / 2].nact;
+  }
+  return (fn >= 0 ? model->fns[fn].nact : 0) + t->nattr + (t->factor >= 0);
 }
 
 void mbg__term_of_coord(const mbg__coord *coord, mbg__term *term) {
@@ -440,7 +545,8 @@ void mbg__term_of_coord(const mbg__coord *coord, mbg__term *term) {
                       .attr_sign = 1,
                       .turn = coord->turn,
                       .sign = coord->sign,
-                      .factor = -1};
+                      .factor = -1,
+                      .outer = -1};
   for (int i = 0; i < 3; i++) {
     term->entry[i] = coord->type->entry[i];
   }

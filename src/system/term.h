@@ -17,6 +17,14 @@
 
 #include "model/model.h"
 
+/* F of a contact at the state, and its derivatives by attributes. */
+typedef struct {
+  mbg__jet3 jet;
+  int nact;
+  const int *act;
+  const mbg__contact_slope *slope;
+} mbg__contact_jet;
+
 /* What a term needs beside the relative motion: values of its law and attributes. */
 typedef struct {
   const mbg__frame *G; /* NULL for a constant */
@@ -24,7 +32,9 @@ typedef struct {
   const real *vd;      /* its rate (6) */
   const real *attr;    /* all attribute values of the model */
   const real *law;     /* (s, s', s'') or NULL */
+  const real *outer;   /* (f, f', f'', f''') of the outer function at the coordinate, or NULL */
   int turns;
+  const mbg__contact_jet *contact; /* of a term of a contact, or NULL */
 } mbg__term_in;
 
 /* Values. */
@@ -51,13 +61,23 @@ typedef struct {
 void mbg__term_eval(const mbg__term *term, const mbg__term_in *in, mbg__term_value *value,
                     mbg__term_gradient *gradient);
 
+/* F is an entry of G and nothing else; the entry is one of R, not of x. L has one block then: rows of translations (x)
+   or rotations (R), columns of rotations. */
+static inline bool mbg__term_plain(const mbg__term *t) {
+  return !t->kernel && t->law < 0 && t->factor < 0 && t->outer < 0 && t->pair >= 0 && !t->rate && !t->contact;
+}
+static inline bool mbg__term_turns(const mbg__term *t) { return t->entry[0] < MBG__X1; }
+
 /* b, phid_G and L alone, of a coordinate. */
 void mbg__coord_slopes(const mbg__term *coord, const mbg__term_in *in, real b[6], real phid_G[6], real L[36]);
 
-/* Derivatives by attributes: law_act (nact) with law_jact (nact x 3) are the active attributes of the law. Returns how
-   many entries of out were written: nact + nattr + (1 for a factor) at most. */
+/* Derivatives by attributes: law_act (nact) with law_jact (nact x 3) are the active attributes of the law, or of the
+   outer function. Returns how many entries of out were written: nact + nattr + (1 for a factor) at most. */
 int mbg__term_attributes(const mbg__term *term, const mbg__term_in *in, int nact, const int *law_act,
                          const real (*law_jact)[3], mbg__term_attr *out);
+
+/* The coordinate sign * F at which an outer function is taken. */
+real mbg__term_coordinate(const mbg__term *term, const mbg__term_in *in);
 
 /* Most entries that mbg__term_attributes writes. */
 int mbg__term_attr_max(const mbg_model *model, const mbg__term *term);

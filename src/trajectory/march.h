@@ -2,6 +2,7 @@
 #ifndef MBG_TRAJECTORY_MARCH_H
 #define MBG_TRAJECTORY_MARCH_H
 
+#include "system/system.h"
 #include "trajectory/trajectory.h"
 
 /* How every node begins; the method fills it. */
@@ -19,25 +20,38 @@ typedef struct {
   double growth; /* largest ratio of a step under error control to the one before */
   /* Checks of the run at a new node; values of the used signals, then the pose (mbg__system_record). */
   int (*record)(mbg_context *ctx, void *user, const void *node, real *y);
+  /* Events, NULL: they are not possible. The state of a node with its rates, for a caller that moves the system, valid
+     until the next call; a node at the same time with other twists v (nw), and accelerations from them (h of its head
+     is not positive). */
+  mbg__state (*state)(mbg_context *ctx, void *user, const void *node);
+  int (*restart)(mbg_context *ctx, void *user, const void *from, const real *v, void *to);
 } mbg__march_method;
 
 typedef struct mbg__march mbg__march;
 
 /* plan->step > 0: equal steps between breaks, none longer than it; else plan->lengths, or steps of plan->tolerance. The
    plan is copied. */
-int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__march_method *method, void *user,
+int mbg__march_create(mbg_context *ctx, const mbg__run_plan *plan, const mbg__march_method *method, void *user, int nw,
                       int nused, const int *used, mbg__march **out);
 void mbg__march_destroy(mbg__march *m);
 
 /* frozen: repeats controlled steps of the last run. */
 int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes *nodes);
-/* mbg__store_forget */
-void mbg__march_forget(mbg__march *m);
+/* mbg__store_forget; place (not NULL, referenced): signals that are looked at from now on, as in the plan. */
+void mbg__march_forget(mbg__march *m, const int *place);
 /* The nodes of the last run. */
 const mbg__nodes *mbg__march_nodes(const mbg__march *m);
 /* The last node, NULL: there is none. */
 const void *mbg__march_last(const mbg__march *m);
 mbg__work_counts *mbg__march_counts(mbg__march *m);
+/* Steps of a run that has begun, and the bytes that a limit of memory leaves beside its nodes: 0 when it does not hold
+   them all, INFINITY without a limit. */
+int mbg__march_steps(const mbg__march *m);
+double mbg__march_left(const mbg__march *m);
+
+/* Runs with events: the firing after which node n is the state, -1: none; the firing before which it is, -1: none. */
+int mbg__march_fired(const mbg__march *m, int n);
+int mbg__march_fires(const mbg__march *m, int n);
 
 /* Visits all nodes in order; from is NULL at the first. */
 int mbg__march_forward(mbg_context *ctx, mbg__march *m,
@@ -46,6 +60,8 @@ int mbg__march_forward(mbg_context *ctx, mbg__march *m,
 /* ... from the last to the first. */
 int mbg__march_backward(mbg_context *ctx, mbg__march *m,
                         int (*visit)(mbg_context *ctx, void *user, int n, const void *node), void *user);
+/* The node at exactly this time, the last one of several, when all nodes are in memory; else NULL. */
+const void *mbg__march_find(const mbg__march *m, double t);
 /* One node, valid until the next call. */
 int mbg__march_restore(mbg_context *ctx, mbg__march *m, int n, const void **node);
 

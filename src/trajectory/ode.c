@@ -117,18 +117,22 @@ static void limit_step(const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_st
   }
 }
 
+int mbg__ode_step(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps) {
+  const int mark = mbg__message_mark(ctx);
+  limit_step(plan, rk, steps);
+  const int err = mbg__rk_step(ctx, rk);
+  return err < 0 ? explain(ctx, plan, rk, steps, mark, err) : err;
+}
+
 int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,
                        bool *partial) {
   int err = MBG_OK;
-  limit_step(plan, rk, steps);
   while (!(*partial = mbg__plan_interrupted(plan))) {
-    const int mark = mbg__message_mark(ctx);
-    err = mbg__rk_step(ctx, rk);
+    err = mbg__ode_step(ctx, plan, rk, steps);
     if (err <= 0) {
-      return err < 0 ? explain(ctx, plan, rk, steps, mark, err) : MBG_OK;
+      return err;
     }
     MBG_TRY(steps->finish_step(ctx, steps->user));
-    limit_step(plan, rk, steps);
     if (plan->progress) {
       plan->progress(plan->user, mbg__rk_last(rk)->t1);
     }
@@ -149,6 +153,28 @@ int mbg__ode_keep_time(mbg_context *ctx, const mbg_allocator *allocator, double 
   }
   (*t)[++*n] = time;
   return MBG_OK;
+}
+
+int mbg__ode_fixed_steps(const mbg__run_plan *plan) {
+  const double n = plan->step > 0 ? ceil((plan->t1 - plan->t0) / plan->step) + plan->nbreak : 0;
+  return (int)fmin(n, MBG__STEPS_MAX);
+}
+
+double mbg__ode_store_share(const mbg__run_plan *plan, const mbg__step_nodes *n, int nstep) {
+  const mbg__nodes nodes = mbg__step_nodes_of(n, NULL, false);
+  const int per = n->panels ? MBG__KRONROD + 1 : 1;
+  const double listed = n->compact ? 16 * (double)n->entries : 16 * (double)per * nstep;
+  return mbg__store_share(plan->memory, 8.0 * nstep + listed + 8.0 * per * nodes.width * nstep);
+}
+
+int mbg__ode_take_ends(mbg_context *ctx, const mbg_allocator *allocator, const mbg__run_plan *plan, int *n, int *room,
+                       double **t) {
+  int err = MBG_OK;
+  *n = -1;
+  for (int i = 0; i <= plan->nlength && err == MBG_OK; i++) {
+    err = mbg__ode_keep_time(ctx, allocator, plan->ends[i], n, room, t);
+  }
+  return err;
 }
 
 mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial) {

@@ -56,12 +56,25 @@ typedef struct {
    the tolerance, but for a factor. 0: any. */
 double mbg__ode_turn_limit(const mbg__run_plan *plan, int order, double W);
 
+/* After mbg__rk_start: one step, as mbg__rk_step, with a message that names components. */
+int mbg__ode_step(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps);
+
 /* After mbg__rk_start: steps until the end, or until the plan interrupts (*partial). */
 int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk, const mbg__ode_steps *steps,
                        bool *partial);
 
 /* The end of the next step, to be repeated by later runs: t[++n], with more room when it is full. */
 int mbg__ode_keep_time(mbg_context *ctx, const mbg_allocator *allocator, double time, int *n, int *room, double **t);
+
+/* Bytes of the store that the times of steps and the nodes leave: by the plan before a run with fixed steps, by the run
+   itself after one under error control. */
+double mbg__ode_store_share(const mbg__run_plan *plan, const mbg__step_nodes *n, int nstep);
+/* The number of fixed steps, 0: steps under error control. */
+int mbg__ode_fixed_steps(const mbg__run_plan *plan);
+
+/* The ends of the plan's own steps, in the same list. */
+int mbg__ode_take_ends(mbg_context *ctx, const mbg_allocator *allocator, const mbg__run_plan *plan, int *n, int *room,
+                       double **t);
 
 /* The result of a run. */
 mbg__nodes mbg__ode_nodes(const mbg__step_nodes *n, const int *used, bool partial);

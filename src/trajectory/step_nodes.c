@@ -2,18 +2,13 @@
 
 #include <string.h>
 
-enum { POINTS = 7, DEPTH = 12 };
+enum { POINTS = MBG__KRONROD, DEPTH = 12 };
 
 /* A jump costs one panel of the last depth that is not accurate, noise all of them: 4096 in a step. A run may have
    ROUGH of these panels, and ROUGH_STEP more for each step; beyond that, steps are divided to DEPTH_ROUGH only. */
 enum { ROUGH = 256, ROUGH_STEP = 1, DEPTH_ROUGH = 2 };
 
-/* Kronrod's extension of Gauss' rule of three points (points 1, 3, 5): exact to degree 11 (5). A. S. Kronrod 1965. */
-static const double point[POINTS] = {-0.960491268708020283, -0.774596669241483377, -0.434243749346802558, 0,
-                                     0.434243749346802558,  0.774596669241483377,  0.960491268708020283};
-static const double kronrod[POINTS] = {0.104656226026467265, 0.268488089868333441, 0.401397414775962223,
-                                       0.450916538658474142, 0.401397414775962223, 0.268488089868333441,
-                                       0.104656226026467265};
+/* weights of Gauss' rule at the points of Kronrod's */
 static const double gauss[POINTS] = {0, 5.0 / 9, 0, 8.0 / 9, 0, 5.0 / 9, 0};
 
 /* ---------------------------------------------------------------------- memory */
@@ -35,8 +30,15 @@ int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_p
   return mbg__arena_check(ctx, arena);
 }
 
+void mbg__step_nodes_compact(mbg__step_nodes *n, double *const *ends) {
+  n->compact = n->plan->place != NULL;
+  n->grid.ends = ends;
+  n->grid.per = n->panels ? POINTS + 1 : 1;
+}
+
 void mbg__step_nodes_destroy(mbg__step_nodes *n) {
   if (n->allocator.release) {
+    n->allocator.release(n->allocator.user, n->odd);
     n->allocator.release(n->allocator.user, n->t);
     n->allocator.release(n->allocator.user, n->omega);
     n->allocator.release(n->allocator.user, n->y);
@@ -47,29 +49,39 @@ static void *grow(const mbg__step_nodes *n, void *block, size_t count, size_t si
   return n->allocator.resize(n->allocator.user, block, count * size + 1);
 }
 
+/* room for one more node, and one more time and weight */
 static int reserve(mbg_context *ctx, mbg__step_nodes *n) {
-  if (n->count < n->room) {
-    return MBG_OK;
+  if (n->kept > 0 && n->count >= n->room) {
+    const int room = 2 * n->room + 256;
+    real *y = grow(n, n->y, (size_t)room * (size_t)n->kept, sizeof(real));
+    if (!y) {
+      return mbg__fail_memory(ctx);
+    }
+    n->y = y;
+    n->room = room;
   }
-  const int room = 2 * n->room + 256;
-  double *t = grow(n, n->t, (size_t)room, sizeof(double));
-  n->t = t ? t : n->t;
-  real *omega = grow(n, n->omega, (size_t)room, sizeof(real));
-  n->omega = omega ? omega : n->omega;
-  real *y = grow(n, n->y, (size_t)room * (size_t)(n->kept > 0 ? n->kept : 1), sizeof(real));
-  n->y = y ? y : n->y;
-  if (!t || !omega || !y) {
-    return mbg__fail_memory(ctx);
+  if (n->entries >= n->entry_room) {
+    const int room = 2 * n->entry_room + 256;
+    double *t = grow(n, n->t, (size_t)room, sizeof(double));
+    n->t = t ? t : n->t;
+    real *omega = grow(n, n->omega, (size_t)room, sizeof(real));
+    n->omega = omega ? omega : n->omega;
+    if (!t || !omega) {
+      return mbg__fail_memory(ctx);
+    }
+    n->entry_room = room;
+    n->grid.t = n->t;
+    n->grid.omega = n->omega;
   }
-  n->room = room;
   return MBG_OK;
 }
 
 mbg__nodes mbg__step_nodes_of(const mbg__step_nodes *n, const int *used, bool partial) {
   return (mbg__nodes){.nnode = n->count,
                       .partial = partial,
-                      .t = n->t,
-                      .omega = n->omega,
+                      .t = n->compact ? NULL : n->t,
+                      .omega = n->compact ? NULL : n->omega,
+                      .grid = n->compact ? &n->grid : NULL,
                       .nused = n->nused,
                       .used = used,
                       .npose = n->plan->npose,
@@ -80,19 +92,26 @@ mbg__nodes mbg__step_nodes_of(const mbg__step_nodes *n, const int *used, bool pa
                       .sum = n->sum};
 }
 
-/* values (y, NULL: not known yet) of node i with its time and weight */
-static int keep(mbg__step_nodes *n, int i, const real *y, mbg__step_value value, void *user) {
+double mbg__step_nodes_time(const mbg__step_nodes *n, int i) {
+  return n->compact ? mbg__grid_time(&n->grid, i) : n->t[i];
+}
+
+/* values (y, NULL: not known yet) of node i at time t with its weight */
+static int keep(mbg__step_nodes *n, int i, double t, real omega, const real *y, mbg__step_value value, void *user) {
   real *out = n->plan->place ? n->row : n->y + (size_t)i * (size_t)n->width;
   if (y && !n->plan->place) {
     memcpy(out, y, (size_t)n->width * sizeof(real));
   }
-  n->point = n->omega[i] != 0;
-  const int err = y ? MBG_OK : value(user, n->t[i], out);
+  n->point = omega != 0;
+  const int err = y ? MBG_OK : value(user, t, out);
   n->point = false;
   if (err == MBG_OK && n->plan->place) {
     const mbg__nodes nodes = mbg__step_nodes_of(n, NULL, false);
     mbg__nodes_take(&nodes, i, y ? y : out);
-    mbg__nodes_sum(&nodes, n->omega[i], y ? y : out);
+    mbg__nodes_sum(&nodes, omega, y ? y : out);
+  }
+  if (err == MBG_OK && n->plan->node) {
+    n->plan->node(n->plan->taker, t, n->plan->step > 0 && omega != 0, y ? y : out);
   }
   return err;
 }
@@ -102,12 +121,54 @@ static int add(mbg_context *ctx, mbg__step_nodes *n, double t, double omega, con
                void *user) {
   int err = MBG_OK;
   MBG_TRY(reserve(ctx, n));
-  n->t[n->count] = t;
-  n->omega[n->count] = omega;
-  MBG_TRY(keep(n, n->count, y, value, user));
+  n->t[n->entries] = t;
+  n->omega[n->entries++] = omega;
+  MBG_TRY(keep(n, n->count, t, omega, y, value, user));
   n->count++;
 done:
   return err;
+}
+
+/* ---------------------------------------------------------------------- odd steps */
+
+/* are the nodes from `entry` on those of a regular step, the last one so far, whose ends are known? */
+static bool regular(const mbg__step_nodes *n, int entry, double ta, double tb) {
+  const mbg__node_grid *g = &n->grid;
+  if (n->steps == 0 || n->entries - entry != g->per || (*g->ends)[n->steps - 1] != ta || (*g->ends)[n->steps] != tb) {
+    return false;
+  }
+  for (int p = 0; p < g->per; p++) {
+    if (n->t[entry + p] != mbg__grid_point_time(g->per, ta, tb, p) ||
+        n->omega[entry + p] != mbg__grid_point_weight(g->per, ta, tb, p)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* the nodes from `entry` on belong to a step: a regular one needs no list of them */
+static int close_step(mbg_context *ctx, mbg__step_nodes *n, int entry, double ta, double tb) {
+  const int count = n->entries - entry;
+  if (!n->compact) {
+    return MBG_OK;
+  }
+  if (regular(n, entry, ta, tb)) {
+    n->entries = entry;
+    return MBG_OK;
+  }
+  if (n->nodd >= n->odd_room) {
+    const int room = 2 * n->odd_room + 16;
+    mbg__odd_step *odd = grow(n, n->odd, (size_t)room, sizeof(*odd));
+    if (!odd) {
+      return mbg__fail_memory(ctx);
+    }
+    n->odd = odd;
+    n->odd_room = room;
+  }
+  n->odd[n->nodd++] = (mbg__odd_step){(int)n->steps, n->count - count, count, entry};
+  n->grid.odd = n->odd;
+  n->grid.nodd = n->nodd;
+  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- panels */
@@ -148,12 +209,12 @@ static double panel_error(const double f[POINTS], double h, double *size) {
   double value = 0, low = 0, spread = 0;
   *size = 0;
   for (int i = 0; i < POINTS; i++) {
-    value += h / 2 * kronrod[i] * f[i];
+    value += h / 2 * mbg__kronrod_weight[i] * f[i];
     low += h / 2 * gauss[i] * f[i];
-    *size += h / 2 * kronrod[i] * fabs(f[i]);
+    *size += h / 2 * mbg__kronrod_weight[i] * fabs(f[i]);
   }
   for (int i = 0; i < POINTS; i++) {
-    spread += h / 2 * kronrod[i] * fabs(f[i] - value / h);
+    spread += h / 2 * mbg__kronrod_weight[i] * fabs(f[i] - value / h);
   }
   const double difference = fabs(value - low);
   return spread > 0 ? spread * fmin(1, pow(200 * difference / spread, 1.5)) : difference;
@@ -203,7 +264,7 @@ static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int
   double t[POINTS];
   int err = MBG_OK;
   for (int i = 0; i < POINTS; i++) {
-    t[i] = ta + h * (1 + point[i]) / 2;
+    t[i] = ta + h * (1 + mbg__kronrod_point[i]) / 2;
     n->point = true;
     err = value(user, t[i], n->buffer + (size_t)i * (size_t)n->width);
     n->point = false;
@@ -221,7 +282,7 @@ static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int
   take_totals(n, h);
   for (int i = 0; i < POINTS; i++) {
     MBG_TRY(add_samples(ctx, n, t[i], value, user));
-    MBG_TRY(add(ctx, n, t[i], h / 2 * kronrod[i], n->buffer + (size_t)i * (size_t)n->width, NULL, NULL));
+    MBG_TRY(add(ctx, n, t[i], h / 2 * mbg__kronrod_weight[i], n->buffer + (size_t)i * (size_t)n->width, NULL, NULL));
   }
 done:
   return err;
@@ -229,7 +290,29 @@ done:
 
 /* ---------------------------------------------------------------------- runs */
 
+/* the times and weights of the plan become those of a repeated run */
+static int take_given(mbg_context *ctx, mbg__step_nodes *n) {
+  const mbg__run_plan *plan = n->plan;
+  for (n->entries = n->count = 0; n->entries < plan->nnode; n->count++) {
+    const int err = reserve(ctx, n);
+    if (err < 0) {
+      return err;
+    }
+    n->t[n->entries] = plan->node_t[n->entries];
+    n->omega[n->entries] = plan->node_omega[n->entries];
+    n->entries++;
+  }
+  n->planned = plan->nnode;
+  return MBG_OK;
+}
+
 int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg__step_value value, void *user) {
+  if (fixed && n->planned == 0) {
+    const int err = take_given(ctx, n);
+    if (err < 0) {
+      return err;
+    }
+  }
   n->planned = fixed ? n->planned : 0;
   n->fixed = fixed;
   n->count = 0;
@@ -243,20 +326,25 @@ int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg_
   vn_zero(n->nused, n->sum);
   if (fixed) {
     n->count = 1;
-    return keep(n, 0, NULL, value, user);
+    return keep(n, 0, n->t[0], n->omega[0], NULL, value, user);
   }
-  const int err = add(ctx, n, n->plan->t0, 0, NULL, value, user);
+  int err = MBG_OK;
+  n->entries = n->nodd = 0;
+  MBG_TRY(add(ctx, n, n->plan->t0, 0, NULL, value, user));
+  MBG_TRY(close_step(ctx, n, 0, n->plan->t0, n->plan->t0));
   n->planned = n->count;
+done:
   return err;
 }
 
 int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, mbg__step_value value,
                          void *user) {
+  const int entry = n->entries;
   int err = MBG_OK;
   if (n->fixed) {
-    while (n->count < n->planned && n->t[n->count] <= tb) {
-      MBG_TRY(keep(n, n->count, NULL, value, user));
-      n->count++;
+    for (double t; n->count < n->planned && (t = mbg__step_nodes_time(n, n->count)) <= tb; n->count++) {
+      const real omega = n->compact ? mbg__grid_omega(&n->grid, n->count) : n->omega[n->count];
+      MBG_TRY(keep(n, n->count, t, omega, NULL, value, user));
     }
     return MBG_OK;
   }
@@ -266,20 +354,27 @@ int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double
   }
   MBG_TRY(add_samples(ctx, n, tb, value, user));
   MBG_TRY(add(ctx, n, tb, 0, NULL, value, user));
+  MBG_TRY(close_step(ctx, n, entry, ta, tb));
   n->planned = n->count;
 done:
   return err;
 }
 
+int mbg__step_nodes_again(mbg_context *ctx, mbg__step_nodes *n, double t, mbg__step_value value, void *user) {
+  const int err = add(ctx, n, t, 0, NULL, value, user);
+  n->planned = n->count;
+  return err;
+}
+
+/* From the end, as adjoints go: steps of a few units in the last place have inner nodes at the times of their ends. */
 int mbg__step_nodes_inside(const mbg__step_nodes *n, int nstep, const double *t) {
-  int most = 0;
-  for (int k = 0, i = 1; k < nstep; k++) {
-    const int first = i;
-    while (i < n->count && n->t[i] < t[k + 1]) {
-      i++;
+  int most = 0, i = n->count - 1;
+  for (int k = nstep; k > 0; k--) {
+    const int last = --i; /* before the node at the end */
+    while (i > 0 && mbg__step_nodes_time(n, i) > t[k - 1]) {
+      i--;
     }
-    most = i - first > most ? i - first : most;
-    i++; /* the node at the end */
+    most = last - i > most ? last - i : most;
   }
   return most;
 }

@@ -22,8 +22,13 @@ typedef struct {
   int count;   /* nodes with values */
   int planned; /* nodes with times */
   int room;
-  double *t;
+  int entries, entry_room; /* times and weights */
+  double *t;               /* of all nodes; when compact, of those of odd steps */
   real *omega, *y;
+  bool compact;
+  mbg__node_grid grid;
+  int nodd, odd_room;
+  mbg__odd_step *odd;
   real *end, *sum; /* with places: see mbg__nodes                      (nused) */
   real *row;       /* with places: values of one node                  (nused) */
   long steps;      /* so far */
@@ -38,14 +43,20 @@ typedef struct {
 int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_plan *plan, int nused,
                            mbg__step_nodes *n);
 void mbg__step_nodes_destroy(mbg__step_nodes *n);
+/* Nodes of regular steps of a run that nobody looks at (plan->place) are not listed: their times follow from the ends
+   of the steps, which must be known before mbg__step_nodes_step, and are referenced. */
+void mbg__step_nodes_compact(mbg__step_nodes *n, double *const *ends);
+double mbg__step_nodes_time(const mbg__step_nodes *n, int i);
 
 /* Begins a run with the node at its start. */
 int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg__step_value value, void *user);
 /* What the run has left so far. */
 mbg__nodes mbg__step_nodes_of(const mbg__step_nodes *n, const int *used, bool partial);
-/* The largest number of nodes strictly inside one of nstep steps with the ends t (nstep + 1). */
+/* The largest number of nodes between the start of one of nstep steps with the ends t (nstep + 1) and its last node. */
 int mbg__step_nodes_inside(const mbg__step_nodes *n, int nstep, const double *t);
 /* All nodes in ]ta, tb], in order. */
 int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, mbg__step_value value, void *user);
+/* One more node at t, the end of the last step: the state after an event. Not for compact nodes. */
+int mbg__step_nodes_again(mbg_context *ctx, mbg__step_nodes *n, double t, mbg__step_value value, void *user);
 
 #endif

@@ -5,8 +5,6 @@
 
 enum { PLACES_MIN = 3 };
 
-static char *place(const mbg__store *s, int i) { return s->block + (size_t)i * s->bytes; }
-
 double mbg__store_bytes(const mbg__store *s) { return (double)s->room * (double)s->bytes; }
 
 bool mbg__store_complete(const mbg__store *s) { return s->stride == 1; }
@@ -75,13 +73,13 @@ int mbg__store_begin(mbg_context *ctx, mbg__store *s, int nnode) {
 
 static void keep(mbg__store *s, const void *node, int n) {
   s->index[s->used] = n;
-  mbg__pool_copy(s->pool, MBG__LOOPS_STORE, s->bytes, place(s, s->used++), node);
+  mbg__pool_copy(s->pool, MBG__LOOPS_STORE, s->bytes, mbg__store_place(s, s->used++), node);
 }
 
 /* every second checkpoint goes */
 static void thin(mbg__store *s) {
   for (int i = 0; 2 * i < s->used; i++) {
-    memmove(place(s, i), place(s, 2 * i), s->bytes);
+    memmove(mbg__store_place(s, i), mbg__store_place(s, 2 * i), s->bytes);
     s->index[i] = s->index[2 * i];
   }
   s->used = (s->used + 1) / 2;
@@ -106,6 +104,18 @@ done:
   return err;
 }
 
+int mbg__store_limit(mbg_context *ctx, mbg__store *s, double memory) {
+  s->memory = memory;
+  if (s->used <= places(s, 1) && s->room <= places(s, 1)) {
+    return MBG_OK;
+  }
+  while (s->used > places(s, 0.5) && s->used > 1) {
+    thin(s);
+  }
+  s->limit = places(s, 0.5);
+  return resize(ctx, s, s->used > PLACES_MIN ? s->used : PLACES_MIN);
+}
+
 void mbg__store_forget(mbg__store *s) {
   if (s->used == 0 || s->room < 2) {
     return;
@@ -118,7 +128,7 @@ void mbg__store_forget(mbg__store *s) {
 
 /* ---------------------------------------------------------------------- backward */
 
-const void *mbg__store_first(const mbg__store *s) { return place(s, 0); }
+const void *mbg__store_first(const mbg__store *s) { return mbg__store_place(s, 0); }
 
 /* Stack of checkpoints up to node n: nodes on the way are kept as the room allows, all of them, or evenly spaced ones
    when the stretch is too long. */
@@ -126,7 +136,7 @@ static int recompute(mbg_context *ctx, mbg__store *s, int n) {
   const int from = s->index[s->used - 1], room = s->room - s->used, gap = n - from, half = room > 1 ? room / 2 : 1;
   const int stride = gap <= room ? 1 : (gap + half - 1) / half;
   int err = MBG_OK, now = 0;
-  memcpy(s->spare[now], place(s, s->used - 1), s->bytes);
+  memcpy(s->spare[now], mbg__store_place(s, s->used - 1), s->bytes);
   for (int k = from + 1; k <= n; k++, now = !now) {
     MBG_TRY(s->recompute(ctx, s->user, k, s->spare[now], s->spare[!now]));
     s->recomputed++;
@@ -142,7 +152,7 @@ done:
 int mbg__store_restore(mbg_context *ctx, mbg__store *s, int n, const void **node) {
   int err = MBG_OK;
   if (mbg__store_complete(s)) {
-    *node = place(s, n);
+    *node = mbg__store_place(s, n);
     return MBG_OK;
   }
   if (s->room < places(s, 1)) {
@@ -154,7 +164,7 @@ int mbg__store_restore(mbg_context *ctx, mbg__store *s, int n, const void **node
   if (s->index[s->used - 1] < n) {
     MBG_TRY(recompute(ctx, s, n));
   }
-  *node = place(s, s->used - 1);
+  *node = mbg__store_place(s, s->used - 1);
 done:
   return err;
 }

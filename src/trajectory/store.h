@@ -38,6 +38,8 @@ void mbg__store_destroy(mbg__store *s);
 int mbg__store_begin(mbg_context *ctx, mbg__store *s, int nnode);
 /* The next node of the run: it becomes a checkpoint when it is its turn. */
 int mbg__store_checkpoint(mbg_context *ctx, mbg__store *s, const void *node);
+/* Place i of the stack: node i when all nodes are in memory. */
+static inline char *mbg__store_place(const mbg__store *s, int i) { return s->block + (size_t)i * s->bytes; }
 /* Are all nodes in memory? */
 bool mbg__store_complete(const mbg__store *s);
 const void *mbg__store_first(const mbg__store *s);
@@ -49,5 +51,7 @@ int mbg__store_restore_step(mbg_context *ctx, mbg__store *s, int n, const void *
 void mbg__store_forget(mbg__store *s);
 /* Bytes of all places. */
 double mbg__store_bytes(const mbg__store *s);
+/* Another limit during or after a run: checkpoints go until they fit. */
+int mbg__store_limit(mbg_context *ctx, mbg__store *s, double memory);
 
 #endif

@@ -3,6 +3,7 @@
 #define MBG_TRAJECTORY_TRAJECTORY_H
 
 #include "criteria/criteria.h"
+#include "criteria/node_grid.h"
 
 /* An integral that criteria need: of a used signal y, or (sharpness k > 0) of exp(k y). */
 typedef struct {
@@ -16,11 +17,20 @@ typedef struct {
   const char *formulation; /* its key */
   const char *integrators; /* that it has, separated by blanks */
   double t0, t1;
-  double step;               /* fixed step, or 0 with a tolerance */
-  double tolerance;          /* controlled steps */
-  double refine;             /* fixed steps: as many times more of them between two breaks, 0: as `step` says */
-  int nlength;               /* steppers: these steps instead of controlled ones, 0: none given */
-  const double *lengths;     /*                                        (nlength) */
+  double step;           /* fixed step, or 0 with a tolerance */
+  double tolerance;      /* controlled steps */
+  double refine;         /* fixed steps: as many times more of them between two breaks, 0: as `step` says */
+  int nlength;           /* these steps instead of controlled ones, 0: none given; MBG__ODE: by ends, one part each */
+  const double *lengths; /* NULL: see ends                         (nlength) */
+  const double *ends;    /* of other steps, each of which becomes `parts` equal ones (nlength / parts + 1) */
+  int parts;
+  /* MBG__ODE: nodes and their weights, to be repeated with the steps of `ends`; NULL: they are decided  (nnode) */
+  int nnode;
+  const double *node_t, *node_omega;
+  /* A run that is repeated: the unknowns of its step that ends at t, increments, then multipliers (reals of the other
+     compilation); false: they are not in memory. NULL: no run is repeated. */
+  bool (*solved)(const void *repeated, double t, double *x);
+  const void *repeated;
   double relative, absolute; /* tolerances of MBG__ODE */
   double adjoint;            /* relative tolerance of a backward integration, 0: a tenth of that of the run */
   const char *integrator;    /* MBG__ODE: key, NULL: preset */
@@ -43,17 +53,22 @@ typedef struct {
   int npose;                     /* mbg__system_pose_count: keep frames and twists at every node; 0: not */
   int threads;                   /* at least 1 */
   struct mbg__rank_watch *watch; /* of singular positions; NULL: there are none */
+  struct mbg__events *events;    /* NULL: there are none */
   bool (*interrupt)(void *user); /* true: stop after the current step; may be NULL */
   void (*progress)(void *user, double t);
   void *user;
+  /* takes the used signals at every node, in order; NULL: nobody asks */
+  void (*node)(void *taker, double t, bool inner, const real *y);
+  void *taker;
 } mbg__run_plan;
 
 /* What a run leaves: times of the nodes, quadrature weights, values of the signals asked for. */
 typedef struct {
   int nnode; /* nodes computed; fewer than planned when interrupted */
   bool partial;
-  double *t;   /*                                        (nnode) */
-  real *omega; /* weights of the formulation's own rule, NULL: trapezoidal (nnode) */
+  double *t;                  /* NULL: see grid                         (nnode) */
+  real *omega;                /* weights of the formulation's own rule, NULL: trapezoidal (nnode) */
+  const mbg__node_grid *grid; /* times and weights, NULL: the arrays have them */
   int nused;
   const int *used; /* signals                                (nused) */
   int npose;       /* numbers of the pose at a node, 0: not kept */
@@ -61,12 +76,19 @@ typedef struct {
   real *y;         /* signals, then the pose                 (nnode x width, row-major) */
   /* Of a run whose nodes nobody looks at: where the numbers of a node hold a used signal, -1: they do not, as criteria
      need its last value and integral alone; NULL: all are held in their order. */
-  const int *place; /*                                        (nused) */
-  real *end, *sum;  /* with a place: the last values, and sum omega_n y_n   (nused) */
+  const int *place;           /*                                        (nused) */
+  int nfiring;                /* events */
+  const mbg__firing *firings; /* two nodes at the time of each, but the one that ends the run  (nfiring) */
+  real *end, *sum;            /* with a place: the last values, and sum omega_n y_n   (nused) */
 } mbg__nodes;
 
+static inline double mbg__nodes_time(const mbg__nodes *nodes, int n) {
+  return nodes->grid ? mbg__grid_time(nodes->grid, n) : nodes->t[n];
+}
 static inline real mbg__nodes_omega(const mbg__nodes *nodes, int n) {
-  return nodes->omega ? nodes->omega[n] : mbg__trapezoid(nodes->t, nodes->nnode, n);
+  return nodes->grid    ? mbg__grid_omega(nodes->grid, n)
+         : nodes->omega ? nodes->omega[n]
+                        : mbg__trapezoid(nodes->t, nodes->nnode, n);
 }
 /* The numbers of a node: signals, then the pose; fewer by `place`. */
 static inline real *mbg__nodes_values(const mbg__nodes *nodes, int n) {
@@ -74,12 +96,15 @@ static inline real *mbg__nodes_values(const mbg__nodes *nodes, int n) {
 }
 /* Bytes of n nodes. */
 static inline double mbg__nodes_bytes(const mbg__nodes *nodes, int n) {
-  const size_t node = sizeof(double) + (nodes->omega ? sizeof(real) : 0) + (size_t)nodes->width * sizeof(real);
-  return (double)n * (double)node;
+  const size_t own = nodes->grid ? sizeof(double) / (nodes->grid->per > 1 ? 2 : 1)
+                                 : sizeof(double) + (nodes->omega ? sizeof(real) : 0);
+  return (double)n * (double)(own + (size_t)nodes->width * sizeof(real));
 }
-/* What other memory leaves of a limit (0: there is none) for stored nodes: half of it at least, because few of them
-   cost much time. */
-static inline double mbg__store_share(double limit, double other) { return fmax(limit - other, limit / 2); }
+/* What other memory leaves of a limit (0: there is none) for stored nodes: an eighth of it at least, and up to 1 MB
+   half of it, because few of them cost much time. */
+static inline double mbg__store_share(double limit, double other) {
+  return fmax(limit - other, fmin(limit / 2, fmax(limit / 8, 1e6)));
+}
 /* How many signals have a place. */
 static inline int mbg__nodes_places(const int *place, int nused) {
   int n = 0;

@@ -50,7 +50,7 @@ int mbg__tree_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *rank, 
   t->m = mbg__system_model(sys);
   t->sys = sys;
   t->design = mbg__system_design(sys);
-  t->coupled = t->m->nmodal > 0 || t->m->nelement > 0;
+  t->coupled = t->m->nmodal > 0 || t->m->nelement > 0 || mbg__system_has_late(t->sys);
   MBG_TRY(mbg__tree_topology(ctx, t, rank));
   MBG_TRY(take_arrays(ctx, t));
   MBG_TRY(mbg__tree_parts_create(ctx, t));
@@ -325,7 +325,8 @@ int mbg__tree_dropped(const mbg__tree *t, double *violation) {
   int worst = -1;
   *violation = -1;
   for (int i = 0; i < t->ndropped; i++) {
-    const double x = fabs(re(t->phi[t->dropped[i]]));
+    const int row = t->dropped[i];
+    const double x = fabs(re(t->m->rows[row].rate ? t->phid[row] : t->phi[row]));
     if (x > *violation) {
       *violation = x;
       worst = t->dropped[i];

@@ -52,6 +52,7 @@ struct mbg__tree {
   vec6 *Je, *Jn, *Ja;                            /* variations of frame, twist, rate in a step      (columns) */
   vec6 *work;                                    /*                                                (longest path) */
   real *B;                                       /* values by the pattern of the system */
+  real *Z;                                       /* phid_H, NULL: no rows on rates */
   mbg__dense slopes;                             /* K and C of the bodies */
   bool placed;                                   /* J and B are those of the last update */
   int nblock_row;                                /* pairs (row, body) */
@@ -59,11 +60,12 @@ struct mbg__tree {
   bool *used; /* blocks of the bodies' matrices that can be nonzero: not those of held rows alone */
   int nslots, nrow_slots;
 
-  /* models with modal bodies or beams: mass matrices couple bodies */
+  /* models with modal bodies, beams or late rates of states: masses, or derivatives by rates, couple bodies */
   bool coupled;
   real *K, *C, *M; /* values by the pattern of the system */
   mat6 *mass;      /* blocks of M, each transposed                    (blocks of the system) */
   bool *has_mass;  /*                                                 (blocks of the system) */
+  real *late;      /* late rates by multipliers: scratch */
 
   struct mbg__tree_parts *parts; /* tree_local_pieces.h: pieces of a large tree; NULL: a small one */
   struct mbg__tree_modal *modal; /* tree_modal.h: joints on modal bodies; NULL: none, or not created */

@@ -146,6 +146,7 @@ static int columns_create(mbg_context *ctx, mbg__tree *t) {
   double slots = 0;
   int err = MBG_OK;
   t->B = MBG_TAKE(&t->arena, real, mbg__csc_count(mbg__system_pattern_B(t->sys)));
+  t->Z = mbg__model_has_rates(t->m) ? MBG_TAKE(&t->arena, real, mbg__csc_count(mbg__system_pattern_B(t->sys))) : NULL;
   t->used = MBG_TAKE(&t->arena, bool, nblock);
   t->slopes = (mbg__dense){.used = t->used,
                            .K = MBG_TAKE(&t->arena, mat6, nblock),
@@ -159,6 +160,7 @@ static int columns_create(mbg_context *ctx, mbg__tree *t) {
     t->M = MBG_TAKE(&t->arena, real, count);
     t->mass = MBG_TAKE(&t->arena, mat6, nblock);
     t->has_mass = MBG_TAKE(&t->arena, bool, nblock);
+    t->late = MBG_TAKE(&t->arena, real, mbg__system_late_rows(t->sys, NULL) * t->m->nrow + 1);
   }
   MBG_TRY(list_paths(ctx, t));
   MBG_TRY(list_row_blocks(ctx, t));
@@ -274,12 +276,15 @@ static void take_blocks(const mbg__tree *t, const real *val, mat6 *blocks, bool 
 
 /* the same where mass matrices couple bodies */
 static void place_coupled(mbg__tree *t, mbg__dense *slopes) {
-  const bool placed = t->placed;
+  /* late rates (mbg__system_late) belong to the matrix of the step, not to the mass matrix */
+  const bool late = mbg__system_has_late(t->sys), placed = t->placed && !late;
   if (slopes || !placed) {
     mbg__system_matrices(t->sys, &(mbg__matrices){.K = slopes ? t->K : NULL,
                                                   .C = slopes ? t->C : NULL,
                                                   .M = placed ? NULL : t->M,
-                                                  .B = placed ? NULL : t->B});
+                                                  .B = placed ? NULL : t->B,
+                                                  .Z = slopes ? t->Z : NULL,
+                                                  .late = slopes && late ? t->late : NULL});
   }
   if (slopes) {
     take_blocks(t, t->K, slopes->K, slopes->has_K);
@@ -299,7 +304,8 @@ static void place(mbg__tree *t, mbg__dense *slopes) {
     return;
   }
   if (slopes || !t->placed) {
-    mbg__system_matrices(t->sys, &(mbg__matrices){.B = t->placed ? NULL : t->B, .dense = slopes});
+    const mbg__matrices out = {.B = t->placed ? NULL : t->B, .Z = slopes ? t->Z : NULL, .dense = slopes};
+    mbg__system_matrices(t->sys, &out);
   }
   if (!t->placed) {
     motions(t);
@@ -436,21 +442,36 @@ static void dynamics(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D)
   }
 }
 
-/* Phi_z in the upper right; lower left with the columns `lower` times c; use (rows) NULL: all */
-static void rows(mbg__tree *t, mbg__tree_matrix *x, const vec6 *lower, double c, const bool *use) {
-  const mbg__system *s = t->sys;
+/* a row of B or Z on a body: block i */
+static void take_row(const mbg__tree *t, int i, const real *val, real b[6]) {
+  const int body = t->links[t->block_link[i]].body;
+  v6_zero(b);
+  for (int j = 0; j < t->sys->nfree[body]; j++) {
+    b[t->sys->free_[body][j]] = val[t->block_slot[i][j]];
+  }
+}
+
+/* Phi_z in the upper right; lower left Phi_z, or (h > 0) that of a step, Phi_z T, of rows on rates N + h/2 Z T; use
+   (rows) NULL: all */
+static void rows(mbg__tree *t, mbg__tree_matrix *x, double h, const bool *use) {
   int n = 0;
   for (int i = 0; i < t->nblock_row; i++) {
-    const int k = t->block_link[i], body = t->links[k].body;
-    real b[6] = {0};
-    for (int j = 0; j < s->nfree[body]; j++) {
-      b[s->free_[body][j]] = t->B[t->block_slot[i][j]];
+    const int k = t->block_link[i];
+    const bool used = !use || use[t->block_row[i]], rate = h > 0 && t->m->rows[t->rows[t->block_row[i]]].rate;
+    real b[6], z[6] = {0};
+    take_row(t, i, t->B, b);
+    if (rate) {
+      take_row(t, i, t->Z, z);
     }
-    const bool used = !use || use[t->block_row[i]];
-    for (int j = t->col0[k]; j < t->col0[k + 1]; j++, n++) {
-      x->A.val[x->row_slot[n]] += used ? c * v6_dot(b, lower[j]) : 0;
-      x->A.val[x->row_slot[n + t->nrow_slots]] += used ? v6_dot(b, t->J[j]) : 0;
+    for (int j = t->col0[k]; used && j < t->col0[k + 1]; j++) {
+      const real up = v6_dot(b, t->J[j]);
+      const real low = rate    ? 2 / h * (v6_dot(b, t->Jn[j]) + v6_dot(z, t->Je[j]))
+                       : h > 0 ? 4 / (h * h) * v6_dot(b, t->Je[j])
+                               : up;
+      x->A.val[x->row_slot[n + j - t->col0[k]]] += low;
+      x->A.val[x->row_slot[n + j - t->col0[k] + t->nrow_slots]] += up;
     }
+    n += path_length(t, k);
   }
 }
 
@@ -459,7 +480,7 @@ void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const re
   variations(t, h, D);
   mbg__csc_zero(&x->A);
   dynamics(t, x, h, D);
-  rows(t, x, (const vec6 *)t->Je, 4 / (h * h), NULL);
+  rows(t, x, h, NULL);
   for (int i = 0; eps && i < t->nrow; i++) {
     x->A.val[x->diagonal[i]] -= eps[i];
   }
@@ -484,7 +505,7 @@ void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps)
   place(t, NULL);
   mbg__csc_zero(&x->A);
   mass(t, x);
-  rows(t, x, (const vec6 *)t->J, 1, NULL);
+  rows(t, x, 0, NULL);
   for (int i = 0; eps && i < t->nrow; i++) {
     x->A.val[x->diagonal[i]] -= eps[i];
   }
@@ -494,7 +515,7 @@ void mbg__tree_matrix_hard(mbg__tree *t, mbg__tree_matrix *x, const bool *hard) 
   place(t, NULL);
   mbg__csc_zero(&x->A);
   mass(t, x);
-  rows(t, x, (const vec6 *)t->J, 1, hard);
+  rows(t, x, 0, hard);
   for (int i = 0; i < t->nrow; i++) {
     x->A.val[x->diagonal[i]] = !hard[i];
   }

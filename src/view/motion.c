@@ -60,49 +60,166 @@ typedef struct {
   mbg__buffer *bytes;
   int n;         /* frames */
   int *node;     /* nodes of the run                   (all nodes) */
+  double *t;     /* times                              (n) */
   double *y;     /* values of the channels at hand     (7 x n) */
   double *modal; /* coordinates and rates              (2 x nodes x coordinates) */
-  unsigned char *planes;
+  mbg__channel_room room;
 } motion;
 
-void mbg__motion_channel(mbg__buffer *bytes, int count, const double *y, double offset, double scale,
-                         unsigned char *planes) {
-  const size_t n = (size_t)count;
-  uint32_t before = 0, last = 0;
+/* x_i, i < n, becomes its differences, of x_i and x_{i-1} (x before the first: 0) */
+static void differ(uint32_t *x, size_t n) {
+  uint32_t last = 0;
   for (size_t i = 0; i < n; i++) {
-    const uint32_t x = (uint32_t)(int32_t)lround((y[i] - offset) / scale);
-    const uint32_t d = x - 2 * last + before;
-    const uint32_t z = d << 1 ^ (d >> 31 ? UINT32_MAX : 0);
-    for (size_t k = 0; k < 4; k++) {
-      planes[k * n + i] = (unsigned char)(z >> (8 * k));
-    }
-    before = last;
-    last = x;
+    const uint32_t here = x[i];
+    x[i] = here - last;
+    last = here;
   }
-  mbg__buffer_add(bytes, (const char *)planes, 4 * n);
 }
 
-static void put_channel(const motion *o, const double *y, double offset, double scale) {
-  mbg__motion_channel(o->bytes, o->n, y, offset, scale, o->planes);
+/* made positive: 2 d, or -2 d - 1 */
+static uint32_t positive(uint32_t d) { return d << 1 ^ (d >> 31 ? UINT32_MAX : 0); }
+
+/* about the number of bits that n numbers need */
+static double bits(const uint32_t *x, size_t n) {
+  double out = 0;
+  for (size_t i = 0; i < n; i++) {
+    out += log2(1.0 + positive(x[i]));
+  }
+  return out;
 }
 
-/* offset and scale for 24 bits between the least and the greatest value */
-static void put_scaled(motion *o, const double *y) {
+static void quantize(uint32_t *x, size_t n, const double *y, double offset, double scale) {
+  for (size_t i = 0; i < n; i++) {
+    x[i] = (uint32_t)(int32_t)lround((y[i] - offset) / scale);
+  }
+}
+
+void mbg__motion_channel(mbg__buffer *bytes, int count, const double *y, double offset, double scale,
+                         mbg__channel_room *room) {
+  enum { MOST = 6 };
+  const size_t n = (size_t)count;
+  uint32_t *x = room->x;
+  unsigned char order = 0;
+  double least = INFINITY;
+  quantize(x, n, y, offset, scale);
+  for (int k = 1; k <= MOST; k++) {
+    differ(x, n);
+    const double now = bits(x, n);
+    if (now < least) {
+      least = now;
+      order = (unsigned char)k;
+    }
+  }
+  quantize(x, n, y, offset, scale);
+  for (int k = 0; k < order; k++) {
+    differ(x, n);
+  }
+  for (size_t i = 0; i < n; i++) {
+    const uint32_t z = positive(x[i]);
+    for (size_t k = 0; k < 4; k++) {
+      room->planes[k * n + i] = (unsigned char)(z >> (8 * k));
+    }
+  }
+  mbg__buffer_add(bytes, (const char *)&order, 1);
+  mbg__buffer_add(bytes, (const char *)room->planes, 4 * n);
+}
+
+mbg__channel_room mbg__motion_room(mbg__arena *arena, int n) {
+  return (mbg__channel_room){MBG_TAKE(arena, uint32_t, n), MBG_TAKE(arena, unsigned char, 4 * (size_t)n),
+                             MBG_TAKE(arena, double, n), MBG_TAKE(arena, double, n)};
+}
+
+/* ---------------------------------------------------------------------- sparse channels */
+
+enum { NEIGHBOURS = 6 };
+
+/* every k-th of n numbers, and the last one */
+static int kept_count(int n, int k) { return (n - 2 + k) / k + 1; }
+
+/* values as the page has them, and their times; returns how many */
+static int take_kept(int n, int k, const double *t, const double *y, double offset, double scale,
+                     mbg__channel_room *room) {
+  const int count = kept_count(n, k);
+  for (int i = 0; i < count; i++) {
+    const int place = i * k < n - 1 ? i * k : n - 1;
+    room->at[i] = t[place];
+    room->kept[i] = offset + scale * (double)lround((y[place] - offset) / scale);
+  }
+  return count;
+}
+
+/* Lagrange's polynomial through six of the values that are kept, three on each side where there are as many */
+static double between_kept(const mbg__channel_room *room, int count, int k, int frame, double t) {
+  const int here = frame / k - NEIGHBOURS / 2 + 1;
+  const int first = here < 0 ? 0 : here > count - NEIGHBOURS ? count - NEIGHBOURS : here;
+  double out = 0;
+  for (int i = first; i < first + NEIGHBOURS; i++) {
+    double weight = 1;
+    for (int j = first; j < first + NEIGHBOURS; j++) {
+      weight *= i == j ? 1 : (t - room->at[j]) / (room->at[i] - room->at[j]);
+    }
+    out += weight * room->kept[i];
+  }
+  return out;
+}
+
+static bool is_smooth(int n, int k, const double *t, const double *y, double offset, double scale,
+                      mbg__channel_room *room) {
+  if (kept_count(n, k) < NEIGHBOURS) {
+    return false;
+  }
+  const int count = take_kept(n, k, t, y, offset, scale, room);
+  for (int i = 0; i < n; i++) {
+    if (!(fabs(between_kept(room, count, k, i, t[i]) - y[i]) <= scale)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int mbg__motion_sparse(mbg__buffer *bytes, int n, const double *t, const double *y, double offset, double scale,
+                       mbg__channel_room *room) {
+  static const int steps[] = {16, 12, 8, 6, 4, 3, 2, 1};
+  int s = 0;
+  while (steps[s] > 1 && !is_smooth(n, steps[s], t, y, offset, scale, room)) {
+    s++;
+  }
+  if (steps[s] == 1) {
+    mbg__motion_channel(bytes, n, y, offset, 2 * scale, room);
+  } else {
+    const int count = take_kept(n, steps[s], t, y, offset, scale, room);
+    mbg__motion_channel(bytes, count, room->kept, offset, scale, room);
+  }
+  return steps[s];
+}
+
+static void put_channel(motion *o, const double *y, double offset, double scale) {
+  mbg__motion_channel(o->bytes, o->n, y, offset, scale, &o->room);
+}
+
+/* offset and scale for so many bits between the least and the greatest value */
+static void find_scale(const motion *o, const double *y, int bits, double *offset, double *scale) {
   double low = y[0], high = y[0];
   for (int i = 1; i < o->n; i++) {
     low = fmin(low, y[i]);
     high = fmax(high, y[i]);
   }
   const double span = fmax(high - low, 1e-12 * fmax(fabs(low), fabs(high)));
-  const double scale = span > 0 ? span / (1 << 24) : 1;
-  mbg__json_number(o->w, low);
+  *offset = low;
+  *scale = span > 0 ? span / (1 << bits) : 1;
+}
+
+static void put_scaled(motion *o, const double *y) {
+  double offset, scale;
+  find_scale(o, y, 24, &offset, &scale);
+  mbg__json_number(o->w, offset);
   mbg__json_number(o->w, scale);
-  put_channel(o, y, low, scale);
+  put_channel(o, y, offset, scale);
 }
 
 static void put_times(motion *o) {
   for (int i = 0; i < o->n; i++) {
-    o->y[i] = mbg_run_node_time(o->run, o->node[i]);
+    o->y[i] = o->t[i] = mbg_run_node_time(o->run, o->node[i]);
   }
   mbg__json_key(o->w, "time");
   mbg__json_begin_array(o->w);
@@ -174,7 +291,9 @@ static bool is_shown(const motion *o, int kept) {
   return mbg_model_signal_name(o->m, mbg_run_kept_signal(o->run, kept)) != NULL;
 }
 
+/* "names", and "signals": offset, scale and step of each */
 static void put_signals(motion *o) {
+  enum { BITS = 21 }; /* a millionth of the largest value */
   mbg__json_key(o->w, "names");
   mbg__json_begin_array(o->w);
   for (int k = 0; k < mbg_run_kept_count(o->run); k++) {
@@ -187,10 +306,14 @@ static void put_signals(motion *o) {
   mbg__json_begin_array(o->w);
   for (int k = 0; k < mbg_run_kept_count(o->run); k++) {
     if (is_shown(o, k)) {
+      double offset, scale;
       for (int i = 0; i < o->n; i++) {
         o->y[i] = mbg__run_column(o->run, o->node[i], k);
       }
-      put_scaled(o, o->y);
+      find_scale(o, o->y, BITS, &offset, &scale);
+      mbg__json_number(o->w, offset);
+      mbg__json_number(o->w, scale);
+      mbg__json_integer(o->w, mbg__motion_sparse(o->bytes, o->n, o->t, o->y, offset, scale, &o->room));
     }
   }
   mbg__json_end_array(o->w);
@@ -208,8 +331,9 @@ int mbg__motion_write(mbg_context *ctx, const mbg_run *run, int frames, mbg__jso
   o.modal = MBG_TAKE(&arena, double, 2 * modal + 1);
   MBG_TRY(mbg__arena_check(ctx, &arena));
   o.n = mbg__motion_nodes(run, frames, o.node);
+  o.t = MBG_TAKE(&arena, double, o.n);
   o.y = MBG_TAKE(&arena, double, 7 * (size_t)o.n);
-  o.planes = MBG_TAKE(&arena, unsigned char, 4 * (size_t)o.n);
+  o.room = mbg__motion_room(&arena, o.n);
   MBG_TRY(mbg__arena_check(ctx, &arena));
   if (modal > 0) {
     MBG_TRY(mbg_run_modal(run, o.modal, o.modal + modal));

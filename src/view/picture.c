@@ -277,7 +277,7 @@ static int project(mbg_context *ctx, mbg_picture *p, const mbg_picture_options *
 /* far ones first; joints and springs, which come last, are nearer by a little */
 static int arrange(mbg_context *ctx, mbg_picture *p) {
   for (int f = 0; f < p->count; f++) {
-    p->figures[f].depth += 0.05 * p->scene.size * f / p->count - (p->figures[f].behind ? 1e3 * p->scene.size : 0);
+    p->figures[f].depth += 0.05 * p->scene.size * f / p->count - 1e3 * p->scene.size * p->figures[f].behind;
   }
   qsort(p->figures, (size_t)p->count, sizeof(*p->figures), by_depth);
   p->out = MBG_TAKE(&p->arena, mbg_figure, p->count + 1);
@@ -318,10 +318,12 @@ int mbg_picture_create(mbg_context *ctx, mbg_run *run, const mbg_picture_options
   MBG_TRY(mbg__view_check(ctx, run, &view));
   MBG_TRY(mbg__scene_make(ctx, &p->scene, run->design));
   MBG_TRY(take_motion(ctx, p, &o));
+  MBG_TRY(mbg__surfaces_find(ctx, &p->arena, &p->scene, run, p->n, p->node, &p->surfaces));
   take_camera(p, &o);
+  p->travels = travels(p);
   mbg__picture_fill(p);
   MBG_TRY(mbg__arena_check(ctx, &p->arena));
-  if (travels(p)) {
+  if (p->travels) {
     stand_still(p);
   }
   MBG_TRY(project(ctx, p, &o));

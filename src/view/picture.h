@@ -4,13 +4,14 @@
 
 #include "mbgrad/view.h"
 #include "view/scene.h"
+#include "view/surface.h"
 
 typedef struct {
   mbg_figure figure;
   double (*world)[3];  /* points                      (frames x points) */
   double size;         /* > 0: width or radius in m, else as in `figure` */
   bool ground;         /* does not move with a mechanism that travels */
-  bool behind;         /* everything else: what does not hide what is inside */
+  int behind;          /* everything else: 1, planes and roads; 2, shapes that do not hide what is inside */
   double depth;        /* mean distance towards the eye */
   const double *shift; /* pixels, for each point: figures of a fixed size; NULL: none    (points x 2) */
 } mbg__drawing;
@@ -29,6 +30,7 @@ struct mbg_picture {
   double right[3], up[3], eye[3];
   double width, height;
   bool travels; /* with body 0 */
+  mbg__surfaces surfaces;
 };
 
 /* Frame of a body at a frame of the picture; -1: the ground. */
@@ -40,5 +42,7 @@ mbg__drawing *mbg__picture_add(mbg_picture *p, mbg_figure_kind kind, int points,
 
 /* All figures of the scene (picture_figures.c). The camera must be there, as outlines of solids depend on it. */
 void mbg__picture_fill(mbg_picture *p);
+/* Planes and roads (picture_surfaces.c). */
+void mbg__picture_surfaces(mbg_picture *p);
 
 #endif

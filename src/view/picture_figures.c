@@ -1,6 +1,7 @@
 /* Solids as outlines, rods and beams as thick lines, springs as zigzags, joints as rings. */
 #include "model/modal_beam.h"
 #include "view/picture.h"
+#include "view/rolling.h"
 #include "view/view_internal.h"
 
 #include <string.h>
@@ -23,7 +24,10 @@ static int mix(int a, int b, double part) {
 
 /* ---------------------------------------------------------------------- solids */
 
-enum { AROUND = 24, CORNERS = 2000 };
+enum { CORNERS = 2000 };
+
+/* points of an outline */
+static int around(const mbg_picture *p) { return p->n == 1 ? 64 : 24; }
 
 /* the point of a shape that lies furthest along a direction, both in its axes */
 static void furthest(const mbg__scene *s, const mbg__draw *d, const double u[3], double out[3]) {
@@ -94,9 +98,10 @@ static void shape_frame(const mbg_picture *p, const mbg__draw *d, int frame, dou
 /* the outline: the furthest points all around, as the eye sees them */
 static void outline(mbg_picture *p, const mbg__draw *d, mbg__drawing *f, int frame) {
   double H[12];
+  const int n = around(p);
   shape_frame(p, d, frame, H);
-  for (int k = 0; k < AROUND; k++) {
-    const double a = 2 * M_PI * (k + 0.5) / AROUND, c = cos(a), s = sin(a);
+  for (int k = 0; k < n; k++) {
+    const double a = 2 * M_PI * (k + 0.5) / n, c = cos(a), s = sin(a);
     double u[3], q[3] = {0};
     for (int i = 0; i < 3; i++) {
       u[i] = 0;
@@ -105,7 +110,7 @@ static void outline(mbg_picture *p, const mbg__draw *d, mbg__drawing *f, int fra
       }
     }
     furthest(&p->scene, d, u, q);
-    place(H, q, f->world[frame * AROUND + k]);
+    place(H, q, f->world[frame * n + k]);
   }
 }
 
@@ -153,7 +158,7 @@ static void corners(const mbg_picture *p, const mbg__draw *d, sight s, mbg__draw
   }
 }
 
-/* circle, line or area of a shape, with its points; those of an area: 4 corners or AROUND */
+/* circle, line or area of a shape, with its points; those of an area: 4 corners or the outline */
 static mbg__drawing *begin_solid(mbg_picture *p, const mbg__draw *d, sight s) {
   const bool line = d->kind == MBG__DRAW_CAPSULE,
              ball = d->kind == MBG__DRAW_SPHERE || (d->kind == MBG__DRAW_CYLINDER && s == ALONG_Z);
@@ -165,13 +170,13 @@ static mbg__drawing *begin_solid(mbg_picture *p, const mbg__draw *d, sight s) {
                                      line   ? 2
                                      : ball ? 1
                                      : four ? 4
-                                            : AROUND,
+                                            : around(p),
                                      d->body);
   if (f) {
-    const int color = d->color >= 0 ? d->color : d->wheel ? TYRE : body_color(d->body);
+    const int color = d->color >= 0 ? d->color : d->wheel && d->kind == MBG__DRAW_CYLINDER ? TYRE : body_color(d->body);
     f->figure.stroke = line ? color : mix(color, INK, 0.35);
-    f->figure.fill = line ? -1 : mix(color, 0xffffff, d->glass ? 0.82 : 0.3);
-    f->behind = d->glass;
+    f->figure.fill = line ? -1 : mix(color, 0xffffff, d->glass ? 0.82 : 1 - 0.7 * d->opacity);
+    f->behind = d->glass || d->opacity < 0.3 ? 2 : 0;
     f->figure.width = 1.5;
     f->size = line ? 2 * d->size[0] : ball ? d->size[0] : 0;
   }
@@ -183,7 +188,7 @@ static void solid(mbg_picture *p, const mbg__draw *d) {
   mbg__drawing *f = begin_solid(p, d, s);
   for (int i = 0; f && i < p->n; i++) {
     double H[12];
-    if (f->figure.points == AROUND) {
+    if (f->figure.points == around(p)) {
       outline(p, d, f, i);
     } else if (f->figure.points == 4) {
       corners(p, d, s, f, i);
@@ -423,7 +428,7 @@ static void rail(mbg_picture *p, int base, int slider) {
     low = fmin(low, z);
     high = fmax(high, z);
   }
-  const double more = 0.06 * p->scene.size;
+  const double more = 0.06 * p->scene.part;
   f->figure.stroke = RAIL;
   f->figure.width = 4;
   for (int i = 0; i < p->n; i++) {
@@ -465,9 +470,13 @@ static void ring(mbg_picture *p, int marker, double radius) {
 static void joint(mbg_picture *p, const mbg__joint *j) {
   const mbg__pair *pair = &p->scene.m->pairs[j->pair];
   const bool ground[2] = {marker_body(p, pair->A) < 0, marker_body(p, pair->B) < 0};
+  mbg__rolling_view rolls; /* a wheel on a plane, both of them drawn */
+  if (mbg__rolling_of(&p->scene, (int)(j - p->scene.m->joints), &rolls)) {
+    return;
+  }
   if (slides(j->type->key) && (ground[0] || ground[1])) {
     rail(p, ground[0] ? pair->A : pair->B, ground[0] ? pair->B : pair->A);
-  } else if (ground[0] || ground[1]) {
+  } else if ((ground[0] || ground[1]) && strcmp(j->type->key, "knife-edge")) {
     foot(p, ground[0] ? pair->A : pair->B);
   }
   if (!strcmp(j->type->key, "distance")) {
@@ -489,7 +498,7 @@ static void spring(mbg_picture *p, const mbg__pair *pair) {
     mbg__picture_marker(p, pair->B, i, b);
     const double length =
         sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) + (b[2] - a[2]) * (b[2] - a[2]));
-    const double y = fmin(0.028 * p->scene.size, 0.12 * length);
+    const double y = fmin(0.028 * p->scene.part, 0.12 * length);
     for (int k = 0; k < POINTS; k++) {
       const double s = k == 0 ? 0 : k == POINTS - 1 ? 1 : 0.12 + 0.76 * (k - 1) / (TURNS + 1);
       const bool straight = k <= 1 || k >= POINTS - 2;
@@ -520,6 +529,7 @@ static void force(mbg_picture *p, const mbg__force *f) {
 void mbg__picture_fill(mbg_picture *p) {
   const mbg_model *m = p->scene.m;
   int first = 0;
+  mbg__picture_surfaces(p);
   for (int i = 0; i < p->scene.nshape; i++) {
     solid(p, &p->scene.shapes[i]);
   }
@@ -534,7 +544,9 @@ void mbg__picture_fill(mbg_picture *p) {
     }
   }
   for (int i = 0; i < m->nforce; i++) {
-    force(p, &m->forces[i]);
+    if (mbg__scene_shows(m, i)) {
+      force(p, &m->forces[i]);
+    }
   }
   for (int i = 0; i < m->njoint; i++) {
     joint(p, &m->joints[i]);

@@ -1,20 +1,25 @@
 /* Shapes from masses and markers. A body is drawn
 
-     with two points of joints, forces     as a rod between them
-     or markers of the file
+     with two points of joints, forces     as a rod between them, or, if its centre of mass lies behind one of them,
+     or markers of the file                as rods from there to both
      with more of them                     as rods from the centre of mass to each of them
      with one of them                      as a rod through the centre of mass, as long as its inertia says
      compact, or with none                 as the box, cylinder or sphere of its inertia
      without inertia                       as a sphere, larger for a larger mass
      with a tyre                           as a wheel
+     with a rolling joint                  as a wheel or ball
      with "shape" in the file              as the file says */
 #include "view/scene.h"
 
+#include "elements/lists.h"
 #include "math/eigen.h"
 #include "model/modal_beam.h"
 #include "view/figures.h"
+#include "view/rolling.h"
+#include "view/surface.h"
 #include "view/view_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *mbg__draw_name(mbg__draw_kind kind) {
@@ -167,17 +172,27 @@ static void solid_shape(mbg_context *ctx, solid *o, double J[9]) {
   solid_edges(o, w);
 }
 
+/* the mass; without one, the centre of mass stays where it is */
+double mbg__scene_com(const mbg__scene *s, int body, double com[3]) {
+  const real *M = s->design->M + 36 * (size_t)body;
+  const double mass = re(M[0]);
+  if (mass > 0) {
+    com[0] = re(M[6 * 5 + 1]) / mass;
+    com[1] = re(M[6 * 3 + 2]) / mass;
+    com[2] = re(M[6 * 4 + 0]) / mass;
+  }
+  return mass;
+}
+
 static solid solid_of(mbg_context *ctx, const mbg__scene *s, int body) {
   const mbg__body *b = &s->m->bodies[body];
   const real *M = s->design->M + 36 * (size_t)body;
-  solid o = {.mass = re(M[0]), .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  solid o = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   double J[9], c2 = 0;
+  o.mass = mbg__scene_com(s, body, o.com);
   if (!(o.mass > 0)) {
     return o;
   }
-  o.com[0] = re(M[6 * 5 + 1]) / o.mass;
-  o.com[1] = re(M[6 * 3 + 2]) / o.mass;
-  o.com[2] = re(M[6 * 4 + 0]) / o.mass;
   for (int i = 0; i < 3; i++) {
     c2 += o.com[i] * o.com[i];
   }
@@ -234,7 +249,7 @@ static void add_points(const mbg__scene *s, points *all) {
     }
   }
   for (int i = 0; i < m->nforce; i++) {
-    if (m->forces[i].pair >= 0) {
+    if (mbg__scene_shows(m, i)) {
       add_point(s, all, m->pairs[m->forces[i].pair].A);
       add_point(s, all, m->pairs[m->forces[i].pair].B);
     }
@@ -259,13 +274,57 @@ static points *gather_points(mbg__scene *s) {
   return all;
 }
 
+/* diagonal of the box about the points and the centre of mass of a body; from one point it reaches through the centre
+   of mass as far again */
+static double extent(const mbg__scene *s, int body, const points *p) {
+  double com[3] = {0, 0, 0}, sum = 0;
+  (void)mbg__scene_com(s, body, com);
+  for (int k = 0; k < 3; k++) {
+    double low = com[k], high = com[k];
+    for (int i = 0; i < p->n; i++) {
+      low = fmin(low, p->at[i][k]);
+      high = fmax(high, p->at[i][k]);
+    }
+    sum += (high - low) * (high - low);
+  }
+  return (p->n == 1 ? 2 : 1) * sqrt(sum);
+}
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Bodies reach farther than joints and markers when their centres of mass do, and in the end their inertia. A mechanism
+   of many small bodies needs thin rods and small joints: bodies of the middle size decide. */
+static void find_sizes(mbg_context *ctx, mbg__scene *s, const points *all) {
+  const int n = mbg__frames(s->m);
+  double *extents = MBG_TAKE(&s->arena, double, n + 1), edge = 0;
+  int count = 0;
+  for (int b = 0; extents && b < n; b++) {
+    const double e = extent(s, b, &all[b]);
+    const solid o = solid_of(ctx, s, b);
+    edge = fmax(edge, fmax(o.edge[0], fmax(o.edge[1], o.edge[2])));
+    if (e > 1e-6 * s->size) {
+      extents[count++] = e;
+    }
+  }
+  if (count > 0) {
+    qsort(extents, (size_t)count, sizeof(*extents), by_size);
+    s->size = fmax(s->size, extents[count - 1]);
+  } else if (s->size <= 1e-3 && edge > 0) { /* nothing but bodies at one point */
+    s->size = edge;
+  }
+  s->part = count > 0 ? fmin(s->size, 6 * extents[count / 2]) : s->size;
+}
+
 /* ---------------------------------------------------------------------- bodies */
 
 static bool is_tyre(const mbg__force *f) { return f->type && !strcmp(f->type->key, "tyre"); }
 
 static void add_solid(mbg__scene *s, int body, const solid *o, bool glass) {
   mbg__draw *d = mbg__scene_add(s, o->kind, body, o->com);
-  const double least = 0.01 * s->size;
+  const double least = 0.01 * s->part;
   memcpy(d->frame, o->R, sizeof(o->R));
   d->glass = glass;
   for (int k = 0; k < 3; k++) {
@@ -292,7 +351,7 @@ static bool is_inside(const solid *o, const double at[3]) {
 /* a point of mass */
 static void add_mass(mbg__scene *s, int body, const solid *o, double heaviest) {
   const double part = heaviest > 0 ? cbrt(o->mass / heaviest) : 1;
-  add_sphere(s, body, o->com, s->size * (0.012 + 0.028 * part));
+  add_sphere(s, body, o->com, s->part * (0.012 + 0.028 * part));
 }
 
 /* largest and second largest edge */
@@ -319,10 +378,20 @@ static void add_arm(mbg__scene *s, int body, const solid *o, const double at[3],
   }
 }
 
+/* a centre of mass that lies behind one of two points: the body reaches farther than they do */
+static bool is_behind(const double a[3], const double b[3], const double com[3]) {
+  double along = 0, length2 = 0;
+  for (int i = 0; i < 3; i++) {
+    along += (com[i] - a[i]) * (b[i] - a[i]);
+    length2 += (b[i] - a[i]) * (b[i] - a[i]);
+  }
+  return along < -0.1 * length2 || along > 1.1 * length2;
+}
+
 /* rods to the points; of many the ones inside of the solid are left out */
 static void add_rods(mbg__scene *s, int body, const solid *o, const points *p, bool compact) {
   const double r = mbg__scene_radius(s);
-  if (p->n == 2 && !compact) {
+  if (p->n == 2 && !compact && !is_behind(p->at[0], p->at[1], o->com)) {
     add_rod(s, body, p->at[0], p->at[1], r);
     return;
   }
@@ -342,9 +411,9 @@ static void add_body(mbg_context *ctx, mbg__scene *s, int body, const points *p,
     add_mass(s, body, &o, heaviest);
     return;
   }
-  const bool compact = b->motion == MBG__SPATIAL && second > 0.3 * longest && longest > 0.03 * s->size;
+  const bool compact = b->motion == MBG__SPATIAL && second > 0.3 * longest && longest > 0.03 * s->part;
   if (p->n == 0 || compact) {
-    add_solid(s, body, &o, p->n > 1);
+    add_solid(s, body, &o, p->n > 1 || mbg__contact_inside(s->m, body));
   }
   if (p->n == 1 && distance(p->at[0], o.com) > 1e-3 * s->size) {
     const double length = b->motion == MBG__PLANAR ? sqrt(2) * longest : longest;
@@ -357,8 +426,9 @@ static void add_body(mbg_context *ctx, mbg__scene *s, int body, const points *p,
 }
 
 /* as the file says, as a wheel, a beam or a modal body */
-static bool drawn_elsewhere(const mbg_model *m, int body) {
-  if (m->bodies[body].figured) {
+static bool drawn_elsewhere(const mbg__scene *s, int body) {
+  const mbg_model *m = s->m;
+  if (m->bodies[body].figured || mbg__rolling_draws(s, body)) {
     return true;
   }
   for (int i = 0; i < m->nforce; i++) {
@@ -377,11 +447,14 @@ static bool drawn_elsewhere(const mbg_model *m, int body) {
 static void add_bodies(mbg_context *ctx, mbg__scene *s) {
   const points *all = gather_points(s);
   double heaviest = 0;
+  if (all) {
+    find_sizes(ctx, s, all);
+  }
   for (int b = 0; b < mbg__frames(s->m); b++) {
     heaviest = fmax(heaviest, re(s->design->M[36 * (size_t)b]));
   }
   for (int b = 0; all && b < mbg__frames(s->m); b++) {
-    if (!drawn_elsewhere(s->m, b)) {
+    if (!drawn_elsewhere(s, b)) {
       add_body(ctx, s, b, &all[b], heaviest);
     }
   }
@@ -462,12 +535,19 @@ static void look(mbg__scene *s) {
 
 int mbg__scene_make(mbg_context *ctx, mbg__scene *s, const mbg__design *design) {
   *s = (mbg__scene){.m = design->model, .design = design, .size = design->model->size};
+  s->part = s->size;
   mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
   look(s);
   add_bodies(ctx, s);
   add_wheels(s);
+  mbg__contacts_add(s);
+  mbg__rolling_add(s);
   const int err = mbg__figures_add(ctx, s);
   return err < 0 ? err : mbg__arena_check(ctx, &s->arena);
+}
+
+bool mbg__scene_shows(const mbg_model *m, int force) {
+  return m->forces[force].pair >= 0 && m->forces[force].law != &mbg__state_rate;
 }
 
 void mbg__scene_destroy(mbg__scene *s) { mbg__arena_destroy(&s->arena); }

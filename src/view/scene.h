@@ -24,7 +24,7 @@ typedef struct {
   int body;
   double frame[12], size[3];
   bool glass; /* does not hide what is inside */
-  bool wheel; /* a cylinder with spokes */
+  bool wheel; /* a cylinder with spokes, a ball with dots: shows that it turns */
   int color;  /* 0xrrggbb, -1: by the body */
   double opacity;
   int mesh;   /* MESH: in the scene */
@@ -43,6 +43,7 @@ typedef struct {
   const mbg_model *m;
   const mbg__design *design;
   double size;  /* of the mechanism */
+  double part;  /* at most size: by it the thickness of rods and joints is chosen */
   double up[3]; /* against gravity, else z; y for planar models */
   bool planar;  /* all bodies move in the x-y plane */
   int nshape, capacity;
@@ -59,8 +60,14 @@ const char *mbg__draw_name(mbg__draw_kind kind);
 int mbg__scene_make(mbg_context *ctx, mbg__scene *scene, const mbg__design *design);
 void mbg__scene_destroy(mbg__scene *scene);
 
+/* A force between bodies, not the rate of a state. */
+bool mbg__scene_shows(const mbg_model *m, int force);
+
 /* One more shape, of size 0. */
 mbg__draw *mbg__scene_add(mbg__scene *scene, mbg__draw_kind kind, int body, const double at[3]);
+
+/* Centre of mass in the frame of the body; its mass is returned. */
+double mbg__scene_com(const mbg__scene *scene, int body, double com[3]);
 
 /* 12 numbers of a frame. */
 void mbg__scene_flatten(const mbg__frame *H, double frame[12]);
@@ -69,6 +76,6 @@ void mbg__scene_flatten(const mbg__frame *H, double frame[12]);
 void mbg__scene_along(const double a[3], const double b[3], double frame[12]);
 
 /* Half a thickness of lines that are drawn as rods. */
-static inline double mbg__scene_radius(const mbg__scene *s) { return 0.012 * s->size; }
+static inline double mbg__scene_radius(const mbg__scene *s) { return 0.012 * s->part; }
 
 #endif

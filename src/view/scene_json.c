@@ -2,8 +2,10 @@
 
 #include "mbgrad/model.h"
 #include "model/modal_beam.h"
+#include "view/surface.h"
 #include "view/view_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- short forms */
@@ -28,6 +30,12 @@ static void array(mbg__json_writer *w, const char *key) {
   mbg__json_begin_array(w);
 }
 
+/* eight digits: finer than the picture */
+static void brief(mbg__json_writer *w, double value) {
+  const double power = value != 0 ? pow(10, 7 - floor(log10(fabs(value)))) : 1;
+  mbg__json_number(w, isfinite(power) ? round(value * power) / power : value);
+}
+
 /* ---------------------------------------------------------------------- markers */
 
 /* "modal": displacement of the origin by each mode */
@@ -36,7 +44,7 @@ static void modal(mbg__json_writer *w, const mbg__scene *s, int index) {
   if (handle->n > 0) {
     array(w, "modal");
     for (int j = 0; j < 3 * handle->n; j++) {
-      mbg__json_number(w, re(handle->P[6 * (j / 3) + j % 3]));
+      brief(w, re(handle->P[6 * (j / 3) + j % 3]));
     }
     mbg__json_end_array(w);
   }
@@ -114,12 +122,26 @@ static void joints(mbg__json_writer *w, const mbg__scene *s) {
   mbg__json_end_array(w);
 }
 
+/* "contact": shape, axis of A, radii of B and A */
+static void contact(mbg__json_writer *w, const mbg__scene *s, int force) {
+  mbg__contact_view c;
+  if (mbg__contact_of(s, force, &c)) {
+    mbg__json_key(w, "contact");
+    mbg__json_begin_array(w);
+    mbg__json_string(w, c.shape);
+    mbg__json_integer(w, c.up);
+    mbg__json_number(w, c.radius);
+    mbg__json_number(w, c.radius_a);
+    mbg__json_end_array(w);
+  }
+}
+
 /* "along": the coordinate of a law */
 static void forces(mbg__json_writer *w, const mbg__scene *s) {
   array(w, "forces");
   for (int i = 0; i < s->m->nforce; i++) {
     const mbg__force *f = &s->m->forces[i];
-    if (f->pair < 0) {
+    if (!mbg__scene_shows(s->m, i)) {
       continue;
     }
     mbg__json_begin_object(w);
@@ -127,7 +149,9 @@ static void forces(mbg__json_writer *w, const mbg__scene *s) {
     text(w, "type", f->law ? f->law->key : f->type->key);
     if (f->law) {
       text(w, "along", s->m->coords[f->coord].type->key);
+      integer(w, "sign", s->m->coords[f->coord].sign < 0 ? -1 : 1);
     }
+    contact(w, s, i);
     pair(w, s, f->pair);
     mbg__json_end_object(w);
   }
@@ -168,6 +192,11 @@ static void beams(mbg__json_writer *w, const mbg__scene *s) {
       mbg__json_numbers(w, size, 2);
     }
     mbg__json_end_array(w);
+    array(w, "E");
+    for (int e = 0; e < b->count; e++) {
+      mbg__json_number(w, re(s->design->attr[s->m->elements[b->first + e].attr[MBG__BEAM_E]]));
+    }
+    mbg__json_end_array(w);
     mbg__json_end_object(w);
   }
   mbg__json_end_array(w);
@@ -183,10 +212,10 @@ static void station(mbg__json_writer *w, const mbg__scene *s, const mbg__modal *
   mbg__scene_station(s, o, xi, r, P);
   mbg__json_begin_array(w);
   for (int i = 0; i < 3; i++) {
-    mbg__json_number(w, r[i]);
+    brief(w, r[i]);
   }
   for (int i = 0; i < 6 * o->n; i++) {
-    mbg__json_number(w, P[i]);
+    brief(w, P[i]);
   }
   mbg__json_end_array(w);
 }
@@ -201,6 +230,11 @@ static void modal_beam(mbg__json_writer *w, const mbg__scene *s, const mbg__moda
   mbg__json_end_array(w);
   mbg__scene_section(s, &o->beam->rule, o->beam->attr[0], size);
   numbers(w, "section", size, 2);
+  array(w, "E");
+  for (int e = 0; e < o->beam->count; e++) {
+    mbg__json_number(w, re(s->design->attr[o->beam->attr[e][MBG__BEAM_E]]));
+  }
+  mbg__json_end_array(w);
   mbg__json_key(w, "round");
   mbg__json_boolean(w, is_round(&o->beam->rule));
 }
@@ -212,10 +246,10 @@ static void modal_nodes(mbg__json_writer *w, const mbg__scene *s, const mbg__mod
     const mbg__modal_node *node = &o->nodes[k];
     mbg__json_begin_array(w);
     for (int i = 0; i < 3; i++) {
-      mbg__json_number(w, node->at >= 0 ? node->sign[i] * re(a[node->at + i]) : node->place[i]);
+      brief(w, node->at >= 0 ? node->sign[i] * re(a[node->at + i]) : node->place[i]);
     }
     for (int i = 0; i < 6 * o->n; i++) {
-      mbg__json_number(w, node->columns >= 0 ? re(a[node->columns + i]) : node->P[i]);
+      brief(w, node->columns >= 0 ? re(a[node->columns + i]) : node->P[i]);
     }
     mbg__json_end_array(w);
   }
@@ -249,6 +283,8 @@ void mbg__scene_json(mbg__json_writer *w, const mbg__scene *s) {
   text(w, "note", s->m->note);
   mbg__json_key(w, "size");
   mbg__json_number(w, s->size);
+  mbg__json_key(w, "part");
+  mbg__json_number(w, s->part);
   numbers(w, "up", s->up, 3);
   mbg__json_key(w, "planar");
   mbg__json_boolean(w, s->planar);

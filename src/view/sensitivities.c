@@ -56,6 +56,7 @@ typedef struct {
   const mbg_model *m;
   int n, next; /* frames, and the one that comes next */
   int *node;
+  double *t; /* (n) */
   int count;
   const int *parameters;
   size_t rows;
@@ -82,8 +83,22 @@ static int kind_of(const ghosts *o, size_t row) {
   return row >= 6 * (size_t)mbg__frames(o->m) ? 2 : row % 6 < 3 ? 0 : 1;
 }
 
+/* "every": the steps of all channels */
+static void put_rows(const ghosts *o, const float *dx, const double scale[3], mbg__json_writer *w, mbg__buffer *bytes,
+                     double *y, mbg__channel_room *room) {
+  mbg__json_key(w, "every");
+  mbg__json_begin_array(w);
+  for (size_t i = 0; i < o->rows; i++) {
+    for (int k = 0; k < o->n; k++) {
+      y[k] = (double)dx[i * (size_t)o->n + (size_t)k];
+    }
+    mbg__json_integer(w, mbg__motion_sparse(bytes, o->n, o->t, y, 0, scale[kind_of(o, i)], room));
+  }
+  mbg__json_end_array(w);
+}
+
 static void put_ghost(const ghosts *o, int c, mbg__json_writer *w, mbg__buffer *bytes, double *y,
-                      unsigned char *planes) {
+                      mbg__channel_room *room) {
   static const char *const keys[3] = {"position", "rotation", "modal"};
   const float *dx = o->dx + (size_t)c * o->rows * (size_t)o->n;
   double scale[3] = {0, 0, 0};
@@ -95,17 +110,12 @@ static void put_ghost(const ghosts *o, int c, mbg__json_writer *w, mbg__buffer *
   mbg__json_key(w, "parameter");
   mbg__json_integer(w, o->parameters[c]);
   for (int k = 0; k < 3; k++) {
-    scale[k] = scale[k] > 0 ? scale[k] / (1 << 20) : 1;
+    scale[k] = scale[k] > 0 ? scale[k] / (1 << 17) : 1;
     mbg__json_key(w, keys[k]);
     mbg__json_number(w, scale[k]);
   }
+  put_rows(o, dx, scale, w, bytes, y, room);
   mbg__json_end_object(w);
-  for (size_t i = 0; i < o->rows; i++) {
-    for (int k = 0; k < o->n; k++) {
-      y[k] = (double)dx[i * (size_t)o->n + (size_t)k];
-    }
-    mbg__motion_channel(bytes, o->n, y, 0, scale[kind_of(o, i)], planes);
-  }
 }
 
 int mbg__ghosts_write(mbg_context *ctx, mbg_run *run, int frames, int count, const int *parameters, mbg__json_writer *w,
@@ -121,15 +131,19 @@ int mbg__ghosts_write(mbg_context *ctx, mbg_run *run, int frames, int count, con
   o.n = mbg__motion_nodes(run, frames, o.node);
   o.dx = MBG_TAKE(&arena, float, (size_t)count *o.rows *(size_t)o.n + 1);
   double *y = MBG_TAKE(&arena, double, o.n);
-  unsigned char *planes = MBG_TAKE(&arena, unsigned char, 4 * (size_t)o.n);
+  o.t = MBG_TAKE(&arena, double, o.n);
+  mbg__channel_room room = mbg__motion_room(&arena, o.n);
   MBG_TRY(mbg__arena_check(ctx, &arena));
+  for (int i = 0; i < o.n; i++) {
+    o.t[i] = mbg_run_node_time(run, o.node[i]);
+  }
   if (count > 0) {
     MBG_TRY(mbg_run_pose_history(ctx, run, keep, &o));
   }
   mbg__json_key(w, "ghosts");
   mbg__json_begin_array(w);
   for (int c = 0; c < count; c++) {
-    put_ghost(&o, c, w, bytes, y, planes);
+    put_ghost(&o, c, w, bytes, y, &room);
   }
   mbg__json_end_array(w);
 done:

@@ -12,8 +12,8 @@
    their number. */
 int mbg__effects_choose(const mbg_model *m, const double *p, const double *gradient, int most, int *chosen);
 
-/* "ghosts": for each parameter its index and the scales of displacements, rotations and modal coordinates; channels per
-   body (6), then modal coordinates, at the nodes of the motion. */
+/* "ghosts": for each parameter its index and the scales of displacements, rotations and modal coordinates, and the
+   steps of the channels, which are sparse: per body (6), then modal coordinates, at the nodes of the motion. */
 int mbg__ghosts_write(mbg_context *ctx, mbg_run *run, int frames, int count, const int *parameters, mbg__json_writer *w,
                       mbg__buffer *bytes);
 

@@ -1,15 +1,18 @@
 /* The page: web/dist/page.html with its title and its data. The data are the length of the scene (4 bytes, lowest
-   first), the scene (JSON), the motion (view/motion.h), the meshes (view/figures.h) and derivatives of the motion
-   (view/sensitivities.h), then motion and meshes of the runs beside it, compressed, as base64. */
+   first), the scene (JSON), the motion (view/motion.h), the meshes (view/figures.h), roads that move (view/surface.h),
+   loads (view/loads.h) and derivatives of the motion (view/sensitivities.h), then the first three of the runs beside
+   it, compressed, as base64. */
 #include "mbgrad/view.h"
 #include "io/deflate.h"
 #include "run/run.h"
 #include "run/run_internal.h"
 #include "view/figures.h"
+#include "view/loads.h"
 #include "view/motion.h"
 #include "view/page.h"
 #include "view/scene_json.h"
 #include "view/sensitivities.h"
+#include "view/surface.h"
 #include "view/view_internal.h"
 
 #include <string.h>
@@ -60,6 +63,7 @@ static int write_run(mbg_context *ctx, mbg_run *run, int frames, const results *
   MBG_TRY(mbg__motion_write(ctx, run, frames, w, bytes));
   mbg__json_end_object(w);
   mbg__figures_write(w, &scene, bytes);
+  MBG_TRY(mbg__surfaces_write(ctx, &scene, run, frames, w, bytes));
 done:
   mbg__scene_destroy(&scene);
   return err;
@@ -120,6 +124,9 @@ static int write_data(mbg_context *ctx, mbg_run *run, const mbg_view_options *o,
   mbg__json_key(&w, "label");
   mbg__json_string(&w, o->label ? o->label : run->m->name);
   MBG_TRY(write_run(ctx, run, o->frames, &r, &w, &bytes));
+  if (o->loads) {
+    MBG_TRY(mbg__loads_write(ctx, run, o->frames, &w, &bytes));
+  }
   if (o->gradient) {
     MBG_TRY(write_sensitivities(ctx, run, o, &r, &w, &bytes));
   }

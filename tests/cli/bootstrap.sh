@@ -33,7 +33,9 @@ printf '#!/bin/sh\nexit 1\n' >bin/sudo && chmod +x bin/sudo
 
 echo "-- nothing missing; a missing valgrind stops nothing"
 MISSING= bootstrap
-MISSING=valgrind bootstrap tests
+MISSING=valgrind bootstrap all
+echo "-- make test does without a second compiler, a browser and valgrind"
+MISSING="clang chromium valgrind" bootstrap tests
 echo "-- the build does not ask for tools of the tests"
 MISSING="libcmocka-dev valgrind" bootstrap
 echo "-- no root"
@@ -41,7 +43,7 @@ MISSING="cmake libnlopt-dev" bootstrap
 echo "-- root, which is not asked"
 export USER_ID=0
 MISSING="libnlopt-dev libsuitesparse-dev" bootstrap
-MISSING="libcmocka-dev valgrind" BROKEN=valgrind bootstrap tests
+MISSING="libcmocka-dev valgrind" BROKEN=valgrind bootstrap all
 MISSING="libcmocka-dev" BROKEN=libcmocka bootstrap tests
 MISSING="cmake" MBG_BOOTSTRAP=no bootstrap
 bootstrap --nonsense

@@ -9,5 +9,5 @@ try check five-bar --set k1
 try check five-bar --set k1=stiff
 try check five-bar --set k3=1
 try check five-bar --set mass=1
-try check five-bar -j
+try check five-bar -z
 try check five-bar --frobnicate

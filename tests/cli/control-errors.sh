@@ -15,7 +15,7 @@ try overhead-crane --min few
 try overhead-crane --effort=-1
 try overhead-crane --effort 0
 try overhead-crane --interpolation quintic
-try overhead-crane --optimizer newton
+try overhead-crane --optimizer simplex
 try overhead-crane --tracking x_l
 try overhead-crane --tracking x_l:nothing
 try overhead-crane --signals nothing

@@ -103,7 +103,7 @@ for page in docs["PAGES"][:2]:
     text = open(src + "/docs/" + page, encoding="utf-8").read()
     text = re.sub(r"(?ms)^```.*?^```$", "", text)
     for span in re.findall(r"`([^`]+)`", text):
-        words.update(re.findall(r"[A-Za-z0-9_$-]+", span))
+        words.update([span, *re.findall(r"[A-Za-z0-9_$-]+", span)])
 
 missing = sorted(str(entry) for entry in want - have if entry[1] != "note")
 for entry in missing:

@@ -2,8 +2,10 @@
 try() {
   printf '%s' "$1" >robot.urdf
   shift
-  "$MBGRAD" import robot.urdf "$@"
-  echo "status $?" >&2
+  "$MBGRAD" import robot.urdf "$@" 2>messages
+  local status=$?
+  sed "s|$PWD/||" messages >&2
+  echo "status $status" >&2
   [ ! -e robot ] || echo "a folder is left" >&2
 }
 mass='<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -35,8 +37,15 @@ try '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><robot name="&b;"/
 try '<!DOCTYPE r [<!ENTITY a SYSTEM "/etc/hostname">]><robot name="x">&a;</robot>'
 try "<robot>$(printf '<g>%.0s' $(seq 300))</robot>"
 try "<robot>$two<loop_joint name='l' type='revolute'><link1 link='a'/></loop_joint></robot>"
-try '<sdf><model><link name="a"/></model><model/></sdf>'
+try '<sdf><model name="m"><link name="a"/></model><model/></sdf>'
 try '<sdf><model><include><uri>x</uri></include></model></sdf>'
+try '<sdf><model><include/></model></sdf>'
+try '<sdf><model name="m"><include><uri>robot.urdf</uri></include></model></sdf>'
+mkdir empty && try '<sdf><include><uri>model://empty</uri></include></sdf>'
+echo '<robot/>' >other.urdf && try '<sdf><include><uri>other.urdf</uri></include></sdf>'
+try '<sdf><model name="m"><frame name="f" attached_to="g"/><frame name="g" attached_to="f"/><joint name="j" type="fixed"><parent>world</parent><child>f</child></joint></model></sdf>'
+try '<sdf><model name="m"><link name="a"/><model name="n"><pose relative_to="n::b">0 0 0 0 0 0</pose><link name="b"/></model></model></sdf>'
+try '<sdf><model name="m"><link name="a"/><model name="n" placement_frame="c"><link name="b"/></model></model></sdf>'
 try '<sdf><model><link name="a"><pose relative_to="b">0 0 0 0 0 0</pose></link><frame name="b"><pose relative_to="a"/></frame></model></sdf>'
 try '<sdf><model><link name="a"><pose>0 0 0</pose></link></model></sdf>'
 body() { printf '<mujoco>%s<worldbody><body name="a">%s</body></worldbody>%s</mujoco>' "$@"; }
@@ -48,8 +57,23 @@ try "$(body '' '<geom class="c"/>' '')"
 try "$(body '<compiler eulerseq="xyw"/>' '' '')"
 try "$(body '<include file="robot.urdf"/>' '' '')"
 try "$(body '<include file="absent.xml"/>' '' '')"
+for i in 1 2 3; do # 11 + 11^2 + 11^3 files
+  printf '<mujoco>%s</mujoco>' "$(printf "<include file='tree$i.xml'/>%.0s" $(seq 11))" >tree$((i - 1)).xml
+done
+echo '<mujoco/>' >tree3.xml
+try "$(body '<include file="tree0.xml"/>' '' '')"
+{ echo '<mujoco><!--' && head -c 17000000 /dev/zero | tr '\0' x && echo '--></mujoco>'; } >large.xml
+try "$(body '<include file="large.xml"/>' '' '')"
 try "$(body '' '' '<equality><connect body1="a" body2="b" anchor="0 0 0"/></equality>')"
 try '<mujoco><worldbody/></mujoco>'
+key() { body '' '<joint/><geom size="0.1"/>' "<keyframe><key name=\"home\" $1/></keyframe>"; }
+try "$(key 'qpos="1 2"')" --start home
+try "$(key 'qvel="x"')" --start home
+try "$(key 'ctrl="1"')" --start home
+try "$(key '')" --start hme
+try "$(body '' '<freejoint/><geom size="0.1"/>' '<keyframe><key qpos="0 0 0 0 0 0 0"/></keyframe>')" --start key_1
+try "$(body '' '<joint springdamper="1 1"/><geom size="0.1" mass="0"/>' '')"
+try "<robot>$two</robot>" --start home
 try "<robot>$two</robot>" --parameters masses
 try "<robot>$two</robot>" --without stops
 try "<robot>$two</robot>" --base loose

@@ -14,3 +14,10 @@ sed -n '/^    "mass_hand"/,/}/p' bare/model.json
 echo "== free and with fixed links"
 "$MBGRAD" import leg.sdf --out free --base free --keep-fixed | tail -n 4
 "$MBGRAD" check free | sed -n '4,6p'
+echo "== nested and included models, at a keyframe"
+cp -r "$SRC"/tests/fuzz/corpus/cart.sdf "$SRC"/tests/fuzz/corpus/wheel "$SRC"/tests/fuzz/corpus/key.xml .
+"$MBGRAD" import cart.sdf --base free | sed "s|at .*/wheel|at wheel|"
+"$MBGRAD" check cart | sed -n '4,6p'
+"$MBGRAD" import key.xml --start home
+"$MBGRAD" simulate key --end 0.01 --quiet --out key.csv && head -n 1 key.csv
+sed -n '/^  "initial"/,/^    }/p' key/model.json | head -n 12

@@ -16,6 +16,5 @@ try five-bar --bode x.svg --inputs k1 --frequencies 3
 try five-bar --bode x.svg
 try five-bar --out x.txt
 try five-bar --at -1
-try five-bar --at 0.1 --by k1
 try overhead-crane
 try rotating-beam --at steady

@@ -6,6 +6,7 @@ echo "== derivatives by one parameter, other coordinates"
 "$MBGRAD" linearize five-bar --coordinates B,3 --outputs x2 --inputs k1 --by k2 | sed -n '/^states/,/^$/p; /by k2/,$p'
 echo "== a time of a run"
 "$MBGRAD" linearize five-bar --at 0.3 --step 0.01 --outputs x2 | head -12
+"$MBGRAD" linearize five-bar --at 0.3 --step 0.01 --outputs x2 --inputs k1 --by k2 | sed -n '/^C by/,$p'
 echo "== CSV"
 "$MBGRAD" linearize overhead-crane --at start --outputs x_t --out - | head -6
 echo "== files"

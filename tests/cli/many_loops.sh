@@ -37,6 +37,59 @@ echo "separate spatial four-bars: three redundant rows each"
 } >windows.json
 counts windows.json
 
+echo "a spatial ladder, whose loops share bodies: three redundant rows each, and the motion of the planar one"
+/usr/bin/python3 - <<'END'
+import json
+
+
+def write(motion, inertia):
+    bodies, joints = {}, {}
+    for i in range(40):
+        above = f"rung{i - 1}" if i else "ground"
+        for name, at in ("left", [0, -i - 0.5, 0]), ("right", [2, -i - 0.5, 0]), ("rung", [1, -i - 1, 0]):
+            bodies[f"{name}{i}"] = {"position": at, "mass": 1, "inertia": inertia, "motion": motion}
+        ends = (above, f"left{i}", 0, -i), (above, f"right{i}", 2, -i)
+        ends += (f"left{i}", f"rung{i}", 0, -i - 1), (f"right{i}", f"rung{i}", 2, -i - 1)
+        for k, (first, second, x, y) in enumerate(ends):
+            joints[f"j{i}_{k}"] = {"type": "revolute", "between": [first, second], "at": [x, y, 0], "axis": [0, 0, 1]}
+    with open(f"{motion}.json", "w") as file:
+        json.dump({
+            "mbgrad": 1,
+            "gravity": [3, -9.81, 0],
+            "bodies": bodies,
+            "joints": joints,
+            "signals": {"x": {"type": "position", "of": "rung39", "component": "x"}},
+            "run": {"end": 0.2, "step": 0.02},
+        }, file)
+
+
+write("spatial", [0.1, 0.1, 0.1])
+write("planar", 0.1)
+END
+counts spatial.json
+counts planar.json
+for motion in spatial planar; do
+  "$MBGRAD" simulate $motion.json --formulation lie --quiet --out $motion.csv
+  echo "status $?"
+done
+paste -d , spatial.csv planar.csv | awk -F, 'NR > 1 { d = $2 - $4; d = d < 0 ? -d : d; if (!(d < 1e-8)) bad = 1; last = $4 }
+  END { print NR - 1, "nodes", (last > 1.05 ? "moved" : "at rest"), (bad ? "differ" : "agree") }'
+
+echo "1000 pinned pendulums within 10 seconds of processor time"
+/usr/bin/python3 - >many.json <<'END'
+import json
+
+names = [str(i) for i in range(1000)]
+print(json.dumps({
+    "mbgrad": 1,
+    "bodies": {"r" + n: {"mass": 1, "inertia": [1, 1, 1], "position": [int(n), 0, 0]} for n in names},
+    "joints": {"h" + n: {"type": "revolute", "between": ["ground", "r" + n], "at": [int(n), 0, 0], "axis": [0, 1, 0]}
+               for n in names},
+    "initial": {"pin": {"p" + n: {"joint": "h" + n, "value": 0.1, "rate": 0} for n in names}},
+}))
+END
+(ulimit -t 10 && counts many.json)
+
 echo "70 pinned pendulums, one of them pinned twice"
 pendulums() {
   printf '{"mbgrad": 1, "bodies": {'

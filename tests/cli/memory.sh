@@ -33,3 +33,14 @@ peak 50 "$MBGRAD" check chain
 
 echo "a limit, with the runs of the error estimate"
 peak 12 "$MBGRAD" gradient simple-pendulum --step 1e-3 --end 20 --method adjoint --memory 8M --formulation lie
+
+echo "eight nodes a step, none of them in memory"
+for formulation in dca qr; do
+  peak 5 "$MBGRAD" gradient simple-pendulum --step 1e-3 --end 20 --method adjoint --memory 1M --formulation $formulation \
+    --no-error-estimate
+done
+
+echo "rows at an interval, not all nodes"
+for formulation in dca qr; do
+  peak 6 "$MBGRAD" simulate simple-pendulum --step 1e-3 --end 20 --interval 0.1 --quiet --formulation $formulation
+done

@@ -34,3 +34,6 @@ for formulation in lie dae qr ali3p dca; do
 done
 try sweep growth.json --vary w=5e-5,1e-4
 try check growth.json --gradient
+echo "entries of vectors have names"
+sed 's/"w": 1e-4/"w": { "value": [1, 1, 1e-4] }/; s/1e4\*w/1e4*w[2]/' growth.json >vector.json
+try gradient vector.json

@@ -11,4 +11,6 @@ readelf -lW "$MBGRAD" | grep -q GNU_RELRO || echo "no RELRO"
 readelf -lW "$MBGRAD" | grep 'GNU_STACK.*RWE'
 readelf -h "$MBGRAD" | grep -q 'Type:.*DYN' || echo "not position-independent"
 nm -D "$MBGRAD" | grep -q '__stack_chk_fail\|__asan' || echo "no stack protector"
+# checked copies come with optimization: not in a debug build
+[ "$BUILD_TYPE" != Release ] || nm -D "$MBGRAD" | grep -q '__[a-z]*printf_chk\|__mem[a-z]*_chk' || echo "no FORTIFY_SOURCE"
 exit 0

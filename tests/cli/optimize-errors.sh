@@ -21,7 +21,7 @@ OPTIMIZE=', "optimize": { "objective": "rest", "constraints": { "end": {} } }'; 
 OPTIMIZE=', "optimize": { "objective": "rest", "constraints": { "end": { "min": 1, "max": 0 }, "sped": { "max": 1 } } }'; model; run model.json
 OPTIMIZE=', "optimize": { "objective": "rest", "constraints": { "end": { "min": 1, "equal": 0, "aggregate": 3 }, "speed": { "scale": 0, "max": 1 } } }'; model; run model.json
 OPTIMIZE=', "optimize": { "objective": "rest", "constraints": { "speed": { "equal": 1 }, "v": { "mean": { "kk": 1 }, "max": 1 } } }'; model; run model.json
-OPTIMIZE=', "optimize": { "objective": "rest", "runs": { "a": 1 }, "filter": { "k": 0 }, "parameters": [], "optimizer": "newton", "combine": "least" }'; model; run model.json
+OPTIMIZE=', "optimize": { "objective": "rest", "runs": { "a": 1 }, "filter": { "k": 0 }, "parameters": [], "optimizer": "simplex", "combine": "least" }'; model; run model.json
 OPTIMIZE=', "optimize": { "objective": "rest", "filter": { "k": 0.5 } }'; model; run model.json
 OPTIMIZE=', "optimize": { "objective": "rest", "parameters": ["k"], "filter": { "c": 2 } }'; model; run model.json
 OPTIMIZE=', "optimize": { "objective": "rest", "constraints": { "end": { "equal": 0 } } }'; model
@@ -41,7 +41,7 @@ OPTIMIZE=', "optimize": { "objective": "end + 0.002*k + 0.01*c - log(60 - k)/10"
 # a simulation that fails at the start, and on the way
 STIFF='k + log(50 - k)'; OPTIMIZE=', "optimize": { "objective": "rest - k/100" }'; K=60; model; run model.json; K=20
 model
-for name in lbfgs nlopt-lbfgs slsqp mma conlin ipopt; do
+for name in lbfgs nlopt-lbfgs newton slsqp mma conlin ipopt ipopt-exact; do
   "$MBGRAD" optimize model.json --optimizer $name --iterations 60 --json >out 2>/dev/null; python3 -c '
 import json
 r = json.load(open("out"))

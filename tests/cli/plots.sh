@@ -66,6 +66,10 @@ done
 "$MBGRAD" simulate many.json --quiet --plot - --panels phi >out
 head -c 4 out
 echo
+for names in "phi,rate;x" phi; do # signals are no file
+  "$MBGRAD" simulate many.json --quiet --plot "$names"
+  echo "status $?"
+done
 for command in "modes five-bar --plot" "linearize five-bar --bode" "sweep many.json --vary k=1:2:2 --plot" "check many.json --gradient --plot"; do
   # shellcheck disable=SC2086
   "$MBGRAD" $command x.gif >out

@@ -38,6 +38,60 @@ change 'm["initial"] = {"start": "equilibrium"}; m["states"]["xi"] = {"rate": "1
 "$MBGRAD" modes "$model" --undamped >out || cat out
 "$MBGRAD" linearize "$model" --at steady >out || cat out
 "$MBGRAD" modes "$SRC/tests/reference/states/crane-loop.json"
+# a steady motion: eigenvalues are roots of the characteristic polynomial in the turning frame, and so for other gains
+"$MBGRAD" modes "$SRC/tests/reference/states/carousel.json" --at steady --gradient --json >steady.json
+"$MBGRAD" linearize "$SRC/tests/reference/states/carousel.json" --at steady --by kf --json >linear.json
+/usr/bin/python3 - <<'PY'
+import json
+k, c, kf, T, m, w = 400, 3, 60, 0.2, 2, 8
+p = lambda s, kf=kf: (s * s + c / m * s - (w * w - k / m)) * (s + 1 / T) + kf / (m * T)
+d = json.load(open("steady.json"))
+roots = [complex(*v) if isinstance(v, list) else complex(v["re"], v["im"]) for v in (x["eigenvalue"] for x in d["modes"])]
+print("steady:", len(roots), all(abs(p(s)) < 1e-9 * abs(s) ** 3 for s in roots))
+A = json.load(open("linear.json"))["A"]
+print("A:", [[round(x, 9) for x in row] for row in A])
+PY
+# derivatives of eigenvalues by differences, about a steady motion, and about an equilibrium with reactions in rates;
+# eigenvalues are the poles of the linear model
+for at in "carousel steady" "resting equilibrium"; do
+  set -- $at
+  /usr/bin/python3 - "$SRC/tests/reference/states/$1.json" $2 <<'PY'
+import json, os, subprocess, sys
+model, at = json.load(open(sys.argv[1])), sys.argv[2]
+def modes(m):
+    json.dump(m, open("m.json", "w"))
+    out = subprocess.run([os.environ["MBGRAD"], "modes", "m.json", "--at", at, "--gradient", "--json"], stdout=subprocess.PIPE, check=True)
+    return json.loads(out.stdout)["modes"]
+def near(list_, s): return min((complex(*x["eigenvalue"]) for x in list_), key=lambda z: abs(z - s))
+found = modes(model)
+poles = json.loads(subprocess.run([os.environ["MBGRAD"], "linearize", "m.json", "--at", at, "--json"], stdout=subprocess.PIPE).stdout)["poles"]
+poles = [complex(p["re"], p["im"]) if isinstance(p, dict) else complex(*p) for p in poles]
+off = max(min(abs(complex(*x["eigenvalue"]) - p) for p in poles) / abs(complex(*x["eigenvalue"])) for x in found)
+print(at, "poles:", len(poles), off < 1e-12)
+worst = 0
+for name, value in model["parameters"].items():
+    h = 1e-5 * value
+    up, down = (modes({**model, "parameters": {**model["parameters"], name: value + d}}) for d in (h, -h))
+    for x in found:
+        s = complex(*x["eigenvalue"])
+        slope = (near(up, s) - near(down, s)) / (2 * h)
+        worst = max(worst, abs(slope - complex(x["re_gradient"][name], x["im_gradient"][name])) * value / abs(s))
+print(at, "derivatives:", worst < 1e-7)
+PY
+done
+# a steady value that is unstable, rates that use accelerations
+change 'm["states"]["xf"]["rate"] = "(xf - e)/Tf"'
+"$MBGRAD" check m.json >out || cat out
+"$MBGRAD" modes "$SRC/tests/reference/states/friction.json" >out || cat out
+"$MBGRAD" simulate "$SRC/tests/reference/states/friction.json" --formulation ali3p >out || cat out
+"$MBGRAD" gradient "$SRC/tests/reference/states/friction.json" --end 0.02 --method continuous >out || cat out
+sed 's/"formulation": "lie"/"formulation": "lie", "index": 2/' "$SRC/tests/reference/states/friction.json" >m.json
+"$MBGRAD" simulate m.json >out || cat out
+sed 's/load - N/ax^2 - N/; s/Rx^2 + Ry^2/1/' "$SRC/tests/reference/states/friction.json" >m.json
+"$MBGRAD" simulate m.json --formulation ali3p >out || cat out
+change 'm["initial"] = {"start": "equilibrium"}; m["states"]["xi"]["initial"] = "2*X"'
+"$MBGRAD" check m.json >out || cat out
+"$MBGRAD" linearize "$SRC/tests/reference/states/friction.json" --at start --json >linear.json && echo "linear model at the start"
 # states that nothing feeds back
 "$MBGRAD" modes "$SRC/tests/reference/states/crane.json" --json >modes.json
 /usr/bin/python3 -c 'import json; print([(m["kind"], m.get("state")) for m in json.load(open("modes.json"))["modes"][:3]])'

@@ -20,24 +20,45 @@ def read(name):
     return json.loads(data[4:4 + length]), data[4 + length:]
 
 def channel(data, at, n, scale):
-    out, last, before = [], 0, 0
+    out, sums = [], [0] * data[at]
     for i in range(n):
-        z = sum(data[at + k * n + i] << 8 * k for k in range(4))
-        x = ((z >> 1 ^ (-(z & 1) & 0xffffffff)) + 2 * last - before) & 0xffffffff
-        last, before = x, last
+        z = sum(data[at + 1 + k * n + i] << 8 * k for k in range(4))
+        x = z >> 1 ^ (-(z & 1) & 0xffffffff)
+        for k in reversed(range(len(sums))):
+            x = sums[k] = (sums[k] + x) & 0xffffffff
         out.append(scale * (x - (1 << 32) * (x >> 31)))
     return out
 
 scene, data = read("page.html")
 n, bodies, ghosts = scene["motion"]["frames"], scene["bodies"], scene["ghosts"]
 print([scene["parameters"][g["parameter"]]["name"] for g in ghosts])
-per = 4 * n * 6 * len(bodies)
-first = len(data) - len(ghosts) * per
+# derivatives: every k-th value and the last one are kept, polynomials in time through six of them give the rest
+count = lambda k: -(-(n - 1) // k) + 1
+first = len(data) - sum(4 * count(k) + 1 for g in ghosts for k in g["every"])
+
+def sparse(at, k, scale):
+    y = channel(data, at, count(k), scale * (2 if k == 1 else 1))
+    if k == 1:
+        return y
+    t, out = [times[min(i * k, n - 1)] for i in range(len(y))], []
+    for i in range(n):
+        start = max(0, min(len(y) - 6, i // k - 2))
+        near, total = range(start, start + 6), 0
+        for a in near:
+            weight = 1
+            for b in near:
+                weight *= (times[i] - t[b]) / (t[a] - t[b]) if a != b else 1
+            total += weight * y[a]
+        out.append(total)
+    return out
+
 table = {v: list(csv.DictReader(open(f"k1-{v}.csv"))) for v in ("100.01", "99.99")}
 times = [scene["motion"]["time"][0] + x for x in channel(data, 0, n, scene["motion"]["time"][1])]
 worst = most = 0
 for b, name in enumerate(bodies):
-    w = [channel(data, first + 4 * n * (6 * b + k), n, ghosts[0]["position" if k < 3 else "rotation"]) for k in range(6)]
+    every = ghosts[0]["every"]
+    places = [first + sum(4 * count(e) + 1 for e in every[:6 * b + k]) for k in range(6)]
+    w = [sparse(places[k], every[6 * b + k], ghosts[0]["position" if k < 3 else "rotation"]) for k in range(6)]
     for i in range(0, n, 37):
         row, other = (min(t, key=lambda r: abs(float(r["t"]) - times[i])) for t in table.values())
         turn = 2 * (float(row[f"{name}.qz"]) * float(other[f"{name}.qw"]) - float(row[f"{name}.qw"]) * float(other[f"{name}.qz"]))

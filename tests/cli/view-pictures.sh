@@ -7,6 +7,8 @@
 "$MBGRAD" view cantilever --film still.svg --quiet
 "$MBGRAD" view heavy-top --picture top.svg --eye 0,90 --quiet --out top.html
 for name in vehicle flexible-slider-crank two-arm; do "$MBGRAD" view $name --end 0.01 --picture $name.svg --quiet; done
+"$MBGRAD" view "$SRC/tests/web/contacts" --picture contacts.svg --at 0.5 --quiet
+"$MBGRAD" view "$SRC/tests/web/contacts" --film roads.svg --frames 5 --quiet
 ls
 # a program of this name that keeps its arguments and counts the pictures
 mkdir bin tmp && export TMPDIR=$PWD/tmp && printf '#!/bin/sh\necho "$@" | sed "s#[^ ]*/mbgrad-film-[^/]*#FOLDER#g"; ls "$(dirname "$7")" | wc -l; echo film >"$(eval echo "\${$#}")"\n' >bin/ffmpeg
@@ -49,5 +51,9 @@ off = max(max(abs(m[k] - b[k] - scale * (x[k] - a[k])) for k in (0, 1)) for x, m
 print(len(rods), len(pairs), off < 0.15, tree.parse("film.svg").getroot().find(f".//{S}animate").get("dur"))
 first, last = lines("n01.svg")[0], lines("end.svg")[0]
 print(sorted(first.keys()), len(list(first)), len(lines("n03.svg")), len(list(last)))
+# the plane has 9 + 9 lines, the roads of the roller and of the wheel 2 + 9; only the last one moves
+text, roads = open("contacts.svg").read(), tree.parse("roads.svg").getroot()
+ground = [e for e in roads.iter() if e.get("stroke") == "#c6cdd8"]
+print(text.count('"#c6cdd8"'), len(ground), sum(1 for e in ground if len(list(e))))
 print("animate" in open("still.svg").read(), len(list(tree.parse("top.svg").getroot().iter())) > 5)
 END

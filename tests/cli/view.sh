@@ -22,16 +22,26 @@ def read(name):
     length = struct.unpack("<I", data[:4])[0]
     scene = json.loads(data[4:4 + length])
     n, at = scene["motion"]["frames"], 4 + length
-    def channel(offset, scale):
+    def channel(offset, scale, count=None):
         nonlocal at
-        planes, at = data[at:at + 4 * n], at + 4 * n
-        out, last, before = [], 0, 0
-        for i in range(n):
-            z = sum(planes[k * n + i] << 8 * k for k in range(4))
-            d = z >> 1 ^ (-(z & 1) & 0xffffffff)
-            x = (d + 2 * last - before) & 0xffffffff
-            last, before = x, last
+        count = count or n
+        order, planes, at = data[at], data[at + 1:at + 1 + 4 * count], at + 1 + 4 * count
+        out, sums = [], [0] * order
+        for i in range(count):
+            z = sum(planes[k * count + i] << 8 * k for k in range(4))
+            x = z >> 1 ^ (-(z & 1) & 0xffffffff)
+            for k in reversed(range(order)):
+                x = sums[k] = (sums[k] + x) & 0xffffffff
             out.append(offset + scale * (x - (1 << 32) * (x >> 31)))
+        return out
+    def sparse(offset, scale, k):  # every k-th value and the last one, polynomials in time through six of them
+        if k == 1:
+            return channel(offset, 2 * scale)
+        y, out = channel(offset, scale, -(-(n - 1) // k) + 1), []
+        t = [columns["t"][min(i * k, n - 1)] for i in range(len(y))]
+        for i, now in enumerate(columns["t"]):
+            near = range(max(0, min(len(y) - 6, i // k - 2)), max(0, min(len(y) - 6, i // k - 2)) + 6)
+            out.append(sum(y[a] * math.prod((now - t[b]) / (t[a] - t[b]) for b in near if b != a) for a in near))
         return out
     m = scene["motion"]
     columns = {"t": channel(*m["time"])}
@@ -41,12 +51,11 @@ def read(name):
     for j in range(len(m["modal"]) // 2):
         columns[f"eta{j + 1}"] = channel(*m["modal"][2 * j:2 * j + 2])
     for k, name in enumerate(m["names"]):
-        columns[name] = channel(*m["signals"][2 * k:2 * k + 2])
+        columns[name] = sparse(*m["signals"][3 * k:3 * k + 3])
     for g in scene.get("ghosts", []):
         name = scene["parameters"][g["parameter"]]["name"]
-        for body in scene["bodies"]:
-            for k in range(6):
-                columns[f"{body}.{k}:{name}"] = channel(0, g["position"] if k < 3 else g["rotation"])
+        for i, every in enumerate(g["every"]):
+            columns[f"{i}:{name}"] = sparse(0, g["position"] if i % 6 < 3 else g["rotation"], every)
     assert at == len(data)
     return text, scene, columns
 

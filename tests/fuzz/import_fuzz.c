@@ -1,6 +1,7 @@
 /* Robots in XML: attributes, texts and elements of good files of URDF, SDF and MJCF are changed, swapped, repeated and
-   taken out, entities are declared, elements nested; then the file is imported, and a model that comes out is loaded
-   and asked.
+   taken out (names that are swapped make cycles of parents), entities are declared, elements nested, files included
+   that include themselves, each other or many; then the file is imported, and a model that comes out is loaded and
+   asked.
 
    What it cannot produce: files of more than some hundred kilobytes, encodings other than UTF-8; bytes without any
    structure are one case in sixteen. */
@@ -8,15 +9,43 @@
 
 #include <string.h>
 
-enum { PROBLEMS = 4 };
+enum { PROBLEMS = 8, TREES = 12 };
 
-static const char *const names[PROBLEMS] = {"arm.urdf", "loop.urdf", "leg.sdf", "walker.xml"};
+static const char *const names[PROBLEMS] = {"arm.urdf", "loop.urdf",  "leg.sdf", "walker.xml",
+                                            "crab.xml", "table.urdf", "key.xml", "cart.sdf"};
 static char *files[PROBLEMS];
+
+static void put_file(const char *name, const char *text) { support_write_file(name, text, strlen(text)); }
+
+/* files for <include>: a body, a whole robot, one that includes itself twice, two that include each other, and a tree
+   of 10^11 leaves */
+static void write_includes(void) {
+  put_file("part.xml", "<mujoco><worldbody><body name='part'><joint/><geom size='0.1'/></body></worldbody></mujoco>");
+  put_file("base.xml", files[3]);
+  put_file("self.xml", "<mujoco><include file='self.xml'/><include file='self.xml'/></mujoco>");
+  put_file("ping.xml", "<mujoco><include file='pong.xml'/></mujoco>");
+  put_file("pong.xml", "<mujoco><include file='ping.xml'/></mujoco>");
+  put_file("self.sdf", "<sdf><model name='s'><include><uri>self.sdf</uri></include></model></sdf>");
+  put_file("rim.sdf", "<sdf><model name='rim'><link name='rim'/><frame name='hub'/></model></sdf>");
+  for (int level = 0; level < TREES; level++) {
+    fuzz_text text = {0};
+    char name[32];
+    snprintf(name, sizeof(name), "tree%d.xml", level);
+    fuzz_puts(&text, "<mujoco>");
+    for (int i = 0; i < 10 && level + 1 < TREES; i++) {
+      fuzz_printf(&text, "<include file='tree%d.xml'/>", level + 1);
+    }
+    fuzz_puts(&text, "</mujoco>");
+    put_file(name, text.at);
+    fuzz_free(&text);
+  }
+}
 
 static void open_corpus(void) {
   for (int i = 0; i < PROBLEMS; i++) {
     files[i] = fuzz_corpus(names[i]);
   }
+  write_includes();
 }
 
 static void close_corpus(void) {
@@ -109,9 +138,11 @@ static void replace(fuzz_text *text, piece at, const char *by, size_t length) {
 
 static const char *word(support_rng *rng) {
   static const char *const words[] = {
-      "",      "0 0",      "0 0 0 0",     "base",     "hand",   "pelvis", "crank",      "world",     "ground",
-      "fixed", "floating", "ball",        "revolute", "planar", "screw",  "${x}",       "__model__", "a b c",
-      "1e400", "-1",       "nan nan nan", "&lt;",     "0 0 0",  "1 1 1",  "1e-300 0 0", "prismatic", "universal"};
+      "",      "0 0",       "0 0 0 0",     "base",     "hand",   "pelvis", "crank",          "world",     "ground",
+      "fixed", "floating",  "ball",        "revolute", "planar", "screw",  "${x}",           "__model__", "a b c",
+      "1e400", "-1",        "nan nan nan", "&lt;",     "0 0 0",  "1 1 1",  "1e-300 0 0",     "prismatic", "universal",
+      "tip",   "sum",       "integrator",  "affine",   "up",     "xbody",  "1e308",          "1 2 3 4",   "base.xml",
+      "axle",  "left::hub", "self.sdf",    "rim.sdf",  "true",   "home",   "wheel/model.sdf"};
   return fuzz_one_of(rng, 3) ? fuzz_number(rng) : fuzz_one_of(rng, 4) ? fuzz_no_number(rng) : FUZZ_PICK(rng, words);
 }
 
@@ -148,23 +179,58 @@ static void change(support_rng *rng, fuzz_text *text) {
   }
 }
 
-/* entities that name each other, elements in elements */
-static void wrap(support_rng *rng, fuzz_text *text) {
-  static const char laughs[] = "<!DOCTYPE r [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">"
-                               "<!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>",
-                    outside[] = "<!DOCTYPE r [<!ENTITY x SYSTEM \"/etc/hostname\">]>";
-  const char *head = strchr(text->at, '>');
-  if (fuzz_one_of(rng, 2) && head) {
-    const char *by = fuzz_one_of(rng, 2) ? laughs : outside;
-    fuzz_insert(text, (size_t)(head + 1 - text->at), by, strlen(by));
-    return;
-  }
+/* entities that name each other, a long one, one outside; a file that includes others */
+static const char *head_of(support_rng *rng) {
+  static const char *const heads[] = {
+      ("<!DOCTYPE r [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">"
+       "<!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\"><!ENTITY d \"&c;&c;&c;&c;&c;&c;&c;&c;\">]>"),
+      "<!DOCTYPE r [<!ENTITY x SYSTEM \"/etc/hostname\">]>",
+      "<!DOCTYPE r SYSTEM \"/etc/hostname\" [<!ENTITY % p SYSTEM \"/etc/hostname\"> %p;]>",
+      "<!DOCTYPE r [<!ATTLIST joint type CDATA \"revolute\">]>",
+      "<include file=\"part.xml\"/>",
+      "<include file=\"self.xml\"/>",
+      "<include file=\"ping.xml\"/>",
+      "<include file=\"tree0.xml\"/>",
+      "<include file=\"base.xml\"/>",
+      "<include file=\"/dev/null\"/>",
+      "<include file=\"/\"/>",
+      "<include/>"};
+  return FUZZ_PICK(rng, heads);
+}
+
+/* elements in elements, opened and mostly not closed; a value of many numbers */
+static void blow_up(support_rng *rng, fuzz_text *text) {
+  static const char *const open[] = {"<g>",     "<body>",          "<link name='a'>", "<default class='a'>",
+                                     "<frame>", "<model name='a'>"},
+                           *const close[] = {"</g>", "</body>", "</link>", "</default>", "</frame>", "</model>"};
+  const int kind = support_index(rng, 6), count = support_index(rng, 300);
+  const bool closed = fuzz_one_of(rng, 2);
   piece at = {0, 0};
-  if (choose(rng, find_element, text, &at)) {
-    for (int n = support_index(rng, 300); n > 0; n--) {
-      fuzz_insert(text, at.at, "<g>", 3);
+  if (fuzz_one_of(rng, 3)) {
+    if (choose(rng, find_value, text, &at)) {
+      for (int n = support_index(rng, 20000); n > 0; n--) {
+        fuzz_insert(text, at.at, "1e99 ", 5);
+      }
+    }
+  } else if (choose(rng, find_element, text, &at)) {
+    for (int n = count; n > 0 && closed; n--) {
+      fuzz_insert(text, at.at + at.length, close[kind], strlen(close[kind]));
+    }
+    for (int n = count; n > 0; n--) {
+      fuzz_insert(text, at.at, open[kind], strlen(open[kind]));
     }
   }
+}
+
+static void wrap(support_rng *rng, fuzz_text *text) {
+  const char *head = strchr(text->at, '>');
+  if (fuzz_one_of(rng, 2) && head) {
+    const char *by = head_of(rng);
+    const size_t at = by[1] == '!' ? 0 : (size_t)(head + 1 - text->at);
+    fuzz_insert(text, at, by, strlen(by));
+    return;
+  }
+  blow_up(rng, text);
 }
 
 static void make(support_rng *rng, int problem, fuzz_text *out) {
@@ -173,7 +239,7 @@ static void make(support_rng *rng, int problem, fuzz_text *out) {
   for (int n = support_index(rng, 5); n >= 0; n--) {
     change(rng, out);
   }
-  if (fuzz_one_of(rng, 30)) {
+  if (fuzz_one_of(rng, 12)) {
     wrap(rng, out);
   }
   if (fuzz_one_of(rng, 16)) {
@@ -191,6 +257,7 @@ static void choose_options(support_rng *rng, mbg_import_options *o) {
   o->without = FUZZ_PICK(rng, without);
   o->free_base = fuzz_one_of(rng, 2);
   o->keep_fixed = fuzz_one_of(rng, 4);
+  o->contacts = fuzz_one_of(rng, 4);
 }
 
 static fuzz_outcome take(support_rng *rng, int problem, const char *text, size_t length) {

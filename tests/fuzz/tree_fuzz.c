@@ -6,8 +6,8 @@
    the fragments of the manual, which shows every key and every choice, are exchanged among each other.
 
    What it cannot produce: bytes that are no JSON apart from words in place of numbers (json_fuzz and model_fuzz do),
-   parts that are changed themselves (the model around them is), models of more than some thirty bodies, long runs,
-   several faults far apart in one file more often than by chance. */
+   parts that are changed themselves (the model around them is), models of more than some thirty bodies (of a dozen by
+   qr), long runs, several faults far apart in one file more often than by chance. */
 #include "support/fuzz_tree.h"
 #include "support/random_model.h"
 
@@ -51,11 +51,13 @@ static void add_donor(const char *text) {
 
 static void add_gallery(void) {
   struct dirent **list;
-  const int count = scandir(MBG_GALLERY_DIR, &list, NULL, alphasort); /* the same order everywhere */
+  char gallery[256];
+  snprintf(gallery, sizeof(gallery), "%s/gallery", fuzz_root());
+  const int count = scandir(gallery, &list, NULL, alphasort); /* the same order everywhere */
   CHECK(count > 10);
   for (int i = 0; i < count; i++) {
     char folder[512], path[600];
-    snprintf(folder, sizeof(folder), "%s/%.200s", MBG_GALLERY_DIR, list[i]->d_name);
+    snprintf(folder, sizeof(folder), "%s/%.200s", gallery, list[i]->d_name);
     snprintf(path, sizeof(path), "%s/model.json", folder);
     FILE *file = list[i]->d_name[0] == '.' ? NULL : fopen(path, "rb");
     if (file) {
@@ -74,7 +76,7 @@ static void add_gallery(void) {
    bases, and every JSON gives elements. In the second pass all files are there. */
 static void add_page(const char *page, bool files) {
   char path[600], name[100] = "";
-  snprintf(path, sizeof(path), "%s/docs/%s", MBG_SOURCE_DIR, page);
+  snprintf(path, sizeof(path), "%s/docs/%s", fuzz_root(), page);
   char *text = support_read_file(path, NULL), *line = text;
   while (*line) {
     char *end = strchr(line, '\n');

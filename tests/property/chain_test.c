@@ -492,7 +492,8 @@ static void check_kind(random_kind kind) {
   const int rounds = support_rounds(5, 25);
   for (int i = 0; i < rounds; i++) {
     const uint64_t number = (uint64_t)(i * RANDOM_KINDS) + (uint64_t)kind;
-    const random_model_options opt = random_model_mix(number);
+    random_model_options opt = random_model_mix(number);
+    opt.contacts = true;
     char *text = random_model(number, &opt);
     check_model(number, NULL, text);
     free(text);
@@ -540,7 +541,7 @@ static void test_modal(void **state) {
   for (int i = 0; i < rounds; i++) {
     const uint64_t number = 7000 + (uint64_t)i;
     random_model_options opt = random_model_mix(number);
-    opt.modal = true;
+    opt.modal = opt.contacts = true;
     opt.beams = i % 4 == 0;
     char *text = random_model(number, &opt);
     check_model(number, NULL, text);
@@ -572,7 +573,7 @@ static void test_power(void **state) {
   for (int i = 0; i < rounds; i++) {
     fixture f = {.rng = support_rng_make((uint64_t)i)};
     random_model_options opt = random_model_mix((uint64_t)i);
-    opt.conservative = true;
+    opt.conservative = opt.contacts = true;
     opt.beams = i % 2;
     opt.modal = i % 3 == 0;
     seed = (uint64_t)i;
@@ -659,12 +660,31 @@ static void take_usage(const mbg_model *m, usage *used) {
   used->pin = used->pin || m->npin > 0;
 }
 
+/* rolling joints and impacts have models of their own */
+static void take_references(usage *used) {
+  static const char *const models[] = {"curves/sleigh",     "curves/wheel",  "curves/ball",
+                                       "events/ball",       "contacts/cam",  "contacts/flat",
+                                       "contacts/ellipses", "contacts/wire", "contacts/bowl"};
+  for (int i = 0; i < MBG_COUNT(models); i++) {
+    char path[300];
+    mbg_context *ctx;
+    mbg_model *m;
+    snprintf(path, sizeof path, "%s/tests/reference/%s.json", MBG_SOURCE_DIR, models[i]);
+    assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
+    assert_int_equal(mbg_model_load(ctx, path, &m), MBG_OK);
+    take_usage(m, used);
+    mbg_model_destroy(m);
+    mbg_context_destroy(ctx);
+  }
+}
+
 /* the random models of the long run use every type there is */
 static void test_catalogue(void **state) {
   (void)state;
   usage used = {0};
   for (uint64_t number = 0; number < 100; number++) {
     random_model_options opt = random_model_mix(number);
+    opt.contacts = true;
     opt.beams = number % 4 == 0;
     opt.modal = number % 4 == 1;
     mbg_context *ctx;
@@ -677,6 +697,7 @@ static void test_catalogue(void **state) {
     mbg_context_destroy(ctx);
     free(text);
   }
+  take_references(&used);
   ALL_USED(joint);
   ALL_USED(law);
   ALL_USED(force);

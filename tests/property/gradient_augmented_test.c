@@ -3,6 +3,7 @@
    matrix of the step; and what penalties that are too small or too large say. */
 #define PROOF_RANDOM 15
 #define PROOF_GALLERY 3
+#define PROOF_NO_RATES /* the augmented iteration refuses them by name */
 #include "property/gradient_proof.h"
 
 #define AUGMENTED "\"iteration\": \"augmented\", "

@@ -2,6 +2,7 @@
    checkpoints, half turns; the continuous adjoints converge to them. */
 #define PROOF_RANDOM 8
 #define PROOF_GALLERY 6
+#define PROOF_NO_RATES /* index 2 refuses them by name */
 #include "property/gradient_proof.h"
 
 static char *gallery_index2(const char *name) {

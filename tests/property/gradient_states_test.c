@@ -1,5 +1,6 @@
 /* The proof of gradients for models with states: lags, nonlinear filters, integrators, oscillators, stiff lags, steady
-   starts, states in force laws; parameters in rates and initial values. */
+   starts, states in force laws; parameters in rates and initial values; rates that use accelerations, reactions, forces
+   and energies (late ones), which 'ali3p' takes of accelerations of trees. */
 #include "property/gradient_proof.h"
 
 static void test_implicit(void **state) {
@@ -18,7 +19,22 @@ static void test_explicit(void **state) {
   test_states(state);
 }
 
+static void test_late_rates(void **state) {
+  static const char *const keys[] = {"lie", "dae", "dca"}, *const tree[] = {"ali3p"};
+  formulations = keys;
+  nformulation = MBG_COUNT(keys);
+  with_stiff = false;
+  with_late = RANDOM_LATE_ALL;
+  test_late(state);
+  formulations = tree;
+  nformulation = MBG_COUNT(tree);
+  with_late = RANDOM_LATE_ACCELERATIONS;
+  test_late(state);
+  with_late = RANDOM_LATE_NONE;
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_implicit), cmocka_unit_test(test_explicit)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_implicit), cmocka_unit_test(test_explicit),
+                                     cmocka_unit_test(test_late_rates)};
   return cmocka_run_group_tests(tests, NULL, report);
 }

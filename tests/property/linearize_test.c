@@ -177,13 +177,13 @@ static void check_column(fixture *f, int c, int parameter) {
   const real *F = (input ? l->B : l->A) + at, *G = (input ? l->D : l->C) + at;
   const double size = 1e-3 + largest(l->n, ld, F);
   differences(f, c, parameter, eps);
-  for (int i = 0; i < nq; i++) {
-    const mbg__q *q = &f->k.q[i];
-    for (int k = 0; k < 2 && q->kind == MBG__Q_JOINT; k++) {
-      const int signal = q->signal + 1 + k;
+  for (int i = 0; i < nq + mbg__linear_rates(&f->k.spec); i++) {
+    const bool rate = i >= nq;
+    const mbg__q *q = &f->k.q[rate ? mbg__linear_rate(&f->k.spec, i - nq) : i];
+    if (q->kind == MBG__Q_JOINT) {
       /* differences have the rounding of forces that cancel: of the size of the row of A */
-      const double row = largest(l->n, 1, l->A + (size_t)(i + k * nq) * (size_t)l->n);
-      compare(f, input ? "B" : "A", i + k * nq, c, parameter, signal, re(F[(size_t)(i + k * nq) * (size_t)ld]),
+      const double row = largest(l->n, 1, l->A + (size_t)i * (size_t)l->n);
+      compare(f, input ? "B" : "A", i, c, parameter, q->signal + 1 + rate, re(F[(size_t)i * (size_t)ld]),
               size + row * (parameter < 0 ? 1 : 1e-7 / eps), eps);
     }
   }
@@ -191,7 +191,7 @@ static void check_column(fixture *f, int c, int parameter) {
     const int signal = f->k.spec.outputs[i];
     const double row = largest(l->n, 1, l->C + (size_t)i * (size_t)l->n), value = fabs(f->y[0][signal]);
     compare(f, input ? "D" : "C", i, c, parameter, signal, re(G[(size_t)i * (size_t)ld]),
-            size + row + 1e-9 * value / eps, eps);
+            size + row + fabs(re(G[(size_t)i * (size_t)ld])) + 1e-9 * value / eps, eps);
   }
 }
 
@@ -256,14 +256,13 @@ static bool has_start(const job *j) {
   return err == MBG_OK;
 }
 
-static void test_random_differences(void **state) {
-  (void)state;
+static void check_random(int first, char *(*make)(uint64_t seed)) {
   const int rounds = support_sanitized() ? 4 : support_rounds(12, 100);
   int found = 0;
   for (int i = 0; i < rounds; i++) {
-    char name[40], *text = random_text((uint64_t)(seeds + i));
+    char name[40], *text = make((uint64_t)(first + i));
     job j;
-    snprintf(name, sizeof(name), "seed %d", seeds + i);
+    snprintf(name, sizeof(name), "seed %d", first + i);
     open_text(&j, name, text);
     if (has_start(&j)) {
       found++;
@@ -274,6 +273,24 @@ static void test_random_differences(void **state) {
   }
   assert_true(found >= rounds / 2);
   assert_true(corners <= 20 * rounds);
+}
+
+static void test_random_differences(void **state) {
+  (void)state;
+  check_random(seeds, random_text);
+}
+
+/* wheels, balls and blades */
+static char *rolling_text(uint64_t seed) {
+  random_model_options opt = random_model_mix(seed);
+  opt.rolling = true;
+  return random_model(seed, &opt);
+}
+
+static void test_rolling_differences(void **state) {
+  (void)state;
+  corners = 0;
+  check_random(19000, rolling_text);
 }
 
 /* ---------------------------------------------------------------------- poles and modes */
@@ -536,6 +553,7 @@ int main(void) {
       cmocka_unit_test(test_modes),
       cmocka_unit_test(test_differences),
       cmocka_unit_test(test_random_differences),
+      cmocka_unit_test(test_rolling_differences),
       cmocka_unit_test(test_derivatives),
       cmocka_unit_test(test_random_derivatives),
   };

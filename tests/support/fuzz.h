@@ -99,6 +99,8 @@ int fuzz_libfuzzer(const fuzz_program *program, const uint8_t *data, size_t size
   int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return fuzz_libfuzzer(&(program), data, size); }      \
   FUZZ_MAIN(program)
 
+/* The folder of the sources, for tests/fuzz/corpus, gallery and docs; MBG_FUZZ_ROOT in the environment: another one. */
+const char *fuzz_root(void);
 /* A file of tests/fuzz/corpus; free with free(). */
 char *fuzz_corpus(const char *name);
 /* The same into the present folder. */

@@ -1,11 +1,16 @@
 /* Questions to a model that was read: simulation, gradients, check, modes, searches. Few steps, because a mutated model
    may ask for any number of them: the interrupt callback ends what takes longer. */
+#include "model/model.h"
 #include "support/fuzz.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { STEPS = 25, STEPS_SEARCH = 120, STEPS_RESTART = 1000, EFFORT_MAX = 50000, MODES_BODIES = 20 };
+
+/* Bodies that qr is asked for, and those of runs with all steps: an evaluation takes time by the cube of their number
+   (0.1 s with 100 bodies), a step with a jump in an integral 168 evaluations, and a run with noise 3,600. */
+enum { DENSE_BODIES = 12, DENSE_FULL = 6 };
 
 static bool enough(void *user) { return --*(int *)user < 0; }
 
@@ -15,11 +20,26 @@ static double *numbers(size_t count) {
   return x;
 }
 
+/* Steps until the interrupt. Many bodies are asked by lie, whose matrices are sparse, in place of qr; fewer ones take
+   as many steps of qr as cost the same. */
+static int affordable(const mbg_model *model, mbg_run_options *o, int steps) {
+  const int bodies = mbg_model_body_count(model);
+  const char *asked = o->formulation ? o->formulation : model->run.formulation;
+  if (!asked || strcmp(asked, "qr") != 0 || bodies <= DENSE_FULL) {
+    return steps;
+  }
+  if (bodies > DENSE_BODIES) {
+    o->formulation = "lie";
+    o->integrator = NULL;
+    return steps;
+  }
+  return 1 + (int)(steps * pow((double)DENSE_FULL / bodies, 3));
+}
+
 /* Most of the time a few steps from 0, sometimes what the model says. */
-static mbg_run_options options_of(support_rng *rng, int *left, int steps) {
+static mbg_run_options options_of(support_rng *rng, const mbg_model *model, int *left, int steps) {
   static const double sizes[] = {1e-4, 1e-3, 5e-3, 0.02, 0.1};
   mbg_run_options o;
-  *left = steps;
   mbg_run_options_default(&o, sizeof(o));
   o.interrupt = enough;
   o.user = left;
@@ -44,6 +64,7 @@ static mbg_run_options options_of(support_rng *rng, int *left, int steps) {
   if (fuzz_one_of(rng, 10)) {
     o.memory = 1e5;
   }
+  *left = affordable(model, &o, steps);
   return o;
 }
 
@@ -133,7 +154,8 @@ static int ask_derivatives(support_rng *rng, mbg_context *ctx, mbg_run *run, con
 fuzz_outcome fuzz_ask_gradient(support_rng *rng, mbg_context *ctx, const mbg_model *model, const char *formulation,
                                const char *state) {
   int left, err;
-  mbg_run_options o = options_of(rng, &left, STEPS);
+  mbg_run_options o = options_of(rng, model, &left, STEPS);
+  const int steps = left;
   double *psi = numbers((size_t)mbg_model_criterion_count(model));
   mbg_run *run = NULL;
   o.formulation = formulation ? formulation : o.formulation;
@@ -149,7 +171,7 @@ fuzz_outcome fuzz_ask_gradient(support_rng *rng, mbg_context *ctx, const mbg_mod
   fuzz_outcome outcome = accepted ? FUZZ_ACCEPTED : FUZZ_REFUSED;
   if (err == MBG_OK) {
     check_run(run, model, &o);
-    left = 12 * STEPS; /* of derivatives: as many as the nodes need */
+    left = 12 * steps; /* of derivatives: as many as the nodes need */
     err = mbg_run_criteria(ctx, run, psi);
     fuzz_check_finite("criterion", psi, err == MBG_OK ? (size_t)mbg_model_criterion_count(model) : 0);
     if (state && fuzz_one_of(rng, 4)) {
@@ -237,8 +259,8 @@ static fuzz_outcome ask_modes(support_rng *rng, mbg_context *ctx, const mbg_mode
 /* ---------------------------------------------------------------------- searches */
 
 /* with a restart file: those of the search that wrote the file */
-static mbg_run_options search_options(support_rng *rng, int *left, const char *restart) {
-  mbg_run_options o = options_of(rng, left, STEPS_SEARCH);
+static mbg_run_options search_options(support_rng *rng, const mbg_model *model, int *left, const char *restart) {
+  mbg_run_options o = options_of(rng, model, left, STEPS_SEARCH);
   if (restart) {
     mbg_run_options_default(&o, sizeof(o));
     o.interrupt = enough;
@@ -250,7 +272,8 @@ static mbg_run_options search_options(support_rng *rng, int *left, const char *r
 
 fuzz_outcome fuzz_ask_identify(support_rng *rng, mbg_context *ctx, const mbg_model *model, const char *restart) {
   int left;
-  const mbg_run_options run = search_options(rng, &left, restart);
+  const mbg_run_options run = search_options(rng, model, &left, restart);
+  const int steps = left;
   mbg_identify_options o;
   mbg_identify *id = NULL;
   char *text = NULL;
@@ -263,7 +286,7 @@ fuzz_outcome fuzz_ask_identify(support_rng *rng, mbg_context *ctx, const mbg_mod
   o.optimizer = !restart && fuzz_one_of(rng, 3) ? "lbfgs" : NULL;
   int err = mbg_identify_create(ctx, model, &o, &id);
   fuzz_outcome outcome = err == MBG_OK && !restart ? FUZZ_ACCEPTED : FUZZ_REFUSED;
-  left = restart ? STEPS_RESTART : STEPS_SEARCH;
+  left = steps;
   err = err == MBG_OK ? mbg_identify_solve(ctx, id) : err;
   if (err == MBG_OK) {
     const mbg_identify_summary *s = mbg_identify_get_summary(id);
@@ -290,7 +313,8 @@ fuzz_outcome fuzz_ask_identify(support_rng *rng, mbg_context *ctx, const mbg_mod
 
 fuzz_outcome fuzz_ask_optimize(support_rng *rng, mbg_context *ctx, const mbg_model *model, const char *restart) {
   int left;
-  const mbg_run_options run = search_options(rng, &left, restart);
+  const mbg_run_options run = search_options(rng, model, &left, restart);
+  const int steps = left;
   mbg_optimize_options o;
   mbg_optimize *opt = NULL;
   char *text = NULL;
@@ -302,7 +326,7 @@ fuzz_outcome fuzz_ask_optimize(support_rng *rng, mbg_context *ctx, const mbg_mod
   o.optimizer = restart ? NULL : mbg_optimize_optimizer(support_index(rng, 6));
   int err = mbg_optimize_create(ctx, model, &o, &opt);
   fuzz_outcome outcome = err == MBG_OK && !restart ? FUZZ_ACCEPTED : FUZZ_REFUSED;
-  left = restart ? STEPS_RESTART : STEPS_SEARCH;
+  left = steps;
   err = err == MBG_OK ? mbg_optimize_solve(ctx, opt) : err;
   if (err == MBG_OK) {
     const mbg_optimize_summary *s = mbg_optimize_get_summary(opt);
@@ -330,7 +354,8 @@ fuzz_outcome fuzz_ask_optimize(support_rng *rng, mbg_context *ctx, const mbg_mod
 
 fuzz_outcome fuzz_ask_control(support_rng *rng, mbg_context *ctx, const mbg_model *model, const char *restart) {
   int left;
-  const mbg_run_options run = search_options(rng, &left, restart);
+  const mbg_run_options run = search_options(rng, model, &left, restart);
+  const int steps = left;
   mbg_control_options o;
   mbg_control *control = NULL;
   mbg_control_options_default(&o, sizeof(o));
@@ -340,7 +365,7 @@ fuzz_outcome fuzz_ask_control(support_rng *rng, mbg_context *ctx, const mbg_mode
   o.resume = restart != NULL;
   int err = mbg_control_create(ctx, model, &o, &control);
   fuzz_outcome outcome = err == MBG_OK && !restart ? FUZZ_ACCEPTED : FUZZ_REFUSED;
-  left = restart ? STEPS_RESTART : STEPS_SEARCH;
+  left = steps;
   err = err == MBG_OK ? mbg_control_solve(ctx, control) : err;
   if (err == MBG_OK) {
     const mbg_control_summary *s = mbg_control_get_summary(control);

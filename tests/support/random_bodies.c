@@ -45,7 +45,7 @@ bool rm_turns(const rm_gen *g, int body) {
   return body < 0 || g->bodies[body].motion == RM_SPATIAL || g->bodies[body].motion == RM_PLANAR;
 }
 
-static void random_rotation(rm_gen *g, bool flat, double R[9]) {
+void rm_random_rotation(rm_gen *g, bool flat, double R[9]) {
   if (g->opt->special && rm_special_rotation(g, flat, R)) {
     return;
   }
@@ -238,7 +238,7 @@ static void relative_frame(rm_gen *g, rm_joint *j, bool at_zero, double *extra, 
     break;
   }
   if (!at_zero) {
-    random_rotation(g, false, G->R);
+    rm_random_rotation(g, false, G->R);
   }
   if (j->type == RM_DISTANCE) {
     random_offset(g, j->planar, 0.3, 0.9, G->x);
@@ -260,7 +260,7 @@ static bool edge_on(const rm_joint *j) {
 static void flat_rotation(rm_gen *g, bool edge, double R[9]) {
   static const double quarter[3] = {0, M_PI / 2, 0};
   double Rz[9], Ry[9];
-  random_rotation(g, true, Rz);
+  rm_random_rotation(g, true, Rz);
   mbg__so3_exp(Ry, quarter);
   if (edge) {
     m3_mul(R, Rz, Ry);
@@ -272,7 +272,7 @@ static void flat_rotation(rm_gen *g, bool edge, double R[9]) {
 /* rotations in the plane for what relative_frame has made in space */
 static void flatten(rm_gen *g, const rm_joint *j, mbg__frame *G) {
   if (j->type == RM_DISTANCE || j->type == RM_SPHERICAL) {
-    random_rotation(g, true, G->R);
+    rm_random_rotation(g, true, G->R);
   } else if (j->type == RM_ON_LINE || j->type == RM_ON_PLANE) {
     m3_identity(G->R);
   }
@@ -404,7 +404,7 @@ static void first_marker(rm_gen *g, const rm_joint *j, int A, int B, bool by_mar
   if (flat) {
     flat_rotation(g, edge_on(j), H->R);
   } else {
-    random_rotation(g, false, H->R);
+    rm_random_rotation(g, false, H->R);
   }
   if (by_markers && !flat && A >= 0 && rm_chance(g, 0.2)) {
     *H = *rm_frame(g, A);
@@ -483,7 +483,11 @@ static int tree_type(rm_gen *g, int parent, int child) {
   static const rm_type flat[] = {RM_REVOLUTE, RM_REVOLUTE, RM_PRISMATIC, RM_SPHERICAL,
                                  RM_DISTANCE, RM_ON_LINE,  RM_ON_PLANE,  RM_FIXED};
   static const rm_type point[] = {RM_DISTANCE, RM_ON_LINE, RM_ON_PLANE, RM_SPHERICAL};
+  static const rm_type lower[] = {RM_REVOLUTE, RM_PRISMATIC, RM_CYLINDRICAL, RM_SPHERICAL, RM_FIXED, RM_PLANAR_JOINT};
   const rm_motion motion = g->bodies[child].motion;
+  if (motion == RM_SPATIAL && g->opt->lower) {
+    return (int)lower[support_index(&g->rng, MBG_COUNT(lower))];
+  }
   if (motion == RM_SPATIAL) {
     /* a marker's axes on a point body do not turn: only what holds points */
     const bool to_point = !rm_turns(g, parent);
@@ -511,7 +515,7 @@ static void place(rm_gen *g, int parent, int body) {
     b->H.x[2] = 0;
   }
   if (rm_turns(g, body) || rm_chance(g, 0.3)) {
-    random_rotation(g, flat, b->H.R);
+    rm_random_rotation(g, flat, b->H.R);
   }
 }
 
@@ -595,8 +599,7 @@ static int depth(const rm_gen *g, int body) {
   return n;
 }
 
-/* freedoms on the path between two bodies; take > 0: as many are taken away */
-static void path(rm_gen *g, int A, int B, int take, int *free, int *turn) {
+void rm_path(rm_gen *g, int A, int B, int take, int *free, int *turn) {
   *free = *turn = 0;
   while (A != B) {
     int *up = depth(g, A) >= depth(g, B) ? &A : &B;
@@ -632,7 +635,7 @@ static bool may_close(rm_gen *g, rm_type type, int A, int B) {
   const bool flat = in_plane(g, A) && in_plane(g, B), plain = rm_turns(g, A) && rm_turns(g, B);
   const int rows = flat ? types[type].flat_rows : types[type].rows, o = orientation_rows(type, flat);
   int free, turn;
-  path(g, A, B, 0, &free, &turn);
+  rm_path(g, A, B, 0, &free, &turn);
   if (rows < 0 || joined(g, A, B) || type == RM_FIXED ||
       (g->opt->kind == RANDOM_MIXED && type != RM_DISTANCE && !flat)) {
     return false;
@@ -643,7 +646,7 @@ static bool may_close(rm_gen *g, rm_type type, int A, int B) {
   return free >= rows + (flat ? 1 : 2) && (o == 0 || turn > o);
 }
 
-static bool parents(const rm_gen *g, int A, int B) {
+bool rm_parents(const rm_gen *g, int A, int B) {
   return A == B || (A >= 0 && g->bodies[A].parent == B) || (B >= 0 && g->bodies[B].parent == A);
 }
 
@@ -652,12 +655,12 @@ void rm_close_loops(rm_gen *g) {
   for (int tries = 0, made = 0; tries < 60 && made < wanted; tries++) {
     const int A = support_index(&g->rng, g->nbody + 1) - 1, B = support_index(&g->rng, g->nbody);
     const rm_type type = (rm_type)support_index(&g->rng, RM_JOINT_TYPES);
-    if (parents(g, A, B) || !may_close(g, type, A, B)) {
+    if (rm_parents(g, A, B) || !may_close(g, type, A, B)) {
       continue;
     }
     int free, turn;
     const rm_joint *j = join(g, type, A, B, false);
-    path(g, A, B, j->planar ? types[type].flat_rows : types[type].rows, &free, &turn);
+    rm_path(g, A, B, j->planar ? types[type].flat_rows : types[type].rows, &free, &turn);
     made++;
   }
 }
@@ -731,6 +734,25 @@ void rm_make_drivers(rm_gen *g) {
   }
 }
 
+/* a law of a coordinate with its value at q, or NULL: none */
+static const char *coupling_law(rm_gen *g, double q, double *value) {
+  const double a = rm_sign(g, 0.1, 0.6);
+  const char *text = rm_expression(g, a, 0.1);
+  switch (support_index(&g->rng, 4)) {
+  case 0:
+    *value = q + a * sin(q);
+    return rm_string(g, "x + (%s)*sin(x)", text);
+  case 1:
+    *value = q * exp(a * q / 4);
+    return rm_string(g, "x*exp((%s)*x/4)", text);
+  case 2:
+    *value = tanh(q) + (2 + a) * q;
+    return rm_string(g, "tanh(x) + (2 + %s)*x", text);
+  default:
+    return NULL;
+  }
+}
+
 void rm_make_couplings(rm_gen *g) {
   rm_joint *j[3];
   int k[3], n = 0;
@@ -750,15 +772,24 @@ void rm_make_couplings(rm_gen *g) {
   for (int i = 0; i < n; i++) {
     const double factor = rm_sign(g, 0.5, 2);
     const bool one = i > 0 && rm_chance(g, 0.2);
-    constant += (one ? 1 : factor) * j[i]->q[k[i]];
+    double value = j[i]->q[k[i]];
+    const char *law = g->opt->curves ? coupling_law(g, value, &value) : NULL;
+    constant += (one ? 1 : factor) * value;
     rm_put(&g->coupling, "%s", i ? ", " : "");
     put_joint_coordinate(g, &g->coupling, j[i], k[i]);
+    if (law) {
+      rm_put(&g->coupling, ", \"law\": \"%s\"", law);
+    }
     if (!one) {
       rm_put(&g->coupling, ", \"factor\": %s", rm_number(g, factor, 0.2));
     }
     rm_put(&g->coupling, "}");
   }
-  rm_put(&g->coupling, "], \"constant\": %s}", rm_number(g, constant, 0.1));
+  if (g->opt->curves && rm_chance(g, 0.4)) {
+    rm_put(&g->coupling, "], \"constant\": \"%s\"}", driver_law(g, constant));
+  } else {
+    rm_put(&g->coupling, "], \"constant\": %s}", rm_number(g, constant, 0.1));
+  }
   take(g, j[0], k[0]);
 }
 
@@ -766,7 +797,7 @@ void rm_make_couplings(rm_gen *g) {
 static void pin_signal(rm_gen *g) {
   const int body = support_index(&g->rng, g->nbody);
   int free, turn;
-  path(g, -1, body, 0, &free, &turn);
+  rm_path(g, -1, body, 0, &free, &turn);
   if (free < 4 || turn < 1 || g->opt->kind == RANDOM_PLANAR) {
     return;
   }
@@ -783,7 +814,7 @@ static void pin_signal(rm_gen *g) {
   rm_entry(&g->pin, rm_string(g, "p%d", g->npin++));
   rm_put(&g->pin, "{\"signal\": \"%s\", \"value\": %s", signal, rm_number(g, v3_norm(x), 0.1));
   rm_put(&g->pin, ", \"rate\": %s}", rm_number(g, rm_sign(g, 0, 0.5), 0.2));
-  path(g, -1, body, 1, &free, &turn);
+  rm_path(g, -1, body, 1, &free, &turn);
 }
 
 /* a component of a body's velocity, seen from another body's or the ground's axes */
@@ -791,13 +822,13 @@ static void pin_velocity(rm_gen *g) {
   static const char *const axes[] = {"x", "y", "z"};
   const int body = support_index(&g->rng, g->nbody);
   int free, turn;
-  path(g, -1, body, 0, &free, &turn);
+  rm_path(g, -1, body, 0, &free, &turn);
   if (free < 4 || turn < 1 || !rm_turns(g, body) || g->opt->kind == RANDOM_PLANAR) {
     return;
   }
   const bool angular = g->bodies[body].motion == RM_SPATIAL && rm_chance(g, 0.5);
   mbg__frame h = identity;
-  random_rotation(g, false, h.R);
+  rm_random_rotation(g, false, h.R);
   const int marker = rm_marker_add(g, -1, &h), axis = support_index(&g->rng, in_plane(g, body) ? 2 : 3);
   const char *signal = rm_string(g, "speed%d", g->npin);
   rm_entry(&g->signal, signal);
@@ -806,7 +837,7 @@ static void pin_velocity(rm_gen *g) {
   rm_put(&g->signal, ", \"in\": \"%s\"}", rm_chance(g, 0.5) ? "reference" : "body");
   rm_entry(&g->pin, rm_string(g, "p%d", g->npin++));
   rm_put(&g->pin, "{\"signal\": \"%s\", \"value\": %s}", signal, rm_number(g, rm_sign(g, 0, 0.5), 0.2));
-  path(g, -1, body, 1, &free, &turn);
+  rm_path(g, -1, body, 1, &free, &turn);
 }
 
 void rm_make_pins(rm_gen *g) {
@@ -888,7 +919,7 @@ void rm_make_pool(rm_gen *g) {
         h.x[i & 1] += 0.25 + 0.125 * (i + 1); /* apart from all others */
       }
       if (i < 0 || rm_turns(g, i)) {
-        random_rotation(g, flat, h.R);
+        rm_random_rotation(g, flat, h.R);
       }
       if (i < 0) {
         /* beside the bodies, not among them */

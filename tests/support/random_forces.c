@@ -455,6 +455,45 @@ static bool put_tyre(rm_gen *g) {
   return true;
 }
 
+/* about as deep as its width in the design configuration */
+static void put_contact(rm_gen *g) {
+  static const char *const quantity[] = {"depth", "normal", "slip"};
+  int m[2];
+  mbg__frame G;
+  marker_pair(g, m, &G);
+  const int shape = support_index(&g->rng, 3);
+  const double width = rm_between(g, 0.05, 0.1), deep = rm_between(g, 0.3, 2) * width, far = v3_norm(G.x);
+  rm_entry(&g->force, "touch");
+  rm_put(&g->force, "{\"type\": \"contact\", \"between\": [\"%s\", \"%s\"]", rm_marker_name(g, m[0]),
+         rm_marker_name(g, m[1]));
+  if (shape == 2) {
+    rm_put(&g->force, ", \"shape\": \"sphere-road\", \"up\": \"y\", \"radius\": %s", rm_number(g, 0.3, 0.05));
+    rm_put(&g->force, ", \"road\": \"%s + 0.02*sin(2*x + %s*t)\"", rm_expression(g, G.x[1] - 0.3 + deep, 0.05),
+           g->opt->conservative ? "0" : rm_name(g));
+  } else {
+    const double own = shape == 0 ? far / 2 : 0.2, other = shape == 0 ? far / 2 + deep : far + 0.2 - deep;
+    rm_put(&g->force, ", \"shape\": \"%s\", \"radius\": %s", shape == 0 ? "sphere-sphere" : "sphere-socket",
+           rm_number(g, own, 0.02));
+    rm_put(&g->force, ", \"radius_a\": %s", rm_number(g, other, 0.02));
+  }
+  rm_put(&g->force, ", \"stiffness\": %s", rm_number(g, rm_between(g, 50, 200), 10));
+  rm_put(&g->force, ", \"exponent\": %s", rm_number(g, rm_between(g, 1.2, 1.6), 0.1));
+  rm_put(&g->force, ", \"width\": %s", rm_number(g, width, 0.01));
+  if (!g->opt->conservative) {
+    rm_put(&g->force, ", \"restitution\": %s", rm_number(g, rm_between(g, 0.4, 0.9), 0.05));
+    rm_put(&g->force, ", \"speed\": %s, \"smoothing\": %s", rm_number(g, 2, 0.1), rm_number(g, 0.2, 0.05));
+    rm_put(&g->force, ", \"friction\": %s", rm_number(g, rm_between(g, 0.2, 0.5), 0.05));
+    rm_put(&g->force, ", \"static_friction\": %s", rm_number(g, rm_between(g, 0.5, 0.8), 0.05));
+    rm_put(&g->force, ", \"slip_speed\": %s", rm_number(g, 0.5, 0.05));
+    rm_put(&g->force, ", \"stribeck_speed\": %s", rm_number(g, 1, 0.1));
+  }
+  rm_put(&g->force, "}");
+  for (int k = 0; g->opt->signals && k < 3; k++) {
+    rm_entry(&g->signal, quantity[k]);
+    rm_put(&g->signal, "{\"type\": \"contact\", \"force\": \"touch\", \"quantity\": \"%s\"}", quantity[k]);
+  }
+}
+
 /* ---------------------------------------------------------------------- forces */
 
 enum { FORCE_KINDS = 12 };
@@ -563,6 +602,11 @@ void rm_make_forces(rm_gen *g) {
   if (!g->opt->conservative && !g->opt->mirrorable) {
     make_force(g, 7); /* with signals */
   }
+  if (g->opt->contacts && !g->part) {
+    const support_rng rng = g->rng; /* old seeds keep their models */
+    put_contact(g);
+    g->rng = rng;
+  }
 }
 
 /* ---------------------------------------------------------------------- signals */
@@ -570,7 +614,7 @@ void rm_make_forces(rm_gen *g) {
 static rm_item *signal_add(rm_gen *g, const char *type, int level, bool plain) {
   rm_item *s = &g->signals[g->nsignal];
   assert_true(g->nsignal < RM_LIST);
-  *s = (rm_item){.level = level, .plain = plain};
+  *s = (rm_item){.level = level, .plain = plain, .acceleration = level == 3 && strstr(type, "accel")};
   snprintf(s->name, sizeof s->name, "y%d", g->nsignal++);
   rm_entry(&g->signal, s->name);
   rm_put(&g->signal, "{\"type\": \"%s\"", type);

@@ -79,9 +79,10 @@ typedef struct {
 
 typedef struct {
   char name[RM_NAME];
-  bool law;   /* a tension, not a wrench */
-  int level;  /* signals: 0 time, 1 position, 2 velocity, 3 acceleration or reaction */
-  bool plain; /* signals: of a pair or coordinate, or made of these: fit for force laws */
+  bool law;          /* a tension, not a wrench */
+  int level;         /* signals: 0 time, 1 position, 2 velocity, 3 acceleration or reaction */
+  bool plain;        /* signals: of a pair or coordinate, or made of these: fit for force laws */
+  bool acceleration; /* signals: an acceleration */
 } rm_item;
 
 typedef struct {
@@ -101,7 +102,7 @@ typedef struct {
   int pool, npool; /* markers for forces and signals: first and one beyond the last */
   int njoint;
   rm_joint joints[RM_JOINTS];
-  int ndriver, ncoupling, npin;
+  int ndriver, ncoupling, npin, nroller;
   int nforce;
   rm_item forces[RM_LIST];
   int nsignal;
@@ -153,6 +154,14 @@ const char *rm_ground(const rm_gen *g); /* name of a marker that is the ground's
 void rm_make_bodies(rm_gen *g);         /* with the joints of the tree */
 void rm_make_part_bodies(rm_gen *g);
 void rm_close_loops(rm_gen *g);
+/* Freedoms on the path between two bodies, rotations among them; take > 0: as many are taken away. */
+void rm_path(rm_gen *g, int A, int B, int take, int *free, int *turn);
+bool rm_parents(const rm_gen *g, int A, int B); /* joined by the tree, or the same */
+void rm_random_rotation(rm_gen *g, bool flat, double R[9]);
+
+/* random_rolling.c */
+void rm_make_rollers(rm_gen *g);
+
 void rm_make_pool(rm_gen *g); /* markers for forces and signals */
 void rm_make_drivers(rm_gen *g);
 void rm_make_couplings(rm_gen *g);
@@ -191,7 +200,8 @@ const char *rm_series(rm_gen *g, int n, double x); /* a number of n elements */
 
 /* ---------------------------------------------------------------------- random_states.c */
 
-void rm_make_states(rm_gen *g); /* after the signals that force laws use, before the forces */
+void rm_make_states(rm_gen *g);      /* after the signals that force laws use, before the forces */
+void rm_make_late_states(rm_gen *g); /* after all signals */
 
 /* ---------------------------------------------------------------------- random_modal.c */
 

@@ -80,7 +80,7 @@ static void make_contents(rm_gen *g) {
   if (opt->drivers && rm_chance(g, g->part ? 0.5 : 0.7)) {
     rm_make_drivers(g);
   }
-  if (opt->couplings && rm_chance(g, 0.6)) {
+  if (opt->couplings && (opt->curves || rm_chance(g, 0.6))) {
     rm_make_couplings(g);
   }
   if (opt->pins && !g->part) {
@@ -106,6 +106,9 @@ static void make_contents(rm_gen *g) {
   }
   if (opt->signals && rm_special(g, RANDOM_REACTIONS)) {
     rm_make_reactions(g);
+  }
+  if (opt->states && opt->late && !g->part) {
+    rm_make_late_states(g);
   }
   if (opt->beams) {
     rm_make_beams(g);
@@ -191,6 +194,9 @@ char *random_model(uint64_t seed, const random_model_options *options) {
   rm_make_bodies(g);
   if (options->kind == RANDOM_LOOP || (options->kind != RANDOM_TREE && rm_chance(g, 0.6))) {
     rm_close_loops(g);
+  }
+  if (options->rolling) {
+    rm_make_rollers(g);
   }
   if (options->special & RANDOM_ROTORS) {
     rm_make_rotors(g);

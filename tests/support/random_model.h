@@ -35,20 +35,28 @@ enum {
   RANDOM_SPECIAL = 1 << 11    /* set for all of them: three parameters of value 0, 1 and any, one unused */
 };
 
+/* Rates of states that come after the accelerations. */
+typedef enum { RANDOM_LATE_NONE, RANDOM_LATE_ACCELERATIONS, RANDOM_LATE_ALL } random_late;
+
 typedef struct {
   random_kind kind;
   int bodies;        /* 0: 2-6 */
+  bool lower;        /* joints of spatial bodies are lower pairs, which a tree takes without rows; no screws */
   bool drivers;      /* drivers whose laws contain parameters */
   bool couplings;    /* couplings of joint coordinates, where two are free */
+  bool curves;       /* ... some with laws, or a constant that varies in time */
+  bool rolling;      /* wheels, balls and blades, where freedoms are left */
   bool pins;         /* equations of the start */
   bool guesses;      /* guesses and rates that differ from the design configuration */
   bool forces;       /* forces of all types */
   bool conservative; /* forces only with an energy: springs, stops, bushings without damping */
+  bool contacts;     /* a contact of two spheres, or of a sphere in a socket or on a road, with its signals */
   bool beams;        /* one or two beams, with signals of their own */
   bool modal;        /* some bodies are modal ones, with signals of their own */
   bool signals;      /* signals of all types, criteria */
   bool states;       /* states, which force laws, signals and criteria use */
   bool stiff;        /* ... some of them fast */
+  random_late late;  /* ... two of them with accelerations, reactions, forces, energies in their rates */
   unsigned special;  /* switches of special models, 0: a general one */
   bool mirrorable;   /* nothing that a mirror image changes: no tyres or polar angles, no components in laws or pins */
   bool local_road;   /* tyres roll on a road of the model that moves with it when it becomes a part */

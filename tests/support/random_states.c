@@ -1,4 +1,5 @@
-/* States of a random model: lags, nonlinear filters, integrators, oscillators as vectors, stiff ones. */
+/* States of a random model: lags, nonlinear filters, integrators, oscillators as vectors, stiff ones; late ones, whose
+   rates use accelerations, reactions, forces, energies and rates of other states. */
 #include "support/random_internal.h"
 
 #include <stdio.h>
@@ -68,9 +69,60 @@ static void make_state(rm_gen *g, int k) {
   (void)add(g, name);
 }
 
+/* ---------------------------------------------------------------------- late states */
+
+enum { LATE = 2 };
+
+/* a signal that comes after the accelerations: of them alone, or any */
+static const char *some_late(rm_gen *g) {
+  for (int tries = 0; tries < 60; tries++) {
+    const rm_item *s = &g->signals[support_index(&g->rng, g->nsignal)];
+    if (g->opt->late == RANDOM_LATE_ACCELERATIONS ? s->acceleration : !s->plain) {
+      return s->name;
+    }
+  }
+  return some(g);
+}
+
+/* a signal of positions and velocities at the start */
+static const char *some_early(rm_gen *g) {
+  const rm_item *s = &g->signals[support_index(&g->rng, 3)];
+  return s->plain ? s->name : rm_name(g);
+}
+
+static void put_late(rm_gen *g, int k) {
+  const char *name = rm_string(g, "l%d", k), *a = some_late(g), *b = some_late(g),
+             *other = rm_string(g, "l%d", k > 0 ? k - 1 : LATE - 1);
+  const char *T = rm_expression(g, rm_between(g, 0.05, 0.5), 0.001), *c = rm_expression(g, rm_sign(g, 0.02, 0.1), 0.02);
+  rm_entry(&g->state, name);
+  if (k > 0 && rm_chance(g, 0.5)) {
+    rm_put(&g->state, "{\"rate\": \"(tanh((%s)*%s) + 0.2*rate(%s) - %s)/(%s)\"", c, a, other, name, T);
+  } else if (rm_chance(g, 0.5)) {
+    rm_put(&g->state, "{\"rate\": \"(tanh((%s)*%s + 0.1*sin(%s)) - %s)/(%s)\"", c, a, b, name, T);
+  } else {
+    rm_put(&g->state, "{\"rate\": \"(atan((%s)*%s) - 0.3*sin(%s) - %s)/(%s)\"", c, a, other, name, T);
+  }
+  if (rm_chance(g, 0.4)) {
+    rm_put(&g->state, ", \"initial\": \"0.2*sin(%s) + %s\"}", some_early(g), rm_expression(g, 0.1, 0.1));
+  } else {
+    put_start(g, true);
+  }
+}
+
+void rm_make_late_states(rm_gen *g) {
+  for (int k = 0; k < LATE && g->opt->late; k++) {
+    put_late(g, k);
+    rm_entry(&g->signal, rm_string(g, "of_l%d", k));
+    rm_put(&g->signal, "{\"type\": \"expression\", \"value\": \"rate(l%d) + 0.5*l%d^2\"}", k, k);
+  }
+}
+
 void rm_make_states(rm_gen *g) {
   const int n = 1 + support_index(&g->rng, 4);
   for (int k = 0; k < n; k++) {
     make_state(g, k);
+  }
+  for (int k = 0; k < LATE && g->opt->late; k++) { /* laws may use them, their rates come after all signals */
+    (void)add(g, rm_string(g, "l%d", k));
   }
 }

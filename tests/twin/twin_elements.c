@@ -56,9 +56,27 @@ int twin_coord(const char *key, twin_coord_kernel kernel, const real *z, int tur
   return run_kernel(kernels[kernel], z, turns, order, jet);
 }
 
-int twin_joint_row(const char *key, int row, const real *z, int turns, int order, real jet[TWIN_JET]) {
+static const mbg__row_spec *find_row(const char *key, int row, int part) {
   const mbg__joint_type *type = find_joint(key);
-  return type && row < type->nrow ? run_kernel(type->rows[row].kernel, z, turns, order, jet) : 1;
+  const mbg__row_spec *spec = type && row < type->nrow ? &type->rows[row] : NULL;
+  return spec && part > 0 ? spec->plus : spec;
+}
+
+int twin_joint_row(const char *key, int row, int part, const real *z, int turns, int order, real jet[TWIN_JET]) {
+  const mbg__row_spec *spec = find_row(key, row, part);
+  return spec ? run_kernel(spec->kernel, z, turns, order, jet) : 1;
+}
+
+int twin_rate_row(const char *key, int row, int part, const real *z, real jet[TWIN_RATES]) {
+  const mbg__row_spec *spec = find_row(key, row, part);
+  mbg__rate_jet out = {0};
+  if (!spec || !spec->coefficients) {
+    return 1;
+  }
+  spec->coefficients(z, &out);
+  _Static_assert(sizeof(out) == TWIN_RATES * sizeof(real), "the whole jet");
+  memcpy(jet, &out, sizeof(out));
+  return 0;
 }
 
 /* ---------------------------------------------------------------------- forces */
@@ -78,9 +96,9 @@ int twin_law(const char *key, real q, real qd, const real *attr, const int *opt,
 }
 
 int twin_force(const char *key, const real G[12], const real v[6], double t, const real *attr, const int *opt, int nfn,
-               const char *const *texts, int first, real f[6], real *energy) {
+               const char *const *texts, int first, bool measure, real f[6], real *energy) {
   const mbg__force_type *type = find_force(key);
-  if (!type) {
+  if (!type || (measure && !type->measure)) {
     return 1;
   }
   fn_bench bench;
@@ -88,7 +106,7 @@ int twin_force(const char *key, const real G[12], const real v[6], double t, con
   const mbg__frame frame = load(G);
   const mbg__force_in in = {.G = &frame, .v = v, .t = t, .attr = attr, .opt = opt, .fn = &bench.env};
   mbg__force_out out = {0};
-  const int err = type->eval(&in, &out);
+  const int err = measure ? type->measure(&in, &out) : type->eval(&in, &out);
   v6_copy(f, out.f);
   *energy = out.energy;
   fn_bench_destroy(&bench);

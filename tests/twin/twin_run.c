@@ -52,6 +52,8 @@ done:
 
 int twin_run_node_count(const twin_run *r) { return mbg_run_node_count(r->run); }
 
+double twin_run_node_time(const twin_run *r, int node) { return mbg_run_node_time(r->run, node); }
+
 static const real *pose(const twin_run *r, int node) { return mbg__nodes_values(&r->run->nodes, node) + r->run->nused; }
 
 void twin_run_frame(const twin_run *r, int node, int body, real frame[12]) {

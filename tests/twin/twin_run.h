@@ -19,6 +19,7 @@ TWIN_API const char *twin_run_message(const twin_run *r);
    with a tolerance, on the steps; later ones repeat these. */
 TWIN_API int twin_run_criteria(twin_run *r, const double _Complex *p, double _Complex *psi);
 TWIN_API int twin_run_node_count(const twin_run *r);
+TWIN_API double twin_run_node_time(const twin_run *r, int node);
 
 /* After it, with keep_poses: frame of a body at a node (rotation row-major, position), and modal coordinate `mode` of
    all of them. */

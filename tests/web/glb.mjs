@@ -10,7 +10,7 @@ import {join} from 'node:path';
 
 const {MBGRAD, SRC} = process.env;
 if (!existsSync(join(SRC, 'web/node_modules/gltf-validator'))) {
-  console.log('skipped: the packages of web/ are missing (scripts/bootstrap tests)');
+  console.log('skipped: the packages of web/ are missing (scripts/bootstrap all)');
   process.exit(77);
 }
 const validator = createRequire(join(SRC, 'web/package.json'))('gltf-validator');

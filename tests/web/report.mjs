@@ -12,7 +12,7 @@ import {join} from 'node:path';
 const {MBGRAD, SRC} = process.env;
 const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 if (!chromium || !existsSync(join(SRC, 'web/node_modules/playwright-core'))) {
-  console.log('skipped: chromium or the packages of web/ are missing (scripts/bootstrap tests)');
+  console.log('skipped: chromium or the packages of web/ are missing (scripts/bootstrap all)');
   process.exit(77);
 }
 const playwright = createRequire(join(SRC, 'web/package.json'))('playwright-core');

@@ -14,7 +14,7 @@ export const check = (ok, ...what) => { if (!ok) { failed++; console.log('FAILED
 export async function needBrowser() {
   const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
   if (!chromium || !existsSync(join(SRC, 'web/node_modules/playwright-core'))) {
-    console.log('skipped: chromium or the packages of web/ are missing (scripts/bootstrap tests)');
+    console.log('skipped: chromium or the packages of web/ are missing (scripts/bootstrap all)');
     process.exit(77);
   }
   const playwright = createRequire(join(SRC, 'web/package.json'))('playwright-core'), folder = mkdtempSync(join(tmpdir(), 'mbgrad-view-'));
@@ -32,6 +32,7 @@ export function program(folder, ...args) {
 // a page that reports and loads nothing
 export async function openPage(browser, file, model) {
   const page = await browser.newPage({viewport: {width: 900, height: 640}});
+  page.setDefaultTimeout(240000); // a busy machine
   page.on('console', m => check(!/error|warning/.test(m.type()), model, 'console:', m.text()));
   page.on('pageerror', e => check(false, model, e.message));
   page.on('request', r => check(/^(file|data|blob):/.test(r.url()), model, 'request of', r.url()));

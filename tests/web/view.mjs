@@ -85,8 +85,12 @@ async function controls(page, model) {
     await page.mouse.click(box.x + box.width / 3, box.y + box.height / 2);
     check((await state()).t < later.t1 * 0.5 + later.t0 * 0.5, model, 'click into a plot');
   }
-  await page.click('#info');
-  check(await page.locator('#panel').isVisible(), model, 'panel');
+  if (await page.locator('#info').isVisible()) {
+    await page.click('#info');
+    check(await page.locator('#panel').isVisible(), model, 'panel');
+  } else { // a model without parameters and criteria has nothing to show there
+    check(await page.evaluate(() => document.getElementById('panel').childNodes.length === 0), model, 'no panel');
+  }
 }
 
 // the shapes of tests/web/shapes: kinds, colours, places, and the mesh that its file has
@@ -114,6 +118,41 @@ async function shapes(page, model) {
   check(near(of('ground').find(p => p.kind === 'box').at, [0, 0, 0.06]), model, 'place of the base');
 }
 
+// the wheels and balls of tests/web/rolling have the radii they roll on and stand on their planes
+async function rolling(page, model) {
+  const got = await page.evaluate(() => window.mbgrad.then(v => {
+    v.seek(v.motion.t0);
+    v.draw();
+    const shapes = v.scene.shapes.filter(s => s.wheel).map(s => ({body: v.scene.bodies[s.body], kind: s.kind, radius: s.size[0]}));
+    const floor = v.gridLines[0].geometry.attributes.position.array[2];
+    return {shapes, floor, planes: v.scene.surfaces.map(s => ({plane: s.plane, joint: v.scene.joints[s.joint].name}))};
+  }));
+  const expected = {coin: ['cylinder', 0.02], wheel: ['cylinder', 0.024], marble: ['sphere', 0.01]};
+  check(got.shapes.length === 3, model, 'shapes that roll', JSON.stringify(got.shapes));
+  for (const s of got.shapes) check(s.kind === expected[s.body][0] && Math.abs(s.radius - expected[s.body][1]) < 1e-9, model, JSON.stringify(s));
+  check(got.planes.map(p => p.joint).sort().join() === 'floor,slope', model, 'planes', JSON.stringify(got.planes));
+  check(Math.abs(got.floor) < 1e-9, model, 'the grid lies on the plane of the coin', got.floor);
+}
+
+// at home the whole motion lies in the picture, between title and plots, and is not lost in it
+async function framing(page, model) {
+  const far = await page.evaluate(() => window.mbgrad.then(v => {
+    const p = v.center.clone(), at = [Infinity, -Infinity, Infinity, -Infinity];
+    v.seek(v.motion.t0); // where a mechanism that travels is followed from
+    v.draw();
+    v.preset('home');
+    v.camera.updateMatrixWorld();
+    for (let i = 0; i < v.cloud.length; i += 3) {
+      p.set(v.cloud[i], v.cloud[i + 1], v.cloud[i + 2]).project(v.camera);
+      at[0] = Math.min(at[0], p.x); at[1] = Math.max(at[1], p.x); at[2] = Math.min(at[2], p.y); at[3] = Math.max(at[3], p.y);
+    }
+    return at;
+  }));
+  const [x0, x1, y0, y1] = far;
+  check(Math.max(-x0, x1, -y0, y1) <= 1, model, 'reaches out of the picture', far.join(' '));
+  check(Math.max(x1 - x0, y1 - y0) > 0.5, model, 'is small in the picture', far.join(' '));
+}
+
 try {
   for (const model of models) {
     const file = join(folder, basename(model) + '.html'), csv = join(folder, basename(model) + '.csv');
@@ -122,6 +161,8 @@ try {
     const page = await openPage(browser, file, model);
     check(await colours(page) > 20, model, 'the picture is empty:', await colours(page), 'colours');
     await positions(page, poses(csv), model);
+    await framing(page, model);
+    if (basename(model) === 'rolling') await rolling(page, model);
     if (basename(model) === 'shapes') await shapes(page, model);
     await controls(page, model);
     await page.close();

@@ -11,18 +11,35 @@ export function bytesOf(base64) {
   return bytes;
 }
 
-// one channel: planes of bytes -> second differences -> values
-function channel(bytes, at, n, offset, scale, out, first, stride) {
-  let last = 0, before = 0;
+// one channel: the order of its differences, planes of bytes -> differences -> values
+function channel(bytes, start, n, offset, scale, out, first, stride) {
+  const order = bytes[start], at = start + 1, sums = new Int32Array(order);
   for (let i = 0; i < n; i++) {
     const z = bytes[at + i] | bytes[at + n + i] << 8 | bytes[at + 2 * n + i] << 16 | bytes[at + 3 * n + i] << 24;
-    const d = z >>> 1 ^ -(z & 1);
-    const x = d + 2 * last - before | 0;
-    before = last;
-    last = x;
+    let x = z >>> 1 ^ -(z & 1);
+    for (let k = order - 1; k >= 0; k--) x = sums[k] += x;
     out[first + i * stride] = offset + scale * x;
   }
   return at + 4 * n;
+}
+
+// A channel of which every k-th number is kept, and the last one: polynomials in time through six of them give the rest
+// (src/view/motion.h).
+function sparse(bytes, start, n, k, time, offset, scale, out, first, stride) {
+  if (k === 1) return channel(bytes, start, n, offset, 2 * scale, out, first, stride);
+  const y = new Float64Array(Math.ceil((n - 1) / k) + 1), t = y.map((_, i) => time[Math.min(i * k, n - 1)]);
+  const end = channel(bytes, start, y.length, offset, scale, y, 0, 1);
+  for (let f = 0; f < n; f++) {
+    const from = Math.max(0, Math.min(y.length - 6, Math.floor(f / k) - 2));
+    let sum = 0;
+    for (let i = from; i < from + 6; i++) {
+      let weight = 1;
+      for (let j = from; j < from + 6; j++) if (j !== i) weight *= (time[f] - t[j]) / (t[i] - t[j]);
+      sum += weight * y[i];
+    }
+    out[first + f * stride] = sum;
+  }
+  return end;
 }
 
 // numbers in planes of bytes, lowest first
@@ -66,21 +83,44 @@ function readRun(scene, bytes, start) {
   for (let j = 0; j < nm; j++) take(m.modal[2 * j], m.modal[2 * j + 1], modal, j, nm);
   const signals = m.names.map((name, k) => {
     const values = new Float64Array(n);
-    take(m.signals[2 * k], m.signals[2 * k + 1], values, 0, 1);
+    at = sparse(bytes, at, n, m.signals[3 * k + 2], time, m.signals[3 * k], m.signals[3 * k + 1], values, 0, 1);
     return {name, values};
   });
   for (const mesh of scene.meshes) at = readMesh(mesh, bytes, at);
+  for (const s of scene.surfaces) if (s.height) s.heights = Array.from({length: s.edges.length / 6}, () => {
+    const h = new Float32Array(n);
+    take(0, s.height, h, 0, 1);
+    return h;
+  });
   return {run: {scene, n, nb, nm, time, poses, modal, signals}, at};
 }
 
+// forces, moments and strains: per element the channels that are not 0 all the time (src/view/loads.h)
+function readLoads(l, bytes, start, {n}) {
+  let at = start;
+  const take = (mask, scales) => scales.map((scale, k) => {
+    if (!(mask >> k & 1)) return null;
+    const out = new Float32Array(n);
+    at = channel(bytes, at, n, 0, scale, out, 0, 1);
+    return out;
+  });
+  const wrench = [l.force, l.force, l.force, l.moment, l.moment, l.moment];
+  const joints = [], forces = [];
+  for (let k = 0; k < l.joints.length; k += 2) joints.push({channels: take(l.joints[k], wrench), open: l.joints[k + 1]});
+  l.forces.forEach((mask, k) => forces.push({channels: take(mask, l.scene.forces[k].along ? [/^(distance|x|y|z)$/.test(l.scene.forces[k].along) ? l.force : l.moment] : wrench)}));
+  const elements = l.elements.map(mask => ({channels: take(mask, [l.strain, l.curvature, l.curvature])}));
+  return {loads: {joints, forces, elements, weights: l.weights}, at};
+}
+
 // derivatives of the motion by a parameter: 6 numbers per body, then modal coordinates
-function readGhost(g, bytes, start, {n, nb, nm}) {
+function readGhost(g, bytes, start, {n, nb, nm, time}) {
   const poses = new Float32Array(6 * nb * n), modal = new Float32Array(nm * n);
   let at = start;
-  for (let b = 0; b < nb; b++) {
-    for (let k = 0; k < 6; k++) at = channel(bytes, at, n, 0, k < 3 ? g.position : g.rotation, poses, 6 * b + k, 6 * nb);
-  }
-  for (let j = 0; j < nm; j++) at = channel(bytes, at, n, 0, g.modal, modal, j, nm);
+  g.every.forEach((k, row) => {
+    const inBody = row < 6 * nb, scale = inBody ? (row % 6 < 3 ? g.position : g.rotation) : g.modal, out = inBody ? poses : modal;
+    const first = inBody ? row : row - 6 * nb, stride = inBody ? 6 * nb : nm;
+    at = sparse(bytes, at, n, k, time, 0, scale, out, first, stride);
+  });
   return {ghost: {parameter: g.parameter, poses, modal}, at};
 }
 
@@ -90,6 +130,7 @@ export async function readData(base64) {
   const scene = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const first = readRun(scene, bytes, 4 + length), data = first.run;
   let {at} = first;
+  if (scene.loads) ({loads: data.loads, at} = readLoads({...scene.loads, scene}, bytes, at, data));
   data.ghosts = (scene.ghosts ?? []).map(g => { const o = readGhost(g, bytes, at, data); at = o.at; return o.ghost; });
   data.others = (scene.others ?? []).map(s => { const o = readRun(s, bytes, at); at = o.at; return o.run; });
   return data;

@@ -5,10 +5,13 @@ import {
 } from 'three';
 import {OrbitControls} from 'three/addons/controls/OrbitControls.js';
 import {Motion, readData} from './data.js';
+import {corners, fit} from './fit.js';
+import {Loads} from './loads.js';
 import {Mechanism, palette} from './mechanism.js';
 import {markerPoint} from './parts.js';
 import {Others} from './others.js';
 import {Plots, short} from './plots.js';
+import {touched} from './surfaces.js';
 import {GHOSTS, heat, Sensitivity} from './sensitivity.js';
 
 const $ = id => document.getElementById(id);
@@ -37,6 +40,7 @@ class View {
     this.sensitivity = new Sensitivity(this, make);
     this.makeBounds();
     this.makeGrid();
+    this.loads = new Loads(this);
     this.makeTraces();
     this.makeFrames();
     this.makeLabels();
@@ -81,28 +85,21 @@ class View {
     const points = [...scene.joints, ...scene.forces].flatMap(j => [j.a, j.b]).concat(scene.markers.map(m => m.a));
     scene.bodies.forEach((_, body) => points.push({body, frame: [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]}));
     const core = points.length;
-    for (const s of scene.shapes) {
-      const half = s.kind === 'box' ? Math.hypot(...s.size) / 2 : s.kind === 'capsule' ? s.size[1] / 2 : s.size[0];
-      for (let k = 0; k < 3; k++) for (const e of [-1, 1]) {
-        const frame = [...s.frame], mesh = s.kind === 'mesh' && scene.meshes[s.mesh], z = k === 2 && /cylinder|cone/.test(s.kind);
-        const middle = mesh ? [0, 1, 2].map(i => s.size[i] * (mesh.low[i] + 32767.5 * mesh.step[i])) : [0, 0, 0];
-        const reach = mesh ? Math.abs(s.size[k] * 32767.5 * mesh.step[k]) : z ? s.size[1] / 2 : s.kind === 'capsule' ? (k === 2 ? half : 0) : s.kind === 'box' ? s.size[k] / 2 : half;
-        for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) frame[9 + i] += (middle[j] + (j === k ? e * reach : 0)) * s.frame[3 * i + j];
-        points.push({body: s.body, frame});
-      }
-    }
+    for (const s of scene.shapes) points.push(...corners(s, scene.meshes));
     const step = Math.max(1, Math.ceil(motion.n * points.length / 60000)), start = [], end = [], thin = [low.clone(), high.clone()];
+    this.cloud = [];
     const stretch = i => {
       motion.set(motion.time[i]);
       points.forEach((m, k) => {
         markerPoint(m, motion, p);
         low.min(p);
         high.max(p);
+        this.cloud.push(p.x, p.y, p.z);
         if (k < core) thin[0].min(p), thin[1].max(p);
       });
     };
     stretch(0);
-    const first = high.clone().sub(low).length() || scene.size;
+    const first = Math.max(high.clone().sub(low).length(), scene.size);
     [start, end].forEach((list, k) => {
       motion.set(k ? motion.t1 : motion.t0);
       for (let b = 0; b < motion.nb; b++) list.push(new Vector3().fromArray(motion.matrices, 16 * b + 12));
@@ -121,6 +118,7 @@ class View {
     const pad = 0.03 * scene.size + Math.max(0, ...scene.beams.flatMap(b => b.section.map(v => Math.max(...v) / 2)));
     low.subScalar(pad);
     high.addScalar(pad);
+    this.pad = pad;
     this.center = low.clone().add(high).multiplyScalar(0.5);
     this.radius = Math.max(high.distanceTo(low) / 2, 0.2 * scene.size);
     const sun = this.up.clone().multiplyScalar(1.6).add(this.across().multiplyScalar(0.9)).add(this.side().multiplyScalar(0.6));
@@ -138,8 +136,9 @@ class View {
     const p = new Vector3(), points = [...motion.scene.joints, ...motion.scene.forces].flatMap(j => [j.a, j.b]).filter(m => m.body >= 0);
     for (let i = 0; i < motion.n; i += Math.max(1, Math.ceil(motion.n * (points.length + motion.nb) / 20000))) {
       motion.set(motion.time[i]);
-      for (const m of points) { markerPoint(m, motion, p); low.min(p); high.max(p); }
-      for (let b = 0; b < motion.nb; b++) { p.fromArray(motion.matrices, 16 * b + 12); low.min(p); high.max(p); }
+      const take = () => { low.min(p); high.max(p); this.cloud.push(p.x, p.y, p.z); };
+      for (const m of points) { markerPoint(m, motion, p); take(); }
+      for (let b = 0; b < motion.nb; b++) { p.fromArray(motion.matrices, 16 * b + 12); take(); }
     }
   }
 
@@ -169,7 +168,7 @@ class View {
     const base = this.center.clone();
     const road = this.scene.forces.some(f => f.type === 'tyre');
     const least = Math.min(this.low.dot(normal), this.high.dot(normal));
-    const floor = planar ? this.center.dot(normal) - 0.12 * this.scene.size : road ? 0 : least - 0.04 * this.scene.size;
+    const floor = planar ? this.center.dot(normal) - 0.12 * this.scene.size : road ? 0 : this.levelPlane(normal) ?? least - 0.04 * this.scene.size;
     base.addScaledVector(normal, floor - base.dot(normal));
     const origin = [a, b].map(v => Math.round(base.dot(v) / this.cell) * this.cell);
     const at = (i, k) => normal.clone().multiplyScalar(floor).addScaledVector(a, origin[0] + i * this.cell).addScaledVector(b, origin[1] + k * this.cell);
@@ -192,6 +191,13 @@ class View {
       this.grid.add(plane);
     }
     this.world.add(this.grid);
+  }
+
+  // height of the lowest level plane of the ground that something touches
+  levelPlane(normal) {
+    const planes = this.scene.surfaces.filter(s => s.plane).map(s => ({up: s.up, a: touched(this.scene, s).a}))
+      .filter(({up, a}) => a.body < 0 && normal.dot(new Vector3(a.frame[up], a.frame[3 + up], a.frame[6 + up])) > 0.9999);
+    return planes.length ? Math.min(...planes.map(({a}) => normal.dot(new Vector3(...a.frame.slice(9))))) : null;
   }
 
   geometry(list) { return new BufferGeometry().setAttribute('position', new BufferAttribute(new Float32Array(list), 3)); }
@@ -255,28 +261,16 @@ class View {
     const {up, flat} = this, y = flat ? this.normal : this.side().negate(), x = new Vector3().crossVectors(up, y);
     const home = flat ? y.clone() : x.clone().multiplyScalar(0.55).add(y.clone().multiplyScalar(0.9)).addScaledVector(up, 0.55);
     const from = {home, front: y, back: y.clone().negate(), top: up.clone().addScaledVector(y, 0.01), left: x.clone().negate(), right: x}[name].clone().normalize();
-    const fit = this.distance(from);
-    const center = this.center.clone();
-    if (this.followed != null && this.followed >= 0) center.add(this.bodyAt(this.followed)).sub(this.followedStart);
-    this.controls.target.copy(center);
-    this.camera.position.copy(center).addScaledVector(from, fit);
-    this.camera.near = fit / 200;
-    this.camera.far = fit * 30;
+    const margin = this.loads?.arrows.length ? 0.1 * this.radius : 0, tan = Math.tan(this.camera.fov * Math.PI / 360); // of arrows
+    const {away, target} = fit(this.cloud, from, up, this.center, 0.9 * tan * this.camera.aspect * (this.free ?? 1), 0.86 * tan * (this.below ?? 1), this.pad + margin);
+    if (this.followed != null && this.followed >= 0) target.add(this.bodyAt(this.followed)).sub(this.followedStart);
+    this.controls.target.copy(target);
+    this.camera.position.copy(target).addScaledVector(from, away);
+    this.camera.near = away / 200;
+    this.camera.far = away * 30;
     this.camera.updateProjectionMatrix();
     this.controls.update();
     this.dirty = true;
-  }
-
-  // from which all corners of the room are seen, besides the title
-  distance(from) {
-    const right = new Vector3().crossVectors(this.up, from).normalize(), up = new Vector3().crossVectors(from, right), c = new Vector3();
-    const tv = Math.tan(this.camera.fov * Math.PI / 360), th = tv * this.camera.aspect * (this.free ?? 1);
-    let out = 0;
-    for (let k = 0; k < 8; k++) {
-      c.set(...['x', 'y', 'z'].map((n, i) => (k >> i & 1 ? this.high : this.low)[n])).sub(this.center);
-      out = Math.max(out, from.dot(c) + Math.abs(right.dot(c)) / (0.86 * th), from.dot(c) + Math.abs(up.dot(c)) / (0.78 * tv));
-    }
-    return out;
   }
 
   bodyAt(b) { return new Vector3().fromArray(this.motion.matrices, 16 * b + 12); }
@@ -297,15 +291,17 @@ class View {
     const box = $('view').getBoundingClientRect();
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1));
     this.renderer.setSize(box.width, box.height, false);
-    const before = this.camera.aspect * (this.free ?? 1);
+    const before = [this.camera.aspect, this.free, this.below].join();
     this.camera.aspect = box.width / Math.max(1, box.height);
-    // an open panel covers the right side: the middle of the picture moves to the left
+    // an open panel covers the right side, title and buttons the top: the middle of the picture moves away from them
     const panel = $('panel').hidden ? 0 : $('panel').getBoundingClientRect().width + 12;
     this.free = panel < 0.6 * box.width ? 1 - panel / box.width : 1;
-    if (this.free < 1) this.camera.setViewOffset(box.width, box.height, panel / 2, 0, box.width, box.height);
-    else this.camera.clearViewOffset();
+    const top = Math.min(0.3 * box.height, Math.max(...['tools', 'title'].map(id => $(id).offsetTop + $(id).offsetHeight)));
+    const bottom = Math.min(0.2 * box.height, $('legend').childNodes.length ? $('legend').offsetHeight : 0);
+    this.below = 1 - (top + bottom) / Math.max(1, box.height);
+    this.camera.setViewOffset(box.width, box.height, this.free < 1 ? panel / 2 : 0, (bottom - top) / 2, box.width, box.height);
     this.camera.updateProjectionMatrix();
-    if (before !== this.camera.aspect * this.free && !this.touched) this.preset('home');
+    if (before !== [this.camera.aspect, this.free, this.below].join() && !this.touched) this.preset('home');
     this.dirty = true;
   }
 
@@ -352,6 +348,7 @@ class View {
     this.mechanism.update();
     this.others.update(this.t);
     this.sensitivity.update();
+    this.loads.update();
     if (this.followed >= 0 && this.followed != null) {
       const at = this.bodyAt(this.followed), move = at.clone().sub(this.last ?? at);
       this.last = at;
@@ -422,6 +419,7 @@ class View {
       choice('follow', 'body that the camera follows', [['-1', 'follow nothing'], ...bodies], b => this.follow(+b)),
       flip('traces', 'traces', 'paths of points (t)'), flip('labels', 'names', 'names of bodies (n)'),
       flip('frames', 'axes', 'axes of bodies (a)'), flip('grid', 'grid', 'lines of the ground (g)', true),
+      ...this.loads.buttons().map(([id, title, on]) => make('button', {id: 'show-' + id, textContent: id, title, className: on ? 'on' : '', onclick: () => this.loads.toggle(id)})),
       make('button', {id: 'theme', textContent: '◐', title: 'light or dark (d)', onclick: () => this.theme(!this.dark)}),
       make('button', {id: 'info', textContent: 'numbers', title: 'parameters and criteria (i)', onclick: () => this.openPanel()}),
     );
@@ -506,6 +504,7 @@ class View {
       bar.style.background = `linear-gradient(to right, ${[0, 0.2, 0.4, 0.6, 0.8, 1].map(x => heat(Math.sqrt(x)).getStyle()).join()})`;
       rows.push(make('div', {}, '0', bar, `${short(sensitivity.heatMost)}: |number × derivative| of ${sensitivity.criteria[sensitivity.criterion].name}`));
     }
+    rows.push(...this.loads.legend(make, dot));
     $('legend').replaceChildren(...rows);
   }
 
@@ -522,6 +521,7 @@ class View {
       '[': () => faster(-1), ']': () => faster(1), l: () => this.again(), t: () => this.toggle('traces'), n: () => this.toggle('labels'),
       a: () => this.toggle('frames'), g: () => this.toggle('grid'), d: () => this.theme(!this.dark), i: () => this.openPanel(), p: () => this.openPlots(),
       o: () => this.sensitivity.toggle('ghosts'), v: () => this.sensitivity.toggle('arrows'), c: () => this.scene.effects?.length && this.sensitivity.toggle('colours'),
+      f: () => this.loads.toggle('forces'), m: () => this.loads.toggle('moments'), w: () => this.loads.toggle('weights'), s: () => this.loads.toggle('stresses'), e: () => this.loads.toggle('deformations'),
     };
     ['home', 'front', 'back', 'top', 'left', 'right'].forEach((name, k) => { keys[k + 1] = () => { this.touched = true; this.preset(name); $('camera').value = name; }; });
     window.addEventListener('keydown', e => {
@@ -540,7 +540,7 @@ class View {
       const box = canvas.getBoundingClientRect();
       at.set((e.clientX - box.left) / box.width * 2 - 1, 1 - (e.clientY - box.top) / box.height * 2);
       ray.setFromCamera(at, this.camera);
-      const hit = ray.intersectObject(this.mechanism.group, true)[0];
+      const arrow = this.loads.arrows.length && ray.intersectObject(this.loads.parts.group, true)[0], hit = arrow || ray.intersectObject(this.mechanism.group, true)[0];
       return hit && {item: hit.object.items?.[hit.instanceId], owner: hit.object.items?.[hit.instanceId]?.owner ?? hit.object.userData.owner};
     };
     canvas.addEventListener('pointerdown', () => { this.touched = true; });
@@ -549,7 +549,7 @@ class View {
       tip.hidden = !hit?.owner;
       if (!tip.hidden) {
         const box = $('view').getBoundingClientRect();
-        tip.textContent = hit.owner;
+        tip.textContent = hit.item?.tip?.() ?? hit.owner;
         tip.style.left = e.clientX - box.left + 'px';
         tip.style.top = e.clientY - box.top + 'px';
       }

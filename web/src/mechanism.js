@@ -1,6 +1,7 @@
 // The mechanism of a scene: bodies, joints, springs, beams; one object for each motion that is shown.
 import {Group, Matrix4, Quaternion, Vector3} from 'three';
 import {meshGeometry} from './meshes.js';
+import {Surfaces} from './surfaces.js';
 import {between, boxSection, Coil, frameMatrix, lambert, markerPoint, Parts, roundSection, Tube} from './parts.js';
 
 // colours that differ for most readers, for bodies one after the other
@@ -16,7 +17,10 @@ export class Mechanism {
     this.group = new Group();
     this.parts = new Parts();
     this.updates = [];
-    this.unit = scene.size;
+    this.beams = []; // those of the scene with their tubes
+    this.modalBeams = [];
+    this.bent = []; // parts of modal bodies of nodes, with the nodes that they follow
+    this.unit = scene.part;
     this.many = scene.bodies.length > 300; // fewer triangles
     const more = look.ghost ? {transparent: true, opacity: look.opacity ?? 0.3, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8} : {};
     this.material = color => lambert(look.color ?? color, more);
@@ -25,6 +29,7 @@ export class Mechanism {
     this.addBodies(look.color);
     if (!look.ghost) this.addJoints();
     this.addForces();
+    if (!look.ghost) this.addSurfaces();
     scene.beams.forEach(b => this.addBeam(b));
     scene.modal.forEach(m => (m.stations ? this.addModalBeam(m) : this.addModalNodes(m)));
     this.parts.build(lambert('#ffffff', more), lambert('#ffffff', {transparent: true, opacity: look.ghost ? 0.12 : 0.28, depthWrite: false}), look.ghost);
@@ -49,6 +54,7 @@ export class Mechanism {
       const put = (kind, scale) => this.parts.shape(kind, s.body, s.frame, scale, c, what);
       if (s.glass) put('glass', s.kind === 'box' ? [a, b, d] : s.kind === 'sphere' ? [2 * a, 2 * a, 2 * a] : [2 * a, 2 * a, b]);
       else if (s.kind === 'box') put('box', [a, b, d]);
+      else if (s.kind === 'sphere' && s.wheel) this.ball(s, put, color);
       else if (s.kind === 'sphere') put('sphere', [a, a, a]);
       else if (s.kind === 'cylinder' && s.wheel) this.wheel(s, put, color);
       else if (s.kind === 'cylinder') put('cylinder', [a, a, b]);
@@ -82,6 +88,17 @@ export class Mechanism {
     }
   }
 
+  // and so does a ball: six dots
+  ball(s, put, color) {
+    const [r] = s.size, what = {owner: this.scene.bodies[s.body], isBody: true};
+    put('sphere', [r, r, r]);
+    for (let k = 0; k < (color ? 0 : 6); k++) {
+      const at = [0, 1, 2].map(i => (i === k >> 1 ? (k & 1 ? 0.62 : -0.62) * r : 0));
+      const local = frameMatrix(s.frame).multiply(new Matrix4().makeTranslation(...at)).scale(new Vector3(0.4 * r, 0.4 * r, 0.4 * r));
+      this.parts.add('sphere', s.body, local, DARK, what);
+    }
+  }
+
   // -------------------------------------------------------------------- joints
 
   addJoints() {
@@ -99,10 +116,12 @@ export class Mechanism {
         case 'planar': case 'point-on-plane': put('cylinder', [1.8 * r, 1.8 * r, 0.5 * r]); break;
         case 'universal': put('cylinder', [0.6 * r, 0.6 * r, 3 * r]); put('box', [1.8 * r, 1.8 * r, 1.8 * r]); break;
         case 'fixed': put('box', [2 * r, 2 * r, 2 * r]); break;
+        case 'rolling-wheel': case 'rolling-ball': break; // wheel, ball and plane are drawn
+        case 'knife-edge': put('box', [5 * r, 0.4 * r, 1.6 * r]); break;
         case 'distance': this.link('cylinder', {...j, name: 'joint ' + j.name}, 0.35 * r, STEEL); put('sphere', [0.8 * r, 0.8 * r, 0.8 * r]); break;
         default: put('sphere', [1.3 * r, 1.3 * r, 1.3 * r]);
       }
-      for (const end of [j.a, j.b]) if (end.body < 0 && !/prismatic|cylindrical|point-on|planar|screw/.test(j.type)) this.support(end.frame, j);
+      for (const end of [j.a, j.b]) if (end.body < 0 && !/prismatic|cylindrical|point-on|planar|screw|rolling|knife/.test(j.type)) this.support(end.frame, j);
     }
     this.addRails();
   }
@@ -113,6 +132,7 @@ export class Mechanism {
     const turn = new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), up);
     at.addScaledVector(up, -h / 2);
     this.parts.add('cone', -1, new Matrix4().compose(at, turn, new Vector3(0.62 * h, 0.62 * h, h)), STEEL, {owner: 'joint ' + j.name});
+    if (this.many) return;
     at.addScaledVector(up, -h / 2);
     this.parts.add('cylinder', -1, new Matrix4().compose(at, turn, new Vector3(0.8 * h, 0.8 * h, 0.12 * h)), DARK, {owner: 'joint ' + j.name});
   }
@@ -145,7 +165,7 @@ export class Mechanism {
   // a shape that is laid between two markers
   link(kind, j, radius, color, part) {
     const a = new Vector3(), b = new Vector3(), m = new Matrix4();
-    this.parts.add(kind, -1, m, this.color ?? color, {
+    return this.parts.add(kind, -1, m, this.color ?? color, {
       owner: j.name, isBody: j.isBody, dynamic: () => between(this.point(j.a, a), this.point(j.b, b), radius, part, m),
     });
   }
@@ -172,6 +192,12 @@ export class Mechanism {
         this.spiral(f);
       }
     }
+  }
+
+  addSurfaces() {
+    this.surfaces = new Surfaces(this.scene, this.motion);
+    this.group.add(this.surfaces.group);
+    this.updates.push(() => this.surfaces.update());
   }
 
   spring(f) {
@@ -205,7 +231,8 @@ export class Mechanism {
     const color = this.bodyColor(b.first), tube = new Tube(n, b.round ? roundSection(14) : boxSection(), this.material(color));
     tube.mesh.userData.owner = 'beam ' + b.name;
     this.group.add(tube.mesh);
-    const least = 0.006 * this.unit, size = b.section.map(([y, z]) => [Math.max(y, least), Math.max(z, least)]);
+    this.beams.push({...b, tube, per});
+    const least = 0.014 * this.unit, size = b.section.map(([y, z]) => [Math.max(y, least), Math.max(z, least)]);
     this.updates.push(() => {
       for (let e = 0; e < b.count; e++) {
         for (let k = e === 0 ? 0 : 1; k <= per; k++) this.beamStation(tube, e * per + k, b.first + e, k / per, size[e]);
@@ -239,7 +266,8 @@ export class Mechanism {
     tube.mesh.userData.owner = this.scene.bodies[o.body];
     tube.mesh.userData.isBody = true;
     this.group.add(tube.mesh);
-    const [sy, sz] = o.section.map(v => Math.max(v, 0.006 * this.unit));
+    this.modalBeams.push({...o, tube});
+    const [sy, sz] = o.section.map(v => Math.max(v, 0.014 * this.unit));
     const body = new Matrix4(), p = new Vector3(), d = [0, 0, 0, 0, 0, 0], x = new Vector3(), y = new Vector3(), z = new Vector3();
     this.updates.push(() => {
       body.fromArray(this.motion.matrices, 16 * o.body);
@@ -277,11 +305,15 @@ export class Mechanism {
         const length = far(o.nodes[i], o.nodes[k]);
         if (length < best[0]) best = [length, i, k];
       }
-      this.link('cylinder', {name: owner, isBody: true, a: markers[best[1]], b: markers[best[2]]}, 0.8 * r, color);
+      const item = this.link('cylinder', {name: owner, isBody: true, a: markers[best[1]], b: markers[best[2]]}, 0.8 * r, color);
+      this.bent.push({item, nodes: [markers[best[1]], markers[best[2]]]});
       reached.push(best[2]);
       rest.splice(rest.indexOf(best[2]), 1);
     }
-    for (const m of markers) this.parts.shape('sphere', o.body, m.frame, [r, r, r], color, {owner, isBody: true, modal: m.modal, first: m.first});
+    for (const m of markers) {
+      const item = this.parts.shape('sphere', o.body, m.frame, [r, r, r], color, {owner, isBody: true, modal: m.modal, first: m.first});
+      this.bent.push({item, nodes: [m]});
+    }
   }
 
   update() {

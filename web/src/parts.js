@@ -3,14 +3,29 @@ import {
   BoxGeometry, BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DoubleSide, DynamicDrawUsage, Group,
   InstancedMesh, Matrix4, Mesh, MeshLambertMaterial, Quaternion, SphereGeometry, Vector3,
 } from 'three';
+import {Merged} from './merged.js';
 
 const kinds = {
   box: () => new BoxGeometry(1, 1, 1),
   // along z, of radius 1 and length 1
-  cylinder: n => new CylinderGeometry(1, 1, 1, n).rotateX(Math.PI / 2),
+  cylinder: n => (n > 6 ? new CylinderGeometry(1, 1, 1, n).rotateX(Math.PI / 2) : prism(n)),
   cone: n => new ConeGeometry(1, 1, n).rotateX(Math.PI / 2),
   sphere: n => new SphereGeometry(1, n, Math.max(4, n * 0.6 | 0)),
 };
+
+// a cylinder with the fewest vertices
+function prism(n) {
+  const p = [], m = [], index = [];
+  for (let k = 0; k < n; k++) {
+    const a = 2 * Math.PI * k / n, c = Math.cos(a), s = Math.sin(a), here = 4 * k, next = 4 * ((k + 1) % n);
+    p.push(c, s, -0.5, c, s, 0.5, c, s, -0.5, c, s, 0.5);
+    m.push(c, s, 0, c, s, 0, 0, 0, -1, 0, 0, 1);
+    index.push(here, next, here + 1, next, next + 1, here + 1);
+    if (k > 1) index.push(2, here + 2, here - 2, 3, here - 1, here + 3);
+  }
+  const attribute = list => new BufferAttribute(new Float32Array(list), 3);
+  return new BufferGeometry().setAttribute('position', attribute(p)).setAttribute('normal', attribute(m)).setIndex(index);
+}
 
 const Z = new Vector3(0, 0, 1);
 
@@ -45,14 +60,14 @@ export class Parts {
 
   build(material, glass, ghost) {
     const total = Object.values(this.items).reduce((n, list) => n + list.length, 0);
-    const segments = total > 1500 ? 6 : total > 400 ? 10 : 24;
+    const segments = total > 1500 ? 5 : total > 400 ? 10 : total > 120 ? 24 : 40;
     let double; // files may have triangles either way round
     this.meshes = [];
     for (const [key, list] of Object.entries(this.items)) {
       if (!list.length) continue;
       const [kind, opacity] = key.split('@'), own = this.geometries?.[kind];
       const form = own ?? kinds[kind === 'glass' ? 'box' : kind](segments);
-      const look = kind === 'glass' ? glass : opacity && !ghost ? lambert('#ffffff', {transparent: true, opacity: +opacity, depthWrite: false}) : own && !ghost ? (double ??= lambert('#ffffff', {side: DoubleSide})) : material;
+      const look = kind === 'glass' ? glass : opacity && !ghost ? lambert('#ffffff', {transparent: true, opacity: +opacity, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -4}) : own && !ghost ? (double ??= lambert('#ffffff', {side: DoubleSide})) : material;
       const mesh = new InstancedMesh(form, look, list.length);
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
       mesh.frustumCulled = false;
@@ -61,6 +76,7 @@ export class Parts {
       list.forEach((item, i) => mesh.setColorAt(i, item.color));
       this.group.add(mesh);
       this.meshes.push(mesh);
+      if (total > 400 && !own) this.group.add((mesh.merged = new Merged(mesh)).mesh);
     }
   }
 
@@ -68,6 +84,7 @@ export class Parts {
     for (const mesh of this.meshes) {
       mesh.items.forEach((item, i) => mesh.setColorAt(i, item.shown ?? item.color));
       mesh.instanceColor.needsUpdate = true;
+      mesh.merged?.recolor();
     }
   }
 
@@ -89,6 +106,7 @@ export class Parts {
       });
       mesh.instanceMatrix.needsUpdate = true;
       mesh.boundingSphere = null;
+      mesh.merged?.update();
     }
   }
 }
@@ -167,6 +185,19 @@ export class Tube {
         N[end + c] = i === 0 ? -x[c] : x[c];
       }
     });
+  }
+
+  // color(station, y, z) of each point of the surface, y and z in parts of the section; it may return the same object
+  paint(color) {
+    const r = this.ring.length, {geometry, n} = this;
+    if (!geometry.attributes.color) geometry.setAttribute('color', new BufferAttribute(new Float32Array(geometry.attributes.position.array.length), 3).setUsage(DynamicDrawUsage));
+    const C = geometry.attributes.color.array;
+    for (let i = 0; i < n; i++) this.ring.forEach(([a, b], k) => {
+      color(i, a, b).toArray(C, 3 * (i * r + k));
+      const end = !this.closed ? -1 : i === 0 ? n * r + k : i === n - 1 ? (n + 1) * r + k : -1;
+      for (let c = 0; end >= 0 && c < 3; c++) C[3 * end + c] = C[3 * (i * r + k) + c];
+    });
+    geometry.attributes.color.needsUpdate = true;
   }
 
   done() {

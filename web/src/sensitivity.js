@@ -167,7 +167,7 @@ export class Sensitivity {
     mechanism.parts.recolor();
     mechanism.group.traverse(o => {
       const {owner} = o.userData;
-      if (!owner) return;
+      if (!owner || o.userData.stressed) return;
       o.userData.own ??= o.material.color.clone();
       o.material.color.copy(shade(o.userData.isBody ? 'body ' + owner : owner, o.userData.own) ?? o.userData.own);
     });

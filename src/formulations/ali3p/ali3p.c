@@ -23,6 +23,7 @@ static void take_arrays(mbg__ali3p *a) {
   a->phidd = MBG_TAKE(&a->arena, real, a->nrow);
   a->coords = MBG_TAKE(&a->arena, real, a->m->ncoord);
   a->turns = MBG_TAKE(&a->arena, int, a->m->nturn);
+  a->known = MBG_TAKE(&a->arena, double, a->n + a->nrow);
 }
 
 /* do the used signals, or signals in them, need forces? */
@@ -74,6 +75,11 @@ static int check_plan(mbg_context *ctx, const mbg__run_plan *plan) {
     return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
                      "formulation 'ali3p' takes fixed steps: give \"step\"; 'lie' and 'dae' take a tolerance");
   }
+  if (plan->events && plan->varsigma > 0 && !(plan->alpha > 0)) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                     "\"varsigma\" without \"alpha\" makes projections depend on the step, whose length events change; "
+                     "give both, or none");
+  }
   if (plan->index == 2) {
     return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
                      "formulation 'ali3p' has no index-2 variant (its projections hold velocities); 'lie' has one");
@@ -87,6 +93,7 @@ static void destroy(mbg__ali3p *a) {
   }
   const mbg_allocator allocator = a->arena.allocator;
   mbg__march_destroy(a->march);
+  mbg__ali3p_kept_clear(a);
   mbg__penalty_destroy(a->penalty);
   mbg__tree_matrix_destroy(&a->step);
   mbg__tree_matrix_destroy(&a->mass);
@@ -99,7 +106,7 @@ static void destroy(mbg__ali3p *a) {
 static int create_march(mbg_context *ctx, mbg__ali3p *a, const mbg__run_plan *plan) {
   mbg__march_method method = mbg__ali3p_method;
   method.bytes = mbg__ali3p_node_bytes(a);
-  const int err = mbg__march_create(ctx, plan, &method, a, a->nused, a->used, &a->march);
+  const int err = mbg__march_create(ctx, plan, &method, a, a->m->nw, a->nused, a->used, &a->march);
   a->counts = a->march ? mbg__march_counts(a->march) : NULL;
   return err;
 }
@@ -113,6 +120,33 @@ static int create_tree(mbg_context *ctx, mbg__ali3p *a) {
     a->nrow = mbg__tree_rows(a->tree, NULL);
   }
   return err;
+}
+
+/* rows on rates: in the step by the saddle point, with projections by the mass matrix */
+static int create_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__run_plan *plan) {
+  const int *rows;
+  if (!mbg__model_has_rates(a->m)) {
+    return MBG_OK;
+  }
+  if (plan->augmented || plan->oblique) {
+    return mbg__rates_refused(ctx, a->m, plan->augmented ? "the augmented iteration" : "the oblique projection",
+                              "leave it out");
+  }
+  (void)mbg__tree_rows(a->tree, &rows);
+  a->rates = MBG_TAKE(&a->arena, bool, a->nrow);
+  for (int i = 0; a->rates && i < a->nrow; i++) {
+    a->rates[i] = a->m->rows[rows[i]].rate;
+  }
+  return mbg__arena_check(ctx, &a->arena);
+}
+
+/* the accelerations of a step with rows are of first order before their projection (theory 6, section 6) */
+static int check_late(mbg_context *ctx, const mbg__ali3p *a) {
+  const bool reactions = mbg__system_late_reactions(a->sys);
+  return a->nrow == 0 && !reactions
+             ? MBG_OK
+             : mbg__formulation_late(ctx, a->m, reactions ? "'ali3p' (reactions)" : "'ali3p' with closed loops",
+                                     "'lie', 'dae', 'qr' or 'dca'");
 }
 
 static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
@@ -130,13 +164,18 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   a->nused = nused;
   a->used = used;
   a->rank = mbg__start_result_of(start)->rank;
+  a->events = plan->events;
   a->soft = plan->kappa > 0 || plan->varsigma > 0;
   a->oblique = plan->oblique;
+  a->solved = plan->solved;
+  a->repeated = plan->repeated;
   a->alpha = plan->alpha;
   a->varsigma = plan->varsigma;
   a->kappa = plan->kappa > 0 ? plan->kappa : 1e4;
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(create_tree(ctx, a));
+  MBG_TRY(check_late(ctx, a));
+  MBG_TRY(create_rates(ctx, a, plan));
   take_arrays(a);
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
   MBG_TRY(look_for_forces(ctx, a));
@@ -158,7 +197,9 @@ done:
 
 /* the grid is fixed, and eps stays as the first run found it */
 static int simulate(mbg_context *ctx, mbg__ali3p *a, bool frozen, mbg__nodes *nodes) {
-  return mbg__march_simulate(ctx, a->march, frozen, nodes);
+  const int err = mbg__march_simulate(ctx, a->march, frozen, nodes);
+  mbg__ali3p_kept_end(a);
+  return err;
 }
 
 static int check_gradient(mbg_context *ctx, const mbg__ali3p *a) {
@@ -206,7 +247,28 @@ static int memory(const mbg__ali3p *a, real *numbers) {
   return a->n + a->nrow;
 }
 
-static void forget(mbg__ali3p *a) { mbg__march_forget(a->march); }
+static void forget(mbg__ali3p *a, const int *place, mbg__nodes *nodes) {
+  mbg__ali3p_kept_clear(a);
+  mbg__march_forget(a->march, place);
+  *nodes = *mbg__march_nodes(a->march);
+}
+
+static const real *node_time(const mbg__ali3p *a) { return a->dt; }
+
+static bool solved(const mbg__ali3p *a, double t, double *x) {
+  const void *block = mbg__march_find(a->march, t);
+  if (!block) {
+    return false;
+  }
+  const mbg__ali3p_node n = mbg__ali3p_view(a, block);
+  for (int i = 0; i < a->n; i++) {
+    x[i] = re(n.D[i]);
+  }
+  for (int i = 0; i < a->nrow; i++) {
+    x[a->n + i] = re(n.lambda[i]);
+  }
+  return true;
+}
 
 static const mbg__work_counts *counts(const mbg__ali3p *a) { return a->counts; }
 
@@ -216,10 +278,12 @@ const mbg__formulation_ops mbg__ali3p_ops = {
     .prepare = prepare,
     .simulate = simulate,
     .tangent = tangent,
+    .node_time = node_time,
     .adjoint = adjoint,
     .last = last,
     .memory = memory,
     .forget = forget,
+    .solved = solved,
     .counts = counts,
     .destroy = destroy,
 };

@@ -7,6 +7,11 @@
      wb <- -wsb - (4/h) asb,  ab <- -asb
      psi_a += E1_a^T mu + Phi_a^T muPhi + V_a^T muV + A_a^T muA
 
+   With events (theory 7, section 5) the length of the step has the cotangent hb, and a step to a guard one more column,
+   whose seed is the gradient of the guard:
+
+     hb = -(2/h^2) D.wsb + (-(8/h^3) D + (4/h^2) w_n).asb
+
    with Qd = [M Phi_z^T; Phi_z -eps], V and A the residuals of the projections; mu has the signs of the other
    formulations. */
 #include "formulations/ali3p/ali3p_work.h"
@@ -16,20 +21,37 @@
 typedef struct {
   mbg__ali3p *a;
   mbg__arena arena;
-  int nc;
+  int nc;    /* columns: criteria, and in a step to a guard one more */
+  int ncrit; /* criteria */
   const mbg__criterion_seeds *seeds;
+  mbg__event_adjoint events;
+  mbg__ali3p_guard *guard; /* events, else NULL */
+  void *after;             /* node after an event */
+  bool after_event;        /* an event follows the node */
+  double h;                /* step that follows the node, if its length moves, 0: it does not */
+  int fires;               /* firing that it ends at, -1: none */
+  real *fw, *fv;           /* events: of the bodies                (nc x nw each) */
+  real *zero;              /* events:                              (6 nbody) */
   real *psi_a;
   real *seed;         /* nc x nused */
   real *ze, *wb, *ab; /* nc x 6 nbody, nc x n */
   real *wsb, *asb;    /* nc x n */
   real *X;            /* (n + rows) x nc */
   real *gq;           /* of one criterion                     (n) */
+  double half;        /* h/2 of the step that is pulled, 0: none */
+  real *rates;        /* weights of rows on rates in it, NULL: there are none   (rows) */
   mbg__ali3p_seeds *signals;
 } adjoint;
 
 static int take_arrays(mbg_context *ctx, adjoint *s) {
   const mbg__ali3p *a = s->a;
-  const size_t nc = (size_t)s->nc, n = (size_t)a->n, nb = 6 * (size_t)a->m->nbody;
+  const size_t nc = (size_t)s->nc + (a->events != NULL), n = (size_t)a->n, nb = 6 * (size_t)a->m->nbody;
+  if (a->events) {
+    s->fw = MBG_TAKE(&s->arena, real, nc * (size_t)a->m->nw);
+    s->fv = MBG_TAKE(&s->arena, real, nc * (size_t)a->m->nw);
+    s->zero = MBG_TAKE(&s->arena, real, nb);
+    s->after = MBG_TAKE(&s->arena, char, mbg__ali3p_node_bytes(a));
+  }
   s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)a->nused);
   s->ze = MBG_TAKE(&s->arena, real, nc * nb);
   s->wb = MBG_TAKE(&s->arena, real, nc * n);
@@ -38,10 +60,15 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   s->asb = MBG_TAKE(&s->arena, real, nc * n);
   s->X = MBG_TAKE(&s->arena, real, nc * (n + (size_t)a->nrow));
   s->gq = MBG_TAKE(&s->arena, real, n);
+  s->rates = a->rates ? MBG_TAKE(&s->arena, real, a->nrow) : NULL;
   return mbg__arena_check(ctx, &s->arena);
 }
 
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
+
+static real *attributes_of(const adjoint *s, int c) {
+  return c < s->ncrit ? row(s->psi_a, c, s->a->m->na) : s->events.guard_a;
+}
 
 /* ---------------------------------------------------------------------- pieces */
 
@@ -65,18 +92,23 @@ static void solve_T(adjoint *s, mbg__tree_matrix *matrix) {
 static void pull(adjoint *s, int c, int level, real *w, real *v) {
   mbg__ali3p *a = s->a;
   const real *X = row(s->X, c, a->n + a->nrow);
+  for (int i = 0; s->rates && i < a->nrow; i++) {
+    s->rates[i] = a->rates[i] ? s->half * X[a->n + i] : 0;
+  }
   const mbg__tree_weights k = {.mu = X,
                                .k0 = level == 0 ? X + a->n : NULL,
-                               .k1 = level == 1 ? X + a->n : NULL,
+                               .k1 = level == 1   ? X + a->n
+                                     : level == 0 ? s->rates
+                                                  : NULL,
                                .k2 = level == 2 ? X + a->n : NULL};
   const mbg__tree_gradient g = {
-      .e = row(s->ze, c, 6 * a->m->nbody), .w = w, .a = v, .q = s->gq, .attributes = row(s->psi_a, c, a->m->na)};
+      .e = row(s->ze, c, 6 * a->m->nbody), .w = w, .a = v, .q = s->gq, .attributes = attributes_of(s, c)};
   vn_zero(a->n, s->gq);
   mbg__tree_pull(a->tree, &k, &g);
 }
 
 static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node *node, bool there) {
-  mbg__seeds_at(s->seeds, s->nc, mbg__march_nodes(s->a->march), n, s->seed);
+  mbg__seeds_at(s->seeds, s->ncrit, mbg__march_nodes(s->a->march), n, s->seed);
   mbg__ali3p_seeds_poses(s->signals, s->seeds, n);
   return mbg__ali3p_seeds_at(ctx, s->signals, node, there, s->seed, s->ze, s->wb, s->ab, s->psi_a);
 }
@@ -84,7 +116,7 @@ static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node
 /* ---------------------------------------------------------------------- a step backward */
 
 /* there: the tree is at the projection of accelerations */
-static int projections(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node, bool there) {
+static int projections(mbg_context *ctx, adjoint *s, int i, const mbg__ali3p_node *node, bool there) {
   mbg__ali3p *a = s->a;
   const size_t bytes = (size_t)a->n * (size_t)s->nc * sizeof(real);
   int err = MBG_OK;
@@ -94,7 +126,7 @@ static int projections(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node
     return MBG_OK;
   }
   MBG_TRY(there ? MBG_OK : mbg__ali3p_at_accelerations(ctx, a, node));
-  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, node, false));
+  MBG_TRY(mbg__ali3p_factor_again(ctx, a, i, node));
   right_sides(s, s->ab);
   solve_T(s, &a->mass);
   for (int c = 0; c < s->nc; c++) {
@@ -124,6 +156,17 @@ static int state_rates(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node
     pull(s, c, 0, row(s->wb, c, a->n), NULL);
   }
   return err;
+}
+
+/* late rates at the first node: E1_S' = 0 after the accelerations, whose cotangents they add to */
+static void late_rates(adjoint *s) {
+  const mbg__ali3p *a = s->a;
+  for (int c = 0; mbg__system_has_late(a->sys) && c < s->nc; c++) {
+    real *X = row(s->X, c, a->n + a->nrow), *ab = row(s->ab, c, a->n);
+    vn_zero(a->n + a->nrow, X);
+    mbg__ali3p_states_take(a, -1, ab, X);
+    pull(s, c, 0, row(s->wb, c, a->n), ab); /* leaves ab_S = 0 */
+  }
 }
 
 static void step_sides(adjoint *s, const mbg__ali3p_node *node) {
@@ -178,8 +221,13 @@ static int position_step(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *no
     real *X = row(s->X, c, a->n + a->nrow), *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
     /* the matrix has its first rows scaled by h^2/4 */
     vn_scale(a->n, X, h * h / 4, X);
+    s->half = h / 2;
     pull(s, c, 0, wsb, asb);
+    s->half = 0;
     real *wb = row(s->wb, c, a->n), *ab = row(s->ab, c, a->n);
+    if (s->h > 0) {
+      s->events.hb[c] = -2 / (h * h) * (vn_dot(a->n, node->D, wsb) + 4 / h * vn_dot(a->n, node->D, asb));
+    }
     for (int i = 0; i < a->n; i++) {
       wb[i] = -wsb[i] - 4 / h * asb[i];
       ab[i] = -asb[i];
@@ -192,6 +240,22 @@ done:
 
 /* ---------------------------------------------------------------------- first node */
 
+/* the node without a step, at the start and after an event: cotangents of frames and rates by its accelerations */
+static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
+  mbg__ali3p *a = s->a;
+  int err = MBG_OK;
+  MBG_TRY(mbg__ali3p_at_start(ctx, a, node));
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, node, true));
+  late_rates(s);
+  right_sides(s, s->ab);
+  solve_T(s, &a->mass);
+  for (int c = 0; c < s->nc; c++) {
+    pull(s, c, 2, row(s->wb, c, a->n), NULL);
+  }
+done:
+  return err;
+}
+
 static int start(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
   mbg__ali3p *a = s->a;
   const int nb = 6 * a->m->nbody;
@@ -202,12 +266,8 @@ static int start(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
     return mbg__fail_memory(ctx);
   }
   twists = frames + nw * (size_t)s->nc;
-  MBG_TRY(mbg__ali3p_at_start(ctx, a, node));
-  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, node, true));
-  right_sides(s, s->ab);
-  solve_T(s, &a->mass);
+  MBG_TRY(unaccelerate(ctx, s, node));
   for (int c = 0; c < s->nc; c++) {
-    pull(s, c, 2, row(s->wb, c, a->n), NULL);
     mbg__tree_local_read_pull(a->tree, row(s->ze, c, nb), row(s->wb, c, a->n), row(frames, c, a->m->nw),
                               row(twists, c, a->m->nw), row(s->psi_a, c, a->m->na));
   }
@@ -221,32 +281,141 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- events */
+
+static void subtract_last(const adjoint *s, int n, real *x) {
+  for (int c = 0; c < s->ncrit; c++) {
+    vn_axpy(n, row(x, c, n), -s->events.kappa[c], row(x, s->ncrit, n));
+  }
+}
+
+/* at the start of a step whose length moves: what its length and, with an event, its end leave here */
+static void leave_step(adjoint *s, const mbg__ali3p_node *node) {
+  const mbg__ali3p *a = s->a;
+  const double h = s->h;
+  if (!(h > 0)) {
+    for (int c = 0; a->events && !s->after_event && c < s->ncrit; c++) {
+      s->events.tb[c] = 0; /* the node stays where it is */
+    }
+    s->after_event = false;
+    return;
+  }
+  for (int c = 0; c < s->nc; c++) {
+    s->events.hb[c] -= 4 / (h * h) * vn_dot(a->n, node->w, row(s->ab, c, a->n)); /* ab = -asb */
+  }
+  mbg__event_adjoint_meet(&s->events, s->fires, s->psi_a);
+  if (s->nc > s->ncrit) {
+    subtract_last(s, 6 * a->m->nbody, s->ze);
+    subtract_last(s, a->n, s->wb);
+    subtract_last(s, a->n, s->ab);
+  }
+  s->nc = s->ncrit;
+  s->h = 0;
+}
+
+/* before the step to node i is transposed: does its length move? A guard brings its own column. */
+static int enter_step(mbg_context *ctx, adjoint *s, int i, const mbg__ali3p_node *node) {
+  mbg__ali3p *a = s->a;
+  int err = MBG_OK;
+  s->fires = mbg__march_fires(a->march, i);
+  s->h = s->fires >= 0 || mbg__march_fired(a->march, i - 1) >= 0 ? *node->h : 0;
+  const mbg__event *event = mbg__events_which(a->events, s->fires);
+  if (event && event->guard >= 0) {
+    const mbg__tree_gradient *g = mbg__ali3p_guard_of(s->guard);
+    MBG_TRY(mbg__ali3p_guard_at(ctx, s->guard, node, event->guard));
+    vn_copy(6 * a->m->nbody, row(s->ze, s->ncrit, 6 * a->m->nbody), g->e);
+    vn_copy(a->n, row(s->wb, s->ncrit, a->n), g->w);
+    vn_zero(a->n, row(s->ab, s->ncrit, a->n));
+    vn_copy(a->m->na, s->events.guard_a, g->attributes);
+    s->nc = s->ncrit + 1;
+  }
+done:
+  return err;
+}
+
+/* derivatives by the time of an event: by weights of criteria, and by what pulls left at the clock */
+static void by_time(adjoint *s, int i) {
+  for (int c = 0; c < s->ncrit; c++) {
+    s->events.tb[c] += mbg__seed_time(&s->seeds[c], mbg__march_nodes(s->a->march), i);
+  }
+}
+
+/* from the state after a firing to that before it */
+static int event(mbg_context *ctx, adjoint *s, int i, int firing, const void *block) {
+  mbg__ali3p *a = s->a;
+  const int nw = a->m->nw, nb = 6 * a->m->nbody;
+  const size_t bytes = (size_t)s->nc * (size_t)nw * sizeof(real);
+  const void *before_block;
+  int err = MBG_OK;
+  memcpy(s->after, block, mbg__ali3p_node_bytes(a));
+  const mbg__ali3p_node node = mbg__ali3p_view(a, s->after);
+  MBG_TRY(unaccelerate(ctx, s, &node));
+  memset(s->fw, 0, bytes);
+  memset(s->fv, 0, bytes);
+  for (int c = 0; c < s->nc; c++) {
+    vn_zero(nb, s->zero);
+    mbg__tree_local_read_pull(a->tree, s->zero, row(s->wb, c, a->n), row(s->fw, c, nw), row(s->fv, c, nw),
+                              attributes_of(s, c));
+  }
+  mbg__event_adjoint_clock(&s->events, s->psi_a);
+  by_time(s, i);
+  MBG_TRY(mbg__march_restore(ctx, a->march, i - 1, &before_block));
+  const mbg__ali3p_node from = mbg__ali3p_view(a, before_block);
+  const mbg__state before = mbg__ali3p_bodies(ctx, a, &from);
+  MBG_TRY(mbg__event_adjoint_act(ctx, &s->events, firing, &before, s->fw, s->fv, s->psi_a));
+  (void)mbg__ali3p_bodies(ctx, a, &from);
+  for (int c = 0; c < s->nc; c++) {
+    vn_zero(a->n, row(s->wb, c, a->n));
+    vn_zero(a->n, row(s->ab, c, a->n));
+    mbg__tree_kin_pull(a->tree, row(s->fw, c, nw), row(s->fv, c, nw), NULL, row(s->ze, c, nb), row(s->wb, c, a->n),
+                       NULL, attributes_of(s, c));
+  }
+  mbg__event_adjoint_clock(&s->events, s->psi_a);
+  s->after_event = true;
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- all */
 
 static int visit(mbg_context *ctx, void *user, int i, const void *block) {
   adjoint *s = user;
   const mbg__ali3p_node n = mbg__ali3p_view(s->a, block);
   const bool there = i > 0 && s->a->nrow > 0 && !s->a->forces && !s->a->reactions && s->a->m->nstate == 0;
+  const int fired = mbg__march_fired(s->a->march, i);
   int err = MBG_OK;
-  MBG_TRY(there ? mbg__ali3p_at_accelerations(ctx, s->a, &n) : MBG_OK);
-  MBG_TRY(take_seeds(ctx, s, i, &n, there));
-  if (i == 0) {
-    return start(ctx, s, &n);
+  leave_step(s, &n);
+  MBG_TRY(there && fired < 0 ? mbg__ali3p_at_accelerations(ctx, s->a, &n) : MBG_OK);
+  MBG_TRY(take_seeds(ctx, s, i, &n, there && fired < 0));
+  if (fired >= 0) {
+    return event(ctx, s, i, fired, block);
   }
+  if (i == 0) {
+    MBG_TRY(start(ctx, s, &n));
+    mbg__event_adjoint_clock(&s->events, s->psi_a);
+    return MBG_OK;
+  }
+  MBG_TRY(s->a->events ? enter_step(ctx, s, i, &n) : MBG_OK);
   MBG_TRY(state_rates(ctx, s, &n));
-  MBG_TRY(projections(ctx, s, &n, there));
+  MBG_TRY(projections(ctx, s, i, &n, there && s->nc == s->ncrit));
   MBG_TRY(position_step(ctx, s, &n));
+  mbg__event_adjoint_clock(&s->events, s->psi_a);
+  if (s->h > 0) {
+    by_time(s, i);
+  }
 done:
   return err;
 }
 
 int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a) {
-  adjoint s = {.a = a, .nc = ncrit, .seeds = seeds, .psi_a = psi_a};
+  adjoint s = {.a = a, .nc = ncrit, .ncrit = ncrit, .fires = -1, .seeds = seeds, .psi_a = psi_a};
   int err = MBG_OK;
   mbg__system_want(a->sys, mbg__seeds_all(seeds, ncrit));
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, ncrit, &s.signals));
+  MBG_TRY(mbg__event_adjoint_create(ctx, &s.arena, a->events, a->m, ncrit, &s.events));
+  MBG_TRY(a->events ? mbg__ali3p_guard_create(ctx, &s.arena, a, &s.guard) : MBG_OK);
   MBG_TRY(mbg__march_backward(ctx, a->march, visit, &s));
 done:
   mbg__system_want(a->sys, true);

@@ -1,7 +1,7 @@
 /* The step (theory 5, sections 5 and 6): trapezoidal rule in joint coordinates, then projections.
 
      z+ = z exp(D),  ws = (2/h) D - w,  as = (4/h^2) D - (4/h) w - a
-     E1(z+, ws, as, lambda) = 0,  Phi(z+) = 0
+     E1(z+, ws, as, lambda) = 0,  Phi(z+) = 0,  chi(z+, ws) = 0 of rows on rates (theory 8, section 5)
      M (w+ - ws) + Phi_z^T y = 0,  Phid(z+, w+) = eps y          M (a+ - as) + Phi_z^T x = 0,  Phidd(z+, w+, a+) = eps x
 
    Newton's matrix is made at the guess and kept while it serves; it has the multipliers among its unknowns, so that
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* iterations after convergence in the twin, which carries derivatives that converge later */
-enum { POLISH = sizeof(real) == sizeof(double) ? 0 : 2, NEWTON_MAX = 30, PENALTY_MAX = 60 };
+enum { POLISH = MBG__TWIN, NEWTON_MAX = 30, PENALTY_MAX = 60 };
 
 /* ---------------------------------------------------------------------- nodes */
 
@@ -45,7 +45,7 @@ static mbg__tree_state state_at(const mbg__ali3p_node *n, const real *w, const r
 
 static int evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
   const int err = mbg__tree_update(ctx, a->tree, s);
-  mbg__tree_residual(a->tree, a->E1, a->phi, NULL, NULL);
+  mbg__tree_residual(a->tree, a->E1, a->phi, a->rates ? a->phid : NULL, NULL);
   return err;
 }
 
@@ -160,6 +160,16 @@ static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
   return MBG_OK;
 }
 
+/* accelerations and multipliers by the factors of the mass matrix, after E1 and phidd without them */
+static int accelerate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  vn_scale(a->n, a->b, -1, a->E1);
+  vn_scale(a->nrow, a->b + a->n, -1, a->phidd);
+  mbg__klu_solve(a->mass.klu, a->b, 1);
+  vn_copy(a->n, n->a, a->b);
+  vn_copy(a->nrow, n->lambda, a->b + a->n);
+  return mbg__system_has_late(a->sys) ? mbg__ali3p_states_rates(ctx, a, n) : MBG_OK;
+}
+
 static int begin(mbg_context *ctx, void *user, void *block) {
   mbg__ali3p *a = user;
   const mbg__start_result *start = mbg__start_result_of(a->start);
@@ -181,11 +191,8 @@ static int begin(mbg_context *ctx, void *user, void *block) {
     mbg__penalty_thaw(a->penalty);
   }
   MBG_TRY(mbg__ali3p_factor_mass(ctx, a, &n, true));
-  vn_scale(a->n, a->b, -1, a->E1);
-  vn_scale(a->nrow, a->b + a->n, -1, a->phidd);
-  mbg__klu_solve(a->mass.klu, a->b, 1);
-  vn_copy(a->n, n.a, a->b);
-  vn_copy(a->nrow, n.lambda, a->b + a->n);
+  mbg__ali3p_kept_begin(a);
+  MBG_TRY(accelerate(ctx, a, &n));
   if (start->nmemory == a->n + a->nrow) { /* a run that goes on */
     vn_copy(a->n, n.a, start->memory);
     vn_copy(a->nrow, n.lambda, start->memory + a->n);
@@ -285,6 +292,9 @@ static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from,
   }
   vn_scale(a->n, a->b, -s, a->E1);
   vn_scale(a->nrow, a->b + a->n, -1, a->phi);
+  for (int i = 0; a->rates && i < a->nrow; i++) {
+    a->b[a->n + i] = a->rates[i] ? -*to->h / 2 * a->phid[i] : a->b[a->n + i];
+  }
   mbg__klu_solve(a->step.klu, a->b, 1);
   vn_axpy(a->n, to->D, 1, a->b);
   vn_axpy(a->nrow, to->lambda, 1 / s, a->b + a->n);
@@ -338,10 +348,45 @@ done:
   return err;
 }
 
+/* A step of a run in real numbers is repeated: from its solution, one iteration with the matrix there makes imaginary
+   parts exact (theory 9, N2). Not done: the solution is not known, or is another one. */
+static int repeat(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, double h,
+                  bool *done) {
+  const int mark = mbg__message_mark(ctx);
+  double change = INFINITY;
+  *done = false;
+  if (!a->solved || !a->solved(a->repeated, *from->t + h, a->known)) {
+    return MBG_OK;
+  }
+  mbg__ali3p_predict(a, from, h, to);
+  for (int i = 0; i < a->n; i++) {
+    to->D[i] = a->known[i];
+  }
+  for (int i = 0; i < a->nrow; i++) {
+    to->lambda[i] = a->known[a->n + i];
+  }
+  mbg__ali3p_follow(a, from, to);
+  int err = iterate(ctx, a, from, to, true, false, &change);
+  if (err == MBG_OK && a->m->nturn > 0) {
+    err = mbg__ali3p_evaluate_near(ctx, a, to);
+  }
+  if (err == MBG_ERROR_SINGULAR) { /* the run took soft rows */
+    mbg__message_rewind(ctx, mark);
+    return MBG_OK;
+  }
+  *done = err == MBG_OK && change <= 1e-9 * (1e-3 + mbg__ali3p_largest(a->n, to->D));
+  return err;
+}
+
 /* Newton, then with more matrices, then with soft rows */
 static int solve(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, double h) {
   const int mark = mbg__message_mark(ctx);
-  int err = newton(ctx, a, from, to, h, false, false);
+  bool done = false;
+  int err = MBG__TWIN ? repeat(ctx, a, from, to, h, &done) : MBG_OK;
+  if (err < 0 || done) {
+    return err;
+  }
+  err = newton(ctx, a, from, to, h, false, false);
   for (int again = 0; again < (a->nrow > 0 ? 2 : 1); again++) {
     if (err == MBG_ERROR_SINGULAR || err == MBG_ERROR_CONVERGENCE) {
       mbg__message_rewind(ctx, mark);
@@ -394,6 +439,7 @@ static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n
   mbg__tree_residual(a->tree, NULL, NULL, a->phid, NULL);
   MBG_TRY(check_dropped(ctx, a, n));
   MBG_TRY(a->oblique ? factor_oblique(ctx, a, n) : mbg__ali3p_factor_mass(ctx, a, n, false));
+  mbg__ali3p_kept_add(a);
   if (a->penalty) {
     mbg__ali3p_polish(a, n);
   }
@@ -451,4 +497,40 @@ done:
   return err;
 }
 
-const mbg__march_method mbg__ali3p_method = {.begin = begin, .step = step, .record = record};
+/* ---------------------------------------------------------------------- events */
+
+mbg__state mbg__ali3p_bodies(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  const mbg__tree_state s = state_at(n, n->w, n->a, a->zero, NULL);
+  (void)mbg__tree_update(ctx, a->tree, &s); /* a node of a run: it was evaluated before */
+  return mbg__tree_bodies(a->tree);
+}
+
+static mbg__state bodies_at(mbg_context *ctx, void *user, const void *block) {
+  mbg__ali3p *a = user;
+  const mbg__ali3p_node n = mbg__ali3p_view(a, block);
+  return mbg__ali3p_bodies(ctx, a, &n);
+}
+
+static int restart(mbg_context *ctx, void *user, const void *from_block, const real *v, void *to_block) {
+  mbg__ali3p *a = user;
+  const mbg__ali3p_node from = mbg__ali3p_view(a, from_block), to = mbg__ali3p_view(a, to_block);
+  const mbg__state bodies = mbg__ali3p_bodies(ctx, a, &from);
+  int err = MBG_OK;
+  memset(to_block, 0, mbg__ali3p_node_bytes(a));
+  *to.t = *from.t;
+  memcpy(to.turns, from.turns, (size_t)a->m->nturn * sizeof(int));
+  mbg__tree_local_read(a->tree, bodies.H, v, to.E, to.w);
+  memcpy(to.E, from.E, (size_t)a->m->nbody * sizeof(*to.E));
+  const mbg__tree_state s = state_at(&to, to.w, NULL, NULL, NULL);
+  MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
+  mbg__tree_residual(a->tree, a->E1, NULL, NULL, a->phidd);
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, &to, true));
+  MBG_TRY(accelerate(ctx, a, &to));
+  vn_copy(a->n, to.ws, to.w);
+  vn_copy(a->n, to.as, to.a);
+done:
+  return err;
+}
+
+const mbg__march_method mbg__ali3p_method = {
+    .begin = begin, .step = step, .record = record, .state = bodies_at, .restart = restart};

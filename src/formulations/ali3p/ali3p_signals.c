@@ -153,11 +153,53 @@ int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_
     MBG_TRY(reactions_pull(ctx, s, gattr));
   }
   for (size_t c = 0; c < nc; c++) {
-    const real *rates = s->g[1] + c * nw, *accelerations = s->g[2] + c * nw;
-    mbg__tree_kin_pull(a->tree, s->g[0] + c * nw, any((int)nw, rates) ? rates : NULL,
-                       any((int)nw, accelerations) ? accelerations : NULL, ge + c * 6 * (size_t)a->m->nbody,
-                       gw + c * (size_t)a->n, ga + c * (size_t)a->n, gattr + c * na);
+    const real *frames = s->g[0] + c * nw, *rates = s->g[1] + c * nw, *accelerations = s->g[2] + c * nw;
+    rates = any((int)nw, rates) ? rates : NULL;
+    accelerations = any((int)nw, accelerations) ? accelerations : NULL;
+    if (rates || accelerations || any((int)nw, frames)) {
+      mbg__tree_kin_pull(a->tree, frames, rates, accelerations, ge + c * 6 * (size_t)a->m->nbody, gw + c * (size_t)a->n,
+                         ga + c * (size_t)a->n, gattr + c * na);
+    }
   }
 done:
   return err;
 }
+
+/* ---------------------------------------------------------------------- guards of events */
+
+struct mbg__ali3p_guard {
+  mbg__ali3p *a;
+  mbg__tree_gradient g;
+  real *bodies[2]; /* by frames and twists                 (nw each) */
+};
+
+int mbg__ali3p_guard_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, mbg__ali3p_guard **out) {
+  mbg__ali3p_guard *g = MBG_TAKE(arena, mbg__ali3p_guard, 1);
+  *out = g;
+  if (g) {
+    g->a = a;
+    g->g.e = MBG_TAKE(arena, real, 6 * (size_t)a->m->nbody);
+    g->g.w = MBG_TAKE(arena, real, a->n);
+    g->g.attributes = MBG_TAKE(arena, real, a->m->na);
+    g->bodies[0] = MBG_TAKE(arena, real, a->m->nw);
+    g->bodies[1] = MBG_TAKE(arena, real, a->m->nw);
+  }
+  return mbg__arena_check(ctx, arena);
+}
+
+int mbg__ali3p_guard_at(mbg_context *ctx, mbg__ali3p_guard *g, const mbg__ali3p_node *n, int signal) {
+  mbg__ali3p *a = g->a;
+  int err = MBG_OK;
+  MBG_TRY(at_signals(ctx, a, n));
+  vn_zero(6 * a->m->nbody, g->g.e);
+  vn_zero(a->n, g->g.w);
+  vn_zero(a->m->na, g->g.attributes);
+  vn_zero(a->m->nw, g->bodies[0]);
+  vn_zero(a->m->nw, g->bodies[1]);
+  mbg__system_signal_pull(a->sys, signal, 1, g->bodies[0], g->bodies[1], NULL, NULL, g->g.attributes);
+  mbg__tree_kin_pull(a->tree, g->bodies[0], g->bodies[1], NULL, g->g.e, g->g.w, NULL, g->g.attributes);
+done:
+  return err;
+}
+
+const mbg__tree_gradient *mbg__ali3p_guard_of(const mbg__ali3p_guard *g) { return &g->g; }

@@ -13,10 +13,14 @@
 typedef struct {
   mbg__ali3p *a;
   mbg__arena arena;
-  int np;
+  int np;        /* columns: parameters, and in a step to a guard one more */
+  int nparam;    /* parameters */
+  real *fw, *fv; /* events: w, v' of the bodies                       (np x nw) */
+  mbg__event_tangent events;
   real *e, *w, *v, *ws, *as; /* e', w', a', ws', as'               (6 nbody x np), (n x np) */
   real *X;                   /* right sides and solutions          ((n + rows) x np) */
   real *dE1, *dphi;          /*                                    (n), (rows) */
+  real *dphid;               /* rows on rates, NULL: there are none (rows) */
   mbg__design_columns columns;
   real *da;                   /*                                    (na) */
   real *eye;                  /* unit seeds                         (nused x nused) */
@@ -25,6 +29,8 @@ typedef struct {
   real *frame;                /*                                    (nw) */
   real *dy;                   /*                                    (nused + nw x np) */
   mbg__ali3p_seeds *seeds;
+  mbg__ali3p_guard *guard; /* events, else NULL */
+  real *one;               /* events: of joint frames               (6 nbody) */
   int (*take)(void *user, int node, const real *dy);
   void *user;
 } tangent;
@@ -33,7 +39,11 @@ typedef struct {
 
 static int take_arrays(mbg_context *ctx, tangent *s) {
   const mbg__ali3p *a = s->a;
-  const size_t np = (size_t)s->np, n = (size_t)a->n, used = (size_t)a->nused, nb = 6 * (size_t)a->m->nbody;
+  const size_t np = (size_t)s->np + (a->events != NULL), n = (size_t)a->n, used = (size_t)a->nused,
+               nb = 6 * (size_t)a->m->nbody;
+  s->fw = MBG_TAKE(&s->arena, real, a->events ? np * (size_t)a->m->nw : 0);
+  s->fv = MBG_TAKE(&s->arena, real, a->events ? np * (size_t)a->m->nw : 0);
+  s->one = MBG_TAKE(&s->arena, real, a->events ? nb : 0);
   s->e = MBG_TAKE(&s->arena, real, nb * np);
   s->w = MBG_TAKE(&s->arena, real, n * np);
   s->v = MBG_TAKE(&s->arena, real, n * np);
@@ -42,6 +52,7 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   s->X = MBG_TAKE(&s->arena, real, (n + (size_t)a->nrow) * np);
   s->dE1 = MBG_TAKE(&s->arena, real, n);
   s->dphi = MBG_TAKE(&s->arena, real, a->nrow);
+  s->dphid = a->rates ? MBG_TAKE(&s->arena, real, a->nrow) : NULL;
   s->da = MBG_TAKE(&s->arena, real, a->m->na);
   s->eye = MBG_TAKE(&s->arena, real, used * used);
   s->ge = MBG_TAKE(&s->arena, real, used * nb);
@@ -54,25 +65,30 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
-  const int err = mbg__arena_check(ctx, &s->arena);
-  return err < 0 ? err : mbg__design_columns_make(ctx, &s->arena, mbg__system_design(a->sys), &s->columns);
+  int err = mbg__arena_check(ctx, &s->arena);
+  err = err < 0 ? err : mbg__design_columns_make(ctx, &s->arena, mbg__system_design(a->sys), &s->columns);
+  return err < 0 ? err : mbg__event_tangent_create(ctx, &s->arena, a->events, a->m, &s->columns, s->nparam, &s->events);
 }
 
 static real *column(real *x, int p, int n) { return x + (size_t)p * (size_t)n; }
 
 /* ---------------------------------------------------------------------- right sides and solutions */
 
-/* X of parameter p = -(c dE1, dphi) in a direction; level of the rows: 0 positions, 1 rates, 2 accelerations */
+/* X of parameter p = -(c dE1, dphi) in a direction; level of the rows: 0 positions (rows on rates: h/2 their rates, c =
+   h^2/4), 1 rates, 2 accelerations */
 static void right_side(tangent *s, int p, mbg__tree_direction *d, double c, int level) {
   mbg__ali3p *a = s->a;
   real *x = column(s->X, p, a->n + a->nrow), *rows[3] = {NULL, NULL, NULL};
+  rows[1] = level == 0 ? s->dphid : NULL;
   rows[level] = s->dphi;
-  mbg__design_column_lay(&s->columns, p, s->da);
+  mbg__event_tangent_lay(&s->events, p, s->da);
   d->attributes = s->da;
   mbg__tree_push(a->tree, d, s->dE1, rows[0], rows[1], rows[2]);
-  mbg__design_column_clear(&s->columns, p, s->da);
+  mbg__event_tangent_clear(&s->events, p, s->da);
   vn_scale(a->n, x, -c, s->dE1);
-  vn_scale(a->nrow, x + a->n, -1, s->dphi);
+  for (int i = 0; i < a->nrow; i++) {
+    x[a->n + i] = level == 0 && a->rates && a->rates[i] ? -sqrt(c) * s->dphid[i] : -s->dphi[i];
+  }
 }
 
 static void solve(tangent *s, mbg__tree_matrix *matrix) {
@@ -86,7 +102,51 @@ static void take_solution(tangent *s, real *out) {
   }
 }
 
+/* ---------------------------------------------------------------------- states */
+
+/* accelerations of states, the tree at the projected rates: E1_S' = 0 */
+static void state_columns(tangent *s) {
+  mbg__ali3p *a = s->a;
+  const int nb = 6 * a->m->nbody;
+  for (int p = 0; p < s->np; p++) {
+    const mbg__tree_direction d = {
+        .e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .da = column(s->v, p, a->n), .attributes = s->da};
+    mbg__event_tangent_lay(&s->events, p, s->da);
+    mbg__tree_push(a->tree, &d, s->dE1, NULL, NULL, NULL);
+    mbg__event_tangent_clear(&s->events, p, s->da);
+    mbg__ali3p_states_take(a, -1, s->dE1, column(s->v, p, a->n));
+  }
+}
+
+static int state_rates(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
+  int err = MBG_OK;
+  if (mbg__ali3p_has_states(s->a)) {
+    MBG_TRY(mbg__ali3p_at_start(ctx, s->a, to));
+    state_columns(s);
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- first node */
+
+/* a' from e and w', at a node without a step */
+static int accelerate(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
+  mbg__ali3p *a = s->a;
+  int err = MBG_OK;
+  MBG_TRY(mbg__ali3p_at_start(ctx, a, n));
+  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, n, true));
+  for (int p = 0; p < s->np; p++) {
+    right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, 6 * a->m->nbody), .dw = column(s->w, p, a->n)}, 1, 2);
+  }
+  solve(s, &a->mass);
+  take_solution(s, s->v);
+  if (mbg__system_has_late(a->sys)) {
+    state_columns(s);
+  }
+done:
+  return err;
+}
 
 static int begin(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   mbg__ali3p *a = s->a;
@@ -100,21 +160,19 @@ static int begin(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   }
   twists = frames + nw * (size_t)s->np;
   for (int p = 0; p < s->np; p++) {
-    mbg__design_column_lay(&s->columns, p, s->da);
+    mbg__event_tangent_lay(&s->events, p, s->da);
     err = mbg__start_push_column(ctx, a->start, p, s->da, column(frames, p, a->m->nw), column(twists, p, a->m->nw));
-    mbg__design_column_clear(&s->columns, p, s->da);
+    mbg__event_tangent_clear(&s->events, p, s->da);
     MBG_TRY(err);
   }
   MBG_TRY(mbg__ali3p_at_start(ctx, a, n));
-  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, n, true));
   for (int p = 0; p < s->np; p++) {
-    real *e = column(s->e, p, nb), *w = column(s->w, p, a->n);
-    mbg__design_column_lay(&s->columns, p, s->da);
-    mbg__tree_local_read_push(a->tree, column(frames, p, a->m->nw), column(twists, p, a->m->nw), s->da, e, w);
-    right_side(s, p, &(mbg__tree_direction){.e = e, .dw = w}, 1, 2);
+    mbg__event_tangent_lay(&s->events, p, s->da);
+    mbg__tree_local_read_push(a->tree, column(frames, p, a->m->nw), column(twists, p, a->m->nw), s->da,
+                              column(s->e, p, nb), column(s->w, p, a->n));
+    mbg__event_tangent_clear(&s->events, p, s->da);
   }
-  solve(s, &a->mass);
-  take_solution(s, s->v);
+  MBG_TRY(accelerate(ctx, s, n));
 done:
   mbg__free(ctx, frames);
   return err;
@@ -155,7 +213,18 @@ static void add_increment(tangent *s, int p, const mbg__ali3p_node *to, const re
   }
 }
 
-static int position_step(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
+/* the parts of ws' and as' by h' (theory 7, section 5) */
+static void by_length(const tangent *s, int p, const mbg__ali3p_node *from, const mbg__ali3p_node *to, real *ws,
+                      real *as) {
+  const double h = *to->h;
+  const real dh = s->events.h[p];
+  for (int i = 0; dh != 0 && i < s->a->n; i++) {
+    ws[i] -= 2 / (h * h) * to->D[i] * dh;
+    as[i] += (4 / (h * h) * from->w[i] - 8 / (h * h * h) * to->D[i]) * dh;
+  }
+}
+
+static int position_step(mbg_context *ctx, tangent *s, const mbg__ali3p_node *from, const mbg__ali3p_node *to) {
   mbg__ali3p *a = s->a;
   const double h = *to->h;
   int err = MBG_OK;
@@ -167,6 +236,9 @@ static int position_step(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to
     vn_scale(a->n, ws, -1, column(s->w, p, a->n));
     vn_scale(a->n, as, -1, column(s->v, p, a->n));
     vn_axpy(a->n, as, 4 / h, ws);
+    if (a->events) {
+      by_length(s, p, from, to, ws, as);
+    }
     right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, 6 * a->m->nbody), .dw = ws, .da = as}, h * h / 4, 0);
   }
   solve(s, &a->step);
@@ -180,7 +252,7 @@ done:
   return err;
 }
 
-static int projections(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
+static int projections(mbg_context *ctx, tangent *s, int i, const mbg__ali3p_node *to) {
   mbg__ali3p *a = s->a;
   const int nb = 6 * a->m->nbody;
   const size_t bytes = (size_t)a->n * (size_t)s->np * sizeof(real);
@@ -191,7 +263,7 @@ static int projections(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) 
     return MBG_OK;
   }
   MBG_TRY(mbg__ali3p_at_rates(ctx, a, to));
-  MBG_TRY(mbg__ali3p_factor_mass(ctx, a, to, false));
+  MBG_TRY(mbg__ali3p_factor_again(ctx, a, i, to));
   for (int p = 0; p < s->np; p++) {
     vn_scale(a->n, a->q, -1, column(s->ws, p, a->n));
     right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, nb), .dq = a->q}, 1, 1);
@@ -209,26 +281,22 @@ done:
   return err;
 }
 
-/* accelerations of states at the projected rates: E1_S' = 0 */
-static int state_rates(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
-  mbg__ali3p *a = s->a;
-  const int nb = 6 * a->m->nbody, err = mbg__ali3p_has_states(a) ? mbg__ali3p_at_start(ctx, a, to) : MBG_OK;
-  for (int p = 0; err == MBG_OK && mbg__ali3p_has_states(a) && p < s->np; p++) {
-    const mbg__tree_direction d = {
-        .e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .da = column(s->v, p, a->n), .attributes = s->da};
-    mbg__design_column_lay(&s->columns, p, s->da);
-    mbg__tree_push(a->tree, &d, s->dE1, NULL, NULL, NULL);
-    mbg__design_column_clear(&s->columns, p, s->da);
-    mbg__ali3p_states_take(a, -1, s->dE1, column(s->v, p, a->n));
-  }
-  return err;
-}
-
 /* ---------------------------------------------------------------------- signals */
+
+/* dy (np) of a signal by its gradients by frames, rates, accelerations and attributes */
+static void signal_columns(const tangent *s, const real *ge, const real *gw, const real *ga, const real *gattr,
+                           real *dy) {
+  const mbg__ali3p *a = s->a;
+  const int nb = 6 * a->m->nbody;
+  for (int p = 0; p < s->np; p++) {
+    dy[p] = vn_dot(nb, ge, column(s->e, p, nb)) + vn_dot(a->n, gw, column(s->w, p, a->n)) +
+            vn_dot(a->n, ga, column(s->v, p, a->n));
+  }
+  mbg__event_tangent_pull(&s->events, mbg__system_design(a->sys), s->np, gattr, dy);
+}
 
 static int signals(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   mbg__ali3p *a = s->a;
-  const mbg__design *design = mbg__system_design(a->sys);
   const int nb = 6 * a->m->nbody;
   const size_t used = (size_t)a->nused;
   memset(s->ge, 0, used * (size_t)nb * sizeof(real));
@@ -238,13 +306,8 @@ static int signals(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   memset(s->dy, 0, used * (size_t)s->np * sizeof(real));
   const int err = mbg__ali3p_seeds_at(ctx, s->seeds, n, false, s->eye, s->ge, s->gw, s->ga, s->gattr);
   for (int k = 0; k < a->nused; k++) {
-    real *dy = column(s->dy, k, s->np);
-    for (int p = 0; p < s->np; p++) {
-      dy[p] = vn_dot(nb, column(s->ge, k, nb), column(s->e, p, nb)) +
-              vn_dot(a->n, column(s->gw, k, a->n), column(s->w, p, a->n)) +
-              vn_dot(a->n, column(s->ga, k, a->n), column(s->v, p, a->n));
-    }
-    mbg__design_columns_pull(design, column(s->gattr, k, a->m->na), dy);
+    signal_columns(s, column(s->ge, k, nb), column(s->gw, k, a->n), column(s->ga, k, a->n),
+                   column(s->gattr, k, a->m->na), column(s->dy, k, s->np));
   }
   return err;
 }
@@ -255,10 +318,10 @@ static int frames(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n, real *
   const mbg__tree_state at = {.t = *n->t, .E = n->E, .w = n->w, .a = n->a, .q = a->zero, .turns = n->turns};
   const int err = mbg__tree_update(ctx, a->tree, &at);
   for (int p = 0; err == MBG_OK && p < s->np; p++) {
-    mbg__design_column_lay(&s->columns, p, s->da);
+    mbg__event_tangent_lay(&s->events, p, s->da);
     mbg__tree_kin_push(a->tree, &(mbg__tree_direction){.e = column(s->e, p, 6 * a->m->nbody), .attributes = s->da},
                        s->frame, NULL, NULL);
-    mbg__design_column_clear(&s->columns, p, s->da);
+    mbg__event_tangent_clear(&s->events, p, s->da);
     for (int i = 0; i < s->nw; i++) {
       dy[(size_t)i * (size_t)s->np + (size_t)p] = s->frame[i];
     }
@@ -266,19 +329,88 @@ static int frames(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n, real *
   return err;
 }
 
+/* ---------------------------------------------------------------------- events */
+
+static void add_last(int n, int nparam, const real *dt, real *x) {
+  for (int p = 0; p < nparam; p++) {
+    vn_axpy(n, column(x, p, n), dt[p], column(x, nparam, n));
+  }
+}
+
+/* after a step to a guard: its time, and the columns with it */
+static int meet(mbg_context *ctx, tangent *s, int guard, const mbg__ali3p_node *n) {
+  mbg__ali3p *a = s->a;
+  int err = MBG_OK;
+  MBG_TRY(mbg__ali3p_guard_at(ctx, s->guard, n, guard));
+  signal_columns(s, mbg__ali3p_guard_of(s->guard)->e, mbg__ali3p_guard_of(s->guard)->w, a->zero,
+                 mbg__ali3p_guard_of(s->guard)->attributes, s->events.g);
+  mbg__event_tangent_meet(&s->events);
+  add_last(6 * a->m->nbody, s->nparam, s->events.g, s->e);
+  add_last(a->n, s->nparam, s->events.g, s->w);
+  add_last(a->n, s->nparam, s->events.g, s->v);
+  s->np = s->nparam;
+done:
+  return err;
+}
+
+/* a step to the node, which may be that before an event */
+static int step_to(mbg_context *ctx, tangent *s, int i, const mbg__ali3p_node *from, const mbg__ali3p_node *n) {
+  mbg__ali3p *a = s->a;
+  const int fires = a->events ? mbg__march_fires(a->march, i) : -1;
+  int err = MBG_OK;
+  s->np = mbg__event_tangent_enter(&s->events, fires, s->da);
+  if (s->np > s->nparam) {
+    vn_zero(6 * a->m->nbody, column(s->e, s->nparam, 6 * a->m->nbody));
+    vn_zero(a->n, column(s->w, s->nparam, a->n));
+    vn_zero(a->n, column(s->v, s->nparam, a->n));
+  }
+  MBG_TRY(position_step(ctx, s, from, n));
+  MBG_TRY(projections(ctx, s, i, n));
+  MBG_TRY(state_rates(ctx, s, n));
+  MBG_TRY(s->np > s->nparam ? meet(ctx, s, mbg__events_which(a->events, fires)->guard, n) : MBG_OK);
+done:
+  return err;
+}
+
+/* rates and accelerations after an event */
+static int event(mbg_context *ctx, tangent *s, int firing, const mbg__ali3p_node *from, const mbg__ali3p_node *n) {
+  mbg__ali3p *a = s->a;
+  const int nw = a->m->nw, nb = 6 * a->m->nbody;
+  int err = MBG_OK;
+  const mbg__state before = mbg__ali3p_bodies(ctx, a, from);
+  for (int p = 0; p < s->np; p++) {
+    mbg__event_tangent_lay(&s->events, p, s->da);
+    const mbg__tree_direction d = {.e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .attributes = s->da};
+    mbg__tree_kin_push(a->tree, &d, column(s->fw, p, nw), column(s->fv, p, nw), NULL);
+    mbg__event_tangent_clear(&s->events, p, s->da);
+  }
+  MBG_TRY(mbg__event_tangent_act(ctx, &s->events, firing, &before, s->fw, s->fv));
+  (void)mbg__ali3p_bodies(ctx, a, n);
+  for (int p = 0; p < s->np; p++) {
+    mbg__event_tangent_lay(&s->events, p, s->da);
+    mbg__tree_local_read_push(a->tree, column(s->fw, p, nw), column(s->fv, p, nw), s->da, s->one,
+                              column(s->w, p, a->n));
+    mbg__event_tangent_clear(&s->events, p, s->da);
+  }
+  MBG_TRY(accelerate(ctx, s, n));
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- all */
 
-static int visit(mbg_context *ctx, void *user, int i, const void *from, const void *block) {
+static int visit(mbg_context *ctx, void *user, int i, const void *from_block, const void *block) {
   tangent *s = user;
   const mbg__ali3p_node n = mbg__ali3p_view(s->a, block);
   int err = MBG_OK;
-  if (from) {
-    MBG_TRY(position_step(ctx, s, &n));
-    MBG_TRY(projections(ctx, s, &n));
-    MBG_TRY(state_rates(ctx, s, &n));
+  if (from_block) {
+    const mbg__ali3p_node from = mbg__ali3p_view(s->a, from_block);
+    const int fired = mbg__march_fired(s->a->march, i);
+    MBG_TRY(fired >= 0 ? event(ctx, s, fired, &from, &n) : step_to(ctx, s, i, &from, &n));
   } else {
     MBG_TRY(begin(ctx, s, &n));
   }
+  s->a->dt = s->events.t;
   MBG_TRY(signals(ctx, s, &n));
   MBG_TRY(s->nw > 0 ? frames(ctx, s, &n, column(s->dy, s->a->nused, s->np)) : MBG_OK);
   MBG_TRY(s->take(s->user, i, s->dy));
@@ -287,13 +419,16 @@ done:
 }
 
 int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, int (*take)(void *user, int node, const real *dy), void *user) {
-  tangent s = {.a = a, .np = mbg__design_column_count(mbg__system_design(a->sys)), .take = take, .user = user};
+  const int np = mbg__design_column_count(mbg__system_design(a->sys));
+  tangent s = {.a = a, .np = np, .nparam = np, .take = take, .user = user};
   int err = MBG_OK;
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, a->nused, &s.seeds));
+  MBG_TRY(a->events ? mbg__ali3p_guard_create(ctx, &s.arena, a, &s.guard) : MBG_OK);
   MBG_TRY(mbg__march_forward(ctx, a->march, visit, &s));
 done:
+  a->dt = NULL;
   mbg__arena_destroy(&s.arena);
   return err;
 }

@@ -6,6 +6,7 @@
 #ifndef MBG_FORMULATIONS_ALI3P_ALI3P_WORK_H
 #define MBG_FORMULATIONS_ALI3P_ALI3P_WORK_H
 
+#include "event/event_columns.h"
 #include "formulations/formulation.h"
 #include "system/saddle.h"
 #include "trajectory/march.h"
@@ -14,7 +15,7 @@
 
 /* A node, seen in its block of memory. */
 typedef struct {
-  double *t, *h;             /* h: step that led here, 0 at the start */
+  double *t, *h;             /* h: step that led here, 0 at the start and after an event */
   mbg__frame *E;             /* joint frames by link                (nbody) */
   real *w, *a, *ws, *as, *D; /*                                     (n) */
   real *lambda, *y, *x;      /*                                     (rows) */
@@ -22,6 +23,14 @@ typedef struct {
 } mbg__ali3p_node;
 
 typedef struct mbg__penalty mbg__penalty;
+
+/* Factors of the projections of the last run, step by step. */
+typedef struct {
+  bool on;         /* a run is under way */
+  int count, room; /* steps */
+  size_t bytes;    /* of a step */
+  char *block;     /*                                               (room x bytes) */
+} mbg__ali3p_kept;
 
 typedef struct mbg__formulation_work {
   mbg__arena arena;
@@ -32,7 +41,9 @@ typedef struct mbg__formulation_work {
   mbg__start_work *start;
   mbg__tree *tree;
   const mbg__link *links;
-  int n, nrow; /* coordinates, constraint rows */
+  mbg__events *events; /* of the plan, NULL: none */
+  const real *dt;      /* direct differentiation with events: variation of the time of the node (columns) */
+  int n, nrow;         /* coordinates, constraint rows */
   int nused;
   const int *used;
   bool forces;           /* used signals need forces */
@@ -40,6 +51,7 @@ typedef struct mbg__formulation_work {
   bool oblique;          /* projections by the matrix of the step instead of the mass matrix: no gradients */
   bool scaled;           /* eps is known */
   double kappa;          /* of the penalty */
+  bool *rates;           /* rows on rates, NULL: there are none                 (rows) */
   bool *hard;            /* rows that follow time                               (rows) */
   double *eps;           /* diag(Phi_z M^-1 Phi_z^T)/kappa                      (rows) */
   double alpha;          /* augmented: penalty of all rows, 0: 4/(h^2 eps) */
@@ -47,11 +59,15 @@ typedef struct mbg__formulation_work {
   double *softness;      /* the former                                     (rows) */
   mbg__penalty *penalty; /* of the augmented iteration, NULL: saddle point */
   mbg__tree_matrix step, mass;
-  real *b;                  /* right side and solution             (n + rows) */
-  real *E1, *zero, *q;      /*                                     (n) */
-  real *phi, *phid, *phidd; /*                                     (rows) */
-  real *coords;             /* at the start of a step              (ncoord) */
-  int *turns;               /*                                     (nturn) */
+  mbg__ali3p_kept kept;
+  real *b;                                                   /* right side and solution             (n + rows) */
+  real *E1, *zero, *q;                                       /*                                     (n) */
+  real *phi, *phid, *phidd;                                  /*                                     (rows) */
+  bool (*solved)(const void *repeated, double t, double *x); /* of the plan */
+  const void *repeated;
+  double *known; /* its numbers                         (n + rows) */
+  real *coords;  /* at the start of a step              (ncoord) */
+  int *turns;    /*                                     (nturn) */
 
   /* reactions: accelerations and multipliers of all rows at a node */
   bool reactions;
@@ -67,6 +83,9 @@ mbg__ali3p_node mbg__ali3p_view(const mbg__ali3p *a, const void *block);
 /* ali3p_forward.c: functions of the march; `user` is the formulation. */
 extern const mbg__march_method mbg__ali3p_method;
 
+/* The bodies at a node with their rates; the tree is moved there. */
+mbg__state mbg__ali3p_bodies(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
+
 /* The three states of a step, updated and linearized with E1 computed: E1 at (z, ws, as, lambda); the projections of
    rates and of accelerations, M q + Phi_z^T y with q = w - ws and y, or q = a - as and x. */
 int mbg__ali3p_at_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
@@ -80,6 +99,14 @@ int mbg__ali3p_at_start(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *
 /* Factors of the step and of the mass matrix there; the latter with eps unless `exact`. */
 int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool penalty);
 int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool exact);
+
+/* ali3p_kept.c: a run begins after its first factorization of the mass matrix, adds those of its steps, and ends. */
+void mbg__ali3p_kept_begin(mbg__ali3p *a);
+void mbg__ali3p_kept_add(mbg__ali3p *a);
+void mbg__ali3p_kept_end(mbg__ali3p *a);
+void mbg__ali3p_kept_clear(mbg__ali3p *a);
+/* Factors of the projections of step i, which led to node n. */
+int mbg__ali3p_factor_again(mbg_context *ctx, mbg__ali3p *a, int i, const mbg__ali3p_node *n);
 
 /* Pieces of the step. E1, phi of the step's equations with the multipliers lambda; the same with those of the node,
    angles near those at the start of the step. */
@@ -124,6 +151,13 @@ int mbg__ali3p_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, 
 void mbg__ali3p_seeds_poses(mbg__ali3p_seeds *s, const mbg__criterion_seeds *seeds, int node);
 int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_node *n, bool there, const real *seed,
                         real *ge, real *gw, real *ga, real *gattr);
+
+/* The gradient of a guard, a signal of positions and rates, at a node: by joint frames e (6 nbody), rates w (n) and
+   attributes (na). */
+typedef struct mbg__ali3p_guard mbg__ali3p_guard;
+int mbg__ali3p_guard_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, mbg__ali3p_guard **out);
+int mbg__ali3p_guard_at(mbg_context *ctx, mbg__ali3p_guard *g, const mbg__ali3p_node *n, int signal);
+const mbg__tree_gradient *mbg__ali3p_guard_of(const mbg__ali3p_guard *g);
 
 /* ali3p_tangent.c, ali3p_adjoint.c */
 int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, int (*take)(void *user, int node, const real *dy), void *user);

@@ -31,6 +31,7 @@ static void take_arrays(mbg__alpha *a) {
   a->KT = MBG_TAKE(&a->arena, real, nK);
   a->B = MBG_TAKE(&a->arena, real, nB);
   a->BT = MBG_TAKE(&a->arena, real, nB);
+  a->late = MBG_TAKE(&a->arena, real, mbg__system_late_rows(a->sys, NULL) * m->nrow + 1);
   a->T = MBG_TAKE(&a->arena, real, 36 * m->nbody);
   a->x = MBG_TAKE(&a->arena, real, m->nv + m->nrow);
   a->r = MBG_TAKE(&a->arena, real, m->nw);
@@ -38,6 +39,7 @@ static void take_arrays(mbg__alpha *a) {
   a->al0 = MBG_TAKE(&a->arena, real, m->nw);
   a->q = MBG_TAKE(&a->arena, real, m->ncoord);
   a->turns = MBG_TAKE(&a->arena, int, m->nturn);
+  a->known = MBG_TAKE(&a->arena, double, m->nw + m->nrow);
 }
 
 static void destroy(mbg__alpha *a) {
@@ -63,9 +65,20 @@ static int create_march(mbg_context *ctx, mbg__alpha *a, const mbg__run_plan *pl
   mbg__march_method method = mbg__alpha_method;
   method.bytes = mbg__alpha_node_bytes(a);
   method.growth = growth(plan);
-  const int err = mbg__march_create(ctx, plan, &method, a, a->nused, a->used, &a->march);
+  const int err = mbg__march_create(ctx, plan, &method, a, a->m->nw, a->nused, a->used, &a->march);
   a->counts = a->march ? mbg__march_counts(a->march) : NULL;
   return err;
+}
+
+static int check_events(mbg_context *ctx, const mbg__alpha *a, const mbg__run_plan *plan) {
+  if (plan->index == 2) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "\"index\": 2 takes no events; use index 3");
+  }
+  if (a->nrotor > 0) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "body '%s': \"axes\": \"world\" cannot stand beside events",
+                     a->m->bodies[a->rotors[0].body].name);
+  }
+  return MBG_OK;
 }
 
 static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
@@ -85,10 +98,20 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   a->used = used;
   a->c = coefficients(plan);
   a->rho_inf = plan->rho_inf;
+  a->events = plan->events;
+  a->solved = plan->index == 2 ? NULL : plan->solved;
+  a->repeated = plan->repeated;
   take_arrays(a);
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
+  if (plan->index == 2) {
+    MBG_TRY(mbg__formulation_late(ctx, a->m, "index 2 of 'lie'", "index 3, 'qr' or 'dca'"));
+    MBG_TRY(mbg__rates_refused(ctx, a->m, "index 2 of 'lie'", "take index 3"));
+  } else {
+    MBG_TRY(mbg__alpha_rates_create(ctx, a));
+  }
   MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FRESH, &a->initial));
-  MBG_TRY(mbg__rotors_find(ctx, a, plan->index != 2));
+  MBG_TRY(mbg__rotors_find(ctx, a, plan->index != 2 && !plan->events));
+  MBG_TRY(plan->events ? check_events(ctx, a, plan) : MBG_OK);
   MBG_TRY(mbg__alpha_guard_create(ctx, a));
   if (plan->index == 2) {
     MBG_TRY(mbg__alpha_index2_create(ctx, a, &a->index2));
@@ -117,6 +140,18 @@ static int simulate(mbg_context *ctx, mbg__alpha *a, bool frozen, mbg__nodes *no
 
 static int adjoint(mbg_context *ctx, mbg__alpha *a, mbg_method method, int ncrit, const mbg__criterion_seeds *seeds,
                    real *psi_a) {
+  if (method != MBG_METHOD_ADJOINT && a->events) {
+    return mbg__fail(
+        ctx, MBG_ERROR_UNSUPPORTED,
+        "the continuous adjoint of this formulation knows no events; use the method 'adjoint' or 'direct'");
+  }
+  if (method != MBG_METHOD_ADJOINT) {
+    int err = mbg__formulation_late(ctx, a->m, "the continuous adjoint", "the method 'adjoint'");
+    err = err < 0 ? err : mbg__rates_refused(ctx, a->m, "the continuous adjoint", "take the method 'adjoint'");
+    if (err < 0) {
+      return err;
+    }
+  }
   return method == MBG_METHOD_ADJOINT      ? mbg__alpha_adjoint(ctx, a, ncrit, seeds, psi_a)
          : method == MBG_METHOD_CONTINUOUS ? mbg__alpha_continuous(ctx, a, ncrit, seeds, psi_a)
          : isnan(a->rho_inf)               ? mbg__alpha_paper(ctx, a, ncrit, seeds, psi_a)
@@ -145,9 +180,29 @@ static int memory(const mbg__alpha *a, real *numbers) {
   return mbg__alpha_memory(a, &n, numbers);
 }
 
-static void forget(mbg__alpha *a) { mbg__march_forget(a->march); }
+static void forget(mbg__alpha *a, const int *place, mbg__nodes *nodes) {
+  mbg__march_forget(a->march, place);
+  *nodes = *mbg__march_nodes(a->march);
+}
+
+static bool solved(const mbg__alpha *a, double t, double *x) {
+  const void *block = mbg__march_find(a->march, t);
+  if (!block) {
+    return false;
+  }
+  const mbg__alpha_node n = mbg__alpha_view(a, block);
+  for (int i = 0; i < a->m->nw; i++) {
+    x[i] = re(n.Dx[i]);
+  }
+  for (int i = 0; i < a->m->nrow; i++) {
+    x[a->m->nw + i] = re(n.lambda[i]);
+  }
+  return true;
+}
 
 static const mbg__work_counts *counts(const mbg__alpha *a) { return a->counts; }
+
+static const real *node_time(const mbg__alpha *a) { return a->dt; }
 
 extern const mbg__formulation_ops mbg__alpha_ops;
 
@@ -159,6 +214,8 @@ const mbg__formulation_ops mbg__alpha_ops = {
     .last = last,
     .memory = memory,
     .forget = forget,
+    .solved = solved,
+    .node_time = node_time,
     .counts = counts,
     .destroy = destroy,
 };

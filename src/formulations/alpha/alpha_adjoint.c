@@ -12,7 +12,16 @@
 
      bw += h (E^T eta)_H^T T^T xi+          psi_a += h (E^T eta)_a^T T^T xi+ + phid_a^T kappa
      S^T (mu, eps, nu, kappa) = -(gp bv + bp bd + ba/(beta h^2),  T^T bw,  f_lambda,  0)
-     xi -= Z^T kappa     sig -= B^T kappa */
+     xi -= Z^T kappa     sig -= B^T kappa
+
+   Events (theory 7, section 5): the derivative of the Lagrangian by the length of a step is
+
+     hb = -b_x.(T^T xi) - b_v.sig + g.(al - vd)/h_old          (b_x, b_v: alpha_tangent.c; h_oldb likewise)
+
+   and by the time of a node what pulls add to the attribute `clock`. A step that ends at a guard has one more column,
+   the guard's, whose multiple kap makes the sum of both vanish:
+     kap = (hb + t1b + tb)/(hg + tg + g_t)        all multipliers -= kap those of the guard */
+#include "event/event.h"
 #include "formulations/alpha/alpha_work.h"
 
 #include <string.h>
@@ -20,9 +29,19 @@
 typedef struct {
   mbg__alpha *a;
   mbg__arena arena;
-  int nc;
+  int nc; /* columns: criteria, and one more for guards */
+  int ncrit;
   const mbg__criterion_seeds *seeds;
-  real *psi_a;
+  real *psi_a;             /* of the criteria                    (ncrit x na) */
+  real *guard_a;           /* of the guard's column              (na) */
+  int guard;               /* events: signal that ends the step to the present node, -1: none */
+  int guarded, timed;      /* ... and of the step that follows; attribute of a time event that ends it, -1 */
+  bool after_event;        /* an event follows: xi, sig are cotangents of frames and twists before it */
+  real *tb, *hb;           /* of the time of the node that follows, of the length of the step that follows  (nc) */
+  real *h_late;            /* of the length of the step to the present node, by the change of step after it  (nc) */
+  real *al, *alb;          /* al at the end of the step that follows; cotangent of al as used  (nw, nw x nc) */
+  real *impulse;           /* of impulses                        (nc) */
+  void *after;             /* node after an event */
   int node;                /* the present one */
   bool first;              /* no step follows yet */
   double h;                /* step that follows */
@@ -34,7 +53,7 @@ typedef struct {
   real *fl;                /* seed of the multipliers            (nrow) */
   real *X;                 /* right-hand sides and solutions     (n x nc, n of the stepper) */
   real *keep;              /* bw, bv, bd of all criteria         (3 nw x nc) */
-  real *mu, *nu, *kappa;   /* kappa: index 2, else NULL          (nw, nrow, nrow) */
+  real *mu, *nu, *kappa;   /* kappa: index 2 or rates, else NULL (nw, nrow, nrow) */
   real *bh;                /* index 2: into bw by the increment that follows   (nw x nc) */
   real *rest;              /* bars of rotors while others are pulled   (nrotor x 18) */
   real *bc;                /* of points of rotors                (3 nrotor x nc) */
@@ -57,10 +76,23 @@ static int create(mbg_context *ctx, adjoint *s) {
   s->fl = MBG_TAKE(&s->arena, real, m->nrow);
   s->X = MBG_TAKE(&s->arena, real, (size_t)s->a->n * nc);
   s->keep = MBG_TAKE(&s->arena, real, 3 * nw * nc);
+  if (s->a->events) {
+    s->guard_a = MBG_TAKE(&s->arena, real, m->na);
+    s->tb = MBG_TAKE(&s->arena, real, nc);
+    s->hb = MBG_TAKE(&s->arena, real, nc);
+    s->h_late = MBG_TAKE(&s->arena, real, nc);
+    s->al = MBG_TAKE(&s->arena, real, nw);
+    s->alb = MBG_TAKE(&s->arena, real, nw * nc);
+    s->impulse = MBG_TAKE(&s->arena, real, nc);
+    s->after = mbg__arena_take(&s->arena, 1, mbg__alpha_node_bytes(s->a));
+  }
   s->mu = MBG_TAKE(&s->arena, real, nw);
   s->nu = MBG_TAKE(&s->arena, real, m->nrow);
   s->rest = MBG_TAKE(&s->arena, real, 18 * s->a->nrotor);
   s->bc = MBG_TAKE(&s->arena, real, 3 * (size_t)s->a->nrotor * nc);
+  if (s->a->rates) {
+    s->kappa = MBG_TAKE(&s->arena, real, m->nrow);
+  }
   if (s->a->index2) {
     s->eta = MBG_TAKE(&s->arena, real, m->nrow);
     s->kappa = MBG_TAKE(&s->arena, real, m->nrow);
@@ -70,6 +102,10 @@ static int create(mbg_context *ctx, adjoint *s) {
 }
 
 /* ---------------------------------------------------------------------- one criterion at one node */
+
+static real *attributes_of(const adjoint *s, int c) {
+  return c < s->ncrit ? s->psi_a + (size_t)c * (size_t)s->a->m->na : s->guard_a;
+}
 
 static real *point(const adjoint *s, int c) { return s->bc + 3 * (size_t)(c * s->a->nrotor); }
 
@@ -82,6 +118,12 @@ static void take_seeds(adjoint *s, int c, real *ga) {
   memset(s->bd, 0, bytes);
   memset(s->ba, 0, bytes);
   memset(s->fl, 0, (size_t)m->nrow * sizeof(real));
+  if (c == s->ncrit) {
+    if (s->guard >= 0) {
+      mbg__system_signal_pull(s->a->sys, s->guard, 1, s->bw, s->bv, NULL, NULL, ga);
+    }
+    return;
+  }
   for (int k = 0; k < s->a->nused; k++) {
     const real weight = s->seed[(size_t)c * (size_t)s->a->nused + (size_t)k];
     if (weight != 0) {
@@ -104,7 +146,7 @@ static int add_correction(mbg_context *ctx, adjoint *s, const mbg__alpha_node *n
     return MBG_OK;
   }
   MBG_TRY(mbg__alpha_index2_wrenches(ctx, a->index2, node, s->eta, &f));
-  for (int c = 0; c < s->nc; c++) {
+  for (int c = 0; c < s->ncrit; c++) {
     real *bh = s->bh + (size_t)c * nw;
     for (int b = 0; b < m->nbody; b++) {
       const int off = m->bodies[b].voff;
@@ -115,7 +157,7 @@ static int add_correction(mbg_context *ctx, adjoint *s, const mbg__alpha_node *n
     }
     vn_zero(m->nw, bh);
     mbg__rotors_pull_wrench(a, node, f, s->mu, bh, point(s, c));
-    mbg__system_pull(a->sys, s->mu, NULL, NULL, NULL, bh, NULL, NULL, NULL, s->psi_a + (size_t)c * (size_t)m->na);
+    mbg__system_pull(a->sys, s->mu, NULL, NULL, NULL, bh, NULL, NULL, NULL, attributes_of(s, c));
   }
 done:
   return err;
@@ -128,6 +170,14 @@ static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
   const double h = s->h, q = s->rescale;
   const real *xi = s->xi + (size_t)c * (size_t)m->nw, *sig = s->sig + (size_t)c * (size_t)m->nw;
   const real *tau = s->tau + (size_t)c * (size_t)m->nw;
+  if (c == s->ncrit) {
+    return;
+  }
+  if (s->after_event) {
+    vn_axpy(m->nw, s->bw, 1, xi);
+    vn_axpy(m->nw, s->bv, 1, sig);
+    return;
+  }
   if (!s->first && s->bh) {
     vn_axpy(m->nw, s->bw, 1, s->bh + (size_t)c * (size_t)m->nw);
   }
@@ -145,6 +195,9 @@ static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
       s->bv[off + i] -= sig[off + i] + h * Tx[i];
       s->bd[off + i] += -k->af * tau[off + i] + (1 - q) * g;
       s->ba[off + i] = q * g;
+      if (s->alb) {
+        s->alb[(size_t)c * (size_t)m->nw + (size_t)(off + i)] = g;
+      }
     }
   }
 }
@@ -187,6 +240,9 @@ static void take_solution(adjoint *s, int c, double h) {
   }
   memmove(x + m->nv, x + a->atL, (size_t)m->nrow * sizeof(real));
   mbg__scatter(m, a->rank->keep, a->c.beta * h * h, x, s->mu, s->nu);
+  if (a->rates) {
+    mbg__alpha_rates_pull(a, h, s->nu, s->kappa, s->psi_a + (size_t)c * (size_t)m->na);
+  }
 }
 
 /* bars += (K, C, M)^T mu + (B, 0, 0)^T nu, in the variables of nodes */
@@ -234,7 +290,10 @@ static void keep_bars(adjoint *s, int c) {
 }
 
 static void remember(adjoint *s, const mbg__alpha_node *node) {
-  s->first = false;
+  s->first = s->after_event = false;
+  if (s->al) {
+    memcpy(s->al, node->al, (size_t)s->a->m->nw * sizeof(real));
+  }
   s->h = *node->h;
   memcpy(s->Dx, node->Dx, (size_t)s->a->m->nw * sizeof(real));
   memcpy(s->T, s->a->T, 36 * (size_t)s->a->m->nbody * sizeof(real));
@@ -243,25 +302,159 @@ static void remember(adjoint *s, const mbg__alpha_node *node) {
   }
 }
 
+/* ---------------------------------------------------------------------- events */
+
+/* hb of the step that follows, from the node it starts at; that by the change of step is added when alb is known */
+static real length_bar(const adjoint *s, int c, const mbg__alpha_node *node) {
+  const mbg_model *m = s->a->m;
+  const mbg__alpha_coefs *k = &s->a->c;
+  const real *xi = s->xi + (size_t)c * (size_t)m->nw, *sig = s->sig + (size_t)c * (size_t)m->nw;
+  const double h = s->h, q = alpha_rescale(*node->h, h);
+  real sum = 0;
+  for (int b = 0; b < m->nbody; b++) {
+    const int off = m->bodies[b].voff;
+    real Tx[6];
+    m6_mulv_T(Tx, s->T + 36 * b, xi + off);
+    for (int i = off; i < off + 6; i++) {
+      if (m->dof[i] >= 0) {
+        const real al0 = node->vd[i] + q * (node->al[i] - node->vd[i]);
+        const real bx = node->v[i] + (1 - 2 * k->beta) * h * al0 + 2 * k->beta * h * s->al[i];
+        sum -= bx * Tx[i - off] + ((1 - k->gamma) * al0 + k->gamma * s->al[i]) * sig[i];
+        if (*node->h > 0) {
+          const real g = -(0.5 - k->beta) * h * h * Tx[i - off] - (1 - k->gamma) * h * sig[i] +
+                         k->am * s->tau[(size_t)c * (size_t)m->nw + (size_t)i];
+          sum += g * (node->al[i] - node->vd[i]) / *node->h;
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+/* h_oldb of the change of step at the node, after add_following */
+static real late_bar(const adjoint *s, int c, const mbg__alpha_node *node) {
+  const mbg_model *m = s->a->m;
+  const double old = *node->h;
+  real sum = 0;
+  for (int i = 0; old > 0 && i < m->nw; i++) {
+    sum -= m->dof[i] < 0
+               ? 0
+               : (node->al[i] - node->vd[i]) * s->alb[(size_t)c * (size_t)m->nw + (size_t)i] * s->h / (old * old);
+  }
+  return sum;
+}
+
+static void subtract(size_t n, real *x, real c, const real *y) {
+  for (size_t i = 0; i < n; i++) {
+    x[i] -= c * y[i];
+  }
+}
+
+/* the guard's column makes the sum of all derivatives by the time of the event vanish */
+static void meet_guard(adjoint *s, const mbg__alpha_node *node) {
+  const mbg_model *m = s->a->m;
+  const size_t nw = (size_t)m->nw, na = (size_t)m->na;
+  const int g = s->ncrit;
+  const real all = s->hb[g] + s->tb[g];
+  (void)node;
+  for (int c = 0; c < s->ncrit; c++) {
+    const real kap = (s->hb[c] + s->tb[c]) / all;
+    real *ofs[] = {s->xi, s->sig, s->tau};
+    for (int k = 0; k < MBG_COUNT(ofs); k++) {
+      subtract(nw, ofs[k] + (size_t)c * nw, kap, ofs[k] + (size_t)g * nw);
+    }
+    subtract(na, attributes_of(s, c), kap, s->guard_a);
+    s->hb[c] -= kap * s->hb[g];
+  }
+}
+
+/* at the node where the step that follows starts: its length, and with an event its time; t0b = -hb of this node */
+static void by_length(adjoint *s, const mbg__alpha_node *node) {
+  if (!s->a->events || s->first || s->after_event) {
+    return;
+  }
+  for (int c = 0; c < s->nc; c++) {
+    s->hb[c] = s->h_late[c] + length_bar(s, c, node);
+  }
+  if (s->guarded >= 0) {
+    meet_guard(s, node);
+  } else if (s->timed >= 0) {
+    for (int c = 0; c < s->ncrit; c++) {
+      attributes_of(s, c)[s->timed] += s->hb[c] + s->tb[c];
+    }
+  }
+  for (int c = 0; c < s->nc; c++) {
+    s->tb[c] = -s->hb[c];
+  }
+}
+
+/* derivatives by the time of the node: what pulls left at the clock, and by weights of criteria */
+static void by_time(adjoint *s) {
+  for (int c = 0; s->a->events && c < s->nc; c++) {
+    real *clock = attributes_of(s, c) + s->a->m->clock;
+    s->tb[c] += *clock;
+    *clock = 0;
+    if (c < s->ncrit) {
+      s->tb[c] += mbg__seed_time(&s->seeds[c], mbg__march_nodes(s->a->march), s->node);
+    }
+  }
+}
+
+/* ... of an event itself */
+static void by_time_only(adjoint *s) {
+  for (int c = 0; c < s->ncrit; c++) {
+    real *clock = attributes_of(s, c) + s->a->m->clock;
+    s->tb[c] += *clock;
+    *clock = 0;
+  }
+}
+
+/* which event the step to the present node ends at */
+static void look_ahead(adjoint *s) {
+  const mbg__alpha *a = s->a;
+  const int fires = a->events ? mbg__march_fires(a->march, s->node) : -1;
+  const mbg__event *e = fires >= 0 ? &a->m->events[mbg__events_firings(a->events)[fires].event] : NULL;
+  s->guard = e ? e->guard : -1;
+  if (s->guard_a) { /* nothing of a guard in the step after an event */
+    memset(s->guard_a, 0, (size_t)a->m->na * sizeof(real));
+    s->tb[s->ncrit] = 0;
+  }
+}
+
+/* after the step to the present node: what its start needs */
+static void look_back(adjoint *s) {
+  const mbg__alpha *a = s->a;
+  const int fires = a->events ? mbg__march_fires(a->march, s->node) : -1;
+  const mbg__event *e = fires >= 0 ? &a->m->events[mbg__events_firings(a->events)[fires].event] : NULL;
+  s->guarded = e ? e->guard : -1;
+  s->timed = e ? e->at : -1;
+}
+
 static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
   mbg__alpha *a = s->a;
-  const size_t na = (size_t)a->m->na;
   int err = MBG_OK;
-  s->rescale = s->first ? 1 : alpha_rescale(*node->h, s->h);
+  s->rescale = s->first || s->after_event ? 1 : alpha_rescale(*node->h, s->h);
+  by_length(s, node);
+  look_ahead(s);
   MBG_TRY(add_correction(ctx, s, node));
   MBG_TRY(mbg__alpha_factor_at(ctx, a, node));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   for (int c = 0; c < s->nc; c++) {
-    take_seeds(s, c, s->psi_a + (size_t)c * na);
+    take_seeds(s, c, attributes_of(s, c));
     add_following(s, c, node);
+    if (a->events) {
+      s->h_late[c] = s->first || s->after_event || c == s->ncrit ? 0 : late_bar(s, c, node);
+    }
     right_side(s, c, node);
     keep_bars(s, c);
   }
   mbg__alpha_solve(a, true, s->X, s->nc);
   for (int c = 0; c < s->nc; c++) {
     take_solution(s, c, *node->h);
-    leave(s, c, s->psi_a + (size_t)c * na);
+    leave(s, c, attributes_of(s, c));
   }
+  by_time(s);
+  look_back(s);
   remember(s, node);
 done:
   return err;
@@ -277,51 +470,115 @@ static void end_criterion(adjoint *s, int c, real *ga) {
   mbg__system_pull(s->a->sys, s->mu, NULL, NULL, s->nu, b, b + nw, NULL, NULL, ga);
 }
 
-static int end(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
+/* The node without a step, at the start and after an event: cotangents of frames and twists in `keep`, by the
+   accelerations there. */
+static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
   mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  const size_t na = (size_t)m->na, nw = (size_t)m->nw;
   int err = MBG_OK;
   s->rescale = 1;
+  s->guard = -1;
+  by_length(s, node);
   MBG_TRY(add_correction(ctx, s, node));
   MBG_TRY(mbg__alpha_factor_start(ctx, a, node));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   mbg__rotors_linearize(a, node);
-  for (int c = 0; c < s->nc; c++) {
-    take_seeds(s, c, s->psi_a + (size_t)c * na);
+  for (int c = 0; c < s->ncrit; c++) {
+    take_seeds(s, c, attributes_of(s, c));
     add_following(s, c, node);
     vn_axpy(m->nw, s->bd, 1, s->ba);
     mbg__rotors_pull_start(a, s->bw, s->bv, s->bd);
     mbg__rotors_pull_twist(a, -1, s->bv, s->bd, point(s, c));
-    mbg__rotors_pull_point(a, point(s, c), s->psi_a + (size_t)c * na);
+    mbg__rotors_pull_point(a, point(s, c), attributes_of(s, c));
     mbg__gather(m, a->rank->keep, -1, s->bd, -1, s->fl, s->X + (size_t)c * (size_t)(m->nv + m->nrow));
     keep_bars(s, c);
   }
-  mbg__klu_solve_T(a->initial.klu, s->X, s->nc);
-  for (int c = 0; c < s->nc; c++) {
-    end_criterion(s, c, s->psi_a + (size_t)c * na);
+  mbg__klu_solve_T(a->initial.klu, s->X, s->ncrit);
+  for (int c = 0; c < s->ncrit; c++) {
+    end_criterion(s, c, attributes_of(s, c));
   }
+  by_time(s);
+done:
+  return err;
+}
+
+static int end(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
+  const size_t nw = (size_t)s->a->m->nw;
+  int err = MBG_OK;
+  MBG_TRY(unaccelerate(ctx, s, node));
   /* the start uses the system as scratch: after all criteria */
-  for (int c = 0; c < s->nc; c++) {
+  for (int c = 0; c < s->ncrit; c++) {
     const real *b = s->keep + 3 * nw * (size_t)c;
-    MBG_TRY(mbg__start_pull(ctx, a->start, b, b + nw, s->psi_a + (size_t)c * na));
+    MBG_TRY(mbg__start_pull(ctx, s->a->start, b, b + nw, attributes_of(s, c)));
   }
+done:
+  return err;
+}
+
+/* from the state after a firing to that before it: xi and sig become cotangents of its frames and twists */
+static int event(mbg_context *ctx, adjoint *s, int firing, const mbg__alpha_node *node, const mbg__alpha_node *from) {
+  mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const size_t nw = (size_t)m->nw;
+  const int impulse = m->events[mbg__events_firings(a->events)[firing].event].impulse;
+  int err = MBG_OK;
+  MBG_TRY(unaccelerate(ctx, s, node));
+  for (int c = 0; c < s->ncrit; c++) {
+    const real *b = s->keep + 3 * nw * (size_t)c;
+    memcpy(s->xi + (size_t)c * nw, b, nw * sizeof(real));
+    memcpy(s->sig + (size_t)c * nw, b + nw, nw * sizeof(real));
+    s->impulse[c] = 0;
+    if (impulse >= 0) {
+      s->impulse[c] = attributes_of(s, c)[impulse];
+      attributes_of(s, c)[impulse] = 0;
+    }
+  }
+  const mbg__state before = mbg__alpha_state(a, from);
+  MBG_TRY(mbg__events_pull(ctx, a->events, firing, &before, s->ncrit, s->impulse, s->xi, s->sig, s->psi_a));
+  by_time_only(s);
+  s->after_event = true;
+  s->first = false;
 done:
   return err;
 }
 
 /* ---------------------------------------------------------------------- all */
 
+/* the node before the event is asked for, too */
+static int visit_event(mbg_context *ctx, adjoint *s, int firing, int n, const void *block) {
+  const void *before;
+  int err = MBG_OK;
+  memcpy(s->after, block, mbg__alpha_node_bytes(s->a));
+  MBG_TRY(mbg__march_restore(ctx, s->a->march, n - 1, &before));
+  mbg__events_after(s->a->events, firing + 1);
+  const mbg__alpha_node node = mbg__alpha_view(s->a, s->after), from = mbg__alpha_view(s->a, before);
+  MBG_TRY(event(ctx, s, firing, &node, &from));
+done:
+  return err;
+}
+
 static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   adjoint *s = user;
   const mbg__alpha_node node = mbg__alpha_view(s->a, block);
   s->node = n;
-  mbg__seeds_at(s->seeds, s->nc, mbg__march_nodes(s->a->march), n, s->seed);
+  const int fired = s->a->events ? mbg__march_fired(s->a->march, n) : -1;
+  mbg__seeds_at(s->seeds, s->ncrit, mbg__march_nodes(s->a->march), n, s->seed);
+  if (fired >= 0) {
+    return visit_event(ctx, s, fired, n, block);
+  }
   return n > 0 ? back(ctx, s, &node) : end(ctx, s, &node);
 }
 
 int mbg__alpha_adjoint(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a) {
-  adjoint s = {.a = a, .nc = ncrit, .seeds = seeds, .psi_a = psi_a, .first = true};
+  adjoint s = {.a = a,
+               .nc = ncrit + (a->events != NULL),
+               .ncrit = ncrit,
+               .seeds = seeds,
+               .psi_a = psi_a,
+               .first = true,
+               .guard = -1,
+               .guarded = -1,
+               .timed = -1};
   int err = MBG_OK;
   MBG_TRY(create(ctx, &s));
   MBG_TRY(mbg__march_backward(ctx, a->march, visit, &s));

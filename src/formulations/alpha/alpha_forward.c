@@ -5,9 +5,8 @@
 #include <float.h>
 #include <string.h>
 
-/* The twin carries derivatives that converge one iteration later: it takes a matrix for every iteration, and more of
-   them after convergence; one makes the discrete gradient exact. */
-enum { FULL = MBG__TWIN, POLISH = FULL ? 3 : 1 };
+/* iterations with the last matrix after convergence, where every iteration has its own: one makes the gradient exact */
+enum { POLISH = 1 };
 
 /* a new matrix costs as much as so many iterations with an old one */
 enum { SLOW = 8 };
@@ -45,8 +44,9 @@ mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block) {
 
 /* ---------------------------------------------------------------------- matrices */
 
-static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
-  const mbg__state state = mbg__alpha_state(a, n);
+static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, bool early) {
+  mbg__state state = mbg__alpha_state(a, n);
+  state.early = early;
   const int err = mbg__system_update(ctx, a->sys, &state);
   mbg__system_residual(a->sys, a->r, a->phi, a->phid, NULL, NULL);
   return err;
@@ -54,7 +54,8 @@ static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
 
 static int assemble(mbg_context *ctx, mbg__alpha *a) {
   const int err = mbg__system_linearize(ctx, a->sys);
-  mbg__system_matrices(a->sys, &(mbg__matrices){.K = a->K, .C = a->C, .M = a->M, .B = a->B, .Z = a->Z});
+  mbg__system_matrices(a->sys,
+                       &(mbg__matrices){.K = a->K, .C = a->C, .M = a->M, .B = a->B, .Z = a->Z, .late = a->late});
   a->counts->assemblies++;
   return err;
 }
@@ -74,9 +75,11 @@ static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n
   if (a->index2) {
     return mbg__alpha_index2_factor(ctx, a->index2, n);
   }
+  mbg__alpha_rates_matrix(a, h);
   mbg__saddle_clear(&a->saddle);
   mbg__saddle_add_sum(&a->saddle, (real[]){s * alpha_bp(a, h), s * alpha_gp(a, h), s}, a->M, a->C, a->KT);
   mbg__saddle_add_rows(&a->saddle, a->BT, a->B, a->rank->keep, NULL);
+  mbg__saddle_add_late(&a->saddle, a->late, a->rank->keep);
   char what[64];
   mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(*n->t));
   return mbg__saddle_factor(ctx, &a->saddle, what);
@@ -84,7 +87,7 @@ static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n
 
 int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
   int err = MBG_OK;
-  MBG_TRY(evaluate(ctx, a, node));
+  MBG_TRY(evaluate(ctx, a, node, false));
   MBG_TRY(assemble(ctx, a));
   MBG_TRY(factor_step(ctx, a, node));
 done:
@@ -102,17 +105,23 @@ void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count) {
   }
 }
 
-int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
+/* early: late rates are left out */
+static int factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool early) {
   int err = MBG_OK;
-  MBG_TRY(evaluate(ctx, a, node));
+  MBG_TRY(evaluate(ctx, a, node, early));
   MBG_TRY(assemble(ctx, a));
   mbg__saddle_clear(&a->initial);
   mbg__saddle_add_K(&a->initial, 1, a->M);
   mbg__saddle_add_rows(&a->initial, a->B, a->B, a->rank->keep, NULL);
+  mbg__saddle_add_late(&a->initial, a->late, a->rank->keep);
   a->counts->factorizations++;
   MBG_TRY(mbg__saddle_factor(ctx, &a->initial, "initial accelerations"));
 done:
   return err;
+}
+
+int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
+  return factor_start(ctx, a, node, false);
 }
 
 /* ---------------------------------------------------------------------- first node */
@@ -152,6 +161,31 @@ static void go_on(mbg__alpha *a, const mbg__alpha_node *n, const mbg__start_resu
   mbg__rotors_keep(a, n);
 }
 
+/* vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma) at the frames of a node and twists v in body axes; al = vd */
+static int accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v) {
+  const mbg_model *m = a->m;
+  int err = MBG_OK;
+  memcpy(n->v, v, (size_t)m->nw * sizeof(real));
+  memset(n->vd, 0, (size_t)m->nw * sizeof(real));
+  memset(n->Dx, 0, (size_t)m->nw * sizeof(real));
+  memset(n->lambda, 0, ((size_t)m->nrow + more(a)) * sizeof(real));
+  mbg__rotors_keep(a, n);
+  MBG_TRY(factor_start(ctx, a, n, true));
+  mbg__system_residual(a->sys, NULL, NULL, NULL, NULL, a->phi);
+  mbg__gather(m, a->rank->keep, -1, a->r, -1, a->phi, a->x);
+  mbg__klu_solve(a->initial.klu, a->x, 1);
+  memcpy(n->v, v, (size_t)m->nw * sizeof(real));
+  mbg__scatter(m, a->rank->keep, 1, a->x, n->vd, n->lambda);
+  if (mbg__system_has_late(a->sys)) {
+    mbg__system_complete(a->sys, n->vd, n->lambda);
+    MBG_TRY(mbg__system_late(ctx, a->sys, n->vd));
+  }
+  mbg__rotors_keep(a, n);
+  memcpy(n->al, n->vd, (size_t)m->nw * sizeof(real));
+done:
+  return err;
+}
+
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
   const mbg_model *m = a->m;
   const mbg__start_result *start = mbg__start_result_of(a->start);
@@ -161,22 +195,10 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   a->t_q = a->ended = NAN;
   mbg__rotors_place(a);
   memcpy(n->H, start->H, (size_t)m->nbody * sizeof(*n->H));
-  memcpy(n->v, start->v, (size_t)m->nw * sizeof(real));
   memcpy(n->turns, start->turns, (size_t)m->nturn * sizeof(int));
-  memset(n->vd, 0, (size_t)m->nw * sizeof(real));
-  memset(n->Dx, 0, (size_t)m->nw * sizeof(real));
-  memset(n->lambda, 0, ((size_t)m->nrow + more(a)) * sizeof(real));
-  mbg__rotors_keep(a, n);
-  MBG_TRY(mbg__alpha_factor_start(ctx, a, n));
-  mbg__system_residual(a->sys, NULL, NULL, NULL, NULL, a->phi);
-  mbg__gather(m, a->rank->keep, -1, a->r, -1, a->phi, a->x);
-  mbg__klu_solve(a->initial.klu, a->x, 1);
+  MBG_TRY(accelerate(ctx, a, n, start->v));
   /* the first step chooses the pivots of the run */
   mbg__klu_thaw(a->klu);
-  memcpy(n->v, start->v, (size_t)m->nw * sizeof(real));
-  mbg__scatter(m, a->rank->keep, 1, a->x, n->vd, n->lambda);
-  mbg__rotors_keep(a, n);
-  memcpy(n->al, n->vd, (size_t)m->nw * sizeof(real));
   go_on(a, n, start);
 done:
   return err;
@@ -204,7 +226,7 @@ static void follow(const mbg__alpha *a, const mbg__alpha_node *from, const real 
 static void predict(mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
   const mbg_model *m = a->m;
   const mbg__alpha_coefs *c = &a->c;
-  const double s = alpha_rescale(*from->h > 0 ? *from->h : a->h_before, h);
+  const double s = alpha_rescale(*from->h == 0 ? a->h_before : *from->h, h);
   *to->t = *from->t + h;
   *to->h = h;
   for (int i = 0; i < m->nw; i++) {
@@ -288,12 +310,12 @@ static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha
 static int evaluate_near(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *to) {
   const size_t bytes = (size_t)a->m->nturn * sizeof(int);
   int err = MBG_OK;
-  MBG_TRY(evaluate(ctx, a, to));
+  MBG_TRY(evaluate(ctx, a, to, false));
   if (bytes > 0) {
     mbg__system_turns(a->sys, a->q, a->turns);
     if (memcmp(a->turns, to->turns, bytes) != 0) {
       memcpy(to->turns, a->turns, bytes);
-      MBG_TRY(evaluate(ctx, a, to));
+      MBG_TRY(evaluate(ctx, a, to, false));
     }
   }
 done:
@@ -304,6 +326,7 @@ static void correct(mbg__alpha *a, const mbg__alpha_node *to, double *change) {
   const mbg_model *m = a->m;
   const double s = a->c.beta * *to->h * *to->h;
   mbg__gather(m, a->rank->keep, -s, a->r, -1, a->phi, a->x);
+  mbg__alpha_rates_residual(a, *to->h, a->x + m->nv);
   mbg__klu_solve(a->klu, a->x, 1);
   for (int j = 0; j < m->nv; j++) {
     to->Dx[m->full[j]] += a->x[j];
@@ -357,7 +380,7 @@ static int iterate_all(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *f
                        const mbg__alpha_node *to, newton *k) {
   int err = MBG_OK;
   if (a->index2) {
-    MBG_TRY(evaluate(ctx, a, from));
+    MBG_TRY(evaluate(ctx, a, from, false));
   }
   predict(a, from, h, to);
   if (a->index2) {
@@ -375,17 +398,36 @@ done:
   return err;
 }
 
-int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
-  newton k = {.full = FULL, .change = INFINITY};
+/* A step of a run in real numbers is repeated: from its solution, one iteration with the matrix there makes imaginary
+   parts exact (theory 9, N2). Not done: the solution is not known, or is another one. */
+static int repeat(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to,
+                  bool *done) {
+  newton k = {.full = true, .change = INFINITY};
   int err = MBG_OK;
-  a->ended = NAN;
-  if (a->m->nturn > 0 && *from->t != a->t_q) {
-    MBG_TRY(evaluate(ctx, a, from));
-    mbg__system_coords(a->sys, a->q);
+  *done = false;
+  if (!a->solved || !a->solved(a->repeated, *from->t + h, a->known)) {
+    return MBG_OK;
   }
-  a->t_q = NAN;
+  predict(a, from, h, to);
+  for (int i = 0; i < a->m->nw; i++) {
+    to->Dx[i] = a->known[i];
+  }
+  for (int i = 0; i < a->m->nrow; i++) {
+    to->lambda[i] = a->known[a->m->nw + i];
+  }
+  follow(a, from, to->Dx, to);
+  MBG_TRY(iterate(ctx, a, from, to, &k));
+  *done = k.change <= 1e-9 * (1e-3 + largest(a->m->nw, to->Dx));
+done:
+  return err;
+}
+
+/* Newton from the guess on, with more matrices where one is not enough */
+static int solve(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+  newton k = {.change = INFINITY};
+  int err = MBG_OK;
   MBG_TRY(iterate_all(ctx, a, from, h, to, &k));
-  if (!k.done && !FULL) {
+  if (!k.done) {
     k = (newton){.full = true, .change = INFINITY};
     MBG_TRY(iterate_all(ctx, a, from, h, to, &k));
   }
@@ -393,6 +435,25 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from
     err = not_converged(ctx, a, to, k.change);
     goto done;
   }
+  if (MBG__TWIN) {
+    /* an imaginary part is exact after one iteration with the matrix of the converged step (theory 9, N2) */
+    MBG_TRY(iterate(ctx, a, from, to, &(newton){.full = true, .change = INFINITY}));
+  }
+done:
+  return err;
+}
+
+int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+  bool done = false;
+  int err = MBG_OK;
+  a->ended = NAN;
+  if (a->m->nturn > 0 && *from->t != a->t_q) {
+    MBG_TRY(evaluate(ctx, a, from, false));
+    mbg__system_coords(a->sys, a->q);
+  }
+  a->t_q = NAN;
+  MBG_TRY(MBG__TWIN ? repeat(ctx, a, from, h, to, &done) : MBG_OK);
+  MBG_TRY(done ? MBG_OK : solve(ctx, a, from, h, to));
   MBG_TRY(evaluate_near(ctx, a, to));
   mbg__system_coords(a->sys, a->q);
   a->t_q = a->ended = *to->t;
@@ -429,7 +490,7 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   int err = MBG_OK;
   MBG_TRY(mbg__alpha_guard_step(ctx, a, &n));
   if (*n.h > 0) {
-    MBG_TRY(mbg__rank_check(ctx, a->m, a->rank, *n.t, a->phi, 1e-6));
+    MBG_TRY(mbg__alpha_rates_check(ctx, a, *n.t));
   }
   if (a->nused + npose > 0) {
     MBG_TRY(*n.t == a->ended ? MBG_OK : mbg__system_update(ctx, a->sys, &state));
@@ -440,4 +501,26 @@ done:
   return err;
 }
 
-const mbg__march_method mbg__alpha_method = {.begin = begin, .step = step, .error = error, .record = record};
+/* ---------------------------------------------------------------------- events */
+
+static mbg__state state(mbg_context *ctx, void *user, const void *block) {
+  mbg__alpha *a = user;
+  (void)ctx;
+  const mbg__alpha_node n = mbg__alpha_view(a, block);
+  a->ended = NAN;
+  return mbg__alpha_state(a, &n);
+}
+
+static int restart(mbg_context *ctx, void *user, const void *from_block, const real *v, void *to_block) {
+  mbg__alpha *a = user;
+  const mbg__alpha_node from = mbg__alpha_view(a, from_block), to = mbg__alpha_view(a, to_block);
+  *to.t = *from.t;
+  *to.h = -1;
+  a->t_q = a->ended = NAN;
+  memcpy(to.H, from.H, (size_t)a->m->nbody * sizeof(*to.H));
+  memcpy(to.turns, from.turns, (size_t)a->m->nturn * sizeof(int));
+  return accelerate(ctx, a, &to, v);
+}
+
+const mbg__march_method mbg__alpha_method = {
+    .begin = begin, .step = step, .error = error, .record = record, .state = state, .restart = restart};

@@ -217,7 +217,7 @@ static int stop(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *n,
 
 int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
   mbg__alpha_guard *g = a->guard;
-  if (*n->h == 0) {
+  if (*n->h <= 0) {
     g->steps = g->alarms = g->explosions = 0;
     for (int k = 0; k < BLOCKS; k++) {
       next_block(g);

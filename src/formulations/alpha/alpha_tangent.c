@@ -5,37 +5,22 @@
      S (X, lambda') = -(M cd + C cv + K A w + r_p,  B A w + phi_p)
      w <- A w + T X,  v' <- gp X + cv,  vd' <- bp X + cd,  al' <- X/(beta h^2) + ca
 
+   Steps whose length h moves with an event (theory 7, section 5): ca -= b_x h'/(beta h^2), cv += b_v h',
+
+     b_x = v_n + (1-2 beta) h al_n + 2 beta h al_{n+1}      b_v = (1-gamma) al_n + gamma al_{n+1}
+
+   and time moves by t', which is the variation of the attribute `clock`. The length of a step that ends at a guard
+   follows from one more column, with h' = t' = 1 and nothing else: t' = -(g' of the column)/(g' of this one).
+
    Index 2 (alpha_index2.c), S over (X, Dx', lambda', eta'):
 
      S (X, Dx', lambda', eta') = -(M cd + C cv + K A w + r_p,  h (E^T eta)_H w + h (E^T eta)_p,
                                    B A w + phi_p,  B cv + Z A w + phid_p)              w <- A w + T Dx' */
-#include "formulations/alpha/alpha_work.h"
-#include "model/design_columns.h"
+#include "formulations/alpha/alpha_tangent.h"
 
 #include <string.h>
 
-typedef struct {
-  mbg__alpha *a;
-  mbg__arena arena;
-  int np;
-  int (*take)(void *user, int node, const real *dy);
-  void *user;
-  real *W, *V, *A, *Al; /* w, v', vd', al'                 (nv x np) */
-  real *Wm;             /* masked components of w          (nw x np) */
-  bool *outside;        /* ... are not all 0               (np) */
-  real *L;              /* lambda'                         (nrow x np) */
-  real *cv, *cd;        /*                                 (nv x np) */
-  real *X;              /* right-hand sides and solutions  (n x np, n of the stepper) */
-  real *R, *P;          /* scratch products                (nv x np, nrow x np) */
-  real *I, *Q;          /* index 2: of increment and phid  (nv x np, nrow x np) */
-  int nw;               /* frames that are handed over: nw, or 0 */
-  real *dy;             /* of the used signals and frames  (nused + nw x np) */
-  real *dc, *bc;        /* of points of rotors             (3 nrotor x np, 3 nrotor) */
-  mbg__design_columns columns;
-  real *da;                   /*                                 (na) */
-  real *full[5], *row;        /*                                 (nw each, nrow) */
-  mbg__csc K, C, M, B, Z, BG; /* views of the stepper's matrices */
-} tangent;
+typedef mbg__alpha_tangents tangent;
 
 /* ---------------------------------------------------------------------- creation */
 
@@ -70,7 +55,7 @@ static int create(mbg_context *ctx, tangent *s) {
   s->R = MBG_TAKE(&s->arena, real, n);
   s->P = MBG_TAKE(&s->arena, real, rows);
   s->I = MBG_TAKE(&s->arena, real, index2 ? n : 0);
-  s->Q = MBG_TAKE(&s->arena, real, index2 ? rows : 0);
+  s->Q = MBG_TAKE(&s->arena, real, index2 || a->rates ? rows : 0);
   s->nw = mbg__march_nodes(a->march)->npose > 0 ? m->nw : 0;
   s->dy = MBG_TAKE(&s->arena, real, (size_t)(a->nused + s->nw) * (size_t)s->np);
   s->da = MBG_TAKE(&s->arena, real, m->na);
@@ -80,11 +65,52 @@ static int create(mbg_context *ctx, tangent *s) {
     s->full[k] = MBG_TAKE(&s->arena, real, m->nw);
   }
   s->row = MBG_TAKE(&s->arena, real, m->nrow);
+  if (s->np > s->nparam) {
+    const size_t np = (size_t)s->np;
+    s->t = MBG_TAKE(&s->arena, real, np);
+    s->h = MBG_TAKE(&s->arena, real, np);
+    s->h_old = MBG_TAKE(&s->arena, real, np);
+    s->g = MBG_TAKE(&s->arena, real, np);
+    s->dP = MBG_TAKE(&s->arena, real, np * (size_t)m->nevent);
+    s->fw = MBG_TAKE(&s->arena, real, np * (size_t)m->nw);
+    s->fv = MBG_TAKE(&s->arena, real, np * (size_t)m->nw);
+  }
   const int err = mbg__arena_check(ctx, &s->arena);
   return err < 0 ? err : mbg__design_columns_make(ctx, &s->arena, mbg__system_design(a->sys), &s->columns);
 }
 
 /* ---------------------------------------------------------------------- parameters */
+
+/* attributes of column p: by the parameter, by time, by impulses */
+void mbg__alpha_tangent_lay(tangent *s, int p) {
+  const mbg_model *m = s->a->m;
+  if (p < s->nparam) {
+    mbg__design_column_lay(&s->columns, p, s->da);
+  }
+  if (s->t) {
+    s->da[m->clock] = s->t[p];
+    for (int i = 0; i < m->nevent; i++) {
+      if (m->events[i].impulse >= 0) {
+        s->da[m->events[i].impulse] = s->dP[(size_t)i * (size_t)s->np + (size_t)p];
+      }
+    }
+  }
+}
+
+void mbg__alpha_tangent_unlay(tangent *s, int p) {
+  const mbg_model *m = s->a->m;
+  if (p < s->nparam) {
+    mbg__design_column_clear(&s->columns, p, s->da);
+  }
+  if (s->t) {
+    s->da[m->clock] = 0;
+    for (int i = 0; i < m->nevent; i++) {
+      if (m->events[i].impulse >= 0) {
+        s->da[m->events[i].impulse] = 0;
+      }
+    }
+  }
+}
 
 /* masked components of w0 in full[0]: frames that vary outside their motions */
 static void take_masked(tangent *s, int p) {
@@ -130,29 +156,20 @@ static void keep_columns(tangent *s, const mbg__alpha_node *node) {
   }
 }
 
-static int begin(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
+/* vd', lambda' and al' from w and v' at a node without a step */
+int mbg__alpha_tangent_accelerate(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
   const mbg_model *m = s->a->m;
   const size_t nv = (size_t)m->nv;
   int err = MBG_OK;
-  for (int p = 0; p < s->np; p++) {
-    mbg__design_column_lay(&s->columns, p, s->da);
-    mbg__rotors_push_point(s->a, s->da, s->dc + 3 * (size_t)(p * s->a->nrotor));
-    err = mbg__start_push_column(ctx, s->a->start, p, s->da, s->full[0], s->full[1]);
-    mbg__design_column_clear(&s->columns, p, s->da);
-    MBG_TRY(err);
-    mbg__to_free(m, 1, s->full[0], s->W + (size_t)p * nv);
-    mbg__to_free(m, 1, s->full[1], s->V + (size_t)p * nv);
-    take_masked(s, p);
-  }
   MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node));
   for (int p = 0; p < s->np; p++) {
     memcpy(s->full[0], s->Wm + (size_t)p * (size_t)m->nw, (size_t)m->nw * sizeof(real));
     memset(s->full[1], 0, (size_t)m->nw * sizeof(real));
     mbg__to_full(m, 1, s->W + (size_t)p * nv, s->full[0]);
     mbg__to_full(m, 1, s->V + (size_t)p * nv, s->full[1]);
-    mbg__design_column_lay(&s->columns, p, s->da);
+    mbg__alpha_tangent_lay(s, p);
     begin_column(s, p);
-    mbg__design_column_clear(&s->columns, p, s->da);
+    mbg__alpha_tangent_unlay(s, p);
   }
   mbg__klu_solve(s->a->initial.klu, s->X, s->np);
   for (int p = 0; p < s->np; p++) {
@@ -166,6 +183,24 @@ done:
   return err;
 }
 
+static int begin(mbg_context *ctx, tangent *s, const mbg__alpha_node *node) {
+  const mbg_model *m = s->a->m;
+  const size_t nv = (size_t)m->nv;
+  int err = MBG_OK;
+  for (int p = 0; p < s->nparam; p++) {
+    mbg__alpha_tangent_lay(s, p);
+    mbg__rotors_push_point(s->a, s->da, s->dc + 3 * (size_t)(p * s->a->nrotor));
+    err = mbg__start_push_column(ctx, s->a->start, p, s->da, s->full[0], s->full[1]);
+    mbg__alpha_tangent_unlay(s, p);
+    MBG_TRY(err);
+    mbg__to_free(m, 1, s->full[0], s->W + (size_t)p * nv);
+    mbg__to_free(m, 1, s->full[1], s->V + (size_t)p * nv);
+    take_masked(s, p);
+  }
+  MBG_TRY(mbg__alpha_tangent_accelerate(ctx, s, node));
+done:
+  return err;
+}
 /* ---------------------------------------------------------------------- step */
 
 /* block-diagonal products on all columns: out = F(body) in, F = A from a node by Dx, or T */
@@ -221,15 +256,34 @@ static void carry_masked(tangent *s, int p, const mbg__alpha_node *from, const m
   }
 }
 
+/* parts of al' (as used, after the change of step), ca and cv by h' and that of the step before */
+static void by_length(const tangent *s, const mbg__alpha_node *from, const mbg__alpha_node *to, size_t i, real *al,
+                      real *ca, real *cv) {
+  const mbg__alpha_coefs *c = &s->a->c;
+  const size_t p = i / (size_t)s->a->m->nv;
+  const int k = s->a->m->full[i % (size_t)s->a->m->nv];
+  const double h = *to->h, old = *from->h;
+  const real slack = from->al[k] - from->vd[k], al0 = old > 0 ? from->vd[k] + h / old * slack : from->al[k];
+  if (old > 0) {
+    *al += slack * (s->h[p] / old - h * s->h_old[p] / (old * old));
+  }
+  *ca = -(from->v[k] + (1 - 2 * c->beta) * h * al0 + 2 * c->beta * h * to->al[k]) * s->h[p] / (c->beta * h * h);
+  *cv = ((1 - c->gamma) * al0 + c->gamma * to->al[k]) * s->h[p];
+}
+
 /* ca into al', cv, cd; returns with W <- A W */
 static void carry(tangent *s, const mbg__alpha_node *from, const mbg__alpha_node *to) {
   const mbg__alpha_coefs *c = &s->a->c;
   const double h = *to->h, q = alpha_rescale(*from->h, h);
   const size_t n = (size_t)s->a->m->nv * (size_t)s->np;
   for (size_t i = 0; i < n; i++) {
-    const real al = q == 1 ? s->Al[i] : s->A[i] + q * (s->Al[i] - s->A[i]);
-    const real ca = -(h * s->V[i] + (0.5 - c->beta) * h * h * al) / (c->beta * h * h);
-    s->cv[i] = s->V[i] + (1 - c->gamma) * h * al + c->gamma * h * ca;
+    real al = q == 1 ? s->Al[i] : s->A[i] + q * (s->Al[i] - s->A[i]);
+    real ca = 0, cv = 0;
+    if (s->t) {
+      by_length(s, from, to, i, &al, &ca, &cv);
+    }
+    ca -= (h * s->V[i] + (0.5 - c->beta) * h * h * al) / (c->beta * h * h);
+    s->cv[i] = cv + s->V[i] + (1 - c->gamma) * h * al + c->gamma * h * ca;
     s->cd[i] = ((1 - c->am) * ca + c->am * al - c->af * s->A[i]) / (1 - c->af);
     s->Al[i] = ca;
   }
@@ -260,9 +314,9 @@ static int corrections(mbg_context *ctx, tangent *s, const mbg__alpha_node *from
     const mbg__direction d = {.w = s->full[0], .da = s->da};
     memcpy(s->full[0], s->Wm + (size_t)p * nw, nw * sizeof(real));
     mbg__to_full(m, 1, s->W + (size_t)p * nv, s->full[0]);
-    mbg__design_column_lay(&s->columns, p, s->da);
+    mbg__alpha_tangent_lay(s, p);
     mbg__system_push(a->sys, &d, s->full[1], NULL, NULL, NULL);
-    mbg__design_column_clear(&s->columns, p, s->da);
+    mbg__alpha_tangent_unlay(s, p);
     mbg__rotors_push_wrench(a, from, f, s->full[0], s->dc + 3 * (size_t)(p * a->nrotor), s->full[1]);
     mbg__to_free(m, -*to->h, s->full[1], s->I + (size_t)p * nv);
   }
@@ -281,10 +335,13 @@ static void explicit_parts(tangent *s) {
       d.dv = s->full[1];
       d.dvd = s->full[2];
     }
-    mbg__design_column_lay(&s->columns, p, s->da);
-    real *dphid = s->a->index2 ? s->Q + (size_t)p * (size_t)m->nrow : NULL;
+    mbg__alpha_tangent_lay(s, p);
+    real *dphid = s->a->index2 || s->a->rates ? s->Q + (size_t)p * (size_t)m->nrow : NULL;
     mbg__system_push(s->a->sys, &d, s->full[0], s->P + (size_t)p * (size_t)m->nrow, dphid, NULL);
-    mbg__design_column_clear(&s->columns, p, s->da);
+    if (s->a->rates) {
+      mbg__alpha_rates_push(s->a, s->da, dphid);
+    }
+    mbg__alpha_tangent_unlay(s, p);
     mbg__to_free(m, 1, s->full[0], s->R + (size_t)p * (size_t)m->nv);
   }
 }
@@ -299,7 +356,7 @@ static void right_sides(tangent *s, double h) {
   mbg__csc_mul_add(s->R, 1, &s->C, s->cv, s->np);
   mbg__csc_mul_add(s->R, 1, &s->K, s->W, s->np);
   mbg__csc_mul_add(s->P, 1, &s->B, s->W, s->np);
-  if (a->index2) {
+  if (a->index2 || a->rates) {
     mbg__csc_mul_add(s->Q, 1, &s->BG, s->cv, s->np);
     mbg__csc_mul_add(s->Q, 1, &s->Z, s->W, s->np);
   }
@@ -310,7 +367,9 @@ static void right_sides(tangent *s, double h) {
       x[j] = -scale * s->R[at + j];
     }
     for (size_t i = 0; i < nr; i++) {
-      x[(size_t)a->atL + i] = a->rank->keep[i] ? -s->P[row + i] : 0;
+      const bool rate = a->rates && a->rates[i];
+      const real own = rate ? h * (s->Q[row + i] + mbg__alpha_decay(a, (int)i) * s->P[row + i]) : s->P[row + i];
+      x[(size_t)a->atL + i] = a->rank->keep[i] ? -own : 0;
     }
     for (size_t j = 0; a->index2 && j < nv; j++) {
       x[(size_t)a->atD + j] = s->I[at + j];
@@ -353,7 +412,7 @@ done:
 /* ---------------------------------------------------------------------- signals */
 
 /* dy/dp (np) of a signal at the node, explicit dependence on attributes included */
-static void signal_push(tangent *s, int signal, real *dy) {
+void mbg__alpha_tangent_signal(tangent *s, int signal, real *dy) {
   const mbg_model *m = s->a->m;
   const mbg__design *design = mbg__system_design(s->a->sys);
   const real *block[3] = {s->W, s->V, s->A};
@@ -386,6 +445,13 @@ static void signal_push(tangent *s, int signal, real *dy) {
     }
   }
   mbg__design_columns_pull(design, s->da, dy);
+  for (int p = 0; s->t && p < s->np; p++) {
+    dy[p] += s->da[m->clock] * s->t[p];
+    for (int i = 0; i < m->nevent; i++) {
+      dy[p] +=
+          m->events[i].impulse < 0 ? 0 : s->da[m->events[i].impulse] * s->dP[(size_t)i * (size_t)s->np + (size_t)p];
+    }
+  }
   memset(s->da, 0, (size_t)m->na * sizeof(real));
 }
 
@@ -402,7 +468,35 @@ static void frames_push(const tangent *s, real *dy) {
   }
 }
 
+/* ---------------------------------------------------------------------- events */
+
+/* a step to the node, which may be that before an event */
+static int step_to(mbg_context *ctx, tangent *s, int n, const mbg__alpha_node *from, const mbg__alpha_node *node) {
+  const mbg__alpha *a = s->a;
+  const int fires = a->events ? mbg__march_fires(a->march, n) : -1;
+  const mbg__event *e = fires >= 0 ? &a->m->events[mbg__events_firings(a->events)[fires].event] : NULL;
+  int err = MBG_OK;
+  if (a->events) {
+    mbg__alpha_tangent_enter(s, e && e->guard >= 0, e ? e->at : -1);
+  }
+  MBG_TRY(step(ctx, s, from, node));
+  if (e && e->guard >= 0) {
+    MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
+    mbg__alpha_tangent_meet(s, e->guard);
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- all */
+
+/* columns of the parameters alone, row after row */
+static void pack(const tangent *s) {
+  const int rows = s->a->nused + s->nw;
+  for (int k = 0; s->np > s->nparam && k < rows; k++) {
+    memmove(s->dy + (size_t)k * (size_t)s->nparam, s->dy + (size_t)k * (size_t)s->np, (size_t)s->nparam * sizeof(real));
+  }
+}
 
 static int visit(mbg_context *ctx, void *user, int n, const void *from_block, const void *block) {
   tangent *s = user;
@@ -411,26 +505,31 @@ static int visit(mbg_context *ctx, void *user, int n, const void *from_block, co
   int err = MBG_OK;
   if (from_block) {
     const mbg__alpha_node from = mbg__alpha_view(a, from_block);
-    MBG_TRY(step(ctx, s, &from, &node));
+    const int fired = a->events ? mbg__march_fired(a->march, n) : -1;
+    MBG_TRY(fired >= 0 ? mbg__alpha_tangent_event(ctx, s, fired, &from, &node) : step_to(ctx, s, n, &from, &node));
   } else {
     MBG_TRY(begin(ctx, s, &node));
   }
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   for (int k = 0; k < a->nused; k++) {
-    signal_push(s, a->used[k], s->dy + (size_t)k * (size_t)s->np);
+    mbg__alpha_tangent_signal(s, a->used[k], s->dy + (size_t)k * (size_t)s->np);
   }
   frames_push(s, s->dy + (size_t)a->nused * (size_t)s->np);
+  pack(s);
+  a->dt = s->t;
   MBG_TRY(s->take(s->user, n, s->dy));
 done:
   return err;
 }
 
 int mbg__alpha_tangent(mbg_context *ctx, mbg__alpha *a, int (*take)(void *user, int node, const real *dy), void *user) {
-  tangent s = {.a = a, .np = mbg__design_column_count(mbg__system_design(a->sys)), .take = take, .user = user};
+  const int np = mbg__design_column_count(mbg__system_design(a->sys));
+  tangent s = {.a = a, .np = np + (a->events != NULL), .nparam = np, .take = take, .user = user};
   int err = MBG_OK;
   MBG_TRY(create(ctx, &s));
   MBG_TRY(mbg__march_forward(ctx, a->march, visit, &s));
 done:
+  a->dt = NULL;
   mbg__arena_destroy(&s.arena);
   return err;
 }

@@ -22,7 +22,7 @@ typedef struct {
 
 /* A node, seen in its block of memory: everything that influences what follows, and the increment that led to it. */
 typedef struct {
-  double *t, *h;     /* h: step that led here, 0 at the start */
+  double *t, *h;     /* h: step that led here, 0 at the start, -1 after an event */
   mbg__frame *H;     /* frames                       (nbody) */
   real *v, *vd, *al; /* twists, rates, auxiliary     (nw) */
   real *Dx;          /* increment that led here      (nw) */
@@ -55,8 +55,10 @@ typedef struct mbg__formulation_work {
   int nused;
   const int *used;
   mbg__march *march;
-  mbg__work_counts *counts;  /* of the march */
-  mbg__alpha_index2 *index2; /* NULL: index 3 */
+  struct mbg__events *events; /* of the plan, NULL: none */
+  const real *dt;             /* direct differentiation with events: variation of the time of the node (columns) */
+  mbg__work_counts *counts;   /* of the march */
+  mbg__alpha_index2 *index2;  /* NULL: index 3 */
   mbg__alpha_guard *guard;
   mbg__alpha_coefs c;
   double rho_inf; /* NAN: HHT (`dae`) */
@@ -69,17 +71,23 @@ typedef struct mbg__formulation_work {
   mbg__klu *klu;        /* of the step: of the saddle, or of index 2 */
   int n, atD, atL, atE; /* its unknowns: number, places of Dx, lambda and eta (-1) after X at 0 */
   real *K, *C, *M, *B, *KT, *BT; /* values by the patterns of the system */
-  real *Z, *BG;                  /* index 2, else NULL: rows of velocities by the frames and velocities of nodes */
-  real *T;                       /* T(Dx) of each body                         (nbody x 36) */
-  real *x;                       /* right-hand side and solution               (nv + nrow) */
-  real *r, *phi, *phid;          /* residuals; phid: index 2, else NULL        (nw, nrow, nrow) */
-  real *al0;                     /* auxiliary acceleration at the start of the step, rescaled  (nw) */
-  double h_before;               /* step that led to the first node, of a run that goes on; 0: none */
-  real *q;                       /* coordinates at the start of a step         (ncoord) */
-  double t_q;                    /* time of the node whose coordinates q are, NAN: of none */
-  double ended;                  /* time of the node at which the step just made has left the system, NAN: none */
-  int *turns;                    /* scratch                                    (nturn) */
-  double error;                  /* estimate of the local error of the last step, relative to the model's size */
+  real *late;                    /* late rates by multipliers                  (nlate x nrow) */
+  bool *rates;                   /* rows at velocity level, NULL: none         (nrow) */
+  real *Z, *BG;         /* index 2 or rates, else NULL: rows of velocities by the frames and velocities of nodes */
+  real *ZT;             /* rates, else NULL: Z T */
+  real *T;              /* T(Dx) of each body                         (nbody x 36) */
+  real *x;              /* right-hand side and solution               (nv + nrow) */
+  real *r, *phi, *phid; /* residuals; phid: as Z                      (nw, nrow, nrow) */
+  real *al0;            /* auxiliary acceleration at the start of the step, rescaled  (nw) */
+  bool (*solved)(const void *repeated, double t, double *x); /* of the plan */
+  const void *repeated;
+  double *known;   /* its numbers                                (nw + nrow) */
+  double h_before; /* step that led to the first node, of a run that goes on; 0: none */
+  real *q;         /* coordinates at the start of a step         (ncoord) */
+  double t_q;      /* time of the node whose coordinates q are, NAN: of none */
+  double ended;    /* time of the node at which the step just made has left the system, NAN: none */
+  int *turns;      /* scratch                                    (nturn) */
+  double error;    /* estimate of the local error of the last step, relative to the model's size */
 } mbg__alpha;
 
 /* Coefficients of a step: bp = (1-am)/(h^2 beta (1-af)), gp = gamma/(h beta). */
@@ -91,7 +99,7 @@ static inline double alpha_gp(const mbg__alpha *a, double h) { return a->c.gamma
 /* Coefficients of `lie` for a spectral radius that is rho_max at most. */
 mbg__alpha_coefs mbg__alpha_damped(const mbg__alpha *a, double rho_max);
 
-/* Factor of al - vd when a step of length h follows one of length h_old; 1 at the start. */
+/* Factor of al - vd when a step of length h follows one of length h_old; 1 at the start and after an event. */
 static inline double alpha_rescale(double h_old, double h) { return h_old > 0 ? h / h_old : 1; }
 
 /* ---------------------------------------------------------------------- alpha_forward.c */
@@ -171,6 +179,21 @@ void mbg__rotors_push_start(const mbg__alpha *a, const real *w, real *v, real *v
 /* Watches the multipliers of a run, node after node; an error when they alternate and grow. */
 int mbg__alpha_guard_create(mbg_context *ctx, mbg__alpha *a);
 int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n);
+
+/* ---------------------------------------------------------------------- alpha_rates.c */
+
+/* Finds the rows at velocity level: a->rates, Z, BG, ZT and phid, NULL without such rows. */
+int mbg__alpha_rates_create(mbg_context *ctx, mbg__alpha *a);
+real mbg__alpha_decay(const mbg__alpha *a, int row);
+/* Their rows of the matrix of a step, in BT; their right sides x (nrow). */
+void mbg__alpha_rates_matrix(mbg__alpha *a, double h);
+void mbg__alpha_rates_residual(const mbg__alpha *a, double h, real *x);
+/* dphid (nrow) += decay_a da phi; kappa of phid and nu of phi from the multipliers nu of the scaled rows (nrow each),
+   and the part of the decay in ga. */
+void mbg__alpha_rates_push(const mbg__alpha *a, const real *da, real *dphid);
+void mbg__alpha_rates_pull(const mbg__alpha *a, double h, real *nu, real *kappa, real *ga);
+/* mbg__rank_check after a step; phi of rows on rates is then their phid. */
+int mbg__alpha_rates_check(mbg_context *ctx, mbg__alpha *a, double t);
 
 /* ---------------------------------------------------------------------- alpha_index2.c */
 

@@ -46,9 +46,18 @@ static void fill_tolerances(mbg__formulation_work *w) {
 
 static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
   mbg__rk_options options = mbg__ode_options(&w->plan, w->atol);
+  int err = MBG_OK;
   options.max_steps = 100000000;
   options.pool = w->pool;
-  return mbg__rk_create(ctx, 2 * w->flow.n, w->method, &options, &w->rk);
+  MBG_TRY(mbg__rk_create(ctx, 2 * w->flow.n, w->method, &options, &w->rk));
+  w->source = w->rk;
+  if (w->plan.events) {
+    MBG_TRY(mbg__rk_create(ctx, 2 * w->flow.n, w->method, &options, &w->trial));
+    w->rated = mbg__events_need_rates(w->plan.events);
+  }
+  MBG_TRY(mbg__ode_events_create(ctx, &w->plan, w->m->nw, &w->events));
+done:
+  return err;
 }
 
 /* the start's redundant rows, exchanged where the tree drops others */
@@ -60,14 +69,15 @@ static int choose_rows(mbg_context *ctx, mbg__formulation_work *w) {
   return n > 0 ? mbg__rank_choose(ctx, &w->arena, rank, dropped, &w->rank) : MBG_OK;
 }
 
-/* the articulated-body recursion suffices: joint coordinates without rows, and no signal of a reaction */
+/* the articulated-body recursion suffices: joint coordinates without rows, no signal of a reaction, no late rate */
 static bool is_tree(const mbg__formulation_work *w) {
   for (int i = 0; i < w->m->nsignal; i++) {
     if (w->m->signals[i].level == MBG__LEVEL_REACTION) {
       return false;
     }
   }
-  return w->m->nmodal == 0 && w->m->nelement == 0 && mbg__tree_rows(w->tree, NULL) == 0;
+  return !mbg__system_has_late(w->sys) && w->m->nmodal == 0 && w->m->nelement == 0 &&
+         mbg__tree_rows(w->tree, NULL) == 0;
 }
 
 static int take_arrays(mbg_context *ctx, mbg__formulation_work *w) {
@@ -78,6 +88,7 @@ static int take_arrays(mbg_context *ctx, mbg__formulation_work *w) {
   w->yi = MBG_TAKE(&w->arena, real, 2 * n);
   w->before = MBG_TAKE(&w->arena, real, n);
   w->phi = MBG_TAKE(&w->arena, real, w->m->nrow);
+  w->phid = mbg__model_has_rates(w->m) ? MBG_TAKE(&w->arena, real, w->m->nrow) : NULL;
   MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->base[0]));
   MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->base[1]));
   MBG_TRY(mbg__dca_base_create(ctx, &w->arena, &w->flow, &w->final));
@@ -92,6 +103,8 @@ static void destroy(mbg__formulation_work *w) {
   const mbg_allocator a = w->arena.allocator;
   mbg__step_nodes_destroy(&w->nodes);
   mbg__rk_destroy(w->rk);
+  mbg__rk_destroy(w->trial);
+  mbg__ode_events_destroy(&w->events);
   mbg__store_destroy(&w->store);
   a.release(a.user, w->frozen);
   mbg__tree_destroy(w->tree);
@@ -129,10 +142,11 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   }
   MBG_TRY(mbg__dca_point_create(ctx, &w->arena, sys, w->tree, w->assembly, w->articulated, w->pool, &w->point));
   MBG_TRY(mbg__dca_flow_create(ctx, &w->arena, sys, w->tree, w->point, w->pool, nused, used, &w->flow));
-  MBG_TRY(mbg__dca_project_create(ctx, &w->arena, &w->flow, w->assembly, &w->project));
+  MBG_TRY(mbg__dca_project_create(ctx, &w->arena, &w->flow, w->assembly, w->rank, &w->project));
   w->node_plan = w->plan;
   w->node_plan.relative = plan->step > 0 ? 1e30 : plan->relative; /* fixed steps: each has the same nodes */
   MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->node_plan, nused, &w->nodes));
+  mbg__step_nodes_compact(&w->nodes, &w->frozen);
   MBG_TRY(take_arrays(ctx, w));
   fill_tolerances(w);
   MBG_TRY(create_rk(ctx, w));
@@ -160,7 +174,20 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
   return MBG_OK;
 }
 
-static void forget(mbg__formulation_work *w) { mbg__store_forget(&w->store); }
+static void forget(mbg__formulation_work *w, const int *place, mbg__nodes *nodes) {
+  (void)place; /* decided before the run */
+  (void)nodes;
+  mbg__store_forget(&w->store);
+}
+
+static const double *ends(const mbg__formulation_work *w, int *nstep) {
+  *nstep = w->nfrozen;
+  return w->frozen;
+}
+
+static const real *node_time(const mbg__formulation_work *w) { return w->dt; }
+
+static const real *node_stretch(const mbg__formulation_work *w) { return w->ratio; }
 
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
@@ -170,9 +197,12 @@ const mbg__formulation_ops mbg__dca_ops = {
     .prepare = prepare,
     .simulate = mbg__dca_simulate,
     .tangent = mbg__dca_tangent,
+    .node_time = node_time,
+    .node_stretch = node_stretch,
     .adjoint = mbg__dca_adjoint,
     .last = last,
     .forget = forget,
+    .ends = ends,
     .counts = counts,
     .destroy = destroy,
 };

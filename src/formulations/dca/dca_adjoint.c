@@ -4,6 +4,10 @@
 
      (ze, wb) <- projection^T    (gn, gsigma) = frames^T ze    (gsigma, wb) <- step^T, all stages add to gn    ze <- gn
 
+   With events (theory 7, section 5) a step whose length moves has cotangents of the time of its end, tb, and of its
+   length, hb: stage i at t1 - (1 - c_i) h with weight beta_i adds f_t.beta_i to tb, f_i.beta_i/h - (1 - c_i) f_t.beta_i
+   to hb. A step to a guard has one more column, that of the guard.
+
    Each stage solves with the factors at its own state: K^T = K. Stages come from the store, or with a limit of memory
    from a repeated step. */
 #include "formulations/dca/dca_work.h"
@@ -14,7 +18,13 @@ typedef struct {
   mbg__formulation_work *w;
   mbg__arena arena;
   mbg_context *ctx;
-  int nc, n, nb;
+  int nc, n, nb; /* columns: criteria, and in a step to a guard one more */
+  int ncrit;     /* criteria */
+  mbg__event_adjoint events;
+  double h, t1;             /* events: length of the step at hand if it moves, else 0; its end */
+  mbg__rk_adjoint *guarded; /* events: with one more column */
+  real *fw, *fv, *rates;    /* events: of the bodies, of y'          (nc x nw each), (2 n) */
+  real *y_x, *no_e;         /* events:                               (2 n), (nb) */
   const mbg__criterion_seeds *seeds;
   mbg__nodes nodes;
   real *psi_a;
@@ -43,7 +53,15 @@ static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
 static int take_arrays(mbg_context *ctx, adjoint *s) {
   const mbg__formulation_work *w = s->w;
-  const size_t nc = (size_t)s->nc, n = (size_t)s->n, nb = (size_t)s->nb;
+  const bool events = w->plan.events != NULL;
+  const size_t nc = (size_t)s->nc + events, n = (size_t)s->n, nb = (size_t)s->nb;
+  if (events) {
+    s->fw = MBG_TAKE(&s->arena, real, nc * (size_t)w->m->nw);
+    s->fv = MBG_TAKE(&s->arena, real, nc * (size_t)w->m->nw);
+    s->rates = MBG_TAKE(&s->arena, real, 2 * n);
+    s->y_x = MBG_TAKE(&s->arena, real, 2 * n);
+    s->no_e = MBG_TAKE(&s->arena, real, nb);
+  }
   s->room = mbg__step_nodes_inside(&w->nodes, w->store.count - 1, w->frozen);
   s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)w->flow.nused);
   s->ze = MBG_TAKE(&s->arena, real, nc * nb);
@@ -64,6 +82,32 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
 }
 
 /* ---------------------------------------------------------------------- stages */
+
+static real *attributes_of(const adjoint *s, int c) {
+  return c < s->ncrit ? row(s->psi_a, c, s->w->m->na) : s->events.guard_a;
+}
+
+/* what pulls at time t left at the clock, of columns below n; a step that does not move drops it. held: t stays */
+static void by_time(adjoint *s, double t, int n, bool held) {
+  for (int c = 0; s->events.ev && c < n; c++) {
+    real *clock = attributes_of(s, c) + s->w->m->clock;
+    if (s->h > 0 && !held) {
+      s->events.tb[c] += *clock;
+      s->events.hb[c] -= (s->t1 - t) / s->h * *clock;
+    }
+    *clock = 0;
+  }
+}
+
+/* weights b of y' at a stage: d(h y') = h' y' */
+static void by_length(adjoint *s, int ncol, const real *y, const real *b) {
+  if (s->h > 0) {
+    mbg__dca_flow_rates(&s->w->flow, y, s->rates);
+  }
+  for (int c = 0; s->h > 0 && c < ncol; c++) {
+    s->events.hb[c] += vn_dot(2 * s->n, s->rates, b + (size_t)c * 2 * (size_t)s->n) / s->h;
+  }
+}
 
 static int stage_rhs(void *user, int stage, double t, const real *y, real *yd) {
   adjoint *s = user;
@@ -86,6 +130,7 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
   int err = MBG_OK;
   (void)stage;
   MBG_TRY(mbg__dca_flow_eval(s->ctx, f, &w->base[0], t, y));
+  by_length(s, ncol, y, b);
   MBG_TRY(mbg__dca_point_linearize(s->ctx, w->point));
   mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
   mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);
@@ -97,7 +142,7 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
       cotangent[q] = (mbg__dca_cotangent){.a = b + (size_t)(c + q) * 2 * (size_t)s->n + s->n};
       ge[q] = row(s->ge, c + q, s->nb);
       gw[q] = row(b_y, c + q, 2 * s->n) + s->n;
-      ga[q] = row(s->psi_a, c + q, w->m->na);
+      ga[q] = attributes_of(s, c + q);
     }
     mbg__dca_point_pull(w->point, m, cotangent, ge, gw, ga);
   }
@@ -107,6 +152,7 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
     mbg__dca_flow_increment_pull(f, y, b + (size_t)c * 2 * (size_t)s->n, out, out + s->n);
     mbg__dca_flow_frames_pull(f, y, row(s->ge, c, s->nb), row(s->gn, c, s->nb), out);
   }
+  by_time(s, t, ncol, false);
 done:
   return err;
 }
@@ -115,20 +161,23 @@ done:
 
 /* seeds of all criteria at a node; false: all are 0 */
 static bool take_seeds(adjoint *s, int node) {
-  mbg__seeds_at(s->seeds, s->nc, &s->nodes, node, s->seed);
+  mbg__seeds_at(s->seeds, s->ncrit, &s->nodes, node, s->seed);
   mbg__dca_seeds_poses(s->signals, s->seeds, node);
-  for (int i = 0; i < s->nc * s->nodes.nused; i++) {
+  for (int i = 0; i < s->ncrit * s->nodes.nused; i++) {
     if (s->seed[i] != 0) {
       return true;
     }
   }
-  return mbg__seeds_have_poses(s->seeds, s->nc, s->w->m->nw, node);
+  return mbg__seeds_have_poses(s->seeds, s->ncrit, s->w->m->nw, node);
 }
 
 /* the node at the end of a step, or at the start */
 static int end_node(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base *base) {
   vn_zero(s->n, s->yi);
   vn_copy(s->n, s->yi + s->n, base->w);
+  for (int c = 0; s->events.ev && c < s->ncrit; c++) {
+    s->events.tb[c] += mbg__seed_time(&s->seeds[c], &s->nodes, node);
+  }
   return take_seeds(s, node) ? mbg__dca_seeds_at(ctx, s->signals, base, base->t, s->yi, s->seed, s->ze, s->wb, s->psi_a)
                              : MBG_OK;
 }
@@ -151,6 +200,26 @@ done:
   return err;
 }
 
+/* a node inside a step whose length moves: of an integral, whose weight grows with it, or a sample, which stays where
+   it is, so that its place x in the step moves */
+static void by_node(adjoint *s, int node, double t, const real *g) {
+  const mbg__formulation_work *w = s->w;
+  const bool sample = w->nodes.omega[node] == 0;
+  by_time(s, t, s->ncrit, sample);
+  if (sample && s->h > 0) {
+    mbg__rk_interpolate(w->method, 2 * s->n, s->r, 1 - (s->t1 - t) / s->h, 0, 2 * s->n, s->rates, s->y_x);
+  }
+  for (int c = 0; s->h > 0 && c < s->ncrit; c++) {
+    if (sample) {
+      const real q = vn_dot(2 * s->n, s->y_x, g + (size_t)c * 2 * (size_t)s->n) / s->h;
+      s->events.tb[c] -= q;
+      s->events.hb[c] += (s->t1 - t) / s->h * q;
+    } else {
+      s->events.hb[c] += mbg__seed_stretch(&s->seeds[c], &s->nodes, node) / s->h;
+    }
+  }
+}
+
 /* cotangents g of the dense output at x for the nodes inside the step from t0 to t1, last first; their number */
 static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, double t1, const real *y1, int *count) {
   const mbg__formulation_work *w = s->w;
@@ -158,7 +227,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
   bool known = false;
   int err = MBG_OK;
   *count = 0;
-  for (; *node > 0 && w->nodes.t[*node] > t0; (*node)--) {
+  for (double t; *node > 0 && (t = mbg__step_nodes_time(&w->nodes, *node)) > t0; (*node)--) {
     if (!take_seeds(s, *node)) {
       continue;
     }
@@ -166,7 +235,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
       MBG_TRY(make_dense(ctx, s, t0, t1, y1));
       known = true;
     }
-    const double t = w->nodes.t[*node], x = (t - t0) / (t1 - t0);
+    const double x = (t - t0) / (t1 - t0);
     real *g = s->g + (size_t)*count * size;
     mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, s->r, x, s->yi);
     mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
@@ -179,8 +248,91 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
       mbg__dca_flow_frames_pull(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
       vn_copy(s->n, own + s->n, row(s->gw, c, s->n));
     }
+    if (s->events.ev) {
+      by_node(s, *node, t, g);
+    }
     s->x[(*count)++] = x;
   }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- events */
+
+/* base[1] is the end of step k, and its node is taken: does its length move? A guard brings its own column. */
+static int enter(mbg_context *ctx, adjoint *s, int k, double t0, double t1) {
+  mbg__formulation_work *w = s->w;
+  const int nw = w->m->nw;
+  const mbg__event *event = mbg__events_which(s->events.ev, mbg__ode_events_fires(&w->events, s->events.ev, k));
+  int err = MBG_OK;
+  s->h = mbg__ode_events_moves(&w->events, s->events.ev, k) ? t1 - t0 : 0;
+  s->t1 = t1;
+  if (!(s->h > 0)) {
+    memset(s->events.tb, 0, (size_t)s->ncrit * sizeof(real)); /* the end stays where it is */
+  }
+  by_time(s, t1, s->ncrit, false);
+  if (event && event->guard >= 0) {
+    const int g = s->ncrit;
+    const mbg__state bodies = mbg__dca_bodies(ctx, w, &w->base[1]);
+    vn_zero(nw, s->fw);
+    vn_zero(nw, s->fv);
+    MBG_TRY(mbg__events_guard(ctx, s->events.ev, event->guard, &bodies, s->fw, s->fv, s->events.guard_a));
+    vn_zero(s->nb, row(s->ze, g, s->nb));
+    vn_zero(s->n, row(s->wb, g, s->n));
+    mbg__tree_kin_pull(w->tree, s->fw, s->fv, NULL, row(s->ze, g, s->nb), row(s->wb, g, s->n), NULL, s->events.guard_a);
+    s->nc = g + 1;
+  }
+done:
+  return err;
+}
+
+/* at the start of step k: what its length and, with an event, its end leave here */
+static void leave(adjoint *s, int k) {
+  mbg__formulation_work *w = s->w;
+  if (!(s->h > 0)) {
+    return;
+  }
+  mbg__event_adjoint_meet(&s->events, mbg__ode_events_fires(&w->events, s->events.ev, k), s->psi_a);
+  for (int c = 0; s->nc > s->ncrit && c < s->ncrit; c++) {
+    vn_axpy(s->nb, row(s->ze, c, s->nb), -s->events.kappa[c], row(s->ze, s->ncrit, s->nb));
+    vn_axpy(s->n, row(s->wb, c, s->n), -s->events.kappa[c], row(s->wb, s->ncrit, s->n));
+  }
+  s->nc = s->ncrit;
+  s->h = 0;
+}
+
+/* step k is an event: from the state after it to that before */
+static int undo_event(mbg_context *ctx, adjoint *s, int k, int *node) {
+  mbg__formulation_work *w = s->w;
+  const int nw = w->m->nw, firing = mbg__ode_events_fired(&w->events, k);
+  const size_t bytes = (size_t)s->nc * (size_t)nw * sizeof(real);
+  mbg__dca_step before, after;
+  int err = MBG_OK;
+  MBG_TRY(mbg__dca_store_step(ctx, w, k, &before, &after));
+  mbg__dca_base_load(w, &after, &w->base[1]);
+  mbg__dca_base_load(w, &before, &w->base[0]);
+  mbg__ode_events_at(&w->events, s->events.ev, k);
+  MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[1]));
+  MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
+  MBG_TRY(end_node(ctx, s, (*node)--, &w->base[1]));
+  (void)mbg__dca_bodies(ctx, w, &w->base[1]);
+  memset(s->fw, 0, bytes);
+  memset(s->fv, 0, bytes);
+  for (int c = 0; c < s->nc; c++) {
+    vn_zero(s->nb, s->no_e);
+    mbg__tree_local_read_pull(w->tree, s->no_e, row(s->wb, c, s->n), row(s->fw, c, nw), row(s->fv, c, nw),
+                              attributes_of(s, c));
+  }
+  mbg__event_adjoint_clock(&s->events, s->psi_a);
+  const mbg__state bodies = mbg__dca_bodies(ctx, w, &w->base[0]);
+  MBG_TRY(mbg__event_adjoint_act(ctx, &s->events, firing, &bodies, s->fw, s->fv, s->psi_a));
+  (void)mbg__dca_bodies(ctx, w, &w->base[0]);
+  for (int c = 0; c < s->nc; c++) {
+    vn_zero(s->n, row(s->wb, c, s->n));
+    mbg__tree_kin_pull(w->tree, row(s->fw, c, nw), row(s->fv, c, nw), NULL, row(s->ze, c, s->nb), row(s->wb, c, s->n),
+                       NULL, attributes_of(s, c));
+  }
+  mbg__event_adjoint_clock(&s->events, s->psi_a);
 done:
   return err;
 }
@@ -202,19 +354,22 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__dca_base_load(w, &start, &w->base[0]);
   const double t0 = *start.t;
   mbg__dca_segment(w, t0, t1);
+  mbg__ode_events_at(&w->events, s->events.ev, k);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[1]));
   MBG_TRY(end_node(ctx, s, (*node)--, &w->base[1]));
+  MBG_TRY(s->events.ev ? enter(ctx, s, k, t0, t1) : MBG_OK);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
   mbg__dca_flow_frames(&w->flow, &w->base[0], w->y, s->E);
   for (int c = 0; c < s->nc; c++) {
     s->pe[c] = row(s->ze, c, s->nb);
     s->pw[c] = row(s->wb, c, s->n);
-    s->pa[c] = row(s->psi_a, c, w->m->na);
+    s->pa[c] = attributes_of(s, c);
   }
   if (w->project) {
     MBG_TRY(
         mbg__dca_project_pull(ctx, w->project, t1, w->base[1].q, s->E, w->before, rounds, s->nc, s->pe, s->pw, s->pa));
   }
+  by_time(s, t1, s->nc, false);
   /* frames of the end from those of the start and the increments */
   memset(s->gn, 0, (size_t)s->nc * (size_t)s->nb * sizeof(real));
   memset(s->lambda, 0, (size_t)s->nc * 2 * (size_t)s->n * sizeof(real));
@@ -229,10 +384,14 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   const mbg__rk_adjoint_run run = {.rhs = stage_rhs, .vjp = stage_vjp, .user = s, .k = s->k, .pool = w->pool};
   vn_zero(s->n, w->y);
   vn_copy(s->n, w->y + s->n, w->base[0].w);
-  MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->rk, &run, t0, t1, w->y, count, s->x, s->g, s->lambda));
+  MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, t0, t1, w->y, count, s->x, s->g,
+                                     s->lambda));
   memcpy(s->ze, s->gn, (size_t)s->nc * (size_t)s->nb * sizeof(real));
   for (int c = 0; c < s->nc; c++) {
     vn_copy(s->n, row(s->wb, c, s->n), row(s->lambda, c, 2 * s->n) + s->n);
+  }
+  if (s->events.ev) {
+    leave(s, k);
   }
 done:
   return err;
@@ -248,6 +407,7 @@ static int start(mbg_context *ctx, adjoint *s) {
   mbg__dca_store_first(w, &first);
   mbg__dca_base_load(w, &first, &w->base[0]);
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
+  mbg__ode_events_at(&w->events, s->events.ev, 0);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
   MBG_TRY(end_node(ctx, s, 0, &w->base[0]));
   mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
@@ -269,9 +429,14 @@ static int passes(mbg_context *ctx, adjoint *s) {
   int err = MBG_OK, node = w->nodes.count - 1;
   for (int k = w->store.count - 1; k > 0; k--) {
     MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, w->frozen[k]));
+    if (mbg__ode_events_fired(&w->events, k) >= 0) {
+      MBG_TRY(undo_event(ctx, s, k, &node));
+      continue;
+    }
     MBG_TRY(back(ctx, s, k, &node));
   }
   MBG_TRY(start(ctx, s));
+  by_time(s, w->plan.t0, s->ncrit, true);
 done:
   return err;
 }
@@ -281,10 +446,11 @@ int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method meth
   adjoint s = {.w = w,
                .ctx = ctx,
                .nc = ncrit,
+               .ncrit = ncrit,
                .n = w->flow.n,
                .nb = 6 * w->m->nbody,
                .seeds = seeds,
-               .nodes = mbg__ode_nodes(&w->nodes, w->flow.used, w->partial),
+               .nodes = mbg__dca_nodes(w),
                .psi_a = psi_a};
   mbg__rk_options options = mbg__rk_options_default();
   int err = MBG_OK;
@@ -300,8 +466,13 @@ int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method meth
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, ncrit, &s.signals));
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n, w->method, &options, &s.again));
   MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit, s.room, w->method, &s.rk));
+  MBG_TRY(mbg__event_adjoint_create(ctx, &s.arena, w->plan.events, w->m, ncrit, &s.events));
+  if (w->plan.events) {
+    MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit + 1, s.room, w->method, &s.guarded));
+  }
   MBG_TRY(passes(ctx, &s));
 done:
+  mbg__rk_adjoint_destroy(ctx, s.guarded);
   mbg__rk_adjoint_destroy(ctx, s.rk);
   mbg__rk_destroy(s.again);
   mbg__system_want(w->flow.sys, true);

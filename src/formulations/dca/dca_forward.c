@@ -40,13 +40,13 @@ static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, doubl
   if (w->rank->ndropped == 0) {
     return MBG_OK;
   }
-  mbg__system_residual(w->flow.sys, NULL, w->phi, NULL, NULL, NULL);
+  mbg__rank_violations(w->flow.sys, w->phi, w->phid);
   return mbg__rank_check(ctx, w->m, w->rank, t, w->phi, fmax(1e-6, 1e3 * w->plan.relative));
 }
 
 /* at the start, or in a step from base `now` to the other one: the base of t, and the state there in yi */
 static const mbg__dca_base *state_at(mbg__formulation_work *w, double t) {
-  const mbg__rk_record *step = mbg__rk_last(w->rk);
+  const mbg__rk_record *step = mbg__rk_last(w->source);
   const bool begun = w->counts.steps > 0, inside = begun && t < step->t1;
   const mbg__dca_base *base = &w->base[begun && !inside ? !w->now : w->now];
   const int n = w->flow.n;
@@ -65,7 +65,7 @@ static int place_at(void *user, double t) {
   return mbg__dca_flow_place(w->flow.ctx, &w->flow, base, t, w->yi);
 }
 
-static int value_at(void *user, double t, real *values) {
+int mbg__dca_value_at(void *user, double t, real *values) {
   mbg__formulation_work *w = user;
   mbg_context *ctx = w->flow.ctx;
   const mbg__dca_base *base = state_at(w, t);
@@ -101,9 +101,8 @@ int mbg__dca_begin_segment(void *user, double ta, double tb, real *y) {
 
 /* The next step starts at sigma = 0. Without a projection its first rates are known: w, and the accelerations at the
    end of the last step. */
-static int restart(mbg_context *ctx, mbg__formulation_work *w) {
+int mbg__dca_go_on(mbg_context *ctx, mbg__formulation_work *w) {
   const int n = w->flow.n;
-  w->now = !w->now;
   vn_zero(n, w->y);
   vn_copy(n, w->y + n, w->base[w->now].w);
   if (w->project) {
@@ -115,32 +114,36 @@ static int restart(mbg_context *ctx, mbg__formulation_work *w) {
   return mbg__rk_rebase(ctx, w->rk, w->y, w->yi);
 }
 
-static int keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
+int mbg__dca_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
   return mbg__ode_keep_time(ctx, &w->arena.allocator, t, &w->nfrozen, &w->frozen_room, &w->frozen);
 }
 
-static int finish_step(mbg_context *ctx, void *user) {
-  mbg__formulation_work *w = user;
-  const mbg__rk_record *step = mbg__rk_last(w->rk);
+int mbg__dca_end_step(mbg_context *ctx, mbg__formulation_work *w) {
+  const mbg__rk_record *step = mbg__rk_last(w->source);
   const double t0 = step->t0, t1 = step->t1;
   int err = MBG_OK;
   w->counts.steps++;
   vn_copy(2 * w->flow.n, w->y, step->y1);
-  MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
+  MBG_TRY(w->plan.events ? MBG_OK : mbg__dca_finish_step(ctx, w, t1, w->y)); /* else the search for events has */
   MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], w->y, step->k));
-  MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value_at, w));
+  if (!w->nodes.fixed) {
+    MBG_TRY(mbg__dca_keep_time(ctx, w, t1));
+  }
+  MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, mbg__dca_value_at, w));
   MBG_TRY(check_dropped(ctx, w, t1));
   if (w->project) {
     MBG_TRY(place_at(w, t1));
     MBG_TRY(mbg__rank_watch_step(ctx, w->plan.watch, t0, t1, place_at, w));
   }
-  if (!w->nodes.fixed) {
-    MBG_TRY(keep_time(ctx, w, t1));
-  }
   w->last = t1;
-  MBG_TRY(restart(ctx, w));
+  w->now = !w->now;
 done:
   return err;
+}
+
+static int finish_step(mbg_context *ctx, void *user) {
+  const int err = mbg__dca_end_step(ctx, user);
+  return err < 0 ? err : mbg__dca_go_on(ctx, user);
 }
 
 /* "the rate of joint 'knee' and body 'shank'" */
@@ -186,12 +189,13 @@ static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
   run.frozen = frozen ? w->frozen : NULL;
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->y));
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
-  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, w));
+  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, mbg__dca_value_at, w));
   if (w->project) {
     MBG_TRY(place_at(w, w->plan.t0));
     MBG_TRY(mbg__rank_watch_step(ctx, w->plan.watch, w->plan.t0, w->plan.t0, NULL, NULL));
   }
-  MBG_TRY(mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
+  MBG_TRY(w->plan.events ? mbg__dca_integrate_events(ctx, w, &steps)
+                         : mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
 done:
   return err;
 }
@@ -223,6 +227,13 @@ static void keep_last(mbg__formulation_work *w) {
   memcpy(w->final.turns, b->turns, (size_t)w->m->nturn * sizeof(int));
 }
 
+mbg__nodes mbg__dca_nodes(const mbg__formulation_work *w) {
+  mbg__nodes nodes = mbg__ode_nodes(&w->nodes, w->flow.used, w->partial);
+  nodes.nfiring = mbg__events_count(w->plan.events);
+  nodes.firings = mbg__events_firings(w->plan.events);
+  return nodes;
+}
+
 int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes) {
   int err = MBG_OK;
   w->counts = (mbg__work_counts){0};
@@ -230,17 +241,29 @@ int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, m
   w->flow.ctx = ctx;
   w->flow.evaluations = 0;
   w->last = w->plan.t0;
+  w->source = w->rk;
+  if (frozen && w->plan.events) { /* nodes move with events: they are not those of the run before */
+    MBG_TRY(mbg__ode_events_repeat(ctx, &w->events, &w->plan, w->nfrozen, w->frozen));
+    frozen = false;
+  }
   MBG_TRY(begin(ctx, w));
+  if (!frozen && w->plan.ends) {
+    MBG_TRY(mbg__ode_take_ends(ctx, &w->arena.allocator, &w->plan, &w->nfrozen, &w->frozen_room, &w->frozen));
+    frozen = true;
+  }
   if (!frozen) {
     w->nfrozen = -1;
-    MBG_TRY(keep_time(ctx, w, w->plan.t0));
+    MBG_TRY(mbg__dca_keep_time(ctx, w, w->plan.t0));
   }
   MBG_TRY(mbg__dca_store_begin(ctx, w));
   err = integrate(ctx, w, frozen);
   keep_last(w);
   MBG_TRY(err);
+  if (w->plan.memory > 0 && !(w->plan.step > 0)) {
+    MBG_TRY(mbg__store_limit(ctx, &w->store, mbg__ode_store_share(&w->plan, &w->nodes, w->nfrozen)));
+  }
   w->counts.assemblies = w->counts.factorizations = w->counts.solves = w->flow.evaluations;
-  *nodes = mbg__ode_nodes(&w->nodes, w->flow.used, w->partial);
+  *nodes = mbg__dca_nodes(w);
 done:
   return err;
 }

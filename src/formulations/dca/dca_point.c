@@ -126,7 +126,15 @@ static int eval_assembly(mbg_context *ctx, mbg__dca_point *p) {
     goto done;
   }
   mbg__dca_unpack(p->m, 0, 1, p->x, p->vd, p->lambda);
+  if (mbg__system_has_late(p->sys)) {
+    mbg__system_complete(p->sys, p->vd, p->lambda);
+    MBG_TRY(mbg__system_late(ctx, p->sys, p->vd));
+  }
   mbg__tree_joint_rates(p->tree, p->vd, p->a);
+  if (mbg__system_has_late(p->sys)) {
+    mbg__tree_rates(p->tree, p->a, p->vd);
+    p->complete = true;
+  }
 done:
   return err;
 }
@@ -178,6 +186,7 @@ int mbg__dca_point_full(mbg_context *ctx, mbg__dca_point *p) {
     mbg__system_complete(p->sys, p->vd, p->lambda);
     mbg__tree_rates(p->tree, p->a, p->vd);
     p->complete = true;
+    return mbg__system_late(ctx, p->sys, p->vd);
   }
   return MBG_OK;
 }
@@ -219,10 +228,10 @@ void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, cons
     real *w = column(p->w, q, nw), *dv = column(p->dv, q, nw);
     const mbg__tree_direction d = {.e = e[q], .dw = dw[q], .attributes = attributes->da};
     const mbg__direction x = {.w = w, .dv = dv, .da = attributes->da};
-    mbg__design_column_lay(attributes->columns, attributes->first + q, attributes->da);
+    mbg__event_tangent_lay(attributes->columns, attributes->first + q, attributes->da);
     mbg__tree_local_push(p->tree, &d, false, w, dv, column(p->k, q, nw));
     mbg__system_push(p->sys, &x, p->r, NULL, NULL, p->dphi);
-    mbg__design_column_clear(attributes->columns, attributes->first + q, attributes->da);
+    mbg__event_tangent_clear(attributes->columns, attributes->first + q, attributes->da);
     if (p->articulated) {
       vn_scale(nw, p->r, -1, p->r);
       mbg__tree_wrench_push(p->tree, p->f, p->r, p->tau);
@@ -236,7 +245,8 @@ void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, cons
   }
   solve(p, ncol);
   for (int q = 0; q < ncol; q++) {
-    mbg__dca_unpack(p->m, q, ncol, p->x, p->r, NULL);
+    mbg__dca_unpack(p->m, q, ncol, p->x, p->r, p->dphi);
+    mbg__system_late_push(p->sys, p->r, p->dphi);
     mbg__tree_joint_change(p->tree, p->r, column(p->k, q, nw), da[q]);
   }
 }
@@ -300,7 +310,14 @@ void mbg__dca_point_pull(mbg__dca_point *p, int ncol, const mbg__dca_cotangent *
       mbg__tree_joint_change_T(p->tree, c[q].a, p->r, k);
     }
     add(nw, p->r, c[q].vd);
-    mbg__dca_pack(p->m, q, ncol, -1, p->r, c[q].lambda, p->x);
+    const real *lambda = c[q].lambda;
+    if (mbg__system_has_late(p->sys)) {
+      vn_zero(p->m->nrow, p->dphi);
+      add(p->m->nrow, p->dphi, lambda);
+      mbg__system_late_pull(p->sys, p->r, p->dphi);
+      lambda = p->dphi;
+    }
+    mbg__dca_pack(p->m, q, ncol, -1, p->r, lambda, p->x);
   }
   solve(p, ncol);
   for (int q = 0; q < ncol; q++) {

@@ -9,9 +9,9 @@
 #ifndef MBG_FORMULATIONS_DCA_DCA_POINT_H
 #define MBG_FORMULATIONS_DCA_DCA_POINT_H
 
+#include "event/event_columns.h"
 #include "formulations/dca/dca_articulated.h"
 #include "formulations/dca/dca_assembly.h"
-#include "model/design_columns.h"
 #include "tree/tree_local.h"
 
 enum { MBG__DCA_PANEL = 8 };   /* most columns that are solved together */
@@ -42,7 +42,7 @@ int mbg__dca_point_follow(mbg_context *ctx, mbg__dca_point *p, const mbg__dca_po
 
 /* Attribute directions of consecutive parameters, written one at a time into a vector (na) that is 0 otherwise. */
 typedef struct {
-  const mbg__design_columns *columns;
+  const mbg__event_tangent *columns;
   int first; /* parameter of column 0 */
   real *da;
 } mbg__dca_attributes;

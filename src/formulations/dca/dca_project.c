@@ -1,5 +1,6 @@
 #include "formulations/dca/dca_project.h"
 
+#include "start/rank_parts.h"
 #include "system/system_internal.h"
 
 #include <string.h>
@@ -10,8 +11,8 @@ struct mbg__dca_project {
   const mbg__design *design;
   mbg__tree *tree;
   mbg__dca_flow *flow;
-  mbg__dca_assembly *assembly;
-  mbg__dca_panel *panel;
+  mbg__dca_assembly *assembly, *frames; /* of rates; of frames, which rows on rates do not hold */
+  mbg__dca_panel *panel, *frames_panel;
   int n, nfree;
   const int *free_rows;
   real *M, *B;
@@ -61,8 +62,28 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_project *p)
   return mbg__dca_panel_create(ctx, arena, p->assembly, MBG__DCA_PANEL, NULL, &p->panel);
 }
 
+/* the equations of frames: rows of positions alone (theory 8, section 5) */
+static int create_frames(mbg_context *ctx, mbg__arena *arena, mbg__dca_project *p, const mbg__rank *rank) {
+  int err = MBG_OK;
+  p->frames = p->assembly;
+  p->frames_panel = p->panel;
+  if (mbg__rank_kept_rates(p->m, rank) == 0) {
+    return MBG_OK;
+  }
+  mbg__rank *own = mbg__rank_take(ctx, arena, p->m->nrow);
+  MBG_TRY(own ? MBG_OK : MBG_ERROR_MEMORY);
+  for (int i = 0; i < p->m->nrow; i++) {
+    own->keep[i] = rank->keep[i] && !p->m->rows[i].rate;
+  }
+  mbg__rank_list(own);
+  MBG_TRY(mbg__dca_assembly_create(ctx, arena, p->sys, own, NULL, &p->frames));
+  MBG_TRY(mbg__dca_panel_create(ctx, arena, p->frames, MBG__DCA_PANEL, NULL, &p->frames_panel));
+done:
+  return err;
+}
+
 int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *flow, mbg__dca_assembly *assembly,
-                            mbg__dca_project **out) {
+                            const mbg__rank *rank, mbg__dca_project **out) {
   const int *rows;
   const int nfree = mbg__tree_rows(flow->tree, &rows);
   *out = NULL;
@@ -83,7 +104,8 @@ int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *
                           .nfree = nfree,
                           .free_rows = rows};
   *out = p;
-  return take_arrays(ctx, arena, p);
+  const int err = take_arrays(ctx, arena, p);
+  return err < 0 ? err : create_frames(ctx, arena, p, rank);
 }
 
 /* ---------------------------------------------------------------------- one solve */
@@ -115,7 +137,7 @@ static int at(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, co
   MBG_TRY(place(ctx, p, t, q, E, w));
   mbg__system_residual(p->sys, NULL, rates ? NULL : p->phi, rates ? p->phi : NULL, NULL, NULL);
   mbg__system_matrices(p->sys, &(mbg__matrices){.M = p->M, .B = p->B});
-  MBG_TRY(mbg__dca_assembly_factor(ctx, p->assembly, p->M, p->B, t));
+  MBG_TRY(mbg__dca_assembly_factor(ctx, rates ? p->assembly : p->frames, p->M, p->B, t));
 done:
   return err;
 }
@@ -141,14 +163,18 @@ static int stays_open(mbg_context *ctx, const mbg__dca_project *p, double t, dou
                    mbg__time_shown(t), label, drift, fabs(re(p->phi[row])), MBG__DCA_ROUNDS - 1);
 }
 
+static void solve(mbg__dca_project *p, bool rates, int ncol) {
+  (void)mbg__dca_assembly_solve(rates ? p->assembly : p->frames, rates ? p->panel : p->frames_panel, ncol, p->x);
+}
+
 /* K (u, lambda) = (0, -phi), d from u */
-static void correct(mbg__dca_project *p) {
+static void correct(mbg__dca_project *p, bool rates) {
   memset(p->rows, 0, (size_t)p->m->nrow * sizeof(real));
   for (int i = 0; i < p->nfree; i++) {
     p->rows[p->free_rows[i]] = p->phi[p->free_rows[i]];
   }
   mbg__dca_pack(p->m, 0, 1, -1, NULL, p->rows, p->x);
-  (void)mbg__dca_assembly_solve(p->assembly, p->panel, 1, p->x);
+  solve(p, rates, 1);
   mbg__dca_unpack(p->m, 0, 1, p->x, p->u, p->lambda);
   mbg__tree_joint_twists(p->tree, p->u, p->d);
 }
@@ -170,14 +196,14 @@ int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, cons
       err = stays_open(ctx, p, t, drift[0]);
       goto done;
     }
-    correct(p);
+    correct(p, false);
     memcpy(p->E[0], E, (size_t)p->m->nbody * sizeof(*E));
     mbg__tree_move(p->tree, p->E[0], p->d, E);
   }
   *rounds = round;
   MBG_TRY(at(ctx, p, t, q, E, w, true));
   drift[1] = largest(p);
-  correct(p);
+  correct(p, true);
   vn_axpy(p->n, w, 1, p->d);
 done:
   return err;
@@ -247,13 +273,13 @@ static void solve_push(mbg__dca_project *p, bool rates, int ncol, real *const *e
          *bottom = column(p->bottom, q, nr);
     const mbg__tree_direction d = {.e = e[q], .dw = rates ? dw[q] : NULL, .attributes = attributes->da};
     const mbg__direction x = {.w = w, .dv = rates ? dv : NULL, .da = attributes->da};
-    mbg__design_column_lay(attributes->columns, attributes->first + q, attributes->da);
+    mbg__event_tangent_lay(attributes->columns, attributes->first + q, attributes->da);
     mbg__tree_local_push(p->tree, &d, true, w, dv, column(p->k, q, nw));
     mbg__system_push(p->sys, &x, top, p->phi, bottom, NULL);
     inertia_push(p, attributes->da, top);
     mbg__modals_mass_push(p->sys, p->u, w, attributes->da, top);
     mbg__beams_mass_push(p->sys, p->u, attributes->da, top);
-    mbg__design_column_clear(attributes->columns, attributes->first + q, attributes->da);
+    mbg__event_tangent_clear(attributes->columns, attributes->first + q, attributes->da);
     if (!rates) {
       only_free(p, p->phi, p->rows);
       vn_axpy(nr, bottom, 1, p->rows);
@@ -264,16 +290,16 @@ static void solve_push(mbg__dca_project *p, bool rates, int ncol, real *const *e
     mbg__system_constraints_at(p->sys, p->zero, p->zero);
     for (int q = 0; q < ncol; q++) {
       const mbg__direction x = {.w = column(p->w, q, nw), .da = attributes->da};
-      mbg__design_column_lay(attributes->columns, attributes->first + q, attributes->da);
+      mbg__event_tangent_lay(attributes->columns, attributes->first + q, attributes->da);
       mbg__system_push(p->sys, &x, NULL, NULL, p->rows, NULL);
-      mbg__design_column_clear(attributes->columns, attributes->first + q, attributes->da);
+      mbg__event_tangent_clear(attributes->columns, attributes->first + q, attributes->da);
       vn_axpy(nr, column(p->bottom, q, nr), -1, p->rows);
     }
   }
   for (int q = 0; q < ncol; q++) {
     mbg__dca_pack(p->m, q, ncol, -1, column(p->top, q, nw), column(p->bottom, q, nr), p->x);
   }
-  (void)mbg__dca_assembly_solve(p->assembly, p->panel, ncol, p->x);
+  solve(p, rates, ncol);
   for (int q = 0; q < ncol; q++) {
     mbg__dca_unpack(p->m, q, ncol, p->x, p->r, NULL);
     mbg__tree_joint_change(p->tree, p->r, column(p->k, q, nw), column(p->dd, q, p->n));
@@ -288,7 +314,7 @@ static void solve_pull(mbg__dca_project *p, bool rates, int ncol, real *const *g
     mbg__tree_joint_change_T(p->tree, column(p->dd, q, p->n), p->c, column(p->k, q, nw));
     mbg__dca_pack(p->m, q, ncol, -1, p->c, NULL, p->x);
   }
-  (void)mbg__dca_assembly_solve(p->assembly, p->panel, ncol, p->x);
+  solve(p, rates, ncol);
   for (int q = 0; q < ncol; q++) {
     real *w = column(p->w, q, nw), *dv = column(p->dv, q, nw), *bottom = column(p->bottom, q, nr);
     vn_zero(nw, w);
@@ -322,7 +348,7 @@ static int repeat(mbg_context *ctx, mbg__dca_project *p, double t, const real *q
   memcpy(p->E[0], E, (size_t)p->m->nbody * sizeof(*E));
   for (int i = 0; i < rounds; i++) {
     MBG_TRY(at(ctx, p, t, q, p->E[i], p->zero, false));
-    correct(p);
+    correct(p, false);
     vn_copy(p->n, p->D[i], p->d);
     mbg__tree_move(p->tree, p->E[i], p->d, p->E[i + 1]);
   }
@@ -334,7 +360,7 @@ done:
 static int at_solve(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, const real *w, int i, int rounds) {
   int err = MBG_OK;
   MBG_TRY(at(ctx, p, t, q, p->E[i], i < rounds ? p->zero : w, i == rounds));
-  correct(p);
+  correct(p, i == rounds);
   MBG_TRY(linearize(ctx, p, t));
 done:
   return err;

@@ -16,7 +16,7 @@ typedef struct mbg__dca_project mbg__dca_project;
 
 /* *out is NULL if the tree has no constraint rows. */
 int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *flow, mbg__dca_assembly *assembly,
-                            mbg__dca_project **out);
+                            const mbg__rank *rank, mbg__dca_project **out);
 
 /* Projects (t, E, w) in place; angles count the whole turns that bring them next to q (ncoord). rounds: number of
    solves of frames; drift: violations of positions and rates before. */

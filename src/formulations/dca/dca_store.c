@@ -67,6 +67,15 @@ static int recompute(mbg_context *ctx, void *user, int k, const void *from, void
   int err = MBG_OK;
   mbg__dca_base_load(w, &start, &w->base[w->now]);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[w->now]));
+  const int fired = mbg__ode_events_fired(&w->events, k);
+  if (fired >= 0) {
+    const mbg__state before = mbg__dca_bodies(ctx, w, &w->base[w->now]);
+    MBG_TRY(mbg__events_act(ctx, w->plan.events, fired, &before, w->events.v));
+    MBG_TRY(mbg__dca_restart(ctx, w, w->events.v));
+    write_node(w, to, &w->base[!w->now], NULL, NULL);
+    return MBG_OK;
+  }
+  mbg__ode_events_at(&w->events, w->plan.events, k);
   mbg__rk_run run = mbg__ode_run(&w->plan, w->frozen[k], mbg__dca_rhs, mbg__dca_begin_segment, w);
   run.t0 = w->frozen[k - 1];
   run.nfrozen = 1;
@@ -99,6 +108,7 @@ int mbg__dca_store_add(mbg_context *ctx, mbg__formulation_work *w, const mbg__dc
 }
 
 int mbg__dca_store_begin(mbg_context *ctx, mbg__formulation_work *w) {
+  w->store.memory = mbg__ode_store_share(&w->plan, &w->nodes, mbg__ode_fixed_steps(&w->plan));
   const int err = mbg__store_begin(ctx, &w->store, 0);
   return err < 0 ? err : mbg__dca_store_add(ctx, w, &w->base[w->now], NULL, NULL);
 }

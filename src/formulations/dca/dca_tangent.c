@@ -2,7 +2,7 @@
    that nothing is stored. One column (dsigma, dw) per parameter is integrated with the state; e_n at the start of the
    step is kept beside it. At a stage all columns share the factors. Threads take panels of columns, each with a system
    of its own at the same state; a column does not depend on the thread that computes it. */
-#include "formulations/dca/dca_work.h"
+#include "formulations/dca/dca_tangent.h"
 
 #include <string.h>
 
@@ -12,46 +12,16 @@ static int panel_width(const mbg__formulation_work *w) {
   return w->articulated ? 2 : w->m->nbody < MBG__DCA_LARGE ? MBG__DCA_PANEL : MBG__DCA_PANEL / 2;
 }
 
-/* objects of one thread */
-typedef struct {
-  mbg_context *ctx;
-  mbg__system *sys;
-  mbg__tree *tree;
-  mbg__dca_point *point;
-  real *da;   /*                                        (na) */
-  real *e;    /*                                        (panel x 6 nbody) */
-  bool ready; /* the point is the one of the stage */
-  int err;
-} worker;
-
-typedef struct {
-  mbg__formulation_work *w;
-  mbg__arena arena;
-  int np, n, nb; /* parameters, coordinates, 6 nbody */
-  int nworker;
-  worker *workers;
-  mbg__design_columns columns;
-  real *en;          /*                                                    (np x nb) */
-  real *x, *xi, *xd; /* state and columns                                 (2 n (1 + np)) */
-  real **e, **dw;    /* pointers to columns                                (np) */
-  real *eye;         /* unit seeds                                         (nused x nused) */
-  real *ge, *gw, *gattr;
-  int nw;      /* frames that are handed over: nw, or 0 */
-  real *frame; /* w, dv and k                                        (3 nw) */
-  real *dy;    /*                                                    (nused + nw x np) */
-  int width;   /* columns of a panel */
-  real *enode; /* e at a node, of each thread                        (threads x nb) */
-  mbg__dca_seeds *seeds;
-  int (*take)(void *user, int node, const real *dy);
-  void *user;
-  int node; /* next one to hand over */
-} tangent;
+typedef mbg__dca_worker worker;
+typedef mbg__dca_tangents tangent;
 
 /* ---------------------------------------------------------------------- creation */
 
 static int take_arrays(mbg_context *ctx, tangent *s) {
   const mbg__formulation_work *w = s->w;
-  const size_t np = (size_t)s->np, all = 2 * (size_t)s->n * (1 + np), used = (size_t)w->flow.nused;
+  const bool events = w->plan.events != NULL;
+  const size_t np = (size_t)s->np + events, all = 2 * (size_t)s->n * (1 + np), used = (size_t)w->flow.nused;
+  int err = MBG_OK;
   s->en = MBG_TAKE(&s->arena, real, np * (size_t)s->nb);
   s->x = MBG_TAKE(&s->arena, real, all);
   s->xi = MBG_TAKE(&s->arena, real, all);
@@ -69,7 +39,21 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
-  return mbg__design_columns_make(ctx, &s->arena, mbg__system_design(w->flow.sys), &s->columns);
+  if (events) {
+    s->dt = MBG_TAKE(&s->arena, real, np);
+    s->ratio = MBG_TAKE(&s->arena, real, np);
+    s->kept = MBG_TAKE(&s->arena, real, all + np * (size_t)s->nb);
+    s->fw = MBG_TAKE(&s->arena, real, np * (size_t)w->m->nw);
+    s->fv = MBG_TAKE(&s->arena, real, np * (size_t)w->m->nw);
+    s->e_none = MBG_TAKE(&s->arena, real, s->nb);
+    s->hold = MBG_TAKE(&s->arena, real, 2 * s->n);
+    s->bias = MBG_TAKE(&s->arena, real, w->m->nw);
+    s->guard_row = MBG_TAKE(&s->arena, real, 2 * w->m->nw + w->m->na);
+  }
+  MBG_TRY(mbg__design_columns_make(ctx, &s->arena, mbg__system_design(w->flow.sys), &s->columns));
+  MBG_TRY(mbg__event_tangent_create(ctx, &s->arena, w->plan.events, w->m, &s->columns, s->np, &s->events));
+done:
+  return err;
 }
 
 static int make_worker(mbg_context *ctx, tangent *s, int i) {
@@ -126,11 +110,11 @@ static void destroy_workers(tangent *s) {
 
 /* ---------------------------------------------------------------------- columns */
 
-static real *column(const tangent *s, real *x, int p) { return x + 2 * (size_t)s->n * (size_t)(1 + p); }
+static real *column(const tangent *s, real *x, int p) { return mbg__dca_column(s, x, p); }
 
 static const real *column_of(const tangent *s, const real *x, int p) { return x + 2 * (size_t)s->n * (size_t)(1 + p); }
 
-static real *en_of(const tangent *s, int p) { return s->en + (size_t)p * (size_t)s->nb; }
+static real *en_of(const tangent *s, int p) { return mbg__dca_en(s, p); }
 
 /* rates of a panel of columns from parameter `first` on */
 static void panel(const tangent *s, worker *k, int first, const real *x, real *xd) {
@@ -147,7 +131,7 @@ static void panel(const tangent *s, worker *k, int first, const real *x, real *x
     dw[q] = own + s->n;
     out[q] = to + s->n;
   }
-  const mbg__dca_attributes attributes = {&s->columns, first, k->da};
+  const mbg__dca_attributes attributes = {&s->events, first, k->da};
   mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
 }
 
@@ -186,15 +170,17 @@ static int all_columns(tangent *s, const real *x, real *xd) {
   return err;
 }
 
-static int rhs(void *user, double t, const real *x, real *xd) {
+int mbg__dca_tangent_rhs(void *user, double t, const real *x, real *xd) {
   tangent *s = user;
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
+  mbg__dca_tangent_times(s, t);
   MBG_TRY(mbg__dca_flow_eval(w->flow.ctx, &w->flow, &w->base[w->now], t, x));
   mbg__dca_flow_rates(&w->flow, x, xd);
   MBG_TRY(mbg__dca_point_linearize(w->flow.ctx, w->point));
   mbg__dca_flow_increments(&w->flow, x);
   MBG_TRY(all_columns(s, x, xd));
+  mbg__dca_tangent_lengths(s, xd);
 done:
   return mbg__ode_status(err);
 }
@@ -264,10 +250,10 @@ static int node_frames(mbg_context *ctx, tangent *s, const mbg__dca_base *base, 
   for (int p = 0; err == MBG_OK && p < s->np; p++) {
     const real *own = column_of(s, x, p);
     mbg__dca_flow_frames_push(&w->flow, x, en_of(s, p), own, e);
-    mbg__design_column_lay(&s->columns, p, da);
+    mbg__event_tangent_lay(&s->events, p, da);
     mbg__tree_local_push(w->tree, &(mbg__tree_direction){.e = e, .dw = own + s->n, .attributes = da}, true, s->frame,
                          s->frame + nw, s->frame + 2 * nw);
-    mbg__design_column_clear(&s->columns, p, da);
+    mbg__event_tangent_clear(&s->events, p, da);
     for (size_t i = 0; i < nw; i++) {
       dy[i * np + (size_t)p] = s->frame[i];
     }
@@ -276,7 +262,7 @@ static int node_frames(mbg_context *ctx, tangent *s, const mbg__dca_base *base, 
 }
 
 /* dy/dp of the used signals at (t, x) after base */
-static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
+int mbg__dca_tangent_node(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
   mbg__formulation_work *w = s->w;
   const size_t used = (size_t)w->flow.nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)w->m->na,
                np = (size_t)s->np;
@@ -284,25 +270,28 @@ static int node_derivatives(mbg_context *ctx, tangent *s, const mbg__dca_base *b
   memset(s->gw, 0, used * n * sizeof(real));
   memset(s->gattr, 0, used * na * sizeof(real));
   memset(s->dy, 0, used * np * sizeof(real));
+  mbg__dca_tangent_times(s, t);
   const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
   if (err == MBG_OK) {
     mbg__dca_flow_increments(&w->flow, x);
     mbg__pool_for(w->pool, NODE_COLUMNS, s->np, 1, node_columns, &(stage){s, x, NULL});
   }
   for (size_t k = 0; err == MBG_OK && k < used; k++) {
-    mbg__design_columns_pull(mbg__system_design(w->flow.sys), s->gattr + k * na, s->dy + k * np);
+    mbg__event_tangent_pull(&s->events, mbg__system_design(w->flow.sys), s->np, s->gattr + k * na, s->dy + k * np);
   }
   return err == MBG_OK && s->nw > 0 ? node_frames(ctx, s, base, t, x) : err;
 }
 
-static int inner_nodes(mbg_context *ctx, tangent *s, const mbg__rk_record *step) {
+int mbg__dca_tangent_inner(mbg_context *ctx, tangent *s, const mbg__rk_record *step) {
   const mbg__formulation_work *w = s->w;
   const int all = 2 * s->n * (1 + s->np);
   int err = MBG_OK;
-  for (; s->node < w->nodes.count && w->nodes.t[s->node] < step->t1; s->node++) {
-    const double t = w->nodes.t[s->node];
+  for (double t; s->node < w->nodes.count && (t = mbg__step_nodes_time(&w->nodes, s->node)) < step->t1; s->node++) {
     mbg__rk_interpolate_all(w->pool, w->method, all, step->r, (t - step->t0) / (step->t1 - step->t0), s->xi);
-    MBG_TRY(node_derivatives(ctx, s, &w->base[w->now], t, s->xi));
+    mbg__dca_tangent_hold(s, step, t);
+    MBG_TRY(mbg__dca_tangent_node(ctx, s, &w->base[w->now], t, s->xi));
+    mbg__dca_tangent_hand(s);
+    s->held = false;
     MBG_TRY(s->take(s->user, s->node, s->dy));
   }
 done:
@@ -324,7 +313,7 @@ static void end_columns(void *user, int thread, int first, int end) {
 }
 
 /* the end of a step: e_n, projection, dsigma = 0 */
-static int finish(mbg_context *ctx, tangent *s, double t1) {
+int mbg__dca_tangent_finish(mbg_context *ctx, tangent *s, double t1) {
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
   mbg__dca_flow_increments(&w->flow, s->x);
@@ -333,7 +322,7 @@ static int finish(mbg_context *ctx, tangent *s, double t1) {
   MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
   if (w->project) {
     /* E before the projection again */
-    const mbg__dca_attributes attributes = {&s->columns, 0, s->workers[0].da};
+    const mbg__dca_attributes attributes = {&s->events, 0, s->workers[0].da};
     mbg__dca_flow_frames(&w->flow, &w->base[w->now], w->y, w->flow.E);
     MBG_TRY(mbg__dca_project_push(ctx, w->project, t1, w->base[!w->now].q, w->flow.E, w->before, w->rounds, s->np, s->e,
                                   s->dw, &attributes));
@@ -357,7 +346,7 @@ static void rate_columns(void *user, int thread, int first, int end) {
 }
 
 /* without a projection the rates at the end are those of the next start: dsigma' = dw, dw' unchanged */
-static int restart(mbg_context *ctx, tangent *s, mbg__rk *rk) {
+int mbg__dca_tangent_restart(mbg_context *ctx, tangent *s, mbg__rk *rk) {
   if (s->w->project) {
     return mbg__rk_rebase(ctx, rk, s->x, NULL);
   }
@@ -365,7 +354,7 @@ static int restart(mbg_context *ctx, tangent *s, mbg__rk *rk) {
   return mbg__rk_rebase(ctx, rk, s->x, s->xd);
 }
 
-static int begin_segment(void *user, double ta, double tb, real *x) {
+int mbg__dca_tangent_segment(void *user, double ta, double tb, real *x) {
   (void)x;
   mbg__dca_segment(((tangent *)user)->w, ta, tb);
   return MBG_OK;
@@ -373,24 +362,24 @@ static int begin_segment(void *user, double ta, double tb, real *x) {
 
 static int integrate(mbg_context *ctx, tangent *s, mbg__rk *rk) {
   mbg__formulation_work *w = s->w;
-  mbg__rk_run run = mbg__ode_run(&w->plan, w->last, rhs, begin_segment, s);
+  mbg__rk_run run = mbg__ode_run(&w->plan, w->last, mbg__dca_tangent_rhs, mbg__dca_tangent_segment, s);
   int err = MBG_OK;
   run.nfrozen = w->nfrozen;
   run.frozen = w->frozen;
   MBG_TRY(mbg__rk_start(ctx, rk, &run, s->x));
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
-  MBG_TRY(node_derivatives(ctx, s, &w->base[0], w->plan.t0, s->x));
+  MBG_TRY(mbg__dca_tangent_node(ctx, s, &w->base[0], w->plan.t0, s->x));
   MBG_TRY(s->take(s->user, s->node++, s->dy));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
     const double t1 = step->t1;
     MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, t1));
-    MBG_TRY(inner_nodes(ctx, s, step));
+    MBG_TRY(mbg__dca_tangent_inner(ctx, s, step));
     mbg__rk_copy(w->pool, 2 * s->n * (1 + s->np), s->x, step->y1);
-    MBG_TRY(finish(ctx, s, t1));
-    MBG_TRY(node_derivatives(ctx, s, &w->base[w->now], t1, s->x));
+    MBG_TRY(mbg__dca_tangent_finish(ctx, s, t1));
+    MBG_TRY(mbg__dca_tangent_node(ctx, s, &w->base[w->now], t1, s->x));
     MBG_TRY(s->take(s->user, s->node++, s->dy));
-    MBG_TRY(restart(ctx, s, rk));
+    MBG_TRY(mbg__dca_tangent_restart(ctx, s, rk));
   }
 done:
   return err;
@@ -400,6 +389,7 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
                      void *user) {
   tangent s = {.w = w,
                .np = mbg__design_column_count(mbg__system_design(w->flow.sys)),
+               .nparam = mbg__design_column_count(mbg__system_design(w->flow.sys)),
                .n = w->flow.n,
                .nb = 6 * w->m->nbody,
                .take = take,
@@ -417,9 +407,13 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
   MBG_TRY(make_workers(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->flow.nused, &s.seeds));
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (1 + s.np), w->method, &options, &rk));
+  if (w->plan.events) {
+    MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (2 + s.np), w->method, &options, &s.guard));
+  }
   MBG_TRY(begin(ctx, &s));
-  MBG_TRY(integrate(ctx, &s, rk));
+  MBG_TRY(w->plan.events ? mbg__dca_tangent_events(ctx, &s, rk) : integrate(ctx, &s, rk));
 done:
+  mbg__rk_destroy(s.guard);
   mbg__rk_destroy(rk);
   destroy_workers(&s);
   mbg__arena_destroy(&s.arena);

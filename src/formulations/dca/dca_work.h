@@ -6,6 +6,7 @@
 #include "formulations/dca/dca_project.h"
 #include "formulations/formulation.h"
 #include "integrators/rk.h"
+#include "trajectory/ode_events.h"
 #include "trajectory/step_nodes.h"
 #include "trajectory/store.h"
 
@@ -44,11 +45,18 @@ struct mbg__formulation_work {
   int rounds;          /* solves of frames in the last projection */
   real *before;        /* rates before it                              (n) */
   real *phi;           /*                                              (nrow) */
+  real *phid;          /* NULL: no rows on rates                       (nrow) */
   double last;
   bool partial;
   mbg__work_counts counts;
   const mbg__rk_method *method;
   mbg__rk *rk;
+  mbg__rk *source; /* of the last step: rk, or with events `trial` */
+  mbg__rk *trial;  /* steps of any length, NULL: no events */
+  double pair[2];  /* the ends of such a step */
+  mbg__ode_events events;
+  bool rated;             /* guards depend on rates */
+  const real *dt, *ratio; /* direct differentiation with events: t' of the node, h'/h of its step (columns) */
   int nfrozen;
   double *frozen; /* ends of the steps of the first run        (nfrozen + 1) */
   int frozen_room;
@@ -57,6 +65,19 @@ struct mbg__formulation_work {
 
 /* The segment of smooth time functions around ta .. tb. */
 void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb);
+
+/* With events: the bodies at a base, with accelerations where guards need them. */
+mbg__state mbg__dca_bodies(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base);
+/* base[!now] is base[now] with the twists v (nw). */
+int mbg__dca_restart(mbg_context *ctx, mbg__formulation_work *w, const real *v);
+/* After a step: nodes, checks, store. */
+int mbg__dca_end_step(mbg_context *ctx, mbg__formulation_work *w);
+/* ... the integrator goes on from it. */
+int mbg__dca_go_on(mbg_context *ctx, mbg__formulation_work *w);
+int mbg__dca_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t);
+int mbg__dca_value_at(void *user, double t, real *values);
+/* dca_events.c: the run with events. */
+int mbg__dca_integrate_events(mbg_context *ctx, mbg__formulation_work *w, const mbg__ode_steps *steps);
 
 /* After a step with increments and rates y1 (2 n) from base `now` to t1: sets the other base to its end, projected. */
 int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1);
@@ -91,6 +112,7 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
 int mbg__dca_limits(mbg_context *ctx, mbg__formulation_work *w);
 
 /* dca_forward.c, dca_tangent.c, dca_adjoint.c */
+mbg__nodes mbg__dca_nodes(const mbg__formulation_work *w); /* of the last run */
 int mbg__dca_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
 int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                      void *user);

@@ -90,6 +90,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
     w->method = &mbg__rk_dop853;
   }
   if (w->method) {
+    mbg__step_nodes_compact(&w->nodes, &w->frozen);
     MBG_TRY(create_rk(ctx, w));
   } else {
     MBG_TRY(mbg__qr_cvodes_create(ctx, w, !strcmp(plan->integrator, "bdf"), &w->cvodes));
@@ -112,9 +113,16 @@ static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *
   return MBG_OK;
 }
 
-static void forget(mbg__formulation_work *w) {
+static void forget(mbg__formulation_work *w, const int *place, mbg__nodes *nodes) {
+  (void)place; /* decided before the run */
+  (void)nodes;
   mbg__store_forget(&w->store);
   mbg__qr_memory_clear(w->flow);
+}
+
+static const double *ends(const mbg__formulation_work *w, int *nstep) {
+  *nstep = w->nfrozen;
+  return w->frozen;
 }
 
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
@@ -140,6 +148,7 @@ const mbg__formulation_ops mbg__qr_ops = {
     .has = has,
     .last = last,
     .forget = forget,
+    .ends = ends,
     .counts = counts,
     .destroy = destroy,
 };

@@ -160,8 +160,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int k, const mbg__qr_step *
   const size_t size = (size_t)s->nc * (size_t)s->n;
   int err = MBG_OK;
   *count = 0;
-  for (; *node > 0 && w->nodes.t[*node] > step->t0; (*node)--) {
-    const double t = w->nodes.t[*node];
+  for (double t; *node > 0 && (t = mbg__step_nodes_time(&w->nodes, *node)) > step->t0; (*node)--) {
     if (!take_seeds(s, *node)) {
       continue;
     }

@@ -207,7 +207,7 @@ static int node_at(const mbg__step_nodes *n, double t) {
   int lo = 0, hi = n->count;
   while (lo < hi) {
     const int mid = (lo + hi) / 2;
-    if (n->t[mid] < t) {
+    if (mbg__step_nodes_time(n, mid) < t) {
       lo = mid + 1;
     } else {
       hi = mid;
@@ -219,7 +219,7 @@ static int node_at(const mbg__step_nodes *n, double t) {
 int mbg__qr_continuous_jump(mbg_context *ctx, mbg__qr_continuous *a, double t, real *y) {
   mbg__formulation_work *w = a->w;
   int err = MBG_OK;
-  for (int n = node_at(&w->nodes, t); n < w->nodes.count && w->nodes.t[n] == t; n++) {
+  for (int n = node_at(&w->nodes, t); n < w->nodes.count && mbg__step_nodes_time(&w->nodes, n) == t; n++) {
     if (!has_values(a, n)) {
       continue;
     }
@@ -254,11 +254,11 @@ int mbg__qr_continuous_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr
   *times = t;
   *count = 0;
   for (int i = 0, b = 0; t && i < nodes->count; i++) {
-    for (; b < w->plan.nbreak && w->plan.breaks[b] <= nodes->t[i]; b++) {
+    for (; b < w->plan.nbreak && w->plan.breaks[b] <= mbg__step_nodes_time(nodes, i); b++) {
       add_time(w, w->plan.breaks[b], t, count);
     }
     if (has_values(a, i)) {
-      add_time(w, nodes->t[i], t, count);
+      add_time(w, mbg__step_nodes_time(nodes, i), t, count);
     }
   }
   return mbg__arena_check(ctx, arena);

@@ -102,8 +102,8 @@ static bool count_turns(mbg__qr_flow *f, double t) {
 }
 
 /* updates the constraints at (t, H, v); turns seldom differ from the last evaluation */
-static int place(mbg_context *ctx, mbg__qr_flow *f, double t) {
-  const mbg__state state = {.t = t, .H = f->H, .v = f->v, .turns = f->turns};
+static int place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *vd) {
+  const mbg__state state = {.t = t, .H = f->H, .v = f->v, .vd = vd, .turns = f->turns};
   const int err = mbg__system_update_bare(ctx, f->sys, &state);
   return err == MBG_OK && f->m->nturn > 0 && count_turns(f, t) ? mbg__system_update_bare(ctx, f->sys, &state) : err;
 }
@@ -131,16 +131,16 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
   return mbg__qr_flow_anchor(ctx, f, re(start->t));
 }
 
-int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
+int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z, const real *vd) {
   mbg__qr_state_read(&f->state, z, f->H, f->v);
   f->t = mbg__segment_inside(&f->segment, t);
-  return place(ctx, f, f->t);
+  return place(ctx, f, f->t, vd);
 }
 
 int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
   int err = MBG_OK;
   f->evaluations++;
-  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z));
+  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z, NULL));
   MBG_TRY(mbg__qr_point_eval_placed(ctx, f->point, f->t, f->H, f->v, f->turns, &f->v_star, &f->a));
 done:
   return err;
@@ -148,7 +148,7 @@ done:
 
 int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
   int err = MBG_OK;
-  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z));
+  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z, NULL));
   MBG_TRY(mbg__system_update_forces(ctx, f->sys));
 done:
   return err;

@@ -75,8 +75,8 @@ int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t);
 
 /* Everything at (t, z): frames, twists, v*, a, factors. */
 int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
-/* The constraints alone: the system is at (t, z). */
-int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
+/* The constraints alone: the system is at (t, z), and at the rates vd (nw) if they are known. */
+int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z, const real *vd);
 /* Constraints, forces and signals at (t, z), without v* and a. */
 int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
 /* Everything, then z'. Signature and result as an integrator wants it: positive when the state is not possible. */

@@ -99,7 +99,7 @@ int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, d
   int err = MBG_OK;
   w->counts.steps++;
   MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value, user));
-  if (w->nodes.t[w->nodes.count - 1] != t1) {
+  if (mbg__step_nodes_time(&w->nodes, w->nodes.count - 1) != t1) {
     MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t1, z));
   }
   MBG_TRY(watch(ctx, w, t0, t1, value, user));
@@ -188,6 +188,9 @@ static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->z0));
   MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, w));
   MBG_TRY(mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
+  if (w->plan.memory > 0 && !(w->plan.step > 0)) {
+    MBG_TRY(mbg__store_limit(ctx, &w->store, mbg__ode_store_share(&w->plan, &w->nodes, w->nfrozen)));
+  }
 done:
   mbg__qr_memory_end(w->flow);
   return err;
@@ -205,6 +208,10 @@ int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mb
   memcpy(w->z, w->z0, (size_t)w->flow->state.n * sizeof(real));
   memcpy(w->turns, mbg__start_result_of(w->start)->turns, (size_t)w->m->nturn * sizeof(int));
   w->last = w->plan.t0;
+  if (!frozen && w->plan.ends) {
+    MBG_TRY(mbg__ode_take_ends(ctx, &w->arena.allocator, &w->plan, &w->nfrozen, &w->frozen_room, &w->frozen));
+    frozen = true;
+  }
   if (w->method) {
     MBG_TRY(integrate(ctx, w, frozen));
   } else {

@@ -85,9 +85,10 @@ static const real *find(const mbg__qr_flow *f, int k, const real *z) {
 
 int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, const real *z) {
   int err = MBG_OK;
-  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z));
+  f->t = mbg__segment_inside(&f->segment, t);
   const real *kept = find(f, k, z);
   kept = kept ? kept : find(f, k - 1, z); /* the end of a step is the first evaluation of the next */
+  MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z, kept ? mbg__qr_point_rates(f->point, kept) : NULL));
   if (kept) {
     MBG_TRY(mbg__qr_point_again(ctx, f->point, f->t, f->H, f->v, f->turns, kept, &f->v_star, &f->a));
   } else {

@@ -25,6 +25,7 @@ struct mbg__qr_point {
   mbg__frame *H;
   real *v, *v_star, *a; /*                                                   (nw) */
   int *turns;
+  bool rates;           /* the system is at a as well */
   bool solved;          /* lambda and kappa belong to the point */
   real *lambda, *kappa; /* core's sign; kappa of (F4)                        (nrow) */
   real *phi, *phid;     /*                                                   (nrow) */
@@ -326,9 +327,11 @@ static void solve_multipliers(mbg__qr_point *q) {
   q->solved = true;
 }
 
-/* the state, and the forces there */
-static int begin(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns) {
+/* the state, and the forces there; rates: the system has those of the point */
+static int begin(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
+                 bool rates) {
   q->at = AT_NOTHING;
+  q->rates = rates;
   q->t = t;
   q->solved = false;
   memcpy(q->H, H, (size_t)q->m->nbody * sizeof(*H));
@@ -340,13 +343,14 @@ static int begin(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H
 int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
                               const int *turns, const real **v_star, const real **a) {
   int err = MBG_OK;
-  MBG_TRY(begin(ctx, q, t, H, v, turns));
+  MBG_TRY(begin(ctx, q, t, H, v, turns, false));
   read_system(q);
   MBG_TRY(factor_B(ctx, q));
   MBG_TRY(factor_M(ctx, q));
   project_velocity(q);
   accelerate(q);
   q->at = AT_STATE;
+  MBG_TRY(mbg__system_has_late(q->sys) ? mbg__qr_point_full(ctx, q) : MBG_OK);
   *v_star = q->v_star;
   *a = q->a;
 done:
@@ -362,7 +366,7 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
 
 enum { PARTS = 8 };
 
-/* factors and results of eval, with their sizes */
+/* factors and results of eval, a last, with their sizes */
 static void parts(const mbg__qr_point *q, real *part[PARTS], int size[PARTS]) {
   real *const all[PARTS] = {q->qr.A, q->qr.tau, q->Q2, q->Mr.A, q->drop, q->F, q->v_star, q->a};
   const int sizes[PARTS] = {q->n * q->r, q->r, q->n * q->f, q->f * q->f, q->n, q->m->nw, q->m->nw, q->m->nw};
@@ -371,13 +375,7 @@ static void parts(const mbg__qr_point *q, real *part[PARTS], int size[PARTS]) {
 }
 
 int mbg__qr_point_count(const mbg__qr_point *q) {
-  real *part[PARTS];
-  int size[PARTS], count = 0;
-  parts(q, part, size);
-  for (int i = 0; i < PARTS; i++) {
-    count += size[i];
-  }
-  return count;
+  return q->r * (q->n + 1) + q->f * (q->n + q->f) + q->n + 3 * q->m->nw;
 }
 
 void mbg__qr_point_keep(const mbg__qr_point *q, real *kept) {
@@ -389,6 +387,11 @@ void mbg__qr_point_keep(const mbg__qr_point *q, real *kept) {
   }
 }
 
+/* functions of rates come after rates at rest, as in eval */
+const real *mbg__qr_point_rates(const mbg__qr_point *q, const real *kept) {
+  return mbg__system_has_late(q->sys) ? NULL : kept + mbg__qr_point_count(q) - q->m->nw;
+}
+
 int mbg__qr_point_again(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
                         const int *turns, const real *kept, const real **v_star, const real **a) {
   real *part[PARTS];
@@ -397,7 +400,7 @@ int mbg__qr_point_again(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__f
   for (int i = 0; i < PARTS; kept += size[i], i++) {
     memcpy(part[i], kept, (size_t)size[i] * sizeof(real));
   }
-  const int err = begin(ctx, q, t, H, v, turns);
+  const int err = begin(ctx, q, t, H, v, turns, !mbg__system_has_late(q->sys));
   q->at = err < 0 ? AT_NOTHING : AT_STATE;
   *v_star = q->v_star;
   *a = q->a;
@@ -441,9 +444,9 @@ int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q) {
   }
   solve_multipliers(q);
   if (q->at == AT_STATE) {
-    mbg__system_complete(q->sys, q->a, q->lambda);
+    mbg__system_complete(q->sys, q->rates ? NULL : q->a, q->lambda);
     q->at = AT_FULL;
-    return MBG_OK;
+    return mbg__system_late(ctx, q->sys, q->a);
   }
   const int err = mbg__system_update(ctx, q->sys, &state);
   q->at = err < 0 ? AT_NOTHING : AT_FULL;
@@ -481,12 +484,16 @@ static void push_accelerations(mbg__qr_point *q, const mbg__direction *d, real *
   apply_Y(q, q->z, q->x);
   vn_sub(q->n, q->z, q->x, q->y);
   full_of(q, q->z, d_a);
+  if (!dlambda && mbg__system_has_late(q->sys)) {
+    dlambda = q->row2;
+  }
   if (dlambda) {
     mul_M(q, q->z, q->y);
     vn_sub(q->n, q->y, q->s, q->y);
     mul_N_T(q, q->y, q->k);
     rows_of(q, q->k, dlambda);
   }
+  mbg__system_late_push(q->sys, d_a, dlambda);
 }
 
 /* (T1) dv* = P (dv - r3) - N r4; r3 = d(B^T kappa), r4 = d(phi_t + beta phi) + dB v* */
@@ -525,6 +532,14 @@ done:
 
 /* (A1) with -s for s: rho' = rho + M s, y = Y rho', sig = N^T (rho' - M y); vjp = r1^T (y - s) - r2^T sig */
 static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb, real *gw, real *gv, real *ga) {
+  if (mbg__system_has_late(q->sys)) {
+    vn_copy(q->m->nw, q->full, rho);
+    vn_zero(q->m->nrow, q->row2);
+    vn_axpy(lb ? q->m->nrow : 0, q->row2, 1, lb);
+    mbg__system_late_pull(q->sys, q->full, q->row2);
+    rho = q->full;
+    lb = q->row2;
+  }
   free_of(q, rho, q->x);
   memset(q->s, 0, (size_t)q->n * sizeof(real));
   if (lb) {

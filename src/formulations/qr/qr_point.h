@@ -29,9 +29,11 @@ int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const 
                               const int *turns, const real **v_star, const real **a);
 
 /* What eval computed, for another time: count reals. `again` repeats an eval from it at the same state, after the
-   constraints of the system have been updated; residuals and distances of rows are not available. */
+   constraints of the system have been updated with the rates that were kept (`rates`, NULL: without); residuals and
+   distances of rows are not available. */
 int mbg__qr_point_count(const mbg__qr_point *q);
 void mbg__qr_point_keep(const mbg__qr_point *q, real *kept);
+const real *mbg__qr_point_rates(const mbg__qr_point *q, const real *kept);
 int mbg__qr_point_again(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
                         const int *turns, const real *kept, const real **v_star, const real **a);
 

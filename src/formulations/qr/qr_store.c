@@ -48,6 +48,7 @@ int mbg__qr_store_add(mbg_context *ctx, mbg__formulation_work *w, const real *z,
 int mbg__qr_store_begin(mbg_context *ctx, mbg__formulation_work *w) {
   w->interpolated = 0;
   memset(w->store.spare[0], 0, w->store.bytes);
+  w->store.memory = mbg__ode_store_share(&w->plan, &w->nodes, mbg__ode_fixed_steps(&w->plan));
   const int err = mbg__store_begin(ctx, &w->store, 0);
   return err < 0 ? err : mbg__qr_store_add(ctx, w, w->z0, NULL);
 }

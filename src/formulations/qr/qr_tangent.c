@@ -213,8 +213,7 @@ static int step_nodes(mbg_context *ctx, tangent *s, const mbg__rk_method *method
   const mbg__step_nodes *nodes = &s->w->nodes;
   const int all = s->n + s->np * s->column;
   int err = MBG_OK;
-  for (; s->node < nodes->count && nodes->t[s->node] <= step->t1; s->node++) {
-    const double t = nodes->t[s->node];
+  for (double t; s->node < nodes->count && (t = mbg__step_nodes_time(nodes, s->node)) <= step->t1; s->node++) {
     const real *x = step->y1;
     if (t < step->t1) {
       mbg__rk_interpolate(method, all, step->r, (t - step->t0) / (step->t1 - step->t0), 0, all, s->xi, NULL);

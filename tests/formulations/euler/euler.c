@@ -48,7 +48,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   take_arrays(a);
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
   MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FROZEN, &a->saddle));
-  MBG_TRY(mbg__march_create(ctx, plan, &method, a, nused, used, &a->march));
+  MBG_TRY(mbg__march_create(ctx, plan, &method, a, a->m->nw, nused, used, &a->march));
   a->counts = mbg__march_counts(a->march);
 done:
   if (err < 0) {

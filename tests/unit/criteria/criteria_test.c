@@ -67,6 +67,9 @@ static void setup(bench *b, uint64_t seed) {
   b->inputs[2] = (mbg__input){MBG__ROLE_ATTR, 0};
   b->criteria[6] = (mbg__criterion){
       .name = "all", .kind = MBG__COMBINATION, .signal = -1, .expr = expr, .ninput = 3, .input = b->inputs};
+  for (int k = 0; k < 7; k++) {
+    b->criteria[k].event = -1;
+  }
   b->model.ncriterion = 7;
   b->model.criteria = b->criteria;
   b->model.nsignal = SIGNALS;
@@ -123,7 +126,7 @@ static void values_and_seeds(void **state) {
     mbg__criteria *c;
     const int *used;
     setup(&b, seed);
-    assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, &c), MBG_OK);
+    assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, NULL, &c), MBG_OK);
     assert_int_equal(mbg__criteria_signals(c, &used), SIGNALS);
     support_rng rng = support_rng_make(1000 + seed);
     double y[NODES][SIGNALS], psi[7];
@@ -165,7 +168,7 @@ static void path_points(void **state) {
   bench b;
   mbg__criteria *c;
   setup(&b, 5);
-  assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, &c), MBG_OK);
+  assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, NULL, &c), MBG_OK);
   assert_int_equal(mbg__criteria_path(c, 4), NODES);
   assert_close(mbg__criteria_path_time(c, 5, 3), b.t[0] + 3 * 0.13, 1e-14);
   teardown(&b);
@@ -176,14 +179,14 @@ static void samples_outside(void **state) {
   bench b;
   mbg__criteria *c;
   setup(&b, 7);
-  assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, &c), MBG_OK);
+  assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, NULL, &c), MBG_OK);
   assert_int_equal(mbg_context_message_count(b.ctx), 1);
   assert_string_equal(mbg_context_message(b.ctx, 0),
                       "criterion 'fit': 1 of 9 samples lie outside the run and are left out");
   for (int i = 0; i < SAMPLES; i++) {
     b.time[i] = 99;
   }
-  assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, &c), MBG_ERROR_INPUT);
+  assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, NULL, &c), MBG_ERROR_INPUT);
   assert_non_null(strstr(mbg_context_error(b.ctx), "no sample lies between"));
   teardown(&b);
 }

@@ -20,7 +20,7 @@
 
 /* ---------------------------------------------------------------------- comparison by blocks */
 
-enum { BLOCKS = 400 };
+enum { BLOCKS = 800 };
 
 typedef struct {
   char name[60];
@@ -35,7 +35,7 @@ typedef struct {
 } report;
 
 static inline block *report_block(report *r, const char *type, const char *name) {
-  char full[60];
+  char full[160];
   snprintf(full, sizeof full, "%s %s", type, name);
   for (int i = 0; i < r->count; i++) {
     if (strcmp(r->blocks[i].name, full) == 0) {
@@ -193,7 +193,9 @@ static inline int word_count(const char *text) {
 
 /* number of choices of an option, 0 for other keys */
 static inline int key_choices(const mbg__key *key) {
-  return key->kind == MBG__KEY_CHOICE ? word_count(key->choices) : key->kind == MBG__KEY_BOOL ? 2 : 0;
+  return key->kind == MBG__KEY_CHOICE ? word_count(key->choices)
+         : key->kind == MBG__KEY_BOOL ? 2
+                                      : key->kind == MBG__KEY_CURVE;
 }
 
 static inline int count_attributes(const mbg__key *keys, int nkey) {

@@ -86,8 +86,8 @@ static void coordinates_that_are_named_exist(void **state) {
     for (int k = 0; k < joints[i]->nrow; k++) {
       const mbg__row_spec *row = &joints[i]->rows[k];
       const int nattr = count_attributes(joints[i]->keys, joints[i]->nkey);
-      assert_true(row->nentry + row->nattr <= MBG__NZ);
-      assert_true(row->kernel || (row->nentry == 1 && row->nattr == 0));
+      assert_true(row->nentry + row->nattr <= (row->rate ? (int)MBG__NR : (int)MBG__NZ));
+      assert_true(row->kernel || row->rate || row->contact || (row->nentry == 1 && row->nattr == 0));
       for (int a = 0; a < row->nattr; a++) {
         assert_true(row->attr[a] < nattr);
       }

@@ -484,8 +484,8 @@ static void test_refused(void **state) {
   expect(f, MBG_ERROR_INPUT, "interpolation 'quintic': must be linear or cubic");
   f->o.interpolation = "linear";
   expect(f, MBG_ERROR_INPUT, "control 'lift' is cubic, and its users may need that: make it linear in the model");
-  f->o.optimizer = "newton";
-  expect(f, MBG_ERROR_INPUT, "unknown optimizer 'newton' (known: lbfgs, ipopt, cg, steepest)");
+  f->o.optimizer = "simplex";
+  expect(f, MBG_ERROR_INPUT, "unknown optimizer 'simplex' (known: lbfgs, ipopt, ipopt-exact, newton, cg, steepest)");
   f->o.effort = -1;
   expect(f, MBG_ERROR_INPUT, "effort -1 of control 'push': must not be negative");
   f->o.effort = 0;

@@ -246,6 +246,56 @@ static void test_poses(void **state) {
   mbg_run_destroy(run);
 }
 
+/* nodes as they pass: the numbers of a run that keeps them all */
+typedef struct {
+  const mbg_run *all;
+  int nodes, different;
+} passing;
+
+static void take_node(void *user, double t, bool inner, const double *signals) {
+  passing *p = user;
+  const int n = p->nodes++;
+  if (p->all) {
+    p->different += t != mbg_run_node_time(p->all, n) || inner != mbg_run_node_inner(p->all, n) ||
+                    signals[0] != mbg_run_signal(p->all, n, 0);
+  }
+}
+
+static void test_nodes(void **state) {
+  fixture *f = *state;
+  static const char *const formulations[] = {"lie", "dae", "dca", "qr", "ali3p"};
+  for (int i = 0; i < 9; i++) { /* ali3p takes fixed steps only */
+    mbg_run_options o;
+    mbg_run *all = NULL, *run = NULL;
+    passing p = {0};
+    double psi[2];
+    mbg_run_options_default(&o, sizeof(o));
+    o.formulation = formulations[i / 2];
+    o.all_signals = true;
+    *(i % 2 == 0 ? &o.step : &o.tolerance) = i % 2 == 0 ? 0.1 : 1e-4;
+    assert_int_equal(mbg_run_create(f->ctx, f->model, &o, &all), MBG_OK);
+    assert_int_equal(mbg_run_simulate(f->ctx, all), MBG_OK);
+    p.all = all;
+    o.node = take_node;
+    o.node_user = &p;
+    assert_int_equal(mbg_run_create(f->ctx, f->model, &o, &run), MBG_OK);
+    for (int again = 1; again <= 2; again++) {
+      assert_int_equal(mbg_run_simulate(f->ctx, run), MBG_OK);
+      assert_int_equal(mbg_run_node_count(run), mbg_run_node_count(all));
+      assert_int_equal(p.nodes, mbg_run_node_count(all));
+      assert_int_equal(p.different, 0);
+      p.nodes = 0;
+    }
+    assert_null(mbg_run_value_array(run));
+    assert_int_equal(mbg_run_value_width(run), 0);
+    assert_int_equal(mbg_run_criteria(f->ctx, all, &psi[0]), MBG_OK);
+    assert_int_equal(mbg_run_criteria(f->ctx, run, &psi[1]), MBG_OK);
+    assert_true(psi[0] == psi[1]);
+    mbg_run_destroy(run);
+    mbg_run_destroy(all);
+  }
+}
+
 /* ---------------------------------------------------------------------- models in memory */
 
 static mbg_model *parse(fixture *f, const char *text, const char *base) {
@@ -311,8 +361,8 @@ static void test_identify(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_defaults),     TEST(test_sizes),    TEST(test_null),
-                                     TEST(test_indices),      TEST(test_arrays),   TEST(test_poses),
-                                     TEST(test_null_getters), TEST(test_optimize), TEST(test_identify)};
+  const struct CMUnitTest tests[] = {TEST(test_defaults), TEST(test_sizes),   TEST(test_null),  TEST(test_indices),
+                                     TEST(test_arrays),   TEST(test_poses),   TEST(test_nodes), TEST(test_null_getters),
+                                     TEST(test_optimize), TEST(test_identify)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

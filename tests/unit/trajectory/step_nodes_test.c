@@ -209,12 +209,24 @@ static void noise_is_not_followed(void **state) {
   teardown(&b);
 }
 
+/* inner nodes of steps of a few units in the last place lie at the ends of these: an adjoint meets all of them inside
+   the step */
+static void nodes_at_the_ends(void **state) {
+  (void)state;
+  double t[] = {0, 1, 1, 1, 2}, inside[] = {0, 0.5, 0.7, 1, 2}, ends[] = {0, 1, 2};
+  const mbg__step_nodes n = {.count = 5, .t = t}, regular = {.count = 5, .t = inside};
+  assert_int_equal(mbg__step_nodes_inside(&n, 2, ends), 2);
+  assert_int_equal(mbg__step_nodes_inside(&regular, 2, ends), 2);
+  const mbg__step_nodes one = {.count = 4, .t = t};
+  assert_int_equal(mbg__step_nodes_inside(&one, 1, ends), 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(weights_are_exact),  cmocka_unit_test(halving_follows_the_tolerance),
       cmocka_unit_test(sharp_exponentials), cmocka_unit_test(samples_and_repetition),
       cmocka_unit_test(no_panels),          cmocka_unit_test(noise_is_not_followed),
-      cmocka_unit_test(little_is_kept),
+      cmocka_unit_test(little_is_kept),     cmocka_unit_test(nodes_at_the_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

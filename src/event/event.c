@@ -1,0 +1,316 @@
+/* The events of a model in a run: modes, firings. */
+#include "event/event_internal.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- creation */
+
+static int list_guards(mbg_context *ctx, mbg__events *ev) {
+  const mbg_model *m = ev->m;
+  int n = 0;
+  for (int i = 0; i < m->nevent; i++) {
+    ev->guard_of[i] = -1;
+    if (m->events[i].guard >= 0) {
+      ev->guard_of[i] = n;
+      ev->guard_signal[n++] = m->events[i].guard;
+    }
+  }
+  return mbg__sampling_create(ctx, &ev->arena, ev->sys, n, ev->guard_signal, &ev->guards);
+}
+
+/* the signals of an impact: in the gap, their rates, the sliding speed */
+static int list_gap(mbg_context *ctx, mbg__events *ev, int i) {
+  const mbg__event *e = &ev->m->events[i];
+  int *list = MBG_TAKE(&ev->arena, int, 2 * e->nbase + 1), n = 2 * e->nbase;
+  if (mbg__arena_check(ctx, &ev->arena) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
+  for (int k = 0; k < e->nbase; k++) {
+    list[k] = e->base[k];
+    list[e->nbase + k] = e->rate[k];
+  }
+  if (e->tangent >= 0) {
+    list[n++] = e->tangent;
+  }
+  return mbg__sampling_create(ctx, &ev->arena, ev->sys, n, list, &ev->gaps[i]);
+}
+
+static void take_impact(mbg__events *ev) {
+  const mbg_model *m = ev->m;
+  size_t scratch = 1;
+  int n = 1;
+  for (int i = 0; i < m->nevent; i++) {
+    const mbg__signal *sig = m->events[i].impact ? &m->signals[m->events[i].guard] : NULL;
+    if (sig && sig->fn >= 0) {
+      const size_t s = mbg__expr_scratch(m->fns[sig->fn].expr);
+      scratch = s > scratch ? s : scratch;
+      n = m->fns[sig->fn].ninput > n ? m->fns[sig->fn].ninput : n;
+    }
+  }
+  ev->Fx = MBG_TAKE(&ev->arena, real, n);
+  ev->Fg = MBG_TAKE(&ev->arena, real, n);
+  ev->Fh = MBG_TAKE(&ev->arena, real, n * n);
+  ev->scratch = MBG_TAKE(&ev->arena, real, scratch);
+  ev->M = MBG_TAKE(&ev->arena, real, mbg__csc_count(mbg__system_pattern_K(ev->sys)));
+  ev->B = MBG_TAKE(&ev->arena, real, mbg__csc_count(mbg__system_pattern_B(ev->sys)));
+  real **vectors[] = {&ev->vp, &ev->N, &ev->D, &ev->T};
+  for (int k = 0; k < MBG_COUNT(vectors); k++) {
+    *vectors[k] = MBG_TAKE(&ev->arena, real, m->nw);
+  }
+  for (int k = 0; k < MBG_COUNT(ev->f); k++) {
+    ev->f[k] = MBG_TAKE(&ev->arena, real, m->nw);
+  }
+  for (int k = 0; k < MBG_COUNT(ev->row); k++) {
+    ev->row[k] = MBG_TAKE(&ev->arena, real, m->nrow);
+  }
+  ev->L = MBG_TAKE(&ev->arena, real, m->nrow);
+  ev->x0 = MBG_TAKE(&ev->arena, real, m->nv + m->nrow);
+  ev->x1 = MBG_TAKE(&ev->arena, real, m->nv + m->nrow);
+}
+
+static void take_arrays(mbg__events *ev) {
+  const size_t n = (size_t)ev->m->nevent;
+  bool **flags[] = {&ev->armed, &ev->passed, &ev->open, &ev->at_zero, &ev->closing};
+  double **numbers[] = {&ev->g,   &ev->gd,      &ev->gt,   &ev->gdt,    &ev->gm,
+                        &ev->gdm, &ev->largest, &ev->last, &ev->before, &ev->interval};
+  for (int k = 0; k < MBG_COUNT(flags); k++) {
+    *flags[k] = MBG_TAKE(&ev->arena, bool, n);
+  }
+  for (int k = 0; k < MBG_COUNT(numbers); k++) {
+    *numbers[k] = MBG_TAKE(&ev->arena, double, n);
+  }
+  ev->fired = MBG_TAKE(&ev->arena, int, n);
+  ev->guard_of = MBG_TAKE(&ev->arena, int, n);
+  ev->guard_signal = MBG_TAKE(&ev->arena, int, n);
+  ev->gaps = MBG_TAKE(&ev->arena, mbg__sampling, n);
+  ev->y = MBG_TAKE(&ev->arena, real, ev->m->nsignal);
+  ev->one = MBG_TAKE(&ev->arena, real, ev->m->na);
+  ev->ga = MBG_TAKE(&ev->arena, real, ev->m->na);
+}
+
+int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, const mbg__rank *rank,
+                       mbg__events **out) {
+  const mbg_model *m = mbg__system_model(sys);
+  int err = MBG_OK;
+  *out = NULL;
+  if (m->nevent == 0) {
+    return MBG_OK;
+  }
+  if (mbg__model_has_rates(m)) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "events in a model with constraints on rates (rolling, knife edges)");
+  }
+  mbg__events *ev = *out = mbg__alloc_zero(ctx, 1, sizeof(*ev));
+  if (!ev) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&ev->arena, mbg__context_allocator(ctx));
+  ev->m = m;
+  ev->sys = sys;
+  ev->design = design;
+  ev->rank = rank;
+  take_arrays(ev);
+  take_impact(ev);
+  MBG_TRY(mbg__arena_check(ctx, &ev->arena));
+  ev->one[m->clock] = 1;
+  MBG_TRY(mbg__fn_work_create(ctx, &ev->arena, m, &ev->functions));
+  MBG_TRY(list_guards(ctx, ev));
+  for (int i = 0; i < m->nevent; i++) {
+    MBG_TRY(m->events[i].impact ? list_gap(ctx, ev, i) : MBG_OK);
+  }
+  MBG_TRY(mbg__saddle_create(ctx, &ev->arena, sys, 0, NULL, MBG__KLU_FRESH, &ev->saddle));
+done:
+  if (err < 0) {
+    mbg__events_destroy(ev);
+    *out = NULL;
+  }
+  return err;
+}
+
+void mbg__events_destroy(mbg__events *ev) {
+  if (!ev) {
+    return;
+  }
+  const mbg_allocator allocator = ev->arena.allocator;
+  mbg__saddle_destroy(&ev->saddle);
+  allocator.release(allocator.user, ev->firings);
+  mbg__arena_destroy(&ev->arena);
+  allocator.release(allocator.user, ev);
+}
+
+/* ---------------------------------------------------------------------- modes */
+
+void mbg__events_reset(const mbg_model *m, mbg__design *design) {
+  for (int k = 0; k < m->nmode; k++) {
+    design->attr[m->modes[k].attr] = m->modes[k].first;
+  }
+  for (int i = 0; i < m->nevent; i++) {
+    if (m->events[i].impulse >= 0) {
+      design->attr[m->events[i].impulse] = 0;
+    }
+  }
+}
+
+static void apply(mbg__events *ev, const mbg__firing *f) {
+  const mbg__event *e = &ev->m->events[f->event];
+  for (int k = 0; k < e->nset; k++) {
+    ev->design->attr[ev->m->modes[e->set[k].mode].attr] = e->set[k].value;
+  }
+  if (e->impulse >= 0) {
+    ev->design->attr[e->impulse] = f->impulse;
+  }
+}
+
+void mbg__events_after(mbg__events *ev, int count) {
+  if (!ev || count == ev->applied) {
+    return;
+  }
+  if (count < ev->applied) {
+    mbg__events_reset(ev->m, ev->design);
+    ev->applied = 0;
+  }
+  for (; ev->applied < count; ev->applied++) {
+    apply(ev, &ev->firings[ev->applied]);
+  }
+}
+
+/* ---------------------------------------------------------------------- firings */
+
+int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
+  const mbg_model *m = ev->m;
+  (void)ctx;
+  mbg__events_reset(m, ev->design);
+  ev->nfiring = ev->applied = 0;
+  for (int i = 0; i < m->nevent; i++) {
+    ev->armed[i] = ev->passed[i] = ev->at_zero[i] = false;
+    ev->last[i] = ev->interval[i] = ev->before[i] = NAN;
+    ev->fired[i] = 0;
+    ev->largest[i] = 0;
+  }
+  return MBG_OK;
+}
+
+bool mbg__events_need_rates(const mbg__events *ev) {
+  for (int i = 0; i < ev->guards.nused; i++) {
+    if (ev->m->signals[ev->guard_signal[i]].level >= MBG__LEVEL_VELOCITY) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool mbg__events_ends(const mbg__events *ev, int event) { return ev->m->events[event].end; }
+
+int mbg__events_count(const mbg__events *ev) { return ev ? ev->nfiring : 0; }
+
+const mbg__firing *mbg__events_firings(const mbg__events *ev) { return ev ? ev->firings : NULL; }
+
+const mbg__event *mbg__events_which(const mbg__events *ev, int firing) {
+  return firing >= 0 ? &ev->m->events[ev->firings[firing].event] : NULL;
+}
+
+static int keep(mbg_context *ctx, mbg__events *ev, const mbg__firing *f) {
+  if (ev->nfiring >= ev->m->run.max_events) {
+    return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                     "zeno: event '%s' at t = %g is number %d of the run; the limit is \"max_events\": %d",
+                     ev->m->events[f->event].name, f->t, ev->nfiring + 1, ev->m->run.max_events);
+  }
+  if (ev->nfiring == ev->room) {
+    const int room = 2 * ev->room + 16;
+    mbg__firing *more = ev->arena.allocator.resize(ev->arena.allocator.user, ev->firings, (size_t)room * sizeof(*more));
+    if (!more) {
+      return mbg__fail_memory(ctx);
+    }
+    ev->firings = more;
+    ev->room = room;
+  }
+  ev->firings[ev->nfiring++] = *f;
+  return MBG_OK;
+}
+
+/* intervals that shrink by a common ratio: they end at t + D q/(1 - q) (theory 7, section 6) */
+static int check_zeno(mbg_context *ctx, mbg__events *ev, int i, double t, double h) {
+  const double now = t - ev->last[i], ratio = now / ev->interval[i], old = ev->interval[i] / ev->before[i];
+  ev->before[i] = ev->interval[i];
+  ev->interval[i] = now;
+  ev->last[i] = t;
+  if (now < 1e-3 * h && ratio < 1 && fabs(ratio - old) < 1e-3 * ratio) {
+    return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                     "zeno: event '%s' accumulates at t = %.9g (it fires at %.9g, %.3g s after the time before); use a "
+                     "compliant contact, or end the run",
+                     ev->m->events[i].name, t + now * ratio / (1 - ratio), t, now);
+  }
+  return MBG_OK;
+}
+
+int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int i, int node, double t, const mbg__state *before) {
+  const mbg__event *e = &ev->m->events[i];
+  mbg__firing f = {.event = i, .node = node, .t = t, .gdot = NAN, .grazing = INFINITY};
+  int err = MBG_OK;
+  if (e->guard >= 0) {
+    f.gdot = -e->direction * ev->gd[i]; /* G = -direction g */
+    f.grazing = ev->grazing;
+  }
+  const mbg__firing *last = ev->nfiring > 0 ? &ev->firings[ev->nfiring - 1] : NULL;
+  f.follows = last && last->t == t;
+  f.together = f.follows && ev->together;
+  if (f.follows && last->event == i) {
+    return mbg__fail(ctx, MBG_ERROR_CONVERGENCE, "zeno: event '%s' fires again at once, at t = %.9g", e->name, t);
+  }
+  if (e->impact) {
+    mbg__events_after(ev, ev->nfiring);
+    MBG_TRY(mbg__impact_solve(ctx, ev, i, before));
+    f.impulse = re(ev->P);
+    f.jump = re(-(1 + ev->e) * ev->rate);
+  }
+  MBG_TRY(keep(ctx, ev, &f));
+  ev->fired[i]++;
+  ev->at_zero[i] = e->impact;
+  ev->passed[i] = e->guard >= 0 && !e->impact;
+done:
+  return err;
+}
+
+int mbg__events_zeno(mbg_context *ctx, mbg__events *ev, double h) {
+  const mbg__firing *f = &ev->firings[ev->nfiring - 1];
+  return check_zeno(ctx, ev, f->event, f->t, h);
+}
+
+int mbg__events_act(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, real *v) {
+  const mbg__event *e = &ev->m->events[ev->firings[k].event];
+  int err = MBG_OK;
+  mbg__events_after(ev, k);
+  if (e->impact) {
+    MBG_TRY(mbg__impact_solve(ctx, ev, ev->firings[k].event, before));
+    memcpy(v, ev->vp, (size_t)ev->m->nw * sizeof(real));
+  } else {
+    memcpy(v, before->v, (size_t)ev->m->nw * sizeof(real));
+  }
+  mbg__events_after(ev, k + 1);
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- gradients */
+
+int mbg__events_differentiable(mbg_context *ctx, const mbg__events *ev) {
+  for (int k = 0; ev && k < ev->nfiring; k++) {
+    const mbg__firing *f = &ev->firings[k];
+    const char *name = ev->m->events[f->event].name;
+    if (f->together) {
+      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                       "simultaneous events '%s', '%s' at t = %.9g: one-sided derivatives, no gradient",
+                       ev->m->events[ev->firings[k - 1].event].name, name, f->t);
+    }
+    if (f->grazing < 1e-10) {
+      return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                       "event '%s' at t = %.9g grazes: its guard turns at 0 (measure %.1e), and there is no gradient",
+                       name, f->t, f->grazing);
+    }
+    if (f->grazing < 1e-4) {
+      mbg__note(ctx, MBG_WARNING,
+                "event '%s' at t = %.9g nearly grazes: it is gone when its guard moves by %.1e of its range", name,
+                f->t, f->grazing);
+    }
+  }
+  return MBG_OK;
+}

@@ -1,0 +1,101 @@
+/* event: what happens in a run where a guard passes 0 or at a given time, and the derivatives of it (theory 7).
+
+   An event takes two nodes at its time tau: the end of a real step, and the state after the event, from which the run
+   goes on with new accelerations. Frames never jump; twists do by an impact. Modes and impulses are attributes that
+   events set, and functions of time are differentiated by the attribute `clock` of the model as by time: so what is
+   explicit in time needs no derivative of its own.
+
+   Formulations provide steps of any length (mbg__event_steps); all that concerns events is here. */
+#ifndef MBG_EVENT_EVENT_H
+#define MBG_EVENT_EVENT_H
+
+#include "criteria/firing.h"
+#include "start/rank.h"
+#include "system/system.h"
+
+typedef struct mbg__events mbg__events;
+
+/* *out is NULL for models without events; every function below accepts NULL where it says so. The design belongs to the
+   system and is written to: modes and impulses. */
+int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, const mbg__rank *rank,
+                       mbg__events **out);
+void mbg__events_destroy(mbg__events *ev);
+
+/* ---------------------------------------------------------------------- modes */
+
+/* Attributes as before the first event; NULL: nothing. */
+void mbg__events_reset(const mbg_model *m, mbg__design *design);
+/* ... after the first `count` firings of the run; ev NULL: nothing. */
+void mbg__events_after(mbg__events *ev, int count);
+
+/* ---------------------------------------------------------------------- runs */
+
+/* The present node, and trial steps from it. */
+typedef struct {
+  /* a step of length h becomes the trial */
+  int (*step)(mbg_context *ctx, void *user, double h);
+  /* the state at the trial, or at the present node, with rates */
+  mbg__state (*state)(mbg_context *ctx, void *user, bool trial);
+  void *user;
+  /* the state inside the trial, at a length from its start, by its dense output; NULL: shorter steps are tried */
+  mbg__state (*inside)(mbg_context *ctx, void *user, double length);
+} mbg__event_steps;
+
+/* Before a run: no firings. */
+int mbg__events_begin(mbg_context *ctx, mbg__events *ev);
+/* At the first node, and after an event has acted. */
+int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state);
+/* After a trial step of length h from time t. *h1: length of the step to the first event in it, *event; -1: none. The
+   trial is then the step of length *h1. beyond: largest length that a later event may have, where it takes the place of
+   the end of the step (h: none). */
+int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, double t, double h,
+                       double beyond, double *h1, int *event);
+/* The trial becomes the present node. */
+void mbg__events_accept(mbg__events *ev);
+/* The event fires at the present node, `node` of the run. */
+int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int event, int node, double t, const mbg__state *before);
+/* After a firing, with the step h of the grid: an error when the event accumulates. */
+int mbg__events_zeno(mbg_context *ctx, mbg__events *ev, double h);
+/* The next event that must act at the present time, because the last one carried its guard across 0; -1: none. */
+int mbg__events_next(mbg__events *ev);
+
+/* Does a guard depend on velocities, so that its rate needs accelerations? */
+bool mbg__events_need_rates(const mbg__events *ev);
+/* Does the event end the run? */
+bool mbg__events_ends(const mbg__events *ev, int event);
+int mbg__events_count(const mbg__events *ev);
+/* The event that fires; NULL for -1. */
+const mbg__event *mbg__events_which(const mbg__events *ev, int firing);
+const mbg__firing *mbg__events_firings(const mbg__events *ev);
+
+/* ---------------------------------------------------------------------- what an event does to twists */
+
+/* v (nw): twists after firing k, from the state before it. */
+int mbg__events_act(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, real *v);
+
+/* Directional derivatives of n columns: frames w, twists v (n x nw each; v becomes that after the firing), time dt (n),
+   attributes (lay into da, clear). dP (n): of the impulse. */
+typedef struct {
+  int n;
+  const real *w, *dt;
+  real *v, *dP;
+  void (*attributes)(void *user, int p, real *da, bool clear);
+  void *user;
+} mbg__event_columns;
+int mbg__events_push(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, const mbg__event_columns *c);
+
+/* Transposed: cotangents of n criteria. v (n x nw): of the twists after the firing, becomes that before it; w (n x nw)
+   and psi_a (n x na) are added to; Pb (n): of the impulse. */
+int mbg__events_pull(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, int n, const real *Pb, real *w,
+                     real *v, real *psi_a);
+
+/* ---------------------------------------------------------------------- gradients */
+
+/* The gradient of a guard, a signal, at a state: adds to gw, gv (nw) and ga (na). */
+int mbg__events_guard(mbg_context *ctx, mbg__events *ev, int guard, const mbg__state *state, real *gw, real *gv,
+                      real *ga);
+
+/* MBG_OK, or an error that says why a run with these events has no gradient. */
+int mbg__events_differentiable(mbg_context *ctx, const mbg__events *ev);
+
+#endif

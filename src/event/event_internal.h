@@ -1,0 +1,72 @@
+/* The object behind event.h. */
+#ifndef MBG_EVENT_EVENT_INTERNAL_H
+#define MBG_EVENT_EVENT_INTERNAL_H
+
+#include "event/event.h"
+#include "system/saddle.h"
+
+struct mbg__events {
+  mbg__arena arena;
+  const mbg_model *m;
+  mbg__system *sys;
+  mbg__design *design;
+  const mbg__rank *rank;
+  mbg__saddle saddle;      /* [[M, B^T], [B, 0]] */
+  real *M, *B;             /* values by the patterns of the system */
+  mbg__sampling guards;    /* signals that are guards */
+  mbg__sampling *gaps;     /* of an impact: base signals, rates, tangent              (nevent) */
+  int *guard_signal;       /*                                                          (guards) */
+  int *guard_of;           /* of an event: its place among the guards, -1: none        (nevent) */
+  mbg__fn_work *functions; /* of `armed` */
+  int nfiring, room;
+  mbg__firing *firings;
+  int applied;                      /* firings whose modes and impulses the design has */
+  bool *armed;                      /* after them                                    (nevent) */
+  bool *passed;                     /* has just fired, and no impact opens it again   (nevent) */
+  bool *open;                       /* side of the present node                      (nevent) */
+  bool *at_zero;                    /* an impact has just fired: its gap is 0        (nevent) */
+  bool *closing;                    /* side of the trial is closed                   (nevent) */
+  double *g, *gd;                   /* guards and rates at the present node, G > 0: open     (nevent each) */
+  double *gt, *gdt;                 /* ... at the trial */
+  double *gm, *gdm;                 /* ... inside it */
+  double *largest;                  /* |g| since the last event */
+  double grazing;                   /* of the event found last */
+  bool together;                    /* ... and another one happens at its time */
+  double *last, *before, *interval; /* times of firings of each event, intervals between them */
+  int *fired;                       /* number of firings of each event */
+  real *y;                          /* signals of a sampling */
+  real *one;                        /* attributes: the clock alone is 1              (na) */
+  real *ga;                         /* scratch                                        (na) */
+  /* of an impact, after solve */
+  real *vp, *L;               /* twists after it, impulsive multipliers     (nw, nrow) */
+  real *N, *D, *T;            /* rows of gap, impulse and sliding            (nw) */
+  real *x0, *x1;              /* solutions                                  (nv + nrow) */
+  real *f[6];                 /* scratch                                    (nw) */
+  real *row[2];               /* scratch                                    (nrow) */
+  real P, e, gap_t, rate;     /* impulse, restitution, explicit rate of the gap, rate before */
+  real mu, th, th1, slip, vs; /* friction: coefficient, tanh(u/vs), its derivative by u/vs, u, vs */
+  real Nx1;
+  real *Fx, *Fg, *Fh, *scratch; /* of the function of a gap */
+};
+
+/* ---------------------------------------------------------------------- guards.c */
+
+/* Guards and their rates at a state, positive on the open side; time events: NAN. */
+int mbg__guards_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g, double *gd);
+
+/* The signals of a sampling and their derivatives at a state; values into ev->y. */
+int mbg__event_sample(mbg_context *ctx, mbg__events *ev, const mbg__sampling *what, const mbg__state *state);
+
+/* ---------------------------------------------------------------------- gap.c */
+
+/* gw (nw), gv (nw, may be NULL), ga (na) += gradient of c N u + ct gap_t + ctan T u at the frames of a state, u (nw)
+   fixed; T u the sliding speed with twists u. */
+int mbg__gap_pull(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *state, const real *u, real c, real ct,
+                  real ctan, real *gw, real *ga);
+
+/* ---------------------------------------------------------------------- impact.c */
+
+/* Solves the impact of an event at the state before it. */
+int mbg__impact_solve(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before);
+
+#endif

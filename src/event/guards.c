@@ -1,0 +1,368 @@
+/* Guards of a run: values, sides, and the search for the first event in a step (theory 7, section 2). */
+#include "event/event_internal.h"
+
+#include <float.h>
+#include <string.h>
+
+enum { LOCATE_MAX = 100, HALVINGS = 40, DEPTH = 8 };
+
+/* ---------------------------------------------------------------------- values */
+
+/* signals of a sampling and their derivatives at a state */
+int mbg__event_sample(mbg_context *ctx, mbg__events *ev, const mbg__sampling *what, const mbg__state *state) {
+  int err = MBG_OK;
+  if (what->level == MBG__SAMPLE_KINEMATICS) {
+    MBG_TRY(mbg__system_sample(ctx, ev->sys, what, state, ev->y));
+    return mbg__system_sample_linearize(ctx, ev->sys, what);
+  }
+  mbg__state bare = *state;
+  const real *y;
+  bare.vd = bare.lambda = NULL;
+  MBG_TRY(mbg__system_update(ctx, ev->sys, &bare));
+  MBG_TRY(mbg__system_linearize(ctx, ev->sys));
+  MBG_TRY(mbg__system_linearize_signals(ctx, ev->sys));
+  MBG_TRY(mbg__system_signals(ctx, ev->sys, &y));
+  for (int k = 0; k < what->nused; k++) {
+    ev->y[k] = y[what->used[k]];
+  }
+done:
+  return err;
+}
+
+int mbg__guards_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g, double *gd) {
+  const mbg_model *m = ev->m;
+  const mbg__direction along = {.w = state->v, .dv = state->vd, .da = ev->one};
+  int err = MBG_OK;
+  if (ev->guards.nused > 0) {
+    MBG_TRY(mbg__event_sample(ctx, ev, &ev->guards, state));
+  }
+  for (int i = 0; i < m->nevent; i++) {
+    const mbg__event *e = &m->events[i];
+    g[i] = gd[i] = NAN;
+    if (e->guard >= 0) {
+      g[i] = -e->direction * re(ev->y[ev->guard_of[i]]);
+      gd[i] = -e->direction * re(mbg__system_signal_push(ev->sys, e->guard, &along));
+    }
+    if (e->guard >= 0 && !isfinite(gd[i])) {
+      return mbg__fail_at(ctx, MBG_ERROR_INPUT, &e->where, 0, "the rate of the guard is not finite at t = %g",
+                          mbg__time_shown(re(state->t)));
+    }
+  }
+done:
+  return err;
+}
+
+int mbg__events_guard(mbg_context *ctx, mbg__events *ev, int guard, const mbg__state *state, real *gw, real *gv,
+                      real *ga) {
+  const int err = mbg__event_sample(ctx, ev, &ev->guards, state);
+  if (err == MBG_OK) {
+    mbg__system_signal_pull(ev->sys, guard, 1, gw, gv, NULL, NULL, ga);
+  }
+  return err;
+}
+
+/* ---------------------------------------------------------------------- sides */
+
+static bool is_armed(mbg__events *ev, int i) {
+  mbg__fn_env env = {.model = ev->m, .work = ev->functions, .attr = ev->design->attr, .fn = ev->m->events[i].armed};
+  real value;
+  return env.fn < 0 || (mbg__fn_only(&env, 0, NULL, &value) == MBG_OK && re(value) != 0);
+}
+
+static int wrong_side(mbg_context *ctx, const mbg__events *ev, int i, double t) {
+  const mbg__event *e = &ev->m->events[i];
+  return mbg__fail_at(
+      ctx, MBG_ERROR_INPUT, &e->where, 0,
+      "the guard is %g at t = %g, where the event is armed; with direction \"%s\" it must be %s 0 there",
+      -e->direction * ev->g[i], mbg__time_shown(t), e->direction < 0 ? "-" : "+", e->direction < 0 ? "above" : "below");
+}
+
+int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state) {
+  const mbg_model *m = ev->m;
+  int err = MBG_OK;
+  MBG_TRY(mbg__guards_at(ctx, ev, state, ev->g, ev->gd));
+  for (int i = 0; i < m->nevent; i++) {
+    const bool before = ev->armed[i];
+    ev->armed[i] = is_armed(ev, i);
+    if (m->events[i].guard < 0 || !ev->armed[i]) {
+      continue;
+    }
+    if (!before) {
+      /* 0 but for the rounding of the time where an event before has armed it, and it opens */
+      ev->at_zero[i] = fabs(ev->g[i]) <= 1e-12 * ev->gd[i] * (1 + fabs(re(state->t))) && ev->gd[i] > 0;
+      ev->open[i] = ev->g[i] > 0 || ev->at_zero[i];
+      MBG_TRY(ev->open[i] ? MBG_OK : wrong_side(ctx, ev, i, re(state->t)));
+    } else if (ev->passed[i]) {
+      ev->open[i] = false; /* whatever the rounding of its zero says */
+    } else if (ev->at_zero[i]) {
+      ev->open[i] = true; /* ... or that of an impact */
+    } else {
+      ev->closing[i] = ev->closing[i] || (ev->open[i] && ev->g[i] < 0); /* carried across */
+      ev->open[i] = ev->g[i] > 0;
+    }
+    ev->largest[i] = fabs(ev->g[i]);
+  }
+  memset(ev->passed, 0, (size_t)m->nevent * sizeof(bool));
+done:
+  return err;
+}
+
+void mbg__events_accept(mbg__events *ev) {
+  const size_t bytes = (size_t)ev->m->nevent * sizeof(double);
+  memcpy(ev->g, ev->gt, bytes);
+  memcpy(ev->gd, ev->gdt, bytes);
+  for (int i = 0; i < ev->m->nevent; i++) {
+    if (ev->m->events[i].guard >= 0 && ev->armed[i]) {
+      ev->at_zero[i] = ev->at_zero[i] && !(ev->g[i] > 0);
+      ev->open[i] = ev->g[i] > 0;
+      ev->largest[i] = fmax(ev->largest[i], fabs(ev->g[i]));
+    }
+  }
+}
+
+int mbg__events_next(mbg__events *ev) {
+  for (int i = 0; i < ev->m->nevent; i++) {
+    if (ev->closing[i] && ev->armed[i]) {
+      ev->closing[i] = false;
+      return i;
+    }
+    ev->closing[i] = false;
+  }
+  return -1;
+}
+
+/* ---------------------------------------------------------------------- search */
+
+typedef struct {
+  mbg_context *ctx;
+  mbg__events *ev;
+  const mbg__event_steps *steps;
+  double t, h;
+  double length; /* of the trial */
+  double looked; /* where gm and gdm are known */
+} search;
+
+/* guards at the end of a step of this length */
+static int try_length(search *s, double length) {
+  int err = MBG_OK;
+  if (length == s->length) {
+    return MBG_OK;
+  }
+  MBG_TRY(s->steps->step(s->ctx, s->steps->user, length));
+  s->length = length;
+  const mbg__state state = s->steps->state(s->ctx, s->steps->user, true);
+  MBG_TRY(mbg__guards_at(s->ctx, s->ev, &state, s->ev->gt, s->ev->gdt));
+done:
+  return err;
+}
+
+/* the local minimum of the cubic through (0, g0), (1, g1) with slopes d0, d1; 1 when there is none inside below 0 */
+static double dip(double g0, double d0, double g1, double d1) {
+  const double b = 3 * (g1 - g0) - 2 * d0 - d1, a = d0 + d1 - 2 * (g1 - g0), disc = b * b - 3 * a * d0;
+  const double s = disc > 0 ? -d0 / (b + sqrt(disc)) : 1;
+  return s > 0 && s < 1 && g0 + s * (d0 + s * (b + s * a)) <= 0 ? s : 1;
+}
+
+/* g of the cubic in the middle */
+static double middle(double g0, double d0, double g1, double d1) { return (g0 + g1) / 2 + (d0 - d1) / 8; }
+
+/* guards inside the trial of length h, into gm and gdm */
+static int look(search *s, double length) {
+  mbg__events *ev = s->ev;
+  const size_t bytes = (size_t)ev->m->nevent * sizeof(double);
+  int err = MBG_OK;
+  if (length == s->looked) {
+    return MBG_OK;
+  }
+  if (s->steps->inside) {
+    const mbg__state state = s->steps->inside(s->ctx, s->steps->user, length);
+    MBG_TRY(mbg__guards_at(s->ctx, ev, &state, ev->gm, ev->gdm));
+  } else {
+    MBG_TRY(try_length(s, length));
+    memcpy(ev->gm, ev->gt, bytes);
+    memcpy(ev->gdm, ev->gdt, bytes);
+  }
+  s->looked = length;
+done:
+  return err;
+}
+
+/* guard i along a part of the step */
+typedef struct {
+  double a, ga, da, b, gb, db;
+} part;
+
+/* Looks between two open ends for a guard that closes and opens again: where the cubic through both dips below 0, or
+   could, by its error in the middle, one looks again. *hi > 0: closed there, by a step of this length. */
+static int find_inside(search *s, int i, part p, int depth, double *hi) {
+  mbg__events *ev = s->ev;
+  const double h = p.b - p.a, reach = h / 2 * fmax(fabs(p.da), fabs(p.db));
+  int err = MBG_OK;
+  const double x = dip(p.ga, h * p.da, p.gb, h * p.db);
+  if (x < 1) {
+    MBG_TRY(try_length(s, p.a + h * x));
+    if (ev->gt[i] <= 0) {
+      *hi = p.a + h * x;
+      return MBG_OK;
+    }
+  }
+  if (depth == DEPTH || (x == 1 && (p.ga + p.gb) / 2 > 1.5 * reach)) {
+    return MBG_OK;
+  }
+  const double m = p.a + h / 2;
+  MBG_TRY(look(s, m));
+  const double gm = ev->gm[i], dm = ev->gdm[i], error = fabs(gm - middle(p.ga, h * p.da, p.gb, h * p.db));
+  if (gm <= 0) {
+    MBG_TRY(try_length(s, m));
+    if (ev->gt[i] <= 0) {
+      *hi = m;
+      return MBG_OK;
+    }
+  }
+  if (fmin(gm, fmin(p.ga, p.gb)) > 8 * error && x == 1) {
+    return MBG_OK;
+  }
+  MBG_TRY(find_inside(s, i, (part){p.a, p.ga, p.da, m, gm, dm}, depth + 1, hi));
+  if (*hi > 0) {
+    return MBG_OK;
+  }
+  MBG_TRY(find_inside(s, i, (part){m, gm, dm, p.b, p.gb, p.db}, depth + 1, hi));
+done:
+  return err;
+}
+
+static int zeno(search *s, int i) {
+  return mbg__fail(s->ctx, MBG_ERROR_CONVERGENCE,
+                   "zeno: the gap of event '%s' does not open after its impact at t = %.9g; use a compliant contact, "
+                   "or end the run",
+                   s->ev->m->events[i].name, s->t);
+}
+
+/* lo: the longest of h, h/2, h/4 ... after which the guard is open */
+static int find_open(search *s, int i, double *lo, double *hi) {
+  int err = MBG_OK;
+  *hi = s->h;
+  for (int k = 0; k < HALVINGS; k++) {
+    *lo = *hi / 2;
+    MBG_TRY(try_length(s, *lo));
+    if (s->ev->gt[i] > 0) {
+      return MBG_OK;
+    }
+    *hi = *lo;
+  }
+  return zeno(s, i);
+done:
+  return err;
+}
+
+/* A bracket of the first crossing of guard i: open at lo, closed at hi; hi = 0: there is none. */
+static int find_bracket(search *s, int i, double beyond, double *lo, double *hi) {
+  mbg__events *ev = s->ev;
+  const double g0 = ev->at_zero[i] ? 0 : ev->g[i];
+  int err = MBG_OK;
+  *lo = *hi = 0;
+  MBG_TRY(try_length(s, s->h));
+  if (ev->gt[i] <= 0) {
+    *hi = s->h;
+    return ev->at_zero[i] ? find_open(s, i, lo, hi) : MBG_OK;
+  }
+  MBG_TRY(find_inside(s, i, (part){0, g0, ev->gd[i], s->h, ev->gt[i], ev->gdt[i]}, 0, hi));
+  if (*hi > 0) {
+    return MBG_OK;
+  }
+  MBG_TRY(try_length(s, s->h));
+  if (beyond > s->h && ev->gt[i] + ev->gdt[i] * (beyond - s->h) <= 0) {
+    MBG_TRY(try_length(s, beyond));
+    *lo = s->h;
+    *hi = ev->gt[i] <= 0 ? beyond : 0;
+  }
+done:
+  return err;
+}
+
+/* Newton on the length of a step that is taken anew each time, inside the bracket */
+static int locate(search *s, int i, double lo, double hi, double *length) {
+  const double least = 4 * DBL_EPSILON * (fabs(s->t) + s->h);
+  double x = hi;
+  int err = MBG_OK;
+  for (int k = 0; k < LOCATE_MAX; k++) {
+    MBG_TRY(try_length(s, x));
+    const double g = s->ev->gt[i], next = x - g / s->ev->gdt[i];
+    *length = x;
+    if (g > 0) {
+      lo = x;
+    } else {
+      hi = x;
+    }
+    if (g == 0 || hi - lo <= least || fabs(next - x) <= least) {
+      break;
+    }
+    x = next > lo && next < hi ? next : (lo + hi) / 2;
+  }
+done:
+  return err;
+}
+
+/* the length of the step to a time event, 0: not in this step */
+static double to_time(const search *s, int i, double beyond) {
+  const double tau = re(s->ev->design->attr[s->ev->m->events[i].at]), length = tau - s->t;
+  const double near = 1e-12 * (fabs(s->t) + s->h);
+  if (s->ev->fired[i] > 0 || length <= near || length > beyond + near) {
+    return 0;
+  }
+  return fabs(length - s->h) <= near ? s->h : length;
+}
+
+static int find(search *s, int i, double beyond, double *length) {
+  double lo, hi;
+  int err = MBG_OK;
+  *length = 0;
+  if (s->ev->m->events[i].guard < 0) {
+    *length = to_time(s, i, beyond);
+    return MBG_OK;
+  }
+  if (!s->ev->open[i]) {
+    return MBG_OK;
+  }
+  MBG_TRY(find_bracket(s, i, beyond, &lo, &hi));
+  MBG_TRY(hi > 0 ? locate(s, i, lo, hi, length) : MBG_OK);
+done:
+  return err;
+}
+
+/* Gz = gdot^2 / (2 |gdd| ghat), gdd by the change of gdot along the step */
+static double grazing(const search *s, int i) {
+  const mbg__events *ev = s->ev;
+  const double gdd = (ev->gdt[i] - ev->gd[i]) / s->length;
+  return ev->gdt[i] * ev->gdt[i] / (2 * fabs(gdd) * fmax(ev->largest[i], fabs(ev->g[i])));
+}
+
+int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, double t, double h,
+                       double beyond, double *h1, int *event) {
+  search s = {ctx, ev, steps, t, h, h, NAN};
+  const mbg__state state = steps->state(ctx, steps->user, true);
+  double length;
+  int err = MBG_OK;
+  *event = -1;
+  *h1 = h;
+  MBG_TRY(mbg__guards_at(ctx, ev, &state, ev->gt, ev->gdt));
+  for (int i = 0; i < ev->m->nevent; i++) {
+    MBG_TRY(ev->armed[i] ? find(&s, i, beyond, &length) : (length = 0, MBG_OK));
+    const bool first = length > 0 && (*event < 0 || length < *h1 - 1e-9 * h);
+    ev->closing[i] = length > 0 && !first && length <= *h1 + 1e-9 * h;
+    if (first) {
+      memset(ev->closing, 0, (size_t)i * sizeof(bool));
+      *h1 = length;
+      *event = i;
+    }
+  }
+  MBG_TRY(try_length(&s, *h1));
+  for (int i = 0; i < ev->m->nevent; i++) {
+    ev->together = (i == 0 ? false : ev->together) || ev->closing[i];
+  }
+  if (*event >= 0) {
+    ev->grazing = ev->m->events[*event].guard >= 0 ? grazing(&s, *event) : INFINITY;
+  }
+done:
+  return err;
+}

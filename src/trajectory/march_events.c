@@ -1,0 +1,237 @@
+/* Runs with events: two nodes at the time of each, the end of a step whose length leads to it, and the state after it.
+   Nodes of a fixed grid stay where they are; the first one after an event is at least a quarter of a step away, and an
+   event less than a hundredth of a step after a node takes its place (theory 7, section 2). */
+#include "trajectory/march_internal.h"
+#include "trajectory/steps.h"
+
+#include <string.h>
+
+enum { PRESENT, TRIAL, SCRATCH };
+
+/* the grid of fixed steps: the next node, and the step that leads to it; or steps under error control */
+typedef struct {
+  mbg__march *m;
+  int n;       /* nodes so far, less one */
+  int next;    /* node of the grid, when steps are fixed */
+  double t;    /* ... its time */
+  double cell; /* length of the step that leads to it */
+  double want; /* controlled steps: next length */
+  int refused;
+  bool on_grid; /* the present node is the one before `next` */
+  bool ended;
+} walk;
+
+int mbg__march_prepare_events(mbg_context *ctx, mbg__march *m, int nw) {
+  for (int k = 0; k < MBG_COUNT(m->block); k++) {
+    m->block[k] = mbg__alloc_zero(ctx, 1, m->store.bytes);
+  }
+  m->v = mbg__alloc_zero(ctx, (size_t)nw + 1, sizeof(real));
+  return m->block[0] && m->block[1] && m->block[2] && m->v ? MBG_OK : mbg__fail_memory(ctx);
+}
+
+/* ---------------------------------------------------------------------- steps of any length */
+
+static int trial_step(mbg_context *ctx, void *user, double h) {
+  mbg__march *m = user;
+  return m->method.step(ctx, m->user, m->block[PRESENT], h, m->block[TRIAL]);
+}
+
+static mbg__state state_at(mbg_context *ctx, void *user, bool trial) {
+  mbg__march *m = user;
+  return m->method.state(ctx, m->user, m->block[trial ? TRIAL : PRESENT]);
+}
+
+static int restart(mbg_context *ctx, mbg__march *m, int firing, const void *from, void *to) {
+  const mbg__state before = m->method.state(ctx, m->user, from);
+  const int err = mbg__events_act(ctx, m->plan.events, firing, &before, m->v);
+  return err < 0 ? err : m->method.restart(ctx, m->user, from, m->v, to);
+}
+
+int mbg__march_again_events(mbg_context *ctx, mbg__march *m, int n, const void *from, void *to) {
+  if (m->fired[n] > m->fired[n - 1]) {
+    return restart(ctx, m, m->fired[n] - 1, from, to);
+  }
+  mbg__events_after(m->plan.events, m->fired[n]);
+  return m->method.step(ctx, m->user, from, m->h[n], to);
+}
+
+/* ---------------------------------------------------------------------- nodes */
+
+/* the trial (or the state after an event) becomes the present node */
+static int commit(mbg_context *ctx, walk *w, double h, int fired) {
+  mbg__march *m = w->m;
+  char *block = m->block[PRESENT];
+  int err = MBG_OK;
+  m->block[PRESENT] = m->block[TRIAL];
+  m->block[TRIAL] = block;
+  MBG_TRY(mbg__march_reserve(ctx, m, w->n + 1));
+  w->n++;
+  m->h[w->n] = h;
+  m->fired[w->n] = fired;
+  m->nstep = w->n;
+  MBG_TRY(mbg__march_commit(ctx, m, m->block[PRESENT], w->n));
+done:
+  return err;
+}
+
+/* the event acts at the present node; so do those that it carries across their guards */
+static int act(mbg_context *ctx, walk *w, int event) {
+  mbg__march *m = w->m;
+  mbg__events *ev = m->plan.events;
+  const double t = mbg__march_time(m->block[PRESENT]);
+  int err = MBG_OK;
+  for (; event >= 0 && !w->ended; event = mbg__events_next(ev)) {
+    const mbg__state before = state_at(ctx, m, false);
+    const int k = mbg__events_count(ev);
+    MBG_TRY(mbg__events_fire(ctx, ev, event, w->n, t, &before));
+    MBG_TRY(mbg__events_zeno(ctx, ev, w->cell));
+    if (mbg__events_ends(ev, event)) {
+      w->ended = true;
+      break;
+    }
+    MBG_TRY(restart(ctx, m, k, m->block[PRESENT], m->block[TRIAL]));
+    MBG_TRY(commit(ctx, w, 0, k + 1));
+    const mbg__state after = state_at(ctx, m, false);
+    MBG_TRY(mbg__events_arm(ctx, ev, &after));
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- fixed grids */
+
+static bool is_break(const mbg__march *m, double t) {
+  for (int i = 0; i < m->plan.nbreak; i++) {
+    if (fabs(m->plan.breaks[i] - t) <= 1e-12 * (fabs(t) + 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int planned(const mbg__march *m) { return m->npart > 0 ? m->grid_steps : m->plan.nlength; }
+
+static void next_node(walk *w) {
+  w->next++;
+  w->cell = mbg__march_length(w->m, w->next);
+  w->t += w->cell;
+}
+
+/* after an event: the first node that is far enough, a break, or the last one */
+static void skip_nodes(walk *w) {
+  const double t = mbg__march_time(w->m->block[PRESENT]);
+  const int last = planned(w->m);
+  w->on_grid = false;
+  while (w->next < last && w->t - t < w->cell / 4 && !(is_break(w->m, w->t) && w->t > t)) {
+    next_node(w);
+  }
+  if (w->next == last && w->t - t <= 1e-12 * (fabs(t) + w->cell)) {
+    w->ended = true; /* an event at the end of the run */
+  }
+}
+
+/* may an event that lies a little beyond the next node take its place? */
+static double beyond(const walk *w, double h) {
+  const bool last = w->next == planned(w->m);
+  return !w->on_grid || last || is_break(w->m, w->t) ? h : h + w->cell / 100;
+}
+
+/* ---------------------------------------------------------------------- steps under error control */
+
+static int controlled_trial(mbg_context *ctx, walk *w, double *h) {
+  mbg__march *m = w->m;
+  const char *from = m->block[PRESENT];
+  const double t = mbg__march_time(from), least = 1e-12 * (m->plan.t1 - m->plan.t0);
+  int err = MBG_OK, begin = mbg__message_mark(ctx);
+  double error;
+  for (w->refused = 0;; w->refused++) {
+    *h = mbg__march_attempt(w->want, mbg__plan_next_break(&m->plan, t) - t);
+    mbg__message_rewind(ctx, begin);
+    MBG_TRY(mbg__march_try(ctx, m, from, *h, m->block[TRIAL], &error));
+    w->want = mbg__march_next_length(*h, error, m->method.growth);
+    if (!(error > 1)) {
+      return MBG_OK;
+    }
+    if (w->want < least || w->refused >= 100) {
+      return mbg__march_no_headway(ctx, m, from, w->want, w->refused, isinf(error));
+    }
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- the run */
+
+static int begin(mbg_context *ctx, walk *w) {
+  mbg__march *m = w->m;
+  int err = MBG_OK;
+  MBG_TRY(mbg__events_begin(ctx, m->plan.events));
+  vn_zero(m->nodes.nused, m->nodes.sum);
+  MBG_TRY(mbg__march_reserve(ctx, m, 1));
+  m->store.memory = mbg__store_share(m->plan.memory, 0);
+  MBG_TRY(mbg__store_begin(ctx, &m->store, 0));
+  MBG_TRY(m->method.begin(ctx, m->user, m->block[TRIAL]));
+  w->n = -1;
+  MBG_TRY(commit(ctx, w, 0, 0));
+  w->t = mbg__march_time(m->block[PRESENT]);
+  const mbg__state state = state_at(ctx, m, false);
+  MBG_TRY(mbg__events_arm(ctx, m->plan.events, &state));
+done:
+  return err;
+}
+
+/* one step, perhaps to an event, which acts */
+static int advance(mbg_context *ctx, walk *w, bool controlled) {
+  const mbg__event_steps steps = {.step = trial_step, .state = state_at, .user = w->m};
+  mbg__march *m = w->m;
+  const double t = mbg__march_time(m->block[PRESENT]);
+  double h = 0, h1;
+  int err = MBG_OK, event;
+  if (controlled) {
+    MBG_TRY(controlled_trial(ctx, w, &h));
+    w->cell = h;
+  } else {
+    h = w->on_grid ? w->cell : w->t - t;
+    MBG_TRY(trial_step(ctx, m, h));
+  }
+  MBG_TRY(mbg__events_search(ctx, m->plan.events, &steps, t, h, controlled ? h : beyond(w, h), &h1, &event));
+  mbg__events_accept(m->plan.events);
+  MBG_TRY(commit(ctx, w, h1, mbg__events_count(m->plan.events)));
+  w->on_grid = true;
+  MBG_TRY(event >= 0 ? act(ctx, w, event) : MBG_OK);
+  if (!controlled && !w->ended && event >= 0) {
+    skip_nodes(w);
+  } else if (!controlled && !w->ended) {
+    w->ended = w->next == planned(m);
+    if (!w->ended) {
+      next_node(w);
+    }
+  }
+done:
+  return err;
+}
+
+int mbg__march_run_events(mbg_context *ctx, mbg__march *m) {
+  const bool controlled = m->npart == 0 && m->plan.nlength == 0;
+  walk w = {.m = m, .on_grid = true, .want = 1e-3 * (m->plan.t1 - m->plan.t0)};
+  int err = MBG_OK;
+  MBG_TRY(begin(ctx, &w));
+  if (!controlled) {
+    next_node(&w);
+  }
+  while (!w.ended) {
+    if (mbg__plan_interrupted(&m->plan)) {
+      m->nodes.partial = true;
+      break;
+    }
+    MBG_TRY(advance(ctx, &w, controlled));
+    if (controlled && !(mbg__march_time(m->block[PRESENT]) < m->plan.t1 - 1e-12 * (m->plan.t1 - m->plan.t0))) {
+      break;
+    }
+  }
+  m->counts.bytes = mbg__store_bytes(&m->store);
+done:
+  m->nodes.nfiring = mbg__events_count(m->plan.events);
+  m->nodes.firings = mbg__events_firings(m->plan.events);
+  return err;
+}

@@ -1,0 +1,14 @@
+/* The proof of gradients for models with nonlinear couplings. */
+#include "property/gradient_proof.h"
+
+static void test_all(void **state) {
+  static const char *const keys[] = {"lie", "dae", "ali3p", "dca"};
+  formulations = keys;
+  nformulation = MBG_COUNT(keys);
+  test_curves(state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all)};
+  return cmocka_run_group_tests(tests, NULL, report);
+}

@@ -1,0 +1,168 @@
+/* Couplings and rolling in every formulation, to the digits of theory 8, sections 2 and 6. Values of the discrete
+   schemes, and of qr the limit. Direct, adjoint and complex twin agree. */
+#include "property/gradient_case.h"
+
+#include <stdio.h>
+
+enum { PSI = 4, PARAMETERS = 6 };
+
+/* Criteria and gradients; nan: not known. */
+typedef struct {
+  const char *model, *formulation;
+  double psi[PSI];
+  double gradient[PSI][PARAMETERS];
+} reference;
+
+#define NO                                                                                                             \
+  { NAN }
+
+/* clang-format off */
+static const reference cases[] = {
+    {"coupling", "lie", {1.6986014821, .055666707027}, {{163.02267829, 20.133809124, 2.8029682011, -14.223813407}, NO}},
+    {"coupling", "qr", {1.6984180124, .055658580894}, {{163.02932375, 20.131673165, 2.8028679562, -14.223900444}, NO}},
+    {"sleigh", "lie", {.99044342748, .79556047839, .19595481502},
+     {{.036295585395, -.4839411386, .81110543503, 1.7845882771, -.076800947415},
+      {-.095024168249, 1.26698891, .59623774067, .47318496637, .75387808591},
+      {.039445351873, 2.086792842, -1.2517054827, .28276684451, .38021823502}}},
+    {"sleigh", "ali3p", {.99044585751, .79555853553, .19595461191},
+     {{.036295588717, -.4839411829, .81110967121, 1.784590622, -.076795972936}, NO, NO}},
+    {"sleigh", "dca", {.99043454669, .79553920778, NAN},
+     {{.036288014176, -.48384018902, .81106048129, 1.784536918, -.076799712068}, NO, NO}},
+    {"sleigh", "qr", {.99043454629, .79553920602, .19594459922},
+     {{.036288013442, -.48384017923, .81106048167, 1.7845369111, -.076799710933},
+      {-.095034034568, 1.2671204609, .59613233478, .47312673462, .75381374913},
+      {.039438057676, 2.0867538873, -1.2516237098, .28270029042, .38020317964}}},
+    {"wheel", "lie", {1.6420392348, .8843111092, .070026183328, 7.2749040118},
+     {{-.20483842239, 6.3568152764, -.33744869703, 9.3891007026},
+      {.26136852328, 2.5223878878, .0045378458716, -1.5375391545},
+      {-.0011095990189, .49970076349, -.00050052379798, .54950427422},
+      {16.109889486, 40.169031285, .46378110816, -35.652404459}}},
+    {"wheel-velocity", "lie", {1.6420390469, .88431076651, .070026188027, 7.2747851088}, {NO, NO, NO, NO}},
+    {"wheel", "ali3p", {1.6420450125, .88432217701, .07002609254, 7.2616334501},
+     {{-.20476800438, 6.356695702, -.33739086069, 9.3877875668},
+      {.26135029793, 2.5223352105, .0045257387879, -1.5373037088},
+      {-.0011094776952, .49970007271, -.00050022252168, .5495019683},
+      {16.083396056, 40.079517385, .47022929026, -35.610987499}}},
+    {"wheel", "qr", {1.6429107909, .88595490712, .070025648753, 7.2617043801},
+     {{-.20520240968, 6.3614807133, -.33800272084, 9.3978749427},
+      {.26162814622, 2.5270695395, .0039686020944, -1.5347425377},
+      {-.0011078424053, .49969993397, -.00049829866254, .54947512867},
+      {16.082263758, 40.082094825, .46877181774, -35.584662755}}},
+    {"drive", "lie", {.31275529997, .88273073118}, {{.082145376472, 22.052950966, 3.8557835148, -9.3810117079}, NO}},
+    {"drive", "qr", {.31231833802, .88293914431}, {{.08228239503, 22.083400148, 3.8715011827, -9.3941685188}, NO}},
+};
+/* clang-format on */
+
+static void open_model(gradient_case *c, char *path, const char *model, const char *formulation) {
+  sprintf(path, "%s/tests/reference/curves/%s.json", MBG_SOURCE_DIR, model);
+  gradient_case_open(c, path, NULL);
+  c->options.formulation = formulation;
+  c->options.step = c->m->run.step;
+  if (!strcmp(formulation, "qr")) {
+    c->options.step = NAN;
+    c->options.tolerance = 1e-12;
+  }
+  if (!strcmp(formulation, "dca")) {
+    c->options.integrator = "rk4";
+  }
+}
+
+static void near(const reference *r, const char *what, int k, int i, double found, double expected, double size) {
+  if (!isnan(expected) && !(fabs(found - expected) <= 2e-9 * size)) {
+    fail_msg("%s, %s: %s %d %d is %.12g, expected %.12g", r->model, r->formulation, what, k, i, found, expected);
+  }
+}
+
+static void check_row(const gradient_case *c, const reference *r, int k, const double *g) {
+  double most = 0;
+  for (int i = 0; i < c->np; i++) {
+    most = fmax(most, fabs(c->p[i] * r->gradient[k][i]));
+  }
+  for (int i = 0; i < c->np && !isnan(r->gradient[k][0]); i++) {
+    near(r, "derivative", k, i, g[k * c->np + i], r->gradient[k][i], fabs(r->gradient[k][i]) + most / fabs(c->p[i]));
+  }
+}
+
+static void test_reference(void **state) {
+  (void)state;
+  for (int n = 0; n < MBG_COUNT(cases); n++) {
+    const reference *r = &cases[n];
+    gradient_case c;
+    char path[300];
+    double psi[PSI];
+    open_model(&c, path, r->model, r->formulation);
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    assert_true(c.nc <= PSI && c.np <= PARAMETERS);
+    gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi), r->model);
+    for (int k = 0; k < c.nc; k++) {
+      near(r, "criterion", k, 0, psi[k], r->psi[k], fabs(r->psi[k]));
+    }
+    for (int method = strcmp(r->formulation, "qr") == 0; method < 2; method++) {
+      double *g = gradient_case_gradient(&c, method ? MBG_METHOD_ADJOINT : MBG_METHOD_DIRECT);
+      for (int k = 0; k < c.nc; k++) {
+        check_row(&c, r, k, g);
+      }
+      free(g);
+    }
+    gradient_case_close(&c);
+  }
+}
+
+/* direct, adjoint and twin, for a part of the run */
+static void test_gradients(void **state) {
+  static const char *const models[] = {"coupling", "sleigh", "wheel", "wheel-velocity", "drive", "ball"};
+  static const char *const formulations[] = {"lie", "dae", "dca", "ali3p"};
+  (void)state;
+  for (int i = 0; i < MBG_COUNT(models); i++) {
+    for (int k = 0; k < MBG_COUNT(formulations); k++) {
+      gradient_case c;
+      char path[300], what[80];
+      open_model(&c, path, models[i], formulations[k]);
+      c.options.end = 20 * c.m->run.step;
+      gradient_case_run(&c);
+      gradient_case_simulate(&c);
+      snprintf(what, sizeof what, "%s, %s", models[i], formulations[k]);
+      gradient_case_compare(&c, what, 1e-10, 1e-9);
+      gradient_case_close(&c);
+    }
+  }
+}
+
+/* rates of wheels that named couplings join to one that turns with 6 rad/s */
+static void test_named(void **state) {
+  static const double expected[] = {-3, -1, 1.5, 2, 2, 4, -0.6};
+  gradient_case c;
+  char path[300];
+  (void)state;
+  open_model(&c, path, "named", "lie");
+  c.options.all_signals = 1;
+  gradient_case_run(&c);
+  gradient_case_simulate(&c);
+  for (int i = 0; i < MBG_COUNT(expected); i++) {
+    assert_close(mbg_run_signal(c.run, 0, i), expected[i], 1e-12);
+  }
+  gradient_case_close(&c);
+}
+
+/* the centre of a solid ball on a turning table goes round with 2/7 of the table's rate: after one round it is back */
+static void test_ball(void **state) {
+  gradient_case c;
+  char path[300];
+  double psi[PSI];
+  (void)state;
+  open_model(&c, path, "ball", "qr");
+  gradient_case_run(&c);
+  gradient_case_simulate(&c);
+  gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi), "ball");
+  assert_close(psi[0], 0.3, 1e-10);
+  assert_close(psi[1], 0, 1e-10);
+  assert_close(psi[2], 0.4 * 9.81 * 2 * M_PI, 1e-9);
+  gradient_case_close(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_gradients),
+                                     cmocka_unit_test(test_named), cmocka_unit_test(test_ball)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
