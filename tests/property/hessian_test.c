@@ -71,6 +71,9 @@ static void test_random(void **state) {
   tally t = {0};
   const int count = support_rounds(4, 180);
   for (int seed = 0; seed < count; seed++) {
+    if (!support_part(seed)) {
+      continue;
+    }
     random_model_options options = random_model_mix((uint64_t)seed);
     const double step = 0.01, end = 0.15;
     gradient_case c;
@@ -94,7 +97,7 @@ static void test_random(void **state) {
                 "largest asymmetry %.1e\n",
                 count, t.proven, t.flat, t.kinked, t.refused, t.wrong, t.asymmetry);
   assert_int_equal(t.wrong, 0);
-  assert_true(t.proven + t.flat > 0);
+  assert_true(support_in_parts() || t.proven + t.flat > 0);
   assert_true(4 * t.refused <= count);
 }
 

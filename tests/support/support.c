@@ -12,6 +12,14 @@ int support_rounds(int rounds_fast, int rounds_long) {
   return value && strcmp(value, "1") == 0 ? rounds_long : rounds_fast;
 }
 
+bool support_in_parts(void) { return getenv("MBG_TEST_PART") != NULL; }
+
+bool support_part(long number) {
+  const char *value = getenv("MBG_TEST_PART");
+  long part, parts;
+  return !value || sscanf(value, "%ld/%ld", &part, &parts) != 2 || parts < 1 || number % parts == part;
+}
+
 bool support_sanitized(void) {
 #if defined(__SANITIZE_ADDRESS__)
   return true;
