@@ -179,6 +179,19 @@ done:
   return err;
 }
 
+/* keys that place the markers of "between" would have no effect beside "on" */
+static int check_on_keys(mbg__item *item, const force_type *t) {
+  static const char *const keys[] = {"at", "axis", "x", "points", "axes", "in"};
+  for (int i = 0; i < MBG_COUNT(keys); i++) {
+    const mbg__json *value = mbg__json_member(item->json, keys[i]);
+    if (value && !has_key(t, keys[i]) && !(t->type->z_axis && strcmp(keys[i], "axis") == 0)) {
+      return mbg__item_bad_key(item, value, "'%s' goes with 'between'; 'on' names a marker or a body, so put a marker there",
+                               keys[i]);
+    }
+  }
+  return MBG_OK;
+}
+
 static int wrench_place(mbg__item *item, const force_type *t, mbg__force *force) {
   int err = MBG_OK;
   const mbg__ends_rule rule = {MBG__AXES_Z, false, false, !has_key(t, "in")};
@@ -188,7 +201,8 @@ static int wrench_place(mbg__item *item, const force_type *t, mbg__force *force)
     return mbg__item_bad_key(item, between, "give 'on' or 'between', not both");
   }
   if (on) {
-    return wrench_on(item, t->type, on, &force->pair);
+    MBG_TRY(check_on_keys(item, t));
+    return item->bad ? MBG_OK : wrench_on(item, t->type, on, &force->pair);
   }
   if (!between) {
     return item->bad ? MBG_OK : mbg__item_missing(item, item->json, t->type->on_one ? "on" : "between");
