@@ -202,7 +202,7 @@ static int wrench_place(mbg__item *item, const force_type *t, mbg__force *force)
   }
   if (on) {
     MBG_TRY(check_on_keys(item, t));
-    return item->bad ? MBG_OK : wrench_on(item, t->type, on, &force->pair);
+    return wrench_on(item, t->type, on, &force->pair);
   }
   if (!between) {
     return item->bad ? MBG_OK : mbg__item_missing(item, item->json, t->type->on_one ? "on" : "between");

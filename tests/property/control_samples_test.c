@@ -49,8 +49,8 @@ static void test_samples(void **state) {
     char *text = crane(cubic ? "cubic" : "linear", 9, "uk");
     gradient_case c;
     open_crane(&c, text);
-    double *direct = gradient_case_gradient(&c, MBG_METHOD_DIRECT), *value = calloc((size_t)c.nc, sizeof *value);
-    double *adjoint = gradient_case_gradient(&c, MBG_METHOD_ADJOINT), *exact = gradient_case_twin(&c, value);
+    double *direct = gradient_case_gradient(&c, MBG_METHOD_DIRECT);
+    double *adjoint = gradient_case_gradient(&c, MBG_METHOD_ADJOINT), *exact = gradient_case_twin(&c, NULL);
     for (int k = 0; k < c.nc; k++) {
       /* complex step and transposition: rounding */
       assert_true(gradient_difference(c.np, c.p, adjoint + k * c.np, exact + k * c.np, 0) < 1e-9);
@@ -67,7 +67,6 @@ static void test_samples(void **state) {
     free(direct);
     free(adjoint);
     free(exact);
-    free(value);
     gradient_case_close(&c);
     free(text);
   }

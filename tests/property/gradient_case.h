@@ -127,7 +127,8 @@ static inline void gradient_twin_check(const twin_run *t, int err) {
 }
 
 /* Gradient (nc x np) at the parameters of the case by complex step of the whole run, one parameter after the other;
-   free with free(). value (nc, may be NULL): the criteria in the twin. */
+   free with free(). value (2 x nc, may be NULL): smallest and largest criteria of the twin's runs. They differ by
+   rounding, unless a rounding decides which of two solutions the assembly of the start finds. */
 static inline double *gradient_case_twin(const gradient_case *c, double *value) {
   double _Complex *p = malloc(((size_t)c->np + 1) * sizeof *p), *psi = malloc(((size_t)c->nc + 1) * sizeof *psi);
   double *g = gradient_case_matrix(c);
@@ -142,7 +143,8 @@ static inline double *gradient_case_twin(const gradient_case *c, double *value) 
     for (int k = 0; k < c->nc; k++) {
       g[k * c->np + i] = twin_derivative(psi[k]);
       if (value) {
-        value[k] = creal(psi[k]);
+        value[k] = i == 0 ? creal(psi[k]) : fmin(value[k], creal(psi[k]));
+        value[c->nc + k] = i == 0 ? creal(psi[k]) : fmax(value[c->nc + k], creal(psi[k]));
       }
     }
   }

@@ -64,14 +64,14 @@ static void note(double value, double *worst, char *name, const char *what) {
 /* size: |psi| + sum |p g|, what a criterion is made of; noise relative to it */
 static void measure_noise(trial *x) {
   const gradient_case *c = x->c;
-  double *value = calloc((size_t)c->nc + 1, sizeof *value);
+  double *value = calloc(2 * (size_t)c->nc + 1, sizeof *value);
   x->exact = gradient_case_twin(c, value);
   for (int k = 0; k < c->nc; k++) {
     x->size[k] = fabs(x->proofs[k].value) + unit;
     for (int i = 0; i < c->np; i++) {
       x->size[k] += fabs(c->p[i] * x->exact[k * c->np + i]);
     }
-    double off = fabs(value[k] - x->proofs[k].value);
+    double off = fmax(fabs(value[k] - x->proofs[k].value), fabs(value[c->nc + k] - x->proofs[k].value));
     for (int i = MBG_TAYLOR_POINTS - 4; i < MBG_TAYLOR_POINTS; i++) {
       off = fmax(off, x->proofs[k].taylor[i].remainder);
     }
