@@ -22,6 +22,7 @@
 
 enum {
   MBG__LOAD_ELEMENTS_MAX = 1000000, /* of a kind, of a vector parameter, of a list in the file */
+  MBG__LOAD_BEAM_MAX = 100000,      /* elements of a beam, each with some twenty numbers */
   MBG__LOAD_PARTS_DEEP = 10,        /* parts inside parts */
   MBG__LOAD_PARTS_MAX = 10000       /* files in use */
 };

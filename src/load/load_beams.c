@@ -362,6 +362,10 @@ static int load_beam(mbg__item *item, mbg__beam *beam, int index) {
   if (!item->bad) {
     MBG_TRY(mbg__item_count(item, mbg__json_member(item->json, "elements"), "elements", &r.n));
   }
+  if (!item->bad && r.n > MBG__LOAD_BEAM_MAX) {
+    return mbg__item_bad(item, mbg__json_member(item->json, "elements"), "elements: %d, but a beam has at most %d", r.n,
+                         MBG__LOAD_BEAM_MAX);
+  }
   if (item->bad) {
     return MBG_OK;
   }

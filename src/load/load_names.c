@@ -251,7 +251,7 @@ static int add_nodes(mbg__loader *L, const mbg__symbol *beam) {
   int err = MBG_OK;
   const mbg__json *json = mbg__json_member(beam->json, "elements");
   const double n = json && json->kind == MBG__JSON_NUMBER ? json->number : 0;
-  if (!(n >= 1 && n <= MBG__LOAD_ELEMENTS_MAX) || n != floor(n)) {
+  if (!(n >= 1 && n <= MBG__LOAD_BEAM_MAX) || n != floor(n)) {
     /* reported where the beam is read: its nodes are not missed */
     const size_t size = strlen(beam->name) + 2;
     char *prefix = mbg__arena_take(&L->temp, size, 1);
