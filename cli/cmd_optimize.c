@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "optimize_report.h"
 #include "optimize_starts.h"
+#include "ranks.h"
 #include "search.h"
 #include "step_error.h"
 #include "text.h"
@@ -15,6 +16,7 @@
 typedef struct {
   mbg_optimize_options o;
   mbg_run_options run;
+  mbg_ranks ranks;
   int starts, jobs;
   cli_record_options record; /* of the starts */
   bool keep;                 /* the iterates, for a page */
@@ -64,7 +66,7 @@ static int take_options(const cli_args *args, const cli_run *r, search *s) {
   o->user = s;
   s->keep = cli_value(args, "view", 0) != NULL;
   s->np = mbg_model_parameter_count(r->session.model);
-  o->progress = isatty(STDERR_FILENO) && !cli_flag(args, "quiet") ? show : silent;
+  o->progress = isatty(STDERR_FILENO) && cli_ranks_own() == 0 && !cli_flag(args, "quiet") ? show : silent;
   o->optimizer = cli_value(args, "optimizer", 0);
   o->parameters = cli_value(args, "set", 0) ? r->session.parameters : NULL;
   int status = cli_count(args, "iterations", &o->iterations);
@@ -76,7 +78,13 @@ static int take_options(const cli_args *args, const cli_run *r, search *s) {
   if (status == CLI_DONE && s->record.folder && s->starts < 2) {
     status = cli_bad_input("--records records results of several starts: give --starts N");
   }
+  if (status == CLI_DONE && s->starts > 1 && cli_ranks_count() > 1) {
+    status = cli_bad_input("ranks share the load cases of one search: give --records FOLDER --shard I/N, without "
+                           "mpirun, for several starts");
+  }
   o->threads = s->starts > 1 ? 1 : s->jobs;
+  s->ranks = (mbg_ranks){.own = cli_ranks_own(), .count = cli_ranks_count(), .share = cli_ranks_share};
+  o->ranks = s->ranks.count > 1 ? &s->ranks : NULL;
   return status;
 }
 
@@ -171,6 +179,15 @@ static int end_part(const search *s, const cli_starts *starts) {
   return CLI_DONE;
 }
 
+/* errors that other ranks do not have: they would wait for this one */
+static void end_ranks(int result) {
+  if (result == MBG_ERROR_MEMORY) {
+    cli_messages_off(false);
+    (void)cli_failed("out of memory on rank %d", cli_ranks_own());
+    cli_ranks_abort(CLI_FAILED);
+  }
+}
+
 static int find_optimum(const cli_args *args, cli_run *r, search *s) {
   mbg_context *ctx = r->session.ctx;
   mbg_optimize *opt = NULL;
@@ -191,6 +208,9 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
   if (s->o.progress == show) {
     cli_line_clear();
   }
+  if (s->o.ranks) {
+    end_ranks(result);
+  }
   if (status == CLI_DONE) {
     status = cli_session_written(&r->session, result);
   }
@@ -200,7 +220,7 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
   if (status == CLI_DONE && cli_flag(args, "curvature") && mbg_optimize_get_summary(opt)->feasible) {
     status = cli_session_written(&r->session, mbg_optimize_curvature(ctx, opt));
   }
-  if (status == CLI_DONE) {
+  if (status == CLI_DONE && cli_ranks_own() == 0) {
     status = put_results(args, r, opt, s, &starts);
   }
   mbg_optimize_destroy(opt);
@@ -211,6 +231,7 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
 static int optimize(const cli_args *args) {
   cli_run r;
   search s = {0};
+  cli_messages_off(cli_ranks_own() > 0);
   int status = cli_run_begin(&r, args, false, true);
   if (status == CLI_DONE) {
     status = take_options(args, &r, &s);
@@ -218,6 +239,7 @@ static int optimize(const cli_args *args) {
   if (status == CLI_DONE) {
     status = find_optimum(args, &r, &s);
   }
+  status = cli_ranks_worst(status);
   free(s.iterates);
   cli_run_close(&r);
   return status;
@@ -260,4 +282,5 @@ const cli_command cli_cmd_optimize = {
     .options = options,
     .noption = (int)(sizeof(options) / sizeof(options[0])),
     .run = optimize,
+    .ranks = true,
 };

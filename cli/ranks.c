@@ -12,6 +12,8 @@ void cli_ranks_init(int *argc, char ***argv) {
 
 void cli_ranks_end(void) {}
 
+void cli_ranks_abort(int status) { (void)status; }
+
 int cli_ranks_own(void) { return 0; }
 
 int cli_ranks_count(void) { return 1; }
@@ -19,6 +21,14 @@ int cli_ranks_count(void) { return 1; }
 void cli_ranks_wait(void) {}
 
 int cli_ranks_worst(int status) { return status; }
+
+int cli_ranks_share(void *user, int from, size_t bytes, void *data) {
+  (void)user;
+  (void)from;
+  (void)bytes;
+  (void)data;
+  return 0;
+}
 
 void cli_queue_begin(void) { atomic_store(&next, 0); }
 

@@ -26,6 +26,13 @@ void cli_ranks_init(int *argc, char ***argv) {
 
 void cli_ranks_end(void) { MPI_Finalize(); }
 
+void cli_ranks_abort(int status) {
+  if (count > 1) {
+    fflush(NULL);
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
+}
+
 int cli_ranks_own(void) { return own; }
 
 int cli_ranks_count(void) { return count; }
@@ -36,6 +43,18 @@ int cli_ranks_worst(int status) {
   int worst;
   MPI_Allreduce(&status, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   return worst;
+}
+
+int cli_ranks_share(void *user, int from, size_t bytes, void *data) {
+  enum { PIECE = 1 << 30 }; /* MPI counts by int */
+  (void)user;
+  for (size_t at = 0; at < bytes; at += PIECE) {
+    const size_t left = bytes - at;
+    if (MPI_Bcast((char *)data + at, (int)(left < PIECE ? left : PIECE), MPI_BYTE, from, MPI_COMM_WORLD)) {
+      return -1;
+    }
+  }
+  return 0;
 }
 
 void cli_queue_begin(void) {

@@ -17,10 +17,17 @@ bool cli_colours(int file) {
   return isatty(file) && !(no_color && no_color[0]) && !(terminal && !strcmp(terminal, "dumb"));
 }
 
+static bool silent;
+
+void cli_messages_off(bool off) { silent = off; }
+
 void cli_message(cli_severity severity, const char *text) {
   static const char *const label[] = {"note:", "warning:", "error:"};
   static const char *const colour[] = {"36", "1;33", "1;31"}; /* cyan, yellow, red */
   const char *program = severity == CLI_NOTE ? "" : "mbgrad: ";
+  if (silent) {
+    return;
+  }
   fflush(stdout);
   if (cli_colours(STDERR_FILENO)) {
     fprintf(stderr, "%s\033[%sm%s\033[0m %s\n", program, colour[severity], label[severity], text);

@@ -24,6 +24,8 @@ void cli_warning(const char *format, ...) CLI_PRINTF(1, 2);
 /* A line to standard error, its label in colour where cli_colours says so. */
 typedef enum { CLI_NOTE, CLI_WARNING, CLI_ERROR } cli_severity;
 void cli_message(cli_severity severity, const char *text);
+/* From now on this process prints messages, or does not: another rank prints the same ones. */
+void cli_messages_off(bool off);
 /* Is the file (STDERR_FILENO) a terminal that shows colours, and NO_COLOR not set? */
 bool cli_colours(int file);
 

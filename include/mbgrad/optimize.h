@@ -50,6 +50,16 @@ typedef struct {
   const double *parameters; /* all of the model at this point (mbg_model_parameter_count) */
 } mbg_optimize_state;
 
+/* Processes that search together, such as the ranks of MPI. Each makes the same calls with the same model and options.
+   Load cases are spread over them, results are the same in all of them, and the search goes the way of a single
+   process, to the last bit. Rank 0 reads and writes the restart file. */
+typedef struct {
+  int own, count; /* this process, of count */
+  /* Data (bytes) of rank `from` reach every rank; each of them calls it. 0, or negative: a rank is lost. */
+  int (*share)(void *user, int from, size_t bytes, void *data);
+  void *user; /* first argument of share */
+} mbg_ranks;
+
 typedef struct {
   size_t size;                /* of this structure: set by mbg_optimize_options_default */
   const mbg_run_options *run; /* of every load case, interrupt included, progress ignored; NULL: defaults */
@@ -64,7 +74,8 @@ typedef struct {
   bool resume;                /* replay the restart file first; an interruption counts when that is done */
   /* Called after every iteration; true stops and keeps the best design; may be NULL. */
   bool (*progress)(void *user, const mbg_optimize_state *state);
-  void *user; /* first argument of progress */
+  void *user;             /* first argument of progress */
+  const mbg_ranks *ranks; /* referenced; a search that one of them stops is stopped in all; NULL: one process */
 } mbg_optimize_options;
 
 MBG_API void mbg_optimize_options_default(mbg_optimize_options *options, size_t size);

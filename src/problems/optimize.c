@@ -85,6 +85,7 @@ static int open_case(mbg_context *ctx, mbg_optimize *opt, mbg__case *c) {
   o.user = opt;
   o.all_signals = false;
   c->p = MBG_TAKE(&opt->arena, double, opt->np);
+  c->npath = MBG_TAKE(&opt->arena, int, c->model->ncriterion + 1);
   MBG_TRY(mbg__arena_check(ctx, &opt->arena));
   MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &c->ctx));
   MBG_TRY(mbg_run_create(ctx, c->model, &o, &c->run));

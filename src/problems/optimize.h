@@ -10,6 +10,7 @@
 #include "mbgrad/optimize.h"
 #include "model/model.h"
 #include "optimizers/nlp.h"
+#include "problems/ranks.h"
 #include "problems/record.h"
 #include "problems/warnings.h"
 #include "run/run.h"
@@ -25,6 +26,9 @@ typedef struct {
   double *p;     /* parameters of its last simulation             (np) */
   double *value; /* its criteria, then the points of its paths    (nvalue) */
   int *path;     /* of a path criterion: its first point in value (ncriterion) */
+  int *npath;    /* its points                                    (ncriterion) */
+  double *time;  /* of the points of paths, as value              (nvalue) */
+  double step;   /* of its run */
   int nvalue;
   bool simulated; /* at p */
   int status;
@@ -46,6 +50,10 @@ typedef struct {
   double *weight;                 /* of the criteria                              (ncriterion) */
   double *along, *by_p, *product; /* a direction, gradient, H times the direction (np) */
   double *by_a;                   /* the same product by attributes, NULL: not wanted (na) */
+  /* first derivatives of a sum of rows by numbers */
+  int ntotal;                     /* rows; 0: not wanted */
+  const mbg__gradient_row *total; /* ... */
+  double *by_numbers;             /* parameters, then attributes                  (np + na) */
 } mbg__case;
 
 /* One side of one limit in one load case: c = side (value - bound) / scale <= 0, or = 0 when side is 0. */
@@ -110,7 +118,8 @@ struct mbg_optimize {
   bool *equal; /* (m) */
   mbg__nlp_options nlp;
   bool chosen; /* the optimizer was, by the problem */
-  mbg__record *record;
+  mbg__record *record; /* of rank 0 */
+  bool recording;      /* evaluations are recorded */
   bool replaying; /* evaluations that were recorded are left: no interruptions before they are used */
   bool replayed;  /* the last evaluation */
   double begin;
@@ -148,16 +157,41 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x);
 int mbg__optimize_gradients(mbg_context *ctx, mbg_optimize *opt, const double *x, double *g, double *J);
 /* Error of the steps in the objective of every case, at the parameters of its last values. */
 int mbg__optimize_case_errors(mbg_context *ctx, mbg_optimize *opt);
-/* Gauss-Newton Hessian (nx x nx). */
-int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, double *H);
-/* Evaluates every case in threads; the first status that is not good, in the order of the cases. all: notes, too. */
-int mbg__optimize_evaluate_all(mbg_context *ctx, mbg_optimize *opt, void (*evaluate)(mbg__case *c), bool all);
+/* What is done with every case, and which of its results other ranks get. */
+typedef struct {
+  void (*evaluate)(mbg__case *c);
+  void (*results)(mbg__case *c, mbg__parcel *p);
+} mbg__stage;
+/* Evaluates every case, in threads of its rank; the first status that is not good, in the order of the cases. all:
+   notes, too. */
+int mbg__optimize_evaluate_all(mbg_context *ctx, mbg_optimize *opt, const mbg__stage *stage, bool all);
 /* Simulates a case at its parameters unless it was. */
 int mbg__case_simulated(mbg__case *c);
 /* A mean of parameters by the parameters (np). */
 void mbg__limit_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p);
 /* First simulations, which decide steps and redundant rows; places of the values. */
 int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt);
+
+/* ---------------------------------------------------------------------- optimize_squares.c */
+
+/* Gauss-Newton Hessian (nx x nx). */
+int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, double *H);
+
+/* ---------------------------------------------------------------------- optimize_ranks.c: several processes */
+
+/* Does this rank evaluate case k? */
+bool mbg__optimize_is_own(const mbg_optimize *opt, int k);
+/* Results of all cases reach every rank. An error when ranks are not at the same point. */
+int mbg__optimize_share(mbg_context *ctx, mbg_optimize *opt, const mbg__stage *stage);
+/* Does a rank say so? */
+bool mbg__optimize_any(mbg_context *ctx, const mbg_optimize *opt, bool own);
+/* The restart file, which rank 0 has (record.h): its head; the next evaluation; another one. */
+int mbg__optimize_open_record(mbg_context *ctx, mbg_optimize *opt, const char *head);
+void mbg__optimize_close_record(mbg_optimize *opt);
+int mbg__optimize_recorded(mbg_context *ctx, mbg_optimize *opt, char kind, int n, const double *x, int count,
+                           double *values, int *status, bool *found);
+int mbg__optimize_add_record(mbg_context *ctx, mbg_optimize *opt, char kind, int n, const double *x, int count,
+                             const double *values, int status);
 
 /* ---------------------------------------------------------------------- optimize_robust.c */
 

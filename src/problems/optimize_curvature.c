@@ -78,6 +78,7 @@ static int take_matrices(curvature *q) {
   q->L_a = MBG_TAKE(&q->arena, double, count + 1);
   for (int k = 0; k < opt->ncase; k++) {
     opt->load[k].by_a = q->na > 0 ? MBG_TAKE(&q->arena, double, q->na + 1) : NULL;
+    opt->load[k].by_numbers = MBG_TAKE(&q->arena, double, count + 1);
   }
   return mbg__arena_check(q->ctx, &q->arena);
 }
@@ -131,22 +132,59 @@ done:
 
 /* ---------------------------------------------------------------------- first derivatives by numbers */
 
-/* The gradient of rows of a load case by numbers, times a factor. */
-static int first_derivatives(const curvature *q, mbg__case *c, int n, const mbg__gradient_row *rows, double factor,
-                             double *out) {
-  const size_t count = (size_t)q->np + (size_t)q->na;
-  real *g = mbg__alloc_zero(q->ctx, count + 1, sizeof(real));
-  double *by = mbg__alloc_zero(q->ctx, count + 1, sizeof(double));
-  int err = g && by ? MBG_OK : mbg__fail_memory(q->ctx);
-  MBG_TRY(err);
-  MBG_TRY(mbg__run_gradient_total(q->ctx, c->run, n, rows, g, q->na > 0 ? g + q->np : NULL));
-  for (size_t i = 0; i < count; i++) {
-    by[i] = re(g[i]);
+static size_t count_numbers(const mbg__case *c) {
+  return (size_t)c->model->np + (c->by_a ? (size_t)c->model->na : 0);
+}
+
+static void total_case(mbg__case *c) {
+  const size_t np = (size_t)c->model->np, count = c->ntotal > 0 ? count_numbers(c) : 0;
+  real *g = mbg__alloc_zero(c->ctx, count + 1, sizeof(real));
+  c->status = g ? MBG_OK : mbg__fail_memory(c->ctx);
+  if (c->status == MBG_OK && c->ntotal > 0) {
+    c->status = mbg__run_gradient_total(c->ctx, c->run, c->ntotal, c->total, g, c->by_a ? g + np : NULL);
   }
-  add_numbers(q, c, factor, by, by + q->np, out);
+  for (size_t i = 0; c->status == MBG_OK && i < count; i++) {
+    c->by_numbers[i] = re(g[i]);
+  }
+  mbg__free(c->ctx, g);
+}
+
+static void total_results(mbg__case *c, mbg__parcel *p) {
+  mbg__parcel_numbers(p, c->ntotal > 0 ? count_numbers(c) : 0, c->by_numbers);
+}
+
+static const mbg__stage totals = {total_case, total_results};
+
+/* The gradient of the rows of one load case by numbers, times a factor. */
+static int first_derivatives(const curvature *q, mbg__case *c, const mbg__gradient_row *row, double factor,
+                             double *out) {
+  c->total = row;
+  c->ntotal = 1;
+  int err = mbg__optimize_evaluate_all(q->ctx, q->opt, &totals, false);
+  c->ntotal = 0;
+  MBG_TRY(err > 0 ? MBG_ERROR_CONVERGENCE : err);
+  add_numbers(q, c, factor, c->by_numbers, c->by_numbers + q->np, out);
 done:
-  mbg__free(q->ctx, g);
-  mbg__free(q->ctx, by);
+  return err;
+}
+
+/* Lagrangian by numbers: the terms of all load cases. */
+static int lagrangian_derivatives(const curvature *q) {
+  mbg_optimize *opt = q->opt;
+  for (int k = 0; k < opt->ncase; k++) {
+    opt->load[k].total = opt->load[k].term;
+    opt->load[k].ntotal = opt->load[k].nterm;
+  }
+  int err = mbg__optimize_evaluate_all(q->ctx, opt, &totals, false);
+  for (int k = 0; k < opt->ncase; k++) {
+    opt->load[k].ntotal = 0;
+  }
+  MBG_TRY(err > 0 ? MBG_ERROR_CONVERGENCE : err);
+  for (int k = 0; k < opt->ncase; k++) {
+    mbg__case *c = &opt->load[k];
+    add_numbers(q, c, 1, c->by_numbers, c->by_numbers + q->np, q->L_a);
+  }
+done:
   return err;
 }
 
@@ -158,7 +196,7 @@ static int constraint_derivatives(const curvature *q, int row, double *out) {
     mbg__case *c = &opt->load[k];
     if (c->objective >= 0 && next++ == row) {
       const mbg__gradient_row one = {.criterion = c->objective, .attributes = c->by_a};
-      return first_derivatives(q, c, 1, &one, c->shown.weight / opt->f_scale, out);
+      return first_derivatives(q, c, &one, c->shown.weight / opt->f_scale, out);
     }
   }
   for (int i = 0; i < opt->nlimit; i++) {
@@ -174,7 +212,7 @@ static int constraint_derivatives(const curvature *q, int row, double *out) {
                                   .point = l->path ? &l->listed[row - l->row] : NULL,
                                   .weight = l->path ? &one : NULL,
                                   .attributes = c->by_a};
-    return first_derivatives(q, c, 1, &of, (l->side ? l->side : 1) / l->scale, out);
+    return first_derivatives(q, c, &of, (l->side ? l->side : 1) / l->scale, out);
   }
   return MBG_OK; /* means of parameters do not depend on numbers */
 }
@@ -183,9 +221,7 @@ static int first_order(curvature *q) {
   mbg_optimize *opt = q->opt;
   const size_t nx = (size_t)opt->nx, nf = (size_t)q->nf, count = (size_t)q->np + (size_t)q->na;
   int err = MBG_OK;
-  for (int k = 0; k < opt->ncase; k++) {
-    MBG_TRY(first_derivatives(q, &opt->load[k], opt->load[k].nterm, opt->load[k].term, 1, q->L_a));
-  }
+  MBG_TRY(lagrangian_derivatives(q));
   for (int r = 0; r < q->ma; r++) {
     for (size_t i = 0; i < nf; i++) {
       q->J[(size_t)r * nf + i] = opt->J[(size_t)q->row[r] * nx + (size_t)q->of[i]];

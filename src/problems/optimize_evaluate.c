@@ -1,4 +1,4 @@
-/* Evaluations: load cases in threads, values and gradients by the unknowns, recorded. */
+/* Evaluations: load cases in threads and ranks, values and gradients by the unknowns, recorded. */
 #include "problems/optimize.h"
 
 #include "mbgrad/error.h"
@@ -23,6 +23,7 @@ static int take_values(mbg__case *c) {
     }
     for (int i = 0; i < next - c->path[k]; i++) {
       c->value[c->path[k] + i] = re(mbg__criteria_path_value(criteria, k, i));
+      c->time[c->path[k] + i] = mbg__criteria_path_time(criteria, k, i);
     }
   }
   return err == MBG_OK && c->robust > 0 ? mbg__case_scatter(c, &c->value[c->objective]) : err;
@@ -50,6 +51,13 @@ static void simulate_case(mbg__case *c) {
   }
 }
 
+static void value_results(mbg__case *c, mbg__parcel *p) {
+  mbg__parcel_numbers(p, (size_t)c->nvalue, c->value);
+  mbg__parcel_numbers(p, (size_t)c->nvalue, c->time);
+}
+
+static const mbg__stage simulation = {simulate_case, value_results};
+
 static void differentiate_case(mbg__case *c) {
   c->status = c->simulated ? MBG_OK : simulate(c);
   if (c->status == MBG_OK && c->nrow > 0) {
@@ -59,6 +67,13 @@ static void differentiate_case(mbg__case *c) {
     c->status = mbg__case_add_scatter(c, c->gradient);
   }
 }
+
+static void gradient_results(mbg__case *c, mbg__parcel *p) {
+  mbg__parcel_numbers(p, (size_t)c->nrow * (size_t)c->model->np, c->gradient);
+  mbg__parcel_bytes(p, sizeof(c->used), &c->used);
+}
+
+static const mbg__stage differentiation = {differentiate_case, gradient_results};
 
 static void error_case(mbg__case *c) {
   c->error = 0;
@@ -74,58 +89,16 @@ static void error_case(mbg__case *c) {
   }
 }
 
-/* ---------------------------------------------------------------------- sums of squares */
-
-/* The Hessian of 1/2 sum_s weight_s (y(t_s) - value_s)^2 without second derivatives of y, from dy/dp at the nodes. */
-typedef struct {
-  mbg__case *c;
-  int np, column, next;
-  double *before; /* dy at the node before (np) */
-  double *dy;
-} squares;
-
-static int square_node(void *user, int node, const double *dy) {
-  squares *s = user;
-  const mbg__criteria *criteria = mbg__run_criteria_of(s->c->run);
-  const size_t np = (size_t)s->np;
-  const double *own = dy + (size_t)s->column * np;
-  for (; s->next < mbg__criteria_samples(criteria, s->c->objective); s->next++) {
-    const mbg__criteria_sample at = mbg__criteria_sample_at(criteria, s->c->objective, s->next);
-    const bool here = at.node == node && at.s == 0;
-    if (!here && at.node >= node) {
-      break;
-    }
-    for (size_t i = 0; i < np; i++) {
-      s->dy[i] = here ? own[i] : (1 - at.s) * s->before[i] + at.s * own[i];
-    }
-    for (size_t i = 0; i < np; i++) {
-      for (size_t k = 0; k < np; k++) {
-        s->c->hessian[i * np + k] += at.weight * s->dy[i] * s->dy[k];
-      }
-    }
-  }
-  memcpy(s->before, own, np * sizeof(double));
-  return MBG_OK;
+static void error_results(mbg__case *c, mbg__parcel *p) {
+  mbg__parcel_numbers(p, 1, &c->error);
+  mbg__parcel_bytes(p, sizeof(c->regular), &c->regular);
 }
 
-static void square_case(mbg__case *c) {
-  const int np = c->model->np;
-  squares s = {.c = c, .np = np};
-  memset(c->hessian, 0, (size_t)np * (size_t)np * sizeof(double));
-  c->status = c->simulated ? MBG_OK : simulate(c);
-  if (c->status != MBG_OK || c->objective < 0) {
-    return;
-  }
-  s.column = mbg__criteria_column(mbg__run_criteria_of(c->run), c->objective);
-  s.before = mbg__alloc_zero(c->ctx, 2 * (size_t)np + 1, sizeof(double));
-  s.dy = s.before + np;
-  c->status = s.before ? mbg_run_history(c->ctx, c->run, square_node, &s) : mbg__fail_memory(c->ctx);
-  mbg__free(c->ctx, s.before);
-}
+static const mbg__stage estimation = {error_case, error_results};
 
 /* ---------------------------------------------------------------------- all cases, in threads */
 
-/* The cases that no thread has taken yet. */
+/* The cases of this rank that no thread has taken yet. */
 typedef struct {
   mbg_optimize *opt;
   void (*evaluate)(mbg__case *c);
@@ -135,6 +108,9 @@ typedef struct {
 
 static int next_case(case_queue *q) {
   pthread_mutex_lock(&q->lock);
+  while (q->next < q->opt->ncase && !mbg__optimize_is_own(q->opt, q->next)) {
+    q->next++;
+  }
   const int k = q->next < q->opt->ncase ? q->next++ : -1;
   pthread_mutex_unlock(&q->lock);
   return k;
@@ -180,9 +156,13 @@ static void hand_over(mbg_context *ctx, const mbg__case *c, bool all) {
   mbg_context_clear(c->ctx);
 }
 
-int mbg__optimize_evaluate_all(mbg_context *ctx, mbg_optimize *opt, void (*evaluate)(mbg__case *c), bool all) {
+int mbg__optimize_evaluate_all(mbg_context *ctx, mbg_optimize *opt, const mbg__stage *stage, bool all) {
   int status = MBG_OK;
-  evaluate_in_threads(opt, evaluate);
+  evaluate_in_threads(opt, stage->evaluate);
+  const int err = mbg__optimize_share(ctx, opt, stage);
+  if (err < 0) {
+    return err;
+  }
   for (int k = 0; k < opt->ncase; k++) {
     const mbg__case *c = &opt->load[k];
     if (c->status < 0 && (status == MBG_OK || (mbg__curable(status) && !mbg__curable(c->status)))) {
@@ -239,15 +219,14 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
   opt->valued = false;
   memcpy(opt->at, x, (size_t)opt->nx * sizeof(double));
   simulate_all(opt, x);
-  MBG_TRY(mbg__record_next(ctx, opt->record, 'v', opt->nx, x, opt->nvalue, opt->value, &status, &found));
+  MBG_TRY(mbg__optimize_recorded(ctx, opt, 'v', opt->nx, x, opt->nvalue, opt->value, &status, &found));
   opt->replayed = found;
-  opt->replaying = mbg__record_left(opt->record);
   opt->summary.evaluations++;
   if (!found) {
-    status = mbg__optimize_evaluate_all(ctx, opt, simulate_case, false);
+    status = mbg__optimize_evaluate_all(ctx, opt, &simulation, false);
     MBG_TRY(status);
     collect(opt);
-    MBG_TRY(mbg__record_add(ctx, opt->record, 'v', opt->nx, x, opt->nvalue, opt->value, status));
+    MBG_TRY(mbg__optimize_add_record(ctx, opt, 'v', opt->nx, x, opt->nvalue, opt->value, status));
   } else {
     opt->summary.failures += status > 0;
     distribute(opt);
@@ -260,7 +239,7 @@ done:
 }
 
 int mbg__optimize_case_errors(mbg_context *ctx, mbg_optimize *opt) {
-  return mbg__optimize_evaluate_all(ctx, opt, error_case, false);
+  return mbg__optimize_evaluate_all(ctx, opt, &estimation, false);
 }
 
 /* ---------------------------------------------------------------------- gradients */
@@ -405,7 +384,7 @@ static int compute_gradients(mbg_context *ctx, mbg_optimize *opt, double *g, dou
     goto done;
   }
   MBG_TRY(list_rows(ctx, opt));
-  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, differentiate_case, false));
+  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, &differentiation, false));
   if (err > 0) {
     goto done;
   }
@@ -431,11 +410,11 @@ int mbg__optimize_gradients(mbg_context *ctx, mbg_optimize *opt, const double *x
   if (!both) {
     return mbg__fail_memory(ctx);
   }
-  MBG_TRY(mbg__record_next(ctx, opt->record, 'g', (int)nx, x, (int)(nx + m * nx), both, &status, &found));
+  MBG_TRY(mbg__optimize_recorded(ctx, opt, 'g', (int)nx, x, (int)(nx + m * nx), both, &status, &found));
   if (!found) {
     status = compute_gradients(ctx, opt, both, both + nx);
     MBG_TRY(status);
-    MBG_TRY(mbg__record_add(ctx, opt->record, 'g', (int)nx, x, (int)(nx + m * nx), both, status));
+    MBG_TRY(mbg__optimize_add_record(ctx, opt, 'g', (int)nx, x, (int)(nx + m * nx), both, status));
   } else {
     MBG_TRY(list_rows(ctx, opt)); /* counts them */
   }
@@ -447,61 +426,27 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- Hessian */
-
-/* H_x = sum_c weight chain^T H_p chain / f_scale; filters are refused together with it */
-static int compute_hessian(mbg_context *ctx, mbg_optimize *opt, double *H) {
-  const size_t np = (size_t)opt->np, nx = (size_t)opt->nx;
-  int err = MBG_OK;
-  for (int k = 0; k < opt->ncase; k++) {
-    mbg__case *c = &opt->load[k];
-    c->hessian = c->hessian ? c->hessian : MBG_TAKE(&opt->arena, double, np *np + 1);
-    if (!c->hessian) {
-      return mbg__fail_memory(ctx);
-    }
-  }
-  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, square_case, false));
-  memset(H, 0, nx * nx * sizeof(double));
-  for (int k = 0; err == MBG_OK && k < opt->ncase; k++) {
-    const mbg__case *c = &opt->load[k];
-    for (int i = 0; c->objective >= 0 && i < opt->n; i++) {
-      for (int j = 0; j < opt->n; j++) {
-        const int a = opt->parameter[i].index, b = opt->parameter[j].index;
-        const bool fixed = mbg_model_parameter_is_set(c->model, a) || mbg_model_parameter_is_set(c->model, b);
-        H[(size_t)i * nx + (size_t)j] += fixed ? 0
-                                               : c->shown.weight / opt->f_scale * opt->chain[i] * opt->chain[j] *
-                                                     c->hessian[(size_t)a * np + (size_t)b];
-      }
-    }
-  }
-done:
-  return err;
-}
-
-int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, double *H) {
-  const int nx = opt->nx;
-  int err = MBG_OK, status = MBG_OK;
-  bool found;
-  MBG_TRY(mbg__record_next(ctx, opt->record, 'h', nx, x, nx * nx, H, &status, &found));
-  if (!found) {
-    status = compute_hessian(ctx, opt, H);
-    MBG_TRY(status);
-    MBG_TRY(mbg__record_add(ctx, opt->record, 'h', nx, x, nx * nx, H, status));
-  }
-  return status;
-done:
-  return err;
-}
-
 /* ---------------------------------------------------------------------- first simulations */
 
 /* The first simulation of each run decides which redundant rows are dropped, and its steps: it is always the one at the
    start of the file, so that what follows does not depend on where a search begins or was resumed. */
-static void first_case(mbg__case *c) { c->status = simulate(c); }
+static void first_case(mbg__case *c) {
+  c->status = simulate(c);
+  c->step = mbg__run_step(c->run);
+  for (int k = 0; c->status == MBG_OK && k < c->model->ncriterion; k++) {
+    c->npath[k] = c->model->criteria[k].kind == MBG__PATH ? mbg__criteria_path(mbg__run_criteria_of(c->run), k) : 0;
+  }
+}
+
+static void first_results(mbg__case *c, mbg__parcel *p) {
+  mbg__parcel_numbers(p, 1, &c->step);
+  mbg__parcel_bytes(p, (size_t)c->model->ncriterion * sizeof(int), c->npath);
+}
+
+static const mbg__stage first = {first_case, first_results};
 
 static int place_values(mbg_context *ctx, mbg_optimize *opt, mbg__case *c) {
   const mbg_model *m = c->model;
-  const mbg__criteria *criteria = mbg__run_criteria_of(c->run);
   c->path = MBG_TAKE(&opt->arena, int, m->ncriterion + 1);
   if (!c->path) {
     return mbg__fail_memory(ctx);
@@ -513,14 +458,17 @@ static int place_values(mbg_context *ctx, mbg_optimize *opt, mbg__case *c) {
       limited = limited || m->optimize.limits[i].criterion == k;
     }
     c->path[k] = c->nvalue;
-    c->nvalue += limited && m->criteria[k].kind == MBG__PATH ? mbg__criteria_path(criteria, k) : 0;
+    c->nvalue += limited ? c->npath[k] : 0;
   }
   c->value = MBG_TAKE(&opt->arena, double, c->nvalue + 1);
+  c->time = MBG_TAKE(&opt->arena, double, c->nvalue + 1);
   opt->nvalue += c->nvalue;
   return mbg__arena_check(ctx, &opt->arena);
 }
 
 static void value_case(mbg__case *c) { c->status = take_values(c); }
+
+static const mbg__stage first_values = {value_case, value_results};
 
 static int first_status(const mbg_optimize *opt) {
   int k = 0;
@@ -536,7 +484,7 @@ int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt) {
   for (int k = 0; k < opt->ncase; k++) {
     mbg__case_parameters(opt->load[k].model, opt->p, opt->load[k].p);
   }
-  err = mbg__optimize_evaluate_all(ctx, opt, first_case, true);
+  err = mbg__optimize_evaluate_all(ctx, opt, &first, true);
   if (err == MBG_ERROR_INTERRUPTED) {
     return mbg__fail(ctx, err, "interrupted during the first simulation; there is no result");
   }
@@ -544,7 +492,7 @@ int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt) {
   for (int k = 0; k < opt->ncase; k++) {
     MBG_TRY(place_values(ctx, opt, &opt->load[k]));
   }
-  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, value_case, false));
+  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, &first_values, false));
   MBG_TRY(err > 0 ? first_status(opt) : err);
   opt->summary.failures = 0;
   opt->value = MBG_TAKE(&opt->arena, double, opt->nvalue + 1);

@@ -42,7 +42,11 @@ double mbg__limit_c(const mbg_optimize *opt, const mbg__limit *l, int k) {
 }
 
 double mbg__limit_time(const mbg_optimize *opt, const mbg__limit *l, int k) {
-  return l->path ? mbg__criteria_path_time(mbg__run_criteria_of(opt->load[l->load].run), l->of->criterion, k) : NAN;
+  if (!l->path) {
+    return NAN;
+  }
+  const mbg__case *c = &opt->load[l->load];
+  return c->time[c->path[l->of->criterion] + k];
 }
 
 /* (1/kappa) ln sum_k exp(kappa (c_k - c_max)) + c_max: never less than the largest (theory 4, section 9) */
@@ -221,7 +225,7 @@ static int make_limit(mbg_context *ctx, mbg_optimize *opt, const mbg__task_limit
   l->path = c && c->model->criteria[of->criterion].kind == MBG__PATH;
   l->aggregated = l->path && of->aggregate > 0;
   if (l->path) {
-    l->npoint = mbg__criteria_path(mbg__run_criteria_of(c->run), of->criterion);
+    l->npoint = c->npath[of->criterion];
     opt->summary.points += l->npoint;
   }
   l->listed = MBG_TAKE(&opt->arena, int, l->npoint + 1);

@@ -90,6 +90,14 @@ static void multiply_case(mbg__case *c) {
   }
 }
 
+static void product_results(mbg__case *c, mbg__parcel *p) {
+  mbg__parcel_numbers(p, (size_t)c->model->np, c->by_p);
+  mbg__parcel_numbers(p, (size_t)c->model->np, c->product);
+  mbg__parcel_numbers(p, c->by_a ? (size_t)c->model->na : 0, c->by_a);
+}
+
+static const mbg__stage multiplication = {multiply_case, product_results};
+
 /* p_xx d of logarithmic scales, with what means of parameters add to L_p */
 static void add_scales(const mbg_optimize *opt, const double *lambda, const double *d, double *by_p, double *Hd) {
   for (int i = 0; i < opt->nlimit; i++) {
@@ -134,7 +142,7 @@ static int compute(mbg_context *ctx, mbg_optimize *opt, double factor, const dou
     mbg__optimize_push(opt, d, by_u, opt->load[k].along);
     forget_set(opt, &opt->load[k], opt->load[k].along);
   }
-  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, multiply_case, first));
+  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, &multiplication, first));
   memset(Hd, 0, (size_t)opt->nx * sizeof(double));
   for (int k = 0; err == MBG_OK && k < opt->ncase; k++) {
     forget_set(opt, &opt->load[k], opt->load[k].product);
@@ -175,10 +183,10 @@ int mbg__optimize_product(mbg_context *ctx, mbg_optimize *opt, const double *x, 
   if (status > 0) {
     goto done;
   }
-  MBG_TRY(mbg__record_next(ctx, opt->record, 'p', count, key, opt->nx, Hd, &status, &found));
+  MBG_TRY(mbg__optimize_recorded(ctx, opt, 'p', count, key, opt->nx, Hd, &status, &found));
   if (!found) {
     MBG_TRY(status = compute(ctx, opt, factor, lambda, d, Hd));
-    MBG_TRY(mbg__record_add(ctx, opt->record, 'p', count, key, opt->nx, Hd, status));
+    MBG_TRY(mbg__optimize_add_record(ctx, opt, 'p', count, key, opt->nx, Hd, status));
   }
 done:
   mbg__free(ctx, key);

@@ -82,9 +82,7 @@ static int progress(void *user, const mbg__nlp_state *state) {
                                       .optimality = state->optimality,
                                       .best = opt->best,
                                       .step = state->step};
-  if (keep_history(s->ctx, opt, &record) < 0) {
-    return 1;
-  }
+  const bool full = keep_history(s->ctx, opt, &record) < 0;
   mbg__optimize_parameters_of(opt, state->x, opt->shown + opt->np, opt->shown);
   const mbg_optimize_state shown = {.iteration = s->before + state->iteration,
                                     .most = opt->nlp.max_iterations,
@@ -99,7 +97,8 @@ static int progress(void *user, const mbg__nlp_state *state) {
   if (opt->replayed) {
     opt->begin = now();
   }
-  return opt->o.progress && opt->o.progress(opt->o.user, &shown) && !opt->replaying;
+  const bool stop = opt->o.progress && opt->o.progress(opt->o.user, &shown) && !opt->replaying;
+  return mbg__optimize_any(s->ctx, opt, stop || full);
 }
 
 /* ---------------------------------------------------------------------- restart file */
@@ -119,7 +118,7 @@ static void head(const mbg_optimize *opt, char *buffer, size_t size) {
     h = mbg__sum(h, opt->parameter[i].name, strlen(opt->parameter[i].name));
   }
   for (int k = 0; k < opt->ncase; k++) {
-    const double numbers[] = {mbg__run_step(opt->load[k].run), opt->load[k].shown.weight};
+    const double numbers[] = {opt->load[k].step, opt->load[k].shown.weight};
     h = mbg__sum(h, numbers, sizeof(numbers));
   }
   for (int i = 0; i < opt->nlimit; i++) {
@@ -140,9 +139,7 @@ static int open_record(mbg_context *ctx, mbg_optimize *opt) {
     return MBG_OK;
   }
   head(opt, own, sizeof(own));
-  const int err = mbg__record_open(ctx, opt->o.restart, own, opt->o.resume, &opt->record);
-  opt->replaying = mbg__record_left(opt->record);
-  return err;
+  return mbg__optimize_open_record(ctx, opt, own);
 }
 
 /* ---------------------------------------------------------------------- solves */
@@ -255,8 +252,7 @@ int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt) {
   MBG_TRY(open_record(ctx, opt));
   MBG_TRY(search(&s, opt->x, &result));
   opt->summary.replayed = mbg__record_replayed(opt->record);
-  mbg__record_close(opt->record);
-  opt->record = NULL;
+  mbg__optimize_close_record(opt);
   /* a design that was feasible at every step on the way is better than one that is not */
   opt->reporting = true;
   if (result.reason != MBG__NLP_OPTIMAL && !isnan(opt->best)) {
@@ -268,7 +264,6 @@ int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt) {
   opt->summary.converged = opt->summary.reason == MBG_OPTIMIZE_OPTIMAL || opt->summary.reason == MBG_OPTIMIZE_SETTLED;
   opt->summary.seconds = now() - opt->begin;
 done:
-  mbg__record_close(opt->record);
-  opt->record = NULL;
+  mbg__optimize_close_record(opt);
   return err;
 }

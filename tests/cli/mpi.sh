@@ -17,6 +17,43 @@ ranks 2 "$MBGRAD-mpi" check five-bar
 sample="uncertainty five-bar --spread k1=1 --first-order --end 0.1 --samples 8"
 "$MBGRAD" $sample >report
 NO_COLOR=1 mpirun --oversubscribe --allow-run-as-root -n 2 "$MBGRAD-mpi" $sample --records s 2>/dev/null | cmp - report && echo "samples"
+# load cases of a search, spread over ranks: the same numbers, restart file and messages as those of one program
+/usr/bin/python3 - "$SRC" <<'PY'
+import json, sys
+model = json.load(open(sys.argv[1] + "/gallery/quarter-car-design/model.json"))
+model["constants"]["z"] = 0.03
+tyre = model["forces"]["tyre"]
+tyre["force"] = tyre["force"].replace("0.03*", "z*")
+model["runs"] = {"bump": {}, "hole": {"set": {"z": -0.02}, "end": 0.6}, "ramp": {"set": {"z": 0.01}, "step": 0.004}}
+model["run"]["end"] = 0.4
+json.dump(model, open("sum.json", "w"))
+model["optimize"]["combine"] = "worst"
+json.dump(model, open("worst.json", "w"))
+model["runs"]["ramp"]["set"]["z"] = 1e9
+json.dump(model, open("broken.json", "w"))
+times = {"time": [0.1, 0.2, 0.3, 0.4], "value": [0.9, 0.5, 0.2, 0.1]}
+json.dump({"mbgrad": 1, "parameters": {"k": {"value": 9, "min": 1, "max": 50}}, "constants": {"x0": 1},
+  "bodies": {"b": {"motion": "planar-point", "mass": 1, "position": ["x0", 0, 0]}},
+  "forces": {"s": {"type": "spring-damper", "between": ["ground", "b"], "along": "x", "stiffness": "k"}},
+  "signals": {"x": {"type": "position", "of": "b", "component": "x"}},
+  "criteria": {"fit": {"least_squares": "x", "data": times}}, "run": {"end": 0.5, "step": 0.01},
+  "runs": {"a": {}, "b": {"set": {"x0": 1.1}}, "c": {"set": {"x0": 0.9}}}, "optimize": {"objective": "fit"}},
+  open("squares.json", "w"))
+PY
+for model in sum worst squares; do
+  "$MBGRAD" optimize $model.json --curvature --json --restart $model.one 2>/dev/null | grep -v seconds >one
+  for n in 2 4; do
+    mpirun --oversubscribe --allow-run-as-root -n $n "$MBGRAD-mpi" optimize $model.json --curvature --json --restart $model.$n --jobs 2 2>/dev/null |
+      tr -d '\r' | grep -v seconds | cmp - one && cmp $model.one $model.$n && echo "$model: $n ranks"
+  done
+done
+grep '"status"' one
+# stopped and resumed with another number of ranks
+head -4 worst.one >cut
+mpirun --oversubscribe --allow-run-as-root -n 3 "$MBGRAD-mpi" optimize worst.json --restart cut --resume --quiet && cmp cut worst.one && echo "resumed"
+"$MBGRAD" optimize broken.json 2>message
+ranks 3 "$MBGRAD-mpi" optimize broken.json | cmp - message && echo "message of a load case"
+ranks 2 "$MBGRAD-mpi" optimize sum.json --starts 3
 kills=2 points=60
 [ -z "${MBG_TEST_LONG:-}" ] || kills=20 points=2000
 /usr/bin/python3 "$SRC/tests/cli/record-kills.py" "$MBGRAD" $kills $points mpi
