@@ -18,7 +18,7 @@
 enum { EVENTS = 5, SIGNALS = 6, TEXT = 16000, EPS = 5 };
 
 static const double epsilons[EPS] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
-static const char *const formulations[] = {"lie", "dae", "ali3p", "dca"};
+static const char *const formulations[] = {"lie", "dae", "ali3p", "dca", "qr"};
 
 /* for the report */
 static int proved, refused, flat, changed, events, finer_differ, jumps;

@@ -127,7 +127,7 @@ static const row balls[] = {
 };
 
 /* formulations that take events */
-static const char *const all[] = {"lie", "dae", "ali3p", "dca"};
+static const char *const all[] = {"lie", "dae", "ali3p", "dca", "qr"};
 
 static void open_case(gradient_case *c, const char *name) {
   static char path[400]; /* the case keeps it */
@@ -264,13 +264,26 @@ static const row rod_limit[] = {
       -0.037818457909}},
 };
 
-static void check_integrator(const char *name, const char *integrator, double step, int n, const row *rows,
-                             double tol) {
+/* R6, limits */
+static const row switch_limit[] = {
+    {"a",
+     0.4873079201933,
+     {-0.0033612387488, -0.13860272054, 0.0014660727263, 0.90882102658, -0.18404561598, 0.29559954901}},
+    {"b_",
+     0.03567766997924,
+     {-0.0004545444419, -0.0003343610854, 0.00023891568827, 0.0029904350271, -0.0040291999467, 0.036210944754}},
+    {"c", 257.2185649029, {10.124612225, -335.10728908, -9.7986964847, -54.851941747, 264.81235575, 1.3597551702}},
+};
+
+/* step 0: a tolerance of 1e-12 */
+static void check_integrator(const char *formulation, const char *name, const char *integrator, double step, int n,
+                             const row *rows, double tol) {
   gradient_case c;
   open_case(&c, name);
-  c.options.formulation = "dca";
+  c.options.formulation = formulation;
   c.options.integrator = integrator;
-  c.options.step = step;
+  c.options.step = step > 0 ? step : NAN;
+  c.options.tolerance = step > 0 ? NAN : 1e-12;
   check_rows(&c, name, n, rows, tol);
   gradient_case_close(&c);
 }
@@ -278,11 +291,26 @@ static void check_integrator(const char *name, const char *integrator, double st
 /* fixed steps to the page's digits; dop853 to its limits, 1e-8: what its tolerance leaves */
 static void test_dca(void **state) {
   (void)state;
-  check_integrator("pendulum", "rk4", 0.02, MBG_COUNT(pendulum_rk4), pendulum_rk4, 1e-8);
-  check_integrator("switch", "rk4", 0.02, MBG_COUNT(switch_rk4), switch_rk4, 1e-8);
-  check_integrator("pendulum", "dop853", 0.02, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-8);
-  check_integrator("four-bar", "dop853", 0.01, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-8);
-  check_integrator("rod", "dop853", 0.01, MBG_COUNT(rod_limit), rod_limit, 1e-8);
+  check_integrator("dca", "pendulum", "rk4", 0.02, MBG_COUNT(pendulum_rk4), pendulum_rk4, 1e-8);
+  check_integrator("dca", "switch", "rk4", 0.02, MBG_COUNT(switch_rk4), switch_rk4, 1e-8);
+  check_integrator("dca", "pendulum", "dop853", 0.02, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-8);
+  check_integrator("dca", "four-bar", "dop853", 0.01, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-8);
+  check_integrator("dca", "rod", "dop853", 0.01, MBG_COUNT(rod_limit), rod_limit, 1e-8);
+}
+
+/* The mass on a line has the coordinate of the page, and its digits with fixed steps of RK4; else the limits, by fixed
+   steps to 1e-8, under error control to the ten digits of the page. */
+static void test_qr(void **state) {
+  (void)state;
+  check_integrator("qr", "switch", "rk4", 0.02, MBG_COUNT(switch_rk4), switch_rk4, 1e-8);
+  check_integrator("qr", "pendulum", "dop853", 0.02, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-8);
+  check_integrator("qr", "four-bar", "dop853", 0.01, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-8);
+  check_integrator("qr", "rod", "dop853", 0.01, MBG_COUNT(rod_limit), rod_limit, 1e-8);
+  check_integrator("qr", "pendulum", "dop853", 0, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-9);
+  check_integrator("qr", "pendulum", "dp5", 0, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-9);
+  check_integrator("qr", "four-bar", "dop853", 0, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-9);
+  check_integrator("qr", "rod", "dop853", 0, MBG_COUNT(rod_limit), rod_limit, 1e-9);
+  check_integrator("qr", "switch", "dop853", 0, MBG_COUNT(switch_limit), switch_limit, 1e-9);
 }
 
 static void test_four_bar(void **state) {
@@ -314,7 +342,7 @@ static void test_taylor(void **state) {
     static const double eps[] = {0, 1e-4, 1e-5};
     open_case(&c, names[i]);
     c.options.formulation = all[f / MBG_COUNT(names)];
-    c.options.step = c.m->run.step; /* dca: fixed steps, not tolerances */
+    c.options.step = c.m->run.step; /* dca, qr: fixed steps, not tolerances */
     gradient_case_run(&c);
     gradient_case_simulate(&c);
     double *g = gradient_case_gradient(&c, MBG_METHOD_ADJOINT);
@@ -361,8 +389,8 @@ static void test_memory(void **state) {
       gradient_case_simulate(&c);
       g[k] = gradient_case_gradient(&c, m ? MBG_METHOD_ADJOINT : MBG_METHOD_DIRECT);
       if (k) {
-        /* direct differentiation in dca stores nothing */
-        assert_true((m == 0 && i / 2 == 3) || mbg_run_get_work(c.run)->recomputed_steps > 0);
+        /* direct differentiation in dca and qr stores nothing */
+        assert_true((m == 0 && i / 2 >= 3) || mbg_run_get_work(c.run)->recomputed_steps > 0);
         assert_memory_equal(g[0], g[1], (size_t)(c.nc * c.np) * sizeof(double));
       }
       gradient_case_close(&c);
@@ -419,6 +447,7 @@ int main(void) {
       cmocka_unit_test(test_four_bar), cmocka_unit_test(test_rod),    cmocka_unit_test(test_switch),
       cmocka_unit_test(test_taylor),   cmocka_unit_test(test_memory), cmocka_unit_test(test_controlled),
       cmocka_unit_test(test_record),   cmocka_unit_test(test_dca),
+      cmocka_unit_test(test_qr),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
