@@ -23,10 +23,7 @@ static real *impulse_of(const mbg__event_tangent *e, int event, int p) {
   return e->dP + (size_t)event * ((size_t)e->nparam + 1) + (size_t)p;
 }
 
-void mbg__event_tangent_lay(const mbg__event_tangent *e, int p, real *da) {
-  if (p < e->nparam) {
-    mbg__design_column_lay(e->columns, p, da);
-  }
+void mbg__event_tangent_lay_times(const mbg__event_tangent *e, int p, real *da) {
   if (e->ev) {
     da[e->m->clock] = e->at[p];
     for (int i = 0; i < e->m->nevent; i++) {
@@ -35,6 +32,13 @@ void mbg__event_tangent_lay(const mbg__event_tangent *e, int p, real *da) {
       }
     }
   }
+}
+
+void mbg__event_tangent_lay(const mbg__event_tangent *e, int p, real *da) {
+  if (p < e->nparam) {
+    mbg__design_column_lay(e->columns, p, da);
+  }
+  mbg__event_tangent_lay_times(e, p, da);
 }
 
 void mbg__event_tangent_clear(const mbg__event_tangent *e, int p, real *da) {

@@ -30,6 +30,8 @@ int mbg__event_tangent_create(mbg_context *ctx, mbg__arena *arena, mbg__events *
 /* Attributes of column p into da (na), which is zero there: by the parameter, by time, by impulses; and zero again. */
 void mbg__event_tangent_lay(const mbg__event_tangent *e, int p, real *da);
 void mbg__event_tangent_clear(const mbg__event_tangent *e, int p, real *da);
+/* ... by time and impulses alone, where da keeps the column of the parameter. */
+void mbg__event_tangent_lay_times(const mbg__event_tangent *e, int p, real *da);
 /* Before a step that ends at a firing (-1: at none): t, h and at, as if its end stayed. Returns the number of columns,
    one more than parameters when it ends at a guard. */
 int mbg__event_tangent_enter(mbg__event_tangent *e, int firing, real *da);

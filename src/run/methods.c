@@ -19,31 +19,39 @@ static int find_formulation(mbg_context *ctx, const char *key, const mbg__formul
   return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown formulation '%s'%s", key, known);
 }
 
-/* flexible bodies have masses that couple: not every formulation takes them */
-static int check_flexible(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
+/* "'lie', 'dae'": the formulations that have a capability, or that do not have it */
+static void list_those(unsigned capability, bool have, char *who, size_t size) {
   int n;
   const mbg__formulation *list = mbg__formulations(&n);
-  char who[128] = "";
+  who[0] = '\0';
+  for (int i = 0; i < n; i++) {
+    const size_t used = strlen(who);
+    if (((list[i].supports & capability) != 0) == have) {
+      mbg__format(who + used, size - used, "%s'%s'", used ? ", " : "", list[i].key);
+    }
+  }
+}
+
+/* flexible bodies have masses that couple: not every formulation takes them */
+static int check_flexible(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
+  char who[128];
   if (!(f->supports & MBG__RIGID) || m->nelement + m->nmodal == 0) {
     return MBG_OK;
   }
-  for (int i = 0; i < n; i++) {
-    const size_t used = strlen(who);
-    if (!(list[i].supports & MBG__RIGID)) {
-      mbg__format(who + used, sizeof(who) - used, "%s'%s'", used ? ", " : "", list[i].key);
-    }
-  }
+  list_those(MBG__RIGID, false, who, sizeof(who));
   return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "formulation '%s' takes no %s; these do: %s", f->key,
                    m->nelement > 0 ? "beams" : "modal bodies", who);
 }
 
 /* events need steps whose length follows them */
 static int check_events(mbg_context *ctx, const mbg_model *m, const mbg__formulation *f) {
+  char who[128];
   if (m->nevent == 0 || (f->supports & MBG__EVENTS)) {
     return MBG_OK;
   }
+  list_those(MBG__EVENTS, true, who, sizeof(who));
   return mbg__fail_at(ctx, MBG_ERROR_UNSUPPORTED, &m->events[0].where, 0,
-                      "formulation '%s' takes no events; 'lie', 'dae', 'ali3p' and 'dca' do", f->key);
+                      "formulation '%s' takes no events; these do: %s", f->key, who);
 }
 
 int mbg__run_choose_formulation(mbg_context *ctx, const char *option, const mbg_model *m,

@@ -127,7 +127,7 @@ static const row balls[] = {
 };
 
 /* formulations that take events */
-static const char *const all[] = {"lie", "dae", "ali3p", "dca"};
+static const char *const all[] = {"lie", "dae", "ali3p", "dca", "qr"};
 
 static void open_case(gradient_case *c, const char *name) {
   static char path[400]; /* the case keeps it */
@@ -264,13 +264,26 @@ static const row rod_limit[] = {
       -0.037818457909}},
 };
 
-static void check_integrator(const char *name, const char *integrator, double step, int n, const row *rows,
-                             double tol) {
+/* R6, limits */
+static const row switch_limit[] = {
+    {"a",
+     0.4873079201933,
+     {-0.0033612387488, -0.13860272054, 0.0014660727263, 0.90882102658, -0.18404561598, 0.29559954901}},
+    {"b_",
+     0.03567766997924,
+     {-0.0004545444419, -0.0003343610854, 0.00023891568827, 0.0029904350271, -0.0040291999467, 0.036210944754}},
+    {"c", 257.2185649029, {10.124612225, -335.10728908, -9.7986964847, -54.851941747, 264.81235575, 1.3597551702}},
+};
+
+/* step 0: a tolerance of 1e-12 */
+static void check_integrator(const char *formulation, const char *name, const char *integrator, double step, int n,
+                             const row *rows, double tol) {
   gradient_case c;
   open_case(&c, name);
-  c.options.formulation = "dca";
+  c.options.formulation = formulation;
   c.options.integrator = integrator;
-  c.options.step = step;
+  c.options.step = step > 0 ? step : NAN;
+  c.options.tolerance = step > 0 ? NAN : 1e-12;
   check_rows(&c, name, n, rows, tol);
   gradient_case_close(&c);
 }
@@ -278,11 +291,26 @@ static void check_integrator(const char *name, const char *integrator, double st
 /* fixed steps to the page's digits; dop853 to its limits, 1e-8: what its tolerance leaves */
 static void test_dca(void **state) {
   (void)state;
-  check_integrator("pendulum", "rk4", 0.02, MBG_COUNT(pendulum_rk4), pendulum_rk4, 1e-8);
-  check_integrator("switch", "rk4", 0.02, MBG_COUNT(switch_rk4), switch_rk4, 1e-8);
-  check_integrator("pendulum", "dop853", 0.02, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-8);
-  check_integrator("four-bar", "dop853", 0.01, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-8);
-  check_integrator("rod", "dop853", 0.01, MBG_COUNT(rod_limit), rod_limit, 1e-8);
+  check_integrator("dca", "pendulum", "rk4", 0.02, MBG_COUNT(pendulum_rk4), pendulum_rk4, 1e-8);
+  check_integrator("dca", "switch", "rk4", 0.02, MBG_COUNT(switch_rk4), switch_rk4, 1e-8);
+  check_integrator("dca", "pendulum", "dop853", 0.02, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-8);
+  check_integrator("dca", "four-bar", "dop853", 0.01, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-8);
+  check_integrator("dca", "rod", "dop853", 0.01, MBG_COUNT(rod_limit), rod_limit, 1e-8);
+}
+
+/* The mass on a line has the coordinate of the page, and its digits with fixed steps of RK4; else the limits, by fixed
+   steps to 1e-8, under error control to the ten digits of the page. */
+static void test_qr(void **state) {
+  (void)state;
+  check_integrator("qr", "switch", "rk4", 0.02, MBG_COUNT(switch_rk4), switch_rk4, 1e-8);
+  check_integrator("qr", "pendulum", "dop853", 0.02, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-8);
+  check_integrator("qr", "four-bar", "dop853", 0.01, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-8);
+  check_integrator("qr", "rod", "dop853", 0.01, MBG_COUNT(rod_limit), rod_limit, 1e-8);
+  check_integrator("qr", "pendulum", "dop853", 0, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-9);
+  check_integrator("qr", "pendulum", "dp5", 0, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-9);
+  check_integrator("qr", "four-bar", "dop853", 0, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-9);
+  check_integrator("qr", "rod", "dop853", 0, MBG_COUNT(rod_limit), rod_limit, 1e-9);
+  check_integrator("qr", "switch", "dop853", 0, MBG_COUNT(switch_limit), switch_limit, 1e-9);
 }
 
 static void test_four_bar(void **state) {
@@ -314,7 +342,7 @@ static void test_taylor(void **state) {
     static const double eps[] = {0, 1e-4, 1e-5};
     open_case(&c, names[i]);
     c.options.formulation = all[f / MBG_COUNT(names)];
-    c.options.step = c.m->run.step; /* dca: fixed steps, not tolerances */
+    c.options.step = c.m->run.step; /* dca, qr: fixed steps, not tolerances */
     gradient_case_run(&c);
     gradient_case_simulate(&c);
     double *g = gradient_case_gradient(&c, MBG_METHOD_ADJOINT);
@@ -361,14 +389,128 @@ static void test_memory(void **state) {
       gradient_case_simulate(&c);
       g[k] = gradient_case_gradient(&c, m ? MBG_METHOD_ADJOINT : MBG_METHOD_DIRECT);
       if (k) {
-        /* direct differentiation in dca stores nothing */
-        assert_true((m == 0 && i / 2 == 3) || mbg_run_get_work(c.run)->recomputed_steps > 0);
+        /* direct differentiation in dca and qr stores nothing */
+        assert_true((m == 0 && i / 2 >= 3) || mbg_run_get_work(c.run)->recomputed_steps > 0);
         assert_memory_equal(g[0], g[1], (size_t)(c.nc * c.np) * sizeof(double));
       }
       gradient_case_close(&c);
     }
     free(g[0]);
     free(g[1]);
+  }
+}
+
+/* ... also under error control, where lengths of steps are found */
+static void test_memory_controlled(void **state) {
+  static const char *const names[] = {"dca", "qr"};
+  (void)state;
+  for (int i = 0; i < MBG_COUNT(names); i++) {
+    double *g[2];
+    for (int k = 0; k < 2; k++) {
+      gradient_case c;
+      open_case(&c, "rod");
+      c.options.formulation = names[i];
+      c.options.integrator = "dp5";
+      c.options.tolerance = 1e-10;
+      c.options.memory = k ? 20000 : 0;
+      gradient_case_run(&c);
+      gradient_case_simulate(&c);
+      g[k] = gradient_case_gradient(&c, MBG_METHOD_ADJOINT);
+      if (k) {
+        assert_true(mbg_run_get_work(c.run)->recomputed_steps > 0);
+        assert_memory_equal(g[0], g[1], (size_t)(c.nc * c.np) * sizeof(double));
+      }
+      gradient_case_close(&c);
+    }
+    free(g[0]);
+    free(g[1]);
+  }
+}
+
+/* Height of a ball at t, which bounces at most once until then: p = [e, g, h0, v0]. */
+static long double height(const long double *p, long double t) {
+  const long double v = sqrtl(p[3] * p[3] + 2 * p[1] * p[2]), tau = (p[3] + v) / p[1], s = t - tau;
+  return s < 0 ? p[2] + p[3] * t - p[1] * t * t / 2 : p[0] * v * s - p[1] * s * s / 2;
+}
+
+static const char sampled[] =
+    "{\"mbgrad\": 1, \"parameters\": {\"e\": 0.8, \"g\": 9.81, \"h0\": 1, \"v0\": 0.3}, \"gravity\": [0, 0, \"-g\"], "
+    "\"bodies\": {\"ball\": {\"motion\": \"point\", \"mass\": 1, \"position\": [0, 0, \"h0\"], \"velocity\": [0, 0, "
+    "\"v0\"]}}, \"signals\": {\"z\": {\"type\": \"position\", \"of\": \"ball\", \"component\": 3}}, "
+    "\"events\": {\"floor\": {\"guard\": \"z\", \"impact\": {\"restitution\": \"e\"}}}, "
+    "\"criteria\": {\"fit\": {\"least_squares\": \"z\", \"data\": {\"time\": [0.2, 0.45, 0.48, 0.49, 0.55, 0.71], "
+    "\"value\": [0.1, 0.2, 0.3, 0.1, 0.2, 0.3]}}}, \"run\": {\"end\": 1}}";
+
+static long double fit(const long double *p) {
+  static const double t[] = {0.2, 0.45, 0.48, 0.49, 0.55, 0.71}, y[] = {0.1, 0.2, 0.3, 0.1, 0.2, 0.3};
+  long double sum = 0;
+  for (int i = 0; i < MBG_COUNT(t); i++) {
+    const long double d = height(p, t[i]) - y[i];
+    sum += d * d / 2;
+  }
+  return sum;
+}
+
+/* Samples in steps whose length moves with an event stay at their times. Where nodes are free they are exact: the
+   gradient of the closed form, by central differences (1e-6 in long double: 1e-12). */
+static void test_samples(void **state) {
+  static const char *const names[] = {"dca", "qr"};
+  static const double p0[] = {0.8, 9.81, 1, 0.3};
+  (void)state;
+  for (int i = 0; i < 2 * MBG_COUNT(names); i++) {
+    gradient_case c;
+    gradient_case_open(&c, NULL, sampled);
+    c.options.formulation = names[i / 2];
+    c.options.integrator = "dop853";
+    c.options.step = i % 2 ? 0.1 : NAN;
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    double *g[2] = {gradient_case_gradient(&c, MBG_METHOD_DIRECT), gradient_case_gradient(&c, MBG_METHOD_ADJOINT)};
+    for (int j = 0; j < 4; j++) {
+      long double p[2][4];
+      for (int k = 0; k < 4; k++) {
+        p[0][k] = p0[k] + (k == j ? 1e-6L : 0);
+        p[1][k] = p0[k] - (k == j ? 1e-6L : 0);
+      }
+      const double exact = (double)((fit(p[0]) - fit(p[1])) / 2e-6L);
+      assert_true(fabs(g[0][j] - exact) <= 1e-10 * (1 + fabs(exact)));
+      assert_true(fabs(g[1][j] - exact) <= 1e-10 * (1 + fabs(exact)));
+    }
+    free(g[0]);
+    free(g[1]);
+    gradient_case_close(&c);
+  }
+}
+
+/* gallery models with events, qr beside dca: two state spaces, one limit; 1e-9: what tolerances of 1e-11 leave */
+static void test_gallery(void **state) {
+  static const char *const names[] = {"bouncing-ball", "colliding-balls", "pendulum-wall", "four-bar-stop",
+                                      "spring-mass-runner"};
+  (void)state;
+  for (int i = 0; i < MBG_COUNT(names); i++) {
+    double *g[2];
+    gradient_case c[2];
+    for (int k = 0; k < 2; k++) {
+      static char path[400];
+      snprintf(path, sizeof path, "%s/gallery/%s/model.json", MBG_SOURCE_DIR, names[i]);
+      gradient_case_open(&c[k], path, NULL);
+      c[k].options.formulation = k ? "qr" : "dca";
+      c[k].options.integrator = "dop853";
+      c[k].options.tolerance = 1e-11;
+      gradient_case_run(&c[k]);
+      gradient_case_simulate(&c[k]);
+      g[k] = gradient_case_gradient(&c[k], MBG_METHOD_ADJOINT);
+    }
+    for (int m = 0; m < c[0].nc; m++) {
+      const double d = gradient_difference(c[0].np, c[0].p, g[1] + m * c[0].np, g[0] + m * c[0].np, 0);
+      if (!(d <= 1e-9)) {
+        fail_msg("%s, '%s': qr and dca differ by %.2e", names[i], c[0].m->criteria[m].name, d);
+      }
+    }
+    for (int k = 0; k < 2; k++) {
+      free(g[k]);
+      gradient_case_close(&c[k]);
+    }
   }
 }
 
@@ -419,6 +561,8 @@ int main(void) {
       cmocka_unit_test(test_four_bar), cmocka_unit_test(test_rod),    cmocka_unit_test(test_switch),
       cmocka_unit_test(test_taylor),   cmocka_unit_test(test_memory), cmocka_unit_test(test_controlled),
       cmocka_unit_test(test_record),   cmocka_unit_test(test_dca),
+      cmocka_unit_test(test_qr),       cmocka_unit_test(test_memory_controlled),
+      cmocka_unit_test(test_samples),  cmocka_unit_test(test_gallery),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,10 @@
 
      (ze, wb) <- projection^T    (gn, gsigma) = frames^T ze    (gsigma, wb) <- step^T, all stages add to gn    ze <- gn
 
-   With events (theory 7, section 5) a step whose length moves has cotangents of the time of its end, tb, and of its
-   length, hb: stage i at t1 - (1 - c_i) h with weight beta_i adds f_t.beta_i to tb, f_i.beta_i/h - (1 - c_i) f_t.beta_i
-   to hb. A step to a guard has one more column, that of the guard.
-
    Each stage solves with the factors at its own state: K^T = K. Stages come from the store, or with a limit of memory
    from a repeated step. */
 #include "formulations/dca/dca_work.h"
+#include "trajectory/ode_adjoint.h"
 
 #include <string.h>
 
@@ -20,11 +17,9 @@ typedef struct {
   mbg_context *ctx;
   int nc, n, nb; /* columns: criteria, and in a step to a guard one more */
   int ncrit;     /* criteria */
-  mbg__event_adjoint events;
-  double h, t1;             /* events: length of the step at hand if it moves, else 0; its end */
+  mbg__ode_adjoint back;
   mbg__rk_adjoint *guarded; /* events: with one more column */
-  real *fw, *fv, *rates;    /* events: of the bodies, of y'          (nc x nw each), (2 n) */
-  real *y_x, *no_e;         /* events:                               (2 n), (nb) */
+  real *fw, *fv, *no_e;     /* events: of the bodies                 (nc x nw each), (nb) */
   const mbg__criterion_seeds *seeds;
   mbg__nodes nodes;
   real *psi_a;
@@ -58,8 +53,6 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   if (events) {
     s->fw = MBG_TAKE(&s->arena, real, nc * (size_t)w->m->nw);
     s->fv = MBG_TAKE(&s->arena, real, nc * (size_t)w->m->nw);
-    s->rates = MBG_TAKE(&s->arena, real, 2 * n);
-    s->y_x = MBG_TAKE(&s->arena, real, 2 * n);
     s->no_e = MBG_TAKE(&s->arena, real, nb);
   }
   s->room = mbg__step_nodes_inside(&w->nodes, w->store.count - 1, w->frozen);
@@ -83,29 +76,18 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
 
 /* ---------------------------------------------------------------------- stages */
 
-static real *attributes_of(const adjoint *s, int c) {
-  return c < s->ncrit ? row(s->psi_a, c, s->w->m->na) : s->events.guard_a;
-}
+static real *attributes_of(const adjoint *s, int c) { return mbg__ode_adjoint_attributes(&s->back, s->psi_a, c); }
 
-/* what pulls at time t left at the clock, of columns below n; a step that does not move drops it. held: t stays */
+/* what pulls at time t left at the clock, of columns below n; held: t stays */
 static void by_time(adjoint *s, double t, int n, bool held) {
-  for (int c = 0; s->events.ev && c < n; c++) {
-    real *clock = attributes_of(s, c) + s->w->m->clock;
-    if (s->h > 0 && !held) {
-      s->events.tb[c] += *clock;
-      s->events.hb[c] -= (s->t1 - t) / s->h * *clock;
-    }
-    *clock = 0;
-  }
+  mbg__ode_adjoint_time(&s->back, t, n, held, s->psi_a);
 }
 
-/* weights b of y' at a stage: d(h y') = h' y' */
+/* weights b of y' at a stage */
 static void by_length(adjoint *s, int ncol, const real *y, const real *b) {
-  if (s->h > 0) {
-    mbg__dca_flow_rates(&s->w->flow, y, s->rates);
-  }
-  for (int c = 0; s->h > 0 && c < ncol; c++) {
-    s->events.hb[c] += vn_dot(2 * s->n, s->rates, b + (size_t)c * 2 * (size_t)s->n) / s->h;
+  if (s->back.h > 0) {
+    mbg__dca_flow_rates(&s->w->flow, y, s->back.rates);
+    mbg__ode_adjoint_length(&s->back, ncol, s->back.rates, b);
   }
 }
 
@@ -175,8 +157,8 @@ static bool take_seeds(adjoint *s, int node) {
 static int end_node(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base *base) {
   vn_zero(s->n, s->yi);
   vn_copy(s->n, s->yi + s->n, base->w);
-  for (int c = 0; s->events.ev && c < s->ncrit; c++) {
-    s->events.tb[c] += mbg__seed_time(&s->seeds[c], &s->nodes, node);
+  for (int c = 0; s->back.events.ev && c < s->ncrit; c++) {
+    s->back.events.tb[c] += mbg__seed_time(&s->seeds[c], &s->nodes, node);
   }
   return take_seeds(s, node) ? mbg__dca_seeds_at(ctx, s->signals, base, base->t, s->yi, s->seed, s->ze, s->wb, s->psi_a)
                              : MBG_OK;
@@ -200,23 +182,15 @@ done:
   return err;
 }
 
-/* a node inside a step whose length moves: of an integral, whose weight grows with it, or a sample, which stays where
-   it is, so that its place x in the step moves */
+/* a node inside a step whose length moves: of an integral, whose weight grows with it, or a sample */
 static void by_node(adjoint *s, int node, double t, const real *g) {
-  const mbg__formulation_work *w = s->w;
-  const bool sample = w->nodes.omega[node] == 0;
+  const bool sample = s->w->nodes.omega[node] == 0;
   by_time(s, t, s->ncrit, sample);
-  if (sample && s->h > 0) {
-    mbg__rk_interpolate(w->method, 2 * s->n, s->r, 1 - (s->t1 - t) / s->h, 0, 2 * s->n, s->rates, s->y_x);
+  if (sample && s->back.h > 0) {
+    mbg__ode_adjoint_sample(&s->back, s->w->method, s->r, t, g);
   }
-  for (int c = 0; s->h > 0 && c < s->ncrit; c++) {
-    if (sample) {
-      const real q = vn_dot(2 * s->n, s->y_x, g + (size_t)c * 2 * (size_t)s->n) / s->h;
-      s->events.tb[c] -= q;
-      s->events.hb[c] += (s->t1 - t) / s->h * q;
-    } else {
-      s->events.hb[c] += mbg__seed_stretch(&s->seeds[c], &s->nodes, node) / s->h;
-    }
+  for (int c = 0; !sample && s->back.h > 0 && c < s->ncrit; c++) {
+    s->back.events.hb[c] += mbg__seed_stretch(&s->seeds[c], &s->nodes, node) / s->back.h;
   }
 }
 
@@ -248,7 +222,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
       mbg__dca_flow_frames_pull(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
       vn_copy(s->n, own + s->n, row(s->gw, c, s->n));
     }
-    if (s->events.ev) {
+    if (s->back.events.ev) {
       by_node(s, *node, t, g);
     }
     s->x[(*count)++] = x;
@@ -259,46 +233,32 @@ done:
 
 /* ---------------------------------------------------------------------- events */
 
-/* base[1] is the end of step k, and its node is taken: does its length move? A guard brings its own column. */
-static int enter(mbg_context *ctx, adjoint *s, int k, double t0, double t1) {
+/* base[1] is the end of a step to a guard, which brings its own column */
+static int guard_column(mbg_context *ctx, adjoint *s, int guard) {
   mbg__formulation_work *w = s->w;
-  const int nw = w->m->nw;
-  const mbg__event *event = mbg__events_which(s->events.ev, mbg__ode_events_fires(&w->events, s->events.ev, k));
+  const int nw = w->m->nw, g = s->ncrit;
+  real *guard_a = s->back.events.guard_a;
   int err = MBG_OK;
-  s->h = mbg__ode_events_moves(&w->events, s->events.ev, k) ? t1 - t0 : 0;
-  s->t1 = t1;
-  if (!(s->h > 0)) {
-    memset(s->events.tb, 0, (size_t)s->ncrit * sizeof(real)); /* the end stays where it is */
-  }
-  by_time(s, t1, s->ncrit, false);
-  if (event && event->guard >= 0) {
-    const int g = s->ncrit;
-    const mbg__state bodies = mbg__dca_bodies(ctx, w, &w->base[1]);
-    vn_zero(nw, s->fw);
-    vn_zero(nw, s->fv);
-    MBG_TRY(mbg__events_guard(ctx, s->events.ev, event->guard, &bodies, s->fw, s->fv, s->events.guard_a));
-    vn_zero(s->nb, row(s->ze, g, s->nb));
-    vn_zero(s->n, row(s->wb, g, s->n));
-    mbg__tree_kin_pull(w->tree, s->fw, s->fv, NULL, row(s->ze, g, s->nb), row(s->wb, g, s->n), NULL, s->events.guard_a);
-    s->nc = g + 1;
-  }
+  const mbg__state bodies = mbg__dca_bodies(ctx, w, &w->base[1]);
+  vn_zero(nw, s->fw);
+  vn_zero(nw, s->fv);
+  MBG_TRY(mbg__events_guard(ctx, s->back.events.ev, guard, &bodies, s->fw, s->fv, guard_a));
+  vn_zero(s->nb, row(s->ze, g, s->nb));
+  vn_zero(s->n, row(s->wb, g, s->n));
+  mbg__tree_kin_pull(w->tree, s->fw, s->fv, NULL, row(s->ze, g, s->nb), row(s->wb, g, s->n), NULL, guard_a);
+  s->nc = g + 1;
 done:
   return err;
 }
 
 /* at the start of step k: what its length and, with an event, its end leave here */
 static void leave(adjoint *s, int k) {
-  mbg__formulation_work *w = s->w;
-  if (!(s->h > 0)) {
-    return;
-  }
-  mbg__event_adjoint_meet(&s->events, mbg__ode_events_fires(&w->events, s->events.ev, k), s->psi_a);
-  for (int c = 0; s->nc > s->ncrit && c < s->ncrit; c++) {
-    vn_axpy(s->nb, row(s->ze, c, s->nb), -s->events.kappa[c], row(s->ze, s->ncrit, s->nb));
-    vn_axpy(s->n, row(s->wb, c, s->n), -s->events.kappa[c], row(s->wb, s->ncrit, s->n));
+  const bool guarded = mbg__ode_adjoint_leave(&s->back, k, s->psi_a);
+  for (int c = 0; guarded && c < s->ncrit; c++) {
+    vn_axpy(s->nb, row(s->ze, c, s->nb), -s->back.events.kappa[c], row(s->ze, s->ncrit, s->nb));
+    vn_axpy(s->n, row(s->wb, c, s->n), -s->back.events.kappa[c], row(s->wb, s->ncrit, s->n));
   }
   s->nc = s->ncrit;
-  s->h = 0;
 }
 
 /* step k is an event: from the state after it to that before */
@@ -311,7 +271,7 @@ static int undo_event(mbg_context *ctx, adjoint *s, int k, int *node) {
   MBG_TRY(mbg__dca_store_step(ctx, w, k, &before, &after));
   mbg__dca_base_load(w, &after, &w->base[1]);
   mbg__dca_base_load(w, &before, &w->base[0]);
-  mbg__ode_events_at(&w->events, s->events.ev, k);
+  mbg__ode_events_at(&w->events, s->back.events.ev, k);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[1]));
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
   MBG_TRY(end_node(ctx, s, (*node)--, &w->base[1]));
@@ -323,16 +283,16 @@ static int undo_event(mbg_context *ctx, adjoint *s, int k, int *node) {
     mbg__tree_local_read_pull(w->tree, s->no_e, row(s->wb, c, s->n), row(s->fw, c, nw), row(s->fv, c, nw),
                               attributes_of(s, c));
   }
-  mbg__event_adjoint_clock(&s->events, s->psi_a);
+  mbg__event_adjoint_clock(&s->back.events, s->psi_a);
   const mbg__state bodies = mbg__dca_bodies(ctx, w, &w->base[0]);
-  MBG_TRY(mbg__event_adjoint_act(ctx, &s->events, firing, &bodies, s->fw, s->fv, s->psi_a));
+  MBG_TRY(mbg__event_adjoint_act(ctx, &s->back.events, firing, &bodies, s->fw, s->fv, s->psi_a));
   (void)mbg__dca_bodies(ctx, w, &w->base[0]);
   for (int c = 0; c < s->nc; c++) {
     vn_zero(s->n, row(s->wb, c, s->n));
     mbg__tree_kin_pull(w->tree, row(s->fw, c, nw), row(s->fv, c, nw), NULL, row(s->ze, c, s->nb), row(s->wb, c, s->n),
                        NULL, attributes_of(s, c));
   }
-  mbg__event_adjoint_clock(&s->events, s->psi_a);
+  mbg__event_adjoint_clock(&s->back.events, s->psi_a);
 done:
   return err;
 }
@@ -354,10 +314,11 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__dca_base_load(w, &start, &w->base[0]);
   const double t0 = *start.t;
   mbg__dca_segment(w, t0, t1);
-  mbg__ode_events_at(&w->events, s->events.ev, k);
+  mbg__ode_events_at(&w->events, s->back.events.ev, k);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[1]));
   MBG_TRY(end_node(ctx, s, (*node)--, &w->base[1]));
-  MBG_TRY(s->events.ev ? enter(ctx, s, k, t0, t1) : MBG_OK);
+  const int guard = mbg__ode_adjoint_enter(&s->back, k, t0, t1, s->psi_a);
+  MBG_TRY(guard >= 0 ? guard_column(ctx, s, guard) : MBG_OK);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
   mbg__dca_flow_frames(&w->flow, &w->base[0], w->y, s->E);
   for (int c = 0; c < s->nc; c++) {
@@ -390,9 +351,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   for (int c = 0; c < s->nc; c++) {
     vn_copy(s->n, row(s->wb, c, s->n), row(s->lambda, c, 2 * s->n) + s->n);
   }
-  if (s->events.ev) {
-    leave(s, k);
-  }
+  leave(s, k);
 done:
   return err;
 }
@@ -407,7 +366,7 @@ static int start(mbg_context *ctx, adjoint *s) {
   mbg__dca_store_first(w, &first);
   mbg__dca_base_load(w, &first, &w->base[0]);
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
-  mbg__ode_events_at(&w->events, s->events.ev, 0);
+  mbg__ode_events_at(&w->events, s->back.events.ev, 0);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, &w->base[0]));
   MBG_TRY(end_node(ctx, s, 0, &w->base[0]));
   mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
@@ -466,7 +425,7 @@ int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method meth
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, ncrit, &s.signals));
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n, w->method, &options, &s.again));
   MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit, s.room, w->method, &s.rk));
-  MBG_TRY(mbg__event_adjoint_create(ctx, &s.arena, w->plan.events, w->m, ncrit, &s.events));
+  MBG_TRY(mbg__ode_adjoint_create(ctx, &s.arena, w->plan.events, &w->events, w->m, 2 * s.n, ncrit, &s.back));
   if (w->plan.events) {
     MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit + 1, s.room, w->method, &s.guarded));
   }

@@ -20,12 +20,9 @@ typedef mbg__dca_tangents tangent;
 static int take_arrays(mbg_context *ctx, tangent *s) {
   const mbg__formulation_work *w = s->w;
   const bool events = w->plan.events != NULL;
-  const size_t np = (size_t)s->np + events, all = 2 * (size_t)s->n * (1 + np), used = (size_t)w->flow.nused;
+  const size_t np = (size_t)s->d.np + events, used = (size_t)w->flow.nused;
   int err = MBG_OK;
   s->en = MBG_TAKE(&s->arena, real, np * (size_t)s->nb);
-  s->x = MBG_TAKE(&s->arena, real, all);
-  s->xi = MBG_TAKE(&s->arena, real, all);
-  s->xd = MBG_TAKE(&s->arena, real, all);
   s->e = MBG_TAKE(&s->arena, real *, np);
   s->dw = MBG_TAKE(&s->arena, real *, np);
   s->eye = MBG_TAKE(&s->arena, real, used * used);
@@ -34,24 +31,21 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   s->gattr = MBG_TAKE(&s->arena, real, used * (size_t)w->m->na);
   s->nw = w->plan.npose > 0 ? w->m->nw : 0;
   s->frame = MBG_TAKE(&s->arena, real, 3 * s->nw);
-  s->dy = MBG_TAKE(&s->arena, real, (used + (size_t)s->nw) * np);
+  s->d.dy = MBG_TAKE(&s->arena, real, (used + (size_t)s->nw) * np);
   s->enode = MBG_TAKE(&s->arena, real, (size_t)mbg__pool_threads(w->pool) * (size_t)s->nb);
   for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
   if (events) {
-    s->dt = MBG_TAKE(&s->arena, real, np);
-    s->ratio = MBG_TAKE(&s->arena, real, np);
-    s->kept = MBG_TAKE(&s->arena, real, all + np * (size_t)s->nb);
+    s->kept = MBG_TAKE(&s->arena, real, np * (size_t)s->nb);
     s->fw = MBG_TAKE(&s->arena, real, np * (size_t)w->m->nw);
     s->fv = MBG_TAKE(&s->arena, real, np * (size_t)w->m->nw);
     s->e_none = MBG_TAKE(&s->arena, real, s->nb);
-    s->hold = MBG_TAKE(&s->arena, real, 2 * s->n);
     s->bias = MBG_TAKE(&s->arena, real, w->m->nw);
     s->guard_row = MBG_TAKE(&s->arena, real, 2 * w->m->nw + w->m->na);
   }
   MBG_TRY(mbg__design_columns_make(ctx, &s->arena, mbg__system_design(w->flow.sys), &s->columns));
-  MBG_TRY(mbg__event_tangent_create(ctx, &s->arena, w->plan.events, w->m, &s->columns, s->np, &s->events));
+  MBG_TRY(mbg__ode_tangent_create(ctx, &s->arena, w->m, &s->columns, &s->d));
 done:
   return err;
 }
@@ -81,11 +75,11 @@ done:
   return err;
 }
 
-static int panels(const tangent *s) { return (s->np + s->width - 1) / s->width; }
+static int panels(const tangent *s) { return (s->d.np + s->width - 1) / s->width; }
 
 /* threads pay if each has panels of its own and enough work */
 static int make_workers(mbg_context *ctx, tangent *s) {
-  const bool enough = (double)s->np * s->w->m->nbody >= 256;
+  const bool enough = (double)s->d.np * s->w->m->nbody >= 256;
   int err = MBG_OK;
   const int threads = mbg__pool_threads(s->w->pool);
   s->nworker = enough && panels(s) > 1 ? (threads < panels(s) ? threads : panels(s)) : 1;
@@ -110,16 +104,16 @@ static void destroy_workers(tangent *s) {
 
 /* ---------------------------------------------------------------------- columns */
 
-static real *column(const tangent *s, real *x, int p) { return mbg__dca_column(s, x, p); }
+static real *column(const tangent *s, real *x, int p) { return mbg__ode_tangent_column(&s->d, x, p); }
 
-static const real *column_of(const tangent *s, const real *x, int p) { return x + 2 * (size_t)s->n * (size_t)(1 + p); }
+static const real *column_of(const tangent *s, const real *x, int p) { return mbg__ode_tangent_column_of(&s->d, x, p); }
 
 static real *en_of(const tangent *s, int p) { return mbg__dca_en(s, p); }
 
 /* rates of a panel of columns from parameter `first` on */
 static void panel(const tangent *s, worker *k, int first, const real *x, real *xd) {
   const mbg__dca_flow *f = &s->w->flow;
-  const int m = s->np - first < s->width ? s->np - first : s->width;
+  const int m = s->d.np - first < s->width ? s->d.np - first : s->width;
   const real *e[MBG__DCA_PANEL], *dw[MBG__DCA_PANEL];
   real *out[MBG__DCA_PANEL];
   for (int q = 0; q < m; q++) {
@@ -131,7 +125,7 @@ static void panel(const tangent *s, worker *k, int first, const real *x, real *x
     dw[q] = own + s->n;
     out[q] = to + s->n;
   }
-  const mbg__dca_attributes attributes = {&s->events, first, k->da};
+  const mbg__dca_attributes attributes = {&s->d.events, first, k->da};
   mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
 }
 
@@ -170,17 +164,17 @@ static int all_columns(tangent *s, const real *x, real *xd) {
   return err;
 }
 
-int mbg__dca_tangent_rhs(void *user, double t, const real *x, real *xd) {
+static int rhs(void *user, double t, const real *x, real *xd) {
   tangent *s = user;
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
-  mbg__dca_tangent_times(s, t);
+  mbg__ode_tangent_times(&s->d, t);
   MBG_TRY(mbg__dca_flow_eval(w->flow.ctx, &w->flow, &w->base[w->now], t, x));
   mbg__dca_flow_rates(&w->flow, x, xd);
   MBG_TRY(mbg__dca_point_linearize(w->flow.ctx, w->point));
   mbg__dca_flow_increments(&w->flow, x);
   MBG_TRY(all_columns(s, x, xd));
-  mbg__dca_tangent_lengths(s, xd);
+  mbg__ode_tangent_lengths(&s->d, xd);
 done:
   return mbg__ode_status(err);
 }
@@ -193,14 +187,15 @@ static int fill_start(mbg_context *ctx, tangent *s) {
   real *da = s->workers[0].da;
   int err = MBG_OK;
   /* the start uses the system as scratch: all parameters before the tree */
-  real *frames = MBG_TAKE(&s->arena, real, nw * (size_t)s->np), *twists = MBG_TAKE(&s->arena, real, nw * (size_t)s->np);
+  real *frames = MBG_TAKE(&s->arena, real, nw * (size_t)s->d.np);
+  real *twists = MBG_TAKE(&s->arena, real, nw * (size_t)s->d.np);
   MBG_TRY(mbg__arena_check(ctx, &s->arena));
-  MBG_TRY(mbg__start_push_all(ctx, w->start, &s->columns, s->np, da, frames, twists));
+  MBG_TRY(mbg__start_push_all(ctx, w->start, &s->columns, s->d.np, da, frames, twists));
   mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
-  for (int p = 0; p < s->np; p++) {
+  for (int p = 0; p < s->d.np; p++) {
     mbg__design_column_lay(&s->columns, p, da);
     mbg__tree_local_read_push(w->tree, frames + nw * (size_t)p, twists + nw * (size_t)p, da, en_of(s, p),
-                              column(s, s->x, p) + s->n);
+                              column(s, s->d.x, p) + s->n);
     mbg__design_column_clear(&s->columns, p, da);
   }
 done:
@@ -216,8 +211,8 @@ static int begin(mbg_context *ctx, tangent *s) {
   w->now = 0;
   mbg__dca_base_load(w, &start, b);
   MBG_TRY(mbg__dca_base_set(ctx, &w->flow, b));
-  vn_zero(s->n, s->x);
-  vn_copy(s->n, s->x + s->n, b->w);
+  vn_zero(s->n, s->d.x);
+  vn_copy(s->n, s->d.x + s->n, b->w);
   MBG_TRY(fill_start(ctx, s));
 done:
   return err;
@@ -229,13 +224,13 @@ done:
 static void node_columns(void *user, int thread, int first, int end) {
   const stage *g = user;
   const tangent *s = g->s;
-  const size_t nb = (size_t)s->nb, n = (size_t)s->n, np = (size_t)s->np;
+  const size_t nb = (size_t)s->nb, n = (size_t)s->n, np = (size_t)s->d.np;
   real *e = s->enode + (size_t)thread * nb;
   for (int p = first; p < end; p++) {
     const real *own = column_of(s, g->x, p);
     mbg__dca_flow_frames_push(&s->w->flow, g->x, en_of(s, p), own, e);
     for (size_t k = 0; k < (size_t)s->w->flow.nused; k++) {
-      s->dy[k * np + (size_t)p] = vn_dot(s->nb, s->ge + k * nb, e) + vn_dot(s->n, s->gw + k * n, own + s->n);
+      s->d.dy[k * np + (size_t)p] = vn_dot(s->nb, s->ge + k * nb, e) + vn_dot(s->n, s->gw + k * n, own + s->n);
     }
   }
 }
@@ -243,17 +238,17 @@ static void node_columns(void *user, int thread, int first, int end) {
 /* w of the bodies at (t, x) after base, by rows behind those of the signals */
 static int node_frames(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
   mbg__formulation_work *w = s->w;
-  const size_t np = (size_t)s->np, nw = (size_t)s->nw;
-  real *da = s->workers[0].da, *e = s->enode, *dy = s->dy + (size_t)w->flow.nused * np;
+  const size_t np = (size_t)s->d.np, nw = (size_t)s->nw;
+  real *da = s->workers[0].da, *e = s->enode, *dy = s->d.dy + (size_t)w->flow.nused * np;
   const int err = mbg__dca_flow_eval(ctx, &w->flow, base, t, x);
   mbg__dca_flow_increments(&w->flow, x);
-  for (int p = 0; err == MBG_OK && p < s->np; p++) {
+  for (int p = 0; err == MBG_OK && p < s->d.np; p++) {
     const real *own = column_of(s, x, p);
     mbg__dca_flow_frames_push(&w->flow, x, en_of(s, p), own, e);
-    mbg__event_tangent_lay(&s->events, p, da);
+    mbg__event_tangent_lay(&s->d.events, p, da);
     mbg__tree_local_push(w->tree, &(mbg__tree_direction){.e = e, .dw = own + s->n, .attributes = da}, true, s->frame,
                          s->frame + nw, s->frame + 2 * nw);
-    mbg__event_tangent_clear(&s->events, p, da);
+    mbg__event_tangent_clear(&s->d.events, p, da);
     for (size_t i = 0; i < nw; i++) {
       dy[i * np + (size_t)p] = s->frame[i];
     }
@@ -261,41 +256,28 @@ static int node_frames(mbg_context *ctx, tangent *s, const mbg__dca_base *base, 
   return err;
 }
 
-/* dy/dp of the used signals at (t, x) after base */
-int mbg__dca_tangent_node(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
+/* dy/dp of the used signals at (t, x) */
+static int node_derivatives(mbg_context *ctx, void *user, double t, const real *x, bool inside) {
+  tangent *s = user;
   mbg__formulation_work *w = s->w;
+  const mbg__dca_base *base = &w->base[w->now];
   const size_t used = (size_t)w->flow.nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)w->m->na,
-               np = (size_t)s->np;
+               np = (size_t)s->d.np;
   memset(s->ge, 0, used * nb * sizeof(real));
   memset(s->gw, 0, used * n * sizeof(real));
   memset(s->gattr, 0, used * na * sizeof(real));
-  memset(s->dy, 0, used * np * sizeof(real));
-  mbg__dca_tangent_times(s, t);
+  memset(s->d.dy, 0, used * np * sizeof(real));
+  (void)inside;
   const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
   if (err == MBG_OK) {
     mbg__dca_flow_increments(&w->flow, x);
-    mbg__pool_for(w->pool, NODE_COLUMNS, s->np, 1, node_columns, &(stage){s, x, NULL});
+    mbg__pool_for(w->pool, NODE_COLUMNS, s->d.np, 1, node_columns, &(stage){s, x, NULL});
   }
   for (size_t k = 0; err == MBG_OK && k < used; k++) {
-    mbg__event_tangent_pull(&s->events, mbg__system_design(w->flow.sys), s->np, s->gattr + k * na, s->dy + k * np);
+    mbg__event_tangent_pull(&s->d.events, mbg__system_design(w->flow.sys), s->d.np, s->gattr + k * na,
+                            s->d.dy + k * np);
   }
   return err == MBG_OK && s->nw > 0 ? node_frames(ctx, s, base, t, x) : err;
-}
-
-int mbg__dca_tangent_inner(mbg_context *ctx, tangent *s, const mbg__rk_record *step) {
-  const mbg__formulation_work *w = s->w;
-  const int all = 2 * s->n * (1 + s->np);
-  int err = MBG_OK;
-  for (double t; s->node < w->nodes.count && (t = mbg__step_nodes_time(&w->nodes, s->node)) < step->t1; s->node++) {
-    mbg__rk_interpolate_all(w->pool, w->method, all, step->r, (t - step->t0) / (step->t1 - step->t0), s->xi);
-    mbg__dca_tangent_hold(s, step, t);
-    MBG_TRY(mbg__dca_tangent_node(ctx, s, &w->base[w->now], t, s->xi));
-    mbg__dca_tangent_hand(s);
-    s->held = false;
-    MBG_TRY(s->take(s->user, s->node, s->dy));
-  }
-done:
-  return err;
 }
 
 /* ---------------------------------------------------------------------- the run */
@@ -304,8 +286,8 @@ static void end_columns(void *user, int thread, int first, int end) {
   tangent *s = user;
   (void)thread;
   for (int p = first; p < end; p++) {
-    real *own = column(s, s->x, p);
-    mbg__dca_flow_frames_push(&s->w->flow, s->x, en_of(s, p), own, en_of(s, p));
+    real *own = column(s, s->d.x, p);
+    mbg__dca_flow_frames_push(&s->w->flow, s->d.x, en_of(s, p), own, en_of(s, p));
     vn_zero(s->n, own);
     s->e[p] = en_of(s, p);
     s->dw[p] = own + s->n;
@@ -313,23 +295,24 @@ static void end_columns(void *user, int thread, int first, int end) {
 }
 
 /* the end of a step: e_n, projection, dsigma = 0 */
-int mbg__dca_tangent_finish(mbg_context *ctx, tangent *s, double t1) {
+static int finish(mbg_context *ctx, void *user, double t1) {
+  tangent *s = user;
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
-  mbg__dca_flow_increments(&w->flow, s->x);
-  mbg__pool_for(w->pool, END_COLUMNS, s->np, 1, end_columns, s);
-  vn_copy(2 * s->n, w->y, s->x);
+  mbg__dca_flow_increments(&w->flow, s->d.x);
+  mbg__pool_for(w->pool, END_COLUMNS, s->d.np, 1, end_columns, s);
+  vn_copy(2 * s->n, w->y, s->d.x);
   MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
   if (w->project) {
     /* E before the projection again */
-    const mbg__dca_attributes attributes = {&s->events, 0, s->workers[0].da};
+    const mbg__dca_attributes attributes = {&s->d.events, 0, s->workers[0].da};
     mbg__dca_flow_frames(&w->flow, &w->base[w->now], w->y, w->flow.E);
-    MBG_TRY(mbg__dca_project_push(ctx, w->project, t1, w->base[!w->now].q, w->flow.E, w->before, w->rounds, s->np, s->e,
-                                  s->dw, &attributes));
+    MBG_TRY(mbg__dca_project_push(ctx, w->project, t1, w->base[!w->now].q, w->flow.E, w->before, w->rounds, s->d.np,
+                                  s->e, s->dw, &attributes));
   }
   w->now = !w->now;
-  vn_zero(s->n, s->x);
-  vn_copy(s->n, s->x + s->n, w->base[w->now].w);
+  vn_zero(s->n, s->d.x);
+  vn_copy(s->n, s->d.x + s->n, w->base[w->now].w);
 done:
   return err;
 }
@@ -340,63 +323,91 @@ static void rate_columns(void *user, int thread, int first, int end) {
   (void)thread;
   for (int p = first - 1; p < end - 1; p++) {
     real *to = column(s, g->xd, p);
-    vn_copy(s->n, to, column_of(s, s->x, p) + s->n);
+    vn_copy(s->n, to, column_of(s, s->d.x, p) + s->n);
     vn_copy(s->n, to + s->n, column_of(s, g->x, p) + s->n);
   }
 }
 
 /* without a projection the rates at the end are those of the next start: dsigma' = dw, dw' unchanged */
-int mbg__dca_tangent_restart(mbg_context *ctx, tangent *s, mbg__rk *rk) {
+static int go_on(mbg_context *ctx, void *user, mbg__rk *rk) {
+  tangent *s = user;
   if (s->w->project) {
-    return mbg__rk_rebase(ctx, rk, s->x, NULL);
+    return mbg__rk_rebase(ctx, rk, s->d.x, NULL);
   }
-  mbg__pool_for(s->w->pool, RATE_COLUMNS, 1 + s->np, 4, rate_columns, &(stage){s, mbg__rk_rate(rk), s->xd});
-  return mbg__rk_rebase(ctx, rk, s->x, s->xd);
+  mbg__pool_for(s->w->pool, RATE_COLUMNS, 1 + s->d.np, 4, rate_columns, &(stage){s, mbg__rk_rate(rk), s->d.xd});
+  return mbg__rk_rebase(ctx, rk, s->d.x, s->d.xd);
 }
 
-int mbg__dca_tangent_segment(void *user, double ta, double tb, real *x) {
+static int begin_segment(void *user, double ta, double tb, real *x) {
   (void)x;
   mbg__dca_segment(((tangent *)user)->w, ta, tb);
   return MBG_OK;
 }
 
-static int integrate(mbg_context *ctx, tangent *s, mbg__rk *rk) {
+static int integrate(mbg_context *ctx, tangent *s, const mbg__ode_tangent_ops *ops, mbg__rk *rk) {
   mbg__formulation_work *w = s->w;
-  mbg__rk_run run = mbg__ode_run(&w->plan, w->last, mbg__dca_tangent_rhs, mbg__dca_tangent_segment, s);
+  mbg__rk_run run = mbg__ode_run(&w->plan, w->last, rhs, begin_segment, s);
   int err = MBG_OK;
   run.nfrozen = w->nfrozen;
   run.frozen = w->frozen;
-  MBG_TRY(mbg__rk_start(ctx, rk, &run, s->x));
+  MBG_TRY(mbg__rk_start(ctx, rk, &run, s->d.x));
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
-  MBG_TRY(mbg__dca_tangent_node(ctx, s, &w->base[0], w->plan.t0, s->x));
-  MBG_TRY(s->take(s->user, s->node++, s->dy));
+  MBG_TRY(node_derivatives(ctx, s, w->plan.t0, s->d.x, false));
+  MBG_TRY(s->d.take(s->d.user, s->d.node++, s->d.dy));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
     const double t1 = step->t1;
     MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, t1));
-    MBG_TRY(mbg__dca_tangent_inner(ctx, s, step));
-    mbg__rk_copy(w->pool, 2 * s->n * (1 + s->np), s->x, step->y1);
-    MBG_TRY(mbg__dca_tangent_finish(ctx, s, t1));
-    MBG_TRY(mbg__dca_tangent_node(ctx, s, &w->base[w->now], t1, s->x));
-    MBG_TRY(s->take(s->user, s->node++, s->dy));
-    MBG_TRY(mbg__dca_tangent_restart(ctx, s, rk));
+    MBG_TRY(mbg__ode_tangent_inner(ctx, &s->d, ops, step));
+    mbg__rk_copy(w->pool, 2 * s->n * (1 + s->d.np), s->d.x, step->y1);
+    MBG_TRY(finish(ctx, s, t1));
+    MBG_TRY(node_derivatives(ctx, s, t1, s->d.x, false));
+    MBG_TRY(s->d.take(s->d.user, s->d.node++, s->d.dy));
+    MBG_TRY(go_on(ctx, s, rk));
   }
 done:
   return err;
 }
 
+/* the run with events */
+static int integrate_events(mbg_context *ctx, tangent *s, const mbg__ode_tangent_ops *ops, mbg__rk *rk) {
+  mbg__formulation_work *w = s->w;
+  mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
+  w->dt = s->d.dt;
+  w->ratio = s->d.ratio;
+  const int err = mbg__ode_tangent_run(ctx, &s->d, ops, rk);
+  w->dt = w->ratio = NULL;
+  return err;
+}
+
 int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                      void *user) {
-  tangent s = {.w = w,
-               .np = mbg__design_column_count(mbg__system_design(w->flow.sys)),
-               .nparam = mbg__design_column_count(mbg__system_design(w->flow.sys)),
-               .n = w->flow.n,
-               .nb = 6 * w->m->nbody,
-               .take = take,
-               .user = user};
+  const int np = mbg__design_column_count(mbg__system_design(w->flow.sys));
+  tangent s = {.w = w, .n = w->flow.n, .nb = 6 * w->m->nbody};
+  const mbg__ode_tangent_ops ops = {.rhs = rhs,
+                                    .segment = begin_segment,
+                                    .node = node_derivatives,
+                                    .finish = finish,
+                                    .go_on = go_on,
+                                    .guard = mbg__dca_tangent_guard,
+                                    .event = mbg__dca_tangent_event,
+                                    .keep = mbg__dca_tangent_keep,
+                                    .user = &s};
   mbg__rk_options options = mbg__rk_options_default();
   mbg__rk *rk = NULL;
   int err = MBG_OK;
+  s.d = (mbg__ode_tangent){.plan = &w->plan,
+                           .lists = &w->events,
+                           .nodes = &w->nodes,
+                           .method = w->method,
+                           .pool = w->pool,
+                           .nend = w->nfrozen,
+                           .ends = w->frozen,
+                           .n = 2 * w->flow.n,
+                           .np = np,
+                           .nparam = np,
+                           .take = take,
+                           .user = user};
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   w->flow.ctx = ctx;
   options.fixed = 1; /* not used: steps are repeated */
@@ -406,14 +417,11 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(make_workers(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->flow.nused, &s.seeds));
-  MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (1 + s.np), w->method, &options, &rk));
-  if (w->plan.events) {
-    MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (2 + s.np), w->method, &options, &s.guard));
-  }
+  MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (1 + np), w->method, &options, &rk));
   MBG_TRY(begin(ctx, &s));
-  MBG_TRY(w->plan.events ? mbg__dca_tangent_events(ctx, &s, rk) : integrate(ctx, &s, rk));
+  MBG_TRY(w->plan.events ? integrate_events(ctx, &s, &ops, rk) : integrate(ctx, &s, &ops, rk));
 done:
-  mbg__rk_destroy(s.guard);
+  mbg__ode_tangent_destroy(&s.d);
   mbg__rk_destroy(rk);
   destroy_workers(&s);
   mbg__arena_destroy(&s.arena);

@@ -26,6 +26,17 @@ static int check_plan(mbg_context *ctx, const mbg__run_plan *p) {
   return MBG_OK;
 }
 
+/* steps of varying order cannot be taken again with another length */
+static int check_events(mbg_context *ctx, const mbg__formulation_work *w) {
+  if (!w->plan.events || w->method) {
+    return MBG_OK;
+  }
+  return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                   "integrator '%s' takes no events; 'dop853', 'dp5' and 'rk4' do, and for stiff models the "
+                   "formulations 'lie' and 'dae'",
+                   w->plan.integrator);
+}
+
 /* positions, measured from an arbitrary origin, have a tolerance relative to the size of the model; modal coordinates
    do not */
 static void fill_tolerances(mbg__formulation_work *w) {
@@ -44,8 +55,17 @@ static void fill_tolerances(mbg__formulation_work *w) {
 
 static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
   const mbg__rk_options options = mbg__ode_options(&w->plan, w->atol);
-  const int err = mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->rk);
-  return err < 0 ? err : mbg__qr_store_create(ctx, w);
+  int err = MBG_OK;
+  MBG_TRY(mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->rk));
+  w->source = w->rk;
+  if (w->plan.events) {
+    MBG_TRY(mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->trial));
+    w->rated = mbg__events_need_rates(w->plan.events);
+  }
+  MBG_TRY(mbg__ode_events_create(ctx, &w->plan, w->m->nw, &w->events));
+  MBG_TRY(mbg__qr_store_create(ctx, w));
+done:
+  return err;
 }
 
 static void destroy(mbg__formulation_work *w) {
@@ -57,6 +77,8 @@ static void destroy(mbg__formulation_work *w) {
   mbg__step_nodes_destroy(&w->nodes);
   mbg__qr_flow_destroy(w->flow);
   mbg__rk_destroy(w->rk);
+  mbg__rk_destroy(w->trial);
+  mbg__ode_events_destroy(&w->events);
   mbg__store_destroy(&w->store);
   a.release(a.user, w->frozen);
   mbg__arena_destroy(&w->arena);
@@ -75,9 +97,14 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   mbg__arena_init(&w->arena, mbg__context_allocator(ctx));
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(find_integrator(ctx, w));
+  MBG_TRY(check_events(ctx, w));
   MBG_TRY(mbg__plan_thin_breaks(ctx, &w->arena, &w->plan));
   MBG_TRY(mbg__qr_flow_create(ctx, &w->arena, sys, mbg__start_result_of(start)->rank, &w->plan, nused, used, &w->flow));
-  MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->plan, nused, &w->nodes));
+  w->node_plan = w->plan;
+  if (plan->events && plan->step > 0) {
+    w->node_plan.relative = 1e30; /* each step has the same nodes, in runs that find their events anew, too */
+  }
+  MBG_TRY(mbg__step_nodes_create(ctx, &w->arena, &w->node_plan, nused, &w->nodes));
   const int n = w->flow->state.n;
   w->atol = MBG_TAKE(&w->arena, double, n);
   w->z0 = MBG_TAKE(&w->arena, real, n);
@@ -125,6 +152,10 @@ static const double *ends(const mbg__formulation_work *w, int *nstep) {
   return w->frozen;
 }
 
+static const real *node_time(const mbg__formulation_work *w) { return w->dt; }
+
+static const real *node_stretch(const mbg__formulation_work *w) { return w->ratio; }
+
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
 /* CVODES has no steps that could be transposed: its method chooses order and interpolation as it goes */
@@ -134,8 +165,15 @@ static bool has(const mbg__run_plan *plan, mbg_method method) {
 
 static int adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method method, int ncrit,
                    const mbg__criterion_seeds *seeds, real *psi_a) {
-  return method == MBG_METHOD_ADJOINT ? mbg__qr_adjoint(ctx, w, ncrit, seeds, psi_a)
-                                      : mbg__qr_continuous_run(ctx, w, ncrit, seeds, psi_a);
+  if (method == MBG_METHOD_ADJOINT) {
+    return mbg__qr_adjoint(ctx, w, ncrit, seeds, psi_a);
+  }
+  if (w->plan.events) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
+                     "the continuous adjoint of formulation 'qr' knows no events; use the method 'adjoint' or "
+                     "'direct'");
+  }
+  return mbg__qr_continuous_run(ctx, w, ncrit, seeds, psi_a);
 }
 
 extern const mbg__formulation_ops mbg__qr_ops;
@@ -144,6 +182,8 @@ const mbg__formulation_ops mbg__qr_ops = {
     .prepare = prepare,
     .simulate = mbg__qr_simulate,
     .tangent = mbg__qr_tangent,
+    .node_time = node_time,
+    .node_stretch = node_stretch,
     .adjoint = adjoint,
     .has = has,
     .last = last,

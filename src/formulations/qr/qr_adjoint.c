@@ -6,8 +6,10 @@
      psi_a    gradient by attributes
 
    The stages of a step are stored, and the factors of small systems (qr_memory.c): a transposed stage costs the
-   kinematics, its linearization and one transposed product for each criterion. */
+   kinematics, its linearization and one transposed product for each criterion. A step to a guard has one more column
+   (ode_adjoint.h). */
 #include "formulations/qr/qr_work.h"
+#include "trajectory/ode_adjoint.h"
 
 #include <string.h>
 
@@ -15,12 +17,15 @@ typedef struct {
   mbg__formulation_work *w;
   mbg__arena arena;
   mbg_context *ctx;
-  int nc, n;
+  int nc, n; /* columns: criteria, and in a step to a guard one more */
+  int ncrit; /* criteria */
   const mbg__criterion_seeds *seeds;
   mbg__nodes nodes;
-  real *psi_a;
+  real *psi_a; /* events: with a row of the guard           (nc x na) */
   mbg__rk_adjoint *rk;
-  int step;       /* at hand */
+  mbg__ode_adjoint back;
+  mbg__rk_adjoint *guarded; /* events: with one more column */
+  int step;                 /* at hand */
   real *seed;     /*                                        (nc x nused) */
   real *lambda;   /*                                        (nc x n) */
   real *g0;       /*                                        (nc x nw) */
@@ -37,7 +42,7 @@ static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
 static int take_arrays(mbg_context *ctx, adjoint *s) {
   const mbg__formulation_work *w = s->w;
-  const size_t nc = (size_t)s->nc, n = (size_t)s->n, nw = (size_t)w->m->nw;
+  const size_t nc = (size_t)s->ncrit + (w->plan.events != NULL), n = (size_t)s->n, nw = (size_t)w->m->nw;
   s->room = mbg__step_nodes_inside(&w->nodes, mbg__qr_store_steps(w), w->frozen);
   s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)w->flow->nused);
   s->lambda = MBG_TAKE(&s->arena, real, nc * n);
@@ -50,6 +55,16 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   s->zi = MBG_TAKE(&s->arena, real, n);
   s->x = MBG_TAKE(&s->arena, double, s->room);
   s->g = MBG_TAKE(&s->arena, real, (size_t)s->room * nc * n);
+  return mbg__ode_adjoint_create(ctx, &s->arena, w->plan.events, &w->events, w->m, s->n, s->ncrit, &s->back);
+}
+
+/* gradients by attributes of criteria and guard in one block */
+static int take_attributes(mbg_context *ctx, adjoint *s) {
+  const size_t na = (size_t)s->w->m->na;
+  if (s->back.events.ev) {
+    s->psi_a = MBG_TAKE(&s->arena, real, ((size_t)s->ncrit + 1) * na);
+    s->back.events.guard_a = s->psi_a ? row(s->psi_a, s->ncrit, (int)na) : NULL;
+  }
   return mbg__arena_check(ctx, &s->arena);
 }
 
@@ -77,6 +92,10 @@ static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, c
     return MBG_OK;
   }
   MBG_TRY(mbg__qr_flow_eval_again(s->ctx, f, s->step, t, z));
+  if (s->back.h > 0) {
+    mbg__qr_state_rates(&f->state, z, f->v_star, f->a, s->back.rates);
+    mbg__ode_adjoint_length(&s->back, ncol, s->back.rates, b);
+  }
   for (int c = 0; c < ncol; c++) {
     mbg__qr_state_rates_pull(&f->state, z, f->v_star, b + (size_t)c * (size_t)s->n, row(b_z, c, s->n),
                              row(s->mu, c, f->m->nw), row(s->rho, c, f->m->nw));
@@ -85,6 +104,7 @@ static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, c
   clear(s, s->gv);
   MBG_TRY(mbg__qr_point_pull(s->ctx, f->point, ncol, s->mu, s->rho, NULL, s->gw, s->gv, s->psi_a));
   to_state(s, z, b_z);
+  mbg__ode_adjoint_time(&s->back, t, ncol, false, s->psi_a);
 done:
   return err;
 }
@@ -94,7 +114,7 @@ done:
 /* do seeds of the node concern accelerations or reactions? */
 static bool needs_accelerations(const adjoint *s) {
   for (int k = 0; k < s->nodes.nused; k++) {
-    for (int c = 0; mbg__ode_needs_accelerations(s->w->m, 1, s->nodes.used + k) && c < s->nc; c++) {
+    for (int c = 0; mbg__ode_needs_accelerations(s->w->m, 1, s->nodes.used + k) && c < s->ncrit; c++) {
       if (s->seed[(size_t)c * (size_t)s->nodes.nused + (size_t)k] != 0) {
         return true;
       }
@@ -122,7 +142,7 @@ static void pull_signals(adjoint *s, int node) {
   clear(s, s->gv);
   clear(s, s->rho);
   memset(s->reaction, 0, (size_t)s->nc * (size_t)m->nrow * sizeof(real));
-  for (int c = 0; c < s->nc; c++) {
+  for (int c = 0; c < s->ncrit; c++) {
     for (int k = 0; k < s->nodes.nused; k++) {
       const real weight = s->seed[(size_t)c * (size_t)s->nodes.nused + (size_t)k];
       if (weight != 0) {
@@ -135,9 +155,9 @@ static void pull_signals(adjoint *s, int node) {
 }
 
 static bool take_seeds(adjoint *s, int node) {
-  mbg__seeds_at(s->seeds, s->nc, &s->nodes, node, s->seed);
-  return mbg__any((size_t)s->nc * (size_t)s->nodes.nused, s->seed) ||
-         mbg__seeds_have_poses(s->seeds, s->nc, s->w->m->nw, node);
+  mbg__seeds_at(s->seeds, s->ncrit, &s->nodes, node, s->seed);
+  return mbg__any((size_t)s->ncrit * (size_t)s->nodes.nused, s->seed) ||
+         mbg__seeds_have_poses(s->seeds, s->ncrit, s->w->m->nw, node);
 }
 
 /* the seeds taken, of a node at (t, z), added to the gradient by z (nc x n) */
@@ -154,6 +174,27 @@ done:
   return err;
 }
 
+/* the node at the end of a step, at the start, or after an event */
+static int end_node(mbg_context *ctx, adjoint *s, int node, double t, const real *z) {
+  for (int c = 0; s->back.events.ev && c < s->ncrit; c++) {
+    s->back.events.tb[c] += mbg__seed_time(&s->seeds[c], &s->nodes, node);
+  }
+  return take_seeds(s, node) ? node_gradient(ctx, s, node, t, z, s->lambda) : MBG_OK;
+}
+
+/* a node inside a step whose length moves: of an integral, whose weight grows with it, or a sample */
+static void by_node(adjoint *s, int node, double t, const real *g) {
+  const mbg__formulation_work *w = s->w;
+  const bool sample = w->nodes.omega[node] == 0;
+  mbg__ode_adjoint_time(&s->back, t, s->ncrit, sample, s->psi_a);
+  if (sample && s->back.h > 0) {
+    mbg__ode_adjoint_sample(&s->back, w->method, w->r, t, g);
+  }
+  for (int c = 0; !sample && s->back.h > 0 && c < s->ncrit; c++) {
+    s->back.events.hb[c] += mbg__seed_stretch(&s->seeds[c], &s->nodes, node) / s->back.h;
+  }
+}
+
 /* gradients g of the dense output at x for the nodes inside step k, last first; their number */
 static int inner_nodes(mbg_context *ctx, adjoint *s, int k, const mbg__qr_step *step, int *node, int *count) {
   mbg__formulation_work *w = s->w;
@@ -168,8 +209,66 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int k, const mbg__qr_step *
     memset(g, 0, size * sizeof(real));
     mbg__qr_step_interpolate(w, k, step, t, s->zi);
     MBG_TRY(node_gradient(ctx, s, *node, t, s->zi, g));
+    if (s->back.events.ev) {
+      by_node(s, *node, t, g);
+    }
     s->x[(*count)++] = (t - step->t0) / (step->t1 - step->t0);
   }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- events */
+
+/* the end of a step to a guard, which brings its own column */
+static int guard_column(mbg_context *ctx, adjoint *s, int guard, const mbg__qr_step *step) {
+  const int nw = s->w->m->nw, g = s->ncrit;
+  int err = MBG_OK;
+  const mbg__state bodies = mbg__qr_bodies(ctx, s->w, step->t1, step->z1);
+  vn_zero(nw, s->gw);
+  vn_zero(nw, s->gv);
+  MBG_TRY(mbg__events_guard(ctx, s->back.events.ev, guard, &bodies, s->gw, s->gv, s->back.events.guard_a));
+  vn_zero(s->n, row(s->lambda, g, s->n));
+  vn_zero(nw, row(s->g0, g, nw));
+  mbg__qr_state_read_pull(&s->w->flow->state, step->z1, s->gw, s->gv, row(s->lambda, g, s->n), row(s->g0, g, nw));
+  s->nc = g + 1;
+  mbg__ode_adjoint_time(&s->back, step->t1, s->nc, false, s->psi_a);
+done:
+  return err;
+}
+
+/* at the start of step k: what its length and, with an event, its end leave here */
+static void leave(adjoint *s, int k) {
+  const bool guarded = mbg__ode_adjoint_leave(&s->back, k, s->psi_a);
+  const int nw = s->w->m->nw;
+  for (int c = 0; guarded && c < s->ncrit; c++) {
+    vn_axpy(s->n, row(s->lambda, c, s->n), -s->back.events.kappa[c], row(s->lambda, s->ncrit, s->n));
+    vn_axpy(nw, row(s->g0, c, nw), -s->back.events.kappa[c], row(s->g0, s->ncrit, nw));
+  }
+  s->nc = s->ncrit;
+}
+
+/* step k is an event: from the state after it to that before */
+static int undo_event(mbg_context *ctx, adjoint *s, int k, int *node) {
+  mbg__formulation_work *w = s->w;
+  const mbg__qr_state *state = &w->flow->state;
+  mbg__qr_step step;
+  int err = MBG_OK;
+  MBG_TRY(mbg__qr_store_step(ctx, w, k, &step));
+  mbg__qr_at_step(w, k);
+  MBG_TRY(end_node(ctx, s, (*node)--, step.t1, step.z1));
+  mbg__event_adjoint_clock(&s->back.events, s->psi_a);
+  clear(s, s->gw);
+  clear(s, s->gv);
+  for (int c = 0; c < s->nc; c++) {
+    real *rates = row(s->lambda, c, s->n) + state->nplace;
+    mbg__to_full(w->m, 1, rates, row(s->gv, c, w->m->nw));
+    vn_zero(w->m->nv, rates);
+  }
+  const mbg__state before = mbg__qr_bodies(ctx, w, step.t0, step.z0);
+  MBG_TRY(mbg__event_adjoint_act(ctx, &s->back.events, mbg__ode_events_fired(&w->events, k), &before, s->gw, s->gv,
+                                 s->psi_a));
+  to_state(s, step.z0, s->lambda);
 done:
   return err;
 }
@@ -181,15 +280,16 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__qr_step step;
   int err = MBG_OK, count;
   s->step = k;
-  w->flow->segment = mbg__plan_segment(&w->plan, w->frozen[k - 1], w->frozen[k]);
   MBG_TRY(mbg__qr_store_step(ctx, w, k, &step));
-  if (take_seeds(s, *node)) {
-    MBG_TRY(node_gradient(ctx, s, *node, step.t1, step.z1, s->lambda));
-  }
-  (*node)--;
+  mbg__qr_at_step(w, k);
+  MBG_TRY(end_node(ctx, s, (*node)--, step.t1, step.z1));
+  const int guard = mbg__ode_adjoint_enter(&s->back, k, step.t0, step.t1, s->psi_a);
+  MBG_TRY(guard >= 0 ? guard_column(ctx, s, guard, &step) : MBG_OK);
   MBG_TRY(inner_nodes(ctx, s, k, &step, node, &count));
   const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k};
-  MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->rk, &run, step.t0, step.t1, step.z0, count, s->x, s->g, s->lambda));
+  MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, step.t0, step.t1, step.z0, count,
+                                     s->x, s->g, s->lambda));
+  leave(s, k);
 done:
   return err;
 }
@@ -200,9 +300,8 @@ static int start(mbg_context *ctx, adjoint *s) {
   const mbg__qr_state *state = &w->flow->state;
   int err = MBG_OK;
   w->flow->segment = (mbg__segment){-INFINITY, INFINITY};
-  if (take_seeds(s, 0)) {
-    MBG_TRY(node_gradient(ctx, s, 0, w->plan.t0, w->z0, s->lambda));
-  }
+  mbg__ode_events_at(&w->events, w->plan.events, 0);
+  MBG_TRY(end_node(ctx, s, 0, w->plan.t0, w->z0));
   for (int c = 0; c < s->nc; c++) {
     vn_zero(w->m->nw, s->gv);
     mbg__to_full(w->m, 1, row(s->lambda, c, s->n) + state->nplace, s->gv);
@@ -217,9 +316,10 @@ static int passes(mbg_context *ctx, adjoint *s) {
   int err = MBG_OK, node = w->nodes.count - 1;
   for (int k = mbg__qr_store_steps(w); k > 0; k--) {
     MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, w->frozen[k]));
-    MBG_TRY(back(ctx, s, k, &node));
+    MBG_TRY(mbg__ode_events_fired(&w->events, k) >= 0 ? undo_event(ctx, s, k, &node) : back(ctx, s, k, &node));
   }
   MBG_TRY(start(ctx, s));
+  mbg__ode_adjoint_time(&s->back, w->plan.t0, s->ncrit, true, s->psi_a);
 done:
   return err;
 }
@@ -229,18 +329,27 @@ int mbg__qr_adjoint(mbg_context *ctx, mbg__formulation_work *w, int ncrit, const
   adjoint s = {.w = w,
                .ctx = ctx,
                .nc = ncrit,
+               .ncrit = ncrit,
                .n = w->flow->state.n,
                .seeds = seeds,
-               .nodes = mbg__ode_nodes(&w->nodes, w->flow->used, w->partial),
+               .nodes = mbg__qr_nodes(w),
                .psi_a = psi_a};
   int err = MBG_OK;
   w->flow->ctx = ctx;
   mbg__system_want(w->flow->sys, mbg__seeds_all(seeds, ncrit));
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
+  MBG_TRY(take_attributes(ctx, &s));
   MBG_TRY(mbg__rk_adjoint_create(ctx, s.n, ncrit, s.room, w->method, &s.rk));
+  if (w->plan.events) {
+    MBG_TRY(mbg__rk_adjoint_create(ctx, s.n, ncrit + 1, s.room, w->method, &s.guarded));
+  }
   MBG_TRY(passes(ctx, &s));
+  if (s.psi_a != psi_a) {
+    vn_axpy(ncrit * w->m->na, psi_a, 1, s.psi_a);
+  }
 done:
+  mbg__rk_adjoint_destroy(ctx, s.guarded);
   mbg__rk_adjoint_destroy(ctx, s.rk);
   mbg__system_want(w->flow->sys, true);
   mbg__arena_destroy(&s.arena);

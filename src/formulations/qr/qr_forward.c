@@ -137,9 +137,9 @@ done:
 
 /* ---------------------------------------------------------------------- the run */
 
-static int value_at(void *user, double t, real *y) {
+int mbg__qr_value_at(void *user, double t, real *y) {
   mbg__formulation_work *w = user;
-  const mbg__rk_record *step = mbg__rk_last(w->rk);
+  const mbg__rk_record *step = mbg__rk_last(w->source);
   const int n = w->flow->state.n;
   const bool inside = t < step->t1 && step->r;
   if (inside) {
@@ -155,19 +155,24 @@ int mbg__qr_begin_segment(void *user, double ta, double tb, real *z) {
   return MBG_OK;
 }
 
-static int finish_step(mbg_context *ctx, void *user) {
-  mbg__formulation_work *w = user;
-  const mbg__rk_record *step = mbg__rk_last(w->rk);
+int mbg__qr_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
+  return mbg__ode_keep_time(ctx, &w->arena.allocator, t, &w->nfrozen, &w->frozen_room, &w->frozen);
+}
+
+int mbg__qr_end_step(mbg_context *ctx, mbg__formulation_work *w) {
+  const mbg__rk_record *step = mbg__rk_last(w->source);
   int err = MBG_OK;
   mbg__qr_memory_step(w->flow);
   MBG_TRY(mbg__qr_store_add(ctx, w, step->y1, step->k));
   if (!w->nodes.fixed) {
-    MBG_TRY(mbg__ode_keep_time(ctx, &w->arena.allocator, step->t1, &w->nfrozen, &w->frozen_room, &w->frozen));
+    MBG_TRY(mbg__qr_keep_time(ctx, w, step->t1));
   }
-  MBG_TRY(mbg__qr_finish_step(ctx, w, step->t0, step->t1, step->y1, value_at, w));
+  MBG_TRY(mbg__qr_finish_step(ctx, w, step->t0, step->t1, step->y1, mbg__qr_value_at, w));
 done:
   return err;
 }
+
+static int finish_step(mbg_context *ctx, void *user) { return mbg__qr_end_step(ctx, user); }
 
 static void label(const void *user, int i, char *text, size_t size) {
   mbg__qr_state_label(&((const mbg__formulation_work *)user)->flow->state, i, text, size);
@@ -181,19 +186,27 @@ static int integrate(mbg_context *ctx, mbg__formulation_work *w, bool frozen) {
   run.frozen = frozen ? w->frozen : NULL;
   if (!frozen) {
     w->nfrozen = -1;
-    MBG_TRY(mbg__ode_keep_time(ctx, &w->arena.allocator, w->plan.t0, &w->nfrozen, &w->frozen_room, &w->frozen));
+    MBG_TRY(mbg__qr_keep_time(ctx, w, w->plan.t0));
   }
   MBG_TRY(mbg__qr_store_begin(ctx, w));
   mbg__qr_memory_begin(w->flow, w->method->nextended);
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, w->z0));
-  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, value_at, w));
-  MBG_TRY(mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
+  MBG_TRY(mbg__step_nodes_begin(ctx, &w->nodes, frozen, mbg__qr_value_at, w));
+  MBG_TRY(w->plan.events ? mbg__qr_integrate_events(ctx, w, &steps)
+                         : mbg__ode_integrate(ctx, &w->plan, w->rk, &steps, &w->partial));
   if (w->plan.memory > 0 && !(w->plan.step > 0)) {
     MBG_TRY(mbg__store_limit(ctx, &w->store, mbg__ode_store_share(&w->plan, &w->nodes, w->nfrozen)));
   }
 done:
   mbg__qr_memory_end(w->flow);
   return err;
+}
+
+mbg__nodes mbg__qr_nodes(const mbg__formulation_work *w) {
+  mbg__nodes nodes = mbg__ode_nodes(&w->nodes, w->flow->used, w->partial);
+  nodes.nfiring = mbg__events_count(w->plan.events);
+  nodes.firings = mbg__events_firings(w->plan.events);
+  return nodes;
 }
 
 int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes) {
@@ -208,6 +221,11 @@ int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mb
   memcpy(w->z, w->z0, (size_t)w->flow->state.n * sizeof(real));
   memcpy(w->turns, mbg__start_result_of(w->start)->turns, (size_t)w->m->nturn * sizeof(int));
   w->last = w->plan.t0;
+  w->source = w->rk;
+  if (frozen && w->plan.events) { /* nodes move with events: they are not those of the run before */
+    MBG_TRY(mbg__ode_events_repeat(ctx, &w->events, &w->plan, w->nfrozen, w->frozen));
+    frozen = false;
+  }
   if (!frozen && w->plan.ends) {
     MBG_TRY(mbg__ode_take_ends(ctx, &w->arena.allocator, &w->plan, &w->nfrozen, &w->frozen_room, &w->frozen));
     frozen = true;
@@ -218,7 +236,7 @@ int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mb
     MBG_TRY(mbg__qr_cvodes_simulate(ctx, w, frozen));
   }
   w->counts.assemblies = w->counts.factorizations = w->flow->evaluations;
-  *nodes = mbg__ode_nodes(&w->nodes, w->flow->used, w->partial);
+  *nodes = mbg__qr_nodes(w);
 done:
   return err;
 }

@@ -138,6 +138,17 @@ void mbg__qr_state_variation(const mbg__qr_state *s, const real *z, const real *
   mbg__to_full(s->m, 1, dz + s->nplace, dv);
 }
 
+void mbg__qr_state_start_push(const mbg__qr_state *s, const real *z, const real *w0, real *w) {
+  for (int b = 0; b < s->m->nbody; b++) {
+    const int off = s->m->bodies[b].voff;
+    mbg__frame g;
+    real own[6];
+    read_place(s->m->bodies[b].motion, z + s->first[b], &g);
+    AdInv_mul(own, &g, w0 + off);
+    v6_axpy(w + off, 1, own);
+  }
+}
+
 /* x' = R U: R (dU + W_w x U); q' = q o W / 2: dq o W / 2 + q o dW / 2 */
 static void place_rates_push(mbg__motion motion, const real *z, const real *dz, const real v[6], const real dv[6],
                              real *dzd) {

@@ -34,6 +34,8 @@ void mbg__qr_state_rates(const mbg__qr_state *s, const real *z, const real *v_st
 
 /* Variation (w, dv: nw each) of a change dz, and the change of z' when in addition v* and a change by dv_star, da. */
 void mbg__qr_state_variation(const mbg__qr_state *s, const real *z, const real *dz, real *w, real *dv);
+/* w (nw) += that of a variation w0 (nw) of the frames H0. */
+void mbg__qr_state_start_push(const mbg__qr_state *s, const real *z, const real *w0, real *w);
 void mbg__qr_state_rates_push(const mbg__qr_state *s, const real *z, const real *dz, const real *v_star,
                               const real *dv_star, const real *da, real *dzd);
 

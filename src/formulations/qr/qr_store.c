@@ -10,7 +10,15 @@ static void write_node(const mbg__formulation_work *w, void *block, const real *
   memcpy(block, z, state_bytes(w));
   if (k) {
     memcpy((char *)block + state_bytes(w), k, (size_t)w->method->nextended * state_bytes(w));
+  } else {
+    memset((char *)block + state_bytes(w), 0, w->store.bytes - state_bytes(w));
   }
+}
+
+/* an event again */
+static int recompute_event(mbg_context *ctx, mbg__formulation_work *w, int k, int firing, const void *from, void *to) {
+  write_node(w, to, from, NULL);
+  return mbg__qr_act(ctx, w, firing, w->frozen[k], from, to);
 }
 
 /* one step again; the flow may be in a segment of its user, who looks a state up */
@@ -18,7 +26,13 @@ static int recompute(mbg_context *ctx, void *user, int k, const void *from, void
   mbg__formulation_work *w = user;
   mbg__rk_run run = mbg__ode_run(&w->plan, w->frozen[k], mbg__qr_flow_rhs, mbg__qr_begin_segment, w->flow);
   const mbg__segment segment = w->flow->segment;
+  const int fired = mbg__ode_events_fired(&w->events, k);
   int err = MBG_OK;
+  mbg__qr_at_step(w, k);
+  if (fired >= 0) {
+    MBG_TRY(recompute_event(ctx, w, k, fired, from, to));
+    goto done;
+  }
   run.t0 = w->frozen[k - 1];
   run.nfrozen = 1;
   run.frozen = w->frozen + k - 1;
@@ -47,7 +61,6 @@ int mbg__qr_store_add(mbg_context *ctx, mbg__formulation_work *w, const real *z,
 
 int mbg__qr_store_begin(mbg_context *ctx, mbg__formulation_work *w) {
   w->interpolated = 0;
-  memset(w->store.spare[0], 0, w->store.bytes);
   w->store.memory = mbg__ode_store_share(&w->plan, &w->nodes, mbg__ode_fixed_steps(&w->plan));
   const int err = mbg__store_begin(ctx, &w->store, 0);
   return err < 0 ? err : mbg__qr_store_add(ctx, w, w->z0, NULL);

@@ -5,6 +5,7 @@
 #include "formulations/formulation.h"
 #include "formulations/qr/qr_flow.h"
 #include "integrators/rk.h"
+#include "trajectory/ode_events.h"
 #include "trajectory/step_nodes.h"
 #include "trajectory/store.h"
 
@@ -18,7 +19,7 @@ struct mbg__formulation_work {
   mbg__arena arena;
   const mbg_model *m;
   mbg__start_work *start;
-  mbg__run_plan plan; /* breaks sorted */
+  mbg__run_plan plan, node_plan; /* breaks sorted */
   mbg__qr_flow *flow;
   mbg__step_nodes nodes;
   double *atol; /* of the state                                     (n) */
@@ -36,6 +37,12 @@ struct mbg__formulation_work {
   /* Runge-Kutta pairs */
   const mbg__rk_method *method; /* NULL: CVODES */
   mbg__rk *rk;
+  mbg__rk *source; /* of the last step: rk, or with events `trial` */
+  mbg__rk *trial;  /* steps of any length, NULL: no events */
+  double pair[2];  /* the ends of such a step */
+  mbg__ode_events events;
+  bool rated;             /* guards depend on rates */
+  const real *dt, *ratio; /* direct differentiation with events: t' of the node, h'/h of its step (columns) */
   int nfrozen, frozen_room;
   double *frozen; /* ends of the steps of the first run             (nfrozen + 1) */
   mbg__store store;
@@ -60,6 +67,20 @@ int mbg__qr_node_value(mbg_context *ctx, mbg__formulation_work *w, double t, con
 
 /* A segment of smooth time functions begins; the user is the flow, whose plan has the breaks. */
 int mbg__qr_begin_segment(void *user, double ta, double tb, real *z);
+
+/* After a step of `source`: store, nodes, checks. */
+int mbg__qr_end_step(mbg_context *ctx, mbg__formulation_work *w);
+int mbg__qr_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t);
+/* Values at a time of the last step of `source`, or at its end; the user is the formulation. */
+int mbg__qr_value_at(void *user, double t, real *y);
+
+/* qr_events.c: the run with events. The bodies at (t, z), with accelerations where guards need them. */
+int mbg__qr_integrate_events(mbg_context *ctx, mbg__formulation_work *w, const mbg__ode_steps *steps);
+mbg__state mbg__qr_bodies(mbg_context *ctx, mbg__formulation_work *w, double t, const real *z);
+/* z (n) after a firing, from that before it. */
+int mbg__qr_act(mbg_context *ctx, mbg__formulation_work *w, int firing, double t, const real *before, real *z);
+/* Time functions and modes as in step k, or as in the step before an event. */
+void mbg__qr_at_step(mbg__formulation_work *w, int k);
 
 /* A step of the last run. */
 typedef struct {
@@ -123,6 +144,7 @@ int mbg__qr_continuous_breaks(mbg_context *ctx, mbg__arena *arena, const mbg__qr
 
 /* ---------------------------------------------------------------------- passes */
 
+mbg__nodes mbg__qr_nodes(const mbg__formulation_work *w); /* of the last run */
 int mbg__qr_simulate(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
 int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void *user, int node, const real *dy),
                     void *user);
