@@ -287,6 +287,18 @@ static int arrange(mbg_context *ctx, mbg_picture *p) {
   return mbg__arena_check(ctx, &p->arena);
 }
 
+/* curves, and surfaces as far as the whole motion needs them; a film has fewer points */
+static int take_outlines(mbg_context *ctx, mbg_picture *p) {
+  enum { FRAMES = 200 };
+  int *node = MBG_TAKE(&p->arena, int, mbg_run_node_count(p->run));
+  int err = MBG_OK;
+  MBG_TRY(mbg__arena_check(ctx, &p->arena));
+  const int n = mbg__motion_nodes(p->run, FRAMES, node);
+  MBG_TRY(mbg__outlines_find(ctx, &p->arena, &p->scene, p->run, n, node, p->n > 1 ? 1.5e-3 : 4e-4, &p->outlines));
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- interface */
 
 static int check_options(mbg_context *ctx, const mbg_picture_options *o) {
@@ -319,6 +331,7 @@ int mbg_picture_create(mbg_context *ctx, mbg_run *run, const mbg_picture_options
   MBG_TRY(mbg__scene_make(ctx, &p->scene, run->design));
   MBG_TRY(take_motion(ctx, p, &o));
   MBG_TRY(mbg__surfaces_find(ctx, &p->arena, &p->scene, run, p->n, p->node, &p->surfaces));
+  MBG_TRY(take_outlines(ctx, p));
   take_camera(p, &o);
   p->travels = travels(p);
   mbg__picture_fill(p);

@@ -3,6 +3,7 @@
 #define MBG_VIEW_PICTURE_H
 
 #include "mbgrad/view.h"
+#include "view/outline.h"
 #include "view/scene.h"
 #include "view/surface.h"
 
@@ -31,6 +32,7 @@ struct mbg_picture {
   double width, height;
   bool travels; /* with body 0 */
   mbg__surfaces surfaces;
+  mbg__outlines outlines;
 };
 
 /* Frame of a body at a frame of the picture; -1: the ground. */
@@ -44,5 +46,11 @@ mbg__drawing *mbg__picture_add(mbg_picture *p, mbg_figure_kind kind, int points,
 void mbg__picture_fill(mbg_picture *p);
 /* Planes and roads (picture_surfaces.c). */
 void mbg__picture_surfaces(mbg_picture *p);
+/* Curves, cams and other surfaces (picture_outlines.c). */
+void mbg__picture_outlines(mbg_picture *p);
+
+/* The colour of a body, and one between two colours. */
+int mbg__picture_color(int body);
+int mbg__picture_mix(int a, int b, double part);
 
 #endif

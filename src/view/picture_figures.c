@@ -10,10 +10,9 @@ static const int palette[] = {0x4c8bf5, 0xf08c2e, 0x35a77c, 0xc94f7c, 0x8a6fd1,
                               0xc9a227, 0x2fa4b8, 0x9a6b4b, 0x7fa33a, 0xd9634c};
 enum { STEEL = 0x8d97a5, INK = 0x2b3340, SPRING = 0xe0574f, DAMPER = 0x6f7d91, RAIL = 0xb4bcc8, TYRE = 0x4a5363 };
 
-static int body_color(int body) { return body < 0 ? STEEL : palette[body % MBG_COUNT(palette)]; }
+int mbg__picture_color(int body) { return body < 0 ? STEEL : palette[body % MBG_COUNT(palette)]; }
 
-/* part of the way to another colour */
-static int mix(int a, int b, double part) {
+int mbg__picture_mix(int a, int b, double part) {
   int out = 0;
   for (int k = 0; k < 24; k += 8) {
     const int x = a >> k & 255, y = b >> k & 255;
@@ -173,9 +172,10 @@ static mbg__drawing *begin_solid(mbg_picture *p, const mbg__draw *d, sight s) {
                                             : around(p),
                                      d->body);
   if (f) {
-    const int color = d->color >= 0 ? d->color : d->wheel && d->kind == MBG__DRAW_CYLINDER ? TYRE : body_color(d->body);
-    f->figure.stroke = line ? color : mix(color, INK, 0.35);
-    f->figure.fill = line ? -1 : mix(color, 0xffffff, d->glass ? 0.82 : 1 - 0.7 * d->opacity);
+    const bool tyre = d->wheel && d->kind == MBG__DRAW_CYLINDER;
+    const int color = d->color >= 0 ? d->color : tyre ? TYRE : mbg__picture_color(d->body);
+    f->figure.stroke = line ? color : mbg__picture_mix(color, INK, 0.35);
+    f->figure.fill = line ? -1 : mbg__picture_mix(color, 0xffffff, d->glass ? 0.82 : 1 - 0.7 * d->opacity);
     f->behind = d->glass || d->opacity < 0.3 ? 2 : 0;
     f->figure.width = 1.5;
     f->size = line ? 2 * d->size[0] : ball ? d->size[0] : 0;
@@ -228,7 +228,7 @@ static void beam(mbg_picture *p, const mbg__beam *b) {
     return;
   }
   mbg__scene_section(&p->scene, &b->rule, p->scene.m->elements[b->first].attr, size);
-  f->figure.stroke = body_color(b->body);
+  f->figure.stroke = mbg__picture_color(b->body);
   f->size = fmax(size[0], size[1]);
   for (int i = 0; i < p->n; i++) {
     for (int k = 0; k <= n; k++) {
@@ -262,7 +262,7 @@ static void modal_beam(mbg_picture *p, const mbg__modal *o, int first) {
     return;
   }
   mbg__scene_section(&p->scene, &o->beam->rule, o->beam->attr[0], size);
-  f->figure.stroke = body_color(o->body);
+  f->figure.stroke = mbg__picture_color(o->body);
   f->size = fmax(size[0], size[1]);
   for (int k = 0; k < STATIONS; k++) {
     mbg__scene_station(&p->scene, o, (double)k / (STATIONS - 1), r, P);
@@ -332,7 +332,7 @@ static int modal_points(const mbg_picture *p, const mbg__modal *o, modal_point *
 static void modal_rod(mbg_picture *p, const mbg__modal *o, int first, const modal_point *a, const modal_point *b) {
   mbg__drawing *f = mbg__picture_add(p, MBG_FIGURE_LINE, 2, o->body);
   if (f) {
-    f->figure.stroke = body_color(o->body);
+    f->figure.stroke = mbg__picture_color(o->body);
     f->size = 1.6 * mbg__scene_radius(&p->scene);
   }
   for (int i = 0; f && i < p->n; i++) {
@@ -474,6 +474,12 @@ static void joint(mbg_picture *p, const mbg__joint *j) {
   if (mbg__rolling_of(&p->scene, (int)(j - p->scene.m->joints), &rolls)) {
     return;
   }
+  if (mbg__outline_joint(j)) { /* the follower's marker is no point of its own */
+    if (!strncmp(j->type->key, "point-", 6) || !strncmp(j->type->key, "roller-", 7)) {
+      ring(p, pair->B, 3.5);
+    }
+    return;
+  }
   if (slides(j->type->key) && (ground[0] || ground[1])) {
     rail(p, ground[0] ? pair->A : pair->B, ground[0] ? pair->B : pair->A);
   } else if ((ground[0] || ground[1]) && strcmp(j->type->key, "knife-edge")) {
@@ -530,6 +536,7 @@ void mbg__picture_fill(mbg_picture *p) {
   const mbg_model *m = p->scene.m;
   int first = 0;
   mbg__picture_surfaces(p);
+  mbg__picture_outlines(p);
   for (int i = 0; i < p->scene.nshape; i++) {
     solid(p, &p->scene.shapes[i]);
   }

@@ -8,6 +8,7 @@
      without inertia                       as a sphere, larger for a larger mass
      with a tyre                           as a wheel
      with a rolling joint                  as a wheel or ball
+     with a joint on a curve               as a roller, cam or face besides (view/outline.h)
      with "shape" in the file              as the file says */
 #include "view/scene.h"
 
@@ -15,6 +16,7 @@
 #include "math/eigen.h"
 #include "model/modal_beam.h"
 #include "view/figures.h"
+#include "view/outline.h"
 #include "view/rolling.h"
 #include "view/surface.h"
 #include "view/view_internal.h"
@@ -34,6 +36,35 @@ void mbg__scene_flatten(const mbg__frame *H, double frame[12]) {
   for (int i = 0; i < 3; i++) {
     frame[9 + i] = re(H->x[i]);
   }
+}
+
+void mbg__scene_marker(const mbg__scene *s, const mbg_run *run, int node, int marker, double out[12]) {
+  const int body = s->m->markers[marker].body;
+  double h[12];
+  mbg__scene_flatten(&s->design->markers[marker]->h, h);
+  memcpy(out, h, sizeof(h));
+  if (body < 0) {
+    return;
+  }
+  const double *H = mbg_run_value_array(run) + (size_t)node * (size_t)mbg_run_value_width(run) +
+                    mbg_run_frame_column(run, body);
+  for (int r = 0; r < 3; r++) {
+    for (int k = 0; k < 4; k++) {
+      const int to = k < 3 ? 3 * r + k : 9 + r, step = k < 3 ? 3 : 1, from = k < 3 ? k : 9;
+      out[to] = (k < 3 ? 0 : H[9 + r]) + H[3 * r] * h[from] + H[3 * r + 1] * h[from + step] +
+                H[3 * r + 2] * h[from + 2 * step];
+    }
+  }
+}
+
+bool mbg__scene_same(const mbg__scene *s, int a, int b) {
+  double ha[12], hb[12];
+  if (s->m->markers[a].body != s->m->markers[b].body) {
+    return false;
+  }
+  mbg__scene_flatten(&s->design->markers[a]->h, ha);
+  mbg__scene_flatten(&s->design->markers[b]->h, hb);
+  return !memcmp(ha, hb, sizeof(ha));
 }
 
 /* ---------------------------------------------------------------------- vectors */
@@ -295,14 +326,16 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Bodies reach farther than joints and markers when their centres of mass do, and in the end their inertia. A mechanism
-   of many small bodies needs thin rods and small joints: bodies of the middle size decide. */
-static void find_sizes(mbg_context *ctx, mbg__scene *s, const points *all) {
+/* Bodies reach farther than joints and markers when their centres of mass or curves do, and in the end their inertia. A
+   mechanism of many small bodies needs thin rods and small joints: bodies of the middle size decide. reach: of curves,
+   behind those of the bodies of the ground. */
+static void find_sizes(mbg_context *ctx, mbg__scene *s, const points *all, const double *reach) {
   const int n = mbg__frames(s->m);
   double *extents = MBG_TAKE(&s->arena, double, n + 1), edge = 0;
   int count = 0;
+  s->size = fmax(s->size, reach[n]);
   for (int b = 0; extents && b < n; b++) {
-    const double e = extent(s, b, &all[b]);
+    const double e = fmax(extent(s, b, &all[b]), reach[b]);
     const solid o = solid_of(ctx, s, b);
     edge = fmax(edge, fmax(o.edge[0], fmax(o.edge[1], o.edge[2])));
     if (e > 1e-6 * s->size) {
@@ -444,20 +477,23 @@ static bool drawn_elsewhere(const mbg__scene *s, int body) {
   return m->bodies[body].modal >= 0;
 }
 
-static void add_bodies(mbg_context *ctx, mbg__scene *s) {
+static int add_bodies(mbg_context *ctx, mbg__scene *s) {
   const points *all = gather_points(s);
-  double heaviest = 0;
-  if (all) {
-    find_sizes(ctx, s, all);
-  }
+  double *reach = MBG_TAKE(&s->arena, double, mbg__frames(s->m) + 1), heaviest = 0;
+  int err = MBG_OK;
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
+  MBG_TRY(mbg__outlines_reach(ctx, s, reach));
+  find_sizes(ctx, s, all, reach);
   for (int b = 0; b < mbg__frames(s->m); b++) {
     heaviest = fmax(heaviest, re(s->design->M[36 * (size_t)b]));
   }
-  for (int b = 0; all && b < mbg__frames(s->m); b++) {
+  for (int b = 0; b < mbg__frames(s->m); b++) {
     if (!drawn_elsewhere(s, b)) {
       add_body(ctx, s, b, &all[b], heaviest);
     }
   }
+done:
+  return err;
 }
 
 /* ---------------------------------------------------------------------- wheels */
@@ -538,10 +574,14 @@ int mbg__scene_make(mbg_context *ctx, mbg__scene *s, const mbg__design *design) 
   s->part = s->size;
   mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
   look(s);
-  add_bodies(ctx, s);
+  const int failed = add_bodies(ctx, s);
+  if (failed < 0) {
+    return failed;
+  }
   add_wheels(s);
   mbg__contacts_add(s);
   mbg__rolling_add(s);
+  mbg__rollers_add(s);
   const int err = mbg__figures_add(ctx, s);
   return err < 0 ? err : mbg__arena_check(ctx, &s->arena);
 }

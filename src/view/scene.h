@@ -4,6 +4,7 @@
 #define MBG_VIEW_SCENE_H
 
 #include "io/mesh.h"
+#include "mbgrad/run.h"
 #include "model/design.h"
 
 typedef enum {
@@ -71,6 +72,11 @@ double mbg__scene_com(const mbg__scene *scene, int body, double com[3]);
 
 /* 12 numbers of a frame. */
 void mbg__scene_flatten(const mbg__frame *H, double frame[12]);
+
+/* The frame of a marker at a node of a run, without the shift by modes. */
+void mbg__scene_marker(const mbg__scene *scene, const mbg_run *run, int node, int marker, double out[12]);
+/* Two markers of one body have the same frame. */
+bool mbg__scene_same(const mbg__scene *scene, int a, int b);
 
 /* The rotation of a frame with z from point a to point b; left alone when they are the same. */
 void mbg__scene_along(const double a[3], const double b[3], double frame[12]);

@@ -187,3 +187,53 @@ int mbg__solid_tube(mbg__glb *g, int n, const mbg__section_place *sections) {
   }
   return finish(g, &m);
 }
+
+/* ---------------------------------------------------------------------- plates */
+
+/* normal of the side from point i to the next one, to the right of it */
+static void side_normal(int n, const double (*at)[3], int i, double out[2]) {
+  const double *a = at[(i + n) % n], *b = at[(i + 1 + n) % n], x = b[0] - a[0], y = b[1] - a[1], length = hypot(x, y);
+  out[0] = length > 0 ? y / length : 1;
+  out[1] = length > 0 ? -x / length : 0;
+}
+
+/* at point i of a side: between both sides, unless there is a corner */
+static void point_normal(int n, const double (*at)[3], int side, int i, double out[2]) {
+  double before[2], behind[2];
+  side_normal(n, at, i - 1, before);
+  side_normal(n, at, i, behind);
+  if (before[0] * behind[0] + before[1] * behind[1] < 0.8) {
+    side_normal(n, at, side, out);
+    return;
+  }
+  out[0] = before[0] + behind[0];
+  out[1] = before[1] + behind[1];
+}
+
+int mbg__solid_plate(mbg__glb *g, int n, const double (*at)[3], int ntriangle, const int (*corners)[3], double half) {
+  mesh m;
+  if (!begin(g, &m, 6 * n, 6 * (ntriangle + n))) {
+    return 0;
+  }
+  for (int face = -1; face <= 1; face += 2) {
+    for (int i = 0; i < n; i++) {
+      vertex(&m, at[i][0], at[i][1], face * half, 0, 0, face);
+    }
+    const int first = face < 0 ? 0 : n;
+    for (int i = 0; i < ntriangle; i++) {
+      triangle(&m, first + corners[i][0], first + corners[i][face < 0 ? 2 : 1], first + corners[i][face < 0 ? 1 : 2]);
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    const int a = m.nvertex;
+    for (int k = 0; k < 4; k++) { /* below and above point i, then of the next one */
+      const double *p = at[(i + k / 2) % n];
+      double normal[2];
+      point_normal(n, at, i, i + k / 2, normal);
+      vertex(&m, p[0], p[1], k % 2 ? half : -half, normal[0], normal[1], 0);
+    }
+    triangle(&m, a, a + 2, a + 1);
+    triangle(&m, a + 2, a + 3, a + 1);
+  }
+  return finish(g, &m);
+}

@@ -24,6 +24,8 @@ enum { MBG__TUBE_RING = 12 }; /* vertices of a section */
 
 /* A tube of n sections with an elliptic section, without ends: positions, normals, triangles. */
 int mbg__solid_tube(mbg__glb *glb, int n, const mbg__section_place *sections);
+/* A plate: a polygon in the x-y plane, counterclockwise, with its triangles, from z = -half to half. */
+int mbg__solid_plate(mbg__glb *glb, int n, const double (*at)[3], int ntriangle, const int (*corners)[3], double half);
 /* Cosine and sine of vertex k. */
 void mbg__tube_vertex(int k, double *c, double *s);
 

@@ -85,30 +85,11 @@ typedef struct {
   double (*e)[3]; /* axis z of B in the axes of A: spin axis      (n) */
 } work;
 
-static void frame_of(const work *o, int marker, int i, double out[12]) {
-  const int body = o->s->m->markers[marker].body;
-  double h[12];
-  mbg__scene_flatten(&o->s->design->markers[marker]->h, h);
-  memcpy(out, h, sizeof(h));
-  if (body < 0) {
-    return;
-  }
-  const double *H = mbg_run_value_array(o->run) + (size_t)o->node[i] * (size_t)mbg_run_value_width(o->run) +
-                    mbg_run_frame_column(o->run, body);
-  for (int r = 0; r < 3; r++) {
-    for (int k = 0; k < 4; k++) {
-      const int to = k < 3 ? 3 * r + k : 9 + r, step = k < 3 ? 3 : 1, from = k < 3 ? k : 9;
-      out[to] = (k < 3 ? 0 : H[9 + r]) + H[3 * r] * h[from] + H[3 * r + 1] * h[from + step] +
-                H[3 * r + 2] * h[from + 2 * step];
-    }
-  }
-}
-
 static void take_motion(work *o, const mbg__pair *pair) {
   for (int i = 0; i < o->n; i++) {
     double A[12], B[12];
-    frame_of(o, pair->A, i, A);
-    frame_of(o, pair->B, i, B);
+    mbg__scene_marker(o->s, o->run, o->node[i], pair->A, A);
+    mbg__scene_marker(o->s, o->run, o->node[i], pair->B, B);
     for (int k = 0; k < 3; k++) {
       o->x[i][k] = o->e[i][k] = 0;
       for (int j = 0; j < 3; j++) {
@@ -131,20 +112,10 @@ static void range(const work *o, int axis, double *low, double *high) {
   }
 }
 
-static bool same_place(const mbg__scene *s, int a, int b) {
-  double ha[12], hb[12];
-  if (s->m->markers[a].body != s->m->markers[b].body) {
-    return false;
-  }
-  mbg__scene_flatten(&s->design->markers[a]->h, ha);
-  mbg__scene_flatten(&s->design->markers[b]->h, hb);
-  return !memcmp(ha, hb, sizeof(ha));
-}
-
 /* the plane of a force before it, which becomes larger */
 static mbg__surface *shared_plane(const work *o, mbg__surfaces *all, int marker, int up) {
   for (int i = 0; i < all->count; i++) {
-    if (all->at[i].plane && all->at[i].up == up && same_place(o->s, all->at[i].marker, marker)) {
+    if (all->at[i].plane && all->at[i].up == up && mbg__scene_same(o->s, all->at[i].marker, marker)) {
       return &all->at[i];
     }
   }

@@ -9,6 +9,7 @@
 #include "view/figures.h"
 #include "view/loads.h"
 #include "view/motion.h"
+#include "view/outline.h"
 #include "view/page.h"
 #include "view/scene_json.h"
 #include "view/sensitivities.h"
@@ -64,6 +65,7 @@ static int write_run(mbg_context *ctx, mbg_run *run, int frames, const results *
   mbg__json_end_object(w);
   mbg__figures_write(w, &scene, bytes);
   MBG_TRY(mbg__surfaces_write(ctx, &scene, run, frames, w, bytes));
+  MBG_TRY(mbg__outlines_write(ctx, &scene, run, frames, w));
 done:
   mbg__scene_destroy(&scene);
   return err;

@@ -1,5 +1,6 @@
 /* The motion as binary glTF: a node for each body with its shapes and its animation, beams as skins of their nodes,
-   modal bodies as morph targets. The root turns the upward direction of the model to y, as glTF wants it. */
+   modal bodies as morph targets, curves and surfaces with their markers. The root turns the upward direction of the
+   model to y, as glTF wants it. */
 #include "view/view_glb.h"
 #include "mbgrad/view.h"
 #include "run/run_internal.h"
@@ -174,6 +175,13 @@ static int mesh_of(mbg__glb_file *f, int solid, const mbg__draw *d) {
 
 static int body_material(mbg__glb_file *f, int body) { return material_of(f, color_of(body), 1); }
 
+enum { GRID = 0x7d8b9f }; /* colour of lines of surfaces */
+
+static int outline_material(mbg__glb_file *f, const mbg__outline *o) {
+  const int body = f->scene.m->markers[o->marker].body;
+  return o->kind == MBG__OUTLINE_GRID ? material_of(f, GRID, 1) : body_material(f, body);
+}
+
 static void number_shapes(mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
   int next = f->bodies + 1 + m->nbeam + m->nmodal;
@@ -192,6 +200,9 @@ static void number_shapes(mbg__glb_file *f) {
   }
   for (int i = 0; i < m->nmodal; i++) {
     (void)body_material(f, m->modals[i].body);
+  }
+  for (int i = 0; i < f->outlines.count; i++) {
+    (void)outline_material(f, &f->outlines.at[i]);
   }
 }
 
@@ -222,8 +233,9 @@ static void put_shape(mbg__glb_file *f, const mbg__draw *d) {
 
 /* ---------------------------------------------------------------------- meshes */
 
-/* first: positions, normals (not of meshes of the scene), triangles, then what skins and targets need */
-static void put_mesh(mbg__json_writer *w, int first, int material, bool normals, bool skin, int targets) {
+/* first: positions, normals (not of meshes of the scene, nor of lines), triangles or lines, then what skins and targets
+   need */
+static void put_mesh(mbg__json_writer *w, int first, int material, bool normals, bool skin, int targets, bool lines) {
   mbg__json_begin_object(w);
   array(w, "primitives");
   mbg__json_begin_object(w);
@@ -240,6 +252,9 @@ static void put_mesh(mbg__json_writer *w, int first, int material, bool normals,
   mbg__json_end_object(w);
   integer(w, "indices", first + 1 + normals);
   integer(w, "material", material);
+  if (lines) {
+    integer(w, "mode", 1);
+  }
   if (targets > 0) {
     array(w, "targets");
     for (int j = 0; j < targets; j++) {
@@ -254,22 +269,27 @@ static void put_mesh(mbg__json_writer *w, int first, int material, bool normals,
   mbg__json_end_object(w);
 }
 
-/* shapes in the order of their numbers, then beams, then modal bodies */
+/* shapes in the order of their numbers, then beams, modal bodies, outlines */
 static void put_meshes(mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
-  if (f->nmesh + m->nbeam + m->nmodal == 0) {
+  if (f->nmesh + m->nbeam + m->nmodal + f->outlines.count == 0) {
     return;
   }
   array(&f->w, "meshes");
   for (int i = 0; i < f->nmesh; i++) {
     const mbg__glb_mesh *o = &f->meshes[i];
-    put_mesh(&f->w, f->solid[o->solid], o->material, o->solid < MBG__GLB_SOLIDS, false, 0);
+    put_mesh(&f->w, f->solid[o->solid], o->material, o->solid < MBG__GLB_SOLIDS, false, 0, false);
   }
   for (int i = 0; i < m->nbeam; i++) {
-    put_mesh(&f->w, f->beams[i], body_material(f, m->beams[i].body), true, true, 0);
+    put_mesh(&f->w, f->beams[i], body_material(f, m->beams[i].body), true, true, 0, false);
   }
   for (int i = 0; i < m->nmodal; i++) {
-    put_mesh(&f->w, f->modals[i], body_material(f, m->modals[i].body), true, false, m->modals[i].n);
+    put_mesh(&f->w, f->modals[i], body_material(f, m->modals[i].body), true, false, m->modals[i].n, false);
+  }
+  for (int i = 0; i < f->outlines.count; i++) {
+    const mbg__outline *o = &f->outlines.at[i];
+    const bool grid = o->kind == MBG__OUTLINE_GRID;
+    put_mesh(&f->w, f->outline[i], outline_material(f, o), !grid, false, 0, grid);
   }
   mbg__json_end_array(&f->w);
 }
@@ -306,11 +326,18 @@ static void put_materials(mbg__glb_file *f) {
 
 /* ---------------------------------------------------------------------- nodes */
 
-/* nodes of the shapes on a body, or (-1) on the ground, as entries of an open array */
+static int outline_body(const mbg__glb_file *f, int i) { return f->scene.m->markers[f->outlines.at[i].marker].body; }
+
+/* nodes of the shapes and outlines on a body, or (-1) on the ground, as entries of an open array */
 static void put_children(mbg__glb_file *f, int body) {
   for (int i = 0; i < f->scene.nshape; i++) {
     for (int k = f->shapes[i]; f->scene.shapes[i].body == body && k < f->shapes[i + 1]; k++) {
       mbg__json_integer(&f->w, k);
+    }
+  }
+  for (int i = 0; i < f->outlines.count; i++) {
+    if (outline_body(f, i) == body) {
+      mbg__json_integer(&f->w, f->shapes[f->scene.nshape] + i);
     }
   }
 }
@@ -318,6 +345,11 @@ static void put_children(mbg__glb_file *f, int body) {
 static bool has_shapes(const mbg__glb_file *f, int body) {
   for (int i = 0; i < f->scene.nshape; i++) {
     if (f->scene.shapes[i].body == body) {
+      return true;
+    }
+  }
+  for (int i = 0; i < f->outlines.count; i++) {
+    if (outline_body(f, i) == body) {
       return true;
     }
   }
@@ -366,6 +398,19 @@ static void put_root(mbg__glb_file *f) {
   mbg__json_end_object(&f->w);
 }
 
+/* in the frame of its marker */
+static void put_outline(mbg__glb_file *f, int i) {
+  const mbg_model *m = f->scene.m;
+  double h[12], q[4];
+  mbg__scene_flatten(&f->scene.design->markers[f->outlines.at[i].marker]->h, h);
+  mbg__motion_quaternion(h, (const double[4]){0, 0, 0, 1}, q);
+  begin_node(&f->w, m->joints[f->outlines.at[i].joint].name);
+  integer(&f->w, "mesh", f->nmesh + m->nbeam + m->nmodal + i);
+  numbers(&f->w, "translation", h + 9, 3);
+  numbers(&f->w, "rotation", q, 4);
+  mbg__json_end_object(&f->w);
+}
+
 static void put_nodes(mbg__glb_file *f) {
   const mbg_model *m = f->scene.m;
   array(&f->w, "nodes");
@@ -383,6 +428,9 @@ static void put_nodes(mbg__glb_file *f) {
   }
   for (int i = 0; i < f->scene.nshape; i++) {
     put_shape(f, &f->scene.shapes[i]);
+  }
+  for (int i = 0; i < f->outlines.count; i++) {
+    put_outline(f, i);
   }
   mbg__json_end_array(&f->w);
 }
@@ -441,10 +489,12 @@ static int take_memory(mbg_context *ctx, mbg__glb_file *f, int frames) {
   f->shapes = MBG_TAKE(a, int, f->scene.nshape + 1);
   f->solid = MBG_TAKE(a, int, MBG__GLB_SOLIDS + f->scene.nmesh);
   f->meshes = MBG_TAKE(a, mbg__glb_mesh, 2 * f->scene.nshape + 1);
-  f->materials = MBG_TAKE(a, mbg__glb_material, f->scene.nshape + m->nbeam + m->nmodal + 1);
   int err = MBG_OK;
   MBG_TRY(mbg__arena_check(ctx, a));
   f->n = mbg__motion_nodes(f->run, frames, f->node);
+  MBG_TRY(mbg__outlines_find(ctx, a, &f->scene, f->run, f->n, f->node, 2e-4, &f->outlines));
+  f->outline = MBG_TAKE(a, int, f->outlines.count + 1);
+  f->materials = MBG_TAKE(a, mbg__glb_material, f->scene.nshape + m->nbeam + m->nmodal + f->outlines.count + 1);
   f->scratch = MBG_TAKE(a, float, 4 * (size_t)f->n);
   MBG_TRY(mbg__arena_check(ctx, a));
 done:
@@ -479,6 +529,7 @@ static int put_numbers(mbg_context *ctx, mbg__glb_file *f) {
   for (int i = 0; i < m->nmodal; i++) {
     MBG_TRY(mbg__glb_modal(ctx, f, &m->modals[i]));
   }
+  MBG_TRY(mbg__glb_outlines(ctx, f));
   if (f->n > 1 && f->bodies > 0) {
     put_times(f);
     for (int b = 0; b < f->bodies; b++) {

@@ -3,6 +3,7 @@
 #define MBG_VIEW_VIEW_GLB_H
 
 #include "mbgrad/run.h"
+#include "view/outline.h"
 #include "view/scene.h"
 #include "view/solids.h"
 
@@ -32,9 +33,11 @@ typedef struct {
   int nmesh;                    /* meshes of shapes */
   mbg__glb_mesh *meshes;        /*                                                  (2 nshape) */
   int nmaterial;                /* */
-  mbg__glb_material *materials; /*                                                  (nshape + nbeam + nmodal) */
+  mbg__glb_material *materials; /*                                     (nshape + nbeam + nmodal + outlines) */
   int *beams, *modals;          /* first accessors of their meshes */
   int *shapes;                  /* first node of each shape                         (nshape + 1) */
+  mbg__outlines outlines;       /* nodes behind those of the shapes, meshes behind those of modal bodies */
+  int *outline;                 /* first accessors of their meshes */
   float *scratch;               /*                                                  (4 n) */
 } mbg__glb_file;
 
@@ -48,5 +51,8 @@ static inline const double *mbg__glb_frame(const mbg__glb_file *f, int body, int
    and of a modal body (positions, normals, triangles, displacements by each mode). */
 int mbg__glb_beam(mbg_context *ctx, mbg__glb_file *f, const mbg__beam *beam);
 int mbg__glb_modal(mbg_context *ctx, mbg__glb_file *f, const mbg__modal *body);
+
+/* view_glb_outlines.c: of all curves, cams and surfaces: positions, normals (not of grids), triangles or lines. */
+int mbg__glb_outlines(mbg_context *ctx, mbg__glb_file *f);
 
 #endif

@@ -9,6 +9,7 @@
 for name in vehicle flexible-slider-crank two-arm; do "$MBGRAD" view $name --end 0.01 --picture $name.svg --quiet; done
 "$MBGRAD" view "$SRC/tests/web/contacts" --picture contacts.svg --at 0.5 --quiet
 "$MBGRAD" view "$SRC/tests/web/contacts" --film roads.svg --frames 5 --quiet
+"$MBGRAD" view "$SRC/tests/web/curves" --picture curves.svg --quiet
 ls
 # a program of this name that keeps its arguments and counts the pictures
 mkdir bin tmp && export TMPDIR=$PWD/tmp && printf '#!/bin/sh\necho "$@" | sed "s#[^ ]*/mbgrad-film-[^/]*#FOLDER#g"; ls "$(dirname "$7")" | wc -l; echo film >"$(eval echo "\${$#}")"\n' >bin/ffmpeg
@@ -28,6 +29,9 @@ done
 python3 - <<'END'
 import csv, xml.etree.ElementTree as tree
 S = "{http://www.w3.org/2000/svg}"
+curves = tree.parse("curves.svg").getroot()  # cam, shoe and flat face, three feet; slot, helix and lines of the bowl
+assert len(list(curves.iter(S + "polygon"))) == 6
+assert sum(len(line.get("points").split()) > 8 for line in curves.iter(S + "polyline")) >= 2
 
 def lines(name):  # thick lines: rods
     return [e for e in tree.parse(name).getroot().iter(S + "line") if float(e.get("stroke-width")) > 4]

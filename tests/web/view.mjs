@@ -134,6 +134,46 @@ async function rolling(page, model) {
   check(Math.abs(got.floor) < 1e-9, model, 'the grid lies on the plane of the coin', got.floor);
 }
 
+// the curves of tests/web/curves: kinds, and the parts of joints lie on them in the motion
+async function curves(page, model) {
+  const got = await page.evaluate(() => window.mbgrad.then(v => {
+    const kinds = v.scene.curves.map(c => `${v.scene.joints[c.joint].name} ${c.end} ${c.kind}`).sort().join(), far = {};
+    const frame = m => { // world frame of a marker, columns as in three.js
+      const f = m.frame, b = m.body < 0 ? [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1] : v.motion.matrices.slice(16 * m.body, 16 * m.body + 16);
+      const turn = x => [0, 1, 2].map(i => b[i] * x[0] + b[4 + i] * x[1] + b[8 + i] * x[2]);
+      return {at: turn(f.slice(9)).map((x, i) => x + b[12 + i]), axes: [0, 1, 2].map(k => turn([f[k], f[3 + k], f[6 + k]]))};
+    };
+    const world = (m, x) => { const {at, axes} = frame(m); return at.map((a, i) => a + axes[0][i] * x[0] + axes[1][i] * x[1] + axes[2][i] * x[2]); };
+    const local = (m, p) => { const {at, axes} = frame(m); return axes.map(e => e.reduce((s, c, i) => s + c * (p[i] - at[i]), 0)); };
+    const points = c => Array.from({length: c.points.length / 3}, (_, i) => c.points.slice(3 * i, 3 * i + 3));
+    const toSegment = (p, a, b) => {
+      const d = b.map((x, i) => x - a[i]), l2 = d.reduce((s, x) => s + x * x, 0), t = Math.min(1, Math.max(0, d.reduce((s, x, i) => s + x * (p[i] - a[i]), 0) / (l2 || 1)));
+      return Math.hypot(...p.map((x, i) => x - a[i] - t * d[i]));
+    };
+    const nearest = (p, list, closed) => Math.min(...list.slice(closed ? 0 : 1).map((a, i) => toSegment(p, a, list[closed ? (i + 1) % list.length : i])));
+    for (const part of [0, 0.4, 1]) {
+      v.seek(v.motion.time[Math.round(part * (v.motion.n - 1))]);
+      v.draw();
+      for (const j of v.scene.joints) {
+        const c = v.scene.curves.find(o => v.scene.joints[o.joint] === j && o.end === 'a') ?? v.scene.curves.find(o => v.scene.joints[o.joint].name === 'roll' && o.end === 'a');
+        const x = local(j.a, world(j.b, [0, 0, 0]));
+        const off = j.type === 'point-on-curve' ? nearest(x, points(c), c.closed) : j.type === 'roller-on-curve' ? nearest(x, points(c), true) - 0.01
+          : j.type === 'point-on-surface' ? x[2] - 2 * x[0] ** 2 - x[1] ** 2
+            : j.type === 'flat-on-curve' ? Math.max(...points(c).map(p => local(j.b, world(j.a, p))[1]))
+              : j.type === 'curve-on-curve' ? Math.min(...points(v.scene.curves.find(o => v.scene.joints[o.joint] === j && o.end === 'b')).map(p => nearest(local(j.a, world(j.b, p)), points(c), true))) : null;
+        if (off !== null) far[j.name] = Math.max(far[j.name] ?? 0, Math.abs(off));
+      }
+    }
+    const grid = v.scene.curves.find(c => c.kind === 'grid'), surface = Math.max(...points(grid).map(([x, y, z]) => Math.abs(z - 2 * x * x - y * y)));
+    return {kinds, far, surface, roller: v.scene.shapes.filter(s => s.kind === 'cylinder' && s.size[0] === 0.01).length};
+  }));
+  check(got.kinds === 'face b plate,groove a line,hollow a grid,roll a plate,thread a line,touch b plate', model, got.kinds);
+  check(got.roller === 1, model, 'one roller');
+  for (const [name, off] of Object.entries(got.far)) check(off < 2e-4, model, name, 'is off its curve by', off); // lines are as fine as 2e-4 of their size
+  check(Object.keys(got.far).length === 6, model, Object.keys(got.far).join());
+  check(got.surface < 2e-3, model, 'lines of the surface are off by', got.surface); // chords of a thirtieth of the box
+}
+
 // at home the whole motion lies in the picture, between title and plots, and is not lost in it
 async function framing(page, model) {
   const far = await page.evaluate(() => window.mbgrad.then(v => {
@@ -164,6 +204,7 @@ try {
     await framing(page, model);
     if (basename(model) === 'rolling') await rolling(page, model);
     if (basename(model) === 'shapes') await shapes(page, model);
+    if (basename(model) === 'curves') await curves(page, model);
     await controls(page, model);
     await page.close();
     console.log(model);

@@ -10,6 +10,7 @@ import {Loads} from './loads.js';
 import {Mechanism, palette} from './mechanism.js';
 import {markerPoint} from './parts.js';
 import {Others} from './others.js';
+import {outlineCorners} from './outlines.js';
 import {Plots, short} from './plots.js';
 import {touched} from './surfaces.js';
 import {GHOSTS, heat, Sensitivity} from './sensitivity.js';
@@ -86,6 +87,7 @@ class View {
     scene.bodies.forEach((_, body) => points.push({body, frame: [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]}));
     const core = points.length;
     for (const s of scene.shapes) points.push(...corners(s, scene.meshes));
+    for (const c of scene.curves) points.push(...outlineCorners(c, scene.joints[c.joint][c.end]));
     const step = Math.max(1, Math.ceil(motion.n * points.length / 60000)), start = [], end = [], thin = [low.clone(), high.clone()];
     this.cloud = [];
     const stretch = i => {
@@ -121,7 +123,9 @@ class View {
     this.pad = pad;
     this.center = low.clone().add(high).multiplyScalar(0.5);
     this.radius = Math.max(high.distanceTo(low) / 2, 0.2 * scene.size);
-    const sun = this.up.clone().multiplyScalar(1.6).add(this.across().multiplyScalar(0.9)).add(this.side().multiplyScalar(0.6));
+    // from above, the left and the front, as home looks
+    const sun = this.up.clone().multiplyScalar(1.6).addScaledVector(this.flat ? new Vector3().crossVectors(this.normal, this.up) : this.across(), -0.5)
+      .addScaledVector(this.flat ? this.normal : this.side(), this.flat ? 1.5 : -0.9);
     this.sunAt = sun.multiplyScalar(2 * this.radius);
     this.sun.castShadow = this.renderer.shadowMap.enabled = !this.flat && this.mechanism.parts.meshes.some(m => m.castShadow);
     const s = this.sun.shadow, r = 1.3 * this.radius;

@@ -1,7 +1,8 @@
 // The mechanism of a scene: bodies, joints, springs, beams; one object for each motion that is shown.
 import {Group, Matrix4, Quaternion, Vector3} from 'three';
 import {meshGeometry} from './meshes.js';
-import {Surfaces} from './surfaces.js';
+import {gridLines, plateGeometry, rimGeometry, tubeGeometry} from './outlines.js';
+import {GROUND, markerMatrix, Surfaces} from './surfaces.js';
 import {between, boxSection, Coil, frameMatrix, lambert, markerPoint, Parts, roundSection, Tube} from './parts.js';
 
 // colours that differ for most readers, for bodies one after the other
@@ -29,6 +30,7 @@ export class Mechanism {
     this.addBodies(look.color);
     if (!look.ghost) this.addJoints();
     this.addForces();
+    this.addOutlines();
     if (!look.ghost) this.addSurfaces();
     scene.beams.forEach(b => this.addBeam(b));
     scene.modal.forEach(m => (m.stations ? this.addModalBeam(m) : this.addModalNodes(m)));
@@ -117,11 +119,13 @@ export class Mechanism {
         case 'universal': put('cylinder', [0.6 * r, 0.6 * r, 3 * r]); put('box', [1.8 * r, 1.8 * r, 1.8 * r]); break;
         case 'fixed': put('box', [2 * r, 2 * r, 2 * r]); break;
         case 'rolling-wheel': case 'rolling-ball': break; // wheel, ball and plane are drawn
+        case 'flat-on-curve': case 'curve-on-curve': break; // faces and curves are drawn
+        case 'roller-on-curve': put('cylinder', [0.8 * r, 0.8 * r, 3 * r]); break;
         case 'knife-edge': put('box', [5 * r, 0.4 * r, 1.6 * r]); break;
         case 'distance': this.link('cylinder', {...j, name: 'joint ' + j.name}, 0.35 * r, STEEL); put('sphere', [0.8 * r, 0.8 * r, 0.8 * r]); break;
         default: put('sphere', [1.3 * r, 1.3 * r, 1.3 * r]);
       }
-      for (const end of [j.a, j.b]) if (end.body < 0 && !/prismatic|cylindrical|point-on|planar|screw|rolling|knife/.test(j.type)) this.support(end.frame, j);
+      for (const end of [j.a, j.b]) if (end.body < 0 && !/prismatic|cylindrical|-on-|planar|screw|rolling|knife/.test(j.type)) this.support(end.frame, j);
     }
     this.addRails();
   }
@@ -192,6 +196,26 @@ export class Mechanism {
         this.spiral(f);
       }
     }
+  }
+
+  // curves, cams and faces move with a marker
+  addOutlines() {
+    this.scene.curves.forEach((c, k) => {
+      const joint = this.scene.joints[c.joint], {body, frame, modal, first} = joint[c.end];
+      if (c.kind === 'grid') {
+        if (this.ghost) return;
+        const lines = gridLines(c, GROUND);
+        this.group.add(lines);
+        this.updates.push(() => markerMatrix(joint[c.end], this.motion, lines.matrix));
+        return;
+      }
+      this.parts.addGeometry('curve ' + k, () => (c.kind === 'plate' ? plateGeometry(c) : tubeGeometry(c)));
+      const what = {owner: body >= 0 ? this.scene.bodies[body] : 'joint ' + joint.name, isBody: body >= 0, modal, first};
+      this.parts.shape('curve ' + k, body, frame, [1, 1, 1], this.bodyColor(body), what);
+      if (c.kind !== 'plate' || this.ghost) return;
+      this.parts.addGeometry('rim ' + k, () => rimGeometry(c));
+      this.parts.shape('rim ' + k, body, frame, [1, 1, 1], this.bodyColor(body), what).color.multiplyScalar(0.5);
+    });
   }
 
   addSurfaces() {

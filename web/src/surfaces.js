@@ -2,10 +2,10 @@
 import {BufferAttribute, BufferGeometry, DoubleSide, DynamicDrawUsage, Group, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, Vector3} from 'three';
 import {frameMatrix, markerPoint} from './parts.js';
 
-const COLOR = '#7d8b9f';
+export const GROUND = '#7d8b9f';
 
 // world matrix of a marker; modes shift its origin
-function markerMatrix(marker, motion, out = new Matrix4()) {
+export function markerMatrix(marker, motion, out = new Matrix4()) {
   out.copy(frameMatrix(marker.frame));
   if (marker.body >= 0) out.premultiply(new Matrix4().fromArray(motion.matrices, 16 * marker.body));
   return marker.modal ? out.setPosition(markerPoint(marker, motion, new Vector3())) : out;
@@ -20,7 +20,7 @@ class Surface {
     this.points = new Float32Array(this.plane ? this.cells() : data.edges);
     this.rows = this.points.length / 3 / this.columns;
     const attribute = new BufferAttribute(this.points, 3).setUsage(DynamicDrawUsage), position = index => new BufferGeometry().setAttribute('position', attribute).setIndex(index);
-    const look = {color: COLOR, transparent: true, depthWrite: false};
+    const look = {color: GROUND, transparent: true, depthWrite: false};
     this.group = new Group();
     this.group.matrixAutoUpdate = false;
     this.fill = new Mesh(position(this.triangles()), new MeshBasicMaterial({...look, opacity: 0.09, side: DoubleSide}));
