@@ -300,3 +300,64 @@ def test_uncertainty():
         run.uncertainty(
             {"p1": 1, "p2": 1, "p3": 1}, "psi0", correlation=[[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]
         )
+
+
+# ---------------------------------------------------------------------- rows that nearly depend on each other
+
+AXIS = np.array([0.48, 0.6, 0.64])
+
+
+def flap(distance):
+    """A flap on two balls that are close to each other: a hinge, whose rows have the length of the distance."""
+    return {
+        "mbgrad": 1,
+        "parameters": {"Ixx": 0.02, "y": 0.3},
+        "gravity": [0, 0, -9.81],
+        "bodies": {
+            "flap": {
+                "mass": 1.5,
+                "com": [0.2, "y", 0.1],
+                "inertia": ["Ixx", 0.05, 0.06, 0.003, -0.004, 0.002],
+                "angular_velocity": list(0.7 * AXIS),
+            }
+        },
+        "joints": {
+            "one": {"type": "spherical", "between": ["ground", "flap"], "at": [0, 0, 0]},
+            "two": {"type": "spherical", "between": ["ground", "flap"], "at": list(distance * AXIS)},
+        },
+        "signals": {"a": {"type": "angular-acceleration", "of": "flap", "component": "x"}},
+        "criteria": {"squares": {"integral": "a^2"}},
+        "run": {"formulation": "lie", "end": 0.1, "step": 0.01},
+    }
+
+
+def flap_acceleration(Ixx, y):
+    """Of the angle about the axis, x component."""
+    com = np.array([0.2, y, 0.1])
+    inertia = np.array([[Ixx, 0.003, -0.004], [0.003, 0.05, 0.002], [-0.004, 0.002, 0.06]])
+    about = AXIS @ (inertia + 1.5 * (com @ com * np.eye(3) - np.outer(com, com))) @ AXIS
+    return AXIS[0] * (AXIS @ np.cross(com, [0, 0, -1.5 * 9.81])) / about
+
+
+@pytest.mark.filterwarnings("ignore::mbgrad.MbgradWarning")
+@pytest.mark.parametrize("formulation", [str(f) for f in mbgrad.formulations()])
+@pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-5, 3e-6])
+def test_rows_that_nearly_depend_on_each_other(formulation, distance):
+    """The first accelerations and their derivatives to 1e-10: an elimination alone has 1e-16 / distance^2."""
+    run = mbgrad.load(flap(distance)).simulate(formulation=formulation, end=1e-6, step=1e-6)
+    assert run["a"][0] == pytest.approx(flap_acceleration(0.02, 0.3), rel=1e-10)
+    by_first = run.vjp({"a": np.eye(len(run.t))[0]})
+    for name, values in (("Ixx", (0.02 + 1e-30j, 0.3)), ("y", (0.02, 0.3 + 1e-30j))):
+        assert by_first[name] == pytest.approx(flap_acceleration(*values).imag / 1e-30, rel=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::mbgrad.MbgradWarning")
+@pytest.mark.parametrize("formulation", ["lie", "dae"])
+def test_gradients_where_rows_nearly_depend_on_each_other(formulation):
+    """The steps are those of the same hinge with balls far apart, and so are the gradients."""
+    wide = mbgrad.load(flap(0.1)).simulate(formulation=formulation)
+    near = mbgrad.load(flap(3e-6)).simulate(formulation=formulation)
+    for method in ("direct", "adjoint"):
+        expected, found = (run.gradient("squares", method=method) for run in (wide, near))
+        for name in expected:
+            assert found[name] == pytest.approx(expected[name], rel=1e-10)

@@ -24,6 +24,10 @@ typedef struct {
                              a part that was proved; 1 when nothing was factored */
 } mbg__rank;
 
+/* Do kept rows nearly depend on each other? Solutions of saddle systems are refined then: rounding costs eps times the
+   squared condition of the rows, 1e-10 at this limit. */
+static inline bool mbg__rank_close(const mbg__rank *rank) { return rank->smallest < 1e-3; }
+
 /* Analyses B at the state of the last update (linearize is not needed). Memory in the arena. room: space for the
    entries of B, which the analysis overwrites; NULL: it takes its own. */
 int mbg__rank_analyse(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, real *room, mbg__rank **out);

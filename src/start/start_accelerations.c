@@ -173,7 +173,7 @@ static int improve(motion *q, const mbg__state *state, real *vd, real *lambda) {
   for (int i = 0; i < m->nrow; i++) {
     q->x[m->nv + i] = q->rank->keep[i] ? -q->row[i] : 0;
   }
-  mbg__klu_solve(q->saddle.klu, q->x, 1);
+  mbg__saddle_solve(&q->saddle, false, mbg__rank_close(q->rank), q->x, 1);
   for (int j = 0; j < m->nv; j++) {
     vd[m->full[j]] += q->x[j];
   }

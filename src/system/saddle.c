@@ -1,5 +1,6 @@
 #include "system/saddle.h"
 
+#include "math/vec.h"
 #include "system/system_internal.h"
 
 #include <string.h>
@@ -73,6 +74,7 @@ static int take_slots(mbg_context *ctx, mbg__arena *arena, mbg__saddle *k, const
   int *copy = MBG_TAKE(arena, int, fixed);
   k->slotE = mbg__arena_take(arena, (size_t)k->nextra, sizeof(*k->slotE));
   k->row = MBG_TAKE(arena, real, s->model->nw);
+  k->rest = MBG_TAKE(arena, real, 2 * k->n);
   if (mbg__arena_check(ctx, arena) < 0) {
     return MBG_ERROR_MEMORY;
   }
@@ -255,6 +257,59 @@ int mbg__saddle_factor(mbg_context *ctx, mbg__saddle *k, const char *what) {
     return mbg__fail(ctx, MBG_ERROR_SINGULAR, "%s: the system is singular (look at %s)", what, label);
   }
   return MBG_OK;
+}
+
+/* ---------------------------------------------------------------------- solution */
+
+enum { REFINE_MAX = 6 };
+
+static void solve(const mbg__saddle *k, bool transposed, real *x, int count) {
+  if (transposed) {
+    mbg__klu_solve_T(k->klu, x, count);
+  } else {
+    mbg__klu_solve(k->klu, x, count);
+  }
+}
+
+static double largest(int n, const real *x) {
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    most = fabs(re(x[i])) <= most ? most : fabs(re(x[i])); /* NaN stays */
+  }
+  return most;
+}
+
+/* x <- A^-1 x with corrections from the residual as long as they become smaller */
+static void solve_refined(const mbg__saddle *k, bool transposed, real *x) {
+  const int n = k->n, nv = k->sys->model->nv;
+  real *b = k->rest, *d = b + n;
+  double last = INFINITY;
+  vn_copy(n, b, x);
+  solve(k, transposed, x, 1);
+  for (int round = 0; round < REFINE_MAX; round++) {
+    vn_copy(n, d, b);
+    if (transposed) {
+      mbg__csc_mul_T_add(d, -1, &k->A, x, 1);
+    } else {
+      mbg__csc_mul_add(d, -1, &k->A, x, 1);
+    }
+    solve(k, transposed, d, 1);
+    const double change = largest(nv, d);
+    if (!(change < 0.5 * last)) {
+      break;
+    }
+    vn_axpy(n, x, 1, d);
+    last = change;
+  }
+}
+
+void mbg__saddle_solve(mbg__saddle *k, bool transposed, bool refine, real *x, int count) {
+  if (!refine) {
+    solve(k, transposed, x, count);
+  }
+  for (int i = 0; refine && i < count; i++) {
+    solve_refined(k, transposed, x + (size_t)i * (size_t)k->n);
+  }
 }
 
 /* ---------------------------------------------------------------------- products with blocks */

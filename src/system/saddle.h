@@ -22,6 +22,7 @@ typedef struct {
   int *slotD;       /* diagonal of rows and further rows                      (nrow + nextra) */
   int *(*slotE)[2]; /* [further row][row, column]: free velocities of the bodies of its pair  (nextra) */
   real *row;        /* scratch                                                (nw) */
+  real *rest;       /* scratch                                                (2 n) */
   const int *extra; /* pair of each further row                               (nextra) */
   mbg__klu *klu;
 } mbg__saddle;
@@ -49,6 +50,11 @@ void mbg__saddle_add_extra(mbg__saddle *s, int k, const real gradient[6], bool a
 
 /* Factors; a singular system is reported as "WHAT: the system is singular (look at body '...')". */
 int mbg__saddle_factor(mbg_context *ctx, mbg__saddle *s, const char *what);
+
+/* x (n x count) <- A^-1 x, or A^-T x, by the factors of A as it stands. refine: for rows that nearly depend on each
+   other. The factors have the squared condition of the rows; corrections from residuals, as long as those of the first
+   nv entries become smaller, leave the simple one. */
+void mbg__saddle_solve(mbg__saddle *s, bool transposed, bool refine, real *x, int count);
 
 /* out = in * blockdiag(T) on the columns of a matrix with the pattern of K or of B; T: nbody matrices 6x6. */
 void mbg__columns_times(const mbg__system *sys, const mbg__csc *pattern, const real *in, const real *T, real *out);

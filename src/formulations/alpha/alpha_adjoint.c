@@ -493,7 +493,7 @@ static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__alpha_node *nod
     mbg__gather(m, a->rank->keep, -1, s->bd, -1, s->fl, s->X + (size_t)c * (size_t)(m->nv + m->nrow));
     keep_bars(s, c);
   }
-  mbg__klu_solve_T(a->initial.klu, s->X, s->ncrit);
+  mbg__saddle_solve(&a->initial, true, mbg__rank_close(a->rank), s->X, s->ncrit);
   for (int c = 0; c < s->ncrit; c++) {
     end_criterion(s, c, attributes_of(s, c));
   }

@@ -98,10 +98,8 @@ void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count) {
   a->counts->solves += count;
   if (a->index2) {
     mbg__alpha_index2_solve(a->index2, transposed, x, count);
-  } else if (transposed) {
-    mbg__klu_solve_T(a->klu, x, count);
   } else {
-    mbg__klu_solve(a->klu, x, count);
+    mbg__saddle_solve(&a->saddle, transposed, mbg__rank_close(a->rank), x, count);
   }
 }
 
@@ -173,7 +171,7 @@ static int accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n,
   MBG_TRY(factor_start(ctx, a, n, true));
   mbg__system_residual(a->sys, NULL, NULL, NULL, NULL, a->phi);
   mbg__gather(m, a->rank->keep, -1, a->r, -1, a->phi, a->x);
-  mbg__klu_solve(a->initial.klu, a->x, 1);
+  mbg__saddle_solve(&a->initial, false, mbg__rank_close(a->rank), a->x, 1);
   memcpy(n->v, v, (size_t)m->nw * sizeof(real));
   mbg__scatter(m, a->rank->keep, 1, a->x, n->vd, n->lambda);
   if (mbg__system_has_late(a->sys)) {

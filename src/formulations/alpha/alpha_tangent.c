@@ -171,7 +171,7 @@ int mbg__alpha_tangent_accelerate(mbg_context *ctx, tangent *s, const mbg__alpha
     begin_column(s, p);
     mbg__alpha_tangent_unlay(s, p);
   }
-  mbg__klu_solve(s->a->initial.klu, s->X, s->np);
+  mbg__saddle_solve(&s->a->initial, false, mbg__rank_close(s->a->rank), s->X, s->np);
   for (int p = 0; p < s->np; p++) {
     const real *x = s->X + (size_t)p * (size_t)(m->nv + m->nrow);
     memcpy(s->A + (size_t)p * nv, x, nv * sizeof(real));

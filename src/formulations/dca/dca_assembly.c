@@ -34,6 +34,16 @@ static int cholesky(int n, real *A) {
   return -1;
 }
 
+/* Is a pivot of the factor L so much smaller than the entry of A (rows of length m) which it came from that the
+   solution loses half of its digits? */
+static bool nearly_dependent(int n, const real *A, int m, const real *L) {
+  bool found = false;
+  for (int i = 0; i < n; i++) {
+    found = found || re(A[i * m + i]) * re(L[i * n + i]) * re(L[i * n + i]) > 1e8;
+  }
+  return found;
+}
+
 /* X (n x m) <- L^-1 X, then L^-T X */
 static void forward(int n, const real *L, int m, real *X) {
   for (int i = 0; i < n; i++) {
@@ -157,7 +167,7 @@ typedef mbg__dca_failure failure;
 static real entry(const real *val, int slot) { return slot >= 0 ? val[slot] : 0; }
 
 /* M += Z^T Phi^-1 Z of an absorbed piece */
-static failure add_absorbed(const mbg__dca_assembly *a, const mbg__dca_node *n, int i, real *M) {
+static failure add_absorbed(const mbg__dca_assembly *a, mbg__dca_node *n, int i, real *M) {
   const mbg__dca_node *c = &a->nodes[n->absorbed[i]];
   const int nc = c->nopen, nf = n->nf;
   real *L = n->LR[i], *P = n->P[i];
@@ -166,6 +176,7 @@ static failure add_absorbed(const mbg__dca_assembly *a, const mbg__dca_node *n, 
   if (bad >= 0) {
     return (failure){false, c->rows[c->nelim + bad]};
   }
+  n->close = n->close || nearly_dependent(nc, c->Phi, nc, L);
   for (int k = 0; k < nc * nf; k++) {
     P[k] = entry(a->B, n->Z[i][k]);
   }
@@ -208,7 +219,7 @@ static bool regularize(const mbg__dca_assembly *a, mbg__dca_node *n) {
 /* Phi = Z M^-1 Z^T of a body */
 static failure leaf_front(const mbg__dca_assembly *a, mbg__dca_node *n) {
   const int nf = n->nf, front = n->nelim + n->nopen;
-  n->regularized = false;
+  n->regularized = n->close = false;
   for (int k = 0; k < nf * nf; k++) {
     n->LM[k] = entry(a->M, n->M[k]);
   }
@@ -241,6 +252,7 @@ static failure leaf_front(const mbg__dca_assembly *a, mbg__dca_node *n) {
 /* the sum of Phi of both children */
 static void join_front(const mbg__dca_assembly *a, mbg__dca_node *n) {
   const int front = n->nelim + n->nopen;
+  n->close = false;
   memset(n->F, 0, (size_t)(front * front) * sizeof(real));
   for (int side = 0; side < 2; side++) {
     const mbg__dca_node *c = &a->nodes[n->child[side]];
@@ -265,6 +277,7 @@ static failure eliminate(mbg__dca_node *n) {
   if (bad >= 0) {
     return (failure){false, n->rows[bad]};
   }
+  n->close = n->close || nearly_dependent(ne, n->F, front, n->L);
   forward(ne, n->L, no, n->SQ);
   for (int i = 0; i < no; i++) {
     real *Phi = n->Phi + i * no;
@@ -336,7 +349,7 @@ int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real 
   a->B = B;
   a->always_refine = masses_differ(a->sys);
   a->largest_row = mbg__dca_largest_row(a);
-  a->regularized = false;
+  a->regularized = a->close = false;
   for (int l = 0; l <= a->depth; l++) {
     share_level(a, a->pool, FACTOR, l, factor_nodes, &(level_work){.a = a, .first = a->level[l]});
     for (int i = a->level[l]; i < a->level[l + 1]; i++) {
@@ -344,6 +357,7 @@ int mbg__dca_assembly_factor(mbg_context *ctx, mbg__dca_assembly *a, const real 
         return report(ctx, a, a->failed[i], t);
       }
       a->regularized = a->regularized || a->nodes[a->order[i]].regularized;
+      a->close = a->close || a->nodes[a->order[i]].close;
     }
   }
   return MBG_OK;

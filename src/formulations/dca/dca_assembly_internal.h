@@ -33,6 +33,7 @@ typedef struct {
   real **P;  /* leaf: Phi^-1 Z of each absorbed node              (its nopen x nf) */
 
   bool regularized; /* leaf: inertia was added */
+  bool close;       /* rows that close or were absorbed here nearly depend on each other */
   int b;            /* first open row of the node among those of all nodes */
 } mbg__dca_node;
 
@@ -61,6 +62,7 @@ struct mbg__dca_assembly {
   double largest_row;   /* largest entry of B, scaled to lengths */
   double (*most_B)[16]; /* scratch of each thread for it */
   bool regularized;     /* some leaf is */
+  bool close;           /* some node has rows that nearly depend on each other */
   const real *M, *B;
   int *rowM, *entryM, *colM; /* M and B by rows: where row i begins, entries, columns */
   int *rowB, *entryB, *colB;

@@ -227,8 +227,8 @@ double mbg__dca_assembly_solve(const mbg__dca_assembly *a, mbg__dca_panel *p, in
   memcpy(p->x0, x, n * sizeof(real));
   mbg__dca_sweep(a, p, ncol, x);
   double worst = residual(a, p, ncol, x, false);
-  const int rounds = a->regularized ? 6 : 2,
-            least = a->regularized || sizeof(real) > sizeof(double) ? 2 : a->always_refine;
+  const bool hard = a->regularized || a->close;
+  const int rounds = hard ? 6 : 2, least = hard || sizeof(real) > sizeof(double) ? 2 : a->always_refine;
   for (int round = 0; round < rounds && (worst > 1e-12 || round < least); round++) {
     mbg__dca_sweep(a, p, ncol, p->dx);
     for (size_t i = 0; i < n; i++) {
