@@ -3096,6 +3096,7 @@ class Elements:
             "control",
             "coordinate",
             "coordinate-acceleration",
+            "curve-contact",
             "direction",
             "distance",
             "distance-rate",
@@ -3127,10 +3128,11 @@ class Elements:
         note: str | None = None,
         joint: str | None = None,
         force: str | None = None,
-        quantity: Literal["depth", "normal", "slip"] | None = None,
+        quantity: Any | None = None,
         control: str | None = None,
         unit: str | None = None,
         coordinate: str | None = None,
+        on: Literal["curve", "follower"] | None = None,
         axis: Literal["x", "y", "z"] | None = None,
         sequence: Literal[
             "xyz",
@@ -3181,7 +3183,7 @@ class Elements:
             Joint; an axial force needs one of type ``distance``.
         force : str, optional
             Force element.
-        quantity : Literal['depth', 'normal', 'slip'], optional
+        quantity : Any, optional
             Depth (negative: distance), normal force, or sliding speed where the shapes are nearest.
         control : str, optional
             Control.
@@ -3189,6 +3191,8 @@ class Elements:
             Unit, for reports and plots.
         coordinate : str, optional
             Coordinate of the joint or of B relative to A.
+        on : Literal['curve', 'follower'], optional
+            Curve of A, or the follower of B in a curve-on-curve joint.
         axis : Literal['x', 'y', 'z'], optional
             Axis of B.
         sequence : Literal['xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'zxz', 'zyz'], optional
@@ -3229,6 +3233,7 @@ class Elements:
             control=control,
             unit=unit,
             coordinate=coordinate,
+            on=on,
             axis=axis,
             sequence=sequence,
             angle=angle,

@@ -33,6 +33,26 @@ static inline mbg__factor mbg__curve_entry(const mbg__contact_in *in, int i) {
   return (mbg__factor){i, {in->y[i], 1, 0, 0}};
 }
 
+/* psi += n.x, x the `count` entries from `first` on */
+static inline void mbg__curve_offset(const mbg__contact_in *in, int normal, int first, int count, mbg__form *form) {
+  for (int c = 0; c < count; c++) {
+    const mbg__factor product[2] = {mbg__curve_normal(in, normal, c), mbg__curve_entry(in, first + c)};
+    mbg__form_add(form, 3, 1, 2, product);
+  }
+}
+
+/* psi -= n_c u(s), the parameter s of the curve of A is variable `place` */
+static inline void mbg__curve_less(const mbg__contact_in *in, int normal, int place, int c, const real u[4], int order,
+                                   mbg__form *form) {
+  const mbg__factor product[2] = {mbg__curve_normal(in, normal, c), {place, {u[0], u[1], u[2], u[3]}}};
+  mbg__form_add(form, order, -1, 2, product);
+}
+
+/* what the tables of all of them say */
+#define MBG__CURVE_KERNELS .base = base, .along = along, .nearest = nearest, .begin = begin
+#define MBG__CURVE_JOINT                                                                                               \
+  .axes = MBG__AXES_Z, .rows = rows, .nrow = MBG_COUNT(rows), .keys = keys, .nkey = MBG_COUNT(keys), .contact = &contact
+
 /* q of the normal on a side of a planar curve, from its tangent */
 static inline real mbg__curve_normal_angle(const real tangent[3], int side) {
   const double x = re(tangent[1]), y = -re(tangent[0]);

@@ -17,18 +17,14 @@ static const mbg__key keys[] = {
 };
 
 static void base(const mbg__contact_in *in, mbg__form *form) {
-  for (int c = 0; c < 2; c++) {
-    const mbg__factor product[2] = {mbg__curve_normal(in, NORMAL, c), mbg__curve_entry(in, X1 + c)};
-    mbg__form_add(form, 3, 1, 2, product);
-  }
+  mbg__curve_offset(in, NORMAL, X1, 2, form);
 }
 
 /* column d of R = (cosine, -sine; sine, cosine) */
 static void along(const mbg__contact_in *in, int curve, int d, const real u[4], int order, mbg__form *form) {
-  const mbg__factor place = {curve == 0 ? PLACE_A : PLACE_B, {u[0], u[1], u[2], u[3]}};
+  const mbg__factor place = {PLACE_B, {u[0], u[1], u[2], u[3]}};
   if (curve == 0) {
-    const mbg__factor product[2] = {mbg__curve_normal(in, NORMAL, d), place};
-    mbg__form_add(form, order, -1, 2, product);
+    mbg__curve_less(in, NORMAL, PLACE_A, d, u, order, form);
     return;
   }
   for (int c = 0; c < 2; c++) {
@@ -68,10 +64,7 @@ static const mbg__curve_contact contact = {
     .s_of = {PLACE_A - NZ, PLACE_B - NZ},
     .pressed = -1,
     .out = "the curves have the same curvature where they touch: two contact points meet",
-    .base = base,
-    .along = along,
-    .nearest = nearest,
-    .begin = begin,
+    MBG__CURVE_KERNELS,
 };
 
 static const mbg__row_spec rows[] = {
@@ -81,10 +74,5 @@ static const mbg__row_spec rows[] = {
 const mbg__joint_type mbg__joint_curve_on_curve = {
     .key = "curve-on-curve",
     .help = "a planar curve of B on a planar curve of A: a cam with a curved follower",
-    .axes = MBG__AXES_Z,
-    .rows = rows,
-    .nrow = MBG_COUNT(rows),
-    .keys = keys,
-    .nkey = MBG_COUNT(keys),
-    .contact = &contact,
+    MBG__CURVE_JOINT,
 };

@@ -44,10 +44,7 @@ static const mbg__curve_contact contact = {
     .s_of = {0},
     .pressed = -1,
     .out = "the face lies on a straight or hollow part of the curve: the contact point is not unique",
-    .base = base,
-    .along = along,
-    .nearest = nearest,
-    .begin = begin,
+    MBG__CURVE_KERNELS,
 };
 
 static const mbg__row_spec rows[] = {
@@ -57,10 +54,5 @@ static const mbg__row_spec rows[] = {
 const mbg__joint_type mbg__joint_flat_on_curve = {
     .key = "flat-on-curve",
     .help = "a flat face of B (normal y) on a planar curve of A: a cam with flat follower",
-    .axes = MBG__AXES_Z,
-    .rows = rows,
-    .nrow = MBG_COUNT(rows),
-    .keys = keys,
-    .nkey = MBG_COUNT(keys),
-    .contact = &contact,
+    MBG__CURVE_JOINT,
 };

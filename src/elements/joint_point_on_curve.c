@@ -9,16 +9,12 @@ enum { NZ = 3, PLACE = NZ, NORMAL };
 static const mbg__key keys[] = {MBG__CURVE_KEY("curve of A, of two or three coordinates")};
 
 static void base(const mbg__contact_in *in, mbg__form *form) {
-  for (int c = 0; c < (in->spatial ? 3 : 2); c++) {
-    const mbg__factor product[2] = {mbg__curve_normal(in, NORMAL, c), mbg__curve_entry(in, c)};
-    mbg__form_add(form, 3, 1, 2, product);
-  }
+  mbg__curve_offset(in, NORMAL, 0, in->spatial ? 3 : 2, form);
 }
 
 static void along(const mbg__contact_in *in, int curve, int c, const real u[4], int order, mbg__form *form) {
   (void)curve;
-  const mbg__factor product[2] = {mbg__curve_normal(in, NORMAL, c), {PLACE, {u[0], u[1], u[2], u[3]}}};
-  mbg__form_add(form, order, -1, 2, product);
+  mbg__curve_less(in, NORMAL, PLACE, c, u, order, form);
 }
 
 static void nearest(const mbg__contact_in *in, const mbg__curve_samples *samples, int at[2]) {
@@ -37,10 +33,7 @@ static const mbg__curve_contact contact = {
     .s_of = {PLACE - NZ},
     .out = "the point of the curve that is nearest to B is not unique: B is at the centre of its curvature, or the "
            "curve has a kink there",
-    .base = base,
-    .along = along,
-    .nearest = nearest,
-    .begin = begin,
+    MBG__CURVE_KERNELS,
 };
 
 static const mbg__row_spec rows[] = {
@@ -51,10 +44,5 @@ static const mbg__row_spec rows[] = {
 const mbg__joint_type mbg__joint_point_on_curve = {
     .key = "point-on-curve",
     .help = "B's origin runs on a curve of A: a slot, the groove of a cam, a wire",
-    .axes = MBG__AXES_Z,
-    .rows = rows,
-    .nrow = MBG_COUNT(rows),
-    .keys = keys,
-    .nkey = MBG_COUNT(keys),
-    .contact = &contact,
+    MBG__CURVE_JOINT,
 };

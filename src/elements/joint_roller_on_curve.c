@@ -18,17 +18,13 @@ static const mbg__key keys[] = {
 };
 
 static void base(const mbg__contact_in *in, mbg__form *form) {
-  for (int c = 0; c < 2; c++) {
-    const mbg__factor product[2] = {mbg__curve_normal(in, NORMAL, c), mbg__curve_entry(in, c)};
-    mbg__form_add(form, 3, 1, 2, product);
-  }
+  mbg__curve_offset(in, NORMAL, 0, 2, form);
   form->f -= in->attr[RADIUS];
 }
 
 static void along(const mbg__contact_in *in, int curve, int c, const real u[4], int order, mbg__form *form) {
   (void)curve;
-  const mbg__factor product[2] = {mbg__curve_normal(in, NORMAL, c), {PLACE, {u[0], u[1], u[2], u[3]}}};
-  mbg__form_add(form, order, -1, 2, product);
+  mbg__curve_less(in, NORMAL, PLACE, c, u, order, form);
 }
 
 static void own(const mbg__contact_in *in, int attr, mbg__form *form) {
@@ -52,11 +48,8 @@ static const mbg__curve_contact contact = {
     .s_of = {PLACE - NZ},
     .pressed = -1,
     .out = "the roller is as large as the curvature of the curve allows: two contact points meet",
-    .base = base,
-    .along = along,
     .own = own,
-    .nearest = nearest,
-    .begin = begin,
+    MBG__CURVE_KERNELS,
 };
 
 static const mbg__row_spec rows[] = {
@@ -66,10 +59,5 @@ static const mbg__row_spec rows[] = {
 const mbg__joint_type mbg__joint_roller_on_curve = {
     .key = "roller-on-curve",
     .help = "a roller about B's origin on a planar curve of A: a cam with roller follower",
-    .axes = MBG__AXES_Z,
-    .rows = rows,
-    .nrow = MBG_COUNT(rows),
-    .keys = keys,
-    .nkey = MBG_COUNT(keys),
-    .contact = &contact,
+    MBG__CURVE_JOINT,
 };

@@ -497,6 +497,8 @@ void mbg__state_signal(const mbg__loader *L, int state, mbg__signal *signal);
 int mbg__check_state_rates(mbg__loader *L);
 /* load_signals.c: the signals that the functions of a force may use. */
 int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int force);
+/* Are forces or energies behind a signal, directly or by expressions? */
+bool mbg__signal_of_loads(const mbg__loader *L, int signal);
 int mbg__load_signals(mbg__loader *L);
 int mbg__load_criteria(mbg__loader *L);
 /* load_events.c: modes and what functions need of events; then the events. */

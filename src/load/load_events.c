@@ -70,7 +70,7 @@ static const char *refused_level(const mbg__loader *L, int signal) {
   const mbg__signal *s = &L->signals.at[signal];
   return s->level == MBG__LEVEL_ACCELERATION ? "accelerations"
          : s->level == MBG__LEVEL_REACTION   ? "reactions"
-         : L->signal_whole.at[signal]        ? "forces or energies"
+         : mbg__signal_of_loads(L, signal)   ? "forces or energies"
                                              : NULL;
 }
 
@@ -79,8 +79,10 @@ static int load_guard(mbg__item *item, const mbg__json *json, const char *label,
   MBG_TRY(mbg__item_signal(item, json, label, &event->guard));
   const char *refused = event->guard >= 0 ? refused_level(item->L, event->guard) : NULL;
   if (refused) {
-    MBG_TRY(mbg__item_bad(item, json, "%s: it uses %s; a guard takes positions, velocities, states and time", label,
-                          refused));
+    MBG_TRY(mbg__item_bad(item, json,
+                          "%s: it uses %s; a guard takes positions, velocities, states and time: put a state between, "
+                          "such as a lag with a short time",
+                          label, refused));
   }
 done:
   return err;

@@ -1,5 +1,6 @@
 /* Signals: the objects they refer to, their order, their levels. */
 #include "load/load.h"
+#include "model/curve.h"
 
 #include <string.h>
 
@@ -140,6 +141,57 @@ static int check_rod(mbg__item *item, const mbg__json *json, const mbg__joint *j
                        joint->name, joint->type->key);
 }
 
+/* the curve that a signal of a contact looks at, or what is wrong with it */
+static int check_contact(mbg__item *item, const mbg__json *json, const mbg__joint *joint, mbg__signal *signal) {
+  const mbg__loader *L = item->L;
+  const mbg__json *on = mbg__json_member(item->json, "on"), *quantity = mbg__json_member(item->json, "quantity");
+  if (item->bad || !joint->type || !quantity) {
+    return MBG_OK;
+  }
+  if (!joint->type->contact || joint->contact < 0) {
+    return mbg__item_bad(item, json,
+                         "joint '%s' is of type '%s'; a curve-contact needs a joint of type 'point-on-curve', "
+                         "'roller-on-curve', 'flat-on-curve' or 'curve-on-curve'",
+                         joint->name, joint->type->key);
+  }
+  const int curve = L->contacts.at[joint->contact].curve[signal->opt[1]];
+  if (curve < 0) {
+    return mbg__item_bad(item, on, "on: joint '%s' has no follower curve; leave 'on' out", joint->name);
+  }
+  if (signal->opt[0] == MBG__CURVE_Z && L->curves.at[curve].dim == 2) {
+    return mbg__item_bad(item, quantity, "quantity: curve '%s' lies in the x-y plane, its z is always 0",
+                         L->curves.at[curve].name);
+  }
+  if (signal->opt[0] == MBG__CURVE_NORMAL && L->contacts.at[joint->contact].nrow > 1) {
+    return mbg__item_bad(item, quantity,
+                         "quantity: curve '%s' is spatial, and the force on it has no single normal; use signals of "
+                         "type 'reaction'",
+                         L->curves.at[curve].name);
+  }
+  return MBG_OK;
+}
+
+/* of one row, that of the gap: the normal force; the others need no reaction */
+static int of_contact(mbg__item *item, mbg__signal *signal) {
+  int err = MBG_OK;
+  const mbg__json *json = mbg__json_member(item->json, "joint");
+  mbg__symbol *symbol = NULL;
+  MBG_TRY(json ? mbg__item_reference(item, json, "joint", MBG__NAME_JOINT, &symbol) : MBG_OK);
+  if (!symbol) {
+    return MBG_OK;
+  }
+  const mbg__joint *joint = &item->L->joints.at[symbol->index];
+  MBG_TRY(check_contact(item, json, joint, signal));
+  if (!item->bad && !symbol->bad) {
+    MBG_TRY(single_row(item->L, joint->row, signal));
+    signal->pair = joint->pair;
+    signal->nrows = signal->opt[0] == MBG__CURVE_NORMAL;
+    signal->level = signal->nrows ? MBG__LEVEL_REACTION : MBG__LEVEL_POSITION;
+  }
+done:
+  return err;
+}
+
 static int of_joint(mbg__item *item, mbg__signal *signal) {
   static const struct {
     const char *key;
@@ -147,6 +199,9 @@ static int of_joint(mbg__item *item, mbg__signal *signal) {
   } owners[] = {{"joint", MBG__NAME_JOINT}, {"driver", MBG__NAME_DRIVER}, {"coupling", MBG__NAME_COUPLING}};
   int err = MBG_OK, given = 0;
   mbg__loader *L = item->L;
+  if (signal->type->role == MBG__ROLE_CURVE) {
+    return of_contact(item, signal);
+  }
   for (int k = 0; k < MBG_COUNT(owners); k++) {
     const mbg__json *json = mbg__json_member(item->json, owners[k].key);
     mbg__symbol *symbol;
@@ -434,9 +489,10 @@ static int permute_signals(mbg__loader *L, const int *order) {
   return MBG_OK;
 }
 
-/* level of an expression, and whether something of the whole model (forces, energies) is behind it */
+/* level of an expression, and whether something of the whole model (forces, energies, contacts) is behind it */
 static void set_level(mbg__loader *L, mbg__signal *s, bool *whole) {
-  *whole = s->type && (s->type->of == MBG__OF_FORCE || s->type->of == MBG__OF_BODIES || s->type->of == MBG__OF_BEAM);
+  *whole = s->type && (s->type->of == MBG__OF_FORCE || s->type->of == MBG__OF_BODIES || s->type->of == MBG__OF_BEAM ||
+                       s->type->role == MBG__ROLE_CURVE);
   if (s->fn < 0) {
     return;
   }
@@ -460,6 +516,21 @@ static int set_levels(mbg__loader *L) {
     set_level(L, &L->signals.at[i], whole);
   }
   return MBG_OK;
+}
+
+bool mbg__signal_of_loads(const mbg__loader *L, int signal) {
+  const mbg__signal *s = &L->signals.at[signal];
+  if (s->fn < 0 || !L->signal_whole.at[signal]) {
+    return L->signal_whole.at[signal] && s->type->role != MBG__ROLE_CURVE;
+  }
+  const mbg__fn *fn = &L->fns.at[s->fn];
+  for (int k = 0; k < fn->ninput; k++) {
+    if (fn->input[k].role == MBG__ROLE_SIGNAL && fn->input[k].index < signal &&
+        mbg__signal_of_loads(L, fn->input[k].index)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static const char *needs(const mbg__signal *signal) {
@@ -508,7 +579,13 @@ int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int index) {
       }
       const mbg__signal *signal = &L->signals.at[s];
       force->late = force->late || (rate && is_late(L, s));
-      if (!rate && is_late(L, s)) {
+      if (!rate && signal->level <= MBG__LEVEL_VELOCITY && is_late(L, s) && !mbg__signal_of_loads(L, s)) {
+        MBG_TRY(mbg__item_filed(
+            &item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0,
+                                "signal '%s' is the contact point of a joint on a curve, which forces cannot use; put "
+                                "a state between, such as a lag with a short time",
+                                signal->name)));
+      } else if (!rate && is_late(L, s)) {
         char chain[200];
         list_chain(L, s, chain, sizeof(chain));
         MBG_TRY(mbg__item_filed(

@@ -10,6 +10,17 @@
 
 enum { MBG__CURVE_SAMPLES = 256, MBG__CURVE_DEGREE = 5, MBG__CURVE_POINTS_MAX = 500 };
 
+/* What a signal of a joint on curves is: option 0 of the signal; option 1: 0 the curve of A, 1 that of B. */
+#define MBG__CURVE_QUANTITIES "s arc x y z curvature normal"
+enum {
+  MBG__CURVE_S,
+  MBG__CURVE_ARC,
+  MBG__CURVE_X,
+  MBG__CURVE_Z = MBG__CURVE_X + 2,
+  MBG__CURVE_CURVATURE,
+  MBG__CURVE_NORMAL
+};
+
 /* Number of control points of a spline. */
 int mbg__spline_basis(int degree, int npoint, bool closed);
 /* C (nbasis x npoint). scratch: for what is needed meanwhile. */

@@ -229,6 +229,10 @@ const char *mbg_model_signal_unit(const mbg_model *model, int index) {
     static const char *const units[] = {"m", "N", "m/s"};
     return units[s->opt[0]];
   }
+  if (type->role == MBG__ROLE_CURVE) {
+    static const char *const units[] = {"", "m", "m", "m", "m", "1/m", "N"};
+    return units[s->opt[0]];
+  }
   if (!type->unit[0]) {
     return "";
   }

@@ -411,7 +411,8 @@ enum {
   MBG__ROLE_STRAIN,
   MBG__ROLE_SECTION_FORCE,
   MBG__ROLE_STRESS,
-  MBG__ROLE_STRAIN_ENERGY
+  MBG__ROLE_STRAIN_ENERGY,
+  MBG__ROLE_CURVE
 };
 
 /* ---------------------------------------------------------------------- bodies: body_*.c */

@@ -423,23 +423,25 @@ static void warn_contacts(mbg_context *ctx, const mbg_run *run) {
                    : "its force is linear and knows no lift-off, so that the run is wrong from there on");
 }
 
-/* wheels and balls that the plane holds back */
-static void warn_rolling(mbg_context *ctx, const mbg_run *run) {
+/* wheels and balls that the plane holds back (curves false), followers that the cam does */
+static void warn_joints(mbg_context *ctx, const mbg_run *run, bool curves) {
   const mbg__watch *w = mbg__system_watched(run->sys);
   const int first = run->m->nforce;
   int worst = -1;
   for (int i = first; i < first + run->m->njoint; i++) {
-    if (w->pull[i].most > pull_most * w->push[i].most && (worst < 0 || w->pull[i].most > w->pull[worst].most)) {
+    const bool counts = (run->m->joints[i - first].type->contact != NULL) == curves;
+    if (counts && w->pull[i].most > pull_most * w->push[i].most &&
+        (worst < 0 || w->pull[i].most > w->pull[worst].most)) {
       worst = i;
     }
   }
   if (worst >= 0) {
     const mbg__joint *joint = &run->m->joints[worst - first];
     mbg__note(ctx, MBG_WARNING,
-              "%s:%d:%d: joint '%s' would leave its plane: the contact pulls by %.3g N at t = %g; it holds in both "
-              "directions, so that the run is wrong from there on where nothing else holds the wheel down",
-              joint->where.file, joint->where.line, joint->where.column, joint->name, w->pull[worst].most,
-              shown(run, w->pull[worst].t));
+              "%s:%d:%d: joint '%s' would leave its %s: the contact pulls by %.3g N at t = %g; it holds in both "
+              "directions, so that the run is wrong from there on where nothing else holds the %s down",
+              joint->where.file, joint->where.line, joint->where.column, joint->name, curves ? "curve" : "plane",
+              w->pull[worst].most, shown(run, w->pull[worst].t), curves ? "follower" : "wheel");
   }
 }
 
@@ -531,7 +533,8 @@ int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run) {
   warn_half_turn(ctx, run);
   warn_energy(ctx, run);
   warn_contacts(ctx, run);
-  warn_rolling(ctx, run);
+  warn_joints(ctx, run, false);
+  warn_joints(ctx, run, true);
   warn_maxima(ctx, run);
   return MBG_OK;
 }

@@ -98,7 +98,8 @@ bool mbg__rank_reaction_unique(const mbg__system *s, const mbg__rank *rank, int 
     real f[6];
     double scale;
     null_wrench(s, rank, d, sig, pair, f, &scale);
-    const real part = sig->type->role == MBG__ROLE_AXIAL ? v3_norm(f) : mbg__wrench_component(s, pair, sig->opt, f);
+    const bool whole = sig->type->role == MBG__ROLE_AXIAL || sig->type->role == MBG__ROLE_CURVE;
+    const real part = whole ? v3_norm(f) : mbg__wrench_component(s, pair, sig->opt, f);
     if (fabs(re(part)) > 1e-6 * fmax(1, scale)) {
       return false;
     }

@@ -43,7 +43,7 @@ static void select_rows(mbg__system *s, const bool *rows) {
     s->pair_on[m->coords[i].pair] = true;
   }
   for (int i = 0; i < m->nsignal; i++) {
-    if (m->signals[i].type->of == MBG__OF_PAIR) {
+    if (m->signals[i].type->of == MBG__OF_PAIR || m->signals[i].type->role == MBG__ROLE_CURVE) {
       s->pair_on[m->signals[i].pair] = true;
     }
   }

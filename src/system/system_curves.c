@@ -23,6 +23,7 @@ struct mbg__curve_work {
   real *D;          /* control points                                       (nbasis x dim) */
   double *samples;  /* (MBG__CURVE_SAMPLES x 3) */
   double extent;    /* of the samples */
+  real *arc;        /* arc length up to the end of each panel, NULL: no signal asks for it */
   bool known;
 };
 
@@ -56,6 +57,22 @@ static int curve_create(mbg__system *s, const mbg__curve *c, mbg__curve_work *w)
   return MBG_OK;
 }
 
+/* what signals look at: contacts whose rows may have been dropped, lengths of curves */
+static void find_signals(mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nsignal; i++) {
+    const mbg__signal *sig = &m->signals[i];
+    if (sig->type->role != MBG__ROLE_CURVE) {
+      continue;
+    }
+    const int contact = m->joints[m->rows[sig->row].owner].contact, curve = m->contacts[contact].curve[sig->opt[1]];
+    s->contacts[contact].seen = true;
+    if (sig->opt[0] == MBG__CURVE_ARC && !s->curves[curve].arc) {
+      s->curves[curve].arc = MBG_TAKE(&s->arena, real, mbg__curve_panels(&m->curves[curve]) + 1);
+    }
+  }
+}
+
 int mbg__curves_create(mbg_context *ctx, mbg__system *s) {
   const mbg_model *m = s->model;
   s->curves = MBG_TAKE(&s->arena, mbg__curve_work, m->ncurve);
@@ -73,13 +90,16 @@ int mbg__curves_create(mbg_context *ctx, mbg__system *s) {
       w->jet[k].slope = w->slope[k];
     }
   }
+  if (!s->arena.failed) {
+    find_signals(s);
+  }
   return mbg__arena_check(ctx, &s->arena);
 }
 
 /* ---------------------------------------------------------------------- curves */
 
 /* r[c][k]: derivative k of component c */
-static int curve_point(mbg_context *ctx, mbg__system *s, int i, real at, real r[3][4]) {
+int mbg__curve_point(mbg_context *ctx, mbg__system *s, int i, real at, real r[3][4]) {
   const mbg__curve *c = &s->model->curves[i];
   memset(r, 0, 12 * sizeof(real));
   if (c->fn < 0) {
@@ -123,7 +143,7 @@ static int curve_update(mbg_context *ctx, mbg__system *s, int i) {
   }
   for (int k = 0; k < MBG__CURVE_SAMPLES; k++) {
     real r[3][4];
-    const int err = curve_point(ctx, s, i, mbg__curve_sample(c, k), r);
+    const int err = mbg__curve_point(ctx, s, i, mbg__curve_sample(c, k), r);
     if (err < 0) {
       return err;
     }
@@ -137,9 +157,12 @@ static int curve_update(mbg_context *ctx, mbg__system *s, int i) {
     sum += (high[x] - low[x]) * (high[x] - low[x]);
   }
   w->extent = sqrt(sum);
-  w->known = true;
-  return MBG_OK;
+  const int err = w->arc ? mbg__curve_arcs(ctx, s, i, w->arc) : MBG_OK;
+  w->known = err == MBG_OK;
+  return err;
 }
+
+real mbg__curve_arc_sum(const mbg__system *s, int curve, int panel) { return s->curves[curve].arc[panel]; }
 
 /* ---------------------------------------------------------------------- small matrices */
 
@@ -195,7 +218,7 @@ static int build(mbg_context *ctx, mbg__system *s, finder *f, int order) {
   f->form.n = t->nz + t->ns;
   t->base(&f->in, &f->form);
   for (int k = 0; k < t->ncurve; k++) {
-    const int err = curve_point(ctx, s, f->contact->curve[k], f->in.y[t->nz + t->s_of[k]], f->r[k]);
+    const int err = mbg__curve_point(ctx, s, f->contact->curve[k], f->in.y[t->nz + t->s_of[k]], f->r[k]);
     if (err < 0) {
       return err;
     }
@@ -275,7 +298,7 @@ static int begin(mbg_context *ctx, mbg__system *s, finder *f, double triad[9]) {
   t->nearest(&f->in, samples, at);
   for (int k = 0; k < t->ncurve; k++) {
     const double sk = mbg__curve_sample(&s->model->curves[f->contact->curve[k]], at[k]);
-    const int err = curve_point(ctx, s, f->contact->curve[k], sk, f->r[k]);
+    const int err = mbg__curve_point(ctx, s, f->contact->curve[k], sk, f->r[k]);
     if (err < 0) {
       return err;
     }
@@ -429,10 +452,15 @@ done:
   return err;
 }
 
+/* is there anything that needs the contact? */
+static bool contact_on(const mbg__system *s, int i) {
+  const mbg__joint *joint = &s->model->joints[s->model->contacts[i].joint];
+  return joint->nrow > 0 && (row_on(s, joint->row) || s->contacts[i].seen);
+}
+
 int mbg__curves_update(mbg_context *ctx, mbg__system *s) {
   for (int i = 0; i < s->model->ncontact; i++) {
-    const mbg__joint *joint = &s->model->joints[s->model->contacts[i].joint];
-    const int err = joint->nrow > 0 && row_on(s, joint->row) ? contact_update(ctx, s, i) : MBG_OK;
+    const int err = contact_on(s, i) ? contact_update(ctx, s, i) : MBG_OK;
     if (err < 0) {
       return err;
     }
@@ -546,8 +574,7 @@ static void contact_slopes(mbg__system *s, int i, int row) {
 void mbg__curves_linearize(mbg__system *s) {
   for (int i = 0; i < s->model->ncontact; i++) {
     const mbg__contact *c = &s->model->contacts[i];
-    const mbg__joint *joint = &s->model->joints[c->joint];
-    const bool on = joint->nrow > 0 && row_on(s, joint->row);
+    const bool on = contact_on(s, i);
     for (int row = 0; on && c->surface < 0 && row < c->nrow; row++) {
       contact_slopes(s, i, row);
     }

@@ -114,6 +114,7 @@ typedef struct {
   int *act;
   mbg__contact_slope *slope[2];
   real (*s_a)[MBG__CONTACT_S]; /* contact parameters of the last row by attributes */
+  bool seen;                   /* a signal looks at it */
 } mbg__contact_work;
 
 struct mbg__system {
@@ -368,6 +369,15 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s);
 int mbg__curves_create(mbg_context *ctx, mbg__system *s);
 int mbg__curves_update(mbg_context *ctx, mbg__system *s);
 void mbg__curves_linearize(mbg__system *s);
+/* r[c][k]: derivative k of component c of a curve at s. */
+int mbg__curve_point(mbg_context *ctx, mbg__system *s, int curve, real at, real r[3][4]);
+/* Arc length up to a panel of a curve, of which a signal asks for it. */
+real mbg__curve_arc_sum(const mbg__system *s, int curve, int panel);
+/* system_curve_signals.c: panels of arc length, arc length up to each (panels + 1); signals with their gradients. */
+int mbg__curve_panels(const mbg__curve *curve);
+int mbg__curve_arcs(mbg_context *ctx, mbg__system *s, int curve, real *arc);
+int mbg__curve_signal(mbg_context *ctx, mbg__system *s, const mbg__signal *sig, real *y);
+void mbg__curve_signal_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
 void mbg__coord_update(const mbg__system *s, int i);
 void mbg__rows_linearize(mbg__system *s);
 /* F += the wrenches of the multipliers. */

@@ -120,6 +120,8 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
     return MBG_OK;
   case MBG__ROLE_CONTACT:
     return contact_value(ctx, s, i);
+  case MBG__ROLE_CURVE:
+    return mbg__curve_signal(ctx, s, sig, &s->y[i]);
   case MBG__ROLE_KINETIC:
     s->y[i] = mbg__energy_kinetic(s, sig->body);
     return MBG_OK;
@@ -442,6 +444,9 @@ static void own_pull(mbg__system *s, int i, real c, const mbg__cotangent *g) {
     return;
   case MBG__ROLE_CONTACT:
     contact_pull(s, sig, c, g);
+    return;
+  case MBG__ROLE_CURVE:
+    mbg__curve_signal_pull(s, sig, c, g);
     return;
   case MBG__ROLE_ENERGY:
     mbg__energy_potential_pull(s, c, g);

@@ -107,12 +107,15 @@ static void watch_contact(mbg__system *s, int i) {
   lift(s, &s->watch.push[i], -pull);
 }
 
-/* the multiplier of the gap is minus the normal force (theory 8, section 4) */
-static void watch_rolling(mbg__system *s, int j) {
+/* the multiplier of the gap is minus the normal force of wheels, and of cams with their followers (theory 8, sections 4
+   and 9); a point in a slot is held both ways */
+static void watch_joint(mbg__system *s, int j) {
   const mbg__joint *joint = &s->model->joints[j];
-  if (joint->type->spin != MBG__SPIN_NONE) {
-    lift(s, &s->watch.pull[s->model->nforce + j], re(s->lambda[joint->row]));
-    lift(s, &s->watch.push[s->model->nforce + j], -re(s->lambda[joint->row]));
+  const mbg__curve_contact *curve = joint->type->contact;
+  const double sign = joint->type->spin != MBG__SPIN_NONE ? -1 : curve ? curve->pressed : 0;
+  if (sign != 0 && joint->nrow > 0) {
+    lift(s, &s->watch.pull[s->model->nforce + j], -sign * re(s->lambda[joint->row]));
+    lift(s, &s->watch.push[s->model->nforce + j], sign * re(s->lambda[joint->row]));
   }
 }
 
@@ -147,7 +150,7 @@ void mbg__watch_at_node(mbg__system *s) {
     watch_contact(s, i);
   }
   for (int j = 0; j < s->model->njoint; j++) {
-    watch_rolling(s, j);
+    watch_joint(s, j);
   }
   watch_energy(s);
 }

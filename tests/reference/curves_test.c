@@ -1,20 +1,6 @@
 /* Couplings and rolling in every formulation, to the digits of theory 8, sections 2 and 6. Values of the discrete
    schemes, and of qr the limit. Direct, adjoint and complex twin agree. */
-#include "property/gradient_case.h"
-
-#include <stdio.h>
-
-enum { PSI = 4, PARAMETERS = 6 };
-
-/* Criteria and gradients; nan: not known. */
-typedef struct {
-  const char *model, *formulation;
-  double psi[PSI];
-  double gradient[PSI][PARAMETERS];
-} reference;
-
-#define NO                                                                                                             \
-  { NAN }
+#include "reference/scheme_case.h"
 
 /* clang-format off */
 static const reference cases[] = {
@@ -53,80 +39,16 @@ static const reference cases[] = {
 };
 /* clang-format on */
 
-static void open_model(gradient_case *c, char *path, const char *model, const char *formulation) {
-  sprintf(path, "%s/tests/reference/curves/%s.json", MBG_SOURCE_DIR, model);
-  gradient_case_open(c, path, NULL);
-  c->options.formulation = formulation;
-  c->options.step = c->m->run.step;
-  if (!strcmp(formulation, "qr")) {
-    c->options.step = NAN;
-    c->options.tolerance = 1e-12;
-  }
-  if (!strcmp(formulation, "dca")) {
-    c->options.integrator = "rk4";
-  }
-}
-
-static void near(const reference *r, const char *what, int k, int i, double found, double expected, double size) {
-  if (!isnan(expected) && !(fabs(found - expected) <= 2e-9 * size)) {
-    fail_msg("%s, %s: %s %d %d is %.12g, expected %.12g", r->model, r->formulation, what, k, i, found, expected);
-  }
-}
-
-static void check_row(const gradient_case *c, const reference *r, int k, const double *g) {
-  double most = 0;
-  for (int i = 0; i < c->np; i++) {
-    most = fmax(most, fabs(c->p[i] * r->gradient[k][i]));
-  }
-  for (int i = 0; i < c->np && !isnan(r->gradient[k][0]); i++) {
-    near(r, "derivative", k, i, g[k * c->np + i], r->gradient[k][i], fabs(r->gradient[k][i]) + most / fabs(c->p[i]));
-  }
-}
-
 static void test_reference(void **state) {
   (void)state;
-  for (int n = 0; n < MBG_COUNT(cases); n++) {
-    const reference *r = &cases[n];
-    gradient_case c;
-    char path[300];
-    double psi[PSI];
-    open_model(&c, path, r->model, r->formulation);
-    gradient_case_run(&c);
-    gradient_case_simulate(&c);
-    assert_true(c.nc <= PSI && c.np <= PARAMETERS);
-    gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi), r->model);
-    for (int k = 0; k < c.nc; k++) {
-      near(r, "criterion", k, 0, psi[k], r->psi[k], fabs(r->psi[k]));
-    }
-    for (int method = strcmp(r->formulation, "qr") == 0; method < 2; method++) {
-      double *g = gradient_case_gradient(&c, method ? MBG_METHOD_ADJOINT : MBG_METHOD_DIRECT);
-      for (int k = 0; k < c.nc; k++) {
-        check_row(&c, r, k, g);
-      }
-      free(g);
-    }
-    gradient_case_close(&c);
-  }
+  check_references(cases, MBG_COUNT(cases));
 }
 
 /* direct, adjoint and twin, for a part of the run */
 static void test_gradients(void **state) {
   static const char *const models[] = {"coupling", "sleigh", "wheel", "wheel-velocity", "drive", "ball"};
-  static const char *const formulations[] = {"lie", "dae", "dca", "ali3p"};
   (void)state;
-  for (int i = 0; i < MBG_COUNT(models); i++) {
-    for (int k = 0; k < MBG_COUNT(formulations); k++) {
-      gradient_case c;
-      char path[300], what[80];
-      open_model(&c, path, models[i], formulations[k]);
-      c.options.end = 20 * c.m->run.step;
-      gradient_case_run(&c);
-      gradient_case_simulate(&c);
-      snprintf(what, sizeof what, "%s, %s", models[i], formulations[k]);
-      gradient_case_compare(&c, what, 1e-10, 1e-9);
-      gradient_case_close(&c);
-    }
-  }
+  check_gradients(models, MBG_COUNT(models));
 }
 
 /* rates of wheels that named couplings join to one that turns with 6 rad/s */
@@ -162,6 +84,7 @@ static void test_ball(void **state) {
 }
 
 int main(void) {
+  folder = "curves";
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_gradients),
                                      cmocka_unit_test(test_named), cmocka_unit_test(test_ball)};
   return cmocka_run_group_tests(tests, NULL, NULL);
