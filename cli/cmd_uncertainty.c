@@ -1,11 +1,11 @@
-/* mbgrad uncertainty: how criteria scatter when parameters do */
+/* mbgrad uncertainty: how criteria and modes scatter when parameters do */
 #include "cli.h"
 #include "files.h"
 #include "mbgrad/hessian.h"
 #include "points.h"
 #include "results.h"
 #include "text.h"
-#include "uncertainty_report.h"
+#include "uncertainty_modes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,8 @@ typedef struct {
   cli_run r;
   cli_scatter scatter;
   cli_uncertainty u;
-  cli_points p; /* samples */
+  cli_mode_scatter modes; /* with --modes */
+  cli_points p;           /* samples */
   int seed;
 } job;
 
@@ -28,7 +29,6 @@ typedef struct {
 
 /* NAME=LOW:HIGH, one of them may be missing */
 static int take_limit(job *j, const char *text) {
-  const mbg_model *m = j->r.session.model;
   const char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
   if (!colon) {
     return cli_bad_input("--limit: '%s' is not NAME=LOW:HIGH, NAME=LOW: or NAME=:HIGH", text);
@@ -49,8 +49,8 @@ static int take_limit(job *j, const char *text) {
   if (end[0] != colon || *end[1] || !(l.low <= l.high)) {
     status = cli_bad_input("--limit: '%s': expected two numbers, the lower one first", text);
   } else {
-    for (int c = 0; c < j->u.chosen.count; c++) {
-      if (strcmp(mbg_model_criterion_name(m, j->u.chosen.index[c]), name) == 0) {
+    for (int c = 0; c < j->u.count; c++) {
+      if (strcmp(j->u.name[c], name) == 0) {
         j->u.limits[c] = l;
         status = CLI_DONE;
       }
@@ -63,7 +63,9 @@ static int take_limit(job *j, const char *text) {
 
 static void make_room(job *j) {
   cli_uncertainty *u = &j->u;
-  const size_t nc = (size_t)u->chosen.count, n = (size_t)j->scatter.count;
+  u->count = u->about ? j->modes.count : u->chosen.count;
+  const size_t nc = (size_t)u->count, n = (size_t)j->scatter.count;
+  u->name = cli_resize(NULL, nc, sizeof(*u->name));
   u->has = cli_resize(NULL, nc, sizeof(bool));
   u->moments = cli_resize(NULL, nc, sizeof(*u->moments));
   u->gradient = cli_resize(NULL, nc * n, sizeof(double));
@@ -72,17 +74,33 @@ static void make_room(job *j) {
   u->limits = cli_resize(NULL, nc, sizeof(*u->limits));
   u->sampled = cli_resize(NULL, nc, sizeof(*u->sampled));
   for (size_t c = 0; c < nc; c++) {
+    u->name[c] = u->about ? j->modes.name[c] : mbg_model_criterion_name(j->r.session.model, u->chosen.index[c]);
     u->limits[c] = (cli_limits){false, -INFINITY, INFINITY};
     u->sampled[c] = (cli_sampled){.within = NAN};
     u->has[c] = false;
   }
 }
 
+/* criteria of a run, or numbers of modes */
+static int choose_numbers(job *j) {
+  const mbg_model *m = j->r.session.model;
+  if (!cli_value(j->args, "modes", 0)) {
+    const int status = cli_need_gradient(m);
+    return status == CLI_DONE ? cli_criteria_choose(m, cli_value(j->args, "criteria", 0), &j->u.chosen) : status;
+  }
+  if (j->p.record.folder) {
+    return cli_bad_input("--records records simulations: leave it out with --modes");
+  }
+  const int status = cli_mode_scatter_make(&j->modes, &j->r.session, j->args);
+  j->u.about = mbg_modes_at_name((int)j->modes.options.at);
+  return status;
+}
+
 static int take_options(job *j) {
   const char *text;
   j->u.sigmas = 3;
   j->p.jobs = j->seed = 1;
-  int status = cli_need_gradient(j->r.session.model);
+  int status = CLI_DONE;
   status = status == CLI_DONE ? cli_count(j->args, "samples", &j->u.samples) : status;
   status = status == CLI_DONE ? cli_count(j->args, "jobs", &j->p.jobs) : status;
   status = status == CLI_DONE ? cli_count(j->args, "seed", &j->seed) : status;
@@ -98,9 +116,7 @@ static int take_options(job *j) {
     status = cli_bad_input("--out writes the samples: give --samples N");
   }
   status = status == CLI_DONE ? cli_scatter_make(&j->scatter, &j->r.session, j->args) : status;
-  if (status == CLI_DONE) {
-    status = cli_criteria_choose(j->r.session.model, cli_value(j->args, "criteria", 0), &j->u.chosen);
-  }
+  status = status == CLI_DONE ? choose_numbers(j) : status;
   if (status == CLI_DONE) {
     make_room(j);
   }
@@ -161,12 +177,18 @@ static int second_derivatives(job *j, mbg_hessian *hessian, int c) {
 static int moments(job *j) {
   const size_t n = (size_t)j->scatter.count;
   int result = MBG_OK;
-  for (int c = 0; result == MBG_OK && c < j->u.chosen.count; c++) {
+  for (int c = 0; result == MBG_OK && c < j->u.count; c++) {
     const double *H = j->u.has[c] ? j->u.hessian + (size_t)c * n * n : NULL;
     result = mbg_scatter_moments(j->r.session.ctx, &j->scatter.scatter, j->u.moments[c].value,
                                  j->u.gradient + (size_t)c * n, H, &j->u.moments[c], j->u.share + (size_t)c * n);
   }
   return cli_run_status(&j->r, result);
+}
+
+static int differentiate_modes(job *j) {
+  const bool second = !cli_flag(j->args, "first-order");
+  const int status = cli_mode_scatter_differentiate(&j->modes, &j->r.session, second, &j->u);
+  return status == CLI_DONE ? moments(j) : status;
 }
 
 static int differentiate(job *j) {
@@ -204,6 +226,11 @@ static void place(const void *user, int point, double *parameters) {
     mbg_context_destroy(ctx);
   }
   free(x);
+}
+
+static int evaluate_modes(const void *user, mbg_context *ctx, const double *parameters, double *outputs) {
+  const job *j = user;
+  return cli_mode_scatter_evaluate(&j->modes, ctx, j->r.session.model, parameters, outputs);
 }
 
 static cli_sampled summarize(const cli_points *s, int c, const cli_limits *limits) {
@@ -246,8 +273,10 @@ static int take_samples(job *j, bool *part) {
   s->user = j;
   s->ninput = j->scatter.count;
   s->input = j->scatter.index;
-  s->ncriterion = j->u.chosen.count;
+  s->ncriterion = j->u.count;
   s->criterion = j->u.chosen.index;
+  s->evaluate = j->u.about ? evaluate_modes : NULL;
+  s->names = j->u.name;
   j->r.options.progress = NULL;
   cli_run_forward(&j->r.options);
   int status = cli_points_run(s, "uncertainty");
@@ -263,7 +292,7 @@ static int take_samples(job *j, bool *part) {
   if (status == CLI_DONE && j->u.failed == s->points) {
     status = cli_failed("no sample could be simulated");
   }
-  for (int c = 0; status == CLI_DONE && c < j->u.chosen.count; c++) {
+  for (int c = 0; status == CLI_DONE && c < j->u.count; c++) {
     j->u.sampled[c] = summarize(s, c, &j->u.limits[c]);
   }
   return status == CLI_DONE && path ? cli_point_table_write(&s->table, path) : status;
@@ -278,8 +307,12 @@ static int uncertainty(const cli_args *args) {
   j.u.scatter = &j.scatter;
   int status = cli_run_begin(&j.r, args, false, false);
   status = status == CLI_DONE ? take_options(&j) : status;
-  status = status == CLI_DONE ? cli_run_make(&j.r) : status;
-  status = status == CLI_DONE && j.p.record.parts <= 1 ? differentiate(&j) : status;
+  if (status == CLI_DONE && j.u.about) {
+    status = differentiate_modes(&j);
+  } else {
+    status = status == CLI_DONE ? cli_run_make(&j.r) : status;
+    status = status == CLI_DONE && j.p.record.parts <= 1 ? differentiate(&j) : status;
+  }
   status = status == CLI_DONE && j.u.samples > 0 ? take_samples(&j, &part) : status;
   if (status == CLI_DONE && !part) {
     if (cli_flag(args, "json")) {
@@ -293,6 +326,7 @@ static int uncertainty(const cli_args *args) {
     }
   }
   free(j.u.chosen.index);
+  free(j.u.name);
   free(j.u.has);
   free(j.u.moments);
   free(j.u.gradient);
@@ -300,6 +334,7 @@ static int uncertainty(const cli_args *args) {
   free(j.u.hessian);
   free(j.u.limits);
   free(j.u.sampled);
+  cli_mode_scatter_destroy(&j.modes);
   cli_points_destroy(&j.p);
   cli_scatter_destroy(&j.scatter);
   cli_run_close(&j.r);
@@ -314,6 +349,7 @@ static const cli_option options[] = {
     {"samples", "N", false, "also N random samples, simulated"},
     {"seed", "N", false, "other samples; default: 1"},
     {"jobs", "N", false, "N threads for the samples"},
+    CLI_OPTIONS_MODES_SCATTER,
     CLI_OPTIONS_RECORDS,
     {"out", "FILE", CLI_FILE_OUT, "write the samples: .csv, .h5 or .hdf5"},
     {"criteria", "A,B,...", false, "these criteria only"},
@@ -330,7 +366,7 @@ const cli_command cli_cmd_uncertainty = {
     .details =
         "Mean, deviation and skewness of criteria from the scatter of parameters, by exact first and second\n"
         "derivatives; which parameter has which share; how much scatter limits allow. --samples simulates random\n"
-        "samples beside it.\n",
+        "samples beside it. With --modes: of frequencies and damping ratios.\n",
     .least = 1,
     .most = 1,
     .options = options,

@@ -71,6 +71,14 @@ static int evaluate(worker *k, bool *warned) {
   return err;
 }
 
+static int evaluate_other(worker *k, double *outputs, bool *warned) {
+  const cli_points *s = k->w->s;
+  const int err = s->evaluate(s->user, k->ctx, k->p, outputs);
+  *warned = has_warning(k->ctx);
+  mbg_context_clear(k->ctx);
+  return err;
+}
+
 static void put_outputs(const cli_points *s, const worker *k, double *out) {
   const size_t np = (size_t)mbg_model_parameter_count(s->run->session.model);
   for (int c = 0; c < s->ncriterion; c++) {
@@ -87,8 +95,8 @@ static int compute(worker *k, int point, double *row) {
   bool warned = false;
   memcpy(k->p, s->run->session.parameters, (size_t)mbg_model_parameter_count(s->run->session.model) * sizeof(double));
   s->place(s->user, point, k->p);
-  const int err = evaluate(k, &warned);
-  if (err == MBG_OK) {
+  const int err = s->evaluate ? evaluate_other(k, row + 1 + s->ninput, &warned) : evaluate(k, &warned);
+  if (err == MBG_OK && !s->evaluate) {
     put_outputs(s, k, row + 1 + s->ninput);
   }
   return err != MBG_OK ? err : warned ? CLI_POINT_WARNED : CLI_POINT_DONE;
@@ -173,7 +181,7 @@ static void name_columns(cli_points *s, const char *kind) {
     names[i] = name_of(m, s->input[i]);
   }
   for (int c = 0; c < s->ncriterion; c++) {
-    const char *criterion = mbg_model_criterion_name(m, s->criterion[c]);
+    const char *criterion = s->evaluate ? s->names[c] : mbg_model_criterion_name(m, s->criterion[c]);
     outputs[c] = cli_copy(criterion);
     for (int i = 0; s->gradient && i < s->ninput; i++) {
       outputs[s->ncriterion + c * s->ninput + i] = cli_format("d%s/d%s", criterion, names[i]);

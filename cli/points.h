@@ -41,6 +41,10 @@ typedef struct {
   int ncriterion;
   const int *criterion; /* those that are kept                                     (ncriterion) */
   bool gradient;        /* derivatives by the inputs, too */
+  /* Other outputs than criteria of a simulation, NULL: none; values into outputs (ncriterion). Status of the library.
+     Their names (ncriterion). */
+  int (*evaluate)(const void *user, mbg_context *ctx, const double *parameters, double *outputs);
+  const char *const *names;
   cli_point_table table;
 } cli_points;
 

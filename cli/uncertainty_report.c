@@ -170,7 +170,9 @@ static void print_limits(const cli_uncertainty *u, int c) {
 static void print_notes(const cli_uncertainty *u, int c) {
   const mbg_moments *m = &u->moments[c];
   const cli_sampled *s = &u->sampled[c];
-  if (!u->has[c]) {
+  if (!u->has[c] && u->about) {
+    puts("  note: another mode is too near for second derivatives: first order only");
+  } else if (!u->has[c]) {
     puts("  note: the largest value of a path has no second derivatives here: first order only");
   }
   if (m->deviation > 0 && fabs(m->shift) > 0.25 * m->deviation) {
@@ -189,14 +191,19 @@ static void print_notes(const cli_uncertainty *u, int c) {
   }
 }
 
+static char *title_of(const cli_uncertainty *u) {
+  const char *name = mbg_model_name(model_of(u));
+  return u->about ? cli_format("%s, modes about the %s: scatter of frequencies [Hz] and damping ratios", name, u->about)
+                  : cli_format("%s, formulation %s: scatter of criteria", name, mbg_run_formulation(u->run->run));
+}
+
 void cli_uncertainty_print(const cli_uncertainty *u) {
-  char *title = cli_format("%s, formulation %s: scatter of criteria", mbg_model_name(model_of(u)),
-                           mbg_run_formulation(u->run->run));
+  char *title = title_of(u);
   cli_heading(title);
   free(title);
   print_parameters(u);
-  for (int c = 0; c < u->chosen.count; c++) {
-    char *name = cli_format("\n%s", mbg_model_criterion_name(model_of(u), u->chosen.index[c]));
+  for (int c = 0; c < u->count; c++) {
+    char *name = cli_format("\n%s", u->name[c]);
     cli_heading(name);
     free(name);
     print_moments(u, c);
@@ -291,7 +298,7 @@ static void json_samples(const cli_sampled *s) {
 
 static void json_criterion(const cli_uncertainty *u, int c) {
   const mbg_moments *m = &u->moments[c];
-  cli_json_string(mbg_model_criterion_name(model_of(u), u->chosen.index[c]));
+  cli_json_string(u->name[c]);
   fputs(": {", stdout);
   put("value", m->value);
   fputs(",\n      \"first_order\": {", stdout);
@@ -317,10 +324,14 @@ static void json_criterion(const cli_uncertainty *u, int c) {
 void cli_uncertainty_json(const cli_uncertainty *u) {
   fputs("{\n  \"model\": ", stdout);
   cli_json_string(mbg_model_name(model_of(u)));
-  printf(",\n  \"formulation\": \"%s\"", mbg_run_formulation(u->run->run));
+  if (u->about) {
+    printf(",\n  \"modes\": \"%s\"", u->about);
+  } else {
+    printf(",\n  \"formulation\": \"%s\"", mbg_run_formulation(u->run->run));
+  }
   json_parameters(u);
   fputs(",\n  \"criteria\": {", stdout);
-  for (int c = 0; c < u->chosen.count; c++) {
+  for (int c = 0; c < u->count; c++) {
     fputs(c > 0 ? ",\n    " : "\n    ", stdout);
     json_criterion(u, c);
   }

@@ -1,4 +1,4 @@
-/* uncertainty_report: how criteria scatter, as tables and as JSON. */
+/* uncertainty_report: how criteria, or frequencies of modes, scatter, as tables and as JSON. */
 #ifndef CLI_UNCERTAINTY_REPORT_H
 #define CLI_UNCERTAINTY_REPORT_H
 
@@ -23,15 +23,18 @@ typedef struct {
 typedef struct {
   cli_run *run;
   const cli_scatter *scatter;
-  cli_criteria chosen;
-  bool *has;                /* second derivatives exist (a path has none)  (chosen.count) */
-  mbg_moments *moments;     /*                                             (chosen.count) */
-  double *gradient, *share; /* of the scattering parameters                (chosen.count x scatter.count) */
-  double *hessian;          /*                               (chosen.count x scatter.count x scatter.count) */
-  cli_limits *limits;       /*                                             (chosen.count) */
+  cli_criteria chosen;      /* criteria of a run */
+  const char *about;        /* NULL: criteria; else the point about which modes vibrate */
+  int count;                /* of criteria, or of numbers of modes */
+  const char **name;        /*                                             (count) */
+  bool *has;                /* second derivatives exist                    (count) */
+  mbg_moments *moments;     /*                                             (count) */
+  double *gradient, *share; /* of the scattering parameters                (count x scatter.count) */
+  double *hessian;          /*                                             (count x scatter.count x scatter.count) */
+  cli_limits *limits;       /*                                             (count) */
   double sigmas;            /* the limits hold at mean +- this many deviations */
   int samples, failed;      /* 0: none were asked for */
-  cli_sampled *sampled;     /*                                             (chosen.count) */
+  cli_sampled *sampled;     /*                                             (count) */
 } cli_uncertainty;
 
 void cli_uncertainty_print(const cli_uncertainty *u);

@@ -115,6 +115,14 @@ MBG_API const double *mbg_modes_frequency_gradient(const mbg_modes *modes, int i
 MBG_API const double *mbg_modes_damping_gradient(const mbg_modes *modes, int index);
 MBG_API const double *mbg_modes_eigenvalue_gradient(const mbg_modes *modes, int index, int part);
 
+/* Second derivatives of the frequencies [Hz] and of the damping ratios of all modes by n parameters, given by their
+   indices: frequency, damping (modes x n x n; NULL: not asked). modes: made with `options` and gradients. By differences
+   of fourth order of the exact gradients, 4 n solutions: about 1e-9 of the largest entry, in units of the parameters.
+   *asymmetry (may be NULL): the largest difference of both halves, in the same units. NAN: zero and repeated modes, and
+   modes that cannot be told from a neighbour within a change of 0.2 % of a parameter. */
+MBG_API int mbg_modes_hessian(mbg_context *ctx, const mbg_modes *modes, const mbg_modes_options *options, int n,
+                              const int *parameters, double *frequency, double *damping, double *asymmetry);
+
 /* ---------------------------------------------------------------------- picture */
 
 /* Position (3) and name of a body at the point of linearization. */

@@ -24,15 +24,20 @@ typedef struct {
 /* ---------------------------------------------------------------------- bounds */
 
 static bool at_lower(const mbg__kkt_point *q, int k) {
-  return q->x[k] <= q->lower[k] + 1e-9 * fmax(1, fabs(q->lower[k]));
+  return q->x[k] <= q->lower[k] + fmax(q->near, 1e-9 * fmax(1, fabs(q->lower[k])));
 }
 static bool at_upper(const mbg__kkt_point *q, int k) {
-  return q->x[k] >= q->upper[k] - 1e-9 * fmax(1, fabs(q->upper[k]));
+  return q->x[k] >= q->upper[k] - fmax(q->near, 1e-9 * fmax(1, fabs(q->upper[k])));
 }
 
 /* does a bound take up this component? */
 static bool held(const mbg__kkt_point *q, int k, double r) {
   return (r >= 0 && at_lower(q, k)) || (r <= 0 && at_upper(q, k));
+}
+
+/* what a bound that is near, but not reached, leaves of its product with the multiplier r */
+static double bound_gap(const mbg__kkt_point *q, int k, double r) {
+  return q->near > 0 ? fabs(r) * fmax(0, r >= 0 ? q->x[k] - q->lower[k] : q->upper[k] - q->x[k]) : 0;
 }
 
 double mbg__kkt_projected(int n, const double *x, const double *lower, const double *upper, const double *g) {
@@ -261,6 +266,7 @@ int mbg__kkt(mbg_context *ctx, const mbg__kkt_point *q, double *lambda, double *
   for (int k = 0; k < q->n; k++) {
     const bool bound = held(q, k, f.r[k]);
     sum += bound ? 0 : f.r[k] * f.r[k];
+    gap = fmax(gap, bound ? bound_gap(q, k, f.r[k]) : 0);
     if (mu) {
       mu[k] = bound ? -f.r[k] : 0;
     }

@@ -13,10 +13,11 @@ typedef struct {
   const bool *equal;               /* (m) */
   const double *g, *c, *J;         /* (n, m, m x n row-major) */
   double active;                   /* constraints with c >= -active may have a multiplier */
+  double near;                     /* bounds as well, for interior points; 0: only those that x is on */
 } mbg__kkt_point;
 
 /* Multipliers lambda (m) and mu (n; may be NULL) by least squares; *residual: the larger of |g + J^T lambda + mu| and
-   of the products lambda_i |c_i|. Memory from the context, given back. */
+   of the products lambda_i |c_i| and |mu_k| (distance to the bound). Memory from the context, given back. */
 int mbg__kkt(mbg_context *ctx, const mbg__kkt_point *point, double *lambda, double *mu, double *residual);
 
 /* |g| without the components that bounds hold. */

@@ -37,6 +37,10 @@ bool mbg__nlp_takes_equalities(mbg__nlp_method method) {
   return mbg__nlp_takes_constraints(method) && method != MBG__NLP_MMA && method != MBG__NLP_CONLIN;
 }
 
+bool mbg__nlp_is_interior(mbg__nlp_method method) {
+  return method == MBG__NLP_IPOPT || method == MBG__NLP_IPOPT_GN || method == MBG__NLP_IPOPT_EXACT;
+}
+
 mbg__nlp_options mbg__nlp_options_default(void) {
   return (mbg__nlp_options){.method = MBG__NLP_SLSQP,
                             .max_iterations = 200,

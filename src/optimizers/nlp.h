@@ -35,6 +35,8 @@ bool mbg__nlp_available(mbg__nlp_method method);
 bool mbg__nlp_needs_products(mbg__nlp_method method);
 bool mbg__nlp_takes_constraints(mbg__nlp_method method);
 bool mbg__nlp_takes_equalities(mbg__nlp_method method);
+/* Does it end inside the bounds, at a small distance from those that hold? */
+bool mbg__nlp_is_interior(mbg__nlp_method method);
 
 /* ---------------------------------------------------------------------- what the caller provides */
 

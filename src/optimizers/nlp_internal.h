@@ -28,6 +28,8 @@ typedef struct {
   bool started;      /* there is a best point */
   bool stop;         /* result->reason is set: the method shall return */
   int err;           /* fatal */
+  double least;      /* error of the conditions that the method has reached so far, by its own measure */
+  int since;         /* iterations since then */
 } mbg__nlp;
 
 /* Values at z, and gradients; once for each point. 0; 1: not possible here, or stopped. */

@@ -8,6 +8,10 @@
 
 typedef MBG_IPOPT_BOOL answer;
 
+/* Newton steps of a strongly curved problem may go astray for ever: so many of them without a smaller error of the
+   conditions are enough. Quasi-Newton steps need their time. */
+enum { PATIENCE = 15 };
+
 static answer eval_f(int n, double *x, answer new_x, double *f, void *user) {
   (void)n, (void)new_x;
   mbg__nlp *w = user;
@@ -117,12 +121,20 @@ static answer eval_h(int n, double *x, answer new_x, double factor, int m, doubl
   return fine;
 }
 
+static bool astray(mbg__nlp *w, double error) {
+  if (w->since == 0 || error < w->least) {
+    w->least = error;
+    w->since = 0;
+  }
+  return ++w->since > PATIENCE && w->opt->method == MBG__NLP_IPOPT_EXACT;
+}
+
 static answer intermediate(int mode, int iteration, double f, double inf_pr, double inf_du, double mu, double d_norm,
                            double regularization, double alpha_du, double alpha_pr, int trials, void *user) {
-  (void)mode, (void)iteration, (void)f, (void)inf_pr, (void)inf_du, (void)mu, (void)d_norm, (void)regularization;
+  (void)mode, (void)iteration, (void)f, (void)d_norm, (void)regularization;
   (void)alpha_du, (void)alpha_pr, (void)trials;
-  const mbg__nlp *w = user;
-  return !w->stop;
+  mbg__nlp *w = user;
+  return !astray(w, fmax(fmax(inf_pr, inf_du), mu)) && !w->stop;
 }
 
 static bool text_option(IpoptProblem problem, const char *key, const char *value) {

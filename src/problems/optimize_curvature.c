@@ -37,8 +37,7 @@ static void find_sets(curvature *q) {
   const mbg_optimize *opt = q->opt;
   const size_t nx = (size_t)opt->nx;
   for (int i = 0; i < opt->nx; i++) {
-    const bool held = opt->x[i] <= opt->lower[i] + 1e-9 || opt->x[i] >= opt->upper[i] - 1e-9;
-    if (!held) {
+    if (i >= opt->n || !opt->parameter[i].at_bound) {
       q->of[q->nf++] = i;
     }
   }

@@ -70,9 +70,11 @@ static void report_limit(mbg_optimize *opt, const conditions *k, int index) {
 
 static void report_parameter(mbg_optimize *opt, const conditions *k, int i) {
   mbg_optimize_parameter *p = &opt->parameter[i];
+  /* interior points end at a distance from bounds that hold: smaller than the multiplier, as their product is tiny */
+  const double reach = fmax(1e-9, mbg__nlp_is_interior(opt->nlp.method) ? fmin(fabs(k->mu[i]), nearly_active) : 0);
   p->value = opt->p[p->index];
   p->multiplier = k->mu[i] == 0 ? 0 : fabs(k->mu[i] * opt->f_scale / opt->chain[i]);
-  p->at_bound = opt->x[i] <= opt->lower[i] + 1e-9 ? -1 : opt->x[i] >= opt->upper[i] - 1e-9 ? 1 : 0;
+  p->at_bound = opt->x[i] <= opt->lower[i] + reach ? -1 : opt->x[i] >= opt->upper[i] - reach ? 1 : 0;
 }
 
 static int verify(mbg_context *ctx, mbg_optimize *opt, conditions *k) {
@@ -85,7 +87,8 @@ static int verify(mbg_context *ctx, mbg_optimize *opt, conditions *k) {
                                 .g = k->g,
                                 .c = k->c,
                                 .J = k->J,
-                                .active = nearly_active};
+                                .active = nearly_active,
+                                .near = mbg__nlp_is_interior(opt->nlp.method) ? nearly_active : 0};
   double residual;
   const int err = mbg__kkt(ctx, &point, k->lambda, k->mu, &residual);
   opt->summary.gradient = mbg__kkt_projected(opt->nx, opt->x, opt->lower, opt->upper, k->g);

@@ -192,6 +192,10 @@ static int another(searching *s, const double *x, const mbg__nlp_result *result)
         MBG__NLP_IPOPT; /* its line search may stall where constraints contradict each other to first order */
     opt->summary.optimizer = "slsqp, then ipopt";
   }
+  if (s->stuck > 0 && opt->nlp.method == MBG__NLP_IPOPT_EXACT) {
+    opt->nlp.method = MBG__NLP_IPOPT; /* where second derivatives lead astray, first ones go on from the best design */
+    opt->summary.optimizer = "ipopt-exact, then ipopt";
+  }
   return s->stuck > 0 && s->stuck < STUCK_MAX;
 }
 

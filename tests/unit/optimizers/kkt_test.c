@@ -96,6 +96,40 @@ static void test_not_optimal(void **state) {
   mbg_context_destroy(ctx);
 }
 
+/* interior points: unknowns at a small distance inside the bounds that hold them have multipliers when the point says so,
+   and the products with the distance are the residual; 1e-11 as above, with distances up to 1e-4 */
+static void test_interior(void **state) {
+  (void)state;
+  mbg_context *ctx = context();
+  support_rng rng = support_rng_make(3);
+  for (int round = 0; round < support_rounds(100, 2000); round++) {
+    planted p;
+    double lambda[M], mu[N], residual, gap = 0;
+    mbg__kkt_point q = plant(&p, &rng);
+    int held = 0;
+    for (int k = 0; k < N; k++) {
+      const double away = 1e-4 * support_uniform(&rng, 0.1, 1);
+      if (p.mu[k] != 0) {
+        p.x[k] += p.mu[k] < 0 ? away : -away;
+        gap = fmax(gap, fabs(p.mu[k]) * away);
+        held++;
+      }
+    }
+    assert_true(held > 0);
+    assert_int_equal(mbg__kkt(ctx, &q, lambda, mu, &residual), MBG_OK);
+    assert_true(residual > 1e-3); /* as if they were free */
+    q.near = 1e-3;
+    assert_int_equal(mbg__kkt(ctx, &q, lambda, mu, &residual), MBG_OK);
+    assert_close(residual, gap, 1e-11);
+    assert_close_array(lambda, p.lambda, M, 1e-10);
+    assert_close_array(mu, p.mu, N, 1e-10);
+    q.near = 1e-6; /* farther away than that: free again */
+    assert_int_equal(mbg__kkt(ctx, &q, lambda, mu, &residual), MBG_OK);
+    assert_true(residual > 1e-3);
+  }
+  mbg_context_destroy(ctx);
+}
+
 /* constraints that depend on each other, more of them than unknowns */
 static void test_dependent(void **state) {
   (void)state;
@@ -117,6 +151,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_planted),
       cmocka_unit_test(test_not_optimal),
+      cmocka_unit_test(test_interior),
       cmocka_unit_test(test_dependent),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
