@@ -203,6 +203,12 @@ static void check_read_pull(bench *b) {
     AdInv_mul(moved, &g, w0 + at);
     v6_axpy(w + at, 1, moved);
   }
+  double *pushed_w = model_case_array(&b->c, m->nw);
+  mbg__qr_state_variation(&b->s, b->z, dz, pushed_w, dv);
+  mbg__qr_state_start_push(&b->s, b->z, w0, pushed_w);
+  for (int i = 0; i < m->nw; i++) {
+    assert_close(pushed_w[i], w[i], 10 * tol * (1 + fabs(w[i])));
+  }
   mbg__qr_state_read_pull(&b->s, b->z, gw, gv, gz, g0);
   const double pushed = dot(m->nw, gw, w) + dot(m->nw, gv, dv), size = dot(m->nw, w, w) + dot(m->nw, gw, gw);
   assert_close(dot(n, gz, dz) + dot(m->nw, g0, w0), pushed, 10 * tol * (1 + size));
