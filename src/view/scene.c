@@ -18,7 +18,6 @@
 #include "view/outline.h"
 #include "view/rolling.h"
 #include "view/surface.h"
-#include "view/view_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
