@@ -167,6 +167,18 @@ static void take_camera(mbg_picture *p, const mbg_picture_options *o) {
   cross(p->eye, p->right, p->up);
 }
 
+/* one body that never turns would stand still in a picture that follows it */
+static bool is_lone_point(const mbg_picture *p) {
+  for (int i = 1; i < p->n; i++) {
+    for (int k = 0; k < 9; k++) {
+      if (fabs(mbg__picture_frame(p, 0, i)[k] - mbg__picture_frame(p, 0, 0)[k]) > 1e-6) {
+        return false;
+      }
+    }
+  }
+  return mbg__frames(p->scene.m) == 1;
+}
+
 /* a mechanism travels if all of its bodies go further than it is long */
 static bool travels(const mbg_picture *p) {
   const int nb = mbg__frames(p->scene.m);
@@ -177,7 +189,7 @@ static bool travels(const mbg_picture *p) {
       return false;
     }
   }
-  return nb > 0 && p->n > 1;
+  return nb > 0 && p->n > 1 && !is_lone_point(p);
 }
 
 /* ---------------------------------------------------------------------- figures */
@@ -328,7 +340,7 @@ int mbg_picture_create(mbg_context *ctx, mbg_run *run, const mbg_picture_options
   MBG_TRY(mbg__options_take(ctx, "picture", options, &o, sizeof(o)));
   MBG_TRY(check_options(ctx, &o));
   MBG_TRY(mbg__view_check(ctx, run, &view));
-  MBG_TRY(mbg__scene_make(ctx, &p->scene, run->design));
+  MBG_TRY(mbg__scene_make(ctx, &p->scene, run->design, run));
   MBG_TRY(take_motion(ctx, p, &o));
   MBG_TRY(mbg__surfaces_find(ctx, &p->arena, &p->scene, run, p->n, p->node, &p->surfaces));
   MBG_TRY(take_outlines(ctx, p));

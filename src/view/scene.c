@@ -14,12 +14,10 @@
 
 #include "elements/lists.h"
 #include "math/eigen.h"
-#include "model/modal_beam.h"
 #include "view/figures.h"
 #include "view/outline.h"
 #include "view/rolling.h"
 #include "view/surface.h"
-#include "view/view_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -326,10 +324,27 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* diagonal of the room in which all bodies move */
+static double way_of(const mbg__scene *s, const mbg_run *run) {
+  double sum = 0;
+  for (int k = 0; k < 3; k++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < mbg__frames(s->m) * mbg_run_node_count(run); i++) {
+      const int body = i % mbg__frames(s->m), node = i / mbg__frames(s->m);
+      const double x = mbg_run_value_array(run)[(size_t)node * (size_t)mbg_run_value_width(run) +
+                                                (size_t)mbg_run_frame_column(run, body) + 9 + (size_t)k];
+      low = fmin(low, x);
+      high = fmax(high, x);
+    }
+    sum += high > low ? (high - low) * (high - low) : 0;
+  }
+  return sqrt(sum);
+}
+
 /* Bodies reach farther than joints and markers when their centres of mass or curves do, and in the end their inertia. A
    mechanism of many small bodies needs thin rods and small joints: bodies of the middle size decide. reach: of curves,
    behind those of the bodies of the ground. */
-static void find_sizes(mbg_context *ctx, mbg__scene *s, const points *all, const double *reach) {
+static void find_sizes(mbg_context *ctx, mbg__scene *s, const points *all, const double *reach, const mbg_run *run) {
   const int n = mbg__frames(s->m);
   double *extents = MBG_TAKE(&s->arena, double, n + 1), edge = 0;
   int count = 0;
@@ -347,6 +362,8 @@ static void find_sizes(mbg_context *ctx, mbg__scene *s, const points *all, const
     s->size = fmax(s->size, extents[count - 1]);
   } else if (s->size <= 1e-3 && edge > 0) { /* nothing but bodies at one point */
     s->size = edge;
+  } else if (s->size <= 1e-3) {
+    s->size = fmax(s->size, 0.7 * way_of(s, run));
   }
   s->part = count > 0 ? fmin(s->size, 6 * extents[count / 2]) : s->size;
 }
@@ -477,13 +494,13 @@ static bool drawn_elsewhere(const mbg__scene *s, int body) {
   return m->bodies[body].modal >= 0;
 }
 
-static int add_bodies(mbg_context *ctx, mbg__scene *s) {
+static int add_bodies(mbg_context *ctx, mbg__scene *s, const mbg_run *run) {
   const points *all = gather_points(s);
   double *reach = MBG_TAKE(&s->arena, double, mbg__frames(s->m) + 1), heaviest = 0;
   int err = MBG_OK;
   MBG_TRY(mbg__arena_check(ctx, &s->arena));
   MBG_TRY(mbg__outlines_reach(ctx, s, reach));
-  find_sizes(ctx, s, all, reach);
+  find_sizes(ctx, s, all, reach, run);
   for (int b = 0; b < mbg__frames(s->m); b++) {
     heaviest = fmax(heaviest, re(s->design->M[36 * (size_t)b]));
   }
@@ -516,40 +533,6 @@ static void add_wheels(mbg__scene *s) {
   }
 }
 
-/* ---------------------------------------------------------------------- beams */
-
-/* edges or diameters of the section: rectangle (y, z), circle and tube (d, d), others by area and inertia */
-void mbg__scene_section(const mbg__scene *s, const mbg__beam_rule *rule, const int *attr, double out[2]) {
-  const real *a = s->design->attr;
-  const int *z = attr + MBG__BEAM_SECTION;
-  if (rule->section == MBG__RECTANGLE) {
-    out[0] = re(a[z[0]]);
-    out[1] = re(a[z[1]]);
-  } else if (rule->section == MBG__GENERAL) { /* A, I2, I3: the rectangle of the same radii of gyration */
-    const double A = fmax(re(a[z[0]]), 1e-300);
-    out[0] = sqrt(12 * fmax(0, re(a[z[2]])) / A);
-    out[1] = sqrt(12 * fmax(0, re(a[z[1]])) / A);
-  } else {
-    out[0] = out[1] = re(a[z[0]]);
-  }
-}
-
-void mbg__scene_station(const mbg__scene *s, const mbg__modal *o, double xi, double r[3], double *P) {
-  const double L = re(s->design->attr[o->beam->length]);
-  const real at[3] = {o->sign[0] * xi * L, 0, 0};
-  const int last = o->beam->count - 1, e = (int)(xi * o->beam->count);
-  for (int i = 0; i < 3; i++) {
-    r[i] = re(at[i]);
-  }
-  for (int j = 0; j < o->n; j++) {
-    real column[6], by_r[3][6], by_L[6];
-    mbg__modal_beam_column(o->beam, j, e < last ? e : last, at, L, o->sign, column, by_r, by_L);
-    for (int i = 0; i < 6; i++) {
-      P[6 * j + i] = re(column[i]);
-    }
-  }
-}
-
 /* ---------------------------------------------------------------------- all */
 
 static void look(mbg__scene *s) {
@@ -569,12 +552,12 @@ static void look(mbg__scene *s) {
   }
 }
 
-int mbg__scene_make(mbg_context *ctx, mbg__scene *s, const mbg__design *design) {
+int mbg__scene_make(mbg_context *ctx, mbg__scene *s, const mbg__design *design, const mbg_run *run) {
   *s = (mbg__scene){.m = design->model, .design = design, .size = design->model->size};
   s->part = s->size;
   mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
   look(s);
-  const int failed = add_bodies(ctx, s);
+  const int failed = add_bodies(ctx, s, run);
   if (failed < 0) {
     return failed;
   }

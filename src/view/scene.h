@@ -57,8 +57,8 @@ typedef struct {
 /* "box", ... */
 const char *mbg__draw_name(mbg__draw_kind kind);
 
-/* design: referenced. Destroy it in either case. */
-int mbg__scene_make(mbg_context *ctx, mbg__scene *scene, const mbg__design *design);
+/* design: referenced. The run has poses; its way tells how large a scene of one point is. Destroy it in either case. */
+int mbg__scene_make(mbg_context *ctx, mbg__scene *scene, const mbg__design *design, const mbg_run *run);
 void mbg__scene_destroy(mbg__scene *scene);
 
 /* A force between bodies, not the rate of a state. */

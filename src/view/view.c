@@ -56,7 +56,7 @@ static int write_run(mbg_context *ctx, mbg_run *run, int frames, const results *
                      mbg__buffer *bytes) {
   mbg__scene scene;
   int err = MBG_OK;
-  MBG_TRY(mbg__scene_make(ctx, &scene, run->design));
+  MBG_TRY(mbg__scene_make(ctx, &scene, run->design, run));
   mbg__scene_json(w, &scene);
   mbg__scene_json_results(w, run->m, r->p, r->psi, r->gradient);
   mbg__json_key(w, "motion");

@@ -551,9 +551,9 @@ int mbg_view_glb(mbg_context *ctx, mbg_run *run, const mbg_view_options *options
   mbg_view_options_default(&o, sizeof(o));
   mbg__glb_init(&f.glb, ctx);
   mbg__json_writer_init(&f.w, ctx, false);
-  MBG_TRY(mbg__scene_make(ctx, &f.scene, run->design));
   MBG_TRY(mbg__options_take(ctx, "view", options, &o, sizeof(o)));
   MBG_TRY(mbg__view_check(ctx, run, &o));
+  MBG_TRY(mbg__scene_make(ctx, &f.scene, run->design, run));
   MBG_TRY(take_memory(ctx, &f, o.frames));
   MBG_TRY(put_numbers(ctx, &f));
   mbg__json_begin_object(&f.w);

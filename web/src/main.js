@@ -107,7 +107,9 @@ class View {
       for (let b = 0; b < motion.nb; b++) list.push(new Vector3().fromArray(motion.matrices, 16 * b + 12));
     });
     const moved = start.map((v, b) => end[b].distanceTo(v)), least = Math.min(...moved);
-    this.travels = motion.nb > 0 && least > 1.5 * first;
+    // one body that never turns would stand still
+    const turns = motion.nb > 1 || [0.25, 0.5, 1].some(part => [3, 4, 5, 6].some(k => Math.abs(motion.poses[7 * Math.round(part * (motion.n - 1)) + k] - motion.poses[k]) > 1e-6));
+    this.travels = motion.nb > 0 && least > 1.5 * first && turns;
     this.leader = 0;
     if (!this.travels) {
       for (let i = 0; i < motion.n; i += step) stretch(i);
