@@ -148,68 +148,6 @@ static int joint_kind(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_kind 
   return mbg__xml_fail(m->robot->ctx, e->at, "unknown type '%.40s' of a joint%s", type, hint);
 }
 
-/* numbers of ball and free joints that are left out where they are not zero */
-static int report_numbers(mbg__mjcf *m, const mbg__mjcf_element *e, const char *kind, const char *const *names, int n) {
-  int err = MBG_OK;
-  for (int i = 0; i < n; i++) {
-    double value = 0;
-    MBG_TRY(mbg__mjcf_number(m, e, names[i], &value));
-    if (value != 0) {
-      mbg__report_add(m->robot->report, e->at, "left out", "%s of %s joints", names[i], kind);
-    }
-  }
-done:
-  return err;
-}
-
-static int read_free(mbg__mjcf *m, const mbg__mjcf_element *e) {
-  static const char *const others[] = {"stiffness", "damping", "armature", "frictionloss"};
-  return !strcmp(e->at->name, "freejoint") ? MBG_OK : report_numbers(m, e, "free", others, MBG_COUNT(others));
-}
-
-/* spring and damper of a ball joint become a bushing when all links are known */
-static int read_ball(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint) {
-  static const char *const others[] = {"armature", "frictionloss"};
-  const char *limited = mbg__mjcf_value(m, e, "limited");
-  int err = MBG_OK;
-  MBG_TRY(mbg__mjcf_number(m, e, "damping", &joint->damping));
-  MBG_TRY(mbg__mjcf_number(m, e, "stiffness", &joint->stiffness));
-  MBG_TRY(report_numbers(m, e, "ball", others, MBG_COUNT(others)));
-  if (mbg__mjcf_value(m, e, "range") && !(limited && !strcmp(limited, "false"))) {
-    mbg__report_add(m->robot->report, e->at, "left out", "range of ball joints");
-  }
-done:
-  return err;
-}
-
-/* Both act on the vector of the rotation from the start of the joint, and on its angular velocity, alike in all
-   directions: so do bushings. */
-static int add_balls(mbg__mjcf *m) {
-  mbg__robot *robot = m->robot;
-  int err = MBG_OK;
-  for (int i = 0; i < robot->njoint; i++) {
-    const mbg__robot_joint *joint = &robot->joints[i];
-    mbg__robot_tie tie = {.bushing = true,
-                          .of_joint = true,
-                          .a = joint->parent,
-                          .b = joint->child,
-                          .in_a = joint->in_parent,
-                          .in_b = joint->in_child,
-                          .at = joint->at};
-    if (joint->kind != MBG__ROBOT_SPHERICAL || (!(joint->stiffness > 0) && !(joint->damping > 0))) {
-      continue;
-    }
-    for (int k = 3; k < 6; k++) {
-      tie.stiffness[k] = joint->stiffness;
-      tie.damping[k] = joint->damping;
-    }
-    tie.name = text(m, "bushing_%s", joint->name, 0);
-    MBG_TRY(tie.name ? mbg__robot_add_tie(robot, &tie) : mbg__fail_memory(robot->ctx));
-  }
-done:
-  return err;
-}
-
 /* attributes of joints without a counterpart */
 static void report_joint(mbg__mjcf *m, const mbg__mjcf_element *e) {
   static const char *const others[] = {"solreflimit", "solimplimit", "solreffriction", "solimpfriction", "margin"};
@@ -265,13 +203,13 @@ static int read_joint(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name
   joint->child = child;
   if (joint->kind == MBG__ROBOT_FREE) {
     joint->in_parent = *H;
-    err = read_free(m, e);
+    err = mbg__mjcf_read_free(m, e);
     goto done;
   }
   MBG_TRY(mbg__mjcf_numbers(m, e, "pos", 3, 3, joint->in_child.x, NULL));
   frame_mul(&joint->in_parent, H, &joint->in_child);
   if (joint->kind == MBG__ROBOT_SPHERICAL) {
-    err = read_ball(m, e, joint);
+    err = mbg__mjcf_read_ball(m, e, joint);
     goto done;
   }
   MBG_TRY(mbg__mjcf_numbers(m, e, "axis", 3, 3, joint->axis, NULL));
@@ -606,7 +544,7 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
     MBG_TRY(read_sites(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass")));
     MBG_TRY(read_bodies(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass"), &none, 0));
   }
-  MBG_TRY(add_balls(m));
+  MBG_TRY(mbg__mjcf_add_balls(m));
   MBG_TRY(mbg__mjcf_read_tendons(m, root));
   for (const mbg__xml *e = mbg__xml_child(root, "equality"); e; e = mbg__xml_next(e)) {
     MBG_TRY(read_equality(m, e));
