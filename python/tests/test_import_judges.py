@@ -432,6 +432,31 @@ def test_mjcf_accelerations():
     assert count["imported"] >= 0.95 * count["loaded"], failures
 
 
+BALL_ROBOT = """<mujoco><worldbody><body name="arm" pos="0.1 0 1" euler="10 20 30">
+<joint name="b" type="ball" pos="0.02 0.1 0" stiffness="3" damping="0.2"/>
+<inertial pos="0.1 0.2 -0.3" mass="1.5" fullinertia="0.03 0.04 0.02 0.001 -0.002 0.003"/>
+</body></worldbody><keyframe><key name="k" qpos="0.7 0.4 -0.5 0.3" qvel="0.5 -0.8 0.6"/></keyframe></mujoco>"""
+
+
+def test_mjcf_ball_spring(tmp_path):
+    """Spring and damper of a ball joint, turned far and moving: MuJoCo to 1e-9."""
+    mujoco = pytest.importorskip("mujoco")
+    path = tmp_path / "ball.xml"
+    path.write_text(BALL_ROBOT)
+    m = mujoco.MjModel.from_xml_path(str(path))
+    d = mujoco.MjData(m)
+    mujoco.mj_resetDataKeyframe(m, d, 0)
+    mujoco.mj_forward(m, d)
+    data = mbgrad.import_file(path, start="k").to_dict()
+    body = {"type": "angular-acceleration", "of": "arm", "in": "body"}
+    data["signals"] = {x: {**body, "component": x} for x in "xyz"}
+    data["criteria"], data["run"] = {}, {"end": 1e-6, "step": 1e-6}
+    for formulation in FORMULATIONS:
+        run = mbgrad.load(data).simulate(formulation=formulation)
+        assert relative(np.array([run[x][0] for x in "xyz"]), d.qacc) <= TOLERANCE, formulation
+    assert mbgrad.import_file(path, without=["damping"]).to_dict()["forces"]["bushing_b"]["damping"] == [0] * 6
+
+
 # ---------------------------------------------------------------------- loops: Cassie
 
 

@@ -203,15 +203,13 @@ static int read_joint(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name
   joint->child = child;
   if (joint->kind == MBG__ROBOT_FREE) {
     joint->in_parent = *H;
+    err = mbg__mjcf_read_free(m, e);
     goto done;
   }
   MBG_TRY(mbg__mjcf_numbers(m, e, "pos", 3, 3, joint->in_child.x, NULL));
   frame_mul(&joint->in_parent, H, &joint->in_child);
   if (joint->kind == MBG__ROBOT_SPHERICAL) {
-    MBG_TRY(mbg__mjcf_number(m, e, "damping", &joint->damping));
-    if (joint->damping > 0 || mbg__mjcf_value(m, e, "stiffness") || mbg__mjcf_value(m, e, "range")) {
-      mbg__report_add(robot->report, e->at, "left out", "damping, stiffness and range of ball joints");
-    }
+    err = mbg__mjcf_read_ball(m, e, joint);
     goto done;
   }
   MBG_TRY(mbg__mjcf_numbers(m, e, "axis", 3, 3, joint->axis, NULL));
@@ -546,6 +544,7 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
     MBG_TRY(read_sites(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass")));
     MBG_TRY(read_bodies(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass"), &none, 0));
   }
+  MBG_TRY(mbg__mjcf_add_balls(m));
   MBG_TRY(mbg__mjcf_read_tendons(m, root));
   for (const mbg__xml *e = mbg__xml_child(root, "equality"); e; e = mbg__xml_next(e)) {
     MBG_TRY(read_equality(m, e));

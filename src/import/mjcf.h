@@ -84,4 +84,9 @@ int mbg__mjcf_find_mesh(mbg__mjcf *m, const mbg__mjcf_element *geom, mbg__mjcf_e
 /* Half lengths, or a radius and a half length; from `fromto` where it is given. */
 int mbg__mjcf_geom_size(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *type, double size[3]);
 
+/* mjcf_ball.c: numbers of ball and free joints; bushings of balls, when all links are known. */
+int mbg__mjcf_read_free(mbg__mjcf *m, const mbg__mjcf_element *e);
+int mbg__mjcf_read_ball(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint);
+int mbg__mjcf_add_balls(mbg__mjcf *m);
+
 #endif

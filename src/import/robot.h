@@ -100,6 +100,7 @@ typedef struct {
 typedef struct {
   const char *name, *word;
   bool bushing;
+  bool of_joint; /* its damping is left out with that of joints */
   int a, b;                        /* links, or the ground */
   mbg__frame in_a, in_b;           /* spring: x alone counts */
   double stiffness[6], damping[6]; /* bushing: translation, then rotation; spring: the first */
@@ -243,7 +244,8 @@ void mbg__robot_write_actuators(const mbg__robot *robot, mbg__json_writer *w);
 /* robot_ties.c: one more; members of "markers" and "forces". */
 int mbg__robot_add_tie(mbg__robot *robot, const mbg__robot_tie *tie);
 void mbg__robot_write_tie_markers(const mbg__robot *robot, mbg__json_writer *w);
-void mbg__robot_write_ties(const mbg__robot *robot, mbg__json_writer *w);
+/* damping: with that of joints */
+void mbg__robot_write_ties(const mbg__robot *robot, mbg__json_writer *w, bool damping);
 
 /* robot_tendons.c: terms, then the tendon or coupling that has the last `count` of them; members of "couplings",
    "signals" and "forces". */

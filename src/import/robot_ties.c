@@ -103,12 +103,14 @@ static double rest_of(const mbg__robot *robot, const mbg__robot_tie *tie) {
   return v3_norm(d);
 }
 
-void mbg__robot_write_ties(const mbg__robot *robot, mbg__json_writer *w) {
+void mbg__robot_write_ties(const mbg__robot *robot, mbg__json_writer *w, bool damping) {
+  static const double none[6] = {0};
   for (int i = 0; i < robot->ntie; i++) {
     const mbg__robot_tie *tie = &robot->ties[i];
+    const bool damped = damping || !tie->of_joint;
     const int n = tie->bushing ? 6 : 1;
     char name[300];
-    if (!is_force(robot, tie)) {
+    if (!is_force(robot, tie) || (!damped && !(tie->stiffness[5] > 0))) {
       continue;
     }
     (void)snprintf(name, sizeof(name), "%s%s", tie->bushing ? "" : "spring_", tie->word);
@@ -124,7 +126,7 @@ void mbg__robot_write_ties(const mbg__robot *robot, mbg__json_writer *w) {
     }
     mbg__json_end_array(w);
     write_numbers(w, "stiffness", tie->stiffness, n);
-    write_numbers(w, "damping", tie->damping, n);
+    write_numbers(w, "damping", damped ? tie->damping : none, n);
     if (!tie->bushing) {
       const double rest = rest_of(robot, tie);
       write_numbers(w, "rest", &rest, 1);

@@ -462,7 +462,7 @@ static void write_forces(writer *w) {
       write_stop(w, joint);
     }
   }
-  mbg__robot_write_ties(robot, &w->w);
+  mbg__robot_write_ties(robot, &w->w, w->damping);
   mbg__robot_write_tendons(robot, &w->w);
   mbg__robot_write_actuators(robot, &w->w);
   end(w);
