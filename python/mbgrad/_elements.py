@@ -3180,7 +3180,7 @@ class Elements:
         note : str, optional
             A remark.
         joint : str, optional
-            Joint; an axial force needs one of type ``distance``.
+            Joint: of type ``distance`` for an axial force, on a curve for its contact.
         force : str, optional
             Force element.
         quantity : Any, optional

@@ -499,6 +499,11 @@ int mbg__check_state_rates(mbg__loader *L);
 int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int force);
 /* Are forces or energies behind a signal, directly or by expressions? */
 bool mbg__signal_of_loads(const mbg__loader *L, int signal);
+/* ... or, without these, contacts of joints on curves? The message of a force that uses them. */
+bool mbg__signal_of_curve(const mbg__loader *L, int signal);
+int mbg__signal_curve_refused(mbg__item *item, const mbg__signal *signal, const mbg__fn *fn);
+/* load_curves.c: the joint of a signal of type curve-contact. */
+int mbg__signal_of_contact(mbg__item *item, mbg__signal *signal);
 int mbg__load_signals(mbg__loader *L);
 int mbg__load_criteria(mbg__loader *L);
 /* load_events.c: modes and what functions need of events; then the events. */

@@ -484,3 +484,60 @@ int mbg__joint_contact(mbg__item *item, mbg__joint *joint, int index) {
 done:
   return err;
 }
+
+/* ---------------------------------------------------------------------- signals of contacts */
+
+/* the curve that a signal of a contact looks at, or what is wrong with it */
+static int check_contact(mbg__item *item, const mbg__json *json, const mbg__joint *joint, mbg__signal *signal) {
+  const mbg__loader *L = item->L;
+  const mbg__json *on = mbg__json_member(item->json, "on"), *quantity = mbg__json_member(item->json, "quantity");
+  if (item->bad || !joint->type || !quantity) {
+    return MBG_OK;
+  }
+  if (!joint->type->contact || joint->contact < 0) {
+    return mbg__item_bad(item, json,
+                         "joint '%s' is of type '%s'; a curve-contact needs a joint of type 'point-on-curve', "
+                         "'roller-on-curve', 'flat-on-curve' or 'curve-on-curve'",
+                         joint->name, joint->type->key);
+  }
+  const int curve = L->contacts.at[joint->contact].curve[signal->opt[1]];
+  if (curve < 0) {
+    return mbg__item_bad(item, on, "on: joint '%s' has no follower curve; leave 'on' out", joint->name);
+  }
+  if (signal->opt[0] == MBG__CURVE_Z && L->curves.at[curve].dim == 2) {
+    return mbg__item_bad(item, quantity, "quantity: curve '%s' lies in the x-y plane, its z is always 0",
+                         L->curves.at[curve].name);
+  }
+  if (signal->opt[0] == MBG__CURVE_NORMAL && L->contacts.at[joint->contact].nrow > 1) {
+    return mbg__item_bad(item, quantity,
+                         "quantity: curve '%s' is spatial, and the force on it has no single normal; use signals of "
+                         "type 'reaction'",
+                         L->curves.at[curve].name);
+  }
+  return MBG_OK;
+}
+
+/* of one row, that of the gap: the normal force; the others need no reaction */
+int mbg__signal_of_contact(mbg__item *item, mbg__signal *signal) {
+  int err = MBG_OK;
+  const mbg__json *json = mbg__json_member(item->json, "joint");
+  mbg__symbol *symbol = NULL;
+  MBG_TRY(json ? mbg__item_reference(item, json, "joint", MBG__NAME_JOINT, &symbol) : MBG_OK);
+  if (!symbol) {
+    return MBG_OK;
+  }
+  const mbg__joint *joint = &item->L->joints.at[symbol->index];
+  MBG_TRY(check_contact(item, json, joint, signal));
+  if (!item->bad && !symbol->bad) {
+    int *rows = MBG_TAKE(item->L->arena, int, 1);
+    MBG_TRY(mbg__arena_check(item->L->ctx, item->L->arena));
+    rows[0] = signal->row = joint->row;
+    signal->nrow = 1;
+    signal->rows = rows;
+    signal->pair = joint->pair;
+    signal->nrows = signal->opt[0] == MBG__CURVE_NORMAL;
+    signal->level = signal->nrows ? MBG__LEVEL_REACTION : MBG__LEVEL_POSITION;
+  }
+done:
+  return err;
+}

@@ -323,11 +323,7 @@ static const mbg__file_key of_modes_keys[] = {
     {"mode", MBG__SHAPE_ELEMENT, true, NULL, "number of the mode, from 0"},
 };
 static const mbg__file_key of_rod_keys[] = {
-    {"joint", MBG__SHAPE_NAME, true, NULL, "joint; an axial force needs one of type `distance`"},
-};
-static const mbg__file_key of_curve_keys[] = {
-    {"joint", MBG__SHAPE_NAME, true, NULL,
-     "joint on a curve: `point-on-curve`, `roller-on-curve`, `flat-on-curve` or `curve-on-curve`"},
+    {"joint", MBG__SHAPE_NAME, true, NULL, "joint: of type `distance` for an axial force, on a curve for its contact"},
 };
 static const mbg__file_key of_beam_keys[] = {
     {"of", MBG__SHAPE_NAME, false, NULL, "modal body, instead of `beam`, for its strain energy"},
@@ -541,7 +537,6 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_OF_BEAM] = KEYS(of_beam_keys),
     [MBG__KEYS_OF_MODES] = KEYS(of_modes_keys),
     [MBG__KEYS_OF_ROD] = KEYS(of_rod_keys),
-    [MBG__KEYS_OF_CURVE] = KEYS(of_curve_keys),
     [MBG__KEYS_STATE] = KEYS(state_keys),
     [MBG__KEYS_EVENT] = KEYS(event_keys),
     [MBG__KEYS_IMPACT] = KEYS(impact_keys),
@@ -581,7 +576,7 @@ mbg__file_keys mbg__file_keys_of(mbg__file_object object) {
 mbg__file_object mbg__signal_object(const mbg__signal_type *type) {
   return type->modes                     ? MBG__KEYS_OF_MODES
          : type->role == MBG__ROLE_AXIAL ? MBG__KEYS_OF_ROD
-         : type->role == MBG__ROLE_CURVE ? MBG__KEYS_OF_CURVE
+         : type->role == MBG__ROLE_CURVE ? MBG__KEYS_OF_ROD
                                          : (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)type->of);
 }
 

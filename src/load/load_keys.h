@@ -118,8 +118,7 @@ typedef enum {
   MBG__KEYS_OF_BEAM,
   MBG__KEYS_OF_EVENT,
   MBG__KEYS_OF_MODES,
-  MBG__KEYS_OF_ROD,   /* axial forces */
-  MBG__KEYS_OF_CURVE, /* contacts of joints on curves */
+  MBG__KEYS_OF_ROD, /* axial forces, contacts of joints on curves */
   MBG__KEYS_STATE,
   MBG__KEYS_EVENT,
   MBG__KEYS_IMPACT,

@@ -1,6 +1,5 @@
 /* Signals: the objects they refer to, their order, their levels. */
 #include "load/load.h"
-#include "model/curve.h"
 
 #include <string.h>
 
@@ -141,57 +140,6 @@ static int check_rod(mbg__item *item, const mbg__json *json, const mbg__joint *j
                        joint->name, joint->type->key);
 }
 
-/* the curve that a signal of a contact looks at, or what is wrong with it */
-static int check_contact(mbg__item *item, const mbg__json *json, const mbg__joint *joint, mbg__signal *signal) {
-  const mbg__loader *L = item->L;
-  const mbg__json *on = mbg__json_member(item->json, "on"), *quantity = mbg__json_member(item->json, "quantity");
-  if (item->bad || !joint->type || !quantity) {
-    return MBG_OK;
-  }
-  if (!joint->type->contact || joint->contact < 0) {
-    return mbg__item_bad(item, json,
-                         "joint '%s' is of type '%s'; a curve-contact needs a joint of type 'point-on-curve', "
-                         "'roller-on-curve', 'flat-on-curve' or 'curve-on-curve'",
-                         joint->name, joint->type->key);
-  }
-  const int curve = L->contacts.at[joint->contact].curve[signal->opt[1]];
-  if (curve < 0) {
-    return mbg__item_bad(item, on, "on: joint '%s' has no follower curve; leave 'on' out", joint->name);
-  }
-  if (signal->opt[0] == MBG__CURVE_Z && L->curves.at[curve].dim == 2) {
-    return mbg__item_bad(item, quantity, "quantity: curve '%s' lies in the x-y plane, its z is always 0",
-                         L->curves.at[curve].name);
-  }
-  if (signal->opt[0] == MBG__CURVE_NORMAL && L->contacts.at[joint->contact].nrow > 1) {
-    return mbg__item_bad(item, quantity,
-                         "quantity: curve '%s' is spatial, and the force on it has no single normal; use signals of "
-                         "type 'reaction'",
-                         L->curves.at[curve].name);
-  }
-  return MBG_OK;
-}
-
-/* of one row, that of the gap: the normal force; the others need no reaction */
-static int of_contact(mbg__item *item, mbg__signal *signal) {
-  int err = MBG_OK;
-  const mbg__json *json = mbg__json_member(item->json, "joint");
-  mbg__symbol *symbol = NULL;
-  MBG_TRY(json ? mbg__item_reference(item, json, "joint", MBG__NAME_JOINT, &symbol) : MBG_OK);
-  if (!symbol) {
-    return MBG_OK;
-  }
-  const mbg__joint *joint = &item->L->joints.at[symbol->index];
-  MBG_TRY(check_contact(item, json, joint, signal));
-  if (!item->bad && !symbol->bad) {
-    MBG_TRY(single_row(item->L, joint->row, signal));
-    signal->pair = joint->pair;
-    signal->nrows = signal->opt[0] == MBG__CURVE_NORMAL;
-    signal->level = signal->nrows ? MBG__LEVEL_REACTION : MBG__LEVEL_POSITION;
-  }
-done:
-  return err;
-}
-
 static int of_joint(mbg__item *item, mbg__signal *signal) {
   static const struct {
     const char *key;
@@ -200,7 +148,7 @@ static int of_joint(mbg__item *item, mbg__signal *signal) {
   int err = MBG_OK, given = 0;
   mbg__loader *L = item->L;
   if (signal->type->role == MBG__ROLE_CURVE) {
-    return of_contact(item, signal);
+    return mbg__signal_of_contact(item, signal);
   }
   for (int k = 0; k < MBG_COUNT(owners); k++) {
     const mbg__json *json = mbg__json_member(item->json, owners[k].key);
@@ -516,88 +464,6 @@ static int set_levels(mbg__loader *L) {
     set_level(L, &L->signals.at[i], whole);
   }
   return MBG_OK;
-}
-
-bool mbg__signal_of_loads(const mbg__loader *L, int signal) {
-  const mbg__signal *s = &L->signals.at[signal];
-  if (s->fn < 0 || !L->signal_whole.at[signal]) {
-    return L->signal_whole.at[signal] && s->type->role != MBG__ROLE_CURVE;
-  }
-  const mbg__fn *fn = &L->fns.at[s->fn];
-  for (int k = 0; k < fn->ninput; k++) {
-    if (fn->input[k].role == MBG__ROLE_SIGNAL && fn->input[k].index < signal &&
-        mbg__signal_of_loads(L, fn->input[k].index)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static const char *needs(const mbg__signal *signal) {
-  return signal->level == MBG__LEVEL_ACCELERATION ? "accelerations"
-         : signal->level == MBG__LEVEL_REACTION   ? "reactions"
-                                                  : "forces or energies";
-}
-
-static bool is_late(const mbg__loader *L, int signal) {
-  return L->signals.at[signal].level > MBG__LEVEL_VELOCITY || L->signal_whole.at[signal];
-}
-
-/* " by 'u', 'rate(x)', 'acc'": the signals that lead from an expression to what forces must not use; "" for the last */
-static void list_chain(const mbg__loader *L, int signal, char *text, size_t size) {
-  size_t n = 0;
-  text[0] = 0;
-  while (L->signals.at[signal].fn >= 0 && n + 1 < size) {
-    const mbg__fn *fn = &L->fns.at[L->signals.at[signal].fn];
-    int k = 0;
-    while (k < fn->ninput && (fn->input[k].role != MBG__ROLE_SIGNAL || !is_late(L, fn->input[k].index))) {
-      k++;
-    }
-    if (k == fn->ninput || fn->input[k].index >= signal) { /* a cycle, reported elsewhere */
-      return;
-    }
-    signal = fn->input[k].index;
-    mbg__format(text + n, size - n, "%s '%s'", n == 0 ? " by" : ",", L->signals.at[signal].name);
-    n = strlen(text);
-  }
-}
-
-/* A force may depend on positions and velocities: anything else depends on forces itself. The rate of a state may use
-   all of them, because forces depend on the state alone. */
-int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int index) {
-  int err = MBG_OK;
-  mbg__force *force = &L->forces.at[index];
-  const bool rate = force->law == &mbg__state_rate;
-  mbg__item item;
-  MBG_TRY(mbg__item_open(L, symbol, &item));
-  for (int k = force->fn; !symbol->bad && k < force->fn + force->nfn; k++) {
-    const mbg__fn *fn = &L->fns.at[k];
-    for (int i = 0; i < fn->ninput; i++) {
-      const int s = fn->input[i].index;
-      if (fn->input[i].role != MBG__ROLE_SIGNAL || L->names[MBG__NAME_SIGNAL].at[s]->bad) {
-        continue;
-      }
-      const mbg__signal *signal = &L->signals.at[s];
-      force->late = force->late || (rate && is_late(L, s));
-      if (!rate && signal->level <= MBG__LEVEL_VELOCITY && is_late(L, s) && !mbg__signal_of_loads(L, s)) {
-        MBG_TRY(mbg__item_filed(
-            &item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0,
-                                "signal '%s' is the contact point of a joint on a curve, which forces cannot use; put "
-                                "a state between, such as a lag with a short time",
-                                signal->name)));
-      } else if (!rate && is_late(L, s)) {
-        char chain[200];
-        list_chain(L, s, chain, sizeof(chain));
-        MBG_TRY(mbg__item_filed(
-            &item, mbg__fail_at(L->ctx, MBG_ERROR_INPUT, mbg__expr_where(fn->expr), 0,
-                                "algebraic loop: signal '%s' depends on %s%s, which depend on this force; put a state "
-                                "between, such as a lag with a short time",
-                                signal->name, needs(signal), chain)));
-      }
-    }
-  }
-done:
-  return err;
 }
 
 int mbg__load_signals(mbg__loader *L) {

@@ -50,8 +50,8 @@ static double signal_at(const gradient_case *c, int node, const char *name) {
   return NAN;
 }
 
-/* What signals of contacts must be: points lie on the roller, circles and helices have known lengths and curvatures, and
-   a closed curve has its first period. Rounding, of arc lengths that of the sums. */
+/* What signals of contacts must be: points lie on the roller, circles and helices have known lengths and curvatures,
+   closed curves their first period. Rounding, of arc lengths that of the sums. */
 static void test_signals(void **state) {
   const double R = 0.2, rise = 0.05, slope = sqrt(R * R + rise * rise);
   gradient_case c;
@@ -76,9 +76,23 @@ static void test_signals(void **state) {
   gradient_case_close(&c);
 }
 
+/* the lift of gallery/valve-train when its roller stands on the tip of the lobe: the linkage in closed form */
+static void test_valve_train(void **state) {
+  gradient_case c;
+  char path[300];
+  (void)state;
+  sprintf(path, "%s/gallery/valve-train/model.json", MBG_SOURCE_DIR);
+  gradient_case_open(&c, path, NULL);
+  c.options.all_signals = 1;
+  gradient_case_run(&c);
+  gradient_case_simulate(&c);
+  assert_close(signal_at(&c, 180, "lift"), 9.881801929136, 1e-9);
+  gradient_case_close(&c);
+}
+
 int main(void) {
   folder = "contacts";
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_gradients),
-                                     cmocka_unit_test(test_signals)};
+                                     cmocka_unit_test(test_signals), cmocka_unit_test(test_valve_train)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
