@@ -54,7 +54,7 @@ static int check_list(const cli_mode_scatter *s, const char *list) {
       known = known || (strlen(s->name[i]) == strcspn(p, ",") && !strncmp(p, s->name[i], strcspn(p, ",")));
     }
     if (!known) {
-      return cli_bad_input("--criteria: '%.*s': with --modes give f1, f2, ... and damping1, ... of modes that oscillate",
+      return cli_bad_input("--criteria: '%.*s': with --modes give f1, f2, ... or damping1, ... of modes that vibrate",
                            (int)strcspn(p, ","), p);
     }
   }

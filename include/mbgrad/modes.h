@@ -116,7 +116,7 @@ MBG_API const double *mbg_modes_damping_gradient(const mbg_modes *modes, int ind
 MBG_API const double *mbg_modes_eigenvalue_gradient(const mbg_modes *modes, int index, int part);
 
 /* Second derivatives of the frequencies [Hz] and of the damping ratios of all modes by n parameters, given by their
-   indices: frequency, damping (modes x n x n; NULL: not asked). modes: made with `options` and gradients. By differences
+   indices: frequency, damping (modes x n x n; NULL: not asked). modes: made with `options` and gradients. Differences
    of fourth order of the exact gradients, 4 n solutions: about 1e-9 of the largest entry, in units of the parameters.
    *asymmetry (may be NULL): the largest difference of both halves, in the same units. NAN: zero and repeated modes, and
    modes that cannot be told from a neighbour within a change of 0.2 % of a parameter. */

@@ -5,6 +5,8 @@
 #include "property/gradient_case.h"
 #include "support/random_criteria.h"
 
+#include <stdio.h>
+
 static const char *const formulations[] = {"lie", "dae", "ali3p", "qr", "dca"};
 
 typedef struct {
@@ -101,7 +103,39 @@ static void test_random(void **state) {
   assert_true(4 * t.refused <= count);
 }
 
+/* models of the gallery, in their own formulations and steps, over a part of their time */
+static void test_gallery(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double end;
+  } models[] = {{"overhead-crane", 1},  {"double-pendulum-spring", 0.5}, {"quarter-car", 0.3}, {"five-bar", 0.5},
+                {"crane-pid", 0.5},     {"heavy-top", 0.05},             {"four-bar", 0.1},    {"spatial-chain", 0.1},
+                {"swinging-beam", 0.1}, {"inverted-pendulum", 0.5}};
+  tally t = {0};
+  const int count = support_rounds(3, MBG_COUNT(models));
+  for (int i = 0; i < count; i++) {
+    char path[200];
+    gradient_case c;
+    snprintf(path, sizeof path, "%s/%s", MBG_GALLERY_DIR, models[i].name);
+    gradient_case_open(&c, path, NULL);
+    c.options.end = models[i].end;
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    const int before = t.proven + t.flat + t.kinked;
+    prove(&c, i, &t);
+    if (t.proven + t.flat + t.kinked == before) {
+      fail_msg("%s is not proven", models[i].name);
+    }
+    gradient_case_close(&c);
+  }
+  print_message("gallery, %d models: slope 3 over two decades %d, by differences alone %d, kinks %d; largest asymmetry "
+                "%.1e\n",
+                count, t.proven, t.flat, t.kinked, t.asymmetry);
+  assert_int_equal(t.wrong, 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_gallery)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -377,19 +377,20 @@ static void test_pendulum(void **state) {
   }
 }
 
+static const char oscillator[] =
+    "{\"mbgrad\": 1, \"parameters\": {\"m\": 2, \"c\": %g, \"k\": 50}, \"gravity\": [0, 0, "
+    "-9.81], \"bodies\": {\"mass\": "
+    "{\"mass\": \"m\", \"inertia\": [1, 1, 1], \"position\": [0, 0, 1]}}, \"joints\": {\"guide\": {\"type\": "
+    "\"prismatic\", \"between\": [\"ground\", "
+    "\"mass\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, \"forces\": {\"spring\": "
+    "{\"type\": \"spring-damper\", \"joint\": "
+    "\"guide\", \"coordinate\": \"slide\", \"stiffness\": \"k\", \"damping\": \"c\"}}}";
+
 /* m u'' + c u' + k u = 0: below and above critical damping; without damping when asked */
 static void test_oscillator(void **state) {
   (void)state;
-  static const char model[] =
-      "{\"mbgrad\": 1, \"parameters\": {\"m\": 2, \"c\": %g, \"k\": 50}, \"gravity\": [0, 0, "
-      "-9.81], \"bodies\": {\"mass\": "
-      "{\"mass\": \"m\", \"inertia\": [1, 1, 1], \"position\": [0, 0, 1]}}, \"joints\": {\"guide\": {\"type\": "
-      "\"prismatic\", \"between\": [\"ground\", "
-      "\"mass\"], \"at\": [0, 0, 0], \"axis\": [0, 0, 1]}}, \"forces\": {\"spring\": "
-      "{\"type\": \"spring-damper\", \"joint\": "
-      "\"guide\", \"coordinate\": \"slide\", \"stiffness\": \"k\", \"damping\": \"c\"}}}";
   fixture f;
-  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true}, model, 1.2));
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true}, oscillator, 1.2));
   assert_true(mbg_modes_get_summary(f.modes)->damped);
   assert_close(mode(&f, 0)->frequency, 5 / (2 * pi), 1e-13);
   assert_close(mode(&f, 0)->damping, 1.2 / 20, 1e-13);
@@ -402,16 +403,77 @@ static void test_oscillator(void **state) {
   assert_close(dz[1], 1.0 / 20, 1e-11);
   assert_close(dz[2], -0.06 / 100, 1e-11);
   done(&f);
-  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .undamped = true}, model, 1.2));
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .undamped = true}, oscillator, 1.2));
   assert_false(mbg_modes_get_summary(f.modes)->damped);
   assert_close(omega(&f, 0), 5, 1e-13);
   done(&f);
   /* s = -6.25 +- 3.75 */
-  solved(&f, solve(&f, default_options(), model, 25.0));
+  solved(&f, solve(&f, default_options(), oscillator, 25.0));
   assert_int_equal(mbg_modes_get_summary(f.modes)->count, 2);
   assert_int_equal(mode(&f, 0)->kind, MBG_MODE_DECAY);
   assert_close(mode(&f, 0)->re, -2.5, 1e-12);
   assert_close(mode(&f, 1)->re, -10, 1e-12);
+  done(&f);
+}
+
+static const char plate[] =
+    "{\"mbgrad\": 1, \"parameters\": {\"k\": 100, \"Jx\": 0.5, \"Jy\": 0.5}, \"bodies\": {\"plate\": {\"mass\": 4, "
+    "\"inertia\": [\"Jx\", "
+    "\"Jy\", 1]}}, \"markers\": {\"a\": {\"on\": \"plate\", \"at\": [1, 1, 0]}, \"b\": {\"on\": \"plate\", \"at\": "
+    "[-1, 1, 0]}, \"c\": "
+    "{\"on\": \"plate\", \"at\": [-1, -1, 0]}, \"d\": {\"on\": \"plate\", \"at\": [1, -1, 0]}}, \"forces\": {\"fa\": "
+    "{\"type\": "
+    "\"spring-damper\", \"between\": [\"ground\", \"a\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fb\": "
+    "{\"type\": "
+    "\"spring-damper\", \"between\": [\"ground\", \"b\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fc\": "
+    "{\"type\": "
+    "\"spring-damper\", \"between\": [\"ground\", \"c\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fd\": "
+    "{\"type\": "
+    "\"spring-damper\", \"between\": [\"ground\", \"d\"], \"along\": \"z\", \"stiffness\": \"k\"}}}";
+
+static void check_hessian(const double *H, const double want[3][3], double size) {
+  for (int i = 0; i < 9; i++) {
+    assert_true(fabs(H[i] - want[i / 3][i % 3]) <= 1e-9 * size);
+  }
+}
+
+/* f = sqrt(k/m)/(2 pi) and ratio c/(2 sqrt(k m)), twice; 1e-9: the accuracy that mbg_modes_hessian promises */
+static void test_second_derivatives(void **state) {
+  (void)state;
+  fixture f;
+  const double m = 2, c = 1.2, k = 50, w = sqrt(k / m) / (2 * pi), z = c / (2 * sqrt(k * m));
+  const double frequency[3][3] = {
+      {0.75 * w / (m * m), 0, -0.25 * w / (m * k)}, {0, 0, 0}, {-0.25 * w / (m * k), 0, -0.25 * w / (k * k)}};
+  const double damping[3][3] = {{0.75 * z / (m * m), -0.5 * z / (m * c), 0.25 * z / (m * k)},
+                                {-0.5 * z / (m * c), 0, -0.5 * z / (c * k)},
+                                {0.25 * z / (m * k), -0.5 * z / (c * k), 0.75 * z / (k * k)}};
+  const int parameters[] = {0, 1, 2}, wrong[] = {3};
+  const mbg_modes_options o = {OWN_SIZE, .gradient = true};
+  double H[2][9], asymmetry = 1;
+  solved(&f, solve(&f, o, oscillator, c));
+  solved(&f, mbg_modes_hessian(f.ctx, f.modes, &o, 3, parameters, H[0], H[1], &asymmetry));
+  check_hessian(H[0], frequency, 1);
+  check_hessian(H[1], damping, 1);
+  assert_true(asymmetry <= 1e-9);
+  /* one of them, of some parameters */
+  double one;
+  solved(&f, mbg_modes_hessian(f.ctx, f.modes, NULL, 1, parameters + 2, NULL, &one, NULL));
+  assert_close(one, damping[2][2], 1e-7);
+  assert_int_equal(mbg_modes_hessian(f.ctx, f.modes, &o, 1, wrong, H[0], NULL, NULL), MBG_ERROR_INPUT);
+  assert_non_null(strstr(mbg_context_error(f.ctx), "there is no parameter 3: expected 0 to 2"));
+  done(&f);
+  solved(&f, solve(&f, default_options(), oscillator, c));
+  assert_int_equal(mbg_modes_hessian(f.ctx, f.modes, &o, 3, parameters, H[0], H[1], NULL), MBG_ERROR_INPUT);
+  assert_non_null(strstr(mbg_context_error(f.ctx), "second derivatives need modes with gradients"));
+  done(&f);
+  /* two equal modes have none, nor have zero modes; heave, f = sqrt(4 k/4)/(2 pi), has them */
+  double F[6][9];
+  solved(&f, solve(&f, o, "%s", plate));
+  solved(&f, mbg_modes_hessian(f.ctx, f.modes, &o, 3, parameters, F[0], NULL, NULL));
+  for (int i = 0; i < 6; i++) {
+    assert_true(isnan(F[i][0]) == (i != 3));
+  }
+  assert_close(F[3][0], -0.25 * 10 / (2 * pi) / 1e4, 1e-7);
   done(&f);
 }
 
@@ -420,22 +482,8 @@ static void test_oscillator(void **state) {
    others. */
 static void test_repeated(void **state) {
   (void)state;
-  static const char model[] =
-      "{\"mbgrad\": 1, \"parameters\": {\"k\": 100, \"Jx\": 0.5, \"Jy\": 0.5}, \"bodies\": {\"plate\": {\"mass\": 4, "
-      "\"inertia\": [\"Jx\", "
-      "\"Jy\", 1]}}, \"markers\": {\"a\": {\"on\": \"plate\", \"at\": [1, 1, 0]}, \"b\": {\"on\": \"plate\", \"at\": "
-      "[-1, 1, 0]}, \"c\": "
-      "{\"on\": \"plate\", \"at\": [-1, -1, 0]}, \"d\": {\"on\": \"plate\", \"at\": [1, -1, 0]}}, \"forces\": {\"fa\": "
-      "{\"type\": "
-      "\"spring-damper\", \"between\": [\"ground\", \"a\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fb\": "
-      "{\"type\": "
-      "\"spring-damper\", \"between\": [\"ground\", \"b\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fc\": "
-      "{\"type\": "
-      "\"spring-damper\", \"between\": [\"ground\", \"c\"], \"along\": \"z\", \"stiffness\": \"k\"}, \"fd\": "
-      "{\"type\": "
-      "\"spring-damper\", \"between\": [\"ground\", \"d\"], \"along\": \"z\", \"stiffness\": \"k\"}}}";
   fixture f;
-  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true}, "%s", model));
+  solved(&f, solve(&f, (mbg_modes_options){OWN_SIZE, .gradient = true}, "%s", plate));
   assert_int_equal(mbg_modes_get_summary(f.modes)->freedoms, 6);
   assert_int_equal(mbg_modes_get_summary(f.modes)->zero, 3);
   for (int i = 0; i < 3; i++) {
@@ -608,6 +656,7 @@ int main(void) {
       cmocka_unit_test(test_upright),       cmocka_unit_test(test_wound),         cmocka_unit_test(test_sliding),
       cmocka_unit_test(test_turning_modes), cmocka_unit_test(test_pendulum),      cmocka_unit_test(test_oscillator),
       cmocka_unit_test(test_repeated),      cmocka_unit_test(test_massless),      cmocka_unit_test(test_buckling),
+      cmocka_unit_test(test_second_derivatives),
       cmocka_unit_test(test_shape),         cmocka_unit_test(test_messages),      cmocka_unit_test(test_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,8 +96,8 @@ static void test_not_optimal(void **state) {
   mbg_context_destroy(ctx);
 }
 
-/* interior points: unknowns at a small distance inside the bounds that hold them have multipliers when the point says so,
-   and the products with the distance are the residual; 1e-11 as above, with distances up to 1e-4 */
+/* interior points: unknowns at a small distance inside the bounds that hold them have multipliers when the point says
+   so, and the products with the distance are the residual; 1e-11 as above, with distances up to 1e-4 */
 static void test_interior(void **state) {
   (void)state;
   mbg_context *ctx = context();
