@@ -369,8 +369,8 @@ static void meet_guard(adjoint *s, const mbg__alpha_node *node) {
   }
 }
 
-/* At the node where the step that follows starts: its length, and with an event its time; t0b = -hb of this node. A step
-   between nodes that stay has a length that stays. */
+/* At the node where the step that follows starts: its length, and with an event its time; t0b = -hb of this node. A
+   step between nodes that stay has a length that stays. */
 static void by_length(adjoint *s, const mbg__alpha_node *node) {
   const bool moves = s->guarded >= 0 || s->timed >= 0 || *node->h < 0;
   if (!s->a->events || s->first || s->after_event) {
