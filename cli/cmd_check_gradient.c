@@ -1,6 +1,7 @@
 /* mbgrad check --gradient: Taylor test, direct against adjoint, finite differences, another formulation */
 #include "cmd_check_gradient.h"
 
+#include "event_proof.h"
 #include "hessian_proof.h"
 #include "mbgrad/proof.h"
 #include "results.h"
@@ -15,8 +16,8 @@
 
 enum { PER_DECADE = 3, CRITERIA_PER_BLOCK = 3, ENTRIES_MAX = 12 };
 
-/* Verdict on the gradient of a criterion. */
-typedef enum { PROVEN, LINEAR, CONSTANT, NOT_PROVEN } verdict;
+/* Verdict on the gradient of a criterion. LIMITED: proven up to a kink, where the sequence of events changes. */
+typedef enum { PROVEN, LIMITED, LINEAR, CONSTANT, NOT_PROVEN } verdict;
 
 struct cli_proof {
   cli_run own, *r; /* r: its own, or the caller's */
@@ -75,12 +76,12 @@ static bool is_linear(const mbg_proof *q) {
 
 static verdict judge(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
-  const bool same = q->direct_vs_adjoint <= p->same;
+  const bool same = q->direct_vs_adjoint <= p->same, two = q->taylor_slope >= 1.95 && q->taylor_slope <= 2.05;
   if (is_constant(p, k)) {
     return CONSTANT;
   }
-  if (same && q->taylor_slope >= 1.95 && q->taylor_slope <= 2.05 && q->taylor_decades >= 2.99) {
-    return PROVEN;
+  if (same && two && (q->taylor_decades >= 2.99 || cli_proof_limited(q))) {
+    return q->taylor_decades >= 2.99 ? PROVEN : LIMITED;
   }
   return same && is_linear(q) ? LINEAR : NOT_PROVEN;
 }
@@ -125,7 +126,7 @@ static char *exact_text(const cli_proof *p, int k) {
   char how[96], far[200] = "no finite difference could be computed";
   snprintf(how, sizeof(how), "direct and adjoint agree to %.1g", fmax(q->direct_vs_adjoint, 1e-16));
   const verdict is = judge(p, k);
-  if (isfinite(q->finite_difference) && q->finite_difference > 0.01 && (is == PROVEN || is == LINEAR)) {
+  if (isfinite(q->finite_difference) && q->finite_difference > 0.01 && is != CONSTANT && is != NOT_PROVEN) {
     snprintf(far, sizeof(far), "but a kink or a jump begins at these values: central differences are off by %.1g",
              q->finite_difference);
   } else if (isfinite(q->finite_difference)) {
@@ -136,6 +137,10 @@ static char *exact_text(const cli_proof *p, int k) {
   case PROVEN:
     return cli_format("gradient proven exact for these steps: slope %.2f over %.1f decades; %s; %s", q->taylor_slope,
                       q->taylor_decades, how, far);
+  case LIMITED:
+    return cli_format("gradient proven exact for these steps and eps < %.1e, below the kink at %.1e, where the "
+                      "sequence of events changes: slope %.2f over %.1f decades; %s; %s",
+                      q->taylor[q->taylor_first].eps, q->sequence_eps, q->taylor_slope, q->taylor_decades, how, far);
   case LINEAR:
     return cli_format("gradient proven exact for these steps: linear in the parameters, the remainder is rounding; "
                       "%s; %s",
@@ -517,6 +522,7 @@ void cli_proof_print(const cli_proof *p, bool full) {
     print_criterion(p, k);
   }
   print_taylor(p, full);
+  cli_proof_print_events(p->r->run, proof_of(p, p->chosen.index[0]));
   print_other(p);
   if (p->second) {
     cli_hessian_proof_print(&p->hessian);
@@ -546,6 +552,7 @@ static void json_criterion(const cli_proof *p, int k) {
   json_member(", ", "finite_difference", q->finite_difference, "");
   json_member(", ", "finite_difference_step", q->finite_difference_step, "");
   json_member(", ", "other_formulation", p->other ? p->other_far[k] : NAN, "");
+  cli_proof_json_events(q);
   fputs(",\n        \"gradient\": ", stdout);
   cli_json_by_parameter(p->model, p->adjoint + (size_t)k * (size_t)p->np);
   fputs(",\n        \"taylor\": [", stdout);
@@ -566,7 +573,7 @@ void cli_proof_json(const cli_proof *p) {
     const verdict v = judge(p, k);
     proven = proven && v != NOT_PROVEN;
     far = fmax(far, q->direct_vs_adjoint);
-    if (v == PROVEN || v == NOT_PROVEN) {
+    if (v == PROVEN || v == LIMITED || v == NOT_PROVEN) {
       slope = isnan(slope) || fabs(q->taylor_slope - 2) > fabs(slope - 2) ? q->taylor_slope : slope;
       decades = fmin(decades, q->taylor_decades);
     }

@@ -17,6 +17,9 @@ typedef struct {
 
 enum { MBG_TAYLOR_POINTS = 25 };
 
+/* What becomes of an event when parameters change. */
+typedef enum { MBG_EVENT_GONE, MBG_EVENT_NEW, MBG_EVENT_MOVED /* in the order */ } mbg_sequence_change;
+
 /* Proof of the gradient of one criterion. Differences are relative: |d_k| / (|g_k| + max_j |p_j g_j| / |p_k|). */
 typedef struct {
   double value;                               /* of the criterion */
@@ -29,6 +32,12 @@ typedef struct {
   double direct_vs_adjoint;                   /* difference of the two gradients */
   double finite_difference;                   /* best agreement with central differences */
   double finite_difference_step;              /* relative step of that agreement */
+  /* Events: the sequence (names in their order) is that of the run at every eps of the test below this one, where it
+     changes; INFINITY: nowhere. */
+  double sequence_eps;
+  const char *sequence_event; /* first event that is another one there, NULL: none */
+  double sequence_time;       /* its time; of a new one at that eps */
+  mbg_sequence_change sequence_change;
 } mbg_proof;
 
 /* Proves the gradients of all criteria at the parameters of the run, which is simulated there at the beginning and

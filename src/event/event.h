@@ -43,6 +43,9 @@ typedef struct {
 
 /* Before a run: no firings. */
 int mbg__events_begin(mbg_context *ctx, mbg__events *ev);
+/* Do guards need more than frames and twists? Then they move the system away from the state that is searched; else it
+   stands there as before. */
+bool mbg__events_disturb(const mbg__events *ev);
 /* At the first node, and after an event has acted. */
 int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state);
 /* After a trial step of length h from time t. *h1: length of the step to the first event in it, *event; -1: none. The

@@ -29,6 +29,8 @@ done:
   return err;
 }
 
+bool mbg__events_disturb(const mbg__events *ev) { return ev->guards.level != MBG__SAMPLE_KINEMATICS; }
+
 int mbg__guards_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g, double *gd) {
   const mbg_model *m = ev->m;
   const mbg__direction along = {.w = state->v, .dv = state->vd, .da = ev->one};
@@ -192,6 +194,14 @@ typedef struct {
   double a, ga, da, b, gb, db;
 } part;
 
+/* Is the cubic above its error, 16 error x^2 (1-x)^2 with the one in the middle, everywhere inside? Its Bernstein
+   coefficients b are those of 3 b1 x (1-x)^2 + 3 b2 x^2 (1-x) + ..., and x (1-x) <= 1/4: 4 error < 3 min(b1, b2) will
+   do, here with a factor of 8. An end at 0 that opens, after an impact, is no reason to look again. */
+static bool clear_of(const part *p, double error) {
+  const double h = p->b - p->a, b1 = p->ga + h * p->da / 3, b2 = p->gb - h * p->db / 3;
+  return p->ga >= 0 && p->gb >= 0 && 3 * fmin(b1, b2) > 32 * error;
+}
+
 /* Looks between two open ends for a guard that closes and opens again: where the cubic through both dips below 0, or
    could, by its error in the middle, one looks again. *hi > 0: closed there, by a step of this length. */
 static int find_inside(search *s, int i, part p, int depth, double *hi) {
@@ -219,7 +229,7 @@ static int find_inside(search *s, int i, part p, int depth, double *hi) {
       return MBG_OK;
     }
   }
-  if (fmin(gm, fmin(p.ga, p.gb)) > 8 * error && x == 1) {
+  if (x == 1 && gm > 0 && (fmin(gm, fmin(p.ga, p.gb)) > 8 * error || clear_of(&p, error))) {
     return MBG_OK;
   }
   MBG_TRY(find_inside(s, i, (part){p.a, p.ga, p.da, m, gm, dm}, depth + 1, hi));
@@ -280,11 +290,31 @@ done:
   return err;
 }
 
-/* Newton on the length of a step that is taken anew each time, inside the bracket */
+/* where the cubic through both ends of the bracket falls through 0 */
+static double guess(part p) {
+  const double h = p.b - p.a, d0 = h * p.da, d1 = h * p.db;
+  const double b = 3 * (p.gb - p.ga) - 2 * d0 - d1, a = d0 + d1 - 2 * (p.gb - p.ga);
+  double lo = 0, hi = 1, x = 0.5;
+  for (int k = 0; k < LOCATE_MAX && hi - lo > DBL_EPSILON; k++) {
+    const double g = p.ga + x * (d0 + x * (b + x * a)), next = x - g / (d0 + x * (2 * b + 3 * x * a));
+    *(g > 0 ? &lo : &hi) = x;
+    if (fabs(next - x) <= DBL_EPSILON) {
+      break;
+    }
+    x = next > lo && next < hi ? next : (lo + hi) / 2;
+  }
+  return p.a + h * x;
+}
+
+/* Newton on the length of a step that is taken anew each time, inside the bracket, from the cubic's on */
 static int locate(search *s, int i, double lo, double hi, double *length) {
   const double least = 4 * DBL_EPSILON * (fabs(s->t) + s->h);
+  const mbg__events *ev = s->ev;
   double x = hi;
   int err = MBG_OK;
+  if (lo == 0 && hi == s->length && ev->g[i] > 0 && ev->gt[i] < 0) {
+    x = guess((part){0, ev->g[i], ev->gd[i], hi, ev->gt[i], ev->gdt[i]});
+  }
   for (int k = 0; k < LOCATE_MAX; k++) {
     MBG_TRY(try_length(s, x));
     const double g = s->ev->gt[i], next = x - g / s->ev->gdt[i];

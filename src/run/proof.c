@@ -11,6 +11,8 @@ typedef struct {
   mbg_run *run;
   int nc, np;
   double *p, *trial, *direction, *psi, *plus, *minus, *direct, *adjoint;
+  int nevent;
+  mbg_run_event *events; /* of the run at p                        (nevent) */
 } trial_runs;
 
 /* ---------------------------------------------------------------------- pieces */
@@ -112,12 +114,76 @@ static void find_window(mbg_proof *q) {
   }
 }
 
+/* ---------------------------------------------------------------------- sequence of events */
+
+static int keep_events(trial_runs *b, mbg__arena *arena) {
+  b->nevent = mbg_run_event_count(b->run);
+  b->events = MBG_TAKE(arena, mbg_run_event, b->nevent);
+  int err = mbg__arena_check(b->ctx, arena);
+  for (int i = 0; err == MBG_OK && i < b->nevent; i++) {
+    err = mbg_run_event_at(b->run, i, &b->events[i]);
+  }
+  return err;
+}
+
+/* how often the event happens in the present run, less its firings at p */
+static int more_firings(const trial_runs *b, const char *name) {
+  int more = 0;
+  for (int i = 0; i < mbg_run_event_count(b->run); i++) {
+    mbg_run_event now;
+    more += mbg_run_event_at(b->run, i, &now) == MBG_OK && strcmp(now.name, name) == 0;
+  }
+  for (int i = 0; i < b->nevent; i++) {
+    more -= strcmp(b->events[i].name, name) == 0;
+  }
+  return more;
+}
+
+/* the first event of the present run that is not the one of the run at p; the names are those of the model */
+static bool sequence_changed(const trial_runs *b, mbg_proof *change) {
+  const int count = mbg_run_event_count(b->run);
+  for (int i = 0; i < count || i < b->nevent; i++) {
+    mbg_run_event now = {0};
+    const bool is = i < count && mbg_run_event_at(b->run, i, &now) == MBG_OK;
+    if (is && i < b->nevent && strcmp(now.name, b->events[i].name) == 0) {
+      continue;
+    }
+    const bool new = i >= b->nevent || (is && more_firings(b, now.name) > 0);
+    const mbg_run_event *which = new ? &now : &b->events[i];
+    change->sequence_event = which->name;
+    change->sequence_time = which->time;
+    const bool gone = more_firings(b, which->name) < 0;
+    change->sequence_change = new ? MBG_EVENT_NEW : gone ? MBG_EVENT_GONE : MBG_EVENT_MOVED;
+    return true;
+  }
+  return false;
+}
+
+/* eps runs from large to small: the last change counts */
+static void watch_sequence(const trial_runs *b, double eps, mbg_proof *proofs) {
+  mbg_proof change = {.sequence_eps = eps};
+  if (!sequence_changed(b, &change)) {
+    return;
+  }
+  for (int k = 0; k < b->nc; k++) {
+    proofs[k].sequence_eps = eps;
+    proofs[k].sequence_event = change.sequence_event;
+    proofs[k].sequence_time = change.sequence_time;
+    proofs[k].sequence_change = change.sequence_change;
+  }
+}
+
+/* ---------------------------------------------------------------------- all points */
+
 static int taylor(trial_runs *b, mbg_proof *proofs) {
   double eps = eps_first;
   int err = MBG_OK;
   for (int i = 0; i < MBG_TAYLOR_POINTS; i++, eps *= eps_ratio) {
     bool ok;
     MBG_TRY(try_evaluate(b, eps, b->plus, &ok));
+    if (ok) {
+      watch_sequence(b, eps, proofs);
+    }
     for (int k = 0; k < b->nc; k++) {
       double slope = 0;
       for (int j = 0; j < b->np; j++) {
@@ -190,6 +256,7 @@ static int compare_methods(trial_runs *b, mbg_proof *proofs) {
   for (int k = 0; k < b->nc; k++) {
     const size_t at = (size_t)k * (size_t)b->np;
     proofs[k].value = b->psi[k];
+    proofs[k].sequence_eps = INFINITY;
     proofs[k].gradient = b->adjoint + at;
     proofs[k].direct_vs_adjoint = gradient_difference(b, b->direct + at, b->adjoint + at);
   }
@@ -208,6 +275,7 @@ int mbg_run_prove(mbg_context *ctx, mbg_run *run) {
   MBG_TRY(mbg_run_parameters(run, b.p));
   choose_direction(&b);
   MBG_TRY(compare_methods(&b, proofs));
+  MBG_TRY(keep_events(&b, &run->proof_arena));
   MBG_TRY(taylor(&b, proofs));
   MBG_TRY(differences(&b, proofs));
   MBG_TRY(mbg_run_set_parameters(ctx, run, b.p));

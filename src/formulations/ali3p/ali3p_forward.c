@@ -177,6 +177,7 @@ static int begin(mbg_context *ctx, void *user, void *block) {
   int err = MBG_OK;
   memset(block, 0, mbg__ali3p_node_bytes(a));
   *n.t = re(start->t);
+  a->ended = NAN;
   memcpy(n.turns, start->turns, (size_t)a->m->nturn * sizeof(int));
   mbg__tree_refresh(a->tree);
   mbg__tree_local_read(a->tree, start->H, start->v, n.E, n.w);
@@ -461,6 +462,7 @@ static int step(mbg_context *ctx, void *user, const void *block, double h, void 
   mbg__ali3p *a = user;
   const mbg__ali3p_node from = mbg__ali3p_view(a, block), to = mbg__ali3p_view(a, to_block);
   int err = MBG_OK;
+  a->ended = NAN;
   if (a->m->nturn > 0) {
     const mbg__tree_state s = state_at(&from, from.w, NULL, a->zero, NULL);
     MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
@@ -476,16 +478,22 @@ done:
   return err;
 }
 
+/* the state of a node whose signals are asked for */
+static mbg__tree_state recorded(const mbg__ali3p *a, const mbg__ali3p_node *n) {
+  return state_at(n, n->w, n->a, a->forces ? NULL : a->zero, NULL);
+}
+
 static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
-  const mbg__tree_state s = state_at(&n, n.w, n.a, a->forces ? NULL : a->zero, NULL);
+  const mbg__tree_state s = recorded(a, &n);
   const int npose = mbg__march_nodes(a->march)->npose;
   int err = MBG_OK;
   if (a->nused + npose == 0) {
     return MBG_OK;
   }
-  MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
+  MBG_TRY(*n.t == a->ended ? MBG_OK : mbg__tree_update(ctx, a->tree, &s));
+  a->ended = NAN;
   if (a->reactions) {
     MBG_TRY(mbg__ali3p_index1(ctx, a));
     mbg__state bodies = mbg__tree_bodies(a->tree);
@@ -508,7 +516,10 @@ mbg__state mbg__ali3p_bodies(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_n
 static mbg__state bodies_at(mbg_context *ctx, void *user, const void *block) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
-  return mbg__ali3p_bodies(ctx, a, &n);
+  const mbg__tree_state s = recorded(a, &n);
+  const int err = mbg__tree_update(ctx, a->tree, &s); /* a node of a run; record tells what is wrong there */
+  a->ended = err < 0 || mbg__events_disturb(a->events) ? NAN : *n.t;
+  return mbg__tree_bodies(a->tree);
 }
 
 static int restart(mbg_context *ctx, void *user, const void *from_block, const real *v, void *to_block) {
@@ -516,6 +527,7 @@ static int restart(mbg_context *ctx, void *user, const void *from_block, const r
   const mbg__ali3p_node from = mbg__ali3p_view(a, from_block), to = mbg__ali3p_view(a, to_block);
   const mbg__state bodies = mbg__ali3p_bodies(ctx, a, &from);
   int err = MBG_OK;
+  a->ended = NAN;
   memset(to_block, 0, mbg__ali3p_node_bytes(a));
   *to.t = *from.t;
   memcpy(to.turns, from.turns, (size_t)a->m->nturn * sizeof(int));

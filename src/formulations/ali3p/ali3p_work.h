@@ -42,6 +42,7 @@ typedef struct mbg__formulation_work {
   mbg__tree *tree;
   const mbg__link *links;
   mbg__events *events; /* of the plan, NULL: none */
+  double ended;        /* events: time of the node where the tree stands, as signals need it; NAN: elsewhere */
   const real *dt;      /* direct differentiation with events: variation of the time of the node (columns) */
   int n, nrow;         /* coordinates, constraint rows */
   int nused;

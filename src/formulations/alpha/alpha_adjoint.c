@@ -29,13 +29,14 @@
 typedef struct {
   mbg__alpha *a;
   mbg__arena arena;
-  int nc; /* columns: criteria, and one more for guards */
+  int nc; /* columns: criteria, and one more in a step to a guard */
   int ncrit;
   const mbg__criterion_seeds *seeds;
   real *psi_a;             /* of the criteria                    (ncrit x na) */
   real *guard_a;           /* of the guard's column              (na) */
   int guard;               /* events: signal that ends the step to the present node, -1: none */
   int guarded, timed;      /* ... and of the step that follows; attribute of a time event that ends it, -1 */
+  bool start_moves;        /* the step to the present node starts after an event */
   bool after_event;        /* an event follows: xi, sig are cotangents of frames and twists before it */
   real *tb, *hb;           /* of the time of the node that follows, of the length of the step that follows  (nc) */
   real *h_late;            /* of the length of the step to the present node, by the change of step after it  (nc) */
@@ -61,7 +62,7 @@ typedef struct {
 
 static int create(mbg_context *ctx, adjoint *s) {
   const mbg_model *m = s->a->m;
-  const size_t nw = (size_t)m->nw, nc = (size_t)s->nc;
+  const size_t nw = (size_t)m->nw, nc = (size_t)s->ncrit + (s->a->events != NULL);
   mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
   s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)s->a->nused);
   s->Dx = MBG_TAKE(&s->arena, real, nw);
@@ -368,13 +369,15 @@ static void meet_guard(adjoint *s, const mbg__alpha_node *node) {
   }
 }
 
-/* at the node where the step that follows starts: its length, and with an event its time; t0b = -hb of this node */
+/* At the node where the step that follows starts: its length, and with an event its time; t0b = -hb of this node. A
+   step between nodes that stay has a length that stays. */
 static void by_length(adjoint *s, const mbg__alpha_node *node) {
+  const bool moves = s->guarded >= 0 || s->timed >= 0 || *node->h < 0;
   if (!s->a->events || s->first || s->after_event) {
     return;
   }
-  for (int c = 0; c < s->nc; c++) {
-    s->hb[c] = s->h_late[c] + length_bar(s, c, node);
+  for (int c = 0; c < s->ncrit + (s->guarded >= 0); c++) {
+    s->hb[c] = moves ? s->h_late[c] + length_bar(s, c, node) : 0;
   }
   if (s->guarded >= 0) {
     meet_guard(s, node);
@@ -383,7 +386,7 @@ static void by_length(adjoint *s, const mbg__alpha_node *node) {
       attributes_of(s, c)[s->timed] += s->hb[c] + s->tb[c];
     }
   }
-  for (int c = 0; c < s->nc; c++) {
+  for (int c = 0; c < s->ncrit; c++) {
     s->tb[c] = -s->hb[c];
   }
 }
@@ -415,7 +418,9 @@ static void look_ahead(adjoint *s) {
   const int fires = a->events ? mbg__march_fires(a->march, s->node) : -1;
   const mbg__event *e = fires >= 0 ? &a->m->events[mbg__events_firings(a->events)[fires].event] : NULL;
   s->guard = e ? e->guard : -1;
-  if (s->guard_a) { /* nothing of a guard in the step after an event */
+  s->nc = s->ncrit + (s->guard >= 0);
+  s->start_moves = a->events && s->node > 0 && mbg__march_fired(a->march, s->node - 1) >= 0;
+  if (s->guard >= 0) {
     memset(s->guard_a, 0, (size_t)a->m->na * sizeof(real));
     s->tb[s->ncrit] = 0;
   }
@@ -443,7 +448,8 @@ static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
     take_seeds(s, c, attributes_of(s, c));
     add_following(s, c, node);
     if (a->events) {
-      s->h_late[c] = s->first || s->after_event || c == s->ncrit ? 0 : late_bar(s, c, node);
+      const bool none = s->first || s->after_event || c == s->ncrit || !s->start_moves;
+      s->h_late[c] = none ? 0 : late_bar(s, c, node);
     }
     right_side(s, c, node);
     keep_bars(s, c);
@@ -571,7 +577,7 @@ static int visit(mbg_context *ctx, void *user, int n, const void *block) {
 
 int mbg__alpha_adjoint(mbg_context *ctx, mbg__alpha *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a) {
   adjoint s = {.a = a,
-               .nc = ncrit + (a->events != NULL),
+               .nc = ncrit,
                .ncrit = ncrit,
                .seeds = seeds,
                .psi_a = psi_a,

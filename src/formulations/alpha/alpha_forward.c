@@ -1,4 +1,5 @@
 /* The step (theory 4, section 4), the first node, and the signals at nodes. */
+#include "event/event.h"
 #include "formulations/alpha/alpha_work.h"
 #include "model/body_label.h"
 
@@ -505,7 +506,9 @@ static mbg__state state(mbg_context *ctx, void *user, const void *block) {
   mbg__alpha *a = user;
   (void)ctx;
   const mbg__alpha_node n = mbg__alpha_view(a, block);
-  a->ended = NAN;
+  if (*n.t != a->ended || mbg__events_disturb(a->events)) {
+    a->ended = NAN; /* else the system goes on standing at the end of the last step */
+  }
   return mbg__alpha_state(a, &n);
 }
 

@@ -33,7 +33,7 @@ static mbg__csc view(const mbg__csc *pattern, real *val) {
 static int create(mbg_context *ctx, tangent *s) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  const size_t n = (size_t)m->nv * (size_t)s->np, rows = (size_t)m->nrow * (size_t)s->np;
+  const size_t n = (size_t)m->nv * (size_t)s->room, rows = (size_t)m->nrow * (size_t)s->room;
   const bool index2 = a->index2 != NULL;
   mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
   s->K = view(mbg__system_pattern_K(a->sys), a->K);
@@ -43,30 +43,30 @@ static int create(mbg_context *ctx, tangent *s) {
   s->Z = view(mbg__system_pattern_B(a->sys), a->Z);
   s->BG = view(mbg__system_pattern_B(a->sys), a->BG);
   s->W = MBG_TAKE(&s->arena, real, n);
-  s->Wm = MBG_TAKE(&s->arena, real, (size_t)m->nw * (size_t)s->np);
-  s->outside = MBG_TAKE(&s->arena, bool, s->np);
+  s->Wm = MBG_TAKE(&s->arena, real, (size_t)m->nw * (size_t)s->room);
+  s->outside = MBG_TAKE(&s->arena, bool, s->room);
   s->V = MBG_TAKE(&s->arena, real, n);
   s->A = MBG_TAKE(&s->arena, real, n);
   s->Al = MBG_TAKE(&s->arena, real, n);
   s->L = MBG_TAKE(&s->arena, real, rows);
   s->cv = MBG_TAKE(&s->arena, real, n);
   s->cd = MBG_TAKE(&s->arena, real, n);
-  s->X = MBG_TAKE(&s->arena, real, (size_t)a->n * (size_t)s->np);
+  s->X = MBG_TAKE(&s->arena, real, (size_t)a->n * (size_t)s->room);
   s->R = MBG_TAKE(&s->arena, real, n);
   s->P = MBG_TAKE(&s->arena, real, rows);
   s->I = MBG_TAKE(&s->arena, real, index2 ? n : 0);
   s->Q = MBG_TAKE(&s->arena, real, index2 || a->rates ? rows : 0);
   s->nw = mbg__march_nodes(a->march)->npose > 0 ? m->nw : 0;
-  s->dy = MBG_TAKE(&s->arena, real, (size_t)(a->nused + s->nw) * (size_t)s->np);
+  s->dy = MBG_TAKE(&s->arena, real, (size_t)(a->nused + s->nw) * (size_t)s->room);
   s->da = MBG_TAKE(&s->arena, real, m->na);
-  s->dc = MBG_TAKE(&s->arena, real, 3 * (size_t)a->nrotor * (size_t)s->np);
+  s->dc = MBG_TAKE(&s->arena, real, 3 * (size_t)a->nrotor * (size_t)s->room);
   s->bc = MBG_TAKE(&s->arena, real, 3 * a->nrotor);
   for (int k = 0; k < MBG_COUNT(s->full); k++) {
     s->full[k] = MBG_TAKE(&s->arena, real, m->nw);
   }
   s->row = MBG_TAKE(&s->arena, real, m->nrow);
-  if (s->np > s->nparam) {
-    const size_t np = (size_t)s->np;
+  if (a->events) {
+    const size_t np = (size_t)s->room;
     s->t = MBG_TAKE(&s->arena, real, np);
     s->h = MBG_TAKE(&s->arena, real, np);
     s->h_old = MBG_TAKE(&s->arena, real, np);
@@ -91,7 +91,7 @@ void mbg__alpha_tangent_lay(tangent *s, int p) {
     s->da[m->clock] = s->t[p];
     for (int i = 0; i < m->nevent; i++) {
       if (m->events[i].impulse >= 0) {
-        s->da[m->events[i].impulse] = s->dP[(size_t)i * (size_t)s->np + (size_t)p];
+        s->da[m->events[i].impulse] = s->dP[(size_t)i * (size_t)s->room + (size_t)p];
       }
     }
   }
@@ -279,7 +279,7 @@ static void carry(tangent *s, const mbg__alpha_node *from, const mbg__alpha_node
   for (size_t i = 0; i < n; i++) {
     real al = q == 1 ? s->Al[i] : s->A[i] + q * (s->Al[i] - s->A[i]);
     real ca = 0, cv = 0;
-    if (s->t) {
+    if (s->moves) {
       by_length(s, from, to, i, &al, &ca, &cv);
     }
     ca -= (h * s->V[i] + (0.5 - c->beta) * h * h * al) / (c->beta * h * h);
@@ -449,7 +449,7 @@ void mbg__alpha_tangent_signal(tangent *s, int signal, real *dy) {
     dy[p] += s->da[m->clock] * s->t[p];
     for (int i = 0; i < m->nevent; i++) {
       dy[p] +=
-          m->events[i].impulse < 0 ? 0 : s->da[m->events[i].impulse] * s->dP[(size_t)i * (size_t)s->np + (size_t)p];
+          m->events[i].impulse < 0 ? 0 : s->da[m->events[i].impulse] * s->dP[(size_t)i * (size_t)s->room + (size_t)p];
     }
   }
   memset(s->da, 0, (size_t)m->na * sizeof(real));
@@ -524,7 +524,7 @@ done:
 
 int mbg__alpha_tangent(mbg_context *ctx, mbg__alpha *a, int (*take)(void *user, int node, const real *dy), void *user) {
   const int np = mbg__design_column_count(mbg__system_design(a->sys));
-  tangent s = {.a = a, .np = np + (a->events != NULL), .nparam = np, .take = take, .user = user};
+  tangent s = {.a = a, .np = np, .room = np + (a->events != NULL), .nparam = np, .take = take, .user = user};
   int err = MBG_OK;
   MBG_TRY(create(ctx, &s));
   MBG_TRY(mbg__march_forward(ctx, a->march, visit, &s));

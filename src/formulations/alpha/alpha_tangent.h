@@ -9,11 +9,13 @@
 typedef struct {
   mbg__alpha *a;
   mbg__arena arena;
-  int np;              /* columns: parameters, and one more with events */
+  int np;              /* columns of the present step: parameters, and one more when it ends at a guard */
+  int room;            /* ... at most */
+  bool moves;          /* events: h' of the step or of the one before is not 0 */
   int nparam;          /* parameters */
   real *t, *h, *h_old; /* events: t' of the node; h' of the step that leads to it, and of the one before  (np each) */
   real *g;             /* events: of a guard               (np) */
-  real *dP;            /* events: of impulses              (nevent x np) */
+  real *dP;            /* events: of impulses              (nevent x room) */
   real *fw, *fv;       /* events: w, v' in full            (np x nw each) */
   int (*take)(void *user, int node, const real *dy);
   void *user;

@@ -15,21 +15,27 @@ static void add_column(int n, real *x, int p, int from, real c) {
 void mbg__alpha_tangent_enter(tangent *s, bool guard, int time_event) {
   const mbg_model *m = s->a->m;
   const int last = s->nparam;
-  memcpy(s->h_old, s->h, (size_t)s->np * sizeof(real));
-  for (int p = 0; p < s->np; p++) {
+  s->np = s->nparam + guard;
+  s->moves = guard;
+  memcpy(s->h_old, s->h, (size_t)s->nparam * sizeof(real));
+  for (int p = 0; p < s->nparam; p++) {
     const real t0 = s->t[p];
     s->t[p] = 0;
-    if (time_event >= 0 && p < last) {
+    if (time_event >= 0) {
       mbg__alpha_tangent_lay(s, p);
       s->t[p] = s->da[time_event];
       mbg__alpha_tangent_unlay(s, p);
     }
     s->h[p] = s->t[p] - t0;
+    s->moves = s->moves || s->h[p] != 0 || s->h_old[p] != 0;
   }
-  s->t[last] = s->h[last] = guard;
+  if (!guard) {
+    return;
+  }
+  s->t[last] = s->h[last] = 1;
   s->h_old[last] = 0;
   for (int i = 0; i < m->nevent; i++) {
-    s->dP[(size_t)i * (size_t)s->np + (size_t)last] = 0;
+    s->dP[(size_t)i * (size_t)s->room + (size_t)last] = 0;
   }
   real *blocks[] = {s->W, s->V, s->A, s->Al};
   for (int k = 0; k < MBG_COUNT(blocks); k++) {
@@ -89,10 +95,11 @@ int mbg__alpha_tangent_event(mbg_context *ctx, tangent *s, int firing, const mbg
   for (int p = 0; p < s->nparam; p++) {
     mbg__to_free(m, 1, s->fv + (size_t)p * (size_t)m->nw, s->V + (size_t)p * (size_t)m->nv);
     if (m->events[which].impulse >= 0) {
-      s->dP[(size_t)which * (size_t)s->np + (size_t)p] = s->g[p];
+      s->dP[(size_t)which * (size_t)s->room + (size_t)p] = s->g[p];
     }
   }
-  memset(s->h, 0, (size_t)s->np * sizeof(real));
+  memset(s->h, 0, (size_t)s->nparam * sizeof(real));
+  s->np = s->nparam;
   MBG_TRY(mbg__alpha_tangent_accelerate(ctx, s, node));
 done:
   return err;
