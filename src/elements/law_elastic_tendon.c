@@ -57,7 +57,7 @@ static void slack_energy(const mbg__law_in *in, real y, real preload, mbg__law_o
   const real k = in->attr[STIFFNESS], w = in->attr[SLACK];
   const ramp a = ramp_at(k * y + preload, w), b = ramp_at(preload, w);
   const bool soft = re(k) == 0;
-  out->energy = soft ? b.p * y : (a.P - b.P) / k;
+  out->energy = soft ? b.p * y + k * b.p_T * y * y / 2 : (a.P - b.P) / k;
   out->energy_q = a.p;
   out->energy_a[STIFFNESS] = soft ? b.p_T * y * y / 2 : (a.p * y - out->energy) / k;
   out->energy_a[REST] = -a.p;

@@ -12,7 +12,7 @@ void mbg__strand_bearing(const real *z, int quarters, int order, mbg__jet3 *out)
 void mbg__strand_angle(const real *z, int quarters, int order, mbg__jet3 *out);
 
 /* The origin of B, z = (x1, x2, x3, rho), seen from the pulley A; rho = r_A - r_B, the radii with their signs.
-     F = S + rho alpha,    S = sqrt(x1^2 + x2^2 - rho^2 + x3^2),    alpha = angle of (x1, x2) + asin(rho/sqrt(x1^2 + x2^2))
+     F = S + rho alpha,   S = sqrt(x1^2 + x2^2 - rho^2 + x3^2),   alpha = angle of (x1, x2) + asin(rho/|(x1, x2)|)
    Back: the tendon runs from B to A, alpha is half a turn more. */
 void mbg__strand_out(const real *z, int quarters, int order, mbg__jet3 *out);
 void mbg__strand_back(const real *z, int quarters, int order, mbg__jet3 *out);

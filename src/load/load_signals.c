@@ -307,7 +307,8 @@ static int of_tendon(mbg__item *item, mbg__signal *signal) {
   if (!symbol || item->bad) {
     return MBG_OK;
   }
-  const int tendon = mbg__tendon_find(L, coupling ? L->couplings.at[symbol->index].row : -1, coupling ? -1 : symbol->index);
+  const int row = coupling ? L->couplings.at[symbol->index].row : -1;
+  const int tendon = mbg__tendon_find(L, row, coupling ? -1 : symbol->index);
   if (tendon < 0) {
     return mbg__item_bad(item, json, "%s '%s' is not a tendon", coupling ? "coupling" : "force", symbol->name);
   }

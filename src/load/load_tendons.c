@@ -1,5 +1,5 @@
-/* Tendons: ropes over markers and pulleys (theory 8, section 11). A tendon is the sum of its strands, each a function of
-   one relative frame, times the ratios of its branches. An inextensible one is a row whose terms are the strands; an
+/* Tendons: ropes over markers and pulleys (theory 8, section 11). A tendon is the sum of its strands, each a function
+   of one relative frame, times the ratios of its branches. An inextensible one is a row whose terms are the strands; an
    elastic one is a force on each strand, whose length and rate are sums of signals that no file shows. */
 #include "elements/strand_kernels.h"
 #include "load/load.h"
@@ -532,7 +532,8 @@ static int no_path(mbg__item *item, const mbg__loader *L, const mbg__strand *s, 
   const mbg__via *pulley = s->back ? b : a, *point = s->back ? a : b;
   return rho > 0
              ? mbg__item_bad_key(item, item->json,
-                                 "'%s' is inside the pulley '%s' at the start: %.4g m from its axis, the radius is %.4g m",
+                                 "'%s' is inside the pulley '%s' at the start: %.4g m from its axis, the radius is "
+                                 "%.4g m",
                                  point->name, pulley->name, d, rho)
              : mbg__item_bad_key(item, item->json, "'%s' lies on the axis of the pulley '%s' at the start", point->name,
                                  pulley->name);

@@ -24,7 +24,7 @@ typedef struct {
   int from, to;             /* vias */
   bool back;                /* seen from `to`, which is a pulley, and not from `from` */
   struct mbg__term *length; /* S + rho alpha, or S alone between two points */
-  struct mbg__term *angle;  /* radius times the angle of pulley `to` against pulley `from`, NULL: not both are pulleys */
+  struct mbg__term *angle;  /* radius times the angle of pulley `to` against pulley `from`; NULL: not two pulleys */
   struct mbg__term *bearing[2]; /* the angles of both, whose turns are counted; NULL: none */
   int row_term;                 /* the place of `length` among the terms of rows, `angle` follows; -1: no row */
   int coord[2];                 /* coordinates of `length` and `angle`, -1: not in use */

@@ -122,6 +122,32 @@ static void test_reference(void **state) {
   }
 }
 
+/* four parts of the rope carry the load: constant acceleration (4 w - m) g/(m + 16 w), which every method meets */
+static void test_tackle(void **state) {
+  static const char *const formulations[] = {"lie", "dae", "dca", "ali3p", "qr"};
+  const double m = 40, w = 12, g = 9.81, T = 1.5, M = m + 16 * w, a = g * (4 * w - m) / M;
+  const double a_m = -(g + a) / M, a_w = (4 * g - 16 * a) / M;
+  (void)state;
+  for (int k = 0; k < MBG_COUNT(formulations); k++) {
+    gradient_case c;
+    double psi[PSI];
+    gradient_case_open(&c, MBG_SOURCE_DIR "/gallery/block-and-tackle/model.json", NULL);
+    c.options.formulation = formulations[k];
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi), formulations[k]);
+    assert_close(psi[0], a * T * T / 2, 1e-10);
+    assert_close(psi[1], a * a * T * T / 2, 1e-10);
+    assert_close(psi[2], w * (g - 4 * a) * T, 1e-8);
+    double *d = gradient_case_gradient(&c, MBG_METHOD_ADJOINT);
+    assert_close(d[0], a_m * T * T / 2, 1e-9);
+    assert_close(d[1], a_w * T * T / 2, 1e-9);
+    assert_close(d[2], 0, 1e-8); /* the radius of the sheaves */
+    free(d);
+    gradient_case_close(&c);
+  }
+}
+
 /* direct, adjoint and twin, for a part of the run */
 static void test_gradients(void **state) {
   static const char *const models[] = {"coupling", "sleigh", "wheel", "wheel-velocity", "drive", "ball",
@@ -176,7 +202,8 @@ static void test_ball(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_gradients),
-                                     cmocka_unit_test(test_named), cmocka_unit_test(test_ball)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_tackle),
+                                     cmocka_unit_test(test_gradients), cmocka_unit_test(test_named),
+                                     cmocka_unit_test(test_ball)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
