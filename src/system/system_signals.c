@@ -534,7 +534,8 @@ static bool is_force_of_signals(const mbg__system *s, int i) {
          (is_energy(sig) && s->model->ntendon > 0);
 }
 
-/* Signals of forces that use signals, and energies of tendons, pass on what they got. These signals may stand anywhere in the list and may have
+/* Signals of forces that use signals, and energies of tendons, pass on what they got.
+   These signals may stand anywhere in the list and may have
    got weights of their own before, so that they are a second round. No force is behind them: no third one. */
 static bool next_round(mbg__system *s) {
   bool any = false;
