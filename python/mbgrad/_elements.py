@@ -838,6 +838,40 @@ class Elements:
             note=note,
         )
 
+    def tendon(
+        self,
+        name: str,
+        *,
+        length: Number,
+        via: Array | None = None,
+        branches: Array | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a coupling: an inextensible rope over markers and pulleys.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        length : Number
+            Length of the tendon, also a function of t and controls.
+        via : Array, optional
+            Markers and pulleys in the order of the tendon.
+        branches : Array, optional
+            Several paths under one tension, in the place of ``via``.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "couplings",
+            name,
+            type="tendon",
+            length=length,
+            via=via,
+            branches=branches,
+            note=note,
+        )
+
     def control_input(
         self,
         name: str,
@@ -2048,6 +2082,56 @@ class Elements:
             note=note,
         )
 
+    def elastic_tendon(
+        self,
+        name: str,
+        *,
+        via: Array | None = None,
+        branches: Array | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        rest: Number | None = None,
+        slack: Number | None = None,
+        preload: Number | None = None,
+        note: str | None = None,
+    ) -> str:
+        """Add a force: elastic rope over markers and pulleys.
+
+        Parameters
+        ----------
+        name : str
+            Name of the element.
+        via : Array, optional
+            Markers and pulleys in the order of the tendon.
+        branches : Array, optional
+            Several paths under one tension, in the place of ``via``.
+        stiffness : Number, optional
+            Stiffness k of the whole tendon.
+        damping : Number, optional
+            Damping c.
+        rest : Number, optional
+            Length of the unstretched tendon.
+        slack : Number, optional
+            Tension over which it goes slack smoothly; absent: it also pushes.
+        preload : Number, optional
+            Part of the tension that does not depend on the length: of a muscle or motor, too.
+        note : str, optional
+            A remark.
+        """
+        return self.add(
+            "forces",
+            name,
+            type="elastic-tendon",
+            via=via,
+            branches=branches,
+            stiffness=stiffness,
+            damping=damping,
+            rest=rest,
+            slack=slack,
+            preload=preload,
+            note=note,
+        )
+
     def expression_force(
         self,
         name: str,
@@ -3118,6 +3202,7 @@ class Elements:
             "strain",
             "strain-energy",
             "stress",
+            "tendon",
             "velocity",
         ],
         *,

@@ -43,7 +43,7 @@ static const char *text(mbg__linearize_work *k, const char *format, const char *
 /* the turn counter that the model has for this coordinate, or -1 */
 static int turn_of(const mbg_model *m, const mbg__coord_type *type, int pair) {
   for (int i = 0; i < m->ncoord; i++) {
-    if (m->coords[i].type == type && m->coords[i].pair == pair) {
+    if (m->coords[i].type == type && m->coords[i].pair == pair && !m->coords[i].term) {
       return m->coords[i].turn;
     }
   }
@@ -55,7 +55,7 @@ static void add_joint(mbg__linearize_work *k, int j, int c) {
   mbg_model *m = &k->model;
   const mbg__joint *joint = &m->joints[j];
   const mbg__coord_type *type = coord_type(joint->type->coords[c].coord);
-  const mbg__coord coord = {type, joint->pair, joint->sign[c], turn_of(k->given, type, joint->pair)};
+  const mbg__coord coord = {type, joint->pair, joint->sign[c], turn_of(k->given, type, joint->pair), NULL};
   k->candidates[k->ncandidate++] = (mbg__candidate){
       .q = {.kind = MBG__Q_JOINT, .signal = m->nsignal},
       .name = text(k, "%s.%s", joint->name, joint->type->coords[c].name),

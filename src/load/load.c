@@ -154,6 +154,9 @@ static int copy_lists(mbg__loader *L) {
   COPY(couplings, ncoupling, couplings);
   COPY(curves, ncurve, curves);
   COPY(contacts, ncontact, contacts);
+  COPY(tendons, ntendon, tendons);
+  COPY(vias, nvia, vias);
+  COPY(strands, nstrand, strands);
   COPY(forces, nforce, forces);
   COPY(beams, nbeam, beams);
   COPY(elements, nelement, elements);
@@ -354,7 +357,7 @@ static int load_sections(mbg__loader *L) {
       mbg__load_markers,  mbg__load_joints,        mbg__load_drivers,    mbg__load_couplings, mbg__load_forces,
       mbg__load_contacts, mbg__load_state_rates,   mbg__load_signals,    mbg__load_events,    mbg__load_criteria,
       mbg__load_initial,  mbg__load_run,           mbg__load_runs,       mbg__load_identify,  mbg__load_control_task,
-      mbg__load_optimize, mbg__load_modal_markers, mbg__load_figures};
+      mbg__load_optimize, mbg__load_modal_markers, mbg__load_figures,    mbg__load_windings};
   int err = MBG_OK;
   for (int k = 0; k < MBG_COUNT(sections); k++) {
     MBG_TRY(sections[k](L));

@@ -104,6 +104,8 @@ typedef struct mbg__symbol {
   int state;   /* SIGNAL: the state that it is, -1: none */
   int entry;   /* ... in its vector */
   int entries; /* SIGNAL: a vector of states, found as NAME[i]; 0: no vector */
+  int measured; /* SIGNAL: 1 + coordinate of a tendon that it measures, 0: none */
+  bool rate;    /* ... its rate */
   bool bad;    /* an error was filed: references to it fail silently */
   const mbg__json *json;
   mbg__source *source;
@@ -126,6 +128,12 @@ typedef struct {
   double sign, value;
   mbg__formula formula;
 } mbg__shared_formula;
+
+/* Where a tendon stands in the file. */
+typedef struct {
+  mbg__source *source;
+  const mbg__json *json;
+} mbg__tendon_at;
 
 struct mbg__loader {
   mbg_context *ctx;
@@ -171,6 +179,9 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__coupling) couplings;
   MBG__LIST_OF(mbg__curve) curves;
   MBG__LIST_OF(mbg__contact) contacts;
+  MBG__LIST_OF(mbg__tendon) tendons;
+  MBG__LIST_OF(mbg__via) vias;
+  MBG__LIST_OF(mbg__strand) strands;
   MBG__LIST_OF(mbg__force) forces;
   MBG__LIST_OF(mbg__beam) beams;
   MBG__LIST_OF(mbg__beam_element) elements;
@@ -196,6 +207,7 @@ struct mbg__loader {
   MBG__LIST_OF(int) joint_driver;        /* of each joint: its last driver, or -1 */
   MBG__LIST_OF(int) driver_before;       /* of each driver: the one before it on the same joint, or -1 */
   MBG__LIST_OF(bool) signal_whole;       /* of each signal: forces or energies are behind it */
+  MBG__LIST_OF(mbg__tendon_at) tendon_at; /* of each tendon */
   int element, nelement;  /* of the beam whose numbers are read: a vector parameter stands for its entry; -1: none */
   bool element_used;      /* ... and has done so */
   const mbg__json *timed; /* number of a joint that is a function of time and no attribute */
@@ -510,6 +522,19 @@ int mbg__load_criteria(mbg__loader *L);
 int mbg__load_modes(mbg__loader *L);
 int mbg__load_events(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);
+
+/* load_tendons.c: adds the terms of an inextensible tendon, of the row with this index. */
+int mbg__tendon_terms(mbg__item *item, int row);
+/* Adds the forces of an elastic tendon; force: type and numbers. None when the item is bad. */
+int mbg__tendon_forces(mbg__item *item, mbg__force *force);
+/* The tendon of a row or force (-1: not of one), or -1. */
+int mbg__tendon_find(const mbg__loader *L, int row, int force);
+/* Makes a function of signals: the length or the rate of a tendon. */
+int mbg__tendon_function(mbg__loader *L, int tendon, bool rate, int *fn);
+/* The signal of a part of a tendon. */
+void mbg__tendon_measure(const mbg__loader *L, const mbg__symbol *symbol, mbg__signal *signal);
+/* Wraps on pulleys at the first guess, which is known now. */
+int mbg__load_windings(mbg__loader *L);
 int mbg__load_run(mbg__loader *L);
 int mbg__load_control_task(mbg__loader *L);
 /* load_control.c: fixed numbers under a key of the sections that describe problems; *out stays when it is not there. */

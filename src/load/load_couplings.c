@@ -66,6 +66,13 @@ static const mbg__file_key differential_keys[] = {
     CONSTANT,
 };
 
+static const mbg__file_key tendon_keys[] = {
+    TYPE("an inextensible rope over markers and pulleys"),
+    {"via", MBG__SHAPE_VIA, false, NULL, "markers and pulleys in the order of the tendon"},
+    {"branches", MBG__SHAPE_BRANCHES, false, NULL, "several paths under one tension, in the place of `via`"},
+    {"length", MBG__SHAPE_NUMBER, true, NULL, "length of the tendon, also a function of t and controls"},
+};
+
 static const mbg__file_key rates_keys[] = {
     TYPE("a linear relation of rates of joints and velocities of bodies"),
     {"rates", MBG__SHAPE_RATE_TERMS, true, NULL, "rates and velocities with their factors"},
@@ -81,16 +88,17 @@ const mbg__file_key mbg__rate_term_keys[MBG__RATE_TERM_KEYS] = {
     {"factor", MBG__SHAPE_NUMBER, false, NULL, "factor of the rate, 1 when absent"},
 };
 
-const char *const mbg__coupling_words[MBG__COUPLING_KINDS] = {"sum",  "gear",      "bevel",        "belt",
-                                                              "rack", "planetary", "differential", "rates"};
-enum { SUM, GEAR, BEVEL, BELT, RACK, PLANETARY, DIFFERENTIAL, RATES };
+const char *const mbg__coupling_words[MBG__COUPLING_KINDS] = {
+    "sum", "gear", "bevel", "belt", "rack", "planetary", "differential", "rates", "tendon"};
+enum { SUM, GEAR, BEVEL, BELT, RACK, PLANETARY, DIFFERENTIAL, RATES, TENDON };
 
 #define KEYS(list)                                                                                                     \
   { list, MBG_COUNT(list) }
 mbg__file_keys mbg__coupling_keys(int kind) {
   static const mbg__file_keys tables[MBG__COUPLING_KINDS] = {
       KEYS(sum_keys),  KEYS(gear_keys),      KEYS(bevel_keys),        KEYS(belt_keys),
-      KEYS(rack_keys), KEYS(planetary_keys), KEYS(differential_keys), KEYS(rates_keys)};
+      KEYS(rack_keys), KEYS(planetary_keys), KEYS(differential_keys), KEYS(rates_keys),
+      KEYS(tendon_keys)};
   return tables[kind];
 }
 
@@ -498,17 +506,19 @@ static int load_terms(mbg__item *item, int kind) {
     return load_differential(item);
   case RATES:
     return load_rates(item);
+  case TENDON:
+    return mbg__tendon_terms(item, item->L->rows.count);
   default:
     return load_sum(item);
   }
 }
 
 /* - c, or - c(t) */
-static int load_constant(mbg__item *item, bool rate) {
+static int load_constant(mbg__item *item, const char *key, const char *unit, bool rate) {
   int err = MBG_OK;
-  static const mbg__function_rule rule = {
-      .key = "constant", .unit = "", .uses = MBG__USES_TIME | MBG__USES_CONTROLS, .smooth = true, .sign = 1};
-  const mbg__json *json = mbg__json_member(item->json, "constant");
+  const mbg__function_rule rule = {
+      .key = key, .unit = unit, .uses = MBG__USES_TIME | MBG__USES_CONTROLS, .smooth = true, .sign = 1};
+  const mbg__json *json = mbg__json_member(item->json, key);
   mbg__term term = {.pair = -1, .law = -1, .attr_sign = 1, .turn = -1, .sign = -1, .factor = -1, .outer = -1};
   if (rate) { /* chi = ... - c(t) by the term itself */
     term.rate = MBG__RATE_LAW;
@@ -517,7 +527,7 @@ static int load_constant(mbg__item *item, bool rate) {
   if (json && json->kind == MBG__JSON_STRING && mbg__item_names_time(item, json->text)) {
     MBG_TRY(mbg__item_function(item, json, &rule, &term.law));
   } else {
-    MBG_TRY(mbg__item_attribute(item, json, "constant", "", 0, 1, &term.factor));
+    MBG_TRY(mbg__item_attribute(item, json, key, unit, 0, 1, &term.factor));
   }
   MBG_TRY(MBG__ADD(item->L, item->L->terms, term));
 done:
@@ -545,11 +555,12 @@ static int load_coupling(mbg__item *item, mbg__coupling *coupling, int index) {
   const mbg__file_object keys[] = {(mbg__file_object)(MBG__KEYS_COUPLING + kind)};
   MBG_TRY(mbg__item_keys(item, item->json, keys, 1, NULL, 0));
   MBG_TRY(load_terms(item, kind));
-  MBG_TRY(load_constant(item, kind == RATES));
+  MBG_TRY(kind == TENDON ? load_constant(item, "length", "m", false)
+                         : load_constant(item, "constant", "", kind == RATES));
   MBG_TRY(MBG__ADD(L, L->rows,
                    ((mbg__row){.kind = MBG__ROW_COUPLING,
                                .owner = index,
-                               .name = "sum",
+                               .name = kind == TENDON ? "length" : "sum",
                                .term = first,
                                .nterm = L->terms.count - first,
                                .rate = kind == RATES,

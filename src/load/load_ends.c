@@ -77,7 +77,7 @@ int mbg__coord_add(mbg__loader *L, const mbg__coord_type *type, int pair, double
   const long long key = (long long)pair << 16 | (long long)type_index(type) << 2 | (sign < 0);
   *coord = mbg__map_find(L->coord_map, key);
   if (*coord < 0) {
-    MBG_TRY(MBG__ADD(L, L->coords, (mbg__coord){type, pair, sign, -1}));
+    MBG_TRY(MBG__ADD(L, L->coords, (mbg__coord){type, pair, sign, -1, NULL}));
     *coord = L->coords.count - 1;
     MBG_TRY(mbg__map_set(L, &L->coord_map, key, *coord));
   }

@@ -342,6 +342,11 @@ static int load_force(mbg__item *item, mbg__force *force) {
     return MBG_OK;
   }
   MBG_TRY(check_keys(item, &t));
+  if (t.law && t.law->tendon) {
+    force->law = t.law;
+    MBG_TRY(mbg__item_type_numbers(item, t.keys, t.nkey, &force->attr, &force->nattr, &force->opt));
+    return mbg__tendon_forces(item, force);
+  }
   MBG_TRY(read_force(item, &t, force));
   MBG_TRY(t.law ? law_place(item, force) : wrench_place(item, &t, force));
   MBG_TRY(check_limits(item, &t, force));
@@ -354,9 +359,12 @@ done:
 
 static int add_force(mbg__item *item, mbg__symbol *symbol) {
   mbg__force force;
-  const int err = load_force(item, &force);
   symbol->index = item->L->forces.count;
-  return err < 0 ? err : MBG__ADD(item->L, item->L->forces, force);
+  const int err = load_force(item, &force);
+  if (err < 0 || item->L->forces.count > symbol->index) { /* a tendon has added its forces */
+    return err;
+  }
+  return MBG__ADD(item->L, item->L->forces, force);
 }
 
 const mbg__force_type *mbg__contact_type(void) {

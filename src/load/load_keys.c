@@ -307,6 +307,10 @@ static const mbg__file_key of_joint_keys[] = {
 static const mbg__file_key of_force_keys[] = {
     {"force", MBG__SHAPE_NAME, true, NULL, "force element"},
 };
+static const mbg__file_key of_tendon_keys[] = {
+    {"coupling", MBG__SHAPE_NAME, false, NULL, "coupling of type `tendon`"},
+    {"force", MBG__SHAPE_NAME, false, NULL, "force of type `elastic-tendon`, instead of `coupling`"},
+};
 static const mbg__file_key of_bodies_keys[] = {
     {"of", MBG__SHAPE_NAME, false, NULL, "body; all when absent"},
 };
@@ -541,6 +545,7 @@ static const mbg__file_keys tables[] = {
     [MBG__KEYS_EVENT] = KEYS(event_keys),
     [MBG__KEYS_IMPACT] = KEYS(impact_keys),
     [MBG__KEYS_OF_EVENT] = KEYS(of_event_keys),
+    [MBG__KEYS_OF_TENDON] = KEYS(of_tendon_keys),
     [MBG__KEYS_CRITERION] = {NULL, 0},
     [MBG__KEYS_DATA] = KEYS(data_keys),
     [MBG__KEYS_INITIAL] = KEYS(initial_keys),
@@ -564,7 +569,9 @@ mbg__file_keys mbg__file_keys_of(mbg__file_object object) {
   const bool coupling = object >= MBG__KEYS_COUPLING && object < MBG__KEYS_COUPLING_TERM;
   const bool criterion = object >= MBG__KEYS_TERMINAL && object <= MBG__KEYS_COMBINATION;
   const bool block = object >= MBG__KEYS_BLOCK && object <= MBG__KEYS_BLOCK_MOTOR;
+  const bool tendon = object >= MBG__KEYS_TENDON && object <= MBG__KEYS_PULLEY;
   return figure                        ? mbg__figure_keys((int)(object - MBG__KEYS_BOX))
+         : tendon                      ? mbg__tendon_keys(object)
          : coupling                    ? mbg__coupling_keys((int)(object - MBG__KEYS_COUPLING))
          : criterion                   ? mbg__criterion_keys((int)(object - MBG__KEYS_TERMINAL))
          : block                       ? mbg__block_keys((int)(object - MBG__KEYS_BLOCK))
@@ -583,6 +590,10 @@ mbg__file_object mbg__signal_object(const mbg__signal_type *type) {
 int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]) {
   int n = 0;
   own[n++] = MBG__KEYS_FORCE;
+  if (law && law->tendon) {
+    own[n++] = MBG__KEYS_TENDON;
+    return n;
+  }
   own[n++] = MBG__KEYS_BETWEEN;
   if (law) {
     own[n++] = MBG__KEYS_LAW;

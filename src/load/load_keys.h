@@ -41,6 +41,8 @@ typedef enum {
   MBG__SHAPE_NESTED,            /* an array of numbers or expressions, or of such arrays */
   MBG__SHAPE_TERMS,             /* array of objects with the keys of `inner` */
   MBG__SHAPE_RATE_TERMS,        /* the same, terms of a coupling of rates */
+  MBG__SHAPE_VIA,               /* array of names and of pulleys */
+  MBG__SHAPE_BRANCHES,          /* array of branches of a tendon */
   MBG__SHAPE_FIGURES,           /* a figure, or an array of them */
   MBG__SHAPE_SECTION            /* object of objects, described by a section of its own */
 } mbg__shape;
@@ -59,7 +61,7 @@ typedef struct {
 } mbg__file_keys;
 
 /* Kinds of couplings. */
-enum { MBG__COUPLING_KINDS = 8 };
+enum { MBG__COUPLING_KINDS = 9 };
 extern const char *const mbg__coupling_words[MBG__COUPLING_KINDS];
 enum { MBG__RATE_TERM_KEYS = 6 };
 extern const mbg__file_key mbg__rate_term_keys[MBG__RATE_TERM_KEYS]; /* of a term of a coupling of rates */
@@ -96,6 +98,9 @@ typedef enum {
   MBG__KEYS_COUPLING_LAST = MBG__KEYS_COUPLING + MBG__COUPLING_KINDS - 1,
   MBG__KEYS_COUPLING_TERM,
   MBG__KEYS_RATE_TERM,
+  MBG__KEYS_TENDON, /* the path of an elastic tendon */
+  MBG__KEYS_BRANCH,
+  MBG__KEYS_PULLEY,
   MBG__KEYS_FORCE,   /* all forces */
   MBG__KEYS_LAW,     /* laws along a coordinate */
   MBG__KEYS_ON,      /* wrenches on one marker */
@@ -117,6 +122,7 @@ typedef enum {
   MBG__KEYS_OF_VALUE,
   MBG__KEYS_OF_BEAM,
   MBG__KEYS_OF_EVENT,
+  MBG__KEYS_OF_TENDON,
   MBG__KEYS_OF_MODES,
   MBG__KEYS_OF_ROD, /* axial forces, contacts of joints on curves */
   MBG__KEYS_STATE,
@@ -154,6 +160,8 @@ typedef enum {
 mbg__file_keys mbg__file_keys_of(mbg__file_object object);
 /* load_couplings.c: the keys of MBG__KEYS_COUPLING + kind. */
 mbg__file_keys mbg__coupling_keys(int kind);
+/* load_tendons.c: the keys of MBG__KEYS_TENDON, BRANCH, PULLEY. */
+mbg__file_keys mbg__tendon_keys(mbg__file_object object);
 /* load_curves.c: the keys of MBG__KEYS_CURVE. */
 mbg__file_keys mbg__curve_keys(void);
 /* load_criteria.c: the keys of MBG__KEYS_TERMINAL + kind. */

@@ -265,6 +265,61 @@ done:
   return err;
 }
 
+static const mbg__signal_type *type_of_role(int role) {
+  int n;
+  const mbg__signal_type *const *types = mbg__signal_types(&n);
+  for (int i = 0; i < n; i++) {
+    if (types[i]->role == role) {
+      return types[i];
+    }
+  }
+  return NULL;
+}
+
+/* length and rate of a tendon are expressions, its tension a multiplier or a force */
+static int read_tendon(mbg__item *item, const mbg__symbol *symbol, int tendon, mbg__signal *signal) {
+  enum { LENGTH, RATE, TENSION };
+  int err = MBG_OK;
+  const int quantity = signal->opt[0], row = item->L->tendons.at[tendon].row;
+  if (quantity == TENSION) {
+    signal->type = type_of_role(row >= 0 ? MBG__ROLE_AXIAL : MBG__ROLE_FORCE);
+    signal->level = signal->type->level;
+    signal->force = row >= 0 ? -1 : symbol->index;
+    signal->pair = row >= 0 ? -1 : item->L->forces.at[symbol->index].pair;
+    return row >= 0 ? single_row(item->L, row, signal) : MBG_OK;
+  }
+  signal->type = type_of_role(MBG__ROLE_VALUE);
+  signal->level = signal->type->level;
+  signal->unit = quantity == RATE ? "m/s" : "m";
+  MBG_TRY(mbg__tendon_function(item->L, tendon, quantity == RATE, &signal->fn));
+done:
+  return err;
+}
+
+static int of_tendon(mbg__item *item, mbg__signal *signal) {
+  int err = MBG_OK;
+  mbg__loader *L = item->L;
+  const mbg__json *coupling = mbg__json_member(item->json, "coupling"), *force = mbg__json_member(item->json, "force");
+  const mbg__json *json = coupling ? coupling : force;
+  mbg__symbol *symbol = NULL;
+  if (!coupling == !force) {
+    return mbg__item_bad_key(item, item->json, "give 'coupling' or 'force'%s", coupling ? ", not both" : "");
+  }
+  MBG_TRY(mbg__item_reference(item, json, coupling ? "coupling" : "force",
+                              coupling ? MBG__NAME_COUPLING : MBG__NAME_FORCE, &symbol));
+  if (!symbol || item->bad) {
+    return MBG_OK;
+  }
+  const int row = coupling ? L->couplings.at[symbol->index].row : -1;
+  const int tendon = mbg__tendon_find(L, row, coupling ? -1 : symbol->index);
+  if (tendon < 0) {
+    return mbg__item_bad(item, json, "%s '%s' is not a tendon", coupling ? "coupling" : "force", symbol->name);
+  }
+  MBG_TRY(read_tendon(item, symbol, tendon, signal));
+done:
+  return err;
+}
+
 /* of an expression or control, whose unit nothing else says */
 static int read_unit(mbg__item *item, mbg__signal *signal) {
   int err = MBG_OK;
@@ -378,7 +433,8 @@ static int load_signal(mbg__item *item, mbg__signal *signal) {
   static int (*const readers[])(mbg__item *, mbg__signal *) = {
       [MBG__OF_PAIR] = of_pair,   [MBG__OF_COORD] = of_coord,   [MBG__OF_JOINT] = of_joint,
       [MBG__OF_FORCE] = of_force, [MBG__OF_BODIES] = of_bodies, [MBG__OF_CONTROL] = of_control,
-      [MBG__OF_VALUE] = of_value, [MBG__OF_BEAM] = of_beam,     [MBG__OF_EVENT] = of_event};
+      [MBG__OF_VALUE] = of_value, [MBG__OF_BEAM] = of_beam,     [MBG__OF_EVENT] = of_event,
+      [MBG__OF_TENDON] = of_tendon};
   int err = MBG_OK;
   bool yes;
   no_signal(signal);
@@ -476,6 +532,9 @@ int mbg__load_signals(mbg__loader *L) {
     if (s->state >= 0) {
       no_signal(&signal);
       mbg__state_signal(L, s->state, &signal);
+    } else if (s->measured) {
+      no_signal(&signal);
+      mbg__tendon_measure(L, s, &signal);
     } else {
       MBG_TRY(load_signal(&item, &signal));
     }

@@ -80,6 +80,8 @@ static const shape_form forms[] = {
     [MBG__SHAPE_NESTED] = {.any = {"nested"}},
     [MBG__SHAPE_TERMS] = {.items = "term", .least = -1, .most = -1},
     [MBG__SHAPE_RATE_TERMS] = {.items = "rate-term", .least = -1, .most = -1},
+    [MBG__SHAPE_VIA] = {.items = "place", .least = 2, .most = -1},
+    [MBG__SHAPE_BRANCHES] = {.items = "branch", .least = 1, .most = -1},
     [MBG__SHAPE_FIGURES] = {.any = {"shape", "shapes"}},
     [MBG__SHAPE_SECTION] = {.any = {NULL}}, /* as CHOICE and VERSION: written by shape() itself */
 };
@@ -470,6 +472,12 @@ static void definitions(writer *w) {
   define(w, "driver", MBG__KEYS_DRIVER);
   define(w, "term", MBG__KEYS_COUPLING_TERM);
   define(w, "rate-term", MBG__KEYS_RATE_TERM);
+  define(w, "pulley", MBG__KEYS_PULLEY);
+  begin_choice(w, "place");
+  reference_object(w, "text");
+  reference_object(w, "pulley");
+  end_choice(w);
+  define(w, "branch", MBG__KEYS_BRANCH);
   define_kinds(w, "coupling", MBG__KEYS_COUPLING, mbg__coupling_words, MBG__COUPLING_KINDS);
   define_forces(w);
   define(w, "series", MBG__KEYS_SERIES);

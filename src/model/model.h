@@ -13,6 +13,7 @@
 #include "model/modal.h"
 #include "model/section.h"
 #include "model/state_types.h"
+#include "model/tendon_types.h"
 #include "model/types.h"
 
 /* ---------------------------------------------------------------------- numbers */
@@ -176,6 +177,7 @@ typedef struct {
   int pair;
   double sign;
   int turn;
+  const struct mbg__term *term; /* of a tendon: what is measured; NULL: what the type says */
 } mbg__coord;
 
 /* ---------------------------------------------------------------------- constraints */
@@ -183,7 +185,7 @@ typedef struct {
 /* One term of a row on one pair: factor * sign * F(z), z = (entries, law, attributes), or factor * f(sign * F(z)) with
    an outer function f. With a law (a driver q = theta, q = sign * F(entries)) the sign multiplies the law's value
    instead: F(entries) = sign * theta. */
-typedef struct {
+typedef struct mbg__term {
   mbg__row_kernel kernel; /* NULL: the entry itself; with a law: the entry minus sign * law */
   double sign;
   double attr_sign; /* of attributes: -1 for the pitch of a screw in a mirrored part, else 1 */
@@ -191,7 +193,10 @@ typedef struct {
   int nentry, entry[MBG__CONTACT_Z];
   int law;            /* function of t, or -1 */
   int nattr, attr[2]; /* global attributes in z */
+  double joined;      /* not 0: one input for both attributes, attr_sign * first + joined * second */
   int turn;           /* turn counter or -1 */
+  bool quarters;      /* the kernel counts quarter turns: four for each turn of the counter, and `wind` */
+  int wind;
   int factor;         /* global attribute that multiplies the term (coupling), or -1 */
   int outer;          /* function of one argument, the coordinate (coupling), or -1 */
   int rate, contact;  /* of a row on rates: MBG__RATE_...; of a contact: 1 + 2 (contact) + row; else 0 */
@@ -487,6 +492,10 @@ struct mbg_model {
   mbg__coupling *couplings;
   mbg__curve *curves;
   mbg__contact *contacts;
+  int ntendon, nvia, nstrand;
+  mbg__tendon *tendons;
+  mbg__via *vias;
+  mbg__strand *strands;
 
   int gravity; /* attributes (3), or -1 */
   int nforce;

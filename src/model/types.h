@@ -266,7 +266,7 @@ typedef struct {
   double scale;     /* of a state */
 } mbg__law_in;
 
-enum { MBG__LAW_ATTR = 8, MBG__LAW_FN = 2 };
+enum { MBG__LAW_ATTR = 8, MBG__LAW_FN = 3 };
 
 typedef struct {
   real tau, tau_q, tau_qd; /* partial: functions held */
@@ -274,6 +274,7 @@ typedef struct {
   real tau_fn[MBG__LAW_FN];
   real energy, energy_q; /* potential energy of the elastic part, or 0 */
   real energy_a[MBG__LAW_ATTR];
+  real energy_fn[MBG__LAW_FN];
 } mbg__law_out;
 
 typedef struct {
@@ -288,6 +289,7 @@ typedef struct {
   double (*sharp)(const mbg__law_in *in, double h, double inertia, const char **key);
   mbg__energy_kind (*energy)(const real *attr); /* NULL: MBG__ENERGY_OPEN */
   real (*pull)(const mbg__law_in *in); /* contacts: the force by which they pull, negative: push; NULL: no contact */
+  bool tendon; /* q and qd are those of a whole tendon, the last two functions of the force */
 } mbg__law_type;
 
 /* ---------------------------------------------------------------------- other forces: force_*.c */
@@ -352,7 +354,8 @@ typedef enum {
   MBG__OF_CONTROL, /* "control"                                                               */
   MBG__OF_VALUE,   /* "value": an expression of t, names and other signals                    */
   MBG__OF_BEAM,    /* "beam", "element"                                                       */
-  MBG__OF_EVENT    /* "event": an event with an impact                                        */
+  MBG__OF_EVENT,   /* "event": an event with an impact                                        */
+  MBG__OF_TENDON   /* "coupling" or "force": a tendon                                         */
 } mbg__signal_of;
 
 /* Levels a signal needs: a force law may use MBG__LEVEL_VELOCITY at most. */

@@ -82,7 +82,7 @@ static int list_owners(work *w) {
 /* the coordinate in use on this pair, so that turns are counted as elsewhere; else one of its own */
 static mbg__coord coord_in_use(const work *w, const mbg__joint *j, int k, const mbg__coord_type *type) {
   for (int i = w->coord_of[j->pair]; i >= 0; i = w->coord_next[i]) {
-    if (w->m->coords[i].type == type) {
+    if (w->m->coords[i].type == type && !w->m->coords[i].term) {
       return w->m->coords[i];
     }
   }

@@ -199,7 +199,7 @@ static void half_turns(mbg__start_work *w) {
   const mbg_model *m = w->m;
   for (int i = 0; i < m->ncoord; i++) {
     const mbg__coord *c = &m->coords[i];
-    const double q = c->turn < 0 ? 0 : re(w->sys->coord[i].phi);
+    const double q = c->turn < 0 || c->term ? 0 : re(w->sys->coord[i].phi); /* tendons choose their own cut */
     if (fabs(M_PI - fabs(q)) < 1e-9 && w->result.turns[c->turn] == 0 && !is_held(m, c->turn)) {
       w->result.half_turn = i;
       w->result.turns[c->turn] = q < 0 ? (int)c->sign : 0;

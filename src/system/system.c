@@ -148,6 +148,7 @@ static int take_derivatives(mbg_context *ctx, mbg__system *s) {
   s->force_G = MBG_TAKE(arena, mat6, m->nforce);
   s->force_v = MBG_TAKE(arena, mat6, m->nforce);
   s->law_fn = MBG_TAKE(arena, real, m->nforce * MBG__LAW_FN);
+  s->energy_fn = MBG_TAKE(arena, real, m->nforce * MBG__LAW_FN);
   s->f_fn = MBG_TAKE(arena, vec6, m->nfn);
   const int measures = most_measure_columns(m);
   s->measure_a = MBG_TAKE(arena, vec6, measures);

@@ -1,7 +1,10 @@
 /* Forces: values and derivatives on the relative motion of their pair.
 
    A law with tension tau(q, qd, t; attributes, functions, signals) on a coordinate with b = q_G gives the wrench
-     f = -b^T tau       f_G w = -tau (b^T)_G w - b^T (tau_q b w + tau_qd qd_G w)       f_v = -tau_qd b^T b */
+     f = -b^T tau       f_G w = -tau (b^T)_G w - b^T (tau_q b w + tau_qd qd_G w)       f_v = -tau_qd b^T b
+
+   The force on one part of a tendon has the length and the rate of the whole tendon, sums of signals, in the place of q
+   and qd: the last two of its functions. */
 #include "system/system_internal.h"
 
 void mbg__env(mbg__system *s, mbg_context *ctx, int fn, mbg__fn_env *env) {
@@ -41,15 +44,35 @@ static int law_functions(mbg_context *ctx, mbg__system *s, const mbg__force *f, 
   return MBG_OK;
 }
 
+/* derivatives by length and rate of a tendon belong to functions; its energy, to the first of its forces */
+static void share_tendon(const mbg__force *f, mbg__law_out *out) {
+  const int q = f->nfn - 2, qd = f->nfn - 1;
+  out->tau_fn[q] = out->tau_q;
+  out->tau_fn[qd] = out->tau_qd;
+  out->energy_fn[q] = out->energy_q;
+  out->tau_q = out->tau_qd = out->energy_q = 0;
+  out->energy *= f->scale;
+  for (int k = 0; k < MBG__LAW_ATTR; k++) {
+    out->energy_a[k] *= f->scale;
+  }
+  for (int k = 0; k < MBG__LAW_FN; k++) {
+    out->energy_fn[k] *= f->scale;
+  }
+}
+
 static void law_eval(const mbg__system *s, const mbg__force *f, const real *fn, mbg__law_out *out) {
-  const mbg__law_in in = {.q = s->coord[f->coord].phi,
-                          .qd = s->coord[f->coord].phid,
+  const bool tendon = f->law->tendon;
+  const mbg__law_in in = {.q = tendon ? fn[f->nfn - 2] : s->coord[f->coord].phi,
+                          .qd = tendon ? fn[f->nfn - 1] : s->coord[f->coord].phid,
                           .attr = s->design->attr + f->attr,
                           .opt = f->opt,
                           .fn = fn,
                           .scale = f->scale};
   *out = (mbg__law_out){0};
   f->law->eval(&in, out);
+  if (tendon) {
+    share_tendon(f, out);
+  }
 }
 
 int mbg__law_update(mbg_context *ctx, mbg__system *s, int i) {
@@ -67,7 +90,28 @@ int mbg__law_update(mbg_context *ctx, mbg__system *s, int i) {
   return MBG_OK;
 }
 
-/* columns of the law: its own attributes, then the attributes of its functions */
+/* columns of the attributes of the coordinate itself: radii of pulleys, ratios of tendons */
+static int coord_columns(mbg__system *s, int i, const mbg__law_out *out, int c) {
+  const mbg__force *f = &s->model->forces[i];
+  const mbg__term *t = &s->coord_term[f->coord];
+  mbg__term_attr a[3];
+  mbg__term_in in;
+  if (!s->model->coords[f->coord].term) {
+    return c;
+  }
+  mbg__term_in_of(s, t, &in);
+  const int n = mbg__term_attributes(t, &in, 0, NULL, NULL, a);
+  for (int k = 0; k < n; k++, c++) {
+    s->f_aidx[c] = a[k].attr;
+    s->tau_a[c] = s->tau_d[i].q * a[k].phi + s->tau_d[i].qd * a[k].phid;
+    s->energy_a[c] = out->energy_q * a[k].phi;
+    v6_scale(s->f_a[c], -s->tau_a[c], s->coord[f->coord].b);
+    v6_axpy(s->f_a[c], -out->tau, a[k].b);
+  }
+  return c;
+}
+
+/* columns of the law: its own attributes, then the attributes of its functions, then those of its coordinate */
 static void law_columns(mbg__system *s, int i, const mbg__law_out *out, const mbg__fn_value value[]) {
   const mbg__force *f = &s->model->forces[i];
   int c = s->force_a0[i];
@@ -80,13 +124,13 @@ static void law_columns(mbg__system *s, int i, const mbg__law_out *out, const mb
     for (int k = 0; k < value[n].nact; k++, c++) {
       s->f_aidx[c] = value[n].act[k];
       s->tau_a[c] = out->tau_fn[n] * value[n].f_act[k];
-      s->energy_a[c] = 0;
+      s->energy_a[c] = out->energy_fn[n] * value[n].f_act[k];
     }
   }
-  s->force_na[i] = c - s->force_a0[i];
-  for (c = s->force_a0[i]; c < s->force_a0[i] + s->force_na[i]; c++) {
-    v6_scale(s->f_a[c], -s->tau_a[c], s->coord[f->coord].b);
+  for (int k = s->force_a0[i]; k < c; k++) {
+    v6_scale(s->f_a[k], -s->tau_a[k], s->coord[f->coord].b);
   }
+  s->force_na[i] = coord_columns(s, i, out, c) - s->force_a0[i];
 }
 
 int mbg__law_linearize(mbg_context *ctx, mbg__system *s, int i) {
@@ -104,6 +148,7 @@ int mbg__law_linearize(mbg_context *ctx, mbg__system *s, int i) {
     tau_q += out.tau_fn[k] * value[k].f_x[0];
     tau_qd += out.tau_fn[k] * value[k].f_x[1];
     s->law_fn[i * MBG__LAW_FN + k] = out.tau_fn[k];
+    s->energy_fn[i * MBG__LAW_FN + k] = out.energy_fn[k];
     v6_scale(s->f_fn[f->fn + k], -out.tau_fn[k], s->coord[f->coord].b);
   }
   s->tau_d[i].q = tau_q;

@@ -202,6 +202,7 @@ struct mbg__system {
   } * tau_d;               /* total derivatives of tensions      (nforce) */
   mat6 *force_G, *force_v; /* of each wrench force (NULL rows for laws are unused)   (nforce) */
   real *law_fn;            /* d tau / d function value                      (nforce x MBG__LAW_FN) */
+  real *energy_fn;         /* d energy / d function value                   (nforce x MBG__LAW_FN) */
   vec6 *measure_a;         /* scratch: columns of the measures of a contact, */
   int *measure_aidx;       /* their attributes */
   real *measure_energy;    /* and energies */
@@ -378,6 +379,9 @@ int mbg__curve_panels(const mbg__curve *curve);
 int mbg__curve_arcs(mbg_context *ctx, mbg__system *s, int curve, real *arc);
 int mbg__curve_signal(mbg_context *ctx, mbg__system *s, const mbg__signal *sig, real *y);
 void mbg__curve_signal_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
+/* system_tendons.c: positions at which a tendon has no path; pulleys that it would leave, at accepted nodes. */
+int mbg__tendons_check(mbg_context *ctx, const mbg__system *s);
+int mbg__tendons_at_node(mbg_context *ctx, const mbg__system *s);
 void mbg__coord_update(const mbg__system *s, int i);
 void mbg__rows_linearize(mbg__system *s);
 /* F += the wrenches of the multipliers. */

@@ -10,7 +10,7 @@ void mbg__term_in_of(const mbg__system *s, const mbg__term *t, mbg__term_in *in)
                        .attr = s->design->attr,
                        .law = t->law >= 0 ? s->jet[t->law].f : NULL,
                        .outer = t->outer >= 0 ? s->jet[t->outer].f : NULL,
-                       .turns = t->turn >= 0 ? s->turns[t->turn] : 0,
+                       .turns = (t->turn >= 0 ? s->turns[t->turn] : 0) * (t->quarters ? 4 : 1) + t->wind,
                        .contact = t->contact ? &s->contacts[(t->contact - 1) / 2].jet[(t->contact - 1) % 2] : NULL};
 }
 
@@ -95,6 +95,7 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
   err = err < 0 ? err : check_joints(ctx, s);
   err = err < 0 ? err : outers_update(ctx, s);
   err = err < 0 ? err : mbg__curves_update(ctx, s);
+  err = err < 0 ? err : mbg__tendons_check(ctx, s);
   if (err < 0) {
     return err;
   }

@@ -162,6 +162,7 @@ int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i) {
 
 int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
   int err = MBG_OK;
+  MBG_TRY(mbg__tendons_at_node(ctx, s));
   mbg__validity_at_node(s);
   mbg__watch_at_node(s);
   for (int i = 0; i < s->model->nsignal; i++) {
@@ -193,6 +194,33 @@ int mbg__system_record(mbg_context *ctx, mbg__system *s, int nused, const int *u
 
 /* ---------------------------------------------------------------------- linearization */
 
+/* attributes of the coordinate itself: radii of pulleys, ratios of tendons */
+enum { COORD_ATTR = 3 };
+static void coord_attributes(const mbg__system *s, const mbg__signal *sig, const mbg__term *t, const mbg__term_in *in,
+                             mbg__signal_out *out) {
+  mbg__term_attr a[COORD_ATTR];
+  if (!s->model->coords[sig->coord].term) {
+    return;
+  }
+  const int n = mbg__term_attributes(t, in, 0, NULL, NULL, a);
+  for (int k = 0; k < n; k++) {
+    out->y_a[k] = sig->type->role == MBG__ROLE_COORD_VALUE  ? a[k].phi
+                  : sig->type->role == MBG__ROLE_COORD_RATE ? a[k].phid
+                                                            : a[k].phidd;
+  }
+}
+
+/* ... in the order of mbg__term_attributes */
+static void coord_attributes_pull(const mbg__system *s, const mbg__signal *sig, const real *y_a, real c, real *ga) {
+  const mbg__term *t = s->model->coords[sig->coord].term;
+  for (int k = 0; t && k < t->nattr; k++) {
+    ga[t->attr[k]] += c * y_a[k];
+  }
+  if (t && t->factor >= 0) {
+    ga[t->factor] += c * y_a[t->nattr];
+  }
+}
+
 /* gradient of a signal of a pair or coordinate on the relative motion; other kinds have none */
 static void relative_gradient(mbg__system *s, const mbg__signal *sig, mbg__signal_out *out) {
   mbg__term_in in;
@@ -218,6 +246,7 @@ static void relative_gradient(mbg__system *s, const mbg__signal *sig, mbg__signa
     v6_copy(out->y_v, g.gamma_v);
     v6_copy(out->y_vd, value.b);
   }
+  coord_attributes(s, sig, t, &in, out);
 }
 
 int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int i) {
@@ -294,6 +323,9 @@ static void relative_pull(mbg__system *s, int i, real c, const mbg__cotangent *g
   mbg__kin_pair_pull(s, signal_pair(s->model, sig), w, v, sig->level >= MBG__LEVEL_ACCELERATION ? vd : NULL, g);
   for (int k = 0; g->a && k < sig->nattr; k++) {
     g->a[sig->attr + k] += c * d->y_a[k];
+  }
+  if (g->a && sig->type->of == MBG__OF_COORD) {
+    coord_attributes_pull(s, sig, d->y_a, c, g->a);
   }
   for (int k = 0; g->a && sig->type->gravity && s->model->gravity >= 0 && k < 3; k++) {
     g->a[s->model->gravity + k] += c * d->y_a[sig->nattr + k];
@@ -486,12 +518,29 @@ static void pull_all(mbg__system *s, const mbg__cotangent *g) {
   }
 }
 
-static bool is_force_of_signals(const mbg__system *s, int i) {
-  const mbg__signal *sig = &s->model->signals[i];
-  return sig->type->role == MBG__ROLE_FORCE && s->cross_of[sig->force] >= 0;
+static bool is_energy(const mbg__signal *sig) {
+  return sig->type->role == MBG__ROLE_POTENTIAL || sig->type->role == MBG__ROLE_ENERGY;
 }
 
-/* Signals of forces that use signals pass on what they got. These signals may stand anywhere in the list and may have
+/* energies of tendons pass their weight c on to the lengths */
+static void energy_weights(mbg__system *s, real c) {
+  for (int i = 0; i < s->model->nforce; i++) {
+    const mbg__force *f = &s->model->forces[i];
+    for (int k = s->cross_of[i]; f->law && f->law->tendon && cross_goes_on(s, k, i); k++) {
+      const int fn = s->cross[k].fn;
+      mbg__fn_weights(s, fn, c * s->energy_fn[i * MBG__LAW_FN + fn - f->fn]);
+    }
+  }
+}
+
+static bool is_force_of_signals(const mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  return (sig->type->role == MBG__ROLE_FORCE && s->cross_of[sig->force] >= 0) ||
+         (is_energy(sig) && s->model->ntendon > 0);
+}
+
+/* Signals of forces that use signals, and energies of tendons, pass on what they got.
+   These signals may stand anywhere in the list and may have
    got weights of their own before, so that they are a second round. No force is behind them: no third one. */
 static bool next_round(mbg__system *s) {
   bool any = false;
@@ -503,7 +552,11 @@ static bool next_round(mbg__system *s) {
     if (is_force_of_signals(s, i)) {
       const real c = s->weight[i];
       s->weight[i] = 0;
-      force_weights(s, &s->model->signals[i], c);
+      if (is_energy(&s->model->signals[i])) {
+        energy_weights(s, c);
+      } else {
+        force_weights(s, &s->model->signals[i], c);
+      }
     }
   }
   return any;

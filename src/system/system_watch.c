@@ -17,7 +17,8 @@ static mbg__energy_kind lower(mbg__energy_kind a, mbg__energy_kind b) { return a
 
 /* has a function of time, control or signal, as a road that moves? */
 static bool moved_from_outside(const mbg_model *m, const mbg__force *f) {
-  for (int i = f->fn; i < f->fn + f->nfn; i++) {
+  const int n = f->law && f->law->tendon ? f->nfn - 2 : f->nfn; /* its length and rate are no intruders */
+  for (int i = f->fn; i < f->fn + n; i++) {
     for (int k = 0; k < m->fns[i].ninput; k++) {
       const mbg__input_role role = m->fns[i].input[k].role;
       if (role != MBG__ROLE_ARG && role != MBG__ROLE_ATTR) {

@@ -119,6 +119,8 @@ static bool has_law(const mbg__term *t) { return t->law >= 0; }
 
 static bool has_outer(const mbg__term *t) { return t->outer >= 0; }
 
+static bool is_joined(const mbg__term *t) { return t->joined != 0; }
+
 /* sign of the whole term: a law and an outer function have it inside */
 static double sign_of(const mbg__term *t) { return has_law(t) || has_outer(t) ? 1 : t->sign; }
 
@@ -149,6 +151,9 @@ static void inner_jet(const mbg__term *t, const mbg__term_in *in, int order, mbg
   }
   for (int i = 0; i < t->nattr; i++) {
     z[n++] = t->attr_sign * in->attr[t->attr[i]];
+    if (is_joined(t)) {
+      z[n - 1] += t->joined * in->attr[t->attr[++i]];
+    }
   }
   if (t->kernel) {
     t->kernel(z, in->turns, order, jet);
@@ -518,8 +523,8 @@ int mbg__term_attributes(const mbg__term *t, const mbg__term_in *in, int nact, c
     attribute_from(&f, e, in, law_act[i], &out[count++]);
   }
   for (int i = 0; i < t->nattr; i++) {
-    const real c[3] = {t->attr_sign, 0, 0};
-    insert_attribute(&jet, t, in, t->nentry + has_law(t) + i, c, k, &f);
+    const real c[3] = {is_joined(t) && i > 0 ? t->joined : t->attr_sign, 0, 0};
+    insert_attribute(&jet, t, in, t->nentry + has_law(t) + (is_joined(t) ? 0 : i), c, k, &f);
     attribute_from(&f, e, in, t->attr[i], &out[count++]);
   }
   if (t->factor >= 0) {
@@ -538,6 +543,10 @@ int mbg__term_attr_max(const mbg_model *model, const mbg__term *t) {
 }
 
 void mbg__term_of_coord(const mbg__coord *coord, mbg__term *term) {
+  if (coord->term) {
+    *term = *coord->term;
+    return;
+  }
   *term = (mbg__term){.pair = coord->pair,
                       .kernel = coord->type->value,
                       .nentry = coord->type->nentry,

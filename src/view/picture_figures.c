@@ -514,7 +514,7 @@ static void spring(mbg_picture *p, const mbg__pair *pair) {
 }
 
 static void force(mbg_picture *p, const mbg__force *f) {
-  if (f->pair < 0) {
+  if (f->pair < 0 || (f->law && f->law->tendon)) { /* tendons are drawn by their strands */
     return;
   }
   const mbg__pair *pair = &p->scene.m->pairs[f->pair];
@@ -554,6 +554,9 @@ void mbg__picture_fill(mbg_picture *p) {
     if (mbg__scene_shows(m, i)) {
       force(p, &m->forces[i]);
     }
+  }
+  for (int i = 0; i < m->nstrand; i++) {
+    link(p, &m->pairs[m->strands[i].length->pair], 0, 1, m->tendons[m->strands[i].tendon].row >= 0 ? STEEL : SPRING, 2);
   }
   for (int i = 0; i < m->njoint; i++) {
     joint(p, &m->joints[i]);

@@ -36,6 +36,19 @@ static const reference cases[] = {
       {16.082263758, 40.082094825, .46877181774, -35.584662755}}},
     {"drive", "lie", {.31275529997, .88273073118}, {{.082145376472, 22.052950966, 3.8557835148, -9.3810117079}, NO}},
     {"drive", "qr", {.31231833802, .88293914431}, {{.08228239503, 22.083400148, 3.8715011827, -9.3941685188}, NO}},
+    {"tendons", "lie", {-.9199009252, 141.95986206, .24929745775},
+     {{.06840307715, -.069437757006, -.38090245785, -.16033896767, -.00065778142168},
+      {110.83848986, 140.99718329, -238.93990629, -96.091416354, .82287828592},
+      {-.11020640542, .15945557641, -.20617803388, -.066177010281, -.00055486788598}}},
+    {"tendons", "ali3p", {-.91990631913, 141.95857896, .24929644805},
+     {{.068399246623, -.069440423661, -.38093382595, -.16033060063, -.00065767287207},
+      {110.8461428, 140.98622476, -238.92993, -96.100741108, .82282389181}, NO}},
+    {"tendons", "dca", {-.91999231884, NAN, .24928170414},
+     {{.068327971066, -.069458857457, -.38145590657, -.16019514572, -.00065621624474}, NO, NO}},
+    {"tendons", "qr", {-.91999238828, 141.95679639, .24928201625},
+     {{.068327913121, -.069458818868, -.38145528794, -.16019450458, -.00065621631694},
+      {110.84724984, 140.93996522, -239.1112237, -96.276687791, .82394902461},
+      {-.1103126223, .15954956982, -.20614690667, -.066060668867, -.00055362357166}}},
 };
 /* clang-format on */
 
@@ -44,9 +57,36 @@ static void test_reference(void **state) {
   check_references(cases, MBG_COUNT(cases));
 }
 
+/* four parts of the rope carry the load: constant acceleration (4 w - m) g/(m + 16 w), which every method meets */
+static void test_tackle(void **state) {
+  static const char *const formulations[] = {"lie", "dae", "dca", "ali3p", "qr"};
+  const double m = 40, w = 12, g = 9.81, T = 1.5, M = m + 16 * w, a = g * (4 * w - m) / M;
+  const double a_m = -(g + a) / M, a_w = (4 * g - 16 * a) / M;
+  (void)state;
+  for (int k = 0; k < MBG_COUNT(formulations); k++) {
+    gradient_case c;
+    double psi[PSI];
+    gradient_case_open(&c, MBG_SOURCE_DIR "/gallery/block-and-tackle/model.json", NULL);
+    c.options.formulation = formulations[k];
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    gradient_case_check(&c, mbg_run_criteria(c.ctx, c.run, psi), formulations[k]);
+    assert_close(psi[0], a * T * T / 2, 1e-10);
+    assert_close(psi[1], a * a * T * T / 2, 1e-10);
+    assert_close(psi[2], w * (g - 4 * a) * T, 1e-8);
+    double *d = gradient_case_gradient(&c, MBG_METHOD_ADJOINT);
+    assert_close(d[0], a_m * T * T / 2, 1e-9);
+    assert_close(d[1], a_w * T * T / 2, 1e-9);
+    assert_close(d[2], 0, 1e-8); /* the radius of the sheaves */
+    free(d);
+    gradient_case_close(&c);
+  }
+}
+
 /* direct, adjoint and twin, for a part of the run */
 static void test_gradients(void **state) {
-  static const char *const models[] = {"coupling", "sleigh", "wheel", "wheel-velocity", "drive", "ball"};
+  static const char *const models[] = {"coupling", "sleigh", "wheel", "wheel-velocity", "drive", "ball",
+                                       "tendons",  "pulleys"};
   (void)state;
   check_gradients(models, MBG_COUNT(models));
 }
@@ -85,7 +125,8 @@ static void test_ball(void **state) {
 
 int main(void) {
   folder = "curves";
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_gradients),
-                                     cmocka_unit_test(test_named), cmocka_unit_test(test_ball)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_tackle),
+                                     cmocka_unit_test(test_gradients), cmocka_unit_test(test_named),
+                                     cmocka_unit_test(test_ball)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "twin/twin_elements.h"
 #include "elements/inertia.h"
 #include "elements/lists.h"
+#include "elements/strand_kernels.h"
 #include "model/types.h"
 #include "unit/elements/fn_bench.h"
 
@@ -54,6 +55,11 @@ int twin_coord(const char *key, twin_coord_kernel kernel, const real *z, int tur
   }
   const mbg__row_kernel kernels[] = {type->value, type->driver, type->branch};
   return run_kernel(kernels[kernel], z, turns, order, jet);
+}
+
+int twin_strand(int kernel, const real *z, int quarters, int order, real jet[TWIN_JET]) {
+  static const mbg__row_kernel kernels[] = {mbg__strand_bearing, mbg__strand_angle, mbg__strand_out, mbg__strand_back};
+  return run_kernel(kernels[kernel], z, quarters, order, jet);
 }
 
 static const mbg__row_spec *find_row(const char *key, int row, int part) {

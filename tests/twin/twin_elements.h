@@ -15,6 +15,8 @@ typedef enum { TWIN_VALUE, TWIN_DRIVER, TWIN_BRANCH } twin_coord_kernel;
 
 TWIN_API int twin_coord(const char *key, twin_coord_kernel kernel, const double _Complex *z, int turns, int order,
                         double _Complex jet[TWIN_JET]);
+/* Kernels of tendons: bearing, angle, out, back. */
+TWIN_API int twin_strand(int kernel, const double _Complex *z, int quarters, int order, double _Complex jet[TWIN_JET]);
 /* part: 0 the row's first term, 1 the further one */
 TWIN_API int twin_joint_row(const char *key, int row, int part, const double _Complex *z, int turns, int order,
                             double _Complex jet[TWIN_JET]);

@@ -60,6 +60,20 @@ static void friction_sample(int i, support_rng *rng, double *attr, double *q, do
   *qd = attr[1] * scales[i % MBG_COUNT(scales)] * support_uniform(rng, -1, 1);
 }
 
+/* attributes: stiffness, damping, rest, slack */
+static double tendon(double q, double qd, const double *a, const double *fn) {
+  const double T = a[0] * (q - a[2]) + a[1] * qd + fn[0];
+  return a[3] > 0 ? (T > 0 ? (T + hypot(T, a[3])) / 2 : a[3] * a[3] / (2 * (hypot(T, a[3]) - T))) : T;
+}
+
+/* taut, at the border, slack; without stiffness; with the option and without it */
+static void tendon_sample(int i, support_rng *rng, double *attr, double *q, double *qd) {
+  (void)qd;
+  attr[0] = i % 5 == 4 ? 0 : support_uniform(rng, 1, 20);
+  attr[3] = i % 3 == 0 ? 0 : support_uniform(rng, 0.5, 3);
+  *q = attr[2] + support_uniform(rng, -1, 1);
+}
+
 typedef struct {
   const char *key;
   const char *coord;
@@ -73,6 +87,7 @@ static const law_case cases[] = {
     {"torsion-about-point", "polar", linear, NULL, true},    {"nonlinear-spring", "distance", function, NULL, false},
     {"actuator", "angle", minus_function, NULL, false},      {"expression", "distance", minus_function, NULL, false},
     {"friction", "angle", friction, friction_sample, false}, {"stop", "angle", stop, stop_sample, true},
+    {"elastic-tendon", "distance", tendon, tendon_sample, true},
 };
 
 static const law_case *find_case(const char *key) {
