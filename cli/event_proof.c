@@ -13,9 +13,8 @@ bool cli_proof_limited(const mbg_proof *q) {
 }
 
 void cli_proof_print_events(const mbg_run *run, const mbg_proof *q) {
-  static const char *const what[] = {[MBG_EVENT_GONE] = "is gone",
-                                     [MBG_EVENT_NEW] = "is new",
-                                     [MBG_EVENT_MOVED] = "changes its place in the order"};
+  static const char *const what[] = {
+      [MBG_EVENT_GONE] = "is gone", [MBG_EVENT_NEW] = "is new", [MBG_EVENT_MOVED] = "changes its place in the order"};
   const int count = mbg_run_event_count(run);
   if (count == 0 && !q->sequence_event) {
     return;

@@ -19,8 +19,8 @@ void cli_ranks_wait(void);       /* for all others */
 int cli_ranks_worst(int status); /* the largest status of all */
 /* Data (bytes) of rank `from` reach every rank; 0. As share of mbg_ranks. */
 int cli_ranks_share(void *user, int from, size_t bytes, void *data);
-void cli_queue_begin(void);      /* a queue whose next number is 0 */
-void cli_queue_end(void);        /* waits for all others */
+void cli_queue_begin(void); /* a queue whose next number is 0 */
+void cli_queue_end(void);   /* waits for all others */
 
 /* The next number: each is handed out once, to any thread of any rank. */
 int cli_queue_next(void);

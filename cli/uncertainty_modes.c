@@ -166,8 +166,8 @@ int cli_mode_scatter_differentiate(const cli_mode_scatter *s, cli_session *sessi
   o.parameters = session->parameters;
   double *frequency = cli_resize(NULL, 2 * (size_t)count * size, sizeof(double));
   double *damping = frequency + (size_t)count * size;
-  const int result = mbg_modes_hessian(session->ctx, s->modes, &o, u->scatter->count, u->scatter->index, frequency,
-                                       damping, NULL);
+  const int result =
+      mbg_modes_hessian(session->ctx, s->modes, &o, u->scatter->count, u->scatter->index, frequency, damping, NULL);
   status = cli_session_status(session, result);
   if (status == CLI_DONE) {
     take_hessians(s, frequency, damping, u);

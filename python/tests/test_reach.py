@@ -26,6 +26,7 @@ ELSEWHERE = {
         "mbg_hessian_create mbg_hessian_destroy mbg_hessian_product mbg_hessian_matrix"
     ),
     "run.jvp": "mbg_run_jvp",
+    "scatter of frequencies is computed by the program": "mbg_modes_hessian",
     "weights of signals are arrays": "mbg_run_read_cotangent",
     "mbg_model_load_run without a run is the same": "mbg_model_load",
     "model.run_name, model.to_dict()": (

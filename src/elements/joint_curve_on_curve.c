@@ -16,9 +16,7 @@ static const mbg__key keys[] = {
     MBG__SIDE_KEY,
 };
 
-static void base(const mbg__contact_in *in, mbg__form *form) {
-  mbg__curve_offset(in, NORMAL, X1, 2, form);
-}
+static void base(const mbg__contact_in *in, mbg__form *form) { mbg__curve_offset(in, NORMAL, X1, 2, form); }
 
 /* column d of R = (cosine, -sine; sine, cosine) */
 static void along(const mbg__contact_in *in, int curve, int d, const real u[4], int order, mbg__form *form) {

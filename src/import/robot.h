@@ -100,7 +100,7 @@ typedef struct {
 typedef struct {
   const char *name, *word;
   bool bushing;
-  bool of_joint; /* its damping is left out with that of joints */
+  bool of_joint;                   /* its damping is left out with that of joints */
   int a, b;                        /* links, or the ground */
   mbg__frame in_a, in_b;           /* spring: x alone counts */
   double stiffness[6], damping[6]; /* bushing: translation, then rotation; spring: the first */

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "load/load.h"
+#include "load/load_tendons.h"
 
 #include "io/file.h"
 #include "mbgrad/model.h"

@@ -100,13 +100,13 @@ typedef enum {
 typedef struct mbg__symbol {
   const char *name; /* full: with the prefix of its part */
   mbg__name_kind kind;
-  int index;   /* in the list of its kind; -1 until it is read */
-  int state;   /* SIGNAL: the state that it is, -1: none */
-  int entry;   /* ... in its vector */
-  int entries; /* SIGNAL: a vector of states, found as NAME[i]; 0: no vector */
+  int index;    /* in the list of its kind; -1 until it is read */
+  int state;    /* SIGNAL: the state that it is, -1: none */
+  int entry;    /* ... in its vector */
+  int entries;  /* SIGNAL: a vector of states, found as NAME[i]; 0: no vector */
   int measured; /* SIGNAL: 1 + coordinate of a tendon that it measures, 0: none */
   bool rate;    /* ... its rate */
-  bool bad;    /* an error was filed: references to it fail silently */
+  bool bad;     /* an error was filed: references to it fail silently */
   const mbg__json *json;
   mbg__source *source;
   const mbg__json *set;     /* PARAMETER of a part: the outer file's value, a constant then */
@@ -202,11 +202,11 @@ struct mbg__loader {
   MBG__LIST_OF(mbg__placed) placed[2]; /* of the poses */
 
   /* beside the lists above */
-  MBG__LIST_OF(mbg__own_pose) body_pose; /* of each body */
-  MBG__LIST_OF(int) body_marker;         /* of each body: the marker of its frame, or -1 */
-  MBG__LIST_OF(int) joint_driver;        /* of each joint: its last driver, or -1 */
-  MBG__LIST_OF(int) driver_before;       /* of each driver: the one before it on the same joint, or -1 */
-  MBG__LIST_OF(bool) signal_whole;       /* of each signal: forces or energies are behind it */
+  MBG__LIST_OF(mbg__own_pose) body_pose;  /* of each body */
+  MBG__LIST_OF(int) body_marker;          /* of each body: the marker of its frame, or -1 */
+  MBG__LIST_OF(int) joint_driver;         /* of each joint: its last driver, or -1 */
+  MBG__LIST_OF(int) driver_before;        /* of each driver: the one before it on the same joint, or -1 */
+  MBG__LIST_OF(bool) signal_whole;        /* of each signal: forces or energies are behind it */
   MBG__LIST_OF(mbg__tendon_at) tendon_at; /* of each tendon */
   int element, nelement;  /* of the beam whose numbers are read: a vector parameter stands for its entry; -1: none */
   bool element_used;      /* ... and has done so */
@@ -516,6 +516,7 @@ bool mbg__signal_of_curve(const mbg__loader *L, int signal);
 int mbg__signal_curve_refused(mbg__item *item, const mbg__signal *signal, const mbg__fn *fn);
 /* load_curves.c: the joint of a signal of type curve-contact. */
 int mbg__signal_of_contact(mbg__item *item, mbg__signal *signal);
+const mbg__signal_type *mbg__signal_of_role(int role); /* or NULL */
 int mbg__load_signals(mbg__loader *L);
 int mbg__load_criteria(mbg__loader *L);
 /* load_events.c: modes and what functions need of events; then the events. */
@@ -523,18 +524,6 @@ int mbg__load_modes(mbg__loader *L);
 int mbg__load_events(mbg__loader *L);
 int mbg__load_initial(mbg__loader *L);
 
-/* load_tendons.c: adds the terms of an inextensible tendon, of the row with this index. */
-int mbg__tendon_terms(mbg__item *item, int row);
-/* Adds the forces of an elastic tendon; force: type and numbers. None when the item is bad. */
-int mbg__tendon_forces(mbg__item *item, mbg__force *force);
-/* The tendon of a row or force (-1: not of one), or -1. */
-int mbg__tendon_find(const mbg__loader *L, int row, int force);
-/* Makes a function of signals: the length or the rate of a tendon. */
-int mbg__tendon_function(mbg__loader *L, int tendon, bool rate, int *fn);
-/* The signal of a part of a tendon. */
-void mbg__tendon_measure(const mbg__loader *L, const mbg__symbol *symbol, mbg__signal *signal);
-/* Wraps on pulleys at the first guess, which is known now. */
-int mbg__load_windings(mbg__loader *L);
 int mbg__load_run(mbg__loader *L);
 int mbg__load_control_task(mbg__loader *L);
 /* load_control.c: fixed numbers under a key of the sections that describe problems; *out stays when it is not there. */
@@ -607,13 +596,5 @@ int mbg__load_order(mbg__loader *L, mbg__symbol *const *symbols, int n, mbg__dep
 /* The signals (or criteria) among the inputs of a function, as mbg__dependences; and their numbers in a new order. */
 int mbg__load_references(const mbg__input *input, int n, int *list);
 void mbg__load_renumber(const mbg__input *input, int n, const int *place);
-
-/* ---------------------------------------------------------------------- load_map.c: pairs of numbers to indices */
-
-typedef struct mbg__index_map mbg__index_map;
-/* The value stored under a key, or -1. */
-int mbg__map_find(const mbg__index_map *map, long long key);
-/* Stores it; map NULL at first. */
-int mbg__map_set(mbg__loader *L, mbg__index_map **map, long long key, int value);
 
 #endif

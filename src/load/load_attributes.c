@@ -1,5 +1,6 @@
 /* Attributes: every number of an element becomes one, in a layout that its type fixes. */
 #include "load/load.h"
+#include "load/load_map.h"
 
 #include <string.h>
 

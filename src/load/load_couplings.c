@@ -2,6 +2,7 @@
    function of time. Gears, belts, racks and differentials are such sums, with keys of their own. A coupling of rates is
    a sum over rates of joints and velocities of bodies, a row on rates (theory 8, section 3). */
 #include "load/load.h"
+#include "load/load_tendons.h"
 
 #include <string.h>
 
@@ -88,17 +89,16 @@ const mbg__file_key mbg__rate_term_keys[MBG__RATE_TERM_KEYS] = {
     {"factor", MBG__SHAPE_NUMBER, false, NULL, "factor of the rate, 1 when absent"},
 };
 
-const char *const mbg__coupling_words[MBG__COUPLING_KINDS] = {
-    "sum", "gear", "bevel", "belt", "rack", "planetary", "differential", "rates", "tendon"};
+const char *const mbg__coupling_words[MBG__COUPLING_KINDS] = {"sum",       "gear",         "bevel", "belt",  "rack",
+                                                              "planetary", "differential", "rates", "tendon"};
 enum { SUM, GEAR, BEVEL, BELT, RACK, PLANETARY, DIFFERENTIAL, RATES, TENDON };
 
 #define KEYS(list)                                                                                                     \
   { list, MBG_COUNT(list) }
 mbg__file_keys mbg__coupling_keys(int kind) {
   static const mbg__file_keys tables[MBG__COUPLING_KINDS] = {
-      KEYS(sum_keys),  KEYS(gear_keys),      KEYS(bevel_keys),        KEYS(belt_keys),
-      KEYS(rack_keys), KEYS(planetary_keys), KEYS(differential_keys), KEYS(rates_keys),
-      KEYS(tendon_keys)};
+      KEYS(sum_keys),       KEYS(gear_keys),         KEYS(bevel_keys), KEYS(belt_keys),  KEYS(rack_keys),
+      KEYS(planetary_keys), KEYS(differential_keys), KEYS(rates_keys), KEYS(tendon_keys)};
   return tables[kind];
 }
 

@@ -1,5 +1,6 @@
 /* Between two markers: the ends of joints and forces, pairs, coordinates. */
 #include "load/load.h"
+#include "load/load_map.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Forces: laws along a coordinate, and wrenches between two markers. */
 #include "elements/contact_shape.h"
 #include "load/load.h"
+#include "load/load_tendons.h"
 
 #include <string.h>
 
@@ -40,6 +41,25 @@ static bool has_key(const force_type *t, const char *name) {
     }
   }
   return false;
+}
+
+int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]) {
+  int n = 0;
+  own[n++] = MBG__KEYS_FORCE;
+  if (law && law->tendon) {
+    own[n++] = MBG__KEYS_TENDON;
+    return n;
+  }
+  own[n++] = MBG__KEYS_BETWEEN;
+  if (law) {
+    own[n++] = MBG__KEYS_LAW;
+  } else if (type->on_one) {
+    own[n++] = MBG__KEYS_ON;
+  }
+  if (type && type->z_axis) {
+    own[n++] = MBG__KEYS_SPIN;
+  }
+  return n;
 }
 
 static int check_keys(mbg__item *item, const force_type *t) {
@@ -185,8 +205,8 @@ static int check_on_keys(mbg__item *item, const force_type *t) {
   for (int i = 0; i < MBG_COUNT(keys); i++) {
     const mbg__json *value = mbg__json_member(item->json, keys[i]);
     if (value && !has_key(t, keys[i]) && !(t->type->z_axis && strcmp(keys[i], "axis") == 0)) {
-      return mbg__item_bad_key(item, value, "'%s' goes with 'between'; 'on' names a marker or a body, so put a marker there",
-                               keys[i]);
+      return mbg__item_bad_key(
+          item, value, "'%s' goes with 'between'; 'on' names a marker or a body, so put a marker there", keys[i]);
     }
   }
   return MBG_OK;

@@ -1,5 +1,6 @@
 /* Joints and drivers. */
 #include "load/load.h"
+#include "load/load_map.h"
 
 #include <string.h>
 

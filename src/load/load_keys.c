@@ -587,25 +587,6 @@ mbg__file_object mbg__signal_object(const mbg__signal_type *type) {
                                          : (mbg__file_object)(MBG__KEYS_OF_PAIR + (int)type->of);
 }
 
-int mbg__force_objects(const mbg__law_type *law, const mbg__force_type *type, mbg__file_object own[4]) {
-  int n = 0;
-  own[n++] = MBG__KEYS_FORCE;
-  if (law && law->tendon) {
-    own[n++] = MBG__KEYS_TENDON;
-    return n;
-  }
-  own[n++] = MBG__KEYS_BETWEEN;
-  if (law) {
-    own[n++] = MBG__KEYS_LAW;
-  } else if (type->on_one) {
-    own[n++] = MBG__KEYS_ON;
-  }
-  if (type && type->z_axis) {
-    own[n++] = MBG__KEYS_SPIN;
-  }
-  return n;
-}
-
 bool mbg__key_hidden(const char *name) {
   return strcmp(name, "inertia_diagonal") == 0 || strcmp(name, "inertia_products") == 0;
 }

@@ -93,3 +93,14 @@ int mbg__check_law(mbg__loader *L, mbg__symbol *symbol, int index) {
 done:
   return err;
 }
+
+const mbg__signal_type *mbg__signal_of_role(int role) {
+  int n;
+  const mbg__signal_type *const *types = mbg__signal_types(&n);
+  for (int i = 0; i < n; i++) {
+    if (types[i]->role == role) {
+      return types[i];
+    }
+  }
+  return NULL;
+}

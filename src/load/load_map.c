@@ -1,4 +1,5 @@
 /* A hash map from a number to an index: open addressing, grows at half. */
+#include "load/load_map.h"
 #include "load/load.h"
 
 struct mbg__index_map {

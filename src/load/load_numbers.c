@@ -1,5 +1,6 @@
 /* Formulas of parameters and constants, and the constants themselves. */
 #include "load/load.h"
+#include "load/load_map.h"
 
 #include <string.h>
 

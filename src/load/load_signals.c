@@ -1,5 +1,6 @@
 /* Signals: the objects they refer to, their order, their levels. */
 #include "load/load.h"
+#include "load/load_tendons.h"
 
 #include <string.h>
 
@@ -265,30 +266,19 @@ done:
   return err;
 }
 
-static const mbg__signal_type *type_of_role(int role) {
-  int n;
-  const mbg__signal_type *const *types = mbg__signal_types(&n);
-  for (int i = 0; i < n; i++) {
-    if (types[i]->role == role) {
-      return types[i];
-    }
-  }
-  return NULL;
-}
-
 /* length and rate of a tendon are expressions, its tension a multiplier or a force */
 static int read_tendon(mbg__item *item, const mbg__symbol *symbol, int tendon, mbg__signal *signal) {
   enum { LENGTH, RATE, TENSION };
   int err = MBG_OK;
   const int quantity = signal->opt[0], row = item->L->tendons.at[tendon].row;
   if (quantity == TENSION) {
-    signal->type = type_of_role(row >= 0 ? MBG__ROLE_AXIAL : MBG__ROLE_FORCE);
+    signal->type = mbg__signal_of_role(row >= 0 ? MBG__ROLE_AXIAL : MBG__ROLE_FORCE);
     signal->level = signal->type->level;
     signal->force = row >= 0 ? -1 : symbol->index;
     signal->pair = row >= 0 ? -1 : item->L->forces.at[symbol->index].pair;
     return row >= 0 ? single_row(item->L, row, signal) : MBG_OK;
   }
-  signal->type = type_of_role(MBG__ROLE_VALUE);
+  signal->type = mbg__signal_of_role(MBG__ROLE_VALUE);
   signal->level = signal->type->level;
   signal->unit = quantity == RATE ? "m/s" : "m";
   MBG_TRY(mbg__tendon_function(item->L, tendon, quantity == RATE, &signal->fn));
@@ -431,9 +421,9 @@ static void no_signal(mbg__signal *signal) {
 
 static int load_signal(mbg__item *item, mbg__signal *signal) {
   static int (*const readers[])(mbg__item *, mbg__signal *) = {
-      [MBG__OF_PAIR] = of_pair,   [MBG__OF_COORD] = of_coord,   [MBG__OF_JOINT] = of_joint,
-      [MBG__OF_FORCE] = of_force, [MBG__OF_BODIES] = of_bodies, [MBG__OF_CONTROL] = of_control,
-      [MBG__OF_VALUE] = of_value, [MBG__OF_BEAM] = of_beam,     [MBG__OF_EVENT] = of_event,
+      [MBG__OF_PAIR] = of_pair,    [MBG__OF_COORD] = of_coord,   [MBG__OF_JOINT] = of_joint,
+      [MBG__OF_FORCE] = of_force,  [MBG__OF_BODIES] = of_bodies, [MBG__OF_CONTROL] = of_control,
+      [MBG__OF_VALUE] = of_value,  [MBG__OF_BEAM] = of_beam,     [MBG__OF_EVENT] = of_event,
       [MBG__OF_TENDON] = of_tendon};
   int err = MBG_OK;
   bool yes;

@@ -197,9 +197,9 @@ typedef struct mbg__term {
   int turn;           /* turn counter or -1 */
   bool quarters;      /* the kernel counts quarter turns: four for each turn of the counter, and `wind` */
   int wind;
-  int factor;         /* global attribute that multiplies the term (coupling), or -1 */
-  int outer;          /* function of one argument, the coordinate (coupling), or -1 */
-  int rate, contact;  /* of a row on rates: MBG__RATE_...; of a contact: 1 + 2 (contact) + row; else 0 */
+  int factor;        /* global attribute that multiplies the term (coupling), or -1 */
+  int outer;         /* function of one argument, the coordinate (coupling), or -1 */
+  int rate, contact; /* of a row on rates: MBG__RATE_...; of a contact: 1 + 2 (contact) + row; else 0 */
   mbg__rate_kernel coefficients;
 } mbg__term;
 

@@ -21,10 +21,10 @@ typedef struct {
 /* A straight part with its shares of the arcs on the pulleys at its ends. */
 typedef struct {
   int tendon;
-  int from, to;             /* vias */
-  bool back;                /* seen from `to`, which is a pulley, and not from `from` */
-  struct mbg__term *length; /* S + rho alpha, or S alone between two points */
-  struct mbg__term *angle;  /* radius times the angle of pulley `to` against pulley `from`; NULL: not two pulleys */
+  int from, to;                 /* vias */
+  bool back;                    /* seen from `to`, which is a pulley, and not from `from` */
+  struct mbg__term *length;     /* S + rho alpha, or S alone between two points */
+  struct mbg__term *angle;      /* radius times the angle of pulley `to` against pulley `from`; NULL: not two pulleys */
   struct mbg__term *bearing[2]; /* the angles of both, whose turns are counted; NULL: none */
   int row_term;                 /* the place of `length` among the terms of rows, `angle` follows; -1: no row */
   int coord[2];                 /* coordinates of `length` and `angle`, -1: not in use */
@@ -34,9 +34,9 @@ typedef struct {
   const char *name;
   int via, nvia;
   int strand, nstrand;
-  int row;                 /* of an inextensible tendon, else -1 */
-  int force, nforce;       /* of an elastic one, one force for each coordinate */
-  int length_fn, rate_fn;  /* functions of signals: length, rate; -1: not in use */
+  int row;                /* of an inextensible tendon, else -1 */
+  int force, nforce;      /* of an elastic one, one force for each coordinate */
+  int length_fn, rate_fn; /* functions of signals: length, rate; -1: not in use */
   mbg__where where;
 } mbg__tendon;
 

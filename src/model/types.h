@@ -289,7 +289,7 @@ typedef struct {
   double (*sharp)(const mbg__law_in *in, double h, double inertia, const char **key);
   mbg__energy_kind (*energy)(const real *attr); /* NULL: MBG__ENERGY_OPEN */
   real (*pull)(const mbg__law_in *in); /* contacts: the force by which they pull, negative: push; NULL: no contact */
-  bool tendon; /* q and qd are those of a whole tendon, the last two functions of the force */
+  bool tendon;                         /* q and qd are those of a whole tendon, the last two functions of the force */
 } mbg__law_type;
 
 /* ---------------------------------------------------------------------- other forces: force_*.c */

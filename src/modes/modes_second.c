@@ -82,9 +82,7 @@ static int add_gradients(const second *w, int k, double step, double factor) {
 }
 
 static int add_column(const second *w, int k) {
-  static const struct {
-    double at, weight;
-  } points[] = {{1, 8}, {-1, -8}, {2, -1}, {-2, 1}};
+  static const struct { double at, weight; } points[] = {{1, 8}, {-1, -8}, {2, -1}, {-2, 1}};
   const double size = fabs(w->p[w->parameter[k]]), h = relative_step * (size > 0 ? size : 1);
   int err = MBG_OK;
   for (int i = 0; i < MBG_COUNT(points) && err == MBG_OK; i++) {

@@ -117,11 +117,11 @@ struct mbg_optimize {
   mbg__arena solve;
   bool *equal; /* (m) */
   mbg__nlp_options nlp;
-  bool chosen; /* the optimizer was, by the problem */
+  bool chosen;         /* the optimizer was, by the problem */
   mbg__record *record; /* of rank 0 */
   bool recording;      /* evaluations are recorded */
-  bool replaying; /* evaluations that were recorded are left: no interruptions before they are used */
-  bool replayed;  /* the last evaluation */
+  bool replaying;      /* evaluations that were recorded are left: no interruptions before they are used */
+  bool replayed;       /* the last evaluation */
   double begin;
   double *best_x; /* best feasible one                                   (nx) */
   double *shown;  /* parameters of the iteration at hand, then unknowns  (np + n) */

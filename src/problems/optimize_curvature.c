@@ -131,9 +131,7 @@ done:
 
 /* ---------------------------------------------------------------------- first derivatives by numbers */
 
-static size_t count_numbers(const mbg__case *c) {
-  return (size_t)c->model->np + (c->by_a ? (size_t)c->model->na : 0);
-}
+static size_t count_numbers(const mbg__case *c) { return (size_t)c->model->np + (c->by_a ? (size_t)c->model->na : 0); }
 
 static void total_case(mbg__case *c) {
   const size_t np = (size_t)c->model->np, count = c->ntotal > 0 ? count_numbers(c) : 0;

@@ -34,9 +34,7 @@ int mbg__curve_panels(const mbg__curve *c) {
 
 static double panel_width(const mbg__curve *c) { return (c->to - c->from) / mbg__curve_panels(c); }
 
-static real speed_of(real r[3][4]) {
-  return r_sqrt(r[0][1] * r[0][1] + r[1][1] * r[1][1] + r[2][1] * r[2][1]);
-}
+static real speed_of(real r[3][4]) { return r_sqrt(r[0][1] * r[0][1] + r[1][1] * r[1][1] + r[2][1] * r[2][1]); }
 
 static int arc_between(mbg_context *ctx, mbg__system *s, int curve, real a, real b, real *length) {
   *length = 0;

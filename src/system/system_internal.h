@@ -9,6 +9,8 @@
 #include "system/system.h"
 #include "system/term.h"
 
+#include <string.h>
+
 typedef real vec6[6];
 typedef real mat6[36];
 
@@ -382,6 +384,8 @@ void mbg__curve_signal_pull(mbg__system *s, const mbg__signal *sig, real c, cons
 /* system_tendons.c: positions at which a tendon has no path; pulleys that it would leave, at accepted nodes. */
 int mbg__tendons_check(mbg_context *ctx, const mbg__system *s);
 int mbg__tendons_at_node(mbg_context *ctx, const mbg__system *s);
+/* Energies of tendons pass their weight c on to the signals of the lengths. */
+void mbg__tendons_energy_pull(mbg__system *s, real c);
 void mbg__coord_update(const mbg__system *s, int i);
 void mbg__rows_linearize(mbg__system *s);
 /* F += the wrenches of the multipliers. */
@@ -519,6 +523,12 @@ void mbg__signal_spread(mbg__system *s, int last);
 void mbg__fn_weights(mbg__system *s, int fn, real c);
 real mbg__fn_signals_push(mbg__system *s, int fn, const mbg__direction *d);
 void mbg__fn_signals_pull(mbg__system *s, int fn, real c, const mbg__cotangent *g);
+
+static inline bool is_energy(const mbg__signal *sig) {
+  return sig->type->role == MBG__ROLE_POTENTIAL || sig->type->role == MBG__ROLE_ENERGY;
+}
+
+static inline void clear_weights(mbg__system *s) { memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real)); }
 
 /* The functions of a force that use signals: for (int c = s->cross_of[i]; cross_goes_on(s, c, i); c++). */
 static inline bool cross_goes_on(const mbg__system *s, int c, int force) {

@@ -518,30 +518,14 @@ static void pull_all(mbg__system *s, const mbg__cotangent *g) {
   }
 }
 
-static bool is_energy(const mbg__signal *sig) {
-  return sig->type->role == MBG__ROLE_POTENTIAL || sig->type->role == MBG__ROLE_ENERGY;
-}
-
-/* energies of tendons pass their weight c on to the lengths */
-static void energy_weights(mbg__system *s, real c) {
-  for (int i = 0; i < s->model->nforce; i++) {
-    const mbg__force *f = &s->model->forces[i];
-    for (int k = s->cross_of[i]; f->law && f->law->tendon && cross_goes_on(s, k, i); k++) {
-      const int fn = s->cross[k].fn;
-      mbg__fn_weights(s, fn, c * s->energy_fn[i * MBG__LAW_FN + fn - f->fn]);
-    }
-  }
-}
-
 static bool is_force_of_signals(const mbg__system *s, int i) {
   const mbg__signal *sig = &s->model->signals[i];
   return (sig->type->role == MBG__ROLE_FORCE && s->cross_of[sig->force] >= 0) ||
          (is_energy(sig) && s->model->ntendon > 0);
 }
 
-/* Signals of forces that use signals, and energies of tendons, pass on what they got.
-   These signals may stand anywhere in the list and may have
-   got weights of their own before, so that they are a second round. No force is behind them: no third one. */
+/* Signals of forces that use signals, and energies of tendons, pass on what they got. These signals may stand anywhere
+   in the list and may have got weights of their own before, so that they are a second round, with no third one. */
 static bool next_round(mbg__system *s) {
   bool any = false;
   for (int i = 0; i < s->model->nsignal; i++) {
@@ -553,7 +537,7 @@ static bool next_round(mbg__system *s) {
       const real c = s->weight[i];
       s->weight[i] = 0;
       if (is_energy(&s->model->signals[i])) {
-        energy_weights(s, c);
+        mbg__tendons_energy_pull(s, c);
       } else {
         force_weights(s, &s->model->signals[i], c);
       }
@@ -571,8 +555,6 @@ static void pull_weights(mbg__system *s, int last, const mbg__cotangent *g) {
     pull_all(s, g);
   }
 }
-
-static void clear_weights(mbg__system *s) { memset(s->weight, 0, (size_t)s->model->nsignal * sizeof(real)); }
 
 void mbg__system_signal_pull(mbg__system *s, int signal, real weight, real *gw, real *gv, real *gvd, real *glambda,
                              real *ga) {

@@ -101,3 +101,13 @@ int mbg__tendons_at_node(mbg_context *ctx, const mbg__system *s) {
   }
   return MBG_OK;
 }
+
+void mbg__tendons_energy_pull(mbg__system *s, real c) {
+  for (int i = 0; i < s->model->nforce; i++) {
+    const mbg__force *f = &s->model->forces[i];
+    for (int k = s->cross_of[i]; f->law && f->law->tendon && cross_goes_on(s, k, i); k++) {
+      const int fn = s->cross[k].fn;
+      mbg__fn_weights(s, fn, c * s->energy_fn[i * MBG__LAW_FN + fn - f->fn]);
+    }
+  }
+}

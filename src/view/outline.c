@@ -70,7 +70,7 @@ static mbg__fn_env env_of(const finder *o, int fn) {
 
 /* control points of a spline */
 static real *control_points(const finder *o, const mbg__curve *c) {
-  real *D = MBG_TAKE(o->arena, real, (size_t)c->nbasis *(size_t)c->dim + 1);
+  real *D = MBG_TAKE(o->arena, real, (size_t)c->nbasis * (size_t)c->dim + 1);
   for (int j = 0; D && j < c->nbasis * c->dim; j++) {
     const double *C = c->C + (size_t)(j / c->dim) * (size_t)c->npoint;
     D[j] = 0;
@@ -344,8 +344,8 @@ static int add_surface(finder *o, int joint, int fn) {
   }
   mbg__outline *grid = &o->out->at[o->out->count];
   *grid = (mbg__outline){.kind = MBG__OUTLINE_GRID, .joint = joint, .marker = pair->A, .curve = -1};
-  const int err = mbg__outline_surface(o->ctx, o->arena, surface_at, &env, low, high, normal,
-                                       o->fine * (range + o->s->size), grid);
+  const int err =
+      mbg__outline_surface(o->ctx, o->arena, surface_at, &env, low, high, normal, o->fine * (range + o->s->size), grid);
   o->out->count += grid->nline > 0;
   return err;
 }

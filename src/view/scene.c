@@ -44,8 +44,8 @@ void mbg__scene_marker(const mbg__scene *s, const mbg_run *run, int node, int ma
   if (body < 0) {
     return;
   }
-  const double *H = mbg_run_value_array(run) + (size_t)node * (size_t)mbg_run_value_width(run) +
-                    mbg_run_frame_column(run, body);
+  const double *H =
+      mbg_run_value_array(run) + (size_t)node * (size_t)mbg_run_value_width(run) + mbg_run_frame_column(run, body);
   for (int r = 0; r < 3; r++) {
     for (int k = 0; k < 4; k++) {
       const int to = k < 3 ? 3 * r + k : 9 + r, step = k < 3 ? 3 : 1, from = k < 3 ? k : 9;

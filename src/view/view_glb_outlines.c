@@ -76,11 +76,11 @@ static int grid(mbg_context *ctx, mbg__glb_file *f, const mbg__outline *o) {
 int mbg__glb_outlines(mbg_context *ctx, mbg__glb_file *f) {
   for (int i = 0; i < f->outlines.count; i++) {
     const mbg__outline *o = &f->outlines.at[i];
-    f->outline[i] = o->kind == MBG__OUTLINE_GRID    ? grid(ctx, f, o)
-                    : o->kind == MBG__OUTLINE_PLATE ? mbg__solid_plate(&f->glb, o->n, (const double(*)[3])o->at,
-                                                                       o->ntriangle, (const int(*)[3])o->corners,
-                                                                       o->thick)
-                                                    : tube(ctx, f, o);
+    f->outline[i] = o->kind == MBG__OUTLINE_GRID ? grid(ctx, f, o)
+                    : o->kind == MBG__OUTLINE_PLATE
+                        ? mbg__solid_plate(&f->glb, o->n, (const double(*)[3])o->at, o->ntriangle,
+                                           (const int(*)[3])o->corners, o->thick)
+                        : tube(ctx, f, o);
     if (f->outline[i] < 0) {
       return f->outline[i];
     }

@@ -655,6 +655,9 @@ static void take_usage(const mbg_model *m, usage *used) {
     used->motion[m->bodies[i].motion] = true;
     used->guess = used->guess || m->bodies[i].guess != m->bodies[i].design;
   }
+  if (m->ntendon > 0) { /* its signals become expressions, reactions and forces */
+    USED(signal, &mbg__signal_tendon);
+  }
   used->driver = used->driver || m->ndriver > 0;
   used->coupling = used->coupling || m->ncoupling > 0;
   used->pin = used->pin || m->npin > 0;
@@ -662,9 +665,9 @@ static void take_usage(const mbg_model *m, usage *used) {
 
 /* rolling joints and impacts have models of their own */
 static void take_references(usage *used) {
-  static const char *const models[] = {"curves/sleigh",     "curves/wheel",  "curves/ball",
-                                       "events/ball",       "contacts/cam",  "contacts/flat",
-                                       "contacts/ellipses", "contacts/wire", "contacts/bowl"};
+  static const char *const models[] = {"curves/sleigh", "curves/wheel",   "curves/ball",       "events/ball",
+                                       "contacts/cam",  "contacts/flat",  "contacts/ellipses", "contacts/wire",
+                                       "contacts/bowl", "curves/tendons", "curves/pulleys",    "contacts/signals"};
   for (int i = 0; i < MBG_COUNT(models); i++) {
     char path[300];
     mbg_context *ctx;

@@ -152,14 +152,14 @@ static void add_signals(random_events *r, int last) {
       add(r, text);
     }
   }
-  snprintf(
-      text, sizeof text,
-      "}, \"states\": {\"q\": {\"rate\": \"2*(x - q) + z\"}}, \"forces\": {\"f\": {\"type\": \"force\", \"on\": "
-      "\"e%d\", \"force\": [\"-k*x*(1 + m0) - 2*m1*rate + m3\", \"-2*(1 + m2)*vy - m4\", 0]}%s},",
-      last,
-      r->kind == 3 ? ", \"s\": {\"type\": \"spring-damper\", \"between\": [\"e0\", \"bob\"], \"stiffness\": \"8*k\", "
-                     "\"damping\": 0.1, \"rest\": 0.3}"
-                   : "");
+  snprintf(text, sizeof text,
+           "}, \"states\": {\"q\": {\"rate\": \"2*(x - q) + z\"}}, \"forces\": {\"f\": {\"type\": \"force\", \"on\": "
+           "\"e%d\", \"force\": [\"-k*x*(1 + m0) - 2*m1*rate + m3\", \"-2*(1 + m2)*vy - m4\", 0]}%s},",
+           last,
+           r->kind == 3
+               ? ", \"s\": {\"type\": \"spring-damper\", \"between\": [\"e0\", \"bob\"], \"stiffness\": \"8*k\", "
+                 "\"damping\": 0.1, \"rest\": 0.3}"
+               : "");
   add(r, text);
 }
 

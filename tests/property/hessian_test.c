@@ -109,8 +109,10 @@ static void test_gallery(void **state) {
   static const struct {
     const char *name;
     double end;
-  } models[] = {{"overhead-crane", 1},  {"double-pendulum-spring", 0.5}, {"quarter-car", 0.3}, {"five-bar", 0.5},
-                {"crane-pid", 0.5},     {"heavy-top", 0.05},             {"four-bar", 0.1},    {"spatial-chain", 0.1},
+  } models[] = {{"overhead-crane", 1},  {"double-pendulum-spring", 0.5},
+                {"quarter-car", 0.3},   {"five-bar", 0.5},
+                {"crane-pid", 0.5},     {"heavy-top", 0.05},
+                {"four-bar", 0.1},      {"spatial-chain", 0.1},
                 {"swinging-beam", 0.1}, {"inverted-pendulum", 0.5}};
   tally t = {0};
   const int count = support_rounds(3, MBG_COUNT(models));

@@ -85,8 +85,8 @@ static void test_tackle(void **state) {
 
 /* direct, adjoint and twin, for a part of the run */
 static void test_gradients(void **state) {
-  static const char *const models[] = {"coupling", "sleigh", "wheel", "wheel-velocity", "drive", "ball",
-                                       "tendons",  "pulleys"};
+  static const char *const models[] = {"coupling", "sleigh", "wheel",   "wheel-velocity",
+                                       "drive",    "ball",   "tendons", "pulleys"};
   (void)state;
   check_gradients(models, MBG_COUNT(models));
 }

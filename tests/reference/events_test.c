@@ -557,12 +557,21 @@ static void test_record(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ball),     cmocka_unit_test(test_balls),  cmocka_unit_test(test_pendulum),
-      cmocka_unit_test(test_four_bar), cmocka_unit_test(test_rod),    cmocka_unit_test(test_switch),
-      cmocka_unit_test(test_taylor),   cmocka_unit_test(test_memory), cmocka_unit_test(test_controlled),
-      cmocka_unit_test(test_record),   cmocka_unit_test(test_dca),
-      cmocka_unit_test(test_qr),       cmocka_unit_test(test_memory_controlled),
-      cmocka_unit_test(test_samples),  cmocka_unit_test(test_gallery),
+      cmocka_unit_test(test_ball),
+      cmocka_unit_test(test_balls),
+      cmocka_unit_test(test_pendulum),
+      cmocka_unit_test(test_four_bar),
+      cmocka_unit_test(test_rod),
+      cmocka_unit_test(test_switch),
+      cmocka_unit_test(test_taylor),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_controlled),
+      cmocka_unit_test(test_record),
+      cmocka_unit_test(test_dca),
+      cmocka_unit_test(test_qr),
+      cmocka_unit_test(test_memory_controlled),
+      cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_gallery),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -651,13 +651,16 @@ static void test_none(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cantilever),    cmocka_unit_test(test_many_elements), cmocka_unit_test(test_rotating),
-      cmocka_unit_test(test_similarity),    cmocka_unit_test(test_basis),         cmocka_unit_test(test_no_extent),
-      cmocka_unit_test(test_upright),       cmocka_unit_test(test_wound),         cmocka_unit_test(test_sliding),
-      cmocka_unit_test(test_turning_modes), cmocka_unit_test(test_pendulum),      cmocka_unit_test(test_oscillator),
-      cmocka_unit_test(test_repeated),      cmocka_unit_test(test_massless),      cmocka_unit_test(test_buckling),
-      cmocka_unit_test(test_second_derivatives),
-      cmocka_unit_test(test_shape),         cmocka_unit_test(test_messages),      cmocka_unit_test(test_none),
+      cmocka_unit_test(test_cantilever), cmocka_unit_test(test_many_elements),
+      cmocka_unit_test(test_rotating),   cmocka_unit_test(test_similarity),
+      cmocka_unit_test(test_basis),      cmocka_unit_test(test_no_extent),
+      cmocka_unit_test(test_upright),    cmocka_unit_test(test_wound),
+      cmocka_unit_test(test_sliding),    cmocka_unit_test(test_turning_modes),
+      cmocka_unit_test(test_pendulum),   cmocka_unit_test(test_oscillator),
+      cmocka_unit_test(test_repeated),   cmocka_unit_test(test_massless),
+      cmocka_unit_test(test_buckling),   cmocka_unit_test(test_second_derivatives),
+      cmocka_unit_test(test_shape),      cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,8 +18,8 @@
 /* The second number when MBG_TEST_LONG=1 is set (make test-long), else the first. */
 int support_rounds(int rounds_fast, int rounds_long);
 
-/* Does the number-th of many models belong to the part of this process? All do, unless MBG_TEST_PART is "I/N" (I from 0):
-   so N processes share a long test. Shares of all models are not judged in parts. */
+/* Does the number-th of many models belong to the part of this process? All do, unless MBG_TEST_PART is "I/N" (I from
+   0): so N processes share a long test. Shares of all models are not judged in parts. */
 bool support_part(long number);
 bool support_in_parts(void);
 

@@ -79,9 +79,7 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
 static real *attributes_of(const adjoint *s, int c) { return mbg__ode_adjoint_attributes(&s->back, s->psi_a, c); }
 
 /* what pulls at time t left at the clock, of columns below n; held: t stays */
-static void by_time(adjoint *s, double t, int n, bool held) {
-  mbg__ode_adjoint_time(&s->back, t, n, held, s->psi_a);
-}
+static void by_time(adjoint *s, double t, int n, bool held) { mbg__ode_adjoint_time(&s->back, t, n, held, s->psi_a); }
 
 /* weights b of y' at a stage */
 static void by_length(adjoint *s, int ncol, const real *y, const real *b) {

@@ -26,15 +26,15 @@ typedef struct {
   mbg__ode_adjoint back;
   mbg__rk_adjoint *guarded; /* events: with one more column */
   int step;                 /* at hand */
-  real *seed;     /*                                        (nc x nused) */
-  real *lambda;   /*                                        (nc x n) */
-  real *g0;       /*                                        (nc x nw) */
-  real *mu, *rho; /* gradients by v* and a                  (nc x nw) */
-  real *gw, *gv;  /* by frames and twists                   (nc x nw) */
-  real *reaction; /* by multipliers                         (nc x nrow) */
-  real *zi;       /*                                        (n) */
-  double *x;      /* nodes inside a step, most of them      (room) */
-  real *g;        /* gradients by z there                   (room x nc x n) */
+  real *seed;               /*                                        (nc x nused) */
+  real *lambda;             /*                                        (nc x n) */
+  real *g0;                 /*                                        (nc x nw) */
+  real *mu, *rho;           /* gradients by v* and a                  (nc x nw) */
+  real *gw, *gv;            /* by frames and twists                   (nc x nw) */
+  real *reaction;           /* by multipliers                         (nc x nrow) */
+  real *zi;                 /*                                        (n) */
+  double *x;                /* nodes inside a step, most of them      (room) */
+  real *g;                  /* gradients by z there                   (room x nc x n) */
   int room;
 } adjoint;
 

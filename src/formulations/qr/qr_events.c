@@ -39,8 +39,7 @@ typedef struct {
 } stepper;
 
 static int begin_steps(mbg_context *ctx, mbg__rk *rk, mbg__formulation_work *w, int n, const double *t) {
-  mbg__rk_run run =
-      mbg__ode_run(&w->plan, n > 0 ? t[n] : w->plan.t1, mbg__qr_flow_rhs, mbg__qr_begin_segment, w->flow);
+  mbg__rk_run run = mbg__ode_run(&w->plan, n > 0 ? t[n] : w->plan.t1, mbg__qr_flow_rhs, mbg__qr_begin_segment, w->flow);
   run.t0 = w->last;
   run.nfrozen = n;
   run.frozen = t;

@@ -52,8 +52,7 @@ static int event(mbg_context *ctx, void *user, int firing, double t) {
   MBG_TRY(mbg__event_tangent_act(ctx, &s->d.events, firing, &before, s->W, s->dv));
   MBG_TRY(mbg__qr_act(ctx, w, firing, t, s->d.x, s->d.x));
   for (int p = 0; p < s->d.np; p++) {
-    mbg__to_free(w->m, 1, s->dv + (size_t)p * (size_t)w->m->nw,
-                 mbg__ode_tangent_column(&s->d, s->d.x, p) + nplace);
+    mbg__to_free(w->m, 1, s->dv + (size_t)p * (size_t)w->m->nw, mbg__ode_tangent_column(&s->d, s->d.x, p) + nplace);
   }
 done:
   return err;

@@ -83,10 +83,14 @@ typedef struct {
 } law_case;
 
 static const law_case cases[] = {
-    {"spring-damper", "distance", linear, NULL, true},       {"torsion-spring-damper", "angle", linear, NULL, true},
-    {"torsion-about-point", "polar", linear, NULL, true},    {"nonlinear-spring", "distance", function, NULL, false},
-    {"actuator", "angle", minus_function, NULL, false},      {"expression", "distance", minus_function, NULL, false},
-    {"friction", "angle", friction, friction_sample, false}, {"stop", "angle", stop, stop_sample, true},
+    {"spring-damper", "distance", linear, NULL, true},
+    {"torsion-spring-damper", "angle", linear, NULL, true},
+    {"torsion-about-point", "polar", linear, NULL, true},
+    {"nonlinear-spring", "distance", function, NULL, false},
+    {"actuator", "angle", minus_function, NULL, false},
+    {"expression", "distance", minus_function, NULL, false},
+    {"friction", "angle", friction, friction_sample, false},
+    {"stop", "angle", stop, stop_sample, true},
     {"elastic-tendon", "distance", tendon, tendon_sample, true},
 };
 

@@ -83,8 +83,10 @@ static void no_tangent_gives_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(derivatives_agree_with_complex_step), cmocka_unit_test(half_a_turn),
-      cmocka_unit_test(wraps_are_arcs),                      cmocka_unit_test(radius_zero_and_turns),
+      cmocka_unit_test(derivatives_agree_with_complex_step),
+      cmocka_unit_test(half_a_turn),
+      cmocka_unit_test(wraps_are_arcs),
+      cmocka_unit_test(radius_zero_and_turns),
       cmocka_unit_test(no_tangent_gives_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,10 +24,10 @@ typedef struct {
   const char *path, *optimizer, *restart;
   bool resume, curvature;
   int threads, iterations; /* iterations: 0: the preset */
-  int stop_at;    /* iteration at which this rank stops the search; 0: never */
-  double start;   /* of the first parameter; NAN: its nominal value */
-  int result;     /* of creation or solution */
-  char text[512]; /* first message */
+  int stop_at;             /* iteration at which this rank stops the search; 0: never */
+  double start;            /* of the first parameter; NAN: its nominal value */
+  int result;              /* of creation or solution */
+  char text[512];          /* first message */
   mbg_optimize_summary summary;
   int n;
   double numbers[NUMBERS];
