@@ -637,6 +637,8 @@ typedef struct {
   bool joint[64], law[64], force[64], signal[64], coord[64], motion[4], driver, coupling, pin, guess;
 } usage;
 
+extern const mbg__signal_type mbg__signal_tendon;
+
 static void take_usage(const mbg_model *m, usage *used) {
   for (int i = 0; i < m->njoint; i++) {
     USED(joint, m->joints[i].type);
