@@ -46,6 +46,9 @@ static void stop_sample(int i, support_rng *rng, double *attr, double *q, double
   attr[0] = support_uniform(rng, -2, -1);
   attr[1] = support_uniform(rng, 1, 2);
   *q = i % 2 ? attr[1] + d : attr[0] - d;
+  if (d == w && attr[2] == 0) {
+    attr[2] = 1; /* 6 s (1 - s) at s = 1, all that damping alone leaves there, is rounding */
+  }
   if (i % 6 == 4) {
     attr[i % 2 ? 0 : 1] = i % 2 ? -1e300 : 1e300; /* the other limit is absent */
   } else if (i % 6 == 5) {
