@@ -153,7 +153,7 @@ def rebuild(source, base):
 
 
 def rebuild_element(model, section, name, element):
-    if not isinstance(element, dict) or section in ("runs", "constants", "events") or "outer" in element:
+    if not isinstance(element, dict) or section in ("runs", "constants", "events", "curves") or "outer" in element:
         model.add(section, name, element)
         return
     keys = {k + "_" if k in ("in", "from") else k: v for k, v in element.items()}
@@ -161,6 +161,8 @@ def rebuild_element(model, section, name, element):
     if section in ("joints", "forces"):
         method = keys.pop("type").replace("-", "_")
         method = "expression_force" if method == "expression" else method
+    elif section == "couplings" and type_:
+        method = keys.pop("type").replace("-", "_")
     elif section == "bodies":
         method = METHODS["bodies"][keys.pop("type", None)]
     elif section == "parameters":
