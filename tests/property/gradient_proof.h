@@ -335,8 +335,14 @@ static void run_stable(gradient_case *c, int steps) {
 
 /* false: the formulation refuses the model by name (rates of states by accelerations in `ali3p` with loops) */
 static bool takes(gradient_case *c) {
+  if (strcmp(c->options.formulation, "ali3p") != 0) {
+    return true;
+  }
   mbg_run *run = NULL;
-  const int err = mbg_run_create(c->ctx, c->m, &c->options, &run);
+  mbg_run_options options = c->options;
+  options.end = c->m->run.start + c->m->run.step;
+  int err = mbg_run_create(c->ctx, c->m, &options, &run);
+  err = err < 0 ? err : mbg_run_simulate(c->ctx, run);
   const bool refused = err < 0 && strstr(mbg_context_error(c->ctx), "which 'ali3p' with closed loops does not take");
   mbg_run_destroy(run);
   mbg_context_clear(c->ctx);
