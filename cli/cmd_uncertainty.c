@@ -93,7 +93,6 @@ static int choose_numbers(job *j) {
   }
   const int status = cli_mode_scatter_make(&j->modes, &j->r.session, j->args);
   j->u.about = mbg_modes_at_name((int)j->modes.options.at);
-  j->p.jobs = 1; /* eigenvalues by LAPACK in two threads at once were wrong in one of some 20,000 samples */
   return status;
 }
 

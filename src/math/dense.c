@@ -1,4 +1,5 @@
 #include "math/dense.h"
+#include "math/lapack.h"
 
 #include "math/vec.h"
 
@@ -117,7 +118,7 @@ int mbg__lu_factor(mbg__lu *lu, int *where) {
   if (n < LARGE) {
     getrf(lu->A, n, lu->pivot);
   } else {
-    dgetrf_(&n, &n, (double *)lu->A, &n, lu->pivot, &info);
+    MBG__LAPACK(dgetrf_(&n, &n, (double *)lu->A, &n, lu->pivot, &info));
   }
   assert(info >= 0);
   const int bad = bad_diagonal(lu->A, n);
@@ -128,7 +129,7 @@ static void lu_solve(const mbg__lu *lu, bool transposed, real *B, int nrhs) {
   const int n = lu->n;
   int info = 0;
   if (n >= LARGE) {
-    dgetrs_(transposed ? "T" : "N", &n, &nrhs, (double *)lu->A, &n, lu->pivot, (double *)B, &n, &info, 1);
+    MBG__LAPACK(dgetrs_(transposed ? "T" : "N", &n, &nrhs, (double *)lu->A, &n, lu->pivot, (double *)B, &n, &info, 1));
     assert(info == 0);
     return;
   }
@@ -211,7 +212,7 @@ int mbg__cholesky_factor(mbg__cholesky *chol, int *where) {
     bad = potrf(chol->A, n);
   } else {
     int info = 0;
-    dpotrf_("L", &n, (double *)chol->A, &n, &info, 1);
+    MBG__LAPACK(dpotrf_("L", &n, (double *)chol->A, &n, &info, 1));
     assert(info >= 0);
     bad = info > 0 ? info - 1 : bad_diagonal(chol->A, n);
   }
@@ -222,7 +223,7 @@ void mbg__cholesky_solve(const mbg__cholesky *chol, real *B, int nrhs) {
   const int n = chol->n;
   int info = 0;
   if (n >= LARGE && nrhs >= MANY) {
-    dpotrs_("L", &n, &nrhs, (double *)chol->A, &n, (double *)B, &n, &info, 1);
+    MBG__LAPACK(dpotrs_("L", &n, &nrhs, (double *)chol->A, &n, (double *)B, &n, &info, 1));
     assert(info == 0);
     return;
   }
@@ -240,7 +241,8 @@ static int apply_Q(const mbg__qr *qr, const char *trans, double *C, int ncol, do
   const int m = qr->m, k = smaller(qr->m, qr->n), ld = leading(m);
   double size = 0;
   int info;
-  dormqr_("L", trans, &m, &ncol, &k, qr->A, &ld, qr->tau, C, &ld, work ? work : &size, &lwork, &info, 1, 1);
+  MBG__LAPACK(
+      dormqr_("L", trans, &m, &ncol, &k, qr->A, &ld, qr->tau, C, &ld, work ? work : &size, &lwork, &info, 1, 1));
   assert(info == 0);
   return (int)size;
 }
@@ -250,7 +252,7 @@ static int workspace(const mbg__qr *qr) {
   const int query = -1, ld = leading(qr->m);
   double factor = 0;
   int info;
-  dgeqp3_(&qr->m, &qr->n, qr->A, &ld, qr->column, qr->tau, &factor, &query, &info);
+  MBG__LAPACK(dgeqp3_(&qr->m, &qr->n, qr->A, &ld, qr->column, qr->tau, &factor, &query, &info));
   assert(info == 0);
   const int apply = apply_Q(qr, "N", NULL, leading(qr->m), NULL, -1);
   return factor > apply ? (int)factor : leading(apply);
@@ -278,7 +280,7 @@ int mbg__qr_factor(mbg__qr *qr) {
   for (int k = 0; k < qr->n; k++) {
     qr->column[k] = 0; /* free to move */
   }
-  dgeqp3_(&qr->m, &qr->n, qr->A, &ld, qr->column, qr->tau, qr->work, &qr->lwork, &info);
+  MBG__LAPACK(dgeqp3_(&qr->m, &qr->n, qr->A, &ld, qr->column, qr->tau, qr->work, &qr->lwork, &info));
   assert(info == 0);
   for (int k = 0; k < qr->n; k++) {
     qr->column[k] -= 1;

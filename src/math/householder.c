@@ -1,4 +1,5 @@
 #include "math/householder.h"
+#include "math/lapack.h"
 
 #include "math/vec.h"
 
@@ -68,7 +69,7 @@ static int work_size(int m, int n) { return n < LARGE ? 1 : BLOCK * (m > n ? m :
 static bool factor_large(mbg__householder *q) {
   int info = 0;
   if (q->n >= LARGE) {
-    dgeqrf_(&q->m, &q->n, q->A, &q->m, q->tau, q->work, &q->lwork, &info);
+    MBG__LAPACK(dgeqrf_(&q->m, &q->n, q->A, &q->m, q->tau, q->work, &q->lwork, &info));
     assert(info == 0);
   }
   return q->n >= LARGE;
@@ -78,8 +79,8 @@ static bool multiply_large(const mbg__householder *q, bool transposed, real *C, 
   const bool large = q->n >= LARGE && ncol >= MANY;
   int info = 0;
   if (large) {
-    dormqr_("L", transposed ? "T" : "N", &q->m, &ncol, &q->n, q->A, &q->m, q->tau, C, &q->m, q->work, &q->lwork, &info,
-            1, 1);
+    MBG__LAPACK(dormqr_("L", transposed ? "T" : "N", &q->m, &ncol, &q->n, q->A, &q->m, q->tau, C, &q->m, q->work,
+                        &q->lwork, &info, 1, 1));
     assert(info == 0);
   }
   return large;

@@ -1,4 +1,5 @@
 #include "math/spectrum.h"
+#include "math/lapack.h"
 
 /* Fortran: arguments by reference, lengths of the texts at the end. */
 void dsyev_(const char *jobz, const char *uplo, const int *n, double *A, const int *lda, double *w, double *work,
@@ -39,13 +40,13 @@ int mbg__eigen_symmetric(mbg_context *ctx, int n, double *A, double *w) {
   if (n == 0 || !finite_all((size_t)n * (size_t)n, A)) {
     return n == 0 ? MBG_OK : MBG_ERROR_CONVERGENCE;
   }
-  dsyev_("V", "L", &n, A, &n, w, &size, &ask, &info, 1, 1);
+  MBG__LAPACK(dsyev_("V", "L", &n, A, &n, w, &size, &ask, &info, 1, 1));
   const int lwork = (int)size;
   double *work = mbg__alloc(ctx, (size_t)lwork, sizeof(double));
   if (!work) {
     return MBG_ERROR_MEMORY;
   }
-  dsyev_("V", "L", &n, A, &n, w, work, &lwork, &info, 1, 1);
+  MBG__LAPACK(dsyev_("V", "L", &n, A, &n, w, work, &lwork, &info, 1, 1));
   mbg__free(ctx, work);
   return status(info);
 }
@@ -56,13 +57,13 @@ static int least_of_many(mbg_context *ctx, int n, double *A, double *least) {
   const double none = 0;
   double size, *w = mbg__alloc(ctx, (size_t)n, sizeof(double));
   int info, count = 0, ifail = 0, *iwork = mbg__alloc(ctx, 5 * (size_t)n, sizeof(int)), err = MBG_ERROR_MEMORY;
-  dsyevx_("N", "I", "L", &n, A, &n, &none, &none, &one, &one, &none, &count, w, NULL, &one, &size, &ask, iwork, &ifail,
-          &info, 1, 1, 1);
+  MBG__LAPACK(dsyevx_("N", "I", "L", &n, A, &n, &none, &none, &one, &one, &none, &count, w, NULL, &one, &size, &ask,
+                      iwork, &ifail, &info, 1, 1, 1));
   const int lwork = (int)size;
   double *work = mbg__alloc(ctx, (size_t)lwork, sizeof(double));
   if (w && iwork && work) {
-    dsyevx_("N", "I", "L", &n, A, &n, &none, &none, &one, &one, &none, &count, w, NULL, &one, work, &lwork, iwork,
-            &ifail, &info, 1, 1, 1);
+    MBG__LAPACK(dsyevx_("N", "I", "L", &n, A, &n, &none, &none, &one, &one, &none, &count, w, NULL, &one, work, &lwork,
+                        iwork, &ifail, &info, 1, 1, 1));
     *least = w[0];
     err = count == 1 ? status(info) : MBG_ERROR_CONVERGENCE;
   }
@@ -89,7 +90,7 @@ int mbg__eigen_least(mbg_context *ctx, int n, double *A, double *least) {
 void mbg__product_NT(int n, int m, const double *Z, const double *Y, double *A) {
   const double one = 1, zero = 0;
   if (n > 0) {
-    dgemm_("N", "T", &n, &n, &m, &one, Z, &n, Y, &n, &zero, A, &n, 1, 1);
+    MBG__LAPACK(dgemm_("N", "T", &n, &n, &m, &one, Z, &n, Y, &n, &zero, A, &n, 1, 1));
   }
 }
 
@@ -100,13 +101,13 @@ int mbg__eigen_general(mbg_context *ctx, int n, double *A, double *wr, double *w
   if (n == 0 || !finite_all((size_t)n * (size_t)n, A)) {
     return n == 0 ? MBG_OK : MBG_ERROR_CONVERGENCE;
   }
-  dgeev_("V", "V", &n, A, &n, wr, wi, Y, &n, X, &n, &size, &ask, &info, 1, 1);
+  MBG__LAPACK(dgeev_("V", "V", &n, A, &n, wr, wi, Y, &n, X, &n, &size, &ask, &info, 1, 1));
   const int lwork = (int)size;
   double *work = mbg__alloc(ctx, (size_t)lwork, sizeof(double));
   if (!work) {
     return MBG_ERROR_MEMORY;
   }
-  dgeev_("V", "V", &n, A, &n, wr, wi, Y, &n, X, &n, work, &lwork, &info, 1, 1);
+  MBG__LAPACK(dgeev_("V", "V", &n, A, &n, wr, wi, Y, &n, X, &n, work, &lwork, &info, 1, 1));
   mbg__free(ctx, work);
   return status(info);
 }
@@ -121,7 +122,7 @@ int mbg__eigen_complex(mbg_context *ctx, int n, double *A, double *w) {
   if (!work) {
     return MBG_ERROR_MEMORY;
   }
-  zgeev_("N", "N", &n, A, &n, w, NULL, &one, NULL, &one, work, &lwork, work + 2 * lwork, &info, 1, 1);
+  MBG__LAPACK(zgeev_("N", "N", &n, A, &n, w, NULL, &one, NULL, &one, work, &lwork, work + 2 * lwork, &info, 1, 1));
   mbg__free(ctx, work);
   return status(info);
 }
@@ -178,7 +179,7 @@ static bool step(int n, const double *C, const double *Q, const int *pivot, bool
   const int one = 1;
   int info, k = 0;
   slope(n, C, transposed, w, x, d);
-  zgetrs_(transposed ? "T" : "N", &n, &one, Q, &n, pivot, d, &n, &info, 1);
+  MBG__LAPACK(zgetrs_(transposed ? "T" : "N", &n, &one, Q, &n, pivot, d, &n, &info, 1));
   for (int i = 1; i < n; i++) {
     k = hypot(d[2 * i], d[2 * i + 1]) > hypot(d[2 * k], d[2 * k + 1]) ? i : k;
   }
@@ -200,7 +201,7 @@ static void improve(int n, const double *K, const double *C, double *Q, int *piv
     int info;
     double other[2] = {w[0], w[1]};
     fill(n, K, C, w, Q);
-    zgetrf_(&n, &n, Q, &n, pivot, &info);
+    MBG__LAPACK(zgetrf_(&n, &n, Q, &n, pivot, &info));
     if (info != 0 || !step(n, C, Q, pivot, true, other, y, d) || !step(n, C, Q, pivot, false, w, x, d)) {
       return;
     }
@@ -244,10 +245,10 @@ int mbg__solve_complex(mbg_context *ctx, int n, double *A, int m, double *B) {
   if (!pivot) {
     return MBG_ERROR_MEMORY;
   }
-  zgetrf_(&n, &n, A, &n, pivot, &info);
+  MBG__LAPACK(zgetrf_(&n, &n, A, &n, pivot, &info));
   const bool singular = info != 0;
   if (!singular) {
-    zgetrs_("N", &n, &m, A, &n, pivot, B, &n, &info, 1);
+    MBG__LAPACK(zgetrs_("N", &n, &m, A, &n, pivot, B, &n, &info, 1));
   }
   mbg__free(ctx, pivot);
   return singular ? MBG_ERROR_SINGULAR : status(info);

@@ -1,4 +1,5 @@
 #include "math/svd.h"
+#include "math/lapack.h"
 
 /* Fortran: arguments by reference, lengths of the texts at the end. */
 void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, double *A, const int *lda, double *s,
@@ -27,13 +28,13 @@ int mbg__svd(mbg_context *ctx, int n, double *A, double *s, double *V) {
   if (n == 0) {
     return MBG_OK;
   }
-  dgesvd_("N", "A", &n, &n, A, &n, s, NULL, &one, V, &n, &size, &ask, &info, 1, 1);
+  MBG__LAPACK(dgesvd_("N", "A", &n, &n, A, &n, s, NULL, &one, V, &n, &size, &ask, &info, 1, 1));
   const int lwork = (int)size;
   double *work = mbg__alloc(ctx, (size_t)lwork, sizeof(double));
   if (!work) {
     return MBG_ERROR_MEMORY;
   }
-  dgesvd_("N", "A", &n, &n, A, &n, s, NULL, &one, V, &n, work, &lwork, &info, 1, 1);
+  MBG__LAPACK(dgesvd_("N", "A", &n, &n, A, &n, s, NULL, &one, V, &n, work, &lwork, &info, 1, 1));
   mbg__free(ctx, work);
   transpose(n, V);
   return info == 0 ? MBG_OK : MBG_ERROR_CONVERGENCE;
