@@ -99,7 +99,7 @@ double mbg__step_nodes_time(const mbg__step_nodes *n, int i) {
 /* values (y, NULL: not known yet) of node i at time t with its weight */
 static int keep(mbg__step_nodes *n, int i, double t, real omega, const real *y, mbg__step_value value, void *user) {
   real *out = n->plan->place ? n->row : n->y + (size_t)i * (size_t)n->width;
-  if (y && !n->plan->place) {
+  if (y && !n->plan->place && n->width > 0) {
     memcpy(out, y, (size_t)n->width * sizeof(real));
   }
   n->point = omega != 0;
