@@ -1,5 +1,5 @@
-/* Factorizations by LAPACK in two threads at once give the bits of one thread (math/lapack.h). Without the lock about one
-   of a hundred is wrong: 2000 in each thread find it. */
+/* Factorizations by LAPACK in two threads at once give the bits of one thread (math/lapack.h). Without the lock about
+   one of a hundred is wrong: 2000 in each thread find it. */
 #include "math/dense.h"
 #include "math/lapack.h"
 #include "support/support.h"
