@@ -4,10 +4,11 @@
    chain: spatial bodies on revolute joints with alternating axes, torsion springs, springs to the ground
    loop:  an arch of spatial rods on spherical joints, both ends on the ground, springs to the ground
 
-     gradient_cost KIND BODIES PARAMETERS STEPS [WHAT [MEMORY]]
+     gradient_cost KIND BODIES PARAMETERS STEPS [WHAT [MEMORY [FORMULATION]]]
 
    prints times and counts. WHAT is all, simulate, adjoint or direct; MEMORY is the part of the nodes' bytes that may be
-   kept. bench/run counts instructions of measure_simulate, measure_adjoint and measure_direct with callgrind. */
+   kept, 0: all; FORMULATION is lie by default, and dca takes rk4. bench/run counts instructions of measure_simulate,
+   measure_adjoint and measure_direct with callgrind. */
 #include <mbgrad/model.h>
 #include <mbgrad/run.h>
 
@@ -181,10 +182,11 @@ static void check(const subject *s, int err) {
   }
 }
 
-static void open_subject(subject *s, const char *text, int steps, double memory) {
+static void open_subject(subject *s, const char *formulation, const char *text, int steps, double memory) {
   mbg_run_options o;
   mbg_run_options_default(&o, sizeof(o));
-  o.formulation = "lie";
+  o.formulation = formulation;
+  o.integrator = strcmp(formulation, "dca") == 0 ? "rk4" : NULL;
   o.step = 1e-3;
   o.end = 1e-3 * steps;
   o.memory = memory;
@@ -259,22 +261,23 @@ static void print_adjoint(const sample *x, const sample *simulate, double per_st
 
 int main(int argc, char **argv) {
   if (argc < 5) {
-    fprintf(stderr, "usage: gradient_cost chain|loop BODIES PARAMETERS STEPS [all|simulate|adjoint|direct [MEMORY]]\n");
+    fprintf(stderr, "usage: gradient_cost chain|loop BODIES PARAMETERS STEPS [WHAT [MEMORY [FORMULATION]]]\n");
     return 2;
   }
   const int n = atoi(argv[2]), np = atoi(argv[3]), steps = atoi(argv[4]);
   const char *what = argc > 5 ? argv[5] : "all";
   const double part = argc > 6 ? atof(argv[6]) : 0, per_step = 1.0 / steps;
+  const char *formulation = argc > 7 ? argv[7] : "lie";
   const int rounds = getenv("MBG_ROUNDS") ? atoi(getenv("MBG_ROUNDS")) : 3;
   char *text = model_text(strcmp(argv[1], "loop") == 0, n, np);
   subject s;
   mbg_run_work first;
-  open_subject(&s, text, steps, 0);
+  open_subject(&s, formulation, text, steps, 0);
   check(&s, mbg_run_simulate(s.ctx, s.run)); /* decides rank and pivots */
   first = *mbg_run_get_work(s.run);
   if (part > 0) {
     close_subject(&s);
-    open_subject(&s, text, steps, part * first.peak_bytes);
+    open_subject(&s, formulation, text, steps, part * first.peak_bytes);
     check(&s, mbg_run_simulate(s.ctx, s.run));
   }
   const sample simulate = best(&s, measure_simulate, rounds);

@@ -1,6 +1,7 @@
 /* mbgrad check --gradient: Taylor test, direct against adjoint, finite differences, another formulation */
 #include "cmd_check_gradient.h"
 
+#include "creep.h"
 #include "event_proof.h"
 #include "hessian_proof.h"
 #include "mbgrad/proof.h"
@@ -518,11 +519,11 @@ void cli_proof_print(const cli_proof *p, bool full) {
   putchar('\n');
   print_verdicts(p);
   for (int c = 0; c < p->chosen.count; c++) {
-    const int k = p->chosen.index[c];
-    print_criterion(p, k);
+    print_criterion(p, p->chosen.index[c]);
   }
   print_taylor(p, full);
   cli_proof_print_events(p->r->run, proof_of(p, p->chosen.index[0]));
+  cli_creep_print(p->r->session.ctx, p->r->run, p->model, p->r->session.parameters, &p->chosen);
   print_other(p);
   if (p->second) {
     cli_hessian_proof_print(&p->hessian);
@@ -588,9 +589,8 @@ void cli_proof_json(const cli_proof *p) {
          p->other ? p->other : "", p->other ? "\"" : "");
   fputs(",\n    \"criteria\": {", stdout);
   for (int c = 0; c < p->chosen.count; c++) {
-    const int k = p->chosen.index[c];
     fputs(c > 0 ? ",\n      " : "\n      ", stdout);
-    json_criterion(p, k);
+    json_criterion(p, p->chosen.index[c]);
   }
   fputs("\n    }\n  }", stdout);
   if (p->second) {

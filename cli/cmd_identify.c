@@ -1,6 +1,7 @@
 /* mbgrad identify: parameters from measurements */
 #include "cli.h"
 #include "identify_report.h"
+#include "identify_starts.h"
 #include "search.h"
 #include "step_error.h"
 #include "text.h"
@@ -26,6 +27,21 @@ static bool is_known(const char *optimizer) {
     yes = !strcmp(optimizer, known[i]);
   }
   return yes;
+}
+
+/* starts in processes, and where their results are recorded */
+typedef struct {
+  int jobs;
+  cli_record_options record;
+} sharing;
+
+static int take_sharing(const cli_args *args, const mbg_identify_options *o, sharing *s) {
+  s->jobs = 1;
+  int status = cli_count(args, "jobs", &s->jobs);
+  status = status == CLI_DONE ? cli_record_take(args, &s->record) : status;
+  return status == CLI_DONE && s->record.folder && o->starts < 2
+             ? cli_bad_input("--records records results of several starts: give --starts N")
+             : status;
 }
 
 static int take_options(const cli_args *args, const cli_run *r, mbg_identify_options *o) {
@@ -72,6 +88,17 @@ static int put_results(const cli_args *args, cli_session *s, const mbg_identify 
 
 /* ---------------------------------------------------------------------- the command */
 
+/* Several starts in processes; *o gives their best one. */
+static int fit_starts(cli_session *s, mbg_identify_options *o, const sharing *how, cli_fits *fits) {
+  if (o->starts < 2 || (!how->record.folder && how->jobs < 2)) {
+    return CLI_DONE;
+  }
+  const int status = cli_identify_starts(s, o, how->jobs, &how->record, fits);
+  return status == CLI_DONE && !fits->part && fits->ended < o->starts
+             ? cli_failed("interrupted: %d of %d starts ended; --resume goes on", fits->ended, o->starts)
+             : status;
+}
+
 static int fit(const cli_args *args, cli_session *s, const mbg_identify_options *o) {
   mbg_identify *id = NULL;
   int result = mbg_identify_create(s->ctx, s->model, o, &id);
@@ -92,14 +119,19 @@ static int fit(const cli_args *args, cli_session *s, const mbg_identify_options 
 static int identify(const cli_args *args) {
   cli_run r;
   mbg_identify_options o;
+  sharing how;
+  cli_fits fits = {0};
   int status = cli_run_begin(&r, args, false, true);
   r.options.progress = NULL; /* no bar for each of many simulations */
   if (status == CLI_DONE) {
     status = take_options(args, &r, &o);
   }
-  if (status == CLI_DONE) {
+  status = status == CLI_DONE ? take_sharing(args, &o, &how) : status;
+  status = status == CLI_DONE ? fit_starts(&r.session, &o, &how, &fits) : status;
+  if (status == CLI_DONE && !fits.part) {
     status = fit(args, &r.session, &o);
   }
+  cli_identify_starts_end(&fits);
   cli_run_close(&r);
   return status;
 }
@@ -112,6 +144,8 @@ static const cli_option options[] = {
     {"iterations", "N", false, "most iterations; default: 100"},
     {"fit-tolerance", "NUMBER", false, "relative steps at which the fit has converged; default: 1e-10"},
     CLI_OPTIONS_STARTS,
+    {"jobs", "N", false, "starts in N processes"},
+    CLI_OPTIONS_PARTS,
     {"homotopy", "N", false, "N fits of a model that is pulled to the data less and less, then the model itself"},
     {"gain", "NUMBER", false, "of the pull at its beginning; default: 1000"},
     CLI_OPTION_NO_ERROR,

@@ -258,8 +258,8 @@ static int read_settings(const cli_args *args, const cli_session *session, setti
   status = status == CLI_DONE ? read_locus(args, session->model, s) : status;
   if (status == CLI_DONE && range) {
     status = read_range("frequencies", range, &s->from, &s->to);
-    if (status == CLI_DONE && !(s->from > 0)) {
-      status = cli_bad_input("--frequencies: '%s' must be positive", range);
+    if (status == CLI_DONE && !(s->from > 1e-100 && s->to < 1e100)) {
+      status = cli_bad_input("--frequencies: '%s' must be positive, from 1e-100 to 1e100 Hz", range);
     }
   }
   return status == CLI_DONE && out ? cli_linear_path(out) : status;
@@ -291,9 +291,9 @@ static int print_result(cli_session *session, const mbg_linearize *s, const cli_
 
 static int write_files(cli_session *session, const mbg_linearize *linear, const settings *s, const cli_args *args) {
   const char *out = cli_value(args, "out", 0), *bode = cli_value(args, "bode", 0), *plot = cli_value(args, "plot", 0);
-  int status = out ? cli_linear_write(out, linear) : CLI_DONE;
-  if (status == CLI_DONE && bode) {
-    status = cli_bode_write(bode, session, linear, s->from, s->to);
+  int status = bode ? cli_bode_write(bode, session, linear, s->from, s->to) : CLI_DONE;
+  if (status == CLI_DONE && out) {
+    status = cli_linear_write(out, linear);
   }
   if (status == CLI_DONE && plot) {
     status = cli_locus_write(plot, session, &s->o, s->locus, s->first, s->last);

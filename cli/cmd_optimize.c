@@ -162,23 +162,6 @@ static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt
 
 /* ---------------------------------------------------------------------- the command */
 
-/* of a program that did a part of the starts */
-static int end_part(const search *s, const cli_starts *starts) {
-  int own = 0, left = 0;
-  for (int k = 0; k < s->starts; k++) {
-    const cli_start *start = &starts->list[k];
-    const bool ended = start->status != MBG_ERROR_INTERRUPTED && start->reason != MBG_OPTIMIZE_INTERRUPTED;
-    own += cli_record_own(&s->record, k);
-    left += cli_record_own(&s->record, k) && !ended;
-  }
-  if (left > 0) {
-    return cli_failed("interrupted; %d of %d starts of this part are recorded: --resume goes on", own - left, own);
-  }
-  fprintf(stderr, "part %d of %d is recorded, %d starts: without --shard, with --resume, the best of all is given\n",
-          s->record.part, s->record.parts, own);
-  return CLI_DONE;
-}
-
 /* errors that other ranks do not have: they would wait for this one */
 static void end_ranks(int result) {
   if (result == MBG_ERROR_MEMORY) {
@@ -197,7 +180,6 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
     status = cli_optimize_starts(&r->session, &s->o, s->starts, s->jobs, &s->record, &starts);
   }
   if (starts.part) {
-    status = status == CLI_DONE ? end_part(s, &starts) : status;
     cli_optimize_starts_end(&starts);
     return status;
   }

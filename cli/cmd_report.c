@@ -328,15 +328,6 @@ static int compute(report *p) {
   return status == CLI_DONE ? cli_series_make(&p->series, p->model, p->r.run, NULL, 0) : status;
 }
 
-/* NAME-report.html, for a model without --out; letters that a path cannot have become '-' */
-static char *default_path(const mbg_model *model) {
-  char *path = cli_format("%s-report.html", mbg_model_name(model));
-  for (char *c = path; *c; c++) {
-    *c = *c == '/' || (unsigned char)*c < 32 ? '-' : *c;
-  }
-  return path;
-}
-
 static int write_page(report *p, const char *path) {
   FILE *f = cli_file_open(path);
   if (!f) {
@@ -377,7 +368,7 @@ static int run_report(const cli_args *args) {
   char *own = NULL;
   int status = make_run(&p);
   if (status == CLI_DONE && !out) {
-    out = own = default_path(p.model);
+    out = own = cli_model_file(p.model, "-report.html");
     status = cli_file_check(p.r.session.ctx, p.model, "--out", out, CLI_FILE_OUT);
   }
   status = status == CLI_DONE ? cli_count(args, "frames", &p.frames) : status;

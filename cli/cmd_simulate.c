@@ -290,7 +290,7 @@ static const cli_option options[] = {
     {"poses", "FILE.csv", CLI_FILE_OUT, "write positions and quaternions of all bodies, and modal coordinates"},
     {"state", "FILE", CLI_FILE_OUT, "write the final state as JSON: time, frames, twists"},
     {"restart", "FILE", false, "start from such a state"},
-    CLI_OPTION_PLOT,
+    {"plot", "FILE", CLI_PICTURE, "write a plot: FILE.svg, FILE.png or FILE.pdf; \"A,B;C\": these signals, NAME.svg"},
     CLI_OPTIONS_PANELS,
     CLI_OPTION_JSON,
     {"quiet", NULL, false, "print nothing but messages"},

@@ -77,7 +77,7 @@ static int take_range(axis *a, const char *text, const char *values) {
     return bad_vary(text, "the count is no whole number from 1");
   }
   a->count = n == 3 ? (int)x[2] : 0;
-  return CLI_DONE;
+  return isfinite(a->high - a->low) ? CLI_DONE : bad_vary(text, "the range is too wide for numbers between its ends");
 }
 
 static int take_list(axis *a, const char *text, const char *values) {

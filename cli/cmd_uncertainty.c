@@ -146,31 +146,45 @@ static int gradients(job *j) {
   return cli_run_status(&j->r, result);
 }
 
-/* the Hessian of a criterion by the scattering parameters, the mean of its two halves */
-static int second_derivatives(job *j, mbg_hessian *hessian, int c) {
-  const mbg_model *m = j->r.session.model;
-  const size_t nc = (size_t)mbg_model_criterion_count(m), np = (size_t)mbg_model_parameter_count(m);
-  const size_t n = (size_t)j->scatter.count;
-  double *weights = cli_resize(NULL, nc + 2 * np, sizeof(double)), *direction = weights + nc, *product = direction + np;
+/* the products (n x np) of criterion c as its Hessian by the scattering parameters, the mean of its two halves */
+static void take_matrix(job *j, const double *products, int c) {
+  const size_t n = (size_t)j->scatter.count, np = (size_t)mbg_model_parameter_count(j->r.session.model);
   double *H = j->u.hessian + (size_t)c * n * n;
-  int result = MBG_OK;
-  memset(weights, 0, (nc + np) * sizeof(double));
-  weights[j->u.chosen.index[c]] = 1;
-  for (size_t i = 0; result == MBG_OK && i < n; i++) {
-    direction[j->scatter.index[i]] = 1;
-    result = mbg_hessian_product(j->r.session.ctx, hessian, weights, direction, NULL, product);
-    direction[j->scatter.index[i]] = 0;
-    for (size_t k = 0; result == MBG_OK && k < n; k++) {
-      H[k * n + i] = product[j->scatter.index[k]];
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k <= i; k++) {
+      const size_t a = (size_t)j->scatter.index[i], b = (size_t)j->scatter.index[k];
+      H[i * n + k] = H[k * n + i] = (products[i * np + b] + products[k * np + a]) / 2;
     }
   }
+  j->u.has[c] = true;
+}
+
+/* all criteria but paths share the simulations along the scattering parameters */
+static int second_derivatives(job *j, mbg_hessian *hessian) {
+  const mbg_model *m = j->r.session.model;
+  const size_t nc = (size_t)mbg_model_criterion_count(m), np = (size_t)mbg_model_parameter_count(m);
+  const size_t n = (size_t)j->scatter.count, most = (size_t)j->u.chosen.count;
+  double *weights = cli_resize(NULL, most * nc + n * np + 1, sizeof(double)), *directions = weights + most * nc;
+  double *products = cli_resize(NULL, most * n * np + 1, sizeof(double));
+  int count = 0;
+  memset(weights, 0, (most * nc + n * np) * sizeof(double));
   for (size_t i = 0; i < n; i++) {
-    for (size_t k = 0; k < i; k++) {
-      H[i * n + k] = H[k * n + i] = (H[i * n + k] + H[k * n + i]) / 2;
+    directions[i * np + (size_t)j->scatter.index[i]] = 1;
+  }
+  for (int c = 0; c < j->u.chosen.count; c++) {
+    const int k = j->u.chosen.index[c];
+    if (strcmp(mbg_model_criterion_kind(m, k), "path") != 0) {
+      weights[(size_t)count++ * nc + (size_t)k] = 1;
+    }
+  }
+  const int result = mbg_hessian_products(j->r.session.ctx, hessian, count, weights, (int)n, directions, products);
+  for (int c = 0, s = 0; result == MBG_OK && c < j->u.chosen.count; c++) {
+    if (strcmp(mbg_model_criterion_kind(m, j->u.chosen.index[c]), "path") != 0) {
+      take_matrix(j, products + (size_t)s++ * n * np, c);
     }
   }
   free(weights);
-  j->u.has[c] = result == MBG_OK;
+  free(products);
   return cli_run_status(&j->r, result);
 }
 
@@ -192,7 +206,6 @@ static int differentiate_modes(job *j) {
 }
 
 static int differentiate(job *j) {
-  const mbg_model *m = j->r.session.model;
   mbg_hessian *hessian = NULL;
   int status = cli_run_simulate(&j->r);
   if (status == CLI_DONE && mbg_run_partial(j->r.run)) {
@@ -201,11 +214,7 @@ static int differentiate(job *j) {
   status = status == CLI_DONE ? gradients(j) : status;
   if (status == CLI_DONE && !cli_flag(j->args, "first-order")) {
     status = cli_run_status(&j->r, mbg_hessian_create(j->r.session.ctx, j->r.run, &hessian));
-    for (int c = 0; status == CLI_DONE && c < j->u.chosen.count; c++) {
-      if (strcmp(mbg_model_criterion_kind(m, j->u.chosen.index[c]), "path") != 0) {
-        status = second_derivatives(j, hessian, c);
-      }
-    }
+    status = status == CLI_DONE ? second_derivatives(j, hessian) : status;
     mbg_hessian_destroy(hessian);
   }
   return status == CLI_DONE ? moments(j) : status;

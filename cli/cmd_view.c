@@ -11,17 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NAME.html in the current folder, for a model without --out; letters that a path cannot have become '-' */
-static char *default_path(const mbg_model *model) {
-  char *path = cli_format("%s.html", mbg_model_name(model));
-  for (char *c = path; *c; c++) {
-    if (*c == '/' || (unsigned char)*c < 32) {
-      *c = '-';
-    }
-  }
-  return path;
-}
-
 static int write_glb(cli_run *r, const mbg_view_options *options, const char *path) {
   char *data = NULL;
   size_t length = 0;
@@ -84,7 +73,7 @@ static int view(const cli_args *args) {
   int status = make_run(args, &r);
   status = status == CLI_DONE ? take_options(args, &r, &options, &ghosts) : status;
   if (status == CLI_DONE && !out && !cli_value(args, "glb", 0) && !cli_pictures_wanted(args)) {
-    out = own = default_path(r.session.model);
+    out = own = cli_model_file(r.session.model, ".html");
     status = cli_file_check(r.session.ctx, r.session.model, "--out", out, CLI_FILE_OUT);
   }
   status = status == CLI_DONE ? cli_others_take(&others, args, &r) : status;

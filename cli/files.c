@@ -392,14 +392,45 @@ static bool same_path(const char *a, const char *b) {
   return same;
 }
 
-/* "A,B;X:Y" or a signal of the model, not a file */
-static bool names_signals(const mbg_model *model, const char *text) {
-  bool signal = strpbrk(text, ",;") != NULL && !strpbrk(text, "./");
+char *cli_model_file(const mbg_model *model, const char *ending) {
+  char *path = cli_format("%s%s", mbg_model_name(model), ending);
+  for (char *c = path; *c; c++) {
+    if (*c == '/' || (unsigned char)*c < 32) {
+      *c = '-';
+    }
+  }
+  return path;
+}
+
+bool cli_names_signals(const mbg_model *model, const char *text) {
+  bool signal = strpbrk(text, ",;:") != NULL && !strpbrk(text, "./");
   for (int i = 0; model && !signal && i < mbg_model_signal_count(model); i++) {
     const char *name = mbg_model_signal_name(model, i); /* NULL: of the model's own use */
     signal = name && !strcmp(name, text);
   }
   return signal;
+}
+
+/* the file that an option names; of signals to be drawn: the model's name. To be freed. */
+static char *file_of(const cli_args *args, const mbg_model *model, const cli_given *given) {
+  const bool signals =
+      given->option->kind == CLI_PICTURE && cli_takes(args, "panels") && cli_names_signals(model, given->value);
+  return signals ? cli_model_file(model, ".svg") : cli_copy(given->value);
+}
+
+/* two options that name one file */
+static int check_others(const cli_args *args, const mbg_model *model, int index, const char *file) {
+  int status = CLI_DONE;
+  for (int k = 0; status == CLI_DONE && k < index && !in_place(file); k++) {
+    const cli_given *other = &args->given[k];
+    char *name = other->option->kind >= CLI_FILE_OUT ? file_of(args, model, other) : NULL;
+    if (name && same_path(name, file)) {
+      status =
+          cli_bad_input("--%s and --%s both name '%s'", other->option->name, args->given[index].option->name, file);
+    }
+    free(name);
+  }
+  return status;
 }
 
 int cli_files_check(const cli_args *args, mbg_context *ctx, const mbg_model *model) {
@@ -409,20 +440,13 @@ int cli_files_check(const cli_args *args, mbg_context *ctx, const mbg_model *mod
     if (given->option->kind < CLI_FILE_OUT || !strcmp(given->value, "-")) {
       continue;
     }
-    char *what = cli_format("--%s", given->option->name);
-    status = cli_file_check(ctx, model, what, given->value, (cli_option_kind)given->option->kind);
-    for (int k = 0; status == CLI_DONE && k < i; k++) {
-      const cli_given *other = &args->given[k];
-      if (other->option->kind >= CLI_FILE_OUT && !in_place(given->value) && same_path(other->value, given->value)) {
-        status = cli_bad_input("--%s and --%s both name '%s'", other->option->name, given->option->name, given->value);
-      }
-    }
+    char *what = cli_format("--%s", given->option->name), *file = file_of(args, model, given);
+    status = cli_file_check(ctx, model, what, file, (cli_option_kind)given->option->kind);
+    status = status == CLI_DONE ? check_others(args, model, i, file) : status;
     if (status == CLI_DONE && given->option->kind == CLI_PICTURE) {
-      status = cli_takes(args, "panels") && names_signals(model, given->value)
-                   ? cli_bad_input("%s: '%s' names signals; give the file, too: %s FILE.svg --panels \"%s\"", what,
-                                   given->value, what, given->value)
-                   : cli_picture_path(what, given->value);
+      status = cli_picture_path(what, file);
     }
+    free(file);
     free(what);
   }
   return status;

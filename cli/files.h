@@ -29,6 +29,14 @@ int cli_folder_make(const char *what, const char *path);
 /* Was `name` made by a process that is gone: PREFIX, its number, "-", anything? */
 bool cli_abandoned(const char *folder, const char *name, const char *prefix);
 
+/* The model's name with an ending, a file of the current folder; letters that a path cannot have become '-'. To be
+   freed. */
+char *cli_model_file(const mbg_model *model, const char *ending);
+
+/* Is the value of --plot, of a command with --panels, no file but what is drawn: "A,B;X:Y", or one signal? Then the
+   plot is NAME.svg of the model. */
+bool cli_names_signals(const mbg_model *model, const char *text);
+
 /* Errors that are visible before anything is computed, for every file that the options name: a folder that is missing
    or cannot be written, an input of the model, one file for two options. */
 int cli_files_check(const cli_args *args, mbg_context *ctx, const mbg_model *model);

@@ -50,22 +50,20 @@ static bool is_quadratic(const mbg_hessian_proof *q) {
   return false;
 }
 
-/* transposed steps are symmetric to rounding, backward integration to its tolerance */
-static double symmetric(const cli_hessian_proof *h) {
-  return fmax(1e-11, 1e3 * mbg_run_relative_tolerance(h->run->run));
-}
+/* transposed steps are symmetric to rounding */
+static double symmetric(const mbg_hessian_proof *q) { return fmax(1e-11, 10 * q->rounding); }
 
-static verdict judge(const cli_hessian_proof *h, const mbg_hessian_proof *q) {
+static verdict judge(const mbg_hessian_proof *q) {
   const bool falls = fabs(q->slope - 3) <= 0.05 && q->decades >= 1.99;
   const bool differences = fabs(q->difference_slope - 2) <= 0.05 && q->difference_decades >= 1.99;
-  if (!(q->asymmetry <= symmetric(h))) {
+  if (!(q->asymmetry <= symmetric(q))) {
     return NOT_PROVEN;
   }
   return (falls || differences) && q->best_difference <= 1e-5 ? PROVEN : is_quadratic(q) ? QUADRATIC : NOT_PROVEN;
 }
 
-static char *verdict_text(const cli_hessian_proof *h, const mbg_hessian_proof *q) {
-  const verdict v = judge(h, q);
+static char *verdict_text(const mbg_hessian_proof *q) {
+  const verdict v = judge(q);
   char slope[96] = "the remainder never falls with slope 3", gradients[96] = "";
   if (!isnan(q->slope)) {
     snprintf(slope, sizeof(slope), "slope %.2f over %.1f decades", q->slope, q->decades);
@@ -85,7 +83,7 @@ static char *verdict_text(const cli_hessian_proof *h, const mbg_hessian_proof *q
 
 int cli_hessian_proof_status(const cli_hessian_proof *h) {
   for (int c = 0; c < h->chosen.count; c++) {
-    if (judge(h, &h->proofs[c]) == NOT_PROVEN) {
+    if (judge(&h->proofs[c]) == NOT_PROVEN) {
       return cli_failed("the second derivatives of '%s' are not proven",
                         mbg_model_criterion_name(h->run->session.model, h->chosen.index[c]));
     }
@@ -116,7 +114,7 @@ void cli_hessian_proof_print(const cli_hessian_proof *h) {
   const mbg_model *model = h->run->session.model;
   for (int c = 0; c < h->chosen.count; c++) {
     char *title = cli_format("\n%s: second derivatives", mbg_model_criterion_name(model, h->chosen.index[c]));
-    char *text = verdict_text(h, &h->proofs[c]);
+    char *text = verdict_text(&h->proofs[c]);
     cli_heading(title);
     cli_paragraph("  ", text);
     print_points(&h->proofs[c]);
@@ -141,8 +139,9 @@ void cli_hessian_proof_json(const cli_hessian_proof *h) {
     const mbg_hessian_proof *q = &h->proofs[c];
     fputs(c > 0 ? ",\n    " : "\n    ", stdout);
     cli_json_string(mbg_model_criterion_name(h->run->session.model, h->chosen.index[c]));
-    printf(": {\"proven\": %s", judge(h, q) == NOT_PROVEN ? "false" : "true");
+    printf(": {\"proven\": %s", judge(q) == NOT_PROVEN ? "false" : "true");
     json_member("asymmetry", q->asymmetry);
+    json_member("rounding", q->rounding);
     json_member("slope", q->slope);
     json_member("decades", q->decades);
     json_member("difference_slope", q->difference_slope);

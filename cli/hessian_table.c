@@ -31,19 +31,47 @@ static int take_direction(const cli_args *args, const cli_run *r, cli_hessian *h
   return CLI_DONE;
 }
 
-static int compute(cli_run *r, mbg_hessian *hessian, int criterion, cli_hessian *h) {
-  const mbg_model *model = r->session.model;
-  const size_t np = (size_t)mbg_model_parameter_count(model);
-  double *weights = cli_resize(NULL, (size_t)h->nc, sizeof(double));
-  for (int k = 0; k < h->nc; k++) {
-    weights[k] = k == criterion;
+/* along one direction, or the whole matrix, of all criteria of the list, which share the simulations */
+static int compute(cli_run *r, mbg_hessian *hessian, const cli_criteria *list, cli_hessian *h) {
+  const size_t np = (size_t)mbg_model_parameter_count(r->session.model), nc = (size_t)h->nc, n = (size_t)list->count;
+  const size_t size = h->along ? np : np * np;
+  double *weights = cli_resize(NULL, n * nc + 1, sizeof(double)), *away = cli_resize(NULL, n + 1, sizeof(double));
+  double *all = cli_resize(NULL, n * size + 1, sizeof(double));
+  memset(weights, 0, n * nc * sizeof(double));
+  for (size_t c = 0; c < n; c++) {
+    weights[c * nc + (size_t)list->index[c]] = 1;
+    away[c] = 0;
   }
-  h->H[criterion] = cli_resize(NULL, h->along ? np : np * np, sizeof(double));
-  const int result =
-      h->along ? mbg_hessian_product(r->session.ctx, hessian, weights, h->direction, NULL, h->H[criterion])
-               : mbg_hessian_matrix(r->session.ctx, hessian, weights, h->H[criterion], &h->asymmetry[criterion]);
+  const int result = h->along
+                         ? mbg_hessian_products(r->session.ctx, hessian, list->count, weights, 1, h->direction, all)
+                         : mbg_hessian_matrices(r->session.ctx, hessian, list->count, weights, all, away);
+  for (size_t c = 0; c < n && result == MBG_OK; c++) {
+    const int k = list->index[c];
+    h->H[k] = cli_resize(NULL, size, sizeof(double));
+    memcpy(h->H[k], all + c * size, size * sizeof(double));
+    h->asymmetry[k] = away[c];
+  }
   free(weights);
+  free(away);
+  free(all);
   return cli_run_status(r, result);
+}
+
+/* those of the chosen criteria that have second derivatives; a note for the others */
+static cli_criteria with_second(const mbg_model *model, const cli_criteria *chosen) {
+  cli_criteria list = {.index = cli_resize(NULL, (size_t)chosen->count + 1, sizeof(int))};
+  for (int c = 0; c < chosen->count; c++) {
+    const int k = chosen->index[c];
+    if (strcmp(mbg_model_criterion_kind(model, k), "path") != 0) {
+      list.index[list.count++] = k;
+      continue;
+    }
+    fprintf(stderr,
+            "note: criterion '%s' is the largest value of a path, which has no second derivatives here: take a smooth "
+            "maximum\n",
+            mbg_model_criterion_name(model, k));
+  }
+  return list;
 }
 
 int cli_hessian_make(const cli_args *args, cli_run *r, const cli_criteria *chosen, cli_hessian *h) {
@@ -60,16 +88,10 @@ int cli_hessian_make(const cli_args *args, cli_run *r, const cli_criteria *chose
   if (status == CLI_DONE) {
     status = cli_run_status(r, mbg_hessian_create(r->session.ctx, r->run, &hessian));
   }
-  for (int c = 0; status == CLI_DONE && c < chosen->count; c++) {
-    const int k = chosen->index[c];
-    if (strcmp(mbg_model_criterion_kind(model, k), "path") == 0) {
-      fprintf(stderr,
-              "note: criterion '%s' is the largest value of a path, which has no second derivatives here: take a "
-              "smooth maximum\n",
-              mbg_model_criterion_name(model, k));
-      continue;
-    }
-    status = compute(r, hessian, k, h);
+  if (status == CLI_DONE) {
+    cli_criteria list = with_second(model, chosen);
+    status = compute(r, hessian, &list, h);
+    free(list.index);
   }
   mbg_hessian_destroy(hessian);
   return status;

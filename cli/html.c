@@ -21,7 +21,7 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums;min-width:min(100%,420px)}"
     "th,td{padding:5px 14px 5px 0;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}"
     "th{color:var(--soft);font-weight:600}td.n,th.n{text-align:right}"
-    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:10px 18px}"
+    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,390px),1fr));gap:10px 18px}"
     ".plots svg{width:100%;height:auto;max-width:640px}"
     "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:0}"
     "dt{color:var(--soft);font-size:13px}dd{margin:0;font-size:18px;font-weight:600}"

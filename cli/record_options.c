@@ -37,7 +37,7 @@ bool cli_record_own(const cli_record_options *o, int point) { return o->parts <=
 
 int cli_record_open(cli_session *session, const cli_record_options *o, const mbg_records_plan *plan,
                     mbg_records **out) {
-  const int status = cli_session_status(session, mbg_records_create(session->ctx, o->folder, plan, out));
+  const int status = cli_session_written(session, mbg_records_create(session->ctx, o->folder, plan, out));
   int there = 0;
   for (int k = 0; *out && k < plan->point_count; k++) {
     there += cli_record_own(o, k) && mbg_records_status(*out, k) != 0;

@@ -53,11 +53,12 @@ static int take_end(const cli_args *args, double *value) {
   return status == CLI_DONE && *end ? cli_bad_input("--end: '%s' is no number", text) : status;
 }
 
-/* What a limit of the whole process leaves to the library: the program itself takes 16 MB. Limits of less than that are
-   limits of the trajectory alone. */
+/* What a limit of the whole process leaves to the library: the program with its libraries and the work space of a small
+   model take up to 22 MB. Limits of less than 16 MB are limits of the trajectory alone, those up to 60 MB leave the
+   program a part. */
 static double beside_program(double limit) {
-  const double program = 16 * 1024.0 * 1024;
-  return limit - fmin(program, fmax(0, (limit - program) / 2));
+  const double MB = 1024.0 * 1024;
+  return limit - fmin(22 * MB, fmax(0, (limit - 16 * MB) / 2));
 }
 
 /* bytes with an optional k, M, G */

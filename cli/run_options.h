@@ -12,7 +12,7 @@
       {"tolerance", "NUMBER", false, "controlled steps of this relative error instead"},                               \
       {"accuracy", "NUMBER", false, "find the step (qr, dca: the tolerance) for this relative error of the results"},  \
       {"end", "SECONDS", false, "end of the run"},                                                                     \
-      {"threads", "N", false, "threads of dca; results do not depend on their number"}, {                              \
+      {"threads", "N", false, "threads of dca and of Hessians; results do not depend on N"}, {                         \
     "memory", "BYTES", false, "most memory of the program beside the model (64M, 2G); what does not fit is recomputed" \
   }
 

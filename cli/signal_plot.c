@@ -2,6 +2,7 @@
 
 #include "cli.h"
 #include "csv_file.h"
+#include "files.h"
 #include "plot.h"
 #include "run_options.h"
 #include "text.h"
@@ -19,6 +20,7 @@ typedef struct {
 
 /* Everything of a plot. */
 typedef struct {
+  const char *option; /* that names the signals: "--panels" or "--plot" */
   const mbg_model *model;
   const cli_series *series; /* NULL: the options are only checked */
   int npanel, nother;
@@ -49,7 +51,8 @@ static int find_signal(const mbg_model *model, const char *name) {
   return -1;
 }
 
-static int unknown(const mbg_model *model, const char *name) {
+static int unknown(const figure *f, const char *name) {
+  const mbg_model *model = f->model;
   const int n = mbg_model_signal_count(model);
   const char **names = cli_resize(NULL, (size_t)n + 1, sizeof(*names));
   int count = 0;
@@ -60,7 +63,7 @@ static int unknown(const mbg_model *model, const char *name) {
   }
   const char *near = cli_nearest(name, names, count);
   free(names);
-  return cli_bad_input("--panels: the model has no signal '%s'%s%s%s", name, near ? "; did you mean '" : "",
+  return cli_bad_input("%s: the model has no signal '%s'%s%s%s", f->option, name, near ? "; did you mean '" : "",
                        near ? near : "", near ? "'?" : "");
 }
 
@@ -77,11 +80,11 @@ static int in_series(const figure *f, int signal) {
 static int take_name(const figure *f, const char *name, int *signal) {
   *signal = find_signal(f->model, name);
   if (*signal < 0) {
-    return unknown(f->model, name);
+    return unknown(f, name);
   }
   return !f->series || in_series(f, *signal) >= 0
              ? CLI_DONE
-             : cli_bad_input("--panels: signal '%s' is not among those of --signals", name);
+             : cli_bad_input("%s: signal '%s' is not among those of --signals", f->option, name);
 }
 
 /* NAME, or X:Y */
@@ -90,7 +93,7 @@ static int take_curve(const figure *f, char *text, selection *to) {
   int *x = &to->x[to->n], *y = &to->y[to->n], status = CLI_DONE;
   *x = -1;
   if (to->n == CURVES_MAX) {
-    return cli_bad_input("--panels: more than %d signals in a panel", CURVES_MAX);
+    return cli_bad_input("%s: more than %d signals in a panel", f->option, CURVES_MAX);
   }
   if (find_signal(f->model, text) < 0 && colon) {
     *colon = 0;
@@ -100,15 +103,15 @@ static int take_curve(const figure *f, char *text, selection *to) {
   status = status == CLI_DONE ? take_name(f, text, y) : status;
   to->n++;
   if (status == CLI_DONE && (*x < 0) != (to->x[0] < 0)) {
-    status = cli_bad_input("--panels: a panel has either time or a signal to the right; separate '%s' by a semicolon",
-                           mbg_model_signal_name(f->model, *y));
+    status = cli_bad_input("%s: a panel has either time or a signal to the right; separate '%s' by a semicolon",
+                           f->option, mbg_model_signal_name(f->model, *y));
   }
   return status;
 }
 
 static int take_panel(figure *f, char *text) {
   if (f->npanel == PANELS_MAX) {
-    return cli_bad_input("--panels: more than %d panels", PANELS_MAX);
+    return cli_bad_input("%s: more than %d panels", f->option, PANELS_MAX);
   }
   selection *to = &f->list[f->npanel++];
   int status = CLI_DONE;
@@ -122,7 +125,7 @@ static int take_panel(figure *f, char *text) {
     for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--) {
       text[n - 1] = 0;
     }
-    status = *text ? take_curve(f, text, to) : cli_bad_input("--panels: a name is missing");
+    status = *text ? take_curve(f, text, to) : cli_bad_input("%s: a name is missing", f->option);
   }
   return status;
 }
@@ -171,12 +174,18 @@ static int take_others(const cli_args *args, figure *f) {
 
 static bool has(const char *letters, char c) { return letters && strchr(letters, c); }
 
+/* signals in the place of the file: --plot "A,B;C" */
+static bool plot_names_signals(const cli_args *args, const mbg_model *model) {
+  return cli_value(args, "plot", 0) && cli_names_signals(model, cli_value(args, "plot", 0));
+}
+
 static int take_all(const cli_args *args, figure *f) {
   static const char *const belong[] = {"panels", "log", "columns", "beside"};
-  const char *log = cli_value(args, "log", 0);
+  const char *log = cli_value(args, "log", 0), *panels = cli_value(args, "panels", 0),
+             *plot = cli_value(args, "plot", 0);
   int columns = 0;
   for (int i = 0; i < 4; i++) {
-    if (cli_value(args, belong[i], 0) && !cli_value(args, "plot", 0)) {
+    if (cli_value(args, belong[i], 0) && !plot) {
       return cli_bad_input("--%s belongs to --plot FILE", belong[i]);
     }
   }
@@ -187,7 +196,12 @@ static int take_all(const cli_args *args, figure *f) {
   if (status == CLI_DONE && columns > 4) {
     status = cli_bad_input("--columns: at most 4");
   }
-  status = status == CLI_DONE ? take_panels(f, cli_value(args, "panels", 0)) : status;
+  const bool named = plot_names_signals(args, f->model);
+  if (status == CLI_DONE && named && panels) {
+    status = cli_bad_input("--plot: '%s' names signals, as --panels does; give a file: --plot FILE.svg", plot);
+  }
+  f->option = named ? "--plot" : "--panels";
+  status = status == CLI_DONE ? take_panels(f, named ? plot : panels) : status;
   return status == CLI_DONE ? take_others(args, f) : status;
 }
 
@@ -317,15 +331,21 @@ int cli_signal_plot_check(const cli_args *args, const mbg_model *model) {
 int cli_signal_plot(const cli_args *args, const cli_series *s, const mbg_model *model, const char *path) {
   figure f = {.model = model, .series = s};
   int columns = 0, status = take_all(args, &f);
+  const bool named = plot_names_signals(args, model);
+  char *own = named ? cli_model_file(model, ".svg") : NULL;
   (void)cli_count(args, "columns", &columns);
   if (status == CLI_DONE) {
     make_panels(&f, cli_value(args, "log", 0));
-    if (!cli_value(args, "panels", 0) && f.npanel < s->columns) {
+    if (!named && !cli_value(args, "panels", 0) && f.npanel < s->columns) {
       fprintf(stderr, "note: the plot has the first %d of %d signals; --panels or --signals chooses others\n", f.npanel,
               s->columns);
     }
-    status = cli_plot_grid(path, mbg_model_name(model), f.panels, f.npanel, columns);
+    status = cli_plot_grid(own ? own : path, mbg_model_name(model), f.panels, f.npanel, columns);
   }
+  if (status == CLI_DONE && own && !cli_flag(args, "quiet")) {
+    fprintf(stderr, "note: the plot is %s; --plot FILE --panels \"...\" gives it another name\n", own);
+  }
+  free(own);
   destroy(&f);
   return status;
 }

@@ -166,28 +166,45 @@ static void print_limits(const cli_uncertainty *u, int c) {
 
 /* ---------------------------------------------------------------------- what to think of it */
 
-/* Where a polynomial of second order cannot be trusted, or the nominal value misleads. */
-static void print_notes(const cli_uncertainty *u, int c) {
+enum { NOTES_MAX = 3 };
+
+/* The difference of the variances to second order and of the samples, relative, above 5 % and three standard
+   errors of the latter, by the kurtosis of a normal number; else 0. */
+static double far_from(const mbg_moments *m, const cli_sampled *s) {
+  const double variance = s->deviation * s->deviation, expected = m->deviation * m->deviation;
+  const double noise = s->count > 1 ? 3 * expected * sqrt(2.0 / (s->count - 1)) : INFINITY;
+  return fabs(variance - expected) > 0.05 * variance + noise ? fabs(variance / expected - 1) : 0;
+}
+
+/* Where a polynomial of second order cannot be trusted, or the nominal value misleads; free the texts. */
+static int list_notes(const cli_uncertainty *u, int c, char *notes[NOTES_MAX]) {
   const mbg_moments *m = &u->moments[c];
   const cli_sampled *s = &u->sampled[c];
-  if (!u->has[c] && u->about) {
-    puts("  note: another mode is too near for second derivatives: first order only");
-  } else if (!u->has[c]) {
-    puts("  note: the largest value of a path has no second derivatives here: first order only");
+  int n = 0;
+  if (!u->has[c]) {
+    notes[n++] = cli_format("%s", u->about ? "another mode is too near for second derivatives: first order only"
+                                           : "the largest value of a path has no second derivatives here: first order "
+                                             "only");
   }
   if (m->deviation > 0 && fabs(m->shift) > 0.25 * m->deviation) {
-    printf("  note: the mean is %.2g deviations %s the nominal value\n", fabs(m->shift) / m->deviation,
-           m->shift > 0 ? "above" : "below");
+    notes[n++] = cli_format("the mean is %.2g deviations %s the nominal value", fabs(m->shift) / m->deviation,
+                            m->shift > 0 ? "above" : "below");
   }
-  if (s->count > 1) {
-    /* the standard error of a deviation from n samples, by the kurtosis of a normal number */
-    const double noise = 3 * m->deviation / sqrt(2.0 * (s->count - 1));
-    if (fabs(s->deviation - m->deviation) > 0.05 * s->deviation + noise) {
-      printf("  note: the deviation of the samples differs by %.0f %%: far from second order, trust the samples\n",
-             100 * fabs(s->deviation / m->deviation - 1));
-    }
-  } else if (u->has[c] && (fabs(m->skewness) > 1 || m->quadratic > m->linear)) {
-    puts("  note: far from linear; --samples 10000 shows whether second order is enough");
+  if (s->count > 1 && far_from(m, s) > 0) {
+    notes[n++] = cli_format("the variance of the samples differs by %.0f %%: far from %s order, trust the samples",
+                            100 * far_from(m, s), u->has[c] ? "second" : "first");
+  } else if (s->count <= 1 && u->has[c] && (fabs(m->skewness) > 1 || m->quadratic > m->linear)) {
+    notes[n++] = cli_format("far from linear; --samples 10000 shows whether second order is enough");
+  }
+  return n;
+}
+
+static void print_notes(const cli_uncertainty *u, int c) {
+  char *notes[NOTES_MAX];
+  const int n = list_notes(u, c, notes);
+  for (int i = 0; i < n; i++) {
+    printf("  note: %s\n", notes[i]);
+    free(notes[i]);
   }
 }
 
@@ -296,6 +313,18 @@ static void json_samples(const cli_sampled *s) {
   putchar('}');
 }
 
+static void json_notes(const cli_uncertainty *u, int c) {
+  char *notes[NOTES_MAX];
+  const int n = list_notes(u, c, notes);
+  fputs(n > 0 ? ",\n      \"notes\": [" : "", stdout);
+  for (int i = 0; i < n; i++) {
+    fputs(i > 0 ? ", " : "", stdout);
+    cli_json_string(notes[i]);
+    free(notes[i]);
+  }
+  fputs(n > 0 ? "]" : "", stdout);
+}
+
 static void json_criterion(const cli_uncertainty *u, int c) {
   const mbg_moments *m = &u->moments[c];
   cli_json_string(u->name[c]);
@@ -318,6 +347,7 @@ static void json_criterion(const cli_uncertainty *u, int c) {
   json_shares(u, c);
   json_limits(u, c);
   json_samples(&u->sampled[c]);
+  json_notes(u, c);
   putchar('}');
 }
 

@@ -23,9 +23,18 @@ MBG_API void mbg_hessian_destroy(mbg_hessian *hessian); /* accepts NULL */
 MBG_API int mbg_hessian_product(mbg_context *ctx, mbg_hessian *hessian, const double *weights, const double *direction,
                                 double *gradient, double *product);
 
-/* The symmetric matrix (parameters x parameters), the mean of its two halves. asymmetry (may be NULL): the largest
-   difference of the halves, max |p_i p_j (H_ij - H_ji)| / max |p_i p_j H_ij|, where p_i = 0 counts as 1: the error of
-   the matrix by rounding. */
+/* Products of nsum weighted sums of criteria with n directions: weights (nsum x criteria), directions (n x parameters),
+   products (nsum x n x parameters). All sums share the trajectory of a direction, which is simulated once; directions
+   are shared out among the `threads` of the run's options. Results do not depend on their number. */
+MBG_API int mbg_hessian_products(mbg_context *ctx, mbg_hessian *hessian, int nsum, const double *weights, int n,
+                                 const double *directions, double *products);
+
+/* The symmetric matrices of nsum sums, weights (nsum x criteria): matrices (nsum x parameters x parameters), each the
+   mean of its two halves. asymmetry (nsum; may be NULL): the largest difference of the halves, relative, max |p_i p_j
+   (H_ij - H_ji)| / max |p_i p_j H_ij|, where p_i = 0 counts as 1: the error of the matrix by rounding. */
+MBG_API int mbg_hessian_matrices(mbg_context *ctx, mbg_hessian *hessian, int nsum, const double *weights,
+                                 double *matrices, double *asymmetry);
+/* One of them. */
 MBG_API int mbg_hessian_matrix(mbg_context *ctx, mbg_hessian *hessian, const double *weights, double *matrix,
                                double *asymmetry);
 
@@ -49,6 +58,8 @@ enum { MBG_HESSIAN_POINTS = 19 }; /* three a decade, from 0.1 down to 1e-7 */
 typedef struct {
   double value, curvature; /* psi, and d.H d */
   double asymmetry;        /* |e.H d - d.H e| of two directions, relative to the sums of their terms */
+  double rounding;         /* asymmetry above 1e-11: change of e.H d, relative to the same sums, when the last digits of
+                              the parameters change; else 0 */
   mbg_hessian_point points[MBG_HESSIAN_POINTS]; /* eps from large to small; NAN where the model cannot run */
   double floor;                                 /* rounding of psi; smaller remainders have no meaning */
   double slope, decades;                        /* of the remainder, over its widest window; 3 when H is exact */

@@ -59,6 +59,8 @@ typedef struct {
   bool (*progress)(void *user, const mbg_identify_state *state);
   void *user;   /* first argument of progress */
   bool hessian; /* standard errors by second derivatives, too: about two to three gradients per parameter; false */
+  int place;    /* -1: fits from all starts; k: from start k alone, as one of several programs that share them */
+  const struct mbg_identify_start *known; /* with a place: what the others have found (starts); NULL: nothing */
 } mbg_identify_options;
 
 MBG_API void mbg_identify_options_default(mbg_identify_options *options, size_t size);
@@ -138,11 +140,11 @@ typedef struct {
 } mbg_identify_channel;
 MBG_API const mbg_identify_channel *mbg_identify_get_channel(const mbg_identify *id, int index);
 
-typedef struct {
+typedef struct mbg_identify_start {
   const double *parameters; /* of this start (parameters) */
   double start_cost, cost;  /* NAN: the simulation failed */
   mbg_identify_reason reason;
-  int iterations;
+  int iterations, evaluations, failures;
 } mbg_identify_start;
 MBG_API const mbg_identify_start *mbg_identify_get_start(const mbg_identify *id, int index);
 

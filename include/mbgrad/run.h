@@ -51,7 +51,7 @@ typedef struct {
   double step, tolerance;
   double rho_inf, alpha_f; /* numerical damping: rho_inf of lie, alpha_f of dae */
   double memory;           /* most bytes of what grows with the steps; nodes that do not fit are recomputed */
-  int threads;             /* of formulations with threads ("dca"); results do not depend on it */
+  int threads;             /* of formulations with threads ("dca"), and of Hessians; results do not depend on it */
   double interval;         /* > 0: place nodes at its multiples from the start, for formulations with free nodes */
   bool all_signals;        /* keep every signal at every node, not only the signals of criteria */
   bool keep_poses;         /* keep frames, twists and modal coordinates at every node: mbg_run_frames, ... */

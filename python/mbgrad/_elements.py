@@ -1724,6 +1724,7 @@ class Elements:
         in_: Literal["body", "world"] | None = None,
         stabilization: Number | None = None,
         level: Literal["velocity", "position"] | None = None,
+        profile: Number | None = None,
         note: str | None = None,
     ) -> str:
         """Add a joint: a ball rolls on the plane with normal z of A; its centre is B's origin.
@@ -1754,6 +1755,9 @@ class Elements:
             Decay of the gap at level ``velocity``.
         level : Literal['velocity', 'position'], optional
             How ``lie`` and ``dae`` hold the contact: by its rate, with decay, or by its position.
+        profile : Number, optional
+            Height of the ground above the plane, a function of x and y in the axes of A, "0.1*sin(x)"
+            say.
         note : str, optional
             A remark.
         """
@@ -1772,6 +1776,7 @@ class Elements:
             in_=in_,
             stabilization=stabilization,
             level=level,
+            profile=profile,
             note=note,
         )
 
@@ -1791,6 +1796,7 @@ class Elements:
         tube: Number | None = None,
         stabilization: Number | None = None,
         level: Literal["velocity", "position"] | None = None,
+        profile: Number | None = None,
         note: str | None = None,
     ) -> str:
         """Add a joint: a wheel rolls on the plane with normal z of A; its centre is B's origin, its axle z of B.
@@ -1823,6 +1829,9 @@ class Elements:
             Decay of the gap at level ``velocity``.
         level : Literal['velocity', 'position'], optional
             How ``lie`` and ``dae`` hold the contact: by its rate, with decay, or by its position.
+        profile : Number, optional
+            Height of the ground above the plane, a function of x and y in the axes of A, "0.1*sin(x)"
+            say.
         note : str, optional
             A remark.
         """
@@ -1842,6 +1851,7 @@ class Elements:
             tube=tube,
             stabilization=stabilization,
             level=level,
+            profile=profile,
             note=note,
         )
 
@@ -2993,6 +3003,8 @@ class Elements:
         reference_load: Number | None = None,
         friction: Number | None = None,
         friction_y: Number | None = None,
+        shape_factor: Number | None = None,
+        curvature: Number | None = None,
         road: Number | None = None,
         up: Literal["x", "y", "z"] | None = None,
         unilateral: bool | None = None,
@@ -3040,6 +3052,10 @@ class Elements:
             Unilateral: limit mux of the longitudinal force by the vertical one.
         friction_y : Number, optional
             Unilateral: limit muy of the lateral force; ``friction`` when absent.
+        shape_factor : Number, optional
+            Unilateral: factor C of the Magic Formula, 1 to 2, in the place of tanh; 0: tanh.
+        curvature : Number, optional
+            Unilateral: factor E of the Magic Formula, at most 1.
         road : Number, optional
             Height of the road at the wheel's centre x y z (in A) and time t.
         up : Literal['x', 'y', 'z'], optional
@@ -3071,6 +3087,8 @@ class Elements:
             reference_load=reference_load,
             friction=friction,
             friction_y=friction_y,
+            shape_factor=shape_factor,
+            curvature=curvature,
             road=road,
             up=up,
             unilateral=unilateral,

@@ -719,8 +719,8 @@ class Problems:
         progress : bool or callable, optional
             As in :meth:`optimize`.
         **settings
-            ``optimizer``, ``iterations``, ``tolerance``, ``starts``, ``seed``, ``homotopy``, ``gain``, ``bias``,
-            ``restart``, ``resume``; values of parameters; options of the runs, except ``tolerance``.
+            ``optimizer``, ``iterations``, ``tolerance``, ``starts``, ``place``, ``seed``, ``homotopy``, ``gain``,
+            ``bias``, ``restart``, ``resume``; values of parameters; options of the runs, except ``tolerance``.
 
         Returns
         -------

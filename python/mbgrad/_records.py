@@ -142,6 +142,8 @@ class HessianProof:
         The criterion, and d.H d for the direction of the proof.
     asymmetry : float
         Relative difference of e.H d and d.H e.
+    rounding : float
+        Rounding of e.H d, measured where the asymmetry is above 1e-11; else 0.
     slope, decades : float
         Slope of the remainder, 3 when the second derivatives are exact, and the width of its window in decades.
     difference_slope, difference_decades : float
@@ -153,6 +155,7 @@ class HessianProof:
     value: float
     curvature: float
     asymmetry: float
+    rounding: float
     slope: float
     decades: float
     difference_slope: float

@@ -32,7 +32,8 @@ def list_of(get: Callable[..., Any], c: Any, count: int) -> list[Any]:
 
 def _kinds(structure: str) -> dict[str, str]:
     """Return the plain options of a structure, as the header lists them."""
-    own = {"size", "run", "parameters", "progress", "user", "nname", "names", "nterm", "criteria", "weights", "ranks"}
+    own = {"size", "run", "parameters", "progress", "user", "nname", "names", "nterm", "criteria", "weights"}
+    own |= {"ranks", "known"}
     return {name: field.type.cname for name, field in ffi.typeof(structure).fields if name not in own}
 
 

@@ -277,3 +277,93 @@ def test_errors_of_meshes(tmp_path):
         with_mesh(tmp_path, "flat.obj")
     with pytest.raises(mbgrad.InputError, match='inertia="shell" is not computed: expected legacy or exact'):
         with_mesh(tmp_path, "flat.obj", 'inertia="shell"')
+
+
+def test_second_parent_closes_a_loop(tmp_path):
+    """A link of URDF with two parents: the second joint is a loop, as in SDF and <loop_joint>."""
+    body = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>'
+    joint = """<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><origin xyz="{}"/>
+    <axis xyz="0 1 0"/></joint>"""
+    bars = [("a", "base", "crank", "0 0 0"), ("b", "crank", "rod", "0 0 0.2"), ("c", "base", "rocker", "0.5 0 0")]
+    path = tmp_path / "four-bar.urdf"
+    path.write_text(
+        '<robot name="four">'
+        + '<link name="base"/>'
+        + "".join(f'<link name="{n}">{body}</link>' for n in ("crank", "rod", "rocker"))
+        + "".join(joint.format(*bar) for bar in [*bars, ("d", "rod", "rocker", "0.5 0 -0.2")])
+        + "</robot>"
+    )
+    model = mbgrad.import_file(path)
+    assert "note: link 'rocker' is the child of joint 'c' already: joint 'd' closes a loop" in model.import_report
+    assert model.to_dict()["joints"]["d"]["cut"]
+    assert model.check().degrees_of_freedom == 1
+
+
+def test_weld_by_relpose(tmp_path):
+    """Bodies are welded as relpose says: the second one in the frame of the first."""
+    path = tmp_path / "weld.xml"
+    path.write_text(
+        """<mujoco><worldbody><body name="a"><joint name="x" type="slide"/><geom size="0.1"/></body>
+        <body name="b"><freejoint/><geom size="0.1"/></body></worldbody>
+        <equality><weld body1="a" body2="b" relpose="0.1 0.2 0.3 1 0.2 0 0"/></equality></mujoco>"""
+    )
+    data = mbgrad.import_file(path).to_dict()
+    data["initial"] = {"pin": {"p": {"joint": "x", "value": 0.4}}}
+    run = mbgrad.load(data).simulate(formulation="lie", end=0.01, step=0.01)
+    np.testing.assert_allclose(run.frames["b"].position[0] - run.frames["a"].position[0], [0.1, 0.2, 0.3], atol=1e-12)
+    turn = np.asarray(run.frames["b"].rotation[0]).reshape(3, 3)  # half the angle about x has the tangent 0.2
+    c, s = 0.96 / 1.04, 0.4 / 1.04
+    np.testing.assert_allclose(turn, [[1, 0, 0], [0, c, -s], [0, s, c]], atol=1e-12)
+
+
+ROPES = """<mujoco><worldbody><site name="hook" pos="0 0 1"/><site name="nail" pos="0.6 0 1"/>
+<geom name="drum" type="cylinder" size="0.05 0.1" pos="0.13 0 0.6" euler="90 0 0"/>
+<body name="left" pos="0 0 0.5"><joint name="l" type="slide" axis="0 0 1"/><geom size="0.05" mass="1"/>
+<site name="one" pos="0.2 0 0"/></body>
+<body name="right" pos="0.5 0 0.5"><joint name="r" type="slide" axis="0 0 1"/><geom size="0.05" mass="2"/>
+<site name="two"/></body>
+</worldbody><tendon><spatial name="a"><site site="hook"/><geom geom="drum"/><site site="one"/></spatial>
+<spatial name="b" range="0.2 0.6"><site site="nail"/><site site="two"/></spatial>
+<fixed name="f" range="-0.1 0.1" damping="1"><joint joint="l" coef="0.5"/></fixed></tendon>
+<equality>%s</equality></mujoco>"""
+
+
+def test_held_tendons(tmp_path):
+    """A spatial tendon that keeps its length, around a cylinder; two that change against each other."""
+    path = tmp_path / "ropes.xml"
+    path.write_text(ROPES % '<tendon name="e" tendon1="a" polycoef="0.01"/>')
+    model = mbgrad.import_file(path, without=["limits"])
+    assert model.check().degrees_of_freedom == 1
+    a, b, radius = np.array([-0.13, 0.4]), np.array([0.07, -0.1]), 0.05  # from the axle
+    tangents = [np.sqrt(p @ p - radius**2) for p in (a, b)]
+    turn = np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    arc = turn - sum(np.arccos(radius / np.linalg.norm(p)) for p in (a, b))
+    held = model.to_dict()["couplings"]["equality_e"]
+    assert held["length"] == pytest.approx(sum(tangents) + radius * arc + 0.01, rel=1e-14)
+    data = model.to_dict()
+    data["signals"]["length"] = {"type": "tendon", "coupling": "equality_e", "quantity": "length"}
+    assert mbgrad.load(data).simulate(end=0.1)["length"][-1] == pytest.approx(held["length"], rel=1e-10)
+    path.write_text(ROPES % '<tendon name="e" tendon1="a" tendon2="b" polycoef="0 -2"/>')
+    held = mbgrad.import_file(path).to_dict()["couplings"]["equality_e"]
+    assert [x["ratio"] for x in held["branches"]] == [1, 2]
+    path.write_text(ROPES % '<tendon name="e" tendon1="a" tendon2="b" polycoef="0 2"/>')
+    model = mbgrad.import_file(path)
+    assert "<tendon> in <equality> that is no linear relation" in model.import_report
+    # limits: 1000 N at 5 mm; nothing where the tendon is within its range
+    forces = model.to_dict()["forces"]
+    assert forces["tendon_b"]["preload"] == "0 + 8000000000*max(l_b - 0.6, 0)^3 - 8000000000*max(0.2 - l_b, 0)^3"
+    assert forces["tendon_f_l"]["force"].endswith("- 4000000000*max(l_f - 0.1, 0)^3 + 4000000000*max(-0.1 - l_f, 0)^3")
+
+
+def test_reports_of_sdf(tmp_path):
+    """Nothing of a joint is dropped silently; mimic of an axis is a coupling."""
+    model = mbgrad.import_file(CORPUS / "spring.sdf")
+    for text in (
+        "<velocity> in <limit>",
+        "<physics> in <joint>",
+        "limits, springs, damping and friction of universal joints",
+    ):
+        assert f"left out: {text}" in model.import_report
+    coupling = model.to_dict()["couplings"]["w"]
+    assert coupling["terms"] == [{"joint": "w", "factor": 1}, {"joint": "h", "factor": -2}]
+    assert coupling["constant"] == pytest.approx(0.1 - 2 * 0.3, rel=1e-15)

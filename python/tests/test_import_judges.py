@@ -1,7 +1,7 @@
 """Imported robots beside other programs: Pinocchio for URDF, MuJoCo for MJCF.
 
-The robots lie in packages of python/requirements-long.txt: example-robot-data; dm_control, gymnasium and
-gymnasium-robotics. A few of them make the fast tests; MBG_TEST_LONG=1 takes all and prints the counts of
+The robots lie in packages of python/requirements-judges.txt (example-robot-data, gymnasium) and -long.txt (dm_control,
+gymnasium-robotics). A few of them make the fast tests; MBG_TEST_LONG=1 takes all and prints the counts of
 docs/import.md. Folders in MBG_ROBOTS (separated by colons) are searched, too. Without a package its tests are skipped.
 """
 
@@ -22,6 +22,7 @@ import mbgrad
 
 LONG = os.environ.get("MBG_TEST_LONG") == "1"
 FORMULATIONS = [str(f) for f in mbgrad.formulations()]
+CORPUS = Path(__file__).parents[2] / "tests" / "fuzz" / "corpus"
 STATES = 20
 TOLERANCE = 1e-9
 
@@ -135,7 +136,7 @@ def urdf_files() -> list[Path]:
     pytest.importorskip("pinocchio")
     files = robots(["example-robot-data"], ".urdf")
     if not files:
-        pytest.skip("example-robot-data is not installed (python/requirements-long.txt)")
+        pytest.skip("example-robot-data is not installed (python/requirements-judges.txt)")
     return files if LONG else [f for f in files if f.name in URDF_FAST]
 
 
@@ -287,7 +288,7 @@ def mjcf_files() -> list[Path]:
     pytest.importorskip("mujoco")
     files = robots(["dm-control", "gymnasium", "gymnasium-robotics"], ".xml")
     if not files:
-        pytest.skip("dm_control, gymnasium and gymnasium-robotics are not installed (python/requirements-long.txt)")
+        pytest.skip("gymnasium is not installed (python/requirements-judges.txt)")
     return files if LONG else [f for f in files if str(f).endswith(MJCF_FAST)]
 
 
@@ -344,23 +345,93 @@ class Walker:
                 m.dof_simplenum[dof] = 0
         return apart
 
-    def accelerations(self, run, state: dict[str, tuple[float, float]]) -> dict[str, float]:
-        """Return the accelerations of hinges and slides; free and ball joints stand as in the run."""
-        m, d = self.model, self.data
+    def bodies(self, kind: int) -> list[tuple[int, str, str]]:
+        """Return the joints of a kind with the bodies that they carry and those that carry these, by their words."""
+        m, found, unnamed, words = self.model, [], 0, {0: ""}
+        for b in range(1, m.nbody):
+            unnamed += not m.body(b).name
+            words[b] = word(m.body(b).name or f"body_{unnamed}")
+        for j in range(m.njnt):
+            if m.jnt_type[j] == kind:
+                b = m.jnt_bodyid[j]
+                found.append((j, words[b], words[m.body_weldid[m.body_parentid[b]]]))
+        return found
+
+    def set_state(self, run, state: dict[str, tuple[float, float]]) -> None:
+        """Take coordinates and rates of hinges and slides; free bodies and balls stand and move as in the run."""
+        m, d, zero = self.model, self.data, {}
         self.mujoco.mj_resetData(m, d)
+        self.mujoco.mj_kinematics(m, d)
+        for j, _, _ in self.bodies(BALL):  # the body in the one that carries it, the ball at its reference
+            b = m.jnt_bodyid[j]
+            zero[j] = d.xmat[m.body_weldid[m.body_parentid[b]]].reshape(3, 3).T @ d.xmat[b].reshape(3, 3)
         for j, name in enumerate(self.names):
             at, rate = m.jnt_qposadr[j], m.jnt_dofadr[j]
             if m.jnt_type[j] in (HINGE, SLIDE):
                 d.qpos[at], d.qvel[rate] = m.qpos0[at] + state[name][0], state[name][1]
-            elif m.jnt_type[j] == FREE:
-                frame = run.frames[word(m.body(m.jnt_bodyid[j]).name or "body_1")]
-                R = np.asarray(frame.rotation[0]).reshape(3, 3)
-                turned = np.zeros(4)
-                self.mujoco.mju_mat2Quat(turned, R.flatten())
-                d.qpos[at : at + 3], d.qpos[at + 3 : at + 7] = frame.position[0], turned
-                d.qvel[rate : rate + 3], d.qvel[rate + 3 : rate + 6] = R @ frame.velocity[0], frame.angular_velocity[0]
+        for j, body, _ in self.bodies(FREE):
+            at, rate = m.jnt_qposadr[j], m.jnt_dofadr[j]
+            frame, R = run.frames[body], rotation(run, body)
+            self.mujoco.mju_mat2Quat(d.qpos[at + 3 : at + 7], R.flatten())
+            d.qpos[at : at + 3] = frame.position[0]
+            d.qvel[rate : rate + 3], d.qvel[rate + 3 : rate + 6] = R @ frame.velocity[0], frame.angular_velocity[0]
+        for j, body, parent in self.bodies(BALL):
+            at, rate = m.jnt_qposadr[j], m.jnt_dofadr[j]
+            G = rotation(run, parent).T @ rotation(run, body)
+            self.mujoco.mju_mat2Quat(d.qpos[at : at + 4], (zero[j].T @ G).flatten())
+            d.qvel[rate : rate + 3] = turning(run, body) - G.T @ turning(run, parent)
+
+    def accelerations(self, run, state: dict[str, tuple[float, float]]) -> np.ndarray:
+        """Return the accelerations at the start of a run, in the order of `mine`."""
+        m, d = self.model, self.data
+        self.set_state(run, state)
         self.mujoco.mj_forward(m, d)
-        return {name: d.qacc[m.jnt_dofadr[j]] for j, name in enumerate(self.names) if m.jnt_type[j] in (HINGE, SLIDE)}
+        dofs = [m.jnt_dofadr[self.names.index(n)] for n in state]
+        for kind, count in ((FREE, 6), (BALL, 3)):
+            for j, _, _ in self.bodies(kind):
+                dofs += list(range(m.jnt_dofadr[j], m.jnt_dofadr[j] + count))
+        return np.array(d.qacc[dofs])
+
+    def mine(self, run, n: int) -> np.ndarray:
+        """Return the accelerations of mbgrad: of n hinges and slides, then of free bodies and of balls."""
+        own = [run[f"a{i}"][0] for i in range(n)]
+        for _, body, _ in self.bodies(FREE):
+            own += [run[f"{kind}_{body}_{c}"][0] for kind in ("x", "r") for c in "xyz"]
+        for _, body, parent in self.bodies(BALL):
+            G, above, below = rotation(run, parent).T @ rotation(run, body), np.zeros(3), np.zeros(3)
+            below[:] = [run[f"r_{body}_{c}"][0] for c in "xyz"]
+            if parent:
+                above[:] = [run[f"r_{parent}_{c}"][0] for c in "xyz"]
+            carried = G.T @ turning(run, parent)  # d/dt (w - G^T w_parent) in axes of the body
+            own += list(below - G.T @ above + np.cross(turning(run, body) - carried, carried))
+        return np.array(own)
+
+
+def rotation(run, body: str) -> np.ndarray:
+    return np.asarray(run.frames[body].rotation[0]).reshape(3, 3) if body else np.eye(3)
+
+
+def turning(run, body: str) -> np.ndarray:
+    return np.asarray(run.frames[body].angular_velocity[0]) if body else np.zeros(3)
+
+
+def moved_model(data: dict, names: list[str], walker: Walker) -> tuple[mbgrad.Model, int]:
+    """Return the model as with_states has it, with random twists `base` of free bodies and of those on balls."""
+    moving = [b for kind in (FREE, BALL) for _, b, _ in walker.bodies(kind)]
+    model = with_states(data, names) if names else None
+    data = model.to_dict() if model else {**data, "parameters": {}, "signals": {}, "criteria": {}, "initial": {}}
+    data["run"] = {"formulation": "dca", "end": 1e-6, "step": 1e-6}
+    for i, body in enumerate(moving):
+        data["bodies"][body]["velocity"] = [f"base[{6 * i + k}]" for k in range(3)]
+        data["bodies"][body]["angular_velocity"] = [f"base[{6 * i + 3 + k}]" for k in range(3)]
+    if moving:
+        data["parameters"]["base"] = {"value": [0.0] * (6 * len(moving))}
+    for body in {b for kind in (FREE, BALL) for pair in walker.bodies(kind) for b in pair[1:] if b}:
+        for c in "xyz":
+            data["signals"][f"x_{body}_{c}"] = {"type": "acceleration", "of": body, "component": c}
+            turn = {"type": "angular-acceleration", "of": body, "component": c, "in": "body"}
+            data["signals"][f"r_{body}_{c}"] = turn
+    return mbgrad.load(data), 6 * len(moving)
 
 
 def mjcf_error(path: Path, walker: Walker, generator) -> dict[str, float]:
@@ -373,31 +444,31 @@ def mjcf_error(path: Path, walker: Walker, generator) -> dict[str, float]:
     data["joints"] = {k: j for k, j in data["joints"].items() if not j.get("cut")}
     m = walker.model
     names = [n for j, n in enumerate(walker.names) if m.jnt_type[j] in (HINGE, SLIDE)]
-    if not names:
+    if m.nv == 0:
         return {}
     forces = {k: f for k, f in data["forces"].items() if not k.startswith("drive_")}
-    data["forces"] = {k: f for k, f in forces.items() if f.get("joint", names[0]) in names}
+    data["forces"] = {k: f for k, f in forces.items() if f.get("joint", names[0] if names else "") in [*names, ""]}
     data.pop("controls", None)
     data.pop("states", None)
-    model = with_states(data, names)
+    model, more = moved_model(data, names, walker)
     worst: dict[str, float] = {}
     for k in range(STATES):
         angle = np.array([m.jnt_type[walker.names.index(n)] == HINGE for n in names])
         q, w = generator.uniform(-1, 1, len(names)) * np.where(angle, 1, 0.1), generator.uniform(-1, 1, len(names))
+        value = (lambda y: float(y[0])) if len(names) == 1 else list
+        values = {"q": value(q), "w": value(w)} if names else {}
+        values |= {"base": list(generator.uniform(-1, 1, more))} if more else {}
         for formulation in FORMULATIONS:
             if k > 0 and formulation not in worst:
                 continue
-            value = (lambda y: float(y[0])) if len(names) == 1 else list
             try:
-                run = model.simulate({"q": value(q), "w": value(w)}, formulation=formulation)
+                run = model.simulate(values, formulation=formulation)
             except mbgrad.SingularError:
                 if formulation != "dca":  # wants inertia in every joint of a chain
                     raise
                 continue
             theirs = walker.accelerations(run, {n: (q[i], w[i]) for i, n in enumerate(names)})
-            mine = np.array([run[f"a{i}"][0] for i in range(len(names))])
-            error = relative(mine, np.array([theirs[n] for n in names]))
-            worst[formulation] = max(worst.get(formulation, 0.0), error)
+            worst[formulation] = max(worst.get(formulation, 0.0), relative(walker.mine(run, len(names)), theirs))
     return worst
 
 
@@ -430,6 +501,7 @@ def test_mjcf_accelerations():
             failures.append(f"{path.name}: {worst}")
     tell(count, failures, errors)
     assert count["imported"] >= 0.95 * count["loaded"], failures
+    assert not failures
 
 
 BALL_ROBOT = """<mujoco><worldbody><body name="arm" pos="0.1 0 1" euler="10 20 30">
@@ -455,6 +527,65 @@ def test_mjcf_ball_spring(tmp_path):
         run = mbgrad.load(data).simulate(formulation=formulation)
         assert relative(np.array([run[x][0] for x in "xyz"]), d.qacc) <= TOLERANCE, formulation
     assert mbgrad.import_file(path, without=["damping"]).to_dict()["forces"]["bushing_b"]["damping"] == [0] * 6
+
+
+def test_mjcf_tendons():
+    """Tendons through sites, over pulleys and around geoms, springs with slack, actuators on them: MuJoCo to 1e-9."""
+    mujoco = pytest.importorskip("mujoco")
+    path = CORPUS / "tendons.xml"
+    m = mujoco.MjModel.from_xml_path(str(path))
+    d = mujoco.MjData(m)
+    imported = mbgrad.import_file(path)
+    data = imported.to_dict()
+    for i, name in enumerate(data["controls"]):
+        data["controls"][name]["values"] = [0.4 + i, 0.4 + i]
+    data["parameters"] = {"q": {"value": [0.0, 0.0]}, "w": {"value": [0.0, 0.0]}}
+    data["initial"] = {
+        "pin": {n: {"joint": n, "value": f"q[{i}]", "rate": f"w[{i}]"} for i, n in enumerate(("a", "b"))}
+    }
+    data["signals"] |= {f"a{i}": {"type": "coordinate-acceleration", "joint": n} for i, n in enumerate(("a", "b"))}
+    data["criteria"], data["run"] = {}, {"end": 1e-6, "step": 1e-6}
+    model = mbgrad.load(data)
+    generator = np.random.default_rng(6)
+    slack = set()
+    for _ in range(STATES):
+        q, w = generator.uniform(-0.25, 0.25, 2), generator.uniform(-1, 1, 2)
+        d.qpos[:], d.qvel[:], d.ctrl[:] = m.qpos0 + q, w, [0.4, 1.4, 2.4]
+        mujoco.mj_forward(m, d)
+        slack |= {("string", bool(d.ten_length[1] > 0.9)), ("gap", bool(abs(d.ten_length[8]) > 0.1))}
+        for formulation in FORMULATIONS:
+            run = model.simulate({"q": list(q), "w": list(w)}, formulation=formulation)
+            assert relative(np.array([run[f"a{i}"][0] for i in range(2)]), d.qacc) <= TOLERANCE, formulation
+            for i, name in enumerate(("plain", "string", "rested", "tackle", "wound", "bowed", "driven")):
+                assert abs(run[f"l_{name}"][0] - d.ten_length[i]) <= 1e-12, name
+                assert abs(run[f"l_{name}_rate"][0] - d.ten_velocity[i]) <= 1e-11, name
+            assert run["sensor_speed"][0] == run["l_wound_rate"][0]
+    assert len(slack) == 4  # both sides of both
+
+
+FRAMES = """<mujoco><default><default class="thin"><geom size="0.02"/><joint damping="0.3"/></default>
+</default><worldbody>
+<frame name="f" pos="0.1 0.2 0.5" euler="20 0 40" childclass="thin"><body name="one">
+<frame pos="0 0 0.1" quat="1 0.2 0 0.3">
+<joint name="a" axis="0 1 0.2" pos="0.01 0.02 0"/><geom type="capsule" fromto="0 0 0 0.3 0 0.1"/>
+<frame euler="0 30 0"><geom type="box" size="0.05 0.02 0.1" pos="0.1 0 0"/><site name="s" pos="0.2 0 0"/>
+<body name="two" pos="0.3 0 0.1"><joint name="b" axis="1 0 0.5"/>
+<geom type="capsule" fromto="0 0 0 0 0.2 0.1" class="main" size="0.03"/></body></frame></frame>
+<geom size="0.05" pos="0 0.1 0"/></body></frame><frame pos="1 1 1"><site name="out"/></frame>
+<body name="loose" pos="0 0 2"><joint name="fly" type="free" damping="0.4" stiffness="3"/>
+<geom size="0.1" pos="0.1 0.2 0"/></body>
+</worldbody><tendon><spatial name="t" stiffness="20" springlength="0.2"><site site="out"/><site site="s"/>
+</spatial></tendon>
+</mujoco>"""
+
+
+def test_mjcf_frames(tmp_path):
+    """Joints, geoms, sites and bodies in frames, and a free joint with spring and damper: MuJoCo to 1e-9."""
+    path = tmp_path / "frames.xml"
+    path.write_text(FRAMES)
+    worst = mjcf_error(path, Walker(path), np.random.default_rng(7))
+    assert len(worst) == len(FORMULATIONS)
+    assert max(worst.values()) <= TOLERANCE, worst
 
 
 # ---------------------------------------------------------------------- loops: Cassie
@@ -653,7 +784,7 @@ def test_sdf_loops():
     pytest.importorskip("pinocchio")
     files = [f for f in robots(["example-robot-data"], ".sdf") if "cassie" in f.name]
     if not files:
-        pytest.skip("example-robot-data is not installed (python/requirements-long.txt)")
+        pytest.skip("example-robot-data is not installed (python/requirements-judges.txt)")
     for path in files:
         loops = Loops(path)
         pin, m = loops.pin, loops.model

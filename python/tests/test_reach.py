@@ -24,6 +24,7 @@ ELSEWHERE = {
     "run.vjp and function.vjp": "mbg_run_gradient_sum",
     "run.hessian and run.hessian_vector": (
         "mbg_hessian_create mbg_hessian_destroy mbg_hessian_product mbg_hessian_matrix"
+        " mbg_hessian_products mbg_hessian_matrices"
     ),
     "run.jvp": "mbg_run_jvp",
     "scatter of frequencies is computed by the program": "mbg_modes_hessian",

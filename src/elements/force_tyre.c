@@ -14,11 +14,17 @@
      Fz = kz w sg(d/w) P(-cz rd/N0)                 q = ax^2 + ay^2,  ax = cx kx/(mux N0),  ay = cy ky/(muy N0)
      Fx = -cx kx Fz/N0 th(q)                        Fy = -cy ky Fz/N0 th(q)
 
-   so that (Fx/(mux Fz))^2 + (Fy/(muy Fz))^2 = tanh(sqrt q)^2 < 1: an ellipse that forces approach and do not leave. */
+   so that (Fx/(mux Fz))^2 + (Fy/(muy Fz))^2 = tanh(sqrt q)^2 < 1: an ellipse that forces approach and do not leave.
+
+   With a shape factor C and a curvature E the Magic Formula stands in the place of tanh, with the slope 1 at 0:
+
+     S(rho) = sin(C atan y)    y = x - E (x - atan x)    x = rho/C,  rho = sqrt q        th = S/rho,  |S| <= 1
+
+   Its force has a maximum, mu Fz, and falls beyond it to sin(C pi/2) mu Fz when E < 1. */
 #include "elements/contact_law.h"
 #include "elements/force_clear.h"
 
-enum { STIFFNESS, DAMPING, RADIUS, SLIP_X, SLIP_Y, SLIP_SPEED, WIDTH, LOAD, FRICTION_X, FRICTION_Y };
+enum { STIFFNESS, DAMPING, RADIUS, SLIP_X, SLIP_Y, SLIP_SPEED, WIDTH, LOAD, FRICTION_X, FRICTION_Y, SHAPE, CURVATURE };
 enum { ROAD };
 enum { UP, UNILATERAL }; /* options */
 enum { TIME = MBG__FN_ARGS };
@@ -77,6 +83,15 @@ static const mbg__key keys[] = {
                     .sign = MBG__NOT_NEGATIVE,
                     .unit = "",
                     .help = "unilateral: limit muy of the lateral force; `friction` when absent"},
+    [SHAPE] = {.name = "shape_factor",
+               .kind = MBG__KEY_NUMBER,
+               .sign = MBG__NOT_NEGATIVE,
+               .unit = "",
+               .help = "unilateral: factor C of the Magic Formula, 1 to 2, in the place of tanh; 0: tanh"},
+    [CURVATURE] = {.name = "curvature",
+                   .kind = MBG__KEY_NUMBER,
+                   .unit = "",
+                   .help = "unilateral: factor E of the Magic Formula, at most 1"},
     {.name = "road",
      .kind = MBG__KEY_FN,
      .unit = "m",
@@ -109,6 +124,7 @@ typedef struct {
   mbg__contact_elastic elastic;
   mbg__contact_factor factor;
   mbg__contact_friction ellipse; /* K = th(q) */
+  real K_C, K_E;                 /* ... by shape factor and curvature */
   real kx, ky, ax, ay;
 } tyre;
 
@@ -127,13 +143,57 @@ static real limited(real slip, real stiffness, real mu, real load) {
   return re(mu) > 0 ? stiffness * slip / (mu * load) : 0;
 }
 
+/* 1 - atan z/z (k = 0) and atan z/z - 1/(1 + z^2) (k = 1), functions of w = z^2: by their series where these are small
+   differences, so that derivatives, too, keep their digits */
+static real less_atan(real w, int k) {
+  real sum = 0;
+  if (re(w) > 0.01) {
+    const real z = r_sqrt(w), ratio = r_atan(z) / z;
+    return k == 0 ? 1 - ratio : ratio - 1 / (1 + w);
+  }
+  for (int n = 8; n >= 1; n--) {
+    sum = (k == 0 ? 1 : 2.0 * n) / (2.0 * n + 1) - w * sum;
+  }
+  return w * sum;
+}
+
+/* sin v/v (k = 0) and cos v - sin v/v (k = 1), functions of w = v^2 */
+static real sine_ratio(real w, int k) {
+  if (re(w) > 0.01) {
+    const real v = r_sqrt(w), ratio = r_sin(v) / v;
+    return k == 0 ? ratio : r_cos(v) - ratio;
+  }
+  return k == 0 ? 1 - w / 6 * (1 - w / 20 * (1 - w / 42 * (1 - w / 72 * (1 - w / 110))))
+                : -w / 3 * (1 - w / 10 * (1 - w / 28 * (1 - w / 54 * (1 - w / 88))));
+}
+
+/* cos v, a function of w = v^2: near v = pi/2, where the formula is flat, without a difference */
+static real cosine_of(real w) { return re(w) > 0.01 ? r_cos(r_sqrt(w)) : sine_ratio(w, 0) + sine_ratio(w, 1); }
+
+/* S(rho)/rho by the Magic Formula, from q = rho^2: C atan y = rho A. K_slip is that of tanh: less the slope of S. */
+static void magic(real q, real C, real E, tyre *ty) {
+  const real xx = q / (C * C), stretch = 1 - E * less_atan(xx, 0), yy = xx * stretch * stretch;
+  const real A = stretch * (1 - less_atan(yy, 0)), cosine = cosine_of(q * A * A);
+  const real slope = 1 / (1 + yy), y_x = 1 - E + E / (1 + xx);
+  const real bend = cosine * (stretch * less_atan(yy, 1) + E * less_atan(xx, 1) * slope);
+  ty->ellipse = (mbg__contact_friction){.K = A * sine_ratio(q * A * A, 0), .K_slip = -cosine * slope * y_x};
+  ty->ellipse.K_q = re(q) > 0 ? (A * sine_ratio(q * A * A, 1) - bend) / (2 * q) : 0;
+  ty->K_C = bend / C;
+  ty->K_E = -cosine * slope * less_atan(xx, 0);
+}
+
 static void saturate(tyre *ty) {
   const real *a = ty->attr;
   ty->kx = (ty->vf - ty->om * ty->r) / ty->s;
   ty->ky = ty->vl / ty->s;
   ty->ax = limited(ty->kx, a[SLIP_X], a[FRICTION_X], a[LOAD]);
   ty->ay = limited(ty->ky, a[SLIP_Y], friction_y(a), a[LOAD]);
-  mbg__contact_friction_at(ty->ax * ty->ax + ty->ay * ty->ay, 1, 1, 1, 1, &ty->ellipse);
+  const real q = ty->ax * ty->ax + ty->ay * ty->ay;
+  if (re(a[SHAPE]) > 0) {
+    magic(q, a[SHAPE], a[CURVATURE], ty);
+  } else {
+    mbg__contact_friction_at(q, 1, 1, 1, 1, &ty->ellipse);
+  }
   ty->Fx = -a[SLIP_X] * ty->kx * ty->Fz / a[LOAD] * ty->ellipse.K;
   ty->Fy = -a[SLIP_Y] * ty->ky * ty->Fz / a[LOAD] * ty->ellipse.K;
 }
@@ -345,11 +405,15 @@ static void slip_changes(const tyre *ty, tyre d[]) {
     own->Fx += c * mux / muy * ax * ay * ay;
     own->Fy += c * ay * ay * ay;
   }
+  d[SHAPE].Fx = -mux * ty->Fz * ax * ty->K_C;
+  d[SHAPE].Fy = -muy * ty->Fz * ay * ty->K_C;
+  d[CURVATURE].Fx = -mux * ty->Fz * ax * ty->K_E;
+  d[CURVATURE].Fy = -muy * ty->Fz * ay * ty->K_E;
 }
 
 static void lifting_by_attributes(const tyre *ty, const real R[9], real (*f_a)[6]) {
   static const tyre none;
-  tyre d[FRICTION_Y + 1];
+  tyre d[CURVATURE + 1];
   for (int i = 0; i < MBG_COUNT(d); i++) {
     d[i] = none;
   }
@@ -418,8 +482,10 @@ static bool check(const real *attr, const int *opt, char *why, size_t size) {
   const bool slips = re(attr[SLIP_X]) > 0 || re(attr[SLIP_Y]) > 0;
   const char *text = NULL;
   if (!opt[UNILATERAL]) {
-    for (int k = WIDTH; k <= FRICTION_Y && !text; k++) {
-      text = re(attr[k]) != 0 ? "width, reference_load and friction belong to a tyre with \"unilateral\": true" : NULL;
+    for (int k = WIDTH; k <= CURVATURE && !text; k++) {
+      text = re(attr[k]) != 0 ? "width, reference_load, friction, shape_factor and curvature belong to a tyre with "
+                                "\"unilateral\": true"
+                              : NULL;
     }
   } else if (!(re(attr[WIDTH]) > 0)) {
     text = "'width' is missing: the depth over which the force of a unilateral tyre begins";
@@ -427,6 +493,10 @@ static bool check(const real *attr, const int *opt, char *why, size_t size) {
     text = "'reference_load' is missing: the vertical force at which damping and slip stiffnesses hold";
   } else if (slips && !(re(attr[FRICTION_X]) > 0)) {
     text = "'friction' is missing: the limit of the slip forces of a unilateral tyre";
+  } else if (re(attr[SHAPE]) != 0 && !(re(attr[SHAPE]) >= 1 && re(attr[SHAPE]) <= 2)) {
+    text = "'shape_factor' of the Magic Formula must be between 1 and 2; without it friction saturates as tanh";
+  } else if (re(attr[CURVATURE]) > 1 || (re(attr[CURVATURE]) != 0 && re(attr[SHAPE]) == 0)) {
+    text = "'curvature' of the Magic Formula must be 1 at most, and needs 'shape_factor'";
   }
   mbg__format(why, size, "%s", text ? text : "");
   return !text;

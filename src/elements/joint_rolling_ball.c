@@ -11,6 +11,7 @@ static const mbg__key keys[] = {
     {.name = "radius", .kind = MBG__KEY_NUMBER, .required = true, .sign = MBG__POSITIVE, .unit = "m", .help = "radius"},
     MBG__KEY_STABILIZATION,
     MBG__KEY_LEVEL,
+    MBG__KEY_PROFILE,
 };
 
 /* F = x3 - radius */
@@ -86,5 +87,6 @@ const mbg__joint_type mbg__joint_rolling_ball = {
     .nkey = MBG_COUNT(keys),
     .spatial = true,
     .decay = 1 + STABILIZATION,
+    .profile = MBG__PROFILE_BALL,
     .spin = MBG__SPIN_BALL,
 };

@@ -26,6 +26,7 @@ static const mbg__key keys[] = {
      .help = "radius of the tube, 0: a thin disc"},
     MBG__KEY_STABILIZATION,
     MBG__KEY_LEVEL,
+    MBG__KEY_PROFILE,
 };
 
 /* F = -r s - rho, z = (nu1, nu2, r, rho); with f = (-e2, e1): s_ij = f_i f_j / s,
@@ -142,6 +143,7 @@ const mbg__joint_type mbg__joint_rolling_wheel = {
     .nkey = MBG_COUNT(keys),
     .spatial = true,
     .decay = 1 + STABILIZATION,
+    .profile = MBG__PROFILE_WHEEL,
     .spin = MBG__SPIN_AXLE,
     .broken = lies,
 };

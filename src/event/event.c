@@ -70,7 +70,7 @@ static void take_impact(mbg__events *ev) {
 
 static void take_arrays(mbg__events *ev) {
   const size_t n = (size_t)ev->m->nevent;
-  bool **flags[] = {&ev->armed, &ev->passed, &ev->open, &ev->at_zero, &ev->closing};
+  bool **flags[] = {&ev->by_position, &ev->armed, &ev->passed, &ev->open, &ev->at_zero, &ev->closing};
   double **numbers[] = {&ev->g,   &ev->gd,      &ev->gt,   &ev->gdt,    &ev->gm,
                         &ev->gdm, &ev->largest, &ev->last, &ev->before, &ev->interval};
   for (int k = 0; k < MBG_COUNT(flags); k++) {
@@ -114,6 +114,10 @@ int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, 
   ev->one[m->clock] = 1;
   MBG_TRY(mbg__fn_work_create(ctx, &ev->arena, m, &ev->functions));
   MBG_TRY(list_guards(ctx, ev));
+  for (int i = 0; i < m->nevent; i++) {
+    const int guard = m->events[i].guard;
+    ev->by_position[i] = guard >= 0 && mbg__system_has_position_rate(sys, &ev->guards, guard);
+  }
   for (int i = 0; i < m->nevent; i++) {
     MBG_TRY(m->events[i].impact ? list_gap(ctx, ev, i) : MBG_OK);
   }

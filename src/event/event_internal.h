@@ -21,6 +21,7 @@ struct mbg__events {
   int nfiring, room;
   mbg__firing *firings;
   int applied;                      /* firings whose modes and impulses the design has */
+  bool *by_position;                /* rates of guards that need no accelerations            (nevent) */
   bool *armed;                      /* after them                                    (nevent) */
   bool *passed;                     /* has just fired, and no impact opens it again   (nevent) */
   bool *open;                       /* side of the present node                      (nevent) */

@@ -23,6 +23,7 @@ int mbg__event_sample(mbg_context *ctx, mbg__events *ev, const mbg__sampling *wh
   MBG_TRY(mbg__system_linearize_signals(ctx, ev->sys));
   MBG_TRY(mbg__system_signals(ctx, ev->sys, &y));
   for (int k = 0; k < what->nused; k++) {
+    MBG_TRY(mbg__system_linearize_guard(ctx, ev->sys, what->used[k]));
     ev->y[k] = y[what->used[k]];
   }
 done:
@@ -43,7 +44,8 @@ int mbg__guards_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, d
     g[i] = gd[i] = NAN;
     if (e->guard >= 0) {
       g[i] = -e->direction * re(ev->y[ev->guard_of[i]]);
-      gd[i] = -e->direction * re(mbg__system_signal_push(ev->sys, e->guard, &along));
+      gd[i] = -e->direction * re(ev->by_position[i] ? mbg__system_position_rate(ev->sys, e->guard)
+                                                    : mbg__system_signal_push(ev->sys, e->guard, &along));
     }
     if (e->guard >= 0 && !isfinite(gd[i])) {
       return mbg__fail_at(ctx, MBG_ERROR_INPUT, &e->where, 0, "the rate of the guard is not finite at t = %g",

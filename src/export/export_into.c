@@ -432,9 +432,9 @@ int mbg__export_into(mbg_context *ctx, mbg__arena *arena, const mbg__export *x, 
   mbg__robot_init(&w.old, ctx, arena, &silent, path);
   w.report->file = path;
   w.report->count = 0; /* nothing but numbers is written */
-  MBG_TRY(mbg__file_read(ctx, arena, path, &text, &length));
+  MBG_TRY(mbg__file_read_data(ctx, arena, path, &text, &length));
   w.text = text;
-  MBG_TRY(mbg__xml_read(ctx, arena, path, &root));
+  MBG_TRY(mbg__xml_read_data(ctx, arena, path, &root));
   MBG_TRY(mbg__robot_read(&w.old, root));
   MBG_TRY(take_format(&w, root));
   MBG_TRY(mbg__robot_make_words(&w.old));

@@ -51,11 +51,9 @@ void mbg__complex_run_destroy(mbg__complex_run *r) {
   allocator.release(allocator.user, r);
 }
 
-int mbg__complex_run_product(mbg_context *ctx, mbg__complex_run *r, const double *p, const double *d, int nrow,
-                             const mbg__gradient_row *rows, double *gradient, double *product, double *attributes) {
-  const int np = r->model.np;
+int mbg__complex_run_simulate(mbg_context *ctx, mbg__complex_run *r, const double *p, const double *d) {
   int err = MBG_OK;
-  for (int i = 0; i < np; i++) {
+  for (int i = 0; i < r->model.np; i++) {
     __real__ r->p[i] = p[i];
     __imag__ r->p[i] = step * d[i];
   }
@@ -63,10 +61,16 @@ int mbg__complex_run_product(mbg_context *ctx, mbg__complex_run *r, const double
   MBG_TRY(mbg_run_simulate(ctx, r->run));
   if (mbg_run_partial(r->run)) {
     err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the second derivative was interrupted");
-    goto done;
   }
+done:
+  return err;
+}
+
+int mbg__complex_run_gradient(mbg_context *ctx, mbg__complex_run *r, int nrow, const mbg__gradient_row *rows,
+                              double *gradient, double *product, double *attributes) {
+  int err = MBG_OK;
   MBG_TRY(mbg__run_gradient_total(ctx, r->run, nrow, rows, r->g, attributes ? r->ga : NULL));
-  for (int i = 0; i < np; i++) {
+  for (int i = 0; i < r->model.np; i++) {
     gradient[i] = re(r->g[i]);
     product[i] = im(r->g[i]) / step;
   }

@@ -18,9 +18,11 @@ int mbg__complex_run_create(mbg_context *ctx, const mbg_model *model, const mbg_
                             const mbg__run_decisions *decisions, mbg__complex_run **out);
 void mbg__complex_run_destroy(mbg__complex_run *run); /* accepts NULL */
 
-/* At p (np) along d (np): gradient (np) of the sum of the rows and its derivative (np); of the gradient by every
+/* Simulates at p (np) along d (np). */
+int mbg__complex_run_simulate(mbg_context *ctx, mbg__complex_run *run, const double *p, const double *d);
+/* Of the simulated run: gradient (np) of the sum of the rows and its derivative (np); of the gradient by every
    attribute the derivative too (na), when the rows have room for them (NULL: not wanted). */
-int mbg__complex_run_product(mbg_context *ctx, mbg__complex_run *run, const double *p, const double *d, int nrow,
-                             const mbg__gradient_row *rows, double *gradient, double *product, double *attributes);
+int mbg__complex_run_gradient(mbg_context *ctx, mbg__complex_run *run, int nrow, const mbg__gradient_row *rows,
+                              double *gradient, double *product, double *attributes);
 
 #endif

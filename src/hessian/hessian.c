@@ -1,17 +1,8 @@
 #include "hessian/hessian.h"
 
-#include "hessian/complex_run.h"
+#include "hessian/hessian_columns.h"
 #include "hessian/kinks.h"
 #include "run/run_internal.h"
-
-struct mbg_hessian {
-  mbg__arena arena;
-  mbg_run *run;
-  mbg__kernels kernels;
-  mbg__run_decisions decisions;
-  mbg__complex_run *complex_run;
-  double *p, *gradient; /* (np) */
-};
 
 /* ---------------------------------------------------------------------- conditions */
 
@@ -60,6 +51,20 @@ static int create_run(mbg_context *ctx, const mbg_hessian *h, mbg__complex_run *
   return err;
 }
 
+/* Under a limit the stored states of the run make room for those of the complex one, which repeats its steps by itself;
+   what is listed of nodes and steps stays. */
+static void limit_memory(mbg_hessian *h) {
+  mbg_run *run = h->run;
+  if (run->plan.memory > 0) {
+    const double listed = 8.0 * h->decisions.nstep + 16.0 * h->decisions.nnode;
+    if (run->formulation->ops->forget) {
+      run->formulation->ops->forget(run->work, NULL, &run->nodes);
+    }
+    h->decisions.options.memory =
+        mbg__store_share(run->plan.memory, mbg__nodes_bytes(&run->nodes, run->nodes.nnode) + listed);
+  }
+}
+
 static int make(mbg_context *ctx, mbg_hessian *h) {
   int err = MBG_OK;
   MBG_TRY(check(ctx, h->run));
@@ -68,6 +73,7 @@ static int make(mbg_context *ctx, mbg_hessian *h) {
   MBG_TRY(mbg__arena_check(ctx, &h->arena));
   mbg__kernels_here(&h->kernels);
   MBG_TRY(mbg__run_decisions_of(ctx, &h->arena, h->run, &h->decisions));
+  limit_memory(h);
   MBG_TRY(create_run(ctx, h, &h->complex_run));
   MBG_TRY(mbg__hessian_warn_kinks(ctx, h->run->m));
 done:
@@ -98,13 +104,14 @@ void mbg_hessian_destroy(mbg_hessian *h) {
   }
   const mbg_allocator allocator = h->arena.allocator;
   mbg__complex_run_destroy(h->complex_run);
+  mbg__hessian_drop_workers(h);
   mbg__arena_destroy(&h->arena);
   allocator.release(allocator.user, h);
 }
 
 /* ---------------------------------------------------------------------- products */
 
-static int check_product(mbg_context *ctx, const mbg_hessian *h, const double *product) {
+int mbg__hessian_check_product(mbg_context *ctx, const mbg_hessian *h, const double *product) {
   for (int i = 0; i < h->run->m->np; i++) {
     char name[256];
     if (!isfinite(product[i])) {
@@ -124,10 +131,11 @@ int mbg__hessian_rows(mbg_context *ctx, mbg_hessian *h, int nrow, const mbg__gra
   int err = MBG_OK;
   MBG_TRY(check(ctx, h->run));
   MBG_TRY(mbg_run_parameters(h->run, h->p));
-  MBG_TRY(mbg__complex_run_product(ctx, h->complex_run, h->p, direction, nrow, rows, gradient ? gradient : h->gradient,
-                                   product, attributes));
+  MBG_TRY(mbg__complex_run_simulate(ctx, h->complex_run, h->p, direction));
+  MBG_TRY(mbg__complex_run_gradient(ctx, h->complex_run, nrow, rows, gradient ? gradient : h->gradient, product,
+                                    attributes));
   mbg__message_rewind(ctx, mark);
-  MBG_TRY(check_product(ctx, h, product));
+  MBG_TRY(mbg__hessian_check_product(ctx, h, product));
 done:
   return err;
 }
@@ -160,24 +168,43 @@ static double symmetrize(const double *p, int np, double *H) {
   return size > 0 ? away / size : 0;
 }
 
-int mbg_hessian_matrix(mbg_context *ctx, mbg_hessian *h, const double *weights, double *matrix, double *asymmetry) {
-  MBG_NEED(ctx, ctx && h && weights && matrix);
-  const int np = h->run->m->np;
-  double *direction = mbg__alloc_zero(ctx, (size_t)np + 1, sizeof(double));
-  int err = direction ? MBG_OK : mbg__fail_memory(ctx);
-  for (int i = 0; i < np && err == MBG_OK; i++) {
-    direction[i] = 1;
-    err = mbg_hessian_product(ctx, h, weights, direction, NULL, matrix + (size_t)i * (size_t)np);
-    direction[i] = 0;
+int mbg_hessian_products(mbg_context *ctx, mbg_hessian *h, int nsum, const double *weights, int n,
+                         const double *directions, double *products) {
+  MBG_NEED(ctx, ctx && h && weights && directions && products && nsum >= 0 && n >= 0);
+  const int nc = h->run->m->ncriterion;
+  int err = MBG_OK;
+  for (int s = 0; s < nsum; s++) {
+    MBG_TRY(check_weights(ctx, h->run, weights + (size_t)s * (size_t)nc));
   }
-  mbg__free(ctx, direction);
-  if (err == MBG_OK) {
-    const double away = symmetrize(h->p, np, matrix);
+  MBG_TRY(check(ctx, h->run));
+  MBG_TRY(mbg_run_parameters(h->run, h->p));
+  MBG_TRY(mbg__hessian_columns(ctx, h, nsum, weights, n, directions, products));
+done:
+  return err;
+}
+
+int mbg_hessian_matrices(mbg_context *ctx, mbg_hessian *h, int nsum, const double *weights, double *matrices,
+                         double *asymmetry) {
+  MBG_NEED(ctx, ctx && h && weights && matrices && nsum >= 0);
+  const int np = h->run->m->np;
+  double *directions = mbg__alloc_zero(ctx, (size_t)np * (size_t)np + 1, sizeof(double));
+  int err = directions ? MBG_OK : mbg__fail_memory(ctx);
+  for (int i = 0; i < np && err == MBG_OK; i++) {
+    directions[(size_t)i * (size_t)np + (size_t)i] = 1;
+  }
+  err = err == MBG_OK ? mbg_hessian_products(ctx, h, nsum, weights, np, directions, matrices) : err;
+  mbg__free(ctx, directions);
+  for (int s = 0; s < nsum && err == MBG_OK; s++) {
+    const double away = symmetrize(h->p, np, matrices + (size_t)s * (size_t)np * (size_t)np);
     if (asymmetry) {
-      *asymmetry = away;
+      asymmetry[s] = away;
     }
   }
   return err;
+}
+
+int mbg_hessian_matrix(mbg_context *ctx, mbg_hessian *h, const double *weights, double *matrix, double *asymmetry) {
+  return mbg_hessian_matrices(ctx, h, 1, weights, matrix, asymmetry);
 }
 
 /* ---------------------------------------------------------------------- one call */

@@ -7,7 +7,7 @@
 
 enum { DEPTH_MAX = 190 };
 
-static const char *text(mbg__mjcf *m, const char *format, const char *name, int number) {
+const char *mbg__mjcf_text(mbg__mjcf *m, const char *format, const char *name, int number) {
   char out[300];
   mbg__format(out, sizeof(out), format, name, number);
   return mbg__arena_text(m->robot->arena, out, strlen(out));
@@ -103,11 +103,11 @@ static int read_mass(mbg__mjcf *m, const mbg__xml *body, const char *childclass,
   if (inertial && m->inertia_from != MBG__MJCF_GEOMS) {
     err = read_inertial(m, inertial, out);
   } else if (m->inertia_from != MBG__MJCF_INERTIAL) {
-    for (const mbg__xml *g = mbg__xml_child(body, "geom"); g; g = mbg__xml_next(g)) {
+    for (const mbg__xml *g = mbg__mjcf_inside(body, "geom", NULL); g; g = mbg__mjcf_inside(body, "geom", g)) {
       static const mbg__frame unit = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
       mbg__mjcf_element e;
       mbg__robot_mass geom;
-      MBG_TRY(mbg__mjcf_element_of(m, g, childclass, &e));
+      MBG_TRY(mbg__mjcf_element_of(m, g, mbg__mjcf_childclass(g, childclass), &e));
       MBG_TRY(mbg__mjcf_geom_mass(m, &e, &geom));
       mbg__robot_add_mass(out, &geom, &unit);
     }
@@ -195,7 +195,8 @@ static int read_joint(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name
                       const mbg__frame *H) {
   mbg__robot *robot = m->robot;
   mbg__robot_joint *joint;
-  double length;
+  mbg__frame around;
+  double length, pos[3] = {0}, axis[3] = {0, 0, 1};
   int err = MBG_OK;
   MBG_TRY(mbg__robot_add_joint(robot, e->at, name, &joint));
   MBG_TRY(joint_kind(m, e, &joint->kind));
@@ -203,16 +204,19 @@ static int read_joint(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name
   joint->child = child;
   if (joint->kind == MBG__ROBOT_FREE) {
     joint->in_parent = *H;
-    err = mbg__mjcf_read_free(m, e);
+    err = mbg__mjcf_read_free(m, e, joint);
     goto done;
   }
-  MBG_TRY(mbg__mjcf_numbers(m, e, "pos", 3, 3, joint->in_child.x, NULL));
+  MBG_TRY(mbg__mjcf_numbers(m, e, "pos", 3, 3, pos, NULL));
+  MBG_TRY(mbg__mjcf_outer_frame(m, e->at, &around));
+  frame_point(joint->in_child.x, &around, pos);
   frame_mul(&joint->in_parent, H, &joint->in_child);
   if (joint->kind == MBG__ROBOT_SPHERICAL) {
     err = mbg__mjcf_read_ball(m, e, joint);
     goto done;
   }
-  MBG_TRY(mbg__mjcf_numbers(m, e, "axis", 3, 3, joint->axis, NULL));
+  MBG_TRY(mbg__mjcf_numbers(m, e, "axis", 3, 3, axis, NULL));
+  m3_mulv(joint->axis, around.R, axis);
   length = sqrt(v3_dot(joint->axis, joint->axis));
   if (!(length > 0) || !isfinite(length)) {
     err = mbg__xml_fail(robot->ctx, e->at, "the axis of joint '%s' has no direction", name);
@@ -249,28 +253,29 @@ static int read_chain(walk *w, const mbg__xml *body, const char *name, const cha
   mbg__mjcf *m = w->m;
   mbg__frame at = *H;
   int err = MBG_OK, left = 0, number = 0;
-  for (const mbg__xml *j = body->child; j; j = j->next) {
+  for (const mbg__xml *j = mbg__mjcf_inside(body, NULL, NULL); j; j = mbg__mjcf_inside(body, NULL, j)) {
     left += is_joint(j);
   }
   if (left == 0) {
     mbg__robot_joint *joint;
-    const char *fixed = text(m, "%s_fixed", name, 0);
+    const char *fixed = mbg__mjcf_text(m, "%s_fixed", name, 0);
     MBG_TRY(add_link(w, body, name, out));
     MBG_TRY(fixed ? mbg__robot_add_joint(m->robot, body, fixed, &joint) : mbg__fail_memory(m->robot->ctx));
     joint->parent = parent;
     joint->child = *out;
     joint->in_parent = at;
   }
-  for (const mbg__xml *j = body->child; j; j = j->next) {
+  for (const mbg__xml *j = mbg__mjcf_inside(body, NULL, NULL); j; j = mbg__mjcf_inside(body, NULL, j)) {
+    const char *class = mbg__mjcf_childclass(j, childclass);
     mbg__mjcf_element e;
     const char *own = mbg__xml_value(j, "name");
     int link = -1;
     if (!is_joint(j)) {
       continue;
     }
-    own = own && *own ? own : text(m, "joint_%s%d", "", ++w->joints);
-    MBG_TRY(add_link(w, j, --left > 0 ? text(m, "%s_%d", name, ++number) : name, &link));
-    MBG_TRY(own ? mbg__mjcf_element_of(m, j, childclass, &e) : mbg__fail_memory(m->robot->ctx));
+    own = own && *own ? own : mbg__mjcf_text(m, "joint_%s%d", "", ++w->joints);
+    MBG_TRY(add_link(w, j, --left > 0 ? mbg__mjcf_text(m, "%s_%d", name, ++number) : name, &link));
+    MBG_TRY(own ? mbg__mjcf_element_of(m, j, class, &e) : mbg__fail_memory(m->robot->ctx));
     MBG_TRY(read_joint(m, &e, own, parent, link, &at));
     frame_identity(&at);
     parent = *out = link;
@@ -279,12 +284,11 @@ done:
   return err;
 }
 
-static int read_bodies(walk *w, const mbg__xml *parent, int link, const char *childclass, const mbg__frame *place,
-                       int depth);
+static int read_bodies(walk *w, const mbg__xml *parent, int link, const char *childclass, int depth);
 
 static void report_children(mbg__mjcf *m, const mbg__xml *body) {
-  static const char *const known[] = {"body", "joint", "freejoint", "inertial", "site", "frame"};
-  for (const mbg__xml *c = body->child; c; c = c->next) {
+  static const char *const known[] = {"body", "joint", "freejoint", "inertial", "site"};
+  for (const mbg__xml *c = mbg__mjcf_inside(body, NULL, NULL); c; c = mbg__mjcf_inside(body, NULL, c)) {
     bool found = false;
     for (int i = 0; i < MBG_COUNT(known); i++) {
       found = found || !strcmp(c->name, known[i]);
@@ -303,7 +307,7 @@ static void report_children(mbg__mjcf *m, const mbg__xml *body) {
 static int read_sites(walk *w, const mbg__xml *body, int link, const char *childclass) {
   mbg__mjcf *m = w->m;
   int err = MBG_OK;
-  for (const mbg__xml *s = mbg__xml_child(body, "site"); s; s = mbg__xml_next(s)) {
+  for (const mbg__xml *s = mbg__mjcf_inside(body, "site", NULL); s; s = mbg__mjcf_inside(body, "site", s)) {
     const char *name = mbg__xml_value(s, "name");
     mbg__mjcf_element e;
     mbg__robot_joint *joint;
@@ -311,8 +315,8 @@ static int read_sites(walk *w, const mbg__xml *body, int link, const char *child
     if (!name || !*name) {
       continue; /* a drawing */
     }
-    const char *word = text(m, "site_%s", name, 0), *fixed = text(m, "site_%s_fixed", name, 0);
-    MBG_TRY(mbg__mjcf_element_of(m, s, childclass, &e));
+    const char *word = mbg__mjcf_text(m, "site_%s", name, 0), *fixed = mbg__mjcf_text(m, "site_%s_fixed", name, 0);
+    MBG_TRY(mbg__mjcf_element_of(m, s, mbg__mjcf_childclass(s, childclass), &e));
     MBG_TRY(add_link(w, s, word, &own));
     MBG_TRY(fixed ? mbg__robot_add_joint(m->robot, s, fixed, &joint) : mbg__fail_memory(m->robot->ctx));
     joint->parent = link;
@@ -323,159 +327,42 @@ done:
   return err;
 }
 
-static int read_body(walk *w, const mbg__xml *body, int parent, const char *childclass, const mbg__frame *place,
-                     int depth) {
+static int read_body(walk *w, const mbg__xml *body, int parent, const char *childclass, int depth) {
   mbg__mjcf *m = w->m;
   const mbg__mjcf_element e = {.at = body, .tag = "body", .class = -1};
   const char *name = mbg__xml_value(body, "name"), *class = mbg__xml_value(body, "childclass");
-  mbg__frame own, H, none;
+  mbg__frame H;
   mbg__robot_mass mass;
   int err = MBG_OK, link = -1;
   if (depth > DEPTH_MAX) {
     return mbg__xml_fail(m->robot->ctx, body, "bodies nested more than %d deep", DEPTH_MAX);
   }
   childclass = class ? class : childclass;
-  name = name && *name ? name : text(m, "body_%s%d", "", ++w->bodies);
-  MBG_TRY(name ? mbg__mjcf_frame(m, &e, &own) : mbg__fail_memory(m->robot->ctx));
-  frame_mul(&H, place, &own);
+  name = name && *name ? name : mbg__mjcf_text(m, "body_%s%d", "", ++w->bodies);
+  MBG_TRY(name ? mbg__mjcf_frame(m, &e, &H) : mbg__fail_memory(m->robot->ctx));
   if (mbg__xml_value(body, "gravcomp")) {
     mbg__report_add(m->robot->report, body, "left out", "gravcomp of <body>");
   }
   MBG_TRY(read_chain(w, body, name, childclass, parent, &H, &link));
   MBG_TRY(read_mass(m, body, childclass, &mass));
   m->robot->links[link].own = mass;
-  for (const mbg__xml *g = mbg__xml_child(body, "geom"); g; g = mbg__xml_next(g)) {
+  for (const mbg__xml *g = mbg__mjcf_inside(body, "geom", NULL); g; g = mbg__mjcf_inside(body, "geom", g)) {
     mbg__mjcf_element geom;
-    MBG_TRY(mbg__mjcf_element_of(m, g, childclass, &geom));
+    MBG_TRY(mbg__mjcf_element_of(m, g, mbg__mjcf_childclass(g, childclass), &geom));
     MBG_TRY(mbg__mjcf_geom_figure(m, &geom, link));
   }
   report_children(m, body);
   MBG_TRY(read_sites(w, body, link, childclass));
-  frame_identity(&none);
-  MBG_TRY(read_bodies(w, body, link, childclass, &none, depth + 1));
+  MBG_TRY(read_bodies(w, body, link, childclass, depth + 1));
 done:
   return err;
 }
 
-/* the bodies in a body, in the world or in a <frame>, which only moves them */
-static int read_bodies(walk *w, const mbg__xml *parent, int link, const char *childclass, const mbg__frame *place,
-                       int depth) {
+/* the bodies in a body or in the world */
+static int read_bodies(walk *w, const mbg__xml *parent, int link, const char *childclass, int depth) {
   int err = MBG_OK;
-  if (depth > DEPTH_MAX) {
-    return mbg__xml_fail(w->m->robot->ctx, parent, "bodies nested more than %d deep", DEPTH_MAX);
-  }
-  for (const mbg__xml *c = parent->child; c; c = c->next) {
-    if (!strcmp(c->name, "body")) {
-      MBG_TRY(read_body(w, c, link, childclass, place, depth));
-    } else if (!strcmp(c->name, "frame")) {
-      const mbg__mjcf_element e = {.at = c, .tag = "frame", .class = -1};
-      const char *class = mbg__xml_value(c, "childclass");
-      mbg__frame own, H;
-      if (mbg__xml_child(c, "geom") || mbg__xml_child(c, "joint") || mbg__xml_child(c, "site")) {
-        err = mbg__xml_fail(w->m->robot->ctx, c, "only bodies are read inside of <frame>");
-        goto done;
-      }
-      MBG_TRY(mbg__mjcf_frame(w->m, &e, &own));
-      frame_mul(&H, place, &own);
-      MBG_TRY(read_bodies(w, c, link, class ? class : childclass, &H, depth + 1));
-    }
-  }
-done:
-  return err;
-}
-
-/* ---------------------------------------------------------------------- equality */
-
-static int find_body(mbg__mjcf *m, const mbg__xml *at, const char *key, int *out) {
-  const char *name = mbg__xml_value(at, key);
-  *out = MBG__ROBOT_GROUND;
-  if (!name || !strcmp(name, "world")) {
-    return MBG_OK;
-  }
-  *out = mbg__robot_find_link(m->robot, name);
-  return *out >= 0 ? MBG_OK : mbg__xml_fail(m->robot->ctx, at, "there is no body '%s'", name);
-}
-
-static int find_site(mbg__mjcf *m, const mbg__xml *at, const char *key, int *out) {
-  const char *name = mbg__xml_value(at, key), *word = name ? text(m, "site_%s", name, 0) : NULL;
-  if (!name) {
-    return mbg__xml_fail(m->robot->ctx, at, "the attribute 'body1' or '%s' is missing", key);
-  }
-  *out = word ? mbg__robot_find_link(m->robot, word) : -1;
-  return *out >= 0 ? MBG_OK : mbg__xml_fail(m->robot->ctx, at, "there is no site '%s'", name);
-}
-
-/* connect: a point that both bodies share, or two sites at one place; weld: all of it, as the bodies stand at zero */
-static int read_hold(mbg__mjcf *m, const mbg__xml *at, const char *name, bool weld) {
-  mbg__robot_joint *joint;
-  const mbg__mjcf_element e = {.at = at, .tag = at->name, .class = -1};
-  int err = MBG_OK;
-  MBG_TRY(mbg__robot_add_joint(m->robot, at, name, &joint));
-  joint->loop = true;
-  joint->kind = weld ? MBG__ROBOT_FIXED : MBG__ROBOT_SPHERICAL;
-  mbg__report_add(m->robot->report, at, "note", "<%s> is soft in its own program and exact here", at->name);
-  if (!mbg__xml_value(at, "body1")) {
-    MBG_TRY(find_site(m, at, "site1", &joint->parent));
-    err = find_site(m, at, "site2", &joint->child);
-    goto done;
-  }
-  MBG_TRY(find_body(m, at, "body1", &joint->parent));
-  MBG_TRY(find_body(m, at, "body2", &joint->child));
-  MBG_TRY(mbg__mjcf_numbers(m, &e, "anchor", 3, 3, joint->in_parent.x, NULL));
-  if (weld && mbg__xml_value(at, "relpose")) {
-    mbg__report_add(m->robot->report, at, "left out", "relpose of <weld>: bodies are held as they stand at zero");
-  }
-  joint->anchored = true;
-done:
-  return err;
-}
-
-static int read_joint_equality(mbg__mjcf *m, const mbg__xml *at, const char *name) {
-  const char *first = mbg__xml_value(at, "joint1"), *second = mbg__xml_value(at, "joint2");
-  const mbg__mjcf_element e = {.at = at, .tag = at->name, .class = -1};
-  double c[5] = {0, 1, 0, 0, 0};
-  int err = MBG_OK;
-  MBG_TRY(mbg__mjcf_numbers(m, &e, "polycoef", 1, 5, c, NULL));
-  const int j = first ? mbg__robot_find_joint(m->robot, first) : -1,
-            k = second ? mbg__robot_find_joint(m->robot, second) : -1;
-  if (j < 0 || (second && k < 0)) {
-    err = mbg__xml_fail(m->robot->ctx, at, "there is no joint '%s'", j < 0 ? (first ? first : "") : second);
-  } else if (!second && mbg__robot_is_single(&m->robot->joints[j])) {
-    err = mbg__mjcf_hold_joint(m, at, name, j);
-  } else if (!second || j == k || !mbg__robot_is_single(&m->robot->joints[j]) ||
-             !mbg__robot_is_single(&m->robot->joints[k])) {
-    mbg__report_add(m->robot->report, at, "left out",
-                    "<joint> in <equality> that is no relation of two hinges or slides");
-  } else if (c[2] != 0 || c[3] != 0 || c[4] != 0 || m->robot->joints[j].mimic >= 0) {
-    err = mbg__mjcf_bind_joints(m, at, name, j, k, c);
-  } else {
-    m->robot->joints[j].mimic = k;
-    m->robot->joints[j].offset = c[0];
-    m->robot->joints[j].multiplier = c[1];
-  }
-done:
-  return err;
-}
-
-static int read_equality(mbg__mjcf *m, const mbg__xml *at) {
-  int err = MBG_OK, number = 0;
-  for (const mbg__xml *e = at->child; e; e = e->next) {
-    const char *name = mbg__xml_value(e, "name"), *active = mbg__xml_value(e, "active");
-    name = name && *name ? name : text(m, "equality_%s%d", "", ++number);
-    if (!name) {
-      return mbg__fail_memory(m->robot->ctx);
-    }
-    if (active && !strcmp(active, "false")) {
-      mbg__report_add(m->robot->report, e, "left out", "<%s> that is not active", e->name);
-    } else if (!strcmp(e->name, "connect") || !strcmp(e->name, "weld")) {
-      MBG_TRY(read_hold(m, e, name, !strcmp(e->name, "weld")));
-    } else if (!strcmp(e->name, "joint")) {
-      MBG_TRY(read_joint_equality(m, e, name));
-    } else if (!strcmp(e->name, "tendon")) {
-      MBG_TRY(mbg__mjcf_read_tendon_equality(m, e, name));
-    } else {
-      mbg__report_add(m->robot->report, e, "left out", "<%s> in <equality>", e->name);
-    }
+  for (const mbg__xml *c = mbg__mjcf_inside(parent, "body", NULL); c; c = mbg__mjcf_inside(parent, "body", c)) {
+    MBG_TRY(read_body(w, c, link, mbg__mjcf_childclass(c, childclass), depth));
   }
 done:
   return err;
@@ -500,9 +387,10 @@ static void set_total_mass(mbg__mjcf *m) {
 /* Geoms of the world are seen on the marker "world" of the ground; planes and fields have no end. */
 static int read_scenery(walk *w, const mbg__xml *world) {
   int err = MBG_OK, link = mbg__robot_find_link(w->m->robot, "world");
-  for (const mbg__xml *g = mbg__xml_child(world, "geom"); g; g = mbg__xml_next(g)) {
+  const char *class = mbg__xml_value(world, "childclass");
+  for (const mbg__xml *g = mbg__mjcf_inside(world, "geom", NULL); g; g = mbg__mjcf_inside(world, "geom", g)) {
     mbg__mjcf_element e;
-    MBG_TRY(mbg__mjcf_element_of(w->m, g, mbg__xml_value(world, "childclass"), &e));
+    MBG_TRY(mbg__mjcf_element_of(w->m, g, mbg__mjcf_childclass(g, class), &e));
     const char *type = mbg__mjcf_value(w->m, &e, "type");
     if (type && !strcmp(type, "plane") && w->m->robot->contacts) {
       MBG_TRY(mbg__mjcf_plane(w->m, &e));
@@ -525,9 +413,7 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
   static const char *const known[] = {"compiler",  "option", "default",  "worldbody", "equality", "size",    "visual",
                                       "statistic", "asset",  "actuator", "tendon",    "sensor",   "keyframe"};
   walk w = {.m = m};
-  mbg__frame none;
   int err = MBG_OK;
-  frame_identity(&none);
   for (const mbg__xml *e = mbg__xml_child(root, "compiler"); e; e = mbg__xml_next(e)) {
     const char *folder = mbg__xml_value(e, "meshdir");
     folder = folder ? folder : mbg__xml_value(e, "assetdir");
@@ -542,12 +428,12 @@ static int read_sections(mbg__mjcf *m, const mbg__xml *root) {
     report_children(m, e);
     MBG_TRY(read_scenery(&w, e));
     MBG_TRY(read_sites(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass")));
-    MBG_TRY(read_bodies(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass"), &none, 0));
+    MBG_TRY(read_bodies(&w, e, MBG__ROBOT_GROUND, mbg__xml_value(e, "childclass"), 0));
   }
   MBG_TRY(mbg__mjcf_add_balls(m));
   MBG_TRY(mbg__mjcf_read_tendons(m, root));
   for (const mbg__xml *e = mbg__xml_child(root, "equality"); e; e = mbg__xml_next(e)) {
-    MBG_TRY(read_equality(m, e));
+    MBG_TRY(mbg__mjcf_read_equality(m, e));
   }
   MBG_TRY(mbg__mjcf_read_actuators(m, root));
   MBG_TRY(mbg__mjcf_read_sensors(m, root));

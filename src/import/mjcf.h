@@ -50,8 +50,15 @@ int mbg__mjcf_numbers(const mbg__mjcf *m, const mbg__mjcf_element *e, const char
                       int *found);
 int mbg__mjcf_number(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *key, double *out);
 
-/* pos with quat, euler, axisangle, xyaxes or zaxis */
+/* pos with quat, euler, axisangle, xyaxes or zaxis, in the body: <frame>s around it move it */
 int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *out);
+
+/* The product of the <frame>s around an element inside of a body; the class for its children of the next one that has
+   any, or the preset. */
+int mbg__mjcf_outer_frame(const mbg__mjcf *m, const mbg__xml *at, mbg__frame *out);
+const char *mbg__mjcf_childclass(const mbg__xml *at, const char *preset);
+/* The next element in a body, and in its <frame>s, behind the last one (NULL: the first) of a tag (NULL: any). */
+const mbg__xml *mbg__mjcf_inside(const mbg__xml *body, const char *tag, const mbg__xml *last);
 
 /* R of a quaternion w x y z of any length but 0 */
 void mbg__mjcf_turn(double R[9], const double q[4]);
@@ -60,6 +67,12 @@ void mbg__mjcf_turn(double R[9], const double q[4]);
 int mbg__mjcf_read_actuators(mbg__mjcf *m, const mbg__xml *root);
 int mbg__mjcf_read_tendons(mbg__mjcf *m, const mbg__xml *root);
 int mbg__mjcf_read_sensors(mbg__mjcf *m, const mbg__xml *root);
+/* mjcf_equality.c: one section <equality> */
+int mbg__mjcf_read_equality(mbg__mjcf *m, const mbg__xml *at);
+/* a name by a format with a word and a number; NULL: no memory */
+const char *mbg__mjcf_text(mbg__mjcf *m, const char *format, const char *name, int number);
+/* mjcf_rope.c: <spatial> */
+int mbg__mjcf_read_rope(mbg__mjcf *m, const mbg__xml *at, const char *name, const mbg__robot_pull *pull);
 /* <joint> of one joint, and <tendon>, in <equality> */
 int mbg__mjcf_hold_joint(mbg__mjcf *m, const mbg__xml *at, const char *name, int joint);
 int mbg__mjcf_bind_joints(mbg__mjcf *m, const mbg__xml *at, const char *name, int j, int k, const double c[5]);
@@ -84,8 +97,8 @@ int mbg__mjcf_find_mesh(mbg__mjcf *m, const mbg__mjcf_element *geom, mbg__mjcf_e
 /* Half lengths, or a radius and a half length; from `fromto` where it is given. */
 int mbg__mjcf_geom_size(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *type, double size[3]);
 
-/* mjcf_ball.c: numbers of ball and free joints; bushings of balls, when all links are known. */
-int mbg__mjcf_read_free(mbg__mjcf *m, const mbg__mjcf_element *e);
+/* mjcf_ball.c: numbers of ball and free joints; their bushings, when all links are known. */
+int mbg__mjcf_read_free(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint);
 int mbg__mjcf_read_ball(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint);
 int mbg__mjcf_add_balls(mbg__mjcf *m);
 

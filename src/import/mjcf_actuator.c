@@ -1,4 +1,4 @@
-/* Actuators of MJCF on joints and fixed tendons: force = gear (g y + b) with g = g0 + g1 l + g2 l', b likewise and the
+/* Actuators of MJCF on joints and tendons: force = gear (g y + b) with g = g0 + g1 l + g2 l', b likewise and the
    length l = gear q of the transmission. y is the control, or a state that follows it. Others are listed. */
 #include "import/mjcf.h"
 
@@ -80,11 +80,11 @@ static int read_law(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_actuato
   return err;
 }
 
-/* the joint or the fixed tendon; false: something else */
+/* the joint or the tendon; false: something else */
 static int read_transmission(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_actuator *a, bool *known) {
   const char *joint = mbg__mjcf_value(m, e, "joint"), *tendon = mbg__mjcf_value(m, e, "tendon");
   *known = false;
-  a->tendon = a->joint = -1;
+  a->tendon = a->joint = a->rope = -1;
   if (joint) {
     a->joint = mbg__robot_find_joint(m->robot, joint);
     if (a->joint < 0) {
@@ -93,7 +93,8 @@ static int read_transmission(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robo
     *known = mbg__robot_is_single(&m->robot->joints[a->joint]);
   } else if (tendon) {
     a->tendon = mbg__robot_find_tendon(m->robot, tendon);
-    *known = a->tendon >= 0;
+    a->rope = mbg__robot_find_rope(m->robot, tendon);
+    *known = a->tendon >= 0 || a->rope >= 0;
   }
   return MBG_OK;
 }
@@ -128,8 +129,7 @@ static int read_actuator(mbg__mjcf *m, const mbg__xml *at, int number) {
   MBG_TRY(read_transmission(m, &e, &a, &place));
   if (!law || !place) {
     mbg__report_add(m->robot->report, at, "left out",
-                    "<%s> in <actuator>: other dynamics, other gains, spatial tendons, sites, bodies or balls",
-                    at->name);
+                    "<%s> in <actuator>: other dynamics, other gains, sites, bodies or balls", at->name);
     goto done;
   }
   for (int i = 0; i < MBG_COUNT(ranges); i++) {
@@ -137,6 +137,10 @@ static int read_actuator(mbg__mjcf *m, const mbg__xml *at, int number) {
       mbg__report_add(m->robot->report, at, "left out", "ranges of controls and forces of actuators");
       break;
     }
+  }
+  if (a.rope >= 0 && a.ratio > 0) {
+    mbg__report_add(m->robot->report, at, "left out", "dampratio of actuators on spatial tendons");
+    a.ratio = 0;
   }
   mbg__format(own, sizeof(own), "actuator_%d", number);
   a.gear = gear[0];

@@ -17,12 +17,20 @@ done:
   return err;
 }
 
-int mbg__mjcf_read_free(mbg__mjcf *m, const mbg__mjcf_element *e) {
-  static const char *const others[] = {"stiffness", "damping", "armature", "frictionloss"};
-  return !strcmp(e->at->name, "freejoint") ? MBG_OK : report_numbers(m, e, "free", others, MBG_COUNT(others));
+/* spring and damper of free and ball joints become a bushing when all links are known */
+int mbg__mjcf_read_free(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint) {
+  static const char *const others[] = {"armature", "frictionloss"};
+  int err = MBG_OK;
+  if (!strcmp(e->at->name, "freejoint")) { /* has neither numbers nor defaults */
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__mjcf_number(m, e, "damping", &joint->damping));
+  MBG_TRY(mbg__mjcf_number(m, e, "stiffness", &joint->stiffness));
+  err = report_numbers(m, e, "free", others, MBG_COUNT(others));
+done:
+  return err;
 }
 
-/* spring and damper of a ball joint become a bushing when all links are known */
 int mbg__mjcf_read_ball(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_joint *joint) {
   static const char *const others[] = {"armature", "frictionloss"};
   const char *limited = mbg__mjcf_value(m, e, "limited");
@@ -38,7 +46,7 @@ done:
 }
 
 /* Both act on the vector of the rotation from the start of the joint, and on its angular velocity, alike in all
-   directions: so do bushings. */
+   directions: so do bushings. Those of free joints act on place and velocity, too. */
 int mbg__mjcf_add_balls(mbg__mjcf *m) {
   mbg__robot *robot = m->robot;
   char name[300];
@@ -52,10 +60,11 @@ int mbg__mjcf_add_balls(mbg__mjcf *m) {
                           .in_a = joint->in_parent,
                           .in_b = joint->in_child,
                           .at = joint->at};
-    if (joint->kind != MBG__ROBOT_SPHERICAL || (!(joint->stiffness > 0) && !(joint->damping > 0))) {
+    const bool free = joint->kind == MBG__ROBOT_FREE;
+    if ((!free && joint->kind != MBG__ROBOT_SPHERICAL) || (!(joint->stiffness > 0) && !(joint->damping > 0))) {
       continue;
     }
-    for (int k = 3; k < 6; k++) {
+    for (int k = free ? 0 : 3; k < 6; k++) {
       tie.stiffness[k] = joint->stiffness;
       tie.damping[k] = joint->damping;
     }

@@ -30,7 +30,7 @@ static int splice(mbg__mjcf *m, mbg__xml **link, int depth) {
   if (!path) {
     return mbg__fail_memory(robot->ctx);
   }
-  MBG_TRY(mbg__xml_read(robot->ctx, robot->arena, path, &root));
+  MBG_TRY(mbg__xml_read_data(robot->ctx, robot->arena, path, &root));
   m->include_bytes += root->end;
   if (m->include_bytes > INCLUDE_BYTES) {
     return mbg__xml_fail(robot->ctx, at, "included files have more than %d bytes together", INCLUDE_BYTES);
@@ -249,7 +249,7 @@ static int turn_z(const mbg__mjcf *m, const mbg__mjcf_element *e, const char *ke
   return err;
 }
 
-int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *out) {
+static int own_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *out) {
   double v[6] = {0, 0, 1, 0, 0, 0};
   int err = MBG_OK;
   frame_identity(out);
@@ -278,4 +278,57 @@ int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *
   }
 done:
   return err;
+}
+
+/* ---------------------------------------------------------------------- <frame> around elements */
+
+static bool is_frame(const mbg__xml *e) { return !strcmp(e->name, "frame"); }
+
+int mbg__mjcf_outer_frame(const mbg__mjcf *m, const mbg__xml *at, mbg__frame *out) {
+  int err = MBG_OK;
+  frame_identity(out);
+  for (const mbg__xml *f = at->parent; f && is_frame(f); f = f->parent) {
+    const mbg__mjcf_element e = {.at = f, .tag = "frame", .class = -1};
+    const mbg__frame inner = *out;
+    mbg__frame own;
+    MBG_TRY(own_frame(m, &e, &own));
+    frame_mul(out, &own, &inner);
+  }
+done:
+  return err;
+}
+
+int mbg__mjcf_frame(const mbg__mjcf *m, const mbg__mjcf_element *e, mbg__frame *out) {
+  mbg__frame own, around;
+  int err = MBG_OK;
+  MBG_TRY(own_frame(m, e, &own));
+  MBG_TRY(mbg__mjcf_outer_frame(m, e->at, &around));
+  frame_mul(out, &around, &own);
+done:
+  return err;
+}
+
+const char *mbg__mjcf_childclass(const mbg__xml *at, const char *preset) {
+  for (const mbg__xml *f = at->parent; f && is_frame(f); f = f->parent) {
+    const char *class = mbg__xml_value(f, "childclass");
+    if (class) {
+      return class;
+    }
+  }
+  return preset;
+}
+
+const mbg__xml *mbg__mjcf_inside(const mbg__xml *body, const char *tag, const mbg__xml *last) {
+  const mbg__xml *e = last ? last : body;
+  do {
+    if ((e == body || is_frame(e)) && e->child) {
+      e = e->child;
+      continue;
+    }
+    while (e != body && !e->next) {
+      e = e->parent;
+    }
+    e = e == body ? NULL : e->next;
+  } while (e && (is_frame(e) || (tag && strcmp(e->name, tag) != 0)));
+  return e;
 }

@@ -58,11 +58,15 @@ static int add_components(mbg__mjcf *m, mbg__robot_signal *s) {
 static int read_tendon(mbg__mjcf *m, const mbg__xml *at, mbg__robot_signal *s) {
   const char *name = mbg__xml_value(at, "tendon");
   const int tendon = name ? mbg__robot_find_tendon(m->robot, name) : -1;
+  const int rope = name ? mbg__robot_find_rope(m->robot, name) : -1;
   char text[340];
-  if (tendon < 0) {
+  if (tendon < 0 && rope < 0) {
     return left_out(m, at);
   }
-  mbg__format(text, sizeof(text), "%s%s", m->robot->tendons[tendon].word,
+  if (rope >= 0) {
+    m->robot->ropes[rope].measured = true;
+  }
+  mbg__format(text, sizeof(text), "%s%s", rope >= 0 ? m->robot->ropes[rope].word : m->robot->tendons[tendon].word,
               !strcmp(at->name, "tendonvel") ? "_rate" : "");
   s->value = mbg__arena_text(m->robot->arena, text, strlen(text));
   return s->value ? mbg__robot_add_signal(m->robot, s) : mbg__fail_memory(m->robot->ctx);

@@ -1,5 +1,5 @@
-/* Tendons of MJCF: fixed ones are sums of joint coordinates; a spatial one between two sites is a spring. Others are
-   listed. Equalities of tendons and of one joint are couplings. */
+/* Tendons of MJCF: fixed ones are sums of joint coordinates, spatial ones are in mjcf_rope.c. Equalities of tendons and
+   of one joint are couplings. */
 #include "import/mjcf.h"
 
 #include <math.h>
@@ -12,29 +12,40 @@ static const char *tendon_name(mbg__mjcf *m, const mbg__xml *at, int number) {
   return name && *name ? name : mbg__arena_text(m->robot->arena, own, strlen(own));
 }
 
-/* stiffness, damping; where the spring is slack: given as one number or two, -1 as the tendon is at first */
-typedef struct {
-  double stiffness, damping, rest;
-  bool at_first;
-} spring;
+/* range counts as that of joints does */
+static int read_range(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_pull *out) {
+  const char *word = mbg__mjcf_value(m, e, "limited");
+  const bool limited = word && strcmp(word, "auto") != 0 ? !strcmp(word, "true") : m->autolimits;
+  double range[2] = {0, 0};
+  int found = 0;
+  const int err = mbg__mjcf_numbers(m, e, "range", 2, 2, range, &found);
+  out->lower = found && limited && range[0] < range[1] && range[0] > -1e8 ? range[0] : NAN;
+  out->upper = found && limited && range[0] < range[1] && range[1] < 1e8 ? range[1] : NAN;
+  return err;
+}
 
-static int read_spring(mbg__mjcf *m, const mbg__mjcf_element *e, spring *out) {
-  static const char *const others[] = {"range", "frictionloss", "armature", "margin", "solreflimit", "solimplimit"};
+/* stiffness, damping, limits; where the spring is slack: between two numbers, at one, or where the joints' springs
+   rest (-1) */
+static int read_pull(mbg__mjcf *m, const mbg__mjcf_element *e, mbg__robot_pull *out) {
+  static const char *const others[] = {"frictionloss", "armature",       "margin",         "solreflimit",
+                                       "solimplimit",  "solreffriction", "solimpfriction", "actuatorfrcrange"};
   double rest[2] = {-1, -1};
   int err = MBG_OK, found = 0;
-  *out = (spring){0};
+  *out = (mbg__robot_pull){0};
   MBG_TRY(mbg__mjcf_number(m, e, "stiffness", &out->stiffness));
   MBG_TRY(mbg__mjcf_number(m, e, "damping", &out->damping));
   MBG_TRY(mbg__mjcf_numbers(m, e, "springlength", 1, 2, rest, &found));
-  out->at_first = rest[0] < 0 && (found < 2 || rest[1] < 0);
-  out->rest = rest[0];
+  MBG_TRY(read_range(m, e, out));
+  rest[1] = found == 2 ? rest[1] : rest[0];
+  out->at_first = rest[0] == -1 && rest[1] == -1;
+  memcpy(out->rest, rest, sizeof(rest));
   if (out->stiffness < 0 || out->damping < 0) {
     err = mbg__xml_fail(m->robot->ctx, e->at, "stiffness and damping must not be negative");
     goto done;
   }
-  if (found == 2 && rest[0] != rest[1] && out->stiffness > 0) {
-    mbg__report_add(m->robot->report, e->at, "approximated",
-                    "springlength of tendons: the first number counts, without the slack up to the second");
+  if (rest[0] > rest[1]) {
+    err = mbg__xml_fail(m->robot->ctx, e->at, "springlength: the first number must not exceed the second");
+    goto done;
   }
   for (int i = 0; i < MBG_COUNT(others); i++) {
     if (mbg__mjcf_value(m, e, others[i])) {
@@ -56,11 +67,11 @@ static int find_single(mbg__mjcf *m, const mbg__xml *at, const char *key, int *o
              : mbg__xml_fail(m->robot->ctx, at, "joint '%s' is no hinge and no slide", name);
 }
 
-static int read_fixed(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name) {
-  mbg__robot_tendon t = {.name = name, .at = e->at};
-  spring s;
+static int read_fixed(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name, const mbg__robot_pull *pull) {
+  mbg__robot_tendon t = {.name = name, .pull = *pull, .at = e->at};
+  double rest = 0;
   int err = MBG_OK, joint;
-  MBG_TRY(read_spring(m, e, &s));
+  t.pull.turns = true;
   for (const mbg__xml *c = mbg__xml_child(e->at, "joint"); c; c = mbg__xml_next(c)) {
     double factor = 0;
     MBG_TRY(find_single(m, c, "joint", &joint));
@@ -72,47 +83,15 @@ static int read_fixed(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name
       }
     }
     t.zero += factor * m->robot->joints[joint].zero;
+    rest += factor * (m->robot->joints[joint].zero + m->robot->joints[joint].rest);
+    t.pull.turns = t.pull.turns && m->robot->joints[joint].kind == MBG__ROBOT_REVOLUTE;
     MBG_TRY(mbg__robot_add_term(m->robot, joint, factor, NULL));
     t.count++;
   }
-  t.stiffness = s.stiffness;
-  t.damping = s.damping;
-  t.rest = s.at_first ? 0 : s.rest - t.zero;
+  if (pull->at_first) {
+    t.pull.rest[0] = t.pull.rest[1] = rest;
+  }
   err = mbg__robot_add_tendon(m->robot, &t);
-done:
-  return err;
-}
-
-/* two sites and nothing else */
-static int read_spatial(mbg__mjcf *m, const mbg__mjcf_element *e, const char *name) {
-  mbg__robot_tie tie = {.name = name, .rest = NAN, .at = e->at};
-  spring s;
-  int err = MBG_OK, ends = 0, others = 0;
-  for (const mbg__xml *c = e->at->child; c; c = c->next) {
-    const char *site = mbg__xml_value(c, "site");
-    char word[300];
-    if (strcmp(c->name, "site") != 0 || !site || ends == 2) {
-      others++;
-      continue;
-    }
-    mbg__format(word, sizeof(word), "site_%.280s", site);
-    const int link = mbg__robot_find_link(m->robot, word);
-    if (link < 0) {
-      return mbg__xml_fail(m->robot->ctx, c, "there is no site '%s'", site);
-    }
-    *(ends++ == 0 ? &tie.a : &tie.b) = link;
-  }
-  MBG_TRY(read_spring(m, e, &s));
-  if (others > 0 || ends != 2) {
-    mbg__report_add(m->robot->report, e->at, "left out", "<spatial> in <tendon> that is no line between two sites");
-  } else if (s.stiffness > 0 || s.damping > 0) {
-    tie.stiffness[0] = s.stiffness;
-    tie.damping[0] = s.damping;
-    tie.rest = s.at_first ? NAN : s.rest;
-    frame_identity(&tie.in_a);
-    frame_identity(&tie.in_b);
-    err = mbg__robot_add_tie(m->robot, &tie);
-  }
 done:
   return err;
 }
@@ -123,12 +102,15 @@ int mbg__mjcf_read_tendons(mbg__mjcf *m, const mbg__xml *root) {
     for (const mbg__xml *t = s->child; t; t = t->next) {
       const char *name = tendon_name(m, t, ++number);
       mbg__mjcf_element e;
+      mbg__robot_pull pull;
       MBG_TRY(name ? mbg__mjcf_element_of(m, t, NULL, &e) : mbg__fail_memory(m->robot->ctx));
       e.tag = "tendon"; /* defaults of both kinds */
       if (!strcmp(t->name, "fixed")) {
-        MBG_TRY(read_fixed(m, &e, name));
+        MBG_TRY(read_pull(m, &e, &pull));
+        MBG_TRY(read_fixed(m, &e, name, &pull));
       } else if (!strcmp(t->name, "spatial")) {
-        MBG_TRY(read_spatial(m, &e, name));
+        MBG_TRY(read_pull(m, &e, &pull));
+        MBG_TRY(mbg__mjcf_read_rope(m, t, name, &pull));
       } else {
         mbg__report_add(m->robot->report, t, "left out", "<%s> in <tendon>", t->name);
       }
@@ -154,7 +136,8 @@ int mbg__mjcf_hold_joint(mbg__mjcf *m, const mbg__xml *at, const char *name, int
   int err = MBG_OK;
   MBG_TRY(linear(m, at, c, &good)); /* without a second joint only the constant counts */
   MBG_TRY(mbg__robot_add_term(m->robot, joint, 1, NULL));
-  err = mbg__robot_add_coupling(m->robot, &(mbg__robot_coupling){.name = name, .count = 1, .constant = c[0], .at = at});
+  err = mbg__robot_add_coupling(
+      m->robot, &(mbg__robot_coupling){.name = name, .count = 1, .other = -1, .constant = c[0], .at = at});
 done:
   return err;
 }
@@ -182,32 +165,54 @@ done:
   return err;
 }
 
-int mbg__mjcf_read_tendon_equality(mbg__mjcf *m, const mbg__xml *at, const char *name) {
-  const char *names[2] = {mbg__xml_value(at, "tendon1"), mbg__xml_value(at, "tendon2")};
-  mbg__robot_coupling coupling = {.name = name, .at = at};
-  double c[5] = {0, 1, 0, 0, 0};
-  bool good;
+/* one spatial tendon that keeps its length, or two whose lengths change against each other */
+static int bind_ropes(mbg__mjcf *m, const mbg__xml *at, const char *name, int one, int two, const double c[5],
+                      bool *good) {
+  const mbg__robot_coupling coupling = {
+      .name = name, .rope = one, .other = two, .ratio = -c[1], .constant = c[0], .at = at};
+  *good = *good && (two < 0 || (two != one && c[1] < 0));
+  return *good ? mbg__robot_add_coupling(m->robot, &coupling) : MBG_OK;
+}
+
+/* sums of joint coordinates */
+static int bind_tendons(mbg__mjcf *m, const mbg__xml *at, const char *name, const int tendons[2], const double c[5]) {
+  mbg__robot_coupling coupling = {.name = name, .other = -1, .constant = c[0], .at = at};
   int err = MBG_OK;
-  MBG_TRY(linear(m, at, c, &good));
-  for (int side = 0; side < 2 && good; side++) {
-    const int t = names[side] ? mbg__robot_find_tendon(m->robot, names[side]) : -1;
-    if (t < 0) {
-      good = side == 1 && !names[side];
-      continue;
-    }
-    const int first = m->robot->tendons[t].first, count = m->robot->tendons[t].count;
+  for (int side = 0; side < 2 && tendons[side] >= 0; side++) {
+    const int first = m->robot->tendons[tendons[side]].first, count = m->robot->tendons[tendons[side]].count;
     for (int i = first; i < first + count; i++) {
       const mbg__robot_term term = m->robot->terms[i];
       MBG_TRY(mbg__robot_add_term(m->robot, term.joint, side == 0 ? term.factor : -c[1] * term.factor, NULL));
       coupling.count++;
     }
   }
-  coupling.constant = c[0];
-  if (!good || coupling.count == 0) {
-    mbg__report_add(m->robot->report, at, "left out",
-                    "<tendon> in <equality> that is no linear relation of fixed tendons");
+  err = mbg__robot_add_coupling(m->robot, &coupling);
+done:
+  return err;
+}
+
+int mbg__mjcf_read_tendon_equality(mbg__mjcf *m, const mbg__xml *at, const char *name) {
+  const char *names[2] = {mbg__xml_value(at, "tendon1"), mbg__xml_value(at, "tendon2")};
+  int ropes[2], tendons[2], err = MBG_OK;
+  double c[5] = {0, 1, 0, 0, 0};
+  bool good;
+  MBG_TRY(linear(m, at, c, &good));
+  good = good || !names[1]; /* without a second one only the constant counts */
+  for (int side = 0; side < 2; side++) {
+    ropes[side] = names[side] ? mbg__robot_find_rope(m->robot, names[side]) : -1;
+    tendons[side] = names[side] ? mbg__robot_find_tendon(m->robot, names[side]) : -1;
+  }
+  if (ropes[0] >= 0 && (!names[1] || ropes[1] >= 0)) {
+    MBG_TRY(bind_ropes(m, at, name, ropes[0], ropes[1], c, &good));
+  } else if (tendons[0] >= 0 && m->robot->tendons[tendons[0]].count > 0 && (!names[1] || tendons[1] >= 0) && good) {
+    MBG_TRY(bind_tendons(m, at, name, tendons, c));
   } else {
-    err = mbg__robot_add_coupling(m->robot, &coupling);
+    good = false;
+  }
+  if (!good) {
+    mbg__report_add(m->robot->report, at, "left out",
+                    "<tendon> in <equality> that is no linear relation of fixed tendons, or of spatial ones that "
+                    "change against each other");
   }
 done:
   return err;

@@ -19,6 +19,8 @@ void mbg__robot_destroy(mbg__robot *robot) {
   mbg__free(robot->ctx, robot->ties);
   mbg__free(robot->ctx, robot->terms);
   mbg__free(robot->ctx, robot->tendons);
+  mbg__free(robot->ctx, robot->places);
+  mbg__free(robot->ctx, robot->ropes);
   mbg__free(robot->ctx, robot->couplings);
   mbg__free(robot->ctx, robot->signals);
   mbg__names_destroy(&robot->link_names);
@@ -171,7 +173,7 @@ int mbg__robot_take_mass(const mbg__robot *robot, const mbg__xml *at, const mbg_
 
 static int carry(mbg__robot *robot) {
   for (int j = 0; j < robot->njoint; j++) {
-    const mbg__robot_joint *joint = &robot->joints[j];
+    mbg__robot_joint *joint = &robot->joints[j];
     if (joint->loop) {
       continue;
     }
@@ -183,12 +185,13 @@ static int carry(mbg__robot *robot) {
       return mbg__xml_fail(robot->ctx, joint->at, "joint '%s' holds link '%s' to itself", joint->name, child->name);
     }
     if (child->joint >= 0) {
-      return mbg__xml_fail(robot->ctx, joint->at,
-                           "link '%s' is the child of joint '%s' already; a joint that closes a loop is written as "
-                           "<loop_joint> in URDF",
-                           child->name, robot->joints[child->joint].name);
+      mbg__report_add(robot->report, joint->at, "note",
+                      "link '%s' is the child of joint '%s' already: joint '%s' closes a loop", child->name,
+                      robot->joints[child->joint].name, joint->name);
+      joint->loop = true;
+    } else {
+      child->joint = j;
     }
-    child->joint = j;
   }
   return MBG_OK;
 }

@@ -108,6 +108,16 @@ typedef struct {
   const mbg__xml *at;
 } mbg__robot_tie;
 
+/* The tension along a tendon of length l: k (l - rest) + c l', without k between both rests where they differ, and
+   soft stops at its limits. */
+typedef struct {
+  double stiffness, damping;
+  double rest[2];      /* as the format has it; -INFINITY: it never pushes */
+  bool at_first;       /* a rope: it rests where the springs of the joints do */
+  double lower, upper; /* NAN: none */
+  bool turns;          /* a fixed one of hinges only: an angle, if anything */
+} mbg__robot_pull;
+
 /* A length l = sum of factor q over terms of joints, zero where the coordinates are zero. */
 typedef struct {
   int joint;
@@ -116,27 +126,51 @@ typedef struct {
 } mbg__robot_term;
 
 typedef struct {
-  const char *name, *word;   /* word: for expressions */
-  int first, count;          /* of its terms */
-  double stiffness, damping; /* along it */
-  double rest;               /* of l */
-  double zero;               /* what the format calls its length where l is zero */
+  const char *name, *word; /* word: for expressions */
+  int first, count;        /* of its terms */
+  mbg__robot_pull pull;
+  double zero; /* what the format calls its length where l is zero */
   const mbg__xml *at;
 } mbg__robot_tendon;
 
-/* The sum of factor q over terms is a constant. */
+/* A place that a rope passes: the origin of a link, or something round. */
+typedef struct {
+  int link;
+  bool begins;  /* the first one of a branch */
+  double ratio; /* of its branch */
+  bool round, ball;
+  double radius;      /* 0: it passes by */
+  mbg__frame in_link; /* of what is round: z along the axis */
+  int side;           /* a link on the side on which the rope passes, -1: the shorter way */
+  bool left;          /* the axis is to the left of the rope */
+  const mbg__xml *at;
+} mbg__robot_place;
+
+/* A tendon in space. Its length is that of the path: the sum of ratio times length over branches. */
 typedef struct {
   const char *name, *word;
-  int first, count;
+  int first, count; /* of its places */
+  mbg__robot_pull pull;
+  bool measured; /* a sensor has it */
+  const mbg__xml *at;
+} mbg__robot_rope;
+
+/* The sum of factor q over terms is a constant; or a rope, or one plus ratio times another, keeps its length at zero
+   plus a constant. */
+typedef struct {
+  const char *name, *word;
+  int first, count; /* count 0: ropes */
+  int rope, other;  /* other -1: none */
+  double ratio;
   double constant;
   const mbg__xml *at;
 } mbg__robot_coupling;
 
-/* A force gear (g y + b) on a joint or a tendon; g = g0 + g1 l + g2 l' and b likewise, l = gear q. Its input y is the
-   control u, or a state: y' = (u - y)/lag, or y' = u. */
+/* A force gear (g y + b) on a joint, a tendon or a rope; g = g0 + g1 l + g2 l' and b likewise, l = gear q. Its input y
+   is the control u, or a state: y' = (u - y)/lag, or y' = u. */
 typedef struct {
   const char *name, *word; /* word: the control */
-  int joint, tendon;       /* tendon: -1 for a joint */
+  int joint, tendon, rope; /* one of them is not -1 */
   double gear, gain[3], bias[3];
   double ratio; /* MJCF: damping ratio of a servo, gives bias[2] by the inertia; 0: it does not */
   enum { MBG__ROBOT_DIRECT, MBG__ROBOT_LAG, MBG__ROBOT_INTEGRATOR } dynamics;
@@ -183,6 +217,10 @@ typedef struct {
   int nterm, most_terms;
   mbg__robot_tendon *tendons;
   int ntendon, most_tendons;
+  mbg__robot_place *places; /* of ropes */
+  int nplace, most_places;
+  mbg__robot_rope *ropes;
+  int nrope, most_ropes;
   mbg__robot_coupling *couplings;
   int ncoupling, most_couplings;
   mbg__robot_signal *signals;
@@ -240,6 +278,8 @@ int mbg__robot_add_actuator(mbg__robot *robot, const mbg__robot_actuator *actuat
 void mbg__robot_write_controls(const mbg__robot *robot, mbg__json_writer *w);
 void mbg__robot_write_states(const mbg__robot *robot, mbg__json_writer *w);
 void mbg__robot_write_actuators(const mbg__robot *robot, mbg__json_writer *w);
+/* their tension in a rope, behind other terms */
+void mbg__robot_write_rope_drives(const mbg__robot *robot, mbg__buffer *out, int rope);
 
 /* robot_ties.c: one more; members of "markers" and "forces". */
 int mbg__robot_add_tie(mbg__robot *robot, const mbg__robot_tie *tie);
@@ -255,9 +295,25 @@ int mbg__robot_add_coupling(mbg__robot *robot, const mbg__robot_coupling *coupli
 int mbg__robot_find_tendon(const mbg__robot *robot, const char *name); /* -1: none */
 void mbg__robot_write_tendon_couplings(const mbg__robot *robot, mbg__json_writer *w);
 void mbg__robot_write_tendon_signals(const mbg__robot *robot, mbg__json_writer *w);
-void mbg__robot_write_tendons(const mbg__robot *robot, mbg__json_writer *w);
+void mbg__robot_write_tendons(const mbg__robot *robot, mbg__json_writer *w, bool limits);
 /* + c*word, where c is not zero */
 void mbg__robot_write_sum(mbg__buffer *out, double c, const char *word);
+/* + factor*tension of a spring with slack, and of limits; the word is the length, zero what the format adds to it */
+void mbg__robot_write_slack(mbg__buffer *out, const mbg__robot_pull *pull, double factor, double zero,
+                            const char *word);
+void mbg__robot_write_limits(const mbg__robot *robot, mbg__buffer *out, const mbg__robot_pull *pull, double factor,
+                             double zero, const char *word, const mbg__xml *at);
+
+/* robot_ropes.c: places, then the rope that has the last `count` of them; where they go around, once the links have
+   their places; members of "markers", "couplings", "signals" and "forces". */
+int mbg__robot_add_place(mbg__robot *robot, const mbg__robot_place *place);
+int mbg__robot_add_rope(mbg__robot *robot, const mbg__robot_rope *rope);
+int mbg__robot_find_rope(const mbg__robot *robot, const char *name); /* -1: none */
+void mbg__robot_place_ropes(const mbg__robot *robot);
+void mbg__robot_write_rope_markers(const mbg__robot *robot, mbg__json_writer *w);
+void mbg__robot_write_rope_coupling(const mbg__robot *robot, mbg__json_writer *w, const mbg__robot_coupling *coupling);
+void mbg__robot_write_rope_signals(const mbg__robot *robot, mbg__json_writer *w);
+void mbg__robot_write_ropes(const mbg__robot *robot, mbg__json_writer *w, bool limits);
 
 /* robot_start.c: places and twists of the links at the start, which come after those that carry them; "initial". */
 void mbg__robot_find_start(mbg__robot *robot);

@@ -89,27 +89,49 @@ void mbg__robot_write_states(const mbg__robot *robot, mbg__json_writer *w) {
 }
 
 /* factor times the force, by the length x and its rate v; the length of the format is x + zero, times the gear */
+static void write_terms(mbg__buffer *out, const mbg__robot_actuator *a, double factor, double zero, const char *x,
+                        const char *v) {
+  const double f = factor * a->gear, square = f * a->gear;
+  char y[300], product[700];
+  input_name(a, y);
+  (void)snprintf(product, sizeof(product), "%s*%s", x, y);
+  mbg__robot_write_sum(out, square * a->gain[1], product);
+  (void)snprintf(product, sizeof(product), "%s*%s", v, y);
+  mbg__robot_write_sum(out, square * a->gain[2], product);
+  mbg__robot_write_sum(out, f * a->bias[0] + square * a->bias[1] * zero, "");
+  mbg__robot_write_sum(out, square * a->bias[1], x);
+  mbg__robot_write_sum(out, square * a->bias[2], v);
+}
+
 static void write_force(const mbg__robot *robot, mbg__json_writer *w, const mbg__robot_actuator *a, double factor,
                         double zero, const char *x, const char *v) {
-  const double f = factor * a->gear, square = f * a->gear;
+  const double f = factor * a->gear;
   const char *text = "";
-  char y[300], product[700];
+  char y[300];
   mbg__buffer out;
   input_name(a, y);
   mbg__buffer_init(&out, robot->ctx);
-  mbg__buffer_number(&out, f * a->gain[0] + square * a->gain[1] * zero);
+  mbg__buffer_number(&out, f * a->gain[0] + f * a->gear * a->gain[1] * zero);
   mbg__buffer_format(&out, "*%s", y);
-  (void)snprintf(product, sizeof(product), "%s*%s", x, y);
-  mbg__robot_write_sum(&out, square * a->gain[1], product);
-  (void)snprintf(product, sizeof(product), "%s*%s", v, y);
-  mbg__robot_write_sum(&out, square * a->gain[2], product);
-  mbg__robot_write_sum(&out, f * a->bias[0] + square * a->bias[1] * zero, "");
-  mbg__robot_write_sum(&out, square * a->bias[1], x);
-  mbg__robot_write_sum(&out, square * a->bias[2], v);
+  write_terms(&out, a, factor, zero, x, v);
   (void)mbg__buffer_finish(&out, &text, NULL);
   mbg__json_key(w, "force");
   mbg__json_string(w, text);
   mbg__buffer_destroy(&out);
+}
+
+void mbg__robot_write_rope_drives(const mbg__robot *robot, mbg__buffer *out, int rope) {
+  for (int k = 0; k < robot->nactuator; k++) {
+    const mbg__robot_actuator *a = &robot->actuators[k];
+    const char *x = robot->ropes[rope].word;
+    char y[300], v[300];
+    if (a->rope == rope) { /* a force that lengthens it is no tension */
+      input_name(a, y);
+      (void)snprintf(v, sizeof(v), "%.280s_rate", x);
+      mbg__robot_write_sum(out, -a->gear * a->gain[0], y);
+      write_terms(out, a, -1, 0, x, v);
+    }
+  }
 }
 
 static void begin_force(mbg__json_writer *w, const char *name, bool states, const char *joint) {
@@ -125,6 +147,9 @@ void mbg__robot_write_actuators(const mbg__robot *robot, mbg__json_writer *w) {
   for (int k = 0; k < robot->nactuator; k++) {
     const mbg__robot_actuator *a = &robot->actuators[k];
     char name[600], rate[300];
+    if (a->rope >= 0) {
+      continue; /* in the preload of its tendon */
+    }
     if (a->tendon < 0) {
       (void)snprintf(name, sizeof(name), "drive_%s", a->word + 2);
       begin_force(w, name, a->dynamics != MBG__ROBOT_DIRECT, robot->joints[a->joint].word);

@@ -1,5 +1,6 @@
 /* Lengths that are sums of joint coordinates: springs and dampers along them, and couplings that hold such a sum. */
 #include "import/robot.h"
+#include "io/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,6 +86,10 @@ void mbg__robot_write_sum(mbg__buffer *out, double c, const char *word) {
 void mbg__robot_write_tendon_couplings(const mbg__robot *robot, mbg__json_writer *w) {
   for (int i = 0; i < robot->ncoupling; i++) {
     const mbg__robot_coupling *c = &robot->couplings[i];
+    if (c->count == 0) {
+      mbg__robot_write_rope_coupling(robot, w, c);
+      continue;
+    }
     mbg__json_key(w, c->word);
     mbg__json_begin_object(w);
     mbg__json_key(w, "terms");
@@ -105,6 +110,44 @@ void mbg__robot_write_tendon_couplings(const mbg__robot *robot, mbg__json_writer
     mbg__json_key(w, "constant");
     mbg__json_number(w, c->constant);
     mbg__json_end_object(w);
+  }
+}
+
+/* + c*max(sign*(word - bound), 0)^power */
+static void write_beyond(mbg__buffer *out, double c, int sign, const char *word, double bound, const char *power) {
+  char number[MBG__NUMBER_SIZE], law[400];
+  (void)mbg__number_format(number, fabs(bound));
+  if (sign > 0) {
+    (void)snprintf(law, sizeof(law), "max(%s %c %s, 0)%s", word, bound < 0 ? '+' : '-', number, power);
+  } else {
+    (void)snprintf(law, sizeof(law), "max(%s%s - %s, 0)%s", bound < 0 ? "-" : "", number, word, power);
+  }
+  mbg__robot_write_sum(out, c, law);
+}
+
+void mbg__robot_write_slack(mbg__buffer *out, const mbg__robot_pull *pull, double factor, double zero,
+                            const char *word) {
+  if (pull->rest[0] != pull->rest[1]) {
+    write_beyond(out, factor * pull->stiffness, 1, word, pull->rest[1] - zero, "");
+    if (isfinite(pull->rest[0])) {
+      write_beyond(out, -factor * pull->stiffness, -1, word, pull->rest[0] - zero, "");
+    }
+  }
+}
+
+/* F (d/w)^3 at a depth d: 1000 N at 5 mm, 8e9 N/m^3; of a sum of angles 10 N m at 5 degrees */
+void mbg__robot_write_limits(const mbg__robot *robot, mbg__buffer *out, const mbg__robot_pull *pull, double factor,
+                             double zero, const char *word, const mbg__xml *at) {
+  const double stiffness = pull->turns ? 10 / pow(0.08726646259971647, 3) : 8e9;
+  if (isfinite(pull->upper)) {
+    write_beyond(out, factor * stiffness, 1, word, pull->upper - zero, "^3");
+  }
+  if (isfinite(pull->lower)) {
+    write_beyond(out, -factor * stiffness, -1, word, pull->lower - zero, "^3");
+  }
+  if (isfinite(pull->upper) || isfinite(pull->lower)) {
+    mbg__report_add(robot->report, at, "approximated",
+                    "limits of tendons are soft stops; their stiffness is not in the file");
   }
 }
 
@@ -140,15 +183,21 @@ void mbg__robot_write_tendon_signals(const mbg__robot *robot, mbg__json_writer *
 
 /* -factor (k (l - rest) + c l') on each joint */
 static void write_spring(const mbg__robot *robot, mbg__json_writer *w, const mbg__robot_tendon *t,
-                         const mbg__robot_term *term) {
+                         const mbg__robot_term *term, bool limits) {
+  const mbg__robot_pull *pull = &t->pull;
+  const double k = pull->rest[0] == pull->rest[1] ? pull->stiffness : 0;
   char name[600];
   const char *text = "";
   mbg__buffer out;
   mbg__buffer_init(&out, robot->ctx);
-  mbg__buffer_number(&out, term->factor * t->stiffness * t->rest + 0.0); /* never -0 */
-  mbg__robot_write_sum(&out, -term->factor * t->stiffness, t->word);
+  mbg__buffer_number(&out, term->factor * k * (pull->rest[0] - t->zero) + 0.0); /* never -0 */
+  mbg__robot_write_sum(&out, -term->factor * k, t->word);
   (void)snprintf(name, sizeof(name), "%s_rate", t->word);
-  mbg__robot_write_sum(&out, -term->factor * t->damping, name);
+  mbg__robot_write_sum(&out, -term->factor * pull->damping, name);
+  mbg__robot_write_slack(&out, pull, -term->factor, t->zero, t->word);
+  if (limits) {
+    mbg__robot_write_limits(robot, &out, pull, -term->factor, t->zero, t->word, t->at);
+  }
   (void)mbg__buffer_finish(&out, &text, NULL);
   (void)snprintf(name, sizeof(name), "tendon_%s_%.250s", t->word + 2, robot->joints[term->joint].word);
   mbg__json_key(w, name);
@@ -163,11 +212,14 @@ static void write_spring(const mbg__robot *robot, mbg__json_writer *w, const mbg
   mbg__buffer_destroy(&out);
 }
 
-void mbg__robot_write_tendons(const mbg__robot *robot, mbg__json_writer *w) {
+void mbg__robot_write_tendons(const mbg__robot *robot, mbg__json_writer *w, bool limits) {
   for (int i = 0; i < robot->ntendon; i++) {
     const mbg__robot_tendon *t = &robot->tendons[i];
-    for (int k = t->first; k < t->first + t->count && (t->stiffness > 0 || t->damping > 0); k++) {
-      write_spring(robot, w, t, &robot->terms[k]);
+    const bool limited = limits && (isfinite(t->pull.lower) || isfinite(t->pull.upper));
+    for (int k = t->first; k < t->first + t->count; k++) {
+      if (t->pull.stiffness > 0 || t->pull.damping > 0 || limited) {
+        write_spring(robot, w, t, &robot->terms[k], limits);
+      }
     }
   }
 }

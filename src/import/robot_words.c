@@ -9,8 +9,10 @@ static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-/* The name with letters of mbgrad alone; a number is added where the word is there already. */
-static const char *make_word(const mbg__robot *robot, mbg__names *used, const char *name, const mbg__xml *at) {
+/* The name with letters of mbgrad alone; a number is added where the word is there already. The report names those that
+   are seen in the model. */
+static const char *make_word(const mbg__robot *robot, mbg__names *used, const char *name, const mbg__xml *at,
+                             bool seen) {
   char word[256];
   size_t n = 0;
   for (const char *c = name; *c && n < 240; c++) {
@@ -27,7 +29,7 @@ static const char *make_word(const mbg__robot *robot, mbg__names *used, const ch
   if (!kept || !mbg__names_add(used, kept, 0)) {
     return NULL;
   }
-  if (strcmp(kept, name) != 0) {
+  if (seen && strcmp(kept, name) != 0) {
     mbg__report_add(robot->report, at, "renamed", "'%s' is called '%s'", name, kept);
   }
   return kept;
@@ -39,10 +41,12 @@ int mbg__robot_make_words(const mbg__robot *robot) {
   mbg__names_init(&links, robot->ctx);
   mbg__names_init(&joints, robot->ctx);
   for (int l = 0; l < robot->nlink && good; l++) {
-    good = (robot->links[l].word = make_word(robot, &links, robot->links[l].name, robot->links[l].at)) != NULL;
+    good = (robot->links[l].word = make_word(robot, &links, robot->links[l].name, robot->links[l].at, true)) != NULL;
   }
   for (int j = 0; j < robot->njoint && good; j++) {
-    good = (robot->joints[j].word = make_word(robot, &joints, robot->joints[j].name, robot->joints[j].at)) != NULL;
+    mbg__robot_joint *joint = &robot->joints[j];
+    const bool seen = joint->kind != MBG__ROBOT_FIXED || joint->loop; /* the others are gone */
+    good = (joint->word = make_word(robot, &joints, joint->name, joint->at, seen)) != NULL;
   }
   mbg__names_destroy(&links);
   mbg__names_destroy(&joints);

@@ -280,6 +280,7 @@ static void write_markers(writer *w) {
     }
   }
   mbg__robot_write_tie_markers(robot, &w->w);
+  mbg__robot_write_rope_markers(robot, &w->w);
   mbg__robot_write_plane_markers(robot, &w->w);
   end(w);
 }
@@ -433,6 +434,17 @@ static void write_stop(writer *w, const mbg__robot_joint *joint) {
                   "limits of joints are soft stops; their stiffness is not in the file");
 }
 
+/* numbers that belong to one coordinate, of joints with several */
+static void report_dynamics(const writer *w, const mbg__robot_joint *j) {
+  const bool several =
+      j->kind == MBG__ROBOT_UNIVERSAL || j->kind == MBG__ROBOT_PLANAR || j->kind == MBG__ROBOT_CYLINDRICAL;
+  const bool limited = isfinite(j->lower) || isfinite(j->upper);
+  if (several && (limited || j->damping > 0 || j->friction > 0 || j->stiffness > 0)) {
+    mbg__report_add(w->robot->report, j->at, "left out", "limits, springs, damping and friction of %s joints",
+                    kind_words[j->kind]);
+  }
+}
+
 static void write_forces(writer *w) {
   const mbg__robot *robot = w->robot;
   begin(w, "forces");
@@ -441,6 +453,7 @@ static void write_forces(writer *w) {
     if (!is_joint(robot, joint)) {
       continue;
     }
+    report_dynamics(w, joint);
     if (has_damper(w, joint)) {
       begin_force(w, joint, "damper", turns(joint) ? "torsion-spring-damper" : "spring-damper");
       if (joint->stiffness > 0) {
@@ -463,7 +476,8 @@ static void write_forces(writer *w) {
     }
   }
   mbg__robot_write_ties(robot, &w->w, w->damping);
-  mbg__robot_write_tendons(robot, &w->w);
+  mbg__robot_write_tendons(robot, &w->w, w->limits);
+  mbg__robot_write_ropes(robot, &w->w, w->limits);
   mbg__robot_write_actuators(robot, &w->w);
   end(w);
 }
@@ -496,6 +510,7 @@ static void write_rest(writer *w) {
     }
   }
   mbg__robot_write_tendon_signals(robot, &w->w);
+  mbg__robot_write_rope_signals(robot, &w->w);
   mbg__robot_write_signals(robot, &w->w);
   begin(w, "kinetic");
   key_string(w, "type", "kinetic-energy");
@@ -537,6 +552,7 @@ int mbg__robot_write(const mbg__robot *robot, const mbg_import_options *options,
   mbg__json_writer_init(&w.w, robot->ctx, true);
   MBG_TRY(take_options(&w, options));
   MBG_TRY(mbg__robot_make_words(robot));
+  mbg__robot_place_ropes(robot);
   mbg__json_begin_object(&w.w);
   mbg__json_key(&w.w, "mbgrad");
   mbg__json_integer(&w.w, 1);

@@ -1,6 +1,7 @@
 /* SDF: links with poses of their own, joints that may close loops: a link whose second joint comes is held by it as
    a loop. Poses relative to the model, to links, joints, frames and nested models. */
 #include "import/sdf.h"
+#include "import/drake.h"
 
 #include <math.h>
 #include <string.h>
@@ -236,6 +237,41 @@ done:
   return err;
 }
 
+/* children of an element that are not read */
+static void report_others(mbg__robot *robot, const mbg__xml *at, const char *const *known, int n) {
+  for (const mbg__xml *c = at ? at->child : NULL; c; c = c->next) {
+    bool found = false;
+    for (int i = 0; i < n; i++) {
+      found = found || !strcmp(c->name, known[i]);
+    }
+    if (!found) {
+      mbg__report_add(robot->report, c, "left out", "<%s> in <%s>", c->name, at->name);
+    }
+  }
+}
+
+static void report_joint(mbg__robot *robot, const mbg__xml *at) {
+  static const char *const joint[] = {"parent",
+                                      "child",
+                                      "pose",
+                                      "axis",
+                                      "axis2",
+                                      "thread_pitch",
+                                      "screw_thread_pitch",
+                                      "gearbox_ratio",
+                                      "gearbox_reference_body"};
+  static const char *const axis[] = {"xyz", "use_parent_model_frame", "limit", "dynamics", "mimic"};
+  static const char *const limit[] = {"lower", "upper", "effort"};
+  static const char *const dynamics[] = {"damping", "friction", "spring_stiffness", "spring_reference"};
+  report_others(robot, at, joint, MBG_COUNT(joint));
+  for (int i = 0; i < 2; i++) {
+    const mbg__xml *own = mbg__xml_child(at, i == 0 ? "axis" : "axis2");
+    report_others(robot, own, axis, MBG_COUNT(axis));
+    report_others(robot, mbg__xml_child(own, "limit"), limit, MBG_COUNT(limit));
+    report_others(robot, mbg__xml_child(own, "dynamics"), dynamics, MBG_COUNT(dynamics));
+  }
+}
+
 /* axes and data of a joint that stands at H in the model's frame */
 static int read_axes(const mbg__sdf_scope *s, const mbg__xml *at, const mbg__frame *H, mbg__robot_joint *joint) {
   const mbg__xml *axis = mbg__xml_child(at, "axis"), *axis2 = mbg__xml_child(at, "axis2");
@@ -248,6 +284,7 @@ static int read_axes(const mbg__sdf_scope *s, const mbg__xml *at, const mbg__fra
   if (joint->kind == MBG__ROBOT_UNIVERSAL) {
     if (axis2) {
       MBG_TRY(read_axis(s, axis2, H, joint->axis2));
+      MBG_TRY(read_dynamics(s->robot, at, axis2, joint)); /* for the report */
     }
     if (fabs(v3_dot(joint->axis, joint->axis2)) > 1e-6) {
       err = mbg__xml_fail(s->robot->ctx, at, "the axes of '%s' are not at a right angle", joint->name);
@@ -286,6 +323,7 @@ static int read_joint(const mbg__sdf_scope *s, const mbg__xml *at) {
   MBG_TRY(find_link(s, at, child, &joint->child));
   MBG_TRY(mbg__sdf_pose(s, at, child, &H, 0));
   MBG_TRY(read_axes(s, at, &H, joint));
+  report_joint(robot, at);
   frame_mul(&world, &s->place, &H);
   joint->in_parent = world;
   if (joint->parent >= 0) {
@@ -366,6 +404,34 @@ done:
   return err;
 }
 
+/* <mimic joint="..."> of an axis: q = multiplier (q_leader - reference) + offset */
+static int read_mimic(const mbg__sdf_scope *s, const mbg__xml *at) {
+  mbg__robot *robot = s->robot;
+  const mbg__xml *mimic = mbg__xml_child(mbg__xml_child(at, "axis"), "mimic");
+  const char *name = mbg__xml_value(mimic, "joint"), *own = mbg__sdf_join(robot, s->prefix, mbg__xml_value(at, "name")),
+             *leader = name ? mbg__sdf_join(robot, s->prefix, name) : NULL;
+  double multiplier = 1, offset = 0, reference = 0;
+  int err = MBG_OK;
+  if (!mimic) {
+    return MBG_OK;
+  }
+  const int j = own ? mbg__robot_find_joint(robot, own) : -1, k = leader ? mbg__robot_find_joint(robot, leader) : -1;
+  MBG_TRY(number_of(robot->ctx, mimic, "multiplier", &multiplier));
+  MBG_TRY(number_of(robot->ctx, mimic, "offset", &offset));
+  MBG_TRY(number_of(robot->ctx, mimic, "reference", &reference));
+  if (k < 0 || k == j) {
+    err = mbg__xml_fail(robot->ctx, mimic, "there is no other joint '%s'", name ? name : "");
+  } else if (!mbg__robot_is_single(&robot->joints[j]) || !mbg__robot_is_single(&robot->joints[k])) {
+    mbg__report_add(robot->report, mimic, "left out", "<mimic> of joints with other than one coordinate");
+  } else {
+    robot->joints[j].mimic = k;
+    robot->joints[j].multiplier = multiplier;
+    robot->joints[j].offset = offset - multiplier * reference;
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- models */
 
 static bool is_gearbox(const mbg__xml *e) {
@@ -391,6 +457,32 @@ done:
   return err;
 }
 
+/* the link of a link or frame, and where that is in it */
+static int find_drake(const void *of, const mbg__xml *at, const char *name, int *link, mbg__frame *H) {
+  const mbg__sdf_scope *s = of;
+  mbg__frame own, world;
+  int err = MBG_OK;
+  frame_identity(H);
+  MBG_TRY(find_link(s, at, name, link));
+  if (*link >= 0) {
+    MBG_TRY(mbg__sdf_frame(s, at, name, &own, 0));
+    frame_mul(&world, &s->place, &own);
+    frame_relative(H, &s->robot->links[*link].place, &world);
+  }
+done:
+  return err;
+}
+
+static int read_drake(const mbg__sdf_scope *s) {
+  const mbg__drake d = {.robot = s->robot, .prefix = s->prefix, .find = find_drake, .of = s};
+  int err = MBG_OK, number = 0;
+  for (const mbg__xml *e = s->model->child; e; e = e->next) {
+    MBG_TRY(mbg__drake_knows(e->name) ? mbg__drake_read(&d, e, &number) : MBG_OK);
+  }
+done:
+  return err;
+}
+
 static void report_children(const mbg__sdf_scope *s) {
   static const char *const known[] = {"link", "joint", "frame", "model", "pose", "static", "gravity"};
   for (const mbg__xml *e = s->model->child; e; e = e->next) {
@@ -398,7 +490,7 @@ static void report_children(const mbg__sdf_scope *s) {
     for (int i = 0; i < MBG_COUNT(known); i++) {
       found = found || !strcmp(e->name, known[i]);
     }
-    if (!found) {
+    if (!found && !mbg__drake_knows(e->name)) {
       mbg__report_add(s->robot->report, e, "left out", "<%s> in <%s>", e->name, s->model->name);
     }
   }
@@ -424,8 +516,9 @@ static int read_model(mbg__sdf_scope *s, int depth) {
     }
   }
   for (const mbg__xml *e = mbg__xml_child(model, "joint"); e && !s->fixed; e = mbg__xml_next(e)) {
-    MBG_TRY(is_gearbox(e) ? read_gearbox(s, e) : MBG_OK);
+    MBG_TRY(is_gearbox(e) ? read_gearbox(s, e) : read_mimic(s, e));
   }
+  MBG_TRY(read_drake(s));
   report_children(s);
 done:
   return err;

@@ -36,7 +36,7 @@ static int file_in(includes *in, const mbg__xml *at, const char *folder, const c
   struct stat s;
   if (stat(path, &s) == 0) {
     const char *kept = mbg__arena_text(robot->arena, path, strlen(path));
-    MBG_TRY(kept ? mbg__xml_read(robot->ctx, robot->arena, kept, &config) : mbg__fail_memory(robot->ctx));
+    MBG_TRY(kept ? mbg__xml_read_data(robot->ctx, robot->arena, kept, &config) : mbg__fail_memory(robot->ctx));
   }
   for (const mbg__xml *e = mbg__xml_child(config, "sdf"); e; e = mbg__xml_next(e)) {
     double version = 0;
@@ -74,7 +74,7 @@ static int find_model(includes *in, const mbg__xml *at, int depth, mbg__xml **ou
   if (is_folder(path)) {
     MBG_TRY(file_in(in, at, path, &path));
   }
-  MBG_TRY(mbg__xml_read(robot->ctx, robot->arena, path, &root));
+  MBG_TRY(mbg__xml_read_data(robot->ctx, robot->arena, path, &root));
   in->bytes += root->end;
   if (in->bytes > INCLUDE_BYTES) {
     err = mbg__xml_fail(robot->ctx, at, "included files have more than %d bytes together", INCLUDE_BYTES);

@@ -1,6 +1,7 @@
 /* URDF: links and joints in a flat list. Extensions: <loop_joint> with <link1> and <link2>, <drake:joint>,
    <drake:ball_constraint>, and those of urdf_extensions.c. */
 #include "import/urdf.h"
+#include "import/drake.h"
 
 #include <math.h>
 #include <string.h>
@@ -169,7 +170,8 @@ static int read_kind(mbg__robot *robot, const mbg__xml *at, mbg__robot_kind *out
                {"prismatic", MBG__ROBOT_PRISMATIC}, {"fixed", MBG__ROBOT_FIXED},
                {"floating", MBG__ROBOT_FREE},       {"planar", MBG__ROBOT_PLANAR},
                {"ball", MBG__ROBOT_SPHERICAL},      {"spherical", MBG__ROBOT_SPHERICAL},
-               {"universal", MBG__ROBOT_UNIVERSAL}, {"cylindrical", MBG__ROBOT_CYLINDRICAL}};
+               {"universal", MBG__ROBOT_UNIVERSAL}, {"cylindrical", MBG__ROBOT_CYLINDRICAL},
+               {"screw", MBG__ROBOT_SCREW}};
   const char *words[MBG_COUNT(kinds)], *type;
   char hint[300];
   const int err = need_name(robot, at, "type", &type);
@@ -212,7 +214,8 @@ done:
 }
 
 static int read_joint(mbg__robot *robot, const mbg__xml *at) {
-  static const char *const known[] = {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"};
+  static const char *const known[] = {"parent", "child",    "origin", "axis",
+                                      "limit",  "dynamics", "mimic",  "drake:screw_thread_pitch"};
   const mbg__xml *parent = mbg__xml_child(at, "parent"), *child = mbg__xml_child(at, "child");
   mbg__robot_joint *joint;
   const char *name;
@@ -230,6 +233,16 @@ static int read_joint(mbg__robot *robot, const mbg__xml *at) {
   if (joint->kind != MBG__ROBOT_FIXED && joint->kind != MBG__ROBOT_FREE && joint->kind != MBG__ROBOT_SPHERICAL) {
     MBG_TRY(read_axis(robot, mbg__xml_child(at, "axis"), joint->axis));
     MBG_TRY(read_limits(robot, at, joint));
+  }
+  if (joint->kind == MBG__ROBOT_SCREW) { /* metres for one turn */
+    const mbg__xml *pitch = mbg__xml_child(at, "drake:screw_thread_pitch");
+    if (!mbg__xml_value(pitch, "value")) {
+      err = mbg__xml_fail(robot->ctx, at,
+                          "a screw needs <drake:screw_thread_pitch value=\"...\"/>, in metres for one turn");
+      goto done;
+    }
+    MBG_TRY(mbg__xml_number(robot->ctx, pitch, "value", &joint->pitch));
+    joint->pitch /= 6.283185307179586;
   }
   if (joint->kind == MBG__ROBOT_UNIVERSAL) {
     const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
@@ -297,41 +310,14 @@ done:
   return err;
 }
 
-static int read_ball_constraint(mbg__robot *robot, const mbg__xml *at, int number) {
-  static const char *const bodies[2] = {"drake:ball_constraint_body_A", "drake:ball_constraint_body_B"};
-  static const char *const points[2] = {"drake:ball_constraint_p_AP", "drake:ball_constraint_p_BQ"};
-  mbg__robot_joint *joint;
-  char name[40];
-  int err = MBG_OK;
-  mbg__format(name, sizeof(name), "ball_constraint_%d", number);
-  const char *kept = mbg__arena_text(robot->arena, name, strlen(name));
-  if (!kept) {
-    return mbg__fail_memory(robot->ctx);
-  }
-  MBG_TRY(mbg__robot_add_joint(robot, at, kept, &joint));
-  joint->loop = true;
-  joint->kind = MBG__ROBOT_SPHERICAL;
-  for (int side = 0; side < 2; side++) {
-    const mbg__xml *body = mbg__xml_child(at, bodies[side]), *point = mbg__xml_child(at, points[side]);
-    if (!body || !point) {
-      err = mbg__xml_fail(robot->ctx, at, "<%s> is missing", body ? points[side] : bodies[side]);
-      goto done;
-    }
-    MBG_TRY(mbg__urdf_find_link(robot, body, "name", side == 0 ? &joint->parent : &joint->child));
-    MBG_TRY(mbg__xml_vector(robot->ctx, point, "value", 3, side == 0 ? joint->in_parent.x : joint->in_child.x));
-  }
-done:
-  return err;
-}
-
 /* ---------------------------------------------------------------------- the file */
 
 /* what needs the joints */
 static int read_extensions(mbg__robot *robot, const mbg__xml *root) {
-  int err = MBG_OK, bushings = 0;
+  int err = MBG_OK, number = 0;
   for (const mbg__xml *e = root->child; e; e = e->next) {
-    if (!strcmp(e->name, "drake:linear_bushing_rpy")) {
-      MBG_TRY(mbg__urdf_read_bushing(robot, e, ++bushings));
+    if (mbg__drake_knows(e->name)) {
+      MBG_TRY(mbg__urdf_read_drake(robot, e, &number));
     } else if (!strcmp(e->name, "transmission")) {
       MBG_TRY(mbg__urdf_read_transmission(robot, e));
     }
@@ -342,13 +328,13 @@ done:
 
 /* elements of <robot> that are read, but neither links nor joints */
 static bool is_known(const char *name) {
-  static const char *const known[] = {"link", "material", "frame", "transmission", "drake:linear_bushing_rpy"};
+  static const char *const known[] = {"link", "material", "frame", "transmission"};
   for (int i = 0; i < MBG_COUNT(known); i++) {
     if (!strcmp(name, known[i])) {
       return true;
     }
   }
-  return false;
+  return mbg__drake_knows(name);
 }
 
 static bool is_joint(const mbg__xml *e) { return !strcmp(e->name, "joint") || !strcmp(e->name, "drake:joint"); }
@@ -366,7 +352,7 @@ static int refuse_xacro(mbg__robot *robot, const mbg__xml *root) {
 }
 
 int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root) {
-  int err = MBG_OK, balls = 0;
+  int err = MBG_OK;
   const char *name = mbg__xml_value(root, "name");
   robot->name = name && *name ? name : robot->name;
   MBG_TRY(refuse_xacro(robot, root));
@@ -378,8 +364,6 @@ int mbg__robot_read_urdf(mbg__robot *robot, const mbg__xml *root) {
       MBG_TRY(read_joint(robot, e));
     } else if (!strcmp(e->name, "loop_joint")) {
       MBG_TRY(read_loop(robot, e));
-    } else if (!strcmp(e->name, "drake:ball_constraint")) {
-      MBG_TRY(read_ball_constraint(robot, e, ++balls));
     } else if (!is_known(e->name)) {
       mbg__report_add(robot->report, e, "left out", "<%s> in <robot>", e->name);
     }

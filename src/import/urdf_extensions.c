@@ -1,67 +1,38 @@
-/* Extensions of URDF beside its links and joints: frames and bushings of Drake, transmissions. */
+/* Extensions of URDF beside its links and joints: elements of Drake, transmissions. */
+#include "import/drake.h"
 #include "import/urdf.h"
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------- bushings */
+/* ---------------------------------------------------------------------- Drake */
 
-/* <frame name link xyz rpy>, or a link of that name */
-static int find_frame(mbg__robot *robot, const mbg__xml *at, int *link, mbg__frame *H) {
-  const char *name = mbg__xml_value(at, "name");
+/* <frame name link xyz rpy>, a link, or the world */
+static int find_frame(const void *of, const mbg__xml *at, const char *name, int *link, mbg__frame *H) {
+  const mbg__drake *d = of;
   const mbg__xml *root = at;
   while (root->parent) {
     root = root->parent;
   }
   frame_identity(H);
-  for (const mbg__xml *f = mbg__xml_child(root, "frame"); f && name; f = mbg__xml_next(f)) {
+  for (const mbg__xml *f = mbg__xml_child(root, "frame"); f; f = mbg__xml_next(f)) {
     const char *own = mbg__xml_value(f, "name");
     if (own && !strcmp(own, name)) {
-      const int err = mbg__urdf_find_link(robot, f, "link", link);
-      return err < 0 ? err : mbg__urdf_origin(robot, f, H);
+      const int err = mbg__urdf_find_link(d->robot, f, "link", link);
+      return err < 0 ? err : mbg__urdf_origin(d->robot, f, H);
     }
   }
-  *link = name ? mbg__robot_find_link(robot, name) : -1;
-  return *link >= 0 ? MBG_OK : mbg__xml_fail(robot->ctx, at, "there is no frame or link '%s'", name ? name : "");
+  *link = mbg__robot_find_link(d->robot, name);
+  if (*link < 0 && !strcmp(name, "world")) {
+    *link = MBG__ROBOT_GROUND;
+    return MBG_OK;
+  }
+  return *link >= 0 ? MBG_OK : mbg__xml_fail(d->robot->ctx, at, "there is no frame or link '%s'", name);
 }
 
-static int read_numbers(mbg__robot *robot, const mbg__xml *at, const char *name, double out[3]) {
-  const mbg__xml *e = mbg__xml_child(at, name);
-  int err = MBG_OK;
-  if (e) {
-    MBG_TRY(mbg__xml_vector(robot->ctx, e, "value", 3, out));
-  }
-  for (int i = 0; i < 3 && e; i++) {
-    if (out[i] < 0) {
-      err = mbg__xml_fail(robot->ctx, e, "stiffness and damping must not be negative");
-    }
-  }
-done:
-  return err;
-}
-
-int mbg__urdf_read_bushing(mbg__robot *robot, const mbg__xml *at, int number) {
-  static const char *const frames[2] = {"drake:bushing_frameA", "drake:bushing_frameC"};
-  mbg__robot_tie tie = {.bushing = true, .at = at};
-  char name[40];
-  int err = MBG_OK;
-  for (int side = 0; side < 2; side++) {
-    const mbg__xml *frame = mbg__xml_child(at, frames[side]);
-    if (!frame) {
-      return mbg__xml_fail(robot->ctx, at, "<%s> is missing", frames[side]);
-    }
-    MBG_TRY(find_frame(robot, frame, side ? &tie.b : &tie.a, side ? &tie.in_b : &tie.in_a));
-  }
-  MBG_TRY(read_numbers(robot, at, "drake:bushing_force_stiffness", tie.stiffness));
-  MBG_TRY(read_numbers(robot, at, "drake:bushing_torque_stiffness", tie.stiffness + 3));
-  MBG_TRY(read_numbers(robot, at, "drake:bushing_force_damping", tie.damping));
-  MBG_TRY(read_numbers(robot, at, "drake:bushing_torque_damping", tie.damping + 3));
-  mbg__format(name, sizeof(name), "bushing_%d", number);
-  tie.name = mbg__arena_text(robot->arena, name, strlen(name));
-  mbg__report_add(robot->report, at, "approximated",
-                  "bushings measure rotations by their vector, not by roll, pitch and yaw, in the axes of frame C");
-  err = tie.name ? mbg__robot_add_tie(robot, &tie) : mbg__fail_memory(robot->ctx);
-done:
-  return err;
+int mbg__urdf_read_drake(mbg__robot *robot, const mbg__xml *at, int *number) {
+  mbg__drake d = {.robot = robot, .prefix = "", .find = find_frame};
+  d.of = &d;
+  return mbg__drake_read(&d, at, number);
 }
 
 /* ---------------------------------------------------------------------- transmissions */
@@ -79,7 +50,7 @@ static int read_text_number(mbg__robot *robot, const mbg__xml *at, const char *n
 int mbg__urdf_read_transmission(mbg__robot *robot, const mbg__xml *at) {
   const mbg__xml *joint = mbg__xml_child(at, "joint"), *actuator = mbg__xml_child(at, "actuator");
   const char *name = mbg__xml_value(joint, "name"), *own = mbg__xml_value(actuator, "name");
-  mbg__robot_actuator a = {.tendon = -1, .gear = 1, .gain = {1, 0, 0}, .at = at};
+  mbg__robot_actuator a = {.tendon = -1, .rope = -1, .gear = 1, .gain = {1, 0, 0}, .at = at};
   double rotor = 0, ratio = 1;
   int err = MBG_OK;
   a.joint = name ? mbg__robot_find_joint(robot, name) : -1;

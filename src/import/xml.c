@@ -162,7 +162,8 @@ static int parse(reader *r, const char *text, size_t length) {
   return r->err;
 }
 
-int mbg__xml_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__xml **root) {
+/* data: no pipe or device, which might never end */
+static int read_tree(mbg_context *ctx, mbg__arena *arena, const char *path, bool data, mbg__xml **root) {
   reader *r = mbg__alloc_zero(ctx, 1, sizeof(reader));
   char *text = NULL;
   size_t length = 0;
@@ -171,7 +172,7 @@ int mbg__xml_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__xm
   if (!r) {
     return mbg__fail_memory(ctx);
   }
-  MBG_TRY(mbg__file_read(ctx, arena, path, &text, &length));
+  MBG_TRY((data ? mbg__file_read_data : mbg__file_read)(ctx, arena, path, &text, &length));
   *r = (reader){.ctx = ctx, .arena = arena, .parser = XML_ParserCreate(NULL)};
   r->file = mbg__arena_text(arena, path, strlen(path));
   err = r->parser && r->file ? parse(r, text, length) : mbg__fail_memory(ctx);
@@ -185,6 +186,14 @@ int mbg__xml_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__xm
 done:
   mbg__free(ctx, r);
   return err;
+}
+
+int mbg__xml_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__xml **root) {
+  return read_tree(ctx, arena, path, false, root);
+}
+
+int mbg__xml_read_data(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__xml **root) {
+  return read_tree(ctx, arena, path, true, root);
 }
 
 /* ---------------------------------------------------------------------- looking */
@@ -238,7 +247,8 @@ int mbg__xml_numbers(mbg_context *ctx, const mbg__xml *at, const char *what, con
     }
     double value;
     if (!mbg__number_parse(p, length, &value) || !isfinite(value)) {
-      return mbg__xml_fail(ctx, at, "%s: '%.*s' is no number", what, length > 40 ? 40 : (int)length, p);
+      return mbg__xml_fail(ctx, at, "%s: '%.*s' is no number%s", what, length > 40 ? 40 : (int)length, p,
+                           *p == '$' ? "; an expression of xacro: expand it first, xacro FILE > robot.urdf" : "");
     }
     if (count < n) {
       out[count] = value;

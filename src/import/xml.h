@@ -26,6 +26,8 @@ typedef struct mbg__xml {
 /* Reads the file into a tree that lives in the arena. Returns 0, MBG_ERROR_IO, or MBG_ERROR_INPUT with
    "file:line:column: message". */
 int mbg__xml_read(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__xml **root);
+/* The same for a file that another one names: a pipe or a device is refused. */
+int mbg__xml_read_data(mbg_context *ctx, mbg__arena *arena, const char *path, mbg__xml **root);
 
 /* First child of that name, or NULL; also where element is NULL. */
 const mbg__xml *mbg__xml_child(const mbg__xml *element, const char *name);

@@ -292,16 +292,22 @@ static int take_result(const mbg__linearize_work *k, mbg_linearize *out) {
   return mbg__arena_check(k->ctx, &out->arena);
 }
 
-static int check_finite(mbg_context *ctx, const mbg_linearize *s) {
+/* derivative: 0 .. parameters - 1, or -1 for the model itself */
+static int check_finite(mbg_context *ctx, const mbg_linearize *s, int derivative) {
   for (int q = 0; q < 4; q++) {
     int rows = 0, columns = 0;
     const double *A = mbg_linearize_matrix(s, "ABCD"[q], &rows, &columns);
+    A = derivative < 0 ? A : mbg_linearize_derivative(s, "ABCD"[q], derivative);
     for (int i = 0; i < rows * columns; i++) {
       if (!isfinite(A[i])) {
-        const int row = i / columns, column = i % columns;
-        return mbg__fail(ctx, MBG_ERROR_INPUT, "the linear model is not finite: %s by %s",
-                         q < 2 ? s->states[row].name : s->outputs[row].name,
-                         q % 2 ? s->inputs[column].name : s->states[column].name);
+        const char *row = (q < 2 ? s->states : s->outputs)[i / columns].name,
+                   *column = (q % 2 ? s->inputs : s->states)[i % columns].name;
+        char by[256] = "";
+        if (derivative >= 0) {
+          (void)mbg_model_parameter_name(s->model, s->by[derivative], by, sizeof(by));
+        }
+        return mbg__fail(ctx, MBG_ERROR_INPUT, "the linear model%s%s%s is not finite: %s by %s",
+                         derivative < 0 ? "" : "'s derivative by '", by, derivative < 0 ? "" : "'", row, column);
       }
     }
   }
@@ -365,7 +371,7 @@ int mbg__linearize_object(const mbg__linearize_work *k, mbg_linearize **out) {
   mbg__arena_init(&linear->arena, mbg__context_allocator(k->ctx));
   linear->model = k->given;
   MBG_TRY(take_result(k, linear));
-  MBG_TRY(check_finite(k->ctx, linear));
+  MBG_TRY(check_finite(k->ctx, linear, -1));
   MBG_TRY(mbg__linearize_find_poles(k->ctx, linear));
 done:
   if (err < 0) {
@@ -383,6 +389,9 @@ static int make(mbg__linearize_work *k, mbg_linearize **out) {
   MBG_TRY(mbg__linearize_object(k, out));
   if (k->opt.gradient) {
     MBG_TRY(mbg__linearize_derivatives(k, *out));
+    for (int i = 0; i < (*out)->summary.parameters; i++) {
+      MBG_TRY(check_finite(k->ctx, *out, i));
+    }
   }
   mbg__linearize_note_constant(k->ctx, *out);
 done:

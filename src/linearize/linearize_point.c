@@ -150,7 +150,10 @@ static int prepare_settled(derivative *d) {
     }
   }
   memcpy(copy, d->S, (size_t)d->f * (size_t)d->f * sizeof(double));
-  MBG_TRY(mbg__svd(k->ctx, d->f, copy, d->s, d->V));
+  err = mbg__svd(k->ctx, d->f, copy, d->s, d->V);
+  MBG_TRY(err == MBG_OK             ? MBG_OK
+          : err == MBG_ERROR_MEMORY ? mbg__fail_memory(k->ctx)
+                                    : mbg__fail(k->ctx, err, "the stiffness of the linear model is not finite"));
   d->isolated = d->f == 0 || d->s[d->f - 1] > singular * d->s[0];
   /* [W B^T; B 0] leads a violation of the rows to the nearest frames */
   MBG_TRY(mbg__modes_factor(&k->at, d->isolated, 0, !d->isolated, "linear model"));

@@ -98,7 +98,8 @@ static int load_joint(mbg__item *item, mbg__joint *joint, int index) {
   MBG_TRY(mbg__item_type_numbers(item, type->keys, type->nkey, &joint->attr, &joint->nattr, &joint->opt));
   const mbg__ends_rule rule = {type->axes, type->axes_needed, holds_roll(type), true};
   MBG_TRY(mbg__item_ends(item, &rule, &joint->pair));
-  if (!item->bad && type->rows[0].contact) {
+  const bool profile = type->profile && mbg__json_member(item->json, "profile");
+  if (!item->bad && (type->rows[0].contact || profile)) {
     MBG_TRY(mbg__joint_contact(item, joint, index));
   }
   if (!item->bad) {

@@ -290,6 +290,17 @@ static bool is_slot(const mbg__source *source, const char *name) {
   return false;
 }
 
+/* a part may be a whole model with criteria and a run; events and modes would change its motion */
+static void warn_events(const mbg__source *source, const mbg__item *item) {
+  static const char *const sections[] = {"events", "modes"};
+  for (int i = 0; i < MBG_COUNT(sections); i++) {
+    if (mbg__json_member(source->root, sections[i])) {
+      mbg__item_warn(item, source->part, "the %s of '%s' are left out; give them in the whole model", sections[i],
+                     source->file);
+    }
+  }
+}
+
 int mbg__check_parts(mbg__loader *L) {
   int err = MBG_OK;
   for (int i = 0; i < L->sources.count; i++) {
@@ -302,6 +313,7 @@ int mbg__check_parts(mbg__loader *L) {
     mbg__format(owner, sizeof(owner), "part '%s'", source->name);
     MBG_TRY(mbg__item_make(L, source->outer, source->part, owner, &item));
     MBG_TRY(check_set(L, source, &item));
+    warn_events(source, &item);
     const mbg__json *bind = mbg__json_member(source->part, "bind");
     for (const mbg__json *c = bind ? bind->child : NULL; c; c = c->next) {
       if (!is_slot(source, c->key)) {

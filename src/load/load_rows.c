@@ -284,12 +284,34 @@ static void make_contact_term(const mbg__item *item, const mbg__joint *joint, co
   }
 }
 
+/* a row of what rolls on a profile: its own numbers are radius and tube, or the radius of a ball */
+static void make_profile_term(const mbg__joint *joint, const mbg__row_spec *spec, mbg__term *term) {
+  *term = (mbg__term){.pair = joint->pair,
+                      .nentry = 3,
+                      .entry = {MBG__X1, MBG__X2, MBG__X3},
+                      .law = -1,
+                      .nattr = joint->type->profile == MBG__PROFILE_WHEEL ? 2 : 1,
+                      .attr = {joint->attr, joint->attr + 1},
+                      .attr_sign = 1,
+                      .turn = -1,
+                      .sign = 1,
+                      .factor = -1,
+                      .outer = -1,
+                      .rate = spec->rate,
+                      .contact = 2 * joint->contact + 1,
+                      .profile = 1 + (int)(spec - joint->type->rows)};
+}
+
 static int joint_row(mbg__item *item, const mbg__joint *joint, int index, const mbg__row_spec *spec, bool may_drop) {
   int err = MBG_OK;
   mbg__loader *L = item->L;
   bool moves = true;
   double phi = 0;
   mbg__term term;
+  if (joint->type->profile && joint->contact >= 0) {
+    make_profile_term(joint, spec, &term);
+    return add_term(L, spec, &term, joint, index);
+  }
   MBG_TRY(make_term(item, joint, spec, &term));
   if (spec->contact) {
     make_contact_term(item, joint, spec, &term);

@@ -200,6 +200,7 @@ typedef struct mbg__term {
   int factor;        /* global attribute that multiplies the term (coupling), or -1 */
   int outer;         /* function of one argument, the coordinate (coupling), or -1 */
   int rate, contact; /* of a row on rates: MBG__RATE_...; of a contact: 1 + 2 (contact) + row; else 0 */
+  int profile;       /* of a contact with a height profile: 1 + row of the joint; else 0 */
   mbg__rate_kernel coefficients;
 } mbg__term;
 

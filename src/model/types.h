@@ -227,6 +227,9 @@ typedef enum {
 /* How a body that rolls by the joint looks the same while it spins: not known, about z of B, about every axis. */
 typedef enum { MBG__SPIN_NONE, MBG__SPIN_AXLE, MBG__SPIN_BALL } mbg__spin;
 
+/* What rolls where the key "profile" is given: nothing; a wheel (attributes radius, tube); a ball (radius). */
+typedef enum { MBG__PROFILE_NONE, MBG__PROFILE_WHEEL, MBG__PROFILE_BALL } mbg__profile;
+
 typedef struct {
   const char *key; /* "revolute" */
   const char *help;
@@ -241,6 +244,7 @@ typedef struct {
   bool spatial; /* between spatial bodies and the ground alone */
   int decay;    /* 1 + attribute of the key "stabilization", whose rows follow the option "level"; 0: none */
   mbg__spin spin;
+  mbg__profile profile;
   /* why the joint has no meaning at a relative frame; NULL: always has one */
   const char *(*broken)(const mbg__frame *G);
   const mbg__curve_contact *contact; /* on curves; NULL: none. With rows of a contact: by the function of its keys */

@@ -52,6 +52,7 @@ struct mbg_control {
   const char *restart;  /* file of the record, NULL: none */
   bool resume;          /* replay it first */
   mbg__record *record;  /* during a solve */
+  int changes;          /* searches that ended with other events than they began with */
   int record_error;     /* it could not be written between evaluations */
   double *along, *bent; /* a direction, H times it, by all parameters; then the key of a record  (np), (np + 2 n + 1) */
   double *recorded;     /* of an evaluation: objective, effort, criteria, gradient             (2 + ncriterion + n) */

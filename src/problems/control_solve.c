@@ -1,5 +1,6 @@
 /* Search for controls: objective and gradient by a simulation and its adjoint, effort, stages. */
 #include "problems/control.h"
+#include "problems/sequence.h"
 
 #include <math.h>
 #include <string.h>
@@ -247,6 +248,39 @@ static void conclude(mbg_control *c, const mbg__minimize_result *m) {
   c->stage_failed = r->failed;
 }
 
+/* the sequence of events at the samples of c->x; 0 without events, or where they cannot be simulated */
+static int sequence_at(mbg_control *c, uint64_t *sum) {
+  int err = MBG_OK;
+  *sum = 0;
+  if (c->m->nevent > 0) {
+    err = step_back(simulate(c, c->x));
+    *sum = err == MBG_OK ? mbg__sequence_sum(c->run) : 0;
+  }
+  return err < 0 ? err : MBG_OK;
+}
+
+/* begins anew where it ends with other events than those it began with: the memory of the search is of these */
+static int minimize_anew(mbg_context *ctx, mbg_control *c, const mbg__minimize_problem *problem,
+                         const mbg__minimize_options *opt, mbg__minimize_result *m) {
+  uint64_t before, after;
+  int err = MBG_OK;
+  MBG_TRY(sequence_at(c, &after));
+  for (int k = 0;; k++) {
+    before = after;
+    MBG_TRY(mbg__minimize(ctx, problem, opt, c->x, m));
+    MBG_TRY(sequence_at(c, &after));
+    if (after == before || m->reason == MBG__MINIMIZE_INTERRUPTED || k == MBG__SEQUENCE_CHANGES) {
+      break;
+    }
+    c->changes++;
+    c->stage_iterations += m->iterations;
+    c->stage_evaluations += m->evaluations;
+    c->stage_failed += m->failed;
+  }
+done:
+  return err;
+}
+
 /* The gradient falls by the tolerance from its value at the first start; earlier stages need not be exact. */
 static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m) {
   static const double tolerance_between = 1e-3;
@@ -265,8 +299,11 @@ static int solve_stage(mbg_context *ctx, mbg_control *c, mbg__minimize_result *m
                                          .user = c};
   c->value_best = INFINITY;
   c->factor = pow(c->reduction, c->summary.stage - (c->summary.stages - 1));
-  const int err = mark(c, 's', c->summary.stage);
-  return err < 0 ? err : mbg__minimize(ctx, &problem, &opt, c->x, m);
+  int err = MBG_OK;
+  MBG_TRY(mark(c, 's', c->summary.stage));
+  MBG_TRY(minimize_anew(ctx, c, &problem, &opt, m));
+done:
+  return err;
 }
 
 int mbg_control_solve(mbg_context *ctx, mbg_control *c) {
@@ -296,6 +333,9 @@ int mbg_control_solve(mbg_context *ctx, mbg_control *c) {
   }
   mbg__record_close(c->record);
   c->record = NULL;
+  if (err == MBG_OK && c->m->nevent > 0 && simulate(c, c->x) == MBG_OK) {
+    mbg__sequence_note(ctx, c->run, NULL, c->changes);
+  }
   c->ctx = NULL;
   if (err == MBG_ERROR_CONVERGENCE && c->summary.evaluations == 0) {
     mbg__fail(ctx, err,

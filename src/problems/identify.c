@@ -8,8 +8,14 @@
 
 #include <string.h>
 
-static const mbg_identify_options defaults = {
-    .optimizer = "lm", .iterations = 100, .tolerance = 1e-10, .starts = 1, .seed = 1, .gain = 1000, .bias = true};
+static const mbg_identify_options defaults = {.optimizer = "lm",
+                                              .iterations = 100,
+                                              .tolerance = 1e-10,
+                                              .starts = 1,
+                                              .seed = 1,
+                                              .gain = 1000,
+                                              .bias = true,
+                                              .place = -1};
 
 void mbg_identify_options_default(mbg_identify_options *options, size_t size) {
   mbg__options_default(options, size, &defaults, sizeof(defaults));
@@ -248,6 +254,10 @@ static int check_options(mbg_context *ctx, const mbg_identify_options *o) {
       (method < 0 || method == MBG__MINIMIZE_IPOPT || method == MBG__MINIMIZE_IPOPT_EXACT)) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "unknown optimizer '%s' (known: lm, lbfgs, newton, cg, steepest)",
                      o->optimizer);
+  }
+  if (o->place < -1 || o->place >= o->starts) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "identify: place %d: there are starts 0 to %d; -1: all", o->place,
+                     o->starts - 1);
   }
   return o->resume && !o->restart ? mbg__fail(ctx, MBG_ERROR_INPUT, "identify: resume needs the restart file") : MBG_OK;
 }

@@ -58,6 +58,7 @@ struct mbg_identify {
   mbg__qr qr;                          /* of the Jacobian                                   (m x n) */
   double *T, *q;                       /* linearization at x (least_squares.h)              (n x n, n) */
   mbg__record *record;                 /* NULL: none */
+  int changes;                         /* searches that ended with other events than they began with */
 
   mbg_identify_summary summary;
   mbg_identify_parameter *parameter; /*                                                   (n) */

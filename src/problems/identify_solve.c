@@ -2,6 +2,7 @@
 #include "optimizers/minimize.h"
 #include "problems/cases.h"
 #include "problems/identify.h"
+#include "problems/sequence.h"
 #include "problems/spread.h"
 #include "run/run.h"
 
@@ -205,10 +206,48 @@ static int minimize_by_gradient(user_data *u, mbg__minimize_method method, doubl
   return err;
 }
 
+/* the sequence of events of all experiments at x; 0 without events, or where it cannot be simulated */
+static int sequence_at(mbg_context *ctx, mbg_identify *id, const double *x, uint64_t *sum) {
+  int err = MBG_OK;
+  *sum = 0;
+  if (id->model->nevent == 0) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__identify_simulate(ctx, id, x));
+  for (int k = 0; err == MBG_OK && k < id->nexperiment; k++) {
+    const uint64_t own = mbg__sequence_sum(id->experiment[k].run);
+    *sum = mbg__sum(k == 0 ? MBG__SUM_START : *sum, &own, sizeof(own));
+  }
+done:
+  return err < 0 ? err : MBG_OK;
+}
+
+/* begins anew where it ends with other events than those it began with */
 int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_identify_start *outcome) {
   user_data u = {ctx, id};
   const int method = mbg__minimize_method_find(id->o.optimizer);
-  return method >= 0 ? minimize_by_gradient(&u, method, x, outcome) : minimize_lm(&u, x, outcome);
+  mbg_identify_start next = {0};
+  uint64_t before, after;
+  int err = MBG_OK;
+  MBG_TRY(sequence_at(ctx, id, x, &after));
+  for (int k = 0;; k++) {
+    before = after;
+    MBG_TRY(method >= 0 ? minimize_by_gradient(&u, method, x, &next) : minimize_lm(&u, x, &next));
+    outcome->start_cost = k == 0 ? next.start_cost : outcome->start_cost;
+    outcome->iterations = k == 0 ? next.iterations : outcome->iterations + next.iterations;
+    outcome->reason = next.reason;
+    outcome->cost = next.cost;
+    if (next.reason == MBG_IDENTIFY_INTERRUPTED || k == MBG__SEQUENCE_CHANGES) {
+      break;
+    }
+    MBG_TRY(sequence_at(ctx, id, x, &after));
+    if (after == before) {
+      break;
+    }
+    id->changes++;
+  }
+done:
+  return err;
 }
 
 /* ---------------------------------------------------------------------- several starts */
@@ -222,7 +261,26 @@ done:
   return err;
 }
 
+/* A start that another program fits, or has fitted: what it has found. */
+static void take_known(const mbg_identify *id, mbg_identify_start *s) {
+  const double *p = s->parameters;
+  if (id->o.known) {
+    *s = id->o.known[s - id->start];
+    s->parameters = p;
+  }
+}
+
+/* simulations of a start; those of a known one are not all made here */
+static void count(mbg_identify *id, const mbg_identify_summary *before, mbg_identify_start *s) {
+  const mbg_identify_start *known = id->o.known ? &id->o.known[s - id->start] : NULL;
+  s->evaluations = known ? known->evaluations : id->summary.evaluations - before->evaluations;
+  s->failures = known ? known->failures : id->summary.failures - before->failures;
+  id->summary.evaluations = before->evaluations + s->evaluations;
+  id->summary.failures = before->failures + s->failures;
+}
+
 static int solve_start(mbg_context *ctx, mbg_identify *id, int k, double *x) {
+  const mbg_identify_summary before = id->summary;
   mbg_identify_start *s = &id->start[k];
   double *p = MBG_TAKE(&id->arena, double, id->n);
   if (!p) {
@@ -233,9 +291,15 @@ static int solve_start(mbg_context *ctx, mbg_identify *id, int k, double *x) {
     p[i] = mbg__identify_p(id, i, x[i]);
   }
   const int mark = mbg__message_mark(ctx);
-  *s = (mbg_identify_start){.parameters = p, .start_cost = NAN, .cost = NAN};
-  const int err = mbg__identify_minimize(ctx, id, x, s);
+  *s = (mbg_identify_start){.parameters = p, .start_cost = NAN, .cost = NAN, .reason = MBG_IDENTIFY_STUCK};
   id->summary.starts = k + 1;
+  if (id->o.place >= 0 && id->o.place != k) {
+    take_known(id, s);
+    count(id, &before, s);
+    return MBG_OK;
+  }
+  const int err = mbg__identify_minimize(ctx, id, x, s);
+  count(id, &before, s);
   /* one of several starts may fail to simulate; the only one may not */
   if (err == MBG_ERROR_CONVERGENCE && id->o.starts > 1) {
     mbg__message_rewind(ctx, mark);
@@ -341,6 +405,7 @@ static int fit_tracking(mbg_context *ctx, mbg_identify *id, double gain) {
   mbg__tracking tracking = {.gain = gain, .size = id->models[0]->size};
   o.homotopy = 0;
   o.starts = 1;
+  o.place = -1;
   o.tolerance = fmax(o.tolerance, 1e-4);
   MBG_TRY(mass_of(ctx, id, &tracking.mass));
   MBG_TRY(fit_other(ctx, id, &o, 1, &tracking, &other, &outcome));
@@ -441,7 +506,14 @@ int mbg_identify_solve(mbg_context *ctx, mbg_identify *id) {
   id->record = NULL;
   /* an interrupted fit is reported as it stands */
   id->reporting = id->summary.reason == MBG_IDENTIFY_INTERRUPTED;
+  const int evaluations = id->summary.evaluations;
   MBG_TRY(mbg__identify_report(ctx, id));
+  id->summary.evaluations = evaluations; /* the report simulates only what the fit has not done last */
+  for (int k = 0; k < id->nexperiment; k++) {
+    const mbg__experiment *e = &id->experiment[k];
+    mbg__sequence_note(ctx, e->run, id->nexperiment > 1 ? mbg_model_active_run(e->model) : NULL,
+                       k + 1 == id->nexperiment ? id->changes : 0);
+  }
   if (id->o.bias && id->summary.converged && fixed_steps(id)) {
     MBG_TRY(estimate_bias(ctx, id));
   }

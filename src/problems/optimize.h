@@ -12,6 +12,7 @@
 #include "optimizers/nlp.h"
 #include "problems/ranks.h"
 #include "problems/record.h"
+#include "problems/sequence.h"
 #include "problems/warnings.h"
 #include "run/run.h"
 
@@ -32,8 +33,9 @@ typedef struct {
   int nvalue;
   bool simulated; /* at p */
   int status;
-  double error; /* of the steps, in the objective */
-  bool regular; /* ... an estimate better than a guess */
+  uint64_t events; /* sequence of events of its last simulation */
+  double error;    /* of the steps, in the objective */
+  bool regular;    /* ... an estimate better than a guess */
   /* rows to be differentiated */
   int nrow, room;
   mbg__gradient_row *row;
@@ -165,6 +167,8 @@ typedef struct {
 /* Evaluates every case, in threads of its rank; the first status that is not good, in the order of the cases. all:
    notes, too. */
 int mbg__optimize_evaluate_all(mbg_context *ctx, mbg_optimize *opt, const mbg__stage *stage, bool all);
+/* The sequence of events at the x of the last values, in *sum: one number for all cases; 0 without events. */
+int mbg__optimize_sequence(mbg_context *ctx, mbg_optimize *opt, uint64_t *sum);
 /* Simulates a case at its parameters unless it was. */
 int mbg__case_simulated(mbg__case *c);
 /* A mean of parameters by the parameters (np). */

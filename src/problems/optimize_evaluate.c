@@ -89,6 +89,15 @@ static void error_case(mbg__case *c) {
   }
 }
 
+static void sequence_case(mbg__case *c) {
+  c->status = c->simulated ? MBG_OK : simulate(c);
+  c->events = c->status == MBG_OK ? mbg__sequence_sum(c->run) : 0;
+}
+
+static void sequence_results(mbg__case *c, mbg__parcel *p) { mbg__parcel_bytes(p, sizeof(c->events), &c->events); }
+
+static const mbg__stage sequences = {sequence_case, sequence_results};
+
 static void error_results(mbg__case *c, mbg__parcel *p) {
   mbg__parcel_numbers(p, 1, &c->error);
   mbg__parcel_bytes(p, sizeof(c->regular), &c->regular);
@@ -234,6 +243,20 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
   opt->valued = status == MBG_OK;
   show_objectives(opt);
   return status;
+done:
+  return err;
+}
+
+int mbg__optimize_sequence(mbg_context *ctx, mbg_optimize *opt, uint64_t *sum) {
+  int err = MBG_OK;
+  *sum = 0;
+  if (opt->load[0].model->nevent == 0) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__optimize_evaluate_all(ctx, opt, &sequences, false));
+  for (int k = 0; k < opt->ncase; k++) {
+    *sum = mbg__sum(k == 0 ? MBG__SUM_START : *sum, &opt->load[k].events, sizeof(uint64_t));
+  }
 done:
   return err;
 }

@@ -13,8 +13,10 @@ enum { SOLVES_MAX = 20, STUCK_MAX = 4 };
 typedef struct {
   mbg_context *ctx;
   mbg_optimize *opt;
-  int before; /* iterations of earlier solves */
-  int stuck;  /* solves in a row that found no further step */
+  int before;        /* iterations of earlier solves */
+  int stuck;         /* solves in a row that found no further step */
+  uint64_t sequence; /* of events where the solve began */
+  int changes;       /* solves that ended with another one */
 } searching;
 
 static double now(void) {
@@ -173,8 +175,8 @@ static int solve_once(searching *s, double *x, mbg__nlp_result *result) {
   return err;
 }
 
-/* positive: points have to be added, or a method that found no further step shall try from there with an empty
-   memory, and there is room for another solve */
+/* positive: points have to be added, or a method that found no further step or other events shall go on from there with
+   an empty memory, and there is room for another solve */
 static int another(searching *s, const double *x, const mbg__nlp_result *result) {
   mbg_optimize *opt = s->opt;
   const bool over = result->reason == MBG__NLP_INTERRUPTED || result->reason == MBG__NLP_ITERATIONS ||
@@ -185,6 +187,11 @@ static int another(searching *s, const double *x, const mbg__nlp_result *result)
   const int status = mbg__optimize_values(s->ctx, opt, x);
   if (status != MBG_OK || mbg__optimize_unlisted(opt) > opt->nlp.feasibility) {
     return status < 0 ? status : status == MBG_OK;
+  }
+  uint64_t sequence;
+  const int known = mbg__optimize_sequence(s->ctx, opt, &sequence);
+  if (known != MBG_OK || (sequence != s->sequence && s->changes++ < MBG__SEQUENCE_CHANGES)) {
+    return known < 0 ? known : known == MBG_OK; /* its memory is of other events */
   }
   s->stuck = result->reason == MBG__NLP_STUCK ? s->stuck + 1 : 0;
   if (s->stuck > 0 && opt->chosen && opt->nlp.method == MBG__NLP_SLSQP && mbg__nlp_available(MBG__NLP_IPOPT)) {
@@ -217,6 +224,7 @@ static int search(searching *s, double *x, mbg__nlp_result *result) {
         x[opt->n] = opt->summary.objective_start / opt->f_scale;
       }
     }
+    MBG_TRY(mbg__optimize_sequence(s->ctx, opt, &s->sequence));
     MBG_TRY(mbg__optimize_select(s->ctx, opt));
     MBG_TRY(solve_once(s, x, result));
     MBG_TRY(more = another(s, x, result));
@@ -263,6 +271,11 @@ int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt) {
     memcpy(opt->x, opt->best_x, (size_t)opt->nx * sizeof(double));
   }
   MBG_TRY(mbg__optimize_report(ctx, opt));
+  for (int k = 0; k < opt->ncase; k++) {
+    if (mbg__optimize_is_own(opt, k)) {
+      mbg__sequence_note(ctx, opt->load[k].run, opt->load[k].shown.run, k + 1 == opt->ncase ? s.changes : 0);
+    }
+  }
   opt->summary.feasible = opt->summary.violation <= feasible;
   opt->summary.reason = reason_of(opt, &result);
   opt->summary.converged = opt->summary.reason == MBG_OPTIMIZE_OPTIMAL || opt->summary.reason == MBG_OPTIMIZE_SETTLED;

@@ -79,7 +79,9 @@ static int make_folder(mbg_context *ctx, const char *folder) {
   if (mkdir(folder, 0777) == 0 || (errno == EEXIST && stat(folder, &info) == 0 && S_ISDIR(info.st_mode))) {
     return MBG_OK;
   }
-  return mbg__fail(ctx, MBG_ERROR_IO, "cannot make the folder '%s': %s", folder, strerror(errno));
+  const bool wrong = errno == ENOENT || errno == ENOTDIR || errno == EEXIST; /* a name, not the disk */
+  return mbg__fail(ctx, wrong ? MBG_ERROR_INPUT : MBG_ERROR_IO, "cannot make the folder '%s': %s", folder,
+                   strerror(errno));
 }
 
 static int make_room(mbg_context *ctx, mbg_records *r) {

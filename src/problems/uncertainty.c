@@ -183,6 +183,20 @@ static void shares(const mbg_scatter *s, const standard *t, const double *m4, co
   }
 }
 
+/* products of derivatives and deviations may be beyond all numbers */
+static int check_moments(mbg_context *ctx, const mbg_scatter *s, const mbg_moments *m, const double *share) {
+  double sum = m->value + m->shift + m->linear + m->quadratic + m->skewness + m->mean + m->deviation, largest = 0;
+  for (int i = 0; i < s->n; i++) {
+    sum += share ? share[i] : 0;
+    largest = fmax(largest, s->deviation[i]);
+  }
+  return isfinite(sum) ? MBG_OK
+                       : mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
+                                   "the scatter of a result is not a finite number: a deviation of %g is too large for "
+                                   "derivatives at the nominal values",
+                                   largest);
+}
+
 int mbg_scatter_moments(mbg_context *ctx, const mbg_scatter *s, double psi, const double *gradient,
                         const double *hessian, mbg_moments *out, double *share) {
   int err = MBG_OK;
@@ -217,6 +231,7 @@ int mbg_scatter_moments(mbg_context *ctx, const mbg_scatter *s, double psi, cons
   if (share) {
     shares(s, &t, m4, gradient, hessian, work, share);
   }
+  MBG_TRY(check_moments(ctx, s, out, share));
 done:
   mbg__arena_destroy(&arena);
   return err;

@@ -88,6 +88,7 @@ static int prepare(mbg_context *ctx, mbg_run *run, const mbg_run_options *option
   run->method = (mbg_method)m->run.method;
   MBG_TRY(list_signals(ctx, run, o.all_signals));
   MBG_TRY(mbg__plan_make(ctx, &run->arena, m, run->formulation, &o, run->used, &run->plan));
+  run->plan.stopped = &run->stopped;
   MBG_TRY(choose_places(ctx, run));
   run->accuracy = mbg__plan_accuracy(m, &o);
   run->step = run->plan.step;
@@ -296,6 +297,7 @@ static int prepare_work(mbg_context *ctx, mbg_run *run) {
   mbg__rank_watch_destroy(run->plan.watch);
   MBG_TRY(mbg__rank_watch_create(ctx, run->sys, mbg__start_result_of(run->start)->rank, &run->plan.watch));
   mbg__events_destroy(run->plan.events);
+  mbg__system_leave_guards(run->sys, run->nused, run->used);
   MBG_TRY(mbg__events_create(ctx, run->sys, run->design, mbg__start_result_of(run->start)->rank, &run->plan.events));
   MBG_TRY(run->formulation->ops->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
 done:
@@ -335,7 +337,7 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   const bool first = !run->started && !run->repeats; /* decides and warns */
   bool kept = run->reusable;
   int err = MBG_OK;
-  run->simulated = run->reusable = false;
+  run->simulated = run->reusable = run->stopped = false;
   if (run->refused) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
     goto done;

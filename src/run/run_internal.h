@@ -40,6 +40,7 @@ struct mbg_run {
   bool started;             /* rank and steps are decided */
   bool reusable;            /* the workspace serves a new decision that comes out the same: fixed steps */
   bool simulated;           /* at the present parameters */
+  bool stopped;             /* inside a step, by the interrupt */
   bool given_state;         /* the start is a given state: no gradients */
   mbg__start_motion begins; /* fixed steps: the motion that begins at the start */
   double beam_step;         /* explicit steps up to this are stable for beams */

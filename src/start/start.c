@@ -2,6 +2,7 @@
      1. feasible: damped steps of least motion until all rows and pins hold, redundant ones included (start_assembly.c)
      2. rank: which rows and pins are independent there; frozen (start_rank.c, rank.c, start_pins.c)
      3. nearest: Gauss-Newton, then Newton with curvature, on the KKT system of the nearest configuration
+        (start_nearest.c)
      4. equilibrium instead of 3 on request (start_equilibrium.c)
      5. rates: one KKT solve (start_rates.c)
      6. states that start steady (start_steady.c) */
@@ -44,6 +45,7 @@ static int take_arrays(mbg_context *ctx, mbg__start_work *w) {
   w->row2 = MBG_TAKE(scratch, real, m->nrow);
   w->trial = MBG_TAKE(scratch, mbg__frame, m->nbody);
   w->before = MBG_TAKE(scratch, mbg__frame, m->nbody);
+  w->feasible = MBG_TAKE(scratch, mbg__frame, m->nbody);
   w->angles = MBG_TAKE(scratch, real, m->ncoord);
   w->angles_before = MBG_TAKE(scratch, real, m->ncoord);
   w->W = MBG_TAKE(scratch, double, m->nw);

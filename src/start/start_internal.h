@@ -94,6 +94,7 @@ struct mbg__start_work {
   real *full, *full2, *full3, *full4; /* scratch                       (nw) */
   real *row, *row2;                   /* scratch                                     (nrow) */
   mbg__frame *trial, *before;         /*                                             (nbody) */
+  mbg__frame *feasible;               /* where stage 3 begins                        (nbody) */
   real *angles, *angles_before;       /* coordinates of the last state of the search (ncoord) */
   bool angles_known;
   double *W; /* metric of each component                    (nw) */
@@ -133,14 +134,22 @@ int mbg__start_bare(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, c
    that would undo it, relative to the model's size. */
 int mbg__start_residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, bool pins, double *largest,
                          int *worst);
+/* Turn counters of pinned angles: nearest to the value asked for. */
+void mbg__start_nearest_turns(mbg__start_work *w);
 /* Largest motion of a body in a step x (nv), in units of the model's size and radians. */
 double mbg__start_step_length(const mbg__start_work *w, const real *x);
 /* Right-hand sides -phi of the rows and of the equations. */
 void mbg__start_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, const mbg__equation *eq);
-/* The solution of `position` times step, added to frames and multipliers of the result. */
-void mbg__start_take_step(mbg__start_work *w, double step);
-/* Stages 1 and 3. */
+/* Factor of a step x (nv) that shortens it to half a radian: rotations are what makes the rows nonlinear. */
+double mbg__start_step_factor(const mbg__start_work *w, const real *x);
+/* Steps of least motion until the rows and (pins) the active equations hold: the largest residual left, its number. */
+int mbg__start_restore(mbg_context *ctx, mbg__start_work *w, bool pins, double *largest, int *worst);
+/* Stage 1: the same with all equations active, or none. */
 int mbg__start_feasible(mbg_context *ctx, mbg__start_work *w, bool pins, double *largest, int *worst);
+
+/* start_nearest.c: the solution of `position` times step, added to frames and multipliers of the result. */
+void mbg__start_take_step(mbg__start_work *w, double step);
+/* Stage 3. */
 int mbg__start_nearest(mbg_context *ctx, mbg__start_work *w);
 /* The factors at the solution, for derivatives, when they are due. */
 int mbg__start_position_factors(mbg_context *ctx, mbg__start_work *w);

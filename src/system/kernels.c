@@ -1,6 +1,7 @@
 #include "system/kernels.h"
 
 #include "elements/lists.h"
+#include "elements/strand_kernels.h"
 
 #include <string.h>
 
@@ -18,6 +19,11 @@ void mbg__kernels_here(mbg__kernels *k) {
   k->carrier = &mbg__modes_carrier;
   k->states = &mbg__state_carrier;
   k->state_rate = &mbg__state_rate;
+  const mbg__row_kernel strand[MBG__KERNELS_STRAND] = {mbg__strand_bearing, mbg__strand_angle, mbg__strand_out,
+                                                       mbg__strand_back};
+  for (int i = 0; i < MBG__KERNELS_STRAND; i++) {
+    k->strand[i] = (void (*)(void))strand[i];
+  }
 }
 
 /* entry of list `which` of `own` at the place of `type` in the same list of `theirs` */
@@ -30,7 +36,7 @@ static const void *exchange(const void *type, int which, const mbg__kernels *the
   return NULL;
 }
 
-/* kernels of rows stand in the types of joints and coordinates */
+/* kernels of rows stand in the types of joints and coordinates; those of tendons in a list of their own */
 static mbg__row_kernel exchange_row(mbg__row_kernel kernel, const mbg__kernels *theirs, const mbg__kernels *own) {
   for (int i = 0; kernel && i < own->count[MBG__KERNELS_JOINT]; i++) {
     const mbg__joint_type *a = theirs->types[MBG__KERNELS_JOINT][i], *b = own->types[MBG__KERNELS_JOINT][i];
@@ -49,7 +55,11 @@ static mbg__row_kernel exchange_row(mbg__row_kernel kernel, const mbg__kernels *
       return a->value == kernel ? b->value : b->driver;
     }
   }
-  assert(!kernel);
+  for (int i = 0; kernel && i < MBG__KERNELS_STRAND; i++) {
+    if (theirs->strand[i] == (void (*)(void))kernel) {
+      return (mbg__row_kernel)own->strand[i];
+    }
+  }
   return NULL;
 }
 
@@ -66,7 +76,6 @@ static mbg__rate_kernel exchange_rate(mbg__rate_kernel kernel, const mbg__kernel
       }
     }
   }
-  assert(!kernel);
   return NULL;
 }
 
@@ -96,24 +105,50 @@ static int copy_lists(mbg_context *ctx, mbg__arena *arena, mbg_model *m) {
   return mbg__arena_check(ctx, arena);
 }
 
+/* A term in the place of the same term with their kernels. A kernel that no list has would leave the row without its
+   imaginary part: an error, not a wrong derivative. */
+static int exchange_term(mbg_context *ctx, const mbg__kernels *theirs, const mbg__kernels *own, mbg__term *t) {
+  const mbg__row_kernel kernel = exchange_row(t->kernel, theirs, own);
+  const mbg__rate_kernel coefficients = exchange_rate(t->coefficients, theirs, own);
+  if (!kernel != !t->kernel || !coefficients != !t->coefficients) {
+    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "a constraint of the model has no kernel for complex numbers");
+  }
+  t->kernel = kernel;
+  t->coefficients = coefficients;
+  return MBG_OK;
+}
+
+/* coordinates; those of tendons have terms of their own */
+static int exchange_coords(mbg_context *ctx, mbg__arena *arena, const mbg__kernels *theirs, const mbg__kernels *own,
+                           mbg_model *m) {
+  int err = MBG_OK;
+  for (int i = 0; i < m->ncoord; i++) {
+    mbg__coord *c = &m->coords[i];
+    c->type = exchange(c->type, MBG__KERNELS_COORD, theirs, own);
+    if (c->term) {
+      mbg__term *term = copy(arena, 1, sizeof(*term), c->term);
+      MBG_TRY(mbg__arena_check(ctx, arena));
+      MBG_TRY(exchange_term(ctx, theirs, own, term));
+      c->term = term;
+    }
+  }
+done:
+  return err;
+}
+
 int mbg__kernels_exchange(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, const mbg__kernels *theirs,
                           mbg_model *m) {
+  int err = MBG_OK;
   mbg__kernels own;
   mbg__kernels_here(&own);
   *m = *model;
-  const int err = copy_lists(ctx, arena, m);
-  if (err < 0) {
-    return err;
-  }
-  for (int i = 0; i < m->ncoord; i++) {
-    m->coords[i].type = exchange(m->coords[i].type, MBG__KERNELS_COORD, theirs, &own);
-  }
+  MBG_TRY(copy_lists(ctx, arena, m));
+  MBG_TRY(exchange_coords(ctx, arena, theirs, &own, m));
   for (int i = 0; i < m->njoint; i++) {
     m->joints[i].type = exchange(m->joints[i].type, MBG__KERNELS_JOINT, theirs, &own);
   }
   for (int i = 0; i < m->nterm; i++) {
-    m->terms[i].kernel = exchange_row(m->terms[i].kernel, theirs, &own);
-    m->terms[i].coefficients = exchange_rate(m->terms[i].coefficients, theirs, &own);
+    MBG_TRY(exchange_term(ctx, theirs, &own, &m->terms[i]));
   }
   for (int i = 0; i < m->nforce; i++) {
     mbg__force *f = &m->forces[i];
@@ -127,5 +162,6 @@ int mbg__kernels_exchange(mbg_context *ctx, mbg__arena *arena, const mbg_model *
     m->bodies[i].type = exchange_body(m->bodies[i].type, theirs, &own);
     assert(m->bodies[i].type);
   }
-  return MBG_OK;
+done:
+  return err;
 }

@@ -7,6 +7,7 @@
 
 #include "model/model.h"
 
+enum { MBG__KERNELS_STRAND = 4 };
 enum {
   MBG__KERNELS_COORD,
   MBG__KERNELS_JOINT,
@@ -20,8 +21,9 @@ enum {
 typedef struct mbg__kernels {
   const void *const *types[MBG__KERNELS_LISTS];
   int count[MBG__KERNELS_LISTS];
-  const void *node, *carrier;      /* types of nodes of beams, of carriers of modal coordinates */
-  const void *states, *state_rate; /* of carriers of states, of the forces that are their rates */
+  const void *node, *carrier;                /* types of nodes of beams, of carriers of modal coordinates */
+  const void *states, *state_rate;           /* of carriers of states, of the forces that are their rates */
+  void (*strand[MBG__KERNELS_STRAND])(void); /* kernels of rows of tendons */
 } mbg__kernels;
 
 /* The types of this compilation. */

@@ -156,6 +156,7 @@ static int take_derivatives(mbg_context *ctx, mbg__system *s) {
   s->measure_energy = MBG_TAKE(arena, real, measures);
   s->sig = MBG_TAKE(arena, mbg__signal_out, m->nsignal);
   s->weight = MBG_TAKE(arena, real, m->nsignal);
+  s->aside = MBG_TAKE(arena, bool, m->nsignal);
   s->needed = MBG_TAKE(arena, bool, m->nsignal);
   s->m_geo = MBG_TAKE(arena, vec6, m->nmarker);
   s->m_w = MBG_TAKE(arena, vec6, m->nmarker);

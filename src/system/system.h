@@ -187,6 +187,16 @@ void mbg__system_want(mbg__system *sys, bool all);
 /* Derivatives of all signals at the state of the last update; needed by the two functions below, after linearize. */
 int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *sys);
 
+/* Signals that the file gives no name and that only events use, guards and rates of gaps, are left out of the signals
+   from now on, but for those among `used`: events ask for them. */
+void mbg__system_leave_guards(mbg__system *sys, int nused, const int *used);
+/* After mbg__system_linearize_signals: value and derivatives of a guard. */
+int mbg__system_linearize_guard(mbg_context *ctx, mbg__system *sys, int signal);
+
+/* After mbg__system_sample_linearize: the rate of a signal of positions by relative twists; has: can it be had? */
+bool mbg__system_has_position_rate(const mbg__system *sys, const mbg__sampling *what, int signal);
+real mbg__system_position_rate(mbg__system *sys, int signal);
+
 /* The same after mbg__system_sample, for its signals. */
 int mbg__system_sample_linearize(mbg_context *ctx, mbg__system *sys, const mbg__sampling *what);
 

@@ -434,6 +434,9 @@ static int contact_update(mbg_context *ctx, mbg__system *s, int i) {
   mbg__contact_work *w = &s->contacts[i];
   double triad[9];
   finder f;
+  if (s->model->joints[c->joint].type->profile) {
+    return mbg__profile_update(ctx, s, i);
+  }
   if (c->surface >= 0) {
     mbg__fn_env env;
     mbg__env(s, ctx, c->surface, &env);

@@ -174,6 +174,7 @@ struct mbg__system {
   mbg__term_value *coord;   /*                                           (ncoord) */
   real *phi, *phid, *gamma; /*                                         (nrow) */
   real *y;                  /* signals                                       (nsignal) */
+  bool *aside;              /* signals of guards, which events evaluate themselves (nsignal) */
   real *tau;                /* tension of laws                               (nforce) */
   vec6 *f;                  /* wrench of each force on B                     (nforce) */
   real *energy;             /* elastic energy of each force                  (nforce) */
@@ -381,6 +382,9 @@ int mbg__curve_panels(const mbg__curve *curve);
 int mbg__curve_arcs(mbg_context *ctx, mbg__system *s, int curve, real *arc);
 int mbg__curve_signal(mbg_context *ctx, mbg__system *s, const mbg__signal *sig, real *y);
 void mbg__curve_signal_pull(mbg__system *s, const mbg__signal *sig, real c, const mbg__cotangent *g);
+/* system_profiles.c: where a wheel or ball touches its profile. */
+int mbg__profile_update(mbg_context *ctx, mbg__system *s, int contact);
+
 /* system_tendons.c: positions at which a tendon has no path; pulleys that it would leave, at accepted nodes. */
 int mbg__tendons_check(mbg_context *ctx, const mbg__system *s);
 int mbg__tendons_at_node(mbg_context *ctx, const mbg__system *s);

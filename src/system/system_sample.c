@@ -118,3 +118,75 @@ int mbg__system_sample_linearize(mbg_context *ctx, mbg__system *s, const mbg__sa
   }
   return err;
 }
+
+/* ---------------------------------------------------------------------- guards */
+
+void mbg__system_leave_guards(mbg__system *s, int nused, const int *used) {
+  const mbg_model *m = s->model;
+  memset(s->aside, 0, (size_t)m->nsignal * sizeof(bool));
+  for (int i = 0; i < m->nevent; i++) {
+    const mbg__event *e = &m->events[i];
+    if (e->guard >= 0) {
+      s->aside[e->guard] = !m->signals[e->guard].name;
+    }
+    for (int k = 0; k < e->nbase; k++) {
+      s->aside[e->rate[k]] = true;
+    }
+  }
+  for (int k = 0; k < nused; k++) {
+    s->aside[used[k]] = false;
+  }
+}
+
+int mbg__system_linearize_guard(mbg_context *ctx, mbg__system *s, int signal) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__signal_value(ctx, s, signal));
+  MBG_TRY(mbg__signal_finite(ctx, s, signal));
+  MBG_TRY(mbg__signal_linearize(ctx, s, signal));
+done:
+  return err;
+}
+
+/* explicit in time: the derivative of a function by the clock */
+static real by_clock(mbg__system *s, const mbg__signal *sig) {
+  mbg__fn_env env;
+  const int *act;
+  const real *f_act;
+  real y = 0;
+  mbg__env(s, NULL, sig->fn, &env);
+  const int n = mbg__fn_active(&env, 0, &act, &f_act);
+  for (int k = 0; k < n; k++) {
+    y += act[k] == s->model->clock ? f_act[k] : 0;
+  }
+  return y;
+}
+
+bool mbg__system_has_position_rate(const mbg__system *s, const mbg__sampling *w, int signal) {
+  const mbg_model *m = s->model;
+  if (w->level != MBG__SAMPLE_KINEMATICS || m->signals[signal].level != MBG__LEVEL_POSITION) {
+    return false;
+  }
+  for (int k = 0; k < w->nsignal; k++) {
+    const mbg__signal_of of = m->signals[w->signal[k]].type->of;
+    if (of != MBG__OF_PAIR && of != MBG__OF_COORD && of != MBG__OF_VALUE) {
+      return false;
+    }
+  }
+  return true;
+}
+
+real mbg__system_position_rate(mbg__system *s, int signal) {
+  const mbg_model *m = s->model;
+  real y = 0;
+  memset(s->weight, 0, ((size_t)signal + 1) * sizeof(real));
+  s->weight[signal] = 1;
+  mbg__signal_spread(s, signal);
+  for (int i = 0; i <= signal; i++) {
+    const mbg__signal *sig = &m->signals[i];
+    if (re(s->weight[i]) != 0) {
+      y += s->weight[i] *
+           (sig->type->of == MBG__OF_VALUE ? by_clock(s, sig) : v6_dot(s->sig[i].y_w, s->vrel[signal_pair(m, sig)]));
+    }
+  }
+  return y;
+}

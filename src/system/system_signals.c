@@ -166,8 +166,8 @@ int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
   mbg__validity_at_node(s);
   mbg__watch_at_node(s);
   for (int i = 0; i < s->model->nsignal; i++) {
-    MBG_TRY(mbg__signal_value(ctx, s, i));
-    MBG_TRY(mbg__signal_finite(ctx, s, i));
+    MBG_TRY(s->aside[i] ? MBG_OK : mbg__signal_value(ctx, s, i));
+    MBG_TRY(s->aside[i] ? MBG_OK : mbg__signal_finite(ctx, s, i));
   }
   *y = s->y;
 done:
@@ -265,7 +265,7 @@ int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *s) {
   const real *y;
   int err = mbg__system_signals(ctx, s, &y);
   for (int i = 0; err == MBG_OK && i < s->model->nsignal; i++) {
-    err = mbg__signal_linearize(ctx, s, i);
+    err = s->aside[i] ? MBG_OK : mbg__signal_linearize(ctx, s, i);
   }
   return err;
 }

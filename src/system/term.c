@@ -1,5 +1,6 @@
 #include "system/term.h"
 
+#include "system/term_profile.h"
 #include "system/term_rates.h"
 
 #include <stddef.h>
@@ -369,6 +370,10 @@ static void eval_plain(const mbg__term *t, const mbg__term_in *in, mbg__term_val
 
 void mbg__term_eval(const mbg__term *t, const mbg__term_in *in, mbg__term_value *value, mbg__term_gradient *gradient) {
   static const real zero[6] = {0};
+  if (t->profile) {
+    mbg__profile_term_eval(t, in, value, gradient);
+    return;
+  }
   if (t->rate) {
     mbg__rate_term_eval(t, in, value, gradient);
     return;
@@ -497,6 +502,9 @@ int mbg__term_attributes(const mbg__term *t, const mbg__term_in *in, int nact, c
                          const real (*law_jact)[3], mbg__term_attr *out) {
   if (mbg__term_plain(t)) {
     return 0;
+  }
+  if (t->profile) {
+    return mbg__profile_term_attributes(t, in, out);
   }
   if (t->rate) {
     return mbg__rate_term_attributes(t, in, nact, law_act, law_jact, out);

@@ -23,6 +23,7 @@ typedef struct {
   int nact;
   const int *act;
   const mbg__contact_slope *slope;
+  real s[3], inverse[3][3]; /* on a profile (term_profile.h): the contact, where jet is the height */
 } mbg__contact_jet;
 
 /* What a term needs beside the relative motion: values of its law and attributes. */

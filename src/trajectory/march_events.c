@@ -11,11 +11,12 @@ enum { PRESENT, TRIAL, SCRATCH };
 /* the grid of fixed steps: the next node, and the step that leads to it; or steps under error control */
 typedef struct {
   mbg__march *m;
-  int n;       /* nodes so far, less one */
-  int next;    /* node of the grid, when steps are fixed */
-  double t;    /* ... its time */
-  double cell; /* length of the step that leads to it */
-  double want; /* controlled steps: next length */
+  int n;        /* nodes so far, less one */
+  int next;     /* node of the grid, when steps are fixed */
+  double t;     /* ... its time */
+  double cell;  /* length of the step that leads to it */
+  double want;  /* controlled steps: next length */
+  double least; /* ... which shrink with intervals of events that accumulate: a share of the run, 0: fixed ones */
   int refused;
   bool on_grid; /* the present node is the one before `next` */
   bool ended;
@@ -84,7 +85,7 @@ static int act(mbg_context *ctx, walk *w, int event) {
     const mbg__state before = state_at(ctx, m, false);
     const int k = mbg__events_count(ev);
     MBG_TRY(mbg__events_fire(ctx, ev, event, w->n, t, &before));
-    MBG_TRY(mbg__events_zeno(ctx, ev, w->cell));
+    MBG_TRY(mbg__events_zeno(ctx, ev, fmax(w->cell, w->least)));
     if (mbg__events_ends(ev, event)) {
       w->ended = true;
       break;
@@ -214,6 +215,7 @@ done:
 int mbg__march_run_events(mbg_context *ctx, mbg__march *m) {
   const bool controlled = m->npart == 0 && m->plan.nlength == 0;
   walk w = {.m = m, .on_grid = true, .want = 1e-3 * (m->plan.t1 - m->plan.t0)};
+  w.least = controlled ? w.want : 0;
   int err = MBG_OK;
   MBG_TRY(begin(ctx, &w));
   if (!controlled) {

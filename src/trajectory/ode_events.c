@@ -198,7 +198,8 @@ static int advance(mbg_context *ctx, walk *w) {
   double t1, h1;
   int err = MBG_OK, event;
   MBG_TRY(s->next(ctx, s->user, &t1));
-  const double h = t1 - w->t, length = w->e->ngrid > 0 ? cell(w) : h;
+  /* steps under error control shrink with the intervals of events that accumulate: a share of the run instead */
+  const double h = t1 - w->t, length = w->e->ngrid > 0 ? cell(w) : fmax(h, 1e-3 * (w->plan->t1 - w->plan->t0));
   MBG_TRY(mbg__events_search(ctx, ev, &search, w->t, h, beyond(w, h), &h1, &event));
   mbg__events_accept(ev);
   MBG_TRY(count_step(ctx, w->e, mbg__events_count(ev)));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { ITERATIONS = 12, SUBSTEPS = 24 };
-static const double singular = 1e-7;   /* sigma that counts as 0: the rank tolerance */
+static const double singular = 1e-7;   /* sigma that counts as 0: the rank tolerance; smaller changes are rounding */
 static const double near = 1e-4;       /* sigma worth a warning: eight digits of a gradient are lost */
 static const double suspicious = 0.05; /* sigma that may explain why a run stopped */
 static const double share = 0.25;      /* part of sigma by which it may change between samples */
@@ -330,7 +330,7 @@ static int look(mbg_context *ctx, mbg__rank_watch *w, double t) {
   int err = MBG_OK;
   measure(w, t, last, s);
   keep_least(w, t, s->sigma, largest_row(w, s->y));
-  if (last && s->sigma < fmax(singular, fmin(finest, 0.1 * last->sigma))) {
+  if (last && last->sigma - s->sigma > singular && s->sigma < fmax(singular, fmin(finest, 0.1 * last->sigma))) {
     w->next = t + 0.5 * (t - last->t);
     return MBG_OK;
   }
@@ -338,7 +338,7 @@ static int look(mbg_context *ctx, mbg__rank_watch *w, double t) {
   if (last) {
     const bool through = went_through(w, last, s);
     const double dt = t - last->t, change = through ? s->sigma + last->sigma : s->sigma - last->sigma;
-    w->rate = change / dt;
+    w->rate = fabs(change) > singular ? change / dt : 0;
     w->next = t + fmin(fmax(share * s->sigma, finest) / fabs(w->rate), 2 * dt);
     MBG_TRY(through ? pass(ctx, w, last, s) : MBG_OK);
   }

@@ -1,4 +1,5 @@
 #include "trajectory/step_nodes.h"
+#include "trajectory/steps.h"
 
 #include <string.h>
 
@@ -7,6 +8,9 @@ enum { POINTS = MBG__KRONROD, DEPTH = 12 };
 /* A jump costs one panel of the last depth that is not accurate, noise all of them: 4096 in a step. A run may have
    ROUGH of these panels, and ROUGH_STEP more for each step; beyond that, steps are divided to DEPTH_ROUGH only. */
 enum { ROUGH = 256, ROUGH_STEP = 1, DEPTH_ROUGH = 2 };
+
+/* From this depth on a step with many panels asks whether the run is interrupted. */
+enum { DEPTH_ASK = 6 };
 
 /* weights of Gauss' rule at the points of Kronrod's */
 static const double gauss[POINTS] = {0, 5.0 / 9, 0, 8.0 / 9, 0, 5.0 / 9, 0};
@@ -258,6 +262,15 @@ static void take_totals(mbg__step_nodes *n, double h) {
   }
 }
 
+/* a step of a large mechanism with thousands of panels may take seconds: an interrupted run ends with those made */
+static bool divisible(const mbg__step_nodes *n, int depth) {
+  bool *stopped = n->plan->stopped;
+  if (stopped && depth >= DEPTH_ASK && mbg__plan_interrupted(n->plan)) {
+    *stopped = true;
+  }
+  return !(stopped && *stopped) && depth < (rough(n) ? DEPTH_ROUGH : DEPTH);
+}
+
 static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int depth, mbg__step_value value,
                  void *user) {
   const double h = tb - ta;
@@ -271,7 +284,7 @@ static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int
     MBG_TRY(err);
   }
   const int bad = inaccurate(n, h);
-  if (bad >= 0 && depth < (rough(n) ? DEPTH_ROUGH : DEPTH)) {
+  if (bad >= 0 && divisible(n, depth)) {
     MBG_TRY(panel(ctx, n, ta, ta + h / 2, depth + 1, value, user));
     MBG_TRY(panel(ctx, n, ta + h / 2, tb, depth + 1, value, user));
     return MBG_OK;

@@ -45,7 +45,9 @@ int mbg__plan_grid(mbg_context *ctx, const mbg__run_plan *p, double *h, int *nst
 
 /* ---------------------------------------------------------------------- interruption */
 
-bool mbg__plan_interrupted(const mbg__run_plan *p) { return p->interrupt && p->interrupt(p->user) != 0; }
+bool mbg__plan_interrupted(const mbg__run_plan *p) {
+  return (p->stopped && *p->stopped) || (p->interrupt && p->interrupt(p->user) != 0);
+}
 
 int mbg__plan_check_interrupt(mbg_context *ctx, const mbg__run_plan *p, double t) {
   return mbg__plan_interrupted(p)

@@ -55,6 +55,7 @@ typedef struct {
   struct mbg__rank_watch *watch; /* of singular positions; NULL: there are none */
   struct mbg__events *events;    /* NULL: there are none */
   bool (*interrupt)(void *user); /* true: stop after the current step; may be NULL */
+  bool *stopped;                 /* set when a step itself was cut short by it: the run ends there; may be NULL */
   void (*progress)(void *user, double t);
   void *user;
   /* takes the used signals at every node, in order; NULL: nobody asks */

@@ -120,6 +120,7 @@ typedef struct {
 } mbg__tree_weights;
 typedef struct {
   real *e, *w, *a, *q, *attributes;
+  real *lambda; /* by multipliers: the rows of Phi_z mu, set and not added to */
 } mbg__tree_gradient;
 void mbg__tree_pull(mbg__tree *t, const mbg__tree_weights *k, const mbg__tree_gradient *g);
 

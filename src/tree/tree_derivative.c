@@ -430,8 +430,12 @@ void mbg__tree_pull(mbg__tree *t, const mbg__tree_weights *k, const mbg__tree_gr
   if (k->mu) {
     test_twists(t, k->mu, g);
   }
+  if (g->lambda) {
+    vn_zero(t->m->nrow, t->row3);
+  }
   mbg__system_pull(t->sys, k->mu ? t->dr : NULL, k->k0 ? t->row0 : NULL, k->k1 ? t->row1 : NULL, k->k2 ? t->row2 : NULL,
-                   t->eta, t->nu, t->al, NULL, g->attributes);
+                   t->eta, t->nu, t->al, g->lambda ? t->row3 : NULL, g->attributes);
+  pick_rows(t, t->row3, g->lambda);
   if (k->mu && t->only_q) {
     inertia_pull(t, g->attributes);
   }

@@ -237,7 +237,7 @@ static const double *frame_at(const motion *o, int body, int i) {
          mbg_run_frame_column(o->run, body);
 }
 
-/* a fifty-millionth of the mechanism, or as many bits as there are */
+/* a twenty-millionth of the mechanism, or as many bits as there are: half of it is the largest error */
 static double position_scale(const motion *o) {
   double most = 0;
   for (int b = 0; b < mbg__frames(o->m); b++) {
@@ -247,11 +247,11 @@ static double position_scale(const motion *o) {
       }
     }
   }
-  return fmax(o->m->size / 5e7, most / (1 << 30));
+  return fmax(o->m->size / 2e7, most / (1 << 30));
 }
 
 static void put_bodies(motion *o) {
-  const double scale = position_scale(o), turn = 1.0 / (1 << 25);
+  const double scale = position_scale(o), turn = 1.0 / (1 << 24);
   const size_t n = (size_t)o->n;
   mbg__json_key(o->w, "position");
   mbg__json_number(o->w, scale);

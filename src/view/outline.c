@@ -292,8 +292,15 @@ static int add_face(finder *o, int joint, const mbg__outline *curve) {
 
 /* ---------------------------------------------------------------------- surfaces */
 
+/* where a function of x, y, z is 0, or (height) where z is a function of x, y */
+typedef struct {
+  mbg__fn_env env;
+  bool height;
+} level;
+
 static double surface_at(void *user, const double x[3]) {
-  mbg__fn_env *env = user;
+  level *l = user;
+  mbg__fn_env *env = &l->env;
   const real arg[MBG__FN_ARGS] = {x[0], x[1], x[2]};
   const int mark = mbg__message_mark(env->ctx);
   real f = 0;
@@ -301,17 +308,17 @@ static double surface_at(void *user, const double x[3]) {
     mbg__message_rewind(env->ctx, mark);
     return (double)NAN;
   }
-  return re(f);
+  return l->height ? x[2] - re(f) : re(f);
 }
 
 /* components of the unit normal that stay away from 0 along the motion */
-static void least_normal(mbg__fn_env *env, const double x[3], double h, double least[3]) {
+static void least_normal(level *l, const double x[3], double h, double least[3]) {
   double g[3], length = 0;
   for (int k = 0; k < 3; k++) {
     double a[3] = {x[0], x[1], x[2]}, b[3] = {x[0], x[1], x[2]};
     a[k] -= h;
     b[k] += h;
-    g[k] = surface_at(env, b) - surface_at(env, a);
+    g[k] = surface_at(l, b) - surface_at(l, a);
     length += g[k] * g[k];
   }
   for (int k = 0; k < 3; k++) {
@@ -324,14 +331,17 @@ static int add_surface(finder *o, int joint, int fn) {
   const mbg__pair *pair = &o->s->m->pairs[o->s->m->joints[joint].pair];
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, least[3] = {1, 1, 1};
   double range = 0;
-  mbg__fn_env env = env_of(o, fn);
+  level l = {env_of(o, fn), o->s->m->joints[joint].type->profile != MBG__PROFILE_NONE};
   for (int i = 0; i < o->n; i++) {
     double H[12];
     relative(o, pair, i, H);
-    least_normal(&env, H + 9, 1e-4 * o->s->size, least);
+    least_normal(&l, H + 9, 1e-4 * o->s->size, least);
     for (int k = 0; k < 3; k++) {
       low[k] = fmin(low[k], H[9 + k]);
       high[k] = fmax(high[k], H[9 + k]);
+    }
+    if (l.height) { /* it lies below the centre */
+      low[2] = fmin(low[2], H[11] - surface_at(&l, H + 9));
     }
   }
   const int normal = least[2] > 0.4 ? 2 : least[1] > 0.4 ? 1 : least[0] > 0.4 ? 0 : -1;
@@ -345,7 +355,7 @@ static int add_surface(finder *o, int joint, int fn) {
   mbg__outline *grid = &o->out->at[o->out->count];
   *grid = (mbg__outline){.kind = MBG__OUTLINE_GRID, .joint = joint, .marker = pair->A, .curve = -1};
   const int err =
-      mbg__outline_surface(o->ctx, o->arena, surface_at, &env, low, high, normal, o->fine * (range + o->s->size), grid);
+      mbg__outline_surface(o->ctx, o->arena, surface_at, &l, low, high, normal, o->fine * (range + o->s->size), grid);
   o->out->count += grid->nline > 0;
   return err;
 }

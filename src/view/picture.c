@@ -98,6 +98,7 @@ static void normalize(double v[3]) {
 
 /* the axis along which the motion has no extent: that of a motion in a plane; -1: none */
 static int thin_axis(const mbg_picture *p) {
+  const double *start = mbg__frames(p->scene.m) > 0 ? mbg__picture_frame(p, 0, 0) + 9 : NULL;
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0;
   const mbg_model *m = p->scene.m;
   if (p->scene.planar) {
@@ -105,15 +106,16 @@ static int thin_axis(const mbg_picture *p) {
   }
   for (int k = 0; k < 3; k++) {
     for (int i = 0; i < p->n; i++) {
+      const double way = p->travels ? mbg__picture_frame(p, 0, i)[9 + k] - start[k] : 0;
       for (int b = 0; b < mbg__frames(m); b++) {
-        low[k] = fmin(low[k], mbg__picture_frame(p, b, i)[9 + k]);
-        high[k] = fmax(high[k], mbg__picture_frame(p, b, i)[9 + k]);
+        low[k] = fmin(low[k], mbg__picture_frame(p, b, i)[9 + k] - way);
+        high[k] = fmax(high[k], mbg__picture_frame(p, b, i)[9 + k] - way);
       }
       for (int j = 0; j < m->njoint; j++) {
         double at[3];
         mbg__picture_marker(p, m->pairs[m->joints[j].pair].B, i, at);
-        low[k] = fmin(low[k], at[k]);
-        high[k] = fmax(high[k], at[k]);
+        low[k] = fmin(low[k], at[k] - way);
+        high[k] = fmax(high[k], at[k] - way);
       }
     }
     size = fmax(size, high[k] - low[k]);
@@ -215,11 +217,11 @@ mbg__drawing *mbg__picture_add(mbg_picture *p, mbg_figure_kind kind, int points,
   return f->world ? f : NULL;
 }
 
-/* of a mechanism that travels, the way of its first body is taken away */
+/* of a mechanism that travels, the way of its first body is taken away; the ground passes by */
 static void stand_still(mbg_picture *p) {
   const double *start = mbg__picture_frame(p, 0, 0) + 9;
   for (int f = 0; f < p->count; f++) {
-    for (int i = 0; i < p->n && !p->figures[f].ground; i++) {
+    for (int i = 0; i < p->n; i++) {
       const double *at = mbg__picture_frame(p, 0, i) + 9;
       for (int k = 0; k < p->figures[f].figure.points; k++) {
         for (int c = 0; c < 3; c++) {
@@ -244,7 +246,8 @@ static void bounds(const mbg_picture *p, double low[2], double high[2]) {
   for (int f = 0; f < p->count; f++) {
     const mbg__drawing *o = &p->figures[f];
     const double pad = o->size / (o->figure.kind == MBG_FIGURE_CIRCLE ? 1 : 2);
-    for (int i = 0; i < p->n * o->figure.points; i++) {
+    const int n = p->travels && (o->ground || o->behind == 1) ? 0 : p->n * o->figure.points;
+    for (int i = 0; i < n; i++) {
       const double at[2] = {dot(p->right, o->world[i]), dot(p->up, o->world[i])};
       for (int k = 0; k < 2; k++) {
         low[k] = fmin(low[k], at[k] - pad);
@@ -344,8 +347,8 @@ int mbg_picture_create(mbg_context *ctx, mbg_run *run, const mbg_picture_options
   MBG_TRY(take_motion(ctx, p, &o));
   MBG_TRY(mbg__surfaces_find(ctx, &p->arena, &p->scene, run, p->n, p->node, &p->surfaces));
   MBG_TRY(take_outlines(ctx, p));
-  take_camera(p, &o);
   p->travels = travels(p);
+  take_camera(p, &o);
   mbg__picture_fill(p);
   MBG_TRY(mbg__arena_check(ctx, &p->arena));
   if (p->travels) {

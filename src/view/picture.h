@@ -11,7 +11,7 @@ typedef struct {
   mbg_figure figure;
   double (*world)[3];  /* points                      (frames x points) */
   double size;         /* > 0: width or radius in m, else as in `figure` */
-  bool ground;         /* does not move with a mechanism that travels */
+  bool ground;         /* stays behind where a mechanism travels */
   int behind;          /* everything else: 1, planes and roads; 2, shapes that do not hide what is inside */
   double depth;        /* mean distance towards the eye */
   const double *shift; /* pixels, for each point: figures of a fixed size; NULL: none    (points x 2) */
@@ -48,6 +48,9 @@ void mbg__picture_fill(mbg_picture *p);
 void mbg__picture_surfaces(mbg_picture *p);
 /* Curves, cams and other surfaces (picture_outlines.c). */
 void mbg__picture_outlines(mbg_picture *p);
+
+/* Tendons (picture_ropes.c). */
+void mbg__picture_ropes(mbg_picture *p);
 
 /* The colour of a body, and one between two colours. */
 int mbg__picture_color(int body);

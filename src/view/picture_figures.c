@@ -555,9 +555,7 @@ void mbg__picture_fill(mbg_picture *p) {
       force(p, &m->forces[i]);
     }
   }
-  for (int i = 0; i < m->nstrand; i++) {
-    link(p, &m->pairs[m->strands[i].length->pair], 0, 1, m->tendons[m->strands[i].tendon].row >= 0 ? STEEL : SPRING, 2);
-  }
+  mbg__picture_ropes(p);
   for (int i = 0; i < m->njoint; i++) {
     joint(p, &m->joints[i]);
   }

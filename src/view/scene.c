@@ -17,6 +17,7 @@
 #include "view/figures.h"
 #include "view/outline.h"
 #include "view/rolling.h"
+#include "view/rope.h"
 #include "view/surface.h"
 
 #include <stdlib.h>
@@ -565,6 +566,7 @@ int mbg__scene_make(mbg_context *ctx, mbg__scene *s, const mbg__design *design, 
   mbg__contacts_add(s);
   mbg__rolling_add(s);
   mbg__rollers_add(s);
+  mbg__ropes_add(s);
   const int err = mbg__figures_add(ctx, s);
   return err < 0 ? err : mbg__arena_check(ctx, &s->arena);
 }

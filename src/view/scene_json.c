@@ -2,6 +2,7 @@
 
 #include "mbgrad/model.h"
 #include "model/modal_beam.h"
+#include "view/rope.h"
 #include "view/surface.h"
 #include "view/view_internal.h"
 
@@ -171,6 +172,44 @@ static void markers(mbg__json_writer *w, const mbg__scene *s) {
   mbg__json_end_array(w);
 }
 
+/* the force of the first straight part of a path, among those that are shown; -1: an inextensible tendon */
+static int tension_of(const mbg_model *m, int first) {
+  const int coord = m->strands[m->vias[first].out].coord[0];
+  for (int i = 0, shown = 0; i < m->nforce; i++) {
+    if (m->forces[i].law && m->forces[i].law->tendon && m->forces[i].coord == coord) {
+      return shown;
+    }
+    shown += mbg__scene_shows(m, i);
+  }
+  return -1;
+}
+
+/* paths of places: "left" is the signed radius of a pulley, whose axle lies on the left of the tendon; 0: a point */
+static void tendons(mbg__json_writer *w, const mbg__scene *s) {
+  const mbg_model *m = s->m;
+  array(w, "ropes");
+  for (int i = 0; i < m->ntendon; i++) {
+    const int end = m->tendons[i].via + m->tendons[i].nvia;
+    for (int first = m->tendons[i].via, last; first < end; first = last + 1) {
+      last = mbg__rope_last(m, first);
+      mbg__json_begin_object(w);
+      text(w, "name", m->tendons[i].name);
+      integer(w, "force", m->tendons[i].row < 0 ? tension_of(m, first) : -1);
+      array(w, "places");
+      for (int k = first; k <= last; k++) {
+        mbg__json_begin_object(w);
+        mbg__json_key(w, "left");
+        mbg__json_number(w, mbg__rope_left(s, k));
+        marker(w, s, "a", m->vias[k].marker);
+        mbg__json_end_object(w);
+      }
+      mbg__json_end_array(w);
+      mbg__json_end_object(w);
+    }
+  }
+  mbg__json_end_array(w);
+}
+
 /* ---------------------------------------------------------------------- beams */
 
 static bool is_round(const mbg__beam_rule *rule) { return rule->section == MBG__CIRCLE || rule->section == MBG__TUBE; }
@@ -293,6 +332,7 @@ void mbg__scene_json(mbg__json_writer *w, const mbg__scene *s) {
   joints(w, s);
   forces(w, s);
   markers(w, s);
+  tendons(w, s);
   beams(w, s);
   modals(w, s);
 }

@@ -333,7 +333,7 @@ static int find(work *o, int force, mbg__surfaces *all) {
 static void find_rolled(work *o, int joint, mbg__surfaces *all) {
   const mbg__pair *pair = &o->s->m->pairs[o->s->m->joints[joint].pair];
   mbg__rolling_view r;
-  if (!mbg__rolling_of(o->s, joint, &r)) {
+  if (o->s->m->joints[joint].contact >= 0 || !mbg__rolling_of(o->s, joint, &r)) { /* profiles: outline.c */
     return;
   }
   mbg__surface *s = &all->at[all->count];

@@ -2,7 +2,7 @@
 mkdir bin tree tree/scripts
 cp "$SRC/scripts/bootstrap" tree/scripts
 mkdir -p tree/python tree/build/venv && cp "$SRC"/python/requirements* tree/python
-cp tree/python/requirements-test.txt tree/build/venv/packages # the environment of the Python tests is there
+cat tree/python/requirements-test.txt tree/python/requirements-judges.txt >tree/build/venv/packages # the environment of the Python tests is there
 cat >bin/dpkg-query <<'END'
 #!/bin/sh
 for package in $MISSING; do if [ "$package" = "$4" ]; then exit 1; fi; done

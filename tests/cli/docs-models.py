@@ -3,7 +3,7 @@ import json
 import os
 import re
 
-PAGES = ["model.md", "elements.md", "expressions.md", "states.md", "events.md"]
+PAGES = ["model.md", "elements.md", "expressions.md", "states.md", "events.md", "contact.md", "rolling.md"]
 NAME = re.compile(r"^`([A-Za-z0-9_-]+\.[a-z]+)`:$")
 
 

@@ -30,9 +30,54 @@ try simulate '{"guard": "z", "impact": {"restitution": 0}}'
 try simulate '{"guard": "z + 50", "direction": "-"}' '{"terminal": "z", "at": "floor"}'
 try simulate '{"at": 0.5}' '{"terminal": "z", "firing": 2}'
 try simulate '{"at": 0.5}' '{"terminal": "z", "at": "roof"}'
+# at 0 at the start: an error unless its rate opens it
+try simulate '{"guard": "z - 1", "direction": "-"}'
+try simulate '{"guard": "z - 1", "direction": "+"}'
+try simulate '{"guard": "sqrt(z - 0.999)", "direction": "-"}'
+# impacts that accumulate, under error control
+for formulation in lie dca qr; do
+  model '{"guard": "z", "impact": {"restitution": "e"}}' >model.json
+  "$MBGRAD" simulate model.json --formulation $formulation --tolerance 1e-6 2>&1 | grep error | sed -E 's/ \(it fires.*//; s/^/  /'
+done
+# two balls land at one time: the run goes on, there is no gradient
+cat >two.json <<'END'
+{ "mbgrad": 1, "parameters": {"h": 1}, "gravity": [0, 0, -9.81],
+  "bodies": { "a": {"motion": "point", "mass": 1, "position": [0, 0, "h"]}, "b": {"motion": "point", "mass": 2, "position": [1, 0, "h"]} },
+  "signals": { "za": {"type": "position", "of": "a", "component": 3}, "zb": {"type": "position", "of": "b", "component": 3} },
+  "events": { "left": {"guard": "za", "impact": {"restitution": 0.5}}, "right": {"guard": "zb", "impact": {"restitution": 0.5}} },
+  "criteria": { "last": {"terminal": "za + zb"} }, "run": {"end": 0.6, "step": 0.01} }
+END
+"$MBGRAD" simulate two.json | grep -A2 'event '
+"$MBGRAD" gradient two.json 2>&1 | grep error | sed 's/^/  /'
+# an impact on a rod that a driver moves: no impulse changes its gap
+cat >locked.json <<'END'
+{ "mbgrad": 1, "parameters": {"e": 0.5, "x": 0.1},
+  "bodies": { "rod": {"motion": "planar", "mass": 1, "inertia": 0.1, "position": [0.5, 0, 0]} },
+  "joints": { "left": {"type": "revolute", "between": ["ground", "rod"], "at": [0, 0, 0]} },
+  "drivers": { "turn": {"joint": "left", "law": "-t"} },
+  "signals": { "y": {"type": "position", "of": "rod", "component": 2} },
+  "events": { "floor": {"guard": "y + x", "impact": {"restitution": "e"}} },
+  "criteria": { "last": {"terminal": "y"} }, "run": {"end": 0.6, "step": 0.01} }
+END
+"$MBGRAD" simulate locked.json 2>&1 | grep error | sed 's/^/  /'
 model '{"guard": "z - 0.5", "direction": "-", "end": true}' >model.json
 "$MBGRAD" gradient model.json --method continuous 2>&1 | sed 's/^/  /'
 "$MBGRAD" gradient model.json --formulation qr --method continuous 2>&1 | sed 's/^/  /'
 "$MBGRAD" gradient model.json --formulation qr --integrator bdf 2>&1 | sed 's/^/  /'
 "$MBGRAD" gradient model.json --hessian 2>&1 | grep error | sed 's/^/  /'
 true
+
+echo "# events and modes of a part"
+cat >part.json <<'END'
+{
+  "mbgrad": 1,
+  "modes": { "late": 0 },
+  "bodies": { "b": { "motion": "point", "mass": 1 } },
+  "signals": { "x": { "type": "position", "of": "b", "component": "x" } },
+  "events": { "e": { "at": 0.5, "set": { "late": 1 } } }
+}
+END
+cat >whole.json <<'END'
+{ "mbgrad": 1, "parts": { "P": { "use": "part.json" } }, "criteria": { "c": { "terminal": "P.x" } }, "run": { "end": 1, "step": 0.1 } }
+END
+"$MBGRAD" gradient whole.json --no-error-estimate 2>&1 | grep 'left out'

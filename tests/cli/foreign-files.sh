@@ -31,3 +31,17 @@ model '"parts": {"p": {"use": "../foreign.json"}},' own.csv
 "$MBGRAD" check model 2>&1 | grep foreign
 # a model may come through a pipe
 "$MBGRAD" check <(cat "$SRC/gallery/five-bar/model.json") | head -1
+
+echo "robot files"
+mkfifo pipe.xml
+body='<worldbody><body><joint/><geom type="sphere" size="1"/></body></worldbody>'
+for file in pipe.xml /dev/zero; do
+  echo "<mujoco><include file=\"$file\"/>$body</mujoco>" >robot.xml
+  timeout 20 "$MBGRAD" import robot.xml --out robot 2>&1 | sed "s|$PWD|PWD|g"
+  echo "<sdf version=\"1.9\"><model name=\"m\"><include><uri>$file</uri></include></model></sdf>" >robot.sdf
+  timeout 20 "$MBGRAD" import robot.sdf --out robot 2>&1 | sed "s|$PWD|PWD|g"
+done
+echo "<mujoco>$body</mujoco>" >robot.xml
+"$MBGRAD" import robot.xml --out robot >/dev/null
+timeout 20 "$MBGRAD" export robot --into pipe.xml --out again.xml
+echo "status $?"

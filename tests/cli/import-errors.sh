@@ -23,7 +23,7 @@ try "<robot>$two$(joint j revolut a b '')</robot>"
 try "<robot>$two$(joint j revolute a c '')</robot>"
 try "<robot>$two$(joint j revolute a a '')</robot>"
 try "<robot>$two$(joint j revolute a b '')$(joint k revolute b a '')</robot>"
-try "<robot>$two$(joint j revolute a b '')$(joint k revolute a b '')</robot>"
+try "<robot>$two$(joint j screw a b '')</robot>"
 try "<robot>$two$(joint j revolute a b '')$(joint j revolute b a '')</robot>"
 try "<robot>$two<joint name='j' type='revolute'><parent link='a'/></joint></robot>"
 try "<robot>$two$(joint j revolute a b '<axis xyz="0 0 0"/>')</robot>"
@@ -38,6 +38,9 @@ try '<!DOCTYPE r [<!ENTITY a SYSTEM "/etc/hostname">]><robot name="x">&a;</robot
 try "<robot>$(printf '<g>%.0s' $(seq 300))</robot>"
 try "<robot>$two<loop_joint name='l' type='revolute'><link1 link='a'/></loop_joint></robot>"
 try '<sdf><model name="m"><link name="a"/></model><model/></sdf>'
+try '<sdf><model name="m"><link name="a"/><joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><mimic joint="k"/></axis></joint></model></sdf>'
+try '<sdf><model name="m"><link name="a"/><drake:linear_spring_damper><drake:linear_spring_damper_body_A>a</drake:linear_spring_damper_body_A></drake:linear_spring_damper></model></sdf>'
+try '<sdf><model name="m"><link name="a"/><drake:linear_bushing_rpy><drake:bushing_frameA>b</drake:bushing_frameA></drake:linear_bushing_rpy></model></sdf>'
 try '<sdf><model><include><uri>x</uri></include></model></sdf>'
 try '<sdf><model><include/></model></sdf>'
 try '<sdf><model name="m"><include><uri>robot.urdf</uri></include></model></sdf>'

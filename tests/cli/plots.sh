@@ -66,8 +66,15 @@ done
 "$MBGRAD" simulate many.json --quiet --plot - --panels phi >out
 head -c 4 out
 echo
-for names in "phi,rate;x" phi; do # signals are no file
-  "$MBGRAD" simulate many.json --quiet --plot "$names"
+for names in "phi,rate;x:y" phi; do # signals are no file: the model's name is
+  "$MBGRAD" simulate many.json --quiet --plot same.svg --panels "$names"
+  "$MBGRAD" simulate many.json --plot "$names" >out
+  cmp many.svg same.svg && echo "$names: the same picture as by --panels"
+  rm many.svg same.svg
+done
+for arguments in "phi,rat" "phi;x --panels rate" "phi,rate;x --out many.svg" "phy" "phi.x"; do
+  # shellcheck disable=SC2086
+  "$MBGRAD" simulate many.json --quiet --plot $arguments
   echo "status $?"
 done
 for command in "modes five-bar --plot" "linearize five-bar --bode" "sweep many.json --vary k=1:2:2 --plot" "check many.json --gradient --plot"; do

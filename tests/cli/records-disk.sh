@@ -15,3 +15,12 @@ cmp merged.csv whole.csv && echo "six at once"
 for i in 1 2; do sweep --records both --resume >$i.csv & done
 wait
 cmp 1.csv whole.csv && cmp 2.csv whole.csv && "$MBGRAD" merge both | cmp - whole.csv && echo "two sweeps in one folder"
+echo "a plan that cannot be written"
+(
+  ulimit -f 0
+  trap '' XFSZ
+  sweep --records none >/dev/null
+  echo "status $?"
+) 2>&1 | cat
+sweep --records missing/folder >/dev/null 2>&1
+echo "a folder of no folder: status $?"

@@ -13,6 +13,15 @@ cat >flat.json <<'END'
  "joints": {"roll": {"type": "rolling-wheel", "between": ["ground", "w"], "radius": 0.1}}, "run": {"end": 0.1, "step": 0.01}}
 END
 "$MBGRAD" check flat.json
+# a ball in a bowl that is too narrow, a profile that is not smooth
+cat >tight.json <<'END'
+{"mbgrad": 1, "bodies": {"b": {"mass": 1, "inertia": [1, 1, 1], "position": [0, 0, 0.5]}},
+ "joints": {"roll": {"type": "rolling-ball", "between": ["ground", "b"], "radius": 0.5, "profile": "5*(x^2 + y^2)"}},
+ "run": {"end": 0.1, "step": 0.01}}
+END
+"$MBGRAD" check tight.json
+sed 's/5\*(x^2 + y^2)/0.1*sin(z)/' tight.json >height.json
+"$MBGRAD" check height.json
 # rows that contradict each other, and a wheel out of balance that would take off
 cat >two.json <<'END'
 {"mbgrad": 1, "bodies": {"w": {"mass": 1, "inertia": [1, 1, 2], "position": [0, 0, 0.5], "rotate": [["x", "90 deg"]]}},

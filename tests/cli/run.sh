@@ -5,6 +5,7 @@
 # Text is compared as it is; the path of the source tree reads as $SRC. With UPDATE=1 the expected files are written.
 set -u
 unset MBGRAD_GALLERY NO_COLOR
+export LC_ALL=C.UTF-8 # the order of ls and sort
 
 export SRC=${SRC:-$(realpath "$(dirname "$0")/../..")}
 MBGRAD=$(realpath -e "${MBGRAD:-$SRC/build/mbgrad}") || exit 2

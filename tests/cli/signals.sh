@@ -57,8 +57,8 @@ print(len(rows), rows.count("ok") > 0, rows.count("not run") > 1000, set(rows) <
 END
 /usr/bin/python3 run.py "$MBGRAD"
 # a folder of records that a killed process left is removed by the next one, that of a living one is not
-mkdir tmp/mbgrad-optimize-999999-abc tmp/mbgrad-optimize-$$-abc
-touch tmp/mbgrad-optimize-999999-abc/start.0
+mkdir tmp/mbgrad-starts-999999-abc tmp/mbgrad-starts-$$-abc
+touch tmp/mbgrad-starts-999999-abc/start.0
 touch -d yesterday tmp/*
 "$MBGRAD" optimize spring-balanced-arm --starts 2 --quiet --iterations 1
 ls tmp | sed "s/$$/PROCESS/"

@@ -15,3 +15,4 @@ run five-bar --vary L01=1:2:2 --end 0.1 --out no/such/folder.csv
 echo '{ "mbgrad": 1, "parameters": { "k": 1 }, "criteria": {}, "run": { "end": 1, "step": 0.5 } }' >model.json
 run model.json --random 3 --vary k
 run model.json --random 3 --vary k=1:2
+run five-bar --vary L01=-1e308:1e308:3

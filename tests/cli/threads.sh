@@ -1,12 +1,12 @@
-# the same bits, whatever the environment says of threads; MBG_TEST_LONG=1: the whole gallery, every formulation, three
-# times; not under sanitizers
+# the same bits, whatever the environment says of threads; three times; MBG_TEST_LONG=1: the whole gallery, every
+# formulation; not under sanitizers
 failed=0
 set -o pipefail
 # bits WHAT COMMAND...: the outputs without seconds must agree; a model of the gallery may refuse a formulation
 bits() {
   local what=$1 first= sum
   shift
-  for ((round = 0; round < ${rounds:-1}; round++)); do
+  for ((round = 0; round < ${rounds:-3}; round++)); do
     for n in 1 2 4; do
       sum=$(OPENBLAS_NUM_THREADS=$n OMP_NUM_THREADS=$n GOTO_NUM_THREADS=$n timeout "${limit:-60}" "$MBGRAD" "$@" --json \
         2>&1 | sed 's/"seconds[a-z_]*": *[0-9.e+-]*//g' | cksum) || sum="$sum, fails"

@@ -26,3 +26,4 @@ run five-bar --covariance none.csv
 run simple-pendulum --spread 5% --integrator bdf
 echo '{ "mbgrad": 1, "parameters": { "k": { "value": 1, "deviation": -1 } }, "run": { "end": 1, "step": 0.5 } }' >model.json
 run model.json
+run five-bar --spread k1=1e300 --step 0.05 --end 0.2

@@ -5,8 +5,8 @@ cmp one two && cmp one.csv two.csv && cat one
 head -1 one.csv; wc -l <one.csv
 echo "== far from second order: the report says so, and not where it is near"
 "$MBGRAD" uncertainty five-bar --formulation lie --step 0.02 --spread k1=10% --spread k2=10% --spread m1=10% --spread m2=10% \
-  --spread m3=10% --spread m4=10% --samples 200 --jobs 2 | grep "note: the deviation"
-"$MBGRAD" uncertainty crane-pid --criteria x_end --spread 10% --samples 200 --jobs 2 | grep "note: the deviation"
+  --spread m3=10% --spread m4=10% --samples 200 --jobs 2 | grep "note: the variance"
+"$MBGRAD" uncertainty crane-pid --criteria x_end --spread 10% --samples 200 --jobs 2 | grep "note: the variance"
 "$MBGRAD" uncertainty engine-mount --modes 6 --spread 10% --samples 1000 --jobs 2 | grep -c "^f\|note"
 echo "== first order alone, without damping, at the start"
 "$MBGRAD" uncertainty engine-mount --modes 3 --at start --undamped --first-order --spread 5% --json >start.json

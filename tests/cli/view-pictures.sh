@@ -10,6 +10,7 @@ for name in vehicle flexible-slider-crank two-arm; do "$MBGRAD" view $name --end
 "$MBGRAD" view "$SRC/tests/web/contacts" --picture contacts.svg --at 0.5 --quiet
 "$MBGRAD" view "$SRC/tests/web/contacts" --film roads.svg --frames 5 --quiet
 "$MBGRAD" view "$SRC/tests/web/curves" --picture curves.svg --quiet
+"$MBGRAD" view block-and-tackle --picture tackle.svg --quiet
 ls
 # a program of this name that keeps its arguments and counts the pictures
 mkdir bin tmp && export TMPDIR=$PWD/tmp && printf '#!/bin/sh\necho "$@" | sed "s#[^ ]*/mbgrad-film-[^/]*#FOLDER#g"; ls "$(dirname "$7")" | wc -l; echo film >"$(eval echo "\${$#}")"\n' >bin/ffmpeg
@@ -32,6 +33,14 @@ S = "{http://www.w3.org/2000/svg}"
 curves = tree.parse("curves.svg").getroot()  # cam, shoe and flat face, three feet; slot, helix and lines of the bowl
 assert len(list(curves.iter(S + "polygon"))) == 6
 assert sum(len(line.get("points").split()) > 8 for line in curves.iter(S + "polyline")) >= 2
+
+# the rope of the tackle, straight down from sheave to sheave: as long as its parts and four half circles, in pixels
+tackle = tree.parse("tackle.svg").getroot()
+(rope,) = [e for e in tackle.iter(S + "polyline") if len(e.get("points").split()) > 50]
+points = [[float(v) for v in p.split(",")] for p in rope.get("points").split()]
+length = sum(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5 for a, b in zip(points, points[1:]))
+metre = (points[1][1] - points[0][1]) / 2.5  # down to the first moving sheave
+print("rope", len(points), abs(length / metre - (11.5 + 0.2 * 3.14159265)) < 0.012)  # points to 0.1 pixels: 1e-3
 
 def lines(name):  # thick lines: rods
     return [e for e in tree.parse(name).getroot().iter(S + "line") if float(e.get("stroke-width")) > 4]

@@ -1,6 +1,6 @@
 # shapes of bodies and markers: meshes that are missing or damaged, numbers that are none at other parameters
 cp -r "$SRC"/tests/web/shapes .
-"$MBGRAD" view shapes --out page.html
+"$MBGRAD" view shapes --out page.html | sed "s#[0-9]* kB#SIZE kB#"
 "$MBGRAD" view shapes --glb motion.glb && head -c 4 motion.glb && echo
 "$MBGRAD" gradient shapes --end 0.1 --json >before.json
 grep -q nut before.json || echo "no mesh in results"

@@ -1,5 +1,5 @@
 # the page of a motion: its data unpacked by another program are the poses and signals of the run; options, messages
-"$MBGRAD" view spatial-chain --gradient
+"$MBGRAD" view spatial-chain --gradient | sed "s#[0-9]* kB#SIZE kB#"
 "$MBGRAD" simulate spatial-chain --quiet --poses poses.csv --out signals.csv
 "$MBGRAD" view vehicle --end 0.1 --frames 20 --quiet --out car.html
 "$MBGRAD" view flexible-slider-crank --end 0.01 --quiet --out modal.html

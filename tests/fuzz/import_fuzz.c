@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-enum { PROBLEMS = 8, TREES = 12 };
+enum { PROBLEMS = 10, TREES = 12 };
 
-static const char *const names[PROBLEMS] = {"arm.urdf", "loop.urdf",  "leg.sdf", "walker.xml",
-                                            "crab.xml", "table.urdf", "key.xml", "cart.sdf"};
+static const char *const names[PROBLEMS] = {"arm.urdf",   "loop.urdf", "leg.sdf",  "walker.xml",  "crab.xml",
+                                            "table.urdf", "key.xml",   "cart.sdf", "tendons.xml", "spring.sdf"};
 static char *files[PROBLEMS];
 
 static void put_file(const char *name, const char *text) { support_write_file(name, text, strlen(text)); }

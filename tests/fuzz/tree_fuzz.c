@@ -14,7 +14,7 @@
 #include <dirent.h>
 #include <string.h>
 
-enum { BASES_MAX = 400, RANDOM = 40, BODIES_MAX = 40, ASKED_MAX = 300 };
+enum { BASES_MAX = 400, RANDOM = 60, BODIES_MAX = 40, ASKED_MAX = 300 };
 
 static struct {
   char *text[BASES_MAX];
@@ -110,6 +110,11 @@ static void add_random(void) {
     o.bodies = 2 + (int)(seed % 3);
     o.beams = seed % 5 == 1;
     o.modal = seed % 5 == 3;
+    o.states = seed % 3 == 1;
+    o.late = seed % 6 == 1 ? RANDOM_LATE_ACCELERATIONS : RANDOM_LATE_NONE;
+    o.contacts = seed % 4 == 2;
+    o.rolling = seed % 4 == 3;
+    o.curves = seed % 2 == 1;
     char *text = random_model(seed, &o);
     add_base(".", text, true);
     add_donor(text);
@@ -118,11 +123,12 @@ static void add_random(void) {
 }
 
 static void open_corpus(void) {
-  static const char *const pages[] = {"model.md", "elements.md", "expressions.md"};
+  static const char *const pages[] = {"model.md", "elements.md", "expressions.md", "states.md", "events.md"};
+  enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
   CHECK(mbg_context_create(NULL, &corpus.ctx) == MBG_OK);
   mbg__arena_init(&corpus.arena, mbg__context_allocator(corpus.ctx));
-  for (int i = 0; i < 6; i++) {
-    add_page(pages[i % 3], i < 3);
+  for (int i = 0; i < 2 * PAGES; i++) {
+    add_page(pages[i % PAGES], i < PAGES);
   }
   add_gallery();
   add_random();

@@ -287,6 +287,8 @@ static void test_numbers(void **state) {
     opt.indifferent = true;
     opt.beams = i % 3 == 0;
     opt.modal = i % 3 == 1;
+    opt.curves = opt.guides = i % 5 < 2;
+    opt.rolling = i % 5 == 0;
     random_place(&p.rng, seed, &p.P);
     memcpy(place, p.P.R, 9 * sizeof(double));
     memcpy(place + 9, p.P.x, 3 * sizeof(double));
@@ -326,6 +328,8 @@ static void check_part(const char *folder, uint64_t number) {
   opt.local_road = true;
   opt.beams = number % 3 == 0;
   opt.modal = number % 3 == 1;
+  opt.curves = opt.guides = number % 5 > 2;
+  opt.rolling = number % 5 == 3;
   snprintf(inner, sizeof inner, "%s/inner.json", folder);
   snprintf(outer, sizeof outer, "%s/outer.json", folder);
   random_place(&p.rng, seed, &p.P);

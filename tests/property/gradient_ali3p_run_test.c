@@ -17,10 +17,10 @@ static void open_gallery(gradient_case *c, char *path, const char *name) {
 /* ---------------------------------------------------------------------- checkpoints, breaks */
 
 /* limits from one node to almost all of them, and to some and almost all factors beside them: the same bits, also when
-   the gradient is asked for again; nodes are 0.433 of the bytes of this run */
+   the gradient is asked for again; nodes are 0.276 of the bytes of this run, with factors of projections 0.638 */
 static void test_checkpoints(void **state) {
   (void)state;
-  static const double part[] = {0, 1e-9, 0.02, 0.1, 0.43, 0.5, 0.99};
+  static const double part[] = {0, 1e-9, 0.02, 0.1, 0.27, 0.5, 0.7, 0.99};
   double *whole[2] = {NULL, NULL}, bytes = 0;
   long factorizations = 0;
   for (int i = 0; i < MBG_COUNT(part); i++) {

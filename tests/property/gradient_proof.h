@@ -423,6 +423,7 @@ static bool with_beams, with_modal;  /* random models have beams, modal bodies *
 static bool with_states, with_stiff; /* random models have states, stiff ones among them */
 static bool with_curves;             /* random models have nonlinear couplings */
 static bool with_rolling;            /* random models have wheels, balls and blades */
+static bool with_mixed;              /* ... and joints on curves, tendons, gears, in turn with all others */
 static random_late with_late;        /* ... and such whose rates use accelerations and the like */
 
 static double random_steps = 15; /* how far random models run */
@@ -439,6 +440,9 @@ static char *random_text(uint64_t number, double *step, double *end) {
   opt.curves = with_curves;
   opt.rolling = with_rolling;
   opt.late = with_late;
+  if (with_mixed) {
+    random_model_rows(number, &opt);
+  }
   if (with_late == RANDOM_LATE_ACCELERATIONS) { /* no rows */
     opt.kind = RANDOM_TREE;
     opt.lower = true;
@@ -446,6 +450,7 @@ static char *random_text(uint64_t number, double *step, double *end) {
   }
   *step = with_modal && opt.special & RANDOM_STIFF ? 1e-4 : opt.special & RANDOM_LIGHT && opt.forces ? 2.5e-4 : 0.01;
   *step = with_beams ? fmin(*step, beam_step) : *step;
+  *step = with_mixed && opt.beams ? fmin(*step, 5e-4) : *step; /* explicit steps are stable */
   *end = random_steps * *step;
   char *text = random_model_with_criteria(number % PROOF_SPECIAL, &opt, *end, *step);
   return *run_keys ? with_run_keys(text) : text;
@@ -486,6 +491,12 @@ static bool runs(gradient_case *c, const char *name) {
 /* the seed that is repeated, or none */
 static uint64_t asked(void) { return getenv("MBG_SEED") ? strtoull(getenv("MBG_SEED"), NULL, 10) : UINT64_MAX; }
 
+static void keep_text(uint64_t number, const char *text) {
+  if (getenv("MBG_TEXT") && asked() == number) {
+    support_write_file(getenv("MBG_TEXT"), text, strlen(text));
+  }
+}
+
 /* Shares of models or criteria; one seed, a part, or the few that sanitizers run, have none. */
 static void few(int count, int most) {
   assert_true(support_sanitized() || support_in_parts() || asked() != UINT64_MAX || count <= most);
@@ -498,9 +509,7 @@ static void check_random(uint64_t number) {
   const double unit_before = unit;
   char *text = random_text(number, &step, &end);
   snprintf(name, sizeof name, "seed %llu", (unsigned long long)number);
-  if (getenv("MBG_TEXT") && asked() == number) {
-    support_write_file(getenv("MBG_TEXT"), text, strlen(text));
-  }
+  keep_text(number, text);
   gradient_case_open(&c, NULL, text);
   c.options.formulation = formulations[number / RANDOM_KINDS % (uint64_t)nformulation];
   c.options.end = end;
@@ -613,6 +622,17 @@ static inline void test_rolling(void **state) {
   unit = 1e-3;
   with_curves = with_rolling = true;
   check_seeds(18000, RANDOM_KINDS + 1, rounds);
+  few(skipped, rounds / 8);
+  few(noisy, judged / 20);
+}
+
+/* the same on models that mix rows on rates, joints on curves and surfaces, tendons and couplings with all others */
+static inline void test_mixed(void **state) {
+  (void)state;
+  const int rounds = support_sanitized() ? 2 : support_rounds(10, 300);
+  unit = 1e-3;
+  with_mixed = true;
+  check_seeds(20000, RANDOM_KINDS + 1, rounds);
   few(skipped, rounds / 8);
   few(noisy, judged / 20);
 }

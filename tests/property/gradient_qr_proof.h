@@ -102,6 +102,7 @@ static void check_random_qr(uint64_t number) {
   char name[40], *text = random_text(number, &step, &end);
   int left;
   snprintf(name, sizeof name, "seed %llu", (unsigned long long)number);
+  keep_text(number, text);
   open_qr(&c, text);
   c.options.end = end;
   c.options.interrupt = count_down;
@@ -120,8 +121,9 @@ static void check_with_qr(uint64_t first, int rounds, bool *with) {
   unit = 1e-3;
   *with = true;
   for (int i = 0; i < rounds; i++) {
-    if (support_part(i)) {
-      check_random_qr(first + (uint64_t)(i * (RANDOM_KINDS + 1)));
+    const uint64_t number = first + (uint64_t)(i * (RANDOM_KINDS + 1));
+    if (asked() == UINT64_MAX ? support_part(i) : asked() == number) {
+      check_random_qr(number);
     }
   }
   few(skipped, 1 + rounds / 20);

@@ -26,6 +26,9 @@ static void test_late_rates(void **state) {
   with_stiff = false;
   with_late = RANDOM_LATE_ALL;
   test_late(state);
+  if (!support_sanitized()) {
+    check_seeds(13305, 1, 1); /* bodies a radian from their guesses: steps to the nearest start went astray */
+  }
   formulations = tree;
   nformulation = MBG_COUNT(tree);
   with_late = RANDOM_LATE_ACCELERATIONS;

@@ -147,7 +147,7 @@ static void test_section(void **state) {
 
 /* by radii, lengths and edges of shapes and the numbers of the group: direct, adjoint and twin; no derivative is 0 */
 static void test_shapes(void **state) {
-  static const char *const formulations[] = {"lie", "ali3p", "dca"};
+  static const char *const formulations[] = {"lie", "dae", "ali3p", "dca"};
   (void)state;
   for (int k = 0; k < MBG_COUNT(formulations); k++) {
     gradient_case c;

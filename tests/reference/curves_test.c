@@ -24,6 +24,11 @@ static const reference cases[] = {
       {-.0011095990189, .49970076349, -.00050052379798, .54950427422},
       {16.109889486, 40.169031285, .46378110816, -35.652404459}}},
     {"wheel-velocity", "lie", {1.6420390469, .88431076651, .070026188027, 7.2747851088}, {NO, NO, NO, NO}},
+    {"wheel-profile", "lie", {1.6420392348, .8843111092, .070026183328, 7.2749040118},
+     {{-.20483842239, 6.3568152764, -.33744869703, 9.3891007026},
+      {.26136852328, 2.5223878878, .0045378458716, -1.5375391545},
+      {-.0011095990189, .49970076349, -.00050052379798, .54950427422},
+      {16.109889486, 40.169031285, .46378110816, -35.652404459}}},
     {"wheel", "ali3p", {1.6420450125, .88432217701, .07002609254, 7.2616334501},
      {{-.20476800438, 6.356695702, -.33739086069, 9.3877875668},
       {.26135029793, 2.5223352105, .0045257387879, -1.5373037088},
@@ -86,8 +91,8 @@ static void test_tackle(void **state) {
 
 /* direct, adjoint and twin, for a part of the run */
 static void test_gradients(void **state) {
-  static const char *const models[] = {"coupling", "sleigh", "wheel",   "wheel-velocity",
-                                       "drive",    "ball",   "tendons", "pulleys"};
+  static const char *const models[] = {"coupling", "sleigh",  "wheel",   "wheel-velocity", "drive",
+                                       "ball",     "tendons", "pulleys", "hills"};
   (void)state;
   check_gradients(models, MBG_COUNT(models));
 }
@@ -124,10 +129,28 @@ static void test_ball(void **state) {
   gradient_case_close(&c);
 }
 
+/* wheel and ball on profiles keep their energy: 1e-9 of error control at 1e-12 over a second */
+static void test_hills(void **state) {
+  gradient_case c;
+  char path[300];
+  (void)state;
+  open_model(&c, path, "hills", "qr");
+  c.options.all_signals = 1;
+  gradient_case_run(&c);
+  gradient_case_simulate(&c);
+  const int last = mbg_run_node_count(c.run) - 1;
+  for (int i = 0; i < c.m->nsignal; i++) {
+    if (c.m->signals[i].name && !strcmp(c.m->signals[i].name, "E")) {
+      assert_close(mbg_run_signal(c.run, last, i), mbg_run_signal(c.run, 0, i), 1e-9);
+    }
+  }
+  gradient_case_close(&c);
+}
+
 int main(void) {
   folder = "curves";
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_tackle),
                                      cmocka_unit_test(test_gradients), cmocka_unit_test(test_named),
-                                     cmocka_unit_test(test_ball)};
+                                     cmocka_unit_test(test_ball),      cmocka_unit_test(test_hills)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Impacts, switches and free ends (theory 7, section 12, R1, R2, R3, R4, R5, R6), to the digits of the page: values,
+/* Impacts, switches and free ends (theory 7, section 12, R1 to R7), to the digits of the page: values,
    direct and adjoint gradients of integrals, accelerations, reactions, impulses and times of events, refusals. */
 #include "property/gradient_case.h"
 
@@ -264,6 +264,28 @@ static const row rod_limit[] = {
       -0.037818457909}},
 };
 
+/* R7, in joint coordinates, and limits */
+static const row double_rk4[] = {
+    {"x_end",
+     0.1420146226211,
+     {0.5207023235, -0.7438604621, 1.533202625, 1.386243123, 2.562069886, 2.909046604, 0.5171415275, -0.8781909405,
+      -0.1723319316}},
+    {"rate_end",
+     -10.3340430835,
+     {-4.274794552, 6.10684936, -80.69131518, 3.000530351, -47.32100855, -54.54776965, -18.84875686, 4.539949649,
+      4.898013389}},
+};
+static const row double_limit[] = {
+    {"x_end",
+     0.1429272050862,
+     {0.5209980163, -0.7442828804, 1.538061175, 1.377450024, 2.57268491, 2.920628606, 0.520716891, -0.8709284403,
+      -0.1719028157}},
+    {"rate_end",
+     -10.35702980401,
+     {-4.252331061, 6.074758659, -80.75609605, 3.30694595, -47.49572819, -54.73373876, -18.91820005, 4.351731931,
+      4.881561431}},
+};
+
 /* R6, limits */
 static const row switch_limit[] = {
     {"a",
@@ -293,6 +315,8 @@ static void test_dca(void **state) {
   (void)state;
   check_integrator("dca", "pendulum", "rk4", 0.02, MBG_COUNT(pendulum_rk4), pendulum_rk4, 1e-8);
   check_integrator("dca", "switch", "rk4", 0.02, MBG_COUNT(switch_rk4), switch_rk4, 1e-8);
+  check_integrator("dca", "double-pendulum", "rk4", 0.02, MBG_COUNT(double_rk4), double_rk4, 1e-8);
+  check_integrator("dca", "double-pendulum", "dop853", 0, MBG_COUNT(double_limit), double_limit, 1e-8);
   check_integrator("dca", "pendulum", "dop853", 0.02, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-8);
   check_integrator("dca", "four-bar", "dop853", 0.01, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-8);
   check_integrator("dca", "rod", "dop853", 0.01, MBG_COUNT(rod_limit), rod_limit, 1e-8);
@@ -310,6 +334,7 @@ static void test_qr(void **state) {
   check_integrator("qr", "pendulum", "dp5", 0, MBG_COUNT(pendulum_limit), pendulum_limit, 1e-9);
   check_integrator("qr", "four-bar", "dop853", 0, MBG_COUNT(four_bar_limit), four_bar_limit, 1e-9);
   check_integrator("qr", "rod", "dop853", 0, MBG_COUNT(rod_limit), rod_limit, 1e-9);
+  check_integrator("qr", "double-pendulum", "dop853", 0, MBG_COUNT(double_limit), double_limit, 1e-9);
   check_integrator("qr", "switch", "dop853", 0, MBG_COUNT(switch_limit), switch_limit, 1e-9);
 }
 
@@ -333,7 +358,7 @@ static void test_switch(void **state) {
 
 /* the remainder of a step eps along all parameters falls with its square: 100 per decade, of free runs */
 static void test_taylor(void **state) {
-  static const char *const names[] = {"pendulum", "four-bar", "rod", "switch"};
+  static const char *const names[] = {"pendulum", "four-bar", "rod", "switch", "double-pendulum"};
   (void)state;
   for (int f = 0; f < MBG_COUNT(names) * MBG_COUNT(all); f++) {
     const int i = f % MBG_COUNT(names);

@@ -1,5 +1,5 @@
-/* Questions to a model that was read: simulation, gradients, check, modes, searches. Few steps, because a mutated model
-   may ask for any number of them: the interrupt callback ends what takes longer. */
+/* Questions to a model that was read: simulation, gradients, check, modes, linear models, second derivatives, searches.
+   Few steps, because a mutated model may ask for any number of them: the interrupt callback ends what takes longer. */
 #include "model/model.h"
 #include "support/fuzz.h"
 
@@ -256,6 +256,85 @@ static fuzz_outcome ask_modes(support_rng *rng, mbg_context *ctx, const mbg_mode
   return err < 0 ? FUZZ_ACCEPTED : FUZZ_ANSWERED;
 }
 
+/* ---------------------------------------------------------------------- linear models, second derivatives */
+
+static void check_linear(support_rng *rng, mbg_context *ctx, const mbg_linearize *linear) {
+  const mbg_linearize_summary *s = mbg_linearize_get_summary(linear);
+  const size_t n = (size_t)s->states, outputs = (size_t)s->outputs, inputs = (size_t)s->inputs;
+  double *x = numbers(2 * n + 2 * outputs * inputs);
+  for (const char *which = "ABCD"; *which; which++) {
+    int rows = 0, columns = 0;
+    const double *matrix = mbg_linearize_matrix(linear, *which, &rows, &columns);
+    fuzz_check_finite("matrix of a linear model", matrix, (size_t)rows * (size_t)columns);
+    for (int k = 0; k < s->parameters; k++) {
+      matrix = mbg_linearize_derivative(linear, *which, k);
+      fuzz_check_finite("derivative of a linear model", matrix, matrix ? (size_t)rows * (size_t)columns : 0);
+    }
+  }
+  CHECK(mbg_linearize_poles(linear, x, x + n) == MBG_OK);
+  fuzz_check_finite("pole", x, 2 * n);
+  int count = 0;
+  const double omega = pow(10, support_uniform(rng, -3, 3));
+  if (mbg_linearize_zeros(ctx, linear, -1, -1, &count, x, x + n) == MBG_OK) {
+    fuzz_check_finite("zero", x, (size_t)count);
+    fuzz_check_finite("zero", x + n, (size_t)count);
+  }
+  if (mbg_linearize_response(ctx, linear, omega, x, x + outputs * inputs) == MBG_OK) {
+    fuzz_check_finite("response", x, 2 * outputs * inputs);
+  }
+  mbg_context_clear(ctx);
+  free(x);
+}
+
+static fuzz_outcome ask_linearize(support_rng *rng, mbg_context *ctx, const mbg_model *model) {
+  mbg_linearize_options o;
+  mbg_linearize *linear = NULL;
+  char *text = NULL;
+  if (mbg_model_body_count(model) > MODES_BODIES) { /* as with modes */
+    return FUZZ_ACCEPTED;
+  }
+  mbg_linearize_options_default(&o, sizeof(o));
+  o.at = (mbg_linearize_at)support_index(rng, 3);
+  o.gradient = fuzz_one_of(rng, 2);
+  int err = mbg_linearize_create(ctx, model, &o, &linear);
+  if (err == MBG_OK) {
+    check_linear(rng, ctx, linear);
+    err = mbg_linearize_json(ctx, linear, &text);
+    mbg_text_destroy(ctx, text);
+  }
+  if (err < 0) {
+    fuzz_check_error(ctx, err);
+  }
+  mbg_linearize_destroy(linear);
+  return err < 0 ? FUZZ_ACCEPTED : FUZZ_ANSWERED;
+}
+
+static fuzz_outcome ask_hessian(support_rng *rng, mbg_context *ctx, const mbg_model *model) {
+  const size_t nc = (size_t)mbg_model_criterion_count(model), np = (size_t)mbg_model_parameter_count(model);
+  int left;
+  const mbg_run_options o = options_of(rng, model, &left, STEPS);
+  const int steps = left;
+  double *x = numbers(nc + 3 * np);
+  mbg_run *run = NULL;
+  for (size_t i = 0; i < nc + np; i++) { /* weights, and a direction */
+    x[i] = support_normal(rng);
+  }
+  int err = mbg_run_create(ctx, model, &o, &run);
+  err = err == MBG_OK ? mbg_run_simulate(ctx, run) : err;
+  left = 12 * steps;
+  bool asked = err == MBG_OK && (double)mbg_run_node_count(run) * (double)(1 + np) < EFFORT_MAX;
+  if (asked) {
+    err = mbg_run_hessian_vector(ctx, run, x, x + nc, x + nc + np, x + nc + 2 * np);
+    fuzz_check_finite("gradient and product of second derivatives", x + nc + np, err == MBG_OK ? 2 * np : 0);
+  }
+  if (err < 0) {
+    fuzz_check_error(ctx, err);
+  }
+  mbg_run_destroy(run);
+  free(x);
+  return asked && err == MBG_OK ? FUZZ_ANSWERED : FUZZ_ACCEPTED;
+}
+
 /* ---------------------------------------------------------------------- searches */
 
 /* with a restart file: those of the search that wrote the file */
@@ -391,7 +470,7 @@ fuzz_outcome fuzz_ask_control(support_rng *rng, mbg_context *ctx, const mbg_mode
 fuzz_outcome fuzz_ask(support_rng *rng, mbg_context *ctx, const mbg_model *model) {
   mbg_model *other = NULL;
   fuzz_outcome outcome = FUZZ_ACCEPTED;
-  const int nrun = mbg_model_run_count(model), question = support_index(rng, 20);
+  const int nrun = mbg_model_run_count(model), question = support_index(rng, 24);
   if (nrun > 0 && fuzz_one_of(rng, 4)) {
     const int err = mbg_model_for_run(ctx, model, mbg_model_run_name(model, support_index(rng, nrun)), &other);
     if (err < 0) {
@@ -416,6 +495,14 @@ fuzz_outcome fuzz_ask(support_rng *rng, mbg_context *ctx, const mbg_model *model
     break;
   case 5:
     outcome = fuzz_ask_control(rng, ctx, model, NULL);
+    break;
+  case 6:
+  case 7:
+    outcome = ask_linearize(rng, ctx, model);
+    break;
+  case 8:
+  case 9:
+    outcome = ask_hessian(rng, ctx, model);
     break;
   default:
     outcome = fuzz_ask_gradient(rng, ctx, model, NULL, NULL);

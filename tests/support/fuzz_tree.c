@@ -302,11 +302,13 @@ static const char *odd_word(work *w) {
 /* sections whose entries a key refers to */
 static const char *referred(const char *key) {
   static const char *const pairs[][2] = {
-      {"between", "bodies"},   {"on", "bodies"},          {"of", "bodies"},        {"relative_to", "bodies"},
-      {"in", "bodies"},        {"from", "bodies"},        {"joint", "joints"},     {"force", "forces"},
-      {"signal", "signals"},   {"beam", "beams"},         {"driver", "drivers"},   {"least_squares", "signals"},
-      {"terminal", "signals"}, {"integral", "signals"},   {"path", "signals"},     {"control", "controls"},
-      {"runs", "runs"},        {"objective", "criteria"}, {"criteria", "criteria"}};
+      {"between", "bodies"},    {"on", "bodies"},          {"of", "bodies"},         {"relative_to", "bodies"},
+      {"in", "bodies"},         {"from", "bodies"},        {"joint", "joints"},      {"force", "forces"},
+      {"signal", "signals"},    {"beam", "beams"},         {"driver", "drivers"},    {"least_squares", "signals"},
+      {"terminal", "signals"},  {"integral", "signals"},   {"path", "signals"},      {"control", "controls"},
+      {"runs", "runs"},         {"objective", "criteria"}, {"criteria", "criteria"}, {"curve", "curves"},
+      {"event", "events"},      {"tendon", "couplings"},   {"state", "states"},      {"input", "signals"},
+      {"coupling", "couplings"}};
   for (size_t i = 0; key && i < sizeof(pairs) / sizeof(pairs[0]); i++) {
     if (!strcmp(key, pairs[i][0])) {
       return pairs[i][1];
@@ -396,7 +398,8 @@ static void take_same_key(work *w) {
 static void take_element(work *w) {
   static const char *const sections[] = {"bodies",  "joints", "forces",    "signals",  "criteria", "drivers",
                                          "markers", "beams",  "couplings", "tables",   "controls", "parameters",
-                                         "initial", "run",    "runs",      "optimize", "identify", "control"};
+                                         "initial", "run",    "runs",      "optimize", "identify", "control",
+                                         "states",  "blocks", "events",    "curves",   "contacts", "modes"};
   const char *name = FUZZ_PICK(w->rng, sections);
   const mbg__json *from = donor(w->rng, w->donors, name);
   mbg__json *to = NULL;

@@ -37,7 +37,7 @@ const mbg__frame *rm_frame(const rm_gen *g, int body) { return body < 0 ? &ident
 
 const char *rm_body_name(const rm_gen *g, int body) { return body < 0 ? "ground" : g->bodies[body].name; }
 
-static bool in_plane(const rm_gen *g, int body) {
+bool rm_in_plane(const rm_gen *g, int body) {
   return body < 0 || g->bodies[body].motion == RM_PLANAR || g->bodies[body].motion == RM_PLANAR_POINT;
 }
 
@@ -102,7 +102,7 @@ static void put_inertia(rm_gen *g, double m, const double c[3], bool flat) {
 
 static void put_rates(rm_gen *g, rm_text *text, int body) {
   const rm_motion motion = g->bodies[body].motion;
-  const bool flat = in_plane(g, body), local = rm_chance(g, 0.4);
+  const bool flat = rm_in_plane(g, body), local = rm_chance(g, 0.4);
   double V[3], W[3] = {0, 0, rm_sign(g, 0, 1)};
   random_offset(g, flat, 0, 1, V);
   if (motion == RM_SPATIAL) {
@@ -120,7 +120,7 @@ static void put_rates(rm_gen *g, rm_text *text, int body) {
 static void put_rigid(rm_gen *g, int i) {
   static const char *const motions[] = {"spatial", "planar", "point", "planar-point"};
   rm_body *b = &g->bodies[i];
-  const bool flat = in_plane(g, i);
+  const bool flat = rm_in_plane(g, i);
   double com[3];
   rm_put(&g->body, "{\"mass\": %s", rm_number(g, b->mass, 0.2));
   if (b->motion != RM_SPATIAL || rm_chance(g, 0.2)) {
@@ -417,7 +417,7 @@ static void first_marker(rm_gen *g, const rm_joint *j, int A, int B, bool by_mar
 static rm_joint *join(rm_gen *g, rm_type type, int A, int B, bool move_B) {
   rm_joint *j = &g->joints[g->njoint++];
   assert_true(g->njoint <= RM_JOINTS);
-  *j = (rm_joint){.type = type, .A = A, .B = B, .edge = -1, .planar = in_plane(g, A) && in_plane(g, B)};
+  *j = (rm_joint){.type = type, .A = A, .B = B, .edge = -1, .planar = rm_in_plane(g, A) && rm_in_plane(g, B)};
   snprintf(j->name, sizeof j->name, "j%d", g->njoint - 1);
   const bool nodes = needs_node(g, A) || needs_node(g, B);
   const way how = move_B || nodes ? BY_MARKERS : choose_way(g, type, j->planar);
@@ -493,7 +493,7 @@ static int tree_type(rm_gen *g, int parent, int child) {
     const bool to_point = !rm_turns(g, parent);
     return to_point ? (rm_chance(g, 0.5) ? RM_DISTANCE : RM_SPHERICAL) : support_index(&g->rng, RM_JOINT_TYPES);
   }
-  if (!in_plane(g, parent)) {
+  if (!rm_in_plane(g, parent)) {
     return motion == RM_POINT ? (int)point[support_index(&g->rng, 4)] : RM_DISTANCE;
   }
   if (motion == RM_PLANAR) {
@@ -504,7 +504,7 @@ static int tree_type(rm_gen *g, int parent, int child) {
 
 static void place(rm_gen *g, int parent, int body) {
   rm_body *b = &g->bodies[body];
-  const bool flat = in_plane(g, body);
+  const bool flat = rm_in_plane(g, body);
   random_offset(g, flat, 0.4, 0.8, b->H.x);
   if (rm_special(g, RANDOM_COINCIDENT) && rm_chance(g, 0.3)) {
     v3_zero(b->H.x);
@@ -632,7 +632,7 @@ static bool joined(const rm_gen *g, int A, int B) {
 }
 
 static bool may_close(rm_gen *g, rm_type type, int A, int B) {
-  const bool flat = in_plane(g, A) && in_plane(g, B), plain = rm_turns(g, A) && rm_turns(g, B);
+  const bool flat = rm_in_plane(g, A) && rm_in_plane(g, B), plain = rm_turns(g, A) && rm_turns(g, B);
   const int rows = flat ? types[type].flat_rows : types[type].rows, o = orientation_rows(type, flat);
   int free, turn;
   rm_path(g, A, B, 0, &free, &turn);
@@ -668,7 +668,7 @@ void rm_close_loops(rm_gen *g) {
 /* ---------------------------------------------------------------------- drivers, couplings, pins */
 
 /* a free coordinate of a joint of the tree with a known value; false when there is none */
-static bool find_coordinate(rm_gen *g, rm_joint **joint, int *k) {
+bool rm_find_coordinate(rm_gen *g, rm_joint **joint, int *k) {
   for (int tries = 0; tries < 40 && g->njoint > 0; tries++) {
     rm_joint *j = &g->joints[support_index(&g->rng, g->njoint)];
     *k = support_index(&g->rng, 3);
@@ -686,7 +686,7 @@ static bool find_coordinate(rm_gen *g, rm_joint **joint, int *k) {
   return false;
 }
 
-static void take(rm_gen *g, rm_joint *j, int k) {
+void rm_take(rm_gen *g, rm_joint *j, int k) {
   rm_body *b = &g->bodies[j->edge];
   j->taken[k] = true;
   b->free--;
@@ -696,7 +696,7 @@ static void take(rm_gen *g, rm_joint *j, int k) {
 
 static bool only_coordinate(rm_type type) { return rm_coordinate(type, 0) && !rm_coordinate(type, 1); }
 
-static void put_joint_coordinate(rm_gen *g, rm_text *text, const rm_joint *j, int k) {
+void rm_put_coordinate(rm_gen *g, rm_text *text, const rm_joint *j, int k) {
   rm_put(text, "{\"joint\": \"%s\"", j->name);
   if (!only_coordinate(j->type) || rm_chance(g, 0.5)) {
     rm_put(text, ", \"coordinate\": \"%s\"", rm_coordinate(j->type, k));
@@ -704,7 +704,7 @@ static void put_joint_coordinate(rm_gen *g, rm_text *text, const rm_joint *j, in
 }
 
 /* q(t) near the design value at t = 0, with parameters in rate, phase and amplitude */
-static const char *driver_law(rm_gen *g, double q) {
+const char *rm_law(rm_gen *g, double q) {
   const double amplitude = rm_sign(g, 0.02, 0.1), rate = rm_between(g, 0.5, 2), phase = rm_sign(g, 0, 1);
   const char *a = rm_expression(g, amplitude, 0.1), *w = rm_expression(g, rate, 0.5), *p = rm_expression(g, phase, 0.5);
   const char *base = rm_expression(g, q, 0.1);
@@ -726,11 +726,11 @@ void rm_make_drivers(rm_gen *g) {
   const int wanted = 1 + support_index(&g->rng, 2);
   rm_joint *j;
   int k;
-  for (int i = 0; i < wanted && find_coordinate(g, &j, &k); i++) {
+  for (int i = 0; i < wanted && rm_find_coordinate(g, &j, &k); i++) {
     rm_entry(&g->driver, rm_string(g, "d%d", g->ndriver++));
-    put_joint_coordinate(g, &g->driver, j, k);
-    rm_put(&g->driver, ", \"law\": \"%s\"}", driver_law(g, j->q[k]));
-    take(g, j, k);
+    rm_put_coordinate(g, &g->driver, j, k);
+    rm_put(&g->driver, ", \"law\": \"%s\"}", rm_law(g, j->q[k]));
+    rm_take(g, j, k);
   }
 }
 
@@ -756,7 +756,7 @@ static const char *coupling_law(rm_gen *g, double q, double *value) {
 void rm_make_couplings(rm_gen *g) {
   rm_joint *j[3];
   int k[3], n = 0;
-  while (n < 3 && find_coordinate(g, &j[n], &k[n])) {
+  while (n < 3 && rm_find_coordinate(g, &j[n], &k[n])) {
     j[n]->taken[k[n]] = true;
     n++;
   }
@@ -776,7 +776,7 @@ void rm_make_couplings(rm_gen *g) {
     const char *law = g->opt->curves ? coupling_law(g, value, &value) : NULL;
     constant += (one ? 1 : factor) * value;
     rm_put(&g->coupling, "%s", i ? ", " : "");
-    put_joint_coordinate(g, &g->coupling, j[i], k[i]);
+    rm_put_coordinate(g, &g->coupling, j[i], k[i]);
     if (law) {
       rm_put(&g->coupling, ", \"law\": \"%s\"", law);
     }
@@ -786,11 +786,11 @@ void rm_make_couplings(rm_gen *g) {
     rm_put(&g->coupling, "}");
   }
   if (g->opt->curves && rm_chance(g, 0.4)) {
-    rm_put(&g->coupling, "], \"constant\": \"%s\"}", driver_law(g, constant));
+    rm_put(&g->coupling, "], \"constant\": \"%s\"}", rm_law(g, constant));
   } else {
     rm_put(&g->coupling, "], \"constant\": %s}", rm_number(g, constant, 0.1));
   }
-  take(g, j[0], k[0]);
+  rm_take(g, j[0], k[0]);
 }
 
 /* the distance of a body's frame from a place on the ground, when its path is free enough */
@@ -829,7 +829,7 @@ static void pin_velocity(rm_gen *g) {
   const bool angular = g->bodies[body].motion == RM_SPATIAL && rm_chance(g, 0.5);
   mbg__frame h = identity;
   rm_random_rotation(g, false, h.R);
-  const int marker = rm_marker_add(g, -1, &h), axis = support_index(&g->rng, in_plane(g, body) ? 2 : 3);
+  const int marker = rm_marker_add(g, -1, &h), axis = support_index(&g->rng, rm_in_plane(g, body) ? 2 : 3);
   const char *signal = rm_string(g, "speed%d", g->npin);
   rm_entry(&g->signal, signal);
   rm_put(&g->signal, "{\"type\": \"%s\", \"of\": \"%s\", \"relative_to\": \"%s\", \"component\": \"%s\"",
@@ -844,10 +844,10 @@ void rm_make_pins(rm_gen *g) {
   const int wanted = support_index(&g->rng, 3);
   rm_joint *j;
   int k;
-  for (int i = 0; i < wanted && find_coordinate(g, &j, &k); i++) {
+  for (int i = 0; i < wanted && rm_find_coordinate(g, &j, &k); i++) {
     const int what = support_index(&g->rng, 3);
     rm_entry(&g->pin, rm_string(g, "p%d", g->npin++));
-    put_joint_coordinate(g, &g->pin, j, k);
+    rm_put_coordinate(g, &g->pin, j, k);
     if (what != 0) {
       rm_put(&g->pin, ", \"value\": %s", rm_number(g, j->q[k] + rm_sign(g, 0, 0.05), 0.1));
     }
@@ -855,7 +855,7 @@ void rm_make_pins(rm_gen *g) {
       rm_put(&g->pin, ", \"rate\": %s", rm_number(g, rm_sign(g, 0, 0.5), 0.2));
     }
     rm_put(&g->pin, "}");
-    take(g, j, k);
+    rm_take(g, j, k);
   }
   if (g->opt->signals && rm_chance(g, 0.5)) {
     pin_signal(g);
@@ -869,7 +869,7 @@ void rm_make_pins(rm_gen *g) {
 void rm_make_guesses(rm_gen *g) {
   for (int i = 0; i < g->nbody; i++) {
     const rm_body *b = &g->bodies[i];
-    const bool flat = in_plane(g, i);
+    const bool flat = rm_in_plane(g, i);
     if (b->outer || b->rotor || rm_chance(g, 0.6)) {
       continue;
     }
@@ -911,7 +911,7 @@ void rm_make_pool(rm_gen *g) {
     put_base(g);
   }
   for (int i = -1; i < g->nbody; i++) {
-    const bool flat = i < 0 ? g->opt->kind == RANDOM_PLANAR : in_plane(g, i);
+    const bool flat = i < 0 ? g->opt->kind == RANDOM_PLANAR : rm_in_plane(g, i);
     for (int k = 0; k < 2 && (i < 0 || !g->bodies[i].rotor); k++) {
       mbg__frame h = identity, H;
       random_offset(g, flat, 0.1, 0.3, h.x);

@@ -26,13 +26,16 @@ static void put(criteria_text *t, const char *format, ...) {
   assert_true(t->used < sizeof t->text);
 }
 
-/* all signals of a level with weights, "0.7*y1 - 0.9*y4"; false when there is none */
+/* all signals of a level with weights, "0.7*y1 - 0.9*y4"; false when there is none. An Euler angle jumps by a turn, and
+   the jump of an integrand has no derivative at nodes: its sine does not jump. */
 static bool put_level(criteria_text *t, mbg__level level, double scale) {
   bool any = false;
   for (int i = 0; i < t->m->nsignal; i++) {
     const mbg__signal *s = &t->m->signals[i];
     if (s->name && s->level == level) {
-      put(t, "%s%.3f*%s", any ? " + " : "", scale * support_uniform(&t->rng, 0.5, 1), s->name);
+      const bool turns = strcmp(s->name, "euler") == 0;
+      put(t, "%s%.3f*%s%s%s", any ? " + " : "", scale * support_uniform(&t->rng, 0.5, 1), turns ? "sin(" : "", s->name,
+          turns ? ")" : "");
       any = true;
     }
   }

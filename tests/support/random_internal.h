@@ -102,7 +102,7 @@ typedef struct {
   int pool, npool; /* markers for forces and signals: first and one beyond the last */
   int njoint;
   rm_joint joints[RM_JOINTS];
-  int ndriver, ncoupling, npin, nroller;
+  int ndriver, ncoupling, npin, nroller, nguide, ncurve, nrope;
   int nforce;
   rm_item forces[RM_LIST];
   int nsignal;
@@ -110,7 +110,7 @@ typedef struct {
   bool controls;
 
   rm_text parameters, constants, tables, control, body, marker, joint, driver, coupling, force, beam, signal, criteria,
-      guess, pin, parts, state;
+      guess, pin, parts, state, curve;
 } rm_gen;
 
 /* ---------------------------------------------------------------------- random_text.c */
@@ -158,9 +158,22 @@ void rm_close_loops(rm_gen *g);
 void rm_path(rm_gen *g, int A, int B, int take, int *free, int *turn);
 bool rm_parents(const rm_gen *g, int A, int B); /* joined by the tree, or the same */
 void rm_random_rotation(rm_gen *g, bool flat, double R[9]);
+bool rm_in_plane(const rm_gen *g, int body); /* moves in the x-y plane, or is the ground */
+/* A free coordinate of a joint of the tree with a known value, false when there is none; takes it; writes an object
+   that names it and is left open; a function of time near q at t = 0. */
+bool rm_find_coordinate(rm_gen *g, rm_joint **joint, int *k);
+void rm_take(rm_gen *g, rm_joint *joint, int k);
+void rm_put_coordinate(rm_gen *g, rm_text *text, const rm_joint *joint, int k);
+const char *rm_law(rm_gen *g, double q);
 
 /* random_rolling.c */
 void rm_make_rollers(rm_gen *g);
+
+/* random_guides.c */
+void rm_make_guides(rm_gen *g); /* joints on curves and surfaces */
+
+/* random_ropes.c */
+void rm_make_ropes(rm_gen *g); /* tendons, couplings of rates and those with names, after the pool */
 
 void rm_make_pool(rm_gen *g); /* markers for forces and signals */
 void rm_make_drivers(rm_gen *g);

@@ -16,6 +16,15 @@ random_model_options random_model_mix(uint64_t seed) {
                                 .signals = true};
 }
 
+void random_model_rows(uint64_t seed, random_model_options *options) {
+  const uint64_t turn = seed / (RANDOM_KINDS + 1) % 8;
+  options->curves = options->guides = true;
+  options->rolling = turn % 2 == 0;
+  options->states = turn == 1 || turn == 4;
+  options->modal = turn == 2 || turn == 5;
+  options->beams = turn == 6;
+}
+
 /* ---------------------------------------------------------------------- the file */
 
 static void put_section(rm_text *out, const char *name, rm_text *section) {
@@ -49,6 +58,7 @@ static char *file_text(rm_gen *g, const char *head) {
   put_section(&out, "constants", &g->constants);
   put_section(&out, "tables", &g->tables);
   put_section(&out, "controls", &g->control);
+  put_section(&out, "curves", &g->curve);
   put_section(&out, "bodies", &g->body);
   put_section(&out, "markers", &g->marker);
   put_section(&out, "joints", &g->joint);
@@ -77,6 +87,9 @@ static void write_file(const char *folder, const char *name, const char *text) {
 static void make_contents(rm_gen *g) {
   const random_model_options *opt = g->opt;
   rm_make_pool(g);
+  if (opt->guides && !g->part) {
+    rm_make_ropes(g);
+  }
   if (opt->drivers && rm_chance(g, g->part ? 0.5 : 0.7)) {
     rm_make_drivers(g);
   }
@@ -197,6 +210,9 @@ char *random_model(uint64_t seed, const random_model_options *options) {
   }
   if (options->rolling) {
     rm_make_rollers(g);
+  }
+  if (options->guides) {
+    rm_make_guides(g);
   }
   if (options->special & RANDOM_ROTORS) {
     rm_make_rotors(g);

@@ -46,6 +46,7 @@ typedef struct {
   bool couplings;    /* couplings of joint coordinates, where two are free */
   bool curves;       /* ... some with laws, or a constant that varies in time */
   bool rolling;      /* wheels, balls and blades, where freedoms are left */
+  bool guides;       /* joints on curves and surfaces, tendons, couplings of rates, gears, where freedoms are left */
   bool pins;         /* equations of the start */
   bool guesses;      /* guesses and rates that differ from the design configuration */
   bool forces;       /* forces of all types */
@@ -70,6 +71,10 @@ typedef struct {
 
 /* Everything, of the kind seed % RANDOM_KINDS; without parts. */
 random_model_options random_model_mix(uint64_t seed);
+
+/* Adds rows that are not joints of a table: couplings, joints on curves and surfaces and tendons, wheels in every other
+   model; and, in turn, states, modal bodies, beams or none of them. */
+void random_model_rows(uint64_t seed, random_model_options *options);
 
 /* A special one: switches and what it consists of are drawn from the seed. */
 random_model_options random_model_special(uint64_t seed);

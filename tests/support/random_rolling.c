@@ -1,4 +1,4 @@
-/* Rows on rates in random models: blades between planar bodies, wheels and balls between spatial ones or the ground.
+/* Rows on rates in random models: blades between planar bodies, wheels and balls, some on hills, between spatial ones.
    They close loops of the tree, and leave two freedoms more than they take on their path. */
 #include "support/random_internal.h"
 
@@ -21,6 +21,18 @@ static void relative_rotation(rm_gen *g, roller kind, bool flat, double R[9]) {
   do {
     rm_random_rotation(g, flat, R);
   } while (kind == WHEEL && hypot(R[6], R[7]) < 0.4);
+}
+
+/* hills that are level where the wheel or ball stands */
+static void put_profile(rm_gen *g, roller kind, const mbg__frame *G, double r) {
+  double at[2] = {G->x[0], G->x[1]};
+  const double s = hypot(G->R[6], G->R[7]);
+  for (int k = 0; k < 2 && kind == WHEEL; k++) {
+    at[k] -= r * (G->R[3 * k] * G->R[6] + G->R[3 * k + 1] * G->R[7]) / s;
+  }
+  const char *a = rm_expression(g, rm_sign(g, 0.05, 0.3), 0.05), *b = rm_expression(g, rm_sign(g, 0.05, 0.3), 0.05);
+  rm_put(&g->joint, ", \"profile\": \"(%s)*(x - %.17g)^2 + (%s)*sin(x - %.17g)*(y - %.17g) + 0.2*(y - %.17g)^3\"", a,
+         at[0], b, at[0], at[1], at[1]);
 }
 
 static void put_roller(rm_gen *g, roller kind, int A, int B) {
@@ -50,6 +62,9 @@ static void put_roller(rm_gen *g, roller kind, int A, int B) {
     if (rm_chance(g, 0.5)) {
       rm_put(&g->joint, ", \"stabilization\": %s", rm_number(g, rm_between(g, 5, 30), 1));
     }
+  }
+  if (kind != BLADE && g->opt->guides && rm_chance(g, 0.4)) {
+    put_profile(g, kind, &G, r);
   }
   if (tube > 0) {
     rm_put(&g->joint, ", \"tube\": %s", rm_number(g, tube, 0.01));

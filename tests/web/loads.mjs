@@ -33,10 +33,10 @@ async function arrows(page, model) {
   check(longest < 3 * got.size, model, 'the longest arrow has', longest, 'of', got.size);
 }
 
-// On a free pendulum of two bodies: forces on the second one, by arrows, and its acceleration, by differences of its poses.
-async function balance(page) {
-  const off = await page.evaluate(() => window.mbgrad.then(v => {
-    const {time, n} = v.motion, i = Math.round(0.6 * n), body = v.scene.bodies.indexOf('body2'), h = time[i + 1] - time[i];
+// Forces on a body of a free pendulum or on a rope, by arrows of these names, and its acceleration, by differences of its poses.
+async function balance(page, name, elements) {
+  const off = await page.evaluate(([name, elements]) => window.mbgrad.then(v => {
+    const {time, n} = v.motion, i = Math.round(0.6 * n), body = v.scene.bodies.indexOf(name), h = time[i + 1] - time[i];
     const weight = v.data.loads.weights.find(w => w[0] === body), mass = weight[5] / -9.81;
     const centre = k => {
       v.seek(time[k]);
@@ -46,12 +46,12 @@ async function balance(page) {
     };
     const [a, c, b] = [centre(i - 1), centre(i + 1), centre(i)], sum = [0, 0, 0];
     for (const x of v.loads.arrows) {
-      const on = x.kind === 'weight' ? x.name === 'body2' : /elbow|spring/.test(x.name);
+      const on = x.kind === 'weight' ? x.name === name : elements.includes(x.name);
       if (on && !x.moment) x.value.toArray().forEach((f, k) => { sum[k] += f; });
     }
     return sum.map((f, k) => f - mass * (a[k] - 2 * b[k] + c[k]) / (h * h)).concat(Math.hypot(...sum));
-  }));
-  check(Math.hypot(...off.slice(0, 3)) < 0.02 * off[3], 'forces and accelerations differ by', off.join());
+  }), [name, elements]);
+  check(Math.hypot(...off.slice(0, 3)) < 0.02 * off[3], name, 'forces and accelerations differ by', off.join());
 }
 
 async function controls(page, model) {
@@ -169,7 +169,7 @@ try {
     const page = await open(model);
     if (model === 'double-pendulum-spring') {
       await controls(page, model);
-      await balance(page);
+      await balance(page, 'body2', ['joint elbow', 'spring']);
     }
     await arrows(page, model);
     await page.close();
@@ -183,6 +183,10 @@ try {
   const arm = await open('two-arm', '--end', '0.1');
   await nodes(arm, 'two-arm');
   await arm.close();
+  const ropes = await open('tests/web/tendons');
+  await balance(ropes, 'weight', ['band']);
+  await arrows(ropes, 'tendons');
+  await ropes.close();
   const touch = await open('tests/web/contacts');
   await contacts(touch, 'contacts');
   await touch.close();

@@ -62,6 +62,14 @@ async function controls(page, model) {
     s = await press(key);
     check(s.show[what] === !before, model, 'key', key);
   }
+  const names = await page.evaluate(() => window.mbgrad.then(v => {
+    v.toggle('labels', true);
+    v.draw();
+    const boxes = v.labels.map(l => l.element).filter(e => e.style.visibility !== 'hidden').map(e => e.getBoundingClientRect());
+    v.toggle('labels', false);
+    return {all: v.labels.length, shown: boxes.length, over: boxes.flatMap((a, i) => boxes.slice(0, i).filter(b => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length};
+  }));
+  check(names.over === 0 && (names.shown === names.all || names.shown > 8), model, 'names lie over each other', JSON.stringify(names));
   const dark = s.dark;
   await page.click('#theme');
   check((await state()).dark === !dark, model, 'theme');
@@ -134,6 +142,22 @@ async function rolling(page, model) {
   check(Math.abs(got.floor) < 1e-9, model, 'the grid lies on the plane of the coin', got.floor);
 }
 
+// the ropes of tests/web/tendons are as long as the signals say: straight parts and arcs (of a piece with chord c: 2 R asin(c/2R))
+async function tendons(page, model) {
+  const got = await page.evaluate(() => window.mbgrad.then(v => [0, 0.45, 1].flatMap(part => {
+    v.seek(v.motion.time[Math.round(part * (v.motion.n - 1))]);
+    v.draw();
+    return v.mechanism.ropes.map(({rope, places, line}) => {
+      const radii = places.flatMap(p => (p.left ? [...Array(24).fill(Math.abs(p.left)), 0] : [0]));
+      const length = line.slice(1).reduce((sum, p, i) => { const c = p.distanceTo(line[i]), R = radii[i]; return sum + (R ? 2 * R * Math.asin(c / 2 / R) : c); }, 0);
+      return {name: rope.name, t: v.t, length, want: v.motion.signals.find(s => s.name === rope.name + '_length').values[v.motion.frame(v.t)]};
+    });
+  })));
+  check(got.length === 6 && got[0].want > 1, model, 'ropes', got.length);
+  // signals of the page are kept to 1e-6 of their size, poses to 1e-7
+  for (const r of got) check(Math.abs(r.length - r.want) < 1e-5 * r.want, model, 'rope', r.name, 't =', r.t, 'is', r.length, 'not', r.want);
+}
+
 // the curves of tests/web/curves: kinds, and the parts of joints lie on them in the motion
 async function curves(page, model) {
   const got = await page.evaluate(() => window.mbgrad.then(v => {
@@ -204,6 +228,7 @@ try {
     await framing(page, model);
     if (basename(model) === 'rolling') await rolling(page, model);
     if (basename(model) === 'shapes') await shapes(page, model);
+    if (basename(model) === 'tendons') await tendons(page, model);
     if (basename(model) === 'curves') await curves(page, model);
     await controls(page, model);
     await page.close();

@@ -34,6 +34,7 @@ export class Loads {
     if (!this.data) return;
     this.addJoints();
     this.addForces();
+    this.addRopes();
     this.addWeights();
     this.addBeams();
     this.addBent();
@@ -84,7 +85,7 @@ export class Loads {
   addForces() {
     this.data.forces.forEach(({channels}, k) => {
       const f = this.scene.forces[k];
-      if (!channels.some(Boolean)) return;
+      if (!channels.some(Boolean) || f.type === 'elastic-tendon') return;
       if (f.along) this.addLaw(f, channels[0]);
       // of a contact or tyre the force acts where it touches, without a moment there
       else if (f.contact) this.addWrench('force', f.name, f, channels.slice(0, 3), this.view.mechanism.surfaces.point(f));
@@ -108,6 +109,19 @@ export class Loads {
     } else {
       const [on, sign] = f.b.body >= 0 ? [f.b, -1] : [f.a, 1], base = f.along === 'angle_y' ? f.b : f.a;
       put(on, sign, turning != null, out => axis(base, turning ?? 'xyz'.indexOf(f.along), motion, out));
+    }
+  }
+
+  // a rope pulls each of its places along the straight parts on both sides
+  addRopes() {
+    for (const rope of this.view.mechanism.ropes) {
+      const [tension] = this.data.forces[rope.rope.force]?.channels ?? [], f = this.scene.forces[rope.rope.force];
+      if (!tension) continue;
+      const sizes = this.sizes([tension]), one = [tension, null, null], value = new Vector3();
+      rope.places.forEach(({a}, k) => a.body >= 0 && this.add('force', f.name, false, sizes, out => markerPoint(a, this.motion, out), out => {
+        const size = this.sample(one, value).x * f.sign;
+        return rope.pull(k, out).multiplyScalar(size);
+      }));
     }
   }
 

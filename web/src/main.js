@@ -80,7 +80,7 @@ class View {
     this.world.add(this.sky, this.sun, this.sun.target, new AmbientLight('#ffffff', 0.35));
   }
 
-  // the room that the motion takes, in world axes; of a mechanism that travels, the room at the start
+  // the room that the motion takes, in world axes; of a mechanism that travels, less its way
   makeBounds() {
     const {motion, scene} = this, p = new Vector3(), low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate();
     const points = [...scene.joints, ...scene.forces].flatMap(j => [j.a, j.b]).concat(scene.markers.map(m => m.a));
@@ -90,14 +90,17 @@ class View {
     for (const c of scene.curves) points.push(...outlineCorners(c, scene.joints[c.joint][c.end]));
     const step = Math.max(1, Math.ceil(motion.n * points.length / 60000)), start = [], end = [], thin = [low.clone(), high.clone()];
     this.cloud = [];
+    const way = new Vector3(), origin = new Vector3(); // of a leader, which the camera follows
     const stretch = i => {
       motion.set(motion.time[i]);
+      if (this.travels) way.fromArray(motion.matrices, 16 * this.leader + 12).sub(origin);
       points.forEach((m, k) => {
-        markerPoint(m, motion, p);
+        if (this.travels && m.body < 0) return;
+        markerPoint(m, motion, p).sub(way);
+        if (k < core) thin[0].min(p), thin[1].max(p);
         low.min(p);
         high.max(p);
         this.cloud.push(p.x, p.y, p.z);
-        if (k < core) thin[0].min(p), thin[1].max(p);
       });
     };
     stretch(0);
@@ -111,10 +114,13 @@ class View {
     const turns = motion.nb > 1 || [0.25, 0.5, 1].some(part => [3, 4, 5, 6].some(k => Math.abs(motion.poses[7 * Math.round(part * (motion.n - 1)) + k] - motion.poses[k]) > 1e-6));
     this.travels = motion.nb > 0 && least > 1.5 * first && turns;
     this.leader = 0;
-    if (!this.travels) {
-      for (let i = 0; i < motion.n; i += step) stretch(i);
-      for (const o of this.others.list) this.stretchOver(o.motion, low, high);
+    if (this.travels) {
+      origin.copy(start[this.leader]);
+      thin[0].setScalar(Infinity);
+      thin[1].setScalar(-Infinity);
     }
+    for (let i = 0; i < motion.n; i += step) stretch(i);
+    for (const o of this.travels ? [] : this.others.list) this.stretchOver(o.motion, low, high);
     if (!Number.isFinite(low.x)) { low.set(-1, -1, -1); high.set(1, 1, 1); }
     this.low = low;
     this.high = high;
@@ -168,7 +174,7 @@ class View {
   makeGrid() {
     const planar = this.flat, normal = planar ? this.normal : this.up;
     const a = planar ? new Vector3().crossVectors(this.up, normal).normalize() : this.across(), b = new Vector3().crossVectors(normal, a);
-    const reach = 2.6 * this.radius, power = 10 ** Math.floor(Math.log10(this.radius / 2.5));
+    const reach = (planar ? 6 : 2.6) * this.radius, power = 10 ** Math.floor(Math.log10(this.radius / 2.5));
     this.cell = [1, 2, 5, 10].map(f => f * power).find(c => c >= this.radius / 5);
     const n = Math.ceil(reach / this.cell), lines = [[], []];
     const base = this.center.clone();
@@ -378,13 +384,27 @@ class View {
     this.pictures = (this.pictures ?? 0) + 1;
   }
 
+  // names beside their bodies, near ones first, where others leave room; a name keeps its side as long as it can
   drawLabels() {
     if (!this.show.labels) return;
-    const box = $('labels').getBoundingClientRect(), p = new Vector3();
+    const box = $('labels').getBoundingClientRect(), p = new Vector3(), taken = [];
     for (const l of this.labels) {
       p.copy(this.bodyAt(l.body)).project(this.camera);
-      l.element.style.left = (p.x + 1) / 2 * box.width + 'px';
-      l.element.style.top = (1 - p.y) / 2 * box.height + 'px';
+      Object.assign(l, {x: (p.x + 1) / 2 * box.width, y: (1 - p.y) / 2 * box.height, depth: p.z});
+      l.w ??= l.element.offsetWidth + 2;
+      l.h ??= l.element.offsetHeight + 1;
+    }
+    for (const l of [...this.labels].sort((a, b) => a.depth - b.depth)) {
+      const {w, h} = l, sides = [[0, -h], [0, h], ...[0, -h, h, -2 * h, 2 * h, -3 * h, 3 * h, -4 * h, 4 * h].flatMap(y => [[w / 2 + 8, y], [-w / 2 - 8, y], [0, y]]).slice(0, -1)].filter(([x, y]) => x || y);
+      const free = ([dx, dy]) => taken.every(t => Math.abs(l.x + dx - t.x) >= (w + t.w) / 2 || Math.abs(l.y + dy - t.y) >= (h + t.h) / 2);
+      if (l.side && free(l.side)) sides.unshift(l.side);
+      l.side = sides.find(free);
+      l.element.style.visibility = l.side ? '' : 'hidden';
+      if (!l.side) continue;
+      const [x, y] = [l.x + l.side[0], l.y + l.side[1]];
+      taken.push({x, y, w, h});
+      l.element.style.left = x + 'px';
+      l.element.style.top = y + 'px';
     }
   }
 

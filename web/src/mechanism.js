@@ -2,6 +2,7 @@
 import {Group, Matrix4, Quaternion, Vector3} from 'three';
 import {meshGeometry} from './meshes.js';
 import {gridLines, plateGeometry, rimGeometry, tubeGeometry} from './outlines.js';
+import {Rope} from './ropes.js';
 import {GROUND, markerMatrix, Surfaces} from './surfaces.js';
 import {between, boxSection, Coil, frameMatrix, lambert, markerPoint, Parts, roundSection, Tube} from './parts.js';
 
@@ -30,6 +31,7 @@ export class Mechanism {
     this.addBodies(look.color);
     if (!look.ghost) this.addJoints();
     this.addForces();
+    this.addRopes();
     this.addOutlines();
     if (!look.ghost) this.addSurfaces();
     scene.beams.forEach(b => this.addBeam(b));
@@ -41,6 +43,7 @@ export class Mechanism {
   *markers() {
     for (const j of [...this.scene.joints, ...this.scene.forces]) yield* [j.a, j.b];
     for (const m of this.scene.markers) yield m.a;
+    for (const r of this.scene.ropes) for (const p of r.places) yield p.a;
   }
 
   bodyColor(body) { return this.color ?? (body < 0 ? STEEL : palette[body % palette.length]); }
@@ -179,6 +182,7 @@ export class Mechanism {
   addForces() {
     const u = this.unit, many = this.scene.forces.length > 40;
     for (const f of this.scene.forces) {
+      if (f.type === 'elastic-tendon') continue; // a rope
       const linear = /^(distance|x|y|z)$/.test(f.along ?? ''), dot = 0.012 * u;
       for (const end of linear && !this.ghost ? [f.a, f.b] : []) {
         if (end.body < 0) this.parts.shape('sphere', -1, end.frame, [dot, dot, dot], DARK, {owner: f.name});
@@ -195,6 +199,14 @@ export class Mechanism {
       } else if (/torsion/.test(f.type)) {
         this.spiral(f);
       }
+    }
+  }
+
+  addRopes() {
+    this.ropes = this.scene.ropes.map(r => new Rope(r, this.motion, 0.005 * this.unit, this.material(r.force >= 0 ? SPRING : DARK)));
+    for (const rope of this.ropes) {
+      this.group.add(rope.mesh);
+      this.updates.push(() => rope.update());
     }
   }
 

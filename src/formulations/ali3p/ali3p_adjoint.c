@@ -33,13 +33,16 @@ typedef struct {
   real *fw, *fv;           /* events: of the bodies                (nc x nw each) */
   real *zero;              /* events:                              (6 nbody) */
   real *psi_a;
-  real *seed;         /* nc x nused */
-  real *ze, *wb, *ab; /* nc x 6 nbody, nc x n */
-  real *wsb, *asb;    /* nc x n */
-  real *X;            /* (n + rows) x nc */
-  real *gq;           /* of one criterion                     (n) */
-  double half;        /* h/2 of the step that is pulled, 0: none */
-  real *rates;        /* weights of rows on rates in it, NULL: there are none   (rows) */
+  real *seed;             /* nc x nused */
+  real *ze, *wb, *ab;     /* nc x 6 nbody, nc x n */
+  real *wsb, *asb;        /* nc x n */
+  real *X;                /* (n + rows) x nc */
+  real *gq;               /* nc x n */
+  double half;            /* h/2 of the step that is pulled, 0: none */
+  real *rates;            /* weights of rows on rates in it, NULL: there are none   (nc x rows) */
+  mbg__tree_lanes *lanes; /* NULL: column by column */
+  void *here, *again;     /* copies of nodes */
+  mbg__ali3p_refine *refine;
   mbg__ali3p_seeds *signals;
 } adjoint;
 
@@ -59,8 +62,10 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   s->wsb = MBG_TAKE(&s->arena, real, nc * n);
   s->asb = MBG_TAKE(&s->arena, real, nc * n);
   s->X = MBG_TAKE(&s->arena, real, nc * (n + (size_t)a->nrow));
-  s->gq = MBG_TAKE(&s->arena, real, n);
-  s->rates = a->rates ? MBG_TAKE(&s->arena, real, a->nrow) : NULL;
+  s->gq = MBG_TAKE(&s->arena, real, nc * n);
+  s->rates = a->rates ? MBG_TAKE(&s->arena, real, nc * (size_t)a->nrow) : NULL;
+  s->here = MBG_TAKE(&s->arena, char, mbg__ali3p_node_bytes(a));
+  s->again = MBG_TAKE(&s->arena, char, mbg__ali3p_node_bytes(a));
   return mbg__arena_check(ctx, &s->arena);
 }
 
@@ -71,6 +76,17 @@ static real *attributes_of(const adjoint *s, int c) {
 }
 
 /* ---------------------------------------------------------------------- pieces */
+
+void mbg__ali3p_pull(mbg__ali3p *a, mbg__tree_lanes *lanes, int nc, const mbg__tree_weights *k,
+                     const mbg__tree_gradient *g) {
+  if (lanes && nc > 1) {
+    mbg__tree_pull_lanes(lanes, nc, k, g);
+    return;
+  }
+  for (int c = 0; c < nc; c++) {
+    mbg__tree_pull(a->tree, &k[c], &g[c]);
+  }
+}
 
 /* right sides -(x, 0) of all criteria */
 static void right_sides(adjoint *s, real *x) {
@@ -87,24 +103,41 @@ static void solve_T(adjoint *s, mbg__tree_matrix *matrix) {
   s->a->counts->solves += s->nc;
 }
 
-/* adds the gradient of the residual weighted by the solution of criterion c to ze, w, v (NULL: not asked for) and
-   psi_a, and puts its part by q into gq; level of the rows 0, 1, 2 */
-static void pull(adjoint *s, int c, int level, real *w, real *v) {
-  mbg__ali3p *a = s->a;
+/* weights and results of column c: level of the rows 0, 1, 2; w, v as in pull */
+static void column(adjoint *s, int c, int level, real *w, real *v, mbg__tree_weights *k, mbg__tree_gradient *g) {
+  const mbg__ali3p *a = s->a;
   const real *X = row(s->X, c, a->n + a->nrow);
-  for (int i = 0; s->rates && i < a->nrow; i++) {
-    s->rates[i] = a->rates[i] ? s->half * X[a->n + i] : 0;
+  real *rates = s->rates ? row(s->rates, c, a->nrow) : NULL;
+  for (int i = 0; rates && i < a->nrow; i++) {
+    rates[i] = a->rates[i] ? s->half * X[a->n + i] : 0;
   }
-  const mbg__tree_weights k = {.mu = X,
-                               .k0 = level == 0 ? X + a->n : NULL,
-                               .k1 = level == 1   ? X + a->n
-                                     : level == 0 ? s->rates
-                                                  : NULL,
-                               .k2 = level == 2 ? X + a->n : NULL};
-  const mbg__tree_gradient g = {
-      .e = row(s->ze, c, 6 * a->m->nbody), .w = w, .a = v, .q = s->gq, .attributes = attributes_of(s, c)};
-  vn_zero(a->n, s->gq);
-  mbg__tree_pull(a->tree, &k, &g);
+  *k = (mbg__tree_weights){.mu = X,
+                           .k0 = level == 0 ? X + a->n : NULL,
+                           .k1 = level == 1   ? X + a->n
+                                 : level == 0 ? rates
+                                              : NULL,
+                           .k2 = level == 2 ? X + a->n : NULL};
+  *g = (mbg__tree_gradient){.e = row(s->ze, c, 6 * a->m->nbody),
+                            .w = w ? row(w, c, a->n) : NULL,
+                            .a = v ? row(v, c, a->n) : NULL,
+                            .q = row(s->gq, c, a->n),
+                            .attributes = attributes_of(s, c)};
+}
+
+/* of all columns: adds the gradient of the residual weighted by the solution to ze, w, v (nc x n, NULL: not asked for)
+   and psi_a, and puts its part by q into gq */
+static void pull(adjoint *s, int level, real *w, real *v) {
+  mbg__ali3p *a = s->a;
+  mbg__tree_weights k[MBG__LANES];
+  mbg__tree_gradient g[MBG__LANES];
+  vn_zero(s->nc * a->n, s->gq);
+  for (int c = 0; c < s->nc; c += MBG__LANES) {
+    const int count = s->nc - c < MBG__LANES ? s->nc - c : MBG__LANES;
+    for (int q = 0; q < count; q++) {
+      column(s, c + q, level, w, v, &k[q], &g[q]);
+    }
+    mbg__ali3p_pull(a, s->lanes, count, k, g);
+  }
 }
 
 static int take_seeds(mbg_context *ctx, adjoint *s, int n, const mbg__ali3p_node *node, bool there) {
@@ -129,17 +162,13 @@ static int projections(mbg_context *ctx, adjoint *s, int i, const mbg__ali3p_nod
   MBG_TRY(mbg__ali3p_factor_again(ctx, a, i, node));
   right_sides(s, s->ab);
   solve_T(s, &a->mass);
-  for (int c = 0; c < s->nc; c++) {
-    pull(s, c, 2, row(s->wb, c, a->n), NULL);
-    vn_scale(a->n, row(s->asb, c, a->n), -1, s->gq);
-  }
+  pull(s, 2, s->wb, NULL);
+  vn_scale(s->nc * a->n, s->asb, -1, s->gq);
   mbg__ali3p_then_rates(a, node);
   right_sides(s, s->wb);
   solve_T(s, &a->mass);
-  for (int c = 0; c < s->nc; c++) {
-    pull(s, c, 1, NULL, NULL);
-    vn_scale(a->n, row(s->wsb, c, a->n), -1, s->gq);
-  }
+  pull(s, 1, NULL, NULL);
+  vn_scale(s->nc * a->n, s->wsb, -1, s->gq);
 done:
   return err;
 }
@@ -148,24 +177,41 @@ done:
 static int state_rates(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
   mbg__ali3p *a = s->a;
   const int err = mbg__ali3p_has_states(a) ? mbg__ali3p_at_start(ctx, a, node) : MBG_OK;
-  for (int c = 0; err == MBG_OK && mbg__ali3p_has_states(a) && c < s->nc; c++) {
+  if (err < 0 || !mbg__ali3p_has_states(a)) {
+    return err;
+  }
+  for (int c = 0; c < s->nc; c++) {
     real *X = row(s->X, c, a->n + a->nrow), *ab = row(s->ab, c, a->n);
     vn_zero(a->n + a->nrow, X);
     mbg__ali3p_states_take(a, -1, ab, X);
     mbg__ali3p_states_take(a, -1, ab, ab);
-    pull(s, c, 0, row(s->wb, c, a->n), NULL);
   }
-  return err;
+  pull(s, 0, s->wb, NULL);
+  return MBG_OK;
 }
 
 /* late rates at the first node: E1_S' = 0 after the accelerations, whose cotangents they add to */
 static void late_rates(adjoint *s) {
   const mbg__ali3p *a = s->a;
-  for (int c = 0; mbg__system_has_late(a->sys) && c < s->nc; c++) {
-    real *X = row(s->X, c, a->n + a->nrow), *ab = row(s->ab, c, a->n);
+  if (!mbg__system_has_late(a->sys)) {
+    return;
+  }
+  for (int c = 0; c < s->nc; c++) {
+    real *X = row(s->X, c, a->n + a->nrow);
     vn_zero(a->n + a->nrow, X);
-    mbg__ali3p_states_take(a, -1, ab, X);
-    pull(s, c, 0, row(s->wb, c, a->n), ab); /* leaves ab_S = 0 */
+    mbg__ali3p_states_take(a, -1, row(s->ab, c, a->n), X);
+  }
+  pull(s, 0, s->wb, s->ab); /* leaves ab_S = 0 */
+}
+
+void mbg__ali3p_tangents_T(const mbg__ali3p *a, const mbg__ali3p_node *node, const real *e, real *x) {
+  for (int k = 0; k < a->m->nbody; k++) {
+    const mbg__link *l = &a->links[k];
+    real y[6];
+    for (int i = 0; i < l->nz; i++) {
+      y[i] = e[6 * k + l->comp[i]];
+    }
+    mbg__tree_tangent_T(l, node->D, y, x + l->first);
   }
 }
 
@@ -173,16 +219,9 @@ static void step_sides(adjoint *s, const mbg__ali3p_node *node) {
   const mbg__ali3p *a = s->a;
   const double h = *node->h;
   for (int c = 0; c < s->nc; c++) {
-    const real *ze = row(s->ze, c, 6 * a->m->nbody), *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
+    const real *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
     real *X = row(s->X, c, a->n + a->nrow);
-    for (int k = 0; k < a->m->nbody; k++) {
-      const mbg__link *l = &a->links[k];
-      real x[6];
-      for (int i = 0; i < l->nz; i++) {
-        x[i] = ze[6 * k + l->comp[i]];
-      }
-      mbg__tree_tangent_T(l, node->D, x, X + l->first);
-    }
+    mbg__ali3p_tangents_T(a, node, row(s->ze, c, 6 * a->m->nbody), X);
     for (int i = 0; i < a->n; i++) {
       X[i] = -(X[i] + 2 / h * wsb[i] + 4 / (h * h) * asb[i]);
     }
@@ -209,21 +248,38 @@ static void carry(adjoint *s, const mbg__ali3p_node *node) {
   }
 }
 
-static int position_step(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
+/* S^T X = X, the tree at the step: with few columns by Newton's factors, which cost residuals instead of a matrix */
+static int solve_step(mbg_context *ctx, adjoint *s, int i, const mbg__ali3p_node *node) {
+  mbg__ali3p *a = s->a;
+  bool near = false;
+  int err = MBG_OK;
+  if (s->nc <= (s->lanes ? MBG__LANES : 1)) {
+    MBG_TRY(mbg__ali3p_newton_factors(ctx, a, i, *node->h, s->again, &near));
+  }
+  MBG_TRY(mbg__ali3p_at_step(ctx, a, node));
+  step_sides(s, node);
+  if (!near || !mbg__ali3p_refine_T(s->refine, node, s->nc, s->X)) {
+    MBG_TRY(mbg__ali3p_factor_step(ctx, a, node, false));
+    solve_T(s, &a->step);
+  }
+done:
+  return err;
+}
+
+static int position_step(mbg_context *ctx, adjoint *s, int number, const mbg__ali3p_node *node) {
   mbg__ali3p *a = s->a;
   const double h = *node->h;
   int err = MBG_OK;
-  MBG_TRY(mbg__ali3p_at_step(ctx, a, node));
-  MBG_TRY(mbg__ali3p_factor_step(ctx, a, node, false));
-  step_sides(s, node);
-  solve_T(s, &a->step);
+  MBG_TRY(solve_step(ctx, s, number, node));
   for (int c = 0; c < s->nc; c++) {
-    real *X = row(s->X, c, a->n + a->nrow), *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
-    /* the matrix has its first rows scaled by h^2/4 */
-    vn_scale(a->n, X, h * h / 4, X);
-    s->half = h / 2;
-    pull(s, c, 0, wsb, asb);
-    s->half = 0;
+    real *X = row(s->X, c, a->n + a->nrow);
+    vn_scale(a->n, X, h * h / 4, X); /* the matrix has its first rows scaled by h^2/4 */
+  }
+  s->half = h / 2;
+  pull(s, 0, s->wsb, s->asb);
+  s->half = 0;
+  for (int c = 0; c < s->nc; c++) {
+    const real *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
     real *wb = row(s->wb, c, a->n), *ab = row(s->ab, c, a->n);
     if (s->h > 0) {
       s->events.hb[c] = -2 / (h * h) * (vn_dot(a->n, node->D, wsb) + 4 / h * vn_dot(a->n, node->D, asb));
@@ -249,9 +305,7 @@ static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *nod
   late_rates(s);
   right_sides(s, s->ab);
   solve_T(s, &a->mass);
-  for (int c = 0; c < s->nc; c++) {
-    pull(s, c, 2, row(s->wb, c, a->n), NULL);
-  }
+  pull(s, 2, s->wb, NULL);
 done:
   return err;
 }
@@ -380,7 +434,7 @@ done:
 
 static int visit(mbg_context *ctx, void *user, int i, const void *block) {
   adjoint *s = user;
-  const mbg__ali3p_node n = mbg__ali3p_view(s->a, block);
+  const mbg__ali3p_node n = mbg__ali3p_view(s->a, memcpy(s->here, block, mbg__ali3p_node_bytes(s->a)));
   const bool there = i > 0 && s->a->nrow > 0 && !s->a->forces && !s->a->reactions && s->a->m->nstate == 0;
   const int fired = mbg__march_fired(s->a->march, i);
   int err = MBG_OK;
@@ -398,7 +452,7 @@ static int visit(mbg_context *ctx, void *user, int i, const void *block) {
   MBG_TRY(s->a->events ? enter_step(ctx, s, i, &n) : MBG_OK);
   MBG_TRY(state_rates(ctx, s, &n));
   MBG_TRY(projections(ctx, s, i, &n, there && s->nc == s->ncrit));
-  MBG_TRY(position_step(ctx, s, &n));
+  MBG_TRY(position_step(ctx, s, i, &n));
   mbg__event_adjoint_clock(&s->events, s->psi_a);
   if (s->h > 0) {
     by_time(s, i);
@@ -413,6 +467,10 @@ int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, int ncrit, const mbg__cr
   mbg__system_want(a->sys, mbg__seeds_all(seeds, ncrit));
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
+  if (ncrit + (a->events != NULL) > 1 && mbg__tree_lanes_can(a->tree)) {
+    MBG_TRY(mbg__tree_lanes_create(ctx, &s.arena, a->tree, &s.lanes));
+  }
+  MBG_TRY(mbg__ali3p_refine_create(ctx, &s.arena, a, s.lanes, &s.refine));
   MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, ncrit, &s.signals));
   MBG_TRY(mbg__event_adjoint_create(ctx, &s.arena, a->events, a->m, ncrit, &s.events));
   MBG_TRY(a->events ? mbg__ali3p_guard_create(ctx, &s.arena, a, &s.guard) : MBG_OK);

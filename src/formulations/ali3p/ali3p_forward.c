@@ -102,6 +102,7 @@ int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
   char what[64];
   mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(*n->t));
   mbg__tree_matrix_step(a->tree, &a->step, *n->h, n->D, penalty ? a->eps : NULL);
+  a->softened = penalty;
   a->counts->factorizations++;
   return mbg__tree_matrix_factor(ctx, a->tree, &a->step, what);
 }
@@ -458,11 +459,9 @@ done:
   return err;
 }
 
-static int step(mbg_context *ctx, void *user, const void *block, double h, void *to_block) {
-  mbg__ali3p *a = user;
+int mbg__ali3p_solve(mbg_context *ctx, mbg__ali3p *a, const void *block, double h, void *to_block) {
   const mbg__ali3p_node from = mbg__ali3p_view(a, block), to = mbg__ali3p_view(a, to_block);
   int err = MBG_OK;
-  a->ended = NAN;
   if (a->m->nturn > 0) {
     const mbg__tree_state s = state_at(&from, from.w, NULL, a->zero, NULL);
     MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
@@ -473,6 +472,17 @@ static int step(mbg_context *ctx, void *user, const void *block, double h, void 
   } else {
     MBG_TRY(solve(ctx, a, &from, &to, h));
   }
+done:
+  return err;
+}
+
+static int step(mbg_context *ctx, void *user, const void *block, double h, void *to_block) {
+  mbg__ali3p *a = user;
+  const mbg__ali3p_node to = mbg__ali3p_view(a, to_block);
+  int err = MBG_OK;
+  a->ended = NAN;
+  MBG_TRY(mbg__ali3p_solve(ctx, a, block, h, to_block));
+  mbg__ali3p_kept_add_step(a);
   MBG_TRY(projections(ctx, a, &to));
 done:
   return err;

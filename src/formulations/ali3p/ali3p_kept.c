@@ -1,55 +1,113 @@
-/* Factors of the projections, kept by a run for the passes over its steps: as many steps as the limit of memory leaves
-   room for beside the nodes, from the first on. A step that is not kept is factorized again, with the same bits. */
+/* Factors of a run's steps, kept for the passes over them: as many steps as the limit of memory leaves room for beside
+   the nodes, from the first on. What is not kept is made again, with the same bits: the projections by their matrix at
+   the node, Newton's matrix by the step itself. */
 #include "formulations/ali3p/ali3p_work.h"
 
-static const double MOST = 64e6; /* bytes without a limit of memory */
+static const double MOST = 64e6; /* bytes of each kind without a limit of memory */
 
 /* before every copy: whether there is one */
 enum { HEAD = 16 };
 
-static char *slot(const mbg__ali3p *a, int i) { return a->kept.block + (size_t)i * a->kept.bytes; }
+static char *slot(const mbg__ali3p_kept *k, int i) { return k->block + (size_t)i * k->bytes; }
 
-void mbg__ali3p_kept_clear(mbg__ali3p *a) {
-  a->arena.allocator.release(a->arena.allocator.user, a->kept.block);
-  a->kept = (mbg__ali3p_kept){0};
+static void clear(mbg__ali3p *a, mbg__ali3p_kept *k) {
+  a->arena.allocator.release(a->arena.allocator.user, k->block);
+  *k = (mbg__ali3p_kept){0};
 }
 
-/* after the first factorization of a run: the room of all its steps, so that none of them asks for memory */
-void mbg__ali3p_kept_begin(mbg__ali3p *a) {
-  mbg__ali3p_kept *k = &a->kept;
-  const size_t bytes = HEAD + (mbg__klu_bytes(a->mass.klu) + 15) / 16 * 16;
-  const double most = floor(fmin(MOST, mbg__march_left(a->march)) / (double)bytes);
-  const int steps = mbg__march_steps(a->march), room = most < steps ? (int)most : steps;
+void mbg__ali3p_kept_clear(mbg__ali3p *a) {
+  clear(a, &a->kept);
+  clear(a, &a->kept_step);
+}
+
+static size_t slot_bytes(const mbg__klu *klu) { return HEAD + (mbg__klu_bytes(klu) + 15) / 16 * 16; }
+
+/* the room of `room` steps, so that none of them asks for memory */
+static void take_room(mbg__ali3p *a, mbg__ali3p_kept *k, int room, size_t bytes) {
   k->count = 0;
-  k->on = a->nrow > 0 && !a->oblique && !a->events && room > 0; /* events try steps */
+  k->on = room > 0;
   if (k->on && (room != k->room || bytes != k->bytes)) {
-    mbg__ali3p_kept_clear(a);
+    clear(a, k);
     k->block = a->arena.allocator.resize(a->arena.allocator.user, NULL, (size_t)room * bytes);
     k->on = k->block != NULL;
     k->room = k->on ? room : 0;
     k->bytes = bytes;
   }
   if (!k->on) {
-    mbg__ali3p_kept_clear(a);
+    clear(a, k);
   }
   a->counts->bytes += (double)k->room * (double)k->bytes;
 }
 
-void mbg__ali3p_kept_add(mbg__ali3p *a) {
-  mbg__ali3p_kept *k = &a->kept;
+static int room_for(const mbg__ali3p *a, double left, size_t bytes) {
+  const double most = floor(fmax(0, left) / (double)bytes);
+  const int steps = mbg__march_steps(a->march);
+  return most < steps ? (int)most : steps;
+}
+
+/* after the first factorization of a run */
+void mbg__ali3p_kept_begin(mbg__ali3p *a) {
+  const size_t bytes = slot_bytes(a->mass.klu);
+  const bool on = a->nrow > 0 && !a->oblique && !a->events; /* events try steps */
+  take_room(a, &a->kept, on ? room_for(a, fmin(MOST, mbg__march_left(a->march)), bytes) : 0, bytes);
+  a->kept_step.on = a->kept_step.wanted = false;
+  a->kept_step.pending = true;
+}
+
+static void add(mbg__ali3p_kept *k, const mbg__klu *klu, bool good) {
   if (k->on && k->count < k->room) {
-    char *at = slot(a, k->count++);
-    *(bool *)at = mbg__klu_keep(a->mass.klu, at + HEAD);
+    char *at = slot(k, k->count++);
+    *(bool *)at = good && mbg__klu_keep(klu, at + HEAD);
   }
 }
 
-void mbg__ali3p_kept_end(mbg__ali3p *a) { a->kept.on = false; }
+void mbg__ali3p_kept_add(mbg__ali3p *a) { add(&a->kept, a->mass.klu, true); }
+
+/* after the first step, which chooses pivots. Whether passes use Newton's factors depends on the run, not on the limit
+   of memory. */
+static void begin_step(mbg__ali3p *a) {
+  mbg__ali3p_kept *k = &a->kept_step;
+  const size_t bytes = slot_bytes(a->step.klu);
+  const double used = (double)a->kept.room * (double)a->kept.bytes, left = mbg__march_left(a->march) - used;
+  const bool wanted = !MBG__TWIN && !a->events && !a->penalty && !a->oblique && !a->rates &&
+                      (double)bytes * mbg__march_steps(a->march) <= MOST;
+  take_room(a, k, wanted ? room_for(a, left, bytes) : 0, bytes);
+  k->wanted = wanted;
+  k->pending = false;
+}
+
+void mbg__ali3p_kept_add_step(mbg__ali3p *a) {
+  if (a->kept_step.pending) {
+    begin_step(a);
+  }
+  add(&a->kept_step, a->step.klu, !a->softened);
+}
+
+void mbg__ali3p_kept_end(mbg__ali3p *a) { a->kept.on = a->kept_step.on = a->kept_step.pending = false; }
+
+static bool recall(const mbg__ali3p_kept *k, int i, mbg__klu *klu) {
+  const char *at = i > 0 && i <= k->count ? slot(k, i - 1) : NULL;
+  if (!at || !*(const bool *)at) {
+    return false;
+  }
+  mbg__klu_recall(klu, at + HEAD);
+  return true;
+}
 
 int mbg__ali3p_factor_again(mbg_context *ctx, mbg__ali3p *a, int i, const mbg__ali3p_node *n) {
-  const char *at = i > 0 && i <= a->kept.count ? slot(a, i - 1) : NULL;
-  if (at && *(const bool *)at) {
-    mbg__klu_recall(a->mass.klu, at + HEAD);
+  return recall(&a->kept, i, a->mass.klu) ? MBG_OK : mbg__ali3p_factor_mass(ctx, a, n, false);
+}
+
+int mbg__ali3p_newton_factors(mbg_context *ctx, mbg__ali3p *a, int i, double h, void *scratch, bool *near) {
+  const void *block;
+  int err = MBG_OK;
+  *near = a->kept_step.wanted;
+  if (!*near || recall(&a->kept_step, i, a->step.klu)) {
     return MBG_OK;
   }
-  return mbg__ali3p_factor_mass(ctx, a, n, false);
+  MBG_TRY(mbg__march_restore(ctx, a->march, i - 1, &block));
+  MBG_TRY(mbg__ali3p_solve(ctx, a, block, h, scratch));
+  *near = !a->softened;
+done:
+  return err;
 }

@@ -191,6 +191,7 @@ int mbg__ali3p_guard_at(mbg_context *ctx, mbg__ali3p_guard *g, const mbg__ali3p_
   mbg__ali3p *a = g->a;
   int err = MBG_OK;
   MBG_TRY(at_signals(ctx, a, n));
+  MBG_TRY(mbg__system_linearize_guard(ctx, a->sys, signal));
   vn_zero(6 * a->m->nbody, g->g.e);
   vn_zero(a->n, g->g.w);
   vn_zero(a->m->na, g->g.attributes);

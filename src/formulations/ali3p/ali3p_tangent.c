@@ -19,10 +19,12 @@ typedef struct {
   mbg__event_tangent events;
   real *e, *w, *v, *ws, *as; /* e', w', a', ws', as'               (6 nbody x np), (n x np) */
   real *X;                   /* right sides and solutions          ((n + rows) x np) */
-  real *dE1, *dphi;          /*                                    (n), (rows) */
-  real *dphid;               /* rows on rates, NULL: there are none (rows) */
+  real *q;                   /* directions of q                    (n x np) */
+  mbg__tree_lanes *lanes;    /* NULL: column by column */
+  real *dE1, *dphi;          /*                                    (n), (rows), MBG__LANES columns each */
+  real *dphid;               /* rows on rates, NULL: there are none */
   mbg__design_columns columns;
-  real *da;                   /*                                    (na) */
+  real *da;                   /*                                    (na, MBG__LANES columns) */
   real *eye;                  /* unit seeds                         (nused x nused) */
   real *ge, *gw, *ga, *gattr; /* gradients of the used signals      (nused x ...) */
   int nw;                     /* frames that are handed over: nw, or 0 */
@@ -50,10 +52,11 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   s->ws = MBG_TAKE(&s->arena, real, n * np);
   s->as = MBG_TAKE(&s->arena, real, n * np);
   s->X = MBG_TAKE(&s->arena, real, (n + (size_t)a->nrow) * np);
-  s->dE1 = MBG_TAKE(&s->arena, real, n);
-  s->dphi = MBG_TAKE(&s->arena, real, a->nrow);
-  s->dphid = a->rates ? MBG_TAKE(&s->arena, real, a->nrow) : NULL;
-  s->da = MBG_TAKE(&s->arena, real, a->m->na);
+  s->q = MBG_TAKE(&s->arena, real, n * np);
+  s->dE1 = MBG_TAKE(&s->arena, real, MBG__LANES * n);
+  s->dphi = MBG_TAKE(&s->arena, real, MBG__LANES * (size_t)a->nrow);
+  s->dphid = a->rates ? MBG_TAKE(&s->arena, real, MBG__LANES * (size_t)a->nrow) : NULL;
+  s->da = MBG_TAKE(&s->arena, real, MBG__LANES * (size_t)a->m->na);
   s->eye = MBG_TAKE(&s->arena, real, used * used);
   s->ge = MBG_TAKE(&s->arena, real, used * nb);
   s->gw = MBG_TAKE(&s->arena, real, used * n);
@@ -74,20 +77,50 @@ static real *column(real *x, int p, int n) { return x + (size_t)p * (size_t)n; }
 
 /* ---------------------------------------------------------------------- right sides and solutions */
 
-/* X of parameter p = -(c dE1, dphi) in a direction; level of the rows: 0 positions (rows on rates: h/2 their rates, c =
-   h^2/4), 1 rates, 2 accelerations */
-static void right_side(tangent *s, int p, mbg__tree_direction *d, double c, int level) {
-  mbg__ali3p *a = s->a;
-  real *x = column(s->X, p, a->n + a->nrow), *rows[3] = {NULL, NULL, NULL};
-  rows[1] = level == 0 ? s->dphid : NULL;
-  rows[level] = s->dphi;
-  mbg__event_tangent_lay(&s->events, p, s->da);
-  d->attributes = s->da;
-  mbg__tree_push(a->tree, d, s->dE1, rows[0], rows[1], rows[2]);
-  mbg__event_tangent_clear(&s->events, p, s->da);
-  vn_scale(a->n, x, -c, s->dE1);
+/* X of a column = -(c dE1, dphi); level of the rows: 0 positions (rows on rates: h/2 their rates, c = h^2/4), 1 rates,
+   2 accelerations */
+static void set_side(tangent *s, int p, double c, int level, const mbg__tree_change *change) {
+  const mbg__ali3p *a = s->a;
+  const real *dphi = level == 0 ? change->dphi : level == 1 ? change->dphid : change->dphidd;
+  real *x = column(s->X, p, a->n + a->nrow);
+  vn_scale(a->n, x, -c, change->dE1);
   for (int i = 0; i < a->nrow; i++) {
-    x[a->n + i] = level == 0 && a->rates && a->rates[i] ? -sqrt(c) * s->dphid[i] : -s->dphi[i];
+    x[a->n + i] = level == 0 && a->rates && a->rates[i] ? -sqrt(c) * change->dphid[i] : -dphi[i];
+  }
+}
+
+/* directions of frames, and of rates, accelerations and q where they are given (n x np) */
+static void right_sides(tangent *s, const real *dw, const real *da, const real *dq, double c, int level) {
+  mbg__ali3p *a = s->a;
+  const int width = s->lanes ? MBG__LANES : 1;
+  mbg__tree_direction d[MBG__LANES];
+  mbg__tree_change change[MBG__LANES];
+  for (int p = 0; p < s->np; p += width) {
+    const int nc = s->np - p < width ? s->np - p : width;
+    for (int k = 0; k < nc; k++) {
+      const size_t at = (size_t)(p + k) * (size_t)a->n;
+      d[k] = (mbg__tree_direction){.e = column(s->e, p + k, 6 * a->m->nbody),
+                                   .dw = dw ? dw + at : NULL,
+                                   .da = da ? da + at : NULL,
+                                   .dq = dq ? dq + at : NULL,
+                                   .attributes = column(s->da, k, a->m->na)};
+      change[k] = (mbg__tree_change){.dE1 = column(s->dE1, k, a->n)};
+      real *rows = column(s->dphi, k, a->nrow);
+      *(level == 0 ? &change[k].dphi : level == 1 ? &change[k].dphid : &change[k].dphidd) = rows;
+      if (level == 0 && s->dphid) {
+        change[k].dphid = column(s->dphid, k, a->nrow);
+      }
+      mbg__event_tangent_lay(&s->events, p + k, column(s->da, k, a->m->na));
+    }
+    if (nc > 1) {
+      mbg__tree_push_lanes(s->lanes, nc, d, change);
+    } else {
+      mbg__tree_push(a->tree, d, change->dE1, change->dphi, change->dphid, change->dphidd);
+    }
+    for (int k = 0; k < nc; k++) {
+      mbg__event_tangent_clear(&s->events, p + k, column(s->da, k, a->m->na));
+      set_side(s, p + k, c, level, &change[k]);
+    }
   }
 }
 
@@ -136,9 +169,7 @@ static int accelerate(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   int err = MBG_OK;
   MBG_TRY(mbg__ali3p_at_start(ctx, a, n));
   MBG_TRY(mbg__ali3p_factor_mass(ctx, a, n, true));
-  for (int p = 0; p < s->np; p++) {
-    right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, 6 * a->m->nbody), .dw = column(s->w, p, a->n)}, 1, 2);
-  }
+  right_sides(s, s->w, NULL, NULL, 1, 2);
   solve(s, &a->mass);
   take_solution(s, s->v);
   if (mbg__system_has_late(a->sys)) {
@@ -239,8 +270,8 @@ static int position_step(mbg_context *ctx, tangent *s, const mbg__ali3p_node *fr
     if (a->events) {
       by_length(s, p, from, to, ws, as);
     }
-    right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, 6 * a->m->nbody), .dw = ws, .da = as}, h * h / 4, 0);
   }
+  right_sides(s, s->ws, s->as, NULL, h * h / 4, 0);
   solve(s, &a->step);
   for (int p = 0; p < s->np; p++) {
     const real *D = column(s->X, p, a->n + a->nrow);
@@ -254,7 +285,6 @@ done:
 
 static int projections(mbg_context *ctx, tangent *s, int i, const mbg__ali3p_node *to) {
   mbg__ali3p *a = s->a;
-  const int nb = 6 * a->m->nbody;
   const size_t bytes = (size_t)a->n * (size_t)s->np * sizeof(real);
   int err = MBG_OK;
   if (a->nrow == 0) {
@@ -264,17 +294,13 @@ static int projections(mbg_context *ctx, tangent *s, int i, const mbg__ali3p_nod
   }
   MBG_TRY(mbg__ali3p_at_rates(ctx, a, to));
   MBG_TRY(mbg__ali3p_factor_again(ctx, a, i, to));
-  for (int p = 0; p < s->np; p++) {
-    vn_scale(a->n, a->q, -1, column(s->ws, p, a->n));
-    right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, nb), .dq = a->q}, 1, 1);
-  }
+  vn_scale(a->n * s->np, s->q, -1, s->ws);
+  right_sides(s, NULL, NULL, s->q, 1, 1);
   solve(s, &a->mass);
   take_solution(s, s->w);
   mbg__ali3p_then_accelerations(a, to);
-  for (int p = 0; p < s->np; p++) {
-    vn_scale(a->n, a->q, -1, column(s->as, p, a->n));
-    right_side(s, p, &(mbg__tree_direction){.e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .dq = a->q}, 1, 2);
-  }
+  vn_scale(a->n * s->np, s->q, -1, s->as);
+  right_sides(s, s->w, NULL, s->q, 1, 2);
   solve(s, &a->mass);
   take_solution(s, s->v);
 done:
@@ -424,6 +450,9 @@ int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, int (*take)(void *user, 
   int err = MBG_OK;
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
+  if (np > 1 && mbg__tree_lanes_can(a->tree)) {
+    MBG_TRY(mbg__tree_lanes_create(ctx, &s.arena, a->tree, &s.lanes));
+  }
   MBG_TRY(mbg__ali3p_seeds_create(ctx, &s.arena, a, a->nused, &s.seeds));
   MBG_TRY(a->events ? mbg__ali3p_guard_create(ctx, &s.arena, a, &s.guard) : MBG_OK);
   MBG_TRY(mbg__march_forward(ctx, a->march, visit, &s));

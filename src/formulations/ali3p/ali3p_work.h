@@ -11,6 +11,7 @@
 #include "system/saddle.h"
 #include "trajectory/march.h"
 #include "tree/tree.h"
+#include "tree/tree_lanes.h"
 #include "tree/tree_local.h"
 
 /* A node, seen in its block of memory. */
@@ -24,9 +25,11 @@ typedef struct {
 
 typedef struct mbg__penalty mbg__penalty;
 
-/* Factors of the projections of the last run, step by step. */
+/* Factors of the last run, step by step. */
 typedef struct {
   bool on;         /* a run is under way */
+  bool pending;    /* it has not made a step */
+  bool wanted;     /* the run is one whose passes use them, kept or made again */
   int count, room; /* steps */
   size_t bytes;    /* of a step */
   char *block;     /*                                               (room x bytes) */
@@ -60,7 +63,8 @@ typedef struct mbg__formulation_work {
   double *softness;      /* the former                                     (rows) */
   mbg__penalty *penalty; /* of the augmented iteration, NULL: saddle point */
   mbg__tree_matrix step, mass;
-  mbg__ali3p_kept kept;
+  bool softened;                                             /* the step's factors are those of soft rows */
+  mbg__ali3p_kept kept, kept_step;                           /* of the projections, of Newton's matrix */
   real *b;                                                   /* right side and solution             (n + rows) */
   real *E1, *zero, *q;                                       /*                                     (n) */
   real *phi, *phid, *phidd;                                  /*                                     (rows) */
@@ -104,10 +108,14 @@ int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 /* ali3p_kept.c: a run begins after its first factorization of the mass matrix, adds those of its steps, and ends. */
 void mbg__ali3p_kept_begin(mbg__ali3p *a);
 void mbg__ali3p_kept_add(mbg__ali3p *a);
+void mbg__ali3p_kept_add_step(mbg__ali3p *a);
 void mbg__ali3p_kept_end(mbg__ali3p *a);
 void mbg__ali3p_kept_clear(mbg__ali3p *a);
 /* Factors of the projections of step i, which led to node n. */
 int mbg__ali3p_factor_again(mbg_context *ctx, mbg__ali3p *a, int i, const mbg__ali3p_node *n);
+/* The last factors of Newton's matrix in step i of length h. Where they are not kept the step is made again into
+   scratch, a node: the tree is elsewhere then, and nodes seen before are gone. *near: they are there. */
+int mbg__ali3p_newton_factors(mbg_context *ctx, mbg__ali3p *a, int i, double h, void *scratch, bool *near);
 
 /* Pieces of the step. E1, phi of the step's equations with the multipliers lambda; the same with those of the node,
    angles near those at the start of the step. */
@@ -116,6 +124,8 @@ int mbg__ali3p_evaluate_near(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_n
 void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, const mbg__ali3p_node *to);
 /* z+, ws, as from D. */
 void mbg__ali3p_follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to);
+/* A step without its projections: Newton, or the augmented iteration. */
+int mbg__ali3p_solve(mbg_context *ctx, mbg__ali3p *a, const void *from, double h, void *to);
 double mbg__ali3p_largest(int n, const real *x);
 /* who: of the iteration; advice NULL: a smaller step. */
 int mbg__ali3p_not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, const char *who,
@@ -132,6 +142,13 @@ int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node 
                          double h);
 /* Multipliers that satisfy E1 best, by the factors of the projections. */
 void mbg__ali3p_polish(mbg__ali3p *a, const mbg__ali3p_node *n);
+
+/* ali3p_refine.c: X <- S^-T X, nc <= MBG__LANES columns of n + rows, by factors of a matrix near S and residuals with S
+   itself. The tree is at the step to n. False: it converges slowly, and X is as it was. */
+typedef struct mbg__ali3p_refine mbg__ali3p_refine;
+int mbg__ali3p_refine_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, mbg__tree_lanes *lanes,
+                             mbg__ali3p_refine **out);
+bool mbg__ali3p_refine_T(mbg__ali3p_refine *f, const mbg__ali3p_node *n, int nc, real *X);
 
 /* ali3p_states.c: states beside rows. Their entries of a vector (n): copied, added; their accelerations at the
    projected rates. */
@@ -161,6 +178,11 @@ int mbg__ali3p_guard_at(mbg_context *ctx, mbg__ali3p_guard *g, const mbg__ali3p_
 const mbg__tree_gradient *mbg__ali3p_guard_of(const mbg__ali3p_guard *g);
 
 /* ali3p_tangent.c, ali3p_adjoint.c */
+/* mbg__tree_pull of nc <= MBG__LANES columns; lanes NULL: one after the other. */
+void mbg__ali3p_pull(mbg__ali3p *a, mbg__tree_lanes *lanes, int nc, const mbg__tree_weights *k,
+                     const mbg__tree_gradient *g);
+/* x = T^T e over the links: cotangents of the increment of a step from those of frames (6 nbody). */
+void mbg__ali3p_tangents_T(const mbg__ali3p *a, const mbg__ali3p_node *node, const real *e, real *x);
 int mbg__ali3p_tangent(mbg_context *ctx, mbg__ali3p *a, int (*take)(void *user, int node, const real *dy), void *user);
 int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a);
 

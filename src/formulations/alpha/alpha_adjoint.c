@@ -444,6 +444,7 @@ static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
   MBG_TRY(add_correction(ctx, s, node));
   MBG_TRY(mbg__alpha_factor_at(ctx, a, node));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
+  MBG_TRY(s->guard >= 0 ? mbg__system_linearize_guard(ctx, a->sys, s->guard) : MBG_OK);
   for (int c = 0; c < s->nc; c++) {
     take_seeds(s, c, attributes_of(s, c));
     add_following(s, c, node);

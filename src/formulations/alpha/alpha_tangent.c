@@ -482,6 +482,7 @@ static int step_to(mbg_context *ctx, tangent *s, int n, const mbg__alpha_node *f
   MBG_TRY(step(ctx, s, from, node));
   if (e && e->guard >= 0) {
     MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
+    MBG_TRY(mbg__system_linearize_guard(ctx, a->sys, e->guard));
     mbg__alpha_tangent_meet(s, e->guard);
   }
 done:

@@ -1,5 +1,7 @@
 #include "formulations/dca/dca_point.h"
 
+#include "system/system_lanes.h"
+
 #include <string.h>
 
 struct mbg__dca_point {
@@ -19,6 +21,12 @@ struct mbg__dca_point {
   real *w, *dv, *k;      /* of a panel                           (panel x nw) */
   real *dphi;            /*                                      (nrow) */
   double residual;
+  /* changes in directions: as many columns at once as lanes hold, or one */
+  struct {
+    int width;
+    mbg__lanes_block *block;
+    real *r, *rows, *theta, *g, *da; /*                          (nw), (nrow), (nw), (nw), (na), width columns each */
+  } changes;
 
   /* trees without rows: instead of the assembly */
   mbg__dca_articulated *articulated;
@@ -31,6 +39,17 @@ struct mbg__dca_point {
 };
 
 /* ---------------------------------------------------------------------- creation */
+
+static int take_changes(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p) {
+  const size_t width = mbg__system_lanes_can(p->sys) ? MBG__LANES : 1, many = width > 1 ? width : 0;
+  p->changes.width = (int)width;
+  p->changes.r = MBG_TAKE(arena, real, width * (size_t)p->m->nw);
+  p->changes.rows = MBG_TAKE(arena, real, width * (size_t)p->m->nrow);
+  p->changes.theta = MBG_TAKE(arena, real, many * (size_t)p->m->nw);
+  p->changes.g = MBG_TAKE(arena, real, many * (size_t)p->m->nw);
+  p->changes.da = MBG_TAKE(arena, real, many * (size_t)p->m->na);
+  return mbg__lanes_block_create(ctx, arena, p->sys, &p->changes.block);
+}
 
 static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p, mbg__pool *pool) {
   const mbg_model *m = p->m;
@@ -78,7 +97,8 @@ int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys,
                         .pool = pool,
                         .n = mbg__tree_size(tree),
                         .gravity_only = m->nforce == 0};
-  return take_arrays(ctx, arena, p, pool);
+  const int err = take_changes(ctx, arena, p);
+  return err < 0 ? err : take_arrays(ctx, arena, p, pool);
 }
 
 const real *mbg__dca_point_a(const mbg__dca_point *p) { return p->a; }
@@ -221,23 +241,52 @@ done:
 
 static real *column(real *x, int q, int n) { return x + (size_t)q * (size_t)n; }
 
+static real *direction_of(const mbg__dca_point *p, int q, const mbg__dca_attributes *attributes) {
+  return p->changes.width > 1 ? column(p->changes.da, q, p->m->na) : attributes->da;
+}
+
+/* changes of r and phidd of the columns from `first` on, in p->changes; p->k, theta and g of the links as well */
+static void push_block(mbg__dca_point *p, int first, int nc, const real *const *e, const real *const *dw,
+                       const mbg__dca_attributes *attributes) {
+  const int nw = p->m->nw, nr = p->m->nrow;
+  mbg__direction x[MBG__LANES] = {{0}};
+  real *r[MBG__LANES], *rows[MBG__LANES];
+  for (int q = 0; q < nc; q++) {
+    real *w = column(p->w, first + q, nw), *dv = column(p->dv, first + q, nw), *da = direction_of(p, q, attributes);
+    const mbg__tree_direction d = {.e = e[first + q], .dw = dw[first + q], .attributes = da};
+    x[q] = (mbg__direction){.w = w, .dv = dv, .da = da};
+    r[q] = column(p->changes.r, q, nw);
+    rows[q] = column(p->changes.rows, q, nr);
+    mbg__event_tangent_lay(attributes->columns, attributes->first + first + q, da);
+    mbg__tree_local_push(p->tree, &d, false, w, dv, column(p->k, first + q, nw));
+    if (p->changes.width > 1) {
+      mbg__tree_geometry_read(p->tree, column(p->changes.theta, q, nw), column(p->changes.g, q, nw));
+    }
+  }
+  mbg__system_push_block(p->sys, p->changes.block, nc, x, &(mbg__lanes_change){.dr = r, .dphidd = rows});
+  for (int q = 0; q < nc; q++) {
+    mbg__event_tangent_clear(attributes->columns, attributes->first + first + q, direction_of(p, q, attributes));
+  }
+}
+
 void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, const real *const *dw,
                          const mbg__dca_attributes *attributes, real *const *da) {
   const int nw = p->m->nw;
   for (int q = 0; q < ncol; q++) {
-    real *w = column(p->w, q, nw), *dv = column(p->dv, q, nw);
-    const mbg__tree_direction d = {.e = e[q], .dw = dw[q], .attributes = attributes->da};
-    const mbg__direction x = {.w = w, .dv = dv, .da = attributes->da};
-    mbg__event_tangent_lay(attributes->columns, attributes->first + q, attributes->da);
-    mbg__tree_local_push(p->tree, &d, false, w, dv, column(p->k, q, nw));
-    mbg__system_push(p->sys, &x, p->r, NULL, NULL, p->dphi);
-    mbg__event_tangent_clear(attributes->columns, attributes->first + q, attributes->da);
+    const int width = p->changes.width, k = q % width;
+    real *r = column(p->changes.r, k, nw);
+    if (k == 0) {
+      push_block(p, q, ncol - q < width ? ncol - q : width, e, dw, attributes);
+    }
     if (p->articulated) {
-      vn_scale(nw, p->r, -1, p->r);
-      mbg__tree_wrench_push(p->tree, p->f, p->r, p->tau);
-      mbg__dca_articulated_solve(p->articulated, p->r, p->tau, column(p->k, q, nw), p->z, da[q], NULL, p->scratch);
+      vn_scale(nw, r, -1, r);
+      if (width > 1) {
+        mbg__tree_geometry_write(p->tree, column(p->changes.theta, k, nw), column(p->changes.g, k, nw));
+      }
+      mbg__tree_wrench_push(p->tree, p->f, r, p->tau);
+      mbg__dca_articulated_solve(p->articulated, r, p->tau, column(p->k, q, nw), p->z, da[q], NULL, p->scratch);
     } else {
-      mbg__dca_pack(p->m, q, ncol, -1, p->r, p->dphi, p->x);
+      mbg__dca_pack(p->m, q, ncol, -1, r, column(p->changes.rows, k, p->m->nrow), p->x);
     }
   }
   if (p->articulated) {

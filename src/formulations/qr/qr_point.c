@@ -1,5 +1,7 @@
 #include "formulations/qr/qr_point.h"
 
+#include "formulations/qr/qr_columns.h"
+
 #include "formulations/formulation.h"
 #include "math/dense.h"
 #include "math/householder.h"
@@ -35,9 +37,10 @@ struct mbg__qr_point {
   real *F;              /* f of theory 1                                     (nw) */
   real *drop;           /* v - v*                                            (n) */
   /* scratch */
-  real *x, *y, *z, *s;             /*                                                   (n) */
-  real *k;                         /* kept rows                                         (r) */
-  real *h;                         /* freedoms                                          (f) */
+  real *x, *y, *z, *s; /*                                                   (n) */
+  real *k;             /* kept rows                                         (r) */
+  real *h;             /* freedoms                                          (f) */
+  mbg__qr_columns columns;
   real *full, *full2, *row, *row2; /*                                         (nw, nw, nrow, nrow) */
 };
 
@@ -72,7 +75,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   q->row2 = MBG_TAKE(arena, real, m->nrow);
   (void)mbg__householder_prepare(&q->qr, arena, q->n, q->r);
   (void)mbg__cholesky_prepare(&q->Mr, arena, q->f);
-  return mbg__arena_check(ctx, arena);
+  return mbg__qr_columns_create(ctx, arena, q->sys, &q->columns);
 }
 
 int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
@@ -473,11 +476,10 @@ static void linearize_velocities(mbg__qr_point *q) {
 /* ---------------------------------------------------------------------- tangents */
 
 /* (T2) da = Y (r1 + M N r2) - N r2,  (T3) dlambda = N^T (r1 - M da); r1 = -dr, r2 = dphidd */
-static void push_accelerations(mbg__qr_point *q, const mbg__direction *d, real *d_a, real *dlambda) {
-  mbg__system_push(q->sys, d, q->full2, NULL, NULL, q->row);
-  free_of(q, q->full2, q->s);
+static void push_accelerations(mbg__qr_point *q, const mbg__qr_change *x, real *d_a, real *dlambda) {
+  free_of(q, x->r, q->s);
   vn_scale(q->n, q->s, -1, q->s);
-  kept_of(q, q->row, q->k);
+  kept_of(q, x->phidd, q->k);
   mul_N(q, q->k, q->y);
   mul_M(q, q->y, q->z);
   vn_axpy(q->n, q->z, 1, q->s);
@@ -497,14 +499,13 @@ static void push_accelerations(mbg__qr_point *q, const mbg__direction *d, real *
 }
 
 /* (T1) dv* = P (dv - r3) - N r4; r3 = d(B^T kappa), r4 = d(phi_t + beta phi) + dB v* */
-static void push_velocities(mbg__qr_point *q, const mbg__direction *d, const real *dv, real *dv_star) {
-  mbg__system_push(q->sys, d, q->full2, q->row2, q->row, NULL);
-  vn_axpy(q->m->nrow, q->row, q->beta, q->row2);
+static void push_velocities(mbg__qr_point *q, const mbg__qr_change *x, const real *dv, real *dv_star) {
+  vn_axpy(q->m->nrow, x->phid, q->beta, x->phi);
   free_of(q, dv, q->x);
-  free_of(q, q->full2, q->y);
+  free_of(q, x->r, q->y);
   vn_sub(q->n, q->x, q->x, q->y);
   apply_P(q, q->x, q->z);
-  kept_of(q, q->row, q->k);
+  kept_of(q, x->phid, q->k);
   mul_N(q, q->k, q->y);
   vn_sub(q->n, q->x, q->z, q->y);
   full_of(q, q->x, dv_star);
@@ -512,17 +513,17 @@ static void push_velocities(mbg__qr_point *q, const mbg__direction *d, const rea
 
 int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *w, const real *dv, const real *da,
                        real *dv_star, real *d_a, real *dlambda) {
-  const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na, nr = (size_t)q->m->nrow;
+  const size_t nw = (size_t)q->m->nw, nr = (size_t)q->m->nrow, n = (size_t)ncol;
   int err = MBG_OK;
   MBG_TRY(mbg__qr_point_linearize(ctx, q));
-  for (size_t c = 0; c < (size_t)ncol; c++) {
-    const mbg__direction d = {.w = w + c * nw, .dv = dv + c * nw, .da = da ? da + c * na : NULL};
-    push_accelerations(q, &d, d_a + c * nw, dlambda ? dlambda + c * nr : NULL);
+  for (size_t c = 0; c < n; c++) {
+    const mbg__qr_change x = mbg__qr_columns_at(&q->columns, q->sys, c, n, w, dv, da);
+    push_accelerations(q, &x, d_a + c * nw, dlambda ? dlambda + c * nr : NULL);
   }
   linearize_velocities(q);
-  for (size_t c = 0; c < (size_t)ncol; c++) {
-    const mbg__direction d = {.w = w + c * nw, .da = da ? da + c * na : NULL};
-    push_velocities(q, &d, dv + c * nw, dv_star + c * nw);
+  for (size_t c = 0; c < n; c++) {
+    const mbg__qr_change x = mbg__qr_columns_at(&q->columns, q->sys, c, n, w, NULL, da);
+    push_velocities(q, &x, dv + c * nw, dv_star + c * nw);
   }
 done:
   return err;

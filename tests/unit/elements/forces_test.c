@@ -72,7 +72,7 @@ static void bushing_plain(const input *in, double F[3], double M[3]) {
 
 /* theory 7, section 9: vertical force of a tyre that lifts off, and what its load and friction leave of slip forces,
    by the load */
-enum { T_WIDTH = 6, T_LOAD, T_MU_X, T_MU_Y };
+enum { T_WIDTH = 6, T_LOAD, T_MU_X, T_MU_Y, T_SHAPE, T_CURVATURE };
 
 static double press_plain(const double *a, double d, double rd) {
   const double s = d / a[T_WIDTH], u = (1 - a[1] * rd / a[T_LOAD]) / 0.05;
@@ -83,6 +83,10 @@ static double press_plain(const double *a, double d, double rd) {
 static double ellipse_plain(const double *a, double kx, double ky) {
   const double mu_y = a[T_MU_Y] > 0 ? a[T_MU_Y] : a[T_MU_X];
   const double rho = hypot(a[3] * kx / a[T_MU_X], a[4] * ky / mu_y) / a[T_LOAD];
+  if (a[T_SHAPE] > 0) {
+    const double x = rho / a[T_SHAPE], y = x - a[T_CURVATURE] * (x - atan(x));
+    return (rho > 0 ? sin(a[T_SHAPE] * atan(y)) / rho : 1) / a[T_LOAD];
+  }
   return (rho > 0 ? tanh(rho) / rho : 1) / a[T_LOAD];
 }
 
@@ -293,6 +297,10 @@ static bool lifting_adjust(int i, support_rng *rng, input *in) {
   a[4] *= 0.1;
   a[5] = fmax(a[5], 0.5);
   a[T_MU_Y] = i % 3 ? 0 : 0.8;
+  a[T_SHAPE] = i % 4 < 2 ? 0 : support_uniform(rng, 1.1, 1.9); /* tanh, and the Magic Formula */
+  a[T_CURVATURE] = a[T_SHAPE] > 0 ? support_uniform(rng, -2, 0.95) : 0;
+  /* at small slips the derivative by C is (1 + E) rho^2/3 less terms of rho^4: a difference near E = -1, for both */
+  a[T_CURVATURE] += fabs(1 + a[T_CURVATURE]) < 0.05 ? 0.1 : 0;
   const double d = contact_depth(i, rng, a[T_WIDTH], false);
   a[2] = X[in->opt[0]] - zr + (d > 0 ? fmax(d, 0.01) : d); /* deeper than rounding of the road's height */
   m3_mulv(V, in->G.R, in->v);

@@ -452,6 +452,47 @@ static void test_poor_start(void **state) {
   fit_fails(c, &o, MBG_ERROR_INPUT, "several starts need bounds: parameter 'k' has no min");
 }
 
+/* starts that several programs share: each fits from one of them, the last one knows what the others have found */
+static void test_shared_starts(void **state) {
+  enum { STARTS = 3 };
+  fit_case *c = *state;
+  fit_model(c, SPRINGS(", 'identify': {'parameters': ['k1']}"));
+  measure_springs(c, 45, 0.1);
+  mbg_identify_options o = fit_options();
+  mbg_identify_start known[STARTS];
+  o.starts = STARTS;
+  o.iterations = 10;
+  const mbg_identify_summary whole = *fit_solve(c, &o);
+  const double value = fit_value(c, "k1");
+  int best = 0;
+  for (int k = 0; k < STARTS; k++) {
+    const mbg_identify_start expected = *mbg_identify_get_start(c->id, k);
+    o.place = k;
+    const mbg_identify_summary *s = fit_solve(c, &o);
+    known[k] = *mbg_identify_get_start(c->id, k);
+    assert_close(s->cost, expected.cost, 0);
+    assert_close(known[k].start_cost, expected.start_cost, 0);
+    assert_int_equal(known[k].iterations, expected.iterations);
+    assert_int_equal(s->starts, STARTS);
+    assert_true(isnan(mbg_identify_get_start(c->id, (k + 1) % STARTS)->cost));
+    best = known[k].cost < known[best].cost ? k : best;
+    o.place = -1;
+    fit_solve(c, &o);
+  }
+  o.place = best;
+  o.known = known;
+  const mbg_identify_summary *s = fit_solve(c, &o);
+  assert_close(fit_value(c, "k1"), value, 0);
+  assert_close(s->cost, whole.cost, 0);
+  assert_int_equal(s->iterations, whole.iterations);
+  assert_int_equal(s->evaluations, whole.evaluations);
+  for (int k = 0; k < STARTS; k++) {
+    assert_close(mbg_identify_get_start(c->id, k)->cost, known[k].cost, 0);
+  }
+  o.place = STARTS;
+  fit_fails(c, &o, MBG_ERROR_INPUT, "place 3: there are starts 0 to 2");
+}
+
 /* a stiffness that an expression does not allow above 30: the optimizer steps back */
 static void test_failed_simulation(void **state) {
   fit_case *c = *state;
@@ -662,15 +703,15 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_theory_page),      TEST(test_direct_and_adjoint),
-      TEST(test_standard_error),   TEST(test_not_told_apart),
-      TEST(test_bounds_and_scale), TEST(test_gaps),
-      TEST(test_sampling),         TEST(test_units),
-      TEST(test_whiteness),        TEST(test_runs),
-      TEST(test_poor_start),       TEST(test_failed_simulation),
-      TEST(test_interrupted),      TEST(test_resumed),
-      TEST(test_model_text),       TEST(test_options),
-      TEST(test_memory),
+      TEST(test_theory_page),       TEST(test_direct_and_adjoint),
+      TEST(test_standard_error),    TEST(test_not_told_apart),
+      TEST(test_bounds_and_scale),  TEST(test_gaps),
+      TEST(test_sampling),          TEST(test_units),
+      TEST(test_whiteness),         TEST(test_runs),
+      TEST(test_poor_start),        TEST(test_shared_starts),
+      TEST(test_failed_simulation), TEST(test_interrupted),
+      TEST(test_resumed),           TEST(test_model_text),
+      TEST(test_options),           TEST(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "support/model_case.h"
 #include "support/random_model.h"
 #include "tree/tree.h"
+#include "tree/tree_lanes.h"
 #include "tree/tree_local.h"
 
 #include <stdio.h>
@@ -202,6 +203,85 @@ static void check_transpose(tree_case *x, support_rng *rng, bool with_q) {
   }
 }
 
+/* weights and results of a column in one block: e, w, a, q, attributes, multipliers */
+static double *pull_column(tree_case *x, const double *weights, bool with_q, mbg__tree_weights *k,
+                           mbg__tree_gradient *g) {
+  const int nb = 6 * x->c.m->nbody, n = x->n;
+  double *out = model_case_array(&x->c, nb + 3 * n + x->c.m->na + x->nrow);
+  *k = (mbg__tree_weights){.mu = weights, .k0 = weights + n, .k1 = weights + n + x->nrow};
+  k->k2 = with_q ? NULL : weights + n + 2 * x->nrow;
+  *g = (mbg__tree_gradient){.e = out, .w = out + nb, .a = out + nb + n, .q = out + nb + 2 * n};
+  g->attributes = out + nb + 3 * n;
+  g->lambda = g->attributes + x->c.m->na;
+  return out;
+}
+
+/* columns in lanes: as one at a time, and with wide vectors the same bits as with narrow ones */
+static void check_lanes(tree_case *x, support_rng *rng, bool with_q) {
+  enum { COLUMNS = 3 };
+  const int size = 6 * x->c.m->nbody + 3 * x->n + x->c.m->na + x->nrow;
+  mbg__tree_lanes *lanes;
+  double *weights[COLUMNS], *out[3][COLUMNS];
+  mbg__tree_weights k[COLUMNS];
+  mbg__tree_gradient g[COLUMNS];
+  if (!mbg__tree_lanes_can(x->tree)) {
+    return;
+  }
+  assert_int_equal(mbg__tree_lanes_create(x->c.ctx, &x->c.arena, x->tree, &lanes), MBG_OK);
+  update(x, with_q, NULL);
+  for (int way = 0; way < 3; way++) {
+    for (int c = 0; c < COLUMNS; c++) {
+      weights[c] = way ? weights[c] : randoms(x, rng, x->n + 3 * x->nrow);
+      out[way][c] = pull_column(x, weights[c], with_q, &k[c], &g[c]);
+      if (way == 0) {
+        mbg__tree_pull(x->tree, &k[c], &g[c]);
+      }
+    }
+    if (way > 0) {
+      mbg__tree_lanes_widen(lanes, way == 2);
+      mbg__tree_pull_lanes(lanes, COLUMNS, k, g);
+    }
+  }
+  for (int c = 0; c < COLUMNS; c++) {
+    compare(x, "lanes", size, out[1][c], out[0][c]);
+    assert_memory_equal(out[1][c], out[2][c], (size_t)size * sizeof(double));
+  }
+}
+
+/* the same of directions */
+static void check_push_lanes(tree_case *x, support_rng *rng, bool with_q) {
+  enum { COLUMNS = 3 };
+  const int size = x->n + 3 * x->nrow;
+  mbg__tree_lanes *lanes;
+  mbg__tree_direction d[COLUMNS];
+  mbg__tree_change change[3][COLUMNS];
+  if (!mbg__tree_lanes_can(x->tree)) {
+    return;
+  }
+  assert_int_equal(mbg__tree_lanes_create(x->c.ctx, &x->c.arena, x->tree, &lanes), MBG_OK);
+  update(x, with_q, NULL);
+  for (int c = 0; c < COLUMNS; c++) {
+    d[c] = (mbg__tree_direction){.e = variations(x, rng),
+                                 .dw = randoms(x, rng, x->n),
+                                 .da = randoms(x, rng, x->n),
+                                 .dq = with_q ? randoms(x, rng, x->n) : NULL,
+                                 .attributes = c == 1 ? model_case_array(&x->c, x->c.m->na) : attributes(x, rng)};
+    for (int way = 0; way < 3; way++) {
+      double *out = model_case_array(&x->c, size);
+      change[way][c] = (mbg__tree_change){out, out + x->n, out + x->n + x->nrow, out + x->n + 2 * x->nrow};
+    }
+    mbg__tree_push(x->tree, &d[c], change[0][c].dE1, change[0][c].dphi, change[0][c].dphid, change[0][c].dphidd);
+  }
+  for (int way = 1; way < 3; way++) {
+    mbg__tree_lanes_widen(lanes, way == 2);
+    mbg__tree_push_lanes(lanes, COLUMNS, d, change[way]);
+  }
+  for (int c = 0; c < COLUMNS; c++) {
+    compare(x, "lanes of directions", size, change[1][c].dE1, change[0][c].dE1);
+    assert_memory_equal(change[1][c].dE1, change[2][c].dE1, (size_t)size * sizeof(double));
+  }
+}
+
 /* the masses of all rows, many of them in one solve, against b^T M^-1 b of one row b at a time; matrix: of the mass */
 static void check_row_masses(tree_case *x, mbg__tree_matrix *matrix) {
   const size_t size = (size_t)(x->n + x->nrow);
@@ -281,6 +361,10 @@ static void check_all(tree_case *x, support_rng *rng) {
   check_work(x);
   check_transpose(x, rng, false);
   check_transpose(x, rng, true);
+  check_lanes(x, rng, false);
+  check_lanes(x, rng, true);
+  check_push_lanes(x, rng, false);
+  check_push_lanes(x, rng, true);
   check_matrices(x, rng);
   if (mbg__start_result_of(x->start)->rank->ndropped == 0) {
     check_held(x);

@@ -1,0 +1,100 @@
+/* Directional derivatives of up to MBG__LANES columns, in lanes where the model allows it. */
+#include "math/avx2.h"
+#include "system/system_internal.h"
+#include "system/system_lanes.h"
+
+struct mbg__lanes_block {
+  bool lanes, wide;
+  mbg__system_lanes *system;
+  lane *w, *dv, *dvd, *dr; /*                                     (nw) */
+  lane *row[3];            /*                                     (nrow) */
+  lane *da;                /*                                     (na) */
+  bool *varied;            /*                                     (na) */
+};
+
+int mbg__lanes_block_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, mbg__lanes_block **out) {
+  const mbg_model *m = s->model;
+  mbg__lanes_block *b = *out = MBG_TAKE(arena, mbg__lanes_block, 1);
+  if (!b) {
+    return mbg__fail_memory(ctx);
+  }
+  b->lanes = mbg__system_lanes_can(s);
+  b->wide = mbg__lanes_wide();
+  if (!b->lanes) {
+    return MBG_OK;
+  }
+  lane **bodies[] = {&b->w, &b->dv, &b->dvd, &b->dr};
+  for (int i = 0; i < MBG_COUNT(bodies); i++) {
+    *bodies[i] = MBG_TAKE(arena, lane, m->nw);
+  }
+  for (int i = 0; i < MBG_COUNT(b->row); i++) {
+    b->row[i] = MBG_TAKE(arena, lane, m->nrow);
+  }
+  b->da = MBG_TAKE(arena, lane, m->na);
+  b->varied = MBG_TAKE(arena, bool, m->na);
+  return mbg__system_lanes_create(ctx, arena, s, &b->system);
+}
+
+/* x of all columns into to; NULL in one is NULL in all */
+static const lane *take(int n, int nc, const mbg__direction *d, size_t member, lane *to) {
+  for (int q = 0; q < nc; q++) {
+    const real *x = *(const real *const *)((const char *)&d[q] + member);
+    if (!x) {
+      return NULL;
+    }
+    for (int i = 0; i < n; i++) {
+      lane_set(&to[i], q, x[i]);
+    }
+  }
+  return to;
+}
+
+static void give(int n, int nc, const lane *x, real *const *out) {
+  for (int q = 0; out && q < nc; q++) {
+    for (int i = 0; i < n; i++) {
+      out[q][i] = lane_get(&x[i], q);
+    }
+  }
+}
+
+static void push_lanes(mbg__system *s, mbg__lanes_block *b, const mbg__lanes_direction *x,
+                       const mbg__lanes_change *to) {
+  lane *dr = to->dr ? b->dr : NULL, *dphi = to->dphi ? b->row[0] : NULL;
+  lane *dphid = to->dphid ? b->row[1] : NULL, *dphidd = to->dphidd ? b->row[2] : NULL;
+#ifdef MBG__AVX2_BEGIN
+  if (b->wide) {
+    mbg__system_push_lanes_avx2(s, b->system, x, dr, dphi, dphid, dphidd);
+    return;
+  }
+#endif
+  mbg__system_push_lanes(s, b->system, x, dr, dphi, dphid, dphidd);
+}
+
+void mbg__system_push_block(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__direction *d,
+                            const mbg__lanes_change *to) {
+  const mbg_model *m = s->model;
+  const real *attributes[MBG__LANES];
+  for (int q = 0; !b->lanes && q < nc; q++) {
+    mbg__system_push(s, &d[q], to->dr ? to->dr[q] : NULL, to->dphi ? to->dphi[q] : NULL,
+                     to->dphid ? to->dphid[q] : NULL, to->dphidd ? to->dphidd[q] : NULL);
+  }
+  if (!b->lanes) {
+    return;
+  }
+  for (int q = 0; q < nc; q++) {
+    attributes[q] = d[q].da;
+  }
+  if (d->da) {
+    mbg__lanes_attributes(m->na, nc, attributes, b->da, b->varied);
+  }
+  const mbg__lanes_direction x = {.w = take(m->nw, nc, d, offsetof(mbg__direction, w), b->w),
+                                  .dv = take(m->nw, nc, d, offsetof(mbg__direction, dv), b->dv),
+                                  .dvd = take(m->nw, nc, d, offsetof(mbg__direction, dvd), b->dvd),
+                                  .da = d->da ? b->da : NULL,
+                                  .varied = b->varied};
+  push_lanes(s, b, &x, to);
+  give(m->nw, nc, b->dr, to->dr);
+  give(m->nrow, nc, b->row[0], to->dphi);
+  give(m->nrow, nc, b->row[1], to->dphid);
+  give(m->nrow, nc, b->row[2], to->dphidd);
+}
