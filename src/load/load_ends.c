@@ -217,8 +217,8 @@ static int check_together(ends *e) {
     MBG_TRY(mbg__item_bad_key(e->item, e->points, "give 'at' or 'points', not both"));
   }
   if (!e->at) {
-    MBG_TRY(refuse_key(e, e->axis, "places given by 'at'"));
-    MBG_TRY(refuse_key(e, e->axis2, "places given by 'at'"));
+    MBG_TRY(refuse_key(e, e->axis, "places given by 'at'; add \"at\": [x, y, z], a point of the world on the axis"));
+    MBG_TRY(refuse_key(e, e->axis2, "places given by 'at'; add \"at\": [x, y, z], a point of the world"));
   }
   if (!e->at || !e->axis || e->rule->axes != MBG__AXES_Z) {
     MBG_TRY(refuse_key(e, e->x, "one axis z, given by 'at' and 'axis'"));

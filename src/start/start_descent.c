@@ -174,7 +174,8 @@ static int descend_once(mbg_context *ctx, mbg__start_work *w, mbg__search *d, bo
   const mbg__step_motion a = mbg__balance_motion(w, d->h);
   const double length = fmax(a.shift / w->m->size, a.turn);
   const double factor = fmin(fmin(1, d->radius / length), 0.5 / fmax(a.turn, 0.5));
-  if (fmax(a.shift / mbg__search_reach(w, d), a.turn) < 1e-6 && d->stiff) {
+  /* states act without a potential: sigma may decide on the step at an equilibrium, too */
+  if (fmax(a.shift / mbg__search_reach(w, d), a.turn) < 1e-6 && (d->stiff || w->steady.n > 0)) {
     d->end = MBG__ARRIVED;
     goto done;
   }

@@ -4,13 +4,16 @@
         trapezoidal rule, is positive and near the predicted one: a trust region with forces alone, which ends in a
         valley of the potential if there is one
      3. transient: for forces without a potential, where 2 may circle
-     4. Newton's method to rounding
-   The complex twin of the tests leaves imaginary parts out of 2: they follow in 4, whatever the way was. */
+     4. with states, whose rates are no forces: Newton's steps, shortened until the residual falls
+     5. Newton's method to rounding
+   The complex twin of the tests leaves imaginary parts out of 2: they follow in 5, whatever the way was. */
 #include "start/start_equilibrium.h"
 
 #include <string.h>
 
-enum { TRANSIENT_MAX = 500, NEWTON_MAX = 60 };
+enum { TRANSIENT_MAX = 500, SHORTENED_MAX = 100, NEWTON_MAX = 60 };
+
+typedef enum { BY_DESCENT, BY_TRANSIENT, BY_SHORTENED } way_to_go;
 
 /* ---------------------------------------------------------------------- load */
 
@@ -100,6 +103,59 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- shortened steps */
+
+/* no body moves by more than half of the model or turns by more than half a radian; states are not bodies */
+static double longest_step(const mbg__start_work *w) {
+  const mbg_model *m = w->m;
+  double length = 0.5;
+  for (int b = 0; b < m->nbody; b++) {
+    for (int k = 0; k < 6 && m->bodies[b].state < 0; k++) {
+      const int j = m->dof[m->bodies[b].voff + k];
+      length = fmax(length, j < 0 ? 0 : fabs(re(w->position.x[j])) / (k < 3 ? m->size : 1));
+    }
+  }
+  return 0.5 / length;
+}
+
+/* a shorter step each time until the residual falls; false when none does */
+static int shorten(mbg_context *ctx, mbg__start_work *w, double *size, bool *fell) {
+  const mbg_model *m = w->m;
+  const double before = *size;
+  real *x = w->full3;
+  int err = MBG_OK;
+  *fell = false;
+  vn_copy(m->nv, x, w->position.x);
+  mbg__balance_keep(w);
+  for (double step = longest_step(w); step > 1e-4 && !*fell; step /= 2) {
+    mbg__balance_restore(w);
+    vn_copy(m->nv, w->position.x, x);
+    vn_zero(m->nrow, w->position.x + m->nv);
+    mbg__balance_step(w, step);
+    err = mbg__balance(ctx, w, size);
+    if (err == MBG_ERROR_MEMORY) {
+      return err;
+    }
+    *fell = err == MBG_OK && *size < (1 - 1e-4 * step) * before;
+  }
+  return MBG_OK;
+}
+
+static int shortened(mbg_context *ctx, mbg__start_work *w, bool *arrived) {
+  double size;
+  int err = MBG_OK;
+  bool fell = true;
+  vn_zero(w->m->nrow, w->k);
+  MBG_TRY(mbg__balance(ctx, w, &size));
+  for (int it = 0; it < SHORTENED_MAX && fell && !*arrived; it++) {
+    MBG_TRY(mbg__balance_solve(ctx, w, mbg__stiffness_added(w), NULL));
+    *arrived = mbg__balance_length(w, w->m->size) < 1e-3;
+    MBG_TRY(*arrived ? MBG_OK : shorten(ctx, w, &size, &fell));
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- Newton's method */
 
 static int newton(mbg_context *ctx, mbg__start_work *w, double reach, bool *converged) {
@@ -163,8 +219,9 @@ static int not_found(mbg_context *ctx, const mbg__start_work *w, const mbg__sear
 }
 
 /* from the guess */
-static int go(mbg_context *quiet, mbg__start_work *w, const mbg__frame *guess, bool by_descent, mbg__search *d,
+static int go(mbg_context *quiet, mbg__start_work *w, const mbg__frame *guess, way_to_go way, mbg__search *d,
               bool *found) {
+  const bool by_descent = way == BY_DESCENT;
   int err = MBG_OK;
   bool arrived = false;
   *found = false;
@@ -175,8 +232,10 @@ static int go(mbg_context *quiet, mbg__start_work *w, const mbg__frame *guess, b
   if (by_descent) {
     MBG_TRY(mbg__descent(quiet, w, d));
     arrived = d->end == MBG__ARRIVED;
-  } else {
+  } else if (way == BY_TRANSIENT) {
     MBG_TRY(transient(quiet, w, &arrived));
+  } else {
+    MBG_TRY(shortened(quiet, w, &arrived));
   }
   if (arrived) {
     MBG_TRY(newton(quiet, w, mbg__search_reach(w, d), found));
@@ -188,7 +247,7 @@ done:
   return err;
 }
 
-/* both ways from the guess; their errors go to another context */
+/* all ways from the guess; their errors go to another context */
 static int search(mbg_context *ctx, mbg__start_work *w, mbg__search *d, bool *found) {
   const size_t frames = (size_t)w->m->nbody * sizeof(*w->before);
   int err = MBG_OK;
@@ -201,9 +260,10 @@ static int search(mbg_context *ctx, mbg__start_work *w, mbg__search *d, bool *fo
     goto done;
   }
   memcpy(guess, w->result.H, frames);
-  for (int way = 0; way < 2 && !*found && err != MBG_ERROR_MEMORY; way++) {
+  const way_to_go last = w->steady.n > 0 ? BY_SHORTENED : BY_TRANSIENT;
+  for (way_to_go way = BY_DESCENT; way <= last && !*found && err != MBG_ERROR_MEMORY; way++) {
     mbg_context_clear(quiet);
-    err = go(quiet, w, guess, way == 0, d, found);
+    err = go(quiet, w, guess, way, d, found);
   }
   if (err == MBG_ERROR_MEMORY) {
     err = mbg__fail_memory(ctx);

@@ -276,7 +276,8 @@ static void test_poles(void **state) {
   } list[] = {{"crane-loop", MBG_LINEARIZE_EQUILIBRIUM, MBG_MODES_EQUILIBRIUM},
               {"crane-equilibrium", MBG_LINEARIZE_EQUILIBRIUM, MBG_MODES_EQUILIBRIUM},
               {"cylinder-equilibrium", MBG_LINEARIZE_EQUILIBRIUM, MBG_MODES_EQUILIBRIUM},
-              {"cylinder-equilibrium", MBG_LINEARIZE_START, MBG_MODES_START}};
+              {"cylinder-equilibrium", MBG_LINEARIZE_START, MBG_MODES_START},
+              {"gate-equilibrium", MBG_LINEARIZE_EQUILIBRIUM, MBG_MODES_EQUILIBRIUM}};
   for (int i = 0; i < (int)(sizeof(list) / sizeof(*list)); i++) {
     job j;
     open_job(&j, list[i].model);
@@ -324,7 +325,7 @@ static void check_difference(job *j, const mbg_linearize *s, int p) {
 
 static void test_differences(void **state) {
   (void)state;
-  static const char *const models[] = {"crane-equilibrium", "cylinder-equilibrium"};
+  static const char *const models[] = {"crane-equilibrium", "cylinder-equilibrium", "gate-equilibrium"};
   for (int i = 0; i < 2; i++) {
     job j;
     open_job(&j, models[i]);
