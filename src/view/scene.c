@@ -453,10 +453,23 @@ static void add_rods(mbg__scene *s, int body, const solid *o, const points *p, b
   }
 }
 
+/* Inertias of motors, or made-up ones, belong to larger bodies than there are: a solid that reaches far beyond the
+   points of the body and would be lighter than foam is drawn about as large as they are. */
+static void shrink(const mbg__scene *s, int body, const points *p, solid *o) {
+  const double foam = 100; /* kg/m^3 */
+  const double volume = o->edge[0] * o->edge[1] * o->edge[2], reach = extent(s, body, p);
+  double longest, second;
+  two_edges(o, &longest, &second);
+  for (int k = 0; k < 3 && p->n > 1 && longest > 2 * reach && o->mass < foam * volume; k++) {
+    o->edge[k] *= 2 * reach / longest;
+  }
+}
+
 static void add_body(mbg_context *ctx, mbg__scene *s, int body, const points *p, double heaviest) {
   const mbg__body *b = &s->m->bodies[body];
-  const solid o = solid_of(ctx, s, body);
+  solid o = solid_of(ctx, s, body);
   double longest, second;
+  shrink(s, body, p, &o);
   two_edges(&o, &longest, &second);
   if (b->motion == MBG__POINT || b->motion == MBG__PLANAR_POINT || (p->n == 0 && !(longest > 0))) {
     add_mass(s, body, &o, heaviest);

@@ -107,7 +107,7 @@ export class Plots {
     g.font = '600 11px system-ui, sans-serif';
     for (const {signal, k, top, bottom} of this.lanes(height)) {
       const [low, high] = signal.range, v = signal.values[i], y = bottom - 4 - (v - low) / (high - low) * (bottom - top - 10);
-      const text = signal.name + ' = ' + short(v), wide = g.measureText(text).width + 10;
+      const text = signal.name + ' = ' + short(Math.abs(v) < 1e-6 * (high - low) ? 0 : v), wide = g.measureText(text).width + 10;
       const at = x + 8 + wide > width ? x - 8 - wide : x + 8, line = Math.min(bottom - 8, Math.max(top + 12, y - 6));
       g.fillStyle = style.label;
       g.fillRect(at, line - 11, wide, 15);
