@@ -52,6 +52,7 @@ export USER_ID=0
 MISSING="libnlopt-dev libsuitesparse-dev" bootstrap
 MISSING="libcmocka-dev valgrind" BROKEN=valgrind bootstrap all
 MISSING="libcmocka-dev" BROKEN=libcmocka bootstrap tests
+MISSING="libsuitesparse-dev libnlopt-dev" BROKEN=libnlopt bootstrap
 MISSING="cmake" MBG_BOOTSTRAP=no bootstrap
 bootstrap --nonsense
 echo "-- a terminal is asked once"
