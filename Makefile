@@ -25,7 +25,7 @@ configure: bootstrap
 	@scripts/configure release -DMBG_WERROR=$(WERROR) -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
 
 configure-asan: bootstrap
-	@scripts/configure asan -DMBG_WERROR=$(WERROR)
+	@scripts/configure asan -DMBG_WERROR=$(WERROR) -DMBG_COMPLEX_FROM="$(CURDIR)/build"
 
 demo: all
 	@echo '$$ mbgrad gradient quarter-car --criteria psi0,psiL,F1'
@@ -79,8 +79,10 @@ docs:
 	@build/docs-venv/bin/python tools/site build/site
 	@echo "build/site/index.html"
 
+# into a folder of the system: programs find the new library at once
 install: all
 	@cmake --install build
+	@if [ "$$(id -u)" = 0 ] && [ -z "$$DESTDIR" ] && [ -x /sbin/ldconfig ]; then /sbin/ldconfig; fi
 
 format:
 	@$(CLANG_FORMAT) -i $(SOURCES)

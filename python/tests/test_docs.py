@@ -1,4 +1,4 @@
-"""The examples of docs/python.md and README.md run and print what they say."""
+"""The examples in Python of README.md, docs/ and gallery/ run and print what they say."""
 
 import contextlib
 import io
@@ -10,7 +10,12 @@ import pytest
 
 from conftest import LONG, SRC
 
-BLOCK = re.compile(r"(<!-- long -->\n)?```(python|text)\n(.*?)```\n", re.S)
+BLOCK = re.compile(r"^(<!-- long -->\n)?(?:`([\w.-]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.S | re.M)
+PAGES = sorted(
+    str(page.relative_to(SRC))
+    for page in [SRC / "README.md", *(SRC / "docs").rglob("*.md"), *(SRC / "gallery").rglob("*.md")]
+    if "```python" in page.read_text(encoding="utf-8")
+)
 
 
 def same(expected, printed):
@@ -19,26 +24,29 @@ def same(expected, printed):
     return re.fullmatch(pattern, printed.strip(), re.S)
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_examples(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names, printed, found = {}, "", 0
-    text = (SRC / page).read_text(encoding="utf-8")
-    if page == "README.md":
-        text = text.split("## Python", 1)[1].split("\n## ", 1)[0]
-    for long, kind, code in BLOCK.findall(text):
-        if kind == "text":
+    names, printed, found = {}, None, 0
+    for long, name, kind, code in BLOCK.findall((SRC / page).read_text(encoding="utf-8")):
+        if name:  # a file that the page names
+            (tmp_path / name).write_text(code, encoding="utf-8")
+        elif kind == "text" and printed is not None:
             assert same(code, printed), printed
-            continue
-        if long and not LONG:
-            continue
-        found += 1
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exec(compile(code, f"{page} example {found}", "exec"), names)
-        printed = out.getvalue()
-    assert found >= (1 if page == "README.md" else 6)
+        elif kind == "python" and (LONG or not long):
+            found += 1
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(compile(code, f"{page} example {found}", "exec"), names)
+            printed = out.getvalue()
+        elif kind not in ("python", "text"):
+            printed = None  # a text that follows is not ours
+    assert found >= 1
+
+
+def test_pages():
+    assert {"README.md", "docs/python.md", "docs/tutorials/measured-data.md"} <= set(PAGES)
 
 
 @pytest.mark.long

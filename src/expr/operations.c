@@ -230,7 +230,7 @@ static const char *partial_smooth(mbg__depth depth, const real *d, const real *w
                                   real *pw) {
   const int K = depth.order;
   const double sign = re(d[0]) < 0 ? -1 : 1;
-  real q[3], ww[3], s[3], r[3], far[3] = {0}, product[3], ds[4] = {0};
+  real q[3], ww[3], s[3], r[3], far[3] = {0}, product[3] = {0}, ds[4] = {0};
   (void)b_active;
   jet_multiply(K, d, d, q);
   jet_multiply(K, w, w, ww);

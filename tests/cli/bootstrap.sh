@@ -2,7 +2,7 @@
 mkdir bin tree tree/scripts
 cp "$SRC/scripts/bootstrap" tree/scripts
 mkdir -p tree/python tree/build/venv && cp "$SRC"/python/requirements* tree/python
-cat tree/python/requirements-test.txt tree/python/requirements-judges.txt >tree/build/venv/packages # the environment of the Python tests is there
+cat tree/python/requirements-{test,lint,judges}.txt >tree/build/venv/packages # the environment of the Python tests is there
 cat >bin/dpkg-query <<'END'
 #!/bin/sh
 for package in $MISSING; do if [ "$package" = "$4" ]; then exit 1; fi; done
@@ -36,6 +36,13 @@ MISSING= bootstrap
 MISSING=valgrind bootstrap all
 echo "-- make test does without a second compiler, a browser and valgrind"
 MISSING="clang chromium valgrind" bootstrap tests
+echo "-- make test brings few Python packages, make test-all the rest, each once"
+mkdir -p tree/build/venv/bin
+printf '#!/bin/sh\necho "pip $*" >>"$CALLS"\n' >tree/build/venv/bin/pip && chmod +x tree/build/venv/bin/pip
+rm tree/build/venv/packages
+for words in tests tests all all; do
+  MISSING= bootstrap $words | sed 's/--disable.*-q //; s/--retries 1 --timeout 20 //'
+done
 echo "-- the build does not ask for tools of the tests"
 MISSING="libcmocka-dev valgrind" bootstrap
 echo "-- no root"
@@ -45,6 +52,7 @@ export USER_ID=0
 MISSING="libnlopt-dev libsuitesparse-dev" bootstrap
 MISSING="libcmocka-dev valgrind" BROKEN=valgrind bootstrap all
 MISSING="libcmocka-dev" BROKEN=libcmocka bootstrap tests
+MISSING="libsuitesparse-dev libnlopt-dev" BROKEN=libnlopt bootstrap
 MISSING="cmake" MBG_BOOTSTRAP=no bootstrap
 bootstrap --nonsense
 echo "-- a terminal is asked once"

@@ -18,3 +18,10 @@ for page in "$SRC"/README.md "$SRC"/docs/*.md "$SRC"/docs/formulations/*.md; do
 done
 [ "$(wc -l <all)" -ge 8 ] || echo "only $(wc -l <all) commands found"
 awk '/^```/ { inside = $0 == "```c"; next } inside' "$SRC/README.md" | diff - "$SRC/examples/gradient.c"
+
+# what README.md says that `make demo` prints; the digits of rounding errors are chance
+{ mbgrad gradient quarter-car --criteria psi0,psiL,F1 && mbgrad check quarter-car --gradient --criteria psi0,psiL,F1; } >demo
+awk '/^```/ { inside = $0 == "```text" && ++n == 1; next } inside && $0 != "..."' "$SRC/README.md" >said
+sed -i 's/[0-9]e-1[0-9]/_/g; s/relative step [0-9e-]*/relative step _/' demo said
+grep -vxFf demo said
+true

@@ -10,7 +10,26 @@
 
 /* ---------------------------------------------------------------------- creation */
 
-/* keeps a message of CVODES for our own */
+/* Keeps a message of CVODES for our own. Version 7 of SUNDIALS has the handlers in the context, calls all of them, and
+   the first one prints: it goes. */
+#if SUNDIALS_VERSION_MAJOR >= 7
+#define NO_RANKS SUN_COMM_NULL
+
+static void keep_message(int line, const char *function, const char *file, const char *text, SUNErrCode code,
+                         void *user, SUNContext sun) {
+  mbg__qr_cvodes *c = user;
+  (void)line, (void)function, (void)file, (void)code, (void)sun;
+  mbg__format(c->message, sizeof(c->message), "%s", text);
+}
+
+static int listen_to(mbg__qr_cvodes *c, void *memory) {
+  (void)memory;
+  (void)SUNContext_ClearErrHandlers(c->sun);
+  return SUNContext_PushErrHandler(c->sun, keep_message, c) == 0 ? CV_SUCCESS : CV_MEM_FAIL;
+}
+#else
+#define NO_RANKS NULL
+
 static void keep_message(int code, const char *module, const char *function, char *text, void *user) {
   mbg__qr_cvodes *c = user;
   (void)module, (void)function;
@@ -18,6 +37,9 @@ static void keep_message(int code, const char *module, const char *function, cha
     mbg__format(c->message, sizeof(c->message), "%s", text);
   }
 }
+
+static int listen_to(mbg__qr_cvodes *c, void *memory) { return CVodeSetErrHandlerFn(memory, keep_message, c); }
+#endif
 
 int mbg__qr_cvodes_create(mbg_context *ctx, mbg__formulation_work *w, bool stiff, mbg__qr_cvodes **out) {
   const size_t n = (size_t)w->flow->state.n, nw = (size_t)w->m->nw;
@@ -32,7 +54,7 @@ int mbg__qr_cvodes_create(mbg_context *ctx, mbg__formulation_work *w, bool stiff
   c->segments = MBG_TAKE(&w->arena, mbg__qr_cvodes_segment, c->nsegment);
   c->scratch = MBG_TAKE(&w->arena, real, stiff ? 4 * n * nw + n : 1);
   c->J = MBG_TAKE(&w->arena, real, stiff ? n * n : 1);
-  if (w->arena.failed || SUNContext_Create(NULL, &c->sun) != 0) {
+  if (w->arena.failed || SUNContext_Create(NO_RANKS, &c->sun) != 0) {
     return mbg__fail_memory(ctx);
   }
   c->z = N_VNew_Serial((sunindextype)n, c->sun);
@@ -192,7 +214,7 @@ static int open_forward(mbg__qr_cvodes *c, mbg__qr_cvodes_segment *s) {
     return flag;
   }
   N_VScale(1, c->z, s->start);
-  flag = CVodeSetErrHandlerFn(s->memory, keep_message, c);
+  flag = listen_to(c, s->memory);
   flag = flag == 0 ? CVodeInit(s->memory, rhs, s->ta, s->start) : flag;
   flag = flag == 0 ? CVodeSVtolerances(s->memory, plan->relative, c->atol) : flag;
   flag = flag == 0 ? CVodeSetUserData(s->memory, c) : flag;
