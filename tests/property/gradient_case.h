@@ -76,8 +76,7 @@ static inline bool gradient_case_excused(const char *words) {
                                      "no headway",
                                      "small enough",
                                      "cannot be closed",
-                                     "interrupted",
-                                     "with closed loops does not take"};
+                                     "interrupted"};
   for (int i = 0; i < MBG_COUNT(list); i++) {
     if (strstr(words, list[i])) {
       return true;

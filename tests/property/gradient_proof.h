@@ -333,22 +333,6 @@ static void run_stable(gradient_case *c, int steps) {
   }
 }
 
-/* false: the formulation refuses the model by name (rates of states by accelerations in `ali3p` with loops) */
-static bool takes(gradient_case *c) {
-  if (strcmp(c->options.formulation, "ali3p") != 0) {
-    return true;
-  }
-  mbg_run *run = NULL;
-  mbg_run_options options = c->options;
-  options.end = c->m->run.start + c->m->run.step;
-  int err = mbg_run_create(c->ctx, c->m, &options, &run);
-  err = err < 0 ? err : mbg_run_simulate(c->ctx, run);
-  const bool refused = err < 0 && strstr(mbg_context_error(c->ctx), "which 'ali3p' with closed loops does not take");
-  mbg_run_destroy(run);
-  mbg_context_clear(c->ctx);
-  return !refused;
-}
-
 static void check_gallery_model(const char *name, int index) {
   gradient_case c;
   char path[300];
@@ -357,7 +341,7 @@ static void check_gallery_model(const char *name, int index) {
   gradient_case_open(&c, path, text);
   c.options.formulation = formulations[index % nformulation];
   const bool flexible = c.m->nbeam > 0 || c.m->nmodal > 0, many = c.np > 200;
-  const bool excused = (flexible && !takes_flexible(c.options.formulation)) || !strcmp(name, left_out) || !takes(&c);
+  const bool excused = (flexible && !takes_flexible(c.options.formulation)) || !strcmp(name, left_out);
   if (excused || (many && !support_rounds(0, 1))) {
     gradient_case_close(&c);
     free(text);

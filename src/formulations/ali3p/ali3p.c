@@ -140,13 +140,11 @@ static int create_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__run_plan *pl
   return mbg__arena_check(ctx, &a->arena);
 }
 
-/* the accelerations of a step with rows are of first order before their projection (theory 6, section 6) */
+/* the step does not have the reactions of joints of the tree */
 static int check_late(mbg_context *ctx, const mbg__ali3p *a) {
-  const bool reactions = mbg__system_late_reactions(a->sys);
-  return a->nrow == 0 && !reactions
-             ? MBG_OK
-             : mbg__formulation_late(ctx, a->m, reactions ? "'ali3p' (reactions)" : "'ali3p' with closed loops",
-                                     "'lie', 'dae', 'qr' or 'dca'");
+  return mbg__system_late_reactions(a->sys)
+             ? mbg__formulation_late(ctx, a->m, "'ali3p' (reactions)", "'lie', 'dae', 'qr' or 'dca'")
+             : MBG_OK;
 }
 
 static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
@@ -176,6 +174,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   MBG_TRY(create_tree(ctx, a));
   MBG_TRY(check_late(ctx, a));
   MBG_TRY(create_rates(ctx, a, plan));
+  MBG_TRY(mbg__ali3p_states_create(ctx, a));
   take_arrays(a);
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
   MBG_TRY(look_for_forces(ctx, a));

@@ -454,6 +454,7 @@ static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n
   project(a, a->phidd, n->as, n->a, n->x);
   if (mbg__ali3p_has_states(a)) {
     MBG_TRY(mbg__ali3p_states_rates(ctx, a, n));
+    mbg__ali3p_states_correct(a, *n->h / 2, n->a, n->as, n->w);
   }
 done:
   return err;

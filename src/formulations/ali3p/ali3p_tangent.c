@@ -152,10 +152,21 @@ static void state_columns(tangent *s) {
 }
 
 static int state_rates(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
+  mbg__ali3p *a = s->a;
   int err = MBG_OK;
-  if (mbg__ali3p_has_states(s->a)) {
-    MBG_TRY(mbg__ali3p_at_start(ctx, s->a, to));
-    state_columns(s);
+  if (!mbg__ali3p_has_states(a)) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__ali3p_at_states(ctx, a, to));
+  state_columns(s);
+  for (int p = 0; a->late && p < s->np; p++) {
+    real *w = column(s->w, p, a->n);
+    mbg__ali3p_states_correct(a, *to->h / 2, column(s->v, p, a->n), column(s->as, p, a->n), w);
+    if (a->events) { /* by h' */
+      for (int i = 0; i < a->n; i++) {
+        w[i] += a->late[i] ? s->events.h[p] / 2 * (to->a[i] - to->as[i]) : 0;
+      }
+    }
   }
 done:
   return err;
