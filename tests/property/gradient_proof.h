@@ -427,11 +427,6 @@ static char *random_text(uint64_t number, double *step, double *end) {
   if (with_mixed) {
     random_model_rows(number, &opt);
   }
-  if (with_late == RANDOM_LATE_ACCELERATIONS) { /* no rows */
-    opt.kind = RANDOM_TREE;
-    opt.lower = true;
-    opt.drivers = opt.couplings = false;
-  }
   *step = with_modal && opt.special & RANDOM_STIFF ? 1e-4 : opt.special & RANDOM_LIGHT && opt.forces ? 2.5e-4 : 0.01;
   *step = with_beams ? fmin(*step, beam_step) : *step;
   *step = with_mixed && opt.beams ? fmin(*step, 5e-4) : *step; /* explicit steps are stable */

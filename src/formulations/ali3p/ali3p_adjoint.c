@@ -187,6 +187,13 @@ static void uncorrect(adjoint *s, const mbg__ali3p_node *node) {
   }
 }
 
+/* rates of states by index 1 */
+static void unrate(adjoint *s, int c) {
+  mbg__ali3p *a = s->a;
+  mbg__ali3p_states_pull(a, row(s->ab, c, a->n), row(s->ze, c, 6 * a->m->nbody), row(s->wb, c, a->n),
+                         attributes_of(s, c));
+}
+
 /* accelerations of states at the projected rates: X = (-ab_S, 0), ab_S = 0; late rates add to ab, and have corrected
    their states */
 static int state_rates(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
@@ -196,6 +203,13 @@ static int state_rates(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node
     return err;
   }
   uncorrect(s, node);
+  for (int c = 0; a->held && c < s->nc; c++) {
+    unrate(s, c);
+    vn_axpy(a->n, row(s->ab, c, a->n), 1, row(s->asb, c, a->n));
+  }
+  if (a->held) {
+    return MBG_OK;
+  }
   for (int c = 0; c < s->nc; c++) {
     real *X = row(s->X, c, a->n + a->nrow), *ab = row(s->ab, c, a->n);
     vn_zero(a->n + a->nrow, X);
@@ -214,7 +228,7 @@ static int state_rates(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node
 /* late rates at the first node: E1_S' = 0 after the accelerations, whose cotangents they add to */
 static void late_rates(adjoint *s) {
   const mbg__ali3p *a = s->a;
-  if (!mbg__system_has_late(a->sys)) {
+  if (!mbg__system_has_late(a->sys) || a->held) {
     return;
   }
   for (int c = 0; c < s->nc; c++) {
@@ -310,6 +324,7 @@ static int position_step(mbg_context *ctx, adjoint *s, int number, const mbg__al
       wb[i] = -wsb[i] - 4 / h * asb[i];
       ab[i] = -asb[i];
     }
+    mbg__ali3p_states_hold(a, -1, row(s->X, c, a->n + a->nrow), ab);
   }
   carry(s, node);
 done:
@@ -322,6 +337,10 @@ done:
 static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
   mbg__ali3p *a = s->a;
   int err = MBG_OK;
+  MBG_TRY(a->held ? mbg__ali3p_at_states(ctx, a, node) : MBG_OK);
+  for (int c = 0; a->held && c < s->nc; c++) {
+    unrate(s, c);
+  }
   MBG_TRY(mbg__ali3p_at_start(ctx, a, node));
   MBG_TRY(mbg__ali3p_factor_mass(ctx, a, node, true));
   late_rates(s);
@@ -377,7 +396,10 @@ static void leave_step(adjoint *s, const mbg__ali3p_node *node) {
     return;
   }
   for (int c = 0; c < s->nc; c++) {
-    s->events.hb[c] -= 4 / (h * h) * vn_dot(a->n, node->w, row(s->ab, c, a->n)); /* ab = -asb */
+    const real *ab = row(s->ab, c, a->n), *X = row(s->X, c, a->n + a->nrow); /* ab = -asb, held: -asb - X */
+    for (int i = 0; i < a->n; i++) {
+      s->events.hb[c] -= 4 / (h * h) * node->w[i] * (ab[i] + (a->held && a->late[i] ? X[i] : 0));
+    }
   }
   mbg__event_adjoint_meet(&s->events, s->fires, s->psi_a);
   if (s->nc > s->ncrit) {

@@ -145,9 +145,13 @@ static void state_columns(tangent *s) {
     const mbg__tree_direction d = {
         .e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .da = column(s->v, p, a->n), .attributes = s->da};
     mbg__event_tangent_lay(&s->events, p, s->da);
-    mbg__tree_push(a->tree, &d, s->dE1, NULL, NULL, NULL);
+    if (a->held) {
+      mbg__ali3p_states_push(a, &d, column(s->v, p, a->n));
+    } else {
+      mbg__tree_push(a->tree, &d, s->dE1, NULL, NULL, NULL);
+      mbg__ali3p_states_take(a, -1, s->dE1, column(s->v, p, a->n));
+    }
     mbg__event_tangent_clear(&s->events, p, s->da);
-    mbg__ali3p_states_take(a, -1, s->dE1, column(s->v, p, a->n));
   }
 }
 
@@ -184,6 +188,7 @@ static int accelerate(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   solve(s, &a->mass);
   take_solution(s, s->v);
   if (mbg__system_has_late(a->sys)) {
+    MBG_TRY(a->held ? mbg__ali3p_at_states(ctx, a, n) : MBG_OK);
     state_columns(s);
   }
 done:
@@ -283,6 +288,9 @@ static int position_step(mbg_context *ctx, tangent *s, const mbg__ali3p_node *fr
     }
   }
   right_sides(s, s->ws, s->as, NULL, h * h / 4, 0);
+  for (int p = 0; a->held && p < s->np; p++) {
+    mbg__ali3p_states_hold(a, h * h / 4, column(s->v, p, a->n), column(s->X, p, a->n + a->nrow));
+  }
   solve(s, &a->step);
   for (int p = 0; p < s->np; p++) {
     const real *D = column(s->X, p, a->n + a->nrow);
