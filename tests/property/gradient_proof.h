@@ -155,6 +155,27 @@ static double taylor_window(const mbg_proof *q, double least, double floor, doub
   return widest;
 }
 
+/* rounding (absolute) leaves fewer than two decades below eps = 0.01: at 1e-4 a quadratic remainder would be rounding */
+static bool crowded(const mbg_proof *q, double rounding) {
+  for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
+    if (q->taylor[i].eps < 0.0101) {
+      return q->taylor[i].remainder < 1e4 * rounding;
+    }
+  }
+  return false;
+}
+
+/* A start in a nearly singular position: the remainder is quadratic in the last decade of steps and not before. */
+static bool last_decade(const mbg_proof *q, double floor) {
+  const int last = MBG_TAYLOR_POINTS - 1;
+  for (int i = 0; i < last; i++) {
+    if (q->taylor[i].eps < 1.01 * 10 * q->taylor[last].eps) {
+      return slope_of(q, i, last) >= tol_slope && q->taylor[last].remainder > floor;
+    }
+  }
+  return false;
+}
+
 /* nothing to see: the remainder is rounding everywhere, because the criterion hardly varies or is linear */
 static bool is_flat(const mbg_proof *q, double floor) {
   for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
@@ -194,9 +215,11 @@ static void check_taylor(const trial *x, int k) {
   } else if (is_flat(q, fmax(1e2 * noise, 1e-6 * unit))) {
     flat++;
   } else if (taylor_window(q, 2 - 1e-9, floor, &slope) > 0 ||
-             (taylor_window(q, 1 - 1e-9, floor, &slope) > 0 && (step_noise(x) > 1e-7 || slope > 2.9))) {
-    /* large steps are not quadratic yet, small ones are rounding: two decades in between; without a second derivative
-       the remainder falls with the third power, and is rounding sooner */
+             (taylor_window(q, 1 - 1e-9, floor, &slope) > 0 &&
+              (step_noise(x) > 1e-7 || slope > 2.9 || crowded(q, x->noise[k] * x->size[k]))) ||
+             last_decade(q, floor)) {
+    /* large steps are not quadratic yet, small ones are rounding: two decades in between, or one where rounding leaves
+       no more; without a second derivative the remainder falls with the third power, and is rounding sooner */
     short_++;
   } else if (!at_kink(x)) {
     for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
@@ -614,6 +637,7 @@ static inline void test_mixed(void **state) {
   check_seeds(20000, RANDOM_KINDS + 1, rounds);
   few(skipped, rounds / 8);
   few(noisy, judged / 20);
+  few(short_, judged / 20);
 }
 
 /* the same with late rates */
