@@ -345,8 +345,8 @@ static void note_idle_states(const work *w) {
   for (int i = 0; i < w->m->nstate; i++) {
     const mbg__user_state *s = &w->m->states[i];
     if (!is_read(w->m, s)) {
-      mbg__note(w->ctx, MBG_NOTE, "%s:%d:%d: state '%s': no force, rate, signal, event or criterion reads it", s->where.file,
-                s->where.line, s->where.column, s->name);
+      mbg__note(w->ctx, MBG_NOTE, "%s:%d:%d: state '%s': no force, rate, signal, event or criterion reads it",
+                s->where.file, s->where.line, s->where.column, s->name);
     }
   }
 }

@@ -155,7 +155,7 @@ static double taylor_window(const mbg_proof *q, double least, double floor, doub
   return widest;
 }
 
-/* rounding (absolute) leaves fewer than two decades below eps = 0.01: at 1e-4 a quadratic remainder would be rounding */
+/* rounding (absolute) leaves fewer than two decades below eps = 0.01: a quadratic remainder is rounding at 1e-4 */
 static bool crowded(const mbg_proof *q, double rounding) {
   for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
     if (q->taylor[i].eps < 0.0101) {

@@ -1,7 +1,8 @@
 /* R2 of theory 8 by an integration of its own: RK4 in coordinates of the step, projections after it, once with the rows
    of the wheel in the axes of the plane, once along and across, which are the rows of the joint. Both have the same
-   motion, but stages of RK4 do not satisfy the rows: chi' = 0 of turning rows is another equation there than chi' = 0 of
-   rows in fixed axes, and errors of the steps differ. The page's digits are those of fixed axes; `dca` has the others. */
+   motion, but stages of RK4 do not satisfy the rows: chi' = 0 of turning rows is another equation there than chi' = 0
+   of rows in fixed axes, and errors of the steps differ. The page's digits are those of fixed axes; `dca` has the
+   others. */
 #include "math/se3.h"
 #include "property/gradient_case.h"
 

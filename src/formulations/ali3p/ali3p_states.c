@@ -5,8 +5,8 @@
 
    which keeps states of second order (theory 6, section 5). Without rows w+ = ws, and it is so already.
 
-   A late rate uses accelerations, which are of first order across the rows before their projection: so is as_S, and ws_S
-   is wrong by O(h^2) after each step. With the projected accelerations the trapezoidal rule is applied again:
+   A late rate uses accelerations, which are of first order across the rows before their projection: so is as_S, and
+   ws_S is wrong by O(h^2) after each step. With the projected accelerations the trapezoidal rule is applied again:
 
      a_S+ = F(z+, w+, ws_S, a+),     w_S+ = ws_S + (h/2) (a_S+ - as_S)     i.e. w_S + (h/2) (a_S + a_S+)
 
