@@ -319,8 +319,13 @@ done:
   return err;
 }
 
-/* a criterion, or a function other than its own rate */
+/* a criterion, the guard of an event, or a function other than its own rate */
 static bool is_read(const mbg_model *m, const mbg__user_state *state) {
+  for (int i = 0; i < m->nevent; i++) {
+    if (m->events[i].guard == state->signal) {
+      return true;
+    }
+  }
   for (int i = 0; i < m->ncriterion; i++) {
     if (m->criteria[i].signal == state->signal) {
       return true;
@@ -340,8 +345,8 @@ static void note_idle_states(const work *w) {
   for (int i = 0; i < w->m->nstate; i++) {
     const mbg__user_state *s = &w->m->states[i];
     if (!is_read(w->m, s)) {
-      mbg__note(w->ctx, MBG_NOTE, "%s:%d:%d: state '%s': no force, rate, signal or criterion reads it", s->where.file,
-                s->where.line, s->where.column, s->name);
+      mbg__note(w->ctx, MBG_NOTE, "%s:%d:%d: state '%s': no force, rate, signal, event or criterion reads it",
+                s->where.file, s->where.line, s->where.column, s->name);
     }
   }
 }

@@ -224,6 +224,8 @@ static void update_modal(mbg__tree *t, const mbg__tree_state *st) {
   memcpy(t->modal->vd, t->vd, (size_t)t->m->nw * sizeof(real));
 }
 
+void mbg__tree_leave_late(mbg__tree *t) { t->early = true; }
+
 int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *st) {
   const size_t frames = (size_t)t->m->nbody * sizeof(*t->E);
   const bool still = t->known && memcmp(t->E, st->E, frames) == 0;
@@ -249,6 +251,7 @@ int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *st) 
   bodies.lambda = t->lambda;
   bodies.rows = t->free_rows;
   bodies.still = still;
+  bodies.early = t->early;
   return t->only_q ? mbg__system_update_bare(ctx, t->sys, &bodies) : mbg__system_update(ctx, t->sys, &bodies);
 }
 

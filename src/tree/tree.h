@@ -79,6 +79,8 @@ typedef struct {
 /* out = E exp(S d) for all links. */
 void mbg__tree_move(const mbg__tree *t, const mbg__frame *E, const real *d, mbg__frame *out);
 
+/* Updates leave out late rates of states (mbg__system_late). */
+void mbg__tree_leave_late(mbg__tree *t);
 /* Frames, twists and rates of the bodies, then the system at them (with q: the constraints alone). Quantities that
    depend on E alone are kept while E stays the same. */
 int mbg__tree_update(mbg_context *ctx, mbg__tree *t, const mbg__tree_state *state);

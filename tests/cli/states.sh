@@ -83,12 +83,32 @@ done
 change 'm["states"]["xf"]["rate"] = "(xf - e)/Tf"'
 "$MBGRAD" check m.json >out || cat out
 "$MBGRAD" modes "$SRC/tests/reference/states/friction.json" >out || cat out
-"$MBGRAD" simulate "$SRC/tests/reference/states/friction.json" --formulation ali3p >out || cat out
 "$MBGRAD" gradient "$SRC/tests/reference/states/friction.json" --end 0.02 --method continuous >out || cat out
 sed 's/"formulation": "lie"/"formulation": "lie", "index": 2/' "$SRC/tests/reference/states/friction.json" >m.json
 "$MBGRAD" simulate m.json >out || cat out
-sed 's/load - N/ax^2 - N/; s/Rx^2 + Ry^2/1/' "$SRC/tests/reference/states/friction.json" >m.json
-"$MBGRAD" simulate m.json --formulation ali3p >out || cat out
+# ... in `ali3p`, by reactions and by accelerations alone: direct and adjoint, a memory limit, a restart
+cp "$SRC/tests/reference/states/friction.json" late0.json
+sed 's/load - N/ax^2 - N/; s/Rx^2 + Ry^2/1/' late0.json >late1.json
+for i in 0 1; do
+  late() { "$MBGRAD" "$1" late$i.json --formulation ali3p --json "${@:2}"; }
+  late gradient --end 0.2 --method direct >direct.json
+  late gradient --end 0.2 --method adjoint >free.json
+  late gradient --end 0.2 --method adjoint --memory 20000 >limited.json
+  late simulate --end 0.2 --signals N,a,e,b >one.json
+  late simulate --end 0.1 --state half.json >/dev/null
+  late simulate --restart half.json --end 0.2 --signals N,a,e,b >two.json
+  /usr/bin/python3 - <<'PY'
+import json
+direct, free, limited = (json.load(open(f))["criteria"] for f in ("direct.json", "free.json", "limited.json"))
+one, two = (json.load(open(f))["signals"] for f in ("one.json", "two.json"))
+near = lambda x, y, size: abs(x - y) <= 1e-10 * size
+for c in free:
+    d, a = direct[c]["gradient"], free[c]["gradient"]
+    assert all(near(d[p], a[p], max(map(abs, d.values()))) for p in d), c
+print("late rates, ali3p: memory:", all(free[c]["gradient"] == limited[c]["gradient"] for c in free),
+      "restart:", all(near(one[k][-1], two[k][-1], 1) for k in "Naeb"))
+PY
+done
 change 'm["initial"] = {"start": "equilibrium"}; m["states"]["xi"]["initial"] = "2*X"'
 "$MBGRAD" check m.json >out || cat out
 "$MBGRAD" linearize "$SRC/tests/reference/states/friction.json" --at start --json >linear.json && echo "linear model at the start"

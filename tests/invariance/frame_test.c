@@ -17,6 +17,8 @@ static const double tol = 1e-10;
 static double worst;
 static uint64_t seed;
 static int solved; /* starts that were compared */
+static int noisy;  /* of them with derivatives whose rounding is larger than the tolerance */
+static uint64_t last_noisy = UINT64_MAX;
 
 /* ---------------------------------------------------------------------- comparison */
 
@@ -220,6 +222,50 @@ static bool solve_starts(pair *p, mbg__start_work *s[2]) {
   return err[0] == MBG_OK;
 }
 
+/* do derivatives of frames w and rates v agree to the tolerance? */
+static bool agree(pair *p, double *const w[2], double *const v[2]) {
+  const int n = p->a.m->nw;
+  double off = 0;
+  for (int i = 0; i < n; i++) {
+    off = fmax(off, fabs(w[0][i] - w[1][i]) / fmax(largest(n, w[0]), 1));
+    off = fmax(off, fabs(v[0][i] - v[1][i]) / fmax(largest(n, v[0]), 1));
+  }
+  return off <= tol;
+}
+
+/* Ten times what these derivatives of model a, in the direction da, change by when its parameters change in their last
+   digits: their rounding, which starts near singular positions magnify. */
+static void start_noise(pair *p, const double *da, const double *w, const double *v, double *most_w, double *most_v) {
+  const int n = p->a.m->nw;
+  double *dw = model_case_array(&p->a, n), *dv = model_case_array(&p->a, n);
+  support_rng rng = support_rng_make(3);
+  *most_w = *most_v = 0;
+  for (int round = 0; round < 4; round++) {
+    mbg__start_work *s;
+    model_case_design(&p->a, &rng, 1e-14);
+    assert_int_equal(mbg__start_create(p->a.ctx, p->a.sys, &s), MBG_OK);
+    assert_int_equal(mbg__start_solve(p->a.ctx, s, true), MBG_OK);
+    assert_int_equal(mbg__start_push(p->a.ctx, s, da, dw, dv), MBG_OK);
+    for (int i = 0; i < n; i++) {
+      *most_w = fmax(*most_w, 10 * fabs(dw[i] - w[i]));
+      *most_v = fmax(*most_v, 10 * fabs(dv[i] - v[i]));
+    }
+    mbg__start_destroy(s);
+  }
+  model_case_design(&p->a, NULL, 0);
+}
+
+static void compare_start_derivatives(pair *p, double *const w[2], double *const v[2]) {
+  double most[2] = {0};
+  if (!agree(p, w, v)) {
+    start_noise(p, p->da, w[0], v[0], &most[0], &most[1]);
+    last_noisy = seed;
+  }
+  /* a block of most/tol has the tolerance `most` */
+  compare("derivative of the assembled frames", p->a.m->nw, w[0], w[1], most[0] / tol);
+  compare("derivative of the assembled rates", p->a.m->nw, v[0], v[1], most[1] / tol);
+}
+
 static void compare_solutions(pair *p, mbg__start_work *const s[2], bool gravity) {
   const mbg_model *m = p->a.m;
   const mbg__start_result *ra = mbg__start_result_of(s[0]), *rb = mbg__start_result_of(s[1]);
@@ -240,8 +286,7 @@ static void compare_solutions(pair *p, mbg__start_work *const s[2], bool gravity
     const int err = mbg__start_push(p->a.ctx, s[0], p->da, w[0], v[0]);
     assert_int_equal(mbg__start_push(p->b.ctx, s[1], p->db, w[1], v[1]), err);
     if (err == MBG_OK) {
-      compare("derivative of the assembled frames", m->nw, w[0], w[1], 0);
-      compare("derivative of the assembled rates", m->nw, v[0], v[1], 0);
+      compare_start_derivatives(p, w, v);
     }
   }
 }
@@ -250,6 +295,8 @@ static void compare_start(pair *p, bool gravity) {
   mbg__start_work *s[2];
   if (solve_starts(p, s)) {
     compare_solutions(p, s, gravity);
+    noisy += last_noisy == seed;
+    last_noisy = UINT64_MAX;
   }
   mbg__start_destroy(s[0]);
   mbg__start_destroy(s[1]);
@@ -277,7 +324,7 @@ static void compare_models(pair *p, bool gravity) {
 static void test_numbers(void **state) {
   (void)state;
   const int rounds = support_rounds(10, 100);
-  solved = 0;
+  solved = noisy = 0;
   for (int i = 0; i < rounds; i++) {
     pair p = {.rng = support_rng_make(77 + (uint64_t)i)};
     seed = (uint64_t)i;
@@ -301,7 +348,7 @@ static void test_numbers(void **state) {
     free(here);
     free(there);
   }
-  assert_true(solved >= 0.8 * rounds);
+  assert_true(solved >= 0.8 * rounds && noisy <= rounds / 20);
 }
 
 /* the outer file: gravity and one part */
@@ -352,18 +399,19 @@ static void test_part(void **state) {
   char folder[] = "/tmp/mbgrad-frame-XXXXXX";
   const int rounds = support_rounds(10, 100);
   assert_non_null(mkdtemp(folder));
-  solved = 0;
+  solved = noisy = 0;
   for (int i = 0; i < rounds; i++) {
     check_part(folder, (uint64_t)i);
   }
   rmdir(folder);
-  assert_true(solved >= 0.8 * rounds);
+  assert_true(solved >= 0.8 * rounds && noisy <= rounds / 20);
 }
 
 static int report(void **state) {
   (void)state;
   if (support_rounds(0, 1)) {
-    print_message("worst deviation %.1e; %d starts of the last test\n", worst, solved);
+    print_message("worst deviation %.1e; %d starts of the last test, %d near singular positions\n", worst, solved,
+                  noisy);
   }
   return 0;
 }

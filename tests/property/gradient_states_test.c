@@ -1,6 +1,6 @@
 /* The proof of gradients for models with states: lags, nonlinear filters, integrators, oscillators, stiff lags, steady
    starts, states in force laws; parameters in rates and initial values; rates that use accelerations, reactions, forces
-   and energies (late ones), which 'ali3p' takes of accelerations of trees. */
+   and energies (late ones); in 'ali3p' rates that use accelerations alone take another way. */
 #include "property/gradient_proof.h"
 
 static void test_implicit(void **state) {
@@ -20,7 +20,7 @@ static void test_explicit(void **state) {
 }
 
 static void test_late_rates(void **state) {
-  static const char *const keys[] = {"lie", "dae", "dca"}, *const tree[] = {"ali3p"};
+  static const char *const keys[] = {"lie", "dae", "dca", "ali3p"}, *const accelerations[] = {"ali3p"};
   formulations = keys;
   nformulation = MBG_COUNT(keys);
   with_stiff = false;
@@ -29,8 +29,8 @@ static void test_late_rates(void **state) {
   if (!support_sanitized()) {
     check_seeds(13305, 1, 1); /* bodies a radian from their guesses: steps to the nearest start went astray */
   }
-  formulations = tree;
-  nformulation = MBG_COUNT(tree);
+  formulations = accelerations;
+  nformulation = MBG_COUNT(accelerations);
   with_late = RANDOM_LATE_ACCELERATIONS;
   test_late(state);
   with_late = RANDOM_LATE_NONE;

@@ -90,9 +90,15 @@ static void test_valve_train(void **state) {
   gradient_case_close(&c);
 }
 
+static void test_order(void **state) {
+  (void)state;
+  check_order("cam", 3);
+}
+
 int main(void) {
   folder = "contacts";
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_gradients),
-                                     cmocka_unit_test(test_signals), cmocka_unit_test(test_valve_train)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_reference),
+                                     cmocka_unit_test(test_gradients), cmocka_unit_test(test_signals),
+                                     cmocka_unit_test(test_valve_train)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,8 +244,7 @@ static void test_gradients(void **state) {
   static const double ends[] = {0.4, 0.02, 0.06, 0.06, 0.1, 0.05};
   (void)state;
   for (int i = 0; i < MBG_COUNT(models); i++) {
-    /* 'ali3p' takes no reactions in rates */
-    for (int k = 0; k < MBG_COUNT(formulations) - (i >= 4); k++) {
+    for (int k = 0; k < MBG_COUNT(formulations); k++) {
       const reference r = {models[i], formulations[k], i == 0 ? 0.02 : 0.001, 0, {0}, 0, {0}};
       gradient_case c;
       char path[300], what[80];

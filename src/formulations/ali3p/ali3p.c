@@ -56,6 +56,7 @@ static int prepare_reactions(mbg_context *ctx, mbg__ali3p *a) {
   for (int k = 0; k < a->nused; k++) {
     a->reactions = a->reactions || m->signals[a->used[k]].level == MBG__LEVEL_REACTION;
   }
+  a->reactions = a->reactions || a->held;
   if (!a->reactions) {
     return MBG_OK;
   }
@@ -140,15 +141,6 @@ static int create_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__run_plan *pl
   return mbg__arena_check(ctx, &a->arena);
 }
 
-/* the accelerations of a step with rows are of first order before their projection (theory 6, section 6) */
-static int check_late(mbg_context *ctx, const mbg__ali3p *a) {
-  const bool reactions = mbg__system_late_reactions(a->sys);
-  return a->nrow == 0 && !reactions
-             ? MBG_OK
-             : mbg__formulation_late(ctx, a->m, reactions ? "'ali3p' (reactions)" : "'ali3p' with closed loops",
-                                     "'lie', 'dae', 'qr' or 'dca'");
-}
-
 static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
                    const int *used, mbg__formulation_work **out) {
   int err = MBG_OK;
@@ -174,8 +166,8 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   a->kappa = plan->kappa > 0 ? plan->kappa : 1e4;
   MBG_TRY(check_plan(ctx, plan));
   MBG_TRY(create_tree(ctx, a));
-  MBG_TRY(check_late(ctx, a));
   MBG_TRY(create_rates(ctx, a, plan));
+  MBG_TRY(mbg__ali3p_states_create(ctx, a));
   take_arrays(a);
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
   MBG_TRY(look_for_forces(ctx, a));

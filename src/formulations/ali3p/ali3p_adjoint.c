@@ -31,6 +31,7 @@ typedef struct {
   double h;                /* step that follows the node, if its length moves, 0: it does not */
   int fires;               /* firing that it ends at, -1: none */
   real *fw, *fv;           /* events: of the bodies                (nc x nw each) */
+  real *hs;                /* events with late rates: their part of hb, NULL: none   (nc) */
   real *zero;              /* events:                              (6 nbody) */
   real *psi_a;
   real *seed;             /* nc x nused */
@@ -52,6 +53,7 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   if (a->events) {
     s->fw = MBG_TAKE(&s->arena, real, nc * (size_t)a->m->nw);
     s->fv = MBG_TAKE(&s->arena, real, nc * (size_t)a->m->nw);
+    s->hs = a->late ? MBG_TAKE(&s->arena, real, nc) : NULL;
     s->zero = MBG_TAKE(&s->arena, real, nb);
     s->after = MBG_TAKE(&s->arena, char, mbg__ali3p_node_bytes(a));
   }
@@ -173,27 +175,60 @@ done:
   return err;
 }
 
-/* accelerations of states at the projected rates: X = (-ab_S, 0), ab_S = 0 */
+/* the correction of late rates; its part by the length of the step */
+static void uncorrect(adjoint *s, const mbg__ali3p_node *node) {
+  const mbg__ali3p *a = s->a;
+  for (int c = 0; a->late && c < s->nc; c++) {
+    const real *wb = row(s->wb, c, a->n);
+    mbg__ali3p_states_correct_T(a, *node->h / 2, wb, row(s->ab, c, a->n), row(s->asb, c, a->n));
+    for (int i = 0; s->hs && i < a->n; i++) {
+      s->hs[c] = (i > 0 ? s->hs[c] : 0) + (a->late[i] ? wb[i] / 2 * (node->a[i] - node->as[i]) : 0);
+    }
+  }
+}
+
+/* rates of states by index 1 */
+static void unrate(adjoint *s, int c) {
+  mbg__ali3p *a = s->a;
+  mbg__ali3p_states_pull(a, row(s->ab, c, a->n), row(s->ze, c, 6 * a->m->nbody), row(s->wb, c, a->n),
+                         attributes_of(s, c));
+}
+
+/* accelerations of states at the projected rates: X = (-ab_S, 0), ab_S = 0; late rates add to ab, and have corrected
+   their states */
 static int state_rates(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
   mbg__ali3p *a = s->a;
-  const int err = mbg__ali3p_has_states(a) ? mbg__ali3p_at_start(ctx, a, node) : MBG_OK;
+  const int err = mbg__ali3p_has_states(a) ? mbg__ali3p_at_states(ctx, a, node) : MBG_OK;
   if (err < 0 || !mbg__ali3p_has_states(a)) {
     return err;
+  }
+  uncorrect(s, node);
+  for (int c = 0; a->held && c < s->nc; c++) {
+    unrate(s, c);
+    vn_axpy(a->n, row(s->ab, c, a->n), 1, row(s->asb, c, a->n));
+  }
+  if (a->held) {
+    return MBG_OK;
   }
   for (int c = 0; c < s->nc; c++) {
     real *X = row(s->X, c, a->n + a->nrow), *ab = row(s->ab, c, a->n);
     vn_zero(a->n + a->nrow, X);
     mbg__ali3p_states_take(a, -1, ab, X);
-    mbg__ali3p_states_take(a, -1, ab, ab);
+    if (!a->late) {
+      mbg__ali3p_states_take(a, -1, ab, ab);
+    }
   }
-  pull(s, 0, s->wb, NULL);
+  pull(s, 0, s->wb, a->late ? s->ab : NULL); /* leaves ab_S = 0 */
+  for (int c = 0; a->late && c < s->nc; c++) {
+    vn_axpy(a->n, row(s->ab, c, a->n), 1, row(s->asb, c, a->n));
+  }
   return MBG_OK;
 }
 
 /* late rates at the first node: E1_S' = 0 after the accelerations, whose cotangents they add to */
 static void late_rates(adjoint *s) {
   const mbg__ali3p *a = s->a;
-  if (!mbg__system_has_late(a->sys)) {
+  if (!mbg__system_has_late(a->sys) || a->held) {
     return;
   }
   for (int c = 0; c < s->nc; c++) {
@@ -283,11 +318,13 @@ static int position_step(mbg_context *ctx, adjoint *s, int number, const mbg__al
     real *wb = row(s->wb, c, a->n), *ab = row(s->ab, c, a->n);
     if (s->h > 0) {
       s->events.hb[c] = -2 / (h * h) * (vn_dot(a->n, node->D, wsb) + 4 / h * vn_dot(a->n, node->D, asb));
+      s->events.hb[c] += s->hs ? s->hs[c] : 0;
     }
     for (int i = 0; i < a->n; i++) {
       wb[i] = -wsb[i] - 4 / h * asb[i];
       ab[i] = -asb[i];
     }
+    mbg__ali3p_states_hold(a, -1, row(s->X, c, a->n + a->nrow), ab);
   }
   carry(s, node);
 done:
@@ -300,6 +337,10 @@ done:
 static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__ali3p_node *node) {
   mbg__ali3p *a = s->a;
   int err = MBG_OK;
+  MBG_TRY(a->held ? mbg__ali3p_at_states(ctx, a, node) : MBG_OK);
+  for (int c = 0; a->held && c < s->nc; c++) {
+    unrate(s, c);
+  }
   MBG_TRY(mbg__ali3p_at_start(ctx, a, node));
   MBG_TRY(mbg__ali3p_factor_mass(ctx, a, node, true));
   late_rates(s);
@@ -355,7 +396,10 @@ static void leave_step(adjoint *s, const mbg__ali3p_node *node) {
     return;
   }
   for (int c = 0; c < s->nc; c++) {
-    s->events.hb[c] -= 4 / (h * h) * vn_dot(a->n, node->w, row(s->ab, c, a->n)); /* ab = -asb */
+    const real *ab = row(s->ab, c, a->n), *X = row(s->X, c, a->n + a->nrow); /* ab = -asb, held: -asb - X */
+    for (int i = 0; i < a->n; i++) {
+      s->events.hb[c] -= 4 / (h * h) * node->w[i] * (ab[i] + (a->held && a->late[i] ? X[i] : 0));
+    }
   }
   mbg__event_adjoint_meet(&s->events, s->fires, s->psi_a);
   if (s->nc > s->ncrit) {

@@ -46,6 +46,7 @@ static mbg__tree_state state_at(const mbg__ali3p_node *n, const real *w, const r
 static int evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__tree_state *s) {
   const int err = mbg__tree_update(ctx, a->tree, s);
   mbg__tree_residual(a->tree, a->E1, a->phi, a->rates ? a->phid : NULL, NULL);
+  mbg__ali3p_states_hold(a, -1, a->held, a->E1);
   return err;
 }
 
@@ -230,6 +231,9 @@ void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double
   *to->h = h;
   for (int i = 0; i < a->n; i++) {
     to->D[i] = h * from->w[i] + h * h / 2 * from->a[i];
+  }
+  if (a->held) {
+    vn_copy(a->n, a->held, from->a);
   }
   vn_copy(a->nrow, to->lambda, from->lambda);
   memcpy(to->turns, from->turns, (size_t)a->m->nturn * sizeof(int));
@@ -429,6 +433,15 @@ done:
   return err;
 }
 
+static int states(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
+  if (!mbg__ali3p_has_states(a)) {
+    return MBG_OK;
+  }
+  const int err = mbg__ali3p_states_rates(ctx, a, n);
+  mbg__ali3p_states_correct(a, *n->h / 2, n->a, n->as, n->w);
+  return err;
+}
+
 static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
   int err = MBG_OK;
   if (a->nrow == 0) {
@@ -452,9 +465,6 @@ static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n
   MBG_TRY(mbg__tree_update(ctx, a->tree, &s));
   mbg__tree_residual(a->tree, NULL, NULL, NULL, a->phidd);
   project(a, a->phidd, n->as, n->a, n->x);
-  if (mbg__ali3p_has_states(a)) {
-    MBG_TRY(mbg__ali3p_states_rates(ctx, a, n));
-  }
 done:
   return err;
 }
@@ -484,6 +494,7 @@ static int step(mbg_context *ctx, void *user, const void *block, double h, void 
   MBG_TRY(mbg__ali3p_solve(ctx, a, block, h, to_block));
   mbg__ali3p_kept_add_step(a);
   MBG_TRY(projections(ctx, a, &to));
+  MBG_TRY(states(ctx, a, &to));
 done:
   return err;
 }

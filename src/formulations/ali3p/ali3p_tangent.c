@@ -145,17 +145,32 @@ static void state_columns(tangent *s) {
     const mbg__tree_direction d = {
         .e = column(s->e, p, nb), .dw = column(s->w, p, a->n), .da = column(s->v, p, a->n), .attributes = s->da};
     mbg__event_tangent_lay(&s->events, p, s->da);
-    mbg__tree_push(a->tree, &d, s->dE1, NULL, NULL, NULL);
+    if (a->held) {
+      mbg__ali3p_states_push(a, &d, column(s->v, p, a->n));
+    } else {
+      mbg__tree_push(a->tree, &d, s->dE1, NULL, NULL, NULL);
+      mbg__ali3p_states_take(a, -1, s->dE1, column(s->v, p, a->n));
+    }
     mbg__event_tangent_clear(&s->events, p, s->da);
-    mbg__ali3p_states_take(a, -1, s->dE1, column(s->v, p, a->n));
   }
 }
 
 static int state_rates(mbg_context *ctx, tangent *s, const mbg__ali3p_node *to) {
+  mbg__ali3p *a = s->a;
   int err = MBG_OK;
-  if (mbg__ali3p_has_states(s->a)) {
-    MBG_TRY(mbg__ali3p_at_start(ctx, s->a, to));
-    state_columns(s);
+  if (!mbg__ali3p_has_states(a)) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__ali3p_at_states(ctx, a, to));
+  state_columns(s);
+  for (int p = 0; a->late && p < s->np; p++) {
+    real *w = column(s->w, p, a->n);
+    mbg__ali3p_states_correct(a, *to->h / 2, column(s->v, p, a->n), column(s->as, p, a->n), w);
+    if (a->events) { /* by h' */
+      for (int i = 0; i < a->n; i++) {
+        w[i] += a->late[i] ? s->events.h[p] / 2 * (to->a[i] - to->as[i]) : 0;
+      }
+    }
   }
 done:
   return err;
@@ -173,6 +188,7 @@ static int accelerate(mbg_context *ctx, tangent *s, const mbg__ali3p_node *n) {
   solve(s, &a->mass);
   take_solution(s, s->v);
   if (mbg__system_has_late(a->sys)) {
+    MBG_TRY(a->held ? mbg__ali3p_at_states(ctx, a, n) : MBG_OK);
     state_columns(s);
   }
 done:
@@ -272,6 +288,9 @@ static int position_step(mbg_context *ctx, tangent *s, const mbg__ali3p_node *fr
     }
   }
   right_sides(s, s->ws, s->as, NULL, h * h / 4, 0);
+  for (int p = 0; a->held && p < s->np; p++) {
+    mbg__ali3p_states_hold(a, h * h / 4, column(s->v, p, a->n), column(s->X, p, a->n + a->nrow));
+  }
   solve(s, &a->step);
   for (int p = 0; p < s->np; p++) {
     const real *D = column(s->X, p, a->n + a->nrow);

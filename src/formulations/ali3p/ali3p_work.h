@@ -57,6 +57,8 @@ typedef struct mbg__formulation_work {
   double kappa;          /* of the penalty */
   bool *rates;           /* rows on rates, NULL: there are none                 (rows) */
   bool *hard;            /* rows that follow time                               (rows) */
+  bool *late;            /* states with late rates that are corrected after a step, NULL: there are none   (n) */
+  real *held;            /* late rates by reactions, else NULL: a_S at the start of the step               (n) */
   double *eps;           /* diag(Phi_z M^-1 Phi_z^T)/kappa                      (rows) */
   double alpha;          /* augmented: penalty of all rows, 0: 4/(h^2 eps) */
   double varsigma;       /* projections with 1/(varsigma alpha) instead of eps, 0: not */
@@ -80,6 +82,8 @@ typedef struct mbg__formulation_work {
   mbg__saddle index1;          /* [[M, B^T], [B, 0]] over bodies */
   real *M, *B, *vd1, *lambda1; /* (patterns), (nw), (model's rows) */
   real *r1, *gamma1, *x1;      /*                                     (nw), (rows), (nv + rows) */
+  real *dvd1, *dlambda1;       /* held: changes or cotangents         (nw), (rows) */
+  real *bodies1[2];            /* held: of frames, of twists          (nw) */
 } mbg__ali3p;
 
 size_t mbg__ali3p_node_bytes(const mbg__ali3p *a);
@@ -156,6 +160,17 @@ bool mbg__ali3p_has_states(const mbg__ali3p *a);
 void mbg__ali3p_states_held(const mbg__ali3p *a, const real *from, real *to);
 void mbg__ali3p_states_take(const mbg__ali3p *a, double c, const real *from, real *to);
 int mbg__ali3p_states_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
+/* a->late; the tree where the accelerations of states were evaluated; with late rates w_S += c (v_S - as_S), and
+   transposed: ab_S += c wb_S, asb_S = -c wb_S, 0 elsewhere. */
+int mbg__ali3p_states_create(mbg_context *ctx, mbg__ali3p *a);
+int mbg__ali3p_at_states(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
+/* Late rates by reactions: to_S += c from_S; after at_states, derivatives of all a_S in a direction into v (n), and
+   transposed: ab_S, which is 0 then, adds to ze (6 nbody), wb (n) and gattr (na). */
+void mbg__ali3p_states_hold(const mbg__ali3p *a, double c, const real *from, real *to);
+void mbg__ali3p_states_push(mbg__ali3p *a, const mbg__tree_direction *d, real *v);
+void mbg__ali3p_states_pull(mbg__ali3p *a, real *ab, real *ze, real *wb, real *gattr);
+void mbg__ali3p_states_correct(const mbg__ali3p *a, double c, const real *v, const real *as, real *w);
+void mbg__ali3p_states_correct_T(const mbg__ali3p *a, double c, const real *wb, real *ab, real *asb);
 
 /* ali3p_signals.c */
 /* lambda1, vd1 of index 1 at the bodies of the tree's last update. */
