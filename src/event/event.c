@@ -263,7 +263,7 @@ int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int i, int node, double 
   if (e->impact) {
     mbg__events_after(ev, ev->nfiring);
     MBG_TRY(mbg__impact_solve(ctx, ev, i, before));
-    f.impulse = re(ev->P);
+    f.impulse = ev->P;
     f.jump = re(-(1 + ev->e) * ev->rate);
   }
   MBG_TRY(keep(ctx, ev, &f));

@@ -49,12 +49,12 @@ bool mbg__system_view(mbg__system *view, const mbg__system *of);
 /* ---------------------------------------------------------------------- vectors of velocities */
 
 /* free (nv) = c full (nw); the free components of full = c free, masked ones untouched. */
-static inline void mbg__to_free(const mbg_model *m, double c, const real *full, real *free_) {
+static inline void mbg__to_free(const mbg_model *m, real c, const real *full, real *free_) {
   for (int j = 0; j < m->nv; j++) {
     free_[j] = c * full[m->full[j]];
   }
 }
-static inline void mbg__to_full(const mbg_model *m, double c, const real *free_, real *full) {
+static inline void mbg__to_full(const mbg_model *m, real c, const real *free_, real *full) {
   for (int j = 0; j < m->nv; j++) {
     full[m->full[j]] = c * free_[j];
   }

@@ -32,7 +32,7 @@ int mbg__march_prepare_events(mbg_context *ctx, mbg__march *m, int nw) {
 
 /* ---------------------------------------------------------------------- steps of any length */
 
-static int trial_step(mbg_context *ctx, void *user, double h) {
+static int trial_step(mbg_context *ctx, void *user, real h) {
   mbg__march *m = user;
   return m->method.step(ctx, m->user, m->block[PRESENT], h, m->block[TRIAL]);
 }
@@ -59,7 +59,7 @@ int mbg__march_again_events(mbg_context *ctx, mbg__march *m, int n, const void *
 /* ---------------------------------------------------------------------- nodes */
 
 /* the trial (or the state after an event) becomes the present node */
-static int commit(mbg_context *ctx, walk *w, double h, int fired) {
+static int commit(mbg_context *ctx, walk *w, real h, int fired) {
   mbg__march *m = w->m;
   char *block = m->block[PRESENT];
   int err = MBG_OK;
@@ -139,17 +139,19 @@ static double beyond(const walk *w, double h) {
 
 /* ---------------------------------------------------------------------- steps under error control */
 
-static int controlled_trial(mbg_context *ctx, walk *w, double *h) {
+/* the end of a step stays where its start moves */
+static int controlled_trial(mbg_context *ctx, walk *w, real *h) {
   mbg__march *m = w->m;
   const char *from = m->block[PRESENT];
   const double t = mbg__march_time(from), least = 1e-12 * (m->plan.t1 - m->plan.t0);
   int err = MBG_OK, begin = mbg__message_mark(ctx);
-  double error;
+  double error, length;
   for (w->refused = 0;; w->refused++) {
-    *h = mbg__march_attempt(w->want, mbg__plan_next_break(&m->plan, t) - t);
+    length = mbg__march_attempt(w->want, mbg__plan_next_break(&m->plan, t) - t);
+    *h = r_value(length, -mbg__march_moment(from));
     mbg__message_rewind(ctx, begin);
     MBG_TRY(mbg__march_try(ctx, m, from, *h, m->block[TRIAL], &error));
-    w->want = mbg__march_next_length(*h, error, m->method.growth);
+    w->want = mbg__march_next_length(length, error, m->method.growth);
     if (!(error > 1)) {
       return MBG_OK;
     }
@@ -159,6 +161,11 @@ static int controlled_trial(mbg_context *ctx, walk *w, double *h) {
   }
 done:
   return err;
+}
+
+/* as for fixed steps: the node before it would be the start of a tiny step */
+static double beyond_controlled(const walk *w, double t, double h) {
+  return fmax(h, fmin(h + h / 100, mbg__plan_next_break(&w->m->plan, t) - t));
 }
 
 /* ---------------------------------------------------------------------- the run */
@@ -185,17 +192,18 @@ done:
 static int advance(mbg_context *ctx, walk *w, bool controlled) {
   const mbg__event_steps steps = {.step = trial_step, .state = state_at, .user = w->m};
   mbg__march *m = w->m;
-  const double t = mbg__march_time(m->block[PRESENT]);
-  double h = 0, h1;
+  const real t = mbg__march_moment(m->block[PRESENT]);
+  real h = 0, h1;
   int err = MBG_OK, event;
   if (controlled) {
     MBG_TRY(controlled_trial(ctx, w, &h));
-    w->cell = h;
+    w->cell = re(h);
   } else {
     h = w->on_grid ? w->cell : w->t - t;
     MBG_TRY(trial_step(ctx, m, h));
   }
-  MBG_TRY(mbg__events_search(ctx, m->plan.events, &steps, t, h, controlled ? h : beyond(w, h), &h1, &event));
+  const double most = controlled ? beyond_controlled(w, re(t), re(h)) : beyond(w, re(h));
+  MBG_TRY(mbg__events_search(ctx, m->plan.events, &steps, t, h, most, &h1, &event));
   mbg__events_accept(m->plan.events);
   MBG_TRY(commit(ctx, w, h1, mbg__events_count(m->plan.events)));
   w->on_grid = true;

@@ -69,7 +69,7 @@ typedef struct {
   mbg__ode_events *e;
   const mbg__run_plan *plan;
   const mbg__ode_event_steps *steps;
-  double t;      /* present end */
+  real t;        /* present end */
   int node;      /* its number */
   int next;      /* end of the grid */
   bool repeated; /* the grid is that of a run before: none of its ends is dropped */
@@ -92,14 +92,14 @@ static void fill_grid(mbg__ode_events *e, const mbg__run_plan *plan) {
   }
 }
 
-/* without the ends that are events */
+/* without the ends that are events; the step that one of them cut to end the run is made for its own end again */
 int mbg__ode_events_repeat(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend,
                            const double *ends) {
   const mbg__events *ev = plan->events;
   if (plan->step > 0 || nend != e->n) {
     return MBG_OK;
   }
-  double *grid = e->allocator.resize(e->allocator.user, e->grid, ((size_t)nend + 1) * sizeof(double));
+  double *grid = e->allocator.resize(e->allocator.user, e->grid, ((size_t)nend + 2) * sizeof(double));
   if (!grid) {
     return mbg__fail_memory(ctx);
   }
@@ -111,6 +111,9 @@ int mbg__ode_events_repeat(mbg_context *ctx, mbg__ode_events *e, const mbg__run_
     if (!of_event) {
       grid[++e->ngrid] = ends[k];
     }
+  }
+  if (e->aim > grid[e->ngrid]) {
+    grid[++e->ngrid] = e->aim;
   }
   return MBG_OK;
 }
@@ -130,8 +133,8 @@ static double cell(const walk *w) { return w->e->grid[w->next] - w->e->grid[w->n
 static void skip_ends(walk *w) {
   const double *grid = w->e->grid;
   w->on_grid = false;
-  while (w->next < w->e->ngrid && grid[w->next] - w->t < (w->repeated ? 0 : cell(w) / 4) &&
-         !(is_break(w->plan, grid[w->next]) && grid[w->next] > w->t)) {
+  while (w->next < w->e->ngrid && grid[w->next] - re(w->t) < (w->repeated ? 0 : cell(w) / 4) &&
+         !(is_break(w->plan, grid[w->next]) && grid[w->next] > re(w->t))) {
     w->next++;
   }
 }
@@ -139,7 +142,7 @@ static void skip_ends(walk *w) {
 /* a run that an event has ended leaves no ends behind it: the next one goes on under error control */
 static bool grid_is_over(const walk *w) {
   const mbg__ode_events *e = w->e;
-  return e->ngrid > 0 && (w->next > e->ngrid || !(e->grid[w->next] > w->t));
+  return e->ngrid > 0 && (w->next > e->ngrid || !(e->grid[w->next] > re(w->t)));
 }
 
 /* may an event that lies a little beyond the next end take its place? */
@@ -150,7 +153,7 @@ static double beyond(const walk *w, double h) {
              : h + cell(w) / 100;
 }
 
-static bool at_end(const walk *w) { return !(w->t < w->plan->t1 - 1e-12 * (w->plan->t1 - w->plan->t0)); }
+static bool at_end(const walk *w) { return !(re(w->t) < w->plan->t1 - 1e-12 * (w->plan->t1 - w->plan->t0)); }
 
 /* the integrator starts at the present end */
 static int start_steps(mbg_context *ctx, walk *w) {
@@ -158,23 +161,24 @@ static int start_steps(mbg_context *ctx, walk *w) {
   if (e->ngrid == 0) {
     return w->steps->start(ctx, w->steps->user, 0, NULL);
   }
-  e->grid[w->next - 1] = w->t;
+  e->grid[w->next - 1] = re(w->t);
   return w->steps->start(ctx, w->steps->user, e->ngrid - w->next + 1, e->grid + w->next - 1);
 }
 
 /* ---------------------------------------------------------------------- the run */
 
-/* the event acts at the present end; so do those that it carries across their guards */
-static int act(mbg_context *ctx, walk *w, int event, double h) {
+/* the event acts at the present end; so do those that it carries across their guards. aim: end of the step it cut */
+static int act(mbg_context *ctx, walk *w, int event, double h, double aim) {
   mbg__events *ev = w->plan->events;
   const mbg__ode_event_steps *s = w->steps;
   int err = MBG_OK;
   for (; event >= 0 && !w->ended; event = mbg__events_next(ev)) {
     const int k = mbg__events_count(ev);
     const mbg__state before = s->state(ctx, s->user, false);
-    MBG_TRY(mbg__events_fire(ctx, ev, event, w->node, w->t, &before));
+    MBG_TRY(mbg__events_fire(ctx, ev, event, w->node, re(w->t), &before));
     MBG_TRY(mbg__events_zeno(ctx, ev, h));
     if (mbg__events_ends(ev, event)) {
+      w->e->aim = aim;
       w->ended = true;
       break;
     }
@@ -195,12 +199,13 @@ static int advance(mbg_context *ctx, walk *w) {
   const mbg__ode_event_steps *s = w->steps;
   const mbg__event_steps search = {s->step, s->state, s->user, s->inside};
   mbg__events *ev = w->plan->events;
-  double t1, h1;
+  real t1, h1;
   int err = MBG_OK, event;
   MBG_TRY(s->next(ctx, s->user, &t1));
   /* steps under error control shrink with the intervals of events that accumulate: a share of the run instead */
-  const double h = t1 - w->t, length = w->e->ngrid > 0 ? cell(w) : fmax(h, 1e-3 * (w->plan->t1 - w->plan->t0));
-  MBG_TRY(mbg__events_search(ctx, ev, &search, w->t, h, beyond(w, h), &h1, &event));
+  const real h = t1 - w->t;
+  const double length = w->e->ngrid > 0 ? cell(w) : fmax(re(h), 1e-3 * (w->plan->t1 - w->plan->t0));
+  MBG_TRY(mbg__events_search(ctx, ev, &search, w->t, h, beyond(w, re(h)), &h1, &event));
   mbg__events_accept(ev);
   MBG_TRY(count_step(ctx, w->e, mbg__events_count(ev)));
   MBG_TRY(s->accept(ctx, s->user, event < 0, &w->node));
@@ -209,7 +214,7 @@ static int advance(mbg_context *ctx, walk *w) {
   if (event < 0) {
     w->next++;
   } else {
-    MBG_TRY(act(ctx, w, event, length));
+    MBG_TRY(act(ctx, w, event, length, re(t1)));
   }
   w->ended = w->ended || at_end(w);
   if (event >= 0 && !w->ended) {
@@ -230,6 +235,7 @@ int mbg__ode_events_run(mbg_context *ctx, mbg__ode_events *e, const mbg__run_pla
   walk w = {.e = e, .plan = plan, .steps = steps, .t = plan->t0, .next = 1, .on_grid = true};
   int err = MBG_OK;
   *partial = false;
+  e->aim = NAN;
   if (plan->step > 0) {
     fill_grid(e, plan);
   } else {
@@ -252,7 +258,7 @@ int mbg__ode_events_run(mbg_context *ctx, mbg__ode_events *e, const mbg__run_pla
     }
     MBG_TRY(advance(ctx, &w));
     if (plan->progress) {
-      plan->progress(plan->user, w.t);
+      plan->progress(plan->user, re(w.t));
     }
   }
   if (plan->step == 0) {

@@ -12,9 +12,9 @@ typedef struct {
   /* From the present end: steps to t[1] ... t[n] (n = 0: under error control), not made yet. t stays. */
   int (*start)(mbg_context *ctx, void *user, int n, const double *t);
   /* The next of them becomes the trial. *t1: its end. */
-  int (*next)(mbg_context *ctx, void *user, double *t1);
+  int (*next)(mbg_context *ctx, void *user, real *t1);
   /* A step of length h from the present end becomes the trial; the one made by `next` when it has this length. */
-  int (*step)(mbg_context *ctx, void *user, double h);
+  int (*step)(mbg_context *ctx, void *user, real h);
   /* The state at the trial, or at the present end, with rates. */
   mbg__state (*state)(mbg_context *ctx, void *user, bool trial);
   /* ... inside the trial, by its dense output. */
@@ -33,6 +33,7 @@ typedef struct {
   int *fired;   /* firings before an end or at it              (n + 1) */
   int ngrid;    /* fixed steps, or those of a run to be repeated */
   double *grid; /* their ends; scratch of the run              (ngrid + 1) */
+  double aim;   /* end of the step in which an event ended the last run, NAN: none did */
   real *v;      /* twists                                      (nw) */
 } mbg__ode_events;
 
