@@ -179,6 +179,14 @@ void mbg__events_after(mbg__events *ev, int count) {
 
 /* ---------------------------------------------------------------------- firings */
 
+void mbg__events_freeze(mbg__events *ev, bool frozen) {
+  if (ev) {
+    ev->frozen = frozen;
+  }
+}
+
+bool mbg__events_frozen(const mbg__events *ev) { return ev && ev->frozen; }
+
 int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
   const mbg_model *m = ev->m;
   (void)ctx;
@@ -207,6 +215,15 @@ bool mbg__events_ends(const mbg__events *ev, int event) { return ev->m->events[e
 int mbg__events_count(const mbg__events *ev) { return ev ? ev->nfiring : 0; }
 
 const mbg__firing *mbg__events_firings(const mbg__events *ev) { return ev ? ev->firings : NULL; }
+
+bool mbg__events_at(const mbg__events *ev, double t, double near) {
+  for (int k = 0; k < ev->nfiring; k++) {
+    if (fabs(ev->firings[k].t - t) <= near) {
+      return true;
+    }
+  }
+  return false;
+}
 
 const mbg__event *mbg__events_which(const mbg__events *ev, int firing) {
   return firing >= 0 ? &ev->m->events[ev->firings[firing].event] : NULL;

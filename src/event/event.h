@@ -41,6 +41,10 @@ typedef struct {
   mbg__state (*inside)(mbg_context *ctx, void *user, double length);
 } mbg__event_steps;
 
+/* Frozen: nodes that events dropped from a grid, and steps under error control, are those of the run before, so that
+   values depend smoothly on parameters as long as the sequence of events stays. NULL: nothing, false. */
+void mbg__events_freeze(mbg__events *ev, bool frozen);
+bool mbg__events_frozen(const mbg__events *ev);
 /* Before a run: no firings. */
 int mbg__events_begin(mbg_context *ctx, mbg__events *ev);
 /* Do guards need more than frames and twists? Then they move the system away from the state that is searched; else it
@@ -71,6 +75,8 @@ int mbg__events_count(const mbg__events *ev);
 /* The event that fires; NULL for -1. */
 const mbg__event *mbg__events_which(const mbg__events *ev, int firing);
 const mbg__firing *mbg__events_firings(const mbg__events *ev);
+/* Does a firing of the last run lie within `near` of t? */
+bool mbg__events_at(const mbg__events *ev, double t, double near);
 
 /* ---------------------------------------------------------------------- what an event does to twists */
 

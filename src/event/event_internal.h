@@ -18,6 +18,7 @@ struct mbg__events {
   int *guard_signal;       /*                                                          (guards) */
   int *guard_of;           /* of an event: its place among the guards, -1: none        (nevent) */
   mbg__fn_work *functions; /* of `armed` */
+  bool frozen;             /* see mbg__events_freeze */
   int nfiring, room;
   mbg__firing *firings;
   int applied;                      /* firings whose modes and impulses the design has */

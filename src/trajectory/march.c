@@ -140,8 +140,8 @@ void mbg__march_destroy(mbg__march *m) {
   }
   const mbg_allocator a = m->allocator;
   mbg__store_destroy(&m->store);
-  void *all[] = {m->h,     m->parts,    m->nodes.t,  m->nodes.y,  m->row, m->last,
-                 m->fired, m->block[0], m->block[1], m->block[2], m->v,   m};
+  void *all[] = {m->h,        m->parts,    m->nodes.t,  m->nodes.y, m->row,  m->last, m->fired,
+                 m->block[0], m->block[1], m->block[2], m->v,       m->kept, m};
   for (int i = 0; i < MBG_COUNT(all); i++) {
     a.release(a.user, all[i]);
   }
@@ -372,11 +372,12 @@ done:
 int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes *out) {
   mbg__nodes *nodes = &m->nodes;
   int err = MBG_OK;
+  const int before = nodes->nnode;
   nodes->partial = false;
   nodes->nnode = 0;
   m->counts.steps = 0;
   if (m->plan.events) {
-    MBG_TRY(mbg__march_run_events(ctx, m));
+    MBG_TRY(mbg__march_run_events(ctx, m, before));
     goto done;
   }
   if (controlled(&m->plan) && !frozen) {

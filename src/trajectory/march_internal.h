@@ -26,6 +26,8 @@ struct mbg__march {
   mbg__march_part *parts; /* fixed steps                                   (npart) */
   char *last;             /* node of the last run */
   int *fired;             /* events: firings before a node or at it       (nstep + 1) */
+  int nkept;              /* events: steps of the grid of frozen runs, 0: none */
+  double *kept;           /* ... their ends                                (nkept + 1) */
   char *block[3];         /* events: present node, trial, scratch */
   real *v;                /* events: twists                             (nw) */
   real *row;              /* values of one node                            (nused + npose) */
@@ -55,7 +57,8 @@ int mbg__march_commit(mbg_context *ctx, mbg__march *m, const char *node, int n);
 /* ---------------------------------------------------------------------- march_events.c */
 
 int mbg__march_prepare_events(mbg_context *ctx, mbg__march *m, int nw);
-int mbg__march_run_events(mbg_context *ctx, mbg__march *m);
+/* nodes: those of the last run, which a frozen one looks at. */
+int mbg__march_run_events(mbg_context *ctx, mbg__march *m, int nodes);
 /* Node n from node n - 1, exactly as the run computed it. */
 int mbg__march_again_events(mbg_context *ctx, mbg__march *m, int n, const void *from, void *to);
 

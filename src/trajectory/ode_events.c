@@ -25,6 +25,7 @@ void mbg__ode_events_destroy(mbg__ode_events *e) {
   if (e->allocator.release) {
     e->allocator.release(e->allocator.user, e->fired);
     e->allocator.release(e->allocator.user, e->grid);
+    e->allocator.release(e->allocator.user, e->kept);
     e->allocator.release(e->allocator.user, e->v);
   }
 }
@@ -92,32 +93,6 @@ static void fill_grid(mbg__ode_events *e, const mbg__run_plan *plan) {
   }
 }
 
-/* without the ends that are events; the step that one of them cut to end the run is made for its own end again */
-int mbg__ode_events_repeat(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend,
-                           const double *ends) {
-  const mbg__events *ev = plan->events;
-  if (plan->step > 0 || nend != e->n) {
-    return MBG_OK;
-  }
-  double *grid = e->allocator.resize(e->allocator.user, e->grid, ((size_t)nend + 2) * sizeof(double));
-  if (!grid) {
-    return mbg__fail_memory(ctx);
-  }
-  e->grid = grid;
-  e->ngrid = 0;
-  grid[0] = ends[0];
-  for (int k = 1; k <= nend; k++) {
-    const bool of_event = mbg__ode_events_fired(e, k) >= 0 || mbg__ode_events_fires(e, ev, k) >= 0;
-    if (!of_event) {
-      grid[++e->ngrid] = ends[k];
-    }
-  }
-  if (e->aim > grid[e->ngrid]) {
-    grid[++e->ngrid] = e->aim;
-  }
-  return MBG_OK;
-}
-
 static bool is_break(const mbg__run_plan *plan, double t) {
   for (int i = 0; i < plan->nbreak; i++) {
     if (fabs(plan->breaks[i] - t) <= 1e-12 * (fabs(t) + 1)) {
@@ -127,13 +102,67 @@ static bool is_break(const mbg__run_plan *plan, double t) {
   return false;
 }
 
+/* is this end of the grid one of a step of the last run, which no event has made its own? */
+static bool stayed(const mbg__run_plan *plan, int nend, const double *ends, double t) {
+  int low = 0, high = nend;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    *(ends[middle] < t ? &low : &high) = middle;
+  }
+  return ends[high] == t && (is_break(plan, t) || !mbg__events_at(plan->events, t, 1e-9 * plan->step));
+}
+
+/* Ends of steps without those that are events. Of a fixed grid: those of the last run, and all behind it; else the step
+   that an event cut to end the run is made for its own end again. */
+static int keep_ends(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend, const double *ends) {
+  const bool fixed = plan->step > 0;
+  const int n = fixed ? e->ngrid : nend;
+  double *kept = e->allocator.resize(e->allocator.user, e->kept, ((size_t)n + 2) * sizeof(double));
+  if (!kept) {
+    return mbg__fail_memory(ctx);
+  }
+  e->kept = kept;
+  e->nkept = 0;
+  kept[0] = ends[0];
+  for (int k = 1; k <= n; k++) {
+    const double t = fixed ? e->grid[k] : ends[k];
+    const bool of_event =
+        !fixed && (mbg__ode_events_fired(e, k) >= 0 || mbg__ode_events_fires(e, plan->events, k) >= 0);
+    if (fixed ? k == n || t > ends[nend] || stayed(plan, nend, ends, t) : !of_event) {
+      kept[++e->nkept] = t;
+    }
+  }
+  if (!fixed && e->aim > kept[e->nkept]) {
+    kept[++e->nkept] = e->aim;
+  }
+  return MBG_OK;
+}
+
+int mbg__ode_events_repeat(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend,
+                           const double *ends) {
+  const bool frozen = mbg__events_frozen(plan->events);
+  int err = MBG_OK;
+  if (!frozen && plan->step > 0) {
+    e->nkept = 0;
+    return MBG_OK;
+  }
+  if (nend == e->n && !(frozen && e->nkept > 0)) {
+    if (plan->step > 0) {
+      fill_grid(e, plan); /* the run has put events into it */
+    }
+    MBG_TRY(keep_ends(ctx, e, plan, nend, ends));
+  }
+done:
+  return err;
+}
+
 static double cell(const walk *w) { return w->e->grid[w->next] - w->e->grid[w->next - 1]; }
 
 /* after an event: the first end of the grid that is far enough, a break, or the last one */
 static void skip_ends(walk *w) {
   const double *grid = w->e->grid;
   w->on_grid = false;
-  while (w->next < w->e->ngrid && grid[w->next] - re(w->t) < (w->repeated ? 0 : cell(w) / 4) &&
+  while (w->next < w->e->ngrid && grid[w->next] - re(w->t) < (w->repeated ? 1e-12 : 0.25) * cell(w) &&
          !(is_break(w->plan, grid[w->next]) && grid[w->next] > re(w->t))) {
     w->next++;
   }
@@ -230,17 +259,33 @@ done:
   return err;
 }
 
+/* fixed steps, those of a run to be repeated, or none: under error control */
+static int make_grid(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan) {
+  int n = e->nkept, err = MBG_OK;
+  if (n == 0 && plan->step > 0) {
+    MBG_TRY(mbg__plan_grid(ctx, plan, NULL, &n));
+  }
+  double *grid = e->allocator.resize(e->allocator.user, e->grid, ((size_t)n + 1) * sizeof(double));
+  MBG_TRY(grid ? MBG_OK : mbg__fail_memory(ctx));
+  e->grid = grid;
+  e->ngrid = n;
+  if (e->nkept > 0) {
+    memcpy(grid, e->kept, ((size_t)n + 1) * sizeof(double));
+  } else if (n > 0) {
+    fill_grid(e, plan);
+  }
+done:
+  return err;
+}
+
 int mbg__ode_events_run(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan,
                         const mbg__ode_event_steps *steps, bool *partial) {
   walk w = {.e = e, .plan = plan, .steps = steps, .t = plan->t0, .next = 1, .on_grid = true};
   int err = MBG_OK;
   *partial = false;
   e->aim = NAN;
-  if (plan->step > 0) {
-    fill_grid(e, plan);
-  } else {
-    w.repeated = e->ngrid > 0;
-  }
+  MBG_TRY(make_grid(ctx, e, plan));
+  w.repeated = e->nkept > 0;
   MBG_TRY(mbg__events_begin(ctx, plan->events));
   e->n = -1;
   MBG_TRY(count_step(ctx, e, 0));
@@ -261,9 +306,9 @@ int mbg__ode_events_run(mbg_context *ctx, mbg__ode_events *e, const mbg__run_pla
       plan->progress(plan->user, re(w.t));
     }
   }
-  if (plan->step == 0) {
-    e->ngrid = 0;
-  }
 done:
+  if (!mbg__events_frozen(plan->events)) {
+    e->nkept = 0;
+  }
   return err;
 }

@@ -33,6 +33,8 @@ typedef struct {
   int *fired;   /* firings before an end or at it              (n + 1) */
   int ngrid;    /* fixed steps, or those of a run to be repeated */
   double *grid; /* their ends; scratch of the run              (ngrid + 1) */
+  int nkept;    /* frozen runs: steps of their grid, 0: none */
+  double *kept; /* ... their ends                              (nkept + 1) */
   double aim;   /* end of the step in which an event ended the last run, NAN: none did */
   real *v;      /* twists                                      (nw) */
 } mbg__ode_events;
@@ -40,7 +42,8 @@ typedef struct {
 int mbg__ode_events_create(mbg_context *ctx, const mbg__run_plan *plan, int nw, mbg__ode_events *out);
 void mbg__ode_events_destroy(mbg__ode_events *e);
 
-/* The next run repeats steps under error control, whose ends (nend + 1) those of the last run are. */
+/* The next run repeats steps under error control, whose ends (nend + 1) those of the last run are; frozen (see
+   mbg__events_freeze) also fixed steps. */
 int mbg__ode_events_repeat(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend,
                            const double *ends);
 /* The run, from the present end at t0 of the plan. */
