@@ -192,6 +192,7 @@ int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
   (void)ctx;
   mbg__events_reset(m, ev->design);
   ev->nfiring = ev->applied = 0;
+  ev->solved = -1;
   for (int i = 0; i < m->nevent; i++) {
     ev->armed[i] = ev->passed[i] = ev->at_zero[i] = false;
     ev->last[i] = ev->interval[i] = ev->before[i] = NAN;
@@ -285,6 +286,7 @@ int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int i, int node, double 
   }
   MBG_TRY(keep(ctx, ev, &f));
   ev->fired[i]++;
+  ev->solved = e->impact ? ev->nfiring - 1 : -1;
   ev->at_zero[i] = e->impact;
   ev->passed[i] = e->guard >= 0 && !e->impact;
 done:
@@ -301,7 +303,8 @@ int mbg__events_act(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *
   int err = MBG_OK;
   mbg__events_after(ev, k);
   if (e->impact) {
-    MBG_TRY(mbg__impact_solve(ctx, ev, ev->firings[k].event, before));
+    MBG_TRY(ev->solved == k ? MBG_OK : mbg__impact_solve(ctx, ev, ev->firings[k].event, before));
+    ev->solved = -1; /* only where it has just fired is the state the same */
     memcpy(v, ev->vp, (size_t)ev->m->nw * sizeof(real));
   } else {
     memcpy(v, before->v, (size_t)ev->m->nw * sizeof(real));

@@ -21,6 +21,7 @@ struct mbg__events {
   bool frozen;             /* see mbg__events_freeze */
   int nfiring, room;
   mbg__firing *firings;
+  int solved;                       /* firing whose impact is solved in vp, -1: none */
   int applied;                      /* firings whose modes and impulses the design has */
   bool *by_position;                /* rates of guards that need no accelerations            (nevent) */
   bool *armed;                      /* after them                                    (nevent) */

@@ -12,8 +12,7 @@ enum { LOCATE_MAX = 100, HALVINGS = 40, DEPTH = 8, SECANTS = 5 };
 int mbg__event_sample(mbg_context *ctx, mbg__events *ev, const mbg__sampling *what, const mbg__state *state) {
   int err = MBG_OK;
   if (what->level == MBG__SAMPLE_KINEMATICS) {
-    MBG_TRY(mbg__system_sample(ctx, ev->sys, what, state, ev->y));
-    return mbg__system_sample_linearize(ctx, ev->sys, what);
+    return mbg__system_sample_both(ctx, ev->sys, what, state, ev->y);
   }
   mbg__state bare = *state;
   const real *y;
@@ -308,7 +307,8 @@ static double guess(part p) {
   return p.a + h * x;
 }
 
-/* Newton on the length of a step that is taken anew each time, inside the bracket, from the cubic's on */
+/* Newton on the length of a step that is taken anew each time, inside the bracket, from the cubic's on. The rate of the
+   guard misses the slope by the error of the step; two lengths give it. */
 static int locate(search *s, int i, double lo, double hi, double *length) {
   const double least = 4 * DBL_EPSILON * (fabs(re(s->t)) + re(s->h));
   const mbg__events *ev = s->ev;
@@ -317,9 +317,18 @@ static int locate(search *s, int i, double lo, double hi, double *length) {
   if (lo == 0 && hi == s->length && ev->g[i] > 0 && ev->gt[i] < 0) {
     x = guess((part){0, ev->g[i], ev->gd[i], hi, ev->gt[i], ev->gdt[i]});
   }
+  double before = NAN, g_before = NAN, slope = NAN;
   for (int k = 0; k < LOCATE_MAX; k++) {
     MBG_TRY(try_length(s, x));
-    const double g = s->ev->gt[i], next = x - g / s->ev->gdt[i];
+    const double g = ev->gt[i], secant = (g - g_before) / (x - before);
+    if (!(k > 0 && secant < 0)) {
+      slope = ev->gdt[i];
+    } else if (fabs(x - before) > 1e-7 * re(s->h)) {
+      slope = secant; /* beyond the rounding of g */
+    }
+    const double next = x - g / slope;
+    before = x;
+    g_before = g;
     *length = x;
     if (g > 0) {
       lo = x;

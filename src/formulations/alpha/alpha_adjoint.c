@@ -391,13 +391,13 @@ static void by_length(adjoint *s, const mbg__alpha_node *node) {
   }
 }
 
-/* derivatives by the time of the node: what pulls left at the clock, and by weights of criteria */
-static void by_time(adjoint *s) {
+/* derivatives by the time of the node: what pulls left at the clock, and (it moves) by weights of criteria */
+static void by_time(adjoint *s, bool moves) {
   for (int c = 0; s->a->events && c < s->nc; c++) {
     real *clock = attributes_of(s, c) + s->a->m->clock;
     s->tb[c] += *clock;
     *clock = 0;
-    if (c < s->ncrit) {
+    if (moves && c < s->ncrit) {
       s->tb[c] += mbg__seed_time(&s->seeds[c], mbg__march_nodes(s->a->march), s->node);
     }
   }
@@ -460,7 +460,7 @@ static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
     take_solution(s, c, *node->h);
     leave(s, c, attributes_of(s, c));
   }
-  by_time(s);
+  by_time(s, a->events && mbg__march_fires(a->march, s->node) >= 0);
   look_back(s);
   remember(s, node);
 done:
@@ -504,7 +504,7 @@ static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__alpha_node *nod
   for (int c = 0; c < s->ncrit; c++) {
     end_criterion(s, c, attributes_of(s, c));
   }
-  by_time(s);
+  by_time(s, true);
 done:
   return err;
 }
