@@ -22,6 +22,11 @@ typedef double _Complex real;
 
 static inline double re(real x) { return __real__ x; }
 static inline double im(real x) { return __imag__ x; }
+/* another value with the imaginary part of x */
+static inline real r_value(double value, real x) {
+  __real__ x = value;
+  return x;
+}
 static inline real mbg__dual(double f, double df, real x) {
   real y;
   __real__ y = f;
@@ -66,6 +71,7 @@ enum { MBG__TWIN = 0 };
 typedef double real;
 
 static inline double re(real x) { return x; }
+static inline real r_value(double value, real x) { return (void)x, value; }
 static inline real r_sqrt(real x) { return sqrt(x); }
 static inline real r_exp(real x) { return exp(x); }
 static inline real r_log(real x) { return log(x); }

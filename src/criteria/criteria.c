@@ -6,7 +6,7 @@
 /* linear interpolation at a time: (1 - s) y_n + s y_{n+1} */
 typedef struct {
   int node;
-  double s;
+  real s;
 } sample;
 
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
 struct mbg__criteria {
   const mbg_model *model;
   int nnode, nused;
-  const double *t;
+  const real *t;
   const mbg__node_grid *grid;   /* times and weights, NULL: t and omega have them */
   int width;                    /* columns of y */
   int *used;                    /* signals                                     (nused) */
@@ -38,7 +38,9 @@ struct mbg__criteria {
 
 static sample sample_of(const accumulator *a, int i) { return a->samples ? a->samples[i] : (sample){i, 0}; }
 
-static double time_at(const mbg__criteria *c, int n) { return c->grid ? mbg__grid_time(c->grid, n) : c->t[n]; }
+static real moment_at(const mbg__criteria *c, int n) { return c->grid ? mbg__grid_time(c->grid, n) : c->t[n]; }
+
+static double time_at(const mbg__criteria *c, int n) { return re(moment_at(c, n)); }
 
 static sample sample_at(const mbg__criteria *c, double t) {
   int lo = 0, hi = c->nnode - 1;
@@ -50,8 +52,8 @@ static sample sample_at(const mbg__criteria *c, double t) {
       hi = mid;
     }
   }
-  const double h = c->nnode > 1 ? time_at(c, lo + 1) - time_at(c, lo) : 0;
-  return (sample){lo, h > 0 ? (t - time_at(c, lo)) / h : 0};
+  const real h = c->nnode > 1 ? moment_at(c, lo + 1) - moment_at(c, lo) : 0;
+  return (sample){lo, re(h) > 0 ? (t - moment_at(c, lo)) / h : 0};
 }
 
 /* where a row of y holds the signal of a column */
@@ -146,7 +148,7 @@ static int take_scratch(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c) {
   return mbg__arena_check(ctx, arena);
 }
 
-int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, int nnode, const double *t,
+int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, int nnode, const real *t,
                          const mbg__node_grid *grid, mbg__criteria **out) {
   int err = MBG_OK;
   mbg__criteria *c = MBG_TAKE(arena, mbg__criteria, 1);
@@ -169,7 +171,7 @@ done:
   return err;
 }
 
-void mbg__criteria_times(mbg__criteria *c, const double *t, const mbg__node_grid *grid) {
+void mbg__criteria_times(mbg__criteria *c, const real *t, const mbg__node_grid *grid) {
   c->t = t;
   c->grid = grid;
 }
@@ -378,9 +380,9 @@ static void add_time(mbg__seeds *seeds, int node, real weight) {
 
 /* s = (t - t_n)/h moves with both nodes: by -(1 - s)/h and -s/h */
 static void add_sample_times(const mbg__criteria *c, mbg__seeds *seeds, const accumulator *a, sample s, real weight) {
-  const double h = time_at(c, s.node + 1) - time_at(c, s.node);
+  const real h = moment_at(c, s.node + 1) - moment_at(c, s.node);
   const real *y = c->y + (size_t)s.node * (size_t)c->width + (size_t)place_of(c, a->column);
-  const real slope = h > 0 ? weight * (y[c->width] - y[0]) / h : 0;
+  const real slope = re(h) > 0 ? weight * (y[c->width] - y[0]) / h : 0;
   add_time(seeds, s.node, -(1 - s.s) * slope);
   add_time(seeds, s.node + 1, -s.s * slope);
 }
@@ -558,7 +560,7 @@ int mbg__criteria_column(const mbg__criteria *c, int k) { return c->acc[k].colum
 
 mbg__criteria_sample mbg__criteria_sample_at(const mbg__criteria *c, int k, int i) {
   const accumulator *a = &c->acc[k];
-  return (mbg__criteria_sample){a->samples[i].node, a->samples[i].s, mbg__criteria_path_time(c, k, i), a->value[i],
+  return (mbg__criteria_sample){a->samples[i].node, re(a->samples[i].s), mbg__criteria_path_time(c, k, i), a->value[i],
                                 a->weight[i]};
 }
 
@@ -568,7 +570,8 @@ int mbg__criteria_path(const mbg__criteria *c, int k) { return c->acc[k].nsample
 
 double mbg__criteria_path_time(const mbg__criteria *c, int k, int i) {
   const sample s = sample_of(&c->acc[k], i);
-  return s.s == 0 ? time_at(c, s.node) : (1 - s.s) * time_at(c, s.node) + s.s * time_at(c, s.node + 1);
+  const double x = re(s.s);
+  return x == 0 ? time_at(c, s.node) : (1 - x) * time_at(c, s.node) + x * time_at(c, s.node + 1);
 }
 
 real mbg__criteria_path_value(const mbg__criteria *c, int k, int i) { return sample_value(c, &c->acc[k], i); }

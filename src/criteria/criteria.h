@@ -55,10 +55,10 @@ typedef struct {
 /* For nnode >= 1 nodes with increasing times t, or (not NULL) those of a grid; both are referenced. Least-squares
    samples outside the run are left out with a warning; a criterion without any sample left is an error. Memory in the
    arena. */
-int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int nnode, const double *t,
+int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int nnode, const real *t,
                          const mbg__node_grid *grid, mbg__criteria **out);
 /* The same times in another place. */
-void mbg__criteria_times(mbg__criteria *c, const double *t, const mbg__node_grid *grid);
+void mbg__criteria_times(mbg__criteria *c, const real *t, const mbg__node_grid *grid);
 
 /* The events of the run; referenced. */
 void mbg__criteria_events(mbg__criteria *c, int nfiring, const mbg__firing *firings);
@@ -67,8 +67,8 @@ void mbg__criteria_events(mbg__criteria *c, int nfiring, const mbg__firing *firi
 int mbg__criteria_signals(const mbg__criteria *c, const int **signal);
 
 /* The weight of node n in the trapezoidal rule. */
-static inline double mbg__trapezoid(const double *t, int nnode, int n) {
-  const double left = n > 0 ? t[n] - t[n - 1] : 0, right = n + 1 < nnode ? t[n + 1] - t[n] : 0;
+static inline real mbg__trapezoid(const real *t, int nnode, int n) {
+  const real left = n > 0 ? t[n] - t[n - 1] : 0, right = n + 1 < nnode ? t[n + 1] - t[n] : 0;
   return (left + right) / 2;
 }
 

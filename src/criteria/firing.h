@@ -12,7 +12,7 @@ typedef struct {
   double t;       /* tau */
   double gdot;    /* rate of the guard */
   double grazing; /* gdot^2 / (2 |gdd| ghat): share of ghat by which the guard may move until the event is gone */
-  double impulse; /* of an impact */
+  real impulse;   /* of an impact */
   double jump;    /* of the rate of its gap */
   bool follows;   /* at the time of the firing before it, which carried its guard across 0 */
   bool together;  /* ... whose guard passed 0 at the same time: no gradient */

@@ -20,7 +20,7 @@ typedef struct {
   int per;             /* nodes of a regular step */
   int nodd;
   const mbg__odd_step *odd; /* ascending, the start first                  (nodd) */
-  const double *t;          /* of the nodes of odd steps */
+  const real *t;            /* of the nodes of odd steps */
   const real *omega;
 } mbg__node_grid;
 

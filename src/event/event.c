@@ -179,11 +179,20 @@ void mbg__events_after(mbg__events *ev, int count) {
 
 /* ---------------------------------------------------------------------- firings */
 
+void mbg__events_freeze(mbg__events *ev, bool frozen) {
+  if (ev) {
+    ev->frozen = frozen;
+  }
+}
+
+bool mbg__events_frozen(const mbg__events *ev) { return ev && ev->frozen; }
+
 int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
   const mbg_model *m = ev->m;
   (void)ctx;
   mbg__events_reset(m, ev->design);
   ev->nfiring = ev->applied = 0;
+  ev->solved = -1;
   for (int i = 0; i < m->nevent; i++) {
     ev->armed[i] = ev->passed[i] = ev->at_zero[i] = false;
     ev->last[i] = ev->interval[i] = ev->before[i] = NAN;
@@ -207,6 +216,15 @@ bool mbg__events_ends(const mbg__events *ev, int event) { return ev->m->events[e
 int mbg__events_count(const mbg__events *ev) { return ev ? ev->nfiring : 0; }
 
 const mbg__firing *mbg__events_firings(const mbg__events *ev) { return ev ? ev->firings : NULL; }
+
+bool mbg__events_at(const mbg__events *ev, double t, double near) {
+  for (int k = 0; k < ev->nfiring; k++) {
+    if (fabs(ev->firings[k].t - t) <= near) {
+      return true;
+    }
+  }
+  return false;
+}
 
 const mbg__event *mbg__events_which(const mbg__events *ev, int firing) {
   return firing >= 0 ? &ev->m->events[ev->firings[firing].event] : NULL;
@@ -263,11 +281,12 @@ int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int i, int node, double 
   if (e->impact) {
     mbg__events_after(ev, ev->nfiring);
     MBG_TRY(mbg__impact_solve(ctx, ev, i, before));
-    f.impulse = re(ev->P);
+    f.impulse = ev->P;
     f.jump = re(-(1 + ev->e) * ev->rate);
   }
   MBG_TRY(keep(ctx, ev, &f));
   ev->fired[i]++;
+  ev->solved = e->impact ? ev->nfiring - 1 : -1;
   ev->at_zero[i] = e->impact;
   ev->passed[i] = e->guard >= 0 && !e->impact;
 done:
@@ -284,7 +303,8 @@ int mbg__events_act(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *
   int err = MBG_OK;
   mbg__events_after(ev, k);
   if (e->impact) {
-    MBG_TRY(mbg__impact_solve(ctx, ev, ev->firings[k].event, before));
+    MBG_TRY(ev->solved == k ? MBG_OK : mbg__impact_solve(ctx, ev, ev->firings[k].event, before));
+    ev->solved = -1; /* only where it has just fired is the state the same */
     memcpy(v, ev->vp, (size_t)ev->m->nw * sizeof(real));
   } else {
     memcpy(v, before->v, (size_t)ev->m->nw * sizeof(real));

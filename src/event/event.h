@@ -33,7 +33,7 @@ void mbg__events_after(mbg__events *ev, int count);
 /* The present node, and trial steps from it. */
 typedef struct {
   /* a step of length h becomes the trial */
-  int (*step)(mbg_context *ctx, void *user, double h);
+  int (*step)(mbg_context *ctx, void *user, real h);
   /* the state at the trial, or at the present node, with rates */
   mbg__state (*state)(mbg_context *ctx, void *user, bool trial);
   void *user;
@@ -41,6 +41,10 @@ typedef struct {
   mbg__state (*inside)(mbg_context *ctx, void *user, double length);
 } mbg__event_steps;
 
+/* Frozen: nodes that events dropped from a grid, and steps under error control, are those of the run before, so that
+   values depend smoothly on parameters as long as the sequence of events stays. NULL: nothing, false. */
+void mbg__events_freeze(mbg__events *ev, bool frozen);
+bool mbg__events_frozen(const mbg__events *ev);
 /* Before a run: no firings. */
 int mbg__events_begin(mbg_context *ctx, mbg__events *ev);
 /* Do guards need more than frames and twists? Then they move the system away from the state that is searched; else it
@@ -50,9 +54,10 @@ bool mbg__events_disturb(const mbg__events *ev);
 int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state);
 /* After a trial step of length h from time t. *h1: length of the step to the first event in it, *event; -1: none. The
    trial is then the step of length *h1. beyond: largest length that a later event may have, where it takes the place of
-   the end of the step (h: none). */
-int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, double t, double h,
-                       double beyond, double *h1, int *event);
+   the end of the step (h: none).
+   In complex numbers all lengths are found by real parts; then that of *h1 follows from the guard, or the time. */
+int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, real t, real h, double beyond,
+                       real *h1, int *event);
 /* The trial becomes the present node. */
 void mbg__events_accept(mbg__events *ev);
 /* The event fires at the present node, `node` of the run. */
@@ -70,6 +75,8 @@ int mbg__events_count(const mbg__events *ev);
 /* The event that fires; NULL for -1. */
 const mbg__event *mbg__events_which(const mbg__events *ev, int firing);
 const mbg__firing *mbg__events_firings(const mbg__events *ev);
+/* Does a firing of the last run lie within `near` of t? */
+bool mbg__events_at(const mbg__events *ev, double t, double near);
 
 /* ---------------------------------------------------------------------- what an event does to twists */
 

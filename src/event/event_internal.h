@@ -18,8 +18,10 @@ struct mbg__events {
   int *guard_signal;       /*                                                          (guards) */
   int *guard_of;           /* of an event: its place among the guards, -1: none        (nevent) */
   mbg__fn_work *functions; /* of `armed` */
+  bool frozen;             /* see mbg__events_freeze */
   int nfiring, room;
   mbg__firing *firings;
+  int solved;                       /* firing whose impact is solved in vp, -1: none */
   int applied;                      /* firings whose modes and impulses the design has */
   bool *by_position;                /* rates of guards that need no accelerations            (nevent) */
   bool *armed;                      /* after them                                    (nevent) */

@@ -4,7 +4,7 @@
 #include <float.h>
 #include <string.h>
 
-enum { LOCATE_MAX = 100, HALVINGS = 40, DEPTH = 8 };
+enum { LOCATE_MAX = 100, HALVINGS = 40, DEPTH = 8, SECANTS = 5 };
 
 /* ---------------------------------------------------------------------- values */
 
@@ -12,8 +12,7 @@ enum { LOCATE_MAX = 100, HALVINGS = 40, DEPTH = 8 };
 int mbg__event_sample(mbg_context *ctx, mbg__events *ev, const mbg__sampling *what, const mbg__state *state) {
   int err = MBG_OK;
   if (what->level == MBG__SAMPLE_KINEMATICS) {
-    MBG_TRY(mbg__system_sample(ctx, ev->sys, what, state, ev->y));
-    return mbg__system_sample_linearize(ctx, ev->sys, what);
+    return mbg__system_sample_both(ctx, ev->sys, what, state, ev->y);
   }
   mbg__state bare = *state;
   const real *y;
@@ -141,7 +140,7 @@ typedef struct {
   mbg_context *ctx;
   mbg__events *ev;
   const mbg__event_steps *steps;
-  double t, h;
+  real t, h;
   double length; /* of the trial */
   double looked; /* where gm and gdm are known */
 } search;
@@ -152,7 +151,7 @@ static int try_length(search *s, double length) {
   if (length == s->length) {
     return MBG_OK;
   }
-  MBG_TRY(s->steps->step(s->ctx, s->steps->user, length));
+  MBG_TRY(s->steps->step(s->ctx, s->steps->user, length == re(s->h) ? s->h : length));
   s->length = length;
   const mbg__state state = s->steps->state(s->ctx, s->steps->user, true);
   MBG_TRY(mbg__guards_at(s->ctx, s->ev, &state, s->ev->gt, s->ev->gdt));
@@ -247,13 +246,13 @@ static int zeno(search *s, int i) {
   return mbg__fail(s->ctx, MBG_ERROR_CONVERGENCE,
                    "zeno: the gap of event '%s' does not open after its impact at t = %.9g; use a compliant contact, "
                    "or end the run",
-                   s->ev->m->events[i].name, s->t);
+                   s->ev->m->events[i].name, re(s->t));
 }
 
 /* lo: the longest of h, h/2, h/4 ... after which the guard is open */
 static int find_open(search *s, int i, double *lo, double *hi) {
   int err = MBG_OK;
-  *hi = s->h;
+  *hi = re(s->h);
   for (int k = 0; k < HALVINGS; k++) {
     *lo = *hi / 2;
     MBG_TRY(try_length(s, *lo));
@@ -270,22 +269,22 @@ done:
 /* A bracket of the first crossing of guard i: open at lo, closed at hi; hi = 0: there is none. */
 static int find_bracket(search *s, int i, double beyond, double *lo, double *hi) {
   mbg__events *ev = s->ev;
-  const double g0 = ev->at_zero[i] ? 0 : ev->g[i];
+  const double g0 = ev->at_zero[i] ? 0 : ev->g[i], h = re(s->h);
   int err = MBG_OK;
   *lo = *hi = 0;
-  MBG_TRY(try_length(s, s->h));
+  MBG_TRY(try_length(s, h));
   if (ev->gt[i] <= 0) {
-    *hi = s->h;
+    *hi = h;
     return ev->at_zero[i] ? find_open(s, i, lo, hi) : MBG_OK;
   }
-  MBG_TRY(find_inside(s, i, (part){0, g0, ev->gd[i], s->h, ev->gt[i], ev->gdt[i]}, 0, hi));
+  MBG_TRY(find_inside(s, i, (part){0, g0, ev->gd[i], h, ev->gt[i], ev->gdt[i]}, 0, hi));
   if (*hi > 0) {
     return MBG_OK;
   }
-  MBG_TRY(try_length(s, s->h));
-  if (beyond > s->h && ev->gt[i] + ev->gdt[i] * (beyond - s->h) <= 0) {
+  MBG_TRY(try_length(s, h));
+  if (beyond > h && ev->gt[i] + ev->gdt[i] * (beyond - h) <= 0) {
     MBG_TRY(try_length(s, beyond));
-    *lo = s->h;
+    *lo = h;
     *hi = ev->gt[i] <= 0 ? beyond : 0;
   }
 done:
@@ -308,18 +307,28 @@ static double guess(part p) {
   return p.a + h * x;
 }
 
-/* Newton on the length of a step that is taken anew each time, inside the bracket, from the cubic's on */
+/* Newton on the length of a step that is taken anew each time, inside the bracket, from the cubic's on. The rate of the
+   guard misses the slope by the error of the step; two lengths give it. */
 static int locate(search *s, int i, double lo, double hi, double *length) {
-  const double least = 4 * DBL_EPSILON * (fabs(s->t) + s->h);
+  const double least = 4 * DBL_EPSILON * (fabs(re(s->t)) + re(s->h));
   const mbg__events *ev = s->ev;
   double x = hi;
   int err = MBG_OK;
   if (lo == 0 && hi == s->length && ev->g[i] > 0 && ev->gt[i] < 0) {
     x = guess((part){0, ev->g[i], ev->gd[i], hi, ev->gt[i], ev->gdt[i]});
   }
+  double before = NAN, g_before = NAN, slope = NAN;
   for (int k = 0; k < LOCATE_MAX; k++) {
     MBG_TRY(try_length(s, x));
-    const double g = s->ev->gt[i], next = x - g / s->ev->gdt[i];
+    const double g = ev->gt[i], secant = (g - g_before) / (x - before);
+    if (!(k > 0 && secant < 0)) {
+      slope = ev->gdt[i];
+    } else if (fabs(x - before) > 1e-7 * re(s->h)) {
+      slope = secant; /* beyond the rounding of g */
+    }
+    const double next = x - g / slope;
+    before = x;
+    g_before = g;
     *length = x;
     if (g > 0) {
       lo = x;
@@ -337,12 +346,12 @@ done:
 
 /* the length of the step to a time event, 0: not in this step */
 static double to_time(const search *s, int i, double beyond) {
-  const double tau = re(s->ev->design->attr[s->ev->m->events[i].at]), length = tau - s->t;
-  const double near = 1e-12 * (fabs(s->t) + s->h);
+  const double t = re(s->t), h = re(s->h), length = re(s->ev->design->attr[s->ev->m->events[i].at]) - t;
+  const double near = 1e-12 * (fabs(t) + h);
   if (s->ev->fired[i] > 0 || length <= near || length > beyond + near) {
     return 0;
   }
-  return fabs(length - s->h) <= near ? s->h : length;
+  return fabs(length - h) <= near ? h : length;
 }
 
 static int find(search *s, int i, double beyond, double *length) {
@@ -369,31 +378,67 @@ static double grazing(const search *s, int i) {
   return ev->gdt[i] * ev->gdt[i] / (2 * fabs(gdd) * fmax(ev->largest[i], fabs(ev->g[i])));
 }
 
-int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, double t, double h,
-                       double beyond, double *h1, int *event) {
-  search s = {ctx, ev, steps, t, h, h, NAN};
+/* ---------------------------------------------------------------------- imaginary parts */
+
+/* The imaginary part of the length to event i, whose real part is found: that of tau - t, or the one for which that of
+   the guard is 0. The guard's depends on it linearly: its rate misses the slope by the error of the step, and the first
+   secant has it to rounding. The trial becomes this step. */
+static int move_with(search *s, int i, double length, real *h1) {
+  const mbg__event *e = &s->ev->m->events[i];
+  int err = MBG_OK;
+  *h1 = length;
+#ifdef MBG_COMPLEX
+  double x = 0, slope = -e->direction * s->ev->gdt[i], last = 0;
+  if (e->guard < 0) {
+    *h1 = r_value(length, s->ev->design->attr[e->at] - s->t);
+  }
+  for (int k = 0; k < SECANTS; k++) {
+    MBG_TRY(s->steps->step(s->ctx, s->steps->user, *h1));
+    const mbg__state state = s->steps->state(s->ctx, s->steps->user, true);
+    MBG_TRY(mbg__guards_at(s->ctx, s->ev, &state, s->ev->gt, s->ev->gdt));
+    const double g = e->guard < 0 ? 0 : im(s->ev->y[s->ev->guard_of[i]]);
+    slope = k == 1 ? (g - last) / x : slope;
+    x = -g / slope;
+    last = g;
+    if (g == 0 || fabs(x) <= 4 * DBL_EPSILON * fabs(im(*h1))) {
+      break;
+    }
+    __imag__ *h1 += x;
+  }
+done:
+#else
+  (void)e;
+#endif
+  return err;
+}
+
+int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, real t, real step,
+                       double beyond, real *h1, int *event) {
+  search s = {ctx, ev, steps, t, step, re(step), NAN};
   const mbg__state state = steps->state(ctx, steps->user, true);
-  double length;
+  const double h = re(step);
+  double length, least = h;
   int err = MBG_OK;
   *event = -1;
-  *h1 = h;
+  *h1 = step;
   MBG_TRY(mbg__guards_at(ctx, ev, &state, ev->gt, ev->gdt));
   for (int i = 0; i < ev->m->nevent; i++) {
     MBG_TRY(ev->armed[i] ? find(&s, i, beyond, &length) : (length = 0, MBG_OK));
-    const bool first = length > 0 && (*event < 0 || length < *h1 - 1e-9 * h);
-    ev->closing[i] = length > 0 && !first && length <= *h1 + 1e-9 * h;
+    const bool first = length > 0 && (*event < 0 || length < least - 1e-9 * h);
+    ev->closing[i] = length > 0 && !first && length <= least + 1e-9 * h;
     if (first) {
       memset(ev->closing, 0, (size_t)i * sizeof(bool));
-      *h1 = length;
+      least = length;
       *event = i;
     }
   }
-  MBG_TRY(try_length(&s, *h1));
+  MBG_TRY(try_length(&s, least));
   for (int i = 0; i < ev->m->nevent; i++) {
     ev->together = (i == 0 ? false : ev->together) || ev->closing[i];
   }
   if (*event >= 0) {
     ev->grazing = ev->m->events[*event].guard >= 0 ? grazing(&s, *event) : INFINITY;
+    MBG_TRY(move_with(&s, *event, least, h1));
   }
 done:
   return err;

@@ -61,8 +61,8 @@ int mbg__formulation_late(mbg_context *ctx, const mbg_model *m, const char *what
 
 /* Unknowns of [M B^T; B 0] and full vectors: x (nv + nrow) = (c f, d g) over free velocities and kept rows, 0 in
    dropped rows; f (nw) and g (nrow) = (c, 1) x, 0 in masked components and dropped rows. */
-void mbg__gather(const mbg_model *m, const bool *keep, double c, const real *f, double d, const real *g, real *x);
-void mbg__scatter(const mbg_model *m, const bool *keep, double c, const real *x, real *f, real *g);
+void mbg__gather(const mbg_model *m, const bool *keep, real c, const real *f, double d, const real *g, real *x);
+void mbg__scatter(const mbg_model *m, const bool *keep, real c, const real *x, real *f, real *g);
 
 /* What a formulation does: mbg__FOLDER_ops of its folder. */
 typedef struct {

@@ -165,14 +165,14 @@ int mbg__formulation_late(mbg_context *ctx, const mbg_model *m, const char *what
   return MBG_OK;
 }
 
-void mbg__gather(const mbg_model *m, const bool *keep, double c, const real *f, double d, const real *g, real *x) {
+void mbg__gather(const mbg_model *m, const bool *keep, real c, const real *f, double d, const real *g, real *x) {
   mbg__to_free(m, c, f, x);
   for (int i = 0; i < m->nrow; i++) {
     x[m->nv + i] = keep[i] ? d * g[i] : 0;
   }
 }
 
-void mbg__scatter(const mbg_model *m, const bool *keep, double c, const real *x, real *f, real *g) {
+void mbg__scatter(const mbg_model *m, const bool *keep, real c, const real *x, real *f, real *g) {
   vn_zero(m->nw, f);
   mbg__to_full(m, c, x, f);
   for (int i = 0; i < m->nrow; i++) {

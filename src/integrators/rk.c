@@ -85,8 +85,8 @@ const mbg__rk_failure *mbg__rk_why(const mbg__rk *rk) { return &rk->why; }
 /* ---------------------------------------------------------------------- start */
 
 static int check_run(mbg_context *ctx, const mbg__rk *rk, const mbg__rk_run *run) {
-  if (!isfinite(run->t0) || !isfinite(run->t1)) {
-    return mbg__fail(ctx, MBG_ERROR_INPUT, "time from %g to %g: must be finite", run->t0, run->t1);
+  if (!isfinite(re(run->t0)) || !isfinite(re(run->t1))) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "time from %g to %g: must be finite", re(run->t0), re(run->t1));
   }
   for (int i = 0; i < run->nbreak; i++) {
     if (isnan(run->breaks[i]) || (i > 0 && run->breaks[i] < run->breaks[i - 1])) {
@@ -94,9 +94,9 @@ static int check_run(mbg_context *ctx, const mbg__rk *rk, const mbg__rk_run *run
     }
   }
   if (run->frozen) {
-    if (run->frozen[0] != run->t0 || run->frozen[run->nfrozen] != run->t1) {
+    if (run->frozen[0] != re(run->t0) || run->frozen[run->nfrozen] != re(run->t1)) {
       return mbg__fail(ctx, MBG_ERROR_INPUT, "steps from %g to %g cannot be repeated from %g to %g", run->frozen[0],
-                       run->frozen[run->nfrozen], run->t0, run->t1);
+                       run->frozen[run->nfrozen], re(run->t0), re(run->t1));
     }
   } else if (rk->method->error_order == 0 && rk->opt.fixed == 0) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "%s has no error control: give a fixed step", rk->method->name);
@@ -110,7 +110,7 @@ int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const r
     return err;
   }
   rk->run = *run;
-  rk->dir = run->t1 < run->t0 ? -1 : 1;
+  rk->dir = re(run->t1) < re(run->t0) ? -1 : 1;
   rk->controlled = !run->frozen && rk->opt.fixed == 0;
   rk->t = rk->ta = rk->tb = run->t0;
   rk->next = 0;
@@ -118,10 +118,10 @@ int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const r
   rk->worst = -1;
   rk->ahead = false;
   rk->refused = 0;
-  rk->mark_t = run->t0;
+  rk->mark_t = re(run->t0);
   rk->mark_attempts = 0;
   rk->count = (mbg__rk_counts){0};
-  rk->why = (mbg__rk_failure){.t = run->t0, .component = -1};
+  rk->why = (mbg__rk_failure){.t = re(run->t0), .component = -1};
   vn_copy(rk->n, rk->y, y);
   rk->last = (mbg__rk_record){.t0 = run->t0, .t1 = run->t0, .y0 = rk->y, .y1 = rk->y};
   return MBG_OK;
@@ -130,7 +130,7 @@ int mbg__rk_start(mbg_context *ctx, mbg__rk *rk, const mbg__rk_run *run, const r
 /* ---------------------------------------------------------------------- failures */
 
 static int stop(mbg__rk *rk, mbg__rk_reason reason, double h) {
-  rk->why = (mbg__rk_failure){.reason = reason, .t = rk->t, .h = h};
+  rk->why = (mbg__rk_failure){.reason = reason, .t = re(rk->t), .h = h};
   rk->why.component = reason == MBG__RK_REFUSED || reason == MBG__RK_FATAL ? -1 : rk->worst;
   return MBG_ERROR_CONVERGENCE;
 }
@@ -138,7 +138,7 @@ static int stop(mbg__rk *rk, mbg__rk_reason reason, double h) {
 /* Files why no step of length h or longer is possible from t. */
 static int fail_step(mbg_context *ctx, mbg__rk *rk, mbg__rk_reason reason, double h) {
   const int status = stop(rk, reason, h);
-  const double t = mbg__time_shown(rk->t);
+  const double t = mbg__time_shown(re(rk->t));
   const char *advice = rk->controlled || rk->run.frozen || h == 0 ? "" : "; smaller steps or error control may help";
   switch (reason) {
   case MBG__RK_NOT_FINITE:
@@ -169,7 +169,7 @@ static int fail_step(mbg_context *ctx, mbg__rk *rk, mbg__rk_reason reason, doubl
 
 /* ---------------------------------------------------------------------- evaluations */
 
-int mbg__rk_evaluate(mbg__rk *rk, double t, const real *y, real *k) {
+int mbg__rk_evaluate(mbg__rk *rk, real t, const real *y, real *k) {
   rk->count.evaluations++;
   const int status = rk->run.rhs(rk->run.user, t, y, k);
   if (status != 0) {
@@ -183,23 +183,24 @@ int mbg__rk_evaluate(mbg__rk *rk, double t, const real *y, real *k) {
   return 0;
 }
 
-double mbg__rk_stage_time(const mbg__rk_method *method, int i, double t0, double t1) {
+real mbg__rk_stage_time(const mbg__rk_method *method, int i, real t0, real t1) {
   if (method->c[i] == 1) {
     return t1;
   }
-  const double t = t0 + method->c[i] * (t1 - t0);
-  return t0 < t1 ? fmin(t, t1) : fmax(t, t1);
+  const real t = t0 + method->c[i] * (t1 - t0);
+  const bool beyond = re(t0) < re(t1) ? re(t) > re(t1) : re(t) < re(t1);
+  return beyond ? t1 : t;
 }
 
 /* Y = y + h sum_j<i a_ij k_j,  k_i = f(t + c_i h, Y) */
-static int stage(mbg__rk *rk, int i, double t1, real *Y) {
+static int stage(mbg__rk *rk, int i, real t1, real *Y) {
   const mbg__rk_method *m = rk->method;
   mbg__rk_combine(rk->opt.pool, rk->n, Y, rk->y, t1 - rk->t, i, m->A[i], rk->k);
   return mbg__rk_evaluate(rk, mbg__rk_stage_time(m, i, rk->t, t1), Y, rk->k + (size_t)i * (size_t)rk->n);
 }
 
 /* Stages from ... to-1; the argument of stage s is y1. 0, or why not. */
-static int stages(mbg__rk *rk, int from, int to, double t1) {
+static int stages(mbg__rk *rk, int from, int to, real t1) {
   for (int i = from; i < to; i++) {
     const int status = stage(rk, i, t1, i == rk->method->nstage ? rk->y1 : rk->Y);
     if (status != 0) {
@@ -210,7 +211,7 @@ static int stages(mbg__rk *rk, int from, int to, double t1) {
 }
 
 /* Error test; y1 is computed first where stage s did not do so. */
-static int test_error(mbg__rk *rk, double t1) {
+static int test_error(mbg__rk *rk, real t1) {
   const mbg__rk_method *m = rk->method;
   if (!rk->controlled) {
     return 0;
@@ -218,8 +219,8 @@ static int test_error(mbg__rk *rk, double t1) {
   if (!m->error_at_end) {
     mbg__rk_combine(rk->opt.pool, rk->n, rk->y1, rk->y, t1 - rk->t, m->nstage, m->A[m->nstage], rk->k);
   }
-  mbg__rk_estimate(rk, t1 - rk->t);
-  if (rk->error > 1 && fabs(t1 - rk->t) <= 1.001 * rk->opt.hmin) {
+  mbg__rk_estimate(rk, re(t1 - rk->t));
+  if (rk->error > 1 && fabs(re(t1 - rk->t)) <= 1.001 * rk->opt.hmin) {
     rk->count.forced++;
     return 0;
   }
@@ -227,7 +228,7 @@ static int test_error(mbg__rk *rk, double t1) {
 }
 
 /* Tries a step to t1: 0 when it is good, a positive mbg__rk_reason why not, or a fatal status. */
-static int attempt(mbg__rk *rk, double t1) {
+static int attempt(mbg__rk *rk, real t1) {
   const mbg__rk_method *m = rk->method;
   const int tested = m->nstage + (m->error_at_end ? 1 : 0);
   int status = stages(rk, 1, tested, t1);
@@ -243,12 +244,12 @@ static int attempt(mbg__rk *rk, double t1) {
 /* ---------------------------------------------------------------------- segments */
 
 /* The next break in the direction of the run, or t1. */
-static double segment_end(mbg__rk *rk) {
+static real segment_end(mbg__rk *rk) {
   const mbg__rk_run *run = &rk->run;
   for (; rk->next < run->nbreak; rk->next++) {
     const double b = run->breaks[rk->dir > 0 ? rk->next : run->nbreak - 1 - rk->next];
-    if ((b - rk->t) * rk->dir > 0) {
-      return (run->t1 - b) * rk->dir > 0 ? b : run->t1;
+    if ((b - re(rk->t)) * rk->dir > 0) {
+      return (re(run->t1) - b) * rk->dir > 0 ? b : run->t1;
     }
   }
   return run->t1;
@@ -273,7 +274,7 @@ static int begin_segment(mbg_context *ctx, mbg__rk *rk) {
   rk->done = 0;
   rk->ahead = false;
   if (rk->run.segment) {
-    MBG_TRY(rk->run.segment(rk->run.user, rk->ta, rk->tb, rk->y));
+    MBG_TRY(rk->run.segment(rk->run.user, re(rk->ta), re(rk->tb), rk->y));
   }
   MBG_TRY(mbg__rk_evaluate(rk, rk->t, rk->y, rk->k));
   if (err > 0) {
@@ -282,7 +283,7 @@ static int begin_segment(mbg_context *ctx, mbg__rk *rk) {
   if (rk->controlled) {
     MBG_TRY(first_length(ctx, rk));
   } else if (!rk->run.frozen) {
-    const double count = ceil(fabs(rk->tb - rk->ta) / rk->opt.fixed * (1 - 1e-9));
+    const double count = ceil(fabs(re(rk->tb - rk->ta)) / rk->opt.fixed * (1 - 1e-9));
     rk->nfixed = count < 1e15 ? (long)fmax(count, 1) : (long)1e15; /* max_steps ends such a run */
   }
 done:
@@ -295,22 +296,23 @@ done:
 /* ---------------------------------------------------------------------- steps */
 
 /* End of a controlled step: the last steps of a segment share the time that is left. */
-static double controlled_end(const mbg__rk *rk) {
-  const double left = fabs(rk->tb - rk->t);
+static real controlled_end(const mbg__rk *rk) {
+  const double left = fabs(re(rk->tb - rk->t));
   const double h = rk->opt.hmax > 0 ? fmin(rk->h, rk->opt.hmax) : rk->h;
   if (h >= left * (1 - 1e-12)) {
     return rk->tb;
   }
-  return rk->t + rk->dir * (2 * h > left ? left / 2 : h);
+  return re(rk->t) + rk->dir * (2 * h > left ? left / 2 : h);
 }
 
 /* End of the next attempt. */
-static int next_end(mbg_context *ctx, const mbg__rk *rk, double *t1) {
+static int next_end(mbg_context *ctx, const mbg__rk *rk, real *t1) {
   if (rk->run.frozen) {
-    *t1 = rk->run.frozen[rk->count.steps + 1];
-    if ((rk->tb - *t1) * rk->dir < 0) {
+    const double end = rk->run.frozen[rk->count.steps + 1];
+    *t1 = end == re(rk->run.t1) ? rk->run.t1 : end;
+    if ((re(rk->tb) - end) * rk->dir < 0) {
       return mbg__fail(ctx, MBG_ERROR_INPUT, "steps cannot be repeated: the break at t = %.9g is not one of their ends",
-                       rk->tb);
+                       re(rk->tb));
     }
   } else if (rk->controlled) {
     *t1 = controlled_end(rk);
@@ -322,20 +324,20 @@ static int next_end(mbg_context *ctx, const mbg__rk *rk, double *t1) {
 }
 
 /* Shortest step that rounding of t leaves meaning to; a shorter one may only end a segment. */
-static bool too_small(const mbg__rk *rk, double t1) {
-  const double span = fabs(rk->run.t1 - rk->run.t0);
-  const double hmin = rk->controlled ? 16 * DBL_EPSILON * fmax(fabs(rk->t), 1e-6 * span) : 0;
-  return (t1 - rk->t) * rk->dir <= 0 || (t1 != rk->tb && fabs(t1 - rk->t) < hmin);
+static bool too_small(const mbg__rk *rk, real t1) {
+  const double span = fabs(re(rk->run.t1 - rk->run.t0)), h = re(t1 - rk->t);
+  const double hmin = rk->controlled ? 16 * DBL_EPSILON * fmax(fabs(re(rk->t)), 1e-6 * span) : 0;
+  return h * rk->dir <= 0 || (re(t1) != re(rk->tb) && fabs(h) < hmin);
 }
 
 /* Takes the attempt: y1 becomes y; stage s will be the first one of the next step. */
-static void accept(mbg__rk *rk, double t1, bool retried) {
-  const double h = t1 - rk->t;
+static void accept(mbg__rk *rk, real t1, bool retried) {
+  const real h = t1 - rk->t;
   if (rk->opt.dense) {
     mbg__rk_interpolant(rk->opt.pool, rk->method, rk->n, h, rk->y, rk->y1, rk->k, rk->r);
   }
   if (rk->controlled) {
-    mbg__rk_control(rk, fabs(h), retried);
+    mbg__rk_control(rk, fabs(re(h)), retried);
   }
   real *const y0 = rk->y;
   rk->y = rk->y1;
@@ -361,7 +363,7 @@ static int refuse(mbg_context *ctx, mbg__rk *rk, double h, mbg__rk_reason reason
     return fail_step(ctx, rk, reason, h);
   }
   mbg__rk_reduce(rk, fabs(h), reason);
-  double t1;
+  real t1;
   const int err = next_end(ctx, rk, &t1);
   return err == MBG_OK && too_small(rk, t1) ? fail_step(ctx, rk, reason, h) : err;
 }
@@ -378,8 +380,8 @@ static bool stands_still(mbg__rk *rk) {
   if (attempts < rk->mark_attempts + MBG__RK_WINDOW) {
     return false;
   }
-  const bool still = fabs(rk->t - rk->mark_t) < 1e-8 * fabs(rk->run.t1 - rk->run.t0);
-  rk->mark_t = rk->t;
+  const bool still = fabs(re(rk->t) - rk->mark_t) < 1e-8 * fabs(re(rk->run.t1 - rk->run.t0));
+  rk->mark_t = re(rk->t);
   rk->mark_attempts = attempts;
   return still;
 }
@@ -393,16 +395,16 @@ static int make_step(mbg_context *ctx, mbg__rk *rk) {
   }
   for (bool retried = false;; retried = true) {
     const mbg__rk_counts *c = &rk->count;
-    double t1;
+    real t1;
     MBG_TRY(next_end(ctx, rk, &t1));
     if (too_small(rk, t1)) {
-      return fail_step(ctx, rk, MBG__RK_TOO_SMALL, t1 - rk->t);
+      return fail_step(ctx, rk, MBG__RK_TOO_SMALL, re(t1 - rk->t));
     }
     if (!rk->run.frozen && c->steps + c->rejected + c->failed >= rk->opt.max_steps) {
-      return fail_step(ctx, rk, MBG__RK_TOO_MANY, t1 - rk->t);
+      return fail_step(ctx, rk, MBG__RK_TOO_MANY, re(t1 - rk->t));
     }
     if (stands_still(rk)) {
-      return fail_step(ctx, rk, MBG__RK_NO_HEADWAY, t1 - rk->t);
+      return fail_step(ctx, rk, MBG__RK_NO_HEADWAY, re(t1 - rk->t));
     }
     MBG_TRY(attempt(rk, t1));
     if (err == 0) {
@@ -411,7 +413,7 @@ static int make_step(mbg_context *ctx, mbg__rk *rk) {
       return 1;
     }
     const mbg__rk_reason reason = (mbg__rk_reason)err;
-    err = refuse(ctx, rk, t1 - rk->t, reason);
+    err = refuse(ctx, rk, re(t1 - rk->t), reason);
     if (err < 0) {
       return err;
     }
@@ -434,7 +436,7 @@ int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dyd
   if (dydt) {
     mbg__rk_copy(rk->opt.pool, rk->n, rk->k, dydt);
     rk->ahead = false;
-  } else if (rk->t != rk->tb) {
+  } else if (re(rk->t) != re(rk->tb)) {
     rk->ahead = false;
     const int status = mbg__rk_evaluate(rk, rk->t, rk->y, rk->k);
     return status > 0 ? fail_step(ctx, rk, (mbg__rk_reason)status, 0) : status;
@@ -443,10 +445,10 @@ int mbg__rk_rebase(mbg_context *ctx, mbg__rk *rk, const real *y, const real *dyd
 }
 
 int mbg__rk_step(mbg_context *ctx, mbg__rk *rk) {
-  if (rk->t == rk->run.t1) {
+  if (re(rk->t) == re(rk->run.t1)) {
     return 0;
   }
-  if (rk->t == rk->tb) {
+  if (re(rk->t) == re(rk->tb)) {
     const int err = begin_segment(ctx, rk);
     if (err < 0) {
       return err;

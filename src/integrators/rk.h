@@ -13,8 +13,8 @@
    it is among the first ncontrol components) the error control of the method. In a backward run the component decreases
    where g > 0: the integral from t1 to t0 has the opposite sign.
 
-   Times and step sizes are plain numbers: they are not differentiated, and all decisions look at real parts. To get the
-   derivative of a discrete solution, record the times of a run (mbg__rk_dense) and repeat them (mbg__rk_run.frozen)
+   Times are not differentiated, but for the ends t0 and t1 of a run in complex arithmetic, whose imaginary parts are
+   carried along; all decisions look at real parts. To get the derivative of a discrete solution, record the times of a run (mbg__rk_dense) and repeat them (mbg__rk_run.frozen)
    with the tangent equations appended or in complex arithmetic, or use mbg__rk_step_adjoint backward over the same
    times. */
 #ifndef MBG_INTEGRATORS_RK_H
@@ -63,13 +63,13 @@ const mbg__rk_method *mbg__rk_find(const char *key);
 double mbg__rk_stable(const mbg__rk_method *method, double omega, double d);
 
 /* r (ndense x n) from the stages k (nextended x n) of the step of length h from y to y1. */
-void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, double h, const real *y, const real *y1,
+void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, real h, const real *y, const real *y1,
                          const real *k, real *r);
 /* Components first ... first+count-1 of the dense output at x in [0, 1], and their derivative by x (or NULL). */
-void mbg__rk_interpolate(const mbg__rk_method *method, int n, const real *r, double x, int first, int count, real *y,
+void mbg__rk_interpolate(const mbg__rk_method *method, int n, const real *r, real x, int first, int count, real *y,
                          real *y_x);
 /* All components, and a copy of a vector, in threads (pool NULL: none). */
-void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, double x, real *y);
+void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, real x, real *y);
 void mbg__rk_copy(mbg__pool *pool, int n, real *out, const real *x);
 
 /* ---------------------------------------------------------------------- what the caller provides */
@@ -77,7 +77,7 @@ void mbg__rk_copy(mbg__pool *pool, int n, real *out, const real *x);
 /* dydt = f(t, y). 0; positive: not possible here, the step is retried smaller (messages filed by such a call are taken
    back when the retry is made); negative: fatal status with its message filed, handed up unchanged. Values that are not
    finite count as positive. */
-typedef int (*mbg__rk_rhs)(void *user, double t, const real *y, real *dydt);
+typedef int (*mbg__rk_rhs)(void *user, real t, const real *y, real *dydt);
 
 /* Called before the first evaluation in each segment, which reaches from ta to tb in the direction of the run. Switches
    the right-hand side to the one of this segment, whose limits at ta and tb are then asked for, and may change y (n):
@@ -88,7 +88,7 @@ typedef struct {
   mbg__rk_rhs rhs;
   mbg__rk_segment segment; /* may be NULL */
   void *user;
-  double t0, t1;
+  real t0, t1;
   int nbreak;
   const double *breaks; /* ascending in both directions; those outside ]t0, t1[ are ignored; referenced */
   int nfrozen;
@@ -116,7 +116,7 @@ typedef struct mbg__rk mbg__rk;
 
 /* An accepted step, valid until the next call with its mbg__rk. */
 typedef struct {
-  double t0, t1;       /* the step's ends; its length is t1 - t0 */
+  real t0, t1;         /* the step's ends; its length is t1 - t0 */
   const real *y0, *y1; /* (n) */
   const real *r;       /* dense output (ndense x n), NULL without the option */
   const real *k;       /* stages (nextended x n), NULL without the option; not after a rebase */

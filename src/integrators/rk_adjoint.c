@@ -51,7 +51,7 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
   const mbg__rk_method *m = a->method;
   for (int i = 0; i < nstage; i++) {
     real *const Y = a->Y + (size_t)i * (size_t)a->n;
-    const double t = mbg__rk_stage_time(m, i, t0, t1);
+    const double t = re(mbg__rk_stage_time(m, i, t0, t1));
     mbg__rk_combine(run->pool, a->n, Y, y0, t1 - t0, i, m->A[i], run->k ? run->k : a->k);
     const int status = run->k ? 0 : run->rhs(run->user, i, t, Y, a->k + (size_t)i * (size_t)a->n);
     if (status > 0) {
@@ -149,7 +149,7 @@ static int step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjo
   for (int i = p->nstage - 1; i >= 0; i--) {
     w.stage = i;
     mbg__pool_for(run->pool, WEIGHT, size, mbg__rk_piece(run->pool, size), stage_weight, &w);
-    MBG_TRY(run->vjp(run->user, i, mbg__rk_stage_time(m, i, t0, t1), a->Y + (size_t)i * (size_t)a->n, a->ncol, a->b,
+    MBG_TRY(run->vjp(run->user, i, re(mbg__rk_stage_time(m, i, t0, t1)), a->Y + (size_t)i * (size_t)a->n, a->ncol, a->b,
                      a->g + (size_t)i * (size_t)size));
   }
   mbg__pool_for(run->pool, SUM, size, mbg__rk_piece(run->pool, size), sum_stages, &w);

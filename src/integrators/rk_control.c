@@ -92,8 +92,8 @@ static int second_derivative(mbg__rk *rk, double *h, double *size) {
     *h *= i > 0 ? 0.1 : 1;
     const double one = 1;
     mbg__rk_combine(rk->opt.pool, n, rk->Y, rk->y, rk->dir * *h, 1, &one, rk->k);
-    const double t = rk->t + rk->dir * *h;
-    status = mbg__rk_evaluate(rk, rk->dir > 0 ? fmin(t, rk->tb) : fmax(t, rk->tb), rk->Y, k1);
+    const double t = re(rk->t) + rk->dir * *h, end = re(rk->tb);
+    status = mbg__rk_evaluate(rk, rk->dir > 0 ? fmin(t, end) : fmax(t, end), rk->Y, k1);
   }
   *size = status == 0 ? norm(rk, k1, rk->k) / *h : 0;
   return status < 0 ? status : MBG_OK;
@@ -102,7 +102,7 @@ static int second_derivative(mbg__rk *rk, double *h, double *size) {
 /* A first guess changes y by a hundredth of its size; then h^q max(|y'|, |y''|) = 0.01 in units of the tolerance
    (Hairer, Norsett, Wanner, II.4), not beyond a hundred guesses. */
 int mbg__rk_first_step(mbg__rk *rk, double *h) {
-  const double span = fabs(rk->run.t1 - rk->run.t0), left = fabs(rk->tb - rk->ta);
+  const double span = fabs(re(rk->run.t1 - rk->run.t0)), left = fabs(re(rk->tb - rk->ta));
   const double most = rk->opt.hmax > 0 ? fmin(rk->opt.hmax, left) : left;
   const double d0 = norm(rk, rk->y, NULL), d1 = norm(rk, rk->k, NULL);
   const bool sized = d0 > 1e-5 && d1 > 1e-5 && isfinite(d0) && isfinite(d1);

@@ -7,7 +7,7 @@
 /* ---------------------------------------------------------------------- one step */
 
 /* Nested from the inside: y = r_l + f y with f = x for even l, 1 - x for odd l; y_x = f y_x + f_x y. */
-void mbg__rk_interpolate(const mbg__rk_method *method, int n, const real *r, double x, int first, int count, real *y,
+void mbg__rk_interpolate(const mbg__rk_method *method, int n, const real *r, real x, int first, int count, real *y,
                          real *y_x) {
   const real *rl = r + (size_t)(method->ndense - 1) * (size_t)n + first;
   vn_copy(count, y, rl);
@@ -15,7 +15,8 @@ void mbg__rk_interpolate(const mbg__rk_method *method, int n, const real *r, dou
     vn_zero(count, y_x);
   }
   for (int l = method->ndense - 2; l >= 0; l--) {
-    const double f = l % 2 == 0 ? x : 1 - x, f_x = l % 2 == 0 ? 1 : -1;
+    const real f = l % 2 == 0 ? x : 1 - x;
+    const double f_x = l % 2 == 0 ? 1 : -1;
     rl -= n;
     for (int i = 0; y_x && i < count; i++) {
       y_x[i] = f * y_x[i] + f_x * y[i];
@@ -71,8 +72,8 @@ int mbg__rk_dense_add(mbg_context *ctx, mbg__rk_dense *s, const mbg__rk *rk) {
       return err;
     }
   }
-  s->t[s->nstep] = last->t0;
-  s->t[s->nstep + 1] = last->t1;
+  s->t[s->nstep] = re(last->t0);
+  s->t[s->nstep + 1] = re(last->t1);
   real *const r = s->r + (size_t)s->nstep * block(s);
   for (int l = 0; l < s->method->ndense; l++) {
     vn_copy(s->n, r + (size_t)l * (size_t)s->n, last->r + (size_t)l * (size_t)rk->n);

@@ -15,7 +15,7 @@ struct mbg__rk {
   bool controlled; /* neither fixed nor frozen */
 
   /* the segment */
-  double ta, tb;     /* from, to */
+  real ta, tb;       /* from, to */
   int next;          /* break to look at next, in the direction of the run */
   long nfixed, done; /* fixed: steps of the segment; steps made in it */
 
@@ -31,7 +31,7 @@ struct mbg__rk {
   long mark_attempts;
 
   /* values */
-  double t;
+  real t;
   real *y, *y1; /* at t; at the end of the attempt              (n) */
   real *k;      /* stages; the first is f(t, y)                 (nextended x n) */
   bool ahead;   /* after a step f(t, y) is still stage s of it */
@@ -44,7 +44,7 @@ struct mbg__rk {
 };
 
 /* rk_vectors.c: out = y + h sum_j<s w_j k_j; k: s x n. out is not y. The pool may be NULL in all of them. */
-void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, double h, int s, const double *w, const real *k);
+void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, real h, int s, const double *w, const real *k);
 /* Numbers of n that a thread takes at once: a piece of all stages fits into its cache. */
 static inline int mbg__rk_piece(const mbg__pool *pool, int n) {
   enum { LEAST = 512, MOST = 4096 };
@@ -55,10 +55,10 @@ static inline int mbg__rk_piece(const mbg__pool *pool, int n) {
 int mbg__rk_first_bad(mbg__pool *pool, int n, const real *x);
 
 /* Time of stage i: the end itself for c = 1, never beyond it. */
-double mbg__rk_stage_time(const mbg__rk_method *method, int i, double t0, double t1);
+real mbg__rk_stage_time(const mbg__rk_method *method, int i, real t0, real t1);
 
 /* k = f(t, y) with counting: 0, a negative status, or MBG__RK_REFUSED, MBG__RK_NOT_FINITE with rk->worst. */
-int mbg__rk_evaluate(mbg__rk *rk, double t, const real *y, real *k);
+int mbg__rk_evaluate(mbg__rk *rk, real t, const real *y, real *k);
 
 /* rk_control.c: norm of the error of the attempt of length h into rk->error, worst component into rk->worst. */
 void mbg__rk_estimate(mbg__rk *rk, double h);

@@ -11,7 +11,7 @@ enum { COMBINE = MBG__LOOPS_RK, INTERPOLANT, INTERPOLATE, COPY, FINITE };
 typedef struct {
   const mbg__rk_method *method;
   int n, s;
-  double h, x;
+  real h, x;
   const double *w;
   const real *y, *y1, *k;
   real *out;
@@ -34,8 +34,7 @@ static void combine(void *user, int thread, int first, int end) {
   }
 }
 
-void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, double h, int s, const double *w,
-                     const real *k) {
+void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, real h, int s, const double *w, const real *k) {
   mbg__pool_for(pool, COMBINE, n, mbg__rk_piece(pool, n), combine,
                 &(vectors){.n = n, .s = s, .h = h, .w = w, .y = y, .k = k, .out = out});
 }
@@ -64,7 +63,7 @@ static void interpolant(void *user, int thread, int first, int end) {
   }
 }
 
-void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, double h, const real *y, const real *y1,
+void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, real h, const real *y, const real *y1,
                          const real *k, real *r) {
   mbg__pool_for(pool, INTERPOLANT, n, mbg__rk_piece(pool, n), interpolant,
                 &(vectors){.method = method, .n = n, .h = h, .y = y, .y1 = y1, .k = k, .out = r});
@@ -76,7 +75,7 @@ static void interpolate(void *user, int thread, int first, int end) {
   mbg__rk_interpolate(v->method, v->n, v->k, v->x, first, end - first, v->out + first, NULL);
 }
 
-void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, double x, real *y) {
+void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, real x, real *y) {
   mbg__pool_for(pool, INTERPOLATE, n, mbg__rk_piece(pool, n), interpolate,
                 &(vectors){.method = method, .n = n, .k = r, .x = x, .out = y});
 }

@@ -43,20 +43,33 @@ static int join_steps(const mbg__run_plan *plan, int n, const double *t, double 
   return joined;
 }
 
-/* Every step of the last simulation divided by 2 or 4, by its nodes, which are referenced; or pairs of steps joined. */
+/* the times of the nodes, in the arena */
+static const double *times_of(mbg__arena *arena, const mbg__nodes *nodes) {
+  double *t = MBG_TAKE(arena, double, nodes->nnode);
+  for (int n = 0; t && n < nodes->nnode; n++) {
+    t[n] = mbg__nodes_time(nodes, n);
+  }
+  return t;
+}
+
+/* Every step of the last simulation divided by 2 or 4, by its nodes; or pairs of steps joined. */
 static int refine_lengths(mbg_context *ctx, mbg__arena *arena, const mbg_run *run, double refine, mbg__run_plan *plan) {
   const int n = run->nodes.nnode - 1;
+  const double *t = times_of(arena, &run->nodes);
+  if (!t) {
+    return mbg__arena_check(ctx, arena);
+  }
   if (refine >= 1) {
     plan->parts = (int)refine;
-    plan->ends = run->nodes.t;
+    plan->ends = t;
     plan->nlength = n * plan->parts;
     return MBG_OK;
   }
-  plan->nlength = join_steps(plan, n, run->nodes.t, NULL);
+  plan->nlength = join_steps(plan, n, t, NULL);
   double *h = MBG_TAKE(arena, double, plan->nlength);
   plan->lengths = h;
   if (h) {
-    (void)join_steps(plan, n, run->nodes.t, h);
+    (void)join_steps(plan, n, t, h);
   }
   return mbg__arena_check(ctx, arena);
 }

@@ -1,4 +1,5 @@
 /* Proof of a gradient: Taylor remainders, direct against adjoint, central differences with their best step. */
+#include "event/event.h"
 #include "run/run_internal.h"
 
 #include <string.h>
@@ -264,6 +265,21 @@ done:
   return err;
 }
 
+/* Runs at other parameters have the grid of the run at p, whatever nodes their events would drop: remainders fall as the
+   gradient says (theory 7, section 7). The value at p is taken once more, for its rounding. */
+static int freeze(trial_runs *b) {
+  int err = MBG_OK;
+  if (b->nevent == 0) {
+    return MBG_OK;
+  }
+  mbg__events_freeze(b->run->plan.events, true);
+  MBG_TRY(mbg_run_set_parameters(b->ctx, b->run, b->p));
+  MBG_TRY(simulate(b));
+  MBG_TRY(mbg_run_criteria(b->ctx, b->run, b->psi));
+done:
+  return err;
+}
+
 int mbg_run_prove(mbg_context *ctx, mbg_run *run) {
   MBG_NEED(ctx, ctx && run);
   trial_runs b = {.ctx = ctx, .run = run, .nc = run->m->ncriterion, .np = run->m->np};
@@ -276,12 +292,15 @@ int mbg_run_prove(mbg_context *ctx, mbg_run *run) {
   choose_direction(&b);
   MBG_TRY(compare_methods(&b, proofs));
   MBG_TRY(keep_events(&b, &run->proof_arena));
+  MBG_TRY(freeze(&b));
   MBG_TRY(taylor(&b, proofs));
   MBG_TRY(differences(&b, proofs));
+  mbg__events_freeze(run->plan.events, false);
   MBG_TRY(mbg_run_set_parameters(ctx, run, b.p));
   MBG_TRY(simulate(&b));
   run->proofs = proofs;
 done:
+  mbg__events_freeze(run->plan.events, false);
   return err;
 }
 

@@ -19,17 +19,14 @@ static int list_nodes(mbg_context *ctx, mbg__arena *arena, const mbg_run *run, m
 /* ends of controlled steps; of formulations with free nodes, those of all steps, and the nodes */
 static int list_steps(mbg_context *ctx, mbg__arena *arena, const mbg_run *run, mbg__run_decisions *out) {
   const bool free_nodes = run->formulation->ops->ends != NULL;
-  const double *ends = run->nodes.t;
   if (!free_nodes && !mbg_run_controlled(run)) {
     return MBG_OK;
   }
   out->nstep = run->nodes.nnode - 1;
-  if (free_nodes) {
-    ends = run->formulation->ops->ends(run->work, &out->nstep);
-  }
+  const double *ends = free_nodes ? run->formulation->ops->ends(run->work, &out->nstep) : NULL;
   double *copy = MBG_TAKE(arena, double, out->nstep + 1);
   for (int i = 0; copy && i <= out->nstep; i++) {
-    copy[i] = ends[i];
+    copy[i] = ends ? ends[i] : mbg__nodes_time(&run->nodes, i);
   }
   out->ends = copy;
   return free_nodes ? list_nodes(ctx, arena, run, out) : mbg__arena_check(ctx, arena);

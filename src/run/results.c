@@ -159,7 +159,7 @@ int mbg_run_event_at(const mbg_run *run, int index, mbg_run_event *event) {
                            .time = f->t,
                            .rate = f->gdot,
                            .grazing = f->grazing,
-                           .impulse = f->impulse,
+                           .impulse = re(f->impulse),
                            .jump = f->jump,
                            .node = f->node};
   return MBG_OK;
@@ -167,7 +167,10 @@ int mbg_run_event_at(const mbg_run *run, int index, mbg_run_event *event) {
 
 /* ---------------------------------------------------------------------- without a copy */
 
-const double *mbg_run_time_array(const mbg_run *run) { return node_count(run) > 0 ? run->nodes.t : NULL; }
+/* no array of doubles in the twin */
+const double *mbg_run_time_array(const mbg_run *run) {
+  return node_count(run) > 0 && !MBG__TWIN ? (const double *)(const void *)run->nodes.t : NULL;
+}
 
 /* the twin, whose scalars are complex, has no array of doubles */
 const double *mbg_run_value_array(const mbg_run *run) {

@@ -49,12 +49,12 @@ bool mbg__system_view(mbg__system *view, const mbg__system *of);
 /* ---------------------------------------------------------------------- vectors of velocities */
 
 /* free (nv) = c full (nw); the free components of full = c free, masked ones untouched. */
-static inline void mbg__to_free(const mbg_model *m, double c, const real *full, real *free_) {
+static inline void mbg__to_free(const mbg_model *m, real c, const real *full, real *free_) {
   for (int j = 0; j < m->nv; j++) {
     free_[j] = c * full[m->full[j]];
   }
 }
-static inline void mbg__to_full(const mbg_model *m, double c, const real *free_, real *full) {
+static inline void mbg__to_full(const mbg_model *m, real c, const real *free_, real *full) {
   for (int j = 0; j < m->nv; j++) {
     full[m->full[j]] = c * free_[j];
   }
@@ -118,6 +118,9 @@ int mbg__sampling_create(mbg_context *ctx, mbg__arena *arena, const mbg__system 
 /* At a point of an integral, level kinematics: y (nused, may be NULL) at the frames, twists and time of a state. Until
    the next update the system has frames, twists and these signals, nothing else. */
 int mbg__system_sample(mbg_context *ctx, mbg__system *sys, const mbg__sampling *what, const mbg__state *state, real *y);
+/* ... with their derivatives, functions evaluated once. */
+int mbg__system_sample_both(mbg_context *ctx, mbg__system *sys, const mbg__sampling *what, const mbg__state *state,
+                            real *y);
 
 /* Warns of modal bodies beyond linear deformation, and of beam elements that turned too far between their nodes, at the
    nodes whose signals were evaluated since the last call; ctx NULL: forgets them. */

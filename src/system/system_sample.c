@@ -89,8 +89,7 @@ int mbg__sampling_create(mbg_context *ctx, mbg__arena *arena, const mbg__system 
   return mbg__arena_check(ctx, arena);
 }
 
-int mbg__system_sample(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state, real *y) {
-  int err = MBG_OK;
+static void place(mbg__system *s, const mbg__sampling *w, const mbg__state *state) {
   assert(w->level == MBG__SAMPLE_KINEMATICS);
   s->partial = true;
   s->t = state->t;
@@ -100,13 +99,35 @@ int mbg__system_sample(mbg_context *ctx, mbg__system *s, const mbg__sampling *w,
   for (int k = 0; k < w->ncoord; k++) {
     mbg__coord_update(s, w->coord[k]);
   }
+}
+
+static void take(const mbg__system *s, const mbg__sampling *w, real *y) {
+  for (int k = 0; k < w->nused && y; k++) {
+    y[k] = s->y[w->used[k]];
+  }
+}
+
+int mbg__system_sample(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state, real *y) {
+  int err = MBG_OK;
+  place(s, w, state);
   for (int k = 0; k < w->nsignal; k++) {
     MBG_TRY(mbg__signal_value(ctx, s, w->signal[k]));
     MBG_TRY(mbg__signal_finite(ctx, s, w->signal[k]));
   }
-  for (int k = 0; k < w->nused && y; k++) {
-    y[k] = s->y[w->used[k]];
+  take(s, w, y);
+done:
+  return err;
+}
+
+int mbg__system_sample_both(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state,
+                            real *y) {
+  int err = MBG_OK;
+  place(s, w, state);
+  for (int k = 0; k < w->nsignal; k++) {
+    MBG_TRY(mbg__signal_both(ctx, s, w->signal[k]));
+    MBG_TRY(mbg__signal_finite(ctx, s, w->signal[k]));
   }
+  take(s, w, y);
 done:
   return err;
 }

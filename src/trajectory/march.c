@@ -28,12 +28,12 @@ int mbg__march_reserve(mbg_context *ctx, mbg__march *m, int steps) {
   const size_t n = (size_t)room + 1;
   bool failed = false;
   if (controlled(&m->plan) || m->plan.events) {
-    m->h = grow(m, m->h, n, sizeof(double), &failed);
+    m->h = grow(m, m->h, n, sizeof(real), &failed);
   }
   if (m->plan.events) {
     m->fired = grow(m, m->fired, n, sizeof(int), &failed);
   }
-  m->nodes.t = grow(m, m->nodes.t, n, sizeof(double), &failed);
+  m->nodes.t = grow(m, m->nodes.t, n, sizeof(real), &failed);
   m->nodes.y = grow(m, m->nodes.y, n * (size_t)m->nodes.width, sizeof(real), &failed);
   if (failed) {
     return mbg__fail_memory(ctx);
@@ -75,7 +75,7 @@ static double given_length(const mbg__run_plan *plan, int n) {
 double mbg__march_length(const mbg__march *m, int n) {
   int lo = 0, hi = m->npart;
   if (hi == 0) {
-    return m->plan.nlength > 0 ? given_length(&m->plan, n) : m->h[n];
+    return m->plan.nlength > 0 ? given_length(&m->plan, n) : re(m->h[n]);
   }
   while (hi - lo > 1) {
     const int mid = (lo + hi) / 2;
@@ -140,8 +140,8 @@ void mbg__march_destroy(mbg__march *m) {
   }
   const mbg_allocator a = m->allocator;
   mbg__store_destroy(&m->store);
-  void *all[] = {m->h,     m->parts,    m->nodes.t,  m->nodes.y,  m->row, m->last,
-                 m->fired, m->block[0], m->block[1], m->block[2], m->v,   m};
+  void *all[] = {m->h,        m->parts,    m->nodes.t,  m->nodes.y, m->row,  m->last, m->fired,
+                 m->block[0], m->block[1], m->block[2], m->v,       m->kept, m};
   for (int i = 0; i < MBG_COUNT(all); i++) {
     a.release(a.user, all[i]);
   }
@@ -210,7 +210,7 @@ static void explain(mbg_context *ctx, mbg__march *m, const char *node, char *tex
 /* ---------------------------------------------------------------------- steps under error control */
 
 /* One trial of length h. A step that does not converge has an infinite error; its message is the caller's. */
-int mbg__march_try(mbg_context *ctx, mbg__march *m, const char *from, double h, char *to, double *error) {
+int mbg__march_try(mbg_context *ctx, mbg__march *m, const char *from, real h, char *to, double *error) {
   const int err = m->method.step(ctx, m->user, from, h, to);
   if (err == MBG_ERROR_CONVERGENCE) {
     *error = INFINITY;
@@ -321,7 +321,7 @@ static int record(mbg_context *ctx, mbg__march *m, const char *node, int n) {
     mbg__nodes_take(nodes, n, y);
   }
   if (m->plan.node) {
-    m->plan.node(m->plan.taker, nodes->t[n], false, y);
+    m->plan.node(m->plan.taker, re(nodes->t[n]), false, y);
   }
   return MBG_OK;
 }
@@ -329,17 +329,17 @@ static int record(mbg_context *ctx, mbg__march *m, const char *node, int n) {
 int mbg__march_commit(mbg_context *ctx, mbg__march *m, const char *node, int n) {
   mbg__nodes *nodes = &m->nodes;
   int err = MBG_OK;
-  nodes->t[n] = mbg__march_time(node);
+  nodes->t[n] = mbg__march_moment(node);
   MBG_TRY(record(ctx, m, node, n));
   if (nodes->nused + nodes->npose > 0) {
-    MBG_TRY(mbg__rank_watch_step(ctx, m->plan.watch, nodes->t[n > 0 ? n - 1 : 0], nodes->t[n], NULL, NULL));
+    MBG_TRY(mbg__rank_watch_step(ctx, m->plan.watch, re(nodes->t[n > 0 ? n - 1 : 0]), re(nodes->t[n]), NULL, NULL));
   }
   MBG_TRY(mbg__store_checkpoint(ctx, &m->store, node));
   memcpy(m->last, node, m->store.bytes);
   nodes->nnode = n + 1;
   m->counts.steps += n > 0;
   if (n > 0 && m->plan.progress) {
-    m->plan.progress(m->plan.user, nodes->t[n]);
+    m->plan.progress(m->plan.user, re(nodes->t[n]));
   }
 done:
   return err;
@@ -372,11 +372,12 @@ done:
 int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes *out) {
   mbg__nodes *nodes = &m->nodes;
   int err = MBG_OK;
+  const int before = nodes->nnode;
   nodes->partial = false;
   nodes->nnode = 0;
   m->counts.steps = 0;
   if (m->plan.events) {
-    MBG_TRY(mbg__march_run_events(ctx, m));
+    MBG_TRY(mbg__march_run_events(ctx, m, before));
     goto done;
   }
   if (controlled(&m->plan) && !frozen) {
@@ -411,7 +412,7 @@ int mbg__march_forward(mbg_context *ctx, mbg__march *m,
   const void *from = NULL, *node = mbg__store_first(&m->store);
   int err = MBG_OK, now = 0;
   for (int n = 0; n < m->nodes.nnode; n++, from = node) {
-    MBG_TRY(mbg__plan_check_interrupt(ctx, &m->plan, m->nodes.t[n]));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &m->plan, re(m->nodes.t[n])));
     if (mbg__store_complete(&m->store)) {
       MBG_TRY(mbg__store_restore(ctx, &m->store, n, &node));
     } else if (n > 0) {
@@ -456,7 +457,7 @@ int mbg__march_backward(mbg_context *ctx, mbg__march *m,
   int err = MBG_OK;
   for (int n = m->nodes.nnode - 1; n >= 0; n--) {
     const void *node;
-    MBG_TRY(mbg__plan_check_interrupt(ctx, &m->plan, m->nodes.t[n]));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &m->plan, re(m->nodes.t[n])));
     MBG_TRY(mbg__march_restore(ctx, m, n, &node));
     mbg__events_after(m->plan.events, m->fired ? m->fired[n] : 0);
     MBG_TRY(visit(ctx, user, n, node));

@@ -7,14 +7,14 @@
 
 /* How every node begins; the method fills it. */
 typedef struct {
-  double t, h; /* time, and the step that led here (0 at the start) */
+  real t, h; /* time, and the step that led here (0 at the start); imaginary parts move with events */
 } mbg__node_head;
 
 /* What a method must provide; a node is a block of bytes without pointers into itself. */
 typedef struct {
   size_t bytes; /* of a node */
   int (*begin)(mbg_context *ctx, void *user, void *node);
-  int (*step)(mbg_context *ctx, void *user, const void *from, double h, void *to);
+  int (*step)(mbg_context *ctx, void *user, const void *from, real h, void *to);
   /* Local error of the last step, relative to the model's size: third order in h. NULL: fixed steps only. */
   double (*error)(const void *user);
   double growth; /* largest ratio of a step under error control to the one before */

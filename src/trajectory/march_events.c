@@ -18,8 +18,9 @@ typedef struct {
   double want;  /* controlled steps: next length */
   double least; /* ... which shrink with intervals of events that accumulate: a share of the run, 0: fixed ones */
   int refused;
+  bool controlled;
   bool on_grid; /* the present node is the one before `next` */
-  bool ended;
+  bool ended, by_event;
 } walk;
 
 int mbg__march_prepare_events(mbg_context *ctx, mbg__march *m, int nw) {
@@ -32,7 +33,7 @@ int mbg__march_prepare_events(mbg_context *ctx, mbg__march *m, int nw) {
 
 /* ---------------------------------------------------------------------- steps of any length */
 
-static int trial_step(mbg_context *ctx, void *user, double h) {
+static int trial_step(mbg_context *ctx, void *user, real h) {
   mbg__march *m = user;
   return m->method.step(ctx, m->user, m->block[PRESENT], h, m->block[TRIAL]);
 }
@@ -59,7 +60,7 @@ int mbg__march_again_events(mbg_context *ctx, mbg__march *m, int n, const void *
 /* ---------------------------------------------------------------------- nodes */
 
 /* the trial (or the state after an event) becomes the present node */
-static int commit(mbg_context *ctx, walk *w, double h, int fired) {
+static int commit(mbg_context *ctx, walk *w, real h, int fired) {
   mbg__march *m = w->m;
   char *block = m->block[PRESENT];
   int err = MBG_OK;
@@ -87,7 +88,7 @@ static int act(mbg_context *ctx, walk *w, int event) {
     MBG_TRY(mbg__events_fire(ctx, ev, event, w->n, t, &before));
     MBG_TRY(mbg__events_zeno(ctx, ev, fmax(w->cell, w->least)));
     if (mbg__events_ends(ev, event)) {
-      w->ended = true;
+      w->ended = w->by_event = true;
       break;
     }
     MBG_TRY(restart(ctx, m, k, m->block[PRESENT], m->block[TRIAL]));
@@ -110,12 +111,55 @@ static bool is_break(const mbg__march *m, double t) {
   return false;
 }
 
-static int planned(const mbg__march *m) { return m->npart > 0 ? m->grid_steps : m->plan.nlength; }
+static bool controlled(const mbg__march *m) { return m->npart == 0 && m->plan.nlength == 0; }
+
+static int planned(const mbg__march *m) {
+  return m->nkept > 0 ? m->nkept : m->npart > 0 ? m->grid_steps : m->plan.nlength;
+}
 
 static void next_node(walk *w) {
+  const double *kept = w->m->nkept > 0 ? w->m->kept : NULL;
   w->next++;
-  w->cell = mbg__march_length(w->m, w->next);
-  w->t += w->cell;
+  w->cell = kept ? kept[w->next] - kept[w->next - 1] : mbg__march_length(w->m, w->next);
+  w->t = kept ? kept[w->next] : w->t + w->cell;
+}
+
+/* ---------------------------------------------------------------------- frozen runs */
+
+/* Is this time of the grid a node of the last run, which no event has made its own? */
+static bool stayed(const mbg__march *m, double t, double cell) {
+  int low = 0, high = m->nodes.nnode - 1;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    *(mbg__nodes_time(&m->nodes, middle) <= t - 1e-9 * cell ? &low : &high) = middle;
+  }
+  return fabs(mbg__nodes_time(&m->nodes, high) - t) < 1e-9 * cell &&
+         (is_break(m, t) || !mbg__events_at(m->plan.events, t, 1e-9 * cell));
+}
+
+/* the nodes of the grid that the last run has not dropped, and those behind its end; or the ends of its own steps */
+static int keep_nodes(mbg_context *ctx, mbg__march *m) {
+  const int n = controlled(m) ? m->nodes.nnode : planned(m);
+  const double last = mbg__nodes_time(&m->nodes, m->nodes.nnode - 1);
+  double t = m->plan.t0;
+  double *kept = mbg__resize(ctx, m->kept, (size_t)n + 1, sizeof(double));
+  if (!kept) {
+    return mbg__fail_memory(ctx);
+  }
+  m->kept = kept;
+  kept[0] = t;
+  int count = 0;
+  for (int k = 1; k <= n; k++) {
+    const bool grid = !controlled(m);
+    const double cell = grid ? mbg__march_length(m, k) : 0;
+    t = grid ? t + cell : k < n ? mbg__nodes_time(&m->nodes, k) : t;
+    const bool step = !grid && k < n && mbg__march_fired(m, k) < 0 && mbg__march_fires(m, k) < 0;
+    if (grid ? k == n || t > last || stayed(m, t, cell) : step) {
+      kept[++count] = t;
+    }
+  }
+  m->nkept = count;
+  return MBG_OK;
 }
 
 /* after an event: the first node that is far enough, a break, or the last one */
@@ -123,7 +167,8 @@ static void skip_nodes(walk *w) {
   const double t = mbg__march_time(w->m->block[PRESENT]);
   const int last = planned(w->m);
   w->on_grid = false;
-  while (w->next < last && w->t - t < w->cell / 4 && !(is_break(w->m, w->t) && w->t > t)) {
+  const double least = w->m->nkept > 0 ? 1e-12 : 0.25; /* a frozen run drops nothing */
+  while (w->next < last && w->t - t < least * w->cell && !(is_break(w->m, w->t) && w->t > t)) {
     next_node(w);
   }
   if (w->next == last && w->t - t <= 1e-12 * (fabs(t) + w->cell)) {
@@ -134,22 +179,24 @@ static void skip_nodes(walk *w) {
 /* may an event that lies a little beyond the next node take its place? */
 static double beyond(const walk *w, double h) {
   const bool last = w->next == planned(w->m);
-  return !w->on_grid || last || is_break(w->m, w->t) ? h : h + w->cell / 100;
+  return w->m->nkept > 0 || !w->on_grid || last || is_break(w->m, w->t) ? h : h + w->cell / 100;
 }
 
 /* ---------------------------------------------------------------------- steps under error control */
 
-static int controlled_trial(mbg_context *ctx, walk *w, double *h) {
+/* the end of a step stays where its start moves */
+static int controlled_trial(mbg_context *ctx, walk *w, real *h) {
   mbg__march *m = w->m;
   const char *from = m->block[PRESENT];
   const double t = mbg__march_time(from), least = 1e-12 * (m->plan.t1 - m->plan.t0);
   int err = MBG_OK, begin = mbg__message_mark(ctx);
-  double error;
+  double error, length;
   for (w->refused = 0;; w->refused++) {
-    *h = mbg__march_attempt(w->want, mbg__plan_next_break(&m->plan, t) - t);
+    length = mbg__march_attempt(w->want, mbg__plan_next_break(&m->plan, t) - t);
+    *h = r_value(length, -mbg__march_moment(from));
     mbg__message_rewind(ctx, begin);
     MBG_TRY(mbg__march_try(ctx, m, from, *h, m->block[TRIAL], &error));
-    w->want = mbg__march_next_length(*h, error, m->method.growth);
+    w->want = mbg__march_next_length(length, error, m->method.growth);
     if (!(error > 1)) {
       return MBG_OK;
     }
@@ -159,6 +206,11 @@ static int controlled_trial(mbg_context *ctx, walk *w, double *h) {
   }
 done:
   return err;
+}
+
+/* as for fixed steps: the node before it would be the start of a tiny step */
+static double beyond_controlled(const walk *w, double t, double h) {
+  return fmax(h, fmin(h + h / 100, mbg__plan_next_break(&w->m->plan, t) - t));
 }
 
 /* ---------------------------------------------------------------------- the run */
@@ -182,43 +234,64 @@ done:
 }
 
 /* one step, perhaps to an event, which acts */
-static int advance(mbg_context *ctx, walk *w, bool controlled) {
+static int advance(mbg_context *ctx, walk *w) {
   const mbg__event_steps steps = {.step = trial_step, .state = state_at, .user = w->m};
   mbg__march *m = w->m;
-  const double t = mbg__march_time(m->block[PRESENT]);
-  double h = 0, h1;
+  const real t = mbg__march_moment(m->block[PRESENT]);
+  real h = 0, h1;
   int err = MBG_OK, event;
-  if (controlled) {
+  if (w->controlled) {
     MBG_TRY(controlled_trial(ctx, w, &h));
-    w->cell = h;
+    w->cell = re(h);
   } else {
-    h = w->on_grid ? w->cell : w->t - t;
+    h = w->on_grid && m->nkept == 0 ? w->cell : w->t - t;
     MBG_TRY(trial_step(ctx, m, h));
   }
-  MBG_TRY(mbg__events_search(ctx, m->plan.events, &steps, t, h, controlled ? h : beyond(w, h), &h1, &event));
+  const double most = w->controlled ? beyond_controlled(w, re(t), re(h)) : beyond(w, re(h));
+  MBG_TRY(mbg__events_search(ctx, m->plan.events, &steps, t, h, most, &h1, &event));
   mbg__events_accept(m->plan.events);
   MBG_TRY(commit(ctx, w, h1, mbg__events_count(m->plan.events)));
   w->on_grid = true;
   MBG_TRY(event >= 0 ? act(ctx, w, event) : MBG_OK);
-  if (!controlled && !w->ended && event >= 0) {
+  if (!w->controlled && !w->ended && event >= 0) {
     skip_nodes(w);
-  } else if (!controlled && !w->ended) {
+  } else if (!w->controlled && !w->ended) {
     w->ended = w->next == planned(m);
     if (!w->ended) {
       next_node(w);
     }
   }
+  /* steps under error control that are repeated end before the run does where an event has ended the one before */
+  const bool over = !(mbg__march_time(m->block[PRESENT]) < m->plan.t1 - 1e-12 * (m->plan.t1 - m->plan.t0));
+  if (controlled(m) && !w->controlled && w->ended && !over && !w->by_event) {
+    w->controlled = true;
+    w->ended = false;
+    w->want = w->cell;
+  }
+  w->ended = w->ended || (w->controlled && over);
 done:
   return err;
 }
 
-int mbg__march_run_events(mbg_context *ctx, mbg__march *m) {
-  const bool controlled = m->npart == 0 && m->plan.nlength == 0;
+static int frozen_grid(mbg_context *ctx, mbg__march *m, int nodes) {
+  if (!mbg__events_frozen(m->plan.events)) {
+    m->nkept = 0;
+    return MBG_OK;
+  }
+  m->nodes.nnode = nodes;
+  const int err = m->nkept > 0 || nodes < 2 ? MBG_OK : keep_nodes(ctx, m);
+  m->nodes.nnode = 0;
+  return err;
+}
+
+int mbg__march_run_events(mbg_context *ctx, mbg__march *m, int nodes) {
   walk w = {.m = m, .on_grid = true, .want = 1e-3 * (m->plan.t1 - m->plan.t0)};
-  w.least = controlled ? w.want : 0;
   int err = MBG_OK;
+  MBG_TRY(frozen_grid(ctx, m, nodes));
+  w.controlled = controlled(m) && m->nkept == 0;
+  w.least = controlled(m) ? w.want : 0;
   MBG_TRY(begin(ctx, &w));
-  if (!controlled) {
+  if (!w.controlled) {
     next_node(&w);
   }
   while (!w.ended) {
@@ -226,10 +299,7 @@ int mbg__march_run_events(mbg_context *ctx, mbg__march *m) {
       m->nodes.partial = true;
       break;
     }
-    MBG_TRY(advance(ctx, &w, controlled));
-    if (controlled && !(mbg__march_time(m->block[PRESENT]) < m->plan.t1 - 1e-12 * (m->plan.t1 - m->plan.t0))) {
-      break;
-    }
+    MBG_TRY(advance(ctx, &w));
   }
   m->counts.bytes = mbg__store_bytes(&m->store);
 done:

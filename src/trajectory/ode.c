@@ -8,9 +8,9 @@
 
 mbg__segment mbg__segment_between(double ta, double tb) { return (mbg__segment){fmin(ta, tb), fmax(ta, tb)}; }
 
-double mbg__segment_inside(const mbg__segment *s, double t) {
+real mbg__segment_inside(const mbg__segment *s, real t) {
   const double d = 8 * DBL_EPSILON * fmax(fabs(s->ta), fabs(s->tb));
-  return isfinite(d) && s->tb - s->ta > 4 * d ? fmin(fmax(t, s->ta + d), s->tb - d) : t;
+  return isfinite(d) && s->tb - s->ta > 4 * d ? r_value(fmin(fmax(re(t), s->ta + d), s->tb - d), t) : t;
 }
 
 mbg__segment mbg__plan_segment(const mbg__run_plan *plan, double ta, double tb) {
@@ -53,7 +53,7 @@ mbg__rk_options mbg__ode_options(const mbg__run_plan *plan, const double *atol) 
   return options;
 }
 
-mbg__rk_run mbg__ode_run(const mbg__run_plan *plan, double t1, mbg__rk_rhs rhs, mbg__rk_segment segment, void *user) {
+mbg__rk_run mbg__ode_run(const mbg__run_plan *plan, real t1, mbg__rk_rhs rhs, mbg__rk_segment segment, void *user) {
   return (mbg__rk_run){.rhs = rhs,
                        .segment = segment,
                        .user = user,
@@ -134,7 +134,7 @@ int mbg__ode_integrate(mbg_context *ctx, const mbg__run_plan *plan, mbg__rk *rk,
     }
     MBG_TRY(steps->finish_step(ctx, steps->user));
     if (plan->progress) {
-      plan->progress(plan->user, mbg__rk_last(rk)->t1);
+      plan->progress(plan->user, re(mbg__rk_last(rk)->t1));
     }
   }
 done:

@@ -17,7 +17,7 @@ typedef struct {
 
 mbg__segment mbg__segment_between(double ta, double tb); /* in any order */
 /* t moved off the ends by a few units in the last place: time functions take their limits from inside. */
-double mbg__segment_inside(const mbg__segment *s, double t);
+real mbg__segment_inside(const mbg__segment *s, real t);
 
 /* Between the breaks around ta .. tb: equal for a run that is repeated from the middle. */
 mbg__segment mbg__plan_segment(const mbg__run_plan *plan, double ta, double tb);
@@ -38,7 +38,7 @@ bool mbg__ode_needs_accelerations(const mbg_model *m, int n, const int *list);
 /* Tolerances and fixed step of the plan, dense output; atol (n) is referenced. */
 mbg__rk_options mbg__ode_options(const mbg__run_plan *plan, const double *atol);
 /* From t0 of the plan to t1, with its breaks. */
-mbg__rk_run mbg__ode_run(const mbg__run_plan *plan, double t1, mbg__rk_rhs rhs, mbg__rk_segment segment, void *user);
+mbg__rk_run mbg__ode_run(const mbg__run_plan *plan, real t1, mbg__rk_rhs rhs, mbg__rk_segment segment, void *user);
 
 /* What a formulation does in a forward run. */
 typedef struct {

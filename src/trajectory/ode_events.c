@@ -25,6 +25,7 @@ void mbg__ode_events_destroy(mbg__ode_events *e) {
   if (e->allocator.release) {
     e->allocator.release(e->allocator.user, e->fired);
     e->allocator.release(e->allocator.user, e->grid);
+    e->allocator.release(e->allocator.user, e->kept);
     e->allocator.release(e->allocator.user, e->v);
   }
 }
@@ -69,7 +70,7 @@ typedef struct {
   mbg__ode_events *e;
   const mbg__run_plan *plan;
   const mbg__ode_event_steps *steps;
-  double t;      /* present end */
+  real t;        /* present end */
   int node;      /* its number */
   int next;      /* end of the grid */
   bool repeated; /* the grid is that of a run before: none of its ends is dropped */
@@ -92,29 +93,6 @@ static void fill_grid(mbg__ode_events *e, const mbg__run_plan *plan) {
   }
 }
 
-/* without the ends that are events */
-int mbg__ode_events_repeat(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend,
-                           const double *ends) {
-  const mbg__events *ev = plan->events;
-  if (plan->step > 0 || nend != e->n) {
-    return MBG_OK;
-  }
-  double *grid = e->allocator.resize(e->allocator.user, e->grid, ((size_t)nend + 1) * sizeof(double));
-  if (!grid) {
-    return mbg__fail_memory(ctx);
-  }
-  e->grid = grid;
-  e->ngrid = 0;
-  grid[0] = ends[0];
-  for (int k = 1; k <= nend; k++) {
-    const bool of_event = mbg__ode_events_fired(e, k) >= 0 || mbg__ode_events_fires(e, ev, k) >= 0;
-    if (!of_event) {
-      grid[++e->ngrid] = ends[k];
-    }
-  }
-  return MBG_OK;
-}
-
 static bool is_break(const mbg__run_plan *plan, double t) {
   for (int i = 0; i < plan->nbreak; i++) {
     if (fabs(plan->breaks[i] - t) <= 1e-12 * (fabs(t) + 1)) {
@@ -124,14 +102,68 @@ static bool is_break(const mbg__run_plan *plan, double t) {
   return false;
 }
 
+/* is this end of the grid one of a step of the last run, which no event has made its own? */
+static bool stayed(const mbg__run_plan *plan, int nend, const double *ends, double t) {
+  int low = 0, high = nend;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    *(ends[middle] < t ? &low : &high) = middle;
+  }
+  return ends[high] == t && (is_break(plan, t) || !mbg__events_at(plan->events, t, 1e-9 * plan->step));
+}
+
+/* Ends of steps without those that are events. Of a fixed grid: those of the last run, and all behind it; else the step
+   that an event cut to end the run is made for its own end again. */
+static int keep_ends(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend, const double *ends) {
+  const bool fixed = plan->step > 0;
+  const int n = fixed ? e->ngrid : nend;
+  double *kept = e->allocator.resize(e->allocator.user, e->kept, ((size_t)n + 2) * sizeof(double));
+  if (!kept) {
+    return mbg__fail_memory(ctx);
+  }
+  e->kept = kept;
+  e->nkept = 0;
+  kept[0] = ends[0];
+  for (int k = 1; k <= n; k++) {
+    const double t = fixed ? e->grid[k] : ends[k];
+    const bool of_event =
+        !fixed && (mbg__ode_events_fired(e, k) >= 0 || mbg__ode_events_fires(e, plan->events, k) >= 0);
+    if (fixed ? k == n || t > ends[nend] || stayed(plan, nend, ends, t) : !of_event) {
+      kept[++e->nkept] = t;
+    }
+  }
+  if (!fixed && e->aim > kept[e->nkept]) {
+    kept[++e->nkept] = e->aim;
+  }
+  return MBG_OK;
+}
+
+int mbg__ode_events_repeat(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend,
+                           const double *ends) {
+  const bool frozen = mbg__events_frozen(plan->events);
+  int err = MBG_OK;
+  if (!frozen && plan->step > 0) {
+    e->nkept = 0;
+    return MBG_OK;
+  }
+  if (nend == e->n && !(frozen && e->nkept > 0)) {
+    if (plan->step > 0) {
+      fill_grid(e, plan); /* the run has put events into it */
+    }
+    MBG_TRY(keep_ends(ctx, e, plan, nend, ends));
+  }
+done:
+  return err;
+}
+
 static double cell(const walk *w) { return w->e->grid[w->next] - w->e->grid[w->next - 1]; }
 
 /* after an event: the first end of the grid that is far enough, a break, or the last one */
 static void skip_ends(walk *w) {
   const double *grid = w->e->grid;
   w->on_grid = false;
-  while (w->next < w->e->ngrid && grid[w->next] - w->t < (w->repeated ? 0 : cell(w) / 4) &&
-         !(is_break(w->plan, grid[w->next]) && grid[w->next] > w->t)) {
+  while (w->next < w->e->ngrid && grid[w->next] - re(w->t) < (w->repeated ? 1e-12 : 0.25) * cell(w) &&
+         !(is_break(w->plan, grid[w->next]) && grid[w->next] > re(w->t))) {
     w->next++;
   }
 }
@@ -139,7 +171,7 @@ static void skip_ends(walk *w) {
 /* a run that an event has ended leaves no ends behind it: the next one goes on under error control */
 static bool grid_is_over(const walk *w) {
   const mbg__ode_events *e = w->e;
-  return e->ngrid > 0 && (w->next > e->ngrid || !(e->grid[w->next] > w->t));
+  return e->ngrid > 0 && (w->next > e->ngrid || !(e->grid[w->next] > re(w->t)));
 }
 
 /* may an event that lies a little beyond the next end take its place? */
@@ -150,7 +182,7 @@ static double beyond(const walk *w, double h) {
              : h + cell(w) / 100;
 }
 
-static bool at_end(const walk *w) { return !(w->t < w->plan->t1 - 1e-12 * (w->plan->t1 - w->plan->t0)); }
+static bool at_end(const walk *w) { return !(re(w->t) < w->plan->t1 - 1e-12 * (w->plan->t1 - w->plan->t0)); }
 
 /* the integrator starts at the present end */
 static int start_steps(mbg_context *ctx, walk *w) {
@@ -158,23 +190,24 @@ static int start_steps(mbg_context *ctx, walk *w) {
   if (e->ngrid == 0) {
     return w->steps->start(ctx, w->steps->user, 0, NULL);
   }
-  e->grid[w->next - 1] = w->t;
+  e->grid[w->next - 1] = re(w->t);
   return w->steps->start(ctx, w->steps->user, e->ngrid - w->next + 1, e->grid + w->next - 1);
 }
 
 /* ---------------------------------------------------------------------- the run */
 
-/* the event acts at the present end; so do those that it carries across their guards */
-static int act(mbg_context *ctx, walk *w, int event, double h) {
+/* the event acts at the present end; so do those that it carries across their guards. aim: end of the step it cut */
+static int act(mbg_context *ctx, walk *w, int event, double h, double aim) {
   mbg__events *ev = w->plan->events;
   const mbg__ode_event_steps *s = w->steps;
   int err = MBG_OK;
   for (; event >= 0 && !w->ended; event = mbg__events_next(ev)) {
     const int k = mbg__events_count(ev);
     const mbg__state before = s->state(ctx, s->user, false);
-    MBG_TRY(mbg__events_fire(ctx, ev, event, w->node, w->t, &before));
+    MBG_TRY(mbg__events_fire(ctx, ev, event, w->node, re(w->t), &before));
     MBG_TRY(mbg__events_zeno(ctx, ev, h));
     if (mbg__events_ends(ev, event)) {
+      w->e->aim = aim;
       w->ended = true;
       break;
     }
@@ -195,12 +228,13 @@ static int advance(mbg_context *ctx, walk *w) {
   const mbg__ode_event_steps *s = w->steps;
   const mbg__event_steps search = {s->step, s->state, s->user, s->inside};
   mbg__events *ev = w->plan->events;
-  double t1, h1;
+  real t1, h1;
   int err = MBG_OK, event;
   MBG_TRY(s->next(ctx, s->user, &t1));
   /* steps under error control shrink with the intervals of events that accumulate: a share of the run instead */
-  const double h = t1 - w->t, length = w->e->ngrid > 0 ? cell(w) : fmax(h, 1e-3 * (w->plan->t1 - w->plan->t0));
-  MBG_TRY(mbg__events_search(ctx, ev, &search, w->t, h, beyond(w, h), &h1, &event));
+  const real h = t1 - w->t;
+  const double length = w->e->ngrid > 0 ? cell(w) : fmax(re(h), 1e-3 * (w->plan->t1 - w->plan->t0));
+  MBG_TRY(mbg__events_search(ctx, ev, &search, w->t, h, beyond(w, re(h)), &h1, &event));
   mbg__events_accept(ev);
   MBG_TRY(count_step(ctx, w->e, mbg__events_count(ev)));
   MBG_TRY(s->accept(ctx, s->user, event < 0, &w->node));
@@ -209,7 +243,7 @@ static int advance(mbg_context *ctx, walk *w) {
   if (event < 0) {
     w->next++;
   } else {
-    MBG_TRY(act(ctx, w, event, length));
+    MBG_TRY(act(ctx, w, event, length, re(t1)));
   }
   w->ended = w->ended || at_end(w);
   if (event >= 0 && !w->ended) {
@@ -225,16 +259,33 @@ done:
   return err;
 }
 
+/* fixed steps, those of a run to be repeated, or none: under error control */
+static int make_grid(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan) {
+  int n = e->nkept, err = MBG_OK;
+  if (n == 0 && plan->step > 0) {
+    MBG_TRY(mbg__plan_grid(ctx, plan, NULL, &n));
+  }
+  double *grid = e->allocator.resize(e->allocator.user, e->grid, ((size_t)n + 1) * sizeof(double));
+  MBG_TRY(grid ? MBG_OK : mbg__fail_memory(ctx));
+  e->grid = grid;
+  e->ngrid = n;
+  if (e->nkept > 0) {
+    memcpy(grid, e->kept, ((size_t)n + 1) * sizeof(double));
+  } else if (n > 0) {
+    fill_grid(e, plan);
+  }
+done:
+  return err;
+}
+
 int mbg__ode_events_run(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan,
                         const mbg__ode_event_steps *steps, bool *partial) {
   walk w = {.e = e, .plan = plan, .steps = steps, .t = plan->t0, .next = 1, .on_grid = true};
   int err = MBG_OK;
   *partial = false;
-  if (plan->step > 0) {
-    fill_grid(e, plan);
-  } else {
-    w.repeated = e->ngrid > 0;
-  }
+  e->aim = NAN;
+  MBG_TRY(make_grid(ctx, e, plan));
+  w.repeated = e->nkept > 0;
   MBG_TRY(mbg__events_begin(ctx, plan->events));
   e->n = -1;
   MBG_TRY(count_step(ctx, e, 0));
@@ -252,12 +303,12 @@ int mbg__ode_events_run(mbg_context *ctx, mbg__ode_events *e, const mbg__run_pla
     }
     MBG_TRY(advance(ctx, &w));
     if (plan->progress) {
-      plan->progress(plan->user, w.t);
+      plan->progress(plan->user, re(w.t));
     }
   }
-  if (plan->step == 0) {
-    e->ngrid = 0;
-  }
 done:
+  if (!mbg__events_frozen(plan->events)) {
+    e->nkept = 0;
+  }
   return err;
 }

@@ -12,9 +12,9 @@ typedef struct {
   /* From the present end: steps to t[1] ... t[n] (n = 0: under error control), not made yet. t stays. */
   int (*start)(mbg_context *ctx, void *user, int n, const double *t);
   /* The next of them becomes the trial. *t1: its end. */
-  int (*next)(mbg_context *ctx, void *user, double *t1);
+  int (*next)(mbg_context *ctx, void *user, real *t1);
   /* A step of length h from the present end becomes the trial; the one made by `next` when it has this length. */
-  int (*step)(mbg_context *ctx, void *user, double h);
+  int (*step)(mbg_context *ctx, void *user, real h);
   /* The state at the trial, or at the present end, with rates. */
   mbg__state (*state)(mbg_context *ctx, void *user, bool trial);
   /* ... inside the trial, by its dense output. */
@@ -33,13 +33,17 @@ typedef struct {
   int *fired;   /* firings before an end or at it              (n + 1) */
   int ngrid;    /* fixed steps, or those of a run to be repeated */
   double *grid; /* their ends; scratch of the run              (ngrid + 1) */
+  int nkept;    /* frozen runs: steps of their grid, 0: none */
+  double *kept; /* ... their ends                              (nkept + 1) */
+  double aim;   /* end of the step in which an event ended the last run, NAN: none did */
   real *v;      /* twists                                      (nw) */
 } mbg__ode_events;
 
 int mbg__ode_events_create(mbg_context *ctx, const mbg__run_plan *plan, int nw, mbg__ode_events *out);
 void mbg__ode_events_destroy(mbg__ode_events *e);
 
-/* The next run repeats steps under error control, whose ends (nend + 1) those of the last run are. */
+/* The next run repeats steps under error control, whose ends (nend + 1) those of the last run are; frozen (see
+   mbg__events_freeze) also fixed steps. */
 int mbg__ode_events_repeat(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend,
                            const double *ends);
 /* The run, from the present end at t0 of the plan. */

@@ -48,7 +48,7 @@ void mbg__ode_tangent_lengths(const mbg__ode_tangent *d, real *xd) {
 
 /* a sample in a step whose length moves stays at its time; xd is scratch */
 static void hold(mbg__ode_tangent *d, const mbg__rk_record *step, double t) {
-  const double h = step->t1 - step->t0;
+  const real h = step->t1 - step->t0;
   d->held = d->t1 > d->t0 && d->nodes->omega[d->node] == 0;
   if (!d->held) {
     return;
@@ -83,7 +83,7 @@ int mbg__ode_tangent_inner(mbg_context *ctx, mbg__ode_tangent *d, const mbg__ode
                            const mbg__rk_record *step) {
   const int all = d->n * (1 + d->np);
   int err = MBG_OK;
-  for (double t; d->node < d->nodes->count && (t = mbg__step_nodes_time(d->nodes, d->node)) < step->t1;) {
+  for (double t; d->node < d->nodes->count && (t = mbg__step_nodes_time(d->nodes, d->node)) < re(step->t1);) {
     mbg__rk_interpolate_all(d->pool, d->method, all, step->r, (t - step->t0) / (step->t1 - step->t0), d->xi);
     hold(d, step, t);
     err = hand(ctx, d, ops, t, d->xi, true);

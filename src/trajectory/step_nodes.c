@@ -66,7 +66,7 @@ static int reserve(mbg_context *ctx, mbg__step_nodes *n) {
   }
   if (n->entries >= n->entry_room) {
     const int room = 2 * n->entry_room + 256;
-    double *t = grow(n, n->t, (size_t)room, sizeof(double));
+    real *t = grow(n, n->t, (size_t)room, sizeof(real));
     n->t = t ? t : n->t;
     real *omega = grow(n, n->omega, (size_t)room, sizeof(real));
     n->omega = omega ? omega : n->omega;
@@ -97,11 +97,11 @@ mbg__nodes mbg__step_nodes_of(const mbg__step_nodes *n, const int *used, bool pa
 }
 
 double mbg__step_nodes_time(const mbg__step_nodes *n, int i) {
-  return n->compact ? mbg__grid_time(&n->grid, i) : n->t[i];
+  return n->compact ? mbg__grid_time(&n->grid, i) : re(n->t[i]);
 }
 
 /* values (y, NULL: not known yet) of node i at time t with its weight */
-static int keep(mbg__step_nodes *n, int i, double t, real omega, const real *y, mbg__step_value value, void *user) {
+static int keep(mbg__step_nodes *n, int i, real t, real omega, const real *y, mbg__step_value value, void *user) {
   real *out = n->plan->place ? n->row : n->y + (size_t)i * (size_t)n->width;
   if (y && !n->plan->place && n->width > 0) {
     memcpy(out, y, (size_t)n->width * sizeof(real));
@@ -115,13 +115,13 @@ static int keep(mbg__step_nodes *n, int i, double t, real omega, const real *y, 
     mbg__nodes_sum(&nodes, omega, y ? y : out);
   }
   if (err == MBG_OK && n->plan->node) {
-    n->plan->node(n->plan->taker, t, n->plan->step > 0 && omega != 0, y ? y : out);
+    n->plan->node(n->plan->taker, re(t), n->plan->step > 0 && omega != 0, y ? y : out);
   }
   return err;
 }
 
 /* a node with known (y) or still unknown values */
-static int add(mbg_context *ctx, mbg__step_nodes *n, double t, double omega, const real *y, mbg__step_value value,
+static int add(mbg_context *ctx, mbg__step_nodes *n, real t, real omega, const real *y, mbg__step_value value,
                void *user) {
   int err = MBG_OK;
   MBG_TRY(reserve(ctx, n));
@@ -271,10 +271,9 @@ static bool divisible(const mbg__step_nodes *n, int depth) {
   return !(stopped && *stopped) && depth < (rough(n) ? DEPTH_ROUGH : DEPTH);
 }
 
-static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int depth, mbg__step_value value,
-                 void *user) {
-  const double h = tb - ta;
-  double t[POINTS];
+static int panel(mbg_context *ctx, mbg__step_nodes *n, real ta, real tb, int depth, mbg__step_value value, void *user) {
+  const real h = tb - ta;
+  real t[POINTS];
   int err = MBG_OK;
   for (int i = 0; i < POINTS; i++) {
     t[i] = ta + h * (1 + mbg__kronrod_point[i]) / 2;
@@ -283,18 +282,18 @@ static int panel(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, int
     n->point = false;
     MBG_TRY(err);
   }
-  const int bad = inaccurate(n, h);
+  const int bad = inaccurate(n, re(h));
   if (bad >= 0 && divisible(n, depth)) {
     MBG_TRY(panel(ctx, n, ta, ta + h / 2, depth + 1, value, user));
     MBG_TRY(panel(ctx, n, ta + h / 2, tb, depth + 1, value, user));
     return MBG_OK;
   }
   if (bad >= 0 && depth == DEPTH) {
-    count_rough(ctx, n, ta, bad);
+    count_rough(ctx, n, re(ta), bad);
   }
-  take_totals(n, h);
+  take_totals(n, re(h));
   for (int i = 0; i < POINTS; i++) {
-    MBG_TRY(add_samples(ctx, n, t[i], value, user));
+    MBG_TRY(add_samples(ctx, n, re(t[i]), value, user));
     MBG_TRY(add(ctx, n, t[i], h / 2 * mbg__kronrod_weight[i], n->buffer + (size_t)i * (size_t)n->width, NULL, NULL));
   }
 done:
@@ -350,12 +349,11 @@ done:
   return err;
 }
 
-int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, mbg__step_value value,
-                         void *user) {
+int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, real ta, real tb, mbg__step_value value, void *user) {
   const int entry = n->entries;
   int err = MBG_OK;
   if (n->fixed) {
-    for (double t; n->count < n->planned && (t = mbg__step_nodes_time(n, n->count)) <= tb; n->count++) {
+    for (double t; n->count < n->planned && (t = mbg__step_nodes_time(n, n->count)) <= re(tb); n->count++) {
       const real omega = n->compact ? mbg__grid_omega(&n->grid, n->count) : n->omega[n->count];
       MBG_TRY(keep(n, n->count, t, omega, NULL, value, user));
     }
@@ -365,15 +363,15 @@ int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double
   if (n->panels) {
     MBG_TRY(panel(ctx, n, ta, tb, 0, value, user));
   }
-  MBG_TRY(add_samples(ctx, n, tb, value, user));
+  MBG_TRY(add_samples(ctx, n, re(tb), value, user));
   MBG_TRY(add(ctx, n, tb, 0, NULL, value, user));
-  MBG_TRY(close_step(ctx, n, entry, ta, tb));
+  MBG_TRY(close_step(ctx, n, entry, re(ta), re(tb)));
   n->planned = n->count;
 done:
   return err;
 }
 
-int mbg__step_nodes_again(mbg_context *ctx, mbg__step_nodes *n, double t, mbg__step_value value, void *user) {
+int mbg__step_nodes_again(mbg_context *ctx, mbg__step_nodes *n, real t, mbg__step_value value, void *user) {
   const int err = add(ctx, n, t, 0, NULL, value, user);
   n->planned = n->count;
   return err;

@@ -8,7 +8,7 @@
 #include "trajectory/trajectory.h"
 
 /* y (nused), then the pose (npose of the plan), at a time inside the step at hand. */
-typedef int (*mbg__step_value)(void *user, double t, real *y);
+typedef int (*mbg__step_value)(void *user, real t, real *y);
 
 typedef struct {
   mbg_allocator allocator;
@@ -23,7 +23,7 @@ typedef struct {
   int planned; /* nodes with times */
   int room;
   int entries, entry_room; /* times and weights */
-  double *t;               /* of all nodes; when compact, of those of odd steps */
+  real *t;                 /* of all nodes; when compact, of those of odd steps */
   real *omega, *y;
   bool compact;
   mbg__node_grid grid;
@@ -55,8 +55,8 @@ mbg__nodes mbg__step_nodes_of(const mbg__step_nodes *n, const int *used, bool pa
 /* The largest number of nodes between the start of one of nstep steps with the ends t (nstep + 1) and its last node. */
 int mbg__step_nodes_inside(const mbg__step_nodes *n, int nstep, const double *t);
 /* All nodes in ]ta, tb], in order. */
-int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, double ta, double tb, mbg__step_value value, void *user);
+int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, real ta, real tb, mbg__step_value value, void *user);
 /* One more node at t, the end of the last step: the state after an event. Not for compact nodes. */
-int mbg__step_nodes_again(mbg_context *ctx, mbg__step_nodes *n, double t, mbg__step_value value, void *user);
+int mbg__step_nodes_again(mbg_context *ctx, mbg__step_nodes *n, real t, mbg__step_value value, void *user);
 
 #endif

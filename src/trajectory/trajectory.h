@@ -67,7 +67,7 @@ typedef struct {
 typedef struct {
   int nnode; /* nodes computed; fewer than planned when interrupted */
   bool partial;
-  double *t;                  /* NULL: see grid                         (nnode) */
+  real *t;                    /* NULL: see grid                         (nnode) */
   real *omega;                /* weights of the formulation's own rule, NULL: trapezoidal (nnode) */
   const mbg__node_grid *grid; /* times and weights, NULL: the arrays have them */
   int nused;
@@ -84,7 +84,7 @@ typedef struct {
 } mbg__nodes;
 
 static inline double mbg__nodes_time(const mbg__nodes *nodes, int n) {
-  return nodes->grid ? mbg__grid_time(nodes->grid, n) : nodes->t[n];
+  return nodes->grid ? mbg__grid_time(nodes->grid, n) : re(nodes->t[n]);
 }
 static inline real mbg__nodes_omega(const mbg__nodes *nodes, int n) {
   return nodes->grid    ? mbg__grid_omega(nodes->grid, n)
@@ -97,8 +97,8 @@ static inline real *mbg__nodes_values(const mbg__nodes *nodes, int n) {
 }
 /* Bytes of n nodes. */
 static inline double mbg__nodes_bytes(const mbg__nodes *nodes, int n) {
-  const size_t own = nodes->grid ? sizeof(double) / (nodes->grid->per > 1 ? 2 : 1)
-                                 : sizeof(double) + (nodes->omega ? sizeof(real) : 0);
+  const size_t own =
+      nodes->grid ? sizeof(double) / (nodes->grid->per > 1 ? 2 : 1) : sizeof(real) + (nodes->omega ? sizeof(real) : 0);
   return (double)n * (double)(own + (size_t)nodes->width * sizeof(real));
 }
 /* What other memory leaves of a limit (0: there is none) for stored nodes: an eighth of it at least, and up to 1 MB

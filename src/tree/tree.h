@@ -142,7 +142,7 @@ void mbg__tree_matrix_destroy(mbg__tree_matrix *x);
 
 /* [[M + h/2 C + h^2/4 K T, Phi_z^T], [Phi_z T, -eps]]: the step of length h with increment D and its tangent map T; eps
    (rows) NULL: 0. After linearize, with E1 computed. */
-void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D, const double *eps);
+void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, real h, const real *D, const double *eps);
 /* [[M, Phi_z^T], [Phi_z, -eps]]; eps (rows) NULL: 0. After update. */
 void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps);
 /* out (rows): the diagonal of Phi_z M^-1 Phi_z^T over motions that satisfy the hard rows (rows); 0 for these. After

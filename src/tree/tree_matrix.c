@@ -314,7 +314,7 @@ static void place(mbg__tree *t, mbg__dense *slopes) {
 }
 
 /* column i of a joint: theta = h^2/4 Sb T e_i, ds = h/2 Sb e_i, Sb e_i for the rate; T (6x6) NULL: 1 */
-static void own_column(mbg__tree *t, int k, int i, double h, const real *T, int at) {
+static void own_column(mbg__tree *t, int k, int i, real h, const real *T, int at) {
   const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
   real ds[6], c[6], *theta = t->Je[at], *nu = t->Jn[at], *al = t->Ja[at];
@@ -335,7 +335,7 @@ static void own_column(mbg__tree *t, int k, int i, double h, const real *T, int 
   v6_axpy(al, 1, c);
 }
 
-static void variations(mbg__tree *t, double h, const real *D) {
+static void variations(mbg__tree *t, real h, const real *D) {
   for (int k = 0; k < t->m->nbody; k++) {
     const mbg__link *l = &t->links[k];
     const int n = l->parent >= 0 ? path_length(t, l->parent) : 0;
@@ -409,7 +409,7 @@ static void mass_times(const mbg__tree *t, int b, const vec6 *x, int n) {
   }
 }
 
-static void dynamics(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D) {
+static void dynamics(mbg__tree *t, mbg__tree_matrix *x, real h, const real *D) {
   const int *slot = x->slots;
   for (int b = 0; b < t->sys->nblock; b++) {
     const mbg__block *block = &t->sys->blocks[b];
@@ -453,11 +453,11 @@ static void take_row(const mbg__tree *t, int i, const real *val, real b[6]) {
 
 /* Phi_z in the upper right; lower left Phi_z, or (h > 0) that of a step, Phi_z T, of rows on rates N + h/2 Z T; use
    (rows) NULL: all */
-static void rows(mbg__tree *t, mbg__tree_matrix *x, double h, const bool *use) {
+static void rows(mbg__tree *t, mbg__tree_matrix *x, real h, const bool *use) {
   int n = 0;
   for (int i = 0; i < t->nblock_row; i++) {
     const int k = t->block_link[i];
-    const bool used = !use || use[t->block_row[i]], rate = h > 0 && t->m->rows[t->rows[t->block_row[i]]].rate;
+    const bool used = !use || use[t->block_row[i]], rate = re(h) > 0 && t->m->rows[t->rows[t->block_row[i]]].rate;
     real b[6], z[6] = {0};
     take_row(t, i, t->B, b);
     if (rate) {
@@ -465,9 +465,9 @@ static void rows(mbg__tree *t, mbg__tree_matrix *x, double h, const bool *use) {
     }
     for (int j = t->col0[k]; used && j < t->col0[k + 1]; j++) {
       const real up = v6_dot(b, t->J[j]);
-      const real low = rate    ? 2 / h * (v6_dot(b, t->Jn[j]) + v6_dot(z, t->Je[j]))
-                       : h > 0 ? 4 / (h * h) * v6_dot(b, t->Je[j])
-                               : up;
+      const real low = rate        ? 2 / h * (v6_dot(b, t->Jn[j]) + v6_dot(z, t->Je[j]))
+                       : re(h) > 0 ? 4 / (h * h) * v6_dot(b, t->Je[j])
+                                   : up;
       x->A.val[x->row_slot[n + j - t->col0[k]]] += low;
       x->A.val[x->row_slot[n + j - t->col0[k] + t->nrow_slots]] += up;
     }
@@ -475,7 +475,7 @@ static void rows(mbg__tree *t, mbg__tree_matrix *x, double h, const bool *use) {
   }
 }
 
-void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, double h, const real *D, const double *eps) {
+void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, real h, const real *D, const double *eps) {
   place(t, &t->slopes);
   variations(t, h, D);
   mbg__csc_zero(&x->A);

@@ -95,8 +95,8 @@ int mbg__tree_modal_more(const mbg__tree *t, int k);
 int mbg__tree_modal_paths(mbg_context *ctx, mbg__tree *t);
 void mbg__tree_modal_more_columns(const mbg__tree *t, int k, int *path);
 void mbg__tree_modal_motions(mbg__tree *t, int k);
-void mbg__tree_modal_variations(mbg__tree *t, int k, double h, const real *D);
-void mbg__tree_modal_geometry(mbg__tree *t, int k, double h, const real *D, const int *slot, real *val);
+void mbg__tree_modal_variations(mbg__tree *t, int k, real h, const real *D);
+void mbg__tree_modal_geometry(mbg__tree *t, int k, real h, const real *D, const int *slot, real *val);
 
 /* ---------------------------------------------------------------------- shared by the files of the module */
 

@@ -74,7 +74,7 @@ int mbg__tree_modal_paths(mbg_context *ctx, mbg__tree *t) {
 /* ---------------------------------------------------------------------- columns as directions */
 
 /* the entry of the mode behind column c, if there is one, in a vector of bodies */
-static void set_mode(const mbg__tree *t, int k, int c, double x, real *y) {
+static void set_mode(const mbg__tree *t, int k, int c, real x, real *y) {
   const mbg__tree_modal_joint *b = t->modal->link[k];
   const mbg__tree_end *ends[2] = {&b->P, &b->C};
   for (int i = 0; i < 2; i++) {
@@ -129,7 +129,7 @@ void mbg__tree_modal_motions(mbg__tree *t, int k) {
 }
 
 /* variation of the joint frame by its own coordinate i: S T e_i c */
-static void set_frame(const mbg__tree *t, int k, int i, double c, const real *T) {
+static void set_frame(const mbg__tree *t, int k, int i, real c, const real *T) {
   const mbg__link *l = &t->links[k];
   real *e = t->modal->e + 6 * k;
   v6_zero(e);
@@ -138,13 +138,13 @@ static void set_frame(const mbg__tree *t, int k, int i, double c, const real *T)
   }
 }
 
-void mbg__tree_modal_variations(mbg__tree *t, int k, double h, const real *D) {
+void mbg__tree_modal_variations(mbg__tree *t, int k, real h, const real *D) {
   struct mbg__tree_modal *s = t->modal;
   const mbg__link *l = &t->links[k];
   const mbg__tree_direction d = {.e = s->e, .dw = s->x[0], .da = s->x[1]};
   const int n = parent_length(t, k), off = link_off(t, k);
   vec6 *columns[3] = {t->Je, t->Jn, t->Ja};
-  const double scale[3] = {h * h / 4, h / 2, 1};
+  const real scale[3] = {h * h / 4, h / 2, 1};
   real T[36], kC[6];
   mbg__tree_tangent_matrix(l, D, T);
   for (int c = 0; c < t->col0[k + 1] - t->col0[k]; c++) {
@@ -199,7 +199,7 @@ static void add_geometry(mbg__tree *t, int k, int c, const int *slot, real *r, r
   set_parent(t, k, NULL, r);
 }
 
-void mbg__tree_modal_geometry(mbg__tree *t, int k, double h, const real *D, const int *slot, real *val) {
+void mbg__tree_modal_geometry(mbg__tree *t, int k, real h, const real *D, const int *slot, real *val) {
   struct mbg__tree_modal *s = t->modal;
   const mbg__tree_modal_joint *b = s->link[k];
   const mbg__tree_end *ends[2] = {&b->P, &b->C};

@@ -1,13 +1,13 @@
 /* The proof of gradients across events, on random models: chains of rods in a plane and in space, four-bars, tumbling
    bodies with a mass on a spring, with one to five events each: impacts of positions, angles and distances, switches by
    positions, rates and states, events at given times, probes, free ends; parameters in guards, times and restitutions.
-   Direct and adjoint gradients agree, Taylor remainders of runs that find their events anew fall with slope 2, and runs
+   Direct and adjoint gradients and the complex twin's agree, Taylor remainders of runs that find their events anew fall with slope 2, and runs
    with a quarter of the step find the same events.
 
    The place of a guard lies between the start and the extreme that the signal has without events. A failing seed is
    repeated with MBG_SEED=number; MBG_TEXT=model.json keeps its model.
 
-   Tolerances. Direct and adjoint: 1e-10, or what rounding makes of the gradient itself, seen by parameters that change
+   Tolerances. Direct, adjoint and twin: 1e-10, or what rounding makes of the gradient itself, seen by parameters that change
    in their last digits: impacts of a chain grow it. Taylor: 1.9 to 2.1 over one decade, of the four from 1e-3 to 1e-7
    that the sequence of events leaves; a decade whose remainder is rounding is not judged. Where a criterion jumps
    because a moving event drops another node of the grid, the model is tried with other steps. */
@@ -23,7 +23,7 @@ static const char *const formulations[] = {"lie", "dae", "ali3p", "dca", "qr"}; 
 
 /* for the report */
 static int proved, refused, flat, changed, events, finer_differ, jumps;
-static double worst_direct;
+static double worst_direct, worst_twin;
 
 /* ---------------------------------------------------------------------- models */
 
@@ -316,15 +316,17 @@ static double gradient_noise(gradient_case *c, const double *g, int k) {
   return most;
 }
 
-static void check_direct(gradient_case *c, const char *name, const double *direct, const double *adjoint) {
+/* adjoint against another gradient */
+static void check_equal(gradient_case *c, const char *name, const char *what, const double *other,
+                        const double *adjoint, double *worst) {
   for (int k = 0; k < c->nc; k++) {
-    const double d = gradient_difference(c->np, c->p, direct + k * c->np, adjoint + k * c->np, 1e-6);
+    const double d = gradient_difference(c->np, c->p, other + k * c->np, adjoint + k * c->np, 1e-6);
     if (d > 1e-10 && d <= 10 * gradient_noise(c, adjoint, k)) {
       continue;
     }
-    worst_direct = fmax(worst_direct, d);
+    *worst = fmax(*worst, d);
     if (!(d <= 1e-10)) {
-      fail_msg("%s: direct and adjoint of '%s' differ by %.2e", name, c->m->criteria[k].name, d);
+      fail_msg("%s: %s and adjoint of '%s' differ by %.2e", name, what, c->m->criteria[k].name, d);
     }
   }
 }
@@ -459,7 +461,7 @@ static bool check_steps(const random_events *r, int seed, const char *formulatio
   c.options.step = step;
   gradient_case_run(&c);
   snprintf(name, sizeof name, "seed %d in %s", seed, formulation);
-  double *direct = NULL, *adjoint = gradient_case_matrix(&c), psi[16];
+  double *direct = NULL, *twin = NULL, *adjoint = gradient_case_matrix(&c), psi[16];
   if ((mbg_run_simulate(c.ctx, c.run) < 0 || mbg_run_criteria(c.ctx, c.run, psi) < 0 ||
        mbg_run_gradient(c.ctx, c.run, MBG_METHOD_ADJOINT, adjoint, NULL) < 0)) {
     if (!excuse(&c)) {
@@ -469,13 +471,16 @@ static bool check_steps(const random_events *r, int seed, const char *formulatio
     sequence(&c, names, sizeof names, &grazing, &count);
     events += count;
     direct = gradient_case_gradient(&c, MBG_METHOD_DIRECT);
-    check_direct(&c, name, direct, adjoint);
+    check_equal(&c, name, "direct", direct, adjoint, &worst_direct);
+    twin = gradient_case_twin(&c, NULL);
+    check_equal(&c, name, "twin", twin, adjoint, &worst_twin);
     good = check_taylor(&c, name, adjoint, names, last);
     if (good) {
       check_finer(&c, name, names, grazing);
     }
   }
   free(direct);
+  free(twin);
   free(adjoint);
   gradient_case_close(&c);
   return good;
@@ -517,8 +522,10 @@ static void test_random(void **state) {
   }
   print_message(
       "%d models (%d without a run of their own), %d events; criteria: %d proved, %d flat, %d with other events "
-      "at 1e-7; %d across dropped nodes; direct against adjoint %.1e; other events with a quarter of the step: %d\n",
-      n, refused, events, proved, flat, changed, jumps, worst_direct, finer_differ);
+      "at 1e-7; %d across dropped nodes; direct against adjoint %.1e, twin %.1e; other events with a quarter of the "
+      "step: "
+      "%d\n",
+      n, refused, events, proved, flat, changed, jumps, worst_direct, worst_twin, finer_differ);
   if (!one && !support_in_parts()) {
     assert_true(refused <= n / 2 && finer_differ <= 1 + n / 50 && jumps <= 1 + proved / 20);
   }

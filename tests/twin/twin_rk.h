@@ -4,7 +4,7 @@
 
 #include "twin/twin.h"
 
-typedef int (*twin_rk_rhs)(void *user, double t, const double _Complex *y, double _Complex *dydt);
+typedef int (*twin_rk_rhs)(void *user, double _Complex t, const double _Complex *y, double _Complex *dydt);
 
 /* Integrates y (n) in place from t0 to t1 with the method of that key: with the tolerance (relative and absolute), or
    repeating the nodes t (nstep + 1) when they are given. steps, if not NULL, gets the number of steps. Returns the

@@ -221,7 +221,7 @@ static int last(const mbg__ali3p *a, double *t, mbg__frame *H, real *v, int *tur
   }
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
   mbg__tree_frames(a->tree, n.E, n.w, H, v);
-  *t = *n.t;
+  *t = re(*n.t);
   memcpy(turns, n.turns, (size_t)a->m->nturn * sizeof(int));
   return MBG_OK;
 }

@@ -28,7 +28,7 @@ typedef struct {
   mbg__ali3p_guard *guard; /* events, else NULL */
   void *after;             /* node after an event */
   bool after_event;        /* an event follows the node */
-  double h;                /* step that follows the node, if its length moves, 0: it does not */
+  real h;                  /* step that follows the node, if its length moves, 0: it does not */
   int fires;               /* firing that it ends at, -1: none */
   real *fw, *fv;           /* events: of the bodies                (nc x nw each) */
   real *hs;                /* events with late rates: their part of hb, NULL: none   (nc) */
@@ -39,7 +39,7 @@ typedef struct {
   real *wsb, *asb;        /* nc x n */
   real *X;                /* (n + rows) x nc */
   real *gq;               /* nc x n */
-  double half;            /* h/2 of the step that is pulled, 0: none */
+  real half;              /* h/2 of the step that is pulled, 0: none */
   real *rates;            /* weights of rows on rates in it, NULL: there are none   (nc x rows) */
   mbg__tree_lanes *lanes; /* NULL: column by column */
   void *here, *again;     /* copies of nodes */
@@ -252,7 +252,7 @@ void mbg__ali3p_tangents_T(const mbg__ali3p *a, const mbg__ali3p_node *node, con
 
 static void step_sides(adjoint *s, const mbg__ali3p_node *node) {
   const mbg__ali3p *a = s->a;
-  const double h = *node->h;
+  const real h = *node->h;
   for (int c = 0; c < s->nc; c++) {
     const real *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
     real *X = row(s->X, c, a->n + a->nrow);
@@ -289,7 +289,7 @@ static int solve_step(mbg_context *ctx, adjoint *s, int i, const mbg__ali3p_node
   bool near = false;
   int err = MBG_OK;
   if (s->nc <= (s->lanes ? MBG__LANES : 1)) {
-    MBG_TRY(mbg__ali3p_newton_factors(ctx, a, i, *node->h, s->again, &near));
+    MBG_TRY(mbg__ali3p_newton_factors(ctx, a, i, re(*node->h), s->again, &near));
   }
   MBG_TRY(mbg__ali3p_at_step(ctx, a, node));
   step_sides(s, node);
@@ -303,7 +303,7 @@ done:
 
 static int position_step(mbg_context *ctx, adjoint *s, int number, const mbg__ali3p_node *node) {
   mbg__ali3p *a = s->a;
-  const double h = *node->h;
+  const real h = *node->h;
   int err = MBG_OK;
   MBG_TRY(solve_step(ctx, s, number, node));
   for (int c = 0; c < s->nc; c++) {
@@ -316,7 +316,7 @@ static int position_step(mbg_context *ctx, adjoint *s, int number, const mbg__al
   for (int c = 0; c < s->nc; c++) {
     const real *wsb = row(s->wsb, c, a->n), *asb = row(s->asb, c, a->n);
     real *wb = row(s->wb, c, a->n), *ab = row(s->ab, c, a->n);
-    if (s->h > 0) {
+    if (re(s->h) > 0) {
       s->events.hb[c] = -2 / (h * h) * (vn_dot(a->n, node->D, wsb) + 4 / h * vn_dot(a->n, node->D, asb));
       s->events.hb[c] += s->hs ? s->hs[c] : 0;
     }
@@ -387,8 +387,8 @@ static void subtract_last(const adjoint *s, int n, real *x) {
 /* at the start of a step whose length moves: what its length and, with an event, its end leave here */
 static void leave_step(adjoint *s, const mbg__ali3p_node *node) {
   const mbg__ali3p *a = s->a;
-  const double h = s->h;
-  if (!(h > 0)) {
+  const real h = s->h;
+  if (!(re(h) > 0)) {
     for (int c = 0; a->events && !s->after_event && c < s->ncrit; c++) {
       s->events.tb[c] = 0; /* the node stays where it is */
     }
@@ -498,7 +498,7 @@ static int visit(mbg_context *ctx, void *user, int i, const void *block) {
   MBG_TRY(projections(ctx, s, i, &n, there && s->nc == s->ncrit));
   MBG_TRY(position_step(ctx, s, i, &n));
   mbg__event_adjoint_clock(&s->events, s->psi_a);
-  if (s->h > 0) {
+  if (re(s->h) > 0) {
     by_time(s, i);
   }
 done:

@@ -51,7 +51,7 @@ static void list_rows(const mbg__ali3p *a, mbg__penalty *p) {
 }
 
 /* Calls of one visitor for pairs and values: row and col NULL: adds the values of the step's matrix at the slots. */
-static int visit_entries(const mbg__ali3p *a, mbg__penalty *p, double s, int *row, int *col) {
+static int visit_entries(const mbg__ali3p *a, mbg__penalty *p, real s, int *row, int *col) {
   const mbg__csc *S = &a->step.A;
   int k = 0;
 #define ENTRY(i, j, value)                                                                                             \
@@ -208,7 +208,7 @@ static bool blame_penalty(const mbg__ali3p *a, double h, char *advice, size_t si
 static int not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, int iterations,
                          double change) {
   char advice[400];
-  const bool blamed = blame_penalty(a, *to->h, advice, sizeof(advice));
+  const bool blamed = blame_penalty(a, re(*to->h), advice, sizeof(advice));
   return mbg__ali3p_not_converged(ctx, a, to, "the augmented Lagrangian iteration", iterations, change,
                                   blamed ? advice : NULL);
 }
@@ -229,9 +229,9 @@ static int factor(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to) {
   err = mbg__klu_factor(p->klu, &where);
   if (err == MBG_ERROR_SINGULAR) {
     char advice[400];
-    const bool blamed = blame_penalty(a, *to->h, advice, sizeof(advice));
+    const bool blamed = blame_penalty(a, re(*to->h), advice, sizeof(advice));
     err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g (h = %g): the matrix with the penalty is singular; %s",
-                    mbg__time_shown(*to->t), *to->h, blamed ? advice : "take \"iteration\": \"saddle\"");
+                    mbg__time_shown(re(*to->t)), re(*to->h), blamed ? advice : "take \"iteration\": \"saddle\"");
   } else if (err < 0) {
     err = mbg__fail_memory(ctx);
   }
@@ -243,7 +243,7 @@ done:
 static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, bool fresh,
                    double *change) {
   mbg__penalty *p = a->penalty;
-  const double s = *to->h * *to->h / 4;
+  const real s = *to->h * *to->h / 4;
   int err = MBG_OK;
   for (int r = 0; r < a->nrow; r++) {
     p->force[r] = to->lambda[r] + (p->place[r] < 0 ? p->alpha[r] * a->phi[r] : 0);
@@ -316,12 +316,12 @@ static bool is_small(double change, double last, double size) {
 }
 
 int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to,
-                         double h) {
+                         real h) {
   double change = INFINITY, last = INFINITY;
   bool fresh = true, corrected = false, last_one = false;
   int err = MBG_OK, it = 0, age = 0;
   for (int r = 0; r < a->nrow; r++) {
-    a->penalty->alpha[r] = a->hard[r] ? 0 : mbg__ali3p_alpha(a, r, h);
+    a->penalty->alpha[r] = a->hard[r] ? 0 : mbg__ali3p_alpha(a, r, re(h));
   }
   mbg__ali3p_predict(a, from, h, to);
   MBG_TRY(mbg__ali3p_evaluate_near(ctx, a, to));

@@ -101,7 +101,7 @@ int mbg__ali3p_at_start(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *
 
 int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool penalty) {
   char what[64];
-  mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(*n->t));
+  mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(re(*n->t)));
   mbg__tree_matrix_step(a->tree, &a->step, *n->h, n->D, penalty ? a->eps : NULL);
   a->softened = penalty;
   a->counts->factorizations++;
@@ -114,7 +114,7 @@ static const double *softness(const mbg__ali3p *a, const mbg__ali3p_node *n, boo
     return NULL;
   }
   for (int i = 0; a->varsigma > 0 && i < a->nrow; i++) {
-    a->softness[i] = a->hard[i] ? 0 : 1 / (a->varsigma * mbg__ali3p_alpha(a, i, *n->h));
+    a->softness[i] = a->hard[i] ? 0 : 1 / (a->varsigma * mbg__ali3p_alpha(a, i, re(*n->h)));
   }
   return a->varsigma > 0 ? a->softness : a->eps;
 }
@@ -122,7 +122,8 @@ static const double *softness(const mbg__ali3p *a, const mbg__ali3p_node *n, boo
 int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool exact) {
   const int mark = mbg__message_mark(ctx);
   char what[64];
-  mbg__format(what, sizeof(what), *n->h > 0 ? "projection at t = %g" : "initial accelerations", mbg__time_shown(*n->t));
+  mbg__format(what, sizeof(what), re(*n->h) > 0 ? "projection at t = %g" : "initial accelerations",
+              mbg__time_shown(re(*n->t)));
   mbg__tree_matrix_mass(a->tree, &a->mass, softness(a, n, exact));
   a->counts->factorizations++;
   int err = mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
@@ -218,7 +219,7 @@ double mbg__ali3p_largest(int n, const real *x) {
 
 /* z+, ws, as from D */
 void mbg__ali3p_follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to) {
-  const double h = *to->h;
+  const real h = *to->h;
   mbg__tree_move(a->tree, from->E, to->D, to->E);
   for (int i = 0; i < a->n; i++) {
     to->ws[i] = 2 / h * to->D[i] - from->w[i];
@@ -226,7 +227,7 @@ void mbg__ali3p_follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const m
   }
 }
 
-void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, const mbg__ali3p_node *to) {
+void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, real h, const mbg__ali3p_node *to) {
   *to->t = *from->t + h;
   *to->h = h;
   for (int i = 0; i < a->n; i++) {
@@ -277,18 +278,19 @@ int mbg__ali3p_not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__a
       mbg__body_label(a->m, a->links[k].body, -1, label, sizeof(label));
     }
   }
-  mbg__system_sharp(a->sys, *to->h, "take a smaller step, or look whether the mechanism locks there", smaller,
+  mbg__system_sharp(a->sys, re(*to->h), "take a smaller step, or look whether the mechanism locks there", smaller,
                     sizeof(smaller));
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "step to t = %g (h = %g): %s did not converge in %d iterations (last change %.2e, residual "
                    "%.2e, worst at %s); %s",
-                   mbg__time_shown(*to->t), *to->h, who, iterations, change, most, label, advice ? advice : smaller);
+                   mbg__time_shown(re(*to->t)), re(*to->h), who, iterations, change, most, label,
+                   advice ? advice : smaller);
 }
 
 /* one iteration; *change: the largest entry of the increment */
 static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, bool fresh,
                    bool penalty, double *change) {
-  const double s = *to->h * *to->h / 4;
+  const real s = *to->h * *to->h / 4;
   int err = MBG_OK;
   MBG_TRY(mbg__ali3p_evaluate_near(ctx, a, to));
   if (fresh) {
@@ -320,7 +322,7 @@ static bool is_small(double change, double last, double size) {
 
 /* careful: a matrix for each iteration while changes are large; a kept one leads astray where a step is long for stiff
    parts */
-static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, double h,
+static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, real h,
                   bool careful, bool penalty) {
   const int most = penalty ? PENALTY_MAX : NEWTON_MAX;
   double change = INFINITY, last = INFINITY;
@@ -356,12 +358,12 @@ done:
 
 /* A step of a run in real numbers is repeated: from its solution, one iteration with the matrix there makes imaginary
    parts exact (theory 9, N2). Not done: the solution is not known, or is another one. */
-static int repeat(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, double h,
+static int repeat(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, real h,
                   bool *done) {
   const int mark = mbg__message_mark(ctx);
   double change = INFINITY;
   *done = false;
-  if (!a->solved || !a->solved(a->repeated, *from->t + h, a->known)) {
+  if (!a->solved || !a->solved(a->repeated, re(*from->t + h), a->known)) {
     return MBG_OK;
   }
   mbg__ali3p_predict(a, from, h, to);
@@ -385,7 +387,7 @@ static int repeat(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, 
 }
 
 /* Newton, then with more matrices, then with soft rows */
-static int solve(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, double h) {
+static int solve(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, real h) {
   const int mark = mbg__message_mark(ctx);
   bool done = false;
   int err = MBG__TWIN ? repeat(ctx, a, from, to, h, &done) : MBG_OK;
@@ -417,7 +419,7 @@ static void project(mbg__ali3p *a, const real *c, const real *from, real *to, re
 static int check_dropped(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *n) {
   double x;
   const int row = mbg__tree_dropped(a->tree, &x);
-  return row >= 0 && x > 1e-6 * fmax(1, a->m->size) ? mbg__rank_lost(ctx, a->m, row, *n->t, x, -1) : MBG_OK;
+  return row >= 0 && x > 1e-6 * fmax(1, a->m->size) ? mbg__rank_lost(ctx, a->m, row, re(*n->t), x, -1) : MBG_OK;
 }
 
 /* [M + h/2 C + h^2/4 K, Phi_z^T; Phi_z, -eps] at the step's end */
@@ -425,7 +427,7 @@ static int factor_oblique(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node
   char what[64];
   int err = MBG_OK;
   MBG_TRY(mbg__ali3p_at_step(ctx, a, n));
-  mbg__format(what, sizeof(what), "projection at t = %g", mbg__time_shown(*n->t));
+  mbg__format(what, sizeof(what), "projection at t = %g", mbg__time_shown(re(*n->t)));
   mbg__tree_matrix_step(a->tree, &a->mass, *n->h, a->zero, softness(a, n, false));
   a->counts->factorizations++;
   MBG_TRY(mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what));
@@ -469,7 +471,7 @@ done:
   return err;
 }
 
-int mbg__ali3p_solve(mbg_context *ctx, mbg__ali3p *a, const void *block, double h, void *to_block) {
+int mbg__ali3p_solve(mbg_context *ctx, mbg__ali3p *a, const void *block, real h, void *to_block) {
   const mbg__ali3p_node from = mbg__ali3p_view(a, block), to = mbg__ali3p_view(a, to_block);
   int err = MBG_OK;
   if (a->m->nturn > 0) {
@@ -486,7 +488,7 @@ done:
   return err;
 }
 
-static int step(mbg_context *ctx, void *user, const void *block, double h, void *to_block) {
+static int step(mbg_context *ctx, void *user, const void *block, real h, void *to_block) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node to = mbg__ali3p_view(a, to_block);
   int err = MBG_OK;
@@ -513,7 +515,7 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   if (a->nused + npose == 0) {
     return MBG_OK;
   }
-  MBG_TRY(*n.t == a->ended ? MBG_OK : mbg__tree_update(ctx, a->tree, &s));
+  MBG_TRY(re(*n.t) == a->ended ? MBG_OK : mbg__tree_update(ctx, a->tree, &s));
   a->ended = NAN;
   if (a->reactions) {
     MBG_TRY(mbg__ali3p_index1(ctx, a));
@@ -539,7 +541,7 @@ static mbg__state bodies_at(mbg_context *ctx, void *user, const void *block) {
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
   const mbg__tree_state s = recorded(a, &n);
   const int err = mbg__tree_update(ctx, a->tree, &s); /* a node of a run; record tells what is wrong there */
-  a->ended = err < 0 || mbg__events_disturb(a->events) ? NAN : *n.t;
+  a->ended = err < 0 || mbg__events_disturb(a->events) ? NAN : re(*n.t);
   return mbg__tree_bodies(a->tree);
 }
 

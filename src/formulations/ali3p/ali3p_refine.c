@@ -39,7 +39,7 @@ int mbg__ali3p_refine_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a,
 /* r -= S^T d of nc columns */
 static void subtract(mbg__ali3p_refine *f, const mbg__ali3p_node *node, int nc) {
   mbg__ali3p *a = f->a;
-  const double h = *node->h, s = h * h / 4;
+  const real h = *node->h, s = h * h / 4;
   const int n = a->n, size = a->n + a->nrow, frames = 6 * a->m->nbody;
   mbg__tree_weights k[MBG__LANES];
   mbg__tree_gradient g[MBG__LANES];

@@ -79,18 +79,18 @@ static real *column(real *x, int p, int n) { return x + (size_t)p * (size_t)n; }
 
 /* X of a column = -(c dE1, dphi); level of the rows: 0 positions (rows on rates: h/2 their rates, c = h^2/4), 1 rates,
    2 accelerations */
-static void set_side(tangent *s, int p, double c, int level, const mbg__tree_change *change) {
+static void set_side(tangent *s, int p, real c, int level, const mbg__tree_change *change) {
   const mbg__ali3p *a = s->a;
   const real *dphi = level == 0 ? change->dphi : level == 1 ? change->dphid : change->dphidd;
   real *x = column(s->X, p, a->n + a->nrow);
   vn_scale(a->n, x, -c, change->dE1);
   for (int i = 0; i < a->nrow; i++) {
-    x[a->n + i] = level == 0 && a->rates && a->rates[i] ? -sqrt(c) * change->dphid[i] : -dphi[i];
+    x[a->n + i] = level == 0 && a->rates && a->rates[i] ? -r_sqrt(c) * change->dphid[i] : -dphi[i];
   }
 }
 
 /* directions of frames, and of rates, accelerations and q where they are given (n x np) */
-static void right_sides(tangent *s, const real *dw, const real *da, const real *dq, double c, int level) {
+static void right_sides(tangent *s, const real *dw, const real *da, const real *dq, real c, int level) {
   mbg__ali3p *a = s->a;
   const int width = s->lanes ? MBG__LANES : 1;
   mbg__tree_direction d[MBG__LANES];
@@ -263,7 +263,7 @@ static void add_increment(tangent *s, int p, const mbg__ali3p_node *to, const re
 /* the parts of ws' and as' by h' (theory 7, section 5) */
 static void by_length(const tangent *s, int p, const mbg__ali3p_node *from, const mbg__ali3p_node *to, real *ws,
                       real *as) {
-  const double h = *to->h;
+  const real h = *to->h;
   const real dh = s->events.h[p];
   for (int i = 0; dh != 0 && i < s->a->n; i++) {
     ws[i] -= 2 / (h * h) * to->D[i] * dh;
@@ -273,7 +273,7 @@ static void by_length(const tangent *s, int p, const mbg__ali3p_node *from, cons
 
 static int position_step(mbg_context *ctx, tangent *s, const mbg__ali3p_node *from, const mbg__ali3p_node *to) {
   mbg__ali3p *a = s->a;
-  const double h = *to->h;
+  const real h = *to->h;
   int err = MBG_OK;
   MBG_TRY(mbg__ali3p_at_step(ctx, a, to));
   MBG_TRY(mbg__ali3p_factor_step(ctx, a, to, false));

@@ -16,7 +16,7 @@
 
 /* A node, seen in its block of memory. */
 typedef struct {
-  double *t, *h;             /* h: step that led here, 0 at the start and after an event */
+  real *t, *h;               /* h: step that led here, 0 at the start and after an event */
   mbg__frame *E;             /* joint frames by link                (nbody) */
   real *w, *a, *ws, *as, *D; /*                                     (n) */
   real *lambda, *y, *x;      /*                                     (rows) */
@@ -125,11 +125,11 @@ int mbg__ali3p_newton_factors(mbg_context *ctx, mbg__ali3p *a, int i, double h, 
    angles near those at the start of the step. */
 int mbg__ali3p_evaluate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to, const real *lambda);
 int mbg__ali3p_evaluate_near(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *to);
-void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, double h, const mbg__ali3p_node *to);
+void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, real h, const mbg__ali3p_node *to);
 /* z+, ws, as from D. */
 void mbg__ali3p_follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to);
 /* A step without its projections: Newton, or the augmented iteration. */
-int mbg__ali3p_solve(mbg_context *ctx, mbg__ali3p *a, const void *from, double h, void *to);
+int mbg__ali3p_solve(mbg_context *ctx, mbg__ali3p *a, const void *from, real h, void *to);
 double mbg__ali3p_largest(int n, const real *x);
 /* who: of the iteration; advice NULL: a smaller step. */
 int mbg__ali3p_not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, const char *who,
@@ -143,7 +143,7 @@ void mbg__penalty_destroy(mbg__penalty *p);
 double mbg__ali3p_alpha(const mbg__ali3p *a, int row, double h);
 /* The step by the augmented iteration; E1 at its end. */
 int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to,
-                         double h);
+                         real h);
 /* Multipliers that satisfy E1 best, by the factors of the projections. */
 void mbg__ali3p_polish(mbg__ali3p *a, const mbg__ali3p_node *n);
 

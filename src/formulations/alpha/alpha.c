@@ -164,7 +164,7 @@ static int last(const mbg__alpha *a, double *t, mbg__frame *H, real *v, int *tur
     return MBG_ERROR_INPUT;
   }
   const mbg__alpha_node n = mbg__alpha_view(a, block);
-  *t = *n.t;
+  *t = re(*n.t);
   memcpy(H, n.H, (size_t)a->m->nbody * sizeof(*H));
   memcpy(v, mbg__alpha_state(a, &n).v, (size_t)a->m->nw * sizeof(real));
   memcpy(turns, n.turns, (size_t)a->m->nturn * sizeof(int));

@@ -45,8 +45,8 @@ typedef struct {
   void *after;             /* node after an event */
   int node;                /* the present one */
   bool first;              /* no step follows yet */
-  double h;                /* step that follows */
-  double rescale;          /* of the step that follows */
+  real h;                  /* step that follows */
+  real rescale;            /* of the step that follows */
   real *seed;              /* weights of the used signals at the node   (nc x nused) */
   real *Dx, *T, *eta;      /* of the step that follows           (nw, nbody x 36, nrow) */
   real *xi, *sig, *tau;    /* of the step that follows           (nw x nc) */
@@ -168,7 +168,7 @@ done:
 static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
   const mbg_model *m = s->a->m;
   const mbg__alpha_coefs *k = &s->a->c;
-  const double h = s->h, q = s->rescale;
+  const real h = s->h, q = s->rescale;
   const real *xi = s->xi + (size_t)c * (size_t)m->nw, *sig = s->sig + (size_t)c * (size_t)m->nw;
   const real *tau = s->tau + (size_t)c * (size_t)m->nw;
   if (c == s->ncrit) {
@@ -208,7 +208,7 @@ static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
 static void right_side(adjoint *s, int c, const mbg__alpha_node *node) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  const double h = *node->h, scale = a->c.beta * h * h;
+  const real h = *node->h, scale = a->c.beta * h * h;
   real *x = s->X + (size_t)c * (size_t)a->n;
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
@@ -232,7 +232,7 @@ static void right_side(adjoint *s, int c, const mbg__alpha_node *node) {
   }
 }
 
-static void take_solution(adjoint *s, int c, double h) {
+static void take_solution(adjoint *s, int c, real h) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   real *x = s->X + (size_t)c * (size_t)a->n;
@@ -310,7 +310,7 @@ static real length_bar(const adjoint *s, int c, const mbg__alpha_node *node) {
   const mbg_model *m = s->a->m;
   const mbg__alpha_coefs *k = &s->a->c;
   const real *xi = s->xi + (size_t)c * (size_t)m->nw, *sig = s->sig + (size_t)c * (size_t)m->nw;
-  const double h = s->h, q = alpha_rescale(*node->h, h);
+  const real h = s->h, q = alpha_rescale(*node->h, h);
   real sum = 0;
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
@@ -321,7 +321,7 @@ static real length_bar(const adjoint *s, int c, const mbg__alpha_node *node) {
         const real al0 = node->vd[i] + q * (node->al[i] - node->vd[i]);
         const real bx = node->v[i] + (1 - 2 * k->beta) * h * al0 + 2 * k->beta * h * s->al[i];
         sum -= bx * Tx[i - off] + ((1 - k->gamma) * al0 + k->gamma * s->al[i]) * sig[i];
-        if (*node->h > 0) {
+        if (re(*node->h) > 0) {
           const real g = -(0.5 - k->beta) * h * h * Tx[i - off] - (1 - k->gamma) * h * sig[i] +
                          k->am * s->tau[(size_t)c * (size_t)m->nw + (size_t)i];
           sum += g * (node->al[i] - node->vd[i]) / *node->h;
@@ -335,9 +335,9 @@ static real length_bar(const adjoint *s, int c, const mbg__alpha_node *node) {
 /* h_oldb of the change of step at the node, after add_following */
 static real late_bar(const adjoint *s, int c, const mbg__alpha_node *node) {
   const mbg_model *m = s->a->m;
-  const double old = *node->h;
+  const real old = *node->h;
   real sum = 0;
-  for (int i = 0; old > 0 && i < m->nw; i++) {
+  for (int i = 0; re(old) > 0 && i < m->nw; i++) {
     sum -= m->dof[i] < 0
                ? 0
                : (node->al[i] - node->vd[i]) * s->alb[(size_t)c * (size_t)m->nw + (size_t)i] * s->h / (old * old);
@@ -372,7 +372,7 @@ static void meet_guard(adjoint *s, const mbg__alpha_node *node) {
 /* At the node where the step that follows starts: its length, and with an event its time; t0b = -hb of this node. A
    step between nodes that stay has a length that stays. */
 static void by_length(adjoint *s, const mbg__alpha_node *node) {
-  const bool moves = s->guarded >= 0 || s->timed >= 0 || *node->h < 0;
+  const bool moves = s->guarded >= 0 || s->timed >= 0 || re(*node->h) < 0;
   if (!s->a->events || s->first || s->after_event) {
     return;
   }
@@ -391,13 +391,13 @@ static void by_length(adjoint *s, const mbg__alpha_node *node) {
   }
 }
 
-/* derivatives by the time of the node: what pulls left at the clock, and by weights of criteria */
-static void by_time(adjoint *s) {
+/* derivatives by the time of the node: what pulls left at the clock, and (it moves) by weights of criteria */
+static void by_time(adjoint *s, bool moves) {
   for (int c = 0; s->a->events && c < s->nc; c++) {
     real *clock = attributes_of(s, c) + s->a->m->clock;
     s->tb[c] += *clock;
     *clock = 0;
-    if (c < s->ncrit) {
+    if (moves && c < s->ncrit) {
       s->tb[c] += mbg__seed_time(&s->seeds[c], mbg__march_nodes(s->a->march), s->node);
     }
   }
@@ -460,7 +460,7 @@ static int back(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
     take_solution(s, c, *node->h);
     leave(s, c, attributes_of(s, c));
   }
-  by_time(s);
+  by_time(s, a->events && mbg__march_fires(a->march, s->node) >= 0);
   look_back(s);
   remember(s, node);
 done:
@@ -504,7 +504,7 @@ static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__alpha_node *nod
   for (int c = 0; c < s->ncrit; c++) {
     end_criterion(s, c, attributes_of(s, c));
   }
-  by_time(s);
+  by_time(s, true);
 done:
   return err;
 }

@@ -326,7 +326,7 @@ void mbg__adj_shift(mbg__adj *s, const mbg__alpha_node *node) {
   s->l1 = s->l0;
   s->l0 = oldest;
   s->t2 = s->t1;
-  s->t1 = *node->t;
+  s->t1 = re(*node->t);
 }
 
 int mbg__adj_start(mbg_context *ctx, mbg__adj *s) {
@@ -348,7 +348,7 @@ done:
 static bool criterion(mbg__adj *s, int c, int n, const mbg__alpha_node *node, const scheme *k) {
   const bool later = s->nodes > 0;
   const double omega = re(mbg__nodes_omega(mbg__march_nodes(s->a->march), n));
-  const double right = later ? (s->t1 - *node->t) / 2 : 0, left = omega - right;
+  const double right = later ? (s->t1 - re(*node->t)) / 2 : 0, left = omega - right;
   mbg__adj_level *fresh = &s->l0[c];
   s->ga = s->psi_a + (size_t)c * (size_t)s->a->m->na;
   s->omega = omega;
@@ -374,7 +374,7 @@ static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   mbg__adj *s = user;
   const mbg__alpha_node node = mbg__alpha_body_view(s->a, block);
   const bool later = s->nodes > 0;
-  const scheme k = later ? scheme_at(s, *node.t) : (scheme){0};
+  const scheme k = later ? scheme_at(s, re(*node.t)) : (scheme){0};
   bool jumped = false;
   int err = MBG_OK;
   MBG_TRY(mbg__adj_matrices(ctx, s, &node));

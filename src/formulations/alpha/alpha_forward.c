@@ -64,7 +64,7 @@ static int assemble(mbg_context *ctx, mbg__alpha *a) {
 /* S of the step, scaled */
 static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
   const mbg_model *m = a->m;
-  const double h = *n->h, s = a->c.beta * h * h;
+  const real h = *n->h, s = a->c.beta * h * h;
   for (int b = 0; b < m->nbody; b++) {
     mbg__alpha_increment(a, b, n, a->T + 36 * b);
   }
@@ -82,7 +82,7 @@ static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n
   mbg__saddle_add_rows(&a->saddle, a->BT, a->B, a->rank->keep, NULL);
   mbg__saddle_add_late(&a->saddle, a->late, a->rank->keep);
   char what[64];
-  mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(*n->t));
+  mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(re(*n->t)));
   return mbg__saddle_factor(ctx, &a->saddle, what);
 }
 
@@ -209,7 +209,7 @@ done:
 static void follow(const mbg__alpha *a, const mbg__alpha_node *from, const real *X, const mbg__alpha_node *to) {
   const mbg_model *m = a->m;
   const mbg__alpha_coefs *c = &a->c;
-  const double h = *to->h;
+  const real h = *to->h;
   for (int i = 0; i < m->nw; i++) {
     const real al0 = a->al0[i];
     to->al[i] = (X[i] - h * from->v[i] - (0.5 - c->beta) * h * h * al0) / (c->beta * h * h);
@@ -222,10 +222,10 @@ static void follow(const mbg__alpha *a, const mbg__alpha_node *from, const real 
 }
 
 /* guess of the step: vd_{n+1} = vd_n; sets al0, and t, h, Dx, lambda, turns of `to` */
-static void predict(mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+static void predict(mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to) {
   const mbg_model *m = a->m;
   const mbg__alpha_coefs *c = &a->c;
-  const double s = alpha_rescale(*from->h == 0 ? a->h_before : *from->h, h);
+  const real s = alpha_rescale(*from->h == 0 ? a->h_before : *from->h, h);
   *to->t = *from->t + h;
   *to->h = h;
   for (int i = 0; i < m->nw; i++) {
@@ -297,11 +297,11 @@ static int not_converged(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha
       mbg__body_label(m, b, place_of_largest(a->r + m->bodies[b].voff), label, sizeof(label));
     }
   }
-  mbg__system_sharp(a->sys, *to->h, "take a smaller step", advice, sizeof(advice));
+  mbg__system_sharp(a->sys, re(*to->h), "take a smaller step", advice, sizeof(advice));
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "step to t = %g (h = %g): Newton did not converge in %d iterations (last change %.2e, residual "
                    "%.2e, worst at %s); %s",
-                   mbg__time_shown(*to->t), *to->h, MBG__ALPHA_NEWTON_MAX, change, most, label, advice);
+                   mbg__time_shown(re(*to->t)), re(*to->h), MBG__ALPHA_NEWTON_MAX, change, most, label, advice);
 }
 
 /* angles stay near their values at the start of the step: the state is evaluated again when one has passed half a
@@ -323,7 +323,7 @@ done:
 
 static void correct(mbg__alpha *a, const mbg__alpha_node *to, double *change) {
   const mbg_model *m = a->m;
-  const double s = a->c.beta * *to->h * *to->h;
+  const real s = a->c.beta * *to->h * *to->h;
   mbg__gather(m, a->rank->keep, -s, a->r, -1, a->phi, a->x);
   mbg__alpha_rates_residual(a, *to->h, a->x + m->nv);
   mbg__klu_solve(a->klu, a->x, 1);
@@ -371,12 +371,12 @@ static double estimate(const mbg__alpha *a, const mbg__alpha_node *from, const m
     const double w = (i - m->bodies[0].voff) % 6 < 3 ? 1 / m->size : 1;
     most = fmax(most, w * fabs(re(to->vd[i] - from->vd[i])));
   }
-  return fabs(a->c.beta - 1.0 / 6) * *to->h * *to->h * most;
+  return fabs(a->c.beta - 1.0 / 6) * re(*to->h) * re(*to->h) * most;
 }
 
 /* the iteration from its guess on, with the system updated at `from` for index 2 */
-static int iterate_all(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h,
-                       const mbg__alpha_node *to, newton *k) {
+static int iterate_all(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to,
+                       newton *k) {
   int err = MBG_OK;
   if (a->index2) {
     MBG_TRY(evaluate(ctx, a, from, false));
@@ -399,12 +399,12 @@ done:
 
 /* A step of a run in real numbers is repeated: from its solution, one iteration with the matrix there makes imaginary
    parts exact (theory 9, N2). Not done: the solution is not known, or is another one. */
-static int repeat(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to,
+static int repeat(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to,
                   bool *done) {
   newton k = {.full = true, .change = INFINITY};
   int err = MBG_OK;
   *done = false;
-  if (!a->solved || !a->solved(a->repeated, *from->t + h, a->known)) {
+  if (!a->solved || !a->solved(a->repeated, re(*from->t + h), a->known)) {
     return MBG_OK;
   }
   predict(a, from, h, to);
@@ -422,7 +422,7 @@ done:
 }
 
 /* Newton from the guess on, with more matrices where one is not enough */
-static int solve(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+static int solve(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to) {
   newton k = {.change = INFINITY};
   int err = MBG_OK;
   MBG_TRY(iterate_all(ctx, a, from, h, to, &k));
@@ -442,11 +442,11 @@ done:
   return err;
 }
 
-int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to) {
+int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to) {
   bool done = false;
   int err = MBG_OK;
   a->ended = NAN;
-  if (a->m->nturn > 0 && *from->t != a->t_q) {
+  if (a->m->nturn > 0 && re(*from->t) != a->t_q) {
     MBG_TRY(evaluate(ctx, a, from, false));
     mbg__system_coords(a->sys, a->q);
   }
@@ -455,7 +455,7 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from
   MBG_TRY(done ? MBG_OK : solve(ctx, a, from, h, to));
   MBG_TRY(evaluate_near(ctx, a, to));
   mbg__system_coords(a->sys, a->q);
-  a->t_q = a->ended = *to->t;
+  a->t_q = a->ended = re(*to->t);
 done:
   return err;
 }
@@ -468,7 +468,7 @@ static int begin(mbg_context *ctx, void *user, void *block) {
   return mbg__alpha_begin(ctx, a, &node);
 }
 
-static int step(mbg_context *ctx, void *user, const void *from_block, double h, void *to_block) {
+static int step(mbg_context *ctx, void *user, const void *from_block, real h, void *to_block) {
   mbg__alpha *a = user;
   const mbg__alpha_node from = mbg__alpha_view(a, from_block), to = mbg__alpha_view(a, to_block);
   int err = MBG_OK;
@@ -488,11 +488,11 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   const int npose = mbg__march_nodes(a->march)->npose;
   int err = MBG_OK;
   MBG_TRY(mbg__alpha_guard_step(ctx, a, &n));
-  if (*n.h > 0) {
-    MBG_TRY(mbg__alpha_rates_check(ctx, a, *n.t));
+  if (re(*n.h) > 0) {
+    MBG_TRY(mbg__alpha_rates_check(ctx, a, re(*n.t)));
   }
   if (a->nused + npose > 0) {
-    MBG_TRY(*n.t == a->ended ? MBG_OK : mbg__system_update(ctx, a->sys, &state));
+    MBG_TRY(re(*n.t) == a->ended ? MBG_OK : mbg__system_update(ctx, a->sys, &state));
     MBG_TRY(mbg__system_record(ctx, a->sys, a->nused, a->used, npose, y));
   }
   a->ended = NAN;
@@ -506,7 +506,7 @@ static mbg__state state(mbg_context *ctx, void *user, const void *block) {
   mbg__alpha *a = user;
   (void)ctx;
   const mbg__alpha_node n = mbg__alpha_view(a, block);
-  if (*n.t != a->ended || mbg__events_disturb(a->events)) {
+  if (re(*n.t) != a->ended || mbg__events_disturb(a->events)) {
     a->ended = NAN; /* else the system goes on standing at the end of the last step */
   }
   return mbg__alpha_state(a, &n);

@@ -201,7 +201,7 @@ static void warn(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *n
   mbg__note(ctx, MBG_WARNING,
             "t = %g (h = %g): the reaction of %s alternates from step to step (%.2g beside %.2g): the step is close to "
             "its limit for a body that spins there; take a smaller step%s",
-            mbg__time_shown(*n->t), *n->h, label, a->guard->z_block[row], a->guard->size_block[row],
+            mbg__time_shown(re(*n->t)), re(*n->h), label, a->guard->z_block[row], a->guard->size_block[row],
             a->index2 ? "" : " or \"index\": 2");
   a->guard->warned = true;
 }
@@ -212,20 +212,20 @@ static int stop(mbg_context *ctx, const mbg__alpha *a, const mbg__alpha_node *n,
   return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                    "t = %g (h = %g): the reaction of %s jumps from step to step and grows (%.2g beside %.2g); "
                    "the step is too large for a body that spins there: take a smaller step%s",
-                   mbg__time_shown(*n->t), *n->h, label, z, size, a->index2 ? "" : " or \"index\": 2");
+                   mbg__time_shown(re(*n->t)), re(*n->h), label, z, size, a->index2 ? "" : " or \"index\": 2");
 }
 
 int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
   mbg__alpha_guard *g = a->guard;
-  if (*n->h <= 0) {
+  if (re(*n->h) <= 0) {
     g->steps = g->alarms = g->explosions = 0;
     for (int k = 0; k < BLOCKS; k++) {
       next_block(g);
     }
   }
   take(g, n->lambda);
-  g->equal_steps = fabs(*n->h - g->h) <= 1e-9 * g->h ? g->equal_steps + 1 : 1;
-  g->h = *n->h;
+  g->equal_steps = fabs(re(*n->h) - g->h) <= 1e-9 * g->h ? g->equal_steps + 1 : 1;
+  g->h = re(*n->h);
   const bool block = g->steps % BLOCK == 0 && g->steps > 0;
   g->steps++;
   if (g->nrow == 0) {
@@ -236,12 +236,12 @@ int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
   if (turn > fast &&
       (grows(g, 2, 4, 0.06) || grows(g, 2, 2, rough) || grows(g, 4, 1.75, rough) || grows(g, 8, 1.5, rough))) {
     const int at = (g->steps - 1) % RECENT;
-    if (g->z_now[at] > rounding(a, *n->h)) {
+    if (g->z_now[at] > rounding(a, re(*n->h))) {
       return stop(ctx, a, n, worst_row(g, a->m, body, g->row_now), g->z_now[at], g->size_now[at]);
     }
   }
   if (block) {
-    const bool seen = g->top[0] > rounding(a, *n->h);
+    const bool seen = g->top[0] > rounding(a, re(*n->h));
     if (block_alarm(g) && turn > turning && seen) {
       return stop(ctx, a, n, worst_row(g, a->m, body, g->row), g->top[0], g->size);
     }

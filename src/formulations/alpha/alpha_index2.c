@@ -176,7 +176,7 @@ static void fill(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
   mbg__alpha *a = s->a;
   const mbg__csc *pK = mbg__system_pattern_K(a->sys), *pB = mbg__system_pattern_B(a->sys);
   const int nK = mbg__csc_count(pK), nB = mbg__csc_count(pB), nr = a->m->nrow;
-  const double h = *to->h, scale = a->c.beta * h * h;
+  const real h = *to->h, scale = a->c.beta * h * h;
   mbg__rotors_rows(a, a->B, a->BG, a->Z);
   mbg__columns_times(a->sys, pB, a->Z, a->T, s->ZT);
   mbg__csc_zero(&s->A);
@@ -200,7 +200,7 @@ int mbg__alpha_index2_factor(mbg_context *ctx, mbg__alpha_index2 *s, const mbg__
   fill(s, to);
   return mbg__klu_factor(s->klu, NULL) < 0
              ? mbg__fail(ctx, MBG_ERROR_SINGULAR, "step to t = %g: the index-2 system is singular",
-                         mbg__time_shown(*to->t))
+                         mbg__time_shown(re(*to->t)))
              : MBG_OK;
 }
 
@@ -240,7 +240,7 @@ static void right_side(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   const mbg__csc *pB = mbg__system_pattern_B(a->sys);
-  const double h = *to->h, scale = a->c.beta * h * h;
+  const real h = *to->h, scale = a->c.beta * h * h;
   for (int j = 0; j < m->nv; j++) {
     const int f = m->full[j];
     s->x[j] = -scale * a->r[f];
@@ -258,7 +258,7 @@ static void right_side(mbg__alpha_index2 *s, const mbg__alpha_node *to) {
 const real *mbg__alpha_index2_correct(mbg__alpha_index2 *s, const mbg__alpha_node *to, double *change) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  const double scale = a->c.beta * *to->h * *to->h;
+  const real scale = a->c.beta * *to->h * *to->h;
   right_side(s, to);
   mbg__klu_solve(s->klu, s->x, 1);
   *change = 0;

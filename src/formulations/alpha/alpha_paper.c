@@ -129,7 +129,7 @@ static int refuse_value(mbg_context *ctx, const mbg__alpha_node *node) {
       ctx, MBG_ERROR_UNSUPPORTED,
       "the method 'continuous-paper' takes integrals and end values only; there is a sample or path value at t = %g "
       "('adjoint' and 'continuous' take them)",
-      mbg__time_shown(*node->t));
+      mbg__time_shown(re(*node->t)));
 }
 
 static int visit(mbg_context *ctx, void *user, int n, const void *block) {
@@ -138,7 +138,7 @@ static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   const mbg__nodes *nodes = mbg__march_nodes(s->a->march);
   const mbg__alpha_node node = mbg__alpha_body_view(s->a, block);
   const int age = nodes->nnode - 1 - n;
-  const double k1 = s->t1 - *node.t, k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0,
+  const double k1 = s->t1 - re(*node.t), k2 = s->t2 - s->t1, q = age > 1 ? k1 / k2 : 0,
                omega = re(mbg__nodes_omega(nodes, n));
   const double c0 = age > 1 ? (1 + 2 * q) / ((1 + q) * k1) : 1 / k1;
   const double r[2] = {age > 1 ? (1 + q) / k1 : 1 / k1, age > 1 ? -q * q / ((1 + q) * k1) : 0};
@@ -158,7 +158,7 @@ static int visit(mbg_context *ctx, void *user, int n, const void *block) {
       begin(s, &node, &s->l0[c], ga);
     } else {
       advance(s, &node, c0, r, c, &s->l0[c]);
-      keep_mu(s, c, age, *node.t);
+      keep_mu(s, c, age, re(*node.t));
     }
     for (int i = 0; i < m->na; i++) {
       ga[i] += omega * (s->hp[i] + s->pp[i]);
@@ -184,7 +184,7 @@ static int late(mbg_context *ctx, mbg__adj *s, const mbg__alpha_node *node, doub
   for (int k = 0; k < 3; k++) {
     w[k] = 1;
     for (int j = 0; j < 3; j++) {
-      w[k] *= j == k ? 1 : (*node->t - s->mu_time[j]) / (s->mu_time[k] - s->mu_time[j]);
+      w[k] *= j == k ? 1 : (re(*node->t) - s->mu_time[j]) / (s->mu_time[k] - s->mu_time[j]);
     }
   }
   MBG_TRY(mbg__adj_matrices(ctx, s, node));

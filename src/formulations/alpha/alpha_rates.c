@@ -33,7 +33,7 @@ real mbg__alpha_decay(const mbg__alpha *a, int row) {
   return decay >= 0 ? mbg__system_design(a->sys)->attr[decay] : 0;
 }
 
-void mbg__alpha_rates_matrix(mbg__alpha *a, double h) {
+void mbg__alpha_rates_matrix(mbg__alpha *a, real h) {
   const mbg__csc *p = mbg__system_pattern_B(a->sys);
   const int n = mbg__csc_count(p);
   if (!a->rates) {
@@ -49,7 +49,7 @@ void mbg__alpha_rates_matrix(mbg__alpha *a, double h) {
   }
 }
 
-void mbg__alpha_rates_residual(const mbg__alpha *a, double h, real *x) {
+void mbg__alpha_rates_residual(const mbg__alpha *a, real h, real *x) {
   for (int i = 0; a->rates && i < a->m->nrow; i++) {
     if (a->rates[i]) {
       const real both = a->phid[i] + mbg__alpha_decay(a, i) * a->phi[i];
@@ -65,7 +65,7 @@ void mbg__alpha_rates_push(const mbg__alpha *a, const real *da, real *dphid) {
   }
 }
 
-void mbg__alpha_rates_pull(const mbg__alpha *a, double h, real *nu, real *kappa, real *ga) {
+void mbg__alpha_rates_pull(const mbg__alpha *a, real h, real *nu, real *kappa, real *ga) {
   for (int i = 0; i < a->m->nrow; i++) {
     const int decay = a->m->rows[i].decay;
     kappa[i] = a->rates[i] ? h * nu[i] : 0;

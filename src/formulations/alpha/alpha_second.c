@@ -156,7 +156,7 @@ static formula formula_of(const second *w, double h) {
                    .gp = -h * k->gamma / beta_h2,
                    .bp = (1 - k->am) / ((1 - k->af) * beta_h2),
                    .beta_h2 = beta_h2,
-                   .rescale = alpha_rescale(w->h1, h)};
+                   .rescale = re(alpha_rescale(w->h1, h))};
 }
 
 /* d, dd, a become what they are at the next node for x = 0 */
@@ -500,7 +500,7 @@ static int look_ahead(mbg_context *ctx, second *w) {
     MBG_TRY(mbg__march_restore(ctx, s->a->march, last - k, &block));
     const mbg__alpha_node node = mbg__alpha_body_view(s->a, block);
     MBG_TRY(matrices(ctx, w, &node));
-    keep_matrices(w, p, *node.t);
+    keep_matrices(w, p, re(*node.t));
     for (int c = 0; c < s->nc; c++) {
       mbg__adj_seeds(s, c, last - k);
       fold_integrand(w, 0);
@@ -545,11 +545,11 @@ static int visit(mbg_context *ctx, void *user, int n, const void *block) {
   const mbg__nodes *nodes = mbg__march_nodes(s->a->march);
   const mbg__alpha_node node = mbg__alpha_body_view(s->a, block);
   const int age = nodes->nnode - 1 - n;
-  const double h = age > 0 ? w->t1 - *node.t : 0;
+  const double h = age > 0 ? w->t1 - re(*node.t) : 0;
   const formula f = formula_of(w, age > 0 ? h : w->slots[0].t - w->slots[1].t);
   int err = MBG_OK;
   MBG_TRY(matrices(ctx, w, &node));
-  follow(w, age, *node.t);
+  follow(w, age, re(*node.t));
   MBG_TRY(factor(ctx, w, &node, &f));
   s->omega = re(mbg__nodes_omega(nodes, n));
   for (int c = 0; c < s->nc; c++) {
@@ -564,7 +564,7 @@ static int visit(mbg_context *ctx, void *user, int n, const void *block) {
       begin(w, &node, &f, c, age == 0, s->omega - h / 2);
     }
   }
-  w->t1 = *node.t;
+  w->t1 = re(*node.t);
   w->h1 = h;
   MBG_TRY(n == 0 ? finish(ctx, w, &node) : MBG_OK);
 done:

@@ -262,9 +262,9 @@ static void by_length(const tangent *s, const mbg__alpha_node *from, const mbg__
   const mbg__alpha_coefs *c = &s->a->c;
   const size_t p = i / (size_t)s->a->m->nv;
   const int k = s->a->m->full[i % (size_t)s->a->m->nv];
-  const double h = *to->h, old = *from->h;
-  const real slack = from->al[k] - from->vd[k], al0 = old > 0 ? from->vd[k] + h / old * slack : from->al[k];
-  if (old > 0) {
+  const real h = *to->h, old = *from->h;
+  const real slack = from->al[k] - from->vd[k], al0 = re(old) > 0 ? from->vd[k] + h / old * slack : from->al[k];
+  if (re(old) > 0) {
     *al += slack * (s->h[p] / old - h * s->h_old[p] / (old * old));
   }
   *ca = -(from->v[k] + (1 - 2 * c->beta) * h * al0 + 2 * c->beta * h * to->al[k]) * s->h[p] / (c->beta * h * h);
@@ -274,7 +274,7 @@ static void by_length(const tangent *s, const mbg__alpha_node *from, const mbg__
 /* ca into al', cv, cd; returns with W <- A W */
 static void carry(tangent *s, const mbg__alpha_node *from, const mbg__alpha_node *to) {
   const mbg__alpha_coefs *c = &s->a->c;
-  const double h = *to->h, q = alpha_rescale(*from->h, h);
+  const real h = *to->h, q = alpha_rescale(*from->h, h);
   const size_t n = (size_t)s->a->m->nv * (size_t)s->np;
   for (size_t i = 0; i < n; i++) {
     real al = q == 1 ? s->Al[i] : s->A[i] + q * (s->Al[i] - s->A[i]);
@@ -347,10 +347,10 @@ static void explicit_parts(tangent *s) {
 }
 
 /* right-hand sides in X, after carry */
-static void right_sides(tangent *s, double h) {
+static void right_sides(tangent *s, real h) {
   const mbg__alpha *a = s->a;
   const size_t nv = (size_t)a->m->nv, nr = (size_t)a->m->nrow;
-  const double scale = a->c.beta * h * h;
+  const real scale = a->c.beta * h * h;
   explicit_parts(s);
   mbg__csc_mul_add(s->R, 1, &s->M, s->cd, s->np);
   mbg__csc_mul_add(s->R, 1, &s->C, s->cv, s->np);
@@ -383,7 +383,7 @@ static void right_sides(tangent *s, double h) {
 static int step(mbg_context *ctx, tangent *s, const mbg__alpha_node *from, const mbg__alpha_node *to) {
   mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  const double h = *to->h, scale = a->c.beta * h * h;
+  const real h = *to->h, scale = a->c.beta * h * h;
   const size_t nv = (size_t)m->nv, nr = (size_t)m->nrow;
   int err = MBG_OK;
   MBG_TRY(a->index2 ? corrections(ctx, s, from, to) : MBG_OK);

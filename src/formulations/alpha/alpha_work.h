@@ -22,7 +22,7 @@ typedef struct {
 
 /* A node, seen in its block of memory: everything that influences what follows, and the increment that led to it. */
 typedef struct {
-  double *t, *h;     /* h: step that led here, 0 at the start, -1 after an event */
+  real *t, *h;       /* h: step that led here, 0 at the start, -1 after an event */
   mbg__frame *H;     /* frames                       (nbody) */
   real *v, *vd, *al; /* twists, rates, auxiliary     (nw) */
   real *Dx;          /* increment that led here      (nw) */
@@ -91,16 +91,14 @@ typedef struct mbg__formulation_work {
 } mbg__alpha;
 
 /* Coefficients of a step: bp = (1-am)/(h^2 beta (1-af)), gp = gamma/(h beta). */
-static inline double alpha_bp(const mbg__alpha *a, double h) {
-  return (1 - a->c.am) / (h * h * a->c.beta * (1 - a->c.af));
-}
-static inline double alpha_gp(const mbg__alpha *a, double h) { return a->c.gamma / (h * a->c.beta); }
+static inline real alpha_bp(const mbg__alpha *a, real h) { return (1 - a->c.am) / (h * h * a->c.beta * (1 - a->c.af)); }
+static inline real alpha_gp(const mbg__alpha *a, real h) { return a->c.gamma / (h * a->c.beta); }
 
 /* Coefficients of `lie` for a spectral radius that is rho_max at most. */
 mbg__alpha_coefs mbg__alpha_damped(const mbg__alpha *a, double rho_max);
 
 /* Factor of al - vd when a step of length h follows one of length h_old; 1 at the start and after an event. */
-static inline double alpha_rescale(double h_old, double h) { return h_old > 0 ? h / h_old : 1; }
+static inline real alpha_rescale(real h_old, real h) { return re(h_old) > 0 ? h / h_old : 1; }
 
 /* ---------------------------------------------------------------------- alpha_forward.c */
 
@@ -112,7 +110,7 @@ mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block);
 /* First node from a consistent start: vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma), al = vd. */
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 /* One step of length h from `from` to `to`; the iteration has 15 steps at most. */
-int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, double h, const mbg__alpha_node *to);
+int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to);
 /* What a restart needs of a node: step, vd and al in body axes, lambda. memory may be NULL; returns the count. */
 int mbg__alpha_memory(const mbg__alpha *a, const mbg__alpha_node *node, real *memory);
 /* Functions of the march; `user` is the formulation. */
@@ -186,12 +184,12 @@ int mbg__alpha_guard_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
 int mbg__alpha_rates_create(mbg_context *ctx, mbg__alpha *a);
 real mbg__alpha_decay(const mbg__alpha *a, int row);
 /* Their rows of the matrix of a step, in BT; their right sides x (nrow). */
-void mbg__alpha_rates_matrix(mbg__alpha *a, double h);
-void mbg__alpha_rates_residual(const mbg__alpha *a, double h, real *x);
+void mbg__alpha_rates_matrix(mbg__alpha *a, real h);
+void mbg__alpha_rates_residual(const mbg__alpha *a, real h, real *x);
 /* dphid (nrow) += decay_a da phi; kappa of phid and nu of phi from the multipliers nu of the scaled rows (nrow each),
    and the part of the decay in ga. */
 void mbg__alpha_rates_push(const mbg__alpha *a, const real *da, real *dphid);
-void mbg__alpha_rates_pull(const mbg__alpha *a, double h, real *nu, real *kappa, real *ga);
+void mbg__alpha_rates_pull(const mbg__alpha *a, real h, real *nu, real *kappa, real *ga);
 /* mbg__rank_check after a step; phi of rows on rates is then their phid. */
 int mbg__alpha_rates_check(mbg_context *ctx, mbg__alpha *a, double t);
 

@@ -100,7 +100,7 @@ static int stage_rhs(void *user, int stage, double t, const real *y, real *yd) {
   return err;
 }
 
-static int again_rhs(void *user, double t, const real *y, real *yd) { return stage_rhs(user, 0, t, y, yd); }
+static int again_rhs(void *user, real t, const real *y, real *yd) { return stage_rhs(user, 0, re(t), y, yd); }
 
 /* cotangents b of (sigma', w') of ncol criteria */
 static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y) {
@@ -158,8 +158,9 @@ static int end_node(mbg_context *ctx, adjoint *s, int node, const mbg__dca_base 
   for (int c = 0; s->back.events.ev && c < s->ncrit; c++) {
     s->back.events.tb[c] += mbg__seed_time(&s->seeds[c], &s->nodes, node);
   }
-  return take_seeds(s, node) ? mbg__dca_seeds_at(ctx, s->signals, base, base->t, s->yi, s->seed, s->ze, s->wb, s->psi_a)
-                             : MBG_OK;
+  return take_seeds(s, node)
+             ? mbg__dca_seeds_at(ctx, s->signals, base, re(base->t), s->yi, s->seed, s->ze, s->wb, s->psi_a)
+             : MBG_OK;
 }
 
 /* stages that are not known, and the dense output; y1: end of the step (2 n) */

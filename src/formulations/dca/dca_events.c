@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* at (t, yi) after a base with accelerations; false: they are not asked for */
-static bool with_rates(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, double t) {
+static bool with_rates(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base, real t) {
   return w->rated && mbg__dca_flow_eval(ctx, &w->flow, base, t, w->yi) == MBG_OK &&
          mbg__dca_point_full(ctx, w->point) == MBG_OK;
 }
 
 mbg__state mbg__dca_bodies(mbg_context *ctx, mbg__formulation_work *w, const mbg__dca_base *base) {
   const int n = w->flow.n;
-  const double t = mbg__segment_inside(&w->flow.segment, base->t);
+  const real t = mbg__segment_inside(&w->flow.segment, base->t);
   vn_zero(n, w->yi);
   vn_copy(n, w->yi + n, base->w);
   if (with_rates(ctx, w, base, t)) {
@@ -40,11 +40,11 @@ int mbg__dca_restart(mbg_context *ctx, mbg__formulation_work *w, const real *v) 
 typedef struct {
   mbg__formulation_work *w;
   const mbg__ode_steps *steps;
-  double length; /* of the integrator's own step */
+  real length; /* of the integrator's own step */
 } stepper;
 
-static int begin_steps(mbg_context *ctx, mbg__rk *rk, mbg__formulation_work *w, int n, const double *t) {
-  mbg__rk_run run = mbg__ode_run(&w->plan, n > 0 ? t[n] : w->plan.t1, mbg__dca_rhs, mbg__dca_begin_segment, w);
+static int begin_steps(mbg_context *ctx, mbg__rk *rk, mbg__formulation_work *w, int n, const double *t, real t1) {
+  mbg__rk_run run = mbg__ode_run(&w->plan, t1, mbg__dca_rhs, mbg__dca_begin_segment, w);
   run.t0 = w->base[w->now].t;
   run.nfrozen = n;
   run.frozen = t;
@@ -55,7 +55,7 @@ static int begin_steps(mbg_context *ctx, mbg__rk *rk, mbg__formulation_work *w, 
 
 static int start(mbg_context *ctx, void *user, int n, const double *t) {
   const stepper *s = user;
-  return begin_steps(ctx, s->w->rk, s->w, n, t);
+  return begin_steps(ctx, s->w->rk, s->w, n, t, n > 0 ? t[n] : s->w->plan.t1);
 }
 
 /* the end of a step, projected */
@@ -66,7 +66,7 @@ static int finish(mbg_context *ctx, mbg__formulation_work *w, mbg__rk *source) {
   return mbg__dca_finish_step(ctx, w, step->t1, w->y);
 }
 
-static int next(mbg_context *ctx, void *user, double *t1) {
+static int next(mbg_context *ctx, void *user, real *t1) {
   stepper *s = user;
   const int err = mbg__ode_step(ctx, &s->w->plan, s->w->rk, s->steps);
   const mbg__rk_record *step = mbg__rk_last(s->w->rk);
@@ -75,16 +75,17 @@ static int next(mbg_context *ctx, void *user, double *t1) {
   return err < 0 ? err : finish(ctx, s->w, s->w->rk);
 }
 
-static int trial_step(mbg_context *ctx, void *user, double h) {
+static int trial_step(mbg_context *ctx, void *user, real h) {
   stepper *s = user;
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
   if (h == s->length) {
     return finish(ctx, w, w->rk);
   }
-  w->pair[0] = w->base[w->now].t;
-  w->pair[1] = w->pair[0] + h;
-  MBG_TRY(begin_steps(ctx, w->trial, w, 1, w->pair));
+  const real t1 = w->base[w->now].t + h;
+  w->pair[0] = re(w->base[w->now].t);
+  w->pair[1] = re(t1);
+  MBG_TRY(begin_steps(ctx, w->trial, w, 1, w->pair, t1));
   MBG_TRY(mbg__ode_step(ctx, &w->plan, w->trial, s->steps));
   MBG_TRY(finish(ctx, w, w->trial));
 done:
@@ -127,7 +128,7 @@ static int restart(mbg_context *ctx, void *user, const real *v) {
   int err = MBG_OK;
   MBG_TRY(mbg__dca_restart(ctx, w, v));
   MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], NULL, NULL));
-  MBG_TRY(mbg__dca_keep_time(ctx, w, w->base[!w->now].t));
+  MBG_TRY(mbg__dca_keep_time(ctx, w, re(w->base[!w->now].t)));
   MBG_TRY(mbg__step_nodes_again(ctx, &w->nodes, w->base[!w->now].t, mbg__dca_value_at, w));
   w->now = !w->now;
 done:

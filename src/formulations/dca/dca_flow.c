@@ -38,7 +38,7 @@ int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
 
 /* ---------------------------------------------------------------------- whole turns */
 
-static int place(mbg_context *ctx, mbg__dca_flow *f, double t, const mbg__frame *E, const real *w, const int *turns) {
+static int place(mbg_context *ctx, mbg__dca_flow *f, real t, const mbg__frame *E, const real *w, const int *turns) {
   mbg__tree_place(f->tree, &(mbg__tree_state){.t = t, .E = E, .w = w, .turns = turns});
   mbg__state bodies = mbg__tree_bodies(f->tree);
   bodies.vd = NULL;
@@ -57,7 +57,7 @@ done:
   return err;
 }
 
-int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const mbg__frame *E,
+int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const mbg__frame *E,
                         const real *w, int *turns) {
   if (f->m->nturn == 0) {
     return MBG_OK;
@@ -66,7 +66,7 @@ int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
   if (err < 0) {
     return err;
   }
-  mbg__ode_turns(f->sys, b->t, b->q, b->qd, t, f->q, f->qd, turns);
+  mbg__ode_turns(f->sys, re(b->t), b->q, b->qd, re(t), f->q, f->qd, turns);
   return MBG_OK;
 }
 
@@ -236,23 +236,23 @@ void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const r
 
 /* ---------------------------------------------------------------------- evaluation */
 
-static int set_state(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y,
+static int set_state(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
                      mbg__tree_state *state) {
-  const double at = mbg__segment_inside(&f->segment, t);
+  const real at = mbg__segment_inside(&f->segment, t);
   mbg__dca_flow_frames(f, b, y, f->E);
   vn_copy(f->n, f->w, y + f->n);
   *state = (mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns};
   return mbg__dca_flow_turns(ctx, f, b, at, f->E, f->w, f->turns);
 }
 
-int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y) {
+int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y) {
   mbg__tree_state state;
   const int err = set_state(ctx, f, b, t, y, &state);
   f->evaluations++;
   return err < 0 ? err : mbg__dca_point_eval(ctx, f->point, &state);
 }
 
-int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y) {
+int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y) {
   mbg__tree_state state;
   const int err = set_state(ctx, f, b, t, y, &state);
   if (err < 0) {
@@ -265,9 +265,9 @@ int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
   return mbg__system_update(ctx, f->sys, &bodies);
 }
 
-int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y,
+int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
                          real *values) {
-  const double at = mbg__segment_inside(&f->segment, t);
+  const real at = mbg__segment_inside(&f->segment, t);
   mbg__dca_flow_frames(f, b, y, f->E);
   vn_copy(f->n, f->w, y + f->n);
   mbg__tree_place(f->tree, &(mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns});

@@ -19,7 +19,7 @@
 
 /* The start of a step, from which whole turns of angles are counted. */
 typedef struct {
-  double t;
+  real t;
   mbg__frame *E; /* by link                                   (nbody) */
   real *w;       /*                                           (n) */
   int *turns;    /*                                           (nturn) */
@@ -56,14 +56,14 @@ int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
                          mbg__pool *pool, int nused, const int *used, mbg__dca_flow *f);
 
 /* Evaluates the point at (t, y) of a step that starts at the base. */
-int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y);
+int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y);
 /* Places tree and system there without accelerations and multipliers, for signals that need none. */
-int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y);
+int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y);
 /* Places the tree there and evaluates the used signals alone (values may be NULL): for sampling of level kinematics. */
-int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const real *y,
+int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
                          real *values);
 /* Turn counters at (t, E, w) after the base. */
-int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, double t, const mbg__frame *E,
+int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const mbg__frame *E,
                         const real *w, int *turns);
 /* After eval: y'. */
 void mbg__dca_flow_rates(const mbg__dca_flow *f, const real *y, real *yd);

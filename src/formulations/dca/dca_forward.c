@@ -10,7 +10,7 @@ void mbg__dca_segment(mbg__formulation_work *w, double ta, double tb) {
   w->flow.segment = mbg__plan_segment(&w->plan, ta, tb);
 }
 
-int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1) {
+int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, real t1, const real *y1) {
   const mbg__dca_base *from = &w->base[w->now];
   mbg__dca_base *to = &w->base[!w->now];
   const int n = w->flow.n;
@@ -45,9 +45,9 @@ static int check_dropped(mbg_context *ctx, const mbg__formulation_work *w, doubl
 }
 
 /* at the start, or in a step from base `now` to the other one: the base of t, and the state there in yi */
-static const mbg__dca_base *state_at(mbg__formulation_work *w, double t) {
+static const mbg__dca_base *state_at(mbg__formulation_work *w, real t) {
   const mbg__rk_record *step = mbg__rk_last(w->source);
-  const bool begun = w->counts.steps > 0, inside = begun && t < step->t1;
+  const bool begun = w->counts.steps > 0, inside = begun && re(t) < re(step->t1);
   const mbg__dca_base *base = &w->base[begun && !inside ? !w->now : w->now];
   const int n = w->flow.n;
   if (inside) {
@@ -65,7 +65,7 @@ static int place_at(void *user, double t) {
   return mbg__dca_flow_place(w->flow.ctx, &w->flow, base, t, w->yi);
 }
 
-int mbg__dca_value_at(void *user, double t, real *values) {
+int mbg__dca_value_at(void *user, real t, real *values) {
   mbg__formulation_work *w = user;
   mbg_context *ctx = w->flow.ctx;
   const mbg__dca_base *base = state_at(w, t);
@@ -84,7 +84,7 @@ done:
 
 /* ---------------------------------------------------------------------- the run */
 
-int mbg__dca_rhs(void *user, double t, const real *y, real *yd) {
+int mbg__dca_rhs(void *user, real t, const real *y, real *yd) {
   mbg__formulation_work *w = user;
   const int err = mbg__dca_flow_eval(w->flow.ctx, &w->flow, &w->base[w->now], t, y);
   if (err == MBG_OK) {
@@ -120,22 +120,22 @@ int mbg__dca_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
 
 int mbg__dca_end_step(mbg_context *ctx, mbg__formulation_work *w) {
   const mbg__rk_record *step = mbg__rk_last(w->source);
-  const double t0 = step->t0, t1 = step->t1;
+  const real t0 = step->t0, t1 = step->t1;
   int err = MBG_OK;
   w->counts.steps++;
   vn_copy(2 * w->flow.n, w->y, step->y1);
   MBG_TRY(w->plan.events ? MBG_OK : mbg__dca_finish_step(ctx, w, t1, w->y)); /* else the search for events has */
   MBG_TRY(mbg__dca_store_add(ctx, w, &w->base[!w->now], w->y, step->k));
   if (!w->nodes.fixed) {
-    MBG_TRY(mbg__dca_keep_time(ctx, w, t1));
+    MBG_TRY(mbg__dca_keep_time(ctx, w, re(t1)));
   }
   MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, mbg__dca_value_at, w));
-  MBG_TRY(check_dropped(ctx, w, t1));
+  MBG_TRY(check_dropped(ctx, w, re(t1)));
   if (w->project) {
-    MBG_TRY(place_at(w, t1));
-    MBG_TRY(mbg__rank_watch_step(ctx, w->plan.watch, t0, t1, place_at, w));
+    MBG_TRY(place_at(w, re(t1)));
+    MBG_TRY(mbg__rank_watch_step(ctx, w->plan.watch, re(t0), re(t1), place_at, w));
   }
-  w->last = t1;
+  w->last = re(t1);
   w->now = !w->now;
 done:
   return err;

@@ -111,7 +111,7 @@ int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *
 /* ---------------------------------------------------------------------- one solve */
 
 /* the system at (t, E, w) with whole turns that bring its coordinates next to q */
-static int place(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, const mbg__frame *E, const real *w) {
+static int place(mbg_context *ctx, mbg__dca_project *p, real t, const real *q, const mbg__frame *E, const real *w) {
   const size_t size = (size_t)p->m->nturn * sizeof(int);
   int err = MBG_OK;
   mbg__tree_place(p->tree, &(mbg__tree_state){.t = t, .E = E, .w = w, .turns = p->turns});
@@ -131,13 +131,13 @@ done:
 }
 
 /* constraints at (t, E, w): twists v and violations phi (rates: of the rates); then factors */
-static int at(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, const mbg__frame *E, const real *w,
+static int at(mbg_context *ctx, mbg__dca_project *p, real t, const real *q, const mbg__frame *E, const real *w,
               bool rates) {
   int err = MBG_OK;
   MBG_TRY(place(ctx, p, t, q, E, w));
   mbg__system_residual(p->sys, NULL, rates ? NULL : p->phi, rates ? p->phi : NULL, NULL, NULL);
   mbg__system_matrices(p->sys, &(mbg__matrices){.M = p->M, .B = p->B});
-  MBG_TRY(mbg__dca_assembly_factor(ctx, rates ? p->assembly : p->frames, p->M, p->B, t));
+  MBG_TRY(mbg__dca_assembly_factor(ctx, rates ? p->assembly : p->frames, p->M, p->B, re(t)));
 done:
   return err;
 }
@@ -179,7 +179,7 @@ static void correct(mbg__dca_project *p, bool rates) {
   mbg__tree_joint_twists(p->tree, p->u, p->d);
 }
 
-int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, mbg__frame *E, real *w,
+int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, real t, const real *q, mbg__frame *E, real *w,
                            int *rounds, double drift[2]) {
   const double size = fmax(1, p->m->size);
   int err = MBG_OK, round = 0;
@@ -193,7 +193,7 @@ int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, cons
       break;
     }
     if (!(now <= (round < MBG__DCA_ROUNDS - 1 ? 1e3 : 1e-5) * size)) {
-      err = stays_open(ctx, p, t, drift[0]);
+      err = stays_open(ctx, p, re(t), drift[0]);
       goto done;
     }
     correct(p, false);
@@ -212,7 +212,7 @@ done:
 /* ---------------------------------------------------------------------- derivatives of a solve */
 
 /* the system at the solution, linearized: twists v + u (of rates), or u, with the multipliers */
-static int linearize(mbg_context *ctx, mbg__dca_project *p, double t) {
+static int linearize(mbg_context *ctx, mbg__dca_project *p, real t) {
   int err = MBG_OK;
   vn_add(p->m->nw, p->v, p->v, p->u);
   mbg__state bodies = mbg__tree_bodies(p->tree);

@@ -20,7 +20,7 @@ int mbg__dca_project_create(mbg_context *ctx, mbg__arena *arena, mbg__dca_flow *
 
 /* Projects (t, E, w) in place; angles count the whole turns that bring them next to q (ncoord). rounds: number of
    solves of frames; drift: violations of positions and rates before. */
-int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, double t, const real *q, mbg__frame *E, real *w,
+int mbg__dca_project_apply(mbg_context *ctx, mbg__dca_project *p, real t, const real *q, mbg__frame *E, real *w,
                            int *rounds, double drift[2]);
 
 /* Derivative at the (E, w) before the projection, with coordinates `near` it: e (6 per link), dw (n) of any number of

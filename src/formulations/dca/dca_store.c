@@ -34,7 +34,7 @@ static void write_node(const mbg__formulation_work *w, void *block, const mbg__d
   char *end = (char *)(void *)(s.turns + w->m->nturn);
   memset(block, 0, 16);
   memset(end, 0, w->store.bytes - (size_t)(end - (char *)block));
-  *s.t = base->t;
+  *s.t = re(base->t);
   *s.rounds = w->rounds;
   mbg__pool_copy(w->pool, MBG__LOOPS_STORE + 1, (size_t)w->m->nbody * sizeof(mbg__frame), s.E, base->E);
   memcpy(s.w, base->w, bytes);

@@ -164,11 +164,11 @@ static int all_columns(tangent *s, const real *x, real *xd) {
   return err;
 }
 
-static int rhs(void *user, double t, const real *x, real *xd) {
+static int rhs(void *user, real t, const real *x, real *xd) {
   tangent *s = user;
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
-  mbg__ode_tangent_times(&s->d, t);
+  mbg__ode_tangent_times(&s->d, re(t));
   MBG_TRY(mbg__dca_flow_eval(w->flow.ctx, &w->flow, &w->base[w->now], t, x));
   mbg__dca_flow_rates(&w->flow, x, xd);
   MBG_TRY(mbg__dca_point_linearize(w->flow.ctx, w->point));
@@ -356,7 +356,7 @@ static int integrate(mbg_context *ctx, tangent *s, const mbg__ode_tangent_ops *o
   MBG_TRY(s->d.take(s->d.user, s->d.node++, s->d.dy));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
-    const double t1 = step->t1;
+    const double t1 = re(step->t1);
     MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, t1));
     MBG_TRY(mbg__ode_tangent_inner(ctx, &s->d, ops, step));
     mbg__rk_copy(w->pool, 2 * s->n * (1 + s->d.np), s->d.x, step->y1);

@@ -75,15 +75,15 @@ int mbg__dca_end_step(mbg_context *ctx, mbg__formulation_work *w);
 /* ... the integrator goes on from it. */
 int mbg__dca_go_on(mbg_context *ctx, mbg__formulation_work *w);
 int mbg__dca_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t);
-int mbg__dca_value_at(void *user, double t, real *values);
+int mbg__dca_value_at(void *user, real t, real *values);
 /* dca_events.c: the run with events. */
 int mbg__dca_integrate_events(mbg_context *ctx, mbg__formulation_work *w, const mbg__ode_steps *steps);
 
 /* After a step with increments and rates y1 (2 n) from base `now` to t1: sets the other base to its end, projected. */
-int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t1, const real *y1);
+int mbg__dca_finish_step(mbg_context *ctx, mbg__formulation_work *w, real t1, const real *y1);
 
 /* Functions of the integrator; the user is the formulation. */
-int mbg__dca_rhs(void *user, double t, const real *y, real *yd);
+int mbg__dca_rhs(void *user, real t, const real *y, real *yd);
 int mbg__dca_begin_segment(void *user, double ta, double tb, real *y);
 
 /* dca_store.c: ends of steps, with their stages unless memory is limited. */

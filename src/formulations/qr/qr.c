@@ -134,7 +134,7 @@ done:
 /* ---------------------------------------------------------------------- results */
 
 static int last(const mbg__formulation_work *w, double *t, mbg__frame *H, real *v, int *turns) {
-  *t = w->last;
+  *t = re(w->last);
   mbg__qr_state_read(&w->flow->state, w->z, H, v);
   memcpy(turns, w->turns, (size_t)w->m->nturn * sizeof(int));
   return MBG_OK;

@@ -141,11 +141,11 @@ done:
   return err;
 }
 
-int mbg__qr_continuous_rhs(void *adjoint, double t, const real *y, real *yd) {
+int mbg__qr_continuous_rhs(void *adjoint, real t, const real *y, real *yd) {
   mbg__qr_continuous *a = adjoint;
   mbg__qr_flow *f = a->w->flow;
   int err = MBG_OK;
-  MBG_TRY(a->forward(a->user, t, a->w->zi));
+  MBG_TRY(a->forward(a->user, re(t), a->w->zi));
   MBG_TRY(mbg__qr_flow_eval(f->ctx, f, t, a->w->zi));
   MBG_TRY(mbg__qr_continuous_rates(f->ctx, a, y, yd));
 done:
@@ -237,7 +237,7 @@ done:
 }
 
 static void add_time(const mbg__formulation_work *w, double t, double *times, int *count) {
-  if (t > w->plan.t0 && t < w->last && (*count == 0 || t > times[*count - 1])) {
+  if (t > w->plan.t0 && t < re(w->last) && (*count == 0 || t > times[*count - 1])) {
     times[(*count)++] = t;
   }
 }
@@ -387,12 +387,12 @@ done:
 enum { SHORT_STEPS = 10, LOOSENED_MAX = 8, LOOSENED_WARNED = 4 };
 
 static double shortest_step(const mbg__formulation_work *w) {
-  return 1e-4 * (w->last - w->plan.t0) / fmax(1, mbg__qr_store_steps(w));
+  return 1e-4 * (re(w->last) - w->plan.t0) / fmax(1, mbg__qr_store_steps(w));
 }
 
 static void limit_steps(mbg__qr_continuous *a, const mbg__rk *rk, double t) {
   const mbg__formulation_work *w = a->w;
-  const double part = (w->last - t) / (w->last - w->plan.t0);
+  const double part = (re(w->last) - t) / (re(w->last) - w->plan.t0);
   const double allowed = 200 * (1 + a->loosened) + SHORT_STEPS * mbg__qr_store_steps(w) * part;
   a->loosened += (double)mbg__rk_count(rk)->steps > allowed && a->loosened < LOOSENED_MAX;
 }
@@ -415,8 +415,8 @@ static int backward(mbg_context *ctx, mbg__arena *arena, mbg__qr_continuous *a, 
   MBG_TRY(mbg__rk_start(ctx, rk, &run, y));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
-    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, step->t1));
-    limit_steps(a, rk, step->t1);
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, re(step->t1)));
+    limit_steps(a, rk, re(step->t1));
     mbg__qr_continuous_scales(a, step->y1);
   }
   if (err == MBG_OK) {

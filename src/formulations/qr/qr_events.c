@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-mbg__state mbg__qr_bodies(mbg_context *ctx, mbg__formulation_work *w, double t, const real *z) {
+mbg__state mbg__qr_bodies(mbg_context *ctx, mbg__formulation_work *w, real t, const real *z) {
   mbg__qr_flow *f = w->flow;
   const bool rates = w->rated && mbg__qr_flow_eval(ctx, f, t, z) == MBG_OK;
   if (!rates) {
@@ -35,11 +35,11 @@ void mbg__qr_at_step(mbg__formulation_work *w, int k) {
 typedef struct {
   mbg__formulation_work *w;
   const mbg__ode_steps *steps;
-  double length; /* of the integrator's own step */
+  real length; /* of the integrator's own step */
 } stepper;
 
-static int begin_steps(mbg_context *ctx, mbg__rk *rk, mbg__formulation_work *w, int n, const double *t) {
-  mbg__rk_run run = mbg__ode_run(&w->plan, n > 0 ? t[n] : w->plan.t1, mbg__qr_flow_rhs, mbg__qr_begin_segment, w->flow);
+static int begin_steps(mbg_context *ctx, mbg__rk *rk, mbg__formulation_work *w, int n, const double *t, real t1) {
+  mbg__rk_run run = mbg__ode_run(&w->plan, t1, mbg__qr_flow_rhs, mbg__qr_begin_segment, w->flow);
   run.t0 = w->last;
   run.nfrozen = n;
   run.frozen = t;
@@ -48,10 +48,10 @@ static int begin_steps(mbg_context *ctx, mbg__rk *rk, mbg__formulation_work *w, 
 
 static int start(mbg_context *ctx, void *user, int n, const double *t) {
   const stepper *s = user;
-  return begin_steps(ctx, s->w->rk, s->w, n, t);
+  return begin_steps(ctx, s->w->rk, s->w, n, t, n > 0 ? t[n] : s->w->plan.t1);
 }
 
-static int next(mbg_context *ctx, void *user, double *t1) {
+static int next(mbg_context *ctx, void *user, real *t1) {
   stepper *s = user;
   mbg__formulation_work *w = s->w;
   const int err = mbg__ode_step(ctx, &w->plan, w->rk, s->steps);
@@ -62,7 +62,7 @@ static int next(mbg_context *ctx, void *user, double *t1) {
   return err < 0 ? err : MBG_OK;
 }
 
-static int trial_step(mbg_context *ctx, void *user, double h) {
+static int trial_step(mbg_context *ctx, void *user, real h) {
   stepper *s = user;
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
@@ -71,9 +71,10 @@ static int trial_step(mbg_context *ctx, void *user, double h) {
     return MBG_OK;
   }
   w->source = w->trial;
-  w->pair[0] = w->last;
-  w->pair[1] = w->last + h;
-  MBG_TRY(begin_steps(ctx, w->trial, w, 1, w->pair));
+  const real t1 = w->last + h;
+  w->pair[0] = re(w->last);
+  w->pair[1] = re(t1);
+  MBG_TRY(begin_steps(ctx, w->trial, w, 1, w->pair, t1));
   MBG_TRY(mbg__ode_step(ctx, &w->plan, w->trial, s->steps));
 done:
   return err < 0 ? err : MBG_OK;
@@ -101,7 +102,7 @@ static int accept(mbg_context *ctx, void *user, bool stays, int *node) {
   return err;
 }
 
-static int value_after(void *user, double t, real *y) {
+static int value_after(void *user, real t, real *y) {
   mbg__formulation_work *w = user;
   return mbg__qr_node_value(w->flow->ctx, w, t, w->z, false, false, y);
 }
@@ -113,9 +114,9 @@ static int restart(mbg_context *ctx, void *user, const real *v) {
   mbg__to_free(w->m, 1, v, w->z + w->flow->state.nplace);
   mbg__qr_memory_step(w->flow);
   MBG_TRY(mbg__qr_store_add(ctx, w, w->z, NULL));
-  MBG_TRY(mbg__qr_keep_time(ctx, w, w->last));
+  MBG_TRY(mbg__qr_keep_time(ctx, w, re(w->last)));
   MBG_TRY(mbg__step_nodes_again(ctx, &w->nodes, w->last, value_after, w));
-  MBG_TRY(mbg__qr_flow_anchor(ctx, w->flow, w->last));
+  MBG_TRY(mbg__qr_flow_anchor(ctx, w->flow, re(w->last)));
 done:
   return err;
 }

@@ -102,10 +102,10 @@ static bool count_turns(mbg__qr_flow *f, double t) {
 }
 
 /* updates the constraints at (t, H, v); turns seldom differ from the last evaluation */
-static int place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *vd) {
+static int place(mbg_context *ctx, mbg__qr_flow *f, real t, const real *vd) {
   const mbg__state state = {.t = t, .H = f->H, .v = f->v, .vd = vd, .turns = f->turns};
   const int err = mbg__system_update_bare(ctx, f->sys, &state);
-  return err == MBG_OK && f->m->nturn > 0 && count_turns(f, t) ? mbg__system_update_bare(ctx, f->sys, &state) : err;
+  return err == MBG_OK && f->m->nturn > 0 && count_turns(f, re(t)) ? mbg__system_update_bare(ctx, f->sys, &state) : err;
 }
 
 /* ---------------------------------------------------------------------- evaluation */
@@ -131,13 +131,13 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
   return mbg__qr_flow_anchor(ctx, f, re(start->t));
 }
 
-int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z, const real *vd) {
+int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, const real *vd) {
   mbg__qr_state_read(&f->state, z, f->H, f->v);
   f->t = mbg__segment_inside(&f->segment, t);
   return place(ctx, f, f->t, vd);
 }
 
-int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
+int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z) {
   int err = MBG_OK;
   f->evaluations++;
   MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z, NULL));
@@ -146,7 +146,7 @@ done:
   return err;
 }
 
-int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
+int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z) {
   int err = MBG_OK;
   MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z, NULL));
   MBG_TRY(mbg__system_update_forces(ctx, f->sys));
@@ -154,11 +154,11 @@ done:
   return err;
 }
 
-int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd) {
+int mbg__qr_flow_rhs(void *flow, real t, const real *z, real *zd) {
   mbg__qr_flow *f = flow;
   const int err = mbg__qr_flow_eval(f->ctx, f, t, z);
   if (err == MBG_OK) {
-    f->recent[f->next].t = f->t;
+    f->recent[f->next].t = re(f->t);
     f->recent[f->next].independence = mbg__qr_point_independence(f->point, &f->recent[f->next].row);
     f->next = (f->next + 1) % RECENT;
     mbg__qr_memory_add(f, z);
@@ -170,7 +170,7 @@ int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd) {
 bool mbg__qr_flow_recall(mbg__qr_flow *f) {
   for (int i = 0; i < RECENT; i++) {
     const int k = (f->next + RECENT - 1 - i) % RECENT;
-    if (f->recent[k].t == f->t) {
+    if (f->recent[k].t == re(f->t)) {
       mbg__qr_point_recall(f->point, f->recent[k].independence, f->recent[k].row);
       return true;
     }
@@ -178,7 +178,7 @@ bool mbg__qr_flow_recall(mbg__qr_flow *f) {
   return false;
 }
 
-int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z, real *y) {
+int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, real *y) {
   f->t = mbg__segment_inside(&f->segment, t);
   mbg__qr_state_read(&f->state, z, f->H, f->v);
   const mbg__state state = {.t = f->t, .H = f->H, .v = f->v};

@@ -47,7 +47,7 @@ typedef struct {
   bool full;              /* signals need accelerations or reactions */
   mbg__sampling sampling; /* what the used ones need */
   mbg__segment segment;   /* around the evaluations */
-  double t;               /* of the last evaluation */
+  real t;                 /* of the last evaluation */
   mbg__frame *H;          /*                                          (nbody) */
   real *v;                /*                                          (nw) */
   int *turns, *before;    /* before: those of the evaluation before it (nturn) */
@@ -74,18 +74,18 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
 int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t);
 
 /* Everything at (t, z): frames, twists, v*, a, factors. */
-int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
+int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z);
 /* The constraints alone: the system is at (t, z), and at the rates vd (nw) if they are known. */
-int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z, const real *vd);
+int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, const real *vd);
 /* Constraints, forces and signals at (t, z), without v* and a. */
-int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
+int mbg__qr_flow_place(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z);
 /* Everything, then z'. Signature and result as an integrator wants it: positive when the state is not possible. */
-int mbg__qr_flow_rhs(void *flow, double t, const real *z, real *zd);
+int mbg__qr_flow_rhs(void *flow, real t, const real *z, real *zd);
 
 /* After eval, or after place when no signal needs accelerations: values y (nused) of the used signals. */
 int mbg__qr_flow_signals(mbg_context *ctx, mbg__qr_flow *f, real *y);
 /* The same at (t, z), where nothing else is evaluated: for sampling of level kinematics. */
-int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z, real *y);
+int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, real *y);
 /* Their derivatives at (t, z), for mbg__system_signal_push and _pull without accelerations and multipliers. */
 int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);
 /* After place: the evaluation by rhs at the same time, before at most 8 others, was at the same state; the point has

@@ -94,16 +94,16 @@ static int watch(mbg_context *ctx, mbg__formulation_work *w, double t0, double t
   return err;
 }
 
-int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, const real *z,
+int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, real t0, real t1, const real *z,
                         mbg__step_value value, void *user) {
   int err = MBG_OK;
   w->counts.steps++;
   MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value, user));
-  if (mbg__step_nodes_time(&w->nodes, w->nodes.count - 1) != t1) {
+  if (mbg__step_nodes_time(&w->nodes, w->nodes.count - 1) != re(t1)) {
     MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t1, z));
   }
-  MBG_TRY(watch(ctx, w, t0, t1, value, user));
-  MBG_TRY(monitor(ctx, w, t1));
+  MBG_TRY(watch(ctx, w, re(t0), re(t1), value, user));
+  MBG_TRY(monitor(ctx, w, re(t1)));
   w->last = t1;
   memcpy(w->z, z, (size_t)w->flow->state.n * sizeof(real));
   memcpy(w->turns, w->flow->turns, (size_t)w->m->nturn * sizeof(int));
@@ -113,7 +113,7 @@ done:
 
 /* Without accelerations nothing is solved: inside a step the constraints and forces are evaluated, at its end too when
    the last stage was there (same), at points of integrals the signals alone unless the run is watched. */
-int mbg__qr_node_value(mbg_context *ctx, mbg__formulation_work *w, double t, const real *z, bool inside, bool same,
+int mbg__qr_node_value(mbg_context *ctx, mbg__formulation_work *w, real t, const real *z, bool inside, bool same,
                        real *y) {
   mbg__qr_flow *f = w->flow;
   int err = MBG_OK;
@@ -137,11 +137,11 @@ done:
 
 /* ---------------------------------------------------------------------- the run */
 
-int mbg__qr_value_at(void *user, double t, real *y) {
+int mbg__qr_value_at(void *user, real t, real *y) {
   mbg__formulation_work *w = user;
   const mbg__rk_record *step = mbg__rk_last(w->source);
   const int n = w->flow->state.n;
-  const bool inside = t < step->t1 && step->r;
+  const bool inside = re(t) < re(step->t1) && step->r;
   if (inside) {
     mbg__rk_interpolate(w->method, n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, n, w->zi, NULL);
   }
@@ -165,7 +165,7 @@ int mbg__qr_end_step(mbg_context *ctx, mbg__formulation_work *w) {
   mbg__qr_memory_step(w->flow);
   MBG_TRY(mbg__qr_store_add(ctx, w, step->y1, step->k));
   if (!w->nodes.fixed) {
-    MBG_TRY(mbg__qr_keep_time(ctx, w, step->t1));
+    MBG_TRY(mbg__qr_keep_time(ctx, w, re(step->t1)));
   }
   MBG_TRY(mbg__qr_finish_step(ctx, w, step->t0, step->t1, step->y1, mbg__qr_value_at, w));
 done:

@@ -76,7 +76,7 @@ static const real *find(const mbg__qr_flow *f, int k, const real *z) {
   const mbg__qr_memory *m = &f->memory;
   for (int i = 0; k > 0 && k <= m->nstep && i < m->nslot; i++) {
     const real *slot = m->kept + (size_t)(k - 1) * step_count(m) + (size_t)i * (size_t)m->width;
-    if (re(slot[0]) == f->t && memcmp(slot + 1, z, (size_t)f->state.n * sizeof(real)) == 0) {
+    if (re(slot[0]) == re(f->t) && memcmp(slot + 1, z, (size_t)f->state.n * sizeof(real)) == 0) {
       return slot + 1 + f->state.n;
     }
   }

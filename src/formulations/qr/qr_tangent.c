@@ -106,11 +106,11 @@ static void column_rates(const tangent *s, int p, const real *x, real *out) {
   mbg__to_free(s->w->m, 1, s->d_a + at, out + s->w->m->nw);
 }
 
-static int rhs(void *user, double t, const real *x, real *xd) {
+static int rhs(void *user, real t, const real *x, real *xd) {
   tangent *s = user;
   mbg__qr_flow *f = s->w->flow;
   int err = MBG_OK;
-  mbg__ode_tangent_times(&s->d, t);
+  mbg__ode_tangent_times(&s->d, re(t));
   MBG_TRY(mbg__qr_flow_eval(f->ctx, f, t, x));
   mbg__qr_state_rates(&f->state, x, f->v_star, f->a, xd);
   MBG_TRY(push(f->ctx, s, x, NULL));
@@ -233,13 +233,15 @@ static int step_nodes(mbg_context *ctx, tangent *s, const mbg__rk_method *method
   const mbg__step_nodes *nodes = &s->w->nodes;
   const int all = s->n + s->d.np * s->column;
   int err = MBG_OK;
-  for (double t; s->d.node < nodes->count && (t = mbg__step_nodes_time(nodes, s->d.node)) <= step->t1; s->d.node++) {
+  for (double t; s->d.node < nodes->count && (t = mbg__step_nodes_time(nodes, s->d.node)) <= re(step->t1);
+       s->d.node++) {
     const real *x = step->y1;
-    if (t < step->t1) {
+    const bool inside = t < re(step->t1);
+    if (inside) {
       mbg__rk_interpolate(method, all, step->r, (t - step->t0) / (step->t1 - step->t0), 0, all, s->d.xi, NULL);
       x = s->d.xi;
     }
-    MBG_TRY(node_derivatives(ctx, s, t, x, t < step->t1));
+    MBG_TRY(node_derivatives(ctx, s, t, x, inside));
     MBG_TRY(s->d.take(s->d.user, s->d.node, s->d.dy));
   }
 done:
@@ -261,7 +263,7 @@ static int integrate(mbg_context *ctx, tangent *s) {
   MBG_TRY(s->d.take(s->d.user, s->d.node++, s->d.dy));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
-    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, step->t1));
+    MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, re(step->t1)));
     MBG_TRY(step_nodes(ctx, s, method, step));
     take_sizes(s, step->y1, 1);
     set_tolerances(s);

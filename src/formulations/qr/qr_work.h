@@ -27,7 +27,7 @@ struct mbg__formulation_work {
   real *z;      /* at the last node                                 (n) */
   real *zi;     /* interpolated                                     (n) */
   int *turns;   /* at the last node                                 (nturn) */
-  double last;  /* time of the last node */
+  real last;    /* time of the last node */
   bool partial;
   double speed; /* largest velocity so far */
   mbg__work_counts counts;
@@ -56,11 +56,11 @@ struct mbg__formulation_work {
 
 /* After a step from t0 to t1 that ends at z: its nodes with values at times of the step, then checks of drift, rank and
    redundant rows. */
-int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, const real *z,
+int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, real t0, real t1, const real *z,
                         mbg__step_value value, void *user);
 
 /* Values y of a node at (t, z), inside a step or at its end; same: the last evaluation by rhs at this time was at z. */
-int mbg__qr_node_value(mbg_context *ctx, mbg__formulation_work *w, double t, const real *z, bool inside, bool same,
+int mbg__qr_node_value(mbg_context *ctx, mbg__formulation_work *w, real t, const real *z, bool inside, bool same,
                        real *y);
 
 /* ---------------------------------------------------------------------- steps of Runge-Kutta pairs */
@@ -72,11 +72,11 @@ int mbg__qr_begin_segment(void *user, double ta, double tb, real *z);
 int mbg__qr_end_step(mbg_context *ctx, mbg__formulation_work *w);
 int mbg__qr_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t);
 /* Values at a time of the last step of `source`, or at its end; the user is the formulation. */
-int mbg__qr_value_at(void *user, double t, real *y);
+int mbg__qr_value_at(void *user, real t, real *y);
 
 /* qr_events.c: the run with events. The bodies at (t, z), with accelerations where guards need them. */
 int mbg__qr_integrate_events(mbg_context *ctx, mbg__formulation_work *w, const mbg__ode_steps *steps);
-mbg__state mbg__qr_bodies(mbg_context *ctx, mbg__formulation_work *w, double t, const real *z);
+mbg__state mbg__qr_bodies(mbg_context *ctx, mbg__formulation_work *w, real t, const real *z);
 /* z (n) after a firing, from that before it. */
 int mbg__qr_act(mbg_context *ctx, mbg__formulation_work *w, int firing, double t, const real *before, real *z);
 /* Time functions and modes as in step k, or as in the step before an event. */
@@ -128,7 +128,7 @@ int mbg__qr_continuous_create(mbg_context *ctx, mbg__arena *arena, mbg__formulat
                               const mbg__criterion_seeds *seeds, mbg__qr_continuous *a);
 /* y' of (A3)-(A5) at the flow's current evaluation; and with the forward state looked up. */
 int mbg__qr_continuous_rates(mbg_context *ctx, mbg__qr_continuous *a, const real *y, real *yd);
-int mbg__qr_continuous_rhs(void *adjoint, double t, const real *y, real *yd);
+int mbg__qr_continuous_rhs(void *adjoint, real t, const real *y, real *yd);
 /* The jump of y by the values of criteria at the nodes of time t. */
 int mbg__qr_continuous_jump(mbg_context *ctx, mbg__qr_continuous *a, double t, real *y);
 /* Absolute tolerances relative to the largest y so far; at the beginning of a segment the rate of y replaces a group

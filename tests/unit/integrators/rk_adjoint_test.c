@@ -31,7 +31,7 @@ static int plain_rhs(void *user, double t, const double *y, double *dydt) {
   return 0;
 }
 
-static int complex_rhs(void *user, double t, const double _Complex *y, double _Complex *dydt) {
+static int complex_rhs(void *user, double _Complex t, const double _Complex *y, double _Complex *dydt) {
   const double _Complex *p = user;
   SYSTEM(dydt, t, y, p);
   return 0;
