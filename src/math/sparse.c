@@ -360,10 +360,12 @@ size_t mbg__klu_bytes(const mbg__klu *klu) {
   return sum + imaginary_bytes(klu);
 }
 
+bool mbg__klu_froze(const mbg__klu *klu) { return klu->use && klu->use == klu->frozen; }
+
 bool mbg__klu_keep(const mbg__klu *klu, void *out) {
   char *to = out;
   void *part;
-  if (!klu->use || klu->use != klu->frozen) {
+  if (!mbg__klu_froze(klu)) {
     return false;
   }
   for (int k = 0; k < part_count(klu->frozen); k++) {
