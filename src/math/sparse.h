@@ -68,6 +68,8 @@ size_t mbg__klu_bytes(const mbg__klu *klu);
 /* The factors of the last factor into out (mbg__klu_bytes); false: they have pivots of their own, and nothing is kept.
  */
 bool mbg__klu_keep(const mbg__klu *klu, void *out);
+/* Do the factors of the last factor have the frozen pivots? */
+bool mbg__klu_froze(const mbg__klu *klu);
 /* They become the factors again, as long as the pivots stay frozen. */
 void mbg__klu_recall(mbg__klu *klu, const void *kept);
 /* Forgets the frozen pivots: the next factor chooses. */

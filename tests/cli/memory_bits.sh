@@ -17,6 +17,9 @@ same simple-pendulum --end 1 --tolerance 1e-6 --method adjoint --formulation lie
 same simple-pendulum --end 3 --tolerance 1e-11 --method adjoint --formulation qr
 same simple-pendulum --end 3 --tolerance 1e-9 --method direct --formulation dca
 same five-bar --end 0.5 --method adjoint --formulation qr
+# factors of Newton's matrix: kept, or made again; residuals by pulls, by the matrix
+same five-bar --end 0.2 --step 0.002 --method adjoint --formulation lie
+same vehicle --end 0.08 --method adjoint --formulation lie
 
 # smooth maxima, paths and samples look at every node
 python3 - "$SRC/gallery/simple-pendulum/model.json" <<'END'

@@ -146,7 +146,7 @@ int mbg__ali3p_states_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_no
 static const real *before(const mbg__ali3p *a, const mbg__ali3p_node *n) {
   vn_copy(a->n, a->q, n->w);
   for (int i = 0; a->late && i < a->n; i++) {
-    a->q[i] = a->late[i] && *n->h > 0 ? n->ws[i] : a->q[i];
+    a->q[i] = a->late[i] && re(*n->h) > 0 ? n->ws[i] : a->q[i];
   }
   return a->q;
 }
@@ -167,19 +167,19 @@ int mbg__ali3p_at_states(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node 
   return err < 0 ? err : mbg__tree_linearize(ctx, a->tree);
 }
 
-void mbg__ali3p_states_hold(const mbg__ali3p *a, double c, const real *from, real *to) {
+void mbg__ali3p_states_hold(const mbg__ali3p *a, real c, const real *from, real *to) {
   for (int i = 0; a->held && i < a->n; i++) {
     to[i] += a->late[i] ? c * from[i] : 0;
   }
 }
 
-void mbg__ali3p_states_correct(const mbg__ali3p *a, double c, const real *v, const real *as, real *w) {
+void mbg__ali3p_states_correct(const mbg__ali3p *a, real c, const real *v, const real *as, real *w) {
   for (int i = 0; a->late && i < a->n; i++) {
     w[i] += a->late[i] ? c * (v[i] - as[i]) : 0;
   }
 }
 
-void mbg__ali3p_states_correct_T(const mbg__ali3p *a, double c, const real *wb, real *ab, real *asb) {
+void mbg__ali3p_states_correct_T(const mbg__ali3p *a, real c, const real *wb, real *ab, real *asb) {
   for (int i = 0; a->late && i < a->n; i++) {
     asb[i] = a->late[i] ? -c * wb[i] : 0;
     ab[i] -= asb[i];

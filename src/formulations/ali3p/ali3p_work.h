@@ -166,11 +166,11 @@ int mbg__ali3p_states_create(mbg_context *ctx, mbg__ali3p *a);
 int mbg__ali3p_at_states(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
 /* Late rates by reactions: to_S += c from_S; after at_states, derivatives of all a_S in a direction into v (n), and
    transposed: ab_S, which is 0 then, adds to ze (6 nbody), wb (n) and gattr (na). */
-void mbg__ali3p_states_hold(const mbg__ali3p *a, double c, const real *from, real *to);
+void mbg__ali3p_states_hold(const mbg__ali3p *a, real c, const real *from, real *to);
 void mbg__ali3p_states_push(mbg__ali3p *a, const mbg__tree_direction *d, real *v);
 void mbg__ali3p_states_pull(mbg__ali3p *a, real *ab, real *ze, real *wb, real *gattr);
-void mbg__ali3p_states_correct(const mbg__ali3p *a, double c, const real *v, const real *as, real *w);
-void mbg__ali3p_states_correct_T(const mbg__ali3p *a, double c, const real *wb, real *ab, real *asb);
+void mbg__ali3p_states_correct(const mbg__ali3p *a, real c, const real *v, const real *as, real *w);
+void mbg__ali3p_states_correct_T(const mbg__ali3p *a, real c, const real *wb, real *ab, real *asb);
 
 /* ali3p_signals.c */
 /* lambda1, vd1 of index 1 at the bodies of the tree's last update. */

@@ -48,6 +48,7 @@ static void destroy(mbg__alpha *a) {
   }
   const mbg_allocator allocator = a->arena.allocator;
   mbg__march_destroy(a->march);
+  mbg__alpha_kept_clear(a);
   mbg__alpha_index2_destroy(a->index2);
   mbg__saddle_destroy(&a->saddle);
   mbg__saddle_destroy(&a->initial);

@@ -22,7 +22,7 @@ static size_t more(const mbg__alpha *a) {
 size_t mbg__alpha_node_bytes(const mbg__alpha *a) {
   const mbg_model *m = a->m;
   return sizeof(mbg__node_head) + (size_t)m->nbody * sizeof(mbg__frame) +
-         (4 * (size_t)m->nw + (size_t)m->nrow + more(a)) * sizeof(real) + (size_t)m->nturn * sizeof(int);
+         (4 * (size_t)m->nw + (size_t)m->nrow + more(a)) * sizeof(real) + ((size_t)m->nturn + 1) * sizeof(int);
 }
 
 mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block) {
@@ -40,6 +40,7 @@ mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block) {
     n.E = n.eta + m->nrow;
   }
   n.turns = (int *)(void *)(n.lambda + m->nrow + more(a));
+  n.guessed = n.turns + m->nturn;
   return n;
 }
 
@@ -53,46 +54,66 @@ static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, b
   return err;
 }
 
-static int assemble(mbg_context *ctx, mbg__alpha *a) {
-  const int err = mbg__system_linearize(ctx, a->sys);
+static void assemble(mbg__alpha *a) {
   mbg__system_matrices(a->sys,
                        &(mbg__matrices){.K = a->K, .C = a->C, .M = a->M, .B = a->B, .Z = a->Z, .late = a->late});
   a->counts->assemblies++;
-  return err;
 }
 
-/* S of the step, scaled */
-static int factor_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
-  const mbg_model *m = a->m;
-  const real h = *n->h, s = a->c.beta * h * h;
-  for (int b = 0; b < m->nbody; b++) {
+/* what the matrix of the step that led to a node needs of it, where the system stands */
+static int linearize(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) {
+  const int err = mbg__system_linearize(ctx, a->sys);
+  for (int b = 0; b < a->m->nbody; b++) {
     mbg__alpha_increment(a, b, n, a->T + 36 * b);
   }
   mbg__rotors_linearize(a, n);
+  return err;
+}
+
+/* S of the step, scaled; for index 2 its parts */
+static void matrix(mbg__alpha *a, const mbg__alpha_node *n) {
+  const real h = *n->h, s = a->c.beta * h * h;
+  assemble(a);
   mbg__rotors_columns(a);
   mbg__columns_times(a->sys, mbg__system_pattern_K(a->sys), a->K, a->T, a->KT);
   mbg__columns_times(a->sys, mbg__system_pattern_B(a->sys), a->B, a->T, a->BT);
-  a->counts->factorizations++;
   if (a->index2) {
-    return mbg__alpha_index2_factor(ctx, a->index2, n);
+    return;
   }
   mbg__alpha_rates_matrix(a, h);
   mbg__saddle_clear(&a->saddle);
   mbg__saddle_add_sum(&a->saddle, (real[]){s * alpha_bp(a, h), s * alpha_gp(a, h), s}, a->M, a->C, a->KT);
   mbg__saddle_add_rows(&a->saddle, a->BT, a->B, a->rank->keep, NULL);
   mbg__saddle_add_late(&a->saddle, a->late, a->rank->keep);
+}
+
+int mbg__alpha_factor(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, bool made) {
   char what[64];
+  if (!made) {
+    matrix(a, n);
+  }
+  a->counts->factorizations++;
+  if (a->index2) {
+    return mbg__alpha_index2_factor(ctx, a->index2, n);
+  }
   mbg__format(what, sizeof(what), "step to t = %g", mbg__time_shown(re(*n->t)));
   return mbg__saddle_factor(ctx, &a->saddle, what);
 }
 
-int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
+int mbg__alpha_linearize_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool make) {
   int err = MBG_OK;
   MBG_TRY(evaluate(ctx, a, node, false));
-  MBG_TRY(assemble(ctx, a));
-  MBG_TRY(factor_step(ctx, a, node));
+  MBG_TRY(linearize(ctx, a, node));
+  if (make) {
+    matrix(a, node);
+  }
 done:
   return err;
+}
+
+int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
+  const int err = mbg__alpha_linearize_at(ctx, a, node, false);
+  return err < 0 ? err : mbg__alpha_factor(ctx, a, node, false);
 }
 
 void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count) {
@@ -108,7 +129,8 @@ void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count) {
 static int factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool early) {
   int err = MBG_OK;
   MBG_TRY(evaluate(ctx, a, node, early));
-  MBG_TRY(assemble(ctx, a));
+  MBG_TRY(mbg__system_linearize(ctx, a->sys));
+  assemble(a);
   mbg__saddle_clear(&a->initial);
   mbg__saddle_add_K(&a->initial, 1, a->M);
   mbg__saddle_add_rows(&a->initial, a->B, a->B, a->rank->keep, NULL);
@@ -195,9 +217,11 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   mbg__rotors_place(a);
   memcpy(n->H, start->H, (size_t)m->nbody * sizeof(*n->H));
   memcpy(n->turns, start->turns, (size_t)m->nturn * sizeof(int));
+  *n->guessed = 0;
   MBG_TRY(accelerate(ctx, a, n, start->v));
   /* the first step chooses the pivots of the run */
   mbg__klu_thaw(a->klu);
+  mbg__alpha_kept_begin(a);
   go_on(a, n, start);
 done:
   return err;
@@ -336,6 +360,15 @@ static void correct(mbg__alpha *a, const mbg__alpha_node *to, double *change) {
   *change = largest(m->nv, a->x);
 }
 
+/* trust: pivots of the run without a look at the growth of entries */
+static int new_matrix(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *to, bool trust) {
+  int err = linearize(ctx, a, to);
+  mbg__klu_trust(a->klu, trust);
+  err = err < 0 ? err : mbg__alpha_factor(ctx, a, to, false);
+  mbg__klu_trust(a->klu, false);
+  return err;
+}
+
 /* one iteration, with a new matrix when it is due */
 static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, const mbg__alpha_node *to, newton *k) {
   const real *X = to->Dx;
@@ -343,11 +376,7 @@ static int iterate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from,
   MBG_TRY(evaluate_near(ctx, a, to));
   k->age++;
   if (k->count++ == 0 || (k->full && k->polish == 0)) {
-    MBG_TRY(assemble(ctx, a));
-    mbg__klu_trust(a->klu, !k->full);
-    err = factor_step(ctx, a, to);
-    mbg__klu_trust(a->klu, false);
-    MBG_TRY(err);
+    MBG_TRY(new_matrix(ctx, a, to, !k->full));
     k->age = 0;
   }
   k->last = k->change;
@@ -426,6 +455,7 @@ static int solve(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, r
   newton k = {.change = INFINITY};
   int err = MBG_OK;
   MBG_TRY(iterate_all(ctx, a, from, h, to, &k));
+  *to->guessed = k.done && mbg__klu_froze(a->klu);
   if (!k.done) {
     k = (newton){.full = true, .change = INFINITY};
     MBG_TRY(iterate_all(ctx, a, from, h, to, &k));
@@ -442,8 +472,8 @@ done:
   return err;
 }
 
-int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to) {
-  bool done = false;
+/* coordinates at the start of a step, unless they are those of q */
+static int start_coords(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from) {
   int err = MBG_OK;
   a->ended = NAN;
   if (a->m->nturn > 0 && re(*from->t) != a->t_q) {
@@ -451,6 +481,27 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from
     mbg__system_coords(a->sys, a->q);
   }
   a->t_q = NAN;
+done:
+  return err;
+}
+
+int mbg__alpha_factor_guess(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h,
+                            const mbg__alpha_node *to) {
+  int err = MBG_OK;
+  MBG_TRY(start_coords(ctx, a, from));
+  predict(a, from, h, to);
+  follow(a, from, to->Dx, to);
+  MBG_TRY(evaluate_near(ctx, a, to));
+  MBG_TRY(new_matrix(ctx, a, to, true));
+done:
+  return err;
+}
+
+int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to) {
+  bool done = false;
+  int err = MBG_OK;
+  *to->guessed = 0;
+  MBG_TRY(start_coords(ctx, a, from));
   MBG_TRY(MBG__TWIN ? repeat(ctx, a, from, h, to, &done) : MBG_OK);
   MBG_TRY(done ? MBG_OK : solve(ctx, a, from, h, to));
   MBG_TRY(evaluate_near(ctx, a, to));
@@ -487,6 +538,9 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   const mbg__state state = mbg__alpha_state(a, &n);
   const int npose = mbg__march_nodes(a->march)->npose;
   int err = MBG_OK;
+  if (re(*n.h) > 0) {
+    mbg__alpha_kept_add(a, &n);
+  }
   MBG_TRY(mbg__alpha_guard_step(ctx, a, &n));
   if (re(*n.h) > 0) {
     MBG_TRY(mbg__alpha_rates_check(ctx, a, re(*n.t)));
@@ -517,6 +571,7 @@ static int restart(mbg_context *ctx, void *user, const void *from_block, const r
   const mbg__alpha_node from = mbg__alpha_view(a, from_block), to = mbg__alpha_view(a, to_block);
   *to.t = *from.t;
   *to.h = -1;
+  *to.guessed = 0;
   a->t_q = a->ended = NAN;
   memcpy(to.H, from.H, (size_t)a->m->nbody * sizeof(*to.H));
   memcpy(to.turns, from.turns, (size_t)a->m->nturn * sizeof(int));

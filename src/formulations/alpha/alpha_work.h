@@ -29,10 +29,20 @@ typedef struct {
   real *lambda;      /* multipliers                  (nrow) */
   real *eta, *E;     /* index 2: multipliers of the increment, rows of the node before   (nrow, nnz B); else NULL */
   int *turns;        /* turn counters                (nturn) */
+  int *guessed;      /* 1: the step that led here needed one matrix, at its guess, with the pivots of the run */
 } mbg__alpha_node;
 
 typedef struct mbg__alpha_index2 mbg__alpha_index2;
 typedef struct mbg__alpha_guard mbg__alpha_guard;
+
+/* Factors of Newton's matrix of the last run, step by step (alpha_kept.c). */
+typedef struct {
+  bool pending;    /* a run has begun, and has not made a step */
+  int wanted;      /* steps whose adjoint uses them, kept or made again */
+  int count, room; /* steps made, steps that are kept */
+  size_t bytes;    /* of a step */
+  char *block;     /*                               (room x bytes) */
+} mbg__alpha_kept;
 
 /* A body that spins about its axle: v, vd, al and Dx of its nodes are in world axes (alpha_rotor.c). */
 typedef struct {
@@ -63,13 +73,14 @@ typedef struct mbg__formulation_work {
   mbg__alpha_coefs c;
   double rho_inf; /* NAN: HHT (`dae`) */
   int nrotor;
-  mbg__rotor *rotors;   /*                                              (nrotor) */
-  int *rotor_of;        /* of a body, -1: none                          (nbody) */
-  real *v, *vd;         /* with rotors: twists and rates in body axes   (nw) */
-  mbg__saddle saddle;   /* [[beta h^2 (bp M + gp C + K T), B^T], [B T, 0]]: rows and multipliers scaled by beta h^2 */
-  mbg__saddle initial;  /* [[M, B^T], [B, 0]] */
-  mbg__klu *klu;        /* of the step: of the saddle, or of index 2 */
-  int n, atD, atL, atE; /* its unknowns: number, places of Dx, lambda and eta (-1) after X at 0 */
+  mbg__rotor *rotors;  /*                                              (nrotor) */
+  int *rotor_of;       /* of a body, -1: none                          (nbody) */
+  real *v, *vd;        /* with rotors: twists and rates in body axes   (nw) */
+  mbg__saddle saddle;  /* [[beta h^2 (bp M + gp C + K T), B^T], [B T, 0]]: rows and multipliers scaled by beta h^2 */
+  mbg__saddle initial; /* [[M, B^T], [B, 0]] */
+  mbg__klu *klu;       /* of the step: of the saddle, or of index 2 */
+  mbg__alpha_kept kept;
+  int n, atD, atL, atE;          /* its unknowns: number, places of Dx, lambda and eta (-1) after X at 0 */
   real *K, *C, *M, *B, *KT, *BT; /* values by the patterns of the system */
   real *late;                    /* late rates by multipliers                  (nlate x nrow) */
   bool *rates;                   /* rows at velocity level, NULL: none         (nrow) */
@@ -120,8 +131,36 @@ extern const mbg__march_method mbg__alpha_method;
 void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count);
 /* Matrices and factors of the step that led to a node, at the node's state (the system is updated and linearized). */
 int mbg__alpha_factor_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
+/* The same in two parts: the system at the node, with (make) or without the matrix; its factors (made: it is there). */
+int mbg__alpha_linearize_at(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool make);
+int mbg__alpha_factor(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool made);
+/* Factors of Newton's matrix at the guess of a step, as the step itself made them; `to` is scratch. */
+int mbg__alpha_factor_guess(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h,
+                            const mbg__alpha_node *to);
 /* ... of the initial accelerations at the first node. */
 int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
+
+/* ---------------------------------------------------------------------- alpha_kept.c */
+
+/* A run begins; a step has led to this node. */
+void mbg__alpha_kept_begin(mbg__alpha *a);
+void mbg__alpha_kept_add(mbg__alpha *a, const mbg__alpha_node *node);
+void mbg__alpha_kept_clear(mbg__alpha *a);
+/* Is the transposed system of step i, to this node, solved by the factors of its guess? They become those of the
+   stepper; false: they are not kept. */
+bool mbg__alpha_kept_serves(const mbg__alpha *a, int i, const mbg__alpha_node *node);
+bool mbg__alpha_kept_recall(mbg__alpha *a, int i);
+/* Solutions with these factors for nc columns; *out NULL: factors at the nodes cost less, or the run has no others. */
+typedef struct {
+  mbg__alpha *a;
+  int nc;
+  bool matrix;                         /* residuals by the matrix at the node, else by a pull */
+  real *x, *d;                         /* solutions; residuals and increments                     (n x nc) */
+  real *mu, *nu, *w, *v, *vd, *lambda; /* of a pull                     (nw), (nrow), (nw), (nw), (nw), (nrow) */
+} mbg__alpha_near;
+int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, int nc, mbg__alpha_near **out);
+/* S^T X = X (n x nc) at a node, after mbg__alpha_linearize_at; false: the factors are too far away, and X stays. */
+bool mbg__alpha_near_solve_T(mbg__alpha_near *s, const mbg__alpha_node *node, real *X);
 
 /* ---------------------------------------------------------------------- alpha_rotor_find.c */
 

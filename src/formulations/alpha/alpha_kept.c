@@ -1,0 +1,201 @@
+/* The transposed system of a step by factors of a matrix near its own, that of Newton at the guess of the step:
+
+     X <- X + S0^-T (B - S^T X)
+
+   The error falls by |S0^-1 (S - S0)| an iteration, which is as small as the correction of the guess: two residuals as
+   a rule instead of factors, each a pull, or for several columns a product with the matrix at the node. The factors of a run's steps are kept, as
+   many as the limit of memory leaves room for beside the nodes, from the first step on. What is not kept is made again,
+   with the same bits, from the node where the step starts. */
+#include "formulations/alpha/alpha_work.h"
+
+#include <string.h>
+
+static const double MOST = 64e6; /* bytes, without a limit of memory */
+
+/* With several columns: entries of the factors, per unknown and column, from which on their residuals cost less than a
+   factorization. Bytes of an entry, and its place. */
+enum { ENTRIES = 8, ENTRY = 12 };
+
+enum { RESIDUALS = 6 };
+static const double LEAST = 1e-15; /* of an increment, relative */
+
+/* ---------------------------------------------------------------------- factors of a run */
+
+void mbg__alpha_kept_clear(mbg__alpha *a) {
+  a->arena.allocator.release(a->arena.allocator.user, a->kept.block);
+  a->kept = (mbg__alpha_kept){0};
+}
+
+void mbg__alpha_kept_begin(mbg__alpha *a) {
+  a->kept.pending = true;
+  a->kept.wanted = a->kept.count = 0;
+}
+
+static int steps_in(const mbg__alpha *a, double bytes) {
+  const double most = floor(fmax(0, bytes) / (double)a->kept.bytes);
+  const int steps = mbg__march_steps(a->march);
+  return most < steps ? (int)most : steps;
+}
+
+/* After the first step, which chooses pivots: the room of all steps, so that no other one asks for memory. Which steps
+   use Newton's factors depends on the run, not on the limit of memory. */
+static void begin(mbg__alpha *a) {
+  mbg__alpha_kept *k = &a->kept;
+  const mbg_allocator *of = &a->arena.allocator;
+  const size_t bytes = (mbg__klu_bytes(a->klu) + 15) / 16 * 16;
+  const bool suits = !MBG__TWIN && !a->events && !a->index2 && !mbg__rank_close(a->rank);
+  const bool same = bytes == k->bytes;
+  k->pending = false;
+  k->bytes = bytes;
+  k->wanted = suits && bytes > 0 ? steps_in(a, MOST) : 0;
+  const int room = k->wanted > 0 ? steps_in(a, fmin(MOST, mbg__march_left(a->march))) : 0;
+  if (room != k->room || !same) {
+    of->release(of->user, k->block);
+    k->block = room > 0 ? of->resize(of->user, NULL, (size_t)room * bytes) : NULL;
+    k->room = k->block ? room : 0;
+  }
+  a->counts->bytes += (double)k->room * (double)bytes;
+}
+
+void mbg__alpha_kept_add(mbg__alpha *a, const mbg__alpha_node *node) {
+  mbg__alpha_kept *k = &a->kept;
+  if (k->pending) {
+    begin(a);
+  }
+  if (k->count < k->room && *node->guessed) {
+    (void)mbg__klu_keep(a->klu, k->block + (size_t)k->count * k->bytes);
+  }
+  k->count++;
+}
+
+bool mbg__alpha_kept_serves(const mbg__alpha *a, int i, const mbg__alpha_node *node) {
+  return i <= a->kept.wanted && *node->guessed;
+}
+
+bool mbg__alpha_kept_recall(mbg__alpha *a, int i) {
+  const mbg__alpha_kept *k = &a->kept;
+  if (i > k->count || i > k->room) {
+    return false;
+  }
+  mbg__klu_recall(a->klu, k->block + (size_t)(i - 1) * k->bytes);
+  return true;
+}
+
+/* ---------------------------------------------------------------------- solutions */
+
+static double largest(int n, const real *x) {
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    most = fabs(re(x[i])) <= most ? most : fabs(re(x[i])); /* NaN stays */
+  }
+  return most;
+}
+
+static double ratio(int n, const real *d, const real *x) {
+  const double size = largest(n, d);
+  return size > 0 ? size / largest(n, x) : size;
+}
+
+/* largest change of a column, of velocities and rows relative to their own size */
+static double change(const mbg__alpha *a, int nc, const real *d, const real *x) {
+  double most = 0;
+  for (int c = 0; c < nc; c++, d += a->n, x += a->n) {
+    const double now = fmax(ratio(a->atL, d, x), ratio(a->n - a->atL, d + a->atL, x + a->atL));
+    most = now <= most ? most : now;
+  }
+  return most;
+}
+
+/* d = -S^T x of one column: S^T = [[T^T K^T + gp C^T + bp M^T, T^T B^T], [B, 0]] with its rows scaled, by a pull */
+static void multiply(const mbg__alpha_near *s, const mbg__alpha_node *node, const real *x, real *d) {
+  const mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const double h = re(*node->h), scale = a->c.beta * h * h, gp = alpha_gp(a, h), bp = alpha_bp(a, h);
+  mbg__scatter(m, a->rank->keep, scale, x, s->mu, s->nu);
+  vn_zero(m->nw, s->w);
+  vn_zero(m->nw, s->v);
+  vn_zero(m->nw, s->vd);
+  vn_zero(m->nrow, s->lambda);
+  mbg__system_pull(a->sys, s->mu, s->nu, NULL, NULL, s->w, s->v, s->vd, s->lambda, NULL);
+  mbg__rotors_pull(a, s->w, s->v, s->vd);
+  for (int b = 0; b < m->nbody; b++) {
+    const int off = m->bodies[b].voff;
+    real Tw[6];
+    m6_mulv_T(Tw, a->T + 36 * b, s->w + off);
+    for (int i = 0; i < 6; i++) {
+      if (m->dof[off + i] >= 0) {
+        d[m->dof[off + i]] = -Tw[i] - gp * s->v[off + i] - bp * s->vd[off + i];
+      }
+    }
+  }
+  for (int i = 0; i < m->nrow; i++) {
+    d[m->nv + i] = a->rank->keep[i] ? -s->lambda[i] / scale : -x[m->nv + i];
+  }
+}
+
+/* d = X - S^T x of all columns */
+static void residual(const mbg__alpha_near *s, const mbg__alpha_node *node, const real *X) {
+  const int all = s->nc * s->a->n;
+  if (s->matrix) {
+    vn_copy(all, s->d, X);
+    mbg__csc_mul_T_add(s->d, -1, &s->a->saddle.A, s->x, s->nc);
+  } else {
+    multiply(s, node, s->x, s->d);
+    vn_axpy(all, s->d, 1, X);
+  }
+}
+
+static void solve(const mbg__alpha_near *s, real *x) {
+  mbg__klu_solve_T(s->a->klu, x, s->nc);
+  s->a->counts->solves += s->nc;
+}
+
+/* now, last: the last two increments. The next one would be less than rounding; or they are rounding themselves, which
+   does not fall any more. */
+static bool converged(double now, double last) {
+  return now * now <= LEAST * last || (last <= 1e-8 && now > 0.05 * last);
+}
+
+bool mbg__alpha_near_solve_T(mbg__alpha_near *s, const mbg__alpha_node *node, real *X) {
+  const int all = s->nc * s->a->n;
+  double last = 1;
+  vn_copy(all, s->x, X);
+  solve(s, s->x);
+  for (int k = 0; k < RESIDUALS; k++) {
+    residual(s, node, X);
+    solve(s, s->d);
+    const double now = change(s->a, s->nc, s->d, s->x);
+    vn_axpy(all, s->x, 1, s->d);
+    if (converged(now, last)) {
+      vn_copy(all, X, s->x);
+      return true;
+    }
+    if (!(now < 0.3 * last) || (k > 0 && log(LEAST / now) < (RESIDUALS - k) * log(now / last))) {
+      return false; /* not in time */
+    }
+    last = now;
+  }
+  return false;
+}
+
+int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, int nc, mbg__alpha_near **out) {
+  const size_t n = (size_t)a->n * (size_t)nc;
+  const bool pulls = nc == 1 && !a->rates && !mbg__system_has_late(a->sys);
+  *out = NULL;
+  if (a->kept.wanted == 0 || (!pulls && a->kept.bytes < (size_t)(ENTRIES * ENTRY) * n)) {
+    return MBG_OK;
+  }
+  mbg__alpha_near *s = *out = MBG_TAKE(arena, mbg__alpha_near, 1);
+  if (s) {
+    *s = (mbg__alpha_near){.a = a, .nc = nc, .matrix = !pulls};
+    s->x = MBG_TAKE(arena, real, n);
+    s->d = MBG_TAKE(arena, real, n);
+    s->mu = MBG_TAKE(arena, real, a->m->nw);
+    s->nu = MBG_TAKE(arena, real, a->m->nrow);
+    s->w = MBG_TAKE(arena, real, a->m->nw);
+    s->v = MBG_TAKE(arena, real, a->m->nw);
+    s->vd = MBG_TAKE(arena, real, a->m->nw);
+    s->lambda = MBG_TAKE(arena, real, a->m->nrow);
+  }
+  return mbg__arena_check(ctx, arena);
+}
