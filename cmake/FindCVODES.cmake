@@ -13,7 +13,7 @@ foreach(library IN ITEMS cvodes nvecserial sunmatrixdense sunlinsoldense
 endforeach()
 mark_as_advanced(CVODES_INCLUDE_DIR)
 
-# Version 7 has a library of what all parts share, and its headers include mpi.h where it was built with MPI (Debian 13).
+# Version 7 has a library of what all parts share; where it was built with MPI (Debian 13), its headers include mpi.h.
 find_library(CVODES_core_LIBRARY sundials_core)
 mark_as_advanced(CVODES_core_LIBRARY)
 if(CVODES_core_LIBRARY AND CVODES_INCLUDE_DIR)

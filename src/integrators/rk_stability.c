@@ -5,7 +5,7 @@
 #include <complex.h>
 
 static double growth(const mbg__rk_method *method, double complex z) {
-  double complex k[MBG__RK_STAGES];
+  double complex k[MBG__RK_STAGES] = {0};
   for (int i = 0; i <= method->nstage; i++) { /* row nstage of A is b */
     k[i] = 1;
     for (int j = 0; j < i; j++) {

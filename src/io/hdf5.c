@@ -19,6 +19,7 @@ bool mbg__hdf5_named(const char *path, size_t *length) {
 }
 
 #ifdef MBG_HDF5
+#define H5_USE_110_API 1 /* newer versions keep the functions of 1.10 under this name */
 #include <hdf5.h>
 
 #include <stdlib.h>
