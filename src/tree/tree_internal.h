@@ -26,7 +26,7 @@ struct mbg__tree {
   /* update */
   bool known; /* Rel and H are those of E */
   bool only_q;
-  bool early; /* late rates are left out */
+  bool early;               /* late rates are left out */
   mbg__frame *E, *Rel;      /* by link                                 (nbody) */
   mbg__frame *H;            /* by body                                 (nbody) */
   real *v, *vd, *u;         /* twists, their rates, J q                (nw) */

@@ -109,6 +109,7 @@ print("late rates, ali3p: memory:", all(free[c]["gradient"] == limited[c]["gradi
       "restart:", all(near(one[k][-1], two[k][-1], 1) for k in "Naeb"))
 PY
 done
+"$MBGRAD" simulate late0.json --formulation ali3p --set tau=1e-4 2>&1 | sed -n 's/.*mbgrad: error: .*); //p'
 change 'm["initial"] = {"start": "equilibrium"}; m["states"]["xi"]["initial"] = "2*X"'
 "$MBGRAD" check m.json >out || cat out
 "$MBGRAD" linearize "$SRC/tests/reference/states/friction.json" --at start --json >linear.json && echo "linear model at the start"

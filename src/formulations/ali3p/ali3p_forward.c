@@ -320,6 +320,11 @@ static bool is_small(double change, double last, double size) {
   return left <= 1e-15 * (1e-2 + size) || (change >= 0.5 * last && last < 1e-11);
 }
 
+/* of models with late rates by reactions */
+static const char predicted[] =
+    "take a smaller step: states whose rates use reactions are predicted, which is stable for steps below twice their "
+    "time constants; 'lie' and 'dae' are implicit; or look whether the mechanism locks there";
+
 /* careful: a matrix for each iteration while changes are large; a kept one leads astray where a step is long for stiff
    parts */
 static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, real h,
@@ -343,7 +348,7 @@ static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, 
     last = change;
   }
   if (!(change <= far) || it == most) {
-    err = mbg__ali3p_not_converged(ctx, a, to, "Newton", it, change, NULL);
+    err = mbg__ali3p_not_converged(ctx, a, to, "Newton", it, change, a->held ? predicted : NULL);
     goto done;
   }
   for (; polish < POLISH; polish++) {
