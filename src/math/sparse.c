@@ -101,15 +101,42 @@ void mbg__csc_mul_add(real *Y, real s, const mbg__csc *A, const real *X, int nrh
   }
 }
 
-void mbg__csc_mul_T_add(real *Y, real s, const mbg__csc *A, const real *X, int nrhs) {
-  for (int r = 0; r < nrhs; r++, X += A->nrow, Y += A->ncol) {
-    for (int j = 0; j < A->ncol; j++) {
-      real sum = 0;
-      for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) {
-        sum += A->val[k] * X[A->rowind[k]];
+/* of `count` columns, a constant where it is called: entries and their rows are read once */
+static inline void mul_T_columns(real *Y, real s, const mbg__csc *A, const real *X, int count) {
+  for (int j = 0; j < A->ncol; j++) {
+    real sum[4] = {0};
+    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) {
+      const real a = A->val[k], *x = X + A->rowind[k];
+      for (int c = 0; c < count; c++) {
+        sum[c] += a * x[(size_t)c * (size_t)A->nrow];
       }
-      Y[j] += s * sum;
     }
+    for (int c = 0; c < count; c++) {
+      Y[(size_t)c * (size_t)A->ncol + (size_t)j] += s * sum[c];
+    }
+  }
+}
+
+void mbg__csc_mul_T_add(real *Y, real s, const mbg__csc *A, const real *X, int nrhs) {
+  const size_t nrow = (size_t)A->nrow, ncol = (size_t)A->ncol;
+  int r = 0;
+  for (; r + 4 <= nrhs; r += 4) {
+    mul_T_columns(Y + (size_t)r * ncol, s, A, X + (size_t)r * nrow, 4);
+  }
+  Y += (size_t)r * ncol;
+  X += (size_t)r * nrow;
+  switch (nrhs - r) {
+  case 3:
+    mul_T_columns(Y, s, A, X, 3);
+    break;
+  case 2:
+    mul_T_columns(Y, s, A, X, 2);
+    break;
+  case 1:
+    mul_T_columns(Y, s, A, X, 1);
+    break;
+  default:
+    break;
   }
 }
 

@@ -141,6 +141,7 @@ struct mbg__system {
   real (*weight3)[3];           /* scratch: what the weight of a body gives, energies  (nbody) */
   int nlaw, *laws;              /* terms with functions of time */
   int nouter, *outers;          /* terms with functions of their coordinate */
+  bool any_broken;              /* some joint has no meaning at some relative frames */
   mbg__curve_work *curves;      /* system_curves.c                          (ncurve) */
   mbg__contact_work *contacts;  /*                                          (ncontact) */
 

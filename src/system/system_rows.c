@@ -68,9 +68,14 @@ static void row_update(void *user, int i) {
   const mbg__row *row = &s->model->rows[i];
   s->phi[i] = s->phid[i] = s->gamma[i] = 0;
   for (int k = row->term; row_on(s, i) && k < row->term + row->nterm; k++) {
-    mbg__term_in in;
-    mbg__term_in_of(s, &s->model->terms[k], &in);
-    mbg__term_eval(&s->model->terms[k], &in, &s->term[k], NULL);
+    const mbg__term *t = &s->model->terms[k];
+    if (mbg__term_plain(t) && !t->profile) {
+      mbg__term_eval_plain(t, &s->G[t->pair], s->vrel[t->pair], &s->term[k]);
+    } else {
+      mbg__term_in in;
+      mbg__term_in_of(s, t, &in);
+      mbg__term_eval(t, &in, &s->term[k], NULL);
+    }
     s->phi[i] += row->rate ? 0 : s->term[k].phi;
     s->phid[i] += s->term[k].phid;
     s->gamma[i] += s->term[k].gamma;
@@ -92,7 +97,7 @@ static int check_joints(mbg_context *ctx, const mbg__system *s) {
 
 int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
   int err = laws_update(ctx, s);
-  err = err < 0 ? err : check_joints(ctx, s);
+  err = err < 0 || !s->any_broken ? err : check_joints(ctx, s);
   err = err < 0 ? err : outers_update(ctx, s);
   err = err < 0 ? err : mbg__curves_update(ctx, s);
   err = err < 0 ? err : mbg__tendons_check(ctx, s);

@@ -44,6 +44,9 @@ static void list_terms(mbg__system *s) {
     }
     at[(m->terms[k].pair >= 0 ? m->terms[k].pair : m->npair) + 1]++;
   }
+  for (int i = 0; i < m->njoint; i++) {
+    s->any_broken = s->any_broken || m->joints[i].type->broken;
+  }
   for (int i = 0; i <= m->npair; i++) {
     at[i + 1] += at[i];
   }

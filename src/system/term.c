@@ -358,11 +358,10 @@ static void eval_values(const mbg__term *t, const mbg__term_in *in, mbg__term_va
   out->phid = v6_dot(out->b, in->v);
 }
 
-/* the same for a plain entry */
-static void eval_plain(const mbg__term *t, const mbg__term_in *in, mbg__term_value *out) {
+void mbg__term_eval_plain(const mbg__term *t, const mbg__frame *G, const real v[6], mbg__term_value *out) {
   real e1[6], e1v, e2vv;
-  entry_value_row(in->G, in->v, t->entry[0], e1, &e1v, &e2vv);
-  out->phi = t->sign * entry_value(in->G, t->entry[0]);
+  entry_value_row(G, v, t->entry[0], e1, &e1v, &e2vv);
+  out->phi = t->sign * entry_value(G, t->entry[0]);
   out->phid = t->sign * e1v;
   out->gamma = t->sign * e2vv;
   v6_scale(out->b, t->sign, e1);
@@ -382,7 +381,7 @@ void mbg__term_eval(const mbg__term *t, const mbg__term_in *in, mbg__term_value 
     if (gradient) {
       eval_entry(t, in, value, gradient);
     } else {
-      eval_plain(t, in, value);
+      mbg__term_eval_plain(t, in->G, in->v, value);
     }
     return;
   }

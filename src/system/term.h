@@ -69,6 +69,9 @@ static inline bool mbg__term_plain(const mbg__term *t) {
 }
 static inline bool mbg__term_turns(const mbg__term *t) { return t->entry[0] < MBG__X1; }
 
+/* Values alone of such a term. */
+void mbg__term_eval_plain(const mbg__term *t, const mbg__frame *G, const real v[6], mbg__term_value *value);
+
 /* b, phid_G and L alone, of a coordinate. */
 void mbg__coord_slopes(const mbg__term *coord, const mbg__term_in *in, real b[6], real phid_G[6], real L[36]);
 
