@@ -111,7 +111,7 @@ typedef struct {
   int order;
   double rho_inf, alpha_f;
   const char *integrators;
-  double cost_direct, cost_adjoint;
+  double cost_direct, cost_adjoint, cost_pass;
   const mbg__formulation_ops *ops;
 } mbg__formulation;
 

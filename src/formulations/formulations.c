@@ -8,7 +8,7 @@
 #include "formulations/formulations.def"
 
 #define BY(method) (1u << MBG_METHOD_##method)
-#define MBG_FORMULATION(k, folder, n, p, by, what, power, rho, af, words, direct, adjoint)                             \
+#define MBG_FORMULATION(k, folder, n, p, by, what, power, rho, af, words, direct, adjoint, pass)                       \
   {.key = #k,                                                                                                          \
    .name = n,                                                                                                          \
    .paper = p,                                                                                                         \
@@ -20,6 +20,7 @@
    .integrators = words,                                                                                               \
    .cost_direct = (direct),                                                                                            \
    .cost_adjoint = (adjoint),                                                                                          \
+   .cost_pass = (pass),                                                                                                \
    .ops = &mbg__##folder##_ops},
 static const mbg__formulation table[] = {
 #include "formulations/formulations.def"

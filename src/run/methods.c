@@ -81,7 +81,7 @@ mbg_method mbg__run_choose_method(const mbg_run *run, mbg_method method, int ncr
   if (run->method != MBG_METHOD_AUTO) {
     return run->method;
   }
-  const double direct = run->m->np * run->formulation->cost_direct;
+  const double direct = run->formulation->cost_pass + run->m->np * run->formulation->cost_direct;
   const double adjoint = ncriterion * run->formulation->cost_adjoint;
   return direct <= adjoint ? MBG_METHOD_DIRECT : mbg_run_adjoint_method(run);
 }

@@ -43,7 +43,6 @@ typedef struct {
   real *al, *alb;          /* al at the end of the step that follows; cotangent of al as used  (nw, nw x nc) */
   real *impulse;           /* of impulses                        (nc) */
   void *after;             /* node after an event */
-  void *here, *again;      /* copy of a node, guess of the step that led to it */
   mbg__alpha_near *near;   /* solutions by factors of the guess, NULL: by those of the node */
   int node;                /* the present one */
   bool first;              /* no step follows yet */
@@ -79,8 +78,6 @@ static int create(mbg_context *ctx, adjoint *s) {
   s->fl = MBG_TAKE(&s->arena, real, m->nrow);
   s->X = MBG_TAKE(&s->arena, real, (size_t)s->a->n * nc);
   s->keep = MBG_TAKE(&s->arena, real, 3 * nw * nc);
-  s->here = mbg__arena_take(&s->arena, 1, mbg__alpha_node_bytes(s->a));
-  s->again = mbg__arena_take(&s->arena, 1, mbg__alpha_node_bytes(s->a));
   if (s->a->events) {
     s->guard_a = MBG_TAKE(&s->arena, real, m->na);
     s->tb = MBG_TAKE(&s->arena, real, nc);
@@ -440,39 +437,6 @@ static void look_back(adjoint *s) {
   s->timed = e ? e->at : -1;
 }
 
-/* The system at the node, and factors of the step that led to it: of its matrix, or (near) of that at the guess. These
-   are kept, or made again from the node before: `node` is a copy then. */
-static int factors_at(mbg_context *ctx, adjoint *s, mbg__alpha_node *node, bool *near) {
-  mbg__alpha *a = s->a;
-  const void *before;
-  int err = MBG_OK;
-  *near = s->near && mbg__alpha_kept_serves(a, s->node, node);
-  if (!*near) {
-    return mbg__alpha_factor_at(ctx, a, node);
-  }
-  if (!mbg__alpha_kept_recall(a, s->node)) {
-    memcpy(s->here, node->t, mbg__alpha_node_bytes(a));
-    *node = mbg__alpha_view(a, s->here);
-    MBG_TRY(mbg__march_restore(ctx, a->march, s->node - 1, &before));
-    const mbg__alpha_node from = mbg__alpha_view(a, before), to = mbg__alpha_view(a, s->again);
-    MBG_TRY(mbg__alpha_factor_guess(ctx, a, &from, *node->h, &to));
-  }
-  MBG_TRY(mbg__alpha_linearize_at(ctx, a, node, s->near->matrix));
-done:
-  return err;
-}
-
-static int solve(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node, bool near) {
-  int err = MBG_OK;
-  if (near && mbg__alpha_near_solve_T(s->near, node, s->X)) {
-    return MBG_OK;
-  }
-  MBG_TRY(near ? mbg__alpha_factor(ctx, s->a, node, s->near->matrix) : MBG_OK);
-  mbg__alpha_solve(s->a, true, s->X, s->nc);
-done:
-  return err;
-}
-
 static int back(mbg_context *ctx, adjoint *s, mbg__alpha_node at) {
   const mbg__alpha_node *const node = &at;
   mbg__alpha *a = s->a;
@@ -482,7 +446,7 @@ static int back(mbg_context *ctx, adjoint *s, mbg__alpha_node at) {
   by_length(s, node);
   look_ahead(s);
   MBG_TRY(add_correction(ctx, s, node));
-  MBG_TRY(factors_at(ctx, s, &at, &near));
+  MBG_TRY(mbg__alpha_near_factors(ctx, a, s->near, s->node, &at, &near));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   MBG_TRY(s->guard >= 0 ? mbg__system_linearize_guard(ctx, a->sys, s->guard) : MBG_OK);
   for (int c = 0; c < s->nc; c++) {
@@ -495,7 +459,7 @@ static int back(mbg_context *ctx, adjoint *s, mbg__alpha_node at) {
     right_side(s, c, node);
     keep_bars(s, c);
   }
-  MBG_TRY(solve(ctx, s, node, near));
+  MBG_TRY(mbg__alpha_near_solve_T(ctx, a, near ? s->near : NULL, node, s->X, s->nc));
   for (int c = 0; c < s->nc; c++) {
     take_solution(s, c, *node->h);
     leave(s, c, attributes_of(s, c));

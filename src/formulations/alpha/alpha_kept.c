@@ -3,9 +3,9 @@
      X <- X + S0^-T (B - S^T X)
 
    The error falls by |S0^-1 (S - S0)| an iteration, which is as small as the correction of the guess: two residuals as
-   a rule instead of factors, each a pull, or for several columns a product with the matrix at the node. The factors of a run's steps are kept, as
-   many as the limit of memory leaves room for beside the nodes, from the first step on. What is not kept is made again,
-   with the same bits, from the node where the step starts. */
+   a rule instead of factors, each a pull, or for several columns a product with the matrix at the node. The factors of
+   a run's steps are kept, as many as the limit of memory leaves room for beside the nodes, from the first step on. What
+   is not kept is made again, with the same bits, from the node where the step starts. */
 #include "formulations/alpha/alpha_work.h"
 
 #include <string.h>
@@ -156,7 +156,7 @@ static bool converged(double now, double last) {
   return now * now <= LEAST * last || (last <= 1e-8 && now > 0.05 * last);
 }
 
-bool mbg__alpha_near_solve_T(mbg__alpha_near *s, const mbg__alpha_node *node, real *X) {
+static bool refine(const mbg__alpha_near *s, const mbg__alpha_node *node, real *X) {
   const int all = s->nc * s->a->n;
   double last = 1;
   vn_copy(all, s->x, X);
@@ -178,6 +178,38 @@ bool mbg__alpha_near_solve_T(mbg__alpha_near *s, const mbg__alpha_node *node, re
   return false;
 }
 
+int mbg__alpha_near_factors(mbg_context *ctx, mbg__alpha *a, mbg__alpha_near *s, int i, mbg__alpha_node *node,
+                            bool *near) {
+  const void *before;
+  int err = MBG_OK;
+  *near = s && mbg__alpha_kept_serves(a, i, node);
+  if (!*near) {
+    return mbg__alpha_factor_at(ctx, a, node);
+  }
+  if (!mbg__alpha_kept_recall(a, i)) {
+    memcpy(s->here, node->t, mbg__alpha_node_bytes(a));
+    *node = mbg__alpha_view(a, s->here);
+    MBG_TRY(mbg__march_restore(ctx, a->march, i - 1, &before));
+    const mbg__alpha_node from = mbg__alpha_view(a, before), to = mbg__alpha_view(a, s->again);
+    MBG_TRY(mbg__alpha_factor_guess(ctx, a, &from, *node->h, &to));
+  }
+  MBG_TRY(mbg__alpha_linearize_at(ctx, a, node, s->matrix));
+done:
+  return err;
+}
+
+int mbg__alpha_near_solve_T(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_near *s, const mbg__alpha_node *node,
+                            real *X, int count) {
+  int err = MBG_OK;
+  if (s && refine(s, node, X)) {
+    return MBG_OK;
+  }
+  MBG_TRY(s ? mbg__alpha_factor(ctx, a, node, s->matrix) : MBG_OK);
+  mbg__alpha_solve(a, true, X, count);
+done:
+  return err;
+}
+
 int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, int nc, mbg__alpha_near **out) {
   const size_t n = (size_t)a->n * (size_t)nc;
   const bool pulls = nc == 1 && !a->rates && !mbg__system_has_late(a->sys);
@@ -196,6 +228,8 @@ int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, i
     s->v = MBG_TAKE(arena, real, a->m->nw);
     s->vd = MBG_TAKE(arena, real, a->m->nw);
     s->lambda = MBG_TAKE(arena, real, a->m->nrow);
+    s->here = mbg__arena_take(arena, 1, mbg__alpha_node_bytes(a));
+    s->again = mbg__arena_take(arena, 1, mbg__alpha_node_bytes(a));
   }
   return mbg__arena_check(ctx, arena);
 }

@@ -155,12 +155,18 @@ typedef struct {
   mbg__alpha *a;
   int nc;
   bool matrix;                         /* residuals by the matrix at the node, else by a pull */
+  void *here, *again;                  /* copy of a node, guess of the step that led to it */
   real *x, *d;                         /* solutions; residuals and increments                     (n x nc) */
   real *mu, *nu, *w, *v, *vd, *lambda; /* of a pull                     (nw), (nrow), (nw), (nw), (nw), (nrow) */
 } mbg__alpha_near;
 int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, int nc, mbg__alpha_near **out);
-/* S^T X = X (n x nc) at a node, after mbg__alpha_linearize_at; false: the factors are too far away, and X stays. */
-bool mbg__alpha_near_solve_T(mbg__alpha_near *s, const mbg__alpha_node *node, real *X);
+/* The system at a node, and factors of step i that led to it: of its matrix, or (near) of that at the guess. These are
+   kept, or made again from the node before: `node` is a copy then. s may be NULL. */
+int mbg__alpha_near_factors(mbg_context *ctx, mbg__alpha *a, mbg__alpha_near *s, int i, mbg__alpha_node *node,
+                            bool *near);
+/* S^T X = X (n x count) there; s NULL: by factors of the matrix. */
+int mbg__alpha_near_solve_T(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_near *s, const mbg__alpha_node *node,
+                            real *X, int count);
 
 /* ---------------------------------------------------------------------- alpha_rotor_find.c */
 
