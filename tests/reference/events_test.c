@@ -399,8 +399,8 @@ static void test_taylor(void **state) {
 }
 
 /* The twin finds the events by its real parts and then gives times, lengths of steps and impulses their imaginary parts
-   by the guards: all references, with fixed steps and under error control. 1e-10: rounding of accelerations, eps |x|/h^2, and
-   steps to events are shorter than others; 5e-11 was seen. */
+   by the guards: all references, with fixed steps and under error control. 1e-10: rounding of accelerations,
+   eps |x|/h^2, and steps to events are shorter than others; 5e-11 was seen. */
 static void test_twin(void **state) {
   static const char *const names[] = {"ball", "balls",  "pendulum",        "four-bar",
                                       "rod",  "switch", "double-pendulum", "samples"};
@@ -427,8 +427,8 @@ static void test_twin(void **state) {
   }
 }
 
-/* Gallery models with events as their files run them. A criterion of geneva-drive is a difference of angles, 1e-4 of its
-   terms: its gradient changes by 6e-10 with the last digits of the parameters. */
+/* Gallery models with events as their files run them. A criterion of geneva-drive is a difference of angles, 1e-4 of
+   its terms: its gradient changes by 6e-10 with the last digits of the parameters. */
 static void test_twin_gallery(void **state) {
   static const char *const names[] = {"bouncing-ball",      "colliding-balls", "pendulum-wall", "four-bar-stop",
                                       "spring-mass-runner", "geneva-drive",    "pick-and-place"};
