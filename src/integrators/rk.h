@@ -14,9 +14,9 @@
    where g > 0: the integral from t1 to t0 has the opposite sign.
 
    Times are not differentiated, but for the ends t0 and t1 of a run in complex arithmetic, whose imaginary parts are
-   carried along; all decisions look at real parts. To get the derivative of a discrete solution, record the times of a run (mbg__rk_dense) and repeat them (mbg__rk_run.frozen)
-   with the tangent equations appended or in complex arithmetic, or use mbg__rk_step_adjoint backward over the same
-   times. */
+   carried along; all decisions look at real parts. To get the derivative of a discrete solution, record the times of a
+   run (mbg__rk_dense) and repeat them (mbg__rk_run.frozen) with the tangent equations appended or in complex
+   arithmetic, or use mbg__rk_step_adjoint backward over the same times. */
 #ifndef MBG_INTEGRATORS_RK_H
 #define MBG_INTEGRATORS_RK_H
 

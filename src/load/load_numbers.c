@@ -75,7 +75,8 @@ int mbg__name_input(mbg__loader *L, const mbg__source *source, const char *name,
   if (!((numbers | also) >> s->kind & 1)) {
     const bool state = s->state >= 0 || s->entries > 0;
     if (s->kind == MBG__NAME_MODE) {
-      return refuse(L, hint, "'%s' is a mode, which events change: signals, guards and laws of forces may use it%s",
+      return refuse(L, hint,
+                    "'%s' is a mode, which events change: signals, guards and forces given by expressions may use it%s",
                     name, "", 0);
     }
     return refuse(L, hint,

@@ -265,8 +265,8 @@ done:
   return err;
 }
 
-/* Runs at other parameters have the grid of the run at p, whatever nodes their events would drop: remainders fall as the
-   gradient says (theory 7, section 7). The value at p is taken once more, for its rounding. */
+/* Runs at other parameters have the grid of the run at p, whatever nodes their events would drop: remainders fall as
+   the gradient says (theory 7, section 7). The value at p is taken once more, for its rounding. */
 static int freeze(trial_runs *b) {
   int err = MBG_OK;
   if (b->nevent == 0) {

@@ -521,7 +521,6 @@ int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i);
 int mbg__force_measure(mbg_context *ctx, mbg__system *s, int force, bool derivatives, mbg__force_out *out);
 int mbg__signal_value(mbg_context *ctx, mbg__system *s, int signal);
 int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int signal);
-int mbg__signal_both(mbg_context *ctx, mbg__system *s, int signal);
 /* Spreads weight[signal] of expression signals to the signals behind them, from `last` down to 0. */
 void mbg__signal_spread(mbg__system *s, int last);
 

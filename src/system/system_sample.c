@@ -119,12 +119,29 @@ done:
   return err;
 }
 
+/* value and derivatives of one signal */
+static int both(mbg_context *ctx, mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  mbg__fn_env env;
+  mbg__fn_value value;
+  int err = MBG_OK;
+  if (sig->type->role != MBG__ROLE_VALUE) {
+    MBG_TRY(mbg__signal_value(ctx, s, i));
+    return mbg__signal_linearize(ctx, s, i);
+  }
+  mbg__env(s, ctx, sig->fn, &env);
+  MBG_TRY(mbg__fn_at(&env, 0, NULL, 1, &value));
+  s->y[i] = value.f;
+done:
+  return err;
+}
+
 int mbg__system_sample_both(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state,
                             real *y) {
   int err = MBG_OK;
   place(s, w, state);
   for (int k = 0; k < w->nsignal; k++) {
-    MBG_TRY(mbg__signal_both(ctx, s, w->signal[k]));
+    MBG_TRY(both(ctx, s, w->signal[k]));
     MBG_TRY(mbg__signal_finite(ctx, s, w->signal[k]));
   }
   take(s, w, y);

@@ -261,23 +261,6 @@ int mbg__signal_linearize(mbg_context *ctx, mbg__system *s, int i) {
   return MBG_OK;
 }
 
-int mbg__signal_both(mbg_context *ctx, mbg__system *s, int i) {
-  const mbg__signal *sig = &s->model->signals[i];
-  int err = MBG_OK;
-  if (sig->type->role == MBG__ROLE_VALUE) {
-    mbg__fn_env env;
-    mbg__fn_value value;
-    mbg__env(s, ctx, sig->fn, &env);
-    MBG_TRY(mbg__fn_at(&env, 0, NULL, 1, &value));
-    s->y[i] = value.f;
-    return MBG_OK;
-  }
-  MBG_TRY(mbg__signal_value(ctx, s, i));
-  relative_gradient(s, sig, &s->sig[i]);
-done:
-  return err;
-}
-
 int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *s) {
   const real *y;
   int err = mbg__system_signals(ctx, s, &y);

@@ -60,6 +60,15 @@ cat >locked.json <<'END'
   "criteria": { "last": {"terminal": "y"} }, "run": {"end": 0.6, "step": 0.01} }
 END
 "$MBGRAD" simulate locked.json 2>&1 | grep error | sed 's/^/  /'
+# the same faults in the other formulations: a gap that is held, a guard that is no number on the way, at 0 at the start
+for formulation in dae ali3p dca qr; do
+  echo "$formulation"
+  "$MBGRAD" simulate locked.json --formulation $formulation --step 0.01 2>&1 | grep error | sed -E 's/t = [0-9.]+/t = .../; s/^/  /'
+  for guard in 'sqrt(z - 0.999)' 'z - 1'; do
+    model '{"guard": "'"$guard"'", "direction": "-"}' >model.json
+    "$MBGRAD" simulate model.json --formulation $formulation --step 0.01 2>&1 | grep error | sed -E 's/t = [0-9.]+/t = .../; s/^/  /'
+  done
+done
 model '{"guard": "z - 0.5", "direction": "-", "end": true}' >model.json
 "$MBGRAD" gradient model.json --method continuous 2>&1 | sed 's/^/  /'
 "$MBGRAD" gradient model.json --formulation qr --method continuous 2>&1 | sed 's/^/  /'

@@ -1,16 +1,16 @@
 /* The proof of gradients across events, on random models: chains of rods in a plane and in space, four-bars, tumbling
-   bodies with a mass on a spring, with one to five events each: impacts of positions, angles and distances, switches by
-   positions, rates and states, events at given times, probes, free ends; parameters in guards, times and restitutions.
-   Direct and adjoint gradients and the complex twin's agree, Taylor remainders of runs that find their events anew fall with slope 2, and runs
-   with a quarter of the step find the same events.
+   bodies with a mass on a spring, with one to five events each: impacts of positions, angles and distances, switches
+   by positions, rates and states, events at given times, probes, free ends; parameters in guards, times and
+   restitutions. Direct and adjoint gradients and the complex twin's agree, Taylor remainders of runs that find their
+   events anew fall with slope 2, and runs with a quarter of the step find the same events.
 
    The place of a guard lies between the start and the extreme that the signal has without events. A failing seed is
    repeated with MBG_SEED=number; MBG_TEXT=model.json keeps its model.
 
-   Tolerances. Direct, adjoint and twin: 1e-10, or what rounding makes of the gradient itself, seen by parameters that change
-   in their last digits: impacts of a chain grow it. Taylor: 1.9 to 2.1 over one decade, of the four from 1e-3 to 1e-7
-   that the sequence of events leaves; a decade whose remainder is rounding is not judged. Where a criterion jumps
-   because a moving event drops another node of the grid, the model is tried with other steps. */
+   Tolerances. Direct, adjoint and twin: 1e-10, or what rounding makes of the gradient itself, seen by parameters that
+   change in their last digits: impacts of a chain grow it. Taylor: 1.9 to 2.1 over one decade, of the four from 1e-3
+   to 1e-7 that the sequence of events leaves; a decade whose remainder is rounding is not judged. Where a criterion
+   jumps because a moving event drops another node of the grid, the model is tried with other steps. */
 #include "property/gradient_case.h"
 
 #include <float.h>

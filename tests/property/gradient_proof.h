@@ -407,7 +407,7 @@ static void test_gallery(void **state) {
     char path[300];
     snprintf(path, sizeof path, "%s/%s/model.json", MBG_GALLERY_DIR, list[i]->d_name);
     char *text = access(path, R_OK) == 0 ? support_read_file(path, NULL) : NULL;
-    /* lengths of steps are real in the twin: models with events have a proof of their own (gradient_events_test.c) */
+    /* models with events have a proof of their own (gradient_events_test.c, reference/events_test.c) */
     if (text && !strstr(text, "\"events\"") && proof_takes(text)) {
       if (models % stride == 0) {
         check_gallery_model(list[i]->d_name, models);

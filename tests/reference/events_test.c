@@ -399,8 +399,8 @@ static void test_taylor(void **state) {
 }
 
 /* The twin finds the events by its real parts and then gives times, lengths of steps and impulses their imaginary parts
-   by the guards: all references, with fixed steps and under error control. 1e-10: rounding of accelerations, eps |x|/h^2, and
-   steps to events are shorter than others; 5e-11 was seen. */
+   by the guards: all references, with fixed steps and under error control. 1e-10: rounding of accelerations,
+   eps |x|/h^2, and steps to events are shorter than others; 5e-11 was seen. */
 static void test_twin(void **state) {
   static const char *const names[] = {"ball", "balls",  "pendulum",        "four-bar",
                                       "rod",  "switch", "double-pendulum", "samples"};
@@ -423,6 +423,24 @@ static void test_twin(void **state) {
       gradient_case_simulate(&c);
       gradient_case_compare(&c, what, 1e-10, 1e-10);
     }
+    gradient_case_close(&c);
+  }
+}
+
+/* Gallery models with events as their files run them. A criterion of geneva-drive is a difference of angles, 1e-4 of
+   its terms: its gradient changes by 6e-10 with the last digits of the parameters. */
+static void test_twin_gallery(void **state) {
+  static const char *const names[] = {"bouncing-ball",      "colliding-balls", "pendulum-wall", "four-bar-stop",
+                                      "spring-mass-runner", "geneva-drive",    "pick-and-place"};
+  (void)state;
+  for (int i = 0; i < MBG_COUNT(names); i++) {
+    char path[300];
+    gradient_case c;
+    snprintf(path, sizeof path, "%s/%s/model.json", MBG_GALLERY_DIR, names[i]);
+    gradient_case_open(&c, path, NULL);
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    gradient_case_compare(&c, names[i], 1e-10, !strcmp(names[i], "geneva-drive") ? 1e-8 : 1e-10);
     gradient_case_close(&c);
   }
 }
@@ -640,12 +658,15 @@ static void test_record(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ball),     cmocka_unit_test(test_balls),      cmocka_unit_test(test_pendulum),
-      cmocka_unit_test(test_four_bar), cmocka_unit_test(test_rod),        cmocka_unit_test(test_switch),
-      cmocka_unit_test(test_taylor),   cmocka_unit_test(test_twin),       cmocka_unit_test(test_proof),
-      cmocka_unit_test(test_memory),   cmocka_unit_test(test_controlled), cmocka_unit_test(test_record),
-      cmocka_unit_test(test_dca),      cmocka_unit_test(test_qr),         cmocka_unit_test(test_memory_controlled),
-      cmocka_unit_test(test_samples),  cmocka_unit_test(test_gallery),
+      cmocka_unit_test(test_ball),         cmocka_unit_test(test_balls),
+      cmocka_unit_test(test_pendulum),     cmocka_unit_test(test_four_bar),
+      cmocka_unit_test(test_rod),          cmocka_unit_test(test_switch),
+      cmocka_unit_test(test_taylor),       cmocka_unit_test(test_twin),
+      cmocka_unit_test(test_twin_gallery), cmocka_unit_test(test_proof),
+      cmocka_unit_test(test_memory),       cmocka_unit_test(test_controlled),
+      cmocka_unit_test(test_record),       cmocka_unit_test(test_dca),
+      cmocka_unit_test(test_qr),           cmocka_unit_test(test_memory_controlled),
+      cmocka_unit_test(test_samples),      cmocka_unit_test(test_gallery),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
