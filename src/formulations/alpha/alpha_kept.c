@@ -110,7 +110,7 @@ static double change(const mbg__alpha *a, int nc, const real *d, const real *x) 
 static void multiply(const mbg__alpha_near *s, const mbg__alpha_node *node, const real *x, real *d) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  const double h = re(*node->h), scale = a->c.beta * h * h, gp = alpha_gp(a, h), bp = alpha_bp(a, h);
+  const double h = re(*node->h), scale = a->c.beta * h * h, gp = re(alpha_gp(a, h)), bp = re(alpha_bp(a, h));
   mbg__scatter(m, a->rank->keep, scale, x, s->mu, s->nu);
   vn_zero(m->nw, s->w);
   vn_zero(m->nw, s->v);
