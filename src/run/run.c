@@ -361,6 +361,7 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   mbg__system_watch(run->sys, first);
   mbg__rank_watch_begin(run->plan.watch);
   mbg__run_see_nothing(run);
+  run->nodes.nnode = run->nodes.nfiring = 0; /* their memory serves the new ones, and a run that fails leaves none */
   MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started || kept, &run->nodes));
   if (first) {
     mbg__system_warn(ctx, run->sys);

@@ -374,7 +374,7 @@ int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes
   int err = MBG_OK;
   const int before = nodes->nnode;
   nodes->partial = false;
-  nodes->nnode = 0;
+  nodes->nnode = nodes->nfiring = 0;
   m->counts.steps = 0;
   if (m->plan.events) {
     MBG_TRY(mbg__march_run_events(ctx, m, before));

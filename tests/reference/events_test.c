@@ -656,17 +656,50 @@ static void test_record(void **state) {
   gradient_case_close(&c);
 }
 
+/* a run that fails leaves the events that it found itself, or none: not those of the run before */
+static void test_record_of_failure(void **state) {
+  const double accumulates[] = {0.2, 9.81, 1, 0.3};
+  (void)state;
+  for (int i = 0; i < MBG_COUNT(all); i++) {
+    gradient_case c;
+    mbg_run_event e;
+    open_case(&c, "ball");
+    c.options.formulation = all[i];
+    c.options.step = c.m->run.step;
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    assert_int_equal(mbg_run_event_count(c.run), 1);
+    gradient_case_check(&c, mbg_run_set_parameters(c.ctx, c.run, accumulates), "ball");
+    assert_int_equal(mbg_run_simulate(c.ctx, c.run), MBG_ERROR_CONVERGENCE);
+    for (int k = 0; k < mbg_run_event_count(c.run); k++) {
+      assert_int_equal(mbg_run_event_at(c.run, k, &e), MBG_OK);
+      assert_string_equal(e.name, "floor");
+    }
+    gradient_case_close(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ball),         cmocka_unit_test(test_balls),
-      cmocka_unit_test(test_pendulum),     cmocka_unit_test(test_four_bar),
-      cmocka_unit_test(test_rod),          cmocka_unit_test(test_switch),
-      cmocka_unit_test(test_taylor),       cmocka_unit_test(test_twin),
-      cmocka_unit_test(test_twin_gallery), cmocka_unit_test(test_proof),
-      cmocka_unit_test(test_memory),       cmocka_unit_test(test_controlled),
-      cmocka_unit_test(test_record),       cmocka_unit_test(test_dca),
-      cmocka_unit_test(test_qr),           cmocka_unit_test(test_memory_controlled),
-      cmocka_unit_test(test_samples),      cmocka_unit_test(test_gallery),
+      cmocka_unit_test(test_ball),
+      cmocka_unit_test(test_balls),
+      cmocka_unit_test(test_pendulum),
+      cmocka_unit_test(test_four_bar),
+      cmocka_unit_test(test_rod),
+      cmocka_unit_test(test_switch),
+      cmocka_unit_test(test_taylor),
+      cmocka_unit_test(test_twin),
+      cmocka_unit_test(test_twin_gallery),
+      cmocka_unit_test(test_proof),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_controlled),
+      cmocka_unit_test(test_record),
+      cmocka_unit_test(test_record_of_failure),
+      cmocka_unit_test(test_dca),
+      cmocka_unit_test(test_qr),
+      cmocka_unit_test(test_memory_controlled),
+      cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_gallery),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
