@@ -163,7 +163,7 @@ int mbg__ode_fixed_steps(const mbg__run_plan *plan) {
 double mbg__ode_store_share(const mbg__run_plan *plan, const mbg__step_nodes *n, int nstep) {
   const mbg__nodes nodes = mbg__step_nodes_of(n, NULL, false);
   const int per = n->panels ? MBG__KRONROD + 1 : 1;
-  const double each = sizeof(double) + sizeof(real), listed = n->compact ? (double)n->entries : (double)per * nstep;
+  const double each = 2 * sizeof(real), listed = n->compact ? (double)n->entries : (double)per * nstep;
   const double values = (double)per * nodes.width * nstep;
   return mbg__store_share(plan->memory, 8.0 * nstep + each * listed + (double)sizeof(real) * values);
 }

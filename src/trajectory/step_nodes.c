@@ -53,10 +53,13 @@ static void *grow(const mbg__step_nodes *n, void *block, size_t count, size_t si
   return n->allocator.resize(n->allocator.user, block, count * size + 1);
 }
 
+/* more room than there is; a run that is repeated has as many nodes as before, unless steps are added */
+static int larger(const mbg__step_nodes *n, int room) { return room < n->planned ? n->planned : 2 * room + 256; }
+
 /* room for one more node, and one more time and weight */
 static int reserve(mbg_context *ctx, mbg__step_nodes *n) {
   if (n->kept > 0 && n->count >= n->room) {
-    const int room = 2 * n->room + 256;
+    const int room = larger(n, n->room);
     real *y = grow(n, n->y, (size_t)room * (size_t)n->kept, sizeof(real));
     if (!y) {
       return mbg__fail_memory(ctx);
@@ -65,7 +68,7 @@ static int reserve(mbg_context *ctx, mbg__step_nodes *n) {
     n->room = room;
   }
   if (n->entries >= n->entry_room) {
-    const int room = 2 * n->entry_room + 256;
+    const int room = larger(n, n->entry_room);
     real *t = grow(n, n->t, (size_t)room, sizeof(real));
     n->t = t ? t : n->t;
     real *omega = grow(n, n->omega, (size_t)room, sizeof(real));
@@ -305,16 +308,17 @@ done:
 /* the times and weights of the plan become those of a repeated run */
 static int take_given(mbg_context *ctx, mbg__step_nodes *n) {
   const mbg__run_plan *plan = n->plan;
+  n->planned = plan->nnode;
   for (n->entries = n->count = 0; n->entries < plan->nnode; n->count++) {
     const int err = reserve(ctx, n);
     if (err < 0) {
+      n->planned = 0;
       return err;
     }
     n->t[n->entries] = plan->node_t[n->entries];
     n->omega[n->entries] = plan->node_omega[n->entries];
     n->entries++;
   }
-  n->planned = plan->nnode;
   return MBG_OK;
 }
 
