@@ -24,7 +24,7 @@ static const double epsilons[EPS] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
 static const char *const formulations[] = {"lie", "dae", "ali3p", "dca", "qr"}; /* in turn; in the long form all */
 
 /* for the report */
-static int proved, refused, flat, changed, events, finer_differ;
+static int proved, refused, flat, changed, events, finer_differ, excused_by_rounding;
 static double worst_direct, worst_twin;
 
 /* ---------------------------------------------------------------------- models */
@@ -318,12 +318,28 @@ static double gradient_noise(gradient_case *c, const double *g, int k) {
   return most;
 }
 
+/* ... and in that of the twin, whose imaginary parts have rounding of their own */
+static double twin_noise(const gradient_case *c, const double *g, int k) {
+  double p[64];
+  gradient_case near = *c;
+  near.p = p;
+  for (int j = 0; j < c->np; j++) {
+    p[j] = c->p[j] * (1 + 3e-15 * (1 + 0.3 * (j % 5)));
+  }
+  double *other = gradient_case_twin(&near, NULL);
+  const double noise = gradient_difference(c->np, c->p, other + k * c->np, g + k * c->np, 1e-6);
+  free(other);
+  return noise;
+}
+
 /* adjoint against another gradient */
 static void check_equal(gradient_case *c, const char *name, const char *what, const double *other,
                         const double *adjoint, double *worst) {
   for (int k = 0; k < c->nc; k++) {
     const double d = gradient_difference(c->np, c->p, other + k * c->np, adjoint + k * c->np, 1e-6);
-    if (d > 1e-10 && d <= 10 * gradient_noise(c, adjoint, k)) {
+    if (d > 1e-10 &&
+        (d <= 10 * gradient_noise(c, adjoint, k) || (!strcmp(what, "twin") && d <= 10 * twin_noise(c, other, k)))) {
+      excused_by_rounding++;
       continue;
     }
     *worst = fmax(*worst, d);
@@ -504,10 +520,11 @@ static void test_random(void **state) {
   }
   print_message(
       "%d models (%d without a run of their own), %d events; criteria: %d proved, %d flat, %d with other events "
-      "at 1e-7; direct against adjoint %.1e, twin %.1e; other events with a quarter of the step: %d\n",
-      n, refused, events, proved, flat, changed, worst_direct, worst_twin, finer_differ);
+      "at 1e-7; direct against adjoint %.1e, twin %.1e, but for %d within rounding; other events with a quarter of the "
+      "step: %d\n",
+      n, refused, events, proved, flat, changed, worst_direct, worst_twin, excused_by_rounding, finer_differ);
   if (!one && !support_in_parts()) {
-    assert_true(refused <= n / 2 && finer_differ <= 1 + n / 50);
+    assert_true(refused <= n / 2 && finer_differ <= 1 + n / 50 && excused_by_rounding <= 1 + proved / 50);
   }
 }
 
