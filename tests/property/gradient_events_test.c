@@ -9,8 +9,8 @@
 
    Tolerances. Direct, adjoint and twin: 1e-10, or what rounding makes of the gradient itself, seen by parameters that
    change in their last digits: impacts of a chain grow it. Taylor: 1.9 to 2.1 over one decade, of the four from 1e-3
-   to 1e-7 that the sequence of events leaves; a decade whose remainder is rounding is not judged. The runs of the Taylor
-   test have the grid of the run at p, as those of the proof (theory 7, section 7). */
+   to 1e-7 that the sequence of events leaves; a decade whose remainder is rounding is not judged. The runs of the
+   Taylor test have the grid of the run at p, as those of the proof (theory 7, section 7). */
 #include "event/event.h"
 #include "property/gradient_case.h"
 #include "run/run_internal.h"
